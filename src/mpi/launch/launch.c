@@ -194,6 +194,7 @@ static xy_status_t load_programs(launch_t *launch)
     xy_status_t st =
         mpi_launch_choose_shown(launch->values->debug_ranks, launch->size, &launch->shown);
 
+    mpi_lookup_add_substitute(mpi_device_substitute);
     config.tls_reserve = mpi_locals_reserve(&config.tls_align);
     for (size_t i = 0; i < launch->parts.count && st == XY_OK; i++) {
         mpi_part_t *part = part_at(launch, i);
@@ -230,8 +231,11 @@ static xy_status_t read_settings(launch_t *launch)
 
 static void on_switch(mpi_rank_t *previous, mpi_rank_t *next)
 {
-    (void)previous;
+    if (__builtin_expect(mpi_device_switches, 0))
+        mpi_device_leave(previous != NULL ? previous->process : NULL);
     mpi_locals_switch(next->process);
+    if (__builtin_expect(mpi_device_switches, 0))
+        mpi_device_enter(next->process);
 }
 
 static void on_switch_announced(mpi_rank_t *previous, mpi_rank_t *next)

@@ -464,7 +464,7 @@ xy_status_t mpi_virtual_prepare(const mpi_launch_values_t *values, int ranks, co
     mpi_virtual_set_kernels(c);
     mpi_share_data_from(values->share_data);
     all.shares = values->share_data > 0;
-    mpi_lookup_set_substitute(substitute);
+    mpi_lookup_add_substitute(substitute);
     c->job.machine = all.machine;
     c->job.procs = ranks;
     c->job.core_of = all.core_of;

@@ -117,16 +117,21 @@ static void *look_up(const char *name, const char *version)
                                                                                         : first;
 }
 
-static void *(*substitute)(const char *name, void *found);
+enum { MAX_SUBSTITUTES = 2 };
 
-void mpi_lookup_set_substitute(void *(*function)(const char *name, void *found))
+static void *(*substitutes[MAX_SUBSTITUTES])(const char *name, void *found);
+static int substitute_count;
+
+void mpi_lookup_add_substitute(void *(*function)(const char *name, void *found))
 {
-    substitute = function;
+    substitutes[substitute_count++] = function;
 }
 
 void *mpi_lookup_outside(const char *name, const char *version)
 {
     void *found = look_up(name, version);
 
-    return substitute != NULL ? substitute(name, found) : found;
+    for (int i = 0; i < substitute_count; i++)
+        found = substitutes[i](name, found);
+    return found;
 }

@@ -123,7 +123,7 @@ typedef struct mpi_program {
 } mpi_program_t;
 
 /* What programs get instead of a symbol of another library; before they are loaded. */
-void mpi_lookup_set_substitute(void *(*function)(const char *name, void *found));
+void mpi_lookup_add_substitute(void *(*function)(const char *name, void *found));
 
 xy_status_t mpi_program_load(const char *path, const mpi_program_config_t *config,
                              mpi_program_t **program_p);

@@ -12,6 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "mpi/launch/libc/device.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"
 
@@ -265,6 +266,16 @@ static void *symbol_for_rank(void *handle, const char *name)
     return found != NULL ? found : real_symbol()(RTLD_DEFAULT, name);
 }
 
+/* Functions of drivers that wait have others in front of them. */
+static void *symbol_of_driver(void *handle, const char *name)
+{
+    const mpi_process_t *process = mpi_process_self;
+    bool is_for_rank = handle == process || handle == RTLD_DEFAULT || is_plugin(process, handle);
+    void *found = is_for_rank ? symbol_for_rank(handle, name) : real_symbol()(handle, name);
+
+    return mpi_device_substitute(name, found);
+}
+
 /* The function that dlsym is for this caller. */
 __attribute__((visibility("hidden"), used)) void *
 mpi_dl_choose_symbol(void *handle, const char *name, const char *caller);
@@ -273,9 +284,10 @@ void *mpi_dl_choose_symbol(void *handle, const char *name, const char *caller)
     const mpi_process_t *process = mpi_process_self;
     bool is_for_rank;
 
-    (void)name;
     if (process == NULL || mpi_interpose_is_own(caller))
         return (void *)real_symbol();
+    if (name[0] == 'c' && (name[1] == 'u' || name[1] == 'l') && handle != RTLD_NEXT)
+        return (void *)symbol_of_driver;
     is_for_rank = handle == process || handle == RTLD_DEFAULT || is_plugin(process, handle) ||
                   (handle == RTLD_NEXT && is_of_image(caller));
     return is_for_rank ? (void *)symbol_for_rank : (void *)real_symbol();

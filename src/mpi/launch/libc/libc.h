@@ -16,6 +16,7 @@
 #define XY_MPI_LAUNCH_LIBC_LIBC_H
 
 #include "mpi/launch/libc/block.h"
+#include "mpi/launch/libc/device.h"
 #include "mpi/launch/libc/end_job.h"
 #include "mpi/launch/libc/heap.h"
 #include "mpi/launch/libc/interpose.h"

@@ -114,9 +114,11 @@ struct mpi_process {
     char *dl_error_read;     /* what dlerror returned last */
     void *(*malloc)(size_t); /* the program's, where it defines one; or NULL */
     void *(*realloc)(void *, size_t);
-    const cpu_set_t *cores; /* for the threads it makes */
-    const char *last_frame; /* of the program are the frames above it, when it has ended */
-    void *sanitizer_stack;  /* what the address sanitizer keeps of it while it does not run */
+    const cpu_set_t *cores;    /* for the threads it makes */
+    const char *last_frame;    /* of the program are the frames above it, when it has ended */
+    struct mpi_device *device; /* what it has with CUDA (device_cuda.c); NULL: nothing */
+    void *device_context;      /* the current one, while the rank does not run; or NULL */
+    void *sanitizer_stack;     /* what the address sanitizer keeps of it while it does not run */
 };
 
 extern _Thread_local mpi_process_t *mpi_process_self

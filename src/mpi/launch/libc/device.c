@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/launch/libc/device.h"
+
+#include "fiber/fiber.h"
+#include "mpi/launch/libc/block.h"
+
+bool mpi_device_may_wait(void)
+{
+    return mpi_process_is_rank() && mpi_job->clock == NULL && mpi_self->call.name == NULL &&
+           mpi_thread_here == NULL;
+}
+
+/* Most kernels are short: look again after every turn of the other ranks. What takes longer is
+ * looked at after an eighth of the time that it has taken, so that it ends at most that much late
+ * and the core is free for others. The rank has a timer then, and no deadlock is suspected. */
+void mpi_device_wait(bool (*is_over)(void *arg), void *arg)
+{
+    const double soon = 200e-6, longest = 1e-3;
+    double begin = xy_now(), taken;
+
+    while (!is_over(arg)) {
+        taken = xy_now() - begin;
+        if (taken < soon)
+            mpi_rank_yield();
+        else
+            mpi_rank_sleep(taken / 8 < longest ? taken / 8 : longest);
+    }
+}

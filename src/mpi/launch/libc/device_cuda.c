@@ -1,0 +1,615 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * CUDA in ranks. All ranks of a process share its contexts; what a process has for itself with
+ * CUDA, each rank has for itself:
+ *
+ *   - The current context belongs to a thread, and ranks share threads: it is changed with the
+ * rank.
+ *   - The default stream is a stream of the rank. It is one of those that wait for the real default
+ *     stream and that the real one waits for, so that what a function not known here puts there
+ *     keeps its order. A rank that makes other such streams gets the real default stream back,
+ * which they wait for.
+ *   - cuCtxSynchronize waits for the streams of the rank, and a reset of the device, for them, too:
+ *     others use it.
+ *
+ * And a rank that waits lets others run. The CUDA runtime and all libraries call the driver; they
+ * find its functions with dlsym and cuGetProcAddress, where these stand in their place. This serves
+ * the static runtime as well as the shared one. Functions are known by the names of CUDA 11 and
+ * later; their arguments are all words, which are passed on.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "mpi/launch/libc/block.h"
+#include "mpi/launch/libc/device.h"
+#include "mpi/launch/libc/interpose.h"
+
+typedef uintptr_t word_t;
+
+enum { CUDA_SUCCESS_CODE = 0, NOT_READY = 600 };
+enum { STREAM_NON_BLOCKING = 1, PER_THREAD_FLAG = 2 };
+/* Streams of a thread's own default are asked for by other functions: those named _ptsz, _ptds. */
+typedef enum { OF_PROCESS, OF_THREAD, VARIANTS } variant_t;
+/* Handles that stand for default streams; NULL is the one of the variant. */
+enum { STREAM_DEFAULT = 0, STREAM_LEGACY = 1, STREAM_PER_THREAD = 2 };
+
+/* How the functions are called, by the place of their stream: S(name, version), or H for those
+ * written out below. The version is what the name of the current one ends with. */
+#define FUNCTIONS(S, H)                                                                            \
+    S(cuMemcpyHtoDAsync, "_v2", (word_t a, word_t b, word_t c, word_t s), (a, b, c, s))            \
+    S(cuMemcpyDtoHAsync, "_v2", (word_t a, word_t b, word_t c, word_t s), (a, b, c, s))            \
+    S(cuMemcpyDtoDAsync, "_v2", (word_t a, word_t b, word_t c, word_t s), (a, b, c, s))            \
+    S(cuMemcpyAsync, "", (word_t a, word_t b, word_t c, word_t s), (a, b, c, s))                   \
+    S(cuMemcpyPeerAsync, "", (word_t a, word_t b, word_t c, word_t d, word_t e, word_t s),         \
+      (a, b, c, d, e, s))                                                                          \
+    S(cuMemcpy2DAsync, "_v2", (word_t a, word_t s), (a, s))                                        \
+    S(cuMemcpy3DAsync, "_v2", (word_t a, word_t s), (a, s))                                        \
+    S(cuMemsetD8Async, "", (word_t a, word_t b, word_t c, word_t s), (a, b, c, s))                 \
+    S(cuMemsetD16Async, "", (word_t a, word_t b, word_t c, word_t s), (a, b, c, s))                \
+    S(cuMemsetD32Async, "", (word_t a, word_t b, word_t c, word_t s), (a, b, c, s))                \
+    S(cuMemsetD2D8Async, "", (word_t a, word_t b, word_t c, word_t d, word_t e, word_t s),         \
+      (a, b, c, d, e, s))                                                                          \
+    S(cuMemsetD2D32Async, "", (word_t a, word_t b, word_t c, word_t d, word_t e, word_t s),        \
+      (a, b, c, d, e, s))                                                                          \
+    S(cuMemAllocAsync, "", (word_t a, word_t b, word_t s), (a, b, s))                              \
+    S(cuMemFreeAsync, "", (word_t a, word_t s), (a, s))                                            \
+    S(cuLaunchHostFunc, "", (word_t s, word_t a, word_t b), (s, a, b))                             \
+    S(cuStreamAddCallback, "", (word_t s, word_t a, word_t b, word_t c), (s, a, b, c))             \
+    S(cuStreamWaitEvent, "", (word_t s, word_t a, word_t b), (s, a, b))                            \
+    S(cuEventRecord, "", (word_t a, word_t s), (a, s))                                             \
+    S(cuEventRecordWithFlags, "", (word_t a, word_t s, word_t b), (a, s, b))                       \
+    S(cuGraphLaunch, "", (word_t a, word_t s), (a, s))                                             \
+    S(cuStreamQuery, "", (word_t s), (s))                                                          \
+    S(cuLaunchKernel, "",                                                                          \
+      (word_t a, word_t b, word_t c, word_t d, word_t e, word_t f, word_t g, word_t h, word_t s,   \
+       word_t i, word_t j),                                                                        \
+      (a, b, c, d, e, f, g, h, s, i, j))                                                           \
+    S(cuLaunchCooperativeKernel, "",                                                               \
+      (word_t a, word_t b, word_t c, word_t d, word_t e, word_t f, word_t g, word_t h, word_t s,   \
+       word_t i),                                                                                  \
+      (a, b, c, d, e, f, g, h, s, i))                                                              \
+    H(cuLaunchKernelEx, "", (const void *config, word_t a, word_t b, word_t c))                    \
+    H(cuStreamSynchronize, "", (word_t s))                                                         \
+    H(cuEventSynchronize, "", (word_t event))                                                      \
+    H(cuCtxSynchronize, "", (word_t context))                                                      \
+    H(cuMemcpyHtoD, "_v2", (word_t to, word_t from, word_t bytes))                                 \
+    H(cuMemcpyDtoH, "_v2", (word_t to, word_t from, word_t bytes))                                 \
+    H(cuMemcpyDtoD, "_v2", (word_t to, word_t from, word_t bytes))                                 \
+    H(cuMemcpy, "", (word_t to, word_t from, word_t bytes))                                        \
+    H(cuMemcpy2D, "_v2", (word_t what))                                                            \
+    H(cuMemcpy3D, "_v2", (word_t what))                                                            \
+    H(cuMemsetD8, "_v2", (word_t to, word_t value, word_t count))                                  \
+    H(cuMemsetD16, "_v2", (word_t to, word_t value, word_t count))                                 \
+    H(cuMemsetD32, "_v2", (word_t to, word_t value, word_t count))                                 \
+    H(cuStreamCreate, "", (void **stream_p, word_t flags))                                         \
+    H(cuStreamCreateWithPriority, "", (void **stream_p, word_t flags, word_t priority))            \
+    H(cuStreamDestroy, "_v2", (word_t s))                                                          \
+    H(cuDevicePrimaryCtxReset, "_v2", (word_t device))
+
+/* ---- The driver ---- */
+
+#define MEMBER(name, version, arguments, ...) int(*name[VARIANTS]) arguments;
+static struct {
+    _Atomic bool is_there;
+    FUNCTIONS(MEMBER, MEMBER)
+    int (*context_get)(void **);
+    int (*context_set)(void *);
+    int (*event_query)(word_t);
+} cuda;
+
+typedef struct {
+    const char *name, *version;
+    void **real; /* [VARIANTS] */
+    void *hook[VARIANTS];
+} function_t;
+
+static void *find_variant(void *library, const function_t *f, const char *suffix)
+{
+    char name[64];
+
+    snprintf(name, sizeof(name), "%s%s%s", f->name, f->version, suffix);
+    return dlsym(library, name);
+}
+
+static const function_t *function_table(size_t *count_p);
+
+/* The program has loaded the driver, or what it has found is something else. */
+static void load(void)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    size_t count;
+    const function_t *f = function_table(&count);
+
+    if (library == NULL)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        f[i].real[OF_PROCESS] = find_variant(library, &f[i], "");
+        f[i].real[OF_THREAD] = find_variant(library, &f[i], "_ptsz");
+        if (f[i].real[OF_THREAD] == NULL)
+            f[i].real[OF_THREAD] = find_variant(library, &f[i], "_ptds");
+        if (f[i].real[OF_THREAD] == NULL)
+            f[i].real[OF_THREAD] = f[i].real[OF_PROCESS];
+    }
+    cuda.context_get = (int (*)(void **))dlsym(library, "cuCtxGetCurrent");
+    cuda.context_set = (int (*)(void *))dlsym(library, "cuCtxSetCurrent");
+    cuda.event_query = (int (*)(word_t))dlsym(library, "cuEventQuery");
+    cuda.is_there = cuda.context_get != NULL && cuda.context_set != NULL &&
+                    cuda.event_query != NULL && cuda.cuStreamQuery[OF_PROCESS] != NULL &&
+                    cuda.cuStreamCreate[OF_PROCESS] != NULL;
+}
+
+static bool is_loaded(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+    if (cuda.is_there)
+        return true;
+    mpi_block_lock(&lock);
+    if (!cuda.is_there)
+        load();
+    mpi_block_unlock(&lock);
+    return cuda.is_there;
+}
+
+/* ---- What a rank has ---- */
+
+enum { MAX_CONTEXTS = 16 };
+
+struct mpi_device {
+    pthread_mutex_t lock;
+    struct {
+        void *context, *stream;
+    } own[MAX_CONTEXTS]; /* default streams */
+    int owns;
+    bool is_legacy;   /* the real default stream is the rank's, too */
+    xy_vec_t streams; /* of word_t: those that it has made */
+};
+
+bool mpi_device_switches;
+
+static struct mpi_device *device_of(mpi_process_t *process)
+{
+    static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+    struct mpi_device *made;
+
+    if (process->device != NULL)
+        return process->device;
+    mpi_block_lock(&making);
+    if (process->device == NULL) {
+        made = xy_calloc(1, sizeof(*made));
+        if (made != NULL) {
+            pthread_mutex_init(&made->lock, NULL);
+            made->streams = (xy_vec_t)XY_VEC_INIT(word_t);
+            process->device = made;
+        }
+    }
+    mpi_block_unlock(&making);
+    return process->device;
+}
+
+/* The default stream of a rank in the current context. 0: there is none. */
+static word_t own_stream(struct mpi_device *d)
+{
+    void *context = NULL, *stream = NULL;
+    int i;
+
+    if (cuda.context_get(&context) != CUDA_SUCCESS_CODE || context == NULL)
+        return 0;
+    mpi_block_lock(&d->lock);
+    for (i = 0; i < d->owns && d->own[i].context != context; i++)
+        continue;
+    if (i < d->owns) {
+        stream = d->own[i].stream;
+    } else if (i < MAX_CONTEXTS &&
+               cuda.cuStreamCreate[OF_PROCESS](&stream, 0) == CUDA_SUCCESS_CODE) {
+        d->own[i].context = context;
+        d->own[i].stream = stream;
+        d->owns++;
+    }
+    mpi_block_unlock(&d->lock);
+    return (word_t)stream;
+}
+
+/* The stream that a rank means. */
+static word_t stream_of(word_t s, variant_t variant)
+{
+    bool is_legacy = s == STREAM_LEGACY || (s == STREAM_DEFAULT && variant == OF_PROCESS);
+    struct mpi_device *d;
+    word_t own;
+
+    if (s > STREAM_PER_THREAD || mpi_process_self == NULL)
+        return s;
+    d = device_of(mpi_process_self);
+    if (d == NULL || (is_legacy && d->is_legacy))
+        return s;
+    own = own_stream(d);
+    return own != 0 ? own : s;
+}
+
+void mpi_device_leave(mpi_process_t *previous)
+{
+    if (previous != NULL)
+        cuda.context_get(&previous->device_context);
+}
+
+void mpi_device_enter(mpi_process_t *next)
+{
+    void *current = NULL;
+
+    cuda.context_get(&current);
+    if (current != next->device_context)
+        cuda.context_set(next->device_context);
+}
+
+/* ---- Waiting ---- */
+
+typedef struct {
+    int (*query)(word_t);
+    word_t what;
+    int result;
+} look_t;
+
+static bool is_reached(void *arg)
+{
+    look_t *look = arg;
+
+    look->result = look->query(look->what);
+    return look->result != NOT_READY;
+}
+
+static int wait_for(int (*query)(word_t), word_t what)
+{
+    look_t look = {.query = query, .what = what};
+
+    mpi_device_wait(is_reached, &look);
+    return look.result;
+}
+
+static int wait_for_stream(word_t s, variant_t variant)
+{
+    return mpi_device_may_wait() ? wait_for(cuda.cuStreamQuery[variant], s)
+                                 : cuda.cuStreamSynchronize[variant](s);
+}
+
+static int hook_cuStreamSynchronize(word_t s, variant_t variant)
+{
+    return wait_for_stream(stream_of(s, variant), variant);
+}
+
+static int hook_cuEventSynchronize(word_t event, variant_t variant)
+{
+    return mpi_device_may_wait() ? wait_for(cuda.event_query, event)
+                                 : cuda.cuEventSynchronize[variant](event);
+}
+
+/* The `i`-th stream of the rank; false: no more. */
+static bool stream_at(struct mpi_device *d, size_t i, word_t *stream_p)
+{
+    bool is_there = true;
+
+    mpi_block_lock(&d->lock);
+    if (i < (size_t)d->owns)
+        *stream_p = (word_t)d->own[i].stream;
+    else if (i - (size_t)d->owns < d->streams.count)
+        *stream_p = XY_VEC_AT(&d->streams, word_t, i - (size_t)d->owns);
+    else
+        is_there = false;
+    mpi_block_unlock(&d->lock);
+    return is_there;
+}
+
+static int wait_for_rank(struct mpi_device *d)
+{
+    int result = CUDA_SUCCESS_CODE;
+    word_t stream;
+
+    for (size_t i = 0; result == CUDA_SUCCESS_CODE && stream_at(d, i, &stream); i++)
+        result = wait_for_stream(stream, OF_PROCESS);
+    if (d->is_legacy && result == CUDA_SUCCESS_CODE)
+        result = wait_for_stream(STREAM_LEGACY, OF_PROCESS);
+    return result;
+}
+
+/* Without a context, or in a context that has no stream of the rank, the driver answers. */
+static int hook_cuCtxSynchronize(word_t context, variant_t variant)
+{
+    struct mpi_device *d = mpi_process_self != NULL ? mpi_process_self->device : NULL;
+
+    return d != NULL && d->owns > 0 ? wait_for_rank(d) : cuda.cuCtxSynchronize[variant](context);
+}
+
+static int hook_cuDevicePrimaryCtxReset(word_t device, variant_t variant)
+{
+    struct mpi_device *d = mpi_process_self != NULL ? mpi_process_self->device : NULL;
+
+    return d != NULL ? wait_for_rank(d) : cuda.cuDevicePrimaryCtxReset[variant](device);
+}
+
+/* ---- Copies that block ---- */
+
+/* The stream for what the driver would do in the default stream; 0: it shall do so. */
+static word_t stream_for_copy(variant_t variant)
+{
+    word_t s = stream_of(STREAM_DEFAULT, variant);
+
+    return s > STREAM_PER_THREAD ? s : 0;
+}
+
+static int end_copy(int result, word_t s)
+{
+    return result == CUDA_SUCCESS_CODE ? wait_for_stream(s, OF_PROCESS) : result;
+}
+
+#define COPY(name, arguments, plain, with_stream)                                                  \
+    static int hook_##name arguments                                                               \
+    {                                                                                              \
+        word_t s = stream_for_copy(variant);                                                       \
+                                                                                                   \
+        if (s == 0)                                                                                \
+            return cuda.name[variant] plain;                                                       \
+        return end_copy(cuda.name##Async[OF_PROCESS] with_stream, s);                              \
+    }
+
+COPY(cuMemcpyHtoD, (word_t to, word_t from, word_t bytes, variant_t variant), (to, from, bytes),
+     (to, from, bytes, s))
+COPY(cuMemcpyDtoD, (word_t to, word_t from, word_t bytes, variant_t variant), (to, from, bytes),
+     (to, from, bytes, s))
+COPY(cuMemcpy, (word_t to, word_t from, word_t bytes, variant_t variant), (to, from, bytes),
+     (to, from, bytes, s))
+COPY(cuMemcpy2D, (word_t what, variant_t variant), (what), (what, s))
+COPY(cuMemcpy3D, (word_t what, variant_t variant), (what), (what, s))
+
+/* The driver waits for what comes before a copy to memory that is not pinned. */
+static int hook_cuMemcpyDtoH(word_t to, word_t from, word_t bytes, variant_t variant)
+{
+    word_t s = stream_for_copy(variant);
+
+    if (s == 0)
+        return cuda.cuMemcpyDtoH[variant](to, from, bytes);
+    wait_for_stream(s, OF_PROCESS);
+    return end_copy(cuda.cuMemcpyDtoHAsync[OF_PROCESS](to, from, bytes, s), s);
+}
+
+#define SET(name)                                                                                  \
+    static int hook_##name(word_t to, word_t value, word_t count, variant_t variant)               \
+    {                                                                                              \
+        word_t s = stream_for_copy(variant);                                                       \
+                                                                                                   \
+        return s == 0 ? cuda.name[variant](to, value, count)                                       \
+                      : cuda.name##Async[OF_PROCESS](to, value, count, s);                         \
+    }
+
+SET(cuMemsetD8)
+SET(cuMemsetD16)
+SET(cuMemsetD32)
+
+/* ---- Streams ---- */
+
+static void note_stream(const void *stream, word_t flags)
+{
+    struct mpi_device *d = mpi_process_self != NULL ? device_of(mpi_process_self) : NULL;
+    word_t s = (word_t)stream;
+
+    if (d == NULL)
+        return;
+    mpi_block_lock(&d->lock);
+    if ((flags & STREAM_NON_BLOCKING) == 0 || xy_vec_append(&d->streams, &s) != XY_OK)
+        d->is_legacy = true; /* the real default stream waits for it */
+    mpi_block_unlock(&d->lock);
+}
+
+static int hook_cuStreamCreate(void **stream_p, word_t flags, variant_t variant)
+{
+    int result = cuda.cuStreamCreate[variant](stream_p, flags);
+
+    if (result == CUDA_SUCCESS_CODE)
+        note_stream(*stream_p, flags);
+    return result;
+}
+
+static int hook_cuStreamCreateWithPriority(void **stream_p, word_t flags, word_t priority,
+                                           variant_t variant)
+{
+    int result = cuda.cuStreamCreateWithPriority[variant](stream_p, flags, priority);
+
+    if (result == CUDA_SUCCESS_CODE)
+        note_stream(*stream_p, flags);
+    return result;
+}
+
+static int hook_cuStreamDestroy(word_t s, variant_t variant)
+{
+    struct mpi_device *d = mpi_process_self != NULL ? mpi_process_self->device : NULL;
+
+    if (d != NULL) {
+        mpi_block_lock(&d->lock);
+        for (size_t i = 0; i < d->streams.count; i++)
+            if (XY_VEC_AT(&d->streams, word_t, i) == s) {
+                XY_VEC_AT(&d->streams, word_t, i) =
+                    XY_VEC_AT(&d->streams, word_t, d->streams.count - 1);
+                d->streams.count--;
+                break;
+            }
+        mpi_block_unlock(&d->lock);
+    }
+    return cuda.cuStreamDestroy[variant](s);
+}
+
+/* CUlaunchConfig: the driver's, up to what was there when the function came (CUDA 11.8). */
+typedef struct {
+    unsigned grid[3], block[3], shared;
+    word_t stream;
+    void *attributes;
+    unsigned attribute_count;
+} launch_config_t;
+
+static int hook_cuLaunchKernelEx(const void *config, word_t a, word_t b, word_t c,
+                                 variant_t variant)
+{
+    launch_config_t own;
+
+    memcpy(&own, config, sizeof(own));
+    own.stream = stream_of(own.stream, variant);
+    return cuda.cuLaunchKernelEx[variant](&own, a, b, c);
+}
+
+/* ---- The functions that are given out ---- */
+
+#define STREAMED(name, version, arguments, values)                                                 \
+    static int name##_process arguments                                                            \
+    {                                                                                              \
+        s = stream_of(s, OF_PROCESS);                                                              \
+        return cuda.name[OF_PROCESS] values;                                                       \
+    }                                                                                              \
+    static int name##_thread arguments                                                             \
+    {                                                                                              \
+        s = stream_of(s, OF_THREAD);                                                               \
+        return cuda.name[OF_THREAD] values;                                                        \
+    }
+#define NOTHING(...)
+FUNCTIONS(STREAMED, NOTHING)
+
+#define WRITTEN(name, arguments, ...)                                                              \
+    static int name##_process arguments                                                            \
+    {                                                                                              \
+        return hook_##name(__VA_ARGS__, OF_PROCESS);                                               \
+    }                                                                                              \
+    static int name##_thread arguments                                                             \
+    {                                                                                              \
+        return hook_##name(__VA_ARGS__, OF_THREAD);                                                \
+    }
+WRITTEN(cuLaunchKernelEx, (const void *config, word_t a, word_t b, word_t c), config, a, b, c)
+WRITTEN(cuStreamSynchronize, (word_t s), s)
+WRITTEN(cuEventSynchronize, (word_t event), event)
+WRITTEN(cuCtxSynchronize, (word_t context), context)
+WRITTEN(cuMemcpyHtoD, (word_t to, word_t from, word_t bytes), to, from, bytes)
+WRITTEN(cuMemcpyDtoH, (word_t to, word_t from, word_t bytes), to, from, bytes)
+WRITTEN(cuMemcpyDtoD, (word_t to, word_t from, word_t bytes), to, from, bytes)
+WRITTEN(cuMemcpy, (word_t to, word_t from, word_t bytes), to, from, bytes)
+WRITTEN(cuMemcpy2D, (word_t what), what)
+WRITTEN(cuMemcpy3D, (word_t what), what)
+WRITTEN(cuMemsetD8, (word_t to, word_t value, word_t count), to, value, count)
+WRITTEN(cuMemsetD16, (word_t to, word_t value, word_t count), to, value, count)
+WRITTEN(cuMemsetD32, (word_t to, word_t value, word_t count), to, value, count)
+WRITTEN(cuStreamCreate, (void **stream_p, word_t flags), stream_p, flags)
+WRITTEN(cuStreamCreateWithPriority, (void **stream_p, word_t flags, word_t priority), stream_p,
+        flags, priority)
+WRITTEN(cuStreamDestroy, (word_t s), s)
+WRITTEN(cuDevicePrimaryCtxReset, (word_t device), device)
+
+static const function_t *function_table(size_t *count_p)
+{
+#define ROW(name, version, ...)                                                                    \
+    {#name, version, (void **)cuda.name, {(void *)name##_process, (void *)name##_thread}},
+    static const function_t table[] = {FUNCTIONS(ROW, ROW)};
+
+    *count_p = sizeof(table) / sizeof(table[0]);
+    return table;
+}
+
+static void *hook_of(const char *name, size_t length, variant_t variant, void *found)
+{
+    size_t count;
+    const function_t *f = function_table(&count);
+
+    for (size_t i = 0; i < count; i++)
+        if (strlen(f[i].name) == length && memcmp(f[i].name, name, length) == 0)
+            return f[i].real[variant] != NULL ? f[i].hook[variant] : found;
+    return found;
+}
+
+static int (*get_address)(const char *, void **, int, uint64_t);
+static int (*get_address_v2)(const char *, void **, int, uint64_t, void *);
+static int get_address_hook(const char *name, void **address_p, int version, uint64_t flags);
+static int get_address_v2_hook(const char *name, void **address_p, int version, uint64_t flags,
+                               void *state);
+
+/* Names here are without version. */
+static void substitute_address(const char *name, void **address_p, int version, uint64_t flags)
+{
+    enum { SECOND_FROM = 12000 };
+
+    if (address_p == NULL || *address_p == NULL || mpi_process_self == NULL)
+        return;
+    if (strcmp(name, "cuGetProcAddress") != 0)
+        *address_p = hook_of(name, strlen(name),
+                             (flags & PER_THREAD_FLAG) != 0 ? OF_THREAD : OF_PROCESS, *address_p);
+    else if (version >= SECOND_FROM && get_address_v2 != NULL)
+        *address_p = (void *)get_address_v2_hook;
+    else if (version < SECOND_FROM && get_address != NULL)
+        *address_p = (void *)get_address_hook;
+}
+
+static int get_address_hook(const char *name, void **address_p, int version, uint64_t flags)
+{
+    int result = get_address(name, address_p, version, flags);
+
+    if (result == CUDA_SUCCESS_CODE)
+        substitute_address(name, address_p, version, flags);
+    return result;
+}
+
+static int get_address_v2_hook(const char *name, void **address_p, int version, uint64_t flags,
+                               void *state)
+{
+    int result = get_address_v2(name, address_p, version, flags, state);
+
+    if (result == CUDA_SUCCESS_CODE)
+        substitute_address(name, address_p, version, flags);
+    return result;
+}
+
+/* Without the end of a name; *length_p is what remains. */
+static bool ends_with(const char *name, size_t *length_p, const char *end)
+{
+    size_t n = strlen(end);
+
+    if (*length_p < n || memcmp(name + *length_p - n, end, n) != 0)
+        return false;
+    *length_p -= n;
+    return true;
+}
+
+/* By the name of a symbol, which has a version where the first one is another. */
+static void *substitute_symbol(const char *name, void *found)
+{
+    size_t length = strlen(name), count;
+    variant_t variant = OF_PROCESS;
+    const function_t *f = function_table(&count);
+
+    if (ends_with(name, &length, "_ptsz") || ends_with(name, &length, "_ptds"))
+        variant = OF_THREAD;
+    for (size_t i = 0; i < count; i++) {
+        size_t n = length;
+
+        if (ends_with(name, &n, f[i].version) && strlen(f[i].name) == n &&
+            memcmp(f[i].name, name, n) == 0)
+            return f[i].real[variant] != NULL ? f[i].hook[variant] : found;
+    }
+    return found;
+}
+
+void *mpi_device_substitute(const char *name, void *found)
+{
+    void *ours = found;
+
+    if (found == NULL || name[0] != 'c' || mpi_interpose_is_own(found))
+        return found;
+    if (name[1] == 'l')
+        return mpi_opencl_found(name, found, &ours) ? ours : found;
+    if (name[1] != 'u' || name[2] < 'A' || name[2] > 'Z')
+        return found;
+    if (!is_loaded())
+        return found;
+    mpi_device_switches = true;
+    if (strcmp(name, "cuGetProcAddress") == 0) {
+        get_address = (int (*)(const char *, void **, int, uint64_t))found;
+        return (void *)get_address_hook;
+    }
+    if (strcmp(name, "cuGetProcAddress_v2") == 0) {
+        get_address_v2 = (int (*)(const char *, void **, int, uint64_t, void *))found;
+        return (void *)get_address_v2_hook;
+    }
+    return substitute_symbol(name, found);
+}

@@ -1,0 +1,633 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A driver of CUDA for tests, built as libcuda.so.1: two devices that this machine does not have.
+ *
+ * Streams are threads, so everything that is put into one happens later and beside the others.
+ * Memory of a device cannot be touched by the host: its addresses are mapped without access, and
+ * the driver uses a second mapping of the same pages. What a real driver keeps per thread (the
+ * current context) is kept per thread, and functions refuse what the real ones refuse, as far as
+ * it matters here. Kernels are shared objects that nvrtc.c compiles.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+typedef unsigned long long address_t;
+typedef int result_t;
+
+enum { SUCCESS, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_CONTEXT = 201, NOT_FOUND = 500 };
+enum { INVALID_HANDLE = 400, NOT_READY = 600, DEVICES = 2, MAX_STREAMS = 1024, ROOM = 1 << 28 };
+
+/* ---- Contexts: one per device, and more where a program makes them ---- */
+
+typedef struct {
+    int device;
+} context_t;
+
+static context_t primary[DEVICES] = {{0}, {1}};
+static __thread context_t *current;
+
+result_t cuInit(unsigned flags)
+{
+    (void)flags;
+    return SUCCESS;
+}
+
+result_t cuDriverGetVersion(int *version)
+{
+    *version = 12000;
+    return SUCCESS;
+}
+
+result_t cuDeviceGetCount(int *count)
+{
+    *count = DEVICES;
+    return SUCCESS;
+}
+
+result_t cuDeviceGet(int *device, int number)
+{
+    *device = number;
+    return number < DEVICES ? SUCCESS : INVALID_VALUE;
+}
+
+result_t cuDeviceGetName(char *name, int size, int device)
+{
+    snprintf(name, (size_t)size, "test device %d", device);
+    return SUCCESS;
+}
+
+result_t cuDeviceTotalMem_v2(size_t *bytes, int device)
+{
+    (void)device;
+    *bytes = ROOM;
+    return SUCCESS;
+}
+
+result_t cuDeviceGetAttribute(int *value, int what, int device)
+{
+    (void)device;
+    *value = what == 75 ? 9 : 0;
+    return SUCCESS;
+}
+
+result_t cuDeviceGetPCIBusId(char *text, int size, int device)
+{
+    snprintf(text, (size_t)size, "0000:%02X:00.0", device + 1);
+    return SUCCESS;
+}
+
+result_t cuDevicePrimaryCtxRetain(void **context, int device)
+{
+    *context = &primary[device];
+    return SUCCESS;
+}
+
+result_t cuDevicePrimaryCtxRelease_v2(int device)
+{
+    (void)device;
+    return SUCCESS;
+}
+
+result_t cuDevicePrimaryCtxReset_v2(int device)
+{
+    (void)device;
+    fprintf(stderr, "the device was reset under the feet of other ranks\n");
+    abort();
+}
+
+result_t cuCtxGetCurrent(void **context)
+{
+    *context = current;
+    return SUCCESS;
+}
+
+result_t cuCtxSetCurrent(void *context)
+{
+    current = context;
+    return SUCCESS;
+}
+
+result_t cuCtxGetDevice(int *device)
+{
+    if (current == NULL)
+        return NO_CONTEXT;
+    *device = current->device;
+    return SUCCESS;
+}
+
+/* ---- Memory: two mappings of one file ---- */
+
+static char *seen, *used; /* by programs, without access; by the driver */
+static size_t next_place;
+static pthread_once_t mapped = PTHREAD_ONCE_INIT;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void map(void)
+{
+    int fd = memfd_create("device", 0);
+
+    if (fd < 0 || ftruncate(fd, ROOM) != 0)
+        abort();
+    seen = mmap(NULL, ROOM, PROT_NONE, MAP_SHARED, fd, 0);
+    used = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (seen == MAP_FAILED || used == MAP_FAILED)
+        abort();
+}
+
+static bool is_device(address_t a)
+{
+    return seen != NULL && a >= (uintptr_t)seen && a < (uintptr_t)seen + ROOM;
+}
+
+/* Where the driver reaches it. */
+static char *reach(address_t a)
+{
+    return is_device(a) ? used + (a - (uintptr_t)seen) : (char *)(uintptr_t)a;
+}
+
+result_t cuMemAlloc_v2(address_t *address, size_t bytes)
+{
+    result_t r = OUT_OF_MEMORY;
+
+    if (current == NULL)
+        return NO_CONTEXT;
+    pthread_once(&mapped, map);
+    bytes = (bytes + 255) & ~(size_t)255;
+    pthread_mutex_lock(&lock);
+    if (next_place + bytes <= ROOM / 2) { /* the halves are the two devices' */
+        *address = (uintptr_t)seen + (size_t)current->device * (ROOM / 2) + next_place;
+        next_place += bytes;
+        r = SUCCESS;
+    }
+    pthread_mutex_unlock(&lock);
+    return r;
+}
+
+result_t cuMemFree_v2(address_t address)
+{
+    (void)address;
+    return SUCCESS;
+}
+
+result_t cuMemGetInfo_v2(size_t *left, size_t *all)
+{
+    *all = ROOM / 2;
+    *left = ROOM / 2 - next_place;
+    return SUCCESS;
+}
+
+result_t cuMemHostAlloc(void **address, size_t bytes, unsigned flags)
+{
+    (void)flags;
+    *address = malloc(bytes);
+    return *address != NULL ? SUCCESS : OUT_OF_MEMORY;
+}
+
+result_t cuMemFreeHost(void *address)
+{
+    free(address);
+    return SUCCESS;
+}
+
+result_t cuMemHostRegister_v2(void *address, size_t bytes, unsigned flags)
+{
+    (void)address;
+    (void)bytes;
+    (void)flags;
+    return SUCCESS;
+}
+
+result_t cuMemHostUnregister(void *address)
+{
+    (void)address;
+    return SUCCESS;
+}
+
+result_t cuPointerGetAttributes(unsigned count, int *attributes, void **values, address_t address)
+{
+    bool is = is_device(address);
+    int device = is && address >= (uintptr_t)seen + ROOM / 2;
+
+    for (unsigned i = 0; i < count; i++)
+        if (attributes[i] == 1)
+            *(void **)values[i] = is ? &primary[device] : NULL;
+        else if (attributes[i] == 2)
+            *(unsigned *)values[i] = is ? 2 : 0;
+        else
+            return INVALID_VALUE;
+    return SUCCESS;
+}
+
+/* ---- Streams: a thread each ---- */
+
+typedef struct work {
+    void (*run)(struct work *);
+    struct work *next;
+    char *to, *from;
+    size_t bytes;
+    void *function, *argument;
+    unsigned grid[3], group[3];
+    struct stream *stream; /* to wait for */
+    uint64_t until;
+} work_t;
+
+typedef struct stream {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    work_t *first, **last;
+    uint64_t put, done;
+    context_t *context;
+    bool is_blocking;
+} stream_t;
+
+typedef struct event {
+    stream_t *stream;
+    uint64_t until;
+} event_t;
+
+static stream_t *streams[MAX_STREAMS];
+static int stream_count;
+static stream_t *legacy[DEVICES];
+
+static void *serve(void *arg)
+{
+    stream_t *s = arg;
+
+    for (;;) {
+        work_t *w;
+
+        pthread_mutex_lock(&s->lock);
+        while (s->first == NULL)
+            pthread_cond_wait(&s->changed, &s->lock);
+        w = s->first;
+        s->first = w->next;
+        if (s->first == NULL)
+            s->last = &s->first;
+        pthread_mutex_unlock(&s->lock);
+        w->run(w);
+        free(w);
+        pthread_mutex_lock(&s->lock);
+        s->done++;
+        pthread_cond_broadcast(&s->changed);
+        pthread_mutex_unlock(&s->lock);
+    }
+    return NULL;
+}
+
+static stream_t *make_stream(bool is_blocking)
+{
+    stream_t *s = calloc(1, sizeof(*s));
+    pthread_attr_t attributes;
+    pthread_t thread;
+
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->changed, NULL);
+    s->last = &s->first;
+    s->context = current;
+    s->is_blocking = is_blocking;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, 1 << 18);
+    if (pthread_create(&thread, &attributes, serve, s) != 0)
+        abort();
+    pthread_mutex_lock(&lock);
+    if (stream_count < MAX_STREAMS)
+        streams[stream_count++] = s;
+    pthread_mutex_unlock(&lock);
+    return s;
+}
+
+static void wait_until(stream_t *s, uint64_t until)
+{
+    pthread_mutex_lock(&s->lock);
+    while (s->done < until)
+        pthread_cond_wait(&s->changed, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static bool is_over(stream_t *s, uint64_t until)
+{
+    bool is;
+
+    pthread_mutex_lock(&s->lock);
+    is = s->done >= until;
+    pthread_mutex_unlock(&s->lock);
+    return is;
+}
+
+/* The default stream of a process waits for those that block, and they for it; here the caller
+ * waits, which is slower and as good. */
+static stream_t *stream_at(void *handle)
+{
+    stream_t *s;
+
+    if (handle > (void *)2) {
+        s = handle;
+        if (s->is_blocking && legacy[s->context->device] != NULL)
+            wait_until(legacy[s->context->device], legacy[s->context->device]->put);
+        return s;
+    }
+    if (current == NULL)
+        return NULL;
+    if (legacy[current->device] == NULL)
+        legacy[current->device] = make_stream(false);
+    for (int i = 0; i < stream_count; i++)
+        if (streams[i]->is_blocking && streams[i]->context == current)
+            wait_until(streams[i], streams[i]->put);
+    return legacy[current->device];
+}
+
+static result_t put(void *handle, work_t content)
+{
+    stream_t *s = stream_at(handle);
+    work_t *w = malloc(sizeof(*w));
+
+    if (s == NULL || w == NULL)
+        return NO_CONTEXT;
+    if (s->context != current) {
+        free(w);
+        return INVALID_HANDLE; /* as a launch into a stream of another context */
+    }
+    *w = content;
+    w->next = NULL;
+    pthread_mutex_lock(&s->lock);
+    *s->last = w;
+    s->last = &w->next;
+    s->put++;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+    return SUCCESS;
+}
+
+result_t cuStreamCreate(void **stream, unsigned flags)
+{
+    if (current == NULL)
+        return NO_CONTEXT;
+    *stream = make_stream((flags & 1) == 0);
+    return SUCCESS;
+}
+
+result_t cuStreamCreateWithPriority(void **stream, unsigned flags, int priority)
+{
+    (void)priority;
+    return cuStreamCreate(stream, flags);
+}
+
+result_t cuStreamDestroy_v2(void *stream)
+{
+    (void)stream;
+    return SUCCESS;
+}
+
+result_t cuStreamSynchronize(void *stream)
+{
+    stream_t *s = stream_at(stream);
+
+    if (s == NULL)
+        return NO_CONTEXT;
+    wait_until(s, s->put);
+    return SUCCESS;
+}
+
+result_t cuStreamQuery(void *stream)
+{
+    stream_t *s = stream > (void *)2 ? stream : stream_at(stream);
+
+    if (s == NULL)
+        return NO_CONTEXT;
+    return is_over(s, s->put) ? SUCCESS : NOT_READY;
+}
+
+result_t cuCtxSynchronize(void)
+{
+    for (int i = 0; i < stream_count; i++)
+        wait_until(streams[i], streams[i]->put);
+    return SUCCESS;
+}
+
+/* ---- Events ---- */
+
+result_t cuEventCreate(void **event, unsigned flags)
+{
+    (void)flags;
+    *event = calloc(1, sizeof(event_t));
+    return SUCCESS;
+}
+
+result_t cuEventDestroy_v2(void *event)
+{
+    free(event);
+    return SUCCESS;
+}
+
+result_t cuEventRecord(void *event, void *stream)
+{
+    event_t *e = event;
+
+    e->stream = stream_at(stream);
+    e->until = e->stream->put;
+    return SUCCESS;
+}
+
+result_t cuEventQuery(void *event)
+{
+    event_t *e = event;
+
+    return e->stream == NULL || is_over(e->stream, e->until) ? SUCCESS : NOT_READY;
+}
+
+result_t cuEventSynchronize(void *event)
+{
+    event_t *e = event;
+
+    if (e->stream != NULL)
+        wait_until(e->stream, e->until);
+    return SUCCESS;
+}
+
+result_t cuEventElapsedTime(float *milliseconds, void *from, void *to)
+{
+    (void)from;
+    (void)to;
+    *milliseconds = 0;
+    return SUCCESS;
+}
+
+static void run_wait(work_t *w)
+{
+    wait_until(w->stream, w->until);
+}
+
+result_t cuStreamWaitEvent(void *stream, void *event, unsigned flags)
+{
+    event_t *e = event;
+
+    (void)flags;
+    if (e->stream == NULL)
+        return SUCCESS;
+    return put(stream, (work_t){.run = run_wait, .stream = e->stream, .until = e->until});
+}
+
+/* ---- Copies ---- */
+
+static void run_copy(work_t *w)
+{
+    memcpy(w->to, w->from, w->bytes);
+}
+
+result_t cuMemcpyAsync(address_t to, address_t from, size_t bytes, void *stream)
+{
+    return put(stream,
+               (work_t){.run = run_copy, .to = reach(to), .from = reach(from), .bytes = bytes});
+}
+
+result_t cuMemcpyHtoDAsync_v2(address_t to, const void *from, size_t bytes, void *stream)
+{
+    return is_device(to) ? cuMemcpyAsync(to, (uintptr_t)from, bytes, stream) : INVALID_VALUE;
+}
+
+result_t cuMemcpyDtoHAsync_v2(void *to, address_t from, size_t bytes, void *stream)
+{
+    return is_device(from) ? cuMemcpyAsync((uintptr_t)to, from, bytes, stream) : INVALID_VALUE;
+}
+
+result_t cuMemcpyDtoDAsync_v2(address_t to, address_t from, size_t bytes, void *stream)
+{
+    return is_device(to) && is_device(from) ? cuMemcpyAsync(to, from, bytes, stream)
+                                            : INVALID_VALUE;
+}
+
+static result_t now(result_t r)
+{
+    return r == SUCCESS ? cuStreamSynchronize(NULL) : r;
+}
+
+result_t cuMemcpy(address_t to, address_t from, size_t bytes)
+{
+    return now(cuMemcpyAsync(to, from, bytes, NULL));
+}
+
+result_t cuMemcpyHtoD_v2(address_t to, const void *from, size_t bytes)
+{
+    return now(cuMemcpyHtoDAsync_v2(to, from, bytes, NULL));
+}
+
+result_t cuMemcpyDtoH_v2(void *to, address_t from, size_t bytes)
+{
+    return now(cuMemcpyDtoHAsync_v2(to, from, bytes, NULL));
+}
+
+result_t cuMemcpyDtoD_v2(address_t to, address_t from, size_t bytes)
+{
+    return now(cuMemcpyDtoDAsync_v2(to, from, bytes, NULL));
+}
+
+/* ---- Kernels ---- */
+
+static void run_host(work_t *w)
+{
+    ((void (*)(void *))w->function)(w->argument);
+}
+
+result_t cuLaunchHostFunc(void *stream, void (*function)(void *), void *argument)
+{
+    return put(stream,
+               (work_t){.run = run_host, .function = (void *)function, .argument = argument});
+}
+
+/* What nvrtc.c calls an image is the name of a file. */
+result_t cuModuleLoadData(void **module, const void *image)
+{
+    *module = dlopen(image, RTLD_NOW | RTLD_LOCAL);
+    unlink(image);
+    return *module != NULL ? SUCCESS : INVALID_VALUE;
+}
+
+result_t cuModuleUnload(void *module)
+{
+    dlclose(module);
+    return SUCCESS;
+}
+
+/* keep_NAME and run_NAME are made by nvrtc.c: a copy of the arguments, and a loop over all threads
+ * that frees it. */
+typedef struct {
+    void *(*keep)(void **arguments);
+    void (*run)(void *kept, const unsigned *grid, const unsigned *group);
+} kernel_t;
+
+result_t cuModuleGetFunction(void **function, void *module, const char *name)
+{
+    kernel_t *k = malloc(sizeof(*k));
+    char text[128];
+
+    snprintf(text, sizeof(text), "keep_%s", name);
+    k->keep = (void *(*)(void **))dlsym(module, text);
+    snprintf(text, sizeof(text), "run_%s", name);
+    k->run = (void (*)(void *, const unsigned *, const unsigned *))dlsym(module, text);
+    *function = k;
+    return k->keep != NULL && k->run != NULL ? SUCCESS : NOT_FOUND;
+}
+
+static void run_kernel(work_t *w)
+{
+    ((const kernel_t *)w->function)->run(w->argument, w->grid, w->group);
+}
+
+/* Kernels get addresses of devices, which only the driver can use: nvrtc.c turns them. */
+char *fake_reach(address_t address)
+{
+    return reach(address);
+}
+
+result_t cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                        unsigned by, unsigned bz, unsigned shared, void *stream, void **arguments,
+                        void **extra)
+{
+    (void)shared;
+    (void)extra;
+    return put(stream, (work_t){.run = run_kernel,
+                                .function = function,
+                                .argument = ((const kernel_t *)function)->keep(arguments),
+                                .grid = {gx, gy, gz},
+                                .group = {bx, by, bz}});
+}
+
+result_t cuGetErrorName(result_t r, const char **text)
+{
+    *text = r == NO_CONTEXT ? "CUDA_ERROR_INVALID_CONTEXT" : "CUDA_ERROR";
+    return SUCCESS;
+}
+
+result_t cuGetErrorString(result_t r, const char **text)
+{
+    *text = r == NO_CONTEXT ? "invalid context" : "an error";
+    return SUCCESS;
+}
+
+/* ---- As the runtime finds functions ---- */
+
+result_t cuGetProcAddress_v2(const char *name, void **address, int version, uint64_t flags,
+                             void *state)
+{
+    void *self = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    char text[128];
+
+    (void)version;
+    (void)flags;
+    (void)state;
+    snprintf(text, sizeof(text), "%s_v2", name);
+    *address = dlsym(self, text);
+    if (*address == NULL)
+        *address = dlsym(self, name);
+    return *address != NULL ? SUCCESS : NOT_FOUND;
+}

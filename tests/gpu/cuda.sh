@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# CUDA in ranks, with a driver for tests in the place of NVIDIA's: ranks of one core that wait for a
+# device wait together, and each has its own default stream and current context.
+. "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
+sources=$XYLEM_SOURCE_DIR/tests/gpu
+
+mkdir driver
+cc -g -O1 -shared -fPIC -pthread "$sources/cuda.c" -o driver/libcuda.so.1 -ldl -Wl,-soname,libcuda.so.1
+export LD_LIBRARY_PATH=$PWD/driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+build waits_cuda -ldl
+
+for how in stream default event context copy view; do
+    run 0 -n 8 --workers 1 ./waits_cuda $how
+    says "$out" "$how: 8 ranks, sum right"
+done
