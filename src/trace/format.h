@@ -13,6 +13,11 @@
  * TRACE_DEFINITIONS define names; the others hold events of one row. `sync` is the same moment on
  * both clocks, so that no calibration is needed while recording: the first and the last sync of
  * the file give the scale.
+ *
+ * A file may hold the chunks of several sources (processes of a job), in any order: each source has
+ * its own clock, rows and numbers of names. Source 0 is the file itself, whose header gives the
+ * time that all are shown in; the origin of another is what its own header was, and its clock says
+ * at two of its times (monotonic ns) what is to be added to become the file's.
  */
 #ifndef XY_TRACE_FORMAT_H
 #define XY_TRACE_FORMAT_H
@@ -26,7 +31,8 @@
 #define TRACE_DEFINITIONS 0xffffffffu
 
 enum {
-    TRACE_VERSION = 2, /* 1 had no messages with ranks, no calls, no collectives: it is read, too */
+    /* 1 had no messages with ranks, no calls, no collectives; 2 no sources: both are read, too */
+    TRACE_VERSION = 3,
     TRACE_HEADER_SIZE = 64,
     TRACE_CHUNK_SIZE = 48,
     TRACE_PAYLOAD_MAX = 1 << 20,
@@ -60,6 +66,9 @@ enum {
     TRACE_DEF_COUNTER,   /* number name unit */
     TRACE_DEF_END,       /* the recording was closed in order */
     TRACE_DEF_SITE,      /* number name */
+    TRACE_DEF_ORIGIN,    /* source start(ticks) start(ns) name */
+    TRACE_DEF_SOURCE,    /* source: the chunks that follow are its own */
+    TRACE_DEF_CLOCK,     /* source time offset(zigzag) time offset(zigzag) error */
 };
 
 typedef struct {

@@ -43,6 +43,7 @@ void xy_trace_log_free(xy_trace_log_t *log)
     xy_free(log->marks);
     xy_free(log->steps);
     xy_free(log->sites);
+    xy_free(log->sources);
     xy_arena_destroy(log->arena);
     xy_free(log);
 }
@@ -163,6 +164,33 @@ static xy_status_t take(xy_vec_t *vec, void *array_p, size_t *count_p)
     return XY_OK;
 }
 
+static int source_compare(const void *a, const void *b)
+{
+    const reader_source_t *x = a, *y = b;
+
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* All but the file itself, whose number 0 comes first. */
+static xy_status_t take_sources(reader_t *r)
+{
+    xy_trace_log_t *log = r->log;
+
+    if (r->sources.count <= 1)
+        return XY_OK;
+    log->sources = xy_calloc(r->sources.count - 1, sizeof(*log->sources));
+    if (log->sources == NULL)
+        return XY_ENOMEM;
+    qsort(r->sources.data, r->sources.count, sizeof(reader_source_t), source_compare);
+    for (size_t i = 1; i < r->sources.count; i++) {
+        const reader_source_t *s = &XY_VEC_AT(&r->sources, reader_source_t, i);
+
+        log->sources[log->source_count++] =
+            (xy_trace_source_info_t){s->name, s->is_fit, s->fit.offset[0], s->fit.error};
+    }
+    return XY_OK;
+}
+
 static xy_status_t take_all(reader_t *r)
 {
     xy_trace_log_t *log = r->log;
@@ -176,6 +204,7 @@ static xy_status_t take_all(reader_t *r)
     st = st == XY_OK ? take(&r->samples, &log->samples, &log->sample_count) : st;
     st = st == XY_OK ? take(&r->marks, &log->marks, &log->mark_count) : st;
     st = st == XY_OK ? take(&r->sites.items, &log->sites, &log->site_count) : st;
+    st = st == XY_OK ? take_sources(r) : st;
     return st == XY_OK ? take(&r->steps, &log->steps, &log->step_count) : st;
 }
 

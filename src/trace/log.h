@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "base/base.h"
+#include "trace/merge.h"
 #include "trace/record.h"
 
 typedef struct {
@@ -42,6 +43,15 @@ typedef struct {
     const char *name;
     const char *unit;
 } xy_trace_counter_info_t;
+
+/* A process that recorded a part of the trace. */
+typedef struct {
+    const char *name;
+    bool is_aligned; /* its clock was compared with the trace's */
+    int64_t offset;  /* ns that were added to it, at the beginning */
+    uint64_t
+        error; /* ns that its times may be wrong by, compared with those of the trace's clock */
+} xy_trace_source_info_t;
 
 typedef struct {
     int64_t start, end;
@@ -128,7 +138,9 @@ typedef struct xy_trace_log {
     size_t step_count;
     const char **sites; /* [0] is "" */
     size_t site_count;
-    size_t message_count; /* steps' messages are 1 to that */
+    size_t message_count;            /* steps' messages are 1 to that */
+    xy_trace_source_info_t *sources; /* where several processes recorded it; none otherwise */
+    size_t source_count;
     xy_trace_damage_t damage;
     struct xy_arena *arena; /* the names */
 } xy_trace_log_t;

@@ -35,7 +35,7 @@ uint64_t reader_varint(reader_cursor_t *c)
 }
 
 /* A string of the definitions, kept in the log; "" when it does not fit, NULL without memory. */
-static const char *read_string(reader_t *r, reader_cursor_t *c)
+const char *reader_string(reader_t *r, reader_cursor_t *c)
 {
     uint64_t n = reader_varint(c);
     const char *s = (const char *)c->at;
@@ -48,9 +48,16 @@ static const char *read_string(reader_t *r, reader_cursor_t *c)
     return xy_arena_strndup(r->log->arena, s, n);
 }
 
-void *reader_entry(reader_table_t *table, uint64_t number, uint32_t *index_p)
+/* Numbers of different sources are different. A file made to collide has wrong names, no more. */
+uint64_t reader_key(const reader_table_t *table, uint32_t source, uint64_t number)
 {
-    uintptr_t found = (uintptr_t)xy_hash_get(&table->index, number);
+    return number == 0 && table->has_none ? 0 : number ^ (uint64_t)source << 40;
+}
+
+void *reader_entry(reader_table_t *table, uint32_t source, uint64_t number, uint32_t *index_p)
+{
+    uint64_t key = reader_key(table, source, number);
+    uintptr_t found = (uintptr_t)xy_hash_get(&table->index, key);
     void *item;
 
     if (found != 0) {
@@ -63,16 +70,34 @@ void *reader_entry(reader_table_t *table, uint64_t number, uint32_t *index_p)
     }
     item = xy_vec_push(&table->items);
     if (item == NULL ||
-        xy_hash_set(&table->index, number, (void *)(uintptr_t)table->items.count) != XY_OK)
+        xy_hash_set(&table->index, key, (void *)(uintptr_t)table->items.count) != XY_OK)
         return NULL;
     *index_p = (uint32_t)(table->items.count - 1);
+    return item;
+}
+
+/* The same for a definition: one name of several processes is one entry. */
+static void *named_entry(reader_t *r, reader_table_t *table, uint64_t number, const char *name,
+                         uint32_t *index_p)
+{
+    uint64_t key = reader_key(table, r->source, number);
+    void *found = r->source > 0 ? xy_hash_get(&table->named, XY_HASH_KEY(name)) : NULL;
+    void *item;
+
+    if (found != NULL && xy_hash_get(&table->index, key) == NULL &&
+        xy_hash_set(&table->index, key, found) != XY_OK)
+        return NULL;
+    item = reader_entry(table, r->source, number, index_p);
+    if (item != NULL && r->source > 0 && found == NULL &&
+        xy_hash_set(&table->named, XY_HASH_KEY(name), (void *)(uintptr_t)(*index_p + 1)) != XY_OK)
+        return NULL;
     return item;
 }
 
 static xy_status_t define_row(reader_t *r, reader_cursor_t *c)
 {
     uint64_t number = reader_varint(c);
-    const char *name = read_string(r, c), *group = read_string(r, c);
+    const char *name = reader_string(r, c), *group = reader_string(r, c);
     xy_trace_row_info_t *row;
     uint32_t index;
 
@@ -80,17 +105,20 @@ static xy_status_t define_row(reader_t *r, reader_cursor_t *c)
         return XY_ENOMEM;
     if (c->failed)
         return XY_OK;
-    row = reader_entry(&r->rows, number, &index);
+    row = reader_entry(&r->rows, r->source, number, &index);
     if (row == NULL)
         return XY_ENOMEM;
     *row = (xy_trace_row_info_t){.name = name, .group = group};
-    return XY_OK;
+    return xy_vec_append(
+        &r->row_names,
+        &(reader_row_name_t){XY_VEC_AT(&r->sources, reader_source_t, r->source).number, number,
+                             r->source, index});
 }
 
 static xy_status_t define_kind(reader_t *r, reader_cursor_t *c)
 {
     uint64_t number = reader_varint(c), role = reader_varint(c), colour = reader_varint(c);
-    const char *name = read_string(r, c);
+    const char *name = reader_string(r, c);
     xy_trace_kind_info_t *kind;
     uint32_t index;
 
@@ -98,7 +126,7 @@ static xy_status_t define_kind(reader_t *r, reader_cursor_t *c)
         return XY_ENOMEM;
     if (c->failed || number == 0)
         return XY_OK;
-    kind = reader_entry(&r->kinds, number, &index);
+    kind = named_entry(r, &r->kinds, number, name, &index);
     if (kind == NULL)
         return XY_ENOMEM;
     if (index == 0)
@@ -114,14 +142,14 @@ static xy_status_t define_kind(reader_t *r, reader_cursor_t *c)
 static xy_status_t define_name(reader_t *r, reader_table_t *table, reader_cursor_t *c)
 {
     uint64_t number = reader_varint(c);
-    const char *name = read_string(r, c), **entry;
+    const char *name = reader_string(r, c), **entry;
     uint32_t index;
 
     if (name == NULL)
         return XY_ENOMEM;
     if (c->failed || number == 0)
         return XY_OK;
-    entry = reader_entry(table, number, &index);
+    entry = named_entry(r, table, number, name, &index);
     if (entry == NULL)
         return XY_ENOMEM;
     *entry = name;
@@ -131,7 +159,7 @@ static xy_status_t define_name(reader_t *r, reader_table_t *table, reader_cursor
 static xy_status_t define_counter(reader_t *r, reader_cursor_t *c)
 {
     uint64_t number = reader_varint(c);
-    const char *name = read_string(r, c), *unit = read_string(r, c);
+    const char *name = reader_string(r, c), *unit = reader_string(r, c);
     xy_trace_counter_info_t *counter;
     uint32_t index;
 
@@ -139,7 +167,7 @@ static xy_status_t define_counter(reader_t *r, reader_cursor_t *c)
         return XY_ENOMEM;
     if (c->failed)
         return XY_OK;
-    counter = reader_entry(&r->counters, number, &index);
+    counter = named_entry(r, &r->counters, number, name, &index);
     if (counter == NULL)
         return XY_ENOMEM;
     *counter = (xy_trace_counter_info_t){.name = name, .unit = unit};
@@ -148,7 +176,7 @@ static xy_status_t define_counter(reader_t *r, reader_cursor_t *c)
 
 static xy_status_t define_title(reader_t *r, reader_cursor_t *c)
 {
-    const char *title = read_string(r, c);
+    const char *title = reader_string(r, c);
 
     if (title == NULL)
         return XY_ENOMEM;
@@ -173,7 +201,16 @@ static xy_status_t read_definition(reader_t *r, reader_cursor_t *c)
     case TRACE_DEF_COUNTER:
         return define_counter(r, c);
     case TRACE_DEF_END:
-        r->log->damage.is_unfinished = false;
+        if (r->source == 0)
+            r->log->damage.is_unfinished = false;
+        return XY_OK;
+    case TRACE_DEF_ORIGIN:
+        return reader_define_origin(r, c);
+    case TRACE_DEF_SOURCE:
+        reader_define_source(r, c);
+        return XY_OK;
+    case TRACE_DEF_CLOCK:
+        reader_define_clock(r, c);
         return XY_OK;
     default:
         c->failed = true;
@@ -221,11 +258,14 @@ static bool chunk_decode(const uint8_t *p, size_t left, reader_chunk_t *chunk, s
     return false;
 }
 
-static xy_status_t chunk_accept(reader_t *r, const reader_chunk_t *chunk)
+static xy_status_t chunk_accept(reader_t *r, reader_chunk_t *chunk)
 {
-    if (chunk->head.sync_ticks - r->start_ticks > r->last_ticks - r->start_ticks) {
-        r->last_ticks = chunk->head.sync_ticks;
-        r->last_ns = chunk->head.sync_ns;
+    reader_source_t *s = &XY_VEC_AT(&r->sources, reader_source_t, r->source);
+
+    chunk->source = r->source;
+    if (chunk->head.sync_ticks - s->start_ticks > s->last_ticks - s->start_ticks) {
+        s->last_ticks = chunk->head.sync_ticks;
+        s->last_ns = chunk->head.sync_ns;
     }
     if (chunk->head.row == TRACE_DEFINITIONS)
         return read_definitions(r, chunk);
@@ -304,10 +344,11 @@ static xy_status_t header_read(reader_t *r, const uint8_t *data, size_t size)
     if (st != XY_OK)
         return st;
     r->log->clock = trace_get_u32(data + 12) == XY_TRACE_VIRTUAL ? XY_TRACE_VIRTUAL : XY_TRACE_REAL;
-    r->start_ticks = r->last_ticks = trace_get_u64(data + 16);
-    r->start_ns = r->last_ns = trace_get_u64(data + 24);
     r->log->wall_ns = (int64_t)trace_get_u64(data + 32);
-    return XY_OK;
+    return xy_vec_append(&r->sources, &(reader_source_t){.start_ticks = trace_get_u64(data + 16),
+                                                         .last_ticks = trace_get_u64(data + 16),
+                                                         .start_ns = trace_get_u64(data + 24),
+                                                         .last_ns = trace_get_u64(data + 24)});
 }
 
 static void add_clause(xy_text_t *text, uint64_t count, const char *format)
@@ -349,10 +390,14 @@ static void reader_init(reader_t *r)
 {
     *r = (reader_t){.chunks = XY_VEC_INIT(reader_chunk_t),
                     .rows.items = XY_VEC_INIT(xy_trace_row_info_t),
-                    .kinds = {.items = XY_VEC_INIT(xy_trace_kind_info_t), .limit = KIND_LIMIT},
-                    .labels.items = XY_VEC_INIT(const char *),
+                    .kinds = {.items = XY_VEC_INIT(xy_trace_kind_info_t),
+                              .limit = KIND_LIMIT,
+                              .has_none = true},
+                    .labels = {.items = XY_VEC_INIT(const char *), .has_none = true},
                     .counters.items = XY_VEC_INIT(xy_trace_counter_info_t),
-                    .sites.items = XY_VEC_INIT(const char *),
+                    .sites = {.items = XY_VEC_INIT(const char *), .has_none = true},
+                    .sources = XY_VEC_INIT(reader_source_t),
+                    .row_names = XY_VEC_INIT(reader_row_name_t),
                     .states = XY_VEC_INIT(xy_trace_state_t),
                     .links = XY_VEC_INIT(xy_trace_link_t),
                     .samples = XY_VEC_INIT(xy_trace_sample_t),
@@ -365,16 +410,24 @@ static void reader_init(reader_t *r)
     xy_hash_init(&r->labels.index, XY_HASH_U64);
     xy_hash_init(&r->counters.index, XY_HASH_U64);
     xy_hash_init(&r->sites.index, XY_HASH_U64);
+    xy_hash_init(&r->source_of, XY_HASH_U64);
+    xy_hash_init(&r->rows.named, XY_HASH_STRING);
+    xy_hash_init(&r->kinds.named, XY_HASH_STRING);
+    xy_hash_init(&r->labels.named, XY_HASH_STRING);
+    xy_hash_init(&r->counters.named, XY_HASH_STRING);
+    xy_hash_init(&r->sites.named, XY_HASH_STRING);
 }
 
 static void reader_cleanup(reader_t *r)
 {
     reader_table_t *tables[] = {&r->rows, &r->kinds, &r->labels, &r->counters, &r->sites};
-    xy_vec_t *vecs[] = {&r->chunks, &r->states, &r->links, &r->samples,
-                        &r->marks,  &r->halves, &r->steps, &r->open};
+    xy_vec_t *vecs[] = {&r->chunks, &r->states, &r->links, &r->samples, &r->marks,
+                        &r->halves, &r->steps,  &r->open,  &r->sources, &r->row_names};
 
+    xy_hash_cleanup(&r->source_of);
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
         xy_hash_cleanup(&tables[i]->index);
+        xy_hash_cleanup(&tables[i]->named);
         xy_vec_cleanup(&tables[i]->items);
     }
     for (size_t i = 0; i < sizeof(vecs) / sizeof(vecs[0]); i++)
@@ -401,9 +454,9 @@ static xy_trace_log_t *log_new(const char *path)
 static xy_status_t add_no_names(reader_t *r)
 {
     uint32_t index;
-    xy_trace_kind_info_t *kind = reader_entry(&r->kinds, 0, &index);
-    const char **label = reader_entry(&r->labels, 0, &index);
-    const char **site = reader_entry(&r->sites, 0, &index);
+    xy_trace_kind_info_t *kind = reader_entry(&r->kinds, 0, 0, &index);
+    const char **label = reader_entry(&r->labels, 0, 0, &index);
+    const char **site = reader_entry(&r->sites, 0, 0, &index);
 
     if (kind == NULL || label == NULL || site == NULL)
         return XY_ENOMEM;
@@ -420,6 +473,8 @@ static xy_status_t read_all(reader_t *r, const uint8_t *data, size_t size)
         st = add_no_names(r);
     if (st == XY_OK)
         st = scan(r, data, size);
+    if (st == XY_OK)
+        st = reader_order_rows(r);
     if (st == XY_OK)
         st = reader_decode_events(r);
     return st == XY_OK ? reader_finish(r) : st;

@@ -15,25 +15,49 @@ typedef struct {
     reader_t *reader;
     reader_cursor_t cursor;
     uint64_t ticks; /* of the previous event */
-    uint32_t row;
+    uint32_t row, source;
 } decoder_t;
 
-static int64_t to_ns(const reader_t *r, uint64_t ticks)
+static int64_t clamp(double ns)
 {
-    int64_t distance = (int64_t)(ticks - r->start_ticks);
-    double ns = (double)distance * r->scale;
-
-    if (r->scale == 1.0 && distance > -TIME_MAX && distance < TIME_MAX)
-        return distance;
     if (!(ns > -(double)TIME_MAX))
         return -TIME_MAX;
     return ns < (double)TIME_MAX ? (int64_t)llrint(ns) : TIME_MAX;
 }
 
+static int64_t to_ns(const decoder_t *d, uint64_t ticks)
+{
+    const reader_source_t *s = &XY_VEC_AT(&d->reader->sources, reader_source_t, d->source);
+    int64_t distance = (int64_t)(ticks - s->start_ticks);
+    double ns = (double)distance * s->scale;
+
+    if (d->source == 0 && s->scale == 1.0 && distance > -TIME_MAX && distance < TIME_MAX)
+        return distance;
+    ns += (double)s->shift + s->drift * (ns + s->before);
+    return clamp(ns);
+}
+
+/* The scale of a source's ticks, and its clock on that of the file. */
+static void set_clock(const reader_t *r, reader_source_t *s)
+{
+    const reader_source_t *file = r->sources.data;
+    uint64_t ticks = s->last_ticks - s->start_ticks, ns = s->last_ns - s->start_ns;
+    const xy_trace_clock_fit_t *fit = &s->fit;
+
+    s->scale = r->log->clock == XY_TRACE_REAL && ticks > 0 ? (double)ns / (double)ticks : 1.0;
+    if (s == file)
+        return;
+    s->shift = clamp((double)(int64_t)(s->start_ns - file->start_ns + (uint64_t)fit->offset[0]));
+    if (fit->time[1] > fit->time[0])
+        s->drift = (double)(int64_t)((uint64_t)fit->offset[1] - (uint64_t)fit->offset[0]) /
+                   (double)(fit->time[1] - fit->time[0]);
+    s->before = (double)(int64_t)(s->start_ns - fit->time[0]);
+}
+
 static int64_t read_time(decoder_t *d)
 {
     d->ticks += (uint64_t)trace_unzigzag(reader_varint(&d->cursor));
-    return to_ns(d->reader, d->ticks);
+    return to_ns(d, d->ticks);
 }
 
 /* The dense index of a number; memory running out is seen by the caller in *st_p. */
@@ -42,7 +66,7 @@ static uint32_t read_index(decoder_t *d, reader_table_t *table, xy_status_t *st_
     uint64_t number = reader_varint(&d->cursor);
     uint32_t index = 0;
 
-    if (!d->cursor.failed && reader_entry(table, number, &index) == NULL)
+    if (!d->cursor.failed && reader_entry(table, d->source, number, &index) == NULL)
         *st_p = XY_ENOMEM;
     return index;
 }
@@ -90,7 +114,7 @@ static xy_status_t read_state(decoder_t *d)
     xy_trace_state_t s = {.row = d->row};
 
     s.start = read_time(d);
-    s.end = to_ns(r, d->ticks + reader_varint(&d->cursor));
+    s.end = to_ns(d, d->ticks + reader_varint(&d->cursor));
     s.kind = read_index(d, &r->kinds, &st);
     s.id = trace_unzigzag(reader_varint(&d->cursor));
     s.label = read_index(d, &r->labels, &st);
@@ -108,7 +132,7 @@ static xy_status_t read_link(decoder_t *d)
     xy_trace_link_t link;
 
     link.start = read_time(d);
-    link.end = to_ns(r, d->ticks + (uint64_t)trace_unzigzag(reader_varint(&d->cursor)));
+    link.end = to_ns(d, d->ticks + (uint64_t)trace_unzigzag(reader_varint(&d->cursor)));
     link.from = read_index(d, &r->rows, &st);
     link.to = read_index(d, &r->rows, &st);
     link.bytes = reader_varint(&d->cursor);
@@ -273,11 +297,11 @@ static xy_status_t read_event(decoder_t *d)
 
 static xy_status_t decode_chunk(reader_t *r, const reader_chunk_t *chunk)
 {
-    decoder_t d = {.reader = r, .ticks = chunk->head.base};
+    decoder_t d = {.reader = r, .ticks = chunk->head.base, .source = chunk->source};
     xy_status_t st = XY_OK;
 
     d.cursor = (reader_cursor_t){chunk->payload, chunk->payload + chunk->head.length, false};
-    if (reader_entry(&r->rows, chunk->head.row, &d.row) == NULL)
+    if (reader_entry(&r->rows, d.source, chunk->head.row, &d.row) == NULL)
         return XY_ENOMEM;
     while (st == XY_OK && d.cursor.at < d.cursor.end && !d.cursor.failed)
         st = read_event(&d);
@@ -290,6 +314,8 @@ static int chunk_compare(const void *a, const void *b)
 {
     const reader_chunk_t *x = a, *y = b;
 
+    if (x->source != y->source)
+        return x->source < y->source ? -1 : 1;
     if (x->head.row != y->head.row)
         return x->head.row < y->head.row ? -1 : 1;
     return x->order < y->order ? -1 : x->order > y->order;
@@ -367,13 +393,14 @@ static xy_status_t join_halves(reader_t *r)
 xy_status_t reader_decode_events(reader_t *r)
 {
     const reader_chunk_t *chunk = r->chunks.data;
-    uint64_t ticks = r->last_ticks - r->start_ticks, ns = r->last_ns - r->start_ns;
 
-    r->scale = r->log->clock == XY_TRACE_REAL && ticks > 0 ? (double)ns / (double)ticks : 1.0;
+    for (size_t i = 0; i < r->sources.count; i++)
+        set_clock(r, &XY_VEC_AT(&r->sources, reader_source_t, i));
     if (r->chunks.count > 0)
         qsort(r->chunks.data, r->chunks.count, sizeof(*chunk), chunk_compare);
     for (size_t i = 0; i < r->chunks.count; i++) {
-        bool is_first = i == 0 || chunk[i - 1].head.row != chunk[i].head.row;
+        bool is_first = i == 0 || chunk[i - 1].source != chunk[i].source ||
+                        chunk[i - 1].head.row != chunk[i].head.row;
         uint32_t expected = is_first ? 0 : chunk[i - 1].head.sequence + 1;
         xy_status_t st;
 

@@ -141,7 +141,7 @@ static void test_foreign(void **state)
     data[8] = 9;
     trace_put_u32((uint8_t *)data + 60, trace_checksum((uint8_t *)data, 60));
     assert_int_equal(parse(data, size, &log), XY_EUNSUPPORTED);
-    assert_non_null(strstr(testing_said, "trace format 9, this program reads up to 2"));
+    assert_non_null(strstr(testing_said, "trace format 9, this program reads up to 3"));
     assert_int_equal(parse(data, 40, &log), XY_EPARSE);
     assert_null(log);
     xy_free(data);

@@ -20,6 +20,7 @@
 #include "base/base.h"
 #include "trace/clock.h"
 #include "trace/format.h"
+#include "trace/recorder.h"
 
 struct xy_trace_row {
     uint8_t *at;       /* the next event goes here */
@@ -53,7 +54,7 @@ struct xy_trace {
 };
 
 /* After the first error the file stays as it is: a gap would be harder to explain than an end. */
-static void append(xy_trace_t *trace, const uint8_t *data, size_t n)
+void trace_append(xy_trace_t *trace, const uint8_t *data, size_t n)
 {
     while (n > 0 && atomic_load_explicit(&trace->error, memory_order_relaxed) == 0) {
         ssize_t done = write(trace->fd, data, n);
@@ -85,7 +86,7 @@ static void chunk_append(xy_trace_t *trace, uint8_t *chunk, size_t length, uint3
     }
     c.checksum = trace_checksum(chunk + TRACE_CHUNK_SIZE, length);
     trace_chunk_encode(&c, chunk);
-    append(trace, chunk, TRACE_CHUNK_SIZE + length);
+    trace_append(trace, chunk, TRACE_CHUNK_SIZE + length);
 }
 
 void xy_trace_flush(xy_trace_row_t *row)
@@ -231,8 +232,8 @@ static uint8_t *put_string(uint8_t *p, const char *s)
 
 /* Definitions are rare: each is a chunk of its own, in the file before anyone can use its number.
  * The caller holds the lock. */
-static void define(xy_trace_t *trace, uint8_t type, const uint64_t *numbers, size_t count,
-                   const char *name, const char *more)
+void trace_define(xy_trace_t *trace, uint8_t type, const uint64_t *numbers, size_t count,
+                  const char *name, const char *more)
 {
     uint8_t chunk[TRACE_CHUNK_SIZE + TRACE_EVENT_MAX + 2 * TRACE_NAME_MAX];
     uint8_t *p = chunk + TRACE_CHUNK_SIZE;
@@ -264,7 +265,7 @@ static void header_append(xy_trace_t *trace)
         trace_put_u64(h + 32, (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec);
     }
     trace_put_u32(h + TRACE_HEADER_SIZE - 4, trace_checksum(h, TRACE_HEADER_SIZE - 4));
-    append(trace, h, sizeof(h));
+    trace_append(trace, h, sizeof(h));
 }
 
 static void trace_free(xy_trace_t *trace)
@@ -369,7 +370,7 @@ xy_status_t xy_trace_create(const char *path, const xy_trace_options_t *options,
     }
     header_append(trace);
     if (options->title != NULL)
-        define(trace, TRACE_DEF_TITLE, NULL, 0, options->title, NULL);
+        trace_define(trace, TRACE_DEF_TITLE, NULL, 0, options->title, NULL);
     *trace_p = trace;
     return XY_OK;
 }
@@ -378,7 +379,7 @@ void xy_trace_end(xy_trace_t *trace)
 {
     for (xy_trace_row_t *row = trace->rows; row != NULL; row = row->next)
         xy_trace_flush(row);
-    define(trace, TRACE_DEF_END, NULL, 0, NULL, NULL);
+    trace_define(trace, TRACE_DEF_END, NULL, 0, NULL, NULL);
     if (trace->part != NULL && rename(trace->part, trace->path) != 0) {
         int none = 0;
 
@@ -437,7 +438,8 @@ xy_status_t xy_trace_row_create(xy_trace_t *trace, const char *name, const char 
     row->number = trace->row_count++;
     row->next = trace->rows;
     trace->rows = row;
-    define(trace, TRACE_DEF_ROW, &(uint64_t){row->number}, 1, name, group == NULL ? "" : group);
+    trace_define(trace, TRACE_DEF_ROW, &(uint64_t){row->number}, 1, name,
+                 group == NULL ? "" : group);
     pthread_mutex_unlock(&trace->lock);
     *row_p = row;
     return XY_OK;
@@ -474,7 +476,7 @@ uint32_t xy_trace_kind(xy_trace_t *trace, const char *name, xy_trace_role_t role
     pthread_mutex_lock(&trace->lock);
     number = name_intern(trace, &trace->kinds, name, &is_new);
     if (is_new)
-        define(trace, TRACE_DEF_KIND, (uint64_t[]){number, role, colour}, 3, name, NULL);
+        trace_define(trace, TRACE_DEF_KIND, (uint64_t[]){number, role, colour}, 3, name, NULL);
     pthread_mutex_unlock(&trace->lock);
     return number;
 }
@@ -487,7 +489,7 @@ static uint32_t name_define(xy_trace_t *trace, names_t *names, uint8_t type, con
     pthread_mutex_lock(&trace->lock);
     number = name_intern(trace, names, name, &is_new);
     if (is_new)
-        define(trace, type, &(uint64_t){number}, 1, name, NULL);
+        trace_define(trace, type, &(uint64_t){number}, 1, name, NULL);
     pthread_mutex_unlock(&trace->lock);
     return number;
 }
@@ -512,7 +514,8 @@ uint32_t xy_trace_counter_name(xy_trace_t *trace, const char *name, const char *
     pthread_mutex_lock(&trace->lock);
     number = name_intern(trace, &trace->counters, name, &is_new);
     if (is_new)
-        define(trace, TRACE_DEF_COUNTER, &(uint64_t){number}, 1, name, unit == NULL ? "" : unit);
+        trace_define(trace, TRACE_DEF_COUNTER, &(uint64_t){number}, 1, name,
+                     unit == NULL ? "" : unit);
     pthread_mutex_unlock(&trace->lock);
     return number;
 }

@@ -6,6 +6,7 @@
  * include; each part is a chapter of its own:
  *
  *   record.h  recording, cheap enough to be always there
+ *   merge.h   recordings of several processes into one file
  *   log.h     reading a trace file into memory, whatever happened to the file
  *   report.h  what is made of it: summary, Pajé, Chrome/Perfetto, the page
  *
@@ -17,6 +18,7 @@
 #define XY_TRACE_TRACE_H
 
 #include "trace/log.h"
+#include "trace/merge.h"
 #include "trace/record.h"
 #include "trace/report.h"
 

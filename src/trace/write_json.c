@@ -45,6 +45,23 @@ static void put_damage(xy_json_t *j, const xy_trace_damage_t *d)
     xy_json_end(j);
 }
 
+static void put_sources(xy_json_t *j, const xy_trace_log_t *log)
+{
+    xy_json_begin_array(j, "processes");
+    for (size_t i = 0; i < log->source_count; i++) {
+        const xy_trace_source_info_t *s = &log->sources[i];
+
+        xy_json_begin_object(j, NULL);
+        xy_json_string(j, "name", s->name);
+        if (s->is_aligned) {
+            put_seconds(j, "clock_offset", (double)s->offset);
+            put_seconds(j, "clock_error", (double)s->error);
+        }
+        xy_json_end(j);
+    }
+    xy_json_end(j);
+}
+
 void xy_trace_write_json(const xy_trace_log_t *log, const xy_trace_summary_t *s, FILE *file)
 {
     xy_json_t j;
@@ -61,6 +78,8 @@ void xy_trace_write_json(const xy_trace_log_t *log, const xy_trace_summary_t *s,
     xy_json_int(&j, "messages_unreceived", (int64_t)log->links_unreceived);
     xy_json_int(&j, "samples", (int64_t)log->sample_count);
     xy_json_int(&j, "marks", (int64_t)log->mark_count);
+    if (log->source_count > 0)
+        put_sources(&j, log);
     xy_json_begin_array(&j, "rows");
     for (size_t r = 0; r < log->row_count; r++) {
         xy_json_begin_object(&j, NULL);

@@ -200,6 +200,31 @@ static void put_count(FILE *file, const char *before, size_t n, const char *word
     fprintf(file, "%s%zu %s%s", before, n, word, n == 1 ? "" : "s");
 }
 
+/* How well the clocks of several processes agree. */
+static void put_clocks(const xy_trace_log_t *log, FILE *file)
+{
+    uint64_t worst = 0;
+    bool are_aligned = true;
+    char time[32];
+
+    for (size_t i = 0; i < log->source_count; i++) {
+        are_aligned = are_aligned && log->sources[i].is_aligned;
+        if (log->sources[i].error > worst)
+            worst = log->sources[i].error;
+    }
+    if (log->source_count == 0)
+        return;
+    fprintf(file, "recorded by %zu process%s", log->source_count,
+            log->source_count == 1 ? "" : "es");
+    if (!are_aligned)
+        fputs("; their clocks were not compared\n", file);
+    else if (worst == 0)
+        fputs(" with one clock\n", file);
+    else
+        fprintf(file, "; their clocks are aligned, each within %s\n",
+                xy_format_seconds(1e-9 * (double)worst, time));
+}
+
 xy_status_t xy_trace_write_text(const xy_trace_log_t *log, const xy_trace_summary_t *summary,
                                 size_t columns, size_t row_limit, FILE *file)
 {
@@ -214,6 +239,7 @@ xy_status_t xy_trace_write_text(const xy_trace_log_t *log, const xy_trace_summar
         fprintf(file, " (%s)", xy_format_size(summary->total.bytes_sent, size));
     fprintf(file, ", %s of %s time\n", xy_format_seconds(1e-9 * summary->span, time),
             log->clock == XY_TRACE_VIRTUAL ? "virtual" : "real");
+    put_clocks(log, file);
     if (rows == 0 || summary->span == 0)
         return XY_OK;
     put_table(log, summary, rows, file);
