@@ -40,6 +40,20 @@ says "$out" "rank 3 of 4 here 1 of 2 on"
 # This machine alone needs no process of its own.
 run 0 -n 2 --host "$(hostname):2" ./several </dev/null
 says "$out" "rank 1 of 2 here 1 of 2"
+# Clocks of hosts are compared. Here they are one: what is added to one is within what is stated.
+run 0 -n 3 --hosts alpha:2,beta:4 --launcher ./agent --trace all.xyt --monitor all ./several messages </dev/null
+grep -q '^2,0,2000,4$' all/program.csv || die "no messages from beta to alpha"
+expect 0 "$bin/xylem" view all.xyt
+says "$out" "recorded by 2 processes; their clocks are aligned, each within"
+expect 0 "$bin/xylem" view --json all.xyt
+says "$out" '"group": "process 1 on beta"'
+python3 - 3<<<"$out" <<'END' || die "clocks: $out"
+import json, os
+processes = json.load(os.fdopen(3))["processes"]
+assert len(processes) == 2
+for p in processes:
+    assert 0 < p["clock_error"] and abs(p["clock_offset"]) <= p["clock_error"], p
+END
 
 # fails CODE MESSAGE ARGUMENT...: one message of ours.
 fails() {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One rank of a job in several processes does something, and the others wait for it:
- * several [WHAT RANK]. */
+ * several [WHAT RANK]; or all send messages: several messages. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,6 +24,16 @@ static void act(const char *what)
         sleep(100);
 }
 
+/* A ring. */
+static void talk(int rank, int size)
+{
+    char bytes[500] = "";
+
+    for (int i = 0; i < 4; i++)
+        MPI_Sendrecv_replace(bytes, sizeof(bytes), MPI_CHAR, (rank + 1) % size, 0,
+                             (rank + size - 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char **argv)
 {
     int rank, size, sum = 0;
@@ -39,6 +49,8 @@ int main(int argc, char **argv)
             act(argv[1]);
         MPI_Recv(&sum, 1, MPI_INT, MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
+    if (argc == 2 && strcmp(argv[1], "messages") == 0)
+        talk(rank, size);
     gethostname(host, sizeof(host) - 1);
     if (getcwd(directory, sizeof(directory)) == NULL)
         return 3;

@@ -49,3 +49,23 @@ ends 127 "does not exist" -n 2 --processes 2 ./nothing
 ends 1 "--virtual is for jobs in one process" -n 2 --processes 2 --virtual cluster:2 ./several
 ends 1 "does not use Xylem's MPI" -n 2 --processes 2 hostname
 XYLEM_NODE=17 ends 2 "XYLEM_NODE is set to '17'" -n 2 ./several
+
+# One matrix and one trace of all, also of a job that is cut short.
+run 0 -n 4 --monitor one ./several messages </dev/null
+run 0 -n 4 --processes 2 --monitor two --trace two.xyt ./several messages </dev/null
+cmp one/program.csv two/program.csv || die "other messages than in one process"
+grep -q '^3,0,2000,4$' two/program.csv || die "no messages from rank 3 to rank 0"
+expect 0 "$bin/xylem" view two.xyt
+says "$out" "recorded by 2 processes with one clock"
+expect 0 "$bin/xylem" view --json two.xyt
+says "$out" '"group": "process 1 on '"$host"'"'
+says "$out" '"messages_unreceived": 0'
+says "$out" '"links_alone": 0'
+expect 0 "$bin/xylem" place --machine "node:2 core:2" two/all.csv
+ends 7 "MPI_ABORT was invoked on rank 3" -n 4 --processes 2 --trace cut.xyt --monitor none ./several abort 3
+expect 0 "$bin/xylem" view cut.xyt
+says "$out" "recorded by 2 processes"
+[ -z "$err" ] || die "a trace that was cut: $err"
+[ ! -e none ] || die "a matrix of a job that was ended"
+ends 1 "/nowhere/x.xyt" -n 4 --processes 2 --trace /nowhere/x.xyt ./several
+[ -c /dev/full ] && ends 1 "/dev/full: cannot write the trace: No space left" -n 4 --processes 2 --trace /dev/full ./several messages

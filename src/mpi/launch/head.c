@@ -29,9 +29,9 @@ enum { EXIT_TIME_LIMIT = 124, FRAMES_AT_ONCE = 64 };
 
 static struct {
     head_t base;
-    bool is_ending;
+    bool is_ending, has_cards; /* all cards of the last exchange have come */
     int code;
-    double begun, ending_since, looked;
+    double begun, met, ending_since, looked; /* met: when all had come */
     int signals;
     struct pollfd *fds;
     xy_vec_t said; /* of char *: lines that were printed */
@@ -277,6 +277,7 @@ static void take_hello(int process, const xy_frame_t *frame)
     }
     if (!all_have_come())
         return;
+    head.met = xy_now();
     head_share_ranks(&head.base);
     for (int i = 0; i < head.base.count; i++)
         send_job(i);
@@ -290,6 +291,7 @@ static void take_card(int process, const xy_frame_t *frame)
 
     xy_free(all[process].card);
     all[process].card = xy_strdup(frame->bytes);
+    head.has_cards = false;
     for (int i = 0; i < head.base.count; i++) {
         if (all[i].card == NULL) {
             xy_text_cleanup(&text);
@@ -302,6 +304,7 @@ static void take_card(int process, const xy_frame_t *frame)
         xy_free(all[i].card);
         all[i].card = NULL;
     }
+    head.has_cards = true;
     if (text.failed)
         end_job(xy_status_exit_code(xy_fail_memory("connecting the processes")), false);
     xy_text_cleanup(&text);
@@ -325,6 +328,16 @@ static void take_frame(int process, const xy_frame_t *frame)
         break;
     case NODE_READY:
         head.base.processes[process].is_running = true;
+        head_ask_time(&head.base, process);
+        break;
+    case NODE_PONG:
+        head_take_time(&head.base, process, frame);
+        break;
+    case NODE_TRACE:
+        head_take_trace(process, frame);
+        break;
+    case NODE_TRAFFIC:
+        head_take_traffic(&head.base, process, frame);
         break;
     case NODE_INPUT_TAKEN:
         head.base.is_input_away = false;
@@ -410,7 +423,7 @@ static void look_for_silence(double now)
             end_one_by_force(p);
             return;
         }
-        xy_channel_send(&p->link, NODE_PING, NULL, 0);
+        head_ask_time(&head.base, i);
     }
 }
 
@@ -430,6 +443,30 @@ static void look_for_absent(double now)
     end_job(1, false);
 }
 
+/* All have come, and one does not get ready: the first that the others wait for. */
+static void look_for_unready(double now)
+{
+    double limit = head.base.values->start_timeout;
+    int found = -1;
+    char name[320];
+
+    if (head.is_ending || limit <= 0 || head.met == 0 || now - head.met < limit)
+        return;
+    for (int i = head.base.count - 1; i >= 0; i--) {
+        const head_process_t *p = &head.base.processes[i];
+
+        if (!p->is_running && (found < 0 || p->card == NULL || head.has_cards))
+            found = i;
+    }
+    if (found < 0)
+        return;
+    mpi_launch_say("%s has come, and was not ready within %g s (--start-timeout): it is stopped, "
+                   "or does not reach the others",
+                   name_of(found, name), limit);
+    end_job(1, false);
+    end_one_by_force(&head.base.processes[found]);
+}
+
 static bool has_links(void)
 {
     for (int i = 0; i < head.base.count; i++)
@@ -447,6 +484,7 @@ static void look_at_clock(void)
         end_job(EXIT_TIME_LIMIT, true);
     }
     look_for_absent(now);
+    look_for_unready(now);
     if (now - head.looked >= LOOK_SECONDS)
         look_for_silence(now);
     if (head.is_ending && head.base.launcher > 0 && !has_links())
@@ -606,6 +644,8 @@ static xy_status_t begin(const mpi_launch_values_t *values, int size, const mpi_
         st = head_share_cores(&head.base);
     if (st == XY_OK && !head.base.is_local)
         head_leave_out(&head.base);
+    if (st == XY_OK)
+        st = head_tools_begin(&head.base);
     return st == XY_OK ? xy_secret_make(head.base.secret) : st;
 }
 
@@ -620,7 +660,7 @@ static xy_status_t start_all(void)
 
 int mpi_head_run(const mpi_launch_values_t *values, int size, const mpi_hosts_t *hosts)
 {
-    xy_status_t st = begin(values, size, hosts);
+    xy_status_t st = begin(values, size, hosts), written;
 
     if (st == XY_OK)
         st = watch_signals();
@@ -632,5 +672,8 @@ int mpi_head_run(const mpi_launch_values_t *values, int size, const mpi_hosts_t 
         end_by_force();
     if (head.base.host_file != NULL)
         unlink(head.base.host_file);
+    written = head_tools_end(&head.base);
+    if (head.code == 0 && written != XY_OK)
+        head.code = xy_status_exit_code(written);
     return st == XY_OK ? head.code : xy_status_exit_code(st);
 }

@@ -7,6 +7,15 @@
 
 #include "mpi/launch/node.h"
 
+/* What the clock of another host was compared with this one's, once. */
+typedef struct {
+    uint64_t time;  /* there, ns */
+    int64_t offset; /* to add to it, ns */
+    uint64_t error; /* that may be wrong by, ns */
+} head_sample_t;
+
+enum { HEAD_SAMPLES = 32 };
+
 typedef struct {
     pid_t pid;                 /* of what was started here; 0: it has ended */
     int status;                /* of waitpid, then */
@@ -19,6 +28,10 @@ typedef struct {
     int ranks;
     char *cores;  /* that it is to use, or NULL: all */
     double heard; /* when it last said something */
+    bool has_traffic;
+    int clock_count;     /* samples so far */
+    head_sample_t first; /* the best of the beginning */
+    head_sample_t recent[HEAD_SAMPLES];
 } head_process_t;
 
 typedef struct {
@@ -55,6 +68,16 @@ void head_leave_out(head_t *head);
 void head_input_begin(head_t *head);
 int head_input_fd(const head_t *head);
 void head_input_read(head_t *head);
+
+/* What processes record for --trace and --monitor becomes one (head_tools.c). */
+xy_status_t head_tools_begin(const head_t *head);
+void head_take_trace(int process, const xy_frame_t *frame);
+void head_take_traffic(head_t *head, int process, const xy_frame_t *frame);
+/* A ping, which asks for the time as well where clocks are to be compared; and its answer. */
+void head_ask_time(head_t *head, int process);
+void head_take_time(head_t *head, int process, const xy_frame_t *frame);
+/* When all have ended, however. */
+xy_status_t head_tools_end(const head_t *head);
 
 /* Which cores each gets, where all are on this machine. */
 xy_status_t head_share_cores(head_t *head);

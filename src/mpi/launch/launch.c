@@ -451,6 +451,9 @@ static xy_status_t place_ranks(launch_t *launch)
 static xy_status_t start_trace(const launch_t *launch)
 {
     const virtual_config_t *v = launch->in_virtual_time;
+    const char *path = launch->values->trace;
+    char pipe[64];
+    int keep = -1;
     xy_status_t st;
 
     if (v != NULL && (v->trace != NULL || v->compute == VIRTUAL_COMPUTE_TRACE))
@@ -458,9 +461,15 @@ static xy_status_t start_trace(const launch_t *launch)
     if (launch->values->trace == NULL || v != NULL)
         return XY_OK;
     st = mpi_trace_filter(launch->values->trace_messages, launch->size);
-    if (st != XY_OK)
-        return st;
-    return mpi_trace_start(launch->job, launch->values->trace, part_at(launch, 0)->argv[0]);
+    if (st == XY_OK && launch->node != NULL) {
+        st = mpi_node_trace_open(pipe, &keep);
+        path = pipe;
+    }
+    if (st == XY_OK)
+        st = mpi_trace_start(launch->job, path, part_at(launch, 0)->argv[0]);
+    if (keep >= 0)
+        close(keep);
+    return st;
 }
 
 static xy_status_t read_checks(const mpi_launch_values_t *v)
@@ -488,6 +497,22 @@ static xy_status_t start_checks(launch_t *launch)
                                          .ranks = launch->size,
                                          .is_verbose = v->verbose};
     return mpi_check_begin(&launch->check);
+}
+
+/* The head writes what all processes have counted. */
+static xy_status_t write_traffic(const launch_t *launch)
+{
+    xy_traffic_t t;
+    xy_status_t st;
+
+    if (launch->node == NULL)
+        return mpi_monitor_write(launch->job, launch->values->monitor);
+    st = mpi_monitor_collect(launch->job, &t);
+    if (st != XY_OK)
+        return st;
+    st = mpi_node_send_traffic(&t);
+    xy_traffic_cleanup(&t);
+    return st;
 }
 
 static xy_status_t run_ranks(launch_t *launch)
@@ -552,7 +577,7 @@ static xy_status_t run_ranks(launch_t *launch)
     if (st == XY_OK && is_auto(launch))
         st = mpi_comm_auto_note(part_at(launch, 0)->path, launch->size, nbc_measured(launch->job));
     if (st == XY_OK && launch->values->monitor != NULL)
-        st = mpi_monitor_write(launch->job, launch->values->monitor);
+        st = write_traffic(launch);
     if (st == XY_OK && launch->values->verbose)
         say_progress(launch->job);
     return st;
@@ -593,8 +618,6 @@ static xy_status_t check_several(const launch_t *launch)
         bool is_given;
     } alone[] = {{"--virtual", v->virtual_machine != NULL},
                  {"--check", v->check != NULL},
-                 {"--trace", v->trace != NULL},
-                 {"--monitor", v->monitor != NULL},
                  {"--matrix", v->matrix != NULL}};
 
     for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++)

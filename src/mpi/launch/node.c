@@ -65,6 +65,23 @@ static bool tell(node_kind_t kind, const xy_text_t *text)
     return !text->failed && xy_channel_send(&node.link, kind, text->s, text->length);
 }
 
+bool node_send(node_kind_t kind, const void *bytes, size_t size)
+{
+    return xy_channel_send(&node.link, kind, bytes, size);
+}
+
+static void answer_ping(const xy_frame_t *ping)
+{
+    xy_text_t text = XY_TEXT_INIT;
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    xy_text_add_bytes(&text, ping->bytes, ping->size);
+    node_field_add_number(&text, (long)now.tv_sec * 1000000000 + now.tv_nsec);
+    tell(NODE_PONG, &text);
+    xy_text_cleanup(&text);
+}
+
 /* ---- Meeting the head ---- */
 
 /* The head prints once what several processes have to say about the same command line. */
@@ -244,6 +261,7 @@ static void leave(int code, bool ends_job)
     char fields[32];
     int n = snprintf(fields, sizeof(fields), "%d%c%d", code, '\0', ends_job);
 
+    node_trace_drain();
     xy_channel_send(&node.link, NODE_EXIT, fields, (size_t)n + 1);
 }
 
@@ -308,7 +326,7 @@ static void *serve(void *unused)
         else if (frame.kind == NODE_INPUT && node.job.has_input)
             node_input_take(&frame);
         else if (frame.kind == NODE_PING)
-            xy_channel_send(&node.link, NODE_PONG, NULL, 0);
+            answer_ping(&frame);
         xy_frame_free(&frame);
     }
     return NULL;

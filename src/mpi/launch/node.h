@@ -17,6 +17,8 @@
 #include "mpi/launch/hosts.h"
 #include "mpi/launch/launch.h"
 #include "net/net.h"
+#include "place/place.h"
+#include "trace/trace.h"
 
 #define XMPI_NODE_VARIABLE "XYLEM_NODE"
 
@@ -32,12 +34,14 @@ typedef enum {
     NODE_EXIT,      /* exit code, "1" if the whole job is to end with it */
     NODE_END,       /* exit code, "1" if what ranks are doing is to be printed first */
     NODE_SIGNAL,    /* number: as if it had been sent to the process */
-    NODE_PING,
-    NODE_PONG,
-    NODE_READY, /* it listens, and its ranks are about to run */
-    NODE_START, /* to a process that a launcher has started: see node_boot.c */
-    NODE_INPUT, /* bytes of standard input; none: it is at its end */
+    NODE_PING,      /* fields for the answer, or none */
+    NODE_PONG,      /* those, then the time there (monotonic ns) */
+    NODE_READY,     /* it listens, and its ranks are about to run */
+    NODE_START,     /* to a process that a launcher has started: see node_boot.c */
+    NODE_INPUT,     /* bytes of standard input; none: it is at its end */
     NODE_INPUT_TAKEN,
+    NODE_TRACE,   /* the next bytes of the trace that it records */
+    NODE_TRAFFIC, /* of xy_traffic_record_t; none: these were all */
 } node_kind_t;
 
 /* The fields of a frame, in turn. */
@@ -85,6 +89,15 @@ xy_status_t mpi_node_keep(void);
 xy_status_t mpi_node_open(xy_net_t **net_p);
 /* This process ends: its ranks are over, or it has failed and the job ends with it. */
 void mpi_node_leave(int code, bool has_failed);
+
+/* What the process records: its trace goes through the pipe whose other end is at `path` and, until
+ * that is opened, in *keep_p (node_tools.c). */
+xy_status_t mpi_node_trace_open(char path[64], int *keep_p);
+xy_status_t mpi_node_send_traffic(const xy_traffic_t *t);
+/* ... all that is in the pipe; also while the process ends. */
+void node_trace_drain(void);
+
+bool node_send(node_kind_t kind, const void *bytes, size_t size);
 
 /* Standard input from the head (node_input.c). `taken` is called when a piece was read. */
 xy_status_t node_input_begin(void (*taken)(void), int (*start)(void *(*)(void *), void *));

@@ -87,7 +87,7 @@ static xy_status_t start_slices(double seconds)
 xy_status_t mpi_monitor_start(mpi_job_t *job, double seconds)
 {
     for (int r = 0; r < job->size; r++)
-        if (mpi_monitor_begin(&job->ranks[r]) != XY_OK) {
+        if (mpi_rank_is_here(job, r) && mpi_monitor_begin(&job->ranks[r]) != XY_OK) {
             mpi_monitor_stop(job);
             return XY_ENOMEM;
         }
@@ -221,48 +221,60 @@ void mpi_monitor_phase(mpi_rank_t *self)
 
 /* ---- What was counted ---- */
 
-static xy_status_t collect(const mpi_job_t *job, xy_traffic_t *t)
+static xy_status_t collect_rank(const monitor_t *m, int rank, xy_traffic_t *t)
 {
-    for (int r = 0; r < job->size; r++) {
-        const monitor_t *m = job->ranks[r].monitor;
+    for (uint32_t i = 0; i < m->capacity; i++) {
+        const record_t *record = &m->records[i];
+        const mpi_span_t *span = &XY_VEC_AT(&m->spans, mpi_span_t, record->span);
+        xy_traffic_record_t e = {.from = (uint32_t)rank,
+                                 .to = (uint32_t)(record->pair >> 32),
+                                 .phase = span->phase,
+                                 .slice = span->slice,
+                                 .communicator = (uint32_t)record->pair};
 
-        for (uint32_t i = 0; i < m->capacity; i++) {
-            const record_t *record = &m->records[i];
-            const mpi_span_t *span = &XY_VEC_AT(&m->spans, mpi_span_t, record->span);
-            xy_traffic_record_t e = {.from = (uint32_t)r,
-                                     .to = (uint32_t)(record->pair >> 32),
-                                     .phase = span->phase,
-                                     .slice = span->slice,
-                                     .communicator = (uint32_t)record->pair};
-
-            if (!record->is_used)
-                continue;
-            for (int k = 0; k < 2; k++) {
-                e.bytes[k] = (double)record->sent.bytes[k];
-                e.messages[k] = (double)record->sent.messages[k];
-            }
-            if (xy_vec_append(&t->records, &e) != XY_OK)
-                return xy_fail_memory("writing the communication matrix");
+        if (!record->is_used)
+            continue;
+        for (int k = 0; k < 2; k++) {
+            e.bytes[k] = (double)record->sent.bytes[k];
+            e.messages[k] = (double)record->sent.messages[k];
         }
+        if (xy_vec_append(&t->records, &e) != XY_OK)
+            return xy_fail_memory("writing the communication matrix");
     }
     return XY_OK;
 }
 
+xy_status_t mpi_monitor_collect(const mpi_job_t *job, xy_traffic_t *t)
+{
+    bool is_lossy = false;
+    xy_status_t st = XY_OK;
+
+    *t = (xy_traffic_t){.ranks = (uint32_t)job->size,
+                        .slice_seconds = slice_seconds,
+                        .records = XY_VEC_INIT(xy_traffic_record_t)};
+    for (int r = 0; r < job->size && st == XY_OK; r++) {
+        const monitor_t *m = job->ranks[r].monitor;
+
+        if (m == NULL) /* in another process */
+            continue;
+        is_lossy = is_lossy || m->is_lossy;
+        st = collect_rank(m, r, t);
+    }
+    if (is_lossy)
+        xy_warn("memory ran out while messages were counted: some are missing");
+    if (st != XY_OK)
+        xy_traffic_cleanup(t);
+    return st;
+}
+
 xy_status_t mpi_monitor_write(const mpi_job_t *job, const char *path)
 {
-    xy_traffic_t t = {.ranks = (uint32_t)job->size,
-                      .slice_seconds = slice_seconds,
-                      .records = XY_VEC_INIT(xy_traffic_record_t)};
-    xy_status_t st;
+    xy_traffic_t t;
+    xy_status_t st = mpi_monitor_collect(job, &t);
 
-    for (int r = 0; r < job->size; r++)
-        if (job->ranks[r].monitor->is_lossy) {
-            xy_warn("memory ran out while messages were counted: some are missing");
-            break;
-        }
-    st = collect(job, &t);
-    if (st == XY_OK)
-        st = xy_traffic_write(&t, path);
+    if (st != XY_OK)
+        return st;
+    st = xy_traffic_write(&t, path);
     xy_traffic_cleanup(&t);
     return st;
 }

@@ -53,6 +53,9 @@ static inline uint64_t mpi_monitor_pair(int to, uint32_t context)
 xy_status_t mpi_monitor_start(mpi_job_t *job, double seconds);
 /* Begin to count for one rank, if it does not; by its worker, or while it waits for the caller. */
 xy_status_t mpi_monitor_begin(mpi_rank_t *rank);
+/* What was counted of the ranks of this process. All have ended. On success the caller cleans up.
+ */
+xy_status_t mpi_monitor_collect(const mpi_job_t *job, xy_traffic_t *t);
 /* Write what was counted to the directory `path`, see xy_traffic_write. All ranks have ended. */
 xy_status_t mpi_monitor_write(const mpi_job_t *job, const char *path);
 void mpi_monitor_stop(mpi_job_t *job);

@@ -309,9 +309,10 @@ static uint32_t row_of(int rank)
     return mpi_job->worker[mpi_job->home[rank]].trace->number;
 }
 
+/* Rows of other processes have no number here: what is moved there is not drawn. */
 void mpi_trace_put_moved(mpi_trace_t *trace, const mpi_trace_message_t *m)
 {
-    if (!is_wanted(m))
+    if (!is_wanted(m) || !mpi_rank_is_here(mpi_job, m->from) || !mpi_rank_is_here(mpi_job, m->to))
         return;
     lock(trace);
     xy_trace_link_at(trace->row, row_of(m->from), trace->since, row_of(m->to), xy_trace_clock(),
@@ -335,14 +336,18 @@ static xy_status_t add_row(mpi_job_t *job, int w)
 {
     mpi_trace_t *trace = xy_calloc(1, sizeof(*trace));
     bool is_comm = w >= job->workers - job->comm_workers;
-    char name[64];
+    char name[64], group[320] = "";
     xy_status_t st;
 
     if (trace == NULL)
         return xy_fail_memory("starting a trace");
+    if (job->processes > 1)
+        snprintf(group, sizeof(group), "process %d%s%.256s", job->process,
+                 job->hosts != NULL ? " on " : "",
+                 job->hosts != NULL ? job->hosts[job->process] : "");
     snprintf(name, sizeof(name), "core %d%s", xy_worker_cpu(job->worker[w].base),
              is_comm ? ", communication" : "");
-    st = xy_trace_row_create(all.file, name, NULL, &trace->row);
+    st = xy_trace_row_create(all.file, name, group, &trace->row);
     if (st != XY_OK) {
         xy_free(trace);
         return st;
@@ -385,6 +390,8 @@ xy_status_t mpi_trace_start(mpi_job_t *job, const char *path, const char *title)
     for (int w = 0; w < job->workers && st == XY_OK; w++)
         st = add_row(job, w);
     for (int r = 0; r < job->size && st == XY_OK; r++) {
+        if (!mpi_rank_is_here(job, r))
+            continue;
         job->ranks[r].trace = job->ranks[r].worker->trace;
         job->ranks[r].is_watched = true;
     }
