@@ -39,11 +39,16 @@ static bool is_for_gpu(void *arg, xy_op_id_t op)
     return code->kernel != NULL || code->gpu != NULL;
 }
 
-static void run_here(void *arg, xy_op_id_t op, void *const *buffers)
+static bool is_for_cores(void *arg, xy_op_id_t op)
 {
-    const tasks_code_t *code = code_of(arg, op);
+    return code_of(arg, op)->code.run != NULL;
+}
 
-    code->code.run(buffers, code->code.arg);
+static void run_here(void *arg, const xy_task_turn_t *turn)
+{
+    const tasks_code_t *code = code_of(arg, turn->op);
+
+    code->code.run(turn->buffers, code->code.arg);
 }
 
 static xy_status_t call(run_t *r, const xy_task_kernel_t *k, const tasks_code_t *code)
@@ -214,6 +219,9 @@ xy_status_t tasks_run_on_gpus(const xylem_tasks *t, const xylem_run_options *o,
                             .launch = put,
                             .is_for_gpu = is_for_gpu,
                             .run = run_here,
+                            .is_for_cores = is_for_cores,
+                            .cores = o->cpus,
+                            .core_speed = o->cpu_speed,
                             .arg = &r,
                             .trace = o->trace,
                             .observer = observer};

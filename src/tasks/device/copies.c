@@ -440,7 +440,7 @@ xy_status_t device_store_early(device_tasks_t *e, int32_t gpu)
 
 /* ---- Home ---- */
 
-xy_status_t device_gather_home(device_tasks_t *e, xy_op_id_t op)
+xy_status_t device_home_ask(device_tasks_t *e, xy_op_id_t op)
 {
     const xy_access_t *a;
     int32_t n = xy_graph_accesses(e->graph, op, &a);
@@ -449,21 +449,57 @@ xy_status_t device_gather_home(device_tasks_t *e, xy_op_id_t op)
     for (int32_t i = 0; i < n && st == XY_OK; i++)
         if (a[i].mode & XY_ACCESS_READ)
             st = bring_home(e, a[i].data);
-    for (int32_t i = 0; i < n && st == XY_OK; i++) {
-        home_t *home = &e->homes[a[i].data];
+    return st;
+}
 
-        e->addresses[i] = home->address;
-        st = device_wait(home->written);
-        if (!(a[i].mode & XY_ACCESS_WRITE))
+xy_status_t device_home_has_come(device_tasks_t *e, xy_op_id_t op, bool *has_come_p,
+                                 ticket_t *awaited_p)
+{
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(e->graph, op, &a);
+    xy_status_t st = XY_OK;
+
+    *has_come_p = true;
+    for (int32_t i = 0; i < 2 * n && st == XY_OK && *has_come_p; i++) {
+        const home_t *home = &e->homes[a[i / 2].data];
+        ticket_t ticket = i % 2 == 0 ? home->written : home->read;
+
+        if (i % 2 == 1 && !(a[i / 2].mode & XY_ACCESS_WRITE))
             continue;
-        if (st == XY_OK)
-            st = device_wait(home->read);
-        for (int32_t g = 0; g < e->how->gpu_count; g++)
-            release(e, g, a[i].data);
-        set_home(e, a[i].data, true);
-        e->writers_left[a[i].data]--;
+        st = device_is_over(ticket, has_come_p);
+        if (awaited_p != NULL)
+            *awaited_p = ticket;
     }
     return st;
+}
+
+/* While it is written it is nowhere, so no GPU prefetches it. */
+void device_home_take(device_tasks_t *e, xy_op_id_t op, void **addresses)
+{
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(e->graph, op, &a);
+
+    for (int32_t i = 0; i < n; i++) {
+        addresses[i] = e->homes[a[i].data].address;
+        if (!(a[i].mode & XY_ACCESS_WRITE))
+            continue;
+        for (int32_t g = 0; g < e->how->gpu_count; g++)
+            release(e, g, a[i].data);
+        e->homes[a[i].data].is_here = false;
+        e->home_states[a[i].data] = XY_TASK_HERE; /* for policies: it is nowhere else */
+    }
+}
+
+void device_home_give(device_tasks_t *e, xy_op_id_t op)
+{
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(e->graph, op, &a);
+
+    for (int32_t i = 0; i < n; i++)
+        if (a[i].mode & XY_ACCESS_WRITE) {
+            set_home(e, a[i].data, true);
+            e->writers_left[a[i].data]--;
+        }
 }
 
 xy_status_t device_flush(device_tasks_t *e)

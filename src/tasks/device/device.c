@@ -9,6 +9,7 @@
 
 static void cleanup(device_tasks_t *e)
 {
+    device_cores_stop(e);
     for (int32_t g = 0; e->devices != NULL && g < e->how->gpu_count; g++) {
         device_memory_t *m = &e->devices[g];
 
@@ -28,35 +29,37 @@ static void cleanup(device_tasks_t *e)
     xy_vec_cleanup(&e->records);
     void *const arrays[] = {e->memory_of, e->speed,        e->latency, e->rate,        e->capacity,
                             e->states,    e->homes,        e->devices, e->home_states, e->waiting,
-                            e->is_over,   e->writers_left, e->buffers, e->addresses};
+                            e->is_over,   e->writers_left, e->buffers};
 
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
         xy_free(arrays[i]);
+    device_jobs_cleanup(e);
+    pthread_cond_destroy(&e->rung);
+    pthread_mutex_destroy(&e->lock);
 }
 
 static bool init_arrays(device_tasks_t *e)
 {
-    size_t gpus = (size_t)e->how->gpu_count, memories = gpus + 1;
+    size_t gpus = (size_t)e->how->gpu_count, memories = gpus + 1, workers = (size_t)e->workers;
     size_t ops = (size_t)e->ops + 1, data = (size_t)e->data_count + 1;
 
-    e->memory_of = xy_calloc(gpus, sizeof(*e->memory_of));
-    e->speed = xy_calloc(gpus, sizeof(*e->speed));
+    e->memory_of = xy_calloc(workers, sizeof(*e->memory_of));
+    e->speed = xy_calloc(workers, sizeof(*e->speed));
     e->latency = xy_calloc(memories * memories, sizeof(*e->latency));
     e->rate = xy_calloc(memories * memories, sizeof(*e->rate));
     e->capacity = xy_calloc(memories, sizeof(*e->capacity));
     e->states = xy_calloc(memories, sizeof(*e->states));
     e->homes = xy_calloc(data, sizeof(*e->homes));
     e->home_states = xy_calloc(data, sizeof(*e->home_states));
-    e->devices = xy_calloc(gpus, sizeof(*e->devices));
+    e->devices = xy_calloc(gpus + 1, sizeof(*e->devices));
     e->waiting = xy_calloc(ops, sizeof(*e->waiting));
     e->is_over = xy_calloc(ops, sizeof(*e->is_over));
     e->writers_left = xy_calloc(data, sizeof(*e->writers_left));
     e->buffers = xy_calloc((size_t)e->most, sizeof(*e->buffers));
-    e->addresses = xy_calloc((size_t)e->most, sizeof(*e->addresses));
     return e->memory_of != NULL && e->speed != NULL && e->latency != NULL && e->rate != NULL &&
            e->capacity != NULL && e->states != NULL && e->homes != NULL && e->home_states != NULL &&
            e->devices != NULL && e->waiting != NULL && e->is_over != NULL &&
-           e->writers_left != NULL && e->buffers != NULL && e->addresses != NULL;
+           e->writers_left != NULL && e->buffers != NULL && device_jobs_init(e) == XY_OK;
 }
 
 static void count_accesses(device_tasks_t *e)
@@ -69,6 +72,7 @@ static void count_accesses(device_tasks_t *e)
         e->waiting[i] = xy_graph_predecessors(e->graph, i);
         for (int32_t k = 0; k < n; k++)
             e->writers_left[a[k].data] += (a[k].mode & XY_ACCESS_WRITE) ? 1 : 0;
+        e->seconds_left += xy_graph_op(e->graph, i)->seconds > 0 ? xy_graph_op(e->graph, i)->seconds : 1;
     }
     e->left = e->ops;
 }
@@ -84,7 +88,7 @@ static void init_homes(device_tasks_t *e)
             how->addresses != NULL ? how->addresses[d] : xy_graph_data_at(e->graph, d)->address;
         home->is_here = true;
         e->home_states[d] = XY_TASK_HERE;
-        if (!how->is_pinned)
+        if (!how->is_pinned && how->gpu_count > 0)
             home->is_pinned = xy_gpu_pin(how->gpus[0], home->address, device_bytes(e, d));
     }
     e->states[0] = e->home_states;
@@ -150,8 +154,10 @@ static void init_ways(device_tasks_t *e)
         e->latency[m * n] = out.latency;
         e->rate[m * n] = out.bandwidth;
     }
+    for (int32_t i = 0; i < e->how->cores; i++)
+        e->speed[e->how->gpu_count + i] = e->how->core_speed > 0 ? e->how->core_speed : 0.1;
     e->view = (xy_task_view_t){.graph = e->graph,
-                               .workers = e->how->gpu_count,
+                               .workers = e->workers,
                                .memories = n,
                                .memory_of = e->memory_of,
                                .speed = e->speed,
@@ -222,6 +228,8 @@ static xy_status_t run(device_tasks_t *e)
         st = e->policy->create(&e->view, &params, &e->state);
     e->result.scheduling_seconds = xy_now() - e->start;
     if (st == XY_OK)
+        st = device_cores_start(e);
+    if (st == XY_OK)
         st = device_run(e);
     e->result.makespan = xy_now() - e->start;
     return st;
@@ -265,7 +273,11 @@ static int32_t most_accesses(const xy_graph_t *graph)
 xy_status_t xy_task_execute_on(const xy_graph_t *graph, const xy_task_device_t *how,
                                xy_task_result_t *result_p)
 {
-    device_tasks_t e = {.graph = graph, .how = how};
+    device_tasks_t e = {.graph = graph,
+                        .how = how,
+                        .workers = how->gpu_count + how->cores,
+                        .lock = PTHREAD_MUTEX_INITIALIZER,
+                        .rung = PTHREAD_COND_INITIALIZER};
     xy_status_t st = xy_task_policy_find_real(how->policy, &e.policy);
 
     if (st == XY_OK)
@@ -281,7 +293,7 @@ xy_status_t xy_task_execute_on(const xy_graph_t *graph, const xy_task_device_t *
     e.records = (xy_vec_t)XY_VEC_INIT(record_t);
     e.result.policy = e.policy->name;
     e.result.eviction = e.eviction->name;
-    e.result.workers = how->gpu_count;
+    e.result.workers = e.workers;
     st = run_recorded(&e);
     cleanup(&e);
     if (st == XY_OK)

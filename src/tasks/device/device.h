@@ -17,11 +17,18 @@
  * kernel runs here, in the main memory, when what it needs has come home. In the end all data are
  * home.
  *
+ * Cores may compute beside the GPUs, in the main memory: they are workers behind the GPUs, with the
+ * speed that `core_speed` says and that is then measured. A core is left idle when the others would
+ * have done all the rest before it had ended one task. GPUs are then only a few tasks ahead, and a
+ * task of a core is over when it has ended.
+ *
  * Copies are fast and asynchronous if the data are pinned (xy_gpu_pinned_take); data that are not
  * are pinned for the run where the driver can.
  */
 #ifndef XY_TASKS_DEVICE_DEVICE_H
 #define XY_TASKS_DEVICE_DEVICE_H
+
+#include <stdatomic.h>
 
 #include "gpu/gpu.h"
 #include "graph/graph.h"
@@ -50,15 +57,21 @@ typedef struct {
     xy_status_t (*launch)(void *arg, const xy_task_kernel_t *kernel);
     /* Has it a kernel? NULL: all have. */
     bool (*is_for_gpu)(void *arg, xy_op_id_t op);
-    /* Do one that has none, in the main memory. */
-    void (*run)(void *arg, xy_op_id_t op, void *const *buffers);
+    /* Do one in the main memory, as this worker; the one behind the GPUs if there are no cores, on
+     * the calling thread. Called by several cores at once. */
+    void (*run)(void *arg, const xy_task_turn_t *turn);
+    /* Can it be done there? NULL: all can. */
+    bool (*is_for_cores)(void *arg, xy_op_id_t op);
     void *arg;
+    int32_t cores;           /* that compute beside the GPUs */
+    double core_speed;       /* of one of them, where a GPU is 1; 0: 0.1 until it is measured */
+    const atomic_bool *stop; /* no task begins once it is set; or NULL */
     const char *trace;                  /* file to record into, or NULL */
     const xy_task_observer_t *observer; /* told when all is over; or NULL */
 } xy_task_device_t;
 
-/* Run the graph (final). In the result, compute_bound is the time that kernels took, shared by all
- * GPUs without a gap, and moving_seconds and hidden_seconds are what copies took and how much of
+/* Run the graph (final). In the result, compute_bound is the time that tasks took, shared by all
+ * workers without a gap, and moving_seconds and hidden_seconds are what copies took and how much of
  * that kernels ran; all three are 0 without a trace and an observer. makespan and tasks_end are
  * times of the clock on the wall, scheduling_seconds is what the policy took.
  *

@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of the engine share. Everything belongs to the thread that runs it.
+ * What the files of the engine share. Everything belongs to the thread that
+ * called, unless it says otherwise.
  *
  *   device.c   the platform that policies see, making and unmaking
  *   work.c     the loop: asking the policy, launching, ending
  *   copies.c   copies of data: room, eviction, loads and stores
+ *   home.c     tasks in the main memory: gathering, running, ending
+ *   cores.c    the threads that run them
  *   lane.c     streams, and what waits for what
  *   record.c   what happened, by the clocks of the GPUs
  */
 #ifndef XY_TASKS_DEVICE_DEVICE_INTERNAL_H
 #define XY_TASKS_DEVICE_DEVICE_INTERNAL_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "fiber/fiber.h"
 #include "tasks/device/device.h"
 
-enum { DEVICE_AHEAD = 256, DEVICE_STRIDE = 4, DEVICE_PREFETCH = 4 };
+/* Beside cores a GPU is only a few tasks ahead: what it holds they cannot take. */
+enum { DEVICE_AHEAD = 256, DEVICE_BESIDE = 8, DEVICE_STRIDE = 4, DEVICE_PREFETCH = 4 };
 
 /* The streams of a GPU. */
 typedef enum { LANE_COMPUTE, LANE_LOAD, LANE_STORE, LANES } lane_kind_t;
@@ -71,6 +78,38 @@ typedef struct {
     ticket_t written, read;
 } home_t;
 
+/* A task in the main memory. It gathers until all that it needs is home, and what it writes is read
+ * no more; then a core runs it, or the thread that called where there are no cores. */
+typedef enum { JOB_FREE, JOB_GATHERS, JOB_RUNS } job_step_t;
+
+typedef struct {
+    job_step_t step;
+    xy_op_id_t op;
+    int32_t worker;   /* that took it */
+    int32_t core;     /* that is to run it; -1: any */
+    void **addresses; /* [most] */
+} job_t;
+
+/* A thread beside the GPUs. The mail is its only way to the thread that called. */
+typedef enum { MAIL_NONE, MAIL_RUN, MAIL_RAN, MAIL_END } mail_t;
+
+typedef struct {
+    struct device_tasks *engine;
+    int32_t number, worker;
+    job_t *job; /* that it has; NULL: none */
+    xy_worker_t *host;
+    xy_fiber_t *fiber;
+    bool is_parked; /* of its own thread */
+    double start, end;
+    _Atomic mail_t mail;
+} core_t;
+
+/* How fast something is: work, in seconds that tasks declare, and the time that it took. */
+typedef struct {
+    double work, seconds;
+    int64_t tasks;
+} pace_t;
+
 typedef enum { RECORD_TASK, RECORD_TRANSFER, RECORD_MEMORY } record_kind_t;
 
 typedef struct {
@@ -92,7 +131,8 @@ typedef struct device_tasks {
     double start, now;
     int32_t data_count, ops, left, most; /* most: accesses of a task */
 
-    /* What policies see: worker w computes in memory w + 1. */
+    /* What policies see: worker w computes in memory w + 1, those behind the GPUs in memory 0. */
+    int32_t workers;
     int32_t memory_count;
     int32_t *memory_of;
     double *speed, *latency, *rate;
@@ -107,8 +147,21 @@ typedef struct device_tasks {
     bool *is_over;            /* [ops] */
     xy_task_uses_t uses;      /* what is read no more; belady-plan without a plan */
     xy_gpu_memory_t *buffers; /* [most] of the task that is launched */
-    void **addresses;         /* likewise, of one that runs here */
     xy_vec_t records;         /* of record_t */
+
+    job_t *jobs; /* [job_count] */
+    void **job_addresses;
+    int32_t job_count, job_used;
+    double seconds_left; /* of tasks, as declared */
+    bool is_pressed;     /* cores work even where that lengthens the end: nothing else moves */
+
+    core_t *cores; /* [how->cores] */
+    xy_pool_t *pool;
+    pthread_mutex_t lock;
+    pthread_cond_t rung; /* a core is done */
+    uint32_t rings;      /* under the lock */
+    pace_t core_pace, gpu_pace;
+    double looked; /* when the paces of the GPUs were looked at; 0: not yet */
 } device_tasks_t;
 
 /* lane.c */
@@ -125,6 +178,8 @@ xy_status_t device_wait(ticket_t ticket);
 xy_status_t device_lane_drain(lane_t *lane);
 /* How many things of the lane are not over, as far as it is known after looking. */
 xy_status_t device_lane_behind(lane_t *lane, uint64_t *count_p);
+/* Is it over, as far as it is known after looking? */
+xy_status_t device_is_over(ticket_t ticket, bool *is_over_p);
 
 /* copies.c */
 /* Bring what the task needs into the memory of the GPU, and make its kernels wait for it. */
@@ -133,8 +188,15 @@ xy_status_t device_gather(device_tasks_t *e, int32_t gpu, xy_op_id_t op);
 void device_used(device_tasks_t *e, int32_t gpu, xy_op_id_t op, ticket_t ticket);
 xy_status_t device_prefetch(device_tasks_t *e, int32_t gpu);
 xy_status_t device_store_early(device_tasks_t *e, int32_t gpu);
-/* Bring what the task needs home and wait for it; then it alone may use it. */
-xy_status_t device_gather_home(device_tasks_t *e, xy_op_id_t op);
+/* For a task in the main memory: ask for what it reads to come home. */
+xy_status_t device_home_ask(device_tasks_t *e, xy_op_id_t op);
+/* Has it come, and does no copy read any more what the task writes? Otherwise *awaited_p, unless it
+ * is NULL, is what to wait for. */
+xy_status_t device_home_has_come(device_tasks_t *e, xy_op_id_t op, bool *has_come_p,
+                                 ticket_t *awaited_p);
+/* From now on the task alone uses what it writes; until it is over. */
+void device_home_take(device_tasks_t *e, xy_op_id_t op, void **addresses);
+void device_home_give(device_tasks_t *e, xy_op_id_t op);
 /* All tasks are over: everything goes home. */
 xy_status_t device_flush(device_tasks_t *e);
 void device_memory_cleanup(device_tasks_t *e, device_memory_t *m);
@@ -144,9 +206,39 @@ uint64_t device_reserve(const device_tasks_t *e, uint64_t bytes);
 
 /* work.c */
 xy_status_t device_run(device_tasks_t *e);
+/* For the policy the task is over. */
+void device_task_over(device_tasks_t *e, int32_t worker, xy_op_id_t op);
+
+/* home.c */
+xy_status_t device_jobs_init(device_tasks_t *e); /* ENOMEM in silence */
+void device_jobs_cleanup(device_tasks_t *e);
+/* A task for the main memory, and which core is to run it; -1: any. There is room for one. */
+xy_status_t device_job_begin(device_tasks_t *e, int32_t worker, int32_t core, xy_op_id_t op);
+/* What can begin begins, what has ended ends. */
+xy_status_t device_jobs_pump(device_tasks_t *e, bool *is_moving_p);
+/* Nothing else can be done: wait until something of a job changes, or of a GPU. *is_moving_p is
+ * false when there is nothing to wait for. */
+xy_status_t device_jobs_wait(device_tasks_t *e, bool *is_moving_p);
+
+/* cores.c */
+xy_status_t device_cores_start(device_tasks_t *e);
+void device_cores_stop(device_tasks_t *e);
+/* The core may have the job now. */
+void device_core_give(core_t *core, job_t *job);
+/* A core that has nothing; NULL: none. */
+core_t *device_core_idle(device_tasks_t *e);
+/* Would the core end its next task before the others have done all that is left? */
+bool device_core_helps(const device_tasks_t *e, const core_t *core);
+void device_pace_gpus(device_tasks_t *e, uint64_t reached, uint64_t behind);
+void device_pace_core(device_tasks_t *e, const core_t *core);
+/* Until a core has rung since `rings`, or so long; 0: however long it takes. */
+void device_cores_wait(device_tasks_t *e, uint32_t rings, double seconds);
+uint32_t device_cores_rings(device_tasks_t *e);
 
 /* record.c */
 void device_record_memory(device_tasks_t *e, int32_t gpu);
+/* A task ran in the main memory. */
+void device_record_home(device_tasks_t *e, int32_t worker, xy_op_id_t op, double start, double end);
 /* A mark of the lane was reached. */
 xy_status_t device_record_mark(lane_t *lane, const mark_t *mark);
 xy_status_t device_tell(device_tasks_t *e, const xy_task_observer_t *observer);

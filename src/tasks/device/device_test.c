@@ -4,6 +4,7 @@
  * XYLEM_GPU_DRIVER says so. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -67,7 +68,7 @@ typedef struct {
     uint64_t (*data)[CELLS]; /* [DATA] */
     void *addresses[DATA];
     int32_t home_every; /* so many tasks have no kernel; 0: all have */
-    int32_t here;       /* tasks that ran here */
+    _Atomic int32_t here; /* tasks that ran here */
 } program_t;
 
 /* The first access is the one that is written. */
@@ -89,14 +90,14 @@ static bool has_kernel(void *arg, xy_op_id_t op)
     return p->home_every == 0 || op % p->home_every != 0;
 }
 
-static void run_here(void *arg, xy_op_id_t op, void *const *buffers)
+static void run_here(void *arg, const xy_task_turn_t *turn)
 {
     program_t *p = arg;
     const xy_access_t *a;
-    int32_t n = xy_graph_accesses(p->graph, op, &a);
+    int32_t n = xy_graph_accesses(p->graph, turn->op, &a);
 
-    p->here++;
-    compute(op, a, n, (uint64_t *const *)buffers);
+    atomic_fetch_add(&p->here, 1);
+    compute(turn->op, a, n, (uint64_t *const *)turn->buffers);
 }
 
 static xy_status_t put(void *arg, const xy_task_kernel_t *k)
@@ -171,8 +172,8 @@ static uint64_t (*expect(const program_t *p))[CELLS]
 
 typedef struct {
     xy_task_observer_t observer;
-    int tasks, loads, stores;
-    double last_end, task_end;
+    int tasks, loads, stores, workers;
+    double last_end, task_end[4];
     uint64_t most;
 } witness_t;
 
@@ -180,10 +181,10 @@ static void see_task(void *arg, int32_t worker, xy_op_id_t op, double start, dou
 {
     witness_t *w = arg;
 
-    assert_int_equal(worker, 0);
+    assert_in_range(worker, 0, w->workers - 1);
     assert_in_range(op, 0, TASKS - 1);
-    assert_true(start >= w->task_end && end >= start && end >= w->last_end);
-    w->task_end = w->last_end = end;
+    assert_true(start >= w->task_end[worker] && end >= start && end >= w->last_end);
+    w->task_end[worker] = w->last_end = end;
     w->tasks++;
 }
 
@@ -212,10 +213,10 @@ static void see_memory(void *arg, int32_t memory, double time, uint64_t used)
 
 /* ---- Tests ---- */
 
-static void run_one(const char *policy, const char *eviction, uint64_t memory, int home_every,
-                    bool is_watched)
+static void run_with(const char *policy, const char *eviction, uint64_t memory, int home_every,
+                     int32_t cores, bool is_watched)
 {
-    witness_t w = {.observer = {&w, see_task, see_transfer, see_memory, NULL}};
+    witness_t w = {.observer = {&w, see_task, see_transfer, see_memory, NULL}, .workers = 1 + cores};
     program_t p;
     xy_task_device_t how = {.policy = policy,
                             .eviction = eviction,
@@ -226,10 +227,12 @@ static void run_one(const char *policy, const char *eviction, uint64_t memory, i
                             .is_for_gpu = has_kernel,
                             .run = run_here,
                             .arg = &p,
+                            .cores = cores,
                             .observer = is_watched ? &w.observer : NULL};
     uint64_t(*expected)[CELLS];
     xy_task_result_t r;
     xy_status_t st;
+    int home;
 
     make(&p);
     p.home_every = home_every;
@@ -246,9 +249,14 @@ static void run_one(const char *policy, const char *eviction, uint64_t memory, i
         fail_msg("%s: %s", policy, testing_said);
     assert_memory_equal(p.data, expected, DATA * sizeof(*p.data));
     assert_int_equal(r.tasks, TASKS);
-    assert_int_equal(p.here, home_every > 0 ? (TASKS + home_every - 1) / home_every : 0);
-    assert_true(r.loads > 0 && r.stores > 0 && r.makespan >= r.tasks_end);
-    if (is_watched) {
+    home = home_every > 0 ? (TASKS + home_every - 1) / home_every : 0;
+    assert_true(cores > 0 ? p.here >= home : p.here == home);
+    assert_int_equal(r.workers, 1 + cores);
+    assert_true(cores > 0 || (r.loads > 0 && r.stores > 0));
+    assert_true(r.makespan >= r.tasks_end);
+    if (is_watched && cores > 0)
+        assert_int_equal(w.tasks, TASKS);
+    if (is_watched && cores == 0) {
         assert_int_equal(w.tasks + p.here, TASKS);
         assert_int_equal(w.loads, r.loads);
         assert_int_equal(w.stores, r.stores);
@@ -256,10 +264,29 @@ static void run_one(const char *policy, const char *eviction, uint64_t memory, i
         assert_true(r.compute_bound > 0 && r.compute_bound <= r.makespan);
         assert_true(r.moving_seconds > 0 && r.hidden_seconds <= r.moving_seconds);
     }
-    if (memory == 0)
+    if (memory == 0 && cores == 0)
         assert_true(r.evictions == 0 && r.loads <= DATA + (uint64_t)p.here * READS);
     xy_free(expected);
     cleanup(&p);
+}
+
+static void run_one(const char *policy, const char *eviction, uint64_t memory, int home_every,
+                    bool is_watched)
+{
+    run_with(policy, eviction, memory, home_every, 0, is_watched);
+}
+
+/* Cores and the GPU share the tasks. */
+static void test_cores(void **state)
+{
+    const uint64_t block = CELLS * sizeof(uint64_t);
+
+    (void)state;
+    if (gpu == NULL)
+        skip();
+    for (int i = 0; xy_task_policies[i] != NULL; i++)
+        run_with(xy_task_policies[i]->name, NULL, (4 + (uint64_t)i % 5) * block,
+                 i % 2 == 0 ? 7 : 0, 1 + i % 3, i % 2 == 0);
 }
 
 static void test_policies(void **state)
@@ -378,12 +405,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_policies),
+        cmocka_unit_test(test_cores),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_without_memory),
     };
 
-    const struct CMUnitTest late[] = {cmocka_unit_test(test_policies),
+    const struct CMUnitTest late[] = {cmocka_unit_test(test_policies), cmocka_unit_test(test_cores),
                                       cmocka_unit_test(test_sizes)};
     int failed;
 

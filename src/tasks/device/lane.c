@@ -148,3 +148,14 @@ xy_status_t device_lane_behind(lane_t *lane, uint64_t *count_p)
     *count_p = lane->put - lane->reached;
     return st;
 }
+
+xy_status_t device_is_over(ticket_t ticket, bool *is_over_p)
+{
+    uint64_t behind;
+    xy_status_t st = XY_OK;
+
+    if (ticket.lane != NULL && ticket.number > ticket.lane->reached)
+        st = device_lane_behind(ticket.lane, &behind);
+    *is_over_p = ticket.lane == NULL || ticket.number <= ticket.lane->reached;
+    return st;
+}

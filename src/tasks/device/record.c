@@ -28,6 +28,17 @@ void device_record_memory(device_tasks_t *e, int32_t gpu)
     (void)append(e, &r);
 }
 
+void device_record_home(device_tasks_t *e, int32_t worker, xy_op_id_t op, double start, double end)
+{
+    record_t r = {.start = start - e->start,
+                  .end = end - e->start,
+                  .kind = RECORD_TASK,
+                  .what = op,
+                  .from = worker};
+
+    (void)append(e, &r);
+}
+
 /* Seconds since the start of the run. */
 static xy_status_t time_of(const lane_t *lane, const xy_gpu_event_t *event, double *time_p)
 {
@@ -131,7 +142,7 @@ static xy_status_t sum_up(device_tasks_t *e)
             continue;
         edges[n++] = (edge_t){r->start, gpu, is_task, !is_task};
         edges[n++] = (edge_t){r->end, gpu, is_task ? -1 : 0, is_task ? 0 : -1};
-        e->result.compute_bound += is_task ? (r->end - r->start) / e->how->gpu_count : 0;
+        e->result.compute_bound += is_task ? (r->end - r->start) / e->workers : 0;
     }
     overlap(e, edges, n);
     xy_free(edges);
@@ -153,7 +164,7 @@ static void straighten(device_tasks_t *e, double *ends)
 
 xy_status_t device_tell(device_tasks_t *e, const xy_task_observer_t *observer)
 {
-    double *ends = xy_calloc((size_t)e->how->gpu_count, sizeof(*ends));
+    double *ends = xy_calloc((size_t)e->workers, sizeof(*ends));
     record_t *list = e->records.data;
     xy_status_t st;
 

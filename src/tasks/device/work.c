@@ -2,46 +2,38 @@
 /* The loop: ask the policy, bring the data, put the kernel into its stream, tell the policy. */
 #include "tasks/device/device_internal.h"
 
-static xy_op_id_t pick(device_tasks_t *e, int32_t gpu)
+static xy_op_id_t pick(device_tasks_t *e, int32_t worker)
 {
     double start = xy_now();
     xy_op_id_t op;
 
     e->now = start - e->start;
-    op = e->policy->pick(e->state, gpu);
+    op = e->policy->pick(e->state, worker);
     e->result.scheduling_seconds += xy_now() - start;
     return op;
 }
 
-/* For the policy the task is over. */
-static void end(device_tasks_t *e, int32_t gpu, xy_op_id_t op)
+void device_task_over(device_tasks_t *e, int32_t worker, xy_op_id_t op)
 {
     const xy_op_id_t *after;
     int32_t n = xy_graph_successors(e->graph, op, &after);
-    double start = xy_now();
+    double start = xy_now(), seconds = xy_graph_op(e->graph, op)->seconds;
 
     e->is_over[op] = true;
     e->left--;
+    e->seconds_left -= seconds > 0 ? seconds : 1;
     e->result.tasks++;
     if (e->policy->done != NULL)
-        e->policy->done(e->state, gpu, op);
+        e->policy->done(e->state, worker, op);
     for (int32_t i = 0; i < n; i++)
         if (--e->waiting[after[i]] == 0)
             e->policy->ready(e->state, after[i]);
     e->result.scheduling_seconds += xy_now() - start;
 }
 
-static xy_status_t run_here(device_tasks_t *e, xy_op_id_t op)
+static xy_status_t run_there(device_tasks_t *e, int32_t worker, xy_op_id_t op)
 {
-    xy_status_t st = device_gather_home(e, op);
-
-    if (st == XY_OK)
-        e->how->run(e->how->arg, op, e->addresses);
-    return st;
-}
-
-static xy_status_t run_there(device_tasks_t *e, int32_t gpu, xy_op_id_t op)
-{
+    int32_t gpu = worker < e->how->gpu_count ? worker : 0;
     lane_t *lane = &e->devices[gpu].lanes[LANE_COMPUTE];
     xy_task_kernel_t kernel = {.gpu = gpu, .op = op, .stream = lane->stream, .buffers = e->buffers};
     ticket_t ticket;
@@ -53,18 +45,49 @@ static xy_status_t run_there(device_tasks_t *e, int32_t gpu, xy_op_id_t op)
         st = e->how->launch(e->how->arg, &kernel);
     if (st == XY_OK)
         st = device_lane_end(lane, op, &ticket);
-    if (st == XY_OK)
-        device_used(e, gpu, op, ticket);
-    return st;
+    if (st != XY_OK)
+        return st;
+    device_used(e, gpu, op, ticket);
+    device_task_over(e, worker, op);
+    return XY_OK;
 }
 
-static xy_status_t run_task(device_tasks_t *e, int32_t gpu, xy_op_id_t op)
+static bool is_for_gpu(const device_tasks_t *e, xy_op_id_t op)
 {
-    bool is_here = e->how->is_for_gpu != NULL && !e->how->is_for_gpu(e->how->arg, op);
-    xy_status_t st = is_here ? run_here(e, op) : run_there(e, gpu, op);
+    return e->how->gpu_count > 0 &&
+           (e->how->is_for_gpu == NULL || e->how->is_for_gpu(e->how->arg, op));
+}
 
-    if (st == XY_OK)
-        end(e, gpu, op);
+static bool is_for_cores(const device_tasks_t *e, xy_op_id_t op)
+{
+    return e->how->run != NULL &&
+           (e->how->is_for_cores == NULL || e->how->is_for_cores(e->how->arg, op));
+}
+
+/* Where the policy wants it, unless it can run elsewhere only. */
+static xy_status_t run_task(device_tasks_t *e, int32_t worker, xy_op_id_t op)
+{
+    bool is_core = worker >= e->how->gpu_count;
+
+    if (is_core ? is_for_cores(e, op) : !is_for_gpu(e, op))
+        return device_job_begin(e, worker, is_core ? worker - e->how->gpu_count : -1, op);
+    return run_there(e, worker, op);
+}
+
+/* May the GPU have another task? Beside cores it is only a few ahead of what it has done. */
+static xy_status_t has_room(device_tasks_t *e, int32_t gpu, bool *has_room_p)
+{
+    lane_t *lane = &e->devices[gpu].lanes[LANE_COMPUTE];
+    uint64_t before = lane->reached, behind = 0;
+    xy_status_t st;
+
+    *has_room_p = e->job_used < e->job_count - e->how->cores;
+    if (e->how->cores == 0)
+        return XY_OK;
+    st = device_lane_behind(lane, &behind);
+    if (gpu == 0)
+        device_pace_gpus(e, lane->reached - before, behind);
+    *has_room_p = *has_room_p && behind < DEVICE_BESIDE;
     return st;
 }
 
@@ -73,15 +96,29 @@ static xy_status_t run_task(device_tasks_t *e, int32_t gpu, xy_op_id_t op)
 static xy_status_t turn(device_tasks_t *e, int32_t gpu, bool *is_moving_p)
 {
     uint64_t loads = e->result.loads;
-    xy_op_id_t op = pick(e, gpu);
-    xy_status_t st = op >= 0 ? run_task(e, gpu, op) : XY_OK;
+    bool is_free;
+    xy_status_t st = has_room(e, gpu, &is_free);
+    xy_op_id_t op = st == XY_OK && is_free ? pick(e, gpu) : -1;
 
+    if (op >= 0)
+        st = run_task(e, gpu, op);
     if (st == XY_OK && e->policy->prefetch != NULL && e->left > 0)
         st = device_prefetch(e, gpu);
     if (st == XY_OK && e->policy->is_writing_early)
         st = device_store_early(e, gpu);
     *is_moving_p = *is_moving_p || op >= 0 || e->result.loads > loads;
     return st;
+}
+
+static xy_status_t turn_core(device_tasks_t *e, core_t *core, bool *is_moving_p)
+{
+    xy_op_id_t op;
+
+    if (core->job != NULL || !device_core_helps(e, core))
+        return XY_OK;
+    op = pick(e, core->worker);
+    *is_moving_p = *is_moving_p || op >= 0;
+    return op >= 0 ? run_task(e, core->worker, op) : XY_OK;
 }
 
 /* A policy that has nothing now may wait for what it asked to be loaded. */
@@ -98,6 +135,62 @@ static xy_status_t wait_for_loads(device_tasks_t *e, bool *is_moving_p)
     return st;
 }
 
+/* Nothing could be begun: wait for what is under way. Where that is nothing either, cores take what
+ * a policy has for them alone, however long they need. */
+static xy_status_t rest(device_tasks_t *e)
+{
+    bool is_moving = false;
+    xy_status_t st = XY_OK;
+
+    if (e->job_used > 0 || e->how->cores > 0)
+        st = device_jobs_wait(e, &is_moving);
+    if (st == XY_OK && !is_moving)
+        st = wait_for_loads(e, &is_moving);
+    if (st != XY_OK || is_moving)
+        return st;
+    if (e->how->cores > 0 && !e->is_pressed) {
+        e->is_pressed = true;
+        return XY_OK;
+    }
+    return xy_fail(XY_EINVAL,
+                   "policy %s left %d of %d tasks undone: it chose none of the ready ones",
+                   e->policy->name, e->left, e->ops);
+}
+
+static bool is_stopped(const device_tasks_t *e)
+{
+    return e->how->stop != NULL && atomic_load_explicit(e->how->stop, memory_order_acquire);
+}
+
+static xy_status_t round_of_all(device_tasks_t *e, bool *is_moving_p)
+{
+    xy_status_t st = XY_OK;
+
+    *is_moving_p = false;
+    if (e->job_used > 0)
+        st = device_jobs_pump(e, is_moving_p);
+    for (int32_t i = 0; i < e->how->cores && e->left > 0 && st == XY_OK; i++)
+        st = turn_core(e, &e->cores[i], is_moving_p);
+    for (int32_t g = 0; g < e->how->gpu_count && e->left > 0 && st == XY_OK; g++)
+        st = turn(e, g, is_moving_p);
+    if (*is_moving_p)
+        e->is_pressed = false;
+    return st;
+}
+
+/* What cores still run ends, though nothing new begins. */
+static xy_status_t end_jobs(device_tasks_t *e)
+{
+    xy_status_t st = XY_OK;
+
+    while (e->job_used > 0 && st == XY_OK) {
+        bool is_moving = false;
+
+        st = device_jobs_wait(e, &is_moving);
+    }
+    return st;
+}
+
 xy_status_t device_run(device_tasks_t *e)
 {
     xy_status_t st = XY_OK;
@@ -105,18 +198,15 @@ xy_status_t device_run(device_tasks_t *e)
     for (xy_op_id_t i = 0; i < e->ops; i++)
         if (e->waiting[i] == 0)
             e->policy->ready(e->state, i);
-    while (e->left > 0 && st == XY_OK) {
-        bool is_moving = false;
+    while (e->left > 0 && st == XY_OK && !is_stopped(e)) {
+        bool is_moving;
 
-        for (int32_t g = 0; g < e->how->gpu_count && e->left > 0 && st == XY_OK; g++)
-            st = turn(e, g, &is_moving);
-        if (st == XY_OK && !is_moving)
-            st = wait_for_loads(e, &is_moving);
-        if (st == XY_OK && !is_moving)
-            st = xy_fail(XY_EINVAL,
-                         "policy %s left %d of %d tasks undone: it chose none of the ready ones",
-                         e->policy->name, e->left, e->ops);
+        st = round_of_all(e, &is_moving);
+        if (st == XY_OK && !is_moving && e->left > 0)
+            st = rest(e);
     }
+    if (st == XY_OK)
+        st = end_jobs(e);
     for (int32_t g = 0; g < e->how->gpu_count && st == XY_OK; g++)
         st = device_lane_drain(&e->devices[g].lanes[LANE_COMPUTE]);
     e->result.tasks_end = xy_now() - e->start;

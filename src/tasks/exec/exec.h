@@ -41,13 +41,6 @@ typedef struct {
     const uint64_t *offset;
 } xy_task_store_t;
 
-/* A task as it is run. */
-typedef struct {
-    int32_t worker;
-    xy_op_id_t op;
-    void *const *buffers; /* [accesses] where the data are */
-} xy_task_turn_t;
-
 typedef struct {
     const char *policy;      /* NULL: closure. One that is a choice (foresight) runs its first
                                 trial; who can simulate chooses before */

@@ -171,6 +171,13 @@ xy_status_t xy_task_eviction_find(const char *name, const xy_task_eviction_t **e
 
 /* ---- What engines and those who use them share ---- */
 
+/* A task as it is run in real time. */
+typedef struct {
+    int32_t worker;
+    xy_op_id_t op;
+    void *const *buffers; /* [accesses] where the data are */
+} xy_task_turn_t;
+
 /* Told what happens, in the order of the ends. Any may be NULL. */
 typedef struct {
     void *arg;

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tasks in the main memory. Nothing here blocks: the thread that called puts kernels and copies
+ * into streams while others gather and run. Where there are no cores it runs them itself, as soon
+ * as what they need has come.
+ */
+#include "tasks/device/device_internal.h"
+
+enum { JOBS = 16 }; /* that gather at once, beside those of cores */
+
+/* How often it is looked whether a copy has come, while cores run. */
+static const double LOOK_SECONDS = 20e-6;
+
+xy_status_t device_jobs_init(device_tasks_t *e)
+{
+    size_t n = JOBS + (size_t)e->how->cores;
+
+    e->job_count = (int32_t)n;
+    e->jobs = xy_calloc(n, sizeof(*e->jobs));
+    e->job_addresses = xy_calloc(n * (size_t)e->most, sizeof(*e->job_addresses));
+    if (e->jobs == NULL || e->job_addresses == NULL)
+        return XY_ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        e->jobs[i].addresses = e->job_addresses + i * (size_t)e->most;
+    return XY_OK;
+}
+
+void device_jobs_cleanup(device_tasks_t *e)
+{
+    xy_free(e->jobs);
+    xy_free(e->job_addresses);
+}
+
+xy_status_t device_job_begin(device_tasks_t *e, int32_t worker, int32_t core, xy_op_id_t op)
+{
+    job_t *job = e->jobs;
+
+    while (job->step != JOB_FREE)
+        job++;
+    job->step = JOB_GATHERS;
+    job->op = op;
+    job->worker = worker;
+    job->core = core;
+    e->job_used++;
+    if (core >= 0)
+        e->cores[core].job = job;
+    return device_home_ask(e, op);
+}
+
+static void end(device_tasks_t *e, job_t *job)
+{
+    job->step = JOB_FREE;
+    e->job_used--;
+    device_home_give(e, job->op);
+    device_task_over(e, job->worker, job->op);
+}
+
+static void run_here(device_tasks_t *e, job_t *job)
+{
+    xy_task_turn_t turn = {e->how->gpu_count, job->op, job->addresses};
+
+    e->how->run(e->how->arg, &turn);
+    end(e, job);
+}
+
+/* All that it needs is home. false: no core is free. */
+static bool start(device_tasks_t *e, job_t *job)
+{
+    core_t *core = job->core >= 0 ? &e->cores[job->core] : NULL;
+
+    if (core == NULL && e->how->cores > 0) {
+        core = device_core_idle(e);
+        if (core == NULL)
+            return false;
+    }
+    device_home_take(e, job->op, job->addresses);
+    job->step = JOB_RUNS;
+    if (core != NULL)
+        device_core_give(core, job);
+    else
+        run_here(e, job);
+    return true;
+}
+
+static void look_at_core(device_tasks_t *e, core_t *core, bool *is_moving_p)
+{
+    job_t *job = core->job;
+
+    if (atomic_load_explicit(&core->mail, memory_order_acquire) != MAIL_RAN)
+        return;
+    atomic_store_explicit(&core->mail, MAIL_NONE, memory_order_relaxed);
+    device_pace_core(e, core);
+    if (e->is_recording)
+        device_record_home(e, core->worker, job->op, core->start, core->end);
+    core->job = NULL;
+    e->now = xy_now() - e->start;
+    end(e, job);
+    *is_moving_p = true;
+}
+
+xy_status_t device_jobs_pump(device_tasks_t *e, bool *is_moving_p)
+{
+    xy_status_t st = XY_OK;
+
+    for (int32_t i = 0; i < e->how->cores; i++)
+        look_at_core(e, &e->cores[i], is_moving_p);
+    for (int32_t i = 0; e->job_used > 0 && i < e->job_count && st == XY_OK; i++) {
+        bool has_come = false;
+
+        if (e->jobs[i].step == JOB_GATHERS)
+            st = device_home_has_come(e, e->jobs[i].op, &has_come, NULL);
+        if (st == XY_OK && has_come && start(e, &e->jobs[i]))
+            *is_moving_p = true;
+    }
+    return st;
+}
+
+/* ---- Waiting ---- */
+
+static bool is_running(const device_tasks_t *e)
+{
+    for (int32_t i = 0; i < e->job_count; i++)
+        if (e->jobs[i].step == JOB_RUNS)
+            return true;
+    return false;
+}
+
+/* Something that is not over: what a job waits for, or the first kernel of a GPU. */
+static xy_status_t find_awaited(device_tasks_t *e, ticket_t *ticket_p)
+{
+    bool has_come = true;
+    xy_status_t st = XY_OK;
+
+    *ticket_p = (ticket_t){0};
+    for (int32_t i = 0; i < e->job_count && st == XY_OK && has_come; i++)
+        if (e->jobs[i].step == JOB_GATHERS)
+            st = device_home_has_come(e, e->jobs[i].op, &has_come, ticket_p);
+    if (!has_come || st != XY_OK)
+        return st;
+    *ticket_p = (ticket_t){0};
+    for (int32_t g = 0; g < e->how->gpu_count; g++) {
+        lane_t *lane = &e->devices[g].lanes[LANE_COMPUTE];
+
+        if (lane->reached < lane->put) {
+            *ticket_p = (ticket_t){lane, lane->reached + 1};
+            return XY_OK;
+        }
+    }
+    return XY_OK;
+}
+
+xy_status_t device_jobs_wait(device_tasks_t *e, bool *is_moving_p)
+{
+    uint32_t rings = device_cores_rings(e);
+    ticket_t ticket;
+    xy_status_t st = find_awaited(e, &ticket);
+
+    if (st == XY_OK) /* a core may have rung before the count was taken */
+        st = device_jobs_pump(e, is_moving_p);
+    if (st != XY_OK || *is_moving_p)
+        return st;
+    *is_moving_p = ticket.lane != NULL || is_running(e);
+    if (is_running(e))
+        device_cores_wait(e, rings, ticket.lane != NULL ? LOOK_SECONDS : 0);
+    else if (ticket.lane != NULL)
+        st = device_wait(ticket);
+    return st;
+}
