@@ -158,14 +158,16 @@ typedef struct {
     double alpha, beta;   /* weights of computation and transfer in completion times; 0: 1 */
     int clock;            /* XYLEM_VIRTUAL or XYLEM_REAL */
     /* Virtual time; in real time `gpus` (more than 0) and `memory` count if some task has a kernel:
-     * then all tasks with one run on so many GPUs of this machine, and the others on this thread */
+     * then tasks with one run on so many GPUs of this machine, those that have a function also on
+     * `cpus` cores, and the others there or, with 0 cores, on this thread */
     const char *machine;       /* what `xylem machine` reads; NULL: attila, which has GPUs */
     int gpus;                  /* 0: those of the machine; more than it has: copies of the last;
                                   -1: none */
     unsigned long long memory; /* of each GPU; 0: what the machine says; XYLEM_NO_LIMIT */
-    double cpu_speed;          /* of a core, where a GPU is 1; 0: 0.1 */
+    double cpu_speed;          /* of a core, where a GPU is 1; 0: 0.1, in real time until it is
+                                  measured */
     /* Both */
-    int cpus;          /* cores that compute; 0: none in virtual time, all in real time */
+    int cpus;          /* cores that compute; 0: none in virtual time and beside GPUs, else all */
     const char *trace; /* file to record into, for `xylem view` */
     const char *page;  /* file for a page with pictures of the data that have a position */
     const char *svg;   /* the same pictures as files: SVG-time.svg, SVG-iteration.svg, ... */

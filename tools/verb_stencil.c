@@ -13,7 +13,7 @@ typedef struct {
     long rounds, dim, points, iterations, cpus, threads, every;
     double alpha, beta, cpu_speed, task_time, until;
     uint64_t block;
-    bool json, proportional, list, real, no_check;
+    bool json, proportional, list, real, no_check, use_all;
 } values_t;
 
 static const char *const graphs[] = {"red-black", "natural", "jacobi", NULL};
@@ -36,16 +36,19 @@ static const xy_option_t options[] = {
          "a machine with GPUs, as for 'xylem machine'; real runs use the cores of this machine"},
     {"gpus", 0, XY_OPT_STRING, "N", offsetof(values_t, gpus),
      .help = "GPUs to use (default: 1); more than the machine has are copies of its last one; 0: "
-             "all of them. Real runs use GPUs of this machine only if this is given, and then no "
-             "cores"},
+             "all of them. Real runs use GPUs of this machine only if this is given, and then "
+             "cores only with --cpus"},
     {"memory", 0, XY_OPT_STRING, "SIZE", offsetof(values_t, memory),
      .help = "memory of each GPU, or 'none' for no limit (default: that of the machine). In real "
              "runs on cores: the cache of each core that policies may fill (default: its L2), with "
              "--file "
              "the memory to use (default: a quarter of main memory)"},
     {"cpus", 0, XY_OPT_LONG, "N", offsetof(values_t, cpus), .min = 0, .max = 256,
-     .help = "cores that compute beside the GPUs; in real runs: cores that compute (default: all "
-             "usable cores)"},
+     .help = "cores that compute beside the GPUs; in real runs without --gpus: cores that compute "
+             "(default: all usable cores)"},
+    {"use-all", 0, XY_OPT_FLAG, .offset = offsetof(values_t, use_all),
+     .help = "in real runs with --gpus and --cpus: use all of them, even where some alone would end "
+             "sooner"},
     {"cpu-speed", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, cpu_speed), .min = 1e-6, .max = 1e6,
      .preset = "0.1", .help = "speed of a core, relative to a GPU"},
     {"policy", 'p', XY_OPT_STRING, "NAME", offsetof(values_t, policy),
@@ -199,6 +202,7 @@ static xy_status_t set_run(const values_t *v, xy_stencil_run_t *run)
                               .until = v->until,
                               .is_real = v->real,
                               .is_unchecked = v->no_check,
+                              .is_using_all = v->use_all,
                               .file = v->file};
     st = check_files(v);
     if (st == XY_OK && v->gpus != NULL)
@@ -208,6 +212,9 @@ static xy_status_t set_run(const values_t *v, xy_stencil_run_t *run)
     if (!v->real && (v->file != NULL || v->no_check))
         return xy_fail(XY_EUSAGE, "--%s is for real runs; add --real",
                        v->file != NULL ? "file" : "no-check");
+    if (v->use_all && (!v->real || v->gpus == NULL || v->cpus == 0))
+        return xy_fail(XY_EUSAGE, "--use-all is for real runs on GPUs and cores; add --real, --gpus "
+                                  "and --cpus");
     run->how = (xy_task_sim_t){.policy = v->policy,
                                .eviction = v->eviction,
                                .params = {.alpha = v->alpha,

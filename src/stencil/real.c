@@ -77,7 +77,7 @@ static void reduce(stencil_real_t *r, xy_op_id_t id, const xy_op_t *op, void *co
     }
 }
 
-static void run_task(void *arg, const xy_task_turn_t *turn)
+void stencil_real_task(void *arg, const xy_task_turn_t *turn)
 {
     stencil_real_t *r = arg;
     const xy_op_t *op = xy_graph_op(r->graph, turn->op);
@@ -128,6 +128,27 @@ static xy_status_t take_pages(stencil_real_t *r)
     return XY_OK;
 }
 
+/* Without cores, tasks that have no kernel run on the calling thread. */
+static uint64_t scratches(const stencil_real_t *r)
+{
+    return (uint64_t)r->workers + (r->gpu != NULL ? 1 : 0);
+}
+
+static void place_data(stencil_real_t *r, uint64_t blocks)
+{
+    int32_t data = xy_graph_data_count(r->graph);
+
+    for (int32_t d = 0; d < data; d++)
+        r->addresses[d] = r->file.mapped != NULL ? r->file.mapped + r->file.offset[d]
+                          : d < r->block_data    ? r->memory + (uint64_t)d * r->stride
+                                              : r->memory + (blocks + scratches(r)) * r->stride +
+                                                    (uint64_t)(d - r->block_data) * sizeof(double);
+    if (r->file.mapped != NULL)
+        return;
+    for (int64_t d = 0; d < stencil_arrays(&r->grid) * stencil_cells(&r->grid); d++)
+        stencil_fill(&r->grid, &r->shape, d % stencil_cells(&r->grid), r->addresses[d]);
+}
+
 /* All data in core, or only what workers need out of core. */
 static xy_status_t map_memory(stencil_real_t *r)
 {
@@ -136,24 +157,37 @@ static xy_status_t map_memory(stencil_real_t *r)
     uint64_t numbers = r->run->file == NULL ? (uint64_t)(data - r->block_data) * sizeof(double) : 0;
     xy_status_t st;
 
-    r->memory_bytes = (blocks + (uint64_t)r->workers) * r->stride + numbers;
-    st = r->gpu != NULL ? stencil_gpu_memory(r, r->memory_bytes) : take_pages(r);
+    r->memory_bytes = (blocks + scratches(r)) * r->stride + numbers;
+    st = r->gpu != NULL && blocks > 0 ? stencil_gpu_memory(r, r->memory_bytes) : take_pages(r);
     if (st != XY_OK)
         return st;
     r->scratch = (double *)(r->memory + blocks * r->stride);
-    if (r->run->file != NULL)
+    if (r->run->file != NULL && r->gpu == NULL)
         return XY_OK;
     r->addresses = xy_calloc((size_t)data + 1, sizeof(*r->addresses));
     if (r->addresses == NULL)
         return xy_fail_memory("finding the blocks");
-    for (int32_t d = 0; d < data; d++)
-        r->addresses[d] = d < r->block_data
-                              ? r->memory + (uint64_t)d * r->stride
-                              : r->memory + (blocks + (uint64_t)r->workers) * r->stride +
-                                    (uint64_t)(d - r->block_data) * sizeof(double);
-    for (int64_t d = 0; d < stencil_arrays(&r->grid) * stencil_cells(&r->grid); d++)
-        stencil_fill(&r->grid, &r->shape, d % stencil_cells(&r->grid), r->addresses[d]);
+    place_data(r, blocks);
     return XY_OK;
+}
+
+/* The workers, and how fast they are: cores beside GPUs only if they were asked for. */
+static xy_status_t find_workers(stencil_real_t *r)
+{
+    int32_t cores = r->run->cpus;
+    double seconds;
+    xy_status_t st;
+
+    if (r->gpu == NULL) {
+        r->workers = xy_task_exec_workers(&(xy_task_exec_t){.workers = cores});
+        return XY_OK;
+    }
+    r->workers = stencil_gpu_count(r) + cores;
+    if (cores == 0)
+        return XY_OK;
+    st = stencil_core_seconds(r, cores, &seconds);
+    r->core_speed = seconds > 0 ? stencil_gpu_seconds(r) / seconds : 1;
+    return st;
 }
 
 static xy_status_t prepare(stencil_real_t *r)
@@ -162,13 +196,14 @@ static xy_status_t prepare(stencil_real_t *r)
     int64_t arrays;
     xy_status_t st;
 
+    r->kernels = stencil_kernels_best();
     st = stencil_shape(s, &r->shape);
     if (st == XY_OK && r->run->is_on_gpus)
         st = stencil_gpu_open(r);
+    if (st == XY_OK)
+        st = find_workers(r);
     if (st != XY_OK)
         return st;
-    r->workers = r->gpu != NULL ? stencil_gpu_count(r)
-                                : xy_task_exec_workers(&(xy_task_exec_t){.workers = r->run->cpus});
     if (s->parts == 0)
         s->parts = r->workers;
     if (s->parts > s->blocks[0] - 2)
@@ -184,16 +219,17 @@ static xy_status_t prepare(stencil_real_t *r)
     r->block_data = (int32_t)(arrays * stencil_cells(s));
     r->stride = stride_of(s->block_bytes);
     r->least_seconds = least_seconds(r->graph);
-    r->kernels = stencil_kernels_best();
-    st = map_memory(r);
-    if (st == XY_OK && r->run->file != NULL)
+    st = XY_OK;
+    if (r->run->file != NULL)
         st = stencil_file_open(r->run->file, s, &r->shape, r->graph, &r->file);
-    return st;
+    if (st == XY_OK && r->run->file != NULL && r->gpu != NULL)
+        st = stencil_file_map(&r->file);
+    return st == XY_OK ? map_memory(r) : st;
 }
 
 static void cleanup(stencil_real_t *r)
 {
-    if (r->memory != NULL && r->gpu == NULL)
+    if (r->memory != NULL && (r->gpu == NULL || r->run->file != NULL))
         munmap(r->memory, r->memory_bytes);
     stencil_gpu_close(r);
     stencil_file_cancel(&r->file);
@@ -287,29 +323,35 @@ static xy_status_t execute(stencil_real_t *r, xy_task_result_t *result_p)
                           .eviction = run->how.eviction,
                           .params = run->how.params,
                           .pipeline = run->how.pipeline,
-                          .workers = r->workers,
-                          .capacity = run->memory,
                           .addresses = r->addresses,
                           .is_exchanging = true,
-                          .run = run_task,
+                          .run = stencil_real_task,
                           .arg = r,
                           .stop = r->grid.check_every > 0 ? &r->stop : NULL,
                           .trace = run->how.trace,
                           .observer = run->how.observer};
-    double chosen = 0;
-    xy_status_t st = stencil_real_choose(r, &how.policy, &chosen);
+    stencil_choice_t choice;
+    xy_status_t st = stencil_real_choose(r, &choice);
 
-    if (run->memory == XY_TASK_NO_LIMIT)
+    if (st != XY_OK)
+        return st;
+    how.policy = choice.policy;
+    how.eviction = choice.eviction;
+    how.params.extra_rounds = choice.extra_rounds;
+    how.capacity = r->gpu != NULL ? 0 : choice.memory;
+    if (how.capacity == XY_TASK_NO_LIMIT)
         how.capacity = UINT64_MAX / 4;
     if (run->file != NULL) {
         how.store = &store;
         how.capacity = how.capacity > 0 ? how.capacity : default_memory();
     }
+    how.workers = choice.cores;
+    st = choice.gpus > 0 ? stencil_gpu_execute(r, &choice, result_p)
+                         : xy_task_execute(r->graph, &how, result_p);
     if (st == XY_OK)
-        st = r->gpu != NULL ? stencil_gpu_execute(r, how.policy, result_p)
-                            : xy_task_execute(r->graph, &how, result_p);
-    if (st == XY_OK)
-        result_p->scheduling_seconds += chosen;
+        result_p->scheduling_seconds += choice.spent;
+    r->gpus_used = choice.gpus;
+    r->workers_used = choice.gpus + choice.cores;
     return st;
 }
 
@@ -342,9 +384,10 @@ xy_status_t stencil_real_run(const xy_stencil_run_t *run, xy_stencil_result_t *r
     if (st == XY_OK)
         st = run_and_check(&r, &result);
     if (st == XY_OK) {
-        result.workers = r.workers;
-        result.kernels = r.gpu != NULL ? "gpu" : r.kernels->name;
-        if (r.gpu != NULL)
+        result.workers = r.workers_used;
+        result.gpus = r.gpus_used;
+        result.kernels = r.gpus_used > 0 ? "gpu" : r.kernels->name;
+        if (r.gpus_used > 0)
             snprintf(result.gpu, sizeof(result.gpu), "%s", stencil_gpu_name(&r));
         result.iterations = r.converged > 0 ? r.converged : r.grid.iterations;
         result.is_converged = r.converged > 0;

@@ -15,6 +15,8 @@ typedef struct {
     int fd;           /* of it; -1: none */
     uint64_t *offset; /* [data] */
     uint64_t block_bytes;
+    char *mapped; /* all of the work file, for GPUs; NULL: it is not */
+    uint64_t bytes;
     bool is_new; /* there was no file: its blocks are those of stencil_fill */
 } stencil_file_t;
 
@@ -25,6 +27,7 @@ typedef struct {
     xy_graph_t *graph;
     const stencil_kernels_t *kernels;
     int32_t workers, block_data; /* the first data are blocks, the others numbers */
+    double core_speed;           /* beside GPUs: of a core, where a GPU is 1 */
     double least_seconds;        /* of a task that updates a block */
     uint64_t stride;             /* bytes from one block to the next in memory */
     char *memory;
@@ -33,6 +36,7 @@ typedef struct {
     void **addresses; /* [data] in core */
     stencil_file_t file;
     struct stencil_gpu *gpu; /* NULL: on cores */
+    int32_t gpus_used, workers_used; /* by the run */
 
     double until;    /* negative: no end before the last iteration */
     double residual; /* of the last decision; decisions come one after the other */
@@ -41,13 +45,27 @@ typedef struct {
 } stencil_real_t;
 
 /* real.c */
+/* Do a task in the main memory; `arg` is the stencil_real_t. */
+void stencil_real_task(void *arg, const xy_task_turn_t *turn);
 /* The datum that holds a block of the result. */
 int32_t stencil_real_result(const stencil_real_t *r, int64_t cell);
 
 /* real_choose.c */
-/* Replace a policy that is a choice by the one that ends first in virtual time on the same caches;
- * *spent_p is what finding out took. */
-xy_status_t stencil_real_choose(const stencil_real_t *r, const char **policy_p, double *spent_p);
+typedef struct {
+    const char *policy, *eviction; /* NULL: the default */
+    int32_t extra_rounds;
+    uint64_t memory;     /* as that of the run */
+    int32_t gpus, cores; /* that work */
+    double spent;        /* seconds in policies, to find out */
+} stencil_choice_t;
+
+/* Replace a policy that is a choice by what ends first in virtual time, and leave cores or GPUs
+ * alone if the others end sooner without them. */
+xy_status_t stencil_real_choose(const stencil_real_t *r, stencil_choice_t *choice_p);
+
+/* real_speed.c */
+/* What a task takes on each of so many cores at once. */
+xy_status_t stencil_core_seconds(const stencil_real_t *r, int32_t cores, double *seconds_p);
 
 /* real_gpu.c */
 typedef struct stencil_gpu stencil_gpu_t;
@@ -56,7 +74,8 @@ typedef struct stencil_gpu stencil_gpu_t;
  * The caller closes r->gpu in all cases. */
 xy_status_t stencil_gpu_open(stencil_real_t *r);
 xy_status_t stencil_gpu_memory(stencil_real_t *r, uint64_t bytes);
-xy_status_t stencil_gpu_execute(stencil_real_t *r, const char *policy, xy_task_result_t *result_p);
+xy_status_t stencil_gpu_execute(stencil_real_t *r, const stencil_choice_t *choice,
+                                xy_task_result_t *result_p);
 void stencil_gpu_close(stencil_real_t *r);
 const char *stencil_gpu_name(const stencil_real_t *r);
 int32_t stencil_gpu_count(const stencil_real_t *r);
@@ -71,6 +90,8 @@ void stencil_gpu_platform(const stencil_real_t *r, xy_link_t *in_p, xy_link_t *o
  * changed. */
 xy_status_t stencil_file_open(const char *path, const xy_stencil_t *s, const stencil_shape_t *shape,
                               const xy_graph_t *graph, stencil_file_t *file_p);
+/* Map the work file, so that data are at mapped + offset. */
+xy_status_t stencil_file_map(stencil_file_t *file);
 xy_status_t stencil_file_read(const stencil_file_t *file, int32_t data, double *block);
 /* The result becomes the content of the file. */
 xy_status_t stencil_file_commit(stencil_file_t *file, const stencil_real_t *r);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Policies that are a choice: the graph runs in virtual time on what the real run has. */
+/* What is decided in virtual time on what the real run has: which policy, if that is a choice, and
+ * whether cores are worth having beside GPUs. */
+#include <math.h>
 #include <string.h>
 
 #include "stencil/real.h"
@@ -24,81 +26,192 @@ static uint64_t capacity_of(const stencil_real_t *r)
 {
     uint64_t least = largest_task(r->graph), bytes = r->run->memory;
 
-    if (bytes == XY_TASK_NO_LIMIT || (bytes == 0 && r->run->file != NULL))
+    if (bytes == XY_TASK_NO_LIMIT || (bytes == 0 && r->run->file != NULL && r->gpu == NULL))
         return 0;
     if (bytes == 0)
         bytes = xy_task_cache_bytes();
     return bytes > least ? bytes : least;
 }
 
-static xy_task_platform_t *make_platform(const stencil_real_t *r)
+static xy_task_platform_t *platform_new(int32_t workers, int32_t memories)
 {
-    bool is_in_core = r->run->file == NULL;
-    xy_link_t in = {0, is_in_core ? 10e9 : 1e9}, out = in;
-    int32_t memories = is_in_core ? r->workers + 1 : 2;
-    uint64_t memory = 0;
     size_t ways = (size_t)memories * (size_t)memories;
     xy_task_platform_t *p = xy_calloc(1, sizeof(*p));
 
     if (p == NULL)
         return NULL;
-    if (r->gpu != NULL)
-        stencil_gpu_platform(r, &in, &out, &memory);
-    p->workers = r->workers;
+    p->workers = workers;
     p->memories = memories;
-    p->memory_of = xy_calloc((size_t)r->workers, sizeof(*p->memory_of));
-    p->speed = xy_calloc((size_t)r->workers, sizeof(*p->speed));
+    p->memory_of = xy_calloc((size_t)workers, sizeof(*p->memory_of));
+    p->speed = xy_calloc((size_t)workers, sizeof(*p->speed));
     p->capacity = xy_calloc((size_t)memories, sizeof(*p->capacity));
     p->latency = xy_calloc(ways, sizeof(*p->latency));
     p->rate = xy_calloc(ways, sizeof(*p->rate));
     p->shared = xy_malloc(ways * sizeof(*p->shared));
     p->shared_rate = xy_calloc(1, sizeof(*p->shared_rate));
-    if (p->memory_of == NULL || p->speed == NULL || p->capacity == NULL || p->latency == NULL ||
-        p->rate == NULL || p->shared == NULL || p->shared_rate == NULL) {
-        xy_task_platform_destroy(p);
-        return NULL;
-    }
-    for (size_t i = 0; i < ways; i++) {
-        bool is_in = i < (size_t)memories, is_out = i % (size_t)memories == 0;
+    if (p->memory_of != NULL && p->speed != NULL && p->capacity != NULL && p->latency != NULL &&
+        p->rate != NULL && p->shared != NULL && p->shared_rate != NULL)
+        return p;
+    xy_task_platform_destroy(p);
+    return NULL;
+}
+
+/* Ways to the main memory and back; between others only where there are no GPUs. */
+static void set_ways(xy_task_platform_t *p, xy_link_t in, xy_link_t out, bool has_others)
+{
+    size_t n = (size_t)p->memories;
+
+    for (size_t i = 0; i < n * n; i++) {
+        bool is_in = i < n, is_out = i % n == 0;
 
         p->shared[i] = -1;
-        if (i % (size_t)(memories + 1) == 0 || (r->gpu != NULL && !is_in && !is_out))
-            continue; /* to itself, or between GPUs */
+        if (i % (n + 1) == 0 || (!has_others && !is_in && !is_out))
+            continue;
         p->rate[i] = is_out ? out.bandwidth : in.bandwidth;
         p->latency[i] = is_out ? out.latency : in.latency;
     }
-    for (int32_t w = 0; w < r->workers; w++) {
+}
+
+/* Cores alone, each with its cache or all with one memory. */
+static xy_task_platform_t *platform_of_cores(const stencil_real_t *r, int32_t workers)
+{
+    bool is_in_core = r->run->file == NULL;
+    xy_link_t way = {0, is_in_core ? 10e9 : 1e9};
+    xy_task_platform_t *p = platform_new(workers, is_in_core ? workers + 1 : 2);
+
+    if (p == NULL)
+        return NULL;
+    set_ways(p, way, way, true);
+    for (int32_t w = 0; w < workers; w++) {
         p->memory_of[w] = is_in_core ? w + 1 : 1;
         p->speed[w] = 1;
     }
-    for (int32_t m = 1; m < memories; m++)
-        p->capacity[m] = memory > 0 && r->run->memory == 0 ? memory : capacity_of(r);
+    for (int32_t m = 1; m < p->memories; m++)
+        p->capacity[m] = capacity_of(r);
     return p;
 }
 
-xy_status_t stencil_real_choose(const stencil_real_t *r, const char **policy_p, double *spent_p)
+/* GPUs, and cores in the main memory. */
+static xy_task_platform_t *platform_of_gpus(const stencil_real_t *r, int32_t gpus, int32_t cores)
+{
+    xy_task_platform_t *p = platform_new(gpus + cores, gpus + 1);
+    uint64_t memory;
+    xy_link_t in, out;
+
+    if (p == NULL)
+        return NULL;
+    stencil_gpu_platform(r, &in, &out, &memory);
+    set_ways(p, in, out, false);
+    for (int32_t w = 0; w < gpus + cores; w++) {
+        p->memory_of[w] = w < gpus ? w + 1 : 0;
+        p->speed[w] = w < gpus ? 1 : r->core_speed;
+    }
+    for (int32_t m = 1; m <= gpus; m++)
+        p->capacity[m] = r->run->memory == 0 ? memory : capacity_of(r);
+    return p;
+}
+
+static xy_status_t simulate(const stencil_real_t *r, const xy_graph_t *graph, const char *policy,
+                            xy_task_platform_t *platform, xy_task_result_t *result_p)
 {
     xy_task_sim_t how = r->run->how;
+    xy_status_t st = XY_ENOMEM;
+
+    how.policy = policy;
+    how.trace = NULL;
+    how.observer = NULL;
+    if (platform == NULL)
+        return xy_fail_memory("choosing a policy");
+    st = xy_task_simulate(graph, platform, &how, result_p);
+    xy_task_platform_destroy(platform);
+    return st;
+}
+
+/* ---- Are cores worth having? ---- */
+
+/* Trials are of a shorter run of the same grid. */
+enum { TRIAL_TASKS = 20000 };
+/* What is gained must be more than what the virtual clock is wrong by. */
+static const double GAIN = 0.97;
+
+static xy_status_t shorter(const stencil_real_t *r, xy_graph_t **graph_p)
+{
+    xy_stencil_t s = r->grid;
+    int most = (int)(TRIAL_TASKS / stencil_cells(&s)) + 1;
+
+    s.iterations = s.iterations < most ? s.iterations : most;
+    s.check_every = 0;
+    return xy_stencil_build(&s, graph_p);
+}
+
+/* GPUs alone, GPUs and cores, cores alone: the first that none of the others clearly beats. */
+static xy_status_t choose_workers(const stencil_real_t *r, stencil_choice_t *choice)
+{
+    const int32_t gpus = stencil_gpu_count(r), cores = r->workers - gpus;
+    const int32_t tries[3][2] = {{gpus, 0}, {gpus, cores}, {0, cores}};
+    const char *policy = choice->policy != NULL ? choice->policy : "closure";
+    double best = INFINITY;
+    xy_graph_t *graph;
+    xy_status_t st = shorter(r, &graph);
+
+    if (st != XY_OK)
+        return st;
+    for (int i = 0; i < 3 && st == XY_OK; i++) {
+        xy_task_result_t result;
+
+        st = simulate(r, graph, policy, platform_of_gpus(r, tries[i][0], tries[i][1]), &result);
+        if (st != XY_OK)
+            break;
+        choice->spent += result.scheduling_seconds;
+        if (result.makespan > GAIN * best)
+            continue;
+        best = result.makespan;
+        choice->gpus = tries[i][0];
+        choice->cores = tries[i][1];
+    }
+    xy_graph_destroy(graph);
+    return st;
+}
+
+/* ---- Which policy? ---- */
+
+static xy_status_t choose_policy(const stencil_real_t *r, stencil_choice_t *choice)
+{
     const xy_task_policy_t *policy;
-    xy_task_platform_t *platform;
     xy_task_result_t result;
     xy_status_t st;
 
-    how.trace = NULL;
-    how.observer = NULL;
-    if (*policy_p == NULL)
+    if (choice->policy == NULL)
         return XY_OK;
-    st = xy_task_policy_find(*policy_p, &policy);
+    st = xy_task_policy_find(choice->policy, &policy);
     if (st != XY_OK || policy->trials == NULL)
         return st;
-    platform = make_platform(r);
-    if (platform == NULL)
-        return xy_fail_memory("choosing a policy");
-    st = xy_task_simulate(r->graph, platform, &how, &result);
-    xy_task_platform_destroy(platform);
+    st = simulate(r, r->graph, choice->policy,
+                  choice->gpus > 0 ? platform_of_gpus(r, choice->gpus, choice->cores)
+                                   : platform_of_cores(r, choice->cores),
+                  &result);
     if (st != XY_OK)
         return st;
-    *policy_p = result.policy;
-    *spent_p = result.scheduling_seconds;
+    choice->policy = result.policy;
+    choice->eviction = result.eviction;
+    choice->extra_rounds = result.extra_rounds;
+    choice->memory = result.memory > 0 ? result.memory : choice->memory;
+    choice->spent += result.scheduling_seconds;
     return XY_OK;
+}
+
+xy_status_t stencil_real_choose(const stencil_real_t *r, stencil_choice_t *choice)
+{
+    int32_t gpus = r->gpu != NULL ? stencil_gpu_count(r) : 0;
+    xy_status_t st = XY_OK;
+
+    *choice = (stencil_choice_t){.policy = r->run->how.policy,
+                                 .eviction = r->run->how.eviction,
+                                 .extra_rounds = r->run->how.params.extra_rounds,
+                                 .memory = r->run->memory,
+                                 .gpus = gpus,
+                                 .cores = r->workers - gpus};
+    if (gpus > 0 && choice->cores > 0 && !r->run->is_using_all)
+        st = choose_workers(r, choice);
+    return st == XY_OK ? choose_policy(r, choice) : st;
 }

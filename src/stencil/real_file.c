@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -106,7 +107,7 @@ static xy_status_t place_data(stencil_file_t *f, const xy_graph_t *graph, uint64
     if (f->offset == NULL)
         return xy_fail_memory("placing the blocks");
     *bytes_p = 0;
-    for (int32_t d = 0; d < data; d++) {
+    for (int32_t d = 0; d < data; d++) { /* all are of doubles, so all are aligned */
         f->offset[d] = *bytes_p;
         *bytes_p += xy_graph_data_at(graph, d)->bytes;
     }
@@ -148,6 +149,7 @@ xy_status_t stencil_file_open(const char *path, const xy_stencil_t *s, const ste
     f.is_new = domain < 0;
     if (st == XY_OK)
         st = place_data(&f, graph, &bytes);
+    f.bytes = bytes;
     if (st == XY_OK)
         st = make_work(&f, path, bytes);
     if (st == XY_OK)
@@ -159,6 +161,16 @@ xy_status_t stencil_file_open(const char *path, const xy_stencil_t *s, const ste
     else
         stencil_file_cancel(&f);
     return st;
+}
+
+xy_status_t stencil_file_map(stencil_file_t *f)
+{
+    void *at = mmap(NULL, f->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
+
+    if (at == MAP_FAILED)
+        return xy_fail_errno(errno, f->path, "map");
+    f->mapped = at;
+    return XY_OK;
 }
 
 /* ---- The end ---- */
@@ -188,6 +200,9 @@ xy_status_t stencil_file_commit(stencil_file_t *f, const stencil_real_t *r)
     xy_status_t st = gather_result(f, r);
     xy_out_t *work = f->work;
 
+    if (f->mapped != NULL)
+        munmap(f->mapped, f->bytes);
+    f->mapped = NULL;
     if (st == XY_OK && ftruncate(f->fd, (off_t)bytes) != 0)
         st = xy_fail_errno(errno, f->path, "complete");
     if (st != XY_OK)
@@ -199,6 +214,8 @@ xy_status_t stencil_file_commit(stencil_file_t *f, const stencil_real_t *r)
 
 void stencil_file_cancel(stencil_file_t *f)
 {
+    if (f->mapped != NULL)
+        munmap(f->mapped, f->bytes);
     xy_out_cancel(f->work);
     xy_free(f->directory);
     xy_free(f->path);

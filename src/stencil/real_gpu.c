@@ -11,12 +11,14 @@
 
 enum { GPUS_MAX = 64, TRIES = 5 };
 
-/* One GPU; tasks that update in place go through `scratch`. */
+typedef enum { KERNEL_UPDATE, KERNEL_CHANGE, KERNEL_LARGEST, KERNEL_GATHER, KERNELS } kernel_t;
+
+/* One GPU; tasks that update in place go through `scratch`, changes of cells through `parts`. */
 typedef struct {
     xy_gpu_device_t *gpu;
     xy_gpu_program_t *program;
-    xy_gpu_kernel_t *kernel;
-    xy_gpu_memory_t scratch;
+    xy_gpu_kernel_t *kernels[KERNELS];
+    xy_gpu_memory_t scratch, parts;
 } place_t;
 
 struct stencil_gpu {
@@ -48,7 +50,7 @@ static xy_status_t launch(const stencil_real_t *r, const place_t *p, xy_gpu_stre
     args[n++] = XY_GPU_ARG(s->rows);
     args[n++] = XY_GPU_ARG(s->columns);
     args[n++] = XY_GPU_ARG(last);
-    return xy_gpu_launch(stream, p->kernel, threads, s->points == 3 ? group1 : group2, args, n);
+    return xy_gpu_launch(stream, p->kernels[KERNEL_UPDATE], threads, s->points == 3 ? group1 : group2, args, n);
 }
 
 /* What a task does besides its own work is counted in rows, as on cores. */
@@ -64,12 +66,30 @@ static xy_status_t add_load(const stencil_real_t *r, const place_t *p, const xy_
     return st;
 }
 
-static xy_status_t put(void *arg, const xy_task_kernel_t *k)
+/* The block as it is after a checked iteration, and the largest change of a cell. */
+static xy_status_t keep(const stencil_real_t *r, const place_t *p, const xy_task_kernel_t *k,
+                        xy_gpu_memory_t before, xy_gpu_memory_t after, int n)
 {
-    const stencil_real_t *r = arg;
+    static const size_t group[3] = {STENCIL_GPU_GROUP, 1, 1};
+    static const size_t threads[3] = {(size_t)STENCIL_GPU_GROUP * STENCIL_GPU_PARTS, 1, 1};
+    int64_t count = (int64_t)(r->grid.block_bytes / sizeof(double));
+    const xy_gpu_arg_t change[] = {XY_GPU_ARG(after), XY_GPU_ARG(before), XY_GPU_ARG(count),
+                                   XY_GPU_ARG(p->parts)};
+    const xy_gpu_arg_t largest[] = {XY_GPU_ARG(p->parts), XY_GPU_ARG(k->buffers[n + 1])};
+    xy_status_t st = xy_gpu_launch(k->stream, p->kernels[KERNEL_CHANGE], threads, group, change, 4);
+
+    if (st == XY_OK)
+        st = xy_gpu_launch(k->stream, p->kernels[KERNEL_LARGEST], (size_t[3]){1, 1, 1},
+                           (size_t[3]){1, 1, 1}, largest, 2);
+    return st == XY_OK
+               ? xy_gpu_copy_on(k->stream, k->buffers[n], 0, after, 0, r->grid.block_bytes)
+               : st;
+}
+
+static xy_status_t put_update(const stencil_real_t *r, const xy_op_t *op, const xy_task_kernel_t *k)
+{
     const place_t *p = &r->gpu->places[k->gpu];
     const xy_stencil_t *s = &r->grid;
-    const xy_op_t *op = xy_graph_op(r->graph, k->op);
     const int8_t(*offset)[3] = stencil_offsets(s->points);
     xy_gpu_memory_t around[STENCIL_AROUND_MAX] = {0}, out = p->scratch;
     xy_status_t st = XY_OK;
@@ -82,14 +102,48 @@ static xy_status_t put(void *arg, const xy_task_kernel_t *k)
         around[i] = stencil_has(s, y) ? k->buffers[n++] : 0;
     }
     if (s->graph == XY_STENCIL_JACOBI)
-        out = k->buffers[n];
+        out = k->buffers[n++];
+    if (stencil_is_deciding(s, op->iteration))
+        n++;
     if (op->seconds > r->least_seconds)
         st = add_load(r, p, k, around, op);
     if (st == XY_OK)
         st = launch(r, p, k->stream, around, out, r->shape.layers * r->shape.rows);
+    if (st == XY_OK && stencil_is_checked(s, op->iteration))
+        st = keep(r, p, k, around[0], out, n);
     if (st == XY_OK && out == p->scratch)
         st = xy_gpu_copy_on(k->stream, around[0], 0, out, 0, s->block_bytes);
     return st;
+}
+
+static xy_status_t put_reduce(const stencil_real_t *r, const xy_task_kernel_t *k)
+{
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(r->graph, k->op, &a) - 1;
+    xy_gpu_memory_t none = 0;
+    xy_gpu_arg_t args[STENCIL_FAN + 1];
+
+    for (int32_t i = 0; i < STENCIL_FAN; i++)
+        args[i] = (xy_gpu_arg_t){i < n ? &k->buffers[i] : &none, sizeof(none)};
+    args[STENCIL_FAN] = (xy_gpu_arg_t){&k->buffers[n], sizeof(none)};
+    return xy_gpu_launch(k->stream, r->gpu->places[k->gpu].kernels[KERNEL_GATHER],
+                         (size_t[3]){1, 1, 1}, (size_t[3]){1, 1, 1}, args, STENCIL_FAN + 1);
+}
+
+static xy_status_t put(void *arg, const xy_task_kernel_t *k)
+{
+    const stencil_real_t *r = arg;
+    const xy_op_t *op = xy_graph_op(r->graph, k->op);
+
+    return op->level == STENCIL_UPDATE ? put_update(r, op, k) : put_reduce(r, k);
+}
+
+/* The decision is made where the run can be ended. */
+static bool is_for_gpu(void *arg, xy_op_id_t op)
+{
+    const stencil_real_t *r = arg;
+
+    return xy_graph_op(r->graph, op)->level != STENCIL_DECIDE;
 }
 
 /* ---- What a task and a link take here ---- */
@@ -150,29 +204,27 @@ static xy_status_t measure(stencil_real_t *r)
 
 static xy_status_t check_run(const stencil_real_t *r)
 {
-    const xy_stencil_run_t *run = r->run;
-
     if (r->grid.block_bytes / sizeof(double) > INT32_MAX)
         return xy_fail(XY_ELIMIT, "blocks on GPUs have 2^31 cells at most; give smaller ones");
-    if (run->file != NULL)
-        return xy_fail(XY_EUSAGE, "--file keeps the domain in a file, which runs on cores only; "
-                                  "leave --file or --gpus out");
-    if (run->grid.check_every > 0)
-        return xy_fail(XY_EUSAGE, "runs on GPUs do all iterations; leave --until or --gpus out");
     return XY_OK;
 }
 
 static xy_status_t open_place(const stencil_real_t *r, const xy_gpu_info_t *info, place_t *p)
 {
-    char name[16];
+    char update[16];
+    const char *const names[KERNELS] = {update, "change", "largest", "gather"};
     xy_status_t st = xy_gpu_open(info, &p->gpu);
 
     if (st == XY_OK)
         st = xy_gpu_program_create(p->gpu, "stencil.cl", stencil_gpu_text, &p->program);
-    snprintf(name, sizeof(name), "update%d", r->shape.points);
+    snprintf(update, sizeof(update), "update%d", r->shape.points);
+    for (int i = 0; i < KERNELS && st == XY_OK; i++)
+        st = xy_gpu_kernel_create(p->program, names[i], &p->kernels[i]);
     if (st == XY_OK)
-        st = xy_gpu_kernel_create(p->program, name, &p->kernel);
-    return st == XY_OK ? xy_gpu_memory_take(p->gpu, r->grid.block_bytes, &p->scratch) : st;
+        st = xy_gpu_memory_take(p->gpu, r->grid.block_bytes, &p->scratch);
+    return st == XY_OK
+               ? xy_gpu_memory_take(p->gpu, STENCIL_GPU_PARTS * sizeof(double), &p->parts)
+               : st;
 }
 
 /* Why there is none, by the drivers. */
@@ -232,7 +284,9 @@ void stencil_gpu_close(stencil_real_t *r)
         if (p->gpu == NULL)
             continue;
         xy_gpu_memory_give(p->gpu, p->scratch);
-        xy_gpu_kernel_destroy(p->kernel);
+        xy_gpu_memory_give(p->gpu, p->parts);
+        for (int k = 0; k < KERNELS; k++)
+            xy_gpu_kernel_destroy(p->kernels[k]);
         xy_gpu_program_destroy(p->program);
         xy_gpu_close(p->gpu);
     }
@@ -265,26 +319,33 @@ void stencil_gpu_platform(const stencil_real_t *r, xy_link_t *in_p, xy_link_t *o
 
 /* ---- Running ---- */
 
-xy_status_t stencil_gpu_execute(stencil_real_t *r, const char *policy, xy_task_result_t *result_p)
+xy_status_t stencil_gpu_execute(stencil_real_t *r, const stencil_choice_t *choice,
+                                xy_task_result_t *result_p)
 {
     const xy_stencil_run_t *run = r->run;
     xy_gpu_device_t *gpus[GPUS_MAX];
-    xy_task_device_t how = {.policy = policy,
-                            .eviction = run->how.eviction,
+    xy_task_device_t how = {.policy = choice->policy,
+                            .eviction = choice->eviction,
                             .params = run->how.params,
                             .gpus = gpus,
-                            .gpu_count = r->gpu->count,
-                            .memory = run->memory == XY_TASK_NO_LIMIT ? 0 : run->memory,
+                            .gpu_count = choice->gpus,
+                            .memory = choice->memory == XY_TASK_NO_LIMIT ? 0 : choice->memory,
                             .addresses = r->addresses,
-                            .is_pinned = true,
+                            .is_pinned = true, /* or in a file that may be larger than memory */
                             .in = r->gpu->in,
                             .out = r->gpu->out,
                             .launch = put,
+                            .is_for_gpu = is_for_gpu,
+                            .run = stencil_real_task,
                             .arg = r,
+                            .cores = choice->cores,
+                            .core_speed = r->core_speed,
+                            .stop = r->grid.check_every > 0 ? &r->stop : NULL,
                             .trace = run->how.trace,
                             .observer = run->how.observer};
 
-    for (int32_t i = 0; i < r->gpu->count; i++)
+    how.params.extra_rounds = choice->extra_rounds;
+    for (int32_t i = 0; i < choice->gpus; i++)
         gpus[i] = r->gpu->places[i].gpu;
     return xy_task_execute_on(r->graph, &how, result_p);
 }

@@ -143,9 +143,15 @@ static void print_ends(const xy_stencil_run_t *run, const xy_stencil_result_t *r
 
 static void print_places(const xy_stencil_run_t *run, const xy_stencil_result_t *r, FILE *file)
 {
+    char cores[48] = "";
+
+    if (r->workers > r->gpus)
+        snprintf(cores, sizeof(cores), " and %d %s", r->workers - r->gpus,
+                 r->workers - r->gpus == 1 ? "core" : "cores");
     if (r->is_real && r->gpu[0] != '\0')
-        fprintf(file, "computed    on %d %s: %s\n", r->workers, r->workers == 1 ? "GPU" : "GPUs",
-                r->gpu);
+        fprintf(file, "computed    on %d %s%s: %s%s%s\n", r->gpus, r->gpus == 1 ? "GPU" : "GPUs",
+                cores, r->gpu, run->file != NULL ? ", in " : "",
+                run->file != NULL ? run->file : "");
     else if (r->is_real)
         fprintf(file, "computed    on %d %s with %s kernels, in %s\n", r->workers,
                 r->workers == 1 ? "core" : "cores", r->kernels,
@@ -203,8 +209,10 @@ static void json_real(xy_json_t *j, const xy_stencil_run_t *run, const xy_stenci
         return;
     xy_json_int(j, "workers", r->workers);
     xy_json_string(j, "kernels", r->kernels);
-    if (r->gpu[0] != '\0')
+    if (r->gpu[0] != '\0') {
         xy_json_string(j, "gpu", r->gpu);
+        xy_json_int(j, "gpus", r->gpus);
+    }
     xy_json_bool(j, "checked", r->is_checked);
     if (run->file != NULL)
         xy_json_string(j, "file", run->file);

@@ -96,7 +96,10 @@ typedef struct {
     bool is_real;
     bool is_unchecked; /* do not compare with the plain loop */
     const char *file;  /* where the domain lives; NULL: in memory */
-    bool is_on_gpus;   /* on `gpus` GPUs (0: all) with `memory` of each, and not on cores */
+    /* On `gpus` GPUs (0: all) with `memory` of each, and on `cpus` cores (0: none) if the virtual
+     * clock says that they help. */
+    bool is_on_gpus;
+    bool is_using_all; /* cores and GPUs, even where some of them alone would end sooner */
 } xy_stencil_run_t;
 
 typedef struct {
@@ -114,6 +117,7 @@ typedef struct {
     bool is_real, is_checked; /* is_checked: its bits are those of the plain loop */
     const char *kernels;      /* the instruction set */
     char gpu[128];            /* the name of the GPU; "": on cores */
+    int32_t gpus;             /* of the workers */
 } xy_stencil_result_t;
 
 /*

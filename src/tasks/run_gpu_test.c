@@ -68,6 +68,15 @@ static int look_there(const xylem_gpu *gpu, const unsigned long long *buffers, c
 
 static int64_t data[DATA][CELLS], expected[DATA][CELLS];
 
+static void scale_here(void *const *buffers, const void *arg)
+{
+    int64_t *x = buffers[0];
+
+    for (int i = 0; i < CELLS; i++)
+        x[i] *= *(const int *)arg;
+}
+
+/* On cores as well. */
 static void add_scale(xylem_tasks *t, int d, int factor)
 {
     int64_t n = CELLS;
@@ -76,7 +85,12 @@ static void add_scale(xylem_tasks *t, int d, int factor)
                       .threads = {CELLS},
                       .values = {{&n, sizeof(n)}, {&factor, sizeof(factor)}}};
 
-    xylem_tasks_add(t, &(xylem_task){.kernel = &k}, &(xylem_access){d, XYLEM_READ_WRITE}, 1);
+    xylem_tasks_add(t,
+                    &(xylem_task){.kernel = &k,
+                                  .run = scale_here,
+                                  .arg = &factor,
+                                  .arg_size = sizeof(factor)},
+                    &(xylem_access){d, XYLEM_READ_WRITE}, 1);
     for (int i = 0; i < CELLS; i++)
         expected[d][i] *= factor;
 }
@@ -151,6 +165,29 @@ static void test_mixed(void **state)
     unlink(path);
 }
 
+/* A task that has a kernel and a function runs on either; the others where they can. */
+static void test_beside_cores(void **state)
+{
+    static const char *const policies[] = {"eager", "dmdar", "closure", "lws", "foresight"};
+
+    (void)state;
+    if (!has_device)
+        skip();
+    for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++) {
+        xylem_run_options how = {.clock = XYLEM_REAL,
+                                 .gpus = 1,
+                                 .cpus = 2,
+                                 .cpu_speed = i % 2 == 0 ? 1 : 0,
+                                 .memory = 4 * sizeof(data[0]),
+                                 .policy = policies[i]};
+        xylem_tasks *t = make();
+
+        assert_int_equal(xylem_tasks_run(t, &how, NULL), 0);
+        assert_memory_equal(data, expected, sizeof(data));
+        xylem_tasks_free(t);
+    }
+}
+
 static void assert_fails(xylem_tasks *t, const xylem_run_options *how, int status, const char *part)
 {
     testing_listen();
@@ -194,6 +231,7 @@ static void test_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_mixed),
+                                       cmocka_unit_test(test_beside_cores),
                                        cmocka_unit_test(test_failures)};
 
     return cmocka_run_group_tests(tests, look, NULL);

@@ -50,7 +50,28 @@ one_line "$err"
 expect 1 "$XYLEM" stencil --real --gpus 64 --blocks 12 --block 4KiB --iterations 6
 one_line "$err"
 says "$err" "64 GPUs are asked for"
-expect 2 "$XYLEM" stencil --real --gpus 1 --blocks 12 --block 4KiB --file domain.bin
+expect 2 "$XYLEM" stencil --real --gpus 1 --use-all --blocks 12 --block 4KiB
 one_line "$err"
-expect 2 "$XYLEM" stencil --real --gpus 1 --blocks 12 --block 4KiB --until 1e-3
-one_line "$err"
+
+# It ends on convergence where the plain loop does, though what it has then is read by no task.
+for graph in red-black jacobi; do
+    expect 0 "$XYLEM" stencil --real --gpus 1 --graph $graph --blocks 5x6 --cells 4x10 --iterations 60 --until 0.02 --every 3 --memory 8KiB
+    says "$out" "convergence reached after 9 iterations"
+    says "$out" "bit for bit"
+done
+
+# Cores beside the GPU: the same bits, and none of them idle if that was asked for.
+for policy in eager dmdar closure; do
+    expect 0 "$XYLEM" stencil --real --gpus 1 --cpus 2 --use-all --graph red-black --blocks 5x6 --cells 4x10 --iterations 5 --memory 8KiB --policy $policy
+    says "$out" "on 1 GPU and 2 cores"
+    says "$out" "bit for bit"
+done
+expect 0 "$XYLEM" stencil --real --gpus 1 --cpus 2 --graph jacobi --blocks 12 --block 4KiB --iterations 6 --memory 28KiB --policy foresight
+says "$out" "bit for bit"
+
+# A domain in a file, which cores go on with.
+expect 0 "$XYLEM" stencil --real --gpus 1 --graph jacobi --blocks 12 --block 4KiB --iterations 3 --memory 28KiB --file domain.bin
+says "$out" "in domain.bin"
+says "$out" "bit for bit"
+expect 0 "$XYLEM" stencil --real --graph jacobi --blocks 12 --block 4KiB --iterations 3 --file domain.bin
+says "$out" "bit for bit"

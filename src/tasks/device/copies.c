@@ -250,14 +250,15 @@ static bool is_sole(const device_tasks_t *e, int32_t gpu, int32_t data)
     return true;
 }
 
-/* No task will read what it holds: the next one that uses it writes it. */
+/* No task will read what it holds: the next one that uses it writes it. A run that may be stopped
+ * before that keeps all. */
 static bool is_dead(device_tasks_t *e, int32_t data)
 {
     int64_t next = xy_task_uses_next(&e->uses, data, e->is_over);
     const xy_access_t *a;
     int32_t n = next == INT64_MAX ? 0 : xy_graph_accesses(e->graph, (xy_op_id_t)next, &a);
 
-    for (int32_t i = 0; i < n; i++)
+    for (int32_t i = 0; i < n && e->how->stop == NULL; i++)
         if (a[i].data == data)
             return !(a[i].mode & XY_ACCESS_READ);
     return false;
