@@ -47,8 +47,9 @@ static const xy_option_t options[] = {
      .help = "cores that compute beside the GPUs; in real runs without --gpus: cores that compute "
              "(default: all usable cores)"},
     {"use-all", 0, XY_OPT_FLAG, .offset = offsetof(values_t, use_all),
-     .help = "in real runs with --gpus and --cpus: use all of them, even where some alone would end "
-             "sooner"},
+     .help =
+         "in real runs with --gpus and --cpus: use all of them, even where some alone would end "
+         "sooner"},
     {"cpu-speed", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, cpu_speed), .min = 1e-6, .max = 1e6,
      .preset = "0.1", .help = "speed of a core, relative to a GPU"},
     {"policy", 'p', XY_OPT_STRING, "NAME", offsetof(values_t, policy),
@@ -213,8 +214,9 @@ static xy_status_t set_run(const values_t *v, xy_stencil_run_t *run)
         return xy_fail(XY_EUSAGE, "--%s is for real runs; add --real",
                        v->file != NULL ? "file" : "no-check");
     if (v->use_all && (!v->real || v->gpus == NULL || v->cpus == 0))
-        return xy_fail(XY_EUSAGE, "--use-all is for real runs on GPUs and cores; add --real, --gpus "
-                                  "and --cpus");
+        return xy_fail(XY_EUSAGE,
+                       "--use-all is for real runs on GPUs and cores; add --real, --gpus "
+                       "and --cpus");
     run->how = (xy_task_sim_t){.policy = v->policy,
                                .eviction = v->eviction,
                                .params = {.alpha = v->alpha,

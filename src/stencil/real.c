@@ -141,7 +141,7 @@ static void place_data(stencil_real_t *r, uint64_t blocks)
     for (int32_t d = 0; d < data; d++)
         r->addresses[d] = r->file.mapped != NULL ? r->file.mapped + r->file.offset[d]
                           : d < r->block_data    ? r->memory + (uint64_t)d * r->stride
-                                              : r->memory + (blocks + scratches(r)) * r->stride +
+                                                 : r->memory + (blocks + scratches(r)) * r->stride +
                                                     (uint64_t)(d - r->block_data) * sizeof(double);
     if (r->file.mapped != NULL)
         return;
@@ -386,6 +386,13 @@ xy_status_t stencil_real_run(const xy_stencil_run_t *run, xy_stencil_result_t *r
     if (st == XY_OK) {
         result.workers = r.workers_used;
         result.gpus = r.gpus_used;
+        result.core_speed = r.core_speed;
+        if (r.gpu != NULL) {
+            uint64_t memory;
+
+            result.task_seconds = stencil_gpu_seconds(&r);
+            stencil_gpu_platform(&r, &result.in, &result.out, &memory);
+        }
         result.kernels = r.gpus_used > 0 ? "gpu" : r.kernels->name;
         if (r.gpus_used > 0)
             snprintf(result.gpu, sizeof(result.gpu), "%s", stencil_gpu_name(&r));

@@ -35,7 +35,7 @@ typedef struct {
     double *scratch;  /* [workers], `stride` apart */
     void **addresses; /* [data] in core */
     stencil_file_t file;
-    struct stencil_gpu *gpu; /* NULL: on cores */
+    struct stencil_gpu *gpu;         /* NULL: on cores */
     int32_t gpus_used, workers_used; /* by the run */
 
     double until;    /* negative: no end before the last iteration */

@@ -9,7 +9,7 @@
 #include "stencil/real.h"
 #include "tasks/device/device.h"
 
-enum { GPUS_MAX = 64, TRIES = 5 };
+enum { GPUS_MAX = 64, TRIES = 20 };
 
 typedef enum { KERNEL_UPDATE, KERNEL_CHANGE, KERNEL_LARGEST, KERNEL_GATHER, KERNELS } kernel_t;
 
@@ -50,7 +50,8 @@ static xy_status_t launch(const stencil_real_t *r, const place_t *p, xy_gpu_stre
     args[n++] = XY_GPU_ARG(s->rows);
     args[n++] = XY_GPU_ARG(s->columns);
     args[n++] = XY_GPU_ARG(last);
-    return xy_gpu_launch(stream, p->kernels[KERNEL_UPDATE], threads, s->points == 3 ? group1 : group2, args, n);
+    return xy_gpu_launch(stream, p->kernels[KERNEL_UPDATE], threads,
+                         s->points == 3 ? group1 : group2, args, n);
 }
 
 /* What a task does besides its own work is counted in rows, as on cores. */
@@ -81,9 +82,8 @@ static xy_status_t keep(const stencil_real_t *r, const place_t *p, const xy_task
     if (st == XY_OK)
         st = xy_gpu_launch(k->stream, p->kernels[KERNEL_LARGEST], (size_t[3]){1, 1, 1},
                            (size_t[3]){1, 1, 1}, largest, 2);
-    return st == XY_OK
-               ? xy_gpu_copy_on(k->stream, k->buffers[n], 0, after, 0, r->grid.block_bytes)
-               : st;
+    return st == XY_OK ? xy_gpu_copy_on(k->stream, k->buffers[n], 0, after, 0, r->grid.block_bytes)
+                       : st;
 }
 
 static xy_status_t put_update(const stencil_real_t *r, const xy_op_t *op, const xy_task_kernel_t *k)
@@ -222,9 +222,8 @@ static xy_status_t open_place(const stencil_real_t *r, const xy_gpu_info_t *info
         st = xy_gpu_kernel_create(p->program, names[i], &p->kernels[i]);
     if (st == XY_OK)
         st = xy_gpu_memory_take(p->gpu, r->grid.block_bytes, &p->scratch);
-    return st == XY_OK
-               ? xy_gpu_memory_take(p->gpu, STENCIL_GPU_PARTS * sizeof(double), &p->parts)
-               : st;
+    return st == XY_OK ? xy_gpu_memory_take(p->gpu, STENCIL_GPU_PARTS * sizeof(double), &p->parts)
+                       : st;
 }
 
 /* Why there is none, by the drivers. */

@@ -118,6 +118,9 @@ typedef struct {
     const char *kernels;      /* the instruction set */
     char gpu[128];            /* the name of the GPU; "": on cores */
     int32_t gpus;             /* of the workers */
+    /* Measured before a run on GPUs: an update of a block there, and on a core where a GPU is 1. */
+    double task_seconds, core_speed;
+    xy_link_t in, out;
 } xy_stencil_result_t;
 
 /*

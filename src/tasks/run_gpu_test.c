@@ -85,12 +85,10 @@ static void add_scale(xylem_tasks *t, int d, int factor)
                       .threads = {CELLS},
                       .values = {{&n, sizeof(n)}, {&factor, sizeof(factor)}}};
 
-    xylem_tasks_add(t,
-                    &(xylem_task){.kernel = &k,
-                                  .run = scale_here,
-                                  .arg = &factor,
-                                  .arg_size = sizeof(factor)},
-                    &(xylem_access){d, XYLEM_READ_WRITE}, 1);
+    xylem_tasks_add(
+        t,
+        &(xylem_task){.kernel = &k, .run = scale_here, .arg = &factor, .arg_size = sizeof(factor)},
+        &(xylem_access){d, XYLEM_READ_WRITE}, 1);
     for (int i = 0; i < CELLS; i++)
         expected[d][i] *= factor;
 }

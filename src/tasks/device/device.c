@@ -72,7 +72,8 @@ static void count_accesses(device_tasks_t *e)
         e->waiting[i] = xy_graph_predecessors(e->graph, i);
         for (int32_t k = 0; k < n; k++)
             e->writers_left[a[k].data] += (a[k].mode & XY_ACCESS_WRITE) ? 1 : 0;
-        e->seconds_left += xy_graph_op(e->graph, i)->seconds > 0 ? xy_graph_op(e->graph, i)->seconds : 1;
+        e->seconds_left +=
+            xy_graph_op(e->graph, i)->seconds > 0 ? xy_graph_op(e->graph, i)->seconds : 1;
     }
     e->left = e->ops;
 }

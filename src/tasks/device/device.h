@@ -66,7 +66,7 @@ typedef struct {
     int32_t cores;           /* that compute beside the GPUs */
     double core_speed;       /* of one of them, where a GPU is 1; 0: 0.1 until it is measured */
     const atomic_bool *stop; /* no task begins once it is set; or NULL */
-    const char *trace;                  /* file to record into, or NULL */
+    const char *trace;       /* file to record into, or NULL */
     const xy_task_observer_t *observer; /* told when all is over; or NULL */
 } xy_task_device_t;
 

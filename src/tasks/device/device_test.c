@@ -67,7 +67,7 @@ typedef struct {
     xy_graph_t *graph;
     uint64_t (*data)[CELLS]; /* [DATA] */
     void *addresses[DATA];
-    int32_t home_every; /* so many tasks have no kernel; 0: all have */
+    int32_t home_every;   /* so many tasks have no kernel; 0: all have */
     _Atomic int32_t here; /* tasks that ran here */
 } program_t;
 
@@ -216,7 +216,8 @@ static void see_memory(void *arg, int32_t memory, double time, uint64_t used)
 static void run_with(const char *policy, const char *eviction, uint64_t memory, int home_every,
                      int32_t cores, bool is_watched)
 {
-    witness_t w = {.observer = {&w, see_task, see_transfer, see_memory, NULL}, .workers = 1 + cores};
+    witness_t w = {.observer = {&w, see_task, see_transfer, see_memory, NULL},
+                   .workers = 1 + cores};
     program_t p;
     xy_task_device_t how = {.policy = policy,
                             .eviction = eviction,
@@ -285,8 +286,8 @@ static void test_cores(void **state)
     if (gpu == NULL)
         skip();
     for (int i = 0; xy_task_policies[i] != NULL; i++)
-        run_with(xy_task_policies[i]->name, NULL, (4 + (uint64_t)i % 5) * block,
-                 i % 2 == 0 ? 7 : 0, 1 + i % 3, i % 2 == 0);
+        run_with(xy_task_policies[i]->name, NULL, (4 + (uint64_t)i % 5) * block, i % 2 == 0 ? 7 : 0,
+                 1 + i % 3, i % 2 == 0);
 }
 
 static void test_policies(void **state)
@@ -404,10 +405,8 @@ static void test_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_policies),
-        cmocka_unit_test(test_cores),
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_policies),       cmocka_unit_test(test_cores),
+        cmocka_unit_test(test_sizes),          cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_without_memory),
     };
 
