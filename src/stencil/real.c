@@ -175,7 +175,6 @@ static xy_status_t map_memory(stencil_real_t *r)
 static xy_status_t find_workers(stencil_real_t *r)
 {
     int32_t cores = r->run->cpus;
-    double seconds;
     xy_status_t st;
 
     if (r->gpu == NULL) {
@@ -185,8 +184,8 @@ static xy_status_t find_workers(stencil_real_t *r)
     r->workers = stencil_gpu_count(r) + cores;
     if (cores == 0)
         return XY_OK;
-    st = stencil_core_seconds(r, cores, &seconds);
-    r->core_speed = seconds > 0 ? stencil_gpu_seconds(r) / seconds : 1;
+    st = stencil_core_seconds(r, cores, &r->core_seconds);
+    r->core_speed = r->core_seconds > 0 ? stencil_gpu_seconds(r) / r->core_seconds : 1;
     return st;
 }
 

@@ -27,7 +27,8 @@ typedef struct {
     xy_graph_t *graph;
     const stencil_kernels_t *kernels;
     int32_t workers, block_data; /* the first data are blocks, the others numbers */
-    double core_speed;           /* beside GPUs: of a core, where a GPU is 1 */
+    double core_seconds;         /* beside GPUs: of an update of a block on a core, */
+    double core_speed;           /* and its speed, where a GPU is 1 */
     double least_seconds;        /* of a task that updates a block */
     uint64_t stride;             /* bytes from one block to the next in memory */
     char *memory;

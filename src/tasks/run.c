@@ -68,18 +68,22 @@ static xy_status_t check_real(const xylem_tasks *t, bool is_on_gpus)
 static xy_status_t run_real(const xylem_tasks *t, const xylem_run_options *o,
                             const xy_task_observer_t *observer, xy_task_result_t *result_p)
 {
-    xy_task_exec_t how = {.policy = o->policy,
-                          .eviction = o->eviction,
-                          .params = {.alpha = o->alpha, .beta = o->beta},
+    xy_task_exec_t how = {.params = {.alpha = o->alpha, .beta = o->beta},
                           .workers = o->cpus,
                           .trace = o->trace,
                           .observer = observer};
     bool is_on_gpus = o->gpus > 0 && t->has_kernels;
+    tasks_choice_t choice;
     xy_status_t st = check_real(t, is_on_gpus);
 
+    if (st == XY_OK)
+        st = tasks_choose(t, o, is_on_gpus ? o->gpus : 0, &choice);
     if (st != XY_OK)
         return st;
-    return is_on_gpus ? tasks_run_on_gpus(t, o, observer, result_p)
+    how.policy = choice.policy;
+    how.eviction = choice.eviction;
+    how.params.extra_rounds = choice.extra_rounds;
+    return is_on_gpus ? tasks_run_on_gpus(t, o, &choice, observer, result_p)
                       : xy_task_execute(t->graph, &how, result_p);
 }
 

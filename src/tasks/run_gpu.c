@@ -208,23 +208,26 @@ static void cleanup(run_t *r)
 }
 
 xy_status_t tasks_run_on_gpus(const xylem_tasks *t, const xylem_run_options *o,
-                              const xy_task_observer_t *observer, xy_task_result_t *result_p)
+                              const tasks_choice_t *choice, const xy_task_observer_t *observer,
+                              xy_task_result_t *result_p)
 {
     run_t r = {.tasks = t, .entries = XY_VEC_INIT(entry_t)};
-    xy_task_device_t how = {.policy = o->policy,
-                            .eviction = o->eviction,
-                            .params = {.alpha = o->alpha, .beta = o->beta},
-                            .gpus = r.gpus,
-                            .memory = o->memory == XYLEM_NO_LIMIT ? 0 : o->memory,
-                            .launch = put,
-                            .is_for_gpu = is_for_gpu,
-                            .run = run_here,
-                            .is_for_cores = is_for_cores,
-                            .cores = o->cpus,
-                            .core_speed = o->cpu_speed,
-                            .arg = &r,
-                            .trace = o->trace,
-                            .observer = observer};
+    uint64_t memory = choice->memory > 0 ? choice->memory : o->memory;
+    xy_task_device_t how = {
+        .policy = choice->policy,
+        .eviction = choice->eviction,
+        .params = {.alpha = o->alpha, .beta = o->beta, .extra_rounds = choice->extra_rounds},
+        .gpus = r.gpus,
+        .memory = memory == XYLEM_NO_LIMIT ? 0 : memory,
+        .launch = put,
+        .is_for_gpu = is_for_gpu,
+        .run = run_here,
+        .is_for_cores = is_for_cores,
+        .cores = o->cpus,
+        .core_speed = o->cpu_speed,
+        .arg = &r,
+        .trace = o->trace,
+        .observer = observer};
     xy_status_t st = open_gpus(&r, o->gpus);
 
     how.gpu_count = r.count;

@@ -5,6 +5,7 @@
  *   tasks.c   data and tasks: what they become in the graph
  *   run.c     options, the platform, the engine, the result
  *   run_gpu.c real time on GPUs: their kernels
+ *   run_choose.c  real time: what a policy that is a choice stands for
  *
  * The header is for these two files and their tests; programs include xylem.h. A xylem_tasks
  * belongs to the program's thread that made it. Its first error is kept and returned by the run.
@@ -39,8 +40,19 @@ struct xylem_tasks {
     bool has_kernels; /* some task can run on a GPU */
 };
 
+/* run_choose.c. What a policy that is a choice stands for in real time on so many GPUs. */
+typedef struct {
+    const char *policy, *eviction;
+    int32_t extra_rounds;
+    uint64_t memory; /* to use; 0: all that there is */
+} tasks_choice_t;
+
+xy_status_t tasks_choose(const xylem_tasks *t, const xylem_run_options *o, int32_t gpus,
+                         tasks_choice_t *choice);
+
 /* run_gpu.c. The graph is final. */
 xy_status_t tasks_run_on_gpus(const xylem_tasks *t, const xylem_run_options *o,
-                              const xy_task_observer_t *observer, xy_task_result_t *result_p);
+                              const tasks_choice_t *choice, const xy_task_observer_t *observer,
+                              xy_task_result_t *result_p);
 
 #endif

@@ -15,7 +15,7 @@ void xy_task_platform_destroy(xy_task_platform_t *p)
     xy_free(p);
 }
 
-static xy_task_platform_t *platform_new(int32_t workers, int32_t memories, int32_t shared)
+xy_task_platform_t *xy_task_platform_new(int32_t workers, int32_t memories, int32_t shared)
 {
     size_t m = (size_t)memories, w = (size_t)workers;
     xy_task_platform_t *p = xy_calloc(1, sizeof(*p));
@@ -93,7 +93,7 @@ xy_status_t xy_task_platform_from(const xy_machine_t *machine,
                        machine->name);
     if (gpus + cpus <= 0)
         return xy_fail(XY_EINVAL, "nothing to compute with: give at least one GPU or core");
-    p = platform_new(gpus + cpus, gpus + 1, (int32_t)machine->gpu_group_count);
+    p = xy_task_platform_new(gpus + cpus, gpus + 1, (int32_t)machine->gpu_group_count);
     if (p == NULL)
         return xy_fail_memory("preparing the platform");
     for (int32_t i = 0; i < p->memories * p->memories; i++)
@@ -122,7 +122,7 @@ xy_status_t sim_platform_part(const xy_task_platform_t *whole, int32_t memories,
 
     for (int32_t w = 0; w < whole->workers; w++)
         workers += is_kept(whole, w, memories) ? 1 : 0;
-    p = platform_new(workers, n, whole->shared_count);
+    p = xy_task_platform_new(workers, n, whole->shared_count);
     if (p == NULL)
         return xy_fail_memory("preparing the platform");
     for (int32_t w = 0, to = 0; w < whole->workers; w++)

@@ -57,6 +57,8 @@ typedef struct {
 xy_status_t xy_task_platform_from(const xy_machine_t *machine,
                                   const xy_task_platform_options_t *options,
                                   xy_task_platform_t **platform_p);
+/* One of which nothing is set yet; NULL: no memory (silent). */
+xy_task_platform_t *xy_task_platform_new(int32_t workers, int32_t memories, int32_t shared);
 void xy_task_platform_destroy(xy_task_platform_t *platform); /* NULL is fine */
 
 typedef struct {
