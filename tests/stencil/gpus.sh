@@ -75,3 +75,10 @@ says "$out" "in domain.bin"
 says "$out" "bit for bit"
 expect 0 "$XYLEM" stencil --real --graph jacobi --blocks 12 --block 4KiB --iterations 3 --file domain.bin
 says "$out" "bit for bit"
+
+# Two GPUs.
+for policy in closure dmdar; do
+    POCL_DEVICES="pthread pthread" expect 0 "$XYLEM" stencil --real --gpus 2 --graph jacobi --blocks 12 --block 4KiB --iterations 6 --memory 28KiB --policy $policy
+    says "$out" "on 2 GPUs"
+    says "$out" "bit for bit"
+done

@@ -110,7 +110,7 @@ typedef struct {
     int64_t tasks;
 } pace_t;
 
-typedef enum { RECORD_TASK, RECORD_TRANSFER, RECORD_MEMORY } record_kind_t;
+typedef enum { RECORD_TASK, RECORD_TRANSFER, RECORD_MEMORY, RECORD_WAIT } record_kind_t;
 
 typedef struct {
     double start, end;

@@ -28,35 +28,42 @@ static const char text[] =
     "    out[i] = sum;\n"
     "}\n";
 
-static xy_gpu_device_t *gpu;
-static xy_gpu_program_t *program;
-static xy_gpu_kernel_t *mix;
+enum { GPUS = 2 };
 
-static int open_first(void **state)
+static xy_gpu_device_t *gpus[GPUS], *gpu; /* gpu: the first; NULL: there is none */
+static xy_gpu_program_t *programs[GPUS];
+static xy_gpu_kernel_t *mix[GPUS];
+static int32_t gpu_count;
+
+static int open_all(void **state)
 {
     xy_vec_t found;
 
     (void)state;
     assert_int_equal(xy_gpu_list(&found), XY_OK);
-    if (found.count > 0) {
-        assert_int_equal(xy_gpu_open(&XY_VEC_AT(&found, xy_gpu_info_t, 0), &gpu), XY_OK);
-        assert_int_equal(xy_gpu_program_create(gpu, "mix.cl", text, &program), XY_OK);
-        assert_int_equal(xy_gpu_kernel_create(program, "blend", &mix), XY_OK);
-    } else {
-        print_message("skipped: there is no OpenCL device (pocl-opencl-icd)\n");
+    for (gpu_count = 0; gpu_count < GPUS && (size_t)gpu_count < found.count; gpu_count++) {
+        int32_t g = gpu_count;
+
+        assert_int_equal(xy_gpu_open(&XY_VEC_AT(&found, xy_gpu_info_t, g), &gpus[g]), XY_OK);
+        assert_int_equal(xy_gpu_program_create(gpus[g], "mix.cl", text, &programs[g]), XY_OK);
+        assert_int_equal(xy_gpu_kernel_create(programs[g], "blend", &mix[g]), XY_OK);
     }
+    gpu = gpus[0];
+    if (gpu_count == 0)
+        print_message("skipped: there is no OpenCL device (pocl-opencl-icd)\n");
     xy_vec_cleanup(&found);
     return 0;
 }
 
-static int close_first(void **state)
+static int close_all(void **state)
 {
     (void)state;
-    xy_gpu_kernel_destroy(mix);
-    xy_gpu_program_destroy(program);
-    xy_gpu_close(gpu);
-    mix = NULL;
-    program = NULL;
+    for (int32_t g = 0; g < gpu_count; g++) {
+        xy_gpu_kernel_destroy(mix[g]);
+        xy_gpu_program_destroy(programs[g]);
+        xy_gpu_close(gpus[g]);
+        gpus[g] = NULL;
+    }
     gpu = NULL;
     return 0;
 }
@@ -114,7 +121,8 @@ static xy_status_t put(void *arg, const xy_task_kernel_t *k)
                                  XY_GPU_ARG(number),
                                  XY_GPU_ARG(is_kept)};
 
-    return xy_gpu_launch(k->stream, mix, (size_t[3]){CELLS, 1, 1}, (size_t[3]){64, 1, 1}, args, 5);
+    return xy_gpu_launch(k->stream, mix[k->gpu], (size_t[3]){CELLS, 1, 1}, (size_t[3]){64, 1, 1},
+                         args, 5);
 }
 
 static void make(program_t *p)
@@ -172,7 +180,7 @@ static uint64_t (*expect(const program_t *p))[CELLS]
 
 typedef struct {
     xy_task_observer_t observer;
-    int tasks, loads, stores, workers;
+    int tasks, loads, stores, waits, workers;
     double last_end, task_end[4];
     uint64_t most;
 } witness_t;
@@ -211,12 +219,23 @@ static void see_memory(void *arg, int32_t memory, double time, uint64_t used)
     w->most = used > w->most ? used : w->most;
 }
 
+/* Between two tasks of the worker; told after the first and before the second. */
+static void see_wait(void *arg, int32_t worker, bool is_decision, double start, double end)
+{
+    witness_t *w = arg;
+
+    assert_in_range(worker, 0, w->workers - 1);
+    assert_true(!is_decision && start == w->task_end[worker] && end > start && end >= w->last_end);
+    w->last_end = end;
+    w->waits++;
+}
+
 /* ---- Tests ---- */
 
 static void run_with(const char *policy, const char *eviction, uint64_t memory, int home_every,
                      int32_t cores, bool is_watched)
 {
-    witness_t w = {.observer = {&w, see_task, see_transfer, see_memory, NULL},
+    witness_t w = {.observer = {&w, see_task, see_transfer, see_memory, see_wait},
                    .workers = 1 + cores};
     program_t p;
     xy_task_device_t how = {.policy = policy,
@@ -259,6 +278,7 @@ static void run_with(const char *policy, const char *eviction, uint64_t memory, 
         assert_int_equal(w.tasks, TASKS);
     if (is_watched && cores == 0) {
         assert_int_equal(w.tasks + p.here, TASKS);
+        assert_true(w.waits > 0); /* the first kernel waits for its data, at least */
         assert_int_equal(w.loads, r.loads);
         assert_int_equal(w.stores, r.stores);
         assert_true(memory == 0 || w.most <= memory);
@@ -275,6 +295,45 @@ static void run_one(const char *policy, const char *eviction, uint64_t memory, i
                     bool is_watched)
 {
     run_with(policy, eviction, memory, home_every, 0, is_watched);
+}
+
+/* Two GPUs, with cores beside them and without. */
+static void test_two(void **state)
+{
+    const uint64_t block = CELLS * sizeof(uint64_t);
+
+    (void)state;
+    if (gpu_count < GPUS)
+        skip();
+    for (int i = 0; xy_task_policies[i] != NULL; i++) {
+        program_t p;
+        xy_task_device_t how = {.policy = xy_task_policies[i]->name,
+                                .gpus = gpus,
+                                .gpu_count = GPUS,
+                                .memory = (4 + (uint64_t)i % 4) * block,
+                                .launch = put,
+                                .is_for_gpu = has_kernel,
+                                .run = run_here,
+                                .arg = &p,
+                                .cores = i % 2};
+        uint64_t(*expected)[CELLS];
+        xy_task_result_t r;
+        xy_status_t st;
+
+        make(&p);
+        p.home_every = i % 3 == 0 ? 8 : 0;
+        how.addresses = p.addresses;
+        expected = expect(&p);
+        testing_listen();
+        st = xy_task_execute_on(p.graph, &how, &r);
+        if (st != XY_EINVAL || strstr(testing_said, "position") == NULL) {
+            assert_int_equal(st, XY_OK);
+            assert_memory_equal(p.data, expected, DATA * sizeof(*p.data));
+            assert_int_equal(r.tasks, TASKS);
+        }
+        xy_free(expected);
+        cleanup(&p);
+    }
 }
 
 /* Cores and the GPU share the tasks. */
@@ -345,7 +404,8 @@ static xy_status_t put_first(void *arg, const xy_task_kernel_t *k)
                                  XY_GPU_ARG(number), XY_GPU_ARG(is_kept)};
 
     (void)arg;
-    return xy_gpu_launch(k->stream, mix, (size_t[3]){64, 1, 1}, (size_t[3]){64, 1, 1}, args, 5);
+    return xy_gpu_launch(k->stream, mix[k->gpu], (size_t[3]){64, 1, 1}, (size_t[3]){64, 1, 1}, args,
+                         5);
 }
 
 static void test_sizes(void **state)
@@ -405,17 +465,18 @@ static void test_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_policies),       cmocka_unit_test(test_cores),
-        cmocka_unit_test(test_sizes),          cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_policies), cmocka_unit_test(test_cores),
+        cmocka_unit_test(test_two),      cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_without_memory),
     };
 
     const struct CMUnitTest late[] = {cmocka_unit_test(test_policies), cmocka_unit_test(test_cores),
-                                      cmocka_unit_test(test_sizes)};
+                                      cmocka_unit_test(test_two), cmocka_unit_test(test_sizes)};
     int failed;
 
     setenv("XYLEM_GPU_DRIVER", "opencl", 0);
-    failed = cmocka_run_group_tests(tests, open_first, close_first);
+    setenv("POCL_DEVICES", "pthread pthread", 0); /* two of them */
+    failed = cmocka_run_group_tests(tests, open_all, close_all);
     setenv("XYLEM_GPU_DRIVER", "late", 1);
-    return failed + cmocka_run_group_tests(late, open_first, close_first);
+    return failed + cmocka_run_group_tests(late, open_all, close_all);
 }

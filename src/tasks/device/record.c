@@ -88,6 +88,10 @@ static void tell(const xy_task_observer_t *o, const record_t *r)
         if (o->transfer != NULL)
             o->transfer(o->arg, r->what, r->from, r->to, r->start, r->end);
         break;
+    case RECORD_WAIT:
+        if (o->pause != NULL)
+            o->pause(o->arg, r->from, false, r->start, r->end);
+        break;
     default:
         if (o->memory != NULL)
             o->memory(o->arg, r->what, r->end, r->used);
@@ -138,7 +142,7 @@ static xy_status_t sum_up(device_tasks_t *e)
         bool is_task = r->kind == RECORD_TASK;
         int32_t gpu = is_task ? r->from : r->from + r->to - 1;
 
-        if (r->kind == RECORD_MEMORY)
+        if (r->kind == RECORD_MEMORY || r->kind == RECORD_WAIT)
             continue;
         edges[n++] = (edge_t){r->start, gpu, is_task, !is_task};
         edges[n++] = (edge_t){r->end, gpu, is_task ? -1 : 0, is_task ? 0 : -1};
@@ -149,33 +153,52 @@ static xy_status_t sum_up(device_tasks_t *e)
     return XY_OK;
 }
 
-/* Clocks of events are coarse: a task does not begin before the one before it ended. */
-static void straighten(device_tasks_t *e, double *ends)
+/* Events are not exact to this: a shorter gap between two tasks is none. */
+static const double LEAST_WAIT = 2e-6;
+
+/* Clocks of events are coarse: a task does not begin before the one before it ended. A worker that
+ * has no task in between waits: for data, for other tasks, or for a decision. */
+static xy_status_t straighten(device_tasks_t *e, double *ends)
 {
-    for (size_t i = 0; i < e->records.count; i++) {
+    size_t count = e->records.count;
+    xy_status_t st = XY_OK;
+
+    for (size_t i = 0; i < count && st == XY_OK; i++) {
         record_t *r = &XY_VEC_AT(&e->records, record_t, i);
+        record_t wait = {.kind = RECORD_WAIT, .from = r->from};
 
         if (r->kind != RECORD_TASK)
             continue;
         r->start = fmin(fmax(r->start, ends[r->from]), r->end);
+        wait.start = ends[r->from];
+        wait.end = r->start;
         ends[r->from] = r->end;
+        if (wait.end - wait.start > LEAST_WAIT)
+            st = append(e, &wait);
     }
+    return st;
+}
+
+static void sort(device_tasks_t *e)
+{
+    if (e->records.count > 0)
+        qsort(e->records.data, e->records.count, sizeof(record_t), compare_ends);
 }
 
 xy_status_t device_tell(device_tasks_t *e, const xy_task_observer_t *observer)
 {
     double *ends = xy_calloc((size_t)e->workers, sizeof(*ends));
-    record_t *list = e->records.data;
     xy_status_t st;
 
     if (ends == NULL)
         return xy_fail_memory("keeping what the tasks did");
-    if (e->records.count > 0)
-        qsort(list, e->records.count, sizeof(*list), compare_ends);
-    straighten(e, ends);
+    sort(e);
+    st = straighten(e, ends);
+    sort(e);
     xy_free(ends);
-    st = sum_up(e);
+    if (st == XY_OK)
+        st = sum_up(e);
     for (size_t i = 0; i < e->records.count && st == XY_OK; i++)
-        tell(observer, &list[i]);
+        tell(observer, &XY_VEC_AT(&e->records, record_t, i));
     return st;
 }
