@@ -109,7 +109,7 @@ static void domain(void)
 static void plain(void)
 {
     bool is_quick = bench_is_quick();
-    xy_stencil_t s = is_quick ? jacobi(16, 32, 256, 400) : jacobi(64, 1024, 8192, 300);
+    xy_stencil_t s = is_quick ? jacobi(16, 32, 256, 400) : jacobi(16, 4096, 8192, 300);
     plain_t p = {
         .rows = s.blocks[0] * s.cells[0], .columns = s.cells[1], .iterations = s.iterations};
 
@@ -261,7 +261,7 @@ static void hybrid_stencil(const char *what, const xy_stencil_t *s, uint64_t mem
     }
 }
 
-enum { TASKS = 256, VALUES = 2048, STEPS = 20000 };
+enum { TASKS = 2048, VALUES = 64, STEPS = 20000 };
 
 static const char steps_text[] = "XY_KERNEL steps(XY_GLOBAL double *x, int n)\n"
                                  "{\n"

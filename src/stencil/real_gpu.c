@@ -148,26 +148,48 @@ static bool is_for_gpu(void *arg, xy_op_id_t op)
 
 /* ---- What a task and a link take here ---- */
 
-static xy_status_t measure_on(stencil_real_t *r, const place_t *p, xy_gpu_stream_t *stream,
-                              xy_gpu_memory_t block, void *pinned)
+/* Blocks that are used in turn, so that no cache holds what a kernel reads. */
+enum { TURNS = 16, TURN_BYTES = 256 << 20 };
+
+typedef struct {
+    xy_gpu_stream_t *stream;
+    xy_gpu_memory_t blocks[TURNS];
+    int count;
+    void *pinned;
+} probe_t;
+
+static xy_status_t probe_task(const stencil_real_t *r, const place_t *p, const probe_t *probe,
+                              int turn)
+{
+    xy_gpu_memory_t around[STENCIL_AROUND_MAX], out = probe->blocks[(turn + 2) % probe->count];
+    xy_status_t st;
+
+    for (int i = 0; i < STENCIL_AROUND_MAX; i++)
+        around[i] = probe->blocks[(turn + (i > 0)) % probe->count];
+    if (r->grid.graph != XY_STENCIL_JACOBI || probe->count < 3)
+        out = p->scratch;
+    st = launch(r, p, probe->stream, around, out, r->shape.layers * r->shape.rows);
+    return st == XY_OK && r->grid.graph != XY_STENCIL_JACOBI
+               ? xy_gpu_copy_on(probe->stream, around[0], 0, out, 0, r->grid.block_bytes)
+               : st;
+}
+
+static xy_status_t measure_on(stencil_real_t *r, const place_t *p, const probe_t *probe)
 {
     stencil_gpu_t *g = r->gpu;
-    xy_gpu_memory_t around[STENCIL_AROUND_MAX];
+    xy_gpu_memory_t block = probe->blocks[0];
     uint64_t bytes = r->grid.block_bytes;
     double begin[4];
     xy_status_t st = XY_OK;
 
-    for (int i = 0; i < STENCIL_AROUND_MAX; i++)
-        around[i] = block;
     for (int what = -1; what < 3 && st == XY_OK; what++) { /* -1: warms up */
         begin[what + 1] = xy_now();
         for (int i = 0; i < TRIES && st == XY_OK; i++)
-            st = what <= 0
-                     ? launch(r, p, stream, around, p->scratch, r->shape.layers * r->shape.rows)
-                 : what == 1 ? xy_gpu_copy_in(stream, block, 0, pinned, bytes)
-                             : xy_gpu_copy_out(stream, pinned, block, 0, bytes);
+            st = what <= 0   ? probe_task(r, p, probe, i)
+                 : what == 1 ? xy_gpu_copy_in(probe->stream, block, 0, probe->pinned, bytes)
+                             : xy_gpu_copy_out(probe->stream, probe->pinned, block, 0, bytes);
         if (st == XY_OK)
-            st = xy_gpu_stream_wait(stream);
+            st = xy_gpu_stream_wait(probe->stream);
     }
     if (st != XY_OK)
         return st;
@@ -177,26 +199,40 @@ static xy_status_t measure_on(stencil_real_t *r, const place_t *p, xy_gpu_stream
     return XY_OK;
 }
 
+/* As many blocks as are needed and as there is room for; one at least. */
+static xy_status_t probe_blocks(const stencil_real_t *r, const place_t *p, probe_t *probe)
+{
+    uint64_t bytes = r->grid.block_bytes, room = 0;
+    uint64_t wanted = TURN_BYTES / bytes < TURNS ? TURN_BYTES / bytes + 1 : TURNS;
+    xy_status_t st = xy_gpu_room(p->gpu, &room);
+
+    wanted = wanted * bytes <= room / 2 ? wanted : 1;
+    while (st == XY_OK && (uint64_t)probe->count < wanted) {
+        st = xy_gpu_memory_take(p->gpu, bytes, &probe->blocks[probe->count]);
+        probe->count += st == XY_OK;
+    }
+    return st;
+}
+
 static xy_status_t measure(stencil_real_t *r)
 {
     const place_t *p = &r->gpu->places[0];
-    xy_gpu_stream_t *stream = NULL;
-    xy_gpu_memory_t block = 0;
-    void *pinned = NULL;
-    xy_status_t st = xy_gpu_stream_create(p->gpu, &stream);
+    probe_t probe = {0};
+    xy_status_t st = xy_gpu_stream_create(p->gpu, &probe.stream);
 
     if (st == XY_OK)
-        st = xy_gpu_memory_take(p->gpu, r->grid.block_bytes, &block);
+        st = probe_blocks(r, p, &probe);
     if (st == XY_OK)
-        st = xy_gpu_pinned_take(p->gpu, r->grid.block_bytes, &pinned);
+        st = xy_gpu_pinned_take(p->gpu, r->grid.block_bytes, &probe.pinned);
     if (st == XY_OK)
-        memset(pinned, 0, r->grid.block_bytes);
+        memset(probe.pinned, 0, r->grid.block_bytes);
     if (st == XY_OK)
-        st = measure_on(r, p, stream, block, pinned);
-    if (pinned != NULL)
-        xy_gpu_pinned_give(p->gpu, pinned);
-    xy_gpu_memory_give(p->gpu, block);
-    xy_gpu_stream_destroy(stream);
+        st = measure_on(r, p, &probe);
+    if (probe.pinned != NULL)
+        xy_gpu_pinned_give(p->gpu, probe.pinned);
+    for (int i = 0; i < probe.count; i++)
+        xy_gpu_memory_give(p->gpu, probe.blocks[i]);
+    xy_gpu_stream_destroy(probe.stream);
     return st;
 }
 

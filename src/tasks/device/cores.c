@@ -170,7 +170,7 @@ void device_cores_wait(device_tasks_t *e, uint32_t rings, double seconds)
 
 /* ---- How fast ---- */
 
-enum { ENOUGH = 16 }; /* tasks, to know */
+enum { ENOUGH = 8 }; /* tasks of GPUs, to know; of a core one does */
 
 static double seconds_of(const device_tasks_t *e, xy_op_id_t op)
 {
@@ -185,7 +185,7 @@ static void set_speed(device_tasks_t *e)
     const pace_t *c = &e->core_pace, *g = &e->gpu_pace;
     double speed;
 
-    if (c->tasks < ENOUGH || g->tasks < ENOUGH || c->seconds <= 0 || g->work <= 0)
+    if (c->tasks == 0 || g->tasks < ENOUGH || c->seconds <= 0 || g->work <= 0)
         return;
     speed = c->work / c->seconds * g->seconds / g->work;
     for (int32_t i = 0; i < e->how->cores; i++)
@@ -214,11 +214,18 @@ void device_pace_gpus(device_tasks_t *e, uint64_t reached, uint64_t behind)
     e->looked = behind > 0 ? now : 0;
 }
 
+/* While nothing is known of cores, the first alone has a task. */
+static bool is_known(const device_tasks_t *e, const core_t *core)
+{
+    return e->how->core_speed > 0 || e->core_pace.tasks > 0 || e->how->gpu_count == 0 ||
+           core->number == 0;
+}
+
 bool device_core_helps(const device_tasks_t *e, const core_t *core)
 {
     double mean = e->seconds_left / e->left, speed = e->speed[core->worker], all = 0;
 
     for (int32_t w = 0; w < e->workers; w++)
         all += e->speed[w];
-    return e->is_pressed || mean / speed <= e->seconds_left / all;
+    return e->is_pressed || (is_known(e, core) && mean / speed <= e->seconds_left / all);
 }

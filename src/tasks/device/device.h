@@ -64,7 +64,7 @@ typedef struct {
     bool (*is_for_cores)(void *arg, xy_op_id_t op);
     void *arg;
     int32_t cores;           /* that compute beside the GPUs */
-    double core_speed;       /* of one of them, where a GPU is 1; 0: 0.1 until it is measured */
+    double core_speed;       /* of one of them, where a GPU is 1; 0: one of them tries first */
     const atomic_bool *stop; /* no task begins once it is set; or NULL */
     const char *trace;       /* file to record into, or NULL */
     const xy_task_observer_t *observer; /* told when all is over; or NULL */

@@ -102,6 +102,10 @@ static xy_status_t turn(device_tasks_t *e, int32_t gpu, bool *is_moving_p)
 
     if (op >= 0)
         st = run_task(e, gpu, op);
+    if (op >= 0 && e->result.tasks % DEVICE_STRIDE != 0) { /* looking at events takes time */
+        *is_moving_p = true;
+        return st;
+    }
     if (st == XY_OK && e->policy->prefetch != NULL && e->left > 0)
         st = device_prefetch(e, gpu);
     if (st == XY_OK && e->policy->is_writing_early)
