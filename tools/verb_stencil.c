@@ -303,8 +303,8 @@ static xy_status_t run_pictures(const values_t *v, xy_stencil_run_t *run,
     *has_run_p = st == XY_OK;
     if (st == XY_OK && !run->is_real)
         run->grid.iterations = result->iterations; /* the graph that ran */
-    if (st == XY_OK && !run->is_real)
-        xy_picture_name_gpus(picture, result->workers - run->cpus);
+    if (st == XY_OK)
+        xy_picture_name_gpus(picture, run->is_real ? result->gpus : result->workers - run->cpus);
     if (st == XY_OK)
         st = xy_out_write(v->pictures, write_pictures, &(picture_page_t){picture, run, result});
     if (st == XY_OK && v->svg != NULL)

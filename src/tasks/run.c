@@ -145,6 +145,8 @@ static xy_status_t run_with_pictures(const xylem_tasks *t, const xylem_run_optio
     st = run_on(t, o, xy_picture_observer(picture), r);
     if (st == XY_OK && o->clock != XYLEM_REAL)
         xy_picture_name_gpus(picture, r->workers - o->cpus);
+    else if (st == XY_OK && o->gpus > 0 && t->has_kernels)
+        xy_picture_name_gpus(picture, o->gpus);
     if (st == XY_OK)
         st = xy_out_write(o->page, write_page, &(page_t){t, picture, r});
     if (st == XY_OK && o->svg != NULL)

@@ -38,7 +38,7 @@ r = json.load(sys.stdin)
 assert r["real"] and r["checked"] and r["gpu"] and 0 < r["compute_bound"] <= r["makespan"], r
 assert 0 <= r["hidden"] <= 1 and r["loads"] >= 12 and r["stores"] >= 10, r
 '
-[ -s gpu-time.svg ] || die "no picture"
+grep -q "GPU 0" gpu-time.svg || die "no picture of a GPU"
 expect 0 "$XYLEM" view gpu.xyt
 [ -z "$err" ] || die "the trace is not whole: $err"
 says "$out" "main memory to GPU 0"
