@@ -30,9 +30,12 @@ int impl_reduce(mpi_rank_t *self, const void *sendbuf, void *recvbuf, int64_t co
                 MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request,
                 bool is_persistent)
 {
-    coll_call_t call = {.kind = &coll_reduce, .root = root};
-    int error = fill_in(self, &call, sendbuf, recvbuf, count, type, op, comm);
+    coll_call_t call;
+    int error;
 
+    coll_call_init(&call, &coll_reduce);
+    call.root = root;
+    error = fill_in(self, &call, sendbuf, recvbuf, count, type, op, comm);
     if (error == COLL_IS_INTER) {
         coll_given_t receive = {.buffer = recvbuf, .count = count, .type = type};
 
@@ -51,9 +54,11 @@ static int whole_vector(mpi_rank_t *self, const coll_ops_t *kind, const coll_ops
                         const void *sendbuf, void *recvbuf, int64_t count, MPI_Datatype type,
                         MPI_Op op, MPI_Comm comm, MPI_Request *request, bool is_persistent)
 {
-    coll_call_t call = {.kind = kind};
-    int error = fill_in(self, &call, sendbuf, recvbuf, count, type, op, comm);
+    coll_call_t call;
+    int error;
 
+    coll_call_init(&call, kind);
+    error = fill_in(self, &call, sendbuf, recvbuf, count, type, op, comm);
     if (error == COLL_IS_INTER) {
         coll_given_t receive = {.buffer = recvbuf, .count = count, .type = type};
 

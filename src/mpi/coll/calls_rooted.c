@@ -7,9 +7,11 @@
 
 int impl_barrier(mpi_rank_t *self, MPI_Comm comm, MPI_Request *request, bool is_persistent)
 {
-    coll_call_t call = {.kind = &coll_barrier};
-    int error = coll_check_comm(self, comm, &call);
+    coll_call_t call;
+    int error;
 
+    coll_call_init(&call, &coll_barrier);
+    error = coll_check_comm(self, comm, &call);
     if (error != MPI_SUCCESS)
         return error == COLL_IS_INTER ? coll_inter_meet(self, &call, request, is_persistent)
                                       : error;
@@ -19,9 +21,12 @@ int impl_barrier(mpi_rank_t *self, MPI_Comm comm, MPI_Request *request, bool is_
 int impl_bcast(mpi_rank_t *self, void *buffer, int64_t count, MPI_Datatype type, int root,
                MPI_Comm comm, MPI_Request *request, bool is_persistent)
 {
-    coll_call_t call = {.kind = &coll_bcast, .root = root};
-    int error = coll_check_comm(self, comm, &call);
+    coll_call_t call;
+    int error;
 
+    coll_call_init(&call, &coll_bcast);
+    call.root = root;
+    error = coll_check_comm(self, comm, &call);
     if (error == COLL_IS_INTER) {
         coll_given_t given = {.buffer = buffer, .count = count, .type = type};
 

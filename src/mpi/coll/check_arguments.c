@@ -3,24 +3,19 @@
 
 #include "mpi/object/object.h"
 
-int coll_check_comm(mpi_rank_t *self, MPI_Comm handle, coll_call_t *call)
+int coll_check_other_comm(MPI_Comm handle, coll_call_t *call)
 {
-    mpi_comm_t *comm = mpi_comm_of(handle);
+    mpi_comm_t *comm = call->comm;
 
     if (comm == NULL)
         return mpi_comm_refuse(handle);
-    self->call.comm = comm;
-    self->call.peer = MPI_UNDEFINED;
-    call->comm = comm;
     if (comm->remote != NULL)
         return COLL_IS_INTER;
     /* A communicator of one rank gets its shared part when it is first needed. */
-    if (comm->coll == NULL) {
-        if (mpi_coll_create(comm->group, comm->context, &comm->coll) != XY_OK)
-            return mpi_error(comm, MPI_ERR_NO_MEM, "no memory for collectives");
-        mpi_coll_hold(comm->coll);
-        mpi_coll_join(comm);
-    }
+    if (mpi_coll_create(comm->group, comm->context, &comm->coll) != XY_OK)
+        return mpi_error(comm, MPI_ERR_NO_MEM, "no memory for collectives");
+    mpi_coll_hold(comm->coll);
+    mpi_coll_join(comm);
     return MPI_SUCCESS;
 }
 

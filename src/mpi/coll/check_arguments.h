@@ -5,14 +5,31 @@
 #define XY_MPI_COLL_CHECK_ARGUMENTS_H
 
 #include "mpi/coll/coll.h"
+#include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
 
 /* What coll_check_comm returns for an intercommunicator, which is no error: calls_inter.c goes on.
  */
 enum { COLL_IS_INTER = -1 };
 
+/* Of coll_check_comm: none, an intercommunicator, or one that is new. */
+int coll_check_other_comm(MPI_Comm handle, coll_call_t *call);
+
 /* The communicator, into call->comm. */
-int coll_check_comm(mpi_rank_t *self, MPI_Comm handle, coll_call_t *call);
+static inline int coll_check_comm(mpi_rank_t *self, MPI_Comm handle, coll_call_t *call)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle);
+
+    call->comm = comm;
+    if (comm != NULL) {
+        self->call.comm = comm;
+        self->call.peer = MPI_UNDEFINED;
+        if (__builtin_expect(comm->remote == NULL && comm->coll != NULL, 1))
+            return MPI_SUCCESS;
+    }
+    return coll_check_other_comm(handle, call);
+}
+
 int coll_check_root(const coll_call_t *call);
 /* A buffer of `count` elements of `type`, whose object goes to *type_p. */
 int coll_check_buffer(const coll_call_t *call, const void *buffer, int64_t count, MPI_Datatype type,

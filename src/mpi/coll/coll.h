@@ -29,6 +29,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "coll/coll.h"
 #include "mpi/p2p/p2p.h"
@@ -119,10 +120,28 @@ struct coll_call {
     MPI_Datatype *types;
 };
 
+enum { COLL_CLEARED = 64 }; /* bytes that compilers clear with a few stores */
+_Static_assert(sizeof(coll_call_t) > 4 * COLL_CLEARED && sizeof(coll_call_t) <= 5 * COLL_CLEARED,
+               "coll_call_init clears all of it");
+
+/* A call of this kind, and nothing else. It is cleared in pieces: as one object it is cleared by
+ * an instruction (rep stos) that takes longer to begin than these stores take. */
+static inline void coll_call_init(coll_call_t *call, const coll_ops_t *kind)
+{
+    char *bytes = (char *)call;
+
+    memset(bytes, 0, COLL_CLEARED);
+    memset(bytes + 1 * (size_t)COLL_CLEARED, 0, COLL_CLEARED);
+    memset(bytes + 2 * (size_t)COLL_CLEARED, 0, COLL_CLEARED);
+    memset(bytes + 3 * (size_t)COLL_CLEARED, 0, COLL_CLEARED);
+    memset(bytes + 4 * (size_t)COLL_CLEARED, 0, sizeof(*call) - 4 * (size_t)COLL_CLEARED);
+    call->kind = kind;
+}
+
 typedef enum { COLL_ARRIVING, COLL_ENTRY_BARRIER, COLL_EXIT_BARRIER, COLL_OFFLOADED } coll_state_t;
 
 struct coll_slot {
-    uint64_t seq;
+    _Alignas(64) uint64_t seq; /* two lines: slots are found by a shift */
     coll_state_t state;
     int arrived;
     const coll_ops_t *kind; /* of the first arrival, here or elsewhere; NULL: none yet */

@@ -115,18 +115,21 @@ static __attribute__((noinline, cold)) void compare_first(coll_local_t *local, c
         coll_compare_scheduled(local->coll, number, &claim);
 }
 
-/* A call that is not the same as the first. */
+/* A call that is not the same as the first. What is said about it comes one by one, so that a call
+ * that is the same needs no memory for it. */
 static __attribute__((noinline, cold)) void compare_other(coll_local_t *local, coll_slot_t *slot,
-                                                          const coll_claim_t *claim, uint32_t mode)
+                                                          int rank, const coll_ops_t *kind,
+                                                          uint32_t mode, int root, uint64_t agreed)
 {
     coll_claim_t first =
         coll_claim_make(slot->kind, slot->agreed, slot->root, slot->first, slot->mode);
+    coll_claim_t claim = coll_claim_make(kind, agreed, root, rank, mode);
 
     if (mode == slot->mode &&
-        coll_claims_agree(local->coll, coll_number_of(slot->seq, mode), &first, claim))
-        learn_root(slot, claim);
+        coll_claims_agree(local->coll, coll_number_of(slot->seq, mode), &first, &claim))
+        learn_root(slot, &claim);
     else
-        coll_differ(local, slot->seq, &first, slot->mode, claim, mode);
+        coll_differ(local, slot->seq, &first, slot->mode, &claim, mode);
 }
 
 /* A member of this local group or of another is in this collective: the first sets what it is, the
@@ -152,9 +155,7 @@ static inline __attribute__((always_inline)) void note_call(coll_local_t *local,
         compare_first(local, slot);
     } else if (slot->kind != kind || slot->mode != mode || slot->root != root ||
                slot->agreed != agreed) {
-        coll_claim_t claim = coll_claim_make(kind, agreed, root, rank, mode);
-
-        compare_other(local, slot, &claim, mode);
+        compare_other(local, slot, rank, kind, mode, root, agreed);
     }
 }
 
@@ -220,7 +221,8 @@ static void send_round(coll_local_t *local, const coll_slot_t *slot, int phase, 
 }
 
 /* Continue a dissemination; true: every local group has been heard of. */
-static bool sync_step(coll_local_t *local, coll_slot_t *slot, int phase)
+static inline __attribute__((always_inline)) bool sync_step(coll_local_t *local, coll_slot_t *slot,
+                                                            int phase)
 {
     while (slot->round < local->coll->rounds && slot->rounds_received[phase] & 1u << slot->round) {
         slot->round++;
@@ -401,12 +403,12 @@ static void coll_work(coll_local_t *local, coll_slot_t *slot)
 {
     const coll_ops_t *kind = slot->kind;
     job_t job = {local, slot};
-    int64_t pieces = kind->pieces ? kind->pieces(local, slot) : 1;
-
     mpi_trace_state_t before;
+    int64_t pieces;
 
     if (kind->piece == NULL)
         return;
+    pieces = kind->pieces ? kind->pieces(local, slot) : 1;
     slot->is_streamed = coll_is_streamed(pieces * local->coll->locals);
     before = mpi_trace_begin(local->worker->trace, kind->name);
     if (!kind->stays && !runs_program_code(slot->calls[0]))
@@ -419,13 +421,14 @@ static void coll_work(coll_local_t *local, coll_slot_t *slot)
     mpi_trace_end(local->worker->trace, before);
 }
 
-/* One step of the oldest unfinished collective of the local group; false: it has to wait. */
-static bool advance_one(coll_local_t *local, coll_slot_t *slot)
+/* One step of a collective that all members of the local group have called; false: it has to wait.
+ */
+static bool advance_called(coll_local_t *local, coll_slot_t *slot)
 {
     const coll_ops_t *kind;
 
     if (slot->state == COLL_ARRIVING) {
-        if (slot->arrived < local->members || slot->seq >= local->finished + COLL_AHEAD)
+        if (slot->seq >= local->finished + COLL_AHEAD)
             return false;
         post_arrival(local, slot);
     }
@@ -455,6 +458,13 @@ static bool advance_one(coll_local_t *local, coll_slot_t *slot)
         return false;
     finish(local, slot, kind);
     return true;
+}
+
+/* The same for any: most that are looked at lack a member. */
+static inline bool advance_one(coll_local_t *local, coll_slot_t *slot)
+{
+    return (slot->state != COLL_ARRIVING || slot->arrived == local->members) &&
+           advance_called(local, slot);
 }
 
 /* Give back the references of finished collectives. The local group may be gone afterwards. */
@@ -487,9 +497,8 @@ static void advance(coll_local_t *local)
     drop_held(local);
 }
 
-static void store_call(coll_local_t *local, coll_call_t *call)
+static inline void store_call(coll_local_t *local, coll_slot_t *slot, coll_call_t *call)
 {
-    coll_slot_t *slot = slot_of(local, call->seq);
     int place = local->coll->place_of[call->rank];
 
     note_call(local, slot, call->rank, call->kind, call->mode, call->root, call->agreed);
@@ -508,7 +517,7 @@ static void take_backlog(coll_local_t *local)
 
         if (call->seq < local->finished + COLL_SLOTS) {
             *link = call->next;
-            store_call(local, call);
+            store_call(local, slot_of(local, call->seq), call);
         } else {
             link = &call->next;
         }
@@ -521,8 +530,10 @@ static inline void arrive(coll_local_t *local, coll_call_t *call)
     call->mode = coll_mode(call, call->comm->apart);
     call->next = NULL;
     if (call->seq < local->finished + COLL_SLOTS) {
-        store_call(local, call);
-        if (slot_of(local, call->seq)->arrived == local->members)
+        coll_slot_t *slot = slot_of(local, call->seq);
+
+        store_call(local, slot, call);
+        if (slot->arrived == local->members)
             advance(local);
     } else {
         coll_call_t **link = &local->backlog;
