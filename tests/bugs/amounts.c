@@ -58,8 +58,8 @@ BUG(reduce_scatter_block_amount)
 
 /* All members pass the same counts.
  * ranks: 3
- * says: rank 2 calls MPI_Reduce_scatter *at @here
- * says: calls MPI_Reduce_scatter *at @here* */
+ * says: rank 2 calls MPI_Reduce_scatter with recvcounts[2] = 4 at @here
+ * says: calls MPI_Reduce_scatter with recvcounts[2] = 3 at @here */
 BUG(reduce_scatter_counts)
 {
     int counts[] = {1, 2, wrong && rank == 2 ? 4 : 3};

@@ -82,9 +82,9 @@ BUG(persistent_send)
     MPI_Request_free(&request);
 }
 
-/* ranks: 64
- * says: ranks 0-62:2: in MPI_Recv from any rank, tag 5 on MPI_COMM_WORLD, at @here
- * says: ranks 1-63:2: in MPI_Barrier on MPI_COMM_WORLD, at @barrier */
+/* ranks: 4096
+ * says: ranks 0-4094:2: in MPI_Recv from any rank, tag 5 on MPI_COMM_WORLD, at @here
+ * says: ranks 1-4095:2: in MPI_Barrier on MPI_COMM_WORLD, at @barrier */
 BUG(every_second_rank)
 {
     if (wrong && rank % 2 == 0)

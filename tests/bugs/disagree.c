@@ -482,8 +482,8 @@ BUG(merge_order)
 }
 
 /* ranks: 3
- * says: calls MPI_Reduce_scatter at @here, rank * calls MPI_Reduce_scatter with other recvcounts at
- * @here */
+ * says: rank 1 calls MPI_Reduce_scatter with recvcounts[0] = 0 at @here
+ * says: calls MPI_Reduce_scatter with recvcounts[0] = 2 at @here */
 BUG(reduce_scatter_split)
 {
     int shares[] = {2, 1, 0};
@@ -496,8 +496,8 @@ BUG(reduce_scatter_split)
 }
 
 /* ranks: 3
- * says: calls MPI_Ireduce_scatter at @here, rank * calls MPI_Ireduce_scatter with other recvcounts
- * at @here */
+ * says: rank 2 calls MPI_Ireduce_scatter with recvcounts[0] = 1 at @here
+ * says: calls MPI_Ireduce_scatter with recvcounts[0] = 2 at @here */
 BUG(ireduce_scatter_split)
 {
     int shares[] = {wrong && rank == 2 ? 1 : 2, 0, wrong && rank == 2 ? 2 : 1};

@@ -308,7 +308,7 @@ BUG(large_never_received)
 }
 
 /* ranks: 3
- * says: rank 2: in MPI_Comm_create_group on MPI_COMM_WORLD, at @create
+ * says: rank 2: in MPI_Comm_create_group from rank 1, tag 3 on MPI_COMM_WORLD, at @create
  * says: rank 1: in MPI_Recv from rank 2, tag 9 on MPI_COMM_WORLD, at @here
  */
 BUG(create_group_without_1)
@@ -329,7 +329,8 @@ BUG(create_group_without_1)
 }
 
 /* ranks: 4
- * says: ranks 0,2: in MPI_Intercomm_create on MPI_COMM_WORLD, at @here
+ * says: rank 0: in MPI_Intercomm_create with rank 2, tag 7 on MPI_COMM_WORLD, at @here
+ * says: rank 2: in MPI_Intercomm_create with rank 0, tag 6 on MPI_COMM_WORLD, at @here
  * says: ranks 1,3: in MPI_Intercomm_create on half, at @here
  * says:   cause: rank 0 waits for a message with tag 7 from rank 2, rank 2 waits for a message with
  * tag 6 from rank 0; *

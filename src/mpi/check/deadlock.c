@@ -87,8 +87,10 @@ static void copy_call(const mpi_call_t *call, place_t *place)
 
 static void describe_peer(const place_t *call, char *text, size_t size)
 {
-    bool sends = strstr(call->name, "end") != NULL;
-    bool receives = strstr(call->name, "ecv") != NULL || strstr(call->name, "robe") != NULL;
+    bool is_meeting = strstr(call->name, "Intercomm") != NULL; /* of two leaders */
+    bool sends = strstr(call->name, "end") != NULL || is_meeting;
+    bool receives =
+        strstr(call->name, "ecv") != NULL || strstr(call->name, "robe") != NULL || is_meeting;
     const char *way = sends && receives ? "with" : sends ? "to" : "from";
     char tag[32] = "any tag";
 
@@ -108,7 +110,8 @@ static void describe_peer(const place_t *call, char *text, size_t size)
 
 static bool has_peer(const char *name)
 {
-    static const char *const names[] = {"Send", "Recv", "recv", "send", "Probe", "probe", NULL};
+    static const char *const names[] = {"Send",  "Recv",      "recv",         "send", "Probe",
+                                        "probe", "Intercomm", "create_group", NULL};
 
     for (int i = 0; names[i] != NULL; i++)
         if (strstr(name, names[i]) != NULL)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Reduce, MPI_Allreduce, MPI_Reduce_scatter(_block), MPI_Scan, MPI_Exscan and their
  * nonblocking and persistent forms. */
-#include <limits.h>
-
 #include "mpi/coll/calls.h"
 #include "mpi/coll/check_arguments.h"
 #include "mpi/runtime/runtime.h"
@@ -101,17 +99,7 @@ int impl_reduce_scatter_block(mpi_rank_t *self, const void *sendbuf, void *recvb
                         recvbuf, recvcount, type, op, comm, request, is_persistent);
 }
 
-/* All members give the same counts: a word for them, in the place of a root. */
-static int split_of(coll_vector_t counts, int size)
-{
-    uint64_t value = 0;
-
-    for (int r = 0; r < size; r++)
-        value = xy_hash_u64(value ^ (uint64_t)coll_count_at(counts, r));
-    return (int)(value & INT_MAX);
-}
-
-/* ... and so they can agree about the largest. */
+/* All members give the same counts, and so they can agree about the largest. */
 static int64_t largest(coll_vector_t counts, int size)
 {
     int64_t most = 0;
@@ -139,9 +127,11 @@ int impl_reduce_scatter(mpi_rank_t *self, const void *sendbuf, void *recvbuf, co
     if (error == MPI_SUCCESS)
         coll_agree_on(&call, (uint64_t)largest(counts, call.comm->size) * call.receive_type->size,
                       call.receive_type);
-    if (error == MPI_SUCCESS)
-        call.root = split_of(counts, call.comm->size);
-    if (error == MPI_SUCCESS)
+    if (error == MPI_SUCCESS) {
+        call.root = coll_split_of(counts, call.comm->size);
+        call.comm->shares = counts.data;
+        call.comm->shares_are_wide = counts.is_wide;
         error = coll_check_memory(&call);
+    }
     return coll_go(self, error, &call, request, is_persistent);
 }

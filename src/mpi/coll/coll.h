@@ -27,6 +27,7 @@
 #ifndef XY_MPI_COLL_COLL_H
 #define XY_MPI_COLL_COLL_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -56,6 +57,16 @@ typedef struct {
 static inline int64_t coll_count_at(coll_vector_t v, int i)
 {
     return v.is_wide ? ((const int64_t *)v.data)[i] : ((const int *)v.data)[i];
+}
+
+/* The counts of reduce_scatter in one word, which stands in the place of a root. */
+static inline int coll_split_of(coll_vector_t counts, int size)
+{
+    uint64_t value = 0;
+
+    for (int r = 0; r < size; r++)
+        value = xy_hash_u64(value ^ (uint64_t)coll_count_at(counts, r));
+    return (int)(value & INT_MAX);
 }
 
 /* What a kind of collective does. `prepare` and `finish` run on the local group's worker, a piece

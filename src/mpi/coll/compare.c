@@ -86,7 +86,7 @@ typedef enum {
     ABOUT_BYTES_AND_TYPE,
     ABOUT_TYPE,
     ABOUT_WHAT,
-    ABOUT_SPLIT /* reduce_scatter: other counts, but the largest is the same */
+    ABOUT_SPLIT /* reduce_scatter: other counts */
 } about_t;
 
 static about_t difference(const coll_claim_t *a, const coll_claim_t *b)
@@ -97,8 +97,10 @@ static about_t difference(const coll_claim_t *a, const coll_claim_t *b)
         return ABOUT_ROOT;
     if (a->what != b->what)
         return ABOUT_WHAT;
+    if (a->root != b->root)
+        return ABOUT_SPLIT;
     if (coll_agreed_bytes(a->agreed) == coll_agreed_bytes(b->agreed))
-        return a->root != b->root ? ABOUT_SPLIT : ABOUT_TYPE;
+        return ABOUT_TYPE;
     return mpi_signatures_match(coll_agreed_signature(a->agreed), coll_agreed_signature(b->agreed),
                                 1)
                ? ABOUT_BYTES
@@ -155,9 +157,50 @@ static void describe_root(const mpi_coll_t *coll, const coll_claim_t *c, char te
         snprintf(text, TEXT, " with root %d (%d in it)", world, c->root);
 }
 
-/* "rank 2 calls MPI_Bcast with root 1 at ring.c:25". */
-static void describe(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *c, about_t about,
-                     char text[3 * TEXT])
+/* The counts that a member gave to reduce_scatter. False: they are not known any more, or are in
+ * another process. */
+static bool find_shares(const mpi_coll_t *coll, const coll_claim_t *c, coll_vector_t *shares_p)
+{
+    const mpi_comm_t *comm = comm_of(coll, c->rank);
+
+    if (comm == NULL || comm->shares == NULL)
+        return false;
+    *shares_p = (coll_vector_t){.data = comm->shares, .is_wide = comm->shares_are_wide};
+    return coll_split_of(*shares_p, coll->size) == c->root;
+}
+
+/* " with recvcounts 2, 1, 0": the first of them. */
+static void list_shares(coll_vector_t shares, int count, char text[TEXT])
+{
+    size_t length = 0;
+
+    for (int i = 0; i < count && length + 32 < TEXT; i++)
+        length += (size_t)snprintf(text + length, TEXT - length, "%s%lld",
+                                   i > 0 ? ", " : " with recvcounts ",
+                                   (long long)coll_count_at(shares, i));
+}
+
+/* " with recvcounts[1] = 4", the first that differs from that of `other`. */
+static void describe_shares(const mpi_coll_t *coll, const coll_claim_t *c,
+                            const coll_claim_t *other, char text[TEXT])
+{
+    coll_vector_t own, theirs;
+    int i = 0;
+
+    if (!find_shares(coll, c, &own)) {
+        snprintf(text, TEXT, " with other recvcounts");
+    } else if (!find_shares(coll, other, &theirs)) {
+        list_shares(own, coll->size, text);
+    } else {
+        while (i < coll->size - 1 && coll_count_at(own, i) == coll_count_at(theirs, i))
+            i++;
+        snprintf(text, TEXT, " with recvcounts[%d] = %lld", i, (long long)coll_count_at(own, i));
+    }
+}
+
+/* "rank 2 calls MPI_Bcast with root 1 at ring.c:25", where `other` differs from it. */
+static void describe(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *c,
+                     const coll_claim_t *other, about_t about, char text[3 * TEXT])
 {
     char name[TEXT], detail[TEXT] = "", place[TEXT], host[80] = "";
 
@@ -166,7 +209,7 @@ static void describe(const mpi_coll_t *coll, uint64_t number, const coll_claim_t
     else if (about == ABOUT_WHAT)
         describe_what(c, detail);
     else if (about == ABOUT_SPLIT)
-        snprintf(detail, TEXT, " with other recvcounts");
+        describe_shares(coll, c, other, detail);
     else if (c->kind->is_rooted)
         describe_root(coll, c, detail);
     if (coll->spread != NULL && mpi_job->hosts != NULL)
@@ -243,8 +286,8 @@ static void warn_types(const mpi_coll_t *coll, uint64_t number, const coll_claim
     finding = mismatch(coll, a->rank, b->rank, number);
     if (mpi_finding_is_known(&finding))
         return;
-    describe(coll, number, a, ABOUT_TYPE, text_a);
-    describe(coll, number, b, ABOUT_TYPE, text_b);
+    describe(coll, number, a, b, ABOUT_TYPE, text_a);
+    describe(coll, number, b, a, ABOUT_TYPE, text_b);
     mpi_finding_add(&finding,
                     "collective %llu of %s has different types: %s, %s; give the same types in all",
                     (unsigned long long)number + 1, describe_comm(coll, comm), text_a, text_b);
@@ -312,8 +355,8 @@ void coll_disagree(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *
         strcmp((const char *)(uintptr_t)a->agreed, (const char *)(uintptr_t)b->agreed) == 0)
         return;
     mpi_report_claim();
-    describe(coll, number, a, about == ABOUT_SPLIT ? ABOUT_KIND : about, text_a);
-    describe(coll, number, b, about, text_b);
+    describe(coll, number, a, b, about, text_a);
+    describe(coll, number, b, a, about, text_b);
     finding = finding_of(XMPI_FINDING_DISAGREEMENT, coll, a->rank, b->rank, number);
     report(coll, number, &finding, text_a, text_b);
 }
@@ -342,7 +385,7 @@ void coll_disagree_unseen(const mpi_coll_t *coll, uint64_t number, const coll_cl
     mpi_finding_t finding = finding_of(XMPI_FINDING_DISAGREEMENT, coll, a->rank, other, number);
 
     mpi_report_claim();
-    describe(coll, number, a, ABOUT_KIND, text_a);
+    describe(coll, number, a, a, ABOUT_KIND, text_a);
     snprintf(text_b, sizeof(text_b), "rank %d calls another one%s", world_of(coll, other),
              place_of(coll, other, number, place));
     report(coll, number, &finding, text_a, text_b);

@@ -2,6 +2,7 @@
 /*
  * The calls that make communicators from one communicator.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "mpi/comm/calls.h"
@@ -147,8 +148,41 @@ static int unguided_color(mpi_comm_t *comm, MPI_Info info, int *color_p)
     return MPI_SUCCESS;
 }
 
+static const char *name_of_type(int type)
+{
+    return type == MPI_COMM_TYPE_SHARED        ? "MPI_COMM_TYPE_SHARED"
+           : type == MPI_COMM_TYPE_HW_GUIDED   ? "MPI_COMM_TYPE_HW_GUIDED"
+           : type == MPI_COMM_TYPE_HW_UNGUIDED ? "MPI_COMM_TYPE_HW_UNGUIDED"
+                                               : "MPI_COMM_TYPE_RESOURCE_GUIDED";
+}
+
+static void describe_type(const mpi_topic_t *topic, const mpi_topic_t *other, char *text,
+                          size_t room)
+{
+    (void)other;
+    snprintf(text, room, " with %s", name_of_type(*(const int *)topic->data));
+}
+
+/* Members that want no communicator say MPI_UNDEFINED; all others the same. */
+static bool find_type(const mpi_topic_t *const *topics, int size, int *a_p, int *b_p)
+{
+    *a_p = -1;
+    for (*b_p = 0; *b_p < size; ++*b_p) {
+        int type = *(const int *)topics[*b_p]->data;
+
+        if (type == MPI_UNDEFINED)
+            continue;
+        if (*a_p < 0)
+            *a_p = *b_p;
+        else if (type != *(const int *)topics[*a_p]->data)
+            return true;
+    }
+    return false;
+}
+
 int impl_comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_Comm *newcomm)
 {
+    mpi_topic_t topic = {.data = &type, .find = find_type, .describe = describe_type};
     mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
     int color, code;
 
@@ -167,8 +201,11 @@ int impl_comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_
         color = MPI_UNDEFINED;
     else
         return mpi_error(comm, MPI_ERR_ARG, "%d is not a type of split", type);
-    if (code == MPI_SUCCESS)
-        code = mpi_comm_split(comm, color, key, &made);
+    if (code != MPI_SUCCESS)
+        return code;
+    comm->owner->topic = &topic;
+    code = mpi_comm_split(comm, color, key, &made);
+    comm->owner->topic = NULL;
     return give(code, made, newcomm);
 }
 

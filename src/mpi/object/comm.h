@@ -41,6 +41,8 @@ struct mpi_comm {
     uint64_t stars;      /* and how many of those are small rooted ones (coll/star.c) */
     uint64_t persistent; /* persistent collectives this rank has made requests for */
     const void *sites[XMPI_COMM_SITES]; /* where the program called the last ones, for reports */
+    const void *shares;   /* the counts that it gave to the last MPI_Reduce_scatter, likewise: */
+    bool shares_are_wide; /* MPI_Count, else int */
     mpi_rank_t *owner;
     long references;             /* the handle, and each pending request */
     mpi_comm_t *next, *previous; /* of the owner, freed ones among them: mpi_comm_find */
