@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is left at the end: messages never received, requests never completed. */
+#include <unistd.h>
+
 #include "bugs.h"
 
 static char buffer[1000 + MPI_BSEND_OVERHEAD];
@@ -231,4 +233,67 @@ BUG(left_after_improbe)
     for (int i = 1; i >= 0 && rank == 2 && !wrong; i--)
         MPI_Mrecv(others, 1, MPI_INT, &messages[i], ignore);
     MPI_Comm_free(&pair);
+}
+
+/* The receiver has called MPI_Finalize when the message is sent.
+ * code: 0
+ * says: rank 1: 1 message never received: from rank 0, tag 6, 4 bytes, sent at @here */
+BUG(left_to_finished)
+{
+    if (rank == 0) {
+        usleep(wrong ? 20000 : 0);
+        MPI_Send(numbers, 1, MPI_INT, 1, 6, world); // @here
+    } else if (!wrong) {
+        MPI_Recv(others, 1, MPI_INT, 0, 6, world, ignore);
+    }
+}
+
+/* ---- In virtual time ---- */
+
+/* The second is still on its way when all ranks are in MPI_Finalize.
+ * options: --virtual core:2 --compute none
+ * code: 0
+ * says: rank 1: 2 messages never received; the first: from rank 0, tag 3, 4 bytes, sent at @here */
+BUG(left_virtual)
+{
+    if (rank == 0) {
+        MPI_Send(numbers, 1, MPI_INT, 1, 3, world); // @here
+        MPI_Send(numbers, 1000, MPI_INT, 1, 4, world);
+    } else if (!wrong) {
+        MPI_Recv(others, 1, MPI_INT, 0, 3, world, ignore);
+        MPI_Recv(others, 1000, MPI_INT, 0, 4, world, ignore);
+    }
+}
+
+/* A message that a receive has met is none that is left.
+ * options: --virtual core:2 --compute none
+ * code: 0
+ * says: rank 1: 1 request never completed: that of MPI_Irecv (at @here); * */
+BUG(left_virtual_request)
+{
+    MPI_Request request;
+
+    if (rank == 0) {
+        MPI_Send(numbers, 1, MPI_INT, 1, 3, world);
+        return;
+    }
+    MPI_Irecv(others, 1, MPI_INT, 0, 3, world, &request); // @here
+    if (!wrong)
+        MPI_Wait(&request, ignore);
+}
+
+/* options: --virtual core:2 --compute none
+ * code: 0
+ * says: rank 1: 1 message taken by MPI_Mprobe and never received by MPI_Mrecv: from rank 0, tag 4,
+ * 8 bytes, sent at @send, taken at @take */
+BUG(left_virtual_mprobe)
+{
+    MPI_Message message;
+
+    if (rank == 0)
+        MPI_Send(numbers, 2, MPI_INT, 1, 4, world); // @send
+    else
+        MPI_Mprobe(0, 4, world, &message, ignore); // @take
+    if (rank == 1 && !wrong)
+        MPI_Mrecv(others, 2, MPI_INT, &message, ignore);
 }

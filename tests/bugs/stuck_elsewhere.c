@@ -168,3 +168,15 @@ BUG(check_sends_beside_sleep)
     if (wrong || rank == 1)
         MPI_Recv(others, 1, MPI_INT, 1 - rank, 5, world, ignore);
 }
+
+/* options: --virtual core:2 --compute none
+ * says: rank 1: in MPI_Recv from rank 0, tag 7 on MPI_COMM_WORLD, at @here
+ * says:   cause: rank 1 waits for a message with tag 7 from rank 0; rank 0 has called MPI_Finalize;
+ * a message with tag 8 from rank 0 is there, sent at @send */
+BUG(virtual_other_tag)
+{
+    if (rank == 0)
+        MPI_Send(numbers, 1, MPI_INT, 1, wrong ? 8 : 7, world); // @send
+    else
+        MPI_Recv(others, 1, MPI_INT, 0, 7, world, ignore); // @here
+}

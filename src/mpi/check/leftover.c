@@ -7,17 +7,12 @@
 #include <stdio.h>
 
 #include "mpi/check/check.h"
+#include "mpi/check/wait.h"
 #include "mpi/object/object.h"
 #include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
 
 enum { TEXT = 192 };
-
-/* Messages of the library itself are none of the program's. */
-static bool is_own(const xy_match_entry_t *entry)
-{
-    return (entry->envelope.context & (XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS)) == 0;
-}
 
 /* " on MPI_COMM_SELF"; world need not be named. */
 static void describe_comm(const mpi_rank_t *self, const mpi_comm_t *comm, char text[TEXT])
@@ -40,10 +35,10 @@ static void describe_site(const char *what, const void *at, char text[TEXT])
 }
 
 /* What became of them: "never received", "taken by MPI_Mprobe and never received". */
-static void report_messages(const mpi_rank_t *self, const mpi_message_t *first, int count,
+static void report_messages(const mpi_rank_t *self, const mpi_left_t *first, int count,
                             const char *what, const void *taken_at)
 {
-    const xy_envelope_t *e = &first->entry.envelope;
+    const xy_envelope_t *e = &first->envelope;
     const mpi_comm_t *comm = mpi_comm_find(self, e->context);
     int source = comm != NULL ? mpi_comm_world_rank(comm, e->source) : e->source;
     mpi_finding_t finding = {.kind = XMPI_FINDING_NEVER_RECEIVED,
@@ -62,30 +57,62 @@ static void report_messages(const mpi_rank_t *self, const mpi_message_t *first, 
                     on, (unsigned long long)first->bytes, sent, taken);
 }
 
-static void look_for_messages(mpi_rank_t *self)
-{
-    const mpi_message_t *first = NULL;
-    int count = 0;
+typedef struct {
+    const mpi_rank_t *self;
+    mpi_left_t first;
+    int count;
+} unreceived_t;
 
-    for (const xy_match_entry_t *e = self->match.first; e != NULL; e = e->list_next)
-        if (is_own(e)) {
-            first = first == NULL ? (const mpi_message_t *)e : first;
-            count++;
-        }
-    if (count > 0)
-        report_messages(self, first, count, "never received", NULL);
+/* Will a receive take it that was started and is not over? In virtual time messages may be under
+ * way when all ranks have called MPI_Finalize. */
+static bool is_expected(const mpi_rank_t *self, const xy_envelope_t *e)
+{
+    for (const mpi_request_t *r = self->worker->all_requests; r != NULL; r = r->next_made) {
+        const xy_envelope_t *wanted = &r->entry.envelope;
+
+        if (r->owner == self && r->is_active && !r->is_done && r->kind == XMPI_KIND_RECV &&
+            wanted->context == e->context &&
+            (wanted->source == MPI_ANY_SOURCE || wanted->source == e->source) &&
+            (wanted->tag == MPI_ANY_TAG || wanted->tag == e->tag))
+            return true;
+    }
+    return false;
+}
+
+static bool count_left(void *user, const mpi_left_t *message)
+{
+    unreceived_t *all = user;
+
+    if (!check_is_own(message) ||
+        (mpi_job->clock != NULL && is_expected(all->self, &message->envelope)))
+        return true;
+    if (all->count++ == 0)
+        all->first = *message;
+    return true;
+}
+
+static void look_for_messages(const mpi_rank_t *self)
+{
+    unreceived_t all = {.self = self};
+
+    check_each_left(self, count_left, &all);
+    if (all.count > 0)
+        report_messages(self, &all.first, all.count, "never received", NULL);
 }
 
 static void look_for_taken(const mpi_rank_t *self)
 {
+    const mpi_message_t *first = self->first_taken;
     int count = 0;
+    mpi_left_t left;
 
-    for (const mpi_message_t *m = self->first_taken; m != NULL; m = m->next_taken)
+    for (const mpi_message_t *m = first; m != NULL; m = m->next_taken)
         count++;
-    if (count > 0)
-        report_messages(self, self->first_taken, count,
-                        "taken by MPI_Mprobe and never received by MPI_Mrecv",
-                        self->first_taken->taken_at);
+    if (count == 0)
+        return;
+    left = (mpi_left_t){first->entry.envelope, first->bytes, first->site};
+    report_messages(self, &left, count, "taken by MPI_Mprobe and never received by MPI_Mrecv",
+                    first->taken_at);
 }
 
 static bool is_left(const mpi_request_t *request)
@@ -179,11 +206,9 @@ void mpi_rank_look_back(mpi_rank_t *self)
 {
     if (mpi_made_is_noted)
         look_for_leaks(self);
-    if (mpi_job->clock != NULL)
-        return;                   /* virtual time: its messages are elsewhere */
-    mpi_poll(self->worker->base); /* what was sent before the others came here has arrived */
-    if (self->match.first != NULL)
-        look_for_messages(self);
+    if (mpi_job->clock == NULL)
+        mpi_poll(self->worker->base); /* what was sent before the others came here has arrived */
+    look_for_messages(self);
     look_for_taken(self);
     look_for_requests(self->worker);
 }

@@ -5,6 +5,7 @@
 
 #include "mpi/check/windows.h"
 #include "mpi/object/object.h"
+#include "mpi/virtual/virtual.h"
 
 bool check_is_ending(const mpi_rank_t *rank)
 {
@@ -28,43 +29,68 @@ bool check_is_waiting(const mpi_rank_t *rank)
            (rank->own.count > 0 || check_is_probing(rank));
 }
 
-/* A message of the program on another communicator with the tag that is waited for; or NULL. */
-static const xy_match_entry_t *find_elsewhere(const mpi_rank_t *rank, const mpi_comm_t *comm,
-                                              int tag)
+void check_each_left(const mpi_rank_t *rank, bool (*found)(void *user, const mpi_left_t *message),
+                     void *user)
 {
-    const xy_match_entry_t *e = rank->match.first;
+    if (mpi_job->clock != NULL) {
+        mpi_virtual_each_left(rank, found, user);
+        return;
+    }
+    for (const xy_match_entry_t *e = rank->match.first; e != NULL; e = e->list_next) {
+        const mpi_message_t *m = (const mpi_message_t *)e;
+        mpi_left_t left = {e->envelope, m->bytes, m->site};
 
-    while (e != NULL &&
-           (e->envelope.context == comm->context ||
-            (tag != MPI_ANY_TAG && e->envelope.tag != tag) ||
-            (e->envelope.context & (XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS)) != 0))
-        e = e->list_next;
-    return e;
+        if (!found(user, &left))
+            return;
+    }
+}
+
+/* For a message that is there, and that the receive does not take. */
+typedef struct {
+    const check_wait_t *wait;
+    bool is_here, is_elsewhere;
+    mpi_left_t message;
+} search_t;
+
+/* The first of the partner is the one; else the first of the program on another communicator that
+ * has the tag. */
+static bool look_at_left(void *user, const mpi_left_t *message)
+{
+    search_t *search = user;
+    const xy_envelope_t *e = &message->envelope;
+    const check_wait_t *wait = search->wait;
+
+    if (e->context == wait->comm->context) {
+        search->is_here = wait->peer < 0 || e->source == wait->peer;
+        if (search->is_here)
+            search->message = *message;
+    } else if (!search->is_elsewhere && check_is_own(message) &&
+               (wait->tag == MPI_ANY_TAG || e->tag == wait->tag)) {
+        search->is_elsewhere = true;
+        search->message = *message;
+    }
+    return !search->is_here;
 }
 
 static check_other_t find_other(const mpi_rank_t *rank, const check_wait_t *wait)
 {
-    const xy_match_entry_t *e = rank->match.first;
+    search_t search = {.wait = wait};
+    const xy_envelope_t *e = &search.message.envelope;
     const mpi_comm_t *comm = wait->comm;
 
-    if (wait->kind != CHECK_WAIT_RECEIVE || mpi_job->clock != NULL)
+    if (wait->kind == CHECK_WAIT_RECEIVE)
+        check_each_left(rank, look_at_left, &search);
+    if (!search.is_here && !search.is_elsewhere)
         return (check_other_t){.is_there = false};
-    while (e != NULL && (e->envelope.context != wait->comm->context ||
-                         (wait->peer >= 0 && e->envelope.source != wait->peer)))
-        e = e->list_next;
-    if (e == NULL) {
-        e = find_elsewhere(rank, wait->comm, wait->tag);
-        comm = e != NULL ? mpi_comm_find(rank, e->envelope.context) : NULL;
-    }
-    if (e == NULL)
-        return (check_other_t){.is_there = false};
+    if (!search.is_here)
+        comm = mpi_comm_find(rank, e->context);
     return (check_other_t){.is_there = true,
-                           .tag = e->envelope.tag,
-                           .source = comm != NULL ? mpi_comm_world_rank(comm, e->envelope.source)
-                                                  : MPI_UNDEFINED,
-                           .is_elsewhere = comm != wait->comm,
+                           .tag = e->tag,
+                           .source =
+                               comm != NULL ? mpi_comm_world_rank(comm, e->source) : MPI_UNDEFINED,
+                           .is_elsewhere = !search.is_here,
                            .comm = comm,
-                           .site = ((const mpi_message_t *)e)->site};
+                           .site = search.message.site};
 }
 
 check_wait_t check_wait_of_probe(const mpi_rank_t *rank)

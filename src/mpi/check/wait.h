@@ -56,6 +56,16 @@ bool check_waits_for_any(const mpi_rank_t *rank);
 /* Has it called MPI_Finalize? */
 bool check_is_ending(const mpi_rank_t *rank);
 
+/* The messages to the rank that no receive has taken, from the first; `found` is false: no more of
+ * them. */
+void check_each_left(const mpi_rank_t *rank, bool (*found)(void *user, const mpi_left_t *message),
+                     void *user);
+/* Is it a message of the program? The library has its own. */
+static inline bool check_is_own(const mpi_left_t *message)
+{
+    return (message->envelope.context & (XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS)) == 0;
+}
+
 /* What each rank waits for, and the rank of the world that it points at; -1: none. */
 typedef struct {
     const mpi_job_t *job;

@@ -35,6 +35,13 @@ typedef struct mpi_message {
     char small[XMPI_PACKET_INLINE];
 } mpi_message_t;
 
+/* What reports say about a message that was not received. */
+typedef struct {
+    xy_envelope_t envelope;
+    uint64_t bytes;
+    const void *site; /* where the sender called */
+} mpi_left_t;
+
 /* Start a send. True: complete at once, `request` is not used. Otherwise `request` (initialised by
  * mpi_request_new or mpi_request_init) completes later. `offload`: a communication core may make
  * the copy; for calls that return before it is made (mpi_job_t.offloads). */

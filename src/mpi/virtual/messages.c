@@ -22,13 +22,45 @@ typedef struct virtual_send {
     const void *site; /* where the program called */
     uint16_t signature;
     char *packed;
-    xy_vreq_t *request;        /* NULL: the program has it no more */
-    bool is_received;          /* or dropped */
-    struct virtual_send *next; /* among the free ones */
+    xy_vreq_t *request; /* NULL: the program has it no more */
+    bool is_received;   /* or dropped */
+    bool is_taken;      /* by MPI_Mprobe */
+    int to;             /* a rank of the world */
+    /* Among the free ones; among those to that rank that it has not received. */
+    struct virtual_send *next, *previous;
     char small[SMALL];
 } virtual_send_t;
 
 static virtual_send_t *free_sends;
+
+/* At the end of those to rank `to`. */
+static void send_list(virtual_send_t *s, int to)
+{
+    virtual_rank_t *rank = &virtual.ranks[to];
+
+    s->to = to;
+    s->next = NULL;
+    s->previous = rank->last_left;
+    if (rank->last_left != NULL)
+        rank->last_left->next = s;
+    else
+        rank->first_left = s;
+    rank->last_left = s;
+}
+
+static void send_unlist(const virtual_send_t *s)
+{
+    virtual_rank_t *rank = &virtual.ranks[s->to];
+
+    if (s->previous != NULL)
+        s->previous->next = s->next;
+    else
+        rank->first_left = s->next;
+    if (s->next != NULL)
+        s->next->previous = s->previous;
+    else
+        rank->last_left = s->previous;
+}
 
 static virtual_send_t *send_new(const mpi_transfer_t *t, uint64_t bytes)
 {
@@ -52,8 +84,9 @@ static virtual_send_t *send_new(const mpi_transfer_t *t, uint64_t bytes)
     s->signature = t->type->signature;
     s->packed = NULL;
     s->request = NULL;
-    s->is_received = false;
+    s->is_received = s->is_taken = false;
     mpi_type_hold(t->type);
+    send_list(s, mpi_comm_world_rank(t->comm, t->peer));
     return s;
 }
 
@@ -72,6 +105,7 @@ static void send_received(virtual_send_t *s)
         mpi_buffer_give(virtual.worker, s->packed);
     if (s->type != NULL)
         mpi_type_release(s->type);
+    send_unlist(s);
     s->is_received = true;
     send_free_if_over(s);
 }
@@ -394,11 +428,13 @@ static void describe(mpi_message_t *m, const xy_vjob_status_t *status)
 
     m->entry.envelope = s->envelope;
     m->bytes = s->bytes;
+    m->site = s->site;
     m->sender = NULL;
 }
 
 static mpi_message_t *take(const mpi_rank_t *self, const xy_vjob_status_t *status)
 {
+    virtual_send_t *s = status->send_data;
     mpi_message_t *m = xy_malloc(sizeof(*m));
 
     if (m == NULL) {
@@ -406,6 +442,7 @@ static mpi_message_t *take(const mpi_rank_t *self, const xy_vjob_status_t *statu
         virtual_fail();
     }
     describe(m, status);
+    s->is_taken = true;
     m->data = (char *)(void *)xy_vjob_taken(virtual.job, self->world);
     return m;
 }
@@ -500,6 +537,17 @@ void mpi_virtual_each_unmet(const mpi_rank_t *rank, void (*found)(void *user, co
                             void *user)
 {
     xy_vjob_each_unmet(virtual.job, rank->world, found, user);
+}
+
+void mpi_virtual_each_left(const mpi_rank_t *rank,
+                           bool (*found)(void *user, const mpi_left_t *message), void *user)
+{
+    for (const virtual_send_t *s = virtual.ranks[rank->world].first_left; s != NULL; s = s->next) {
+        mpi_left_t left = {s->envelope, s->bytes, s->site};
+
+        if (!s->is_taken && !found(user, &left))
+            return;
+    }
 }
 
 const mpi_p2p_engine_t virtual_messages = {.send = start_send,

@@ -12,8 +12,9 @@ typedef struct {
     virtual_since_t since; /* timed: when the program's code began to run */
     double factor;         /* timed: what a second of its code takes there */
     bool has_turn;
-    uint64_t receives;   /* that it has started */
-    mpi_message_t found; /* what its last probe found */
+    uint64_t receives;                           /* that it has started */
+    struct virtual_send *first_left, *last_left; /* messages to it that it has not received */
+    mpi_message_t found;                         /* what its last probe found */
 } virtual_rank_t;
 
 typedef struct {

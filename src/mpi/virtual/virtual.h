@@ -24,6 +24,7 @@
 #ifndef XY_MPI_VIRTUAL_VIRTUAL_H
 #define XY_MPI_VIRTUAL_VIRTUAL_H
 
+#include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
 #include "sim/sim.h"
 
@@ -85,6 +86,11 @@ uint64_t mpi_virtual_order(const mpi_rank_t *rank);
  */
 void mpi_virtual_each_unmet(const mpi_rank_t *rank, void (*found)(void *user, const void *message),
                             void *user);
+
+/* The messages to the rank that it has neither received nor taken, also those that are under way,
+ * in the order of their sends; `found` is false: no more of them. */
+void mpi_virtual_each_left(const mpi_rank_t *rank,
+                           bool (*found)(void *user, const mpi_left_t *message), void *user);
 
 /* One-sided operations, in virtual time only: their data moves at once, and what they take is
  * charged. The ranks are world ranks. */
