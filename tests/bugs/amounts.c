@@ -138,7 +138,7 @@ BUG(ialltoallv_excess)
 
 /* A type that is longer than the counts say.
  * code: 15
- * says: MPI_Allgatherv on MPI_COMM_WORLD: rank 0 sends 16 bytes to rank 1 at @here, which has room
+ * says: MPI_Allgatherv on MPI_COMM_WORLD: rank * sends 16 bytes to rank 1 at @here, which has room
  * for 8 at @here;
  * says: rank 1: MPI_Allgatherv at @here sends MPI_DOUBLE and receives MPI_INT
  * says: rank 0: collective 1 of MPI_COMM_WORLD has different types
