@@ -487,3 +487,101 @@ BUG(null_name)
 {
     MPI_Comm_set_name(world, wrong ? NULL : "world"); // @here
 }
+
+/* ---- Arrays that are NULL ---- */
+
+/* ranks: 1
+ * code: 13
+ * says: rank 0: MPI_Type_create_struct: the argument array_of_displacements is NULL (MPI_ERR_ARG;
+ * at
+ * @here) */
+BUG(struct_null)
+{
+    int lengths[] = {1, 1};
+    MPI_Aint places[] = {0, 8};
+    MPI_Datatype types[] = {MPI_INT, MPI_DOUBLE}, made;
+
+    MPI_Type_create_struct(0, NULL, NULL, NULL, &made); // none are fine
+    MPI_Type_free(&made);
+    MPI_Type_create_struct(2, lengths, wrong ? NULL : places, types, &made); // @here
+    MPI_Type_free(&made);
+}
+
+/* ranks: 1
+ * code: 13
+ * says: rank 0: MPI_Type_create_subarray: the argument array_of_starts is NULL (MPI_ERR_ARG; at
+ * @here) */
+BUG(subarray_null)
+{
+    int sizes[] = {4, 4}, parts[] = {2, 2}, starts[] = {1, 1};
+    MPI_Datatype made;
+
+    MPI_Type_create_subarray(2, sizes, parts, wrong ? NULL : starts, MPI_ORDER_C, // @here
+                             MPI_INT, &made);
+    MPI_Type_free(&made);
+}
+
+/* code: 13
+ * says: rank 1: MPI_Waitall: the argument array_of_requests is NULL (MPI_ERR_ARG; at @here) */
+BUG(waitall_null)
+{
+    MPI_Request request;
+
+    MPI_Irecv(others, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request);
+    MPI_Cancel(&request);
+    MPI_Waitall(0, NULL, MPI_STATUSES_IGNORE);
+    MPI_Waitall(1, wrong && rank == 1 ? NULL : &request, MPI_STATUSES_IGNORE); // @here
+}
+
+/* code: 1
+ * ranks: 1
+ * says: rank 0: MPI_Reduce_local: the argument inbuf is NULL and there is data for it
+ * (MPI_ERR_BUFFER; at @here) */
+BUG(reduce_local_null)
+{
+    MPI_Reduce_local(wrong ? NULL : numbers, others, 2, MPI_INT, MPI_SUM); // @here
+}
+
+/* ranks: 3
+ * code: 13
+ * says: MPI_Neighbor_alltoallw: the array of displacements is NULL (MPI_ERR_ARG; at @here) */
+BUG(neighbor_null)
+{
+    int counts[] = {1, 1}, yes = 1;
+    MPI_Aint places[] = {0, 4};
+    MPI_Datatype types[] = {MPI_INT, MPI_INT};
+    MPI_Comm ring;
+
+    MPI_Cart_create(world, 1, &size, &yes, 0, &ring);
+    MPI_Neighbor_alltoallw(numbers, counts, places, types, others, counts, // @here
+                           wrong && rank == 1 ? NULL : places, types, ring);
+    MPI_Comm_free(&ring);
+}
+
+/* code: 1
+ * says: rank 1: MPI_Alltoallw: the receive buffer is NULL and there is data for it (MPI_ERR_BUFFER;
+ * at @here) */
+BUG(alltoallw_buffer_null)
+{
+    int counts[] = {1, 1}, at[] = {0, 4};
+    MPI_Datatype types[] = {MPI_INT, MPI_INT};
+
+    MPI_Alltoallw(numbers, counts, at, types, wrong && rank == 1 ? NULL : others, counts, // @here
+                  at, types, world);
+}
+
+/* Without data neither buffers nor displacements are needed.
+ * code: 13
+ * says: rank 1: MPI_Alltoallv: the array of displacements is NULL (MPI_ERR_ARG; at @here) */
+BUG(displacements_null)
+{
+    int none[] = {0, 0}, some[] = {0, 1};
+    MPI_Datatype types[] = {MPI_INT, MPI_INT};
+
+    MPI_Gatherv(NULL, 0, MPI_INT, NULL, none, NULL, MPI_INT, 0, world);
+    MPI_Scatterv(NULL, none, NULL, MPI_INT, NULL, 0, MPI_INT, 0, world);
+    MPI_Allgatherv(NULL, 0, MPI_INT, NULL, none, NULL, MPI_INT, world);
+    MPI_Alltoallw(NULL, none, NULL, types, NULL, none, NULL, types, world);
+    MPI_Alltoallv(NULL, none, NULL, MPI_INT, others, wrong && rank == 1 ? some : none, // @here
+                  NULL, MPI_INT, world);
+}

@@ -195,6 +195,9 @@ static void check_large(void)
     CHECK_EQUAL(MPI_Pack_size_c(1, type, MPI_COMM_WORLD, &large), MPI_SUCCESS);
     CHECK_EQUAL(large, 1LL << 32);
     MPI_Type_free(&type);
+    CHECK_EQUAL(MPI_Reduce_local(NULL, &value, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER);
+    CHECK_EQUAL(MPI_Reduce_local(&value, NULL, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER);
+    CHECK_EQUAL(MPI_Reduce_local(NULL, NULL, 0, MPI_INT, MPI_SUM), MPI_SUCCESS);
     CHECK_EQUAL(MPI_Reduce_local(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER);
     CHECK_EQUAL(MPI_Reduce_local(&value, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER);
     CHECK_EQUAL(MPI_Reduce_local(&value, &value, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER);

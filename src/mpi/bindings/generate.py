@@ -226,6 +226,18 @@ def is_needed(function, parameter):
     return not (names & MAY_BE_NULL or ("const" in parameter.base and names & HAVE_CLASSES))
 
 
+MAKES_TYPE = re.compile(r"^Type_(create_|indexed|hindexed|struct)")
+
+
+def length_of(function, parameter):
+    """The argument that says how many elements an array has that may be NULL when there are none; or None."""
+    is_list = MAKES_TYPE.match(function.name) or parameter.name in ("array_of_requests", "array_of_indices")
+    if not parameter.is_array or not is_list:
+        return None
+    names = [p.name for p in function.parameters]
+    return next((n for n in ("count", "incount", "ndims") if n in names), None)
+
+
 def null_checks(function, site):
     """Arguments that must not be NULL come before all others, in every function."""
     if function.result != "int":
@@ -234,9 +246,14 @@ def null_checks(function, site):
     refuse, where = "mpi_refuse_null", of_type.get("MPI_Comm", "MPI_COMM_NULL")
     if "MPI_Win" in of_type:
         refuse, where = "mpi_win_refuse_null", of_type["MPI_Win"]
-    return "".join(f"    if (__builtin_expect(!{p.name}, 0))\n"
-                   f'        return {refuse}({site}, {where}, "{p.name}");\n'
-                   for p in function.parameters if is_needed(function, p))
+    text = ""
+    for p in function.parameters:
+        length = length_of(function, p)
+        if length or is_needed(function, p):
+            condition = f"!{p.name} && {length} > 0" if length else f"!{p.name}"
+            text += f"    if (__builtin_expect({condition}, 0))\n"
+            text += f'        return {refuse}({site}, {where}, "{p.name}");\n'
+    return text
 
 
 # The handle of no object, for what a function makes: it is what the program gets when that fails.

@@ -46,7 +46,7 @@ int coll_inter_meet(mpi_rank_t *self, coll_call_t *call, MPI_Request *request, b
 }
 
 /* A side with vectors, or with one count for all blocks. */
-static int check_side(const coll_call_t *call, const coll_given_t *given, mpi_type_t **type_p)
+static int check_side(coll_call_t *call, const coll_given_t *given, mpi_type_t **type_p)
 {
     int n = call->comm->remote->size;
     int error = MPI_SUCCESS;

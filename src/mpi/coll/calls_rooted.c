@@ -49,7 +49,7 @@ int impl_bcast(mpi_rank_t *self, void *buffer, int64_t count, MPI_Datatype type,
 }
 
 /* What the root alone gives: its regular blocks (count) or its vector of them. */
-static int check_root_side(const coll_call_t *call, const void *buffer, int64_t count,
+static int check_root_side(coll_call_t *call, const void *buffer, int64_t count,
                            coll_vector_t counts, coll_vector_t displacements, MPI_Datatype type,
                            mpi_type_t **type_p)
 {

@@ -63,16 +63,37 @@ static int refuse_alias(const coll_call_t *call)
                      "the send and the receive buffer are the same memory; pass MPI_IN_PLACE");
 }
 
+/* Displacements are there only where there is data. */
+static int64_t count_at(const coll_side_t *side, int i)
+{
+    return side->counts.data != NULL ? coll_count_at(side->counts, i) : side->count;
+}
+
+/* Does a block with data begin in the first page, where no memory is? Others may have absolute
+ * addresses. */
+static bool is_at_null(const coll_side_t *side, int blocks)
+{
+    enum { PAGE = 4096 };
+
+    for (int i = 0; i < blocks; i++)
+        if (count_at(side, i) > 0 && mpi_type_held(side->types[i])->is_predefined &&
+            (uintptr_t)coll_block_at(side, i).at < PAGE)
+            return true;
+    return false;
+}
+
 /* Does one side have data? Types of the program may have absolute addresses. */
 static bool has_data(const coll_call_t *call, bool is_send)
 {
     coll_side_t side = coll_side_of(call, is_send);
     int blocks = coll_side_blocks(call, is_send);
 
-    if (side.types != NULL || (blocks > 0 && !side.type->is_predefined))
+    if (side.types != NULL)
+        return is_at_null(&side, blocks);
+    if (blocks > 0 && !side.type->is_predefined)
         return false;
     for (int i = 0; i < blocks; i++)
-        if (coll_block_at(&side, i).count > 0)
+        if (count_at(&side, i) > 0)
             return true;
     return false;
 }
@@ -152,8 +173,17 @@ static int refuse_missing(const coll_call_t *call, const char *what)
     return mpi_error(call->comm, MPI_ERR_ARG, "the array of %s is NULL", what);
 }
 
-int coll_check_counts(const coll_call_t *call, int n, coll_vector_t counts,
-                      coll_vector_t displacements, MPI_Datatype type, mpi_type_t **type_p)
+/* Without data there need be no displacements: the counts, which are 0, stand for them. */
+static void fill_displacements(coll_call_t *call)
+{
+    if (call->send_displacements.data == NULL)
+        call->send_displacements = call->send_counts;
+    if (call->receive_displacements.data == NULL)
+        call->receive_displacements = call->receive_counts;
+}
+
+int coll_check_counts(coll_call_t *call, int n, coll_vector_t counts, coll_vector_t displacements,
+                      MPI_Datatype type, mpi_type_t **type_p)
 {
     bool has_data = false;
 
@@ -170,6 +200,8 @@ int coll_check_counts(const coll_call_t *call, int n, coll_vector_t counts,
     }
     if (has_data && displacements.data == NULL)
         return refuse_missing(call, "displacements");
+    if (displacements.data == NULL)
+        fill_displacements(call);
     return type_p == NULL ? MPI_SUCCESS : check_type(call, type, type_p);
 }
 

@@ -59,8 +59,8 @@ static inline int coll_check_memory(const coll_call_t *call)
 
 /* `n` counts, one for each member, and where their blocks are; their type, when `type_p` is not
  * NULL. */
-int coll_check_counts(const coll_call_t *call, int n, coll_vector_t counts,
-                      coll_vector_t displacements, MPI_Datatype type, mpi_type_t **type_p);
+int coll_check_counts(coll_call_t *call, int n, coll_vector_t counts, coll_vector_t displacements,
+                      MPI_Datatype type, mpi_type_t **type_p);
 int coll_check_types(const coll_call_t *call, int n, const MPI_Datatype types[]);
 /* The operation, into call->op; call->receive_type is set. */
 int coll_check_op(coll_call_t *call, MPI_Op handle);

@@ -85,8 +85,11 @@ int impl_reduce_local(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Da
         return mpi_op_error(object, type);
     if (inbuf == MPI_IN_PLACE || inoutbuf == MPI_IN_PLACE)
         return mpi_error(NULL, MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed for a buffer");
-    if (inbuf == inoutbuf && count > 0 && type->size > 0)
+    if (count > 0 && type->size > 0 && inbuf == inoutbuf)
         return mpi_error(NULL, MPI_ERR_BUFFER, "both buffers are at the same address");
+    if (count > 0 && type->size > 0 && mpi_type_is_contiguous(type) && (!inbuf || !inoutbuf))
+        return mpi_error(NULL, MPI_ERR_BUFFER, "the argument %s is NULL and there is data for it",
+                         inbuf ? "inoutbuf" : "inbuf");
     mpi_op_apply(object, inbuf, inoutbuf, count, type);
     return MPI_SUCCESS;
 }

@@ -63,14 +63,23 @@ static int kind_of(const mpi_blocks_t *send, const mpi_blocks_t *receive)
            (receive->types ? TYPES : 0);
 }
 
+static int refuse_array(mpi_comm_t *comm, const char *what)
+{
+    return mpi_error(comm, MPI_ERR_ARG, "the array of %s is NULL", what);
+}
+
 /* Check the blocks of all `degree` neighbours before any message is sent. */
 static int check_blocks(mpi_comm_t *comm, const mpi_blocks_t *b, int degree)
 {
     int error = MPI_SUCCESS;
 
+    if (b->is_vector && degree > 0 && b->counts.data == NULL)
+        return refuse_array(comm, "counts");
     if (b->buffer == MPI_IN_PLACE)
         return mpi_error(comm, MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed for this buffer");
     for (int i = 0; i < degree && error == MPI_SUCCESS; i++) {
+        if (b->is_vector && b->displacements.data == NULL && count_at(b, i) > 0)
+            return refuse_array(comm, "displacements");
         error = mpi_transfer_refuse(comm, mpi_comm_handle(comm), b->buffer, count_at(b, i),
                                     type_at(b, i), MPI_PROC_NULL, 0, true);
         if (b->counts.data == NULL && b->types == NULL)
@@ -85,8 +94,8 @@ static mpi_transfer_t block_at(const mpi_blocks_t *b, int i, int peer, int tag)
     int64_t count = count_at(b, i);
     MPI_Aint offset = 0;
 
-    if (b->is_one)
-        offset = 0;
+    if (b->is_one || (b->is_vector && b->displacements.data == NULL))
+        offset = 0; /* one block, or none has data */
     else if (b->types)
         offset = (MPI_Aint)coll_count_at(b->displacements, i);
     else if (b->displacements.data)

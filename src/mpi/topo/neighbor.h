@@ -22,6 +22,7 @@ typedef struct {
     MPI_Datatype type;
     const MPI_Datatype *types; /* of each neighbour's block; NULL: `type` */
     bool is_one;               /* all neighbours get the same block */
+    bool is_vector;            /* the program has to give counts and displacements */
 } mpi_blocks_t;
 
 /* Exchange with all neighbours; request NULL: wait; persistent: when MPI_Start says so. */

@@ -21,8 +21,11 @@ int impl_neighbor_allgatherv(mpi_rank_t *self, const void *sendbuf, int64_t send
                              MPI_Request *request, bool is_persistent)
 {
     mpi_blocks_t send = {.buffer = sendbuf, .count = sendcount, .type = sendtype, .is_one = true};
-    mpi_blocks_t receive = {
-        .buffer = recvbuf, .counts = recvcounts, .displacements = displs, .type = recvtype};
+    mpi_blocks_t receive = {.buffer = recvbuf,
+                            .counts = recvcounts,
+                            .displacements = displs,
+                            .type = recvtype,
+                            .is_vector = true};
 
     return mpi_neighbor_exchange(self, comm, &send, &receive, request, is_persistent);
 }
@@ -43,10 +46,16 @@ int impl_neighbor_alltoallv(mpi_rank_t *self, const void *sendbuf, coll_vector_t
                             coll_vector_t recvcounts, coll_vector_t rdispls, MPI_Datatype recvtype,
                             MPI_Comm comm, MPI_Request *request, bool is_persistent)
 {
-    mpi_blocks_t send = {
-        .buffer = sendbuf, .counts = sendcounts, .displacements = sdispls, .type = sendtype};
-    mpi_blocks_t receive = {
-        .buffer = recvbuf, .counts = recvcounts, .displacements = rdispls, .type = recvtype};
+    mpi_blocks_t send = {.buffer = sendbuf,
+                         .counts = sendcounts,
+                         .displacements = sdispls,
+                         .type = sendtype,
+                         .is_vector = true};
+    mpi_blocks_t receive = {.buffer = recvbuf,
+                            .counts = recvcounts,
+                            .displacements = rdispls,
+                            .type = recvtype,
+                            .is_vector = true};
 
     return mpi_neighbor_exchange(self, comm, &send, &receive, request, is_persistent);
 }
@@ -60,11 +69,13 @@ int impl_neighbor_alltoallw(mpi_rank_t *self, const void *sendbuf, coll_vector_t
     mpi_blocks_t send = {.buffer = sendbuf,
                          .counts = sendcounts,
                          .displacements = {sdispls, true},
-                         .types = sendtypes};
+                         .types = sendtypes,
+                         .is_vector = true};
     mpi_blocks_t receive = {.buffer = recvbuf,
                             .counts = recvcounts,
                             .displacements = {rdispls, true},
-                            .types = recvtypes};
+                            .types = recvtypes,
+                            .is_vector = true};
 
     return mpi_neighbor_exchange(self, comm, &send, &receive, request, is_persistent);
 }
