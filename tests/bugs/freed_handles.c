@@ -352,3 +352,40 @@ BUG(message_received_twice)
     if (wrong)
         MPI_Mrecv(others, 1, MPI_INT, &kept, ignore); // @again
 }
+
+#if MPI_VERSION >= 4
+/* code: 34
+ * ranks: 1
+ * says: rank 0: MPI_Bcast_init: the info argument is not an info object: it was freed at @free */
+BUG(freed_info_persistent)
+{
+    MPI_Info info, kept;
+    MPI_Request request;
+
+    MPI_Info_create(&info);
+    kept = info;
+    if (wrong)
+        MPI_Info_free(&info); // @free
+    MPI_Bcast_init(numbers, 1, MPI_INT, 0, world, kept, &request);
+    MPI_Request_free(&request);
+    MPI_Info_free(&kept);
+}
+#endif
+
+/* code: 7
+ * ranks: 1
+ * says: rank 0: MPI_Request_get_status: the request was completed or freed before; it was that of
+ * MPI_Ibarrier at @start */
+BUG(status_after_wait)
+{
+    MPI_Request request, kept;
+    int flag;
+
+    MPI_Ibarrier(world, &request); // @start
+    kept = request;
+    if (wrong)
+        MPI_Wait(&request, ignore);
+    MPI_Request_get_status(kept, &flag, ignore);
+    if (!wrong)
+        MPI_Wait(&request, ignore);
+}

@@ -311,16 +311,18 @@ def body(function):
     if function.kind in ("own", "bare"):
         return checks + impl_call(function, "    return ") + "\n"
     kind, name, suffix = ENTER[function.kind]
-    # The hints of persistent collectives change nothing: there is nothing that they could.
-    ignored = "" if is_plain(function) else "    (void)info;\n"
+    call = impl_call(function, "    error = ")
+    if not is_plain(function): # hints of persistent collectives change nothing: there is nothing that they could
+        call = ("    error = mpi_info_check(mpi_comm_of(comm), info);\n    if (error == MPI_SUCCESS)\n"
+                + impl_call(function, "        error = "))
     if checks:
         enter = (f"    {kind}{name};\n    int error;\n\n{checks}"
                  f"    {name} = mpi_enter{suffix}({site});\n{forget_owned(function)}")
-        return (enter + impl_call(function, "    error = ") + f"\n{no_object(function)}"
-                f"{note_owned(function, site)}{ignored}    return mpi_leave{suffix}({name}, error);\n")
+        return (f"{enter}{call}\n{no_object(function)}{note_owned(function, site)}"
+                f"    return mpi_leave{suffix}({name}, error);\n")
     return (f"    {kind}{name} = mpi_enter{suffix}({site});\n"
             + impl_call(function, "    int error = ") + "\n\n"
-            + f"{note_owned(function, site)}{ignored}    return mpi_leave{suffix}({name}, error);\n")
+            + f"{note_owned(function, site)}    return mpi_leave{suffix}({name}, error);\n")
 
 
 def definition(function):

@@ -41,6 +41,8 @@ static void look(mpi_rank_t *self, int count, const MPI_Request requests[], bool
 
 int impl_request_get_status(mpi_rank_t *self, MPI_Request handle, int *flag, MPI_Status *status)
 {
+    if (mpi_request_is_over(handle))
+        return mpi_request_refuse_over(handle);
     if (!is_over(handle))
         look(self, 1, &handle, false);
     *flag = is_over(handle);
