@@ -38,6 +38,7 @@ function(xy_room name)
       target_compile_definitions(${target} PRIVATE ${R_DEFINES} XYLEM_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                  XYLEM_SANITIZED=${XYLEM_SANITIZED}) # 1: look at fewer cases
       target_link_libraries(${target} PRIVATE xy_${name} PkgConfig::CMOCKA m)
+      target_link_options(${target} PRIVATE $<$<BOOL:${XYLEM_LLD}>:-fuse-ld=lld>)
       xy_sanitized(${target})
       add_test(NAME ${name}.${stem} COMMAND ${target})
       set_tests_properties(${name}.${stem} PROPERTIES LABELS unit TIMEOUT ${XYLEM_TEST_TIMEOUT})
