@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-enum { COARSEST = 60, LEVELS_MAX = 40, MEDIUM = 5000, LARGE = 20000 };
+/* TRIES: initial cuts of the coarsest graph. */
+enum { COARSEST = 60, LEVELS_MAX = 40, TRIES = 6, MEDIUM = 5000, LARGE = 20000 };
 
 xy_status_t place_bisector_init(place_bisector_t *b, uint32_t n, uint64_t seed)
 {
@@ -17,7 +18,6 @@ xy_status_t place_bisector_init(place_bisector_t *b, uint32_t n, uint64_t seed)
 
     memset(b, 0, sizeof(*b));
     b->random = seed;
-    b->tries = 6;
     b->passes = 4;
     b->capacity = n;
     ok = (b->gain = xy_malloc(count * sizeof(*b->gain))) != NULL;
@@ -135,10 +135,19 @@ static uint32_t match(place_bisector_t *b, const place_graph_t *g, uint32_t larg
     return classes;
 }
 
-/* Side 0 grows from one vertex, always by the vertex that cuts least. */
-static void grow(place_bisector_t *b, const place_graph_t *g, uint32_t low, uint32_t high,
-                 uint8_t *side)
+/* A number that differs from one set of vertices to another: theirs, added up. */
+static uint64_t mark_of(uint32_t v)
 {
+    uint64_t x = (v + 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+}
+
+/* Side 0 grows from one vertex, always by the vertex that cuts least. Returns its mark. */
+static uint64_t grow(place_bisector_t *b, const place_graph_t *g, uint32_t low, uint32_t high,
+                     uint8_t *side)
+{
+    uint64_t mark = 0;
     uint32_t filled = 0, wanted = low + (high - low) / 2, listed = 0;
     uint32_t *list = b->order;
 
@@ -162,6 +171,7 @@ static void grow(place_bisector_t *b, const place_graph_t *g, uint32_t low, uint
         v = list[best];
         list[best] = list[--listed];
         side[v] = 0;
+        mark += mark_of(v);
         filled += size_of(g, v);
         for (uint32_t k = g->first[v]; k < g->first[v + 1]; k++) {
             uint32_t u = g->to[k];
@@ -178,43 +188,38 @@ static void grow(place_bisector_t *b, const place_graph_t *g, uint32_t low, uint
             }
         }
     }
+    return mark;
 }
 
-static double cut_of(const place_graph_t *g, const uint8_t *side)
+static bool is_better(place_cut_t a, place_cut_t b)
 {
-    double cut = 0;
-
-    for (uint32_t v = 0; v < g->n; v++)
-        if (side[v] == 0)
-            for (uint32_t k = g->first[v]; k < g->first[v + 1]; k++)
-                cut += side[g->to[k]] ? g->w[k] : 0;
-    return cut;
+    return a.off < b.off || (a.off == b.off && a.cut < b.cut);
 }
 
-static double illegality(const place_graph_t *g, const uint8_t *side, uint32_t low, uint32_t high)
+static bool is_among(uint64_t mark, const uint64_t *marks, uint32_t count)
 {
-    uint32_t size0 = 0;
-
-    for (uint32_t v = 0; v < g->n; v++)
-        size0 += side[v] == 0 ? size_of(g, v) : 0;
-    return size0 < low ? low - size0 : size0 > high ? size0 - high : 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (marks[i] == mark)
+            return true;
+    return false;
 }
 
+/* Small graphs often grow the same side from different vertices: it is refined once. */
 static void cut_coarsest(place_bisector_t *b, const place_graph_t *g, uint32_t low, uint32_t high,
                          uint8_t *side)
 {
-    double best_cut = 0, best_off = 0;
+    uint64_t marks[TRIES];
+    place_cut_t best = {0};
 
-    for (uint32_t i = 0; i < b->tries; i++) {
-        double cut, off;
+    for (uint32_t i = 0; i < TRIES; i++) {
+        place_cut_t c;
 
-        grow(b, g, low, high, side);
-        place_bisect_refine(b, g, low, high, b->passes, side);
-        cut = cut_of(g, side);
-        off = illegality(g, side, low, high);
-        if (i == 0 || off < best_off || (off == best_off && cut < best_cut)) {
-            best_cut = cut;
-            best_off = off;
+        marks[i] = grow(b, g, low, high, side);
+        if (is_among(marks[i], marks, i))
+            continue;
+        c = place_bisect_refine(b, g, low, high, b->passes, side);
+        if (i == 0 || is_better(c, best)) {
+            best = c;
             memcpy(b->best, side, g->n);
         }
     }

@@ -16,7 +16,6 @@ enum { PLACE_BUCKETS = 256 };
 
 typedef struct {
     uint64_t random;
-    uint32_t tries;  /* initial cuts of the coarsest graph */
     uint32_t passes; /* of refinement on each level, at most */
     double faithful; /* the least part of its heaviest edge that a vertex is paired by; 0: any */
     uint32_t capacity;
@@ -36,9 +35,15 @@ void place_bisector_cleanup(place_bisector_t *b);
  * g are one process each. Silent ENOMEM. */
 xy_status_t place_bisect(place_bisector_t *b, const place_graph_t *g, uint32_t low, uint32_t high,
                          uint8_t *side);
-/* Improve a cut that is there. */
-void place_bisect_refine(place_bisector_t *b, const place_graph_t *g, uint32_t low, uint32_t high,
-                         uint32_t passes, uint8_t *side);
+
+typedef struct {
+    double cut;   /* weight of the edges between the sides */
+    uint32_t off; /* how many processes side 0 has too few or too many */
+} place_cut_t;
+
+/* Improve a cut that is there; what it is then. */
+place_cut_t place_bisect_refine(place_bisector_t *b, const place_graph_t *g, uint32_t low,
+                                uint32_t high, uint32_t passes, uint8_t *side);
 
 /* Cut into parts of at most room[i] vertices each, which together hold all. Silent ENOMEM. */
 xy_status_t place_bisect_parts(place_bisector_t *b, const place_graph_t *g, uint32_t parts,

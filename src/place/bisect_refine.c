@@ -24,6 +24,7 @@ typedef struct {
     const place_graph_t *g;
     uint8_t *side;
     double scale; /* buckets per unit of gain */
+    double cut;
     uint32_t size0, low, high, slack;
 } cut_t;
 
@@ -32,12 +33,17 @@ static uint32_t size_of(const place_graph_t *g, uint32_t v)
     return g->size != NULL ? g->size[v] : 1;
 }
 
-static void insert(cut_t *c, uint32_t v)
+static uint32_t bucket_of(const cut_t *c, uint32_t v)
+{
+    /* NOLINTNEXTLINE(bugprone-integer-division) */
+    double x = c->b->gain[v] * c->scale + PLACE_BUCKETS / 2;
+
+    return x <= 0 ? 0 : x >= PLACE_BUCKETS - 1 ? PLACE_BUCKETS - 1 : (uint32_t)x;
+}
+
+static inline void insert(cut_t *c, uint32_t v, uint32_t k)
 {
     place_bisector_t *b = c->b;
-    /* NOLINTNEXTLINE(bugprone-integer-division) */
-    double x = b->gain[v] * c->scale + PLACE_BUCKETS / 2;
-    uint32_t k = x <= 0 ? 0 : x >= PLACE_BUCKETS - 1 ? PLACE_BUCKETS - 1 : (uint32_t)x;
     uint32_t s = c->side[v];
 
     b->bucket[v] = k;
@@ -50,7 +56,7 @@ static void insert(cut_t *c, uint32_t v)
         b->top[s] = k;
 }
 
-static void take_out(cut_t *c, uint32_t v)
+static inline void take_out(cut_t *c, uint32_t v)
 {
     place_bisector_t *b = c->b;
 
@@ -63,7 +69,7 @@ static void take_out(cut_t *c, uint32_t v)
     b->bucket[v] = LOCKED;
 }
 
-static uint32_t best_of(const cut_t *c, uint32_t s)
+static inline uint32_t best_of(const cut_t *c, uint32_t s)
 {
     place_bisector_t *b = c->b;
 
@@ -72,25 +78,53 @@ static uint32_t best_of(const cut_t *c, uint32_t s)
     return b->head[s][b->top[s]];
 }
 
-/* Change the side of v; neighbours that are still free get new gains. */
+/* Change the side of v; its neighbours get new gains, those that are still free also new buckets.
+ * Each becomes the first of its bucket, so that what was touched last moves next.
+ */
 static void cross(cut_t *c, uint32_t v)
 {
     place_bisector_t *b = c->b;
     const place_graph_t *g = c->g;
     uint8_t s = c->side[v] ^= 1;
+    double change[2];
 
+    change[s] = -2;
+    change[s ^ 1] = 2;
     c->size0 = s == 0 ? c->size0 + size_of(g, v) : c->size0 - size_of(g, v);
     b->gain[v] = -b->gain[v];
     for (uint32_t k = g->first[v]; k < g->first[v + 1]; k++) {
-        uint32_t u = g->to[k];
+        uint32_t u = g->to[k], was = b->bucket[u], now;
 
-        b->gain[u] += c->side[u] == s ? -2 * g->w[k] : 2 * g->w[k];
-        if (b->bucket[u] == LOCKED)
+        b->gain[u] += change[c->side[u]] * g->w[k];
+        if (was == LOCKED)
             continue;
-        if (b->bucket[u] != NONE)
+        now = bucket_of(c, u);
+        if (was == now && b->prev[u] == NONE)
+            continue;
+        if (was != NONE)
             take_out(c, u);
-        insert(c, u);
+        insert(c, u, now);
     }
+}
+
+/* Take back all moves but the first `kept`. Gains are worth it only if another pass needs them. */
+static void take_back(cut_t *c, uint32_t moves, uint32_t kept, bool is_last)
+{
+    place_bisector_t *b = c->b;
+
+    if (is_last || kept == 0) {
+        while (moves > kept) {
+            uint32_t v = b->moved[--moves];
+
+            c->side[v] ^= 1;
+            c->size0 += c->side[v] == 0 ? size_of(c->g, v) : -size_of(c->g, v);
+        }
+        return;
+    }
+    for (uint32_t i = 0; i < c->g->n; i++)
+        b->bucket[i] = LOCKED;
+    while (moves > kept)
+        cross(c, b->moved[--moves]);
 }
 
 /* Which vertex moves next, or NONE. */
@@ -118,22 +152,27 @@ static void compute_gains(cut_t *c)
     const place_graph_t *g = c->g;
     double most = 0;
 
+    c->cut = 0;
     c->size0 = 0;
     c->slack = 1;
     for (uint32_t v = 0; v < g->n; v++) {
-        double gain = 0, total = 0;
         uint8_t s = c->side[v];
+        double gain = 0, total = 0, sign[2];
 
+        sign[s] = -1;
+        sign[s ^ 1] = 1;
         for (uint32_t k = g->first[v]; k < g->first[v + 1]; k++) {
             total += g->w[k];
-            gain += c->side[g->to[k]] == s ? -g->w[k] : g->w[k];
+            gain += sign[c->side[g->to[k]]] * g->w[k];
         }
         c->b->gain[v] = gain;
         c->b->total[v] = total;
         if (total > most)
             most = total;
-        if (s == 0)
+        if (s == 0) {
             c->size0 += size_of(g, v);
+            c->cut += (gain + total) / 2;
+        }
         if (size_of(g, v) > c->slack)
             c->slack = size_of(g, v);
     }
@@ -150,13 +189,14 @@ static void fill_buckets(cut_t *c, bool all)
     b->top[0] = b->top[1] = 0;
     for (uint32_t v = c->g->n; v-- > 0;)
         if (all || b->gain[v] + b->total[v] > 1e-9 * b->total[v])
-            insert(c, v);
+            insert(c, v, bucket_of(c, v));
         else
             b->bucket[v] = NONE;
 }
 
-/* One pass; true when the cut got smaller or came into balance. */
-static bool pass(cut_t *c, uint32_t patience)
+/* One pass; true when the cut got smaller or came into balance. After the last one, and after one
+ * that returns false, the gains are not those of the sides. */
+static bool pass(cut_t *c, uint32_t patience, bool is_last)
 {
     place_bisector_t *b = c->b;
     bool was_legal = c->size0 >= c->low && c->size0 <= c->high;
@@ -182,20 +222,24 @@ static bool pass(cut_t *c, uint32_t patience)
     }
     if (best < -1e299)
         kept = 0;
-    for (uint32_t i = 0; i < c->g->n; i++)
-        b->bucket[i] = LOCKED;
-    while (moves > kept)
-        cross(c, b->moved[--moves]);
+    take_back(c, moves, kept, is_last);
+    c->cut -= kept > 0 ? best : 0;
     return kept > 0;
 }
 
-void place_bisect_refine(place_bisector_t *b, const place_graph_t *g, uint32_t low, uint32_t high,
-                         uint32_t passes, uint8_t *side)
+place_cut_t place_bisect_refine(place_bisector_t *b, const place_graph_t *g, uint32_t low,
+                                uint32_t high, uint32_t passes, uint8_t *side)
 {
     cut_t c = {.b = b, .g = g, .side = side, .low = low, .high = high};
     uint32_t patience = g->n / 40 + 20;
 
     compute_gains(&c);
-    for (uint32_t i = 0; i < passes && pass(&c, patience); i++)
+    for (uint32_t i = 0; i < passes && pass(&c, patience, i + 1 == passes); i++)
         ;
+    return (place_cut_t){
+        .cut = c.cut,
+        .off = c.size0 < low    ? low - c.size0
+               : c.size0 > high ? c.size0 - high
+                                : 0,
+    };
 }
