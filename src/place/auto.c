@@ -3,9 +3,10 @@
  * Auto: the cheapest answer of several strategies, made cheaper by exchanges.
  *
  * Multisection comes first. Up to ALL_MAX processes every other strategy is asked too, so that no
- * choice of the user is better than this one. Beyond, those that take no longer than multisection
- * itself are asked; the slow ones only where they can win: with cores to spare, with several
- * processes on a core, or on a tree that is not regular.
+ * choice of the user is better than this one. Beyond, those that need no matrix are asked; the
+ * others, which take longer than multisection, only where they can win: with cores to spare, with
+ * several processes on a core, on a tree that is not regular, or when the best answer so far is
+ * hardly better than a random one.
  *                                                    Cost = the sum of those that are asked
  */
 #include <string.h>
@@ -16,10 +17,15 @@
 
 enum { ALL_MAX = 4096 };
 
+/* Of the cost of a random placement: patterns that can be cut well cost less. On others, such as
+ * random graphs, exchanges matter more than cuts, and treematch makes more of them. */
+#define CUTS_WELL 0.3
+
 typedef struct {
     const xy_problem_t *q;
     uint32_t *answer, *trial, *count;
     double heaviest, cost; /* of the answer: the leaf with most work, 0 without loads */
+    double random;         /* what a random placement costs */
     const char *winner;
 } contest_t;
 
@@ -65,6 +71,8 @@ static xy_status_t judge(contest_t *c, const char *name)
     if (st != XY_OK)
         return st;
     cost = place_cost(c->q, c->trial);
+    if (strcmp(name, place_strategy_random.name) == 0)
+        c->random = cost;
     is_lighter = 1.05 * heaviest < c->heaviest;
     is_heavier = heaviest > 1.05 * c->heaviest;
     if (c->winner == NULL || is_lighter || (!is_heavier && cost < c->cost)) {
@@ -104,20 +112,28 @@ static bool is_full_and_regular(const xy_problem_t *q)
     return true;
 }
 
-static xy_status_t ask_others(contest_t *c)
+/* All strategies that need the matrix, or all that do not. */
+static xy_status_t ask_all(contest_t *c, bool needs_matrix)
 {
     xy_status_t st = XY_OK;
-    bool is_small = c->q->n <= ALL_MAX, is_sure = !is_small && is_full_and_regular(c->q);
 
     for (int i = 0; st == XY_OK && xy_strategies[i] != NULL; i++) {
         const xy_strategy_t *s = xy_strategies[i];
-        bool is_own = s->is_missing == NULL && s->needs_matrix;
 
-        if (s == &place_strategy_auto || s == &place_strategy_multisection)
-            continue;
-        if (is_small || !s->needs_matrix || (is_own && !is_sure))
+        if (s != &place_strategy_auto && s != &place_strategy_multisection &&
+            s->needs_matrix == needs_matrix)
             st = ask(c, s);
     }
+    return st;
+}
+
+static xy_status_t ask_others(contest_t *c)
+{
+    xy_status_t st = ask_all(c, false);
+
+    if (st == XY_OK &&
+        (c->q->n <= ALL_MAX || !is_full_and_regular(c->q) || c->cost > CUTS_WELL * c->random))
+        st = ask_all(c, true);
     return st;
 }
 

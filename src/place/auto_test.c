@@ -112,8 +112,11 @@ static uint32_t random_count(uint64_t *seed, uint32_t leaves)
     }
 }
 
-/* All strategies of the table; those of the libraries where they are there. */
-static void check_default(const xy_matrix_t *m, const xy_target_t *t, xy_objective_t objective)
+/* Up to so many processes all strategies of the table are asked, those of the libraries where they
+ * are there. */
+enum { ALL_MAX = 4096 };
+
+static void check_all(const xy_matrix_t *m, const xy_target_t *t, xy_objective_t objective)
 {
     double cost = cost_by(NULL, m, t, objective);
 
@@ -123,23 +126,6 @@ static void check_default(const xy_matrix_t *m, const xy_target_t *t, xy_objecti
             assert_true(cost <= cost_by(xy_strategies[s]->name, m, t, objective) * (1 + 1e-12));
 }
 
-static void test_no_strategy_is_better_than_the_default(void **state)
-{
-    uint64_t cases = is_soak() ? 20000 : XYLEM_SANITIZED ? 60 : 300;
-
-    (void)state;
-    for (uint64_t i = 1; i <= cases; i++) {
-        uint64_t seed = i * 7919;
-        xy_target_t *t = random_tree(&seed, i % 50 == 0 ? is_soak() ? 2000 : 200 : 36);
-        xy_matrix_t *m = random_pattern(&seed, random_count(&seed, t->leaves));
-
-        check_default(m, t, i % 2 == 0 ? XY_OBJECTIVE_HOPS : XY_OBJECTIVE_WEIGHTED);
-        xy_matrix_destroy(m);
-        xy_target_destroy(t);
-    }
-}
-
-/* Beyond 4096 processes not all are asked. */
 static void check_large(const xy_matrix_t *m, const xy_target_t *t)
 {
     static const char *const never[] = {"packed", "round-robin", "treematch", "bisection"};
@@ -157,6 +143,33 @@ static void check_large(const xy_matrix_t *m, const xy_target_t *t)
     }
 }
 
+/* How many leaves case i may have. */
+static uint32_t most_leaves(uint64_t i)
+{
+    if (is_soak() && i % 500 == 0)
+        return 3000;
+    return i % 50 > 0 ? 36 : is_soak() ? 500 : 200;
+}
+
+static void test_no_strategy_is_better_than_the_default(void **state)
+{
+    uint64_t cases = is_soak() ? 20000 : XYLEM_SANITIZED ? 60 : 300;
+
+    (void)state;
+    for (uint64_t i = 1; i <= cases; i++) {
+        uint64_t seed = i * 7919;
+        xy_target_t *t = random_tree(&seed, most_leaves(i));
+        xy_matrix_t *m = random_pattern(&seed, random_count(&seed, t->leaves));
+
+        if (m->n > ALL_MAX)
+            check_large(m, t);
+        else
+            check_all(m, t, i % 2 == 0 ? XY_OBJECTIVE_HOPS : XY_OBJECTIVE_WEIGHTED);
+        xy_matrix_destroy(m);
+        xy_target_destroy(t);
+    }
+}
+
 static xy_target_t *tree(const char *text)
 {
     xy_machine_t *machine;
@@ -168,27 +181,91 @@ static xy_target_t *tree(const char *text)
     return t;
 }
 
-static void test_large_ones_are_nearly_the_best(void **state)
+/* Full trees, trees with room to spare, and cores that are shared. */
+static void check_large_case(uint64_t i)
 {
     static const struct {
         const char *tree;
         uint32_t n;
-    } cases[] = {{"17x2x128", 4352},
-                 {"100x2x25", 4500},
-                 {"8x6x50", 5000},
-                 {"90x60", 5400},
-                 {"40x3x40", 4700}};
+    } cases[] = {{"17x2x128", 4352}, {"100x2x25", 4500}, {"8x6x50", 5000},  {"90x60", 5400},
+                 {"40x3x40", 4700},  {"7x7x7x14", 4802}, {"30x50x2", 4200}, {"25x4x20", 4600}};
+    size_t k = i % (sizeof(cases) / sizeof(cases[0]));
+    uint64_t seed = i * 104729;
+    xy_target_t *t = tree(cases[k].tree);
+    xy_matrix_t *m = random_pattern(&seed, cases[k].n);
+
+    check_large(m, t);
+    xy_matrix_destroy(m);
+    xy_target_destroy(t);
+}
+
+static void test_large_ones_are_nearly_the_best(void **state)
+{
+    (void)state;
+    for (uint64_t i = 1; i <= (is_soak() ? 100 : XYLEM_SANITIZED ? 0 : 3); i++)
+        check_large_case(i);
+}
+
+/* Processes in a strip, `wide` of them abreast, relabelled. */
+static xy_matrix_t *strip(uint32_t n, uint32_t wide)
+{
+    uint32_t *label = malloc((size_t)n * sizeof(*label)), count = 0;
+    xy_matrix_entry_t *e = malloc((size_t)n * 2 * sizeof(*e));
+    uint64_t seed = 3;
+    xy_matrix_t *m;
+
+    assert_true(label != NULL && e != NULL);
+    place_shuffle(label, n, &seed);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i % wide + 1 < wide && i + 1 < n)
+            e[count++] = (xy_matrix_entry_t){label[i], label[i + 1], 100, 1};
+        if (i + wide < n)
+            e[count++] = (xy_matrix_entry_t){label[i], label[i + wide], 100, 1};
+    }
+    assert_int_equal(xy_matrix_build(n, e, count, false, &m), XY_OK);
+    free(label);
+    free(e);
+    return m;
+}
+
+/* A strip that is cut across costs no more than what its ends cost in every group: at most `wide`
+ * edges and one more, twice where a group is the end of two of the tree's cuts. */
+static void test_what_is_long_and_thin_is_cut_across(void **state)
+{
+    static const struct {
+        const char *tree;
+        uint32_t n, wide;
+        double most;
+    } cases[] = {{"40x3x40", 4700, 1, 1957800}, {"17x2x128", 4352, 5, 4000000}};
 
     (void)state;
-    for (uint64_t i = 1; i <= (is_soak() ? 60 : XYLEM_SANITIZED ? 0 : 3); i++) {
-        uint64_t seed = i * 104729;
-        xy_target_t *t = tree(cases[i % 5].tree);
-        xy_matrix_t *m = random_pattern(&seed, cases[i % 5].n);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        xy_target_t *t = tree(cases[i].tree);
+        xy_matrix_t *m = strip(cases[i].n, cases[i].wide);
 
-        check_large(m, t);
+        assert_true(cost_by("multisection", m, t, XY_OBJECTIVE_WEIGHTED) <= cases[i].most);
         xy_matrix_destroy(m);
         xy_target_destroy(t);
     }
+}
+
+/* Scotch by several threads finds other placements from one time to the next. */
+static void test_scotch_finds_the_same_again(void **state)
+{
+    const xy_strategy_t *s;
+    xy_target_t *t = tree("17x2x128");
+    xy_matrix_t *m = strip(4352, 5);
+    double cost;
+
+    (void)state;
+    assert_int_equal(xy_strategy_find("scotch", &s), XY_OK);
+    if (xy_strategy_is_available(s) && !XYLEM_SANITIZED) {
+        cost = cost_by("scotch", m, t, XY_OBJECTIVE_WEIGHTED);
+        for (int i = 0; i < 3; i++)
+            assert_true(cost_by("scotch", m, t, XY_OBJECTIVE_WEIGHTED) == cost);
+    }
+    xy_matrix_destroy(m);
+    xy_target_destroy(t);
 }
 
 /* Three pairs on three groups of three cores: each pair has a group for itself. */
@@ -235,6 +312,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_strategy_is_better_than_the_default),
         cmocka_unit_test(test_large_ones_are_nearly_the_best),
+        cmocka_unit_test(test_what_is_long_and_thin_is_cut_across),
+        cmocka_unit_test(test_scotch_finds_the_same_again),
         cmocka_unit_test(test_cores_are_left_empty_where_that_helps),
         cmocka_unit_test(test_the_winner_is_named),
     };

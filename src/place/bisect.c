@@ -257,6 +257,13 @@ static int coarsen(place_bisector_t *b, const place_graph_t *g, level_t *levels)
     return count;
 }
 
+/* How much the sizes of the sides of a graph of n vertices may be off. Exact sizes made of large
+ * vertices tear apart what is long and thin; smaller vertices make up later for what is missing. */
+static uint32_t slack_of(const place_bisector_t *b, const place_graph_t *whole, uint32_t n)
+{
+    return b->is_loose && n < whole->n ? whole->n / n : 0;
+}
+
 xy_status_t place_bisect(place_bisector_t *b, const place_graph_t *g, uint32_t low, uint32_t high,
                          uint8_t *side)
 {
@@ -265,15 +272,20 @@ xy_status_t place_bisect(place_bisector_t *b, const place_graph_t *g, uint32_t l
     uint8_t *coarse_side = count > 0 ? xy_malloc(g->n) : NULL;
     xy_status_t st = count < 0 || (count > 0 && coarse_side == NULL) ? XY_ENOMEM : XY_OK;
 
-    if (st == XY_OK)
-        cut_coarsest(b, count > 0 ? &levels[count - 1].graph : g, low, high, side);
+    if (st == XY_OK) {
+        const place_graph_t *coarsest = count > 0 ? &levels[count - 1].graph : g;
+        uint32_t slack = slack_of(b, g, coarsest->n);
+
+        cut_coarsest(b, coarsest, low > slack ? low - slack : 0, high + slack, side);
+    }
     for (int i = count - 1; st == XY_OK && i >= 0; i--) {
         const place_graph_t *finer = i > 0 ? &levels[i - 1].graph : g;
+        uint32_t slack = slack_of(b, g, finer->n);
 
         memcpy(coarse_side, side, levels[i].graph.n);
         for (uint32_t v = 0; v < finer->n; v++)
             side[v] = coarse_side[levels[i].class_of[v]];
-        place_bisect_refine(b, finer, low, high,
+        place_bisect_refine(b, finer, low > slack ? low - slack : 0, high + slack,
                             finer->n > LARGE    ? 1
                             : finer->n > MEDIUM ? 2
                                                 : b->passes,

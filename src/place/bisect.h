@@ -18,6 +18,7 @@ typedef struct {
     uint64_t random;
     uint32_t passes; /* of refinement on each level, at most */
     double faithful; /* the least part of its heaviest edge that a vertex is paired by; 0: any */
+    bool is_loose;   /* sides of coarse graphs need not have the exact sizes */
     uint32_t capacity;
     /* One entry per vertex. */
     double *gain, *total; /* total: of the weights of its edges */

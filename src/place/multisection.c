@@ -23,8 +23,8 @@
 #include "place/refine.h"
 #include "place/strategy_internal.h"
 
-/* Processes: between which two starts are tried, and from which on time counts more than the last
- * percent. */
+/* Processes: from which on two starts are tried, up to which spare room is tried twice, and from
+ * which on time counts more than the last percent. */
 enum { TINY = 128, SMALL = 2000, LARGE = PLACE_LARGE };
 
 static xy_status_t cut(void *arg, const place_graph_t *g, const uint32_t *ids, uint32_t parts,
@@ -34,8 +34,8 @@ static xy_status_t cut(void *arg, const place_graph_t *g, const uint32_t *ids, u
     return place_bisect_parts(arg, g, parts, room, part_of);
 }
 
-/* The cuts down the tree alone, without exchanges; `faithful` as in place_bisector_t. */
-static xy_status_t multisect(const xy_problem_t *q, uint32_t spare, double faithful,
+/* The cuts down the tree alone, without exchanges; the others as in place_bisector_t. */
+static xy_status_t multisect(const xy_problem_t *q, uint32_t spare, double faithful, bool loose,
                              uint32_t *leaf_of)
 {
     place_bisector_t b;
@@ -44,6 +44,7 @@ static xy_status_t multisect(const xy_problem_t *q, uint32_t spare, double faith
     if (st != XY_OK)
         return st;
     b.faithful = faithful;
+    b.is_loose = loose;
     st = place_cut_tree(q, spare, cut, &b, leaf_of);
     place_bisector_cleanup(&b);
     return st;
@@ -72,13 +73,19 @@ static bool cuts_light_only(const xy_problem_t *q, const uint32_t *leaf_of)
     return true;
 }
 
-/* See match() in bisect.c. Each way of pairing is the better one for some patterns: where there are
- * two starts, each has its own. It takes more levels, and so more time. */
+/* See match() and slack_of() in bisect.c. Each way of pairing, and of keeping to sizes, is the
+ * better one for some patterns: where there are two starts, each has its own. Faithful pairs take
+ * more levels, and so more time. */
 #define FAITHFUL 0.3
 
 static bool is_faithful(uint32_t n, uint32_t number)
 {
     return n <= LARGE && (n > SMALL || number > 0);
+}
+
+static bool is_loose(uint32_t number)
+{
+    return number % 2 == 0;
 }
 
 /* One placement: start number 0 of a pattern that is a grid cuts bricks. `before` is room for
@@ -94,7 +101,8 @@ static xy_status_t start(const xy_problem_t *q, place_grid_pattern_t *l, uint32_
     if (number == 0 && l->dimensions > 0)
         st = place_cut_tree(q, 0, cut_grid_pattern, l, leaf_of);
     else
-        st = multisect(&again, spare, is_faithful(q->graph->n, number) ? FAITHFUL : 0, leaf_of);
+        st = multisect(&again, spare, is_faithful(q->graph->n, number) ? FAITHFUL : 0,
+                       is_loose(number), leaf_of);
     if (st != XY_OK)
         return st;
     memcpy(before, leaf_of, bytes);
@@ -132,12 +140,11 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
     return st;
 }
 
-/* How many starts use the fewest parts of the machine that hold the processes. Problems that take a
- * few milliseconds are solved from two, unless the first is sure, and so are grids: bricks are
- * quickly cut, but not always the best. */
-static uint32_t count_starts(uint32_t n, const place_grid_pattern_t *l)
+/* How many starts use the fewest parts of the machine that hold the processes: two, unless the
+ * first is sure. Bricks of a grid are quickly cut, too, but not always the best. */
+static uint32_t count_starts(uint32_t n)
 {
-    return (n > TINY && n <= SMALL) || (l->dimensions > 0 && n <= LARGE) ? 2 : 1;
+    return n > TINY ? 2 : 1;
 }
 
 /* How many more leave room to spare where there is any: groups of processes that do not fill a part
@@ -163,7 +170,7 @@ static xy_status_t place_sorted(const xy_problem_t *q, uint32_t *leaf_of)
     xy_status_t st =
         other == NULL || before == NULL ? XY_ENOMEM : place_grid_pattern_find(q->graph, &l);
 
-    starts = count_starts(n, &l);
+    starts = count_starts(n);
     for (uint32_t i = 0; st == XY_OK && i < starts + roomy; i++) {
         uint32_t *answer = i == 0 ? leaf_of : other;
         uint32_t spare = i < starts ? 0 : i == starts ? UINT32_MAX : 1;

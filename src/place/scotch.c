@@ -35,6 +35,10 @@ static struct {
     __typeof__(&SCOTCH_stratExit) strat_exit;
     __typeof__(&SCOTCH_randomSeed) random_seed;
     __typeof__(&SCOTCH_randomReset) random_reset;
+    __typeof__(&SCOTCH_contextInit) context_init;
+    __typeof__(&SCOTCH_contextExit) context_exit;
+    __typeof__(&SCOTCH_contextThreadSpawn) context_thread_spawn;
+    __typeof__(&SCOTCH_contextBindGraph) context_bind_graph;
 } scotch;
 
 static const place_symbol_t symbols[] = {
@@ -53,6 +57,10 @@ static const place_symbol_t symbols[] = {
     {"SCOTCH_stratExit", &scotch.strat_exit},
     {"SCOTCH_randomSeed", &scotch.random_seed},
     {"SCOTCH_randomReset", &scotch.random_reset},
+    {"SCOTCH_contextInit", &scotch.context_init},
+    {"SCOTCH_contextExit", &scotch.context_exit},
+    {"SCOTCH_contextThreadSpawn", &scotch.context_thread_spawn},
+    {"SCOTCH_contextBindGraph", &scotch.context_bind_graph},
     {0},
 };
 
@@ -189,6 +197,25 @@ static double diameter_of(const xy_target_t *t, const hull_t *h)
     return sum;
 }
 
+/* By one thread: what several find depends on which of them is first. */
+static int map_alone(const SCOTCH_Graph *graph, const SCOTCH_Arch *arch, SCOTCH_Strat *strat,
+                     SCOTCH_Num *answer)
+{
+    SCOTCH_Context context;
+    SCOTCH_Graph bound;
+    int rc;
+
+    if (scotch.context_init(&context) != 0)
+        return 1;
+    scotch.graph_init(&bound);
+    rc = scotch.context_thread_spawn(&context, 1, NULL) ||
+         scotch.context_bind_graph(&context, graph, &bound) ||
+         scotch.graph_map(&bound, arch, strat, answer);
+    scotch.graph_exit(&bound);
+    scotch.context_exit(&context);
+    return rc;
+}
+
 static int map(const xy_problem_t *q, const hull_t *h, SCOTCH_Num *work, SCOTCH_Num *answer)
 {
     const place_graph_t *g = q->graph;
@@ -214,7 +241,7 @@ static int map(const xy_problem_t *q, const hull_t *h, SCOTCH_Num *work, SCOTCH_
                             weight) ||
          scotch.strat_graph_map_build(&strat, SCOTCH_STRATQUALITY, (SCOTCH_Num)q->target->leaves,
                                       spare > 0.001 ? spare : 0.001) ||
-         scotch.graph_map(&graph, &arch, &strat, answer);
+         map_alone(&graph, &arch, &strat, answer);
     scotch.strat_exit(&strat);
     scotch.graph_exit(&graph);
     scotch.arch_exit(&arch);
