@@ -57,6 +57,19 @@ xy_status_t xy_target_create(const xy_machine_t *m, const xy_weights_t *weights,
  * /sys: logical[leaf] is a place in `cpus`. Much faster than discovering the whole machine. `cpus`
  * NULL: nothing is known of them, all are equally far from each other. */
 xy_status_t xy_target_live(const int *cpus, uint32_t count, xy_target_t **target_p);
+/* A processor of some host: what it shares with others there, as numbers that are equal for those
+ * who share (package, NUMA node, third and second cache, core). */
+enum { XY_TARGET_SHARES = 5 };
+typedef struct {
+    uint32_t host, cpu;
+    uint32_t shares[XY_TARGET_SHARES];
+} xy_target_cpu_t;
+
+/* ... of this machine, from /sys; host 0. */
+xy_target_cpu_t xy_target_cpu(int cpu);
+/* Processors of several hosts, which are levels of one tree: logical[leaf] is a place in `cpus`.
+ * One that is named repeatedly has as many leaves. */
+xy_status_t xy_target_hosts(const xy_target_cpu_t *cpus, uint32_t count, xy_target_t **target_p);
 /* "torus:8x8x8" or "mesh:32x32". Dimension d weighs weights->value[d], 1 by default. */
 xy_status_t xy_target_grid(const char *text, const xy_weights_t *weights, xy_target_t **target_p);
 /* Is it the text of a grid? */

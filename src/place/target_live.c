@@ -4,12 +4,15 @@
  * what. For programs that are not to wait for, or be linked to, the discovery of a whole machine.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "machine/machine.h"
 #include "place/target.h"
 #include "place/target_internal.h"
 
-enum { PACKAGE, NUMA, CACHE3, CACHE2, CORE, LEVELS };
+enum { HOST, PACKAGE, NUMA, CACHE3, CACHE2, CORE, LEVELS };
+
+_Static_assert(LEVELS - PACKAGE == (int)XY_TARGET_SHARES, "all but the host are shared in it");
 
 /* A processor: what it shares with others, as numbers that are equal for those who share. */
 typedef struct {
@@ -116,38 +119,78 @@ static void fill(const place_t *places, span_t *spans, xy_target_t *t)
         t->weight[i] = weight[spans[i].level];
     }
     for (uint32_t leaf = 0; leaf < t->leaves; leaf++) {
-        count += leaf > 0 && (places[leaf].key[PACKAGE] != places[leaf - 1].key[PACKAGE] ||
+        count += leaf > 0 && (places[leaf].key[HOST] != places[leaf - 1].key[HOST] ||
+                              places[leaf].key[PACKAGE] != places[leaf - 1].key[PACKAGE] ||
                               places[leaf].key[NUMA] != places[leaf - 1].key[NUMA]);
         t->logical[leaf] = places[leaf].index;
         t->physical[leaf] = places[leaf].cpu;
+        t->host[leaf] = places[leaf].key[HOST];
         t->numa[leaf] = count;
     }
+}
+
+/* Of all places, in any order. */
+static xy_status_t make_target(place_t *places, uint32_t count, xy_target_t **target_p)
+{
+    span_t *spans = xy_calloc((size_t)2 * count, sizeof(*spans));
+    xy_target_t *t = place_target_allocate(count, 2 * count);
+
+    if (spans == NULL || t == NULL) {
+        xy_free(spans);
+        xy_target_destroy(t);
+        return xy_fail_memory("preparing a machine for placing");
+    }
+    qsort(places, count, sizeof(*places), compare);
+    fill(places, spans, t);
+    xy_free(spans);
+    *target_p = t;
+    return XY_OK;
 }
 
 xy_status_t place_target_read(const char *root, const int *cpus, uint32_t count,
                               xy_target_t **target_p)
 {
     place_t *places = xy_calloc(count, sizeof(*places));
-    span_t *spans = xy_calloc((size_t)2 * count, sizeof(*spans));
-    xy_target_t *t = place_target_allocate(count, 2 * count);
+    xy_status_t st;
 
-    if (places == NULL || spans == NULL || t == NULL) {
-        xy_free(places);
-        xy_free(spans);
-        xy_target_destroy(t);
+    if (places == NULL)
         return xy_fail_memory("preparing this machine for placing");
-    }
     for (uint32_t i = 0; i < count; i++)
         if (cpus != NULL)
             read_place(root, i, cpus[i], &places[i]);
         else
             places[i] = (place_t){.index = i, .cpu = i, .key[LEVELS] = i};
-    qsort(places, count, sizeof(*places), compare);
-    fill(places, spans, t);
+    st = make_target(places, count, target_p);
     xy_free(places);
-    xy_free(spans);
-    *target_p = t;
-    return XY_OK;
+    return st;
+}
+
+xy_target_cpu_t xy_target_cpu(int cpu)
+{
+    xy_target_cpu_t c = {.cpu = (uint32_t)cpu};
+    place_t p;
+
+    read_place(XY_SYSFS, 0, cpu, &p);
+    memcpy(c.shares, &p.key[PACKAGE], sizeof(c.shares));
+    return c;
+}
+
+xy_status_t xy_target_hosts(const xy_target_cpu_t *cpus, uint32_t count, xy_target_t **target_p)
+{
+    place_t *places = xy_calloc(count, sizeof(*places));
+    xy_status_t st;
+
+    if (places == NULL)
+        return xy_fail_memory("preparing hosts for placing");
+    for (uint32_t i = 0; i < count; i++) {
+        places[i] = (place_t){.index = i, .cpu = cpus[i].cpu};
+        places[i].key[HOST] = cpus[i].host;
+        memcpy(&places[i].key[PACKAGE], cpus[i].shares, sizeof(cpus[i].shares));
+        places[i].key[LEVELS] = i;
+    }
+    st = make_target(places, count, target_p);
+    xy_free(places);
+    return st;
 }
 
 xy_status_t xy_target_live(const int *cpus, uint32_t count, xy_target_t **target_p)

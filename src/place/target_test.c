@@ -114,6 +114,38 @@ static void test_unknown_processors_are_alike(void **state)
     xy_target_destroy(t);
 }
 
+/* Three cores of one host, one of which is named twice, and two of another, in any order. */
+static void test_hosts_are_a_level(void **state)
+{
+    const xy_target_cpu_t cpus[] = {
+        {.host = 1, .cpu = 4, .shares = {0, 0, 0, 4, 4}}, {.host = 0, .cpu = 0, .shares = {0}},
+        {.host = 0, .cpu = 8, .shares = {1, 1, 8, 8, 8}}, {.host = 1, .cpu = 0, .shares = {0}},
+        {.host = 0, .cpu = 8, .shares = {1, 1, 8, 8, 8}},
+    };
+    xy_target_t *t;
+
+    (void)state;
+    assert_int_equal(xy_target_hosts(cpus, 5, &t), XY_OK);
+    assert_int_equal(t->leaves, 5);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(t->host[i], i >= 3);
+        assert_int_equal(t->host[i], cpus[t->logical[i]].host);
+        assert_int_equal(t->physical[i], cpus[t->logical[i]].cpu);
+    }
+    /* The same core, the same host, another host. */
+    assert_int_equal(t->physical[1], 8);
+    assert_int_equal(t->physical[2], 8);
+    assert_true(xy_target_hops(t, 1, 2) < xy_target_hops(t, 0, 1));
+    assert_true(xy_target_hops(t, 0, 1) < xy_target_hops(t, 0, 3));
+    assert_true(xy_target_weighted(t, 3, 4) < xy_target_weighted(t, 2, 3));
+    assert_int_equal(t->numa[0], 0);
+    assert_int_equal(t->numa[2], 1);
+    assert_int_equal(t->numa[4], 2);
+    xy_target_destroy(t);
+    assert_int_equal(xy_target_cpu(0).host, 0);
+    assert_int_equal(xy_target_cpu(0).cpu, 0);
+}
+
 static void test_memory_runs_out(void **state)
 {
     (void)state;
@@ -200,6 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files_of_linux),
         cmocka_unit_test(test_unknown_processors_are_alike),
+        cmocka_unit_test(test_hosts_are_a_level),
         cmocka_unit_test(test_memory_runs_out),
         cmocka_unit_test(test_capacities_are_kept),
         cmocka_unit_test(test_too_little_room_is_said),

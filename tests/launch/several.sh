@@ -69,3 +69,17 @@ says "$out" "recorded by 2 processes"
 [ ! -e none ] || die "a matrix of a job that was ended"
 ends 1 "/nowhere/x.xyt" -n 4 --processes 2 --trace /nowhere/x.xyt ./several
 [ -c /dev/full ] && ends 1 "/dev/full: cannot write the trace: No space left" -n 4 --processes 2 --trace /dev/full ./several messages
+
+# Placed by a matrix: partners 0-2 and 1-3 share a process; rank 0 has the input wherever it is.
+printf '# ranks 4\nsource,target,bytes,messages\n0,2,9000,9\n2,0,9000,9\n1,3,9000,9\n3,1,9000,9\n0,1,1,1\n' >partners.csv
+run 0 -v -n 4 --processes 2 --matrix partners.csv --monitor placed ./several messages <input
+says "$out" "input two"
+process_of() { sed -n "s/^mpiexec: rank $1 runs .* in process \\([0-9]*\\)\$/\\1/p" <<<"$err"; }
+[ "$(process_of 0)$(process_of 1)" = "$(process_of 2)$(process_of 3)" ] || die "not by the matrix: $err"
+[ "$(process_of 0)" != "$(process_of 1)" ] || die "not by the matrix: $err"
+for rank in 0 1 2 3; do
+    says "$out" "rank $rank of 4 here $((rank / 2)) of 2 on $host"
+done
+cmp one/program.csv placed/program.csv || die "other messages than in one process"
+ends 1 "the matrix has 4 ranks and the job 5" -n 5 --processes 2 --matrix partners.csv ./several
+ends 137 "(2 ranks) was ended by signal 9" -n 4 --processes 2 --matrix partners.csv ./several kill 0

@@ -21,15 +21,17 @@
 
 enum { EXIT_TIME_LIMIT = 124, FRAMES_AT_ONCE = 64 };
 
-/* Seconds: until all have come; between two looks; for a process to answer; for one to end after it
- * was told; for the reason of an end to become known. */
-#define LOOK_SECONDS  1.0
-#define END_SECONDS   8.0
-#define CAUSE_SECONDS 2.0
+/* Seconds: between two looks; for a process to end after it was told; for the reason of an end to
+ * become known; for a launcher that has lost a process to end by itself (Open MPI's crashes when a
+ * signal comes meanwhile). */
+#define LOOK_SECONDS     1.0
+#define END_SECONDS      8.0
+#define CAUSE_SECONDS    2.0
+#define LAUNCHER_SECONDS 4.0
 
 static struct {
     head_t base;
-    bool is_ending, has_cards; /* all cards of the last exchange have come */
+    bool is_ending, is_launcher_told, has_cards; /* all cards of the last exchange have come */
     int code;
     double begun, met, ending_since, looked; /* met: when all had come */
     int signals;
@@ -56,7 +58,9 @@ static char *name_of(int process, char text[320])
     for (int i = 0; i < process; i++)
         first += head.base.processes[i].ranks;
     n = snprintf(text, 320, "process %d on %.200s", process, p->host != NULL ? p->host : "?");
-    if (p->ranks == 1)
+    if (head.base.process_of != NULL)
+        snprintf(text + n, 320 - (size_t)n, " (%d rank%s)", p->ranks, plural(p->ranks));
+    else if (p->ranks == 1)
         snprintf(text + n, 320 - (size_t)n, " (rank %d)", first);
     else if (p->ranks > 1)
         snprintf(text + n, 320 - (size_t)n, " (ranks %d-%d)", first, first + p->ranks - 1);
@@ -213,6 +217,10 @@ static void make_job(int process, xy_text_t *text)
         node_field_add(text, h->processes[i].host);
         node_field_add_number(text, h->processes[i].ranks);
     }
+    for (int r = 0; r < h->size && h->process_of != NULL; r++) {
+        node_field_add_number(text, h->process_of[r]);
+        node_field_add_number(text, h->slot_of[r]);
+    }
 }
 
 static void send_job(int process)
@@ -254,6 +262,29 @@ static bool all_have_come(void)
     return true;
 }
 
+/* What the cores of each host share, where that is wanted and not known. */
+static void ask_for_cpus(void)
+{
+    for (int i = 0; i < head.base.count && head_places(&head.base); i++)
+        if (head.base.processes[i].cpus == NULL)
+            xy_channel_send(&head.base.processes[i].link, NODE_CPUS, NULL, 0);
+}
+
+/* When all is known that is wanted. */
+static void place_and_send(void)
+{
+    xy_status_t st;
+
+    for (int i = 0; i < head.base.count && head_places(&head.base); i++)
+        if (head.base.processes[i].cpus == NULL)
+            return;
+    st = head_place_ranks(&head.base);
+    if (st != XY_OK)
+        end_job(xy_status_exit_code(st), false);
+    for (int i = 0; i < head.base.count && st == XY_OK; i++)
+        send_job(i);
+}
+
 static void take_hello(int process, const xy_frame_t *frame)
 {
     head_process_t *p = &head.base.processes[process];
@@ -279,8 +310,8 @@ static void take_hello(int process, const xy_frame_t *frame)
         return;
     head.met = xy_now();
     head_share_ranks(&head.base);
-    for (int i = 0; i < head.base.count; i++)
-        send_job(i);
+    ask_for_cpus();
+    place_and_send();
 }
 
 /* When the last card has come, all get all. */
@@ -332,6 +363,10 @@ static void take_frame(int process, const xy_frame_t *frame)
         break;
     case NODE_PONG:
         head_take_time(&head.base, process, frame);
+        break;
+    case NODE_CPUS:
+        head_take_cpus(&head.base.processes[process], frame);
+        place_and_send();
         break;
     case NODE_TRACE:
         head_take_trace(process, frame);
@@ -487,8 +522,11 @@ static void look_at_clock(void)
     look_for_unready(now);
     if (now - head.looked >= LOOK_SECONDS)
         look_for_silence(now);
-    if (head.is_ending && head.base.launcher > 0 && !has_links())
+    if (head.is_ending && head.base.launcher > 0 && !head.is_launcher_told && !has_links() &&
+        now - head.ending_since > LAUNCHER_SECONDS) {
+        head.is_launcher_told = true;
         kill(head.base.launcher, SIGTERM);
+    }
     if (head.is_ending && now - head.ending_since > END_SECONDS)
         end_by_force();
 }
@@ -652,10 +690,10 @@ static xy_status_t begin(const mpi_launch_values_t *values, int size, const mpi_
 static xy_status_t start_all(void)
 {
     fflush(NULL);
-    head.base.is_input_sent = head_needs_launcher(&head.base);
+    head.base.is_input_sent = head_needs_launcher(&head.base) || head_places(&head.base);
     head_input_begin(&head.base);
-    return head.base.is_input_sent ? head_start_by_launcher(&head.base)
-                                   : head_start_here(&head.base);
+    return head_needs_launcher(&head.base) ? head_start_by_launcher(&head.base)
+                                           : head_start_here(&head.base);
 }
 
 int mpi_head_run(const mpi_launch_values_t *values, int size, const mpi_hosts_t *hosts)

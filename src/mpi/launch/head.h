@@ -26,7 +26,9 @@ typedef struct {
     char *host, *card;
     long cores_there, slots; /* 0: not known */
     int ranks;
-    char *cores;  /* that it is to use, or NULL: all */
+    char *cores;           /* that it is to use, or NULL: all */
+    xy_target_cpu_t *cpus; /* its cores, where ranks are placed by a matrix; or NULL */
+    uint32_t cpu_count;
     double heard; /* when it last said something */
     bool has_traffic;
     int clock_count;     /* samples so far */
@@ -45,10 +47,11 @@ typedef struct {
     int launcher_status;
     bool starts_all; /* it starts all processes, and only it knows how they end */
     const char *launcher_name;
-    char *host_file;    /* ours, or NULL */
-    bool is_input_sent; /* to process 0 */
-    bool is_input_away; /* a piece, which was not taken yet */
-    int input;          /* -1: at its end */
+    char *host_file;           /* ours, or NULL */
+    int *process_of, *slot_of; /* [size] of ranks that were placed by a matrix; or NULL */
+    bool is_input_sent;        /* to the process of rank 0 */
+    bool is_input_away;        /* a piece, which was not taken yet */
+    int input;                 /* -1: at its end */
 } head_t;
 
 /* Processes on this machine, each with cores of its own. */
@@ -64,7 +67,13 @@ void head_share_ranks(head_t *head);
 /* Before they are started: leave out processes that would get none. */
 void head_leave_out(head_t *head);
 
-/* Standard input for process 0. */
+/* By --matrix, on the tree of all hosts: each has as many slots as head_share_ranks gave it ranks,
+ * spread over its cores. Needs their cpus. Nothing to do where no matrix is asked for. */
+bool head_places(const head_t *head);
+void head_take_cpus(head_process_t *p, const xy_frame_t *frame);
+xy_status_t head_place_ranks(head_t *head);
+
+/* Standard input for the process of rank 0. */
 void head_input_begin(head_t *head);
 int head_input_fd(const head_t *head);
 void head_input_read(head_t *head);

@@ -27,20 +27,24 @@ xy_status_t head_share_cores(head_t *head)
 
         if (end == begin)
             end = begin + 1;
+        head->processes[p].cpus = xy_calloc((size_t)(end - begin), sizeof(xy_target_cpu_t));
+        for (int c = begin; c < end; c++, head->processes[p].cpu_count++)
+            if (head->processes[p].cpus != NULL && head_places(head))
+                head->processes[p].cpus[c - begin] = xy_target_cpu(cores.cpu[c]);
         for (int c = begin; c < end; c++)
             xy_text_addf(&list, "%s%d", c > begin ? "," : "", cores.cpu[c]);
         head->processes[p].cores = list.s;
         head->processes[p].cores_there = end - begin;
-        if (list.failed)
+        if (list.failed || head->processes[p].cpus == NULL)
             st = xy_fail_memory("sharing the cores");
     }
     xy_cores_cleanup(&cores);
     return st;
 }
 
-static void become_node(int process, int fd)
+static void become_node(bool has_input, int fd)
 {
-    int nothing = process == 0 ? -1 : open("/dev/null", O_RDONLY);
+    int nothing = has_input ? -1 : open("/dev/null", O_RDONLY);
     sigset_t none;
     char text[16];
 
@@ -70,7 +74,7 @@ static xy_status_t start(head_t *head, int process)
     p->is_reached = true;
     p->pid = fork();
     if (p->pid == 0)
-        become_node(process, fds[1]);
+        become_node(process == 0 && !head->is_input_sent, fds[1]);
     close(fds[1]);
     if (p->pid < 0)
         return xy_fail_errno(errno, "a process of the job", "start");

@@ -18,10 +18,17 @@ void head_input_begin(head_t *head)
     head->input = head->is_input_sent ? STDIN_FILENO : -1;
 }
 
+/* That of rank 0. */
+static int input_process(const head_t *head)
+{
+    return head->process_of != NULL ? head->process_of[0] : 0;
+}
+
 /* The descriptor to wait for; -1: not now. */
 int head_input_fd(const head_t *head)
 {
-    return head->is_input_away || !head->processes[0].is_running ? -1 : head->input;
+    return head->is_input_away || !head->processes[input_process(head)].is_running ? -1
+                                                                                   : head->input;
 }
 
 void head_input_read(head_t *head)
@@ -36,5 +43,5 @@ void head_input_read(head_t *head)
         head->input = -1;
     }
     head->is_input_away = true;
-    xy_channel_send(&head->processes[0].link, NODE_INPUT, bytes, (size_t)n);
+    xy_channel_send(&head->processes[input_process(head)].link, NODE_INPUT, bytes, (size_t)n);
 }

@@ -60,13 +60,21 @@ static xy_status_t default_count(const mpi_launch_values_t *values, int *count_p
 /* Those of the part that run in this process. */
 static void find_own_ranks(const launch_t *launch, mpi_part_t *part)
 {
-    int first = launch->node != NULL ? launch->node->first : part->first;
-    int end = launch->node != NULL ? first + launch->node->count : part->first + part->count;
+    const mpi_node_job_t *node = launch->node;
 
-    part->first_here = first > part->first ? first : part->first;
-    if (end > part->first + part->count)
-        end = part->first + part->count;
-    part->count_here = end > part->first_here ? end - part->first_here : 0;
+    part->own_first = node != NULL ? 0 : part->first;
+    part->count_here = node != NULL ? 0 : part->count;
+    for (int i = 0; node != NULL && i < node->count; i++)
+        if (node->own[i] < part->first)
+            part->own_first = i + 1;
+        else if (node->own[i] < part->first + part->count)
+            part->count_here++;
+}
+
+/* The i-th of them. */
+static int own_rank(const launch_t *launch, const mpi_part_t *part, int i)
+{
+    return launch->node != NULL ? launch->node->own[part->own_first + i] : part->first + i;
 }
 
 static xy_status_t add_part(launch_t *launch, const mpi_launch_context_t *context, bool is_only)
@@ -179,6 +187,19 @@ static xy_status_t make_environments(const launch_t *launch)
     return st;
 }
 
+/* Images of this process are numbered through, its ranks are not. */
+static xy_status_t choose_shown_here(const launch_t *launch, mpi_part_t *part,
+                                     mpi_program_config_t *config)
+{
+    if (xy_bitset_init(&part->shown, (size_t)part->count_here) != XY_OK)
+        return xy_fail_memory("starting the job");
+    for (int i = 0; i < part->count_here; i++)
+        if (xy_bitset_has(&launch->shown, (size_t)own_rank(launch, part, i)))
+            xy_bitset_set(&part->shown, (size_t)i);
+    config->shown = &part->shown;
+    return XY_OK;
+}
+
 /* Parts that run the same file share its program: images are numbered through. */
 static xy_status_t load_programs(launch_t *launch)
 {
@@ -202,8 +223,11 @@ static xy_status_t load_programs(launch_t *launch)
         if (part->count_here == 0)
             continue;
         config.images = part->count_here;
-        config.first = part->first_here;
-        st = mpi_program_load(part->path, &config, &part->program);
+        config.first = launch->node != NULL ? 0 : part->first;
+        if (launch->node != NULL)
+            st = choose_shown_here(launch, part, &config);
+        if (st == XY_OK)
+            st = mpi_program_load(part->path, &config, &part->program);
     }
     return st == XY_OK ? mpi_locals_setup() : st;
 }
@@ -301,15 +325,16 @@ static xy_status_t make_job(launch_t *launch)
     return mpi_job_create(&config, &launch->job);
 }
 
-static xy_status_t make_rank(launch_t *launch, const mpi_part_t *part, int rank)
+static xy_status_t make_rank(launch_t *launch, const mpi_part_t *part, int index)
 {
+    int rank = own_rank(launch, part, index);
     mpi_process_t *process = &launch->processes[rank];
-    char **environment = mpi_launch_rank_environment(
-        part, rank, launch->size, launch->node != NULL ? launch->node->first : 0,
-        launch->node != NULL ? launch->node->count : launch->size);
+    char **environment =
+        mpi_launch_rank_environment(part, rank, launch->size, rank - (part->own_first + index),
+                                    launch->node != NULL ? launch->node->count : launch->size);
     mpi_process_config_t config = {
         .program = part->program,
-        .index = rank - part->first_here,
+        .index = index,
         .world = rank,
         .argc = part->argc,
         .argv = part->argv,
@@ -342,7 +367,7 @@ static xy_status_t make_ranks(launch_t *launch)
             mpi_image_construct(part->program, part->program->region, part->argc, part->argv,
                                 part->environment);
         }
-        for (int r = part->first_here; r < part->first_here + part->count_here && st == XY_OK; r++)
+        for (int r = 0; r < part->count_here && st == XY_OK; r++)
             st = make_rank(launch, part, r);
     }
     return st;
@@ -408,7 +433,9 @@ static xy_status_t spread(const launch_t *launch, int **table_p)
     if (table == NULL)
         return xy_fail_memory("placing the ranks");
     for (int r = 0; r < launch->size; r++)
-        table[r] = is_here(launch, r) ? (*table_p)[r - launch->node->first] : -1;
+        table[r] = -1;
+    for (int i = 0; i < launch->node->count; i++)
+        table[launch->node->own[i]] = (*table_p)[i];
     xy_free(*table_p);
     *table_p = table;
     return XY_OK;
@@ -443,8 +470,9 @@ static xy_status_t place_ranks(launch_t *launch)
     }
     if (st != XY_OK)
         return st;
-    st = mpi_placement_make(&values, &launch->settings, ranks, part_at(launch, 0)->path,
-                            &launch->placement);
+    st = mpi_placement_make(&values, &launch->settings, ranks,
+                            launch->node != NULL ? launch->node->slots : NULL,
+                            part_at(launch, 0)->path, &launch->placement);
     return st == XY_OK && launch->node != NULL ? number_by_world(launch) : st;
 }
 
@@ -616,9 +644,7 @@ static xy_status_t check_several(const launch_t *launch)
     const struct {
         const char *name;
         bool is_given;
-    } alone[] = {{"--virtual", v->virtual_machine != NULL},
-                 {"--check", v->check != NULL},
-                 {"--matrix", v->matrix != NULL}};
+    } alone[] = {{"--virtual", v->virtual_machine != NULL}, {"--check", v->check != NULL}};
 
     for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++)
         if (alone[i].is_given)
@@ -680,6 +706,8 @@ static void take_over(const launch_t *launch, mpi_launch_values_t *values)
         values->cores = launch->node->cores;
     values->workers = 0;
     values->timeout = 0;
+    if (launch->node->slots != NULL)
+        values->matrix = NULL;
 }
 
 /* Hosts of the first program are those of the job. Where all are this machine, they need no

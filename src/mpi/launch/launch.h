@@ -25,8 +25,9 @@ typedef struct {
     int argc;
     char **argv;
     char *path;
-    int first, count;           /* ranks */
-    int first_here, count_here; /* those of this process */
+    int first, count;          /* ranks */
+    int own_first, count_here; /* those of this process: where they begin in its list */
+    xy_bitset_t shown;         /* which of them debuggers know, in a job of several processes */
     char **environment;
     mpi_program_t *program;
     bool is_mpi;
@@ -87,9 +88,11 @@ typedef struct {
     int threads;         /* for OpenMP */
 } mpi_placement_t;
 
-/* `program` is the first one of the job, for --comm-cores auto. */
+/* `program` is the first one of the job, for --comm-cores auto. `slots`: where ranks run, as parts
+ * of the cores, each of `ranks`; NULL: by --place. */
 xy_status_t mpi_placement_make(const mpi_launch_values_t *values, const mpi_settings_t *settings,
-                               int ranks, const char *program, mpi_placement_t *p);
+                               int ranks, const int *slots, const char *program,
+                               mpi_placement_t *p);
 void mpi_placement_cleanup(mpi_placement_t *p);
 /* Only which of `cores` each rank gets, by --place and --matrix. `machine`: theirs, whose cores
  * cores->cpu counts through; NULL: they are this machine's. */

@@ -134,10 +134,8 @@ static bool read_blocks(node_fields_t *fields, mpi_node_job_t *job)
         job->hosts[p] = node_field(fields);
         if (job->hosts[p] == NULL || !node_field_number(fields, 0, MOST_RANKS - job->size, &count))
             return false;
-        if (p == job->process) {
-            job->first = job->size;
+        if (p == job->process)
             job->count = (int)count;
-        }
         grown = xy_realloc_array(job->process_of, (size_t)(job->size + count) + 1, sizeof(int));
         if (grown == NULL)
             return false;
@@ -145,7 +143,37 @@ static bool read_blocks(node_fields_t *fields, mpi_node_job_t *job)
         for (int r = 0; r < count; r++)
             job->process_of[job->size++] = p;
     }
-    return job->hosts != NULL && node_field(fields) == NULL;
+    return job->hosts != NULL;
+}
+
+/* Which ranks are its own: a block, or those that were placed here. */
+static bool read_own(node_fields_t *fields, mpi_node_job_t *job)
+{
+    bool is_placed = fields->at < fields->end;
+    int n = 0;
+
+    job->own = xy_calloc((size_t)job->count + 1, sizeof(int));
+    job->slots = is_placed ? xy_calloc((size_t)job->count + 1, sizeof(int)) : NULL;
+    if (job->own == NULL || (is_placed && job->slots == NULL))
+        return false;
+    for (int r = 0; r < job->size; r++) {
+        long process, slot = 0;
+
+        if (is_placed) {
+            if (!node_field_number(fields, 0, job->processes - 1, &process) ||
+                !node_field_number(fields, 0, job->size - 1, &slot))
+                return false;
+            job->process_of[r] = (int)process;
+        }
+        if (job->process_of[r] != job->process)
+            continue;
+        if (n == job->count)
+            return false;
+        if (is_placed)
+            job->slots[n] = (int)slot;
+        job->own[n++] = r;
+    }
+    return n == job->count && node_field(fields) == NULL;
 }
 
 /* The frame stays: the job points into it. */
@@ -168,13 +196,31 @@ static bool read_job(const xy_frame_t *frame, mpi_node_job_t *job)
     job->processes = (int)processes;
     job->is_local = is_local != 0;
     job->has_launcher = has_input != 0;
-    job->has_input = job->has_launcher && process == 0;
     job->cores = node_field(&fields);
-    if (job->cores == NULL || !read_blocks(&fields, job))
+    if (job->cores == NULL || !read_blocks(&fields, job) || !read_own(&fields, job))
         return false;
+    job->has_input = job->has_launcher && job->count > 0 && job->own[0] == 0;
     if (job->cores[0] == '\0')
         job->cores = NULL;
     return job->count > 0;
+}
+
+/* What the cores of this process share. */
+static void tell_cpus(void)
+{
+    xy_text_t text = XY_TEXT_INIT;
+    xy_cores_t cores;
+
+    if (xy_cores_live(&cores) != XY_OK)
+        return;
+    for (int c = 0; c < cores.count; c++) {
+        xy_target_cpu_t cpu = xy_target_cpu(cores.cpu[c]);
+
+        xy_text_add_bytes(&text, (const char *)&cpu, sizeof(cpu));
+    }
+    tell(NODE_CPUS, &text);
+    xy_text_cleanup(&text);
+    xy_cores_cleanup(&cores);
 }
 
 /* The next frame of that kind. Before ranks run there is nothing to save: an end is an end. */
@@ -191,6 +237,8 @@ static xy_status_t await(node_kind_t kind, xy_frame_t *frame)
             return XY_OK;
         if (frame->kind == NODE_END)
             _exit(1);
+        if (frame->kind == NODE_CPUS)
+            tell_cpus();
         xy_frame_free(frame);
     }
 }

@@ -27,7 +27,8 @@ typedef enum {
     NODE_HELLO = 1, /* version, processor, host, cores, own address */
     NODE_JOB,       /* process, processes, transport, secret, is local, has a launcher, cores,
                        then of each process
-                       its host and the number of its ranks */
+                       its host and the number of its ranks; where ranks are placed by a matrix,
+                       of each rank its process and its slot there */
     NODE_CARD,      /* the card */
     NODE_CARDS,     /* all cards */
     NODE_SAY,       /* a line for the user; equal ones are printed once */
@@ -40,6 +41,7 @@ typedef enum {
     NODE_START,     /* to a process that a launcher has started: see node_boot.c */
     NODE_INPUT,     /* bytes of standard input; none: it is at its end */
     NODE_INPUT_TAKEN,
+    NODE_CPUS,    /* asked for with none: of xy_target_cpu_t, its cores */
     NODE_TRACE,   /* the next bytes of the trace that it records */
     NODE_TRAFFIC, /* of xy_traffic_record_t; none: these were all */
 } node_kind_t;
@@ -65,7 +67,9 @@ void node_field_add_number(xy_text_t *text, long number);
 typedef struct {
     int process, processes;
     int size;
-    int first, count;   /* its ranks */
+    int *own, count;    /* its ranks, growing */
+    int *slots;         /* [count] where they run, of `count` slots over its cores; NULL: it places
+                           them itself */
     int *process_of;    /* [size] */
     const char **hosts; /* [processes] */
     const char *transport;

@@ -266,7 +266,7 @@ static xy_status_t make_node(const mpi_launch_values_t *values, mpi_placement_t 
 }
 
 xy_status_t mpi_placement_make(const mpi_launch_values_t *values, const mpi_settings_t *settings,
-                               int ranks, const char *program, mpi_placement_t *p)
+                               int ranks, const int *slots, const char *program, mpi_placement_t *p)
 {
     int block = (int)values->threads_per_rank;
     int *comm, reserved = 0, automatic = -1;
@@ -286,8 +286,10 @@ xy_status_t mpi_placement_make(const mpi_launch_values_t *values, const mpi_sett
         st = xy_cores_thin(&all, block > 0 ? block : 1, &p->cores);
     if (st == XY_OK)
         st = allocate(p, ranks, 2 * (all.count + reserved)); /* siblings, too */
-    if (st == XY_OK)
+    if (st == XY_OK && slots == NULL)
         st = mpi_placement_place(values, &p->cores, NULL, ranks, p->worker_of);
+    for (int r = 0; r < ranks && st == XY_OK && slots != NULL; r++)
+        p->worker_of[r] = (int)((long)slots[r] % ranks * p->cores.count / ranks);
     if (st == XY_OK)
         st = number_workers(p, ranks);
     if (st == XY_OK)

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ranks over the cores of all hosts, by who talks to whom. Every host tells what its cores share;
+ * hosts are the uppermost level of the tree.
+ */
+#include <string.h>
+
+#include "mpi/launch/head.h"
+
+static const char *strategy_of(const mpi_launch_values_t *values)
+{
+    return values->place != NULL ? values->place : xy_strategies[0]->name;
+}
+
+bool head_places(const head_t *head)
+{
+    const xy_strategy_t *strategy =
+        head->values->matrix != NULL
+            ? xy_table_find(XY_TABLE(xy_strategies), strategy_of(head->values))
+            : NULL;
+
+    return strategy != NULL && strategy->needs_matrix;
+}
+
+void head_take_cpus(head_process_t *p, const xy_frame_t *frame)
+{
+    uint32_t n = (uint32_t)(frame->size / sizeof(*p->cpus));
+
+    if (p->cpus != NULL || n == 0)
+        return;
+    p->cpus = xy_malloc(n * sizeof(*p->cpus));
+    if (p->cpus == NULL)
+        return;
+    memcpy(p->cpus, frame->bytes, n * sizeof(*p->cpus));
+    p->cpu_count = n;
+}
+
+/* A slot for each rank: which core, and which slot of which process. */
+static void fill_slots(const head_t *h, xy_target_cpu_t *cpus, int *process, int *slot)
+{
+    int k = 0;
+
+    for (int p = 0; p < h->count; p++) {
+        const head_process_t *host = &h->processes[p];
+
+        for (int i = 0; i < host->ranks; i++, k++) {
+            cpus[k] = host->cpus[(uint64_t)i * host->cpu_count / (uint64_t)host->ranks];
+            cpus[k].host = (uint32_t)p;
+            process[k] = p;
+            slot[k] = i;
+        }
+    }
+}
+
+static xy_status_t place(head_t *h, const xy_matrix_t *m, const xy_target_cpu_t *cpus,
+                         const int *process, const int *slot)
+{
+    xy_place_options_t options = {.strategy = strategy_of(h->values), .seed = 1};
+    xy_target_t *t;
+    xy_place_t *p;
+    xy_status_t st = xy_target_hosts(cpus, (uint32_t)h->size, &t);
+
+    if (st != XY_OK)
+        return st;
+    st = xy_place_compute(m, t, &options, &p);
+    if (st == XY_OK) {
+        for (int i = 0; i < h->count; i++)
+            h->processes[i].ranks = 0;
+        for (int r = 0; r < h->size; r++) {
+            uint32_t k = t->logical[p->leaf_of[r]];
+
+            h->process_of[r] = process[k];
+            h->slot_of[r] = slot[k];
+            h->processes[process[k]].ranks++;
+        }
+        xy_place_destroy(p);
+    }
+    xy_target_destroy(t);
+    return st;
+}
+
+static xy_status_t place_by(head_t *h, const xy_matrix_t *m)
+{
+    size_t n = (size_t)h->size;
+    xy_target_cpu_t *cpus = xy_calloc(n, sizeof(*cpus));
+    int *process = xy_calloc(n, sizeof(int)), *slot = xy_calloc(n, sizeof(int));
+    xy_status_t st;
+
+    h->process_of = xy_calloc(n, sizeof(int));
+    h->slot_of = xy_calloc(n, sizeof(int));
+    if (cpus == NULL || process == NULL || slot == NULL || h->process_of == NULL ||
+        h->slot_of == NULL) {
+        st = xy_fail_memory("placing the ranks");
+    } else {
+        fill_slots(h, cpus, process, slot);
+        st = place(h, m, cpus, process, slot);
+    }
+    xy_free(cpus);
+    xy_free(process);
+    xy_free(slot);
+    return st;
+}
+
+xy_status_t head_place_ranks(head_t *h)
+{
+    xy_matrix_t *m;
+    xy_status_t st;
+
+    if (!head_places(h))
+        return XY_OK;
+    st = xy_matrix_read(h->values->matrix, &m);
+    if (st != XY_OK)
+        return st;
+    if (m->n != (uint32_t)h->size)
+        st = xy_fail(XY_EINVAL, "%s: the matrix has %u rank%s and the job %d", h->values->matrix,
+                     m->n, m->n == 1 ? "" : "s", h->size);
+    else
+        st = place_by(h, m);
+    xy_matrix_destroy(m);
+    return st;
+}
