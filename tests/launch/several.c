@@ -20,8 +20,10 @@ static void act(const char *what)
         kill(getpid(), SIGSTOP);
     else if (strcmp(what, "fault") == 0)
         abort();
-    else if (strcmp(what, "sleep") == 0)
+    else if (strcmp(what, "sleep") == 0) {
+        fclose(fopen("asleep", "w")); /* all ranks run: for a test that waits for it */
         sleep(100);
+    }
 }
 
 /* A ring. */
