@@ -66,6 +66,13 @@ typedef struct xy_scratch xy_scratch_t;
 xy_scratch_t *xy_scratch_guard(const char *path);
 void xy_scratch_release(xy_scratch_t *scratch);
 
+/* Where a file of the user is: what the environment variable says, else `name` below
+ * $XDG_CACHE_HOME/xylem or ~/.cache/xylem. The caller frees it. NULL, in silence: neither HOME nor
+ * XDG_CACHE_HOME is set, or no memory. */
+char *xy_cache_path(const char *variable, const char *name);
+/* mkdir -p of what stands in front of the last slash. */
+xy_status_t xy_make_directories(const char *path);
+
 /* Flush standard output and say so when it could not be written (a full disk behind `>`). */
 xy_status_t xy_stdout_check(void);
 

@@ -8,33 +8,26 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-static bool is_given(const char *s)
-{
-    return s != NULL && *s != '\0';
-}
-
 /* The path; NULL: neither HOME nor XDG_CACHE_HOME, or no memory. In silence. */
 static char *find_path(void)
 {
-    const char *given = getenv("XYLEM_COSTS"), *cache = getenv("XDG_CACHE_HOME");
-    const char *home = getenv("HOME");
     struct utsname name;
+    char file[sizeof(name.nodename) + 16];
 
     if (uname(&name) != 0)
         return NULL;
     /* Homes are shared between hosts: each has a file of its own. */
-    if (is_given(given))
-        return xy_strdup(given);
-    if (is_given(cache) && cache[0] == '/')
-        return xy_sprintf("%s/xylem/costs-%s.xml", cache, name.nodename);
-    return is_given(home) ? xy_sprintf("%s/.cache/xylem/costs-%s.xml", home, name.nodename) : NULL;
+    snprintf(file, sizeof(file), "costs-%s.xml", name.nodename);
+    return xy_cache_path("XYLEM_COSTS", file);
 }
 
 xy_status_t xy_costs_path(char **path_p)
 {
     char *path = find_path();
 
-    if (path == NULL && !is_given(getenv("HOME")))
+    const char *home = getenv("HOME");
+
+    if (path == NULL && (home == NULL || *home == '\0'))
         return xy_fail(XY_ENOENT, "neither HOME nor XDG_CACHE_HOME is set; name a file of costs in "
                                   "XYLEM_COSTS");
     if (path == NULL)

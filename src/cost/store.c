@@ -344,25 +344,6 @@ bool xy_costs_check(const xy_costs_t *costs, const xy_machine_t *live, const cha
 
 /* ---- Where it is ---- */
 
-/* mkdir -p of what stands in front of the last slash. */
-static xy_status_t make_directories(const char *path)
-{
-    char *copy = xy_strdup(path);
-    xy_status_t st = XY_OK;
-
-    if (copy == NULL)
-        return xy_fail_memory("making directories");
-    for (char *slash = strchr(copy + 1, '/'); slash != NULL && st == XY_OK;
-         slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(copy, 0777) != 0 && errno != EEXIST)
-            st = xy_fail_errno(errno, copy, "make the directory");
-        *slash = '/';
-    }
-    xy_free(copy);
-    return st;
-}
-
 static xy_status_t set_date(xy_costs_t *costs)
 {
     char text[32];
@@ -402,7 +383,7 @@ xy_status_t xy_costs_save(xy_costs_t *costs, const char *path)
     st = xy_costs_path(&own);
     if (st != XY_OK)
         return st;
-    st = make_directories(own);
+    st = xy_make_directories(own);
     if (st == XY_OK)
         st = save_to(costs, own);
     if (st == XY_OK)
