@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Xylem for programs: placement and tasks for C programs, from libxylem.so.
+ * Xylem for programs: placement, tasks and choices for C programs, from libxylem.so.
  *
  *   #include <xylem.h>
  *
@@ -201,6 +201,70 @@ XYLEM_API int xylem_tasks_models(xylem_tasks *t, const char *path);
  * of this process, and the call returns when all is over. */
 XYLEM_API int xylem_tasks_run(xylem_tasks *t, const xylem_run_options *options,
                               xylem_run_result *result);
+
+/* ---- Choosing: one of several ways to do the same, by what each will take. ----
+ *
+ *   static double time_alone(void *arg) { ... predicted seconds ... }
+ *   static int sort_alone(void *arg) { ... return 0; }
+ *
+ *   xylem_alternative ways[] = {{"alone", time_alone, sort_alone}, {"samples", time_samples, ...}};
+ *   xylem_parameter n = {"n", count};
+ *   xylem_problem sort = {.name = "sort", .parameters = &n, .parameter_count = 1,
+ *                         .alternatives = ways, .alternative_count = 2, .arg = &data};
+ *   xylem_choose_run(&sort, NULL);
+ *
+ * The least predicted time is chosen, corrected by the times that were stored for near parameters
+ * on this host; real times are stored for the next choice, in the file of `xylem choose --history`.
+ * docs/adapt.md is the page to learn it from. Names are one word without ',' and '='.
+ *
+ * Functions return 0 or a positive number; then a line on standard error says why. They may be
+ * called from any thread. In MPI programs one rank chooses and tells the others. */
+
+typedef struct {
+    const char *name;
+    double value;
+} xylem_parameter;
+
+typedef struct {
+    const char *name;
+    double (*seconds)(void *arg); /* predicted; 0 or less: not for these parameters */
+    int (*run)(void *arg);        /* for xylem_choose_run; anything but 0: it failed */
+    double error;                 /* relative, of the prediction; 0: not known */
+} xylem_alternative;
+
+typedef struct {
+    const char *name;
+    const xylem_parameter *parameters; /* that times depend on; at most 16 */
+    const xylem_alternative *alternatives;
+    int parameter_count, alternative_count;
+    void *arg; /* for the functions */
+    /* Others that may be better are tried while all trials together lose at most this part of all
+     * time that was stored; 0: never. */
+    double loss;
+    int reference;    /* what would run without a choice, counted from 1: others are trials, too; 0:
+                         there is none */
+    const char *host; /* whose times count; NULL: this host */
+    int ignores_history;
+} xylem_problem;
+
+typedef struct {
+    int chosen;       /* counted from 0 */
+    int is_trial;     /* to learn, or in the place of the reference */
+    double predicted; /* seconds */
+    double expected;  /* the same, corrected */
+    double sure;      /* probability that the best is the best */
+    double measured;  /* by xylem_choose_run */
+    double instead;   /* for xylem_chosen */
+} xylem_choice;
+
+/* Choose, and run nothing. */
+XYLEM_API int xylem_choose(const xylem_problem *problem, xylem_choice *choice);
+/* What was chosen has run, and has taken this long: store it. */
+XYLEM_API int xylem_chosen(const xylem_problem *problem, const xylem_choice *choice,
+                           double seconds);
+/* Choose, run and store. `choice` may be NULL. What the function returns is returned, and then
+ * nothing is stored. */
+XYLEM_API int xylem_choose_run(const xylem_problem *problem, xylem_choice *choice);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Choosing one of several ways to do the same thing, by what each is predicted to take and by what
+ * earlier runs have really taken.
+ *
+ *   xy_parameter_t n = {"n", 4096};
+ *   xy_candidate_t c[] = {{"columns", 1.31, 0.1}, {"fox", 1.18, 0.1}};
+ *   xy_choose_t q = {.instance = {"matmul", "node7", &n, 1}, .candidates = c, .count = 2,
+ *                    .history = history, .reference = XY_CHOOSE_NONE, .loss = 0.02};
+ *   xy_estimate_of_t of[2];
+ *   xy_choice_t choice;
+ *
+ *   xy_choose(&q, of, &choice);
+ *   ... run c[choice.chosen], measure it ...
+ *   xy_history_append(path, &(xy_run_t){.instance = q.instance, ...}, 1);
+ *
+ * Estimates. The logarithm of measured over predicted time is taken as normal: a part that all
+ * candidates of the problem have in common (the machine is slower than its models), a part of the
+ * candidate, as large as the error of its prediction, a part that grows with the distance between
+ * instances (the logarithm of the ratio of their parameters), and the noise of a run. What earlier
+ * runs of this problem on this host say about the instance follows from that, with its spread.
+ *
+ * Loss. Without a reference the least estimate is chosen. With `loss` > 0 another candidate that
+ * may be better is tried now and then: only while all that such trials have lost, with what this
+ * one may lose at most, is below `loss` of all time measured so far. With a reference (what would
+ * run if nothing was chosen) every other candidate is such a trial, so that a series of runs is
+ * never slower than the reference by more than `loss`, as far as the errors are what they are said
+ * to be.
+ *
+ * Nothing parks. A history may be read from any thread while no thread changes it; files may be
+ * changed by any number of processes at once.
+ */
+#ifndef XY_CHOOSE_CHOOSE_H
+#define XY_CHOOSE_CHOOSE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/base.h"
+
+enum { XY_CHOOSE_PARAMETERS_MAX = 16, XY_CHOOSE_WORD_MAX = 127, XY_HISTORY_RECENT = 1000 };
+
+typedef struct {
+    const char *name;
+    double value;
+} xy_parameter_t;
+
+/* Words are 1 to XY_CHOOSE_WORD_MAX printable characters without blanks, ',' and '='. */
+typedef struct {
+    const char *problem, *host;
+    const xy_parameter_t *parameters;
+    size_t count;
+} xy_instance_t;
+
+/* ---- History ---- */
+
+typedef struct {
+    xy_instance_t instance;
+    int64_t time; /* seconds since 1970 */
+    const char *alternative;
+    double predicted, measured; /* seconds, > 0 */
+    double instead;             /* a trial: what would have run instead was to take this; else 0 */
+} xy_run_t;
+
+typedef struct {
+    xy_vec_t runs; /* of xy_run_t, oldest first */
+    xy_arena_t *words;
+} xy_history_t;
+
+/* $XYLEM_HISTORY, else below $XDG_CACHE_HOME or ~/.cache. The caller frees *path_p. ENOENT: no
+ * home (reported). */
+xy_status_t xy_history_path(char **path_p);
+
+/* The last XY_HISTORY_RECENT runs of a problem on a host (NULL: all runs, and on all hosts). A file
+ * that is not there is an empty history. Lines that are none are left out, with one warning that
+ * names the first. The caller owns *history_p. */
+xy_status_t xy_history_load(const char *path, const char *problem, const char *host,
+                            xy_history_t **history_p);
+void xy_history_destroy(xy_history_t *history); /* NULL is fine */
+
+/* Add runs to the file, which is made with the directories above it where it is missing. When it
+ * has grown beyond 1 MiB the older half goes. EINVAL: a word or a time that no line can hold. */
+xy_status_t xy_history_append(const char *path, const xy_run_t *runs, size_t count);
+/* Add what is in another file and not yet in this one; *added_p: how much. EPARSE: a line of it is
+ * none; nothing is added. */
+xy_status_t xy_history_import(const char *path, const char *from, size_t *added_p);
+/* Remove the runs of a problem on a host (NULL: of all), and lines that are none; how many. */
+xy_status_t xy_history_clear(const char *path, const char *problem, const char *host,
+                             size_t *removed_p);
+/* One line per run, as the file has them. */
+void xy_history_print(const xy_history_t *history, FILE *file);
+
+/* Whether it can stand in a history. */
+bool xy_choose_is_word(const char *word);
+
+/* ---- Decision ---- */
+
+#define XY_CHOOSE_NONE ((size_t)-1)
+
+typedef struct {
+    const char *name;
+    double predicted; /* seconds, > 0; INFINITY: not for this instance */
+    double error;     /* relative, of the prediction; < 0: not known */
+} xy_candidate_t;
+
+typedef struct {
+    xy_instance_t instance;
+    const xy_candidate_t *candidates;
+    size_t count;
+    const xy_history_t *history; /* of this problem and host; NULL: none */
+    size_t reference;            /* what would run without a choice; or XY_CHOOSE_NONE */
+    double loss;
+} xy_choose_t;
+
+typedef struct {
+    double seconds;   /* corrected */
+    double low, high; /* two standard deviations around it, */
+    double deviation; /* of its logarithm */
+    size_t runs;      /* measured, of this candidate */
+    double nearest;   /* distance to the nearest of them, as a ratio; 0: there is none */
+} xy_estimate_of_t;
+
+typedef struct {
+    size_t chosen;
+    size_t best;     /* by the estimates */
+    bool is_trial;   /* chosen to learn, or instead of the reference */
+    double instead;  /* for the history */
+    double sure;     /* probability that `best` is the best of all */
+    double spent;    /* seconds that trials have lost */
+    double measured; /* seconds of all runs of the problem here */
+} xy_choice_t;
+
+/* `of` has room for all candidates. EINVAL (reported): there is no candidate for this instance, or
+ * a prediction is no time. */
+xy_status_t xy_choose(const xy_choose_t *request, xy_estimate_of_t *of, xy_choice_t *choice_p);
+
+#endif
