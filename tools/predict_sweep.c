@@ -6,8 +6,9 @@
 
 #include "draw/draw.h"
 #include "predict.h"
+#include "values.h"
 
-enum { VARIABLES_MAX = 4, CASES_MAX = 100000 };
+enum { VARIABLES_MAX = 4, CASES_MAX = VALUES_MAX };
 
 typedef struct {
     char *name;
@@ -23,51 +24,10 @@ typedef struct {
 
 /* ---- Reading ---- */
 
-static xy_status_t fail_range(const char *text)
-{
-    return xy_fail(XY_EUSAGE,
-                   "--sweep '%s': write NAME=VALUES, as in n=1000,2000 or P=1..64*2 or "
-                   "n=100..500+100",
-                   text);
-}
-
-/* "4", "1..64*2", "100..500+100" */
-static xy_status_t add_values(variable_t *v, const char *item, const char *text)
-{
-    char copy[128], *dots, *sign;
-    double low, high, by = 1;
-    bool is_factor;
-
-    snprintf(copy, sizeof(copy), "%s", item);
-    dots = strstr(copy, "..");
-    sign = dots != NULL ? strpbrk(dots + 2, "*+") : NULL;
-    is_factor = sign != NULL && *sign == '*';
-    if (sign != NULL) {
-        if (!xy_parse_double(sign + 1, &by))
-            return fail_range(text);
-        *sign = '\0';
-    }
-    if (dots != NULL)
-        *dots = '\0';
-    if (!xy_parse_double(copy, &low) || (dots != NULL && !xy_parse_double(dots + 2, &high)))
-        return fail_range(text);
-    if (dots == NULL)
-        high = low;
-    if (!(by > (is_factor ? 1 : 0)) || (is_factor && !(low > 0)))
-        return fail_range(text);
-    for (double x = low; x <= high * (1 + 1e-12); x = is_factor ? x * by : x + by) {
-        if (v->values.count >= CASES_MAX || xy_vec_append(&v->values, &x) != XY_OK)
-            return xy_fail(XY_ELIMIT, "--sweep '%s': too many values", text);
-        if (dots == NULL)
-            break;
-    }
-    return XY_OK;
-}
-
 static xy_status_t add_variable(sweep_t *s, const char *name, size_t length, const char *text)
 {
     if (length == 0)
-        return fail_range(text);
+        return values_fail("--sweep", text);
     if (s->count == VARIABLES_MAX)
         return xy_fail(XY_ELIMIT, "--sweep: at most %d variables", VARIABLES_MAX);
     s->variable[s->count] =
@@ -91,8 +51,8 @@ static xy_status_t read_text(sweep_t *s, const char *text)
             has_variable = st == XY_OK;
         }
         if (st == XY_OK)
-            st = has_variable ? add_values(&s->variable[s->count - 1], item, text)
-                              : fail_range(text);
+            st = has_variable ? values_add(&s->variable[s->count - 1].values, item, "--sweep", text)
+                              : values_fail("--sweep", text);
     }
     xy_free(copy);
     return st;

@@ -5,10 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "choose.h"
 #include "predict.h"
 #include "verbs.h"
 
 #define AT(field) offsetof(predict_values_t, field)
+
+extern const xy_command_t verb_predict;
 
 static const char *const progress[] = {"none", "threads", "tasks", NULL};
 static const char *const libraries[] = {"xylem", "openmpi", "mpich", NULL};
@@ -194,24 +197,35 @@ static xy_status_t print(predict_t *p, const predict_case_t *k, const xy_predict
     return p->v->what_if != NULL ? compare(p, k, r) : XY_OK;
 }
 
+/* The prediction, placed by what it sends where the strategy needs that; the caller frees
+ * *core_of_p and destroys *r_p in all cases. */
+static xy_status_t find_time(const predict_t *p, predict_case_t *k, const char *trace,
+                             int32_t **core_of_p, xy_prediction_t **r_p, double *before_p)
+{
+    bool needs_matrix = false;
+    xy_status_t st = predict_place(p, k->procs, core_of_p, &needs_matrix);
+
+    k->core_of = *core_of_p;
+    k->has_matrix = needs_matrix || p->v->matrix != NULL;
+    k->trace = needs_matrix ? NULL : trace;
+    if (st == XY_OK)
+        st = predict_run(p, k, r_p);
+    if (st == XY_OK && needs_matrix) {
+        k->trace = trace;
+        st = place_and_run(p, k, core_of_p, r_p, before_p);
+    }
+    return st;
+}
+
 static xy_status_t run_case(predict_t *p, predict_case_t *k, const char *trace)
 {
     int32_t *core_of = NULL;
     xy_prediction_t *r = NULL;
-    bool needs_matrix = false;
     double before = 0;
-    xy_status_t st = predict_place(p, k->procs, &core_of, &needs_matrix);
+    xy_status_t st;
 
-    k->core_of = core_of;
-    k->has_matrix = needs_matrix || p->v->matrix != NULL;
     k->has_path = true;
-    k->trace = needs_matrix ? NULL : trace;
-    if (st == XY_OK)
-        st = predict_run(p, k, &r);
-    if (st == XY_OK && needs_matrix) {
-        k->trace = trace;
-        st = place_and_run(p, k, &core_of, &r, &before);
-    }
+    st = find_time(p, k, trace, &core_of, &r, &before);
     if (st == XY_OK)
         st = save_matrix(p, r);
     if (st == XY_OK)
@@ -264,6 +278,17 @@ static char *program_name(const char *path)
     return xy_strndup(name, dot != NULL && dot > name ? (size_t)(dot - name) : strlen(name));
 }
 
+static xy_status_t load(predict_t *p, int argc, char **argv)
+{
+    xy_status_t st = predict_read(p, argc, argv);
+
+    if (st == XY_OK)
+        st = predict_load(p);
+    if (st == XY_OK && p->v->from_trace != NULL)
+        st = predict_learn(p);
+    return st;
+}
+
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
     const predict_values_t *v = values;
@@ -276,16 +301,73 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
     if (st == XY_OK && v->sweep.count == 0 && (v->csv != NULL || v->svg != NULL))
         st = xy_fail(XY_EUSAGE, "%s is for --sweep", v->csv != NULL ? "--csv" : "--svg");
     if (st == XY_OK)
-        st = predict_read(&p, argc, argv);
-    if (st == XY_OK)
-        st = predict_load(&p);
-    if (st == XY_OK && v->from_trace != NULL)
-        st = predict_learn(&p);
+        st = load(&p, argc, argv);
     if (st == XY_OK)
         st = v->sweep.count > 0 ? predict_sweep(&p) : run_one(&p);
     predict_cleanup(&p);
     xy_free(name);
     return st == XY_OK ? xy_stdout_check() : st;
+}
+
+/* ---- For xylem choose ---- */
+
+/* "61 % computing, 39 % communicating and waiting", of all processes together. */
+static void tell_where(const xy_prediction_t *r, char *where, size_t size)
+{
+    double computed = 0;
+
+    for (int32_t i = 0; i < r->procs; i++)
+        computed += r->proc[i].compute;
+    computed /= r->seconds * r->procs;
+    snprintf(where, size, "%.0f %% computing, %.0f %% communicating and waiting", 100 * computed,
+             100 - 100 * computed);
+}
+
+static xy_status_t answer(const predict_values_t *v, int argc, char **argv, xy_simulated_t *s)
+{
+    predict_t p = {.v = v, .speed = 1, .name = argv[0]};
+    predict_case_t k = {.procs = (int32_t)v->procs,
+                        .argv = v->arg.data,
+                        .argc = (int)v->arg.count,
+                        .assumed_count = v->assume.count};
+    xy_predict_given_t *assumed = NULL;
+    xy_prediction_t *r = NULL;
+    int32_t *core_of = NULL;
+    double before;
+    xy_status_t st = predict_given(&v->assume, "--assume", &assumed);
+
+    k.assumed = assumed;
+    if (st == XY_OK)
+        st = load(&p, argc, argv);
+    if (st == XY_OK)
+        st = find_time(&p, &k, NULL, &core_of, &r, &before);
+    if (st == XY_OK) {
+        s->seconds = r->seconds;
+        s->error = r->error;
+        tell_where(r, s->where, sizeof(s->where));
+    }
+    xy_prediction_destroy(r);
+    xy_free(core_of);
+    predict_given_free(assumed, v->assume.count);
+    predict_cleanup(&p);
+    return st;
+}
+
+xy_status_t predict_simulate(int argc, char **argv, xy_simulated_t *simulated_p)
+{
+    predict_values_t v;
+    int count;
+    bool is_help;
+    xy_status_t st = xy_options_parse(&verb_predict, argc, argv, &v, &count, &is_help);
+
+    if (st == XY_OK && (count == 0 || is_help || v.sweep.count > 0 || v.html != NULL ||
+                        v.trace != NULL || v.what_if != NULL))
+        st = xy_fail(XY_EUSAGE, "an alternative is one prediction of a program, without files of "
+                                "results");
+    if (st == XY_OK)
+        st = answer(&v, count, argv, simulated_p);
+    xy_options_cleanup(&verb_predict, &v);
+    return st;
 }
 
 static const char description[] =

@@ -3,8 +3,11 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "choose.h"
 #include "stencil/stencil.h"
 #include "verbs.h"
+
+extern const xy_command_t verb_stencil;
 
 typedef struct {
     const char *blocks, *graph, *machine, *policy, *eviction, *load, *memory, *trace, *pictures,
@@ -353,6 +356,47 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
     }
     if (run.grid.load == XY_STENCIL_FILE)
         xy_free((void *)(uintptr_t)run.grid.factors);
+    return st;
+}
+
+/* ---- For xylem choose ---- */
+
+static xy_status_t answer(const values_t *v, xy_simulated_t *s)
+{
+    char size[32];
+    xy_stencil_run_t run;
+    xy_stencil_result_t r;
+    xy_status_t st = set_run(v, &run);
+
+    if (st != XY_OK)
+        return st;
+    st = xy_stencil_run(&run, &r);
+    if (run.grid.load == XY_STENCIL_FILE)
+        xy_free((void *)(uintptr_t)run.grid.factors);
+    if (st != XY_OK)
+        return st;
+    s->seconds = r.sim.makespan;
+    s->error = -1;
+    snprintf(s->where, sizeof(s->where), "%.0f %% computing; %s moved",
+             100 * r.sim.compute_bound / r.sim.makespan,
+             xy_format_size(r.sim.bytes_loaded + r.sim.bytes_stored + r.sim.bytes_peer, size));
+    return XY_OK;
+}
+
+xy_status_t stencil_simulate(int argc, char **argv, xy_simulated_t *simulated_p)
+{
+    values_t v;
+    int count;
+    bool is_help;
+    xy_status_t st = xy_options_parse(&verb_stencil, argc, argv, &v, &count, &is_help);
+
+    if (st == XY_OK && (count > 0 || is_help || v.list || v.study != NULL || v.real ||
+                        v.pictures != NULL || v.svg != NULL || v.trace != NULL))
+        st = xy_fail(XY_EUSAGE, "an alternative is one stencil in virtual time, without files of "
+                                "results");
+    if (st == XY_OK)
+        st = answer(&v, simulated_p);
+    xy_options_cleanup(&verb_stencil, &v);
     return st;
 }
 

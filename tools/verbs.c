@@ -6,6 +6,7 @@
 extern const xy_command_t verb_bench;
 extern const xy_command_t verb_calibrate;
 extern const xy_command_t verb_cc;
+extern const xy_command_t verb_choose;
 extern const xy_command_t verb_cxx;
 extern const xy_command_t verb_explain;
 extern const xy_command_t verb_gdb;
@@ -20,9 +21,9 @@ extern const xy_command_t verb_stencil;
 extern const xy_command_t verb_view;
 
 const xy_command_t *const verbs[] = {
-    &verb_run,     &verb_cc,    &verb_cxx,  &verb_gdb,     &verb_machine, &verb_calibrate,
-    &verb_monitor, &verb_place, &verb_scan, &verb_predict, &verb_bench,   &verb_stencil,
-    &verb_explain, &verb_view,  &verb_help, NULL,
+    &verb_run,     &verb_cc,      &verb_cxx,  &verb_gdb,     &verb_machine, &verb_calibrate,
+    &verb_monitor, &verb_place,   &verb_scan, &verb_predict, &verb_choose,  &verb_bench,
+    &verb_stencil, &verb_explain, &verb_view, &verb_help,    NULL,
 };
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };

@@ -167,6 +167,7 @@ xy_status_t xy_program_read(const char *path, xy_program_t **program_p);
 xy_status_t xy_program_parse(const char *data, size_t size, const char *path,
                              xy_program_t **program_p);
 
+#include "program/formula.h"  /* values of expressions */
 #include "program/predict.h"  /* from a description to a time */
 #include "program/recorded.h" /* values from a recorded run */
 #include "program/replay.h"   /* from a recorded run to a time */
