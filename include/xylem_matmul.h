@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Dense matrix products on the ranks of an MPI job, by the algorithm that is the fastest there.
+ *
+ *   #include <xylem_matmul.h>
+ *
+ *   xylem_matmul(m, n, k, a, b, c, NULL, MPI_COMM_WORLD);          (C = A * B, on rank 0)
+ *
+ * Matrices are stored by rows, and are on rank 0; the other ranks pass NULL. The call distributes
+ * the work and collects the result. It calls plain MPI: compile with mpicc and link with
+ * `-lxylem_matmul -lxylem`. docs/adapt.md is the page to learn it from.
+ */
+#ifndef XYLEM_MATMUL_H
+#define XYLEM_MATMUL_H
+
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* C += A * B of a rank's own blocks, stored by rows with these distances between rows. */
+typedef void (*xylem_matmul_kernel)(int m, int n, int k, const double *a, int lda, const double *b,
+                                    int ldb, double *c, int ldc, void *arg);
+
+/* Fields that are 0 or NULL mean what is said; all ranks pass the same. */
+typedef struct {
+    const char *algorithm;      /* "columns", "cartesian", "fox", "summa", "strassen-cannon"; NULL:
+                                   the best is chosen, by xylem_choose() on rank 0 */
+    const double *speeds;       /* of each rank, in flop/s; NULL: 4e9 each */
+    double latency, bandwidth;  /* of messages: seconds, bytes per second; 0: 1e-6 and 8e9 */
+    double sum;                 /* seconds to add two elements in memory; 0: 2e-9; < 0: none */
+    int block;                  /* of inner products that are sent at once; 0: 128 */
+    xylem_matmul_kernel kernel; /* NULL: a plain loop. A BLAS is many times as fast */
+    void *arg;                  /* for the kernel */
+    int learns;                 /* not 0: store the time of the run for later choices */
+} xylem_matmul_options;
+
+/* 0, or a number other than 0 on all ranks; then rank 0 says why on standard error: a size below 1,
+ * an unknown algorithm, or one that needs more ranks ("strassen-cannon": 7). Collective. */
+int xylem_matmul(int m, int n, int k, const double *a, const double *b, double *c,
+                 const xylem_matmul_options *options, MPI_Comm comm);
+
+/* The seconds that an algorithm is predicted to take with so many ranks; 0: it cannot be used.
+ * Calls no MPI. */
+double xylem_matmul_seconds(const char *algorithm, int m, int n, int k, int ranks,
+                            const xylem_matmul_options *options);
+
+/* The names of all algorithms, ended by NULL. */
+extern const char *const xylem_matmul_algorithms[];
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * columns: C is cut into rectangles whose areas are in proportion to the speeds, in columns
+ * (Lastovetsky's column-based partition).
+ *
+ *   +-----+---+--+      Rank 0 sends each rank its rows of A and its columns of B, `block` of the
+ *   |  0  | 2 |4 |      inner products at a time, and computes when they are there. The best
+ * balance;
+ *   +-----+   +--+      rows are sent once for every column of ranks.
+ *   |  1  +---+5 |
+ *   |     | 3 |  |      Cost = compute + sum of (rows + columns) k + C back
+ *   +-----+---+--+
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "matmul/matmul.h"
+
+static double seconds(const matmul_t *p)
+{
+    matmul_rect_t *rects = calloc((size_t)p->ranks, sizeof(*rects));
+    int steps = (p->size.k + p->block - 1) / p->block;
+    double compute = 0, sent = 2 * steps * p->latency; /* of messages that travel together */
+
+    if (rects == NULL || !matmul_plan_columns(p, rects)) {
+        free(rects);
+        return 0;
+    }
+    for (int i = 0; i < p->ranks; i++) {
+        compute = fmax(compute, 2.0 * rects[i].rows * rects[i].columns * p->size.k / p->speeds[i]);
+        if (i > 0)
+            sent += 8.0 * (rects[i].rows + rects[i].columns) * p->size.k * p->per_byte;
+    }
+    free(rects);
+    return compute + sent + matmul_collect_seconds(p);
+}
+
+/* The blocks of one step: to all others, without waiting. */
+static void send_step(const matmul_t *p, const matmul_rect_t *rects, int at, int depth,
+                      MPI_Request *requests)
+{
+    const double *a = p->a + at, *b = p->b + (size_t)at * (size_t)p->size.n;
+
+    requests[0] = requests[1] = MPI_REQUEST_NULL;
+    for (int i = 1; i < p->ranks; i++) {
+        const matmul_rect_t *r = &rects[i];
+        bool is_empty = r->rows == 0 || r->columns == 0;
+
+        matmul_send(p, a + (size_t)r->row * (size_t)p->size.k, is_empty ? 0 : r->rows, depth,
+                    p->size.k, i, &requests[2 * i]);
+        matmul_send(p, b + r->column, depth, is_empty ? 0 : r->columns, p->size.n, i,
+                    &requests[2 * i + 1]);
+    }
+}
+
+static void step_on_root(const matmul_t *p, const matmul_rect_t *rects, int at, int depth,
+                         MPI_Request *requests, double *c)
+{
+    const matmul_rect_t *r = &rects[0];
+
+    /* Messages move while a rank is in MPI: all others begin before this one computes. */
+    send_step(p, rects, at, depth, requests);
+    MPI_Waitall(2 * p->ranks, requests, MPI_STATUSES_IGNORE);
+    matmul_multiply(p, r->rows, r->columns, depth, p->a + (size_t)r->row * (size_t)p->size.k + at,
+                    p->size.k, p->b + (size_t)at * (size_t)p->size.n + r->column, p->size.n, c,
+                    r->columns);
+}
+
+static void step_elsewhere(const matmul_t *p, const matmul_rect_t *r, int depth, double *a,
+                           double *b, double *c)
+{
+    if (r->rows == 0 || r->columns == 0)
+        return;
+    matmul_receive(p, a, r->rows, depth, depth, 0);
+    matmul_receive(p, b, depth, r->columns, r->columns, 0);
+    matmul_multiply(p, r->rows, r->columns, depth, a, depth, b, r->columns, c, r->columns);
+}
+
+static int run(const matmul_t *p)
+{
+    matmul_rect_t *rects = calloc((size_t)p->ranks, sizeof(*rects)), own = {0};
+    MPI_Request *requests = calloc(2 * (size_t)p->ranks, sizeof(*requests));
+    bool is_good = rects != NULL && requests != NULL && matmul_plan_columns(p, rects);
+    double *a, *b, *c;
+
+    if (is_good)
+        own = rects[p->rank];
+    a = matmul_make(own.rows, p->block);
+    b = matmul_make(p->block, own.columns);
+    c = matmul_make(own.rows, own.columns);
+    is_good = matmul_all(p, is_good && a != NULL && b != NULL && c != NULL);
+    for (int at = 0; is_good && at < p->size.k; at += p->block) {
+        int depth = p->size.k - at < p->block ? p->size.k - at : p->block;
+
+        if (p->rank == 0)
+            step_on_root(p, rects, at, depth, requests, c);
+        else
+            step_elsewhere(p, &own, depth, a, b, c);
+    }
+    if (is_good)
+        matmul_collect(p, rects, c);
+    free(a);
+    free(b);
+    free(c);
+    free(requests);
+    free(rects);
+    return is_good ? 0 : 1;
+}
+
+const matmul_algorithm_t matmul_columns = {
+    .name = "columns", .least = 1, .seconds = seconds, .run = run};

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fox (broadcast, multiply, roll): each rank has some columns of B and of C, and for a while some
+ * rows of A, which go around.
+ *
+ *   rank i: C(rows of A's part, own columns) = part of A * own columns of B; pass the part to rank
+ *   i - 1, take the one of rank i + 1; as often as there are ranks. Equal parts: for equal speeds.
+ *
+ * Cost = (m + n) k + p (compute / p + m k / p) + C back
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "matmul/matmul.h"
+
+enum { TAG_ROLL = 2 };
+
+static double seconds(const matmul_t *p)
+{
+    double slowest = INFINITY, m = p->size.m, n = p->size.n, k = p->size.k;
+
+    for (int i = 0; i < p->ranks; i++)
+        slowest = fmin(slowest, p->speeds[i]);
+    return 2 * p->latency + 8 * (m + n) * k * p->per_byte +
+           2 * ceil(m / p->ranks) * ceil(n / p->ranks) * p->ranks * k / slowest +
+           (p->ranks - 1) * (2 * p->latency + matmul_message(p, ceil(m / p->ranks) * k)) +
+           matmul_collect_seconds(p);
+}
+
+static int rows_of(const matmul_t *p, int part)
+{
+    return matmul_cut(p->size.m, p->ranks, part + 1) - matmul_cut(p->size.m, p->ranks, part);
+}
+
+/* The parts of A and B to their ranks. */
+static void distribute(const matmul_t *p, const matmul_rect_t *own, double *a, double *b,
+                       MPI_Request *requests)
+{
+    if (p->rank > 0) {
+        matmul_receive(p, a, rows_of(p, p->rank), p->size.k, p->size.k, 0);
+        matmul_receive(p, b, p->size.k, own->columns, own->columns, 0);
+        return;
+    }
+    requests[0] = requests[1] = MPI_REQUEST_NULL;
+    for (int i = 1; i < p->ranks; i++) {
+        int row = matmul_cut(p->size.m, p->ranks, i), column = matmul_cut(p->size.n, p->ranks, i);
+
+        matmul_send(p, p->a + (size_t)row * (size_t)p->size.k, rows_of(p, i), p->size.k, p->size.k,
+                    i, &requests[2 * i]);
+        matmul_send(p, p->b + column, p->size.k, matmul_cut(p->size.n, p->ranks, i + 1) - column,
+                    p->size.n, i, &requests[2 * i + 1]);
+    }
+    matmul_copy(p->a, p->size.k, a, p->size.k, rows_of(p, 0), p->size.k);
+    matmul_copy(p->b, p->size.n, b, own->columns, p->size.k, own->columns);
+    MPI_Waitall(2 * p->ranks, requests, MPI_STATUSES_IGNORE);
+}
+
+static void roll(const matmul_t *p, const matmul_rect_t *own, double *a, double *next,
+                 const double *b, double *c)
+{
+    int up = (p->rank + p->ranks - 1) % p->ranks, down = (p->rank + 1) % p->ranks;
+
+    for (int step = 0; step < p->ranks; step++) {
+        int part = (p->rank + step) % p->ranks, after = (part + 1) % p->ranks;
+        double *other = a;
+
+        matmul_multiply(p, rows_of(p, part), own->columns, p->size.k, a, p->size.k, b, own->columns,
+                        c + (size_t)matmul_cut(p->size.m, p->ranks, part) * (size_t)own->columns,
+                        own->columns);
+        if (step + 1 == p->ranks)
+            break;
+        MPI_Sendrecv(a, rows_of(p, part) * p->size.k, MPI_DOUBLE, up, TAG_ROLL, next,
+                     rows_of(p, after) * p->size.k, MPI_DOUBLE, down, TAG_ROLL, p->comm,
+                     MPI_STATUS_IGNORE);
+        a = next;
+        next = other;
+    }
+}
+
+static void fill_rects(const matmul_t *p, matmul_rect_t *rects)
+{
+    for (int i = 0; i < p->ranks; i++) {
+        int column = matmul_cut(p->size.n, p->ranks, i);
+
+        rects[i] =
+            (matmul_rect_t){0, p->size.m, column, matmul_cut(p->size.n, p->ranks, i + 1) - column};
+    }
+}
+
+static int run(const matmul_t *p)
+{
+    matmul_rect_t *rects = calloc((size_t)p->ranks, sizeof(*rects)), own = {0};
+    MPI_Request *requests = calloc(2 * (size_t)p->ranks, sizeof(*requests));
+    int most = p->size.m / p->ranks + 1;
+    double *a = matmul_make(most, p->size.k), *next = matmul_make(most, p->size.k), *b, *c;
+    bool is_good = rects != NULL && requests != NULL && a != NULL && next != NULL;
+
+    if (rects != NULL) {
+        fill_rects(p, rects);
+        own = rects[p->rank];
+    }
+    b = matmul_make(p->size.k, own.columns);
+    c = matmul_make(p->size.m, own.columns);
+    is_good = matmul_all(p, is_good && b != NULL && c != NULL);
+    if (is_good) {
+        distribute(p, &own, a, b, requests);
+        roll(p, &own, a, next, b, c);
+        matmul_collect(p, rects, c);
+    }
+    free(a);
+    free(next);
+    free(b);
+    free(c);
+    free(requests);
+    free(rects);
+    return is_good ? 0 : 1;
+}
+
+const matmul_algorithm_t matmul_fox = {.name = "fox", .least = 1, .seconds = seconds, .run = run};

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * strassen-cannon: one level of Strassen, its seven half-size products on seven groups of ranks; in
+ * a group of q x q ranks Cannon's algorithm. Needs 7 ranks; 7 q^2 of them compute.
+ *
+ *   M1 = (A11+A22)(B11+B22)   M2 = (A21+A22) B11   M3 = A11 (B12-B22)   M4 = A22 (B21-B11)
+ *   M5 = (A11+A12) B22        M6 = (A21-A11)(B11+B12)                   M7 = (A12-A22)(B21+B22)
+ *   C11 = M1+M4-M5+M7   C12 = M3+M5   C21 = M2+M4   C22 = M1-M2+M3+M6
+ *
+ * Halves are rounded up to multiples of q and filled with zeros. Rank 0 adds, sends and collects.
+ *
+ * Cost = 7/8 of the products shared by 7 q^2 ranks + sums and 14 halves sent + 7 halves back
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "matmul/matmul.h"
+
+enum { PRODUCTS = 7, TAG_SHIFT = 3 };
+
+/* Sums of quarters (11, 12, 21, 22) that are multiplied, and what each product adds to C. */
+static const signed char of_a[PRODUCTS][4] = {{1, 0, 0, 1}, {0, 0, 1, 1}, {1, 0, 0, 0},
+                                              {0, 0, 0, 1}, {1, 1, 0, 0}, {-1, 0, 1, 0},
+                                              {0, 1, 0, -1}};
+static const signed char of_b[PRODUCTS][4] = {{1, 0, 0, 1},  {1, 0, 0, 0}, {0, 1, 0, -1},
+                                              {-1, 0, 1, 0}, {0, 0, 0, 1}, {1, 1, 0, 0},
+                                              {0, 0, 1, 1}};
+static const signed char of_c[PRODUCTS][4] = {{1, 0, 0, 1}, {0, 0, 1, -1}, {0, 1, 0, 1},
+                                              {1, 0, 1, 0}, {-1, 1, 0, 0}, {0, 0, 0, 1},
+                                              {1, 0, 0, 0}};
+
+typedef struct {
+    int q;       /* of the grids */
+    int m, n, k; /* of a block: a q-th of a half */
+} shape_t;
+
+static int half(int n, int q)
+{
+    return ((n + 1) / 2 + q - 1) / q;
+}
+
+static shape_t find_shape(const matmul_t *p)
+{
+    int q = 1;
+
+    while (PRODUCTS * (q + 1) * (q + 1) <= p->ranks)
+        q++;
+    return (shape_t){q, half(p->size.m, q), half(p->size.n, q), half(p->size.k, q)};
+}
+
+static double seconds(const matmul_t *p)
+{
+    shape_t s = find_shape(p);
+    int used = PRODUCTS * s.q * s.q;
+    double slowest = INFINITY, a = (double)s.m * s.k, b = (double)s.k * s.n, c = (double)s.m * s.n;
+
+    for (int i = 0; i < used; i++)
+        slowest = fmin(slowest, p->speeds[i]);
+    return used * 8 * (a + b + c) * p->per_byte + p->sum * s.q * s.q * 12 * (a + b + c) +
+           s.q * 2.0 * s.m * s.n * s.k / slowest +
+           (s.q - 1) * (matmul_message(p, a) + matmul_message(p, b)) +
+           (6 + 2 * matmul_log2(p->ranks)) * p->latency;
+}
+
+/* ---- Sums of quarters ---- */
+
+/* to += sign * a quarter of a matrix of rows x columns; what is beyond its edges is 0. */
+static void add_quarter(const double *from, int rows, int columns, int quarter, int sign,
+                        double *to, int high, int wide)
+{
+    int row = quarter / 2 * high, column = quarter % 2 * wide;
+    int end = row + high < rows ? high : rows - row;
+    int wide_end = column + wide < columns ? wide : columns - column;
+
+    for (int i = 0; i < end; i++)
+        for (int j = 0; j < wide_end; j++)
+            to[(size_t)i * (size_t)wide + (size_t)j] +=
+                sign * from[(size_t)(row + i) * (size_t)columns + (size_t)(column + j)];
+}
+
+static void add_up(const double *from, int rows, int columns, const signed char signs[4],
+                   double *to, int high, int wide)
+{
+    memset(to, 0, (size_t)high * (size_t)wide * sizeof(*to));
+    for (int quarter = 0; quarter < 4; quarter++)
+        if (signs[quarter] != 0)
+            add_quarter(from, rows, columns, quarter, signs[quarter], to, high, wide);
+}
+
+/* The other way: to the quarters of C, as far as they are inside. */
+static void add_product(const matmul_t *p, const double *product, int high, int wide,
+                        const signed char signs[4])
+{
+    for (int quarter = 0; quarter < 4; quarter++) {
+        int row = quarter / 2 * high, column = quarter % 2 * wide;
+
+        for (int i = 0; signs[quarter] != 0 && i < high && row + i < p->size.m; i++)
+            for (int j = 0; j < wide && column + j < p->size.n; j++)
+                p->c[(size_t)(row + i) * (size_t)p->size.n + (size_t)(column + j)] +=
+                    signs[quarter] * product[(size_t)i * (size_t)wide + (size_t)j];
+    }
+}
+
+/* ---- Moving ---- */
+
+typedef struct {
+    double *a, *b, *c;             /* blocks of this rank */
+    double *all_a, *all_b, *all_c; /* on rank 0: halves */
+} blocks_t;
+
+/* Block (i, j) of the grid begins with A(i, i + j) and B(i + j, j): Cannon's first step. */
+static void send_product(const matmul_t *p, const shape_t *s, const blocks_t *x, int g)
+{
+    MPI_Request requests[2];
+
+    add_up(p->a, p->size.m, p->size.k, of_a[g], x->all_a, s->q * s->m, s->q * s->k);
+    add_up(p->b, p->size.k, p->size.n, of_b[g], x->all_b, s->q * s->k, s->q * s->n);
+    for (int t = 0; t < s->q * s->q; t++) {
+        int i = t / s->q, j = t % s->q, skew = (i + j) % s->q, to = g * s->q * s->q + t;
+        const double *a = x->all_a + (size_t)(i * s->m) * (size_t)(s->q * s->k) + skew * s->k;
+        const double *b = x->all_b + (size_t)(skew * s->k) * (size_t)(s->q * s->n) + j * s->n;
+
+        if (to == 0) {
+            matmul_copy(a, s->q * s->k, x->a, s->k, s->m, s->k);
+            matmul_copy(b, s->q * s->n, x->b, s->n, s->k, s->n);
+            continue;
+        }
+        matmul_send(p, a, s->m, s->k, s->q * s->k, to, &requests[0]);
+        matmul_send(p, b, s->k, s->n, s->q * s->n, to, &requests[1]);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+}
+
+static void collect_product(const matmul_t *p, const shape_t *s, const blocks_t *x, int g)
+{
+    for (int t = 0; t < s->q * s->q; t++) {
+        double *to = x->all_c + (size_t)(t / s->q * s->m) * (size_t)(s->q * s->n) + t % s->q * s->n;
+
+        if (g == 0 && t == 0)
+            matmul_copy(x->c, s->n, to, s->q * s->n, s->m, s->n);
+        else
+            matmul_receive(p, to, s->m, s->n, s->q * s->n, g * s->q * s->q + t);
+    }
+    add_product(p, x->all_c, s->q * s->m, s->q * s->n, of_c[g]);
+}
+
+/* ---- Cannon's algorithm in a group ---- */
+
+static void cannon(const matmul_t *p, const shape_t *s, const blocks_t *x)
+{
+    int group = p->rank / (s->q * s->q) * s->q * s->q, own = p->rank - group;
+    int i = own / s->q, j = own % s->q;
+    int left = group + i * s->q + (j + s->q - 1) % s->q, right = group + i * s->q + (j + 1) % s->q;
+    int up = group + (i + s->q - 1) % s->q * s->q + j, down = group + (i + 1) % s->q * s->q + j;
+
+    for (int step = 0; step < s->q; step++) {
+        matmul_multiply(p, s->m, s->n, s->k, x->a, s->k, x->b, s->n, x->c, s->n);
+        if (step + 1 == s->q)
+            break;
+        MPI_Sendrecv_replace(x->a, s->m * s->k, MPI_DOUBLE, left, TAG_SHIFT, right, TAG_SHIFT,
+                             p->comm, MPI_STATUS_IGNORE);
+        MPI_Sendrecv_replace(x->b, s->k * s->n, MPI_DOUBLE, up, TAG_SHIFT, down, TAG_SHIFT, p->comm,
+                             MPI_STATUS_IGNORE);
+    }
+}
+
+static void run_groups(const matmul_t *p, const shape_t *s, const blocks_t *x)
+{
+    MPI_Request request;
+
+    if (p->rank == 0) {
+        /* What computes longest begins first: rank 0 sends its own group's blocks last. */
+        for (int g = PRODUCTS; g-- > 0;)
+            send_product(p, s, x, g);
+    } else {
+        matmul_receive(p, x->a, s->m, s->k, s->k, 0);
+        matmul_receive(p, x->b, s->k, s->n, s->n, 0);
+    }
+    cannon(p, s, x);
+    if (p->rank > 0) {
+        matmul_send(p, x->c, s->m, s->n, s->n, 0, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        return;
+    }
+    memset(p->c, 0, (size_t)p->size.m * (size_t)p->size.n * sizeof(double));
+    for (int g = 0; g < PRODUCTS; g++)
+        collect_product(p, s, x, g);
+}
+
+static int run(const matmul_t *p)
+{
+    shape_t s = find_shape(p);
+    int halves = p->rank == 0 ? s.q : 0;
+    blocks_t x = {.a = matmul_make(s.m, s.k),
+                  .b = matmul_make(s.k, s.n),
+                  .c = matmul_make(s.m, s.n),
+                  .all_a = matmul_make(halves * s.m, halves * s.k),
+                  .all_b = matmul_make(halves * s.k, halves * s.n),
+                  .all_c = matmul_make(halves * s.m, halves * s.n)};
+    bool is_good = matmul_all(p, x.a != NULL && x.b != NULL && x.c != NULL && x.all_a != NULL &&
+                                     x.all_b != NULL && x.all_c != NULL);
+
+    if (is_good && p->rank < PRODUCTS * s.q * s.q)
+        run_groups(p, &s, &x);
+    free(x.a);
+    free(x.b);
+    free(x.c);
+    free(x.all_a);
+    free(x.all_b);
+    free(x.all_c);
+    return is_good ? 0 : 1;
+}
+
+const matmul_algorithm_t matmul_strassen_cannon = {
+    .name = "strassen-cannon", .least = PRODUCTS, .seconds = seconds, .run = run};

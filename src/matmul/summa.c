@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * summa: A, B and C are cut in equal blocks on a grid that is as square as the number of ranks
+ * allows. Step by step, the owners of the next inner products broadcast their part of A along their
+ * row and their part of B along their column.
+ *
+ * Cost = (m + n) k + k (m / rows lg columns + n / columns lg rows) + compute + C back; every rank
+ * holds its blocks alone, and rank 0 sends each element once.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "matmul/matmul.h"
+
+typedef struct {
+    const matmul_t *p;
+    int rows, columns, row, column;
+    int m, n, k_a, k_b; /* of the own blocks: A is m x k_a, B is k_b x n */
+    MPI_Comm along_row, along_column;
+    double *a, *b, *c, *panel_a, *panel_b;
+} summa_t;
+
+static int part(int n, int parts, int i)
+{
+    return matmul_cut(n, parts, i + 1) - matmul_cut(n, parts, i);
+}
+
+static double seconds(const matmul_t *p)
+{
+    int rows, columns, steps;
+    double slowest = INFINITY, m = p->size.m, n = p->size.n, k = p->size.k;
+
+    matmul_square_grid(p->ranks, &rows, &columns);
+    steps = (p->size.k + p->block - 1) / p->block + rows + columns - 2;
+    for (int i = 0; i < p->ranks; i++)
+        slowest = fmin(slowest, p->speeds[i]);
+    return 2 * p->latency + 8 * (m + n) * k * p->per_byte +
+           steps * (matmul_log2(rows) + matmul_log2(columns)) * p->latency +
+           matmul_bcast(p, columns, ceil(m / rows) * k) +
+           matmul_bcast(p, rows, ceil(n / columns) * k) +
+           2 * ceil(m / rows) * ceil(n / columns) * k / slowest + matmul_collect_seconds(p) +
+           4 * matmul_log2(p->ranks) * p->latency; /* two communicators */
+}
+
+static void send_blocks(const summa_t *s, int i, MPI_Request *requests)
+{
+    const matmul_size_t *z = &s->p->size;
+    int row = i / s->columns, column = i % s->columns;
+
+    matmul_send(s->p,
+                s->p->a + (size_t)matmul_cut(z->m, s->rows, row) * (size_t)z->k +
+                    matmul_cut(z->k, s->columns, column),
+                part(z->m, s->rows, row), part(z->k, s->columns, column), z->k, i, &requests[0]);
+    matmul_send(s->p,
+                s->p->b + (size_t)matmul_cut(z->k, s->rows, row) * (size_t)z->n +
+                    matmul_cut(z->n, s->columns, column),
+                part(z->k, s->rows, row), part(z->n, s->columns, column), z->n, i, &requests[1]);
+}
+
+static void distribute(const summa_t *s, MPI_Request *requests)
+{
+    const matmul_t *p = s->p;
+
+    if (p->rank > 0) {
+        matmul_receive(p, s->a, s->m, s->k_a, s->k_a, 0);
+        matmul_receive(p, s->b, s->k_b, s->n, s->n, 0);
+        return;
+    }
+    requests[0] = requests[1] = MPI_REQUEST_NULL;
+    for (int i = 1; i < p->ranks; i++)
+        send_blocks(s, i, &requests[2 * i]);
+    matmul_copy(p->a, p->size.k, s->a, s->k_a, s->m, s->k_a);
+    matmul_copy(p->b, p->size.n, s->b, s->n, s->k_b, s->n);
+    MPI_Waitall(2 * p->ranks, requests, MPI_STATUSES_IGNORE);
+}
+
+/* The part that has inner product `at`, and where it ends. */
+static int owner(int k, int parts, int at, int *end_p)
+{
+    int i = 0;
+
+    while (matmul_cut(k, parts, i + 1) <= at)
+        i++;
+    *end_p = matmul_cut(k, parts, i + 1);
+    return i;
+}
+
+/* Inner products from `at`, as many as one rank of the row and one of the column own. */
+static int step(const summa_t *s, int at)
+{
+    int k = s->p->size.k, end_a, end_b, depth = s->p->block;
+    int from_a = owner(k, s->columns, at, &end_a), from_b = owner(k, s->rows, at, &end_b);
+
+    depth = end_a - at < depth ? end_a - at : depth;
+    depth = end_b - at < depth ? end_b - at : depth;
+    if (s->column == from_a)
+        matmul_copy(s->a + at - matmul_cut(k, s->columns, from_a), s->k_a, s->panel_a, depth, s->m,
+                    depth);
+    if (s->row == from_b)
+        matmul_copy(s->b + (size_t)(at - matmul_cut(k, s->rows, from_b)) * (size_t)s->n, s->n,
+                    s->panel_b, s->n, depth, s->n);
+    MPI_Bcast(s->panel_a, s->m * depth, MPI_DOUBLE, from_a, s->along_row);
+    MPI_Bcast(s->panel_b, s->n * depth, MPI_DOUBLE, from_b, s->along_column);
+    matmul_multiply(s->p, s->m, s->n, depth, s->panel_a, depth, s->panel_b, s->n, s->c, s->n);
+    return at + depth;
+}
+
+static void run_steps(summa_t *s, matmul_rect_t *rects, MPI_Request *requests)
+{
+    const matmul_t *p = s->p;
+
+    for (int i = 0; i < p->ranks; i++) {
+        int row = i / s->columns, column = i % s->columns;
+
+        rects[i] = (matmul_rect_t){
+            matmul_cut(p->size.m, s->rows, row), part(p->size.m, s->rows, row),
+            matmul_cut(p->size.n, s->columns, column), part(p->size.n, s->columns, column)};
+    }
+    MPI_Comm_split(p->comm, s->row, s->column, &s->along_row);
+    MPI_Comm_split(p->comm, s->column, s->row, &s->along_column);
+    distribute(s, requests);
+    for (int at = 0; at < p->size.k;)
+        at = step(s, at);
+    MPI_Comm_free(&s->along_row);
+    MPI_Comm_free(&s->along_column);
+    matmul_collect(p, rects, s->c);
+}
+
+static int run(const matmul_t *p)
+{
+    summa_t s = {.p = p};
+    matmul_rect_t *rects = calloc((size_t)p->ranks, sizeof(*rects));
+    MPI_Request *requests = calloc(2 * (size_t)p->ranks, sizeof(*requests));
+    bool is_good;
+
+    matmul_square_grid(p->ranks, &s.rows, &s.columns);
+    s.row = p->rank / s.columns;
+    s.column = p->rank % s.columns;
+    s.m = part(p->size.m, s.rows, s.row);
+    s.n = part(p->size.n, s.columns, s.column);
+    s.k_a = part(p->size.k, s.columns, s.column);
+    s.k_b = part(p->size.k, s.rows, s.row);
+    s.a = matmul_make(s.m, s.k_a);
+    s.b = matmul_make(s.k_b, s.n);
+    s.c = matmul_make(s.m, s.n);
+    s.panel_a = matmul_make(s.m, p->block);
+    s.panel_b = matmul_make(p->block, s.n);
+    is_good = matmul_all(p, rects != NULL && requests != NULL && s.a != NULL && s.b != NULL &&
+                                s.c != NULL && s.panel_a != NULL && s.panel_b != NULL);
+    if (is_good)
+        run_steps(&s, rects, requests);
+    free(s.a);
+    free(s.b);
+    free(s.c);
+    free(s.panel_a);
+    free(s.panel_b);
+    free(requests);
+    free(rects);
+    return is_good ? 0 : 1;
+}
+
+const matmul_algorithm_t matmul_summa = {
+    .name = "summa", .least = 1, .seconds = seconds, .run = run};

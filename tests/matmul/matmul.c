@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * xylem_matmul: every algorithm, on as many ranks as this runs with, in many shapes and with ranks
+ * of different speeds, against the product by definition. Elements are small whole numbers: sums
+ * are exact, in any order.
+ *
+ *   matmul [ALGORITHM]      all, or one alone, which may refuse
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xylem_matmul.h>
+
+static int rank, ranks, bad;
+
+static double element(int i, int j, int of)
+{
+    return (i * 7 + j * 13 + of * 5) % 11 - 5;
+}
+
+static double *fill(int rows, int columns, int of)
+{
+    double *x = malloc(((size_t)rows * (size_t)columns + 1) * sizeof(*x));
+
+    if (x == NULL)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < columns; j++)
+            x[i * columns + j] = element(i, j, of);
+    return x;
+}
+
+static int is_right(int m, int n, int k, const double *c)
+{
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++) {
+            double sum = 0;
+
+            for (int l = 0; l < k; l++)
+                sum += element(i, l, 1) * element(l, j, 2);
+            if (sum != c[i * n + j])
+                return 0;
+        }
+    return 1;
+}
+
+static int check(int m, int n, int k, const xylem_matmul_options *o)
+{
+    double *a = rank == 0 ? fill(m, k, 1) : NULL, *b = rank == 0 ? fill(k, n, 2) : NULL;
+    double *c = rank == 0 ? fill(m, n, 3) : NULL; /* what was there does not count */
+    int failed = xylem_matmul(m, n, k, a, b, c, o, MPI_COMM_WORLD);
+
+    if (failed == 0 && rank == 0 && !is_right(m, n, k, c)) {
+        printf("WRONG: %s, %d x %d x %d on %d ranks\n",
+               o->algorithm != NULL ? o->algorithm : "chosen", m, n, k, ranks);
+        bad++;
+    }
+    free(a);
+    free(b);
+    free(c);
+    return failed;
+}
+
+static void check_shapes(const char *algorithm, const double *speeds)
+{
+    static const int shapes[][4] = {{1, 1, 1, 0},    {5, 7, 3, 2},    {16, 16, 16, 4},
+                                    {33, 20, 50, 7}, {2, 60, 1, 128}, {60, 2, 9, 1},
+                                    {64, 31, 40, 16}};
+
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+        xylem_matmul_options o = {.algorithm = algorithm, .speeds = speeds, .block = shapes[i][3]};
+
+        if (check(shapes[i][0], shapes[i][1], shapes[i][2], &o) != 0)
+            bad++;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    double *speeds;
+    int failed = 0;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    speeds = malloc((size_t)ranks * sizeof(*speeds));
+    for (int i = 0; i < ranks; i++)
+        speeds[i] = 1e9 * (1 + i * 5 % 7);
+    if (argc > 1) {
+        failed = check(10, 10, 10, &(xylem_matmul_options){.algorithm = argv[1]});
+    } else {
+        for (int i = 0; xylem_matmul_algorithms[i] != NULL; i++) {
+            const char *name = xylem_matmul_algorithms[i];
+
+            if (xylem_matmul_seconds(name, 50, 50, 50, ranks, NULL) <= 0)
+                continue; /* it needs more ranks */
+            check_shapes(name, NULL);
+            check_shapes(name, speeds);
+        }
+        check_shapes(NULL, speeds);
+        if (rank == 0 && bad == 0)
+            printf("right on %d ranks\n", ranks);
+    }
+    free(speeds);
+    MPI_Finalize();
+    return bad > 0 || failed != 0;
+}
