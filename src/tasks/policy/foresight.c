@@ -50,6 +50,6 @@ static const xy_task_trial_t trials[] = {
 
 const xy_task_policy_t policy_foresight = {
     .name = "foresight",
-    .describe = "tries the others in virtual time and chooses the fastest (the default)",
+    .describe = "tries the others in virtual time and chooses among the fastest (the default)",
     .trials = trials,
 };
