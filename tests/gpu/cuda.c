@@ -222,6 +222,8 @@ result_t cuPointerGetAttributes(unsigned count, int *attributes, void **values, 
             *(void **)values[i] = is ? &primary[device] : NULL;
         else if (attributes[i] == 2)
             *(unsigned *)values[i] = is ? 2 : 0;
+        else if (attributes[i] == 9)
+            *(int *)values[i] = is ? device : -2;
         else
             return INVALID_VALUE;
     return SUCCESS;
@@ -506,6 +508,34 @@ result_t cuMemcpyDtoDAsync_v2(address_t to, address_t from, size_t bytes, void *
                                             : INVALID_VALUE;
 }
 
+/* CUDA_MEMCPY2D, with memory of the type "unified" on both sides. */
+typedef struct {
+    size_t from_x, from_y;
+    unsigned from_type;
+    const void *from_host;
+    address_t from;
+    void *from_array;
+    size_t from_pitch, to_x, to_y;
+    unsigned to_type;
+    void *to_host;
+    address_t to;
+    void *to_array;
+    size_t to_pitch, width, height;
+} rows_t;
+
+result_t cuMemcpy2DAsync_v2(const rows_t *rows, void *stream)
+{
+    result_t r = rows->from_type == 4 && rows->to_type == 4 && rows->from_pitch >= rows->width &&
+                         rows->to_pitch >= rows->width
+                     ? SUCCESS
+                     : INVALID_VALUE;
+
+    for (size_t i = 0; i < rows->height && r == SUCCESS; i++)
+        r = cuMemcpyAsync(rows->to + i * rows->to_pitch, rows->from + i * rows->from_pitch,
+                          rows->width, stream);
+    return r;
+}
+
 static result_t now(result_t r)
 {
     return r == SUCCESS ? cuStreamSynchronize(NULL) : r;
@@ -547,9 +577,15 @@ result_t cuLaunchHostFunc(void *stream, void (*function)(void *), void *argument
 /* What nvrtc.c calls an image is the name of a file. */
 result_t cuModuleLoadData(void **module, const void *image)
 {
+    char *(**turn)(address_t);
+
     *module = dlopen(image, RTLD_NOW | RTLD_LOCAL);
     unlink(image);
-    return *module != NULL ? SUCCESS : INVALID_VALUE;
+    if (*module == NULL)
+        return INVALID_VALUE;
+    turn = (char *(**)(address_t))dlsym(*module, "fake_reach"); /* addresses in arguments */
+    *turn = reach;
+    return SUCCESS;
 }
 
 result_t cuModuleUnload(void *module)
@@ -581,12 +617,6 @@ result_t cuModuleGetFunction(void **function, void *module, const char *name)
 static void run_kernel(work_t *w)
 {
     ((const kernel_t *)w->function)->run(w->argument, w->grid, w->group);
-}
-
-/* Kernels get addresses of devices, which only the driver can use: nvrtc.c turns them. */
-char *fake_reach(address_t address)
-{
-    return reach(address);
 }
 
 result_t cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,

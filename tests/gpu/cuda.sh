@@ -8,9 +8,22 @@ sources=$XYLEM_SOURCE_DIR/tests/gpu
 mkdir driver
 cc -g -O1 -shared -fPIC -pthread "$sources/cuda.c" -o driver/libcuda.so.1 -ldl -Wl,-soname,libcuda.so.1
 export LD_LIBRARY_PATH=$PWD/driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+cc -g -O1 -shared -fPIC "$sources/nvrtc.c" -o driver/libnvrtc.so.13
 build waits_cuda -ldl
+build device_pointers -ldl
 
 for how in stream default event context copy view; do
     run 0 -n 8 --workers 1 ./waits_cuda $how
     says "$out" "$how: 8 ranks, sum right"
 done
+
+# Memory of the device in MPI calls: the host cannot touch it.
+run 0 -n 4 --workers 2 ./device_pointers messages
+says "$out" "messages: 24 results are right"
+quiet
+run 0 -n 4 --workers 2 ./device_pointers collectives
+says "$out" "collectives: 48 results are right"
+quiet
+run 0 -n 3 --workers 3 ./device_pointers reductions
+says "$out" "reductions: 56 results are right"
+quiet

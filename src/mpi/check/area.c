@@ -105,6 +105,8 @@ uint64_t check_area_hash(const check_area_t *area)
     const char *run;
     size_t length;
 
+    if (mpi_is_on_device((const char *)area->buffer + area->type->true_lb))
+        return hash; /* changes on a GPU are not looked for */
     while ((run = walk_next(&walk, &length)) != NULL)
         for (size_t i = 0; i < length; i += 8) {
             uint64_t word = 0;

@@ -68,13 +68,13 @@ static void allgather_compact(coll_local_t *local, coll_slot_t *slot)
         size_t own = (size_t)call->rank * block;
 
         if (!call->is_in_place) {
-            memcpy(call->receive, first->receive, bytes);
+            mpi_move(call->receive, first->receive, bytes);
             continue;
         }
         /* Others may be reading this member's own block, which holds its data already. */
-        memcpy(call->receive, first->receive, own);
-        memcpy((char *)call->receive + own + block, (char *)first->receive + own + block,
-               bytes - own - block);
+        mpi_move(call->receive, first->receive, own);
+        mpi_move((char *)call->receive + own + block, (char *)first->receive + own + block,
+                 bytes - own - block);
     }
 }
 
@@ -134,7 +134,7 @@ static void allgather_packed(coll_local_t *local, coll_slot_t *slot)
 
         if (mpi_type_is_contiguous(call->receive_type) &&
             mpi_type_is_contiguous(first->receive_type))
-            memcpy(call->receive, first->receive, slot->bytes * (size_t)local->coll->size);
+            mpi_move(call->receive, first->receive, slot->bytes * (size_t)local->coll->size);
         else
             allgather_unpack(local, slot, call);
     }
@@ -228,7 +228,7 @@ static void alltoall_pack(coll_local_t *local, coll_slot_t *slot)
         char *to = slot->data + (size_t)m * size * n;
 
         if (is_plain(call)) {
-            memcpy(to, call->send, size * n);
+            mpi_move(to, call->send, size * n);
             continue;
         }
         for (size_t r = 0; r < size; r++) {
@@ -257,7 +257,7 @@ static void alltoall_unpack_group(coll_local_t *local, coll_slot_t *slot, coll_c
         char *place;
 
         if (plain) {
-            memcpy((char *)to->receive + (size_t)from * n, data, n);
+            mpi_move((char *)to->receive + (size_t)from * n, data, n);
             continue;
         }
         place = alltoall_receive(to, from, &count, &type);
@@ -311,7 +311,8 @@ static void exchange_tile(coll_local_t *local, coll_slot_t *slot, int first)
         coll_call_t *to = slot->calls[m];
 
         for (int s = first; s < end; s++)
-            memcpy((char *)to->receive + (size_t)s * n, from[s - first] + (size_t)to->rank * n, n);
+            mpi_move((char *)to->receive + (size_t)s * n, from[s - first] + (size_t)to->rank * n,
+                     n);
     }
 }
 
@@ -349,9 +350,9 @@ static void swap_bytes(char *a, char *b, uint64_t bytes)
     for (uint64_t at = 0; at < bytes; at += sizeof(kept)) {
         size_t n = bytes - at < sizeof(kept) ? bytes - at : sizeof(kept);
 
-        memcpy(kept, a + at, n);
-        memcpy(a + at, b + at, n);
-        memcpy(b + at, kept, n);
+        mpi_move(kept, a + at, n);
+        mpi_move(a + at, b + at, n);
+        mpi_move(b + at, kept, n);
     }
 }
 

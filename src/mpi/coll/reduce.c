@@ -83,7 +83,7 @@ static void combine_parts(coll_local_t *local, coll_slot_t *slot, char *out)
 {
     const coll_call_t *call = slot->calls[0];
 
-    memcpy(out, part_left_by(local, slot, local->coll->locals - 1), slot->bytes);
+    mpi_move(out, part_left_by(local, slot, local->coll->locals - 1), slot->bytes);
     for (int p = local->coll->locals - 2; p >= 0; p--)
         mpi_op_apply(call->op, part_left_by(local, slot, p), out, call->receive_count,
                      call->receive_type);
@@ -107,6 +107,48 @@ static char *reduce_block(coll_local_t *local, coll_slot_t *slot, int64_t first,
     return block;
 }
 
+/* ---- Vectors in the memory of a GPU: each local group's slice is one kernel ---- */
+
+/* The sources of elements from `begin` on, then where the results of members [first, end) go; in
+ * scratch memory. */
+static void **device_addresses(const coll_local_t *local, coll_slot_t *slot, int64_t begin,
+                               int first, int end)
+{
+    const mpi_type_t *type = slot->calls[0]->receive_type;
+    int size = local->coll->size;
+    void **addresses = coll_scratch(2 * (size_t)size * sizeof(*addresses));
+
+    for (int r = 0; r < size; r++)
+        addresses[r] = coll_element(contribution(coll_call_of(local, slot, r)), begin, type);
+    for (int r = first; r < end; r++)
+        addresses[size + r - first] =
+            coll_element(coll_call_of(local, slot, r)->receive, begin, type);
+    return addresses;
+}
+
+/* Do it, or only say whether it can be done. */
+static __attribute__((noinline, cold)) bool slice_on_device(const coll_local_t *local,
+                                                            coll_slot_t *slot, bool is_done)
+{
+    const coll_call_t *own = slot->calls[0];
+    int size = local->coll->size;
+    int first = slot->kind->is_rooted ? slot->root : 0;
+    int outs = slot->kind->is_rooted ? 1 : size;
+    int64_t begin, end;
+    void **addresses;
+
+    coll_slice(local, own, &begin, &end);
+    if (begin == end)
+        return false;
+    addresses = device_addresses(local, slot, begin, first, first + outs);
+    if (!mpi_op_has_kernel(own->op, addresses, size, addresses + size, outs, own->receive_type))
+        return false;
+    if (is_done)
+        mpi_op_reduce_device(own->op, addresses, size, addresses + size, outs, end - begin,
+                             own->receive_type);
+    return true;
+}
+
 /* Blocks of this local group's slice of the vector. */
 static int64_t slice_pieces(const coll_local_t *local, coll_slot_t *slot)
 {
@@ -114,6 +156,8 @@ static int64_t slice_pieces(const coll_local_t *local, coll_slot_t *slot)
     int64_t begin, end, n = coll_block_elements(local, slot, own->receive_type);
 
     if (slot->is_small)
+        return 1;
+    if (__builtin_expect(mpi_device_is_used, 0) && slice_on_device(local, slot, false))
         return 1;
     coll_slice(local, own, &begin, &end);
     return (end - begin + n - 1) / n;
@@ -135,6 +179,8 @@ static void slice_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece, i
     int64_t n = coll_block_elements(local, slot, type), begin, stop;
     char *block;
 
+    if (__builtin_expect(mpi_device_is_used, 0) && slice_on_device(local, slot, true))
+        return;
     coll_slice(local, slot->calls[0], &begin, &stop);
     begin += piece * n;
     n = stop - begin < n ? stop - begin : n;
@@ -156,8 +202,10 @@ static void allreduce_piece(coll_local_t *local, coll_slot_t *slot, int64_t piec
     if (result == NULL)
         result = coll_scratch(slot->bytes);
     combine_parts(local, slot, result);
+    mpi_moves_begin();
     for (int m = 0; m < local->members; m++)
-        memcpy(slot->calls[m]->receive, result, slot->bytes);
+        mpi_move(slot->calls[m]->receive, result, slot->bytes);
+    mpi_moves_end();
 }
 
 const coll_ops_t coll_allreduce = {.name = "MPI_Allreduce",
@@ -186,8 +234,8 @@ static bool reduce_fits(const mpi_coll_t *coll, const coll_call_t *call)
 
 static bool reduce_leave(const coll_local_t *local, star_slot_t *slot, const coll_call_t *call)
 {
-    memcpy(slot->data + (size_t)local->coll->place_of[call->rank] * call->bytes, contribution(call),
-           call->bytes);
+    mpi_move(slot->data + (size_t)local->coll->place_of[call->rank] * call->bytes,
+             contribution(call), call->bytes);
     return true;
 }
 
@@ -204,7 +252,7 @@ static void reduce_combine(const coll_local_t *local, star_slot_t *slot, const c
         sources[m] = slot->data + (size_t)m * call->bytes;
     mpi_op_reduce_many(call->op, sources, local->members, result, call->receive_count,
                        call->receive_type);
-    memcpy(slot->data, result, call->bytes);
+    mpi_move(slot->data, result, call->bytes);
 }
 
 /* What part `i` of the result was left as: of a local group, or of a rank. */
@@ -223,7 +271,7 @@ static void reduce_take(const coll_local_t *local, const star_slot_t *slot, cons
 {
     int last = (local->coll->is_ordered ? local->coll->locals : local->coll->size) - 1;
 
-    memcpy(root->receive, reduce_part(local, slot, root, last), root->bytes);
+    mpi_move(root->receive, reduce_part(local, slot, root, last), root->bytes);
     for (int i = last - 1; i >= 0; i--)
         mpi_op_apply(root->op, reduce_part(local, slot, root, i), root->receive,
                      root->receive_count, root->receive_type);

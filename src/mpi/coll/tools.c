@@ -75,6 +75,11 @@ void coll_copy_piece(const coll_slot_t *slot, void *to, int64_t to_count, const 
         coll_copy(to, to_count, to_type, from, from_count, from_type);
         return;
     }
+    if (mpi_is_on_device(to) || mpi_is_on_device(from)) { /* one copy for all pieces */
+        if (i == 0)
+            coll_copy(to, to_count, to_type, from, from_count, from_type);
+        return;
+    }
     bytes = bytes < room ? bytes : room;
     if (offset >= bytes || to == from)
         return;

@@ -5,7 +5,7 @@
  *   type.h         where the bytes of an element lie; packing and unpacking
  *   type_cursor.h  run after run of these bytes
  *   signature.h    which elements it has: do sender and receiver mean the same?
- *   op.h           what is done to two elements
+ *   op.h           what is done to two elements; op_device.h: on GPUs
  *
  * Messages and collectives of all layers above use both. Types and operations are counted by
  * reference: the handle of the program is one reference, a pending operation another. A committed
@@ -15,6 +15,7 @@
 #define XY_MPI_DATATYPE_DATATYPE_H
 
 #include "mpi/datatype/op.h"
+#include "mpi/datatype/op_device.h"
 #include "mpi/datatype/signature.h"
 #include "mpi/datatype/type.h"
 #include "mpi/datatype/type_cursor.h"

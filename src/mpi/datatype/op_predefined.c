@@ -5,8 +5,10 @@
 #include <limits.h>
 #include <string.h>
 
+#include "mpi/datatype/op_device.h"
 #include "mpi/datatype/op_kernels.h"
 #include "mpi/object/object.h"
+#include "mpi/runtime/runtime.h"
 
 /* Blocks of mpi_op_reduce_many: a quarter of a small first-level cache, so that the block and two
  * sources fit with room to spare. */
@@ -129,10 +131,21 @@ static mpi_kernel_fn kernel_of(const mpi_op_t *op, const mpi_type_t *type, int64
     return kernels->fn[op->kind][type->basic];
 }
 
+static __attribute__((noinline, cold)) bool apply_on_device(const mpi_op_t *op, const void *a,
+                                                            const void *b, void *out, int64_t count,
+                                                            const mpi_type_t *type)
+{
+    void *sources[] = {(void *)(uintptr_t)a, (void *)(uintptr_t)b};
+
+    return mpi_op_reduce_device(op, sources, 2, &out, 1, count, type);
+}
+
 void mpi_op_apply2(const mpi_op_t *op, const void *a, const void *b, void *out, int64_t count,
                    const mpi_type_t *type)
 {
     if (count == 0)
+        return;
+    if (__builtin_expect(mpi_device_is_used, 0) && apply_on_device(op, a, b, out, count, type))
         return;
     switch (op->kind) {
     case XMPI_OP_KIND_USER:
@@ -171,6 +184,9 @@ void mpi_op_reduce_many(const mpi_op_t *op, void *const *sources, int n, void *o
     int64_t block = BLOCK_BYTES / type->extent;
     mpi_kernel_fn kernel = kernel_of(op, type, count);
 
+    if (__builtin_expect(mpi_device_is_used, 0) &&
+        mpi_op_reduce_device(op, sources, n, &out, 1, count, type))
+        return;
     if (op->kind == XMPI_OP_KIND_REPLACE)
         n = 1; /* the first one stays */
     if (n == 1 || !kernel) {

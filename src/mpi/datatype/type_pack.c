@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "mpi/datatype/datatype.h"
+#include "mpi/datatype/type_device.h"
+#include "mpi/runtime/runtime.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
@@ -198,11 +200,26 @@ static void move_part(const mpi_layout_t *layout, int level, char *base, char *p
     move_loop(layout, level + 1, base, loop->stride, loop->size, packed, first, end, pack);
 }
 
+/* Is one of two buffers in the memory of a device? A type that is NULL stands for packed data. */
+static __attribute__((noinline, cold)) bool is_on_device(const void *a, const mpi_type_t *a_type,
+                                                         const void *b, const mpi_type_t *b_type)
+{
+    return (a_type != NULL ? mpi_type_is_on_device(a, a_type) : mpi_device_has(a, NULL)) ||
+           (b_type != NULL ? mpi_type_is_on_device(b, b_type) : mpi_device_has(b, NULL));
+}
+
 static void move(char *packed, char *user, const mpi_type_t *type, size_t first, size_t bytes,
                  bool pack)
 {
     if (bytes == 0)
         return;
+    if (__builtin_expect(mpi_device_is_used, 0) && is_on_device(packed, NULL, user, type)) {
+        if (pack)
+            mpi_type_move_device(packed, NULL, 0, user, type, first, bytes);
+        else
+            mpi_type_move_device(user, type, first, packed, NULL, 0, bytes);
+        return;
+    }
     if (type->is_contiguous)
         move_bytes(packed, user + first, bytes, pack);
     else
@@ -324,6 +341,9 @@ void mpi_type_copy(void *target, int64_t target_count, const mpi_type_t *target_
         mpi_type_unpack(target, target_count, target_type, source, 0, bytes);
     else if (target_type->is_contiguous)
         mpi_type_pack(target, source, source_count, source_type, 0, bytes);
+    else if (__builtin_expect(mpi_device_is_used, 0) &&
+             is_on_device(target, target_type, source, source_type))
+        mpi_type_move_device(target, target_type, 0, source, source_type, 0, bytes);
     else
         copy_blockwise(target, target_type, (char *)(uintptr_t)source, source_type, bytes);
     *bytes_p = bytes;

@@ -241,14 +241,14 @@ xy_status_t nbc_rank_args_adjust(coll_call_t *call, bool is_in_place)
     if (call->is_in_place == is_in_place || has_root || bytes == 0)
         return XY_OK;
     if (is_in_place) {
-        memcpy(m->receive.base + offset, m->send.base, bytes);
+        mpi_move(m->receive.base + offset, m->send.base, bytes);
         return XY_OK;
     }
     if (m->input == NULL)
         m->input = xy_malloc(bytes);
     if (m->input == NULL)
         return XY_ENOMEM;
-    memcpy(m->input, m->receive.base + offset, bytes);
+    mpi_move(m->input, m->receive.base + offset, bytes);
     m->send.base = m->input;
     return XY_OK;
 }

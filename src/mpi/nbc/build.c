@@ -286,7 +286,7 @@ static void copy(void *arg, const xy_op_t *op, void *to, const void *from)
 {
     (void)arg;
     if (to != from)
-        memcpy(to, from, op->bytes);
+        mpi_move(to, from, op->bytes);
 }
 
 void nbc_cached_destroy(nbc_cached_schedule_t *cached)

@@ -53,10 +53,13 @@ void mpi_recv_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *re
 /* Receive the message `message` (taken out of the queue) into `request`'s buffer. */
 void mpi_recv_message(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *message,
                       bool offload);
-/* Would a send of this size wait for its receiver? */
+/* Would a send of this size wait for its receiver? Data on a GPU does: one copy on the device takes
+ * less time than two between it and a buffer. */
 static inline bool mpi_send_is_eager(const mpi_transfer_t *t, uint64_t bytes)
 {
-    return bytes <= mpi_job->eager_limit && t->mode != XMPI_MODE_SYNCHRONOUS;
+    return bytes <= mpi_job->eager_limit && t->mode != XMPI_MODE_SYNCHRONOUS &&
+           (__builtin_expect(!mpi_device_is_used, 1) || bytes == 0 ||
+            !mpi_device_has((const char *)t->buffer + t->type->true_lb, NULL));
 }
 
 /* The nonblocking forms: a request from the pool that holds its communicator and type. `peer` may

@@ -58,12 +58,19 @@ static uint16_t signature_of(const mpi_type_t *type)
     return type->signature < XMPI_TYPE_TABLE ? type->signature : XMPI_SIGNATURE_ANY;
 }
 
+/* May the transport read and write the buffer itself? Data with gaps, and data on a GPU, goes
+ * through other memory. */
+static bool is_plain(const void *buffer, const mpi_type_t *type)
+{
+    return mpi_type_is_contiguous(type) && !mpi_is_on_device(buffer);
+}
+
 static void send_data(mpi_rank_t *self, int process, const remote_head_t *head,
                       const mpi_transfer_t *t, uint64_t bytes)
 {
     char *packed;
 
-    if (bytes == 0 || mpi_type_is_contiguous(t->type)) {
+    if (bytes == 0 || is_plain(t->buffer, t->type)) {
         mpi_network_send(process, head, t->buffer, bytes);
         return;
     }
@@ -144,7 +151,7 @@ static void give(const remote_letter_t *letter)
                        .offset = head->offset,
                        .length = head->length_low | (uint64_t)head->length_high << 32,
                        .total = head->bytes};
-    if (!mpi_type_is_contiguous(request->type)) {
+    if (!is_plain(request->buffer, request->type)) {
         piece->buffer = memory_or_abort(piece->length);
         mpi_type_pack(piece->buffer, request->buffer, request->count, request->type, piece->offset,
                       piece->length);
@@ -195,7 +202,7 @@ static void take_next(pull_t *pull)
                        .pull = pull,
                        .offset = pull->asked,
                        .length = length};
-    if (!mpi_type_is_contiguous(receive->type))
+    if (!is_plain(receive->buffer, receive->type))
         piece->buffer = memory_or_abort(length);
     pull->asked += length;
     mpi_network_count_pieces(1);

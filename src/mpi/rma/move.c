@@ -23,7 +23,7 @@ static void move(const rma_side_t *to, const rma_side_t *from)
 static inline void move_bytes(char *to, const char *from, size_t bytes)
 {
     if (bytes == 8)
-        memcpy(to, from, 8); /* one load and one store */
+        mpi_move(to, from, 8); /* one load and one store */
     else
         mpi_copy(to, from, bytes);
 }

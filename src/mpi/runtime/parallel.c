@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/runtime/device.h"
 #include "mpi/runtime/trace.h"
 
 typedef struct {
@@ -138,6 +139,8 @@ void mpi_copy(void *to, const void *from, size_t bytes)
 {
     copy_t c = {to, from, bytes};
 
+    if (__builtin_expect(mpi_device_is_used, 0) && mpi_device_copy(to, from, bytes))
+        return;
     if (bytes < 2 * XMPI_CHUNK)
         memcpy(to, from, bytes);
     else

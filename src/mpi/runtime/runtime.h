@@ -9,6 +9,7 @@
  *   gate.h parallel.h     who may touch what a worker owns; work shared with idle workers
  *   thread.h              threads of ranks that call MPI
  *   copy_stream.h         copies past the caches
+ *   device.h              memory of GPUs
  *   clock.h               the clock of a job in virtual time
  *   caller.h trace.h monitor.h    where a call stands in the program; --trace; --monitor
  *   finding.h             what is wrong with a program
@@ -25,6 +26,7 @@
 #include "mpi/runtime/caller.h"
 #include "mpi/runtime/clock.h"
 #include "mpi/runtime/copy_stream.h"
+#include "mpi/runtime/device.h"
 #include "mpi/runtime/finding.h"
 #include "mpi/runtime/gate.h"
 #include "mpi/runtime/layer.h"

@@ -125,7 +125,7 @@ void virtual_capture(void *owner, void *send_data)
         virtual_fail();
     }
     if (s->bytes > 0 && mpi_type_is_contiguous(s->type))
-        memcpy(s->packed, s->buffer, s->bytes);
+        mpi_move(s->packed, s->buffer, s->bytes);
     else if (s->bytes > 0)
         mpi_type_pack(s->packed, s->buffer, s->count, s->type, 0, s->bytes);
     mpi_type_release(s->type);

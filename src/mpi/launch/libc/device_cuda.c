@@ -24,6 +24,7 @@
 #include "mpi/launch/libc/block.h"
 #include "mpi/launch/libc/device.h"
 #include "mpi/launch/libc/interpose.h"
+#include "mpi/runtime/runtime.h"
 
 typedef uintptr_t word_t;
 
@@ -603,6 +604,7 @@ void *mpi_device_substitute(const char *name, void *found)
     if (!is_loaded())
         return found;
     mpi_device_switches = true;
+    mpi_device_use();
     if (strcmp(name, "cuGetProcAddress") == 0) {
         get_address = (int (*)(const char *, void **, int, uint64_t))found;
         return (void *)get_address_hook;

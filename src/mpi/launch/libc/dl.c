@@ -284,6 +284,9 @@ void *mpi_dl_choose_symbol(void *handle, const char *name, const char *caller)
     const mpi_process_t *process = mpi_process_self;
     bool is_for_rank;
 
+    if (process == NULL && strncmp(name, "cuGetProcAddress", 16) == 0 &&
+        !mpi_interpose_is_own(caller))
+        mpi_device_use(); /* a program without a launcher */
     if (process == NULL || mpi_interpose_is_own(caller))
         return (void *)real_symbol();
     if (name[0] == 'c' && (name[1] == 'u' || name[1] == 'l') && handle != RTLD_NEXT)

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/runtime/device.h"
+
+#include <dlfcn.h>
+#include <mpi-ext.h>
+#include <pthread.h>
+
+#include "mpi/runtime/rank.h"
+
+typedef int result_t; /* CUresult */
+typedef unsigned long long address_t;
+
+enum { SUCCESS = 0, STREAM_NON_BLOCKING = 1, MEMORY_OF_DEVICE = 2, MEMORY_UNIFIED = 4 };
+enum { ATTRIBUTE_CONTEXT = 1, ATTRIBUTE_MEMORY_TYPE = 2, ATTRIBUTE_ORDINAL = 9 };
+
+/* CUDA_MEMCPY2D. Where the type of memory is "unified", the driver finds it by the address. */
+typedef struct {
+    size_t from_x, from_y;
+    unsigned from_type;
+    const void *from_host;
+    address_t from;
+    void *from_array;
+    size_t from_pitch;
+    size_t to_x, to_y;
+    unsigned to_type;
+    void *to_host;
+    address_t to;
+    void *to_array;
+    size_t to_pitch;
+    size_t width, height;
+} rows_t;
+
+#define FUNCTIONS(X)                                                                               \
+    X(attributes, "cuPointerGetAttributes", (unsigned, int *, void **, address_t))                 \
+    X(context_get, "cuCtxGetCurrent", (void **))                                                   \
+    X(context_set, "cuCtxSetCurrent", (void *))                                                    \
+    X(retain, "cuDevicePrimaryCtxRetain", (void **, int))                                          \
+    X(stream_create, "cuStreamCreate", (void **, unsigned))                                        \
+    X(stream_wait, "cuStreamSynchronize", (void *))                                                \
+    X(copy, "cuMemcpyAsync", (address_t, address_t, size_t, void *))                               \
+    X(copy_rows, "cuMemcpy2DAsync_v2", (const rows_t *, void *))                                   \
+    X(error_text, "cuGetErrorString", (result_t, const char **))
+
+#define MEMBER(member, symbol, arguments) result_t(*member) arguments;
+static struct {
+    FUNCTIONS(MEMBER)
+} cuda;
+
+bool mpi_device_is_used;
+
+static bool find_functions(void *library)
+{
+    static const struct {
+        void **to;
+        const char *symbol;
+    } list[] = {
+#define SYMBOL(member, symbol, arguments) {(void **)&cuda.member, symbol},
+        FUNCTIONS(SYMBOL)};
+
+    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+        *list[i].to = dlsym(library, list[i].symbol);
+        if (*list[i].to == NULL)
+            return false;
+    }
+    return true;
+}
+
+void mpi_device_use(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    void *library;
+
+    if (mpi_device_is_used)
+        return;
+    pthread_mutex_lock(&lock);
+    library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (library != NULL && !mpi_device_is_used && find_functions(library))
+        mpi_device_is_used = true;
+    pthread_mutex_unlock(&lock);
+}
+
+int MPIX_Query_cuda_support(void)
+{
+    static void *library;
+
+    if (library == NULL)
+        library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    return library != NULL && dlsym(library, "cuPointerGetAttributes") != NULL ? 1 : 0;
+}
+
+static void check(result_t r, const char *doing)
+{
+    const char *text = "unknown error";
+
+    if (r == SUCCESS)
+        return;
+    cuda.error_text(r, &text);
+    xy_fail(XY_EIO, "a GPU cannot %s: %s (%d)", doing, text, r);
+    mpi_job->abort(1);
+}
+
+/* ---- Addresses ---- */
+
+typedef struct {
+    void *context;
+    int number;
+} place_t;
+
+static bool find(const void *address, place_t *place)
+{
+    static int wanted[] = {ATTRIBUTE_MEMORY_TYPE, ATTRIBUTE_CONTEXT, ATTRIBUTE_ORDINAL};
+    unsigned type = 0;
+    void *values[] = {&type, &place->context, &place->number};
+
+    place->context = NULL;
+    return cuda.attributes(3, wanted, values, (uintptr_t)address) == SUCCESS &&
+           type == MEMORY_OF_DEVICE;
+}
+
+bool mpi_device_has(const void *address, int *number_p)
+{
+    place_t place;
+    bool is_there = find(address, &place);
+
+    if (is_there && number_p != NULL)
+        *number_p = place.number;
+    return is_there;
+}
+
+/* ---- The thread: its context, and its streams ---- */
+
+enum { STREAMS = 4 };
+
+static _Thread_local struct {
+    void *context, *stream;
+} streams[STREAMS] __attribute__((tls_model("initial-exec")));
+static _Thread_local int depth __attribute__((tls_model("initial-exec")));
+
+void *mpi_device_context_get(void)
+{
+    void *context = NULL;
+
+    cuda.context_get(&context);
+    return context;
+}
+
+void mpi_device_context_set(void *context)
+{
+    cuda.context_set(context);
+}
+
+/* The last one is used in turns where a machine has more. */
+static void *stream_of(void *context)
+{
+    int i = 0;
+
+    while (i < STREAMS - 1 && streams[i].context != NULL && streams[i].context != context)
+        i++;
+    if (streams[i].context != context) {
+        check(cuda.stream_create(&streams[i].stream, STREAM_NON_BLOCKING), "make a stream");
+        streams[i].context = context;
+    }
+    return streams[i].stream;
+}
+
+/* Memory of some kinds belongs to no context: that of its device will do. */
+static void *enter(place_t *place)
+{
+    void *before = mpi_device_context_get();
+
+    if (place->context == NULL)
+        check(cuda.retain(&place->context, place->number), "be opened");
+    if (before != place->context)
+        check(cuda.context_set(place->context), "be used by a thread");
+    return before;
+}
+
+static void leave(void *before, void *stream)
+{
+    if (depth == 0)
+        check(cuda.stream_wait(stream), "copy");
+    if (before != mpi_device_context_get())
+        cuda.context_set(before);
+}
+
+void mpi_device_begin(void)
+{
+    depth++;
+}
+
+void mpi_device_end(void)
+{
+    if (--depth > 0)
+        return;
+    for (int i = 0; i < STREAMS && streams[i].context != NULL; i++)
+        check(cuda.stream_wait(streams[i].stream), "copy");
+}
+
+/* ---- Copies ---- */
+
+bool mpi_device_copy(void *to, const void *from, size_t bytes)
+{
+    place_t place;
+    void *before, *stream;
+
+    if (bytes == 0 || (!find(to, &place) && !find(from, &place)))
+        return false;
+    before = enter(&place);
+    stream = stream_of(place.context);
+    check(cuda.copy((uintptr_t)to, (uintptr_t)from, bytes, stream), "copy");
+    leave(before, stream);
+    return true;
+}
+
+/* The device knows steps forward over what it copies. */
+static bool is_pitch(ptrdiff_t step, size_t bytes)
+{
+    return step >= (ptrdiff_t)bytes && step <= INT32_MAX;
+}
+
+void mpi_device_copy_rows(void *to, ptrdiff_t to_step, const void *from, ptrdiff_t from_step,
+                          size_t bytes, size_t n)
+{
+    rows_t rows = {.from_type = MEMORY_UNIFIED,
+                   .from = (uintptr_t)from,
+                   .from_pitch = (size_t)from_step,
+                   .to_type = MEMORY_UNIFIED,
+                   .to = (uintptr_t)to,
+                   .to_pitch = (size_t)to_step,
+                   .width = bytes,
+                   .height = n};
+    place_t place;
+    void *before, *stream;
+
+    mpi_device_begin();
+    if (n < 2 || !is_pitch(to_step, bytes) || !is_pitch(from_step, bytes) ||
+        (!find(to, &place) && !find(from, &place))) {
+        for (size_t i = 0; i < n; i++)
+            mpi_move((char *)to + (ptrdiff_t)i * to_step,
+                     (const char *)from + (ptrdiff_t)i * from_step, bytes);
+    } else {
+        before = enter(&place);
+        stream = stream_of(place.context);
+        check(cuda.copy_rows(&rows, stream), "copy rows");
+        leave(before, stream);
+    }
+    mpi_device_end();
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Buffers in the memory of a GPU in MPI calls. Each operation is done twice, with buffers of the
+ * host and with buffers of the device, or of both where ranks differ, and the results must be the
+ * same bytes.
+ *
+ *   device_pointers messages | collectives | reductions
+ */
+#include <dlfcn.h>
+#include <mpi-ext.h>
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef unsigned long long address_t;
+
+enum { SIZE = 1 << 18 };
+
+static int rank, size, operations;
+static int (*get_address)(const char *, void **, int, uint64_t, void *);
+static int (*init)(unsigned), (*retain)(void **, int), (*context_set)(void *);
+static int (*alloc)(address_t *, size_t), (*copy)(address_t, address_t, size_t);
+
+static void check(int is_right, const char *what)
+{
+    if (!is_right) {
+        fprintf(stderr, "rank %d: %s is wrong\n", rank, what);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+}
+
+static void open_device(void)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW), *context;
+
+    check(library != NULL, "loading the driver");
+    *(void **)&get_address = dlsym(library, "cuGetProcAddress_v2");
+    get_address("cuInit", (void **)&init, 12000, 0, NULL);
+    get_address("cuDevicePrimaryCtxRetain", (void **)&retain, 12000, 0, NULL);
+    get_address("cuCtxSetCurrent", (void **)&context_set, 12000, 0, NULL);
+    get_address("cuMemAlloc", (void **)&alloc, 12000, 0, NULL);
+    get_address("cuMemcpy", (void **)&copy, 12000, 0, NULL);
+    check(init(0) == 0 && retain(&context, 0) == 0 && context_set(context) == 0, "the device");
+}
+
+/* A buffer of the host and its like on the device, filled with what this rank fills it with. */
+typedef struct {
+    char *host, *device, *back;
+} buffer_t;
+
+static buffer_t make(void)
+{
+    buffer_t b = {.host = malloc(SIZE), .back = malloc(SIZE)};
+    address_t a;
+
+    check(b.host != NULL && b.back != NULL && alloc(&a, SIZE) == 0, "memory");
+    b.device = (char *)(uintptr_t)a;
+    return b;
+}
+
+static void fill(buffer_t *b, unsigned seed)
+{
+    for (int i = 0; i < SIZE; i++) {
+        seed = seed * 1103515245u + 12345u;
+        b->host[i] = (char)((seed >> 20) & 0x3f); /* floats and doubles are numbers, too */
+    }
+    copy((uintptr_t)b->device, (uintptr_t)b->host, SIZE);
+}
+
+static void compare(buffer_t *b, const char *what)
+{
+    copy((uintptr_t)b->back, (uintptr_t)b->device, SIZE);
+    if (memcmp(b->host, b->back, SIZE) != 0)
+        for (int i = 0; i < SIZE; i++)
+            if (b->host[i] != b->back[i]) {
+                fprintf(stderr, "rank %d: %s: byte %d is %d, not %d\n", rank, what, i, b->back[i],
+                        b->host[i]);
+                MPI_Abort(MPI_COMM_WORLD, 1);
+            }
+    operations++;
+}
+
+static buffer_t in, out;
+
+/* `call` with buffers s and r: of the host; of the device; and mixed. */
+#define TWICE(what, call)                                                                          \
+    do {                                                                                           \
+        for (int mix = 0; mix < 2; mix++) {                                                        \
+            char *s, *r;                                                                           \
+                                                                                                   \
+            fill(&in, (unsigned)rank + 1);                                                         \
+            fill(&out, (unsigned)rank + 100);                                                      \
+            s = in.host;                                                                           \
+            r = out.host;                                                                          \
+            call;                                                                                  \
+            s = mix && rank % 2 ? in.host : in.device;                                             \
+            r = out.device;                                                                        \
+            call;                                                                                  \
+            compare(&out, what);                                                                   \
+        }                                                                                          \
+    } while (0)
+
+static void messages(void)
+{
+    int next = (rank + 1) % size, before = (rank + size - 1) % size, half = size / 2;
+    MPI_Datatype column, list, sub;
+    MPI_Request q[2];
+
+    MPI_Type_vector(64, 2, 100, MPI_DOUBLE, &column);
+    MPI_Type_indexed(3, (int[]){5, 1, 17}, (int[]){40, 3, 700}, MPI_INT, &list);
+    MPI_Type_create_subarray(3, (int[]){8, 9, 10}, (int[]){3, 4, 5}, (int[]){1, 2, 3}, MPI_ORDER_C,
+                             MPI_FLOAT, &sub);
+    MPI_Type_commit(&column);
+    MPI_Type_commit(&list);
+    MPI_Type_commit(&sub);
+    for (int n = 1; n <= SIZE / 8; n *= 8)
+        TWICE("a message", {
+            if (rank < half)
+                MPI_Send(s, n, MPI_DOUBLE, rank + half, n, MPI_COMM_WORLD);
+            else if (rank < 2 * half)
+                MPI_Recv(r, n, MPI_DOUBLE, rank - half, n, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        });
+    TWICE("an exchange", {
+        MPI_Irecv(r, 5000, MPI_INT, before, 1, MPI_COMM_WORLD, &q[0]);
+        MPI_Isend(s, 5000, MPI_INT, next, 1, MPI_COMM_WORLD, &q[1]);
+        MPI_Waitall(2, q, MPI_STATUSES_IGNORE);
+    });
+    TWICE("columns", MPI_Sendrecv(s, 1, column, next, 2, r, 1, column, before, 2, MPI_COMM_WORLD,
+                                  MPI_STATUS_IGNORE));
+    TWICE("columns to bytes", MPI_Sendrecv(s, 2, column, next, 3, r, 256, MPI_DOUBLE, before, 3,
+                                           MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    TWICE("lists", MPI_Sendrecv(s, 3, list, next, 4, r, 69, MPI_INT, before, 4, MPI_COMM_WORLD,
+                                MPI_STATUS_IGNORE));
+    TWICE("blocks", MPI_Sendrecv(s, 60, MPI_FLOAT, next, 5, r, 1, sub, before, 5, MPI_COMM_WORLD,
+                                 MPI_STATUS_IGNORE));
+    TWICE("packing", {
+        int position = 7;
+
+        MPI_Pack(s, 1, column, r, SIZE, &position, MPI_COMM_WORLD);
+    });
+}
+
+static void collectives(void)
+{
+    MPI_Request q;
+
+    for (int n = 1; n <= 4096; n *= 64) {
+        TWICE("a broadcast", {
+            MPI_Bcast(r, n, MPI_LONG, size - 1, MPI_COMM_WORLD);
+            (void)s;
+        });
+        TWICE("a gather", MPI_Gather(s, n, MPI_INT, r, n, MPI_INT, 0, MPI_COMM_WORLD));
+        TWICE("a scatter", MPI_Scatter(s, n, MPI_INT, r, n, MPI_INT, 1 % size, MPI_COMM_WORLD));
+        TWICE("an allgather", MPI_Allgather(s, n, MPI_INT, r, n, MPI_INT, MPI_COMM_WORLD));
+        TWICE("an alltoall", MPI_Alltoall(s, n, MPI_INT, r, n, MPI_INT, MPI_COMM_WORLD));
+        TWICE("an alltoall in place", {
+            MPI_Alltoall(MPI_IN_PLACE, n, MPI_INT, r, n, MPI_INT, MPI_COMM_WORLD);
+            (void)s;
+        });
+        TWICE("a started broadcast", {
+            MPI_Ibcast(r, n, MPI_LONG, 0, MPI_COMM_WORLD, &q);
+            MPI_Wait(&q, MPI_STATUS_IGNORE);
+            (void)s;
+        });
+        TWICE("a started alltoall", {
+            MPI_Ialltoall(s, n, MPI_INT, r, n, MPI_INT, MPI_COMM_WORLD, &q);
+            MPI_Wait(&q, MPI_STATUS_IGNORE);
+        });
+    }
+}
+
+static void add_odd(void *a, void *b, int *n, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *n; i++)
+        ((int *)b)[i] += 3 * ((int *)a)[i];
+}
+
+static void reductions(void)
+{
+    MPI_Request q;
+    MPI_Op own;
+
+    MPI_Op_create(add_odd, 0, &own);
+    for (int n = 3; n <= 12288; n *= 64) {
+        TWICE("a sum", MPI_Allreduce(s, r, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
+        TWICE("a sum in place", {
+            MPI_Allreduce(MPI_IN_PLACE, r, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+            (void)s;
+        });
+        TWICE("a sum of shorts", MPI_Reduce(s, r, n, MPI_SHORT, MPI_SUM, size - 1, MPI_COMM_WORLD));
+        TWICE("an operation of the program", MPI_Allreduce(s, r, n, MPI_INT, own, MPI_COMM_WORLD));
+        TWICE("a sum of long doubles",
+              { /* bytes would be no numbers */
+                long double x = rank;
+
+                memset(in.host, 0, 16);
+                memcpy(in.host, &x, 10);
+                copy((uintptr_t)in.device, (uintptr_t)in.host, 16);
+                MPI_Allreduce(s, r, 1, MPI_LONG_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+                memset(out.host + 10, 0, 6); /* what pads it is anything */
+                copy((uintptr_t)out.device + 10, (uintptr_t)out.host + 10, 6);
+              });
+        TWICE("a scattered sum",
+              MPI_Reduce_scatter_block(s, r, n / size, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+        TWICE("a scan", MPI_Scan(s, r, n, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
+        TWICE("a started sum", {
+            MPI_Iallreduce(s, r, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &q);
+            MPI_Wait(&q, MPI_STATUS_IGNORE);
+        });
+    }
+    TWICE("places", MPI_Allreduce(s, r, 9000, MPI_2INT, MPI_MINLOC, MPI_COMM_WORLD));
+    TWICE("bits", MPI_Allreduce(s, r, 70001, MPI_BYTE, MPI_BXOR, MPI_COMM_WORLD));
+    TWICE("complex products",
+          MPI_Allreduce(s, r, 9000, MPI_C_FLOAT_COMPLEX, MPI_PROD, MPI_COMM_WORLD));
+    TWICE("truths", MPI_Allreduce(s, r, 30000, MPI_INT, MPI_LXOR, MPI_COMM_WORLD));
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    check(MPIX_Query_cuda_support() == 1, "MPIX_Query_cuda_support");
+    open_device();
+    in = make();
+    out = make();
+    if (strcmp(argv[1], "messages") == 0)
+        messages();
+    else if (strcmp(argv[1], "collectives") == 0)
+        collectives();
+    else
+        reductions();
+    if (rank == 0)
+        printf("%s: %d results are right\n", argv[1], operations);
+    MPI_Finalize();
+    return 0;
+}
