@@ -10,10 +10,13 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for kind in static shared; do
     nvcc -O2 -cudart $kind -Xcompiler -fPIE -Xlinker -pie -I"$build/include" "$here/ranks.cu" -o "$work/$kind" \
-        -L"$build/lib" -lmpi_abi -Xlinker -rpath,"$build/lib" || exit 1
+        -L"$build/lib" -lmpi_abi -Xlinker -rpath,"$build/lib" &
 done
-go() { timeout 60 "$build/bin/mpiexec" "$@" || echo "failed ($?): $*"; }
+wait
+[ -x "$work/static" ] && [ -x "$work/shared" ] || exit 1
+go() { timeout 90 "$build/bin/mpiexec" "$@" || echo "failed ($?): $*"; }
 cores=$(nproc)
+export XYLEM_CUDA_RANKS=1
 echo "static runtime"
 for n in 1 4 8 16 32 64 128 200; do
     go -n $n --oversubscribe --workers $((n < cores ? n : cores)) "$work/static" loop
@@ -30,6 +33,6 @@ if command -v mpirun.openmpi >/dev/null && command -v mpicxx.openmpi >/dev/null;
         $(mpicxx.openmpi --showme:link | sed 's/-pthread//; s/-Wl,/-Xlinker /g; s/-Xlinker -rpath/-Xlinker -rpath/g') || exit 0
     echo "processes of Open MPI"
     for n in 1 4 16; do
-        timeout 60 mpirun.openmpi --allow-run-as-root --oversubscribe -n $n "$work/openmpi" loop
+        timeout 90 mpirun.openmpi --allow-run-as-root --oversubscribe -n $n "$work/openmpi" loop
     done
 fi

@@ -9,6 +9,7 @@ mkdir driver
 cc -g -O1 -shared -fPIC -pthread "$sources/cuda.c" -o driver/libcuda.so.1 -ldl -Wl,-soname,libcuda.so.1
 export LD_LIBRARY_PATH=$PWD/driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 cc -g -O1 -shared -fPIC "$sources/nvrtc.c" -o driver/libnvrtc.so.13
+export XYLEM_CUDA_RANKS=1
 build waits_cuda -ldl
 build device_pointers -ldl
 
@@ -16,6 +17,24 @@ for how in stream default event context copy view; do
     run 0 -n 8 --workers 1 ./waits_cuda $how
     says "$out" "$how: 8 ranks, sum right"
 done
+
+# The device that a rank begins with.
+run 0 -n 4 --workers 1 --gpu-bind round ./waits_cuda bound
+same "$out" "rank 0 has device 0
+rank 1 has device 1
+rank 2 has device 0
+rank 3 has device 1"
+run 0 -n 3 --workers 2 --gpu-bind 1,0 ./waits_cuda bound
+same "$out" "rank 0 has device 1
+rank 1 has device 0
+rank 2 has device 1"
+run 0 -n 2 --gpu-bind close --gpus-per-rank 2 ./waits_cuda bound
+same "$out" "rank 0 has device 0
+rank 1 has device 0"
+run 2 -n 2 --gpu-bind 2 ./waits_cuda bound
+says "$err" "--gpu-bind '2': give close, round, or numbers of GPUs from 0 to 1"
+run 2 -n 2 --gpus-per-rank 3 ./waits_cuda bound
+says "$err" "--gpus-per-rank 3: this machine has 2"
 
 # Memory of the device in MPI calls: the host cannot touch it.
 run 0 -n 4 --workers 2 ./device_pointers messages

@@ -4,7 +4,7 @@
  * each waits for something that the next one does, so that it ends only if all wait at the same
  * time.
  *
- *   waits_cuda stream | default | event | context | copy | view
+ *   waits_cuda stream | default | event | context | copy | view | bound
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -127,6 +127,16 @@ static void view(int rank)
     }
 }
 
+/* What --gpu-bind says is the current device of a rank that has not asked for one. */
+static void print_device(int rank)
+{
+    int device;
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    check(current_device(&device), "cuCtxGetDevice");
+    printf("rank %d has device %d\n", rank, device);
+}
+
 int main(int argc, char **argv)
 {
     atomic_bool gate = false, *before = NULL, *own = &gate;
@@ -138,6 +148,11 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     find_all();
     check(init(0), "cuInit");
+    if (strcmp(argv[1], "bound") == 0) {
+        print_device(rank);
+        MPI_Finalize();
+        return 0;
+    }
     check(context_get(&context), "cuCtxGetCurrent");
     if (context != NULL)
         check(-1, "a context before one was made");

@@ -473,7 +473,12 @@ static xy_status_t place_ranks(launch_t *launch)
     st = mpi_placement_make(&values, &launch->settings, ranks,
                             launch->node != NULL ? launch->node->slots : NULL,
                             part_at(launch, 0)->path, &launch->placement);
-    return st == XY_OK && launch->node != NULL ? number_by_world(launch) : st;
+    if (st == XY_OK && launch->node == NULL)
+        return mpi_gpu_bind(launch->values, &launch->placement, ranks);
+    if (st == XY_OK && (launch->values->gpu_bind != NULL || launch->values->gpus_per_rank > 0))
+        return xy_fail(XY_EUNSUPPORTED,
+                       "--gpu-bind and --gpus-per-rank are for ranks of one process");
+    return st == XY_OK ? number_by_world(launch) : st;
 }
 
 static xy_status_t start_trace(const launch_t *launch)

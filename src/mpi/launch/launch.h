@@ -94,6 +94,8 @@ xy_status_t mpi_placement_make(const mpi_launch_values_t *values, const mpi_sett
                                int ranks, const int *slots, const char *program,
                                mpi_placement_t *p);
 void mpi_placement_cleanup(mpi_placement_t *p);
+/* The GPUs of ranks, by --gpu-bind and --gpus-per-rank (gpu_bind.c). */
+xy_status_t mpi_gpu_bind(const mpi_launch_values_t *values, const mpi_placement_t *p, int ranks);
 /* Only which of `cores` each rank gets, by --place and --matrix. `machine`: theirs, whose cores
  * cores->cpu counts through; NULL: they are this machine's. */
 xy_status_t mpi_placement_place(const mpi_launch_values_t *values, const xy_cores_t *cores,

@@ -148,6 +148,14 @@ const xy_option_t mpi_launch_options[] = {
      .env = "XYLEM_TRACE_MESSAGES",
      .help = "with --trace: record all messages from rank to rank (default), none, those of at "
              "least SIZE bytes, or those from or to these ranks, such as ranks:0-3,8"},
+    {"gpu-bind", 0, XY_OPT_STRING, "close|round|LIST", AT(gpu_bind), .env = "XYLEM_GPU_BIND",
+     .help =
+         "the GPU (CUDA) that is a rank's current device until it chooses another: one near its "
+         "core, in turns; all in turns; or those of LIST, such as 0,1,1,0, in turns (default: "
+         "the first GPU, and close with --gpus-per-rank). Ranks see all GPUs"},
+    {"gpus-per-rank", 0, XY_OPT_LONG, "N", AT(gpus_per_rank), .min = 1, .max = 64,
+     .help = "with --gpu-bind close or round: the next rank begins N GPUs further, so that each "
+             "has N of its own where there are enough"},
     {"check", 0, XY_OPT_STRING, "[=LIST]", AT(check), .env = "XYLEM_CHECK",
      .help =
          "look for mistakes that a run may get away with, and end with 120 for warnings and 121 "

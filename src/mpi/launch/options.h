@@ -25,8 +25,10 @@ typedef struct {
     double timeout, deadlock_after, polling_after;
     xy_vec_t privatize; /* each a list with commas */
     bool share_globals;
-    const char *place;  /* a strategy or a file; NULL: the default */
-    const char *matrix; /* a file */
+    const char *place;    /* a strategy or a file; NULL: the default */
+    const char *gpu_bind; /* close, round or a list; NULL: the default */
+    long gpus_per_rank;   /* 0: not given */
+    const char *matrix;   /* a file */
     long threads_per_rank;
     uint64_t stack_size, eager;
     bool has_eager; /* it was given */

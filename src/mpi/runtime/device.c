@@ -106,15 +106,34 @@ typedef struct {
     int number;
 } place_t;
 
-static bool find(const void *address, place_t *place)
+static result_t ask(const void *address, place_t *place, unsigned *type_p)
 {
     static int wanted[] = {ATTRIBUTE_MEMORY_TYPE, ATTRIBUTE_CONTEXT, ATTRIBUTE_ORDINAL};
-    unsigned type = 0;
-    void *values[] = {&type, &place->context, &place->number};
+    void *values[] = {type_p, &place->context, &place->number};
 
+    *type_p = 0;
     place->context = NULL;
-    return cuda.attributes(3, wanted, values, (uintptr_t)address) == SUCCESS &&
-           type == MEMORY_OF_DEVICE;
+    return cuda.attributes(3, wanted, values, (uintptr_t)address);
+}
+
+/* Threads of ranks without a GPU, and communication cores, have no context: one of others will do
+ * where the driver wants one. */
+static bool find(const void *address, place_t *place)
+{
+    static void *_Atomic known;
+    unsigned type;
+    result_t r = ask(address, place, &type);
+
+    if (r != SUCCESS && known != NULL && mpi_device_context_get() == NULL) {
+        cuda.context_set(known);
+        r = ask(address, place, &type);
+        cuda.context_set(NULL);
+    }
+    if (r != SUCCESS || type != MEMORY_OF_DEVICE)
+        return false;
+    if (known == NULL)
+        known = place->context;
+    return true;
 }
 
 bool mpi_device_has(const void *address, int *number_p)

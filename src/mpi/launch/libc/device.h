@@ -20,6 +20,8 @@ bool mpi_device_may_wait(void);
 /* Until is_over(arg) is true. It is asked often at first and less and less then. */
 void mpi_device_wait(bool (*is_over)(void *arg), void *arg);
 
+/* Is CUDA in ranks served? It has to be asked for. */
+bool mpi_device_is_wanted(void);
 /* The function that a rank gets where it asks a library for `name`: one of ours in front of
  * `found`; or `found`. */
 void *mpi_device_substitute(const char *name, void *found);
@@ -28,6 +30,10 @@ void *mpi_device_substitute(const char *name, void *found);
 void mpi_device_leave(mpi_process_t *previous);
 void mpi_device_enter(mpi_process_t *next);
 extern bool mpi_device_switches __attribute__((visibility("hidden")));
+
+/* device[r]: the one that is the current device of rank r when it first uses CUDA. Kept. Before
+ * ranks run. */
+void mpi_device_bind(const int *device);
 
 /* Of OpenCL: where the function behind ours is. */
 bool mpi_opencl_found(const char *name, void *found, void **ours_p);

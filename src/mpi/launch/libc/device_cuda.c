@@ -97,6 +97,9 @@ static struct {
     int (*context_get)(void **);
     int (*context_set)(void *);
     int (*event_query)(word_t);
+    int (*init)(unsigned);
+    int (*device_get)(int *, int);
+    int (*context_retain)(void **, int);
 } cuda;
 
 typedef struct {
@@ -135,7 +138,11 @@ static void load(void)
     cuda.context_get = (int (*)(void **))dlsym(library, "cuCtxGetCurrent");
     cuda.context_set = (int (*)(void *))dlsym(library, "cuCtxSetCurrent");
     cuda.event_query = (int (*)(word_t))dlsym(library, "cuEventQuery");
-    cuda.is_there = cuda.context_get != NULL && cuda.context_set != NULL &&
+    cuda.init = (int (*)(unsigned))dlsym(library, "cuInit");
+    cuda.device_get = (int (*)(int *, int))dlsym(library, "cuDeviceGet");
+    cuda.context_retain = (int (*)(void **, int))dlsym(library, "cuDevicePrimaryCtxRetain");
+    cuda.is_there = cuda.init != NULL && cuda.device_get != NULL && cuda.context_retain != NULL &&
+                    cuda.context_get != NULL && cuda.context_set != NULL &&
                     cuda.event_query != NULL && cuda.cuStreamQuery[OF_PROCESS] != NULL &&
                     cuda.cuStreamCreate[OF_PROCESS] != NULL;
 }
@@ -228,6 +235,28 @@ static word_t stream_of(word_t s, variant_t variant)
     return own != 0 ? own : s;
 }
 
+static const int *bound; /* [ranks]; NULL: none are */
+
+void mpi_device_bind(const int *device)
+{
+    bound = device;
+}
+
+/* The rank runs on this thread. The runtime uses the context that it finds. */
+static void take_bound_device(mpi_process_t *process)
+{
+    void *context;
+    int device;
+
+    if (bound == NULL || process->has_bound_device)
+        return;
+    process->has_bound_device = true;
+    if (cuda.init(0) == CUDA_SUCCESS_CODE &&
+        cuda.device_get(&device, bound[process->world]) == CUDA_SUCCESS_CODE &&
+        cuda.context_retain(&context, device) == CUDA_SUCCESS_CODE)
+        cuda.context_set(context);
+}
+
 void mpi_device_leave(mpi_process_t *previous)
 {
     if (previous != NULL)
@@ -241,6 +270,7 @@ void mpi_device_enter(mpi_process_t *next)
     cuda.context_get(&current);
     if (current != next->device_context)
         cuda.context_set(next->device_context);
+    take_bound_device(next);
 }
 
 /* ---- Waiting ---- */
@@ -312,12 +342,14 @@ static int wait_for_rank(struct mpi_device *d)
     return result;
 }
 
-/* Without a context, or in a context that has no stream of the rank, the driver answers. */
+/* A rank that has no stream is answered by the driver, which knows whether it has a context. */
 static int hook_cuCtxSynchronize(word_t context, variant_t variant)
 {
     struct mpi_device *d = mpi_process_self != NULL ? mpi_process_self->device : NULL;
 
-    return d != NULL && d->owns > 0 ? wait_for_rank(d) : cuda.cuCtxSynchronize[variant](context);
+    return d != NULL && (d->owns > 0 || d->streams.count > 0)
+               ? wait_for_rank(d)
+               : cuda.cuCtxSynchronize[variant](context);
 }
 
 static int hook_cuDevicePrimaryCtxReset(word_t device, variant_t variant)
@@ -591,6 +623,19 @@ static void *substitute_symbol(const char *name, void *found)
     return found;
 }
 
+/* The job was started with XYLEM_CUDA_RANKS=1. The environment of ranks is another. */
+bool mpi_device_is_wanted(void)
+{
+    static _Atomic int answer; /* 0: not asked yet */
+    const char *value;
+
+    if (answer == 0) {
+        value = secure_getenv("XYLEM_CUDA_RANKS");
+        answer = value != NULL && strcmp(value, "1") == 0 ? 1 : -1;
+    }
+    return answer > 0;
+}
+
 void *mpi_device_substitute(const char *name, void *found)
 {
     void *ours = found;
@@ -601,10 +646,12 @@ void *mpi_device_substitute(const char *name, void *found)
         return mpi_opencl_found(name, found, &ours) ? ours : found;
     if (name[1] != 'u' || name[2] < 'A' || name[2] > 'Z')
         return found;
-    if (!is_loaded())
+    if (!mpi_device_is_wanted() || !is_loaded())
         return found;
     mpi_device_switches = true;
     mpi_device_use();
+    if (mpi_process_is_rank())
+        take_bound_device(mpi_process_self);
     if (strcmp(name, "cuGetProcAddress") == 0) {
         get_address = (int (*)(const char *, void **, int, uint64_t))found;
         return (void *)get_address_hook;

@@ -285,7 +285,7 @@ void *mpi_dl_choose_symbol(void *handle, const char *name, const char *caller)
     bool is_for_rank;
 
     if (process == NULL && strncmp(name, "cuGetProcAddress", 16) == 0 &&
-        !mpi_interpose_is_own(caller))
+        !mpi_interpose_is_own(caller) && mpi_device_is_wanted())
         mpi_device_use(); /* a program without a launcher */
     if (process == NULL || mpi_interpose_is_own(caller))
         return (void *)real_symbol();

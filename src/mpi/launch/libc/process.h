@@ -118,6 +118,7 @@ struct mpi_process {
     const char *last_frame;    /* of the program are the frames above it, when it has ended */
     struct mpi_device *device; /* what it has with CUDA (device_cuda.c); NULL: nothing */
     void *device_context;      /* the current one, while the rank does not run; or NULL */
+    bool has_bound_device;     /* its own was made the current one (mpi_device_bind) */
     void *sanitizer_stack;     /* what the address sanitizer keeps of it while it does not run */
 };
 
