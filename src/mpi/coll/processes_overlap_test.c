@@ -140,14 +140,25 @@ static void alltoall(int rank, int size)
  * in its calls. */
 static void in_turn(int rank, int size)
 {
-    void (*const parts[])(int, int) = {message, allreduce, own_operation, bcast, alltoall};
+    void (*const parts[])(int, int) = {allreduce, bcast, alltoall, message, own_operation};
 
-    for (int turn = 0; turn < 3; turn++)
-        for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-            if ((parts[i] != message && parts[i] != own_operation) || size % 2 == 0)
-                parts[i](rank, size);
+    for (int turn = 0; turn < 2; turn++)
+        for (size_t i = 0; i < (size % 2 == 0 ? sizeof(parts) / sizeof(*parts) : 3); i++) {
+            parts[i](rank, size);
             MPI_Barrier(MPI_COMM_WORLD);
         }
+}
+
+/* A rank that shares its core gives way to the others when it starts: all have started when one
+ * begins to compute. */
+static void collectives(int rank, int size)
+{
+    void (*const parts[])(int, int) = {allreduce, bcast, alltoall};
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        parts[i](rank, size);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
 }
 
 static void test_thread(void **state)
@@ -155,6 +166,7 @@ static void test_thread(void **state)
     (void)state;
     run_processes(&(processes_t){.processes = 2, .ranks = 2, .workers = 1}, in_turn);
     run_processes(&(processes_t){.processes = 3, .ranks = 3, .workers = 1}, in_turn);
+    run_processes(&(processes_t){.processes = 2, .ranks = 4, .workers = 2}, collectives);
 }
 
 static void test_communication_core(void **state)
@@ -162,6 +174,8 @@ static void test_communication_core(void **state)
     (void)state;
     run_processes(&(processes_t){.processes = 2, .ranks = 2, .workers = 1, .comm_workers = 1},
                   in_turn);
+    run_processes(&(processes_t){.processes = 2, .ranks = 5, .workers = 2, .comm_workers = 1},
+                  collectives);
 }
 
 int main(void)

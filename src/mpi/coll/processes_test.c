@@ -542,10 +542,42 @@ static void moves(MPI_Comm comm, int n, int is_started)
     blocks_end(&b);
 }
 
+/* What a member gives is where the result comes. */
+static void in_place(int rank, int size)
+{
+    int root = size - 1, *all = malloc((size_t)size * sizeof(int)),
+        *ones = calloc((size_t)size, sizeof(int)), *places = calloc((size_t)size, sizeof(int)),
+        own = 10 + rank, got = -1;
+    void *const same = rank == root ? MPI_IN_PLACE : (void *)&own;
+
+    for (int i = 0; i < size; i++) {
+        all[i] = i == rank ? own : -1;
+        ones[i] = 1;
+        places[i] = i;
+    }
+    MPI_Gatherv(same, 1, MPI_INT, all, ones, places, MPI_INT, root, MPI_COMM_WORLD);
+    for (int i = 0; i < size && rank == root; i++)
+        CHECK(all[i] == 10 + i);
+    MPI_Scatterv(all, ones, places, MPI_INT, rank == root ? MPI_IN_PLACE : &got, 1, MPI_INT, root,
+                 MPI_COMM_WORLD);
+    CHECK(rank == root || got == own);
+    all[rank] = own;
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, 1, MPI_INT, MPI_COMM_WORLD);
+    for (int i = 0; i < size; i++)
+        CHECK(all[i] == 10 + i);
+    for (int i = 0; i < size; i++)
+        all[i] = 100 * rank + i;
+    MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, 1, MPI_INT, MPI_COMM_WORLD);
+    for (int i = 0; i < size; i++)
+        CHECK(all[i] == 100 * i + rank);
+    free(all);
+    free(ones);
+    free(places);
+}
+
 static void collectives(int rank, int size)
 {
-    (void)rank;
-    (void)size;
+    in_place(rank, size);
     for (int is_started = 0; is_started < 2; is_started++) {
         reductions(MPI_COMM_WORLD, 3, is_started);
         moves(MPI_COMM_WORLD, 3, is_started);
@@ -557,8 +589,8 @@ static void large_collectives(int rank, int size)
 {
     (void)rank;
     (void)size;
-    reductions(MPI_COMM_WORLD, 20000, 0);
-    moves(MPI_COMM_WORLD, 70000, 1);
+    reductions(MPI_COMM_WORLD, 80000, 0);
+    moves(MPI_COMM_WORLD, 140000, 1);
 }
 
 /* Members of each process lie apart: 0 1 2 0 1 2, or one process has most. */
@@ -581,10 +613,54 @@ static void test_collectives(void **state)
         run_processes(&c, collectives);
     }
     c.ranks = 5;
-    c.processes = 2;
-    for (int r = 0; r < 5; r++)
-        process_of[r] = r / 3;
-    run_processes(&c, large_collectives);
+    for (c.processes = 2; c.processes <= 4; c.processes += 2) {
+        for (int r = 0; r < c.ranks; r++)
+            process_of[r] = r * c.processes / c.ranks;
+        run_processes(&c, large_collectives);
+    }
+}
+
+/* Any distribution that leaves no process without ranks. */
+static void deal(const processes_t *c, int *process_of, uint64_t *state)
+{
+    for (int r = 0; r < c->ranks; r++) {
+        *state = xy_hash_u64(*state + (uint64_t)r);
+        process_of[r] = (int)(*state % (uint64_t)c->processes);
+    }
+    for (int p = 0; p < c->processes; p++) {
+        *state = xy_hash_u64(*state);
+        process_of[(p + (int)(*state % 2) * (c->ranks - c->processes)) % c->ranks] = p;
+    }
+    for (int p = 0; p < c->processes; p++) {
+        int found = 0;
+
+        for (int r = 0; r < c->ranks; r++)
+            found += process_of[r] == p;
+        if (found == 0) /* taken by another: in the order of processes then */
+            for (int r = 0; r < c->processes; r++)
+                process_of[r] = r;
+    }
+}
+
+/* XYLEM_SOAK=1: every number of ranks and processes. */
+static void test_distributions(void **state)
+{
+    bool is_soak = getenv("XYLEM_SOAK") != NULL;
+    int process_of[PROCESSES_RANKS];
+    processes_t c = {.process_of = process_of};
+    uint64_t seed = 1;
+
+    (void)state;
+    for (c.ranks = 2; c.ranks <= (is_soak ? 17 : 0); c.ranks++)
+        for (c.processes = 2; c.processes <= c.ranks && c.processes <= PROCESSES_MOST;
+             c.processes++)
+            for (int turn = 0; turn < 3; turn++) {
+                c.workers = 1 + turn;
+                deal(&c, process_of, &seed);
+                run_processes(&c, collectives);
+                if (c.ranks % 4 == 1 && turn == 0)
+                    run_processes(&c, large_collectives);
+            }
 }
 
 /* ---- Communicators ---- */
@@ -723,9 +799,8 @@ static void test_communicators(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ring),
-        cmocka_unit_test(test_messages),
-        cmocka_unit_test(test_collectives),
+        cmocka_unit_test(test_ring),          cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_collectives),   cmocka_unit_test(test_distributions),
         cmocka_unit_test(test_communicators),
     };
 

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Collectives of members in several processes: messages on a hidden context, in the order of a
- * *script* that each member makes for its own part.
+ * *script*.
  *
  *   script_receive(s, parent, buffer, count, type);
  *   script_wait(s);                                    (until what was started before is over)
  *   script_send(s, child, buffer, count, type);
  *
- * A script runs on the worker of its member, from the start of the call, and goes on where messages
- * end: in any call of a rank there, or in the worker's poll function. Blocking, nonblocking and
- * persistent collectives are the same to it.
+ * The members of one process meet (spread_meet.c). When all have come, one script works for them:
+ * it reads and writes the buffers of all, and speaks with other processes for one of them, the
+ * *speaker*. So data crosses the network once for each process, and collectives have as many
+ * partners as there are processes. Intercommunicators, and operations that depend on an order of
+ * ranks that alternates between processes, have a script for each member instead.
  *
- * Trees have two levels (spread_tree): each process has one member that speaks with other
- * processes, and the others of it speak with that one, so that data crosses the network once for
- * each process.
+ * A script runs on the worker of its member, or of the speaker, and goes on where messages end: in
+ * any call of a rank there, in the worker's poll function, or at its gate while its ranks compute.
+ * Blocking, nonblocking and persistent collectives are the same to it.
  */
 #ifndef XY_MPI_COLL_SPREAD_H
 #define XY_MPI_COLL_SPREAD_H
@@ -23,6 +25,8 @@
 #include "mpi/coll/coll.h"
 
 enum { SPREAD_SAID = 8 };
+
+typedef struct spread_meeting spread_meeting_t;
 
 /* How the members of a communicator are spread; of its shared part (NULL there: over one process
  * only). */
@@ -44,6 +48,7 @@ typedef struct coll_spread {
     } said[SPREAD_SAID];
     _Atomic int told;
     _Atomic(const void *) told_at;
+    spread_meeting_t *meetings; /* of collectives that not all members here have called */
 } coll_spread_t;
 
 /* What `group` needs; *spread_p stays NULL when all members are in this process. XY_ENOMEM is
@@ -62,9 +67,10 @@ int coll_spread_tag(const coll_call_t *call);
 
 /* ---- Do the members say the same? (spread_claim.c) ---- */
 
-/* What a member says, for its messages; and compare it with what others of this process have said.
- */
-void coll_spread_say(const coll_call_t *call, uint64_t claim[2]);
+/* Compare what a member says with what others of this process have said. */
+void coll_spread_say(const coll_call_t *call);
+/* The same for its messages. */
+void coll_spread_claim(const coll_call_t *call, uint64_t words[2]);
 /* A message of another process says something else than its receive (mpi_remote_differs). */
 struct remote_letter;
 void coll_spread_differs(const mpi_request_t *receive, const struct remote_letter *letter);
@@ -73,38 +79,78 @@ void coll_spread_look_back(const coll_call_t *call);
 /* No rank can move: such messages may say why. */
 void coll_spread_compare_stuck(const mpi_waiter_t *waiter);
 
-/* ---- Scripts ---- */
+/* ---- Scripts (spread_script.c) ---- */
 
 typedef struct script script_t;
 
+/* Messages of one lane are waited for together: those of a segment, while the next one travels. */
+enum { SCRIPT_LANES = 2 };
+
+/* An empty script of `call`, which reports call `named`, for the members of `meeting`, or (NULL)
+ * the one. */
+script_t *script_new(coll_call_t *call, const mpi_call_t *named, spread_meeting_t *meeting);
+/* Begin it, or go on: now, or when another one on its worker has given way. */
+void script_run_soon(script_t *s);
 /* Of the script that has started this message. */
 const coll_call_t *script_call_of(const mpi_request_t *part);
 
 void script_send(script_t *s, int peer, const void *buffer, int64_t count, const mpi_type_t *type);
 void script_receive(script_t *s, int peer, void *buffer, int64_t count, const mpi_type_t *type);
-void script_wait(script_t *s);
+/* The lane of what is added from now on (modulo SCRIPT_LANES); 0 at first. */
+void script_lane(script_t *s, int64_t lane);
+void script_wait_lane(script_t *s, int64_t lane);
+void script_wait(script_t *s); /* for all lanes */
 void script_copy(script_t *s, void *to, int64_t to_count, const mpi_type_t *to_type,
                  const void *from, int64_t from_count, const mpi_type_t *from_type);
 /* inout = in op inout, with the operation and type of the call. */
 void script_reduce(script_t *s, const void *in, void *inout, int64_t count);
+/* inout = inout op in; `in` may change. */
+void script_reduce_after(script_t *s, void *inout, void *in, int64_t count);
+typedef void (*script_fn)(void *arg);
+void script_do(script_t *s, script_fn fn, void *arg);
 /* Memory until the call is over; never NULL. */
 void *script_memory(script_t *s, size_t bytes);
 /* The same for `count` elements of `type`: where the first one would be. */
 void *script_vector(script_t *s, int64_t count, const mpi_type_t *type);
+const mpi_type_t *spread_bytes_type(void);
+/* Ends the job. */
+void coll_spread_out_of_memory(void);
 
-/* A member's place in a tree of all, from `root`. */
+/* ---- Members of one process (spread_meet.c, spread_part.c, spread_blocks.c) ---- */
+
+typedef struct {
+    const coll_spread_t *spread;
+    int own;             /* which part it is */
+    int members;         /* of it */
+    coll_call_t **calls; /* [members], by place */
+    coll_call_t *call;   /* the speaker's */
+} spread_part_t;
+
+/* Does one script work for all members of a process? The same in all processes. */
+bool spread_is_together(const coll_call_t *call);
+/* A member has come; the last one begins. */
+void spread_meeting_join(mpi_rank_t *self, coll_call_t *call);
+/* The script is over: the calls of all members are. */
+void spread_meeting_end(spread_meeting_t *meeting);
+/* The member of a part that speaks with other parts, where `root` does for its own. */
+int spread_speaker(const coll_spread_t *s, int part, int root);
+void spread_build_part(script_t *s, const spread_part_t *part);
+void spread_build_blocks(script_t *s, const spread_part_t *part);
+
+/* ---- Trees ---- */
+
+/* A member's place in a tree. */
 enum { SPREAD_CHILDREN = 64 };
 typedef struct {
     int parent; /* -1: it is the root */
     int children;
-    int child[SPREAD_CHILDREN]; /* those in other processes first */
+    int child[SPREAD_CHILDREN]; /* the one with most below itself first */
 } spread_tree_t;
 
-void spread_tree(const mpi_coll_t *coll, int rank, int root, spread_tree_t *tree);
-/* The same inside the own process, from the first member there. */
-void spread_tree_part(const mpi_coll_t *coll, int rank, spread_tree_t *tree);
-/* The same among members [first, end) in the order of their ranks: what is below a member are those
- * that follow it. The root is `first`. */
+/* Of the speaker of `part` among those of all parts, below that of part `top`. */
+void spread_tree_parts(const coll_spread_t *s, int part, int top, int root, spread_tree_t *tree);
+/* Of a member among [first, end) in the order of their ranks: what is below a member are those that
+ * follow it. The root is `first`. */
 void spread_tree_ordered(int first, int end, int rank, spread_tree_t *tree);
 
 /* The vectors of all below a member, its own included, in a vector that the script may change, or
@@ -112,7 +158,7 @@ void spread_tree_ordered(int first, int end, int rank, spread_tree_t *tree);
 const void *spread_reduce_up(script_t *s, const coll_call_t *call, const spread_tree_t *tree,
                              const void *own, int64_t count);
 
-/* The scripts (spread_build.c, spread_inter.c). */
+/* The scripts of single members (spread_build.c, spread_inter.c). */
 void spread_build(script_t *s, const coll_call_t *call);
 void spread_build_inter(script_t *s, const coll_call_t *call);
 

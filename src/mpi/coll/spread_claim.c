@@ -68,7 +68,7 @@ static uint64_t agreed_of(const coll_call_t *call)
     return coll_agreed_bytes(call->agreed) | (uint64_t)XMPI_SIGNATURE_ANY << COLL_BYTES_BITS;
 }
 
-static void write_claim(const coll_call_t *call, uint64_t words[2])
+void coll_spread_claim(const coll_call_t *call, uint64_t words[2])
 {
     uint64_t kind = 0;
 
@@ -92,14 +92,13 @@ static coll_claim_t read_claim(const uint64_t words[2], int rank)
                           .what = (uint8_t)(words[1] >> 48 & 0x7f)};
 }
 
-void coll_spread_say(const coll_call_t *call, uint64_t words[2])
+void coll_spread_say(const coll_call_t *call)
 {
     coll_spread_t *s = call->comm->coll->spread;
     coll_claim_t own = coll_claim_of(call), said;
     int slot = (int)(call->number % SPREAD_SAID);
     bool is_first;
 
-    write_claim(call, words);
     pthread_mutex_lock(&s->lock);
     is_first = s->said[slot].number <= call->number; /* others are far ahead: not known any more */
     said = s->said[slot].claim;

@@ -199,6 +199,12 @@ static void post(mpi_worker_t *worker, remote_mail_t *mail)
         call_helper(worker);
 }
 
+void mpi_network_post(mpi_worker_t *worker, remote_errand_t *errand)
+{
+    errand->mail.kind = REMOTE_ERRAND;
+    post(worker, &errand->mail);
+}
+
 static void on_service(int from, const remote_head_t *head, const char *data)
 {
     mpi_quiet_t quiet;
@@ -278,7 +284,7 @@ static bool read_mail(mpi_worker_t *worker)
     mail = turn_round(atomic_exchange_explicit(&worker->network, NULL, memory_order_acquire));
     worker->is_handling = true;
     for (remote_mail_t *next; mail != NULL; mail = next) {
-        bool is_letter = mail->kind != REMOTE_PIECE;
+        bool is_letter = mail->kind != REMOTE_PIECE && mail->kind != REMOTE_ERRAND;
 
         next = mail->next;
         mpi_remote_handle(worker, mail);

@@ -347,7 +347,12 @@ static void handle_letter(mpi_worker_t *worker, remote_letter_t *letter)
 void mpi_remote_handle(mpi_worker_t *worker, remote_mail_t *mail)
 {
     piece_t *piece = (piece_t *)(void *)mail;
+    remote_errand_t *errand = (remote_errand_t *)(void *)mail;
 
+    if (mail->kind == REMOTE_ERRAND) {
+        errand->run(errand); /* and may free it */
+        return;
+    }
     if (mail->kind != REMOTE_PIECE) {
         handle_letter(worker, (remote_letter_t *)(void *)mail);
         return;

@@ -30,7 +30,9 @@ typedef enum {
     REMOTE_DONE,
     REMOTE_CANCEL,
     REMOTE_CANCELLED,
-    REMOTE_PIECE,  /* not on the wire: a piece has been given or taken */
+    /* Not on the wire: */
+    REMOTE_PIECE,  /* a piece has been given or taken */
+    REMOTE_ERRAND, /* something to do for a layer above */
     REMOTE_SERVICE /* and above: not for ranks (network.c) */
 } remote_kind_t;
 
@@ -76,6 +78,12 @@ typedef struct remote_mail {
     remote_kind_t kind;
 } remote_mail_t;
 
+/* Something to do on a worker, or at its gate while its ranks compute. */
+typedef struct remote_errand {
+    remote_mail_t mail; /* must be first */
+    void (*run)(struct remote_errand *errand);
+} remote_errand_t;
+
 typedef struct remote_letter {
     remote_mail_t mail; /* must be first */
     int from;           /* process */
@@ -116,6 +124,9 @@ xy_status_t mpi_network_begin(mpi_job_t *job);
 extern bool (*mpi_network_more)(mpi_worker_t *worker);
 /* Let it progress, on an idle worker. False: there was nothing. */
 bool mpi_network_help(mpi_worker_t *worker);
+/* Let `worker` run an errand, in the order in which they are posted and letters come. Any thread.
+ */
+void mpi_network_post(mpi_worker_t *worker, remote_errand_t *errand);
 /* Handle what the mailbox of `worker` has; on that worker, or at its gate. */
 void mpi_network_read(mpi_worker_t *worker);
 /* The job is over: nothing here uses its connection to other processes any more. Safe to repeat. */

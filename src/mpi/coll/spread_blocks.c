@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Scripts that work for all members of a process, where each gives or gets blocks of its own:
+ * gather, scatter, allgather, alltoall. What the members of one process have for those of another
+ * goes in one message, packed; large blocks follow in messages of their own, straight from buffer
+ * to buffer. Inside the process blocks are copied.
+ */
+#include "mpi/coll/spread.h"
+
+#include "mpi/runtime/runtime.h"
+
+/* Bytes from which on a block is not packed with others. */
+enum { ALONE_FROM = 32 << 10 };
+
+/* A block from one member to another. */
+typedef struct {
+    coll_block_t block; /* here */
+    int from, to;
+} item_t;
+
+/* What one process has for another. In front of blocks whose sizes only the two members know, each
+ * one's size and type are said. */
+typedef struct {
+    const spread_part_t *part;
+    bool is_said;
+    bool is_packed; /* all of it, large ones too */
+    int count;
+    item_t *items;
+    uint64_t bytes; /* of those that are packed */
+    char *data;
+} bundle_t;
+
+static bundle_t *bundle_new(script_t *s, const spread_part_t *p, int most)
+{
+    xy_collective_t c = p->call->kind->collective;
+    bundle_t *b = script_memory(s, sizeof(*b));
+
+    *b = (bundle_t){.part = p,
+                    .is_said = c == XY_COLL_GATHERV || c == XY_COLL_SCATTERV ||
+                               c == XY_COLL_ALLTOALLV || c == XY_COLL_ALLTOALLW,
+                    .items = script_memory(s, (size_t)most * sizeof(item_t))};
+    return b;
+}
+
+static void bundle_add(bundle_t *b, coll_block_t block, int from, int to)
+{
+    b->items[b->count++] = (item_t){block, from, to};
+}
+
+static bool is_alone(const bundle_t *b, const item_t *item)
+{
+    return !b->is_packed && coll_block_bytes(&item->block) >= ALONE_FROM;
+}
+
+static uint64_t words_bytes(const bundle_t *b)
+{
+    return b->is_said ? (uint64_t)b->count * sizeof(uint64_t) : 0;
+}
+
+static void bundle_close(script_t *s, bundle_t *b)
+{
+    for (int i = 0; i < b->count; i++)
+        if (!is_alone(b, &b->items[i]))
+            b->bytes += coll_block_bytes(&b->items[i].block);
+    b->data = script_memory(s, words_bytes(b) + b->bytes);
+}
+
+static uint64_t word_of(const coll_block_t *block)
+{
+    uint16_t signature = block->type->signature;
+
+    if (block->count == 0 || signature >= XMPI_TYPE_TABLE)
+        signature = XMPI_SIGNATURE_ANY;
+    return coll_block_bytes(block) | (uint64_t)signature << COLL_BYTES_BITS;
+}
+
+static void do_pack(void *arg)
+{
+    const bundle_t *b = arg;
+    uint64_t *words = (uint64_t *)(void *)b->data;
+    char *at = b->data + words_bytes(b);
+
+    for (int i = 0; i < b->count; i++) {
+        const coll_block_t *block = &b->items[i].block;
+        int64_t bytes = (int64_t)coll_block_bytes(block);
+
+        if (b->is_said)
+            words[i] = word_of(block);
+        if (is_alone(b, &b->items[i]))
+            continue;
+        coll_copy(at, bytes, spread_bytes_type(), block->at, block->count, block->type);
+        at += bytes;
+    }
+}
+
+/* What another member has said about the block that is for `item->to`. */
+static void compare(const bundle_t *b, const item_t *item, uint64_t word)
+{
+    const coll_spread_t *spread = b->part->spread;
+    const coll_call_t *to = b->part->calls[spread->place[item->to]];
+    coll_call_t from = *to;
+    uint64_t sent = coll_agreed_bytes(word), room = coll_block_bytes(&item->block);
+    uint16_t given = coll_agreed_signature(word);
+
+    from.rank = item->from;
+    if (sent > room)
+        coll_refuse_excess(&from, to, sent, room);
+    if (sent > 0 && given != XMPI_SIGNATURE_ANY && given != item->block.type->signature)
+        coll_compare_types(&from, given, to, item->block.type->signature, sent);
+}
+
+static void do_unpack(void *arg)
+{
+    const bundle_t *b = arg;
+    const uint64_t *words = (const uint64_t *)(const void *)b->data;
+    const char *at = b->data + words_bytes(b);
+
+    for (int i = 0; i < b->count; i++) {
+        const coll_block_t *block = &b->items[i].block;
+        uint64_t bytes = b->is_said ? coll_agreed_bytes(words[i]) : coll_block_bytes(block);
+
+        if (b->is_said)
+            compare(b, &b->items[i], words[i]);
+        if (is_alone(b, &b->items[i]))
+            continue;
+        coll_copy(block->at, block->count, block->type, at, (int64_t)bytes, spread_bytes_type());
+        at += bytes;
+    }
+}
+
+static void script_send_bundle(script_t *s, bundle_t *b, int to)
+{
+    bundle_close(s, b);
+    if (words_bytes(b) + b->bytes > 0) {
+        script_do(s, do_pack, b);
+        script_send(s, to, b->data, (int64_t)(words_bytes(b) + b->bytes), spread_bytes_type());
+    }
+    for (int i = 0; i < b->count; i++)
+        if (is_alone(b, &b->items[i]))
+            script_send(s, to, b->items[i].block.at, b->items[i].block.count,
+                        b->items[i].block.type);
+}
+
+static void script_receive_bundle(script_t *s, bundle_t *b, int from)
+{
+    bundle_close(s, b);
+    if (words_bytes(b) + b->bytes > 0)
+        script_receive(s, from, b->data, (int64_t)(words_bytes(b) + b->bytes), spread_bytes_type());
+    for (int i = 0; i < b->count; i++)
+        if (is_alone(b, &b->items[i]))
+            script_receive(s, from, b->items[i].block.at, b->items[i].block.count,
+                           b->items[i].block.type);
+}
+
+static int members_of(const coll_spread_t *spread, int part)
+{
+    return spread->begin[part + 1] - spread->begin[part];
+}
+
+static int member(const coll_spread_t *spread, int part, int place)
+{
+    return spread->member[spread->begin[part] + place];
+}
+
+/* Inside the process. */
+static void move(const coll_call_t *from, coll_block_t given, const coll_call_t *to,
+                 coll_block_t taken)
+{
+    coll_check_room(from, given.count, given.type, to, taken.count, taken.type);
+    coll_copy(taken.at, taken.count, taken.type, given.at, given.count, given.type);
+}
+
+/* ---- Gather, scatter ---- */
+
+static bool is_gather(const coll_call_t *call)
+{
+    return call->kind->collective == XY_COLL_GATHER || call->kind->collective == XY_COLL_GATHERV;
+}
+
+static void do_rooted_here(void *arg)
+{
+    const spread_part_t *p = arg;
+    const coll_call_t *root = p->call;
+    coll_side_t all = coll_side_of(root, !is_gather(root));
+
+    for (int m = 0; m < p->members; m++) {
+        const coll_call_t *call = p->calls[m];
+        coll_side_t one = coll_side_of(call, is_gather(root));
+
+        if (call == root && call->is_in_place)
+            continue;
+        if (is_gather(root))
+            move(call, coll_block_at(&one, 0), root, coll_block_at(&all, call->rank));
+        else
+            move(root, coll_block_at(&all, call->rank), call, coll_block_at(&one, 0));
+    }
+}
+
+/* What the root has for, or gets from, the members of another process. */
+static bundle_t *rooted_bundle(script_t *s, const spread_part_t *p, int part)
+{
+    const coll_call_t *root = p->call;
+    int n = members_of(p->spread, part);
+    coll_side_t all = coll_side_of(root, !is_gather(root));
+    bundle_t *b = bundle_new(s, p, n);
+
+    for (int i = 0; i < n; i++) {
+        int r = member(p->spread, part, i);
+
+        bundle_add(b, coll_block_at(&all, r), is_gather(root) ? r : root->rank,
+                   is_gather(root) ? root->rank : r);
+    }
+    return b;
+}
+
+static void build_root(script_t *s, const spread_part_t *p)
+{
+    const coll_spread_t *spread = p->spread;
+    bundle_t **bundles = script_memory(s, (size_t)spread->parts * sizeof(*bundles));
+
+    for (int i = 0; i < spread->parts; i++) {
+        if (i == p->own)
+            continue;
+        bundles[i] = rooted_bundle(s, p, i);
+        if (is_gather(p->call))
+            script_receive_bundle(s, bundles[i], spread->first[i]);
+        else
+            script_send_bundle(s, bundles[i], spread->first[i]);
+    }
+    script_do(s, do_rooted_here, (void *)(uintptr_t)p);
+    if (!is_gather(p->call))
+        return;
+    script_wait(s);
+    for (int i = 0; i < spread->parts; i++)
+        if (i != p->own)
+            script_do(s, do_unpack, bundles[i]);
+}
+
+static void build_rooted(script_t *s, const spread_part_t *p)
+{
+    const coll_call_t *call = p->call;
+    bundle_t *b;
+
+    if (call->rank == call->root) {
+        build_root(s, p);
+        return;
+    }
+    b = bundle_new(s, p, p->members);
+    for (int m = 0; m < p->members; m++) {
+        coll_side_t one = coll_side_of(p->calls[m], is_gather(call));
+        int r = p->calls[m]->rank;
+
+        bundle_add(b, coll_block_at(&one, 0), is_gather(call) ? r : call->root,
+                   is_gather(call) ? call->root : r);
+    }
+    if (is_gather(call)) {
+        script_send_bundle(s, b, call->root);
+        return;
+    }
+    script_receive_bundle(s, b, call->root);
+    script_wait(s);
+    script_do(s, do_unpack, b);
+}
+
+/* ---- Alltoall ---- */
+
+static coll_block_t given_by(const coll_call_t *call, int to)
+{
+    coll_side_t side = coll_side_of(call, !call->is_in_place);
+
+    return coll_block_at(&side, to);
+}
+
+static coll_block_t taken_by(const coll_call_t *call, int from)
+{
+    coll_side_t side = coll_side_of(call, false);
+
+    return coll_block_at(&side, from);
+}
+
+/* In place, two members exchange their blocks. */
+static void swap(const coll_call_t *a, const coll_call_t *b)
+{
+    coll_block_t of_a = taken_by(a, b->rank), of_b = taken_by(b, a->rank);
+    size_t bytes = coll_block_bytes(&of_a);
+    void *kept = xy_malloc(bytes);
+
+    if (kept == NULL)
+        coll_spread_out_of_memory();
+    coll_copy(kept, (int64_t)bytes, spread_bytes_type(), of_a.at, of_a.count, of_a.type);
+    move(b, of_b, a, of_a);
+    coll_copy(of_b.at, of_b.count, of_b.type, kept, (int64_t)bytes, spread_bytes_type());
+    xy_free(kept);
+}
+
+static void do_alltoall_here(void *arg)
+{
+    const spread_part_t *p = arg;
+
+    for (int i = 0; i < p->members; i++) {
+        const coll_call_t *from = p->calls[i];
+
+        for (int j = 0; j < p->members && !from->is_in_place; j++)
+            move(from, given_by(from, p->calls[j]->rank), p->calls[j],
+                 taken_by(p->calls[j], from->rank));
+        for (int j = i + 1; j < p->members && from->is_in_place; j++)
+            swap(from, p->calls[j]);
+    }
+}
+
+static bundle_t *alltoall_bundle(script_t *s, const spread_part_t *p, int part, bool is_send)
+{
+    const coll_spread_t *spread = p->spread;
+    int from_part = is_send ? p->own : part, to_part = is_send ? part : p->own;
+    int froms = members_of(spread, from_part), tos = members_of(spread, to_part);
+    bundle_t *b = bundle_new(s, p, froms * tos);
+
+    b->is_packed = p->call->is_in_place; /* what is given is where the others come */
+    for (int i = 0; i < froms; i++)
+        for (int j = 0; j < tos; j++) {
+            int from = member(spread, from_part, i), to = member(spread, to_part, j);
+
+            bundle_add(b, is_send ? given_by(p->calls[i], to) : taken_by(p->calls[j], from), from,
+                       to);
+        }
+    return b;
+}
+
+static void build_alltoall(script_t *s, const spread_part_t *p)
+{
+    const coll_spread_t *spread = p->spread;
+    int n = spread->parts;
+    bundle_t **bundles = script_memory(s, (size_t)n * sizeof(*bundles));
+
+    for (int i = 1; i < n; i++) {
+        int from = (p->own - i + n) % n;
+
+        bundles[from] = alltoall_bundle(s, p, from, false);
+        script_receive_bundle(s, bundles[from], spread->first[from]);
+    }
+    for (int i = 1; i < n; i++) {
+        int to = (p->own + i) % n;
+
+        script_send_bundle(s, alltoall_bundle(s, p, to, true), spread->first[to]);
+    }
+    script_do(s, do_alltoall_here, (void *)(uintptr_t)p);
+    script_wait(s);
+    for (int i = 1; i < n; i++)
+        script_do(s, do_unpack, bundles[(p->own - i + n) % n]);
+}
+
+/* ---- Allgather ---- */
+
+/* All blocks as bytes, part by part: where each member's are, and where those of a part begin. */
+typedef struct {
+    const spread_part_t *part;
+    char *data;
+    uint64_t *at;    /* [size], by rank */
+    uint64_t *begin; /* [parts + 1] */
+} gathered_t;
+
+/* The receive buffer of the speaker has them in this order, if members do not alternate and all
+ * blocks are bytes one after the other. */
+static bool is_plain(const spread_part_t *p)
+{
+    return p->spread->is_ordered && p->call->receive_counts.data == NULL &&
+           mpi_type_is_contiguous(p->call->receive_type);
+}
+
+static gathered_t *gathered_new(script_t *s, const spread_part_t *p)
+{
+    const coll_spread_t *spread = p->spread;
+    coll_side_t receive = coll_side_of(p->call, false);
+    gathered_t *g = script_memory(s, sizeof(*g));
+    uint64_t total = 0;
+
+    g->part = p;
+    g->at = script_memory(s, (size_t)p->call->comm->size * sizeof(*g->at));
+    g->begin = script_memory(s, ((size_t)spread->parts + 1) * sizeof(*g->begin));
+    for (int i = 0; i < spread->parts; i++) {
+        g->begin[i] = total;
+        for (int j = spread->begin[i]; j < spread->begin[i + 1]; j++) {
+            coll_block_t b = coll_block_at(&receive, spread->member[j]);
+
+            g->at[spread->member[j]] = total;
+            total += coll_block_bytes(&b);
+        }
+    }
+    g->begin[spread->parts] = total;
+    g->data = is_plain(p) ? p->call->receive : script_memory(s, total);
+    return g;
+}
+
+static void do_gather_here(void *arg)
+{
+    const gathered_t *g = arg;
+    const spread_part_t *p = g->part;
+    coll_side_t receive = coll_side_of(p->call, false);
+
+    for (int m = 0; m < p->members; m++) {
+        const coll_call_t *call = p->calls[m];
+        coll_side_t side = coll_side_of(call, !call->is_in_place);
+        coll_block_t own = coll_block_at(&side, call->is_in_place ? call->rank : 0);
+        coll_block_t room = coll_block_at(&receive, call->rank);
+
+        coll_check_room(call, own.count, own.type, p->call, room.count, room.type);
+        coll_copy(g->data + g->at[call->rank], (int64_t)coll_block_bytes(&room),
+                  spread_bytes_type(), own.at, own.count, own.type);
+    }
+}
+
+static void spread_chunk(void *arg, int64_t m)
+{
+    const gathered_t *g = arg;
+    const coll_call_t *call = g->part->calls[m];
+    coll_side_t receive = coll_side_of(call, false);
+
+    if (call->receive == g->data)
+        return;
+    if (is_plain(g->part) && mpi_type_is_contiguous(call->receive_type)) {
+        mpi_copy(call->receive, g->data, g->begin[g->part->spread->parts]);
+        return;
+    }
+    for (int r = 0; r < call->comm->size; r++) {
+        coll_block_t b = coll_block_at(&receive, r);
+
+        coll_copy(b.at, b.count, b.type, g->data + g->at[r], (int64_t)coll_block_bytes(&b),
+                  spread_bytes_type());
+    }
+}
+
+static void do_spread(void *arg)
+{
+    const gathered_t *g = arg;
+
+    mpi_parallel_run(spread_chunk, arg, g->part->members);
+}
+
+static void build_allgather(script_t *s, const spread_part_t *p)
+{
+    const coll_spread_t *spread = p->spread;
+    gathered_t *g = gathered_new(s, p);
+    int n = spread->parts, own = p->own;
+
+    for (int i = 1; i < n; i++) {
+        int from = (own - i + n) % n;
+
+        script_receive(s, spread->first[from], g->data + g->begin[from],
+                       (int64_t)(g->begin[from + 1] - g->begin[from]), spread_bytes_type());
+    }
+    script_do(s, do_gather_here, g);
+    for (int i = 1; i < n; i++)
+        script_send(s, spread->first[(own + i) % n], g->data + g->begin[own],
+                    (int64_t)(g->begin[own + 1] - g->begin[own]), spread_bytes_type());
+    script_wait(s);
+    script_do(s, do_spread, g);
+}
+
+void spread_build_blocks(script_t *s, const spread_part_t *p)
+{
+    switch (p->call->kind->collective) {
+    case XY_COLL_ALLGATHER:
+    case XY_COLL_ALLGATHERV:
+        build_allgather(s, p);
+        break;
+    case XY_COLL_ALLTOALL:
+    case XY_COLL_ALLTOALLV:
+    case XY_COLL_ALLTOALLW:
+        build_alltoall(s, p);
+        break;
+    default:
+        build_rooted(s, p);
+    }
+}

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The scripts of collectives between processes: how they are made and run. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/coll/spread.h"
+#include "mpi/runtime/runtime.h"
+
+typedef enum { SEND, RECEIVE, WAIT, COPY, REDUCE, REDUCE_AFTER, DO } step_kind_t;
+
+typedef struct {
+    step_kind_t kind;
+    int lane;
+    int peer;
+    void *buffer; /* what is sent or received; what is copied or reduced to; of DO: the argument */
+    int64_t count;
+    const mpi_type_t *type;
+    const void *from; /* what is copied or reduced */
+    int64_t from_count;
+    const mpi_type_t *from_type;
+    script_fn fn;
+} step_t;
+
+typedef struct block {
+    struct block *next;
+    _Alignas(16) char data[];
+} block_t;
+
+typedef struct {
+    script_t *script;
+    int pending; /* messages */
+} lane_t;
+
+struct script {
+    coll_call_t *call;
+    mpi_rank_t *self;
+    spread_meeting_t *meeting; /* it works for all members of it; NULL: for one */
+    mpi_comm_t hidden;
+    mpi_call_t named; /* what reports call its messages */
+    int tag;
+    xy_vec_t steps; /* step_t */
+    size_t next;
+    int lane; /* of the steps that are added */
+    lane_t lanes[SCRIPT_LANES];
+    bool is_waiting; /* for messages that are pending */
+    bool is_queued;
+    block_t *blocks;
+    struct script *next_ready;
+};
+
+/* Scripts of a worker that can go on. One runs at a time: the end of a message lets another one go
+ * on when this one has given way, not inside it. */
+typedef struct {
+    _Alignas(XMPI_LINES) script_t *first;
+    script_t **last;
+    bool is_busy;
+    script_t *staying; /* that only the worker itself may run */
+} ready_t;
+
+static ready_t *ready; /* [workers] */
+
+static bool run_staying(mpi_worker_t *worker);
+
+xy_status_t coll_spread_begin(const mpi_job_t *job)
+{
+    size_t bytes = (size_t)job->workers * sizeof(*ready);
+
+    if (job->processes == 1)
+        return XY_OK;
+    mpi_remote_differs = coll_spread_differs;
+    mpi_network_more = run_staying;
+    ready = aligned_alloc(XMPI_LINES, bytes);
+    if (ready == NULL)
+        return XY_ENOMEM;
+    memset((void *)ready, 0, bytes);
+    return XY_OK;
+}
+
+void coll_spread_end(void)
+{
+    free(ready);
+    ready = NULL;
+}
+
+void coll_spread_out_of_memory(void)
+{
+    xy_fail_memory("working on a collective between processes");
+    mpi_job->abort(1);
+}
+
+/* ---- Making ---- */
+
+script_t *script_new(coll_call_t *call, const mpi_call_t *named, spread_meeting_t *meeting)
+{
+    script_t *s = xy_calloc(1, sizeof(*s));
+
+    if (s == NULL)
+        coll_spread_out_of_memory();
+    s->call = call;
+    s->self = call->comm->owner;
+    s->meeting = meeting;
+    s->hidden = mpi_comm_shadow(call->comm, XMPI_CONTEXT_COLLECTIVE);
+    s->hidden.remote = NULL;
+    s->named = *named;
+    s->tag = coll_spread_tag(call);
+    coll_spread_claim(call, s->hidden.claim);
+    s->steps = XY_VEC_INIT(step_t);
+    for (int i = 0; i < SCRIPT_LANES; i++)
+        s->lanes[i].script = s;
+    return s;
+}
+
+static step_t *add(script_t *s, step_kind_t kind)
+{
+    step_t *step = xy_vec_push(&s->steps);
+
+    if (step == NULL)
+        coll_spread_out_of_memory();
+    memset(step, 0, sizeof(*step));
+    step->kind = kind;
+    step->lane = s->lane;
+    return step;
+}
+
+static void add_message(script_t *s, step_kind_t kind, int peer, const void *buffer, int64_t count,
+                        const mpi_type_t *type)
+{
+    step_t *step = add(s, kind);
+
+    step->peer = peer;
+    step->buffer = (void *)(uintptr_t)buffer;
+    step->count = count;
+    step->type = type;
+}
+
+void script_send(script_t *s, int peer, const void *buffer, int64_t count, const mpi_type_t *type)
+{
+    add_message(s, SEND, peer, buffer, count, type);
+}
+
+void script_receive(script_t *s, int peer, void *buffer, int64_t count, const mpi_type_t *type)
+{
+    add_message(s, RECEIVE, peer, buffer, count, type);
+}
+
+void script_lane(script_t *s, int64_t lane)
+{
+    s->lane = (int)(lane % SCRIPT_LANES);
+}
+
+void script_wait_lane(script_t *s, int64_t lane)
+{
+    add(s, WAIT)->lane = (int)(lane % SCRIPT_LANES);
+}
+
+void script_wait(script_t *s)
+{
+    for (int i = 0; i < SCRIPT_LANES; i++)
+        script_wait_lane(s, i);
+}
+
+void script_copy(script_t *s, void *to, int64_t to_count, const mpi_type_t *to_type,
+                 const void *from, int64_t from_count, const mpi_type_t *from_type)
+{
+    step_t *step = add(s, COPY);
+
+    step->buffer = to;
+    step->count = to_count;
+    step->type = to_type;
+    step->from = from;
+    step->from_count = from_count;
+    step->from_type = from_type;
+}
+
+static void add_reduction(script_t *s, step_kind_t kind, const void *in, void *inout, int64_t count)
+{
+    step_t *step = add(s, kind);
+
+    step->buffer = inout;
+    step->from = in;
+    step->count = count;
+}
+
+void script_reduce(script_t *s, const void *in, void *inout, int64_t count)
+{
+    add_reduction(s, REDUCE, in, inout, count);
+}
+
+void script_reduce_after(script_t *s, void *inout, void *in, int64_t count)
+{
+    add_reduction(s, REDUCE_AFTER, in, inout, count);
+}
+
+void script_do(script_t *s, script_fn fn, void *arg)
+{
+    step_t *step = add(s, DO);
+
+    step->fn = fn;
+    step->buffer = arg;
+}
+
+void *script_memory(script_t *s, size_t bytes)
+{
+    block_t *block = xy_malloc(sizeof(*block) + bytes);
+
+    if (block == NULL)
+        coll_spread_out_of_memory();
+    block->next = s->blocks;
+    s->blocks = block;
+    return block->data;
+}
+
+void *script_vector(script_t *s, int64_t count, const mpi_type_t *type)
+{
+    size_t bytes = count > 0 ? (size_t)(count - 1) *
+                                       (size_t)(type->extent < 0 ? -type->extent : type->extent) +
+                                   (size_t)type->true_extent
+                             : 0;
+    char *memory = script_memory(s, bytes);
+
+    /* With a negative extent the elements lie below the first one. */
+    if (type->extent < 0 && count > 0)
+        memory += (size_t)(count - 1) * (size_t)-type->extent;
+    return memory - type->true_lb;
+}
+
+/* ---- Running ---- */
+
+static void finish(script_t *s)
+{
+    spread_meeting_t *meeting = s->meeting;
+    mpi_request_t *request = s->call->request;
+
+    if (s->self->match.unexpected.count > 0)
+        coll_spread_look_back(s->call);
+    for (block_t *b = s->blocks, *next; b != NULL; b = next) {
+        next = b->next;
+        xy_free(b);
+    }
+    xy_vec_cleanup(&s->steps);
+    xy_free(s);
+    if (meeting != NULL)
+        spread_meeting_end(meeting);
+    else
+        mpi_request_complete(request);
+}
+
+/* More has come than there is room for: members give different sizes. */
+static __attribute__((noinline, cold)) void refuse(const script_t *s, const mpi_request_t *part)
+{
+    const mpi_completion_t *c = &part->completion;
+    char here[160], there[160], peer[XMPI_RANK_TEXT];
+
+    mpi_report_claim();
+    mpi_caller_describe(s->named.caller, here, sizeof(here));
+    mpi_caller_describe(c->sent_at, there, sizeof(there));
+    xy_fail(
+        XY_EINVAL,
+        "rank %d: %s on %s: %s gives %llu bytes%s%s, and there is room for %llu%s%s; all members "
+        "must give the same sizes",
+        s->self->world, s->named.name, mpi_comm_name(s->call->comm),
+        mpi_comm_describe_rank(s->call->comm, c->source, peer),
+        (unsigned long long)(c->bytes + c->truncated_bytes), there[0] != '\0' ? " " : "", there,
+        (unsigned long long)c->bytes, here[0] != '\0' ? " " : "", here);
+    mpi_job->abort(1);
+}
+
+/* Messages that keep it from going on. */
+static bool is_blocked(const script_t *s)
+{
+    const step_t *step = s->next < s->steps.count ? &XY_VEC_AT(&s->steps, step_t, s->next) : NULL;
+
+    if (step != NULL)
+        return step->kind == WAIT && s->lanes[step->lane].pending > 0;
+    for (int i = 0; i < SCRIPT_LANES; i++)
+        if (s->lanes[i].pending > 0)
+            return true;
+    return false;
+}
+
+/* The helper of a worker runs its scripts at the gate while its ranks compute (gate.h), but not the
+ * program's own operations: those stay with the worker. */
+static bool may_run_here(const script_t *s)
+{
+    const mpi_op_t *op = s->call->op;
+
+    return op == NULL || op->is_predefined || xy_worker_self() == s->self->worker->base;
+}
+
+static void run(script_t *s);
+
+void script_run_soon(script_t *s)
+{
+    ready_t *r = &ready[s->self->worker->index];
+
+    s->is_queued = true;
+    s->next_ready = NULL;
+    if (r->first == NULL)
+        r->last = &r->first;
+    *r->last = s;
+    r->last = &s->next_ready;
+    if (r->is_busy)
+        return;
+    r->is_busy = true;
+    while (r->first != NULL) {
+        script_t *first = r->first;
+
+        r->first = first->next_ready;
+        if (may_run_here(first)) {
+            first->is_queued = false;
+            run(first);
+        } else {
+            first->next_ready = r->staying;
+            r->staying = first;
+        }
+    }
+    r->is_busy = false;
+}
+
+static bool run_staying(mpi_worker_t *worker)
+{
+    ready_t *r = &ready[worker->index];
+    script_t *s = r->staying;
+
+    if (s == NULL || r->is_busy)
+        return false;
+    r->staying = s->next_ready;
+    script_run_soon(s);
+    return true;
+}
+
+static void part_over(mpi_request_t *part)
+{
+    lane_t *lane = part->extra;
+    script_t *s = lane->script;
+
+    part->comm = NULL; /* the script's own */
+    part->type = NULL;
+    if (part->completion.error != MPI_SUCCESS)
+        refuse(s, part);
+    lane->pending--;
+    if (s->is_waiting && !s->is_queued && !is_blocked(s))
+        script_run_soon(s);
+}
+
+/* Its messages are described as the call of the program, whatever the rank does meanwhile. */
+static void start_message(script_t *s, const step_t *step)
+{
+    mpi_transfer_t t = {.comm = &s->hidden,
+                        .buffer = step->buffer,
+                        .count = step->count,
+                        .type = (mpi_type_t *)(uintptr_t)step->type,
+                        .peer = step->peer,
+                        .tag = s->tag};
+    mpi_request_t *part =
+        mpi_request_new(s->self, step->kind == SEND ? XMPI_KIND_SEND : XMPI_KIND_RECV);
+    const mpi_call_t now = s->self->call;
+    bool is_over;
+
+    if (part == NULL)
+        coll_spread_out_of_memory();
+    s->self->call = s->named;
+    mpi_request_describe(part, &t);
+    part->extra = &s->lanes[step->lane];
+    if (step->kind == SEND) {
+        is_over = mpi_send_start(s->self, &t, part, false);
+    } else {
+        mpi_recv_start(s->self, &t, part, false);
+        is_over = part->is_done;
+    }
+    s->self->call = now;
+    part->release = part_over;
+    s->lanes[step->lane].pending++;
+    if (is_over)
+        mpi_request_free(part);
+    else
+        part->is_freed = true;
+}
+
+/* inout = inout op in; a program's own operation leaves the result in its second argument. */
+static void reduce_after(const coll_call_t *call, void *inout, void *in, int64_t count)
+{
+    const mpi_type_t *type = call->receive_type;
+
+    if (call->op->is_predefined) {
+        mpi_op_apply2(call->op, inout, in, inout, count, type);
+        return;
+    }
+    mpi_op_apply(call->op, inout, in, count, type);
+    coll_copy(inout, count, type, in, count, type);
+}
+
+static void do_step(script_t *s, const step_t *step)
+{
+    const coll_call_t *call = s->call;
+
+    switch (step->kind) {
+    case COPY:
+        coll_copy(step->buffer, step->count, step->type, step->from, step->from_count,
+                  step->from_type);
+        break;
+    case REDUCE:
+        mpi_op_apply(call->op, step->from, step->buffer, step->count, call->receive_type);
+        break;
+    case REDUCE_AFTER:
+        reduce_after(call, step->buffer, (void *)(uintptr_t)step->from, step->count);
+        break;
+    case DO:
+        step->fn(step->buffer);
+        break;
+    default:
+        start_message(s, step);
+    }
+}
+
+/* Until it waits, or is over. */
+static void run(script_t *s)
+{
+    s->is_waiting = false;
+    while (s->next < s->steps.count && !is_blocked(s)) {
+        const step_t *step = &XY_VEC_AT(&s->steps, step_t, s->next);
+
+        s->next++;
+        if (step->kind != WAIT)
+            do_step(s, step);
+    }
+    if (s->next == s->steps.count && !is_blocked(s))
+        finish(s);
+    else
+        s->is_waiting = true;
+}
+
+/* Messages of one collective do not meet those of another. Persistent ones are started in any
+ * order, so their number among those comes into it. */
+int coll_spread_tag(const coll_call_t *call)
+{
+    enum { PERSISTENT = 1 << 30, STARTS = 15 };
+
+    if (call->how != COLL_PERSISTENT)
+        return (int)(call->number & (PERSISTENT - 1));
+    return PERSISTENT | (int)(call->comm->persistent & ((1 << STARTS) - 1)) << STARTS |
+           (int)(call->number & ((1 << STARTS) - 1));
+}
+
+const coll_call_t *script_call_of(const mpi_request_t *part)
+{
+    return ((const lane_t *)part->extra)->script->call;
+}
