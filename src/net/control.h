@@ -16,7 +16,7 @@
 #ifndef XY_NET_CONTROL_H
 #define XY_NET_CONTROL_H
 
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,8 +40,8 @@ typedef struct {
 } xy_frame_t;
 
 typedef struct {
-    int fd;               /* -1: closed */
-    pthread_mutex_t lock; /* of those who send */
+    int fd;                  /* -1: closed */
+    _Atomic bool is_sending; /* by one at a time */
     uint8_t head[8];
     size_t got; /* of the head, then of the bytes */
     xy_frame_t frame;
@@ -59,6 +59,9 @@ xy_channel_answer_t xy_channel_read(xy_channel_t *link, xy_frame_t *frame);
 xy_channel_answer_t xy_channel_await(xy_channel_t *link, double seconds, xy_frame_t *frame);
 /* False: the other side is gone, or has not read for half a minute. Any thread. */
 bool xy_channel_send(xy_channel_t *link, uint32_t kind, const void *bytes, size_t size);
+/* The same from a signal handler, for the last frame of a process: false also if another thread, or
+ * the code that the signal has interrupted, is sending and does not come to an end. */
+bool xy_channel_send_last(xy_channel_t *link, uint32_t kind, const void *bytes, size_t size);
 void xy_frame_free(xy_frame_t *frame);
 
 /* ---- Over TCP ---- */

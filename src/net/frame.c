@@ -4,13 +4,16 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "net/private.h"
 
 enum { HEAD = 8 };
-#define PATIENCE 30.0 /* seconds for the other side to read */
+#define PATIENCE      30.0 /* seconds for the other side to read */
+#define LAST_PATIENCE 2.0  /* ... for others to end their frames, before the process ends */
 
 static void put32(uint8_t *p, uint32_t x)
 {
@@ -27,7 +30,7 @@ void xy_channel_init(xy_channel_t *link, int fd)
 {
     memset(link, 0, sizeof(*link));
     link->fd = fd;
-    pthread_mutex_init(&link->lock, NULL);
+    atomic_init(&link->is_sending, false);
 }
 
 void xy_channel_close(xy_channel_t *link)
@@ -128,7 +131,23 @@ static bool send_all(int fd, struct iovec pieces[2])
     return true;
 }
 
-bool xy_channel_send(xy_channel_t *link, uint32_t kind, const void *bytes, size_t size)
+/* A flag and not a mutex: a signal handler may look at it, whatever it has interrupted. False: it
+ * was not free within `seconds`. */
+static bool begin_to_send(xy_channel_t *link, double seconds)
+{
+    const struct timespec pause = {.tv_nsec = 100000};
+    double deadline = net_now() + seconds;
+
+    while (atomic_exchange_explicit(&link->is_sending, true, memory_order_acquire)) {
+        if (net_now() > deadline)
+            return false;
+        syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, NULL); /* not a rank's */
+    }
+    return true;
+}
+
+static bool send_frame(xy_channel_t *link, uint32_t kind, const void *bytes, size_t size,
+                       double seconds)
 {
     uint8_t head[HEAD];
     struct iovec pieces[2] = {{.iov_base = head, .iov_len = HEAD},
@@ -139,8 +158,20 @@ bool xy_channel_send(xy_channel_t *link, uint32_t kind, const void *bytes, size_
         return false;
     put32(head, kind);
     put32(head + 4, (uint32_t)size);
-    pthread_mutex_lock(&link->lock);
+    if (!begin_to_send(link, seconds))
+        return false;
     is_sent = send_all(link->fd, pieces);
-    pthread_mutex_unlock(&link->lock);
+    atomic_store_explicit(&link->is_sending, false, memory_order_release);
     return is_sent;
+}
+
+/* Each of those before it may take its time. */
+bool xy_channel_send(xy_channel_t *link, uint32_t kind, const void *bytes, size_t size)
+{
+    return send_frame(link, kind, bytes, size, 10 * PATIENCE);
+}
+
+bool xy_channel_send_last(xy_channel_t *link, uint32_t kind, const void *bytes, size_t size)
+{
+    return send_frame(link, kind, bytes, size, LAST_PATIENCE);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -132,6 +133,39 @@ static void threads_send_whole_frames(void **state)
     xy_channel_close(&b);
 }
 
+/* A signal may come in the middle of a frame: the handler gives up, and does not wait for the code
+ * that it has interrupted. */
+static xy_channel_t interrupted;
+static bool was_sent;
+
+static void send_in_handler(int number)
+{
+    (void)number;
+    was_sent = xy_channel_send_last(&interrupted, 9, "end", 3);
+}
+
+static void a_signal_handler_sends_the_last_frame(void **state)
+{
+    xy_channel_t other;
+    xy_frame_t frame;
+
+    (void)state;
+    make_pair(&interrupted, &other);
+    signal(SIGUSR1, send_in_handler);
+    raise(SIGUSR1);
+    assert_true(was_sent);
+    assert_int_equal(xy_channel_await(&other, 20, &frame), XY_CHANNEL_FRAME);
+    assert_int_equal(frame.kind, 9);
+    xy_frame_free(&frame);
+    atomic_store(&interrupted.is_sending, true);
+    raise(SIGUSR1);
+    assert_false(was_sent);
+    assert_int_equal(xy_channel_read(&other, &frame), XY_CHANNEL_NOTHING);
+    signal(SIGUSR1, SIG_DFL);
+    xy_channel_close(&interrupted);
+    xy_channel_close(&other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +173,7 @@ int main(void)
         cmocka_unit_test(frames_may_come_byte_by_byte),
         cmocka_unit_test(what_is_too_long_is_no_frame),
         cmocka_unit_test(threads_send_whole_frames),
+        cmocka_unit_test(a_signal_handler_sends_the_last_frame),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

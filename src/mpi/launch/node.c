@@ -313,9 +313,16 @@ static void leave(int code, bool ends_job)
     xy_channel_send(&node.link, NODE_EXIT, fields, (size_t)n + 1);
 }
 
+/* Also from a signal handler: no lock, no formatting. */
 static void leave_with_job(int code)
 {
-    leave(code, true);
+    char fields[] = "000\0001";
+
+    code &= 0377;
+    fields[0] = (char)('0' + code / 100);
+    fields[1] = (char)('0' + code / 10 % 10);
+    fields[2] = (char)('0' + code % 10);
+    xy_channel_send_last(&node.link, NODE_EXIT, fields, sizeof(fields));
 }
 
 void mpi_node_leave(int code, bool has_failed)
