@@ -37,6 +37,10 @@ static void messages(const char *what)
     if (is(what, "ring"))
         MPI_Recv(data, 1, MPI_INT, (rank + 1) % (last + 1), 0, MPI_COMM_WORLD, /* nothing */
                  MPI_STATUS_IGNORE);
+    if (is(what, "absent") && rank == last)
+        MPI_Recv(data, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (is(what, "absent") && rank < last)
+        MPI_Barrier(MPI_COMM_WORLD);
 }
 
 static void collectives(const char *what)

@@ -33,7 +33,10 @@ CASES = [
     (2, 2, "ready", 1, [r"rank 1 has no receive for a ready send with tag 3, " + line("unready")]),
     (5, 3, "ring", 1, [r"deadlock: no rank can make progress"] +
      [r"rank %d on \S+: in MPI_Recv from rank %d, tag 0 on MPI_COMM_WORLD, " % (r, (r + 1) % 5) + line("nothing")
-      for r in range(5)]),
+      for r in range(5)] +
+     [r"cause: rank 0 waits for a message with tag 0 from rank 1, rank 1 waits .* and so on, 5 ranks in all\n"]),
+    (4, 2, "absent", 1, [r"cause: rank 0 waits in MPI_Barrier on MPI_COMM_WORLD for rank 3, "
+                         r"rank 3 waits for a message with tag 5 from rank 0\n"]),
     (2, 2, "root", 1, [r"ranks disagree about collective 1 of MPI_COMM_WORLD: ",
                        r"rank 0 on \S+ calls MPI_Bcast with root 0 " + line("bcast"),
                        r"rank 1 on \S+ calls MPI_Bcast with root 1 " + line("bcast")]),

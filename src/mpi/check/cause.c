@@ -17,7 +17,7 @@
 #include "mpi/check/wait.h"
 #include "mpi/object/object.h"
 
-enum { SENTENCE = 1200, LINKS_SHOWN = 4 };
+enum { LINKS_SHOWN = 4 };
 
 /* The first of the requests that are still pending; the only one that ends the wait. */
 static check_wait_t wait_of_requests(const mpi_rank_t *rank)
@@ -54,13 +54,20 @@ static int missing_member(const check_graph_t *graph, const mpi_comm_t *comm)
     return -1;
 }
 
-static void graph_fill(check_graph_t *graph)
+static bool is_ending(const check_graph_t *graph, int rank)
+{
+    return graph->told != NULL ? graph->told[rank].is_ending
+                               : check_is_ending(&graph->job->ranks[rank]);
+}
+
+void check_graph_fill(check_graph_t *graph)
 {
     const mpi_comm_t *asked = NULL; /* ranks of one communicator often follow each other */
     int missing = -1;
 
     for (int r = 0; r < graph->job->size; r++)
-        graph->wait[r] = find_wait(&graph->job->ranks[r]);
+        if (mpi_rank_is_here(graph->job, r))
+            graph->wait[r] = find_wait(&graph->job->ranks[r]);
     for (int r = 0; r < graph->job->size; r++) {
         const check_wait_t *wait = &graph->wait[r];
 
@@ -71,6 +78,8 @@ static void graph_fill(check_graph_t *graph)
                 graph->next[r] = mpi_comm_world_rank(wait->comm, wait->peer);
             continue;
         }
+        if (graph->job->processes > 1) /* those of other processes are not seen here */
+            continue;
         if (asked == NULL || asked->context != wait->comm->context)
             missing = missing_member(graph, wait->comm);
         asked = wait->comm;
@@ -85,7 +94,7 @@ static void add(char *text, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(text + length, SENTENCE - length, format, arguments);
+    vsnprintf(text + length, CHECK_SENTENCE - length, format, arguments);
     va_end(arguments);
 }
 
@@ -102,7 +111,7 @@ static void add_place(char *text, const void *polled_at)
 }
 
 /* "rank 2 waits for a message with tag 7 from rank 0". */
-static void add_link(char *text, const check_graph_t *graph, int rank)
+void check_graph_add_link(char *text, const check_graph_t *graph, int rank)
 {
     const check_wait_t *wait = &graph->wait[rank];
     int partner = graph->next[rank];
@@ -127,7 +136,7 @@ static void add_link(char *text, const check_graph_t *graph, int rank)
 }
 
 /* A message that this receive does not take: it was meant, perhaps. False: there is none. */
-static bool add_other_message(char *text, const check_graph_t *graph, int rank)
+bool check_graph_add_other(char *text, const check_graph_t *graph, int rank)
 {
     const check_other_t *other = &graph->wait[rank].other;
     char site[160];
@@ -145,17 +154,45 @@ static bool add_other_message(char *text, const check_graph_t *graph, int rank)
     return true;
 }
 
+/* The same about a rank of any process. */
+static void tell_link(char *text, const check_graph_t *graph, int rank)
+{
+    const check_told_t *told = graph->told != NULL ? &graph->told[rank] : NULL;
+
+    if (told == NULL)
+        check_graph_add_link(text, graph, rank);
+    else if (told->collective != 0 && graph->next[rank] >= 0)
+        add(text, "%s for rank %d", told->link, graph->next[rank]);
+    else
+        add(text, "%s", told->link);
+}
+
+static bool tell_other(char *text, const check_graph_t *graph, int rank)
+{
+    if (graph->told == NULL)
+        return check_graph_add_other(text, graph, rank);
+    add(text, "%s", graph->told[rank].other);
+    return graph->told[rank].other[0] != '\0';
+}
+
+static bool takes_any(const check_graph_t *graph, int rank)
+{
+    if (graph->told != NULL)
+        return graph->told[rank].takes_any;
+    return graph->wait[rank].kind == CHECK_WAIT_RECEIVE && graph->wait[rank].peer == MPI_ANY_SOURCE;
+}
+
 /* A rank whose partner has ended. */
 static bool explain_missing(const check_graph_t *graph, char *text)
 {
     for (int r = 0; r < graph->job->size; r++) {
         int partner = graph->next[r];
 
-        if (partner < 0 || !check_is_ending(&graph->job->ranks[partner]))
+        if (partner < 0 || !is_ending(graph, partner))
             continue;
-        add_link(text, graph, r);
+        tell_link(text, graph, r);
         add(text, "; rank %d has called MPI_Finalize", partner);
-        add_other_message(text, graph, r);
+        tell_other(text, graph, r);
         return true;
     }
     return false;
@@ -188,7 +225,7 @@ static void explain_circle(const check_graph_t *graph, int first, char *text)
     do {
         if (shown < LINKS_SHOWN) {
             add(text, "%s", shown > 0 ? ", " : "");
-            add_link(text, graph, at);
+            tell_link(text, graph, at);
         }
         shown++;
         at = graph->next[at];
@@ -196,7 +233,7 @@ static void explain_circle(const check_graph_t *graph, int first, char *text)
     if (shown > LINKS_SHOWN)
         add(text, " and so on, %d ranks in all", shown);
     do {
-        if (add_other_message(text, graph, at)) /* one is enough */
+        if (tell_other(text, graph, at)) /* one is enough */
             return;
         at = graph->next[at];
     } while (at != first);
@@ -206,9 +243,9 @@ static void explain_circle(const check_graph_t *graph, int first, char *text)
 static void explain_any(const check_graph_t *graph, char *text)
 {
     for (int r = 0; r < graph->job->size; r++)
-        if (graph->wait[r].kind == CHECK_WAIT_RECEIVE && graph->wait[r].peer == MPI_ANY_SOURCE) {
-            add_link(text, graph, r);
-            if (!add_other_message(text, graph, r))
+        if (takes_any(graph, r)) {
+            tell_link(text, graph, r);
+            if (!tell_other(text, graph, r))
                 add(text, "; no rank will send one");
             return;
         }
@@ -250,7 +287,7 @@ void check_graph_cleanup(check_graph_t *graph)
 void check_graph_explain(const check_graph_t *graph, char *cause, size_t room)
 {
     int *seen = xy_calloc((size_t)graph->job->size, sizeof(*seen));
-    char text[SENTENCE] = "";
+    char text[CHECK_SENTENCE] = "";
 
     if (seen != NULL)
         explain(graph, seen, text);
@@ -263,11 +300,13 @@ void mpi_job_explain(const mpi_job_t *job, char *cause, size_t room)
     check_graph_t graph;
 
     cause[0] = '\0';
-    if (job->processes > 1) /* what the ranks of other processes wait for is not known here */
+    if (job->processes > 1 && job->reports == NULL) /* what others wait for is not known here */
         return;
     if (check_graph_init(&graph, job)) {
-        graph_fill(&graph);
-        check_graph_explain(&graph, cause, room);
+        check_graph_fill(&graph);
+        if (job->processes == 1 || check_told_read(&graph))
+            check_graph_explain(&graph, cause, room);
+        check_told_cleanup(&graph);
     }
     check_graph_cleanup(&graph);
 }

@@ -15,6 +15,7 @@
 #include "mpi/check/copy_memory.h"
 #include "mpi/check/deadlock.h"
 #include "mpi/check/findings.h"
+#include "mpi/check/wait.h"
 #include "mpi/check/windows.h"
 #include "mpi/object/object.h"
 #include "mpi/p2p/p2p.h"
@@ -310,8 +311,11 @@ static void report_to(const mpi_job_t *job, int at_most, FILE *out)
 void mpi_job_report(const mpi_job_t *job, int at_most)
 {
     report_to(job, at_most, stderr);
-    for (int p = 0; job->reports && p < job->processes; p++)
-        fputs(job->reports[p] ? job->reports[p] : "", stderr);
+    for (int p = 0; job->reports && p < job->processes; p++) {
+        const char *text = job->reports[p] ? job->reports[p] : "";
+
+        fprintf(stderr, "%.*s", (int)strcspn(text, (char[]){CHECK_TOLD_MARK, '\0'}), text);
+    }
 }
 
 char *check_report_text(void)
@@ -323,6 +327,8 @@ char *check_report_text(void)
     if (!out)
         return NULL;
     report_to(mpi_job, REPORTED, out);
+    fputc(CHECK_TOLD_MARK, out);
+    check_told_write(out);
     fclose(out);
     return text;
 }

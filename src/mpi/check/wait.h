@@ -3,6 +3,8 @@
 #ifndef XY_MPI_CHECK_WAIT_H
 #define XY_MPI_CHECK_WAIT_H
 
+#include <stdio.h>
+
 #include "mpi/p2p/p2p.h"
 
 typedef enum {
@@ -66,17 +68,46 @@ static inline bool check_is_own(const mpi_left_t *message)
     return (message->envelope.context & (XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS)) == 0;
 }
 
+enum { CHECK_SENTENCE = 1200 };
+
+/* What its own process says about a rank (told.c). */
+typedef struct {
+    bool is_known, is_ending;
+    bool takes_any;      /* it receives from any rank */
+    uint32_t collective; /* that it waits in: the context of the communicator + 1; or 0 */
+    const char *link;    /* "rank 2 waits for a message from rank 0" */
+    const char *other;   /* "; a message with tag 3 is there" */
+    char *text;          /* where both are */
+} check_told_t;
+
 /* What each rank waits for, and the rank of the world that it points at; -1: none. */
 typedef struct {
     const mpi_job_t *job;
     check_wait_t *wait;
     int *next;
+    check_told_t *told; /* ranks are in several processes; NULL: in one */
 } check_graph_t;
 
 /* False: memory ran out. */
 bool check_graph_init(check_graph_t *graph, const mpi_job_t *job);
 void check_graph_cleanup(check_graph_t *graph);
+/* Find out what the ranks of this process wait for. */
+void check_graph_fill(check_graph_t *graph);
+/* Sentences about a rank of this process, at the end of `text`, which has room for CHECK_SENTENCE.
+ * False: there is no such message. */
+void check_graph_add_link(char *text, const check_graph_t *graph, int rank);
+bool check_graph_add_other(char *text, const check_graph_t *graph, int rank);
 /* The cause, if there is one to be seen; or "". */
 void check_graph_explain(const check_graph_t *graph, char *cause, size_t room);
+
+/* ---- Over several processes (told.c) ---- */
+
+/* What this process says about its ranks, for another one to read. */
+void check_told_write(FILE *out);
+/* A report, as another process has sent it, ends here: behind is what it says. */
+enum { CHECK_TOLD_MARK = '\f' };
+/* What all processes say, this one's included. False: memory ran out. */
+bool check_told_read(check_graph_t *graph);
+void check_told_cleanup(check_graph_t *graph);
 
 #endif
