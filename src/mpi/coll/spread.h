@@ -114,7 +114,7 @@ void *script_memory(script_t *s, size_t bytes);
 void *script_vector(script_t *s, int64_t count, const mpi_type_t *type);
 const mpi_type_t *spread_bytes_type(void);
 /* Ends the job. */
-void coll_spread_out_of_memory(void);
+void coll_spread_out_of_memory(void) __attribute__((noreturn, cold));
 
 /* ---- Members of one process (spread_meet.c, spread_part.c, spread_blocks.c) ---- */
 

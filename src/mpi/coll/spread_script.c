@@ -86,6 +86,7 @@ void coll_spread_out_of_memory(void)
 {
     xy_fail_memory("working on a collective between processes");
     mpi_job->abort(1);
+    abort(); /* not reached: the launcher ended the process */
 }
 
 /* ---- Making ---- */
