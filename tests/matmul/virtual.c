@@ -121,9 +121,9 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 2);
     speeds = calloc((size_t)x.ranks, sizeof(*speeds));
     o.speeds = speeds;
-    o.latency = atof(argv[1]);
-    o.bandwidth = atof(argv[2]);
-    instances = atoi(argv[3]);
+    o.latency = strtod(argv[1], NULL);
+    o.bandwidth = strtod(argv[2], NULL);
+    instances = (int)strtol(argv[3], NULL, 10);
     for (int i = 0; i < instances; i++) {
         int is_same;
 
@@ -135,5 +135,5 @@ int main(int argc, char **argv)
                100 * loss / instances);
     free(speeds);
     MPI_Finalize();
-    return argc > 4 && 100 * loss / instances > atof(argv[4]);
+    return argc > 4 && 100 * loss / instances > strtod(argv[4], NULL);
 }
