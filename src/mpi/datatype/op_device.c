@@ -255,7 +255,8 @@ static xy_status_t launch(int number, xy_gpu_kernel_t *kernel, void *const *sour
     enum { GROUP = 256, MOST = 132 * 16 * GROUP };
     int64_t threads = (count * (int64_t)size + 15) / 16, step;
     table_t in, out;
-    int is_wide = fill(&in, sources, n) & fill(&out, outs, out_count);
+    bool is_in_aligned = fill(&in, sources, n), is_out_aligned = fill(&out, outs, out_count);
+    int is_wide = is_in_aligned && is_out_aligned;
     xy_status_t st = XY_OK;
 
     if (size >= 16 || 16 % size != 0)
@@ -306,7 +307,7 @@ static char *take(size_t bytes)
     char *memory = xy_malloc(bytes);
 
     if (memory == NULL) {
-        xy_fail_memory("a reduction of data on a GPU");
+        xy_fail_memory("reducing data of a GPU");
         mpi_job->abort(1);
     }
     return memory;
