@@ -224,12 +224,12 @@ void mpi_job_destroy(mpi_job_t *job)
     if (job->worker != NULL) {
         for (int w = 0; w < job->workers; w++) {
             mpi_ring_spills_destroy(&job->worker[w]);
-            mpi_buffers_cleanup(&job->worker[w]);
             free_pool(job->worker[w].free_calls);
             xy_free(job->worker[w].scratch);
             xy_free(job->worker[w].spare);
         }
         xy_free(job->worker[0].in);
+        mpi_buffers_cleanup(job);
     }
     if (job->rings != NULL)
         munmap(job->rings, rings_bytes(job->workers));

@@ -185,6 +185,9 @@ struct mpi_job {
     bool has_progress_threads; /* they move collectives, unless a communicator says otherwise */
     bool measures;             /* what ranks do between start and Wait */
     size_t eager_limit;        /* bytes; above: rendezvous, one copy */
+    /* Buffers of eager messages that one worker gave back and another may take: buffer.c. */
+    _Atomic(void *) shelf[XMPI_BUFFER_CLASSES];
+    _Atomic int shelved[XMPI_BUFFER_CLASSES]; /* batches */
     _Atomic uint32_t next_context;
     double start_time;
     const int *cpus; /* of the workers, or NULL: they are not bound; lives as long as the job */
