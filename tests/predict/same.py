@@ -34,7 +34,8 @@ ARGUMENTS = {
     "strings": ["bcast", "all77", "other", "all1000"],
 }
 EVEN = {"clock"}
-ALL_CASES = {"cart_reorder"} # what it does depends on where processes are
+# What they do depends on where processes are, or on how they make progress.
+ALL_CASES = {"cart_reorder", "nonblocking"}
 COMPARED = ["time", "messages", "bytes", "point_to_point_messages", "point_to_point_bytes",
             "collectives"]
 OF_PROCESS = ["end", "compute", "communication", "idle", "messages", "bytes"]
