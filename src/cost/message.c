@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,8 +67,8 @@ static int by_bytes(const void *a, const void *b)
 
 static bool is_sane(const xy_message_sample_t *s)
 {
-    const double values[] = {s->bytes,   s->blocking, s->nonblocking, s->send,
-                             s->receive, s->gap,      s->exchange};
+    const double values[] = {s->bytes, s->blocking, s->nonblocking, s->send, s->receive,
+                             s->gap,   s->exchange, s->burst,       s->self};
 
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
         if (!(values[i] >= 0 && isfinite(values[i])))
@@ -137,20 +138,41 @@ xy_estimate_t xy_message_value(const xy_message_model_t *model, const char *name
     return e;
 }
 
-double xy_message_exchange(const xy_message_model_t *model, double bytes)
+/* The figure at `offset` in a sample. */
+static double figure(const xy_message_sample_t *s, size_t offset)
+{
+    return *(const double *)((const char *)s + offset);
+}
+
+static double figure_at(const xy_message_model_t *model, size_t offset, double bytes)
 {
     const xy_message_sample_t *a = NULL, *b = NULL;
 
     for (size_t i = 0; i < model->count && (b == NULL || b->bytes < bytes); i++)
-        if (model->samples[i].exchange > 0 && model->samples[i].blocking > 0) {
+        if (figure(&model->samples[i], offset) > 0 && model->samples[i].blocking > 0) {
             a = b;
             b = &model->samples[i];
         }
     if (b == NULL)
         return 0;
     if (a != NULL && bytes <= b->bytes)
-        return a->exchange +
-               (b->exchange - a->exchange) * (bytes - a->bytes) / (b->bytes - a->bytes);
-    return b->exchange - b->blocking +
-           xy_message_value(model, NULL, XY_MESSAGE_BLOCKING, bytes).seconds;
+        return figure(a, offset) +
+               (figure(b, offset) - figure(a, offset)) * (bytes - a->bytes) / (b->bytes - a->bytes);
+    return fmax(0, figure(b, offset) - b->blocking +
+                       xy_message_value(model, NULL, XY_MESSAGE_BLOCKING, bytes).seconds);
+}
+
+double xy_message_exchange(const xy_message_model_t *model, double bytes)
+{
+    return figure_at(model, offsetof(xy_message_sample_t, exchange), bytes);
+}
+
+double xy_message_burst(const xy_message_model_t *model, double bytes)
+{
+    return figure_at(model, offsetof(xy_message_sample_t, burst), bytes);
+}
+
+double xy_message_self(const xy_message_model_t *model, double bytes)
+{
+    return figure_at(model, offsetof(xy_message_sample_t, self), bytes);
 }

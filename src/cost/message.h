@@ -34,6 +34,8 @@ typedef struct {
     double receive;     /* of a Recv whose message is there: the receiver's overhead */
     double gap;         /* between messages of a long stream */
     double exchange;    /* a Sendrecv of both with each other */
+    double burst;       /* XY_MESSAGE_BURST nonblocking ones of both with each other, at once */
+    double self;        /* a nonblocking one of a process to itself */
 } xy_message_sample_t;
 
 typedef enum { XY_MESSAGE_BLOCKING, XY_MESSAGE_NONBLOCKING, XY_MESSAGE_KINDS } xy_message_kind_t;
@@ -77,12 +79,15 @@ typedef struct {
     /* Collectives of the two processes, seconds; 0: not measured. Likewise not set by the fit. */
     double barrier, bcast; /* an MPI_Barrier, an MPI_Bcast of XY_MESSAGE_BCAST bytes */
     double copy, reduce; /* a copy of as many bytes by one process, a sum of as many and as many */
+    double allreduce;    /* an MPI_Allreduce of as many */
+    double small_bcast, small_allreduce; /* the same of XY_MESSAGE_SMALL bytes, one after another */
     /* Where XY_MESSAGE_CROWD processes share the core, and another core has as many: seconds of it
-     * for a small message between two of them while all others do the same. */
-    double crowd;
+     * for a message of one byte, and of XY_MESSAGE_BCAST bytes, between two of them while all
+     * others do the same. */
+    double crowd, large_crowd;
 } xy_message_model_t;
 
-enum { XY_MESSAGE_BCAST = 4096, XY_MESSAGE_CROWD = 16 };
+enum { XY_MESSAGE_BCAST = 4096, XY_MESSAGE_SMALL = 64, XY_MESSAGE_CROWD = 8, XY_MESSAGE_BURST = 4 };
 
 /* Progressive linear regression of y > 0 against x, increasing. R^2 is that of the thesis; a line
  * that misses no sample by 2 % is good whatever its R^2, which is small for what hardly changes.
@@ -105,9 +110,12 @@ void xy_message_cleanup(xy_message_model_t *model); /* of a zeroed one too */
 xy_estimate_t xy_message_value(const xy_message_model_t *model, const char *name,
                                xy_message_kind_t kind, double bytes);
 
-/* The seconds of an exchange of so many bytes, between the measured sizes by a straight line;
- * outside, as much longer than a message as at the nearest. 0: not measured. */
+/* The seconds of an exchange of so many bytes, of a burst, or of a message to itself, between the
+ * measured sizes by a straight line; outside, as much longer than a message as at the nearest. 0:
+ * not measured. */
 double xy_message_exchange(const xy_message_model_t *model, double bytes);
+double xy_message_burst(const xy_message_model_t *model, double bytes);
+double xy_message_self(const xy_message_model_t *model, double bytes);
 
 const char *const *xy_message_models(void);          /* names, the default first, ended by NULL */
 const char *xy_message_model_text(const char *name); /* NULL: no such model */

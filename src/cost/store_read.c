@@ -118,6 +118,8 @@ static xy_status_t read_message_sample(const costs_reader_t *r, const xy_xml_nod
                                     {"Receive", &s.receive, 0, false},
                                     {"Gap", &s.gap, 0, false},
                                     {"Exchange", &s.exchange, 0, false},
+                                    {"Burst", &s.burst, 0, false},
+                                    {"Self", &s.self, 0, false},
                                     {0}};
     xy_status_t st = costs_read_fields(r, node, fields);
 
@@ -164,7 +166,11 @@ static xy_status_t read_message(const costs_reader_t *r, const xy_xml_node_t *no
                                     {"Bcast", &m.model.bcast, 0, false},
                                     {"Copy", &m.model.copy, 0, false},
                                     {"Reduce", &m.model.reduce, 0, false},
+                                    {"Allreduce", &m.model.allreduce, 0, false},
+                                    {"SmallBcast", &m.model.small_bcast, 0, false},
+                                    {"SmallAllreduce", &m.model.small_allreduce, 0, false},
                                     {"Crowd", &m.model.crowd, 0, false},
+                                    {"LargeCrowd", &m.model.large_crowd, 0, false},
                                     {0}};
     xy_status_t st;
 

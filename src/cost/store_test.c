@@ -87,6 +87,10 @@ static xy_status_t add_message(xy_costs_t *c, uint64_t *seed)
     m.model.bcast = 1.2e-6;
     m.model.reduce = 2e-7;
     m.model.crowd = 4e-7;
+    m.model.large_crowd = 5e-7;
+    m.model.allreduce = 6e-7;
+    m.model.small_bcast = 7e-7;
+    m.model.small_allreduce = 8e-7;
     m.model.copy = 5e-8;
     if (st == XY_OK)
         return xy_costs_set_message(c, &m);
@@ -151,6 +155,8 @@ static void test_round_trip(void **state)
     assert_true(m->model.eager == 4040);
     assert_true(m->model.barrier == 3e-7 && m->model.bcast == 1.2e-6);
     assert_true(m->model.reduce == 2e-7 && m->model.crowd == 4e-7);
+    assert_true(m->model.large_crowd == 5e-7 && m->model.allreduce == 6e-7);
+    assert_true(m->model.small_bcast == 7e-7 && m->model.small_allreduce == 8e-7);
     assert_true(m->model.copy == 5e-8);
     for (double bytes = 1; bytes < 5000; bytes *= 1.3)
         for (const char *const *name = xy_message_models(); *name != NULL; name++)

@@ -174,7 +174,11 @@ static void write_message(FILE *file, const xy_message_cost_t *m)
     number_if(file, "Bcast", model->bcast);
     number_if(file, "Copy", model->copy);
     number_if(file, "Reduce", model->reduce);
+    number_if(file, "Allreduce", model->allreduce);
+    number_if(file, "SmallBcast", model->small_bcast);
+    number_if(file, "SmallAllreduce", model->small_allreduce);
     number_if(file, "Crowd", model->crowd);
+    number_if(file, "LargeCrowd", model->large_crowd);
     fputs(">\n", file);
     write_kind(file, "Blocking", &model->kind[XY_MESSAGE_BLOCKING]);
     write_kind(file, "Nonblocking", &model->kind[XY_MESSAGE_NONBLOCKING]);
@@ -197,6 +201,8 @@ static void write_message(FILE *file, const xy_message_cost_t *m)
         number_if(file, "Receive", s->receive);
         number_if(file, "Gap", s->gap);
         number_if(file, "Exchange", s->exchange);
+        number_if(file, "Burst", s->burst);
+        number_if(file, "Self", s->self);
         fputs("/>\n", file);
     }
     fputs("  </Message>\n", file);

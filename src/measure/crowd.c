@@ -9,7 +9,7 @@
 enum { LAUNCHES = 3, LIMIT = 60 /* seconds */ };
 
 typedef struct {
-    double seconds[LAUNCHES];
+    double small[LAUNCHES], large[LAUNCHES];
     int count;
 } reading_t;
 
@@ -17,8 +17,9 @@ static xy_status_t read_line(void *arg, char *line)
 {
     reading_t *r = arg;
 
-    /* NOLINTNEXTLINE(cert-err34-c) */
-    if (r->count < LAUNCHES && sscanf(line, "crowd %lf", &r->seconds[r->count]) == 1)
+    if (r->count < LAUNCHES &&
+        /* NOLINTNEXTLINE(cert-err34-c) */
+        sscanf(line, "crowd %lf %lf", &r->small[r->count], &r->large[r->count]) == 2)
         r->count++;
     return XY_OK;
 }
@@ -50,7 +51,9 @@ xy_status_t xy_calibrate_crowd(const xy_vec_t *words, xy_costs_t *costs)
     snprintf(each, sizeof(each), "%d", XY_MESSAGE_CROWD);
     for (int i = 0; i < LAUNCHES && st == XY_OK && cost != NULL; i++)
         st = measure_probe_run(words, arguments, LIMIT, read_line, &r);
-    if (st == XY_OK && r.count == LAUNCHES && r.seconds[0] > 0)
-        cost->model.crowd = median(r.seconds);
+    if (st == XY_OK && r.count == LAUNCHES && r.small[0] > 0) {
+        cost->model.crowd = median(r.small);
+        cost->model.large_crowd = median(r.large);
+    }
     return st;
 }

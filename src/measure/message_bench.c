@@ -10,7 +10,11 @@
 #include "measure/launcher.h"
 #include "measure/timing.h"
 
-enum { SIZES_MAX = 200, PASSES = 3, JUMPS_MAX = 7, HELD = 6, AGAIN_MAX = 2, MEETINGS = 4 };
+enum { SIZES_MAX = 200, PASSES = 3, JUMPS_MAX = 7, HELD = 6, AGAIN_MAX = 2 };
+/* Collectives of two, as the probe tells them. */
+enum { BARRIER, BCAST, COPY, REDUCE, ALLREDUCE, SMALL_BCAST, SMALL_ALLREDUCE, MEETINGS };
+/* Figures of a sample. */
+enum { FIGURES = sizeof(xy_message_sample_t) / sizeof(double) };
 enum { ALONE_FROM = 128 << 10 }; /* bytes */
 
 /* A time that is so far from the line through its neighbours on one side is a jump; it is looked at
@@ -21,15 +25,13 @@ typedef struct {
     const measure_bench_t *pair;
     double done, share; /* of all there is to do: before this run, of this run */
     char library[128];
-    char pace[COST_PACE_MAX]; /* of the first launch, for the others */
-    xy_vec_t samples;         /* of xy_message_sample_t */
-    xy_vec_t held_out;        /* of uint64_t: sizes that the model is not shown */
-    xy_vec_t held;            /* of xy_message_sample_t: two of each of them */
-    double eager;             /* bytes, of the last launch; 0: not measured */
-    /* Seconds of each launch: barrier, bcast, copy, reduce. */
-    double meet[MEETINGS][COST_LAUNCHES_MAX];
-    int met;      /* launches that told them */
-    double begin; /* of the first launch */
+    xy_vec_t samples;                         /* of xy_message_sample_t */
+    xy_vec_t held_out;                        /* of uint64_t: sizes that the model is not shown */
+    xy_vec_t held;                            /* of xy_message_sample_t: two of each of them */
+    double eager;                             /* bytes, of the last launch; 0: not measured */
+    double meet[MEETINGS][COST_LAUNCHES_MAX]; /* seconds of each launch */
+    int met;                                  /* launches that told them */
+    double begin;                             /* of the first launch */
     int launched;
 } reading_t;
 
@@ -76,15 +78,15 @@ static xy_status_t read_line(void *arg, char *line)
 
     if (sscanf(line, "library %127[^\n]", r->library) == 1)
         return XY_OK;
-    if (sscanf(line, "pace %63s", r->pace) == 1)
-        return XY_OK;
     /* NOLINTNEXTLINE(cert-err34-c) */
     if (sscanf(line, "eager %lf", &r->eager) == 1)
         return XY_OK;
     if (r->met < COST_LAUNCHES_MAX &&
         /* NOLINTNEXTLINE(cert-err34-c) */
-        sscanf(line, "meet %lf %lf %lf %lf", &r->meet[0][r->met], &r->meet[1][r->met],
-               &r->meet[2][r->met], &r->meet[3][r->met]) >= 3) {
+        sscanf(line, "meet %lf %lf %lf %lf %lf %lf %lf", &r->meet[BARRIER][r->met],
+               &r->meet[BCAST][r->met], &r->meet[COPY][r->met], &r->meet[REDUCE][r->met],
+               &r->meet[ALLREDUCE][r->met], &r->meet[SMALL_BCAST][r->met],
+               &r->meet[SMALL_ALLREDUCE][r->met]) >= 3) {
         r->met++;
         return XY_OK;
     }
@@ -95,8 +97,9 @@ static xy_status_t read_line(void *arg, char *line)
         return XY_OK;
     }
     /* NOLINTNEXTLINE(cert-err34-c) */
-    if (sscanf(line, "message %u %u %lf %lf %lf %lf %lf %lf %lf", &i, &j, &m.bytes, &m.blocking,
-               &m.nonblocking, &m.send, &m.receive, &m.gap, &m.exchange) < 8)
+    if (sscanf(line, "message %u %u %lf %lf %lf %lf %lf %lf %lf %lf %lf", &i, &j, &m.bytes,
+               &m.blocking, &m.nonblocking, &m.send, &m.receive, &m.gap, &m.exchange, &m.burst,
+               &m.self) < 8)
         return XY_OK;
     return xy_vec_append(&r->samples, &m) == XY_OK ? XY_OK : xy_fail_memory("reading messages");
 }
@@ -124,7 +127,7 @@ static xy_status_t launch(reading_t *r, const xy_vec_t *words, const char *mode,
 {
     const measure_bench_t *p = r->pair;
     char a[16], b[16], seconds[32], passes[16];
-    const char *const arguments[] = {mode, a, b, list, seconds, passes, r->pace, NULL};
+    const char *const arguments[] = {mode, a, b, list, seconds, passes, NULL};
 
     snprintf(a, sizeof(a), "%u", p->a);
     snprintf(b, sizeof(b), "%u", p->b);
@@ -204,21 +207,18 @@ static double middle(double *values, size_t n)
  * buffers and queues come to lie differs from launch to launch, and so do times. */
 static xy_message_sample_t merge(const xy_message_sample_t *s, size_t n)
 {
-    double v[6][COST_LAUNCHES_MAX];
+    double result[FIGURES], figures[COST_LAUNCHES_MAX][FIGURES], v[COST_LAUNCHES_MAX];
+    xy_message_sample_t one;
 
     n = n < COST_LAUNCHES_MAX ? n : COST_LAUNCHES_MAX;
-    for (size_t i = 0; i < n; i++) {
-        v[0][i] = s[i].blocking, v[1][i] = s[i].nonblocking;
-        v[2][i] = s[i].send, v[3][i] = s[i].receive;
-        v[4][i] = s[i].gap, v[5][i] = s[i].exchange;
+    memcpy(figures, s, n * sizeof(*s));
+    for (size_t k = 0; k < FIGURES; k++) {
+        for (size_t i = 0; i < n; i++)
+            v[i] = figures[i][k];
+        result[k] = middle(v, n);
     }
-    return (xy_message_sample_t){.bytes = s->bytes,
-                                 .blocking = middle(v[0], n),
-                                 .nonblocking = middle(v[1], n),
-                                 .send = middle(v[2], n),
-                                 .receive = middle(v[3], n),
-                                 .gap = middle(v[4], n),
-                                 .exchange = middle(v[5], n)};
+    memcpy(&one, result, sizeof(one));
+    return one;
 }
 
 /* The samples of all launches by size, each size once. */
@@ -454,6 +454,8 @@ static xy_status_t measure_marked(reading_t *r, const bool is_out[SIZES_MAX])
                 take_faster(&old->nonblocking, new->nonblocking);
                 take_faster(&old->gap, new->gap);
                 take_faster(&old->exchange, new->exchange);
+                take_faster(&old->burst, new->burst);
+                take_faster(&old->self, new->self);
             }
         }
     xy_vec_cleanup(&merged);
@@ -549,16 +551,24 @@ static xy_status_t list_held(reading_t *r, const double *sizes, size_t count, bo
     return XY_OK;
 }
 
+static double middle_meeting(reading_t *r, int meeting)
+{
+    return fmax(0, middle(r->meet[meeting], (size_t)r->met));
+}
+
 static xy_status_t fit_model(reading_t *r, xy_message_cost_t *m)
 {
     xy_status_t st = xy_message_fit(r->samples.data, r->samples.count, &m->model);
 
     m->model.eager = st == XY_OK && r->eager > 0 ? r->eager : 0;
     if (st == XY_OK && r->met > 0) {
-        m->model.barrier = fmax(0, middle(r->meet[0], (size_t)r->met));
-        m->model.bcast = fmax(0, middle(r->meet[1], (size_t)r->met));
-        m->model.copy = fmax(0, middle(r->meet[2], (size_t)r->met));
-        m->model.reduce = fmax(0, middle(r->meet[3], (size_t)r->met));
+        m->model.barrier = middle_meeting(r, BARRIER);
+        m->model.bcast = middle_meeting(r, BCAST);
+        m->model.copy = middle_meeting(r, COPY);
+        m->model.reduce = middle_meeting(r, REDUCE);
+        m->model.allreduce = middle_meeting(r, ALLREDUCE);
+        m->model.small_bcast = middle_meeting(r, SMALL_BCAST);
+        m->model.small_allreduce = middle_meeting(r, SMALL_ALLREDUCE);
     }
     if (st == XY_OK)
         st = judge(r, &m->model);
@@ -576,7 +586,6 @@ xy_status_t measure_bench_run(const measure_bench_t *pair, xy_message_cost_t *me
 {
     reading_t r = {.pair = pair,
                    .share = 1.0 / launches(pair),
-                   .pace = "-",
                    .begin = measure_now(),
                    .samples = XY_VEC_INIT(xy_message_sample_t),
                    .held_out = XY_VEC_INIT(uint64_t),
@@ -588,16 +597,12 @@ xy_status_t measure_bench_run(const measure_bench_t *pair, xy_message_cost_t *me
                             : list_sizes(pair->largest > 0 ? pair->largest : 4 << 20, sizes);
     xy_status_t st = list_held(&r, sizes, count, is_given);
 
-    if (pair->pace != NULL)
-        snprintf(r.pace, sizeof(r.pace), "%s", pair->pace);
     if (st == XY_OK)
         st = measure_all(&r, sizes, count, is_given);
     if (st == XY_OK)
         st = measure_again(&r);
     if (st == XY_OK && r.samples.count > 0 && !is_given)
         st = measure_beyond(&r);
-    if (st == XY_OK && pair->pace != NULL)
-        snprintf(pair->pace, COST_PACE_MAX, "%s", r.pace);
     if (st == XY_OK)
         st = fit_model(&r, &m);
     if (st == XY_OK)

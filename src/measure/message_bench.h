@@ -12,7 +12,7 @@
 #include "measure/process.h"
 
 /* What the probe does takes so long at most. */
-enum { COST_PROBE_LIMIT = 600, COST_PACE_MAX = 64, COST_LAUNCHES_MAX = 9 };
+enum { COST_PROBE_LIMIT = 600, COST_LAUNCHES_MAX = 9 };
 
 typedef struct {
     const xy_vec_t *words; /* of char *: start the processes; the arguments follow */
@@ -31,9 +31,6 @@ typedef struct {
     int launches;   /* 0: three; up to COST_LAUNCHES_MAX */
     double budget;  /* seconds: no launch is begun that would not end within them, but the first; 0:
                        any */
-    /* COST_PACE_MAX characters: the clock to use, a word of an earlier measurement or "-"; then the
-     * one that was used. NULL: any. */
-    char *pace;
     /* Called with how much of it is done, 0 to 1; may be NULL. */
     void (*step)(void *arg, double part);
     void *arg;

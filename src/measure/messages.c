@@ -22,30 +22,6 @@ static void step(void *arg, double part)
     clock->last = now;
 }
 
-static const char pace_name[] = "pace-message";
-
-/* Times are told at the frequency that was usual when the first were taken; the cores of a machine
- * are of one kind. */
-static void recall_pace(const xy_costs_t *costs, char pace[COST_PACE_MAX])
-{
-    const xy_constant_cost_t *known = xy_costs_constant(costs, pace_name);
-
-    if (known != NULL && known->seconds > 0)
-        snprintf(pace, COST_PACE_MAX, "%.9g,%.9g", known->seconds, known->seconds);
-    else
-        snprintf(pace, COST_PACE_MAX, "-");
-}
-
-static xy_status_t keep_pace(const char *pace, xy_costs_t *costs)
-{
-    double a, b;
-
-    /* NOLINTNEXTLINE(cert-err34-c) */
-    if (xy_costs_constant(costs, pace_name) != NULL || sscanf(pace, "%lf,%lf", &a, &b) != 2)
-        return XY_OK;
-    return xy_costs_set_constant(costs, pace_name, -1, -1, (a + b) / 2, 0, 1);
-}
-
 static void report_held(const xy_message_model_t *model, const xy_vec_t *held, FILE *report)
 {
     for (size_t i = 0; i + 1 < held->count; i += 2) {
@@ -62,7 +38,6 @@ static xy_status_t measure(const xy_calibration_t *c, const xy_messages_calibrat
 {
     const char *cluster = m->cluster != NULL ? m->cluster : XY_COSTS_LOCAL;
     stopwatch_t clock = {.c = c, .last = measure_now()};
-    char pace[COST_PACE_MAX];
     xy_vec_t held = XY_VEC_INIT(xy_message_sample_t);
     measure_bench_t pair = {.words = words,
                             .b = 1,
@@ -74,13 +49,11 @@ static xy_status_t measure(const xy_calibration_t *c, const xy_messages_calibrat
                             .budget = m->budget,
                             .held_out = m->held_out,
                             .held = &held,
-                            .pace = pace,
                             .step = step,
                             .arg = &clock};
     xy_message_cost_t message = {0};
     xy_status_t st;
 
-    recall_pace(costs, pace);
     st = measure_bench_run(&pair, &message);
     if (st == XY_OK && c->report != NULL && m->held_out != NULL && m->held_out->count > 0)
         report_held(&message.model, &held, c->report);
@@ -95,8 +68,7 @@ static xy_status_t measure(const xy_calibration_t *c, const xy_messages_calibrat
     }
     if (c->report != NULL)
         measure_bench_report(&message, c->report);
-    st = xy_costs_set_message(costs, &message);
-    return st == XY_OK ? keep_pace(pace, costs) : st;
+    return xy_costs_set_message(costs, &message);
 }
 
 xy_status_t xy_calibrate_messages(const xy_calibration_t *c, const xy_messages_calibration_t *m,

@@ -39,6 +39,20 @@ double job_cache_copy(xy_vjob_t *job, int32_t core, uint64_t bytes, bool is_shar
     return fmax(seconds, far_of(job, between) * (double)bytes);
 }
 
+/* While it waited others came, as far apart as the receiver needs for one: they lie in front of it,
+ * each in memory of its own. Only where another process of the core takes them off the line to it:
+ * else their sender waits. */
+double job_cache_late(const xy_vjob_t *job, const xy_vmsg_t *m, double now)
+{
+    double waited = now - m->data_at, each = m->receive_busy + m->late, many;
+
+    if (job->core_model == NULL || m->way->path != NULL || !m->is_eager || m->bytes < LEAST ||
+        job->cores[job->procs[m->to].core].procs == 1 || !(waited > 0) || !(each > 0))
+        return 0;
+    many = waited / each;
+    return many < 2 ? 0 : far_of(job, 4 * many * (double)m->bytes) * (double)m->bytes;
+}
+
 double job_cache_message(xy_vjob_t *job, const xy_vmsg_t *m, double seconds)
 {
     uint64_t key = ((uint64_t)m->from << 32 | (uint32_t)m->to) + 1;

@@ -199,7 +199,7 @@ static void begin_send(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, double at, j
     m->op = s;
     job_way_cost(job, m);
     if (coll->shape->algorithm->is_direct)
-        job_way_word(job, m, coll->shape->has_work);
+        job_way_word(job, m, coll->shape->word);
     if (!coll->shape->algorithm->is_direct)
         job_count_message(job, from, to, step->bytes, true);
     m->item.seconds = send_seconds;

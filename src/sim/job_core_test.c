@@ -194,6 +194,7 @@ static void none_is_overtaken(void **state)
 /* ---- Direct collectives ---- */
 
 static const double barrier = 0.5e-6, bcast = 8e-6, alone = 0.3e-6; /* `alone`: two of one core */
+static const double allreduce = 20e-6, small = 1e-6;
 
 static int count_words(xy_collective_t collective, uint64_t count, const int *groups)
 {
@@ -260,6 +261,9 @@ static double collective(int procs, int count, xy_collective_t which, uint64_t b
 
         m->model.barrier = is_pu ? alone : barrier;
         m->model.bcast = is_pu ? 0 : bcast;
+        m->model.allreduce = is_pu ? 0 : allreduce;
+        m->model.small_bcast = is_pu ? 0 : small;
+        m->model.small_allreduce = is_pu ? 0 : 3 * barrier;
     }
     for (int i = 0; i < procs; i++)
         cores[i] = i * count / procs;
@@ -287,6 +291,10 @@ static void direct_ones_take_what_was_measured(void **state)
     assert_near(collective(2, 2, XY_COLL_BCAST, XY_MESSAGE_BCAST, NULL), bcast);
     more = collective(64, 2, XY_COLL_BARRIER, 0, NULL);
     assert_true(more >= barrier + 31 * (task + swap) && more <= barrier + 33 * (task + 2 * swap));
+    assert_near(collective(2, 2, XY_COLL_ALLREDUCE, XY_MESSAGE_BCAST, NULL), allreduce);
+    /* Copies of a few bytes are not in it. */
+    more = collective(2, 2, XY_COLL_ALLREDUCE, XY_MESSAGE_SMALL, NULL);
+    assert_true(fabs(more - 3 * barrier) < 0.2 * barrier);
     /* The root of a small broadcast does not wait. */
     assert_true(collective(2, 2, XY_COLL_BCAST, 8, &root) > root);
 }
@@ -455,7 +463,89 @@ static void many_on_a_core_take_longer(void **state)
     assert_near(crowded(4 * XY_MESSAGE_CROWD) - crowded(XY_MESSAGE_CROWD),
                 3 * XY_MESSAGE_CROWD * swap / 2);
     assert_near(crowded(XY_MESSAGE_CROWD) - crowded(4),
-                (XY_MESSAGE_CROWD - 4) * swap / 2 + 0.2e-6 * (1 - 1 / 3.0));
+                (XY_MESSAGE_CROWD - 4) * swap / 2 + 0.2e-6 * (1 - 1 / 2.0));
+}
+
+/* ---- Several at once, and to itself ---- */
+
+/* Of the model at `at` in the store. */
+static xy_message_model_t *model_of(xy_costs_t *store, size_t at)
+{
+    return &XY_VEC_AT(&store->messages, xy_message_cost_t, at).model;
+}
+
+/* When the last of two processes has sent the other `count` messages and received as many. */
+static double burst(int count, int other_core, double seconds)
+{
+    enum { MOST = XY_MESSAGE_BURST };
+    testing_act_t acts[2][2 * MOST + 1] = {{{0}}};
+    int32_t cores[] = {0, other_core};
+    xy_costs_t *store = make_crossing_store();
+    xy_message_model_t *m = model_of(store, other_core == 0);
+    testing_job_t t;
+    double end;
+
+    for (size_t i = 0; i < m->count; i++)
+        m->samples[i].burst = seconds;
+    for (int p = 0; p < 2; p++)
+        for (int i = 0; i < 2 * count; i++)
+            acts[p][i] = (testing_act_t){.kind = i < count ? DO_SEND : DO_RECV, .peer = 1 - p};
+    begin(&t, 2, cores, store);
+    t.procs[0].acts = acts[0];
+    t.procs[1].acts = acts[1];
+    testing_job_run(&t);
+    assert_int_equal(t.status, XY_OK);
+    end = fmax(t.procs[0].times[2 * count - 1], t.procs[1].times[2 * count - 1]);
+    testing_job_cleanup(&t);
+    xy_costs_destroy(store);
+    return end;
+}
+
+/* Behind the first, both cores work for each message as long as was measured; on one core for all
+ * that is not a switch. */
+static void several_at_once_take_what_was_measured(void **state)
+{
+    double one = burst(1, 1, 20e-6), exchange = between_cores + crossing, swap = inside_core / 3;
+    double each = (20e-6 - exchange) / (XY_MESSAGE_BURST - 1);
+
+    (void)state;
+    assert_near(one, burst(1, 1, 0));
+    assert_true(fabs(burst(4, 1, 20e-6) - one - 3 * each) < between_cores + crossing);
+    each = (20e-6 - 2 * swap) / (2 * XY_MESSAGE_BURST);
+    assert_true(fabs(burst(4, 0, 20e-6) - burst(1, 0, 20e-6) - 6 * each) < 2 * inside_core);
+}
+
+/* Seconds of a message of a process to itself. */
+static double to_itself(double self, bool has_pu)
+{
+    testing_act_t acts[] = {{.kind = DO_SEND, .peer = 0, .bytes = 1000},
+                            {.kind = DO_RECV, .peer = 0, .bytes = 1000},
+                            {0}};
+    int32_t cores[] = {0};
+    xy_costs_t *store = make_store(has_pu);
+    xy_message_model_t *m = model_of(store, has_pu);
+    testing_job_t t;
+    double end;
+
+    for (size_t i = 0; i < m->count; i++)
+        m->samples[i].self = self;
+    begin(&t, 1, cores, store);
+    t.procs[0].acts = acts;
+    testing_job_run(&t);
+    assert_int_equal(t.status, XY_OK);
+    end = t.procs[0].times[1];
+    testing_job_cleanup(&t);
+    xy_costs_destroy(store);
+    return end;
+}
+
+/* No other core has to do with it, also where processes of a core were not measured. */
+static void a_message_to_itself_takes_what_was_measured(void **state)
+{
+    (void)state;
+    assert_near(to_itself(50e-9, true), 50e-9);
+    assert_near(to_itself(50e-9, false), 50e-9);
+    assert_true(to_itself(0, false) > 0.9 * modelled(XY_COSTS_LOCAL, 1000));
 }
 
 int main(void)
@@ -470,6 +560,8 @@ int main(void)
         cmocka_unit_test(what_left_the_caches_takes_longer),
         cmocka_unit_test(messages_that_cross_take_longer),
         cmocka_unit_test(many_on_a_core_take_longer),
+        cmocka_unit_test(several_at_once_take_what_was_measured),
+        cmocka_unit_test(a_message_to_itself_takes_what_was_measured),
         cmocka_unit_test(calls_of_others_take_time),
     };
 

@@ -101,6 +101,7 @@ struct xy_vmsg {
     bool is_met;     /* a step of a collective waits for it */
     bool is_taken;   /* by a probe */
     bool is_dead;    /* cancelled */
+    bool is_flying;  /* counted in its sender's `flying` */
     int32_t from, to;
     uint64_t bytes;
     double sent, data_at;
@@ -152,6 +153,8 @@ typedef struct {
     int32_t ahead;        /* sends since it last waited for the clock */
     double arrival[2];    /* of its last message to another core of the node, to its own */
     xy_vmsg_t *last_sent; /* ... while it is not received: the last one to another core */
+    int32_t flying;       /* its messages inside the node that are not received */
+    int32_t started;      /* messages since it last waited */
     uint32_t line, label, kernel;
     job_node_t *node;
     double thread_busy, compute_since; /* threads: until then; the computation that goes on */
@@ -170,7 +173,7 @@ typedef struct {
     int32_t holder;      /* the last process that had it; -1 */
     double busy;         /* until then */
     double touched;      /* bytes that its copies have read and written */
-    double crowd;        /* more than `send` or `receive` take where two share a core */
+    double crowd;        /* 0 to 1: as many processes as were measured, or more */
     xy_event_t event;
 } job_core_t;
 
@@ -193,11 +196,20 @@ typedef struct {
     job_comm_core_t *idle;
     job_item_t *first, **last; /* work that waits for a communication core */
     job_way_t *way, *same;     /* between its cores, inside one */
+    job_way_t *self;           /* of a process to itself */
 } job_host_t;
+
+/* Barriers without data, with copies between them, with sums, and small collectives with a root. */
+typedef enum { JOB_WORD_MEET, JOB_WORD_WORK, JOB_WORD_SUM, JOB_WORD_ROOT, JOB_WORDS } job_word_t;
+
+/* Of a copy: a direct reduction reads a block of one vector after the other, and what it has so far
+ * stays in the first cache. */
+#define XY_JOB_READ_ONLY 0.75
 
 struct job_way {
     sim_path_t *path; /* NULL: inside a node */
     bool is_same;     /* ... between processes of one core */
+    bool is_self;     /* ... of a process to itself */
     const xy_message_model_t *model;
     double send, receive, latency;
     uint64_t eager;
@@ -205,6 +217,8 @@ struct job_way {
     uint64_t bytes;
     bool was_eager;
     double send_busy, extra, spared, receive_busy, late, cross;
+    double burst;              /* seconds of both cores for one of several at once; 0: as for one */
+    double crowd, small_crowd; /* more of them where many processes share the core; of a byte */
 };
 
 struct xy_vcomm {
@@ -259,9 +273,10 @@ struct xy_vjob {
     const xy_coll_library_t *library;
     /* Messages between the cores of the first node, and inside a core; or NULL. */
     const xy_message_model_t *copy_model, *core_model;
-    /* A word from core to core in a direct collective: seconds of both cores together, without data
-     * and with. 0: a message of no bytes. */
-    double word[2];
+    /* A word from core to core in a direct collective: seconds of both cores together. 0: a message
+     * of no bytes. */
+    double word[JOB_WORDS];
+    double line[2]; /* until what another core has written is there: more of it, the first line */
     double call; /* of a collective of another library, beside its messages: seconds of a process */
     xy_coll_link_t link;
     bool has_link;
@@ -322,17 +337,17 @@ job_way_t *job_way(xy_vjob_t *job, int32_t from, int32_t to); /* NULL: the run e
  * processes. */
 double job_way_copy(const xy_vjob_t *job, uint64_t bytes, bool is_same);
 void job_way_find_copy(xy_vjob_t *job);
-/* Until the first line of what another core has written is there: with models. */
-double job_way_line(const xy_vjob_t *job);
 void job_way_cost(xy_vjob_t *job, xy_vmsg_t *message);
-/* The same of a word of a direct collective, which may be between two pieces of work. */
-void job_way_word(const xy_vjob_t *job, xy_vmsg_t *message, bool has_work);
+/* The same of a word of a direct collective. */
+void job_way_word(const xy_vjob_t *job, xy_vmsg_t *message, job_word_t word);
 
 /* job_cache.c: the seconds of a copy with what it takes more, and note that it was made. is_shared:
  * others have the same source. */
 double job_cache_copy(xy_vjob_t *job, int32_t core, uint64_t bytes, bool is_shared, double seconds,
                       double *last);
 double job_cache_message(xy_vjob_t *job, const xy_vmsg_t *message, double seconds);
+/* More seconds to receive an eager message that has waited for its receive until `now`. */
+double job_cache_late(const xy_vjob_t *job, const xy_vmsg_t *message, double now);
 
 /* job_message.c */
 xy_vmsg_t *job_message_new(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes);
@@ -378,6 +393,7 @@ typedef struct {
     double seconds; /* of a core: no message; else beyond the message, where it is received */
     double seen;    /* how far the core was when it last did it: job_cache.c */
     bool is_message;
+    bool is_fresh;                   /* it reads what another core has just left */
     int32_t next_send, next_receive; /* link: the next one of the source, of the rank; -1 */
 } job_op_t;
 
@@ -396,7 +412,7 @@ struct job_shape {
     uint64_t *counts;    /* ... and */
     uint64_t layout;
     int32_t ranks, count;
-    bool has_work; /* direct: something is copied between two barriers */
+    job_word_t word; /* direct: what goes from core to core */
     job_op_t *ops;
     job_step_t *steps; /* how they begin */
     job_edge_t *edges;

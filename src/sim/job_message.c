@@ -93,10 +93,12 @@ void xy_vjob_status(const xy_vjob_t *job, const xy_vreq_t *r, xy_vjob_status_t *
 /* ---- Receiving ---- */
 
 /* The message was received, or never will be: see crosses(). */
-static void forget_last(xy_vjob_t *job, const xy_vmsg_t *m)
+static void forget_last(xy_vjob_t *job, xy_vmsg_t *m)
 {
     if (job->procs[m->from].last_sent == m)
         job->procs[m->from].last_sent = NULL;
+    job->procs[m->from].flying -= m->is_flying;
+    m->is_flying = false;
 }
 
 void job_message_free(xy_vjob_t *job, xy_vmsg_t *m)
@@ -413,7 +415,7 @@ xy_vmsg_t *job_message_new(xy_vjob_t *job, int32_t from, int32_t to, uint64_t by
     m->node = m->item.node = NULL;
     m->send_busy = m->receive_busy = m->extra = m->spared = m->late = m->cross = 0;
     m->is_captured = m->is_taken = m->is_there = m->is_arrived = m->is_dead = m->is_met = false;
-    m->is_synchronous = false;
+    m->is_synchronous = m->is_flying = false;
     if (m->way != NULL || job->has_link)
         return m;
     job_put(&job->messages, m);
@@ -440,6 +442,9 @@ void job_message_launch(xy_vjob_t *job, xy_vmsg_t *m, double end)
     if (m->way != NULL) {
         double *last = &job->procs[m->from].arrival[m->way->is_same];
 
+        m->is_flying = true;
+        job->procs[m->from].flying++;
+        job->procs[m->from].started++;
         if (m->cross > 0) {
             m->data_at += crosses(job, m) ? m->cross : 0;
             job->procs[m->from].last_sent = m;
@@ -538,7 +543,7 @@ xy_vreq_t *xy_vjob_irecv(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p,
     xy_match_drop(&p->match, found);
     r->message = (xy_vmsg_t *)found;
     r->message->receive = r;
-    r->message->receive_busy += r->message->late;
+    r->message->receive_busy += r->message->late + job_cache_late(job, r->message, p->now);
     job_message_met(job, r->message, false);
     return r;
 }

@@ -38,7 +38,7 @@ static void go(xy_vjob_t *job, job_proc_t *p)
     job_core_t *core = &job->cores[p->core];
 
     p->state = JOB_RUNNING;
-    p->ahead = 0;
+    p->ahead = p->started = 0;
     job->config.run(job->config.owner, p->number);
     if (core->procs == 1)
         return;

@@ -33,11 +33,19 @@ static bool is_at_home(const xy_vcomm_t *comm, const xy_op_t *op)
            comm->groups[op->to.rank] == comm->groups[op->actor];
 }
 
-/* Does it read what another core has just left for it? What a root leaves comes with its word. */
+/* Blocks go from a root or to it. */
+static bool is_rooted_copy(xy_collective_t c)
+{
+    return c == XY_COLL_BCAST || c == XY_COLL_SCATTER || c == XY_COLL_SCATTERV ||
+           c == XY_COLL_GATHER || c == XY_COLL_GATHERV;
+}
+
+/* Does it read what another core has just left for it? What a root leaves, and what is left for a
+ * root, comes with its word. */
 static bool is_fresh(const xy_vcomm_t *comm, const job_shape_t *shape, const xy_op_t *op)
 {
     return op->is_direct && op->bytes > 0 && op->from.buffer >= XY_BUFFER_TEMPORARY &&
-           shape->call.collective != XY_COLL_BCAST && shape->call.collective != XY_COLL_SCATTER &&
+           !is_rooted_copy(shape->call.collective) &&
            comm->groups[op->from.rank] != comm->groups[op->actor];
 }
 
@@ -52,13 +60,9 @@ static double reduce_seconds(const xy_vjob_t *job, double bytes, double copy)
     return copy / 2;
 }
 
-/* Of a copy: a direct reduction reads a block of one vector after the other, and what it has so far
- * stays in the first cache. */
-#define READ_ONLY 0.75
-
 /* Of a core: what is done beyond handing a message over. */
-static double seconds_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const job_shape_t *shape,
-                         const xy_op_t *op, bool is_message)
+static double seconds_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const xy_op_t *op,
+                         bool is_message)
 {
     double bytes = (double)op->bytes, seconds = 0, copy;
 
@@ -69,12 +73,10 @@ static double seconds_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const job
     if (op->kind < XY_OP_MOVE)
         return 0;
     copy = job_way_copy(job, op->bytes, is_at_home(comm, op));
-    if (is_fresh(comm, shape, op))
-        copy += job_way_line(job);
     if (!is_message)
         seconds = copy;
     if (op->is_direct && op->kind != XY_OP_MOVE && job->copy_model != NULL)
-        seconds *= READ_ONLY;
+        seconds *= XY_JOB_READ_ONLY;
     if (op->is_direct && !op->is_chained)
         seconds += job->costs.task;
     if (op->kind == XY_OP_MOVE || (op->is_direct && job->copy_model != NULL))
@@ -104,7 +106,11 @@ static void make_op(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *s
     step->last = id;
     /* What a sum has so far stays in the first cache: it reads, and does not write. */
     step->bytes += op->is_direct && op->kind != XY_OP_MOVE ? op->bytes / 2 : op->bytes;
-    step->seconds += seconds_of(job, comm, shape, op, step->is_message);
+    step->seconds += seconds_of(job, comm, op, step->is_message);
+    if (!job->has_link && is_fresh(comm, shape, op)) {
+        step->seconds += job->line[!step->is_fresh];
+        step->is_fresh = true;
+    }
     step_of[id] = shape->count - 1;
 }
 
@@ -227,14 +233,24 @@ static void make_roots(job_shape_t *shape, const bool *knows)
     shape->root_first[shape->ranks] = n;
 }
 
-/* Direct: does it end with a barrier after work? */
-static bool has_work(const job_shape_t *shape)
+static bool is_reduction(xy_collective_t c)
+{
+    return c == XY_COLL_REDUCE || c == XY_COLL_ALLREDUCE;
+}
+
+/* Direct: does it end with a barrier after work? Small ones of a root have no barrier, and words of
+ * the root alone. */
+static job_word_t word_of(const job_shape_t *shape)
 {
     bool has_data = false;
 
     for (int32_t s = 0; s < shape->count; s++)
         has_data = has_data || shape->ops[s].bytes > 0;
-    return has_data && shape->algorithm->is_direct && shape->ops[shape->count - 1].bytes == 0;
+    if (!has_data || !shape->algorithm->is_direct)
+        return JOB_WORD_MEET;
+    if (shape->ops[shape->count - 1].bytes == 0)
+        return is_reduction(shape->call.collective) ? JOB_WORD_SUM : JOB_WORD_WORK;
+    return is_rooted_copy(shape->call.collective) ? JOB_WORD_ROOT : JOB_WORD_MEET;
 }
 
 static void count_ranks(job_shape_t *shape)
@@ -272,7 +288,7 @@ xy_status_t job_steps_make(const xy_vjob_t *job, const xy_vcomm_t *comm, job_sha
             make_chains(shape, step_of + n, knows);
         make_roots(shape, knows);
         count_ranks(shape);
-        shape->has_work = shape->count > 0 && has_work(shape);
+        shape->word = shape->count > 0 ? word_of(shape) : JOB_WORD_MEET;
     }
     xy_free(step_of);
     xy_free(knows);

@@ -7,26 +7,27 @@
  *       latencies of all pairs, in rounds in which each process takes part in one pair; where they
  *       are long, of fewer repetitions:
  *           latency I J SECONDS
- *   probe pair I J SIZES SECONDS PASSES PACE LIFE
- *       messages of these sizes (with commas) between I and J, and the clock of their times:
- *           message I J BYTES BLOCKING NONBLOCKING SEND RECEIVE GAP EXCHANGE
- *           pace WORD
+ *   probe pair I J SIZES SECONDS PASSES LIFE
+ *       messages of these sizes (with commas) between I and J:
+ *           message I J BYTES BLOCKING NONBLOCKING SEND RECEIVE GAP EXCHANGE BURST SELF
  *       (of more than 4 MiB BLOCKING alone, in one pass; the others are 0)
  *       and the largest message whose send ends before its receive begins, if there is one:
  *           eager BYTES
- *       and, where the two are alone, how long they take for a barrier, a broadcast of 4 KiB, and
- *       one of them for a copy of as much and for adding as much to as much:
- *           meet SECONDS SECONDS SECONDS SECONDS
+ *       and, where the two are alone, how long they take for a barrier, a broadcast of 4 KiB, one
+ *       of them for a copy of as much and for adding as much to as much, both for an allreduce of
+ *       4 KiB, a broadcast and an allreduce of 64 bytes:
+ *           meet SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS
  *
- *   probe among 0 1 SIZES SECONDS PASSES PACE LIFE
+ *   probe among 0 1 SIZES SECONDS PASSES LIFE
  *       the same while all others send messages to each other, 2 and 3, 4 and 5, ...: cores that
  *       share something with others are not alone in a job
- *   probe alone I J SIZES SECONDS PASSES PACE LIFE
+ *   probe alone I J SIZES SECONDS PASSES LIFE
  *       messages only, neither their limit nor what the two take together
  *
  *   probe crowd EACH LIFE
- *       messages of a byte between the processes of all pairs (0 and 1, 2 and 3, ...) at once,
- * where EACH of them share a core: seconds of that core for one: crowd SECONDS
+ *       messages of a byte, and of 4 KiB, between the processes of all pairs (0 and 1, 2 and 3,
+ *       ...) at once, where EACH of them share a core: seconds of that core for one:
+ *           crowd SECONDS SECONDS
  *
  *   probe together SETS SECONDS LIFE
  *       streams of messages of so many bytes between all pairs of a set at once, so long
@@ -42,9 +43,9 @@
  * time. Before and after each timing both processes measure the pace of their core: one loop shows
  * its frequency, another, which fills the core, whether other work is on it. Of the timings of a
  * size those during which both cores were alone count, if they are half of all, by their median,
- * told at the usual frequency of the two cores where that makes timings of one size agree better (a
- * copy follows the core, a wire does not). PACE is "-", or the WORD of an earlier run whose clock
- * is to be used again.
+ * told at the usual frequency of the two cores in this run where that makes timings of one size
+ * agree better (a copy follows the core, a wire does not). Another run may find the cores at
+ * another frequency, and so may a program: times of this one are not those of another.
  */
 #include <math.h>
 #include <mpi.h>
@@ -61,6 +62,7 @@
 
 enum {
     TAG = 7,
+    BURST_TAG = 16,
     RUNS_MAX = 400,
     RUNS_MIN = 3,
     PINGS_MIN = 5,
@@ -69,8 +71,9 @@ enum {
     LARGE = 4 << 20 /* bytes; of more, a message takes milliseconds */
 };
 /* What is timed by batches, and then by single calls. */
-enum { BLOCKING, NONBLOCKING, EXCHANGE, KINDS, SEND = KINDS, RECEIVE, GAP, FIGURES };
+enum { BLOCKING, NONBLOCKING, EXCHANGE, BURST, SELF, KINDS, SEND = KINDS, RECEIVE, GAP, FIGURES };
 enum { TIMINGS_MAX = 100, PASSES_MAX = 16 }; /* timings of a size in one pass */
+enum { AT_ONCE = 4, BURST_MOST = 1 << 20 /* bytes of one message */ };
 
 static int rank, size;
 static MPI_Comm duo; /* of the pair that is measured */
@@ -246,9 +249,9 @@ static double sum_up(pool_t *pool, const pace_t *pace, double *spread)
     return middle;
 }
 
-/* Where the clock of an earlier run is not given: the usual pace of this one; and whether timings
- * of one size, all in all, agree better by that or by the wall clock. */
-static void choose_pace(pool_t *pools, int count, const char *given, pace_t *pace)
+/* The usual pace of this run; and whether timings of one size, all in all, agree better by that or
+ * by the wall clock. */
+static void choose_pace(pool_t *pools, int count, pace_t *pace)
 {
     double apart[2] = {0};
 
@@ -256,10 +259,6 @@ static void choose_pace(pool_t *pools, int count, const char *given, pace_t *pac
         pace->alone[side] = look_quantile(pools, count, side, 1, 0.02);
         pace->latency[side] = look_quantile(pools, count, side, 0, 0.5);
     }
-    pace->is_wall = strcmp(given, "wall") == 0;
-    if (pace->is_wall ||
-        sscanf(given, "%lf,%lf", &pace->latency[0], &pace->latency[1]) == 2) /* NOLINT */
-        return;
     for (int wall = 0; wall < 2; wall++)
         for (int i = 0; i < count; i++) {
             double spread;
@@ -269,14 +268,6 @@ static void choose_pace(pool_t *pools, int count, const char *given, pace_t *pac
             apart[wall] += spread;
         }
     pace->is_wall = apart[1] <= apart[0];
-}
-
-static void say_pace(const pace_t *pace)
-{
-    if (pace->is_wall)
-        printf("pace wall\n");
-    else
-        printf("pace %.9g,%.9g\n", pace->latency[0], pace->latency[1]);
 }
 
 /* ---- Latencies ---- */
@@ -355,8 +346,9 @@ static void measure_latencies(int repetitions)
 /* Messages leave one buffer and come into another, as in most programs: what is sent stays in the
  * caches of both sides, and no core takes lines from another that has just written them. */
 typedef struct {
-    char *out, *in;
+    char *out, *in; /* room for AT_ONCE messages of up to BURST_MOST bytes, or for one */
     int bytes, other, is_first;
+    int eager; /* bytes of the largest message whose send does not wait; 0: not known */
 } game_t;
 
 static void blocking(const game_t *g)
@@ -387,6 +379,35 @@ static void exchange(const game_t *g)
     for (int step = 0; step < 2; step++)
         MPI_Sendrecv(g->out, g->bytes, MPI_CHAR, g->other, TAG, g->in, g->bytes, MPI_CHAR, g->other,
                      TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* Several to each other at once, twice. */
+static void burst(const game_t *g)
+{
+    MPI_Request requests[2 * AT_ONCE];
+    size_t bytes = (size_t)g->bytes;
+
+    for (int step = 0; step < 2; step++) {
+        for (int i = 0; i < AT_ONCE; i++)
+            MPI_Irecv(g->in + i * bytes, g->bytes, MPI_CHAR, g->other, BURST_TAG + i,
+                      MPI_COMM_WORLD, &requests[i]);
+        for (int i = 0; i < AT_ONCE; i++)
+            MPI_Isend(g->out + i * bytes, g->bytes, MPI_CHAR, g->other, BURST_TAG + i,
+                      MPI_COMM_WORLD, &requests[AT_ONCE + i]);
+        MPI_Waitall(2 * AT_ONCE, requests, MPI_STATUSES_IGNORE);
+    }
+}
+
+/* The first one to itself, twice: no other process and no switch to it. */
+static void alone(const game_t *g)
+{
+    MPI_Request requests[2];
+
+    for (int step = 0; step < 2 && g->is_first; step++) {
+        MPI_Irecv(g->in, g->bytes, MPI_CHAR, rank, TAG, MPI_COMM_WORLD, &requests[0]);
+        MPI_Isend(g->out, g->bytes, MPI_CHAR, rank, TAG, MPI_COMM_WORLD, &requests[1]);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
 }
 
 /* How long a start of a send keeps the sender. */
@@ -429,7 +450,8 @@ static double receive_overhead(const game_t *g, double arrival)
     return took;
 }
 
-/* A stream of messages in windows, and one byte back when all are there. */
+/* A stream of messages, in windows where sends wait for receives, and one byte back when all are
+ * there. */
 static double stream(const game_t *g, double length)
 {
     MPI_Request requests[WINDOW];
@@ -440,6 +462,8 @@ static double stream(const game_t *g, double length)
     for (int i = 0; i < count; i++) {
         if (!g->is_first)
             MPI_Recv(g->in, g->bytes, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        else if (g->bytes <= g->eager)
+            MPI_Send(g->out, g->bytes, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD);
         else
             MPI_Isend(g->out, g->bytes, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD, &requests[open++]);
         if (open == WINDOW || (open > 0 && i == count - 1)) {
@@ -587,13 +611,17 @@ typedef struct {
 static void measure_size(const game_t *g, double seconds, int pass, size_data_t *d)
 {
     int batch = choose_batch(g);
-    double took = time_trips(g, blocking, batch, RUNS_MIN, seconds * 0.35, d->pool[BLOCKING]);
+    double took = time_trips(g, blocking, batch, RUNS_MIN, seconds * 0.3, d->pool[BLOCKING]);
 
     if (g->bytes > LARGE)
         return;
-    time_trips(g, nonblocking, batch, RUNS_MIN, seconds * 0.25, d->pool[NONBLOCKING]);
-    if (agree(g, took < 2e-3)) /* it is of interest inside a node */
-        time_trips(g, exchange, batch, RUNS_MIN, seconds * 0.2, d->pool[EXCHANGE]);
+    time_trips(g, nonblocking, batch, RUNS_MIN, seconds * 0.2, d->pool[NONBLOCKING]);
+    if (agree(g, took < 2e-3)) { /* they are of interest inside a node */
+        time_trips(g, exchange, batch, RUNS_MIN, seconds * 0.15, d->pool[EXCHANGE]);
+        if (g->bytes <= BURST_MOST)
+            time_trips(g, burst, (batch + 1) / 2, RUNS_MIN, seconds * 0.15, d->pool[BURST]);
+        time_trips(g, alone, batch, RUNS_MIN, seconds * 0.05, d->pool[SELF]);
+    }
     d->value[SEND - KINDS][pass] = time_once(g, send_overhead, 0, seconds * 0.05);
     d->value[RECEIVE - KINDS][pass] = time_once(g, receive_overhead, took, seconds * 0.05);
     d->value[GAP - KINDS][pass] = find_gap(g, seconds * 0.1);
@@ -635,15 +663,16 @@ static int measure_sizes(game_t g, size_data_t *data, int count, double seconds,
 }
 
 /* Pools of all sizes to one time for each; both kinds by one clock. */
-static void conclude(size_data_t *data, pool_t *pools, int count, int passes, const char *given,
-                     pace_t *pace, double results[][FIGURES])
+static void conclude(size_data_t *data, pool_t *pools, int count, int passes,
+                     double results[][FIGURES])
 {
     double spread;
+    pace_t pace;
 
-    choose_pace(pools, KINDS * count, given, pace);
+    choose_pace(pools, KINDS * count, &pace);
     for (int i = 0; i < count; i++) {
         for (int k = 0; k < KINDS; k++) {
-            results[i][k] = sum_up(data[i].pool[k], pace, &spread);
+            results[i][k] = sum_up(data[i].pool[k], &pace, &spread);
             free(data[i].pool[k]->timing);
         }
         for (int k = KINDS; k < FIGURES && data[i].bytes <= LARGE; k++)
@@ -694,7 +723,7 @@ static int find_eager(const game_t *g, int largest)
 
 /* ---- Collectives of two ---- */
 
-enum { BCAST = 4096, MEETINGS = 4 };
+enum { BCAST = 4096, SMALL = 64, MEETINGS = 7 };
 
 static void twice_barrier(const game_t *g)
 {
@@ -709,6 +738,26 @@ static void twice_bcast(const game_t *g)
 
     MPI_Bcast(buffer, BCAST, MPI_CHAR, 0, duo);
     MPI_Bcast(buffer, BCAST, MPI_CHAR, 0, duo);
+}
+
+static void twice_small_bcast(const game_t *g)
+{
+    char *buffer = g->is_first ? g->out : g->in;
+
+    MPI_Bcast(buffer, SMALL, MPI_CHAR, 0, duo);
+    MPI_Bcast(buffer, SMALL, MPI_CHAR, 0, duo);
+}
+
+static void twice_allreduce(const game_t *g)
+{
+    for (int i = 0; i < 2; i++)
+        MPI_Allreduce(g->out, g->in, BCAST / (int)sizeof(double), MPI_DOUBLE, MPI_SUM, duo);
+}
+
+static void twice_small_allreduce(const game_t *g)
+{
+    for (int i = 0; i < 2; i++)
+        MPI_Allreduce(g->out, g->in, SMALL / (int)sizeof(double), MPI_DOUBLE, MPI_SUM, duo);
 }
 
 static void twice_copy(const game_t *g)
@@ -746,6 +795,9 @@ static void measure_meetings(const game_t *g, double seconds, double times[MEETI
     memset(g->in, 0, BCAST); /* numbers */
     memset(g->out, 0, BCAST);
     times[3] = time_meeting(g, twice_add, seconds / 10);
+    times[4] = time_meeting(g, twice_allreduce, seconds);
+    times[5] = time_meeting(g, twice_small_bcast, seconds);
+    times[6] = time_meeting(g, twice_small_allreduce, seconds);
 }
 
 /* A barrier in which those that have nothing to do leave the processor and the network alone. */
@@ -773,12 +825,13 @@ static int is_told(void)
     return flag;
 }
 
-/* Pairs of those that are not measured are busy until process 0 tells them. */
+/* Pairs of those that are not measured are busy until process 0 tells them, with small messages:
+ * hardware threads of one core would share its memory pipes with copies. */
 static void keep_busy(void)
 {
-    static char out[BCAST], in[BCAST];
+    char out[SMALL] = {0}, in[SMALL];
     const game_t g = {
-        .out = out, .in = in, .bytes = BCAST, .other = rank ^ 1, .is_first = rank % 2 == 0};
+        .out = out, .in = in, .bytes = SMALL, .other = rank ^ 1, .is_first = rank % 2 == 0};
 
     if (g.other >= size)
         return;
@@ -817,13 +870,11 @@ static int read_sizes(char *text, size_data_t *data, pool_t *pools)
 /* What the first of a pair has found, for process 0, which prints. */
 typedef struct {
     double results[SIZES_MAX][FIGURES];
-    pace_t pace;
     int eager;
     double meet[MEETINGS];
 } report_t;
 
-static void measure_pair(int a, int b, char *text, double seconds, int passes, const char *given,
-                         char mode)
+static void measure_pair(int a, int b, char *text, double seconds, int passes, char mode)
 {
     static size_data_t data[SIZES_MAX];
     static pool_t pools[KINDS * SIZES_MAX];
@@ -834,7 +885,7 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes, c
 
     passes = passes < 1 ? 1 : passes > PASSES_MAX ? PASSES_MAX : passes;
     for (int i = 0; i < count; i++)
-        largest = fmax(largest, data[i].bytes);
+        largest = fmax(largest, fmax(data[i].bytes, AT_ONCE * fmin(data[i].bytes, BURST_MOST)));
     has_meet = (size == 2 || is_among) && !is_alone;
     MPI_Comm_split(MPI_COMM_WORLD, is_playing, rank != a, &duo);
     rest();
@@ -846,8 +897,8 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes, c
         if (g.out == NULL || g.in == NULL)
             MPI_Abort(MPI_COMM_WORLD, 1);
         memset(g.out, 1, (size_t)largest); /* pages of its own */
+        g.eager = report.eager = is_alone ? 0 : find_eager(&g, (int)largest);
         passes = measure_sizes(g, data, count, seconds, passes);
-        report.eager = is_alone ? 0 : find_eager(&g, (int)largest);
         if (has_meet)
             measure_meetings(&g, seconds, report.meet);
         free(g.out);
@@ -859,7 +910,7 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes, c
     }
     rest();
     if (rank == a)
-        conclude(data, pools, count, passes, given, &report.pace, report.results);
+        conclude(data, pools, count, passes, report.results);
     if (rank == a && a != 0)
         MPI_Send(&report, sizeof(report), MPI_CHAR, 0, TAG, MPI_COMM_WORLD);
     if (rank == 0 && a != 0)
@@ -867,38 +918,51 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes, c
     if (rank != 0)
         return;
     for (int i = 0; i < count; i++)
-        printf("message %d %d %.0f %.9g %.9g %.9g %.9g %.9g %.9g\n", a, b, data[i].bytes,
+        printf("message %d %d %.0f %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g\n", a, b, data[i].bytes,
                report.results[i][BLOCKING], report.results[i][NONBLOCKING], report.results[i][SEND],
-               report.results[i][RECEIVE], report.results[i][GAP], report.results[i][EXCHANGE]);
-    say_pace(&report.pace);
+               report.results[i][RECEIVE], report.results[i][GAP], report.results[i][EXCHANGE],
+               report.results[i][BURST], report.results[i][SELF]);
     if (report.eager > 0)
         printf("eager %d\n", report.eager);
-    if (has_meet)
-        printf("meet %.9g %.9g %.9g %.9g\n", report.meet[0], report.meet[1], report.meet[2],
-               report.meet[3]);
+    for (int i = 0; has_meet && i < MEETINGS; i++)
+        printf("%s%.9g%s", i == 0 ? "meet " : " ", report.meet[i], i + 1 < MEETINGS ? "" : "\n");
 }
 
 /* ---- Many on one core ---- */
 
-static void measure_crowd(int each)
+static double time_crowd(game_t *g, int each, int bytes)
 {
     enum { RUNS = 48, BATCH = 100 };
-    char out = 0, in = 0;
-    game_t g = {.out = &out, .in = &in, .bytes = 1, .other = rank ^ 1, .is_first = rank % 2 == 0};
     double times[RUNS];
 
+    g->bytes = bytes;
     for (int run = 0; run < RUNS; run++) {
         double begin;
 
         MPI_Barrier(MPI_COMM_WORLD);
         begin = MPI_Wtime();
-        for (int i = 0; i < BATCH && g.other < size; i++)
-            blocking(&g);
+        for (int i = 0; i < BATCH && g->other < size; i++)
+            blocking(g);
         MPI_Barrier(MPI_COMM_WORLD);
         times[run] = (MPI_Wtime() - begin) / BATCH / each;
     }
+    return median(times, RUNS);
+}
+
+static void measure_crowd(int each)
+{
+    char *memory = calloc(2, BCAST);
+    game_t g = {.out = memory, .other = rank ^ 1, .is_first = rank % 2 == 0};
+    double small, large;
+
+    if (memory == NULL)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    g.in = memory + BCAST;
+    small = time_crowd(&g, each, 1);
+    large = time_crowd(&g, each, BCAST);
     if (rank == 0)
-        printf("crowd %.9g\n", median(times, RUNS));
+        printf("crowd %.9g %.9g\n", small, large);
+    free(memory);
 }
 
 /* ---- Several pairs at once ---- */
@@ -1071,9 +1135,9 @@ int main(int argc, char **argv)
     is_many = introduce();
     if (argc > 2 && strcmp(argv[1], "latency") == 0)
         measure_latencies(number(argv[2]));
-    else if (argc > 7) /* pair, among, alone */
+    else if (argc > 6) /* pair, among, alone */
         measure_pair(number(argv[2]), number(argv[3]), argv[4], strtod(argv[5], NULL),
-                     number(argv[6]), argv[7], argv[1][1]);
+                     number(argv[6]), argv[1][1]);
     else if (argc > 2 && strcmp(argv[1], "crowd") == 0 && number(argv[2]) > 0)
         measure_crowd(number(argv[2]));
     else if (argc > 3 && strcmp(argv[1], "together") == 0)
