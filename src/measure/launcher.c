@@ -107,6 +107,14 @@ static xy_status_t ignore_line(void *arg, char *line)
     return XY_OK;
 }
 
+/* Beside the source of the probe. */
+static const struct {
+    const char *name, *text;
+} headers[COST_HEADERS] = {{"loops.h", measure_probe_loops},
+                           {"pace.h", measure_probe_pace},
+                           {"trips.h", measure_probe_trips},
+                           {"meetings.h", measure_probe_meetings}};
+
 static xy_status_t build_program(measure_launcher_t *l, const char *wanted)
 {
     char optimize[] = "-O2", quiet[] = "-w", o[] = "-o", lm[] = "-lm";
@@ -116,8 +124,8 @@ static xy_status_t build_program(measure_launcher_t *l, const char *wanted)
     xy_status_t st = compiler != NULL ? xy_out_write(l->source, print_text, measure_probe_source)
                                       : xy_fail_memory("building the probe");
 
-    if (st == XY_OK)
-        st = xy_out_write(l->loops, print_text, measure_probe_loops);
+    for (int i = 0; i < COST_HEADERS && st == XY_OK; i++)
+        st = xy_out_write(l->headers[i], print_text, headers[i].text);
     if (st == XY_OK)
         st = measure_command_run(argv, 120, ignore_line, NULL, &code);
     if (st == XY_OK && code != 0)
@@ -141,16 +149,18 @@ static xy_status_t make_directory(measure_launcher_t *l)
         return XY_EIO;
     }
     snprintf(l->source, sizeof(l->source), "%s/probe.c", l->directory);
-    snprintf(l->loops, sizeof(l->loops), "%s/loops.h", l->directory);
+    for (int i = 0; i < COST_HEADERS; i++)
+        snprintf(l->headers[i], sizeof(l->headers[i]), "%s/%s", l->directory, headers[i].name);
     snprintf(l->program, sizeof(l->program), "%s/probe", l->directory);
     snprintf(l->hostfile, sizeof(l->hostfile), "%s/hosts", l->directory);
     l->guards[0] = xy_scratch_guard(l->directory);
     l->guards[1] = xy_scratch_guard(l->source);
     l->guards[2] = xy_scratch_guard(l->program);
     l->guards[3] = xy_scratch_guard(l->hostfile);
-    l->guards[4] = xy_scratch_guard(l->loops);
+    for (int i = 0; i < COST_HEADERS; i++)
+        l->guards[5 + i] = xy_scratch_guard(l->headers[i]);
     snprintf(l->hostfile, sizeof(l->hostfile), "%s/host", l->directory);
-    l->guards[5] = xy_scratch_guard(l->hostfile);
+    l->guards[4] = xy_scratch_guard(l->hostfile);
     l->hostfile[0] = '\0';
     return XY_OK;
 }
@@ -214,7 +224,8 @@ void measure_launcher_cleanup(measure_launcher_t *l)
     snprintf(one, sizeof(one), "%s/host", l->directory);
     unlink(one);
     unlink(l->source);
-    unlink(l->loops);
+    for (int i = 0; i < COST_HEADERS; i++)
+        unlink(l->headers[i]);
     unlink(l->program);
     if (l->hostfile[0] != '\0')
         unlink(l->hostfile);

@@ -14,16 +14,18 @@
 
 #include "base/base.h"
 
+enum { COST_HEADERS = 4 }; /* that the probe includes */
+
 typedef enum { COST_OPEN_MPI, COST_HYDRA, COST_SLURM } measure_launcher_kind_t;
 
 typedef struct {
     measure_launcher_kind_t kind;
     char command[256];
     char directory[64]; /* ours, with the files below; "": not prepared */
-    char source[96], loops[96], program[96];
+    char source[96], program[96], headers[COST_HEADERS][96];
     char hostfile[96]; /* "": this machine */
     int per_host;      /* processes on each of its hosts */
-    xy_scratch_t *guards[6];
+    xy_scratch_t *guards[5 + COST_HEADERS];
 } measure_launcher_t;
 
 /* The launcher of this name (NULL: mpirun, mpiexec or srun, whichever is here). ENOENT: none, or

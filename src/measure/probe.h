@@ -3,6 +3,7 @@
 #ifndef XY_MEASURE_PROBE_H
 #define XY_MEASURE_PROBE_H
 
-extern const char measure_probe_source[], measure_probe_loops[];
+extern const char measure_probe_source[], measure_probe_loops[], measure_probe_pace[],
+    measure_probe_trips[], measure_probe_meetings[];
 
 #endif

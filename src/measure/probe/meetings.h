@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collectives of the two processes that are measured.
+ */
+#ifndef XY_MEASURE_PROBE_MEETINGS_H
+#define XY_MEASURE_PROBE_MEETINGS_H
+
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trips.h"
+
+enum { BCAST = 4096, SMALL = 64, MEETINGS = 7 };
+
+static void twice_barrier(const game_t *g)
+{
+    (void)g;
+    MPI_Barrier(duo);
+    MPI_Barrier(duo);
+}
+
+static void twice_bcast(const game_t *g)
+{
+    char *buffer = g->is_first ? g->out : g->in;
+
+    MPI_Bcast(buffer, BCAST, MPI_CHAR, 0, duo);
+    MPI_Bcast(buffer, BCAST, MPI_CHAR, 0, duo);
+}
+
+static void twice_small_bcast(const game_t *g)
+{
+    char *buffer = g->is_first ? g->out : g->in;
+
+    MPI_Bcast(buffer, SMALL, MPI_CHAR, 0, duo);
+    MPI_Bcast(buffer, SMALL, MPI_CHAR, 0, duo);
+}
+
+static void twice_allreduce(const game_t *g)
+{
+    for (int i = 0; i < 2; i++)
+        MPI_Allreduce(g->out, g->in, BCAST / (int)sizeof(double), MPI_DOUBLE, MPI_SUM, duo);
+}
+
+static void twice_small_allreduce(const game_t *g)
+{
+    for (int i = 0; i < 2; i++)
+        MPI_Allreduce(g->out, g->in, SMALL / (int)sizeof(double), MPI_DOUBLE, MPI_SUM, duo);
+}
+
+static void twice_copy(const game_t *g)
+{
+    for (int i = 0; i < 2; i++) {
+        memcpy(g->in, g->out, BCAST);
+        __asm__ volatile("" : : "r"(g->in) : "memory"); /* not to be left out */
+    }
+}
+
+static void twice_add(const game_t *g)
+{
+    for (int i = 0; i < 2; i++)
+        MPI_Reduce_local(g->out, g->in, BCAST / (int)sizeof(double), MPI_DOUBLE, MPI_SUM);
+}
+
+static double time_meeting(const game_t *g, void (*trip)(const game_t *), double seconds)
+{
+    pool_t pool = {0};
+    double values[TIMINGS_MAX];
+
+    time_trips(g, trip, 100, RUNS_MIN, seconds, &pool);
+    for (int i = 0; i < pool.count && i < TIMINGS_MAX; i++)
+        values[i] = pool.timing[i].seconds;
+    free(pool.timing);
+    return pool.count > 0 ? median(values, pool.count < TIMINGS_MAX ? pool.count : TIMINGS_MAX) : 0;
+}
+
+/* Seconds of one; buffers have room for a broadcast. */
+static void measure_meetings(const game_t *g, double seconds, double times[MEETINGS])
+{
+    times[0] = time_meeting(g, twice_barrier, seconds);
+    times[1] = time_meeting(g, twice_bcast, seconds);
+    times[2] = time_meeting(g, twice_copy, seconds / 10);
+    memset(g->in, 0, BCAST); /* numbers */
+    memset(g->out, 0, BCAST);
+    times[3] = time_meeting(g, twice_add, seconds / 10);
+    times[4] = time_meeting(g, twice_allreduce, seconds);
+    times[5] = time_meeting(g, twice_small_bcast, seconds);
+    times[6] = time_meeting(g, twice_small_allreduce, seconds);
+}
+
+/* A barrier in which those that have nothing to do leave the processor and the network alone. */
+static void rest(void)
+{
+    MPI_Request request;
+    int is_over = 0;
+
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    for (;;) {
+        MPI_Test(&request, &is_over, MPI_STATUS_IGNORE);
+        if (is_over)
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+}
+
+#endif
