@@ -413,9 +413,7 @@ static void forward(int number)
     for (int i = 0; i < head.base.count; i++) {
         head_process_t *p = &head.base.processes[i];
 
-        if (head.base.is_local && p->pid > 0)
-            kill(p->pid, number);
-        else if (p->is_running && p->link.fd >= 0)
+        if (p->is_running && p->link.fd >= 0 && !(head.base.is_local && p->pid > 0))
             xy_channel_send(&p->link, NODE_SIGNAL, field, (size_t)n + 1);
         else if (p->pid > 0)
             kill(p->pid, number);
