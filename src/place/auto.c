@@ -71,7 +71,7 @@ static xy_status_t judge(contest_t *c, const char *name)
     if (st != XY_OK)
         return st;
     cost = place_cost(c->q, c->trial);
-    if (strcmp(name, place_strategy_random.name) == 0)
+    if (name == place_strategy_random.name)
         c->random = cost;
     is_lighter = 1.05 * heaviest < c->heaviest;
     is_heavier = heaviest > 1.05 * c->heaviest;

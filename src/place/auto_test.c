@@ -214,7 +214,8 @@ static xy_matrix_t *strip(uint32_t n, uint32_t wide)
     uint64_t seed = 3;
     xy_matrix_t *m;
 
-    assert_true(label != NULL && e != NULL);
+    if (label == NULL || e == NULL)
+        abort();
     place_shuffle(label, n, &seed);
     for (uint32_t i = 0; i < n; i++) {
         if (i % wide + 1 < wide && i + 1 < n)

@@ -122,7 +122,7 @@ static xy_status_t run_trial(const choice_t *c, const xy_task_trial_t *t,
     if (st == XY_OK)
         st = sim_task_run(c->graph, part != NULL ? part : c->platform, &how, policy, observer,
                           trial, result_p);
-    if (st == XY_OK && t->memory > 0)
+    if (st == XY_OK && t->memory > 0 && part != NULL)
         result_p->memory = part->capacity[1];
     xy_task_platform_destroy(part);
     return st;
@@ -242,7 +242,8 @@ xy_status_t xy_task_simulate(const xy_graph_t *graph, const xy_task_platform_t *
         return run_recorded(&c, &(xy_task_trial_t){.policy = name}, result_p);
     if (st == XY_OK)
         st = choose(&c, policy->trials);
-    if (st == XY_OK && (!c.is_whole || how->trace != NULL || how->observer != NULL))
+    if (st == XY_OK && c.best != NULL &&
+        (!c.is_whole || how->trace != NULL || how->observer != NULL))
         st = run_chosen(&c);
     if (st != XY_OK)
         return st;
