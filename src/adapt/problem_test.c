@@ -128,6 +128,9 @@ static void test_cache_key(void **state)
     (void)state;
     testing_path(path);
     snprintf(option, sizeof(option), "--costs=%s", path);
+    f = fopen(path, "w");
+    fputs("y", f);
+    fclose(f);
     before = adapt_cache_key("", "predict", 1, argv);
     assert_true(before == adapt_cache_key("", "predict", 1, argv));
     f = fopen(path, "w");
