@@ -5,7 +5,7 @@
   bench/mpi/simulators.py PREFIX [--quick] [--ranks N,N]
 
 PREFIX is where Xylem is installed (or build/release). The program is a halo exchange of 1 KiB with four
-neighbours (predicted.c), 100 rounds, on nodes of 16 cores behind one switch. Computation costs nothing.
+neighbours (simulated.c), 100 rounds, on nodes of 16 cores behind one switch. Computation costs nothing.
 Printed are seconds of this machine, simulated messages per second and the ratio to SMPI's time (above 1:
 Xylem is faster). SMPI (Debian's SimGrid) is left out when it
 is not installed (libsimgrid-dev).
@@ -21,7 +21,7 @@ import time
 
 from core import HERE, quiet, text
 
-SOURCE = os.path.join(HERE, "predicted.c")
+SOURCE = os.path.join(HERE, "simulated.c")
 ROUNDS, CORES = 100, 16
 
 
@@ -46,7 +46,7 @@ def smpi(folder, ranks):
     with open(hosts, "w") as file:
         file.writelines("h%d\n" % (r // CORES) for r in range(ranks))
     return ["smpirun", "-np", str(ranks), "-platform", platform, "-hostfile", hosts, "--log=root.thres:critical",
-            "--cfg=smpi/simulate-computation:no", program, "halo", "1024", str(ROUNDS)]
+            "--cfg=smpi/simulate-computation:no", program, "1024", str(ROUNDS)]
 
 
 def commands(prefix, folder, ranks):
@@ -58,9 +58,9 @@ def commands(prefix, folder, ranks):
     subprocess.run([os.path.join(own, "mpicc"), "-O2", "-o", program, SOURCE], check=True)
     if subprocess.run([os.path.join(own, "xylem"), "scan", SOURCE, "-o", description]).returncode == 0:
         found["predict"] = [os.path.join(own, "xylem"), "predict", description, "-n", str(ranks), "--machine", machine,
-                            "--arg", "halo", "--arg", "1024", "--arg", str(ROUNDS)]
+                            "--arg", "1024", "--arg", str(ROUNDS)]
     found["virtual"] = [os.path.join(own, "mpiexec"), "-n", str(ranks), "--virtual", machine, "--compute", "none",
-                        program, "halo", "1024", str(ROUNDS)]
+                        program, "1024", str(ROUNDS)]
     if shutil.which("smpicc"):
         found["smpi"] = smpi(folder, ranks)
     return found
