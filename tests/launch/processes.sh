@@ -160,7 +160,7 @@ os.waitpid(pid, 0)
 print(said.count(b"interrupted"))
 END
 expect 0 timeout 60 python3 terminal.py "$bin/mpiexec" -n 2 \
-    sh -c 'trap "echo interrupted" INT; echo ready; n=0; while [ $n -lt 20 ]; do sleep 0.1; n=$((n + 1)); done'
+    sh -c 'trap "echo interrupted; n=490" INT; n=0; echo ready; while [ $n -lt 500 ]; do sleep 0.1; n=$((n + 1)); done'
 [ "$out" = 2 ] || die "interrupted $out times"
 # A reader that goes away ends them.
 set +o pipefail

@@ -246,7 +246,7 @@ static int end_at_limit(double seconds)
 
 /* ---- The collector ---- */
 
-static xy_status_t watch_signals(void)
+static sigset_t handled_signals(void)
 {
     static const int wanted[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
     sigset_t set;
@@ -254,7 +254,14 @@ static xy_status_t watch_signals(void)
     sigemptyset(&set);
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
         sigaddset(&set, wanted[i]);
-    sigprocmask(SIG_BLOCK, &set, &job.mask_before);
+    return set;
+}
+
+/* They are blocked already. */
+static xy_status_t watch_signals(void)
+{
+    sigset_t set = handled_signals();
+
     job.fds[SIGNALS] =
         (struct pollfd){.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), .events = POLLIN};
     return job.fds[SIGNALS].fd >= 0 ? XY_OK : xy_fail_errno(errno, "signals", "watch");
@@ -372,6 +379,7 @@ int mpi_launch_children(const xy_vec_t *parts, int size)
 {
     const mpi_launch_values_t *values = XY_VEC_AT(parts, mpi_part_t, 0).values;
     xy_status_t st = make_environments(parts, values);
+    sigset_t set = handled_signals();
     int ends[2];
 
     if (st != XY_OK)
@@ -385,6 +393,8 @@ int mpi_launch_children(const xy_vec_t *parts, int size)
         return xy_status_exit_code(xy_fail_errno(errno, "a pipe to the processes", "create"));
     job.lifeline = ends[0];
     fflush(NULL);
+    /* Until both can handle them: a program may run before mpiexec does again. */
+    sigprocmask(SIG_BLOCK, &set, &job.mask_before);
     collector = fork();
     if (collector < 0)
         return xy_status_exit_code(xy_fail_errno(errno, "the processes", "start"));
@@ -397,5 +407,6 @@ int mpi_launch_children(const xy_vec_t *parts, int size)
         _exit(code == 0 && mpi_streams_failed() ? 1 : code);
     }
     pass_on_signals();
+    sigprocmask(SIG_SETMASK, &job.mask_before, NULL);
     return follow();
 }
