@@ -26,22 +26,42 @@ static size_t size_of(unsigned class)
 
 /* ---- The shelf ---- */
 
-/* Batches from `first` to `last` go in front. */
-static void shelf_put(unsigned class, buffer_t *first, buffer_t *last)
+static void shelf_put(unsigned class, buffer_t *batch)
 {
     void *head = atomic_load_explicit(&mpi_job->shelf[class], memory_order_relaxed);
 
     do
-        last->batch = head;
-    while (!atomic_compare_exchange_weak_explicit(&mpi_job->shelf[class], &head, first,
+        batch->batch = head;
+    while (!atomic_compare_exchange_weak_explicit(&mpi_job->shelf[class], &head, batch,
                                                   memory_order_release, memory_order_relaxed));
+}
+
+/* Many batches, to a shelf that was empty a moment ago: what has come since is short and goes in
+ * front of them. */
+static void shelf_put_back(unsigned class, buffer_t *first)
+{
+    for (;;) {
+        void *none = NULL;
+        buffer_t *newer, *last;
+
+        if (atomic_compare_exchange_strong_explicit(&mpi_job->shelf[class], &none, first,
+                                                    memory_order_release, memory_order_relaxed))
+            return;
+        newer = atomic_exchange_explicit(&mpi_job->shelf[class], NULL, memory_order_acquire);
+        if (newer == NULL)
+            continue;
+        for (last = newer; last->batch != NULL;)
+            last = last->batch;
+        last->batch = first;
+        first = newer;
+    }
 }
 
 /* All batches are taken down and those behind the first put back: a single one cannot be taken
  * safely, as others may take and put back what follows it meanwhile. */
 static buffer_t *shelf_take(unsigned class)
 {
-    buffer_t *first, *last;
+    buffer_t *first;
 
     if (atomic_load_explicit(&mpi_job->shelf[class], memory_order_relaxed) == NULL)
         return NULL;
@@ -49,11 +69,8 @@ static buffer_t *shelf_take(unsigned class)
     if (first == NULL)
         return NULL;
     atomic_fetch_sub_explicit(&mpi_job->shelved[class], 1, memory_order_relaxed);
-    if (first->batch != NULL) {
-        for (last = first->batch; last->batch != NULL;)
-            last = last->batch;
-        shelf_put(class, first->batch, last);
-    }
+    if (first->batch != NULL)
+        shelf_put_back(class, first->batch);
     return first;
 }
 
@@ -76,7 +93,7 @@ static void shelve(mpi_worker_t *worker, unsigned class)
     worker->free_buffers[class] = NULL;
     worker->free_buffer_count[class] = 0;
     if (atomic_fetch_add_explicit(&mpi_job->shelved[class], 1, memory_order_relaxed) < most) {
-        shelf_put(class, batch, batch);
+        shelf_put(class, batch);
         return;
     }
     atomic_fetch_sub_explicit(&mpi_job->shelved[class], 1, memory_order_relaxed);
