@@ -5,8 +5,8 @@
  * Multisection comes first. Up to ALL_MAX processes every other strategy is asked too, so that no
  * choice of the user is better than this one. Beyond, those that need no matrix are asked; the
  * others, which take longer than multisection, only where they can win: with cores to spare, with
- * several processes on a core, on a tree that is not regular, or when the best answer so far is
- * hardly better than a random one.
+ * several processes on a core, on a tree that is not regular or not cut into even parts, or when
+ * the best answer so far is hardly better than a random one.
  *                                                    Cost = the sum of those that are asked
  */
 #include <string.h>
@@ -98,6 +98,15 @@ static xy_status_t ask(contest_t *c, const xy_strategy_t *s)
     return st == XY_OK ? judge(c, s->name) : st;
 }
 
+/* A cut into five or seven parts is made of cuts into unequal halves, and others may find better.
+ */
+static bool is_cut_evenly(uint32_t parts)
+{
+    while (parts % 2 == 0)
+        parts /= 2;
+    return parts <= 3;
+}
+
 /* Do all leaves run one process, and are all nodes of a level alike? Cuts of exact sizes down such
  * a tree leave nothing for others to find. */
 static bool is_full_and_regular(const xy_problem_t *q)
@@ -108,6 +117,9 @@ static bool is_full_and_regular(const xy_problem_t *q)
         return false;
     for (uint32_t i = 1; i < t->nodes; i++)
         if (t->level[i] == t->level[i - 1] && t->child_count[i] != t->child_count[i - 1])
+            return false;
+    for (uint32_t i = 0; i < t->nodes; i++)
+        if (t->child_count[i] > 0 && !is_cut_evenly(t->child_count[i]))
             return false;
     return true;
 }
