@@ -113,12 +113,12 @@ def check_no_build_paths(prefix, build, source):
     for path in sorted(prefix.rglob("*")):
         if path.is_file() and not path.is_symlink() and path.suffix not in (".so",):
             text = path.read_bytes()
-            elf = text.startswith(b"\x7fELF")
+            objects = text.startswith((b"\x7fELF", b"!<arch>\n"))
             for place in (build, source):
                 # A whole path, not the end of another one.
                 named = re.search(rb"(?<![\w.)}/-])" + re.escape(bytes(place)) + rb"(?![\w.-])", text)
                 # Debug information of a development build names its sources; that is its task.
-                expect(elf or not named,
+                expect(objects or not named,
                        f"{path.relative_to(prefix)} names {place}")
 
 
