@@ -76,7 +76,7 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 1 || strcmp(what, "exit") == 0)
         blunder(what, 1);
-    if (strcmp(what, "leak") == 0)
+    if (strcmp(argc > 1 ? argv[argc - 1] : "", "leak") == 0) /* alone, or after another blunder */
         lose(17);
     free(copy);
     MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

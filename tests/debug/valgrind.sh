@@ -25,14 +25,13 @@ line() {
 grind -n 2 ./sanitized
 says "$out" "ERROR SUMMARY: 0 errors"
 
-grind -n 3 ./sanitized heap
+grind -n 3 ./sanitized heap leak
 says "$out" "Invalid write of size 1"
 says "$out" "blunder (sanitized.c:$(line heap))"
 says "$out" "main (sanitized.c:"
 [[ $out != *"???"* ]] || die "$out"
 
 # The leak of each rank, with its line; of those that debuggers are to know.
-grind -n 3 ./sanitized leak
 [ "$(grep -c "lose (sanitized.c:" <<<"$out")" -ge 1 ] || die "$out"
 says "$out" "17 bytes in 1 blocks are definitely lost"
 if [ -n "${XYLEM_SOAK:-}" ]; then
