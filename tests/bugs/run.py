@@ -5,8 +5,9 @@
   run.py [--options "MPIEXEC OPTIONS"] MPIEXEC PROGRAM SOURCE... [-- NAME...]
 
 With XYLEM_SEED (the commit, in `make test`) a third of the pairs run, others with each seed; all of them
-without it, with names, and with XYLEM_SOAK. bugs.h says what the comments in the sources mean. Sources in C++ are not in PROGRAM: the wrapper beside
-MPIEXEC compiles them.
+without it, with names, and with XYLEM_SOAK. With XYLEM_FIRST_FAILURE (mutants) the first failure ends the run.
+bugs.h says what the comments in the sources mean. Sources in C++ are not in PROGRAM: the wrapper beside MPIEXEC
+compiles them.
 """
 import concurrent.futures
 import hashlib
@@ -143,6 +144,9 @@ def main():
             failures += bool(wrong)
             for line in wrong:
                 print(f"{name}: {line}")
+            if failures and "XYLEM_FIRST_FAILURE" in os.environ:
+                pool.shutdown(cancel_futures=True)
+                break
     print(f"{len(bugs)} pairs, {failures} failed")
     sys.exit(failures > 0 or not bugs)
 

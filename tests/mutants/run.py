@@ -112,9 +112,11 @@ def mutate(build, patch, tests):
     if made.returncode != 0:
         return "unbuilt", made.stdout[-3000:]
     pattern = "^(" + "|".join(re.escape(test) for test in tests) + ")$"
+    env = {k: v for k, v in os.environ.items() if k != "XYLEM_SEED"} # all cases, up to one that fails
+    env["XYLEM_FIRST_FAILURE"] = "1"
     try:
         tested = run(["ctest", "--test-dir", str(build), "-R", pattern, "--output-on-failure"],
-                     timeout=SECONDS, env={k: v for k, v in os.environ.items() if k != "XYLEM_SEED"})
+                     timeout=SECONDS, env=env)
     except subprocess.TimeoutExpired:
         return "killed", f"no end after {SECONDS} s"
     if "No tests were found" in tested.stdout or "***Skipped" in tested.stdout:
