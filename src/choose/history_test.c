@@ -12,6 +12,7 @@
 
 #include "base/testing.h"
 #include "choose/internal.h"
+#include "choose/testing.h"
 
 static char path[64];
 
@@ -26,12 +27,8 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    char lock[80];
-
     (void)state;
-    unlink(path);
-    snprintf(lock, sizeof(lock), "%s.lock", path);
-    unlink(lock);
+    testing_history_remove(path);
     return 0;
 }
 

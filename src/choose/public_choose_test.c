@@ -11,6 +11,7 @@
 
 #include "base/testing.h"
 #include "choose/choose.h"
+#include "choose/testing.h"
 
 static int ran[2];
 
@@ -59,12 +60,8 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    char lock[80];
-
     (void)state;
-    unlink(path);
-    snprintf(lock, sizeof(lock), "%s.lock", path);
-    unlink(lock);
+    testing_history_remove(path);
     return 0;
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2016
 # Jobs on several hosts, by an agent that gives this machine other names where it may.
-. "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
+. "$XYLEM_SOURCE_DIR/tests/launch/several_lib.sh"
 
 build several
 here=$(pwd)
@@ -55,29 +55,21 @@ for p in processes:
     assert 0 < p["clock_error"] and abs(p["clock_offset"]) <= p["clock_error"], p
 END
 
-# fails CODE MESSAGE ARGUMENT...: one message of ours.
-fails() {
-    local code=$1 message=$2
-    shift 2
-    run "$code" "$@"
-    says "$err" "$message"
-    [ "$(grep -c '^mpiexec: ' <<<"$err")" = 1 ] || die "not one message: $err"
-}
-fails 137 "on beta (rank 1) was ended by signal 9" -n 2 --hosts alpha,beta --launcher ./agent ./several kill 1
-fails 7 "MPI_ABORT was invoked on rank 0" -n 2 --hosts alpha,beta --launcher ./agent ./several abort 0
-fails 1 "could not be started: 'false' ended with exit code 1" -n 2 --hosts alpha,beta --launcher false ./several
-fails 1 "the launcher 'no-such-thing' was not found" -n 2 --hosts alpha,beta --launcher no-such-thing ./several
+ends 137 "on beta (rank 1) was ended by signal 9" -n 2 --hosts alpha,beta --launcher ./agent ./several kill 1
+ends 7 "MPI_ABORT was invoked on rank 0" -n 2 --hosts alpha,beta --launcher ./agent ./several abort 0
+ends 1 "could not be started: 'false' ended with exit code 1" -n 2 --hosts alpha,beta --launcher false ./several
+ends 1 "the launcher 'no-such-thing' was not found" -n 2 --hosts alpha,beta --launcher no-such-thing ./several
 printf '#!/bin/sh\nexec sleep 100\n' >late
 chmod +x late
-fails 1 "has not started within 1 s" -n 2 --hosts alpha,beta --launcher ./late --start-timeout 1s ./several
-fails 1 "behind the colon stands a number of slots" -n 2 --hosts alpha:x,beta ./several
+ends 1 "has not started within 1 s" -n 2 --hosts alpha,beta --launcher ./late --start-timeout 1s ./several
+ends 1 "behind the colon stands a number of slots" -n 2 --hosts alpha:x,beta ./several
 printf 'a colour=red\n' >file
-fails 1 "file:1: 'colour=red' is not known" -n 2 --hostfile file ./several
-fails 2 "--processes is for this machine" -n 2 --processes 2 --hosts alpha,beta ./several
+ends 1 "file:1: 'colour=red' is not known" -n 2 --hostfile file ./several
+ends 2 "--processes is for this machine" -n 2 --processes 2 --hosts alpha,beta ./several
 # A directory that is not there.
 printf '#!/bin/sh\nshift\ncd /\nexec unshare --mount sh -c "mount -t tmpfs none %s; exec $*"\n' "$here" >bare
 chmod +x bare
 if unshare --mount true 2>/dev/null; then
     mkdir away && cp several bare away
-    (cd away && fails 1 "cannot change to the directory '$here/away'" -n 1 --hosts beta --launcher ./bare ./several)
+    (cd away && ends 1 "cannot change to the directory '$here/away'" -n 1 --hosts beta --launcher ./bare ./several)
 fi

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* For tests: nothing of a history stays behind. */
+#ifndef XY_CHOOSE_TESTING_H
+#define XY_CHOOSE_TESTING_H
+
+#include <stdio.h>
+#include <unistd.h>
+
+static inline void testing_history_remove(const char *path)
+{
+    char lock[80];
+
+    unlink(path);
+    snprintf(lock, sizeof(lock), "%s.lock", path);
+    unlink(lock);
+}
+
+#endif
