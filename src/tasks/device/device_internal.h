@@ -206,6 +206,7 @@ uint64_t device_reserve(const device_tasks_t *e, uint64_t bytes);
 
 /* work.c */
 xy_status_t device_run(device_tasks_t *e);
+bool device_is_stopped(const device_tasks_t *e);
 /* For the policy the task is over. */
 void device_task_over(device_tasks_t *e, int32_t worker, xy_op_id_t op);
 
@@ -216,6 +217,8 @@ void device_jobs_cleanup(device_tasks_t *e);
 xy_status_t device_job_begin(device_tasks_t *e, int32_t worker, int32_t core, xy_op_id_t op);
 /* What can begin begins, what has ended ends. */
 xy_status_t device_jobs_pump(device_tasks_t *e, bool *is_moving_p);
+/* Those that gather are not to run any more. */
+void device_jobs_drop(device_tasks_t *e);
 /* Nothing else can be done: wait until something of a job changes, or of a GPU. *is_moving_p is
  * false when there is nothing to wait for. */
 xy_status_t device_jobs_wait(device_tasks_t *e, bool *is_moving_p);

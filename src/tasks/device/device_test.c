@@ -441,6 +441,76 @@ static void test_sizes(void **state)
     xy_graph_destroy(g);
 }
 
+/* The first task, which has no kernel, stops the run; all others come after it. */
+typedef struct {
+    atomic_bool stop;
+    bool is_home; /* none has a kernel */
+    _Atomic int32_t begun;
+} stopped_t;
+
+static bool stopped_has_kernel(void *arg, xy_op_id_t op)
+{
+    const stopped_t *s = arg;
+
+    return op > 0 && !s->is_home;
+}
+
+static void stopped_run(void *arg, const xy_task_turn_t *turn)
+{
+    stopped_t *s = arg;
+
+    (void)turn;
+    atomic_fetch_add(&s->begun, 1);
+    atomic_store(&s->stop, true);
+}
+
+static xy_status_t stopped_put(void *arg, const xy_task_kernel_t *k)
+{
+    stopped_t *s = arg;
+
+    (void)k;
+    atomic_fetch_add(&s->begun, 1);
+    return XY_OK;
+}
+
+/* No task begins once the run is stopped, neither on a GPU nor at home. */
+static void test_stop(void **state)
+{
+    enum { AFTER = 40 };
+    static uint64_t data[AFTER + 1];
+    xy_graph_t *g;
+
+    (void)state;
+    if (gpu == NULL)
+        skip();
+    assert_int_equal(xy_graph_create(&g), XY_OK);
+    for (int d = 0; d <= AFTER; d++) {
+        xy_access_t a[2] = {{d, XY_ACCESS_READ_WRITE}, {0, XY_ACCESS_READ}};
+
+        xy_graph_add_data(g, &(xy_data_t){.bytes = sizeof(data[d]), .address = &data[d]});
+        xy_graph_add_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE}, a, d == 0 ? 1 : 2);
+    }
+    assert_int_equal(xy_graph_finalize(g), XY_OK);
+    for (int i = 0; i < 6; i++) {
+        stopped_t s = {.is_home = i % 2 == 0};
+        xy_task_device_t how = {.policy = "eager",
+                                .gpus = &gpu,
+                                .gpu_count = 1,
+                                .launch = stopped_put,
+                                .is_for_gpu = stopped_has_kernel,
+                                .run = stopped_run,
+                                .arg = &s,
+                                .cores = i / 2,
+                                .core_speed = 1,
+                                .stop = &s.stop};
+        xy_task_result_t r;
+
+        assert_int_equal(xy_task_execute_on(g, &how, &r), XY_OK);
+        assert_int_equal(s.begun, 1);
+    }
+    xy_graph_destroy(g);
+}
+
 static void test_without_memory(void **state)
 {
     program_t p;
@@ -466,9 +536,13 @@ static void test_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_policies), cmocka_unit_test(test_cores),
-        cmocka_unit_test(test_two),      cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_policies),
+        cmocka_unit_test(test_cores),
+        cmocka_unit_test(test_two),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_without_memory),
     };
 
     const struct CMUnitTest late[] = {cmocka_unit_test(test_policies), cmocka_unit_test(test_cores),

@@ -63,11 +63,22 @@ static void run_here(device_tasks_t *e, job_t *job)
     end(e, job);
 }
 
-/* All that it needs is home. false: no core is free. */
+void device_jobs_drop(device_tasks_t *e)
+{
+    for (int32_t i = 0; i < e->job_count; i++)
+        if (e->jobs[i].step == JOB_GATHERS) {
+            e->jobs[i].step = JOB_FREE;
+            e->job_used--;
+        }
+}
+
+/* All that it needs is home. false: no core is free, or the run is stopped. */
 static bool start(device_tasks_t *e, job_t *job)
 {
     core_t *core = job->core >= 0 ? &e->cores[job->core] : NULL;
 
+    if (device_is_stopped(e))
+        return false;
     if (core == NULL && e->how->cores > 0) {
         core = device_core_idle(e);
         if (core == NULL)

@@ -2,11 +2,20 @@
 /* The loop: ask the policy, bring the data, put the kernel into its stream, tell the policy. */
 #include "tasks/device/device_internal.h"
 
+bool device_is_stopped(const device_tasks_t *e)
+{
+    return e->how->stop != NULL && atomic_load_explicit(e->how->stop, memory_order_acquire);
+}
+
+/* A stopped run has no task: one that comes after the task that stopped it would write what is the
+ * result. */
 static xy_op_id_t pick(device_tasks_t *e, int32_t worker)
 {
     double start = xy_now();
     xy_op_id_t op;
 
+    if (device_is_stopped(e))
+        return -1;
     e->now = start - e->start;
     op = e->policy->pick(e->state, worker);
     e->result.scheduling_seconds += xy_now() - start;
@@ -161,11 +170,6 @@ static xy_status_t rest(device_tasks_t *e)
                    e->policy->name, e->left, e->ops);
 }
 
-static bool is_stopped(const device_tasks_t *e)
-{
-    return e->how->stop != NULL && atomic_load_explicit(e->how->stop, memory_order_acquire);
-}
-
 static xy_status_t round_of_all(device_tasks_t *e, bool *is_moving_p)
 {
     xy_status_t st = XY_OK;
@@ -182,11 +186,12 @@ static xy_status_t round_of_all(device_tasks_t *e, bool *is_moving_p)
     return st;
 }
 
-/* What cores still run ends, though nothing new begins. */
+/* The run is over or stopped: what cores still run ends, what gathers does not begin. */
 static xy_status_t end_jobs(device_tasks_t *e)
 {
     xy_status_t st = XY_OK;
 
+    device_jobs_drop(e);
     while (e->job_used > 0 && st == XY_OK) {
         bool is_moving = false;
 
@@ -202,7 +207,7 @@ xy_status_t device_run(device_tasks_t *e)
     for (xy_op_id_t i = 0; i < e->ops; i++)
         if (e->waiting[i] == 0)
             e->policy->ready(e->state, i);
-    while (e->left > 0 && st == XY_OK && !is_stopped(e)) {
+    while (e->left > 0 && st == XY_OK && !device_is_stopped(e)) {
         bool is_moving;
 
         st = round_of_all(e, &is_moving);
