@@ -133,11 +133,50 @@ static void direct_ones_are_in_the_matrix(void **state)
     testing_job_cleanup(&t);
 }
 
+/* An alltoall of long blocks of four processes, two on each of two cores, of which those of one
+ * come so much later, one after the other: seconds from then on. */
+static double late_alltoall(int late_core, double late)
+{
+    static const int32_t cores[] = {0, 0, 1, 1};
+    testing_act_t acts[2][3];
+    testing_job_t t;
+    double end;
+
+    for (int i = 0; i < 2; i++) {
+        acts[i][0] = (testing_act_t){.kind = DO_COMPUTE, .seconds = i == late_core ? late : 0};
+        acts[i][1] = (testing_act_t){
+            .kind = DO_COLL,
+            .coll = {.collective = XY_COLL_ALLTOALL, .count = 64 << 10, .element = 1}};
+        acts[i][2] = (testing_act_t){0};
+    }
+    testing_job_init(&t, "node:1 core:2", 4);
+    t.config.core_of = cores;
+    for (int i = 0; i < 4; i++)
+        t.procs[i].acts = acts[cores[i]];
+    end = testing_job_run(&t);
+    assert_int_equal(t.status, XY_OK);
+    testing_job_cleanup(&t);
+    return end - 2 * late;
+}
+
+/* The core that comes last finds all others there. They copy while it does: it tells them so before
+ * it begins. */
+static void who_comes_last_lets_others_work(void **state)
+{
+    double one = late_alltoall(0, 0), block = (64 << 10) / 8e9;
+
+    (void)state;
+    assert_true(one > 8 * block && one < 9 * block);
+    for (int core = 0; core < 2; core++)
+        assert_true(fabs(late_alltoall(core, 1e-3) - one) < block);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_algorithm_takes_its_formula),
         cmocka_unit_test(direct_ones_are_in_the_matrix),
+        cmocka_unit_test(who_comes_last_lets_others_work),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

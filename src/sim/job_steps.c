@@ -150,6 +150,22 @@ static int32_t count_edges(const job_shape_t *shape, int32_t ops)
     return n;
 }
 
+/* What a step lets others send comes first: a core has told the others before it goes on with work
+ * of its own, which may be ready at once and long. */
+static void put_sends_first(job_edge_t *edges, int32_t count)
+{
+    int32_t sends = 0;
+
+    for (int32_t i = 0; i < count; i++) {
+        job_edge_t edge = edges[i];
+
+        if ((edge.flags & JOB_SENDING) == 0)
+            continue;
+        memmove(&edges[sends + 1], &edges[sends], (size_t)(i - sends) * sizeof(*edges));
+        edges[sends++] = edge;
+    }
+}
+
 /* `knows` of a half: what it waits for has only happened when the rank is there. */
 static void make_edges(const xy_vjob_t *job, job_shape_t *shape, const int32_t *step_of,
                        bool *knows)
@@ -175,6 +191,7 @@ static void make_edges(const xy_vjob_t *job, job_shape_t *shape, const int32_t *
             }
         }
         step->after_count = n - step->after;
+        put_sends_first(&shape->edges[step->after], step->after_count);
     }
 }
 
