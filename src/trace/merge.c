@@ -131,6 +131,8 @@ xy_status_t xy_trace_merge_add(xy_trace_merge_t *merge, int source, const void *
 
 void xy_trace_merge_clock(xy_trace_merge_t *merge, int source, const xy_trace_clock_fit_t *fit)
 {
+    if (!merge->sources[source].has_begun) /* nothing has come of it: it has no name there */
+        return;
     switch_to(merge, -1);
     trace_define(merge->file, TRACE_DEF_CLOCK,
                  (uint64_t[]){(uint64_t)source + 1, fit->time[0], trace_zigzag(fit->offset[0]),

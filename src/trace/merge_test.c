@@ -189,9 +189,12 @@ static void no_trace(void **state)
     assert_int_equal(xy_trace_merge_add(merge, 0, nonsense, sizeof(nonsense)), XY_EPARSE);
     assert_non_null(strstr(testing_said, "process 0 on a"));
     assert_int_equal(xy_trace_merge_add(merge, 0, nonsense, sizeof(nonsense)), XY_OK);
+    /* The clock of a process of which nothing is there. */
+    xy_trace_merge_clock(merge, 1, &(xy_trace_clock_fit_t){.error = 1});
     assert_int_equal(xy_trace_merge_close(merge), XY_OK);
     log = read_log();
     assert_int_equal(log->row_count, 0);
+    assert_int_equal(log->damage.records_bad, 0);
     xy_trace_log_free(log);
 }
 

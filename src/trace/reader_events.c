@@ -390,6 +390,15 @@ static xy_status_t join_halves(reader_t *r)
     return XY_OK;
 }
 
+/* A flush that was interrupted by the end of its process was made again (record.c). */
+static bool is_repeated(const reader_chunk_t *chunk, const reader_chunk_t *next)
+{
+    const trace_chunk_t *a = &chunk->head, *b = &next->head;
+
+    return chunk->source == next->source && a->row == b->row && a->sequence == b->sequence &&
+           a->length <= b->length && memcmp(chunk->payload, next->payload, a->length) == 0;
+}
+
 xy_status_t reader_decode_events(reader_t *r)
 {
     const reader_chunk_t *chunk = r->chunks.data;
@@ -408,6 +417,8 @@ xy_status_t reader_decode_events(reader_t *r)
             r->open.count = 0;
         if (chunk[i].head.sequence > expected)
             r->log->damage.chunks_missing += chunk[i].head.sequence - expected;
+        if (i + 1 < r->chunks.count && is_repeated(&chunk[i], &chunk[i + 1]))
+            continue;
         st = decode_chunk(r, &chunk[i]);
         if (st != XY_OK)
             return st;

@@ -252,6 +252,31 @@ static void test_odd_events(void **state)
     unlink(path);
 }
 
+/* The last chunk of a row, written again, is one. */
+static void test_repeated(void **state)
+{
+    char *data, twice[1 << 12];
+    size_t size, at = TRACE_HEADER_SIZE, last = 0, length;
+    xy_trace_log_t *log = NULL;
+
+    (void)state;
+    make(&data, &size);
+    while (at < size) {
+        if (trace_get_u32((uint8_t *)data + at + 4) != TRACE_DEFINITIONS)
+            last = at;
+        at += TRACE_CHUNK_SIZE + trace_get_u32((uint8_t *)data + at + 8);
+    }
+    length = TRACE_CHUNK_SIZE + trace_get_u32((uint8_t *)data + last + 8);
+    assert_true(last > 0 && size + length <= sizeof(twice));
+    memcpy(twice, data, last + length);
+    memcpy(twice + last + length, data + last, size - last);
+    assert_int_equal(parse(twice, size + length, &log), XY_OK);
+    assert_int_equal(testing_said_count, 0);
+    assert_int_equal(log->state_count, 6);
+    xy_trace_log_free(log);
+    xy_free(data);
+}
+
 static void test_memory(void **state)
 {
     xy_trace_log_t *log = NULL;
@@ -273,7 +298,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_truncation), cmocka_unit_test(test_damage),
         cmocka_unit_test(test_foreign),    cmocka_unit_test(test_odd_events),
-        cmocka_unit_test(test_steps),      cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_steps),      cmocka_unit_test(test_repeated),
+        cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,18 +89,24 @@ static void chunk_append(xy_trace_t *trace, uint8_t *chunk, size_t length, uint3
     trace_append(trace, chunk, TRACE_CHUNK_SIZE + length);
 }
 
+/* A signal handler that ends the process may find its thread anywhere in here, and flushes again.
+ * Until the buffer is empty that gives a chunk of the same number which begins with this one:
+ * readers take the later of the two. */
 void xy_trace_flush(xy_trace_row_t *row)
 {
     uint8_t *events;
+    size_t length;
 
     if (row == NULL)
         return;
     events = row->buffer + TRACE_CHUNK_SIZE;
-    if (row->at > events)
-        chunk_append(row->trace, row->buffer, (size_t)(row->at - events), row->number,
-                     row->sequence++, row->base);
+    length = (size_t)(row->at - events);
+    if (length > 0)
+        chunk_append(row->trace, row->buffer, length, row->number, row->sequence, row->base);
     row->at = events;
     row->base = row->last;
+    atomic_signal_fence(memory_order_seq_cst);
+    row->sequence += length > 0;
     if (row->trace->clock == XY_TRACE_REAL)
         row->deadline = xy_trace_clock() + trace_clock_second();
 }

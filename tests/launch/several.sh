@@ -67,6 +67,28 @@ expect 0 "$bin/xylem" view cut.xyt
 says "$out" "recorded by 2 processes"
 [ -z "$err" ] || die "a trace that was cut: $err"
 [ ! -e none ] || die "a matrix of a job that was ended"
+# Also where what sends the trace is late: preloaded, a thread that waits for one thing for ever sleeps
+# longer than the job takes to end.
+cat >late.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <poll.h>
+#include <unistd.h>
+int poll(struct pollfd *fds, nfds_t count, int timeout)
+{
+    int (*next)(struct pollfd *, nfds_t, int) = dlsym(RTLD_NEXT, "poll");
+    int code = next(fds, count, timeout);
+
+    if (count == 1 && timeout == -1)
+        sleep(5);
+    return code;
+}
+END
+cc -shared -fPIC late.c -o late.so
+LD_PRELOAD=./late.so ends 7 "MPI_ABORT was invoked on rank 3" -n 4 --processes 2 --trace late.xyt ./several abort 3
+expect 0 "$bin/xylem" view late.xyt
+says "$out" "recorded by 2 processes"
+[ -z "$err" ] || die "a trace that is late: $err"
 ends 1 "/nowhere/x.xyt" -n 4 --processes 2 --trace /nowhere/x.xyt ./several
 [ -c /dev/full ] && ends 1 "/dev/full: cannot write the trace: No space left" -n 4 --processes 2 --trace /dev/full ./several messages
 

@@ -313,11 +313,13 @@ static void leave(int code, bool ends_job)
     xy_channel_send(&node.link, NODE_EXIT, fields, (size_t)n + 1);
 }
 
-/* Also from a signal handler: no lock, no formatting. */
+/* Also from a signal handler: no lock that is waited for without end, no formatting. What was
+ * recorded goes first: the process ends when this is said, whatever is still in the pipe. */
 static void leave_with_job(int code)
 {
     char fields[] = "000\0001";
 
+    node_trace_drain();
     code &= 0377;
     fields[0] = (char)('0' + code / 100);
     fields[1] = (char)('0' + code / 10 % 10);

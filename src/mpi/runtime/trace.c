@@ -7,20 +7,23 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "mpi/runtime/clock.h"
 #include "trace/trace.h"
 
 enum {
-    LABELS = 256, /* a power of two; more names than that go without label */
+    LABELS = 256,      /* a power of two; more names than that go without label */
+    STOP_TRIES = 2000, /* of a millisecond each: for a worker that records to let go */
     SITES = 64, /* likewise, at first: places that calls stand at, for each image of the program */
 };
 
 struct mpi_trace {
     xy_trace_row_t *row;
-    atomic_flag is_busy; /* held by the recording worker, or by the thread that ends the job */
-    uint64_t since;      /* when the current state began */
+    /* The mark of the thread that records, or that ends the job; NULL: none. */
+    _Atomic(const char *) holder;
+    uint64_t since; /* when the current state began */
     mpi_trace_state_t now;
     uint32_t number; /* of the row */
     struct {
@@ -125,16 +128,27 @@ static uint32_t site_of(mpi_trace_t *trace, const void *address)
 
 /* ---- States ---- */
 
+/* Its address stands for the thread. */
+static _Thread_local char mark __attribute__((tls_model("initial-exec")));
+
+static bool try_lock(mpi_trace_t *trace)
+{
+    const char *none = NULL;
+
+    return atomic_compare_exchange_strong_explicit(&trace->holder, &none, &mark,
+                                                   memory_order_acquire, memory_order_relaxed);
+}
+
 /* The lock is free but at the end of a job that is cut short: then it is never given back. */
 static void lock(mpi_trace_t *trace)
 {
-    while (atomic_flag_test_and_set_explicit(&trace->is_busy, memory_order_acquire))
+    while (!try_lock(trace))
         xy_relax();
 }
 
 static void unlock(mpi_trace_t *trace)
 {
-    atomic_flag_clear_explicit(&trace->is_busy, memory_order_release);
+    atomic_store_explicit(&trace->holder, NULL, memory_order_release);
 }
 
 /* The current state ends. States without length are left out. */
@@ -425,23 +439,26 @@ xy_status_t mpi_trace_finish(void)
     return st;
 }
 
-/* A worker that does not let go was stopped in the middle of recording (a signal handler runs on
- * it): what it has written so far is whole. */
-static void stop_workers(void)
+/* A worker that records may have to wait for its processor, or for the other end of a pipe. Only
+ * one that this thread has interrupted never lets go (a signal handler runs on it): what it has
+ * written so far is whole. */
+static void stop_worker(mpi_trace_t *trace)
 {
-    for (int w = 0; w < all.count; w++)
-        for (int i = 0; i < 100000; i++) {
-            if (!atomic_flag_test_and_set_explicit(&all.workers[w]->is_busy, memory_order_acquire))
-                break;
-            xy_relax();
-        }
+    const struct timespec pause = {.tv_nsec = 1000000};
+
+    for (int i = 0; i < STOP_TRIES && !try_lock(trace); i++) {
+        if (atomic_load_explicit(&trace->holder, memory_order_relaxed) == &mark)
+            return;
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+    }
 }
 
 void mpi_trace_cut(void)
 {
     if (all.file == NULL || getpid() != all.pid)
         return;
-    stop_workers();
+    for (int w = 0; w < all.count; w++)
+        stop_worker(all.workers[w]);
     put_last();
     xy_trace_end(all.file);
     all.file = NULL;
