@@ -8,7 +8,7 @@
 set(XYLEM_TESTS_OF_ANSWERS coll.choose sim.study stencil.cliffs stencil.quality tasks.quality)
 
 # In these nothing runs at the same time, and ThreadSanitizer has nothing to find.
-set(XYLEM_ROOMS_OF_ONE_THREAD coll cost graph machine match place program sim stencil)
+set(XYLEM_ROOMS_OF_ONE_THREAD adapt coll cost draw graph machine match place program sim stencil)
 set(XYLEM_TESTS_OF_ONE_THREAD launch.elf launch.getopt launch.hosts launch.head_share measure.gpus mpi.area mpi.findings
                               mpi.op mpi.signature mpi.suppress mpi.type mpi.type_make tasks.sim)
 
