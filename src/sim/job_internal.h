@@ -333,12 +333,22 @@ double job_copy_seconds(xy_vjob_t *job, int32_t proc, double start, double secon
 
 /* job_way.c */
 job_way_t *job_way(xy_vjob_t *job, int32_t from, int32_t to); /* NULL: the run ends */
+/* The model between two nodes, or of one core; NULL: the store has none. */
+const xy_message_model_t *job_way_model(const xy_vjob_t *job, int32_t from, int32_t to,
+                                        bool is_same);
+double job_way_seconds(const job_way_t *way, uint64_t bytes); /* in all, by its model */
+
+/* job_cost.c */
+void job_way_cost(xy_vjob_t *job, xy_vmsg_t *message);
+/* How far apart messages of a stream arrive, by the samples; 0: not measured. */
+double job_way_gap(const xy_message_model_t *model, uint64_t bytes);
+
+/* job_words.c */
 /* What a core needs to copy so many bytes; and where the figures come from, once there are
  * processes. */
 double job_way_copy(const xy_vjob_t *job, uint64_t bytes, bool is_same);
 void job_way_find_copy(xy_vjob_t *job);
-void job_way_cost(xy_vjob_t *job, xy_vmsg_t *message);
-/* The same of a word of a direct collective. */
+/* What a message costs that is a word of a direct collective. */
 void job_way_word(const xy_vjob_t *job, xy_vmsg_t *message, job_word_t word);
 
 /* job_cache.c: the seconds of a copy with what it takes more, and note that it was made. is_shared:

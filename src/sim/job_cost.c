@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a message costs on its way: see job.h. Where the way has a model, the message takes in all
+ * what that says.
+ */
+#include "sim/job_internal.h"
+
+static double rate_seconds(double bytes, double rate)
+{
+    return rate > 0 ? bytes / rate : 0;
+}
+
+/* What the model says beyond everything else; < 0: it says less. */
+static double rest_of(const job_way_t *way, uint64_t bytes, bool is_eager)
+{
+    double rest = job_way_seconds(way, bytes) - way->send - way->receive - way->latency;
+
+    if (way->is_same)
+        rest -= job_way_seconds(way, 0) - way->send - way->receive; /* the switch */
+    if (way->path == NULL)
+        return fmax(0, rest);
+    if (!is_eager)
+        rest -= way->send + way->receive + 2 * way->latency;
+    return rest - (double)bytes / way->path->bandwidth;
+}
+
+/* How far apart messages of a stream arrive, by the samples; 0: not measured. */
+double job_way_gap(const xy_message_model_t *model, uint64_t bytes)
+{
+    if (!xy_message_has(model, "plogp", XY_MESSAGE_BLOCKING))
+        return 0;
+    return xy_message_value(model, "plogp", XY_MESSAGE_BLOCKING, (double)bytes).seconds -
+           model->plogp_latency;
+}
+
+/* A message that came before its receive lies where another core has just written; receiving it
+ * takes as long as messages of a stream are apart, more or less than one that is waited for. */
+static double late_of(const job_way_t *way, uint64_t bytes)
+{
+    double gap = job_way_gap(way->model, bytes);
+
+    return gap > 0 ? gap - way->receive_busy : 0;
+}
+
+/* Several at once: what each takes of both cores behind the first, which is an exchange. On one
+ * core all of them follow one another, with two switches. */
+static double burst_of(const xy_vjob_t *job, const job_way_t *way, double bytes)
+{
+    double all = xy_message_burst(way->model, bytes);
+
+    if (!(all > 0))
+        return 0;
+    if (way->is_same)
+        return fmax(0, all - 2 * job->costs.swap) / (2 * XY_MESSAGE_BURST);
+    return fmax(0, all - xy_message_exchange(way->model, bytes)) / (XY_MESSAGE_BURST - 1);
+}
+
+/* Of a message to itself, all of it is work. */
+static void find_self_cost(job_way_t *way, uint64_t bytes, bool is_eager)
+{
+    double all = fmax(xy_message_self(way->model, (double)bytes), 2 * way->send);
+
+    way->send_busy = is_eager ? all / 2 : way->send;
+    way->receive_busy = all - way->send_busy;
+}
+
+/* What many processes of a core take more for a message of so many bytes than two of them. */
+static double crowd_of(const xy_message_model_t *m, double bytes)
+{
+    double small = fmax(0, m->crowd - xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, 0).seconds);
+    double large =
+        fmax(0, m->large_crowd -
+                    xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, XY_MESSAGE_BCAST).seconds);
+
+    if (!(m->crowd > 0))
+        return 0;
+    return small + fmax(0, large - small) * fmin(bytes / XY_MESSAGE_BCAST, 1);
+}
+
+static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool is_eager)
+{
+    double copy = rate_seconds((double)bytes, job->costs.copy);
+
+    way->bytes = bytes;
+    way->was_eager = is_eager;
+    way->send_busy = way->send;
+    way->receive_busy = way->receive;
+    way->extra = way->spared = way->late = way->cross = way->burst = way->crowd = 0;
+    if (way->is_self) {
+        find_self_cost(way, bytes, is_eager);
+    } else if (way->model != NULL) {
+        double rest = rest_of(way, bytes, is_eager);
+
+        if (way->path != NULL) {
+            way->extra = fmax(0, rest);
+            /* Measured messages are asked for faster, or not at all. */
+            way->spared = is_eager ? 0 : fmax(0, -rest);
+        } else {
+            double work = is_eager ? rest / 2 : rest;
+
+            /* Where both cores move a large message, piece by piece, each works for less than it
+             * takes: as far apart as those of a stream are. */
+            if (!is_eager && !way->is_same && job_way_gap(way->model, bytes) > way->receive)
+                work = fmin(work, job_way_gap(way->model, bytes) - way->receive);
+            way->receive_busy += work;
+            way->extra = is_eager ? 0 : rest - work;
+        }
+        way->send_busy += way->path == NULL && is_eager ? rest / 2 : 0;
+        if (way->path == NULL && is_eager && !way->is_same)
+            way->late = late_of(way, bytes);
+        if (way->path == NULL && !way->is_same)
+            way->cross = fmax(0, xy_message_exchange(way->model, (double)bytes) -
+                                     job_way_seconds(way, bytes));
+        if (way->path == NULL)
+            way->burst = burst_of(job, way, (double)bytes);
+        if (way->is_same) {
+            way->crowd = crowd_of(way->model, (double)(bytes < way->eager ? bytes : way->eager));
+            way->small_crowd = crowd_of(way->model, 0);
+        }
+    } else if (is_eager) {
+        way->send_busy += copy;
+        way->receive_busy += copy;
+    } else if (way->path == NULL) {
+        way->receive_busy += copy;
+    }
+}
+
+/* Others that its sender has started with it are on their way: both sides work as long as for the
+ * next one of several at once, the sender no longer than messages of a stream are apart. What is
+ * received before it is asked for takes as long as it did. Those that are there already fill the
+ * first cache, and so would those of other processes. */
+static void set_burst(xy_vmsg_t *m)
+{
+    double gap = m->late != 0 ? m->receive_busy + m->late : INFINITY;
+    double send = fmin(m->way->burst / 2, gap), receive = m->way->burst - send;
+
+    if (m->late != 0)
+        m->late += m->receive_busy - receive;
+    m->send_busy = send;
+    m->receive_busy = receive;
+    m->cross = 0;
+}
+
+void job_way_cost(xy_vjob_t *job, xy_vmsg_t *m)
+{
+    job_way_t *way = m->way;
+    bool is_burst;
+    double crowd;
+
+    if (job->has_link) {
+        m->is_eager = true;
+        m->extra = job->link.alpha + (double)m->bytes * job->link.beta;
+        return;
+    }
+    m->is_eager = !m->is_synchronous && m->bytes <= way->eager;
+    if (m->bytes != way->bytes || m->is_eager != way->was_eager)
+        find_cost(job, way, m->bytes, m->is_eager);
+    m->send_busy = way->send_busy;
+    m->receive_busy = way->receive_busy;
+    m->extra = way->extra;
+    m->spared = way->spared;
+    m->late = way->late;
+    m->cross = way->cross;
+    is_burst = way->burst > 0 && job->procs[m->from].flying > 0 && job->procs[m->from].started > 0;
+    if (is_burst)
+        set_burst(m);
+    crowd = (is_burst ? way->small_crowd : way->crowd) / 2;
+    m->send_busy += job->cores[job->procs[m->from].core].crowd * crowd;
+    m->receive_busy += job->cores[job->procs[m->to].core].crowd * crowd;
+}
