@@ -147,6 +147,9 @@ struct xy_coll_algorithm {
 /* All algorithms, NULL-terminated. */
 const xy_coll_algorithm_t *const *xy_coll_algorithms(void);
 
+/* The one of this name that does the collective; NULL: there is none. */
+const xy_coll_algorithm_t *xy_coll_find(xy_collective_t collective, const char *name);
+
 bool xy_coll_is_applicable(const xy_coll_algorithm_t *a, const xy_coll_request_t *q);
 
 /* The direct algorithm of a collective: what runs inside a node by default. */
@@ -192,5 +195,28 @@ xy_status_t xy_coll_walk(const xy_coll_request_t *q, const xy_coll_link_t *link,
  * added in a valid order, as those of xy_coll_build are. Negative: memory ran out, in silence. */
 double xy_coll_seconds(const xy_op_t *op, const xy_coll_link_t *link);
 double xy_coll_count(const xy_graph_t *graph, const xy_coll_link_t *link);
+
+/* ---- Algorithms for some calls instead of what would be chosen ---- */
+
+/* By the collective, the number of ranks and the step of the size, which all ranks of a call
+ * know: all find the same. */
+typedef struct {
+    xy_collective_t collective;
+    int procs, step;
+    const xy_coll_algorithm_t *algorithm;
+} xy_coll_pick_t;
+
+typedef struct {
+    const xy_coll_pick_t *list;
+    size_t count;
+} xy_coll_picks_t;
+
+/* Of a size, in powers of two: 0 for 0 and 1 bytes, 20 for 1 MiB and less than 2 MiB. */
+int xy_coll_step(uint64_t bytes);
+/* NULL: none was picked, or `picks` is NULL. `bytes`: count * element of the request. */
+const xy_coll_algorithm_t *xy_coll_picked(const xy_coll_picks_t *picks, xy_collective_t collective,
+                                          int procs, uint64_t bytes);
+/* Do all ranks know the size of such a call? For others nothing can be picked. */
+bool xy_coll_is_sized(xy_collective_t collective);
 
 #endif

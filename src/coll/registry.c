@@ -104,6 +104,15 @@ static bool does(const xy_coll_algorithm_t *a, const xy_coll_request_t *q)
     return (a->collectives >> q->collective & 1) != 0;
 }
 
+const xy_coll_algorithm_t *xy_coll_find(xy_collective_t collective, const char *name)
+{
+    for (size_t i = 0; algorithms[i] != NULL; i++)
+        if ((algorithms[i]->collectives >> collective & 1) != 0 &&
+            strcmp(algorithms[i]->name, name) == 0)
+            return algorithms[i];
+    return NULL;
+}
+
 const xy_coll_algorithm_t *xy_coll_direct(xy_collective_t collective)
 {
     for (size_t i = 0; algorithms[i] != NULL; i++)

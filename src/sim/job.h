@@ -154,9 +154,12 @@ typedef struct {
      * "openmpi", "mpich". */
     const char *library;
     const char *algorithm; /* of collectives that have it, instead; or NULL */
-    bool has_matrix;       /* count messages per pair of processes */
-    bool has_path;         /* find the critical path */
-    xy_trace_t *trace;     /* with XY_TRACE_VIRTUAL; or NULL */
+    /* Of some of Xylem's own calls, where it has a choice: nonblocking ones, and those of several
+     * nodes; or NULL. */
+    const xy_coll_picks_t *picks;
+    bool has_matrix;   /* count messages per pair of processes */
+    bool has_path;     /* find the critical path */
+    xy_trace_t *trace; /* with XY_TRACE_VIRTUAL; or NULL */
 
     void *owner; /* for the callbacks */
     /* The process may go on, from the beginning or from where a call returned false. */
@@ -339,6 +342,7 @@ int32_t xy_vjob_coll_ranks(const xy_vcoll_t *coll);
 typedef struct {
     double end;                          /* when it finished */
     double compute, communication, idle; /* communication: its core moved or handled messages */
+    double slept;                        /* part of idle */
     uint64_t messages, bytes;            /* that it sent, collectives included */
     bool is_waiting;                     /* it never finished */
     uint32_t line;                       /* where it was last */
@@ -361,6 +365,26 @@ typedef struct {
 } xy_vjob_totals_t;
 
 void xy_vjob_totals(const xy_vjob_t *job, xy_vjob_totals_t *totals);
+/* Collectives that were alike: those of Xylem that have a choice of algorithms. */
+typedef struct {
+    xy_collective_t collective;
+    int procs, nodes;
+    uint64_t bytes, element; /* of the first: count * element */
+    uint64_t calls;
+    double seconds; /* of all, each from the last process that came to the last that left */
+    bool is_nonblocking;
+    const xy_coll_algorithm_t *algorithm; /* of the first, as */
+    xy_coll_link_t link;                  /* ... what is between its processes, */
+    int root;                             /* ... its root, */
+    const int32_t *members;               /* ... and they, as long as the job lives */
+} xy_vjob_calls_t;
+/* By collective, processes, step of the size, and whether they block. Appends xy_vjob_calls_t.
+ * XY_ENOMEM is reported. */
+xy_status_t xy_vjob_calls(const xy_vjob_t *job, xy_vec_t *calls);
+/* What one such call takes alone, by this algorithm, which must be applicable. In a job of its own:
+ * `job` stays as it is. */
+xy_status_t xy_vjob_try(const xy_vjob_t *job, const xy_vjob_calls_t *calls,
+                        const xy_coll_algorithm_t *algorithm, double *seconds_p);
 /* All pairs that exchanged something (`has_matrix`), by `from`, then `to`. Appends xy_vjob_pair_t.
  * XY_ENOMEM is reported. */
 xy_status_t xy_vjob_matrix(const xy_vjob_t *job, xy_vec_t *pairs);

@@ -30,6 +30,8 @@ static void coll_over(xy_vjob_t *job, xy_vcoll_t *coll)
 
     if (job->config.coll_over != NULL)
         job->config.coll_over(job->config.owner, coll);
+    coll->shape->calls++;
+    coll->shape->seconds += coll->last_out - coll->last_in;
     while (*place != coll)
         place = &(*place)->next;
     *place = coll->next;
@@ -51,6 +53,7 @@ static void rank_less(xy_vjob_t *job, xy_vcoll_t *coll, int32_t rank, double at,
     if (--coll->rank_left[rank] > 0)
         return;
     coll->requests[rank] = NULL;
+    coll->last_out = fmax(coll->last_out, coll->rank_at[rank]);
     coll->left--;
     job_request_done(job, request, coll->rank_at[rank], because);
     if (coll->left == 0)
@@ -382,6 +385,7 @@ static xy_vcoll_t *coll_new(xy_vjob_t *job, xy_vcomm_t *comm, uint64_t number)
     coll->steps = NULL;
     coll->number = number;
     coll->entered = 0;
+    coll->last_in = coll->last_out = 0;
     coll->left = comm->count;
     coll->next = NULL;
     *comm->newest = coll;
@@ -455,6 +459,7 @@ xy_vreq_t *xy_vjob_collective(xy_vjob_t *job, int32_t proc, xy_vcomm_t *comm,
     r->is_early = false;
     coll->requests[rank] = r;
     coll->data[rank] = data;
+    coll->last_in = fmax(coll->last_in, p->now);
     if (coll->entered++ == 0 || (needs_root && rank == call->root))
         coll->call = *call;
     if (!take_counts(job, coll, rank, call))

@@ -171,12 +171,80 @@ static void who_comes_last_lets_others_work(void **state)
         assert_true(fabs(late_alltoall(core, 1e-3) - one) < block);
 }
 
+static const testing_act_t three_sums[] = {
+    {.kind = DO_COLL,
+     .coll = {.collective = XY_COLL_ALLREDUCE, .count = 500, .element = 8, .is_commutative = true}},
+    {.kind = DO_COLL,
+     .coll = {.collective = XY_COLL_ALLREDUCE, .count = 300, .element = 8, .is_commutative = true}},
+    {.kind = DO_COLL,
+     .coll = {.collective = XY_COLL_ALLREDUCE,
+              .count = 500,
+              .element = 8,
+              .is_commutative = true,
+              .is_agreement = true}},
+    {0}};
+
+static double run_sums(testing_job_t *t, const char *machine, const xy_coll_picks_t *picks)
+{
+    double end;
+
+    testing_job_init(t, machine, 8);
+    t->config.picks = picks;
+    for (int i = 0; i < 8; i++)
+        t->procs[i].acts = three_sums;
+    end = testing_job_run(t);
+    assert_int_equal(t->status, XY_OK);
+    return end;
+}
+
+/* 500 and 300 doubles are of one step; what makes a communicator is not picked for. */
+static void picked_algorithms_run_and_are_counted(void **state)
+{
+    static const char machine[] = "node:2(latency=5us bandwidth=1GB/s) core:4";
+    const xy_coll_algorithm_t *a = xy_coll_find(XY_COLL_ALLREDUCE, "ring");
+    xy_coll_pick_t list = {XY_COLL_ALLREDUCE, 8, xy_coll_step(4000), a};
+    xy_coll_picks_t picks = {&list, 1};
+    testing_job_t usual, picked;
+    double default_end = run_sums(&usual, machine, NULL);
+    double picked_end = run_sums(&picked, machine, &picks), alone = 0, alone_picked = 0;
+    xy_vec_t calls = XY_VEC_INIT(xy_vjob_calls_t), other = XY_VEC_INIT(xy_vjob_calls_t);
+    const xy_vjob_calls_t *c;
+
+    (void)state;
+    assert_true(picked_end > default_end);
+    assert_int_equal(xy_vjob_calls(usual.job, &calls), XY_OK);
+    assert_int_equal(calls.count, 1);
+    c = &XY_VEC_AT(&calls, xy_vjob_calls_t, 0);
+    assert_int_equal(c->calls, 2);
+    assert_int_equal(c->nodes, 2);
+    assert_ptr_not_equal(c->algorithm, a);
+    assert_true(c->seconds > 0 && c->seconds < default_end);
+    assert_int_equal(xy_vjob_calls(picked.job, &other), XY_OK);
+    assert_ptr_equal(XY_VEC_AT(&other, xy_vjob_calls_t, 0).algorithm, a);
+    assert_int_equal(xy_vjob_try(usual.job, c, c->algorithm, &alone), XY_OK);
+    assert_int_equal(xy_vjob_try(usual.job, c, a, &alone_picked), XY_OK);
+    assert_true(alone > 0 && alone < c->seconds && alone_picked > alone);
+    assert_true(alone_picked - alone < picked_end - default_end);
+    testing_job_cleanup(&usual);
+    testing_job_cleanup(&picked);
+    /* In one node nothing but direct ones block. */
+    assert_true(run_sums(&usual, "core:8", NULL) == run_sums(&picked, "core:8", &picks));
+    calls.count = 0;
+    assert_int_equal(xy_vjob_calls(usual.job, &calls), XY_OK);
+    assert_int_equal(calls.count, 0);
+    xy_vec_cleanup(&calls);
+    xy_vec_cleanup(&other);
+    testing_job_cleanup(&usual);
+    testing_job_cleanup(&picked);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_algorithm_takes_its_formula),
         cmocka_unit_test(direct_ones_are_in_the_matrix),
         cmocka_unit_test(who_comes_last_lets_others_work),
+        cmocka_unit_test(picked_algorithms_run_and_are_counted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,7 +158,7 @@ typedef struct {
     uint32_t line, label, kernel;
     job_node_t *node;
     double thread_busy, compute_since; /* threads: until then; the computation that goes on */
-    double compute, communication;
+    double compute, communication, slept;
     uint64_t messages, bytes;
     uint64_t incoming, arrived, gone; /* messages to it, but for those of collectives */
     double end;
@@ -255,14 +255,15 @@ struct xy_vcoll {
     xy_vcomm_t *comm;
     job_shape_t *shape; /* NULL: not known yet */
     uint64_t number;
-    xy_vreq_t **requests;  /* [ranks] NULL: not there yet, or over */
-    void **data;           /* [ranks] */
-    job_step_t *steps;     /* with rank_at and rank_left behind them */
-    double *rank_at;       /* [ranks] when what has ended ended */
-    int32_t *rank_left;    /* [ranks] halves of steps that it waits for */
-    int32_t entered, left; /* ranks that have come; that are not over */
-    xy_vjob_coll_t call;   /* of the first, or of the root */
-    uint64_t *counts;      /* that were given, of all */
+    xy_vreq_t **requests;     /* [ranks] NULL: not there yet, or over */
+    void **data;              /* [ranks] */
+    job_step_t *steps;        /* with rank_at and rank_left behind them */
+    double *rank_at;          /* [ranks] when what has ended ended */
+    int32_t *rank_left;       /* [ranks] halves of steps that it waits for */
+    int32_t entered, left;    /* ranks that have come; that are not over */
+    double last_in, last_out; /* when the last of them did */
+    xy_vjob_coll_t call;      /* of the first, or of the root */
+    uint64_t *counts;         /* that were given, of all */
     size_t count_room;
     xy_event_t event; /* it becomes known */
 };
@@ -427,10 +428,15 @@ struct job_shape {
     job_step_t *steps; /* how they begin */
     job_edge_t *edges;
     int32_t *rank_left;
-    int32_t *root_first; /* [ranks + 1] in `roots`: what waits for the rank alone, */
-    int32_t *roots;      /* 2 * step, and 1 more where it is the receiving half */
-    void *free_work;     /* memory for the steps of one collective */
-    job_shape_t *next;   /* of the same hash */
+    int32_t *root_first;    /* [ranks + 1] in `roots`: what waits for the rank alone, */
+    int32_t *roots;         /* 2 * step, and 1 more where it is the receiving half */
+    void *free_work;        /* memory for the steps of one collective */
+    bool has_choice;        /* of algorithms */
+    int nodes;              /* that its ranks are on */
+    const xy_vcomm_t *comm; /* of the first call */
+    uint64_t calls;         /* of it, and what they took */
+    double seconds;
+    job_shape_t *next; /* of the same hash */
 };
 
 /* Does only the root know the sizes; does each process know its own only? */

@@ -161,6 +161,7 @@ bool xy_vjob_sleep(xy_vjob_t *job, int32_t proc, double seconds)
 
     if (!(seconds > 0))
         return true;
+    p->slept += seconds;
     job_proc_resume(job, p, p->now + seconds);
     return false;
 }

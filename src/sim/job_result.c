@@ -55,6 +55,7 @@ void xy_vjob_proc(const xy_vjob_t *job, int32_t proc, xy_vjob_proc_t *result)
 
     *result = (xy_vjob_proc_t){.end = end,
                                .compute = p->compute,
+                               .slept = p->slept,
                                .communication = p->communication,
                                .messages = p->messages,
                                .bytes = p->bytes,

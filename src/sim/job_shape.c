@@ -65,7 +65,7 @@ static uint64_t hash_of(const xy_vcoll_t *coll, const xy_vcomm_t *comm)
     hash = mix(mix(hash, c->count), c->element);
     hash = mix(hash, (uint64_t)c->is_commutative | (uint64_t)c->in_place << 1 |
                          (uint64_t)c->is_nonblocking << 2 | (uint64_t)c->is_user_op << 3 |
-                         (uint64_t)comm->layout << 4);
+                         (uint64_t)c->is_agreement << 4 | (uint64_t)comm->layout << 5);
     for (size_t i = 0; i < n; i++)
         hash = mix(hash, coll->counts[i]);
     return hash != 0 ? hash : 1;
@@ -80,7 +80,7 @@ static bool is_same(const job_shape_t *s, const xy_vcoll_t *coll, const xy_vcomm
            a->count == b->count && a->element == b->element &&
            a->is_commutative == b->is_commutative && a->in_place == b->in_place &&
            a->is_nonblocking == b->is_nonblocking && a->is_user_op == b->is_user_op &&
-           s->layout == comm->layout &&
+           a->is_agreement == b->is_agreement && s->layout == comm->layout &&
            (n == 0 || memcmp(s->counts, coll->counts, n * sizeof(*s->counts)) == 0);
 }
 
@@ -155,15 +155,38 @@ static bool is_scheduled(const xy_vjob_t *job, const xy_coll_request_t *q)
            job->config.progress == XY_SIM_THREADS;
 }
 
-static xy_status_t choose(const xy_vjob_t *job, const xy_vcomm_t *comm, xy_coll_request_t *q,
-                          const xy_coll_algorithm_t **algorithm_p)
+static int count_nodes(const xy_vcomm_t *comm)
 {
+    int last = 0;
+
+    for (int32_t i = 0; i < comm->count; i++)
+        last = comm->nodes[i] > last ? comm->nodes[i] : last;
+    return last + 1;
+}
+
+/* Blocking ones inside a node are always direct. */
+static bool has_choice(const xy_vjob_t *job, const job_shape_t *shape, const xy_coll_request_t *q)
+{
+    return job->library->rules == NULL && (q->is_nonblocking || shape->nodes > 1) &&
+           !shape->call.is_agreement && !q->is_user_op && xy_coll_is_sized(q->collective);
+}
+
+static xy_status_t choose(const xy_vjob_t *job, const xy_vcomm_t *comm, xy_coll_request_t *q,
+                          const job_shape_t *shape, const xy_coll_algorithm_t **algorithm_p)
+{
+    const xy_coll_algorithm_t *picked = NULL;
     xy_coll_choice_t choice;
     xy_status_t st;
 
     *algorithm_p = find_named(job->config.algorithm, q);
     if (*algorithm_p != NULL)
         return XY_OK;
+    if (shape->has_choice)
+        picked = xy_coll_picked(job->config.picks, q->collective, q->procs, q->count * q->element);
+    if (picked != NULL && xy_coll_is_applicable(picked, q)) {
+        *algorithm_p = picked;
+        return XY_OK;
+    }
     if (is_scheduled(job, q))
         return xy_coll_choose(q, &comm->link, NULL, algorithm_p);
     st = xy_coll_library_choose(job->library, q, &comm->link, &choice);
@@ -188,12 +211,15 @@ static xy_status_t build(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape
     arrays_t arrays = {0};
     xy_status_t st = XY_OK;
 
+    shape->comm = comm;
+    shape->nodes = count_nodes(comm);
+    shape->has_choice = has_choice(job, shape, &q);
     if (!make_arrays(&arrays, shape, &q))
         st = xy_fail_memory("simulating a collective");
     if (st == XY_OK)
         st = xy_coll_check(&q);
     if (st == XY_OK)
-        st = choose(job, comm, &q, &shape->algorithm);
+        st = choose(job, comm, &q, shape, &shape->algorithm);
     if (st == XY_OK)
         st = xy_coll_build(&q, &comm->link, shape->algorithm, &shape->graph);
     xy_free(arrays.rows);
@@ -269,6 +295,56 @@ xy_status_t job_shape_find(xy_vjob_t *job, const xy_vcomm_t *comm, const xy_vcol
         return xy_fail_memory("simulating a collective");
     *shape_p = shape;
     return XY_OK;
+}
+
+/* ---- What was called ---- */
+
+static bool is_like(const xy_vjob_calls_t *c, const job_shape_t *s, uint64_t bytes)
+{
+    return c->collective == s->call.collective && c->procs == s->ranks &&
+           c->is_nonblocking == s->call.is_nonblocking &&
+           xy_coll_step(c->bytes) == xy_coll_step(bytes);
+}
+
+static xy_status_t add_calls(xy_vec_t *calls, const job_shape_t *s)
+{
+    uint64_t bytes = s->call.count * s->call.element;
+    xy_vjob_calls_t c = {.collective = s->call.collective,
+                         .procs = s->ranks,
+                         .nodes = s->nodes,
+                         .bytes = bytes,
+                         .element = s->call.element,
+                         .calls = s->calls,
+                         .seconds = s->seconds,
+                         .is_nonblocking = s->call.is_nonblocking,
+                         .algorithm = s->algorithm,
+                         .link = s->comm->link,
+                         .root = s->call.root,
+                         .members = s->comm->procs};
+
+    for (size_t i = 0; i < calls->count; i++) {
+        xy_vjob_calls_t *other = &XY_VEC_AT(calls, xy_vjob_calls_t, i);
+
+        if (is_like(other, s, bytes)) {
+            other->calls += s->calls;
+            other->seconds += s->seconds;
+            return XY_OK;
+        }
+    }
+    return xy_vec_append(calls, &c) == XY_OK ? XY_OK : xy_fail_memory("counting collectives");
+}
+
+xy_status_t xy_vjob_calls(const xy_vjob_t *job, xy_vec_t *calls)
+{
+    xy_status_t st = XY_OK;
+
+    for (size_t i = 0; i < job->all_shapes.count && st == XY_OK; i++) {
+        const job_shape_t *s = XY_VEC_AT(&job->all_shapes, job_shape_t *, i);
+
+        if (s->has_choice && s->calls > 0)
+            st = add_calls(calls, s);
+    }
+    return st;
 }
 
 void job_shapes_cleanup(xy_vjob_t *job)
