@@ -67,6 +67,8 @@ static size_t find_trial(const xy_choose_t *q, const xy_estimate_of_t *of, const
 {
     size_t trial = safe;
 
+    if (q->is_settled)
+        return safe;
     for (size_t i = 0; i < q->count; i++)
         if (i != safe && is_usable(q, i) && is_affordable(q, c, of[i].high, instead) &&
             of[i].low < (trial == safe ? of[safe].seconds : of[trial].low))

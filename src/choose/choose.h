@@ -111,6 +111,8 @@ typedef struct {
     const xy_history_t *history; /* of this problem and host; NULL: none */
     size_t reference;            /* what would run without a choice; or XY_CHOOSE_NONE */
     double loss;
+    double noise;    /* of runs, relative; 0: 5 % */
+    bool is_settled; /* nothing is tried that is not estimated to be the best */
 } xy_choose_t;
 
 typedef struct {

@@ -81,14 +81,14 @@ static void observe(evidence_t *e, double mean, double variance)
 }
 
 /* Runs at one distance are of one instance. */
-static void group(evidence_t *e, const seen_t *seen, size_t count)
+static void group(evidence_t *e, const seen_t *seen, size_t count, double noise)
 {
     for (size_t i = 0, end; i < count; i = end) {
         double sum = 0, d = seen[i].distance;
 
         for (end = i; end < count && seen[end].distance == d; end++)
             sum += seen[end].ratio;
-        observe(e, sum / (double)(end - i), NOISE * NOISE / (double)(end - i) + d * d * FAR * FAR);
+        observe(e, sum / (double)(end - i), noise * noise / (double)(end - i) + d * d * FAR * FAR);
     }
     e->runs = count;
     e->nearest = count > 0 ? seen[0].distance : 0;
@@ -108,7 +108,7 @@ static evidence_t look(const xy_choose_t *q, const xy_candidate_t *c, seen_t *se
             seen[count++] = (seen_t){d, log(run->measured / run->predicted)};
     }
     qsort(seen, count, sizeof(*seen), by_distance);
-    group(&e, seen, count);
+    group(&e, seen, count, q->noise > 0 ? q->noise : NOISE);
     return e;
 }
 
