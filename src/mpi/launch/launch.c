@@ -22,7 +22,8 @@ typedef struct {
     xy_vec_t parts;                    /* of mpi_part_t */
     int size;
     mpi_placement_t placement;
-    mpi_settings_t settings; /* of nonblocking collectives */
+    mpi_settings_t settings;     /* of nonblocking collectives */
+    mpi_launch_values_t adapted; /* `values`, where --adapt has changed them */
     mpi_process_t *processes;
     xy_vec_t privat;                         /* of const char * */
     xy_bitset_t shown;                       /* ranks that debuggers know */
@@ -287,7 +288,7 @@ static xy_status_t make_job(launch_t *launch)
         .comm_workers = launch->placement.comm_workers,
         .settings = &launch->settings,
         .thread_worker_of = (const int *const *)launch->placement.thread_worker_of,
-        .measures = is_auto(launch),
+        .measures = is_auto(launch) || mpi_launch_adapt_counts(),
         .yield_on_start = strcmp(launch->values->let_arrive, "on") == 0,
         .is_traced = launch->values->trace != NULL && launch->in_virtual_time == NULL,
         .in_virtual_time = launch->in_virtual_time,
@@ -463,6 +464,7 @@ static xy_status_t place_ranks(launch_t *launch)
     if (values.virtual_machine != NULL) {
         st = mpi_virtual_prepare(launch->values, launch->size, part_at(launch, 0)->argv[0],
                                  &launch->in_virtual_time);
+        mpi_virtual_adapt(launch->settings.picks, mpi_launch_adapt_counts());
     }
     if (values.virtual_machine != NULL || values.check != NULL) {
         values = mpi_virtual_real_values(launch->values);
@@ -548,6 +550,31 @@ static xy_status_t write_traffic(const launch_t *launch)
     return st;
 }
 
+/* The plan of --adapt takes the place of the options. */
+static xy_status_t adapt(launch_t *launch)
+{
+    xy_status_t st;
+
+    if (strcmp(launch->values->adapt, "off") == 0 || launch->node != NULL)
+        return XY_OK;
+    if (launch->values->check != NULL)
+        return xy_fail(XY_EUSAGE, "--check runs all ranks on one core; leave --adapt out");
+    launch->adapted = *launch->values;
+    st = mpi_launch_adapt(&launch->parts, launch->size, &launch->adapted, &launch->settings);
+    launch->values = &launch->adapted;
+    return st;
+}
+
+/* Messages are counted for --monitor, and for --adapt in a run that it knows nothing of. */
+static xy_status_t start_monitor(const launch_t *launch)
+{
+    bool is_counted = mpi_launch_adapt_counts() && launch->in_virtual_time == NULL;
+
+    if (launch->values->monitor == NULL && !is_counted)
+        return XY_OK;
+    return mpi_monitor_start(launch->job, launch->values->monitor_slice);
+}
+
 static xy_status_t run_ranks(launch_t *launch)
 {
     xy_status_t st;
@@ -560,6 +587,8 @@ static xy_status_t run_ranks(launch_t *launch)
     st = read_settings(launch);
     if (st == XY_OK)
         st = read_checks(launch->values);
+    if (st == XY_OK)
+        st = adapt(launch);
     if (st == XY_OK && launch->values->machine != NULL)
         st = imagine(launch->values->machine);
     if (st == XY_OK)
@@ -593,8 +622,8 @@ static xy_status_t run_ranks(launch_t *launch)
         st =
             mpi_deadlock_watch_start(launch->values->deadlock_after, launch->values->polling_after);
     program_invocation_name = part_at(launch, 0)->argv[0];
-    if (st == XY_OK && launch->values->monitor != NULL)
-        st = mpi_monitor_start(launch->job, launch->values->monitor_slice);
+    if (st == XY_OK)
+        st = start_monitor(launch);
     if (st == XY_OK)
         st = start_trace(launch);
     mpi_sanitizer_enter();
@@ -607,6 +636,8 @@ static xy_status_t run_ranks(launch_t *launch)
         st = mpi_virtual_finish(launch->values, launch->job);
     else if (st == XY_OK)
         st = mpi_trace_finish();
+    if (st == XY_OK && mpi_finish_code() == 0)
+        mpi_launch_adapt_note(launch->values, launch->job);
     if (st == XY_OK && is_auto(launch))
         st = mpi_comm_auto_note(part_at(launch, 0)->path, launch->size, nbc_measured(launch->job));
     if (st == XY_OK && launch->values->monitor != NULL)
@@ -664,6 +695,8 @@ static xy_status_t check_several(const launch_t *launch)
             "'%s' does not use Xylem's MPI; such programs run on this machine only: leave "
             "--processes and hosts out, or compile it with mpicc",
             part_at(launch, 0)->path);
+    if (strcmp(v->adapt, "off") != 0 && !v->quiet)
+        xy_warn("--adapt is for jobs in one process so far; this one runs as without it");
     return XY_OK;
 }
 

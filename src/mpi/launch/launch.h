@@ -100,6 +100,11 @@ xy_status_t mpi_gpu_bind(const mpi_launch_values_t *values, const mpi_placement_
  * cores->cpu counts through; NULL: they are this machine's. */
 xy_status_t mpi_placement_place(const mpi_launch_values_t *values, const xy_cores_t *cores,
                                 const xy_machine_t *machine, int ranks, int *core_of);
+/* What messages cost when the ranks of `m` are placed by it, relative to a strategy that does not
+ * know it: at most 1. */
+xy_status_t mpi_placement_gain(const xy_matrix_t *m, const xy_cores_t *cores,
+                               const xy_machine_t *machine, const char *usual, double *gain_p);
+#define XMPI_PLACE_USUAL "scatter_numa"
 /* Where progress threads live; may add communication cores. EUNSUPPORTED: the machine lacks what
  * the placement needs (reported). */
 xy_status_t mpi_placement_threads(const mpi_launch_values_t *values, const mpi_settings_t *settings,
@@ -114,6 +119,16 @@ int mpi_comm_auto(const mpi_launch_values_t *values, int cores, int ranks, const
 int mpi_comm_auto_cores(int cores, int ranks, double work);
 /* Remember what was measured; nothing to do where that is 0. */
 xy_status_t mpi_comm_auto_note(const char *program, int ranks, double work);
+
+/* --adapt (adapt.c): choose before ranks are placed. *adapted and *settings are changed by what was
+ * chosen. A history that cannot be read is said, and nothing is chosen. */
+xy_status_t mpi_launch_adapt(const xy_vec_t *parts, int size, mpi_launch_values_t *adapted,
+                             mpi_settings_t *settings);
+/* Is this the run whose calls and messages are counted? */
+bool mpi_launch_adapt_counts(void);
+/* All ranks have ended well: remember what the run took. Nothing to do without --adapt learn. What
+ * cannot be written is said, and changes nothing else. */
+void mpi_launch_adapt_note(const mpi_launch_values_t *values, mpi_job_t *job);
 
 /* Bytes of a rank's stack: what --stack-size says, or the limit that the shell has set, in bounds.
  */

@@ -11,6 +11,7 @@
 
 static const char *const progress_names[] = {"tasks", "threads", "none", NULL};
 static const char *const on_off[] = {"on", "off", NULL};
+static const char *const adapt_names[] = {"on", "off", "learn", NULL};
 static const char *const n_names[] = {"np", "c", NULL};
 static const char *const wdir_names[] = {"wd", NULL};
 static const char *const host_names[] = {"hosts", "H", NULL};
@@ -99,6 +100,13 @@ const xy_option_t mpi_launch_options[] = {
     {"algorithm", 0, XY_OPT_LIST, "COLLECTIVE=NAME[,...]", AT(algorithm), .env = "XYLEM_ALGORITHM",
      .help = "run this nonblocking collective with this algorithm: 'allreduce=ring'; 'xylem "
              "explain coll' lists the algorithms"},
+    {"adapt", 0, XY_OPT_CHOICE, "on|off|learn", AT(adapt), .env = "XYLEM_ADAPT", .preset = "off",
+     .choices = adapt_names,
+     .help = "choose where ranks run, cores for communication, --split and algorithms of "
+             "collectives by earlier runs of the same program: on uses what they have measured, "
+             "learn also tries what may be better, so that all runs together take at most 2 % "
+             "longer than without, and stores times in the history ('xylem choose --history "
+             "show'); -v prints what was chosen and why"},
     {"let-arrive", 0, XY_OPT_CHOICE, "on|off", AT(let_arrive), .env = "XYLEM_LET_ARRIVE",
      .preset = "on", .choices = on_off,
      .help = "with communication cores: the start of a nonblocking collective first lets the other "

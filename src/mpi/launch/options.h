@@ -50,6 +50,7 @@ typedef struct {
     xy_vec_t compute_call; /* NAME=SECONDS, each a list with commas */
     uint64_t share_data;   /* bytes; 0: not */
     bool oversubscribe;
+    const char *adapt; /* on, off or learn */
     const char *check; /* a list, or ""; NULL: nothing is checked besides what is always */
     const char *check_json, *check_sarif, *check_suppress; /* files */
     const char *let_arrive;

@@ -89,6 +89,58 @@ static xy_status_t place_matrix(const char *strategy, const xy_matrix_t *m, cons
     return st;
 }
 
+/* The leaves of the target for ranks on these cores. */
+static xy_status_t find_leaves(const xy_target_t *t, const int *core_of, uint32_t n,
+                               uint32_t *leaf_of)
+{
+    for (uint32_t r = 0; r < n; r++) {
+        uint32_t leaf = 0;
+
+        while (leaf < t->leaves && t->logical[leaf] != (uint32_t)core_of[r])
+            leaf++;
+        if (leaf == t->leaves)
+            return XY_EINVAL;
+        leaf_of[r] = leaf;
+    }
+    return XY_OK;
+}
+
+static double gain_of(double placed, double usual)
+{
+    return usual > 0 && placed < usual ? placed / usual : 1;
+}
+
+xy_status_t mpi_placement_gain(const xy_matrix_t *m, const xy_cores_t *cores,
+                               const xy_machine_t *machine, const char *usual, double *gain_p)
+{
+    xy_place_options_t options = {.strategy = xy_strategies[0]->name, .seed = 1};
+    int *core_of = xy_calloc(m->n, sizeof(*core_of));
+    uint32_t *leaf_of = xy_calloc(m->n, sizeof(*leaf_of));
+    xy_target_t *t = NULL;
+    xy_place_t *p = NULL;
+    xy_place_cost_t cost = {0};
+    xy_status_t st = core_of != NULL && leaf_of != NULL ? XY_OK : xy_fail_memory("placing ranks");
+
+    if (st == XY_OK)
+        st = xy_place_ranks(usual, cores, (int)m->n, core_of);
+    if (st == XY_OK)
+        st = machine != NULL ? target_of(machine, cores, &t)
+                             : xy_target_live(cores->cpu, (uint32_t)cores->count, &t);
+    if (st == XY_OK)
+        st = find_leaves(t, core_of, m->n, leaf_of);
+    if (st == XY_OK)
+        st = xy_place_evaluate(m, XY_METRIC_SIZE, t, leaf_of, &cost);
+    if (st == XY_OK)
+        st = xy_place_compute(m, t, &options, &p);
+    if (st == XY_OK)
+        *gain_p = gain_of(p->cost.weighted, cost.weighted);
+    xy_place_destroy(p);
+    xy_target_destroy(t);
+    xy_free(core_of);
+    xy_free(leaf_of);
+    return st;
+}
+
 static xy_status_t read_and_place(const char *strategy, const char *path, const xy_cores_t *cores,
                                   const xy_machine_t *machine, int ranks, int *core_of)
 {
@@ -111,7 +163,7 @@ xy_status_t mpi_placement_place(const mpi_launch_values_t *values, const xy_core
 {
     const char *how = values->place != NULL    ? values->place
                       : values->matrix != NULL ? xy_strategies[0]->name
-                                               : "scatter_numa";
+                                               : XMPI_PLACE_USUAL;
     const xy_strategy_t *strategy = xy_table_find(XY_TABLE(xy_strategies), how);
 
     if (strategy != NULL && strategy->needs_matrix && values->matrix != NULL)

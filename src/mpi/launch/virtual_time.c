@@ -118,11 +118,37 @@ xy_status_t mpi_virtual_cores(const mpi_launch_values_t *values, int *count_p)
     return st;
 }
 
+xy_status_t mpi_virtual_target(const mpi_launch_values_t *values, const xy_machine_t **machine_p,
+                               const xy_cores_t **cores_p)
+{
+    xy_status_t st = read_machine(values);
+
+    if (st == XY_OK) {
+        *machine_p = all.machine;
+        *cores_p = &all.cores;
+    }
+    return st;
+}
+
 /* ---- Cores for communication ---- */
 
 static xy_obj_t node_of(int core)
 {
     return xy_machine_above(all.machine, all.leaf_of[core], XY_OBJ_NODE);
+}
+
+void mpi_virtual_nodes(int *nodes_p, int *least_p)
+{
+    int nodes = 0, least = all.cores.count, begin = 0;
+
+    for (int end = 1; end <= all.cores.count; end++)
+        if (end == all.cores.count || node_of(end) != node_of(begin)) {
+            least = end - begin < least ? end - begin : least;
+            begin = end;
+            nodes++;
+        }
+    *nodes_p = nodes;
+    *least_p = least;
 }
 
 /* The last K cores of each node. */
@@ -483,6 +509,12 @@ xy_status_t mpi_virtual_prepare(const mpi_launch_values_t *values, int ranks, co
                           all.machine->name);
     *config_p = c;
     return XY_OK;
+}
+
+void mpi_virtual_adapt(const xy_coll_picks_t *picks, bool counts)
+{
+    all.config.job.picks = picks;
+    all.config.job.has_matrix |= counts;
 }
 
 /* ---- The end ---- */

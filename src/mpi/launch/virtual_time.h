@@ -17,6 +17,14 @@ xy_status_t mpi_virtual_cores(const mpi_launch_values_t *values, int *count_p);
 /* Place `ranks` on it: what the job is made with. *config_p lives to the end of the process. */
 xy_status_t mpi_virtual_prepare(const mpi_launch_values_t *values, int ranks, const char *program,
                                 const virtual_config_t **config_p);
+/* What `--adapt` has chosen for the prepared job: algorithms (which must live as long), and whether
+ * its messages are counted. */
+void mpi_virtual_adapt(const xy_coll_picks_t *picks, bool counts);
+/* How many nodes it has, and the cores of the smallest; of a machine that was read. */
+void mpi_virtual_nodes(int *nodes_p, int *least_p);
+/* The machine and its cores, counted through. */
+xy_status_t mpi_virtual_target(const mpi_launch_values_t *values, const xy_machine_t **machine_p,
+                               const xy_cores_t **cores_p);
 /* The options for the one real core that everything runs on. */
 mpi_launch_values_t mpi_virtual_real_values(const mpi_launch_values_t *values);
 /* The run is over. */

@@ -23,15 +23,24 @@ bool nbc_is_tree(xy_collective_t c)
 /* The algorithm of a tree collective that is a tree. */
 static const xy_coll_algorithm_t *tree_algorithm(xy_collective_t c)
 {
-    const char *name = c == XY_COLL_ALLREDUCE ? "reduce-bcast" : "binomial";
+    return xy_coll_find(c, c == XY_COLL_ALLREDUCE ? "reduce-bcast" : "binomial");
+}
 
-    for (int i = 0; xy_coll_algorithms()[i] != NULL; i++) {
-        const xy_coll_algorithm_t *a = xy_coll_algorithms()[i];
+/* What `mpiexec --adapt` has picked for such calls; NULL: nothing that can do this one. */
+static const xy_coll_algorithm_t *picked_for(const coll_call_t *call, const mpi_settings_t *s)
+{
+    xy_coll_request_t q = {.procs = call->comm->size,
+                           .root = call->kind->is_rooted ? call->root : 0,
+                           .is_commutative = true};
+    const xy_coll_algorithm_t *a;
+    nbc_shape_t shape;
 
-        if ((a->collectives >> c & 1) != 0 && strcmp(a->name, name) == 0)
-            return a;
-    }
-    return NULL;
+    nbc_shape_size(call, &shape);
+    q.collective = shape.collective;
+    q.count = shape.count;
+    q.element = shape.element;
+    a = xy_coll_picked(s->picks, q.collective, q.procs, q.count * q.element);
+    return a != NULL && xy_coll_is_applicable(a, &q) ? a : NULL;
 }
 
 bool nbc_wants(const coll_call_t *call)
@@ -45,6 +54,8 @@ bool nbc_wants(const coll_call_t *call)
     c = call->kind->collective;
     if (s->algorithm[c] != NULL)
         return !s->algorithm[c]->is_direct;
+    if (s->picks != NULL && picked_for(call, s) != NULL)
+        return true;
     return s->progress == XMPI_PROGRESS_THREADS || (s->split != XMPI_SPLIT_OFF && nbc_is_tree(c));
 }
 
@@ -68,6 +79,8 @@ void nbc_shape_make(const coll_call_t *call, nbc_shape_t *shape)
                      (!nbc_needs_all_counts(call) && c != XY_COLL_REDUCE_SCATTER);
     shape->is_in_place = may_be_in_place(c) && call->is_in_place;
     shape->algorithm = s->algorithm[c];
+    if (shape->algorithm == NULL && s->picks != NULL)
+        shape->algorithm = picked_for(call, s);
     if (s->split == XMPI_SPLIT_OFF || !nbc_is_tree(c))
         return;
     if (shape->algorithm == NULL)

@@ -73,6 +73,7 @@ void nbc_measured_call(const coll_call_t *call, double seconds)
     if (mpi_job->measures) {
         call->comm->owner->computed += seconds;
         call->comm->owner->carried += transfer_of(call);
+        nbc_count_call(call);
     }
     pthread_mutex_lock(&nbc->lock);
     *mean += *mean > 0.0 ? (seconds - *mean) / WEIGHT : seconds;

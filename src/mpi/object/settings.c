@@ -62,17 +62,6 @@ static void list_algorithms(xy_collective_t collective, char *text, size_t size)
     }
 }
 
-static const xy_coll_algorithm_t *find_algorithm(xy_collective_t collective, const char *name)
-{
-    for (int i = 0; xy_coll_algorithms()[i] != NULL; i++) {
-        const xy_coll_algorithm_t *a = xy_coll_algorithms()[i];
-
-        if ((a->collectives >> collective & 1) != 0 && strcmp(a->name, name) == 0)
-            return a;
-    }
-    return NULL;
-}
-
 static bool parse_collective(const char *name, xy_collective_t *collective_p, char *why)
 {
     const char *nearest;
@@ -100,7 +89,7 @@ static bool parse_pair(mpi_settings_t *s, char *pair, char *why)
     *name++ = '\0';
     if (!parse_collective(pair, &collective, why))
         return false;
-    s->algorithm[collective] = find_algorithm(collective, name);
+    s->algorithm[collective] = xy_coll_find(collective, name);
     if (s->algorithm[collective] != NULL || strcmp(name, "auto") == 0)
         return true;
     list_algorithms(collective, names, sizeof(names));

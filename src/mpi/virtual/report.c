@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a run in virtual time took. */
+#include <math.h>
+
 #include "mpi/virtual/private.h"
 
 static const char *library_name(void)
@@ -89,6 +91,56 @@ xy_status_t mpi_virtual_monitor(mpi_job_t *job)
                                  p->coll_messages, p->coll_bytes);
     }
     xy_vec_cleanup(&pairs);
+    return st;
+}
+
+double mpi_virtual_seconds(void)
+{
+    return xy_vjob_end(virtual.job);
+}
+
+double mpi_virtual_share(void)
+{
+    double end = xy_vjob_end(virtual.job), most = 0;
+    xy_vjob_proc_t of;
+
+    for (int32_t p = 0; p < mpi_job->size; p++) {
+        xy_vjob_proc(virtual.job, p, &of);
+        most = fmax(most, of.compute + of.slept);
+    }
+    return end > most ? 1 - most / end : 0;
+}
+
+xy_status_t mpi_virtual_calls(xy_vec_t *calls)
+{
+    return xy_vjob_calls(virtual.job, calls);
+}
+
+xy_status_t mpi_virtual_try(const xy_vjob_calls_t *calls, const xy_coll_algorithm_t *algorithm,
+                            double *seconds_p)
+{
+    return xy_vjob_try(virtual.job, calls, algorithm, seconds_p);
+}
+
+xy_status_t mpi_virtual_matrix(xy_matrix_t **matrix_p)
+{
+    xy_vec_t pairs = XY_VEC_INIT(xy_vjob_pair_t), entries = XY_VEC_INIT(xy_matrix_entry_t);
+    xy_status_t st = xy_vjob_matrix(virtual.job, &pairs);
+
+    for (size_t i = 0; i < pairs.count && st == XY_OK; i++) {
+        const xy_vjob_pair_t *p = &XY_VEC_AT(&pairs, xy_vjob_pair_t, i);
+        xy_matrix_entry_t e = {.from = (uint32_t)p->from,
+                               .to = (uint32_t)p->to,
+                               .bytes = (double)(p->bytes + p->coll_bytes),
+                               .messages = (double)(p->messages + p->coll_messages)};
+
+        if (xy_vec_append(&entries, &e) != XY_OK)
+            st = xy_fail_memory("counting messages");
+    }
+    if (st == XY_OK)
+        st = xy_matrix_build((uint32_t)mpi_job->size, entries.data, entries.count, true, matrix_p);
+    xy_vec_cleanup(&pairs);
+    xy_vec_cleanup(&entries);
     return st;
 }
 

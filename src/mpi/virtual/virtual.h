@@ -26,6 +26,7 @@
 
 #include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
+#include "place/place.h"
 #include "sim/sim.h"
 
 /* What the code of ranks between calls costs. */
@@ -66,6 +67,16 @@ const xy_machine_t *mpi_virtual_machine(const int32_t **core_of_p);
 /* The run is over: what it took, as text for people, or as JSON. */
 void mpi_virtual_say(FILE *file);
 void mpi_virtual_print_json(FILE *file);
+/* For `mpiexec --adapt`: seconds; the part of them that the rank that computes (or sleeps) most
+ * does not; and the collectives that have a choice, as xy_vjob_calls_t. */
+double mpi_virtual_seconds(void);
+double mpi_virtual_share(void);
+xy_status_t mpi_virtual_calls(xy_vec_t *calls);
+/* What one of them takes alone by this algorithm. */
+xy_status_t mpi_virtual_try(const xy_vjob_calls_t *calls, const xy_coll_algorithm_t *algorithm,
+                            double *seconds_p);
+/* Who has sent how much to whom, collectives included. On success the caller owns *matrix_p. */
+xy_status_t mpi_virtual_matrix(xy_matrix_t **matrix_p);
 /* What collectives sent becomes part of what the monitor has counted. */
 xy_status_t mpi_virtual_monitor(mpi_job_t *job);
 /* The trace is complete. Nothing to do without one. */

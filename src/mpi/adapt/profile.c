@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The profile of a program, as lines of text:
+ *
+ *   xylem-profile 1
+ *   share 0.4
+ *   gain 0.7
+ *   work 0
+ *   call allreduce 64 4 1048576 100 0.02 1 recursive-doubling 1e-06 1e-10 1e-10 1e-10
+ *        |         |  | |       |   |    | |                  alpha beta  gamma copy
+ *        |         |  | bytes   |   |    | algorithm
+ *        |         |  nodes     |   |    nonblocking
+ *        |         ranks        |   seconds of all
+ *        collective             calls
+ *   way ring 0.0002       such a call alone, by this algorithm
+ *   end
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpi/adapt/adapt.h"
+
+enum { FILE_MAX = 1 << 20, WORDS = 13 };
+
+/* ---- Writing ---- */
+
+static xy_status_t print(const void *arg, FILE *file)
+{
+    const mpi_profile_t *p = arg;
+    char n[8][32];
+
+    fprintf(file, "xylem-profile 1\nshare %s\ngain %s\nwork %s\n", xy_format_double(p->share, n[0]),
+            xy_format_double(p->gain, n[1]), xy_format_double(p->work, n[2]));
+    for (size_t i = 0; i < p->call_count; i++) {
+        const xy_vjob_calls_t *c = &p->calls[i];
+
+        fprintf(file, "call %s %d %d %" PRIu64 " %" PRIu64 " %s %d %s %s %s %s %s\n",
+                xy_coll_name(c->collective), c->procs, c->nodes, c->bytes, c->calls,
+                xy_format_double(c->seconds, n[0]), c->is_nonblocking, c->algorithm->name,
+                xy_format_double(c->link.alpha, n[1]), xy_format_double(c->link.beta, n[2]),
+                xy_format_double(c->link.gamma, n[3]), xy_format_double(c->link.copy, n[4]));
+        for (int k = 0; k < p->ways[i].count; k++)
+            fprintf(file, "way %s %s\n", p->ways[i].algorithm[k]->name,
+                    xy_format_double(p->ways[i].seconds[k], n[0]));
+    }
+    fprintf(file, "end\n");
+    return XY_OK;
+}
+
+xy_status_t mpi_profile_write(const mpi_profile_t *profile, const char *path)
+{
+    xy_status_t st = xy_make_directories(path);
+
+    return st == XY_OK ? xy_out_write(path, print, profile) : st;
+}
+
+/* ---- Reading ---- */
+
+static bool parse_count(const char *word, long least, long most, long *value_p)
+{
+    return xy_parse_long(word, value_p) && *value_p >= least && *value_p <= most;
+}
+
+static bool parse_time(const char *word, double *value_p)
+{
+    return xy_parse_double(word, value_p) && *value_p >= 0;
+}
+
+static bool parse_call(char *const *w, mpi_profile_t *p)
+{
+    xy_vjob_calls_t *c = &p->calls[p->call_count];
+    long procs, nodes, bytes, calls, nonblocking;
+
+    if (p->call_count == XMPI_PROFILE_CALLS || !xy_coll_parse(w[1], &c->collective) ||
+        !parse_count(w[2], 1, 1 << 24, &procs) || !parse_count(w[3], 1, procs, &nodes) ||
+        !parse_count(w[4], 0, INT64_MAX / 2, &bytes) || !parse_count(w[5], 1, INT64_MAX, &calls) ||
+        !parse_time(w[6], &c->seconds) || !parse_count(w[7], 0, 1, &nonblocking) ||
+        !parse_time(w[9], &c->link.alpha) || !parse_time(w[10], &c->link.beta) ||
+        !parse_time(w[11], &c->link.gamma) || !parse_time(w[12], &c->link.copy))
+        return false;
+    c->procs = (int)procs;
+    c->nodes = (int)nodes;
+    c->bytes = (uint64_t)bytes;
+    c->calls = (uint64_t)calls;
+    c->is_nonblocking = nonblocking != 0;
+    c->algorithm = xy_coll_find(c->collective, w[8]);
+    p->call_count++;
+    return c->algorithm != NULL;
+}
+
+static bool parse_way(char *const *w, mpi_profile_t *p)
+{
+    mpi_ways_t *ways;
+
+    if (p->call_count == 0)
+        return false;
+    ways = &p->ways[p->call_count - 1];
+    if (ways->count == XY_COLL_CANDIDATES_MAX)
+        return false;
+    ways->algorithm[ways->count] = xy_coll_find(p->calls[p->call_count - 1].collective, w[1]);
+    if (ways->algorithm[ways->count] == NULL || !parse_time(w[2], &ways->seconds[ways->count]))
+        return false;
+    ways->count++;
+    return true;
+}
+
+static bool parse_line(char *line, mpi_profile_t *p, bool *is_over)
+{
+    char *words[WORDS], *rest = line;
+    int n = 0;
+
+    for (char *word; (word = strsep(&rest, " ")) != NULL;) {
+        if (n == WORDS)
+            return false;
+        words[n++] = word;
+    }
+    if (n == 1 && strcmp(words[0], "end") == 0)
+        return *is_over = true;
+    if (n == 2 && strcmp(words[0], "xylem-profile") == 0)
+        return strcmp(words[1], "1") == 0;
+    if (n == 2 && strcmp(words[0], "share") == 0)
+        return parse_time(words[1], &p->share) && p->share <= 1;
+    if (n == 2 && strcmp(words[0], "gain") == 0)
+        return parse_time(words[1], &p->gain) && p->gain <= 1;
+    if (n == 2 && strcmp(words[0], "work") == 0)
+        return parse_time(words[1], &p->work);
+    if (n == 3 && strcmp(words[0], "way") == 0)
+        return parse_way(words, p);
+    return n == WORDS && strcmp(words[0], "call") == 0 && parse_call(words, p);
+}
+
+xy_status_t mpi_profile_read(const char *path, mpi_profile_t *profile)
+{
+    mpi_profile_t p = {.gain = 1};
+    char *data, *rest;
+    size_t size;
+    bool is_good = true, is_over = false;
+    xy_status_t st;
+
+    if (access(path, F_OK) != 0 && errno == ENOENT)
+        return XY_ENOENT;
+    st = xy_file_read(path, FILE_MAX, &data, &size);
+    if (st != XY_OK)
+        return XY_ENOENT; /* it was said */
+    rest = data;
+    for (char *line; is_good && !is_over && (line = strsep(&rest, "\n")) != NULL;)
+        is_good = parse_line(line, &p, &is_over);
+    xy_free(data);
+    if (!is_good || !is_over) {
+        xy_warn("%s is no profile of a program; --adapt learn makes it again", path);
+        return XY_ENOENT;
+    }
+    *profile = p;
+    return XY_OK;
+}
+
+/* ---- From a run ---- */
+
+static double weight(const xy_vjob_calls_t *c)
+{
+    double each = c->link.alpha + (double)c->bytes * c->link.beta;
+
+    return c->seconds > 0 ? c->seconds : (double)c->calls * each;
+}
+
+static int heaviest_first(const void *a, const void *b)
+{
+    double x = weight(a), y = weight(b);
+
+    return (x < y) - (x > y);
+}
+
+void mpi_profile_calls(mpi_profile_t *profile, const xy_vec_t *calls)
+{
+    size_t n = calls->count;
+
+    if (n > 1)
+        qsort(calls->data, n, sizeof(xy_vjob_calls_t), heaviest_first);
+    profile->call_count = n < XMPI_PROFILE_CALLS ? n : XMPI_PROFILE_CALLS;
+    for (size_t i = 0; i < profile->call_count; i++)
+        profile->calls[i] = XY_VEC_AT(calls, xy_vjob_calls_t, i);
+}

@@ -1,0 +1,135 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# mpiexec --adapt by its real command: adapt.sh MPIEXEC PROGRAM
+#
+# Virtual runs have exact times: on a machine where another algorithm than the default is the best, a
+# series of runs ends with it, and never takes more than 2 % longer than as many runs by default.
+set -euo pipefail
+mpiexec=$1 program=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export XYLEM_HISTORY=$work/history XYLEM_COSTS=$work/costs.xml
+unset XYLEM_ADAPT
+fail() {
+    echo "adapt: $*" >&2
+    [ ! -s "$work/out" ] || cat "$work/out" >&2
+    exit 1
+}
+# virtual ARGUMENT...: a job of 16 ranks on 4 nodes.
+virtual() {
+    timeout 100 "$mpiexec" --virtual 'node:4(latency=5us bandwidth=1GB/s) core:4' --compute none -n 16 "$@"
+}
+said() {
+    grep -q "$1" "$work/out" || fail "'$1' was not printed"
+}
+# series N DEFAULT: the history has N runs, and each beginning of it is within 2 % of the default.
+series() {
+    [ "$(wc -l <"$XYLEM_HISTORY")" = "$1" ] || fail "$(wc -l <"$XYLEM_HISTORY") runs were stored, not $1"
+    awk -v usual="$2" '{ sum += $8; if (sum > 1.02 * NR * usual) exit 1 }' "$XYLEM_HISTORY" ||
+        fail "a series of $1 runs takes too long: $(cat "$XYLEM_HISTORY")"
+}
+seconds() {
+    sed -n 's/.*"time": *\([0-9.e+-]*\).*/\1/p' "$1"
+}
+
+# Off, which is the default, does nothing.
+sum=(10 100 allreduce 4000)
+virtual --json "$work/usual" "$program" "${sum[@]}"
+virtual --adapt off --json "$work/off" -v "$program" "${sum[@]}" 2>"$work/out"
+! grep -q adapt: "$work/out" || fail "off adapts"
+cmp -s "$work/usual" "$work/off" || fail "off is not what runs without the option"
+for f in "$XYLEM_HISTORY" "$XYLEM_HISTORY.profiles"; do
+    [ ! -e "$f" ] || fail "off writes $f"
+done
+usual=$(seconds "$work/usual")
+
+# On knows nothing yet, and writes nothing.
+virtual --adapt on -v "$program" "${sum[@]}" 2>"$work/out"
+said "adapt: default; no earlier run of this program was stored"
+[ ! -e "$XYLEM_HISTORY" ] || fail "on writes the history"
+
+# Learn: the first run is the default and is counted; then what may be better is tried.
+virtual --adapt learn -v "$program" "${sum[@]}" 2>"$work/out"
+said "calls and messages are counted"
+for _ in 2 3 4 5; do
+    virtual --adapt learn -v "$program" "${sum[@]}" 2>"$work/out"
+done
+said "adapt: allreduce/16/2048:two-level.*by default"
+series 5 "$usual"
+
+# On uses what was learned, and neither explores nor writes.
+cp "$XYLEM_HISTORY" "$work/before"
+virtual --adapt on -v --json "$work/on" "$program" "${sum[@]}" 2>"$work/out"
+said "two-level, the best of what was measured"
+cmp -s "$XYLEM_HISTORY" "$work/before" || fail "on writes the history"
+awk -v on="$(seconds "$work/on")" -v off="$usual" 'BEGIN { exit !(on < 0.97 * off) }' ||
+    fail "what was learned takes $(seconds "$work/on") s, by default $usual s"
+
+# Other arguments are another problem.
+virtual --adapt on -v "$program" 9 100 allreduce 4000 2>"$work/out"
+said "no earlier run of this program was stored"
+
+# Jobs at the same time.
+for _ in 1 2 3; do
+    virtual --adapt learn "$program" "${sum[@]}" &
+done
+wait
+series 8 "$usual"
+
+# What is no line of a history: one message, and all runs are still there.
+printf 'nonsense\n1 2 3' >>"$XYLEM_HISTORY"
+virtual --adapt learn -v "$program" "${sum[@]}" 2>"$work/out"
+[ "$(grep -c 'no line of a history' "$work/out")" = 1 ] || fail "bad lines are not reported once"
+said "two-level, the best"
+[ "$(grep -c '^1 [0-9]* virtual mpiexec:' "$XYLEM_HISTORY")" = 9 ] || fail "runs were lost"
+grep -q nonsense "$XYLEM_HISTORY" || fail "what the file had is gone"
+
+# A history that cannot be read: one message, and the job runs.
+mkdir "$work/directory"
+XYLEM_HISTORY=$work/directory virtual --adapt learn "$program" "${sum[@]}" 2>"$work/out" ||
+    fail "a history that cannot be read ends the job"
+[ "$(wc -l <"$work/out")" = 1 ] || fail "not one message"
+
+# Ranks that talk to each other come to one node, by the matrix of the first run.
+rm -rf "$XYLEM_HISTORY"*
+far=(10 1000 none 40000 far)
+virtual --json "$work/usual" "$program" "${far[@]}"
+for _ in 1 2 3; do
+    virtual --adapt learn -v "$program" "${far[@]}" 2>"$work/out"
+done
+said "adapt: place:matrix"
+series 3 "$(seconds "$work/usual")"
+
+# For real: what the history says is done. Around a ring, ranks send to the next one only; members of
+# a direct allreduce read from all.
+rm -rf "$XYLEM_HISTORY"*
+real=(2 0 iallreduce 80000)
+timeout 100 "$mpiexec" -n 5 --adapt learn "$program" "${real[@]}"
+grep -q "^call iallreduce\|^call allreduce 5 1 80000 2 0 1 direct" "$work"/history.profiles/*[0-9a-f]@* ||
+    fail "calls: $(cat "$work"/history.profiles/*)"
+read -r one time host problem ranks _ <"$XYLEM_HISTORY"
+{
+    echo "$one $time $host $problem $ranks default 1 1 0"
+    echo "$one $time $host $problem $ranks allreduce/5/65536:ring 1 0.5 0"
+} >"$XYLEM_HISTORY"
+timeout 100 "$mpiexec" -n 5 --adapt on -v --monitor "$work/ring" "$program" "${real[@]}" 2>"$work/out"
+said "adapt: allreduce/5/65536:ring, the best of what was measured"
+timeout 100 "$mpiexec" -n 5 --monitor "$work/direct" "$program" "${real[@]}"
+grep -q '^0,2,' "$work/direct/collectives.csv" || fail "$(cat "$work/direct/collectives.csv")"
+! grep -q '^0,2,' "$work/ring/collectives.csv" || fail "no ring: $(cat "$work/ring/collectives.csv")"
+if [ "$(nproc)" -gt 1 ]; then
+    echo "$one $time $host $problem $ranks split:auto+comm-cores:1 1 0.1 0" >>"$XYLEM_HISTORY"
+    timeout 100 "$mpiexec" -n 5 --adapt on -v "$program" "${real[@]}" 2>"$work/out"
+    said "adapt: split:auto+comm-cores:1"
+    said "split-tree: allreduce with S"
+fi
+
+# Several processes: a clear word, and the default.
+timeout 100 "$mpiexec" -n 2 --processes 2 --adapt learn "$program" "${real[@]}" 2>"$work/out"
+said "adapt is for jobs in one process so far"
+code=0
+"$mpiexec" -n 2 --check --adapt on "$program" "${real[@]}" 2>"$work/out" || code=$?
+[ $code = 2 ] || fail "--check with --adapt ends with $code"
+code=0
+"$mpiexec" -n 2 --adapt always "$program" "${real[@]}" 2>"$work/out" || code=$?
+[ $code = 2 ] || fail "--adapt always ends with $code"
