@@ -191,6 +191,10 @@ void xy_fiber_attach(void);
 /* For a thread that watches the job and does nothing for it: while it sleeps here, it does not keep
  * the pool from being stuck. */
 void xy_watcher_sleep(double seconds);
+/* The same until another thread calls, by the same word, which is 0 at first. False: the time was
+ * over. A call while the watcher does not wait is lost. */
+bool xy_watcher_wait(_Atomic uint32_t *word, double seconds);
+void xy_watcher_call(_Atomic uint32_t *word);
 
 /* Where debuggers find what, in bytes from the beginning of a fiber or a worker. The state is one
  * byte: 0 parked, 1 ready, 2 running, 3 sleeping, 4 ended. A fiber runs where the stack pointer of

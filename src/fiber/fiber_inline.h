@@ -84,6 +84,13 @@ static inline void *xy_fiber_user(const xy_fiber_t *fiber)
     return ((const xy_fiber_head_t *)fiber)->user;
 }
 
+/* From its poll function: is this the last look of `worker` before it sleeps? */
+static inline bool xy_worker_is_last_look(const xy_worker_t *worker)
+{
+    return atomic_load_explicit(&((const xy_worker_head_t *)worker)->asleep,
+                                memory_order_relaxed) != 0;
+}
+
 /* After posting something for `worker`'s poll function: get it out of its sleep. The store that
  * posted must be a release or stronger; the sleeper pays for the fence (membarrier). One load when
  * the worker is awake. Any thread; does not park. */

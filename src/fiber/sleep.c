@@ -130,6 +130,23 @@ void xy_watcher_sleep(double seconds)
     thread_sleep(seconds, FIBER_VISITOR_MASK);
 }
 
+bool xy_watcher_wait(_Atomic uint32_t *word, double seconds)
+{
+    int64_t end = fiber_now_ns() + (int64_t)(1e9 * seconds) + 1;
+
+    atomic_store_explicit(word, 1, memory_order_release);
+    while (atomic_load_explicit(word, memory_order_acquire) == 1 && fiber_now_ns() < end)
+        fiber_futex_wait(word, 1, end, FIBER_VISITOR_MASK);
+    return atomic_exchange_explicit(word, 0, memory_order_acq_rel) == 0;
+}
+
+void xy_watcher_call(_Atomic uint32_t *word)
+{
+    if (atomic_load_explicit(word, memory_order_relaxed) == 1 &&
+        atomic_exchange_explicit(word, 0, memory_order_acq_rel) == 1)
+        fiber_futex_wake(word);
+}
+
 /* sched_yield of a rank lets another rank run: this is the kernel's. */
 void xy_thread_yield(void)
 {

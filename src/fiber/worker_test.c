@@ -587,6 +587,29 @@ static void test_spin_adapts(void **state)
     xy_pool_destroy(pool);
 }
 
+/* A watcher that waits is called; the time of the wait alone ends it too. */
+static _Atomic uint32_t watcher_word;
+
+static void *call_watcher(void *arg)
+{
+    while (atomic_load(&watcher_word) == 0)
+        xy_thread_yield();
+    xy_watcher_call(&watcher_word);
+    return arg;
+}
+
+static void test_watcher(void **state)
+{
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, call_watcher, NULL), 0);
+    assert_true(xy_watcher_wait(&watcher_word, 100));
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    xy_watcher_call(&watcher_word);
+    assert_false(xy_watcher_wait(&watcher_word, 1e-6));
+}
+
 /* Threads of the pool's own: the caller stays what it is. -----------------------------------------
  */
 
@@ -714,6 +737,7 @@ int main(void)
         cmocka_unit_test(test_waiting_is_free),
         cmocka_unit_test(test_rest),
         cmocka_unit_test(test_spin_adapts),
+        cmocka_unit_test(test_watcher),
         cmocka_unit_test(test_start_and_join),
         cmocka_unit_test(test_pool_in_a_fiber),
         cmocka_unit_test(test_start_fails),

@@ -323,9 +323,9 @@ static void sleep_mpi(xy_net_t *base, double seconds)
     xy_net_sleep(net->bell, seconds < most ? seconds : most);
     /* What rang is taken away, or the next sleep would end at once. Events of a loss belong to who
      * polls. */
-    if (!atomic_flag_test_and_set_explicit(&base->is_polled, memory_order_acquire)) {
+    if (net_poll_begin(base)) {
         xy_net_poll(net->bell);
-        atomic_flag_clear_explicit(&base->is_polled, memory_order_release);
+        net_poll_end(base);
     }
 }
 

@@ -50,7 +50,7 @@ void net_init(xy_net_t *net, const net_transport_t *transport, const xy_net_conf
     net->process = config->process;
     net->processes = config->processes;
     net->short_limit = short_limit;
-    atomic_flag_clear(&net->is_polled);
+    atomic_init(&net->is_polled, false);
 }
 
 void xy_net_listen(xy_net_t *net, const xy_net_events_t *events, void *context)
@@ -89,11 +89,16 @@ bool xy_net_poll(xy_net_t *net)
 {
     bool has_come;
 
-    if (atomic_flag_test_and_set_explicit(&net->is_polled, memory_order_acquire))
+    if (!net_poll_begin(net))
         return false;
     has_come = net->transport->poll(net);
-    atomic_flag_clear_explicit(&net->is_polled, memory_order_release);
+    net_poll_end(net);
     return has_come;
+}
+
+bool xy_net_is_polled(const xy_net_t *net)
+{
+    return atomic_load_explicit(&net->is_polled, memory_order_relaxed);
 }
 
 void xy_net_sleep(xy_net_t *net, double seconds)

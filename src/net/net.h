@@ -84,6 +84,9 @@ void xy_net_take(xy_net_t *net, int from, uint64_t id, void *buffer, size_t byte
 /* Let it progress, and call events for what has come. False: nothing has, or another thread is at
  * it. */
 bool xy_net_poll(xy_net_t *net);
+/* Is a thread at it right now? While one has lost its processor in the middle, what has come stays,
+ * and a sleep ends at once. */
+bool xy_net_is_polled(const xy_net_t *net);
 /* Wait until something comes, xy_net_wake is called (also just before), or the time is over; it may
  * end earlier. */
 void xy_net_sleep(xy_net_t *net, double seconds);

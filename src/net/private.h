@@ -31,8 +31,19 @@ struct xy_net {
     void *context;
     int process, processes;
     size_t short_limit;
-    atomic_flag is_polled;
+    atomic_bool is_polled; /* by some thread, now */
 };
+
+/* One thread at a time polls. False: another one does. */
+static inline bool net_poll_begin(xy_net_t *net)
+{
+    return !atomic_exchange_explicit(&net->is_polled, true, memory_order_acquire);
+}
+
+static inline void net_poll_end(xy_net_t *net)
+{
+    atomic_store_explicit(&net->is_polled, false, memory_order_release);
+}
 
 /* Is the calling thread, which has come through xy_net_poll, to be told? Before listen: no. */
 void net_init(xy_net_t *net, const net_transport_t *transport, const xy_net_config_t *config,

@@ -400,6 +400,7 @@ static void check_alone(int from, const head_t *head, const char *data, size_t s
 {
     (void)data, (void)size;
     REQUIRE(atomic_fetch_add(&inside, 1) == 0);
+    REQUIRE(xy_net_is_polled(net));
     REQUIRE(head->number == (uint32_t)seen.messages[from]);
     REQUIRE(atomic_fetch_sub(&inside, 1) == 1);
 }
@@ -418,9 +419,9 @@ static bool have_all_come(void)
     bool has_come = false;
 
     /* Only who polls may look at what events write. */
-    if (!atomic_flag_test_and_set_explicit(&net->is_polled, memory_order_acquire)) {
+    if (net_poll_begin(net)) {
         has_come = has_all_messages();
-        atomic_flag_clear_explicit(&net->is_polled, memory_order_release);
+        net_poll_end(net);
     }
     return has_come;
 }

@@ -5,7 +5,8 @@
  *
  * Idle workers drive it. When all compute, or all sleep, a thread does: it sleeps until something
  * comes, fetches it and rings the worker that it is for. While workers drive the network the thread
- * keeps away from it, and only looks now and then whether they still do.
+ * keeps away from it: a worker that goes to sleep calls it, and it looks now and then whether they
+ * still do.
  *
  * A worker whose ranks compute does not look into its mailbox. Its communication core does it then,
  * or, where there is none, the thread; both come in through the gate of the worker (gate.h). So
@@ -48,6 +49,7 @@ static struct {
     bool is_running;
     _Atomic bool is_ending;
     _Atomic unsigned looks; /* of idle workers */
+    _Atomic uint32_t rest;  /* the thread waits for one of them to sleep */
     mpi_traffic_t traffic;
     pthread_mutex_t lock; /* of the sites */
     site_t sites[SITES];
@@ -300,6 +302,12 @@ void mpi_network_read(mpi_worker_t *worker)
     read_mail(worker);
 }
 
+void mpi_network_look(mpi_worker_t *worker)
+{
+    if (!worker->is_handling && xy_net_poll(mpi_job->net))
+        read_mail(worker);
+}
+
 /* Look into the mailboxes of workers whose ranks compute, as their helper: a communication core, or
  * (-1) the thread. */
 static void look_for_others(int core)
@@ -338,12 +346,15 @@ bool mpi_network_help(mpi_worker_t *worker)
         read_mail(worker);
         found = true;
     }
+    if (!found && xy_worker_is_last_look(worker->base))
+        xy_watcher_call(&network.rest); /* the thread takes over */
     return found;
 }
 
 static void *drive(void *arg)
 {
     unsigned seen = 0;
+    bool is_called = false;
 
     (void)arg;
     is_driver = true;
@@ -352,14 +363,20 @@ static void *drive(void *arg)
 
         if (!mpi_job->offloads)
             look_for_others(-1);
-        if (looks != seen) {
+        if (looks != seen && !is_called) {
             seen = looks;
-            xy_watcher_sleep(LOOK_SECONDS);
+            is_called = xy_watcher_wait(&network.rest, LOOK_SECONDS);
             continue;
         }
+        is_called = false;
+        seen = looks;
         while (xy_net_poll(mpi_job->net))
             if (!mpi_job->offloads)
                 look_for_others(-1);
+        if (xy_net_is_polled(mpi_job->net)) { /* it wants the processor that this one has */
+            xy_watcher_sleep(LOOK_SECONDS);
+            continue;
+        }
         mpi_quiet_look();
         xy_net_sleep(mpi_job->net, mpi_quiet_pause(SLEEP_SECONDS));
     }
