@@ -593,6 +593,23 @@ static void large_collectives(int rank, int size)
     moves(MPI_COMM_WORLD, 140000, 1);
 }
 
+/* So much that the members of a process get it past the caches, from an odd address. */
+static void streamed_bcast(int rank, int size)
+{
+    enum { BYTES = 9 << 20 };
+    char *data = malloc(BYTES + 1);
+
+    (void)size;
+    memset(data, rank == 1 ? 1 : 0, BYTES + 1);
+    for (int i = 0; i < BYTES && rank == 1; i += 4099)
+        data[i + 1] = (char)(i % 127 + 1);
+    MPI_Bcast(data + 1, BYTES, MPI_CHAR, 1, MPI_COMM_WORLD);
+    CHECK(data[0] == (rank == 1 ? 1 : 0));
+    for (int i = 0; i < BYTES; i++)
+        CHECK(data[i + 1] == (i % 4099 == 0 ? (char)(i % 127 + 1) : 1));
+    free(data);
+}
+
 /* Members of each process lie apart: 0 1 2 0 1 2, or one process has most. */
 static void test_collectives(void **state)
 {
@@ -618,6 +635,7 @@ static void test_collectives(void **state)
             process_of[r] = r * c.processes / c.ranks;
         run_processes(&c, large_collectives);
     }
+    run_processes(&(processes_t){.processes = 2, .ranks = 4, .workers = 1}, streamed_bcast);
 }
 
 /* Any distribution that leaves no process without ranks. */

@@ -136,6 +136,14 @@ const mpi_type_t *spread_bytes_type(void)
     return mpi_type_of(MPI_BYTE);
 }
 
+void spread_copy(void *to, const void *from, size_t bytes, uint64_t all)
+{
+    if (all >= XMPI_STREAM_FROM && !mpi_is_on_device(to) && !mpi_is_on_device(from))
+        mpi_copy_stream(to, from, bytes);
+    else
+        mpi_copy(to, from, bytes);
+}
+
 void coll_spread_start(mpi_rank_t *self, coll_call_t *call)
 {
     script_t *s;

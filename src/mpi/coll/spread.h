@@ -134,6 +134,9 @@ void spread_meeting_join(mpi_rank_t *self, coll_call_t *call);
 void spread_meeting_end(spread_meeting_t *meeting);
 /* The member of a part that speaks with other parts, where `root` does for its own. */
 int spread_speaker(const coll_spread_t *s, int part, int root);
+/* Plain bytes to one member, of `all` bytes that the members here get: so many that they go past
+ * the caches, as inside one process. */
+void spread_copy(void *to, const void *from, size_t bytes, uint64_t all);
 void spread_build_part(script_t *s, const spread_part_t *part);
 void spread_build_blocks(script_t *s, const spread_part_t *part);
 

@@ -418,7 +418,9 @@ static void spread_chunk(void *arg, int64_t m)
     if (call->receive == g->data)
         return;
     if (is_plain(g->part) && mpi_type_is_contiguous(call->receive_type)) {
-        mpi_copy(call->receive, g->data, g->begin[g->part->spread->parts]);
+        uint64_t bytes = g->begin[g->part->spread->parts];
+
+        spread_copy(call->receive, g->data, bytes, bytes * (uint64_t)g->part->members);
         return;
     }
     for (int r = 0; r < call->comm->size; r++) {

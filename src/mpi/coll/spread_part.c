@@ -57,7 +57,8 @@ static void share_chunk(void *arg, int64_t m)
     if (call->receive == share->from)
         return;
     if (mpi_type_is_contiguous(type) && mpi_type_is_contiguous(call->receive_type))
-        mpi_copy((char *)call->receive + begin, (const char *)share->from + begin, bytes);
+        spread_copy((char *)call->receive + begin, (const char *)share->from + begin, bytes,
+                    (uint64_t)share->total * type->size * (uint64_t)share->part->members);
     else if (share->begin + share->count == share->total)
         coll_copy(call->receive, call->receive_count, call->receive_type, share->from, share->total,
                   type);
@@ -68,6 +69,8 @@ static void do_share(void *arg)
     const share_t *share = arg;
 
     mpi_parallel_run(share_chunk, arg, share->part->members);
+    /* Other processes wait for what this one has for them, and this may have taken long. */
+    mpi_network_look(share->part->call->comm->owner->worker);
 }
 
 static void script_share(script_t *s, const share_t *all, int64_t begin, int64_t count)
@@ -93,6 +96,24 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+static void send_down(script_t *s, const spread_tree_t *tree, const share_t *all, int64_t at,
+                      int64_t n)
+{
+    for (int i = 0; i < tree->children; i++)
+        script_send(s, tree->child[i], coll_element(all->from, at, all->type), n, all->type);
+}
+
+/* The root has all of it: other processes take the pieces while the members here get theirs. */
+static void bcast_root(script_t *s, const spread_tree_t *tree, const share_t *all)
+{
+    int64_t most = segment_of(all->type);
+
+    for (int64_t at = 0; at < all->total; at += most)
+        send_down(s, tree, all, at, least(most, all->total - at));
+    for (int64_t at = 0; at < all->total; at += most)
+        script_share(s, all, at, least(most, all->total - at));
+}
+
 /* Pieces go down the tree of processes, and into the buffers of the members. The next one may come
  * meanwhile. */
 static void bcast_pieces(script_t *s, const spread_tree_t *tree, const share_t *all)
@@ -103,15 +124,14 @@ static void bcast_pieces(script_t *s, const spread_tree_t *tree, const share_t *
     for (int64_t at = 0, k = 0; at < all->total; at += most, k++) {
         int64_t n = least(most, all->total - at), next = at == 0 ? 0 : at + n;
 
-        for (; tree->parent >= 0 && next <= at + n && next < all->total; next += n) {
+        for (; next <= at + n && next < all->total; next += n) {
             script_lane(s, next / most);
             script_receive(s, tree->parent, coll_element(all->from, next, type),
                            least(most, all->total - next), type);
         }
         script_lane(s, k);
         script_wait_lane(s, k);
-        for (int i = 0; i < tree->children; i++)
-            script_send(s, tree->child[i], coll_element(all->from, at, type), n, type);
+        send_down(s, tree, all, at, n);
         script_share(s, all, at, n);
     }
 }
@@ -136,7 +156,10 @@ static void build_bcast(script_t *s, const spread_part_t *p)
         script_copy(s, (void *)(uintptr_t)all.from, bytes, all.type, call->receive,
                     call->receive_count, type);
     if (bytes > SEGMENT) {
-        bcast_pieces(s, &tree, &all);
+        if (tree.parent < 0)
+            bcast_root(s, &tree, &all);
+        else
+            bcast_pieces(s, &tree, &all);
         return;
     }
     if (tree.parent >= 0) {
