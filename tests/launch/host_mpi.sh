@@ -26,6 +26,8 @@ for launcher in mpirun.openmpi mpiexec.hydra; do
     done
     run 0 -n 5 --processes 2 --net mpi --launcher $launcher ./several </dev/null
     says "$out" "rank 4 of 5"
+    run 0 -n 5 --processes 2 --net mpi --launcher $launcher "$XYLEM_BUILD_DIR/tests/mpi/mpi_rma_table" </dev/null
+    says "$out" "table: "
     run 7 -n 4 --processes 2 --net mpi --launcher $launcher ./several abort 3
     says "$err" "MPI_ABORT was invoked on rank 3"
     run 1 -n 4 --processes 2 --net mpi --launcher $launcher ./several kill 3

@@ -2,8 +2,8 @@
 /*
  * Synchronisation of windows: what one rank wrote before is seen by others after, locks exclude
  * each other, and calls in the wrong epoch are refused. Loads and stores go to the memory of other
- * ranks directly; between them a rank gives way, so that also ranks of one core meet. Any number of
- * ranks.
+ * ranks directly, where they are in the same process; between them a rank gives way, so that also
+ * ranks of one core meet. Any number of ranks.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -21,6 +21,36 @@ static int *memory_of(MPI_Win win, int target)
 
     MPI_Win_shared_query(win, target, &bytes, &unit, &base);
     return base;
+}
+
+/* A store into the memory of `target`, and a load from there; MPI_Put and MPI_Get where it is in
+ * another process. Inside MPI_Win_lock they are over at once. */
+static void store(MPI_Win win, int target, int index, int value, int is_locked)
+{
+    int *there = memory_of(win, target);
+    static int values[1024]; /* they live until the epoch ends */
+    static int next;
+
+    if (there != NULL) {
+        there[index] = value;
+        return;
+    }
+    next = (next + 1) % 1024;
+    values[next] = value;
+    MPI_Put(&values[next], 1, MPI_INT, target, index, 1, MPI_INT, win);
+    if (is_locked)
+        MPI_Win_flush(target, win);
+}
+
+static int load(MPI_Win win, int target, int index)
+{
+    int *there = memory_of(win, target), value = -1;
+
+    if (there != NULL)
+        return there[index];
+    MPI_Get(&value, 1, MPI_INT, target, index, 1, MPI_INT, win);
+    MPI_Win_flush(target, win);
+    return value;
 }
 
 static MPI_Win allocated(int numbers)
@@ -56,7 +86,7 @@ static void check_fence(void)
         for (int i = 0; i < (rank + round) % 3; i++)
             give_way(); /* some come late */
         for (int r = 0; r < size; r++)
-            memory_of(win, r)[rank] = round * 1000 + rank;
+            store(win, r, rank, round * 1000 + rank, 0);
         MPI_Win_fence(0, win);
         for (int r = 0; r < size; r++)
             CHECK_EQUAL(own[r], round * 1000 + r);
@@ -104,7 +134,7 @@ static void check_groups(void)
 
         MPI_Win_post(from, 0, win);
         MPI_Win_start(to, 0, win);
-        *memory_of(win, goal) = round * 1000 + rank;
+        store(win, goal, 0, round * 1000 + rank, 0);
         MPI_Win_complete(win);
         end_exposure(win, round % 2);
         CHECK_EQUAL(*own, round * 1000 + (rank - distance + size) % size);
@@ -131,7 +161,7 @@ static void check_one_target(void)
                 CHECK_EQUAL(memory_of(win, 0)[r], round + r);
         } else {
             MPI_Win_start(zero, 0, win);
-            memory_of(win, 0)[rank] = round + rank;
+            store(win, 0, rank, round + rank, 0);
             MPI_Win_complete(win);
         }
     }
@@ -153,16 +183,16 @@ static void check_exclusive(void)
     MPI_Win win = allocated(2);
 
     for (int round = 0; round < ROUNDS; round++) {
-        int target = round % size, *there = memory_of(win, target), before;
+        int target = round % size, before;
 
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win);
-        CHECK_EQUAL(there[1], 0);
-        there[1] = 1;
-        before = there[0];
+        CHECK_EQUAL(load(win, target, 1), 0);
+        store(win, target, 1, 1, 1);
+        before = load(win, target, 0);
         give_way();
-        CHECK_EQUAL(there[1], 1);
-        there[0] = before + 1;
-        there[1] = 0;
+        CHECK_EQUAL(load(win, target, 1), 1);
+        store(win, target, 0, before + 1, 1);
+        store(win, target, 1, 0, 1);
         MPI_Win_unlock(target, win);
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -176,7 +206,6 @@ static void check_exclusive(void)
 static void check_readers(void)
 {
     MPI_Win win = allocated(2);
-    int *there = memory_of(win, 0);
 
     for (int round = 0; round < ROUNDS; round++) {
         int kind = (rank + round) % 3;
@@ -188,14 +217,14 @@ static void check_readers(void)
         else
             MPI_Win_lock_all(0, win);
         if (kind == 0)
-            there[0]++;
+            store(win, 0, 0, load(win, 0, 0) + 1, 1);
         else
-            CHECK_EQUAL(there[0], there[1]);
+            CHECK_EQUAL(load(win, 0, 0), load(win, 0, 1));
         give_way();
         if (kind == 0)
-            there[1]++;
+            store(win, 0, 1, load(win, 0, 1) + 1, 1);
         else
-            CHECK_EQUAL(there[0], there[1]);
+            CHECK_EQUAL(load(win, 0, 0), load(win, 0, 1));
         if (kind < 2)
             MPI_Win_unlock(0, win);
         else
@@ -204,18 +233,30 @@ static void check_readers(void)
     MPI_Win_free(&win);
 }
 
+/* Counts one more in the memory of rank 0, or none; returns how many there are. */
+static int count_inside(MPI_Win win, int more)
+{
+    _Atomic int *inside = (_Atomic int *)memory_of(win, 0);
+    int before;
+
+    if (inside != NULL)
+        return atomic_fetch_add(inside, more) + more;
+    MPI_Fetch_and_op(&more, &before, MPI_INT, 0, 0, MPI_SUM, win);
+    MPI_Win_flush(0, win);
+    return before + more;
+}
+
 /* Shared locks let all in at once: each waits inside until all are. */
 static void check_shared_together(int all)
 {
     MPI_Win win = allocated(1);
-    _Atomic int *inside = (_Atomic int *)memory_of(win, 0);
 
     if (all)
         MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
     else
         MPI_Win_lock(MPI_LOCK_SHARED, 0, MPI_MODE_NOCHECK, win);
-    atomic_fetch_add(inside, 1);
-    while (atomic_load(inside) < size)
+    count_inside(win, 1);
+    while (count_inside(win, 0) < size)
         give_way();
     if (all)
         MPI_Win_unlock_all(win);

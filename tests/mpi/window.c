@@ -9,6 +9,7 @@
 #include "check.h"
 
 static int rank, size;
+static int is_spread; /* ranks are in several processes */
 
 static MPI_Win created(void *base, MPI_Aint bytes)
 {
@@ -46,8 +47,12 @@ static void check_memory(MPI_Win win)
 
     MPI_Win_fence(0, win);
     MPI_Win_shared_query(win, next, &bytes, &unit, &there);
-    CHECK_EQUAL(bytes, (MPI_Aint)((next + 1) * sizeof(int)));
-    there[next] = rank;
+    CHECK(is_spread || there != NULL);
+    CHECK_EQUAL(bytes, there != NULL ? (MPI_Aint)((next + 1) * sizeof(int)) : 0);
+    if (there != NULL)
+        there[next] = rank;
+    else
+        MPI_Put(&rank, 1, MPI_INT, next, next * (int)sizeof(int) / unit, 1, MPI_INT, win);
     MPI_Win_fence(0, win);
     MPI_Win_shared_query(win, rank, &bytes, &unit, &here);
     CHECK_EQUAL(here[rank], previous);
@@ -103,6 +108,19 @@ static void check_shared(int is_apart)
     }
     check_memory(win);
     MPI_Win_free(&win);
+}
+
+/* Ranks of several processes have none. */
+static void check_no_shared(void)
+{
+    MPI_Win win = MPI_WIN_NULL;
+    void *base;
+
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    CHECK_EQUAL(MPI_Win_allocate_shared(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win),
+                MPI_ERR_RMA_SHARED);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    CHECK(win == MPI_WIN_NULL);
 }
 
 /* MPI_PROC_NULL is the lowest rank that has memory. */
@@ -322,7 +340,7 @@ static void check_too_much(void)
     CHECK_EQUAL(MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win),
                 MPI_ERR_NO_MEM);
     CHECK_EQUAL(MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win),
-                MPI_ERR_NO_MEM);
+                is_spread ? MPI_ERR_RMA_SHARED : MPI_ERR_NO_MEM);
     CHECK(win == MPI_WIN_NULL);
 }
 
@@ -351,13 +369,24 @@ static void check_arguments(void)
 
 int main(int argc, char **argv)
 {
+    MPI_Comm near;
+    int members;
+
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near);
+    MPI_Comm_size(near, &members);
+    MPI_Comm_free(&near);
+    is_spread = members < size;
     check_flavours();
-    check_shared(0);
-    check_shared(1);
-    check_query_of_none();
+    if (is_spread) {
+        check_no_shared();
+    } else {
+        check_shared(0);
+        check_shared(1);
+        check_query_of_none();
+    }
     check_group_and_name();
     check_hints();
     check_keyvals();

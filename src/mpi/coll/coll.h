@@ -624,6 +624,7 @@ void mpi_coll_packet(mpi_worker_t *worker, int from, mpi_packet_t *packet);
 
 /* Every collective, in every variant. */
 extern const coll_ops_t coll_barrier, coll_agree;
+extern const coll_ops_t coll_window_fence, coll_window_free;      /* barriers of windows */
 extern const coll_ops_t coll_making_bcast, coll_making_allgather; /* between processes only */
 extern const coll_ops_t coll_bcast, coll_gather, coll_gatherv, coll_scatter, coll_scatterv;
 extern const coll_ops_t coll_allgather, coll_allgatherv;

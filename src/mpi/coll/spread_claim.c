@@ -44,6 +44,8 @@ static const coll_ops_t *const kinds[] = {
     &coll_inter_allreduce,
     &coll_inter_reduce_scatter,
     &coll_inter_reduce_scatter_block,
+    &coll_window_fence,
+    &coll_window_free,
 };
 
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
@@ -53,6 +55,9 @@ const coll_ops_t coll_making_bcast = {.name = "MPI_Comm_dup or one of its kind",
                                       .collective = XY_COLL_BCAST};
 const coll_ops_t coll_making_allgather = {.name = "MPI_Comm_split or one of its kind",
                                           .collective = XY_COLL_ALLGATHER};
+
+const coll_ops_t coll_window_fence = {.name = "MPI_Win_fence", .collective = XY_COLL_BARRIER};
+const coll_ops_t coll_window_free = {.name = "MPI_Win_free", .collective = XY_COLL_BARRIER};
 
 /* Of which all that is known of other processes is this. */
 static const char an_agreement[] = "MPI_Finalize or MPI_Comm_disconnect";

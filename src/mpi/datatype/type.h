@@ -192,6 +192,13 @@ void mpi_type_copy(void *target, int64_t target_count, const mpi_type_t *target_
                    const void *source, int64_t source_count, const mpi_type_t *source_type,
                    size_t *bytes_p);
 
+/* The layout of `type` as bytes that another process of the job can read, and how many they are;
+ * and a type that has this layout, of which the caller has the one reference (NULL: memory ran out,
+ * in silence). Any thread; do not park. */
+size_t mpi_type_wire_size(const mpi_type_t *type);
+void mpi_type_wire_write(const mpi_type_t *type, void *bytes);
+mpi_type_t *mpi_type_wire_read(const void *bytes);
+
 /* The number of basic elements in the first `bytes` data bytes of many `type`; -1 when the bytes
  * end inside an element. */
 int64_t mpi_type_elements(const mpi_type_t *type, size_t bytes);

@@ -44,6 +44,8 @@ void mpi_receive_compare(const mpi_request_t *receive, uint16_t signature, const
         mpi_signatures_match(signature, receive->type->signature, c->bytes))
         return;
     finding.other = mpi_comm_world_rank(receive->comm, c->source);
+    if (receive->comm->window != NULL) /* one-sided operations compare nothing */
+        return;
     if (!mpi_finding_is_known(&finding))
         report(&finding, receive, signature);
 }

@@ -11,6 +11,7 @@ enum { PIECE = 1 << 20, PIECES_AHEAD = 2 };
 
 mpi_request_t mpi_remote_sender;
 void (*mpi_remote_differs)(const mpi_request_t *receive, const remote_letter_t *letter);
+void (*mpi_remote_one_sided)(mpi_worker_t *worker, const remote_letter_t *letter);
 
 /* A message that is pulled. */
 typedef struct {
@@ -333,6 +334,9 @@ static void handle_letter(mpi_worker_t *worker, remote_letter_t *letter)
         break;
     case REMOTE_CANCEL:
         take_back(worker, letter);
+        break;
+    case REMOTE_ONE_SIDED:
+        mpi_remote_one_sided(worker, letter);
         break;
     case REMOTE_CANCELLED:
         request->completion.is_cancelled = true;

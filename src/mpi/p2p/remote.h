@@ -21,6 +21,9 @@
 #ifndef XY_MPI_P2P_REMOTE_H
 #define XY_MPI_P2P_REMOTE_H
 
+#include <stddef.h>
+#include <string.h>
+
 #include "mpi/p2p/message.h"
 
 typedef enum {
@@ -30,6 +33,7 @@ typedef enum {
     REMOTE_DONE,
     REMOTE_CANCEL,
     REMOTE_CANCELLED,
+    REMOTE_ONE_SIDED, /* of windows: mpi_remote_one_sided */
     /* Not on the wire: */
     REMOTE_PIECE,  /* a piece has been given or taken */
     REMOTE_ERRAND, /* something to do for a layer above */
@@ -72,6 +76,20 @@ typedef struct {
 
 _Static_assert(sizeof(remote_head_t) == 64, "no padding");
 
+/* ONE_SIDED: what lies behind `to` belongs to the windows (rma/far.h). */
+enum { REMOTE_WORDS = 56 };
+_Static_assert(offsetof(remote_head_t, to) + sizeof(int32_t) + REMOTE_WORDS == 64, "all of it");
+
+static inline void remote_head_set(remote_head_t *head, const void *words)
+{
+    memcpy((char *)head + sizeof(*head) - REMOTE_WORDS, words, REMOTE_WORDS);
+}
+
+static inline void remote_head_get(const remote_head_t *head, void *words)
+{
+    memcpy(words, (const char *)head + sizeof(*head) - REMOTE_WORDS, REMOTE_WORDS);
+}
+
 /* What waits in a mailbox. */
 typedef struct remote_mail {
     struct remote_mail *next;
@@ -94,6 +112,10 @@ typedef struct remote_letter {
 /* Called before a message of a collective meets `receive`, which says something else about it; and
  * does not return if they really differ. Set before ranks run. */
 extern void (*mpi_remote_differs)(const mpi_request_t *receive, const remote_letter_t *letter);
+
+/* Called for each letter of its kind, on the worker of the rank that it is for, or at its gate; the
+ * letter stays the caller's. Set before ranks run. */
+extern void (*mpi_remote_one_sided)(mpi_worker_t *worker, const remote_letter_t *letter);
 
 /* `sender` of an unexpected message from another process, whose letter is in `data`. */
 extern mpi_request_t mpi_remote_sender;

@@ -146,6 +146,38 @@ static __attribute__((noinline)) void accumulate_many(const rma_update_t *update
     }
 }
 
+/* Byte `first` of the data. */
+static void seek(mpi_cursor_t *c, size_t first)
+{
+    const mpi_layout_t *l = &c->type->layout;
+
+    c->at += (MPI_Aint)(first / c->type->size) * c->type->extent;
+    first %= c->type->size;
+    for (int level = 0; level < l->depth; level++) {
+        c->index[level] = (int64_t)(first / l->loops[level].size);
+        c->at += c->index[level] * l->loops[level].stride;
+        first %= l->loops[level].size;
+    }
+    while (l->block[c->block].before + l->block[c->block].length <= first)
+        c->block++;
+    c->done = first - l->block[c->block].before;
+}
+
+void rma_accumulate_part(const rma_update_t *update, const rma_side_t *target, size_t first,
+                         size_t n, const char *origin, char *result)
+{
+    rma_update_t u = *update;
+    mpi_cursor_t cursor = {.type = target->type, .at = target->address};
+    bool is_long;
+
+    if (!is_array(target, u.type))
+        seek(&cursor, first * u.type->size);
+    is_long = rma_long_begin(&u, n);
+    update_target(&u, target, &cursor, first, origin, result, n);
+    if (is_long)
+        rma_long_end(&u);
+}
+
 /* One element, which lies as the loops want it; the target, or one that an atomic instruction
  * updates: anywhere. */
 static bool is_one(const rma_update_t *u, const rma_side_t *side, bool is_anywhere)

@@ -11,5 +11,9 @@
  * of the same kind: update->type. */
 void rma_accumulate(const rma_update_t *update, const rma_side_t *target, const rma_side_t *origin,
                     const rma_side_t *result);
+/* Elements [first, first + n) of the target alone; those of `origin` and `result` (or NULL) lie one
+ * extent apart. Not more than the loops take at a time. */
+void rma_accumulate_part(const rma_update_t *update, const rma_side_t *target, size_t first,
+                         size_t n, const char *origin, char *result);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "mpi/rma/accumulate.h"
 #include "mpi/rma/calls.h"
+#include "mpi/rma/far.h"
 
 /* The arguments of MPI_Get_accumulate, which has all of them. */
 typedef struct {
@@ -204,7 +205,10 @@ static int accumulate(mpi_rank_t *self, rma_operation_t *o, const arguments_t *a
     if (error != MPI_SUCCESS)
         return error;
     rma_operation_sync(self);
-    if (o->target.bytes > 0)
+    if (rma_is_far(o->win, o->rank))
+        rma_far_accumulate(self, o, u.type, u.op, has_origin ? &origin : NULL,
+                           a->has_result ? &result : NULL);
+    else if (o->target.bytes > 0)
         rma_accumulate(&u, &o->target, has_origin ? &origin : NULL, a->has_result ? &result : NULL);
     rma_operation_end(self, o, has_origin ? o->target.bytes : 0, a->has_result,
                       a->has_result ? o->target.bytes : 0);
@@ -393,7 +397,10 @@ int impl_compare_and_swap(mpi_rank_t *self, const void *origin_addr, const void 
     u = update_at(self, o.win, o.rank);
     u.type = o.target.type;
     rma_operation_sync(self);
-    rma_compare_and_swap(&u, o.target.address, origin_addr, compare_addr, result_addr);
+    if (rma_is_far(o.win, o.rank))
+        rma_far_swap(self, &o, origin_addr, compare_addr, result_addr);
+    else
+        rma_compare_and_swap(&u, o.target.address, origin_addr, compare_addr, result_addr);
     rma_operation_end(self, &o, 2 * u.type->size, true, u.type->size);
     return MPI_SUCCESS;
 }

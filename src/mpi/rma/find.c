@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "mpi/rma/calls.h"
-#include "mpi/rma/rma.h"
+#include "mpi/rma/far.h"
 #include "mpi/virtual/virtual.h"
 
 int mpi_win_refuse(MPI_Win handle)
@@ -120,10 +120,15 @@ static bool find_range(int64_t count, const mpi_type_t *type, MPI_Aint *low, MPI
                     : !__builtin_add_overflow(*high, last, high);
 }
 
+static const rma_place_t *place_of(const mpi_win_t *win, int target)
+{
+    return rma_is_far(win, target) ? &win->shared->far[target].place : &win->shared->places[target];
+}
+
 static int refuse_range(mpi_win_t *win, int target, MPI_Aint disp, int64_t count,
                         const mpi_type_t *type)
 {
-    const rma_place_t *place = &win->shared->places[target];
+    const rma_place_t *place = place_of(win, target);
 
     return mpi_error(win->comm, MPI_ERR_RMA_RANGE,
                      "%lld x %s at displacement %lld (in units of %lld bytes) is not inside the "
@@ -158,8 +163,7 @@ static uintptr_t attached_until(const rma_target_t *t, uintptr_t from)
     return end;
 }
 
-/* Elements with holes between them may lie in several regions: their ends are looked at. */
-static bool is_attached(rma_target_t *t, uintptr_t from, uintptr_t to, bool has_holes)
+bool rma_is_attached(rma_target_t *t, uintptr_t from, uintptr_t to, bool has_holes)
 {
     uintptr_t end;
 
@@ -171,15 +175,22 @@ static bool is_attached(rma_target_t *t, uintptr_t from, uintptr_t to, bool has_
     return end >= to;
 }
 
+static bool is_attached(mpi_win_t *win, int target, MPI_Aint low, MPI_Aint high, bool has_holes)
+{
+    if (rma_is_far(win, target))
+        return rma_far_is_attached(win, target, (uint64_t)low, (uint64_t)high, has_holes);
+    return rma_is_attached(&win->shared->targets[target], (uintptr_t)low, (uintptr_t)high,
+                           has_holes);
+}
+
 static int find_dynamic(mpi_win_t *win, int target, MPI_Aint disp, int64_t count,
                         const mpi_type_t *type, char **address_p)
 {
-    rma_target_t *t = &win->shared->targets[target];
     MPI_Aint low, high;
 
     if (!find_range(count, type, &low, &high) || __builtin_add_overflow(disp, low, &low) ||
         __builtin_add_overflow(disp, high, &high) ||
-        !is_attached(t, (uintptr_t)low, (uintptr_t)high, !mpi_type_is_contiguous(type)))
+        !is_attached(win, target, low, high, !mpi_type_is_contiguous(type)))
         return refuse_address(win, target, disp, count, type);
     *address_p = (char *)(intptr_t)disp;
     return MPI_SUCCESS;
@@ -188,7 +199,7 @@ static int find_dynamic(mpi_win_t *win, int target, MPI_Aint disp, int64_t count
 int rma_find(mpi_win_t *win, int target, MPI_Aint disp, int64_t count, const mpi_type_t *type,
              char **address_p)
 {
-    const rma_place_t *place = &win->shared->places[target];
+    const rma_place_t *place = place_of(win, target);
     MPI_Aint offset, low, high;
 
     if (count == 0 || type->size == 0) {

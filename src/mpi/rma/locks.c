@@ -7,18 +7,28 @@
  * the first in the queue and sends it a message without data, on the window's own communicator. So
  * the wait is that of a receive: the fiber parks, virtual time goes on, a deadlock is found.
  *
+ * Where members are in several processes, the locks of a target are in its own process. A far
+ * origin asks for one by a letter and gets its answer when it is granted; one that waits here is
+ * told by an errand of its worker, since an unlock may come from anywhere. MPI_Win_lock_all asks
+ * every process.
+ *
  * Locks are granted in the order of the calls: a shared lock does not overtake an exclusive one of
  * the same target that waits, and exclusive ones and MPI_Win_lock_all, which meet at all targets,
  * have tickets.
  */
 #include "mpi/rma/calls.h"
-#include "mpi/rma/rma.h"
+#include "mpi/rma/far.h"
 #include "mpi/rma/sync.h"
 #include "mpi/virtual/virtual.h"
 
-/* In a queue, on the stack of the rank that waits: gone as soon as that has got its message. */
+/* In a queue, on the stack of the rank that waits: gone as soon as that has got its message. That
+ * of a far one is on the heap. */
 struct rma_waiter {
-    rma_waiter_t *next; /* in the queue of the target or of lock_all; then among the granted */
+    remote_errand_t errand; /* first; where `answers` are those of a rank here */
+    rma_answers_t *answers; /* NULL: it waits for a message */
+    mpi_worker_t *worker;   /* of that rank; NULL: it is a far one, */
+    int process, world;     /* and this is where */
+    rma_waiter_t *next;     /* in the queue of the target or of lock_all; then among the granted */
     rma_waiter_t *next_exclusive, **exclusive_link;
     uint64_t ticket;
     int rank, target;
@@ -156,38 +166,62 @@ static void grant_exclusives(rma_shared_t *shared, rma_waiter_t ***granted)
 
 /* ---- Taking and giving back ---- */
 
-/* Before the message arrives the waiter may not be touched any more: its rank may go on. */
+static void answer(int process, int world, uint64_t id)
+{
+    rma_far_wire_t wire = {.id = id};
+
+    rma_far_reply(process, world, RMA_FAR_ANSWER, &wire, NULL, 0);
+}
+
+/* Before the message arrives the waiter may not be touched any more: its rank may go on. `self` and
+ * `win` are not used where members are in several processes. */
 static void tell(mpi_rank_t *self, mpi_win_t *win, rma_waiter_t *granted)
 {
     for (rma_waiter_t *w = granted, *next; w != NULL; w = next) {
         int tag = w->target == ALL ? RMA_TAG_LOCK_ALL : RMA_TAG_LOCK + w->target;
 
         next = w->next;
-        rma_send_note(self, win, w->rank, tag);
+        if (w->answers == NULL) {
+            rma_send_note(self, win, w->rank, tag);
+        } else if (w->worker != NULL) {
+            mpi_network_post(w->worker, &w->errand);
+        } else {
+            answer(w->process, w->world, (uint64_t)(uintptr_t)w->answers);
+            xy_free(w);
+        }
     }
+}
+
+/* Take the lock that `w` asks for, or let it wait. */
+static bool take_or_wait(rma_shared_t *shared, rma_waiter_t *w)
+{
+    int target = w->target;
+    bool is_free;
+
+    rma_guard_acquire(&shared->guard);
+    if (target == ALL)
+        is_free = shared->first_all == NULL && may_lock_all(shared, newest);
+    else
+        is_free = shared->targets[target].first == NULL &&
+                  may_lock(shared, target, w->is_exclusive, newest);
+    if (!is_free)
+        push(shared, w);
+    else if (target == ALL)
+        shared->all++;
+    else
+        take(shared, target, w->is_exclusive, w->rank);
+    rma_guard_release(&shared->guard);
+    return is_free;
 }
 
 static void acquire(mpi_rank_t *self, mpi_win_t *win, int target, bool is_exclusive)
 {
-    rma_shared_t *shared = win->shared;
     rma_waiter_t w = {.rank = win->rank, .target = target, .is_exclusive = is_exclusive};
     bool is_free;
 
     if (__builtin_expect(mpi_job->clock != NULL, 0))
         mpi_virtual_sync(self); /* locks are taken in the order of the clock */
-    rma_guard_acquire(&shared->guard);
-    if (target == ALL)
-        is_free = shared->first_all == NULL && may_lock_all(shared, newest);
-    else
-        is_free =
-            shared->targets[target].first == NULL && may_lock(shared, target, is_exclusive, newest);
-    if (!is_free)
-        push(shared, &w);
-    else if (target == ALL)
-        shared->all++;
-    else
-        take(shared, target, is_exclusive, win->rank);
-    rma_guard_release(&shared->guard);
+    is_free = take_or_wait(win->shared, &w);
     rma_note(win, target == ALL ? MPI_UNDEFINED : target);
     if (!is_free)
         rma_receive_note(self, win, MPI_ANY_SOURCE,
@@ -226,7 +260,100 @@ static void give_back(mpi_rank_t *self, mpi_win_t *win, int target)
     tell(self, win, granted);
 }
 
+/* ---- Members in several processes ---- */
+
+/* To the target, or to one member of each other process. */
+static void ask(mpi_win_t *win, int target, rma_far_kind_t kind, bool is_exclusive,
+                rma_answers_t *answers)
+{
+    const rma_shared_t *shared = win->shared;
+    rma_far_wire_t wire = {.id = (uint64_t)(uintptr_t)answers, .flag = is_exclusive};
+
+    for (int i = 0; i < (target == ALL ? shared->door_count : 1); i++) {
+        answers->left++;
+        rma_far_send(win, target == ALL ? shared->doors[i] : target, kind, &wire, NULL, 0);
+    }
+}
+
+static void granted_here(remote_errand_t *errand)
+{
+    rma_waiter_t *w = (rma_waiter_t *)(void *)errand;
+
+    rma_answers_come(w->answers, 0);
+}
+
+static void acquire_spread(mpi_rank_t *self, mpi_win_t *win, int target, bool is_exclusive)
+{
+    rma_answers_t answers;
+    rma_waiter_t w = {.errand.run = granted_here,
+                      .answers = &answers,
+                      .worker = self->worker,
+                      .rank = win->rank,
+                      .target = target,
+                      .is_exclusive = is_exclusive};
+    bool is_here = target == ALL || !rma_is_far(win, target);
+
+    rma_note(win, target == ALL ? MPI_UNDEFINED : target);
+    rma_answers_begin(&answers, win, is_here);
+    if (target == ALL || !is_here)
+        ask(win, target, target == ALL ? RMA_FAR_LOCK_ALL : RMA_FAR_LOCK, is_exclusive, &answers);
+    if (is_here && take_or_wait(win->shared, &w))
+        rma_answers_come(&answers, 0);
+    rma_answers_wait(self, &answers);
+}
+
+/* Returns when the target's process has done it, so that no letter is left when the window goes. */
+static void give_back_spread(mpi_rank_t *self, mpi_win_t *win, int target)
+{
+    rma_answers_t answers;
+
+    rma_far_flush(self, win, target == ALL ? RMA_EVERYWHERE : target);
+    rma_answers_begin(&answers, win, 0);
+    if (target == ALL || rma_is_far(win, target))
+        ask(win, target, target == ALL ? RMA_FAR_UNLOCK_ALL : RMA_FAR_UNLOCK, false, &answers);
+    if (target == ALL || !rma_is_far(win, target))
+        give_back(self, win, target);
+    rma_answers_wait(self, &answers);
+}
+
+void rma_far_lock(mpi_win_t *win, int process, int world, bool is_all, const rma_far_wire_t *wire)
+{
+    rma_waiter_t *w = rma_far_memory(xy_calloc(1, sizeof(*w)));
+
+    w->answers = (rma_answers_t *)(uintptr_t)wire->id;
+    w->process = process;
+    w->world = world;
+    w->rank = wire->origin;
+    w->target = is_all ? ALL : win->rank;
+    w->is_exclusive = wire->flag;
+    if (take_or_wait(win->shared, w)) {
+        xy_free(w);
+        answer(process, world, wire->id);
+    }
+}
+
+void rma_far_unlock(mpi_win_t *win, bool is_all)
+{
+    give_back(NULL, win, is_all ? ALL : win->rank);
+}
+
 /* ---- The calls ---- */
+
+static void lock(mpi_rank_t *self, mpi_win_t *win, int target, bool is_exclusive)
+{
+    if (__builtin_expect(win->shared->far != NULL, 0))
+        acquire_spread(self, win, target, is_exclusive);
+    else
+        acquire(self, win, target, is_exclusive);
+}
+
+static void unlock(mpi_rank_t *self, mpi_win_t *win, int target)
+{
+    if (__builtin_expect(win->shared->far != NULL, 0))
+        give_back_spread(self, win, target);
+    else
+        give_back(self, win, target);
+}
 
 static int check_target(mpi_win_t *win, int rank)
 {
@@ -288,7 +415,7 @@ int impl_win_lock(mpi_rank_t *self, int lock_type, int rank, int assert, MPI_Win
         return error;
     if (rma_reach(win, rank) != XY_OK)
         return mpi_error_memory(win->comm, "a lock");
-    acquire(self, win, rank, lock_type == MPI_LOCK_EXCLUSIVE);
+    lock(self, win, rank, lock_type == MPI_LOCK_EXCLUSIVE);
     charge_lock(self, win, rank, true);
     win->access = RMA_ACCESS_LOCK;
     win->lock_count++;
@@ -316,7 +443,7 @@ int impl_win_unlock(mpi_rank_t *self, int rank, MPI_Win handle)
     rma_unreach(win, rank);
     if (--win->lock_count == 0)
         win->access = RMA_ACCESS_NONE;
-    give_back(self, win, rank);
+    unlock(self, win, rank);
     if (mpi_job->clock == NULL)
         rma_look(win);
     return MPI_SUCCESS;
@@ -336,7 +463,7 @@ int impl_win_lock_all(mpi_rank_t *self, int assert, MPI_Win handle)
         return error;
     if (win->access != RMA_ACCESS_NONE && win->access != RMA_ACCESS_FENCE)
         return mpi_error(win->comm, MPI_ERR_RMA_SYNC, "%s is open", rma_access_name(win));
-    acquire(self, win, ALL, false);
+    lock(self, win, ALL, false);
     win->access = RMA_ACCESS_LOCK_ALL;
     return MPI_SUCCESS;
 }
@@ -353,12 +480,14 @@ int impl_win_unlock_all(mpi_rank_t *self, MPI_Win handle)
     rma_note(win, MPI_UNDEFINED);
     rma_settle(win);
     win->access = RMA_ACCESS_NONE;
-    give_back(self, win, ALL);
+    unlock(self, win, ALL);
     rma_look(win);
     return MPI_SUCCESS;
 }
 
-/* ---- Flushing: operations are over when their call returns, so only their order is left ---- */
+/* ---- Flushing: operations here are over when their call returns, and only their order is left
+ * ----
+ */
 
 /* Everything before is seen by all before anything after; an exchange of a word of the rank's own,
  * which sanitizers understand, is as good as a fence. */
@@ -378,7 +507,17 @@ static void complete(mpi_win_t *win)
         rma_look(win);
 }
 
-static int flush(int rank, MPI_Win handle)
+/* Of far targets; locally: what comes back has come, and all buffers are free. */
+static void complete_far(mpi_win_t *win, int target, bool is_local)
+{
+    rma_note(win, target == RMA_EVERYWHERE ? MPI_UNDEFINED : target);
+    if (is_local)
+        rma_far_settle(win->owner, win);
+    else
+        rma_far_flush(win->owner, win, target);
+}
+
+static int flush(int rank, MPI_Win handle, bool is_local)
 {
     mpi_win_t *win = mpi_win_of(handle);
     int error;
@@ -388,12 +527,14 @@ static int flush(int rank, MPI_Win handle)
     if (rank == MPI_PROC_NULL)
         return MPI_SUCCESS;
     error = rma_check_passive(win, rank);
+    if (error == MPI_SUCCESS && __builtin_expect(win->shared->far != NULL, 0))
+        complete_far(win, rank, is_local);
     if (error == MPI_SUCCESS)
         complete(win);
     return error;
 }
 
-static int flush_all(MPI_Win handle)
+static int flush_all(MPI_Win handle, bool is_local)
 {
     mpi_win_t *win = mpi_win_of(handle);
 
@@ -403,28 +544,30 @@ static int flush_all(MPI_Win handle)
         return mpi_error(win->comm, MPI_ERR_RMA_SYNC,
                          "no rank is locked: this call needs an epoch of MPI_Win_lock or "
                          "MPI_Win_lock_all");
+    if (__builtin_expect(win->shared->far != NULL, 0))
+        complete_far(win, RMA_EVERYWHERE, is_local);
     complete(win);
     return MPI_SUCCESS;
 }
 
 int impl_win_flush(int rank, MPI_Win win)
 {
-    return flush(rank, win);
+    return flush(rank, win, false);
 }
 
 int impl_win_flush_local(int rank, MPI_Win win)
 {
-    return flush(rank, win);
+    return flush(rank, win, true);
 }
 
 int impl_win_flush_all(MPI_Win win)
 {
-    return flush_all(win);
+    return flush_all(win, false);
 }
 
 int impl_win_flush_local_all(MPI_Win win)
 {
-    return flush_all(win);
+    return flush_all(win, true);
 }
 
 int impl_win_sync(MPI_Win handle)

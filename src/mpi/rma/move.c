@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "mpi/rma/calls.h"
-#include "mpi/rma/operation.h"
+#include "mpi/rma/far.h"
 
 /* Data of any layout; contiguous data that is large in chunks that idle workers take. */
 static void move(const rma_side_t *to, const rma_side_t *from)
@@ -52,7 +52,12 @@ static int transfer(mpi_rank_t *self, rma_operation_t *o, bool is_put, void *add
         return rma_refuse_size(o->win, is_put ? "origin" : "target", from->bytes,
                                is_put ? "target" : "origin", to->bytes);
     rma_operation_sync(self);
-    move(to, from);
+    if (!rma_is_far(o->win, o->rank))
+        move(to, from);
+    else if (is_put)
+        rma_far_put(self, o, &origin);
+    else
+        rma_far_get(o, &origin);
     rma_operation_end(self, o, is_put ? from->bytes : 0, !is_put, is_put ? 0 : from->bytes);
     return MPI_SUCCESS;
 }

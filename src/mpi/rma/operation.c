@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/rma/operation.h"
 
+#include "mpi/rma/far.h"
 #include "mpi/virtual/virtual.h"
 
 int rma_side_refuse(mpi_win_t *win, const char *name, const void *address, int64_t count,
@@ -80,10 +81,12 @@ int rma_operation_request(mpi_rank_t *self, const rma_operation_t *o, int error,
         return mpi_error(o->win != NULL ? o->win->comm : NULL, MPI_ERR_NO_MEM,
                          "no memory for a request");
     request->call = self->call;
-    request->is_done = o->end == 0;
+    request->is_done = o->end == 0 && o->pending == NULL;
     if (request->is_done && o->win != NULL)
         rma_look(o->win); /* MPI_Wait returns at once */
-    if (!request->is_done)
+    if (o->pending != NULL)
+        o->pending->request = request;
+    else if (!request->is_done)
         mpi_virtual_request(self, request, o->end);
     *handle = mpi_request_handle(request);
     return MPI_SUCCESS;

@@ -34,8 +34,9 @@ typedef struct {
     mpi_win_t *win; /* NULL: nothing to do */
     int rank;       /* of the target in the window */
     rma_side_t target;
-    double end;         /* in virtual time: when it is over */
-    const mpi_op_t *op; /* of MPI_Accumulate and MPI_Get_accumulate; or NULL */
+    double end;             /* in virtual time: when it is over */
+    const mpi_op_t *op;     /* of MPI_Accumulate and MPI_Get_accumulate; or NULL */
+    rma_pending_t *pending; /* on a far target: not over yet; or NULL */
 } rma_operation_t;
 
 /* The slow half of rma_side_check: names what is wrong, or finds that nothing is. */
@@ -70,6 +71,7 @@ static inline int rma_operation_begin(rma_operation_t *o, MPI_Win handle, int ta
     o->win = NULL;
     o->end = 0;
     o->op = NULL;
+    o->pending = NULL;
     if (__builtin_expect(win == NULL, 0))
         return mpi_win_refuse(handle);
     rma_note(win, target);
@@ -151,7 +153,7 @@ static inline void rma_operation_end(mpi_rank_t *self, rma_operation_t *o, size_
 }
 
 /* The request of an operation that went as `error` says: it is over, in virtual time when the bytes
- * have moved. Returns the error. */
+ * have moved, on a far target when what it waits for has come. Returns the error. */
 int rma_operation_request(mpi_rank_t *self, const rma_operation_t *o, int error,
                           MPI_Request *handle);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One-sided communication. All ranks live in this process, so the memory of a window is memory that
- * every member can load from and store to: an operation is done by its origin at once, and a target
- * never has to help.
+ * One-sided communication. The memory of a window is memory that every member in this process can
+ * load from and store to: an operation is done by its origin at once, and a target never has to
+ * help. Members in other processes are `far`: what is done there is asked for by letters (far.h).
  *
  * A window is one rma_shared_t for all members (where the memory of each is, its locks) and one
  * mpi_win_t per member, which belongs to its rank: handle, attributes, and the epochs that this
@@ -80,13 +80,23 @@ typedef struct {
     MPI_Aint size, unit; /* bytes; of the displacements of others */
 } rma_place_t;
 
+/* The same of a member of another process. */
+typedef struct {
+    rma_place_t place; /* addresses there */
+    uint64_t window;   /* its mpi_win_t; 0: the member is in this process */
+    int world, process;
+} rma_far_place_t;
+
 /* Memory attached to a dynamic window. */
 typedef struct {
     char *base;
     MPI_Aint size;
 } rma_region_t;
 
-typedef struct rma_waiter rma_waiter_t; /* for a lock: locks.c */
+typedef struct rma_waiter rma_waiter_t;   /* for a lock: locks.c */
+typedef struct rma_peer rma_peer_t;       /* far.h */
+typedef struct rma_answers rma_answers_t; /* far.h */
+typedef struct rma_pending rma_pending_t; /* far.h */
 
 /* How accumulates to one target keep out of each other's way: element.h. */
 typedef struct {
@@ -108,10 +118,12 @@ typedef struct {
 
 typedef struct {
     int size;
-    int flavor;            /* MPI_WIN_FLAVOR_... */
-    rma_place_t *places;   /* [size] */
-    rma_target_t *targets; /* [size] */
-    void *memory;          /* of MPI_Win_allocate_shared: one block for all; or NULL */
+    int flavor;             /* MPI_WIN_FLAVOR_... */
+    rma_place_t *places;    /* [size]; of far members without memory */
+    rma_far_place_t *far;   /* [size]; NULL: all members are in this process */
+    int *doors, door_count; /* far members, one of each process */
+    rma_target_t *targets;  /* [size] */
+    void *memory;           /* of MPI_Win_allocate_shared: one block for all; or NULL */
     _Atomic int references;
     _Alignas(XMPI_LINES) rma_guard_t guard; /* of the locks of all targets, and of: */
     int all;                                /* members inside MPI_Win_lock_all */
@@ -123,6 +135,14 @@ typedef struct {
 } rma_shared_t;
 
 /* ---- A member's window ---- */
+
+/* What it has to do with far members. */
+typedef struct {
+    int pending;            /* operations that are not over */
+    rma_answers_t *waiting; /* until none is */
+    rma_peer_t **peers;     /* [size]; NULL: nothing was done so far */
+    rma_peer_t *dirty;      /* that may have to be flushed */
+} rma_far_t;
 
 /* Which epoch the member has opened as an origin. */
 typedef enum {
@@ -145,6 +165,7 @@ typedef struct mpi_win {
     mpi_rank_t *owner;
     double over;    /* virtual time: when all operations so far are over */
     unsigned looks; /* rma_look */
+    rma_far_t far;
     /* From here on: not in operations. */
     int lock_count;           /* RMA_ACCESS_LOCK: targets in `reached` */
     mpi_group_t *started;     /* of MPI_Win_start, or NULL; */
@@ -193,6 +214,12 @@ int mpi_win_refuse_null(const char *name, const void *site, MPI_Win handle, cons
 
 /* ---- For operations ---- */
 
+/* Is the member in another process? */
+static inline bool rma_is_far(const mpi_win_t *win, int rank)
+{
+    return win->shared->far != NULL && win->shared->far[rank].window != 0;
+}
+
 static inline bool rma_is_reached(const mpi_win_t *win, int target)
 {
     return win->reached != NULL && (win->reached[target / 64] >> (target % 64) & 1) != 0;
@@ -234,6 +261,10 @@ int rma_check_passive(mpi_win_t *win, int target);
  * *address_p is not to be used. */
 int rma_find(mpi_win_t *win, int target, MPI_Aint disp, int64_t count, const mpi_type_t *type,
              char **address_p);
+
+/* Are these bytes of a dynamic window attached by the target, which is in this process? Elements
+ * with holes between them may lie in several regions: their ends are looked at. Any thread. */
+bool rma_is_attached(rma_target_t *t, uintptr_t from, uintptr_t to, bool has_holes);
 
 /* In virtual time: an operation on `target` is over at `end`; what completes it waits until then.
  */
@@ -295,5 +326,32 @@ xy_status_t rma_info_apply(mpi_win_t *win, const mpi_info_t *info);
 void rma_locks_init(rma_shared_t *shared);
 /* The operations of the rank must be over: in virtual time, wait for that. */
 void rma_settle(mpi_win_t *win);
+/* Those on far members: what they return has come, and the buffers are the program's again; and, in
+ * addition, they are done at `target` (RMA_EVERYWHERE: at all targets). Park. */
+enum { RMA_EVERYWHERE = -1 };
+void rma_far_settle(mpi_rank_t *self, mpi_win_t *win);
+void rma_far_flush(mpi_rank_t *self, mpi_win_t *win, int target);
+/* What members of one process share of a window of `size` members, of which `members` will release
+ * it; without places. NULL: memory ran out. */
+rma_shared_t *rma_shared_new(int size, int flavor, int members);
+
+/* What a member of a new window has. */
+typedef struct {
+    mpi_comm_t *comm; /* first: for mpi_comm_duplicate_leader */
+    int flavor;
+    rma_place_t place; /* shared memory: without a base */
+    size_t alignment;  /* of its part of shared memory; 0: it follows the one before */
+    bool has_failed;   /* there was no memory for it */
+} rma_wish_t;
+
+/* The member's object over the communicator of `plan`, which has the default handler of windows,
+ * and `shared`, whose reference it takes. Raises on `parent`. */
+int rma_win_new(mpi_comm_t *parent, const mpi_plan_t *plan, rma_shared_t *shared,
+                mpi_win_t **win_p);
+void rma_win_destroy(mpi_win_t *win);
+/* Make a window whose members are in several processes. Raises on `parent`. */
+int rma_spread_create(mpi_comm_t *parent, const rma_wish_t *wish, mpi_win_t **win_p);
+
+extern const mpi_layer_t mpi_rma_layer;
 
 #endif

@@ -9,6 +9,7 @@
 #include "mpi/rma/sync.h"
 
 #include "mpi/rma/calls.h"
+#include "mpi/rma/far.h"
 
 static char no_data[1];
 
@@ -44,9 +45,6 @@ void rma_receive_note(mpi_rank_t *self, mpi_win_t *win, int from, int tag)
 
 /* ---- Fence ---- */
 
-/* A barrier, under the name of the call. */
-static const coll_ops_t fence = {.name = "MPI_Win_fence", .collective = XY_COLL_BARRIER};
-
 static int check_fence(mpi_win_t *win, int assert)
 {
     const int known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
@@ -73,7 +71,7 @@ static int check_fence(mpi_win_t *win, int assert)
 int impl_win_fence(mpi_rank_t *self, int assert, MPI_Win handle)
 {
     mpi_win_t *win = mpi_win_of(handle);
-    coll_call_t call = {.kind = &fence};
+    coll_call_t call = {.kind = &coll_window_fence}; /* a barrier */
     int error;
 
     if (win == NULL)
@@ -83,6 +81,8 @@ int impl_win_fence(mpi_rank_t *self, int assert, MPI_Win handle)
         return error;
     rma_note(win, MPI_UNDEFINED);
     rma_settle(win);
+    if (win->shared->far != NULL)
+        rma_far_flush(self, win, RMA_EVERYWHERE);
     call.comm = win->comm;
     coll_run(self, &call);
     win->access = (assert &MPI_MODE_NOSUCCEED) != 0 ? RMA_ACCESS_NONE : RMA_ACCESS_FENCE;
@@ -314,8 +314,12 @@ int impl_win_complete(mpi_rank_t *self, MPI_Win handle)
         return mpi_error(win->comm, MPI_ERR_RMA_SYNC,
                          "no access epoch of MPI_Win_start is open; MPI_Win_start comes first");
     rma_settle(win);
+    if (win->shared->far != NULL)
+        rma_far_settle(self, win);
     for (int i = 0; i < win->started->size; i++) {
         rma_note(win, win->goals[i]);
+        if (rma_is_far(win, win->goals[i]))
+            rma_far_follow(win, win->goals[i]);
         rma_send_note(self, win, win->goals[i], RMA_TAG_COMPLETE);
     }
     end_access(win);

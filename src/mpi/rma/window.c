@@ -9,18 +9,9 @@
 
 #include "mpi/rma/calls.h"
 #include "mpi/rma/element.h"
-#include "mpi/rma/rma.h"
+#include "mpi/rma/far.h"
 
 enum { LINE = 64 };
-
-/* What a member asks for. */
-typedef struct {
-    mpi_comm_t *comm; /* first: for mpi_comm_duplicate_leader */
-    int flavor;
-    rma_place_t place; /* shared memory: without a base */
-    size_t alignment;  /* of its part of shared memory; 0: it follows the one before */
-    bool has_failed;   /* there was no memory for it */
-} wish_t;
 
 typedef struct {
     mpi_plan_t plan;      /* first, likewise */
@@ -46,6 +37,8 @@ static void shared_destroy(rma_shared_t *shared)
     free(shared->targets);
     free(shared->memory);
     xy_free(shared->places);
+    xy_free(shared->far);
+    xy_free(shared->doors);
     free(shared);
 }
 
@@ -61,7 +54,7 @@ static size_t place_parts(rma_shared_t *shared, void *const *inputs, char *block
     size_t bytes = 0;
 
     for (int r = 0; r < shared->size; r++) {
-        const wish_t *wish = inputs[r];
+        const rma_wish_t *wish = inputs[r];
 
         if (__builtin_add_overflow(bytes, wish->alignment, &bytes))
             return 0;
@@ -80,8 +73,8 @@ static bool place_shared_memory(rma_shared_t *shared, void *const *inputs)
     size_t bytes = place_parts(shared, inputs, NULL), most = LINE;
 
     for (int r = 0; r < shared->size; r++)
-        if (((const wish_t *)inputs[r])->alignment > most)
-            most = ((const wish_t *)inputs[r])->alignment;
+        if (((const rma_wish_t *)inputs[r])->alignment > most)
+            most = ((const rma_wish_t *)inputs[r])->alignment;
     if (bytes == 0 || posix_memalign(&shared->memory, most, bytes) != 0) {
         shared->memory = NULL;
         return false;
@@ -90,29 +83,37 @@ static bool place_shared_memory(rma_shared_t *shared, void *const *inputs)
     return true;
 }
 
-static rma_shared_t *shared_new(void *const *inputs, int size)
+rma_shared_t *rma_shared_new(int size, int flavor, int members)
 {
-    const wish_t *first = inputs[0];
     rma_shared_t *shared = lines_alloc(sizeof(*shared));
 
     if (shared == NULL)
         return NULL;
     shared->size = size;
-    shared->flavor = first->flavor;
-    atomic_init(&shared->references, size);
+    shared->flavor = flavor;
+    atomic_init(&shared->references, members);
     shared->places = xy_calloc((size_t)size, sizeof(*shared->places));
     shared->targets = lines_alloc((size_t)size * sizeof(*shared->targets));
     if (shared->places == NULL || shared->targets == NULL) {
         shared_destroy(shared);
         return NULL;
     }
-    for (int r = 0; r < size; r++) {
-        shared->places[r] = ((const wish_t *)inputs[r])->place;
+    for (int r = 0; r < size; r++)
         shared->targets[r].regions = XY_VEC_INIT(rma_region_t);
-    }
     rma_locks_init(shared);
     rma_elements_prepare();
-    if (first->flavor == MPI_WIN_FLAVOR_SHARED && !place_shared_memory(shared, inputs)) {
+    return shared;
+}
+
+static rma_shared_t *shared_make(void *const *inputs, int size)
+{
+    const rma_wish_t *first = inputs[0];
+    rma_shared_t *shared = rma_shared_new(size, first->flavor, size);
+
+    for (int r = 0; shared != NULL && r < size; r++)
+        shared->places[r] = ((const rma_wish_t *)inputs[r])->place;
+    if (shared != NULL && first->flavor == MPI_WIN_FLAVOR_SHARED &&
+        !place_shared_memory(shared, inputs)) {
         shared_destroy(shared);
         return NULL;
     }
@@ -133,17 +134,18 @@ static void create_leader(void *const *inputs, int size, void *const *outputs)
 
     mpi_comm_duplicate_leader(inputs, size, outputs);
     for (int r = 0; r < size; r++)
-        has_failed |= ((const wish_t *)inputs[r])->has_failed;
+        has_failed |= ((const rma_wish_t *)inputs[r])->has_failed;
     has_failed |= ((const answer_t *)outputs[0])->plan.status != XY_OK;
-    shared = has_failed ? NULL : shared_new(inputs, size);
+    shared = has_failed ? NULL : shared_make(inputs, size);
     for (int r = 0; r < size; r++)
         ((answer_t *)outputs[r])->shared = shared;
 }
 
 /* ---- A member's object ---- */
 
-static void win_destroy(mpi_win_t *win)
+void rma_win_destroy(mpi_win_t *win)
 {
+    rma_far_destroy(win);
     if (win->shared != NULL)
         shared_release(win->shared);
     free(win->memory);
@@ -167,20 +169,19 @@ static void win_describe(mpi_win_t *win, const rma_place_t *place)
     win->model = MPI_WIN_UNIFIED;
 }
 
-/* The object and its communicator, which has the default handler of windows. Raises on `parent`. */
-static int win_new(mpi_comm_t *parent, const answer_t *answer, mpi_win_t **win_p)
+int rma_win_new(mpi_comm_t *parent, const mpi_plan_t *plan, rma_shared_t *shared, mpi_win_t **win_p)
 {
     mpi_win_t *win = xy_calloc(1, sizeof(*win));
     mpi_comm_t *comm = NULL;
-    int error = mpi_comm_from_plan(parent, &answer->plan, &comm);
+    int error = mpi_comm_from_plan(parent, plan, &comm);
 
     if (error == MPI_SUCCESS && win == NULL) {
         mpi_comm_release(comm);
         error = mpi_error_memory(parent, "a window");
     }
     if (error != MPI_SUCCESS) {
-        if (answer->plan.status == XY_OK && answer->shared != NULL)
-            shared_release(answer->shared);
+        if (plan->status == XY_OK && shared != NULL)
+            shared_release(shared);
         xy_free(win);
         return error;
     }
@@ -191,7 +192,7 @@ static int win_new(mpi_comm_t *parent, const answer_t *answer, mpi_win_t **win_p
     win->comm->context |= XMPI_CONTEXT_SHADOW;
     win->comm->window = mpi_win_handle(win);
     strcpy(win->comm->name, "a window");
-    win->shared = answer->shared;
+    win->shared = shared;
     win->owner = parent->owner;
     win->rank = win->comm->rank;
     win->size = win->comm->size;
@@ -199,32 +200,34 @@ static int win_new(mpi_comm_t *parent, const answer_t *answer, mpi_win_t **win_p
     return MPI_SUCCESS;
 }
 
-/* All members come here with their wishes. `memory` is the window's from now on. */
-static int create(mpi_comm_t *parent, wish_t *wish, void *memory, MPI_Info info, mpi_win_t **win_p)
+/* All members come here with their wishes; one makes what they share. */
+static int agree(mpi_comm_t *parent, rma_wish_t *wish, mpi_win_t **win_p)
 {
     answer_t answer;
-    mpi_win_t *win;
     int error;
 
-    if (mpi_comm_is_spread(parent)) {
-        free(memory);
-        return mpi_error(parent, MPI_ERR_UNSUPPORTED_OPERATION,
-                         "%s has ranks in several processes, and one-sided communication between "
-                         "processes is not implemented; use messages, or a communicator of "
-                         "MPI_Comm_split_type with MPI_COMM_TYPE_SHARED",
-                         mpi_comm_name(parent));
-    }
     wish->comm = parent;
     error = mpi_coll_agree(parent, wish, &answer, create_leader);
     if (error == MPI_SUCCESS)
-        error = win_new(parent, &answer, &win);
+        error = rma_win_new(parent, &answer.plan, answer.shared, win_p);
+    return error;
+}
+
+/* `memory` is the window's from now on. */
+static int create(mpi_comm_t *parent, rma_wish_t *wish, void *memory, MPI_Info info,
+                  mpi_win_t **win_p)
+{
+    mpi_win_t *win;
+    int error = mpi_comm_is_spread(parent) ? rma_spread_create(parent, wish, &win)
+                                           : agree(parent, wish, &win);
+
     if (error != MPI_SUCCESS) {
         free(memory);
         return error;
     }
     win->memory = memory;
     if (win->shared == NULL || rma_info_apply(win, mpi_info_of(info)) != XY_OK) {
-        win_destroy(win);
+        rma_win_destroy(win);
         return mpi_error_memory(parent, "a window");
     }
     win_describe(win, &wish->place);
@@ -264,7 +267,7 @@ static int check_arguments(MPI_Comm handle, MPI_Aint size, MPI_Aint unit, MPI_In
 int impl_win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm handle,
                       MPI_Win *handle_p)
 {
-    wish_t wish = {.flavor = MPI_WIN_FLAVOR_CREATE, .place = {base, size, disp_unit}};
+    rma_wish_t wish = {.flavor = MPI_WIN_FLAVOR_CREATE, .place = {base, size, disp_unit}};
     mpi_comm_t *comm;
     mpi_win_t *win;
     int error = check_arguments(handle, size, disp_unit, info, handle_p, &comm);
@@ -286,7 +289,7 @@ int impl_win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info in
 int impl_win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm handle,
                         void *baseptr, MPI_Win *handle_p)
 {
-    wish_t wish = {.flavor = MPI_WIN_FLAVOR_ALLOCATE, .place = {NULL, size, disp_unit}};
+    rma_wish_t wish = {.flavor = MPI_WIN_FLAVOR_ALLOCATE, .place = {NULL, size, disp_unit}};
     mpi_comm_t *comm;
     mpi_win_t *win;
     void *memory = NULL;
@@ -319,7 +322,7 @@ static bool is_true(const mpi_info_t *info, const char *key)
 int impl_win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm handle,
                                void *baseptr, MPI_Win *handle_p)
 {
-    wish_t wish = {.flavor = MPI_WIN_FLAVOR_SHARED, .place = {NULL, size, disp_unit}};
+    rma_wish_t wish = {.flavor = MPI_WIN_FLAVOR_SHARED, .place = {NULL, size, disp_unit}};
     mpi_comm_t *comm;
     mpi_win_t *win;
     int error = check_arguments(handle, size, disp_unit, info, handle_p, &comm);
@@ -340,7 +343,7 @@ int impl_win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
 
 int impl_win_create_dynamic(MPI_Info info, MPI_Comm handle, MPI_Win *handle_p)
 {
-    wish_t wish = {.flavor = MPI_WIN_FLAVOR_DYNAMIC, .place = {NULL, 0, 1}};
+    rma_wish_t wish = {.flavor = MPI_WIN_FLAVOR_DYNAMIC, .place = {NULL, 0, 1}};
     mpi_comm_t *comm;
     mpi_win_t *win;
     int error = check_arguments(handle, 0, 1, info, handle_p, &comm);
@@ -370,6 +373,16 @@ static int refuse_open_epoch(mpi_win_t *win)
 }
 
 /* When all members have come here, no operation of theirs is on its way. */
+static void meet(mpi_win_t *win)
+{
+    coll_call_t call = {.kind = &coll_window_free, .comm = win->comm};
+
+    if (win->shared->far != NULL)
+        coll_run(win->owner, &call);
+    else
+        mpi_coll_agree(win->comm, NULL, NULL, nothing);
+}
+
 int impl_win_free(MPI_Win *handle_p)
 {
     mpi_win_t *win = handle_p != NULL ? mpi_win_of(*handle_p) : NULL;
@@ -387,8 +400,8 @@ int impl_win_free(MPI_Win *handle_p)
     error = mpi_attributes_delete(XMPI_ATTR_WIN, *handle_p, &win->attributes);
     if (error != MPI_SUCCESS)
         return mpi_error_raise(win->comm, error, "the delete function of an attribute failed");
-    mpi_coll_agree(win->comm, NULL, NULL, nothing);
-    win_destroy(win);
+    meet(win);
+    rma_win_destroy(win);
     *handle_p = MPI_WIN_NULL;
     return MPI_SUCCESS;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * random SEED [--steps N] [--only LIST] [--threads] [--plain] [--no-windows] [--verbose]
+ * random SEED [--steps N] [--only LIST] [--threads] [--plain] [--verbose]
  *
  * Runs the random program of this seed (random.h). --only takes some of its steps, '3,7-9';
  * --threads lets ranks have threads that call MPI; --plain leaves out persistent collectives and
@@ -21,7 +21,7 @@ bool is_verbose;
 static uint64_t seed;
 static int steps = 60;
 static const char *only;
-static bool has_threads, is_plain, has_no_windows;
+static bool has_threads, is_plain;
 
 uint64_t hash(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
@@ -128,8 +128,7 @@ static void take_step(void)
         compute_a_little();
     while (at >= kinds[k].weight)
         at -= kinds[k++].weight;
-    if (kinds[k].run != step_window || !has_no_windows)
-        kinds[k].run();
+    kinds[k].run();
     pending_complete_some();
 }
 
@@ -137,7 +136,7 @@ static void read_arguments(int argc, char **argv)
 {
     if (argc < 2) {
         fprintf(stderr, "random SEED [--steps N] [--only LIST] [--threads] [--plain] "
-                        "[--no-windows] [--verbose]\n");
+                        "[--verbose]\n");
         exit(2);
     }
     seed = strtoull(argv[1], NULL, 0);
@@ -150,8 +149,6 @@ static void read_arguments(int argc, char **argv)
             has_threads = true;
         else if (strcmp(argv[i], "--plain") == 0)
             is_plain = true;
-        else if (strcmp(argv[i], "--no-windows") == 0)
-            has_no_windows = true;
         else if (strcmp(argv[i], "--verbose") == 0)
             is_verbose = true;
     }

@@ -110,8 +110,7 @@ def processes_command(number, given, ranks, choose):
     if choose.random() < 0.4:
         options += ["--eager", choose.choice(["0", "64", "1K", "100K"])]
     options += choose.choice([[], [], ["--progress", "none"], ["--spin", "0"]])
-    return [given.mpiexec, "-n", str(max(2, ranks)), *options, given.program, str(number), "--steps", str(given.steps),
-            "--no-windows"]
+    return [given.mpiexec, "-n", str(max(2, ranks)), *options, given.program, str(number), "--steps", str(given.steps)]
 
 
 def command_of(number, given):

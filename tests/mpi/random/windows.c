@@ -34,6 +34,19 @@ static int additions(int origin, int target)
     return (int)(hash((uint64_t)step, 22, (uint64_t)origin, (uint64_t)target) % 3);
 }
 
+/* Are all members in one process? */
+static bool have_memory_in_common(MPI_Comm comm)
+{
+    MPI_Comm near;
+    int all, members;
+
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near);
+    MPI_Comm_size(comm, &all);
+    MPI_Comm_size(near, &members);
+    MPI_Comm_free(&near);
+    return members == all;
+}
+
 static void window_create(window_t *w)
 {
     int elements = w->comm->size * w->block + COUNTERS;
@@ -46,7 +59,7 @@ static void window_create(window_t *w)
             fail("no memory for a window");
         pending_keep(w->memory);
         MPI_Win_create(w->memory, bytes, sizeof(uint64_t), MPI_INFO_NULL, comm, &w->win);
-    } else if (chance(&shared_random, 50)) {
+    } else if (chance(&shared_random, 50) || !have_memory_in_common(comm)) {
         MPI_Win_allocate(bytes, sizeof(uint64_t), MPI_INFO_NULL, comm, &w->memory, &w->win);
     } else {
         MPI_Win_allocate_shared(bytes, sizeof(uint64_t), MPI_INFO_NULL, comm, &w->memory, &w->win);

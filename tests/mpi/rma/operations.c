@@ -339,6 +339,187 @@ static void order(void)
     CHECK_EQUAL(cells[60], 100 * 49 + left);
 }
 
+/* ---- Large data of many layouts ---- */
+
+enum { WIDE = 60000, STEPS = 12, BLOCKS = 3000 };
+
+/* Every (k + 2)-th number. */
+static MPI_Datatype stepped(int k)
+{
+    MPI_Datatype type;
+
+    MPI_Type_vector(WIDE / (k + 2), 1, k + 2, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    return type;
+}
+
+/* Blocks of one and two numbers at distances without a rule. */
+static MPI_Datatype scattered(int *numbers)
+{
+    static int lengths[BLOCKS], at[BLOCKS];
+    MPI_Datatype type;
+
+    *numbers = 0;
+    for (int i = 0; i < BLOCKS; i++) {
+        at[i] = i * 20 + i * i % 17;
+        lengths[i] = 1 + i % 2;
+        *numbers += lengths[i];
+    }
+    MPI_Type_indexed(BLOCKS, lengths, at, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    return type;
+}
+
+/* More layouts than a target keeps, each twice, and more data than one message has. */
+static void many_layouts(void)
+{
+    static int out[WIDE], in[WIDE];
+    int *numbers;
+    MPI_Datatype types[STEPS];
+    MPI_Win own;
+
+    MPI_Win_allocate(sizeof(out), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &numbers, &own);
+    for (int k = 0; k < STEPS; k++)
+        types[k] = stepped(k);
+    for (int i = 0; i < WIDE; i++) {
+        out[i] = i;
+        numbers[i] = 0;
+    }
+    MPI_Win_fence(0, own);
+    for (int k = 0; k < 2 * STEPS; k++)
+        MPI_Accumulate(out, WIDE / (k % STEPS + 2), MPI_INT, right, 0, 1, types[k % STEPS], MPI_SUM,
+                       own);
+    MPI_Win_fence(0, own);
+    for (int i = 0; i < WIDE; i++) {
+        int sum = 0;
+
+        for (int k = 0; k < STEPS; k++)
+            if (i % (k + 2) == 0 && i / (k + 2) < WIDE / (k + 2))
+                sum += 2 * (i / (k + 2));
+        CHECK_EQUAL(numbers[i], sum);
+        out[i] = sum;
+    }
+    MPI_Win_fence(0, own);
+    MPI_Get_accumulate(NULL, 0, MPI_INT, in, WIDE / 3, MPI_INT, right, 0, 1, types[1], MPI_NO_OP,
+                       own);
+    MPI_Win_fence(0, own);
+    for (int i = 0; i < WIDE / 3; i++)
+        CHECK_EQUAL(in[i], out[3 * i]);
+    memset(in, 0, sizeof(in));
+    MPI_Get(in, 1, types[0], right, 0, 1, types[0], own);
+    MPI_Win_fence(0, own);
+    for (int i = 0; i < WIDE; i++)
+        CHECK_EQUAL(in[i], i % 2 == 0 ? out[i] : 0);
+    for (int k = 0; k < STEPS; k++)
+        MPI_Type_free(&types[k]);
+    MPI_Win_free(&own);
+}
+
+/* A layout that is longer than one message, and more accumulates than wait at a target. */
+static void long_layout(void)
+{
+    static int out[WIDE], in[WIDE];
+    int *numbers, n;
+    MPI_Datatype type = scattered(&n);
+    MPI_Win own;
+
+    MPI_Win_allocate((WIDE + 20) * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD,
+                     &numbers, &own);
+    memset(numbers, 0, (WIDE + 20) * sizeof(int));
+    for (int i = 0; i < WIDE; i++)
+        out[i] = i + rank;
+    MPI_Win_fence(0, own);
+    MPI_Put(out, n, MPI_INT, right, 0, 1, type, own);
+    MPI_Win_fence(0, own);
+    for (int i = 0, at = 0; i < BLOCKS; at += 1 + i % 2, i++)
+        CHECK_EQUAL(numbers[i * 20 + i * i % 17], at + left);
+    MPI_Get(in, n, MPI_INT, right, 0, 1, type, own);
+    MPI_Win_fence(0, own);
+    CHECK_EQUAL(memcmp(in, out, (size_t)n * sizeof(int)), 0);
+    memset(numbers, 0, (WIDE + 20) * sizeof(int));
+    MPI_Win_fence(0, own);
+    for (int i = 0; i < 8; i++)
+        MPI_Accumulate(out, WIDE, MPI_INT, right, 0, WIDE, MPI_INT, MPI_SUM, own);
+    MPI_Accumulate(out, WIDE, MPI_INT, right, 0, WIDE, MPI_INT, MPI_REPLACE, own);
+    MPI_Get_accumulate(out, WIDE, MPI_INT, in, WIDE, MPI_INT, right, 0, WIDE, MPI_INT, MPI_SUM,
+                       own);
+    MPI_Win_fence(0, own);
+    CHECK_EQUAL(memcmp(in, out, sizeof(out)), 0);
+    for (int i = 0; i < WIDE; i++)
+        CHECK_EQUAL(numbers[i], 2 * (i + left));
+    MPI_Type_free(&type);
+    MPI_Win_free(&own);
+}
+
+/* Memory that comes and goes. */
+static void dynamic(void)
+{
+    static int memory[WIDE], in[WIDE];
+    MPI_Aint *where = malloc((size_t)size * sizeof(*where));
+    MPI_Request requests[2];
+    MPI_Win own;
+
+    CHECK(where != NULL);
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &own);
+    MPI_Win_set_errhandler(own, MPI_ERRORS_RETURN);
+    MPI_Win_attach(own, memory, sizeof(memory));
+    for (int i = 0; i < WIDE; i++)
+        memory[i] = i + rank;
+    MPI_Get_address(memory, &where[rank]);
+    MPI_Allgather(MPI_IN_PLACE, 1, MPI_AINT, where, 1, MPI_AINT, MPI_COMM_WORLD);
+    MPI_Win_lock_all(0, own);
+    CHECK_EQUAL(MPI_Rget(in, 10, MPI_INT, right, where[right] + 8, 10, MPI_INT, own, &requests[0]),
+                MPI_SUCCESS);
+    CHECK_EQUAL(MPI_Rget(in + 10, WIDE - 10, MPI_INT, right, where[right] + 40, WIDE - 10, MPI_INT,
+                         own, &requests[1]),
+                MPI_SUCCESS);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < WIDE; i++)
+        CHECK_EQUAL(in[i], i + right + (i < 10 ? 2 : 0));
+    CHECK_EQUAL(MPI_Get(in, 1, MPI_INT, right, where[right] - 4, 1, MPI_INT, own),
+                MPI_ERR_RMA_RANGE);
+    CHECK_EQUAL(MPI_Get(in, 2, MPI_INT, right, where[right] + (WIDE - 1) * 4, 2, MPI_INT, own),
+                MPI_ERR_RMA_RANGE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_detach(own, memory);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQUAL(MPI_Get(in, 1, MPI_INT, right, where[right], 1, MPI_INT, own), MPI_ERR_RMA_RANGE);
+    MPI_Win_unlock_all(own);
+    MPI_Win_free(&own);
+    free(where);
+}
+
+/* Rank 0 computes, and calls nothing, until others have changed its memory: those of another
+ * process must be able to. */
+static void while_it_computes(void)
+{
+    volatile int *seen = cells;
+    int here, one = 1, before;
+    MPI_Comm near;
+
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near);
+    MPI_Comm_size(near, &here);
+    MPI_Allreduce(MPI_IN_PLACE, &here, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Comm_free(&near);
+    if (here == size)
+        return;
+    fill(0);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    if (rank == 0) {
+        while (seen[1] != 100)
+            continue;
+    } else if (rank == size - 1) {
+        for (int i = 0; i < 99; i++) {
+            MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+            MPI_Accumulate(&one, 1, MPI_INT, 0, 1, 1, MPI_INT, MPI_SUM, win);
+            MPI_Get(&before, 1, MPI_INT, 0, 1, 1, MPI_INT, win);
+            MPI_Win_unlock(0, win);
+        }
+        CHECK(before == 99 || before == 100);
+    }
+    MPI_Win_fence(0, win);
+}
+
 /* ---- Errors ---- */
 
 #define REFUSED(call, class)                                                                       \
@@ -434,6 +615,10 @@ int main(int argc, char **argv)
     requests();
     nowhere();
     order();
+    many_layouts();
+    long_layout();
+    dynamic();
+    while_it_computes();
     wrong_arguments();
     own_operations();
     MPI_Win_free(&win);

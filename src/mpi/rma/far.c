@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operations on members of other processes, from the side of their origin: see far.h. */
+#include "mpi/rma/far.h"
+
+#include <stdlib.h>
+
+#include "mpi/rma/sync.h"
+#include "net/net.h"
+
+/* Bytes to one target that it has not confirmed: what waits there takes memory. And the data of one
+ * letter of an accumulate. */
+enum { UNFLUSHED_MOST = 1 << 20, PART_MOST = 32 << 10 };
+
+void *rma_far_memory(void *memory)
+{
+    if (memory == NULL) {
+        xy_fail_memory("working on a window between processes");
+        mpi_job->abort(1);
+        abort(); /* not reached: the launcher ended the process */
+    }
+    return memory;
+}
+
+/* ---- Letters ---- */
+
+void rma_far_reply(int process, int world, rma_far_kind_t kind, const rma_far_wire_t *wire,
+                   const void *data, size_t size)
+{
+    remote_head_t head = {.kind = REMOTE_ONE_SIDED, .flags = (uint8_t)kind, .to = world};
+
+    remote_head_set(&head, wire);
+    mpi_network_send(process, &head, data, size);
+}
+
+void rma_far_send(mpi_win_t *win, int to, rma_far_kind_t kind, rma_far_wire_t *wire,
+                  const void *data, size_t size)
+{
+    const rma_far_place_t *far = &win->shared->far[to];
+
+    wire->window = far->window;
+    wire->origin = win->rank;
+    rma_far_reply(far->process, far->world, kind, wire, data, size);
+}
+
+size_t rma_far_room(size_t element)
+{
+    size_t room = xy_net_short_limit(mpi_job->net) - sizeof(remote_head_t);
+
+    if (room > PART_MOST)
+        room = PART_MOST;
+    return room / element * element;
+}
+
+/* ---- Answers ---- */
+
+void rma_answers_begin(rma_answers_t *answers, mpi_win_t *win, int left)
+{
+    mpi_request_init(&answers->request, win->owner, XMPI_KIND_REMOTE);
+    answers->request.call = win->owner->call;
+    answers->request.comm = win->comm; /* for reports; no reference */
+    answers->request.peer = MPI_ANY_SOURCE;
+    answers->request.tag = 0;
+    answers->left = left;
+    answers->value = 0;
+    answers->next = NULL;
+}
+
+void rma_answers_wait(mpi_rank_t *self, rma_answers_t *answers)
+{
+    if (answers->left > 0)
+        mpi_request_wait(self, &answers->request);
+}
+
+void rma_answers_come(rma_answers_t *answers, uint64_t value)
+{
+    answers->value = value;
+    if (--answers->left == 0)
+        mpi_request_complete(&answers->request);
+}
+
+/* ---- Pending operations ---- */
+
+static rma_pending_t *pending_new(rma_operation_t *o, const rma_side_t *to, uint64_t left)
+{
+    rma_pending_t *pending = rma_far_memory(xy_malloc(sizeof(*pending)));
+
+    *pending = (rma_pending_t){.win = o->win, .left = left};
+    if (to != NULL) {
+        pending->to = *to;
+        mpi_type_hold(to->type);
+    }
+    o->win->far.pending++;
+    o->pending = pending;
+    return pending;
+}
+
+static void pending_end(rma_pending_t *pending)
+{
+    rma_far_t *far = &pending->win->far;
+    rma_answers_t *waiting = NULL;
+
+    if (pending->request != NULL)
+        mpi_request_complete(pending->request);
+    if (pending->to.type != NULL)
+        mpi_type_release(pending->to.type);
+    xy_free(pending);
+    if (--far->pending == 0) {
+        waiting = far->waiting;
+        far->waiting = NULL;
+    }
+    for (rma_answers_t *next; waiting != NULL; waiting = next) {
+        next = waiting->next;
+        rma_answers_come(waiting, 0);
+    }
+}
+
+void rma_pending_come(rma_pending_t *pending, uint64_t bytes)
+{
+    pending->left -= bytes;
+    if (pending->left == 0)
+        pending_end(pending);
+}
+
+/* pending_end takes it out of the list, before the wait is over. */
+static __attribute__((noinline)) void push_waiting(rma_far_t *far, rma_answers_t *answers)
+{
+    answers->next = far->waiting;
+    far->waiting = answers;
+}
+
+void rma_far_settle(mpi_rank_t *self, mpi_win_t *win)
+{
+    rma_answers_t answers;
+
+    if (win->far.pending == 0)
+        return;
+    rma_answers_begin(&answers, win, 1);
+    push_waiting(&win->far, &answers);
+    rma_answers_wait(self, &answers);
+}
+
+/* ---- Flushing ---- */
+
+static void sent(rma_peer_t *peer, mpi_win_t *win, size_t bytes)
+{
+    peer->unflushed += sizeof(remote_head_t) + bytes;
+    if (peer->is_listed)
+        return;
+    peer->is_listed = true;
+    peer->next_dirty = win->far.dirty;
+    win->far.dirty = peer;
+}
+
+static void flush_peer(mpi_win_t *win, rma_peer_t *peer, rma_answers_t *answers)
+{
+    rma_far_wire_t wire = {.id = (uint64_t)(uintptr_t)answers};
+
+    if (peer->unflushed == 0)
+        return;
+    peer->unflushed = 0;
+    answers->left++;
+    rma_far_send(win, peer->rank, RMA_FAR_FLUSH, &wire, NULL, 0);
+}
+
+void rma_far_flush(mpi_rank_t *self, mpi_win_t *win, int target)
+{
+    rma_answers_t answers;
+
+    if (win->far.dirty == NULL && win->far.pending == 0)
+        return;
+    rma_answers_begin(&answers, win, 0);
+    if (target != RMA_EVERYWHERE) {
+        if (rma_is_far(win, target))
+            flush_peer(win, rma_far_peer(win, target), &answers);
+    } else {
+        for (rma_peer_t *peer = win->far.dirty; peer != NULL; peer = peer->next_dirty) {
+            peer->is_listed = false;
+            flush_peer(win, peer, &answers);
+        }
+        win->far.dirty = NULL;
+    }
+    rma_answers_wait(self, &answers);
+    rma_far_settle(self, win);
+}
+
+/* The target must be able to keep up. Waits for what was sent, not for what is pending: this may be
+ * in the middle of an operation. */
+static void throttle(mpi_rank_t *self, mpi_win_t *win, rma_peer_t *peer)
+{
+    rma_answers_t answers;
+
+    if (peer->unflushed <= UNFLUSHED_MOST)
+        return;
+    rma_answers_begin(&answers, win, 0);
+    flush_peer(win, peer, &answers);
+    rma_answers_wait(self, &answers);
+}
+
+/* ---- Data ---- */
+
+static bool is_plain(const rma_side_t *side)
+{
+    return mpi_type_is_contiguous(side->type) && !mpi_is_on_device(side->address);
+}
+
+/* A letter with `bytes` of `side` from `offset` on. */
+static void send_data(mpi_rank_t *self, mpi_win_t *win, rma_peer_t *peer, rma_far_kind_t kind,
+                      rma_far_wire_t *wire, const rma_side_t *side)
+{
+    char *packed;
+
+    if (is_plain(side)) {
+        rma_far_send(win, peer->rank, kind, wire, side->address + wire->offset, wire->bytes);
+    } else {
+        packed = rma_far_memory(mpi_buffer_take(self->worker, wire->bytes));
+        mpi_type_pack(packed, side->address, side->count, side->type, wire->offset, wire->bytes);
+        rma_far_send(win, peer->rank, kind, wire, packed, wire->bytes);
+        mpi_buffer_give(self->worker, packed);
+    }
+    sent(peer, win, wire->bytes);
+}
+
+static rma_far_wire_t wire_of(const rma_operation_t *o, rma_peer_t *peer)
+{
+    return (rma_far_wire_t){.address = (uint64_t)(uintptr_t)o->target.address,
+                            .count = o->target.count,
+                            .type = rma_far_type(o->win, peer, o->target.type)};
+}
+
+/* ---- Large messages ---- */
+
+/* The request of a message with data of the window: it is part of an operation. */
+static mpi_request_t *part_new(mpi_rank_t *self, mpi_win_t *win, mpi_request_kind_t kind,
+                               const mpi_transfer_t *t, void (*over)(mpi_request_t *part),
+                               void *extra)
+{
+    mpi_request_t *part = rma_far_memory(mpi_request_new(self, kind));
+
+    mpi_request_describe(part, t);
+    part->extra = extra;
+    part->release = over;
+    mpi_comm_hold(win->comm);
+    mpi_type_hold(t->type);
+    return part;
+}
+
+void rma_part_receive(mpi_win_t *win, int from, int tag, const rma_side_t *side,
+                      void (*over)(mpi_request_t *part), void *extra)
+{
+    mpi_transfer_t t = {.comm = win->comm,
+                        .buffer = side->address,
+                        .count = side->count,
+                        .type = side->type,
+                        .peer = from,
+                        .tag = tag};
+    mpi_request_t *part = part_new(win->owner, win, XMPI_KIND_RECV, &t, over, extra);
+
+    part->is_freed = true;
+    mpi_recv_start(win->owner, &t, part, false);
+}
+
+void rma_part_send(mpi_win_t *win, int to, int tag, const rma_side_t *side, uint64_t bytes)
+{
+    mpi_transfer_t t = {.comm = win->comm,
+                        .buffer = side->address,
+                        .count = side->count,
+                        .type = side->type,
+                        .peer = to,
+                        .tag = tag};
+    mpi_request_t *part = part_new(win->owner, win, XMPI_KIND_SEND, &t, NULL, win);
+    xy_envelope_t envelope = {win->comm->context, win->rank, tag};
+
+    part->is_freed = true;
+    if (mpi_remote_send(win->owner, mpi_comm_world_rank(win->comm, to), &t, bytes, &envelope, part))
+        mpi_request_free(part); /* it was small */
+}
+
+/* The message of MPI_Win_complete comes behind all that was sent to `target`. */
+void rma_far_follow(mpi_win_t *win, int target)
+{
+    if (win->far.peers != NULL && win->far.peers[target] != NULL)
+        win->far.peers[target]->unflushed = 0;
+}
+
+static void get_over(mpi_request_t *part)
+{
+    rma_pending_t *pending = part->extra;
+
+    rma_pending_come(pending, pending->left);
+}
+
+/* ---- Operations ---- */
+
+void rma_far_put(mpi_rank_t *self, rma_operation_t *o, const rma_side_t *origin)
+{
+    rma_peer_t *peer = rma_far_peer(o->win, o->rank);
+    rma_far_wire_t wire;
+
+    if (origin->bytes == 0)
+        return;
+    throttle(self, o->win, peer);
+    wire = wire_of(o, peer);
+    wire.bytes = origin->bytes;
+    if (mpi_remote_is_eager(origin->bytes)) {
+        send_data(self, o->win, peer, RMA_FAR_PUT, &wire, origin);
+        return;
+    }
+    wire.id = (uint64_t)(uintptr_t)pending_new(o, NULL, 1);
+    rma_far_send(o->win, o->rank, RMA_FAR_PUT_LARGE, &wire, NULL, 0);
+    rma_part_send(o->win, o->rank, RMA_TAG_PUT, origin, origin->bytes);
+}
+
+void rma_far_get(rma_operation_t *o, const rma_side_t *origin)
+{
+    rma_peer_t *peer = rma_far_peer(o->win, o->rank);
+    bool is_small = mpi_remote_is_eager(o->target.bytes);
+    rma_pending_t *pending;
+    rma_far_wire_t wire;
+
+    if (o->target.bytes == 0)
+        return;
+    wire = wire_of(o, peer);
+    wire.bytes = o->target.bytes;
+    pending = pending_new(o, origin, o->target.bytes);
+    wire.id = (uint64_t)(uintptr_t)pending;
+    if (!is_small)
+        rma_part_receive(o->win, o->rank, RMA_TAG_GET, origin, get_over, pending);
+    rma_far_send(o->win, o->rank, is_small ? RMA_FAR_GET : RMA_FAR_GET_LARGE, &wire, NULL, 0);
+}
+
+void rma_far_accumulate(mpi_rank_t *self, rma_operation_t *o, const mpi_type_t *element,
+                        const mpi_op_t *op, const rma_side_t *origin, const rma_side_t *result)
+{
+    rma_peer_t *peer = rma_far_peer(o->win, o->rank);
+    uint64_t all = o->target.bytes, most = rma_far_room(element->size);
+    rma_far_wire_t wire;
+
+    wire = wire_of(o, peer);
+    wire.op = (uint8_t)(op - mpi_op_table);
+    if (result != NULL) {
+        wire.flag = true;
+        wire.id = (uint64_t)(uintptr_t)pending_new(o, result, all);
+    }
+    for (wire.offset = 0; wire.offset < all; wire.offset += wire.bytes) {
+        throttle(self, o->win, peer);
+        wire.type = rma_far_type(o->win, peer, o->target.type); /* a thread may have used others */
+        wire.bytes = all - wire.offset < most ? all - wire.offset : most;
+        if (origin != NULL) {
+            send_data(self, o->win, peer, RMA_FAR_ACCUMULATE, &wire, origin);
+        } else {
+            rma_far_send(o->win, o->rank, RMA_FAR_ACCUMULATE, &wire, NULL, 0);
+            sent(peer, o->win, 0);
+        }
+    }
+}
+
+void rma_far_swap(mpi_rank_t *self, rma_operation_t *o, const void *origin, const void *compare,
+                  void *result)
+{
+    rma_peer_t *peer = rma_far_peer(o->win, o->rank);
+    size_t size = o->target.type->size;
+    rma_side_t to = {result, 1, o->target.type, size};
+    rma_far_wire_t wire;
+    char both[32];
+
+    throttle(self, o->win, peer);
+    wire = wire_of(o, peer);
+    mpi_move(both, origin, size);
+    mpi_move(both + size, compare, size);
+    wire.bytes = size;
+    wire.id = (uint64_t)(uintptr_t)pending_new(o, &to, size);
+    rma_far_send(o->win, o->rank, RMA_FAR_SWAP, &wire, both, 2 * size);
+}
+
+bool rma_far_is_attached(mpi_win_t *win, int target, uint64_t low, uint64_t high, bool has_holes)
+{
+    rma_answers_t answers;
+    rma_far_wire_t wire = {
+        .id = (uint64_t)(uintptr_t)&answers, .address = low, .offset = high, .flag = has_holes};
+
+    rma_answers_begin(&answers, win, 1);
+    rma_far_send(win, target, RMA_FAR_FIND, &wire, NULL, 0);
+    rma_answers_wait(win->owner, &answers);
+    return answers.value != 0;
+}
