@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cards, "PORT ADDRESS ADDRESS...": where a listener is found, and connecting to one of them. */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "net/greet.h"
 
 /* A card from anywhere: at most so many addresses are tried. */
 enum { MOST_ADDRESSES = 32 };
+/* After a link was cut, systems keep for some seconds that a neighbour was not there: seconds in
+ * which it is asked again, and between two times. */
+#define AGAIN_SECONDS 15.0
+#define AGAIN_PAUSE   0.2
 
 static bool text_of(const struct sockaddr *address, char text[64])
 {
@@ -117,29 +123,57 @@ static int try_address(const char *text, uint16_t port, const uint8_t secret[XY_
     return -1;
 }
 
-/* Addresses in turn, each with its part of what is left of the time. */
-int xy_card_connect(const char *card, const uint8_t secret[XY_SECRET_BYTES], int name, int own,
-                    double deadline, char why[XY_WHY_SIZE])
+/* May it be reached a moment later? */
+static bool is_passing(int code)
 {
-    char *end, text[64];
-    long port = strtol(card, &end, 10);
-    int fd = -1, left = 0;
+    return code == EHOSTUNREACH || code == ENETUNREACH || code == ENETDOWN || code == EHOSTDOWN;
+}
 
-    snprintf(why, XY_WHY_SIZE, "it has no address");
-    if (port <= 0 || port > 65535)
-        return -1;
-    for (const char *at = end; *at != '\0'; at++)
+/* Addresses in turn, each with its part of what is left of the time. *again_p: one of them may be
+ * reached later. */
+static int try_all(const char *addresses, uint16_t port, const uint8_t secret[XY_SECRET_BYTES],
+                   int name, int own, double deadline, bool *again_p, char why[XY_WHY_SIZE])
+{
+    int fd = -1, left = 0;
+    char text[64];
+
+    for (const char *at = addresses; *at != '\0'; at++)
         left += *at == ' ';
     if (left > MOST_ADDRESSES)
         left = MOST_ADDRESSES;
-    for (const char *at = end; *at == ' ' && left > 0 && fd < 0; left--) {
+    for (const char *at = addresses; *at == ' ' && left > 0 && fd < 0; left--) {
         size_t n = strcspn(++at, " ");
         double now = net_now();
 
         snprintf(text, sizeof(text), "%.*s", n < sizeof(text) ? (int)n : 0, at);
-        fd = try_address(text, (uint16_t)port, secret, name, own,
-                         now + (deadline - now) / (left > 1 ? 2 : 1), why);
+        errno = 0;
+        fd = try_address(text, port, secret, name, own, now + (deadline - now) / (left > 1 ? 2 : 1),
+                         why);
+        *again_p = *again_p || (fd < 0 && is_passing(errno));
         at += n;
+    }
+    return fd;
+}
+
+int xy_card_connect(const char *card, const uint8_t secret[XY_SECRET_BYTES], int name, int own,
+                    double deadline, char why[XY_WHY_SIZE])
+{
+    const struct timespec pause = {.tv_nsec = (long)(AGAIN_PAUSE * 1e9)};
+    double last = net_now() + AGAIN_SECONDS;
+    char *end;
+    long port = strtol(card, &end, 10);
+    bool again = true;
+    int fd = -1;
+
+    snprintf(why, XY_WHY_SIZE, "it has no address");
+    if (port <= 0 || port > 65535)
+        return -1;
+    while (fd < 0 && again) {
+        again = false;
+        fd = try_all(end, (uint16_t)port, secret, name, own, deadline, &again, why);
+        again = again && net_now() + AGAIN_PAUSE < (deadline < last ? deadline : last);
+        if (fd < 0 && again)
+            clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
     }
     return fd;
 }

@@ -395,5 +395,6 @@ int net_connect_to(const struct sockaddr *to, socklen_t size, double deadline,
     snprintf(why, XY_WHY_SIZE, "%s", strerror(code));
     if (fd >= 0)
         close(fd);
+    errno = code;
     return -1;
 }

@@ -13,3 +13,14 @@ grep -q '^2,0,2000,4$' talk/program.csv || die "no messages from beta to alpha"
 expect 0 "$bin/xylem" view run.xyt
 says "$out" "recorded by 2 processes; their clocks are aligned, each within"
 gone
+
+# The way from beta to alpha is missing for a while, as after a cut link: it is tried again.
+within beta ip route add unreachable 10.77.0.11
+{
+    sleep 1
+    within beta ip route del unreachable 10.77.0.11
+} &
+run 0 -n 2 --hosts alpha:1,beta:1 --launcher ./agent ./several messages </dev/null
+wait $!
+says "$out" "rank 1 of 2 here 0 of 1 on beta"
+gone
