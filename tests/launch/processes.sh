@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2016
-# Programs without MPI run as N processes: what a wrapper does to an MPI program, time limits, and
-# that nothing is left behind.
+# Programs that are not linked with MPI run as N processes: MPI programs behind a wrapper, time limits,
+# and that nothing is left behind.
 . "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
 
 build private
@@ -23,34 +23,56 @@ gone() {
     die "still running: $(left)"
 }
 
-# Each would be a job of one rank: said once, with what to type.
-refused() {
-    local advice=$1
-    shift
-    run 1 "$@"
-    says "$err" "$advice"
-    [ "$(grep -c '^mpiexec: ' <<<"$err")" = 1 ] || die "not one message: $err"
-    [[ $out != *rank* ]] || die "it has run: $out"
+# What they run may use MPI: each process is a rank then, and all make one job.
+build joined
+joined() {
+    run 0 "$@"
+    says "$out" "4 ranks, sum 6"
 }
-refused "type: env A=b mpiexec -n 3 ./private 'a b'" -n 3 env A=b ./private 'a b'
-refused "type: nice -n 1 mpiexec -n 2 ./private" -n 2 nice -n 1 ./private
-refused "type: timeout 50 mpiexec -n 2 ./private" -n 2 timeout 50 ./private
-refused "mpiexec -n 4 ./private" -n 4 bash -c './private; true'
-for wrapper in "valgrind -q" "strace -o trace.out" "taskset -c 0"; do
-    command -v "${wrapper%% *}" >/dev/null || continue
-    # shellcheck disable=SC2086 # the wrapper and its options
-    refused "type: $wrapper mpiexec -n 2 ./private" -n 2 $wrapper ./private
-done
-printf '#!/bin/sh\nexec ./private "$@"\n' >script
+joined -n 4 env A=b ./joined
+joined -n 4 nice -n 1 ./joined
+joined -n 4 timeout 50 ./joined
+joined -n 3 env ./joined : -n 1 bash -c './joined; true'
+printf '#!/bin/sh\nexec ./joined "$@"\n' >script
 chmod +x script
-refused "start ./script without mpiexec, and in it write: mpiexec -n 2 ./private" -n 2 ./script
+joined -n 4 ./script
 cat >load.py <<END
 import ctypes, os
-ctypes.CDLL(os.environ["LIBRARY"]).MPI_Init(None, None)
+mpi = ctypes.CDLL(os.environ["LIBRARY"])
+world, integer, total = (ctypes.c_void_p(n) for n in (int(os.environ["WORLD"]), int(os.environ["INT"]), int(os.environ["SUM"])))
+mpi.MPI_Init(None, None)
+rank, size, added = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+mpi.MPI_Comm_rank(world, ctypes.byref(rank))
+mpi.MPI_Comm_size(world, ctypes.byref(size))
+mpi.MPI_Allreduce(ctypes.byref(rank), ctypes.byref(added), 1, integer, total, world)
+if rank.value == 0:
+    print(f"{size.value} ranks, sum {added.value}")
+mpi.MPI_Finalize()
 END
 export LIBRARY=$XYLEM_BUILD_DIR/lib/libmpi_abi.so
-refused "python3 loads MPI while it runs" -n 4 python3 load.py
-refused "name the MPI programs themselves" -n 1 env ./private : -n 1 env ./private
+eval "$(./joined handles)"
+export WORLD INT SUM
+joined -n 4 python3 load.py
+# One after the other: as many jobs.
+run 0 -n 4 sh -c './joined && ./joined'
+[ "$(grep -c "4 ranks, sum 6" <<<"$out")" = 2 ] || die "two jobs: $out"
+# What one of them does ends all, with its word for it.
+run 134 -n 4 env ./joined crash
+says "$err" "rank 1 was ended by signal 6 (Aborted)"
+run 7 -n 4 env ./joined abort
+says "$err" "MPI_ABORT was invoked on rank 1"
+run 1 -n 4 env ./joined exit
+says "$err" "rank 1 has ended without MPI_Finalize"
+run 1 -n 4 sh -c './joined exit; exit 0'
+says "$err" "rank 1 has ended without MPI_Finalize"
+run 1 -n 4 env ./joined deadlock
+says "$err" "deadlock: no rank can make progress"
+says "$err" "rank 3: in MPI_Recv from rank 0, tag 3 on MPI_COMM_WORLD"
+says "$err" "cause: rank 0 waits for a message with tag 3 from rank 1"
+run 1 -n 3 sh -c '[ $PMI_RANK = 1 ] || exec ./joined'
+says "$err" "rank 1 has ended with exit code 0 and without MPI_Init, in which rank"
+run 1 -n 2 sh -c './joined & ./joined; wait'
+says "$err" "calls MPI_Init in two processes at once"
 # The launcher of another MPI.
 PMI_RANK=0 PMI_SIZE=4 expect 1 ./private
 says "$err" "./private is one of 4 processes"

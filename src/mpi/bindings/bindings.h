@@ -18,14 +18,26 @@
 extern const mpi_layer_t *const mpi_layers[];
 
 /* The variable that says what mpiexec has made of a process: a rank (its children inherit that), or
- * "process:SOCKET", one of N processes of a program that is not MPI's. */
+ * "process:SOCKET", one of N processes of a program that is not linked with MPI. */
 #define XMPI_LAUNCHED      "XYLEM_LAUNCHED"
 #define XMPI_LAUNCHED_RANK "rank"
 
-/* MPI_Init in a process that is no rank: ends it, with a message, when it is one of several. */
-void mpi_refuse_one_of_several(void);
+/* What such processes and mpiexec say to each other there, when the processes turn out to use MPI:
+ *
+ *   process: HELLO      mpiexec, when all have said so: ALL
+ *   process: CARD       mpiexec, when all have sent theirs: CARDS; any number of times
+ *   process: LEAVE      after MPI_Finalize; one that goes without it has failed
+ */
+enum {
+    XMPI_JOIN_HELLO = 1, /* rank, a space, version */
+    XMPI_JOIN_ALL,       /* the secret of the network between them */
+    XMPI_JOIN_CARD,
+    XMPI_JOIN_CARDS, /* each with its NUL */
+    XMPI_JOIN_LEAVE
+};
 
-/* A program without a launcher calls MPI_Init: the calling thread becomes rank 0 of 1. */
+/* A program that is a process of its own calls MPI_Init: the calling thread becomes rank 0 of 1, or
+ * joins the other processes that mpiexec has started. */
 xy_status_t mpi_singleton_begin(void);
 
 #endif

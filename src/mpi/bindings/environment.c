@@ -13,6 +13,7 @@
 
 #include "mpi/bindings/bindings.h"
 #include "mpi/bindings/calls.h"
+#include "mpi/bindings/join.h"
 #include "mpi/check/check.h"
 #include "mpi/coll/coll.h"
 #include "mpi/p2p/p2p.h"
@@ -26,7 +27,6 @@ static int init(const char *name, const void *site, int required, int *provided)
     if (!mpi_self && !mpi_job) {
         xy_status_t status;
 
-        mpi_refuse_one_of_several();
         status = mpi_singleton_begin();
         if (status != XY_OK)
             return mpi_error_status(NULL, status, "the program could not become a rank");
@@ -92,6 +92,8 @@ int impl_finalize(mpi_rank_t *self)
 {
     int error = finalize(self);
 
+    if (error == MPI_SUCCESS)
+        mpi_join_leave();
     /* No helper comes in any more: what comes now is the end of the fiber. Threads of other ranks
      * do. */
     if (error == MPI_SUCCESS && !(self->gate != NULL && self->gate->is_shared))
@@ -104,7 +106,7 @@ static const mpi_rank_t *rank_here(void)
 {
     if (mpi_self || mpi_thread_owner)
         return mpi_self ? mpi_self : mpi_thread_owner;
-    return mpi_job && mpi_job->is_singleton ? &mpi_job->ranks[0] : NULL;
+    return mpi_job ? mpi_job->adopted : NULL;
 }
 
 int impl_initialized(int *flag)

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that calls MPI_Init without having been made a rank: alone it becomes rank 0 of 1, but
- * one of several that a launcher has started would do the work of a whole job, N times, and look
- * like success. It happens when a wrapper (valgrind, a script, an interpreter) stands between
- * mpiexec and the program, or with the launcher of another MPI.
+ * A program that calls MPI_Init without having been made a rank: alone it becomes rank 0 of 1. One
+ * of several that mpiexec has started, behind a wrapper, a script or as an interpreter, joins the
+ * others (join.c). One of several of the launcher of another MPI is refused: it would do the work
+ * of a whole job, N times, and look like success.
  *
  * Ranks of a job and the processes they start have XYLEM_LAUNCHED=rank: such a process runs as
- * rank 0 of 1. Processes that mpiexec has started have XYLEM_LAUNCHED=process:SOCKET, and what they
- * are goes there, so that one message is printed for all of them.
+ * rank 0 of 1. Processes that mpiexec has started have XYLEM_LAUNCHED=process:SOCKET, where they
+ * meet.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"
 #include "mpi/bindings/bindings.h"
+#include "mpi/bindings/join.h"
 
 typedef struct {
     const char *rank, *size; /* names of variables */
@@ -48,31 +47,6 @@ static const launcher_t *find_launcher(void)
     return NULL;
 }
 
-/* "file of the program\0first argument": what mpiexec needs to say what to type. */
-static bool tell_mpiexec(const char *socket_name)
-{
-    struct sockaddr_un to = {.sun_family = AF_UNIX};
-    size_t length = strlen(socket_name);
-    char text[8192], file[4096] = "";
-    int fd, n;
-    bool is_told;
-
-    if (length == 0 || length + 1 > sizeof(to.sun_path))
-        return false;
-    memcpy(to.sun_path + 1, socket_name, length);
-    if (readlink("/proc/self/exe", file, sizeof(file) - 1) < 0)
-        file[0] = '\0';
-    n = snprintf(text, sizeof(text), "%s%c%s", file, 0, program_invocation_name);
-    fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return false;
-    is_told = sendto(fd, text, (size_t)n < sizeof(text) ? (size_t)n + 1 : sizeof(text), 0,
-                     (const struct sockaddr *)&to,
-                     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) > 0;
-    close(fd);
-    return is_told;
-}
-
 /* Rank 0 says it; the others only where that has not ended the job. */
 static void say(const launcher_t *launcher)
 {
@@ -85,17 +59,22 @@ static void say(const launcher_t *launcher)
             number_of(launcher->size), program_invocation_name);
 }
 
-void mpi_refuse_one_of_several(void)
+bool mpi_is_one_of_several(mpi_others_t *others)
 {
     static const char process[] = "process:";
     const char *launched = getenv(XMPI_LAUNCHED);
     const launcher_t *launcher = find_launcher();
 
     if (launcher == NULL || (launched != NULL && strcmp(launched, XMPI_LAUNCHED_RANK) == 0))
-        return;
-    if (launched == NULL || strncmp(launched, process, strlen(process)) != 0 ||
-        !tell_mpiexec(launched + strlen(process)))
-        say(launcher);
+        return false;
+    if (launched != NULL && strncmp(launched, process, strlen(process)) == 0 &&
+        launched[strlen(process)] != '\0') {
+        *others = (mpi_others_t){.socket = launched + strlen(process),
+                                 .rank = (int)number_of(launcher->rank),
+                                 .size = (int)number_of(launcher->size)};
+        return true;
+    }
+    say(launcher);
     fflush(NULL);
     _exit(1);
 }

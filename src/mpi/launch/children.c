@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Programs that do not use MPI (a script, hostname): N processes of their own, with the rank in
- * their environment, so that `mpiexec -n 4 hostname` does what people expect. Their lines are
- * collected through pipes and written whole, with tags if wanted.
+ * Programs that are not linked with MPI (a script, hostname, an interpreter): N processes of their
+ * own, with the rank in their environment, so that `mpiexec -n 4 hostname` does what people expect.
+ * Their lines are collected through pipes and written whole, with tags if wanted. What they run may
+ * use MPI after all: then they join (joined.c), and one that fails ends the others.
  *
  * A process between mpiexec and the N, the collector, starts and reads them. It adopts what they
  * leave behind (a subreaper) and holds one end of a pipe whose other end mpiexec holds: whatever
@@ -10,6 +11,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -19,12 +21,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "mpi/launch/joined.h"
 #include "mpi/launch/launch.h"
 #include "mpi/launch/libc/libc.h"
 #include "mpi/launch/process_tree.h"
-#include "mpi/launch/refused.h"
 
 enum { EXIT_TIME_LIMIT = 124, GRACE_SECONDS = 2 };
+/* How long a wrapper may take to end after the rank that it has run, before others are ended. */
+#define LOST_SECONDS 1.0
+#define LOOK_SECONDS 0.05
 
 typedef struct {
     pid_t pid;    /* 0: has ended */
@@ -34,7 +39,7 @@ typedef struct {
 } child_t;
 
 /* What poll waits for: these, then the pipes of the children. */
-enum { SIGNALS, LIFELINE, REFUSED, FIRST_PIPE };
+enum { SIGNALS, LIFELINE, JOINED, FIRST_PIPE };
 
 static struct {
     const xy_vec_t *parts;
@@ -42,7 +47,6 @@ static struct {
     child_t *children;
     int running, open_pipes;
     int lifeline; /* closed by the end of mpiexec */
-    int refused;  /* socket for those that call MPI_Init */
     sigset_t mask_before;
     struct pollfd *fds; /* [FIRST_PIPE + 2 * size] */
 } job;
@@ -198,21 +202,58 @@ static int code_of(int status)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* The exit code, if that is not 0. */
+static int report_end(int rank)
+{
+    int status = job.children[rank].status, code = code_of(status);
+
+    if (WIFSIGNALED(status))
+        mpi_launch_say("rank %d was ended by signal %d (%s)", rank, WTERMSIG(status),
+                       strsignal(WTERMSIG(status)));
+    else if (code != 0)
+        mpi_launch_say("rank %d ended with exit code %d", rank, code);
+    return code;
+}
+
 static int report_ends(void)
 {
-    for (int r = 0; r < job.size; r++) {
-        int status = job.children[r].status, code = code_of(status);
+    int code = 0;
 
-        if (code == 0)
-            continue;
-        if (WIFSIGNALED(status))
-            mpi_launch_say("rank %d was ended by signal %d (%s)", r, WTERMSIG(status),
-                           strsignal(WTERMSIG(status)));
-        else
-            mpi_launch_say("rank %d ended with exit code %d", r, code);
-        return code;
-    }
-    return 0;
+    for (int r = 0; r < job.size && code == 0; r++)
+        code = report_end(r);
+    return code;
+}
+
+/* A rank that has joined others is gone without MPI_Finalize: they would wait for it. Its process
+ * says why, when it ends. */
+static bool is_lost(void)
+{
+    double seconds;
+    int rank = mpi_joined_lost(&seconds);
+
+    return rank >= 0 && (job.children[rank].pid == 0 || seconds > LOST_SECONDS);
+}
+
+static int end_with_lost(void)
+{
+    double seconds;
+    int rank = mpi_joined_lost(&seconds), code = 0;
+
+    if (job.children[rank].pid == 0)
+        code = report_end(rank);
+    if (code == 0)
+        mpi_launch_say("rank %d has ended without MPI_Finalize", rank);
+    end_all();
+    return code == 0 ? 1 : code;
+}
+
+/* ... or one that others wait for in MPI_Init. */
+static bool others_can_start(void)
+{
+    for (int r = 0; r < job.size; r++)
+        if (job.children[r].pid == 0 && !mpi_joined_ended(r, code_of(job.children[r].status)))
+            return false;
+    return true;
 }
 
 /* "  ranks 0,2-3: running", and those that have ended. */
@@ -273,15 +314,20 @@ static int collect(double limit)
     double deadline = xy_now() + limit;
 
     while (job.running > 0 || job.open_pipes > 0) {
-        double left = deadline - xy_now();
+        double left = limit > 0 ? deadline - xy_now() : 1e6, seconds;
         int n;
 
-        if (limit > 0 && left <= 0)
+        if (left <= 0)
             return end_at_limit(limit);
-        n = poll(job.fds, FIRST_PIPE + 2 * (nfds_t)job.size,
-                 limit <= 0   ? -1
-                 : left > 1e6 ? 1000000000
-                              : (int)(left * 1000) + 1);
+        if (is_lost())
+            return end_with_lost();
+        if (!others_can_start()) {
+            end_all();
+            return 1;
+        }
+        if (mpi_joined_lost(&seconds) >= 0)
+            left = LOOK_SECONDS;
+        n = poll(job.fds, FIRST_PIPE + 2 * (nfds_t)job.size, (int)(fmin(left, 1e6) * 1000) + 1);
         if (n < 0 && errno != EINTR)
             return xy_status_exit_code(xy_fail_errno(errno, "the pipes of the processes", "read"));
         if (n <= 0)
@@ -290,7 +336,7 @@ static int collect(double limit)
             end_all();
             return 1;
         }
-        if (job.fds[REFUSED].revents != 0 && mpi_refused_take(job.refused, job.parts)) {
+        if (job.fds[JOINED].revents != 0 && !mpi_joined_take()) {
             end_all();
             return 1;
         }
@@ -316,7 +362,7 @@ static int run_collector(double limit)
     for (int r = 0; r < job.size; r++)
         job.children[r].pipes[0] = job.children[r].pipes[1] = -1;
     job.fds[LIFELINE] = (struct pollfd){.fd = job.lifeline, .events = POLLIN};
-    job.fds[REFUSED] = (struct pollfd){.fd = job.refused, .events = POLLIN};
+    job.fds[JOINED] = (struct pollfd){.fd = mpi_joined_fd(), .events = POLLIN};
     st = watch_signals();
     if (st == XY_OK)
         st = start_all();
@@ -365,9 +411,10 @@ static int follow(void)
     return code_of(status);
 }
 
-static xy_status_t make_environments(const xy_vec_t *parts, const mpi_launch_values_t *values)
+static xy_status_t make_environments(const xy_vec_t *parts, int size,
+                                     const mpi_launch_values_t *values)
 {
-    char *as = mpi_refused_open(&job.refused);
+    char *as = mpi_joined_open(size);
     xy_status_t st = as == NULL ? xy_fail_memory("starting processes") : XY_OK;
 
     for (size_t i = 0; i < parts->count && st == XY_OK; i++)
@@ -378,7 +425,7 @@ static xy_status_t make_environments(const xy_vec_t *parts, const mpi_launch_val
 int mpi_launch_children(const xy_vec_t *parts, int size)
 {
     const mpi_launch_values_t *values = XY_VEC_AT(parts, mpi_part_t, 0).values;
-    xy_status_t st = make_environments(parts, values);
+    xy_status_t st = make_environments(parts, size, values);
     sigset_t set = handled_signals();
     int ends[2];
 

@@ -143,7 +143,7 @@ static mpi_info_t *env_info;
 
 static void make_env(void)
 {
-    bool is_alone = !mpi_job || mpi_job->is_singleton;
+    bool is_alone = !mpi_job || mpi_job->adopted;
     mpi_info_t *info = info_new();
 
     if (info && fill_env(info, is_alone ? program_invocation_name : NULL) == XY_OK)

@@ -258,14 +258,16 @@ xy_status_t mpi_rank_start(mpi_job_t *job, int world, void (*body)(void *), void
     return XY_OK;
 }
 
-xy_status_t mpi_rank_adopt(mpi_job_t *job)
+xy_status_t mpi_rank_adopt(mpi_job_t *job, int world)
 {
-    xy_status_t st = xy_pool_adopt(job->pool, &job->ranks[0].fiber);
+    mpi_rank_t *rank = &job->ranks[world];
+    xy_status_t st = xy_pool_adopt(job->pool, &rank->fiber);
 
     if (st != XY_OK)
         return st;
-    job->ranks[0].own.fiber = job->ranks[0].fiber;
-    xy_fiber_user_set(job->ranks[0].fiber, &job->ranks[0]);
-    mpi_self = &job->ranks[0];
+    rank->own.fiber = rank->fiber;
+    xy_fiber_user_set(rank->fiber, rank);
+    job->adopted = rank;
+    mpi_self = rank;
     return XY_OK;
 }

@@ -198,7 +198,7 @@ struct mpi_job {
     char *
         *reports; /* [processes]: where the ranks of the others are, when none can move; or NULL */
     bool reads_real_time; /* that clock reads one of the C library's itself */
-    bool is_singleton;
+    mpi_rank_t *adopted;  /* the process is this rank and no other; NULL: ranks are fibers */
     /* No rank can move: let one, on its worker. False: none can. NULL: there is no such thing. */
     bool (*revive)(void);
     /* Ends the whole job with an exit code after its message was printed; set by the launcher.
@@ -269,8 +269,8 @@ void mpi_job_destroy(mpi_job_t *job);
 void mpi_job_stuck(void);
 /* The fiber of rank `world`, which runs body(arg) as that rank. Before the pool runs. */
 xy_status_t mpi_rank_start(mpi_job_t *job, int world, void (*body)(void *), void *arg);
-/* The calling thread becomes rank 0 of a job with one rank and one worker. */
-xy_status_t mpi_rank_adopt(mpi_job_t *job);
+/* The calling thread becomes rank `world`, the only one of this process, which has one worker. */
+xy_status_t mpi_rank_adopt(mpi_job_t *job, int world);
 
 /* Slow halves of the hooks of a trace (trace.h): the rank enters a call, or its own code. */
 void mpi_trace_call(struct mpi_trace *trace, mpi_rank_t *self);

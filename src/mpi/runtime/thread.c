@@ -46,7 +46,7 @@ static void begin_to_count(mpi_rank_t *rank, int level)
 {
     pthread_mutex_lock(&lock);
     rank->thread_level = level;
-    xy_pool_outside_add(mpi_job->pool, rank->thread_count + (mpi_job->is_singleton ? 1 : 0));
+    xy_pool_outside_add(mpi_job->pool, rank->thread_count + (mpi_job->adopted != NULL ? 1 : 0));
     pthread_mutex_unlock(&lock);
 }
 
@@ -88,7 +88,7 @@ static void leave(void *thread)
     mpi_thread_here = NULL;
     pthread_mutex_lock(&lock);
     t->is_used = false;
-    if (mpi_job->is_singleton)
+    if (mpi_job->adopted != NULL)
         xy_pool_outside_add(mpi_job->pool, -1);
     pthread_mutex_unlock(&lock);
 }
@@ -119,7 +119,7 @@ static mpi_thread_t *thread_of(mpi_rank_t *rank)
         t = make(rank, NULL);
     if (t != NULL) {
         t->is_used = true;
-        if (mpi_job->is_singleton)
+        if (mpi_job->adopted != NULL)
             xy_pool_outside_add(mpi_job->pool, 1);
     }
     pthread_mutex_unlock(&lock);
@@ -150,8 +150,8 @@ static mpi_rank_t *rank_of_thread(void)
 {
     mpi_rank_t *rank = mpi_thread_owner;
 
-    if (rank == NULL && mpi_job != NULL && mpi_job->is_singleton)
-        rank = &mpi_job->ranks[0];
+    if (rank == NULL && mpi_job != NULL)
+        rank = mpi_job->adopted;
     if (rank == NULL || rank->phase != XMPI_RANK_RUNNING || !may_call(rank))
         return NULL;
     return rank;

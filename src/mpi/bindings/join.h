@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Private to this part: a process with one rank in a job of many such. */
+#ifndef XY_MPI_BINDINGS_JOIN_H
+#define XY_MPI_BINDINGS_JOIN_H
+
+#include <stdbool.h>
+
+#include "mpi/runtime/runtime.h"
+
+typedef struct {
+    const char *socket; /* where they meet: an abstract name */
+    int rank, size;
+} mpi_others_t;
+
+/* MPI_Init in a process that is no rank: has mpiexec started others like it? Ends the process, with
+ * a message, when it is one of several of another launcher. */
+bool mpi_is_one_of_several(mpi_others_t *others);
+
+/* Meet the others: their number, the processes of ranks, and the network between them are set in
+ * `config`. Waits for all of them. */
+xy_status_t mpi_join(const mpi_others_t *others, mpi_job_config_t *config);
+/* All ranks have finalized: the network is closed, and the process may end. Without effect in a
+ * process that has not joined others. */
+void mpi_join_leave(void);
+
+#endif
