@@ -266,6 +266,71 @@ XYLEM_API int xylem_chosen(const xylem_problem *problem, const xylem_choice *cho
  * nothing is stored. */
 XYLEM_API int xylem_choose_run(const xylem_problem *problem, xylem_choice *choice);
 
+/* ---- Simulating: what a parallel program takes, on a machine that need not be there. ----
+ *
+ *   xylem_platform *there;
+ *   xylem_script *s;
+ *   double seconds;
+ *   xylem_platform_create("node:16(latency=2us bandwidth=10GB/s) core:1", NULL, &there);
+ *   xylem_script_create(16, &s);
+ *   for (int r = 0; r < 16; r++) {                     (what each rank does, in its order)
+ *       xylem_script_bcast(s, r, 0, 0, 1 << 20);       (group 0: all; from rank 0)
+ *       xylem_script_compute(s, r, 1e-3);
+ *       xylem_script_isend(s, r, (r + 1) % 16, 0, 4096);
+ *       xylem_script_irecv(s, r, (r + 15) % 16, 0, 4096);
+ *       xylem_script_wait(s, r);
+ *   }
+ *   xylem_script_run(s, there, &seconds);
+ *   xylem_script_free(s);
+ *   xylem_platform_free(there);
+ *
+ * The model is that of `mpiexec --virtual`, with the same times for the same calls: messages,
+ * their protocols and contention, and the algorithms of Xylem's collectives. Ranks are placed as
+ * mpiexec places them; with fewer cores than ranks they take turns. A simulation of a million
+ * messages takes about a second.
+ *
+ * Functions that return int return 0 or a positive number; then a line on standard error says
+ * why. Those that write a script return nothing: xylem_script_run tells what was wrong with it.
+ * A script and a platform may be used by one thread at a time. */
+
+typedef struct xylem_platform xylem_platform;
+typedef struct xylem_script xylem_script;
+
+/* A machine as `xylem machine` takes it (NULL: this one), with the costs of `xylem calibrate` from
+ * a file. costs NULL: those in the file of the machine, or, of this one, those that are stored for
+ * it; where there are none, and with "", the model's own. */
+XYLEM_API int xylem_platform_create(const char *machine, const char *costs,
+                                    xylem_platform **platform_p);
+XYLEM_API void xylem_platform_free(xylem_platform *platform); /* NULL is fine */
+XYLEM_API int xylem_platform_cores(const xylem_platform *platform);
+XYLEM_API int xylem_platform_nodes(const xylem_platform *platform); /* that have their own memory */
+/* Seconds of a kernel that was calibrated, such as "dgemm" of m, n, k; 0: there is no model. */
+XYLEM_API double xylem_platform_kernel(const xylem_platform *platform, const char *name,
+                                       const double *sizes, int count);
+
+XYLEM_API int xylem_script_create(int ranks, xylem_script **script_p);
+XYLEM_API void xylem_script_free(xylem_script *script); /* NULL is fine */
+XYLEM_API void xylem_script_compute(xylem_script *script, int rank, double seconds);
+/* A message that is started; messages of two ranks with one tag meet in their order. */
+XYLEM_API void xylem_script_isend(xylem_script *script, int rank, int to, int tag,
+                                  unsigned long bytes);
+XYLEM_API void xylem_script_irecv(xylem_script *script, int rank, int from, int tag,
+                                  unsigned long bytes);
+/* The rank waits for all messages that it has started. */
+XYLEM_API void xylem_script_wait(xylem_script *script, int rank);
+/* Ranks that have collectives of their own; the number of the group. 0 is that of all ranks. */
+XYLEM_API int xylem_script_group(xylem_script *script, const int *ranks, int count);
+/* Blocking collectives: every member calls them, in the same order. The root is a number in the
+ * group. xylem_script_agree is what making a communicator takes. */
+XYLEM_API void xylem_script_bcast(xylem_script *script, int rank, int group, int root,
+                                  unsigned long bytes);
+XYLEM_API void xylem_script_allreduce(xylem_script *script, int rank, int group,
+                                      unsigned long bytes);
+XYLEM_API void xylem_script_agree(xylem_script *script, int rank, int group);
+/* When the last rank is over. A script may be run often, on several platforms. */
+XYLEM_API int xylem_script_run(const xylem_script *script, const xylem_platform *platform,
+                               double *seconds_p);
+
 #ifdef __cplusplus
 }
 #endif

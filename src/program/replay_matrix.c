@@ -10,7 +10,7 @@
  */
 #include <math.h>
 
-#include "program/replay_ops.h"
+#include "program/replay_internal.h"
 
 /* Replayed messages, at most, beside one for each pair. */
 static const double most_messages = 300000;
@@ -53,25 +53,25 @@ static xy_status_t add_message(const rounds_t *s, uint32_t from, size_t k)
 {
     uint32_t to = s->m->to[k];
     double bytes = s->m->bytes[k] * s->rounds / s->all / replayed_of(s, k);
-    replay_op_t op = {.kind = REPLAY_RECEIVE,
-                      .peer = (int32_t)from,
-                      .bytes = bytes < 1e15 ? (uint64_t)(bytes + 0.5) : (uint64_t)1e15};
-    xy_status_t st = replay_add(&s->replay->proc[to], &op);
+    xy_script_op_t op = {.kind = XY_SCRIPT_RECEIVE,
+                         .peer = (int32_t)from,
+                         .bytes = bytes < 1e15 ? (uint64_t)(bytes + 0.5) : (uint64_t)1e15};
+    xy_status_t st = xy_script_add(&s->replay->script->proc[to], &op);
 
-    op.kind = REPLAY_SEND;
+    op.kind = XY_SCRIPT_SEND;
     op.peer = (int32_t)to;
-    return st == XY_OK ? replay_add(&s->replay->proc[from], &op) : st;
+    return st == XY_OK ? xy_script_add(&s->replay->script->proc[from], &op) : st;
 }
 
 /* All that the process has started and not waited for. */
-static xy_status_t end_round(replay_proc_t *p, int32_t *waited, int32_t *list)
+static xy_status_t end_round(xy_script_proc_t *p, int32_t *waited, int32_t *list)
 {
     size_t count = 0;
 
     for (int32_t i = *waited; i < p->requests; i++)
         list[count++] = i;
     *waited = p->requests;
-    return replay_add_wait(p, list, count);
+    return xy_script_add_wait(p, list, count);
 }
 
 static xy_status_t add_rounds(const rounds_t *s, int32_t *waited, int32_t *list)
@@ -84,7 +84,7 @@ static xy_status_t add_rounds(const rounds_t *s, int32_t *waited, int32_t *list)
                 if (is_message(s, from, k) && is_sent(s, k, round))
                     st = add_message(s, from, k);
         for (uint32_t p = 0; p < s->m->n && st == XY_OK; p++)
-            st = end_round(&s->replay->proc[p], &waited[p], list);
+            st = end_round(&s->replay->script->proc[p], &waited[p], list);
     }
     return st;
 }

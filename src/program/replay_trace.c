@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/replay_ops.h"
+#include "program/replay_internal.h"
 
 typedef struct {
     int32_t request;
@@ -37,7 +37,7 @@ typedef struct {
 /* One rank while it is read. */
 typedef struct {
     const reader_t *r;
-    replay_proc_t *p;
+    xy_script_proc_t *p;
     size_t state;      /* the next of its computation */
     const char *call;  /* that it is in; NULL: none */
     xy_vec_t now;      /* of int32_t: waited for at the end of the call */
@@ -66,10 +66,10 @@ static bool completes(const char *name)
 
 /* ---- Operations ---- */
 
-static xy_status_t add(rank_t *k, const replay_op_t *op, bool is_now, int64_t since)
+static xy_status_t add(rank_t *k, const xy_script_op_t *op, bool is_now, int64_t since)
 {
     int32_t request = k->p->requests;
-    xy_status_t st = replay_add(k->p, op);
+    xy_status_t st = xy_script_add(k->p, op);
 
     if (st != XY_OK)
         return st;
@@ -92,7 +92,7 @@ static xy_status_t end_call(rank_t *k)
             pending[kept++] = pending[i];
     k->pending.count = kept;
     if (st == XY_OK)
-        st = replay_add_wait(k->p, k->now.data, k->now.count);
+        st = xy_script_add_wait(k->p, k->now.data, k->now.count);
     k->now.count = 0;
     k->call = NULL;
     return st;
@@ -101,7 +101,7 @@ static xy_status_t end_call(rank_t *k)
 /* What it computed before `until`. */
 static xy_status_t add_computation(rank_t *k, size_t last, int64_t until)
 {
-    replay_op_t op = {.kind = REPLAY_COMPUTE};
+    xy_script_op_t op = {.kind = XY_SCRIPT_COMPUTE};
 
     for (; k->state < last; k->state++) {
         const xy_trace_state_t *s = &k->r->log->states[k->r->computed[k->state]];
@@ -113,7 +113,7 @@ static xy_status_t add_computation(rank_t *k, size_t last, int64_t until)
     if (!(op.seconds > 0))
         return XY_OK;
     k->r->replay->has_computation = true;
-    return replay_add(k->p, &op);
+    return xy_script_add(k->p, &op);
 }
 
 static xy_status_t add_message(rank_t *k, const xy_trace_step_t *s)
@@ -121,10 +121,10 @@ static xy_status_t add_message(rank_t *k, const xy_trace_step_t *s)
     bool is_sent = s->kind == XY_TRACE_STEP_SENT;
     int64_t met = k->r->met[s->message];
     bool is_later = k->call == NULL || only_starts(k->call);
-    replay_op_t op = {.kind = is_sent ? REPLAY_SEND : REPLAY_RECEIVE,
-                      .peer = (int32_t)s->peer,
-                      .tag = (int32_t)s->message,
-                      .bytes = s->bytes};
+    xy_script_op_t op = {.kind = is_sent ? XY_SCRIPT_SEND : XY_SCRIPT_RECEIVE,
+                         .peer = (int32_t)s->peer,
+                         .tag = (int32_t)s->message,
+                         .bytes = s->bytes};
 
     if (s->message == 0) /* never received */
         return XY_OK;
@@ -150,21 +150,22 @@ static bool knows_all(const xy_trace_step_t *s)
 static xy_status_t add_collective(rank_t *k, const xy_trace_step_t *s)
 {
     size_t step = (size_t)(s - k->r->log->steps);
-    replay_op_t op = {.kind = REPLAY_COLLECTIVE, .peer = (int32_t)k->r->replay->colls.count};
+    xy_script_op_t op = {.kind = XY_SCRIPT_COLLECTIVE,
+                         .peer = (int32_t)k->r->replay->script->colls.count};
     bool is_later = k->call != NULL && only_starts(k->call);
-    replay_coll_t c = {.comm = k->r->comm_of[step],
-                       .call = {.collective = (xy_collective_t)s->collective,
-                                .root = (int32_t)s->peer,
-                                .count = s->bytes,
-                                .element = s->element,
-                                .is_commutative = true,
-                                .is_nonblocking = is_later}};
+    xy_script_coll_t c = {.comm = k->r->comm_of[step],
+                          .call = {.collective = (xy_collective_t)s->collective,
+                                   .root = (int32_t)s->peer,
+                                   .count = s->bytes,
+                                   .element = s->element,
+                                   .is_commutative = true,
+                                   .is_nonblocking = is_later}};
 
     if (has_blocks(c.call.collective) && knows_all(s)) {
         c.share = s->bytes / s->members > 0 ? s->bytes / s->members : 1;
         c.call.count = 0;
     }
-    if (xy_vec_append(&k->r->replay->colls, &c) != XY_OK)
+    if (xy_vec_append(&k->r->replay->script->colls, &c) != XY_OK)
         return XY_ENOMEM;
     return add(k, &op, !is_later, k->r->started[step]);
 }
@@ -180,7 +181,7 @@ static int64_t next_call_after(const xy_trace_log_t *log, size_t step, size_t la
 static xy_status_t read_rank(const reader_t *r, uint32_t rank, size_t begin, size_t end)
 {
     rank_t k = {.r = r,
-                .p = &r->replay->proc[rank],
+                .p = &r->replay->script->proc[rank],
                 .state = r->first[rank],
                 .now = XY_VEC_INIT(int32_t),
                 .pending = XY_VEC_INIT(pending_t),
@@ -217,13 +218,13 @@ static xy_status_t read_rank(const reader_t *r, uint32_t rank, size_t begin, siz
 static bool is_computation(const reader_t *r, const xy_trace_state_t *s)
 {
     return r->log->kinds[s->kind].role == XY_TRACE_COMPUTE && s->id >= 0 &&
-           s->id < r->replay->procs;
+           s->id < r->replay->script->procs;
 }
 
 /* States of a rank are on one row, in the order of time. */
 static xy_status_t find_computation(reader_t *r)
 {
-    size_t procs = (size_t)r->replay->procs;
+    size_t procs = (size_t)r->replay->script->procs;
 
     r->first = xy_calloc(procs + 2, sizeof(*r->first));
     r->computed = xy_calloc(r->log->state_count + 1, sizeof(*r->computed));
@@ -296,7 +297,7 @@ static xy_status_t add_parts(reader_t *r, const part_t *parts, size_t count, boo
     const xy_trace_step_t *s = parts[0].step;
     int64_t last = INT64_MIN;
 
-    if (count != s->members || s->members > (uint32_t)r->replay->procs)
+    if (count != s->members || s->members > (uint32_t)r->replay->script->procs)
         return fail_members(r, s);
     for (size_t i = 0; i < count; i++) {
         const xy_trace_step_t *t = parts[i].step;
@@ -307,10 +308,10 @@ static xy_status_t add_parts(reader_t *r, const part_t *parts, size_t count, boo
         last = t->time > last ? t->time : last;
     }
     if (is_first) {
-        replay_comm_t comm = {.count = (int32_t)count,
-                              .procs = xy_calloc(count, sizeof(*comm.procs))};
+        xy_script_comm_t comm = {.count = (int32_t)count,
+                                 .procs = xy_calloc(count, sizeof(*comm.procs))};
 
-        if (comm.procs == NULL || xy_vec_append(&r->replay->comms, &comm) != XY_OK) {
+        if (comm.procs == NULL || xy_vec_append(&r->replay->script->comms, &comm) != XY_OK) {
             xy_free(comm.procs);
             return XY_ENOMEM;
         }
@@ -320,7 +321,7 @@ static xy_status_t add_parts(reader_t *r, const part_t *parts, size_t count, boo
     for (size_t i = 0; i < count; i++) {
         size_t step = (size_t)(parts[i].step - r->log->steps);
 
-        r->comm_of[step] = (int32_t)r->replay->comms.count - 1;
+        r->comm_of[step] = (int32_t)r->replay->script->comms.count - 1;
         r->started[step] = last;
     }
     return XY_OK;

@@ -7,6 +7,7 @@
  *   flow.h   links that are crossed by routes, max-min fair: networks, buses
  *   node.h   a model: graphs of collectives under placements and policies of progress
  *   job.h    another: an MPI job, whose processes a driver walks through or runs
+ *   script.h a job whose processes are known beforehand
  *   sweep.h  many graphs: tables, curves and heat maps over ranks, sizes and progress modes
  *
  * `xylem bench nbc --simulate` uses node.h and sweep.h; src/tasks/sim is another model on the same
@@ -20,6 +21,7 @@
 #include "sim/flow.h"
 #include "sim/job.h"
 #include "sim/node.h"
+#include "sim/script.h"
 #include "sim/share.h"
 #include "sim/sweep.h"
 
