@@ -25,26 +25,40 @@ typedef void (*xylem_matmul_kernel)(int m, int n, int k, const double *a, int ld
 
 /* Fields that are 0 or NULL mean what is said; all ranks pass the same. */
 typedef struct {
-    const char *algorithm;      /* "columns", "cartesian", "fox", "summa", "strassen-cannon"; NULL:
-                                   the best is chosen, by xylem_choose() on rank 0 */
-    const double *speeds;       /* of each rank, in flop/s; NULL: 4e9 each */
-    double latency, bandwidth;  /* of messages: seconds, bytes per second; 0: 1e-6 and 8e9 */
-    double sum;                 /* seconds to add two elements in memory; 0: 2e-9; < 0: none */
-    int block;                  /* of inner products that are sent at once; 0: 128 */
+    const char *algorithm;     /* "columns", "cartesian", "fox", "summa", "strassen-cannon"; NULL:
+                                  the best is chosen, by xylem_choose() on rank 0 */
+    const double *speeds;      /* of each rank, in flop/s; NULL: all alike, with a kernel as fast as
+                                  the calibrated dgemm is, else 4e9 */
+    double latency, bandwidth; /* of messages: seconds, bytes per second. Without `machine` and with
+                                  one of them, each rank has a node of its own; 0: 1e-6 and 8e9 */
+    double sum;                /* seconds to add two elements in memory; 0: 2e-9; < 0: none */
+    int block;                 /* of inner products that are sent at once; 0: 128 */
     xylem_matmul_kernel kernel; /* NULL: a plain loop. A BLAS is many times as fast */
     void *arg;                  /* for the kernel */
+    const char *machine;        /* as `xylem machine` takes it; NULL: this one, and ranks share its
+                                   cores as mpiexec places them */
+    const char *costs;          /* file of `xylem calibrate`; NULL: what is stored for the machine,
+                                   or, where nothing is, the simulator's own figures */
     int learns;                 /* not 0: store the time of the run for later choices */
 } xylem_matmul_options;
 
 /* 0, or a number other than 0 on all ranks; then rank 0 says why on standard error: a size below 1,
- * an unknown algorithm, or one that needs more ranks ("strassen-cannon": 7). Collective. */
+ * a matrix of more than 2^31 - 1 elements or that is NULL, a speed that is none, an unknown
+ * algorithm, one that needs more ranks ("strassen-cannon": 7), a machine or a file of costs that
+ * cannot be read. Collective. Rank 0 keeps what it has predicted until MPI_Finalize. */
 int xylem_matmul(int m, int n, int k, const double *a, const double *b, double *c,
                  const xylem_matmul_options *options, MPI_Comm comm);
 
-/* The seconds that an algorithm is predicted to take with so many ranks; 0: it cannot be used.
- * Calls no MPI. */
+/* The seconds that an algorithm is predicted to take with so many ranks: what xylem_matmul()
+ * compares. 0: it cannot be used, or predicted (which was said). Calls no MPI. */
 double xylem_matmul_seconds(const char *algorithm, int m, int n, int k, int ranks,
                             const xylem_matmul_options *options);
+
+/* The same by simulating what all ranks do on the machine of the options: as `mpiexec --virtual`,
+ * exactly, in about a microsecond for each message. 0: it cannot be used, or simulated (which was
+ * said). Calls no MPI. */
+double xylem_matmul_simulated(const char *algorithm, int m, int n, int k, int ranks,
+                              const xylem_matmul_options *options);
 
 /* The names of all algorithms, ended by NULL. */
 extern const char *const xylem_matmul_algorithms[];

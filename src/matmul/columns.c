@@ -11,29 +11,9 @@
  *   |     | 3 |  |      Cost = compute + sum of (rows + columns) k + C back
  *   +-----+---+--+
  */
-#include <math.h>
 #include <stdlib.h>
 
 #include "matmul/matmul.h"
-
-static double seconds(const matmul_t *p)
-{
-    matmul_rect_t *rects = calloc((size_t)p->ranks, sizeof(*rects));
-    int steps = (p->size.k + p->block - 1) / p->block;
-    double compute = 0, sent = 2 * steps * p->latency; /* of messages that travel together */
-
-    if (rects == NULL || !matmul_plan_columns(p, rects)) {
-        free(rects);
-        return 0;
-    }
-    for (int i = 0; i < p->ranks; i++) {
-        compute = fmax(compute, 2.0 * rects[i].rows * rects[i].columns * p->size.k / p->speeds[i]);
-        if (i > 0)
-            sent += 8.0 * (rects[i].rows + rects[i].columns) * p->size.k * p->per_byte;
-    }
-    free(rects);
-    return compute + sent + matmul_collect_seconds(p);
-}
 
 /* The blocks of one step: to all others, without waiting. */
 static void send_step(const matmul_t *p, const matmul_rect_t *rects, int at, int depth,
@@ -60,7 +40,7 @@ static void step_on_root(const matmul_t *p, const matmul_rect_t *rects, int at, 
 
     /* Messages move while a rank is in MPI: all others begin before this one computes. */
     send_step(p, rects, at, depth, requests);
-    MPI_Waitall(2 * p->ranks, requests, MPI_STATUSES_IGNORE);
+    matmul_wait(p, 2 * p->ranks, requests);
     matmul_multiply(p, r->rows, r->columns, depth, p->a + (size_t)r->row * (size_t)p->size.k + at,
                     p->size.k, p->b + (size_t)at * (size_t)p->size.n + r->column, p->size.n, c,
                     r->columns);
@@ -85,11 +65,12 @@ static int run(const matmul_t *p)
 
     if (is_good)
         own = rects[p->rank];
-    a = matmul_make(own.rows, p->block);
-    b = matmul_make(p->block, own.columns);
-    c = matmul_make(own.rows, own.columns);
+    a = matmul_make(p, own.rows, p->block);
+    b = matmul_make(p, p->block, own.columns);
+    c = matmul_make(p, own.rows, own.columns);
     is_good = matmul_all(p, is_good && a != NULL && b != NULL && c != NULL);
-    for (int at = 0; is_good && at < p->size.k; at += p->block) {
+    for (int at = 0, i = 0; is_good && matmul_goes_on(p, i, at, p->size.k) && at < p->size.k;
+         at += p->block, i++) {
         int depth = p->size.k - at < p->block ? p->size.k - at : p->block;
 
         if (p->rank == 0)
@@ -99,13 +80,12 @@ static int run(const matmul_t *p)
     }
     if (is_good)
         matmul_collect(p, rects, c);
-    free(a);
-    free(b);
-    free(c);
+    matmul_free(p, a);
+    matmul_free(p, b);
+    matmul_free(p, c);
     free(requests);
     free(rects);
     return is_good ? 0 : 1;
 }
 
-const matmul_algorithm_t matmul_columns = {
-    .name = "columns", .least = 1, .seconds = seconds, .run = run};
+const matmul_algorithm_t matmul_columns = {.name = "columns", .least = 1, .run = run};

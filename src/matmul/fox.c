@@ -13,18 +13,14 @@
 
 #include "matmul/matmul.h"
 
-enum { TAG_ROLL = 2 };
-
-static double seconds(const matmul_t *p)
+/* A and B leave rank 0, and then the slowest rank has all its parts and messages before it. */
+static double bound(const matmul_t *p, const matmul_place_t *place)
 {
-    double slowest = INFINITY, m = p->size.m, n = p->size.n, k = p->size.k;
+    double m = p->size.m, n = p->size.n, k = p->size.k, others = p->ranks - 1;
 
-    for (int i = 0; i < p->ranks; i++)
-        slowest = fmin(slowest, p->speeds[i]);
-    return 2 * p->latency + 8 * (m + n) * k * p->per_byte +
-           2 * ceil(m / p->ranks) * ceil(n / p->ranks) * p->ranks * k / slowest +
-           (p->ranks - 1) * (2 * p->latency + matmul_message(p, ceil(m / p->ranks) * k)) +
-           matmul_collect_seconds(p);
+    return 8 * (m + n) * k * others / p->ranks * place->per_byte +
+           2 * m * floor(n / p->ranks) * k / matmul_slowest(p) +
+           others * (place->latency + 8 * floor(m / p->ranks) * k * place->per_byte);
 }
 
 static int rows_of(const matmul_t *p, int part)
@@ -50,9 +46,9 @@ static void distribute(const matmul_t *p, const matmul_rect_t *own, double *a, d
         matmul_send(p, p->b + column, p->size.k, matmul_cut(p->size.n, p->ranks, i + 1) - column,
                     p->size.n, i, &requests[2 * i + 1]);
     }
-    matmul_copy(p->a, p->size.k, a, p->size.k, rows_of(p, 0), p->size.k);
-    matmul_copy(p->b, p->size.n, b, own->columns, p->size.k, own->columns);
-    MPI_Waitall(2 * p->ranks, requests, MPI_STATUSES_IGNORE);
+    matmul_copy(p, p->a, p->size.k, a, p->size.k, rows_of(p, 0), p->size.k);
+    matmul_copy(p, p->b, p->size.n, b, own->columns, p->size.k, own->columns);
+    matmul_wait(p, 2 * p->ranks, requests);
 }
 
 static void roll(const matmul_t *p, const matmul_rect_t *own, double *a, double *next,
@@ -69,9 +65,8 @@ static void roll(const matmul_t *p, const matmul_rect_t *own, double *a, double 
                         own->columns);
         if (step + 1 == p->ranks)
             break;
-        MPI_Sendrecv(a, rows_of(p, part) * p->size.k, MPI_DOUBLE, up, TAG_ROLL, next,
-                     rows_of(p, after) * p->size.k, MPI_DOUBLE, down, TAG_ROLL, p->comm,
-                     MPI_STATUS_IGNORE);
+        matmul_exchange(p, a, rows_of(p, part) * p->size.k, up, next, rows_of(p, after) * p->size.k,
+                        down);
         a = next;
         next = other;
     }
@@ -92,28 +87,28 @@ static int run(const matmul_t *p)
     matmul_rect_t *rects = calloc((size_t)p->ranks, sizeof(*rects)), own = {0};
     MPI_Request *requests = calloc(2 * (size_t)p->ranks, sizeof(*requests));
     int most = p->size.m / p->ranks + 1;
-    double *a = matmul_make(most, p->size.k), *next = matmul_make(most, p->size.k), *b, *c;
+    double *a = matmul_make(p, most, p->size.k), *next = matmul_make(p, most, p->size.k), *b, *c;
     bool is_good = rects != NULL && requests != NULL && a != NULL && next != NULL;
 
     if (rects != NULL) {
         fill_rects(p, rects);
         own = rects[p->rank];
     }
-    b = matmul_make(p->size.k, own.columns);
-    c = matmul_make(p->size.m, own.columns);
+    b = matmul_make(p, p->size.k, own.columns);
+    c = matmul_make(p, p->size.m, own.columns);
     is_good = matmul_all(p, is_good && b != NULL && c != NULL);
     if (is_good) {
         distribute(p, &own, a, b, requests);
         roll(p, &own, a, next, b, c);
         matmul_collect(p, rects, c);
     }
-    free(a);
-    free(next);
-    free(b);
-    free(c);
+    matmul_free(p, a);
+    matmul_free(p, next);
+    matmul_free(p, b);
+    matmul_free(p, c);
     free(requests);
     free(rects);
     return is_good ? 0 : 1;
 }
 
-const matmul_algorithm_t matmul_fox = {.name = "fox", .least = 1, .seconds = seconds, .run = run};
+const matmul_algorithm_t matmul_fox = {.name = "fox", .least = 1, .bound = bound, .run = run};

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One function for all algorithms: check, choose on rank 0, tell the others, run. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xylem.h>
 
 #include "matmul/matmul.h"
 
-enum { ALGORITHMS = 5, BLOCK = 128 };
-
-static const matmul_algorithm_t *const algorithms[ALGORITHMS] = {
-    &matmul_columns, &matmul_cartesian, &matmul_fox, &matmul_summa, &matmul_strassen_cannon};
+enum { BLOCK = 128 };
 
 const char *const xylem_matmul_algorithms[] = {"columns", "cartesian",       "fox",
                                                "summa",   "strassen-cannon", NULL};
+
+static const xylem_matmul_options no_options = {0};
 
 /* ---- What is asked for ---- */
 
@@ -22,21 +21,17 @@ static double *make_speeds(int ranks, const double *given)
     double *speeds = calloc((size_t)ranks + 1, sizeof(*speeds));
 
     for (int i = 0; speeds != NULL && i < ranks; i++)
-        speeds[i] = given != NULL && given[i] > 0 ? given[i] : 4e9;
+        speeds[i] = given != NULL && given[i] > 0 ? given[i] : MATMUL_SPEED;
     return speeds;
 }
 
 static matmul_t make(int m, int n, int k, int ranks, const xylem_matmul_options *o)
 {
-    static const xylem_matmul_options none = {0};
-
-    o = o != NULL ? o : &none;
     return (matmul_t){.size = {m, n, k},
                       .ranks = ranks,
                       .block = o->block > 0 ? o->block : BLOCK,
                       .speeds = make_speeds(ranks, o->speeds),
-                      .latency = o->latency > 0 ? o->latency : 1e-6,
-                      .per_byte = 1 / (o->bandwidth > 0 ? o->bandwidth : 8e9),
+                      .per_byte = 1 / (o->bandwidth > 0 ? o->bandwidth : MATMUL_BANDWIDTH),
                       .sum = o->sum < 0   ? 0
                              : o->sum > 0 ? o->sum
                                           : 2e-9,
@@ -44,112 +39,154 @@ static matmul_t make(int m, int n, int k, int ranks, const xylem_matmul_options 
                       .arg = o->arg};
 }
 
+static void set_speeds(matmul_t *p, double speed)
+{
+    for (int i = 0; p->speeds != NULL && i < p->ranks; i++)
+        p->speeds[i] = speed;
+}
+
+void matmul_take_model(matmul_t *p, const xylem_matmul_options *o, const matmul_place_t *place)
+{
+    double speed = o->kernel != NULL ? matmul_model_speed(place->platform) : 0;
+
+    p->platform = speed > 0 ? place->platform : NULL;
+    if (speed > 0 && o->speeds == NULL)
+        set_speeds(p, speed);
+}
+
 static int find(const char *name)
 {
-    for (int i = 0; i < ALGORITHMS; i++)
-        if (strcmp(algorithms[i]->name, name) == 0)
+    for (int i = 0; i < MATMUL_ALGORITHMS; i++)
+        if (strcmp(matmul_algorithms[i]->name, name) == 0)
             return i;
     return -1;
+}
+
+/* ---- Predicting ---- */
+
+static double simulate(const matmul_t *p, const matmul_algorithm_t *algorithm,
+                       const matmul_place_t *place)
+{
+    matmul_record_t record;
+    double seconds = 0;
+
+    if (matmul_record(p, algorithm, 0, &record))
+        seconds = matmul_simulate(&record, place);
+    matmul_record_cleanup(&record);
+    return seconds;
+}
+
+static double predict(const char *algorithm, const matmul_size_t *size, int ranks,
+                      const xylem_matmul_options *o,
+                      double (*how)(const matmul_t *p, const matmul_algorithm_t *algorithm,
+                                    const matmul_place_t *place))
+{
+    int i = find(algorithm);
+    matmul_place_t place;
+    matmul_t p;
+    double seconds = 0;
+
+    o = o != NULL ? o : &no_options;
+    if (i < 0 || size->m < 1 || size->n < 1 || size->k < 1 || ranks < matmul_algorithms[i]->least)
+        return 0;
+    p = make(size->m, size->n, size->k, ranks, o);
+    if (p.speeds != NULL && matmul_place_open(o, ranks, &place)) {
+        matmul_take_model(&p, o, &place);
+        seconds = how(&p, matmul_algorithms[i], &place);
+        matmul_place_close(&place);
+    }
+    free(p.speeds);
+    return seconds;
 }
 
 double xylem_matmul_seconds(const char *algorithm, int m, int n, int k, int ranks,
                             const xylem_matmul_options *options)
 {
-    int i = find(algorithm);
-    matmul_t p;
-    double seconds;
-
-    if (i < 0 || m < 1 || n < 1 || k < 1 || ranks < algorithms[i]->least)
-        return 0;
-    p = make(m, n, k, ranks, options);
-    seconds = p.speeds != NULL ? algorithms[i]->seconds(&p) : 0;
-    free(p.speeds);
-    return seconds;
+    return predict(algorithm, &(matmul_size_t){m, n, k}, ranks, options, matmul_estimate);
 }
 
-/* ---- Choosing ---- */
-
-#define SECONDS_OF(number)                                                                         \
-    static double seconds_##number(void *arg)                                                      \
-    {                                                                                              \
-        const matmul_t *p = arg;                                                                   \
-                                                                                                   \
-        return p->ranks < algorithms[number]->least ? 0 : algorithms[number]->seconds(p);          \
-    }
-SECONDS_OF(0)
-SECONDS_OF(1)
-SECONDS_OF(2)
-SECONDS_OF(3)
-SECONDS_OF(4)
-
-/* The problem that xylem_choose() is asked, with what it points to. */
-typedef struct {
-    xylem_parameter parameters[4];
-    xylem_alternative alternatives[ALGORITHMS];
-    xylem_problem problem;
-    xylem_choice choice;
-} asked_t;
-
-static int choose(matmul_t *p, asked_t *q)
+double xylem_matmul_simulated(const char *algorithm, int m, int n, int k, int ranks,
+                              const xylem_matmul_options *options)
 {
-    static double (*const seconds[ALGORITHMS])(void *) = {seconds_0, seconds_1, seconds_2,
-                                                          seconds_3, seconds_4};
-    const double values[] = {p->size.m, p->size.n, p->size.k, p->ranks};
-    static const char *const names[] = {"m", "n", "k", "p"};
-
-    for (int i = 0; i < 4; i++)
-        q->parameters[i] = (xylem_parameter){names[i], values[i]};
-    for (int i = 0; i < ALGORITHMS; i++)
-        q->alternatives[i] = (xylem_alternative){algorithms[i]->name, seconds[i], NULL, 0};
-    q->problem = (xylem_problem){.name = "xylem_matmul",
-                                 .parameters = q->parameters,
-                                 .parameter_count = 4,
-                                 .alternatives = q->alternatives,
-                                 .alternative_count = ALGORITHMS,
-                                 .arg = p};
-    return xylem_choose(&q->problem, &q->choice) == 0 ? q->choice.chosen : -1;
+    return predict(algorithm, &(matmul_size_t){m, n, k}, ranks, options, simulate);
 }
 
-/* The number of the algorithm on rank 0; -1: something is wrong, which is said. */
-static int decide(matmul_t *p, const char *name, asked_t *q)
-{
-    int i = name != NULL ? find(name) : 0;
+/* ---- What is wrong is said by rank 0 ---- */
 
-    if (p->size.m < 1 || p->size.n < 1 || p->size.k < 1) {
-        fprintf(stderr, "xylem_matmul: %d x %d x %d: sizes are 1 or more\n", p->size.m, p->size.n,
-                p->size.k);
-        return -1;
-    }
-    if (i < 0) {
+static bool is_size(const matmul_size_t *s)
+{
+    bool is_small = (long long)s->m * s->n <= INT_MAX && (long long)s->m * s->k <= INT_MAX &&
+                    (long long)s->k * s->n <= INT_MAX;
+
+    if (s->m < 1 || s->n < 1 || s->k < 1)
+        fprintf(stderr, "xylem_matmul: %d x %d x %d: sizes are 1 or more\n", s->m, s->n, s->k);
+    else if (!is_small)
+        fprintf(stderr, "xylem_matmul: %d x %d x %d: a matrix has at most %d elements\n", s->m,
+                s->n, s->k, INT_MAX);
+    return s->m > 0 && s->n > 0 && s->k > 0 && is_small;
+}
+
+static bool has_matrices(const matmul_t *p)
+{
+    const char *lacks = p->a == NULL ? "A" : p->b == NULL ? "B" : p->c == NULL ? "C" : NULL;
+
+    if (lacks != NULL)
+        fprintf(stderr, "xylem_matmul: rank 0 has no matrix %s: its pointer is NULL\n", lacks);
+    return lacks == NULL;
+}
+
+static bool has_speeds(const matmul_t *p, const xylem_matmul_options *o)
+{
+    for (int i = 0; o->speeds != NULL && i < p->ranks; i++)
+        if (!(o->speeds[i] > 0)) {
+            fprintf(stderr,
+                    "xylem_matmul: rank %d has a speed of %g flop/s; speeds are more than 0\n", i,
+                    o->speeds[i]);
+            return false;
+        }
+    if (p->speeds == NULL)
+        fprintf(stderr, "xylem_matmul: no memory\n");
+    return p->speeds != NULL;
+}
+
+static int find_named(const matmul_t *p, const char *name)
+{
+    int i = find(name);
+
+    if (i < 0)
         fprintf(stderr,
                 "xylem_matmul: there is no algorithm '%s'; columns, cartesian, fox, summa and "
                 "strassen-cannon are known\n",
                 name);
-        return -1;
-    }
-    if (name != NULL && p->ranks < algorithms[i]->least) {
+    else if (p->ranks < matmul_algorithms[i]->least)
         fprintf(stderr, "xylem_matmul: %s needs %d ranks or more; there are %d\n", name,
-                algorithms[i]->least, p->ranks);
+                matmul_algorithms[i]->least, p->ranks);
+    else
+        return i;
+    return -1;
+}
+
+/* The number of the algorithm on rank 0; -1: something is wrong, which is said. */
+static int decide(matmul_t *p, const xylem_matmul_options *o, matmul_choice_t **choice_p)
+{
+    if (!is_size(&p->size) || !has_matrices(p) || !has_speeds(p, o))
         return -1;
-    }
-    if (p->speeds == NULL) {
-        fprintf(stderr, "xylem_matmul: no memory\n");
-        return -1;
-    }
-    return name != NULL ? i : choose(p, q);
+    if (o->algorithm != NULL)
+        return find_named(p, o->algorithm);
+    return matmul_choose(p, o, choice_p);
 }
 
 /* ---- All of it ---- */
 
-static int run(const matmul_t *p, int i, const xylem_matmul_options *o, asked_t *q)
+static int run(const matmul_t *p, int i, bool learns, matmul_choice_t *choice)
 {
     double start = MPI_Wtime();
-    int failed = algorithms[i]->run(p);
+    int failed = matmul_algorithms[i]->run(p);
 
     if (failed && p->rank == 0)
-        fprintf(stderr, "xylem_matmul: no memory for %s\n", algorithms[i]->name);
-    if (!failed && p->rank == 0 && o != NULL && o->learns && o->algorithm == NULL)
-        (void)xylem_chosen(&q->problem, &q->choice, MPI_Wtime() - start);
+        fprintf(stderr, "xylem_matmul: no memory for %s\n", matmul_algorithms[i]->name);
+    if (!failed && choice != NULL && learns)
+        matmul_chosen(choice, MPI_Wtime() - start);
     return failed;
 }
 
@@ -157,22 +194,31 @@ int xylem_matmul(int m, int n, int k, const double *a, const double *b, double *
                  const xylem_matmul_options *o, MPI_Comm comm)
 {
     matmul_t p;
-    asked_t q = {0};
-    int ranks, i = -1, failed = 1;
+    matmul_choice_t *choice = NULL;
+    struct {
+        double algorithm, speed;
+    } told = {-1, 0};
+    int ranks, failed = 1;
 
+    o = o != NULL ? o : &no_options;
     MPI_Comm_size(comm, &ranks);
     p = make(m, n, k, ranks, o);
     MPI_Comm_rank(comm, &p.rank);
     p.a = a;
     p.b = b;
     p.c = c;
-    if (p.rank == 0)
-        i = decide(&p, o != NULL ? o->algorithm : NULL, &q);
-    MPI_Bcast(&i, 1, MPI_INT, 0, comm);
+    if (p.rank == 0) {
+        told.algorithm = decide(&p, o, &choice);
+        told.speed = p.speeds != NULL ? p.speeds[0] : 0;
+    }
+    MPI_Bcast(&told, 2, MPI_DOUBLE, 0, comm);
+    if (o->speeds == NULL)
+        set_speeds(&p, told.speed); /* partitions are the same on all ranks, to the last bit */
     MPI_Comm_dup(comm, &p.comm);
-    if (i >= 0 && matmul_all(&p, p.speeds != NULL))
-        failed = run(&p, i, o, &q);
+    if (told.algorithm >= 0 && matmul_all(&p, p.speeds != NULL))
+        failed = run(&p, (int)told.algorithm, o->learns != 0, choice);
     MPI_Comm_free(&p.comm);
+    matmul_choice_free(choice);
     free(p.speeds);
     return failed;
 }

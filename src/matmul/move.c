@@ -1,20 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks of matrices that are stored by rows. */
+/*
+ * Blocks of matrices that are stored by rows, and all that algorithms do with them. With a record
+ * nothing is computed or sent: what the rank would do is written down.
+ */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "matmul/matmul.h"
 
-enum { TAG = 1 };
+enum { TAG = 1, TAG_EXCHANGE = 2 };
 
-double *matmul_make(int rows, int columns)
+static double none[1]; /* what blocks are that nothing is stored in */
+
+static unsigned long bytes_of(int rows, int columns)
 {
+    return (unsigned long)rows * (unsigned long)columns * sizeof(double);
+}
+
+double *matmul_make(const matmul_t *p, int rows, int columns)
+{
+    if (p->record != NULL)
+        return none;
     return calloc((size_t)rows * (size_t)columns + 1, sizeof(double));
 }
 
-void matmul_copy(const double *from, int from_ld, double *to, int to_ld, int rows, int columns)
+void matmul_free(const matmul_t *p, double *block)
 {
-    for (int i = 0; i < rows; i++)
+    if (p->record == NULL)
+        free(block);
+}
+
+void matmul_copy(const matmul_t *p, const double *from, int from_ld, double *to, int to_ld,
+                 int rows, int columns)
+{
+    for (int i = 0; i < rows && p->record == NULL; i++)
         memcpy(to + (size_t)i * (size_t)to_ld, from + (size_t)i * (size_t)from_ld,
                (size_t)columns * sizeof(double));
 }
@@ -36,6 +56,11 @@ void matmul_send(const matmul_t *p, const double *from, int rows, int columns, i
     *request = MPI_REQUEST_NULL;
     if (rows == 0 || columns == 0)
         return;
+    if (p->record != NULL) {
+        matmul_record_add(
+            p, &(matmul_op_t){.kind = MATMUL_SEND, .peer = to, .bytes = bytes_of(rows, columns)});
+        return;
+    }
     type = make_type(rows, columns, ld);
     MPI_Isend(from, 1, type, to, TAG, p->comm, request);
     MPI_Type_free(&type);
@@ -47,9 +72,121 @@ void matmul_receive(const matmul_t *p, double *to, int rows, int columns, int ld
 
     if (rows == 0 || columns == 0)
         return;
+    if (p->record != NULL) {
+        matmul_record_add(
+            p,
+            &(matmul_op_t){.kind = MATMUL_RECEIVE, .peer = from, .bytes = bytes_of(rows, columns)});
+        return;
+    }
     type = make_type(rows, columns, ld);
     MPI_Recv(to, 1, type, from, TAG, p->comm, MPI_STATUS_IGNORE);
     MPI_Type_free(&type);
+}
+
+void matmul_wait(const matmul_t *p, int count, MPI_Request *requests)
+{
+    if (p->record != NULL)
+        matmul_record_add(p, &(matmul_op_t){.kind = MATMUL_WAIT});
+    else
+        MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+}
+
+static void write_exchange(const matmul_t *p, int elements, int to, int more, int source)
+{
+    matmul_record_add(p, &(matmul_op_t){.kind = MATMUL_EXCHANGE,
+                                        .peer = to,
+                                        .bytes = bytes_of(elements, 1),
+                                        .source = source,
+                                        .more = bytes_of(more, 1)});
+}
+
+void matmul_exchange(const matmul_t *p, const double *from, int elements, int to, double *into,
+                     int more, int source)
+{
+    if (p->record != NULL)
+        write_exchange(p, elements, to, more, source);
+    else
+        MPI_Sendrecv(from, elements, MPI_DOUBLE, to, TAG_EXCHANGE, into, more, MPI_DOUBLE, source,
+                     TAG_EXCHANGE, p->comm, MPI_STATUS_IGNORE);
+}
+
+void matmul_replace(const matmul_t *p, double *block, int elements, int to, int source)
+{
+    if (p->record != NULL)
+        write_exchange(p, elements, to, elements, source);
+    else
+        MPI_Sendrecv_replace(block, elements, MPI_DOUBLE, to, TAG_EXCHANGE, source, TAG_EXCHANGE,
+                             p->comm, MPI_STATUS_IGNORE);
+}
+
+/* ---- Groups ---- */
+
+/* All members of a group find the one that the first of them has made. */
+static int write_group(const matmul_t *p, const matmul_group_t *g)
+{
+    matmul_record_t *r = p->record;
+    int i = 0;
+
+    r->agreements += p->rank == 0;
+    while (i < r->group_count &&
+           (r->groups[i].first != g->first || r->groups[i].stride != g->stride ||
+            r->groups[i].count != g->count))
+        i++;
+    if (i == r->group_count)
+        r->groups[r->group_count++] = *g;
+    return i;
+}
+
+matmul_group_t matmul_group(const matmul_t *p, int first, int stride, int count)
+{
+    matmul_group_t g = {.first = first, .stride = stride, .count = count};
+
+    if (p->record != NULL)
+        g.number = write_group(p, &g);
+    else
+        MPI_Comm_split(p->comm, first, p->rank, &g.comm);
+    return g;
+}
+
+void matmul_group_free(const matmul_t *p, matmul_group_t *group)
+{
+    if (p->record == NULL)
+        MPI_Comm_free(&group->comm);
+}
+
+void matmul_bcast(const matmul_t *p, const matmul_group_t *group, double *block, int elements,
+                  int root)
+{
+    if (p->record == NULL) {
+        MPI_Bcast(block, elements, MPI_DOUBLE, root, group->comm);
+        return;
+    }
+    matmul_record_add(p, &(matmul_op_t){.kind = MATMUL_BCAST,
+                                        .group = group->number,
+                                        .peer = root,
+                                        .bytes = bytes_of(elements, 1)});
+}
+
+/* ---- Computing ---- */
+
+/* With a model, a rank of twice the speed of its machine takes half of what the model says: thin
+ * blocks take longer than their number of operations tells. */
+static double multiply_seconds(const matmul_t *p, int m, int n, int k)
+{
+    const double sizes[] = {m, n, k};
+    double model = p->platform != NULL ? xylem_platform_kernel(p->platform, "dgemm", sizes, 3) : 0;
+
+    if (model > 0)
+        return model * matmul_model_speed(p->platform) / p->speeds[p->rank];
+    return 2.0 * m * n * k / p->speeds[p->rank];
+}
+
+bool matmul_adds(const matmul_t *p, double pairs)
+{
+    if (p->record == NULL)
+        return true;
+    matmul_record_add(p, &(matmul_op_t){.kind = MATMUL_COMPUTE, .seconds = pairs * p->sum});
+    return false;
 }
 
 /* The kernel of programs that bring none: rows of B are read in their order. */
@@ -72,7 +209,10 @@ void matmul_multiply(const matmul_t *p, int m, int n, int k, const double *a, in
 {
     if (m == 0 || n == 0 || k == 0)
         return;
-    if (p->kernel != NULL)
+    if (p->record != NULL)
+        matmul_record_add(
+            p, &(matmul_op_t){.kind = MATMUL_COMPUTE, .seconds = multiply_seconds(p, m, n, k)});
+    else if (p->kernel != NULL)
         p->kernel(m, n, k, a, lda, b, ldb, c, ldc, p->arg);
     else
         multiply_plain(m, n, k, a, lda, b, ldb, c, ldc);
@@ -85,23 +225,36 @@ void matmul_collect(const matmul_t *p, const matmul_rect_t *rects, const double 
 
     if (p->rank > 0) {
         matmul_send(p, own, r->rows, r->columns, r->columns, 0, &request);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        matmul_wait(p, 1, &request);
         return;
     }
     for (int i = 0; i < p->ranks; i++) {
         double *to = p->c + (size_t)rects[i].row * (size_t)p->size.n + rects[i].column;
 
         if (i == 0)
-            matmul_copy(own, r->columns, to, p->size.n, r->rows, r->columns);
+            matmul_copy(p, own, r->columns, to, p->size.n, r->rows, r->columns);
         else
             matmul_receive(p, to, rects[i].rows, rects[i].columns, p->size.n, i);
     }
+}
+
+bool matmul_goes_on(const matmul_t *p, int step, double done, double whole)
+{
+    if (p->record == NULL)
+        return true;
+    p->record->done = fmin(done, whole);
+    p->record->whole = whole;
+    return p->record->steps == 0 || step < p->record->steps;
 }
 
 bool matmul_all(const matmul_t *p, bool is_good)
 {
     int good = is_good;
 
+    if (p->record != NULL) {
+        p->record->agreements += p->rank == 0;
+        return is_good;
+    }
     MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, p->comm);
     return good != 0;
 }

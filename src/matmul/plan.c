@@ -2,10 +2,20 @@
 /* How C is cut for ranks of different speeds. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "matmul/matmul.h"
 
-int matmul_log2(int n)
+double matmul_slowest(const matmul_t *p)
+{
+    double slowest = INFINITY;
+
+    for (int i = 0; i < p->ranks; i++)
+        slowest = fmin(slowest, p->speeds[i]);
+    return slowest;
+}
+
+static int log2_ceil(int n)
 {
     int l = 0;
 
@@ -14,21 +24,23 @@ int matmul_log2(int n)
     return l;
 }
 
-double matmul_bcast(const matmul_t *p, int ranks, double elements)
-{
-    double way = fmin(matmul_log2(ranks), 2.0 * (ranks - 1) / ranks);
+/* ---- One partition for all ranks of a record ---- */
 
-    return 8 * elements * way * p->per_byte;
+static bool take_known(const matmul_t *p, matmul_rect_t *rects)
+{
+    if (p->record == NULL || p->record->rows == 0)
+        return false;
+    memcpy(rects, p->record->rects, (size_t)p->ranks * sizeof(*rects));
+    return true;
 }
 
-double matmul_message(const matmul_t *p, double elements)
+static void keep(const matmul_t *p, int rows, int columns, const matmul_rect_t *rects)
 {
-    return p->latency + 8 * elements * p->per_byte;
-}
-
-double matmul_collect_seconds(const matmul_t *p)
-{
-    return (2 + 2 * matmul_log2(p->ranks)) * p->latency + 8.0 * p->size.m * p->size.n * p->per_byte;
+    if (p->record == NULL)
+        return;
+    memcpy(p->record->rects, rects, (size_t)p->ranks * sizeof(*rects));
+    p->record->rows = rows;
+    p->record->columns = columns;
 }
 
 /* ---- Columns ---- */
@@ -93,7 +105,7 @@ bool matmul_plan_columns(const matmul_t *p, matmul_rect_t *rects)
     int *from = calloc(n, sizeof(*from));
     bool is_good = fast != NULL && sum != NULL && best != NULL && from != NULL;
 
-    if (is_good) {
+    if (is_good && !take_known(p, rects)) {
         for (int i = 0; i < p->ranks; i++)
             fast[i] = (fast_t){p->speeds[i], i};
         qsort(fast, (size_t)p->ranks, sizeof(*fast), by_speed);
@@ -102,6 +114,7 @@ bool matmul_plan_columns(const matmul_t *p, matmul_rect_t *rects)
         find_columns(sum, p->ranks, best, from);
         for (int end = p->ranks; end > 0; end = from[end])
             fill_column(p, fast, sum, from[end], end, rects);
+        keep(p, 1, 1, rects);
     }
     free(fast);
     free(sum);
@@ -160,6 +173,11 @@ bool matmul_plan_grid(const matmul_t *p, int *rows_p, int *columns_p, matmul_rec
 {
     double least = INFINITY;
 
+    if (take_known(p, rects)) {
+        *rows_p = p->record->rows;
+        *columns_p = p->record->columns;
+        return true;
+    }
     for (int rows = 1; rows <= p->ranks; rows++) {
         int columns = p->ranks / rows;
         double seconds;
@@ -168,8 +186,8 @@ bool matmul_plan_grid(const matmul_t *p, int *rows_p, int *columns_p, matmul_rec
             continue;
         seconds = 2.0 * p->size.k * fill_grid(p, rows, columns, rects) +
                   8.0 * p->size.k * p->per_byte *
-                      ((double)p->size.m / rows * matmul_log2(columns) +
-                       (double)p->size.n / columns * matmul_log2(rows));
+                      ((double)p->size.m / rows * log2_ceil(columns) +
+                       (double)p->size.n / columns * log2_ceil(rows));
         if (seconds < least) {
             least = seconds;
             *rows_p = rows;
@@ -177,5 +195,6 @@ bool matmul_plan_grid(const matmul_t *p, int *rows_p, int *columns_p, matmul_rec
         }
     }
     fill_grid(p, *rows_p, *columns_p, rects);
+    keep(p, *rows_p, *columns_p, rects);
     return true;
 }

@@ -11,13 +11,12 @@
  *
  * Cost = 7/8 of the products shared by 7 q^2 ranks + sums and 14 halves sent + 7 halves back
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "matmul/matmul.h"
 
-enum { PRODUCTS = 7, TAG_SHIFT = 3 };
+enum { PRODUCTS = 7 };
 
 /* Sums of quarters (11, 12, 21, 22) that are multiplied, and what each product adds to C. */
 static const signed char of_a[PRODUCTS][4] = {{1, 0, 0, 1}, {0, 0, 1, 1}, {1, 0, 0, 0},
@@ -49,20 +48,6 @@ static shape_t find_shape(const matmul_t *p)
     return (shape_t){q, half(p->size.m, q), half(p->size.n, q), half(p->size.k, q)};
 }
 
-static double seconds(const matmul_t *p)
-{
-    shape_t s = find_shape(p);
-    int used = PRODUCTS * s.q * s.q;
-    double slowest = INFINITY, a = (double)s.m * s.k, b = (double)s.k * s.n, c = (double)s.m * s.n;
-
-    for (int i = 0; i < used; i++)
-        slowest = fmin(slowest, p->speeds[i]);
-    return used * 8 * (a + b + c) * p->per_byte + p->sum * s.q * s.q * 12 * (a + b + c) +
-           s.q * 2.0 * s.m * s.n * s.k / slowest +
-           (s.q - 1) * (matmul_message(p, a) + matmul_message(p, b)) +
-           (6 + 2 * matmul_log2(p->ranks)) * p->latency;
-}
-
 /* ---- Sums of quarters ---- */
 
 /* to += sign * a quarter of a matrix of rows x columns; what is beyond its edges is 0. */
@@ -79,9 +64,20 @@ static void add_quarter(const double *from, int rows, int columns, int quarter, 
                 sign * from[(size_t)(row + i) * (size_t)columns + (size_t)(column + j)];
 }
 
-static void add_up(const double *from, int rows, int columns, const signed char signs[4],
-                   double *to, int high, int wide)
+static double count_terms(const signed char signs[4])
 {
+    double terms = 0;
+
+    for (int quarter = 0; quarter < 4; quarter++)
+        terms += signs[quarter] != 0;
+    return terms;
+}
+
+static void add_up(const matmul_t *p, const double *from, int rows, int columns,
+                   const signed char signs[4], double *to, int high, int wide)
+{
+    if (!matmul_adds(p, count_terms(signs) * high * wide))
+        return;
     memset(to, 0, (size_t)high * (size_t)wide * sizeof(*to));
     for (int quarter = 0; quarter < 4; quarter++)
         if (signs[quarter] != 0)
@@ -92,6 +88,8 @@ static void add_up(const double *from, int rows, int columns, const signed char 
 static void add_product(const matmul_t *p, const double *product, int high, int wide,
                         const signed char signs[4])
 {
+    if (!matmul_adds(p, count_terms(signs) * high * wide))
+        return;
     for (int quarter = 0; quarter < 4; quarter++) {
         int row = quarter / 2 * high, column = quarter % 2 * wide;
 
@@ -114,21 +112,21 @@ static void send_product(const matmul_t *p, const shape_t *s, const blocks_t *x,
 {
     MPI_Request requests[2];
 
-    add_up(p->a, p->size.m, p->size.k, of_a[g], x->all_a, s->q * s->m, s->q * s->k);
-    add_up(p->b, p->size.k, p->size.n, of_b[g], x->all_b, s->q * s->k, s->q * s->n);
+    add_up(p, p->a, p->size.m, p->size.k, of_a[g], x->all_a, s->q * s->m, s->q * s->k);
+    add_up(p, p->b, p->size.k, p->size.n, of_b[g], x->all_b, s->q * s->k, s->q * s->n);
     for (int t = 0; t < s->q * s->q; t++) {
         int i = t / s->q, j = t % s->q, skew = (i + j) % s->q, to = g * s->q * s->q + t;
         const double *a = x->all_a + (size_t)(i * s->m) * (size_t)(s->q * s->k) + skew * s->k;
         const double *b = x->all_b + (size_t)(skew * s->k) * (size_t)(s->q * s->n) + j * s->n;
 
         if (to == 0) {
-            matmul_copy(a, s->q * s->k, x->a, s->k, s->m, s->k);
-            matmul_copy(b, s->q * s->n, x->b, s->n, s->k, s->n);
+            matmul_copy(p, a, s->q * s->k, x->a, s->k, s->m, s->k);
+            matmul_copy(p, b, s->q * s->n, x->b, s->n, s->k, s->n);
             continue;
         }
         matmul_send(p, a, s->m, s->k, s->q * s->k, to, &requests[0]);
         matmul_send(p, b, s->k, s->n, s->q * s->n, to, &requests[1]);
-        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        matmul_wait(p, 2, requests);
     }
 }
 
@@ -138,7 +136,7 @@ static void collect_product(const matmul_t *p, const shape_t *s, const blocks_t 
         double *to = x->all_c + (size_t)(t / s->q * s->m) * (size_t)(s->q * s->n) + t % s->q * s->n;
 
         if (g == 0 && t == 0)
-            matmul_copy(x->c, s->n, to, s->q * s->n, s->m, s->n);
+            matmul_copy(p, x->c, s->n, to, s->q * s->n, s->m, s->n);
         else
             matmul_receive(p, to, s->m, s->n, s->q * s->n, g * s->q * s->q + t);
     }
@@ -158,10 +156,8 @@ static void cannon(const matmul_t *p, const shape_t *s, const blocks_t *x)
         matmul_multiply(p, s->m, s->n, s->k, x->a, s->k, x->b, s->n, x->c, s->n);
         if (step + 1 == s->q)
             break;
-        MPI_Sendrecv_replace(x->a, s->m * s->k, MPI_DOUBLE, left, TAG_SHIFT, right, TAG_SHIFT,
-                             p->comm, MPI_STATUS_IGNORE);
-        MPI_Sendrecv_replace(x->b, s->k * s->n, MPI_DOUBLE, up, TAG_SHIFT, down, TAG_SHIFT, p->comm,
-                             MPI_STATUS_IGNORE);
+        matmul_replace(p, x->a, s->m * s->k, left, right);
+        matmul_replace(p, x->b, s->k * s->n, up, down);
     }
 }
 
@@ -180,10 +176,11 @@ static void run_groups(const matmul_t *p, const shape_t *s, const blocks_t *x)
     cannon(p, s, x);
     if (p->rank > 0) {
         matmul_send(p, x->c, s->m, s->n, s->n, 0, &request);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        matmul_wait(p, 1, &request);
         return;
     }
-    memset(p->c, 0, (size_t)p->size.m * (size_t)p->size.n * sizeof(double));
+    if (p->record == NULL)
+        memset(p->c, 0, (size_t)p->size.m * (size_t)p->size.n * sizeof(double));
     for (int g = 0; g < PRODUCTS; g++)
         collect_product(p, s, x, g);
 }
@@ -192,25 +189,25 @@ static int run(const matmul_t *p)
 {
     shape_t s = find_shape(p);
     int halves = p->rank == 0 ? s.q : 0;
-    blocks_t x = {.a = matmul_make(s.m, s.k),
-                  .b = matmul_make(s.k, s.n),
-                  .c = matmul_make(s.m, s.n),
-                  .all_a = matmul_make(halves * s.m, halves * s.k),
-                  .all_b = matmul_make(halves * s.k, halves * s.n),
-                  .all_c = matmul_make(halves * s.m, halves * s.n)};
+    blocks_t x = {.a = matmul_make(p, s.m, s.k),
+                  .b = matmul_make(p, s.k, s.n),
+                  .c = matmul_make(p, s.m, s.n),
+                  .all_a = matmul_make(p, halves * s.m, halves * s.k),
+                  .all_b = matmul_make(p, halves * s.k, halves * s.n),
+                  .all_c = matmul_make(p, halves * s.m, halves * s.n)};
     bool is_good = matmul_all(p, x.a != NULL && x.b != NULL && x.c != NULL && x.all_a != NULL &&
                                      x.all_b != NULL && x.all_c != NULL);
 
     if (is_good && p->rank < PRODUCTS * s.q * s.q)
         run_groups(p, &s, &x);
-    free(x.a);
-    free(x.b);
-    free(x.c);
-    free(x.all_a);
-    free(x.all_b);
-    free(x.all_c);
+    matmul_free(p, x.a);
+    matmul_free(p, x.b);
+    matmul_free(p, x.c);
+    matmul_free(p, x.all_a);
+    matmul_free(p, x.all_b);
+    matmul_free(p, x.all_c);
     return is_good ? 0 : 1;
 }
 
 const matmul_algorithm_t matmul_strassen_cannon = {
-    .name = "strassen-cannon", .least = PRODUCTS, .seconds = seconds, .run = run};
+    .name = "strassen-cannon", .least = PRODUCTS, .run = run};

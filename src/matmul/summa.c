@@ -16,7 +16,7 @@ typedef struct {
     const matmul_t *p;
     int rows, columns, row, column;
     int m, n, k_a, k_b; /* of the own blocks: A is m x k_a, B is k_b x n */
-    MPI_Comm along_row, along_column;
+    matmul_group_t along_row, along_column;
     double *a, *b, *c, *panel_a, *panel_b;
 } summa_t;
 
@@ -25,21 +25,15 @@ static int part(int n, int parts, int i)
     return matmul_cut(n, parts, i + 1) - matmul_cut(n, parts, i);
 }
 
-static double seconds(const matmul_t *p)
+/* A and B leave rank 0, and then the slowest rank has all of its block before it. */
+static double bound(const matmul_t *p, const matmul_place_t *place)
 {
-    int rows, columns, steps;
-    double slowest = INFINITY, m = p->size.m, n = p->size.n, k = p->size.k;
+    double m = p->size.m, n = p->size.n, k = p->size.k;
+    int rows, columns;
 
     matmul_square_grid(p->ranks, &rows, &columns);
-    steps = (p->size.k + p->block - 1) / p->block + rows + columns - 2;
-    for (int i = 0; i < p->ranks; i++)
-        slowest = fmin(slowest, p->speeds[i]);
-    return 2 * p->latency + 8 * (m + n) * k * p->per_byte +
-           steps * (matmul_log2(rows) + matmul_log2(columns)) * p->latency +
-           matmul_bcast(p, columns, ceil(m / rows) * k) +
-           matmul_bcast(p, rows, ceil(n / columns) * k) +
-           2 * ceil(m / rows) * ceil(n / columns) * k / slowest + matmul_collect_seconds(p) +
-           4 * matmul_log2(p->ranks) * p->latency; /* two communicators */
+    return 8 * (m + n) * k * (p->ranks - 1) / p->ranks * place->per_byte +
+           2 * floor(m / rows) * floor(n / columns) * k / matmul_slowest(p);
 }
 
 static void send_blocks(const summa_t *s, int i, MPI_Request *requests)
@@ -69,9 +63,9 @@ static void distribute(const summa_t *s, MPI_Request *requests)
     requests[0] = requests[1] = MPI_REQUEST_NULL;
     for (int i = 1; i < p->ranks; i++)
         send_blocks(s, i, &requests[2 * i]);
-    matmul_copy(p->a, p->size.k, s->a, s->k_a, s->m, s->k_a);
-    matmul_copy(p->b, p->size.n, s->b, s->n, s->k_b, s->n);
-    MPI_Waitall(2 * p->ranks, requests, MPI_STATUSES_IGNORE);
+    matmul_copy(p, p->a, p->size.k, s->a, s->k_a, s->m, s->k_a);
+    matmul_copy(p, p->b, p->size.n, s->b, s->n, s->k_b, s->n);
+    matmul_wait(p, 2 * p->ranks, requests);
 }
 
 /* The part that has inner product `at`, and where it ends. */
@@ -94,13 +88,13 @@ static int step(const summa_t *s, int at)
     depth = end_a - at < depth ? end_a - at : depth;
     depth = end_b - at < depth ? end_b - at : depth;
     if (s->column == from_a)
-        matmul_copy(s->a + at - matmul_cut(k, s->columns, from_a), s->k_a, s->panel_a, depth, s->m,
-                    depth);
+        matmul_copy(s->p, s->a + at - matmul_cut(k, s->columns, from_a), s->k_a, s->panel_a, depth,
+                    s->m, depth);
     if (s->row == from_b)
-        matmul_copy(s->b + (size_t)(at - matmul_cut(k, s->rows, from_b)) * (size_t)s->n, s->n,
+        matmul_copy(s->p, s->b + (size_t)(at - matmul_cut(k, s->rows, from_b)) * (size_t)s->n, s->n,
                     s->panel_b, s->n, depth, s->n);
-    MPI_Bcast(s->panel_a, s->m * depth, MPI_DOUBLE, from_a, s->along_row);
-    MPI_Bcast(s->panel_b, s->n * depth, MPI_DOUBLE, from_b, s->along_column);
+    matmul_bcast(s->p, &s->along_row, s->panel_a, s->m * depth, from_a);
+    matmul_bcast(s->p, &s->along_column, s->panel_b, s->n * depth, from_b);
     matmul_multiply(s->p, s->m, s->n, depth, s->panel_a, depth, s->panel_b, s->n, s->c, s->n);
     return at + depth;
 }
@@ -116,13 +110,13 @@ static void run_steps(summa_t *s, matmul_rect_t *rects, MPI_Request *requests)
             matmul_cut(p->size.m, s->rows, row), part(p->size.m, s->rows, row),
             matmul_cut(p->size.n, s->columns, column), part(p->size.n, s->columns, column)};
     }
-    MPI_Comm_split(p->comm, s->row, s->column, &s->along_row);
-    MPI_Comm_split(p->comm, s->column, s->row, &s->along_column);
+    s->along_row = matmul_group(p, s->row * s->columns, 1, s->columns);
+    s->along_column = matmul_group(p, s->column, s->columns, s->rows);
     distribute(s, requests);
-    for (int at = 0; at < p->size.k;)
+    for (int at = 0, i = 0; matmul_goes_on(p, i, at, p->size.k) && at < p->size.k; i++)
         at = step(s, at);
-    MPI_Comm_free(&s->along_row);
-    MPI_Comm_free(&s->along_column);
+    matmul_group_free(p, &s->along_row);
+    matmul_group_free(p, &s->along_column);
     matmul_collect(p, rects, s->c);
 }
 
@@ -140,24 +134,23 @@ static int run(const matmul_t *p)
     s.n = part(p->size.n, s.columns, s.column);
     s.k_a = part(p->size.k, s.columns, s.column);
     s.k_b = part(p->size.k, s.rows, s.row);
-    s.a = matmul_make(s.m, s.k_a);
-    s.b = matmul_make(s.k_b, s.n);
-    s.c = matmul_make(s.m, s.n);
-    s.panel_a = matmul_make(s.m, p->block);
-    s.panel_b = matmul_make(p->block, s.n);
+    s.a = matmul_make(p, s.m, s.k_a);
+    s.b = matmul_make(p, s.k_b, s.n);
+    s.c = matmul_make(p, s.m, s.n);
+    s.panel_a = matmul_make(p, s.m, p->block);
+    s.panel_b = matmul_make(p, p->block, s.n);
     is_good = matmul_all(p, rects != NULL && requests != NULL && s.a != NULL && s.b != NULL &&
                                 s.c != NULL && s.panel_a != NULL && s.panel_b != NULL);
     if (is_good)
         run_steps(&s, rects, requests);
-    free(s.a);
-    free(s.b);
-    free(s.c);
-    free(s.panel_a);
-    free(s.panel_b);
+    matmul_free(p, s.a);
+    matmul_free(p, s.b);
+    matmul_free(p, s.c);
+    matmul_free(p, s.panel_a);
+    matmul_free(p, s.panel_b);
     free(requests);
     free(rects);
     return is_good ? 0 : 1;
 }
 
-const matmul_algorithm_t matmul_summa = {
-    .name = "summa", .least = 1, .seconds = seconds, .run = run};
+const matmul_algorithm_t matmul_summa = {.name = "summa", .least = 1, .bound = bound, .run = run};

@@ -92,8 +92,8 @@ int main(int argc, char **argv)
         for (int i = 0; xylem_matmul_algorithms[i] != NULL; i++) {
             const char *name = xylem_matmul_algorithms[i];
 
-            if (xylem_matmul_seconds(name, 50, 50, 50, ranks, NULL) <= 0)
-                continue; /* it needs more ranks */
+            if (strcmp(name, "strassen-cannon") == 0 && ranks < 7)
+                continue;
             check_shapes(name, NULL);
             check_shapes(name, speeds);
         }

@@ -74,9 +74,11 @@ static const char *measured(const row_t *r, int n)
     return r->measured[i].best;
 }
 
+static double latency; /* of the platform, seconds */
+
 static double time_of(const matmul_t *p, double messages, double products, double speed)
 {
-    return messages * (p->latency + 8.0 * BLOCK * BLOCK * p->per_byte) +
+    return messages * (latency + 8.0 * BLOCK * BLOCK * p->per_byte) +
            2 * products * pow(BLOCK, 3) / speed;
 }
 
@@ -120,11 +122,9 @@ static int compare(const row_t *r, int *all)
 {
     double speeds[16];
     int ranks = r->count[0] + r->count[1], agreed = 0;
-    matmul_t p = {.ranks = ranks,
-                  .speeds = speeds,
-                  .latency = r->on->latency,
-                  .per_byte = 1 / r->on->bandwidth};
+    matmul_t p = {.ranks = ranks, .speeds = speeds, .per_byte = 1 / r->on->bandwidth};
 
+    latency = r->on->latency;
     for (int k = 0; k < ranks; k++)
         speeds[k] = r->on->speed[k >= r->count[0]];
     for (int n = r->on->first; n <= r->on->last; n += r->on->step) {

@@ -2,28 +2,35 @@
 /*
  * Choices beside what all algorithms take, on a machine that is simulated:
  *
- *   mpiexec --virtual MACHINE --compute none -n P matmul_virtual LATENCY BANDWIDTH INSTANCES [LOSS]
+ *   mpiexec --virtual MACHINE --compute none -n P matmul_virtual MACHINE INSTANCES SEED [LEAST
+ * MOST]
  *
- * Each instance has a size and, every second one, ranks of different speeds. The kernel computes
- * nothing and takes its virtual time. Printed are, for each instance, what was chosen, what was the
- * best and their times; at the end how often they agree and the mean loss. LOSS: fail beyond this
- * mean.
+ * Each instance has a size from LEAST to MOST (50 to 1600) and, every second one, ranks of
+ * different speeds. The kernel computes nothing and takes its virtual time. A line for each
+ * algorithm has what it was predicted to take and what it took, the time from a common start to the
+ * end of rank 0; a line for each instance what was chosen, what was the best, their times, and the
+ * processor time of the predictions as a part of the run. MATMUL_LOSS and MATMUL_ERROR: fail where
+ * the mean loss or the error of a simulation exceeds so many percent.
  */
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 #include <xylem_matmul.h>
 #include <xylem_mpi.h>
 
-static uint64_t state = 20240229;
+static uint64_t state;
 
-static int below(int n)
+static double uniform(void)
 {
     state ^= state >> 12;
     state ^= state << 25;
     state ^= state >> 27;
-    return (int)((state * UINT64_C(0x2545f4914f6cdd1d) >> 33) % (uint64_t)n);
+    return (double)(state * UINT64_C(0x2545f4914f6cdd1d) >> 11) * 0x1p-53;
 }
 
 static void kernel(int m, int n, int k, const double *a, int lda, const double *b, int ldb,
@@ -36,41 +43,76 @@ static void kernel(int m, int n, int k, const double *a, int lda, const double *
 typedef struct {
     int n, rank, ranks;
     double *a, *b, *c;
+    double worst; /* error of a simulation */
 } instance_t;
+
+/* Of this processor, not of the machine that is simulated. */
+static double own_seconds(void)
+{
+    struct timespec t;
+
+    syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* All ranks begin at one instant of the virtual clock. */
+static double start_together(void)
+{
+    double now, start;
+
+    now = MPI_Wtime();
+    MPI_Allreduce(&now, &start, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    start += 1;
+    xylem_compute(start - MPI_Wtime());
+    return MPI_Wtime();
+}
 
 static double measure(const instance_t *x, const xylem_matmul_options *o)
 {
-    double start;
+    double start = start_together(), seconds;
 
-    MPI_Barrier(MPI_COMM_WORLD);
-    start = MPI_Wtime();
     if (xylem_matmul(x->n, x->n, x->n, x->a, x->b, x->c, o, MPI_COMM_WORLD) != 0)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    MPI_Barrier(MPI_COMM_WORLD);
-    return MPI_Wtime() - start;
+    seconds = MPI_Wtime() - start;
+    MPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    return seconds;
+}
+
+static void check_simulation(instance_t *x, const xylem_matmul_options *o, double took)
+{
+    double simulated;
+
+    if (x->rank != 0 || getenv("MATMUL_ERROR") == NULL)
+        return;
+    simulated = xylem_matmul_simulated(o->algorithm, x->n, x->n, x->n, x->ranks, o);
+    x->worst = fmax(x->worst, fabs(simulated / took - 1));
 }
 
 /* All algorithms: the one of the least predicted and the one of the least measured time. */
-static double compare(const instance_t *x, xylem_matmul_options o, int *is_same_p)
+static double compare(instance_t *x, xylem_matmul_options o, int *is_same_p)
 {
     const char *best = "", *chosen = "";
-    double least = 0, predicted = 0, of_chosen = 0;
+    double least = INFINITY, predicted = INFINITY, of_chosen = 0, spent = 0;
 
     for (int i = 0; xylem_matmul_algorithms[i] != NULL; i++) {
-        double expected, took;
+        double expected = 0, took, start = own_seconds();
 
         o.algorithm = xylem_matmul_algorithms[i];
-        expected = xylem_matmul_seconds(o.algorithm, x->n, x->n, x->n, x->ranks, &o);
+        if (x->rank == 0)
+            expected = xylem_matmul_seconds(o.algorithm, x->n, x->n, x->n, x->ranks, &o);
+        spent += own_seconds() - start;
+        MPI_Bcast(&expected, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
         if (expected <= 0)
             continue;
         took = measure(x, &o);
-        if (x->rank == 0 && getenv("MATMUL_ALL") != NULL)
-            printf("  %s: %.3g s predicted, %.3g s\n", o.algorithm, expected, took);
-        if (least == 0 || took < least) {
+        if (x->rank == 0)
+            printf("  %s: %.4g s predicted, %.4g s\n", o.algorithm, expected, took);
+        check_simulation(x, &o, took);
+        if (took < least) {
             least = took;
             best = o.algorithm;
         }
-        if (predicted == 0 || expected < predicted) {
+        if (expected < predicted) {
             predicted = expected;
             chosen = o.algorithm;
             of_chosen = took;
@@ -78,21 +120,19 @@ static double compare(const instance_t *x, xylem_matmul_options o, int *is_same_
     }
     *is_same_p = chosen == best;
     if (x->rank == 0)
-        printf("n %d: %s %.4g s, the best is %s %.4g s\n", x->n, chosen, of_chosen, best, least);
+        printf("n %d: %s %.6g s, the best is %s %.6g s; predicted in %.3g %%\n", x->n, chosen,
+               of_chosen, best, least, 100 * spent / least);
     return of_chosen / least - 1;
 }
 
 static double run_instance(instance_t *x, xylem_matmul_options *o, double *speeds, int i,
                            int *is_same_p)
 {
-    size_t bytes;
+    size_t bytes = (size_t)x->n * (size_t)x->n * sizeof(double);
     double loss;
 
-    x->n = 50 << below(5);
-    x->n += below(x->n);
-    bytes = (size_t)x->n * (size_t)x->n * sizeof(double);
     for (int r = 0; r < x->ranks; r++)
-        speeds[r] = 1e9 * (i % 2 == 0 ? 4 : 1 + below(8));
+        speeds[r] = 1e9 * (i % 2 == 0 ? 4 : floor(1 + 8 * uniform()));
     x->a = x->b = x->c = NULL;
     if (x->rank == 0) {
         x->a = calloc(1, bytes);
@@ -107,11 +147,18 @@ static double run_instance(instance_t *x, xylem_matmul_options *o, double *speed
     return loss;
 }
 
+static double limit(const char *name)
+{
+    const char *text = getenv(name);
+
+    return text != NULL ? strtod(text, NULL) : INFINITY;
+}
+
 int main(int argc, char **argv)
 {
     instance_t x = {0};
     int instances, same = 0;
-    double *speeds, loss = 0;
+    double *speeds, loss = 0, least, most;
     xylem_matmul_options o = {.kernel = kernel, .sum = -1}; /* sums take no virtual time */
 
     MPI_Init(&argc, &argv);
@@ -121,19 +168,25 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 2);
     speeds = calloc((size_t)x.ranks, sizeof(*speeds));
     o.speeds = speeds;
-    o.latency = strtod(argv[1], NULL);
-    o.bandwidth = strtod(argv[2], NULL);
-    instances = (int)strtol(argv[3], NULL, 10);
+    o.machine = argv[1];
+    o.costs = "";
+    instances = (int)strtol(argv[2], NULL, 10);
+    state = strtoull(argv[3], NULL, 10) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)x.ranks;
+    least = argc > 5 ? strtod(argv[4], NULL) : 50;
+    most = argc > 5 ? strtod(argv[5], NULL) : 1600;
     for (int i = 0; i < instances; i++) {
         int is_same;
 
+        x.n = (int)(least * pow(most / least, uniform()));
         loss += run_instance(&x, &o, speeds, i, &is_same);
         same += is_same;
     }
     if (x.rank == 0)
         printf("%d ranks: %d of %d are the best, mean loss %.2f %%\n", x.ranks, same, instances,
                100 * loss / instances);
+    if (x.worst > 0)
+        printf("simulations differ by up to %.3g %%\n", 100 * x.worst);
     free(speeds);
     MPI_Finalize();
-    return argc > 4 && 100 * loss / instances > strtod(argv[4], NULL);
+    return 100 * loss / instances > limit("MATMUL_LOSS") || 100 * x.worst > limit("MATMUL_ERROR");
 }

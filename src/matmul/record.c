@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What an algorithm does: it runs once for each rank with a record in the place of data and
+ * messages. What is predicted from it are then the calls of a real run, with their sizes and in
+ * their order.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "matmul/matmul.h"
+
+void matmul_record_add(const matmul_t *p, const matmul_op_t *op)
+{
+    matmul_record_t *r = p->record;
+    matmul_ops_t *of = &r->of[p->rank];
+
+    if (of->count == of->room) {
+        int room = 2 * of->room + 16;
+        matmul_op_t *more = realloc(of->ops, (size_t)room * sizeof(*more));
+
+        if (more == NULL) {
+            r->failed = true;
+            return;
+        }
+        of->ops = more;
+        of->room = room;
+    }
+    of->ops[of->count++] = *op;
+}
+
+bool matmul_record(const matmul_t *p, const matmul_algorithm_t *algorithm, int steps,
+                   matmul_record_t *record)
+{
+    static double nothing[1];
+    matmul_t rank = *p;
+
+    *record = (matmul_record_t){.ranks = p->ranks, .steps = steps};
+    record->of = calloc((size_t)p->ranks, sizeof(*record->of));
+    record->rects = calloc((size_t)p->ranks, sizeof(*record->rects));
+    record->groups = calloc(2 * (size_t)p->ranks + 2, sizeof(*record->groups));
+    record->failed = record->of == NULL || record->rects == NULL || record->groups == NULL;
+    rank.record = record;
+    rank.a = rank.b = nothing;
+    rank.c = nothing;
+    for (rank.rank = 0; rank.rank < p->ranks && !record->failed; rank.rank++)
+        record->failed |= algorithm->run(&rank) != 0;
+    if (record->failed)
+        fprintf(stderr, "xylem_matmul: no memory to predict %s\n", algorithm->name);
+    return !record->failed;
+}
+
+void matmul_record_cleanup(matmul_record_t *record)
+{
+    for (int r = 0; record->of != NULL && r < record->ranks; r++)
+        free(record->of[r].ops);
+    free(record->of);
+    free(record->rects);
+    free(record->groups);
+    *record = (matmul_record_t){0};
+}
