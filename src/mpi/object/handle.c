@@ -8,175 +8,256 @@
  * address has the same number, so nothing need be told when objects go, and the table never holds
  * more entries than there were different addresses. One table serves all kinds and all ranks of the
  * process.
+ *
+ * Requests of Fortran programs pass here with every message, so that looking up takes no lock: a
+ * number, once given, does not change, and a table that is too small is replaced by a larger copy
+ * while others still read it.
  */
+#include "mpi/object/object.h"
+
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "base/base.h"
 #include "mpi/object/calls.h"
 
-enum { FIRST = 4096 }; /* below: predefined */
+enum { FIRST = 4096 };                       /* below: predefined */
+enum { BLOCKS = 19, BLOCK_FIRST = FIRST };   /* block b has BLOCK_FIRST << b addresses */
+enum { TABLE_FIRST = 1024 };                 /* places, a power of two */
+static const int number_end = INT32_MAX / 4; /* more than the blocks hold are not given out */
 
 typedef struct {
-    pthread_mutex_t lock;
-    xy_hash_t numbers;  /* address -> its place in `addresses`, from 1 on */
-    xy_vec_t addresses; /* of void * */
+    _Atomic uintptr_t address; /* written last; 0: free */
+    int number;
+} place_t;
+
+/* Numbers by address: at least half of it is free. */
+typedef struct table {
+    struct table *smaller; /* the one before, which may still be read */
+    size_t size;
+    place_t places[];
 } table_t;
 
-static table_t table = {.lock = PTHREAD_MUTEX_INITIALIZER,
-                        .numbers = {.kind = XY_HASH_U64},
-                        .addresses = XY_VEC_INIT(void *)};
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all changes */
+static _Atomic(table_t *) table;
+static _Atomic(void **) blocks[BLOCKS]; /* addresses by number */
+static int count;                       /* of numbers given */
 
-/* With the lock held. 0: memory ran out; that is no handle of any kind. */
-static int number_new(void *address)
+static size_t hash(uintptr_t address)
 {
-    void **place = xy_vec_push(&table.addresses);
-    uintptr_t count = table.addresses.count;
-
-    if (!place)
-        return 0;
-    *place = address;
-    if (xy_hash_set(&table.numbers, (uint64_t)(uintptr_t)address, (void *)count) != XY_OK) {
-        xy_vec_pop(&table.addresses);
-        return 0;
-    }
-    return FIRST - 1 + (int)count;
+    return (size_t)((address >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20);
 }
 
-static int to_int(void *handle)
+/* Where it is, or the free place where it belongs. */
+static place_t *find(table_t *in, uintptr_t address)
 {
-    uintptr_t address = (uintptr_t)handle, place;
+    for (size_t i = hash(address);; i++) {
+        place_t *place = &in->places[i & (in->size - 1)];
+        uintptr_t there = atomic_load_explicit(&place->address, memory_order_acquire);
+
+        if (there == address || there == 0)
+            return place;
+    }
+}
+
+static void put(table_t *in, uintptr_t address, int number)
+{
+    place_t *place = find(in, address);
+
+    place->number = number;
+    atomic_store_explicit(&place->address, address, memory_order_release);
+}
+
+/* With the lock held. NULL: memory ran out. */
+static table_t *grown(table_t *old)
+{
+    size_t size = old ? 2 * old->size : TABLE_FIRST;
+    table_t *made = xy_calloc(1, sizeof *made + size * sizeof made->places[0]);
+
+    if (!made)
+        return NULL;
+    made->smaller = old;
+    made->size = size;
+    for (size_t i = 0; old && i < old->size; i++)
+        if (old->places[i].address != 0)
+            put(made, old->places[i].address, old->places[i].number);
+    atomic_store_explicit(&table, made, memory_order_release);
+    return made;
+}
+
+/* The place of the `index`-th number; NULL: there is none yet. */
+static void **address_of(int index, bool make)
+{
+    unsigned multiple = (unsigned)index / BLOCK_FIRST + 1;
+    int b = 31 - __builtin_clz(multiple);
+    void **block = atomic_load_explicit(&blocks[b], memory_order_acquire);
+
+    if (!block && make) {
+        block = xy_calloc((size_t)BLOCK_FIRST << b, sizeof *block);
+        atomic_store_explicit(&blocks[b], block, memory_order_release);
+    }
+    return block ? &block[index - BLOCK_FIRST * ((1 << b) - 1)] : NULL;
+}
+
+/* With the lock held. 0: memory ran out; that is no handle of any kind. */
+static int number_new(uintptr_t address)
+{
+    table_t *now = table;
+    void **place;
+
+    if (!now || 2 * (size_t)(count + 1) > now->size)
+        now = grown(now);
+    place = now && count < number_end ? address_of(count, true) : NULL;
+    if (!place)
+        return 0;
+    *place = (void *)address;
+    put(now, address, FIRST + count);
+    return FIRST + count++;
+}
+
+static int number_of(table_t *in, uintptr_t address)
+{
+    place_t *place = in ? find(in, address) : NULL;
+
+    return place && place->address == address ? place->number : 0;
+}
+
+int mpi_handle_to_int(const void *handle)
+{
+    uintptr_t address = (uintptr_t)handle;
     int number;
 
     if (address < FIRST)
         return (int)address;
-    pthread_mutex_lock(&table.lock);
-    place = (uintptr_t)xy_hash_get(&table.numbers, (uint64_t)address);
-    number = place > 0 ? FIRST - 1 + (int)place : number_new(handle);
-    pthread_mutex_unlock(&table.lock);
+    number = number_of(atomic_load_explicit(&table, memory_order_acquire), address);
+    if (number == 0) {
+        pthread_mutex_lock(&lock);
+        number = number_of(table, address);
+        if (number == 0)
+            number = number_new(address);
+        pthread_mutex_unlock(&lock);
+    }
     return number;
 }
 
-/* NULL, which is no handle of any kind, for numbers that were never given out. */
-static void *from_int(int number)
+void *mpi_handle_from_int(int number)
 {
-    void *address = NULL;
+    void **place;
 
     if (number >= 0 && number < FIRST)
         return (void *)(uintptr_t)number;
-    pthread_mutex_lock(&table.lock);
-    if (number >= FIRST && (size_t)(number - FIRST) < table.addresses.count)
-        address = XY_VEC_AT(&table.addresses, void *, number - FIRST);
-    pthread_mutex_unlock(&table.lock);
-    return address;
+    place =
+        number >= FIRST && number - FIRST < number_end ? address_of(number - FIRST, false) : NULL;
+    return place ? *place : NULL;
 }
 
 int impl_comm_toint(MPI_Comm handle)
 {
-    return to_int((void *)handle);
+    return mpi_handle_to_int((void *)handle);
 }
 
 MPI_Comm impl_comm_fromint(int number)
 {
-    return (MPI_Comm)from_int(number);
+    return (MPI_Comm)mpi_handle_from_int(number);
 }
 
 int impl_type_toint(MPI_Datatype handle)
 {
-    return to_int((void *)handle);
+    return mpi_handle_to_int((void *)handle);
 }
 
 MPI_Datatype impl_type_fromint(int number)
 {
-    return (MPI_Datatype)from_int(number);
+    return (MPI_Datatype)mpi_handle_from_int(number);
 }
 
 int impl_errhandler_toint(MPI_Errhandler handle)
 {
-    return to_int((void *)handle);
+    return mpi_handle_to_int((void *)handle);
 }
 
 MPI_Errhandler impl_errhandler_fromint(int number)
 {
-    return (MPI_Errhandler)from_int(number);
+    return (MPI_Errhandler)mpi_handle_from_int(number);
 }
 
 int impl_file_toint(MPI_File handle)
 {
-    return to_int((void *)handle);
+    return mpi_handle_to_int((void *)handle);
 }
 
 MPI_File impl_file_fromint(int number)
 {
-    return (MPI_File)from_int(number);
+    return (MPI_File)mpi_handle_from_int(number);
 }
 
 int impl_group_toint(MPI_Group handle)
 {
-    return to_int((void *)handle);
+    return mpi_handle_to_int((void *)handle);
 }
 
 MPI_Group impl_group_fromint(int number)
 {
-    return (MPI_Group)from_int(number);
+    return (MPI_Group)mpi_handle_from_int(number);
 }
 
 int impl_info_toint(MPI_Info handle)
 {
-    return to_int((void *)handle);
+    return mpi_handle_to_int((void *)handle);
 }
 
 MPI_Info impl_info_fromint(int number)
 {
-    return (MPI_Info)from_int(number);
+    return (MPI_Info)mpi_handle_from_int(number);
 }
 
 int impl_message_toint(MPI_Message handle)
 {
-    return to_int((void *)handle);
+    return mpi_handle_to_int((void *)handle);
 }
 
 MPI_Message impl_message_fromint(int number)
 {
-    return (MPI_Message)from_int(number);
+    return (MPI_Message)mpi_handle_from_int(number);
 }
 
 int impl_op_toint(MPI_Op handle)
 {
-    return to_int((void *)handle);
+    return mpi_handle_to_int((void *)handle);
 }
 
 MPI_Op impl_op_fromint(int number)
 {
-    return (MPI_Op)from_int(number);
+    return (MPI_Op)mpi_handle_from_int(number);
 }
 
 int impl_request_toint(MPI_Request handle)
 {
-    return to_int((void *)handle);
+    return mpi_handle_to_int((void *)handle);
 }
 
 MPI_Request impl_request_fromint(int number)
 {
-    return (MPI_Request)from_int(number);
+    return (MPI_Request)mpi_handle_from_int(number);
 }
 
 int impl_session_toint(MPI_Session handle)
 {
-    return to_int((void *)handle);
+    return mpi_handle_to_int((void *)handle);
 }
 
 MPI_Session impl_session_fromint(int number)
 {
-    return (MPI_Session)from_int(number);
+    return (MPI_Session)mpi_handle_from_int(number);
 }
 
 int impl_win_toint(MPI_Win handle)
 {
-    return to_int((void *)handle);
+    return mpi_handle_to_int((void *)handle);
 }
 
 MPI_Win impl_win_fromint(int number)
 {
-    return (MPI_Win)from_int(number);
+    return (MPI_Win)mpi_handle_from_int(number);
 }

@@ -9,6 +9,7 @@
  *   group.h comm.h         groups, and communicator objects
  *   env.h status.h         what a rank has made besides, and the inside of MPI_Status
  *   made.h                 what it must free, where leaks are looked for
+ *   handle.h               handles as Fortran has them
  *
  * Objects belong to the rank that made them and are touched by its worker only, but for groups,
  * which never change and are shared by reference. Nothing in here parks; functions of the program
@@ -23,6 +24,7 @@
 #include "mpi/object/errhandler.h"
 #include "mpi/object/error.h"
 #include "mpi/object/group.h"
+#include "mpi/object/handle.h"
 #include "mpi/object/info.h"
 #include "mpi/object/life.h"
 #include "mpi/object/made.h"
