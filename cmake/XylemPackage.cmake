@@ -30,7 +30,7 @@ endif()
 # compiler behind mpicc, is named here.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gcc, libc6-dev, python3, liblapacke, libopenblas0-pthread | libopenblas0")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gcc, gfortran, libc6-dev, python3, liblapacke, libopenblas0-pthread | libopenblas0")
 set(CPACK_RPM_PACKAGE_LICENSE BSD-3-Clause)
 set(CPACK_RPM_PACKAGE_AUTOREQPROV ON)
 # Its libmpi.so is for its own programs and must not satisfy those of others.

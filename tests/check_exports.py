@@ -8,7 +8,8 @@
 A function or variable of a library that no object but its own and those of tests and benchmarks
 refers to should be static, or go. `nm` tells; compile_commands.json says which object belongs to
 which source. What include/ declares is for programs, and what mpi/launch/libc puts in front of the
-C library has the C library's callers: neither is looked at. ROOT/tests/exports.txt lists the others
+C library has the C library's callers: neither is looked at, and nor are Fortran's names for MPI
+functions (mpi_send_). ROOT/tests/exports.txt lists the others
 that stay, one `name: reason` per line; a line that is not needed any more is a complaint, too.
 
 A build without one of the optional libraries lacks callers: it is left out (exit code 77).
@@ -25,6 +26,7 @@ import check_symbols
 
 ALLOWED = "tests/exports.txt"
 TEST = re.compile(r"_(test|fuzz)\.c$")
+FORTRAN = re.compile(r"^(p?mpi|xylem)_\w+_$")
 
 
 def read_allowed(root):
@@ -92,7 +94,8 @@ def check(build, root):
         users.setdefault(name, set()).add(objects[path])
     homes = {}
     for path, name in defined:
-        if is_library_source(objects[path], root) and name not in public and name != "main":
+        is_called = name in public or FORTRAN.match(name) or name == "main"
+        if is_library_source(objects[path], root) and not is_called:
             homes.setdefault(name, set()).add(objects[path])
     unused = {name for name, sources in homes.items()
               if not any(is_user(user, root) for user in users.get(name, set()) - sources)}

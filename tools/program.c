@@ -72,7 +72,7 @@ static xy_status_t man_of_program(FILE *file)
 
 /* The commands beside this one that have a page of their own. */
 static const xy_command_t *const other_commands[] = {&mpi_launch_command, &command_mpicc,
-                                                     &command_mpicxx};
+                                                     &command_mpicxx, &command_mpifort};
 
 xy_status_t program_man(const char *name, FILE *file)
 {

@@ -89,14 +89,16 @@ static const xy_option_t wrapper_options[] = {
     {"showme:version", 0, XY_OPT_FLAG, .help = "print the version"},
     {"compile-info", 0, XY_OPT_FLAG, .help = "print the whole command that compiles"},
     {"link-info", 0, XY_OPT_FLAG, .help = "print the whole command that links"},
-    {"cc=COMPILER", 0, XY_OPT_FLAG, .help = "use this compiler; -cxx=COMPILER for C++"},
+    {"cc=COMPILER", 0, XY_OPT_FLAG,
+     .help = "use this compiler; -cxx=COMPILER for C++, -fc=COMPILER for Fortran"},
     {"help:mpi", 0, XY_OPT_FLAG, .help = "list these options"},
     {0}};
 
 static const xy_section_t wrapper_sections[] = {
     {"choice of the compiler",
      "XYLEM_CC, OMPI_CC or MPICH_CC names the C compiler, XYLEM_CXX, OMPI_CXX or MPICH_CXX the C++ "
-     "compiler. The default is the compiler that Xylem was built with."},
+     "compiler, XYLEM_FC, OMPI_FC or MPICH_FC the Fortran compiler. The default is the compiler "
+     "that Xylem was built with; for Fortran, gfortran."},
     {0}};
 
 static const char wrapper_exit_status[] = "That of the compiler.";
@@ -129,6 +131,23 @@ const xy_command_t command_mpicxx = {
     .options = wrapper_options,
     .sections = wrapper_sections,
     .exit_status = wrapper_exit_status,
+    .is_one_dash = true,
+};
+
+const xy_command_t command_mpifort = {
+    .name = "mpifort",
+    .prefix = "",
+    .summary = "compile a Fortran program with MPI (also installed as mpif77 and mpif90)",
+    .synopsis = "ARGUMENT...",
+    .description =
+        "Runs gfortran with the options that MPI programs need: -I for mpif.h and the modules mpi "
+        "and mpi_f08, -L, -l and an rpath, -fstack-clash-protection, and "
+        "-fallow-argument-mismatch, as calls with mpif.h may have buffers of several types. All "
+        "arguments but those below are passed to the compiler.",
+    .options = wrapper_options,
+    .sections = wrapper_sections,
+    .exit_status = wrapper_exit_status,
+    .examples = "mpifort -O2 -g heat.f90 -o heat\n    compile and link",
     .is_one_dash = true,
 };
 

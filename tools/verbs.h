@@ -16,6 +16,6 @@ extern const xy_command_t *const verbs[];
 xy_status_t verb_find(const char *name, const xy_command_t **verb_p);
 
 /* Programs beside this one, for their man pages. */
-extern const xy_command_t command_mpicc, command_mpicxx;
+extern const xy_command_t command_mpicc, command_mpicxx, command_mpifort;
 
 #endif

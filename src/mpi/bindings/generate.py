@@ -9,13 +9,18 @@ writes below DIRECTORY, the build tree, and prints the C files among them:
   include/mpi_functions.h, include/mpi_profiling.h   the prototypes, part of mpi.h
   generated/mpi/bindings/calls_COMPONENT.c           the functions, under both their names
   generated/mpi/COMPONENT/calls.h                    what the component implements: impl_*
-  doc/mpi-coverage.md                    the table of functions
+  generated/mpi/bindings/fortran_COMPONENT.c         the same functions for Fortran (fortran.py)
+  generated/mpi/bindings/fortran_calls.h             what fortran_*.c calls
+  include/mpif.h, fortran/mpi.f90, fortran/mpi_f08.f90   Fortran's header and modules
+  doc/mpi-coverage.md                                the table of functions
 
 A file that would not change is not touched. functions.def says what its lines mean.
 """
 import pathlib
 import re
 import sys
+
+import fortran
 
 LINE = re.compile(r"^(\w+) +(\w+) (\w+)\((.*)\)(?: = (\w+))?$")
 SECTION = re.compile(r"^\[(\w+)((?: \w+)*)\]$")
@@ -170,13 +175,16 @@ def is_plain(function):
     return len(function.parameters) < len(function.base.parameters) + 2
 
 
-def impl_call(function, head):
+HERE = "__builtin_return_address(0)"
+
+
+def impl_call(function, head, address=HERE):
     base = function.base
     is_large = function.name.endswith("_c") and not base.name.endswith("_c")
     is_started = len(function.parameters) > len(base.parameters)
     arguments = ["self"] if base.kind in ("self", "fast") else []
     if base.kind == "own":
-        arguments = [f'"MPI_{function.name}"', "__builtin_return_address(0)"]
+        arguments = [f'"MPI_{function.name}"', address]
     for a, own in zip(base.parameters, function.parameters):
         if a.name in base.vectors:
             arguments.append(f"(coll_vector_t){{{own.name}, {'true' if is_large else 'false'}}}")
@@ -302,14 +310,15 @@ def note_owned(function, site):
                    for p, what in owned(function) if not is_freeing(function))
 
 
-def body(function):
-    site = f'"MPI_{function.name}", __builtin_return_address(0)'
+def body(function, address=HERE):
+    """`address` is where the program called."""
+    site = f'"MPI_{function.name}", {address}'
     if function.kind == "none":
         cast = "" if function.result == "int" else f"({function.result})(intptr_t)"
         return f"    return {cast}{unsupported_call(function, site)};\n"
     checks = null_checks(function, site)
     if function.kind in ("own", "bare"):
-        return checks + impl_call(function, "    return ") + "\n"
+        return checks + impl_call(function, "    return ", address) + "\n"
     kind, name, suffix = ENTER[function.kind]
     call = impl_call(function, "    error = ")
     if not is_plain(function): # hints of persistent collectives change nothing: there is nothing that they could
@@ -338,14 +347,18 @@ ABOUT = SPDX + """/*
 """
 
 
-def calls_file(component, functions):
-    what = f"The MPI functions that src/mpi/{component} implements, under their two names."
+def includes_of(component, functions):
     includes = [f"mpi/{component}/calls.h", "mpi/object/object.h"]
     if component == "rma":
         includes.insert(1, "mpi/rma/rma.h")
     if any(f.kind == "fast" for f in functions):
         includes.insert(1, f"mpi/{component}/fast.h")
-    return (ABOUT.format(what=what) + "".join(f'#include "{name}"\n' for name in includes) + "\n"
+    return "".join(f'#include "{name}"\n' for name in includes)
+
+
+def calls_file(component, functions):
+    what = f"The MPI functions that src/mpi/{component} implements, under their two names."
+    return (ABOUT.format(what=what) + includes_of(component, functions) + "\n"
             + "\n".join(definition(f) for f in functions))
 
 
@@ -381,6 +394,59 @@ static int unsupported_handler(const char *name, const void *site, MPI_Errhandle
 }
 
 """
+
+
+def at_prototype(function, tail):
+    """The function with the place where the program called in front of its arguments."""
+    texts = [] if function.text == "void" else parameter_list(function)
+    return wrapped(f"int at_{function.name.lower()}", ["const void *site", *texts], tail)
+
+
+def at_definition(function):
+    start = "" if function.name in fortran.SPECIAL else "static "
+    head = at_prototype(function, ")")
+    return f"{start}{head}\n{{\n{body(function, 'site')}}}\n"
+
+
+def fortran_file(component, functions):
+    what = f"The MPI functions of src/mpi/{component} for Fortran, under their two names."
+    text = ABOUT.format(what=what) + '#include "mpi/bindings/fortran.h"\n'
+    if component == "unsupported":
+        text += UNSUPPORTED
+    else:
+        text += includes_of(component, functions) + "\n"
+    text += '#pragma GCC diagnostic ignored "-Wmissing-prototypes"\n'
+    text += '#pragma GCC diagnostic ignored "-Wunused-parameter"\n\n'
+    text += "\n".join(at_definition(f) for f in functions if f.result == "int" and not f.is_open)
+    text += "\n/* What programs call. */\n#pragma GCC visibility push(default)\n"
+    return text + "\n".join(fortran.wrapper_text(f, wrapped) for f in functions
+                            if f.name not in fortran.SPECIAL) + "#pragma GCC visibility pop\n"
+
+
+def fortran_header(functions):
+    special = [f for f in functions if f.name in fortran.SPECIAL and not f.is_open]
+    lines = "\n".join(at_prototype(f, ");") for f in special)
+    sizes = "".join(f"XY_SIZEOF({name}, {size})\n" for name, size in fortran.sizeof_functions().items())
+    return (ABOUT.format(what="MPI functions for fortran_*.c: `site` is where the program called.")
+            + "#ifndef XY_MPI_BINDINGS_FORTRAN_CALLS_H\n#define XY_MPI_BINDINGS_FORTRAN_CALLS_H\n\n"
+            + f'#include "mpi.h"\n\n{lines}\n\n'
+            + f"#define XY_FORTRAN_SIZES \\\n" + sizes.rstrip().replace("\n", " \\\n") + "\n\n#endif\n")
+
+
+def write_fortran(out, functions):
+    """Its C files."""
+    known = [f for f in functions if fortran.is_fortran(f)]
+    header_text = (pathlib.Path(__file__).parents[3] / "include/mpi.h").read_text(encoding="utf-8")
+    write(out / "include/mpif.h", fortran.mpif_h(header_text))
+    write(out / "fortran/mpi.f90", fortran.mpi_module(known, header_text))
+    write(out / "fortran/mpi_f08.f90", fortran.f08_module(known, header_text))
+    write(out / "generated/mpi/bindings/fortran_calls.h", fortran_header(known))
+    sources = []
+    for component in sorted({f.component for f in known}):
+        own = [f for f in known if f.component == component]
+        sources.append(out / f"generated/mpi/bindings/fortran_{component}.c")
+        write(sources[-1], fortran_file(component, own))
+    return sources
 
 
 def unsupported_file(functions):
@@ -469,6 +535,7 @@ def main(arguments):
         else:
             write(sources[-1], calls_file(component, own))
             write(out / f"generated/mpi/{component}/calls.h", calls_header(component, own))
+    sources += write_fortran(out, functions)
     print(";".join(str(path) for path in sources), end="")
     return 0
 

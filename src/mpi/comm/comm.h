@@ -15,4 +15,7 @@
 
 extern const mpi_layer_t mpi_comm_layer;
 
+/* The communicator of MPI_Comm_idup, just started, goes to `number` as Fortran has it. */
+void mpi_comm_idup_set_fortran(MPI_Request handle, MPI_Fint *number);
+
 #endif

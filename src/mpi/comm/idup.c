@@ -5,6 +5,7 @@
  * when the program completes the request.
  */
 #include "mpi/comm/calls.h"
+#include "mpi/comm/comm.h"
 #include "mpi/comm/make.h"
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
@@ -12,6 +13,7 @@
 typedef struct {
     mpi_comm_t *parent; /* held; its address is what the leader gets */
     MPI_Comm *newcomm;
+    MPI_Fint *number; /* in Fortran: the place of its number instead */
     mpi_plan_t plan;
     bool is_spread; /* over processes: what arrives is the context */
     uint32_t context;
@@ -21,6 +23,14 @@ typedef struct {
     void *extra;
     void (*release)(mpi_request_t *request);
 } idup_t;
+
+static void give(const idup_t *idup, MPI_Comm handle)
+{
+    if (idup->number)
+        *idup->number = mpi_handle_to_int(handle);
+    else
+        *idup->newcomm = handle;
+}
 
 /* The request is complete and goes: everything is there. */
 static void finish(mpi_request_t *request)
@@ -37,13 +47,13 @@ static void finish(mpi_request_t *request)
         mpi_layers_comm_duplicate(idup->parent, made);
         made->info = idup->info ? (MPI_Info)(void *)idup->info : MPI_INFO_NULL;
         mpi_settings_apply(made, idup->info);
-        *idup->newcomm = mpi_comm_handle(made);
+        give(idup, mpi_comm_handle(made));
         if (mpi_made_is_noted)
             mpi_made_note(made, "communicator", request->call.name, request->call.caller);
     } else {
         mpi_attributes_drop(idup->attributes);
         mpi_info_destroy(idup->info);
-        *idup->newcomm = MPI_COMM_NULL;
+        give(idup, MPI_COMM_NULL);
     }
     mpi_comm_release(idup->parent);
     xy_free(idup);
@@ -142,4 +152,9 @@ int impl_comm_idup_with_info(mpi_rank_t *self, MPI_Comm comm, MPI_Info info, MPI
                              MPI_Request *request)
 {
     return idup(self, comm, true, info, newcomm, request);
+}
+
+void mpi_comm_idup_set_fortran(MPI_Request handle, MPI_Fint *number)
+{
+    ((idup_t *)mpi_request_of(handle)->extra)->number = number;
 }

@@ -21,6 +21,7 @@
 
 #include "mpi.h"
 #include "mpi/datatype/type.h"
+#include "mpi/object/object.h"
 
 typedef enum {
     XMPI_OP_KIND_USER,
@@ -48,6 +49,7 @@ typedef struct mpi_op {
     const char *name;          /* "MPI_SUM", "a user-defined operation" */
     MPI_User_function *fn;     /* of the program, */
     MPI_User_function_c *fn_c; /* one of the two */
+    mpi_language_t language;   /* of that */
     atomic_long references;    /* the handle, and each pending operation */
     mpi_life_t life;           /* of the handle; of predefined operations not used */
 } mpi_op_t;
@@ -87,6 +89,9 @@ static inline void mpi_op_release(mpi_op_t *op)
         atomic_fetch_sub_explicit(&op->references, 1, memory_order_acq_rel) == 1)
         mpi_op_destroy(op);
 }
+
+/* The function of the operation that was just made is Fortran's: its type is an integer. */
+void mpi_op_set_fortran(MPI_Op handle);
 
 /* Whether `op` is defined for elements of `type`. What the functions below are given must be. */
 bool mpi_op_is_valid_for(const mpi_op_t *op, const mpi_type_t *type);

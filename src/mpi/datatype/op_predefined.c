@@ -93,18 +93,24 @@ static void apply_user(const mpi_op_t *op, const void *in, void *inout, int64_t 
 {
     char *a = (char *)(uintptr_t)in, *b = inout;
     MPI_Datatype handle = type->handle;
+    MPI_Fint number;
+    void *name = &handle; /* what the function gets to know of the type */
 
+    if (op->language == XMPI_FROM_FORTRAN) {
+        number = mpi_handle_to_int(handle);
+        name = &number;
+    }
     if (op->fn_c) {
         MPI_Count n = count;
 
-        op->fn_c(a, b, &n, &handle);
+        op->fn_c(a, b, &n, name);
         return;
     }
     while (count > 0) {
         int n = count > INT_MAX ? INT_MAX : (int)count;
         int64_t done = n;
 
-        op->fn(a, b, &n, &handle);
+        op->fn(a, b, &n, name);
         a += done * type->extent;
         b += done * type->extent;
         count -= done;

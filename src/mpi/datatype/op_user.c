@@ -39,6 +39,11 @@ int impl_op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
     return create(NULL, user_fn, commute, op);
 }
 
+void mpi_op_set_fortran(MPI_Op handle)
+{
+    mpi_op_of(handle)->language = XMPI_FROM_FORTRAN;
+}
+
 void mpi_op_destroy(mpi_op_t *op)
 {
     mpi_life_bury(op);

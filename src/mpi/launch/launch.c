@@ -351,6 +351,8 @@ static xy_status_t make_rank(launch_t *launch, const mpi_part_t *part, int index
         return st;
     process->rank = &launch->job->ranks[rank];
     process->rank->process = process;
+    if (process->program->fortran_at != 0)
+        process->rank->fortran = process->image + process->program->fortran_at;
     return mpi_rank_start(launch->job, rank, mpi_process_run, process);
 }
 

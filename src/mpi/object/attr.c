@@ -121,6 +121,55 @@ int mpi_keyval_free(mpi_attr_kind_t kind, int *number_p)
     return MPI_SUCCESS;
 }
 
+void mpi_keyval_set_language(mpi_attr_kind_t kind, int number, mpi_language_t language)
+{
+    keyval_find(kind, number)->language = language;
+}
+
+/* ---- Functions of the program in Fortran: everything is passed by address ---- */
+
+typedef void(fortran_copy_t)(int *, int *, MPI_Aint *, MPI_Aint *, MPI_Aint *, int *, int *);
+typedef void(fortran_delete_t)(int *, int *, MPI_Aint *, MPI_Aint *, int *);
+typedef void(fortran_1_copy_t)(int *, int *, int *, int *, int *, int *, int *);
+typedef void(fortran_1_delete_t)(int *, int *, int *, int *, int *);
+
+static int copy_in_fortran(const mpi_keyval_t *keyval, void *handle, void *value, void **copy_p,
+                           int *flag_p)
+{
+    int object = mpi_handle_to_int(handle), number = keyval->number, error = MPI_SUCCESS;
+    MPI_Aint extra = (MPI_Aint)keyval->extra_state, from = (MPI_Aint)value, to = 0;
+
+    if (keyval->language == XMPI_FROM_FORTRAN) {
+        ((fortran_copy_t *)(void (*)(void))keyval->copy.comm)(&object, &number, &extra, &from, &to,
+                                                              flag_p, &error);
+    } else {
+        int extra_1 = (int)extra, from_1 = (int)from, to_1 = 0;
+
+        ((fortran_1_copy_t *)(void (*)(void))keyval->copy.comm)(&object, &number, &extra_1, &from_1,
+                                                                &to_1, flag_p, &error);
+        to = to_1;
+    }
+    *copy_p = (void *)to;
+    return error;
+}
+
+static int delete_in_fortran(const mpi_keyval_t *keyval, void *handle, void *value)
+{
+    int object = mpi_handle_to_int(handle), number = keyval->number, error = MPI_SUCCESS;
+    MPI_Aint extra = (MPI_Aint)keyval->extra_state, old = (MPI_Aint)value;
+
+    if (keyval->language == XMPI_FROM_FORTRAN) {
+        ((fortran_delete_t *)(void (*)(void))keyval->delete.comm)(&object, &number, &old, &extra,
+                                                                  &error);
+    } else {
+        int extra_1 = (int)extra, old_1 = (int)old;
+
+        ((fortran_1_delete_t *)(void (*)(void))keyval->delete.comm)(&object, &number, &old_1,
+                                                                    &extra_1, &error);
+    }
+    return error;
+}
+
 /* The functions of the program may call MPI, which must not change what this call is. */
 static int call_copy(const mpi_keyval_t *keyval, void *handle, void *value, void **copy_p,
                      int *flag_p)
@@ -136,7 +185,9 @@ static int call_copy(const mpi_keyval_t *keyval, void *handle, void *value, void
         *flag_p = 1;
         return MPI_SUCCESS;
     }
-    if (keyval->kind == XMPI_ATTR_COMM)
+    if (keyval->language != XMPI_FROM_C)
+        code = copy_in_fortran(keyval, handle, value, copy_p, flag_p);
+    else if (keyval->kind == XMPI_ATTR_COMM)
         code =
             keyval->copy.comm(handle, keyval->number, keyval->extra_state, value, copy_p, flag_p);
     else if (keyval->kind == XMPI_ATTR_TYPE)
@@ -155,7 +206,9 @@ static int call_delete(const mpi_keyval_t *keyval, void *handle, void *value)
 
     if (keyval->delete.comm == MPI_COMM_NULL_DELETE_FN)
         return MPI_SUCCESS;
-    if (keyval->kind == XMPI_ATTR_COMM)
+    if (keyval->language != XMPI_FROM_C)
+        code = delete_in_fortran(keyval, handle, value);
+    else if (keyval->kind == XMPI_ATTR_COMM)
         code = keyval->delete.comm(handle, keyval->number, value, keyval->extra_state);
     else if (keyval->kind == XMPI_ATTR_TYPE)
         code = keyval->delete.type(handle, keyval->number, value, keyval->extra_state);

@@ -14,6 +14,7 @@
 #define XY_MPI_OBJECT_ATTR_H
 
 #include "mpi/object/env.h"
+#include "mpi/object/handle.h"
 
 typedef enum { XMPI_ATTR_COMM, XMPI_ATTR_TYPE, XMPI_ATTR_WIN } mpi_attr_kind_t;
 
@@ -26,6 +27,7 @@ typedef struct mpi_keyval {
     int number;
     long references;
     bool is_freed;
+    mpi_language_t language; /* of the functions */
     union {
         MPI_Comm_copy_attr_function *comm;
         MPI_Type_copy_attr_function *type;
@@ -56,6 +58,8 @@ int mpi_attributes_delete(mpi_attr_kind_t kind, void *handle, mpi_attributes_t *
  */
 int mpi_keyval_create(mpi_keyval_t filled, int *number_p);
 int mpi_keyval_free(mpi_attr_kind_t kind, int *number_p);
+/* The functions of the key that was just made are Fortran's. */
+void mpi_keyval_set_language(mpi_attr_kind_t kind, int number, mpi_language_t language);
 
 /* What MPI_*_set_attr, _get_attr and _delete_attr do with an object of `kind`; they raise on `comm`
  * (NULL: the object is none). */

@@ -64,6 +64,23 @@ const char *mpi_errhandler_refuse(MPI_Errhandler handle, mpi_handler_kind_t kind
                                          : "the error handler is not a handle";
 }
 
+void mpi_errhandler_set_fortran(MPI_Errhandler handle)
+{
+    mpi_errhandler_of(handle)->language = XMPI_FROM_FORTRAN;
+}
+
+void mpi_errhandler_call(const mpi_errhandler_t *handler, void *handle, int code)
+{
+    int number;
+
+    if (handler->language == XMPI_FROM_C) { /* the kinds differ in the type of the handle only */
+        handler->comm_fn((MPI_Comm *)&handle, &code);
+        return;
+    }
+    number = mpi_handle_to_int(handle);
+    ((void (*)(int *, int *))(void (*)(void))handler->comm_fn)(&number, &code);
+}
+
 /* An object uses another handler from now on. */
 static void replace(MPI_Errhandler *place, MPI_Errhandler handle)
 {

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "mpi.h"
+#include "mpi/object/handle.h"
 #include "mpi/object/life.h"
 #include "mpi/runtime/runtime.h"
 
@@ -25,6 +26,7 @@ typedef struct {
     long handles;    /* that the program holds: it frees what MPI_Comm_get_errhandler returns */
     long references; /* these, and each object that uses it */
     mpi_handler_kind_t kind;
+    mpi_language_t language;
     union { /* by kind */
         MPI_Comm_errhandler_function *comm_fn;
         MPI_Win_errhandler_function *win_fn;
@@ -38,6 +40,11 @@ static inline mpi_errhandler_t *mpi_errhandler_of(MPI_Errhandler handle)
 {
     return (uintptr_t)handle < 4096 ? NULL : (mpi_errhandler_t *)(void *)handle;
 }
+
+/* The function is Fortran's: it gets handles as integers. For the handler that was just made. */
+void mpi_errhandler_set_fortran(MPI_Errhandler handle);
+/* Call the function for an object. */
+void mpi_errhandler_call(const mpi_errhandler_t *handler, void *handle, int code);
 
 /* The handler of a communicator, or of the window that it belongs to; `kind` says what such a
  * handler is made for. Both raise on `comm`. */

@@ -91,18 +91,16 @@ static void call_comm_handler(const mpi_errhandler_t *handler, mpi_comm_t *comm,
 
     mpi_comm_hold(comm);
     if (handler->kind == XMPI_HANDLER_WIN)
-        handler->win_fn(&window, &code);
+        mpi_errhandler_call(handler, window, code);
     else
-        handler->comm_fn(&handle, &code);
+        mpi_errhandler_call(handler, handle, code);
     mpi_comm_release(comm);
 }
 
 static void call_file_handler(const mpi_errhandler_t *handler, mpi_comm_t *comm, int code)
 {
-    MPI_File handle = MPI_FILE_NULL;
-
     (void)comm;
-    handler->file_fn(&handle, &code);
+    mpi_errhandler_call(handler, MPI_FILE_NULL, code);
 }
 
 static int raise_error(MPI_Errhandler handle,

@@ -103,7 +103,8 @@ struct mpi_rank {
     struct mpi_monitor *monitor; /* counts what it sends, or NULL */
     bool is_watched;             /* it has a monitor or a trace: what it sends is looked at */
     double computed, carried;    /* timed: seconds between start and Wait, seconds of transfers */
-    void *env;                   /* per-rank lists of the environment part (keyvals, infos, ...) */
+    const char *fortran; /* the program's variables with special addresses (bindings); or NULL */
+    void *env;           /* per-rank lists of the environment part (keyvals, infos, ...) */
     const struct mpi_topic *topic; /* of its next agreement (coll.h); or NULL */
     /* Messages that Mprobe took and that have not been received, in that order. */
     struct mpi_message *first_taken, *last_taken;

@@ -8,6 +8,8 @@
 /* The C and C++ runtimes; and those of them that every process of the launcher has. */
 bool mpi_library_is_runtime(const char *name);
 bool mpi_library_is_base(const char *name);
+/* The runtime of gfortran, of which what is private has its own. */
+bool mpi_library_is_fortran(const char *name);
 
 /* Does the library use, without defining it, a symbol that a module defines? */
 bool mpi_library_uses(const mpi_elf_t *library, const mpi_elf_t *module);

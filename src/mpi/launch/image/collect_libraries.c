@@ -8,9 +8,13 @@
  *   - the program has a copy of one of its variables (a copy relocation): the library would not see
  *     the ranks' values;
  *   - it stands before this library and defines functions of MPI: a tool that counts, per rank;
+ *   - it has the variables by whose addresses Fortran knows MPI_IN_PLACE and its like, of which
+ *     there is one per rank: it calls MPI from Fortran;
  *   - it needs a library that is copied, or uses a symbol of one.
  * The C and C++ runtimes are never copied: what of their state programs rely on is made private by
- * other means.
+ * other means. The Fortran runtime is copied where the program, or what is copied with it, is
+ * written in Fortran: units, options and the command line are the rank's. Shared libraries that use
+ * it (BLAS) have the process's, and are no less shared for it.
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -22,8 +26,8 @@
 static const char *const base[] = {"libmpi_abi.so", "libc.so.",  "libm.so.", "libpthread.so.",
                                    "libdl.so.",     "librt.so.", "ld-linux", NULL};
 static const char *const runtimes[] = {
-    "libstdc++.so.", "libgcc_s.so.", "libgomp.so.", "libgfortran.so.",
-    "libasan.so.",   "libubsan.so.", "libtsan.so.", NULL};
+    "libstdc++.so.", "libgcc_s.so.", "libgomp.so.", "libasan.so.",
+    "libubsan.so.",  "libtsan.so.",  NULL};
 
 static bool begins_with(const char *name, const char *const *list)
 {
@@ -41,6 +45,11 @@ bool mpi_library_is_base(const char *name)
 bool mpi_library_is_runtime(const char *name)
 {
     return begins_with(name, base) || begins_with(name, runtimes);
+}
+
+bool mpi_library_is_fortran(const char *name)
+{
+    return strncmp(basename(name), "libgfortran.so.", 15) == 0;
 }
 
 /* "foo", "libfoo.so" and "libfoo.so.1" all name libfoo.so.1. */
@@ -138,9 +147,12 @@ static bool is_module(const gathering_t *g, const char *name)
 
 static bool uses_module(const mpi_program_t *program, const mpi_elf_t *library)
 {
-    for (size_t i = 0; i < program->modules.count; i++)
-        if (mpi_library_uses(library, XY_VEC_AT(&program->modules, mpi_module_t, i).elf))
+    for (size_t i = 0; i < program->modules.count; i++) {
+        const mpi_elf_t *module = XY_VEC_AT(&program->modules, mpi_module_t, i).elf;
+
+        if (!mpi_library_is_fortran(module->path) && mpi_library_uses(library, module))
             return true;
+    }
     return program->parent != NULL && uses_module(program->parent, library);
 }
 
@@ -158,9 +170,14 @@ static bool must_be_copied(const gathering_t *g, const mpi_elf_t *library)
     if (is_listed(g->config->privat, basename(library->path)) ||
         (library->soname != NULL && is_listed(g->config->privat, library->soname)))
         return true;
-    for (size_t i = 0; i < library->needed.count; i++)
-        if (is_module(g, XY_VEC_AT(&library->needed, const char *, i)))
+    for (size_t i = 0; i < library->needed.count; i++) {
+        const char *name = XY_VEC_AT(&library->needed, const char *, i);
+
+        if (!mpi_library_is_fortran(name) && is_module(g, name))
             return true;
+    }
+    if (mpi_elf_lookup(library, XMPI_FORTRAN_BLOCK) != NULL)
+        return true;
     return uses_module(g->program, library) || is_copied_by_program(library, program) ||
            is_tool(library, program);
 }
@@ -226,6 +243,14 @@ static bool is_seen(const gathering_t *g, const char *name)
     return false;
 }
 
+static bool is_copied(const gathering_t *g, const mpi_elf_t *elf)
+{
+    for (size_t i = 0; i < g->program->modules.count; i++)
+        if (XY_VEC_AT(&g->program->modules, mpi_module_t, i).elf == elf)
+            return true;
+    return false;
+}
+
 /* Look at a library that cannot be found by its name alone only after the linker has loaded it. */
 static xy_status_t look_at(gathering_t *g, const mpi_elf_t *user, const char *name)
 {
@@ -233,7 +258,10 @@ static xy_status_t look_at(gathering_t *g, const mpi_elf_t *user, const char *na
     mpi_elf_t *elf;
     xy_status_t st;
 
-    if (mpi_library_is_runtime(name) || is_module(g, name) || is_seen(g, name)) {
+    bool is_fortran = mpi_library_is_fortran(name);
+
+    if (mpi_library_is_runtime(name) || is_module(g, name) || is_seen(g, name) ||
+        (is_fortran && (g->config->is_shared || !is_copied(g, user)))) {
         xy_free(path);
         return XY_OK;
     }
@@ -246,7 +274,7 @@ static xy_status_t look_at(gathering_t *g, const mpi_elf_t *user, const char *na
     xy_free(path);
     if (st != XY_OK)
         return st;
-    if (must_be_copied(g, elf))
+    if (is_fortran || must_be_copied(g, elf))
         return add_module(g, elf);
     if (xy_vec_append(&g->seen, &elf) != XY_OK) {
         mpi_elf_close(elf);

@@ -16,13 +16,20 @@ static bool uses_program(const mpi_program_t *program, const mpi_elf_t *library,
 {
     bool is_found = false;
 
-    for (size_t i = 0; i < program->modules.count && !is_found; i++)
-        is_found = mpi_library_uses(library, XY_VEC_AT(&program->modules, mpi_module_t, i).elf);
+    for (size_t i = 0; i < program->modules.count && !is_found; i++) {
+        const mpi_elf_t *module = XY_VEC_AT(&program->modules, mpi_module_t, i).elf;
+
+        is_found = !mpi_library_is_fortran(module->path) && mpi_library_uses(library, module);
+    }
     for (size_t i = 0; i < library->needed.count && !is_found; i++) {
         const char *name = XY_VEC_AT(&library->needed, const char *, i);
         char *path = depth > 0 ? mpi_elf_find_library(library, name) : NULL;
         mpi_elf_t *needed;
 
+        if (mpi_library_is_fortran(name)) {
+            xy_free(path);
+            continue;
+        }
         is_found = mpi_library_is_module(program, name);
         if (path != NULL && !mpi_library_is_runtime(name) && mpi_elf_open(path, &needed) == XY_OK) {
             is_found |= uses_program(program, needed, depth - 1);

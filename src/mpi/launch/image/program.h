@@ -35,6 +35,9 @@
 #include "base/base.h"
 #include "mpi/launch/image/elf.h"
 
+/* The COMMON block by whose addresses Fortran knows MPI_IN_PLACE and its like. */
+#define XMPI_FORTRAN_BLOCK "xylem_fortran_"
+
 typedef enum {
     XMPI_VARIABLE_STDIN,
     XMPI_VARIABLE_STDOUT,
@@ -115,6 +118,7 @@ typedef struct mpi_program {
     size_t main;   /* offsets in the image */
     /* Offset of the program's own copy of a variable (a copy relocation), or 0. */
     size_t variable_at[XMPI_VARIABLES];
+    size_t fortran_at; /* offset of its variables with special addresses; 0: it is not in Fortran */
     /* Thread-local variables of all modules, at the same distance from every thread pointer: */
     ptrdiff_t tls_from;
     size_t tls_size; /* 0: there are none */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From relocations to fixups: what has to be stored where in every image. */
+#include <string.h>
+
+#include "mpi/launch/image/collect.h"
 #include "mpi/launch/image/lookup.h"
 
 #if defined(__x86_64__)
@@ -52,6 +55,9 @@ static xy_status_t fix_outside(mpi_program_t *program, const mpi_module_t *modul
 
     if (variable >= 0)
         return mpi_fixup_add(program, where, XMPI_FIXUP_VARIABLE, addend, (uint64_t)variable);
+    /* What Fortran prints goes to the descriptor, in pieces that are no lines. */
+    if (strcmp(name, "write") == 0 && mpi_library_is_fortran(module->elf->path))
+        name = "xylem_write_lines";
     found = mpi_lookup_outside(name, mpi_elf_version(module->elf, index));
     if (found == NULL && ELF64_ST_BIND(symbol->st_info) != STB_WEAK)
         return mpi_fixup_undefined(module, name);
@@ -219,6 +225,15 @@ static xy_status_t fix_packed(mpi_program_t *program, const mpi_module_t *module
     return st;
 }
 
+static void find_fortran(mpi_program_t *program)
+{
+    const ElfW(Sym) * symbol;
+    const mpi_module_t *owner = mpi_lookup_inside(program, XMPI_FORTRAN_BLOCK, NULL, &symbol);
+
+    if (owner != NULL)
+        program->fortran_at = mpi_module_offset(owner, symbol->st_value);
+}
+
 xy_status_t mpi_program_resolve(mpi_program_t *program)
 {
     const mpi_module_t *modules = program->modules.data;
@@ -234,5 +249,6 @@ xy_status_t mpi_program_resolve(mpi_program_t *program)
                 st = fix_table(program, &modules[i], &elf->plt, second);
         }
     }
+    find_fortran(program);
     return st;
 }

@@ -188,6 +188,24 @@ XY_INTERPOSE ssize_t write(int fd, const void *bytes, size_t size)
     return mpi_block_call(SYS_write, XY_ARGUMENTS(fd, (long)bytes, (long)size));
 }
 
+/* What the private copy of the Fortran runtime calls: a PRINT goes where printf goes, and no line
+ * is torn by another rank's. */
+XY_INTERPOSE ssize_t xylem_write_lines(int fd, const void *bytes, size_t size)
+{
+    mpi_stream_t *stream = NULL;
+    int code;
+
+    if (mpi_process_self != NULL && (fd == STDOUT_FILENO || fd == STDERR_FILENO))
+        stream = fd == STDOUT_FILENO ? &mpi_process_self->out : &mpi_process_self->err;
+    if (stream == NULL || stream->is_redirected)
+        return write(fd, bytes, size);
+    code = mpi_stream_take(stream, bytes, size);
+    if (code == 0)
+        return (ssize_t)size;
+    errno = code;
+    return -1;
+}
+
 XY_INTERPOSE ssize_t writev(int fd, const struct iovec *pieces, int count)
 {
     static XY_NEXT(ssize_t, next, (int, const struct iovec *, int));

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# Fortran programs: mpif.h, `use mpi` and `use mpi_f08`, functions that MPI calls, variables and units
+# of each rank, what they print, and errors with lines of Fortran.
+. "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
+sources=$XYLEM_SOURCE_DIR/tests/fortran
+[ -e "$XYLEM_BUILD_DIR/include/mpi_f08.mod" ] || exit 77
+
+# mpifort without a compiler, and without modules.
+expect 1 env XYLEM_FC=/none "$bin/mpifort" -fc=/none x.f
+[[ $err == *"there is no '/none'; install gfortran"* ]] || die "$err"
+for wrapper in mpifort mpif77 mpif90; do
+    expect 0 "$bin/$wrapper" -showme:link
+    [[ $out == *-lmpi_abi* ]] || die "$wrapper: $out"
+    expect 0 "$bin/$wrapper" -show -c x.f
+    [[ $out == gfortran*"-I$XYLEM_BUILD_DIR/include"*"-c x.f" ]] || die "$wrapper: $out"
+done
+
+"$bin/mpifort" -w -g "$sources/plain.f" -o plain &
+"$bin/mpifort" -Wall -Werror -g "$sources/modules.f90" -o modules || die "modules.f90"
+"$bin/mpif90" -g -O2 "$sources/f08.f90" -o f08 || die "f08.f90"
+wait $! || die "plain.f"
+
+right() { # right COUNT: as many ranks said so, in whole lines
+    [ "$(grep -cE '^rank [0-9]+.*: right$' <<<"$out")" = "$1" ] || die "$out"
+}
+run 0 -n 5 ./plain
+right 5
+run 0 -n 1 --share-globals ./plain
+right 1
+expect 0 ./plain
+right 1
+run 0 -n 4 ./modules
+right 4
+run 0 -n 4 ./f08
+right 4
+run 0 -n 3 --virtual "numa:1 core:4" ./f08
+right 3
+
+# Lines are whole, whatever the runtime's own buffer holds, and errors name the line of Fortran.
+cat >prints.f90 <<'END'
+program prints
+  use mpi_f08
+  integer :: rank, i
+  call MPI_Init()
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+  do i = 1, 700
+    print '(i0,a)', rank, ' 0123456789'
+  end do
+  write (0, *) 'beside'
+  if (rank == 0) call MPI_Send(i, -1, MPI_INTEGER, 1, 0, MPI_COMM_WORLD)
+  call MPI_Finalize()
+end program
+END
+"$bin/mpifort" -g prints.f90 -o prints
+expect 2 timeout 60 "$bin/mpiexec" -n 3 ./prints
+[[ $err == *"MPI_Send: "*prints.f90:10* ]] || die "$err"
+sed -i 's/^  if (rank.*//' prints.f90
+"$bin/mpifort" prints.f90 -o prints
+run 0 -n 3 ./prints
+[ "$(sort <<<"$out" | uniq -c | tr -s ' ')" = " 700 0 0123456789
+ 700 1 0123456789
+ 700 2 0123456789" ] || die "torn lines"
+
+# Without modules, and then the mistake is explained.
+mkdir -p other/bin other/include
+sed "s|^include=.*|include=$PWD/other/include|" "$bin/mpifort" >other/bin/mpifort
+expect 1 sh other/bin/mpifort -c prints.f90
+[[ $err == *"built without gfortran"* ]] || die "$err"
