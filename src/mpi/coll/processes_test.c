@@ -2,6 +2,9 @@
 /* Ranks in several processes: messages, communicators, collectives. */
 #include "mpi/coll/testing.h"
 
+#include <unistd.h>
+#include <xylem_mpi.h>
+
 /* ---- Messages ---- */
 
 static void ring(int rank, int size)
@@ -753,12 +756,13 @@ static void communicators(int rank, int size)
 static void topologies(int rank, int size)
 {
     int dims[2] = {0, 0}, periods[2] = {1, 0}, got[8] = {0}, degree = 1, to = (rank + 1) % size, in,
-        out, weighted;
+        out, weighted, number;
     MPI_Comm grid, graph;
 
     MPI_Dims_create(size, 2, dims);
     MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 1, &grid);
-    MPI_Neighbor_allgather(&rank, 1, MPI_INT, got, 1, MPI_INT, grid);
+    MPI_Comm_rank(grid, &number);
+    MPI_Neighbor_allgather(&number, 1, MPI_INT, got, 1, MPI_INT, grid);
     for (int d = 0; d < 2; d++) {
         int below, above;
 
@@ -771,9 +775,61 @@ static void topologies(int rank, int size)
                           &graph);
     MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted);
     CHECK(in == 1 && out == 1);
-    MPI_Neighbor_alltoall(&rank, 1, MPI_INT, got, 1, MPI_INT, graph);
-    CHECK(got[0] == (rank + size - 1) % size);
+    MPI_Comm_rank(graph, &number);
+    MPI_Neighbor_alltoall(&number, 1, MPI_INT, got, 1, MPI_INT, graph);
+    CHECK(got[0] == (number + size - 1) % size);
     MPI_Comm_free(&graph);
+}
+
+/* Do the ranks i and j of `comm` share a process? */
+static bool is_together(MPI_Comm comm, int i, int j)
+{
+    int own = (int)getpid(), all[PROCESSES_RANKS];
+
+    MPI_Allgather(&own, 1, MPI_INT, all, 1, MPI_INT, comm);
+    return all[i] == all[j];
+}
+
+/* Ranks 0, 2 and 1, 3 share processes; partners of the topologies are others. */
+static void reordered(int rank, int size)
+{
+    static const int index[] = {1, 2, 3, 4}, edges[] = {1, 0, 3, 2};
+    int dims[1] = {size}, periods[1] = {0}, partner = rank ^ 1, weight = 10 * rank + 1,
+        other = 10 * partner + 1, number, sources[1], in[1], to[1], out[1], bytes[100] = {0};
+    MPI_Comm made, again;
+
+    MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 1, &made);
+    CHECK(is_together(made, 0, 1) && is_together(made, 2, 3));
+    MPI_Comm_rank(made, &number);
+    MPI_Cart_map(MPI_COMM_WORLD, 1, dims, periods, &partner);
+    CHECK(partner == number);
+    MPI_Comm_free(&made);
+    partner = rank ^ 1;
+    MPI_Graph_create(MPI_COMM_WORLD, size, index, edges, 1, &made);
+    CHECK(is_together(made, 0, 1) && is_together(made, 2, 3));
+    MPI_Comm_free(&made);
+    /* Each number has the edges and weights of its node. */
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &partner, &other, 1, &partner, &weight,
+                                   MPI_INFO_NULL, 1, &made);
+    CHECK(is_together(made, 0, 1) && is_together(made, 2, 3));
+    MPI_Comm_rank(made, &number);
+    MPI_Dist_graph_neighbors(made, 1, sources, in, 1, to, out);
+    CHECK(sources[0] == (number ^ 1) && to[0] == (number ^ 1));
+    CHECK(in[0] == 10 * (number ^ 1) + 1 && out[0] == 10 * number + 1);
+    /* By what was counted, with the topology. */
+    xylem_replace(MPI_COMM_WORLD, &again);
+    MPI_Comm_free(&again);
+    MPI_Sendrecv_replace(bytes, 100, MPI_INT, 3 - rank, 0, 3 - rank, 0, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
+    xylem_replace(MPI_COMM_WORLD, &again);
+    CHECK(is_together(again, 0, 3) && is_together(again, 1, 2));
+    MPI_Comm_free(&again);
+    xylem_replace(made, &again);
+    MPI_Comm_rank(again, &number);
+    MPI_Dist_graph_neighbors(again, 1, sources, in, 1, to, out);
+    CHECK(sources[0] == (number ^ 1) && out[0] == 10 * number + 1);
+    MPI_Comm_free(&again);
+    MPI_Comm_free(&made);
 }
 
 /* Started in another order in every rank. */
@@ -812,6 +868,9 @@ static void test_communicators(void **state)
         run_processes(&c, topologies);
         run_processes(&c, persistent);
     }
+    run_processes(
+        &(processes_t){.processes = 2, .ranks = 4, .workers = 2, .process_of = (int[]){0, 1, 0, 1}},
+        reordered);
 }
 
 int main(void)

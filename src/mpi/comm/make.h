@@ -52,6 +52,9 @@ mpi_plan_t mpi_plan_spread_duplicate(mpi_comm_t *parent, uint32_t context);
  * number of new contexts. All members call it. Park. */
 void mpi_spread_bcast(mpi_comm_t *comm, int root, void *data, size_t bytes);
 void mpi_spread_allgather(mpi_comm_t *comm, const void *own, size_t bytes, void *all);
+/* The same where lengths differ: those of member r begin at r * *stride_p. To be freed; never NULL
+ * (without memory the job ends: the others wait). */
+char *mpi_spread_exchange(mpi_comm_t *comm, const void *own, size_t bytes, size_t *stride_p);
 uint32_t mpi_spread_context(mpi_comm_t *comm, int count);
 /* As coll_run and coll_start take it, but for the communicator. */
 coll_call_t mpi_spread_bcast_call(int root, void *data, size_t bytes);

@@ -6,6 +6,7 @@
  * needed from its process's own.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "mpi/comm/make.h"
 #include "mpi/object/object.h"
@@ -74,6 +75,37 @@ void mpi_spread_allgather(mpi_comm_t *comm, const void *own, size_t bytes, void 
 
     coll_agree_on(&call, bytes, type);
     run(comm, &call);
+}
+
+static void *memory_or_abort(size_t bytes)
+{
+    void *memory = xy_calloc(bytes + 1, 1);
+
+    if (!memory) {
+        xy_fail_memory("making a communicator");
+        mpi_job->abort(1);
+    }
+    return memory;
+}
+
+char *mpi_spread_exchange(mpi_comm_t *comm, const void *own, size_t bytes, size_t *stride_p)
+{
+    size_t size = (size_t)comm->size, longest = 0;
+    size_t *lengths = memory_or_abort(size * sizeof *lengths);
+    char *padded, *all;
+
+    mpi_spread_allgather(comm, &bytes, sizeof bytes, lengths);
+    for (size_t r = 0; r < size; r++)
+        longest = lengths[r] > longest ? lengths[r] : longest;
+    xy_free(lengths);
+    padded = memory_or_abort(longest);
+    all = memory_or_abort(longest * size);
+    if (bytes > 0)
+        memcpy(padded, own, bytes);
+    mpi_spread_allgather(comm, padded, longest, all);
+    xy_free(padded);
+    *stride_p = longest;
+    return all;
 }
 
 uint32_t mpi_spread_context(mpi_comm_t *comm, int count)

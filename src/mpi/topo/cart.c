@@ -135,7 +135,8 @@ static int cart_create(MPI_Comm handle, int ndims, const int *dims, const int *p
     topic = topic_of(&grid);
     comm->owner->topic = &topic;
     if (may_reorder)
-        code = mpi_comm_reorder(comm, grid.points, grid_pattern, &grid, NULL, &made);
+        code = mpi_comm_reorder(comm, grid.points,
+                                &(mpi_pattern_t){.all = grid_pattern, .arg = &grid}, NULL, &made);
     else
         code =
             mpi_comm_split(comm, comm->rank < grid.points ? 0 : MPI_UNDEFINED, comm->rank, &made);

@@ -32,21 +32,29 @@ static mpi_topology_t *dist_new(int indegree, int outdegree, bool is_weighted)
     return graph;
 }
 
-/* What each node sends, from the topologies of all; a weight is an amount. */
-static xy_status_t dist_pattern(void *const *args, int size, xy_vec_t *entries)
+/* What a node sends; a weight is an amount. */
+static xy_status_t dist_own(const void *arg, int rank, xy_vec_t *entries)
 {
-    for (int r = 0; r < size; r++) {
-        const mpi_topology_t *graph = args[r];
+    const mpi_topology_t *graph = arg;
 
-        for (int k = 0; graph != NULL && k < graph->dist.outdegree; k++) {
-            double amount = graph->dist.is_weighted ? graph->dist.destination_weights[k] : 1;
-            xy_matrix_entry_t e = {(uint32_t)r, (uint32_t)graph->dist.destinations[k], amount, 1};
+    for (int k = 0; graph != NULL && k < graph->dist.outdegree; k++) {
+        double amount = graph->dist.is_weighted ? graph->dist.destination_weights[k] : 1;
+        xy_matrix_entry_t e = {(uint32_t)rank, (uint32_t)graph->dist.destinations[k], amount, 1};
 
-            if (xy_vec_append(entries, &e) != XY_OK)
-                return XY_ENOMEM;
-        }
+        if (xy_vec_append(entries, &e) != XY_OK)
+            return XY_ENOMEM;
     }
     return XY_OK;
+}
+
+/* From the topologies of all. */
+static xy_status_t dist_pattern(void *const *args, int size, xy_vec_t *entries)
+{
+    xy_status_t st = XY_OK;
+
+    for (int r = 0; r < size && st == XY_OK; r++)
+        st = dist_own(args[r], r, entries);
+    return st;
 }
 
 /* What all members say alike; those without edges need not say whether these have weights. */
@@ -96,9 +104,10 @@ static int give(mpi_comm_t *comm, mpi_topology_t *topology, const said_t *said, 
     int code;
 
     comm->owner->topic = &topic;
-    code = said->may_reorder
-               ? mpi_comm_reorder(comm, comm->size, dist_pattern, topology, &topology, &made)
-               : mpi_comm_duplicate(comm, &made);
+    code = said->may_reorder ? mpi_comm_reorder(comm, comm->size,
+                                                &(mpi_pattern_t){dist_pattern, dist_own, topology},
+                                                &topology, &made)
+                             : mpi_comm_duplicate(comm, &made);
     comm->owner->topic = NULL;
     if (code != MPI_SUCCESS) {
         mpi_topology_release(topology);
@@ -299,23 +308,18 @@ static mpi_topology_t *find_own(const int *all, int longest, int size, int rank)
 
 static mpi_topology_t *exchange_edges(mpi_comm_t *comm, const edges_t *edges, int total)
 {
-    int length = HEAD + 2 * edges->n + 2 * total, longest = 0, *words, *all;
-    int *lengths = xy_malloc((size_t)comm->size * sizeof *lengths);
+    int length = HEAD + 2 * edges->n + 2 * total, *words = edges_write(edges, total, length);
     mpi_topology_t *graph;
+    size_t stride;
+    char *all;
 
-    if (lengths)
-        mpi_spread_allgather(comm, &length, sizeof length, lengths);
-    for (int r = 0; lengths && r < comm->size; r++)
-        longest = lengths[r] > longest ? lengths[r] : longest;
-    words = lengths ? edges_write(edges, total, longest) : NULL;
-    all = words ? xy_malloc((size_t)longest * (size_t)comm->size * sizeof *all) : NULL;
-    if (!all) { /* the others wait for this one */
+    if (!words) { /* the others wait for this one */
         xy_fail_memory("making a graph of ranks");
         mpi_job->abort(1);
     }
-    mpi_spread_allgather(comm, words, (size_t)longest * sizeof *words, all);
-    graph = find_own(all, longest, comm->size, comm->rank);
-    xy_free(lengths);
+    all = mpi_spread_exchange(comm, words, (size_t)length * sizeof *words, &stride);
+    graph = find_own((const int *)(const void *)all, (int)(stride / sizeof(int)), comm->size,
+                     comm->rank);
     xy_free(words);
     xy_free(all);
     return graph;

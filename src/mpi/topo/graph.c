@@ -142,7 +142,8 @@ static int graph_create(MPI_Comm handle, int nnodes, const int *index, const int
     topic = topic_of(&graph);
     comm->owner->topic = &topic;
     if (may_reorder && nnodes > 0)
-        code = mpi_comm_reorder(comm, nnodes, graph_pattern, &graph, NULL, &made);
+        code = mpi_comm_reorder(comm, nnodes, &(mpi_pattern_t){.all = graph_pattern, .arg = &graph},
+                                NULL, &made);
     else
         code = mpi_comm_split(comm, comm->rank < nnodes ? 0 : MPI_UNDEFINED, comm->rank, &made);
     comm->owner->topic = NULL;

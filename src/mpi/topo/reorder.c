@@ -2,6 +2,7 @@
 #include "mpi/topo/reorder.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "mpi/comm/comm.h"
@@ -131,6 +132,12 @@ static bool is_one_core(const mpi_group_t *group)
     return true;
 }
 
+static void keep_order(int points, int *member)
+{
+    for (int i = 0; i < points; i++)
+        member[i] = i;
+}
+
 static void reorder(const mpi_group_t *group, int points, xy_vec_t *entries, int *member)
 {
     uint32_t *leaves = xy_malloc((size_t)group->size * sizeof(*leaves));
@@ -139,20 +146,113 @@ static void reorder(const mpi_group_t *group, int points, xy_vec_t *entries, int
         leaves[r] = leaf_of(group, r);
     if (leaves != NULL)
         xy_place_reorder(machine.target, leaves, group->size, points, entries, member);
-    for (int i = 0; leaves == NULL && i < points; i++)
-        member[i] = i;
     xy_free(leaves);
+}
+
+/* ---- Several processes ---- */
+
+/* Which members, or which numbers, belong to this process. */
+typedef struct {
+    int *item, count;
+} here_t;
+
+static bool is_here(const mpi_group_t *group, int rank)
+{
+    return mpi_job->process_of[mpi_group_world(group, rank)] == mpi_job->process;
+}
+
+/* The entries among the numbers of this process, with their places as numbers. */
+static xy_status_t inner_entries(const xy_vec_t *entries, const int *place, xy_vec_t *inner)
+{
+    for (size_t i = 0; i < entries->count; i++) {
+        xy_matrix_entry_t e = XY_VEC_AT(entries, xy_matrix_entry_t, i);
+
+        if (place[e.from] < 0 || place[e.to] < 0)
+            continue;
+        e.from = (uint32_t)place[e.from];
+        e.to = (uint32_t)place[e.to];
+        if (xy_vec_append(inner, &e) != XY_OK)
+            return XY_ENOMEM;
+    }
+    return XY_OK;
+}
+
+/* The numbers that this process has got, in the order of its own tree. */
+static void order_here(const mpi_group_t *group, const here_t *members, const here_t *numbers,
+                       xy_vec_t *inner, int *member)
+{
+    uint32_t *leaves = xy_malloc((size_t)members->count * sizeof(*leaves));
+    int *order = xy_malloc((size_t)numbers->count * sizeof(*order));
+
+    for (int m = 0; leaves != NULL && m < members->count; m++)
+        leaves[m] = leaf_of(group, members->item[m]);
+    if (leaves != NULL && order != NULL) {
+        xy_place_reorder(machine.target, leaves, members->count, numbers->count, inner, order);
+        for (int k = 0; k < numbers->count; k++)
+            member[numbers->item[k]] = members->item[order[k]];
+    }
+    xy_free(leaves);
+    xy_free(order);
+}
+
+static void refine_here(const mpi_group_t *group, int points, const xy_vec_t *entries, int *member)
+{
+    here_t members = {xy_malloc((size_t)group->size * sizeof(int)), 0};
+    here_t numbers = {xy_malloc((size_t)points * sizeof(int)), 0};
+    int *place = xy_malloc((size_t)points * sizeof(int));
+    xy_vec_t inner = XY_VEC_INIT(xy_matrix_entry_t);
+
+    if (members.item != NULL && numbers.item != NULL && place != NULL) {
+        for (int r = 0; r < group->size; r++)
+            if (is_here(group, r))
+                members.item[members.count++] = r;
+        for (int i = 0; i < points; i++) {
+            place[i] = is_here(group, member[i]) ? numbers.count : -1;
+            if (place[i] >= 0)
+                numbers.item[numbers.count++] = i;
+        }
+        if (numbers.count > 1 && inner_entries(entries, place, &inner) == XY_OK && inner.count > 0)
+            order_here(group, &members, &numbers, &inner, member);
+    }
+    xy_free(members.item);
+    xy_free(numbers.item);
+    xy_free(place);
+    xy_vec_cleanup(&inner);
+}
+
+/* Which process gets which number: the same in all of them. What order they have in other processes
+ * is found there. */
+static void reorder_processes(const mpi_group_t *group, int points, xy_vec_t *entries, int *member)
+{
+    uint32_t *process_of = xy_malloc((size_t)group->size * sizeof(*process_of));
+    xy_machine_t *m = NULL;
+    xy_target_t *top = NULL;
+    char text[32];
+
+    snprintf(text, sizeof(text), "node:%d core:1", mpi_job->processes);
+    if (process_of != NULL && xy_machine_synthetic(text, &m) == XY_OK &&
+        xy_target_create(m, NULL, &top) == XY_OK) {
+        for (int r = 0; r < group->size; r++)
+            process_of[r] = (uint32_t)mpi_job->process_of[mpi_group_world(group, r)];
+        xy_place_reorder(top, process_of, group->size, points, entries, member);
+        if (get_machine() == XY_OK)
+            refine_here(group, points, entries, member);
+    }
+    xy_target_destroy(top);
+    xy_machine_destroy(m);
+    xy_free(process_of);
 }
 
 /* Whatever fails, the old order is right, too. */
 void mpi_reorder(const mpi_group_t *group, int points, xy_vec_t *entries, int *member)
 {
-    if (points > 1 && entries->count > 0 && mpi_job->processes == 1 && !is_one_core(group) &&
-        get_machine() == XY_OK)
+    keep_order(points, member);
+    if (points <= 1 || entries->count == 0)
+        return;
+    if (!is_elsewhere() && mpi_group_is_spread(group))
+        reorder_processes(group, points, entries, member);
+    else if (!is_one_core(group) && get_machine() == XY_OK)
         reorder(group, points, entries, member);
-    else
-        for (int i = 0; i < points; i++)
-            member[i] = i;
 }
 
 /* ---- All members together ---- */
@@ -223,15 +323,15 @@ static void leader(void *const *inputs, int size, void *const *outputs)
     xy_free(member);
 }
 
-int mpi_comm_reorder(mpi_comm_t *comm, int points, mpi_pattern_fn pattern, const void *arg,
+int mpi_comm_reorder(mpi_comm_t *comm, int points, const mpi_pattern_t *pattern,
                      mpi_topology_t **topology, mpi_comm_t **comm_p)
 {
-    wish_t wish = {comm, points, pattern, arg, topology ? *topology : NULL};
+    wish_t wish = {comm, points, pattern->all, pattern->arg, topology ? *topology : NULL};
     answer_t answer;
     int code;
 
-    if (mpi_comm_is_spread(comm)) /* ranks keep their places */
-        return mpi_comm_split(comm, comm->rank < points ? 0 : MPI_UNDEFINED, comm->rank, comm_p);
+    if (mpi_comm_is_spread(comm))
+        return mpi_comm_reorder_spread(comm, points, pattern, topology, comm_p);
     code = mpi_coll_agree(comm, &wish, &answer, leader);
     if (code != MPI_SUCCESS)
         return code;

@@ -7,7 +7,11 @@
  * of these numbers, with as many on a core as it has members, and a member of that core gets the
  * number. Numbers stay as they are when no other order is better.
  *
- *   code = mpi_comm_reorder(comm, points, grid_pattern, &grid, NULL, &made);
+ *   code = mpi_comm_reorder(comm, points, &(mpi_pattern_t){grid_pattern, NULL, &grid}, NULL,
+ * &made);
+ *
+ * Over several processes, numbers are dealt to processes first, and then each process orders its
+ * own by the tree of its cores: the levels of one tree, from the top.
  *
  * The machine is the tree of the workers' cores, read from /sys when the first communicator is
  * reordered; or the one given to the launcher (--machine), where world rank r sits at
@@ -24,11 +28,23 @@
  * member i gave. Runs once, on the stack of one member, while all are there. Silent ENOMEM. */
 typedef xy_status_t (*mpi_pattern_fn)(void *const *args, int size, xy_vec_t *entries);
 
+/* What the ranks of a new communicator will send. `own` appends what the caller, member `rank`,
+ * knows alone, where members of several processes have to tell each other; NULL: all members give
+ * the same, and `all` looks at args[0] only. */
+typedef struct {
+    mpi_pattern_fn all;
+    xy_status_t (*own)(const void *arg, int rank, xy_vec_t *entries);
+    const void *arg;
+} mpi_pattern_t;
+
 /* The first `points` ranks of a communicator over members of `comm`; *comm_p is NULL for members
  * that are left over. `topology`: NULL, or in: that of the node with the caller's old rank, out:
  * that of its new rank; it is owned by the caller before and after. Collective; parks. */
-int mpi_comm_reorder(mpi_comm_t *comm, int points, mpi_pattern_fn pattern, const void *arg,
+int mpi_comm_reorder(mpi_comm_t *comm, int points, const mpi_pattern_t *pattern,
                      mpi_topology_t **topology, mpi_comm_t **comm_p);
+/* The same where members are in several processes. */
+int mpi_comm_reorder_spread(mpi_comm_t *comm, int points, const mpi_pattern_t *pattern,
+                            mpi_topology_t **topology, mpi_comm_t **comm_p);
 
 /* The number that the caller would get from mpi_comm_reorder with a pattern that looks at args[0]
  * alone; MPI_UNDEFINED: none. Local; does not park. */

@@ -24,6 +24,60 @@ void mpi_topology_release(mpi_topology_t *topology)
         xy_free(topology);
 }
 
+/* ---- Copies ---- */
+
+/* Numbers that a topology keeps; lists are read at `storage`. */
+static size_t count_ints(const mpi_topology_t *t, const int *storage)
+{
+    if (t->kind == MPI_CART)
+        return 3 * (size_t)t->cart.ndims;
+    if (t->kind == MPI_GRAPH)
+        return (size_t)t->graph.nnodes + (size_t)storage[t->graph.nnodes - 1];
+    return ((size_t)t->dist.indegree + (size_t)t->dist.outdegree) * (t->dist.is_weighted ? 2 : 1);
+}
+
+size_t mpi_topology_bytes(const mpi_topology_t *topology)
+{
+    return sizeof *topology + count_ints(topology, topology->storage) * sizeof(int);
+}
+
+/* Let a list of the original, which was at `was_at`, be the same list of the copy. */
+static void move_list(mpi_topology_t *copy, uintptr_t was_at, int **list)
+{
+    if (*list)
+        *list = (int *)(void *)((char *)copy + ((uintptr_t)*list - was_at));
+}
+
+mpi_topology_t *mpi_topology_copy(const void *bytes, uintptr_t was_at)
+{
+    mpi_topology_t head, *copy;
+    size_t size;
+
+    memcpy(&head, bytes, sizeof head);
+    size = sizeof head +
+           count_ints(&head, (const int *)(const void *)((const char *)bytes + sizeof head)) *
+               sizeof(int);
+    copy = xy_malloc(size);
+    if (!copy)
+        return NULL;
+    memcpy(copy, bytes, size);
+    copy->references = 1;
+    if (copy->kind == MPI_CART) {
+        move_list(copy, was_at, &copy->cart.dims);
+        move_list(copy, was_at, &copy->cart.periods);
+        move_list(copy, was_at, &copy->cart.coords);
+    } else if (copy->kind == MPI_GRAPH) {
+        move_list(copy, was_at, &copy->graph.index);
+        move_list(copy, was_at, &copy->graph.edges);
+    } else {
+        move_list(copy, was_at, &copy->dist.sources);
+        move_list(copy, was_at, &copy->dist.destinations);
+        move_list(copy, was_at, &copy->dist.source_weights);
+        move_list(copy, was_at, &copy->dist.destination_weights);
+    }
+    return copy;
+}
+
 mpi_comm_t *mpi_topology_comm(MPI_Comm handle, int kind, int *code_p)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);

@@ -11,6 +11,7 @@
 #define XY_MPI_TOPO_TOPOLOGY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "mpi/comm/comm.h"
 
@@ -44,6 +45,11 @@ static inline void mpi_topology_hold(mpi_topology_t *topology)
 /* A topology of `kind` with room for `ints` numbers; NULL: memory ran out (silent). */
 mpi_topology_t *mpi_topology_new(int kind, size_t ints);
 void mpi_topology_release(mpi_topology_t *topology); /* NULL is fine; the last frees */
+
+/* How many bytes it has, its numbers included; and a copy of such bytes, wherever they lie, which
+ * were at `was_at` in the process that they come from. NULL: memory ran out (silent). */
+size_t mpi_topology_bytes(const mpi_topology_t *topology);
+mpi_topology_t *mpi_topology_copy(const void *bytes, uintptr_t was_at);
 
 /* The neighbours of the calling rank in the order of neighbourhood collectives (MPI_PROC_NULL at
  * open ends of a grid): counts first, then the lists into arrays of that length. */
