@@ -62,11 +62,45 @@ static void collectives(const char *what)
         MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Rank 0 has the last rank and waits for a message; the others want its memory, too. */
+static void locks(MPI_Win win, int all)
+{
+    if (rank == 0)
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, last, 0, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        MPI_Recv(data, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else if (all)
+        MPI_Win_lock_all(0, win); /* lock all */
+    else
+        MPI_Win_lock(MPI_LOCK_SHARED, last, 0, win); /* lock */
+}
+
+static void windows(const char *what)
+{
+    MPI_Win win;
+    void *memory;
+
+    if (is(what, "window"))
+        MPI_Win_allocate_shared(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    if (is(what, "kinds") && rank == last)
+        MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    else
+        MPI_Win_allocate(64, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    MPI_Win_set_name(win, "table");
+    if (is(what, "lock") || is(what, "lock-all"))
+        locks(win, is(what, "lock-all"));
+    MPI_Win_fence(0, win);
+    if (is(what, "range") && rank == 0)
+        MPI_Put(data, 4, MPI_INT, last, 13, 4, MPI_INT, win); /* too far */
+    if (is(what, "fence") && rank == last)
+        MPI_Win_free(&win); /* free */
+    MPI_Win_fence(0, win);  /* fence */
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
-    MPI_Win win;
-    void *memory;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -78,8 +112,9 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 17);
     if (is(what, "abort"))
         MPI_Recv(data, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    if (is(what, "window"))
-        MPI_Win_allocate_shared(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    if (is(what, "window") || is(what, "kinds") || is(what, "lock") || is(what, "lock-all") ||
+        is(what, "range") || is(what, "fence"))
+        windows(what);
     MPI_Finalize();
     return is(what, "code") && rank == last ? 5 : 0;
 }

@@ -49,6 +49,17 @@ CASES = [
     (4, 2, "code", 5, [r"rank 3 ended with exit code 5"]),
     (4, 2, "window", 49, [r"MPI_COMM_WORLD has ranks in several processes, which have no memory in common; use "
                           "MPI_Win_allocate, or .*MPI_ERR_RMA_SHARED"]),
+    (3, 3, "kinds", 57, [r"rank \d makes a window of another kind; all members must .*MPI_ERR_RMA_FLAVOR"]),
+    (3, 3, "range", 48, [r"rank 0: MPI_Put: 4 x MPI_INT at displacement 13 \(in units of 4 bytes\) is not inside the 64 "
+                         r"bytes of rank 2 \(MPI_ERR_RMA_RANGE; " + line("too far")]),
+    (4, 2, "fence", 1, [r"ranks disagree about collective \d of table: ", r"rank \d on \S+ calls MPI_Win_free " +
+                        line("free"), r"rank \d on \S+ calls MPI_Win_fence " + line("fence")]),
+    (4, 3, "lock", 1, [r"ranks 1-2 on \S+: in MPI_Win_lock on table, " + line("lock") +
+                       ", for rank 3, which rank 0 has locked exclusively",
+                       r"cause: rank 0 waits for a message with tag 5 from rank 1, rank 1 waits in MPI_Win_lock on table "
+                       "for rank 3, which rank 0 has locked\n"]),
+    (4, 2, "lock-all", 1, [r"rank 1 on \S+: in MPI_Win_lock_all on table, " + line("lock all") +
+                           ", for rank 3, which rank 0 has locked exclusively"]),
 ]
 
 

@@ -51,6 +51,7 @@
 #include "mpi/check/knot.h"
 #include "mpi/check/late.h"
 #include "mpi/check/wait.h"
+#include "mpi/check/windows.h"
 #include "mpi/coll/coll.h"
 #include "mpi/object/object.h"
 #include "mpi/virtual/virtual.h"
@@ -694,4 +695,13 @@ static void end(mpi_job_t *job)
     mpi_polling_stop();
 }
 
-const mpi_layer_t mpi_check_layer = {.help = help, .report = check_report_text, .job_end = end};
+static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
+{
+    (void)job;
+    (void)config;
+    mpi_network_answer = check_tell_locks;
+    return XY_OK;
+}
+
+const mpi_layer_t mpi_check_layer = {
+    .help = help, .report = check_report_text, .job_begin = begin, .job_end = end};

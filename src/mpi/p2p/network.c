@@ -32,7 +32,7 @@
 #define ANSWER_SECONDS 5.0
 
 /* Messages that are not for ranks. */
-enum { WHERE = REMOTE_SERVICE, HERE, QUIET };
+enum { WHERE = REMOTE_SERVICE, HERE, ASK, TOLD, QUIET };
 
 enum { SITES = 1024, SITE_TEXT = 160, QUIET_TEXT = 8192 };
 
@@ -54,9 +54,12 @@ static struct {
     pthread_mutex_t lock; /* of the sites */
     site_t sites[SITES];
     int site_count;
-} network = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    pthread_mutex_t ask_lock; /* of mpi_network_ask: one at a time */
+    _Atomic uint64_t asked, told, answer;
+} network = {.lock = PTHREAD_MUTEX_INITIALIZER, .ask_lock = PTHREAD_MUTEX_INITIALIZER};
 
 bool (*mpi_network_more)(mpi_worker_t *worker);
+uint64_t (*mpi_network_answer)(uint64_t question);
 static _Thread_local bool is_driver; /* this is the thread */
 
 /* ---- What goes ---- */
@@ -176,6 +179,46 @@ static void note_where(const remote_head_t *head, const char *data)
     pthread_mutex_unlock(&network.lock);
 }
 
+/* ---- Questions ---- */
+
+bool mpi_network_ask(int process, uint64_t question, uint64_t *answer_p)
+{
+    double end = xy_now() + ANSWER_SECONDS;
+    uint64_t id;
+    bool is_told;
+
+    pthread_mutex_lock(&network.ask_lock);
+    id = atomic_fetch_add(&network.asked, 1) + 1;
+    send_service(process, ASK, id, &question, sizeof(question));
+    while (!(is_told = atomic_load(&network.told) == id) && xy_now() < end)
+        if (!xy_net_poll(mpi_job->net))
+            xy_thread_yield();
+    if (is_told)
+        *answer_p = atomic_load(&network.answer);
+    pthread_mutex_unlock(&network.ask_lock);
+    return is_told;
+}
+
+static void tell(int from, const remote_head_t *head, const char *data)
+{
+    uint64_t word;
+
+    memcpy(&word, data, sizeof(word));
+    word = mpi_network_answer != NULL ? mpi_network_answer(word) : 0;
+    send_service(from, TOLD, head->id, &word, sizeof(word));
+}
+
+static void note_answer(const remote_head_t *head, const char *data)
+{
+    uint64_t word;
+
+    memcpy(&word, data, sizeof(word));
+    if (head->id != atomic_load(&network.asked))
+        return; /* too late */
+    atomic_store(&network.answer, word);
+    atomic_store(&network.told, head->id);
+}
+
 /* ---- What comes ---- */
 
 /* The ranks of `worker` compute: its helper has to look. */
@@ -215,6 +258,10 @@ static void on_service(int from, const remote_head_t *head, const char *data)
         tell_where(from, head, data);
     } else if (head->kind == HERE) {
         note_where(head, data);
+    } else if (head->kind == ASK) {
+        tell(from, head, data);
+    } else if (head->kind == TOLD) {
+        note_answer(head, data);
     } else {
         memcpy(&quiet, data, sizeof(quiet));
         mpi_quiet_message(from, &quiet, data + sizeof(quiet));

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/net.h"
+
 /* How often process 0 asks, while it is quiet itself. */
 #define ASK_SECONDS 0.25
 /* How long a process that is not reached may take to be ended by mpiexec. */
@@ -22,10 +24,11 @@ static struct {
     uint64_t sent, handled; /* sums of the round */
     mpi_quiet_t *first;     /* [processes]: of the first round */
     double asked;           /* when */
+    int wanted_by;          /* who wants to know where the ranks here are; -1: none */
     int lost;
     double lost_at;
     char why[160];
-} quiet = {.lock = PTHREAD_MUTEX_INITIALIZER, .lost = -1};
+} quiet = {.lock = PTHREAD_MUTEX_INITIALIZER, .lost = -1, .wanted_by = -1};
 
 static mpi_quiet_t state_now(uint32_t kind, uint32_t round)
 {
@@ -121,12 +124,11 @@ void mpi_quiet_message(int from, const mpi_quiet_t *message, const char *text)
         mpi_network_send_quiet(from, &answer, "");
         return;
     }
-    if (message->kind == XMPI_QUIET_REPORT) {
-        send_lines(from);
-        return;
-    }
     pthread_mutex_lock(&quiet.lock);
-    if (message->kind == XMPI_QUIET_LINES) {
+    if (message->kind == XMPI_QUIET_REPORT) {
+        quiet.wanted_by = from; /* not here: a report may ask other processes */
+        xy_net_wake(mpi_job->net);
+    } else if (message->kind == XMPI_QUIET_LINES) {
         take_lines(from, text);
     } else if (message->round == quiet.round && quiet.step != REPORTING) {
         take(from, message);
@@ -161,9 +163,12 @@ void mpi_quiet_look(void)
 {
     double now = xy_now();
     bool ends = false;
+    int wanted_by;
     uint32_t wakes;
 
     pthread_mutex_lock(&quiet.lock);
+    wanted_by = quiet.wanted_by;
+    quiet.wanted_by = -1;
     look_for_lost(now);
     if (mpi_job->process == 0 && now >= quiet.asked + ASK_SECONDS) {
         if (quiet.step == IDLE && xy_pool_is_quiet(mpi_job->pool, 1, &wakes) && begin())
@@ -174,6 +179,8 @@ void mpi_quiet_look(void)
     /* One that does not tell where its ranks are is not waited for for ever. */
     ends = quiet.step == REPORTING && (quiet.answers == 0 || now >= quiet.asked + LOST_SECONDS);
     pthread_mutex_unlock(&quiet.lock);
+    if (wanted_by >= 0)
+        send_lines(wanted_by);
     if (ends)
         mpi_job_stuck();
 }

@@ -160,6 +160,11 @@ void mpi_network_end(void);
 void mpi_network_send(int process, const remote_head_t *head, const void *data, size_t size);
 /* Pieces that are given or taken; `change` 1 or -1. */
 void mpi_network_count_pieces(int change);
+/* Ask another process for a word about something of its own, for reports: mpi_network_answer there.
+ * False: it does not answer in time. Not inside an event of the network. */
+bool mpi_network_ask(int process, uint64_t question, uint64_t *answer_p) __attribute__((cold));
+/* Any thread; `question` need not mean anything any more. Set before ranks run; NULL: 0. */
+extern uint64_t (*mpi_network_answer)(uint64_t question);
 /* What stands for a place in the program of another process, for reports; NULL: there are too
  * many. */
 const void *mpi_network_site(int process, uint64_t site) __attribute__((cold));

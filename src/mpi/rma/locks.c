@@ -295,6 +295,9 @@ static void acquire_spread(mpi_rank_t *self, mpi_win_t *win, int target, bool is
 
     rma_note(win, target == ALL ? MPI_UNDEFINED : target);
     rma_answers_begin(&answers, win, is_here);
+    answers.request.comm = win->comm; /* for reports; no reference */
+    answers.request.peer = MPI_ANY_SOURCE;
+    answers.request.tag = MPI_ANY_TAG;
     if (target == ALL || !is_here)
         ask(win, target, target == ALL ? RMA_FAR_LOCK_ALL : RMA_FAR_LOCK, is_exclusive, &answers);
     if (is_here && take_or_wait(win->shared, &w))
