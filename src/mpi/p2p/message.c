@@ -72,8 +72,6 @@ trace_received(const mpi_request_t *receive, const xy_envelope_t *envelope, uint
 {
     const mpi_rank_t *owner = receive->owner;
 
-    if (receive->comm->window != NULL && receive->extra != NULL)
-        return; /* data of a one-sided operation, which its origin notes */
     mpi_trace_put_received(
         owner->trace,
         &(mpi_trace_message_t){.from = mpi_comm_world_rank(receive->comm, envelope->source),

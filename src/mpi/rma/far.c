@@ -42,6 +42,30 @@ void rma_far_send(mpi_win_t *win, int to, rma_far_kind_t kind, rma_far_wire_t *w
     rma_far_reply(far->process, far->world, kind, wire, data, size);
 }
 
+static __attribute__((noinline, cold)) void trace(const mpi_win_t *win, int peer, int tag,
+                                                  size_t bytes, bool is_sent, const char *name)
+{
+    int own = win->owner->world, other = mpi_comm_world_rank(win->comm, peer);
+    mpi_trace_message_t m = {.from = is_sent ? own : other,
+                             .to = is_sent ? other : own,
+                             .tag = tag,
+                             .context = win->comm->context,
+                             .bytes = bytes,
+                             .name = name};
+
+    if (is_sent)
+        mpi_trace_put_sent(win->owner->trace, &m);
+    else
+        mpi_trace_put_received(win->owner->trace, &m);
+}
+
+void rma_far_trace(const mpi_win_t *win, int peer, int tag, size_t bytes, bool is_sent,
+                   const char *name)
+{
+    if (__builtin_expect(win->owner->trace != NULL, 0))
+        trace(win, peer, tag, bytes, is_sent, name);
+}
+
 size_t rma_far_room(size_t element)
 {
     size_t room = xy_net_short_limit(mpi_job->net) - sizeof(remote_head_t);
@@ -57,9 +81,6 @@ void rma_answers_begin(rma_answers_t *answers, mpi_win_t *win, int left)
 {
     mpi_request_init(&answers->request, win->owner, XMPI_KIND_REMOTE);
     answers->request.call = win->owner->call;
-    answers->request.comm = win->comm; /* for reports; no reference */
-    answers->request.peer = MPI_ANY_SOURCE;
-    answers->request.tag = 0;
     answers->left = left;
     answers->value = 0;
     answers->next = NULL;
@@ -217,6 +238,7 @@ static void send_data(mpi_rank_t *self, mpi_win_t *win, rma_peer_t *peer, rma_fa
         rma_far_send(win, peer->rank, kind, wire, packed, wire->bytes);
         mpi_buffer_give(self->worker, packed);
     }
+    rma_far_trace(win, peer->rank, RMA_TAG_LETTER, wire->bytes, true, NULL);
     sent(peer, win, wire->bytes);
 }
 
@@ -259,7 +281,8 @@ void rma_part_receive(mpi_win_t *win, int from, int tag, const rma_side_t *side,
     mpi_recv_start(win->owner, &t, part, false);
 }
 
-void rma_part_send(mpi_win_t *win, int to, int tag, const rma_side_t *side, uint64_t bytes)
+void rma_part_send(mpi_win_t *win, int to, int tag, const rma_side_t *side, uint64_t bytes,
+                   const char *name)
 {
     mpi_transfer_t t = {.comm = win->comm,
                         .buffer = side->address,
@@ -271,6 +294,7 @@ void rma_part_send(mpi_win_t *win, int to, int tag, const rma_side_t *side, uint
     xy_envelope_t envelope = {win->comm->context, win->rank, tag};
 
     part->is_freed = true;
+    rma_far_trace(win, to, tag, bytes, true, name);
     if (mpi_remote_send(win->owner, mpi_comm_world_rank(win->comm, to), &t, bytes, &envelope, part))
         mpi_request_free(part); /* it was small */
 }
@@ -307,7 +331,7 @@ void rma_far_put(mpi_rank_t *self, rma_operation_t *o, const rma_side_t *origin)
     }
     wire.id = (uint64_t)(uintptr_t)pending_new(o, NULL, 1);
     rma_far_send(o->win, o->rank, RMA_FAR_PUT_LARGE, &wire, NULL, 0);
-    rma_part_send(o->win, o->rank, RMA_TAG_PUT, origin, origin->bytes);
+    rma_part_send(o->win, o->rank, RMA_TAG_PUT, origin, origin->bytes, NULL);
 }
 
 void rma_far_get(rma_operation_t *o, const rma_side_t *origin)
@@ -370,6 +394,7 @@ void rma_far_swap(mpi_rank_t *self, rma_operation_t *o, const void *origin, cons
     wire.bytes = size;
     wire.id = (uint64_t)(uintptr_t)pending_new(o, &to, size);
     rma_far_send(o->win, o->rank, RMA_FAR_SWAP, &wire, both, 2 * size);
+    rma_far_trace(o->win, o->rank, RMA_TAG_LETTER, 2 * size, true, NULL);
 }
 
 bool rma_far_is_attached(mpi_win_t *win, int target, uint64_t low, uint64_t high, bool has_holes)

@@ -109,6 +109,10 @@ void rma_far_send(mpi_win_t *win, int to, rma_far_kind_t kind, rma_far_wire_t *w
 /* The answer to `letter`, with these words. */
 void rma_far_reply(int process, int world, rma_far_kind_t kind, const rma_far_wire_t *wire,
                    const void *data, size_t size);
+/* Into the trace, if there is one: data of an operation `name` (NULL: of the call that the rank is
+ * in) has left for member `peer`, or has come from it. `tag`: RMA_TAG_LETTER, or of the message. */
+void rma_far_trace(const mpi_win_t *win, int peer, int tag, size_t bytes, bool is_sent,
+                   const char *name);
 /* Data bytes that fit into a letter of an accumulate: whole elements of `element`. */
 size_t rma_far_room(size_t element);
 
@@ -147,10 +151,12 @@ bool rma_far_is_attached(mpi_win_t *win, int target, uint64_t low, uint64_t high
 void rma_far_follow(mpi_win_t *win, int target);
 
 /* Messages with the data of large operations: `over` is called when it has come, with `extra` in
- * the request. To or from a member of another process, as `win->owner`. */
+ * the request. To or from a member of another process, as `win->owner`; `name` for traces, as
+ * above. */
 void rma_part_receive(mpi_win_t *win, int from, int tag, const rma_side_t *side,
                       void (*over)(mpi_request_t *part), void *extra);
-void rma_part_send(mpi_win_t *win, int to, int tag, const rma_side_t *side, uint64_t bytes);
+void rma_part_send(mpi_win_t *win, int to, int tag, const rma_side_t *side, uint64_t bytes,
+                   const char *name);
 
 /* Something of a pending operation has come: bytes, or its DONE. */
 void rma_pending_come(rma_pending_t *pending, uint64_t bytes);

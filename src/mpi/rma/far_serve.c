@@ -24,13 +24,27 @@ static int world_of(const letter_t *l)
     return mpi_comm_world_rank(l->win->comm, l->wire->origin);
 }
 
-static void reply(const letter_t *l, rma_far_kind_t kind, uint64_t value, const void *data,
-                  size_t size)
+static void answer(const letter_t *l, uint64_t value)
+{
+    rma_far_wire_t wire = {.id = l->wire->id, .count = (int64_t)value};
+
+    rma_far_reply(l->process, world_of(l), RMA_FAR_ANSWER, &wire, NULL, 0);
+}
+
+/* What an operation `name` fetches. */
+static void give(const letter_t *l, const char *name, const void *data, size_t size)
 {
     rma_far_wire_t wire = {
-        .id = l->wire->id, .offset = l->wire->offset, .bytes = size, .count = (int64_t)value};
+        .id = l->wire->id, .offset = l->wire->offset, .bytes = size, .origin = l->win->rank};
 
-    rma_far_reply(l->process, world_of(l), kind, &wire, data, size);
+    rma_far_reply(l->process, world_of(l), RMA_FAR_RESULT, &wire, data, size);
+    rma_far_trace(l->win, l->wire->origin, RMA_TAG_LETTER, size, true, name);
+}
+
+/* Data has come with the letter. */
+static void note_come(const letter_t *l, size_t bytes)
+{
+    rma_far_trace(l->win, l->wire->origin, RMA_TAG_LETTER, bytes, false, NULL);
 }
 
 /* The data at the target. */
@@ -48,6 +62,7 @@ static void put(const letter_t *l)
 {
     rma_side_t to = side_of(l);
 
+    note_come(l, l->wire->bytes);
     if (mpi_type_is_contiguous(to.type))
         mpi_move(to.address, l->data, l->wire->bytes);
     else
@@ -60,12 +75,12 @@ static void get(const letter_t *l)
     char *packed;
 
     if (mpi_type_is_contiguous(from.type)) {
-        reply(l, RMA_FAR_RESULT, 0, from.address, l->wire->bytes);
+        give(l, "MPI_Get", from.address, l->wire->bytes);
         return;
     }
     packed = rma_far_memory(mpi_buffer_take(l->worker, l->wire->bytes));
     mpi_type_pack(packed, from.address, from.count, from.type, 0, l->wire->bytes);
-    reply(l, RMA_FAR_RESULT, 0, packed, l->wire->bytes);
+    give(l, "MPI_Get", packed, l->wire->bytes);
     mpi_buffer_give(l->worker, packed);
 }
 
@@ -97,10 +112,12 @@ static void get_large(const letter_t *l)
 {
     rma_side_t from = side_of(l);
 
-    rma_part_send(l->win, l->wire->origin, RMA_TAG_GET, &from, l->wire->bytes);
+    rma_part_send(l->win, l->wire->origin, RMA_TAG_GET, &from, l->wire->bytes, "MPI_Get");
 }
 
 /* ---- Accumulates ---- */
+
+static const char fetching[] = "MPI_Get_accumulate";
 
 static rma_update_t update_of(const letter_t *l, const mpi_type_t *element)
 {
@@ -120,7 +137,7 @@ static void accumulate_plain(const letter_t *l, const rma_update_t *u, const rma
 
     rma_accumulate_part(u, target, l->wire->offset / size, bytes / size, l->data, result);
     if (result != NULL) {
-        reply(l, RMA_FAR_RESULT, 0, result, bytes);
+        give(l, fetching, result, bytes);
         mpi_buffer_give(l->worker, result);
     }
 }
@@ -138,7 +155,7 @@ static void accumulate_padded(const letter_t *l, const rma_update_t *u, const rm
     rma_accumulate_part(u, target, l->wire->offset / size, n, elements, result);
     if (result != NULL) {
         mpi_type_pack(packed, result, (int64_t)n, u->type, 0, bytes);
-        reply(l, RMA_FAR_RESULT, 0, packed, bytes);
+        give(l, fetching, packed, bytes);
     }
     mpi_buffer_give(l->worker, elements);
 }
@@ -148,6 +165,8 @@ static void accumulate(const letter_t *l)
     rma_side_t target = side_of(l);
     rma_update_t u = update_of(l, rma_element_of(target.type));
 
+    if (u.op->kind != XMPI_OP_KIND_NO_OP)
+        note_come(l, l->wire->bytes);
     if (u.type->is_contiguous)
         accumulate_plain(l, &u, &target);
     else
@@ -160,8 +179,9 @@ static void swap(const letter_t *l)
     rma_update_t u = update_of(l, target.type);
     char result[16];
 
+    note_come(l, 2 * l->wire->bytes);
     rma_compare_and_swap(&u, target.address, l->data, l->data + l->wire->bytes, result);
-    reply(l, RMA_FAR_RESULT, 0, result, l->wire->bytes);
+    give(l, "MPI_Compare_and_swap", result, l->wire->bytes);
 }
 
 /* ---- Synchronisation ---- */
@@ -169,7 +189,7 @@ static void swap(const letter_t *l)
 static void unlock(const letter_t *l, bool is_all)
 {
     rma_far_unlock(l->win, is_all);
-    reply(l, RMA_FAR_ANSWER, 0, NULL, 0);
+    answer(l, 0);
 }
 
 static void find(const letter_t *l)
@@ -177,7 +197,7 @@ static void find(const letter_t *l)
     bool is = rma_is_attached(&l->win->shared->targets[l->win->rank], l->wire->address,
                               l->wire->offset, l->wire->flag);
 
-    reply(l, RMA_FAR_ANSWER, is, NULL, 0);
+    answer(l, is);
 }
 
 /* ---- What comes back ---- */
@@ -191,6 +211,7 @@ static void result(const rma_far_wire_t *wire, const char *data)
         mpi_move(to->address + wire->offset, data, wire->bytes);
     else
         mpi_type_unpack(to->address, to->count, to->type, data, wire->offset, wire->bytes);
+    rma_far_trace(pending->win, wire->origin, RMA_TAG_LETTER, wire->bytes, false, NULL);
     rma_pending_come(pending, wire->bytes);
 }
 
@@ -234,7 +255,7 @@ static void serve(const letter_t *l, rma_far_kind_t kind)
         unlock(l, is_all);
         break;
     default: /* FLUSH: all before it is done */
-        reply(l, RMA_FAR_ANSWER, 0, NULL, 0);
+        answer(l, 0);
     }
 }
 

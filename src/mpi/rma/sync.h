@@ -10,6 +10,7 @@ enum {
     RMA_TAG_COMPLETE, /* from the origin: its operations are over */
     RMA_TAG_PUT,      /* data of a large MPI_Put to another process, */
     RMA_TAG_GET,      /* and of an MPI_Get */
+    RMA_TAG_LETTER,   /* in traces: data in letters */
     RMA_TAG_LOCK_ALL, /* the lock that the receiver waits for is its own now */
     RMA_TAG_LOCK,     /* likewise, plus the rank of the target */
 };

@@ -296,12 +296,15 @@ static uint64_t key_of(const mpi_trace_message_t *m)
 
 void mpi_trace_put_sent(mpi_trace_t *trace, const mpi_trace_message_t *m)
 {
+    uint32_t label;
+
     if (!is_wanted(m))
         return;
     lock(trace);
+    label = m->name != NULL ? label_of(trace, m->name) : trace->now.label;
     xy_trace_sent(trace->row, &(xy_trace_message_t){.key = key_of(m),
                                                     .bytes = m->bytes,
-                                                    .label = trace->now.label,
+                                                    .label = label,
                                                     .rank = (uint32_t)m->from,
                                                     .peer = (uint32_t)m->to});
     unlock(trace);

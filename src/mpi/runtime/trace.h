@@ -62,6 +62,7 @@ typedef struct {
     int from, to, tag;
     uint32_t context;
     uint64_t bytes;
+    const char *name; /* of what was sent, which lives for ever; NULL: what the sender is doing */
 } mpi_trace_message_t;
 
 /* The rank of the worker of `trace` takes part in a collective. */
