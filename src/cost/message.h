@@ -67,6 +67,14 @@ typedef struct {
     double latency, overhead, gap, per_byte; /* L, o, g (0: not measured), G */
 } xy_loggp_t;
 
+/* Where many processes share a core, and another core has as many. Seconds of a core for a message
+ * of one byte, and of XY_MESSAGE_BCAST bytes, between two of them while all others do the same; and
+ * of collectives of all: a barrier, a broadcast and an alltoall of XY_MESSAGE_SMALL bytes. */
+typedef struct {
+    double message, large;
+    double barrier, bcast, alltoall;
+} xy_crowd_t;
+
 typedef struct {
     xy_message_sample_t *samples; /* by size, each size once */
     size_t count;
@@ -81,13 +89,27 @@ typedef struct {
     double copy, reduce; /* a copy of as many bytes by one process, a sum of as many and as many */
     double allreduce;    /* an MPI_Allreduce of as many */
     double small_bcast, small_allreduce; /* the same of XY_MESSAGE_SMALL bytes, one after another */
-    /* Where XY_MESSAGE_CROWD processes share the core, and another core has as many: seconds of it
-     * for a message of one byte, and of XY_MESSAGE_BCAST bytes, between two of them while all
-     * others do the same. */
-    double crowd, large_crowd;
+    /* Adding vectors, block by block, to one that stays in the first cache, in units of copying
+     * them: of so many bytes that they do not. */
+    double read;
+    /* Means of many timings in units of their medians, by which all times here were multiplied:
+     * what cores lose that others have them for a while counts in a program, and not in a median.
+     */
+    double pace;
+    /* Seconds that code takes while both cores compute, in units of its processor time on one core
+     * while the other rests. */
+    double compute;
+    xy_crowd_t crowd;  /* of XY_MESSAGE_CROWD */
+    xy_crowd_t throng; /* of XY_MESSAGE_THRONG, without `alltoall` */
 } xy_message_model_t;
 
-enum { XY_MESSAGE_BCAST = 4096, XY_MESSAGE_SMALL = 64, XY_MESSAGE_CROWD = 8, XY_MESSAGE_BURST = 4 };
+enum {
+    XY_MESSAGE_BCAST = 4096,
+    XY_MESSAGE_SMALL = 64,
+    XY_MESSAGE_CROWD = 8,
+    XY_MESSAGE_THRONG = 32,
+    XY_MESSAGE_BURST = 4
+};
 
 /* Progressive linear regression of y > 0 against x, increasing. R^2 is that of the thesis; a line
  * that misses no sample by 2 % is good whatever its R^2, which is small for what hardly changes.

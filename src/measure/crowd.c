@@ -6,10 +6,10 @@
 #include "measure/message_bench.h"
 #include "measure/messages.h"
 
-enum { LAUNCHES = 3, LIMIT = 60 /* seconds */ };
+enum { LAUNCHES = 3, FIGURES = 5, LIMIT = 60 /* seconds */ };
 
 typedef struct {
-    double small[LAUNCHES], large[LAUNCHES];
+    double figures[FIGURES][LAUNCHES];
     int count;
 } reading_t;
 
@@ -19,7 +19,9 @@ static xy_status_t read_line(void *arg, char *line)
 
     if (r->count < LAUNCHES &&
         /* NOLINTNEXTLINE(cert-err34-c) */
-        sscanf(line, "crowd %lf %lf", &r->small[r->count], &r->large[r->count]) == 2)
+        sscanf(line, "crowd %lf %lf %lf %lf %lf", &r->figures[0][r->count],
+               &r->figures[1][r->count], &r->figures[2][r->count], &r->figures[3][r->count],
+               &r->figures[4][r->count]) >= 2)
         r->count++;
     return XY_OK;
 }
@@ -40,7 +42,7 @@ static xy_message_cost_t *find_on_core(xy_costs_t *costs)
     return NULL;
 }
 
-xy_status_t xy_calibrate_crowd(const xy_vec_t *words, xy_costs_t *costs)
+xy_status_t xy_calibrate_crowd(const xy_vec_t *words, int processes, xy_costs_t *costs)
 {
     char each[16];
     const char *const arguments[] = {"crowd", each, NULL};
@@ -48,12 +50,18 @@ xy_status_t xy_calibrate_crowd(const xy_vec_t *words, xy_costs_t *costs)
     reading_t r = {0};
     xy_status_t st = XY_OK;
 
-    snprintf(each, sizeof(each), "%d", XY_MESSAGE_CROWD);
+    snprintf(each, sizeof(each), "%d", processes);
     for (int i = 0; i < LAUNCHES && st == XY_OK && cost != NULL; i++)
         st = measure_probe_run(words, arguments, LIMIT, read_line, &r);
-    if (st == XY_OK && r.count == LAUNCHES && r.small[0] > 0) {
-        cost->model.crowd = median(r.small);
-        cost->model.large_crowd = median(r.large);
+    if (st == XY_OK && r.count == LAUNCHES && r.figures[0][0] > 0) {
+        double pace = cost->model.pace > 0 ? cost->model.pace : 1;
+        const xy_crowd_t found = {.message = pace * median(r.figures[0]),
+                                  .large = pace * median(r.figures[1]),
+                                  .barrier = pace * median(r.figures[2]),
+                                  .bcast = pace * median(r.figures[3]),
+                                  .alltoall = pace * median(r.figures[4])};
+
+        *(processes == XY_MESSAGE_CROWD ? &cost->model.crowd : &cost->model.throng) = found;
     }
     return st;
 }

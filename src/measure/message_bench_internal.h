@@ -23,6 +23,7 @@ enum {
     BENCH_ALLREDUCE,
     BENCH_SMALL_BCAST,
     BENCH_SMALL_ALLREDUCE,
+    BENCH_READ, /* in units of a copy */
     BENCH_MEETINGS
 };
 
@@ -36,7 +37,10 @@ typedef struct {
     double eager;      /* bytes, of the last launch; 0: not measured */
     double meet[BENCH_MEETINGS][COST_LAUNCHES_MAX]; /* seconds of each launch */
     int met;                                        /* launches that told them */
-    double begin;                                   /* of the first launch */
+    double pace[COST_LAUNCHES_MAX];                 /* means in units of medians, of each launch */
+    double compute[COST_LAUNCHES_MAX]; /* code on both cores, of one alone; 0: not measured */
+    int paced;                         /* launches that told them */
+    double begin;                      /* of the first launch */
     int launched;
 } bench_t;
 

@@ -201,6 +201,9 @@ void xy_vjob_stop(xy_vjob_t *job, xy_status_t status);
 double xy_vjob_now(const xy_vjob_t *job, int32_t proc);
 /* It computes. True: go on. */
 bool xy_vjob_compute(xy_vjob_t *job, int32_t proc, double seconds);
+/* What code takes that was timed on a core while the others were idle, in units of that time: more
+ * where other cores of the node have processes, by the model of messages there. 1: not measured. */
+double xy_vjob_code_pace(const xy_vjob_t *job, int32_t proc);
 /* It does nothing until then (sleeps), without its core. */
 bool xy_vjob_sleep(xy_vjob_t *job, int32_t proc, double seconds);
 /* It is over: no calls any more. */

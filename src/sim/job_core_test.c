@@ -441,7 +441,7 @@ static double crowded(int procs)
     testing_job_t t;
     double trip;
 
-    XY_VEC_AT(&store->messages, xy_message_cost_t, 1).model.crowd = inside_core + 0.2e-6;
+    XY_VEC_AT(&store->messages, xy_message_cost_t, 1).model.crowd.message = inside_core + 0.2e-6;
     begin(&t, procs, cores, store);
     for (int p = 0; p < procs; p++)
         t.procs[p].acts = p == 0 ? first : p == 1 ? second : none;
@@ -464,6 +464,75 @@ static void many_on_a_core_take_longer(void **state)
                 3 * XY_MESSAGE_CROWD * swap / 2);
     assert_near(crowded(XY_MESSAGE_CROWD) - crowded(4),
                 (XY_MESSAGE_CROWD - 4) * swap / 2 + 0.2e-6 * (1 - 1 / 2.0));
+}
+
+/* Barriers and broadcasts of 64 bytes of so many processes on each of two cores: seconds of one. */
+static double crowd_meets(xy_collective_t collective, int each, bool is_measured)
+{
+    enum { MOST = 2 * XY_MESSAGE_THRONG };
+    testing_act_t acts[] = {
+        {.kind = DO_COLL, .coll = {.collective = collective, .count = 64, .element = 1}}, {0}};
+    int32_t cores[MOST];
+    xy_costs_t *store = make_store(true);
+    testing_job_t t;
+    double end;
+
+    for (size_t i = 0; i < 2; i++) {
+        xy_message_model_t *m = &XY_VEC_AT(&store->messages, xy_message_cost_t, i).model;
+
+        m->barrier = i == 0 ? 1e-6 : 0.4e-6;
+        m->small_bcast = i == 0 ? 1e-6 : 0.4e-6;
+        if (is_measured) {
+            m->crowd = (xy_crowd_t){inside_core, inside_core, 10e-6, 15e-6, 0};
+            m->throng = (xy_crowd_t){inside_core, inside_core, 60e-6, 90e-6, 0};
+        }
+    }
+    for (int i = 0; i < 2 * each; i++)
+        cores[i] = i / each;
+    begin(&t, 2 * each, cores, store);
+    for (int p = 0; p < 2 * each; p++)
+        t.procs[p].acts = acts;
+    end = testing_job_run(&t);
+    assert_int_equal(t.status, XY_OK);
+    testing_job_cleanup(&t);
+    xy_costs_destroy(store);
+    return end;
+}
+
+/* What many processes of a core were measured to take counts for as many, and in between. */
+static void crowds_meet_as_was_measured(void **state)
+{
+    double eight = crowd_meets(XY_COLL_BARRIER, 8, true);
+    double many = crowd_meets(XY_COLL_BARRIER, 32, true);
+    double between = crowd_meets(XY_COLL_BARRIER, 16, true);
+
+    (void)state;
+    assert_true(crowd_meets(XY_COLL_BARRIER, 2, true) == crowd_meets(XY_COLL_BARRIER, 2, false));
+    assert_true(fabs(eight - 10e-6) < 1e-6 && crowd_meets(XY_COLL_BARRIER, 8, false) < 5e-6);
+    assert_true(fabs(many - 60e-6) < 4e-6);
+    assert_true(between > 2 * eight && between < many / 1.7);
+    assert_true(fabs(crowd_meets(XY_COLL_BCAST, 8, true) - 15e-6) < 3e-6);
+    assert_true(fabs(crowd_meets(XY_COLL_BCAST, 32, true) - 90e-6) < 9e-6);
+}
+
+/* Code that was timed on one core takes longer where others compute, too. */
+static void code_takes_longer_beside_others(void **state)
+{
+    testing_act_t none[] = {{0}};
+    int32_t cores[] = {0, 1};
+    xy_costs_t *store = make_store(true);
+    testing_job_t t;
+
+    (void)state;
+    XY_VEC_AT(&store->messages, xy_message_cost_t, 0).model.compute = 1.25;
+    for (int procs = 1; procs <= 2; procs++) {
+        begin(&t, procs, cores, store);
+        t.procs[0].acts = t.procs[procs - 1].acts = none;
+        testing_job_run(&t);
+        assert_true(xy_vjob_code_pace(t.job, 0) == (procs == 2 ? 1.25 : 1));
+        testing_job_cleanup(&t);
+    }
+    xy_costs_destroy(store);
 }
 
 /* ---- Several at once, and to itself ---- */
@@ -560,6 +629,8 @@ int main(void)
         cmocka_unit_test(what_left_the_caches_takes_longer),
         cmocka_unit_test(messages_that_cross_take_longer),
         cmocka_unit_test(many_on_a_core_take_longer),
+        cmocka_unit_test(crowds_meet_as_was_measured),
+        cmocka_unit_test(code_takes_longer_beside_others),
         cmocka_unit_test(several_at_once_take_what_was_measured),
         cmocka_unit_test(a_message_to_itself_takes_what_was_measured),
         cmocka_unit_test(calls_of_others_take_time),

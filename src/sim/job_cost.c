@@ -64,17 +64,27 @@ static void find_self_cost(job_way_t *way, uint64_t bytes, bool is_eager)
     way->receive_busy = all - way->send_busy;
 }
 
-/* What many processes of a core take more for a message of so many bytes than two of them. */
-static double crowd_of(const xy_message_model_t *m, double bytes)
+/* What so many processes of a core take more for a message of so many bytes than two of them. */
+static double crowd_of(const xy_message_model_t *m, const xy_crowd_t *crowd, double bytes)
 {
-    double small = fmax(0, m->crowd - xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, 0).seconds);
-    double large =
-        fmax(0, m->large_crowd -
-                    xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, XY_MESSAGE_BCAST).seconds);
+    double least = xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, 0).seconds;
+    double most = xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, XY_MESSAGE_BCAST).seconds;
+    double small = fmax(0, crowd->message - least), large = fmax(0, crowd->large - most);
 
-    if (!(m->crowd > 0))
+    if (!(crowd->message > 0))
         return 0;
     return small + fmax(0, large - small) * fmin(bytes / XY_MESSAGE_BCAST, 1);
+}
+
+static void find_crowds(job_way_t *way, double bytes)
+{
+    const xy_message_model_t *m = way->model;
+    const xy_crowd_t *crowds[JOB_CROWDS] = {&m->crowd, &m->throng};
+
+    for (int k = 0; k < JOB_CROWDS; k++) {
+        way->crowd[k] = crowd_of(m, crowds[k], bytes);
+        way->small_crowd[k] = crowd_of(m, crowds[k], 0);
+    }
 }
 
 static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool is_eager)
@@ -85,7 +95,7 @@ static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool
     way->was_eager = is_eager;
     way->send_busy = way->send;
     way->receive_busy = way->receive;
-    way->extra = way->spared = way->late = way->cross = way->burst = way->crowd = 0;
+    way->extra = way->spared = way->late = way->cross = way->burst = 0;
     if (way->is_self) {
         find_self_cost(way, bytes, is_eager);
     } else if (way->model != NULL) {
@@ -113,10 +123,8 @@ static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool
                                      job_way_seconds(way, bytes));
         if (way->path == NULL)
             way->burst = burst_of(job, way, (double)bytes);
-        if (way->is_same) {
-            way->crowd = crowd_of(way->model, (double)(bytes < way->eager ? bytes : way->eager));
-            way->small_crowd = crowd_of(way->model, 0);
-        }
+        if (way->is_same)
+            find_crowds(way, (double)(bytes < way->eager ? bytes : way->eager));
     } else if (is_eager) {
         way->send_busy += copy;
         way->receive_busy += copy;
@@ -141,11 +149,19 @@ static void set_burst(xy_vmsg_t *m)
     m->cross = 0;
 }
 
+/* Half of it each for sending and receiving. */
+static void add_crowd(const job_core_t *core, const double more[JOB_CROWDS], xy_vmsg_t *m)
+{
+    for (int k = 0; k < JOB_CROWDS; k++) {
+        m->send_busy += core->crowd[k] * more[k] / 2;
+        m->receive_busy += core->crowd[k] * more[k] / 2;
+    }
+}
+
 void job_way_cost(xy_vjob_t *job, xy_vmsg_t *m)
 {
     job_way_t *way = m->way;
     bool is_burst;
-    double crowd;
 
     if (job->has_link) {
         m->is_eager = true;
@@ -164,7 +180,7 @@ void job_way_cost(xy_vjob_t *job, xy_vmsg_t *m)
     is_burst = way->burst > 0 && job->procs[m->from].flying > 0 && job->procs[m->from].started > 0;
     if (is_burst)
         set_burst(m);
-    crowd = (is_burst ? way->small_crowd : way->crowd) / 2;
-    m->send_busy += job->cores[job->procs[m->from].core].crowd * crowd;
-    m->receive_busy += job->cores[job->procs[m->to].core].crowd * crowd;
+    if (way->is_same) /* the same core sends and receives */
+        add_crowd(&job->cores[job->procs[m->from].core], is_burst ? way->small_crowd : way->crowd,
+                  m);
 }

@@ -167,13 +167,16 @@ typedef struct {
     xy_hash_t pairs; /* peer to xy_vjob_pair_t */
 } job_proc_t;
 
+/* Many processes on one core: XY_MESSAGE_CROWD, XY_MESSAGE_THRONG. */
+enum { JOB_CROWDS = 2 };
+
 typedef struct {
     int32_t procs;
-    int32_t first, last; /* processes that want it; -1 */
-    int32_t holder;      /* the last process that had it; -1 */
-    double busy;         /* until then */
-    double touched;      /* bytes that its copies have read and written */
-    double crowd;        /* 0 to 1: as many processes as were measured, or more */
+    int32_t first, last;      /* processes that want it; -1 */
+    int32_t holder;           /* the last process that had it; -1 */
+    double busy;              /* until then */
+    double touched;           /* bytes that its copies have read and written */
+    double crowd[JOB_CROWDS]; /* how much of what was measured of so many processes counts */
     xy_event_t event;
 } job_core_t;
 
@@ -202,9 +205,8 @@ typedef struct {
 /* Barriers without data, with copies between them, with sums, and small collectives with a root. */
 typedef enum { JOB_WORD_MEET, JOB_WORD_WORK, JOB_WORD_SUM, JOB_WORD_ROOT, JOB_WORDS } job_word_t;
 
-/* Of a copy: a direct reduction reads a block of one vector after the other, and what it has so far
- * stays in the first cache. */
-#define XY_JOB_READ_ONLY 0.75
+/* Who comes to a direct collective: has to wait until all have come, or for its root alone. */
+typedef enum { JOB_COME_WAIT, JOB_COME_PASS, JOB_COMES } job_come_t;
 
 struct job_way {
     sim_path_t *path; /* NULL: inside a node */
@@ -217,8 +219,9 @@ struct job_way {
     uint64_t bytes;
     bool was_eager;
     double send_busy, extra, spared, receive_busy, late, cross;
-    double burst;              /* seconds of both cores for one of several at once; 0: as for one */
-    double crowd, small_crowd; /* more of them where many processes share the core; of a byte */
+    double burst; /* seconds of both cores for one of several at once; 0: as for one */
+    /* More of them where many processes share the core; of a byte. */
+    double crowd[JOB_CROWDS], small_crowd[JOB_CROWDS];
 };
 
 struct xy_vcomm {
@@ -277,7 +280,9 @@ struct xy_vjob {
     /* A word from core to core in a direct collective: seconds of both cores together. 0: a message
      * of no bytes. */
     double word[JOB_WORDS];
-    double line[2]; /* until what another core has written is there: more of it, the first line */
+    double line[2]; /* until what another core has written is there: one more line, the first */
+    double come[JOB_COMES][JOB_CROWDS]; /* to come takes so much more in a crowd: seconds */
+    double block;                       /* one more block in a piece of work, beside its bytes */
     double call; /* of a collective of another library, beside its messages: seconds of a process */
     xy_coll_link_t link;
     bool has_link;
@@ -348,6 +353,8 @@ double job_way_gap(const xy_message_model_t *model, uint64_t bytes);
 /* What a core needs to copy so many bytes; and where the figures come from, once there are
  * processes. */
 double job_way_copy(const xy_vjob_t *job, uint64_t bytes, bool is_same);
+/* ... and to add so many to what stays in the first cache, as direct reductions do. */
+double job_way_read(const xy_vjob_t *job, uint64_t bytes, bool is_same);
 void job_way_find_copy(xy_vjob_t *job);
 /* What a message costs that is a word of a direct collective. */
 void job_way_word(const xy_vjob_t *job, xy_vmsg_t *message, job_word_t word);

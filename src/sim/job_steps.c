@@ -12,6 +12,7 @@
  */
 #include "sim/job_internal.h"
 
+#include <math.h>
 #include <string.h>
 
 static int32_t source_of(const xy_op_t *op)
@@ -49,6 +50,13 @@ static bool is_fresh(const xy_vcomm_t *comm, const job_shape_t *shape, const xy_
            comm->groups[op->from.rank] != comm->groups[op->actor];
 }
 
+/* Is it one of the blocks that a process of an alltoall leaves for the others? */
+static bool is_block_left(const job_shape_t *shape, const xy_op_t *op)
+{
+    return shape->algorithm->is_direct && shape->call.collective == XY_COLL_ALLTOALL &&
+           op->kind == XY_OP_MOVE && !op->is_direct && op->from.rank == op->to.rank;
+}
+
 /* Of a sum beside the message that brings it: as measured; half a copy where only copies were
  * measured; without models it has a rate. */
 static double reduce_seconds(const xy_vjob_t *job, double bytes, double copy)
@@ -76,9 +84,9 @@ static double seconds_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const xy_
     if (!is_message)
         seconds = copy;
     if (op->is_direct && op->kind != XY_OP_MOVE && job->copy_model != NULL)
-        seconds *= XY_JOB_READ_ONLY;
-    if (op->is_direct && !op->is_chained)
-        seconds += job->costs.task;
+        seconds = job_way_read(job, op->bytes, is_at_home(comm, op));
+    if (op->is_direct)
+        seconds += op->is_chained ? job->block : job->costs.task;
     if (op->kind == XY_OP_MOVE || (op->is_direct && job->copy_model != NULL))
         return seconds;
     return seconds + reduce_seconds(job, bytes, copy);
@@ -107,8 +115,14 @@ static void make_op(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *s
     /* What a sum has so far stays in the first cache: it reads, and does not write. */
     step->bytes += op->is_direct && op->kind != XY_OP_MOVE ? op->bytes / 2 : op->bytes;
     step->seconds += seconds_of(job, comm, op, step->is_message);
+    if (!job->has_link && is_block_left(shape, op))
+        step->seconds += job->block;
     if (!job->has_link && is_fresh(comm, shape, op)) {
-        step->seconds += job->line[!step->is_fresh];
+        double lines = ceil((double)op->bytes / XY_DIRECT_LINE);
+
+        step->seconds += lines * job->line[0];
+        if (!step->is_fresh)
+            step->seconds += job->line[1] - job->line[0];
         step->is_fresh = true;
     }
     step_of[id] = shape->count - 1;
@@ -270,6 +284,25 @@ static job_word_t word_of(const job_shape_t *shape)
     return is_rooted_copy(shape->call.collective) ? JOB_WORD_ROOT : JOB_WORD_MEET;
 }
 
+/* Which of them come to a direct collective, and what that takes more where many share a core. */
+static void add_comes(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *shape)
+{
+    bool is_from_root = shape->word == JOB_WORD_ROOT && shape->call.collective != XY_COLL_GATHER &&
+                        shape->call.collective != XY_COLL_GATHERV;
+    const double *more = job->come[is_from_root ? JOB_COME_PASS : JOB_COME_WAIT];
+
+    for (int32_t s = 0; s < shape->count && shape->algorithm->is_direct && !job->has_link; s++) {
+        job_op_t *step = &shape->ops[s];
+        const xy_op_t *op = xy_graph_op(shape->graph, step->first);
+        const job_core_t *core = &job->cores[job->procs[comm->procs[step->rank]].core];
+
+        if (step->is_message || op->bytes > 0 || op->kind != XY_OP_MOVE)
+            continue;
+        for (int k = 0; k < JOB_CROWDS; k++)
+            step->seconds += core->crowd[k] * more[k];
+    }
+}
+
 static void count_ranks(job_shape_t *shape)
 {
     for (int32_t s = 0; s < shape->count; s++) {
@@ -306,6 +339,7 @@ xy_status_t job_steps_make(const xy_vjob_t *job, const xy_vcomm_t *comm, job_sha
         make_roots(shape, knows);
         count_ranks(shape);
         shape->word = shape->count > 0 ? word_of(shape) : JOB_WORD_MEET;
+        add_comes(job, comm, shape);
     }
     xy_free(step_of);
     xy_free(knows);

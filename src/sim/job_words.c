@@ -7,30 +7,55 @@
 
 #include "coll/coll.h"
 
-/* What a core needs to copy so many bytes that the model's receiver copies once: what it says
- * beyond a message of no bytes. Small messages are copied twice and lie in other memory in between,
- * so of them the rate of the first larger ones counts. */
-static double model_copy(const xy_message_model_t *model, double eager, double bytes)
+/* What a core needs to handle so many bytes that the model's receiver copies once: what it says
+ * beyond a message of no bytes, `times` as much. Small messages are copied twice and lie in other
+ * memory in between; `small` is what XY_MESSAGE_BCAST bytes take that are in the core's own caches,
+ * and between them and larger ones it is a straight line. 0: the rate of larger ones counts. */
+static double model_bytes(const xy_message_model_t *model, double eager, double bytes, double small,
+                          double times)
 {
     double least = xy_message_value(model, NULL, XY_MESSAGE_BLOCKING, 0).seconds;
-    double size = fmax(bytes, 1.5 * eager);
+    double size = fmax(bytes, 1.5 * eager), part = bytes / size;
     double seconds = xy_message_value(model, NULL, XY_MESSAGE_BLOCKING, size).seconds - least;
 
-    return size > 0 ? fmax(0, seconds) * (bytes / size) : 0;
+    seconds = fmax(0, seconds) * times;
+    if (!(small > 0) || !(size > XY_MESSAGE_BCAST) || !(bytes < size))
+        return seconds * part;
+    if (bytes <= XY_MESSAGE_BCAST)
+        return fmin(seconds * part, small * bytes / XY_MESSAGE_BCAST);
+    small = fmin(small, seconds * XY_MESSAGE_BCAST / size);
+    return small + (seconds - small) * (bytes - XY_MESSAGE_BCAST) / (size - XY_MESSAGE_BCAST);
+}
+
+static const xy_message_model_t *copy_model(const xy_vjob_t *job, bool is_same)
+{
+    return is_same && job->core_model != NULL ? job->core_model : job->copy_model;
+}
+
+static double eager_of(const xy_vjob_t *job, const xy_message_model_t *model)
+{
+    return model->eager > 0 ? model->eager : (double)job->costs.eager;
 }
 
 double job_way_copy(const xy_vjob_t *job, uint64_t bytes, bool is_same)
 {
-    const xy_message_model_t *model = job->copy_model;
-    double eager = (double)job->costs.eager;
+    const xy_message_model_t *model = copy_model(job, is_same);
 
-    if (is_same && job->core_model != NULL)
-        model = job->core_model;
     if (model == NULL)
         return job->costs.copy > 0 ? (double)bytes / job->costs.copy : 0;
     if (is_same && job->core_model == NULL && model->copy > 0)
         return model->copy * (double)bytes / XY_MESSAGE_BCAST;
-    return model_copy(model, model->eager > 0 ? model->eager : eager, (double)bytes);
+    return model_bytes(model, eager_of(job, model), (double)bytes, is_same ? model->copy : 0, 1);
+}
+
+double job_way_read(const xy_vjob_t *job, uint64_t bytes, bool is_same)
+{
+    const xy_message_model_t *model = copy_model(job, is_same);
+
+    if (model == NULL)
+        return job_way_copy(job, bytes, is_same);
+    return model_bytes(model, eager_of(job, model), (double)bytes, is_same ? model->reduce : 0,
+                       model->read > 0 ? model->read : 1);
 }
 
 /* A call of a collective of another library, beside its messages. Broadcasts of two processes, one
@@ -53,11 +78,28 @@ static double find_sum_word(const xy_vjob_t *job)
     const uint64_t half = XY_MESSAGE_BCAST / 2;
     int64_t block = xy_direct_block_elements(XY_MESSAGE_BCAST, sizeof(double), 2, false);
     double pieces = ceil((double)half / (double)(block * (int64_t)sizeof(double)));
-    double there = job_way_copy(job, half, false), here = job_way_copy(job, half, true);
+    double copies = job_way_copy(job, half, false) + job_way_copy(job, half, true);
 
-    return (job->copy_model->allreduce - (2 + pieces) * job->costs.task -
-            (1 + XY_JOB_READ_ONLY) * there - here) /
+    return (job->copy_model->allreduce - (2 + pieces) * job->costs.task - copies -
+            job_way_read(job, half, false)) /
            2;
+}
+
+/* One more line of what another core has just written, behind the first: what messages of
+ * XY_MESSAGE_BCAST bytes, written by one core and read by the other, take more for their bytes than
+ * inside a core. Where that cannot be told, as long as the first. */
+static double find_line(const xy_vjob_t *job, double first)
+{
+    const xy_message_model_t *models[2] = {job->copy_model, job->core_model};
+    double more[2], lines = (double)(XY_MESSAGE_BCAST - XY_MESSAGE_SMALL) / XY_DIRECT_LINE;
+
+    for (int i = 0; i < 2; i++) {
+        if (models[i] == NULL || models[i]->eager < XY_MESSAGE_BCAST)
+            return first;
+        more[i] = xy_message_value(models[i], NULL, XY_MESSAGE_BLOCKING, XY_MESSAGE_BCAST).seconds -
+                  xy_message_value(models[i], NULL, XY_MESSAGE_BLOCKING, XY_MESSAGE_SMALL).seconds;
+    }
+    return fmin(fmax(0, (more[0] - more[1]) / lines), first);
 }
 
 /* What direct collectives of two cores were measured to take, beside coming there and copying. In a
@@ -72,7 +114,8 @@ static void find_words(xy_vjob_t *job)
 
     if (m == NULL)
         return;
-    job->line[0] = job->line[1] = fmax(0, m->loggp.latency);
+    job->line[1] = fmax(0, m->loggp.latency);
+    job->line[0] = find_line(job, job->line[1]);
     if (job->library->rules != NULL)
         job->call = find_call(m);
     if (job->library->rules != NULL || !(m->barrier > 0))
@@ -84,19 +127,68 @@ static void find_words(xy_vjob_t *job)
         job->word[JOB_WORD_ROOT] =
             fmax(task, m->small_bcast - 2 * task - job_way_copy(job, XY_MESSAGE_SMALL, false));
     if (m->small_allreduce > 0)
-        job->line[1] = fmax(job->line[0], m->small_allreduce - m->barrier - 2 * task);
+        job->line[1] = fmax(job->line[1], m->small_allreduce - m->barrier - 2 * task);
     job->word[JOB_WORD_SUM] = fmax(job->word[JOB_WORD_WORK], find_sum_word(job));
 }
 
-/* The more processes share a core, the less of what each of them needs for a message is in its
- * first cache: measured with two and with XY_MESSAGE_CROWD, and in between by the logarithm. */
+/* Where n is on the way from a to b, 0 to 1, by logarithms. */
+static double part_of(double n, double a, double b)
+{
+    return fmin(fmax(log2(n / a) / log2(b / a), 0), 1);
+}
+
+/* The more processes share a core, the less of what each of them needs is in its first cache:
+ * measured with two, with XY_MESSAGE_CROWD and with XY_MESSAGE_THRONG, in between by the logarithm.
+ */
 static void find_crowds(xy_vjob_t *job)
 {
+    bool has_throng = job->core_model->throng.message > 0;
+
     for (int c = 0; c < job->core_count; c++) {
         double procs = fmax(job->cores[c].procs, 2);
+        double throng = has_throng ? part_of(procs, XY_MESSAGE_CROWD, XY_MESSAGE_THRONG) : 0;
 
-        job->cores[c].crowd = fmin(log2(procs / 2) / log2((double)XY_MESSAGE_CROWD / 2), 1);
+        job->cores[c].crowd[0] = part_of(procs, 2, XY_MESSAGE_CROWD) - throng;
+        job->cores[c].crowd[1] = throng;
     }
+}
+
+/* What each process of a crowd takes more to come to a direct collective than two on a core. A
+ * barrier of n on each core takes one of two cores, a switch more, and for each other process a
+ * switch and to come there; a broadcast, for each other one, also a piece of work. */
+static void find_comes(xy_vjob_t *job)
+{
+    const xy_message_model_t *m = job->copy_model;
+    const xy_crowd_t *crowds[JOB_CROWDS] = {&job->core_model->crowd, &job->core_model->throng};
+    static const double procs[JOB_CROWDS] = {XY_MESSAGE_CROWD, XY_MESSAGE_THRONG};
+    double task = job->costs.task, swap = job->costs.swap;
+    double piece = task + job_way_copy(job, XY_MESSAGE_SMALL, true);
+
+    for (int k = 0; k < JOB_CROWDS; k++) {
+        double others = procs[k] - 1;
+        double wait = m->barrier + swap + others * (task + swap);
+        double pass = m->small_bcast + others * (task + swap + piece);
+
+        if (crowds[k]->barrier > 0)
+            job->come[JOB_COME_WAIT][k] = fmax(0, crowds[k]->barrier - wait) / procs[k];
+        if (crowds[k]->bcast > 0 && m->small_bcast > 0)
+            job->come[JOB_COME_PASS][k] = fmax(0, crowds[k]->bcast - pass) / procs[k];
+    }
+}
+
+/* One more block in a piece of work. In an alltoall of XY_MESSAGE_CROWD processes on each of two
+ * cores, each of them leaves a block for all and, after a barrier, takes those of all in one piece,
+ * half of them from the other core. */
+static double find_block(const xy_vjob_t *job)
+{
+    const xy_crowd_t *crowd = &job->core_model->crowd;
+    const double procs = XY_MESSAGE_CROWD, blocks = procs * (4 * procs - 1);
+    double piece = job->costs.task + job->line[1] + (procs - 1) * job->line[0];
+    double copies = 4 * procs * procs * job_way_copy(job, XY_MESSAGE_SMALL, true);
+
+    if (!(crowd->alltoall > 0) || !(crowd->barrier > 0))
+        return 0;
+    return fmax(0, crowd->alltoall - crowd->barrier - procs * piece - copies) / blocks;
 }
 
 /* A switch between processes of a core: what a message between two of them takes beyond one of a
@@ -131,6 +223,24 @@ void job_way_find_copy(xy_vjob_t *job)
         find_crowds(job);
     }
     find_words(job);
+    if (job->core_model != NULL && job->copy_model != NULL && job->library->rules == NULL) {
+        find_comes(job);
+        job->block = find_block(job);
+    }
+}
+
+double xy_vjob_code_pace(const xy_vjob_t *job, int32_t proc)
+{
+    const job_proc_t *p = &job->procs[proc];
+    const xy_message_model_t *model = NULL;
+    bool has_others = false;
+
+    for (int c = 0; c < job->core_count; c++)
+        has_others =
+            has_others || (c != p->core && job->host_of[c] == p->host && job->cores[c].procs > 0);
+    if (has_others && job->config.store != NULL)
+        model = job_way_model(job, p->host, p->host, false);
+    return model != NULL && model->compute > 0 ? model->compute : 1;
 }
 
 void job_way_word(const xy_vjob_t *job, xy_vmsg_t *m, job_word_t word)

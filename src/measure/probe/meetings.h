@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "trips.h"
 
-enum { BCAST = 4096, SMALL = 64, MEETINGS = 7 };
+enum { BCAST = 4096, SMALL = 64, LONG = 64 << 10, BLOCK = 8 << 10, MEETINGS = 8 };
 
 static void twice_barrier(const game_t *g)
 {
@@ -63,6 +64,23 @@ static void twice_add(const game_t *g)
         MPI_Reduce_local(g->out, g->in, BCAST / (int)sizeof(double), MPI_DOUBLE, MPI_SUM);
 }
 
+/* A vector that does not fit into the first cache, copied. */
+static void twice_long_copy(const game_t *g)
+{
+    for (int i = 0; i < 2; i++) {
+        memcpy(g->in, g->out, LONG);
+        __asm__ volatile("" : : "r"(g->in) : "memory");
+    }
+}
+
+/* ... and added, block by block, to one that does. */
+static void twice_long_add(const game_t *g)
+{
+    for (int i = 0; i < 2; i++)
+        for (int at = 0; at < LONG; at += BLOCK)
+            MPI_Reduce_local(g->out + at, g->in, BLOCK / (int)sizeof(double), MPI_DOUBLE, MPI_SUM);
+}
+
 static double time_meeting(const game_t *g, void (*trip)(const game_t *), double seconds)
 {
     pool_t pool = {0};
@@ -75,18 +93,72 @@ static double time_meeting(const game_t *g, void (*trip)(const game_t *), double
     return pool.count > 0 ? median(values, pool.count < TIMINGS_MAX ? pool.count : TIMINGS_MAX) : 0;
 }
 
-/* Seconds of one; buffers have room for a broadcast. */
+/* Seconds of one; the last in units of a copy. Buffers have room for LONG bytes. */
 static void measure_meetings(const game_t *g, double seconds, double times[MEETINGS])
 {
     times[0] = time_meeting(g, twice_barrier, seconds);
     times[1] = time_meeting(g, twice_bcast, seconds);
     times[2] = time_meeting(g, twice_copy, seconds / 10);
-    memset(g->in, 0, BCAST); /* numbers */
-    memset(g->out, 0, BCAST);
+    memset(g->in, 0, LONG); /* numbers */
+    memset(g->out, 0, LONG);
     times[3] = time_meeting(g, twice_add, seconds / 10);
     times[4] = time_meeting(g, twice_allreduce, seconds);
     times[5] = time_meeting(g, twice_small_bcast, seconds);
     times[6] = time_meeting(g, twice_small_allreduce, seconds);
+    times[7] = time_meeting(g, twice_long_add, seconds / 10) /
+               fmax(time_meeting(g, twice_long_copy, seconds / 10), 1e-9);
+}
+
+/* ---- The pace of a program ---- */
+
+/* Some microseconds of sums, as programs make them, in the second cache. */
+static void compute(const double *x, const double *y)
+{
+    for (int turn = 0; turn < 4; turn++) {
+        double sum = 0;
+
+        for (int i = 0; i < LONG / (int)sizeof(double); i++)
+            sum += x[i] * y[i];
+        __asm__ volatile("" : : "r"(x), "x"(sum) : "memory");
+    }
+}
+
+static double clock_seconds(clockid_t clock)
+{
+    struct timespec t;
+
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Seconds of a turn, the mean of so long, by this clock. */
+static double compute_for(const game_t *g, clockid_t clock, double seconds)
+{
+    double begin = clock_seconds(clock), end = clock_seconds(CLOCK_MONOTONIC) + seconds;
+    int n = 0;
+
+    do {
+        compute((const double *)g->out, (const double *)g->in);
+        n++;
+    } while (clock_seconds(CLOCK_MONOTONIC) < end);
+    return (clock_seconds(clock) - begin) / n;
+}
+
+/* What code takes while both compute, by the wall clock, in units of what it takes of the processor
+ * while the other one rests. */
+static double measure_compute(const game_t *g, double seconds)
+{
+    double alone = 1, both;
+
+    meet(g, 1);
+    if (g->is_first)
+        alone = compute_for(g, CLOCK_THREAD_CPUTIME_ID, seconds);
+    else
+        usleep((useconds_t)(1e6 * seconds));
+    meet(g, 1);
+    both = compute_for(g, CLOCK_MONOTONIC, seconds);
+    meet(g, 1);
+    return both / fmax(alone, 1e-9);
 }
 
 /* A barrier in which those that have nothing to do leave the processor and the network alone. */

@@ -167,6 +167,26 @@ static double sum_up(pool_t *pool, const pace_t *pace, double *spread)
     return middle;
 }
 
+/* What all timings took together, in units of as many medians of their sizes: others have the cores
+ * for a while, which a median does not show. */
+static double mean_pace(const pool_t *pools, int count)
+{
+    double all = 0, medians = 0;
+
+    for (int i = 0; i < count; i++) {
+        double values[TIMINGS_MAX];
+        int n = 0;
+
+        for (int k = 0; k < pools[i].count; k++) {
+            all += pools[i].timing[k].seconds;
+            if (n < TIMINGS_MAX)
+                values[n++] = pools[i].timing[k].seconds;
+        }
+        medians += n > 0 ? pools[i].count * median(values, n) : 0;
+    }
+    return medians > 0 ? all / medians : 1;
+}
+
 /* The usual pace of this run; and whether timings of one size, all in all, agree better by that or
  * by the wall clock. */
 static void choose_pace(pool_t *pools, int count, pace_t *pace)

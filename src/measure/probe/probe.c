@@ -16,7 +16,11 @@
  *       and, where the two are alone, how long they take for a barrier, a broadcast of 4 KiB, one
  *       of them for a copy of as much and for adding as much to as much, both for an allreduce of
  *       4 KiB, a broadcast and an allreduce of 64 bytes:
- *           meet SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS
+ *           meet SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS TIMES
+ *       (TIMES: to add 64 KiB in blocks to what stays in the first cache, in units of a copy); what
+ *       all timings took in units of as many medians, and what code takes while both compute, in
+ *       units of its processor time on one core alone (0: not measured):
+ *           pace TIMES TIMES
  *
  *   probe among 0 1 SIZES SECONDS PASSES LIFE
  *       the same while all others send messages to each other, 2 and 3, 4 and 5, ...: cores that
@@ -26,8 +30,9 @@
  *
  *   probe crowd EACH LIFE
  *       messages of a byte, and of 4 KiB, between the processes of all pairs (0 and 1, 2 and 3,
- *       ...) at once, where EACH of them share a core: seconds of that core for one:
- *           crowd SECONDS SECONDS
+ *       ...) at once, where EACH of them share a core: seconds of that core for one; and seconds
+ *       of a barrier, a broadcast and an alltoall of 64 bytes of all:
+ *           crowd SECONDS SECONDS SECONDS SECONDS SECONDS
  *
  *   probe together SETS SECONDS LIFE
  *       streams of messages of so many bytes between all pairs of a set at once, so long
@@ -192,11 +197,14 @@ static int read_sizes(char *text, size_data_t *data, pool_t *pools)
     return n;
 }
 
+static int is_many; /* hosts */
+
 /* What the first of a pair has found, for process 0, which prints. */
 typedef struct {
     double results[SIZES_MAX][FIGURES];
     int eager;
     double meet[MEETINGS];
+    double pace, compute;
 } report_t;
 
 static void measure_pair(int a, int b, char *text, double seconds, int passes, char mode)
@@ -206,7 +214,7 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes, c
     static report_t report;
     int count = read_sizes(text, data, pools), is_playing = rank == a || rank == b;
     int is_among = mode == 'm', is_alone = mode == 'l', has_meet;
-    double largest = BCAST;
+    double largest = LONG;
 
     passes = passes < 1 ? 1 : passes > PASSES_MAX ? PASSES_MAX : passes;
     for (int i = 0; i < count; i++)
@@ -224,8 +232,10 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes, c
         memset(g.out, 1, (size_t)largest); /* pages of its own */
         g.eager = report.eager = is_alone ? 0 : find_eager(&g, (int)largest);
         passes = measure_sizes(g, data, count, seconds, passes);
-        if (has_meet)
+        if (has_meet) {
             measure_meetings(&g, seconds, report.meet);
+            report.compute = is_among ? 0 : measure_compute(&g, fmax(seconds, 0.02));
+        }
         free(g.out);
         free(g.in);
         if (is_among && rank == a)
@@ -234,8 +244,10 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes, c
         keep_busy();
     }
     rest();
-    if (rank == a)
+    if (rank == a) {
+        report.pace = mean_pace(pools, KINDS * count);
         conclude(data, pools, count, passes, report.results);
+    }
     if (rank == a && a != 0)
         MPI_Send(&report, sizeof(report), MPI_CHAR, 0, TAG, MPI_COMM_WORLD);
     if (rank == 0 && a != 0)
@@ -251,42 +263,72 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes, c
         printf("eager %d\n", report.eager);
     for (int i = 0; has_meet && i < MEETINGS; i++)
         printf("%s%.9g%s", i == 0 ? "meet " : " ", report.meet[i], i + 1 < MEETINGS ? "" : "\n");
+    if (has_meet && !is_many)
+        printf("pace %.9g %.9g\n", report.pace, report.compute);
 }
 
 /* ---- Many on one core ---- */
 
-static double time_crowd(game_t *g, int each, int bytes)
+static void all_pairs(const game_t *g)
 {
-    enum { RUNS = 48, BATCH = 100 };
+    if (g->other < size)
+        blocking(g);
+}
+
+static void all_barrier(const game_t *g)
+{
+    (void)g;
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void all_bcast(const game_t *g)
+{
+    MPI_Bcast(g->in, SMALL, MPI_CHAR, 0, MPI_COMM_WORLD);
+}
+
+static void all_alltoall(const game_t *g)
+{
+    MPI_Alltoall(g->out, SMALL, MPI_CHAR, g->in, SMALL, MPI_CHAR, MPI_COMM_WORLD);
+}
+
+/* Seconds of one, the median of runs. */
+static double time_all(const game_t *g, void (*trip)(const game_t *), int batch)
+{
+    enum { RUNS = 48 };
     double times[RUNS];
 
-    g->bytes = bytes;
     for (int run = 0; run < RUNS; run++) {
         double begin;
 
         MPI_Barrier(MPI_COMM_WORLD);
         begin = MPI_Wtime();
-        for (int i = 0; i < BATCH && g->other < size; i++)
-            blocking(g);
+        for (int i = 0; i < batch; i++)
+            trip(g);
         MPI_Barrier(MPI_COMM_WORLD);
-        times[run] = (MPI_Wtime() - begin) / BATCH / each;
+        times[run] = (MPI_Wtime() - begin) / batch;
     }
     return median(times, RUNS);
 }
 
 static void measure_crowd(int each)
 {
-    char *memory = calloc(2, BCAST);
-    game_t g = {.out = memory, .other = rank ^ 1, .is_first = rank % 2 == 0};
-    double small, large;
+    enum { BATCH = 100, FEW = 25 };
+    size_t room = (size_t)size * SMALL > BCAST ? (size_t)size * SMALL : BCAST;
+    char *memory = calloc(2, room);
+    game_t g = {.out = memory, .bytes = 1, .other = rank ^ 1, .is_first = rank % 2 == 0};
+    double small, large, barrier, bcast, alltoall;
 
     if (memory == NULL)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    g.in = memory + BCAST;
-    small = time_crowd(&g, each, 1);
-    large = time_crowd(&g, each, BCAST);
+    g.in = memory + room;
+    small = time_all(&g, all_pairs, BATCH) / each;
+    g.bytes = BCAST;
+    large = time_all(&g, all_pairs, BATCH) / each;
+    barrier = time_all(&g, all_barrier, BATCH);
+    bcast = time_all(&g, all_bcast, BATCH);
+    alltoall = time_all(&g, all_alltoall, FEW);
     if (rank == 0)
-        printf("crowd %.9g %.9g\n", small, large);
+        printf("crowd %.9g %.9g %.9g %.9g %.9g\n", small, large, barrier, bcast, alltoall);
     free(memory);
 }
 
@@ -395,11 +437,11 @@ static void measure_together(char *text, double seconds)
 
 /* All processes send their hosts; process 0 prints them, and all processes learn whether there are
  * several. */
-static int introduce(void)
+static void introduce(void)
 {
     char text[MPI_MAX_LIBRARY_VERSION_STRING], name[MPI_MAX_PROCESSOR_NAME] = {0};
     char *names = calloc((size_t)size, sizeof(name));
-    int length, is_many = 0, cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    int length, cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
     int *all = calloc((size_t)size, sizeof(*all));
 
     if (names == NULL || all == NULL)
@@ -423,14 +465,13 @@ static int introduce(void)
     }
     free(all);
     free(names);
-    return is_many;
 }
 
 /* Before MPICH 4.2, MPI_Finalize over UCX may never end: it closes connections, which the other
  * side must answer, but may not any more, because it has closed its own and waits in a barrier that
  * does not look at the network. Where messages take long to arrive, it does not end as a rule. What
  * is needed has been printed, so the process ends without it. */
-static void leave(int is_many)
+static void leave(void)
 {
     if (rank == 0)
         puts("end");
@@ -441,14 +482,11 @@ static void leave(int is_many)
         _exit(0);
     }
 #endif
-    (void)is_many;
     MPI_Finalize();
 }
 
 int main(int argc, char **argv)
 {
-    int is_many;
-
     /* The parent may be gone: a launcher's daemon that dies takes us along, and when that
      * was not noticed, time does. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -457,7 +495,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    is_many = introduce();
+    introduce();
     if (argc > 2 && strcmp(argv[1], "latency") == 0)
         measure_latencies(number(argv[2]));
     else if (argc > 6) /* pair, among, alone */
@@ -467,6 +505,6 @@ int main(int argc, char **argv)
         measure_crowd(number(argv[2]));
     else if (argc > 3 && strcmp(argv[1], "together") == 0)
         measure_together(argv[2], strtod(argv[3], NULL));
-    leave(is_many);
+    leave();
     return 0;
 }

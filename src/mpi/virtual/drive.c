@@ -228,6 +228,8 @@ static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *c)
         st = virtual_times_read(config->times, job->size);
     if (st == XY_OK)
         st = make_job(config);
+    for (int r = 0; st == XY_OK && r < job->size; r++)
+        virtual.ranks[r].factor *= xy_vjob_code_pace(virtual.job, r);
     if (st == XY_OK)
         st = xy_fiber_create(job->worker[0].base, drive, NULL, &virtual.driver);
     if (st != XY_OK)
