@@ -73,3 +73,41 @@ if unshare --mount true 2>/dev/null; then
     mkdir away && cp several bare away
     (cd away && ends 1 "cannot change to the directory '$here/away'" -n 1 --hosts beta --launcher ./bare ./several)
 fi
+
+# A process that has come and does not get ready: preloaded, it stops where it looks for its own
+# addresses, as mpiexec and the other process do before it.
+cat >stuck.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int getifaddrs(void *all)
+{
+    int (*next)(void *) = dlsym(RTLD_NEXT, "getifaddrs");
+
+    if (mkdir("mpiexec-was-here", 0700) != 0 && mkdir("one-was-here", 0700) != 0)
+        sleep(300);
+    return next(all);
+}
+END
+cc -shared -fPIC stuck.c -o stuck.so
+LD_PRELOAD=./stuck.so ends 1 "has come, and was not ready within 1 s (--start-timeout)" \
+    -n 2 --hosts alpha,beta --launcher ./agent --start-timeout 1s ./several </dev/null
+
+# A trace shows that the communication core works on what comes from another host while the rank
+# computes: each process has all cores of this machine.
+if [ "$(nproc)" -ge 2 ]; then
+    build computes
+    run 0 -n 2 --hosts alpha:1,beta:1 --launcher ./agent --comm-cores 1 --trace computes.xyt ./computes </dev/null
+    expect 0 "$bin/xylem" view computes.xyt --chrome computes.json
+    python3 - <<'END' || die "no progress while rank 1 computed"
+import json, sys
+events = json.load(open("computes.json"))
+events = events["traceEvents"] if isinstance(events, dict) else events
+names = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+states = [e for e in events if e["ph"] == "X" and e["pid"] == 2]
+work = [e for e in states if "communication" in names[e["tid"]] and e["cat"] == "progress"]
+computed = [e for e in states if e["cat"] == "compute" and e.get("args", {}).get("id") == 1]
+sys.exit(not any(c["ts"] <= w["ts"] and w["ts"] + w["dur"] <= c["ts"] + c["dur"] for w in work for c in computed))
+END
+fi
