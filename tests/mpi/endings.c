@@ -43,11 +43,11 @@ int main(int argc, char **argv)
         MPI_Init(&argc, &argv);
     if (strcmp(ending, "unsupported") == 0)
         MPI_Close_port("port");
-    if (strcmp(ending, "unsupported_file") == 0) {
+    if (strcmp(ending, "no_file") == 0) {
         MPI_File file = MPI_FILE_NULL;
 
         MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL);
-        MPI_File_open(MPI_COMM_WORLD, "f", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+        MPI_File_open(MPI_COMM_WORLD, "no/such/file", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
     }
     MPI_Finalize();
     if (strcmp(ending, "after") == 0)

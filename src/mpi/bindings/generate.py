@@ -207,8 +207,6 @@ def unsupported_call(function, site):
     """The error of a function that is not there, raised on the object that it is called for."""
     if function.name.startswith("T_"): # tools get a code: no handler is called
         return "MPI_T_ERR_NOT_SUPPORTED"
-    if function.name.startswith(("File_", "Register_datarep")):
-        return f"unsupported_file({site})"
     of_type = {p.type: p.name for p in reversed(function.parameters)}
     if "MPI_Comm" in of_type:
         return f"unsupported({site}, {of_type['MPI_Comm']})"
@@ -254,6 +252,8 @@ def null_checks(function, site):
     refuse, where = "mpi_refuse_null", of_type.get("MPI_Comm", "MPI_COMM_NULL")
     if "MPI_Win" in of_type:
         refuse, where = "mpi_win_refuse_null", of_type["MPI_Win"]
+    if function.component == "io": # those that have no file raise on MPI_FILE_NULL
+        refuse, where = "mpi_file_refuse_null", of_type.get("MPI_File", "MPI_FILE_NULL")
     text = ""
     for p in function.parameters:
         length = length_of(function, p)
@@ -278,13 +278,14 @@ def no_object(function):
 
 # What the program has to free, for reports of leaks.
 OWNED = {"MPI_Comm *": "communicator", "MPI_Datatype *": "datatype", "MPI_Group *": "group",
-         "MPI_Info *": "info object", "MPI_Op *": "operation", "MPI_Win *": "window"}
+         "MPI_Info *": "info object", "MPI_Op *": "operation", "MPI_Win *": "window",
+         "MPI_File *": "file"}
 # Handles of objects that are not the program's own; MPI_Comm_idup* gives its handle out later.
 NOT_OWNED = re.compile(r"_f90_|_match_size|_value_index|_get_parent|^Type_commit|^Comm_idup")
 
 
 def is_freeing(function):
-    return function.name.endswith("_free") or function.name == "Comm_disconnect"
+    return function.name.endswith("_free") or function.name in ("Comm_disconnect", "File_close")
 
 
 def owned(function):
@@ -349,8 +350,8 @@ ABOUT = SPDX + """/*
 
 def includes_of(component, functions):
     includes = [f"mpi/{component}/calls.h", "mpi/object/object.h"]
-    if component == "rma":
-        includes.insert(1, "mpi/rma/rma.h")
+    if component in ("io", "rma"):
+        includes.insert(1, f"mpi/{component}/{component}.h")
     if any(f.kind == "fast" for f in functions):
         includes.insert(1, f"mpi/{component}/fast.h")
     return "".join(f'#include "{name}"\n' for name in includes)
@@ -373,14 +374,6 @@ static int unsupported(const char *name, const void *site, MPI_Comm comm)
     mpi_rank_t *self = mpi_enter_any(name, site);
     mpi_comm_t *object = self ? mpi_comm_of(comm) : NULL;
     int error = mpi_error_raise(object, MPI_ERR_UNSUPPORTED_OPERATION, missing);
-
-    return mpi_leave_any(self, error);
-}
-
-static int unsupported_file(const char *name, const void *site)
-{
-    mpi_rank_t *self = mpi_enter_any(name, site);
-    int error = mpi_error_raise_file(MPI_ERR_UNSUPPORTED_OPERATION, missing);
 
     return mpi_leave_any(self, error);
 }

@@ -5,6 +5,7 @@
  * it, so these are warnings.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "mpi/check/check.h"
 #include "mpi/check/wait.h"
@@ -189,9 +190,9 @@ static void report_made(const mpi_rank_t *self, const xy_vec_t *all, const mpi_m
         return;
     count = count_made(all, made);
     mpi_caller_describe(made->site, site, sizeof(site));
-    mpi_finding_add(&finding, "%d %s%s never freed: made by %s%s%s%s", count, made->what,
-                    count > 1 ? "s" : "", made->call, site[0] != '\0' ? " (" : "", site,
-                    site[0] != '\0' ? ")" : "");
+    mpi_finding_add(&finding, "%d %s%s never %s: made by %s%s%s%s", count, made->what,
+                    count > 1 ? "s" : "", strcmp(made->what, "file") == 0 ? "closed" : "freed",
+                    made->call, site[0] != '\0' ? " (" : "", site, site[0] != '\0' ? ")" : "");
 }
 
 static void look_for_leaks(const mpi_rank_t *self)

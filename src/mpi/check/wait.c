@@ -118,7 +118,8 @@ check_wait_t check_wait_of_request(const mpi_rank_t *rank, const mpi_request_t *
     static const check_wait_kind_t kinds[] = {
         [XMPI_KIND_SEND] = CHECK_WAIT_SEND,       [XMPI_KIND_RECV] = CHECK_WAIT_RECEIVE,
         [XMPI_KIND_COLL] = CHECK_WAIT_COLLECTIVE, [XMPI_KIND_GENERALIZED] = CHECK_WAIT_NONE,
-        [XMPI_KIND_REMOTE] = CHECK_WAIT_NONE,     [XMPI_KIND_FLUSH] = CHECK_WAIT_NONE};
+        [XMPI_KIND_REMOTE] = CHECK_WAIT_NONE,     [XMPI_KIND_FLUSH] = CHECK_WAIT_NONE,
+        [XMPI_KIND_FILE] = CHECK_WAIT_NONE};
     bool is_blocking = strncmp(rank->call.name, "MPI_Wait", 8) != 0 &&
                        strncmp(rank->call.name, "MPI_Test", 8) != 0;
     check_wait_t wait = {.kind = request->comm != NULL ? kinds[request->kind] : CHECK_WAIT_NONE,

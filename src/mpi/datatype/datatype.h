@@ -5,6 +5,7 @@
  *   type.h         where the bytes of an element lie; packing and unpacking
  *   type_cursor.h  run after run of these bytes
  *   signature.h    which elements it has: do sender and receiver mean the same?
+ *   represent.h    elements outside of memory, where they have other sizes
  *   op.h           what is done to two elements; op_device.h: on GPUs
  *
  * Messages and collectives of all layers above use both. Types and operations are counted by
@@ -16,6 +17,7 @@
 
 #include "mpi/datatype/op.h"
 #include "mpi/datatype/op_device.h"
+#include "mpi/datatype/represent.h"
 #include "mpi/datatype/signature.h"
 #include "mpi/datatype/type.h"
 #include "mpi/datatype/type_cursor.h"

@@ -97,23 +97,26 @@ static MPI_Datatype pair_index(const mpi_type_t *type)
 
 /* ---- Size -------------------------------------------------------------------------------- */
 
-static size_t external_size(const mpi_type_t *type)
+size_t mpi_type_external_size(const mpi_type_t *type)
 {
-    const mpi_type_t *part;
-    size_t bytes = 0, times;
     item_t item;
 
-    if (type->is_predefined && type->elements == 2)
-        return external_size(mpi_type_of(pair_value(type))) +
-               external_size(mpi_type_of(pair_index(type)));
-    if (type->is_predefined) {
-        item = item_of(type);
-        return item.units * item.wide;
-    }
-    for (size_t i = 0; mpi_type_part(type, i, &part, &times); i++)
-        if (part->size > 0)
-            bytes += times * external_size(part);
-    return bytes;
+    if (type->elements == 2)
+        return mpi_type_external_size(mpi_type_of(pair_value(type))) +
+               mpi_type_external_size(mpi_type_of(pair_index(type)));
+    item = item_of(type);
+    return item.units * item.wide;
+}
+
+static size_t measure(const mpi_type_t *predefined, const void *arg)
+{
+    (void)arg;
+    return mpi_type_external_size(predefined);
+}
+
+static size_t external_size(const mpi_type_t *type)
+{
+    return mpi_type_measure(type, measure, NULL);
 }
 
 /* ---- Conversion of items ----------------------------------------------------------------- */
@@ -230,6 +233,15 @@ static void convert(stream_t *s, const mpi_type_t *type, size_t count)
         for (size_t i = 0; !type->is_predefined && mpi_type_part(type, i, &part, &times); i++)
             convert(s, part, times);
     }
+}
+
+bool mpi_type_convert_external(char *here, char *there, bool to_external, const mpi_type_t *type,
+                               size_t count)
+{
+    stream_t s = {here, there, to_external, false};
+
+    convert(&s, type, count);
+    return !s.is_lost;
 }
 
 /* ---- Calls ------------------------------------------------------------------------------- */

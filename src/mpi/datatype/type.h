@@ -169,6 +169,14 @@ static inline void mpi_type_hold(mpi_type_t *type)
     if (!type->is_predefined)
         atomic_fetch_add_explicit(&type->references, 1, memory_order_relaxed);
 }
+/* One more handle of a type that is held, for the program, which frees it. */
+static inline MPI_Datatype mpi_type_give(mpi_type_t *type)
+{
+    if (!type->is_predefined && type->handles++ == 0)
+        mpi_life_begin(&type->life, XMPI_LIFE_TYPE);
+    mpi_type_hold(type);
+    return type->handle;
+}
 void mpi_type_destroy(mpi_type_t *type);
 static inline void mpi_type_release(mpi_type_t *type)
 {

@@ -214,14 +214,8 @@ static int get_contents(MPI_Datatype datatype, const MPI_Count room[4], int *int
         addresses[i] = c->an_aint[i];
     for (size_t i = 0; i < c->counts; i++)
         counts[i] = c->a_count[i];
-    for (size_t i = 0; i < c->types; i++) {
-        mpi_type_t *part = mpi_type_held(c->a_type[i]);
-
-        if (!part->is_predefined && part->handles++ == 0) /* the program frees what it is given */
-            mpi_life_begin(&part->life, XMPI_LIFE_TYPE);
-        mpi_type_hold(part);
-        datatypes[i] = c->a_type[i];
-    }
+    for (size_t i = 0; i < c->types; i++)
+        datatypes[i] = mpi_type_give(mpi_type_held(c->a_type[i]));
     return MPI_SUCCESS;
 }
 

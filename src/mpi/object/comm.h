@@ -60,6 +60,7 @@ struct mpi_comm {
     uint64_t claim[2]; /* of the hidden one of a collective between processes: what its owner says
                           about it (coll/spread_claim.c); 0 otherwise */
     void *window; /* the MPI_Win whose own communicator this is: errors are raised on it; or NULL */
+    void *file;   /* the MPI_File, likewise */
     char name[MPI_MAX_OBJECT_NAME];
 };
 

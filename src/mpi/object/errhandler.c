@@ -185,21 +185,19 @@ int impl_comm_call_errhandler(MPI_Comm handle, int errorcode)
     return MPI_SUCCESS;
 }
 
-/* ---- Files: there are none yet, but the handler that they begin with can be chosen ---- */
+/* ---- MPI_FILE_NULL ---- */
 
-static int file_env(MPI_File file, mpi_env_t **env_p)
+static int file_env(mpi_env_t **env_p)
 {
-    if (file != MPI_FILE_NULL)
-        return mpi_error_raise_file(MPI_ERR_FILE, "the file is not a handle of an open file");
     *env_p = mpi_env_self();
     return *env_p ? MPI_SUCCESS : mpi_error_raise_file(MPI_ERR_NO_MEM, "memory ran out");
 }
 
-int impl_file_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
+int mpi_errhandler_file_set(MPI_Errhandler errhandler)
 {
     const char *why = mpi_errhandler_refuse(errhandler, XMPI_HANDLER_FILE);
     mpi_env_t *env;
-    int code = file_env(file, &env);
+    int code = file_env(&env);
 
     if (code != MPI_SUCCESS)
         return code;
@@ -209,25 +207,12 @@ int impl_file_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
     return MPI_SUCCESS;
 }
 
-int impl_file_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
+int mpi_errhandler_file_get(MPI_Errhandler *errhandler)
 {
     mpi_env_t *env;
-    int code = file_env(file, &env);
-
-    if (code != MPI_SUCCESS)
-        return code;
-    if (!errhandler)
-        return mpi_error_raise_file(MPI_ERR_ARG, "the argument errhandler is NULL");
-    *errhandler = give(env->file_errhandler);
-    return MPI_SUCCESS;
-}
-
-int impl_file_call_errhandler(MPI_File fh, int errorcode)
-{
-    mpi_env_t *env;
-    int code = file_env(fh, &env);
+    int code = file_env(&env);
 
     if (code == MPI_SUCCESS)
-        mpi_error_raise_file(errorcode, "the program raised this error");
+        *errhandler = give(env->file_errhandler);
     return code;
 }

@@ -46,10 +46,14 @@ void mpi_errhandler_set_fortran(MPI_Errhandler handle);
 /* Call the function for an object. */
 void mpi_errhandler_call(const mpi_errhandler_t *handler, void *handle, int code);
 
-/* The handler of a communicator, or of the window that it belongs to; `kind` says what such a
- * handler is made for. Both raise on `comm`. */
+/* The handler of a communicator, or of the window or file that it belongs to; `kind` says what such
+ * a handler is made for. Both raise on `comm`. */
 int mpi_errhandler_set(mpi_comm_t *comm, mpi_handler_kind_t kind, MPI_Errhandler errhandler);
 int mpi_errhandler_get(mpi_comm_t *comm, MPI_Errhandler *errhandler);
+
+/* That of MPI_FILE_NULL, which files begin with; errors are raised on MPI_FILE_NULL. */
+int mpi_errhandler_file_set(MPI_Errhandler errhandler);
+int mpi_errhandler_file_get(MPI_Errhandler *errhandler);
 
 /* Why `handle` cannot be used with objects of `kind`; NULL: it can. The predefined ones go with
  * all. */

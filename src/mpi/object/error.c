@@ -92,6 +92,8 @@ static void call_comm_handler(const mpi_errhandler_t *handler, mpi_comm_t *comm,
     mpi_comm_hold(comm);
     if (handler->kind == XMPI_HANDLER_WIN)
         mpi_errhandler_call(handler, window, code);
+    else if (handler->kind == XMPI_HANDLER_FILE)
+        mpi_errhandler_call(handler, comm->file, code);
     else
         mpi_errhandler_call(handler, handle, code);
     mpi_comm_release(comm);

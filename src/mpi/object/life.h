@@ -25,6 +25,7 @@ typedef enum {
     XMPI_LIFE_INFO,
     XMPI_LIFE_ERRHANDLER,
     XMPI_LIFE_WINDOW,
+    XMPI_LIFE_FILE,
 } mpi_life_kind_t;
 
 typedef struct {

@@ -178,6 +178,8 @@ int mpi_request_raise(const mpi_request_t *request)
 
     if (o->error == MPI_SUCCESS)
         return MPI_SUCCESS;
+    if (request->kind == XMPI_KIND_FILE)
+        return mpi_error(request->comm, o->error, "%s", *(const char *const *)request->extra);
     if (o->error != MPI_ERR_TRUNCATE)
         return mpi_error(request->comm, o->error, "the operation failed");
     describe_places(request, places, sizeof(places));

@@ -38,6 +38,8 @@ int impl_cancel(mpi_rank_t *self, MPI_Request *handle)
     if (request->kind == XMPI_KIND_REMOTE)
         return mpi_error(request->comm, MPI_ERR_REQUEST,
                          "a one-sided operation cannot be cancelled");
+    if (request->kind == XMPI_KIND_FILE)
+        return mpi_error(request->comm, MPI_ERR_REQUEST, "an access to a file cannot be cancelled");
     if (request->kind == XMPI_KIND_FLUSH)
         return mpi_error(NULL, MPI_ERR_REQUEST, "the flush of a buffer cannot be cancelled");
     if (mpi_p2p_engine == NULL)

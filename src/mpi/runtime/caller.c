@@ -34,6 +34,11 @@ void mpi_caller_set_threads(int (*create)(pthread_t *, const pthread_attr_t *, v
     create_thread = create;
 }
 
+int mpi_caller_create_thread(pthread_t *thread, void *(*function)(void *), void *argument)
+{
+    return create_thread(thread, NULL, function, argument);
+}
+
 static bool (*describe_remote)(const void *site, char *text, size_t size);
 
 void mpi_caller_set_remote(bool (*describe)(const void *site, char *text, size_t size))

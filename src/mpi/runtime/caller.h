@@ -26,5 +26,7 @@ void mpi_caller_set_remote(bool (*describe)(const void *site, char *text, size_t
  * unless this is called. */
 void mpi_caller_set_threads(int (*create)(pthread_t *thread, const pthread_attr_t *attributes,
                                           void *(*function)(void *), void *argument));
+/* Make one; an errno. Any thread. */
+int mpi_caller_create_thread(pthread_t *thread, void *(*function)(void *), void *argument);
 
 #endif

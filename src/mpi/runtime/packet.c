@@ -150,11 +150,12 @@ void mpi_ring_drain_at_gate(mpi_worker_t *worker)
 
 static bool has_mail(const mpi_worker_t *worker)
 {
-    _Static_assert(XMPI_MAIL_KINDS == 3, "all kinds are looked at");
+    _Static_assert(XMPI_MAIL_KINDS == 4, "all kinds are looked at");
 
     return atomic_load_explicit(&worker->mail[0], memory_order_relaxed) != NULL ||
            atomic_load_explicit(&worker->mail[1], memory_order_relaxed) != NULL ||
-           atomic_load_explicit(&worker->mail[2], memory_order_relaxed) != NULL;
+           atomic_load_explicit(&worker->mail[2], memory_order_relaxed) != NULL ||
+           atomic_load_explicit(&worker->mail[3], memory_order_relaxed) != NULL;
 }
 
 static void read_mail(mpi_worker_t *worker)

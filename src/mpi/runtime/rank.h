@@ -118,6 +118,7 @@ typedef enum {
     XMPI_MAIL_FINISHED, /* collectives of its ranks that others have finished */
     XMPI_MAIL_THREADS,  /* progress threads with news */
     XMPI_MAIL_COPIES,   /* on a communication core: receives whose bytes it has to copy */
+    XMPI_MAIL_FILES,    /* accesses to files that threads have made for its ranks */
     XMPI_MAIL_KINDS
 } mpi_mail_kind_t;
 

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One access. Data that is one run on both sides goes straight to the kernel. Otherwise it goes in
+ * pieces: memory with holes is packed first; a view with small holes is read with them, and written
+ * through a mapping of the file, so that what others write into the holes is never touched.
+ */
+#include "mpi/io/access.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+    LONG_RUN = 8 << 10, /* bytes of a run that is worth a system call of its own */
+    ALIGN = 64 << 10    /* of mappings: a multiple of the pages of all machines */
+};
+
+int io_read_at(int fd, char *to, size_t bytes, int64_t offset, size_t *got_p)
+{
+    *got_p = 0;
+    while (*got_p < bytes) {
+        ssize_t n = pread(fd, to + *got_p, bytes - *got_p, (off_t)offset + (off_t)*got_p);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return errno;
+        if (n == 0) /* the end of the file */
+            return 0;
+        *got_p += (size_t)n;
+    }
+    return 0;
+}
+
+int io_write_at(int fd, const char *from, size_t bytes, int64_t offset)
+{
+    while (bytes > 0) {
+        ssize_t n = pwrite(fd, from, bytes, (off_t)offset);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? errno : EIO;
+        from += n;
+        offset += n;
+        bytes -= (size_t)n;
+    }
+    return 0;
+}
+
+char *io_access_bytes(const io_access_t *access)
+{
+    if (access->staged != NULL)
+        return access->staged;
+    return mpi_type_is_contiguous(access->type) && !mpi_is_on_device(access->memory)
+               ? access->memory
+               : NULL;
+}
+
+/* ---- Views with holes ---- */
+
+char *io_view_base(const io_view_t *view, char *memory, int64_t from)
+{
+    return (char *)((uintptr_t)memory + (uintptr_t)(view->disp - from));
+}
+
+static int read_runs(const io_access_t *a, char *to, int64_t byte, size_t bytes, size_t *got_p)
+{
+    io_walk_t walk;
+    int error = 0;
+
+    *got_p = 0;
+    io_walk_begin(&walk, a->view, byte);
+    while (*got_p < bytes && error == 0) {
+        size_t n, got;
+        int64_t offset = io_walk_run(&walk, &n);
+
+        n = n < bytes - *got_p ? n : bytes - *got_p;
+        error = io_read_at(a->shared->fd, to + *got_p, n, offset, &got);
+        *got_p += got;
+        if (got < n)
+            break;
+        io_walk_advance(&walk, n);
+    }
+    return error;
+}
+
+/* The file from `from` on, with its holes, then the data out of it. */
+static int read_around(const io_access_t *a, char *to, int64_t byte, size_t bytes, int64_t from,
+                       int64_t end, size_t *got_p)
+{
+    char *buffer = xy_malloc((size_t)(end - from));
+    int64_t last;
+    size_t got;
+    int error;
+
+    if (buffer == NULL)
+        return read_runs(a, to, byte, bytes, got_p);
+    error = io_read_at(a->shared->fd, buffer, (size_t)(end - from), from, &got);
+    last = io_view_before(a->view, from + (int64_t)got);
+    *got_p = last > byte ? (size_t)(last - byte) : 0;
+    *got_p = *got_p < bytes ? *got_p : bytes;
+    mpi_type_pack(to, io_view_base(a->view, buffer, from), 0, a->view->tile, (size_t)byte, *got_p);
+    xy_free(buffer);
+    return error;
+}
+
+static int write_runs(const io_access_t *a, const char *from, int64_t byte, size_t bytes)
+{
+    io_walk_t walk;
+    int error = 0;
+
+    io_walk_begin(&walk, a->view, byte);
+    for (size_t done = 0; done < bytes && error == 0;) {
+        size_t n;
+        int64_t offset = io_walk_run(&walk, &n);
+
+        n = n < bytes - done ? n : bytes - done;
+        error = io_write_at(a->shared->fd, from + done, n, offset);
+        io_walk_advance(&walk, n);
+        done += n;
+    }
+    return error;
+}
+
+/* Room is taken beforehand: a store into a mapping that finds none ends the process. */
+char *io_map(const io_shared_t *shared, int64_t first, int64_t end, int64_t *page_p)
+{
+    char *map;
+
+    *page_p = first & -(int64_t)ALIGN;
+    if (!shared->may_map || fallocate(shared->fd, 0, (off_t)first, (off_t)(end - first)) != 0)
+        return NULL;
+    map = mmap(NULL, (size_t)(end - *page_p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+               shared->fd, (off_t)*page_p);
+    return map == MAP_FAILED ? NULL : map;
+}
+
+void io_unmap(char *map, int64_t page, int64_t end)
+{
+    munmap(map, (size_t)(end - page));
+}
+
+static bool write_mapped(const io_access_t *a, const char *from, int64_t byte, size_t bytes,
+                         int64_t first, int64_t end)
+{
+    int64_t page;
+    char *map = io_map(a->shared, first, end, &page);
+
+    if (map == NULL)
+        return false;
+    mpi_type_unpack(io_view_base(a->view, map, page), 0, a->view->tile, from, (size_t)byte, bytes);
+    io_unmap(map, page, end);
+    return true;
+}
+
+/* How much of the view lies in the next IO_PIECE bytes of the file, of at most `most`; from where
+ * to where. */
+static size_t find_piece(const io_view_t *view, int64_t byte, size_t most, int64_t *first_p,
+                         int64_t *end_p)
+{
+    size_t bytes;
+
+    *first_p = io_view_offset(view, byte);
+    bytes = (size_t)(io_view_before(view, *first_p + IO_PIECE) - byte);
+    bytes = bytes < most ? bytes : most;
+    *end_p = io_view_offset(view, byte + (int64_t)bytes - 1) + 1;
+    return bytes;
+}
+
+/* Runs so short that a system call for each costs more than to move what is between them. */
+static bool has_short_runs(const io_view_t *view, int64_t first, int64_t end, size_t bytes)
+{
+    size_t run = io_view_run(view);
+
+    return run < LONG_RUN && bytes > run && (size_t)(end - first) / 64 < bytes;
+}
+
+/* Packed data from and to a view with holes. */
+static int move_view(const io_access_t *a, char *data, int64_t byte, size_t bytes, size_t *got_p)
+{
+    int error = 0;
+
+    *got_p = 0;
+    while (*got_p < bytes && error == 0) {
+        int64_t first, end, at = byte + (int64_t)*got_p;
+        size_t n = find_piece(a->view, at, bytes - *got_p, &first, &end), got = n;
+        char *here = data + *got_p;
+        bool is_short = !a->is_direct && has_short_runs(a->view, first, end, n);
+
+        if (a->is_write && !(is_short && write_mapped(a, here, at, n, first, end)))
+            error = write_runs(a, here, at, n);
+        else if (!a->is_write)
+            error = is_short ? read_around(a, here, at, n, first, end, &got)
+                             : read_runs(a, here, at, n, &got);
+        if (error == 0 || !a->is_write)
+            *got_p += got;
+        if (got < n)
+            break;
+    }
+    return error;
+}
+
+static int move_data(const io_access_t *a, char *data, int64_t byte, size_t bytes, size_t *got_p)
+{
+    int error;
+
+    if (!a->view->is_plain)
+        return move_view(a, data, byte, bytes, got_p);
+    if (!a->is_write)
+        return io_read_at(a->shared->fd, data, bytes, a->view->disp + byte, got_p);
+    error = io_write_at(a->shared->fd, data, bytes, a->view->disp + byte);
+    *got_p = error == 0 ? bytes : 0;
+    return error;
+}
+
+/* ---- Memory with holes ---- */
+
+static int move_memory(const io_access_t *a, size_t *got_p)
+{
+    char *data = io_access_bytes(a), *buffer;
+    size_t most = a->bytes < IO_PIECE ? a->bytes : IO_PIECE, got = 0;
+    int error = 0;
+
+    *got_p = 0;
+    if (data != NULL)
+        return move_data(a, data, a->at, a->bytes, got_p);
+    buffer = xy_malloc(most);
+    if (buffer == NULL)
+        return ENOMEM;
+    while (*got_p < a->bytes && error == 0) {
+        size_t n = a->bytes - *got_p < most ? a->bytes - *got_p : most;
+
+        if (a->is_write)
+            mpi_type_pack(buffer, a->memory, a->count, a->type, *got_p, n);
+        error = move_data(a, buffer, a->at + (int64_t)*got_p, n, &got);
+        if (!a->is_write)
+            mpi_type_unpack(a->memory, a->count, a->type, buffer, *got_p, got);
+        *got_p += got;
+        if (got < n)
+            break;
+    }
+    xy_free(buffer);
+    return error;
+}
+
+/* ---- Atomic mode ---- */
+
+/* Others of this process wait for `turn`; other processes, and other opens of the file, for the
+ * range. */
+static void lock_range(const io_access_t *a, short kind)
+{
+    int64_t first = io_view_offset(a->view, a->at);
+    int64_t end = io_view_offset(a->view, a->at + (int64_t)a->bytes - 1) + 1;
+    struct flock lock = {.l_type = kind,
+                         .l_whence = SEEK_SET,
+                         .l_start = (off_t)first,
+                         .l_len = (off_t)(end - first)};
+
+    /* Where the file system has no locks there is nothing else to be had. */
+    while (fcntl(a->shared->fd, F_OFD_SETLKW, &lock) != 0 && errno == EINTR)
+        ;
+}
+
+void io_access_run(io_access_t *a)
+{
+    if (a->bytes == 0)
+        return;
+    if (!a->is_atomic) {
+        a->error = move_memory(a, &a->done);
+        return;
+    }
+    pthread_mutex_lock(&a->shared->turn);
+    lock_range(a, a->is_write ? F_WRLCK : F_RDLCK);
+    a->error = move_memory(a, &a->done);
+    lock_range(a, F_UNLCK);
+    pthread_mutex_unlock(&a->shared->turn);
+}

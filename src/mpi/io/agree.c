@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What members of a file tell each other in calls that change it. */
+#include <string.h>
+
+#include "mpi/io/io.h"
+
+/* What all know of the words of all; `before` is added up as the ranks come. */
+static void compare(io_word_t *known, const io_word_t *first, const io_word_t *word, int rank)
+{
+    known->total += word->value;
+    if (word->key != first->key && known->different < 0)
+        known->different = rank;
+    if (word->error != 0 && known->failed < 0) {
+        known->failed = rank;
+        known->failure = word->error;
+    }
+}
+
+static void tell(io_word_t *word, const io_word_t *known, int64_t before)
+{
+    word->before = before;
+    word->total = known->total;
+    word->different = known->different;
+    word->failed = known->failed;
+    word->failure = known->failure;
+}
+
+static void leader(void *const *inputs, int size, void *const *outputs)
+{
+    io_word_t known = {.different = -1, .failed = -1};
+    int64_t before = 0;
+
+    for (int r = 0; r < size; r++)
+        compare(&known, inputs[0], inputs[r], r);
+    for (int r = 0; r < size; r++) {
+        int64_t value = ((const io_word_t *)inputs[r])->value;
+
+        tell(outputs[r], &known, before);
+        before += value;
+    }
+}
+
+/* Between processes, each member finds out from the words of all. */
+static void agree_spread(mpi_comm_t *comm, io_word_t *word)
+{
+    io_word_t known = {.different = -1, .failed = -1};
+    io_word_t *all = xy_malloc((size_t)comm->size * sizeof(*all));
+    int64_t before = 0;
+
+    if (all == NULL) { /* the others wait for this one */
+        xy_fail_memory("agreeing about a file");
+        mpi_abort(1);
+    }
+    mpi_spread_allgather(comm, word, sizeof(*word), all);
+    for (int r = 0; r < comm->size; r++) {
+        compare(&known, &all[0], &all[r], r);
+        before += r < comm->rank ? all[r].value : 0;
+    }
+    tell(word, &known, before);
+    xy_free(all);
+}
+
+void io_agree(mpi_comm_t *comm, io_word_t *word)
+{
+    if (mpi_comm_is_spread(comm))
+        agree_spread(comm, word);
+    else
+        mpi_coll_agree(comm, word, word, leader);
+}
+
+int io_agree_on(mpi_file_t *file, io_word_t *word, const char *what)
+{
+    char rank[XMPI_RANK_TEXT];
+
+    io_agree(file->comm, word);
+    if (word->different >= 0)
+        return mpi_error(file->comm, MPI_ERR_NOT_SAME,
+                         "%s gives another %s than rank 0 of the file",
+                         mpi_comm_describe_rank(file->comm, word->different, rank), what);
+    return io_error_errno(file, word->failure);
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collective accesses. All members' memory is visible here, so that nothing is sent: the range of
+ * the file that they touch is cut into pieces, and a piece is put together in a buffer from the
+ * memory of all of them and written at once, or read at once and dealt out.
+ *
+ *   members    0 1 2 3 0 1 2 3 0 1 2 3 0 1 2 3        one block of 8 bytes each
+ *   pieces     [-------------][-------------]         one write of 1 MiB each
+ *
+ * Holes that no member writes keep what they have: a piece with holes is written through a mapping
+ * of the file, or segment by segment where it cannot be mapped.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "mpi/io/access.h"
+#include "mpi/runtime/runtime.h"
+
+enum {
+    ALONE = 64 << 10, /* bytes of a run from which on each member does its own */
+    SPARSE = 64,      /* so much more file than data: likewise */
+    MOST_MARKS = 1 << 24
+};
+
+typedef struct {
+    io_access_t *const *accesses;
+    int count;
+    bool is_write;
+    bool is_disjoint; /* no two members have the same byte: amounts tell whether there are holes */
+    size_t grain;     /* divides all offsets and lengths */
+    size_t piece;
+    int64_t low, high; /* bytes of the file */
+    _Atomic int error;
+    _Atomic int64_t end; /* of the file, as far as reads have met it */
+} plan_t;
+
+/* What an access has in a piece: bytes [first, end) of it. */
+typedef struct {
+    size_t first, end;
+} share_t;
+
+static size_t clamp(int64_t value, size_t most)
+{
+    if (value < 0)
+        return 0;
+    return (uint64_t)value > most ? most : (size_t)value;
+}
+
+static share_t share_of(const io_access_t *a, int64_t from, int64_t to)
+{
+    return (share_t){clamp(io_view_before(a->view, from) - a->at, a->bytes),
+                     clamp(io_view_before(a->view, to) - a->at, a->bytes)};
+}
+
+/* ---- Which bytes are covered ---- */
+
+/* Mark the bytes of [from, from + bytes) that bytes [first, end) of the view are in. False: one was
+ * marked before. */
+static bool mark(const io_view_t *view, int64_t first, int64_t end, size_t grain, int64_t from,
+                 char *marks)
+{
+    bool is_free = true;
+    io_walk_t walk;
+
+    if (first >= end)
+        return true;
+    if (view->is_plain) {
+        char *at = marks + (size_t)(view->disp + first - from) / grain;
+        size_t n = (size_t)(end - first) / grain;
+
+        is_free = memchr(at, 1, n) == NULL;
+        memset(at, 1, n);
+        return is_free;
+    }
+    io_walk_begin(&walk, view, first);
+    while (first < end) {
+        size_t n;
+        char *at = marks + (size_t)(io_walk_run(&walk, &n) - from) / grain;
+
+        n = (int64_t)n < end - first ? n : (size_t)(end - first);
+        is_free = is_free && memchr(at, 1, n / grain) == NULL;
+        memset(at, 1, n / grain);
+        io_walk_advance(&walk, n);
+        first += (int64_t)n;
+    }
+    return is_free;
+}
+
+/* One behind the other, in order of rank. */
+static bool is_in_order(const plan_t *p)
+{
+    int64_t end = 0;
+
+    for (int i = 0; i < p->count; i++) {
+        const io_access_t *a = p->accesses[i];
+
+        if (!a->view->is_plain || a->view->disp + a->at < end)
+            return false;
+        end = a->view->disp + a->at + (int64_t)a->bytes;
+    }
+    return true;
+}
+
+/* Views that repeat with the same step are disjoint if they are within one step. */
+static bool find_disjoint(const plan_t *p)
+{
+    const io_view_t *first = p->accesses[0]->view;
+    int64_t step = first->tile->extent;
+    size_t most = (size_t)step / p->grain;
+    bool is_disjoint = true;
+    char *marks;
+
+    if (first->is_plain || most > MOST_MARKS)
+        return is_in_order(p);
+    for (int i = 1; i < p->count; i++)
+        if (p->accesses[i]->view->tile->extent != step || p->accesses[i]->view->is_plain ||
+            p->accesses[i]->view->disp != first->disp)
+            return false;
+    marks = xy_calloc(2 * most, 1);
+    for (int i = 0; marks != NULL && i < p->count && is_disjoint; i++) {
+        const io_view_t *view = p->accesses[i]->view;
+        int64_t from = view->disp;
+
+        /* What a tile has beyond its step is where the next one has it. */
+        is_disjoint = view->high[0] <= 2 * step &&
+                      mark(view, 0, (int64_t)view->tile->size, p->grain, from, marks);
+    }
+    for (size_t i = 0; marks != NULL && is_disjoint && i < most; i++)
+        is_disjoint = !(marks[i] && marks[most + i]);
+    xy_free(marks);
+    return marks != NULL && is_disjoint;
+}
+
+/* ---- Pieces of writes ---- */
+
+/* The data of `a` in a piece, into memory that holds the file from `from` on. errno. */
+static int put(const io_access_t *a, share_t share, char *memory, int64_t from)
+{
+    size_t bytes = share.end - share.first;
+    char *data = io_access_bytes(a), *packed = NULL;
+
+    if (bytes == 0)
+        return 0;
+    if (data != NULL) {
+        data += share.first;
+    } else {
+        data = packed = xy_malloc(bytes);
+        if (packed == NULL)
+            return ENOMEM;
+        mpi_type_pack(packed, a->memory, a->count, a->type, share.first, bytes);
+    }
+    mpi_type_unpack(io_view_base(a->view, memory, from), 0, a->view->tile, data,
+                    (size_t)a->at + share.first, bytes);
+    xy_free(packed);
+    return 0;
+}
+
+static int put_all(const plan_t *p, int64_t from, int64_t to, char *memory, int64_t start)
+{
+    int error = 0;
+
+    for (int i = 0; i < p->count && error == 0; i++)
+        error = put(p->accesses[i], share_of(p->accesses[i], from, to), memory, start);
+    return error;
+}
+
+/* The marked parts of a buffer. */
+static int write_marked(int fd, const char *buffer, const char *marks, size_t count, size_t grain,
+                        int64_t from)
+{
+    const char *end = marks + count, *first = marks, *last;
+    int error = 0;
+
+    while (error == 0 && first < end && (first = memchr(first, 1, (size_t)(end - first))) != NULL) {
+        last = memchr(first, 0, (size_t)(end - first));
+        last = last != NULL ? last : end;
+        error = io_write_at(fd, buffer + (size_t)(first - marks) * grain,
+                            (size_t)(last - first) * grain,
+                            from + (int64_t)((size_t)(first - marks) * grain));
+        first = last;
+    }
+    return error;
+}
+
+static int write_segments(const plan_t *p, int64_t from, int64_t to, char *buffer)
+{
+    size_t count = (size_t)(to - from) / p->grain;
+    char *marks = xy_calloc(count, 1);
+    int error;
+
+    if (marks == NULL)
+        return ENOMEM;
+    for (int i = 0; i < p->count; i++) {
+        const io_access_t *a = p->accesses[i];
+        share_t share = share_of(a, from, to);
+
+        mark(a->view, a->at + (int64_t)share.first, a->at + (int64_t)share.end, p->grain, from,
+             marks);
+    }
+    error = write_marked(p->accesses[0]->shared->fd, buffer, marks, count, p->grain, from);
+    xy_free(marks);
+    return error;
+}
+
+static int write_buffered(const plan_t *p, int64_t from, int64_t to, bool is_full)
+{
+    char *buffer = xy_malloc((size_t)(to - from));
+    int error;
+
+    if (buffer == NULL)
+        return ENOMEM;
+    error = put_all(p, from, to, buffer, from);
+    if (error == 0 && is_full)
+        error = io_write_at(p->accesses[0]->shared->fd, buffer, (size_t)(to - from), from);
+    else if (error == 0)
+        error = write_segments(p, from, to, buffer);
+    xy_free(buffer);
+    return error;
+}
+
+static int write_piece(const plan_t *p, int64_t from, int64_t to, size_t data)
+{
+    bool is_full = p->is_disjoint && data == (size_t)(to - from);
+    int64_t page;
+    bool is_mapped = !is_full && !p->accesses[0]->is_direct;
+    char *map = is_mapped ? io_map(p->accesses[0]->shared, from, to, &page) : NULL;
+    int error;
+
+    if (map == NULL)
+        return write_buffered(p, from, to, is_full);
+    error = put_all(p, from, to, map, page);
+    io_unmap(map, page, to);
+    return error;
+}
+
+/* ---- Pieces of reads ---- */
+
+static int take(const io_access_t *a, share_t share, char *memory, int64_t from)
+{
+    size_t bytes = share.end - share.first;
+    char *data = io_access_bytes(a), *packed = NULL;
+
+    if (bytes == 0)
+        return 0;
+    if (data == NULL && (packed = xy_malloc(bytes)) == NULL)
+        return ENOMEM;
+    mpi_type_pack(data != NULL ? data + share.first : packed, io_view_base(a->view, memory, from),
+                  0, a->view->tile, (size_t)a->at + share.first, bytes);
+    if (packed != NULL)
+        mpi_type_unpack(a->memory, a->count, a->type, packed, share.first, bytes);
+    xy_free(packed);
+    return 0;
+}
+
+static void note_end(plan_t *p, int64_t end)
+{
+    int64_t known = atomic_load_explicit(&p->end, memory_order_relaxed);
+
+    while (end < known && !atomic_compare_exchange_weak_explicit(
+                              &p->end, &known, end, memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+static int read_piece(plan_t *p, int64_t from, int64_t to)
+{
+    char *buffer = xy_malloc((size_t)(to - from));
+    size_t got = 0;
+    int error;
+
+    if (buffer == NULL)
+        return ENOMEM;
+    error = io_read_at(p->accesses[0]->shared->fd, buffer, (size_t)(to - from), from, &got);
+    if (error == 0 && got < (size_t)(to - from))
+        note_end(p, from + (int64_t)got);
+    for (int i = 0; i < p->count && error == 0; i++)
+        error =
+            take(p->accesses[i], share_of(p->accesses[i], from, from + (int64_t)got), buffer, from);
+    xy_free(buffer);
+    return error;
+}
+
+/* ---- All pieces ---- */
+
+static void do_piece(void *arg, int64_t index)
+{
+    plan_t *p = arg;
+    int64_t base = p->low & -(int64_t)4096, start = base + index * (int64_t)p->piece;
+    int64_t from = start > p->low ? start : p->low, to = start + (int64_t)p->piece;
+    size_t data = 0;
+    int error = 0;
+
+    to = to < p->high ? to : p->high;
+    for (int i = 0; i < p->count; i++) {
+        share_t share = share_of(p->accesses[i], from, to);
+
+        data += share.end - share.first;
+    }
+    if (data > 0)
+        error = p->is_write ? write_piece(p, from, to, data) : read_piece(p, from, to);
+    if (error != 0)
+        atomic_store_explicit(&p->error, error, memory_order_relaxed);
+}
+
+static void do_alone(void *arg, int64_t index)
+{
+    io_access_run(((const plan_t *)arg)->accesses[index]);
+}
+
+static void run(const io_how_t *how, void (*fn)(void *arg, int64_t piece), void *arg,
+                int64_t pieces)
+{
+    if (how->run != NULL) {
+        how->run(fn, arg, pieces);
+        return;
+    }
+    for (int64_t i = 0; i < pieces; i++)
+        fn(arg, i);
+}
+
+static void finish(plan_t *p)
+{
+    int error = atomic_load_explicit(&p->error, memory_order_relaxed);
+    int64_t end = atomic_load_explicit(&p->end, memory_order_relaxed);
+
+    for (int i = 0; i < p->count; i++) {
+        io_access_t *a = p->accesses[i];
+
+        a->error = error;
+        a->done = error == 0 ? share_of(a, p->low, end < p->high ? end : p->high).end : 0;
+    }
+}
+
+/* ---- Together, or each for itself ---- */
+
+/* What the accesses with data are like; puts them first, into `with`. False: each is for itself. */
+static bool make_plan(io_access_t *const *accesses, int count, const io_how_t *how,
+                      io_access_t **with, plan_t *p)
+{
+    size_t bytes = 0, shortest = SIZE_MAX, bits = 4096, run;
+    bool is_atomic = false;
+
+    *p = (plan_t){.accesses = with, .low = INT64_MAX, .piece = how->piece, .end = INT64_MAX};
+    for (int i = 0; i < count; i++) {
+        io_access_t *a = accesses[i];
+        int64_t first, last;
+
+        if (a->bytes == 0)
+            continue;
+        first = io_view_offset(a->view, a->at);
+        last = io_view_offset(a->view, a->at + (int64_t)a->bytes - 1);
+        p->low = first < p->low ? first : p->low;
+        p->high = last >= p->high ? last + 1 : p->high;
+        bytes += a->bytes;
+        run = io_view_run(a->view);
+        run = run < a->bytes ? run : a->bytes;
+        shortest = run < shortest ? run : shortest;
+        bits |= a->view->grain | (size_t)a->at | a->bytes;
+        is_atomic |= a->is_atomic;
+        p->is_write = a->is_write;
+        with[p->count++] = a;
+    }
+    p->grain = bits & -bits;
+    return !how->is_split && !is_atomic && p->count > 1 && shortest < ALONE &&
+           (uint64_t)(p->high - p->low) / SPARSE < bytes;
+}
+
+void io_collective_run(io_access_t *const *accesses, int count, const io_how_t *how)
+{
+    io_access_t **with = xy_malloc((size_t)count * sizeof(io_access_t *));
+    plan_t plan;
+
+    if (with == NULL) {
+        for (int i = 0; i < count; i++)
+            accesses[i]->error = accesses[i]->bytes > 0 ? ENOMEM : 0;
+        return;
+    }
+    if (!make_plan(accesses, count, how, with, &plan)) {
+        run(how, do_alone, &plan, plan.count);
+    } else {
+        int64_t base = plan.low & -(int64_t)4096;
+
+        plan.is_disjoint = plan.is_write && find_disjoint(&plan);
+        run(how, do_piece, &plan,
+            (plan.high - base + (int64_t)plan.piece - 1) / (int64_t)plan.piece);
+        finish(&plan);
+    }
+    xy_free(with);
+}

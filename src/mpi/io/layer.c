@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What files add to the runtime: mail from the threads that read and write. */
+#include "mpi/io/io.h"
+#include "mpi/io/order.h"
+#include "mpi/io/pool.h"
+#include "mpi/io/represent.h"
+
+static void end(mpi_job_t *job)
+{
+    (void)job;
+    io_pool_cleanup();
+    io_reps_cleanup();
+}
+
+const mpi_layer_t mpi_io_layer = {.mail = {[XMPI_MAIL_FILES] = io_mail}, .job_end = end};

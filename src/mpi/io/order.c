@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads and writes that the rank waits for. */
+#include "mpi/io/order.h"
+
+#include <string.h>
+
+#include "mpi/io/io.h"
+#include "mpi/io/represent.h"
+#include "mpi/virtual/virtual.h"
+
+/* ---- Arguments ---- */
+
+static int check_memory(mpi_file_t *file, const io_order_t *order, const mpi_type_t *type)
+{
+    if (order->count < 0)
+        return mpi_error(file->comm, MPI_ERR_COUNT, "the count is %lld; it must not be negative",
+                         (long long)order->count);
+    if (type == NULL)
+        return mpi_error(file->comm, MPI_ERR_TYPE, "the datatype is not a valid handle");
+    if (!type->is_committed)
+        return mpi_error(file->comm, MPI_ERR_TYPE,
+                         "the datatype was not committed; call MPI_Type_commit first");
+    if (order->memory == NULL && order->count > 0 && type->is_predefined)
+        return mpi_error(file->comm, MPI_ERR_BUFFER, "the buffer is NULL and the count is %lld",
+                         (long long)order->count);
+    return MPI_SUCCESS;
+}
+
+static int check_order(mpi_file_t *file, const io_order_t *order, const mpi_type_t *type)
+{
+    int amode = file->shared->amode;
+    int error = check_memory(file, order, type);
+
+    if (error != MPI_SUCCESS)
+        return error;
+    if (order->is_write && (amode & MPI_MODE_RDONLY) != 0)
+        return io_refuse_mode(file, MPI_MODE_RDONLY);
+    if (!order->is_write && (amode & MPI_MODE_WRONLY) != 0)
+        return io_refuse_mode(file, MPI_MODE_WRONLY);
+    if ((amode & MPI_MODE_SEQUENTIAL) != 0 && (order->where == IO_AT || order->where == IO_OWN))
+        return io_refuse_mode(file, MPI_MODE_SEQUENTIAL);
+    if (order->where == IO_AT && order->offset < 0)
+        return mpi_error(file->comm, MPI_ERR_ARG, "the offset is %lld", (long long)order->offset);
+    if (order->is_collective && file->split.name != NULL)
+        return mpi_error(file->comm, MPI_ERR_OTHER,
+                         "%s_begin has had no %s_end; until then no other collective access may be "
+                         "made",
+                         file->split.name, file->split.name);
+    return MPI_SUCCESS;
+}
+
+/* The bytes in the file; whole etypes. */
+static int count_bytes(mpi_file_t *file, const io_order_t *order, const mpi_type_t *type,
+                       size_t *bytes_p)
+{
+    size_t size = io_rep_size(file->view->rep, type);
+
+    if (type->size > 0 && size == 0)
+        return mpi_error(file->comm, MPI_ERR_CONVERSION,
+                         "the extent function of the data representation failed");
+    if (__builtin_mul_overflow((size_t)order->count, size, bytes_p) || *bytes_p > INT64_MAX / 4)
+        return mpi_error(file->comm, MPI_ERR_COUNT, "%lld elements of %zu bytes are too many",
+                         (long long)order->count, size);
+    if (*bytes_p % file->view->unit != 0)
+        return mpi_error(file->comm, MPI_ERR_ARG,
+                         "%zu bytes are no whole number of etypes, which have %zu", *bytes_p,
+                         file->view->unit);
+    return MPI_SUCCESS;
+}
+
+/* Does the end of the access have a number? */
+static bool is_reachable(const io_view_t *view, int64_t offset, int64_t etypes)
+{
+    int64_t end, tiles;
+
+    return !__builtin_add_overflow(offset, etypes, &end) &&
+           !__builtin_mul_overflow(end, (int64_t)view->unit, &end) && end < INT64_MAX / 4 &&
+           !__builtin_mul_overflow(end / (int64_t)view->tile->size + 2, view->tile->extent,
+                                   &tiles) &&
+           !__builtin_add_overflow(tiles, view->disp, &tiles) && tiles < INT64_MAX / 4;
+}
+
+/* ---- Pointers ---- */
+
+/* One behind the other in order of rank, from the shared pointer on. errno. */
+static int find_ordered(mpi_file_t *file, int64_t etypes, int64_t *offset_p)
+{
+    io_word_t amounts = {.value = etypes}, base = {.value = 0};
+
+    io_agree(file->comm, &amounts);
+    if (file->comm->rank == 0)
+        base.error = io_pointer_add(file, amounts.total, &base.value);
+    io_agree(file->comm, &base);
+    *offset_p = base.total + amounts.before;
+    return base.failure;
+}
+
+static int find_offset(mpi_file_t *file, const io_order_t *order, int64_t etypes, int64_t *offset_p)
+{
+    switch (order->where) {
+    case IO_AT:
+        *offset_p = order->offset;
+        return 0;
+    case IO_OWN:
+        *offset_p = file->position;
+        if (!__builtin_add_overflow(file->position, etypes, &etypes))
+            file->position = etypes;
+        return 0;
+    case IO_SHARED:
+        return io_pointer_add(file, etypes, offset_p);
+    default:
+        return find_ordered(file, etypes, offset_p);
+    }
+}
+
+int io_prepare(mpi_rank_t *self, const io_order_t *order, mpi_file_t **file_p, io_access_t *access)
+{
+    mpi_file_t *file = mpi_file_of(order->handle);
+    mpi_type_t *type = mpi_type_of(order->type);
+    int64_t etypes, offset = 0;
+    size_t bytes = 0;
+    int error;
+
+    (void)self;
+    if (file == NULL)
+        return mpi_file_refuse(order->handle);
+    io_note(file);
+    error = check_order(file, order, type);
+    if (error == MPI_SUCCESS)
+        error = count_bytes(file, order, type, &bytes);
+    if (error != MPI_SUCCESS)
+        return error;
+    etypes = (int64_t)(bytes / file->view->unit);
+    error = io_error_errno(file, find_offset(file, order, etypes, &offset));
+    if (error == MPI_SUCCESS && !is_reachable(file->view, offset, etypes))
+        error = mpi_error(file->comm, MPI_ERR_ARG, "the offset is %lld: no file is that long",
+                          (long long)offset);
+    if (error != MPI_SUCCESS)
+        return error;
+    *access = (io_access_t){.shared = file->shared,
+                            .view = file->view,
+                            .memory = (char *)(uintptr_t)order->memory,
+                            .count = order->count,
+                            .type = type,
+                            .at = offset * (int64_t)file->view->unit,
+                            .bytes = bytes,
+                            .is_write = order->is_write,
+                            .is_atomic = file->is_atomic,
+                            .is_direct = file->is_direct[order->is_write]};
+    *file_p = file;
+    return MPI_SUCCESS;
+}
+
+/* ---- Representations ---- */
+
+int io_stage(io_access_t *a)
+{
+    if (a->view->rep == NULL || a->bytes == 0)
+        return MPI_SUCCESS;
+    a->staged = xy_calloc(1, a->bytes);
+    if (a->staged == NULL)
+        return MPI_ERR_NO_MEM;
+    return a->is_write ? io_rep_write(a->view->rep, a->memory, a->count, a->type, a->staged)
+                       : MPI_SUCCESS;
+}
+
+/* A read that the end of the file cuts gives whole elements. */
+int io_unstage(io_access_t *a)
+{
+    int error = MPI_SUCCESS;
+
+    if (a->staged == NULL)
+        return error;
+    if (!a->is_write && a->error == 0)
+        error = io_rep_read(a->view->rep, a->memory,
+                            (int64_t)(a->done / (a->bytes / (size_t)a->count)), a->type, a->staged);
+    xy_free(a->staged);
+    a->staged = NULL;
+    return error;
+}
+
+size_t io_done(const io_access_t *a)
+{
+    if (a->view->rep == NULL || a->bytes == 0)
+        return a->done;
+    return a->done / (a->bytes / (size_t)a->count) * a->type->size;
+}
+
+/* ---- Virtual time: as a message of that size to itself ---- */
+
+void io_charge_before(mpi_rank_t *self)
+{
+    if (__builtin_expect(mpi_job->clock != NULL, 0))
+        mpi_virtual_sync(self);
+}
+
+double io_charge(mpi_rank_t *self, size_t bytes)
+{
+    return mpi_virtual_access(self, &(mpi_virtual_access_t){.target = self->world, .there = bytes});
+}
+
+/* ---- Alone and together ---- */
+
+io_how_t io_how_of(const mpi_file_t *file, bool is_write)
+{
+    return (io_how_t){.piece = file->piece, .is_split = file->is_split[is_write]};
+}
+
+typedef struct {
+    io_access_t *access;
+    io_how_t how;
+} entry_t;
+
+/* All members wait, so that their workers can help. */
+static void lead(void *const *inputs, int size, void *const *outputs)
+{
+    io_access_t **accesses = xy_malloc((size_t)size * sizeof(io_access_t *));
+    io_how_t how = ((const entry_t *)inputs[0])->how;
+
+    (void)outputs;
+    for (int w = 0; w < mpi_job->workers; w++)
+        xy_worker_notify(mpi_job->worker[w].base);
+    how.run = mpi_parallel_run;
+    for (int r = 0; r < size; r++) {
+        const entry_t *entry = inputs[r];
+
+        if (accesses != NULL)
+            accesses[r] = entry->access;
+        else
+            io_access_run(entry->access);
+        how.is_split |= entry->how.is_split;
+    }
+    if (accesses != NULL)
+        io_collective_run(accesses, size, &how);
+    xy_free(accesses);
+}
+
+static void run(mpi_file_t *file, io_access_t *access, bool is_collective)
+{
+    entry_t entry = {access, io_how_of(file, access->is_write)};
+
+    if (is_collective)
+        mpi_coll_agree(file->here, &entry, NULL, lead);
+    else
+        io_access_run(access);
+}
+
+int io_do(mpi_rank_t *self, const io_order_t *order, MPI_Status *status)
+{
+    mpi_completion_t completion = {.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
+    io_access_t access;
+    mpi_file_t *file;
+    int error = io_prepare(self, order, &file, &access), converted;
+
+    if (error != MPI_SUCCESS)
+        return error;
+    converted = io_stage(&access);
+    if (converted != MPI_SUCCESS)
+        access.bytes = 0; /* the others wait for this one */
+    io_charge_before(self);
+    run(file, &access, order->is_collective);
+    if (__builtin_expect(mpi_job->clock != NULL, 0))
+        mpi_virtual_until(self, io_charge(self, access.done));
+    completion.bytes = access.bytes > 0 ? io_done(&access) : 0;
+    if (converted == MPI_SUCCESS)
+        converted = io_unstage(&access);
+    xy_free(access.staged);
+    mpi_status_set(status, &completion);
+    if (converted != MPI_SUCCESS)
+        return mpi_error(file->comm, converted, "the data could not be converted");
+    return io_error_errno(file, access.error);
+}
+
+/* ---- Split calls: the access is made by the first half ---- */
+
+int io_begin(mpi_rank_t *self, const io_order_t *order, const char *name)
+{
+    MPI_Status status;
+    mpi_file_t *file;
+    int error = io_do(self, order, &status);
+
+    if (error != MPI_SUCCESS)
+        return error;
+    file = mpi_file_of(order->handle);
+    file->split = (io_split_t){name, order->memory, status};
+    return MPI_SUCCESS;
+}
+
+int io_end(MPI_File handle, const void *memory, MPI_Status *status, const char *name)
+{
+    mpi_file_t *file = mpi_file_of(handle);
+
+    if (file == NULL)
+        return mpi_file_refuse(handle);
+    if (file->split.name == NULL)
+        return mpi_error(file->comm, MPI_ERR_OTHER, "%s_begin was not called before", name);
+    if (strcmp(file->split.name, name) != 0)
+        return mpi_error(file->comm, MPI_ERR_OTHER, "the access was begun by %s_begin",
+                         file->split.name);
+    if (file->split.memory != memory)
+        return mpi_error(file->comm, MPI_ERR_BUFFER, "the buffer is not that of %s_begin", name);
+    file->split.name = NULL;
+    if (status != MPI_STATUS_IGNORE)
+        *status = file->split.status;
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/io/view.h"
+
+#include "mpi/io/represent.h"
+
+/* ---- What a filetype may be ---- */
+
+/* Bounds of every loop, inside out. False: displacements decrease, or blocks overlap. */
+static bool find_bounds(io_view_t *view)
+{
+    const mpi_layout_t *layout = &view->tile->layout;
+    const mpi_block_t *b = layout->block;
+    int depth = layout->depth;
+
+    for (size_t i = 1; i < layout->blocks; i++)
+        if (b[i].offset < b[i - 1].offset + (MPI_Aint)b[i - 1].length)
+            return false;
+    view->low[depth] = b[0].offset;
+    view->high[depth] = b[layout->blocks - 1].offset + (MPI_Aint)b[layout->blocks - 1].length;
+    for (int l = depth - 1; l >= 0; l--) {
+        const mpi_loop_t *loop = &layout->loops[l];
+
+        if (loop->count > 1 && loop->stride < view->high[l + 1] - view->low[l + 1])
+            return false;
+        view->low[l] = view->low[l + 1];
+        view->high[l] = view->high[l + 1] + (MPI_Aint)(loop->count - 1) * loop->stride;
+    }
+    return view->tile->extent >= view->high[0] - view->low[0];
+}
+
+/* The largest power of two that divides all, up to a page. */
+static size_t find_grain(const io_view_t *view)
+{
+    const mpi_layout_t *layout = &view->tile->layout;
+    uint64_t bits = 4096 | (uint64_t)view->disp | (uint64_t)view->tile->extent | view->unit;
+
+    for (int l = 0; l < layout->depth; l++)
+        bits |= (uint64_t)layout->loops[l].stride;
+    for (size_t i = 0; i < layout->blocks; i++)
+        bits |= (uint64_t)layout->block[i].offset | layout->block[i].length;
+    return (size_t)(bits & -bits);
+}
+
+static const char *fill(io_view_t *view, int *class_p)
+{
+    *class_p = MPI_ERR_TYPE;
+    view->unit = io_rep_size(view->rep, view->etype);
+    if (view->unit == 0)
+        return "the etype has no data";
+    if (view->tile->size == 0)
+        return "the filetype has no data";
+    if (view->tile->size % view->unit != 0)
+        return "the filetype is not made of etypes: its size is no multiple of theirs";
+    if (!find_bounds(view))
+        return "the displacements of the filetype decrease, or its blocks overlap";
+    if (view->low[0] < 0)
+        return "the filetype has a negative displacement";
+    view->grain = find_grain(view);
+    view->is_plain = view->tile->is_contiguous;
+    return NULL;
+}
+
+const char *io_view_create(MPI_Offset disp, mpi_type_t *etype, mpi_type_t *filetype,
+                           const io_rep_t *rep, int *class_p, io_view_t **view_p)
+{
+    io_view_t *view = xy_calloc(1, sizeof(*view));
+    const char *why;
+
+    *class_p = MPI_ERR_NO_MEM;
+    if (view == NULL)
+        return "memory ran out for a view";
+    atomic_init(&view->references, 1);
+    view->disp = disp;
+    view->etype = etype;
+    view->filetype = filetype;
+    view->rep = rep;
+    mpi_type_hold(etype);
+    mpi_type_hold(filetype);
+    why = io_rep_tile(rep, filetype, class_p, &view->tile);
+    if (why == NULL)
+        why = fill(view, class_p);
+    if (why != NULL) {
+        io_view_release(view);
+        return why;
+    }
+    *view_p = view;
+    return NULL;
+}
+
+void io_view_hold(io_view_t *view)
+{
+    atomic_fetch_add_explicit(&view->references, 1, memory_order_relaxed);
+}
+
+void io_view_release(io_view_t *view)
+{
+    /* acq_rel: what others read of it happens before it goes */
+    if (view == NULL || atomic_fetch_sub_explicit(&view->references, 1, memory_order_acq_rel) > 1)
+        return;
+    mpi_type_release(view->etype);
+    mpi_type_release(view->filetype);
+    if (view->tile != NULL)
+        mpi_type_release(view->tile);
+    xy_free(view);
+}
+
+/* ---- From the file to the view ---- */
+
+/* Data bytes of the list before `x`. */
+static int64_t blocks_before(const mpi_layout_t *layout, MPI_Aint x)
+{
+    size_t first = 0, end = layout->blocks; /* the first block that begins at x or later */
+    const mpi_block_t *b;
+
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+
+        if (layout->block[middle].offset < x)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    if (first == 0)
+        return 0;
+    b = &layout->block[first - 1];
+    return (int64_t)b->before +
+           (x - b->offset < (MPI_Aint)b->length ? x - b->offset : (int64_t)b->length);
+}
+
+static int64_t clamp(int64_t value, int64_t most)
+{
+    if (value < 0)
+        return 0;
+    return value > most ? most : value;
+}
+
+int64_t io_view_before(const io_view_t *view, int64_t offset)
+{
+    const mpi_type_t *tile = view->tile;
+    int64_t x = offset - view->disp, n, bytes;
+
+    if (view->is_plain)
+        return x > 0 ? x : 0;
+    if (x <= view->low[0])
+        return 0;
+    n = (x - view->low[0]) / tile->extent;
+    bytes = n * (int64_t)tile->size;
+    x -= n * tile->extent;
+    for (int l = 0; l < tile->layout.depth; l++) {
+        const mpi_loop_t *loop = &tile->layout.loops[l];
+
+        if (loop->count <= 1)
+            continue;
+        n = clamp((x - view->low[l + 1]) / loop->stride, loop->count - 1);
+        bytes += n * (int64_t)loop->size;
+        x -= n * loop->stride;
+    }
+    return bytes + blocks_before(&tile->layout, x);
+}
+
+/* ---- From the view to the file ---- */
+
+static size_t find_block(const mpi_layout_t *layout, size_t byte)
+{
+    size_t first = 0, end = layout->blocks;
+
+    while (end - first > 1) {
+        size_t middle = first + (end - first) / 2;
+
+        if (layout->block[middle].before <= byte)
+            first = middle;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+void io_walk_begin(io_walk_t *walk, const io_view_t *view, int64_t byte)
+{
+    const mpi_type_t *tile = view->tile;
+    const mpi_layout_t *layout = &tile->layout;
+    size_t rest = (size_t)(byte % (int64_t)tile->size);
+
+    walk->view = view;
+    walk->at = view->disp + byte / (int64_t)tile->size * tile->extent;
+    for (int l = 0; l < layout->depth; l++) {
+        const mpi_loop_t *loop = &layout->loops[l];
+
+        walk->index[l] = (int64_t)(rest / loop->size);
+        walk->at += walk->index[l] * loop->stride;
+        rest %= loop->size;
+    }
+    walk->block = find_block(layout, rest);
+    walk->done = rest - layout->block[walk->block].before;
+}
+
+int64_t io_walk_run(const io_walk_t *walk, size_t *length_p)
+{
+    const mpi_block_t *b = &walk->view->tile->layout.block[walk->block];
+
+    *length_p = b->length - walk->done;
+    return walk->at + b->offset + (int64_t)walk->done;
+}
+
+static void next_iteration(io_walk_t *walk)
+{
+    const mpi_layout_t *layout = &walk->view->tile->layout;
+
+    for (int l = layout->depth - 1; l >= 0; l--) {
+        const mpi_loop_t *loop = &layout->loops[l];
+
+        if (++walk->index[l] < loop->count) {
+            walk->at += loop->stride;
+            return;
+        }
+        walk->index[l] = 0;
+        walk->at -= loop->stride * (loop->count - 1);
+    }
+    walk->at += walk->view->tile->extent;
+}
+
+void io_walk_advance(io_walk_t *walk, size_t n)
+{
+    const mpi_layout_t *layout = &walk->view->tile->layout;
+
+    walk->done += n;
+    if (walk->done < layout->block[walk->block].length)
+        return;
+    walk->done = 0;
+    if (++walk->block < layout->blocks)
+        return;
+    walk->block = 0;
+    next_iteration(walk);
+}
+
+int64_t io_view_offset(const io_view_t *view, int64_t byte)
+{
+    io_walk_t walk;
+    size_t length;
+
+    if (view->is_plain)
+        return view->disp + byte;
+    io_walk_begin(&walk, view, byte);
+    return io_walk_run(&walk, &length);
+}
+
+size_t io_view_run(const io_view_t *view)
+{
+    const mpi_layout_t *layout = &view->tile->layout;
+    size_t blocks = layout->blocks;
+
+    if (view->is_plain)
+        return SIZE_MAX;
+    for (int l = 0; l < layout->depth; l++)
+        blocks *= (size_t)layout->loops[l].count;
+    return view->tile->size / blocks;
+}
