@@ -58,6 +58,13 @@ def histogram(ranks):
     return [f"{sum(bins)} numbers in {len(bins)} bins; the fullest has {max(bins)}"]
 
 
+def picture(ranks):
+    rows = min(d for d in range(1, ranks + 1) if ranks % d == 0 and d * d >= ranks)
+    total = sum(((x - 150) ** 2 + (y - 100) ** 2) // 64 % 256 for x in range(300) for y in range(200))
+    return [f"300 x 200 pixels in {rows} x {ranks // rows} blocks, {300 * 200 + 15} bytes; "
+            f"their sum is {total}"]
+
+
 def master_worker(_ranks):
     limit = 60000
     sieve = bytearray([1]) * limit
@@ -93,8 +100,8 @@ def globals_(ranks):
 
 
 EXAMPLES = {"hello": hello, "ring": ring, "pi": pi, "matrix_product": matrix_product, "fox": matrix_product,
-            "heat2d": heat2d, "histogram": histogram, "master_worker": master_worker, "overlap": overlap,
-            "globals": globals_}
+            "heat2d": heat2d, "histogram": histogram, "picture": picture, "master_worker": master_worker,
+            "overlap": overlap, "globals": globals_}
 
 
 def expected(name, ranks):
