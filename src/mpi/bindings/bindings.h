@@ -36,6 +36,14 @@ enum {
     XMPI_JOIN_LEAVE
 };
 
+/* MPI_Init and MPI_Session_init: the calling rank, which a program without a launcher becomes here.
+ * NULL: it could not, *code_p is the error. */
+mpi_rank_t *mpi_rank_begin(const char *name, const void *site, int *code_p);
+/* The level of threads that a rank gets that asks for `required`; it has been made RUNNING. */
+int mpi_rank_grant(mpi_rank_t *self, int required);
+/* One session less. */
+void mpi_rank_end_session(mpi_rank_t *self);
+
 /* A program that is a process of its own calls MPI_Init: the calling thread becomes rank 0 of 1, or
  * joins the other processes that mpiexec has started. */
 xy_status_t mpi_singleton_begin(void);

@@ -19,33 +19,58 @@
 #include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
 
+mpi_rank_t *mpi_rank_begin(const char *name, const void *site, int *code_p)
+{
+    *code_p = MPI_SUCCESS;
+    if (!mpi_self && !mpi_job) {
+        xy_status_t status = mpi_singleton_begin();
+
+        if (status != XY_OK) {
+            *code_p = mpi_error_status(NULL, status, "the program could not become a rank");
+            return NULL;
+        }
+    }
+    if (!mpi_self)
+        mpi_enter_refused(name, site);
+    return mpi_self;
+}
+
+int mpi_rank_grant(mpi_rank_t *self, int required)
+{
+    int level = required < mpi_thread_level_most() ? required : mpi_thread_level_most();
+    int before = self->thread_level;
+
+    if (level > before)
+        self->thread_level = level;
+    if (level >= MPI_THREAD_SERIALIZED && before < MPI_THREAD_SERIALIZED &&
+        mpi_threads_begin(self, level) != XY_OK)
+        mpi_job->abort(1);
+    return level;
+}
+
+/* What other calls see of MPI_Init, MPI_Finalize and sessions. */
+static void set_phase(mpi_rank_t *self)
+{
+    self->phase = self->sessions > 0 ? XMPI_RANK_RUNNING : self->world_phase;
+}
+
 static int init(const char *name, const void *site, int required, int *provided)
 {
-    mpi_rank_t *self;
-    int level;
+    int code;
+    mpi_rank_t *self = mpi_rank_begin(name, site, &code);
 
-    if (!mpi_self && !mpi_job) {
-        xy_status_t status;
-
-        status = mpi_singleton_begin();
-        if (status != XY_OK)
-            return mpi_error_status(NULL, status, "the program could not become a rank");
-    }
-    self = mpi_self;
     if (!self)
-        mpi_enter_refused(name, site);
+        return code;
     mpi_call_begin(self, name, site);
-    if (self->phase != XMPI_RANK_BEFORE_INIT)
-        return mpi_leave(self,
-                         mpi_error(NULL, MPI_ERR_OTHER, "MPI was already initialized%s",
-                                   self->phase == XMPI_RANK_FINALIZED ? " and finalized" : ""));
-    level = required < mpi_thread_level_most() ? required : mpi_thread_level_most();
-    self->phase = XMPI_RANK_RUNNING;
-    self->thread_level = level;
+    if (self->world_phase != XMPI_RANK_BEFORE_INIT)
+        return mpi_leave(
+            self, mpi_error(NULL, MPI_ERR_OTHER, "MPI was already initialized%s",
+                            self->world_phase == XMPI_RANK_FINALIZED ? " and finalized" : ""));
+    self->world_phase = XMPI_RANK_RUNNING;
+    set_phase(self);
+    code = mpi_rank_grant(self, required);
     if (provided)
-        *provided = level;
-    if (level >= MPI_THREAD_SERIALIZED && mpi_threads_begin(self, level) != XY_OK)
-        mpi_job->abort(1);
+        *provided = code;
     return mpi_leave(self, MPI_SUCCESS);
 }
 
@@ -71,6 +96,18 @@ static void nothing(void *const *inputs, int size, void *const *outputs)
     (void)outputs;
 }
 
+/* Processes that joined others leave them together, as in MPI_Finalize. */
+void mpi_rank_end_session(mpi_rank_t *self)
+{
+    if (--self->sessions == 0 && self->world_phase != XMPI_RANK_RUNNING) {
+        if (mpi_join_is_in() &&
+            mpi_coll_agree(self->comm_world, NULL, NULL, nothing) == MPI_SUCCESS)
+            mpi_join_leave();
+        mpi_rank_look_back(self);
+    }
+    set_phase(self);
+}
+
 /* First the program's own clean-up, which may still use MPI; then a barrier, so that no rank
  * ends while another still takes its messages. */
 static int finalize(mpi_rank_t *self)
@@ -83,8 +120,10 @@ static int finalize(mpi_rank_t *self)
     code = mpi_coll_agree(self->comm_world, NULL, NULL, nothing);
     if (code != MPI_SUCCESS)
         return code;
-    mpi_rank_look_back(self);
-    self->phase = XMPI_RANK_FINALIZED;
+    if (self->sessions == 0)
+        mpi_rank_look_back(self);
+    self->world_phase = XMPI_RANK_FINALIZED;
+    set_phase(self);
     return MPI_SUCCESS;
 }
 
@@ -92,11 +131,12 @@ int impl_finalize(mpi_rank_t *self)
 {
     int error = finalize(self);
 
-    if (error == MPI_SUCCESS)
+    if (error == MPI_SUCCESS && self->sessions == 0)
         mpi_join_leave();
     /* No helper comes in any more: what comes now is the end of the fiber. Threads of other ranks
      * do. */
-    if (error == MPI_SUCCESS && !(self->gate != NULL && self->gate->is_shared))
+    if (error == MPI_SUCCESS && self->sessions == 0 &&
+        !(self->gate != NULL && self->gate->is_shared))
         self->depth++;
     return error;
 }
@@ -113,7 +153,7 @@ int impl_initialized(int *flag)
 {
     const mpi_rank_t *rank = rank_here();
 
-    *flag = rank && rank->phase != XMPI_RANK_BEFORE_INIT;
+    *flag = rank && rank->world_phase != XMPI_RANK_BEFORE_INIT;
     return MPI_SUCCESS;
 }
 
@@ -121,7 +161,7 @@ int impl_finalized(int *flag)
 {
     const mpi_rank_t *rank = rank_here();
 
-    *flag = rank && rank->phase == XMPI_RANK_FINALIZED;
+    *flag = rank && rank->world_phase == XMPI_RANK_FINALIZED;
     return MPI_SUCCESS;
 }
 

@@ -210,8 +210,6 @@ def unsupported_call(function, site):
     of_type = {p.type: p.name for p in reversed(function.parameters)}
     if "MPI_Comm" in of_type:
         return f"unsupported({site}, {of_type['MPI_Comm']})"
-    if "MPI_Errhandler" in of_type and not function.name.endswith("_set_errhandler"):
-        return f"unsupported_handler({site}, {of_type['MPI_Errhandler']})"
     return f"unsupported({site}, MPI_COMM_NULL)"
 
 
@@ -376,14 +374,6 @@ static int unsupported(const char *name, const void *site, MPI_Comm comm)
     int error = mpi_error_raise(object, MPI_ERR_UNSUPPORTED_OPERATION, missing);
 
     return mpi_leave_any(self, error);
-}
-
-/* The object is not made: its handler deals with that. */
-static int unsupported_handler(const char *name, const void *site, MPI_Errhandler handler)
-{
-    if (handler == MPI_ERRORS_RETURN)
-        return MPI_ERR_UNSUPPORTED_OPERATION;
-    return unsupported(name, site, MPI_COMM_NULL);
 }
 
 """

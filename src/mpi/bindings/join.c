@@ -153,10 +153,23 @@ xy_status_t mpi_join(const mpi_others_t *others, mpi_job_config_t *config)
     return XY_OK;
 }
 
+static bool has_left;
+
+bool mpi_join_is_in(void)
+{
+    return joined.link.fd >= 0;
+}
+
+bool mpi_join_is_over(void)
+{
+    return has_left;
+}
+
 void mpi_join_leave(void)
 {
     if (joined.link.fd < 0)
         return;
+    has_left = true;
     mpi_network_end();
     xy_net_close(joined.net);
     xy_channel_send(&joined.link, XMPI_JOIN_LEAVE, NULL, 0);

@@ -22,5 +22,7 @@ xy_status_t mpi_join(const mpi_others_t *others, mpi_job_config_t *config);
 /* All ranks have finalized: the network is closed, and the process may end. Without effect in a
  * process that has not joined others. */
 void mpi_join_leave(void);
+bool mpi_join_is_in(void);   /* it has joined others, */
+bool mpi_join_is_over(void); /* and left them: there is no way back */
 
 #endif

@@ -19,8 +19,7 @@ void mpi_errhandler_release(mpi_errhandler_t *handler)
         mpi_life_bury(handler);
 }
 
-/* The handler of an object for the program, which frees it. */
-static MPI_Errhandler give(MPI_Errhandler handle)
+MPI_Errhandler mpi_errhandler_give(MPI_Errhandler handle)
 {
     mpi_errhandler_t *handler = mpi_errhandler_of(handle);
 
@@ -81,8 +80,7 @@ void mpi_errhandler_call(const mpi_errhandler_t *handler, void *handle, int code
     ((void (*)(int *, int *))(void (*)(void))handler->comm_fn)(&number, &code);
 }
 
-/* An object uses another handler from now on. */
-static void replace(MPI_Errhandler *place, MPI_Errhandler handle)
+void mpi_errhandler_replace(MPI_Errhandler *place, MPI_Errhandler handle)
 {
     mpi_errhandler_hold(mpi_errhandler_of(handle));
     mpi_errhandler_release(mpi_errhandler_of(*place));
@@ -145,7 +143,7 @@ int mpi_errhandler_set(mpi_comm_t *comm, mpi_handler_kind_t kind, MPI_Errhandler
 
     if (why)
         return mpi_error_raise(comm, MPI_ERR_ERRHANDLER, why);
-    replace(&comm->errhandler, errhandler);
+    mpi_errhandler_replace(&comm->errhandler, errhandler);
     return MPI_SUCCESS;
 }
 
@@ -153,7 +151,7 @@ int mpi_errhandler_get(mpi_comm_t *comm, MPI_Errhandler *errhandler)
 {
     if (!errhandler)
         return mpi_error_null(comm, "errhandler");
-    *errhandler = give(comm->errhandler);
+    *errhandler = mpi_errhandler_give(comm->errhandler);
     return MPI_SUCCESS;
 }
 
@@ -203,7 +201,7 @@ int mpi_errhandler_file_set(MPI_Errhandler errhandler)
         return code;
     if (why)
         return mpi_error_raise_file(MPI_ERR_ERRHANDLER, why);
-    replace(&env->file_errhandler, errhandler);
+    mpi_errhandler_replace(&env->file_errhandler, errhandler);
     return MPI_SUCCESS;
 }
 
@@ -213,6 +211,6 @@ int mpi_errhandler_file_get(MPI_Errhandler *errhandler)
     int code = file_env(&env);
 
     if (code == MPI_SUCCESS)
-        *errhandler = give(env->file_errhandler);
+        *errhandler = mpi_errhandler_give(env->file_errhandler);
     return code;
 }

@@ -59,6 +59,11 @@ int mpi_errhandler_file_get(MPI_Errhandler *errhandler);
  * all. */
 const char *mpi_errhandler_refuse(MPI_Errhandler handle, mpi_handler_kind_t kind);
 
+/* The handler of an object for the program, which frees it. */
+MPI_Errhandler mpi_errhandler_give(MPI_Errhandler handle);
+/* An object that has the handler at `place` uses another from now on. */
+void mpi_errhandler_replace(MPI_Errhandler *place, MPI_Errhandler handle);
+
 /* References; NULL is fine. The last release frees. */
 void mpi_errhandler_hold(mpi_errhandler_t *handler);
 void mpi_errhandler_release(mpi_errhandler_t *handler);

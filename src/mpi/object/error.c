@@ -105,6 +105,12 @@ static void call_file_handler(const mpi_errhandler_t *handler, mpi_comm_t *comm,
     mpi_errhandler_call(handler, MPI_FILE_NULL, code);
 }
 
+/* The object is none of a communicator: it is passed through. */
+static void call_session_handler(const mpi_errhandler_t *handler, mpi_comm_t *session, int code)
+{
+    mpi_errhandler_call(handler, session, code);
+}
+
 static int raise_error(MPI_Errhandler handle,
                        void (*call)(const mpi_errhandler_t *, mpi_comm_t *, int), mpi_comm_t *comm,
                        int code, const char *message)
@@ -163,6 +169,11 @@ int mpi_error_raise_file(int code, const char *message)
 
     return raise_error(env ? env->file_errhandler : MPI_ERRORS_RETURN, call_file_handler, NULL,
                        code, message);
+}
+
+int mpi_error_raise_session(MPI_Errhandler handler, void *session, int code, const char *message)
+{
+    return raise_error(handler, call_session_handler, session, code, message);
 }
 
 int mpi_error(mpi_comm_t *comm, int error_class, const char *format, ...)

@@ -27,6 +27,8 @@ int mpi_error_raise(mpi_comm_t *comm, int code, const char *message);
 /* The same for a call on files: their handler is that of MPI_FILE_NULL, which returns by default.
  */
 int mpi_error_raise_file(int code, const char *message);
+/* The same for a session, which has `handler`; MPI_SESSION_NULL: it is not made yet. */
+int mpi_error_raise_session(MPI_Errhandler handler, void *session, int code, const char *message);
 
 /* Common lines: memory ran out for `what`; the argument called `argument` must not be NULL. */
 int mpi_error_memory(mpi_comm_t *comm, const char *what);

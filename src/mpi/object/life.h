@@ -26,6 +26,7 @@ typedef enum {
     XMPI_LIFE_ERRHANDLER,
     XMPI_LIFE_WINDOW,
     XMPI_LIFE_FILE,
+    XMPI_LIFE_SESSION,
 } mpi_life_kind_t;
 
 typedef struct {

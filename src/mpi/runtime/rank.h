@@ -91,6 +91,8 @@ struct mpi_rank {
     xy_fiber_t *fiber; /* that runs it: its own, or that of the thread that is in a call */
     struct coll_call **deferred_end;
     mpi_waiter_t *probers; /* parked in Probe: any unexpected message readies them */
+    int sessions; /* that are open: with one, the rank is RUNNING, else it is what follows */
+    mpi_rank_phase_t world_phase; /* by MPI_Init and MPI_Finalize */
     int thread_level;
     int thread_count;               /* made by the rank, and not ended (thread.c) */
     struct mpi_thread *threads;     /* that have called MPI, once at least */

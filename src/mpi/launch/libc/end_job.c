@@ -141,7 +141,11 @@ void mpi_finish_rank(mpi_process_t *process, int code)
     is_alone = process->rank->own.fiber == NULL || xy_fiber_self() != process->rank->own.fiber;
     process->exit_code = code;
     if (phase == XMPI_RANK_RUNNING) {
-        fail_rank(process, code, " without calling MPI_Finalize", true);
+        fail_rank(process, code,
+                  process->rank->world_phase == XMPI_RANK_RUNNING
+                      ? " without calling MPI_Finalize"
+                      : " without calling MPI_Session_finalize",
+                  true);
         mpi_finish_job(code != 0 ? code : 1);
     }
     if (code != 0 && phase == XMPI_RANK_BEFORE_INIT) {

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sessions: MPI without MPI_Init, as often as a program or one of its libraries likes. A rank may
+ * call MPI while it has a session, or between MPI_Init and MPI_Finalize. There are two process
+ * sets, all ranks of the job and the rank itself; communicators are made of their groups.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "mpi/bindings/bindings.h"
+#include "mpi/bindings/calls.h"
+#include "mpi/bindings/join.h"
+#include "mpi/object/object.h"
+#include "mpi/runtime/runtime.h"
+
+typedef struct {
+    mpi_life_t life;
+    MPI_Errhandler errhandler;
+    mpi_info_t *info; /* what it has: the level of threads */
+} session_t;
+
+enum { WORLD, SELF, SETS };
+static const char *const set_names[SETS] = {[WORLD] = "mpi://WORLD", [SELF] = "mpi://SELF"};
+
+static const struct {
+    const char *name;
+    int level;
+} levels[] = {{"MPI_THREAD_SINGLE", MPI_THREAD_SINGLE},
+              {"MPI_THREAD_FUNNELED", MPI_THREAD_FUNNELED},
+              {"MPI_THREAD_SERIALIZED", MPI_THREAD_SERIALIZED},
+              {"MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE}};
+enum { LEVELS = sizeof levels / sizeof levels[0] };
+
+/* NULL: it is not a session, *code_p is the error. */
+static session_t *session_of(MPI_Session handle, int *code_p)
+{
+    session_t *session = (session_t *)(void *)handle;
+
+    *code_p = MPI_SUCCESS;
+    if ((uintptr_t)handle >= 4096 && mpi_life_is(&session->life, XMPI_LIFE_SESSION))
+        return session;
+    if ((uintptr_t)handle >= 4096)
+        mpi_life_refuse(&session->life, XMPI_LIFE_SESSION);
+    *code_p = mpi_error(NULL, MPI_ERR_SESSION, "the session is %s",
+                        handle == MPI_SESSION_NULL ? "MPI_SESSION_NULL" : "not a handle");
+    return NULL;
+}
+
+static int raise_on(session_t *session, int code, const char *message)
+{
+    return mpi_error_raise_session(session->errhandler, session, code, message);
+}
+
+/* What the program asks for; the most where it does not. -1: the name is none. */
+static int level_wanted(MPI_Info info)
+{
+    const char *name = mpi_info_value(mpi_info_of(info), "thread_level");
+
+    if (!name)
+        return MPI_THREAD_SINGLE;
+    for (int i = 0; i < LEVELS; i++)
+        if (strcmp(name, levels[i].name) == 0)
+            return levels[i].level;
+    return -1;
+}
+
+static const char *level_name(int level)
+{
+    const char *name = levels[0].name;
+
+    for (int i = 0; i < LEVELS; i++)
+        if (levels[i].level <= level)
+            name = levels[i].name;
+    return name;
+}
+
+/* NULL: memory ran out. */
+static session_t *session_new(MPI_Errhandler errhandler, int level)
+{
+    session_t *session = xy_calloc(1, sizeof *session);
+
+    if (!session)
+        return NULL;
+    session->info = mpi_info_copy(NULL);
+    if (!session->info || mpi_info_put(session->info, "thread_level", level_name(level)) != XY_OK) {
+        mpi_info_destroy(session->info);
+        xy_free(session);
+        return NULL;
+    }
+    session->errhandler = errhandler;
+    mpi_errhandler_hold(mpi_errhandler_of(errhandler));
+    mpi_life_begin(&session->life, XMPI_LIFE_SESSION);
+    return session;
+}
+
+/* The rank may call MPI from now on, if it might not before. */
+static int open_session(mpi_rank_t *self, MPI_Info info, MPI_Errhandler errhandler,
+                        MPI_Session *handle)
+{
+    const char *why = mpi_errhandler_refuse(errhandler, XMPI_HANDLER_SESSION);
+    int wanted;
+    session_t *session;
+
+    if (why)
+        return mpi_error_raise(NULL, MPI_ERR_ERRHANDLER, why);
+    if (info != MPI_INFO_NULL && !mpi_info_of(info))
+        return mpi_error_raise_session(errhandler, MPI_SESSION_NULL, MPI_ERR_INFO,
+                                       "the info object is not a handle");
+    if (mpi_join_is_over())
+        return mpi_error_raise_session(errhandler, MPI_SESSION_NULL, MPI_ERR_OTHER,
+                                       "a process behind a wrapper has left MPI for good when it "
+                                       "has ended its last session");
+    wanted = level_wanted(info);
+    if (wanted < 0)
+        return mpi_error_raise_session(errhandler, MPI_SESSION_NULL, MPI_ERR_INFO_VALUE,
+                                       "the value of thread_level is not the name of a level");
+    self->sessions++;
+    self->phase = XMPI_RANK_RUNNING;
+    session = session_new(errhandler, mpi_rank_grant(self, wanted));
+    if (!session) {
+        mpi_rank_end_session(self);
+        return mpi_error_raise_session(errhandler, MPI_SESSION_NULL, MPI_ERR_NO_MEM,
+                                       "memory ran out for a session");
+    }
+    *handle = (MPI_Session)(void *)session;
+    return MPI_SUCCESS;
+}
+
+int impl_session_init(const char *name, const void *site, MPI_Info info, MPI_Errhandler errhandler,
+                      MPI_Session *session)
+{
+    int code;
+    mpi_rank_t *self = mpi_rank_begin(name, site, &code);
+
+    if (!self)
+        return code;
+    mpi_call_begin(self, name, site);
+    return mpi_leave(self, open_session(self, info, errhandler, session));
+}
+
+int impl_session_finalize(mpi_rank_t *self, MPI_Session *handle)
+{
+    int code;
+    session_t *session = session_of(*handle, &code);
+
+    if (!session)
+        return code;
+    mpi_life_end(&session->life);
+    mpi_errhandler_release(mpi_errhandler_of(session->errhandler));
+    mpi_info_destroy(session->info);
+    mpi_life_bury(session);
+    *handle = MPI_SESSION_NULL;
+    mpi_rank_end_session(self);
+    return MPI_SUCCESS;
+}
+
+int impl_session_get_info(MPI_Session handle, MPI_Info *info_used)
+{
+    int code;
+    session_t *session = session_of(handle, &code);
+    mpi_info_t *copy = session ? mpi_info_copy(session->info) : NULL;
+
+    if (!session)
+        return code;
+    if (!copy)
+        return raise_on(session, MPI_ERR_NO_MEM, "memory ran out for an info object");
+    *info_used = (MPI_Info)(void *)copy;
+    return MPI_SUCCESS;
+}
+
+/* ---- Process sets ---- */
+
+int impl_session_get_num_psets(MPI_Session handle, MPI_Info info, int *npset_names)
+{
+    int code;
+
+    (void)info; /* hints: there is nothing that they could change */
+    if (session_of(handle, &code))
+        *npset_names = SETS;
+    return code;
+}
+
+int impl_session_get_nth_pset(MPI_Session handle, MPI_Info info, int n, int *pset_len,
+                              char *pset_name)
+{
+    int code;
+    session_t *session = session_of(handle, &code);
+
+    (void)info;
+    if (!session)
+        return code;
+    if (n < 0 || n >= SETS)
+        return raise_on(session, MPI_ERR_ARG, "there is no process set of this number");
+    if (*pset_len > 0)
+        snprintf(pset_name, (size_t)*pset_len, "%s", set_names[n]);
+    *pset_len = (int)strlen(set_names[n]) + 1;
+    return MPI_SUCCESS;
+}
+
+/* SETS: there is none of that name. */
+static int find_set(const char *name)
+{
+    int set = 0;
+
+    while (set < SETS && strcasecmp(name, set_names[set]) != 0)
+        set++;
+    return set;
+}
+
+int impl_session_get_pset_info(MPI_Session handle, const char *pset_name, MPI_Info *info)
+{
+    int code, set = find_set(pset_name);
+    session_t *session = session_of(handle, &code);
+    mpi_info_t *made;
+    char size[16];
+
+    if (!session)
+        return code;
+    if (set == SETS)
+        return raise_on(session, MPI_ERR_ARG, "there is no process set of this name");
+    snprintf(size, sizeof size, "%d", set == WORLD ? mpi_job->size : 1);
+    made = mpi_info_copy(NULL);
+    if (!made || mpi_info_put(made, "mpi_size", size) != XY_OK) {
+        mpi_info_destroy(made);
+        return raise_on(session, MPI_ERR_NO_MEM, "memory ran out for an info object");
+    }
+    *info = (MPI_Info)(void *)made;
+    return MPI_SUCCESS;
+}
+
+static mpi_group_t *group_of_self(const mpi_rank_t *self)
+{
+    int *ranks = xy_malloc(sizeof *ranks);
+
+    if (!ranks)
+        return NULL;
+    ranks[0] = self->world;
+    return mpi_group_create(ranks, 1);
+}
+
+/* A name that is none gives no group, which is not an error (MPI-4.1, 11.3.2). */
+int impl_group_from_session_pset(mpi_rank_t *self, MPI_Session handle, const char *pset_name,
+                                 MPI_Group *newgroup)
+{
+    int code, set = find_set(pset_name);
+    session_t *session = session_of(handle, &code);
+    mpi_group_t *group;
+
+    if (!session)
+        return code;
+    *newgroup = MPI_GROUP_NULL;
+    if (set == SETS)
+        return MPI_SUCCESS;
+    group = set == WORLD ? mpi_group_create(NULL, mpi_job->size) : group_of_self(self);
+    if (!group)
+        return raise_on(session, MPI_ERR_NO_MEM, "memory ran out for a group");
+    return mpi_group_give(NULL, group, newgroup);
+}
+
+/* ---- Error handlers ---- */
+
+int impl_session_set_errhandler(MPI_Session handle, MPI_Errhandler errhandler)
+{
+    const char *why = mpi_errhandler_refuse(errhandler, XMPI_HANDLER_SESSION);
+    int code;
+    session_t *session = session_of(handle, &code);
+
+    if (!session)
+        return code;
+    if (why)
+        return raise_on(session, MPI_ERR_ERRHANDLER, why);
+    mpi_errhandler_replace(&session->errhandler, errhandler);
+    return MPI_SUCCESS;
+}
+
+int impl_session_get_errhandler(MPI_Session handle, MPI_Errhandler *errhandler)
+{
+    int code;
+    session_t *session = session_of(handle, &code);
+
+    if (session)
+        *errhandler = mpi_errhandler_give(session->errhandler);
+    return code;
+}
+
+int impl_session_call_errhandler(MPI_Session handle, int errorcode)
+{
+    int code;
+    session_t *session = session_of(handle, &code);
+
+    if (session)
+        raise_on(session, errorcode, "the program raised this error");
+    return code;
+}

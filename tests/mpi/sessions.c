@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sessions: MPI without MPI_Init, twice, beside MPI_Init, and what goes wrong with them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+static void check_sets(MPI_Session session)
+{
+    static const char *const expected[] = {"mpi://WORLD", "mpi://SELF"};
+    char name[MPI_MAX_PSET_NAME_LEN], value[16];
+    int sets, length, flag;
+    MPI_Info info;
+
+    CHECK(MPI_Session_get_num_psets(session, MPI_INFO_NULL, &sets) == MPI_SUCCESS && sets == 2);
+    for (int i = 0; i < sets; i++) {
+        length = 0;
+        MPI_Session_get_nth_pset(session, MPI_INFO_NULL, i, &length, name);
+        CHECK_EQUAL(length, strlen(expected[i]) + 1);
+        MPI_Session_get_nth_pset(session, MPI_INFO_NULL, i, &length, name);
+        CHECK(strcmp(name, expected[i]) == 0);
+    }
+    length = 4;
+    MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 0, &length, name);
+    CHECK(strcmp(name, "mpi") == 0 && length == 12);
+    MPI_Session_get_pset_info(session, "mpi://SELF", &info);
+    MPI_Info_get(info, "mpi_size", 15, value, &flag);
+    CHECK(flag && strcmp(value, "1") == 0);
+    MPI_Info_free(&info);
+}
+
+/* All members add up their numbers. */
+static void check_sum(MPI_Session session, const char *set, const char *tag)
+{
+    MPI_Group group, none;
+    MPI_Comm comm;
+    int rank, size, sum;
+
+    CHECK(MPI_Group_from_session_pset(session, "mpi://none", &none) == MPI_SUCCESS);
+    CHECK(none == MPI_GROUP_NULL);
+    MPI_Group_from_session_pset(session, set, &group);
+    MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    MPI_Group_free(&group);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
+    CHECK_EQUAL(sum, size * (size - 1) / 2);
+    MPI_Comm_free(&comm);
+}
+
+static void check_level(MPI_Session session)
+{
+    char value[32];
+    MPI_Info info;
+    int flag;
+
+    MPI_Session_get_info(session, &info);
+    MPI_Info_get(info, "thread_level", 31, value, &flag);
+    CHECK(flag && strcmp(value, "MPI_THREAD_FUNNELED") == 0);
+    MPI_Info_free(&info);
+}
+
+static void on_error(MPI_Session *session, int *code, ...)
+{
+    int class;
+
+    CHECK(*session != MPI_SESSION_NULL);
+    MPI_Error_class(*code, &class);
+    CHECK_EQUAL(class, MPI_ERR_ARG);
+    *code = -1; /* it is a copy */
+}
+
+static void check_errors(MPI_Session session)
+{
+    MPI_Errhandler handler, found;
+    char name[8];
+    int length = 8;
+
+    CHECK_EQUAL(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 2, &length, name), MPI_ERR_ARG);
+    MPI_Session_create_errhandler(on_error, &handler);
+    MPI_Session_set_errhandler(session, handler);
+    MPI_Session_get_errhandler(session, &found);
+    CHECK(found == handler);
+    MPI_Errhandler_free(&found);
+    MPI_Errhandler_free(&handler);
+    CHECK_EQUAL(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, -1, &length, name), MPI_ERR_ARG);
+    CHECK_EQUAL(MPI_Session_call_errhandler(session, MPI_ERR_ARG), MPI_SUCCESS);
+}
+
+static MPI_Session open_one(void)
+{
+    MPI_Session session;
+    MPI_Info info;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "thread_level", "MPI_THREAD_FUNNELED");
+    CHECK(MPI_Session_init(info, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS);
+    MPI_Info_free(&info);
+    return session;
+}
+
+static void close_one(MPI_Session session)
+{
+    CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS && session == MPI_SESSION_NULL);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Session first = open_one(), second;
+    int flag;
+
+    MPI_Initialized(&flag);
+    CHECK(!flag);
+    check_sets(first);
+    check_level(first);
+    check_sum(first, "mpi://WORLD", "first");
+    check_sum(first, "mpi://SELF", "self");
+    check_errors(first);
+    second = open_one();
+    close_one(first);
+    check_sum(second, "mpi://WORLD", "second");
+    close_one(second);
+
+    first = open_one(); /* again, and beside the world */
+    MPI_Init(&argc, &argv);
+    MPI_Initialized(&flag);
+    CHECK(flag);
+    check_sum(first, "mpi://world", "beside");
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    MPI_Finalized(&flag);
+    CHECK(flag);
+    check_sum(first, "mpi://WORLD", "after");
+    close_one(first);
+    return 0;
+}
