@@ -39,7 +39,7 @@
 
 #include "base/base.h"
 
-enum { XY_CHOOSE_PARAMETERS_MAX = 16, XY_CHOOSE_WORD_MAX = 127, XY_HISTORY_RECENT = 1000 };
+enum { XY_CHOOSE_PARAMETERS_MAX = 16, XY_CHOOSE_WORD_MAX = 127, XY_HISTORY_RECENT = 250 };
 
 typedef struct {
     const char *name;

@@ -46,11 +46,12 @@ bool mpi_plan_parse(const char *word, mpi_plan_t *plan);
 
 /* ---- Profiles (profile.c) ---- */
 
-/* What calls take by several algorithms, each alone: simulated. */
+/* What calls take by several algorithms, each alone: the one that ran first. */
 typedef struct {
     const xy_coll_algorithm_t *algorithm[XY_COLL_CANDIDATES_MAX];
     double seconds[XY_COLL_CANDIDATES_MAX];
     int count;
+    bool is_simulated; /* else by formulas */
 } mpi_ways_t;
 
 /* What a run by default did. */
@@ -61,11 +62,11 @@ typedef struct {
     double work;  /* see mpi_comm_auto_cores */
     xy_vjob_calls_t calls[XMPI_PROFILE_CALLS]; /* those that took the most time, with 0 seconds
                                                   where that is not known */
-    mpi_ways_t ways[XMPI_PROFILE_CALLS];       /* of each; none: formulas are used */
+    mpi_ways_t ways[XMPI_PROFILE_CALLS];       /* of each */
     size_t call_count;
 } mpi_profile_t;
 
-/* Keep those that matter of `calls` (of xy_vjob_calls_t). */
+/* Keep those that matter of `calls` (of xy_vjob_calls_t), with what their formulas say. */
 void mpi_profile_calls(mpi_profile_t *profile, const xy_vec_t *calls);
 xy_status_t mpi_profile_write(const mpi_profile_t *profile, const char *path);
 /* XY_ENOENT, in silence: there is none. A file that is none is said (one warning), and as if it was
@@ -107,8 +108,4 @@ xy_status_t mpi_adapt_choose(const mpi_adapt_t *adapt, mpi_adapt_choice_t *choic
 
 /* Seconds of a plan where the default takes `base`, and the relative error of that. */
 xy_candidate_t mpi_forecast(const mpi_adapt_t *adapt, const mpi_plan_t *plan, double base);
-/* The scheduled algorithms that could do these calls, but the one that did; how many. */
-int mpi_forecast_others(const xy_vjob_calls_t *calls,
-                        const xy_coll_algorithm_t *list[XY_COLL_CANDIDATES_MAX]);
-
 #endif

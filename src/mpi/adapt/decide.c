@@ -8,8 +8,7 @@
 enum {
     MEASURED_MAX = 48, /* plans: the first that were tried */
     PLANS_MAX = 192,
-    CALLS = 8,   /* whose algorithms are looked at: those that took the most time */
-    RECENT = 250 /* runs that count */
+    CALLS = 8 /* whose algorithms are looked at: those that took the most time */
 };
 
 /* A forecast may be as wrong as this once there are measured times, which count then. */
@@ -37,18 +36,13 @@ static const xy_run_t *run_at(const mpi_adapt_t *a, size_t i)
     return &XY_VEC_AT(&a->history->runs, xy_run_t, i);
 }
 
-static size_t first_recent(const mpi_adapt_t *a)
-{
-    return a->history->runs.count > RECENT ? a->history->runs.count - RECENT : 0;
-}
-
 /* The mean time of the default; 0: it was not measured. */
 static double find_base(const mpi_adapt_t *a, size_t *runs_p)
 {
     double sum = 0;
     size_t n = 0;
 
-    for (size_t i = first_recent(a); i < a->history->runs.count; i++)
+    for (size_t i = 0; i < a->history->runs.count; i++)
         if (strcmp(run_at(a, i)->alternative, XMPI_ADAPT_DEFAULT) == 0) {
             sum += log(run_at(a, i)->measured);
             n++;
@@ -98,7 +92,7 @@ static void add_measured(deciding_t *d)
 
     add_plan(d, &plan);
     d->candidates[0].error = 0;
-    for (size_t i = first_recent(a); i < a->history->runs.count && d->count < MEASURED_MAX; i++)
+    for (size_t i = 0; i < a->history->runs.count && d->count < MEASURED_MAX; i++)
         if (mpi_plan_parse(run_at(a, i)->alternative, &plan))
             add_plan(d, &plan);
     d->measured = d->count;
@@ -106,14 +100,14 @@ static void add_measured(deciding_t *d)
         d->candidates[i].error = MEASURED_ERROR;
 }
 
-/* The recent runs, with what is predicted for them now: predictions begin with the mean time of
+/* The runs, with what is predicted for them now: predictions begin with the mean time of
  * the default, which changes. Plans that are none now only count as time. */
 static xy_status_t take_runs(deciding_t *d)
 {
     const mpi_adapt_t *a = d->adapt;
 
     d->history.runs = XY_VEC_INIT(xy_run_t);
-    for (size_t i = first_recent(a); i < a->history->runs.count; i++) {
+    for (size_t i = 0; i < a->history->runs.count; i++) {
         xy_run_t run = *run_at(a, i);
         size_t plan = find_plan(d, run.alternative);
 
@@ -154,18 +148,19 @@ static mpi_plan_t with_algorithm(const mpi_plan_t *plan, const xy_vjob_calls_t *
     return p;
 }
 
-static void add_algorithms(deciding_t *d, const mpi_plan_t *plan, const xy_vjob_calls_t *c)
+static void add_algorithms(deciding_t *d, const mpi_plan_t *plan, size_t call)
 {
-    const xy_coll_algorithm_t *others[XY_COLL_CANDIDATES_MAX];
-    int n = (d->adapt->fixed >> c->collective & 1) == 0 ? mpi_forecast_others(c, others) : 0;
+    const xy_vjob_calls_t *c = &d->adapt->profile->calls[call];
+    const mpi_ways_t *ways = &d->adapt->profile->ways[call];
+    int n = (d->adapt->fixed >> c->collective & 1) == 0 ? ways->count : 0;
     mpi_plan_t p;
 
     if (find_pick(plan, c) != NULL) {
         p = with_algorithm(plan, c, NULL);
         add_plan(d, &p);
     }
-    for (int i = 0; i < n; i++) {
-        p = with_algorithm(plan, c, others[i]);
+    for (int i = 1; i < n; i++) {
+        p = with_algorithm(plan, c, ways->algorithm[i]);
         add_plan(d, &p);
     }
 }
@@ -191,7 +186,7 @@ static void add_neighbours(deciding_t *d, const mpi_plan_t *plan)
     if (plan->is_placed || profile->gain < 1 - GAIN)
         add_plan(d, &p);
     for (size_t i = 0; i < profile->call_count && i < CALLS; i++)
-        add_algorithms(d, plan, &profile->calls[i]);
+        add_algorithms(d, plan, i);
     if (!has_nonblocking(profile))
         return;
     p = *plan;

@@ -22,61 +22,6 @@
 #define UNSEEN    0.05
 #define LEAST     0.05 /* of the default: no plan is expected to take less */
 
-/* ---- Formulas ---- */
-
-/* Ranks lie on their nodes one after the other. False: memory ran out. */
-static bool make_request(const xy_vjob_calls_t *c, xy_coll_request_t *q, int **nodes_p)
-{
-    uint64_t element = c->bytes > 0 && c->bytes % 8 == 0 ? 8 : 1;
-
-    *q = (xy_coll_request_t){.collective = c->collective,
-                             .procs = c->procs,
-                             .count = c->bytes / element,
-                             .element = element,
-                             .is_commutative = true,
-                             .is_nonblocking = c->is_nonblocking};
-    *nodes_p = xy_malloc((size_t)c->procs * sizeof(int));
-    for (int r = 0; *nodes_p != NULL && r < c->procs; r++)
-        (*nodes_p)[r] = (int)((int64_t)r * c->nodes / c->procs);
-    q->nodes = *nodes_p;
-    return *nodes_p != NULL;
-}
-
-static int list_candidates(const xy_vjob_calls_t *c,
-                           xy_coll_candidate_t list[XY_COLL_CANDIDATES_MAX])
-{
-    xy_coll_request_t q;
-    int *nodes, n = 0;
-
-    if (make_request(c, &q, &nodes))
-        n = xy_coll_candidates(&q, &c->link, list);
-    xy_free(nodes);
-    return n;
-}
-
-static double seconds_of(const xy_coll_candidate_t *list, int n, const xy_coll_algorithm_t *a)
-{
-    for (int i = 0; i < n; i++)
-        if (list[i].algorithm == a && list[i].is_applicable)
-            return list[i].seconds;
-    return 0;
-}
-
-int mpi_forecast_others(const xy_vjob_calls_t *calls,
-                        const xy_coll_algorithm_t *others[XY_COLL_CANDIDATES_MAX])
-{
-    xy_coll_candidate_t list[XY_COLL_CANDIDATES_MAX];
-    int n = list_candidates(calls, list), count = 0;
-
-    for (int i = 0; i < n; i++) {
-        const xy_coll_algorithm_t *a = list[i].algorithm;
-
-        if (list[i].is_applicable && !a->is_direct && a != calls->algorithm)
-            others[count++] = a;
-    }
-    return count;
-}
-
 /* ---- The run ---- */
 
 typedef struct {
@@ -90,13 +35,13 @@ static void change(forecast_t *f, double by, double error)
 }
 
 /* Seconds of such calls in the run; by the formula where they were not measured. */
-static double time_of(const xy_vjob_calls_t *c)
+static double time_of(const mpi_profile_t *p, size_t i)
 {
-    xy_coll_candidate_t list[XY_COLL_CANDIDATES_MAX];
+    const xy_vjob_calls_t *c = &p->calls[i];
 
-    if (c->seconds > 0)
+    if (c->seconds > 0 || p->ways[i].count == 0)
         return c->seconds;
-    return (double)c->calls * seconds_of(list, list_candidates(c, list), c->algorithm);
+    return (double)c->calls * p->ways[i].seconds[0];
 }
 
 static bool is_any(const xy_vjob_calls_t *c)
@@ -123,7 +68,7 @@ static double time_of_all(const mpi_profile_t *p, bool (*is_meant)(const xy_vjob
     double sum = 0;
 
     for (size_t i = 0; i < p->call_count; i++)
-        sum += is_meant(&p->calls[i]) ? time_of(&p->calls[i]) : 0;
+        sum += is_meant(&p->calls[i]) ? time_of(p, i) : 0;
     return sum;
 }
 
@@ -135,36 +80,23 @@ static double felt(const mpi_profile_t *p, double base, double seconds)
     return all > p->share * base ? seconds * p->share * base / all : seconds;
 }
 
-static double simulated(const mpi_ways_t *ways, const xy_coll_algorithm_t *a)
-{
-    for (int i = 0; i < ways->count; i++)
-        if (ways->algorithm[i] == a)
-            return ways->seconds[i];
-    return 0;
-}
-
 /* How much longer the calls take by another algorithm; 0: not known. The error is of their time by
  * it. Calls that follow each other closely may overlap, and by another algorithm they may not: two
  * deviations up is where each takes what it takes alone. */
 static double ratio_of(const xy_vjob_calls_t *c, const mpi_ways_t *ways,
                        const xy_coll_algorithm_t *a, double *error_p)
 {
-    xy_coll_candidate_t list[XY_COLL_CANDIDATES_MAX];
-    double now = simulated(ways, c->algorithm), then = simulated(ways, a);
-    double alone = (double)c->calls * now;
-    int n;
+    double alone;
 
-    *error_p = SIMULATED;
-    if (now > 0 && then > 0) {
-        if (c->seconds > 0 && alone > c->seconds)
-            *error_p += (alone / c->seconds - 1) / 2;
-        return then / now;
-    }
-    n = list_candidates(c, list);
-    now = seconds_of(list, n, c->algorithm);
-    then = seconds_of(list, n, a);
-    *error_p = FORMULA;
-    return now > 0 ? then / now : 0;
+    *error_p = ways->is_simulated ? SIMULATED : FORMULA;
+    for (int i = 1; i < ways->count; i++)
+        if (ways->algorithm[i] == a && ways->seconds[0] > 0) {
+            alone = (double)c->calls * ways->seconds[0];
+            if (ways->is_simulated && c->seconds > 0 && alone > c->seconds)
+                *error_p += (alone / c->seconds - 1) / 2;
+            return ways->seconds[i] / ways->seconds[0];
+        }
+    return 0;
 }
 
 static void forecast_pick(const mpi_profile_t *p, const xy_coll_pick_t *pick, forecast_t *f)
@@ -177,7 +109,7 @@ static void forecast_pick(const mpi_profile_t *p, const xy_coll_pick_t *pick, fo
             xy_coll_step(c->bytes) != pick->step)
             continue;
         ratio = ratio_of(c, &p->ways[i], pick->algorithm, &error);
-        seconds = felt(p, f->base, time_of(c));
+        seconds = felt(p, f->base, time_of(p, i));
         if (ratio > 0)
             change(f, seconds * (ratio - 1),
                    error * seconds * ratio + (c->seconds > 0 ? 0 : VAGUE * seconds));

@@ -12,7 +12,8 @@
  *        |         |  nodes     |   |    nonblocking
  *        |         ranks        |   seconds of all
  *        collective             calls
- *   way ring 0.0002       such a call alone, by this algorithm
+ *   ways simulated                   or formula
+ *   way recursive-doubling 0.0001    such a call alone, by this algorithm
  *   end
  */
 #include <errno.h>
@@ -43,6 +44,7 @@ static xy_status_t print(const void *arg, FILE *file)
                 xy_format_double(c->seconds, n[0]), c->is_nonblocking, c->algorithm->name,
                 xy_format_double(c->link.alpha, n[1]), xy_format_double(c->link.beta, n[2]),
                 xy_format_double(c->link.gamma, n[3]), xy_format_double(c->link.copy, n[4]));
+        fprintf(file, "ways %s\n", p->ways[i].is_simulated ? "simulated" : "formula");
         for (int k = 0; k < p->ways[i].count; k++)
             fprintf(file, "way %s %s\n", p->ways[i].algorithm[k]->name,
                     xy_format_double(p->ways[i].seconds[k], n[0]));
@@ -128,6 +130,9 @@ static bool parse_line(char *line, mpi_profile_t *p, bool *is_over)
         return parse_time(words[1], &p->gain) && p->gain <= 1;
     if (n == 2 && strcmp(words[0], "work") == 0)
         return parse_time(words[1], &p->work);
+    if (n == 2 && strcmp(words[0], "ways") == 0 && p->call_count > 0)
+        return (p->ways[p->call_count - 1].is_simulated = strcmp(words[1], "simulated") == 0) ||
+               strcmp(words[1], "formula") == 0;
     if (n == 3 && strcmp(words[0], "way") == 0)
         return parse_way(words, p);
     return n == WORDS && strcmp(words[0], "call") == 0 && parse_call(words, p);
@@ -160,6 +165,56 @@ xy_status_t mpi_profile_read(const char *path, mpi_profile_t *profile)
 
 /* ---- From a run ---- */
 
+/* Ranks lie on their nodes one after the other. False: memory ran out. */
+static bool make_request(const xy_vjob_calls_t *c, xy_coll_request_t *q, int **nodes_p)
+{
+    uint64_t element = c->bytes > 0 && c->bytes % 8 == 0 ? 8 : 1;
+
+    *q = (xy_coll_request_t){.collective = c->collective,
+                             .procs = c->procs,
+                             .count = c->bytes / element,
+                             .element = element,
+                             .is_commutative = true,
+                             .is_nonblocking = c->is_nonblocking};
+    *nodes_p = xy_malloc((size_t)c->procs * sizeof(int));
+    for (int r = 0; *nodes_p != NULL && r < c->procs; r++)
+        (*nodes_p)[r] = (int)((int64_t)r * c->nodes / c->procs);
+    q->nodes = *nodes_p;
+    return *nodes_p != NULL;
+}
+
+static int list_candidates(const xy_vjob_calls_t *c,
+                           xy_coll_candidate_t list[XY_COLL_CANDIDATES_MAX])
+{
+    xy_coll_request_t q;
+    int *nodes, n = 0;
+
+    if (make_request(c, &q, &nodes))
+        n = xy_coll_candidates(&q, &c->link, list);
+    xy_free(nodes);
+    return n;
+}
+
+/* The one that ran, then the others that could. Those of other libraries have no formulas, their
+ * messages are counted: only where they are few. */
+static void list_ways(const xy_vjob_calls_t *c, mpi_ways_t *ways)
+{
+    xy_coll_candidate_t list[XY_COLL_CANDIDATES_MAX];
+    int n = list_candidates(c, list);
+
+    *ways = (mpi_ways_t){.algorithm = {c->algorithm}, .count = 1};
+    for (int i = 0; i < n; i++) {
+        const xy_coll_algorithm_t *a = list[i].algorithm;
+
+        if (a == c->algorithm) {
+            ways->seconds[0] = list[i].seconds;
+        } else if (list[i].is_applicable && !a->is_direct && ways->count < XY_COLL_CANDIDATES_MAX) {
+            ways->algorithm[ways->count] = a;
+            ways->seconds[ways->count++] = list[i].seconds;
+        }
+    }
+}
+
 static double weight(const xy_vjob_calls_t *c)
 {
     double each = c->link.alpha + (double)c->bytes * c->link.beta;
@@ -181,6 +236,8 @@ void mpi_profile_calls(mpi_profile_t *profile, const xy_vec_t *calls)
     if (n > 1)
         qsort(calls->data, n, sizeof(xy_vjob_calls_t), heaviest_first);
     profile->call_count = n < XMPI_PROFILE_CALLS ? n : XMPI_PROFILE_CALLS;
-    for (size_t i = 0; i < profile->call_count; i++)
+    for (size_t i = 0; i < profile->call_count; i++) {
         profile->calls[i] = XY_VEC_AT(calls, xy_vjob_calls_t, i);
+        list_ways(&profile->calls[i], &profile->ways[i]);
+    }
 }

@@ -353,22 +353,19 @@ static xy_status_t find_gain(const mpi_launch_values_t *values, const xy_matrix_
  * takes little: at most so many messages. */
 static xy_status_t try_algorithms(mpi_profile_t *profile)
 {
-    const xy_coll_algorithm_t *list[XY_COLL_CANDIDATES_MAX + 1];
     int64_t left = TRIED_MESSAGES;
     xy_status_t st = XY_OK;
 
     for (size_t i = 0; i < profile->call_count; i++) {
         const xy_vjob_calls_t *c = &profile->calls[i];
         mpi_ways_t *ways = &profile->ways[i];
-        int n = mpi_forecast_others(c, list);
 
-        list[n++] = c->algorithm;
-        left -= n * (int64_t)c->procs * c->procs;
-        for (int k = 0; left >= 0 && k < n && k < XY_COLL_CANDIDATES_MAX && st == XY_OK; k++) {
-            ways->algorithm[k] = list[k];
-            st = mpi_virtual_try(c, list[k], &ways->seconds[k]);
-            ways->count = k + 1;
-        }
+        left -= ways->count * (int64_t)c->procs * c->procs;
+        if (left < 0)
+            break;
+        for (int k = 0; k < ways->count && st == XY_OK; k++)
+            st = mpi_virtual_try(c, ways->algorithm[k], &ways->seconds[k]);
+        ways->is_simulated = true;
     }
     return st;
 }
