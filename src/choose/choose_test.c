@@ -251,6 +251,48 @@ static void test_memory(void **state)
         assert_null(testing_fail_fault(&k, xy_choose(&q, of, &choice)));
 }
 
+/* A settled choice tries nothing, whatever may be lost. */
+static void test_settled(void **state)
+{
+    xy_parameter_t n = {"n", 1000};
+    xy_candidate_t c[] = {{"a", 1, 0.01}, {"b", 1.01, 0.5}};
+    xy_choose_t q = ask_for(c, 2, &n, NULL);
+    xy_estimate_of_t of[2];
+    xy_choice_t choice;
+
+    (void)state;
+    q.loss = 10;
+    assert_int_equal(xy_choose(&q, of, &choice), XY_OK);
+    assert_int_equal(choice.chosen, 1);
+    assert_true(choice.is_trial);
+    q.is_settled = true;
+    assert_int_equal(xy_choose(&q, of, &choice), XY_OK);
+    assert_int_equal(choice.chosen, 0);
+    assert_false(choice.is_trial);
+}
+
+/* What runs without noise tell is taken for what it is. */
+static void test_noise(void **state)
+{
+    xy_parameter_t n = {"n", 1000};
+    xy_candidate_t c[] = {{"a", 1, 0.1}, {"b", 1, 0.1}};
+    xy_history_t h = {.runs = XY_VEC_INIT(xy_run_t)};
+    xy_choose_t q = ask_for(c, 2, &n, &h);
+    xy_estimate_of_t of[2];
+    xy_choice_t choice;
+
+    (void)state;
+    add(&h, &q, 0, 1.02, 0);
+    add(&h, &q, 1, 1.01, 0);
+    assert_int_equal(xy_choose(&q, of, &choice), XY_OK);
+    assert_true(choice.sure < 0.6);
+    q.noise = 1e-3;
+    assert_int_equal(xy_choose(&q, of, &choice), XY_OK);
+    assert_int_equal(choice.chosen, 1);
+    assert_true(choice.sure > 0.999 && fabs(of[1].seconds - 1.01) < 1e-3);
+    xy_vec_cleanup(&h.runs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +304,8 @@ int main(void)
         cmocka_unit_test(test_gains_over_reference),
         cmocka_unit_test(test_trials_pay),
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_settled),
+        cmocka_unit_test(test_noise),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

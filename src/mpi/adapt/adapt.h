@@ -59,7 +59,6 @@ typedef struct {
     double share; /* of its time that is not computing, 0 to 1 */
     double gain;  /* what messages cost when placed by the matrix, relative to the default; 1: no
                      gain, or not known */
-    double work;  /* see mpi_comm_auto_cores */
     xy_vjob_calls_t calls[XMPI_PROFILE_CALLS]; /* those that took the most time, with 0 seconds
                                                   where that is not known */
     mpi_ways_t ways[XMPI_PROFILE_CALLS];       /* of each */

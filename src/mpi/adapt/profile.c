@@ -5,7 +5,6 @@
  *   xylem-profile 1
  *   share 0.4
  *   gain 0.7
- *   work 0
  *   call allreduce 64 4 1048576 100 0.02 1 recursive-doubling 1e-06 1e-10 1e-10 1e-10
  *        |         |  | |       |   |    | |                  alpha beta  gamma copy
  *        |         |  | bytes   |   |    | algorithm
@@ -34,8 +33,8 @@ static xy_status_t print(const void *arg, FILE *file)
     const mpi_profile_t *p = arg;
     char n[8][32];
 
-    fprintf(file, "xylem-profile 1\nshare %s\ngain %s\nwork %s\n", xy_format_double(p->share, n[0]),
-            xy_format_double(p->gain, n[1]), xy_format_double(p->work, n[2]));
+    fprintf(file, "xylem-profile 1\nshare %s\ngain %s\n", xy_format_double(p->share, n[0]),
+            xy_format_double(p->gain, n[1]));
     for (size_t i = 0; i < p->call_count; i++) {
         const xy_vjob_calls_t *c = &p->calls[i];
 
@@ -128,8 +127,6 @@ static bool parse_line(char *line, mpi_profile_t *p, bool *is_over)
         return parse_time(words[1], &p->share) && p->share <= 1;
     if (n == 2 && strcmp(words[0], "gain") == 0)
         return parse_time(words[1], &p->gain) && p->gain <= 1;
-    if (n == 2 && strcmp(words[0], "work") == 0)
-        return parse_time(words[1], &p->work);
     if (n == 2 && strcmp(words[0], "ways") == 0 && p->call_count > 0)
         return (p->ways[p->call_count - 1].is_simulated = strcmp(words[1], "simulated") == 0) ||
                strcmp(words[1], "formula") == 0;

@@ -73,8 +73,8 @@ static void mix_file(uint64_t *hash, const char *path)
 
 static void mix_options(uint64_t *hash, const mpi_launch_values_t *v)
 {
-    long numbers[] = {v->threads_per_rank, v->workers, v->progress_priority, (long)v->eager,
-                      v->oversubscribe};
+    long numbers[] = {v->threads_per_rank, v->workers,       v->progress_priority, (long)v->eager,
+                      v->oversubscribe,    v->trace != NULL, v->monitor != NULL};
 
     mix_bytes(hash, numbers, sizeof(numbers));
     mix(hash, v->cores);
@@ -393,7 +393,6 @@ static xy_status_t note_profile(const mpi_launch_values_t *values, mpi_job_t *jo
     }
     if (st == XY_OK) {
         profile.share = is_virtual ? mpi_virtual_share() : fmin(1, sending_seconds(m) / seconds);
-        profile.work = is_virtual ? 0 : nbc_measured(job);
         st = xy_make_directories(all.matrix);
     }
     if (st == XY_OK && profile.gain < 1)
@@ -419,7 +418,10 @@ void mpi_launch_adapt_note(const mpi_launch_values_t *values, mpi_job_t *job)
 
     if (!all.is_on || !all.learns || !(seconds > 0))
         return;
-    /* What fails is said; the job itself has ended well. */
-    if (!all.counts || note_profile(values, job, seconds) == XY_OK)
+    /* What fails is said; the job itself has ended well. Counting takes real time, and would make
+     * the default seem slower than it is. */
+    if (all.counts && note_profile(values, job, seconds) != XY_OK)
+        return;
+    if (!all.counts || is_virtual)
         xy_history_append(all.history, &run, 1);
 }
