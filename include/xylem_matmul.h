@@ -39,7 +39,10 @@ typedef struct {
                                    cores as mpiexec places them */
     const char *costs;          /* file of `xylem calibrate`; NULL: what is stored for the machine,
                                    or, where nothing is, the simulator's own figures */
-    int learns;                 /* not 0: store the time of the run for later choices */
+    double share; /* of the time of all products so far, for predictions: one that would
+                     take longer waits for later calls, and until then "cartesian"
+                     is used; 0: 0.01; INFINITY: predict always */
+    int learns;   /* not 0: store the time of the run for later choices */
 } xylem_matmul_options;
 
 /* 0, or a number other than 0 on all ranks; then rank 0 says why on standard error: a size below 1,

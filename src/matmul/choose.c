@@ -3,10 +3,15 @@
  * Which algorithm is the fastest here: predictions for xylem_choose(). Rank 0 keeps the machine and
  * the predictions of its last products, with MPI_COMM_SELF, until MPI_Finalize: a program that
  * multiplies matrices of one size again and again predicts once.
+ *
+ * Predictions take at most a small part of the time of all products: for small ones on many ranks
+ * they wait until enough has been computed.
  */
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "matmul/matmul.h"
 
@@ -21,6 +26,7 @@ typedef struct {
     matmul_size_t size;
     int block;
     uint64_t speeds; /* and the rest of the options: a hash */
+    double speed;    /* of the ranks, where none are given */
     double seconds[MATMUL_ALGORITHMS];
 } known_t;
 
@@ -30,6 +36,7 @@ typedef struct {
     matmul_place_t place;
     known_t known[KEPT];
     int next;
+    double ran, spent; /* seconds of all products and of all predictions */
 } kept_t;
 
 static int free_kept(MPI_Comm comm, int key, void *value, void *extra)
@@ -96,27 +103,72 @@ static matmul_place_t *find_place(kept_t *kept, const xylem_matmul_options *o, i
     return kept->is_open ? &kept->place : NULL;
 }
 
-static const double *predict(kept_t *kept, const matmul_t *p, const matmul_place_t *place)
+static uint64_t hash_speeds(const matmul_t *p, const xylem_matmul_options *o)
 {
-    uint64_t h = hash(1, p->speeds, (size_t)p->ranks * sizeof(*p->speeds));
-    known_t *k = kept->known;
+    uint64_t h = o->speeds != NULL ? hash(1, p->speeds, (size_t)p->ranks * sizeof(*p->speeds)) : 2;
 
-    h = hash(h, &p->sum, sizeof(p->sum)) + (p->platform != NULL);
-    for (; k < kept->known + KEPT; k++)
+    return hash(h, &p->sum, sizeof(p->sum)) + (o->kernel != NULL);
+}
+
+static const known_t *find_known(const kept_t *kept, const matmul_t *p,
+                                 const xylem_matmul_options *o)
+{
+    uint64_t h = hash_speeds(p, o);
+
+    if (!kept->is_open || kept->options != hash_place(o, p->ranks))
+        return NULL;
+    for (const known_t *k = kept->known; k < kept->known + KEPT; k++)
         if (k->size.m == p->size.m && k->size.n == p->size.n && k->size.k == p->size.k &&
             k->block == p->block && k->speeds == h)
-            return k->seconds;
-    k = &kept->known[kept->next];
+            return k;
+    return NULL;
+}
+
+static double own_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* NULL: it was said why. */
+static const known_t *predict(kept_t *kept, matmul_t *p, const xylem_matmul_options *o)
+{
+    double start = own_seconds();
+    const matmul_place_t *place = find_place(kept, o, p->ranks);
+    known_t *k = &kept->known[kept->next];
+
+    if (place == NULL)
+        return NULL;
     kept->next = (kept->next + 1) % KEPT;
-    *k = (known_t){.size = p->size, .block = p->block, .speeds = h};
+    *k = (known_t){.size = p->size, .block = p->block, .speeds = hash_speeds(p, o)};
+    matmul_take_model(p, o, place);
+    k->speed = p->speeds[0];
     matmul_estimate_all(p, matmul_algorithms, MATMUL_ALGORITHMS, place, k->seconds);
-    return k->seconds;
+    kept->spent += own_seconds() - start;
+    return k;
+}
+
+/* Whether a prediction takes a small part of the products that were computed and of this one, of
+ * which only the sum of all work and the way out of rank 0 is known. */
+static bool is_worth_it(const kept_t *kept, const matmul_t *p, const xylem_matmul_options *o)
+{
+    static const double of_message = 2e-6;
+    double m = p->size.m, n = p->size.n, k = p->size.k, speed = 0, least, takes;
+
+    for (int i = 0; i < p->ranks; i++)
+        speed += p->speeds[i];
+    least = 2 * m * n * k / speed + 8 * (m + n) * k * p->per_byte;
+    takes = of_message * p->ranks * (k / p->block + 16);
+    return kept->spent + takes <= (o->share > 0 ? o->share : 0.01) * (kept->ran + least);
 }
 
 /* ---- Choosing ---- */
 
 /* The problem that xylem_choose() is asked, with what it points to. */
 struct matmul_choice {
+    kept_t *kept;
     double seconds[MATMUL_ALGORITHMS];
     xylem_parameter parameters[4];
     xylem_alternative alternatives[MATMUL_ALGORITHMS];
@@ -158,22 +210,34 @@ int matmul_choose(matmul_t *p, const xylem_matmul_options *o, matmul_choice_t **
 {
     kept_t *kept = find_kept();
     matmul_choice_t *q = calloc(1, sizeof(*q));
-    matmul_place_t *place = kept != NULL ? find_place(kept, o, p->ranks) : NULL;
+    const known_t *known = kept != NULL ? find_known(kept, p, o) : NULL;
 
-    if (place == NULL || q == NULL) {
-        free(q);
+    *choice_p = q;
+    if (kept == NULL || q == NULL) {
+        fprintf(stderr, "xylem_matmul: no memory\n");
         return -1;
     }
-    matmul_take_model(p, o, place);
-    memcpy(q->seconds, predict(kept, p, place), sizeof(q->seconds));
+    q->kept = kept;
+    /* A machine or costs that cannot be read are an error of the first call. */
+    if ((o->machine != NULL || o->costs != NULL) && find_place(kept, o, p->ranks) == NULL)
+        return -1;
+    if (known == NULL && !is_worth_it(kept, p, o))
+        return matmul_find("cartesian");
+    known = known != NULL ? known : predict(kept, p, o);
+    if (known == NULL)
+        return -1;
+    for (int i = 0; o->speeds == NULL && i < p->ranks; i++)
+        p->speeds[i] = known->speed;
+    memcpy(q->seconds, known->seconds, sizeof(q->seconds));
     fill(p, q);
-    *choice_p = q;
     return xylem_choose(&q->problem, &q->choice) == 0 ? q->choice.chosen : -1;
 }
 
-void matmul_chosen(matmul_choice_t *q, double seconds)
+void matmul_chosen(matmul_choice_t *q, double seconds, bool learns)
 {
-    (void)xylem_chosen(&q->problem, &q->choice, seconds);
+    q->kept->ran += seconds;
+    if (learns && q->problem.name != NULL)
+        (void)xylem_chosen(&q->problem, &q->choice, seconds);
 }
 
 void matmul_choice_free(matmul_choice_t *q)

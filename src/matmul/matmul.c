@@ -54,7 +54,7 @@ void matmul_take_model(matmul_t *p, const xylem_matmul_options *o, const matmul_
         set_speeds(p, speed);
 }
 
-static int find(const char *name)
+int matmul_find(const char *name)
 {
     for (int i = 0; i < MATMUL_ALGORITHMS; i++)
         if (strcmp(matmul_algorithms[i]->name, name) == 0)
@@ -81,7 +81,7 @@ static double predict(const char *algorithm, const matmul_size_t *size, int rank
                       double (*how)(const matmul_t *p, const matmul_algorithm_t *algorithm,
                                     const matmul_place_t *place))
 {
-    int i = find(algorithm);
+    int i = matmul_find(algorithm);
     matmul_place_t place;
     matmul_t p;
     double seconds = 0;
@@ -151,7 +151,7 @@ static bool has_speeds(const matmul_t *p, const xylem_matmul_options *o)
 
 static int find_named(const matmul_t *p, const char *name)
 {
-    int i = find(name);
+    int i = matmul_find(name);
 
     if (i < 0)
         fprintf(stderr,
@@ -185,8 +185,8 @@ static int run(const matmul_t *p, int i, bool learns, matmul_choice_t *choice)
 
     if (failed && p->rank == 0)
         fprintf(stderr, "xylem_matmul: no memory for %s\n", matmul_algorithms[i]->name);
-    if (!failed && choice != NULL && learns)
-        matmul_chosen(choice, MPI_Wtime() - start);
+    if (!failed && choice != NULL)
+        matmul_chosen(choice, MPI_Wtime() - start, learns);
     return failed;
 }
 

@@ -193,11 +193,13 @@ enum { MATMUL_ALGORITHMS = 5 };
 /* The cheap ones to predict come first. */
 extern const matmul_algorithm_t *const matmul_algorithms[MATMUL_ALGORITHMS];
 
+int matmul_find(const char *name); /* its number; -1: there is none */
+
 /* On rank 0: the number of the algorithm, or -1, which was said. What was predicted is kept for
- * later calls until MPI_Finalize. With `learns` the caller tells how long it took. */
+ * later calls until MPI_Finalize. The caller tells how long the product took. */
 typedef struct matmul_choice matmul_choice_t;
 int matmul_choose(matmul_t *p, const xylem_matmul_options *o, matmul_choice_t **choice_p);
-void matmul_chosen(matmul_choice_t *choice, double seconds);
+void matmul_chosen(matmul_choice_t *choice, double seconds, bool learns);
 void matmul_choice_free(matmul_choice_t *choice); /* NULL is fine */
 
 #endif

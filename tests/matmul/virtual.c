@@ -9,8 +9,9 @@
  * different speeds. The kernel computes nothing and takes its virtual time. A line for each
  * algorithm has what it was predicted to take and what it took, the time from a common start to the
  * end of rank 0; a line for each instance what was chosen, what was the best, their times, and the
- * processor time of the predictions as a part of the run. MATMUL_LOSS and MATMUL_ERROR: fail where
- * the mean loss or the error of a simulation exceeds so many percent.
+ * processor time of the predictions as a part of the run. MATMUL_LOSS, MATMUL_ERROR and
+ * MATMUL_PREDICTED: fail where the mean loss, the error of a simulation or that of a prediction
+ * exceeds so many percent.
  */
 #include <math.h>
 #include <stdint.h>
@@ -43,7 +44,7 @@ static void kernel(int m, int n, int k, const double *a, int lda, const double *
 typedef struct {
     int n, rank, ranks;
     double *a, *b, *c;
-    double worst; /* error of a simulation */
+    double worst, predicted; /* the largest error of a simulation, of a prediction */
 } instance_t;
 
 /* Of this processor, not of the machine that is simulated. */
@@ -108,6 +109,7 @@ static double compare(instance_t *x, xylem_matmul_options o, int *is_same_p)
         if (x->rank == 0)
             printf("  %s: %.4g s predicted, %.4g s\n", o.algorithm, expected, took);
         check_simulation(x, &o, took);
+        x->predicted = fmax(x->predicted, fabs(expected / took - 1));
         if (took < least) {
             least = took;
             best = o.algorithm;
@@ -185,8 +187,10 @@ int main(int argc, char **argv)
         printf("%d ranks: %d of %d are the best, mean loss %.2f %%\n", x.ranks, same, instances,
                100 * loss / instances);
     if (x.worst > 0)
-        printf("simulations differ by up to %.3g %%\n", 100 * x.worst);
+        printf("simulations differ by up to %.3g %%, predictions by up to %.3g %%\n", 100 * x.worst,
+               100 * x.predicted);
     free(speeds);
     MPI_Finalize();
-    return 100 * loss / instances > limit("MATMUL_LOSS") || 100 * x.worst > limit("MATMUL_ERROR");
+    return 100 * loss / instances > limit("MATMUL_LOSS") || 100 * x.worst > limit("MATMUL_ERROR") ||
+           100 * x.predicted > limit("MATMUL_PREDICTED");
 }

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Matrix products by all algorithms on the cores that are here, and which one is chosen before:
+ *
+ *   mpiexec -n P matmul SEED INSTANCES REPETITIONS LEAST MOST
+ *
+ * Ranks share cores as mpiexec places them, and have different speeds: a rank of speed 1/3 computes
+ * each of its products three times. The chooser knows the machine, the speeds (from one product of
+ * one rank alone, before) and what adding two elements takes, likewise. All algorithms of an
+ * instance run one after the other, in turns. Printed are one line for each of them, with the least
+ * time of all turns, and the choice:
+ *
+ *   n,ranks,algorithm,predicted,measured,chosen
+ */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <xylem_matmul.h>
+
+enum { ALGORITHMS = 5, SIDE = 256 };
+
+static uint64_t state;
+
+static double uniform(void)
+{
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+    return (double)(state * UINT64_C(0x2545f4914f6cdd1d) >> 11) * 0x1p-53;
+}
+
+static double *make(size_t count)
+{
+    double *x = malloc((count + 1) * sizeof(*x));
+
+    if (x == NULL)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    for (size_t i = 0; i < count; i++)
+        x[i] = (double)(i % 13) - 6;
+    return x;
+}
+
+static void multiply(int m, int n, int k, const double *a, int lda, const double *b, int ldb,
+                     double *restrict c, int ldc)
+{
+    for (int i = 0; i < m; i++)
+        for (int l = 0; l < k; l++)
+            for (int j = 0; j < n; j++)
+                c[i * ldc + j] += a[i * lda + l] * b[l * ldb + j];
+}
+
+/* A slow rank does the same again, into memory that does not count. */
+static void kernel(int m, int n, int k, const double *a, int lda, const double *b, int ldb,
+                   double *c, int ldc, void *arg)
+{
+    int again = *(const int *)arg;
+    double *scratch = again > 0 ? make((size_t)m * (size_t)n) : NULL;
+
+    for (int i = 0; i < again; i++)
+        multiply(m, n, k, a, lda, b, ldb, scratch, n);
+    free(scratch);
+    multiply(m, n, k, a, lda, b, ldb, c, ldc);
+}
+
+/* ---- What this core does in a second ---- */
+
+typedef struct {
+    double speed, sum; /* flop/s; seconds of a sum */
+} core_t;
+
+static core_t measure_core(void)
+{
+    size_t count = (size_t)SIDE * SIDE;
+    double *a = make(count), *b = make(count), *c = make(count);
+    core_t core = {0, INFINITY};
+
+    for (int turn = 0; turn < 5; turn++) {
+        double start = MPI_Wtime(), middle, end;
+
+        multiply(SIDE, SIDE, SIDE / 2, a, SIDE, b, SIDE, c, SIDE);
+        middle = MPI_Wtime();
+        for (int again = 0; again < 8; again++)
+            for (size_t i = 0; i < count; i++)
+                c[i] += (again % 2 == 0 ? 1 : -1) * a[i];
+        end = MPI_Wtime();
+        core.speed = fmax(core.speed, (double)count * SIDE / (middle - start));
+        core.sum = fmin(core.sum, (end - middle) / (8 * (double)count));
+    }
+    if (c[1] == 0.5) /* which it never is: the sums are computed */
+        puts("");
+    free(a);
+    free(b);
+    free(c);
+    return core;
+}
+
+/* ---- An instance ---- */
+
+typedef struct {
+    int n, rank, ranks, again;
+    double *a, *b, *c, *speeds;
+} instance_t;
+
+static double run(const instance_t *x, const xylem_matmul_options *o)
+{
+    double start;
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    start = MPI_Wtime();
+    if (xylem_matmul(x->n, x->n, x->n, x->a, x->b, x->c, o, MPI_COMM_WORLD) != 0)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    return MPI_Wtime() - start;
+}
+
+static void print(const instance_t *x, const double *predicted, const double *measured)
+{
+    int chosen = -1;
+
+    for (int i = 0; i < ALGORITHMS; i++)
+        if (predicted[i] > 0 && (chosen < 0 || predicted[i] < predicted[chosen]))
+            chosen = i;
+    for (int i = 0; i < ALGORITHMS; i++) {
+        if (predicted[i] <= 0)
+            continue;
+        printf("%d,%d,%s,%.6g,%.6g,%d\n", x->n, x->ranks, xylem_matmul_algorithms[i], predicted[i],
+               measured[i], i == chosen);
+    }
+    fflush(stdout);
+}
+
+static void run_instance(const instance_t *x, xylem_matmul_options *o, int repetitions)
+{
+    double predicted[ALGORITHMS] = {0}, measured[ALGORITHMS];
+
+    for (int i = 0; x->rank == 0 && i < ALGORITHMS; i++)
+        predicted[i] =
+            xylem_matmul_seconds(xylem_matmul_algorithms[i], x->n, x->n, x->n, x->ranks, o);
+    MPI_Bcast(predicted, ALGORITHMS, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < ALGORITHMS; i++)
+        measured[i] = INFINITY;
+    for (int turn = 0; turn < repetitions; turn++)
+        for (int i = 0; i < ALGORITHMS; i++) {
+            o->algorithm = xylem_matmul_algorithms[i];
+            if (predicted[i] > 0)
+                measured[i] = fmin(measured[i], run(x, o));
+        }
+    o->algorithm = NULL;
+    if (x->rank == 0)
+        print(x, predicted, measured);
+}
+
+int main(int argc, char **argv)
+{
+    instance_t x = {0};
+    xylem_matmul_options o = {.kernel = kernel, .costs = getenv("MATMUL_COSTS")};
+    core_t core = {0};
+    double least, most;
+    int instances, repetitions;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &x.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &x.ranks);
+    if (argc < 6)
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    state = strtoull(argv[1], NULL, 10) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)x.ranks;
+    instances = atoi(argv[2]);
+    repetitions = atoi(argv[3]);
+    least = atof(argv[4]);
+    most = atof(argv[5]);
+    x.speeds = make((size_t)x.ranks);
+    if (x.rank == 0)
+        core = measure_core();
+    MPI_Bcast(&core, 2, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    o.speeds = x.speeds;
+    o.sum = core.sum;
+    o.arg = &x.again;
+    for (int i = 0; i < instances; i++) {
+        x.n = (int)(least * pow(most / least, uniform()));
+        for (int r = 0; r < x.ranks; r++) {
+            int again = (int)(4 * uniform());
+
+            x.speeds[r] = core.speed / (1 + again);
+            x.again = r == x.rank ? again : x.again;
+        }
+        if (x.rank == 0) {
+            x.a = make((size_t)x.n * (size_t)x.n);
+            x.b = make((size_t)x.n * (size_t)x.n);
+            x.c = make((size_t)x.n * (size_t)x.n);
+        }
+        run_instance(&x, &o, repetitions);
+        free(x.a);
+        free(x.b);
+        free(x.c);
+        x.a = x.b = x.c = NULL;
+    }
+    free(x.speeds);
+    MPI_Finalize();
+    return 0;
+}
