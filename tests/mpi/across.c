@@ -62,6 +62,31 @@ static void collectives(const char *what)
         MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Communicators that the last rank wants in another way. */
+static void topologies(const char *what)
+{
+    int size = last + 1, dims[2] = {size, 1}, periods[2] = {0, 0}, remain[2] = {rank == last, 1},
+        to = (rank + 1) % size;
+    int index[8], edges[8];
+    MPI_Comm comm = MPI_COMM_NULL, sub;
+
+    if (is(what, "grid") && rank == last)
+        periods[1] = 1;
+    for (int i = 0; i < size; i++) {
+        index[i] = i + 1;
+        edges[i] = rank == last && i == 1 ? 0 : (i + 1) % size;
+    }
+    if (is(what, "grid") || is(what, "remain"))
+        MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &comm); /* grid */
+    if (is(what, "remain"))
+        MPI_Cart_sub(comm, remain, &sub); /* remain */
+    if (is(what, "graph"))
+        MPI_Graph_create(MPI_COMM_WORLD, size, index, edges, 1, &comm); /* graph */
+    if (is(what, "dist"))
+        MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &rank, (int[]){1}, &to, MPI_UNWEIGHTED,
+                              MPI_INFO_NULL, rank == last, &comm); /* dist */
+}
+
 /* Rank 0 has the last rank and waits for a message; the others want its memory, too. */
 static void locks(MPI_Win win, int all)
 {
@@ -108,6 +133,7 @@ int main(int argc, char **argv)
     last--;
     messages(what);
     collectives(what);
+    topologies(what);
     if (is(what, "abort") && rank == last)
         MPI_Abort(MPI_COMM_WORLD, 17);
     if (is(what, "abort"))

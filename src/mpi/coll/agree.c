@@ -2,7 +2,19 @@
 /* Agreement: one member computes for all, as the making of a communicator does. */
 #include "mpi/coll/coll.h"
 
+#include <stdio.h>
+#include <string.h>
+
 enum { TEXT = 160 };
+
+void mpi_topic_tell_list(char *text, size_t room, const char *name, const int *list, int count)
+{
+    size_t length = strlen(text);
+
+    length += (size_t)snprintf(text + length, room - length, ", %s", name);
+    for (int i = 0; i < count && length < room; i++)
+        length += (size_t)snprintf(text + length, room - length, " %d", list[i]);
+}
 
 static bool find_different(const mpi_topic_t *const *topics, int n, int *a_p, int *b_p)
 {

@@ -578,8 +578,8 @@ typedef void (*mpi_leader_fn)(void *const *inputs, int size, void *const *output
 int mpi_coll_agree(mpi_comm_t *comm, const void *input, void *output, mpi_leader_fn leader);
 
 /* What members of an agreement must say alike besides the function that they call: grids, groups,
- * leaders. The next mpi_coll_agree of a rank compares that of all (rank.h: `topic`); the others of
- * the job's processes are not seen. */
+ * leaders. The next mpi_coll_agree of a rank compares that of all (rank.h: `topic`); between
+ * processes, the next exchange does (comm/spread.c), if it can be told. */
 typedef struct mpi_topic {
     uint64_t value; /* a hash of it: see mpi_topic_add */
     const void *data;
@@ -588,7 +588,13 @@ typedef struct mpi_topic {
     /* " with 3 x 2 points", where `other` says something else. */
     void (*describe)(const struct mpi_topic *topic, const struct mpi_topic *other, char *text,
                      size_t room);
+    /* All that `value` stands for, without knowing what another process says; NULL: it is not
+     * compared with theirs. */
+    void (*tell)(const struct mpi_topic *topic, char *text, size_t room);
 } mpi_topic_t;
+
+/* Append ", NAME 1 2 3" to a text, or as much of it as there is room for. */
+void mpi_topic_tell_list(char *text, size_t room, const char *name, const int *list, int count);
 
 static inline uint64_t mpi_topic_add(uint64_t value, int number)
 {
@@ -605,6 +611,9 @@ static inline uint64_t mpi_topic_add_list(uint64_t value, const int *list, int c
 /* For engines: all members are here, calls[0] to calls[n - 1], with room for 2 n more pointers
  * behind. Compares what they say, and runs the leader. */
 void coll_agree_lead(coll_call_t **calls, int n);
+/* Members `a` and `b` of `comm`, in several processes, have told what they call: report it and end
+ * the job. */
+void coll_disagree_told(const mpi_comm_t *comm, int a, const char *said, int b, const char *other);
 /* Members `a` and `b` of an agreement say different things: report it and end the job. */
 void coll_disagree_about(const coll_call_t *a, const char *said, const coll_call_t *b,
                          const char *other) __attribute__((cold));

@@ -379,6 +379,23 @@ void coll_disagree_about(const coll_call_t *a, const char *said, const coll_call
     report(coll, a->number, &finding, text[0], text[1]);
 }
 
+void coll_disagree_told(const mpi_comm_t *comm, int a, const char *said, int b, const char *other)
+{
+    const mpi_coll_t *coll = comm->coll;
+    mpi_finding_t finding = {.kind = XMPI_FINDING_DISAGREEMENT,
+                             .rank = world_of(coll, b),
+                             .other = world_of(coll, a),
+                             .sites = {comm->owner->call.caller, NULL}};
+    char name[TEXT];
+
+    mpi_report_claim();
+    mpi_finding_end(&finding,
+                    "ranks disagree about a communicator that is made from %s: rank %d %s, rank %d "
+                    "%s; all members must give the same",
+                    describe_comm(coll, name), world_of(coll, a), said, world_of(coll, b), other);
+    mpi_job->abort(1);
+}
+
 void coll_disagree_unseen(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a, int other)
 {
     char text_a[3 * TEXT], text_b[3 * TEXT], place[TEXT];

@@ -5,6 +5,7 @@
  * comes of it. What they cannot find out alone is the context: one member takes as many as are
  * needed from its process's own.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,19 @@ bool mpi_comm_is_spread(const mpi_comm_t *comm)
 
 /* ---- Exchanges ---- */
 
+enum { TOLD = 400 };
+
+static void *memory_or_abort(size_t bytes)
+{
+    void *memory = xy_calloc(bytes + 1, 1);
+
+    if (!memory) {
+        xy_fail_memory("making a communicator");
+        mpi_job->abort(1);
+    }
+    return memory;
+}
+
 coll_call_t mpi_spread_bcast_call(int root, void *data, size_t bytes)
 {
     mpi_type_t *type = mpi_type_of(MPI_BYTE);
@@ -42,11 +56,42 @@ coll_call_t mpi_spread_bcast_call(int root, void *data, size_t bytes)
     return call;
 }
 
+/* What members must say alike besides what they call: all tell a hash of it, and, where that
+ * differs, what it is. The first that says something else than member 0 reports it. */
+static void compare_topics(mpi_comm_t *comm, const mpi_topic_t *topic)
+{
+    const mpi_call_t *call = &comm->owner->call;
+    uint64_t *values = memory_or_abort((size_t)comm->size * sizeof *values);
+    char told[TOLD] = "", detail[TOLD / 2] = "", place[TOLD / 4], *all;
+    int other = 1;
+
+    mpi_spread_allgather(comm, &topic->value, sizeof topic->value, values);
+    while (other < comm->size && values[other] == values[0])
+        other++;
+    xy_free(values);
+    if (other == comm->size)
+        return;
+    topic->tell(topic, detail, sizeof detail);
+    mpi_caller_describe(call->caller, place, sizeof place);
+    snprintf(told, sizeof told, "on %.80s calls %.60s%s%s%s",
+             mpi_job->hosts ? mpi_job->hosts[mpi_job->process] : "its host", call->name, detail,
+             place[0] ? " " : "", place);
+    all = memory_or_abort((size_t)comm->size * sizeof told);
+    mpi_spread_allgather(comm, told, sizeof told, all);
+    if (comm->rank == other)
+        coll_disagree_told(comm, 0, all, other, all + (size_t)other * sizeof told);
+    xy_free(all);
+}
+
 /* The calls of the program go on being named. */
 static void run(mpi_comm_t *comm, coll_call_t *call)
 {
     mpi_rank_t *self = comm->owner;
+    const mpi_topic_t *topic = self->topic;
 
+    self->topic = NULL;
+    if (comm->coll->spread && topic && topic->tell)
+        compare_topics(comm, topic);
     call->comm = comm;
     if (comm->coll->spread)
         call->kind = call->kind == &coll_bcast ? &coll_making_bcast : &coll_making_allgather;
@@ -75,17 +120,6 @@ void mpi_spread_allgather(mpi_comm_t *comm, const void *own, size_t bytes, void 
 
     coll_agree_on(&call, bytes, type);
     run(comm, &call);
-}
-
-static void *memory_or_abort(size_t bytes)
-{
-    void *memory = xy_calloc(bytes + 1, 1);
-
-    if (!memory) {
-        xy_fail_memory("making a communicator");
-        mpi_job->abort(1);
-    }
-    return memory;
 }
 
 char *mpi_spread_exchange(mpi_comm_t *comm, const void *own, size_t bytes, size_t *stride_p)

@@ -101,6 +101,15 @@ static void describe_grid(const mpi_topic_t *topic, const mpi_topic_t *other, ch
         snprintf(text, room, " with reorder = %d", a->may_reorder);
 }
 
+static void tell_grid(const mpi_topic_t *topic, char *text, size_t room)
+{
+    const grid_t *grid = topic->data;
+
+    snprintf(text, room, " with reorder = %d", grid->may_reorder);
+    mpi_topic_tell_list(text, room, "dims", grid->dims, grid->ndims);
+    mpi_topic_tell_list(text, room, "periods", grid->periods, grid->ndims);
+}
+
 static mpi_topic_t topic_of(const grid_t *grid)
 {
     uint64_t value = mpi_topic_add(grid->may_reorder, grid->ndims);
@@ -108,7 +117,8 @@ static mpi_topic_t topic_of(const grid_t *grid)
     value = mpi_topic_add_list(value, grid->dims, grid->ndims);
     for (int d = 0; d < grid->ndims; d++)
         value = mpi_topic_add(value, grid->periods[d] != 0);
-    return (mpi_topic_t){.value = value, .data = grid, .describe = describe_grid};
+    return (mpi_topic_t){
+        .value = value, .data = grid, .describe = describe_grid, .tell = tell_grid};
 }
 
 static xy_status_t grid_pattern(void *const *args, int size, xy_vec_t *entries)
@@ -160,12 +170,19 @@ static void describe_remain(const mpi_topic_t *topic, const mpi_topic_t *other, 
     snprintf(text, room, " with remain_dims[%d] = %d", d, a->flags[d] != 0);
 }
 
+static void tell_remain(const mpi_topic_t *topic, char *text, size_t room)
+{
+    const remain_t *remain = topic->data;
+
+    mpi_topic_tell_list(text, room, "remain_dims", remain->flags, remain->ndims);
+}
+
 /* The ranks of one subgrid agree in the coordinates that are dropped. */
 int impl_cart_sub(MPI_Comm handle, const int *remain, MPI_Comm *newcomm)
 {
     int code = MPI_SUCCESS, color = 0, key = 0, kept = 0, *lists;
     mpi_comm_t *comm = mpi_topology_comm(handle, MPI_CART, &code), *made = NULL;
-    mpi_topic_t topic = {.describe = describe_remain};
+    mpi_topic_t topic = {.describe = describe_remain, .tell = tell_remain};
     const mpi_topology_t *cart;
 
     if (!comm)

@@ -95,11 +95,21 @@ static void describe_said(const mpi_topic_t *topic, const mpi_topic_t *other, ch
         snprintf(text, room, " with%s weights", said->is_weighted ? "" : "out");
 }
 
+/* Of other processes only this is compared: who has edges is not known there. */
+static void tell_said(const mpi_topic_t *topic, char *text, size_t room)
+{
+    snprintf(text, room, " with reorder = %d", ((const said_t *)topic->data)->may_reorder);
+}
+
 /* A communicator of the same members with this topology (NULL: memory ran out). All members come
  * here, also those that failed before. */
 static int give(mpi_comm_t *comm, mpi_topology_t *topology, const said_t *said, MPI_Comm *newcomm)
 {
-    mpi_topic_t topic = {.data = said, .find = find_said, .describe = describe_said};
+    mpi_topic_t topic = {.value = said->may_reorder,
+                         .data = said,
+                         .find = find_said,
+                         .describe = describe_said,
+                         .tell = tell_said};
     mpi_comm_t *made;
     int code;
 

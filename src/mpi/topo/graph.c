@@ -102,13 +102,23 @@ static void describe_graph(const mpi_topic_t *topic, const mpi_topic_t *other, c
         snprintf(text, room, " with reorder = %d", a->may_reorder);
 }
 
+static void tell_graph(const mpi_topic_t *topic, char *text, size_t room)
+{
+    const graph_t *graph = topic->data;
+
+    snprintf(text, room, " with reorder = %d", graph->may_reorder);
+    mpi_topic_tell_list(text, room, "index", graph->index, graph->nnodes);
+    mpi_topic_tell_list(text, room, "edges", graph->edges, count_edges(graph));
+}
+
 static mpi_topic_t topic_of(const graph_t *graph)
 {
     uint64_t value = mpi_topic_add(graph->may_reorder, graph->nnodes);
 
     value = mpi_topic_add_list(value, graph->index, graph->nnodes);
     value = mpi_topic_add_list(value, graph->edges, count_edges(graph));
-    return (mpi_topic_t){.value = value, .data = graph, .describe = describe_graph};
+    return (mpi_topic_t){
+        .value = value, .data = graph, .describe = describe_graph, .tell = tell_graph};
 }
 
 static xy_status_t graph_pattern(void *const *args, int size, xy_vec_t *entries)
