@@ -104,6 +104,8 @@ typedef struct {
                                  memory, 1 the first GPU's, ... */
     int dims;                 /* of its position, 1 to 3; 0: pictures leave it out */
     long position[3];         /* where in the domain it lies; not negative */
+    int owner;                /* with `messages`: the rank that has it at the beginning and at the
+                                 end; on others the address may be NULL */
 } xylem_data;
 
 typedef struct {
@@ -152,6 +154,22 @@ typedef struct {
     xylem_gpu_fn gpu;           /* instead of a kernel; gets `arg`, too */
 } xylem_task;
 
+/* How data go between ranks that share the tasks; xylem_tasks_mpi.h makes one from a communicator.
+ * The functions are called by the thread that runs the tasks; they return 0, and anything else ends
+ * the run. */
+typedef struct xylem_messages {
+    int rank, ranks;
+    int last_tag; /* tags are from 0 to this */
+    void *arg;
+    /* Begin to send or receive; `number` is its name until it is over. What is sent may have fewer
+     * bytes than its receiver allows. */
+    int (*start)(void *arg, int number, int is_send, int peer, int tag, void *buffer,
+                 unsigned long long bytes);
+    /* The numbers of those that are over, `most` at most. Waits for one if is_waiting, unless there
+     * are none. */
+    int (*finish)(void *arg, int is_waiting, int *numbers, int most, int *count);
+} xylem_messages;
+
 typedef struct {
     const char *policy;   /* one of `xylem stencil --list`; NULL: Xylem's own */
     const char *eviction; /* likewise; NULL: what the policy prefers */
@@ -171,6 +189,10 @@ typedef struct {
     const char *trace; /* file to record into, for `xylem view` */
     const char *page;  /* file for a page with pictures of the data that have a position */
     const char *svg;   /* the same pictures as files: SVG-time.svg, SVG-iteration.svg, ... */
+    /* Real time: all ranks have added the same data and tasks, and run them together. A task runs
+     * on the rank that owns the first datum it writes, or else the first it reads. NULL: this
+     * process runs all of them */
+    const xylem_messages *messages;
 } xylem_run_options;
 
 typedef struct {
@@ -182,6 +204,7 @@ typedef struct {
     unsigned long long tasks, loads, stores, peers; /* transfers from and to the main memory, and
                                                        between others */
     unsigned long long bytes_loaded, bytes_stored, bytes_peer;
+    unsigned long long messages, bytes_received; /* from other ranks */
 } xylem_run_result;
 
 XYLEM_API int xylem_tasks_create(xylem_tasks **tasks_p);

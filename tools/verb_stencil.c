@@ -2,9 +2,11 @@
 /* xylem stencil: schedule a stencil on memories too small for it. */
 #include <stddef.h>
 #include <string.h>
+#include <xylem.h>
 
 #include "choose.h"
 #include "stencil/stencil.h"
+#include "stencil_ranks.h"
 #include "verbs.h"
 
 extern const xy_command_t verb_stencil;
@@ -328,6 +330,7 @@ static xy_status_t run_one(const values_t *v, xy_stencil_run_t *run)
         st = xy_stencil_run(run, &result);
         has_run = st == XY_OK;
     }
+    has_run = has_run && (run->messages == NULL || run->messages->rank == 0);
     if (has_run && v->json)
         xy_stencil_print_json(run, &result, stdout);
     else if (has_run)
@@ -335,6 +338,43 @@ static xy_status_t run_one(const values_t *v, xy_stencil_run_t *run)
     if (has_run)
         printed = xy_stdout_check();
     return st != XY_OK ? st : printed;
+}
+
+static xy_status_t check_ranks(const values_t *v)
+{
+    const char *what = v->study != NULL      ? "--study"
+                       : v->file != NULL     ? "--file"
+                       : v->pictures != NULL ? "--pictures"
+                       : v->svg != NULL      ? "--svg"
+                                             : NULL;
+
+    return what == NULL
+               ? XY_OK
+               : xy_fail(XY_EUSAGE, "%s is for one process; leave it out, or run without mpiexec",
+                         what);
+}
+
+/* Each rank writes a trace of its own, FILE.RANK. */
+static xy_status_t run_ranks(const values_t *v, xy_stencil_run_t *run)
+{
+    xylem_messages messages;
+    char *trace = NULL;
+    xy_status_t st = check_ranks(v);
+
+    if (st == XY_OK)
+        st = stencil_ranks_begin(&messages);
+    if (st != XY_OK)
+        return st;
+    run->messages = &messages;
+    if (v->trace != NULL) {
+        trace = xy_sprintf("%s.%d", v->trace, messages.rank);
+        st = trace != NULL ? XY_OK : xy_fail_memory("recording the tasks");
+    }
+    run->how.trace = trace;
+    if (st == XY_OK)
+        st = run_one(v, run);
+    xy_free(trace);
+    return stencil_ranks_end(&messages, st);
 }
 
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
@@ -349,7 +389,9 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
     st = set_run(v, &run);
     if (st != XY_OK)
         return st;
-    if (v->study != NULL) {
+    if (v->real && stencil_ranks_are_several()) {
+        st = run_ranks(v, &run);
+    } else if (v->study != NULL) {
         st = run_study(v, &run);
     } else {
         st = run_one(v, &run);
@@ -412,7 +454,9 @@ const xy_command_t verb_stencil = {
         "bound.\n\n"
         "With --real the same tasks compute on the cores of this machine, under the same policies. "
         "Times are then measured, and the compute bound is the total time spent in tasks divided "
-        "by the workers.",
+        "by the workers. Under mpiexec the ranks share the blocks, by rows of them, and send each "
+        "other what their tasks read; each rank has one core, those of --cpus, or the GPUs of "
+        "--gpus.",
     .examples =
         "xylem stencil --blocks 366\n    the default policy on one GPU\n"
         "xylem stencil --blocks 366 --gpus 2 --policy dmdar --json\n    another, on two\n"
@@ -420,7 +464,9 @@ const xy_command_t verb_stencil = {
         "    pictures of a small one\n"
         "xylem stencil --study study.txt --csv study.csv --page study.html\n    compare many\n"
         "xylem stencil --real --graph jacobi --blocks 1024x1 --cells 4x2048 --iterations 20\n"
-        "    compute on the cores, with blocks that fit in their caches\n",
+        "    compute on the cores, with blocks that fit in their caches\n"
+        "mpiexec -n 4 xylem stencil --real --graph jacobi --blocks 64x64 --cells 64x64\n"
+        "    four ranks share the blocks\n",
     .options = options,
     .values_size = sizeof(values_t),
     .run = run,

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <xylem.h>
 
 /* What a task does besides its own work is counted in rows, so that loads need not be whole. */
 static int64_t extra_rows(const stencil_real_t *r, const xy_op_t *op, int64_t rows)
@@ -57,7 +58,7 @@ static void update(stencil_real_t *r, const xy_op_t *op, const xy_task_turn_t *t
 static void reduce(stencil_real_t *r, xy_op_id_t id, const xy_op_t *op, void *const *buffers)
 {
     const xy_access_t *a;
-    int32_t n = xy_graph_accesses(r->graph, id, &a) - 1;
+    int32_t n = xy_graph_accesses(r->tasks, id, &a) - 1;
     bool is_root = op->level == STENCIL_DECIDE;
     double most = 0;
 
@@ -71,6 +72,7 @@ static void reduce(stencil_real_t *r, xy_op_id_t id, const xy_op_t *op, void *co
     if (!is_root)
         return;
     r->residual = most;
+    r->decided = op->iteration + 1;
     if (most <= r->until) {
         r->converged = op->iteration + 1;
         atomic_store_explicit(&r->stop, true, memory_order_release);
@@ -80,7 +82,7 @@ static void reduce(stencil_real_t *r, xy_op_id_t id, const xy_op_t *op, void *co
 void stencil_real_task(void *arg, const xy_task_turn_t *turn)
 {
     stencil_real_t *r = arg;
-    const xy_op_t *op = xy_graph_op(r->graph, turn->op);
+    const xy_op_t *op = xy_graph_op(r->tasks, turn->op);
 
     if (op->level == STENCIL_UPDATE)
         update(r, op, turn);
@@ -112,7 +114,7 @@ static uint64_t stride_of(uint64_t bytes)
     return 64 * (lines % 2 == 0 ? lines + 1 : lines);
 }
 
-static xy_status_t take_pages(stencil_real_t *r)
+xy_status_t stencil_real_pages(stencil_real_t *r)
 {
     char need[32];
 
@@ -158,7 +160,8 @@ static xy_status_t map_memory(stencil_real_t *r)
     xy_status_t st;
 
     r->memory_bytes = (blocks + scratches(r)) * r->stride + numbers;
-    st = r->gpu != NULL && blocks > 0 ? stencil_gpu_memory(r, r->memory_bytes) : take_pages(r);
+    st = r->gpu != NULL && blocks > 0 ? stencil_gpu_memory(r, r->memory_bytes)
+                                      : stencil_real_pages(r);
     if (st != XY_OK)
         return st;
     r->scratch = (double *)(r->memory + blocks * r->stride);
@@ -177,6 +180,11 @@ static xy_status_t find_workers(stencil_real_t *r)
     int32_t cores = r->run->cpus;
     xy_status_t st;
 
+    if (r->gpu == NULL && r->run->messages != NULL) {
+        r->workers = cores > 0 ? cores : 1;
+        r->core_speed = 1;
+        return XY_OK;
+    }
     if (r->gpu == NULL) {
         r->workers = xy_task_exec_workers(&(xy_task_exec_t){.workers = cores});
         return XY_OK;
@@ -197,6 +205,8 @@ static xy_status_t prepare(stencil_real_t *r)
 
     r->kernels = stencil_kernels_best();
     st = stencil_shape(s, &r->shape);
+    if (st == XY_OK && r->run->is_on_gpus && r->run->messages != NULL)
+        st = stencil_ranks_open(r);
     if (st == XY_OK && r->run->is_on_gpus)
         st = stencil_gpu_open(r);
     if (st == XY_OK)
@@ -204,7 +214,7 @@ static xy_status_t prepare(stencil_real_t *r)
     if (st != XY_OK)
         return st;
     if (s->parts == 0)
-        s->parts = r->workers;
+        s->parts = r->run->messages != NULL ? r->run->messages->ranks : r->workers;
     if (s->parts > s->blocks[0] - 2)
         s->parts = 1;
     s->is_proportional = r->run->how.params.is_proportional;
@@ -214,11 +224,13 @@ static xy_status_t prepare(stencil_real_t *r)
     st = xy_stencil_build(s, &r->graph);
     if (st != XY_OK)
         return st;
+    r->tasks = r->graph;
     arrays = stencil_arrays(s) + (s->check_every > 0 ? 2 : 0);
     r->block_data = (int32_t)(arrays * stencil_cells(s));
     r->stride = stride_of(s->block_bytes);
     r->least_seconds = least_seconds(r->graph);
-    st = XY_OK;
+    if (r->run->messages != NULL)
+        return stencil_ranks_share(r);
     if (r->run->file != NULL)
         st = stencil_file_open(r->run->file, s, &r->shape, r->graph, &r->file);
     if (st == XY_OK && r->run->file != NULL && r->gpu != NULL)
@@ -232,6 +244,7 @@ static void cleanup(stencil_real_t *r)
         munmap(r->memory, r->memory_bytes);
     stencil_gpu_close(r);
     stencil_file_cancel(&r->file);
+    stencil_ranks_cleanup(r);
     xy_free(r->addresses);
     xy_graph_destroy(r->graph);
 }
@@ -304,7 +317,7 @@ static xy_status_t finish_plain(const stencil_real_t *r, stencil_plain_t *plain)
                        "the run stopped after %d iterations, the plain loop after %d; this is a "
                        "defect of xylem",
                        r->converged, plain->iterations);
-    return compare_blocks(r, plain);
+    return r->share != NULL ? XY_OK : compare_blocks(r, plain);
 }
 
 /* ---- Running ---- */
@@ -345,8 +358,8 @@ static xy_status_t execute(stencil_real_t *r, xy_task_result_t *result_p)
         how.capacity = how.capacity > 0 ? how.capacity : default_memory();
     }
     how.workers = choice.cores;
-    st = choice.gpus > 0 ? stencil_gpu_execute(r, &choice, result_p)
-                         : xy_task_execute(r->graph, &how, result_p);
+    st = choice.gpus > 0 || r->share != NULL ? stencil_gpu_execute(r, &choice, result_p)
+                                             : xy_task_execute(r->graph, &how, result_p);
     if (st == XY_OK)
         result_p->scheduling_seconds += choice.spent;
     r->gpus_used = choice.gpus;
@@ -357,12 +370,18 @@ static xy_status_t execute(stencil_real_t *r, xy_task_result_t *result_p)
 static xy_status_t run_and_check(stencil_real_t *r, xy_stencil_result_t *result)
 {
     stencil_plain_t *plain = NULL;
-    xy_status_t st = r->run->is_unchecked ? XY_OK : start_plain(r, &plain);
+    bool is_checked = !r->run->is_unchecked;
+    xy_status_t st =
+        is_checked && (r->share == NULL || r->share->rank == 0) ? start_plain(r, &plain) : XY_OK;
 
     if (st == XY_OK)
         st = execute(r, &result->sim);
+    if (st == XY_OK && r->share != NULL)
+        st = stencil_ranks_sum(r, &result->sim);
     if (st == XY_OK && plain != NULL)
         st = finish_plain(r, plain);
+    if (st == XY_OK && r->share != NULL && is_checked)
+        st = stencil_ranks_compare(r, plain);
     if (plain != NULL)
         stencil_plain_destroy(plain);
     if (st == XY_OK && r->run->file != NULL)
@@ -383,6 +402,7 @@ xy_status_t stencil_real_run(const xy_stencil_run_t *run, xy_stencil_result_t *r
     if (st == XY_OK)
         st = run_and_check(&r, &result);
     if (st == XY_OK) {
+        result.ranks = r.share != NULL ? r.share->ranks : 0;
         result.workers = r.workers_used;
         result.gpus = r.gpus_used;
         result.core_speed = r.core_speed;

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "stencil/internal.h"
+#include "tasks/device/device.h"
 #include "tasks/exec/exec.h"
 
 /* The file of a domain, and the work file beside it in which everything happens. */
@@ -24,7 +25,8 @@ typedef struct {
     const xy_stencil_run_t *run;
     xy_stencil_t grid; /* with everything decided */
     stencil_shape_t shape;
-    xy_graph_t *graph;
+    xy_graph_t *graph;       /* of the whole grid */
+    const xy_graph_t *tasks; /* those that run here: the same, or the share of this rank */
     const stencil_kernels_t *kernels;
     int32_t workers, block_data; /* the first data are blocks, the others numbers */
     double core_seconds;         /* beside GPUs: of an update of a block on a core, */
@@ -37,10 +39,13 @@ typedef struct {
     void **addresses; /* [data] in core */
     stencil_file_t file;
     struct stencil_gpu *gpu;         /* NULL: on cores */
+    xy_task_share_t *share;          /* NULL: this process has all blocks */
+    int32_t *owner;                  /* [data] ranks */
     int32_t gpus_used, workers_used; /* by the run */
 
     double until;    /* negative: no end before the last iteration */
     double residual; /* of the last decision; decisions come one after the other */
+    int decided;     /* iterations done at that decision, if it was made here */
     int converged;   /* iterations done, 0: not converged; written before `stop` */
     atomic_bool stop;
 } stencil_real_t;
@@ -50,6 +55,21 @@ typedef struct {
 void stencil_real_task(void *arg, const xy_task_turn_t *turn);
 /* The datum that holds a block of the result. */
 int32_t stencil_real_result(const stencil_real_t *r, int64_t cell);
+
+/* The pages of r->memory_bytes. */
+xy_status_t stencil_real_pages(stencil_real_t *r);
+
+/* real_ranks.c */
+/* Who has which block; the share of this rank, its data in memory. */
+xy_status_t stencil_ranks_share(stencil_real_t *r);
+/* Drivers of GPUs are made ready one rank after the other. */
+xy_status_t stencil_ranks_open(const stencil_real_t *r);
+void stencil_ranks_how(stencil_real_t *r, xy_task_device_t *how);
+/* All ranks know when it ended; rank 0 has sums of all results. */
+xy_status_t stencil_ranks_sum(stencil_real_t *r, xy_task_result_t *result);
+/* All blocks of the result come to rank 0, which compares them. */
+xy_status_t stencil_ranks_compare(const stencil_real_t *r, const stencil_plain_t *plain);
+void stencil_ranks_cleanup(stencil_real_t *r);
 
 /* real_choose.c */
 typedef struct {

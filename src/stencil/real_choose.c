@@ -192,6 +192,8 @@ xy_status_t stencil_real_choose(const stencil_real_t *r, stencil_choice_t *choic
                                  .memory = r->run->memory,
                                  .gpus = gpus,
                                  .cores = r->workers - gpus};
+    if (r->share != NULL) /* all ranks the same, without a trial */
+        return XY_OK;
     if (gpus > 0 && choice->cores > 0 && !r->run->is_using_all) {
         if (r->core_seconds < LEAST_SECONDS)
             choice->cores = 0;

@@ -3,6 +3,7 @@
 #include "stencil/real_gpu.h"
 
 #include <string.h>
+#include <xylem.h>
 
 #include "fiber/fiber.h"
 #include "gpu/gpu.h"
@@ -119,7 +120,7 @@ static xy_status_t put_update(const stencil_real_t *r, const xy_op_t *op, const 
 static xy_status_t put_reduce(const stencil_real_t *r, const xy_task_kernel_t *k)
 {
     const xy_access_t *a;
-    int32_t n = xy_graph_accesses(r->graph, k->op, &a) - 1;
+    int32_t n = xy_graph_accesses(r->tasks, k->op, &a) - 1;
     xy_gpu_memory_t none = 0;
     xy_gpu_arg_t args[STENCIL_FAN + 1];
 
@@ -133,7 +134,7 @@ static xy_status_t put_reduce(const stencil_real_t *r, const xy_task_kernel_t *k
 static xy_status_t put(void *arg, const xy_task_kernel_t *k)
 {
     const stencil_real_t *r = arg;
-    const xy_op_t *op = xy_graph_op(r->graph, k->op);
+    const xy_op_t *op = xy_graph_op(r->tasks, k->op);
 
     return op->level == STENCIL_UPDATE ? put_update(r, op, k) : put_reduce(r, k);
 }
@@ -143,7 +144,7 @@ static bool is_for_gpu(void *arg, xy_op_id_t op)
 {
     const stencil_real_t *r = arg;
 
-    return xy_graph_op(r->graph, op)->level != STENCIL_DECIDE;
+    return xy_graph_op(r->tasks, op)->level != STENCIL_DECIDE;
 }
 
 /* ---- What a task and a link take here ---- */
@@ -295,9 +296,12 @@ xy_status_t stencil_gpu_open(stencil_real_t *r)
         st = fail_none(wanted, found.count);
     if (wanted == 0)
         wanted = found.count < GPUS_MAX ? (int)found.count : GPUS_MAX;
-    for (int i = 0; i < wanted && st == XY_OK; i++) {
+    for (int i = 0; i < wanted && st == XY_OK; i++) { /* ranks take them in turn */
+        int first = r->run->messages != NULL ? r->run->messages->rank * wanted : 0;
+        size_t which = (size_t)(first + i) % found.count;
+
         r->gpu->count = i + 1;
-        st = open_place(r, &XY_VEC_AT(&found, xy_gpu_info_t, i), &r->gpu->places[i]);
+        st = open_place(r, &XY_VEC_AT(&found, xy_gpu_info_t, which), &r->gpu->places[i]);
     }
     xy_vec_cleanup(&found);
     return st == XY_OK ? measure(r) : st;
@@ -367,8 +371,6 @@ xy_status_t stencil_gpu_execute(stencil_real_t *r, const stencil_choice_t *choic
                             .memory = choice->memory == XY_TASK_NO_LIMIT ? 0 : choice->memory,
                             .addresses = r->addresses,
                             .is_pinned = true, /* or in a file that may be larger than memory */
-                            .in = r->gpu->in,
-                            .out = r->gpu->out,
                             .launch = put,
                             .is_for_gpu = is_for_gpu,
                             .run = stencil_real_task,
@@ -380,7 +382,13 @@ xy_status_t stencil_gpu_execute(stencil_real_t *r, const stencil_choice_t *choic
                             .observer = run->how.observer};
 
     how.params.extra_rounds = choice->extra_rounds;
+    if (r->gpu != NULL) {
+        how.in = r->gpu->in;
+        how.out = r->gpu->out;
+    }
     for (int32_t i = 0; i < choice->gpus; i++)
         gpus[i] = r->gpu->places[i].gpu;
-    return xy_task_execute_on(r->graph, &how, result_p);
+    if (r->share != NULL)
+        stencil_ranks_how(r, &how);
+    return xy_task_execute_on(r->tasks, &how, result_p);
 }

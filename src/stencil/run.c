@@ -169,8 +169,11 @@ void xy_stencil_print_text(const xy_stencil_run_t *run, const xy_stencil_result_
             xy_format_size(r->graph_bytes, a), run->grid.iterations,
             xy_stencil_graph_name(run->grid.graph), (unsigned long long)r->tasks);
     print_places(run, r, file);
+    if (r->ranks > 0)
+        fprintf(file, "ranks       %d, %llu messages (%s)\n", r->ranks,
+                (unsigned long long)s->messages, xy_format_size(s->bytes_received, a));
     fprintf(file, "policy      %s\n", policy);
-    if (s->compute_bound > 0 || r->gpu[0] == '\0')
+    if (s->compute_bound > 0 || (r->gpu[0] == '\0' && r->ranks == 0))
         fprintf(file, "makespan    %s, %.3f times the compute bound of %s\n",
                 xy_format_seconds(s->makespan, a),
                 s->compute_bound > 0 ? s->makespan / s->compute_bound : 0,
@@ -214,6 +217,11 @@ static void json_real(xy_json_t *j, const xy_stencil_run_t *run, const xy_stenci
         xy_json_int(j, "gpus", r->gpus);
     }
     xy_json_bool(j, "checked", r->is_checked);
+    if (r->ranks > 0) {
+        xy_json_int(j, "ranks", r->ranks);
+        xy_json_int(j, "messages", (int64_t)r->sim.messages);
+        xy_json_int(j, "bytes_received", (int64_t)r->sim.bytes_received);
+    }
     if (run->file != NULL)
         xy_json_string(j, "file", run->file);
 }

@@ -100,6 +100,9 @@ typedef struct {
      * clock says that they help. */
     bool is_on_gpus;
     bool is_using_all; /* cores and GPUs, even where some of them alone would end sooner */
+    /* Several ranks share the blocks, by rows of them; each has `cpus` cores (0: one, or with GPUs
+     * none), and GPUs of its own or shared ones. NULL: there is one process. */
+    const struct xylem_messages *messages;
 } xy_stencil_run_t;
 
 typedef struct {
@@ -118,6 +121,8 @@ typedef struct {
     const char *kernels;      /* the instruction set */
     char gpu[128];            /* the name of the GPU; "": on cores */
     int32_t gpus;             /* of the workers */
+    int32_t ranks;            /* that shared the blocks; then all sums are of all of them, and the
+                                 results of ranks other than 0 mean nothing */
     /* Measured before a run on GPUs: an update of a block there, and on a core where a GPU is 1. */
     double task_seconds, core_speed;
     xy_link_t in, out;
@@ -131,6 +136,9 @@ typedef struct {
  * The result means what tasks/exec/exec.h says. A file that is there holds the first values and, at
  * the end, the last ones; one that is not is made. XY_EINVAL, XY_EIO, XY_ENOMEM (reported): the
  * file is as it was before.
+ *
+ * With messages all ranks call it, and rank 0 has the result, which it compares with the plain
+ * loop. A rank on which it fails leaves the others waiting.
  *
  * A simulated run that ends on convergence runs the plain loop to know when.
  */

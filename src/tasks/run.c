@@ -49,7 +49,7 @@ static xy_status_t run_virtual(const xylem_tasks *t, const xylem_run_options *o,
 }
 
 /* What must be there when tasks run on real data. */
-static xy_status_t check_real(const xylem_tasks *t, bool is_on_gpus)
+static xy_status_t check_real(const xylem_tasks *t, const xylem_run_options *o, bool is_on_gpus)
 {
     if (!(is_on_gpus ? t->has_all : t->has_code))
         return xy_fail(XY_EINVAL,
@@ -57,7 +57,8 @@ static xy_status_t check_real(const xylem_tasks *t, bool is_on_gpus)
                        "in virtual time%s",
                        t->has_kernels && !is_on_gpus ? " or on a GPU" : "");
     for (int32_t d = 0; d < xy_graph_data_count(t->graph); d++)
-        if (xy_graph_data_at(t->graph, d)->address == NULL)
+        if (xy_graph_data_at(t->graph, d)->address == NULL &&
+            (o->messages == NULL || XY_VEC_AT(&t->owners, int32_t, d) == o->messages->rank))
             return xy_fail(XY_EINVAL,
                            "datum %d has no address; give each one, or run the tasks in "
                            "virtual time",
@@ -74,8 +75,10 @@ static xy_status_t run_real(const xylem_tasks *t, const xylem_run_options *o,
                           .observer = observer};
     bool is_on_gpus = o->gpus > 0 && t->has_kernels;
     tasks_choice_t choice;
-    xy_status_t st = check_real(t, is_on_gpus);
+    xy_status_t st = check_real(t, o, is_on_gpus);
 
+    if (st == XY_OK && o->messages != NULL)
+        return tasks_run_on_ranks(t, o, is_on_gpus, observer, result_p);
     if (st == XY_OK)
         st = tasks_choose(t, o, is_on_gpus ? o->gpus : 0, &choice);
     if (st != XY_OK)
@@ -83,7 +86,7 @@ static xy_status_t run_real(const xylem_tasks *t, const xylem_run_options *o,
     how.policy = choice.policy;
     how.eviction = choice.eviction;
     how.params.extra_rounds = choice.extra_rounds;
-    return is_on_gpus ? tasks_run_on_gpus(t, o, &choice, observer, result_p)
+    return is_on_gpus ? tasks_run_on_gpus(t, o, &choice, NULL, observer, result_p)
                       : xy_task_execute(t->graph, &how, result_p);
 }
 
@@ -99,7 +102,9 @@ static void copy_result(const xy_task_result_t *r, xylem_run_result *result)
                                  .peers = r->peers,
                                  .bytes_loaded = r->bytes_loaded,
                                  .bytes_stored = r->bytes_stored,
-                                 .bytes_peer = r->bytes_peer};
+                                 .bytes_peer = r->bytes_peer,
+                                 .messages = r->messages,
+                                 .bytes_received = r->bytes_received};
     snprintf(result->policy, sizeof(result->policy), "%s", r->policy);
 }
 

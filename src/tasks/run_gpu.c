@@ -17,7 +17,7 @@ typedef struct {
 } entry_t;
 
 typedef struct {
-    const xylem_tasks *tasks;
+    const xy_graph_t *graph; /* of the program, or the share of this rank */
     xy_gpu_device_t *gpus[GPUS_MAX];
     int count;
     xy_vec_t entries;  /* of entry_t */
@@ -27,7 +27,7 @@ typedef struct {
 
 static const tasks_code_t *code_of(const run_t *r, xy_op_id_t op)
 {
-    return (const tasks_code_t *)(const void *)xy_graph_op(r->tasks->graph, op)->code;
+    return (const tasks_code_t *)(const void *)xy_graph_op(r->graph, op)->code;
 }
 
 /* ---- Running ---- */
@@ -57,7 +57,7 @@ static xy_status_t call(run_t *r, const xy_task_kernel_t *k, const tasks_code_t 
                      xy_gpu_native_context(r->gpus[k->gpu]), xy_gpu_native_stream(k->stream)};
     unsigned long long buffers[XY_GPU_ARGS_MAX];
     const xy_access_t *a;
-    int32_t n = xy_graph_accesses(r->tasks->graph, k->op, &a);
+    int32_t n = xy_graph_accesses(r->graph, k->op, &a);
 
     for (int32_t i = 0; i < n && i < XY_GPU_ARGS_MAX; i++)
         buffers[i] = k->buffers[i];
@@ -79,7 +79,7 @@ static xy_status_t put(void *arg, const xy_task_kernel_t *k)
 
     if (kernel == NULL)
         return call(r, k, code);
-    for (int32_t count = xy_graph_accesses(r->tasks->graph, k->op, &a); n < count; n++)
+    for (int32_t count = xy_graph_accesses(r->graph, k->op, &a); n < count; n++)
         args[n] = (xy_gpu_arg_t){&k->buffers[n], sizeof(k->buffers[n])};
     for (int i = 0; i < TASKS_VALUES && kernel->values[i].size > 0; i++)
         args[n++] = (xy_gpu_arg_t){kernel->values[i].value, kernel->values[i].size};
@@ -152,7 +152,7 @@ static xy_status_t find_entry(run_t *r, const xylem_kernel *kernel, int32_t *ent
 
 static xy_status_t find_kernels(run_t *r)
 {
-    const xy_graph_t *graph = r->tasks->graph;
+    const xy_graph_t *graph = r->graph;
     xy_status_t st = XY_OK;
 
     r->entry_of = xy_calloc((size_t)xy_graph_ops(graph) + 1, sizeof(*r->entry_of));
@@ -172,7 +172,8 @@ static xy_status_t find_kernels(run_t *r)
 
 /* ---- GPUs ---- */
 
-static xy_status_t open_gpus(run_t *r, int wanted)
+/* So many of them, beginning with number `first`. */
+static xy_status_t open_gpus(run_t *r, int wanted, int first)
 {
     xy_vec_t found;
     xy_status_t st = xy_gpu_list(&found);
@@ -185,7 +186,9 @@ static xy_status_t open_gpus(run_t *r, int wanted)
                      "--gpu' says why",
                      wanted, wanted == 1 ? "" : "s", found.count);
     for (int i = 0; i < wanted && st == XY_OK; i++) {
-        st = xy_gpu_open(&XY_VEC_AT(&found, xy_gpu_info_t, i), &r->gpus[i]);
+        size_t which = (size_t)(first + i) % found.count;
+
+        st = xy_gpu_open(&XY_VEC_AT(&found, xy_gpu_info_t, which), &r->gpus[i]);
         r->count += st == XY_OK;
     }
     xy_vec_cleanup(&found);
@@ -207,11 +210,32 @@ static void cleanup(run_t *r)
     xy_free(r->entry_of);
 }
 
-xy_status_t tasks_run_on_gpus(const xylem_tasks *t, const xylem_run_options *o,
-                              const tasks_choice_t *choice, const xy_task_observer_t *observer,
-                              xy_task_result_t *result_p)
+static xy_status_t list_gpus(void *arg)
 {
-    run_t r = {.tasks = t, .entries = XY_VEC_INIT(entry_t)};
+    xy_vec_t found;
+    xy_status_t st = xy_gpu_list(&found);
+
+    (void)arg;
+    if (st == XY_OK)
+        xy_vec_cleanup(&found);
+    return st;
+}
+
+/* Ranks take the GPUs in turn. */
+static xy_status_t open_shared(run_t *r, const xylem_run_options *o, int wanted)
+{
+    xy_status_t st = xy_task_in_turn(o->messages, list_gpus, NULL);
+
+    return st == XY_OK ? open_gpus(r, wanted, o->messages->rank * wanted) : st;
+}
+
+xy_status_t tasks_run_on_gpus(const xylem_tasks *t, const xylem_run_options *o,
+                              const tasks_choice_t *choice, const tasks_share_t *share,
+                              const xy_task_observer_t *observer, xy_task_result_t *result_p)
+{
+    int gpus = o->gpus > 0 && t->has_kernels ? o->gpus : 0;
+    run_t r = {.graph = share != NULL ? share->share->tasks : t->graph,
+               .entries = XY_VEC_INIT(entry_t)};
     uint64_t memory = choice->memory > 0 ? choice->memory : o->memory;
     xy_task_device_t how = {
         .policy = choice->policy,
@@ -228,13 +252,24 @@ xy_status_t tasks_run_on_gpus(const xylem_tasks *t, const xylem_run_options *o,
         .arg = &r,
         .trace = o->trace,
         .observer = observer};
-    xy_status_t st = open_gpus(&r, o->gpus);
+    xy_status_t st = share == NULL ? open_gpus(&r, gpus, 0)
+                     : gpus > 0    ? open_shared(&r, o, gpus)
+                                   : XY_OK;
 
+    if (share != NULL) {
+        how.share = share->share;
+        how.transport = o->messages;
+        how.addresses = share->addresses;
+        if (gpus == 0) {
+            how.cores = o->cpus > 0 ? o->cpus : 1;
+            how.core_speed = 1;
+        }
+    }
     how.gpu_count = r.count;
     if (st == XY_OK)
         st = find_kernels(&r);
     if (st == XY_OK)
-        st = xy_task_execute_on(t->graph, &how, result_p);
+        st = xy_task_execute_on(r.graph, &how, result_p);
     cleanup(&r);
     return st;
 }

@@ -18,6 +18,7 @@ int xylem_tasks_create(xylem_tasks **tasks_p)
         return (int)st;
     }
     t->has_code = t->has_all = true;
+    t->owners = (xy_vec_t)XY_VEC_INIT(int32_t);
     *tasks_p = t;
     return 0;
 }
@@ -29,6 +30,7 @@ void xylem_tasks_free(xylem_tasks *t)
     xy_graph_destroy(t->graph);
     xy_arena_destroy(t->arena);
     xy_costs_destroy(t->costs);
+    xy_vec_cleanup(&t->owners);
     xy_free(t);
 }
 
@@ -55,6 +57,9 @@ static void check_data(xylem_tasks *t, const xylem_data *data)
     check_open(t, "a datum");
     if (data->bytes == 0)
         remember(t, xy_fail(XY_EINVAL, "datum %d has no bytes", number));
+    if (data->owner < 0)
+        remember(t, xy_fail(XY_EINVAL, "datum %d belongs to rank %d; ranks start at 0", number,
+                            data->owner));
     if (data->home < 0)
         remember(t, xy_fail(XY_EINVAL, "datum %d is placed in memory %d; 0 is the main memory",
                             number, data->home));
@@ -75,6 +80,8 @@ int xylem_tasks_data(xylem_tasks *t, const xylem_data *data)
     for (int i = 0; i < 3; i++)
         d.position[i] = data->dims == 0 ? -1 : i < data->dims ? data->position[i] : 0;
     (void)xy_graph_add_data(t->graph, &d);
+    if (xy_vec_append(&t->owners, &(int32_t){data->owner}) != XY_OK)
+        remember(t, xy_fail_memory("adding a datum"));
     return t->data++;
 }
 

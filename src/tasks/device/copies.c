@@ -441,10 +441,8 @@ xy_status_t device_store_early(device_tasks_t *e, int32_t gpu)
 
 /* ---- Home ---- */
 
-xy_status_t device_home_ask(device_tasks_t *e, xy_op_id_t op)
+xy_status_t device_home_ask(device_tasks_t *e, const xy_access_t *a, int32_t n)
 {
-    const xy_access_t *a;
-    int32_t n = xy_graph_accesses(e->graph, op, &a);
     xy_status_t st = XY_OK;
 
     for (int32_t i = 0; i < n && st == XY_OK; i++)
@@ -453,11 +451,9 @@ xy_status_t device_home_ask(device_tasks_t *e, xy_op_id_t op)
     return st;
 }
 
-xy_status_t device_home_has_come(device_tasks_t *e, xy_op_id_t op, bool *has_come_p,
-                                 ticket_t *awaited_p)
+xy_status_t device_home_has_come(device_tasks_t *e, const xy_access_t *a, int32_t n,
+                                 bool *has_come_p, ticket_t *awaited_p)
 {
-    const xy_access_t *a;
-    int32_t n = xy_graph_accesses(e->graph, op, &a);
     xy_status_t st = XY_OK;
 
     *has_come_p = true;
@@ -475,11 +471,8 @@ xy_status_t device_home_has_come(device_tasks_t *e, xy_op_id_t op, bool *has_com
 }
 
 /* While it is written it is nowhere, so no GPU prefetches it. */
-void device_home_take(device_tasks_t *e, xy_op_id_t op, void **addresses)
+void device_home_take(device_tasks_t *e, const xy_access_t *a, int32_t n, void **addresses)
 {
-    const xy_access_t *a;
-    int32_t n = xy_graph_accesses(e->graph, op, &a);
-
     for (int32_t i = 0; i < n; i++) {
         addresses[i] = e->homes[a[i].data].address;
         if (!(a[i].mode & XY_ACCESS_WRITE))
@@ -491,11 +484,8 @@ void device_home_take(device_tasks_t *e, xy_op_id_t op, void **addresses)
     }
 }
 
-void device_home_give(device_tasks_t *e, xy_op_id_t op)
+void device_home_give(device_tasks_t *e, const xy_access_t *a, int32_t n)
 {
-    const xy_access_t *a;
-    int32_t n = xy_graph_accesses(e->graph, op, &a);
-
     for (int32_t i = 0; i < n; i++)
         if (a[i].mode & XY_ACCESS_WRITE) {
             set_home(e, a[i].data, true);

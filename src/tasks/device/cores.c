@@ -227,5 +227,6 @@ bool device_core_helps(const device_tasks_t *e, const core_t *core)
 
     for (int32_t w = 0; w < e->workers; w++)
         all += e->speed[w];
-    return e->is_pressed || (is_known(e, core) && mean / speed <= e->seconds_left / all);
+    return e->is_pressed || e->how->gpu_count == 0 ||
+           (is_known(e, core) && mean / speed <= e->seconds_left / all);
 }

@@ -34,6 +34,7 @@ static void cleanup(device_tasks_t *e)
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
         xy_free(arrays[i]);
     device_jobs_cleanup(e);
+    device_messages_cleanup(e);
     pthread_cond_destroy(&e->rung);
     pthread_mutex_destroy(&e->lock);
 }
@@ -41,7 +42,7 @@ static void cleanup(device_tasks_t *e)
 static bool init_arrays(device_tasks_t *e)
 {
     size_t gpus = (size_t)e->how->gpu_count, memories = gpus + 1, workers = (size_t)e->workers;
-    size_t ops = (size_t)e->ops + 1, data = (size_t)e->data_count + 1;
+    size_t ops = (size_t)xy_graph_ops(e->order) + 1, data = (size_t)e->data_count + 1;
 
     e->memory_of = xy_calloc(workers, sizeof(*e->memory_of));
     e->speed = xy_calloc(workers, sizeof(*e->speed));
@@ -59,22 +60,24 @@ static bool init_arrays(device_tasks_t *e)
     return e->memory_of != NULL && e->speed != NULL && e->latency != NULL && e->rate != NULL &&
            e->capacity != NULL && e->states != NULL && e->homes != NULL && e->home_states != NULL &&
            e->devices != NULL && e->waiting != NULL && e->is_over != NULL &&
-           e->writers_left != NULL && e->buffers != NULL && device_jobs_init(e) == XY_OK;
+           e->writers_left != NULL && e->buffers != NULL && device_jobs_init(e) == XY_OK &&
+           device_messages_init(e) == XY_OK;
 }
 
 static void count_accesses(device_tasks_t *e)
 {
     const xy_access_t *a;
 
-    for (int32_t i = 0; i < e->ops; i++) {
-        int32_t n = xy_graph_accesses(e->graph, i, &a);
+    for (int32_t i = 0; i < xy_graph_ops(e->order); i++) {
+        int32_t n = xy_graph_accesses(e->order, i, &a);
 
-        e->waiting[i] = xy_graph_predecessors(e->graph, i);
+        e->waiting[i] = xy_graph_predecessors(e->order, i);
         for (int32_t k = 0; k < n; k++)
             e->writers_left[a[k].data] += (a[k].mode & XY_ACCESS_WRITE) ? 1 : 0;
+    }
+    for (int32_t i = 0; i < e->ops; i++)
         e->seconds_left +=
             xy_graph_op(e->graph, i)->seconds > 0 ? xy_graph_op(e->graph, i)->seconds : 1;
-    }
     e->left = e->ops;
 }
 
@@ -166,6 +169,7 @@ static void init_ways(device_tasks_t *e)
                                .copies = (const uint8_t *const *)e->states,
                                .transfer_latency = e->latency,
                                .transfer_rate = e->rate,
+                               .is_after = e->how->share != NULL ? e->how->share->is_after : NULL,
                                .now = &e->now};
 }
 
@@ -276,6 +280,7 @@ xy_status_t xy_task_execute_on(const xy_graph_t *graph, const xy_task_device_t *
 {
     device_tasks_t e = {.graph = graph,
                         .how = how,
+                        .order = how->share != NULL ? how->share->order : graph,
                         .workers = how->gpu_count + how->cores,
                         .lock = PTHREAD_MUTEX_INITIALIZER,
                         .rung = PTHREAD_COND_INITIALIZER};
@@ -284,6 +289,11 @@ xy_status_t xy_task_execute_on(const xy_graph_t *graph, const xy_task_device_t *
     if (st == XY_OK)
         st = xy_task_eviction_find(how->eviction != NULL ? how->eviction : e.policy->eviction,
                                    &e.eviction);
+    if (st == XY_OK && how->share != NULL && e.policy->is_strict)
+        st = xy_fail(XY_EINVAL,
+                     "policy %s runs tasks in an order of its own, which cannot wait for other "
+                     "ranks; use closure, dmdar, eager or lws",
+                     e.policy->name);
     if (st != XY_OK)
         return st;
     e.ops = xy_graph_ops(graph);

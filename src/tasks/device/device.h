@@ -22,6 +22,12 @@
  * have done all the rest before it had ended one task. GPUs are then only a few tasks ahead, and a
  * task of a core is over when it has ended.
  *
+ * With a share of a graph that several ranks have (tasks/ranks/ranks.h) the graph is share->tasks,
+ * and messages begin by themselves as soon as what comes before them is over, whatever the policy
+ * does; they end while others run. There may be no GPU at all then, only cores. Once such a run is
+ * stopped, all that is left is passed over, and messages are empty, so that no rank waits for
+ * another for ever.
+ *
  * Copies are fast and asynchronous if the data are pinned (xy_gpu_pinned_take); data that are not
  * are pinned for the run where the driver can.
  */
@@ -34,6 +40,7 @@
 #include "graph/graph.h"
 #include "machine/machine.h"
 #include "tasks/memory/memory.h"
+#include "tasks/ranks/ranks.h"
 
 /* A task to be put into a stream. */
 typedef struct {
@@ -63,10 +70,14 @@ typedef struct {
     /* Can it be done there? NULL: all can. */
     bool (*is_for_cores)(void *arg, xy_op_id_t op);
     void *arg;
-    int32_t cores;           /* that compute beside the GPUs */
-    double core_speed;       /* of one of them, where a GPU is 1; 0: one of them tries first */
-    const atomic_bool *stop; /* no task begins once it is set; or NULL */
-    const char *trace;       /* file to record into, or NULL */
+    int32_t cores;                /* that compute beside the GPUs */
+    double core_speed;            /* of one of them, where a GPU is 1; 0: one of them tries first */
+    const atomic_bool *stop;      /* no task begins once it is set; or NULL */
+    const xy_task_share_t *share; /* NULL: there are no other ranks */
+    const struct xylem_messages *transport; /* for messages of the share */
+    /* A datum of the share has come, and no task has begun that waits for it; or NULL. */
+    void (*received)(void *arg, int32_t data);
+    const char *trace;                  /* file to record into, or NULL */
     const xy_task_observer_t *observer; /* told when all is over; or NULL */
 } xy_task_device_t;
 

@@ -7,6 +7,7 @@
  *   work.c     the loop: asking the policy, launching, ending
  *   copies.c   copies of data: room, eviction, loads and stores
  *   home.c     tasks in the main memory: gathering, running, ending
+ *   messages.c what goes to other ranks and comes from them
  *   cores.c    the threads that run them
  *   lane.c     streams, and what waits for what
  *   record.c   what happened, by the clocks of the GPUs
@@ -85,10 +86,23 @@ typedef enum { JOB_FREE, JOB_GATHERS, JOB_RUNS } job_step_t;
 typedef struct {
     job_step_t step;
     xy_op_id_t op;
-    int32_t worker;   /* that took it */
-    int32_t core;     /* that is to run it; -1: any */
+    int32_t worker; /* that took it */
+    int32_t core;   /* that is to run it; -1: any */
+    const xy_access_t *accesses;
+    int32_t count;
     void **addresses; /* [most] */
 } job_t;
+
+/* A message gathers as a task does, until what it sends is home, or what it overwrites is read no
+ * more; then the transport has it. */
+typedef struct {
+    xy_vec_t gathering; /* of int32_t: numbers of messages */
+    int32_t moving;     /* that the transport has */
+    int32_t left;       /* that are not over */
+    bool is_passing;    /* the run was stopped: tasks are passed over, and messages carry nothing */
+    xy_vec_t passed;    /* of xy_op_id_t: to be passed over */
+    double *start;      /* [messages] while recording */
+} post_t;
 
 /* A thread beside the GPUs. The mail is its only way to the thread that called. */
 typedef enum { MAIL_NONE, MAIL_RUN, MAIL_RAN, MAIL_END } mail_t;
@@ -110,7 +124,13 @@ typedef struct {
     int64_t tasks;
 } pace_t;
 
-typedef enum { RECORD_TASK, RECORD_TRANSFER, RECORD_MEMORY, RECORD_WAIT } record_kind_t;
+typedef enum {
+    RECORD_TASK,
+    RECORD_TRANSFER,
+    RECORD_MEMORY,
+    RECORD_WAIT,
+    RECORD_MESSAGE
+} record_kind_t;
 
 typedef struct {
     double start, end;
@@ -142,7 +162,9 @@ typedef struct device_tasks {
     uint8_t *home_states;     /* [data] */
     home_t *homes;            /* [data] */
     device_memory_t *devices; /* [GPUs] */
-    int32_t *waiting;         /* [ops] predecessors that are not over */
+    const xy_graph_t *order;  /* what comes before what: the graph, or that with messages */
+    int32_t *waiting;         /* [operations of order] predecessors that are not over */
+    post_t post;
     int32_t *writers_left;    /* [data] */
     bool *is_over;            /* [ops] */
     xy_task_uses_t uses;      /* what is read no more; belady-plan without a plan */
@@ -188,15 +210,15 @@ xy_status_t device_gather(device_tasks_t *e, int32_t gpu, xy_op_id_t op);
 void device_used(device_tasks_t *e, int32_t gpu, xy_op_id_t op, ticket_t ticket);
 xy_status_t device_prefetch(device_tasks_t *e, int32_t gpu);
 xy_status_t device_store_early(device_tasks_t *e, int32_t gpu);
-/* For a task in the main memory: ask for what it reads to come home. */
-xy_status_t device_home_ask(device_tasks_t *e, xy_op_id_t op);
+/* For a task in the main memory, or a message: ask for what it reads to come home. */
+xy_status_t device_home_ask(device_tasks_t *e, const xy_access_t *a, int32_t n);
 /* Has it come, and does no copy read any more what the task writes? Otherwise *awaited_p, unless it
  * is NULL, is what to wait for. */
-xy_status_t device_home_has_come(device_tasks_t *e, xy_op_id_t op, bool *has_come_p,
-                                 ticket_t *awaited_p);
+xy_status_t device_home_has_come(device_tasks_t *e, const xy_access_t *a, int32_t n,
+                                 bool *has_come_p, ticket_t *awaited_p);
 /* From now on the task alone uses what it writes; until it is over. */
-void device_home_take(device_tasks_t *e, xy_op_id_t op, void **addresses);
-void device_home_give(device_tasks_t *e, xy_op_id_t op);
+void device_home_take(device_tasks_t *e, const xy_access_t *a, int32_t n, void **addresses);
+void device_home_give(device_tasks_t *e, const xy_access_t *a, int32_t n);
 /* All tasks are over: everything goes home. */
 xy_status_t device_flush(device_tasks_t *e);
 void device_memory_cleanup(device_tasks_t *e, device_memory_t *m);
@@ -208,7 +230,9 @@ uint64_t device_reserve(const device_tasks_t *e, uint64_t bytes);
 xy_status_t device_run(device_tasks_t *e);
 bool device_is_stopped(const device_tasks_t *e);
 /* For the policy the task is over. */
-void device_task_over(device_tasks_t *e, int32_t worker, xy_op_id_t op);
+xy_status_t device_task_over(device_tasks_t *e, int32_t worker, xy_op_id_t op);
+/* What comes after an operation of e->order may begin. */
+xy_status_t device_release(device_tasks_t *e, xy_op_id_t node);
 
 /* home.c */
 xy_status_t device_jobs_init(device_tasks_t *e); /* ENOMEM in silence */
@@ -219,9 +243,23 @@ xy_status_t device_job_begin(device_tasks_t *e, int32_t worker, int32_t core, xy
 xy_status_t device_jobs_pump(device_tasks_t *e, bool *is_moving_p);
 /* Those that gather are not to run any more. */
 void device_jobs_drop(device_tasks_t *e);
+bool device_jobs_are_running(const device_tasks_t *e);
 /* Nothing else can be done: wait until something of a job changes, or of a GPU. *is_moving_p is
  * false when there is nothing to wait for. */
 xy_status_t device_jobs_wait(device_tasks_t *e, bool *is_moving_p);
+
+/* messages.c */
+xy_status_t device_messages_init(device_tasks_t *e); /* ENOMEM in silence */
+void device_messages_cleanup(device_tasks_t *e);
+/* All that comes before it is over. */
+xy_status_t device_message_begin(device_tasks_t *e, int32_t message);
+/* What can begin begins, what has come is over. */
+xy_status_t device_messages_pump(device_tasks_t *e, bool *is_moving_p);
+/* Nothing else can be done: wait for messages if there are any; not for long if something else is
+ * under way, too. */
+xy_status_t device_messages_wait(device_tasks_t *e, bool *is_moving_p);
+/* The run was stopped: the other ranks are told nothing any more, but are not left waiting. */
+xy_status_t device_messages_pass(device_tasks_t *e);
 
 /* cores.c */
 xy_status_t device_cores_start(device_tasks_t *e);
@@ -242,9 +280,15 @@ uint32_t device_cores_rings(device_tasks_t *e);
 void device_record_memory(device_tasks_t *e, int32_t gpu);
 /* A task ran in the main memory. */
 void device_record_home(device_tasks_t *e, int32_t worker, xy_op_id_t op, double start, double end);
+void device_record_message(device_tasks_t *e, int32_t message, double start);
 /* A mark of the lane was reached. */
 xy_status_t device_record_mark(lane_t *lane, const mark_t *mark);
 xy_status_t device_tell(device_tasks_t *e, const xy_task_observer_t *observer);
+
+static inline xy_op_id_t device_node(const device_tasks_t *e, xy_op_id_t op)
+{
+    return e->how->share != NULL ? e->how->share->node_of[op] : op;
+}
 
 static inline uint64_t device_bytes(const device_tasks_t *e, int32_t data)
 {

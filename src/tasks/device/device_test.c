@@ -235,7 +235,7 @@ static void see_wait(void *arg, int32_t worker, bool is_decision, double start, 
 static void run_with(const char *policy, const char *eviction, uint64_t memory, int home_every,
                      int32_t cores, bool is_watched)
 {
-    witness_t w = {.observer = {&w, see_task, see_transfer, see_memory, see_wait},
+    witness_t w = {.observer = {&w, see_task, see_transfer, see_memory, see_wait, NULL},
                    .workers = 1 + cores};
     program_t p;
     xy_task_device_t how = {.policy = policy,

@@ -44,23 +44,24 @@ xy_status_t device_job_begin(device_tasks_t *e, int32_t worker, int32_t core, xy
     e->job_used++;
     if (core >= 0)
         e->cores[core].job = job;
-    return device_home_ask(e, op);
+    job->count = xy_graph_accesses(e->graph, op, &job->accesses);
+    return device_home_ask(e, job->accesses, job->count);
 }
 
-static void end(device_tasks_t *e, job_t *job)
+static xy_status_t end(device_tasks_t *e, job_t *job)
 {
     job->step = JOB_FREE;
     e->job_used--;
-    device_home_give(e, job->op);
-    device_task_over(e, job->worker, job->op);
+    device_home_give(e, job->accesses, job->count);
+    return device_task_over(e, job->worker, job->op);
 }
 
-static void run_here(device_tasks_t *e, job_t *job)
+static xy_status_t run_here(device_tasks_t *e, job_t *job)
 {
     xy_task_turn_t turn = {e->how->gpu_count, job->op, job->addresses};
 
     e->how->run(e->how->arg, &turn);
-    end(e, job);
+    return end(e, job);
 }
 
 void device_jobs_drop(device_tasks_t *e)
@@ -72,63 +73,64 @@ void device_jobs_drop(device_tasks_t *e)
         }
 }
 
-/* All that it needs is home. false: no core is free, or the run is stopped. */
-static bool start(device_tasks_t *e, job_t *job)
+/* All that it needs is home. It does not begin where no core is free, or the run is stopped. */
+static xy_status_t start(device_tasks_t *e, job_t *job, bool *is_moving_p)
 {
     core_t *core = job->core >= 0 ? &e->cores[job->core] : NULL;
 
     if (device_is_stopped(e))
-        return false;
+        return XY_OK;
     if (core == NULL && e->how->cores > 0) {
         core = device_core_idle(e);
         if (core == NULL)
-            return false;
+            return XY_OK;
     }
-    device_home_take(e, job->op, job->addresses);
+    *is_moving_p = true;
+    device_home_take(e, job->accesses, job->count, job->addresses);
     job->step = JOB_RUNS;
-    if (core != NULL)
-        device_core_give(core, job);
-    else
-        run_here(e, job);
-    return true;
+    if (core == NULL)
+        return run_here(e, job);
+    device_core_give(core, job);
+    return XY_OK;
 }
 
-static void look_at_core(device_tasks_t *e, core_t *core, bool *is_moving_p)
+static xy_status_t look_at_core(device_tasks_t *e, core_t *core, bool *is_moving_p)
 {
     job_t *job = core->job;
 
     if (atomic_load_explicit(&core->mail, memory_order_acquire) != MAIL_RAN)
-        return;
+        return XY_OK;
     atomic_store_explicit(&core->mail, MAIL_NONE, memory_order_relaxed);
     device_pace_core(e, core);
     if (e->is_recording)
         device_record_home(e, core->worker, job->op, core->start, core->end);
     core->job = NULL;
     e->now = xy_now() - e->start;
-    end(e, job);
     *is_moving_p = true;
+    return end(e, job);
 }
 
 xy_status_t device_jobs_pump(device_tasks_t *e, bool *is_moving_p)
 {
     xy_status_t st = XY_OK;
 
-    for (int32_t i = 0; i < e->how->cores; i++)
-        look_at_core(e, &e->cores[i], is_moving_p);
+    for (int32_t i = 0; i < e->how->cores && st == XY_OK; i++)
+        st = look_at_core(e, &e->cores[i], is_moving_p);
     for (int32_t i = 0; e->job_used > 0 && i < e->job_count && st == XY_OK; i++) {
+        job_t *job = &e->jobs[i];
         bool has_come = false;
 
-        if (e->jobs[i].step == JOB_GATHERS)
-            st = device_home_has_come(e, e->jobs[i].op, &has_come, NULL);
-        if (st == XY_OK && has_come && start(e, &e->jobs[i]))
-            *is_moving_p = true;
+        if (job->step == JOB_GATHERS)
+            st = device_home_has_come(e, job->accesses, job->count, &has_come, NULL);
+        if (st == XY_OK && has_come)
+            st = start(e, job, is_moving_p);
     }
     return st;
 }
 
 /* ---- Waiting ---- */
 
-static bool is_running(const device_tasks_t *e)
+bool device_jobs_are_running(const device_tasks_t *e)
 {
     for (int32_t i = 0; i < e->job_count; i++)
         if (e->jobs[i].step == JOB_RUNS)
@@ -145,7 +147,8 @@ static xy_status_t find_awaited(device_tasks_t *e, ticket_t *ticket_p)
     *ticket_p = (ticket_t){0};
     for (int32_t i = 0; i < e->job_count && st == XY_OK && has_come; i++)
         if (e->jobs[i].step == JOB_GATHERS)
-            st = device_home_has_come(e, e->jobs[i].op, &has_come, ticket_p);
+            st =
+                device_home_has_come(e, e->jobs[i].accesses, e->jobs[i].count, &has_come, ticket_p);
     if (!has_come || st != XY_OK)
         return st;
     *ticket_p = (ticket_t){0};
@@ -170,8 +173,8 @@ xy_status_t device_jobs_wait(device_tasks_t *e, bool *is_moving_p)
         st = device_jobs_pump(e, is_moving_p);
     if (st != XY_OK || *is_moving_p)
         return st;
-    *is_moving_p = ticket.lane != NULL || is_running(e);
-    if (is_running(e))
+    *is_moving_p = ticket.lane != NULL || device_jobs_are_running(e);
+    if (device_jobs_are_running(e))
         device_cores_wait(e, rings, ticket.lane != NULL ? LOOK_SECONDS : 0);
     else if (ticket.lane != NULL)
         st = device_wait(ticket);

@@ -39,6 +39,20 @@ void device_record_home(device_tasks_t *e, int32_t worker, xy_op_id_t op, double
     (void)append(e, &r);
 }
 
+/* `from` is the rank, `to` 1 for one that is sent. */
+void device_record_message(device_tasks_t *e, int32_t message, double start)
+{
+    const xy_task_message_t *m = &XY_VEC_AT(&e->how->share->messages, xy_task_message_t, message);
+    record_t r = {.start = start,
+                  .end = xy_now() - e->start,
+                  .kind = RECORD_MESSAGE,
+                  .what = m->data,
+                  .from = m->peer,
+                  .to = m->is_send};
+
+    (void)append(e, &r);
+}
+
 /* Seconds since the start of the run. */
 static xy_status_t time_of(const lane_t *lane, const xy_gpu_event_t *event, double *time_p)
 {
@@ -92,6 +106,10 @@ static void tell(const xy_task_observer_t *o, const record_t *r)
         if (o->pause != NULL)
             o->pause(o->arg, r->from, false, r->start, r->end);
         break;
+    case RECORD_MESSAGE:
+        if (o->message != NULL)
+            o->message(o->arg, r->what, r->from, r->to != 0, r->start, r->end);
+        break;
     default:
         if (o->memory != NULL)
             o->memory(o->arg, r->what, r->end, r->used);
@@ -142,7 +160,7 @@ static xy_status_t sum_up(device_tasks_t *e)
         bool is_task = r->kind == RECORD_TASK;
         int32_t gpu = is_task ? r->from : r->from + r->to - 1;
 
-        if (r->kind == RECORD_MEMORY || r->kind == RECORD_WAIT)
+        if (!is_task && r->kind != RECORD_TRANSFER)
             continue;
         edges[n++] = (edge_t){r->start, gpu, is_task, !is_task};
         edges[n++] = (edge_t){r->end, gpu, is_task ? -1 : 0, is_task ? 0 : -1};

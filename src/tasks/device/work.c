@@ -22,11 +22,35 @@ static xy_op_id_t pick(device_tasks_t *e, int32_t worker)
     return op;
 }
 
-void device_task_over(device_tasks_t *e, int32_t worker, xy_op_id_t op)
+static xy_status_t announce(device_tasks_t *e, xy_op_id_t node)
+{
+    int32_t what = e->how->share != NULL ? e->how->share->what[node] : node;
+
+    if (what < 0)
+        return device_message_begin(e, -1 - what);
+    if (!e->post.is_passing)
+        e->policy->ready(e->state, what);
+    else if (xy_vec_append(&e->post.passed, &what) != XY_OK)
+        return xy_fail_memory("ending the run");
+    return XY_OK;
+}
+
+xy_status_t device_release(device_tasks_t *e, xy_op_id_t node)
 {
     const xy_op_id_t *after;
-    int32_t n = xy_graph_successors(e->graph, op, &after);
+    int32_t n = xy_graph_successors(e->order, node, &after);
+    xy_status_t st = XY_OK;
+
+    for (int32_t i = 0; i < n && st == XY_OK; i++)
+        if (--e->waiting[after[i]] == 0)
+            st = announce(e, after[i]);
+    return st;
+}
+
+xy_status_t device_task_over(device_tasks_t *e, int32_t worker, xy_op_id_t op)
+{
     double start = xy_now(), seconds = xy_graph_op(e->graph, op)->seconds;
+    xy_status_t st;
 
     e->is_over[op] = true;
     e->left--;
@@ -34,10 +58,9 @@ void device_task_over(device_tasks_t *e, int32_t worker, xy_op_id_t op)
     e->result.tasks++;
     if (e->policy->done != NULL)
         e->policy->done(e->state, worker, op);
-    for (int32_t i = 0; i < n; i++)
-        if (--e->waiting[after[i]] == 0)
-            e->policy->ready(e->state, after[i]);
+    st = device_release(e, device_node(e, op));
     e->result.scheduling_seconds += xy_now() - start;
+    return st;
 }
 
 static xy_status_t run_there(device_tasks_t *e, int32_t worker, xy_op_id_t op)
@@ -57,8 +80,7 @@ static xy_status_t run_there(device_tasks_t *e, int32_t worker, xy_op_id_t op)
     if (st != XY_OK)
         return st;
     device_used(e, gpu, op, ticket);
-    device_task_over(e, worker, op);
-    return XY_OK;
+    return device_task_over(e, worker, op);
 }
 
 static bool is_for_gpu(const device_tasks_t *e, xy_op_id_t op)
@@ -155,6 +177,10 @@ static xy_status_t rest(device_tasks_t *e)
     bool is_moving = false;
     xy_status_t st = XY_OK;
 
+    if (e->post.left > 0)
+        st = device_messages_wait(e, &is_moving);
+    if (st != XY_OK || is_moving)
+        return st;
     if (e->job_used > 0 || e->how->cores > 0)
         st = device_jobs_wait(e, &is_moving);
     if (st == XY_OK && !is_moving)
@@ -175,7 +201,9 @@ static xy_status_t round_of_all(device_tasks_t *e, bool *is_moving_p)
     xy_status_t st = XY_OK;
 
     *is_moving_p = false;
-    if (e->job_used > 0)
+    if (e->post.left > 0)
+        st = device_messages_pump(e, is_moving_p);
+    if (e->job_used > 0 && st == XY_OK)
         st = device_jobs_pump(e, is_moving_p);
     for (int32_t i = 0; i < e->how->cores && e->left > 0 && st == XY_OK; i++)
         st = turn_core(e, &e->cores[i], is_moving_p);
@@ -204,18 +232,20 @@ xy_status_t device_run(device_tasks_t *e)
 {
     xy_status_t st = XY_OK;
 
-    for (xy_op_id_t i = 0; i < e->ops; i++)
-        if (e->waiting[i] == 0)
-            e->policy->ready(e->state, i);
-    while (e->left > 0 && st == XY_OK && !device_is_stopped(e)) {
+    for (xy_op_id_t i = 0; i < xy_graph_ops(e->order) && st == XY_OK; i++)
+        if (xy_graph_predecessors(e->order, i) == 0)
+            st = announce(e, i);
+    while (e->left + e->post.left > 0 && st == XY_OK && !device_is_stopped(e)) {
         bool is_moving;
 
         st = round_of_all(e, &is_moving);
-        if (st == XY_OK && !is_moving && e->left > 0)
+        if (st == XY_OK && !is_moving && e->left + e->post.left > 0)
             st = rest(e);
     }
     if (st == XY_OK)
         st = end_jobs(e);
+    if (st == XY_OK && e->post.left + e->left > 0 && e->how->share != NULL)
+        st = device_messages_pass(e);
     for (int32_t g = 0; g < e->how->gpu_count && st == XY_OK; g++)
         st = device_lane_drain(&e->devices[g].lanes[LANE_COMPUTE]);
     e->result.tasks_end = xy_now() - e->start;

@@ -539,6 +539,7 @@ const xy_task_policy_t policy_cache_oblivious = {
     .name = "cache-oblivious",
     .describe = "Frigo and Strumpen's trapezoids, one part of the domain per worker",
     .eviction = "lru",
+    .is_strict = true,
     .create = create,
     .destroy = destroy,
     .ready = ready,

@@ -107,7 +107,8 @@ static xy_status_t init_graph(closure_t *c)
 
         x->access_count = xy_graph_accesses(c->graph, i, &x->accesses);
         x->successor_count = xy_graph_successors(c->graph, i, &x->successors);
-        x->waits = xy_graph_predecessors(c->graph, i);
+        x->waits = xy_graph_predecessors(c->graph, i) +
+                   (c->view->is_after != NULL && c->view->is_after[i] ? 1 : 0);
         x->seconds = xy_graph_op(c->graph, i)->seconds;
         total += (size_t)x->access_count;
         for (int32_t k = 0; k < x->access_count; k++)
@@ -229,6 +230,8 @@ static void ready(void *state, xy_op_id_t op)
     closure_t *c = state;
 
     c->tasks[op].is_ready = true;
+    if (c->view->is_after != NULL && c->view->is_after[op])
+        closure_release(c, op);
     if (c->tasks[op].state == TASK_PLANNED)
         closure_set_runnable(c, op);
 }

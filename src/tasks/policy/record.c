@@ -24,8 +24,8 @@ struct xy_task_trace {
     int32_t *worker_of;       /* [memories] the first that computes there; -1: none */
     xy_trace_row_t **workers; /* [workers] */
     xy_trace_row_t **rooms;   /* [memories] */
-    way_t *ways;              /* [memories * memories] */
-    uint32_t task, decision, wait, load, store, peer, used;
+    way_t *ways;              /* [memories * memories + 2]: the last two from and to other ranks */
+    uint32_t task, decision, wait, load, store, peer, message, used;
     xy_status_t status;
 };
 
@@ -61,7 +61,10 @@ static xy_status_t open_way(xy_task_trace_t *t, int32_t way, int lane)
 
     if (lane > 0)
         snprintf(more, sizeof(more), ", %d", lane + 1);
-    if (t->kind == XY_TASK_CACHES)
+    if (way >= t->memories * t->memories)
+        snprintf(name, sizeof(name), "%s other ranks%s",
+                 way == t->memories * t->memories ? "from" : "to", more);
+    else if (t->kind == XY_TASK_CACHES)
         snprintf(name, sizeof(name), "to %s%s", memory_name(t->kind, to, b), more);
     else
         snprintf(name, sizeof(name), "%s to %s%s", memory_name(t->kind, from, a),
@@ -145,6 +148,24 @@ static void on_pause(void *arg, int32_t worker, bool is_decision, double start, 
         t->next->pause(t->next->arg, worker, is_decision, start, end);
 }
 
+/* More may be under way at once than there are rows: then a row has what is left of its time. */
+static void on_message(void *arg, int32_t data, int32_t peer, bool is_send, double start,
+                       double end)
+{
+    xy_task_trace_t *t = arg;
+    way_t *way = &t->ways[t->memories * t->memories + is_send];
+    uint64_t begin = ns(start), earliest = UINT64_MAX;
+
+    for (int i = 0; i < LANES; i++)
+        earliest = way->ends[i] < earliest ? way->ends[i] : earliest;
+    begin = begin < earliest ? earliest : begin;
+    begin = begin < ns(end) ? begin : ns(end);
+    xy_trace_state_at(find_lane(t, t->memories * t->memories + is_send, begin, ns(end)), begin,
+                      ns(end), t->message, data, XY_TRACE_NO_LABEL);
+    if (t->next != NULL && t->next->message != NULL)
+        t->next->message(t->next->arg, data, peer, is_send, start, end);
+}
+
 static xy_status_t open_rows(xy_task_trace_t *t, const xy_task_view_t *view)
 {
     char name[96], a[32];
@@ -184,6 +205,7 @@ static void open_names(xy_task_trace_t *t)
     t->store = xy_trace_kind(t->trace, "store", XY_TRACE_PROGRESS, 0);
     t->peer = xy_trace_kind(t->trace, t->kind == XY_TASK_CACHES ? "between caches" : "between GPUs",
                             XY_TRACE_PROGRESS, 0);
+    t->message = xy_trace_kind(t->trace, "message", XY_TRACE_PROGRESS, 0);
     t->used = xy_trace_counter_name(t->trace, "used", "bytes");
 }
 
@@ -200,14 +222,19 @@ xy_status_t xy_task_trace_open(const char *path, const xy_task_view_t *view,
         return xy_fail_memory("recording the tasks");
     if (memories == XY_TASK_GPUS)
         options.clock = XY_TRACE_VIRTUAL;
-    t->observer = (xy_task_observer_t){t, on_task, on_transfer, on_memory, on_pause};
+    t->observer = (xy_task_observer_t){.arg = t,
+                                       .task = on_task,
+                                       .transfer = on_transfer,
+                                       .memory = on_memory,
+                                       .pause = on_pause,
+                                       .message = on_message};
     t->next = next;
     t->kind = memories;
     t->memories = view->memories;
     t->graph = view->graph;
     t->worker_of = xy_malloc(n * sizeof(*t->worker_of));
     t->workers = xy_calloc((size_t)view->workers, sizeof(*t->workers));
-    t->ways = xy_calloc(n * n, sizeof(*t->ways));
+    t->ways = xy_calloc(n * n + 2, sizeof(*t->ways));
     t->rooms = xy_calloc(n, sizeof(*t->rooms));
     st = t->workers != NULL && t->ways != NULL && t->rooms != NULL && t->worker_of != NULL
              ? xy_trace_create(path, &options, &t->trace)

@@ -369,6 +369,7 @@ const xy_task_policy_t policy_relay = {
     .eviction = "belady-plan",
     .is_writing_early = true,
     .is_evicting_for_prefetch = true,
+    .is_strict = true,
     .create = create,
     .destroy = destroy,
     .ready = ready,

@@ -34,6 +34,7 @@ typedef struct {
     const double *transfer_latency; /* [from * memories + to] */
     const double *transfer_rate;    /* likewise, bytes per second; 0: no such way */
     const uint64_t *arrivals;       /* [memories]: data that came so far; NULL: not counted */
+    const bool *is_after;           /* [ops]: it also waits for what is not in the graph; or NULL */
     const double *now;              /* seconds since the start */
 } xy_task_view_t;
 
@@ -69,6 +70,9 @@ typedef struct {
     int32_t pipeline; /* tasks a worker holds at once, the running one included; 0: 2 */
     /* Data that no task writes any more go home as soon as their way is free. */
     bool is_writing_early;
+    /* It may keep a task that is ready until others, which are not, have run: then ranks that share
+     * a graph could wait for each other for ever. */
+    bool is_strict;
     /* XY_ENOMEM and XY_EINVAL (the graph lacks what the policy needs) are reported. */
     xy_status_t (*create)(const xy_task_view_t *view, const xy_task_params_t *params,
                           void **state_p);
@@ -186,6 +190,8 @@ typedef struct {
     void (*memory)(void *arg, int32_t memory, double time, uint64_t used);
     /* Real time: a worker was without a task, deciding or waiting for others. */
     void (*pause)(void *arg, int32_t worker, bool is_decision, double start, double end);
+    /* A message to or from another rank. */
+    void (*message)(void *arg, int32_t data, int32_t peer, bool is_send, double start, double end);
 } xy_task_observer_t;
 
 typedef struct {
@@ -206,6 +212,7 @@ typedef struct {
     uint64_t loads, stores, peers; /* transfers from and to the main memory, between others */
     uint64_t bytes_loaded, bytes_stored, bytes_peer;
     uint64_t tasks, evictions, given_back; /* given_back: younger tasks that had to start again */
+    uint64_t messages, bytes_received;     /* that came from other ranks */
     uint64_t exchanges; /* real time: data that took the place of dead ones in a cache */
 } xy_task_result_t;
 

@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# mpiexec -n P xylem stencil --real: ranks that share the blocks, evenly or not, give the bits of the plain loop,
+# on cores, on OpenCL devices that are made of cores, and in several processes.
+# shellcheck disable=SC2154 # out and err are set by expect
+. "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
+MPIEXEC=$XYLEM_BUILD_DIR/bin/mpiexec
+
+shared() { # ranks, then options
+    local n=$1
+    shift
+    expect 0 "$MPIEXEC" -n "$n" "$XYLEM" stencil --real "$@"
+    says "$out" "ranks       $n, "
+    says "$out" "bit for bit"
+}
+
+# All orders and dimensions; rows that are not a multiple of the ranks, and fewer than them.
+shared 2 --graph jacobi --blocks 7x6 --cells 4x10 --iterations 6
+shared 3 --graph red-black --blocks 7x5 --cells 4x10 --iterations 6 --policy dmdar --load dynamic
+shared 5 --graph natural --blocks 4x4x4 --cells 2x3x4 --iterations 3 --policy lws
+shared 4 --graph jacobi --blocks 10x4 --points 9 --cells 5x3 --iterations 5 --policy eager --cpus 2
+
+# The end by convergence: every rank hears of it. Nothing is left over (mpiexec says so if there is).
+for every in 1 3; do
+    shared 3 --graph red-black --blocks 5x6 --cells 4x10 --iterations 60 --until 0.02 --every $every
+    says "$out" "convergence reached after"
+    [ -z "$err" ] || die "it says: $err"
+done
+
+# Results are sums, of rank 0 only.
+expect 0 "$MPIEXEC" -n 2 "$XYLEM" stencil --real --graph jacobi --blocks 8 --block 1KiB --iterations 4 --json --trace run.xyt
+printf '%s\n' "$out" | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+assert r["ranks"] == 2 and r["tasks"] == 24 and r["checked"] and r["workers"] == 2, r
+assert r["messages"] == 2 * 4 and r["bytes_received"] == r["messages"] * 1024, r
+'
+expect 0 "$XYLEM" view run.xyt.1
+says "$out" "from other ranks"
+
+# What cannot work is refused.
+expect 1 "$MPIEXEC" -n 2 "$XYLEM" stencil --real --blocks 6 --block 1KiB --policy cache-oblivious
+says "$err" "cannot wait for other ranks"
+expect 2 "$MPIEXEC" -n 2 "$XYLEM" stencil --real --blocks 6 --block 1KiB --file x.bin
+says "$err" "--file is for one process"
+
+# In virtual time each rank is a process of its own, as before.
+expect 0 "$MPIEXEC" -n 2 "$XYLEM" stencil --blocks 6 --iterations 2
+[ "$(grep -c "6 blocks" <<<"$out")" = 2 ] || die "not two runs: $out"
+
+export XYLEM_GPU_DRIVER=opencl POCL_CACHE_DIR="$XYLEM_BUILD_DIR/pocl-cache" # kernels are compiled once
+expect 0 "$XYLEM" machine --json
+[[ $out == *'"gpu": 1'* ]] || exit 0
+shared 2 --gpus 1 --graph jacobi --blocks 7x6 --cells 4x10 --iterations 6 --memory 8KiB
+says "$out" "on 2 GPUs"
+shared 3 --gpus 1 --cpus 1 --graph red-black --blocks 5x6 --cells 4x10 --iterations 60 --until 0.02 --every 1 --memory 8KiB --policy dmdar
+says "$out" "on 3 GPUs and 3 cores"
