@@ -27,6 +27,10 @@ for every in 1 3; do
     [ -z "$err" ] || die "it says: $err"
 done
 
+# In several processes.
+expect 0 "$MPIEXEC" -n 3 --processes 2 "$XYLEM" stencil --real --graph jacobi --blocks 7x6 --cells 4x10 --iterations 4
+says "$out" "bit for bit"
+
 # Results are sums, of rank 0 only.
 expect 0 "$MPIEXEC" -n 2 "$XYLEM" stencil --real --graph jacobi --blocks 8 --block 1KiB --iterations 4 --json --trace run.xyt
 printf '%s\n' "$out" | python3 -c '
