@@ -305,12 +305,19 @@ static void acquire_spread(mpi_rank_t *self, mpi_win_t *win, int target, bool is
     rma_answers_wait(self, &answers);
 }
 
-/* Returns when the target's process has done it, so that no letter is left when the window goes. */
+/* Returns when the target's process has done it, so that no letter is left when the window goes.
+ * The answer says that what was sent to the target before is done; that to other members is
+ * flushed. */
 static void give_back_spread(mpi_rank_t *self, mpi_win_t *win, int target)
 {
     rma_answers_t answers;
 
-    rma_far_flush(self, win, target == ALL ? RMA_EVERYWHERE : target);
+    if (target == ALL) {
+        rma_far_flush(self, win, RMA_EVERYWHERE);
+    } else {
+        rma_far_settle(self, win);
+        rma_far_follow(win, target);
+    }
     rma_answers_begin(&answers, win, 0);
     if (target == ALL || rma_is_far(win, target))
         ask(win, target, target == ALL ? RMA_FAR_UNLOCK_ALL : RMA_FAR_UNLOCK, false, &answers);
