@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Predicted times beside measured ones, on several hosts.
 
-  bench/mpi/hosts.py PREFIX [--quick] [--only WORD] [--mpi openmpi|mpich] [--keep FILE]
+  bench/mpi/hosts.py PREFIX [--quick] [--only WORD] [--mpi openmpi|mpich] [--keep FILE] [--turns N]
+                     [--usual-priority]
 
 PREFIX is where Xylem is installed (or build/release). Two sites of two clusters of two hosts are made of
 network namespaces: each host has a line to its cluster, each cluster one to its site, and one line joins
@@ -18,10 +19,17 @@ runs differ. The last lines are the mean and the greatest error, with the rows t
 20 % and above 1.5 times that difference; and how many pairs of alternatives (see predicted.c) that differ
 by more than 15 % are ranked right. With SimGrid installed, smpirun predicts the same programs from a
 platform with the links of the same calibration. Needs root.
+
+Every command has a limit. What is left of it in the hosts is killed when it is over, and a program that has
+printed its last row is not waited for: MPI_Finalize of MPICH 4.0 over TCP may never end. Hosts go also when
+this script is interrupted or terminated; those of one that was killed go when the next one starts. Processes
+run before all other work of the machine, but for --usual-priority.
 """
 import argparse
 import os
+import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -39,6 +47,9 @@ UPLINK, BETWEEN = 8e6, 4e6
 CLUSTERS = {"C1": (1, 2), "C2": (3, 4), "C3": (5, 6), "C4": (7, 8)}
 SITES = {"S1": ("C1", "C2"), "S2": ("C3", "C4")}
 MTU = 3000
+
+CALIBRATED, RAN = 600, 300  # seconds that a calibration, a run take at most
+GRACE = 5  # ... and a program that has printed all
 
 SIZES = (64, 16384, 131072)
 ROWS = [(what, size) for what in ("pingpong", "across", "bcast", "scatter", "gather", "allreduce", "alltoall", "halo")
@@ -70,11 +81,65 @@ def run(line, **more):
     return subprocess.run(line.split() if isinstance(line, str) else line, check=True, **more)
 
 
+def names_of(pid):
+    """The namespaces of the script with this number that are there."""
+    return [name for name in list_namespaces() if name.startswith("xyh%d-" % pid)]
+
+
+def list_namespaces():
+    listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True).stdout
+    return [line.split()[0] for line in listed.splitlines() if line.strip()]
+
+
+def kill_inside(name):
+    """All processes of a namespace."""
+    for pid in subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True).stdout.split():
+        try:
+            os.kill(int(pid), signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+def remove_namespaces(names):
+    for name in names:
+        kill_inside(name)
+        subprocess.run(["ip", "netns", "del", name], capture_output=True)
+
+
+def is_hosts_script(pid):
+    try:
+        with open("/proc/%d/cmdline" % pid) as file:
+            return "hosts.py" in file.read()
+    except OSError:
+        return False
+
+
+def remove_leftovers():
+    """Hosts of scripts that were killed."""
+    for pid in {int(found.group(1)) for found in (re.match(r"xyh(\d+)-", name) for name in list_namespaces()) if found}:
+        if pid != os.getpid() and not is_hosts_script(pid):
+            remove_namespaces(names_of(pid))
+
+
+def end_on_signals():
+    """A signal ends the script as an error does: hosts go."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda number, frame: sys.exit(128 + number))
+
+
+class Done:
+    """A command that has ended, or was ended: returncode is None then."""
+
+    def __init__(self, returncode, stdout, stderr):
+        self.returncode, self.stdout, self.stderr = returncode, stdout, stderr
+
+
 class Grid:
     """The hosts: PREFIX1 to PREFIX8, 10.78.0.1 to 10.78.0.8; all switches are in PREFIXnet."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, is_usual=False):
         self.folder, self.prefix = folder, "xyh%d-" % os.getpid()
+        self.before = [] if is_usual else ["chrt", "-f", "1"]
         self.net, self.relay = self.prefix + "net", None
         self.hosts = [h for members in CLUSTERS.values() for h in members]
 
@@ -144,13 +209,33 @@ class Grid:
         if self.relay is not None:
             self.relay.kill()
             self.relay.wait()
-        for name in [self.net] + ["%s%d" % (self.prefix, h) for h in self.hosts]:
-            subprocess.run(["ip", "netns", "del", name], capture_output=True)
+        remove_namespaces([self.net] + ["%s%d" % (self.prefix, h) for h in self.hosts])
 
-    def on_first(self, line, **more):
-        """A command on host 1, as if it were a machine of its own, before other work on the processors."""
-        return subprocess.run(["chrt", "-f", "1", "ip", "netns", "exec", self.prefix + "1", "unshare", "--uts", "bash", "-c",
-                               'hostname host1; exec "$@"', "--"] + line, **more)
+    def on_first(self, line, limit, environment, is_all=lambda output: False):
+        """A command on host 1, as if it were a machine of its own, before other work on the processors. It ends
+        within the limit, and soon after is_all() is true of what it has printed. Its output goes to files: a
+        process that it leaves behind would keep a pipe open."""
+        paths = [os.path.join(self.folder, name) for name in ("stdout", "stderr")]
+        with open(paths[0], "w") as out, open(paths[1], "w") as err:
+            child = subprocess.Popen(self.before + ["ip", "netns", "exec", self.prefix + "1", "unshare", "--uts", "bash", "-c",
+                                                    'hostname host1; exec "$@"', "--"] + line,
+                                     stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment,
+                                     start_new_session=True)
+        end = time.monotonic() + limit
+        try:
+            while child.poll() is None and time.monotonic() < end:
+                time.sleep(0.1)
+                with open(paths[0]) as file:
+                    if is_all(file.read()):
+                        end = min(end, time.monotonic() + GRACE)
+            code = child.poll()
+        finally:
+            if child.poll() is None:
+                os.killpg(child.pid, signal.SIGKILL)
+            for h in self.hosts:
+                kill_inside("%s%d" % (self.prefix, h))
+            child.wait()
+        return Done(code, *(open(path, errors="replace").read() for path in paths))
 
 
 class Mpi:
@@ -204,12 +289,12 @@ def calibrate(prefix, mpi, output, seconds, sizes):
     line = [os.path.join(prefix, "bin", "xylem"), "calibrate", "--hosts", mpi.hosts, "--messages", "--only-between", "--agent", mpi.agent,
             "--launcher", mpi.launcher, "--compiler", mpi.compiler, "--sizes", sizes, "--seconds", str(seconds), "-o", output]
     line += ["--extra=" + word for word in mpi.extra()]
-    done = mpi.grid.on_first(line, capture_output=True, text=True, timeout=600, env=dict(os.environ, HOME=mpi.grid.folder))
+    done = mpi.grid.on_first(line, CALIBRATED, dict(os.environ, HOME=mpi.grid.folder))
     print("".join("# " + line + "\n" for line in done.stdout.splitlines() if " site" in line or line.startswith("message")), end="")
     if not os.path.exists(output):
-        sys.exit("hosts.py: the hosts cannot be calibrated: " + done.stderr)
+        sys.exit("hosts.py: the hosts cannot be calibrated: " + (done.stderr or "it took too long"))
     if done.returncode != 0:
-        print("# calibrate: " + done.stderr.strip().split("\n")[-1])
+        print("# calibrate: " + ("took too long" if done.returncode is None else done.stderr.strip().split("\n")[-1]))
 
 
 class Platform:
@@ -332,6 +417,8 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--mpi", default="openmpi", choices=("openmpi", "mpich"))
     parser.add_argument("--keep", help="copy the file of the calibration there")
+    parser.add_argument("--turns", type=int)
+    parser.add_argument("--usual-priority", action="store_true")
     options = parser.parse_args()
     if os.getuid() != 0 or not os.path.exists("/dev/net/tun"):
         sys.exit("hosts.py: only root makes hosts, with /dev/net/tun")
@@ -342,7 +429,9 @@ def main():
     turns, seconds = (2, 15) if options.quick else (7, 90)
     prefix = os.path.abspath(options.prefix)
     quiet()
-    with tempfile.TemporaryDirectory(dir="/tmp", prefix="xyh") as folder, Grid(folder) as grid:
+    end_on_signals()
+    remove_leftovers()
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="xyh") as folder, Grid(folder, options.usual_priority) as grid:
         mpi = Mpi(options.mpi, grid)
         costs = os.path.join(folder, "grid.xml")
         calibrate(prefix, mpi, costs, seconds, "64,4K,16K,48K,80K,160K,400K" if options.quick else
@@ -353,13 +442,17 @@ def main():
         for compiler, program in zip((mpi.compiler, os.path.join(prefix, "bin", "mpicc")), programs):
             run([compiler, "-O2", "-w", "-o", program, os.path.join(HERE, "predicted.c")])
         measured = {}
-        for _ in range(turns):
-            done = grid.on_first(mpi.command(programs[0], arguments_of(rows)), capture_output=True, text=True, timeout=300,
-                                 env=dict(os.environ, HOME=folder))
-            if done.returncode != 0:
-                print("# a run failed: " + done.stderr.strip().split("\n")[-1])
-            for row, value in seconds_by_row(done.stdout).items():
+        for _ in range(options.turns or turns):
+            done = grid.on_first(mpi.command(programs[0], arguments_of(rows)), RAN, dict(os.environ, HOME=folder),
+                                 lambda output: len(seconds_by_row(output)) == len(rows))
+            found = seconds_by_row(done.stdout)
+            if len(found) < len(rows):
+                print("# a run %s: %d of %d rows" % ("took too long" if done.returncode is None else "failed", len(found), len(rows)),
+                      done.stderr.strip().split("\n")[-1], flush=True)
+            for row, value in found.items():
                 measured.setdefault(row, []).append(value)
+        if not measured:
+            sys.exit("hosts.py: no run has printed a time")
         platform = Platform(costs, [line.strip() for line in open(mpi.hosts)])
         predicted = predict(prefix, programs[1], platform, mpi, rows)
         report(rows, measured, predicted, simulate(platform, folder, rows))
