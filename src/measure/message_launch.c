@@ -123,7 +123,7 @@ xy_status_t bench_measure_sizes(bench_t *r, const double *sizes, size_t count)
     double most = p->alone != NULL ? ALONE_FROM : INFINITY;
     xy_status_t st = XY_OK;
 
-    for (int is_above = 0; is_above < 2 && st == XY_OK; is_above++) {
+    for (int is_above = 0; is_above < (p->alone != NULL ? 2 : 1) && st == XY_OK; is_above++) {
         xy_text_t list = XY_TEXT_INIT;
 
         add_sizes(sizes, count, is_above, most, &list);
