@@ -5,19 +5,27 @@
 #include "program/library.h"
 #include "program/process.h"
 
-static int64_t load(const void *at, int kind)
+static inline int64_t load(const void *at, int kind)
 {
     int64_t value = 0;
+    int32_t number;
     float f;
 
+    /* Most are of these two; a copy of a size that is known is one instruction. */
+    if (kind == TYPE_I32) {
+        memcpy(&number, at, sizeof(number));
+        return number;
+    }
+    if (kind == TYPE_U64 || kind == TYPE_I64) {
+        memcpy(&value, at, sizeof(value));
+        return value;
+    }
     memcpy(&value, at, kind == TYPE_F32 ? 0 : (size_t)type_basic((type_kind_t)kind)->size);
     switch (kind) {
     case TYPE_I8:
         return (int8_t)value;
     case TYPE_I16:
         return (int16_t)value;
-    case TYPE_I32:
-        return (int32_t)value;
     case TYPE_F32:
         memcpy(&f, at, sizeof(f));
         return real_cell(f);
@@ -26,11 +34,14 @@ static int64_t load(const void *at, int kind)
     }
 }
 
-static void store(void *at, int kind, int64_t value)
+static inline void store(void *at, int kind, int64_t value)
 {
+    int32_t number = (int32_t)value;
     float f;
 
-    if (kind == TYPE_F32) {
+    if (kind == TYPE_I32) {
+        memcpy(at, &number, sizeof(number));
+    } else if (kind == TYPE_F32) {
         f = (float)cell_real(value);
         memcpy(at, &f, sizeof(f));
     } else {

@@ -12,6 +12,7 @@ void *job_get(xy_vjob_t *job, job_pool_t *pool)
 
     if (object != NULL) {
         memcpy(&pool->free, object, sizeof(pool->free));
+        __builtin_prefetch(pool->free); /* which was given back long ago, for the next call */
         return object;
     }
     object = xy_arena_alloc(job->arena, pool->size);
