@@ -102,6 +102,7 @@ static inline int processes_child(const processes_t *c, int own, void (*body)(in
         return 1;
     mpi_network_end();
     xy_net_close(j.net);
+    mpi_monitor_stop(job); /* what xylem_replace has begun */
     mpi_job_destroy(job);
     return 0;
 }

@@ -38,7 +38,8 @@ static all_t tell_all(mpi_comm_t *comm, const mpi_pattern_t *pattern,
         entries.count = 0; /* without a wish */
     told.entries = entries.count;
     xy_text_add_bytes(&text, (const char *)&told, sizeof told);
-    xy_text_add_bytes(&text, entries.data, entries.count * sizeof(xy_matrix_entry_t));
+    if (entries.count > 0)
+        xy_text_add_bytes(&text, entries.data, entries.count * sizeof(xy_matrix_entry_t));
     if (topology)
         xy_text_add_bytes(&text, (const char *)topology, told.topology);
     if (text.failed) { /* the others wait for this one */
