@@ -47,10 +47,10 @@ static void set_speeds(matmul_t *p, double speed)
 
 void matmul_take_model(matmul_t *p, const xylem_matmul_options *o, const matmul_place_t *place)
 {
-    double speed = o->kernel != NULL ? matmul_model_speed(place->platform) : 0;
+    double speed = o->kernel != NULL && o->speeds == NULL ? matmul_model_speed(place->platform) : 0;
 
     p->platform = speed > 0 ? place->platform : NULL;
-    if (speed > 0 && o->speeds == NULL)
+    if (speed > 0)
         set_speeds(p, speed);
 }
 

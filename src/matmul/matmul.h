@@ -164,8 +164,8 @@ bool matmul_place_open(const xylem_matmul_options *o, int ranks, matmul_place_t 
 void matmul_place_close(matmul_place_t *place);
 /* The speed of one core by the model of dgemm, flop/s; 0: there is none. */
 double matmul_model_speed(const xylem_platform *platform);
-/* Products of a kernel of the caller take what the model of dgemm says, if there is one; ranks
- * whose speeds are not given have that of the model. */
+/* Where no speeds are given, products of a kernel of the caller take what the model of dgemm says,
+ * if there is one. */
 void matmul_take_model(matmul_t *p, const xylem_matmul_options *o, const matmul_place_t *place);
 
 /* What an algorithm does (record.c): the first steps of its loop (0: all), and what comes before

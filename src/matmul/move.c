@@ -169,16 +169,13 @@ void matmul_bcast(const matmul_t *p, const matmul_group_t *group, double *block,
 
 /* ---- Computing ---- */
 
-/* With a model, a rank of twice the speed of its machine takes half of what the model says: thin
- * blocks take longer than their number of operations tells. */
+/* With a model thin blocks take longer than their number of operations tells. */
 static double multiply_seconds(const matmul_t *p, int m, int n, int k)
 {
     const double sizes[] = {m, n, k};
     double model = p->platform != NULL ? xylem_platform_kernel(p->platform, "dgemm", sizes, 3) : 0;
 
-    if (model > 0)
-        return model * matmul_model_speed(p->platform) / p->speeds[p->rank];
-    return 2.0 * m * n * k / p->speeds[p->rank];
+    return model > 0 ? model : 2.0 * m * n * k / p->speeds[p->rank];
 }
 
 bool matmul_adds(const matmul_t *p, double pairs)

@@ -5,7 +5,8 @@
  * are exact, in any order.
  *
  *   matmul          all
- *   matmul refuse   what cannot be computed, with 4 ranks: each time one line says why
+ *   matmul refuse   what cannot be computed, with 4 ranks: each time one line says why; and what
+ *                   is not predicted
  */
 #include <math.h>
 #include <stdio.h>
@@ -78,6 +79,30 @@ static void check_shapes(const char *algorithm, const double *speeds)
     }
 }
 
+/* A product that would wait for its prediction is not predicted, so its time is not stored; one
+ * that is predicted is. */
+static void check_share(void)
+{
+    const char *history = getenv("XYLEM_HISTORY");
+    double one = 1;
+
+    for (int predicts = 0; predicts < 2; predicts++) {
+        xylem_matmul_options o = {.learns = 1, .share = predicts ? INFINITY : 1e-12};
+        FILE *file;
+
+        if (rank == 0 && !predicts)
+            remove(history);
+        bad += xylem_matmul(1, 1, 1, &one, &one, &one, &o, MPI_COMM_WORLD) != 0;
+        file = rank == 0 ? fopen(history, "r") : NULL;
+        if (rank == 0 && (file != NULL) != predicts) {
+            printf("WRONG: %s\n", predicts ? "nothing was stored" : "it was predicted");
+            bad++;
+        }
+        if (file != NULL)
+            fclose(file);
+    }
+}
+
 /* Every one is refused on all ranks. */
 static void check_refused(void)
 {
@@ -116,6 +141,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < ranks; i++)
         speeds[i] = 1e9 * (1 + i * 5 % 7);
     if (argc > 1) {
+        check_share();
         check_refused();
     } else {
         for (int i = 0; xylem_matmul_algorithms[i] != NULL; i++) {
