@@ -42,7 +42,14 @@ grep -q "GPU 0" gpu-time.svg || die "no picture of a GPU"
 expect 0 "$XYLEM" view gpu.xyt
 [ -z "$err" ] || die "the trace is not whole: $err"
 says "$out" "main memory to GPU 0"
+says "$out" "decisions"
 says "$out" "of real time"
+expect 0 "$XYLEM" view gpu.xyt --json
+printf '%s\n' "$out" | python3 -c '
+import json, sys
+rows = {r["name"]: r for r in json.load(sys.stdin)["rows"]}
+assert 0 <= rows["worker 0"]["overlap"] <= 1 and rows["decisions"]["kinds"]["decision"] > 0, rows
+'
 
 # What cannot work is refused.
 expect 1 "$XYLEM" stencil --real --gpus 1 --blocks 12 --block 4KiB --iterations 6 --memory 8KiB

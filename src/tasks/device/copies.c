@@ -310,6 +310,8 @@ static xy_status_t make_room(device_tasks_t *e, int32_t gpu, uint64_t bytes, boo
         if (st != XY_OK)
             return st;
         e->result.evictions++;
+        if (e->is_recording)
+            device_record_eviction(e, gpu, data);
         release(e, gpu, data);
     }
     *is_made_p = true;

@@ -129,7 +129,9 @@ typedef enum {
     RECORD_TRANSFER,
     RECORD_MEMORY,
     RECORD_WAIT,
-    RECORD_MESSAGE
+    RECORD_MESSAGE,
+    RECORD_EVICTION,
+    RECORD_DECISION
 } record_kind_t;
 
 typedef struct {
@@ -280,6 +282,10 @@ uint32_t device_cores_rings(device_tasks_t *e);
 void device_record_memory(device_tasks_t *e, int32_t gpu);
 /* A task ran in the main memory. */
 void device_record_home(device_tasks_t *e, int32_t worker, xy_op_id_t op, double start, double end);
+void device_record_eviction(device_tasks_t *e, int32_t gpu, int32_t data);
+/* The policy chose a task; times of the clock. */
+void device_record_decision(device_tasks_t *e, int32_t worker, xy_op_id_t op, double start,
+                            double end);
 void device_record_message(device_tasks_t *e, int32_t message, double start);
 /* A mark of the lane was reached. */
 xy_status_t device_record_mark(lane_t *lane, const mark_t *mark);

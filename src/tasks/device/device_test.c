@@ -180,7 +180,7 @@ static uint64_t (*expect(const program_t *p))[CELLS]
 
 typedef struct {
     xy_task_observer_t observer;
-    int tasks, loads, stores, waits, workers;
+    int tasks, loads, stores, waits, evictions, decisions, workers;
     double last_end, task_end[4];
     uint64_t most;
 } witness_t;
@@ -230,12 +230,35 @@ static void see_wait(void *arg, int32_t worker, bool is_decision, double start, 
     w->waits++;
 }
 
+static void see_eviction(void *arg, int32_t memory, int32_t data, double time)
+{
+    witness_t *w = arg;
+
+    assert_int_equal(memory, 1);
+    assert_in_range(data, 0, DATA - 1);
+    assert_true(time >= w->last_end);
+    w->last_end = time;
+    w->evictions++;
+}
+
+static void see_decision(void *arg, int32_t worker, xy_op_id_t op, double start, double end)
+{
+    witness_t *w = arg;
+
+    assert_in_range(worker, 0, w->workers - 1);
+    assert_in_range(op, 0, TASKS - 1);
+    assert_true(end >= start && end >= w->last_end);
+    w->last_end = end;
+    w->decisions++;
+}
+
 /* ---- Tests ---- */
 
 static void run_with(const char *policy, const char *eviction, uint64_t memory, int home_every,
                      int32_t cores, bool is_watched)
 {
-    witness_t w = {.observer = {&w, see_task, see_transfer, see_memory, see_wait, NULL},
+    witness_t w = {.observer = {&w, see_task, see_transfer, see_memory, see_wait, see_eviction,
+                                see_decision, NULL},
                    .workers = 1 + cores};
     program_t p;
     xy_task_device_t how = {.policy = policy,
@@ -274,6 +297,10 @@ static void run_with(const char *policy, const char *eviction, uint64_t memory, 
     assert_int_equal(r.workers, 1 + cores);
     assert_true(cores > 0 || (r.loads > 0 && r.stores > 0));
     assert_true(r.makespan >= r.tasks_end);
+    if (is_watched) {
+        assert_int_equal(w.decisions, TASKS);
+        assert_int_equal(w.evictions, r.evictions);
+    }
     if (is_watched && cores > 0)
         assert_int_equal(w.tasks, TASKS);
     if (is_watched && cores == 0) {

@@ -39,6 +39,26 @@ void device_record_home(device_tasks_t *e, int32_t worker, xy_op_id_t op, double
     (void)append(e, &r);
 }
 
+void device_record_eviction(device_tasks_t *e, int32_t gpu, int32_t data)
+{
+    double now = xy_now() - e->start;
+    record_t r = {.start = now, .end = now, .kind = RECORD_EVICTION, .what = data, .from = gpu + 1};
+
+    (void)append(e, &r);
+}
+
+void device_record_decision(device_tasks_t *e, int32_t worker, xy_op_id_t op, double start,
+                            double end)
+{
+    record_t r = {.start = start - e->start,
+                  .end = end - e->start,
+                  .kind = RECORD_DECISION,
+                  .what = op,
+                  .from = worker};
+
+    (void)append(e, &r);
+}
+
 /* `from` is the rank, `to` 1 for one that is sent. */
 void device_record_message(device_tasks_t *e, int32_t message, double start)
 {
@@ -105,6 +125,14 @@ static void tell(const xy_task_observer_t *o, const record_t *r)
     case RECORD_WAIT:
         if (o->pause != NULL)
             o->pause(o->arg, r->from, false, r->start, r->end);
+        break;
+    case RECORD_EVICTION:
+        if (o->evict != NULL)
+            o->evict(o->arg, r->from, r->what, r->end);
+        break;
+    case RECORD_DECISION:
+        if (o->decide != NULL)
+            o->decide(o->arg, r->from, r->what, r->start, r->end);
         break;
     case RECORD_MESSAGE:
         if (o->message != NULL)

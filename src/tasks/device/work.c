@@ -11,14 +11,17 @@ bool device_is_stopped(const device_tasks_t *e)
  * result. */
 static xy_op_id_t pick(device_tasks_t *e, int32_t worker)
 {
-    double start = xy_now();
+    double start = xy_now(), end;
     xy_op_id_t op;
 
     if (device_is_stopped(e))
         return -1;
     e->now = start - e->start;
     op = e->policy->pick(e->state, worker);
-    e->result.scheduling_seconds += xy_now() - start;
+    end = xy_now();
+    e->result.scheduling_seconds += end - start;
+    if (e->is_recording && op >= 0)
+        device_record_decision(e, worker, op, start, end);
     return op;
 }
 

@@ -133,7 +133,8 @@ static void watch(watch_t *w, xy_task_exec_t *how, uint64_t *seed)
     xy_task_result_t r;
 
     memset(w, 0, sizeof(*w));
-    w->observer = (xy_task_observer_t){w, on_task, on_transfer, on_memory, on_pause, NULL};
+    w->observer =
+        (xy_task_observer_t){w, on_task, on_transfer, on_memory, on_pause, NULL, NULL, NULL};
     w->graph = random_graph(seed);
     how->observer = &w->observer;
     assert_int_equal(xy_task_execute(w->graph, how, &r), XY_OK);

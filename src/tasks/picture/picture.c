@@ -34,7 +34,8 @@ xy_status_t xy_picture_create(xy_picture_t **picture_p)
 
     if (picture == NULL)
         return xy_fail_memory("keeping what happens");
-    picture->observer = (xy_task_observer_t){picture, on_task, on_transfer, on_memory, NULL, NULL};
+    picture->observer =
+        (xy_task_observer_t){picture, on_task, on_transfer, on_memory, NULL, NULL, NULL, NULL};
     picture->tasks = XY_VEC_INIT(picture_task_t);
     picture->transfers = XY_VEC_INIT(picture_transfer_t);
     picture->rooms = XY_VEC_INIT(picture_room_t);

@@ -21,11 +21,13 @@ struct xy_task_trace {
     xy_task_memories_t kind;
     const xy_graph_t *graph;
     int32_t memories;
-    int32_t *worker_of;       /* [memories] the first that computes there; -1: none */
-    xy_trace_row_t **workers; /* [workers] */
-    xy_trace_row_t **rooms;   /* [memories] */
-    way_t *ways;              /* [memories * memories + 2]: the last two from and to other ranks */
-    uint32_t task, decision, wait, load, store, peer, message, used;
+    int32_t *worker_of;        /* [memories] the first that computes there; -1: none */
+    xy_trace_row_t **workers;  /* [workers] */
+    xy_trace_row_t **rooms;    /* [memories] */
+    uint64_t *evictions;       /* [memories] */
+    xy_trace_row_t *decisions; /* of GPUs in real time; NULL: there was none */
+    way_t *ways;               /* [memories * memories + 2]: the last two from and to other ranks */
+    uint32_t task, decision, wait, load, store, peer, message, used, evicted;
     xy_status_t status;
 };
 
@@ -148,6 +150,28 @@ static void on_pause(void *arg, int32_t worker, bool is_decision, double start, 
         t->next->pause(t->next->arg, worker, is_decision, start, end);
 }
 
+static void on_evict(void *arg, int32_t memory, int32_t data, double time)
+{
+    const xy_task_trace_t *t = arg;
+
+    xy_trace_counter_at(t->rooms[memory], ns(time), t->evicted, (double)++t->evictions[memory]);
+    if (t->next != NULL && t->next->evict != NULL)
+        t->next->evict(t->next->arg, memory, data, time);
+}
+
+/* One thread decides for all GPUs, while they compute: it has a row of its own. */
+static void on_decide(void *arg, int32_t worker, xy_op_id_t op, double start, double end)
+{
+    xy_task_trace_t *t = arg;
+
+    if (t->decisions == NULL && t->status == XY_OK)
+        t->status = xy_trace_row_create(t->trace, "decisions", "main memory", &t->decisions);
+    if (t->decisions != NULL)
+        xy_trace_state_at(t->decisions, ns(start), ns(end), t->decision, op, XY_TRACE_NO_LABEL);
+    if (t->next != NULL && t->next->decide != NULL)
+        t->next->decide(t->next->arg, worker, op, start, end);
+}
+
 /* More may be under way at once than there are rows: then a row has what is left of its time. */
 static void on_message(void *arg, int32_t data, int32_t peer, bool is_send, double start,
                        double end)
@@ -207,6 +231,7 @@ static void open_names(xy_task_trace_t *t)
                             XY_TRACE_PROGRESS, 0);
     t->message = xy_trace_kind(t->trace, "message", XY_TRACE_PROGRESS, 0);
     t->used = xy_trace_counter_name(t->trace, "used", "bytes");
+    t->evicted = xy_trace_counter_name(t->trace, "evictions", "");
 }
 
 xy_status_t xy_task_trace_open(const char *path, const xy_task_view_t *view,
@@ -227,6 +252,8 @@ xy_status_t xy_task_trace_open(const char *path, const xy_task_view_t *view,
                                        .transfer = on_transfer,
                                        .memory = on_memory,
                                        .pause = on_pause,
+                                       .evict = on_evict,
+                                       .decide = on_decide,
                                        .message = on_message};
     t->next = next;
     t->kind = memories;
@@ -236,7 +263,9 @@ xy_status_t xy_task_trace_open(const char *path, const xy_task_view_t *view,
     t->workers = xy_calloc((size_t)view->workers, sizeof(*t->workers));
     t->ways = xy_calloc(n * n + 2, sizeof(*t->ways));
     t->rooms = xy_calloc(n, sizeof(*t->rooms));
-    st = t->workers != NULL && t->ways != NULL && t->rooms != NULL && t->worker_of != NULL
+    t->evictions = xy_calloc(n, sizeof(*t->evictions));
+    st = t->workers != NULL && t->ways != NULL && t->rooms != NULL && t->worker_of != NULL &&
+                 t->evictions != NULL
              ? xy_trace_create(path, &options, &t->trace)
              : xy_fail_memory("recording the tasks");
     if (st == XY_OK)
@@ -267,6 +296,7 @@ xy_status_t xy_task_trace_close(xy_task_trace_t *trace)
     xy_free(trace->workers);
     xy_free(trace->ways);
     xy_free(trace->rooms);
+    xy_free(trace->evictions);
     xy_free(trace->worker_of);
     xy_free(trace);
     return opened != XY_OK ? opened : st;

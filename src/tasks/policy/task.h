@@ -190,6 +190,9 @@ typedef struct {
     void (*memory)(void *arg, int32_t memory, double time, uint64_t used);
     /* Real time: a worker was without a task, deciding or waiting for others. */
     void (*pause)(void *arg, int32_t worker, bool is_decision, double start, double end);
+    /* Real time on GPUs: a memory gave up a datum; the policy chose a task for a worker. */
+    void (*evict)(void *arg, int32_t memory, int32_t data, double time);
+    void (*decide)(void *arg, int32_t worker, xy_op_id_t op, double start, double end);
     /* A message to or from another rank. */
     void (*message)(void *arg, int32_t data, int32_t peer, bool is_send, double start, double end);
 } xy_task_observer_t;

@@ -79,8 +79,8 @@ static inline void witness_start(witness_t *w, const xy_graph_t *graph,
     size_t ops = (size_t)xy_graph_ops(graph) + 1, data = (size_t)xy_graph_data_count(graph) + 1;
 
     *w = (witness_t){.graph = graph, .platform = platform};
-    w->observer =
-        (xy_task_observer_t){w, witness_task, witness_transfer, witness_memory, NULL, NULL};
+    w->observer = (xy_task_observer_t){
+        w, witness_task, witness_transfer, witness_memory, NULL, NULL, NULL, NULL};
     w->start = xy_malloc(ops * sizeof(double));
     w->end = xy_malloc(ops * sizeof(double));
     w->version = xy_calloc(data, sizeof(int32_t));
