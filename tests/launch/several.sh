@@ -92,6 +92,26 @@ says "$out" "recorded by 2 processes"
 ends 1 "/nowhere/x.xyt" -n 4 --processes 2 --trace /nowhere/x.xyt ./several
 [ -c /dev/full ] && ends 1 "/dev/full: cannot write the trace: No space left" -n 4 --processes 2 --trace /dev/full ./several messages
 
+# A process that is stopped goes on when it is continued; both then wait for what nobody sends, which is
+# noticed with it and not before.
+"$bin/mpiexec" -n 2 --processes 2 ./several stop 1 >continued 2>&1 </dev/null &
+head=$!
+stopped=
+until [ -n "$stopped" ]; do
+    kill -0 $head 2>/dev/null || die "ended while a process was stopped: $(cat continued)"
+    for pid in $(pgrep -P $head); do
+        if grep -q '^State:[[:space:]]*T' "/proc/$pid/status" 2>/dev/null; then stopped=$pid; fi
+    done
+    sleep 0.1
+done
+sleep 0.3
+kill -CONT "$stopped"
+code=0
+wait $head || code=$?
+[ $code = 1 ] || die "ended with $code after it was continued: $(cat continued)"
+says "$(cat continued)" "deadlock: no rank can make progress"
+gone
+
 # Placed by a matrix: partners 0-2 and 1-3 share a process; rank 0 has the input wherever it is.
 printf '# ranks 4\nsource,target,bytes,messages\n0,2,9000,9\n2,0,9000,9\n1,3,9000,9\n3,1,9000,9\n0,1,1,1\n' >partners.csv
 run 0 -v -n 4 --processes 2 --matrix partners.csv --monitor placed ./several messages <input
