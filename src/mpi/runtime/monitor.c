@@ -49,6 +49,18 @@ xy_status_t mpi_monitor_begin(mpi_rank_t *rank)
     return XY_OK;
 }
 
+void mpi_monitor_total(const mpi_rank_t *rank, mpi_sent_t *total)
+{
+    const monitor_t *m = rank->monitor;
+
+    *total = (mpi_sent_t){{0, 0}, {0, 0}};
+    for (uint32_t i = 0; m != NULL && i < m->capacity; i++)
+        for (int k = 0; k < 2 && m->records[i].is_used; k++) {
+            total->bytes[k] += m->records[i].sent.bytes[k];
+            total->messages[k] += m->records[i].sent.messages[k];
+        }
+}
+
 static void *count_slices(void *arg)
 {
     struct timespec next;

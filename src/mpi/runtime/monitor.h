@@ -65,6 +65,9 @@ size_t mpi_monitor_bytes(const mpi_job_t *job);
  * where that is not negative. By its worker, or while it waits for the caller. Silent ENOMEM. */
 xy_status_t mpi_monitor_take(mpi_rank_t *rank, uint32_t from, const int *index, xy_vec_t *entries);
 
+/* What a rank has sent in all, since it counts. By its worker. */
+void mpi_monitor_total(const mpi_rank_t *rank, mpi_sent_t *total);
+
 /* The slow half of the hook below, and what collectives count (coll/count_messages.c). */
 void mpi_monitor_add(mpi_rank_t *self, int to, uint32_t context, uint64_t bytes, bool collective);
 
