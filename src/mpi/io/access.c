@@ -12,6 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "mpi/io/buffer.h"
+
 enum {
     LONG_RUN = 8 << 10, /* bytes of a run that is worth a system call of its own */
     ALIGN = 64 << 10    /* of mappings: a multiple of the pages of all machines */
@@ -91,7 +93,7 @@ static int read_runs(const io_access_t *a, char *to, int64_t byte, size_t bytes,
 static int read_around(const io_access_t *a, char *to, int64_t byte, size_t bytes, int64_t from,
                        int64_t end, size_t *got_p)
 {
-    char *buffer = xy_malloc((size_t)(end - from));
+    char *buffer = io_buffer_get(IO_BUFFER_FILE, (size_t)(end - from));
     int64_t last;
     size_t got;
     int error;
@@ -103,7 +105,7 @@ static int read_around(const io_access_t *a, char *to, int64_t byte, size_t byte
     *got_p = last > byte ? (size_t)(last - byte) : 0;
     *got_p = *got_p < bytes ? *got_p : bytes;
     mpi_type_pack(to, io_view_base(a->view, buffer, from), 0, a->view->tile, (size_t)byte, *got_p);
-    xy_free(buffer);
+    io_buffer_put(IO_BUFFER_FILE, buffer);
     return error;
 }
 
@@ -227,7 +229,7 @@ static int move_memory(const io_access_t *a, size_t *got_p)
     *got_p = 0;
     if (data != NULL)
         return move_data(a, data, a->at, a->bytes, got_p);
-    buffer = xy_malloc(most);
+    buffer = io_buffer_get(IO_BUFFER_MEMORY, most);
     if (buffer == NULL)
         return ENOMEM;
     while (*got_p < a->bytes && error == 0) {
@@ -242,7 +244,7 @@ static int move_memory(const io_access_t *a, size_t *got_p)
         if (got < n)
             break;
     }
-    xy_free(buffer);
+    io_buffer_put(IO_BUFFER_MEMORY, buffer);
     return error;
 }
 

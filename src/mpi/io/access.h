@@ -46,7 +46,7 @@ typedef struct io_access {
     int error;      /* errno; 0: none */
 } io_access_t;
 
-enum { IO_PIECE = 1 << 20 }; /* bytes that are packed, or read with what is between, at a time */
+enum { IO_PIECE = 256 << 10 }; /* bytes that are packed, or read with what is between, at a time */
 
 /* All of it. */
 void io_access_run(io_access_t *access);

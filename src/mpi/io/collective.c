@@ -14,11 +14,13 @@
 #include <string.h>
 
 #include "mpi/io/access.h"
+#include "mpi/io/buffer.h"
 #include "mpi/runtime/runtime.h"
 
 enum {
-    ALONE = 64 << 10, /* bytes of a run from which on each member does its own */
-    SPARSE = 64,      /* so much more file than data: likewise */
+    ALONE = 64 << 10,     /* bytes of a run from which on each member does its own, */
+    ALONE_HERE = 8 << 10, /* and where the file is memory of this machine */
+    SPARSE = 64,          /* so much more file than data: likewise */
     MOST_MARKS = 1 << 24
 };
 
@@ -144,14 +146,15 @@ static int put(const io_access_t *a, share_t share, char *memory, int64_t from)
     if (data != NULL) {
         data += share.first;
     } else {
-        data = packed = xy_malloc(bytes);
+        data = packed = io_buffer_get(IO_BUFFER_MEMORY, bytes);
         if (packed == NULL)
             return ENOMEM;
         mpi_type_pack(packed, a->memory, a->count, a->type, share.first, bytes);
     }
     mpi_type_unpack(io_view_base(a->view, memory, from), 0, a->view->tile, data,
                     (size_t)a->at + share.first, bytes);
-    xy_free(packed);
+    if (packed != NULL)
+        io_buffer_put(IO_BUFFER_MEMORY, packed);
     return 0;
 }
 
@@ -204,7 +207,7 @@ static int write_segments(const plan_t *p, int64_t from, int64_t to, char *buffe
 
 static int write_buffered(const plan_t *p, int64_t from, int64_t to, bool is_full)
 {
-    char *buffer = xy_malloc((size_t)(to - from));
+    char *buffer = io_buffer_get(IO_BUFFER_FILE, (size_t)(to - from));
     int error;
 
     if (buffer == NULL)
@@ -214,7 +217,7 @@ static int write_buffered(const plan_t *p, int64_t from, int64_t to, bool is_ful
         error = io_write_at(p->accesses[0]->shared->fd, buffer, (size_t)(to - from), from);
     else if (error == 0)
         error = write_segments(p, from, to, buffer);
-    xy_free(buffer);
+    io_buffer_put(IO_BUFFER_FILE, buffer);
     return error;
 }
 
@@ -242,13 +245,14 @@ static int take(const io_access_t *a, share_t share, char *memory, int64_t from)
 
     if (bytes == 0)
         return 0;
-    if (data == NULL && (packed = xy_malloc(bytes)) == NULL)
+    if (data == NULL && (packed = io_buffer_get(IO_BUFFER_MEMORY, bytes)) == NULL)
         return ENOMEM;
     mpi_type_pack(data != NULL ? data + share.first : packed, io_view_base(a->view, memory, from),
                   0, a->view->tile, (size_t)a->at + share.first, bytes);
     if (packed != NULL)
         mpi_type_unpack(a->memory, a->count, a->type, packed, share.first, bytes);
-    xy_free(packed);
+    if (packed != NULL)
+        io_buffer_put(IO_BUFFER_MEMORY, packed);
     return 0;
 }
 
@@ -263,7 +267,7 @@ static void note_end(plan_t *p, int64_t end)
 
 static int read_piece(plan_t *p, int64_t from, int64_t to)
 {
-    char *buffer = xy_malloc((size_t)(to - from));
+    char *buffer = io_buffer_get(IO_BUFFER_FILE, (size_t)(to - from));
     size_t got = 0;
     int error;
 
@@ -275,7 +279,7 @@ static int read_piece(plan_t *p, int64_t from, int64_t to)
     for (int i = 0; i < p->count && error == 0; i++)
         error =
             take(p->accesses[i], share_of(p->accesses[i], from, from + (int64_t)got), buffer, from);
-    xy_free(buffer);
+    io_buffer_put(IO_BUFFER_FILE, buffer);
     return error;
 }
 
@@ -337,7 +341,7 @@ static bool make_plan(io_access_t *const *accesses, int count, const io_how_t *h
                       io_access_t **with, plan_t *p)
 {
     size_t bytes = 0, shortest = SIZE_MAX, bits = 4096, run;
-    bool is_atomic = false;
+    bool is_atomic = false, is_here = accesses[0]->shared->may_map;
 
     *p = (plan_t){.accesses = with, .low = INT64_MAX, .piece = how->piece, .end = INT64_MAX};
     for (int i = 0; i < count; i++) {
@@ -360,7 +364,8 @@ static bool make_plan(io_access_t *const *accesses, int count, const io_how_t *h
         with[p->count++] = a;
     }
     p->grain = bits & -bits;
-    return !how->is_split && !is_atomic && p->count > 1 && shortest < ALONE &&
+    return !how->is_split && !is_atomic && p->count > 1 &&
+           shortest < (is_here ? ALONE_HERE : ALONE) &&
            (uint64_t)(p->high - p->low) / SPARSE < bytes;
 }
 

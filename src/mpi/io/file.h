@@ -28,7 +28,7 @@ typedef struct mpi_file {
     bool is_split[2];  /* whether collective reads [0] and writes [1] are left to each member, */
     bool is_direct[2]; /* and holes are left alone */
     mpi_info_t *info;  /* the hints that are known, with their values */
-    int pending;       /* nonblocking accesses of this member that are not over */
+    int pending;       /* nonblocking accesses of this member whose requests it has */
     io_split_t split;
 } mpi_file_t;
 

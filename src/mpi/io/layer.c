@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What files add to the runtime: mail from the threads that read and write. */
+#include "mpi/io/buffer.h"
 #include "mpi/io/io.h"
 #include "mpi/io/order.h"
 #include "mpi/io/pool.h"
@@ -9,6 +10,7 @@ static void end(mpi_job_t *job)
 {
     (void)job;
     io_pool_cleanup();
+    io_buffers_cleanup();
     io_reps_cleanup();
 }
 

@@ -369,7 +369,7 @@ int impl_file_open(MPI_Comm handle, const char *filename, int amode, MPI_Info in
     mpi_self->topic = &topic;
     error = file_new(mpi_comm_of(handle), &wish, &file);
     mpi_self->topic = NULL;
-    if (error != MPI_SUCCESS)
+    if (error != MPI_SUCCESS || file == NULL)
         return error;
     error = begin(file, info);
     if (error != MPI_SUCCESS) {

@@ -131,7 +131,7 @@ static int find_target(mpi_file_t *file, MPI_Offset offset, int whence, int64_t 
 int impl_file_seek(MPI_File handle, MPI_Offset offset, int whence)
 {
     mpi_file_t *file = mpi_file_of(handle);
-    int64_t target;
+    int64_t target = 0;
     int error;
 
     if (file == NULL)

@@ -45,6 +45,7 @@ static void release(mpi_request_t *request)
 {
     io_pending_t *p = request->extra;
 
+    p->file->pending--; /* it is open: MPI_File_close refuses to go before */
     io_view_release(p->access.view);
     io_shared_release(p->access.shared);
     xy_free(p->access.staged);
@@ -67,13 +68,6 @@ static void fill_completion(io_pending_t *p)
              strerror_r(p->access.error, text, sizeof(text)));
 }
 
-/* On the worker of the rank. */
-static void complete(io_pending_t *p)
-{
-    p->file->pending--;
-    mpi_request_complete(p->request);
-}
-
 void io_mail(mpi_worker_t *worker)
 {
     io_pending_t *p =
@@ -82,7 +76,7 @@ void io_mail(mpi_worker_t *worker)
     while (p != NULL) {
         io_pending_t *next = p->next;
 
-        complete(p);
+        mpi_request_complete(p->request);
         p = next;
     }
 }
@@ -185,6 +179,7 @@ static io_pending_t *pending_new(mpi_rank_t *self, mpi_file_t *file, const io_ac
     request->peer = MPI_UNDEFINED;
     request->extra = p;
     request->release = release;
+    file->pending++;
     return p;
 }
 
@@ -243,7 +238,6 @@ int io_start(mpi_rank_t *self, const io_order_t *order, MPI_Request *handle_p)
         run_virtual(self, p);
         return MPI_SUCCESS;
     }
-    file->pending++;
     if (io_rep_is_program(access.view->rep)) {
         run_alone(&p->task); /* its functions are the rank's own */
         return MPI_SUCCESS;

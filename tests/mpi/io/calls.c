@@ -423,7 +423,7 @@ static void check_open_errors(void)
 static void check_access_errors(MPI_File file)
 {
     MPI_Datatype type, decreasing, etype;
-    int lengths[2] = {1, 1}, places[2] = {3, 0}, buffer[4];
+    int lengths[3] = {1, 1, 1}, places[3] = {0, 5, 3}, buffer[4];
     MPI_Request request;
 
     CHECK_EQUAL(MPI_File_read_at(file, -1, buffer, 1, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_ARG);
@@ -445,7 +445,7 @@ static void check_access_errors(MPI_File file)
     CHECK_EQUAL(
         MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_INT, type, "native", MPI_INFO_NULL),
         MPI_ERR_ARG);
-    MPI_Type_indexed(2, lengths, places, MPI_INT, &decreasing);
+    MPI_Type_indexed(3, lengths, places, MPI_INT, &decreasing);
     MPI_Type_commit(&decreasing);
     CHECK_EQUAL(MPI_File_set_view(file, 0, MPI_INT, decreasing, "native", MPI_INFO_NULL),
                 MPI_ERR_TYPE);
@@ -461,7 +461,8 @@ static void check_access_errors(MPI_File file)
     CHECK_EQUAL(MPI_File_read_all_end(file, buffer + 1, MPI_STATUS_IGNORE), MPI_ERR_BUFFER);
     CHECK_EQUAL(MPI_File_close(&file), MPI_ERR_OTHER);
     CHECK_EQUAL(MPI_File_read_all_end(file, buffer, MPI_STATUS_IGNORE), MPI_SUCCESS);
-    CHECK_EQUAL(MPI_File_iread_at(file, 0, buffer, 0, type, &request), MPI_SUCCESS);
+    CHECK_EQUAL(MPI_File_iread_at(file, 0, buffer, 1, type, &request), MPI_SUCCESS);
+    CHECK_EQUAL(MPI_File_close(&file), MPI_ERR_PENDING);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Type_free(&etype);
     MPI_Type_free(&decreasing);
