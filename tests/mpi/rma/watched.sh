@@ -25,6 +25,7 @@ for options in "--workers 1" "--workers 2" "--processes 2" "--processes 2 --eage
     # shellcheck disable=SC2086 # several words
     "$mpiexec" -n 4 $options --trace "$work/t.xyt" "$program" >/dev/null
     "$xylem" view "$work/t.xyt" --chrome "$work/t.chrome"
+    # shellcheck disable=SC2086 # several words, or none
     python3 - "$work/t.chrome" ${options#--workers [12]} <<'END' || fail "the trace with $options"
 import collections, json, sys
 events = json.load(open(sys.argv[1]))
