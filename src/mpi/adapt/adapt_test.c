@@ -131,7 +131,7 @@ static void test_profiles_are_kept(void **state)
     /* Cut off, or something else: said once, and as if it was not there. */
     file = fopen(path, "r+");
     assert_non_null(file);
-    assert_int_equal(ftruncate(fileno(file), (off_t)strlen("xylem-profile 1\nshare 0.5\n")), 0);
+    assert_int_equal(ftruncate(fileno(file), (off_t)strlen("xylem-profile 1\nshare 0.5")), 0);
     fclose(file);
     testing_listen();
     assert_int_equal(mpi_profile_read(path, &q), XY_ENOENT);
@@ -319,6 +319,26 @@ static void test_on_does_not_explore(void **state)
     cleanup(&w);
 }
 
+/* Communication cores may have to do alone what all ranks did, where a program waits at once. */
+static void test_cores_may_do_it_alone(void **state)
+{
+    uint64_t random = 7;
+    mpi_plan_t plan = {.comm_cores = 1};
+    xy_candidate_t c;
+    world_t w;
+
+    (void)state;
+    make_world(&w, 0.5, &random);
+    w.profile.calls[0].is_nonblocking = true;
+    w.adapt.cores = 20;
+    w.adapt.node_cores = 5;
+    c = mpi_forecast(&w.adapt, &plan, w.base);
+    assert_true(c.predicted < w.base);
+    assert_true(c.predicted * (1 + c.error) * (1 + c.error) >
+                w.base + 3 * w.profile.calls[0].seconds);
+    cleanup(&w);
+}
+
 /* What the user has fixed stays. */
 static void test_what_is_given_is_not_changed(void **state)
 {
@@ -345,6 +365,7 @@ int main(void)
         cmocka_unit_test(test_profiles_are_kept),
         cmocka_unit_test(test_learning_loses_little_and_ends_with_the_best),
         cmocka_unit_test(test_on_does_not_explore),
+        cmocka_unit_test(test_cores_may_do_it_alone),
         cmocka_unit_test(test_what_is_given_is_not_changed),
     };
 
