@@ -196,7 +196,7 @@ static xy_status_t begin_passing(device_tasks_t *e)
 xy_status_t device_messages_pass(device_tasks_t *e)
 {
     xy_status_t st = begin_passing(e);
-    bool is_moving;
+    bool is_moving = false;
 
     while (st == XY_OK && e->left + e->post.left > 0) {
         xy_vec_t *list = &e->post.passed;
