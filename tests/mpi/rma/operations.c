@@ -493,7 +493,6 @@ static void dynamic(void)
  * process must be able to. */
 static void while_it_computes(void)
 {
-    volatile int *seen = cells;
     int here, one = 1, before;
     MPI_Comm near;
 
@@ -506,7 +505,7 @@ static void while_it_computes(void)
     fill(0);
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
     if (rank == 0) {
-        while (seen[1] != 100)
+        while (__atomic_load_n(&cells[1], __ATOMIC_ACQUIRE) != 100)
             continue;
     } else if (rank == size - 1) {
         for (int i = 0; i < 99; i++) {
