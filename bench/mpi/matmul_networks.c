@@ -7,7 +7,7 @@
  *
  * 4 to 256 ranks on nodes of their own, latencies of 1 to 50 us, 0.1 to 12.6 GB/s, n from 50 to
  * 1600, half of the instances with ranks of eight speeds. The simulated times are those of mpiexec
- * --virtual (tests/matmul/virtual.c compares them).
+ * --virtual, as the tests of the library compare them.
  */
 #include <math.h>
 #include <stdint.h>
