@@ -3,6 +3,7 @@
  * A stencil that several ranks share: each has some rows of blocks, and what it needs of others'
  * comes by messages. All ranks make the same graph of the whole grid and take their share of it.
  */
+#include <math.h>
 #include <string.h>
 #include <xylem.h>
 
@@ -49,6 +50,14 @@ static uint64_t place(stencil_real_t *r, char *memory)
     return at;
 }
 
+/* Which check a datum of the share is the decision of; they are the last data. Negative: none. */
+static int32_t check_of(const stencil_real_t *r, int32_t data)
+{
+    int32_t checks = r->grid.check_every > 0 ? r->grid.iterations / r->grid.check_every : 0;
+
+    return r->share->data_of[data] - (xy_graph_data_count(r->graph) - checks);
+}
+
 static xy_status_t map_memory(stencil_real_t *r)
 {
     uint64_t scratches = (uint64_t)r->workers + (r->gpu != NULL ? 1 : 0);
@@ -68,6 +77,8 @@ static xy_status_t map_memory(stencil_real_t *r)
     for (int32_t d = 0; d < xy_graph_data_count(r->tasks); d++) {
         int32_t whole = r->share->data_of[d];
 
+        if (check_of(r, d) >= 0) /* what an empty message leaves: the run goes on */
+            *(double *)r->addresses[d] = INFINITY;
         if (whole < stencil_arrays(&r->grid) * cells && r->owner[whole] == r->share->rank)
             stencil_fill(&r->grid, &r->shape, whole % cells, r->addresses[d]);
     }
@@ -110,15 +121,13 @@ xy_status_t stencil_ranks_open(const stencil_real_t *r)
     return xy_task_in_turn(r->run->messages, list_gpus, NULL);
 }
 
-/* Decisions are the last data, one for each check. One that was made elsewhere ends the run here as
- * well. */
+/* A decision that was made elsewhere ends the run here as well. */
 static void received(void *arg, int32_t data)
 {
     stencil_real_t *r = arg;
-    int32_t checks = r->grid.check_every > 0 ? r->grid.iterations / r->grid.check_every : 0;
-    int32_t check = r->share->data_of[data] - (xy_graph_data_count(r->graph) - checks);
+    int32_t check = check_of(r, data);
 
-    if (check < 0 || *(const double *)r->addresses[data] > r->until)
+    if (check < 0 || r->converged > 0 || *(const double *)r->addresses[data] > r->until)
         return;
     r->converged = (check + 1) * r->grid.check_every;
     atomic_store_explicit(&r->stop, true, memory_order_release);

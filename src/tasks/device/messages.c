@@ -181,11 +181,14 @@ static xy_status_t begin_passing(device_tasks_t *e)
 {
     post_t *p = &e->post;
     xy_status_t st = XY_OK;
+    bool is_moving = false;
 
+    /* What comes after tasks that ran is whole: it may be what tells the others to stop. */
+    while (p->gathering.count > 0 && st == XY_OK) {
+        st = start_gathered(e, &is_moving);
+        (void)sched_yield();
+    }
     p->is_passing = true;
-    for (size_t i = 0; i < p->gathering.count && st == XY_OK; i++)
-        st = start(e, XY_VEC_AT(&p->gathering, int32_t, i));
-    p->gathering.count = 0;
     for (xy_op_id_t i = 0; i < e->ops && st == XY_OK; i++)
         if (!e->is_over[i] && e->waiting[device_node(e, i)] == 0 &&
             xy_vec_append(&p->passed, &i) != XY_OK)

@@ -421,7 +421,7 @@ static void test_stop(void **state)
         p.owner[d] = d % N;
         xy_graph_add_data(p.graph, &(xy_data_t){.bytes = sizeof(p.first[d])});
     }
-    xy_graph_add_task(p.graph, &(xy_op_t){.kind = XY_OP_COMPUTE},
+    xy_graph_add_task(p.graph, &(xy_op_t){.kind = XY_OP_COMPUTE, .priority = 77},
                       &(xy_access_t){0, XY_ACCESS_WRITE}, 1);
     for (int i = 0; i < STEPS * (DATA - 1); i++) {
         int32_t d = 1 + i % (DATA - 1), before = 1 + (i + DATA - 2) % (DATA - 1);
@@ -440,6 +440,7 @@ static void test_stop(void **state)
     for (int i = 0; i < N; i++) {
         assert_int_equal(ranks[i].status, XY_OK);
         ran += ranks[i].ran;
+        assert_int_equal(ranks[i].data[ranks[i].share->here[0]][CELLS - 1], 77); /* it came whole */
         xy_task_share_destroy(ranks[i].share);
     }
     assert_int_equal(ran, 1);
