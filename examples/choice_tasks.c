@@ -168,7 +168,8 @@ static void judge(study_t *s, configuration_t *c)
 int main(int argc, char **argv)
 {
     static const int memories[] = {64, 128, 256, 512, 1024};
-    int blocks = argc > 1 ? atoi(argv[1]) : 64, sweeps = argc > 2 ? atoi(argv[2]) : 100;
+    int blocks = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 64;
+    int sweeps = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 100;
     configuration_t c = {.model = make_stencil(blocks, sweeps, 0),
                          .real = make_stencil(blocks, sweeps, 0.25)};
     study_t s = {0};

@@ -182,8 +182,8 @@ static void run_series(world_t *w, size_t reference, double loss, int runs, uint
 }
 
 /* Whatever the models get wrong within their error, a series is at most `loss` slower than the
- * reference alone, after the first run as after the last; but for what the estimate of the reference
- * itself is wrong by (1.0010 was seen once in 180,000 series that may lose nothing). */
+ * reference alone, after the first run as after the last; but for what the estimate of the
+ * reference itself is wrong by (1.0010 was seen once in 180,000 series that may lose nothing). */
 static void test_never_beyond_loss(void **state)
 {
     uint64_t seed = testing_seed();

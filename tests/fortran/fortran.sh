@@ -48,6 +48,7 @@ program prints
     write (*, '(i0,a)', advance='no') rank, repeat('x', 20000)
     call MPI_Barrier(MPI_COMM_WORLD)
     print '(a)', ' end'
+    call MPI_Barrier(MPI_COMM_WORLD)
   end do
   flush (6)
   write (0, *) 'beside'
@@ -57,7 +58,7 @@ end program
 END
 "$bin/mpifort" -g prints.f90 -o prints
 expect 2 timeout 60 "$bin/mpiexec" -n 3 ./prints
-[[ $err == *"MPI_Send: "*prints.f90:13* ]] || die "$err"
+[[ $err == *"MPI_Send: "*prints.f90:14* ]] || die "$err"
 sed -i 's/^  if (rank.*//' prints.f90
 "$bin/mpifort" prints.f90 -o prints
 run 0 -n 3 ./prints

@@ -45,6 +45,15 @@ xy_status_t mpi_fixup_undefined(const mpi_module_t *module, const char *name)
                       name);
 }
 
+/* What Fortran prints goes to the descriptor, in pieces that are no lines, and before each piece
+ * C's streams are flushed. */
+static const char *fortran_name(const char *name)
+{
+    if (strcmp(name, "write") == 0)
+        return "xylem_write_lines";
+    return strcmp(name, "fflush") == 0 ? "xylem_flush_lines" : name;
+}
+
 /* A symbol that another module defines, or none. */
 static xy_status_t fix_outside(mpi_program_t *program, const mpi_module_t *module, uint64_t where,
                                size_t index, const ElfW(Sym) * symbol, int64_t addend)
@@ -55,9 +64,8 @@ static xy_status_t fix_outside(mpi_program_t *program, const mpi_module_t *modul
 
     if (variable >= 0)
         return mpi_fixup_add(program, where, XMPI_FIXUP_VARIABLE, addend, (uint64_t)variable);
-    /* What Fortran prints goes to the descriptor, in pieces that are no lines. */
-    if (strcmp(name, "write") == 0 && mpi_library_is_fortran(module->elf->path))
-        name = "xylem_write_lines";
+    if (mpi_library_is_fortran(module->elf->path))
+        name = fortran_name(name);
     found = mpi_lookup_outside(name, mpi_elf_version(module->elf, index));
     if (found == NULL && ELF64_ST_BIND(symbol->st_info) != STB_WEAK)
         return mpi_fixup_undefined(module, name);

@@ -65,6 +65,15 @@ XY_INTERPOSE int fflush(FILE *file)
     return stream != NULL && stream != &process->in ? flush_stream(stream) : plain_flush(own(file));
 }
 
+/* What the private copy of the Fortran runtime calls before each WRITE: C's output comes before
+ * Fortran's, but the beginning of a line of Fortran waits for its end. */
+XY_INTERPOSE int xylem_flush_lines(FILE *file)
+{
+    const mpi_stream_t *stream = mpi_stream_find(mpi_process_self, file);
+
+    return stream != NULL ? plain_flush(stream->file) : fflush(file);
+}
+
 XY_INTERPOSE int fflush_unlocked(FILE *file)
 {
     static XY_NEXT(int, next, (FILE *));
