@@ -3,7 +3,7 @@
 # Everything that is checked, in the order in which it fails fastest:
 #   dev      build with warnings as errors; all tests but those labelled bench or long; the source tree,
 #            the documents, the install
-#   lint     formatting, sizes, clang-tidy of a fifth of the files (make lint: all, and the analyzer)
+#   lint     formatting, sizes, clang-tidy of a tenth of the files (make lint: all, and the analyzer)
 #   asan     build with clang; unit tests and some MPI programs under AddressSanitizer and
 #            UndefinedBehaviorSanitizer; each fuzz target for a second
 #   tsan     unit tests of what has threads and some MPI programs under ThreadSanitizer
