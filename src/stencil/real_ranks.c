@@ -7,7 +7,6 @@
 #include <string.h>
 #include <xylem.h>
 
-#include "gpu/gpu.h"
 #include "stencil/real.h"
 
 /* ---- Shares ---- */
@@ -105,20 +104,9 @@ void stencil_ranks_cleanup(stencil_real_t *r)
 
 /* ---- Running ---- */
 
-static xy_status_t list_gpus(void *arg)
-{
-    xy_vec_t found;
-    xy_status_t st = xy_gpu_list(&found);
-
-    (void)arg;
-    if (st == XY_OK)
-        xy_vec_cleanup(&found);
-    return st;
-}
-
 xy_status_t stencil_ranks_open(const stencil_real_t *r)
 {
-    return xy_task_in_turn(r->run->messages, list_gpus, NULL);
+    return xy_task_ready_gpus(r->run->messages);
 }
 
 /* A decision that was made elsewhere ends the run here as well. */

@@ -210,21 +210,10 @@ static void cleanup(run_t *r)
     xy_free(r->entry_of);
 }
 
-static xy_status_t list_gpus(void *arg)
-{
-    xy_vec_t found;
-    xy_status_t st = xy_gpu_list(&found);
-
-    (void)arg;
-    if (st == XY_OK)
-        xy_vec_cleanup(&found);
-    return st;
-}
-
 /* Ranks take the GPUs in turn. */
 static xy_status_t open_shared(run_t *r, const xylem_run_options *o, int wanted)
 {
-    xy_status_t st = xy_task_in_turn(o->messages, list_gpus, NULL);
+    xy_status_t st = xy_task_ready_gpus(o->messages);
 
     return st == XY_OK ? open_gpus(r, wanted, o->messages->rank * wanted) : st;
 }

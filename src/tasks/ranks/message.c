@@ -4,6 +4,8 @@
 
 #include <xylem.h>
 
+#include "gpu/gpu.h"
+
 static xy_status_t move(const xylem_messages *t, bool is_send, int32_t peer, int32_t tag,
                         void *buffer, uint64_t bytes)
 {
@@ -29,15 +31,24 @@ xy_status_t xy_task_receive(const xylem_messages *transport, int32_t from, int32
     return move(transport, false, from, tag, buffer, bytes);
 }
 
-xy_status_t xy_task_in_turn(const xylem_messages *transport, xy_status_t (*call)(void *arg),
-                            void *arg)
+static xy_status_t list_gpus(void)
+{
+    xy_vec_t found;
+    xy_status_t st = xy_gpu_list(&found);
+
+    if (st == XY_OK)
+        xy_vec_cleanup(&found);
+    return st;
+}
+
+xy_status_t xy_task_ready_gpus(const xylem_messages *transport)
 {
     char token = 0;
     xy_status_t done, st = XY_OK;
 
     if (transport->rank > 0)
         st = xy_task_receive(transport, transport->rank - 1, 0, &token, 1);
-    done = st == XY_OK ? call(arg) : st;
+    done = st == XY_OK ? list_gpus() : st;
     if (st == XY_OK && transport->rank + 1 < transport->ranks)
         st = xy_task_send(transport, transport->rank + 1, 0, &token, 1);
     return done != XY_OK ? done : st;

@@ -57,9 +57,8 @@ xy_status_t xy_task_send(const struct xylem_messages *transport, int32_t to, int
                          const void *buffer, uint64_t bytes);
 xy_status_t xy_task_receive(const struct xylem_messages *transport, int32_t from, int32_t tag,
                             void *buffer, uint64_t bytes);
-/* One rank after the other, in their order. Drivers of GPUs are made ready by the first call, and
- * not all of them bear two first calls of one process at a time. */
-xy_status_t xy_task_in_turn(const struct xylem_messages *transport, xy_status_t (*call)(void *arg),
-                            void *arg);
+/* Make the drivers of GPUs ready, one rank after the other: the first call does that, and not all
+ * of them bear two first calls of one process at a time. */
+xy_status_t xy_task_ready_gpus(const struct xylem_messages *transport);
 
 #endif
