@@ -73,6 +73,8 @@ run 1 -n 3 sh -c '[ $PMI_RANK = 1 ] || exec ./joined'
 says "$err" "rank 1 has ended with exit code 0 and without MPI_Init, in which rank"
 run 1 -n 2 sh -c './joined & ./joined; wait'
 says "$err" "calls MPI_Init in two processes at once"
+run 1 -n 2 env PMI_RANK=7 ./joined
+says "$err" "calls MPI_Init as rank 7, and there are 2"
 # The launcher of another MPI.
 PMI_RANK=0 PMI_SIZE=4 expect 1 ./private
 says "$err" "./private is one of 4 processes"

@@ -137,11 +137,16 @@ static bool take_hello(member_t *member, const char *text)
     long rank = strtol(text, &version, 10);
     const member_t *before;
 
-    if (member->stage != STRANGER || rank < 0 || rank >= joined.size || *version != ' ' ||
-        strcmp(version + 1, xylem_version()) != 0) {
+    if (*version != ' ' || strcmp(version + 1, xylem_version()) != 0) {
         mpi_launch_say("a process has loaded an MPI library of another version of Xylem than this "
                        "mpiexec, %s",
                        xylem_version());
+        return false;
+    }
+    if (member->stage != STRANGER || rank < 0 || rank >= joined.size) {
+        mpi_launch_say("a process calls MPI_Init as rank %ld, and there are %d; leave PMI_RANK as "
+                       "mpiexec has set it",
+                       rank, joined.size);
         return false;
     }
     before = joined.members[rank];
@@ -187,20 +192,20 @@ static bool take_card(member_t *member, xy_frame_t *frame)
     return ++joined.cards < joined.size || hand_out_cards();
 }
 
+/* One that is lost stays in the table: the job is about to end. */
 static void take_end(member_t *member)
 {
     xy_channel_close(&member->link);
-    if ((member->stage == WAITING || member->stage == RUNNING) && joined.lost < 0) {
-        joined.lost = member->rank;
-        joined.lost_at = xy_now();
+    if (member->stage == WAITING || member->stage == RUNNING) {
+        if (joined.lost < 0) {
+            joined.lost = member->rank;
+            joined.lost_at = xy_now();
+        }
+        return;
     }
-    if (member->stage != STRANGER && joined.members[member->rank] != member) {
-        xy_free(member); /* its rank has come again */
-    } else if (member->stage == STRANGER || member->stage == LEFT) {
-        if (member->stage == LEFT)
-            joined.members[member->rank] = NULL;
-        xy_free(member);
-    }
+    if (member->stage == LEFT && joined.members[member->rank] == member)
+        joined.members[member->rank] = NULL; /* unless its rank has come again */
+    xy_free(member);
 }
 
 static bool take_frames(member_t *member)
