@@ -96,9 +96,11 @@ const char *io_rep_tile(const io_rep_t *rep, mpi_type_t *type, int *class_p, mpi
         *tile_p = type;
         return NULL;
     }
-    *class_p = MPI_ERR_NO_MEM;
+    *class_p = MPI_ERR_UNSUPPORTED_OPERATION;
     *tile_p = mpi_type_resize_elements(type, predefined_size, rep);
-    return *tile_p != NULL ? NULL : "memory ran out for a view";
+    return *tile_p != NULL ? NULL
+                           : "a filetype with elements of another size in this representation "
+                             "cannot be made with large counts (_c), or memory ran out";
 }
 
 MPI_Aint io_rep_extent(const io_rep_t *rep, const mpi_type_t *type)
