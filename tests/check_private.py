@@ -104,7 +104,7 @@ def main():
     if not os.path.exists(sys.argv[1]):
         return 77
     rows, problems = read_table((root / TABLE).read_text(encoding="utf-8"))
-    tests = {p.stem for p in (root / "tests/launch").glob("*.sh")}
+    tests = {p.stem for part in ("launch", "debug") for p in (root / "tests" / part).glob("*.sh")}
     problems += compare(rows, symbols(sys.argv[1]), symbols(libc_path()), tests)
     print("\n".join(problems))
     return 1 if problems else 0

@@ -12,6 +12,16 @@
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
+/* A program compiled with -pg starts the profile of its process, which ranks of several workers
+ * would start again while others are counted in it. What ranks do it does not see (debug.c). */
+XY_INTERPOSE void __monstartup(unsigned long low, unsigned long high)
+{
+    static XY_NEXT(void, next, (unsigned long, unsigned long));
+
+    if (mpi_process_self == NULL)
+        XY_CALL_NEXT(next, "__monstartup")(low, high);
+}
+
 XY_INTERPOSE void exit(int code)
 {
     static XY_NEXT(void, next, (int));
