@@ -343,16 +343,21 @@ def about_module():
 
 
 def sizeof_interface():
-    """MPI_SIZEOF for each type and kind: the array's shape does not matter."""
+    """MPI_SIZEOF for each type and kind: the array's shape does not matter. gfortran's preprocessor leaves out
+    the kinds that the processor lacks: real(10) is that of x86."""
+    optional = {"integer16": "__GFC_INT_16__", "logical16": "__GFC_INT_16__", "real10": "__GFC_REAL_10__",
+                "complex10": "__GFC_REAL_10__", "real16": "__GFC_REAL_16__", "complex16": "__GFC_REAL_16__"}
     kinds = [("integer", (1, 2, 4, 8, 16)), ("real", (4, 8, 10, 16)), ("complex", (4, 8, 10, 16)),
              ("logical", (1, 2, 4, 8, 16))]
     text = "interface MPI_SIZEOF\n"
     for name, sizes in kinds:
         for kind in sizes:
             bytes_ = (16 if kind == 10 else kind) * (1 + (name == "complex"))
-            text += unit(f"subroutine xylem_sizeof{bytes_}_{name}{kind}(x, size, ierror)",
-                         [f"{name}(kind={kind}), dimension(..) :: x", "integer, intent(out) :: size",
-                          "integer, optional, intent(out) :: ierror"], "subroutine")
+            body = unit(f"subroutine xylem_sizeof{bytes_}_{name}{kind}(x, size, ierror)",
+                        [f"{name}(kind={kind}), dimension(..) :: x", "integer, intent(out) :: size",
+                         "integer, optional, intent(out) :: ierror"], "subroutine")
+            condition = optional.get(f"{name}{kind}")
+            text += f"#ifdef {condition}\n{body}#endif\n" if condition else body
     text += unit("subroutine xylem_sizeof1_character(x, size, ierror)",
                  ["character(len=*), dimension(..) :: x", "integer, intent(out) :: size",
                   "integer, optional, intent(out) :: ierror"], "subroutine")
