@@ -121,7 +121,13 @@ REFERENCE_REAL(float16, _Float16)
 #endif
 #ifdef __SIZEOF_FLOAT128__
 #define HAS_FLOAT128 1
-REFERENCE_REAL(float128, __float128)
+typedef __float128 float128_t;
+#elif __LDBL_MANT_DIG__ == 113
+#define HAS_FLOAT128 1
+typedef long double float128_t;
+#endif
+#ifdef HAS_FLOAT128
+REFERENCE_REAL(float128, float128_t)
 #endif
 
 #define REFERENCE_PAIR(suffix, vtype, itype)                                                       \
@@ -295,7 +301,7 @@ static void fill(void *p, int n, const mpi_type_t *type)
 #ifdef HAS_FLOAT128
     case XMPI_BASIC_FLOAT128:
     case XMPI_BASIC_COMPLEX128:
-        FILL_REAL(__float128);
+        FILL_REAL(float128_t);
         break;
 #endif
     case XMPI_BASIC_FLOAT_INT:
