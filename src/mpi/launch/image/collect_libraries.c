@@ -102,22 +102,25 @@ bool mpi_library_uses(const mpi_elf_t *library, const mpi_elf_t *module)
     return false;
 }
 
+#if defined(__x86_64__)
+enum { R_COPY = R_X86_64_COPY };
+#elif defined(__aarch64__)
+enum { R_COPY = R_AARCH64_COPY };
+#else
+enum { R_COPY = -1 };
+#endif
+
 static bool is_copied_by_program(const mpi_elf_t *library, const mpi_elf_t *program)
 {
-#if defined(__x86_64__)
     const ElfW(Rela) *entry = mpi_elf_at(program, program->rela.address, program->rela.size);
 
     for (size_t i = 0; entry != NULL && i < program->rela.size / sizeof(*entry); i++) {
         const ElfW(Sym) *symbol = mpi_elf_symbol(program, ELF64_R_SYM(entry[i].r_info));
 
-        if (ELF64_R_TYPE(entry[i].r_info) == R_X86_64_COPY && symbol != NULL &&
+        if ((int)ELF64_R_TYPE(entry[i].r_info) == R_COPY && symbol != NULL &&
             mpi_elf_lookup(library, mpi_elf_string(program, symbol->st_name)) != NULL)
             return true;
     }
-#else
-    (void)library;
-    (void)program;
-#endif
     return false;
 }
 

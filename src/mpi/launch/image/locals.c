@@ -51,6 +51,19 @@ static size_t place(mpi_module_t *module, size_t used)
     return at - skew + tls->p_memsz;
 }
 
+/* Where the first module's block begins: what is left out before it for its alignment belongs to
+ * other libraries. */
+static size_t begin(const mpi_program_t *program, size_t first)
+{
+    for (size_t i = 0; i < program->modules.count; i++) {
+        const mpi_module_t *module = &XY_VEC_AT(&program->modules, mpi_module_t, i);
+
+        if (module->elf->tls != NULL)
+            return (size_t)module->tls;
+    }
+    return first;
+}
+
 static bool begins_outside(const mpi_program_t *program, const mpi_program_config_t *config)
 {
     for (size_t i = 0; UPWARD && i < program->modules.count; i++) {
@@ -91,6 +104,8 @@ xy_status_t mpi_program_place_locals(mpi_program_t *program, const mpi_program_c
         used = place(&modules[i], used);
         align = tls->p_align > align ? tls->p_align : align;
     }
+    if (UPWARD)
+        first = begin(program, first);
     program->tls_size = used - first;
     program->tls_from = UPWARD ? (ptrdiff_t)first : -(ptrdiff_t)used;
     if (used > config->tls_reserve + FIRST || align > config->tls_align)

@@ -5,6 +5,8 @@
 #include "mpi/launch/image/collect.h"
 #include "mpi/launch/image/lookup.h"
 
+enum { R_NOTHING = 0 }; /* everywhere */
+
 #if defined(__x86_64__)
 enum {
     R_RELATIVE = R_X86_64_RELATIVE,
@@ -154,8 +156,6 @@ static xy_status_t fix_entry(mpi_program_t *program, const mpi_module_t *module,
     if (mpi_fixup_is_local((unsigned)ELF64_R_TYPE(entry->r_info)))
         return mpi_fixup_local(program, module, entry);
     switch (ELF64_R_TYPE(entry->r_info)) {
-    case 0:
-        return XY_OK;
     case R_RELATIVE:
         return mpi_fixup_add(program, where, XMPI_FIXUP_IMAGE,
                              (int64_t)mpi_module_offset(module, (uintptr_t)entry->r_addend), 0);
@@ -188,7 +188,9 @@ static xy_status_t fix_table(mpi_program_t *program, const mpi_module_t *module,
     if (entry == NULL)
         return xy_fail_at(XY_EPARSE, module->elf->path, 0, "the relocations are broken");
     for (size_t i = 0; st == XY_OK && i < part->size / sizeof(*entry); i++)
-        if (mpi_fixup_is_second((unsigned)ELF64_R_TYPE(entry[i].r_info)) != is_second)
+        if (ELF64_R_TYPE(entry[i].r_info) == R_NOTHING) /* left by the linker; it names no place */
+            continue;
+        else if (mpi_fixup_is_second((unsigned)ELF64_R_TYPE(entry[i].r_info)) != is_second)
             continue;
         else if (entry[i].r_offset < module->elf->writable ||
                  entry[i].r_offset >= module->elf->high)
