@@ -305,6 +305,7 @@ void mpi_thread_carry(mpi_rank_t *rank)
     mpi_thread_here = rank->main_thread;
     xy_fiber_carry(rank->own.fiber);
     mpi_thread_here = NULL;
+    mpi_self = NULL;
 }
 
 void mpi_thread_come_home(mpi_rank_t *rank)

@@ -154,6 +154,7 @@ static void *carry(void *argument)
     if (mpi_sanitizer_has_stacks())
         mpi_sanitizer_switch(process);
     mpi_thread_carry(process->rank);
+    mpi_process_self = NULL; /* what runs when the thread ends is no code of the rank */
     return NULL;
 }
 
