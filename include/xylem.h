@@ -319,9 +319,10 @@ XYLEM_API int xylem_choose_run(const xylem_problem *problem, xylem_choice *choic
 typedef struct xylem_platform xylem_platform;
 typedef struct xylem_script xylem_script;
 
-/* A machine as `xylem machine` takes it (NULL: this one), with the costs of `xylem calibrate` from
- * a file. costs NULL: those in the file of the machine, or, of this one, those that are stored for
- * it; where there are none, and with "", the model's own. */
+/* A machine as `xylem machine` takes it (NULL: this one; in a rank all cores of its job, or the
+ * machine of --virtual), with the costs of `xylem calibrate` from a file. costs NULL: those in the
+ * file of the machine, or, of this one, those that are stored for it; where there are none, and
+ * with "", the model's own. */
 XYLEM_API int xylem_platform_create(const char *machine, const char *costs,
                                     xylem_platform **platform_p);
 XYLEM_API void xylem_platform_free(xylem_platform *platform); /* NULL is fine */

@@ -35,8 +35,8 @@ typedef struct {
     int block;                 /* of inner products that are sent at once; 0: 128 */
     xylem_matmul_kernel kernel; /* NULL: a plain loop. A BLAS is many times as fast */
     void *arg;                  /* for the kernel */
-    const char *machine;        /* as `xylem machine` takes it; NULL: this one, and ranks share its
-                                   cores as mpiexec places them */
+    const char *machine;        /* as `xylem machine` takes it; NULL: where the job runs, and each
+                                   rank on the core that it has */
     const char *costs;          /* file of `xylem calibrate`; NULL: what is stored for the machine,
                                    or, where nothing is, the simulator's own figures */
     double share; /* of the time of all products so far, for predictions: one that would

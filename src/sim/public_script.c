@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Simulating for programs: the functions of xylem.h over script.h. */
-#include <stdio.h>
-#include <unistd.h>
 #include <xylem.h>
 
 #include "place/place.h"
+#include "sim/here.h"
 #include "sim/net.h"
 #include "sim/script.h"
 
@@ -15,44 +14,14 @@ struct xylem_platform {
     xy_costs_t *costs; /* or NULL */
     xy_cores_t cores;
     int nodes;
+    bool is_here; /* no other machine was asked for */
 };
-
-/* The user's own; none (NULL) is not an error. */
-static xy_status_t load_own(xy_costs_t **costs_p)
-{
-    char *path = NULL;
-    xy_status_t st = xy_costs_path(&path);
-
-    if (st == XY_OK && access(path, R_OK) == 0)
-        st = xy_costs_load(path, costs_p);
-    xy_free(path);
-    return st;
-}
 
 static xy_status_t load_costs(const char *machine, const char *costs, xy_costs_t **costs_p)
 {
     if (costs != NULL)
         return *costs != '\0' ? xy_costs_load(costs, costs_p) : XY_OK;
-    return machine != NULL ? xy_costs_load_beside(machine, costs_p) : load_own(costs_p);
-}
-
-/* What scripts need of this machine, as mpiexec counts it: to ask hwloc for all of it takes much
- * longer. */
-static xy_status_t load_here(xy_machine_t **machine_p)
-{
-    xy_cores_t cores;
-    char text[64];
-    xy_status_t st = xy_cores_live(&cores);
-
-    if (st != XY_OK)
-        return st;
-    if (cores.numa_count > 0 && cores.count % cores.numa_count == 0)
-        snprintf(text, sizeof(text), "numa:%d core:%d", cores.numa_count,
-                 cores.count / cores.numa_count);
-    else
-        snprintf(text, sizeof(text), "core:%d", cores.count);
-    xy_cores_cleanup(&cores);
-    return xy_machine_synthetic(text, machine_p);
+    return machine != NULL ? xy_costs_load_beside(machine, costs_p) : sim_here_costs(costs_p);
 }
 
 static xy_status_t count_nodes(xylem_platform *p)
@@ -75,7 +44,8 @@ int xylem_platform_create(const char *machine, const char *costs, xylem_platform
 
     if (p == NULL)
         return (int)xy_fail_memory("reading a machine");
-    st = machine != NULL ? xy_machine_load(machine, &p->machine) : load_here(&p->machine);
+    p->is_here = machine == NULL;
+    st = p->is_here ? sim_here_machine(&p->machine) : xy_machine_load(machine, &p->machine);
     if (st == XY_OK)
         st = load_costs(machine, costs, &p->costs);
     if (st == XY_OK)
@@ -330,7 +300,7 @@ int xylem_script_run(const xylem_script *s, const xylem_platform *p, double *sec
 
     if (core_of == NULL || st == XY_ENOMEM)
         st = xy_fail_memory("simulating a script");
-    if (st == XY_OK)
+    if (st == XY_OK && !(p->is_here && sim_here_place(ranks, p->cores.count, core_of)))
         st = xy_place_ranks("scatter_numa", &p->cores, ranks, core_of);
     xy_vjob_costs_default(&config.job.costs);
     config.job.core_of = core_of;

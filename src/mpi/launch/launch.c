@@ -174,7 +174,10 @@ static xy_status_t split_libraries(launch_t *launch)
  * the first part sets is set here, too. */
 static xy_status_t make_environments(const launch_t *launch)
 {
-    xy_status_t st = XY_OK;
+    const virtual_config_t *v = launch->in_virtual_time;
+    xy_status_t st = mpi_launch_tell_machine(launch->values, &launch->placement,
+                                             v != NULL ? v->job.core_of : NULL, launch->size,
+                                             launch->node != NULL ? launch->node->processes : 1);
     char text[16];
 
     snprintf(text, sizeof(text), "%d", launch->placement.threads);

@@ -94,6 +94,9 @@ xy_status_t mpi_placement_make(const mpi_launch_values_t *values, const mpi_sett
                                int ranks, const int *slots, const char *program,
                                mpi_placement_t *p);
 void mpi_placement_cleanup(mpi_placement_t *p);
+/* Tell the ranks where they run (tell_machine.c): `core_of` [ranks] in virtual time, else NULL. */
+xy_status_t mpi_launch_tell_machine(const mpi_launch_values_t *values, const mpi_placement_t *p,
+                                    const int32_t *core_of, int ranks, int processes);
 /* The GPUs of ranks, by --gpu-bind and --gpus-per-rank (gpu_bind.c). */
 xy_status_t mpi_gpu_bind(const mpi_launch_values_t *values, const mpi_placement_t *p, int ranks);
 /* Only which of `cores` each rank gets, by --place and --matrix. `machine`: theirs, whose cores
