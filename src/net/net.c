@@ -50,6 +50,8 @@ void net_init(xy_net_t *net, const net_transport_t *transport, const xy_net_conf
     net->process = config->process;
     net->processes = config->processes;
     net->short_limit = short_limit;
+    net->latency = config->latency > 0 ? config->latency : transport->latency;
+    net->bandwidth = config->bandwidth > 0 ? config->bandwidth : transport->bandwidth;
     atomic_init(&net->is_polled, false);
 }
 
@@ -67,6 +69,12 @@ const char *xy_net_name(const xy_net_t *net)
 size_t xy_net_short_limit(const xy_net_t *net)
 {
     return net->short_limit;
+}
+
+void xy_net_cost(const xy_net_t *net, double *latency_p, double *bandwidth_p)
+{
+    *latency_p = net->latency;
+    *bandwidth_p = net->bandwidth;
 }
 
 void xy_net_send(xy_net_t *net, int to, const void *head, size_t head_size, const void *data,

@@ -54,6 +54,8 @@ typedef struct {
     xy_net_exchange_fn exchange;
     void *exchange_arg;
     double seconds; /* that opening may take */
+    /* What messages cost, where that was measured; 0: what the transport states. */
+    double latency, bandwidth;
     /* Called around every call of a library that is not this one's: what stands in front of the C
      * library steps aside in between. NULL: nothing does. */
     void (*mark)(bool is_inside);
@@ -71,6 +73,10 @@ void xy_net_listen(xy_net_t *net, const xy_net_events_t *events, void *context);
 const char *xy_net_name(const xy_net_t *net);
 /* The greatest short message, head included. */
 size_t xy_net_short_limit(const xy_net_t *net);
+
+/* What a short message takes in seconds, and bytes per second: the same numbers in all processes,
+ * to choose by. */
+void xy_net_cost(const xy_net_t *net, double *latency_p, double *bandwidth_p);
 
 /* `head` and then `data` as one message. Sent to a lost process, it is forgotten. */
 void xy_net_send(xy_net_t *net, int to, const void *head, size_t head_size, const void *data,

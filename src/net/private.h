@@ -10,6 +10,7 @@
 /* One transport. What it makes begins with xy_net_t. */
 struct net_transport {
     const char *name, *describe;
+    double latency, bandwidth; /* xy_net_cost where none was measured: seconds, bytes per second */
     /* Can it be used here at all? */
     bool (*is_there)(const xy_net_config_t *config);
     xy_status_t (*open)(const xy_net_config_t *config, xy_net_t **net_p);
@@ -31,6 +32,7 @@ struct xy_net {
     void *context;
     int process, processes;
     size_t short_limit;
+    double latency, bandwidth;
     atomic_bool is_polled; /* by some thread, now */
 };
 

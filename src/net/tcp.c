@@ -216,6 +216,8 @@ static void close_tcp(xy_net_t *base)
 const net_transport_t net_tcp = {
     .name = "tcp",
     .describe = "sockets of the system; needs nothing else",
+    .latency = 20e-6,
+    .bandwidth = 1.2e9,
     .is_there = is_there,
     .open = open_tcp,
     .send = tcp_send,

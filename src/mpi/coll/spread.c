@@ -112,10 +112,20 @@ int spread_speaker(const coll_spread_t *s, int part, int root)
     return part == s->part_of[root] ? root : s->first[part];
 }
 
-void spread_tree_parts(const coll_spread_t *s, int part, int top, int root, spread_tree_t *tree)
+/* The same in a chain. */
+static int chain(int i, int n, int *parent, int children[])
+{
+    *parent = i - 1;
+    children[0] = i + 1;
+    return i + 1 < n ? 1 : 0;
+}
+
+void spread_tree_parts(const coll_spread_t *s, int part, int top, int root, bool is_chain,
+                       spread_tree_t *tree)
 {
     int parent, found[SPREAD_CHILDREN];
-    int n = binomial((part - top + s->parts) % s->parts, s->parts, &parent, found);
+    int n =
+        (is_chain ? chain : binomial)((part - top + s->parts) % s->parts, s->parts, &parent, found);
 
     tree->parent = parent < 0 ? -1 : spread_speaker(s, (parent + top) % s->parts, root);
     tree->children = n;

@@ -139,6 +139,48 @@ int spread_speaker(const coll_spread_t *s, int part, int root);
 void spread_copy(void *to, const void *from, size_t bytes, uint64_t all);
 void spread_build_part(script_t *s, const spread_part_t *part);
 void spread_build_blocks(script_t *s, const spread_part_t *part);
+void spread_build_bcast(script_t *s, const spread_part_t *part);
+
+/* Elements [begin, begin + count) of a vector of `total` that all members here shall have
+ * (spread_bcast.c). */
+typedef struct {
+    const spread_part_t *part;
+    const void *from; /* the whole vector */
+    const mpi_type_t *type;
+    int64_t begin, count, total;
+} spread_share_t;
+
+void script_share(script_t *s, const spread_share_t *all, int64_t begin, int64_t count);
+
+/* ---- Which algorithm between processes (spread_choose.c) ---- */
+
+typedef enum {
+    SPREAD_BINOMIAL, /* a tree */
+    SPREAD_CHAIN,    /* pieces from process to process */
+    SPREAD_SCATTER,  /* each gets its part, then they gather the parts */
+    SPREAD_DOUBLING, /* of how many a sum stands for */
+    SPREAD_RING,
+    SPREAD_HALVING, /* the vector, while sums double; then they gather */
+    SPREAD_LINEAR,  /* everyone to everyone */
+    SPREAD_BRUCK,   /* each round doubles what everyone has */
+} spread_way_t;
+
+typedef struct {
+    spread_way_t way;
+    int64_t piece; /* bytes that go on while more come; trees and chains */
+    double seconds;
+} spread_choice_t;
+
+typedef struct {
+    double latency;   /* seconds */
+    double bandwidth; /* bytes per second */
+    uint64_t eager;   /* bytes of the largest message that is sent at once */
+} spread_cost_t;
+
+/* For a vector, or (allgather) a block of each process, of so many bytes. */
+spread_choice_t spread_choose(const coll_spread_t *s, xy_collective_t collective, uint64_t bytes);
+spread_choice_t spread_choose_by(const spread_cost_t *cost, xy_collective_t collective, int parts,
+                                 uint64_t bytes);
 
 /* ---- Trees ---- */
 
@@ -150,8 +192,9 @@ typedef struct {
     int child[SPREAD_CHILDREN]; /* the one with most below itself first */
 } spread_tree_t;
 
-/* Of the speaker of `part` among those of all parts, below that of part `top`. */
-void spread_tree_parts(const coll_spread_t *s, int part, int top, int root, spread_tree_t *tree);
+/* Of the speaker of `part` among those of all parts, below that of part `top`; or in a chain. */
+void spread_tree_parts(const coll_spread_t *s, int part, int top, int root, bool is_chain,
+                       spread_tree_t *tree);
 /* Of a member among [first, end) in the order of their ranks: what is below a member are those that
  * follow it. The root is `first`. */
 void spread_tree_ordered(int first, int end, int rank, spread_tree_t *tree);

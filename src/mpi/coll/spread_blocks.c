@@ -438,11 +438,42 @@ static void do_spread(void *arg)
     mpi_parallel_run(spread_chunk, arg, g->part->members);
 }
 
-static void build_allgather(script_t *s, const spread_part_t *p)
+/* Blocks of the parts from `first` on, `n` of them, which may go round. */
+static void move_blocks(script_t *s, const gathered_t *g, int peer, int first, int n, bool is_send)
 {
-    const coll_spread_t *spread = p->spread;
-    gathered_t *g = gathered_new(s, p);
-    int n = spread->parts, own = p->own;
+    const coll_spread_t *spread = g->part->spread;
+    int end = first + n < spread->parts ? first + n : spread->parts;
+
+    for (; n > 0; n -= end - first, first = 0, end = n) {
+        char *at = g->data + g->begin[first];
+        int64_t bytes = (int64_t)(g->begin[end] - g->begin[first]);
+
+        if (is_send)
+            script_send(s, spread->first[peer], at, bytes, spread_bytes_type());
+        else
+            script_receive(s, spread->first[peer], at, bytes, spread_bytes_type());
+    }
+}
+
+/* Each round doubles the parts that a process has: its own and those that follow. */
+static void allgather_bruck(script_t *s, const gathered_t *g)
+{
+    int parts = g->part->spread->parts, own = g->part->own;
+
+    script_do(s, do_gather_here, (void *)(uintptr_t)g);
+    for (int d = 1; d < parts; d *= 2) {
+        int n = d < parts - d ? d : parts - d, from = (own + d) % parts;
+
+        move_blocks(s, g, from, from, n, false);
+        move_blocks(s, g, (own - d + parts) % parts, own, n, true);
+        script_wait(s);
+    }
+}
+
+static void allgather_linear(script_t *s, const gathered_t *g)
+{
+    const coll_spread_t *spread = g->part->spread;
+    int n = spread->parts, own = g->part->own;
 
     for (int i = 1; i < n; i++) {
         int from = (own - i + n) % n;
@@ -450,11 +481,22 @@ static void build_allgather(script_t *s, const spread_part_t *p)
         script_receive(s, spread->first[from], g->data + g->begin[from],
                        (int64_t)(g->begin[from + 1] - g->begin[from]), spread_bytes_type());
     }
-    script_do(s, do_gather_here, g);
+    script_do(s, do_gather_here, (void *)(uintptr_t)g);
     for (int i = 1; i < n; i++)
         script_send(s, spread->first[(own + i) % n], g->data + g->begin[own],
                     (int64_t)(g->begin[own + 1] - g->begin[own]), spread_bytes_type());
     script_wait(s);
+}
+
+static void build_allgather(script_t *s, const spread_part_t *p)
+{
+    gathered_t *g = gathered_new(s, p);
+    uint64_t all = g->begin[p->spread->parts], block = all / (uint64_t)p->spread->parts;
+
+    if (spread_choose(p->spread, XY_COLL_ALLGATHER, block).way == SPREAD_BRUCK)
+        allgather_bruck(s, g);
+    else
+        allgather_linear(s, g);
     script_do(s, do_spread, g);
 }
 

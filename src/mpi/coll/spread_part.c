@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Scripts that work for all members of a process: what is inside it is read and written where it
- * lies, and one member speaks with those of other processes. Blocks: spread_blocks.c.
+ * lies, and one member speaks with those of other processes. Blocks: spread_blocks.c; broadcasts:
+ * spread_bcast.c.
  */
 #include "mpi/coll/spread.h"
 
 #include "mpi/runtime/runtime.h"
 
-/* Bytes that go on to the next process while more come. */
+/* Bytes of sums that two processes exchange while the next ones are made. */
 enum { SEGMENT = 256 << 10 };
-/* Longer vectors are reduced in a ring of processes: each has a share of the work. */
-enum { RING_FROM = 64 << 10, RING_PARTS = 4 };
 /* Elements that several workers reduce at the same time, in bytes. */
 enum { REDUCE_CHUNK = 32 << 10 };
 
@@ -36,57 +35,12 @@ static void build_barrier(script_t *s, const spread_part_t *p)
     }
 }
 
-/* ---- The same for all members ---- */
+/* ---- Reductions ---- */
 
-/* Elements [begin, begin + count) of a vector of `total` that all members shall have. */
-typedef struct {
-    const spread_part_t *part;
-    const void *from; /* the whole vector */
-    const mpi_type_t *type;
-    int64_t begin, count, total;
-} share_t;
-
-/* Where both are plain bytes, piece by piece; otherwise all of it when the last one has come. */
-static void share_chunk(void *arg, int64_t m)
+/* Elements of `type` in so many bytes. */
+static int64_t elements_of(const mpi_type_t *type, int64_t bytes)
 {
-    const share_t *share = arg;
-    const coll_call_t *call = share->part->calls[m];
-    const mpi_type_t *type = share->type;
-    size_t begin = (size_t)share->begin * type->size, bytes = (size_t)share->count * type->size;
-
-    if (call->receive == share->from)
-        return;
-    if (mpi_type_is_contiguous(type) && mpi_type_is_contiguous(call->receive_type))
-        spread_copy((char *)call->receive + begin, (const char *)share->from + begin, bytes,
-                    (uint64_t)share->total * type->size * (uint64_t)share->part->members);
-    else if (share->begin + share->count == share->total)
-        coll_copy(call->receive, call->receive_count, call->receive_type, share->from, share->total,
-                  type);
-}
-
-static void do_share(void *arg)
-{
-    const share_t *share = arg;
-
-    mpi_parallel_run(share_chunk, arg, share->part->members);
-    /* Other processes wait for what this one has for them, and this may have taken long. */
-    mpi_network_look(share->part->call->comm->owner->worker);
-}
-
-static void script_share(script_t *s, const share_t *all, int64_t begin, int64_t count)
-{
-    share_t *share = script_memory(s, sizeof(*share));
-
-    *share = *all;
-    share->begin = begin;
-    share->count = count;
-    script_do(s, do_share, share);
-}
-
-/* Elements of `type` in a segment. */
-static int64_t segment_of(const mpi_type_t *type)
-{
-    int64_t n = type->size > 0 ? (int64_t)(SEGMENT / type->size) : 1;
+    int64_t n = type->size > 0 ? bytes / (int64_t)type->size : 1;
 
     return n > 0 ? n : 1;
 }
@@ -95,83 +49,6 @@ static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
-
-static void send_down(script_t *s, const spread_tree_t *tree, const share_t *all, int64_t at,
-                      int64_t n)
-{
-    for (int i = 0; i < tree->children; i++)
-        script_send(s, tree->child[i], coll_element(all->from, at, all->type), n, all->type);
-}
-
-/* The root has all of it: other processes take the pieces while the members here get theirs. */
-static void bcast_root(script_t *s, const spread_tree_t *tree, const share_t *all)
-{
-    int64_t most = segment_of(all->type);
-
-    for (int64_t at = 0; at < all->total; at += most)
-        send_down(s, tree, all, at, least(most, all->total - at));
-    for (int64_t at = 0; at < all->total; at += most)
-        script_share(s, all, at, least(most, all->total - at));
-}
-
-/* Pieces go down the tree of processes, and into the buffers of the members. The next one may come
- * meanwhile. */
-static void bcast_pieces(script_t *s, const spread_tree_t *tree, const share_t *all)
-{
-    const mpi_type_t *type = all->type;
-    int64_t most = segment_of(type);
-
-    for (int64_t at = 0, k = 0; at < all->total; at += most, k++) {
-        int64_t n = least(most, all->total - at), next = at == 0 ? 0 : at + n;
-
-        for (; next <= at + n && next < all->total; next += n) {
-            script_lane(s, next / most);
-            script_receive(s, tree->parent, coll_element(all->from, next, type),
-                           least(most, all->total - next), type);
-        }
-        script_lane(s, k);
-        script_wait_lane(s, k);
-        send_down(s, tree, all, at, n);
-        script_share(s, all, at, n);
-    }
-}
-
-/* Types may cut the same bytes into other elements elsewhere: a long one goes as bytes. */
-static void build_bcast(script_t *s, const spread_part_t *p)
-{
-    const coll_call_t *call = p->call;
-    const mpi_type_t *type = call->receive_type;
-    int64_t bytes = (int64_t)((uint64_t)call->receive_count * type->size);
-    share_t all = {.part = p, .from = call->receive, .type = type, .total = call->receive_count};
-    spread_tree_t tree;
-
-    spread_tree_parts(p->spread, p->own, p->spread->part_of[call->root], call->root, &tree);
-    if (bytes > SEGMENT) {
-        all.type = spread_bytes_type();
-        all.total = bytes;
-        if (!mpi_type_is_contiguous(type))
-            all.from = script_memory(s, (size_t)bytes);
-    }
-    if (all.from != call->receive && tree.parent < 0)
-        script_copy(s, (void *)(uintptr_t)all.from, bytes, all.type, call->receive,
-                    call->receive_count, type);
-    if (bytes > SEGMENT) {
-        if (tree.parent < 0)
-            bcast_root(s, &tree, &all);
-        else
-            bcast_pieces(s, &tree, &all);
-        return;
-    }
-    if (tree.parent >= 0) {
-        script_receive(s, tree.parent, call->receive, call->receive_count, type);
-        script_wait(s);
-    }
-    for (int i = 0; i < tree.children; i++)
-        script_send(s, tree.child[i], call->receive, call->receive_count, type);
-    script_share(s, &all, 0, all.total);
-}
-
-/* ---- Reductions ---- */
 
 /* Elements of the vectors of all members, in the order of their ranks, become those of `to`. */
 typedef struct {
@@ -261,19 +138,21 @@ static void *sum_buffer(script_t *s, const spread_part_t *p, bool has_receive, i
     return script_vector(s, count, call->receive_type);
 }
 
-/* Up a tree of processes, segment by segment. */
+/* Up a tree or a chain of processes, piece by piece. */
 static void build_reduce(script_t *s, const spread_part_t *p)
 {
     const coll_call_t *call = p->call;
     const mpi_type_t *type = call->receive_type;
-    int64_t all = call->receive_count, most = segment_of(type);
+    int64_t all = call->receive_count;
+    spread_choice_t choice = spread_choose(p->spread, XY_COLL_REDUCE, (uint64_t)all * type->size);
+    int64_t most = elements_of(type, choice.piece);
     bool is_root = call->rank == call->root;
     int top = call->op->is_commutative ? p->spread->part_of[call->root] : 0;
     char *sum = sum_buffer(s, p, is_root, all);
     void *vector[SCRIPT_LANES][SPREAD_CHILDREN];
     spread_tree_t tree;
 
-    spread_tree_parts(p->spread, p->own, top, call->root, &tree);
+    spread_tree_parts(p->spread, p->own, top, call->root, choice.way == SPREAD_CHAIN, &tree);
     for (int i = 0; i < tree.children; i++)
         for (int l = 0; l < SCRIPT_LANES; l++)
             vector[l][i] = script_vector(s, least(most, all), type);
@@ -311,8 +190,9 @@ static void allreduce_pair(script_t *s, const spread_part_t *p, char *sum)
 {
     const coll_call_t *call = p->call;
     const mpi_type_t *type = call->receive_type;
-    int64_t all = call->receive_count, most = segment_of(type), segments = (all + most - 1) / most;
-    share_t shared = {.part = p, .from = sum, .type = type, .total = all};
+    int64_t all = call->receive_count, most = elements_of(type, SEGMENT);
+    int64_t segments = (all + most - 1) / most;
+    spread_share_t shared = {.part = p, .from = sum, .type = type, .total = all};
     int other = speaker(p, 1 - p->own);
     void *theirs[SCRIPT_LANES];
 
@@ -340,46 +220,124 @@ static void allreduce_pair(script_t *s, const spread_part_t *p, char *sum)
     }
 }
 
-/* Recursive doubling: what a process has stands for an interval of them, so the order stays. Those
- * that a power of two leaves over join their neighbour first. */
+/* Processes of a power of two: those that it leaves over join their neighbour first and get the
+ * result from it. What a process has stands for an interval of them, so the order stays. */
+typedef struct {
+    const spread_part_t *part;
+    int power, over;
+    int place; /* among them; -1: its neighbour's */
+    char *sum, *theirs;
+} pairs_t;
+
+/* Who is at a place. */
+static int pairs_speaker(const pairs_t *a, int place)
+{
+    return speaker(a->part, place < a->over ? 2 * place : place + a->over);
+}
+
+static void pairs_join(script_t *s, pairs_t *a)
+{
+    const spread_part_t *p = a->part;
+    const mpi_type_t *type = p->call->receive_type;
+    int64_t n = p->call->receive_count;
+
+    a->power = 1;
+    while (2 * a->power <= p->spread->parts)
+        a->power *= 2;
+    a->over = p->spread->parts - a->power;
+    a->place = p->own >= 2 * a->over ? p->own - a->over : p->own % 2 == 0 ? p->own / 2 : -1;
+    script_sum(s, p, a->sum, 0, n);
+    if (a->place < 0) {
+        script_send(s, speaker(p, p->own - 1), a->sum, n, type);
+        script_wait(s);
+        script_receive(s, speaker(p, p->own - 1), a->sum, n, type);
+        script_wait(s);
+    } else if (a->place < a->over) {
+        script_receive(s, speaker(p, p->own + 1), a->theirs, n, type);
+        script_wait(s);
+        script_reduce_after(s, a->sum, a->theirs, n);
+    }
+}
+
+static void pairs_part(script_t *s, const pairs_t *a)
+{
+    if (a->place >= 0 && a->place < a->over)
+        script_send(s, speaker(a->part, a->part->own + 1), a->sum, a->part->call->receive_count,
+                    a->part->call->receive_type);
+}
+
+/* Elements that have come from another place, with those that are here. */
+static void pairs_reduce(script_t *s, const pairs_t *a, int other, int64_t begin, int64_t n)
+{
+    void *own = coll_element(a->sum, begin, a->part->call->receive_type);
+
+    if (other < a->place)
+        script_reduce(s, a->theirs, own, n);
+    else
+        script_reduce_after(s, own, a->theirs, n);
+}
+
 static void allreduce_doubling(script_t *s, const spread_part_t *p, void *sum)
 {
-    const coll_call_t *call = p->call;
-    const mpi_type_t *type = call->receive_type;
-    int64_t n = call->receive_count;
-    int power = 1, over, place;
-    void *theirs = script_vector(s, n, type);
+    const mpi_type_t *type = p->call->receive_type;
+    int64_t n = p->call->receive_count;
+    pairs_t a = {.part = p, .sum = sum, .theirs = script_vector(s, n, type)};
 
-    while (2 * power <= p->spread->parts)
-        power *= 2;
-    over = p->spread->parts - power;
-    place = p->own < 2 * over ? p->own / 2 : p->own - over;
-    script_sum(s, p, sum, 0, n);
-    if (p->own < 2 * over && p->own % 2 == 1) {
-        script_send(s, speaker(p, p->own - 1), sum, n, type);
-        script_wait(s);
-        script_receive(s, speaker(p, p->own - 1), sum, n, type);
-        script_wait(s);
-        return;
-    }
-    if (p->own < 2 * over) {
-        script_receive(s, speaker(p, p->own + 1), theirs, n, type);
-        script_wait(s);
-        script_reduce_after(s, sum, theirs, n);
-    }
-    for (int d = 1; d < power; d *= 2) {
-        int other = place ^ d, part = other < over ? 2 * other : other + over;
+    pairs_join(s, &a);
+    for (int d = 1; d < a.power && a.place >= 0; d *= 2) {
+        int other = a.place ^ d;
 
-        script_receive(s, speaker(p, part), theirs, n, type);
-        script_send(s, speaker(p, part), sum, n, type);
+        script_receive(s, pairs_speaker(&a, other), a.theirs, n, type);
+        script_send(s, pairs_speaker(&a, other), sum, n, type);
         script_wait(s);
-        if (other < place)
-            script_reduce(s, theirs, sum, n);
-        else
-            script_reduce_after(s, sum, theirs, n);
+        pairs_reduce(s, &a, other, 0, n);
     }
-    if (p->own < 2 * over)
-        script_send(s, speaker(p, p->own + 1), sum, n, type);
+    pairs_part(s, &a);
+}
+
+/* The half of [begin, begin + n) that the process at `place` keeps at distance d. */
+static void half_of(int place, int d, int64_t *begin, int64_t *n)
+{
+    int64_t low = *n / 2;
+
+    *begin += place & d ? low : 0;
+    *n = place & d ? *n - low : low;
+}
+
+/* Two processes reduce half of what both have each, and go on with other ones; then they give it
+ * back in the other order. */
+static void allreduce_halving(script_t *s, const spread_part_t *p, void *sum)
+{
+    const mpi_type_t *type = p->call->receive_type;
+    int64_t begin = 0, n = p->call->receive_count;
+    pairs_t a = {.part = p, .sum = sum, .theirs = script_vector(s, n, type)};
+    int64_t begins[32], counts[32]; /* what it had before each step */
+    int steps = 0;
+
+    pairs_join(s, &a);
+    for (int d = 1; d < a.power && a.place >= 0; d *= 2, steps++) {
+        int other = a.place ^ d;
+        int64_t out = begins[steps] = begin, out_count = counts[steps] = n;
+
+        half_of(other, d, &out, &out_count);
+        half_of(a.place, d, &begin, &n);
+        script_receive(s, pairs_speaker(&a, other), a.theirs, n, type);
+        script_send(s, pairs_speaker(&a, other), coll_element(sum, out, type), out_count, type);
+        script_wait(s);
+        pairs_reduce(s, &a, other, begin, n);
+    }
+    while (steps-- > 0) {
+        int other = a.place ^ 1 << steps;
+        int64_t in = begins[steps], in_count = counts[steps];
+
+        half_of(other, 1 << steps, &in, &in_count);
+        script_receive(s, pairs_speaker(&a, other), coll_element(sum, in, type), in_count, type);
+        script_send(s, pairs_speaker(&a, other), coll_element(sum, begin, type), n, type);
+        script_wait(s);
+        begin = begins[steps];
+        n = counts[steps];
+    }
+    pairs_part(s, &a);
 }
 
 /* Each process reduces one share, which comes round the ring, and then the shares go round. */
@@ -411,19 +369,21 @@ static void build_allreduce(script_t *s, const spread_part_t *p)
 {
     const coll_call_t *call = p->call;
     int64_t n = call->receive_count;
-    int parts = p->spread->parts;
     void *sum = sum_buffer(s, p, true, n);
+    spread_choice_t choice =
+        spread_choose(p->spread, XY_COLL_ALLREDUCE, (uint64_t)n * call->receive_type->size);
 
-    if (parts == 2) {
+    if (p->spread->parts == 2) {
         allreduce_pair(s, p, sum);
         return;
     }
-    if (call->op->is_commutative && parts >= RING_PARTS &&
-        (uint64_t)n * call->receive_type->size >= RING_FROM)
+    if (choice.way == SPREAD_DOUBLING)
+        allreduce_doubling(s, p, sum);
+    else if (choice.way == SPREAD_RING && call->op->is_commutative)
         allreduce_ring(s, p, sum);
     else
-        allreduce_doubling(s, p, sum);
-    script_share(s, &(share_t){p, sum, call->receive_type, 0, n, n}, 0, n);
+        allreduce_halving(s, p, sum);
+    script_share(s, &(spread_share_t){p, sum, call->receive_type, 0, n, n}, 0, n);
 }
 
 /* ---- Reduce_scatter ---- */
@@ -670,7 +630,7 @@ void spread_build_part(script_t *s, const spread_part_t *p)
 {
     switch (p->call->kind->collective) {
     case XY_COLL_BCAST:
-        build_bcast(s, p);
+        spread_build_bcast(s, p);
         break;
     case XY_COLL_REDUCE:
         build_reduce(s, p);

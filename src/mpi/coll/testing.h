@@ -18,14 +18,15 @@
 #include "mpi/p2p/testing.h"
 #include "net/net.h"
 
-enum { PROCESSES_MOST = 4, PROCESSES_RANKS = 64, PROCESSES_CARD = 512, PROCESSES_SECONDS = 120 };
+enum { PROCESSES_MOST = 8, PROCESSES_RANKS = 64, PROCESSES_CARD = 512, PROCESSES_SECONDS = 120 };
 
 typedef struct {
     int processes, ranks;
-    int workers;           /* of each process */
-    int comm_workers;      /* besides */
-    size_t eager;          /* 0: 16 KiB */
-    const int *process_of; /* [ranks]; NULL: in blocks */
+    int workers;               /* of each process */
+    int comm_workers;          /* besides */
+    size_t eager;              /* 0: 16 KiB */
+    const int *process_of;     /* [ranks]; NULL: in blocks */
+    double latency, bandwidth; /* of messages, to choose algorithms by; 0: what tcp states */
 } processes_t;
 
 /* What all see. */
@@ -56,7 +57,7 @@ static inline xy_status_t processes_exchange(void *arg, const char *card, char *
 static inline int processes_child(const processes_t *c, int own, void (*body)(int, int))
 {
     static const uint8_t secret[XY_SECRET_BYTES] = {1, 2, 3};
-    static const char *const hosts[PROCESSES_MOST] = {"a", "b", "c", "d"};
+    static const char *const hosts[PROCESSES_MOST] = {"a", "b", "c", "d", "e", "f", "g", "h"};
     int process_of[PROCESSES_RANKS], worker_of[PROCESSES_RANKS], round = 0, own_ranks = 0;
     xy_net_config_t n = {.process = own,
                          .processes = c->processes,
@@ -64,7 +65,9 @@ static inline int processes_child(const processes_t *c, int own, void (*body)(in
                          .is_local = true,
                          .exchange = processes_exchange,
                          .exchange_arg = &round,
-                         .seconds = PROCESSES_SECONDS};
+                         .seconds = PROCESSES_SECONDS,
+                         .latency = c->latency,
+                         .bandwidth = c->bandwidth};
     mpi_job_config_t j = {.layers = mpi_layers,
                           .size = c->ranks,
                           .workers = c->workers + c->comm_workers,

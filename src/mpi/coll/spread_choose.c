@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which algorithm is used between processes: the one of least cost, by the formulas of src/coll,
+ * with processes for ranks and what the transport says about its messages. All processes know these
+ * numbers, so all find the same.
+ */
+#include <math.h>
+
+#include "mpi/coll/spread.h"
+#include "mpi/runtime/runtime.h"
+#include "net/net.h"
+
+/* Bytes of a piece: above, the members of a process would wait for theirs while none is copied. */
+enum { PIECE_LEAST = 16 << 10, PIECE_MOST = 256 << 10 };
+/* The messages of a large one: announced, asked for, given. */
+enum { LARGE_MESSAGES = 3 };
+
+static const struct {
+    xy_collective_t collective;
+    spread_way_t way;
+    const char *name; /* in src/coll */
+} candidates[] = {
+    {XY_COLL_BCAST, SPREAD_BINOMIAL, "binomial"},
+    {XY_COLL_BCAST, SPREAD_CHAIN, "chain"},
+    {XY_COLL_BCAST, SPREAD_SCATTER, "scatter-doubling"},
+    {XY_COLL_REDUCE, SPREAD_BINOMIAL, "binomial"},
+    {XY_COLL_REDUCE, SPREAD_CHAIN, "chain"},
+    {XY_COLL_ALLREDUCE, SPREAD_DOUBLING, "recursive-doubling"},
+    {XY_COLL_ALLREDUCE, SPREAD_RING, "ring"},
+    {XY_COLL_ALLREDUCE, SPREAD_HALVING, "rabenseifner"},
+    {XY_COLL_ALLGATHER, SPREAD_LINEAR, "linear"},
+    {XY_COLL_ALLGATHER, SPREAD_BRUCK, "bruck"},
+};
+enum { CANDIDATES = sizeof(candidates) / sizeof(candidates[0]) };
+
+/* Looked up by name once. */
+static const xy_coll_algorithm_t *algorithm_of(int i)
+{
+    static _Atomic(const xy_coll_algorithm_t *) found[CANDIDATES];
+    const xy_coll_algorithm_t *a = atomic_load_explicit(&found[i], memory_order_relaxed);
+
+    if (a == NULL) {
+        a = xy_coll_find(candidates[i].collective, candidates[i].name);
+        atomic_store_explicit(&found[i], a, memory_order_relaxed);
+    }
+    return a;
+}
+
+/* What a message of `bytes` costs. */
+static xy_coll_link_t link_of(const spread_cost_t *cost, uint64_t bytes)
+{
+    xy_coll_link_t link = xy_coll_link_default;
+
+    link.alpha = bytes > cost->eager ? LARGE_MESSAGES * cost->latency : cost->latency;
+    link.beta = 1 / cost->bandwidth;
+    return link;
+}
+
+static int levels(int parts)
+{
+    int n = 0;
+
+    while (1 << n < parts)
+        n++;
+    return n;
+}
+
+/* While a piece is passed on, the next one comes: with small ones the last process begins early,
+ * with large ones there are fewer messages. */
+static int64_t piece_of(const spread_cost_t *cost, spread_way_t way, int parts, uint64_t bytes)
+{
+    xy_coll_link_t link = link_of(cost, UINT64_MAX);
+    int depth = way == SPREAD_CHAIN ? parts - 1 : levels(parts);
+    double best = PIECE_MOST;
+
+    if (depth > 1)
+        best = sqrt((double)bytes * link.alpha / (link.beta * (depth - 1)));
+    return best < PIECE_LEAST ? PIECE_LEAST : best > PIECE_MOST ? PIECE_MOST : (int64_t)best;
+}
+
+/* Scattered down a tree and gathered in rounds that double what each has: here for any number of
+ * processes, as src/coll has it for powers of two. */
+static double scatter_cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
+{
+    double n = (double)(q->count * q->element);
+
+    return 2 * (levels(q->procs) * l->alpha + (q->procs - 1.0) / q->procs * n * l->beta);
+}
+
+spread_choice_t spread_choose_by(const spread_cost_t *cost, xy_collective_t collective, int parts,
+                                 uint64_t bytes)
+{
+    spread_choice_t best = {.seconds = INFINITY};
+
+    for (int i = 0; i < CANDIDATES; i++) {
+        spread_way_t way = candidates[i].way;
+        spread_choice_t one = {.way = way};
+        xy_coll_link_t link = link_of(cost, bytes);
+        xy_coll_request_t q = {.collective = collective,
+                               .procs = parts,
+                               .count = bytes,
+                               .element = 1,
+                               .is_commutative = true};
+
+        if (candidates[i].collective != collective)
+            continue;
+        one.piece = piece_of(cost, way, parts, bytes);
+        q.segment = (uint64_t)one.piece;
+        one.seconds =
+            way == SPREAD_SCATTER ? scatter_cost(&q, &link) : algorithm_of(i)->cost(&q, &link);
+        if (one.seconds < best.seconds)
+            best = one;
+    }
+    return best;
+}
+
+spread_choice_t spread_choose(const coll_spread_t *s, xy_collective_t collective, uint64_t bytes)
+{
+    spread_cost_t cost = {.eager = mpi_job->eager_limit};
+
+    xy_net_cost(mpi_job->net, &cost.latency, &cost.bandwidth);
+    if (xy_net_short_limit(mpi_job->net) < cost.eager)
+        cost.eager = xy_net_short_limit(mpi_job->net);
+    return spread_choose_by(&cost, collective, s->parts, bytes);
+}
