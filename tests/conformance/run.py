@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Run the programs by which MPICH checks an MPI library against the standard.
+
+    tests/conformance/run.py [--work DIR] [--prefix DIR] [--only DIRECTORY,...] [--timeout S] [--jobs N]
+    tests/conformance/run.py --list [--work DIR] [--prefix DIR]
+
+The programs are not part of Xylem: the sources of MPICH are fetched from Debian's archive
+(`apt-get source mpich`), configured for the installed Xylem in --prefix (without it this tree is
+installed below --work) and built there. --only names directories of the suite (`coll`, `errors/io`,
+`f08`). Every line of the suite's lists is run in an empty directory of its own, once for all lines
+that differ in settings of MPICH alone. It passes by the rules of the suite: exit code 0 and "No
+Errors" as the only output, or what `resultTest` says. The table has one row per directory; what did
+not pass follows, with its last line of output. All of it is in --work/results.json, and the output
+of each run beside it. The exit code is 0 when all that was run passed, 1 otherwise.
+
+`left_out.txt` beside this script has what is left out, one program per line with its reason.
+"""
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.dont_write_bytecode = True # leave the source tree as it is
+sys.path.insert(0, str(HERE.parent / "libraries"))
+from debian import CannotFetch, Sources, call, install # noqa: E402
+
+# Directories of the suite that hold nothing of the standard, or what is measured.
+LEFT_OUT = {"impls", "perf", "basic", "manual", "ckpoint", "ft", "util", "dtpools", "cxx", "errors/cxx"}
+Run = collections.namedtuple("Run", "directory program ranks arguments result seconds memory")
+
+
+def lists(suite):
+    """The directories with a list of programs, as far as the suite's own lists lead to them."""
+    found = []
+
+    def visit(directory):
+        path = suite / directory / "testlist"
+        if directory in LEFT_OUT or not path.exists():
+            return
+        found.append(directory)
+        for line in path.read_text(encoding="utf-8").splitlines():
+            word = line.split("#")[0].split()
+            if word and (suite / directory / word[0]).is_dir():
+                visit(str(Path(directory) / word[0]))
+    visit(".")
+    return [directory for directory in found if directory != "."]
+
+
+def read_list(suite, directory):
+    """The runs that one list asks for; those that are the same to another library come once."""
+    seen = {}
+    for line in (suite / directory / "testlist").read_text(encoding="utf-8").splitlines():
+        words = line.split("#")[0].split()
+        if not words or (suite / directory / words[0]).is_dir():
+            continue
+        keys = collections.defaultdict(list)
+        for word in words[2:]:
+            key, _, value = word.partition("=")
+            keys[key].append(value)
+        run = Run(directory, words[0], int(words[1]) if len(words) > 1 else 2, tuple(keys["arg"]),
+                  (keys["resultTest"] or [""])[0], int((keys["timeLimit"] or ["0"])[0] or 0),
+                  float((keys["mem"] or ["0"])[0]))
+        seen[run[:5]] = run
+    return list(seen.values())
+
+
+def name_of(run):
+    return f"{run.directory}/{run.program}"
+
+
+def read_left_out(path):
+    """{program: reason}; a name that ends in / stands for a directory."""
+    reasons = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.strip() and not line.startswith("#"):
+            program, _, reason = line.partition(" ")
+            reasons[program] = reason.strip()
+    return reasons
+
+
+def left_out(run, reasons):
+    name = name_of(run)
+    for pattern, reason in reasons.items():
+        if name == pattern or (pattern.endswith("/") and name.startswith(pattern)):
+            return reason
+    return None
+
+
+def judge(run, code, output):
+    """'' for a run that passed, otherwise why it did not."""
+    lines = [line.strip() for line in output.splitlines() if line.strip() and "FORTRAN STOP" not in line]
+    if code is None:
+        return "not finished in time"
+    if run.result in ("TestErrFatal", "TestStatus"):
+        return "" if code != 0 else "exit code 0, an error was due"
+    good = [line for line in lines if re.fullmatch(r"No [Ee]rrors|Test Passed", line)]
+    other = [line for line in lines if line not in good]
+    if run.result == "TestStatusNoErrors":
+        return "" if code != 0 and good and not other else f"exit code {code}"
+    if code != 0 or other:
+        return f"exit code {code}: {other[-1] if other else ''}"
+    return "" if good else "did not print No Errors"
+
+
+def execute(run, number, options):
+    """Run one program in a directory of its own; (why it failed or '', its output)."""
+    program = options.build / run.directory / run.program
+    if not program.exists():
+        return "was not built", ""
+    place = options.work / "runs" / f"{run.directory.replace('/', '_')}_{run.program.replace('/', '_')}_{number}"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    command = [options.prefix / "bin/mpiexec", "-n", str(run.ranks), program, *run.arguments]
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("XYLEM_")}
+    environment["OMP_NUM_THREADS"] = "1"
+    with subprocess.Popen([str(word) for word in command], cwd=place, env=environment,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, start_new_session=True) as process:
+        try:
+            output, code = process.communicate(timeout=options.timeout)[0], process.returncode
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            output, code = process.communicate()[0], None
+    output = output.decode(errors="replace")
+    shutil.rmtree(place, ignore_errors=True)
+    (options.work / "runs" / f"{place.name}.txt").write_text(output, encoding="utf-8")
+    return judge(run, code, output), output
+
+
+def let_f08_in(configure):
+    """The suite tries `use mpi_f08` of MPICH only, for want of a test whether another library has it."""
+    text = configure.read_text(encoding="utf-8")
+    configure.write_text(text.replace('"$enable_f08" = "yes" -a "$FROM_MPICH" = "yes"',
+                                      '"$enable_f08" = "yes"'), encoding="utf-8")
+
+
+def prepare(options):
+    """Fetch, configure and build what is to be run."""
+    suite = options.work / "mpich"
+    options.build = suite / "test/mpi"
+    if not options.build.exists():
+        Sources(options.work).unpack("mpich", suite)
+    log = options.work / "build.log"
+    if not (options.build / "config.status").exists():
+        let_f08_in(options.build / "configure")
+        bin_ = options.prefix / "bin"
+        code = call([options.build / "configure", f"--with-mpi={options.prefix}", f"CC={bin_}/mpicc",
+                     f"CXX={bin_}/mpicxx", f"FC={bin_}/mpifort", f"F77={bin_}/mpifort",
+                     f"MPICC={bin_}/mpicc", f"MPICXX={bin_}/mpicxx", f"MPIFC={bin_}/mpifort",
+                     f"MPIF77={bin_}/mpifort", "--enable-fortran=all", "--disable-cxx",
+                     "--enable-threads=multiple"],
+                    log, cwd=options.build)
+        if code != 0:
+            raise SystemExit(f"the suite cannot be configured (see {log})")
+    if options.list:
+        return
+    for directory in [*("util", "dtpools"), *options.directories(options.build)]:
+        # Programs that need what the library has not do not build; the others do. Compilers take
+        # minutes to optimise some of them (coll/allred).
+        call(["make", "-k", f"-j{options.jobs}", "-C", options.build / directory, "CFLAGS=-O0",
+              *programs(options.build, directory)], log)
+
+
+def programs(build, directory):
+    """The targets of make: the programs of the list, or all where there is none."""
+    if not (build / directory / "testlist").exists():
+        return []
+    return sorted({run.program for run in read_list(build, directory)})
+
+
+def table(results):
+    """One row per directory: passed, failed, not judged."""
+    rows = collections.defaultdict(lambda: [0, 0, 0])
+    for row in results:
+        column = 2 if row["left out"] else 1 if row["why"] else 0
+        rows[row["directory"]][column] += 1
+    lines = ["| directory | pass | fail | not judged |", "|---|---|---|---|"]
+    for directory in sorted(rows):
+        lines.append(f"| `{directory}` | {rows[directory][0]} | {rows[directory][1]} | {rows[directory][2]} |")
+    total = [sum(row[column] for row in rows.values()) for column in range(3)]
+    share = 100 * total[0] / max(1, total[0] + total[1])
+    lines.append(f"| all | {total[0]} | {total[1]} | {total[2]} |")
+    return "\n".join(lines) + f"\n\n{share:.1f} % of what was judged passes"
+
+
+def run_all(options):
+    reasons = read_left_out(HERE / "left_out.txt")
+    runs = [run for directory in options.directories(options.build)
+            for run in read_list(options.build, directory)]
+    results = []
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        jobs = []
+        for number, run in enumerate(runs):
+            reason = left_out(run, reasons)
+            jobs.append((run, reason, None if reason else pool.submit(execute, run, number, options)))
+        for run, reason, job in jobs:
+            why, output = job.result() if job else ("", "")
+            results.append({"directory": run.directory, "program": run.program, "ranks": run.ranks,
+                            "arguments": run.arguments, "left out": reason, "why": why,
+                            "output": output[-2000:]})
+            if why:
+                print(f"{name_of(run)} {' '.join(run.arguments)} ({run.ranks}): {why}", flush=True)
+    return results
+
+
+def directories(options):
+    """What --only leaves of all directories."""
+    def chosen(suite):
+        found = lists(suite)
+        if not options.only:
+            return found
+        unknown = [word for word in options.only
+                   if not any(name == word or name.startswith(word + "/") for name in found)]
+        if unknown:
+            raise SystemExit(f"conformance: the suite has no directory {unknown[0]}; see --list")
+        return [name for name in found
+                if any(name == word or name.startswith(word + "/") for word in options.only)]
+    return chosen
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--work", type=Path, default=HERE.parent.parent / "build/conformance")
+    parser.add_argument("--prefix", type=Path)
+    parser.add_argument("--only", type=lambda text: text.split(","), default=[])
+    parser.add_argument("--timeout", type=float, default=60)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--list", action="store_true")
+    options = parser.parse_args()
+    options.work = options.work.resolve()
+    options.work.mkdir(parents=True, exist_ok=True)
+    options.directories = directories(options)
+    try:
+        options.prefix = (options.prefix or install(options.work)).resolve()
+        prepare(options)
+    except CannotFetch as error:
+        print(f"conformance: {error}", file=sys.stderr)
+        return 2
+    if options.list:
+        for directory in options.directories(options.build):
+            print(f"{directory}: {len(read_list(options.build, directory))}")
+        return 0
+    results = run_all(options)
+    (options.work / "results.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
+    print(table(results))
+    return 1 if any(row["why"] for row in results) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""PnetCDF: arrays in netCDF files, written and read by several ranks through MPI-IO."""
+SOURCE = "pnetcdf"
+WHAT = "its `make check` on one rank and `make ptest` on 4 ranks, C and Fortran"
+
+
+def run(job):
+    job.configure("--disable-cxx", f"MPICC={job.bin}/mpicc", f"MPIF77={job.bin}/mpifort",
+             f"MPIF90={job.bin}/mpifort", f"--with-mpi={job.bin.parent}", "CFLAGS=-O1", "FFLAGS=-O1",
+             "FCFLAGS=-O1")
+    job.make()
+    job.make("tests")
+    run_all = f"TESTMPIRUN={job.bin}/mpiexec -n NP"
+    job.check("make check", "make", "-k", "check", run_all, forbids=r"(?i)^.*\bfail\b.*")
+    job.check("make ptest", "make", "-k", "ptest", run_all, forbids=r"(?i)^.*\bfail\b.*")
