@@ -157,7 +157,7 @@ def prepare(options):
                      f"CXX={bin_}/mpicxx", f"FC={bin_}/mpifort", f"F77={bin_}/mpifort",
                      f"MPICC={bin_}/mpicc", f"MPICXX={bin_}/mpicxx", f"MPIFC={bin_}/mpifort",
                      f"MPIF77={bin_}/mpifort", "--enable-fortran=all", "--disable-cxx",
-                     "--enable-threads=multiple"],
+                     "--enable-threads=multiple", "--enable-strictmpi"],
                     log, cwd=options.build)
         if code != 0:
             raise SystemExit(f"the suite cannot be configured (see {log})")

@@ -14,8 +14,8 @@ static void check_sets(MPI_Session session)
 
     CHECK(MPI_Session_get_num_psets(session, MPI_INFO_NULL, &sets) == MPI_SUCCESS && sets == 2);
     for (int i = 0; i < sets; i++) {
-        length = 0;
-        MPI_Session_get_nth_pset(session, MPI_INFO_NULL, i, &length, name);
+        length = 0; /* then only the length is wanted */
+        MPI_Session_get_nth_pset(session, MPI_INFO_NULL, i, &length, NULL);
         CHECK_EQUAL(length, strlen(expected[i]) + 1);
         MPI_Session_get_nth_pset(session, MPI_INFO_NULL, i, &length, name);
         CHECK(strcmp(name, expected[i]) == 0);
@@ -77,6 +77,7 @@ static void check_errors(MPI_Session session)
     int length = 8;
 
     CHECK_EQUAL(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 2, &length, name), MPI_ERR_ARG);
+    CHECK_EQUAL(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 0, &length, NULL), MPI_ERR_ARG);
     MPI_Session_create_errhandler(on_error, &handler);
     MPI_Session_set_errhandler(session, handler);
     MPI_Session_get_errhandler(session, &found);

@@ -215,7 +215,7 @@ def unsupported_call(function, site):
 
 # Pointers that may be NULL: to what the caller need not give or does not want.
 MAY_BE_NULL = {"argc", "argv", "sourceweights", "destweights", ("Info_get_string", "value"),
-               ("Init_thread", "provided")}
+               ("Init_thread", "provided"), ("Session_get_nth_pset", "pset_name")}
 HAVE_CLASSES = {"key", ("Info_set", "value")}  # texts whose errors have classes of their own
 
 

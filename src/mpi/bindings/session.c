@@ -192,6 +192,8 @@ int impl_session_get_nth_pset(MPI_Session handle, MPI_Info info, int n, int *pse
         return code;
     if (n < 0 || n >= SETS)
         return raise_on(session, MPI_ERR_ARG, "there is no process set of this number");
+    if (*pset_len > 0 && !pset_name)
+        return raise_on(session, MPI_ERR_ARG, "the name of the process set has no place to go to");
     if (*pset_len > 0)
         snprintf(pset_name, (size_t)*pset_len, "%s", set_names[n]);
     *pset_len = (int)strlen(set_names[n]) + 1;
