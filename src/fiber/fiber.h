@@ -183,9 +183,11 @@ void xy_pool_outside_add(xy_pool_t *pool, int count);
 
 /* The running fiber of a shared worker goes on where another thread calls carry: as a visitor that
  * is in. carry returns when the fiber attaches itself again, which must be in, too, and continues
- * on its worker. */
+ * on its worker. Before the fiber goes on, moved(arg, low, high) may change what its stack holds,
+ * the saved registers included; NULL: nothing is changed. */
 void xy_fiber_detach(void);
-void xy_fiber_carry(xy_fiber_t *fiber);
+typedef void (*xy_fiber_moved_fn)(void *arg, void *low, void *high);
+void xy_fiber_carry(xy_fiber_t *fiber, xy_fiber_moved_fn moved, void *arg);
 void xy_fiber_attach(void);
 
 /* For a thread that watches the job and does nothing for it: while it sleeps here, it does not keep

@@ -430,7 +430,7 @@ void xy_fiber_detach(void)
 }
 
 /* The worker is on another stack when it lets the lock go: the context of `fiber` is whole. */
-void xy_fiber_carry(xy_fiber_t *fiber)
+void xy_fiber_carry(xy_fiber_t *fiber, xy_fiber_moved_fn moved, void *arg)
 {
     xy_worker_t *w = fiber->head.worker;
     xy_fiber_t thread = {.tsan = fiber_sanitize_self()};
@@ -441,6 +441,8 @@ void xy_fiber_carry(xy_fiber_t *fiber)
     fiber_share_lock(w);
     take_over(w, fiber);
     fiber_detached = fiber;
+    if (moved != NULL)
+        moved(arg, fiber->context, fiber->high);
     fiber_sanitize_leave(&fake, fiber->low, fiber->high, fiber->tsan);
     fiber_switch(&thread.context, fiber->context);
     fiber_sanitize_arrive(fake);

@@ -237,7 +237,7 @@ static int ends[2];
 
 static void *carry(void *fiber)
 {
-    xy_fiber_carry(fiber);
+    xy_fiber_carry(fiber, NULL, NULL);
     return NULL;
 }
 

@@ -29,5 +29,13 @@ for options in "-n 1" "-n 2" "-n 4 --workers 1"; do
     same "$out" passed
     quiet
 done
+# A function that uses thread-local variables before and after the rank has got a thread of its own.
+for how in -O0 -O2 "-O2 -fPIC"; do
+    # shellcheck disable=SC2086
+    build thread_locals $how
+    run 0 -n 4 --workers 2 ./thread_locals
+    quiet
+    same "$out" $'0: 0\n1: 0\n2: 0\n3: 0'
+done
 run 1 -n 2 --virtual "node:1 core:4" ./threads_calls rank
 says "$err" "rank 1: MPI_Comm_rank was called from a thread that is not a rank; in virtual time only"

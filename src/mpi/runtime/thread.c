@@ -300,10 +300,10 @@ xy_status_t mpi_threads_begin(mpi_rank_t *self, int level)
     return st;
 }
 
-void mpi_thread_carry(mpi_rank_t *rank)
+void mpi_thread_carry(mpi_rank_t *rank, xy_fiber_moved_fn moved)
 {
     mpi_thread_here = rank->main_thread;
-    xy_fiber_carry(rank->own.fiber);
+    xy_fiber_carry(rank->own.fiber, moved, rank->process);
     mpi_thread_here = NULL;
     mpi_self = NULL;
 }

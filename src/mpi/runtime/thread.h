@@ -40,8 +40,9 @@ int mpi_thread_level_most(void);
 /* `self`, which is in a call, may have threads that call MPI from now on; `level` is what it asked
  * for. It may continue on another thread. */
 xy_status_t mpi_threads_begin(mpi_rank_t *self, int level);
-/* Continue `rank` on the calling thread until it comes home (see mpi_job_config_t.detach). */
-void mpi_thread_carry(mpi_rank_t *rank);
+/* Continue `rank` on the calling thread until it comes home (see mpi_job_config_t.detach); first,
+ * moved(rank->process, low, high) is called with its stack. */
+void mpi_thread_carry(mpi_rank_t *rank, xy_fiber_moved_fn moved);
 /* A rank that ends is on its worker; called by the rank. Inside afterwards, if it was away. */
 void mpi_thread_come_home(mpi_rank_t *rank);
 /* The fiber of `self` begins: the worker leaves for the program's code. */

@@ -106,8 +106,9 @@ struct mpi_process {
     _Atomic int thread_count; /* those it has made and that have not ended */
     int exit_code;
 
-    char *thread_locals;  /* while the rank does not run; NULL: it has none */
-    char *library_locals; /* the same of the first `libraries` libraries and plug-ins */
+    uintptr_t thread_pointer; /* of the thread that it has left */
+    char *thread_locals;      /* while the rank does not run; NULL: it has none */
+    char *library_locals;     /* the same of the first `libraries` libraries and plug-ins */
     int libraries;
     xy_vec_t plugins;        /* of const mpi_program_t *: those that are private */
     char *dl_error;          /* for dlerror; or NULL */
@@ -217,6 +218,9 @@ xy_status_t mpi_locals_init(mpi_process_t *process);
 void mpi_locals_switch(mpi_process_t *next);
 /* The rank of this thread continues on another one. */
 void mpi_locals_leave(void);
+/* The rank `process` has come from another thread to this one with its stack from `low` to `high`:
+ * addresses there that count from the thread pointer become those of this thread. */
+void mpi_locals_follow(void *process, void *low, void *high);
 /* This thread runs code of the image for the first time: its block gets the initial values. */
 void mpi_locals_fill(const mpi_program_t *program, char *image);
 /* The same on a new thread of a rank, for the program and its plug-ins. */

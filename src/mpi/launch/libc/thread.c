@@ -153,7 +153,7 @@ static void *carry(void *argument)
     place(process);
     if (mpi_sanitizer_has_stacks())
         mpi_sanitizer_switch(process);
-    mpi_thread_carry(process->rank);
+    mpi_thread_carry(process->rank, mpi_locals_follow);
     mpi_process_self = NULL; /* what runs when the thread ends is no code of the rank */
     return NULL;
 }

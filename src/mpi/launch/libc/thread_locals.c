@@ -10,6 +10,7 @@
  * and libraries without such variables cost nothing.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -322,6 +323,34 @@ void mpi_locals_leave(void)
     if (last != NULL)
         save(last);
     last = NULL;
+    if (mpi_process_self != NULL)
+        mpi_process_self->thread_pointer = (uintptr_t)__builtin_thread_pointer();
+}
+
+/* Compilers count on a function's thread staying the same: in the callers of MPI_Init_thread they
+ * may keep the thread pointer (on aarch64 they do), addresses of thread-local variables, and that
+ * of errno, in registers and on the stack. Nothing else there is likely to have the value of such
+ * an address. The words around variables that a sanitizer guards are read, too. */
+__attribute__((no_sanitize("address"), no_sanitize("thread"))) void
+mpi_locals_follow(void *argument, void *low, void *high)
+{
+    const mpi_process_t *process = argument;
+    const mpi_program_t *program = process->program;
+    uintptr_t old = process->thread_pointer, new = (uintptr_t)__builtin_thread_pointer();
+    ptrdiff_t from = 0, to = (ptrdiff_t)((uintptr_t)&errno - new),
+              used = (ptrdiff_t)program->tls_used;
+
+    if (to < 0) {
+        from = to;
+        to = 0;
+    }
+    if (program->tls_from < 0)
+        from = -used < from ? -used : from;
+    else
+        to = used > to ? used : to;
+    for (uintptr_t *word = low; word < (uintptr_t *)high; word++)
+        if (*word - (old + (uintptr_t)from) <= (uintptr_t)(to - from))
+            *word += new - old;
 }
 
 void mpi_locals_fill(const mpi_program_t *program, char *image)
