@@ -2,10 +2,12 @@
 /*
  * Threads of ranks that call MPI at the same time: messages by tag, several threads that wait for
  * different requests, matched probes, collectives and new communicators on communicators of their
- * own, requests that another thread completes. Every answer is checked; rank 0 prints "passed".
+ * own, requests that another thread completes, sessions. Every answer is checked; rank 0 prints
+ * "passed".
  *
  *   threads [PART]     one part only: pingpong, waitany, probe, collectives, communicators,
- * handover threads virtual    in virtual time, where no thread but the rank's own may call MPI
+ *                      handover, sessions
+ *   threads virtual    in virtual time, where no thread but the rank's own may call MPI
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -247,6 +249,31 @@ static int is_wanted(int argc, char **argv, const char *name)
     return argc < 2 || strcmp(argv[1], name) == 0;
 }
 
+/* Each thread has a session of its own, as a library that it calls would. */
+static void sessions(int thread)
+{
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Info info;
+    MPI_Comm comm;
+    char level[32], tag[32];
+    int flag, mine = rank + thread, total;
+
+    CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS);
+    MPI_Session_get_info(session, &info);
+    MPI_Info_get(info, "thread_level", 31, level, &flag);
+    CHECK(flag && strcmp(level, "MPI_THREAD_MULTIPLE") == 0);
+    MPI_Info_free(&info);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+    snprintf(tag, sizeof tag, "thread %d", thread);
+    MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
+    MPI_Group_free(&group);
+    MPI_Allreduce(&mine, &total, 1, MPI_INT, MPI_SUM, comm);
+    CHECK(total == size * (size - 1) / 2 + size * thread);
+    MPI_Comm_free(&comm);
+    CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
     pthread_t thread;
@@ -279,6 +306,8 @@ int main(int argc, char **argv)
         run(communicators);
     if (is_wanted(argc, argv, "handover"))
         run(handover);
+    if (is_wanted(argc, argv, "sessions"))
+        run(sessions);
     for (int t = 0; t < THREADS; t++)
         MPI_Comm_free(&comms[t]);
     MPI_Barrier(MPI_COMM_WORLD);

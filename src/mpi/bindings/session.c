@@ -117,7 +117,8 @@ static int open_session(mpi_rank_t *self, MPI_Info info, MPI_Errhandler errhandl
                                        "the value of thread_level is not the name of a level");
     self->sessions++;
     self->phase = XMPI_RANK_RUNNING;
-    session = session_new(errhandler, mpi_rank_grant(self, wanted));
+    mpi_rank_grant(self, wanted); /* what others have asked for holds, too */
+    session = session_new(errhandler, self->thread_level);
     if (!session) {
         mpi_rank_end_session(self);
         return mpi_error_raise_session(errhandler, MPI_SESSION_NULL, MPI_ERR_NO_MEM,
@@ -127,15 +128,27 @@ static int open_session(mpi_rank_t *self, MPI_Info info, MPI_Errhandler errhandl
     return MPI_SUCCESS;
 }
 
+/* Threads of a rank may open sessions when they may call MPI. NULL: *code_p is the error. */
+static mpi_rank_t *enter(const char *name, const void *site, int *code_p)
+{
+    mpi_rank_t *self = !mpi_self && mpi_job ? mpi_enter_any_thread(name, site) : NULL;
+
+    if (self)
+        return self;
+    self = mpi_rank_begin(name, site, code_p);
+    if (self)
+        mpi_call_begin(self, name, site);
+    return self;
+}
+
 int impl_session_init(const char *name, const void *site, MPI_Info info, MPI_Errhandler errhandler,
                       MPI_Session *session)
 {
     int code;
-    mpi_rank_t *self = mpi_rank_begin(name, site, &code);
+    mpi_rank_t *self = enter(name, site, &code);
 
     if (!self)
         return code;
-    mpi_call_begin(self, name, site);
     return mpi_leave(self, open_session(self, info, errhandler, session));
 }
 
