@@ -20,8 +20,9 @@ bool gpu_symbols_find(void *library, const gpu_symbol_t *list, size_t count)
 
 /* In this order: a device that two drivers know belongs to the first. */
 static const gpu_driver_t *const drivers[] = {&gpu_driver_cuda, &gpu_driver_opencl,
-                                              &gpu_driver_late};
-enum { DRIVERS = sizeof(drivers) / sizeof(drivers[0]) };
+                                              &gpu_driver_late, &gpu_driver_model};
+/* The last one is no device of this machine: it is opened, not listed. */
+enum { KNOWN = sizeof(drivers) / sizeof(drivers[0]), DRIVERS = KNOWN - 1 };
 
 static const char *state[DRIVERS];
 
@@ -125,7 +126,7 @@ xy_status_t xy_gpu_open(const xy_gpu_info_t *info, xy_gpu_device_t **gpu_p)
         return xy_fail_memory("opening a GPU");
     gpu->info = *info;
     gpu->pinned = (xy_vec_t)XY_VEC_INIT(gpu_pinned_t);
-    for (int i = 0; i < DRIVERS; i++)
+    for (int i = 0; i < KNOWN; i++)
         if (strcmp(drivers[i]->name, info->driver) == 0)
             gpu->driver = drivers[i];
     pthread_mutex_init(&gpu->lock, NULL);

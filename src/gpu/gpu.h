@@ -158,6 +158,25 @@ enum { XY_GPU_ARGS_MAX = 32 };
 xy_status_t xy_gpu_launch(xy_gpu_stream_t *stream, xy_gpu_kernel_t *kernel, const size_t threads[3],
                           const size_t group[3], const xy_gpu_arg_t *args, int count);
 
+/* ---- A GPU that only takes time ---- */
+
+/* Seconds and bytes per second. The host's clock is the caller's, who adds what it does itself;
+ * several models may share it. */
+typedef struct {
+    double *clock;
+    uint64_t memory;
+    double launch_put, copy_put, event_put; /* of the host: to put it into a stream */
+    double delay;                           /* until it can begin */
+    double in_latency, out_latency;         /* of each copy */
+    double in_rate, out_rate, both_rate;    /* both_rate: each way, when both are used at once */
+} xy_gpu_model_t;
+
+/* Open one: streams, events and copies take virtual time and move nothing, and it compiles nothing.
+ * XY_ENOMEM. */
+xy_status_t xy_gpu_model_open(const xy_gpu_model_t *costs, xy_gpu_device_t **gpu_p);
+/* A kernel that takes so long, on such a GPU. */
+xy_status_t xy_gpu_model_launch(xy_gpu_stream_t *stream, double seconds);
+
 /* ---- For code that calls the driver itself ---- */
 
 void *xy_gpu_native_context(const xy_gpu_device_t *gpu);   /* CUcontext, cl_context */

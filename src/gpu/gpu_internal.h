@@ -9,6 +9,7 @@
  *   nvrtc.c    its compiler
  *   opencl.c   OpenCL through its loader
  *   late.c     for tests: OpenCL, with everything as late as it may be
+ *   model.c    a device that only takes virtual time
  */
 #ifndef XY_GPU_GPU_INTERNAL_H
 #define XY_GPU_GPU_INTERNAL_H
@@ -59,7 +60,7 @@ typedef struct {
                           const size_t group[3], const xy_gpu_arg_t *args, int count);
 } gpu_driver_t;
 
-extern const gpu_driver_t gpu_driver_cuda, gpu_driver_opencl, gpu_driver_late;
+extern const gpu_driver_t gpu_driver_cuda, gpu_driver_opencl, gpu_driver_late, gpu_driver_model;
 
 /* A piece of pinned memory, in use or kept. */
 typedef struct {
