@@ -18,7 +18,7 @@ typedef struct {
     long rounds, dim, points, iterations, cpus, threads, every;
     double alpha, beta, cpu_speed, task_time, until;
     uint64_t block;
-    bool json, proportional, list, real, no_check, use_all;
+    bool json, proportional, list, real, no_check, use_all, as_real;
 } values_t;
 
 static const char *const graphs[] = {"red-black", "natural", "jacobi", NULL};
@@ -83,6 +83,9 @@ static const xy_option_t options[] = {
      .help = "compute on the cores of this machine (with --gpus: on its GPUs), in real time, and "
              "compare the result bit for "
              "bit with a plain loop"},
+    {"as-real", 0, XY_OPT_FLAG, .offset = offsetof(values_t, as_real),
+     .help = "in virtual time: drive the GPUs as real runs do, with decisions ahead of them, and "
+             "do not store what is overwritten unread; predicts a real run"},
     {"cells", 0, XY_OPT_STRING, "N[xN[xN]]", offsetof(values_t, cells),
      .help = "cells of a block, 8 bytes each, instead of --block"},
     {"file", 'f', XY_OPT_STRING, "FILE", offsetof(values_t, file),
@@ -222,13 +225,17 @@ static xy_status_t set_run(const values_t *v, xy_stencil_run_t *run)
         return xy_fail(XY_EUSAGE,
                        "--use-all is for real runs on GPUs and cores; add --real, --gpus "
                        "and --cpus");
+    if (v->as_real && (v->real || v->cpus > 0))
+        return xy_fail(XY_EUSAGE, "--as-real is for virtual time on GPUs; leave out %s",
+                       v->real ? "--real" : "--cpus");
     run->how = (xy_task_sim_t){.policy = v->policy,
                                .eviction = v->eviction,
                                .params = {.alpha = v->alpha,
                                           .beta = v->beta,
                                           .is_proportional = v->proportional,
                                           .extra_rounds = (int32_t)v->rounds},
-                               .trace = v->trace};
+                               .trace = v->trace,
+                               .ahead = v->as_real ? &xy_task_ahead_usual : NULL};
     if (v->memory != NULL && strcmp(v->memory, "none") == 0)
         run->memory = XY_TASK_NO_LIMIT;
     else if (v->memory != NULL && (!xy_parse_size(v->memory, &run->memory) || run->memory == 0))

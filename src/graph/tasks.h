@@ -24,6 +24,7 @@ typedef struct {
     int32_t home;        /* memory where it lives at the beginning and the end; 0: main memory */
     int64_t position[3]; /* locality mark, for pictures; -1: none */
     void *address;       /* in main memory; NULL: none (virtual time), or given to the engine */
+    bool is_scrap;       /* nobody wants what it holds in the end: GPUs need not store that */
 } xy_data_t;
 
 /* Returns the handle: dense, from 0. */

@@ -147,10 +147,12 @@ static void add_data(stencil_grid_t *g)
         for (int64_t i = 0; i < g->cells; i++) {
             int64_t rest = i / s->blocks[2];
 
-            xy_graph_add_data(g->graph,
-                              &(xy_data_t){.bytes = s->block_bytes,
-                                           .position = {rest / s->blocks[1], rest % s->blocks[1],
-                                                        i % s->blocks[2]}});
+            xy_graph_add_data(
+                g->graph, &(xy_data_t){.bytes = s->block_bytes,
+                                       .is_scrap = stencil_arrays(s) == 2 && s->check_every == 0 &&
+                                                   array != s->iterations % 2,
+                                       .position = {rest / s->blocks[1], rest % s->blocks[1],
+                                                    i % s->blocks[2]}});
         }
     }
 }

@@ -83,6 +83,17 @@ says "$out" "bit for bit"
 expect 0 "$XYLEM" stencil --real --graph jacobi --blocks 12 --block 4KiB --iterations 3 --file domain.bin
 says "$out" "bit for bit"
 
+# The same run in virtual time moves the same.
+expect 0 "$XYLEM" stencil --real --gpus 1 --graph jacobi --blocks 20 --block 4KiB --iterations 9 --memory 64KiB --policy eager
+moved=$(grep transfers <<< "$out")
+expect 0 "$XYLEM" stencil --as-real --gpus 1 --graph jacobi --blocks 20 --block 4KiB --iterations 9 --memory 64KiB --policy eager
+[ "$(grep transfers <<< "$out")" = "$moved" ] || die "virtual: $(grep transfers <<< "$out"), real: $moved"
+expect 0 "$XYLEM" stencil --as-real --gpus 2 --graph jacobi --blocks 20 --block 4KiB --iterations 9 --memory 64KiB --policy foresight --trace run.xyt
+expect 2 "$XYLEM" stencil --as-real --real --gpus 1
+says "$err" "leave out --real"
+expect 2 "$XYLEM" stencil --as-real --gpus 1 --cpus 2
+says "$err" "leave out --cpus"
+
 # Two GPUs.
 for policy in closure dmdar; do
     POCL_DEVICES="pthread pthread" expect 0 "$XYLEM" stencil --real --gpus 2 --graph jacobi --blocks 12 --block 4KiB --iterations 6 --memory 28KiB --policy $policy

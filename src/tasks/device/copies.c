@@ -250,14 +250,21 @@ static bool is_sole(const device_tasks_t *e, int32_t gpu, int32_t data)
     return true;
 }
 
-/* No task will read what it holds: the next one that uses it writes it. A run that may be stopped
- * before that keeps all. */
+static bool is_scrap(const device_tasks_t *e, int32_t data)
+{
+    return xy_graph_data_at(e->graph, data)->is_scrap && e->how->stop == NULL;
+}
+
+/* Nobody will read what it holds: the next task that uses it writes it, or there is none and it is
+ * not wanted in the end. A run that may be stopped before that keeps all. */
 static bool is_dead(device_tasks_t *e, int32_t data)
 {
     int64_t next = xy_task_uses_next(&e->uses, data, e->is_over);
     const xy_access_t *a;
     int32_t n = next == INT64_MAX ? 0 : xy_graph_accesses(e->graph, (xy_op_id_t)next, &a);
 
+    if (next == INT64_MAX)
+        return is_scrap(e, data);
     for (int32_t i = 0; i < n && e->how->stop == NULL; i++)
         if (a[i].data == data)
             return !(a[i].mode & XY_ACCESS_READ);
@@ -398,9 +405,11 @@ xy_status_t device_prefetch(device_tasks_t *e, int32_t gpu)
 {
     device_memory_t *m = &e->devices[gpu];
     uint64_t behind = 0;
-    xy_status_t st = device_lane_behind(&m->lanes[LANE_LOAD], &behind);
+    xy_status_t st = XY_OK;
 
-    for (int i = 0; i < DEVICE_PREFETCH && behind < DEVICE_PREFETCH && st == XY_OK; i++, behind++) {
+    if (e->how->cores > 0)
+        st = device_lane_behind(&m->lanes[LANE_LOAD], &behind);
+    for (; behind < DEVICE_PREFETCH && st == XY_OK; behind++) {
         int32_t data = e->policy->prefetch(e->state, gpu + 1);
         bool is_made;
 
@@ -421,21 +430,16 @@ xy_status_t device_prefetch(device_tasks_t *e, int32_t gpu)
     return st;
 }
 
-/* When nothing else is stored, what will not change any more goes home. */
+/* What will not change any more goes home. */
 xy_status_t device_store_early(device_tasks_t *e, int32_t gpu)
 {
     device_memory_t *m = &e->devices[gpu];
-    uint64_t behind = 0;
     xy_status_t st = XY_OK;
 
     while (m->space.final.head >= 0 && st == XY_OK) {
-        int32_t data;
+        int32_t data = xy_task_memory_pop_final(&m->space);
 
-        st = device_lane_behind(&m->lanes[LANE_STORE], &behind);
-        if (st != XY_OK || behind > 1)
-            return st;
-        data = xy_task_memory_pop_final(&m->space);
-        if (m->space.states[data] == XY_TASK_HERE && !e->homes[data].is_here)
+        if (m->space.states[data] == XY_TASK_HERE && !e->homes[data].is_here && !is_scrap(e, data))
             st = store(e, gpu, data);
     }
     return st;
@@ -500,7 +504,8 @@ xy_status_t device_flush(device_tasks_t *e)
     xy_status_t st = XY_OK;
 
     for (int32_t d = 0; d < e->data_count && st == XY_OK; d++)
-        st = bring_home(e, d);
+        if (!is_scrap(e, d))
+            st = bring_home(e, d);
     for (int32_t g = 0; g < e->how->gpu_count; g++)
         for (int k = 0; k < LANES && st == XY_OK; k++)
             st = device_lane_drain(&e->devices[g].lanes[k]);

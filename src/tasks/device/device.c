@@ -213,7 +213,7 @@ static xy_status_t start_clocks(device_tasks_t *e)
         st = xy_gpu_event_record(m->origin, m->lanes[LANE_COMPUTE].stream);
         if (st == XY_OK)
             st = xy_gpu_event_wait(m->origin);
-        m->began = xy_now() - e->start;
+        m->began = device_now(e) - e->start;
     }
     return st;
 }
@@ -221,22 +221,24 @@ static xy_status_t start_clocks(device_tasks_t *e)
 static xy_status_t run(device_tasks_t *e)
 {
     xy_task_params_t params = e->how->params;
+    double begin;
     xy_status_t st = check(e);
 
     if (st != XY_OK)
         return st;
     params.alpha = params.alpha > 0 ? params.alpha : 1;
     params.beta = params.beta > 0 ? params.beta : 1;
-    e->start = xy_now();
+    begin = xy_now();
+    e->start = device_now(e);
     st = start_clocks(e);
     if (st == XY_OK)
         st = e->policy->create(&e->view, &params, &e->state);
-    e->result.scheduling_seconds = xy_now() - e->start;
+    e->result.scheduling_seconds = xy_now() - begin;
     if (st == XY_OK)
         st = device_cores_start(e);
     if (st == XY_OK)
         st = device_run(e);
-    e->result.makespan = xy_now() - e->start;
+    e->result.makespan = device_now(e) - e->start;
     return st;
 }
 

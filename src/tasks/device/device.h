@@ -8,14 +8,16 @@
  *
  * One thread, the caller's, decides and puts everything into streams: each GPU has one for kernels,
  * one for loads and one for stores. A task counts as over as soon as it is in its stream, so that
- * the decisions run ahead of the GPU, by up to DEVICE_AHEAD tasks, and loads are prefetched in the
- * order of the plan while kernels run. What a kernel or a copy must wait for (a datum that comes, a
- * buffer whose old content goes, a kernel that still reads) it waits for on the GPU, by events.
+ * the decisions, and the loads with them, run ahead of the GPU, by up to DEVICE_AHEAD tasks; a
+ * policy is asked for data to prefetch only when it has no task. What a kernel or a copy must wait
+ * for (a datum that comes, a buffer whose old content goes, a kernel that still reads) it waits for
+ * on the GPU, by events. So what is decided, loaded, stored and given up, and in which order, does
+ * not depend on time, as long as there are no cores, no tasks at home and no other ranks.
  *
  * A memory that is full gives up data as the policy or the eviction says; what was changed is
- * written back first, unless the next task that uses it overwrites it unread. A task that has no
- * kernel runs here, in the main memory, when what it needs has come home. In the end all data are
- * home.
+ * written back first, unless the next task that uses it overwrites it unread, or there is none and
+ * it is scrap. A task that has no kernel runs here, in the main memory, when what it needs has come
+ * home. In the end all data that are wanted are home.
  *
  * Cores may compute beside the GPUs, in the main memory: they are workers behind the GPUs, with the
  * speed that `core_speed` says and that is then measured. A core is left idle when the others would
@@ -79,6 +81,11 @@ typedef struct {
     void (*received)(void *arg, int32_t data);
     const char *trace;                  /* file to record into, or NULL */
     const xy_task_observer_t *observer; /* told when all is over; or NULL */
+    /* Virtual time: the clock that the GPUs, which are models, follow, and what the host needs for
+     * a task besides putting it into a stream. NULL: the clock on the wall. There are no cores and
+     * no other ranks then. */
+    double *clock;
+    double decision_seconds;
 } xy_task_device_t;
 
 /* Run the graph (final). In the result, compute_bound is the time that tasks took, shared by all

@@ -291,6 +291,12 @@ void device_record_message(device_tasks_t *e, int32_t message, double start);
 xy_status_t device_record_mark(lane_t *lane, const mark_t *mark);
 xy_status_t device_tell(device_tasks_t *e, const xy_task_observer_t *observer);
 
+/* Seconds, of the clock on the wall or of the virtual one. */
+static inline double device_now(const device_tasks_t *e)
+{
+    return e->how->clock != NULL ? *e->how->clock : xy_now();
+}
+
 static inline xy_op_id_t device_node(const device_tasks_t *e, xy_op_id_t op)
 {
     return e->how->share != NULL ? e->how->share->node_of[op] : op;

@@ -105,7 +105,7 @@ static xy_status_t look_at_core(device_tasks_t *e, core_t *core, bool *is_moving
     if (e->is_recording)
         device_record_home(e, core->worker, job->op, core->start, core->end);
     core->job = NULL;
-    e->now = xy_now() - e->start;
+    e->now = device_now(e) - e->start;
     *is_moving_p = true;
     return end(e, job);
 }

@@ -52,7 +52,7 @@ static xy_status_t start(device_tasks_t *e, int32_t message)
                        m->is_send ? "to" : "from", m->peer, failed);
     e->post.moving++;
     if (e->is_recording)
-        e->post.start[message] = xy_now() - e->start;
+        e->post.start[message] = device_now(e) - e->start;
     return XY_OK;
 }
 

@@ -18,7 +18,7 @@ static xy_status_t append(device_tasks_t *e, const record_t *record)
 
 void device_record_memory(device_tasks_t *e, int32_t gpu)
 {
-    double now = xy_now() - e->start;
+    double now = device_now(e) - e->start;
     record_t r = {.start = now,
                   .end = now,
                   .used = e->devices[gpu].space.used,
@@ -41,7 +41,7 @@ void device_record_home(device_tasks_t *e, int32_t worker, xy_op_id_t op, double
 
 void device_record_eviction(device_tasks_t *e, int32_t gpu, int32_t data)
 {
-    double now = xy_now() - e->start;
+    double now = device_now(e) - e->start;
     record_t r = {.start = now, .end = now, .kind = RECORD_EVICTION, .what = data, .from = gpu + 1};
 
     (void)append(e, &r);
@@ -64,7 +64,7 @@ void device_record_message(device_tasks_t *e, int32_t message, double start)
 {
     const xy_task_message_t *m = &XY_VEC_AT(&e->how->share->messages, xy_task_message_t, message);
     record_t r = {.start = start,
-                  .end = xy_now() - e->start,
+                  .end = device_now(e) - e->start,
                   .kind = RECORD_MESSAGE,
                   .what = m->data,
                   .from = m->peer,

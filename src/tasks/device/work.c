@@ -11,17 +11,18 @@ bool device_is_stopped(const device_tasks_t *e)
  * result. */
 static xy_op_id_t pick(device_tasks_t *e, int32_t worker)
 {
-    double start = xy_now(), end;
+    double start = device_now(e), begin = xy_now();
     xy_op_id_t op;
 
     if (device_is_stopped(e))
         return -1;
     e->now = start - e->start;
     op = e->policy->pick(e->state, worker);
-    end = xy_now();
-    e->result.scheduling_seconds += end - start;
+    e->result.scheduling_seconds += xy_now() - begin;
+    if (e->how->clock != NULL && op >= 0)
+        *e->how->clock += e->how->decision_seconds;
     if (e->is_recording && op >= 0)
-        device_record_decision(e, worker, op, start, end);
+        device_record_decision(e, worker, op, start, device_now(e));
     return op;
 }
 
@@ -136,11 +137,9 @@ static xy_status_t turn(device_tasks_t *e, int32_t gpu, bool *is_moving_p)
 
     if (op >= 0)
         st = run_task(e, gpu, op);
-    if (op >= 0 && e->result.tasks % DEVICE_STRIDE != 0) { /* looking at events takes time */
-        *is_moving_p = true;
-        return st;
-    }
-    if (st == XY_OK && e->policy->prefetch != NULL && e->left > 0)
+    /* Decisions are ahead of the GPU, and so are the loads that they ask for: what is loaded even
+     * earlier takes room from what is needed before it. Beside cores they are ahead by little. */
+    if (st == XY_OK && (op < 0 || e->how->cores > 0) && e->policy->prefetch != NULL && e->left > 0)
         st = device_prefetch(e, gpu);
     if (st == XY_OK && e->policy->is_writing_early)
         st = device_store_early(e, gpu);
@@ -251,6 +250,6 @@ xy_status_t device_run(device_tasks_t *e)
         st = device_messages_pass(e);
     for (int32_t g = 0; g < e->how->gpu_count && st == XY_OK; g++)
         st = device_lane_drain(&e->devices[g].lanes[LANE_COMPUTE]);
-    e->result.tasks_end = xy_now() - e->start;
+    e->result.tasks_end = device_now(e) - e->start;
     return st == XY_OK ? device_flush(e) : st;
 }

@@ -374,6 +374,11 @@ xy_status_t sim_task_run(const xy_graph_t *graph, const xy_task_platform_t *plat
 
     if (st != XY_OK)
         return st;
+    if (how->ahead != NULL) {
+        if (trial != NULL)
+            trial->is_whole = trial->is_done = true;
+        return sim_run_ahead(graph, platform, how, policy, observer, result_p);
+    }
     s.result.policy = policy->name;
     s.result.eviction = s.eviction->name;
     s.result.extra_rounds = how->params.extra_rounds;

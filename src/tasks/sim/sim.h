@@ -61,6 +61,15 @@ xy_status_t xy_task_platform_from(const xy_machine_t *machine,
 xy_task_platform_t *xy_task_platform_new(int32_t workers, int32_t memories, int32_t shared);
 void xy_task_platform_destroy(xy_task_platform_t *platform); /* NULL is fine */
 
+/* A run by the rules of the engine that drives real GPUs (tasks/device/device.h): decisions run
+ * ahead of the GPUs, and what is overwritten unread is not stored. What the host needs, in seconds:
+ * to put a kernel, a copy or an event into a stream, until that can begin, and for a decision. */
+typedef struct {
+    double launch, copy, event, delay, decision;
+} xy_task_ahead_t;
+
+extern const xy_task_ahead_t xy_task_ahead_usual;
+
 typedef struct {
     const char *policy;      /* NULL: the first of xy_task_policies */
     const char *eviction;    /* NULL: what the policy prefers */
@@ -68,6 +77,7 @@ typedef struct {
     int32_t pipeline;  /* tasks a worker holds, the running one included; 0: as the policy does */
     const char *trace; /* file to record into, or NULL */
     const xy_task_observer_t *observer; /* or NULL */
+    const xy_task_ahead_t *ahead;       /* as real GPUs are driven; NULL: as it is said above */
 } xy_task_sim_t;
 
 /* XY_EINVAL: no such policy or eviction, a task does not fit, the policy cannot run the graph (all

@@ -7,6 +7,7 @@
  *   link.c    transfers: one at a time per way, ways that share a link share its rate
  *   bound.c   what no schedule does better, from where the run stands
  *   choose.c  policies that are a choice among others
+ *   ahead.c   the engine of real GPUs on the virtual clock
  */
 #ifndef XY_TASKS_SIM_SIM_INTERNAL_H
 #define XY_TASKS_SIM_SIM_INTERNAL_H
@@ -120,6 +121,12 @@ xy_status_t sim_task_run(const xy_graph_t *graph, const xy_task_platform_t *plat
                          const xy_task_sim_t *how, const xy_task_policy_t *policy,
                          const xy_task_observer_t *observer, sim_trial_t *trial,
                          xy_task_result_t *result_p);
+
+/* ahead.c */
+/* Likewise, by the rules of real GPUs; always to the end. */
+xy_status_t sim_run_ahead(const xy_graph_t *graph, const xy_task_platform_t *platform,
+                          const xy_task_sim_t *how, const xy_task_policy_t *policy,
+                          const xy_task_observer_t *observer, xy_task_result_t *result_p);
 
 /* platform.c */
 /* The first `memories` beside the main one, with this share of their room, and their workers.

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A run in virtual time by the rules of the engine that drives real GPUs: that engine itself runs,
+ * on GPUs that only take time. So its decisions, loads and stores are those of a real run, and the
+ * clock counts what its streams, links and launches would take.
+ */
+#include <math.h>
+
+#include "tasks/device/device.h"
+#include "tasks/sim/sim_internal.h"
+
+enum { GPUS_MAX = 64 };
+
+/* Where nothing else is known. */
+const xy_task_ahead_t xy_task_ahead_usual = {
+    .launch = 3e-6, .copy = 3e-6, .event = 0.5e-6, .delay = 3e-6, .decision = 1e-6};
+
+typedef struct {
+    const xy_graph_t *graph;
+} tasks_t;
+
+static xy_status_t put(void *arg, const xy_task_kernel_t *kernel)
+{
+    const tasks_t *tasks = arg;
+
+    return xy_gpu_model_launch(kernel->stream, xy_graph_op(tasks->graph, kernel->op)->seconds);
+}
+
+static xy_status_t check(const xy_graph_t *graph, const xy_task_platform_t *p)
+{
+    if (p->workers > GPUS_MAX)
+        return xy_fail(XY_ELIMIT, "%d GPUs are more than %d, which can be run ahead of", p->workers,
+                       GPUS_MAX);
+    for (int32_t w = 0; w < p->workers; w++)
+        if (p->memory_of[w] != w + 1 || p->workers != p->memories - 1)
+            return xy_fail(XY_EINVAL, "only GPUs are run ahead of; leave cores out (--cpus)");
+    for (int32_t d = 0; d < xy_graph_data_count(graph); d++)
+        if (xy_graph_data_at(graph, d)->home != 0)
+            return xy_fail(XY_EINVAL,
+                           "datum %d lives in the memory of a GPU; data of real runs live in the "
+                           "main memory",
+                           d);
+    return XY_OK;
+}
+
+/* The most that all data can need, where there is no limit. */
+static uint64_t memory_of(const xy_graph_t *graph, const xy_task_platform_t *p, int32_t gpu)
+{
+    uint64_t bytes = 1 << 20;
+
+    if (p->capacity[gpu + 1] != 0)
+        return p->capacity[gpu + 1];
+    for (int32_t d = 0; d < xy_graph_data_count(graph); d++)
+        bytes += 2 * xy_graph_data_at(graph, d)->bytes;
+    return bytes;
+}
+
+static xy_gpu_model_t model_of(const xy_graph_t *graph, const xy_task_platform_t *p, int32_t gpu,
+                               const xy_task_ahead_t *costs, double *clock)
+{
+    int32_t in = gpu + 1, out = (gpu + 1) * p->memories, shared = p->shared[in];
+    double both = fmax(p->rate[in], p->rate[out]);
+
+    if (shared >= 0)
+        both = p->shared_rate[shared] / 2;
+    return (xy_gpu_model_t){.clock = clock,
+                            .memory = memory_of(graph, p, gpu),
+                            .launch_put = costs->launch,
+                            .copy_put = costs->copy,
+                            .event_put = costs->event,
+                            .delay = costs->delay,
+                            .in_latency = p->latency[in],
+                            .out_latency = p->latency[out],
+                            .in_rate = p->rate[in],
+                            .out_rate = p->rate[out],
+                            .both_rate = both};
+}
+
+static double work_of(const xy_graph_t *graph)
+{
+    double work = 0;
+
+    for (xy_op_id_t i = 0; i < xy_graph_ops(graph); i++)
+        work += xy_graph_op(graph, i)->seconds;
+    return work;
+}
+
+xy_status_t sim_run_ahead(const xy_graph_t *graph, const xy_task_platform_t *p,
+                          const xy_task_sim_t *how, const xy_task_policy_t *policy,
+                          const xy_task_observer_t *observer, xy_task_result_t *result_p)
+{
+    double clock = 0;
+    xy_gpu_device_t *gpus[GPUS_MAX] = {0};
+    tasks_t tasks = {graph};
+    xy_task_device_t device = {.policy = policy->name,
+                               .eviction = how->eviction,
+                               .params = how->params,
+                               .gpus = gpus,
+                               .gpu_count = p->workers,
+                               .is_pinned = true,
+                               .in = {p->latency[1], p->rate[1]},
+                               .out = {p->latency[p->memories], p->rate[p->memories]},
+                               .launch = put,
+                               .arg = &tasks,
+                               .observer = observer,
+                               .clock = &clock,
+                               .decision_seconds = how->ahead->decision};
+    xy_status_t st = check(graph, p);
+
+    for (int32_t g = 0; g < p->workers && st == XY_OK; g++) {
+        xy_gpu_model_t model = model_of(graph, p, g, how->ahead, &clock);
+
+        st = xy_gpu_model_open(&model, &gpus[g]);
+        device.memory =
+            device.memory == 0 || model.memory < device.memory ? model.memory : device.memory;
+    }
+    if (st == XY_OK)
+        st = xy_task_execute_on(graph, &device, result_p);
+    for (int32_t g = 0; g < p->workers; g++)
+        xy_gpu_close(gpus[g]);
+    if (st == XY_OK) {
+        result_p->extra_rounds = how->params.extra_rounds;
+        result_p->compute_bound = work_of(graph) / p->workers;
+    }
+    return st;
+}
