@@ -10,6 +10,8 @@
  *   hidden     how much of the copies is hidden where kernels take longer
  *   predicted  policies and memories, measured and predicted
  *   hybrid     GPU, cores, and both
+ *   costs      what predictions are made from
+ *   kernels    the kernel of 5 points, in other shapes
  */
 #include <math.h>
 #include <stdio.h>
@@ -19,6 +21,7 @@
 
 #include "bench.h"
 #include "gpu_plain.h"
+#include "stencil/real_gpu.h"
 #include "stencil/stencil.h"
 #include "xylem.h"
 
@@ -64,6 +67,40 @@ static uint64_t block_bytes(const xy_stencil_t *s)
     return (uint64_t)(s->cells[0] * s->cells[1]) * sizeof(double);
 }
 
+/* In virtual time, from what was measured before a run. */
+static xy_task_result_t predict(const xy_stencil_t *s, const char *policy, uint64_t memory,
+                                const xy_stencil_result_t *measured)
+{
+    const xy_stencil_costs_t *costs = &measured->costs;
+    int32_t memory_of = 1, shared[4] = {-1, 0, 0, -1};
+    uint64_t capacity[2] = {0, memory == XY_TASK_NO_LIMIT ? 0 : memory};
+    double speed = 1, shared_rate = 2 * costs->both;
+    double latency[4] = {0, costs->in.latency, costs->out.latency, 0};
+    double rate[4] = {0, costs->in.bandwidth, costs->out.bandwidth, 0};
+    xy_task_platform_t platform = {.workers = 1,
+                                   .memories = 2,
+                                   .shared_count = 1,
+                                   .memory_of = &memory_of,
+                                   .speed = &speed,
+                                   .capacity = capacity,
+                                   .latency = latency,
+                                   .rate = rate,
+                                   .shared = shared,
+                                   .shared_rate = &shared_rate};
+    xy_stencil_t grid = *s;
+    xy_task_result_t r;
+    xy_graph_t *graph;
+
+    grid.block_bytes = block_bytes(s);
+    grid.task_seconds = costs->task;
+    if (xy_stencil_build(&grid, &graph) != XY_OK ||
+        xy_task_simulate(graph, &platform,
+                         &(xy_task_sim_t){.policy = policy, .ahead = &costs->ahead}, &r) != XY_OK)
+        die("a prediction");
+    xy_graph_destroy(graph);
+    return r;
+}
+
 /* ---- Larger than the memory ---- */
 
 static void domain(void)
@@ -91,16 +128,23 @@ static void domain(void)
     bench_value("domain by hand, double buffering", hand, "s");
     bench_value("domain: kernels of a plain loop take", kernels, "s");
     bench_value("domain: one load and one store of all take", link, "s");
-    for (int i = 0; i < rounds; i++) {
-        xy_stencil_result_t r = run(&s, "closure", memory, 0, NULL);
+    for (int i = 0; i < 2 * rounds; i++) { /* the same in blocks of twice the size */
+        xy_stencil_t cut = s;
+        xy_stencil_result_t r;
 
+        cut.blocks[0] /= 1 + i % 2;
+        cut.cells[0] *= 1 + i % 2;
+        r = run(&cut, "closure", memory, 0, NULL);
+        printf("blocks of %.4g MiB:\n", (double)block_bytes(&cut) / (1 << 20));
         bench_value("domain under closure", r.sim.makespan, "s");
         bench_value("  of which decisions", r.sim.scheduling_seconds, "s");
         bench_value("  loads", (double)r.sim.loads, "");
         bench_value("  stores", (double)r.sim.stores, "");
         bench_value("  times faster than by hand", hand / r.sim.makespan, "");
         bench_value("  times the bound", r.sim.makespan / fmax(kernels, link), "");
-        bench_value("  a kernel alone, measured before", 1e6 * r.task_seconds, "us");
+        bench_value("  a kernel alone, measured before", 1e6 * r.costs.task, "us");
+        bench_value("  predicted from what was measured before",
+                    predict(&cut, "closure", memory, &r).makespan, "s");
     }
 }
 
@@ -138,11 +182,28 @@ static void overhead(void)
 
 /* ---- Copies ---- */
 
+/* Kernels, and the gaps between them: shorter than so many microseconds each. */
+enum { GAPS = 6 };
+static const double gap_limits[GAPS] = {1e-6, 2e-6, 4e-6, 8e-6, 20e-6, INFINITY};
+
+typedef struct {
+    double busy, end, gaps[GAPS];
+    int counts[GAPS];
+} seen_t;
+
 static void see_task(void *arg, int32_t worker, xy_op_id_t op, double start, double end)
 {
+    seen_t *seen = arg;
+    int i = 0;
+
     (void)worker;
     (void)op;
-    *(double *)arg += end - start;
+    seen->busy += end - start;
+    while (start - seen->end >= gap_limits[i])
+        i++;
+    seen->gaps[i] += start - seen->end;
+    seen->counts[i]++;
+    seen->end = end;
 }
 
 static void hidden(void)
@@ -151,58 +212,23 @@ static void hidden(void)
     xy_stencil_t s = is_quick ? jacobi(64, 16, 256, 400) : jacobi(768, 128, 8192, 100);
 
     for (int i = 0; i < rounds; i++) {
-        double busy = 0;
-        xy_task_observer_t observer = {.arg = &busy, .task = see_task};
+        seen_t seen = {0};
+        xy_task_observer_t observer = {.arg = &seen, .task = see_task};
         xy_stencil_result_t r =
             run(&s, "closure", is_quick ? 120 * block_bytes(&s) : UINT64_C(2) << 30, 0, &observer);
 
         bench_value("hidden: makespan", r.sim.makespan, "s");
-        bench_value("  kernels", busy, "s");
+        bench_value("  last task", r.sim.tasks_end, "s");
+        bench_value("  kernels", seen.busy, "s");
         bench_value("  copies", r.sim.moving_seconds, "s");
         bench_value("  of them hidden", 100 * r.sim.hidden_seconds / r.sim.moving_seconds, "%");
+        for (int k = 0; k < GAPS; k++)
+            printf("  gaps below %g us: %d, %.4g s in all\n", 1e6 * gap_limits[k], seen.counts[k],
+                   seen.gaps[k]);
     }
 }
 
 /* ---- Predicted and measured ---- */
-
-/* An eighth of the memory, up to eight blocks, is kept from policies (docs/gpu.md). */
-static uint64_t usable(uint64_t memory, uint64_t block)
-{
-    uint64_t reserve = memory / 8 / block;
-
-    return memory - (reserve < 8 ? reserve : 8) * block;
-}
-
-static double predict(const xy_stencil_t *s, const char *policy, uint64_t memory, double both,
-                      const xy_stencil_result_t *measured)
-{
-    int32_t memory_of = 1, shared[4] = {-1, 0, 0, -1};
-    uint64_t capacity[2] = {0, usable(memory, block_bytes(s))};
-    double speed = 1, shared_rate = 2 * both;
-    double latency[4] = {0, measured->in.latency, measured->out.latency, 0};
-    double rate[4] = {0, measured->in.bandwidth, measured->out.bandwidth, 0};
-    xy_task_platform_t platform = {.workers = 1,
-                                   .memories = 2,
-                                   .shared_count = 1,
-                                   .memory_of = &memory_of,
-                                   .speed = &speed,
-                                   .capacity = capacity,
-                                   .latency = latency,
-                                   .rate = rate,
-                                   .shared = shared,
-                                   .shared_rate = &shared_rate};
-    xy_stencil_t grid = *s;
-    xy_task_result_t r;
-    xy_graph_t *graph;
-
-    grid.block_bytes = block_bytes(s);
-    grid.task_seconds = measured->task_seconds;
-    if (xy_stencil_build(&grid, &graph) != XY_OK ||
-        xy_task_simulate(graph, &platform, &(xy_task_sim_t){.policy = policy}, &r) != XY_OK)
-        die("a prediction");
-    xy_graph_destroy(graph);
-    return r.makespan;
-}
 
 static void predicted(void)
 {
@@ -210,19 +236,21 @@ static void predicted(void)
                                            "eager",   "lws",   "modular-ready"};
     bool is_quick = bench_is_quick();
     xy_stencil_t s = is_quick ? jacobi(66, 16, 256, 100) : jacobi(66, 128, 8192, 100);
-    double both = plain_both_ways(gpu, block_bytes(&s)), worst = 0, sum = 0;
-    int n = 0, within = 0;
+    double worst = 0, sum = 0;
+    int n = 0, within = 0, same = 0;
 
     for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++)
         for (uint64_t blocks = 16; blocks <= 256; blocks *= blocks == 64 ? 4 : 2) {
             uint64_t memory = blocks * block_bytes(&s);
             xy_stencil_result_t r = run(&s, policies[i], memory, 0, NULL);
-            double expected = predict(&s, policies[i], memory, both, &r);
-            double error = expected / r.sim.makespan - 1;
-            char title[64];
+            xy_task_result_t expected = predict(&s, policies[i], memory, &r);
+            double error = expected.makespan / r.sim.makespan - 1;
+            char title[96];
 
-            snprintf(title, sizeof(title), "%s, %d blocks: %.4g s, predicted %.4g s", policies[i],
-                     (int)blocks, r.sim.makespan, expected);
+            snprintf(title, sizeof(title), "%s, %d blocks, %llu loads: %.4g s, predicted %.4g s",
+                     policies[i], (int)blocks, (unsigned long long)r.sim.loads, r.sim.makespan,
+                     expected.makespan);
+            same += expected.loads == r.sim.loads && expected.stores == r.sim.stores;
             bench_value(title, 100 * error, "%");
             worst = fmax(worst, fabs(error));
             sum += fabs(error);
@@ -232,6 +260,102 @@ static void predicted(void)
     bench_value("predicted: mean error", 100 * sum / n, "%");
     bench_value("predicted: worst error", 100 * worst, "%");
     bench_value("predicted: within 10 %", 100.0 * within / n, "%");
+    bench_value("predicted: the same loads and stores", 100.0 * same / n, "%");
+}
+
+/* ---- What predictions are made from ---- */
+
+static void costs(void)
+{
+    for (int i = 0; i < 3; i++) {
+        xy_stencil_t s = jacobi(40 >> i, 64 << i, bench_is_quick() ? 64 : 8192, 20);
+        xy_stencil_result_t r = run(&s, "eager", XY_TASK_NO_LIMIT, 0, NULL);
+        const xy_stencil_costs_t *c = &r.costs;
+
+        printf("blocks of %.4g MiB:\n", (double)block_bytes(&s) / (1 << 20));
+        bench_value("  an update", 1e6 * c->task, "us");
+        bench_value("  copies in: latency", 1e6 * c->in.latency, "us");
+        bench_value("  copies in", 1e-9 * c->in.bandwidth, "GB/s");
+        bench_value("  copies out: latency", 1e6 * c->out.latency, "us");
+        bench_value("  copies out", 1e-9 * c->out.bandwidth, "GB/s");
+        bench_value("  both ways, each", 1e-9 * c->both, "GB/s");
+        bench_value("  to put a launch", 1e6 * c->ahead.launch, "us");
+        bench_value("  to put a copy", 1e6 * c->ahead.copy, "us");
+        bench_value("  to put an event", 1e6 * c->ahead.event, "us");
+    }
+}
+
+/* The kernel of 5 points with so many rows per thread and threads per group, in a row of launches
+ * over blocks that no cache holds together. */
+static double kernel_seconds(int rows, size_t width, size_t height, int64_t block_rows,
+                             int64_t columns)
+{
+    enum { BLOCKS = 32, LAUNCHES = 400 };
+    char *text = xy_sprintf("#define ROWS %d\n%s", rows, stencil_gpu_text);
+    uint64_t bytes = (uint64_t)(block_rows * columns) * sizeof(double);
+    xy_gpu_memory_t blocks[BLOCKS], none = 0;
+    xy_gpu_program_t *program;
+    xy_gpu_kernel_t *kernel;
+    xy_gpu_stream_t *stream;
+    int64_t one = 1;
+    double begin = 0;
+
+    if (text == NULL || xy_gpu_program_create(gpu, "stencil.cl", text, &program) != XY_OK ||
+        xy_gpu_kernel_create(program, "update5", &kernel) != XY_OK ||
+        xy_gpu_stream_create(gpu, &stream) != XY_OK)
+        die("a kernel");
+    for (int i = 0; i < BLOCKS; i++)
+        if (xy_gpu_memory_take(gpu, bytes, &blocks[i]) != XY_OK)
+            die("memory of the GPU");
+    for (int i = -LAUNCHES / 4; i < LAUNCHES; i++) {
+        int at = i < 0 ? -i : i;
+        const xy_gpu_arg_t args[] = {XY_GPU_ARG(blocks[at % BLOCKS]),
+                                     XY_GPU_ARG(blocks[(at + 1) % BLOCKS]),
+                                     XY_GPU_ARG(blocks[(at + 2) % BLOCKS]),
+                                     XY_GPU_ARG(none),
+                                     XY_GPU_ARG(none),
+                                     XY_GPU_ARG(blocks[(at + 3) % BLOCKS]),
+                                     XY_GPU_ARG(one),
+                                     XY_GPU_ARG(block_rows),
+                                     XY_GPU_ARG(columns),
+                                     XY_GPU_ARG(block_rows)};
+
+        if (i == 0 && xy_gpu_stream_wait(stream) != XY_OK)
+            die("a kernel");
+        begin = i == 0 ? bench_now() : begin;
+        if (xy_gpu_launch(stream, kernel,
+                          (size_t[3]){(size_t)columns, (size_t)((block_rows + rows - 1) / rows), 1},
+                          (size_t[3]){width, height, 1}, args, 10) != XY_OK)
+            die("a kernel");
+    }
+    if (xy_gpu_stream_wait(stream) != XY_OK)
+        die("a kernel");
+    begin = (bench_now() - begin) / LAUNCHES;
+    for (int i = 0; i < BLOCKS; i++)
+        xy_gpu_memory_give(gpu, blocks[i]);
+    xy_gpu_kernel_destroy(kernel);
+    xy_gpu_program_destroy(program);
+    xy_gpu_stream_destroy(stream);
+    xy_free(text);
+    return begin;
+}
+
+static void kernels(void)
+{
+    static const size_t groups[][2] = {{128, 1}, {128, 2}, {256, 1}, {64, 4}, {32, 8}};
+    int64_t columns = bench_is_quick() ? 256 : 8192;
+
+    for (int64_t rows = 128; rows <= (bench_is_quick() ? 128 : 512); rows *= 2)
+        for (int per = 1; per <= 16; per *= 2)
+            for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {
+                char title[96];
+
+                snprintf(title, sizeof(title), "%d x %d, %d rows per thread, groups of %zu x %zu",
+                         (int)rows, (int)columns, per, groups[g][0], groups[g][1]);
+                bench_value(title,
+                            1e6 * kernel_seconds(per, groups[g][0], groups[g][1], rows, columns),
+                            "us");
+            }
 }
 
 /* ---- Cores beside it ---- */
@@ -342,7 +466,8 @@ static const struct {
     const char *name;
     void (*run)(void);
 } sections[] = {{"domain", domain}, {"plain", plain},         {"overhead", overhead},
-                {"hidden", hidden}, {"predicted", predicted}, {"hybrid", hybrid}};
+                {"hidden", hidden}, {"predicted", predicted}, {"hybrid", hybrid},
+                {"costs", costs},   {"kernels", kernels}};
 
 static bool open_first(void)
 {

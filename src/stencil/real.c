@@ -406,12 +406,8 @@ xy_status_t stencil_real_run(const xy_stencil_run_t *run, xy_stencil_result_t *r
         result.workers = r.workers_used;
         result.gpus = r.gpus_used;
         result.core_speed = r.core_speed;
-        if (r.gpu != NULL) {
-            uint64_t memory;
-
-            result.task_seconds = stencil_gpu_seconds(&r);
-            stencil_gpu_platform(&r, &result.in, &result.out, &memory);
-        }
+        if (r.gpu != NULL)
+            result.costs = *stencil_gpu_costs(&r);
         result.kernels = r.gpus_used > 0 ? "gpu" : r.kernels->name;
         if (r.gpus_used > 0)
             snprintf(result.gpu, sizeof(result.gpu), "%s", stencil_gpu_name(&r));

@@ -101,6 +101,7 @@ void stencil_gpu_close(stencil_real_t *r);
 const char *stencil_gpu_name(const stencil_real_t *r);
 int32_t stencil_gpu_count(const stencil_real_t *r);
 double stencil_gpu_seconds(const stencil_real_t *r);
+const xy_stencil_costs_t *stencil_gpu_costs(const stencil_real_t *r);
 /* What policies know: links and memory. */
 void stencil_gpu_platform(const stencil_real_t *r, xy_link_t *in_p, xy_link_t *out_p,
                           uint64_t *memory_p);

@@ -71,7 +71,8 @@ static xy_task_platform_t *platform_of_cores(const stencil_real_t *r, int32_t wo
 /* GPUs, and cores in the main memory. */
 static xy_task_platform_t *platform_of_gpus(const stencil_real_t *r, int32_t gpus, int32_t cores)
 {
-    xy_task_platform_t *p = xy_task_platform_new(gpus + cores, gpus + 1, 0);
+    xy_task_platform_t *p = xy_task_platform_new(gpus + cores, gpus + 1, gpus);
+    const xy_stencil_costs_t *costs = stencil_gpu_costs(r);
     uint64_t memory;
     xy_link_t in, out;
 
@@ -79,6 +80,10 @@ static xy_task_platform_t *platform_of_gpus(const stencil_real_t *r, int32_t gpu
         return NULL;
     stencil_gpu_platform(r, &in, &out, &memory);
     set_ways(p, in, out, false);
+    for (int32_t g = 0; g < gpus && costs->both > 0; g++) {
+        p->shared[g + 1] = p->shared[(g + 1) * (gpus + 1)] = g;
+        p->shared_rate[g] = 2 * costs->both;
+    }
     for (int32_t w = 0; w < gpus + cores; w++) {
         p->memory_of[w] = w < gpus ? w + 1 : 0;
         p->speed[w] = w < gpus ? 1 : r->core_speed;
@@ -99,6 +104,8 @@ static xy_status_t simulate(const stencil_real_t *r, const xy_graph_t *graph, co
     how.observer = NULL;
     if (platform == NULL)
         return xy_fail_memory("choosing a policy");
+    if (r->gpu != NULL && platform->workers == platform->memories - 1)
+        how.ahead = &stencil_gpu_costs(r)->ahead;
     st = xy_task_simulate(graph, platform, &how, result_p);
     xy_task_platform_destroy(platform);
     return st;

@@ -10,32 +10,13 @@
 #include "stencil/real.h"
 #include "tasks/device/device.h"
 
-enum { GPUS_MAX = 64, TRIES = 20 };
-
-typedef enum { KERNEL_UPDATE, KERNEL_CHANGE, KERNEL_LARGEST, KERNEL_GATHER, KERNELS } kernel_t;
-
-/* One GPU; tasks that update in place go through `scratch`, changes of cells through `parts`. */
-typedef struct {
-    xy_gpu_device_t *gpu;
-    xy_gpu_program_t *program;
-    xy_gpu_kernel_t *kernels[KERNELS];
-    xy_gpu_memory_t scratch, parts;
-} place_t;
-
-struct stencil_gpu {
-    place_t places[GPUS_MAX];
-    int32_t count;
-    void *pinned;
-    double task_seconds; /* of an update, measured */
-    xy_link_t in, out;
-};
-
 /* ---- Tasks ---- */
 
 static const size_t group2[3] = {128, 2, 1}, group1[3] = {256, 1, 1};
 
-static xy_status_t launch(const stencil_real_t *r, const place_t *p, xy_gpu_stream_t *stream,
-                          const xy_gpu_memory_t *around, xy_gpu_memory_t out, int64_t last)
+xy_status_t stencil_gpu_launch(const stencil_real_t *r, const stencil_place_t *p,
+                               xy_gpu_stream_t *stream, const xy_gpu_memory_t *around,
+                               xy_gpu_memory_t out, int64_t last)
 {
     const stencil_shape_t *s = &r->shape;
     xy_gpu_arg_t args[STENCIL_AROUND_MAX + 5];
@@ -56,21 +37,23 @@ static xy_status_t launch(const stencil_real_t *r, const place_t *p, xy_gpu_stre
 }
 
 /* What a task does besides its own work is counted in rows, as on cores. */
-static xy_status_t add_load(const stencil_real_t *r, const place_t *p, const xy_task_kernel_t *k,
-                            const xy_gpu_memory_t *around, const xy_op_t *op)
+static xy_status_t add_load(const stencil_real_t *r, const stencil_place_t *p,
+                            const xy_task_kernel_t *k, const xy_gpu_memory_t *around,
+                            const xy_op_t *op)
 {
     int64_t rows = r->shape.layers * r->shape.rows;
     int64_t extra = (int64_t)((op->seconds / r->least_seconds - 1) * (double)rows + 0.5);
     xy_status_t st = XY_OK;
 
     for (; extra > 0 && st == XY_OK; extra -= rows)
-        st = launch(r, p, k->stream, around, p->scratch, extra < rows ? extra : rows);
+        st = stencil_gpu_launch(r, p, k->stream, around, p->scratch, extra < rows ? extra : rows);
     return st;
 }
 
 /* The block as it is after a checked iteration, and the largest change of a cell. */
-static xy_status_t keep(const stencil_real_t *r, const place_t *p, const xy_task_kernel_t *k,
-                        xy_gpu_memory_t before, xy_gpu_memory_t after, int n)
+static xy_status_t keep(const stencil_real_t *r, const stencil_place_t *p,
+                        const xy_task_kernel_t *k, xy_gpu_memory_t before, xy_gpu_memory_t after,
+                        int n)
 {
     static const size_t group[3] = {STENCIL_GPU_GROUP, 1, 1};
     static const size_t threads[3] = {(size_t)STENCIL_GPU_GROUP * STENCIL_GPU_PARTS, 1, 1};
@@ -89,7 +72,7 @@ static xy_status_t keep(const stencil_real_t *r, const place_t *p, const xy_task
 
 static xy_status_t put_update(const stencil_real_t *r, const xy_op_t *op, const xy_task_kernel_t *k)
 {
-    const place_t *p = &r->gpu->places[k->gpu];
+    const stencil_place_t *p = &r->gpu->places[k->gpu];
     const xy_stencil_t *s = &r->grid;
     const int8_t(*offset)[3] = stencil_offsets(s->points);
     xy_gpu_memory_t around[STENCIL_AROUND_MAX] = {0}, out = p->scratch;
@@ -109,7 +92,7 @@ static xy_status_t put_update(const stencil_real_t *r, const xy_op_t *op, const 
     if (op->seconds > r->least_seconds)
         st = add_load(r, p, k, around, op);
     if (st == XY_OK)
-        st = launch(r, p, k->stream, around, out, r->shape.layers * r->shape.rows);
+        st = stencil_gpu_launch(r, p, k->stream, around, out, r->shape.layers * r->shape.rows);
     if (st == XY_OK && stencil_is_checked(s, op->iteration))
         st = keep(r, p, k, around[0], out, n);
     if (st == XY_OK && out == p->scratch)
@@ -147,96 +130,6 @@ static bool is_for_gpu(void *arg, xy_op_id_t op)
     return xy_graph_op(r->tasks, op)->level != STENCIL_DECIDE;
 }
 
-/* ---- What a task and a link take here ---- */
-
-/* Blocks that are used in turn, so that no cache holds what a kernel reads. */
-enum { TURNS = 16, TURN_BYTES = 256 << 20 };
-
-typedef struct {
-    xy_gpu_stream_t *stream;
-    xy_gpu_memory_t blocks[TURNS];
-    int count;
-    void *pinned;
-} probe_t;
-
-static xy_status_t probe_task(const stencil_real_t *r, const place_t *p, const probe_t *probe,
-                              int turn)
-{
-    xy_gpu_memory_t around[STENCIL_AROUND_MAX], out = probe->blocks[(turn + 2) % probe->count];
-    xy_status_t st;
-
-    for (int i = 0; i < STENCIL_AROUND_MAX; i++)
-        around[i] = probe->blocks[(turn + (i > 0)) % probe->count];
-    if (r->grid.graph != XY_STENCIL_JACOBI || probe->count < 3)
-        out = p->scratch;
-    st = launch(r, p, probe->stream, around, out, r->shape.layers * r->shape.rows);
-    return st == XY_OK && r->grid.graph != XY_STENCIL_JACOBI
-               ? xy_gpu_copy_on(probe->stream, around[0], 0, out, 0, r->grid.block_bytes)
-               : st;
-}
-
-static xy_status_t measure_on(stencil_real_t *r, const place_t *p, const probe_t *probe)
-{
-    stencil_gpu_t *g = r->gpu;
-    xy_gpu_memory_t block = probe->blocks[0];
-    uint64_t bytes = r->grid.block_bytes;
-    double begin[4];
-    xy_status_t st = XY_OK;
-
-    for (int what = -1; what < 3 && st == XY_OK; what++) { /* -1: warms up */
-        begin[what + 1] = xy_now();
-        for (int i = 0; i < TRIES && st == XY_OK; i++)
-            st = what <= 0   ? probe_task(r, p, probe, i)
-                 : what == 1 ? xy_gpu_copy_in(probe->stream, block, 0, probe->pinned, bytes)
-                             : xy_gpu_copy_out(probe->stream, probe->pinned, block, 0, bytes);
-        if (st == XY_OK)
-            st = xy_gpu_stream_wait(probe->stream);
-    }
-    if (st != XY_OK)
-        return st;
-    g->task_seconds = (begin[2] - begin[1]) / TRIES;
-    g->in = (xy_link_t){5e-6, TRIES * (double)bytes / (begin[3] - begin[2])};
-    g->out = (xy_link_t){5e-6, TRIES * (double)bytes / (xy_now() - begin[3])};
-    return XY_OK;
-}
-
-/* As many blocks as are needed and as there is room for; one at least. */
-static xy_status_t probe_blocks(const stencil_real_t *r, const place_t *p, probe_t *probe)
-{
-    uint64_t bytes = r->grid.block_bytes, room = 0;
-    uint64_t wanted = TURN_BYTES / bytes < TURNS ? TURN_BYTES / bytes + 1 : TURNS;
-    xy_status_t st = xy_gpu_room(p->gpu, &room);
-
-    wanted = wanted * bytes <= room / 2 ? wanted : 1;
-    while (st == XY_OK && (uint64_t)probe->count < wanted) {
-        st = xy_gpu_memory_take(p->gpu, bytes, &probe->blocks[probe->count]);
-        probe->count += st == XY_OK;
-    }
-    return st;
-}
-
-static xy_status_t measure(stencil_real_t *r)
-{
-    const place_t *p = &r->gpu->places[0];
-    probe_t probe = {0};
-    xy_status_t st = xy_gpu_stream_create(p->gpu, &probe.stream);
-
-    if (st == XY_OK)
-        st = probe_blocks(r, p, &probe);
-    if (st == XY_OK)
-        st = xy_gpu_pinned_take(p->gpu, r->grid.block_bytes, &probe.pinned);
-    if (st == XY_OK)
-        memset(probe.pinned, 0, r->grid.block_bytes);
-    if (st == XY_OK)
-        st = measure_on(r, p, &probe);
-    if (probe.pinned != NULL)
-        xy_gpu_pinned_give(p->gpu, probe.pinned);
-    for (int i = 0; i < probe.count; i++)
-        xy_gpu_memory_give(p->gpu, probe.blocks[i]);
-    xy_gpu_stream_destroy(probe.stream);
-    return st;
-}
-
 /* ---- Making and unmaking ---- */
 
 static xy_status_t check_run(const stencil_real_t *r)
@@ -246,7 +139,8 @@ static xy_status_t check_run(const stencil_real_t *r)
     return XY_OK;
 }
 
-static xy_status_t open_place(const stencil_real_t *r, const xy_gpu_info_t *info, place_t *p)
+static xy_status_t open_place(const stencil_real_t *r, const xy_gpu_info_t *info,
+                              stencil_place_t *p)
 {
     char update[16];
     const char *const names[KERNELS] = {update, "change", "largest", "gather"};
@@ -295,7 +189,7 @@ xy_status_t stencil_gpu_open(stencil_real_t *r)
     else if (found.count == 0 || found.count < (size_t)wanted)
         st = fail_none(wanted, found.count);
     if (wanted == 0)
-        wanted = found.count < GPUS_MAX ? (int)found.count : GPUS_MAX;
+        wanted = found.count < STENCIL_GPUS_MAX ? (int)found.count : STENCIL_GPUS_MAX;
     for (int i = 0; i < wanted && st == XY_OK; i++) { /* ranks take them in turn */
         int first = r->run->messages != NULL ? r->run->messages->rank * wanted : 0;
         size_t which = (size_t)(first + i) % found.count;
@@ -304,7 +198,7 @@ xy_status_t stencil_gpu_open(stencil_real_t *r)
         st = open_place(r, &XY_VEC_AT(&found, xy_gpu_info_t, which), &r->gpu->places[i]);
     }
     xy_vec_cleanup(&found);
-    return st == XY_OK ? measure(r) : st;
+    return st == XY_OK ? stencil_gpu_measure(r) : st;
 }
 
 xy_status_t stencil_gpu_memory(stencil_real_t *r, uint64_t bytes)
@@ -318,7 +212,7 @@ xy_status_t stencil_gpu_memory(stencil_real_t *r, uint64_t bytes)
 void stencil_gpu_close(stencil_real_t *r)
 {
     for (int32_t i = 0; r->gpu != NULL && i < r->gpu->count; i++) {
-        place_t *p = &r->gpu->places[i];
+        stencil_place_t *p = &r->gpu->places[i];
 
         if (p->gpu == NULL)
             continue;
@@ -343,16 +237,21 @@ int32_t stencil_gpu_count(const stencil_real_t *r)
     return r->gpu->count;
 }
 
+const xy_stencil_costs_t *stencil_gpu_costs(const stencil_real_t *r)
+{
+    return &r->gpu->costs;
+}
+
 double stencil_gpu_seconds(const stencil_real_t *r)
 {
-    return r->gpu->task_seconds;
+    return r->gpu->costs.task;
 }
 
 void stencil_gpu_platform(const stencil_real_t *r, xy_link_t *in_p, xy_link_t *out_p,
                           uint64_t *memory_p)
 {
-    *in_p = r->gpu->in;
-    *out_p = r->gpu->out;
+    *in_p = r->gpu->costs.in;
+    *out_p = r->gpu->costs.out;
     *memory_p = xy_gpu_info(r->gpu->places[0].gpu)->memory / 10 * 9;
 }
 
@@ -362,7 +261,7 @@ xy_status_t stencil_gpu_execute(stencil_real_t *r, const stencil_choice_t *choic
                                 xy_task_result_t *result_p)
 {
     const xy_stencil_run_t *run = r->run;
-    xy_gpu_device_t *gpus[GPUS_MAX];
+    xy_gpu_device_t *gpus[STENCIL_GPUS_MAX];
     xy_task_device_t how = {.policy = choice->policy,
                             .eviction = choice->eviction,
                             .params = run->how.params,
@@ -383,8 +282,8 @@ xy_status_t stencil_gpu_execute(stencil_real_t *r, const stencil_choice_t *choic
 
     how.params.extra_rounds = choice->extra_rounds;
     if (r->gpu != NULL) {
-        how.in = r->gpu->in;
-        how.out = r->gpu->out;
+        how.in = r->gpu->costs.in;
+        how.out = r->gpu->costs.out;
     }
     for (int32_t i = 0; i < choice->gpus; i++)
         gpus[i] = r->gpu->places[i].gpu;

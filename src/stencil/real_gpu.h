@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two files of runs on GPUs share. */
+/* What the files of runs on GPUs share: real_gpu.c, real_gpu_text.c, real_gpu_costs.c. */
 #ifndef XY_STENCIL_REAL_GPU_H
 #define XY_STENCIL_REAL_GPU_H
+
+#include "gpu/gpu.h"
+#include "stencil/real.h"
 
 /* Kernels update3, update5, update9 and update7: the blocks around in the order of
  * stencil_offsets, the block that is written, layers, rows and columns of a block, and the rows to
@@ -9,8 +12,34 @@
  * gather: the largest of STENCIL_FAN numbers, NULL where there is none. */
 extern const char stencil_gpu_text[];
 /* Rows that a thread of update5 does; `ROWS` of the text. */
-enum { STENCIL_GPU_ROWS = 8 };
+enum { STENCIL_GPU_ROWS = 4 };
 /* Groups of `change`, and threads of each. */
 enum { STENCIL_GPU_PARTS = 128, STENCIL_GPU_GROUP = 256 };
+
+enum { STENCIL_GPUS_MAX = 64 };
+
+typedef enum { KERNEL_UPDATE, KERNEL_CHANGE, KERNEL_LARGEST, KERNEL_GATHER, KERNELS } kernel_t;
+
+/* One GPU; tasks that update in place go through `scratch`, changes of cells through `parts`. */
+typedef struct {
+    xy_gpu_device_t *gpu;
+    xy_gpu_program_t *program;
+    xy_gpu_kernel_t *kernels[KERNELS];
+    xy_gpu_memory_t scratch, parts;
+} stencil_place_t;
+
+struct stencil_gpu {
+    stencil_place_t places[STENCIL_GPUS_MAX];
+    int32_t count;
+    void *pinned;
+    xy_stencil_costs_t costs; /* of the first of them */
+};
+
+/* Put an update of a block into a stream, of so many rows. */
+xy_status_t stencil_gpu_launch(const stencil_real_t *r, const stencil_place_t *p,
+                               xy_gpu_stream_t *stream, const xy_gpu_memory_t *around,
+                               xy_gpu_memory_t out, int64_t last);
+/* Measure r->gpu->costs. */
+xy_status_t stencil_gpu_measure(stencil_real_t *r);
 
 #endif

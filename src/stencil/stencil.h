@@ -105,6 +105,14 @@ typedef struct {
     const struct xylem_messages *messages;
 } xy_stencil_run_t;
 
+/* What was measured before a run on GPUs, in seconds and bytes per second: an update of a block,
+ * the link alone and (each way) with both ways in use, and what the host needs. */
+typedef struct {
+    double task, both;
+    xy_link_t in, out;
+    xy_task_ahead_t ahead;
+} xy_stencil_costs_t;
+
 typedef struct {
     xy_task_result_t sim;
     uint64_t window_volume; /* blocks that a sliding window moves; 0: not known */
@@ -123,9 +131,8 @@ typedef struct {
     int32_t gpus;             /* of the workers */
     int32_t ranks;            /* that shared the blocks; then all sums are of all of them, and the
                                  results of ranks other than 0 mean nothing */
-    /* Measured before a run on GPUs: an update of a block there, and on a core where a GPU is 1. */
-    double task_seconds, core_speed;
-    xy_link_t in, out;
+    xy_stencil_costs_t costs; /* of runs on GPUs */
+    double core_speed;        /* of a core beside them, where a GPU is 1 */
 } xy_stencil_result_t;
 
 /*

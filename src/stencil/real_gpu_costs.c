@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a task, a link and a stream take here: measured before a run, with its own blocks. */
+#include <math.h>
+#include <string.h>
+
+#include "fiber/fiber.h"
+#include "stencil/real_gpu.h"
+
+/* Blocks that are used in turn, so that no cache holds what a kernel reads. An event stands behind
+ * every few kernels, as in a run. */
+enum { TURNS = 16, TURN_BYTES = 256 << 20, TRIES = 32, STRIDE = 4, SMALL = 4096 };
+
+typedef struct {
+    const stencil_real_t *r;
+    const stencil_place_t *place;
+    xy_gpu_stream_t *streams[2];
+    xy_gpu_event_t *event;
+    xy_gpu_memory_t blocks[TURNS];
+    int count;
+    char *pinned[2];
+    uint64_t bytes; /* of a copy */
+} probe_t;
+
+static xy_status_t put_task(const probe_t *probe, int turn)
+{
+    const stencil_real_t *r = probe->r;
+    xy_gpu_memory_t around[STENCIL_AROUND_MAX], out = probe->blocks[(turn + 2) % probe->count];
+    xy_status_t st;
+
+    for (int i = 0; i < STENCIL_AROUND_MAX; i++)
+        around[i] = probe->blocks[(turn + (i > 0)) % probe->count];
+    if (r->grid.graph != XY_STENCIL_JACOBI || probe->count < 3)
+        out = probe->place->scratch;
+    st = stencil_gpu_launch(r, probe->place, probe->streams[0], around, out,
+                            r->shape.layers * r->shape.rows);
+    if (st == XY_OK && r->grid.graph != XY_STENCIL_JACOBI)
+        st = xy_gpu_copy_on(probe->streams[0], around[0], 0, out, 0, r->grid.block_bytes);
+    return st == XY_OK && turn % STRIDE == 0 ? xy_gpu_event_record(probe->event, probe->streams[0])
+                                             : st;
+}
+
+static xy_status_t put_in(const probe_t *probe, int turn)
+{
+    (void)turn;
+    return xy_gpu_copy_in(probe->streams[0], probe->blocks[0], 0, probe->pinned[0], probe->bytes);
+}
+
+static xy_status_t put_out(const probe_t *probe, int turn)
+{
+    (void)turn;
+    return xy_gpu_copy_out(probe->streams[1], probe->pinned[1],
+                           probe->blocks[probe->count > 1 ? 1 : 0], 0, probe->bytes);
+}
+
+static xy_status_t put_both(const probe_t *probe, int turn)
+{
+    xy_status_t st = put_in(probe, turn);
+
+    return st == XY_OK ? put_out(probe, turn) : st;
+}
+
+static xy_status_t put_event(const probe_t *probe, int turn)
+{
+    (void)turn;
+    return xy_gpu_event_record(probe->event, probe->streams[0]);
+}
+
+/* Seconds of one in a row of them: of the host to put it there, and until it is over. The first
+ * row warms up; the shorter of two others counts, as other programs may have the core. */
+static xy_status_t time_row(const probe_t *probe, xy_status_t (*put)(const probe_t *, int),
+                            double *put_p, double *seconds_p)
+{
+    xy_status_t st = XY_OK;
+
+    *put_p = *seconds_p = INFINITY;
+    for (int row = 0; row < 3 && st == XY_OK; row++) {
+        double begin = xy_now(), middle;
+
+        for (int i = 0; i < TRIES && st == XY_OK; i++)
+            st = put(probe, i);
+        middle = xy_now();
+        for (int i = 0; i < 2 && st == XY_OK; i++)
+            st = xy_gpu_stream_wait(probe->streams[i]);
+        if (row == 0)
+            continue;
+        *put_p = fmin(*put_p, (middle - begin) / TRIES);
+        *seconds_p = fmin(*seconds_p, (xy_now() - begin) / TRIES);
+    }
+    return st;
+}
+
+/* A link from copies of one block and of a few bytes. */
+static xy_status_t time_link(probe_t *probe, xy_status_t (*put)(const probe_t *, int),
+                             double *put_p, xy_link_t *link_p)
+{
+    uint64_t whole = probe->r->grid.block_bytes;
+    double large, small;
+    xy_status_t st;
+
+    probe->bytes = whole < SMALL ? whole : SMALL;
+    st = time_row(probe, put, put_p, &small);
+    probe->bytes = whole;
+    if (st == XY_OK)
+        st = time_row(probe, put, put_p, &large);
+    if (st != XY_OK)
+        return st;
+    if (large < 2 * small) /* too small a block: all of it is one rate */
+        *link_p = (xy_link_t){0, (double)whole / large};
+    else
+        *link_p = (xy_link_t){small, (double)whole / (large - small)};
+    return XY_OK;
+}
+
+static xy_status_t measure_on(probe_t *probe, xy_stencil_costs_t *costs)
+{
+    double unused, both = 0, copy = 0;
+    xy_status_t st = time_row(probe, put_task, &costs->ahead.launch, &costs->task);
+
+    if (st == XY_OK)
+        st = time_link(probe, put_in, &costs->ahead.copy, &costs->in);
+    if (st == XY_OK)
+        st = time_link(probe, put_out, &copy, &costs->out);
+    if (st == XY_OK)
+        st = time_row(probe, put_both, &unused, &both);
+    if (st == XY_OK)
+        st = time_row(probe, put_event, &costs->ahead.event, &unused);
+    costs->both = both > 0 ? (double)probe->bytes / both : 0;
+    costs->ahead.decision = xy_task_ahead_usual.decision;
+    costs->ahead.delay = xy_task_ahead_usual.delay;
+    return st;
+}
+
+/* As many blocks as are needed and as there is room for; one at least. */
+static xy_status_t take_blocks(probe_t *probe)
+{
+    uint64_t bytes = probe->r->grid.block_bytes, room = 0;
+    uint64_t wanted = TURN_BYTES / bytes < TURNS ? TURN_BYTES / bytes + 1 : TURNS;
+    xy_status_t st = xy_gpu_room(probe->place->gpu, &room);
+
+    wanted = wanted * bytes <= room / 2 ? wanted : 1;
+    while (st == XY_OK && (uint64_t)probe->count < wanted) {
+        st = xy_gpu_memory_take(probe->place->gpu, bytes, &probe->blocks[probe->count]);
+        probe->count += st == XY_OK;
+    }
+    return st;
+}
+
+static xy_status_t take_pinned(probe_t *probe, int which)
+{
+    void *address = NULL;
+    xy_status_t st = xy_gpu_pinned_take(probe->place->gpu, probe->r->grid.block_bytes, &address);
+
+    if (st != XY_OK)
+        return st;
+    probe->pinned[which] = address;
+    memset(address, 0, probe->r->grid.block_bytes);
+    return xy_gpu_stream_create(probe->place->gpu, &probe->streams[which]);
+}
+
+xy_status_t stencil_gpu_measure(stencil_real_t *r)
+{
+    const stencil_place_t *p = &r->gpu->places[0];
+    probe_t probe = {.r = r, .place = p};
+    xy_status_t st = take_blocks(&probe);
+
+    for (int i = 0; i < 2 && st == XY_OK; i++)
+        st = take_pinned(&probe, i);
+    if (st == XY_OK)
+        st = xy_gpu_event_create(p->gpu, false, &probe.event);
+    if (st == XY_OK)
+        st = measure_on(&probe, &r->gpu->costs);
+    for (int i = 0; i < 2; i++) {
+        xy_gpu_pinned_give(p->gpu, probe.pinned[i]);
+        xy_gpu_stream_destroy(probe.streams[i]);
+    }
+    for (int i = 0; i < probe.count; i++)
+        xy_gpu_memory_give(p->gpu, probe.blocks[i]);
+    xy_gpu_event_destroy(probe.event);
+    return st;
+}
