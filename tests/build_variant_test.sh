@@ -5,11 +5,12 @@
 #   tests/build_variant_test.sh without-options SOURCE BUILD   no optional dependency
 #   tests/build_variant_test.sh without-cmocka SOURCE BUILD    refused where unit tests are required
 #   tests/build_variant_test.sh aarch64 SOURCE BUILD           cross-compiled, the command run through qemu
+#   tests/build_variant_test.sh x86_64 SOURCE BUILD            likewise
 #
 # Exit code 77: the compiler is not here.
 set -euo pipefail
 
-[ $# -eq 3 ] || { sed -n '3,8s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -eq 3 ] || { sed -n '3,9s/^# \{0,1\}//p' "$0"; exit 2; }
 variant=$1
 source=$2
 build=$3/variants/$variant
@@ -38,12 +39,12 @@ without-cmocka)
     grep -q libcmocka-dev <<<"$text" || { echo "$text"; exit 1; }
     exit 0
     ;;
-aarch64)
-    if ! command -v aarch64-linux-gnu-gcc >/dev/null; then
-        echo "no aarch64-linux-gnu-gcc here (package gcc-aarch64-linux-gnu); left out"
+aarch64 | x86_64)
+    if ! command -v "$variant-linux-gnu-gcc" >/dev/null; then
+        echo "no $variant-linux-gnu-gcc here (package gcc-${variant/_/-}-linux-gnu); left out"
         exit 77
     fi
-    options+=(--toolchain "$source/cmake/toolchains/aarch64-linux-gnu.cmake"
+    options+=(--toolchain "$source/cmake/toolchains/$variant-linux-gnu.cmake"
         -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0)
     ;;
 *)
@@ -79,8 +80,8 @@ if [ "$variant" = without-options ]; then
         exit 1
     fi
 fi
-if [ "$variant" = aarch64 ] && command -v qemu-aarch64 >/dev/null; then
-    xylem=$build/bin/xylem
-    qemu-aarch64 -L /usr/aarch64-linux-gnu "$xylem" --version
-    qemu-aarch64 -L /usr/aarch64-linux-gnu "$xylem" machine "node:2 core:4"
+if [[ $variant = *64 ]] && command -v "qemu-$variant" >/dev/null; then
+    emulated=("qemu-$variant" -L "/usr/$variant-linux-gnu" "$build/bin/xylem")
+    "${emulated[@]}" --version
+    "${emulated[@]}" machine "node:2 core:4"
 fi
