@@ -74,7 +74,7 @@ xy_status_t xy_history_path(char **path_p);
 
 /* The last XY_HISTORY_RECENT runs of a problem on a host (NULL: all runs, and on all hosts). A file
  * that is not there is an empty history. Lines that are none are left out, with one warning that
- * names the first. The caller owns *history_p. */
+ * names the first; those of other problems are passed over. The caller owns *history_p. */
 xy_status_t xy_history_load(const char *path, const char *problem, const char *host,
                             xy_history_t **history_p);
 void xy_history_destroy(xy_history_t *history); /* NULL is fine */
@@ -85,7 +85,8 @@ xy_status_t xy_history_append(const char *path, const xy_run_t *runs, size_t cou
 /* Add what is in another file and not yet in this one; *added_p: how much. EPARSE: a line of it is
  * none; nothing is added. */
 xy_status_t xy_history_import(const char *path, const char *from, size_t *added_p);
-/* Remove the runs of a problem on a host (NULL: of all), and lines that are none; how many. */
+/* Remove the runs of a problem on a host (NULL: of all), and lines that are none; how many. What
+ * mpiexec --adapt keeps beside the file for them goes, too. */
 xy_status_t xy_history_clear(const char *path, const char *problem, const char *host,
                              size_t *removed_p);
 /* One line per run, as the file has them. */

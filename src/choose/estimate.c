@@ -53,15 +53,9 @@ double choose_distance(const xy_instance_t *a, const xy_instance_t *b)
     return sqrt(sum);
 }
 
-static bool is_of(const xy_run_t *run, const xy_choose_t *q, const char *alternative)
-{
-    return strcmp(run->alternative, alternative) == 0 &&
-           strcmp(run->instance.problem, q->instance.problem) == 0 &&
-           strcmp(run->instance.host, q->instance.host) == 0;
-}
-
-/* A run as seen from the instance. */
+/* A run of a candidate as seen from the instance. */
 typedef struct {
+    size_t candidate;
     double distance, ratio;
 } seen_t;
 
@@ -69,6 +63,8 @@ static int by_distance(const void *a, const void *b)
 {
     const seen_t *x = a, *y = b;
 
+    if (x->candidate != y->candidate)
+        return x->candidate < y->candidate ? -1 : 1;
     return (x->distance > y->distance) - (x->distance < y->distance);
 }
 
@@ -94,78 +90,151 @@ static void group(evidence_t *e, const seen_t *seen, size_t count, double noise)
     e->nearest = count > 0 ? seen[0].distance : 0;
 }
 
-static evidence_t look(const xy_choose_t *q, const xy_candidate_t *c, seen_t *seen)
+/* ---- Runs to candidates: each is looked at once, whatever the number of candidates is ---- */
+
+typedef struct {
+    const char *name;
+    size_t candidate;
+} name_t;
+
+static int by_name(const void *a, const void *b)
 {
-    double error = c->error < 0 ? UNKNOWN : log1p(c->error);
-    evidence_t e = {.prior = fmax(error * error, EXACT * EXACT)};
-    size_t count = 0;
+    const name_t *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
 
-    for (size_t i = 0; q->history != NULL && i < q->history->runs.count; i++) {
-        const xy_run_t *run = &XY_VEC_AT(&q->history->runs, xy_run_t, i);
-        double d = is_of(run, q, c->name) ? choose_distance(&run->instance, &q->instance) : -1;
-
-        if (d >= 0)
-            seen[count++] = (seen_t){d, log(run->measured / run->predicted)};
-    }
-    qsort(seen, count, sizeof(*seen), by_distance);
-    group(&e, seen, count, q->noise > 0 ? q->noise : NOISE);
-    return e;
+    return order != 0 ? order : (x->candidate > y->candidate) - (x->candidate < y->candidate);
 }
 
+/* The first of that name, in their order; `count`: there is none. */
+static size_t find_name(const name_t *names, size_t count, const char *name)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (strcmp(names[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && strcmp(names[low].name, name) == 0 ? low : count;
+}
+
+static xy_status_t append(xy_vec_t *seen, size_t candidate, double distance, const xy_run_t *run)
+{
+    return xy_vec_append(seen, &(seen_t){candidate, distance, log(run->measured / run->predicted)});
+}
+
+/* All runs of the problem here that say something about the instance. */
+static xy_status_t see(const xy_choose_t *q, const name_t *names, xy_vec_t *seen)
+{
+    xy_status_t st = XY_OK;
+
+    for (size_t i = 0; q->history != NULL && i < q->history->runs.count && st == XY_OK; i++) {
+        const xy_run_t *run = &XY_VEC_AT(&q->history->runs, xy_run_t, i);
+        size_t at = find_name(names, q->count, run->alternative);
+        double d = -1;
+
+        if (at < q->count && strcmp(run->instance.problem, q->instance.problem) == 0 &&
+            strcmp(run->instance.host, q->instance.host) == 0)
+            d = choose_distance(&run->instance, &q->instance);
+        for (; d >= 0 && st == XY_OK && at < q->count &&
+               strcmp(names[at].name, run->alternative) == 0;
+             at++)
+            st = append(seen, names[at].candidate, d, run);
+    }
+    if (seen->count > 1)
+        qsort(seen->data, seen->count, sizeof(seen_t), by_distance);
+    return st;
+}
+
+static xy_status_t look(const xy_choose_t *q, name_t *names, evidence_t *e)
+{
+    xy_vec_t seen = XY_VEC_INIT(seen_t);
+    xy_status_t st;
+
+    for (size_t i = 0; i < q->count; i++) {
+        double error = q->candidates[i].error < 0 ? UNKNOWN : log1p(q->candidates[i].error);
+
+        e[i] = (evidence_t){.prior = fmax(error * error, EXACT * EXACT)};
+        names[i] = (name_t){q->candidates[i].name, i};
+    }
+    qsort(names, q->count, sizeof(*names), by_name);
+    st = see(q, names, &seen);
+    for (size_t i = 0, end; st == XY_OK && i < seen.count; i = end) {
+        const seen_t *first = &XY_VEC_AT(&seen, seen_t, i);
+
+        for (end = i; end < seen.count && first[end - i].candidate == first->candidate;)
+            end++;
+        group(&e[first->candidate], first, end - i, q->noise > 0 ? q->noise : NOISE);
+    }
+    xy_vec_cleanup(&seen);
+    return st;
+}
+
+/* ---- Estimates ---- */
+
+/* What was measured, of some candidates: the others say nothing about the common part. */
+typedef struct {
+    const evidence_t *e;
+    const size_t *measured;
+    size_t count;
+} known_t;
+
 /* The common part, from all candidates but one; its variance. */
-static double find_common(const evidence_t *e, size_t count, size_t but, double *mean_p)
+static double find_common(const known_t *k, size_t but, double *mean_p)
 {
     double sum = 0, precision = 1 / (COMMON * COMMON);
 
-    for (size_t i = 0; i < count; i++)
-        if (i != but && e[i].precision > 0) {
-            double p = 1 / (e[i].prior + 1 / e[i].precision);
+    for (size_t i = 0; i < k->count; i++)
+        if (k->measured[i] != but) {
+            const evidence_t *e = &k->e[k->measured[i]];
+            double p = 1 / (e->prior + 1 / e->precision);
 
-            sum += e[i].mean * p;
+            sum += e->mean * p;
             precision += p;
         }
     *mean_p = sum / precision;
     return 1 / precision;
 }
 
-static bool is_any_measured(const evidence_t *e, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (e[i].precision > 0)
-            return true;
-    return false;
-}
-
 /* Where nothing was measured, that all predictions may be wrong by a common factor says nothing
  * about which is the least, and is no part of the spread. */
-static xy_estimate_of_t estimate(const evidence_t *e, size_t count, size_t i, double predicted)
+static xy_estimate_of_t estimate(const known_t *k, size_t i, double predicted)
 {
-    double common, variance = find_common(e, count, i, &common);
-    double prior = e[i].prior + (is_any_measured(e, count) ? variance : 0);
-    double precision = 1 / prior + e[i].precision;
-    double mean = (common / prior + e[i].mean * e[i].precision) / precision;
+    const evidence_t *e = &k->e[i];
+    double common, variance = find_common(k, i, &common);
+    double prior = e->prior + (k->count > 0 ? variance : 0);
+    double precision = 1 / prior + e->precision;
+    double mean = (common / prior + e->mean * e->precision) / precision;
     double deviation = sqrt(1 / precision), seconds = predicted * exp(mean);
 
     return (xy_estimate_of_t){.seconds = seconds,
                               .low = seconds * exp(-2 * deviation),
                               .high = seconds * exp(2 * deviation),
                               .deviation = deviation,
-                              .runs = e[i].runs,
-                              .nearest = e[i].runs > 0 ? exp(e[i].nearest) : 0};
+                              .runs = e->runs,
+                              .nearest = e->runs > 0 ? exp(e->nearest) : 0};
 }
 
 xy_status_t choose_estimate(const xy_choose_t *q, xy_estimate_of_t *of)
 {
-    size_t runs = q->history != NULL ? q->history->runs.count : 0;
     evidence_t *e = xy_calloc(q->count, sizeof(*e));
-    seen_t *seen = xy_calloc(runs + 1, sizeof(*seen));
-    xy_status_t st = e != NULL && seen != NULL ? XY_OK : xy_fail_memory("choosing");
+    name_t *names = xy_calloc(q->count, sizeof(*names));
+    size_t *measured = xy_calloc(q->count, sizeof(*measured));
+    known_t known = {.e = e, .measured = measured};
+    xy_status_t st = XY_ENOMEM;
 
+    if (e != NULL && names != NULL && measured != NULL)
+        st = look(q, names, e);
     for (size_t i = 0; st == XY_OK && i < q->count; i++)
-        e[i] = look(q, &q->candidates[i], seen);
+        if (e[i].precision > 0)
+            measured[known.count++] = i;
     for (size_t i = 0; st == XY_OK && i < q->count; i++)
-        of[i] = estimate(e, q->count, i, q->candidates[i].predicted);
+        of[i] = estimate(&known, i, q->candidates[i].predicted);
     xy_free(e);
-    xy_free(seen);
-    return st;
+    xy_free(names);
+    xy_free(measured);
+    return st == XY_OK ? XY_OK : xy_fail_memory("choosing");
 }

@@ -37,7 +37,8 @@ typedef struct {
     const char *path, *problem, *host;
     choose_bad_t on_bad;
     size_t bad;
-    long first_bad;
+    const char *bad_line; /* the first, where lines are not read in their order */
+    long first_bad;       /* its number */
 } reading_t;
 
 static bool is_wanted(const reading_t *r, const xy_run_t *run)
@@ -65,11 +66,19 @@ static xy_status_t read_line(xy_history_t *h, reading_t *r, const char *line, si
     return st == XY_ENOMEM ? xy_fail_memory("reading the history") : st;
 }
 
-static xy_status_t read_lines(xy_history_t *h, reading_t *r, const char *data, size_t size,
-                              long number)
+static void warn_bad(const reading_t *r)
+{
+    if (r->bad > 0)
+        xy_warn("%s:%ld: no line of a history; %zu such line%s left out ('xylem choose --history "
+                "clear' removes all)",
+                r->path, r->first_bad, r->bad, r->bad == 1 ? " is" : "s are");
+}
+
+static xy_status_t read_lines(xy_history_t *h, reading_t *r, const char *data, size_t size)
 {
     const char *end = data + size;
     xy_status_t st = XY_OK;
+    long number = 0;
 
     for (const char *line = data, *next; st == XY_OK && line < end; line = next) {
         const char *stop = memchr(line, '\n', (size_t)(end - line));
@@ -78,22 +87,19 @@ static xy_status_t read_lines(xy_history_t *h, reading_t *r, const char *data, s
         /* Without its end it is cut off, and a number may be. */
         st = read_line(h, r, line, stop != NULL ? (size_t)(stop - line) : 0, ++number);
     }
-    if (st == XY_OK && r->bad > 0 && r->on_bad == CHOOSE_WARN)
-        xy_warn("%s:%ld: no line of a history; %zu such line%s left out ('xylem choose --history "
-                "clear' removes all)",
-                r->path, r->first_bad, r->bad, r->bad == 1 ? " is" : "s are");
+    if (st == XY_OK && r->on_bad == CHOOSE_WARN)
+        warn_bad(r);
     return st;
 }
 
-static xy_status_t parse(const char *data, size_t size, long lines_before, reading_t *r,
-                         xy_history_t **history_p)
+static xy_status_t parse(const char *data, size_t size, reading_t *r, xy_history_t **history_p)
 {
     xy_history_t *h = NULL;
     xy_status_t st = create(&h);
 
     if (st != XY_OK)
         return st;
-    st = read_lines(h, r, data, size, lines_before);
+    st = read_lines(h, r, data, size);
     if (st == XY_OK)
         *history_p = h;
     else
@@ -104,27 +110,109 @@ static xy_status_t parse(const char *data, size_t size, long lines_before, readi
 xy_status_t choose_history_parse(const char *data, size_t size, const char *path, choose_bad_t bad,
                                  xy_history_t **history_p)
 {
-    return parse(data, size, 0, &(reading_t){.path = path, .on_bad = bad}, history_p);
+    return parse(data, size, &(reading_t){.path = path, .on_bad = bad}, history_p);
 }
 
 /* ---- From the file ---- */
 
-/* Where the last XY_HISTORY_RECENT lines with the word begin, and how many lines are before. */
-static size_t find_recent(const char *data, size_t size, const char *word, long *before_p)
+typedef struct {
+    const char *start;
+    size_t length;
+} piece_t;
+
+typedef enum { OTHER, WANTED, BAD } kind_t;
+
+/* Whether the next word of the line is this one; the line goes on behind it. NULL: any. */
+static bool take_word(const char **at, const char *end, const char *word, bool *is_bad)
 {
-    size_t at = size, count = 0, n = strlen(word);
+    const char *stop = memchr(*at, ' ', (size_t)(end - *at)), *start = *at;
 
-    while (at > 0 && count < XY_HISTORY_RECENT) {
-        const char *end = data + at - 1; /* the end of the line before, or the last byte */
-        const char *start = end > data ? memrchr(data, '\n', (size_t)(end - data)) : NULL;
+    *is_bad |= stop == NULL || stop == start;
+    if (*is_bad)
+        return false;
+    *at = stop + 1;
+    return word == NULL ||
+           ((size_t)(stop - start) == strlen(word) && memcmp(start, word, strlen(word)) == 0);
+}
 
-        start = start != NULL ? start + 1 : data;
-        count += memmem(start, (size_t)(end - start), word, n) != NULL;
-        at = (size_t)(start - data);
+/* By its first four words. A history has lines of many problems, most of which are passed over. */
+static kind_t kind_of(const reading_t *r, const char *line, size_t length)
+{
+    const char *at = line, *end = line + length;
+    bool is_bad = false, is_wanted = take_word(&at, end, "1", &is_bad);
+
+    is_bad |= !is_wanted || !(take_word(&at, end, NULL, &is_bad));
+    if (!is_bad)
+        is_wanted = take_word(&at, end, r->host, &is_bad);
+    if (!is_bad)
+        is_wanted &= take_word(&at, end, r->problem, &is_bad);
+    return is_bad ? BAD : is_wanted ? WANTED : OTHER;
+}
+
+static void note_bad(reading_t *r, const char *line)
+{
+    r->bad_line = r->bad == 0 || line < r->bad_line ? line : r->bad_line;
+    r->bad++;
+}
+
+/* The last XY_HISTORY_RECENT lines that are wanted, the last one first. */
+static size_t find_recent(const char *data, size_t size, reading_t *r, piece_t *pieces)
+{
+    size_t count = 0;
+
+    for (const char *end = data + size, *start; end > data && count < XY_HISTORY_RECENT;
+         end = start) {
+        bool is_whole = end[-1] == '\n'; /* else it is cut off, and a number may be */
+        size_t length = (size_t)(end - data) - 1;
+        const char *before = length > 0 ? memrchr(data, '\n', length) : NULL;
+        kind_t kind;
+
+        start = before != NULL ? before + 1 : data;
+        kind = is_whole ? kind_of(r, start, (size_t)(end - 1 - start)) : BAD;
+        if (kind == WANTED)
+            pieces[count++] = (piece_t){start, (size_t)(end - 1 - start)};
+        else if (kind == BAD)
+            note_bad(r, start);
     }
-    for (const char *p = data; (p = memchr(p, '\n', (size_t)(data + at - p))) != NULL; p++)
-        ++*before_p;
-    return at;
+    return count;
+}
+
+static long count_lines(const char *data, const char *end)
+{
+    long count = 0;
+
+    for (; (data = memchr(data, '\n', (size_t)(end - data))) != NULL; data++)
+        count++;
+    return count;
+}
+
+static xy_status_t read_recent(const char *data, size_t size, reading_t *r,
+                               xy_history_t **history_p)
+{
+    piece_t pieces[XY_HISTORY_RECENT];
+    size_t count = find_recent(data, size, r, pieces);
+    xy_history_t *h = NULL;
+    xy_status_t st = create(&h);
+
+    if (st != XY_OK)
+        return st;
+    while (count-- > 0 && st == XY_OK) {
+        xy_run_t run;
+
+        if (choose_line_parse(pieces[count].start, pieces[count].length, h->words, &run, &st))
+            st = xy_vec_append(&h->runs, &run);
+        else if (st == XY_OK)
+            note_bad(r, pieces[count].start);
+    }
+    if (st == XY_OK && r->bad > 0)
+        r->first_bad = count_lines(data, r->bad_line) + 1;
+    if (st == XY_OK) {
+        warn_bad(r);
+        *history_p = h;
+        return XY_OK;
+    }
+    xy_history_destroy(h);
+    return xy_fail_memory("reading the history");
 }
 
 static xy_status_t read_all(const char *path, char **data_p, size_t *size_p)
@@ -145,15 +233,13 @@ xy_status_t xy_history_load(const char *path, const char *problem, const char *h
 {
     reading_t r = {.path = path, .problem = problem, .host = host, .on_bad = CHOOSE_WARN};
     char *data;
-    size_t size, from = 0;
-    long before = 0;
+    size_t size;
     xy_status_t st = read_all(path, &data, &size);
 
     if (st != XY_OK)
         return st;
-    if (problem != NULL && size > 0)
-        from = find_recent(data, size, problem, &before);
-    st = parse(data != NULL ? data + from : "", size - from, before, &r, history_p);
+    st = problem != NULL && size > 0 ? read_recent(data, size, &r, history_p)
+                                     : parse(data != NULL ? data : "", size, &r, history_p);
     xy_free(data);
     return st;
 }

@@ -111,7 +111,7 @@ static void test_bad_lines(void **state)
         "1 7 a matmul n=1 columns 1 nan 0",
         "1 7 a matmul n=1 columns 1 inf 0",
         "1 7 a matmul n=1 columns 1 1 -1",
-        "1 7 a mat,mul n=1 columns 1 1 0",
+        "1 7 a mat,mul n=1 columns 1 1 0", /* of another problem: passed over */
     };
     xy_history_t *h;
 
@@ -130,7 +130,7 @@ static void test_bad_lines(void **state)
     h = load("matmul", "a");
     assert_int_equal(h->runs.count, 2);
     assert_int_equal(testing_said_count, 1); /* for all of them */
-    assert_non_null(strstr(testing_said, ":2: no line of a history; 17 such lines are left out"));
+    assert_non_null(strstr(testing_said, ":2: no line of a history; 16 such lines are left out"));
     xy_history_destroy(h);
 }
 
@@ -273,6 +273,92 @@ static void test_clear(void **state)
     assert_int_equal(testing_said_count, 0);
 }
 
+static bool is_there(const char *name)
+{
+    char file[160];
+
+    snprintf(file, sizeof(file), "%s.profiles/%s", path, name);
+    return access(file, F_OK) == 0;
+}
+
+static void put_profile(const char *name)
+{
+    char file[160];
+    FILE *f;
+
+    snprintf(file, sizeof(file), "%s.profiles", path);
+    mkdir(file, 0700);
+    snprintf(file, sizeof(file), "%s.profiles/%s", path, name);
+    f = fopen(file, "w");
+    assert_non_null(f);
+    fclose(f);
+}
+
+/* Profiles of mpiexec --adapt go with the runs of their problem; other files stay. */
+static void test_clear_profiles(void **state)
+{
+    static const char *const names[] = {"x:1@a", "x:1@a.csv", "x:1@b", "x:12@a", "other"};
+    size_t removed;
+    char file[160];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        put_profile(names[i]);
+    assert_int_equal(xy_history_clear(path, "x:1", "a", &removed), XY_OK); /* not mpiexec's */
+    assert_true(is_there("x:1@a"));
+    assert_int_equal(xy_history_clear(path, "mpiexec:x:1", "a", &removed), XY_OK);
+    assert_true(!is_there("x:1@a") && !is_there("x:1@a.csv"));
+    assert_true(is_there("x:1@b") && is_there("x:12@a") && is_there("other"));
+    assert_int_equal(xy_history_clear(path, "mpiexec:x:12", NULL, &removed), XY_OK);
+    assert_true(!is_there("x:12@a") && is_there("x:1@b"));
+    assert_int_equal(xy_history_clear(path, NULL, NULL, &removed), XY_OK);
+    assert_true(!is_there("x:1@b") && is_there("other"));
+    snprintf(file, sizeof(file), "%s.profiles/other", path);
+    unlink(file);
+    put_profile("x:1@b");
+    assert_int_equal(xy_history_clear(path, NULL, NULL, &removed), XY_OK);
+    snprintf(file, sizeof(file), "%s.profiles", path);
+    assert_int_not_equal(access(file, F_OK), 0); /* it is gone with the last one */
+}
+
+/* The runs of one problem on one host are the last of those that the whole file has. */
+static void test_recent(void **state)
+{
+    static const char *const problems[] = {"a", "aa", "b"}, *const hosts[] = {"h", "a"};
+    xy_history_t *all, *some;
+    uint64_t random = 7;
+
+    (void)state;
+    for (int i = 0; i < 2500; i++) {
+        char line[80];
+
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+        snprintf(line, sizeof(line), "1 %d %s %s n=%d a 1 1 0\n", i, hosts[random >> 40 & 1],
+                 problems[(random >> 50) % 3], i % 9);
+        put(line);
+    }
+    all = load(NULL, NULL);
+    assert_int_equal(all->runs.count, 2500);
+    for (int p = 0; p < 3; p++)
+        for (int h = 0; h < 2; h++) {
+            size_t at;
+
+            some = load(problems[p], hosts[h]);
+            assert_int_equal(some->runs.count, XY_HISTORY_RECENT);
+            at = some->runs.count;
+            for (size_t i = all->runs.count; i-- > 0 && at > 0;) {
+                const xy_run_t *run = &XY_VEC_AT(&all->runs, xy_run_t, i);
+
+                if (strcmp(run->instance.problem, problems[p]) == 0 &&
+                    strcmp(run->instance.host, hosts[h]) == 0)
+                    assert_true(choose_line_equal(run, &XY_VEC_AT(&some->runs, xy_run_t, --at)));
+            }
+            assert_int_equal(at, 0);
+            xy_history_destroy(some);
+        }
+    xy_history_destroy(all);
+}
+
 static void test_memory(void **state)
 {
     xy_run_t run = make_run("matmul", "a", 7);
@@ -304,6 +390,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_old_half_goes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_import_once, setup, teardown),
         cmocka_unit_test_setup_teardown(test_clear, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_clear_profiles, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_recent, setup, teardown),
         cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
     };
 

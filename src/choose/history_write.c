@@ -245,6 +245,8 @@ xy_status_t xy_history_clear(const char *path, const char *problem, const char *
     if (st != XY_OK)
         return st;
     st = clear_locked(path, problem, host, removed_p);
+    if (st == XY_OK)
+        st = choose_profiles_clear(path, problem, host);
     choose_unlock(lock);
     return st;
 }

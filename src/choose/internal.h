@@ -24,6 +24,8 @@ bool choose_line_parse(const char *line, size_t length, xy_arena_t *words, xy_ru
                        xy_status_t *status_p);
 /* Append it with its end; false: it cannot be written. */
 bool choose_line_format(const xy_run_t *run, xy_text_t *text);
+/* Remove the profiles of a problem on a host (NULL: of all) that are beside the history. */
+xy_status_t choose_profiles_clear(const char *path, const char *problem, const char *host);
 /* Whether two runs are written the same. */
 bool choose_line_equal(const xy_run_t *a, const xy_run_t *b);
 
