@@ -5,12 +5,14 @@
  *   cc -O2 choice_tasks.c $(pkg-config --cflags --libs xylem) -lm -o choice_tasks
  *   ./choice_tasks                    a table: the choice for each number of GPUs and memory
  *   ./choice_tasks 32 8               of 32 blocks and 8 sweeps
+ *   ./choice_tasks 40 77 3 96 384     ... on 1 to 3 GPUs, with 96 and 384 MiB
  *
  * A domain of blocks of 8 MiB in a row, of which each is computed from itself and its two
  * neighbours, from one copy to the other, sweep after sweep. What each policy takes is simulated
- * with tasks of a millisecond, and xylem_choose() takes the least. How good that was is told by
- * tasks that really take up to a quarter more or less: all policies with these, and what each would
- * have lost as the only one.
+ * with tasks of a millisecond, and xylem_choose() takes the least. Once a policy keeps all GPUs
+ * busy to the end, nearly, no other can be better, and none is simulated. How good that was is told
+ * by tasks that really take up to a quarter more or less: all policies with these, and what each
+ * would have lost as the only one.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,14 +20,18 @@
 #include <time.h>
 #include <xylem.h>
 
-enum { POLICIES = 5, MIB = 1 << 20, BLOCK = 8 };
+enum { POLICIES = 5, MIB = 1 << 20, BLOCK = 8, MEMORIES = 5 };
 
-static const char *const policies[POLICIES] = {"eager", "dmdar", "darts", "closure", "relay"};
+#define NEARLY 1.005
+
+/* The most promising ones first. */
+static const char *const policies[POLICIES] = {"closure", "relay", "darts", "dmdar", "eager"};
 
 /* One configuration: the arg of the functions that predict. */
 typedef struct {
     xylem_tasks *model, *real; /* all tasks take the same; each takes something else */
     xylem_run_options options;
+    double ideal, least; /* all GPUs are busy all the time; what was predicted so far */
 } configuration_t;
 
 /* ---- The stencil ---- */
@@ -80,9 +86,14 @@ static double makespan(xylem_tasks *t, xylem_run_options options, int policy)
 
 static double predict(void *arg, int policy)
 {
-    const configuration_t *c = arg;
+    configuration_t *c = arg;
+    double seconds;
 
-    return makespan(c->model, c->options, policy);
+    if (c->least <= NEARLY * c->ideal)
+        return INFINITY;
+    seconds = makespan(c->model, c->options, policy);
+    c->least = fmin(c->least, seconds);
+    return seconds;
 }
 static double predict_0(void *arg)
 {
@@ -167,18 +178,23 @@ static void judge(study_t *s, configuration_t *c)
 
 int main(int argc, char **argv)
 {
-    static const int memories[] = {64, 128, 256, 512, 1024};
+    int memories[MEMORIES] = {64, 128, 256, 512, 1024}, count = MEMORIES;
     int blocks = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 64;
     int sweeps = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 100;
+    int most = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 4;
     configuration_t c = {.model = make_stencil(blocks, sweeps, 0),
                          .real = make_stencil(blocks, sweeps, 0.25)};
     study_t s = {0};
 
+    for (count = argc > 4 ? 0 : count; count + 4 < argc && count < MEMORIES; count++)
+        memories[count] = (int)strtol(argv[count + 4], NULL, 10);
     printf("GPUs      memory  chosen                       the best\n");
-    for (int gpus = 1; gpus <= 4; gpus *= 2)
-        for (size_t m = 0; m < sizeof(memories) / sizeof(memories[0]); m++) {
+    for (int gpus = 1; gpus <= most; gpus = argc > 3 ? gpus + 1 : 2 * gpus)
+        for (int m = 0; m < count; m++) {
             c.options =
                 (xylem_run_options){.gpus = gpus, .memory = (unsigned long long)memories[m] * MIB};
+            c.ideal = 1e-3 * blocks * sweeps / gpus;
+            c.least = INFINITY;
             judge(&s, &c);
         }
     printf("%d configurations: the best in %d, within 5 %% in %d, %.2f %% lost\n", s.count, s.right,
