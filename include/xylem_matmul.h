@@ -23,6 +23,9 @@ extern "C" {
 typedef void (*xylem_matmul_kernel)(int m, int n, int k, const double *a, int lda, const double *b,
                                     int ldb, double *c, int ldc, void *arg);
 
+/* The seconds that it takes on that rank for blocks of this size. Called on rank 0 only. */
+typedef double (*xylem_matmul_kernel_seconds)(int m, int n, int k, int rank, void *arg);
+
 /* Fields that are 0 or NULL mean what is said; all ranks pass the same. */
 typedef struct {
     const char *algorithm;     /* "columns", "cartesian", "fox", "summa", "strassen-cannon"; NULL:
@@ -43,6 +46,8 @@ typedef struct {
                      take longer waits for later calls, and until then "cartesian"
                      is used; 0: 0.01; INFINITY: predict always */
     int learns;   /* not 0: store the time of the run for later choices */
+    xylem_matmul_kernel_seconds seconds; /* what the kernel takes, for predictions, with `arg`;
+                                            NULL: what `speeds` say, or the calibrated dgemm */
 } xylem_matmul_options;
 
 /* 0, or a number other than 0 on all ranks; then rank 0 says why on standard error: a size below 1,
@@ -62,6 +67,13 @@ double xylem_matmul_seconds(const char *algorithm, int m, int n, int k, int rank
  * said). Calls no MPI. */
 double xylem_matmul_simulated(const char *algorithm, int m, int n, int k, int ranks,
                               const xylem_matmul_options *options);
+
+/* The algorithm that is predicted to be the best: what xylem_matmul() uses where it has time to
+ * predict and knows no earlier runs. Those that are predicted to take about the same are simulated.
+ * *seconds_p (if not NULL): what it takes. NULL: nothing can be predicted, which was said. Calls no
+ * MPI. */
+const char *xylem_matmul_best(int m, int n, int k, int ranks, const xylem_matmul_options *options,
+                              double *seconds_p);
 
 /* The names of all algorithms, ended by NULL. */
 extern const char *const xylem_matmul_algorithms[];

@@ -5,10 +5,11 @@
  *   mpiexec -n P matmul SEED INSTANCES REPETITIONS LEAST MOST
  *
  * Ranks share cores as mpiexec places them, and have different speeds: a rank of speed 1/3 computes
- * each of its products three times. The chooser knows the machine, the speeds (from one product of
- * one rank alone, before) and what adding two elements takes, likewise. All algorithms of an
- * instance run one after the other, in turns. Printed are one line for each of them, with the least
- * time of all turns, and the choice:
+ * each of its products three times. The chooser knows the machine, the speeds, what the kernel
+ * takes for blocks of some widths and depths (from products of a few rows on one rank alone,
+ * before) and what adding two elements takes, likewise. All algorithms of an instance run one after
+ * the other, in turns. Printed are one line for each of them, with the least time of all turns, and
+ * the choice:
  *
  *   n,ranks,algorithm,predicted,measured,chosen
  */
@@ -50,17 +51,85 @@ static void multiply(int m, int n, int k, const double *a, int lda, const double
                 c[i * ldc + j] += a[i * lda + l] * b[l * ldb + j];
 }
 
+typedef struct {
+    int again;            /* that this rank computes each product */
+    double speed;         /* of one that computes it once, flop/s */
+    const double *speeds; /* of all */
+} slow_t;
+
 /* A slow rank does the same again, into memory that does not count. */
 static void kernel(int m, int n, int k, const double *a, int lda, const double *b, int ldb,
                    double *c, int ldc, void *arg)
 {
-    int again = *(const int *)arg;
+    int again = ((const slow_t *)arg)->again;
     double *scratch = again > 0 ? make((size_t)m * (size_t)n) : NULL;
 
     for (int i = 0; i < again; i++)
         multiply(m, n, k, a, lda, b, ldb, scratch, n);
     free(scratch);
     multiply(m, n, k, a, lda, b, ldb, c, ldc);
+}
+
+/* ---- What the kernel takes ----
+ *
+ * By the width of a block, which decides how it is vectorised and aligned, and its depth, which
+ * decides what stays in the cache; rows take the same each. Widths are measured in groups of
+ * RESIDUES neighbours, one group every STRIDE, because odd ones take longer; in between the next
+ * group below and above with the same remainder count. */
+
+enum { RESIDUES = 4, STRIDE = 16, GROUPS = 52, DEPTHS = 6, DEPTH_FIRST = 32, ROWS = 4, TURNS = 3 };
+
+static double per_step[DEPTHS][GROUPS][RESIDUES]; /* seconds of a multiplication and addition */
+
+static double time_block(int width, int depth)
+{
+    double *a = make((size_t)ROWS * (size_t)depth), *b = make((size_t)depth * (size_t)width);
+    double *c = make((size_t)ROWS * (size_t)width), least = INFINITY;
+    slow_t none = {0};
+    int times = 1 + (1 << 15) / (width * depth);
+
+    for (int turn = 0; turn < TURNS; turn++) {
+        double start = MPI_Wtime();
+
+        for (int i = 0; i < times; i++)
+            kernel(ROWS, width, depth, a, depth, b, width, c, width, &none);
+        least = fmin(least, MPI_Wtime() - start);
+    }
+    free(a);
+    free(b);
+    free(c);
+    return least / times / ROWS / width / depth;
+}
+
+static int width_of(int group, int residue)
+{
+    return group * STRIDE + residue > 0 ? group * STRIDE + residue : RESIDUES;
+}
+
+static void measure_kernel(void)
+{
+    for (int d = 0; d < DEPTHS; d++)
+        for (int g = 0; g < GROUPS; g++)
+            for (int r = 0; r < RESIDUES; r++)
+                per_step[d][g][r] = time_block(width_of(g, r), DEPTH_FIRST << d);
+}
+
+static double at_width(int d, int width)
+{
+    int g = width / STRIDE < GROUPS - 2 ? width / STRIDE : GROUPS - 2, r = width % RESIDUES;
+    double t = fmin(1, (double)(width - g * STRIDE) / STRIDE);
+
+    return (1 - t) * per_step[d][g][r] + t * per_step[d][g + 1][r];
+}
+
+static double kernel_seconds(int m, int n, int k, int rank, void *arg)
+{
+    const slow_t *slow = arg;
+    double d = fmin(fmax(log2((double)k / DEPTH_FIRST), 0), DEPTHS - 1);
+    int below = d < DEPTHS - 1 ? (int)d : DEPTHS - 2;
+    double step = (1 - (d - below)) * at_width(below, n) + (d - below) * at_width(below + 1, n);
+
+    return step * m * n * k * slow->speed / slow->speeds[rank];
 }
 
 /* ---- What this core does in a second ---- */
@@ -98,7 +167,8 @@ static core_t measure_core(void)
 /* ---- An instance ---- */
 
 typedef struct {
-    int n, rank, ranks, again;
+    int n, rank, ranks;
+    slow_t slow;
     double *a, *b, *c, *speeds;
 } instance_t;
 
@@ -153,7 +223,8 @@ static void run_instance(const instance_t *x, xylem_matmul_options *o, int repet
 int main(int argc, char **argv)
 {
     instance_t x = {0};
-    xylem_matmul_options o = {.kernel = kernel, .costs = getenv("MATMUL_COSTS")};
+    xylem_matmul_options o = {
+        .kernel = kernel, .seconds = kernel_seconds, .costs = getenv("MATMUL_COSTS")};
     core_t core = {0};
     double least, most;
     int instances, repetitions;
@@ -169,19 +240,22 @@ int main(int argc, char **argv)
     least = atof(argv[4]);
     most = atof(argv[5]);
     x.speeds = make((size_t)x.ranks);
-    if (x.rank == 0)
+    if (x.rank == 0) {
         core = measure_core();
+        measure_kernel();
+    }
     MPI_Bcast(&core, 2, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     o.speeds = x.speeds;
     o.sum = core.sum;
-    o.arg = &x.again;
+    o.arg = &x.slow;
+    x.slow = (slow_t){.speed = core.speed, .speeds = x.speeds};
     for (int i = 0; i < instances; i++) {
         x.n = (int)(least * pow(most / least, uniform()));
         for (int r = 0; r < x.ranks; r++) {
             int again = (int)(4 * uniform());
 
             x.speeds[r] = core.speed / (1 + again);
-            x.again = r == x.rank ? again : x.again;
+            x.slow.again = r == x.rank ? again : x.slow.again;
         }
         if (x.rank == 0) {
             x.a = make((size_t)x.n * (size_t)x.n);

@@ -7,6 +7,7 @@
  * Predictions take at most a small part of the time of all products: for small ones on many ranks
  * they wait until enough has been computed.
  */
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,8 @@ typedef struct {
     uint64_t speeds; /* and the rest of the options: a hash */
     double speed;    /* of the ranks, where none are given */
     double seconds[MATMUL_ALGORITHMS];
+    double took;   /* to predict them, processor time */
+    bool is_final; /* nothing is to be simulated any more */
 } known_t;
 
 typedef struct {
@@ -107,21 +110,29 @@ static uint64_t hash_speeds(const matmul_t *p, const xylem_matmul_options *o)
 {
     uint64_t h = o->speeds != NULL ? hash(1, p->speeds, (size_t)p->ranks * sizeof(*p->speeds)) : 2;
 
-    return hash(h, &p->sum, sizeof(p->sum)) + (o->kernel != NULL);
+    h = hash(h, &p->sum, sizeof(p->sum));
+    h = hash(h, &o->seconds, sizeof(o->seconds));
+    if (o->seconds != NULL)
+        h = hash(h, &o->arg, sizeof(o->arg));
+    return h + (o->kernel != NULL);
 }
 
-static const known_t *find_known(const kept_t *kept, const matmul_t *p,
-                                 const xylem_matmul_options *o)
+static known_t *find_known(kept_t *kept, const matmul_t *p, const xylem_matmul_options *o)
 {
     uint64_t h = hash_speeds(p, o);
 
     if (!kept->is_open || kept->options != hash_place(o, p->ranks))
         return NULL;
-    for (const known_t *k = kept->known; k < kept->known + KEPT; k++)
+    for (known_t *k = kept->known; k < kept->known + KEPT; k++)
         if (k->size.m == p->size.m && k->size.n == p->size.n && k->size.k == p->size.k &&
             k->block == p->block && k->speeds == h)
             return k;
     return NULL;
+}
+
+static double share_of(const xylem_matmul_options *o)
+{
+    return o->share > 0 ? o->share : 0.01;
 }
 
 static double own_seconds(void)
@@ -133,7 +144,7 @@ static double own_seconds(void)
 }
 
 /* NULL: it was said why. */
-static const known_t *predict(kept_t *kept, matmul_t *p, const xylem_matmul_options *o)
+static known_t *predict(kept_t *kept, matmul_t *p, const xylem_matmul_options *o)
 {
     double start = own_seconds();
     const matmul_place_t *place = find_place(kept, o, p->ranks);
@@ -146,8 +157,27 @@ static const known_t *predict(kept_t *kept, matmul_t *p, const xylem_matmul_opti
     matmul_take_model(p, o, place);
     k->speed = p->speeds[0];
     matmul_estimate_all(p, matmul_algorithms, MATMUL_ALGORITHMS, place, k->seconds);
-    kept->spent += own_seconds() - start;
+    k->is_final = !matmul_is_close(place, k->seconds, MATMUL_ALGORITHMS);
+    k->took = own_seconds() - start;
+    kept->spent += k->took;
     return k;
+}
+
+/* Those that are close are simulated once that, too, is a small part of all products: it takes
+ * about TIMES as long as the pass did. */
+static void refine(kept_t *kept, const matmul_t *p, const xylem_matmul_options *o, known_t *k)
+{
+    enum { TIMES = 3 };
+    double start = own_seconds(), least = INFINITY;
+
+    for (int i = 0; i < MATMUL_ALGORITHMS; i++)
+        if (k->seconds[i] > 0)
+            least = fmin(least, k->seconds[i]);
+    if (k->is_final || kept->spent + TIMES * k->took > share_of(o) * (kept->ran + least))
+        return;
+    matmul_refine(p, matmul_algorithms, MATMUL_ALGORITHMS, &kept->place, k->seconds);
+    k->is_final = true;
+    kept->spent += own_seconds() - start;
 }
 
 /* Whether a prediction takes a small part of the products that were computed and of this one, of
@@ -161,7 +191,7 @@ static bool is_worth_it(const kept_t *kept, const matmul_t *p, const xylem_matmu
         speed += p->speeds[i];
     least = 2 * m * n * k / speed + 8 * (m + n) * k * p->per_byte;
     takes = of_message * p->ranks * (k / p->block + 16);
-    return kept->spent + takes <= (o->share > 0 ? o->share : 0.01) * (kept->ran + least);
+    return kept->spent + takes <= share_of(o) * (kept->ran + least);
 }
 
 /* ---- Choosing ---- */
@@ -210,7 +240,7 @@ int matmul_choose(matmul_t *p, const xylem_matmul_options *o, matmul_choice_t **
 {
     kept_t *kept = find_kept();
     matmul_choice_t *q = calloc(1, sizeof(*q));
-    const known_t *known = kept != NULL ? find_known(kept, p, o) : NULL;
+    known_t *known = kept != NULL ? find_known(kept, p, o) : NULL;
 
     *choice_p = q;
     if (kept == NULL || q == NULL) {
@@ -228,6 +258,8 @@ int matmul_choose(matmul_t *p, const xylem_matmul_options *o, matmul_choice_t **
         return -1;
     for (int i = 0; o->speeds == NULL && i < p->ranks; i++)
         p->speeds[i] = known->speed;
+    matmul_take_model(p, o, &kept->place);
+    refine(kept, p, o, known);
     memcpy(q->seconds, known->seconds, sizeof(q->seconds));
     fill(p, q);
     return xylem_choose(&q->problem, &q->choice) == 0 ? q->choice.chosen : -1;

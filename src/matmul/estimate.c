@@ -5,7 +5,8 @@
  * steps say how much, and the rest is in proportion.
  *
  * Where each rank has a node of its own, and all pairs are alike, one pass over all messages is
- * nearly what the simulator says; elsewhere it is simulated.
+ * nearly what the simulator says; elsewhere it is simulated. Algorithms that a pass does not tell
+ * apart are simulated, too.
  */
 #include <math.h>
 
@@ -13,38 +14,46 @@
 
 enum { FEW = 12, MORE = 18, ALL = 20 };
 
+#define CLOSE 0.1 /* a pass is wrong by less than that, as a part */
+#define THIN  0.7 /* a kernel with a model is slower on other blocks by no more than that */
+
 typedef struct {
     double seconds, done, whole;
 } passed_t;
 
 static passed_t pass(const matmul_t *p, const matmul_algorithm_t *algorithm, int steps,
-                     const matmul_place_t *place)
+                     const matmul_place_t *place, bool is_simulated)
 {
     passed_t x = {0};
     matmul_record_t record;
 
     if (matmul_record(p, algorithm, steps, &record))
-        x = (passed_t){place->is_uniform ? matmul_pass(&record, place)
-                                         : matmul_simulate(&record, place),
+        x = (passed_t){is_simulated ? matmul_simulate(&record, place) : matmul_pass(&record, place),
                        record.done, record.whole};
     matmul_record_cleanup(&record);
     return x;
 }
 
-double matmul_estimate(const matmul_t *p, const matmul_algorithm_t *algorithm,
-                       const matmul_place_t *place)
+static double estimate(const matmul_t *p, const matmul_algorithm_t *algorithm,
+                       const matmul_place_t *place, bool is_simulated)
 {
-    passed_t few, more = pass(p, algorithm, MORE, place);
+    passed_t few, more = pass(p, algorithm, MORE, place, is_simulated);
 
     if (more.done >= more.whole || !(more.seconds > 0))
         return more.seconds;
     if (more.whole * MORE <= more.done * ALL)
-        return pass(p, algorithm, 0, place).seconds;
-    few = pass(p, algorithm, FEW, place);
+        return pass(p, algorithm, 0, place, is_simulated).seconds;
+    few = pass(p, algorithm, FEW, place, is_simulated);
     if (!(few.seconds > 0))
         return 0;
     return more.seconds +
            (more.whole - more.done) * (more.seconds - few.seconds) / (more.done - few.done);
+}
+
+double matmul_estimate(const matmul_t *p, const matmul_algorithm_t *algorithm,
+                       const matmul_place_t *place)
+{
+    return estimate(p, algorithm, place, !place->is_uniform);
 }
 
 void matmul_estimate_all(const matmul_t *p, const matmul_algorithm_t *const *algorithms, int count,
@@ -59,11 +68,64 @@ void matmul_estimate_all(const matmul_t *p, const matmul_algorithm_t *const *alg
         if (p->ranks < a->least)
             continue;
         if (a->bound != NULL)
-            seconds[i] = a->bound(p, place);
+            seconds[i] = (p->seconds != NULL ? THIN : 1) * a->bound(p, place);
         /* The bound of one that cannot be the best is enough. */
         if (seconds[i] < least)
             seconds[i] = matmul_estimate(p, a, place);
         if (seconds[i] > 0)
             least = fmin(least, seconds[i]);
+    }
+}
+
+/* ---- Close ones ---- */
+
+static double least_of(const double *seconds, int count)
+{
+    double least = INFINITY;
+
+    for (int i = 0; i < count; i++)
+        if (seconds[i] > 0)
+            least = fmin(least, seconds[i]);
+    return least;
+}
+
+static int count_close(const double *seconds, int count)
+{
+    double least = least_of(seconds, count);
+    int close = 0;
+
+    for (int i = 0; i < count; i++)
+        close += seconds[i] > 0 && seconds[i] <= (1 + CLOSE) * least;
+    return close;
+}
+
+bool matmul_is_close(const matmul_place_t *place, const double *seconds, int count)
+{
+    return place->is_uniform && count_close(seconds, count) > 1;
+}
+
+/* The next of those that are close to the best of what is known now; -1: all were simulated. */
+static int next_close(const double *seconds, const bool *is_simulated, int count)
+{
+    double least = least_of(seconds, count);
+    int next = -1;
+
+    for (int i = 0; i < count; i++)
+        if (seconds[i] > 0 && !is_simulated[i] && seconds[i] <= (1 + CLOSE) * least &&
+            (next < 0 || seconds[i] < seconds[next]))
+            next = i;
+    return next;
+}
+
+void matmul_refine(const matmul_t *p, const matmul_algorithm_t *const *algorithms, int count,
+                   const matmul_place_t *place, double *seconds)
+{
+    bool is_simulated[MATMUL_ALGORITHMS] = {0};
+
+    if (!matmul_is_close(place, seconds, count))
+        return;
+    for (int i; (i = next_close(seconds, is_simulated, count)) >= 0;) {
+        seconds[i] = estimate(p, algorithms[i], place, true);
+        is_simulated[i] = true;
     }
 }

@@ -36,6 +36,7 @@ static matmul_t make(int m, int n, int k, int ranks, const xylem_matmul_options 
                              : o->sum > 0 ? o->sum
                                           : 2e-9,
                       .kernel = o->kernel,
+                      .seconds = o->seconds,
                       .arg = o->arg};
 }
 
@@ -60,6 +61,19 @@ int matmul_find(const char *name)
         if (strcmp(matmul_algorithms[i]->name, name) == 0)
             return i;
     return -1;
+}
+
+static bool is_size(const matmul_size_t *s)
+{
+    bool is_small = (long long)s->m * s->n <= INT_MAX && (long long)s->m * s->k <= INT_MAX &&
+                    (long long)s->k * s->n <= INT_MAX;
+
+    if (s->m < 1 || s->n < 1 || s->k < 1)
+        fprintf(stderr, "xylem_matmul: %d x %d x %d: sizes are 1 or more\n", s->m, s->n, s->k);
+    else if (!is_small)
+        fprintf(stderr, "xylem_matmul: %d x %d x %d: a matrix has at most %d elements\n", s->m,
+                s->n, s->k, INT_MAX);
+    return s->m > 0 && s->n > 0 && s->k > 0 && is_small;
 }
 
 /* ---- Predicting ---- */
@@ -111,20 +125,34 @@ double xylem_matmul_simulated(const char *algorithm, int m, int n, int k, int ra
     return predict(algorithm, &(matmul_size_t){m, n, k}, ranks, options, simulate);
 }
 
-/* ---- What is wrong is said by rank 0 ---- */
-
-static bool is_size(const matmul_size_t *s)
+const char *xylem_matmul_best(int m, int n, int k, int ranks, const xylem_matmul_options *o,
+                              double *seconds_p)
 {
-    bool is_small = (long long)s->m * s->n <= INT_MAX && (long long)s->m * s->k <= INT_MAX &&
-                    (long long)s->k * s->n <= INT_MAX;
+    double seconds[MATMUL_ALGORITHMS] = {0};
+    int best = -1;
+    matmul_place_t place;
+    matmul_t p;
 
-    if (s->m < 1 || s->n < 1 || s->k < 1)
-        fprintf(stderr, "xylem_matmul: %d x %d x %d: sizes are 1 or more\n", s->m, s->n, s->k);
-    else if (!is_small)
-        fprintf(stderr, "xylem_matmul: %d x %d x %d: a matrix has at most %d elements\n", s->m,
-                s->n, s->k, INT_MAX);
-    return s->m > 0 && s->n > 0 && s->k > 0 && is_small;
+    o = o != NULL ? o : &no_options;
+    if (!is_size(&(matmul_size_t){m, n, k}) || ranks < 1)
+        return NULL;
+    p = make(m, n, k, ranks, o);
+    if (p.speeds != NULL && matmul_place_open(o, ranks, &place)) {
+        matmul_take_model(&p, o, &place);
+        matmul_estimate_all(&p, matmul_algorithms, MATMUL_ALGORITHMS, &place, seconds);
+        matmul_refine(&p, matmul_algorithms, MATMUL_ALGORITHMS, &place, seconds);
+        matmul_place_close(&place);
+    }
+    free(p.speeds);
+    for (int i = 0; i < MATMUL_ALGORITHMS; i++)
+        if (seconds[i] > 0 && (best < 0 || seconds[i] < seconds[best]))
+            best = i;
+    if (best >= 0 && seconds_p != NULL)
+        *seconds_p = seconds[best];
+    return best >= 0 ? matmul_algorithms[best]->name : NULL;
 }
+
+/* ---- What is wrong is said by rank 0 ---- */
 
 static bool has_matrices(const matmul_t *p)
 {

@@ -91,6 +91,7 @@ typedef struct {
     double per_byte; /* of messages, seconds: for grids */
     double sum;      /* seconds for two elements */
     xylem_matmul_kernel kernel;
+    xylem_matmul_kernel_seconds seconds; /* of the kernel, or NULL */
     void *arg;
     matmul_record_t *record;        /* NULL: it is computed */
     const xylem_platform *platform; /* record: of which a model of dgemm is used; or NULL */
@@ -186,6 +187,11 @@ double matmul_estimate(const matmul_t *p, const matmul_algorithm_t *algorithm,
 /* All of them, in their order; of those that cannot be the best a bound. 0: it needs more ranks. */
 void matmul_estimate_all(const matmul_t *p, const matmul_algorithm_t *const *algorithms, int count,
                          const matmul_place_t *place, double *seconds);
+/* Those that may be the best after all are simulated, where a pass was all so far. */
+void matmul_refine(const matmul_t *p, const matmul_algorithm_t *const *algorithms, int count,
+                   const matmul_place_t *place, double *seconds);
+/* Whether there are any. */
+bool matmul_is_close(const matmul_place_t *place, const double *seconds, int count);
 
 /* ---- Choosing (choose.c) ---- */
 

@@ -39,6 +39,12 @@ void matmul_copy(const matmul_t *p, const double *from, int from_ld, double *to,
                (size_t)columns * sizeof(double));
 }
 
+/* Elements of a block that lies in one piece, which needs no type of its own; 0: it does not. */
+static int dense(int rows, int columns, int ld)
+{
+    return rows == 1 || columns == ld ? rows * columns : 0;
+}
+
 static MPI_Datatype make_type(int rows, int columns, int ld)
 {
     MPI_Datatype type;
@@ -61,6 +67,10 @@ void matmul_send(const matmul_t *p, const double *from, int rows, int columns, i
             p, &(matmul_op_t){.kind = MATMUL_SEND, .peer = to, .bytes = bytes_of(rows, columns)});
         return;
     }
+    if (dense(rows, columns, ld) > 0) {
+        MPI_Isend(from, dense(rows, columns, ld), MPI_DOUBLE, to, TAG, p->comm, request);
+        return;
+    }
     type = make_type(rows, columns, ld);
     MPI_Isend(from, 1, type, to, TAG, p->comm, request);
     MPI_Type_free(&type);
@@ -76,6 +86,10 @@ void matmul_receive(const matmul_t *p, double *to, int rows, int columns, int ld
         matmul_record_add(
             p,
             &(matmul_op_t){.kind = MATMUL_RECEIVE, .peer = from, .bytes = bytes_of(rows, columns)});
+        return;
+    }
+    if (dense(rows, columns, ld) > 0) {
+        MPI_Recv(to, dense(rows, columns, ld), MPI_DOUBLE, from, TAG, p->comm, MPI_STATUS_IGNORE);
         return;
     }
     type = make_type(rows, columns, ld);
@@ -173,7 +187,9 @@ void matmul_bcast(const matmul_t *p, const matmul_group_t *group, double *block,
 static double multiply_seconds(const matmul_t *p, int m, int n, int k)
 {
     const double sizes[] = {m, n, k};
-    double model = p->platform != NULL ? xylem_platform_kernel(p->platform, "dgemm", sizes, 3) : 0;
+    double model = p->seconds != NULL    ? p->seconds(m, n, k, p->rank, p->arg)
+                   : p->platform != NULL ? xylem_platform_kernel(p->platform, "dgemm", sizes, 3)
+                                         : 0;
 
     return model > 0 ? model : 2.0 * m * n * k / p->speeds[p->rank];
 }
