@@ -15,6 +15,10 @@
 #include "mpi/datatype/op_kernels.h"
 #include "mpi/object/testing.h"
 
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF /* as the kernels are compiled */
+#endif
+
 enum { MOST = 300, MANY = 5 };
 
 /* ---- One element, plainly ---------------------------------------------------------------- */

@@ -28,6 +28,106 @@ static _Thread_local struct {
     void *back[5];
 } capture;
 
+/* enter() jumps to `entry` with the stack pointer at `stack`, as the kernel starts a program, and
+ * returns when come_back() is called there. */
+#if defined(__x86_64__)
+static void jump(void *entry, void *stack)
+{
+    __asm__ volatile("movq %1, %%rsp\n\txorl %%edx, %%edx\n\txorl %%ebp, %%ebp\n\tjmp *%0"
+                     :
+                     : "r"(entry), "r"(stack)
+                     : "memory", "rdx");
+}
+
+static void enter(void *entry, void *stack)
+{
+    if (__builtin_setjmp(capture.back) == 0)
+        jump(entry, stack);
+}
+
+static _Noreturn void come_back(void)
+{
+    __builtin_longjmp(capture.back, 1);
+}
+#elif defined(__aarch64__)
+/* clang has no __builtin_setjmp there. What a call preserves is kept on the stack, whose pointer
+ * goes to *back. */
+__asm__(".pushsection .text\n"
+        ".hidden mpi_capture_jump\n"
+        ".globl mpi_capture_jump\n"
+        ".type mpi_capture_jump, %function\n"
+        "mpi_capture_jump:\n" /* (entry, stack, back) */
+        "    .cfi_startproc\n"
+        "    hint 34\n" /* bti c */
+        "    stp x29, x30, [sp, #-160]!\n"
+        "    .cfi_def_cfa_offset 160\n"
+        "    .cfi_offset x29, -160\n"
+        "    .cfi_offset x30, -152\n"
+        "    stp x19, x20, [sp, #16]\n"
+        "    stp x21, x22, [sp, #32]\n"
+        "    stp x23, x24, [sp, #48]\n"
+        "    stp x25, x26, [sp, #64]\n"
+        "    stp x27, x28, [sp, #80]\n"
+        "    stp d8, d9, [sp, #96]\n"
+        "    stp d10, d11, [sp, #112]\n"
+        "    stp d12, d13, [sp, #128]\n"
+        "    stp d14, d15, [sp, #144]\n"
+        "    mov x9, sp\n"
+        "    str x9, [x2]\n"
+        "    mov sp, x1\n"
+        "    mov x16, x0\n"
+        "    mov x0, #0\n"
+        "    mov x29, #0\n"
+        "    mov x30, #0\n"
+        "    br x16\n"
+        "    .cfi_endproc\n"
+        ".size mpi_capture_jump, . - mpi_capture_jump\n"
+        ".hidden mpi_capture_return\n"
+        ".globl mpi_capture_return\n"
+        ".type mpi_capture_return, %function\n"
+        "mpi_capture_return:\n" /* (back) */
+        "    .cfi_startproc\n"
+        "    hint 34\n"
+        "    mov sp, x0\n"
+        "    ldp x19, x20, [sp, #16]\n"
+        "    ldp x21, x22, [sp, #32]\n"
+        "    ldp x23, x24, [sp, #48]\n"
+        "    ldp x25, x26, [sp, #64]\n"
+        "    ldp x27, x28, [sp, #80]\n"
+        "    ldp d8, d9, [sp, #96]\n"
+        "    ldp d10, d11, [sp, #112]\n"
+        "    ldp d12, d13, [sp, #128]\n"
+        "    ldp d14, d15, [sp, #144]\n"
+        "    ldp x29, x30, [sp], #160\n"
+        "    ret\n"
+        "    .cfi_endproc\n"
+        ".size mpi_capture_return, . - mpi_capture_return\n"
+        ".popsection\n");
+void mpi_capture_jump(void *entry, void *stack, void **back) __attribute__((visibility("hidden")));
+_Noreturn void mpi_capture_return(void *back) __attribute__((visibility("hidden")));
+
+static void enter(void *entry, void *stack)
+{
+    mpi_capture_jump(entry, stack, capture.back);
+}
+
+static _Noreturn void come_back(void)
+{
+    mpi_capture_return(capture.back[0]);
+}
+#else
+static void enter(void *entry, void *stack)
+{
+    (void)entry;
+    (void)stack;
+}
+
+static _Noreturn void come_back(void)
+{
+    abort();
+}
+#endif
+
 XY_INTERPOSE int __libc_start_main(main_fn main, int argc, char **argv, void (*init)(void),
                                    void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
 {
@@ -35,31 +135,12 @@ XY_INTERPOSE int __libc_start_main(main_fn main, int argc, char **argv, void (*i
 
     if (capture.is_capturing) {
         capture.main = main;
-        __builtin_longjmp(capture.back, 1);
+        come_back();
     }
     next = (start_main_fn)dlsym(RTLD_NEXT, "__libc_start_main");
     if (next == NULL)
         abort();
     return next(main, argc, argv, init, fini, rtld_fini, stack_end);
-}
-
-/* Jump to `entry` with the stack pointer at `stack`, as the kernel starts a program. */
-static void enter(void *entry, void *stack)
-{
-#if defined(__x86_64__)
-    __asm__ volatile("movq %1, %%rsp\n\txorl %%edx, %%edx\n\txorl %%ebp, %%ebp\n\tjmp *%0"
-                     :
-                     : "r"(entry), "r"(stack)
-                     : "memory", "rdx");
-#elif defined(__aarch64__)
-    __asm__ volatile("mov sp, %1\n\tmov x0, #0\n\tmov x29, #0\n\tmov x30, #0\n\tbr %0"
-                     :
-                     : "r"(entry), "r"(stack)
-                     : "memory", "x0");
-#else
-    (void)entry;
-    (void)stack;
-#endif
 }
 
 void *mpi_process_capture_main(void *entry)
@@ -77,8 +158,7 @@ void *mpi_process_capture_main(void *entry)
         top[i] = first_words[i];
     capture.main = NULL;
     capture.is_capturing = true;
-    if (__builtin_setjmp(capture.back) == 0)
-        enter(entry, top);
+    enter(entry, top);
     capture.is_capturing = false;
     xy_free(scratch);
     return (void *)capture.main;
