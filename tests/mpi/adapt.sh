@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# mpiexec --adapt by its real command: adapt.sh MPIEXEC PROGRAM
+# mpiexec --adapt by its real command: adapt.sh MPIEXEC PROGRAM LARGE-PROGRAM
 #
 # Virtual runs have exact times: on a machine where another algorithm than the default is the best, a
 # series of runs ends with it, and never takes more than 2 % longer than as many runs by default.
 set -euo pipefail
-mpiexec=$1 program=$2
+mpiexec=$1 program=$2 large=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export XYLEM_HISTORY=$work/history XYLEM_COSTS=$work/costs.xml
@@ -47,6 +47,10 @@ usual=$(seconds "$work/usual")
 virtual --adapt on -v "$program" "${sum[@]}" 2>"$work/out"
 said "adapt: default; no earlier run of this program was stored"
 [ ! -e "$XYLEM_HISTORY" ] || fail "on writes the history"
+
+# What is chosen is said once, also where mpiexec starts itself again.
+virtual --adapt on -v "$large" "${sum[@]}" 2>"$work/out"
+[ "$(grep -c "adapt: default" "$work/out")" = 1 ] || fail "the choice is not said once"
 
 # Learn: the first run is the default and is counted; then what may be better is tried.
 virtual --adapt learn -v "$program" "${sum[@]}" 2>"$work/out"

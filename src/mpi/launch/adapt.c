@@ -213,11 +213,13 @@ static void apply(mpi_launch_values_t *values, mpi_settings_t *settings)
         settings->picks = &all.picks;
 }
 
-static void say_choice(void)
+void mpi_launch_adapt_say(void)
 {
     const mpi_adapt_choice_t *c = &all.choice;
     char expected[32], low[32], high[32], otherwise[32];
 
+    if (!all.is_on)
+        return;
     if (all.counts)
         mpi_launch_say("adapt: default; no earlier run of this program is known, so its calls and "
                        "messages are counted");
@@ -281,8 +283,6 @@ xy_status_t mpi_launch_adapt(const xy_vec_t *parts, int size, mpi_launch_values_
     }
     all.is_on = true;
     apply(adapted, settings);
-    if (adapted->verbose)
-        say_choice();
     all.start = xy_clock_seconds(CLOCK_MONOTONIC);
     return XY_OK;
 }

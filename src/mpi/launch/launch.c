@@ -604,6 +604,8 @@ static xy_status_t run_ranks(launch_t *launch)
         st = split_libraries(launch);
     if (st == XY_OK)
         st = load_programs(launch);
+    if (st == XY_OK && launch->values->verbose)
+        mpi_launch_adapt_say();
     if (st == XY_OK && launch->node != NULL)
         st = mpi_node_open(&launch->net);
     if (st == XY_OK)

@@ -127,6 +127,8 @@ xy_status_t mpi_comm_auto_note(const char *program, int ranks, double work);
  * chosen. A history that cannot be read is said, and nothing is chosen. */
 xy_status_t mpi_launch_adapt(const xy_vec_t *parts, int size, mpi_launch_values_t *adapted,
                              mpi_settings_t *settings);
+/* Say what was chosen, once it is known that mpiexec does not start itself again. */
+void mpi_launch_adapt_say(void);
 /* Is this the run whose calls and messages are counted? */
 bool mpi_launch_adapt_counts(void);
 /* All ranks have ended well: remember what the run took. Nothing to do without --adapt learn. What
