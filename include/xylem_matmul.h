@@ -44,7 +44,8 @@ typedef struct {
                                    or, where nothing is, the simulator's own figures */
     double share; /* of the time of all products so far, for predictions: one that would
                      take longer waits for later calls, and until then "cartesian"
-                     is used; 0: 0.01; INFINITY: predict always */
+                     is used, or "strassen-cannon" between nodes for small blocks; 0: 0.01;
+                     INFINITY: predict always */
     int learns;   /* not 0: store the time of the run for later choices */
     xylem_matmul_kernel_seconds seconds; /* what the kernel takes, for predictions, with `arg`;
                                             NULL: what `speeds` say, or the calibrated dgemm */

@@ -194,6 +194,21 @@ static bool is_worth_it(const kept_t *kept, const matmul_t *p, const xylem_matmu
     return kept->spent + takes <= share_of(o) * (kept->ran + least);
 }
 
+/* Without a prediction: between nodes small blocks are for the algorithm that sends least messages,
+ * where there are ranks for it; else the one that is the best most often. */
+static int guess(const kept_t *kept, const matmul_t *p, const xylem_matmul_options *o)
+{
+    static const double small = 16; /* rows and columns of a rank's block */
+    bool is_network =
+        (kept->is_open && kept->place.is_uniform) || o->latency > 0 || o->bandwidth > 0;
+    double side = cbrt((double)p->size.m * p->size.n * p->size.k);
+    int few = matmul_find("strassen-cannon");
+
+    return is_network && p->ranks >= matmul_algorithms[few]->least && side < small * sqrt(p->ranks)
+               ? few
+               : matmul_find("cartesian");
+}
+
 /* ---- Choosing ---- */
 
 /* The problem that xylem_choose() is asked, with what it points to. */
@@ -252,7 +267,7 @@ int matmul_choose(matmul_t *p, const xylem_matmul_options *o, matmul_choice_t **
     if ((o->machine != NULL || o->costs != NULL) && find_place(kept, o, p->ranks) == NULL)
         return -1;
     if (known == NULL && !is_worth_it(kept, p, o))
-        return matmul_find("cartesian");
+        return guess(kept, p, o);
     known = known != NULL ? known : predict(kept, p, o);
     if (known == NULL)
         return -1;
