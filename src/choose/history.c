@@ -39,6 +39,8 @@ typedef struct {
     size_t bad;
     const char *bad_line; /* the first, where lines are not read in their order */
     long first_bad;       /* its number */
+    const char *key;   /* what stands behind the time of lines that are wanted: "HOST PROBLEM " */
+    size_t key_length; /* ... or, of any host, behind that: " PROBLEM " */
 } reading_t;
 
 static bool is_wanted(const reading_t *r, const xy_run_t *run)
@@ -122,31 +124,29 @@ typedef struct {
 
 typedef enum { OTHER, WANTED, BAD } kind_t;
 
-/* Whether the next word of the line is this one; the line goes on behind it. NULL: any. */
-static bool take_word(const char **at, const char *end, const char *word, bool *is_bad)
+/* What is behind the version and the time of a line, "1 1763284231 "; NULL: it has none. */
+static const char *skip_time(const char *line, const char *end)
 {
-    const char *stop = memchr(*at, ' ', (size_t)(end - *at)), *start = *at;
+    const char *at = line + 2;
 
-    *is_bad |= stop == NULL || stop == start;
-    if (*is_bad)
-        return false;
-    *at = stop + 1;
-    return word == NULL ||
-           ((size_t)(stop - start) == strlen(word) && memcmp(start, word, strlen(word)) == 0);
+    if (end - line < 4 || line[0] != '1' || line[1] != ' ' || *at == ' ')
+        return NULL;
+    while (at < end && *at >= '0' && *at <= '9')
+        at++;
+    return at < end && *at == ' ' ? at + 1 : NULL;
 }
 
-/* By its first four words. A history has lines of many problems, most of which are passed over. */
+/* By its first words. A history has lines of many problems, most of which are passed over. */
 static kind_t kind_of(const reading_t *r, const char *line, size_t length)
 {
-    const char *at = line, *end = line + length;
-    bool is_bad = false, is_wanted = take_word(&at, end, "1", &is_bad);
+    const char *end = line + length, *at = skip_time(line, end);
 
-    is_bad |= !is_wanted || !(take_word(&at, end, NULL, &is_bad));
-    if (!is_bad)
-        is_wanted = take_word(&at, end, r->host, &is_bad);
-    if (!is_bad)
-        is_wanted &= take_word(&at, end, r->problem, &is_bad);
-    return is_bad ? BAD : is_wanted ? WANTED : OTHER;
+    if (at != NULL && r->host == NULL)
+        at = memchr(at, ' ', (size_t)(end - at));
+    if (at == NULL)
+        return BAD;
+    return (size_t)(end - at) > r->key_length && memcmp(at, r->key, r->key_length) == 0 ? WANTED
+                                                                                        : OTHER;
 }
 
 static void note_bad(reading_t *r, const char *line)
@@ -190,12 +190,19 @@ static xy_status_t read_recent(const char *data, size_t size, reading_t *r,
                                xy_history_t **history_p)
 {
     piece_t pieces[XY_HISTORY_RECENT];
-    size_t count = find_recent(data, size, r, pieces);
+    char *key = xy_sprintf("%s %s ", r->host != NULL ? r->host : "", r->problem);
+    size_t count;
     xy_history_t *h = NULL;
-    xy_status_t st = create(&h);
+    xy_status_t st = key != NULL ? create(&h) : xy_fail_memory("reading the history");
 
-    if (st != XY_OK)
+    if (st != XY_OK) {
+        xy_free(key);
         return st;
+    }
+    r->key = key;
+    r->key_length = strlen(key);
+    count = find_recent(data, size, r, pieces);
+    xy_free(key);
     while (count-- > 0 && st == XY_OK) {
         xy_run_t run;
 
