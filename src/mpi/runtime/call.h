@@ -67,7 +67,8 @@ static inline int mpi_leave_any(mpi_rank_t *self, int error)
 
 /* A call that touches nothing but the memory of the calling rank (datatypes, operations). It never
  * parks, so it is not tracked; it is noted because an error names it. Functions that MPI calls, as
- * the program's operations, make such calls: the call around them is noted again after it. */
+ * the program's operations, make such calls: the call around them is noted again after it. The gate
+ * is closed around it all the same: a helper reads and writes the note, for messages of its own. */
 typedef struct {
     const char *name;
     const void *caller;
@@ -82,8 +83,7 @@ static inline mpi_noted_t mpi_enter_local(const char *name, const void *site)
         mpi_enter_any_thread(name, site);
         return outer;
     }
-    if (__builtin_expect(self->gate != NULL, 0))
-        mpi_gate_go_inside_local(self);
+    mpi_go_inside(self);
     outer = (mpi_noted_t){self->call.name, self->call.caller};
     self->call.name = name;
     self->call.caller = site;
@@ -97,8 +97,7 @@ static inline int mpi_leave_local(mpi_noted_t outer, int error)
     if (self) {
         self->call.name = outer.name;
         self->call.caller = outer.caller;
-        if (__builtin_expect(self->gate != NULL, 0))
-            mpi_gate_go_outside_local(self);
+        mpi_go_outside(self);
     }
     return error;
 }

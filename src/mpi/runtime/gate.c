@@ -48,18 +48,6 @@ void mpi_gate_go_outside(mpi_rank_t *self)
         xy_worker_unlock(self->worker->base);
 }
 
-void mpi_gate_go_inside_local(mpi_rank_t *self)
-{
-    if (self->gate->is_shared)
-        mpi_gate_go_inside(self);
-}
-
-void mpi_gate_go_outside_local(mpi_rank_t *self)
-{
-    if (self->gate->is_shared)
-        mpi_gate_go_outside(self);
-}
-
 void mpi_gate_match_pending(mpi_worker_t *worker)
 {
     mpi_gate_t *gate = &worker->gate;

@@ -48,9 +48,6 @@ struct mpi_rank;
 /* mpi_go_inside and mpi_go_outside (rank.h) of ranks with a gate. */
 void mpi_gate_go_inside(struct mpi_rank *self);
 void mpi_gate_go_outside(struct mpi_rank *self);
-/* The same for what only touches memory of the rank: other threads must not, at the same time. */
-void mpi_gate_go_inside_local(struct mpi_rank *self);
-void mpi_gate_go_outside_local(struct mpi_rank *self);
 
 void mpi_gate_await_helper(mpi_gate_t *gate);
 void mpi_gate_match_pending(struct mpi_worker *worker);
