@@ -10,8 +10,9 @@
  * hold.
  *
  * Such a library has nothing to sleep on. The sockets of the tcp transport are the doorbell: who
- * sends rings, but not more often than a sleeper needs, and who sleeps looks again after some
- * milliseconds in any case. They also notice a process that is gone, which the library does not.
+ * sends rings, but not more often than a sleeper needs nor to one that has just been heard of, and
+ * who sleeps looks again after some milliseconds in any case. They also notice a process that is
+ * gone, which the library does not.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -28,8 +29,10 @@ enum {
     PIECE = 256 << 20, /* bytes */
     BELL_EVERY = 256,  /* polls between two looks at the sockets */
     BATCH = 16,        /* messages in one poll */
+    SPARE = 64,        /* buffers of sends that are kept */
 };
 #define BELL_PAUSE    300e-6 /* seconds between two rings for one process */
+#define BELL_AWAKE    50e-6  /* who has sent something so short ago is awake */
 #define AWAKE_SECONDS 10e-3  /* after a message, a sleep is short */
 #define CLOSE_SECONDS 10.0
 
@@ -58,16 +61,20 @@ typedef struct {
     xy_net_t *bell;
     pthread_mutex_t lock; /* of all up to `larges` */
     out_t *outs, **outs_end;
+    out_t *spare; /* buffers for any short message */
+    int spares;
     large_t *larges;
     size_t room;   /* of one posted receive */
     char *buffers; /* [POSTED] of them */
     uint64_t posted[POSTED];
     int *rank_of, *process_of;
-    double *rung; /* [processes] */
+    double *rung;             /* [processes] */
+    _Atomic double *heard_of; /* [processes]: when each has sent something */
     /* Of the thread that polls. */
     int next; /* the oldest of `posted` */
     unsigned polls;
-    int leaving; /* processes that have sent their last message */
+    bool is_burst; /* the last poll has found something */
+    int leaving;   /* processes that have sent their last message */
     bool is_closing;
     bool *is_lost; /* [processes] */
     _Atomic double heard;
@@ -93,10 +100,34 @@ static void ring(mpi_net_t *net, int to)
 {
     double now = net_now();
 
-    if (now - net->rung[to] < BELL_PAUSE)
+    if (now - net->rung[to] < BELL_PAUSE ||
+        now - atomic_load_explicit(&net->heard_of[to], memory_order_relaxed) < BELL_AWAKE)
         return;
     net->rung[to] = now;
     xy_net_send(net->bell, to, "", 0, "", 0);
+}
+
+/* With the lock; NULL: memory ran out. */
+static out_t *out_new(mpi_net_t *net)
+{
+    out_t *o = net->spare;
+
+    if (o == NULL)
+        return xy_malloc(sizeof(*o) + net->room);
+    net->spare = o->next;
+    net->spares--;
+    return o;
+}
+
+static void out_free(mpi_net_t *net, out_t *o)
+{
+    if (net->spares == SPARE) {
+        xy_free(o);
+        return;
+    }
+    o->next = net->spare;
+    net->spare = o;
+    net->spares++;
 }
 
 /* They end in the order of their beginning, more or less. */
@@ -108,7 +139,7 @@ static void reap_sends(mpi_net_t *net)
         net->outs = o->next;
         if (net->outs == NULL)
             net->outs_end = &net->outs;
-        xy_free(o);
+        out_free(net, o);
     }
 }
 
@@ -116,9 +147,12 @@ static void send_short(mpi_net_t *net, int to, bool is_last, const void *head, s
                        const void *data, size_t size)
 {
     short_head_t first = {.is_last = is_last};
-    out_t *o = xy_malloc(sizeof(*o) + sizeof(first) + head_size + size);
+    out_t *o;
 
+    enter(net);
+    o = out_new(net);
     if (o == NULL) {
+        leave(net);
         xy_fail_memory("sending to another process");
         return;
     }
@@ -127,11 +161,10 @@ static void send_short(mpi_net_t *net, int to, bool is_last, const void *head, s
         memcpy(o->bytes + sizeof(first), head, head_size);
     if (size > 0)
         memcpy(o->bytes + sizeof(first) + head_size, data, size);
-    enter(net);
     host_send(net->host, o->bytes, sizeof(first) + head_size + size, net->rank_of[to], TAG_SHORT,
               &o->request);
     if (host_test(net->host, &o->request, NULL)) {
-        xy_free(o);
+        out_free(net, o);
     } else {
         o->next = NULL;
         *net->outs_end = o;
@@ -268,7 +301,11 @@ static bool receive_one(mpi_net_t *net)
     done = reap_larges(net);
     leave(net);
     if (has_come) {
-        atomic_store_explicit(&net->heard, net_now(), memory_order_relaxed);
+        double now = net_now();
+
+        atomic_store_explicit(&net->heard, now, memory_order_relaxed);
+        atomic_store_explicit(&net->heard_of[net->process_of[status.source]], now,
+                              memory_order_relaxed);
         take_short(net, &status);
         enter(net);
         post(net, net->next);
@@ -278,15 +315,18 @@ static bool receive_one(mpi_net_t *net)
     return tell_larges(net, done) || has_come;
 }
 
+/* One that comes alone is handed on before the library looks for another. */
 static bool poll_mpi(xy_net_t *base)
 {
     mpi_net_t *net = (mpi_net_t *)base;
+    int most = net->is_burst ? BATCH : 1;
     bool has_come = false;
 
     if (++net->polls % BELL_EVERY == 0)
         xy_net_poll(net->bell);
-    for (int i = 0; i < BATCH && receive_one(net); i++)
+    for (int i = 0; i < most && receive_one(net); i++)
         has_come = true;
+    net->is_burst = has_come;
     return has_come;
 }
 
@@ -344,6 +384,13 @@ static bool is_there(const xy_net_config_t *config)
 
 static void destroy(mpi_net_t *net)
 {
+    while (net->spare != NULL) {
+        out_t *o = net->spare;
+
+        net->spare = o->next;
+        xy_free(o);
+    }
+    xy_free((void *)(uintptr_t)net->heard_of);
     xy_free(net->buffers);
     xy_free(net->rank_of);
     xy_free(net->process_of);
@@ -366,9 +413,10 @@ static xy_status_t allocate(const xy_net_config_t *config, const host_mpi_t *hos
     net->rank_of = xy_calloc(n, sizeof(int));
     net->process_of = xy_calloc(n, sizeof(int));
     net->rung = xy_calloc(n, sizeof(double));
+    net->heard_of = xy_calloc(n, sizeof(*net->heard_of));
     net->is_lost = xy_calloc(n, sizeof(bool));
     if (net->buffers != NULL && net->rank_of != NULL && net->process_of != NULL &&
-        net->rung != NULL && net->is_lost != NULL)
+        net->rung != NULL && net->heard_of != NULL && net->is_lost != NULL)
         return XY_OK;
     return xy_fail_memory("connecting the processes");
 }
