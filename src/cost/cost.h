@@ -9,6 +9,7 @@
  *   outlier.h   samples that contradict their neighbours
  *   store.h     all of it in one XML file
  *   link.h      the four numbers that choose collective algorithms
+ *   carrier.h   what messages of an installed MPI cost, for jobs that it carries
  *   plot.h      pictures of the models
  *   blas.h      which arguments of BLAS and LAPACK are sizes
  *   lapack.h    whether the solver that fits models is installed
@@ -21,6 +22,7 @@
 #define XY_COST_COST_H
 
 #include "cost/blas.h"
+#include "cost/carrier.h"
 #include "cost/fit.h"
 #include "cost/lapack.h"
 #include "cost/link.h"

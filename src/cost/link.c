@@ -8,8 +8,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-/* The path; NULL: neither HOME nor XDG_CACHE_HOME, or no memory. In silence. */
-static char *find_path(void)
+char *xy_costs_where(void)
 {
     struct utsname name;
     char file[sizeof(name.nodename) + 16];
@@ -23,7 +22,7 @@ static char *find_path(void)
 
 xy_status_t xy_costs_path(char **path_p)
 {
-    char *path = find_path();
+    char *path = xy_costs_where();
 
     const char *home = getenv("HOME");
 
@@ -56,7 +55,7 @@ static bool read_number(FILE *file, const char *name, double *value_p)
 
 bool xy_link_read(xy_link_cost_t *link_p)
 {
-    char *store = find_path();
+    char *store = xy_costs_where();
     char *path = store != NULL ? xy_sprintf("%s.link", store) : NULL;
     FILE *file = path != NULL ? fopen(path, "re") : NULL;
     xy_link_cost_t l = {0};

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cost/carrier.h"
 #include "cost/link.h"
 
 xy_status_t xy_costs_create(const char *machine, const char *hardware, xy_costs_t **costs_p)
@@ -378,8 +379,10 @@ xy_status_t xy_costs_save(xy_costs_t *costs, const char *path)
     char *own;
     xy_status_t st;
 
-    if (path != NULL)
-        return save_to(costs, path);
+    if (path != NULL) {
+        st = save_to(costs, path);
+        return st == XY_OK ? xy_carriers_write(costs, path) : st;
+    }
     st = xy_costs_path(&own);
     if (st != XY_OK)
         return st;
@@ -388,6 +391,8 @@ xy_status_t xy_costs_save(xy_costs_t *costs, const char *path)
         st = save_to(costs, own);
     if (st == XY_OK)
         st = xy_link_write(costs, own);
+    if (st == XY_OK)
+        st = xy_carriers_write(costs, own);
     xy_free(own);
     return st;
 }

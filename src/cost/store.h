@@ -105,6 +105,8 @@ xy_status_t xy_costs_describe(const xy_machine_t *live, char **machine_p, char *
 /* Where the user's own store is: $XYLEM_COSTS, else below $XDG_CACHE_HOME or ~/.cache, by host. The
  * caller frees *path_p. ENOENT: no home. */
 xy_status_t xy_costs_path(char **path_p);
+/* The same in silence; NULL: neither HOME nor XDG_CACHE_HOME is set, or no memory. */
+char *xy_costs_where(void);
 
 /* Read `path` (NULL: the user's own; ENOENT says how to make it). EPARSE with file and line; a file
  * of another version is refused with what to do. */

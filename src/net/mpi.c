@@ -31,6 +31,8 @@ enum {
     BATCH = 16,        /* messages in one poll */
     SPARE = 64,        /* buffers of sends that are kept */
 };
+/* Bytes of a short message, whatever was measured. */
+enum { SHORT_LEAST = 1 << 10, SHORT_MOST = 64 << 10 };
 #define BELL_PAUSE    300e-6 /* seconds between two rings for one process */
 #define BELL_AWAKE    50e-6  /* who has sent something so short ago is awake */
 #define AWAKE_SECONDS 10e-3  /* after a message, a sleep is short */
@@ -400,14 +402,38 @@ static void destroy(mpi_net_t *net)
     xy_free(net);
 }
 
-static xy_status_t allocate(const xy_net_config_t *config, const host_mpi_t *host, mpi_net_t *net)
+/* What was measured of its messages replaces what is stated. */
+static xy_net_config_t use_measured(const xy_net_config_t *config, const host_mpi_t *host,
+                                    size_t *limit_p)
+{
+    xy_net_config_t used = *config;
+
+    *limit_p = host_short_limit(host);
+    for (int i = 0; i < config->measured_count; i++) {
+        const xy_net_measured_t *m = &config->measured[i];
+
+        if (strcmp(m->library, host_name(host)) != 0)
+            continue;
+        used.latency = m->latency;
+        used.bandwidth = m->bandwidth;
+        if (m->eager > 0)
+            *limit_p = (m->eager < SHORT_LEAST  ? SHORT_LEAST
+                        : m->eager > SHORT_MOST ? SHORT_MOST
+                                                : m->eager) -
+                       sizeof(short_head_t);
+    }
+    return used;
+}
+
+static xy_status_t allocate(const xy_net_config_t *config, const host_mpi_t *host, size_t limit,
+                            mpi_net_t *net)
 {
     size_t n = (size_t)config->processes;
 
     net->host = host;
     net->mark = config->mark;
     net->outs_end = &net->outs;
-    net->room = host_short_limit(host) + sizeof(short_head_t);
+    net->room = limit + sizeof(short_head_t);
     pthread_mutex_init(&net->lock, NULL);
     net->buffers = xy_malloc(POSTED * net->room);
     net->rank_of = xy_calloc(n, sizeof(int));
@@ -461,7 +487,9 @@ static xy_status_t open_bell(const xy_net_config_t *config, mpi_net_t *net)
 static xy_status_t open_mpi(const xy_net_config_t *config, xy_net_t **net_p)
 {
     const host_mpi_t *host;
+    xy_net_config_t used;
     mpi_net_t *net;
+    size_t limit;
     xy_status_t st;
 
     if (config->mark != NULL)
@@ -474,8 +502,9 @@ static xy_status_t open_mpi(const xy_net_config_t *config, xy_net_t **net_p)
     net = xy_calloc(1, sizeof(*net));
     if (net == NULL)
         return xy_fail_memory("connecting the processes");
-    st = allocate(config, host, net);
-    net_init(&net->base, &net_mpi, config, host_short_limit(host));
+    used = use_measured(config, host, &limit);
+    st = allocate(config, host, limit, net);
+    net_init(&net->base, &net_mpi, &used, limit);
     if (st == XY_OK)
         st = find_ranks(config, net);
     if (st == XY_OK)

@@ -113,9 +113,14 @@ static void learn_abi(void *library, host_mpi_t *h)
     }
 }
 
-/* Signals are the program's: both libraries and UCX take some when they are loaded. */
-static void keep_signals_free(void)
+/* Signals are the program's: both libraries and UCX take some when they are loaded. Functions that
+ * map memory are the sanitizer's where there is one: UCX, which replaces them, crashes then. */
+static void keep_hands_off(void)
 {
+    if (has_sanitizer()) {
+        setenv("UCX_MEM_EVENTS", "n", 0);
+        setenv("UCX_MEM_MMAP_HOOK_MODE", "none", 0);
+    }
     setenv("UCX_ERROR_SIGNALS", "", 0);
     setenv("UCX_DEBUG_SIGNO", "", 0);
     setenv("OMPI_MCA_opal_signal", "", 0);
@@ -153,7 +158,7 @@ xy_status_t host_open(int processes, const host_mpi_t **host_p)
         return xy_fail(XY_EUNSUPPORTED,
                        "--net mpi: this process was not started by the launcher of an MPI; give "
                        "--launcher mpirun or mpiexec.hydra, or --net tcp");
-    keep_signals_free();
+    keep_hands_off();
     library = open_library();
     if (library == NULL)
         return xy_fail(XY_ENOENT,
@@ -172,6 +177,11 @@ xy_status_t host_open(int processes, const host_mpi_t **host_p)
 int host_rank(const host_mpi_t *host)
 {
     return host->rank;
+}
+
+const char *host_name(const host_mpi_t *host)
+{
+    return host->name;
 }
 
 size_t host_short_limit(const host_mpi_t *host)

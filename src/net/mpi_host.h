@@ -18,7 +18,8 @@ typedef struct {
  * started `processes` of them. Lives to the end of the process. */
 xy_status_t host_open(int processes, const host_mpi_t **host_p);
 int host_rank(const host_mpi_t *host);
-/* The greatest message that it sends without asking the receiver first. */
+const char *host_name(const host_mpi_t *host);
+/* A message that it sends without asking the receiver first, with its usual settings. */
 size_t host_short_limit(const host_mpi_t *host);
 /* Requests are in 64 bits of the caller. */
 void host_send(const host_mpi_t *host, const void *bytes, size_t size, int to, int tag,

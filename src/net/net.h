@@ -45,6 +45,14 @@ typedef struct {
  * frees. All processes call it, in the same order. */
 typedef xy_status_t (*xy_net_exchange_fn)(void *arg, const char *card, char **cards);
 
+/* What was measured of the messages of a library that may carry them. */
+typedef struct {
+    const char *library; /* "Open MPI" or "MPICH" */
+    double latency;      /* seconds */
+    double bandwidth;    /* bytes per second */
+    size_t eager;        /* the largest message that is sent at once; 0: not measured */
+} xy_net_measured_t;
+
 typedef struct {
     int process, processes;
     const char *transport; /* one of xy_net_transports, or "auto" */
@@ -54,8 +62,11 @@ typedef struct {
     xy_net_exchange_fn exchange;
     void *exchange_arg;
     double seconds; /* that opening may take */
-    /* What messages cost, where that was measured; 0: what the transport states. */
+    /* What messages cost, where that was measured; 0: what the transport states. All processes say
+     * the same. */
     double latency, bandwidth;
+    const xy_net_measured_t *measured; /* the same for single libraries */
+    int measured_count;
     /* Called around every call of a library that is not this one's: what stands in front of the C
      * library steps aside in between. NULL: nothing does. */
     void (*mark)(bool is_inside);

@@ -73,3 +73,28 @@ int xy_threads_free_cores(const xy_cores_t *cores, int ranks, const int *core_of
     }
     return count;
 }
+
+xy_status_t xy_threads_place_one(const xy_threads_t *threads, const xy_threads_query_t *query,
+                                 int *core_p)
+{
+    int *thread_of, nearest;
+    xy_status_t st;
+
+    if (threads == &sched_threads_dedicated) {
+        if (query->comm_count == 0)
+            return xy_fail(XY_EUNSUPPORTED, "placement 'dedicated' needs a core without ranks for "
+                                            "the thread, and there is none; run fewer ranks, or "
+                                            "choose 'numa'");
+        nearest = sched_nearest_comm(query, query->core_of[0]);
+        *core_p = nearest >= 0 ? nearest : query->comm[0];
+        return XY_OK;
+    }
+    thread_of = xy_malloc((size_t)query->ranks * sizeof(*thread_of));
+    if (thread_of == NULL)
+        return xy_fail_memory("placing a thread");
+    st = threads->place(query, thread_of);
+    if (st == XY_OK)
+        *core_p = thread_of[0];
+    xy_free(thread_of);
+    return st;
+}

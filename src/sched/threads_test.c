@@ -188,6 +188,51 @@ static void test_smt(void **state)
     assert_non_null(strstr(testing_said, "did you mean 'numa'?"));
 }
 
+static int place_one(node_t *node, const char *name)
+{
+    const xy_threads_t *threads;
+    int core = -1;
+
+    assert_int_equal(xy_threads_find(name, &threads), XY_OK);
+    assert_int_equal(xy_threads_place_one(threads, &node->query, &core), XY_OK);
+    return core;
+}
+
+/* A thread for all ranks, on machines of all sorts: where the first rank's would be, or a free core
+ * as near as there is one. */
+static void test_one(void **state)
+{
+    static const char *const machines[] = {"core:2", "core:8", "numa:2 core:4", "numa:4 core:6"};
+    const xy_threads_t *dedicated;
+    node_t node;
+    int core;
+
+    (void)state;
+    assert_int_equal(xy_threads_find("dedicated", &dedicated), XY_OK);
+    for (size_t m = 0; m < sizeof(machines) / sizeof(*machines); m++)
+        for (int n = 1, cores = n + 1; n < cores; n++) {
+            open_node(&node, machines[m], n % 2 ? "packed" : "scatter_numa", n);
+            cores = node.cores.count;
+            assert_int_equal(place_one(&node, "bind"), node.core_of[0]);
+            assert_int_equal(place(&node, "numa"), XY_OK);
+            assert_int_equal(place_one(&node, "numa"), node.thread_of[0]);
+            core = place_one(&node, "dedicated");
+            for (int r = 0; r < n; r++)
+                assert_int_not_equal(core, node.core_of[r]);
+            for (int c = 0; c < node.query.comm_count; c++)
+                if (node.cores.numa[node.comm[c]] == node.cores.numa[node.core_of[0]])
+                    assert_int_equal(node.cores.numa[core], node.cores.numa[node.core_of[0]]);
+            node.query.pus = 2;
+            assert_int_equal(place_one(&node, "smt"), node.core_of[0]);
+            close_node(&node);
+        }
+    open_node(&node, "core:4", "packed", 4);
+    testing_listen();
+    assert_int_equal(xy_threads_place_one(dedicated, &node.query, &core), XY_EUNSUPPORTED);
+    assert_non_null(strstr(testing_said, "run fewer ranks"));
+    close_node(&node);
+}
+
 static void test_free_cores_limited(void **state)
 {
     node_t node;
@@ -208,9 +253,13 @@ static void test_free_cores_limited(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples),           cmocka_unit_test(test_only_free_cores),
-        cmocka_unit_test(test_numa_is_near),       cmocka_unit_test(test_dedicated),
-        cmocka_unit_test(test_odd_even_formula),   cmocka_unit_test(test_smt),
+        cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_only_free_cores),
+        cmocka_unit_test(test_numa_is_near),
+        cmocka_unit_test(test_dedicated),
+        cmocka_unit_test(test_odd_even_formula),
+        cmocka_unit_test(test_smt),
+        cmocka_unit_test(test_one),
         cmocka_unit_test(test_free_cores_limited),
     };
 

@@ -7,6 +7,7 @@
 #include "mpi/launch/head.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -200,6 +201,21 @@ static void take_exit(int process, const xy_frame_t *frame)
         end_job((int)code, false);
 }
 
+/* What the user's calibration says about libraries that may carry messages. */
+static void add_measured(xy_text_t *text)
+{
+    xy_carrier_cost_t list[XY_CARRIERS_MAX];
+    int count = xy_carriers_read(!head.base.is_local, list);
+
+    node_field_add_number(text, count);
+    for (int i = 0; i < count; i++) {
+        node_field_add(text, list[i].name);
+        node_field_add_number(text, (long)fmax(1, fmin(list[i].latency * 1e9, 1e15)));
+        node_field_add_number(text, (long)fmax(1, fmin(list[i].bandwidth, 1e15)));
+        node_field_add_number(text, (long)fmin(list[i].eager, 1e15));
+    }
+}
+
 static void make_job(int process, xy_text_t *text)
 {
     const head_t *h = &head.base;
@@ -213,6 +229,7 @@ static void make_job(int process, xy_text_t *text)
     node_field_add_number(text, h->is_local);
     node_field_add_number(text, h->is_input_sent);
     node_field_add(text, h->processes[process].cores != NULL ? h->processes[process].cores : "");
+    add_measured(text);
     for (int i = 0; i < h->count; i++) {
         node_field_add(text, h->processes[i].host);
         node_field_add_number(text, h->processes[i].ranks);

@@ -297,6 +297,7 @@ static xy_status_t make_job(launch_t *launch)
         .in_virtual_time = launch->in_virtual_time,
         .worker_of = launch->placement.worker_of,
         .net = launch->net,
+        .network_cpu = launch->placement.network_cpu >= 0 ? &launch->placement.network_cpu : NULL,
         .cpus = launch->placement.cpus,
         .node = {launch->placement.numas, launch->placement.numa_cores,
                  launch->placement.node_core_of},
@@ -379,6 +380,23 @@ static xy_status_t make_ranks(launch_t *launch)
     return st;
 }
 
+/* What carries messages to other processes, and where its thread runs. */
+static void say_network(const launch_t *launch)
+{
+    const char *name = xy_net_name(launch->net), *host = launch->node->hosts[launch->node->process];
+    int cpu = launch->placement.network_cpu, process = launch->node->process;
+    size_t limit = xy_net_short_limit(launch->net);
+
+    if (cpu >= 0)
+        mpi_launch_say("process %d on %s: messages go over %s, up to %zu bytes at once; its thread "
+                       "runs on core %d (%s)",
+                       process, host, name, limit, cpu, launch->values->net_place);
+    else
+        mpi_launch_say("process %d on %s: messages go over %s, up to %zu bytes at once; its thread "
+                       "runs on any core",
+                       process, host, name, limit);
+}
+
 static void say_placement(const launch_t *launch)
 {
     const virtual_config_t *v = launch->in_virtual_time;
@@ -397,6 +415,8 @@ static void say_placement(const launch_t *launch)
         else if (launch->node == NULL)
             mpi_launch_say("rank %d runs '%s' on core %d", r, launch->processes[r].program->path,
                            launch->placement.cpus[launch->placement.worker_of[r]]);
+    if (launch->node != NULL)
+        say_network(launch);
     for (size_t i = 0; i < launch->parts.count; i++)
         if (part_at(launch, i)->count_here > 0 &&
             launch->size > launch->placement.workers - launch->placement.comm_workers)
@@ -480,6 +500,8 @@ static xy_status_t place_ranks(launch_t *launch)
     st = mpi_placement_make(&values, &launch->settings, ranks,
                             launch->node != NULL ? launch->node->slots : NULL,
                             part_at(launch, 0)->path, &launch->placement);
+    if (st == XY_OK && launch->node != NULL)
+        st = mpi_placement_network(&values, ranks, &launch->placement);
     if (st == XY_OK && launch->node == NULL)
         return mpi_gpu_bind(launch->values, &launch->placement, ranks);
     if (st == XY_OK && (launch->values->gpu_bind != NULL || launch->values->gpus_per_rank > 0))

@@ -85,6 +85,7 @@ typedef struct {
     int *node_core_of;     /* [workers]: see mpi_node_t */
     int numas, numa_cores;
     cpu_set_t *rank_set; /* [workers] for the threads of ranks */
+    int network_cpu;     /* of the thread that drives the network; -1: any */
     int threads;         /* for OpenMP */
 } mpi_placement_t;
 
@@ -112,6 +113,8 @@ xy_status_t mpi_placement_gain(const xy_matrix_t *m, const xy_cores_t *cores,
  * the placement needs (reported). */
 xy_status_t mpi_placement_threads(const mpi_launch_values_t *values, const mpi_settings_t *settings,
                                   int ranks, mpi_placement_t *p);
+/* The PU of the thread that drives the network, for a process of a job that has several. */
+xy_status_t mpi_placement_network(const mpi_launch_values_t *values, int ranks, mpi_placement_t *p);
 /* How many cores may be used. */
 xy_status_t mpi_placement_cores(const mpi_launch_values_t *values, xy_cores_t *cores);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -146,6 +147,28 @@ static bool read_blocks(node_fields_t *fields, mpi_node_job_t *job)
     return job->hosts != NULL;
 }
 
+static bool read_measured(node_fields_t *fields, mpi_node_job_t *job)
+{
+    long count, latency, bandwidth, eager;
+
+    if (!node_field_number(fields, 0, XY_CARRIERS_MAX, &count))
+        return false;
+    for (int i = 0; i < count; i++) {
+        const char *name = node_field(fields);
+
+        if (name == NULL || !node_field_number(fields, 1, LONG_MAX, &latency) ||
+            !node_field_number(fields, 1, LONG_MAX, &bandwidth) ||
+            !node_field_number(fields, 0, LONG_MAX, &eager))
+            return false;
+        job->measured[i] = (xy_net_measured_t){.library = name,
+                                               .latency = (double)latency * 1e-9,
+                                               .bandwidth = (double)bandwidth,
+                                               .eager = (size_t)eager};
+    }
+    job->measured_count = (int)count;
+    return true;
+}
+
 /* Which ranks are its own: a block, or those that were placed here. */
 static bool read_own(node_fields_t *fields, mpi_node_job_t *job)
 {
@@ -197,7 +220,8 @@ static bool read_job(const xy_frame_t *frame, mpi_node_job_t *job)
     job->is_local = is_local != 0;
     job->has_launcher = has_input != 0;
     job->cores = node_field(&fields);
-    if (job->cores == NULL || !read_blocks(&fields, job) || !read_own(&fields, job))
+    if (job->cores == NULL || !read_measured(&fields, job) || !read_blocks(&fields, job) ||
+        !read_own(&fields, job))
         return false;
     job->has_input = job->has_launcher && job->count > 0 && job->own[0] == 0;
     if (job->cores[0] == '\0')
@@ -439,6 +463,8 @@ xy_status_t mpi_node_open(xy_net_t **net_p)
                               .is_local = node.job.is_local,
                               .exchange = exchange,
                               .mark = step_aside,
+                              .measured = node.job.measured,
+                              .measured_count = node.job.measured_count,
                               .seconds = OPEN_SECONDS};
     xy_status_t st;
     int code;

@@ -14,6 +14,7 @@
 #ifndef XY_MPI_LAUNCH_NODE_H
 #define XY_MPI_LAUNCH_NODE_H
 
+#include "cost/cost.h"
 #include "mpi/launch/hosts.h"
 #include "mpi/launch/launch.h"
 #include "net/net.h"
@@ -25,7 +26,9 @@
 /* Fields are texts, each with its NUL; numbers are decimal. */
 typedef enum {
     NODE_HELLO = 1, /* version, processor, host, cores, own address */
-    NODE_JOB,       /* process, processes, transport, secret, is local, has a launcher, cores,
+    NODE_JOB,       /* process, processes, transport, secret, is local, has a launcher, cores, what
+                       was measured of libraries that may carry messages: how many, and of each
+                       name, latency (ns), bandwidth (bytes/s), eager limit;
                        then of each process
                        its host and the number of its ranks; where ranks are placed by a matrix,
                        of each rank its process and its slot there */
@@ -74,6 +77,8 @@ typedef struct {
     const char **hosts; /* [processes] */
     const char *transport;
     const char *cores; /* a list for --cores, or NULL */
+    xy_net_measured_t measured[XY_CARRIERS_MAX];
+    int measured_count;
     uint8_t secret[XY_SECRET_BYTES];
     bool is_local;
     bool has_launcher; /* that has started it */

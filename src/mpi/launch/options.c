@@ -9,6 +9,7 @@
 
 #define AT(field) .offset = offsetof(mpi_launch_values_t, field)
 
+static const char *const net_place_names[] = {"any", "bind", "smt", "numa", "dedicated", NULL};
 static const char *const progress_names[] = {"tasks", "threads", "none", NULL};
 static const char *const on_off[] = {"on", "off", NULL};
 static const char *const adapt_names[] = {"on", "off", "learn", NULL};
@@ -217,6 +218,12 @@ const xy_option_t mpi_launch_options[] = {
     {"net", 0, XY_OPT_STRING, "TRANSPORT", AT(net), .env = "XYLEM_NET", .preset = "auto",
      .table = XY_TABLE(xy_net_transports),
      .help = "how processes of a job reach each other (default: the first that works here)"},
+    {"net-place", 0, XY_OPT_CHOICE, "PLACE", AT(net_place), .env = "XYLEM_NET_PLACE",
+     .preset = "any", .choices = net_place_names,
+     .help = "where the thread of a process runs that drives the network while ranks compute: on "
+             "any core, on the core of its first rank (bind), on the sibling hardware thread of "
+             "that core (smt), on the nearest core without ranks of the same NUMA node (numa), on "
+             "a core without ranks or not at all (dedicated)"},
     {"heartbeat", 0, XY_OPT_SECONDS, "SECONDS", AT(heartbeat), .env = "XYLEM_HEARTBEAT",
      .preset = "30s",
      .help = "end a job of several processes when one has not answered for this time; 0: never, "

@@ -19,6 +19,7 @@ typedef struct {
     const char *launcher;
     long processes;  /* on this machine; 0: ranks run in this one */
     const char *net; /* the transport between processes */
+    const char *net_place;
     double heartbeat, start_timeout;
     bool prepend_rank, tag_output;
     bool quiet, verbose, version;

@@ -326,6 +326,7 @@ xy_status_t mpi_placement_make(const mpi_launch_values_t *values, const mpi_sett
     xy_status_t st;
 
     memset(p, 0, sizeof(*p));
+    p->network_cpu = -1;
     st = mpi_placement_cores(values, &all);
     if (st != XY_OK)
         return st;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where progress threads live: their cores, and workers for those that have none yet. */
+/* Where progress threads live: their cores, and workers for those that have none yet; and where the
+ * thread of the network does. */
+#include <string.h>
+
 #include "machine/machine.h"
 #include "mpi/launch/launch.h"
 #include "sched/sched.h"
@@ -135,6 +138,71 @@ xy_status_t mpi_placement_threads(const mpi_launch_values_t *values, const mpi_s
     st = mpi_placement_cores(values, &cores);
     if (st == XY_OK) {
         st = make_tables(settings, &cores, ranks, &allowed, p);
+        xy_cores_cleanup(&cores);
+    }
+    xy_bitset_cleanup(&allowed);
+    return st;
+}
+
+/* The cores that no worker is on, growing. */
+static int list_free(const mpi_placement_t *p, const xy_cores_t *cores, int *list)
+{
+    int count = 0;
+
+    for (int c = 0; c < cores->count; c++) {
+        bool is_free = true;
+
+        for (int w = 0; w < p->workers; w++)
+            is_free = is_free && p->cpus[w] != cores->cpu[c];
+        if (is_free)
+            list[count++] = c;
+    }
+    return count;
+}
+
+static xy_status_t place_network(const xy_threads_t *threads, const xy_cores_t *cores, int ranks,
+                                 const xy_bitset_t *allowed, mpi_placement_t *p)
+{
+    xy_threads_query_t query = {.cores = cores, .ranks = ranks};
+    int *core_of = xy_malloc((size_t)ranks * sizeof(*core_of)), core;
+    int *comm = xy_malloc((size_t)cores->count * sizeof(*comm));
+    xy_status_t st = core_of != NULL && comm != NULL ? XY_OK : xy_fail_memory("placing a thread");
+
+    for (int r = 0; r < ranks && st == XY_OK; r++)
+        core_of[r] = core_index(cores, p->cpus[p->worker_of[r]]);
+    if (st == XY_OK) {
+        query.core_of = core_of;
+        query.comm = comm;
+        query.comm_count = list_free(p, cores, comm);
+        query.pus = xy_sysfs_sibling(XY_SYSFS, p->cpus[p->worker_of[0]], allowed) < 0 ? 1 : 2;
+        st = xy_threads_place_one(threads, &query, &core);
+    }
+    if (st == XY_OK)
+        p->network_cpu = threads->on_sibling ? xy_sysfs_sibling(XY_SYSFS, cores->cpu[core], allowed)
+                                             : cores->cpu[core];
+    xy_free(core_of);
+    xy_free(comm);
+    return st;
+}
+
+xy_status_t mpi_placement_network(const mpi_launch_values_t *values, int ranks, mpi_placement_t *p)
+{
+    const xy_threads_t *threads;
+    xy_cores_t cores;
+    xy_bitset_t allowed;
+    xy_status_t st;
+
+    p->network_cpu = -1;
+    if (strcmp(values->net_place, "any") == 0)
+        return XY_OK;
+    st = xy_threads_find(values->net_place, &threads);
+    if (st == XY_OK)
+        st = xy_sysfs_allowed(&allowed);
+    if (st != XY_OK)
+        return st;
+    st = mpi_placement_cores(values, &cores);
+    if (st == XY_OK) {
+        st = place_network(threads, &cores, ranks, &allowed, p);
         xy_cores_cleanup(&cores);
     }
     xy_bitset_cleanup(&allowed);

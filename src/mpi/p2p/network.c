@@ -13,6 +13,7 @@
  * what needs several messages, such as a large message or a collective, goes on meanwhile.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -431,15 +432,28 @@ static void *drive(void *arg)
 }
 
 /* Signals are for the ranks. */
-static int start_thread(void)
+static int start_thread(const mpi_job_t *job)
 {
     sigset_t all, before;
-    int code;
+    pthread_attr_t attributes;
+    cpu_set_t cpu;
+    int code = pthread_attr_init(&attributes);
 
+    if (code != 0)
+        return code;
+    CPU_ZERO(&cpu);
+    if (job->network_cpu != NULL) {
+        CPU_SET((size_t)*job->network_cpu, &cpu);
+        code = pthread_attr_setaffinity_np(&attributes, sizeof(cpu), &cpu);
+    }
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    code = pthread_create(&network.thread, NULL, drive, NULL);
+    if (code == 0)
+        code = pthread_create(&network.thread, &attributes, drive, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    if (code == 0)
+        pthread_setname_np(network.thread, "xylem-net"); /* for tools that show threads */
     return code;
 }
 
@@ -452,7 +466,7 @@ xy_status_t mpi_network_begin(mpi_job_t *job)
     mpi_caller_set_remote(describe);
     xy_net_listen(job->net, &events, NULL);
     xy_pool_outside_add(job->pool, 1); /* what comes from there may wake any rank */
-    code = start_thread();
+    code = start_thread(job);
     if (code != 0)
         return xy_fail_errno(code, "a thread for the network", "start");
     network.is_running = true;

@@ -159,6 +159,7 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
     job->process_of = c->process_of;
     job->hosts = c->hosts;
     job->net = c->net;
+    job->network_cpu = c->network_cpu;
     job->workers = c->workers;
     job->comm_workers = c->comm_workers;
     job->yield_on_start = c->yield_on_start;

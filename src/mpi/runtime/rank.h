@@ -177,6 +177,7 @@ struct mpi_job {
     const int *process_of;    /* [size]; NULL: one process. Lives as long as the job */
     const char *const *hosts; /* [processes]: where they run, for reports; NULL: not known */
     xy_net_t *net;            /* to the others; NULL: there are none */
+    const int *network_cpu;   /* the PU of the thread that drives it; NULL: any */
     mpi_worker_t *worker;
     struct mpi_ring *rings; /* [workers * workers], from * workers + to */
     xy_pool_t *pool;
@@ -249,6 +250,7 @@ typedef struct {
     const int *process_of;    /* [size]; kept, not copied */
     const char *const *hosts; /* [processes], or NULL; kept, not copied */
     xy_net_t *net;            /* open; kept */
+    const int *network_cpu;   /* the PU of the thread that drives it, kept; NULL: any */
     const int *cpus;          /* [workers], or NULL; kept, not copied */
     mpi_node_t node;          /* the array is kept, not copied */
     const char *imagined;     /* for reordering: the text of a machine, or NULL */
