@@ -50,8 +50,8 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
 
 static void build(coll_build_t *b)
 {
-    coll_stage_t gather = {gather_of(b->q), NULL, coll_stage_input, row, NULL};
-    coll_stage_t bcast = {bcast_of(b->q), NULL, NULL, row, NULL};
+    coll_stage_t gather = {.q = gather_of(b->q), .send = coll_stage_input, .receive = row};
+    coll_stage_t bcast = {.q = bcast_of(b->q), .receive = row};
 
     coll_stage(b, &gather, &coll_gather_linear);
     coll_stage(b, &bcast, NULL);

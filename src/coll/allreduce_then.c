@@ -20,10 +20,11 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
 static void build(coll_build_t *b)
 {
     const xy_coll_request_t *q = b->q;
-    coll_stage_t reduce = {coll_stage_request(q, XY_COLL_REDUCE, q->count, q->element), NULL,
-                           coll_stage_input, coll_stage_result, NULL};
-    coll_stage_t bcast = {coll_stage_request(q, XY_COLL_BCAST, q->count, q->element), NULL, NULL,
-                          coll_stage_result, NULL};
+    coll_stage_t reduce = {.q = coll_stage_request(q, XY_COLL_REDUCE, q->count, q->element),
+                           .send = coll_stage_input,
+                           .receive = coll_stage_result};
+    coll_stage_t bcast = {.q = coll_stage_request(q, XY_COLL_BCAST, q->count, q->element),
+                          .receive = coll_stage_result};
 
     coll_stage(b, &reduce, NULL);
     coll_stage(b, &bcast, NULL);

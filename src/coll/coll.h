@@ -106,6 +106,9 @@ struct xy_coll_request {
     /* [procs]: the node of each rank; they are numbered from 0 in the order of their first ranks.
      * NULL: each rank has its own. */
     const int *nodes;
+    /* What a message between nodes costs, by which algorithms of several levels choose what their
+     * leaders do; NULL: the same as inside. */
+    const xy_coll_link_t *between;
     /* Direct: [procs]: the group of each rank, those that share its core, numbered likewise. What
      * is built is then what the runtime does with several ranks to a part. NULL: each rank is one.
      */

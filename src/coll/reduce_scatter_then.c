@@ -31,8 +31,10 @@ static xy_coll_request_t scatter_of(const xy_coll_request_t *q)
 
 static void build_of(coll_build_t *b, bool is_fixed)
 {
-    coll_stage_t reduce = {reduce_of(b->q), NULL, coll_stage_input, coll_stage_temporary, NULL};
-    coll_stage_t scatter = {scatter_of(b->q), NULL, coll_stage_temporary, coll_stage_result, NULL};
+    coll_stage_t reduce = {
+        .q = reduce_of(b->q), .send = coll_stage_input, .receive = coll_stage_temporary};
+    coll_stage_t scatter = {
+        .q = scatter_of(b->q), .send = coll_stage_temporary, .receive = coll_stage_result};
 
     coll_stage(b, &reduce, is_fixed ? &coll_reduce_binomial : NULL);
     coll_stage(b, &scatter, is_fixed ? &coll_scatter_linear : NULL);

@@ -57,12 +57,13 @@ static void exchange_marks(coll_build_t *outer, coll_build_t *inner, bool is_in)
 void coll_stage(coll_build_t *b, const coll_stage_t *stage, const xy_coll_algorithm_t *a)
 {
     xy_coll_request_t q = stage->q;
-    coll_build_t inner = {.q = &q, .link = b->link, .p = q.procs, .parent = b, .stage = stage};
+    const xy_coll_link_t *link = stage->link != NULL ? stage->link : b->link;
+    coll_build_t inner = {.q = &q, .link = link, .p = q.procs, .parent = b, .stage = stage};
     xy_status_t st;
 
     if (b->status != XY_OK)
         return;
-    st = a == NULL ? choose(&q, b->link, &a) : XY_OK;
+    st = a == NULL ? choose(&q, link, &a) : XY_OK;
     inner.bytes = q.count * q.element;
     if (st == XY_OK)
         st = coll_build_begin(&inner, a);
@@ -159,6 +160,7 @@ coll_stage_t coll_nodes_stage(const coll_build_t *b, const coll_nodes_t *n, int 
 {
     coll_stage_t s = {.q = coll_stage_request(b->q, collective, b->q->count, b->q->element),
                       .ranks = node < 0 ? n->leaders : n->members + n->first[node],
+                      .link = node < 0 ? b->q->between : NULL,
                       .send = coll_stage_input,
                       .receive = coll_stage_result,
                       .arg = n};

@@ -116,6 +116,56 @@ static void test_all_collectives(void **state)
     xy_machine_destroy(m);
 }
 
+/* Where tasks run, only one rank of each node, or the root, speaks with other nodes, and a vector
+ * comes to a node about once; which takes no longer than a tree of all ranks. */
+static void check_levels(xy_collective_t c, const char *flat, int nodes, int ranks)
+{
+    enum { BYTES = 1 << 20 };
+    char text[80];
+    xy_machine_t *m;
+    xy_sim_node_t node = {.comm_cores = nodes, .progress = XY_SIM_TASKS, .ranks = ranks};
+    xy_graph_t *own, *tree;
+    uint64_t crossing = 0;
+    int *speaker;
+
+    snprintf(text, sizeof(text), "node:%d(latency=1us bandwidth=12.5GB/s) core:8", nodes);
+    assert_int_equal(xy_machine_load(text, &m), XY_OK);
+    node.machine = m;
+    xy_sim_costs_default(&node.costs);
+    speaker = xy_calloc((size_t)nodes, sizeof(int));
+    assert_int_equal(xy_sim_graph(&node, c, NULL, ranks, BYTES, &own), XY_OK);
+    assert_int_equal(xy_sim_graph(&node, c, flat, ranks, BYTES, &tree), XY_OK);
+    for (int32_t i = 0; i < xy_graph_ops(own); i++) {
+        const xy_op_t *op = xy_graph_op(own, i);
+        int from = op->from.rank * nodes / ranks, to = op->to.rank * nodes / ranks;
+
+        if (from == to)
+            continue;
+        crossing += op->bytes;
+        assert_true(speaker[from] == 0 || speaker[from] == op->from.rank + 1);
+        assert_true(speaker[to] == 0 || speaker[to] == op->to.rank + 1);
+        speaker[from] = op->from.rank + 1;
+        speaker[to] = op->to.rank + 1;
+    }
+    assert_true(crossing >= (uint64_t)(nodes - 1) * BYTES);
+    assert_true(crossing <= (uint64_t)nodes * 4 * BYTES);
+    assert_true(testing_run(text, node, own, 0).end < 1.001 * testing_run(text, node, tree, 0).end);
+    xy_graph_destroy(own);
+    xy_graph_destroy(tree);
+    xy_free(speaker);
+    xy_machine_destroy(m);
+}
+
+static void test_levels(void **state)
+{
+    (void)state;
+    for (int nodes = 2; nodes <= 8; nodes *= 2) {
+        check_levels(XY_COLL_BCAST, "binomial", nodes, 5 * nodes);
+        check_levels(XY_COLL_REDUCE, "binomial", nodes, 5 * nodes);
+        check_levels(XY_COLL_ALLREDUCE, "reduce-bcast", nodes, 5 * nodes);
+    }
+}
+
 /* Communication cores and threads serve the ranks of their own node: one rank per node, and a
  * dedicated core beside each, hides all of it. */
 static void test_threads_stay(void **state)
@@ -246,10 +296,15 @@ static void test_smt_between_nodes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_message),     cmocka_unit_test(test_contention),
-        cmocka_unit_test(test_switches),        cmocka_unit_test(test_all_collectives),
-        cmocka_unit_test(test_threads_stay),    cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_memory_runs_out), cmocka_unit_test(test_smt_between_nodes),
+        cmocka_unit_test(test_one_message),
+        cmocka_unit_test(test_contention),
+        cmocka_unit_test(test_switches),
+        cmocka_unit_test(test_all_collectives),
+        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_threads_stay),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_memory_runs_out),
+        cmocka_unit_test(test_smt_between_nodes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/sim_internal.h"
+#include "sim/levels.h"
 
 /* Blocks that are all alike, for the collectives that take a vector of them. */
 typedef struct {
@@ -32,13 +32,21 @@ static xy_status_t make_blocks(blocks_t *b, int n, uint64_t count)
     return XY_OK;
 }
 
+/* As the runtime does it: tasks, and no published model. */
+static bool is_own(const xy_sim_node_t *node)
+{
+    return node->progress == XY_SIM_TASKS && node->split == 0 && node->model == XY_SIM_MEASURED;
+}
+
+static bool has_nodes(const xy_sim_node_t *node)
+{
+    return node->machine != NULL && xy_machine_count(node->machine, XY_OBJ_NODE) > 1;
+}
+
 /* Trees and chains are what overlap is studied with; the chooser knows nothing of it. */
 static const char *usual_algorithm(const xy_sim_node_t *node, xy_collective_t collective)
 {
-    bool is_one = node->machine == NULL || xy_machine_count(node->machine, XY_OBJ_NODE) <= 1;
-
-    if (node->progress == XY_SIM_TASKS && node->split == 0 && node->model == XY_SIM_MEASURED &&
-        is_one)
+    if (is_own(node) && !has_nodes(node))
         return xy_coll_direct(collective)->name;
     switch (collective) {
     case XY_COLL_BCAST:
@@ -58,10 +66,44 @@ static const char *usual_algorithm(const xy_sim_node_t *node, xy_collective_t co
     }
 }
 
+/* What the runtime does with one rank on each node, where it is cheaper than what the chooser
+ * knows: it scatters long vectors, and gathers them in rounds that double. */
+static const char *flat_algorithm(const xy_coll_request_t *q, const sim_levels_t *levels)
+{
+    const xy_coll_algorithm_t *scattered = xy_coll_find(q->collective, "scatter-doubling"), *best;
+
+    if (q->collective != XY_COLL_BCAST || !xy_coll_is_applicable(scattered, q) ||
+        xy_coll_choose(q, &levels->between, NULL, &best) != XY_OK)
+        return NULL;
+    return scattered->cost(q, &levels->between) < best->cost(q, &levels->between) ? scattered->name
+                                                                                  : NULL;
+}
+
+/* Between nodes as the runtime does it: inside them first, one rank of each speaks with the others;
+ * what is done there is the cheapest for the network. The name; NULL: the cheapest of all. */
+static const char *levels_algorithm(const xy_sim_node_t *node, const xy_coll_request_t *q,
+                                    const sim_levels_t *levels)
+{
+    if (levels->count == q->procs)
+        return flat_algorithm(q, levels);
+    if (levels->count == 1)
+        return xy_coll_direct(q->collective)->name;
+    switch (q->collective) {
+    case XY_COLL_BCAST:
+        return "two-level-root";
+    case XY_COLL_REDUCE:
+    case XY_COLL_ALLREDUCE:
+    case XY_COLL_BARRIER:
+        return "two-level";
+    default:
+        return usual_algorithm(node, q->collective);
+    }
+}
+
 xy_status_t xy_sim_graph(const xy_sim_node_t *node, xy_collective_t collective, const char *name,
                          int ranks, uint64_t size, xy_graph_t **graph_p)
 {
-    bool is_bytes = collective == XY_COLL_ALLTOALLW;
+    bool is_bytes = collective == XY_COLL_ALLTOALLW, is_named = name != NULL;
     xy_coll_request_t q = {.collective = collective,
                            .procs = ranks,
                            .count = is_bytes ? size : (size + 7) / 8,
@@ -69,20 +111,33 @@ xy_status_t xy_sim_graph(const xy_sim_node_t *node, xy_collective_t collective, 
                            .is_commutative = true,
                            .is_offloaded = node->progress == XY_SIM_TASKS};
     const xy_coll_algorithm_t *algorithm;
+    const xy_coll_link_t *link = &xy_coll_link_default;
+    sim_levels_t levels = {0};
     blocks_t blocks = {0};
     xy_status_t st = make_blocks(&blocks, ranks, q.count);
 
+    if (!is_named)
+        name = usual_algorithm(node, collective);
+    if (st == XY_OK && !is_named && is_own(node) && has_nodes(node)) {
+        st = sim_levels_make(node, ranks, &levels);
+        q.nodes = levels.nodes;
+        q.between = &levels.between;
+        if (st == XY_OK)
+            name = levels_algorithm(node, &q, &levels);
+        if (levels.count == ranks)
+            link = &levels.between;
+    }
     if (st == XY_OK) {
         q.counts = blocks.counts;
         if (collective == XY_COLL_ALLTOALLV || is_bytes) {
             q.matrix = blocks.rows;
             q.send_offsets = q.receive_offsets = blocks.offset_rows;
         }
-        st = xy_coll_choose(&q, &xy_coll_link_default,
-                            name != NULL ? name : usual_algorithm(node, collective), &algorithm);
+        st = xy_coll_choose(&q, link, name, &algorithm);
     }
     if (st == XY_OK)
-        st = xy_coll_build(&q, &xy_coll_link_default, algorithm, graph_p);
+        st = xy_coll_build(&q, link, algorithm, graph_p);
+    sim_levels_cleanup(&levels);
     xy_free(blocks.counts);
     xy_free(blocks.rows);
     return st;

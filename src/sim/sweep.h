@@ -72,8 +72,8 @@ long xy_sim_sweep_points(const xy_sim_sweep_t *sweep);
 xy_status_t xy_sim_sweep(const xy_sim_sweep_t *sweep, xy_vec_t *points);
 
 /* The graph of a collective with equal blocks, as a node of this kind runs it: the named algorithm,
- * or `direct` where tasks run without a split, as the runtime does, or a tree where there is one,
- * or the cheapest. The caller owns it. */
+ * or, where tasks run without a split, as the runtime does: `direct`, on several nodes on two
+ * levels; or a tree where there is one, or the cheapest. The caller owns it. */
 xy_status_t xy_sim_graph(const xy_sim_node_t *node, xy_collective_t collective,
                          const char *algorithm, int ranks, uint64_t size, xy_graph_t **graph_p);
 
