@@ -29,7 +29,8 @@ enum {
     PIECE = 256 << 20, /* bytes */
     BELL_EVERY = 256,  /* polls between two looks at the sockets */
     BATCH = 16,        /* messages in one poll */
-    SPARE = 64,        /* buffers of sends that are kept */
+    OUTS = 16,  /* sends that are left to who polls: a look at one that is not over is dear */
+    SPARE = 64, /* buffers of sends that are kept */
 };
 /* Bytes of a short message, whatever was measured. */
 enum { SHORT_LEAST = 1 << 10, SHORT_MOST = 64 << 10 };
@@ -63,6 +64,7 @@ typedef struct {
     xy_net_t *bell;
     pthread_mutex_t lock; /* of all up to `larges` */
     out_t *outs, **outs_end;
+    int out_count;
     out_t *spare; /* buffers for any short message */
     int spares;
     large_t *larges;
@@ -141,6 +143,7 @@ static void reap_sends(mpi_net_t *net)
         net->outs = o->next;
         if (net->outs == NULL)
             net->outs_end = &net->outs;
+        net->out_count--;
         out_free(net, o);
     }
 }
@@ -165,13 +168,11 @@ static void send_short(mpi_net_t *net, int to, bool is_last, const void *head, s
         memcpy(o->bytes + sizeof(first) + head_size, data, size);
     host_send(net->host, o->bytes, sizeof(first) + head_size + size, net->rank_of[to], TAG_SHORT,
               &o->request);
-    if (host_test(net->host, &o->request, NULL)) {
-        out_free(net, o);
-    } else {
-        o->next = NULL;
-        *net->outs_end = o;
-        net->outs_end = &o->next;
-    }
+    o->next = NULL;
+    *net->outs_end = o;
+    net->outs_end = &o->next;
+    if (++net->out_count > OUTS)
+        reap_sends(net);
     ring(net, to);
     leave(net);
 }
