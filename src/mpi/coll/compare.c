@@ -210,7 +210,7 @@ static void describe(const mpi_coll_t *coll, uint64_t number, const coll_claim_t
         describe_what(c, detail);
     else if (about == ABOUT_SPLIT)
         describe_shares(coll, c, other, detail);
-    else if (c->kind->is_rooted)
+    else if (c->kind->is_rooted && c->kind != &coll_making_bcast) /* the program gave no root */
         describe_root(coll, c, detail);
     if (coll->spread != NULL && mpi_job->hosts != NULL)
         snprintf(host, sizeof(host), " on %s",

@@ -51,8 +51,8 @@ static const coll_ops_t *const kinds[] = {
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
 /* What makes a communicator between processes. */
-const coll_ops_t coll_making_bcast = {.name = "MPI_Comm_dup or one of its kind",
-                                      .collective = XY_COLL_BCAST};
+const coll_ops_t coll_making_bcast = {
+    .name = "MPI_Comm_dup or one of its kind", .collective = XY_COLL_BCAST, .is_rooted = true};
 const coll_ops_t coll_making_allgather = {.name = "MPI_Comm_split or one of its kind",
                                           .collective = XY_COLL_ALLGATHER};
 
