@@ -135,21 +135,23 @@ static void check_no_file(void)
     MPI_Errhandler_free(&handler);
 }
 
-/* What is not implemented honours the handler of its object. */
+/* What cannot be done honours the handler of its object: there is no such program, and in virtual
+ * time none at all. */
 static void check_missing(void)
 {
     MPI_Errhandler handler;
     MPI_Comm comm, made;
     MPI_Count number;
+    int code;
 
     MPI_Comm_create_errhandler(count_error, &handler);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, handler);
     MPI_Errhandler_free(&handler);
-    CHECK_EQUAL(
-        MPI_Comm_spawn("x", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, comm, &made, MPI_ERRCODES_IGNORE),
-        MPI_ERR_UNSUPPORTED_OPERATION);
-    check_seen(comm, 1, MPI_ERR_UNSUPPORTED_OPERATION);
+    code = MPI_Comm_spawn("./no such program", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, comm, &made,
+                          MPI_ERRCODES_IGNORE);
+    CHECK(code == MPI_ERR_SPAWN || code == MPI_ERR_UNSUPPORTED_OPERATION);
+    check_seen(comm, 1, code);
     MPI_Comm_free(&comm);
     CHECK_EQUAL(MPI_T_source_get_timestamp(0, &number), MPI_T_ERR_NOT_SUPPORTED); /* no handler */
 }

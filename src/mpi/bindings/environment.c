@@ -16,6 +16,7 @@
 #include "mpi/bindings/join.h"
 #include "mpi/check/check.h"
 #include "mpi/coll/coll.h"
+#include "mpi/dynamic/dynamic.h"
 #include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
 
@@ -71,7 +72,7 @@ static int init(const char *name, const void *site, int required, int *provided)
     code = mpi_rank_grant(self, required);
     if (provided)
         *provided = code;
-    return mpi_leave(self, MPI_SUCCESS);
+    return mpi_leave(self, mpi_origin_meet(self));
 }
 
 int impl_init(const char *name, const void *site, int *argc, char ***argv)
@@ -264,16 +265,18 @@ int impl_abort(MPI_Comm comm, int errorcode)
                              .rank = self ? self->world : -1,
                              .other = -1,
                              .sites = {mpi_self ? mpi_self->call.caller : NULL}};
-    char place[160] = "";
+    char place[160] = "", number[32] = "";
 
+    if (self && self->origin) /* others have a world with such a rank, too */
+        snprintf(number, sizeof number, " (rank %d of the job)", self->world);
     if (mpi_self)
         mpi_caller_describe(mpi_self->call.caller, place, sizeof place);
     mpi_finding_end(&finding,
-                    "MPI_ABORT was invoked on rank %d in communicator %s with errorcode %d%s%s%s",
+                    "MPI_ABORT was invoked on rank %d in communicator %s%s with errorcode %d%s%s%s",
                     object ? object->rank
                     : self ? self->world
                            : 0,
-                    object ? mpi_comm_name(object) : "MPI_COMM_WORLD", errorcode,
+                    object ? mpi_comm_name(object) : "MPI_COMM_WORLD", number, errorcode,
                     place[0] ? " (" : "", place, place[0] ? ")" : "");
     mpi_abort(errorcode);
 }
@@ -326,11 +329,4 @@ MPI_Aint impl_aint_add(MPI_Aint base, MPI_Aint disp)
 MPI_Aint impl_aint_diff(MPI_Aint addr1, MPI_Aint addr2)
 {
     return (MPI_Aint)((uintptr_t)addr1 - (uintptr_t)addr2);
-}
-
-/* No rank was spawned by another. */
-int impl_comm_get_parent(MPI_Comm *parent)
-{
-    *parent = MPI_COMM_NULL;
-    return MPI_SUCCESS;
 }

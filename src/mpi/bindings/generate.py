@@ -215,7 +215,9 @@ def unsupported_call(function, site):
 
 # Pointers that may be NULL: to what the caller need not give or does not want.
 MAY_BE_NULL = {"argc", "argv", "sourceweights", "destweights", ("Info_get_string", "value"),
-               ("Init_thread", "provided"), ("Session_get_nth_pset", "pset_name")}
+               ("Init_thread", "provided"), ("Session_get_nth_pset", "pset_name"),
+               # read at the root only
+               ("Comm_spawn", "command"), ("Comm_accept", "port_name"), ("Comm_connect", "port_name")}
 HAVE_CLASSES = {"key", ("Info_set", "value")}  # texts whose errors have classes of their own
 
 

@@ -234,7 +234,7 @@ int impl_session_get_pset_info(MPI_Session handle, const char *pset_name, MPI_In
         return code;
     if (set == SETS)
         return raise_on(session, MPI_ERR_ARG, "there is no process set of this name");
-    snprintf(size, sizeof size, "%d", set == WORLD ? mpi_job->size : 1);
+    snprintf(size, sizeof size, "%d", set == WORLD ? mpi_self->comm_world->size : 1);
     made = mpi_info_copy(NULL);
     if (!made || mpi_info_put(made, "mpi_size", size) != XY_OK) {
         mpi_info_destroy(made);
@@ -254,6 +254,12 @@ static mpi_group_t *group_of_self(const mpi_rank_t *self)
     return mpi_group_create(ranks, 1);
 }
 
+static mpi_group_t *group_of_world(const mpi_rank_t *self)
+{
+    mpi_group_hold(self->comm_world->group, 1);
+    return self->comm_world->group;
+}
+
 /* A name that is none gives no group, which is not an error (MPI-4.1, 11.3.2). */
 int impl_group_from_session_pset(mpi_rank_t *self, MPI_Session handle, const char *pset_name,
                                  MPI_Group *newgroup)
@@ -267,7 +273,7 @@ int impl_group_from_session_pset(mpi_rank_t *self, MPI_Session handle, const cha
     *newgroup = MPI_GROUP_NULL;
     if (set == SETS)
         return MPI_SUCCESS;
-    group = set == WORLD ? mpi_group_create(NULL, mpi_job->size) : group_of_self(self);
+    group = set == WORLD ? group_of_world(self) : group_of_self(self);
     if (!group)
         return raise_on(session, MPI_ERR_NO_MEM, "memory ran out for a group");
     return mpi_group_give(NULL, group, newgroup);

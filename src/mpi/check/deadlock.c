@@ -289,16 +289,32 @@ static bool add_rank(report_t *report, const mpi_rank_t *of, int r)
     return is_added;
 }
 
+/* A number that no rank has: none yet, or that of a spawned one which is over, and which no other
+ * rank knows any more. */
+static bool is_gone(const mpi_job_t *job, int r)
+{
+    const mpi_rank_t *rank = &job->ranks[r];
+    const mpi_comm_t *comm = rank->comms;
+
+    if (r < job->started)
+        return false;
+    while (comm != NULL &&
+           (comm->mark != XMPI_COMM_LIVE || comm == rank->comm_world || comm == rank->comm_self))
+        comm = comm->next;
+    return rank->worker == NULL || (rank->phase == XMPI_RANK_FINALIZED && comm == NULL);
+}
+
 static void report_to(const mpi_job_t *job, int at_most, FILE *out)
 {
-    report_t report = {.at_most = at_most, .ranks = job->size};
+    report_t report = {.at_most = at_most, .ranks = job->capacity};
     int others = 0;
 
     report.groups = xy_calloc((size_t)at_most, sizeof(*report.groups));
     if (report.groups == NULL)
         return;
     for (int r = 0; r < job->size; r++)
-        others += mpi_rank_is_here(job, r) && !add_rank(&report, &job->ranks[r], r);
+        others +=
+            mpi_rank_is_here(job, r) && !is_gone(job, r) && !add_rank(&report, &job->ranks[r], r);
     for (int i = 0; i < report.count; i++) {
         print_group(job, &report.groups[i], out);
         xy_bitset_cleanup(&report.groups[i].members);

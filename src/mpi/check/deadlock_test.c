@@ -20,7 +20,7 @@
 enum { PAGE = 4096, RANKS = 6 };
 
 static mpi_rank_t ranks[RANKS];
-static mpi_job_t job = {.size = RANKS, .ranks = ranks};
+static mpi_job_t job = {.size = RANKS, .started = RANKS, .capacity = RANKS, .ranks = ranks};
 static char report[8192];
 
 /* What is printed for the ranks as they are. */

@@ -66,8 +66,8 @@ static check_finding_t *keep(check_finding_t *f)
         xy_free(f->message);
         return there;
     }
-    there =
-        xy_bitset_init(&f->ranks, (size_t)mpi_job->size) == XY_OK ? xy_vec_push(&findings) : NULL;
+    there = xy_bitset_init(&f->ranks, (size_t)mpi_job->capacity) == XY_OK ? xy_vec_push(&findings)
+                                                                          : NULL;
     if (there == NULL) {
         xy_bitset_cleanup(&f->ranks);
         xy_free(f->message);
@@ -156,7 +156,7 @@ xy_status_t mpi_check_begin(const mpi_check_config_t *given)
     }
     if (st == XY_OK && mpi_checks.is_on) {
         mpi_finding_store = &store;
-        st = check_engine_begin(given->ranks);
+        st = check_engine_begin(mpi_job->capacity);
         if (mpi_checks.windows)
             check_conflicts_begin();
     }

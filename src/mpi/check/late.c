@@ -19,7 +19,6 @@ typedef struct {
 } late_t;
 
 static xy_vec_t *lists; /* [ranks] of late_t, in the order of the calls */
-static int ranks_count;
 
 /* What a late receive may take: the first message of each source. */
 enum { CANDIDATES = 64 };
@@ -35,7 +34,6 @@ xy_status_t check_late_begin(int ranks)
         return xy_fail_memory("checking the program");
     for (int r = 0; r < ranks; r++)
         lists[r] = XY_VEC_INIT(late_t);
-    ranks_count = ranks;
     return XY_OK;
 }
 
@@ -254,10 +252,11 @@ static bool match_of(mpi_rank_t *rank, bool *readies_p)
 
 bool check_late_match(bool *readies_p)
 {
-    int first = check_shuffles() ? (int)check_random((unsigned)ranks_count) : 0;
+    int ranks = mpi_job->size;
+    int first = check_shuffles() ? (int)check_random((unsigned)ranks) : 0;
 
-    for (int r = 0; r < ranks_count; r++)
-        if (match_of(&mpi_job->ranks[(first + r) % ranks_count], readies_p))
+    for (int r = 0; r < ranks; r++)
+        if (match_of(&mpi_job->ranks[(first + r) % ranks], readies_p))
             return true;
     return false;
 }

@@ -446,7 +446,7 @@ static bool help(mpi_worker_t *worker)
 
 xy_status_t mpi_watch_begin(mpi_job_t *job, double polling)
 {
-    size_t size = (size_t)job->size, bytes = (size_t)job->workers * sizeof(*watch.answers);
+    size_t size = (size_t)job->capacity, bytes = (size_t)job->workers * sizeof(*watch.answers);
 
     if (job->processes > 1) /* ranks of other processes are not seen here */
         return XY_OK;
@@ -604,7 +604,7 @@ mpi_watch_t mpi_watch_look(void)
 
     if (watch.job == NULL)
         return XMPI_WATCH_NONE;
-    ranks = xy_calloc((size_t)watch.job->size, sizeof(*ranks));
+    ranks = xy_calloc((size_t)watch.job->capacity, sizeof(*ranks));
     ask();
     for (int ms = 1; ms <= PATIENCE_MS && !all_have_answered(); ms *= 2)
         xy_watcher_sleep(1e-3 * ms);
@@ -622,7 +622,7 @@ char *mpi_watch_ranks(bool polling)
     xy_bitset_t members;
     char *text;
 
-    if (xy_bitset_init(&members, (size_t)watch.job->size) != XY_OK)
+    if (xy_bitset_init(&members, (size_t)watch.job->capacity) != XY_OK)
         return NULL;
     for (int r = 0; r < watch.job->size; r++)
         if (watch.stuck[r] && (!polling || watch.records[r]->is_polling))
@@ -653,7 +653,7 @@ static void fill(check_graph_t *graph, const knot_rank_t *ranks, int rank)
 /* What those of the knot own stays as it is: they are parked for ever, or poll. */
 void mpi_watch_explain(char *cause, size_t room)
 {
-    knot_rank_t *ranks = xy_calloc((size_t)watch.job->size, sizeof(*ranks));
+    knot_rank_t *ranks = xy_calloc((size_t)watch.job->capacity, sizeof(*ranks));
     check_graph_t graph = {0};
 
     cause[0] = '\0';

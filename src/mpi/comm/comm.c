@@ -160,6 +160,8 @@ int impl_comm_free(MPI_Comm *handle_p)
     code = mpi_attributes_delete(XMPI_ATTR_COMM, *handle_p, &comm->attributes);
     if (code != MPI_SUCCESS)
         return mpi_error_raise(comm, code, "the delete function of an attribute failed");
+    if (comm->owner->parent == comm)
+        comm->owner->parent = NULL;
     comm->mark = XMPI_COMM_FREED;
     comm->freed_at = comm->owner->call.caller;
     mpi_comm_release(comm);
@@ -174,13 +176,16 @@ static void nothing(void *const *inputs, int size, void *const *outputs)
     (void)outputs;
 }
 
-/* When all members have come here all their communication has been completed by them. */
+/* Each waits for what it has started; when all have come here, there is nothing on the way. */
 int impl_comm_disconnect(MPI_Comm *handle_p)
 {
     mpi_comm_t *comm = mpi_comm_of(*handle_p);
 
     if (comm && comm != comm->owner->comm_world && comm != comm->owner->comm_self) {
-        int code = mpi_coll_agree(comm->remote ? comm->merged : comm, NULL, NULL, nothing);
+        int code;
+
+        mpi_requests_wait_on(comm->owner, comm);
+        code = mpi_coll_agree(comm->remote ? comm->merged : comm, NULL, NULL, nothing);
         if (code != MPI_SUCCESS)
             return code;
     }

@@ -260,8 +260,8 @@ static void describe_leader(const mpi_topic_t *topic, const mpi_topic_t *other, 
 }
 
 /* The arguments are good. */
-static int create(mpi_comm_t *local, int local_leader, mpi_comm_t *peer, int remote_leader, int tag,
-                  mpi_comm_t **made_p)
+int mpi_intercomm_make(mpi_comm_t *local, int local_leader, mpi_comm_t *peer, int remote_leader,
+                       int tag, mpi_comm_t **made_p)
 {
     mpi_topic_t topic = {
         .value = (uint64_t)local_leader, .data = &local_leader, .describe = describe_leader};
@@ -300,7 +300,8 @@ int impl_intercomm_create(MPI_Comm local_handle, int local_leader, MPI_Comm peer
         return mpi_comm_refuse(local_handle);
     code = check_create(local, local_leader, peer_handle, remote_leader, tag);
     if (code == MPI_SUCCESS)
-        code = create(local, local_leader, mpi_comm_of(peer_handle), remote_leader, tag, &made);
+        code = mpi_intercomm_make(local, local_leader, mpi_comm_of(peer_handle), remote_leader, tag,
+                                  &made);
     if (code == MPI_SUCCESS)
         *newcomm = mpi_comm_handle(made);
     return code;
@@ -338,7 +339,7 @@ static int create_from_groups(mpi_parent_t *parent, mpi_group_t *local, int loca
 
     if (code != MPI_SUCCESS)
         return code;
-    code = create(side, local_leader, &parent->comm, peer, (int)parent->tag, made_p);
+    code = mpi_intercomm_make(side, local_leader, &parent->comm, peer, (int)parent->tag, made_p);
     mpi_comm_release(side);
     return code;
 }

@@ -59,6 +59,16 @@ uint32_t mpi_spread_context(mpi_comm_t *comm, int count);
 /* As coll_run and coll_start take it, but for the communicator. */
 coll_call_t mpi_spread_bcast_call(int root, void *data, size_t bytes);
 
+/* Members of `local`, which is no intercommunicator, and of another group make an
+ * intercommunicator. The leaders, which know each other by `peer`, exchange messages of `tag`
+ * there; for others `peer` is not read. Collective in both groups; parks. */
+int mpi_intercomm_make(mpi_comm_t *local, int local_leader, mpi_comm_t *peer, int remote_leader,
+                       int tag, mpi_comm_t **made_p);
+/* The world of a rank that was spawned, and its MPI_COMM_SELF; holds `group` and `coll`. On its
+ * worker, before it runs. */
+xy_status_t mpi_comm_give_world(mpi_rank_t *rank, mpi_group_t *group, mpi_coll_t *coll,
+                                uint32_t context, int place);
+
 /* This rank's communicator, with the parent's error handler. Raises on the parent when memory ran
  * out. *comm_p is NULL when the rank is not a member. */
 int mpi_comm_from_plan(mpi_comm_t *parent, const mpi_plan_t *plan, mpi_comm_t **comm_p);

@@ -38,34 +38,34 @@ static const mpi_comm_t *first_world(void)
     return mpi_job->ranks[r].comm_world;
 }
 
+/* Holds what it is given. */
+static mpi_comm_t *world_of(mpi_rank_t *rank, mpi_group_t *group, mpi_coll_t *coll,
+                            uint32_t context, int place)
+{
+    mpi_comm_t *comm = predefined_new(rank, context, group, place, "MPI_COMM_WORLD");
+
+    if (!comm)
+        return NULL;
+    mpi_group_hold(group, 1);
+    mpi_coll_hold(coll);
+    comm->coll = coll;
+    mpi_coll_join(comm);
+    return comm;
+}
+
 /* World: the first rank makes the group and the collective part, the others share them. */
 static xy_status_t world_new(mpi_rank_t *rank, mpi_comm_t **comm_p)
 {
     const mpi_comm_t *first = first_world();
-    mpi_group_t *group = first ? first->group : mpi_group_create(NULL, mpi_job->size);
-    mpi_comm_t *comm = NULL;
-    xy_status_t status = XY_OK;
+    mpi_group_t *group = first ? first->group : mpi_group_create(NULL, mpi_job->started);
+    mpi_coll_t *coll = first ? first->coll : NULL;
 
-    if (first)
-        mpi_group_hold(group, 1);
-    if (group)
-        comm = predefined_new(rank, CONTEXT_WORLD, group, rank->world, "MPI_COMM_WORLD");
-    if (!comm) {
+    if (group && !coll && mpi_coll_create(group, CONTEXT_WORLD, &coll) != XY_OK)
+        coll = NULL;
+    *comm_p = coll ? world_of(rank, group, coll, CONTEXT_WORLD, rank->world) : NULL;
+    if (!first)
         mpi_group_release(group);
-        return xy_fail_memory("making MPI_COMM_WORLD");
-    }
-    if (first)
-        comm->coll = first->coll;
-    else
-        status = mpi_coll_create(group, CONTEXT_WORLD, &comm->coll);
-    if (status == XY_OK) {
-        mpi_coll_hold(comm->coll);
-        mpi_coll_join(comm);
-        *comm_p = comm;
-    } else {
-        mpi_comm_release(comm);
-    }
-    return status;
+    return *comm_p ? XY_OK : xy_fail_memory("making MPI_COMM_WORLD");
 }
 
 static xy_status_t self_new(mpi_rank_t *rank, mpi_comm_t **comm_p)
@@ -94,15 +94,11 @@ static xy_status_t self_new(mpi_rank_t *rank, mpi_comm_t **comm_p)
     return status;
 }
 
-static xy_status_t create(mpi_rank_t *rank)
+/* Takes `world`. */
+static xy_status_t give(mpi_rank_t *rank, mpi_comm_t *world)
 {
-    mpi_comm_t *world = NULL, *self = NULL;
-    xy_status_t status;
-
-    status = world_new(rank, &world);
-    if (status != XY_OK)
-        return status;
-    status = self_new(rank, &self);
+    mpi_comm_t *self = NULL;
+    xy_status_t status = self_new(rank, &self);
     if (status != XY_OK) {
         mpi_comm_release(world);
         return status;
@@ -110,6 +106,31 @@ static xy_status_t create(mpi_rank_t *rank)
     rank->comm_world = world;
     rank->comm_self = self;
     return XY_OK;
+}
+
+static xy_status_t create(mpi_rank_t *rank)
+{
+    mpi_comm_t *world = NULL;
+    xy_status_t status = world_new(rank, &world);
+
+    return status == XY_OK ? give(rank, world) : status;
+}
+
+xy_status_t mpi_comm_give_world(mpi_rank_t *rank, mpi_group_t *group, mpi_coll_t *coll,
+                                uint32_t context, int place)
+{
+    mpi_comm_t *world = world_of(rank, group, coll, context, place);
+
+    return world ? give(rank, world) : xy_fail_memory("making MPI_COMM_WORLD");
+}
+
+static void take_back(mpi_rank_t *rank)
+{
+    if (rank->comm_world)
+        mpi_comm_release(rank->comm_world);
+    if (rank->comm_self)
+        mpi_comm_release(rank->comm_self);
+    rank->comm_world = rank->comm_self = NULL;
 }
 
 /* World of the first rank comes first: it makes what the others share. */
@@ -125,15 +146,8 @@ static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
 
 static void end(mpi_job_t *job)
 {
-    for (int r = 0; r < job->size; r++) {
-        mpi_rank_t *rank = &job->ranks[r];
-
-        if (rank->comm_world)
-            mpi_comm_release(rank->comm_world);
-        if (rank->comm_self)
-            mpi_comm_release(rank->comm_self);
-        rank->comm_world = rank->comm_self = NULL;
-    }
+    for (int r = 0; r < job->size; r++)
+        take_back(&job->ranks[r]);
 }
 
-const mpi_layer_t mpi_comm_layer = {.job_begin = begin, .job_end = end};
+const mpi_layer_t mpi_comm_layer = {.job_begin = begin, .job_end = end, .rank_end = take_back};

@@ -10,6 +10,7 @@
 #include "mpi/check/check.h"
 #include "mpi/launch/libc/libc.h"
 #include "mpi/launch/node.h"
+#include "mpi/launch/spawn.h"
 #include "mpi/launch/virtual_time.h"
 #include "mpi/nbc/nbc.h"
 #include "mpi/object/object.h"
@@ -24,6 +25,8 @@ typedef struct {
     mpi_placement_t placement;
     mpi_settings_t settings;     /* of nonblocking collectives */
     mpi_launch_values_t adapted; /* `values`, where --adapt has changed them */
+    int placed; /* ranks of this process that have a core, with those that --usize expects */
+    mpi_program_config_t loading; /* how programs are loaded */
     mpi_process_t *processes;
     xy_vec_t privat;                         /* of const char * */
     xy_bitset_t shown;                       /* ranks that debuggers know */
@@ -221,6 +224,7 @@ static xy_status_t load_programs(launch_t *launch)
 
     mpi_lookup_add_substitute(mpi_device_substitute);
     config.tls_reserve = mpi_locals_reserve(&config.tls_align);
+    launch->loading = config;
     for (size_t i = 0; i < launch->parts.count && st == XY_OK; i++) {
         mpi_part_t *part = part_at(launch, i);
 
@@ -282,8 +286,25 @@ static bool is_here(const launch_t *launch, int rank)
     return launch->node == NULL || launch->node->process_of[rank] == launch->node->process;
 }
 
+static mpi_spawn_numbers_t spawn_numbers(const launch_t *launch)
+{
+    bool is_node = launch->node != NULL;
+
+    return (mpi_spawn_numbers_t){
+        .size = launch->size,
+        .placed = launch->placed,
+        .room = launch->in_virtual_time != NULL ? 0
+                : is_node                       ? XMPI_SPAWN_ROOM_NODE
+                                                : XMPI_SPAWN_ROOM,
+        .node = launch->node,
+        .placement = &launch->placement,
+    };
+}
+
 static xy_status_t make_job(launch_t *launch)
 {
+    const mpi_spawn_numbers_t numbers = spawn_numbers(launch);
+    xy_status_t st;
     mpi_job_config_t config = {
         .layers = mpi_layers,
         .size = launch->size,
@@ -295,7 +316,9 @@ static xy_status_t make_job(launch_t *launch)
         .yield_on_start = strcmp(launch->values->let_arrive, "on") == 0,
         .is_traced = launch->values->trace != NULL && launch->in_virtual_time == NULL,
         .in_virtual_time = launch->in_virtual_time,
-        .worker_of = launch->placement.worker_of,
+        .universe = mpi_spawn_universe(&numbers, launch->values->usize),
+        .id = mpi_spawn_job_id(launch->node),
+        .spawner = &mpi_spawner,
         .net = launch->net,
         .network_cpu = launch->placement.network_cpu >= 0 ? &launch->placement.network_cpu : NULL,
         .cpus = launch->placement.cpus,
@@ -318,16 +341,34 @@ static xy_status_t make_job(launch_t *launch)
     if (launch->node != NULL) {
         config.process = launch->node->process;
         config.processes = launch->node->processes;
-        config.process_of = launch->node->process_of;
         config.hosts = launch->node->hosts;
     }
-    launch->processes = xy_calloc((size_t)launch->size, sizeof(*launch->processes));
+    st = mpi_spawn_number(&numbers, &config);
+    if (st != XY_OK)
+        return st;
+    launch->processes = xy_calloc((size_t)config.capacity, sizeof(*launch->processes));
     if (launch->processes == NULL)
         return xy_fail_memory("starting the job");
     for (int r = 0; r < launch->size; r++)
         launch->processes[r].has_ended = !is_here(launch, r);
     mpi_finish_setup(launch->processes, launch->size, config.stack_size);
-    return mpi_job_create(&config, &launch->job);
+    st = mpi_job_create(&config, &launch->job);
+    xy_free((int *)(uintptr_t)config.worker_of);
+    return st;
+}
+
+/* What the launcher needs to make more ranks like the first ones. */
+static void prepare_spawn(launch_t *launch)
+{
+    const mpi_spawn_numbers_t numbers = spawn_numbers(launch);
+
+    mpi_spawn_setup(&(mpi_spawn_setup_t){.program = launch->loading,
+                                         .processes = launch->processes,
+                                         .rank_set = launch->placement.rank_set,
+                                         .part = part_at(launch, 0),
+                                         .first = mpi_spawn_first(&numbers),
+                                         .room = numbers.room,
+                                         .is_verbose = launch->values->verbose});
 }
 
 static xy_status_t make_rank(launch_t *launch, const mpi_part_t *part, int index)
@@ -355,6 +396,7 @@ static xy_status_t make_rank(launch_t *launch, const mpi_part_t *part, int index
         return st;
     process->rank = &launch->job->ranks[rank];
     process->rank->process = process;
+    process->rank->appnum = (int)(part - part_at(launch, 0));
     if (process->program->fortran_at != 0)
         process->rank->fortran = process->image + process->program->fortran_at;
     return mpi_rank_start(launch->job, rank, mpi_process_run, process);
@@ -497,7 +539,10 @@ static xy_status_t place_ranks(launch_t *launch)
     }
     if (st != XY_OK)
         return st;
-    st = mpi_placement_make(&values, &launch->settings, ranks,
+    launch->placed = ranks;
+    if (launch->node == NULL && launch->in_virtual_time == NULL && launch->values->usize > ranks)
+        launch->placed = (int)launch->values->usize;
+    st = mpi_placement_make(&values, &launch->settings, launch->placed,
                             launch->node != NULL ? launch->node->slots : NULL,
                             part_at(launch, 0)->path, &launch->placement);
     if (st == XY_OK && launch->node != NULL)
@@ -644,7 +689,8 @@ static xy_status_t run_ranks(launch_t *launch)
         mpi_launch_warn_profiler(&launch->parts);
     if (launch->values->verbose)
         say_placement(launch);
-    mpi_signals_setup(launch->processes, launch->size);
+    mpi_signals_setup(launch->processes, launch->job->capacity);
+    prepare_spawn(launch);
     if (launch->values->timeout > 0)
         st = mpi_timeout_start(launch->values->timeout);
     if (st == XY_OK && launch->size > 1)

@@ -89,6 +89,8 @@ static void answer_ping(const xy_frame_t *ping)
 static void say_at_head(void *arg, xy_status_t status, const char *message)
 {
     (void)arg, (void)status;
+    if (mpi_report_is_caught(message))
+        return;
     if (!xy_channel_send(&node.link, NODE_SAY, message, strlen(message)))
         mpi_launch_say("%s", message);
 }

@@ -33,6 +33,11 @@ static const char *const ppn_names[] = {"npernode", "N", "perhost", NULL};
 const xy_option_t mpi_launch_options[] = {
     {"n", 0, XY_OPT_LONG, "N", AT(n), .min = 1, .max = 1 << 24, .aliases = n_names,
      .help = "number of ranks; any number runs on any number of cores (default: one per core)"},
+    {"usize", 0, XY_OPT_LONG, "N", AT(usize), .min = 1, .max = 1 << 24,
+     .help =
+         "MPI_UNIVERSE_SIZE: ranks that there are to be with those that the program spawns "
+         "(MPI_Comm_spawn); as many cores are kept ready, and spawned ranks run on those that "
+         "are left (default: one per core, but spawned ranks then share the cores of the others)"},
     {"x", 0, XY_OPT_LIST, "VAR[=VALUE]", AT(x), .help = "set a variable in the ranks' environment"},
     {"env", 0, XY_OPT_PAIRS, "VAR VALUE", AT(env),
      .help = "the same, for the ranks of this program"},

@@ -10,6 +10,7 @@
 
 typedef struct {
     long n;
+    long usize; /* ranks with those that are spawned; 0: not given */
     const char *wdir;
     xy_vec_t x;   /* VAR or VAR=value */
     xy_vec_t env; /* names and values in turn */

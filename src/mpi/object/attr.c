@@ -385,10 +385,10 @@ static int predefined_get(mpi_comm_t *comm, int number, void *value_p, int *flag
         value = 1;
         break;
     case MPI_UNIVERSE_SIZE:
-        value = mpi_job->size;
+        value = mpi_job->universe;
         break;
     case MPI_APPNUM:
-        value = 0;
+        value = mpi_self->appnum;
         break;
     case MPI_LASTUSEDCODE:
         value = mpi_error_last_used();

@@ -18,10 +18,22 @@ static bool is_identity(const int *ranks, int size)
     return true;
 }
 
+/* Ranks that another process has spawned are heard of as members of groups. */
+static void know(const int *ranks, int size)
+{
+    int most = 0;
+
+    for (int i = 0; i < size; i++)
+        most = ranks[i] > most ? ranks[i] : most;
+    mpi_job_know(mpi_job, most);
+}
+
 mpi_group_t *mpi_group_create(int *ranks, int size)
 {
     mpi_group_t *group = xy_malloc(sizeof *group);
 
+    if (ranks && mpi_job && mpi_job->processes > 1)
+        know(ranks, size);
     if (!group || (ranks && is_identity(ranks, size))) {
         xy_free(ranks);
         ranks = NULL;
@@ -63,11 +75,12 @@ int mpi_group_rank(const mpi_group_t *group, int world)
 
 int *mpi_group_index(const mpi_group_t *group)
 {
-    int *index = xy_malloc(sizeof(int) * (size_t)mpi_job->size);
+    int known = mpi_job->size; /* of these are all members of groups that are there by now */
+    int *index = xy_malloc(sizeof(int) * (size_t)known);
 
     if (!index)
         return NULL;
-    for (int i = 0; i < mpi_job->size; i++)
+    for (int i = 0; i < known; i++)
         index[i] = MPI_UNDEFINED;
     for (int i = 0; i < group->size; i++)
         index[mpi_group_world(group, i)] = i;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "mpi/object/calls.h"
+#include "mpi/object/comm.h"
 #include "mpi/object/env.h"
 #include "mpi/object/error.h"
 #include "mpi/runtime/runtime.h"
@@ -117,7 +118,7 @@ static xy_status_t fill_env(mpi_info_t *info, const char *command)
     struct utsname name;
     xy_status_t status = XY_OK;
 
-    snprintf(number, sizeof number, "%d", mpi_job ? mpi_job->size : 1);
+    snprintf(number, sizeof number, "%d", mpi_self ? mpi_self->comm_world->size : 1);
     if (command)
         status = mpi_info_put(info, "command", command);
     if (status == XY_OK)

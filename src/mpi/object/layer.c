@@ -19,4 +19,5 @@ static void end(mpi_job_t *job)
     xy_free(job->settings);
 }
 
-const mpi_layer_t mpi_object_layer = {.job_begin = begin, .job_end = end};
+const mpi_layer_t mpi_object_layer = {
+    .job_begin = begin, .job_end = end, .rank_end = mpi_env_cleanup};

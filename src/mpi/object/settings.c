@@ -189,6 +189,11 @@ static bool has_workers(const xy_threads_t *place, char *why)
                            : NULL;
     bool is_dedicated = strcmp(place->name, "dedicated") == 0;
 
+    if (mpi_job != NULL && mpi_job->size > mpi_job->started) {
+        snprintf(why, XMPI_SETTINGS_WHY,
+                 "progress threads are for jobs that have not spawned ranks; leave the hint out");
+        return false;
+    }
     if (mpi_job == NULL || table != NULL || (!place->on_sibling && !is_dedicated) ||
         (is_dedicated && mpi_job->comm_workers >= mpi_job->size))
         return true;

@@ -2,13 +2,14 @@
 /* What point to point adds to the runtime. */
 #include "mpi/p2p/offload.h"
 #include "mpi/p2p/p2p.h"
+#include "mpi/p2p/polling.h"
 #include "mpi/p2p/remote.h"
+
+static bool has_gates;
 
 /* There is a gate only where it is needed: see gate.h. */
 static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
 {
-    bool has_gates;
-
     (void)config;
     job->offloads = job->comm_workers > 0 && job->settings->progress != XMPI_PROGRESS_NONE;
     has_gates = job->net != NULL ? job->settings->progress != XMPI_PROGRESS_NONE
@@ -37,6 +38,21 @@ static void end(mpi_job_t *job)
     mpi_requests_cleanup(job);
 }
 
+/* Also where threads of other ranks visit its worker. */
+static xy_status_t rank_begin(mpi_rank_t *rank)
+{
+    rank->gate = has_gates || rank->worker->gate.is_shared ? &rank->worker->gate : NULL;
+    mpi_polling_forget(rank);
+    return XY_OK;
+}
+
+static void rank_end(mpi_rank_t *rank)
+{
+    mpi_bsend_destroy(rank->bsend);
+    rank->bsend = NULL;
+    mpi_messages_drop(rank);
+}
+
 /* Its requests are over: they hold it. */
 static void comm_end(mpi_comm_t *comm)
 {
@@ -58,5 +74,7 @@ const mpi_layer_t mpi_p2p_layer = {
     .help = help,
     .job_begin = begin,
     .job_end = end,
+    .rank_begin = rank_begin,
+    .rank_end = rank_end,
     .comm_end = comm_end,
 };

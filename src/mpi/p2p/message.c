@@ -636,7 +636,7 @@ static void drop(mpi_rank_t *rank, mpi_message_t *m)
     xy_free(m);
 }
 
-static void drop_unreceived(mpi_rank_t *rank)
+void mpi_messages_drop(mpi_rank_t *rank)
 {
     for (xy_match_entry_t *e = rank->match.first, *next; e != NULL; e = next) {
         next = e->list_next;
@@ -651,7 +651,7 @@ static void drop_unreceived(mpi_rank_t *rank)
 void mpi_messages_cleanup(mpi_job_t *job)
 {
     for (int r = 0; r < job->size; r++)
-        drop_unreceived(&job->ranks[r]);
+        mpi_messages_drop(&job->ranks[r]);
     for (int w = 0; w < job->workers; w++)
         for (mpi_message_t *m = job->worker[w].free_messages, *next; m != NULL; m = next) {
             next = m->next_free;

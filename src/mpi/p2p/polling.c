@@ -16,7 +16,7 @@ static bool is_timed(void)
 
 xy_status_t mpi_polling_start(const mpi_job_t *job)
 {
-    size_t bytes = (size_t)job->size * sizeof(*mpi_polling);
+    size_t bytes = (size_t)job->capacity * sizeof(*mpi_polling);
     mpi_polling_t *all = aligned_alloc(_Alignof(mpi_polling_t), bytes);
 
     if (all == NULL)
@@ -30,6 +30,12 @@ void mpi_polling_stop(void)
 {
     free(mpi_polling);
     mpi_polling = NULL;
+}
+
+void mpi_polling_forget(const mpi_rank_t *rank)
+{
+    if (mpi_polling != NULL)
+        memset((void *)&mpi_polling[rank->world], 0, sizeof(*mpi_polling));
 }
 
 static void time_begin(mpi_polling_t *p)

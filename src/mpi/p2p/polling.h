@@ -34,6 +34,8 @@ extern _Atomic bool mpi_polling_is_timed;
 xy_status_t mpi_polling_start(const mpi_job_t *job);
 /* At the end of the job. */
 void mpi_polling_stop(void);
+/* The rank of this number is another one from now on. */
+void mpi_polling_forget(const mpi_rank_t *rank);
 /* Around what a test or probe without success does to let others run. `requests` NULL: a probe. */
 void mpi_polling_begin(const mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any);
 void mpi_polling_end(const mpi_rank_t *self);

@@ -120,6 +120,28 @@ void mpi_request_wait(mpi_rank_t *self, mpi_request_t *request)
         xy_fiber_park();
 }
 
+static mpi_request_t *find_pending(const mpi_rank_t *self, const mpi_comm_t *comm)
+{
+    mpi_request_t *request = self->worker->all_requests;
+
+    while (request != NULL &&
+           (!request->is_active || request->owner != self || request->comm != comm ||
+            request->is_done || request->waiter != NULL))
+        request = request->next_made;
+    return request;
+}
+
+void mpi_requests_wait_on(mpi_rank_t *self, const mpi_comm_t *comm)
+{
+    mpi_request_t *request;
+
+    while ((request = find_pending(self, comm)) != NULL) {
+        mpi_request_wait(self, request);
+        if (request->is_freed)
+            mpi_request_free(request);
+    }
+}
+
 void mpi_request_look(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
 {
     mpi_request_before_wait(self, NULL, 0);

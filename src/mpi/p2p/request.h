@@ -92,6 +92,9 @@ void mpi_request_look(mpi_rank_t *self, mpi_request_t *const *requests, int coun
 /* Park until `request` is done; one thread may wait for it at a time. Polls first. */
 void mpi_request_wait(mpi_rank_t *self, mpi_request_t *request);
 
+/* ... until all that the rank has started on `comm` is done. */
+void mpi_requests_wait_on(mpi_rank_t *self, const mpi_comm_t *comm);
+
 static inline mpi_request_t *mpi_request_of(MPI_Request handle)
 {
     return (mpi_request_t *)(void *)handle;

@@ -51,6 +51,23 @@ void mpi_layers_end(mpi_job_t *job)
             all[i]->job_end(job);
 }
 
+xy_status_t mpi_layers_rank_begin(mpi_rank_t *rank)
+{
+    xy_status_t st = XY_OK;
+
+    for (int i = 0; all[i] != NULL && st == XY_OK; i++)
+        if (all[i]->rank_begin != NULL)
+            st = all[i]->rank_begin(rank);
+    return st;
+}
+
+void mpi_layers_rank_end(mpi_rank_t *rank)
+{
+    for (int i = count_layers(); i-- > 0;)
+        if (all[i]->rank_end != NULL)
+            all[i]->rank_end(rank);
+}
+
 bool mpi_layers_help(mpi_worker_t *worker)
 {
     bool found = false;

@@ -49,6 +49,11 @@ struct mpi_layer {
      * not come to pass. */
     void (*job_end)(mpi_job_t *job);
 
+    /* A rank that was spawned begins: on its worker, before it runs. And it is over, when its
+     * number is about to be used again. */
+    xy_status_t (*rank_begin)(mpi_rank_t *rank);
+    void (*rank_end)(mpi_rank_t *rank);
+
     /* `to` is a duplicate of the communicator `from`; `comm` is no longer referenced. */
     void (*comm_duplicate)(const mpi_comm_t *from, mpi_comm_t *to);
     void (*comm_end)(mpi_comm_t *comm);
@@ -69,6 +74,8 @@ void mpi_layers_register(const mpi_layer_t *const *layers);
 /* Call what the layers registered: from the lowest to the highest, and the ends in reverse. */
 xy_status_t mpi_layers_begin(mpi_job_t *job, const mpi_job_config_t *config);
 void mpi_layers_end(mpi_job_t *job);
+xy_status_t mpi_layers_rank_begin(mpi_rank_t *rank);
+void mpi_layers_rank_end(mpi_rank_t *rank);
 bool mpi_layers_help(mpi_worker_t *worker);
 void mpi_layers_wait(mpi_rank_t *self, mpi_request_t *const *requests, int count);
 void mpi_layers_stuck(void);

@@ -36,6 +36,7 @@ typedef enum {
     XMPI_PACKET_COPY,   /* `pointer`: a receive, and its `partner`, whose bytes wait for a copy
                          */
     XMPI_PACKET_MATCH,  /* worker `to` has got a large message: match it if its ranks are busy */
+    XMPI_PACKET_START,  /* rank `to` was spawned: begin it; `pointer` is its origin */
     XMPI_PACKET_KINDS
 } mpi_packet_kind_t;
 

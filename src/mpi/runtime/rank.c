@@ -7,6 +7,7 @@
 
 #include "mpi/runtime/buffer.h"
 #include "mpi/runtime/layer.h"
+#include "mpi/runtime/monitor.h"
 #include "mpi/runtime/packet.h"
 #include "mpi/runtime/parallel.h"
 #include "mpi/runtime/thread.h"
@@ -107,28 +108,89 @@ static xy_status_t create_workers(mpi_job_t *job)
     return XY_OK;
 }
 
+static size_t ranks_bytes(const mpi_job_t *job)
+{
+    return (size_t)job->capacity * sizeof(mpi_rank_t);
+}
+
+static xy_status_t create_rank(mpi_job_t *job, int r)
+{
+    mpi_rank_t *rank = &job->ranks[r];
+
+    rank->world = r;
+    rank->waiter = &rank->own;
+    if (!mpi_rank_is_here(job, r))
+        return XY_OK;
+    rank->worker = &job->worker[job->home[r]];
+    return xy_match_init(&rank->match);
+}
+
+/* Those that may be spawned cost no memory before. */
 static xy_status_t create_ranks(mpi_job_t *job, const int *worker_of)
 {
-    job->ranks = lines_calloc((size_t)job->size, sizeof(*job->ranks));
-    job->home = xy_calloc((size_t)job->size, sizeof(*job->home));
+    job->ranks = mmap(NULL, ranks_bytes(job), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    job->home = xy_calloc((size_t)job->capacity, sizeof(*job->home));
+    if (job->ranks == MAP_FAILED)
+        job->ranks = NULL;
     if (job->ranks == NULL || job->home == NULL)
         return XY_ENOMEM;
-    for (int r = 0; r < job->size; r++) {
-        mpi_rank_t *rank = &job->ranks[r];
-
-        rank->world = r;
-        rank->waiter = &rank->own;
-        if (!mpi_rank_is_here(job, r)) {
-            job->home[r] = job->workers + job->process_of[r];
-            continue;
-        }
-        job->home[r] = worker_of ? worker_of[r] : 0;
-        rank->worker = &job->worker[job->home[r]];
-        if (xy_match_init(&rank->match) != XY_OK)
+    for (int r = 0; r < job->capacity; r++)
+        job->home[r] = !mpi_rank_is_here(job, r) ? job->workers + job->process_of[r]
+                       : worker_of != NULL       ? worker_of[r]
+                                                 : 0;
+    for (int r = 0; r < job->started; r++)
+        if (create_rank(job, r) != XY_OK)
             return XY_ENOMEM;
-    }
     mpi_job = job;
     return XY_OK;
+}
+
+static void destroy_rank(mpi_rank_t *rank)
+{
+    xy_match_cleanup(&rank->match);
+    mpi_threads_cleanup(rank);
+    if (rank->fiber != NULL)
+        xy_fiber_release(rank->fiber);
+}
+
+void mpi_job_know(mpi_job_t *job, int rank)
+{
+    int known = atomic_load_explicit(&job->size, memory_order_relaxed);
+
+    /* The release pairs with the loads of those who go through all ranks. */
+    while (known <= rank &&
+           !atomic_compare_exchange_weak_explicit(&job->size, &known, rank + 1,
+                                                  memory_order_release, memory_order_relaxed))
+        continue;
+}
+
+/* What threads of the rank before it had, too. */
+xy_status_t mpi_rank_renew(mpi_rank_t *rank)
+{
+    if (rank->worker != NULL) {
+        mpi_layers_rank_end(rank);
+        destroy_rank(rank);
+    }
+    rank->phase = rank->world_phase = XMPI_RANK_BEFORE_INIT;
+    rank->call = (mpi_call_t){.name = NULL};
+    rank->own = (mpi_waiter_t){.fiber = NULL};
+    rank->depth = rank->schedules = rank->sessions = rank->thread_level = rank->thread_count = 0;
+    rank->deferred = NULL;
+    rank->deferred_end = NULL;
+    rank->probers = NULL;
+    rank->main_thread = NULL;
+    rank->fiber = NULL;
+    rank->topic = NULL;
+    rank->fortran = NULL;
+    rank->first_taken = rank->last_taken = NULL;
+    if (create_rank(mpi_job, (int)(rank - mpi_job->ranks)) != XY_OK)
+        return XY_ENOMEM;
+    rank->trace = rank->worker->trace;
+    if (mpi_job->is_monitored && rank->monitor == NULL && mpi_monitor_begin(rank) != XY_OK)
+        return XY_ENOMEM;
+    rank->is_watched = rank->trace != NULL || rank->monitor != NULL;
+    return mpi_layers_rank_begin(rank);
 }
 
 xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
@@ -153,7 +215,11 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
     config = *c;
     mpi_threads_configure(c);
     mpi_layers_register(c->layers);
-    job->size = c->size;
+    job->size = job->started = c->size;
+    job->capacity = c->capacity > c->size ? c->capacity : c->size;
+    job->universe = c->universe > 0 ? c->universe : c->size;
+    job->spawner = c->spawner;
+    job->id = c->id;
     job->process = c->process;
     job->processes = c->processes > 0 ? c->processes : 1;
     job->process_of = c->process_of;
@@ -196,14 +262,6 @@ fail:
     return st;
 }
 
-static void destroy_rank(mpi_rank_t *rank)
-{
-    xy_match_cleanup(&rank->match);
-    mpi_threads_cleanup(rank);
-    if (rank->fiber != NULL)
-        xy_fiber_release(rank->fiber);
-}
-
 static void free_pool(mpi_pooled_t *block)
 {
     while (block != NULL) {
@@ -237,7 +295,8 @@ void mpi_job_destroy(mpi_job_t *job)
     mpi_parallel_cleanup();
     if (job->pool != NULL)
         xy_pool_destroy(job->pool);
-    free(job->ranks);
+    if (job->ranks != NULL)
+        munmap(job->ranks, ranks_bytes(job));
     free(job->worker);
     for (int p = 0; job->reports != NULL && p < job->processes; p++)
         xy_free(job->reports[p]);

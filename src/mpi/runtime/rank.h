@@ -110,6 +110,9 @@ struct mpi_rank {
     const struct mpi_topic *topic; /* of its next agreement (coll.h); or NULL */
     /* Messages that Mprobe took and that have not been received, in that order. */
     struct mpi_message *first_taken, *last_taken;
+    int appnum;                /* which program of the job, or of its spawn */
+    struct mpi_origin *origin; /* of a rank that was spawned (dynamic/); NULL: it was not, */
+    mpi_comm_t *parent;        /* and what it has to those who did it, until it is freed */
 };
 
 enum { XMPI_BUFFER_CLASSES = 10 }; /* 128 bytes to 64 KiB */
@@ -166,15 +169,21 @@ typedef struct {
 } mpi_node_t;
 
 struct mpi_job {
-    int size; /* of MPI_COMM_WORLD */
+    /* Ranks so far: those that were started, then those that were spawned, which get the numbers of
+     * others that are over. Only grows; what is indexed by rank has room for `capacity`. */
+    _Atomic int size;
+    int started;  /* ranks of the job as it was started */
+    int capacity; /* the most that it may have; `started` where none can be spawned */
+    int universe; /* for MPI_UNIVERSE_SIZE */
+    uint64_t id;  /* no other job has it: for the names of ports */
     int workers;
     mpi_rank_t *ranks; /* by world rank */
-    int *home;         /* [size]: each rank's worker, or workers + its process if that is another
-                          one. Others look here: a rank's own cache lines change with every call it
-                          makes */
+    int *home; /* [capacity]: each rank's worker, or workers + its process if that is another one;
+                  does not change. Others look here: a rank's own cache lines change with every call
+                  it makes */
     int process, processes;   /* this one's number, and how many the job has; ranks are split among
                                  them */
-    const int *process_of;    /* [size]; NULL: one process. Lives as long as the job */
+    const int *process_of;    /* [capacity]; NULL: one process. Lives as long as the job */
     const char *const *hosts; /* [processes]: where they run, for reports; NULL: not known */
     xy_net_t *net;            /* to the others; NULL: there are none */
     const int *network_cpu;   /* the PU of the thread that drives it; NULL: any */
@@ -206,12 +215,41 @@ struct mpi_job {
     mpi_rank_t *adopted;  /* the process is this rank and no other; NULL: ranks are fibers */
     /* No rank can move: let one, on its worker. False: none can. NULL: there is no such thing. */
     bool (*revive)(void);
+    const struct mpi_spawner *spawner; /* makes more ranks; NULL: there can be no more */
     /* Ends the whole job with an exit code after its message was printed; set by the launcher.
      * Does not return when called from a rank. */
     void (*abort)(int code);
 };
 
 extern mpi_job_t *mpi_job;
+
+/* One program of MPI_Comm_spawn_multiple. */
+typedef struct {
+    const char *command;
+    char **argv; /* without the command; ends with NULL. NULL: none */
+    int count;
+    const char *path, *wdir, *host, *arch; /* as the info object has them, or NULL */
+} mpi_spawn_part_t;
+
+enum { XMPI_SPAWN_WHY = 600 };
+
+/* What makes ranks while the job runs: the launcher. */
+typedef struct mpi_spawner {
+    /* Make `ranks[]`, numbers of the job, ready to be started: nothing runs yet. On failure there
+     * is nothing new, and `why` is a line about it. Any rank, in turns. */
+    xy_status_t (*make)(const mpi_spawn_part_t *parts, int count, int *ranks,
+                        char why[XMPI_SPAWN_WHY]);
+    /* Give them back instead of starting them. */
+    void (*drop)(const int *ranks, int count);
+    /* Start one, on its worker, whose rank was begun (mpi_rank_begin). */
+    xy_status_t (*start)(mpi_rank_t *rank);
+} mpi_spawner_t;
+
+/* A rank that was made by mpi_spawner_t.make, on its worker: what the one with the same number
+ * before it has left is freed. */
+xy_status_t mpi_rank_renew(mpi_rank_t *rank);
+/* Ranks up to this number are known here from now on. Any thread. */
+void mpi_job_know(mpi_job_t *job, int rank);
 
 /* Does world rank `rank` live in this process? */
 static inline bool mpi_rank_is_here(const mpi_job_t *job, int rank)
@@ -235,7 +273,11 @@ enum { XMPI_EAGER_LIMIT = 16 << 10 }; /* bytes, the default of the launcher */
 typedef struct {
     const mpi_layer_t *const *layers; /* see layer.h; ends with NULL, and is kept */
     int size;
-    int workers; /* communication cores included, which come last */
+    int capacity; /* ranks that there may be with those that are spawned; 0: none can be */
+    int universe; /* for MPI_UNIVERSE_SIZE; 0: `size` */
+    uint64_t id;  /* of the job; 0: any */
+    const mpi_spawner_t *spawner; /* or NULL; kept */
+    int workers;                  /* communication cores included, which come last */
     int comm_workers;
     const struct mpi_settings *settings; /* of nonblocking collectives; NULL: tasks */
     bool measures;                       /* what ranks do between start and Wait */
@@ -244,10 +286,10 @@ typedef struct {
      * NULL: on communication cores, or with their ranks. Kept, not copied. */
     const int *const *thread_worker_of;
     bool is_traced;       /* mpi_trace_start follows */
-    const int *worker_of; /* [size]; those of ranks in other processes are not read */
+    const int *worker_of; /* [capacity]; those of ranks in other processes are not read */
     /* Of a job with several processes, which all are given the same `size`; 0 processes: one. */
     int process, processes;
-    const int *process_of;    /* [size]; kept, not copied */
+    const int *process_of;    /* [capacity]; kept, not copied */
     const char *const *hosts; /* [processes], or NULL; kept, not copied */
     xy_net_t *net;            /* open; kept */
     const int *network_cpu;   /* the PU of the thread that drives it, kept; NULL: any */

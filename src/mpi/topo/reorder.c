@@ -67,7 +67,7 @@ xy_status_t mpi_reorder_imagine(const xy_machine_t *m)
 static xy_status_t make_machine(void)
 {
     bool is_imagined = is_elsewhere();
-    uint32_t count = (uint32_t)(is_imagined ? mpi_job->size : mpi_job->workers);
+    uint32_t count = (uint32_t)(is_imagined ? mpi_job->capacity : mpi_job->workers);
     uint32_t *leaf_of = xy_calloc(count, sizeof(*leaf_of));
     xy_target_t *t = NULL;
     xy_status_t st;

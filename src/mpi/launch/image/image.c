@@ -160,6 +160,14 @@ xy_status_t mpi_image_place(const mpi_program_t *program, int index, char **imag
     return XY_OK;
 }
 
+void mpi_image_clear(const mpi_program_t *program, int index)
+{
+    /* Without memory for the mapping, the old pages stay, and the next rank there is refused. */
+    (void)!mmap(program->region + (size_t)index * program->stride, program->stride,
+                PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+                0);
+}
+
 /* `images` are the one to fix and its parent's. */
 static void fix(const mpi_fixup_t *fixup, char *const *images, void *const *variables)
 {

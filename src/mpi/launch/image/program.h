@@ -135,6 +135,8 @@ void mpi_program_destroy(mpi_program_t *program); /* no image may be in use; NUL
 
 /* Map image number `index`. Failures to map are reported with their remedy. */
 xy_status_t mpi_image_place(const mpi_program_t *program, int index, char **image_p);
+/* Give its memory back: it is as if it had never been placed. */
+void mpi_image_clear(const mpi_program_t *program, int index);
 /* Store addresses. variables[v] is where the rank's variable v lives. */
 void mpi_image_fix(const mpi_program_t *program, char *image, void *const *variables);
 /* Run the constructors, and the destructors that are no atexit functions. */

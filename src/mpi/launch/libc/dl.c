@@ -57,7 +57,28 @@ static open_fn real_open(void)
 
 /* ---- Messages: what is reported while a plug-in is loaded is for dlerror ---- */
 
+pthread_mutex_t mpi_loading = PTHREAD_MUTEX_INITIALIZER;
+
 static _Thread_local mpi_process_t *loading;
+
+static _Thread_local char *caught;
+static _Thread_local size_t caught_room;
+
+void mpi_report_catch(char *text, size_t room)
+{
+    caught = text;
+    caught_room = room;
+}
+
+/* The first of several is what happened. */
+bool mpi_report_is_caught(const char *message)
+{
+    if (caught == NULL)
+        return false;
+    if (caught[0] == '\0')
+        snprintf(caught, caught_room, "%s", message);
+    return true;
+}
 
 static void report(void *argument, xy_status_t status, const char *message)
 {
@@ -68,6 +89,8 @@ static void report(void *argument, xy_status_t status, const char *message)
 
     (void)argument;
     (void)status;
+    if (mpi_report_is_caught(message))
+        return;
     if (loading != NULL) {
         xy_free(loading->dl_error);
         loading->dl_error = xy_strdup(message);
@@ -128,16 +151,15 @@ static void *find_plugin(const mpi_process_t *process, const char *path)
 
 static void *open_plugin(mpi_process_t *process, const char *path)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     mpi_program_t *plugin = NULL;
     xy_status_t st;
 
     loading = process;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&mpi_loading);
     st = mpi_plugin_load((mpi_program_t *)(uintptr_t)process->program, path, &plugin);
     if (st == XY_OK)
         st = mpi_locals_extend(plugin);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&mpi_loading);
     if (st == XY_OK)
         st = attach(process, plugin);
     loading = NULL;

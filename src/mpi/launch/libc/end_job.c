@@ -64,7 +64,7 @@ static void claim_the_end(void)
 
 void mpi_finish_flush(void)
 {
-    mpi_streams_flush_all(processes, process_count);
+    mpi_streams_flush_all(processes, mpi_job != NULL ? mpi_job->size : process_count);
     fflush(stdout);
     mpi_trace_cut();
 }
@@ -164,6 +164,9 @@ void mpi_finish_rank(mpi_process_t *process, int code)
     /* No rank's code runs on this thread until the next switch. */
     mpi_process_self = NULL;
     mpi_self = NULL;
+    mpi_locals_drop();
+    if (process->ended != NULL)
+        process->ended(process);
     xy_fiber_exit();
 }
 

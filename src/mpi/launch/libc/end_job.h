@@ -48,6 +48,8 @@ int mpi_thread_without_signals(void *(*function)(void *), void *argument);
 /* Signals (signals.c): faults name the rank; SIGINT and others end the job, unless ranks handle
  * them. */
 void mpi_signals_setup(mpi_process_t *processes, int count);
+/* The rank of this number is over: the next one has no handlers. */
+void mpi_signals_forget(int rank);
 /* End the job after so many seconds. */
 xy_status_t mpi_timeout_start(double seconds);
 /* Look whether ranks have waited for each other for so many seconds, or polled for what cannot

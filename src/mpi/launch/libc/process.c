@@ -118,6 +118,24 @@ xy_status_t mpi_process_init(mpi_process_t *process, const mpi_process_config_t 
     return st == XY_OK ? mpi_locals_init(process) : st;
 }
 
+/* Strings of the environment that the program has put there are left. */
+void mpi_process_cleanup(mpi_process_t *process)
+{
+    mpi_streams_close(process);
+    xy_free(process->argv);
+    xy_free(process->environment);
+    xy_free(process->random);
+    xy_free(process->affinity);
+    xy_free(process->thread_locals);
+    xy_free(process->library_locals);
+    xy_free(process->dl_error);
+    xy_free(process->dl_error_read);
+    xy_vec_cleanup(&process->plugins);
+    xy_vec_cleanup(&process->atexit);
+    memset(process, 0, sizeof(*process));
+    process->has_ended = true;
+}
+
 void mpi_process_run(void *argument)
 {
     mpi_process_t *process = argument;

@@ -120,7 +120,9 @@ struct mpi_process {
     struct mpi_device *device; /* what it has with CUDA (device_cuda.c); NULL: nothing */
     void *device_context;      /* the current one, while the rank does not run; or NULL */
     bool has_bound_device;     /* its own was made the current one (mpi_device_bind) */
-    void *sanitizer_stack;     /* what the address sanitizer keeps of it while it does not run */
+    /* The rank has ended, and nothing of it is used any more: called last. NULL: nothing to do. */
+    void (*ended)(mpi_process_t *process);
+    void *sanitizer_stack; /* what the address sanitizer keeps of it while it does not run */
 };
 
 extern _Thread_local mpi_process_t *mpi_process_self
@@ -151,6 +153,8 @@ typedef struct {
 /* Build it: image placed and fixed, streams open, constructors not run. `process` is zeroed memory
  * of the caller. */
 xy_status_t mpi_process_init(mpi_process_t *process, const mpi_process_config_t *config);
+/* Free what it has; it has ended. Its image is left, its memory is zeroed. */
+void mpi_process_cleanup(mpi_process_t *process);
 /* The body of a rank's fiber: constructors, main, exit. */
 void mpi_process_run(void *process);
 /* Run exit functions and destructors, flush, end the rank. From its fiber or its threads. */
@@ -201,6 +205,7 @@ int mpi_stream_take(mpi_stream_t *stream, const char *bytes, size_t size);
 int mpi_stream_flush(mpi_stream_t *stream);
 /* Both streams of a rank that runs on this thread. */
 void mpi_streams_flush(mpi_process_t *process);
+void mpi_streams_close(mpi_process_t *process);
 /* Those of all ranks, from anywhere but a signal handler; a stream in use is left alone. */
 void mpi_streams_flush_all(mpi_process_t *processes, int count);
 /* Was output lost? The job has failed then. */
@@ -216,8 +221,9 @@ FILE *mpi_stream_reopen(mpi_stream_t *stream, const char *path, const char *mode
 xy_status_t mpi_locals_init(mpi_process_t *process);
 /* `next` runs on this thread from now on. */
 void mpi_locals_switch(mpi_process_t *next);
-/* The rank of this thread continues on another one. */
+/* The rank of this thread continues on another one; or it has ended, and its variables are gone. */
 void mpi_locals_leave(void);
+void mpi_locals_drop(void);
 /* The rank `process` has come from another thread to this one with its stack from `low` to `high`:
  * addresses there that count from the thread pointer become those of this thread. */
 void mpi_locals_follow(void *process, void *low, void *high);
@@ -249,5 +255,11 @@ void mpi_threads_setup(void);
 /* ---- dlopen and dlsym (dl.c) ---- */
 /* Messages can be read with dlerror from now on, where a rank has asked. */
 void mpi_dl_setup(void);
+/* One program or plug-in is loaded at a time. */
+extern pthread_mutex_t mpi_loading __attribute__((visibility("hidden")));
+/* What the calling thread reports from now on goes to `text`; NULL: to the user again. */
+void mpi_report_catch(char *text, size_t room);
+/* Has it been caught? For those who report themselves. */
+bool mpi_report_is_caught(const char *message);
 
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "mpi/check/check.h"
+#include "mpi/launch/libc/end_job.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/signals.h"
 
@@ -41,6 +42,14 @@ bool signals_tables_create(int ranks)
 {
     tables = xy_calloc((size_t)ranks, sizeof(*tables));
     return tables != NULL;
+}
+
+void mpi_signals_forget(int rank)
+{
+    if (tables != NULL) {
+        xy_free(tables[rank]);
+        tables[rank] = NULL;
+    }
 }
 
 static int delivered_index(int number)

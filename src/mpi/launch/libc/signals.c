@@ -312,7 +312,7 @@ static void on_delivered(int number, siginfo_t *info, void *context)
     bool is_handled = false;
     char what[64];
 
-    for (int r = 0; r < process_count; r++)
+    for (int r = 0; r < process_count && r < mpi_job->size; r++)
         if (!is_child() || (mpi_process_self != NULL && mpi_process_self->world == r))
             is_handled |= call_handler(r, info, context);
     errno = code;

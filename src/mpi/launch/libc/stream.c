@@ -348,6 +348,27 @@ void mpi_streams_flush(mpi_process_t *process)
     mpi_stream_flush(&process->err);
 }
 
+static void close_stream(mpi_stream_t *stream)
+{
+    if (stream->file != NULL)
+        fclose(stream->file);
+    if (stream->wide != NULL)
+        fclose(stream->wide);
+    xy_free(stream->partial);
+}
+
+/* A descriptor of the rank's own goes with it. */
+void mpi_streams_close(mpi_process_t *process)
+{
+    mpi_stream_t *const all[] = {&process->in, &process->out, &process->err};
+
+    for (int i = 0; i < 3; i++) {
+        close_stream(all[i]);
+        if (all[i]->is_redirected && all[i]->fd > STDERR_FILENO)
+            close(all[i]->fd);
+    }
+}
+
 static void flush_if_free(mpi_stream_t *stream)
 {
     if (stream->file == NULL || (__fpending(stream->file) == 0 && stream->partial_size == 0))

@@ -353,6 +353,11 @@ mpi_locals_follow(void *argument, void *low, void *high)
             *word += new - old;
 }
 
+void mpi_locals_drop(void)
+{
+    last = NULL;
+}
+
 void mpi_locals_fill(const mpi_program_t *program, char *image)
 {
     if (program->tls_size > 0)

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What all meetings of groups have in common. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "mpi/dynamic/dynamic.h"
+
+void dynamic_bridge(dynamic_bridge_t *bridge, const mpi_comm_t *like, uint32_t context, int first,
+                    int second)
+{
+    mpi_rank_t *self = like->owner;
+
+    *bridge = (dynamic_bridge_t){.ranks = {first, second}};
+    bridge->group = (mpi_group_t){.references = 1, .size = 2, .ranks = bridge->ranks};
+    bridge->comm = (mpi_comm_t){.context = context,
+                                .rank = self->world == first ? 0 : 1,
+                                .size = 2,
+                                .mark = XMPI_COMM_LIVE,
+                                .group = &bridge->group,
+                                .owner = self,
+                                .references = 1,
+                                .errhandler = like->errhandler,
+                                .info = MPI_INFO_NULL,
+                                .name = "the bridge between two groups"};
+}
+
+void dynamic_fail(dynamic_found_t *found, int code, const char *format, ...)
+{
+    va_list arguments;
+
+    found->code = code;
+    va_start(arguments, format);
+    vsnprintf(found->why, sizeof found->why, format, arguments);
+    va_end(arguments);
+}
+
+int dynamic_check(MPI_Comm handle, int root, mpi_comm_t **comm_p)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle);
+
+    *comm_p = comm;
+    if (!comm)
+        return mpi_comm_refuse(handle);
+    if (comm->remote)
+        return mpi_error(comm, MPI_ERR_COMM, "%s is an intercommunicator", mpi_comm_name(comm));
+    if (root < 0 || root >= comm->size)
+        return mpi_error(comm, MPI_ERR_ROOT, "the root is %d; the communicator has %d ranks", root,
+                         comm->size);
+    if (mpi_job->clock != NULL)
+        return mpi_error(comm, MPI_ERR_UNSUPPORTED_OPERATION,
+                         "in virtual time (--virtual) a job has the ranks that it was started "
+                         "with; run it without --virtual");
+    return MPI_SUCCESS;
+}
+
+int dynamic_tell(mpi_comm_t *comm, int root, dynamic_found_t *found)
+{
+    mpi_spread_bcast(comm, root, found, sizeof *found);
+    return found->code == MPI_SUCCESS ? MPI_SUCCESS
+                                      : mpi_error(comm, found->code, "%s", found->why);
+}

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Dynamic processes: spawning, ports, names. Jobs in virtual time have the ranks that they start with.
+list(APPEND not_virtual spawn ports)
+xy_mpi_test(spawn dynamic/spawn.c 1 3)
+xy_mpi_test(ports dynamic/ports.c 1 2 5)
+
+if(TARGET mpiexec)
+  foreach(program spawn ports)
+    add_test(NAME mpi.${program}.processes
+             COMMAND $<TARGET_FILE:mpiexec> --processes 2 -n 3 $<TARGET_FILE:mpi_${program}> processes)
+    add_test(NAME mpi.${program}.usize
+             COMMAND $<TARGET_FILE:mpiexec> --usize 6 -n 2 $<TARGET_FILE:mpi_${program}>)
+    add_test(NAME mpi.${program}.check
+             COMMAND $<TARGET_FILE:mpiexec> --check=leaks,sends,buffers,windows -n 3 $<TARGET_FILE:mpi_${program}>)
+    set_tests_properties(mpi.${program}.processes mpi.${program}.usize mpi.${program}.check
+                         PROPERTIES LABELS mpi TIMEOUT ${XYLEM_TEST_TIMEOUT})
+  endforeach()
+  add_executable(mpi_spawn_mistakes dynamic/mistakes.c)
+  target_include_directories(mpi_spawn_mistakes PRIVATE ${XYLEM_INCLUDES})
+  target_link_libraries(mpi_spawn_mistakes PRIVATE mpi_abi)
+  target_link_options(mpi_spawn_mistakes PRIVATE -pie)
+  xy_sanitized(mpi_spawn_mistakes)
+  add_test(NAME mpi.spawn.mistakes
+           COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/dynamic/mistakes.sh $<TARGET_FILE:mpi_spawn_mistakes>
+                   $<TARGET_FILE:mpiexec>)
+  set_tests_properties(mpi.spawn.mistakes PROPERTIES LABELS mpi TIMEOUT ${XYLEM_TEST_TIMEOUT})
+endif()
