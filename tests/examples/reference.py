@@ -99,7 +99,11 @@ def globals_(ranks):
     return [f"{ranks} of {ranks} ranks found their globals as they left them"]
 
 
-EXAMPLES = {"hello": hello, "ring": ring, "pi": pi, "matrix_product": matrix_product, "fox": matrix_product,
+def workers(_ranks):
+    return [f"pi is about {math.pi:.8f}"]
+
+
+EXAMPLES = {"workers": workers, "hello": hello, "ring": ring, "pi": pi, "matrix_product": matrix_product, "fox": matrix_product,
             "heat2d": heat2d, "histogram": histogram, "picture": picture, "master_worker": master_worker,
             "overlap": overlap, "globals": globals_}
 
