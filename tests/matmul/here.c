@@ -55,8 +55,8 @@ static double exchange(int rank, int bytes, int times)
 
 int main(int argc, char **argv)
 {
-    int rank, ranks, bytes = argc > 2 ? atoi(argv[2]) : 8, wrong = 0;
-    xylem_platform *here;
+    int rank, ranks, bytes = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 8, wrong = 0;
+    xylem_platform *here = NULL;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -66,7 +66,7 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 2);
     if (argc < 2) {
         printf("%d\n", xylem_platform_cores(here));
-    } else if (xylem_platform_cores(here) < atoi(argv[1])) {
+    } else if (xylem_platform_cores(here) < (int)strtol(argv[1], NULL, 10)) {
         printf("rank %d sees %d cores\n", rank, xylem_platform_cores(here));
         wrong = 1;
     }
