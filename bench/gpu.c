@@ -27,6 +27,7 @@
 
 static xy_gpu_device_t *gpu;
 static int rounds = 3;
+static int32_t look_ahead; /* of the tasks */
 
 static void die(const char *what)
 {
@@ -47,14 +48,15 @@ static xy_stencil_t jacobi(int64_t blocks, int64_t rows, int64_t columns, int it
 static xy_stencil_result_t run(const xy_stencil_t *s, const char *policy, uint64_t memory, int cpus,
                                const xy_task_observer_t *observer)
 {
-    xy_stencil_run_t run = {.grid = *s,
-                            .is_real = true,
-                            .is_unchecked = true,
-                            .is_on_gpus = true,
-                            .gpus = 1,
-                            .cpus = cpus,
-                            .memory = memory,
-                            .how = {.policy = policy, .observer = observer}};
+    xy_stencil_run_t run = {
+        .grid = *s,
+        .is_real = true,
+        .is_unchecked = true,
+        .is_on_gpus = true,
+        .gpus = 1,
+        .cpus = cpus,
+        .memory = memory,
+        .how = {.policy = policy, .observer = observer, .params = {.look_ahead = look_ahead}}};
     xy_stencil_result_t r;
 
     if (xy_stencil_run(&run, &r) != XY_OK)
@@ -95,7 +97,10 @@ static xy_task_result_t predict(const xy_stencil_t *s, const char *policy, uint6
     grid.task_seconds = costs->task;
     if (xy_stencil_build(&grid, &graph) != XY_OK ||
         xy_task_simulate(graph, &platform,
-                         &(xy_task_sim_t){.policy = policy, .ahead = &costs->ahead}, &r) != XY_OK)
+                         &(xy_task_sim_t){.policy = policy,
+                                          .params = {.look_ahead = look_ahead},
+                                          .ahead = &costs->ahead},
+                         &r) != XY_OK)
         die("a prediction");
     xy_graph_destroy(graph);
     return r;
@@ -128,14 +133,17 @@ static void domain(void)
     bench_value("domain by hand, double buffering", hand, "s");
     bench_value("domain: kernels of a plain loop take", kernels, "s");
     bench_value("domain: one load and one store of all take", link, "s");
-    for (int i = 0; i < 2 * rounds; i++) { /* the same in blocks of twice the size */
+    /* Blocks of twice the size as well, of which several at once would be loaded too often. */
+    for (int i = 0; i < 3 * rounds; i++) {
         xy_stencil_t cut = s;
         xy_stencil_result_t r;
 
-        cut.blocks[0] /= 1 + i % 2;
-        cut.cells[0] *= 1 + i % 2;
+        cut.blocks[0] /= 1 + i % 3 / 2;
+        cut.cells[0] *= 1 + i % 3 / 2;
+        look_ahead = i % 3 == 0;
         r = run(&cut, "closure", memory, 0, NULL);
-        printf("blocks of %.4g MiB:\n", (double)block_bytes(&cut) / (1 << 20));
+        printf("blocks of %.4g MiB%s:\n", (double)block_bytes(&cut) / (1 << 20),
+               look_ahead > 0 ? ", several of them in a launch" : "");
         bench_value("domain under closure", r.sim.makespan, "s");
         bench_value("  of which decisions", r.sim.scheduling_seconds, "s");
         bench_value("  loads", (double)r.sim.loads, "");
@@ -145,6 +153,7 @@ static void domain(void)
         bench_value("  a kernel alone, measured before", 1e6 * r.costs.task, "us");
         bench_value("  predicted from what was measured before",
                     predict(&cut, "closure", memory, &r).makespan, "s");
+        look_ahead = 0;
     }
 }
 
@@ -211,6 +220,7 @@ static void hidden(void)
     bool is_quick = bench_is_quick();
     xy_stencil_t s = is_quick ? jacobi(64, 16, 256, 400) : jacobi(768, 128, 8192, 100);
 
+    look_ahead = 1;
     for (int i = 0; i < rounds; i++) {
         seen_t seen = {0};
         xy_task_observer_t observer = {.arg = &seen, .task = see_task};
@@ -226,6 +236,7 @@ static void hidden(void)
             printf("  gaps below %g us: %d, %.4g s in all\n", 1e6 * gap_limits[k], seen.counts[k],
                    seen.gaps[k]);
     }
+    look_ahead = 0;
 }
 
 /* ---- Predicted and measured ---- */
@@ -279,6 +290,7 @@ static void costs(void)
         bench_value("  copies out: latency", 1e6 * c->out.latency, "us");
         bench_value("  copies out", 1e-9 * c->out.bandwidth, "GB/s");
         bench_value("  both ways, each", 1e-9 * c->both, "GB/s");
+        bench_value("  of an update, once in a launch of several", 1e6 * c->ahead.once, "us");
         bench_value("  to put a launch", 1e6 * c->ahead.launch, "us");
         bench_value("  to put a copy", 1e6 * c->ahead.copy, "us");
         bench_value("  to put an event", 1e6 * c->ahead.event, "us");
@@ -314,7 +326,7 @@ static double kernel_seconds(int rows, size_t width, size_t height, int64_t bloc
                                      XY_GPU_ARG(blocks[(at + 2) % BLOCKS]),
                                      XY_GPU_ARG(none),
                                      XY_GPU_ARG(none),
-                                     XY_GPU_ARG(blocks[(at + 3) % BLOCKS]),
+                                     XY_GPU_ARG(blocks[(at + BLOCKS / 2) % BLOCKS]),
                                      XY_GPU_ARG(one),
                                      XY_GPU_ARG(block_rows),
                                      XY_GPU_ARG(columns),

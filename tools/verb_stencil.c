@@ -15,7 +15,7 @@ typedef struct {
     const char *blocks, *graph, *machine, *policy, *eviction, *load, *memory, *trace, *pictures,
         *svg;
     const char *study, *csv, *page, *over, *cells, *file, *gpus;
-    long rounds, dim, points, iterations, cpus, threads, every;
+    long rounds, look_ahead, dim, points, iterations, cpus, threads, every;
     double alpha, beta, cpu_speed, task_time, until;
     uint64_t block;
     bool json, proportional, list, real, no_check, use_all, as_real;
@@ -68,6 +68,9 @@ static const xy_option_t options[] = {
      .preset = "1", .help = "weight of transfers in completion times"},
     {"rounds", 0, XY_OPT_LONG, "N", offsetof(values_t, rounds), .min = 0, .max = 64,
      .help = "relay: turns of each memory beyond the fewest that its size allows"},
+    {"look-ahead", 0, XY_OPT_LONG, "N", offsetof(values_t, look_ahead), .min = 0, .max = 64,
+     .help = "on GPUs in real runs, and with --as-real: load up to N data before a task asks for "
+             "them, so that several tasks can share a launch"},
     {"proportional", 0, XY_OPT_FLAG, .offset = offsetof(values_t, proportional),
      .help = "cache-oblivious: cut the domain in proportion to the load"},
     {"pipeline", 0, XY_OPT_IGNORED, "N",
@@ -233,7 +236,8 @@ static xy_status_t set_run(const values_t *v, xy_stencil_run_t *run)
                                .params = {.alpha = v->alpha,
                                           .beta = v->beta,
                                           .is_proportional = v->proportional,
-                                          .extra_rounds = (int32_t)v->rounds},
+                                          .extra_rounds = (int32_t)v->rounds,
+                                          .look_ahead = (int32_t)v->look_ahead},
                                .trace = v->trace,
                                .ahead = v->as_real ? &xy_task_ahead_usual : NULL};
     if (v->memory != NULL && strcmp(v->memory, "none") == 0)

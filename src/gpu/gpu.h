@@ -151,7 +151,7 @@ typedef struct {
 
 #define XY_GPU_ARG(variable) ((xy_gpu_arg_t){&(variable), sizeof(variable)})
 
-enum { XY_GPU_ARGS_MAX = 32 };
+enum { XY_GPU_ARGS_MAX = 64 };
 
 /* `threads` in all, in groups of `group`; they are rounded up to whole groups, so a kernel looks at
  * its number. */

@@ -12,7 +12,7 @@
 
 typedef enum { LATE_IN, LATE_OUT, LATE_ON, LATE_LAUNCH, LATE_AFTER } late_kind_t;
 
-enum { VALUES_MAX = 256 };
+enum { VALUES_MAX = 512 };
 
 typedef struct late_stream late_stream_t;
 

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "tasks/device/device.h"
+
 enum { TASKS_MAX = 30000000 }; /* a graph of more takes more than 10 GiB */
 
 static const int8_t offsets3[][3] = {{0, 0, 0}, {-1, 0, 0}, {1, 0, 0}};
@@ -71,6 +73,15 @@ bool stencil_has(const xy_stencil_t *s, const int64_t x[3])
 int stencil_arrays(const xy_stencil_t *s)
 {
     return s->graph == XY_STENCIL_JACOBI ? 2 : 1;
+}
+
+/* There is a kernel for tasks of 5 points that do nothing but update a block. */
+int stencil_batch(const xy_stencil_t *s)
+{
+    return s->points == 5 && s->graph == XY_STENCIL_JACOBI && s->load == XY_STENCIL_EVEN &&
+                   s->check_every == 0
+               ? XY_TASK_BATCH_MAX
+               : 0;
 }
 
 static void add_task(stencil_grid_t *g, const int64_t x[3], int t)

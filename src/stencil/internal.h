@@ -63,6 +63,9 @@ int stencil_checks_access(const stencil_grid_t *g, int64_t cell, int t, xy_acces
 /* After all blocks of iteration t. */
 void stencil_checks_add(stencil_grid_t *g, int t);
 
+/* How many tasks may share a launch on a GPU; 0: none. */
+int stencil_batch(const xy_stencil_t *s);
+
 /* ---- shape.c ---- */
 
 /* The cells of a block, from s->cells or else from its bytes. */

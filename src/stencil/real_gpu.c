@@ -36,6 +36,31 @@ xy_status_t stencil_gpu_launch(const stencil_real_t *r, const stencil_place_t *p
                          s->points == 3 ? group1 : group2, args, n);
 }
 
+xy_status_t stencil_gpu_launch_several(const stencil_real_t *r, const stencil_place_t *p,
+                                       xy_gpu_stream_t *stream, const stencil_blocks_t *blocks,
+                                       int count)
+{
+    const stencil_shape_t *s = &r->shape;
+    int64_t rows = s->rows;
+    size_t threads[3] = {(size_t)s->columns,
+                         (size_t)(rows + STENCIL_GPU_ROWS - 1) / STENCIL_GPU_ROWS, (size_t)count};
+    xy_gpu_arg_t args[XY_GPU_ARGS_MAX];
+    int n = 0;
+
+    for (int b = 0; b < XY_TASK_BATCH_MAX; b++) {
+        const stencil_blocks_t *block = &blocks[b < count ? b : 0];
+
+        for (int i = 0; i < s->points; i++)
+            args[n++] = XY_GPU_ARG(block->around[i]);
+        args[n++] = XY_GPU_ARG(block->out);
+    }
+    args[n++] = XY_GPU_ARG(s->layers);
+    args[n++] = XY_GPU_ARG(s->rows);
+    args[n++] = XY_GPU_ARG(s->columns);
+    args[n++] = XY_GPU_ARG(rows);
+    return xy_gpu_launch(stream, p->kernels[KERNEL_SEVERAL], threads, group2, args, n);
+}
+
 /* What a task does besides its own work is counted in rows, as on cores. */
 static xy_status_t add_load(const stencil_real_t *r, const stencil_place_t *p,
                             const xy_task_kernel_t *k, const xy_gpu_memory_t *around,
@@ -70,23 +95,36 @@ static xy_status_t keep(const stencil_real_t *r, const stencil_place_t *p,
                        : st;
 }
 
-static xy_status_t put_update(const stencil_real_t *r, const xy_op_t *op, const xy_task_kernel_t *k)
+/* The blocks around one, and that which is written where that is another. Returns how many accesses
+ * of the task these are. */
+static int find_blocks(const stencil_real_t *r, const xy_op_t *op, const xy_task_kernel_t *k,
+                       stencil_blocks_t *blocks)
 {
-    const stencil_place_t *p = &r->gpu->places[k->gpu];
     const xy_stencil_t *s = &r->grid;
     const int8_t(*offset)[3] = stencil_offsets(s->points);
-    xy_gpu_memory_t around[STENCIL_AROUND_MAX] = {0}, out = p->scratch;
-    xy_status_t st = XY_OK;
     int n = 0;
 
     for (int i = 0; i < s->points; i++) {
         int64_t y[3] = {op->position[0] + offset[i][0], op->position[1] + offset[i][1],
                         op->position[2] + offset[i][2]};
 
-        around[i] = stencil_has(s, y) ? k->buffers[n++] : 0;
+        blocks->around[i] = stencil_has(s, y) ? k->buffers[n++] : 0;
     }
     if (s->graph == XY_STENCIL_JACOBI)
-        out = k->buffers[n++];
+        blocks->out = k->buffers[n++];
+    return n;
+}
+
+static xy_status_t put_update(const stencil_real_t *r, const xy_op_t *op, const xy_task_kernel_t *k)
+{
+    const stencil_place_t *p = &r->gpu->places[k->gpu];
+    const xy_stencil_t *s = &r->grid;
+    stencil_blocks_t blocks = {.out = p->scratch};
+    const xy_gpu_memory_t *around = blocks.around;
+    xy_status_t st = XY_OK;
+    int n = find_blocks(r, op, k, &blocks);
+    xy_gpu_memory_t out = blocks.out;
+
     if (stencil_is_deciding(s, op->iteration))
         n++;
     if (op->seconds > r->least_seconds)
@@ -122,6 +160,17 @@ static xy_status_t put(void *arg, const xy_task_kernel_t *k)
     return op->level == STENCIL_UPDATE ? put_update(r, op, k) : put_reduce(r, k);
 }
 
+static xy_status_t put_several(void *arg, const xy_task_kernel_t *kernels, int32_t count)
+{
+    const stencil_real_t *r = arg;
+    stencil_blocks_t blocks[XY_TASK_BATCH_MAX];
+
+    for (int32_t i = 0; i < count; i++)
+        find_blocks(r, xy_graph_op(r->tasks, kernels[i].op), &kernels[i], &blocks[i]);
+    return stencil_gpu_launch_several(r, &r->gpu->places[kernels[0].gpu], kernels[0].stream, blocks,
+                                      count);
+}
+
 /* The decision is made where the run can be ended. */
 static bool is_for_gpu(void *arg, xy_op_id_t op)
 {
@@ -143,7 +192,7 @@ static xy_status_t open_place(const stencil_real_t *r, const xy_gpu_info_t *info
                               stencil_place_t *p)
 {
     char update[16];
-    const char *const names[KERNELS] = {update, "change", "largest", "gather"};
+    const char *const names[KERNELS] = {update, "change", "largest", "gather", "several5"};
     xy_status_t st = xy_gpu_open(info, &p->gpu);
 
     if (st == XY_OK)
@@ -271,6 +320,8 @@ xy_status_t stencil_gpu_execute(stencil_real_t *r, const stencil_choice_t *choic
                             .addresses = r->addresses,
                             .is_pinned = true, /* or in a file that may be larger than memory */
                             .launch = put,
+                            .launch_together = put_several,
+                            .batch = stencil_batch(&r->grid),
                             .is_for_gpu = is_for_gpu,
                             .run = stencil_real_task,
                             .arg = r,

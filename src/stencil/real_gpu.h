@@ -8,8 +8,9 @@
 
 /* Kernels update3, update5, update9 and update7: the blocks around in the order of
  * stencil_offsets, the block that is written, layers, rows and columns of a block, and the rows to
- * do. Kernels change and largest: the largest change of a cell, by way of `PARTS` numbers; kernel
- * gather: the largest of STENCIL_FAN numbers, NULL where there is none. */
+ * do. Kernel several5: eight times the blocks of update5, then the same. Kernels change and
+ * largest: the largest change of a cell, by way of `PARTS` numbers; kernel gather: the largest of
+ * STENCIL_FAN numbers, NULL where there is none. */
 extern const char stencil_gpu_text[];
 /* Rows that a thread of update5 does; `ROWS` of the text. */
 enum { STENCIL_GPU_ROWS = 4 };
@@ -18,7 +19,14 @@ enum { STENCIL_GPU_PARTS = 128, STENCIL_GPU_GROUP = 256 };
 
 enum { STENCIL_GPUS_MAX = 64 };
 
-typedef enum { KERNEL_UPDATE, KERNEL_CHANGE, KERNEL_LARGEST, KERNEL_GATHER, KERNELS } kernel_t;
+typedef enum {
+    KERNEL_UPDATE,
+    KERNEL_CHANGE,
+    KERNEL_LARGEST,
+    KERNEL_GATHER,
+    KERNEL_SEVERAL,
+    KERNELS
+} kernel_t;
 
 /* One GPU; tasks that update in place go through `scratch`, changes of cells through `parts`. */
 typedef struct {
@@ -39,6 +47,15 @@ struct stencil_gpu {
 xy_status_t stencil_gpu_launch(const stencil_real_t *r, const stencil_place_t *p,
                                xy_gpu_stream_t *stream, const xy_gpu_memory_t *around,
                                xy_gpu_memory_t out, int64_t last);
+/* The blocks of an update, as its kernel takes them. */
+typedef struct {
+    xy_gpu_memory_t around[STENCIL_AROUND_MAX], out;
+} stencil_blocks_t;
+
+/* Put up to stencil_batch() of them, whole ones, into a stream. */
+xy_status_t stencil_gpu_launch_several(const stencil_real_t *r, const stencil_place_t *p,
+                                       xy_gpu_stream_t *stream, const stencil_blocks_t *blocks,
+                                       int count);
 /* Measure r->gpu->costs. */
 xy_status_t stencil_gpu_measure(stencil_real_t *r);
 

@@ -8,7 +8,7 @@
 
 /* Blocks that are used in turn, so that no cache holds what a kernel reads. An event stands behind
  * every few kernels, as in a run. */
-enum { TURNS = 16, TURN_BYTES = 256 << 20, TRIES = 32, STRIDE = 4, SMALL = 4096 };
+enum { TURNS = 32, TURN_BYTES = 512 << 20, TRIES = 32, STRIDE = 4, SMALL = 4096 };
 
 typedef struct {
     const stencil_real_t *r;
@@ -24,17 +24,36 @@ typedef struct {
 static xy_status_t put_task(const probe_t *probe, int turn)
 {
     const stencil_real_t *r = probe->r;
-    xy_gpu_memory_t around[STENCIL_AROUND_MAX], out = probe->blocks[(turn + 2) % probe->count];
+    xy_gpu_memory_t around[STENCIL_AROUND_MAX],
+        out = probe->blocks[(turn + probe->count / 2) % probe->count];
     xy_status_t st;
 
     for (int i = 0; i < STENCIL_AROUND_MAX; i++)
         around[i] = probe->blocks[(turn + (i > 0)) % probe->count];
-    if (r->grid.graph != XY_STENCIL_JACOBI || probe->count < 3)
+    if (r->grid.graph != XY_STENCIL_JACOBI || probe->count < 4)
         out = probe->place->scratch;
     st = stencil_gpu_launch(r, probe->place, probe->streams[0], around, out,
                             r->shape.layers * r->shape.rows);
     if (st == XY_OK && r->grid.graph != XY_STENCIL_JACOBI)
         st = xy_gpu_copy_on(probe->streams[0], around[0], 0, out, 0, r->grid.block_bytes);
+    return st == XY_OK && turn % STRIDE == 0 ? xy_gpu_event_record(probe->event, probe->streams[0])
+                                             : st;
+}
+
+/* As many as share a launch. */
+static xy_status_t put_several(const probe_t *probe, int turn)
+{
+    stencil_blocks_t blocks[XY_TASK_BATCH_MAX];
+    int n = probe->count, at = XY_TASK_BATCH_MAX * turn;
+    xy_status_t st;
+
+    for (int b = 0; b < XY_TASK_BATCH_MAX; b++) {
+        for (int i = 0; i < STENCIL_AROUND_MAX; i++)
+            blocks[b].around[i] = probe->blocks[(at + b + (i > 0)) % n];
+        blocks[b].out = probe->blocks[(at + b + n / 2) % n];
+    }
+    st = stencil_gpu_launch_several(probe->r, probe->place, probe->streams[0], blocks,
+                                    XY_TASK_BATCH_MAX);
     return st == XY_OK && turn % STRIDE == 0 ? xy_gpu_event_record(probe->event, probe->streams[0])
                                              : st;
 }
@@ -111,6 +130,17 @@ static xy_status_t time_link(probe_t *probe, xy_status_t (*put)(const probe_t *,
     return XY_OK;
 }
 
+/* A launch of several takes once + several times the rest. */
+static xy_status_t time_several(const probe_t *probe, xy_stencil_costs_t *costs)
+{
+    const int n = XY_TASK_BATCH_MAX;
+    double unused, seconds;
+    xy_status_t st = time_row(probe, put_several, &unused, &seconds);
+
+    costs->ahead.once = fmin(fmax((n * costs->task - seconds) / (n - 1), 0), costs->task);
+    return st;
+}
+
 static xy_status_t measure_on(probe_t *probe, xy_stencil_costs_t *costs)
 {
     double unused, both = 0, copy = 0;
@@ -124,6 +154,9 @@ static xy_status_t measure_on(probe_t *probe, xy_stencil_costs_t *costs)
         st = time_row(probe, put_both, &unused, &both);
     if (st == XY_OK)
         st = time_row(probe, put_event, &costs->ahead.event, &unused);
+    if (st == XY_OK && stencil_batch(&probe->r->grid) > 0 && probe->count >= 3 * XY_TASK_BATCH_MAX)
+        st = time_several(probe, costs);
+    costs->ahead.batch = stencil_batch(&probe->r->grid);
     costs->both = both > 0 ? (double)probe->bytes / both : 0;
     costs->ahead.decision = xy_task_ahead_usual.decision;
     costs->ahead.delay = xy_task_ahead_usual.delay;

@@ -71,6 +71,8 @@ static xy_status_t run_on(const xy_stencil_run_t *run, const xy_task_platform_t 
 {
     xy_stencil_t grid = run->grid;
     xy_stencil_result_t r = {0};
+    xy_task_sim_t how = run->how;
+    xy_task_ahead_t ahead;
     xy_graph_t *graph;
     xy_status_t st;
 
@@ -87,7 +89,12 @@ static xy_status_t run_on(const xy_stencil_run_t *run, const xy_task_platform_t 
         return st;
     r.iterations = grid.iterations;
     r.workers = p->workers;
-    st = xy_task_simulate(graph, p, &run->how, &r.sim);
+    if (how.ahead != NULL) {
+        ahead = *how.ahead;
+        ahead.batch = stencil_batch(&grid);
+        how.ahead = &ahead;
+    }
+    st = xy_task_simulate(graph, p, &how, &r.sim);
     r.tasks = (uint64_t)xy_graph_ops(graph);
     r.data = (uint64_t)xy_graph_data_count(graph);
     for (int32_t d = 0; d < xy_graph_data_count(graph); d++)

@@ -94,6 +94,14 @@ says "$err" "leave out --real"
 expect 2 "$XYLEM" stencil --as-real --gpus 1 --cpus 2
 says "$err" "leave out --cpus"
 
+# Tasks that share launches: whole rows of blocks, blocks with neighbours on all sides, too little room for all.
+for memory in 3KiB 12KiB 1MiB; do
+    expect 0 "$XYLEM" stencil --real --gpus 1 --graph jacobi --blocks 9x4 --cells 6x7 --iterations 8 --memory $memory --look-ahead 1
+    says "$out" "bit for bit"
+    expect 0 "$XYLEM" stencil --real --gpus 1 --graph jacobi --blocks 30x1 --cells 5x9 --iterations 8 --memory $memory --policy eager
+    says "$out" "bit for bit"
+done
+
 # Two GPUs.
 for policy in closure dmdar; do
     POCL_DEVICES="pthread pthread" expect 0 "$XYLEM" stencil --real --gpus 2 --graph jacobi --blocks 12 --block 4KiB --iterations 6 --memory 28KiB --policy $policy

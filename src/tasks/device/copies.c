@@ -121,6 +121,12 @@ static xy_status_t allocate(device_tasks_t *e, int32_t gpu, int32_t data)
     return XY_OK;
 }
 
+static void set_early(device_memory_t *m, int32_t data, bool is_early)
+{
+    m->early += (is_early ? 1 : 0) - (m->is_early[data] ? 1 : 0);
+    m->is_early[data] = is_early;
+}
+
 /* There is always a place to keep it: twice as many as there are data, half of them for those that
  * are kept already. */
 static void release(device_tasks_t *e, int32_t gpu, int32_t data)
@@ -130,6 +136,7 @@ static void release(device_tasks_t *e, int32_t gpu, int32_t data)
     if (!xy_task_memory_give(&m->space, data, device_bytes(e, data)))
         return;
     (void)xy_vec_append(&m->kept, &m->buffers[data]);
+    set_early(m, data, false);
     observe(e, gpu);
 }
 
@@ -142,6 +149,7 @@ void device_memory_cleanup(device_tasks_t *e, device_memory_t *m)
         xy_gpu_memory_give(m->gpu, XY_VEC_AT(&m->kept, buffer_t, i).memory);
     xy_vec_cleanup(&m->kept);
     xy_free(m->buffers);
+    xy_free(m->is_early);
     xy_task_memory_cleanup(&m->space);
 }
 
@@ -165,7 +173,7 @@ static xy_status_t store(device_tasks_t *e, int32_t gpu, int32_t data)
     if (st == XY_OK)
         st = xy_gpu_copy_out(lane->stream, home->address, b->memory, 0, bytes);
     if (st == XY_OK)
-        st = device_lane_end(lane, data, &b->stored);
+        st = device_lane_end(lane, &data, 1, &b->stored);
     home->written = b->stored;
     set_home(e, data, true);
     e->result.stores++;
@@ -216,7 +224,7 @@ static xy_status_t load(device_tasks_t *e, int32_t gpu, int32_t data)
     if (st == XY_OK)
         st = xy_gpu_copy_in(lane->stream, b->memory, 0, home->address, bytes);
     if (st == XY_OK)
-        st = device_lane_end(lane, data, &b->loaded);
+        st = device_lane_end(lane, &data, 1, &b->loaded);
     /* One ticket stands for all who read it, so a load of another GPU is waited for here. */
     if (st == XY_OK && home->read.lane != NULL && home->read.lane != lane)
         st = device_wait(home->read);
@@ -327,7 +335,8 @@ static xy_status_t make_room(device_tasks_t *e, int32_t gpu, uint64_t bytes, boo
 
 /* ---- Tasks ---- */
 
-static xy_status_t gather_one(device_tasks_t *e, int32_t gpu, const xy_access_t *a)
+static xy_status_t gather_one(device_tasks_t *e, int32_t gpu, const xy_access_t *a, bool has_others,
+                              bool *is_there_p)
 {
     device_memory_t *m = &e->devices[gpu];
     lane_t *compute = &m->lanes[LANE_COMPUTE];
@@ -337,6 +346,9 @@ static xy_status_t gather_one(device_tasks_t *e, int32_t gpu, const xy_access_t 
 
     if (!m->space.copies[a->data].is_allocated)
         st = make_room(e, gpu, device_bytes(e, a->data), false, &is_made);
+    *is_there_p = is_made;
+    if (st == XY_OK && !is_made && has_others)
+        return XY_OK;
     if (st == XY_OK && !is_made)
         return xy_fail(XY_EINVAL,
                        "datum %d does not fit into the memory of the GPU beside the "
@@ -368,17 +380,36 @@ static void own(device_tasks_t *e, int32_t gpu, int32_t data)
         announce(e, gpu, data);
 }
 
-xy_status_t device_gather(device_tasks_t *e, int32_t gpu, xy_op_id_t op)
+/* Room that was taken for what the task would have written holds nothing. */
+static void give_back(device_tasks_t *e, int32_t gpu, xy_op_id_t op)
+{
+    device_memory_t *m = &e->devices[gpu];
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(e->graph, op, &a);
+
+    xy_task_memory_let_go(&m->space, e->graph, op);
+    for (int32_t i = 0; i < n; i++)
+        if (m->space.states[a[i].data] == 0)
+            release(e, gpu, a[i].data);
+}
+
+xy_status_t device_gather(device_tasks_t *e, int32_t gpu, xy_op_id_t op, bool has_others,
+                          xy_gpu_memory_t *buffers, bool *is_there_p)
 {
     device_memory_t *m = &e->devices[gpu];
     const xy_access_t *a;
     int32_t n = xy_graph_accesses(e->graph, op, &a);
     xy_status_t st = XY_OK;
 
+    *is_there_p = true;
     xy_task_memory_hold(&m->space, e->graph, op);
-    for (int32_t i = 0; i < n && st == XY_OK; i++) {
-        st = gather_one(e, gpu, &a[i]);
-        e->buffers[i] = m->buffers[a[i].data].memory;
+    for (int32_t i = 0; i < n && st == XY_OK && *is_there_p; i++) {
+        st = gather_one(e, gpu, &a[i], has_others, is_there_p);
+        buffers[i] = m->buffers[a[i].data].memory;
+    }
+    if (!*is_there_p) {
+        give_back(e, gpu, op);
+        return st;
     }
     for (int32_t i = 0; i < n && st == XY_OK; i++)
         if (a[i].mode & XY_ACCESS_WRITE)
@@ -395,21 +426,26 @@ void device_used(device_tasks_t *e, int32_t gpu, xy_op_id_t op, ticket_t ticket)
     xy_task_memory_let_go(&m->space, e->graph, op);
     for (int32_t i = 0; i < n; i++) {
         m->buffers[a[i].data].used = ticket;
+        set_early(m, a[i].data, false);
         xy_task_memory_touch(&m->space, a[i].data);
         if ((a[i].mode & XY_ACCESS_WRITE) && --e->writers_left[a[i].data] == 0)
             xy_task_memory_push_final(&m->space, a[i].data);
     }
 }
 
-xy_status_t device_prefetch(device_tasks_t *e, int32_t gpu)
+xy_status_t device_prefetch(device_tasks_t *e, int32_t gpu, bool is_idle)
 {
     device_memory_t *m = &e->devices[gpu];
-    uint64_t behind = 0;
+    uint64_t behind = 0, most = DEVICE_PREFETCH;
     xy_status_t st = XY_OK;
 
     if (e->how->cores > 0)
         st = device_lane_behind(&m->lanes[LANE_LOAD], &behind);
-    for (; behind < DEVICE_PREFETCH && st == XY_OK; behind++) {
+    else if (!is_idle) {
+        behind = (uint64_t)m->early;
+        most = (uint64_t)e->how->params.look_ahead;
+    }
+    for (; behind < most && st == XY_OK; behind++) {
         int32_t data = e->policy->prefetch(e->state, gpu + 1);
         bool is_made;
 
@@ -426,6 +462,7 @@ xy_status_t device_prefetch(device_tasks_t *e, int32_t gpu)
             st = allocate(e, gpu, data);
         if (st == XY_OK)
             st = load(e, gpu, data);
+        set_early(m, data, true);
     }
     return st;
 }

@@ -56,7 +56,7 @@ static bool init_arrays(device_tasks_t *e)
     e->waiting = xy_calloc(ops, sizeof(*e->waiting));
     e->is_over = xy_calloc(ops, sizeof(*e->is_over));
     e->writers_left = xy_calloc(data, sizeof(*e->writers_left));
-    e->buffers = xy_calloc((size_t)e->most, sizeof(*e->buffers));
+    e->buffers = xy_calloc((size_t)e->most * XY_TASK_BATCH_MAX, sizeof(*e->buffers));
     return e->memory_of != NULL && e->speed != NULL && e->latency != NULL && e->rate != NULL &&
            e->capacity != NULL && e->states != NULL && e->homes != NULL && e->home_states != NULL &&
            e->devices != NULL && e->waiting != NULL && e->is_over != NULL &&
@@ -128,7 +128,9 @@ static xy_status_t init_device(device_tasks_t *e, int32_t gpu)
     m->most = bytes;
     bytes -= device_reserve(e, bytes);
     m->buffers = xy_calloc((size_t)e->data_count + 1, sizeof(*m->buffers));
-    if (m->buffers == NULL || xy_vec_reserve(&m->kept, 2 * (size_t)e->data_count + 1) != XY_OK ||
+    m->is_early = xy_calloc((size_t)e->data_count + 1, sizeof(*m->is_early));
+    if (m->buffers == NULL || m->is_early == NULL ||
+        xy_vec_reserve(&m->kept, 2 * (size_t)e->data_count + 1) != XY_OK ||
         xy_task_memory_init(&m->space, e->data_count, bytes, 0) != XY_OK)
         return xy_fail_memory("preparing a GPU");
     e->capacity[gpu + 1] = bytes;

@@ -14,6 +14,10 @@
  * on the GPU, by events. So what is decided, loaded, stored and given up, and in which order, does
  * not depend on time, as long as there are no cores, no tasks at home and no other ranks.
  *
+ * Tasks that can run at the same time may share a launch: as many as the policy has before one of
+ * them counts as over. Where a policy has one at a time, as each needs the one before, it has more
+ * if some data are loaded earlier (params.look_ahead), which takes room.
+ *
  * A memory that is full gives up data as the policy or the eviction says; what was changed is
  * written back first, unless the next task that uses it overwrites it unread, or there is none and
  * it is scrap. A task that has no kernel runs here, in the main memory, when what it needs has come
@@ -44,6 +48,8 @@
 #include "tasks/memory/memory.h"
 #include "tasks/ranks/ranks.h"
 
+enum { XY_TASK_BATCH_MAX = 8 };
+
 /* A task to be put into a stream. */
 typedef struct {
     int32_t gpu; /* its number in the list */
@@ -64,6 +70,10 @@ typedef struct {
     xy_link_t in, out; /* what policies believe of the links; 0: a usual one */
     /* Put the task into the stream. */
     xy_status_t (*launch)(void *arg, const xy_task_kernel_t *kernel);
+    /* Put several that do not depend on each other, `batch` at most, into the stream as one launch;
+     * XY_TASK_BATCH_MAX or fewer; 0 or 1: there is no such kernel. */
+    xy_status_t (*launch_together)(void *arg, const xy_task_kernel_t *kernels, int32_t count);
+    int32_t batch;
     /* Has it a kernel? NULL: all have. */
     bool (*is_for_gpu)(void *arg, xy_op_id_t op);
     /* Do one in the main memory, as this worker; the one behind the GPUs if there are no cores, on

@@ -39,7 +39,7 @@ typedef struct {
 typedef struct {
     xy_gpu_event_t *start, *end;
     uint64_t upto;
-    int32_t what;
+    int32_t what[XY_TASK_BATCH_MAX], count; /* tasks of one launch, or a datum */
 } mark_t;
 
 typedef struct lane {
@@ -67,6 +67,8 @@ typedef struct {
     buffer_t *buffers;    /* [data] of copies that are there */
     xy_vec_t kept;        /* of buffer_t, to be used again, the oldest first */
     uint64_t taken, most; /* bytes from the GPU; how many it may be (device_reserve) */
+    bool *is_early;       /* [data] loaded, and no task has used it since */
+    int32_t early;        /* how many */
     lane_t lanes[LANES];
     xy_gpu_event_t *origin; /* when its clock was at `began` */
     double began;
@@ -170,7 +172,7 @@ typedef struct device_tasks {
     int32_t *writers_left;    /* [data] */
     bool *is_over;            /* [ops] */
     xy_task_uses_t uses;      /* what is read no more; belady-plan without a plan */
-    xy_gpu_memory_t *buffers; /* [most] of the task that is launched */
+    xy_gpu_memory_t *buffers; /* [XY_TASK_BATCH_MAX][most] of the tasks that are launched */
     xy_vec_t records;         /* of record_t */
 
     job_t *jobs; /* [job_count] */
@@ -194,7 +196,7 @@ void device_lane_cleanup(lane_t *lane);
 /* Before something is put into a lane: make room for its mark, and begin it. */
 xy_status_t device_lane_begin(lane_t *lane);
 /* After it: what to wait for. */
-xy_status_t device_lane_end(lane_t *lane, int32_t what, ticket_t *ticket_p);
+xy_status_t device_lane_end(lane_t *lane, const int32_t *what, int32_t count, ticket_t *ticket_p);
 /* What is put into the lane from now on comes after the ticket. */
 xy_status_t device_lane_after(lane_t *lane, ticket_t ticket);
 /* The caller waits. */
@@ -206,11 +208,14 @@ xy_status_t device_lane_behind(lane_t *lane, uint64_t *count_p);
 xy_status_t device_is_over(ticket_t ticket, bool *is_over_p);
 
 /* copies.c */
-/* Bring what the task needs into the memory of the GPU, and make its kernels wait for it. */
-xy_status_t device_gather(device_tasks_t *e, int32_t gpu, xy_op_id_t op);
+/* Bring what the task needs into the memory of the GPU, and make its kernels wait for it. If other
+ * tasks of its launch take the room that it needs, *is_there_p is false, and nothing is held. */
+xy_status_t device_gather(device_tasks_t *e, int32_t gpu, xy_op_id_t op, bool has_others,
+                          xy_gpu_memory_t *buffers, bool *is_there_p);
 /* The kernel of the task is in its stream. */
 void device_used(device_tasks_t *e, int32_t gpu, xy_op_id_t op, ticket_t ticket);
-xy_status_t device_prefetch(device_tasks_t *e, int32_t gpu);
+/* Load what the policy wants next; is_idle: it has no task now. */
+xy_status_t device_prefetch(device_tasks_t *e, int32_t gpu, bool is_idle);
 xy_status_t device_store_early(device_tasks_t *e, int32_t gpu);
 /* For a task in the main memory, or a message: ask for what it reads to come home. */
 xy_status_t device_home_ask(device_tasks_t *e, const xy_access_t *a, int32_t n);

@@ -8,6 +8,8 @@
  * Marks are a ring: before one is used again the caller waits for what had it. That also bounds how
  * far the decisions run ahead of the GPU.
  */
+#include <string.h>
+
 #include "tasks/device/device_internal.h"
 
 static mark_t *mark_of(const lane_t *lane, uint64_t number)
@@ -101,11 +103,12 @@ xy_status_t device_lane_begin(lane_t *lane)
     return st;
 }
 
-xy_status_t device_lane_end(lane_t *lane, int32_t what, ticket_t *ticket_p)
+xy_status_t device_lane_end(lane_t *lane, const int32_t *what, int32_t count, ticket_t *ticket_p)
 {
     mark_t *mark = mark_of(lane, ++lane->put);
 
-    mark->what = what;
+    memcpy(mark->what, what, (size_t)count * sizeof(*what));
+    mark->count = count;
     *ticket_p = (ticket_t){lane, lane->put};
     return lane->put % lane->stride == 0 ? mark_now(lane, mark) : XY_OK;
 }

@@ -87,8 +87,8 @@ static xy_status_t time_of(const lane_t *lane, const xy_gpu_event_t *event, doub
 xy_status_t device_record_mark(lane_t *lane, const mark_t *mark)
 {
     int32_t memory = lane->gpu + 1;
+    double begin, length;
     record_t r = {.kind = lane->kind == LANE_COMPUTE ? RECORD_TASK : RECORD_TRANSFER,
-                  .what = mark->what,
                   .from = lane->kind == LANE_COMPUTE ? lane->gpu
                           : lane->kind == LANE_LOAD  ? 0
                                                      : memory,
@@ -97,9 +97,16 @@ xy_status_t device_record_mark(lane_t *lane, const mark_t *mark)
 
     if (st == XY_OK)
         st = time_of(lane, mark->end, &r.end);
-    r.start = fmax(r.start, 0);
-    r.end = fmax(r.end, r.start);
-    return st == XY_OK ? append(lane->engine, &r) : st;
+    begin = fmax(r.start, 0);
+    length = fmax(r.end - begin, 0) / mark->count;
+    /* Tasks of one launch run at the same time: each has its part of it. */
+    for (int32_t i = 0; i < mark->count && st == XY_OK; i++) {
+        r.what = mark->what[i];
+        r.start = begin + i * length;
+        r.end = begin + (i + 1) * length;
+        st = append(lane->engine, &r);
+    }
+    return st;
 }
 
 /* ---- Afterwards ---- */

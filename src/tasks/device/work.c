@@ -67,24 +67,51 @@ xy_status_t device_task_over(device_tasks_t *e, int32_t worker, xy_op_id_t op)
     return st;
 }
 
-static xy_status_t run_there(device_tasks_t *e, int32_t worker, xy_op_id_t op)
+/* Put tasks that do not depend on each other into the stream: as many of them as have room
+ * together, *done_p, and one at least. */
+static xy_status_t launch(device_tasks_t *e, int32_t gpu, const xy_op_id_t *ops, int32_t count,
+                          int32_t *done_p)
 {
-    int32_t gpu = worker < e->how->gpu_count ? worker : 0;
     lane_t *lane = &e->devices[gpu].lanes[LANE_COMPUTE];
-    xy_task_kernel_t kernel = {.gpu = gpu, .op = op, .stream = lane->stream, .buffers = e->buffers};
+    xy_task_kernel_t kernels[XY_TASK_BATCH_MAX];
     ticket_t ticket;
-    xy_status_t st = device_gather(e, gpu, op);
+    bool is_there = true;
+    int32_t n = 0;
+    xy_status_t st = XY_OK;
 
+    while (n < count && st == XY_OK && is_there) {
+        xy_gpu_memory_t *buffers = e->buffers + (size_t)n * (size_t)e->most;
+
+        st = device_gather(e, gpu, ops[n], n > 0, buffers, &is_there);
+        kernels[n] = (xy_task_kernel_t){gpu, ops[n], lane->stream, buffers};
+        n += is_there ? 1 : 0;
+    }
     if (st == XY_OK)
         st = device_lane_begin(lane);
     if (st == XY_OK)
-        st = e->how->launch(e->how->arg, &kernel);
+        st = n == 1 ? e->how->launch(e->how->arg, kernels)
+                    : e->how->launch_together(e->how->arg, kernels, n);
     if (st == XY_OK)
-        st = device_lane_end(lane, op, &ticket);
-    if (st != XY_OK)
-        return st;
-    device_used(e, gpu, op, ticket);
-    return device_task_over(e, worker, op);
+        st = device_lane_end(lane, ops, n, &ticket);
+    for (int32_t i = 0; i < n && st == XY_OK; i++) {
+        device_used(e, gpu, ops[i], ticket);
+        e->is_over[ops[i]] = true; /* what it wrote is not about to be overwritten by it */
+    }
+    *done_p = n;
+    return st;
+}
+
+static xy_status_t run_there(device_tasks_t *e, int32_t worker, const xy_op_id_t *ops,
+                             int32_t count)
+{
+    int32_t gpu = worker < e->how->gpu_count ? worker : 0, n = 0;
+    xy_status_t st = XY_OK;
+
+    for (int32_t i = 0; i < count && st == XY_OK; i += n)
+        st = launch(e, gpu, ops + i, count - i, &n);
+    for (int32_t i = 0; i < count && st == XY_OK; i++)
+        st = device_task_over(e, worker, ops[i]);
+    return st;
 }
 
 static bool is_for_gpu(const device_tasks_t *e, xy_op_id_t op)
@@ -106,7 +133,29 @@ static xy_status_t run_task(device_tasks_t *e, int32_t worker, xy_op_id_t op)
 
     if (is_core ? is_for_cores(e, op) : !is_for_gpu(e, op))
         return device_job_begin(e, worker, is_core ? worker - e->how->gpu_count : -1, op);
-    return run_there(e, worker, op);
+    return run_there(e, worker, &op, 1);
+}
+
+static bool is_for_batch(const device_tasks_t *e, xy_op_id_t op)
+{
+    return e->how->batch > 1 && e->how->cores == 0 && is_for_gpu(e, op);
+}
+
+/* A task of a GPU, with others that can run at the same time if there are any: none of them counts
+ * as over before all of them were chosen. */
+static xy_status_t run_batch(device_tasks_t *e, int32_t gpu, xy_op_id_t op)
+{
+    int32_t n = 0, most = e->how->batch < XY_TASK_BATCH_MAX ? e->how->batch : XY_TASK_BATCH_MAX;
+    xy_op_id_t ops[XY_TASK_BATCH_MAX];
+    xy_status_t st = XY_OK;
+
+    while (op >= 0 && is_for_batch(e, op)) {
+        ops[n++] = op;
+        op = n < most ? pick(e, gpu) : -1;
+    }
+    if (n > 0)
+        st = run_there(e, gpu, ops, n);
+    return st == XY_OK && op >= 0 ? run_task(e, gpu, op) : st;
 }
 
 /* May the GPU have another task? Beside cores it is only a few ahead of what it has done. */
@@ -136,11 +185,12 @@ static xy_status_t turn(device_tasks_t *e, int32_t gpu, bool *is_moving_p)
     xy_op_id_t op = st == XY_OK && is_free ? pick(e, gpu) : -1;
 
     if (op >= 0)
-        st = run_task(e, gpu, op);
+        st = run_batch(e, gpu, op);
     /* Decisions are ahead of the GPU, and so are the loads that they ask for: what is loaded even
      * earlier takes room from what is needed before it. Beside cores they are ahead by little. */
-    if (st == XY_OK && (op < 0 || e->how->cores > 0) && e->policy->prefetch != NULL && e->left > 0)
-        st = device_prefetch(e, gpu);
+    if (st == XY_OK && (op < 0 || e->how->cores > 0 || e->how->params.look_ahead > 0) &&
+        e->policy->prefetch != NULL && e->left > 0)
+        st = device_prefetch(e, gpu, op < 0);
     if (st == XY_OK && e->policy->is_writing_early)
         st = device_store_early(e, gpu);
     *is_moving_p = *is_moving_p || op >= 0 || e->result.loads > loads;

@@ -42,6 +42,7 @@ typedef struct {
     double alpha, beta;   /* weights of computation and transfer in completion times */
     bool is_proportional; /* cache-oblivious: cut the domain in proportion to the load */
     int32_t extra_rounds; /* relay: turns of each memory beyond the fewest that its room allows */
+    int32_t look_ahead;   /* real GPUs: data that are loaded and that no task has asked for yet */
     bool is_trial;        /* a graph that lacks what the policy needs is refused in silence */
 } xy_task_params_t;
 

@@ -17,6 +17,7 @@ const xy_task_ahead_t xy_task_ahead_usual = {
 
 typedef struct {
     const xy_graph_t *graph;
+    double once;
 } tasks_t;
 
 static xy_status_t put(void *arg, const xy_task_kernel_t *kernel)
@@ -24,6 +25,16 @@ static xy_status_t put(void *arg, const xy_task_kernel_t *kernel)
     const tasks_t *tasks = arg;
 
     return xy_gpu_model_launch(kernel->stream, xy_graph_op(tasks->graph, kernel->op)->seconds);
+}
+
+static xy_status_t put_together(void *arg, const xy_task_kernel_t *kernels, int32_t count)
+{
+    const tasks_t *tasks = arg;
+    double seconds = 0;
+
+    for (int32_t i = 0; i < count; i++)
+        seconds += xy_graph_op(tasks->graph, kernels[i].op)->seconds;
+    return xy_gpu_model_launch(kernels[0].stream, fmax(seconds - (count - 1) * tasks->once, 0));
 }
 
 static xy_status_t check(const xy_graph_t *graph, const xy_task_platform_t *p)
@@ -91,7 +102,7 @@ xy_status_t sim_run_ahead(const xy_graph_t *graph, const xy_task_platform_t *p,
 {
     double clock = 0;
     xy_gpu_device_t *gpus[GPUS_MAX] = {0};
-    tasks_t tasks = {graph};
+    tasks_t tasks = {graph, how->ahead->once};
     xy_task_device_t device = {.policy = policy->name,
                                .eviction = how->eviction,
                                .params = how->params,
@@ -101,6 +112,8 @@ xy_status_t sim_run_ahead(const xy_graph_t *graph, const xy_task_platform_t *p,
                                .in = {p->latency[1], p->rate[1]},
                                .out = {p->latency[p->memories], p->rate[p->memories]},
                                .launch = put,
+                               .launch_together = put_together,
+                               .batch = how->ahead->batch,
                                .arg = &tasks,
                                .observer = observer,
                                .clock = &clock,

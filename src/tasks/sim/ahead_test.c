@@ -147,6 +147,17 @@ static xy_status_t put(void *arg, const xy_task_kernel_t *k)
                          4);
 }
 
+/* They do not depend on each other: in any order. */
+static xy_status_t put_together(void *arg, const xy_task_kernel_t *kernels, int32_t count)
+{
+    xy_status_t st = XY_OK;
+
+    assert_in_range(count, 2, XY_TASK_BATCH_MAX);
+    for (int32_t i = count - 1; i >= 0 && st == XY_OK; i--)
+        st = put(arg, &kernels[i]);
+    return st;
+}
+
 /* One GPU with these links and so much memory. */
 static xy_task_platform_t *platform(uint64_t memory, double rate, double both)
 {
@@ -164,8 +175,9 @@ static xy_task_platform_t *platform(uint64_t memory, double rate, double both)
     return p;
 }
 
-static void compare(const char *policy, uint64_t memory)
+static void compare(const char *policy, uint64_t memory, int32_t batch, int32_t look_ahead)
 {
+    xy_task_ahead_t ahead = xy_task_ahead_usual;
     xy_graph_t *g = make_graph(BLOCKS, ROUNDS, 1e-5);
     xy_task_platform_t *p = platform(memory, 1e9 * (1 + testing_below(10)), 1e9);
     void *addresses[2 * BLOCKS];
@@ -176,12 +188,16 @@ static void compare(const char *policy, uint64_t memory)
                             .gpu_count = 1,
                             .memory = memory,
                             .addresses = addresses,
+                            .params = {.look_ahead = look_ahead},
                             .launch = put,
+                            .launch_together = put_together,
+                            .batch = batch,
                             .in = {p->latency[1], p->rate[1]},
                             .out = {p->latency[2], p->rate[2]}};
     uint64_t(*expected)[CELLS] = xy_malloc(2 * BLOCKS * sizeof(*expected));
 
     assert_non_null(expected);
+    ahead.batch = batch;
     for (int d = 0; d < 2 * BLOCKS; d++)
         addresses[d] = data[d];
     fill();
@@ -194,7 +210,8 @@ static void compare(const char *policy, uint64_t memory)
     assert_int_equal(xy_task_execute_on(g, &how, &measured), XY_OK);
     assert_int_equal(xy_task_simulate(g, p,
                                       &(xy_task_sim_t){.policy = policy,
-                                                       .ahead = &xy_task_ahead_usual,
+                                                       .params = {.look_ahead = look_ahead},
+                                                       .ahead = &ahead,
                                                        .observer = &virtual.observer},
                                       &predicted),
                      XY_OK);
@@ -230,7 +247,8 @@ static void test_same(void **state)
     for (int i = 0; xy_task_policies[i] != NULL; i++)
         if (xy_task_policies[i]->trials == NULL)
             for (int k = 0; k < 4; k++)
-                compare(xy_task_policies[i]->name, memories[k] * BYTES);
+                compare(xy_task_policies[i]->name, memories[k] * BYTES,
+                        k % 2 == 0 ? 0 : XY_TASK_BATCH_MAX, testing_below(3));
 }
 
 static int open_gpu(void **state)

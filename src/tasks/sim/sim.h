@@ -66,6 +66,8 @@ void xy_task_platform_destroy(xy_task_platform_t *platform); /* NULL is fine */
  * to put a kernel, a copy or an event into a stream, until that can begin, and for a decision. */
 typedef struct {
     double launch, copy, event, delay, decision;
+    int32_t batch; /* tasks that may share a launch; 0: one */
+    double once;   /* of the seconds of each task, those that a launch of several takes only once */
 } xy_task_ahead_t;
 
 extern const xy_task_ahead_t xy_task_ahead_usual;
