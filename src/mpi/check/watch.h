@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ranks that wait for each other while others go on, from inside (private to the part): what
+ * workers write down about their ranks (watch_ranks.c), and the thread that looks at it (watch.c),
+ * which has the whole story.
+ */
+#ifndef XY_MPI_CHECK_WATCH_H
+#define XY_MPI_CHECK_WATCH_H
+
+#include <stdatomic.h>
+
+#include "mpi/check/check.h"
+#include "mpi/check/knot.h"
+#include "mpi/check/wait.h"
+#include "mpi/coll/coll.h"
+
+/* The members that a collective lacks; of the ranks of one worker that wait for it. */
+typedef struct {
+    coll_need_t need;
+    int *ranks;
+    int count;
+} watch_meeting_t;
+
+/* One wait, and what knot_wait_t refers to. */
+typedef struct {
+    check_wait_t wait;
+    mpi_group_t *group; /* held, or NULL */
+    int meeting;        /* of the worker; or -1 */
+    bool is_forced;     /* a send that waits only because of --check */
+} watch_entry_t;
+
+/* What a rank that polls has done so far. */
+typedef struct {
+    uint64_t failed, quick, others, order;
+    double inside, outside;
+} watch_tally_t;
+
+/* What a worker has written down about a rank that is parked. */
+typedef struct {
+    knot_rank_t knot;
+    bool is_polling;
+    watch_tally_t tally; /* of one that polls */
+    xy_vec_t entries;    /* of watch_entry_t, */
+    xy_vec_t waits;      /* and of knot_wait_t, as many */
+    xy_vec_t messages;   /* of const void *: the send requests of those it keeps */
+} watch_record_t;
+
+typedef struct {
+    _Alignas(XMPI_LINES) _Atomic uint32_t answered;
+    bool is_busy;
+    xy_vec_t meetings;
+    bool is_in_time; /* of the thread that looks: it had answered before this look was asked for */
+} watch_answer_t;
+
+typedef struct {
+    mpi_job_t *job;           /* NULL: no thread looks */
+    watch_record_t **records; /* [ranks], made when they are needed */
+    watch_answer_t *answers;  /* [workers] */
+    _Alignas(XMPI_LINES) _Atomic uint32_t asked;
+    _Atomic bool releases; /* let a send go that waits only because of --check */
+    bool *stuck;           /* [ranks] */
+    /* For ranks that poll: */
+    double polling;      /* seconds; 0: not looked for */
+    watch_tally_t *last; /* [ranks]: at the last look; failed 0: it did not poll then */
+    double last_time;
+    double *idle_since; /* [ranks]: it has done nothing else since then; 0: it has */
+} check_watch_t;
+
+extern check_watch_t check_watch;
+
+/* Of a worker, in its poll function: look at its ranks if that was asked for. */
+bool check_watch_help(mpi_worker_t *worker);
+void check_watch_record_destroy(watch_record_t *record); /* NULL is fine */
+void check_watch_meetings_clear(xy_vec_t *all);          /* of watch_meeting_t */
+
+#endif
