@@ -26,27 +26,24 @@ static bool same_envelope(const xy_envelope_t *a, const xy_envelope_t *b)
 
 static xy_status_t table_init(xy_match_table_t *table, uint32_t buckets)
 {
-    xy_match_entry_t **heads = xy_calloc(2 * (size_t)buckets, sizeof(*heads));
-
-    if (heads == NULL)
+    table->buckets = xy_calloc(buckets, sizeof(*table->buckets));
+    if (table->buckets == NULL)
         return XY_ENOMEM;
-    table->heads = heads;
-    table->tails = heads + buckets;
     table->mask = buckets - 1;
     return XY_OK;
 }
 
 static void bucket_append(xy_match_table_t *table, xy_match_entry_t *entry)
 {
-    uint32_t b = entry->hash & table->mask;
+    xy_match_bucket_t *b = &table->buckets[entry->hash & table->mask];
 
     entry->next = NULL;
-    entry->previous = table->tails[b];
-    if (table->tails[b] != NULL)
-        table->tails[b]->next = entry;
+    entry->previous = b->tail;
+    if (b->tail != NULL)
+        b->tail->next = entry;
     else
-        table->heads[b] = entry;
-    table->tails[b] = entry;
+        b->head = entry;
+    b->tail = entry;
 }
 
 /* Twice the buckets; entries of one hash keep their order. When memory runs out the table stays as
@@ -55,14 +52,16 @@ static void table_grow(xy_match_table_t *table)
 {
     xy_match_table_t old = *table;
 
-    if (table_init(table, 2 * (old.mask + 1)) != XY_OK)
+    if (table_init(table, 2 * (old.mask + 1)) != XY_OK) {
+        *table = old;
         return;
+    }
     for (uint32_t b = 0; b <= old.mask; b++)
-        for (xy_match_entry_t *e = old.heads[b], *next; e != NULL; e = next) {
+        for (xy_match_entry_t *e = old.buckets[b].head, *next; e != NULL; e = next) {
             next = e->next;
             bucket_append(table, e);
         }
-    xy_free(old.heads);
+    xy_free(old.buckets);
 }
 
 static void table_add(xy_match_table_t *table, xy_match_entry_t *entry)
@@ -74,22 +73,22 @@ static void table_add(xy_match_table_t *table, xy_match_entry_t *entry)
 
 static void table_remove(xy_match_table_t *table, xy_match_entry_t *entry)
 {
-    uint32_t b = entry->hash & table->mask;
+    xy_match_bucket_t *b = &table->buckets[entry->hash & table->mask];
 
     if (entry->previous != NULL)
         entry->previous->next = entry->next;
     else
-        table->heads[b] = entry->next;
+        b->head = entry->next;
     if (entry->next != NULL)
         entry->next->previous = entry->previous;
     else
-        table->tails[b] = entry->previous;
+        b->tail = entry->previous;
     table->count--;
 }
 
 static xy_match_entry_t *table_first(const xy_match_table_t *table, const xy_envelope_t *envelope)
 {
-    xy_match_entry_t *e = table->heads[hash_of(envelope) & table->mask];
+    xy_match_entry_t *e = table->buckets[hash_of(envelope) & table->mask].head;
 
     while (e != NULL && !same_envelope(&e->envelope, envelope))
         e = e->next;
@@ -102,8 +101,8 @@ xy_status_t xy_match_init(xy_match_t *match)
     if (table_init(&match->posted, BUCKETS_FIRST) != XY_OK)
         return XY_ENOMEM;
     if (table_init(&match->unexpected, BUCKETS_FIRST) != XY_OK) {
-        xy_free(match->posted.heads);
-        match->posted.heads = NULL;
+        xy_free(match->posted.buckets);
+        match->posted.buckets = NULL;
         return XY_ENOMEM;
     }
     return XY_OK;
@@ -111,8 +110,8 @@ xy_status_t xy_match_init(xy_match_t *match)
 
 void xy_match_cleanup(xy_match_t *match)
 {
-    xy_free(match->posted.heads);
-    xy_free(match->unexpected.heads);
+    xy_free(match->posted.buckets);
+    xy_free(match->unexpected.buckets);
 }
 
 void xy_match_post(xy_match_t *match, xy_match_entry_t *receive)

@@ -38,8 +38,12 @@ typedef struct xy_match_entry {
 } xy_match_entry_t;
 
 typedef struct {
-    xy_match_entry_t **heads, **tails; /* of each bucket */
-    uint32_t mask;                     /* buckets - 1 */
+    xy_match_entry_t *head, *tail;
+} xy_match_bucket_t;
+
+typedef struct {
+    xy_match_bucket_t *buckets;
+    uint32_t mask; /* buckets - 1 */
     uint32_t count;
 } xy_match_table_t;
 
