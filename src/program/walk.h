@@ -106,15 +106,15 @@ typedef struct {
     walk_kind_t kind;
     bool is_used, is_persistent, is_active, is_done;
     xy_vjob_p2p_t p2p;
-    uint64_t buffer;         /* address of data that is kept; 0: none */
-    walk_comm_t *comm;       /* for the source in the status, whose group begins */
-    int32_t first;           /* ... here */
-    const code_site_t *site; /* of a collective with data, or a persistent one: its call */
+    uint64_t buffer;   /* address of data that is kept; 0: none */
+    walk_comm_t *comm; /* for the source in the status, whose group begins */
+    int32_t first;     /* ... here */
+    int32_t rank;      /* collective */
+    xy_vjob_status_t status;
     int64_t *args;
-    int32_t rank;
+    const code_site_t *site; /* of a collective with data, or a persistent one: its call */
     uint64_t number;
     walk_member_t part; /* of a persistent collective, which is alone in its communicator */
-    xy_vjob_status_t status;
 } walk_request_t;
 
 /* One process. */

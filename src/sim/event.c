@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sim/event.h"
 
-enum { SWEEP_MIN = 4096 };
+enum { SWEEP_MIN = 4096, FORESEEN = 2 };
 
 static bool is_planned(const xy_heap_item_t *item)
 {
@@ -76,6 +76,20 @@ static void end_moment(xy_vclock_t *clock)
         clock->settle(clock->owner);
 }
 
+/* A large model does not fit into the cache: while one event is handled, memory of the next ones
+ * comes. Behind the first item of the heap comes one of its children, or one that is not set yet.
+ */
+static inline void foresee(const xy_vclock_t *clock)
+{
+    const xy_heap_t *queue = &clock->queue;
+
+    if (queue->count <= FORESEEN)
+        return;
+    for (int i = 1; i <= FORESEEN; i++)
+        __builtin_prefetch(queue->items[i].value);
+    clock->foresee(queue->items[0].value);
+}
+
 xy_status_t xy_vclock_run(xy_vclock_t *clock)
 {
     xy_event_t *event;
@@ -83,6 +97,8 @@ xy_status_t xy_vclock_run(xy_vclock_t *clock)
     while (!clock->is_stopped && !clock->is_out_of_memory && (event = next(clock)) != NULL) {
         clock->now = event->when;
         xy_event_cancel(event);
+        if (clock->foresee != NULL)
+            foresee(clock);
         event->due(event);
         if (clock->last != NULL || clock->settle != NULL)
             end_moment(clock);

@@ -48,6 +48,9 @@ typedef struct {
      * NULL. It may set events, also for now. */
     void (*settle)(void *owner);
     void *owner;
+    /* Called before an event with the one that is likely to follow it; or NULL. It may fetch memory
+     * into the cache, and changes nothing. */
+    void (*foresee)(const xy_event_t *event);
     xy_heap_t queue;              /* the rest is the clock's own */
     size_t sweep_at;              /* items: then leftovers are swept out */
     xy_event_t *last, **last_end; /* what comes last in this moment */

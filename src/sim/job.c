@@ -6,6 +6,22 @@
 
 #include "place/place.h"
 
+enum { OBJECTS = 16 }; /* that a pool gets at once */
+
+static bool add_objects(xy_vjob_t *job, job_pool_t *pool)
+{
+    char *memory = xy_arena_alloc(job->arena, OBJECTS * pool->size + JOB_LINE);
+
+    if (memory == NULL) {
+        job_fail(job, xy_fail_memory("simulating a job"));
+        return false;
+    }
+    memory += (JOB_LINE - (uintptr_t)memory % JOB_LINE) % JOB_LINE;
+    pool->fresh = memory;
+    pool->end = memory + OBJECTS * pool->size;
+    return true;
+}
+
 void *job_get(xy_vjob_t *job, job_pool_t *pool)
 {
     void *object = pool->free;
@@ -15,9 +31,10 @@ void *job_get(xy_vjob_t *job, job_pool_t *pool)
         __builtin_prefetch(pool->free); /* which was given back long ago, for the next call */
         return object;
     }
-    object = xy_arena_alloc(job->arena, pool->size);
-    if (object == NULL)
-        job_fail(job, xy_fail_memory("simulating a job"));
+    if (pool->fresh == pool->end && !add_objects(job, pool))
+        return NULL;
+    object = pool->fresh;
+    pool->fresh += pool->size;
     return object;
 }
 
@@ -139,12 +156,17 @@ static xy_status_t make_network(xy_vjob_t *job)
     return job->link_free != NULL ? XY_OK : xy_fail_memory("simulating a job");
 }
 
+static size_t lines_of(size_t bytes)
+{
+    return (bytes + JOB_LINE - 1) / JOB_LINE * JOB_LINE;
+}
+
 static void make_pools(xy_vjob_t *job)
 {
-    job->messages.size = sizeof(xy_vmsg_t);
-    job->requests.size = sizeof(xy_vreq_t);
+    job->messages.size = lines_of(sizeof(xy_vmsg_t));
+    job->requests.size = lines_of(sizeof(xy_vreq_t));
     job->nodes.size = sizeof(job_node_t);
-    job->locals.size = sizeof(job_local_t);
+    job->locals.size = lines_of(sizeof(job_local_t));
     xy_hash_init(&job->ways, XY_HASH_U64);
     xy_hash_init(&job->comms, XY_HASH_U64);
     xy_hash_init(&job->shapes, XY_HASH_U64);
@@ -187,6 +209,7 @@ static xy_status_t make(xy_vjob_t *job)
         st = place_comm_cores(job);
     if (st == XY_OK)
         st = make_procs(job);
+    job->clock.foresee = job_message_foresee;
     if (st == XY_OK)
         job_way_find_copy(job);
     if (st == XY_OK)

@@ -33,10 +33,15 @@ typedef struct job_node job_node_t;
 typedef struct job_way job_way_t;
 typedef struct job_shape job_shape_t;
 
-/* Objects of one size: those that were given back come first. */
+/* A large job has more objects than the second cache holds, so what is used together shares lines,
+ * and records begin with one. */
+enum { JOB_LINE = 64 };
+
+/* Objects of one size, a multiple or a part of a line: those that were given back come first. */
 typedef struct {
     size_t size;
-    void *free; /* the first bytes of each are the next one */
+    void *free;        /* the first bytes of each are the next one */
+    char *fresh, *end; /* memory that was never used */
 } job_pool_t;
 
 /* Work for a process: how long it takes a core from `start` on, and what follows when it is over.
@@ -63,19 +68,21 @@ typedef enum { JOB_SEND, JOB_RECEIVE, JOB_COLLECTIVE, JOB_TIMED } job_request_ki
 
 struct xy_vreq {
     xy_match_entry_t entry; /* receive: among those posted */
-    xy_event_t event;       /* collective: the process enters */
-    job_request_kind_t kind;
+    job_node_t *node;
+    /* The second line. */
     bool is_done, is_waited, is_released, is_posted, is_cancelled;
     bool is_early; /* collective: it came before the sizes were known */
+    job_request_kind_t kind;
+    int32_t proc;
     double done_at;
     double posted_at;
-    int32_t proc;
     void *data;
     xy_vmsg_t *message; /* that it met; of a send: its own while it is on its way */
     xy_vcoll_t *coll;
     int32_t rank; /* in the collective */
+    /* The third. */
     xy_vjob_status_t status;
-    job_node_t *node;
+    xy_event_t event; /* collective: the process enters */
 };
 
 /* Where a message is. */
@@ -90,11 +97,11 @@ typedef enum {
 
 struct xy_vmsg {
     xy_match_entry_t entry; /* among those that no receive has met */
-    job_item_t item;
+    uint64_t bytes;
+    /* The second line: what its events need first. */
     xy_event_t event;
-    xy_flow_t flow;
-    job_way_t *way;
-    job_stage_t stage;
+    int32_t from, to;
+    uint8_t stage; /* job_stage_t */
     bool is_eager, is_synchronous, is_captured;
     bool is_arrived; /* its first byte: it can be matched */
     bool is_there;   /* all that comes before the receiver does something */
@@ -102,18 +109,21 @@ struct xy_vmsg {
     bool is_taken;   /* by a probe */
     bool is_dead;    /* cancelled */
     bool is_flying;  /* counted in its sender's `flying` */
-    int32_t from, to;
-    uint64_t bytes;
-    double sent, data_at;
-    double send_busy, extra, spared, receive_busy;
+    /* The third and the fourth. */
+    job_item_t item;
+    job_way_t *way;
+    job_node_t *node;
+    xy_vreq_t *send, *receive; /* NULL: not there (any more) */
+    void *send_data;
+    xy_vcoll_t *coll; /* a step of it, instead of a receive */
+    void *slot;
+    int32_t op;
+    double data_at, receive_busy;
+    /* What is needed when it is sent, and for large ones. */
+    double sent, send_busy, extra, spared;
     double late;  /* more work of the receiver, where its receive comes later than the message */
     double cross; /* more latency, where the receiver has sent something the other way */
-    void *send_data;
-    xy_vreq_t *send, *receive; /* NULL: not there (any more) */
-    xy_vcoll_t *coll;          /* a step of it, instead of a receive */
-    int32_t op;
-    void *slot;
-    job_node_t *node;
+    xy_flow_t flow;
 };
 
 typedef enum {
@@ -142,25 +152,30 @@ typedef struct {
     double now;
     job_state_t state;
     int32_t core, host, number;
-    xy_event_t event;
+    int32_t flying;  /* its messages inside the node that are not received */
+    int32_t started; /* messages since it last waited */
+    job_node_t *node;
+    xy_vmsg_t *last_sent; /* while it is not received: the last one to another core of the node */
+    uint32_t line;
+    int32_t ahead;     /* sends since it last waited for the clock */
+    uint64_t arrived;  /* messages to it, but for those of collectives, */
+    uint64_t gone;     /* ... that are over, */
+    uint64_t incoming; /* ... that were sent */
     xy_match_t match;
     job_item_t *first, **last; /* work that nobody does yet */
+    double communication;
     job_call_t call;
+    xy_event_t event;
+    int32_t next; /* of those that want the core */
+    uint64_t messages, bytes;
+    double arrival[2]; /* of its last message to another core of the node, to its own */
+    /* What most calls do not need. */
     bool flag;
+    uint32_t label, kernel;
     xy_vjob_status_t found;
     xy_vmsg_t *taken;
-    int32_t next;         /* of those that want the core */
-    int32_t ahead;        /* sends since it last waited for the clock */
-    double arrival[2];    /* of its last message to another core of the node, to its own */
-    xy_vmsg_t *last_sent; /* ... while it is not received: the last one to another core */
-    int32_t flying;       /* its messages inside the node that are not received */
-    int32_t started;      /* messages since it last waited */
-    uint32_t line, label, kernel;
-    job_node_t *node;
     double thread_busy, compute_since; /* threads: until then; the computation that goes on */
-    double compute, communication, slept;
-    uint64_t messages, bytes;
-    uint64_t incoming, arrived, gone; /* messages to it, but for those of collectives */
+    double compute, slept;
     double end;
     double call_since, wait_since; /* trace */
     xy_trace_row_t *row;
@@ -374,6 +389,7 @@ void job_message_launch(xy_vjob_t *job, xy_vmsg_t *message, double end);
 /* A receive (or step) has met a message that is at the receiver. */
 void job_message_met(xy_vjob_t *job, xy_vmsg_t *message, bool is_now);
 void job_message_flowed(void *job, xy_flow_t *flow);
+void job_message_foresee(const xy_event_t *event); /* of the clock: any event of the job */
 void job_message_free(xy_vjob_t *job, xy_vmsg_t *message);
 xy_vreq_t *job_request_collective(xy_vjob_t *job, int32_t proc, void *data);
 xy_vreq_t *job_request_timed(xy_vjob_t *job, int32_t proc);

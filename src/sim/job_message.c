@@ -114,7 +114,7 @@ void job_message_free(xy_vjob_t *job, xy_vmsg_t *m)
 
 static void plan(xy_vjob_t *job, xy_vmsg_t *m, job_stage_t stage, double when)
 {
-    m->stage = stage;
+    m->stage = (uint8_t)stage;
     xy_vclock_set(&job->clock, &m->event, when);
 }
 
@@ -345,6 +345,7 @@ static void arrive(xy_vjob_t *job, xy_vmsg_t *m)
         return;
     }
     m->is_arrived = true;
+    __builtin_prefetch(p->node); /* the path that the process leaves when it takes the message */
     if (!m->is_there) {
         m->stage = JOB_DATA;
         xy_flow_init(&m->flow, &m->way->path->path);
@@ -374,7 +375,7 @@ static void message_due(xy_event_t *event)
     xy_vmsg_t *m = (xy_vmsg_t *)((char *)event - offsetof(xy_vmsg_t, event));
 
     job->totals.events++;
-    switch (m->stage) {
+    switch ((job_stage_t)m->stage) {
     case JOB_INJECT:
         inject(job, m);
         break;
@@ -395,6 +396,23 @@ static void message_due(xy_event_t *event)
     case JOB_DATA:
         break; /* never planned: the network has it */
     }
+}
+
+void job_message_foresee(const xy_event_t *event)
+{
+    const xy_vmsg_t *m = (const xy_vmsg_t *)((const char *)event - offsetof(xy_vmsg_t, event));
+    const xy_vjob_t *job = event->owner;
+    const job_proc_t *p;
+
+    if (event->due != message_due)
+        return;
+    p = &job->procs[m->to];
+    __builtin_prefetch(m);
+    __builtin_prefetch(&m->item);
+    __builtin_prefetch(&m->receive);
+    __builtin_prefetch(p);
+    __builtin_prefetch(&p->match);
+    __builtin_prefetch(&p->call);
 }
 
 xy_vmsg_t *job_message_new(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes)
