@@ -69,6 +69,15 @@ typedef enum {
     OP_INVERT_I32,
     OP_INVERT_U32,
     OP_INVERT_64,
+    /* Several of the above in one, which stand behind it (fuse.c). */
+    OP_STEP_AND_DROP,  /* LOCAL_I32 LOCAL_I32 CONSTANT ADD_I32 SET_LOCAL_I32 POP POP */
+    OP_STEP,           /* LOCAL_I32 CONSTANT ADD_I32 SET_LOCAL_I32 POP */
+    OP_UNLESS_LESS,    /* LOCAL_I32 CONSTANT LESS_I32 JUMP_ZERO */
+    OP_UNLESS_LESS_OF, /* LOCAL_I32 LOCAL_I32 LESS_I32 JUMP_ZERO */
+    OP_ELEMENT,        /* ADDRESS_LOCAL LOCAL_I32 INDEX */
+    OP_ADD_CONSTANT,   /* CONSTANT ADD_I32 */
+    OP_LOCAL_CONSTANT, /* LOCAL_I32 CONSTANT */
+    OP_LOCALS,         /* LOCAL_I32 LOCAL_I32 */
     OP_COUNT
 } op_t;
 
@@ -148,5 +157,7 @@ typedef xy_predict_given_t code_assume_t;
 xy_status_t code_compile(const xy_program_t *program, const code_assume_t *assumed, size_t count,
                          code_t **code_p);
 void code_destroy(code_t *code); /* NULL is fine */
+/* Let instructions that often stand together be run as one; what the code does is the same. */
+void code_fuse(code_t *code);
 
 #endif

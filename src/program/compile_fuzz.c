@@ -86,6 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     program = build(line != NULL ? text : "int", line != NULL ? line : text);
     if (code_compile(program, NULL, 0, &code) == XY_OK) {
         config.code = code;
+        code_fuse(code);
         if (process_init(&process, &config, 0) != XY_OK)
             exit(1);
         while (!process_run(&process))

@@ -267,6 +267,8 @@ static xy_status_t prepare(walk_t *walk, const xy_program_t *program)
 
     if (st == XY_OK && xy_arena_create(&walk->arena) != XY_OK)
         st = xy_fail_memory("predicting");
+    if (st == XY_OK)
+        code_fuse(walk->code);
     return st == XY_OK ? prepare_sites(walk) : st;
 }
 

@@ -353,6 +353,17 @@ static bool fail_passes(process_t *p)
         top[-1] = CELL_##kind(ORD_##kind(top[-1]) >> (top[0] & 63));                               \
         break;
 
+static bool load_far(process_t *p, int kind, int64_t *top)
+{
+    const void *at = process_at(p, (uint64_t)top[-1],
+                                kind == TYPE_POINTER ? 8 : type_basic((type_kind_t)kind)->size);
+
+    if (at == NULL)
+        return false;
+    top[-1] = load(at, kind == TYPE_POINTER ? TYPE_U64 : kind);
+    return true;
+}
+
 /* Instructions about addresses and functions, which change more than the stack. False: stop. */
 static bool run_other(process_t *p, const insn_t *insn, int64_t *top)
 {
@@ -361,13 +372,6 @@ static bool run_other(process_t *p, const insn_t *insn, int64_t *top)
     void *at;
 
     switch (insn->op) {
-    case OP_LOAD:
-        at = process_at(p, (uint64_t)top[-1],
-                        insn->x == TYPE_POINTER ? 8 : type_basic((type_kind_t)insn->x)->size);
-        if (at == NULL)
-            return false;
-        top[-1] = load(at, insn->x == TYPE_POINTER ? TYPE_U64 : insn->x);
-        return true;
     case OP_STORE:
         at = process_at(p, (uint64_t)top[-2],
                         insn->x == TYPE_POINTER ? 8 : type_basic((type_kind_t)insn->x)->size);
@@ -414,7 +418,19 @@ static bool run_other(process_t *p, const insn_t *insn, int64_t *top)
     return !p->is_over;
 }
 
-#define LOCAL(type) (*(type *)(void *)(p->memory + p->frame + insn->arg))
+/* A variable of the frame. */
+#define LOCAL_AT(type, offset) (*(type *)(void *)(frame + (offset)))
+#define LOCAL(type)            LOCAL_AT(type, insn->arg)
+
+/* Instructions that were fused: their operands are those of the ones behind. */
+#define STEP(value, other, target, count)                                                          \
+    LOCAL_AT(int32_t, (target)->arg) =                                                             \
+        (int32_t)((uint32_t)LOCAL_AT(int32_t, (value)->arg) + (uint32_t)(other)->arg);             \
+    pc += (count);                                                                                 \
+    break;
+#define UNLESS_LESS(limit)                                                                         \
+    pc = LOCAL(int32_t) < (limit) ? pc + 3 : insn[3].arg;                                          \
+    break;
 
 /* Run until something stops it; p->pc is then the instruction that did. Arithmetic on cells is the
  * same for several types.
@@ -425,6 +441,7 @@ static void run(process_t *p)
     const int64_t *pool = p->config->code->pool.data;
     const code_dim_t *dims = p->config->code->dims.data;
     int64_t *top = p->stack + p->depth, swap;
+    uint8_t *frame = p->memory + p->frame;
     int32_t pc = p->pc;
 
     for (;;) {
@@ -450,7 +467,7 @@ static void run(process_t *p)
             *top++ = LOCAL(int64_t);
             break;
         case OP_LOCAL:
-            *top++ = load(p->memory + p->frame + insn->arg, insn->x);
+            *top++ = load(frame + insn->arg, insn->x);
             break;
         case OP_SET_LOCAL_I32:
             LOCAL(int32_t) = (int32_t)top[-1];
@@ -459,7 +476,7 @@ static void run(process_t *p)
             LOCAL(int64_t) = top[-1];
             break;
         case OP_SET_LOCAL:
-            store(p->memory + p->frame + insn->arg, insn->x, top[-1]);
+            store(frame + insn->arg, insn->x, top[-1]);
             break;
         case OP_GLOBAL:
             *top++ = load(p->memory + insn->arg, insn->x == TYPE_POINTER ? TYPE_U64 : insn->x);
@@ -561,6 +578,41 @@ static void run(process_t *p)
         case OP_RETURN: /* statements leave nothing on the stack: the value is where it belongs */
             give_back(p);
             pc = p->pc;
+            frame = p->memory + p->frame;
+            break;
+        case OP_LOAD:
+            p->pc = pc;
+            if (!load_far(p, insn->x, top))
+                goto out;
+            break;
+        case OP_STEP_AND_DROP:
+            STEP(&insn[1], &insn[2], &insn[4], 6)
+        case OP_STEP:
+            STEP(insn, &insn[1], &insn[3], 4)
+        case OP_UNLESS_LESS:
+            UNLESS_LESS(insn[1].arg)
+        case OP_UNLESS_LESS_OF:
+            UNLESS_LESS(LOCAL_AT(int32_t, insn[1].arg))
+        case OP_ELEMENT:
+            *top = (int64_t)p->frame + insn->arg;
+            pc += 2;
+            p->pc = pc;
+            if (!index_array(p, &dims[insn[2].arg], top++, LOCAL_AT(int32_t, insn[1].arg)))
+                goto out;
+            break;
+        case OP_ADD_CONSTANT:
+            top[-1] = CELL_I32(ARG_I32(top[-1]) + ARG_I32(insn->arg));
+            pc++;
+            break;
+        case OP_LOCAL_CONSTANT:
+            *top++ = LOCAL(int32_t);
+            *top++ = insn[1].arg;
+            pc++;
+            break;
+        case OP_LOCALS:
+            *top++ = LOCAL(int32_t);
+            *top++ = LOCAL_AT(int32_t, insn[1].arg);
+            pc++;
             break;
         default:
             p->pc = pc;
@@ -569,6 +621,7 @@ static void run(process_t *p)
                 goto out;
             pc = p->pc;
             top = p->stack + p->depth;
+            frame = p->memory + p->frame;
         }
     }
 out:

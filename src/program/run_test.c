@@ -84,11 +84,13 @@ static void close_fixture(fixture_t *f)
     xy_program_destroy(f->program);
 }
 
-static xy_status_t run(const char *declarations, const char *body)
+static xy_status_t run_code(const char *declarations, const char *body, bool is_fused)
 {
     fixture_t f;
     xy_status_t st = open_fixture(&f, declarations, body);
 
+    if (st == XY_OK && is_fused)
+        code_fuse(f.code);
     if (st == XY_OK) {
         while (!process_run(&f.process))
             ;
@@ -96,6 +98,24 @@ static xy_status_t run(const char *declarations, const char *body)
     }
     close_fixture(&f);
     return st;
+}
+
+/* As it was compiled, and fused: both do and say the same. */
+static xy_status_t run(const char *declarations, const char *body)
+{
+    xy_status_t plain = run_code(declarations, body, false), fused;
+    double before[64];
+    int count = noted_count;
+    char said[sizeof(testing_said)];
+
+    memcpy(before, noted, sizeof(before));
+    memcpy(said, testing_said, sizeof(said));
+    fused = run_code(declarations, body, true);
+    assert_int_equal(fused, plain);
+    assert_int_equal(noted_count, count);
+    assert_memory_equal(noted, before, sizeof(before));
+    assert_string_equal(testing_said, said);
+    return fused;
 }
 
 /* Evaluate one expression in the scope of a few variables. */
@@ -118,6 +138,39 @@ static double evaluate(const char *expression)
         fail_msg("%s: %s", expression, testing_said);
     assert_int_equal(noted_count, 1);
     return noted[0];
+}
+
+/* Instructions that are fused, and jumps into the middle of what could be: loops up and down by
+ * different steps, limits that are constants and variables, elements inside and outside. */
+static void test_fused(void **state)
+{
+    static const char *const steps[] = {"i++", "++i", "i += 3", "i = j + i + 1", "k++, i++"};
+    static const char *const tests[] = {"i &lt; 5", "i &lt; n", "(n &gt; 2 ? i : j) &lt; 5",
+                                        "i &lt; (n &gt; 2 ? 5 : n)", "i + 1 &lt; 6"};
+    static const int least[] = {1, 1, 3, 1, 1};
+
+    (void)state;
+    for (size_t s = 0; s < 5; s++)
+        for (size_t t = 0; t < 5; t++) {
+            char *body = xy_sprintf("<variable name='i' type='int'/>"
+                                    "<variable name='j' type='int'/>"
+                                    "<variable name='k' type='int'/>"
+                                    "<variable name='n' type='int' value='5'/>"
+                                    "<variable name='a' type='int[5]' value='{2, 3, 5, 7, 11}'/>"
+                                    "<for start='i = 0' test='%s' step='%s'>"
+                                    "<kernel name='note' sizes='a[i] + 1, a[k], i'/></for>",
+                                    tests[t], steps[s]);
+
+            assert_int_equal(run("", body), XY_OK);
+            xy_free(body);
+            assert_int_equal(noted_count, 3 * ((4 + least[s]) / least[s]));
+            assert_true(noted[0] == 3 && noted[noted_count - 1] == (least[s] == 3 ? 3 : 4));
+        }
+    assert_int_equal(run("", "<variable name='i' type='int' value='9'/>"
+                             "<variable name='a' type='int[5]'/>"
+                             "<kernel name='note' sizes='a[i]'/>"),
+                     XY_EINVAL);
+    assert_non_null(strstr(testing_said, "index 9 of an array of 5"));
 }
 
 static void test_expressions(void **state)
@@ -324,10 +377,10 @@ static void test_assume(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_expressions), cmocka_unit_test(test_statements),
-        cmocka_unit_test(test_memory),      cmocka_unit_test(test_getopt),
-        cmocka_unit_test(test_waiting),     cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_assume),
+        cmocka_unit_test(test_fused),      cmocka_unit_test(test_expressions),
+        cmocka_unit_test(test_statements), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_getopt),     cmocka_unit_test(test_waiting),
+        cmocka_unit_test(test_bad),        cmocka_unit_test(test_assume),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
