@@ -3,16 +3,19 @@
 """Predicted times beside measured ones, on this machine.
 
   bench/mpi/predicted.py PREFIX [--quick] [--only WORD] [--libraries LIST] [--ranks LIST] [--turns N]
-                         [--json FILE] [--again FILE]
+                         [--minutes M] [--json FILE] [--again FILE]
 
 PREFIX is where Xylem is installed (or build/release). Each turn calibrates messages and then runs all
 programs (predicted.c) with real ranks: 2 to 64 under Xylem, 2 under Open MPI and MPICH. The prediction is
 the same programs under `mpiexec --virtual`, the median of those by the calibration of each turn; what
 programs compute themselves is timed. Printed are the median of the turns, the prediction, its error, and
 how much the medians of the even and of the odd turns differ: no prediction can be better than that. The
-last lines are the mean and the greatest error of each library, with those that count as missed: above 20 %
-and above 1.5 times the difference of the two measurements. With SimGrid installed, smpirun predicts the
+last lines are the mean and the greatest error of each pattern and of each library, with those that count as
+missed: above 20 % and above 1.5 times the difference of the two measurements. With SimGrid installed, smpirun predicts the
 same programs from a platform with the latency and the bandwidth of the same models.
+
+Libraries take turns: one calibrates and runs, then the next. --minutes ends this before a turn of all of
+them that would last longer, two turns at least; predictions come after it.
 
 --json keeps what was measured, calibrations included; --again predicts from such a file and measures
 nothing, so that two states of the models can be compared with the same runs.
@@ -28,6 +31,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 from core import HERE, Library, peers, quiet, text
 
@@ -186,36 +190,43 @@ def row(what, size, ranks, times, predicted, smpi):
     return error, error > max(WORST, AGAIN * spread), abs(smpi - middle) / middle if smpi else None
 
 
-def measure(library, rows, turns, prefix, folder, seconds):
-    """{"costs": [text, one per turn], "rows": [[what, size, ranks, [seconds, one per turn]], ...]}"""
-    found, files = {}, []
-    for turn in range(turns):
-        costs = os.path.join(folder, "%s-%d.xml" % (library.name, turn))
-        calibrate(prefix, library, costs, seconds)
-        if has_model(costs):
-            with open(costs) as file:
-                files.append(file.read())
-        for ranks in RANKS[library.name]:
-            done = subprocess.run(library.command(ranks, arguments_of(rows, ranks, True)), capture_output=True,
-                                  text=True, env=library.environment, timeout=120)
-            for row, value in seconds_by_row(done.stdout).items():
-                found.setdefault(row + (ranks,), []).append(value)
-    return {"costs": files, "rows": [[*key, times] for key, times in found.items()]}
+def measure_turn(library, rows, kept, prefix, folder, seconds):
+    """One more calibration, and one more time of each row, to `kept`: see measure_all()."""
+    costs = os.path.join(folder, "%s-%d.xml" % (library.name, len(kept["costs"])))
+    calibrate(prefix, library, costs, seconds)
+    if has_model(costs):
+        with open(costs) as file:
+            kept["costs"].append(file.read())
+    for ranks in RANKS[library.name]:
+        done = subprocess.run(library.command(ranks, arguments_of(rows, ranks, True)), capture_output=True,
+                              text=True, env=library.environment, timeout=120)
+        for (what, size), value in seconds_by_row(done.stdout).items():
+            kept["times"].setdefault((what, size, ranks), []).append(value)
+
+
+def summary(errors):
+    """In words: mean, median and greatest of errors."""
+    return "mean error %.1f %%, median %.1f %%, greatest %.1f %%" % (
+        100 * statistics.mean(errors), 100 * statistics.median(errors), 100 * max(errors))
 
 
 def compare(name, kept, predicted, smpi):
     """Print all rows of a library and what they say together."""
-    errors, missed, others = [], 0, []
+    errors, missed, others, spreads = {}, {}, [], []
     measured = {(what, size, ranks): times for what, size, ranks, times in kept["rows"]}
     print("# " + name + ("" if kept["costs"] else ": no model of messages; predictions are by default figures"))
     for key in [k for k in measured if k in predicted]:
         error, is_missed, other = row(*key, measured[key], predicted[key], smpi.get(key))
-        errors.append(error)
-        missed += is_missed
+        errors.setdefault(key[0], []).append(error)
+        missed[key[0]] = missed.get(key[0], 0) + is_missed
+        spreads.append(error_of(predicted[key], measured[key])[1])
         others += [other] if other is not None else []
+    for what, values in errors.items():
+        print("# %s, %-14s %3d rows, %s, %d missed" % (name, what + ":", len(values), summary(values), missed[what]))
     if errors:
-        print("# %s: %d programs, mean error %.1f %%, greatest %.1f %%, %d missed%s" % (
-            name, len(errors), 100 * statistics.mean(errors), 100 * max(errors), missed,
+        every = [e for values in errors.values() for e in values]
+        print("# %s: %d programs, %s, %d missed; two measurements differ by %.1f %%%s" % (
+            name, len(every), summary(every), sum(missed.values()), 100 * statistics.mean(spreads),
             "; smpi: mean %.0f %%, greatest %.0f %%" % (100 * statistics.mean(others), 100 * max(others))
             if others else ""), flush=True)
         print(count_ranked(list(measured), measured, predicted), flush=True)
@@ -235,6 +246,7 @@ def read_options():
     parser.add_argument("--libraries", default="xylem,openmpi,mpich")
     parser.add_argument("--ranks", help="of Xylem, with commas")
     parser.add_argument("--turns", type=int)
+    parser.add_argument("--minutes", type=float, help="for measuring, at most; two turns at least")
     parser.add_argument("--without-smpi", action="store_true")
     parser.add_argument("--json", help="keep what was measured there")
     parser.add_argument("--again", help="predict from such a file, and measure nothing")
@@ -246,14 +258,22 @@ def read_options():
 
 
 def measure_all(options, libraries, folder):
-    """{library: what measure() found}"""
+    """{library: {"costs": [text, one per turn], "rows": [[what, size, ranks, [seconds, one per turn]], ...]}}"""
     rows = [r for r in ROWS if options.only in r[0] and (not options.quick or r[1] in (4096, 256))]
     turns, seconds = (2, 3) if options.quick else (7, 8)
-    kept = {}
+    kept = {library.name: {"costs": [], "times": {}} for library in libraries}
+    begin, end = time.monotonic(), time.monotonic() + 60 * (options.minutes or 1e9)
     for library in libraries:
         library.build(folder, os.path.join(HERE, "predicted.c"))
-        kept[library.name] = measure(library, rows, options.turns or turns, options.prefix, folder, seconds)
-    return kept
+    for turn in range(options.turns or turns):
+        now = time.monotonic()
+        if turn >= 2 and now + (now - begin) / turn > end:
+            print("# %d turns in %.1f minutes" % (turn, (now - begin) / 60), flush=True)
+            break
+        for library in libraries:
+            measure_turn(library, rows, kept[library.name], options.prefix, folder, seconds)
+    return {name: {"costs": of["costs"], "rows": [[*key, times] for key, times in of["times"].items()]}
+            for name, of in kept.items()}
 
 
 def read_kept(options, libraries):
