@@ -82,11 +82,39 @@ static bool is_reachable(const io_view_t *view, int64_t offset, int64_t etypes)
 
 /* ---- Pointers ---- */
 
+/* What a member brings to an ordered access, and where its part begins. */
+typedef struct {
+    io_shared_t *shared;
+    int64_t etypes, offset;
+} part_t;
+
+/* Runs once for all members; those of one process have one shared pointer. */
+static void deal(void *const *inputs, int size, void *const *outputs)
+{
+    int64_t total = 0, at;
+
+    for (int r = 0; r < size; r++)
+        total += ((const part_t *)inputs[r])->etypes;
+    at = atomic_fetch_add(&((const part_t *)inputs[0])->shared->pointer, total);
+    for (int r = 0; r < size; r++) {
+        int64_t etypes = ((const part_t *)inputs[r])->etypes;
+
+        ((part_t *)outputs[r])->offset = at;
+        at += etypes;
+    }
+}
+
 /* One behind the other in order of rank, from the shared pointer on. errno. */
 static int find_ordered(mpi_file_t *file, int64_t etypes, int64_t *offset_p)
 {
     io_word_t amounts = {.value = etypes}, base = {.value = 0};
+    part_t part = {.shared = file->shared, .etypes = etypes};
 
+    if (!io_is_spread(file)) { /* one agreement does */
+        mpi_coll_agree(file->comm, &part, &part, deal);
+        *offset_p = part.offset;
+        return 0;
+    }
     io_agree(file->comm, &amounts);
     if (file->comm->rank == 0)
         base.error = io_pointer_add(file, amounts.total, &base.value);
