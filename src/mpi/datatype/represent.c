@@ -129,3 +129,12 @@ mpi_type_t *mpi_type_resize_elements(mpi_type_t *type, mpi_type_size_fn fn, cons
         release_all(parts, n);
     return made != MPI_DATATYPE_NULL ? mpi_type_held(made) : NULL;
 }
+
+mpi_type_t *mpi_type_with_extent(const mpi_type_t *type, MPI_Aint extent)
+{
+    MPI_Datatype made;
+
+    if (impl_type_create_resized(type->handle, 0, extent, &made) != MPI_SUCCESS)
+        return NULL;
+    return mpi_type_held(made);
+}

@@ -17,6 +17,9 @@ size_t mpi_type_measure(const mpi_type_t *type, mpi_type_size_fn fn, const void 
  * where nothing differs. NULL: memory ran out, or it was made by constructors of large counts. */
 mpi_type_t *mpi_type_resize_elements(mpi_type_t *type, mpi_type_size_fn fn, const void *arg);
 
+/* The type with this extent, from 0 on: a new reference. NULL: memory ran out, which was raised. */
+mpi_type_t *mpi_type_with_extent(const mpi_type_t *type, MPI_Aint extent);
+
 /* Of a predefined type in external32. */
 size_t mpi_type_external_size(const mpi_type_t *type);
 /* `count` of `type`, packed as they are in memory, from (or to) external32. False: a value does not

@@ -25,7 +25,22 @@ static bool find_bounds(io_view_t *view)
         view->low[l] = view->low[l + 1];
         view->high[l] = view->high[l + 1] + (MPI_Aint)(loop->count - 1) * loop->stride;
     }
-    return view->tile->extent >= view->high[0] - view->low[0];
+    return true;
+}
+
+/* Filetypes whose copies would overlap are good for accesses to the first copy: programs make them
+ * of parts with bounds of their own, which outweigh the others. The next copy is put behind it,
+ * where io_view_reaches() lets no access come to. */
+static const char *keep_one(io_view_t *view)
+{
+    mpi_type_t *made = mpi_type_with_extent(view->tile, view->high[0]);
+
+    if (made == NULL)
+        return "memory ran out for a view";
+    mpi_type_release(view->tile);
+    view->tile = made;
+    view->is_single = true;
+    return find_bounds(view) ? NULL : "the filetype changed with its extent";
 }
 
 /* The largest power of two that divides all, up to a page. */
@@ -55,8 +70,14 @@ static const char *fill(io_view_t *view, int *class_p)
         return "the displacements of the filetype decrease, or its blocks overlap";
     if (view->low[0] < 0)
         return "the filetype has a negative displacement";
+    if (view->tile->extent < view->high[0] - view->low[0]) {
+        const char *why = keep_one(view);
+
+        if (why != NULL)
+            return why;
+    }
     view->grain = find_grain(view);
-    view->is_plain = view->tile->is_contiguous;
+    view->is_plain = view->tile->is_contiguous && !view->is_single;
     return NULL;
 }
 

@@ -18,7 +18,7 @@ def run(job):
     job.env.update(PETSC_DIR=str(job.tree), PETSC_ARCH="xylem")
     job.need("./configure", f"--with-cc={job.bin}/mpicc", "--with-cxx=0", "--with-fc=0", "--with-x=0",
              f"--with-mpiexec={job.bin}/mpiexec", f"--with-blaslapack-lib={blas()}",
-             "--with-debugging=0", "COPTFLAGS=-O1", f"--with-make-np={job.jobs}", "--with-ssl=0",
+             "--with-debugging=0", "COPTFLAGS=-O0", f"--with-make-np={job.jobs}", "--with-ssl=0",
              "--with-hwloc=0")
     job.make("all")
     job.check("make check", "make", "check", forbids=r"(?i)^.*(possible error|error detected).*")

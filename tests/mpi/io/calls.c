@@ -420,6 +420,40 @@ static void check_open_errors(void)
         CHECK_EQUAL(open_with("/etc/shadow", MPI_MODE_RDONLY), MPI_ERR_ACCESS);
 }
 
+/* A head, then every second int of a row, whose bounds were set: those are the bounds of all, and
+ * are less than what the data spans. Good for one copy. PnetCDF makes such types. */
+static void check_small_extent(MPI_File file)
+{
+    enum { HEAD = 16, INTS = 3 };
+    int lengths[2] = {HEAD, 1}, data[INTS], row[2 * INTS];
+    MPI_Aint places[2] = {0, HEAD}, lb, extent;
+    MPI_Datatype parts[2] = {MPI_BYTE}, vector, type;
+
+    MPI_Type_vector(INTS, 1, 2, MPI_INT, &vector);
+    MPI_Type_create_resized(vector, 0, 2 * INTS * (MPI_Aint)sizeof(int), &parts[1]);
+    MPI_Type_create_struct(2, lengths, places, parts, &type);
+    MPI_Type_commit(&type);
+    MPI_Type_get_extent(type, &lb, &extent);
+    CHECK(lb == HEAD && extent < HEAD + (2 * INTS - 1) * (MPI_Aint)sizeof(int));
+    for (int i = 0; i < INTS; i++)
+        data[i] = 10 + i;
+    CHECK_EQUAL(MPI_File_set_view(file, 0, MPI_BYTE, type, "native", MPI_INFO_NULL), MPI_SUCCESS);
+    CHECK_EQUAL(
+        MPI_File_write_at_all(file, HEAD, data, rank == 0 ? INTS : 0, MPI_INT, MPI_STATUS_IGNORE),
+        MPI_SUCCESS);
+    CHECK_EQUAL(MPI_File_write_at(file, HEAD, data, INTS + 1, MPI_INT, MPI_STATUS_IGNORE),
+                MPI_ERR_ARG); /* beyond the first copy */
+    MPI_File_sync(file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_File_set_view(file, HEAD, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
+    MPI_File_read_at(file, 0, row, 2 * INTS - 1, MPI_INT, MPI_STATUS_IGNORE);
+    for (int i = 0; i < 2 * INTS - 1; i++)
+        CHECK_EQUAL(row[i], i % 2 == 0 ? 10 + i / 2 : 0);
+    MPI_Type_free(&vector);
+    MPI_Type_free(&parts[1]);
+    MPI_Type_free(&type);
+}
+
 static void check_access_errors(MPI_File file)
 {
     MPI_Datatype type, decreasing, etype;
@@ -536,6 +570,9 @@ int main(int argc, char **argv)
     check_hints();
     check_handlers();
     check_open_errors();
+    file = fresh(MPI_MODE_RDWR);
+    check_small_extent(file);
+    MPI_File_close(&file);
     file = fresh(MPI_MODE_RDWR);
     check_access_errors(file);
     MPI_File_close(&file);
