@@ -92,6 +92,7 @@ program f08
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, n)
   call messages
+  call probes
   call operations
   call error_handlers
   call attributes
@@ -122,6 +123,26 @@ contains
     call check(fields(MPI_TAG) == 1 .and. status%MPI_SOURCE == statuses(1)%MPI_SOURCE, 'statuses')
     call MPI_Sendrecv(out, 1, MPI_INTEGER, 0, 0, in, 1, MPI_INTEGER, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE)
     call PMPI_Barrier(MPI_COMM_WORLD)
+  end subroutine
+
+  subroutine probes
+    type(MPI_Message) :: message
+    type(MPI_Request) :: request
+    type(MPI_Status) :: status
+    integer :: in, right, left
+    right = mod(rank + 1, n)
+    left = mod(rank + n - 1, n)
+    call MPI_Isend(rank, 1, MPI_INTEGER, right, 2, MPI_COMM_WORLD, request)
+    call MPI_Mprobe(left, 2, MPI_COMM_WORLD, message, status)
+    in = -1
+    call MPI_Mrecv(in, 1, MPI_INTEGER, message, status)
+    call check(in == left .and. message == MPI_MESSAGE_NULL .and. status%MPI_SOURCE == left, 'mrecv')
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    call MPI_Mprobe(MPI_PROC_NULL, 2, MPI_COMM_WORLD, message, status)
+    call check(message == MPI_MESSAGE_NO_PROC, 'mprobe of no process')
+    call MPI_Imrecv(in, 1, MPI_INTEGER, message, request)
+    call MPI_Wait(request, status)
+    call check(in == left .and. message == MPI_MESSAGE_NULL .and. status%MPI_SOURCE == MPI_PROC_NULL, 'imrecv')
   end subroutine
 
   subroutine operations

@@ -36,7 +36,7 @@ REMOVED = {"Address", "Type_extent", "Type_lb", "Type_ub", "Type_hvector", "Type
            "Type_struct", "Errhandler_create", "Errhandler_get", "Errhandler_set"}
 NOT_F08 = REMOVED | {"Attr_delete", "Attr_get", "Attr_put", "Keyval_create", "Keyval_free"}
 # Handles that the program gives and gets back changed.
-CHANGES_HANDLE = re.compile(r"(_free|_finalize|_close|_disconnect)$|^(Start|Wait|Test|Cancel|I?mrecv|Type_commit)")
+CHANGES_HANDLE = re.compile(r"(_free|_finalize|_close|_disconnect)$|^(Start|Wait|Test|Cancel|Mrecv|Imrecv|Type_commit)")
 # Positions in lists begin with 1.
 POSITIONS = {"Waitany": "index", "Testany": "index", "Request_get_status_any": "index"}
 LISTS_OF_POSITIONS = {"Waitsome", "Testsome", "Request_get_status_some"}
