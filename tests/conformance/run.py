@@ -119,7 +119,9 @@ def execute(run, number, options):
     place = options.work / "runs" / f"{run.directory.replace('/', '_')}_{run.program.replace('/', '_')}_{number}"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
-    command = [options.prefix / "bin/mpiexec", "-n", str(run.ranks), program, *run.arguments]
+    # A program that must be stopped waits for the limit of its list, which the suite gives to mpiexec.
+    limit = ["--timeout", str(run.seconds)] if run.result == "TestErrFatal" and run.seconds else []
+    command = [options.prefix / "bin/mpiexec", "-n", str(run.ranks), *limit, program, *run.arguments]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("XYLEM_")}
     environment["OMP_NUM_THREADS"] = "1"
     with subprocess.Popen([str(word) for word in command], cwd=place, env=environment,

@@ -166,8 +166,10 @@ int io_prepare(mpi_rank_t *self, const io_order_t *order, mpi_file_t **file_p, i
     if (error == MPI_SUCCESS &&
         !io_view_reaches(file->view, (offset + etypes) * (int64_t)file->view->unit))
         error = mpi_error(file->comm, MPI_ERR_ARG,
-                          "the extent of the filetype is less than its data: copies of it overlap, "
-                          "and the access goes beyond the first");
+                          file->view->reach == 0
+                              ? "the filetype has no data: no byte of the file can be accessed"
+                              : "the extent of the filetype is less than its data: copies of it "
+                                "overlap, and the access goes beyond the first");
     if (error != MPI_SUCCESS)
         return error;
     *access = (io_access_t){.shared = file->shared,

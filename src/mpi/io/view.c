@@ -39,7 +39,7 @@ static const char *keep_one(io_view_t *view)
         return "memory ran out for a view";
     mpi_type_release(view->tile);
     view->tile = made;
-    view->is_single = true;
+    view->reach = (int64_t)made->size;
     return find_bounds(view) ? NULL : "the filetype changed with its extent";
 }
 
@@ -62,8 +62,6 @@ static const char *fill(io_view_t *view, int *class_p)
     view->unit = io_rep_size(view->rep, view->etype);
     if (view->unit == 0)
         return "the etype has no data";
-    if (view->tile->size == 0)
-        return "the filetype has no data";
     if (view->tile->size % view->unit != 0)
         return "the filetype is not made of etypes: its size is no multiple of theirs";
     if (!find_bounds(view))
@@ -77,7 +75,7 @@ static const char *fill(io_view_t *view, int *class_p)
             return why;
     }
     view->grain = find_grain(view);
-    view->is_plain = view->tile->is_contiguous && !view->is_single;
+    view->is_plain = view->tile->is_contiguous;
     return NULL;
 }
 
@@ -97,7 +95,8 @@ const char *io_view_create(MPI_Offset disp, mpi_type_t *etype, mpi_type_t *filet
     view->rep = rep;
     mpi_type_hold(etype);
     mpi_type_hold(filetype);
-    why = io_rep_tile(rep, filetype, class_p, &view->tile);
+    view->reach = filetype->size > 0 ? INT64_MAX : 0;
+    why = io_rep_tile(rep, filetype->size > 0 ? filetype : etype, class_p, &view->tile);
     if (why == NULL)
         why = fill(view, class_p);
     if (why != NULL) {

@@ -7,8 +7,9 @@
  *   disp 2                                  view       0 1     2 3     4 5
  *
  * Displacements of a filetype never decrease and blocks do not overlap (set_view refuses others;
- * where copies of it would, accesses stay in the first): so the data bytes before an offset of the
- * file are found by arithmetic, without a walk.
+ * where copies of it would, accesses stay in the first; one without data has no bytes to access,
+ * and is laid out as its etype): so the data bytes before an offset of the file are found by
+ * arithmetic, without a walk.
  *
  * A view never changes. Accesses that are under way hold a reference, since the program may set
  * another view meanwhile.
@@ -30,7 +31,7 @@ typedef struct {
     const io_rep_t *rep;          /* NULL: as in memory */
     size_t unit;                  /* bytes of an etype in the file */
     size_t grain;                 /* a power of two that divides all offsets and lengths */
-    bool is_single;               /* copies of the filetype would overlap: only the first is used */
+    int64_t reach;                /* bytes of the view that may be accessed; INT64_MAX: all */
     bool is_plain;                /* byte d of the view is byte disp + d of the file */
     /* Bounds of what loop l goes over; [depth]: of the list of blocks. */
     MPI_Aint low[XMPI_TYPE_DEPTH + 1], high[XMPI_TYPE_DEPTH + 1];
@@ -51,7 +52,7 @@ int64_t io_view_offset(const io_view_t *view, int64_t byte);
 /* May bytes [0, end) of the view be accessed? */
 static inline bool io_view_reaches(const io_view_t *view, int64_t end)
 {
-    return !view->is_single || end <= (int64_t)view->tile->size;
+    return end <= view->reach;
 }
 
 /* Bytes of a run that lie side by side in the file, on the average. */

@@ -454,6 +454,52 @@ static void check_small_extent(MPI_File file)
     MPI_Type_free(&type);
 }
 
+/* Some members have data and an offset, others call with none at their pointers. */
+static void check_mixed(MPI_File file)
+{
+    int number = 7, found = 0;
+
+    MPI_Barrier(MPI_COMM_WORLD); /* all have read what was there */
+    if (rank == 0)
+        CHECK_EQUAL(MPI_File_write_at_all(file, 4, &number, 1, MPI_INT, MPI_STATUS_IGNORE), 0);
+    else
+        CHECK_EQUAL(MPI_File_write_all(file, NULL, 0, MPI_INT, MPI_STATUS_IGNORE), 0);
+    MPI_File_sync(file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == size - 1)
+        CHECK_EQUAL(MPI_File_read_at_all(file, 4, &found, 1, MPI_INT, MPI_STATUS_IGNORE), 0);
+    else
+        CHECK_EQUAL(MPI_File_read_all(file, NULL, 0, MPI_INT, MPI_STATUS_IGNORE), 0);
+    CHECK_EQUAL(found, rank == size - 1 ? 7 : 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* A filetype without data: the member takes part, with nothing. */
+static void check_empty(MPI_File file)
+{
+    int number = 8, none = 0, place = 0;
+    MPI_Datatype type = MPI_INT;
+
+    if (rank > 0) {
+        MPI_Type_indexed(1, &none, &place, MPI_INT, &type);
+        MPI_Type_commit(&type);
+    }
+    CHECK_EQUAL(MPI_File_set_view(file, 0, MPI_INT, type, "native", MPI_INFO_NULL), MPI_SUCCESS);
+    CHECK_EQUAL(MPI_File_write_at_all(file, 0, &number, rank == 0, MPI_INT, MPI_STATUS_IGNORE),
+                MPI_SUCCESS);
+    if (rank > 0) {
+        CHECK_EQUAL(MPI_File_write_at(file, 0, &number, 1, MPI_INT, MPI_STATUS_IGNORE),
+                    MPI_ERR_ARG);
+        MPI_Type_free(&type);
+    }
+    MPI_File_sync(file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQUAL(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL), MPI_SUCCESS);
+    number = 0;
+    MPI_File_read_at_all(file, 0, &number, 1, MPI_INT, MPI_STATUS_IGNORE);
+    CHECK_EQUAL(number, 8);
+}
+
 static void check_access_errors(MPI_File file)
 {
     MPI_Datatype type, decreasing, etype;
@@ -572,6 +618,8 @@ int main(int argc, char **argv)
     check_open_errors();
     file = fresh(MPI_MODE_RDWR);
     check_small_extent(file);
+    check_mixed(file);
+    check_empty(file);
     MPI_File_close(&file);
     file = fresh(MPI_MODE_RDWR);
     check_access_errors(file);
