@@ -16,5 +16,5 @@ def run(job):
     for test in TESTS:
         # The script writes what differs from the saved results beyond the tolerance into an .err file.
         job.check(test, "bash", "-c",
-                  f"./runtest.sh -rtol 1e-3 -atol 1e-3 -mpi '{job.bin}/mpiexec -n' {test}.sh; cat {test}.err;"
+                  f"bash ./runtest.sh -rtol 1e-3 -atol 1e-3 -mpi '{job.bin}/mpiexec -n' {test}.sh; cat {test}.err;"
                   f" test -e {test}.err -a ! -s {test}.err", cwd="src/test")
