@@ -46,6 +46,29 @@ static void check_names(void)
     expect(dlclose(self) == 0, "dlclose(dlopen(NULL))");
 }
 
+/* The version that the C library's oldest functions have here. */
+#if defined(__x86_64__)
+#define FIRST_VERSION "GLIBC_2.2.5"
+#else
+#define FIRST_VERSION "GLIBC_2.17"
+#endif
+
+static void check_versions(void)
+{
+    void *self = dlopen(NULL, RTLD_NOW);
+
+    expect(dlvsym(self, "program_value", "ANY") == &program_value, "dlvsym: another variable");
+    expect(dlvsym(RTLD_DEFAULT, "program_value", "ANY") == &program_value,
+           "dlvsym, RTLD_DEFAULT: another variable");
+    expect(dlvsym(self, "getppid", FIRST_VERSION) == dlsym(self, "getppid"),
+           "dlvsym finds no function of the C library");
+    expect(dlvsym(RTLD_NEXT, "getppid", FIRST_VERSION) != NULL, "dlvsym, RTLD_NEXT: no function");
+    expect(dlvsym(self, "getppid", "NONE_1.0") == NULL && dlerror() != NULL,
+           "dlvsym finds a version that is not there");
+    expect(dlvsym(self, "no_such_name", FIRST_VERSION) == NULL && dlerror() != NULL,
+           "dlvsym finds what is not there");
+}
+
 static void *in_thread(void *run)
 {
     return (void *)(long)(*(int (**)(int))run)(1);
@@ -86,6 +109,7 @@ int main(int argc, char **argv)
     program_value = 100 * (rank + 1);
     MPI_Barrier(MPI_COMM_WORLD);
     check_names();
+    check_versions();
     for (int i = 1; i < argc; i++)
         check_plugin(argv[i], argv[i][0] == 'l' ? program_value : 0);
     expect(dlopen("./no-such-plug-in.so", RTLD_NOW) == NULL && dlerror() != NULL, "opened nothing");

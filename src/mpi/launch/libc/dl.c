@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dlopen and dlsym in a rank. The dynamic linker does not know of images: a rank that asks for its
+ * dlopen, dlsym and dlvsym in a rank. The dynamic linker does not know of images: a rank that asks for its
  * own program (dlopen(NULL), RTLD_DEFAULT, RTLD_NEXT) is answered here, and so is one that loads a
  * plug-in which uses the program's symbols and so must be private (image/plugin.c). All other
  * questions go on to the C library, which looks at the address they come from: the functions jump
  * there instead of calling it.
  */
 #include <dlfcn.h>
+#include <gnu/libc-version.h>
+#include <link.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -19,22 +21,87 @@
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 typedef void *(*symbol_fn)(void *handle, const char *name);
+typedef void *(*versioned_fn)(void *handle, const char *name, const char *version);
 typedef void *(*open_fn)(const char *path, int flags);
 
 /* ---- What the C library has ---- */
 
-/* dlsym cannot be asked for itself: this library's is the first. */
+typedef struct {
+    const ElfW(Sym) * symbols;
+    const char *strings;
+    const uint32_t *hash; /* DT_GNU_HASH */
+} exports_t;
+
+static exports_t exports_of(const struct link_map *map)
+{
+    exports_t e = {0};
+
+    for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++)
+        if (d->d_tag == DT_SYMTAB)
+            e.symbols = (const void *)d->d_un.d_ptr;
+        else if (d->d_tag == DT_STRTAB)
+            e.strings = (const void *)d->d_un.d_ptr;
+        else if (d->d_tag == DT_GNU_HASH)
+            e.hash = (const void *)d->d_un.d_ptr;
+    return e;
+}
+
+/* The place of a symbol in a table of hashes: buckets, which begin chains that end with an odd
+ * value. 0: it is not there. */
+static uint32_t find_export(const exports_t *e, const char *name)
+{
+    enum { BUCKETS, FIRST, FILTER_WORDS, SHIFT, FILTER };
+    const uint32_t *buckets =
+        e->hash + FILTER + e->hash[FILTER_WORDS] * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
+    const uint32_t *chains = buckets + e->hash[BUCKETS];
+    uint32_t hash = 5381, i;
+
+    for (const char *c = name; *c != '\0'; c++)
+        hash = hash * 33 + (unsigned char)*c;
+    i = buckets[hash % e->hash[BUCKETS]];
+    for (; i >= e->hash[FIRST]; i++) {
+        uint32_t other = chains[i - e->hash[FIRST]];
+
+        if ((other | 1) == (hash | 1) && strcmp(e->strings + e->symbols[i].st_name, name) == 0)
+            return i;
+        if ((other & 1) != 0)
+            break;
+    }
+    return 0;
+}
+
+/* These functions cannot be asked for themselves: this library's are the first. The C library's
+ * table of symbols says where its dlvsym is, and that finds the others. */
+static versioned_fn real_versioned(void)
+{
+    static versioned_fn found;
+    struct link_map *map = NULL;
+    Dl_info info;
+    exports_t e;
+    uint32_t i;
+
+    if (found != NULL)
+        return found;
+    if (dladdr1((void *)gnu_get_libc_version, &info, (void **)&map, RTLD_DL_LINKMAP) == 0)
+        return NULL;
+    e = exports_of(map);
+    i = e.hash != NULL ? find_export(&e, "dlvsym") : 0;
+    if (i != 0)
+        found = (versioned_fn)(map->l_addr + e.symbols[i].st_value);
+    return found;
+}
+
 static void *real(const char *name)
 {
     static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17", NULL};
 
-    for (int i = 0; versions[i] != NULL; i++) {
-        void *found = dlvsym(RTLD_NEXT, name, versions[i]);
+    for (int i = 0; real_versioned() != NULL && versions[i] != NULL; i++) {
+        void *found = real_versioned()(RTLD_NEXT, name, versions[i]);
 
         if (found != NULL)
             return found;
     }
-    return mpi_interpose_next(name);
+    return mpi_interpose_missing();
 }
 
 static symbol_fn real_symbol(void)
@@ -221,14 +288,16 @@ static void *open_for_rank(const char *path, int flags)
 
 /* The function that dlopen is for this caller. */
 __attribute__((visibility("hidden"), used)) void *mpi_dl_choose_open(const char *path, int flags,
+                                                                     const void *unused,
                                                                      const char *caller);
-void *mpi_dl_choose_open(const char *path, int flags, const char *caller)
+void *mpi_dl_choose_open(const char *path, int flags, const void *unused, const char *caller)
 {
     mpi_process_t *process = mpi_process_self;
     char *file;
     bool is_private;
 
     (void)flags;
+    (void)unused;
     if (process == NULL || mpi_interpose_is_own(caller))
         return (void *)real_open();
     if (path == NULL || *path == '\0' || is_of_image(caller) || is_linked(process, path))
@@ -241,12 +310,18 @@ void *mpi_dl_choose_open(const char *path, int flags, const char *caller)
 
 /* ---- dlsym ---- */
 
+/* NULL: any version. */
+static void *find_outside(void *handle, const char *name, const char *version)
+{
+    return version != NULL ? real_versioned()(handle, name, version) : real_symbol()(handle, name);
+}
+
 /* Behind the modules. A tool that is copied is preloaded as well: that twin of the caller is not
  * meant by "next". */
-static void *find_next_outside(const char *name, const mpi_module_t *caller)
+static void *find_next_outside(const char *name, const char *version, const mpi_module_t *caller)
 {
     static void *self;
-    void *found = real_symbol()(RTLD_DEFAULT, name);
+    void *found = find_outside(RTLD_DEFAULT, name, version);
     const char *path = caller->elf->path;
     Dl_info info;
 
@@ -255,57 +330,73 @@ static void *find_next_outside(const char *name, const mpi_module_t *caller)
         return found;
     if (self == NULL && dladdr((void *)mpi_dl_setup, &info) != 0)
         self = real_open()(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    return self != NULL ? real_symbol()(self, name) : NULL;
+    return self != NULL ? find_outside(self, name, version) : NULL;
 }
 
-static void *find_next(const char *name, const void *caller)
+static void *find_next(const char *name, const char *version, const void *caller)
 {
     const mpi_program_t *program;
     const mpi_module_t *module;
     char *image = mpi_image_find(caller, &program, &module);
     void *found = mpi_image_symbol(program, image, name, module);
 
-    return found != NULL ? found : find_next_outside(name, module);
+    return found != NULL ? found : find_next_outside(name, version, module);
 }
 
-static void *find_first(const mpi_process_t *process, const char *name)
+static void *find_first(const mpi_process_t *process, const char *name, const char *version)
 {
     void *found = mpi_image_symbol(process->program, process->image, name, NULL);
 
-    return found != NULL ? found : real_symbol()(RTLD_DEFAULT, name);
+    return found != NULL ? found : find_outside(RTLD_DEFAULT, name, version);
 }
 
-static void *symbol_for_rank(void *handle, const char *name)
+/* Symbols of programs and plug-ins serve every version. */
+static void *find_for_rank(void *handle, const char *name, const char *version, const void *caller)
 {
     mpi_process_t *process = mpi_process_self;
     void *found;
 
     if (handle == RTLD_NEXT)
-        return find_next(name, __builtin_return_address(0));
+        return find_next(name, version, caller);
     if (handle == RTLD_DEFAULT || handle == process)
-        return find_first(process, name);
+        return find_first(process, name, version);
     found = mpi_image_symbol(handle, mpi_image_of_plugin(handle, process->image), name, NULL);
-    return found != NULL ? found : real_symbol()(RTLD_DEFAULT, name);
+    return found != NULL ? found : find_outside(RTLD_DEFAULT, name, version);
+}
+
+static void *symbol_for_rank(void *handle, const char *name)
+{
+    return find_for_rank(handle, name, NULL, __builtin_return_address(0));
+}
+
+static void *versioned_for_rank(void *handle, const char *name, const char *version)
+{
+    return find_for_rank(handle, name, version, __builtin_return_address(0));
+}
+
+static bool is_for_rank(const mpi_process_t *process, const void *handle, const char *caller)
+{
+    return handle == process || handle == RTLD_DEFAULT || is_plugin(process, handle) ||
+           (handle == RTLD_NEXT && is_of_image(caller));
 }
 
 /* Functions of drivers that wait have others in front of them. */
 static void *symbol_of_driver(void *handle, const char *name)
 {
-    const mpi_process_t *process = mpi_process_self;
-    bool is_for_rank = handle == process || handle == RTLD_DEFAULT || is_plugin(process, handle);
-    void *found = is_for_rank ? symbol_for_rank(handle, name) : real_symbol()(handle, name);
+    void *found = is_for_rank(mpi_process_self, handle, NULL) ? symbol_for_rank(handle, name)
+                                                              : real_symbol()(handle, name);
 
     return mpi_device_substitute(name, found);
 }
 
 /* The function that dlsym is for this caller. */
 __attribute__((visibility("hidden"), used)) void *
-mpi_dl_choose_symbol(void *handle, const char *name, const char *caller);
-void *mpi_dl_choose_symbol(void *handle, const char *name, const char *caller)
+mpi_dl_choose_symbol(void *handle, const char *name, const char *version, const char *caller);
+void *mpi_dl_choose_symbol(void *handle, const char *name, const char *version, const char *caller)
 {
     const mpi_process_t *process = mpi_process_self;
-    bool is_for_rank;
 
+    (void)version;
     if (process == NULL && strncmp(name, "cuGetProcAddress", 16) == 0 &&
         !mpi_interpose_is_own(caller) && mpi_device_is_wanted())
         mpi_device_use(); /* a program without a launcher */
@@ -313,9 +404,22 @@ void *mpi_dl_choose_symbol(void *handle, const char *name, const char *caller)
         return (void *)real_symbol();
     if (name[0] == 'c' && (name[1] == 'u' || name[1] == 'l') && handle != RTLD_NEXT)
         return (void *)symbol_of_driver;
-    is_for_rank = handle == process || handle == RTLD_DEFAULT || is_plugin(process, handle) ||
-                  (handle == RTLD_NEXT && is_of_image(caller));
-    return is_for_rank ? (void *)symbol_for_rank : (void *)real_symbol();
+    return is_for_rank(process, handle, caller) ? (void *)symbol_for_rank : (void *)real_symbol();
+}
+
+/* The function that dlvsym is for this caller. */
+__attribute__((visibility("hidden"), used)) void *
+mpi_dl_choose_versioned(void *handle, const char *name, const char *version, const char *caller);
+void *mpi_dl_choose_versioned(void *handle, const char *name, const char *version,
+                              const char *caller)
+{
+    const mpi_process_t *process = mpi_process_self;
+
+    (void)name;
+    (void)version;
+    return process != NULL && !mpi_interpose_is_own(caller) && is_for_rank(process, handle, caller)
+               ? (void *)versioned_for_rank
+               : (void *)real_versioned();
 }
 
 /* Ask which function it is, with the arguments and where the call came from; then jump to it as if
@@ -331,11 +435,11 @@ void *mpi_dl_choose_symbol(void *handle, const char *name, const char *caller)
             "    .cfi_adjust_cfa_offset 8\n"                                                       \
             "    pushq %rsi\n"                                                                     \
             "    .cfi_adjust_cfa_offset 8\n"                                                       \
-            "    subq $8, %rsp\n"                                                                  \
+            "    pushq %rdx\n"                                                                     \
             "    .cfi_adjust_cfa_offset 8\n"                                                       \
-            "    movq 24(%rsp), %rdx\n"                                                            \
+            "    movq 24(%rsp), %rcx\n"                                                            \
             "    call " choose "\n"                                                                \
-            "    addq $8, %rsp\n"                                                                  \
+            "    popq %rdx\n"                                                                      \
             "    .cfi_adjust_cfa_offset -8\n"                                                      \
             "    popq %rsi\n"                                                                      \
             "    .cfi_adjust_cfa_offset -8\n"                                                      \
@@ -352,17 +456,19 @@ void *mpi_dl_choose_symbol(void *handle, const char *name, const char *caller)
             ".type " name ", %function\n" name ":\n"                                               \
             "    .cfi_startproc\n"                                                                 \
             "    hint 34\n"                                                                        \
-            "    stp x29, x30, [sp, #-32]!\n"                                                      \
-            "    .cfi_def_cfa_offset 32\n"                                                         \
-            "    .cfi_offset 29, -32\n"                                                            \
-            "    .cfi_offset 30, -24\n"                                                            \
+            "    stp x29, x30, [sp, #-48]!\n"                                                      \
+            "    .cfi_def_cfa_offset 48\n"                                                         \
+            "    .cfi_offset 29, -48\n"                                                            \
+            "    .cfi_offset 30, -40\n"                                                            \
             "    mov x29, sp\n"                                                                    \
             "    stp x0, x1, [sp, #16]\n"                                                          \
-            "    mov x2, x30\n"                                                                    \
+            "    str x2, [sp, #32]\n"                                                              \
+            "    mov x3, x30\n"                                                                    \
             "    bl " choose "\n"                                                                  \
             "    mov x16, x0\n"                                                                    \
             "    ldp x0, x1, [sp, #16]\n"                                                          \
-            "    ldp x29, x30, [sp], #32\n"                                                        \
+            "    ldr x2, [sp, #32]\n"                                                              \
+            "    ldp x29, x30, [sp], #48\n"                                                        \
             "    .cfi_restore 29\n"                                                                \
             "    .cfi_restore 30\n"                                                                \
             "    .cfi_def_cfa_offset 0\n"                                                          \
@@ -374,6 +480,7 @@ void *mpi_dl_choose_symbol(void *handle, const char *name, const char *caller)
 #if defined(ENTRY)
 ENTRY("dlopen", "mpi_dl_choose_open");
 ENTRY("dlsym", "mpi_dl_choose_symbol");
+ENTRY("dlvsym", "mpi_dl_choose_versioned");
 #endif
 
 /* ---- The rest ---- */

@@ -16,12 +16,16 @@ bool mpi_interpose_is_own(const void *code)
 
 void *mpi_interpose_next(const char *symbol)
 {
-    static const char message[] = "xylem: the C library lacks a function that it must have\n";
     void *next = dlsym(RTLD_NEXT, symbol);
+
+    return next != NULL ? next : mpi_interpose_missing();
+}
+
+void *mpi_interpose_missing(void)
+{
+    static const char message[] = "xylem: the C library lacks a function that it must have\n";
     ssize_t ignored;
 
-    if (next != NULL)
-        return next;
     ignored = write(STDERR_FILENO, message, sizeof(message) - 1);
     (void)ignored;
     __builtin_trap();

@@ -29,6 +29,9 @@
 /* dlsym(RTLD_NEXT); ends the process when there is none, which a C library cannot lack. */
 void *mpi_interpose_next(const char *symbol) __attribute__((visibility("hidden")));
 
+/* Says that there is none, and ends the process. */
+void *mpi_interpose_missing(void) __attribute__((visibility("hidden"), noreturn));
+
 /* Is it an address in the code of this library? */
 bool mpi_interpose_is_own(const void *code) __attribute__((visibility("hidden")));
 
