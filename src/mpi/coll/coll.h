@@ -102,6 +102,7 @@ struct coll_call {
     uint64_t seq;    /* and among those of them that meet, or are stars */
     uint32_t mode;   /* of such a one: coll_mode */
     uint8_t what;    /* besides: an operation, MPI_IN_PLACE; see coll_what_t */
+    uint8_t device;  /* of a reduction: the GPU with the data, counted from 1; 0: none */
     int rank;        /* in comm */
     int root;
     const void *send; /* MPI_IN_PLACE was resolved: see is_in_place */

@@ -47,12 +47,38 @@ static xy_status_t make_wide(coll_local_t *local)
     return local->wide != NULL ? XY_OK : XY_ENOMEM;
 }
 
+/* The GPU that has what a member gives and gets, counted from 1; 0: none has both. */
+static uint8_t device_of(const coll_call_t *call, bool receives)
+{
+    int first, second;
+
+    if (!mpi_device_has(contribution(call), &first) || first >= UINT8_MAX)
+        return 0;
+    if (receives && (!mpi_device_has(call->receive, &second) || second != first))
+        return 0;
+    return (uint8_t)(first + 1);
+}
+
+/* Each local group asks the driver about its own members: ranks that ask it at once wait for each
+ * other. */
+static __attribute__((noinline, cold)) void find_devices(const coll_local_t *local,
+                                                         const coll_slot_t *slot)
+{
+    for (int m = 0; m < local->members; m++) {
+        coll_call_t *call = slot->calls[m];
+
+        call->device = device_of(call, !slot->kind->is_rooted || call->rank == slot->root);
+    }
+}
+
 static xy_status_t prepare(coll_local_t *local, coll_slot_t *slot)
 {
     const coll_call_t *call = slot->calls[0];
     void **sources;
 
     slot->is_small = is_small(local, slot);
+    if (!slot->is_small && __builtin_expect(mpi_device_is_used, 0))
+        find_devices(local, slot);
     if (!slot->is_small || slot->bytes == 0)
         return XY_OK;
     if (!xy_direct_is_small(slot->bytes) && make_wide(local) != XY_OK)
@@ -107,46 +133,34 @@ static char *reduce_block(coll_local_t *local, coll_slot_t *slot, int64_t first,
     return block;
 }
 
-/* ---- Vectors in the memory of a GPU: each local group's slice is one kernel ---- */
+/* ---- Vectors in the memory of a GPU: the first local group's worker starts one kernel ---- */
 
-/* The sources of elements from `begin` on, then where the results of members [first, end) go; in
- * scratch memory. */
-static void **device_addresses(const coll_local_t *local, coll_slot_t *slot, int64_t begin,
-                               int first, int end)
+static __attribute__((noinline, cold)) bool is_for_device(const coll_local_t *local,
+                                                          coll_slot_t *slot)
 {
-    const mpi_type_t *type = slot->calls[0]->receive_type;
+    const coll_call_t *own = slot->calls[0];
     int size = local->coll->size;
-    void **addresses = coll_scratch(2 * (size_t)size * sizeof(*addresses));
 
     for (int r = 0; r < size; r++)
-        addresses[r] = coll_element(contribution(coll_call_of(local, slot, r)), begin, type);
-    for (int r = first; r < end; r++)
-        addresses[size + r - first] =
-            coll_element(coll_call_of(local, slot, r)->receive, begin, type);
-    return addresses;
+        if (own->device == 0 || coll_call_of(local, slot, r)->device != own->device)
+            return false;
+    return mpi_op_has_kernel(own->op, size, slot->kind->is_rooted ? 1 : size, own->receive_type);
 }
 
-/* Do it, or only say whether it can be done. */
-static __attribute__((noinline, cold)) bool slice_on_device(const coll_local_t *local,
-                                                            coll_slot_t *slot, bool is_done)
+static void reduce_on_device(const coll_local_t *local, coll_slot_t *slot)
 {
     const coll_call_t *own = slot->calls[0];
     int size = local->coll->size;
     int first = slot->kind->is_rooted ? slot->root : 0;
     int outs = slot->kind->is_rooted ? 1 : size;
-    int64_t begin, end;
-    void **addresses;
+    void **addresses = coll_scratch(2 * (size_t)size * sizeof(*addresses));
 
-    coll_slice(local, own, &begin, &end);
-    if (begin == end)
-        return false;
-    addresses = device_addresses(local, slot, begin, first, first + outs);
-    if (!mpi_op_has_kernel(own->op, addresses, size, addresses + size, outs, own->receive_type))
-        return false;
-    if (is_done)
-        mpi_op_reduce_device(own->op, addresses, size, addresses + size, outs, end - begin,
-                             own->receive_type);
-    return true;
+    for (int r = 0; r < size; r++)
+        addresses[r] = contribution(coll_call_of(local, slot, r));
+    for (int r = 0; r < outs; r++)
+        addresses[size + r] = coll_call_of(local, slot, first + r)->receive;
+    mpi_op_reduce_device(own->op, addresses, size, addresses + size, outs, own->receive_count,
+                         own->receive_type);
 }
 
 /* Blocks of this local group's slice of the vector. */
@@ -157,8 +171,8 @@ static int64_t slice_pieces(const coll_local_t *local, coll_slot_t *slot)
 
     if (slot->is_small)
         return 1;
-    if (__builtin_expect(mpi_device_is_used, 0) && slice_on_device(local, slot, false))
-        return 1;
+    if (__builtin_expect(mpi_device_is_used, 0) && is_for_device(local, slot))
+        return local->index == 0 ? 1 : 0;
     coll_slice(local, own, &begin, &end);
     return (end - begin + n - 1) / n;
 }
@@ -179,8 +193,10 @@ static void slice_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece, i
     int64_t n = coll_block_elements(local, slot, type), begin, stop;
     char *block;
 
-    if (__builtin_expect(mpi_device_is_used, 0) && slice_on_device(local, slot, true))
+    if (__builtin_expect(mpi_device_is_used, 0) && is_for_device(local, slot)) {
+        reduce_on_device(local, slot);
         return;
+    }
     coll_slice(local, slot->calls[0], &begin, &stop);
     begin += piece * n;
     n = stop - begin < n ? stop - begin : n;

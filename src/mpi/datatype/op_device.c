@@ -273,22 +273,19 @@ static xy_status_t launch(int number, xy_gpu_kernel_t *kernel, void *const *sour
     return st == XY_OK ? xy_gpu_stream_wait(streams[number]) : st;
 }
 
-bool mpi_op_has_kernel(const mpi_op_t *op, void *const *sources, int n, void *const *outs,
-                       int out_count, const mpi_type_t *type)
+bool mpi_op_has_kernel(const mpi_op_t *op, int n, int out_count, const mpi_type_t *type)
 {
     const char *name, *statement;
 
-    return n <= TABLE && out_count <= TABLE && describe(op, type, &name, &statement) &&
-           device_of(sources, n, outs, out_count) >= 0;
+    return n <= TABLE && out_count <= TABLE && describe(op, type, &name, &statement);
 }
 
 /* The current context of the thread is the rank's. */
 static bool reduce_there(const mpi_op_t *op, void *const *sources, int n, void *const *outs,
                          int out_count, int64_t count, const mpi_type_t *type)
 {
-    int number = mpi_op_has_kernel(op, sources, n, outs, out_count, type)
-                     ? device_of(sources, n, outs, out_count)
-                     : -1;
+    int number =
+        mpi_op_has_kernel(op, n, out_count, type) ? device_of(sources, n, outs, out_count) : -1;
     void *before = mpi_device_context_get();
     xy_gpu_kernel_t *kernel = number >= 0 ? kernel_of(op, type, number, n, out_count) : NULL;
 

@@ -10,8 +10,7 @@
  * false: none is on a device, and nothing was done. */
 bool mpi_op_reduce_device(const mpi_op_t *op, void *const *sources, int n, void *const *outs,
                           int out_count, int64_t count, const mpi_type_t *type);
-/* Would that be one kernel? */
-bool mpi_op_has_kernel(const mpi_op_t *op, void *const *sources, int n, void *const *outs,
-                       int out_count, const mpi_type_t *type);
+/* Would that be one kernel, if all are in the memory of one device? */
+bool mpi_op_has_kernel(const mpi_op_t *op, int n, int out_count, const mpi_type_t *type);
 
 #endif
