@@ -16,7 +16,6 @@ wait
 [ -x "$work/static" ] && [ -x "$work/shared" ] || exit 1
 go() { timeout 90 "$build/bin/mpiexec" "$@" || echo "failed ($?): $*"; }
 cores=$(nproc)
-export XYLEM_CUDA_RANKS=1
 echo "static runtime"
 for n in 1 4 8 16 32 64 128 200; do
     go -n $n --oversubscribe --workers $((n < cores ? n : cores)) "$work/static" loop

@@ -9,7 +9,6 @@ mkdir driver
 cc -g -O1 -shared -fPIC -pthread "$sources/cuda.c" -o driver/libcuda.so.1 -ldl -Wl,-soname,libcuda.so.1
 export LD_LIBRARY_PATH=$PWD/driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 cc -g -O1 -shared -fPIC "$sources/nvrtc.c" -o driver/libnvrtc.so.13
-export XYLEM_CUDA_RANKS=1
 build waits_cuda -ldl
 build device_pointers -ldl
 
@@ -17,6 +16,11 @@ for how in stream default event context copy view; do
     run 0 -n 8 --workers 1 ./waits_cuda $how
     says "$out" "$how: 8 ranks, sum right"
 done
+
+# A rank that waits inside the driver keeps its core: what the driver does is a thread's.
+run 0 -n 6 --workers 2 ./waits_cuda inside
+says "$out" "inside: 6 ranks, sum right"
+quiet
 
 # The device that a rank begins with.
 run 0 -n 4 --workers 1 --gpu-bind round ./waits_cuda bound

@@ -4,7 +4,7 @@
  * each waits for something that the next one does, so that it ends only if all wait at the same
  * time.
  *
- *   waits_cuda stream | default | event | context | copy | view | bound
+ *   waits_cuda stream | default | event | context | copy | view | inside | bound
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -21,7 +21,7 @@ static int (*get_address)(const char *, void **, int, uint64_t, void *);
 
 static int (*init)(unsigned), (*device_get)(int *, int), (*retain)(void **, int);
 static int (*context_set)(void *), (*context_get)(void **), (*context_wait)(void);
-static int (*device_reset)(int), (*current_device)(int *);
+static int (*device_reset)(int), (*release)(int), (*current_device)(int *);
 static int (*stream_create)(void **, unsigned), (*stream_wait)(void *);
 static int (*event_create)(void **, unsigned), (*event_record)(void *, void *);
 static int (*event_wait)(void *), (*call_host)(void *, void (*)(void *), void *);
@@ -54,6 +54,7 @@ static void find_all(void)
     find("cuDeviceGet", &device_get);
     find("cuDevicePrimaryCtxRetain", &retain);
     find("cuDevicePrimaryCtxReset", &device_reset);
+    find("cuDevicePrimaryCtxRelease", &release);
     find("cuCtxSetCurrent", &context_set);
     find("cuCtxGetCurrent", &context_get);
     find("cuCtxGetDevice", &current_device);
@@ -127,6 +128,15 @@ static void view(int rank)
     }
 }
 
+/* Calls of the driver that wait inside it, in all ranks at once. */
+static void allocate(void)
+{
+    address_t memory;
+
+    for (int i = 0; i < 20; i++)
+        check(alloc(&memory, sizeof(int)), "cuMemAlloc");
+}
+
 /* What --gpu-bind says is the current device of a rank that has not asked for one. */
 static void print_device(int rank)
 {
@@ -166,6 +176,8 @@ int main(int argc, char **argv)
     value = 1000 + rank;
     if (strcmp(argv[1], "view") == 0)
         view(rank);
+    else if (strcmp(argv[1], "inside") == 0)
+        allocate();
     else if (rank < size - 1)
         wait_behind(argv[1], &gate, &value);
     if (rank > 0)
@@ -174,6 +186,7 @@ int main(int argc, char **argv)
     if (rank == 0)
         printf("%s: %d ranks, sum %s\n", argv[1], size,
                end == 1000 * size + size * (size - 1) / 2 ? "right" : "wrong");
+    check(release(0), "cuDevicePrimaryCtxRelease");
     MPI_Finalize();
     return 0;
 }

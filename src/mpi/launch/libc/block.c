@@ -32,6 +32,11 @@ static bool shares_core(mpi_process_t *process)
     return process->sharing == XMPI_SHARING_CORE;
 }
 
+bool mpi_block_shares_core(void)
+{
+    return shares_core(mpi_process_self);
+}
+
 static _Thread_local int held __attribute__((tls_model("initial-exec"))); /* mpi_block_lock */
 
 /* Interposers, sanitizers and allocators may stand between this library and its own functions, so
@@ -45,7 +50,7 @@ static bool can_give_way(const mpi_process_t *process)
 bool mpi_block_may(const void *caller)
 {
     return mpi_process_is_rank() && can_give_way(mpi_process_self) &&
-           !mpi_interpose_is_own(caller) && !mpi_locals_is_allocator(caller) &&
+           !mpi_interpose_is_own(caller) && !mpi_locals_is_of_worker(caller) &&
            shares_core(mpi_process_self);
 }
 

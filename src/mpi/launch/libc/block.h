@@ -24,6 +24,8 @@
  * never park: it may hold locks, or be changing fibers. */
 #define XY_MAY_PARK() mpi_block_may(__builtin_return_address(0))
 bool mpi_block_may(const void *caller);
+/* Has the core of this rank others? */
+bool mpi_block_shares_core(void);
 
 /* For locks of this library: while a thread has one, none of its calls parks. The address of the
  * caller does not tell where a sanitizer stands between. */

@@ -37,7 +37,7 @@ static inline bool is_virtual(const void *caller)
     note_look(caller);
     return __builtin_expect(mpi_job != NULL && mpi_job->clock != NULL, 0) &&
            mpi_process_is_rank() && !mpi_process_is_child && !mpi_job->reads_real_time &&
-           !mpi_interpose_is_own(caller) && !mpi_locals_is_allocator(caller);
+           !mpi_interpose_is_own(caller) && !mpi_locals_is_of_worker(caller);
 }
 
 static double now(void)

@@ -17,8 +17,13 @@ void mpi_device_wait(bool (*is_over)(void *arg), void *arg)
 {
     const double soon = 200e-6, longest = 1e-3;
     double begin = xy_now(), taken;
+    unsigned looks = 0;
 
     while (!is_over(arg)) {
+        if (!mpi_block_shares_core()) { /* no other rank needs the core */
+            xy_back_off(&looks);
+            continue;
+        }
         taken = xy_now() - begin;
         if (taken < soon)
             mpi_rank_yield();

@@ -20,7 +20,7 @@ bool mpi_device_may_wait(void);
 /* Until is_over(arg) is true. It is asked often at first and less and less then. */
 void mpi_device_wait(bool (*is_over)(void *arg), void *arg);
 
-/* Is CUDA in ranks served? It has to be asked for. */
+/* Is CUDA in ranks served? XYLEM_CUDA_RANKS=0 says no. */
 bool mpi_device_is_wanted(void);
 /* The function that a rank gets where it asks a library for `name`: one of ours in front of
  * `found`; or `found`. */

@@ -19,8 +19,10 @@
  */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
+#include "fiber/fiber.h"
 #include "mpi/launch/libc/block.h"
 #include "mpi/launch/libc/device.h"
 #include "mpi/launch/libc/interpose.h"
@@ -35,9 +37,10 @@ typedef enum { OF_PROCESS, OF_THREAD, VARIANTS } variant_t;
 /* Handles that stand for default streams; NULL is the one of the variant. */
 enum { STREAM_DEFAULT = 0, STREAM_LEGACY = 1, STREAM_PER_THREAD = 2 };
 
-/* How the functions are called, by the place of their stream: S(name, version), or H for those
- * written out below. The version is what the name of the current one ends with. */
-#define FUNCTIONS(S, H)                                                                            \
+/* How the functions are called, by the place of their stream: S(name, version), B for those that
+ * never wait, or H for those written out below. The version is what the name of the current one
+ * ends with. */
+#define FUNCTIONS(S, B, H)                                                                         \
     S(cuMemcpyHtoDAsync, "_v2", (word_t a, word_t b, word_t c, word_t s), (a, b, c, s))            \
     S(cuMemcpyDtoHAsync, "_v2", (word_t a, word_t b, word_t c, word_t s), (a, b, c, s))            \
     S(cuMemcpyDtoDAsync, "_v2", (word_t a, word_t b, word_t c, word_t s), (a, b, c, s))            \
@@ -46,27 +49,27 @@ enum { STREAM_DEFAULT = 0, STREAM_LEGACY = 1, STREAM_PER_THREAD = 2 };
       (a, b, c, d, e, s))                                                                          \
     S(cuMemcpy2DAsync, "_v2", (word_t a, word_t s), (a, s))                                        \
     S(cuMemcpy3DAsync, "_v2", (word_t a, word_t s), (a, s))                                        \
-    S(cuMemsetD8Async, "", (word_t a, word_t b, word_t c, word_t s), (a, b, c, s))                 \
-    S(cuMemsetD16Async, "", (word_t a, word_t b, word_t c, word_t s), (a, b, c, s))                \
-    S(cuMemsetD32Async, "", (word_t a, word_t b, word_t c, word_t s), (a, b, c, s))                \
-    S(cuMemsetD2D8Async, "", (word_t a, word_t b, word_t c, word_t d, word_t e, word_t s),         \
+    B(cuMemsetD8Async, "", (word_t a, word_t b, word_t c, word_t s), (a, b, c, s))                 \
+    B(cuMemsetD16Async, "", (word_t a, word_t b, word_t c, word_t s), (a, b, c, s))                \
+    B(cuMemsetD32Async, "", (word_t a, word_t b, word_t c, word_t s), (a, b, c, s))                \
+    B(cuMemsetD2D8Async, "", (word_t a, word_t b, word_t c, word_t d, word_t e, word_t s),         \
       (a, b, c, d, e, s))                                                                          \
-    S(cuMemsetD2D32Async, "", (word_t a, word_t b, word_t c, word_t d, word_t e, word_t s),        \
+    B(cuMemsetD2D32Async, "", (word_t a, word_t b, word_t c, word_t d, word_t e, word_t s),        \
       (a, b, c, d, e, s))                                                                          \
     S(cuMemAllocAsync, "", (word_t a, word_t b, word_t s), (a, b, s))                              \
     S(cuMemFreeAsync, "", (word_t a, word_t s), (a, s))                                            \
     S(cuLaunchHostFunc, "", (word_t s, word_t a, word_t b), (s, a, b))                             \
     S(cuStreamAddCallback, "", (word_t s, word_t a, word_t b, word_t c), (s, a, b, c))             \
-    S(cuStreamWaitEvent, "", (word_t s, word_t a, word_t b), (s, a, b))                            \
-    S(cuEventRecord, "", (word_t a, word_t s), (a, s))                                             \
-    S(cuEventRecordWithFlags, "", (word_t a, word_t s, word_t b), (a, s, b))                       \
-    S(cuGraphLaunch, "", (word_t a, word_t s), (a, s))                                             \
-    S(cuStreamQuery, "", (word_t s), (s))                                                          \
-    S(cuLaunchKernel, "",                                                                          \
+    B(cuStreamWaitEvent, "", (word_t s, word_t a, word_t b), (s, a, b))                            \
+    B(cuEventRecord, "", (word_t a, word_t s), (a, s))                                             \
+    B(cuEventRecordWithFlags, "", (word_t a, word_t s, word_t b), (a, s, b))                       \
+    B(cuGraphLaunch, "", (word_t a, word_t s), (a, s))                                             \
+    B(cuStreamQuery, "", (word_t s), (s))                                                          \
+    B(cuLaunchKernel, "",                                                                          \
       (word_t a, word_t b, word_t c, word_t d, word_t e, word_t f, word_t g, word_t h, word_t s,   \
        word_t i, word_t j),                                                                        \
       (a, b, c, d, e, f, g, h, s, i, j))                                                           \
-    S(cuLaunchCooperativeKernel, "",                                                               \
+    B(cuLaunchCooperativeKernel, "",                                                               \
       (word_t a, word_t b, word_t c, word_t d, word_t e, word_t f, word_t g, word_t h, word_t s,   \
        word_t i),                                                                                  \
       (a, b, c, d, e, f, g, h, s, i))                                                              \
@@ -86,20 +89,23 @@ enum { STREAM_DEFAULT = 0, STREAM_LEGACY = 1, STREAM_PER_THREAD = 2 };
     H(cuStreamCreate, "", (void **stream_p, word_t flags))                                         \
     H(cuStreamCreateWithPriority, "", (void **stream_p, word_t flags, word_t priority))            \
     H(cuStreamDestroy, "_v2", (word_t s))                                                          \
-    H(cuDevicePrimaryCtxReset, "_v2", (word_t device))
+    H(cuDevicePrimaryCtxReset, "_v2", (word_t device))                                             \
+    H(cuDevicePrimaryCtxRelease, "_v2", (word_t device))
 
 /* ---- The driver ---- */
 
 #define MEMBER(name, version, arguments, ...) int(*name[VARIANTS]) arguments;
 static struct {
     _Atomic bool is_there;
-    FUNCTIONS(MEMBER, MEMBER)
+    FUNCTIONS(MEMBER, MEMBER, MEMBER)
     int (*context_get)(void **);
     int (*context_set)(void *);
     int (*event_query)(word_t);
     int (*init)(unsigned);
     int (*device_get)(int *, int);
     int (*context_retain)(void **, int);
+    int (*write_value)(word_t stream, word_t to, uint32_t value, unsigned flags); /* or NULL */
+    int (*host_alloc)(void **memory_p, size_t bytes, unsigned flags);
 } cuda;
 
 typedef struct {
@@ -141,11 +147,100 @@ static void load(void)
     cuda.init = (int (*)(unsigned))dlsym(library, "cuInit");
     cuda.device_get = (int (*)(int *, int))dlsym(library, "cuDeviceGet");
     cuda.context_retain = (int (*)(void **, int))dlsym(library, "cuDevicePrimaryCtxRetain");
+    cuda.write_value =
+        (int (*)(word_t, word_t, uint32_t, unsigned))dlsym(library, "cuStreamWriteValue32_v2");
+    cuda.host_alloc = (int (*)(void **, size_t, unsigned))dlsym(library, "cuMemHostAlloc");
+    mpi_locals_extend(NULL); /* its thread-local variables stay with the worker */
     cuda.is_there = cuda.init != NULL && cuda.device_get != NULL && cuda.context_retain != NULL &&
                     cuda.context_get != NULL && cuda.context_set != NULL &&
                     cuda.event_query != NULL && cuda.cuStreamQuery[OF_PROCESS] != NULL &&
                     cuda.cuStreamCreate[OF_PROCESS] != NULL;
 }
+
+/* ---- Entering it ---- */
+
+/* What the driver knows of a context moves to the core that calls it: with a rank on each of 16
+ * cores a launch takes ten times as long as in a loop. So calls that are short wait in a list, and
+ * the thread that comes to it first makes all that are there, one after the other. */
+enum { MOST_WORDS = 11 };
+
+typedef struct request {
+    void *function, *context;
+    word_t words[MOST_WORDS];
+    int result;
+    struct request *next;
+    _Atomic bool is_over;
+} request_t;
+
+static request_t *_Atomic waiting;
+static atomic_flag is_served = ATOMIC_FLAG_INIT;
+
+/* With more words than the function takes, perhaps: it leaves them alone, and the caller removes
+ * them, on the processors that there are drivers for. */
+static int make_call(void *function, const word_t *w)
+{
+    typedef int (*function_fn)(word_t, word_t, word_t, word_t, word_t, word_t, word_t, word_t,
+                               word_t, word_t, word_t);
+
+    return ((function_fn)function)(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9],
+                                   w[10]);
+}
+
+/* Those that came first, first. */
+static request_t *take_waiting(void)
+{
+    request_t *last = atomic_exchange_explicit(&waiting, NULL, memory_order_acquire);
+    request_t *first = NULL, *next;
+
+    for (; last != NULL; last = next) {
+        next = last->next;
+        last->next = first;
+        first = last;
+    }
+    return first;
+}
+
+static void serve(void *own_context)
+{
+    void *current = own_context;
+    request_t *next;
+
+    for (request_t *r = take_waiting(); r != NULL; r = next) {
+        next = r->next; /* it is gone once it is over */
+        if (r->context != current)
+            cuda.context_set(r->context);
+        current = r->context;
+        r->result = make_call(r->function, r->words);
+        atomic_store_explicit(&r->is_over, true, memory_order_release);
+    }
+    if (current != own_context)
+        cuda.context_set(own_context);
+}
+
+static int call(void *function, const word_t *words, size_t n)
+{
+    request_t own = {.function = function};
+    unsigned looks = 0;
+
+    memcpy(own.words, words, n * sizeof(*words));
+    cuda.context_get(&own.context);
+    own.next = atomic_load_explicit(&waiting, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&waiting, &own.next, &own, memory_order_release,
+                                                  memory_order_relaxed))
+        continue;
+    while (!atomic_load_explicit(&own.is_over, memory_order_acquire))
+        if (!atomic_flag_test_and_set_explicit(&is_served, memory_order_acquire)) {
+            serve(own.context);
+            atomic_flag_clear_explicit(&is_served, memory_order_release);
+        } else {
+            xy_back_off(&looks);
+        }
+    return own.result;
+}
+
+#define CALL(function, ...)                                                                        \
+    call((void *)(function), (const word_t[]){__VA_ARGS__},                                        \
+         sizeof((const word_t[]){__VA_ARGS__}) / sizeof(word_t))
 
 static bool is_loaded(void)
 {
@@ -170,7 +265,9 @@ struct mpi_device {
         void *context, *stream;
     } own[MAX_CONTEXTS]; /* default streams */
     int owns;
-    bool is_legacy;   /* the real default stream is the rank's, too */
+    bool is_legacy;            /* the real default stream is the rank's, too */
+    _Atomic uint32_t *reached; /* the device writes here what the rank waits for; or NULL */
+    uint32_t awaited;
     xy_vec_t streams; /* of word_t: those that it has made */
 };
 
@@ -278,29 +375,83 @@ void mpi_device_enter(mpi_process_t *next)
 typedef struct {
     int (*query)(word_t);
     word_t what;
+    const struct mpi_device *device; /* whose word the device writes; NULL: none */
+    double next, between;            /* when the driver is asked again */
     int result;
 } look_t;
 
+/* The driver knows of errors, after which the device writes nothing. */
 static bool is_reached(void *arg)
 {
     look_t *look = arg;
+    double now;
 
-    look->result = look->query(look->what);
+    if (look->device != NULL && atomic_load_explicit(look->device->reached, memory_order_acquire) ==
+                                    look->device->awaited) {
+        look->result = CUDA_SUCCESS_CODE;
+        return true;
+    }
+    now = xy_now();
+    if (now < look->next)
+        return false;
+    look->next = now + look->between;
+    look->result = CALL(look->query, look->what);
     return look->result != NOT_READY;
 }
 
 static int wait_for(int (*query)(word_t), word_t what)
 {
-    look_t look = {.query = query, .what = what};
+    look_t look = {.query = query, .what = what, .between = 5e-6};
 
     mpi_device_wait(is_reached, &look);
     return look.result;
 }
 
+/* Words of ranks, one line of the cache for each. */
+static void make_word(struct mpi_device *d)
+{
+    enum { LINE = 64, LINES = 256, PORTABLE = 1 };
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static char *memory;
+    static size_t used = LINES;
+    void *more;
+
+    if (d->reached != NULL || cuda.write_value == NULL || cuda.host_alloc == NULL)
+        return;
+    mpi_block_lock(&lock);
+    if (used == LINES && cuda.host_alloc(&more, LINES * LINE, PORTABLE) == CUDA_SUCCESS_CODE) {
+        memory = more;
+        memset(memory, 0, LINES * LINE);
+        used = 0;
+    }
+    if (used < LINES)
+        d->reached = (_Atomic uint32_t *)(memory + LINE * used++);
+    mpi_block_unlock(&lock);
+}
+
+/* The device writes the rank's word once the stream has come here. false: it cannot. */
+static bool ask_for_word(struct mpi_device *d, word_t s)
+{
+    make_word(d);
+    return d->reached != NULL &&
+           CALL(cuda.write_value, s, (word_t)d->reached, ++d->awaited, 0) == CUDA_SUCCESS_CODE;
+}
+
 static int wait_for_stream(word_t s, variant_t variant)
 {
-    return mpi_device_may_wait() ? wait_for(cuda.cuStreamQuery[variant], s)
-                                 : cuda.cuStreamSynchronize[variant](s);
+    const double between = 1e-3;
+    struct mpi_device *d;
+    look_t look = {.query = cuda.cuStreamQuery[variant], .what = s, .between = between};
+
+    if (!mpi_device_may_wait())
+        return cuda.cuStreamSynchronize[variant](s);
+    d = device_of(mpi_process_self);
+    if (d == NULL || !ask_for_word(d, s))
+        return wait_for(look.query, s);
+    look.device = d;
+    look.next = xy_now() + between;
+    mpi_device_wait(is_reached, &look);
+    return look.result;
 }
 
 static int hook_cuStreamSynchronize(word_t s, variant_t variant)
@@ -350,6 +501,16 @@ static int hook_cuCtxSynchronize(word_t context, variant_t variant)
     return d != NULL && (d->owns > 0 || d->streams.count > 0)
                ? wait_for_rank(d)
                : cuda.cuCtxSynchronize[variant](context);
+}
+
+/* The context stays for other ranks, to the end of the process. */
+static int hook_cuDevicePrimaryCtxRelease(word_t device, variant_t variant)
+{
+    struct mpi_device *d = mpi_process_self != NULL ? mpi_process_self->device : NULL;
+
+    if (mpi_process_self == NULL)
+        return cuda.cuDevicePrimaryCtxRelease[variant](device);
+    return d != NULL ? wait_for_rank(d) : CUDA_SUCCESS_CODE;
 }
 
 static int hook_cuDevicePrimaryCtxReset(word_t device, variant_t variant)
@@ -484,7 +645,7 @@ static int hook_cuLaunchKernelEx(const void *config, word_t a, word_t b, word_t 
 
     memcpy(&own, config, sizeof(own));
     own.stream = stream_of(own.stream, variant);
-    return cuda.cuLaunchKernelEx[variant](&own, a, b, c);
+    return CALL(cuda.cuLaunchKernelEx[variant], (word_t)&own, a, b, c);
 }
 
 /* ---- The functions that are given out ---- */
@@ -500,8 +661,20 @@ static int hook_cuLaunchKernelEx(const void *config, word_t a, word_t b, word_t 
         s = stream_of(s, OF_THREAD);                                                               \
         return cuda.name[OF_THREAD] values;                                                        \
     }
+#define UNPACK(...) __VA_ARGS__
+#define BRIEF(name, version, arguments, values)                                                    \
+    static int name##_process arguments                                                            \
+    {                                                                                              \
+        s = stream_of(s, OF_PROCESS);                                                              \
+        return CALL(cuda.name[OF_PROCESS], UNPACK values);                                         \
+    }                                                                                              \
+    static int name##_thread arguments                                                             \
+    {                                                                                              \
+        s = stream_of(s, OF_THREAD);                                                               \
+        return CALL(cuda.name[OF_THREAD], UNPACK values);                                          \
+    }
 #define NOTHING(...)
-FUNCTIONS(STREAMED, NOTHING)
+FUNCTIONS(STREAMED, BRIEF, NOTHING)
 
 #define WRITTEN(name, arguments, ...)                                                              \
     static int name##_process arguments                                                            \
@@ -530,12 +703,13 @@ WRITTEN(cuStreamCreateWithPriority, (void **stream_p, word_t flags, word_t prior
         flags, priority)
 WRITTEN(cuStreamDestroy, (word_t s), s)
 WRITTEN(cuDevicePrimaryCtxReset, (word_t device), device)
+WRITTEN(cuDevicePrimaryCtxRelease, (word_t device), device)
 
 static const function_t *function_table(size_t *count_p)
 {
 #define ROW(name, version, ...)                                                                    \
     {#name, version, (void **)cuda.name, {(void *)name##_process, (void *)name##_thread}},
-    static const function_t table[] = {FUNCTIONS(ROW, ROW)};
+    static const function_t table[] = {FUNCTIONS(ROW, ROW, ROW)};
 
     *count_p = sizeof(table) / sizeof(table[0]);
     return table;
@@ -623,7 +797,7 @@ static void *substitute_symbol(const char *name, void *found)
     return found;
 }
 
-/* The job was started with XYLEM_CUDA_RANKS=1. The environment of ranks is another. */
+/* Unless the job was started with XYLEM_CUDA_RANKS=0. The environment of ranks is another. */
 bool mpi_device_is_wanted(void)
 {
     static _Atomic int answer; /* 0: not asked yet */
@@ -631,7 +805,7 @@ bool mpi_device_is_wanted(void)
 
     if (answer == 0) {
         value = secure_getenv("XYLEM_CUDA_RANKS");
-        answer = value != NULL && strcmp(value, "1") == 0 ? 1 : -1;
+        answer = value != NULL && strcmp(value, "0") == 0 ? -1 : 1;
     }
     return answer > 0;
 }

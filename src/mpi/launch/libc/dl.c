@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dlopen, dlsym and dlvsym in a rank. The dynamic linker does not know of images: a rank that asks for its
- * own program (dlopen(NULL), RTLD_DEFAULT, RTLD_NEXT) is answered here, and so is one that loads a
- * plug-in which uses the program's symbols and so must be private (image/plugin.c). All other
- * questions go on to the C library, which looks at the address they come from: the functions jump
- * there instead of calling it.
+ * dlopen, dlsym and dlvsym in a rank. The dynamic linker does not know of images: a rank that asks
+ * for its own program (dlopen(NULL), RTLD_DEFAULT, RTLD_NEXT) is answered here, and so is one that
+ * loads a plug-in which uses the program's symbols and so must be private (image/plugin.c). All
+ * other questions go on to the C library, which looks at the address they come from: the functions
+ * jump there instead of calling it.
  */
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
@@ -119,6 +119,17 @@ static open_fn real_open(void)
 
     if (found == NULL)
         found = (open_fn)real("dlopen");
+    return found;
+}
+
+/* What dlopen(NULL) returns, in a rank as elsewhere: libraries that ranks share may use it in
+ * another rank, or in none. In a rank it means the rank's program. */
+static void *program_handle(void)
+{
+    static void *found;
+
+    if (found == NULL)
+        found = real_open()(NULL, RTLD_LAZY);
     return found;
 }
 
@@ -273,7 +284,7 @@ static void *open_for_rank(const char *path, int flags)
     void *handle;
 
     if (path == NULL || *path == '\0' || is_linked(process, path))
-        return process;
+        return real_open()(NULL, flags);
     file = find_file(process, path);
     if (must_be_private(process, file))
         handle =
@@ -286,10 +297,18 @@ static void *open_for_rank(const char *path, int flags)
     return handle;
 }
 
+/* A driver loads more of itself. */
+static void *open_for_driver(const char *path, int flags)
+{
+    void *handle = real_open()(path, flags);
+
+    mpi_locals_extend(NULL);
+    return handle;
+}
+
 /* The function that dlopen is for this caller. */
-__attribute__((visibility("hidden"), used)) void *mpi_dl_choose_open(const char *path, int flags,
-                                                                     const void *unused,
-                                                                     const char *caller);
+__attribute__((visibility("hidden"), used)) void *
+mpi_dl_choose_open(const char *path, int flags, const void *unused, const char *caller);
 void *mpi_dl_choose_open(const char *path, int flags, const void *unused, const char *caller)
 {
     mpi_process_t *process = mpi_process_self;
@@ -302,6 +321,8 @@ void *mpi_dl_choose_open(const char *path, int flags, const void *unused, const 
         return (void *)real_open();
     if (path == NULL || *path == '\0' || is_of_image(caller) || is_linked(process, path))
         return (void *)open_for_rank;
+    if (mpi_locals_is_of_worker(caller))
+        return (void *)open_for_driver;
     file = find_file(process, path);
     is_private = must_be_private(process, file);
     xy_free(file);
@@ -358,7 +379,7 @@ static void *find_for_rank(void *handle, const char *name, const char *version, 
 
     if (handle == RTLD_NEXT)
         return find_next(name, version, caller);
-    if (handle == RTLD_DEFAULT || handle == process)
+    if (handle == RTLD_DEFAULT || handle == program_handle())
         return find_first(process, name, version);
     found = mpi_image_symbol(handle, mpi_image_of_plugin(handle, process->image), name, NULL);
     return found != NULL ? found : find_outside(RTLD_DEFAULT, name, version);
@@ -376,7 +397,7 @@ static void *versioned_for_rank(void *handle, const char *name, const char *vers
 
 static bool is_for_rank(const mpi_process_t *process, const void *handle, const char *caller)
 {
-    return handle == process || handle == RTLD_DEFAULT || is_plugin(process, handle) ||
+    return handle == program_handle() || handle == RTLD_DEFAULT || is_plugin(process, handle) ||
            (handle == RTLD_NEXT && is_of_image(caller));
 }
 
@@ -485,17 +506,14 @@ ENTRY("dlvsym", "mpi_dl_choose_versioned");
 
 /* ---- The rest ---- */
 
-static bool is_own(const mpi_process_t *process, const void *handle)
-{
-    return process != NULL && (handle == process || is_plugin(process, handle));
-}
-
 /* A plug-in stays until the rank ends, when its destructors run. */
 XY_INTERPOSE int dlclose(void *handle)
 {
     static XY_NEXT(int, next, (void *));
 
-    return is_own(mpi_process_self, handle) ? 0 : XY_CALL_NEXT(next, "dlclose")(handle);
+    return mpi_process_self != NULL && is_plugin(mpi_process_self, handle)
+               ? 0
+               : XY_CALL_NEXT(next, "dlclose")(handle);
 }
 
 XY_INTERPOSE char *dlerror(void)
@@ -511,11 +529,12 @@ XY_INTERPOSE char *dlerror(void)
     return process->dl_error_read;
 }
 
-/* What is asked of the program is answered for the process that it runs in. */
+/* What is asked of a plug-in is answered for the process that it runs in. */
 XY_INTERPOSE int dlinfo(void *handle, int request, void *result)
 {
     static XY_NEXT(int, next, (void *, int, void *));
 
     return XY_CALL_NEXT(next, "dlinfo")(
-        is_own(mpi_process_self, handle) ? real_open()(NULL, RTLD_LAZY) : handle, request, result);
+        mpi_process_self != NULL && is_plugin(mpi_process_self, handle) ? program_handle() : handle,
+        request, result);
 }

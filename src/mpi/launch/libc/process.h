@@ -233,9 +233,10 @@ void mpi_locals_fill(const mpi_program_t *program, char *image);
 void mpi_locals_begin(const mpi_process_t *process);
 /* How many bytes the host has set aside, and what they are aligned to. */
 size_t mpi_locals_reserve(size_t *align_p);
-/* Does the code of an allocator lie there? It must not give way to another rank: that one would
- * come into it again, on the same thread. */
-bool mpi_locals_is_allocator(const void *code);
+/* Does code of a library lie there whose thread-local variables stay with the worker: an allocator,
+ * or a driver of GPUs? It must not give way to another rank: that one would come into it again, on
+ * the same thread. */
+bool mpi_locals_is_of_worker(const void *code);
 /* Find the libraries whose thread-local variables must follow the rank; after loading. */
 xy_status_t mpi_locals_setup(void);
 /* The same when a rank has loaded more: a private plug-in, or (NULL) shared libraries. */

@@ -20,11 +20,16 @@ static double seconds_of(const struct timespec *t)
     return (double)t->tv_sec + 1e-9 * (double)t->tv_nsec;
 }
 
+static bool may_switch(const void *caller)
+{
+    return mpi_process_is_rank() && !mpi_locals_is_of_worker(caller);
+}
+
 XY_INTERPOSE unsigned sleep(unsigned seconds)
 {
     static XY_NEXT(unsigned, next, (unsigned));
 
-    if (!mpi_process_is_rank())
+    if (!may_switch(__builtin_return_address(0)))
         return XY_CALL_NEXT(next, "sleep")(seconds);
     mpi_rank_sleep((double)seconds);
     return 0;
@@ -34,7 +39,7 @@ XY_INTERPOSE int usleep(useconds_t microseconds)
 {
     static XY_NEXT(int, next, (useconds_t));
 
-    if (!mpi_process_is_rank())
+    if (!may_switch(__builtin_return_address(0)))
         return XY_CALL_NEXT(next, "usleep")(microseconds);
     mpi_rank_sleep(1e-6 * (double)microseconds);
     return 0;
@@ -44,7 +49,7 @@ XY_INTERPOSE int nanosleep(const struct timespec *wanted, struct timespec *left)
 {
     static XY_NEXT(int, next, (const struct timespec *, struct timespec *));
 
-    if (!mpi_process_is_rank() || mpi_locals_is_allocator(__builtin_return_address(0)))
+    if (!may_switch(__builtin_return_address(0)))
         return XY_CALL_NEXT(next, "nanosleep")(wanted, left);
     if (!is_valid(wanted)) {
         errno = EINVAL;
@@ -61,7 +66,7 @@ XY_INTERPOSE int clock_nanosleep(clockid_t clock, int flags, const struct timesp
     struct timespec now = {0};
     double seconds;
 
-    if (!mpi_process_is_rank() ||
+    if (!may_switch(__builtin_return_address(0)) ||
         (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC && mpi_job->clock == NULL))
         return XY_CALL_NEXT(next, "clock_nanosleep")(clock, flags, wanted, left);
     if (!is_valid(wanted))
@@ -79,7 +84,7 @@ XY_INTERPOSE int sched_yield(void)
 {
     static XY_NEXT(int, next, (void));
 
-    if (!mpi_process_is_rank() || mpi_locals_is_allocator(__builtin_return_address(0)))
+    if (!may_switch(__builtin_return_address(0)))
         return XY_CALL_NEXT(next, "sched_yield")();
     mpi_rank_yield();
     return 0;
@@ -89,7 +94,7 @@ XY_INTERPOSE int thrd_sleep(const struct timespec *wanted, struct timespec *left
 {
     static XY_NEXT(int, next, (const struct timespec *, struct timespec *));
 
-    if (!mpi_process_is_rank() || !is_valid(wanted))
+    if (!may_switch(__builtin_return_address(0)) || !is_valid(wanted))
         return XY_CALL_NEXT(next, "thrd_sleep")(wanted, left);
     mpi_rank_sleep(seconds_of(wanted));
     return 0;
@@ -97,5 +102,10 @@ XY_INTERPOSE int thrd_sleep(const struct timespec *wanted, struct timespec *left
 
 XY_INTERPOSE void thrd_yield(void)
 {
-    sched_yield();
+    static XY_NEXT(void, next, (void));
+
+    if (!may_switch(__builtin_return_address(0)))
+        XY_CALL_NEXT(next, "thrd_yield")();
+    else
+        mpi_rank_yield();
 }

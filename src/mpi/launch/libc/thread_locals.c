@@ -96,11 +96,24 @@ typedef struct {
     int count;
 } search_t;
 
+/* What a driver of CUDA does in a call, it keeps in variables of the thread. */
+static bool is_driver(const char *path)
+{
+    const char *name = basename(path);
+
+    return strncmp(name, "libcuda.so", 10) == 0 || strncmp(name, "libnvidia-", 10) == 0;
+}
+
 static int visit(struct dl_phdr_info *info, size_t size, void *argument)
 {
     search_t *search = argument;
 
     (void)size;
+    if (is_driver(info->dlpi_name) &&
+        search->count < MAX_LIBRARIES) { /* with variables or without */
+        search->found[search->count++] = (library_t){.path = info->dlpi_name};
+        return 0;
+    }
     if (info->dlpi_tls_modid == 0 || is_skipped(info->dlpi_name) || is_known(info->dlpi_tls_modid))
         return 0;
     for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -152,35 +165,35 @@ static xy_status_t add(const library_t *library)
     return XY_OK;
 }
 
-enum { MAX_ALLOCATORS = 4 };
+enum { MAX_OF_WORKERS = 64 };
 
-static struct link_map *allocators[MAX_ALLOCATORS];
-static _Atomic int allocator_count;
+static struct link_map *of_workers[MAX_OF_WORKERS];
+static _Atomic int of_worker_count;
 
-static void note_allocator(void *handle)
+static void note_of_worker(void *handle)
 {
     struct link_map *map = NULL;
-    int n = allocator_count;
+    int n = of_worker_count;
 
-    if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || n == MAX_ALLOCATORS)
+    if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || n == MAX_OF_WORKERS)
         return;
     for (int i = 0; i < n; i++)
-        if (allocators[i] == map)
+        if (of_workers[i] == map)
             return;
-    allocators[n] = map;
-    allocator_count = n + 1;
+    of_workers[n] = map;
+    of_worker_count = n + 1;
 }
 
-bool mpi_locals_is_allocator(const void *code)
+bool mpi_locals_is_of_worker(const void *code)
 {
-    int n = allocator_count;
+    int n = of_worker_count;
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
     struct dl_find_object object;
 
     if (n == 0 || _dl_find_object((void *)(uintptr_t)code, &object) != 0)
         return false;
     for (int i = 0; i < n; i++)
-        if (object.dlfo_link_map == allocators[i])
+        if (object.dlfo_link_map == of_workers[i])
             return true;
 #else
     (void)code;
@@ -193,10 +206,10 @@ bool mpi_locals_is_allocator(const void *code)
 static xy_status_t add_shared(const library_t *library)
 {
     void *handle = dlopen(library->path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-    bool is_left_out = handle == NULL || is_allocator(handle);
+    bool is_left_out = handle == NULL || is_allocator(handle) || is_driver(library->path);
 
     if (handle != NULL && is_left_out)
-        note_allocator(handle);
+        note_of_worker(handle);
     if (handle != NULL)
         dlclose(handle);
     return is_left_out ? XY_OK : add(library);
