@@ -5,6 +5,8 @@
 
 #include "check.h"
 
+enum { LARGE = 100000 }; /* bytes of a message that does not leave at once */
+
 static void check_sets(MPI_Session session)
 {
     static const char *const expected[] = {"mpi://WORLD", "mpi://SELF"};
@@ -88,6 +90,77 @@ static void check_errors(MPI_Session session)
     CHECK_EQUAL(MPI_Session_call_errhandler(session, MPI_ERR_ARG), MPI_SUCCESS);
 }
 
+/* A large message to the rank itself, which stays in a buffer until it is received. */
+static int buffered(MPI_Comm comm, char *data, int self)
+{
+    return MPI_Bsend(data, LARGE, MPI_CHAR, self, 5, comm);
+}
+
+static void receive(MPI_Comm comm, char *data, int self)
+{
+    MPI_Recv(data, LARGE, MPI_CHAR, self, 5, comm, MPI_STATUS_IGNORE);
+}
+
+/* A communicator of the first `size` members of a set; what is made of groups and of communicators
+ * belongs to the session that they come from. */
+static MPI_Comm make_of(MPI_Session session, const char *set, const char *tag)
+{
+    MPI_Group group, part, both;
+    MPI_Comm comm, copy;
+    int size;
+
+    MPI_Group_from_session_pset(session, set, &group);
+    MPI_Group_size(group, &size);
+    MPI_Group_range_incl(group, 1, (int[][3]){{0, size - 1, 1}}, &part);
+    MPI_Group_union(MPI_GROUP_EMPTY, part, &both);
+    MPI_Comm_create_from_group(both, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
+    MPI_Group_free(&group);
+    MPI_Group_free(&part);
+    MPI_Group_free(&both);
+    MPI_Comm_dup(comm, &copy);
+    MPI_Comm_free(&comm);
+    return copy;
+}
+
+/* The buffer of a session is used by its communicators, and by no other. */
+static void check_buffers(MPI_Session session, MPI_Session other)
+{
+    static char room[LARGE + MPI_BSEND_OVERHEAD], data[LARGE];
+    MPI_Comm of_it = make_of(session, "mpi://WORLD", "of it");
+    MPI_Comm of_other = make_of(other, "mpi://WORLD", "of other");
+    MPI_Request flush;
+    MPI_Count large;
+    int rank, size, flag;
+    char *found;
+
+    MPI_Comm_rank(of_it, &rank);
+    CHECK_EQUAL(buffered(of_it, data, rank), MPI_ERR_BUFFER);
+    CHECK_EQUAL(MPI_Session_attach_buffer(session, room, -1), MPI_ERR_ARG);
+    CHECK_EQUAL(MPI_Session_attach_buffer(session, room, sizeof room), MPI_SUCCESS);
+    CHECK_EQUAL(MPI_Session_attach_buffer_c(session, room, sizeof room), MPI_ERR_BUFFER);
+    CHECK_EQUAL(buffered(of_other, data, rank), MPI_ERR_BUFFER);
+    CHECK_EQUAL(buffered(of_it, data, rank), MPI_SUCCESS);
+    CHECK_EQUAL(MPI_Session_iflush_buffer(session, &flush), MPI_SUCCESS);
+    receive(of_it, data, rank);
+    MPI_Wait(&flush, MPI_STATUS_IGNORE);
+    CHECK_EQUAL(buffered(of_it, data, rank), MPI_SUCCESS); /* there is room again */
+    receive(of_it, data, rank);
+    CHECK_EQUAL(MPI_Session_flush_buffer(session), MPI_SUCCESS);
+    CHECK_EQUAL(MPI_Session_detach_buffer(session, &found, &size), MPI_SUCCESS);
+    CHECK(found == room && size == (int)sizeof room);
+    CHECK_EQUAL(MPI_Session_detach_buffer_c(session, &found, &large), MPI_ERR_BUFFER);
+    CHECK_EQUAL(MPI_Session_attach_buffer(session, MPI_BUFFER_AUTOMATIC, 0), MPI_SUCCESS);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQUAL(buffered(of_it, data, rank), MPI_SUCCESS);
+    for (int i = 0; i < 2; i++)
+        receive(of_it, data, rank);
+    CHECK_EQUAL(MPI_Session_iflush_buffer(other, &flush), MPI_SUCCESS); /* it has none */
+    MPI_Test(&flush, &flag, MPI_STATUS_IGNORE);
+    CHECK(flag);
+    MPI_Comm_free(&of_it);
+    MPI_Comm_free(&of_other);
+} /* the automatic one ends with the session */
+
 static MPI_Session open_one(void)
 {
     MPI_Session session;
@@ -118,6 +191,7 @@ int main(int argc, char **argv)
     check_sum(first, "mpi://SELF", "self");
     check_errors(first);
     second = open_one();
+    check_buffers(second, first);
     close_one(first);
     check_sum(second, "mpi://WORLD", "second");
     close_one(second);

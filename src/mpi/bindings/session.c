@@ -4,6 +4,7 @@
  * call MPI while it has a session, or between MPI_Init and MPI_Finalize. There are two process
  * sets, all ranks of the job and the rank itself; communicators are made of their groups.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -12,12 +13,14 @@
 #include "mpi/bindings/calls.h"
 #include "mpi/bindings/join.h"
 #include "mpi/object/object.h"
+#include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
 
 typedef struct {
     mpi_life_t life;
     MPI_Errhandler errhandler;
     mpi_info_t *info; /* what it has: the level of threads */
+    mpi_session_part_t *part;
 } session_t;
 
 enum { WORLD, SELF, SETS };
@@ -83,11 +86,15 @@ static session_t *session_new(MPI_Errhandler errhandler, int level)
     if (!session)
         return NULL;
     session->info = mpi_info_copy(NULL);
-    if (!session->info || mpi_info_put(session->info, "thread_level", level_name(level)) != XY_OK) {
+    session->part = xy_calloc(1, sizeof *session->part);
+    if (!session->info || !session->part ||
+        mpi_info_put(session->info, "thread_level", level_name(level)) != XY_OK) {
         mpi_info_destroy(session->info);
+        xy_free(session->part);
         xy_free(session);
         return NULL;
     }
+    session->part->references = 1;
     session->errhandler = errhandler;
     mpi_errhandler_hold(mpi_errhandler_of(errhandler));
     mpi_life_begin(&session->life, XMPI_LIFE_SESSION);
@@ -159,6 +166,12 @@ int impl_session_finalize(mpi_rank_t *self, MPI_Session *handle)
 
     if (!session)
         return code;
+    if (session->part->bsend) {
+        mpi_bsend_flush(self, NULL, session->part->bsend);
+        mpi_bsend_destroy(session->part->bsend);
+        session->part->bsend = NULL;
+    }
+    mpi_session_part_release(session->part);
     mpi_life_end(&session->life);
     mpi_errhandler_release(mpi_errhandler_of(session->errhandler));
     mpi_info_destroy(session->info);
@@ -276,7 +289,66 @@ int impl_group_from_session_pset(mpi_rank_t *self, MPI_Session handle, const cha
     group = set == WORLD ? group_of_world(self) : group_of_self(self);
     if (!group)
         return raise_on(session, MPI_ERR_NO_MEM, "memory ran out for a group");
-    return mpi_group_give(NULL, group, newgroup);
+    code = mpi_group_give(NULL, group, newgroup);
+    if (code == MPI_SUCCESS)
+        mpi_group_come_from(*newgroup, session->part);
+    return code;
+}
+
+/* ---- Buffers ---- */
+
+int impl_session_attach_buffer_c(MPI_Session handle, void *buffer, MPI_Count size)
+{
+    int code;
+    session_t *session = session_of(handle, &code);
+
+    if (!session)
+        return code;
+    if (size < 0)
+        return raise_on(session, MPI_ERR_ARG, "the size is negative");
+    if (session->part->bsend)
+        return raise_on(session, MPI_ERR_BUFFER, "a buffer is attached already; detach it first");
+    return mpi_bsend_attach(NULL, &session->part->bsend, buffer, size);
+}
+
+int impl_session_detach_buffer_c(mpi_rank_t *self, MPI_Session handle, void *buffer_addr,
+                                 MPI_Count *size)
+{
+    int code;
+    session_t *session = session_of(handle, &code);
+
+    if (!session)
+        return code;
+    if (!buffer_addr)
+        return raise_on(session, MPI_ERR_ARG, "buffer_addr is NULL");
+    if (!session->part->bsend)
+        return raise_on(session, MPI_ERR_BUFFER, "no buffer is attached");
+    return mpi_bsend_detach(self, NULL, &session->part->bsend, buffer_addr, size);
+}
+
+int impl_session_detach_buffer(mpi_rank_t *self, MPI_Session session, void *buffer_addr, int *size)
+{
+    MPI_Count large = 0;
+    int code = impl_session_detach_buffer_c(self, session, buffer_addr, &large);
+
+    *size = large > INT_MAX ? MPI_UNDEFINED : (int)large;
+    return code;
+}
+
+int impl_session_flush_buffer(mpi_rank_t *self, MPI_Session handle)
+{
+    int code;
+    session_t *session = session_of(handle, &code);
+
+    return session ? mpi_bsend_flush(self, NULL, session->part->bsend) : code;
+}
+
+int impl_session_iflush_buffer(mpi_rank_t *self, MPI_Session handle, MPI_Request *request)
+{
+    int code;
+    session_t *session = session_of(handle, &code);
+
+    return session ? mpi_bsend_iflush(self, NULL, session->part->bsend, request) : code;
 }
 
 /* ---- Error handlers ---- */

@@ -250,6 +250,7 @@ int mpi_parent_check(mpi_parent_t *parent, MPI_Group handle)
         return mpi_group_refuse(&parent->comm, handle);
     if (group->size > 0 && mpi_group_rank(group, parent->comm.owner->world) == MPI_UNDEFINED)
         return mpi_error(&parent->comm, MPI_ERR_GROUP, "this rank is not in the group");
+    parent->comm.session = mpi_group_session(handle);
     return MPI_SUCCESS;
 }
 

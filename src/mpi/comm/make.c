@@ -99,6 +99,7 @@ static mpi_comm_t *comm_new(const mpi_comm_t *parent, uint32_t context, mpi_grou
     comm->references = 1;
     comm->errhandler = parent->errhandler;
     comm->info = MPI_INFO_NULL;
+    comm->session = mpi_session_part_hold(parent->session);
     mpi_errhandler_hold(mpi_errhandler_of(comm->errhandler));
     return comm;
 }
@@ -110,8 +111,10 @@ static mpi_comm_t *comm_new_inter(const mpi_comm_t *parent, const mpi_plan_t *pl
     mpi_comm_t *merged = comm_new(parent, plan->merged_context, plan->merged, merged_rank);
 
     if (!comm || !merged) {
-        if (comm || merged)
+        if (comm || merged) {
             mpi_errhandler_release(mpi_errhandler_of(parent->errhandler));
+            mpi_session_part_release(parent->session);
+        }
         xy_free(comm);
         xy_free(merged);
         return NULL;

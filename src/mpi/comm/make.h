@@ -105,7 +105,8 @@ typedef struct {
 
 int mpi_parent_begin(mpi_rank_t *self, const char *stringtag, MPI_Errhandler errhandler,
                      mpi_parent_t *parent);
-/* Raises when `group` is none, or has members and the rank is none of them. */
+/* Raises when `group` is none, or has members and the rank is none of them. What is made comes from
+ * the session that the group comes from. */
 int mpi_parent_check(mpi_parent_t *parent, MPI_Group group);
 /* The new context of the same group(s), without attributes and hints. Collective; parks. */
 int mpi_comm_duplicate(mpi_comm_t *parent, mpi_comm_t **comm_p);

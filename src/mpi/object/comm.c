@@ -54,6 +54,19 @@ const char *mpi_comm_describe_rank(const mpi_comm_t *comm, int rank, char text[X
     return text;
 }
 
+mpi_session_part_t *mpi_session_part_hold(mpi_session_part_t *part)
+{
+    if (part)
+        part->references++;
+    return part;
+}
+
+void mpi_session_part_release(mpi_session_part_t *part)
+{
+    if (part && --part->references == 0)
+        xy_free(part);
+}
+
 void mpi_comm_enlist(mpi_comm_t *comm)
 {
     comm->next = comm->owner->comms;
@@ -118,6 +131,7 @@ void mpi_comm_release(mpi_comm_t *comm)
         mpi_info_destroy(mpi_info_of(comm->info));
     mpi_attributes_drop(comm->attributes);
     xy_free(comm->settings);
+    mpi_session_part_release(comm->session);
     bury(comm);
 }
 

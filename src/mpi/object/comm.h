@@ -23,6 +23,16 @@ typedef struct {
     int *ranks; /* NULL: the identity, rank i is world rank i */
 } mpi_group_t;
 
+/* What a session shares with the groups and communicators that come from it; of one rank. */
+typedef struct mpi_session_part {
+    long references;
+    struct mpi_bsend *bsend; /* attached buffer, or NULL */
+} mpi_session_part_t;
+
+/* NULL is fine in both. */
+mpi_session_part_t *mpi_session_part_hold(mpi_session_part_t *part);
+void mpi_session_part_release(mpi_session_part_t *part);
+
 enum { XMPI_COMM_SITES = 4 }; /* a power of two */
 
 /* What a handle points to, unlike other data. */
@@ -40,7 +50,7 @@ struct mpi_comm {
     uint64_t apart;      /* how many of them do not meet (coll/direct.c), */
     uint64_t stars;      /* and how many of those are small rooted ones (coll/star.c) */
     uint64_t persistent; /* persistent collectives this rank has made requests for */
-    const void *sites[XMPI_COMM_SITES]; /* where the program called the last ones, for reports */
+    const void *sites[XMPI_COMM_SITES];  /* where the program called the last ones, for reports */
     const void *shares;   /* the counts that it gave to the last MPI_Reduce_scatter, likewise: */
     bool shares_are_wide; /* MPI_Count, else int */
     mpi_rank_t *owner;
@@ -52,6 +62,7 @@ struct mpi_comm {
     struct mpi_topology *topology; /* or NULL */
     MPI_Info info;
     struct mpi_bsend *bsend;       /* attached buffer, or NULL */
+    mpi_session_part_t *session;   /* it comes from this one, held; or NULL */
     struct mpi_settings *settings; /* what the hints changed; NULL: the job's */
     /* Intercommunicator: the hidden intracommunicator of both groups, the low group first, and on
      * which side the owner is. Its collective part is what the members of both groups share. */

@@ -200,9 +200,25 @@ int mpi_group_give(mpi_comm_t *comm, mpi_group_t *group, MPI_Group *handle_p)
         return mpi_error_memory(comm, "a group");
     }
     named->group = group;
+    named->session = mpi_session_part_hold(comm ? comm->session : NULL);
     mpi_life_begin(&named->life, XMPI_LIFE_GROUP);
     *handle_p = (MPI_Group)(void *)named;
     return MPI_SUCCESS;
+}
+
+mpi_session_part_t *mpi_group_session(MPI_Group handle)
+{
+    return (uintptr_t)handle < 4096 ? NULL : ((mpi_group_handle_t *)(void *)handle)->session;
+}
+
+void mpi_group_come_from(MPI_Group handle, mpi_session_part_t *session)
+{
+    mpi_group_handle_t *named = (mpi_group_handle_t *)(void *)handle;
+
+    if ((uintptr_t)handle < 4096) /* the empty group comes from none */
+        return;
+    mpi_session_part_release(named->session);
+    named->session = mpi_session_part_hold(session);
 }
 
 int impl_group_free(MPI_Group *group)
@@ -213,6 +229,7 @@ int impl_group_free(MPI_Group *group)
         return mpi_group_refuse(NULL, *group);
     if (*group != MPI_GROUP_EMPTY) {
         mpi_group_release(named->group);
+        mpi_session_part_release(named->session);
         mpi_life_end(&named->life);
         mpi_life_bury(named);
     }

@@ -43,7 +43,8 @@ int mpi_group_compare(const mpi_group_t *a, const mpi_group_t *b);
 /* What a handle of the program names: ranks share groups, but each handle is freed by itself. */
 typedef struct {
     mpi_life_t life;
-    mpi_group_t *group; /* one reference */
+    mpi_group_t *group;          /* one reference */
+    mpi_session_part_t *session; /* that it comes from, held; or NULL */
 } mpi_group_handle_t;
 
 /* NULL for MPI_GROUP_NULL, for one that was freed and for what is no handle. */
@@ -58,8 +59,13 @@ static inline mpi_group_t *mpi_group_of(MPI_Group handle)
                : mpi_life_refuse(&named->life, XMPI_LIFE_GROUP);
 }
 
-/* A handle for the program, which takes over a reference of `group`. MPI_SUCCESS, or what mpi_error
- * returned. */
+/* The session that a group comes from; NULL: none. */
+mpi_session_part_t *mpi_group_session(MPI_Group handle);
+/* A handle of the program comes from that session (or NULL). */
+void mpi_group_come_from(MPI_Group handle, mpi_session_part_t *session);
+
+/* A handle for the program, which takes over a reference of `group`, and comes from the session of
+ * `comm`, if there is one. MPI_SUCCESS, or what mpi_error returned. */
 int mpi_group_give(mpi_comm_t *comm, mpi_group_t *group, MPI_Group *handle_p);
 
 /* Raise MPI_ERR_GROUP for a handle that mpi_group_of refused. */

@@ -13,10 +13,12 @@
 
 typedef enum { UNION, INTERSECTION, DIFFERENCE } operation_t;
 
-/* Give the program the group of the first `count` of `ranks` (taken in all cases). */
-static int give(int *ranks, int count, MPI_Group *newgroup)
+/* Give the program the group of the first `count` of `ranks` (taken in all cases), which comes from
+ * where `of` does. */
+static int give(MPI_Group of, int *ranks, int count, MPI_Group *newgroup)
 {
     mpi_group_t *group;
+    int code;
 
     if (count == 0) {
         xy_free(ranks);
@@ -26,7 +28,10 @@ static int give(int *ranks, int count, MPI_Group *newgroup)
     group = mpi_group_create(ranks, count);
     if (!group)
         return mpi_error_memory(NULL, "a group");
-    return mpi_group_give(NULL, group, newgroup);
+    code = mpi_group_give(NULL, group, newgroup);
+    if (code == MPI_SUCCESS)
+        mpi_group_come_from(*newgroup, mpi_group_session(of));
+    return code;
 }
 
 /* Append the members of `group` whose mark is `wanted`; NULL marks: all. */
@@ -69,7 +74,7 @@ static int combine(MPI_Group group1, MPI_Group group2, operation_t operation, MP
     else
         count = append(a, marks, operation == INTERSECTION, ranks, 0);
     xy_free(marks);
-    return give(ranks, count, newgroup);
+    return give(mpi_group_session(group1) ? group1 : group2, ranks, count, newgroup);
 }
 
 /* Select by rank: the listed members in the listed order, or all others in the group's order. The
@@ -106,7 +111,7 @@ static int select_ranks(MPI_Group handle, int n, const int *list, bool is_incl, 
             ranks[count++] = mpi_group_world(group, i);
     xy_free(marks);
     if (bad < 0)
-        return give(ranks, count, newgroup);
+        return give(handle, ranks, count, newgroup);
     xy_free(ranks);
     return mpi_error(NULL, MPI_ERR_RANK, "rank %d is %s (the group has %d ranks)", list[bad],
                      list[bad] < 0 || list[bad] >= group->size ? "not in the group" : "named twice",

@@ -2,8 +2,8 @@
 /*
  * Buffered sends. The attached buffer is an account, not a store: messages that do not leave at
  * once are copied into memory of the library, and their sizes plus MPI_BSEND_OVERHEAD may not
- * exceed what the program attached to the communicator, or else to the rank. The automatic buffer
- * has no end.
+ * exceed what the program attached to the communicator, its session, or else to the rank. The
+ * automatic buffer has no end.
  */
 #include "mpi/p2p/bsend.h"
 #include "mpi/p2p/engine.h"
@@ -160,10 +160,19 @@ static bool is_eager(const mpi_transfer_t *t, uint64_t bytes)
     return mpi_remote_is_eager(bytes);
 }
 
+/* That of the communicator, of the session that it comes from, or of the rank. */
+static mpi_bsend_t *account_of(const mpi_rank_t *self, const mpi_comm_t *comm)
+{
+    if (comm->bsend != NULL)
+        return comm->bsend;
+    return comm->session != NULL && comm->session->bsend != NULL ? comm->session->bsend
+                                                                 : self->bsend;
+}
+
 int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t)
 {
     uint64_t bytes = (uint64_t)t->count * mpi_type_size(t->type);
-    mpi_bsend_t *b = t->comm->bsend != NULL ? t->comm->bsend : self->bsend;
+    mpi_bsend_t *b = account_of(self, t->comm);
     int error = check_room(t, b, bytes);
 
     if (error != MPI_SUCCESS)
@@ -183,7 +192,7 @@ int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t)
 
 /* ---- Buffers of ranks and of communicators ----------------------------------------------- */
 
-static int attach(mpi_comm_t *comm, mpi_bsend_t **place, void *buffer, int64_t size)
+int mpi_bsend_attach(mpi_comm_t *comm, mpi_bsend_t **place, void *buffer, int64_t size)
 {
     mpi_bsend_t *b;
 
@@ -203,7 +212,7 @@ static int attach(mpi_comm_t *comm, mpi_bsend_t **place, void *buffer, int64_t s
 }
 
 /* A request that is over when every buffered message so far has left. */
-static int flush(mpi_rank_t *self, mpi_comm_t *comm, mpi_bsend_t *b, MPI_Request *handle)
+int mpi_bsend_iflush(mpi_rank_t *self, mpi_comm_t *comm, mpi_bsend_t *b, MPI_Request *handle)
 {
     mpi_request_t *request = mpi_request_new(self, XMPI_KIND_FLUSH);
 
@@ -227,14 +236,14 @@ static int flush(mpi_rank_t *self, mpi_comm_t *comm, mpi_bsend_t *b, MPI_Request
 }
 
 /* Wait until every buffered message has left. */
-static int flush_now(mpi_rank_t *self, mpi_comm_t *comm, mpi_bsend_t *b)
+int mpi_bsend_flush(mpi_rank_t *self, mpi_comm_t *comm, mpi_bsend_t *b)
 {
     MPI_Request handle;
     int error;
 
     if (b == NULL || b->used == 0)
         return MPI_SUCCESS;
-    error = flush(self, comm, b, &handle);
+    error = mpi_bsend_iflush(self, comm, b, &handle);
     return error != MPI_SUCCESS ? error : impl_wait(self, &handle, MPI_STATUS_IGNORE);
 }
 
@@ -245,8 +254,8 @@ void mpi_bsend_destroy(mpi_bsend_t *b)
     xy_free(b);
 }
 
-static int detach(mpi_rank_t *self, mpi_comm_t *comm, mpi_bsend_t **place, void *buffer_p,
-                  MPI_Count *size)
+int mpi_bsend_detach(mpi_rank_t *self, mpi_comm_t *comm, mpi_bsend_t **place, void *buffer_p,
+                     MPI_Count *size)
 {
     mpi_bsend_t *b = *place;
     int error;
@@ -258,7 +267,7 @@ static int detach(mpi_rank_t *self, mpi_comm_t *comm, mpi_bsend_t **place, void 
     if (b == NULL)
         return mpi_error(comm, MPI_ERR_BUFFER, "no buffer is attached");
     do
-        error = flush_now(self, comm, b);
+        error = mpi_bsend_flush(self, comm, b);
     while (error == MPI_SUCCESS && b->used > 0); /* another thread may still send */
     if (error != MPI_SUCCESS)
         return error;
@@ -276,12 +285,12 @@ static int narrow(MPI_Count size)
 
 int impl_buffer_attach(mpi_rank_t *self, void *buffer, int64_t size)
 {
-    return attach(NULL, &self->bsend, buffer, size);
+    return mpi_bsend_attach(NULL, &self->bsend, buffer, size);
 }
 
 int impl_buffer_detach_c(mpi_rank_t *self, void *buffer_addr, MPI_Count *size)
 {
-    return detach(self, NULL, &self->bsend, buffer_addr, size);
+    return mpi_bsend_detach(self, NULL, &self->bsend, buffer_addr, size);
 }
 
 int impl_buffer_detach(mpi_rank_t *self, void *buffer_addr, int *size)
@@ -295,12 +304,12 @@ int impl_buffer_detach(mpi_rank_t *self, void *buffer_addr, int *size)
 
 int impl_buffer_flush(mpi_rank_t *self)
 {
-    return flush_now(self, NULL, self->bsend);
+    return mpi_bsend_flush(self, NULL, self->bsend);
 }
 
 int impl_buffer_iflush(mpi_rank_t *self, MPI_Request *request)
 {
-    return flush(self, NULL, self->bsend, request);
+    return mpi_bsend_iflush(self, NULL, self->bsend, request);
 }
 
 int impl_comm_attach_buffer(mpi_rank_t *self, MPI_Comm handle, void *buffer, MPI_Count size)
@@ -308,14 +317,15 @@ int impl_comm_attach_buffer(mpi_rank_t *self, MPI_Comm handle, void *buffer, MPI
     mpi_comm_t *comm = mpi_comm_of(handle);
 
     (void)self;
-    return comm ? attach(comm, &comm->bsend, buffer, size) : mpi_comm_refuse(handle);
+    return comm ? mpi_bsend_attach(comm, &comm->bsend, buffer, size) : mpi_comm_refuse(handle);
 }
 
 int impl_comm_detach_buffer_c(mpi_rank_t *self, MPI_Comm handle, void *buffer_addr, MPI_Count *size)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
 
-    return comm ? detach(self, comm, &comm->bsend, buffer_addr, size) : mpi_comm_refuse(handle);
+    return comm ? mpi_bsend_detach(self, comm, &comm->bsend, buffer_addr, size)
+                : mpi_comm_refuse(handle);
 }
 
 int impl_comm_detach_buffer(mpi_rank_t *self, MPI_Comm handle, void *buffer_addr, int *size)
@@ -331,14 +341,14 @@ int impl_comm_flush_buffer(mpi_rank_t *self, MPI_Comm handle)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
 
-    return comm ? flush_now(self, comm, comm->bsend) : mpi_comm_refuse(handle);
+    return comm ? mpi_bsend_flush(self, comm, comm->bsend) : mpi_comm_refuse(handle);
 }
 
 int impl_comm_iflush_buffer(mpi_rank_t *self, MPI_Comm handle, MPI_Request *request)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
 
-    return comm ? flush(self, comm, comm->bsend, request) : mpi_comm_refuse(handle);
+    return comm ? mpi_bsend_iflush(self, comm, comm->bsend, request) : mpi_comm_refuse(handle);
 }
 
 /* ---- Sends ------------------------------------------------------------------------------- */
