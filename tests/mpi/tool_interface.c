@@ -96,7 +96,7 @@ static void check_counters(void)
 static void check_levels(void)
 {
     MPI_T_pvar_session session;
-    MPI_T_pvar_handle posted, unexpected;
+    MPI_T_pvar_handle posted, unexpected, bytes, pending;
     MPI_Request requests[2];
     int index, count, code;
     char byte = 0;
@@ -110,16 +110,23 @@ static void check_levels(void)
     }
     MPI_T_pvar_get_index("xylem_unexpected_messages", MPI_T_PVAR_CLASS_LEVEL, &index);
     MPI_T_pvar_handle_alloc(session, index, NULL, &unexpected, &count);
+    MPI_T_pvar_get_index("xylem_unexpected_bytes", MPI_T_PVAR_CLASS_LEVEL, &index);
+    MPI_T_pvar_handle_alloc(session, index, NULL, &bytes, &count);
+    MPI_T_pvar_get_index("xylem_pending_requests", MPI_T_PVAR_CLASS_LEVEL, &index);
+    MPI_T_pvar_handle_alloc(session, index, NULL, &pending, &count);
     MPI_Irecv(&byte, 1, MPI_CHAR, 0, 1, MPI_COMM_SELF, &requests[0]);
     MPI_Isend(&byte, 1, MPI_CHAR, 0, 2, MPI_COMM_SELF, &requests[1]);
     CHECK_EQUAL(read_of(session, posted), 1);
     CHECK_EQUAL(read_of(session, unexpected), 1);
+    CHECK_EQUAL(read_of(session, bytes), 1);
+    CHECK_EQUAL(read_of(session, pending), 1);
     CHECK_EQUAL(MPI_T_pvar_start(session, posted), MPI_T_ERR_PVAR_NO_STARTSTOP);
     CHECK_EQUAL(MPI_T_pvar_reset(session, posted), MPI_T_ERR_PVAR_NO_WRITE);
     MPI_Recv(&byte, 1, MPI_CHAR, 0, 2, MPI_COMM_SELF, MPI_STATUS_IGNORE);
     MPI_Send(&byte, 1, MPI_CHAR, 0, 1, MPI_COMM_SELF);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     CHECK_EQUAL(read_of(session, posted) + read_of(session, unexpected), 0);
+    CHECK_EQUAL(read_of(session, bytes) + read_of(session, pending), 0);
     MPI_T_pvar_session_free(&session);
 }
 

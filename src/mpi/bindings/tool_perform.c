@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Performance variables of the calling rank: what it has sent, as --monitor counts it, and how many
- * messages and receives wait for each other. Counting begins with the first handle of a counter.
+ * Performance variables of the calling rank: what it has sent, as --monitor counts it, how many
+ * messages and receives wait for each other, and how much memory they take. Counting begins with
+ * the first handle of a counter.
  */
 #include <stdint.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "mpi/bindings/calls.h"
 #include "mpi/bindings/tool.h"
 #include "mpi/object/object.h"
+#include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
 
 typedef struct {
@@ -25,8 +27,13 @@ static const variable_t table[] = {
     {"xylem_unexpected_messages", "messages that no receive was posted for yet",
      MPI_T_PVAR_CLASS_LEVEL, 0},
     {"xylem_posted_receives", "receives that wait for their messages", MPI_T_PVAR_CLASS_LEVEL, 0},
+    {"xylem_unexpected_bytes", "bytes of messages that are kept until a receive is posted",
+     MPI_T_PVAR_CLASS_LEVEL, 0},
+    {"xylem_pending_requests", "requests that are active and not complete", MPI_T_PVAR_CLASS_LEVEL,
+     0},
 };
-enum { COUNT = sizeof table / sizeof table[0], UNEXPECTED = 4 };
+enum { COUNT = sizeof table / sizeof table[0] };
+enum { UNEXPECTED = 4, POSTED, UNEXPECTED_BYTES, PENDING };
 
 struct MPI_T_pvar_handle_t {
     struct MPI_T_pvar_handle_t *next; /* of the session */
@@ -102,13 +109,47 @@ int impl_t_pvar_get_index(const char *name, int var_class, int *pvar_index)
 
 /* ---- Values ---- */
 
+/* Of messages that have come whole: the bytes of large ones stay with their senders. */
+static uint64_t unexpected_bytes(const mpi_rank_t *self)
+{
+    uint64_t bytes = 0;
+
+    for (const xy_match_entry_t *e = self->match.first; e; e = e->list_next)
+        if (!((const mpi_message_t *)e)->sender)
+            bytes += ((const mpi_message_t *)e)->bytes;
+    return bytes;
+}
+
+static uint64_t pending_requests(const mpi_rank_t *self)
+{
+    uint64_t count = 0;
+
+    for (const mpi_request_t *r = self->worker->all_requests; r; r = r->next_made)
+        count += r->owner == self && r->is_active && !r->is_done;
+    return count;
+}
+
+static uint64_t level_now(const mpi_rank_t *self, int index)
+{
+    switch (index) {
+    case UNEXPECTED:
+        return self->match.unexpected.count;
+    case POSTED:
+        return self->match.posted.count;
+    case UNEXPECTED_BYTES:
+        return unexpected_bytes(self);
+    default:
+        return pending_requests(self);
+    }
+}
+
 static uint64_t value_now(const mpi_rank_t *self, int index)
 {
     mpi_sent_t sent;
     int which = table[index].sent;
 
     if (!is_counter(index))
-        return index == UNEXPECTED ? self->match.unexpected.count : self->match.posted.count;
+        return level_now(self, index);
     mpi_monitor_total(self, &sent);
     return which % 2 ? sent.bytes[which / 2] : sent.messages[which / 2];
 }
