@@ -95,6 +95,11 @@ def overlap(_ranks):
     return [f"{samples} samples: mean {mean:.3f}, fullest bin {fullest} with {bins[fullest]}"]
 
 
+def partitioned(ranks):
+    total = sum(i * (round_ + 1) + rank for rank in range(ranks) for round_ in range(5) for i in range(8000))
+    return [f"{ranks} ranks have received numbers whose sum is {total}"]
+
+
 def globals_(ranks):
     return [f"{ranks} of {ranks} ranks found their globals as they left them"]
 
@@ -105,7 +110,7 @@ def workers(_ranks):
 
 EXAMPLES = {"workers": workers, "hello": hello, "ring": ring, "pi": pi, "matrix_product": matrix_product, "fox": matrix_product,
             "heat2d": heat2d, "histogram": histogram, "picture": picture, "master_worker": master_worker,
-            "overlap": overlap, "globals": globals_}
+            "overlap": overlap, "partitioned": partitioned, "globals": globals_}
 
 
 def expected(name, ranks):

@@ -73,6 +73,10 @@ void check_graph_fill(check_graph_t *graph)
 
         if (wait->kind == CHECK_WAIT_NONE || check_is_ending(&graph->job->ranks[r]))
             continue;
+        if (wait->kind == CHECK_WAIT_READY) {
+            graph->next[r] = r;
+            continue;
+        }
         if (wait->kind != CHECK_WAIT_COLLECTIVE || wait->is_part) {
             if (wait->peer >= 0)
                 graph->next[r] = mpi_comm_world_rank(wait->comm, wait->peer);
@@ -110,6 +114,19 @@ static void add_place(char *text, const void *polled_at)
         add(text, " (%s)", site);
 }
 
+/* "rank 2 waits for a partitioned send with tag 7 whose partitions 1-3 it has not marked ready". */
+static void add_ready(char *text, const check_wait_t *wait, int rank, const char *verb)
+{
+    const mpi_partitioned_t *p = mpi_partitioned_of(wait->request);
+    char missing[128];
+
+    mpi_partitioned_list_missing(p, false, p->over, missing, sizeof(missing));
+    add(text,
+        "rank %d %s for a partitioned send with tag %d, and has not marked its partitions %s "
+        "ready",
+        rank, verb, wait->tag, missing);
+}
+
 /* "rank 2 waits for a message with tag 7 from rank 0". */
 void check_graph_add_link(char *text, const check_graph_t *graph, int rank)
 {
@@ -124,6 +141,8 @@ void check_graph_add_link(char *text, const check_graph_t *graph, int rank)
         snprintf(from, sizeof(from), "rank %d", partner);
     if (wait->kind == CHECK_WAIT_RECEIVE)
         add(text, "rank %d %s for a message%s from %s", rank, verb, tag, from);
+    else if (wait->kind == CHECK_WAIT_READY)
+        add_ready(text, wait, rank, verb);
     else if (wait->kind == CHECK_WAIT_SEND)
         add(text, "rank %d %s until %s receives its message%s", rank, verb, from, tag);
     else if (wait->kind == CHECK_WAIT_WINDOW && wait->target >= 0)

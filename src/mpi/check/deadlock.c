@@ -26,7 +26,9 @@ enum {
     PENDING_SHOWN = 3,
     TEXT_SIZE = 1024,
     NAME_SIZE = 64,
-    REQUESTS_MOST = 1 << 16
+    REQUESTS_MOST = 1 << 16,
+    PARTITIONS_MOST = 1 << 14,
+    PARTITIONS_TEXT = 160
 };
 
 /* A call with its own copies of what it points to. */
@@ -36,7 +38,8 @@ typedef struct {
     const void *caller;
     int peer, tag;
     int world; /* the peer's number in MPI_COMM_WORLD, where that is known and another one; or -1 */
-    bool is_started; /* by MPI_Start: `name` is the call that made the request */
+    bool is_started;                  /* by MPI_Start: `name` is the call that made the request */
+    char partitions[PARTITIONS_TEXT]; /* of partitioned communication: what is missing */
 } place_t;
 
 /* Ranks in the same place. */
@@ -134,15 +137,37 @@ static void describe_call(const place_t *call, char *text, size_t size)
     if (has_peer(call->name))
         describe_peer(call, peer, sizeof(peer));
     mpi_caller_describe(call->caller, site, sizeof(site));
-    snprintf(text, size, "%s%s%s%s%s%s%s", call->is_started ? "MPI_Start of " : "", call->name,
+    snprintf(text, size, "%s%s%s%s%s%s%s%s", call->is_started ? "MPI_Start of " : "", call->name,
              peer, has_comm ? " on " : "", has_comm ? call->comm : "", site[0] != '\0' ? ", " : "",
-             site);
+             site, call->partitions);
 }
 
 /* What was freed meanwhile may hold neither true nor false. */
 static bool is_set(const bool *flag)
 {
     return *(const unsigned char *)flag != 0;
+}
+
+/* ", partitions 1, 3-5 of 8 have not arrived". */
+static void copy_partitions(const mpi_request_t *request, char *text, size_t size)
+{
+    bool is_receive = request->kind == XMPI_KIND_PRECV;
+    unsigned char over[PARTITIONS_MOST];
+    char missing[PARTITIONS_TEXT - 80];
+    mpi_partitioned_t p;
+
+    if (!check_copy_memory(&p, request->extra, sizeof(p)))
+        return;
+    if (!is_set(&p.is_met)) {
+        snprintf(text, size, ", which no MPI_Psend_init has matched");
+        return;
+    }
+    if (p.head.partitions < 0 || p.head.partitions > PARTITIONS_MOST ||
+        !check_copy_memory(over, p.over, (size_t)p.head.partitions))
+        return;
+    if (mpi_partitioned_list_missing(&p, is_receive, over, missing, sizeof(missing)))
+        snprintf(text, size, ", partitions %s of %d %s", missing, p.partitions,
+                 is_receive ? "have not arrived" : "were not marked ready");
 }
 
 /* Is request `i` of those that one waits for pending? Its call is copied then. */
@@ -157,6 +182,8 @@ static bool copy_pending(const mpi_waiter_t *waiter, int i, place_t *place)
         return false;
     copy_call(&request.call, place);
     place->is_started = is_set(&request.is_persistent);
+    if (request.kind == XMPI_KIND_PSEND || request.kind == XMPI_KIND_PRECV)
+        copy_partitions(&request, place->partitions, sizeof(place->partitions));
     return place->name[0] != '\0';
 }
 
@@ -171,7 +198,7 @@ static void describe_pending(const mpi_waiter_t *waiter, char *text, size_t size
     text[0] = '\0';
     for (int i = 0; i < count; i++) {
         place_t place;
-        char call[256];
+        char call[256 + PARTITIONS_TEXT];
 
         if (!copy_pending(waiter, i, &place) || pending++ >= PENDING_SHOWN)
             continue;

@@ -29,7 +29,7 @@ unsigned check_random(unsigned limit)
 static bool is_own(const mpi_rank_t *self, const mpi_comm_t *comm)
 {
     return self->call.name != NULL && comm->window == NULL &&
-           (comm->context & (XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS)) == 0;
+           (comm->context & XMPI_CONTEXT_BITS) == 0;
 }
 
 /* Threads that call MPI may move while all that is counted here is parked. */

@@ -60,6 +60,7 @@ static void report_messages(const mpi_rank_t *self, const mpi_left_t *first, int
 
 typedef struct {
     const mpi_rank_t *self;
+    bool of_partitions;
     mpi_left_t first;
     int count;
 } unreceived_t;
@@ -80,11 +81,17 @@ static bool is_expected(const mpi_rank_t *self, const xy_envelope_t *e)
     return false;
 }
 
+/* Of a partitioned send: its partitions, or the word of MPI_Psend_init that they will come. */
+static bool is_partition(const mpi_left_t *message)
+{
+    return message->envelope.context & XMPI_CONTEXT_PARTITIONED;
+}
+
 static bool count_left(void *user, const mpi_left_t *message)
 {
     unreceived_t *all = user;
 
-    if (!check_is_own(message) ||
+    if ((all->of_partitions ? !is_partition(message) : !check_is_own(message)) ||
         (mpi_job->clock != NULL && is_expected(all->self, &message->envelope)))
         return true;
     if (all->count++ == 0)
@@ -99,6 +106,36 @@ static void look_for_messages(const mpi_rank_t *self)
     check_each_left(self, count_left, &all);
     if (all.count > 0)
         report_messages(self, &all.first, all.count, "never received", NULL);
+}
+
+/* The first is the word of an init call that no other has matched, if there is one. */
+static void look_for_partitions(const mpi_rank_t *self)
+{
+    unreceived_t all = {.self = self, .of_partitions = true};
+    const xy_envelope_t *e = &all.first.envelope;
+    mpi_finding_t finding = {.kind = XMPI_FINDING_NEVER_RECEIVED, .rank = self->world, .other = -1};
+    const mpi_comm_t *comm;
+    char sent[TEXT], on[TEXT];
+
+    check_each_left(self, count_left, &all);
+    if (all.count == 0)
+        return;
+    finding.sites[0] = all.first.site;
+    comm = mpi_comm_find(self, e->context & ~XMPI_CONTEXT_BITS);
+    if (comm != NULL)
+        finding.other = mpi_comm_world_rank(comm, e->source);
+    if (mpi_finding_is_known(&finding))
+        return;
+    describe_comm(self, comm, on);
+    describe_site(", sent ", all.first.site, sent);
+    if (e->context & XMPI_CONTEXT_SHADOW)
+        mpi_finding_add(&finding,
+                        "MPI_Psend_init of rank %d, tag %d%s, was matched by no MPI_Precv_init%s",
+                        finding.other, e->tag, on, sent);
+    else
+        mpi_finding_add(&finding, "%d partition%s never received%s from rank %d%s, %llu bytes%s",
+                        all.count, all.count > 1 ? "s" : "", all.count > 1 ? "; the first:" : ":",
+                        finding.other, on, (unsigned long long)all.first.bytes, sent);
 }
 
 static void look_for_taken(const mpi_rank_t *self)
@@ -210,6 +247,7 @@ void mpi_rank_look_back(mpi_rank_t *self)
     if (mpi_job->clock == NULL)
         mpi_poll(self->worker->base); /* what was sent before the others came here has arrived */
     look_for_messages(self);
+    look_for_partitions(self);
     look_for_taken(self);
     look_for_requests(self->worker);
 }

@@ -119,7 +119,8 @@ check_wait_t check_wait_of_request(const mpi_rank_t *rank, const mpi_request_t *
         [XMPI_KIND_SEND] = CHECK_WAIT_SEND,       [XMPI_KIND_RECV] = CHECK_WAIT_RECEIVE,
         [XMPI_KIND_COLL] = CHECK_WAIT_COLLECTIVE, [XMPI_KIND_GENERALIZED] = CHECK_WAIT_NONE,
         [XMPI_KIND_REMOTE] = CHECK_WAIT_NONE,     [XMPI_KIND_FLUSH] = CHECK_WAIT_NONE,
-        [XMPI_KIND_FILE] = CHECK_WAIT_NONE};
+        [XMPI_KIND_FILE] = CHECK_WAIT_NONE,       [XMPI_KIND_PSEND] = CHECK_WAIT_SEND,
+        [XMPI_KIND_PRECV] = CHECK_WAIT_RECEIVE};
     bool is_blocking = strncmp(rank->call.name, "MPI_Wait", 8) != 0 &&
                        strncmp(rank->call.name, "MPI_Test", 8) != 0;
     check_wait_t wait = {.kind = request->comm != NULL ? kinds[request->kind] : CHECK_WAIT_NONE,
@@ -133,6 +134,9 @@ check_wait_t check_wait_of_request(const mpi_rank_t *rank, const mpi_request_t *
     if ((wait.kind == CHECK_WAIT_RECEIVE || request->kind == XMPI_KIND_REMOTE) &&
         request->comm != NULL && request->comm->window != NULL)
         look_at_window(rank, &wait);
+    if (request->kind == XMPI_KIND_PSEND &&
+        mpi_partitioned_of(request)->ready < mpi_partitioned_of(request)->partitions)
+        wait.kind = CHECK_WAIT_READY;
     wait.other = find_other(rank, &wait);
     return wait;
 }

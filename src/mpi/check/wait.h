@@ -12,7 +12,8 @@ typedef enum {
     CHECK_WAIT_RECEIVE,
     CHECK_WAIT_SEND,
     CHECK_WAIT_COLLECTIVE,
-    CHECK_WAIT_WINDOW
+    CHECK_WAIT_WINDOW,
+    CHECK_WAIT_READY /* for its own MPI_Pready */
 } check_wait_kind_t;
 
 /* A message from the partner that the receive does not take, or one on another communicator. */
@@ -65,7 +66,7 @@ void check_each_left(const mpi_rank_t *rank, bool (*found)(void *user, const mpi
 /* Is it a message of the program? The library has its own. */
 static inline bool check_is_own(const mpi_left_t *message)
 {
-    return (message->envelope.context & (XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS)) == 0;
+    return (message->envelope.context & XMPI_CONTEXT_BITS) == 0;
 }
 
 enum { CHECK_SENTENCE = 1200 };

@@ -143,6 +143,8 @@ static knot_wait_t knot_of(mpi_worker_t *worker, watch_entry_t *entry)
     const check_wait_t *wait = &entry->wait;
     coll_need_t need;
 
+    if (wait->request != NULL && mpi_request_is_partitioned(wait->request))
+        return (knot_wait_t){.kind = KNOT_OPEN}; /* each partition is a message of its own */
     switch (wait->kind) {
     case CHECK_WAIT_RECEIVE:
         return knot_of_receive(wait, &entry->group);
@@ -171,6 +173,7 @@ static bool add_wait(mpi_worker_t *worker, watch_record_t *record, const check_w
                              .group = NULL,
                              .meeting = -1,
                              .is_forced = wait->kind == CHECK_WAIT_SEND && mpi_checks.is_on &&
+                                          wait->request->kind == XMPI_KIND_SEND &&
                                           check_engine_is_forced(wait->request)};
     *knot = knot_of(worker, entry);
     return true;

@@ -50,6 +50,9 @@ struct mpi_comm {
     uint64_t apart;      /* how many of them do not meet (coll/direct.c), */
     uint64_t stars;      /* and how many of those are small rooted ones (coll/star.c) */
     uint64_t persistent; /* persistent collectives this rank has made requests for */
+    struct mpi_partitioned *partitioned; /* its partitioned sends, */
+    int partition_tag;                   /* the next tag of a partition, */
+    bool partition_tags_wrapped;         /* and whether all were given once */
     const void *sites[XMPI_COMM_SITES];  /* where the program called the last ones, for reports */
     const void *shares;   /* the counts that it gave to the last MPI_Reduce_scatter, likewise: */
     bool shares_are_wide; /* MPI_Count, else int */

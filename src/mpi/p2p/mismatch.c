@@ -23,7 +23,7 @@ static void report(const mpi_finding_t *finding, const mpi_request_t *receive, u
     char here[PLACE_TEXT], there[PLACE_TEXT], peer[XMPI_RANK_TEXT], tag[32] = "";
     char taken[XMPI_SIGNATURE_TEXT], sent[XMPI_SIGNATURE_TEXT];
 
-    if ((receive->comm->context & (XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS)) == 0)
+    if ((receive->comm->context & XMPI_CONTEXT_BITS) == 0)
         snprintf(tag, sizeof(tag), " with tag %d", c->tag);
     mpi_finding_add(finding, "%s%s receives %s; %s sent %s%s%s; give the same types in both",
                     receive->call.name, place(receive->call.caller, here),

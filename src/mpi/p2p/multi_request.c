@@ -3,6 +3,7 @@
 
 #include "mpi/object/object.h"
 #include "mpi/p2p/engine.h"
+#include "mpi/p2p/partitioned.h"
 
 static void messages_release(mpi_multi_messages_t *m)
 {
@@ -59,6 +60,8 @@ void mpi_multi_request_hide(mpi_multi_request_t *multi)
 
 mpi_request_t **mpi_multi_request_parts(const mpi_request_t *whole)
 {
+    if (mpi_request_is_partitioned(whole))
+        return &mpi_partitioned_of(whole)->parts;
     return whole->release == release ? &((mpi_multi_request_t *)whole->extra)->parts : NULL;
 }
 

@@ -6,6 +6,7 @@
  *   message.h        how bytes get from one rank to another
  *   transfer.h       the arguments of a call and their checks
  *   multi_request.h  one request for several messages
+ *   partitioned.h    messages whose parts are handed over one by one
  *   bsend.h          buffered sends
  *   remote.h         messages to and from other processes; quiet.h: their deadlocks
  *   polling.h        tests and probes without success, for reports
@@ -24,6 +25,7 @@
 #include "mpi/p2p/engine.h"
 #include "mpi/p2p/message.h"
 #include "mpi/p2p/multi_request.h"
+#include "mpi/p2p/partitioned.h"
 #include "mpi/p2p/polling.h"
 #include "mpi/p2p/remote.h"
 #include "mpi/p2p/request.h"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "mpi/p2p/partitioned.h"
 #include "mpi/p2p/polling.h"
 
 void mpi_request_init(mpi_request_t *request, mpi_rank_t *self, mpi_request_kind_t kind)
@@ -202,6 +203,8 @@ int mpi_request_raise(const mpi_request_t *request)
         return MPI_SUCCESS;
     if (request->kind == XMPI_KIND_FILE)
         return mpi_error(request->comm, o->error, "%s", *(const char *const *)request->extra);
+    if (mpi_request_is_partitioned(request))
+        return mpi_partitioned_raise(request);
     if (o->error != MPI_ERR_TRUNCATE)
         return mpi_error(request->comm, o->error, "the operation failed");
     describe_places(request, places, sizeof(places));

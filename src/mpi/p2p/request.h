@@ -21,7 +21,9 @@ typedef enum {
     XMPI_KIND_GENERALIZED,
     XMPI_KIND_REMOTE, /* MPI_Rput and its like */
     XMPI_KIND_FLUSH,  /* of an attached buffer */
-    XMPI_KIND_FILE,   /* MPI_File_iread and its like; `extra` points to a text: why it has failed */
+    XMPI_KIND_PSEND,  /* partitioned (partitioned.h) */
+    XMPI_KIND_PRECV,
+    XMPI_KIND_FILE, /* MPI_File_iread and its like; `extra` points to a text: why it has failed */
 } mpi_request_kind_t;
 
 typedef struct {

@@ -12,6 +12,9 @@ int impl_request_free(MPI_Request *handle)
     if (*handle == MPI_REQUEST_NULL)
         return mpi_error(NULL, MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL");
     request = mpi_request_of(*handle);
+    if (mpi_request_is_partitioned(request) && request->is_active && !request->is_done)
+        return mpi_error(request->comm, MPI_ERR_REQUEST,
+                         "the partitioned request is active; complete it first");
     *handle = MPI_REQUEST_NULL;
     if (request->is_done || !request->is_active) {
         mpi_engine_finish(request);
@@ -38,6 +41,9 @@ int impl_cancel(mpi_rank_t *self, MPI_Request *handle)
     if (request->kind == XMPI_KIND_REMOTE)
         return mpi_error(request->comm, MPI_ERR_REQUEST,
                          "a one-sided operation cannot be cancelled");
+    if (mpi_request_is_partitioned(request))
+        return mpi_error(request->comm, MPI_ERR_REQUEST,
+                         "a partitioned request cannot be cancelled");
     if (request->kind == XMPI_KIND_FILE)
         return mpi_error(request->comm, MPI_ERR_REQUEST, "an access to a file cannot be cancelled");
     if (request->kind == XMPI_KIND_FLUSH)

@@ -203,7 +203,7 @@ void mpi_monitor_add(mpi_rank_t *self, int to, uint32_t context, uint64_t bytes,
 {
     const uint32_t hidden = XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS;
     bool is_hidden = context & hidden;
-    uint64_t pair = mpi_monitor_pair(to, context & ~hidden);
+    uint64_t pair = mpi_monitor_pair(to, context & ~XMPI_CONTEXT_BITS);
     monitor_t *m = self->monitor;
     record_t *record;
 

@@ -21,14 +21,17 @@
 #include "match/match.h"
 #include "mpi/runtime/gate.h"
 
-/* In the context of messages that the program does not see: of calls that make communicators, and
- * of neighbourhood collectives. */
-#define XMPI_CONTEXT_SHADOW    0x80000000u
-#define XMPI_CONTEXT_NEIGHBORS 0x40000000u
+/* In the context of messages that the program does not see: of calls that make communicators, of
+ * neighbourhood collectives, and of partitioned communication (with SHADOW: what its init calls
+ * send). */
+#define XMPI_CONTEXT_SHADOW      0x80000000u
+#define XMPI_CONTEXT_NEIGHBORS   0x40000000u
+#define XMPI_CONTEXT_PARTITIONED 0x20000000u
 /* Of collectives between processes. */
 #define XMPI_CONTEXT_COLLECTIVE (XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS)
 /* Contexts of communicators are below; each process makes them in a part of that of its own. */
-#define XMPI_CONTEXT_END XMPI_CONTEXT_NEIGHBORS
+#define XMPI_CONTEXT_END  XMPI_CONTEXT_PARTITIONED
+#define XMPI_CONTEXT_BITS (XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS | XMPI_CONTEXT_PARTITIONED)
 
 enum { XMPI_LINES = 128 }; /* bytes that processors may fetch together: two cache lines */
 

@@ -376,6 +376,26 @@ static int count_pending(mpi_request_t *const *requests, int count)
 
 /* A request of the program's own (MPI_Grequest_start) is over when it says so: until then the rank
  * looks again and again. */
+static bool has_own(mpi_request_t *const *requests, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (is_pending(requests[i]) && requests[i]->kind == XMPI_KIND_GENERALIZED)
+            return true;
+    return false;
+}
+
+/* What never comes: the rank waits for partitions that it has not marked, and no other thread can.
+ */
+static xy_vreq_t *never(const mpi_rank_t *self)
+{
+    static const xy_vjob_p2p_t none = {.context = UINT32_MAX, .peer = XY_VJOB_ANY};
+    xy_vreq_t *request = xy_vjob_irecv(virtual.job, self->world, &none, NULL);
+
+    if (request == NULL)
+        virtual_fail();
+    return request;
+}
+
 static void await_all(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
 {
     int most = any ? count_pending(requests, count) - 1 : 0; /* may be left */
@@ -383,6 +403,8 @@ static void await_all(mpi_rank_t *self, mpi_request_t *const *requests, int coun
 
     do {
         gather(&list, requests, count);
+        if (list.count == 0 && !has_own(requests, count))
+            add(&list, never(self));
         if (list.count == 0)
             virtual_look(self);
         else if (!xy_vjob_wait(virtual.job, self->world, list.all, list.count,

@@ -3,8 +3,8 @@
  * random SEED [--steps N] [--only LIST] [--threads] [--plain] [--verbose]
  *
  * Runs the random program of this seed (random.h). --only takes some of its steps, '3,7-9';
- * --threads lets ranks have threads that call MPI; --plain leaves out persistent collectives and
- * those between two groups; --verbose prints each step of each rank to
+ * --threads lets ranks have threads that call MPI; --plain leaves out persistent collectives,
+ * those between two groups and partitioned requests; --verbose prints each step of each rank to
  * standard error.
  */
 #include <stdarg.h>
@@ -102,7 +102,8 @@ static const step_t kinds[] = {{step_collective, 45},
                                {step_repeated, 7},
                                {step_repeat, 9},
                                {step_make_inter, 4},
-                               {step_inter, 10}};
+                               {step_inter, 10},
+                               {step_partitioned, 6}};
 enum { PLAIN_KINDS = 14 };
 
 /* Ranks come to a step at different times. */

@@ -156,7 +156,7 @@ void pending_complete(bool with_late);
 /* Nothing is pending on any rank. */
 void pending_end(void);
 
-/* ---- messages.c, collectives.c, repeated.c, inter.c, windows.c ---- */
+/* ---- messages.c, partitioned.c, collectives.c, repeated.c, inter.c, windows.c ---- */
 
 void messages_begin(void);
 void messages_end(void);
@@ -168,6 +168,7 @@ void step_poll(void);
 void step_cancel(void);
 void step_persistent(void);
 void step_shift(void);
+void step_partitioned(void);
 void step_collective(void);
 void step_neighbors(void);
 void step_window(void);
