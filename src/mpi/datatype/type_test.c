@@ -595,6 +595,53 @@ static void test_deep_nest(void **state)
     PMPI_Type_free(&t);
 }
 
+/* Columns of a matrix one after the other, which go in tiles: sizes around those of tiles, elements
+ * with holes between, whole and in parts. */
+static void check_transpose(int rows, int columns, int length, int gap, int split)
+{
+    size_t bytes = (size_t)rows * (size_t)columns * (size_t)length;
+    int pitch = columns * (length + gap);
+    MPI_Datatype element, column, t;
+
+    PMPI_Type_contiguous(length, MPI_CHAR, &element);
+    PMPI_Type_create_hvector(rows, 1, pitch, element, &column);
+    PMPI_Type_create_resized(column, 0, length + gap, &t);
+    for (int i = 0; i < rows * pitch; i++)
+        area_a[i] = (char)(i * 7 + i / 256);
+    memset(area_b, 0, AREA);
+    for (size_t at = 0; at < bytes; at += (size_t)split) {
+        size_t n = bytes - at < (size_t)split ? bytes - at : (size_t)split;
+
+        mpi_type_pack(packed_a + at, area_a, columns, mpi_type_of(t), at, n);
+        mpi_type_unpack(area_b, columns, mpi_type_of(t), packed_a + at, at, n);
+    }
+    for (int c = 0; c < columns; c++)
+        for (int r = 0; r < rows; r++) {
+            const char *place = area_a + r * pitch + c * (length + gap);
+
+            assert_memory_equal(packed_a + (c * rows + r) * length, place, (size_t)length);
+            assert_memory_equal(area_b + (place - area_a), place, (size_t)length);
+            for (int g = 0; g < gap; g++)
+                assert_int_equal(area_b[place - area_a + length + g], 0);
+        }
+    PMPI_Type_free(&element);
+    PMPI_Type_free(&column);
+    PMPI_Type_free(&t);
+}
+
+static void test_transposes(void **state)
+{
+    static const int lengths[] = {4, 8, 16, 12}, sizes[] = {1, 3, 4, 8, 16, 17, 31, 33, 40};
+
+    (void)state;
+    for (int l = 0; l < 4; l++)
+        for (int r = 0; r < 9; r++)
+            for (int c = 0; c < 9; c++)
+                for (int gap = 0; gap <= 8; gap += 8)
+                    check_transpose(sizes[r], sizes[c], lengths[l], gap,
+                                    (r + c) % 3 == 0 ? 97 : AREA);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -641,6 +688,7 @@ int main(void)
         cmocka_unit_test(test_random_types),
         cmocka_unit_test(test_normal_form),
         cmocka_unit_test(test_deep_nest),
+        cmocka_unit_test(test_transposes),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
