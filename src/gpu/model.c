@@ -379,15 +379,18 @@ static xy_status_t event_create(xy_gpu_event_t *event, bool is_timed)
     return event->native != NULL ? XY_OK : xy_fail_memory("making an event");
 }
 
-/* What still records it does not any more. */
+/* What still records it does not any more. Its stream may be gone. */
 static void event_destroy(xy_gpu_event_t *event)
 {
-    const model_event_t *e = event->native;
+    const model_t *m = model_of(event->gpu);
 
-    for (uint64_t i = e->stream != NULL ? e->stream->done : 0;
-         e->stream != NULL && i < e->stream->put; i++)
-        if (e->stream->ops[i % e->stream->room].event == e)
-            e->stream->ops[i % e->stream->room].event = NULL;
+    for (size_t i = 0; i < m->streams.count; i++) {
+        const model_stream_t *s = XY_VEC_AT(&m->streams, model_stream_t *, i);
+
+        for (uint64_t k = s->done; k < s->put; k++)
+            if (s->ops[k % s->room].event == event->native)
+                s->ops[k % s->room].event = NULL;
+    }
     xy_free(event->native);
 }
 
