@@ -49,10 +49,14 @@ int mpi_rank_grant(mpi_rank_t *self, int required)
     return level;
 }
 
-/* What other calls see of MPI_Init, MPI_Finalize and sessions. */
+/* What other calls see of MPI_Init, MPI_Finalize and sessions. Threads read it as they enter: it is
+ * written only when it changes. */
 static void set_phase(mpi_rank_t *self)
 {
-    self->phase = self->sessions > 0 ? XMPI_RANK_RUNNING : self->world_phase;
+    mpi_rank_phase_t phase = self->sessions > 0 ? XMPI_RANK_RUNNING : self->world_phase;
+
+    if (self->phase != phase)
+        self->phase = phase;
 }
 
 static int init(const char *name, const void *site, int required, int *provided)

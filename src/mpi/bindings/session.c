@@ -123,7 +123,8 @@ static int open_session(mpi_rank_t *self, MPI_Info info, MPI_Errhandler errhandl
         return mpi_error_raise_session(errhandler, MPI_SESSION_NULL, MPI_ERR_INFO_VALUE,
                                        "the value of thread_level is not the name of a level");
     self->sessions++;
-    self->phase = XMPI_RANK_RUNNING;
+    if (self->phase != XMPI_RANK_RUNNING) /* other threads read it as they enter */
+        self->phase = XMPI_RANK_RUNNING;
     mpi_rank_grant(self, wanted); /* what others have asked for holds, too */
     session = session_new(errhandler, self->thread_level);
     if (!session) {
