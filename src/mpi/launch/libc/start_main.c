@@ -25,33 +25,58 @@ typedef int (*start_main_fn)(main_fn, int, char **, void (*)(void), void (*)(voi
 static _Thread_local struct {
     bool is_capturing;
     main_fn main;
-    void *back[5];
+    void *back;
 } capture;
 
 /* enter() jumps to `entry` with the stack pointer at `stack`, as the kernel starts a program, and
- * returns when come_back() is called there. */
+ * returns when come_back() is called there. What a call preserves is kept on the stack, whose
+ * pointer is kept in `back`. */
 #if defined(__x86_64__)
-static void jump(void *entry, void *stack)
-{
-    __asm__ volatile("movq %1, %%rsp\n\txorl %%edx, %%edx\n\txorl %%ebp, %%ebp\n\tjmp *%0"
-                     :
-                     : "r"(entry), "r"(stack)
-                     : "memory", "rdx");
-}
-
-static void enter(void *entry, void *stack)
-{
-    if (__builtin_setjmp(capture.back) == 0)
-        jump(entry, stack);
-}
-
-static _Noreturn void come_back(void)
-{
-    __builtin_longjmp(capture.back, 1);
-}
+__asm__(".pushsection .text\n"
+        ".hidden mpi_capture_jump\n"
+        ".globl mpi_capture_jump\n"
+        ".type mpi_capture_jump, @function\n"
+        "mpi_capture_jump:\n" /* (entry, stack, back) */
+        "    .cfi_startproc\n"
+        "    endbr64\n"
+        "    pushq %rbp\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    .cfi_offset rbp, -16\n"
+        "    pushq %rbx\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    pushq %r12\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    pushq %r13\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    pushq %r14\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    pushq %r15\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    movq %rsp, (%rdx)\n"
+        "    movq %rsi, %rsp\n"
+        "    xorl %edx, %edx\n"
+        "    xorl %ebp, %ebp\n"
+        "    jmp *%rdi\n"
+        "    .cfi_endproc\n"
+        ".size mpi_capture_jump, . - mpi_capture_jump\n"
+        ".hidden mpi_capture_return\n"
+        ".globl mpi_capture_return\n"
+        ".type mpi_capture_return, @function\n"
+        "mpi_capture_return:\n" /* (back) */
+        "    .cfi_startproc\n"
+        "    endbr64\n"
+        "    movq %rdi, %rsp\n"
+        "    popq %r15\n"
+        "    popq %r14\n"
+        "    popq %r13\n"
+        "    popq %r12\n"
+        "    popq %rbx\n"
+        "    popq %rbp\n"
+        "    ret\n"
+        "    .cfi_endproc\n"
+        ".size mpi_capture_return, . - mpi_capture_return\n"
+        ".popsection\n");
 #elif defined(__aarch64__)
-/* clang has no __builtin_setjmp there. What a call preserves is kept on the stack, whose pointer
- * goes to *back. */
 __asm__(".pushsection .text\n"
         ".hidden mpi_capture_jump\n"
         ".globl mpi_capture_jump\n"
@@ -103,17 +128,20 @@ __asm__(".pushsection .text\n"
         "    .cfi_endproc\n"
         ".size mpi_capture_return, . - mpi_capture_return\n"
         ".popsection\n");
+#endif
+
+#if defined(__x86_64__) || defined(__aarch64__)
 void mpi_capture_jump(void *entry, void *stack, void **back) __attribute__((visibility("hidden")));
 _Noreturn void mpi_capture_return(void *back) __attribute__((visibility("hidden")));
 
 static void enter(void *entry, void *stack)
 {
-    mpi_capture_jump(entry, stack, capture.back);
+    mpi_capture_jump(entry, stack, &capture.back);
 }
 
 static _Noreturn void come_back(void)
 {
-    mpi_capture_return(capture.back[0]);
+    mpi_capture_return(capture.back);
 }
 #else
 static void enter(void *entry, void *stack)
