@@ -673,8 +673,7 @@ static void test_distributions(void **state)
 
     (void)state;
     for (c.ranks = 2; c.ranks <= (is_soak ? 17 : 0); c.ranks++)
-        for (c.processes = 2; c.processes <= c.ranks && c.processes <= 4;
-             c.processes++)
+        for (c.processes = 2; c.processes <= c.ranks && c.processes <= 4; c.processes++)
             for (int turn = 0; turn < 3; turn++) {
                 c.workers = 1 + turn;
                 deal(&c, process_of, &seed);

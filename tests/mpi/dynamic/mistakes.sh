@@ -25,10 +25,11 @@ grep -q -E '^mpiexec: rank 3 is spawned: it runs .*, as rank 1 of 2$' <<<"$messa
 
 # What cannot be done is said in one line.
 message=$("${launcher[@]}" --virtual 2x2 -n 2 "$program" none 2>&1)
-[ $? -eq 55 ] && [ "$(wc -l <<<"$message")" -eq 1 ] && grep -q 'run it without --virtual' <<<"$message" || {
+code=$?
+if [ $code -ne 55 ] || [ "$(wc -l <<<"$message")" -ne 1 ] || ! grep -q 'run it without --virtual' <<<"$message"; then
     echo "--virtual: $message"
     failures=$((failures + 1))
-}
+fi
 message=$("${launcher[@]}" --share-globals -n 2 "$program" none 2>&1)
 grep -q 'a job with --share-globals has the ranks that it was started with' <<<"$message" || {
     echo "--share-globals: $message"
