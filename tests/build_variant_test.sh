@@ -84,4 +84,8 @@ if [[ $variant = *64 ]] && command -v "qemu-$variant" >/dev/null; then
     emulated=("qemu-$variant" -L "/usr/$variant-linux-gnu" "$build/bin/xylem")
     "${emulated[@]}" --version
     "${emulated[@]}" machine "node:2 core:4"
+    # Ranks: images, fibers and messages have code of their own for each processor.
+    "$variant-linux-gnu-gcc" -fPIE -pie -I"$build/include" -I"$source/include" "$source/examples/ring.c" \
+        -L"$build/lib" -lmpi_abi -Wl,-rpath,"$build/lib" -o "$build/ring"
+    timeout 100 "qemu-$variant" -L "/usr/$variant-linux-gnu" "$build/bin/mpiexec" -n 6 --workers 2 "$build/ring"
 fi
