@@ -64,6 +64,11 @@ int dynamic_tell(mpi_comm_t *comm, int root, dynamic_found_t *found);
  * "from:to" or "from:to:step", between commas. -1: it allows none; -2: it is not such a list. */
 int dynamic_soft(const char *text, int most);
 
+/* A rank of this job and a context at it, as text that begins with `prefix`. */
+void dynamic_place_write(char *text, size_t room, const char *prefix, int rank, uint32_t context);
+/* False: it is no such text, or of another job. */
+bool dynamic_place_read(const char *text, const char *prefix, int *rank_p, uint32_t *context_p);
+
 /* Those that the rank has opened. */
 void dynamic_ports_close(const mpi_rank_t *rank);
 #endif

@@ -4,7 +4,6 @@
  * is a meeting like the others.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,6 +13,7 @@
 
 /* A line of text, as the other end may be of another version or another MPI. */
 enum { LINE = 64 };
+#define PREFIX "xylem-join"
 
 #define FIRST_PAUSE   20e-6
 #define LONGEST_PAUSE 5e-3
@@ -46,11 +46,7 @@ static int transfer(int fd, char *line, bool sends)
 /* False: the other end is no rank of this job. */
 static bool read_line(const char line[LINE], int *rank_p, uint32_t *context_p)
 {
-    uint64_t job;
-
-    return memchr(line, '\0', LINE) != NULL &&
-           sscanf(line, "xylem-join:%" SCNx64 ":%d:%" SCNu32, &job, rank_p, context_p) == 3 &&
-           job == mpi_job->id && *rank_p >= 0 && *rank_p < mpi_job->capacity;
+    return memchr(line, '\0', LINE) != NULL && dynamic_place_read(line, PREFIX, rank_p, context_p);
 }
 
 /* Both have a context; that of the lower rank is the bridge's. */
@@ -80,8 +76,7 @@ int impl_comm_join(mpi_rank_t *self, int fd, MPI_Comm *intercomm)
     if (mpi_job->clock != NULL)
         return mpi_error(NULL, MPI_ERR_UNSUPPORTED_OPERATION,
                          "sockets take no virtual time; run the job without --virtual");
-    snprintf(line, sizeof line, "xylem-join:%016" PRIx64 ":%d:%" PRIu32, mpi_job->id, self->world,
-             own);
+    dynamic_place_write(line, sizeof(line), PREFIX, self->world, own);
     error = transfer(fd, line, true);
     if (error == 0)
         error = transfer(fd, line, false);

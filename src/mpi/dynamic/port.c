@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "mpi/dynamic/calls.h"
@@ -26,26 +27,39 @@ static port_t *ports;
 
 #define PREFIX "xylem-port"
 
+void dynamic_place_write(char *text, size_t room, const char *prefix, int rank, uint32_t context)
+{
+    snprintf(text, room, "%s:%016" PRIx64 ":%d:%" PRIu32, prefix, mpi_job->id, rank, context);
+}
+
+/* Written again it must be the same: numbers have one form, and fit. */
+bool dynamic_place_read(const char *text, const char *prefix, int *rank_p, uint32_t *context_p)
+{
+    char again[MPI_MAX_PORT_NAME], *end;
+    const char *rank = strncmp(text, prefix, strlen(prefix)) == 0
+                           ? strchr(text + strlen(prefix) + (text[strlen(prefix)] == ':'), ':')
+                           : NULL;
+    unsigned long number;
+
+    if (rank == NULL)
+        return false;
+    number = strtoul(rank + 1, &end, 10);
+    if (*end != ':' || number >= (unsigned long)mpi_job->capacity)
+        return false;
+    *rank_p = (int)number;
+    *context_p = (uint32_t)strtoul(end + 1, NULL, 10);
+    dynamic_place_write(again, sizeof(again), prefix, *rank_p, *context_p);
+    return strcmp(text, again) == 0;
+}
+
 static void write_name(char name[MPI_MAX_PORT_NAME], int rank, uint32_t context)
 {
-    snprintf(name, MPI_MAX_PORT_NAME, PREFIX ":%016" PRIx64 ":%d:%" PRIu32, mpi_job->id, rank,
-             context);
+    dynamic_place_write(name, MPI_MAX_PORT_NAME, PREFIX, rank, context);
 }
 
 static bool read_name(const char *name, int *rank_p, uint32_t *context_p)
 {
-    char again[MPI_MAX_PORT_NAME];
-    uint64_t job;
-    int rank;
-    uint32_t context;
-
-    if (sscanf(name, PREFIX ":%" SCNx64 ":%d:%" SCNu32, &job, &rank, &context) != 3 ||
-        job != mpi_job->id || rank < 0 || rank >= mpi_job->capacity)
-        return false;
-    write_name(again, rank, context);
-    *rank_p = rank;
-    *context_p = context;
-    return strcmp(name, again) == 0;
+    return dynamic_place_read(name, PREFIX, rank_p, context_p);
 }
 
 static bool is_open(int rank, uint32_t context)

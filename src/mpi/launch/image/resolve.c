@@ -188,9 +188,9 @@ static xy_status_t fix_table(mpi_program_t *program, const mpi_module_t *module,
     if (entry == NULL)
         return xy_fail_at(XY_EPARSE, module->elf->path, 0, "the relocations are broken");
     for (size_t i = 0; st == XY_OK && i < part->size / sizeof(*entry); i++)
-        if (ELF64_R_TYPE(entry[i].r_info) == R_NOTHING) /* left by the linker; it names no place */
-            continue;
-        else if (mpi_fixup_is_second((unsigned)ELF64_R_TYPE(entry[i].r_info)) != is_second)
+        if (ELF64_R_TYPE(entry[i].r_info) ==
+                R_NOTHING || /* left by the linker: it names no place */
+            mpi_fixup_is_second((unsigned)ELF64_R_TYPE(entry[i].r_info)) != is_second)
             continue;
         else if (entry[i].r_offset < module->elf->writable ||
                  entry[i].r_offset >= module->elf->high)

@@ -433,8 +433,10 @@ static void make_word(struct mpi_device *d)
 static bool ask_for_word(struct mpi_device *d, word_t s)
 {
     make_word(d);
-    return d->reached != NULL &&
-           CALL(cuda.write_value, s, (word_t)d->reached, ++d->awaited, 0) == CUDA_SUCCESS_CODE;
+    if (d->reached == NULL)
+        return false;
+    d->awaited++;
+    return CALL(cuda.write_value, s, (word_t)d->reached, d->awaited, 0) == CUDA_SUCCESS_CODE;
 }
 
 static int wait_for_stream(word_t s, variant_t variant)
