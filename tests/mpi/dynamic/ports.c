@@ -7,28 +7,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../check.h"
+#include "sizes.h"
 
 enum { ROUNDS = XYLEM_SANITIZED ? 3 : 10 };
 
 static const char *program;
 static int is_spread; /* the ranks are in several processes, which do not know each other's names */
-
-static int rank_of(MPI_Comm comm)
-{
-    int rank;
-
-    MPI_Comm_rank(comm, &rank);
-    return rank;
-}
-
-static int size_of(MPI_Comm comm)
-{
-    int size;
-
-    MPI_Comm_size(comm, &size);
-    return size;
-}
 
 /* Both groups tell each other how many they are. */
 static void greet(MPI_Comm inter)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../check.h"
+#include "sizes.h"
 
 #if XYLEM_SANITIZED
 enum { ROUNDS = 4, LOOPS = 20 };
@@ -19,22 +19,6 @@ static int fresh;
 static char much[1 << 16];
 
 static const char *program;
-
-static int rank_of(MPI_Comm comm)
-{
-    int rank;
-
-    MPI_Comm_rank(comm, &rank);
-    return rank;
-}
-
-static int size_of(MPI_Comm comm)
-{
-    int size;
-
-    MPI_Comm_size(comm, &size);
-    return size;
-}
 
 static int remote_size_of(MPI_Comm comm)
 {

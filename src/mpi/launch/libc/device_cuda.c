@@ -22,9 +22,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "fiber/fiber.h"
 #include "mpi/launch/libc/block.h"
 #include "mpi/launch/libc/device.h"
+#include "mpi/launch/libc/device_call.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/runtime/runtime.h"
 
@@ -150,97 +150,13 @@ static void load(void)
     cuda.write_value =
         (int (*)(word_t, word_t, uint32_t, unsigned))dlsym(library, "cuStreamWriteValue32_v2");
     cuda.host_alloc = (int (*)(void **, size_t, unsigned))dlsym(library, "cuMemHostAlloc");
+    mpi_device_call_setup(cuda.context_get, cuda.context_set);
     mpi_locals_extend(NULL); /* its thread-local variables stay with the worker */
     cuda.is_there = cuda.init != NULL && cuda.device_get != NULL && cuda.context_retain != NULL &&
                     cuda.context_get != NULL && cuda.context_set != NULL &&
                     cuda.event_query != NULL && cuda.cuStreamQuery[OF_PROCESS] != NULL &&
                     cuda.cuStreamCreate[OF_PROCESS] != NULL;
 }
-
-/* ---- Entering it ---- */
-
-/* What the driver knows of a context moves to the core that calls it: with a rank on each of 16
- * cores a launch takes ten times as long as in a loop. So calls that are short wait in a list, and
- * the thread that comes to it first makes all that are there, one after the other. */
-enum { MOST_WORDS = 11 };
-
-typedef struct request {
-    void *function, *context;
-    word_t words[MOST_WORDS];
-    int result;
-    struct request *next;
-    _Atomic bool is_over;
-} request_t;
-
-static request_t *_Atomic waiting;
-static atomic_flag is_served = ATOMIC_FLAG_INIT;
-
-/* With more words than the function takes, perhaps: it leaves them alone, and the caller removes
- * them, on the processors that there are drivers for. */
-static int make_call(void *function, const word_t *w)
-{
-    typedef int (*function_fn)(word_t, word_t, word_t, word_t, word_t, word_t, word_t, word_t,
-                               word_t, word_t, word_t);
-
-    return ((function_fn)function)(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9],
-                                   w[10]);
-}
-
-/* Those that came first, first. */
-static request_t *take_waiting(void)
-{
-    request_t *last = atomic_exchange_explicit(&waiting, NULL, memory_order_acquire);
-    request_t *first = NULL, *next;
-
-    for (; last != NULL; last = next) {
-        next = last->next;
-        last->next = first;
-        first = last;
-    }
-    return first;
-}
-
-static void serve(void *own_context)
-{
-    void *current = own_context;
-    request_t *next;
-
-    for (request_t *r = take_waiting(); r != NULL; r = next) {
-        next = r->next; /* it is gone once it is over */
-        if (r->context != current)
-            cuda.context_set(r->context);
-        current = r->context;
-        r->result = make_call(r->function, r->words);
-        atomic_store_explicit(&r->is_over, true, memory_order_release);
-    }
-    if (current != own_context)
-        cuda.context_set(own_context);
-}
-
-static int call(void *function, const word_t *words, size_t n)
-{
-    request_t own = {.function = function};
-    unsigned looks = 0;
-
-    memcpy(own.words, words, n * sizeof(*words));
-    cuda.context_get(&own.context);
-    own.next = atomic_load_explicit(&waiting, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&waiting, &own.next, &own, memory_order_release,
-                                                  memory_order_relaxed))
-        continue;
-    while (!atomic_load_explicit(&own.is_over, memory_order_acquire))
-        if (!atomic_flag_test_and_set_explicit(&is_served, memory_order_acquire)) {
-            serve(own.context);
-            atomic_flag_clear_explicit(&is_served, memory_order_release);
-        } else {
-            xy_back_off(&looks);
-        }
-    return own.result;
-}
-
-#define CALL(function, ...)                                                                        \
-    call((void *)(function), (const word_t[]){__VA_ARGS__},                                        \
-         sizeof((const word_t[]){__VA_ARGS__}) / sizeof(word_t))
 
 static bool is_loaded(void)
 {
@@ -395,7 +311,7 @@ static bool is_reached(void *arg)
     if (now < look->next)
         return false;
     look->next = now + look->between;
-    look->result = CALL(look->query, look->what);
+    look->result = MPI_DEVICE_CALL(look->query, look->what);
     return look->result != NOT_READY;
 }
 
@@ -436,7 +352,8 @@ static bool ask_for_word(struct mpi_device *d, word_t s)
     if (d->reached == NULL)
         return false;
     d->awaited++;
-    return CALL(cuda.write_value, s, (word_t)d->reached, d->awaited, 0) == CUDA_SUCCESS_CODE;
+    return MPI_DEVICE_CALL(cuda.write_value, s, (word_t)d->reached, d->awaited, 0) ==
+           CUDA_SUCCESS_CODE;
 }
 
 static int wait_for_stream(word_t s, variant_t variant)
@@ -647,7 +564,7 @@ static int hook_cuLaunchKernelEx(const void *config, word_t a, word_t b, word_t 
 
     memcpy(&own, config, sizeof(own));
     own.stream = stream_of(own.stream, variant);
-    return CALL(cuda.cuLaunchKernelEx[variant], (word_t)&own, a, b, c);
+    return MPI_DEVICE_CALL(cuda.cuLaunchKernelEx[variant], (word_t)&own, a, b, c);
 }
 
 /* ---- The functions that are given out ---- */
@@ -668,12 +585,12 @@ static int hook_cuLaunchKernelEx(const void *config, word_t a, word_t b, word_t 
     static int name##_process arguments                                                            \
     {                                                                                              \
         s = stream_of(s, OF_PROCESS);                                                              \
-        return CALL(cuda.name[OF_PROCESS], UNPACK values);                                         \
+        return MPI_DEVICE_CALL(cuda.name[OF_PROCESS], UNPACK values);                              \
     }                                                                                              \
     static int name##_thread arguments                                                             \
     {                                                                                              \
         s = stream_of(s, OF_THREAD);                                                               \
-        return CALL(cuda.name[OF_THREAD], UNPACK values);                                          \
+        return MPI_DEVICE_CALL(cuda.name[OF_THREAD], UNPACK values);                               \
     }
 #define NOTHING(...)
 FUNCTIONS(STREAMED, BRIEF, NOTHING)
