@@ -568,6 +568,14 @@ static inline bool coll_is_packed(const coll_local_t *local, const coll_slot_t *
            xy_direct_is_packed(slot->bytes, (uint64_t)blocks);
 }
 
+/* For `mpiexec --adapt`: the collectives between processes that were measured and have a choice of
+ * algorithms, as xy_vjob_calls_t without times, `nodes` processes each; and what one takes by each
+ * algorithm, by formulas: the usual one first. Returns how many there are (at most
+ * XY_COLL_CANDIDATES_MAX). All ranks have ended. XY_ENOMEM is reported. */
+xy_status_t coll_spread_calls(xy_vec_t *calls);
+int coll_spread_ways(xy_collective_t collective, int ranks, int parts, uint64_t bytes,
+                     const xy_coll_algorithm_t **algorithms, double *seconds);
+
 /* For the making of communicators: gather a pointer from every member, let one of them compute on
  * all, and give the result to all members.
  *

@@ -19,6 +19,7 @@ static void comm_end(mpi_comm_t *comm)
 static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
 {
     (void)config;
+    spread_count_reset();
     return coll_spread_begin(job);
 }
 

@@ -167,7 +167,8 @@ typedef enum {
 
 typedef struct {
     spread_way_t way;
-    int64_t piece; /* bytes that go on while more come; trees and chains */
+    const xy_coll_algorithm_t *algorithm; /* of src/coll */
+    int64_t piece;                        /* bytes that go on while more come; trees and chains */
     double seconds;
 } spread_choice_t;
 
@@ -178,9 +179,15 @@ typedef struct {
 } spread_cost_t;
 
 /* For a vector, or (allgather) a block of each process, of so many bytes. */
-spread_choice_t spread_choose(const coll_spread_t *s, xy_collective_t collective, uint64_t bytes);
+spread_choice_t spread_choose(const coll_call_t *call, const coll_spread_t *s,
+                              xy_collective_t collective, uint64_t bytes);
 spread_choice_t spread_choose_by(const spread_cost_t *cost, xy_collective_t collective, int parts,
                                  uint64_t bytes);
+
+/* A process takes part in such a call: picked by `bytes` (spread_count.c). */
+void spread_count(const coll_call_t *call, int parts, xy_collective_t collective, uint64_t bytes,
+                  const xy_coll_algorithm_t *algorithm);
+void spread_count_reset(void); /* before a job */
 
 /* ---- Trees ---- */
 

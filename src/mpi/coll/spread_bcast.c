@@ -182,7 +182,7 @@ void spread_build_bcast(script_t *s, const spread_part_t *p)
     int64_t bytes = (int64_t)((uint64_t)call->receive_count * type->size);
     spread_share_t all = {
         .part = p, .from = call->receive, .type = type, .total = call->receive_count};
-    spread_choice_t choice = spread_choose(p->spread, XY_COLL_BCAST, (uint64_t)bytes);
+    spread_choice_t choice = spread_choose(p->call, p->spread, XY_COLL_BCAST, (uint64_t)bytes);
     bool is_cut = bytes > choice.piece || choice.way == SPREAD_SCATTER;
     spread_tree_t tree;
 

@@ -493,7 +493,7 @@ static void build_allgather(script_t *s, const spread_part_t *p)
     gathered_t *g = gathered_new(s, p);
     uint64_t all = g->begin[p->spread->parts], block = all / (uint64_t)p->spread->parts;
 
-    if (spread_choose(p->spread, XY_COLL_ALLGATHER, block).way == SPREAD_BRUCK)
+    if (spread_choose(p->call, p->spread, XY_COLL_ALLGATHER, block).way == SPREAD_BRUCK)
         allgather_bruck(s, g);
     else
         allgather_linear(s, g);

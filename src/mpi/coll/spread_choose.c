@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which algorithm is used between processes: the one of least cost, by the formulas of src/coll,
- * with processes for ranks and what the transport says about its messages. All processes know these
- * numbers, so all find the same.
+ * Which algorithm is used between processes: the one that `mpiexec --adapt` has picked, or that of
+ * least cost, by the formulas of src/coll, with processes for ranks and what the transport says
+ * about its messages. All processes know these numbers, so all find the same.
  */
 #include <math.h>
 
 #include "mpi/coll/spread.h"
+#include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
 #include "net/net.h"
 
@@ -87,39 +88,103 @@ static double scatter_cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
     return 2 * (levels(q->procs) * l->alpha + (q->procs - 1.0) / q->procs * n * l->beta);
 }
 
+static spread_choice_t price(const spread_cost_t *cost, int i, int parts, uint64_t bytes)
+{
+    spread_way_t way = candidates[i].way;
+    spread_choice_t one = {
+        .way = way, .algorithm = algorithm_of(i), .piece = piece_of(cost, way, parts, bytes)};
+    xy_coll_link_t link = link_of(cost, bytes);
+    xy_coll_request_t q = {.collective = candidates[i].collective,
+                           .procs = parts,
+                           .count = bytes,
+                           .element = 1,
+                           .is_commutative = true,
+                           .segment = (uint64_t)one.piece};
+
+    one.seconds = way == SPREAD_SCATTER ? scatter_cost(&q, &link) : one.algorithm->cost(&q, &link);
+    return one;
+}
+
 spread_choice_t spread_choose_by(const spread_cost_t *cost, xy_collective_t collective, int parts,
                                  uint64_t bytes)
 {
     spread_choice_t best = {.seconds = INFINITY};
 
-    for (int i = 0; i < CANDIDATES; i++) {
-        spread_way_t way = candidates[i].way;
-        spread_choice_t one = {.way = way};
-        xy_coll_link_t link = link_of(cost, bytes);
-        xy_coll_request_t q = {.collective = collective,
-                               .procs = parts,
-                               .count = bytes,
-                               .element = 1,
-                               .is_commutative = true};
+    for (int i = 0; i < CANDIDATES; i++)
+        if (candidates[i].collective == collective) {
+            spread_choice_t one = price(cost, i, parts, bytes);
 
-        if (candidates[i].collective != collective)
-            continue;
-        one.piece = piece_of(cost, way, parts, bytes);
-        q.segment = (uint64_t)one.piece;
-        one.seconds =
-            way == SPREAD_SCATTER ? scatter_cost(&q, &link) : algorithm_of(i)->cost(&q, &link);
-        if (one.seconds < best.seconds)
-            best = one;
-    }
+            if (one.seconds < best.seconds)
+                best = one;
+        }
     return best;
 }
 
-spread_choice_t spread_choose(const coll_spread_t *s, xy_collective_t collective, uint64_t bytes)
+static spread_cost_t cost_of_job(void)
 {
     spread_cost_t cost = {.eager = mpi_job->eager_limit};
 
     xy_net_cost(mpi_job->net, &cost.latency, &cost.bandwidth);
     if (xy_net_short_limit(mpi_job->net) < cost.eager)
         cost.eager = xy_net_short_limit(mpi_job->net);
-    return spread_choose_by(&cost, collective, s->parts, bytes);
+    return cost;
+}
+
+/* ---- Picked ---- */
+
+/* Two processes exchange their sums whatever is chosen. */
+static bool has_choice(xy_collective_t collective, int parts)
+{
+    return collective != XY_COLL_ALLREDUCE || parts > 2;
+}
+
+/* The candidate that was picked for such calls; -1: none. */
+static int picked_for(const coll_call_t *call, xy_collective_t collective, uint64_t bytes)
+{
+    const xy_coll_picks_t *picks = mpi_settings_of(call->comm)->picks;
+    const xy_coll_algorithm_t *a;
+
+    if (__builtin_expect(picks == NULL, 1))
+        return -1;
+    a = xy_coll_picked(picks, collective, call->comm->size, bytes);
+    for (int i = 0; a != NULL && i < CANDIDATES; i++)
+        if (algorithm_of(i) == a)
+            return i;
+    return -1;
+}
+
+spread_choice_t spread_choose(const coll_call_t *call, const coll_spread_t *s,
+                              xy_collective_t collective, uint64_t bytes)
+{
+    spread_cost_t cost = cost_of_job();
+    /* Of a call, as picks and counts have it: an allgather is given the block of a rank. */
+    uint64_t size = collective == XY_COLL_ALLGATHER
+                        ? bytes * (uint64_t)s->parts / (uint64_t)call->comm->size
+                        : bytes;
+    int picked = picked_for(call, collective, size);
+    spread_choice_t choice = picked >= 0 ? price(&cost, picked, s->parts, bytes)
+                                         : spread_choose_by(&cost, collective, s->parts, bytes);
+
+    if (__builtin_expect(mpi_job->measures, 0))
+        spread_count(call, s->parts, collective, size, choice.algorithm);
+    return choice;
+}
+
+int coll_spread_ways(xy_collective_t collective, int ranks, int parts, uint64_t bytes,
+                     const xy_coll_algorithm_t **algorithms, double *seconds)
+{
+    spread_cost_t cost = cost_of_job();
+    uint64_t block =
+        collective == XY_COLL_ALLGATHER ? bytes * (uint64_t)ranks / (uint64_t)parts : bytes;
+    spread_choice_t best = spread_choose_by(&cost, collective, parts, block);
+    int n = 1;
+
+    algorithms[0] = best.algorithm;
+    seconds[0] = best.seconds;
+    for (int i = 0; i < CANDIDATES && has_choice(collective, parts); i++)
+        if (candidates[i].collective == collective && candidates[i].way != best.way) {
+            algorithms[n] = algorithm_of(i);
+            seconds[n++] = price(&cost, i, parts, block).seconds;
+        }
+    return n;
 }

@@ -144,7 +144,8 @@ static void build_reduce(script_t *s, const spread_part_t *p)
     const coll_call_t *call = p->call;
     const mpi_type_t *type = call->receive_type;
     int64_t all = call->receive_count;
-    spread_choice_t choice = spread_choose(p->spread, XY_COLL_REDUCE, (uint64_t)all * type->size);
+    spread_choice_t choice =
+        spread_choose(p->call, p->spread, XY_COLL_REDUCE, (uint64_t)all * type->size);
     int64_t most = elements_of(type, choice.piece);
     bool is_root = call->rank == call->root;
     int top = call->op->is_commutative ? p->spread->part_of[call->root] : 0;
@@ -370,8 +371,8 @@ static void build_allreduce(script_t *s, const spread_part_t *p)
     const coll_call_t *call = p->call;
     int64_t n = call->receive_count;
     void *sum = sum_buffer(s, p, true, n);
-    spread_choice_t choice =
-        spread_choose(p->spread, XY_COLL_ALLREDUCE, (uint64_t)n * call->receive_type->size);
+    spread_choice_t choice = spread_choose(p->call, p->spread, XY_COLL_ALLREDUCE,
+                                           (uint64_t)n * call->receive_type->size);
 
     if (p->spread->parts == 2) {
         allreduce_pair(s, p, sum);

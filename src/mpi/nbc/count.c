@@ -45,8 +45,9 @@ void nbc_count_call(const coll_call_t *call)
     xy_vjob_calls_t *k;
 
     nbc_shape_size(call, &shape);
-    if (call->kind->is_inter || !xy_coll_is_sized(shape.collective) ||
-        (call->op != NULL && !call->op->is_predefined))
+    /* Those between processes are counted there. */
+    if (call->comm->coll->spread != NULL || call->kind->is_inter ||
+        !xy_coll_is_sized(shape.collective) || (call->op != NULL && !call->op->is_predefined))
         return;
     pthread_mutex_lock(&all.lock);
     k = find(shape.collective, call->comm->size, shape.count * shape.element);
