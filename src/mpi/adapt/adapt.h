@@ -15,6 +15,8 @@
  * by formulas for what the plan changes (forecast.c)
  *
  * Decisions are made by the launcher, before there are ranks: all ranks of a job see the same plan.
+ * In a job of several processes the head makes them, sends the plan with the job, and puts together
+ * what the processes have counted.
  */
 #ifndef XY_MPI_ADAPT_ADAPT_H
 #define XY_MPI_ADAPT_ADAPT_H
@@ -55,10 +57,12 @@ typedef struct {
 } mpi_ways_t;
 
 /* What a run by default did. */
-typedef struct {
+typedef struct mpi_profile {
     double share; /* of its time that is not computing, 0 to 1 */
     double gain;  /* what messages cost when placed by the matrix, relative to the default; 1: no
                      gain, or not known */
+    double alpha, beta; /* of messages between processes, seconds and seconds per byte; 0: all
+                           ranks are in one */
     xy_vjob_calls_t calls[XMPI_PROFILE_CALLS]; /* those that took the most time, with 0 seconds
                                                   where that is not known */
     mpi_ways_t ways[XMPI_PROFILE_CALLS];       /* of each */
@@ -67,6 +71,12 @@ typedef struct {
 
 /* Keep those that matter of `calls` (of xy_vjob_calls_t), with what their formulas say. */
 void mpi_profile_calls(mpi_profile_t *profile, const xy_vec_t *calls);
+/* Several processes have made some of the calls together and others at the same time: each call is
+ * counted as often as in the process that made most of them. */
+void mpi_profile_merge(mpi_profile_t *all, const mpi_profile_t *one);
+void mpi_profile_format(const mpi_profile_t *profile, xy_text_t *text);
+/* Changes the text. False, in silence: it is none. */
+bool mpi_profile_parse(char *text, mpi_profile_t *profile);
 xy_status_t mpi_profile_write(const mpi_profile_t *profile, const char *path);
 /* XY_ENOENT, in silence: there is none. A file that is none is said (one warning), and as if it was
  * not there. */

@@ -143,6 +143,59 @@ static void test_profiles_are_kept(void **state)
     assert_int_equal(testing_said_count, 0);
 }
 
+/* Profiles of several processes become one that does not depend on their order. */
+static void test_profiles_are_merged(void **state)
+{
+    mpi_profile_t one = example(), two = example(), all = {.gain = 1}, other = {.gain = 1}, back;
+    xy_text_t a = XY_TEXT_INIT, b = XY_TEXT_INIT;
+
+    (void)state;
+    one.alpha = two.alpha = 2e-5;
+    one.beta = two.beta = 1e-9;
+    two.calls[0].calls = 30;         /* more of the same */
+    two.calls[1].is_nonblocking = 1; /* others, which took as long */
+    two.calls[1].seconds = 2e-5;
+    mpi_profile_merge(&all, &one);
+    mpi_profile_merge(&all, &two);
+    mpi_profile_merge(&other, &two);
+    mpi_profile_merge(&other, &one);
+    assert_int_equal(all.call_count, 3);
+    assert_int_equal(all.calls[0].calls, 30);
+    assert_true(all.calls[1].is_nonblocking && !all.calls[2].is_nonblocking);
+    assert_int_equal(all.ways[1].count, two.ways[1].count);
+    assert_true(all.alpha == 2e-5 && all.beta == 1e-9);
+    mpi_profile_format(&all, &a);
+    mpi_profile_format(&other, &b);
+    assert_string_equal(a.s, b.s);
+    assert_true(mpi_profile_parse(b.s, &back));
+    assert_true(back.alpha == 2e-5 && back.beta == 1e-9 && back.call_count == 3);
+    xy_text_cleanup(&a);
+    xy_text_cleanup(&b);
+}
+
+/* Of more calls than there is room for, those that took the most time stay. */
+static void test_heavy_calls_stay(void **state)
+{
+    uint64_t random = testing_seed();
+    mpi_profile_t all = {.gain = 1};
+    double most = 0;
+
+    (void)state;
+    for (int i = 0; i < 3 * XMPI_PROFILE_CALLS; i++) {
+        mpi_profile_t one = example();
+
+        one.call_count = 1;
+        one.calls[0].procs = 16 + i;
+        one.calls[0].seconds = 1e-3 * (1 + (double)testing_random_below(&random, 1000));
+        most = fmax(most, one.calls[0].seconds);
+        mpi_profile_merge(&all, &one);
+    }
+    assert_int_equal(all.call_count, XMPI_PROFILE_CALLS);
+    assert_true(all.calls[0].seconds == most);
+    for (size_t i = 1; i < all.call_count; i++)
+        assert_true(all.calls[i].seconds <= all.calls[i - 1].seconds);
+}
+
 /* ---- Series of runs ---- */
 
 typedef struct {
@@ -363,6 +416,8 @@ int main(void)
         cmocka_unit_test(test_plans_are_words),
         cmocka_unit_test(test_long_plans_are_refused),
         cmocka_unit_test(test_profiles_are_kept),
+        cmocka_unit_test(test_profiles_are_merged),
+        cmocka_unit_test(test_heavy_calls_stay),
         cmocka_unit_test(test_learning_loses_little_and_ends_with_the_best),
         cmocka_unit_test(test_on_does_not_explore),
         cmocka_unit_test(test_cores_may_do_it_alone),

@@ -5,6 +5,7 @@
  *   xylem-profile 1
  *   share 0.4
  *   gain 0.7
+ *   net 2e-05 8e-10                  latency and time of a byte between processes; 0: one process
  *   call allreduce 64 4 1048576 100 0.02 1 recursive-doubling 1e-06 1e-10 1e-10 1e-10
  *        |         |  | |       |   |    | |                  alpha beta  gamma copy
  *        |         |  | bytes   |   |    | algorithm
@@ -28,28 +29,43 @@ enum { FILE_MAX = 1 << 20, WORDS = 13 };
 
 /* ---- Writing ---- */
 
-static xy_status_t print(const void *arg, FILE *file)
+void mpi_profile_format(const mpi_profile_t *p, xy_text_t *text)
 {
-    const mpi_profile_t *p = arg;
     char n[8][32];
 
-    fprintf(file, "xylem-profile 1\nshare %s\ngain %s\n", xy_format_double(p->share, n[0]),
-            xy_format_double(p->gain, n[1]));
+    xy_text_addf(text, "xylem-profile 1\nshare %s\ngain %s\n", xy_format_double(p->share, n[0]),
+                 xy_format_double(p->gain, n[1]));
+    if (p->alpha > 0 || p->beta > 0)
+        xy_text_addf(text, "net %s %s\n", xy_format_double(p->alpha, n[0]),
+                     xy_format_double(p->beta, n[1]));
     for (size_t i = 0; i < p->call_count; i++) {
         const xy_vjob_calls_t *c = &p->calls[i];
 
-        fprintf(file, "call %s %d %d %" PRIu64 " %" PRIu64 " %s %d %s %s %s %s %s\n",
-                xy_coll_name(c->collective), c->procs, c->nodes, c->bytes, c->calls,
-                xy_format_double(c->seconds, n[0]), c->is_nonblocking, c->algorithm->name,
-                xy_format_double(c->link.alpha, n[1]), xy_format_double(c->link.beta, n[2]),
-                xy_format_double(c->link.gamma, n[3]), xy_format_double(c->link.copy, n[4]));
-        fprintf(file, "ways %s\n", p->ways[i].is_simulated ? "simulated" : "formula");
+        xy_text_addf(text, "call %s %d %d %" PRIu64 " %" PRIu64 " %s %d %s %s %s %s %s\n",
+                     xy_coll_name(c->collective), c->procs, c->nodes, c->bytes, c->calls,
+                     xy_format_double(c->seconds, n[0]), c->is_nonblocking, c->algorithm->name,
+                     xy_format_double(c->link.alpha, n[1]), xy_format_double(c->link.beta, n[2]),
+                     xy_format_double(c->link.gamma, n[3]), xy_format_double(c->link.copy, n[4]));
+        xy_text_addf(text, "ways %s\n", p->ways[i].is_simulated ? "simulated" : "formula");
         for (int k = 0; k < p->ways[i].count; k++)
-            fprintf(file, "way %s %s\n", p->ways[i].algorithm[k]->name,
-                    xy_format_double(p->ways[i].seconds[k], n[0]));
+            xy_text_addf(text, "way %s %s\n", p->ways[i].algorithm[k]->name,
+                         xy_format_double(p->ways[i].seconds[k], n[0]));
     }
-    fprintf(file, "end\n");
-    return XY_OK;
+    xy_text_add(text, "end\n");
+}
+
+static xy_status_t print(const void *arg, FILE *file)
+{
+    xy_text_t text = XY_TEXT_INIT;
+    xy_status_t st = XY_OK;
+
+    mpi_profile_format(arg, &text);
+    if (text.failed)
+        st = xy_fail_memory("writing what a run did");
+    else
+        fputs(text.s, file);
+    xy_text_cleanup(&text);
+    return st;
 }
 
 xy_status_t mpi_profile_write(const mpi_profile_t *profile, const char *path)
@@ -127,6 +143,8 @@ static bool parse_line(char *line, mpi_profile_t *p, bool *is_over)
         return parse_time(words[1], &p->share) && p->share <= 1;
     if (n == 2 && strcmp(words[0], "gain") == 0)
         return parse_time(words[1], &p->gain) && p->gain <= 1;
+    if (n == 3 && strcmp(words[0], "net") == 0)
+        return parse_time(words[1], &p->alpha) && parse_time(words[2], &p->beta);
     if (n == 2 && strcmp(words[0], "ways") == 0 && p->call_count > 0)
         return (p->ways[p->call_count - 1].is_simulated = strcmp(words[1], "simulated") == 0) ||
                strcmp(words[1], "formula") == 0;
@@ -135,12 +153,24 @@ static bool parse_line(char *line, mpi_profile_t *p, bool *is_over)
     return n == WORDS && strcmp(words[0], "call") == 0 && parse_call(words, p);
 }
 
-xy_status_t mpi_profile_read(const char *path, mpi_profile_t *profile)
+bool mpi_profile_parse(char *text, mpi_profile_t *profile)
 {
     mpi_profile_t p = {.gain = 1};
-    char *data, *rest;
-    size_t size;
+    char *rest = text;
     bool is_good = true, is_over = false;
+
+    for (char *line; is_good && !is_over && (line = strsep(&rest, "\n")) != NULL;)
+        is_good = parse_line(line, &p, &is_over);
+    if (is_good && is_over)
+        *profile = p;
+    return is_good && is_over;
+}
+
+xy_status_t mpi_profile_read(const char *path, mpi_profile_t *profile)
+{
+    char *data;
+    size_t size;
+    bool is_good;
     xy_status_t st;
 
     if (access(path, F_OK) != 0 && errno == ENOENT)
@@ -148,16 +178,12 @@ xy_status_t mpi_profile_read(const char *path, mpi_profile_t *profile)
     st = xy_file_read(path, FILE_MAX, &data, &size);
     if (st != XY_OK)
         return XY_ENOENT; /* it was said */
-    rest = data;
-    for (char *line; is_good && !is_over && (line = strsep(&rest, "\n")) != NULL;)
-        is_good = parse_line(line, &p, &is_over);
+    is_good = mpi_profile_parse(data, profile);
     xy_free(data);
-    if (!is_good || !is_over) {
-        xy_warn("%s is no profile of a program; --adapt learn makes it again", path);
-        return XY_ENOENT;
-    }
-    *profile = p;
-    return XY_OK;
+    if (is_good)
+        return XY_OK;
+    xy_warn("%s is no profile of a program; --adapt learn makes it again", path);
+    return XY_ENOENT;
 }
 
 /* ---- From a run ---- */
@@ -237,4 +263,67 @@ void mpi_profile_calls(mpi_profile_t *profile, const xy_vec_t *calls)
         profile->calls[i] = XY_VEC_AT(calls, xy_vjob_calls_t, i);
         list_ways(&profile->calls[i], &profile->ways[i]);
     }
+}
+
+/* ---- From several processes ---- */
+
+static size_t find_call(const mpi_profile_t *p, const xy_vjob_calls_t *c)
+{
+    size_t i = 0;
+
+    while (i < p->call_count &&
+           (p->calls[i].collective != c->collective || p->calls[i].procs != c->procs ||
+            p->calls[i].nodes != c->nodes || p->calls[i].is_nonblocking != c->is_nonblocking ||
+            xy_coll_step(p->calls[i].bytes) != xy_coll_step(c->bytes)))
+        i++;
+    return i;
+}
+
+/* At the end of the list, or in the place of the lightest of a full one. */
+static size_t room_for(mpi_profile_t *p, const xy_vjob_calls_t *c)
+{
+    size_t lightest = 0;
+
+    if (p->call_count < XMPI_PROFILE_CALLS)
+        return p->call_count++;
+    for (size_t i = 1; i < p->call_count; i++)
+        if (weight(&p->calls[i]) < weight(&p->calls[lightest]))
+            lightest = i;
+    return weight(c) > weight(&p->calls[lightest]) ? lightest : XMPI_PROFILE_CALLS;
+}
+
+static void sort_calls(mpi_profile_t *p)
+{
+    for (size_t i = 1; i < p->call_count; i++)
+        for (size_t k = i; k > 0 && weight(&p->calls[k]) > weight(&p->calls[k - 1]); k--) {
+            xy_vjob_calls_t call = p->calls[k];
+            mpi_ways_t ways = p->ways[k];
+
+            p->calls[k] = p->calls[k - 1];
+            p->ways[k] = p->ways[k - 1];
+            p->calls[k - 1] = call;
+            p->ways[k - 1] = ways;
+        }
+}
+
+void mpi_profile_merge(mpi_profile_t *all, const mpi_profile_t *one)
+{
+    all->alpha = fmax(all->alpha, one->alpha);
+    all->beta = fmax(all->beta, one->beta);
+    for (size_t i = 0; i < one->call_count; i++) {
+        const xy_vjob_calls_t *c = &one->calls[i];
+        size_t at = find_call(all, c);
+
+        if (at < all->call_count) {
+            if (all->calls[at].calls < c->calls)
+                all->calls[at].calls = c->calls;
+            continue;
+        }
+        at = room_for(all, c);
+        if (at < XMPI_PROFILE_CALLS) {
+            all->calls[at] = *c;
+            all->ways[at] = one->ways[i];
+        }
+    }
+    sort_calls(all);
 }
