@@ -130,9 +130,6 @@ if [ "$(nproc)" -gt 1 ]; then
     said "split-tree: allreduce with S"
 fi
 
-# Several processes: a clear word, and the default.
-timeout 100 "$mpiexec" -n 2 --processes 2 --adapt learn "$program" "${real[@]}" 2>"$work/out"
-said "adapt is for jobs in one process so far"
 code=0
 "$mpiexec" -n 2 --check --adapt on "$program" "${real[@]}" 2>"$work/out" || code=$?
 [ $code = 2 ] || fail "--check with --adapt ends with $code"

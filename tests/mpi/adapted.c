@@ -4,7 +4,7 @@
  *   adapted STEPS MICROSECONDS COLLECTIVE BYTES [far]
  *
  * COLLECTIVE: allreduce, bcast, iallreduce or none. `far`: also an exchange with the rank half of
- * the ranks away.
+ * the ranks away. Where ADAPTED_FAILS is set, the last rank fails at the end.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -65,6 +65,8 @@ int main(int argc, char **argv)
                 MPI_Abort(MPI_COMM_WORLD, 1);
             }
         }
+    if (getenv("ADAPTED_FAILS") != NULL && rank == size - 1)
+        MPI_Abort(MPI_COMM_WORLD, 3);
     MPI_Finalize();
     free(data);
     free(result);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * --adapt: from the command line to a plan (mpi/adapt), and from the run to the history.
+ * --adapt: from the command line to a plan (mpi/adapt), and from the run to the history. In a job
+ * of several processes the head does this (head_adapt.c), and the others do as they are told.
  *
  * The problem is named after the program and a number made of what the times depend on: the file,
  * its arguments, the ranks, the cores, the options that change how they run. Beside the history
@@ -18,6 +19,7 @@
 #include "mpi/launch/launch.h"
 #include "mpi/launch/virtual_time.h"
 #include "mpi/nbc/nbc.h"
+#include "net/net.h"
 
 enum {
     RANKS_PLACED = 4096, /* more would take long to place, and their matrix much room */
@@ -94,7 +96,8 @@ static void mix_options(uint64_t *hash, const mpi_launch_values_t *v)
     mix_file(hash, v->virtual_machine);
 }
 
-static uint64_t number_of(const xy_vec_t *parts, const mpi_launch_values_t *values, int cores)
+static uint64_t number_of(const xy_vec_t *parts, const mpi_launch_values_t *values,
+                          const mpi_adapt_place_t *place)
 {
     uint64_t hash = 0;
 
@@ -106,8 +109,10 @@ static uint64_t number_of(const xy_vec_t *parts, const mpi_launch_values_t *valu
         for (int k = 1; k < part->argc; k++)
             mix(&hash, part->argv[k]);
     }
-    mix_bytes(&hash, &cores, sizeof(cores));
+    mix_bytes(&hash, &place->cores, sizeof(place->cores));
     mix_options(&hash, values);
+    if (place->processes != NULL)
+        mix(&hash, place->processes);
     return hash;
 }
 
@@ -121,7 +126,8 @@ static void copy_word(char *to, size_t size, const char *from)
     to[n] = '\0';
 }
 
-static void name_problem(const xy_vec_t *parts, const mpi_launch_values_t *values, int cores)
+static void name_problem(const xy_vec_t *parts, const mpi_launch_values_t *values,
+                         const mpi_adapt_place_t *place)
 {
     const char *path = XY_VEC_AT(parts, mpi_part_t, 0).path, *slash = strrchr(path, '/');
     char name[64];
@@ -129,7 +135,7 @@ static void name_problem(const xy_vec_t *parts, const mpi_launch_values_t *value
 
     copy_word(name, sizeof(name), slash != NULL ? slash + 1 : path);
     snprintf(all.problem, sizeof(all.problem), "mpiexec:%s:%016llx", name,
-             (unsigned long long)number_of(parts, values, cores));
+             (unsigned long long)number_of(parts, values, place));
     if (values->virtual_machine != NULL || uname(&host) != 0 || host.nodename[0] == '\0')
         copy_word(all.host, sizeof(all.host), values->virtual_machine != NULL ? "virtual" : "here");
     else
@@ -171,26 +177,24 @@ static double noise_of(const mpi_launch_values_t *v)
     return v->virtual_machine != NULL && strncmp(v->compute, "timed", 5) != 0 ? 1e-3 : 0;
 }
 
-static mpi_adapt_t describe(const mpi_launch_values_t *v, const mpi_settings_t *settings, int ranks,
-                            int cores)
+static mpi_adapt_t describe(const mpi_launch_values_t *v, const mpi_settings_t *settings,
+                            const mpi_adapt_place_t *place)
 {
     bool is_virtual = v->virtual_machine != NULL;
     mpi_adapt_t a = {
         .instance = {all.problem, all.host, &all.ranks, 1},
         .learns = all.learns,
         .noise = noise_of(v),
-        .ranks = ranks,
-        .cores = cores,
+        .ranks = place->ranks,
+        .cores = place->cores,
         .may_place = v->place == NULL && v->matrix == NULL && access(all.matrix, R_OK) == 0,
         .may_split = !is_virtual && settings->split == XMPI_SPLIT_OFF && v->comm_cores == NULL,
         .may_keep_cores = v->comm_cores == NULL && settings->progress == XMPI_PROGRESS_TASKS,
         .may_share_cores = !is_virtual || v->oversubscribe,
-        .nodes = 1,
-        .node_cores = cores,
+        .nodes = place->nodes,
+        .node_cores = place->node_cores,
     };
 
-    if (is_virtual)
-        mpi_virtual_nodes(&a.nodes, &a.node_cores);
     for (int c = 0; c < XY_COLL_COUNT; c++)
         a.fixed |= settings->algorithm[c] != NULL ? 1u << c : 0;
     return a;
@@ -242,9 +246,9 @@ void mpi_launch_adapt_say(void)
 }
 
 static xy_status_t choose(const mpi_launch_values_t *values, const mpi_settings_t *settings,
-                          int ranks, int cores)
+                          const mpi_adapt_place_t *place)
 {
-    mpi_adapt_t a = describe(values, settings, ranks, cores);
+    mpi_adapt_t a = describe(values, settings, place);
     mpi_profile_t profile;
     xy_history_t *history;
     xy_status_t st = xy_history_load(all.history, all.problem, all.host, &history);
@@ -263,20 +267,17 @@ static xy_status_t choose(const mpi_launch_values_t *values, const mpi_settings_
     return st;
 }
 
-xy_status_t mpi_launch_adapt(const xy_vec_t *parts, int size, mpi_launch_values_t *adapted,
-                             mpi_settings_t *settings)
+xy_status_t mpi_launch_adapt_at(const xy_vec_t *parts, const mpi_adapt_place_t *place,
+                                mpi_launch_values_t *adapted, mpi_settings_t *settings)
 {
-    int cores = 0;
-    xy_status_t st = count_cores(adapted, &cores);
+    xy_status_t st;
 
-    if (st != XY_OK)
-        return st;
     all.learns = strcmp(adapted->adapt, "learn") == 0;
-    all.ranks = (xy_parameter_t){"ranks", size};
-    name_problem(parts, adapted, cores);
+    all.ranks = (xy_parameter_t){"ranks", place->ranks};
+    name_problem(parts, adapted, place);
     st = name_files();
     if (st == XY_OK)
-        st = choose(adapted, settings, size, cores);
+        st = choose(adapted, settings, place);
     if (st != XY_OK) { /* which was said; the job runs */
         all.counts = all.learns = false;
         return XY_OK;
@@ -287,9 +288,40 @@ xy_status_t mpi_launch_adapt(const xy_vec_t *parts, int size, mpi_launch_values_
     return XY_OK;
 }
 
+xy_status_t mpi_launch_adapt(const xy_vec_t *parts, int size, mpi_launch_values_t *adapted,
+                             mpi_settings_t *settings)
+{
+    mpi_adapt_place_t place = {.ranks = size, .nodes = 1};
+    xy_status_t st = count_cores(adapted, &place.cores);
+
+    if (st != XY_OK)
+        return st;
+    place.node_cores = place.cores;
+    if (adapted->virtual_machine != NULL)
+        mpi_virtual_nodes(&place.nodes, &place.node_cores);
+    return mpi_launch_adapt_at(parts, &place, adapted, settings);
+}
+
 bool mpi_launch_adapt_counts(void)
 {
     return all.counts;
+}
+
+const char *mpi_launch_adapt_plan(void)
+{
+    return all.is_on ? all.choice.word : XMPI_ADAPT_DEFAULT;
+}
+
+xy_status_t mpi_launch_adapt_told(const char *plan, bool counts, mpi_launch_values_t *adapted,
+                                  mpi_settings_t *settings)
+{
+    if (!mpi_plan_parse(plan, &all.choice.plan))
+        return xy_fail(XY_EPARSE,
+                       "--adapt: '%s' is no plan; are all parts of Xylem of one version?", plan);
+    all.choice.plan.is_placed = false; /* the head has placed the ranks */
+    all.counts = counts;
+    apply(adapted, settings);
+    return XY_OK;
 }
 
 /* ---- The end ---- */
@@ -312,16 +344,21 @@ static xy_status_t find_matrix(bool is_virtual, const mpi_job_t *job, xy_matrix_
 }
 
 /* Seconds that the busiest sender needs for its messages. */
-static double sending_seconds(const xy_matrix_t *m)
+double mpi_launch_sending(const xy_matrix_t *m, const xy_coll_link_t *here,
+                          const xy_coll_link_t *between, const int *process_of)
 {
     double most = 0;
 
     for (uint32_t r = 0; r < m->n; r++) {
         double seconds = 0;
 
-        for (size_t k = m->first[r]; k < m->first[r + 1]; k++)
+        for (size_t k = m->first[r]; k < m->first[r + 1]; k++) {
+            bool crosses = process_of != NULL && process_of[r] != process_of[m->to[k]];
+            const xy_coll_link_t *link = crosses ? between : here;
+
             seconds +=
-                nbc_link.beta * m->bytes[k] + nbc_link.alpha * xy_matrix_value(m, XY_METRIC_MSG, k);
+                link->beta * m->bytes[k] + link->alpha * xy_matrix_value(m, XY_METRIC_MSG, k);
+        }
         most = fmax(most, seconds);
     }
     return most;
@@ -375,6 +412,15 @@ static xy_status_t print_matrix(const void *arg, FILE *file)
     return xy_matrix_write(arg, XY_MATRIX_CSV, file);
 }
 
+static xy_status_t write_profile(const mpi_profile_t *profile, const xy_matrix_t *m)
+{
+    xy_status_t st = xy_make_directories(all.matrix);
+
+    if (st == XY_OK && profile->gain < 1)
+        st = xy_out_write(all.matrix, print_matrix, m);
+    return st == XY_OK ? mpi_profile_write(profile, all.profile) : st;
+}
+
 static xy_status_t note_profile(const mpi_launch_values_t *values, mpi_job_t *job, double seconds)
 {
     bool is_virtual = values->virtual_machine != NULL;
@@ -392,16 +438,26 @@ static xy_status_t note_profile(const mpi_launch_values_t *values, mpi_job_t *jo
         st = is_virtual ? try_algorithms(&profile) : XY_OK;
     }
     if (st == XY_OK) {
-        profile.share = is_virtual ? mpi_virtual_share() : fmin(1, sending_seconds(m) / seconds);
-        st = xy_make_directories(all.matrix);
+        profile.share = is_virtual
+                            ? mpi_virtual_share()
+                            : fmin(1, mpi_launch_sending(m, &nbc_link, NULL, NULL) / seconds);
+        st = write_profile(&profile, m);
     }
-    if (st == XY_OK && profile.gain < 1)
-        st = xy_out_write(all.matrix, print_matrix, m);
-    if (st == XY_OK)
-        st = mpi_profile_write(&profile, all.profile);
     xy_matrix_destroy(m);
     xy_vec_cleanup(&calls);
     return st;
+}
+
+static void note_run(double seconds)
+{
+    xy_run_t run = {.instance = {all.problem, all.host, &all.ranks, 1},
+                    .time = (int64_t)time(NULL),
+                    .alternative = all.choice.word,
+                    .predicted = all.choice.predicted > 0 ? all.choice.predicted : seconds,
+                    .measured = seconds,
+                    .instead = all.choice.instead};
+
+    xy_history_append(all.history, &run, 1);
 }
 
 void mpi_launch_adapt_note(const mpi_launch_values_t *values, mpi_job_t *job)
@@ -409,12 +465,6 @@ void mpi_launch_adapt_note(const mpi_launch_values_t *values, mpi_job_t *job)
     bool is_virtual = values->virtual_machine != NULL;
     double seconds =
         is_virtual ? mpi_virtual_seconds() : xy_clock_seconds(CLOCK_MONOTONIC) - all.start;
-    xy_run_t run = {.instance = {all.problem, all.host, &all.ranks, 1},
-                    .time = (int64_t)time(NULL),
-                    .alternative = all.choice.word,
-                    .predicted = all.choice.predicted > 0 ? all.choice.predicted : seconds,
-                    .measured = seconds,
-                    .instead = all.choice.instead};
 
     if (!all.is_on || !all.learns || !(seconds > 0))
         return;
@@ -423,5 +473,44 @@ void mpi_launch_adapt_note(const mpi_launch_values_t *values, mpi_job_t *job)
     if (all.counts && note_profile(values, job, seconds) != XY_OK)
         return;
     if (!all.counts || is_virtual)
-        xy_history_append(all.history, &run, 1);
+        note_run(seconds);
+}
+
+/* ---- Several processes ---- */
+
+xy_status_t mpi_launch_adapt_counted(mpi_job_t *job, mpi_profile_t *profile_p)
+{
+    mpi_profile_t profile = {.gain = 1};
+    xy_vec_t calls = XY_VEC_INIT(xy_vjob_calls_t);
+    double bandwidth = 0;
+    xy_status_t st = nbc_calls(&calls);
+
+    if (st == XY_OK)
+        st = coll_spread_calls(&calls);
+    if (st == XY_OK) {
+        mpi_profile_calls(&profile, &calls);
+        for (size_t i = 0; i < profile.call_count; i++) {
+            const xy_vjob_calls_t *c = &profile.calls[i];
+            mpi_ways_t *ways = &profile.ways[i];
+
+            if (c->nodes > 1)
+                ways->count = coll_spread_ways(c->collective, c->procs, c->nodes, c->bytes,
+                                               ways->algorithm, ways->seconds);
+        }
+        xy_net_cost(job->net, &profile.alpha, &bandwidth);
+        profile.beta = 1 / bandwidth;
+        *profile_p = profile;
+    }
+    xy_vec_cleanup(&calls);
+    return st;
+}
+
+void mpi_launch_adapt_ended(const mpi_profile_t *profile, const xy_matrix_t *m, double seconds)
+{
+    if (!all.is_on || !all.learns || !(seconds > 0))
+        return;
+    if (!all.counts)
+        note_run(seconds);
+    else if (profile != NULL)
+        write_profile(profile, m);
 }

@@ -34,7 +34,7 @@ static struct {
     head_t base;
     bool is_ending, is_launcher_told, has_cards; /* all cards of the last exchange have come */
     int code;
-    double begun, met, ending_since, looked; /* met: when all had come */
+    double begun, met, left, ending_since, looked; /* met: when all had come; left: had ended */
     int signals;
     struct pollfd *fds;
     xy_vec_t said; /* of char *: lines that were printed */
@@ -193,6 +193,7 @@ static void take_exit(int process, const xy_frame_t *frame)
     node_field_number(&fields, 0, 255, &code);
     node_field_number(&fields, 0, 1, &ends_job);
     head.base.processes[process].has_left = true;
+    head.left = xy_now();
     if (head.is_ending)
         return;
     if (head.code == 0)
@@ -229,6 +230,8 @@ static void make_job(int process, xy_text_t *text)
     node_field_add_number(text, h->is_local);
     node_field_add_number(text, h->is_input_sent);
     node_field_add(text, h->processes[process].cores != NULL ? h->processes[process].cores : "");
+    node_field_add(text, mpi_launch_adapt_plan());
+    node_field_add_number(text, mpi_launch_adapt_counts());
     add_measured(text);
     for (int i = 0; i < h->count; i++) {
         node_field_add(text, h->processes[i].host);
@@ -282,7 +285,7 @@ static bool all_have_come(void)
 /* What the cores of each host share, where that is wanted and not known. */
 static void ask_for_cpus(void)
 {
-    for (int i = 0; i < head.base.count && head_places(&head.base); i++)
+    for (int i = 0; i < head.base.count && head_wants_cpus(&head.base); i++)
         if (head.base.processes[i].cpus == NULL)
             xy_channel_send(&head.base.processes[i].link, NODE_CPUS, NULL, 0);
 }
@@ -292,7 +295,7 @@ static void place_and_send(void)
 {
     xy_status_t st;
 
-    for (int i = 0; i < head.base.count && head_places(&head.base); i++)
+    for (int i = 0; i < head.base.count && head_wants_cpus(&head.base); i++)
         if (head.base.processes[i].cpus == NULL)
             return;
     st = head_place_ranks(&head.base);
@@ -310,6 +313,7 @@ static void take_hello(int process, const xy_frame_t *frame)
                *host = node_field(&fields);
     bool is_first = !p->has_come;
     long cores;
+    xy_status_t st;
 
     if (host == NULL || !node_field_number(&fields, 1, 1 << 20, &cores) ||
         !is_alike(process, version, machine)) {
@@ -327,6 +331,11 @@ static void take_hello(int process, const xy_frame_t *frame)
         return;
     head.met = xy_now();
     head_share_ranks(&head.base);
+    st = head.base.is_local ? XY_OK : head_adapt(&head.base);
+    if (st != XY_OK) {
+        end_job(xy_status_exit_code(st), false);
+        return;
+    }
     ask_for_cpus();
     place_and_send();
 }
@@ -390,6 +399,9 @@ static void take_frame(int process, const xy_frame_t *frame)
         break;
     case NODE_TRAFFIC:
         head_take_traffic(&head.base, process, frame);
+        break;
+    case NODE_PROFILE:
+        head_take_profile(&head.base.processes[process], frame);
         break;
     case NODE_INPUT_TAKEN:
         head.base.is_input_away = false;
@@ -673,12 +685,15 @@ static xy_status_t name_hosts(const mpi_hosts_t *hosts)
     return XY_OK;
 }
 
-static xy_status_t begin(const mpi_launch_values_t *values, int size, const mpi_hosts_t *hosts)
+static xy_status_t begin(const mpi_head_job_t *job)
 {
-    int n = hosts->count > 0 ? (int)hosts->count : (int)values->processes;
+    const mpi_hosts_t *hosts = job->hosts;
+    int size = job->size;
+    int n = hosts->count > 0 ? (int)hosts->count : (int)job->values->processes;
     xy_status_t st;
 
-    head.base.values = values;
+    head.base.values = job->values;
+    head.base.job = job;
     head.base.size = size;
     head.base.is_local = hosts->count == 0;
     head.said = XY_VEC_INIT(char *);
@@ -697,6 +712,8 @@ static xy_status_t begin(const mpi_launch_values_t *values, int size, const mpi_
         st = head_share_cores(&head.base);
     if (st == XY_OK && !head.base.is_local)
         head_leave_out(&head.base);
+    if (st == XY_OK && head.base.is_local)
+        st = head_adapt(&head.base); /* else when all have come */
     if (st == XY_OK)
         st = head_tools_begin(&head.base);
     return st == XY_OK ? xy_secret_make(head.base.secret) : st;
@@ -711,9 +728,9 @@ static xy_status_t start_all(void)
                                            : head_start_here(&head.base);
 }
 
-int mpi_head_run(const mpi_launch_values_t *values, int size, const mpi_hosts_t *hosts)
+int mpi_head_run(const mpi_head_job_t *job)
 {
-    xy_status_t st = begin(values, size, hosts), written;
+    xy_status_t st = begin(job), written;
 
     if (st == XY_OK)
         st = watch_signals();
@@ -728,5 +745,7 @@ int mpi_head_run(const mpi_launch_values_t *values, int size, const mpi_hosts_t 
     written = head_tools_end(&head.base);
     if (head.code == 0 && written != XY_OK)
         head.code = xy_status_exit_code(written);
+    if (st == XY_OK && head.code == 0 && !head.is_ending)
+        head_adapt_end(&head.base, head.left - head.met);
     return st == XY_OK ? head.code : xy_status_exit_code(st);
 }

@@ -31,13 +31,16 @@ typedef struct {
     uint32_t cpu_count;
     double heard; /* when it last said something */
     bool has_traffic;
-    int clock_count;     /* samples so far */
-    head_sample_t first; /* the best of the beginning */
+    struct mpi_profile *profile; /* that it has counted, or NULL */
+    int clock_count;             /* samples so far */
+    head_sample_t first;         /* the best of the beginning */
     head_sample_t recent[HEAD_SAMPLES];
 } head_process_t;
 
 typedef struct {
     const mpi_launch_values_t *values;
+    const mpi_head_job_t *job;
+    mpi_launch_values_t adapted; /* `values`, where --adapt has changed them */
     int size, count;
     head_process_t *processes; /* [count] */
     uint8_t secret[XY_SECRET_BYTES];
@@ -70,8 +73,19 @@ void head_leave_out(head_t *head);
 /* By --matrix, on the tree of all hosts: each has as many slots as head_share_ranks gave it ranks,
  * spread over its cores. Needs their cpus. Nothing to do where no matrix is asked for. */
 bool head_places(const head_t *head);
+/* ... or for --adapt, which may place by a matrix or asks what that would gain. */
+bool head_wants_cpus(const head_t *head);
 void head_take_cpus(head_process_t *p, const xy_frame_t *frame);
 xy_status_t head_place_ranks(head_t *head);
+/* What messages cost when ranks are placed by `m`, relative to blocks of them: at most 1. */
+xy_status_t head_place_gain(const head_t *head, const xy_matrix_t *m, double *gain_p);
+
+/* --adapt (head_adapt.c): choose, when the cores of all processes are known and before ranks are
+ * placed; take what a process has counted; and remember the run, which took so long and ended well.
+ */
+xy_status_t head_adapt(head_t *head);
+void head_take_profile(head_process_t *p, const xy_frame_t *frame);
+void head_adapt_end(const head_t *head, double seconds);
 
 /* Standard input for the process of rank 0. */
 void head_input_begin(head_t *head);
@@ -87,6 +101,8 @@ void head_ask_time(head_t *head, int process);
 void head_take_time(head_t *head, int process, const xy_frame_t *frame);
 /* When all have ended, however. */
 xy_status_t head_tools_end(const head_t *head);
+/* What all have sent; NULL: some have not told. It lives for ever. */
+const xy_traffic_t *head_traffic(const head_t *head);
 
 /* Which cores each gets, where all are on this machine. */
 xy_status_t head_share_cores(head_t *head);

@@ -29,7 +29,7 @@ xy_status_t head_share_cores(head_t *head)
             end = begin + 1;
         head->processes[p].cpus = xy_calloc((size_t)(end - begin), sizeof(xy_target_cpu_t));
         for (int c = begin; c < end; c++, head->processes[p].cpu_count++)
-            if (head->processes[p].cpus != NULL && head_places(head))
+            if (head->processes[p].cpus != NULL && head_wants_cpus(head))
                 head->processes[p].cpus[c - begin] = xy_target_cpu(cores.cpu[c]);
         for (int c = begin; c < end; c++)
             xy_text_addf(&list, "%s%d", c > begin ? "," : "", cores.cpu[c]);

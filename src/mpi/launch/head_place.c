@@ -22,6 +22,11 @@ bool head_places(const head_t *head)
     return strategy != NULL && strategy->needs_matrix;
 }
 
+bool head_wants_cpus(const head_t *head)
+{
+    return head_places(head) || strcmp(head->values->adapt, "off") != 0;
+}
+
 void head_take_cpus(head_process_t *p, const xy_frame_t *frame)
 {
     uint32_t n = (uint32_t)(frame->size / sizeof(*p->cpus));
@@ -117,5 +122,58 @@ xy_status_t head_place_ranks(head_t *h)
     else
         st = place_by(h, m);
     xy_matrix_destroy(m);
+    return st;
+}
+
+/* Ranks in blocks, as they lie without a matrix: the r-th slot has rank r. */
+static void find_blocks(const xy_target_t *t, uint32_t n, uint32_t *leaf_of)
+{
+    for (uint32_t leaf = 0; leaf < t->leaves; leaf++)
+        if (t->logical[leaf] < n)
+            leaf_of[t->logical[leaf]] = leaf;
+}
+
+static xy_status_t compare(const xy_matrix_t *m, const xy_target_cpu_t *cpus, uint32_t *leaf_of,
+                           double *gain_p)
+{
+    xy_place_options_t options = {.strategy = xy_strategies[0]->name, .seed = 1};
+    xy_place_cost_t usual;
+    xy_target_t *t;
+    xy_place_t *p;
+    xy_status_t st = xy_target_hosts(cpus, m->n, &t);
+
+    if (st != XY_OK)
+        return st;
+    find_blocks(t, m->n, leaf_of);
+    st = xy_place_evaluate(m, XY_METRIC_SIZE, t, leaf_of, &usual);
+    if (st == XY_OK)
+        st = xy_place_compute(m, t, &options, &p);
+    if (st == XY_OK) {
+        if (p->cost.weighted < usual.weighted)
+            *gain_p = p->cost.weighted / usual.weighted;
+        xy_place_destroy(p);
+    }
+    xy_target_destroy(t);
+    return st;
+}
+
+xy_status_t head_place_gain(const head_t *h, const xy_matrix_t *m, double *gain_p)
+{
+    size_t n = (size_t)h->size;
+    xy_target_cpu_t *cpus = xy_calloc(n, sizeof(*cpus));
+    int *process = xy_calloc(n, sizeof(int)), *slot = xy_calloc(n, sizeof(int));
+    uint32_t *leaf_of = xy_calloc(n, sizeof(uint32_t));
+    xy_status_t st;
+
+    if (cpus == NULL || process == NULL || slot == NULL || leaf_of == NULL) {
+        st = xy_fail_memory("placing the ranks");
+    } else {
+        fill_slots(h, cpus, process, slot);
+        st = compare(m, cpus, leaf_of, gain_p);
+    }
+    xy_free(cpus);
+    xy_free(process);
+    xy_free(slot);
+    xy_free(leaf_of);
     return st;
 }

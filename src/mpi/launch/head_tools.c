@@ -165,14 +165,14 @@ static void write_clocks(const head_t *head)
 
 /* ---- The end ---- */
 
-static xy_status_t write_traffic(const head_t *head)
+const xy_traffic_t *head_traffic(const head_t *head)
 {
     traffic.ranks = (uint32_t)head->size;
     traffic.slice_seconds = head->values->monitor_slice;
     for (int i = 0; i < head->count; i++)
         if (!head->processes[i].has_traffic)
-            return XY_OK; /* the job was ended before */
-    return xy_traffic_write(&traffic, directory);
+            return NULL; /* the job was ended before */
+    return &traffic;
 }
 
 xy_status_t head_tools_end(const head_t *head)
@@ -181,7 +181,7 @@ xy_status_t head_tools_end(const head_t *head)
         write_clocks(head);
         note(xy_trace_merge_close(merge));
     }
-    if (directory != NULL)
-        note(write_traffic(head));
+    if (directory != NULL && head_traffic(head) != NULL)
+        note(xy_traffic_write(&traffic, directory));
     return first_error;
 }

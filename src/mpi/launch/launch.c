@@ -240,27 +240,6 @@ static xy_status_t load_programs(launch_t *launch)
     return st == XY_OK ? mpi_locals_setup() : st;
 }
 
-static xy_status_t read_settings(launch_t *launch)
-{
-    const mpi_launch_values_t *v = launch->values;
-    mpi_settings_t *s = &launch->settings;
-    char why[XMPI_SETTINGS_WHY];
-
-    if (!mpi_settings_progress(s, v->progress, why))
-        return xy_fail(XY_EUSAGE, "--progress: %s", why);
-    if (!mpi_settings_place(s, v->progress_place, why))
-        return xy_fail(XY_EUSAGE, "--progress-place: %s", why);
-    if (!mpi_settings_order(s, v->progress_order, why))
-        return xy_fail(XY_EUSAGE, "--progress-order: %s", why);
-    s->priority = (int)v->progress_priority;
-    if (!mpi_settings_split(s, v->split, why))
-        return xy_fail(XY_EUSAGE, "--split: %s", why);
-    for (size_t i = 0; i < v->algorithm.count; i++)
-        if (!mpi_settings_algorithm(s, XY_VEC_AT(&v->algorithm, const char *, i), why))
-            return xy_fail(XY_EUSAGE, "--algorithm: %s", why);
-    return XY_OK;
-}
-
 static void on_switch(mpi_rank_t *previous, mpi_rank_t *next)
 {
     if (__builtin_expect(mpi_device_switches, 0))
@@ -627,12 +606,15 @@ static xy_status_t adapt(launch_t *launch)
 {
     xy_status_t st;
 
-    if (strcmp(launch->values->adapt, "off") == 0 || launch->node != NULL)
+    if (strcmp(launch->values->adapt, "off") == 0)
         return XY_OK;
     if (launch->values->check != NULL)
         return xy_fail(XY_EUSAGE, "--check runs all ranks on one core; leave --adapt out");
     launch->adapted = *launch->values;
-    st = mpi_launch_adapt(&launch->parts, launch->size, &launch->adapted, &launch->settings);
+    st = launch->node != NULL
+             ? mpi_launch_adapt_told(launch->node->plan, launch->node->counts, &launch->adapted,
+                                     &launch->settings)
+             : mpi_launch_adapt(&launch->parts, launch->size, &launch->adapted, &launch->settings);
     launch->values = &launch->adapted;
     return st;
 }
@@ -656,7 +638,7 @@ static xy_status_t run_ranks(launch_t *launch)
     mpi_streams_setup(launch->values->tag_output     ? XMPI_TAG_STREAM
                       : launch->values->prepend_rank ? XMPI_TAG_RANK
                                                      : XMPI_TAG_NONE);
-    st = read_settings(launch);
+    st = mpi_launch_settings(launch->values, &launch->settings);
     if (st == XY_OK)
         st = read_checks(launch->values);
     if (st == XY_OK)
@@ -705,6 +687,8 @@ static xy_status_t run_ranks(launch_t *launch)
     if (st == XY_OK)
         st = xy_pool_run(launch->job->pool);
     mpi_sanitizer_leave();
+    if (st == XY_OK && launch->node != NULL && mpi_launch_adapt_counts())
+        st = mpi_node_send_profile(launch->job);
     mpi_network_end();
     xy_net_close(launch->net);
     if (st == XY_OK && launch->in_virtual_time != NULL)
@@ -715,7 +699,8 @@ static xy_status_t run_ranks(launch_t *launch)
         mpi_launch_adapt_note(launch->values, launch->job);
     if (st == XY_OK && is_auto(launch))
         st = mpi_comm_auto_note(part_at(launch, 0)->path, launch->size, nbc_measured(launch->job));
-    if (st == XY_OK && launch->values->monitor != NULL)
+    if (st == XY_OK &&
+        (launch->values->monitor != NULL || (launch->node != NULL && mpi_launch_adapt_counts())))
         st = write_traffic(launch);
     if (st == XY_OK && launch->values->verbose)
         say_progress(launch->job);
@@ -770,8 +755,6 @@ static xy_status_t check_several(const launch_t *launch)
             "'%s' does not use Xylem's MPI; such programs run on this machine only: leave "
             "--processes and hosts out, or compile it with mpicc",
             part_at(launch, 0)->path);
-    if (strcmp(v->adapt, "off") != 0 && !v->quiet)
-        xy_warn("--adapt is for jobs in one process so far; this one runs as without it");
     return XY_OK;
 }
 
@@ -799,7 +782,10 @@ static xy_status_t start(launch_t *launch)
     if ((launch->values->processes > 1 || launch->hosts.count > 0) && launch->node == NULL) {
         st = check_several(launch);
         if (st == XY_OK)
-            launch->code = mpi_head_run(launch->values, launch->size, &launch->hosts);
+            st = mpi_launch_settings(launch->values, &launch->settings);
+        if (st == XY_OK)
+            launch->code = mpi_head_run(&(mpi_head_job_t){
+                launch->values, &launch->parts, &launch->settings, launch->size, &launch->hosts});
         return st;
     }
     if (runs_alone(launch) && launch->node == NULL && !is_watched(launch->values))

@@ -126,10 +126,26 @@ int mpi_comm_auto_cores(int cores, int ranks, double work);
 /* Remember what was measured; nothing to do where that is 0. */
 xy_status_t mpi_comm_auto_note(const char *program, int ranks, double work);
 
+/* How nonblocking collectives move, by the options (parse.c). */
+xy_status_t mpi_launch_settings(const mpi_launch_values_t *values, mpi_settings_t *settings);
+
 /* --adapt (adapt.c): choose before ranks are placed. *adapted and *settings are changed by what was
  * chosen. A history that cannot be read is said, and nothing is chosen. */
 xy_status_t mpi_launch_adapt(const xy_vec_t *parts, int size, mpi_launch_values_t *adapted,
                              mpi_settings_t *settings);
+/* ... for a job of several processes: where it runs. `processes` says which ones, as a text that
+ * differs when they do; NULL: this one. */
+typedef struct {
+    int ranks, cores, nodes;
+    int node_cores; /* of the smallest */
+    const char *processes;
+} mpi_adapt_place_t;
+xy_status_t mpi_launch_adapt_at(const xy_vec_t *parts, const mpi_adapt_place_t *place,
+                                mpi_launch_values_t *adapted, mpi_settings_t *settings);
+/* The plan that the head has chosen, as a word; and, in the other processes, do it. */
+const char *mpi_launch_adapt_plan(void);
+xy_status_t mpi_launch_adapt_told(const char *plan, bool counts, mpi_launch_values_t *adapted,
+                                  mpi_settings_t *settings);
 /* Say what was chosen, once it is known that mpiexec does not start itself again. */
 void mpi_launch_adapt_say(void);
 /* Is this the run whose calls and messages are counted? */
@@ -137,6 +153,17 @@ bool mpi_launch_adapt_counts(void);
 /* All ranks have ended well: remember what the run took. Nothing to do without --adapt learn. What
  * cannot be written is said, and changes nothing else. */
 void mpi_launch_adapt_note(const mpi_launch_values_t *values, mpi_job_t *job);
+/* In a process of several: what it has counted of collectives, and the network. */
+struct mpi_profile;
+xy_status_t mpi_launch_adapt_counted(mpi_job_t *job, struct mpi_profile *profile_p);
+/* In the head, when all ranks have ended well: what all have counted, and their matrix; NULL where
+ * nothing was. */
+void mpi_launch_adapt_ended(const struct mpi_profile *profile, const xy_matrix_t *m,
+                            double seconds);
+/* Seconds that the busiest sender of a matrix needs for its messages, inside a process and between
+ * them. `process_of` NULL: all are in one. */
+double mpi_launch_sending(const xy_matrix_t *m, const xy_coll_link_t *here,
+                          const xy_coll_link_t *between, const int *process_of);
 
 /* Bytes of a rank's stack: what --stack-size says, or the limit that the shell has set, in bounds.
  */

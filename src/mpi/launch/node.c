@@ -205,7 +205,7 @@ static bool read_own(node_fields_t *fields, mpi_node_job_t *job)
 static bool read_job(const xy_frame_t *frame, mpi_node_job_t *job)
 {
     node_fields_t fields = node_fields(frame);
-    long process, processes, is_local, has_input;
+    long process, processes, is_local, has_input, counts;
     const char *secret;
 
     if (!node_field_number(&fields, 0, MOST_PROCESSES, &process) ||
@@ -222,9 +222,11 @@ static bool read_job(const xy_frame_t *frame, mpi_node_job_t *job)
     job->is_local = is_local != 0;
     job->has_launcher = has_input != 0;
     job->cores = node_field(&fields);
-    if (job->cores == NULL || !read_measured(&fields, job) || !read_blocks(&fields, job) ||
-        !read_own(&fields, job))
+    job->plan = node_field(&fields);
+    if (job->plan == NULL || !node_field_number(&fields, 0, 1, &counts) ||
+        !read_measured(&fields, job) || !read_blocks(&fields, job) || !read_own(&fields, job))
         return false;
+    job->counts = counts != 0;
     job->has_input = job->has_launcher && job->count > 0 && job->own[0] == 0;
     if (job->cores[0] == '\0')
         job->cores = NULL;

@@ -26,7 +26,8 @@
 /* Fields are texts, each with its NUL; numbers are decimal. */
 typedef enum {
     NODE_HELLO = 1, /* version, processor, host, cores, own address */
-    NODE_JOB,       /* process, processes, transport, secret, is local, has a launcher, cores, what
+    NODE_JOB,       /* process, processes, transport, secret, is local, has a launcher, cores, the
+                       plan of --adapt, whether calls and messages are counted for it, what
                        was measured of libraries that may carry messages: how many, and of each
                        name, latency (ns), bandwidth (bytes/s), eager limit;
                        then of each process
@@ -47,6 +48,7 @@ typedef enum {
     NODE_CPUS,    /* asked for with none: of xy_target_cpu_t, its cores */
     NODE_TRACE,   /* the next bytes of the trace that it records */
     NODE_TRAFFIC, /* of xy_traffic_record_t; none: these were all */
+    NODE_PROFILE, /* what it has counted for --adapt, as the text of a profile (mpi/adapt) */
 } node_kind_t;
 
 /* The fields of a frame, in turn. */
@@ -77,6 +79,8 @@ typedef struct {
     const char **hosts; /* [processes] */
     const char *transport;
     const char *cores; /* a list for --cores, or NULL */
+    const char *plan;  /* of --adapt, as a word */
+    bool counts;       /* calls and messages for --adapt */
     xy_net_measured_t measured[XY_CARRIERS_MAX];
     int measured_count;
     uint8_t secret[XY_SECRET_BYTES];
@@ -103,6 +107,7 @@ void mpi_node_leave(int code, bool has_failed);
  * that is opened, in *keep_p (node_tools.c). */
 xy_status_t mpi_node_trace_open(char path[64], int *keep_p);
 xy_status_t mpi_node_send_traffic(const xy_traffic_t *t);
+xy_status_t mpi_node_send_profile(mpi_job_t *job);
 /* ... all that is in the pipe; also while the process ends. */
 void node_trace_drain(void);
 
@@ -112,8 +117,15 @@ bool node_send(node_kind_t kind, const void *bytes, size_t size);
 xy_status_t node_input_begin(void (*taken)(void), int (*start)(void *(*)(void *), void *));
 void node_input_take(xy_frame_t *frame);
 
-/* Start the processes, on `hosts` or (none) this machine, serve them, and return the exit code of
- * the job. `size` 0: as many ranks as there is room for. */
-int mpi_head_run(const mpi_launch_values_t *values, int size, const mpi_hosts_t *hosts);
+typedef struct {
+    const mpi_launch_values_t *values;
+    const xy_vec_t *parts;    /* of mpi_part_t */
+    mpi_settings_t *settings; /* as the command line has them */
+    int size;                 /* 0: as many ranks as there is room for */
+    const mpi_hosts_t *hosts; /* none: this machine */
+} mpi_head_job_t;
+
+/* Start the processes, serve them, and return the exit code of the job. */
+int mpi_head_run(const mpi_head_job_t *job);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a process of a job records for --trace and --monitor, on its way to the head. The trace goes
- * into a pipe, piece by piece as it is recorded, so that all of it is there when the process is
- * killed, and no host needs room for it; the counters go at the end.
+ * What a process of a job records for --trace, --monitor and --adapt, on its way to the head. The
+ * trace goes into a pipe, piece by piece as it is recorded, so that all of it is there when the
+ * process is killed, and no host needs room for it; the counters go at the end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "mpi/adapt/adapt.h"
 #include "mpi/launch/libc/libc.h"
 #include "mpi/launch/node.h"
 
@@ -85,4 +86,21 @@ xy_status_t mpi_node_send_traffic(const xy_traffic_t *t)
     }
     node_send(NODE_TRAFFIC, NULL, 0); /* that is all */
     return XY_OK;
+}
+
+xy_status_t mpi_node_send_profile(mpi_job_t *job)
+{
+    mpi_profile_t profile;
+    xy_text_t text = XY_TEXT_INIT;
+    xy_status_t st = mpi_launch_adapt_counted(job, &profile);
+
+    if (st != XY_OK)
+        return st;
+    mpi_profile_format(&profile, &text);
+    if (text.failed)
+        st = xy_fail_memory("counting collectives");
+    else if (!node_send(NODE_PROFILE, text.s, text.length))
+        st = xy_fail(XY_EIO, "the mpiexec that has started this process is gone");
+    xy_text_cleanup(&text);
+    return st;
 }

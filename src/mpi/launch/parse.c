@@ -4,7 +4,7 @@
 #include <string.h>
 #include <xylem.h>
 
-#include "mpi/launch/options.h"
+#include "mpi/launch/launch.h"
 
 static xy_status_t parse_one(int argc, char **argv, mpi_launch_context_t *context, bool *is_done)
 {
@@ -56,4 +56,23 @@ void mpi_launch_parse_cleanup(xy_vec_t *contexts)
         xy_options_cleanup(&mpi_launch_command,
                            &XY_VEC_AT(contexts, mpi_launch_context_t, i).values);
     xy_vec_cleanup(contexts);
+}
+
+xy_status_t mpi_launch_settings(const mpi_launch_values_t *v, mpi_settings_t *s)
+{
+    char why[XMPI_SETTINGS_WHY];
+
+    if (!mpi_settings_progress(s, v->progress, why))
+        return xy_fail(XY_EUSAGE, "--progress: %s", why);
+    if (!mpi_settings_place(s, v->progress_place, why))
+        return xy_fail(XY_EUSAGE, "--progress-place: %s", why);
+    if (!mpi_settings_order(s, v->progress_order, why))
+        return xy_fail(XY_EUSAGE, "--progress-order: %s", why);
+    s->priority = (int)v->progress_priority;
+    if (!mpi_settings_split(s, v->split, why))
+        return xy_fail(XY_EUSAGE, "--split: %s", why);
+    for (size_t i = 0; i < v->algorithm.count; i++)
+        if (!mpi_settings_algorithm(s, XY_VEC_AT(&v->algorithm, const char *, i), why))
+            return xy_fail(XY_EUSAGE, "--algorithm: %s", why);
+    return XY_OK;
 }
