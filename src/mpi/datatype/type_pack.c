@@ -11,6 +11,7 @@
 
 #include "mpi/datatype/datatype.h"
 #include "mpi/datatype/type_device.h"
+#include "mpi/datatype/type_turn.h"
 #include "mpi/runtime/runtime.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -89,17 +90,46 @@ ALWAYS_INLINE void move_block(char *packed, char *user, size_t n, bool pack)
         move_bytes(packed, user, n, pack);
 }
 
-ALWAYS_INLINE void move_lists_in(const mpi_layout_t *layout, char *base, MPI_Aint stride, int64_t n,
-                                 char *packed, bool pack)
+/* Blocks of one length, from `b` on: the first behind them. */
+ALWAYS_INLINE const mpi_block_t *move_alike(const mpi_block_t *b, const mpi_block_t *end,
+                                            char *base, char *packed, size_t length, bool pack)
+{
+    do {
+        move_bytes(packed, base + b->offset, length, pack);
+        packed += length;
+    } while (++b < end && b->length == length);
+    return b;
+}
+
+/* Data bytes of all blocks of the list. */
+static size_t list_size(const mpi_layout_t *layout)
+{
+    const mpi_block_t *last = &layout->block[layout->blocks - 1];
+
+    return last->before + last->length;
+}
+
+ALWAYS_INLINE void move_list(const mpi_layout_t *layout, char *base, char *packed, bool pack)
 {
     const mpi_block_t *end = layout->block + layout->blocks;
 
-    for (int64_t i = 0; i < n; i++) {
-        for (const mpi_block_t *b = layout->block; b < end; b++) {
-            move_block(packed, base + b->offset, b->length, pack);
-            packed += b->length;
+    for (const mpi_block_t *b = layout->block; b < end;) {
+        char *to = packed + b->before;
+
+        switch (b->length) {
+        case 4:
+            b = move_alike(b, end, base, to, 4, pack);
+            break;
+        case 8:
+            b = move_alike(b, end, base, to, 8, pack);
+            break;
+        case 16:
+            b = move_alike(b, end, base, to, 16, pack);
+            break;
+        default:
+            move_bytes(to, base + b->offset, b->length, pack);
+            b++;
         }
-        base += stride;
     }
 }
 
@@ -123,161 +153,102 @@ static void copy_strided(char *to, MPI_Aint to_stride, const char *from, MPI_Ain
         copy_strided_fixed(to, to_stride, from, from_stride, n, length);
 }
 
-/* Structs: few blocks, again and again. Each block in turn goes through a loop that knows its
- * length, for so many iterations as stay in the first-level cache. */
+static void move_lists(const mpi_layout_t *layout, char *base, MPI_Aint stride, int64_t n,
+                       char *packed, bool pack)
+{
+    size_t size = list_size(layout);
+
+    for (int64_t i = 0; i < n; i++) {
+        if (pack)
+            move_list(layout, base, packed, true);
+        else
+            move_list(layout, base, packed, false);
+        base += stride;
+        packed += size;
+    }
+}
+
+/* ---- Structs ---- */
+
+/* Few blocks, again and again: two of them in turn go through a loop that knows their lengths, for
+ * so many iterations as stay in the first-level cache. */
 enum { FEW_BLOCKS = 8, CHUNK = 128 };
+
+/* Two blocks on one side, and the distance to the next two. */
+typedef struct {
+    char *first, *second;
+    MPI_Aint stride;
+} pair_t;
+
+ALWAYS_INLINE void copy_pairs_fixed(pair_t to, pair_t from, int64_t n, size_t first, size_t second)
+{
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(to.first + i * to.stride, from.first + i * from.stride, first);
+        memcpy(to.second + i * to.stride, from.second + i * from.stride, second);
+    }
+}
+
+ALWAYS_INLINE void copy_pairs_from(pair_t to, pair_t from, int64_t n, size_t first, size_t second)
+{
+    if (second == 8)
+        copy_pairs_fixed(to, from, n, first, 8);
+    else if (second == 4)
+        copy_pairs_fixed(to, from, n, first, 4);
+    else if (second == 16)
+        copy_pairs_fixed(to, from, n, first, 16);
+    else
+        copy_pairs_fixed(to, from, n, first, second);
+}
+
+static void copy_pairs(pair_t to, pair_t from, int64_t n, size_t first, size_t second)
+{
+    if (first == 8)
+        copy_pairs_from(to, from, n, 8, second);
+    else if (first == 4)
+        copy_pairs_from(to, from, n, 4, second);
+    else if (first == 16)
+        copy_pairs_from(to, from, n, 16, second);
+    else
+        copy_pairs_from(to, from, n, first, second);
+}
 
 static bool is_struct(const mpi_layout_t *layout, MPI_Aint stride, int64_t n)
 {
-    const mpi_block_t *last = &layout->block[layout->blocks - 1];
-    size_t size = last->before + last->length;
+    size_t size = list_size(layout);
 
     return layout->blocks <= FEW_BLOCKS && n >= 8 && stride >= (MPI_Aint)size && size <= 256;
+}
+
+/* So many iterations, blocks `b` and the next; a last block without a next one goes alone. */
+static void move_two(const mpi_block_t *b, const mpi_block_t *last, char *base, MPI_Aint stride,
+                     int64_t n, char *packed, MPI_Aint size, bool pack)
+{
+    const mpi_block_t *next = b < last ? b + 1 : b;
+    pair_t in = {packed + b->before, packed + next->before, size};
+    pair_t out = {base + b->offset, base + next->offset, stride};
+
+    if (b == last && pack)
+        copy_strided(in.first, size, out.first, stride, n, b->length);
+    else if (b == last)
+        copy_strided(out.first, stride, in.first, size, n, b->length);
+    else if (pack)
+        copy_pairs(in, out, n, b->length, next->length);
+    else
+        copy_pairs(out, in, n, b->length, next->length);
 }
 
 static void move_structs(const mpi_layout_t *layout, char *base, MPI_Aint stride, int64_t n,
                          char *packed, bool pack)
 {
     const mpi_block_t *last = &layout->block[layout->blocks - 1];
-    MPI_Aint size = (MPI_Aint)(last->before + last->length);
+    MPI_Aint size = (MPI_Aint)list_size(layout);
 
     for (int64_t i = 0; i < n; i += CHUNK) {
         int64_t count = n - i < CHUNK ? n - i : CHUNK;
 
-        for (const mpi_block_t *b = layout->block; b <= last; b++) {
-            char *in = packed + i * size + b->before, *out = base + i * stride + b->offset;
-
-            if (pack)
-                copy_strided(in, size, out, stride, count, b->length);
-            else
-                copy_strided(out, stride, in, size, count, b->length);
-        }
+        for (const mpi_block_t *b = layout->block; b <= last; b += 2)
+            move_two(b, last, base + i * stride, stride, count, packed + i * size, size, pack);
     }
-}
-
-/* ---- Transposes ---- */
-
-/* Small blocks that are far apart inside, and close to those of the next iteration: columns of a
- * matrix, one after the other. Taken in order, each block needs a cache line of its own, which is
- * gone when its neighbour is wanted. So both loops go in squares, whose rows are a line or two on
- * either side: `to` has at (c, r) what `from` has at (r, c). Where the strides of both sides along
- * their rows are the blocks' length, elements of 8 and of 4 bytes go in vectors. */
-enum { SIDE = 8, SIDE_4 = 16 };
-
-typedef uint64_t pair_t __attribute__((vector_size(16)));
-
-ALWAYS_INLINE pair_t pair_at(const char *from)
-{
-    pair_t pair;
-
-    memcpy(&pair, from, sizeof(pair));
-    return pair;
-}
-
-ALWAYS_INLINE void pair_put(char *to, uint64_t first, uint64_t second)
-{
-    pair_t pair = {first, second};
-
-    memcpy(to, &pair, sizeof(pair));
-}
-
-static void turn_square_8(char *to, MPI_Aint to_row, const char *from, MPI_Aint from_row)
-{
-    for (int c = 0; c < SIDE; c += 2)
-        for (int r = 0; r < SIDE; r += 2) {
-            pair_t a = pair_at(from + r * from_row + c * 8);
-            pair_t b = pair_at(from + (r + 1) * from_row + c * 8);
-
-            pair_put(to + c * to_row + r * 8, a[0], b[0]);
-            pair_put(to + (c + 1) * to_row + r * 8, a[1], b[1]);
-        }
-}
-
-typedef uint32_t four_t __attribute__((vector_size(16)));
-
-static void turn_square_4(char *to, MPI_Aint to_row, const char *from, MPI_Aint from_row)
-{
-    for (int c = 0; c < SIDE_4; c += 4)
-        for (int r = 0; r < SIDE_4; r += 4) {
-            four_t q[4];
-
-            for (int i = 0; i < 4; i++)
-                memcpy(&q[i], from + (r + i) * from_row + c * 4, sizeof(four_t));
-            for (int i = 0; i < 4; i++) {
-                four_t turned = {q[0][i], q[1][i], q[2][i], q[3][i]};
-
-                memcpy(to + (c + i) * to_row + r * 4, &turned, sizeof(four_t));
-            }
-        }
-}
-
-/* Distances from row to row and inside a row, in memory. */
-typedef struct {
-    MPI_Aint row, step;
-} grid_t;
-
-ALWAYS_INLINE void turn_any(char *to, grid_t t, const char *from, grid_t f, int64_t rows,
-                            int64_t columns, size_t length)
-{
-    for (int64_t c = 0; c < columns; c++)
-        for (int64_t r = 0; r < rows; r++)
-            memcpy(to + c * t.row + r * t.step, from + r * f.row + c * f.step, length);
-}
-
-ALWAYS_INLINE void turn_fixed(char *to, grid_t t, const char *from, grid_t f, int64_t rows,
-                              int64_t columns, size_t length)
-{
-    const int64_t side = length == 4 ? SIDE_4 : SIDE;
-    bool is_dense = t.step == (MPI_Aint)length && f.step == (MPI_Aint)length;
-
-    for (int64_t r = 0; r < rows; r += side)
-        for (int64_t c = 0; c < columns; c += side) {
-            int64_t height = rows - r < side ? rows - r : side;
-            int64_t width = columns - c < side ? columns - c : side;
-            bool is_square = is_dense && height == side && width == side;
-            char *there = to + c * t.row + r * t.step;
-            const char *here = from + r * f.row + c * f.step;
-
-            if (length == 8 && is_square)
-                turn_square_8(there, t.row, here, f.row);
-            else if (length == 4 && is_square)
-                turn_square_4(there, t.row, here, f.row);
-            else
-                turn_any(there, t, here, f, height, width, length);
-        }
-}
-
-static void turn(char *to, grid_t t, const char *from, grid_t f, int64_t rows, int64_t columns,
-                 size_t length)
-{
-    if (length == 8)
-        turn_fixed(to, t, from, f, rows, columns, 8);
-    else if (length == 4)
-        turn_fixed(to, t, from, f, rows, columns, 4);
-    else
-        turn_fixed(to, t, from, f, rows, columns, 16);
-}
-
-/* `n` iterations, `stride` apart, of a loop around blocks of `length`. */
-static void move_transpose(char *packed, char *user, MPI_Aint stride, int64_t n,
-                           const mpi_loop_t *loop, size_t length, bool pack)
-{
-    grid_t inside = {.row = (MPI_Aint)loop->count * (MPI_Aint)length, .step = (MPI_Aint)length};
-    grid_t outside = {.row = loop->stride, .step = stride};
-
-    if (pack)
-        turn(packed, inside, user, outside, loop->count, n, length);
-    else
-        turn(user, outside, packed, inside, n, loop->count, length);
-}
-
-/* Is it worth that? Where memory overlaps, the order of writing would matter. */
-static bool is_transpose(MPI_Aint stride, int64_t n, const mpi_loop_t *loop, size_t length)
-{
-    MPI_Aint far = loop->stride < 0 ? -loop->stride : loop->stride;
-
-    return (length == 8 || length == 4 || length == 16) && stride >= (MPI_Aint)length &&
-           stride < 64 && n * stride <= far && n > 1 && loop->count >= SIDE;
 }
 
 /* `n` whole iterations, `stride` apart, of what is inside level `inside`. */
@@ -292,17 +263,18 @@ static void move_whole(const mpi_layout_t *layout, int inside, char *base, MPI_A
                          pack);
         else if (is_struct(layout, stride, n))
             move_structs(layout, base, stride, n, packed, pack);
-        else if (pack)
-            move_lists_in(layout, base, stride, n, packed, true);
         else
-            move_lists_in(layout, base, stride, n, packed, false);
+            move_lists(layout, base, stride, n, packed, pack);
         return;
     }
     loop = &layout->loops[inside];
     if (inside + 1 == layout->depth && layout->blocks == 1 &&
-        is_transpose(stride, n, loop, layout->block->length)) {
-        move_transpose(packed, base + layout->block->offset, stride, n, loop, layout->block->length,
-                       pack);
+        mpi_turn_is_worth(stride, n, loop, layout->block->length)) {
+        base += layout->block->offset;
+        if (pack)
+            mpi_turn_pack(packed, base, stride, n, loop, layout->block->length);
+        else
+            mpi_turn_unpack(base, packed, stride, n, loop, layout->block->length);
         return;
     }
     for (int64_t i = 0; i < n; i++) {

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is moved in another order than the type map says, for speed: columns of matrices, structs,
+ * and lists of blocks. Each against a loop over the elements.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/base.h"
+#include "mpi/datatype/type_turn.h"
+#include "mpi/object/testing.h"
+
+enum { ROUNDS = XYLEM_SANITIZED ? 60 : 300, MEMBERS = 10, MARGIN = 64 };
+
+static unsigned random_state;
+
+static int random_in(int low, int high)
+{
+    random_state = random_state * 1103515245u + 12345u;
+    return low + (int)((random_state >> 8) % (unsigned)(high - low + 1));
+}
+
+/* Memory with a margin on both sides, at any address; every byte differs from its neighbours. */
+typedef struct {
+    char *all, *data;
+    size_t bytes;
+} area_t;
+
+static area_t area_new(size_t bytes, int seed)
+{
+    area_t a = {.bytes = bytes + 2 * (size_t)MARGIN};
+
+    a.all = malloc(a.bytes);
+    a.data = a.all + random_in(0, MARGIN);
+    for (size_t i = 0; i < a.bytes; i++)
+        a.all[i] = (char)((size_t)seed + i * 7 + i / 256);
+    return a;
+}
+
+/* The same bytes at the same distance from a line. */
+static area_t area_copy(const area_t *a)
+{
+    area_t copy = {.all = malloc(a->bytes), .bytes = a->bytes};
+
+    copy.data = copy.all + (a->data - a->all);
+    memcpy(copy.all, a->all, a->bytes);
+    return copy;
+}
+
+static void expect_same(area_t *a, area_t *b)
+{
+    assert_memory_equal(a->all, b->all, a->bytes);
+    free(a->all);
+    free(b->all);
+}
+
+/* ---- Columns ---- */
+
+typedef struct {
+    int rows, columns, length, stride;
+    mpi_loop_t loop;
+} columns_t;
+
+/* Also more than a block of squares, and rows from the last to the first. */
+static columns_t random_columns(void)
+{
+    static const int lengths[] = {4, 8, 16};
+    columns_t m = {.rows = random_in(8, random_in(0, 3) ? 40 : 290),
+                   .columns = random_in(2, random_in(0, 3) ? 40 : 150),
+                   .length = lengths[random_in(0, 2)]};
+
+    m.stride = m.length + (random_in(0, 2) ? 0 : 4 * random_in(1, 3));
+    m.loop = (mpi_loop_t){.count = m.rows,
+                          .stride = m.columns * m.stride + (random_in(0, 1) ? 0 : random_in(1, 70)),
+                          .size = (size_t)m.length};
+    if (random_in(0, 3) == 0)
+        m.loop.stride = -m.loop.stride;
+    return m;
+}
+
+static char *element(const columns_t *m, char *first, int r, int c)
+{
+    return first + r * m->loop.stride + c * m->stride;
+}
+
+static void check_columns(const columns_t *m)
+{
+    size_t far = (size_t)llabs((long long)m->loop.stride), length = (size_t)m->length;
+    area_t user = area_new(far * (size_t)m->rows, 3), user_too = area_copy(&user);
+    area_t packed = area_new(length * (size_t)m->rows * (size_t)m->columns, 5);
+    area_t packed_too = area_copy(&packed);
+    size_t first = m->loop.stride < 0 ? far * (size_t)(m->rows - 1) : 0;
+
+    assert_true(mpi_turn_is_worth(m->stride, m->columns, &m->loop, length));
+    mpi_turn_pack(packed.data, user.data + first, m->stride, m->columns, &m->loop, length);
+    for (int c = 0; c < m->columns; c++)
+        for (int r = 0; r < m->rows; r++)
+            memcpy(packed_too.data + (size_t)(c * m->rows + r) * length,
+                   element(m, user.data + first, r, c), length);
+    assert_memory_equal(packed.all, packed_too.all, packed.bytes);
+    for (size_t i = 0; i < packed.bytes; i++)
+        packed.all[i] = (char)~packed.all[i];
+    mpi_turn_unpack(user.data + first, packed.data, m->stride, m->columns, &m->loop, length);
+    for (int c = 0; c < m->columns; c++)
+        for (int r = 0; r < m->rows; r++)
+            memcpy(element(m, user_too.data + first, r, c),
+                   packed.data + (size_t)(c * m->rows + r) * length, length);
+    expect_same(&user, &user_too);
+    free(packed.all);
+    free(packed_too.all);
+}
+
+static void test_columns(void **state)
+{
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        columns_t m;
+
+        random_state = (unsigned)round * 37u + 11;
+        m = random_columns();
+        check_columns(&m);
+    }
+}
+
+/* Elements that overlap keep their order, and long ones are not for squares. */
+static void test_what_is_not_turned(void **state)
+{
+    mpi_loop_t loop = {.count = 100, .stride = 8000, .size = 8};
+
+    (void)state;
+    assert_true(mpi_turn_is_worth(8, 1000, &loop, 8));
+    assert_false(mpi_turn_is_worth(8, 1001, &loop, 8)); /* the last column is in the next row */
+    assert_false(mpi_turn_is_worth(4, 1000, &loop, 8));
+    assert_false(mpi_turn_is_worth(-8, 1000, &loop, 8));
+    assert_false(mpi_turn_is_worth(8, 1, &loop, 8));
+    assert_false(mpi_turn_is_worth(12, 100, &loop, 12));
+}
+
+/* ---- Structs and lists ---- */
+
+typedef struct {
+    int members, lengths[MEMBERS];
+    MPI_Aint at[MEMBERS], extent;
+    MPI_Datatype type;
+} struct_t;
+
+/* Runs of equal lengths are likely; members come in any order. */
+static struct_t random_struct(int most)
+{
+    static const int lengths[] = {4, 8, 16, 8, 4, 1, 2, 12, 24, 37};
+    struct_t s = {.members = random_in(2, most)};
+    MPI_Datatype made;
+
+    for (int i = 0; i < s.members; i++) {
+        s.lengths[i] = i > 0 && random_in(0, 1) ? s.lengths[i - 1] : lengths[random_in(0, 9)];
+        s.at[i] = s.extent + random_in(1, 9); /* a hole in front of each */
+        s.extent = s.at[i] + s.lengths[i];
+    }
+    for (int i = s.members - 1; i > 0 && random_in(0, 1); i--) {
+        MPI_Aint at = s.at[i];
+
+        s.at[i] = s.at[0];
+        s.at[0] = at;
+        at = s.lengths[i];
+        s.lengths[i] = s.lengths[0];
+        s.lengths[0] = (int)at;
+    }
+    s.extent += random_in(0, 20);
+    PMPI_Type_create_hindexed(s.members, s.lengths, s.at, MPI_CHAR, &made);
+    PMPI_Type_create_resized(made, 0, s.extent, &s.type);
+    PMPI_Type_free(&made);
+    return s;
+}
+
+static void check_struct(struct_t *s, int count)
+{
+    const mpi_type_t *type = mpi_type_of(s->type);
+    area_t user = area_new((size_t)count * (size_t)s->extent, 3), user_too = area_copy(&user);
+    area_t packed = area_new((size_t)count * type->size, 5), packed_too = area_copy(&packed);
+    char *at = packed_too.data;
+
+    mpi_type_pack(packed.data, user.data, count, type, 0, (size_t)count * type->size);
+    for (int i = 0; i < count; i++)
+        for (int m = 0; m < s->members; at += s->lengths[m++])
+            memcpy(at, user.data + i * s->extent + s->at[m], (size_t)s->lengths[m]);
+    assert_memory_equal(packed.all, packed_too.all, packed.bytes);
+    for (size_t i = 0; i < packed.bytes; i++)
+        packed.all[i] = (char)~packed.all[i];
+    mpi_type_unpack(user.data, count, type, packed.data, 0, (size_t)count * type->size);
+    at = packed.data;
+    for (int i = 0; i < count; i++)
+        for (int m = 0; m < s->members; at += s->lengths[m++])
+            memcpy(user_too.data + i * s->extent + s->at[m], at, (size_t)s->lengths[m]);
+    expect_same(&user, &user_too);
+    free(packed.all);
+    free(packed_too.all);
+    PMPI_Type_free(&s->type);
+}
+
+static void test_structs(void **state)
+{
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct_t s;
+
+        random_state = (unsigned)round * 41u + 13;
+        s = random_struct(random_in(0, 2) ? 4 : MEMBERS);
+        check_struct(&s, random_in(1, random_in(0, 1) ? 20 : 300));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_what_is_not_turned),
+        cmocka_unit_test(test_structs),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
