@@ -68,14 +68,18 @@ void io_agree(mpi_comm_t *comm, io_word_t *word)
         mpi_coll_agree(comm, word, word, leader);
 }
 
-int io_agree_on(mpi_file_t *file, io_word_t *word, const char *what)
+int io_refuse_different(mpi_file_t *file, int member, const char *what)
 {
     char rank[XMPI_RANK_TEXT];
 
+    return mpi_error(file->comm, MPI_ERR_NOT_SAME, "%s gives another %s than rank 0 of the file",
+                     mpi_comm_describe_rank(file->comm, member, rank), what);
+}
+
+int io_agree_on(mpi_file_t *file, io_word_t *word, const char *what)
+{
     io_agree(file->comm, word);
     if (word->different >= 0)
-        return mpi_error(file->comm, MPI_ERR_NOT_SAME,
-                         "%s gives another %s than rank 0 of the file",
-                         mpi_comm_describe_rank(file->comm, word->different, rank), what);
+        return io_refuse_different(file, word->different, what);
     return io_error_errno(file, word->failure);
 }

@@ -86,6 +86,8 @@ void io_agree(mpi_comm_t *comm, io_word_t *word);
 /* The same for a call that changes the file: raises the first error of any member on `file`, and
  * MPI_ERR_NOT_SAME with `what` where keys differ. */
 int io_agree_on(mpi_file_t *file, io_word_t *word, const char *what);
+/* Raise that: `member` gives another `what` than rank 0. */
+int io_refuse_different(mpi_file_t *file, int member, const char *what);
 
 /* ---- Between the files of this part ---- */
 

@@ -82,39 +82,12 @@ static bool is_reachable(const io_view_t *view, int64_t offset, int64_t etypes)
 
 /* ---- Pointers ---- */
 
-/* What a member brings to an ordered access, and where its part begins. */
-typedef struct {
-    io_shared_t *shared;
-    int64_t etypes, offset;
-} part_t;
-
-/* Runs once for all members; those of one process have one shared pointer. */
-static void deal(void *const *inputs, int size, void *const *outputs)
-{
-    int64_t total = 0, at;
-
-    for (int r = 0; r < size; r++)
-        total += ((const part_t *)inputs[r])->etypes;
-    at = atomic_fetch_add(&((const part_t *)inputs[0])->shared->pointer, total);
-    for (int r = 0; r < size; r++) {
-        int64_t etypes = ((const part_t *)inputs[r])->etypes;
-
-        ((part_t *)outputs[r])->offset = at;
-        at += etypes;
-    }
-}
-
-/* One behind the other in order of rank, from the shared pointer on. errno. */
+/* One behind the other in order of rank, from the shared pointer on, where members are in several
+ * processes. errno. */
 static int find_ordered(mpi_file_t *file, int64_t etypes, int64_t *offset_p)
 {
     io_word_t amounts = {.value = etypes}, base = {.value = 0};
-    part_t part = {.shared = file->shared, .etypes = etypes};
 
-    if (!io_is_spread(file)) { /* one agreement does */
-        mpi_coll_agree(file->comm, &part, &part, deal);
-        *offset_p = part.offset;
-        return 0;
-    }
     io_agree(file->comm, &amounts);
     if (file->comm->rank == 0)
         base.error = io_pointer_add(file, amounts.total, &base.value);
@@ -141,6 +114,36 @@ static int find_offset(mpi_file_t *file, const io_order_t *order, int64_t etypes
     }
 }
 
+/* Can the access be made there? Where the view has no holes and numbers are small it can. */
+static bool is_possible(const io_view_t *view, int64_t offset, int64_t etypes)
+{
+    const int64_t small = (int64_t)1 << 40;
+
+    if (view->is_plain && view->reach == INT64_MAX && (uint64_t)offset < (uint64_t)small &&
+        etypes < small && view->disp < small && view->unit < 1 << 16)
+        return true;
+    return is_reachable(view, offset, etypes) &&
+           io_view_reaches(view, (offset + etypes) * (int64_t)view->unit);
+}
+
+static __attribute__((cold)) int refuse_place(mpi_file_t *file, int64_t offset, int64_t etypes)
+{
+    if (!is_reachable(file->view, offset, etypes))
+        return mpi_error(file->comm, MPI_ERR_ARG, "the offset is %lld: no file is that long",
+                         (long long)offset);
+    return mpi_error(file->comm, MPI_ERR_ARG,
+                     file->view->reach == 0
+                         ? "the filetype has no data: no byte of the file can be accessed"
+                         : "the extent of the filetype is less than its data: copies of it "
+                           "overlap, and the access goes beyond the first");
+}
+
+/* Ordered accesses inside a process learn where they are when all meet. */
+static bool is_dealt(const mpi_file_t *file, const io_order_t *order)
+{
+    return order->where == IO_ORDERED && !io_is_spread(file);
+}
+
 int io_prepare(mpi_rank_t *self, const io_order_t *order, mpi_file_t **file_p, io_access_t *access)
 {
     mpi_file_t *file = mpi_file_of(order->handle);
@@ -156,20 +159,12 @@ int io_prepare(mpi_rank_t *self, const io_order_t *order, mpi_file_t **file_p, i
     error = check_order(file, order, type);
     if (error == MPI_SUCCESS)
         error = count_bytes(file, order, type, &bytes);
-    if (error != MPI_SUCCESS)
-        return error;
-    etypes = (int64_t)(bytes / file->view->unit);
-    error = io_error_errno(file, find_offset(file, order, etypes, &offset));
-    if (error == MPI_SUCCESS && !is_reachable(file->view, offset, etypes))
-        error = mpi_error(file->comm, MPI_ERR_ARG, "the offset is %lld: no file is that long",
-                          (long long)offset);
-    if (error == MPI_SUCCESS &&
-        !io_view_reaches(file->view, (offset + etypes) * (int64_t)file->view->unit))
-        error = mpi_error(file->comm, MPI_ERR_ARG,
-                          file->view->reach == 0
-                              ? "the filetype has no data: no byte of the file can be accessed"
-                              : "the extent of the filetype is less than its data: copies of it "
-                                "overlap, and the access goes beyond the first");
+    if (error == MPI_SUCCESS && !is_dealt(file, order)) {
+        etypes = (int64_t)(bytes / file->view->unit);
+        error = io_error_errno(file, find_offset(file, order, etypes, &offset));
+        if (error == MPI_SUCCESS && !is_possible(file->view, offset, etypes))
+            error = refuse_place(file, offset, etypes);
+    }
     if (error != MPI_SUCCESS)
         return error;
     *access = (io_access_t){.shared = file->shared,
@@ -241,21 +236,25 @@ io_how_t io_how_of(const mpi_file_t *file, bool is_write)
     return (io_how_t){.piece = file->piece, .is_split = file->is_split[is_write]};
 }
 
+/* What a member brings. In ordered accesses its place is found where all meet. */
 typedef struct {
     io_access_t *access;
     io_how_t how;
+    int64_t etypes, offset;
+    bool is_impossible; /* there; then nothing is done */
 } entry_t;
+
+/* Less data than that is moved by one worker: others would come too late. */
+enum { FOR_ONE = 64 << 10 };
 
 /* All members wait, so that their workers can help. */
 static void lead(void *const *inputs, int size, void *const *outputs)
 {
     io_access_t **accesses = xy_malloc((size_t)size * sizeof(io_access_t *));
     io_how_t how = ((const entry_t *)inputs[0])->how;
+    size_t bytes = 0;
 
     (void)outputs;
-    for (int w = 0; w < mpi_job->workers; w++)
-        xy_worker_notify(mpi_job->worker[w].base);
-    how.run = mpi_parallel_run;
     for (int r = 0; r < size; r++) {
         const entry_t *entry = inputs[r];
 
@@ -264,20 +263,50 @@ static void lead(void *const *inputs, int size, void *const *outputs)
         else
             io_access_run(entry->access);
         how.is_split |= entry->how.is_split;
+        bytes += entry->access->bytes;
     }
+    how.run = bytes < FOR_ONE ? NULL : mpi_parallel_run;
+    for (int w = 0; how.run != NULL && w < mpi_job->workers; w++)
+        xy_worker_notify(mpi_job->worker[w].base);
     if (accesses != NULL)
         io_collective_run(accesses, size, &how);
     xy_free(accesses);
 }
 
-static void run(mpi_file_t *file, io_access_t *access, bool is_collective)
+/* One behind the other in order of rank, from the shared pointer on. */
+static void lead_ordered(void *const *inputs, int size, void *const *outputs)
 {
-    entry_t entry = {access, io_how_of(file, access->is_write)};
+    int64_t total = 0, at;
 
-    if (is_collective)
+    for (int r = 0; r < size; r++)
+        total += ((const entry_t *)inputs[r])->etypes;
+    at = atomic_fetch_add(&((const entry_t *)inputs[0])->access->shared->pointer, total);
+    for (int r = 0; r < size; r++) {
+        entry_t *entry = outputs[r];
+        io_access_t *access = entry->access;
+
+        entry->offset = at;
+        access->at = at * (int64_t)access->view->unit;
+        entry->is_impossible = !is_possible(access->view, at, entry->etypes);
+        if (entry->is_impossible)
+            access->bytes = 0;
+        at += entry->etypes;
+    }
+    lead(inputs, size, outputs);
+}
+
+/* An error that was raised, of the place of an ordered access. */
+static int run(mpi_file_t *file, io_access_t *access, const io_order_t *order, int64_t etypes)
+{
+    entry_t entry = {access, io_how_of(file, access->is_write), .etypes = etypes};
+
+    if (is_dealt(file, order))
+        mpi_coll_agree(file->comm, &entry, &entry, lead_ordered);
+    else if (order->is_collective)
         mpi_coll_agree(file->here, &entry, NULL, lead);
     else
         io_access_run(access);
+    return entry.is_impossible ? refuse_place(file, entry.offset, etypes) : MPI_SUCCESS;
 }
 
 int io_do(mpi_rank_t *self, const io_order_t *order, MPI_Status *status)
@@ -286,14 +315,16 @@ int io_do(mpi_rank_t *self, const io_order_t *order, MPI_Status *status)
     io_access_t access;
     mpi_file_t *file;
     int error = io_prepare(self, order, &file, &access), converted;
+    int64_t etypes;
 
     if (error != MPI_SUCCESS)
         return error;
+    etypes = order->where == IO_ORDERED ? (int64_t)(access.bytes / file->view->unit) : 0;
     converted = io_stage(&access);
     if (converted != MPI_SUCCESS)
         access.bytes = 0; /* the others wait for this one */
     io_charge_before(self);
-    run(file, &access, order->is_collective);
+    error = run(file, &access, order, etypes);
     if (__builtin_expect(mpi_job->clock != NULL, 0))
         mpi_virtual_until(self, io_charge(self, access.done));
     completion.bytes = access.bytes > 0 ? io_done(&access) : 0;
@@ -301,6 +332,8 @@ int io_do(mpi_rank_t *self, const io_order_t *order, MPI_Status *status)
         converted = io_unstage(&access);
     xy_free(access.staged);
     mpi_status_set(status, &completion);
+    if (error != MPI_SUCCESS)
+        return error;
     if (converted != MPI_SUCCESS)
         return mpi_error(file->comm, converted, "the data could not be converted");
     return io_error_errno(file, access.error);

@@ -107,48 +107,121 @@ static int find_end(mpi_file_t *file, int64_t *etypes_p)
     return 0;
 }
 
-static int find_target(mpi_file_t *file, MPI_Offset offset, int whence, int64_t current,
-                       int64_t *target_p)
-{
-    int64_t from = 0;
-    int code = 0;
+/* Where a seek goes. */
+typedef struct {
+    mpi_file_t *file;
+    MPI_Offset offset;
+    int whence;
+    int64_t target;
+    int code;      /* errno */
+    int different; /* a member that asks for something else than the first; 0: none */
+} seek_t;
 
-    if (whence == MPI_SEEK_CUR)
-        from = current;
-    else if (whence == MPI_SEEK_END)
-        code = find_end(file, &from);
-    else if (whence != MPI_SEEK_SET)
-        return mpi_error(file->comm, MPI_ERR_ARG,
-                         "whence is %d; it is MPI_SEEK_SET, MPI_SEEK_CUR or MPI_SEEK_END", whence);
-    if (code != 0)
-        return io_error_errno(file, code);
-    if (__builtin_add_overflow(from, offset, target_p) || *target_p < 0)
-        return mpi_error(file->comm, MPI_ERR_ARG, "the pointer would be at %lld",
-                         (long long)*target_p);
+/* Any rank of the process. */
+static void find_target(seek_t *seek, int64_t current)
+{
+    int64_t from = seek->whence == MPI_SEEK_CUR ? current : 0;
+
+    seek->code = 0;
+    if (seek->whence == MPI_SEEK_END)
+        seek->code = find_end(seek->file, &from);
+    if (__builtin_add_overflow(from, seek->offset, &seek->target))
+        seek->target = -1;
+}
+
+static bool is_whence(int whence)
+{
+    return whence == MPI_SEEK_SET || whence == MPI_SEEK_CUR || whence == MPI_SEEK_END;
+}
+
+static int check_whence(mpi_file_t *file, int whence)
+{
+    if (is_whence(whence))
+        return MPI_SUCCESS;
+    return mpi_error(file->comm, MPI_ERR_ARG,
+                     "whence is %d; it is MPI_SEEK_SET, MPI_SEEK_CUR or MPI_SEEK_END", whence);
+}
+
+static int check_target(const seek_t *seek)
+{
+    if (seek->code != 0)
+        return io_error_errno(seek->file, seek->code);
+    if (seek->target < 0)
+        return mpi_error(seek->file->comm, MPI_ERR_ARG, "the pointer would be at %lld",
+                         (long long)seek->target);
     return MPI_SUCCESS;
 }
 
 int impl_file_seek(MPI_File handle, MPI_Offset offset, int whence)
 {
     mpi_file_t *file = mpi_file_of(handle);
-    int64_t target = 0;
+    seek_t seek = {.file = file, .offset = offset, .whence = whence};
     int error;
 
     if (file == NULL)
         return mpi_file_refuse(handle);
     if (io_is_sequential(file))
         return io_refuse_mode(file, MPI_MODE_SEQUENTIAL);
-    error = find_target(file, offset, whence, file->position, &target);
+    error = check_whence(file, whence);
+    if (error != MPI_SUCCESS)
+        return error;
+    find_target(&seek, file->position);
+    error = check_target(&seek);
     if (error == MPI_SUCCESS)
-        file->position = target;
+        file->position = seek.target;
     return error;
+}
+
+/* All members have come: what the first says is done, if the others say the same. */
+static void seek_leader(void *const *inputs, int size, void *const *outputs)
+{
+    seek_t answer = *(const seek_t *)inputs[0];
+
+    for (int r = 1; r < size && answer.different == 0; r++) {
+        const seek_t *other = inputs[r];
+
+        if (other->offset != answer.offset || other->whence != answer.whence)
+            answer.different = r;
+    }
+    if (answer.different == 0 && is_whence(answer.whence)) {
+        find_target(&answer, atomic_load(&answer.file->shared->pointer));
+        if (answer.code == 0 && answer.target >= 0)
+            atomic_store(&answer.file->shared->pointer, answer.target);
+    }
+    for (int r = 0; r < size; r++) {
+        seek_t *seek = outputs[r];
+
+        seek->target = answer.target;
+        seek->code = answer.code;
+        seek->different = answer.different;
+    }
+}
+
+/* Where members are in several processes, the pointer is changed when all have seen where it was.
+ */
+static int seek_spread(mpi_file_t *file, seek_t *seek)
+{
+    io_word_t word = {.key = xy_hash_u64((uint64_t)seek->offset) + (uint64_t)seek->whence};
+    int64_t current = 0;
+    int error = io_agree_on(file, &word, "offset or whence");
+
+    if (error == MPI_SUCCESS)
+        error = io_error_errno(file, io_pointer_add(file, 0, &current));
+    if (error != MPI_SUCCESS)
+        return error;
+    find_target(seek, current);
+    error = check_target(seek);
+    if (error == MPI_SUCCESS)
+        error = io_agree_on(file, &word, "offset or whence");
+    if (file->comm->rank == 0 && error == MPI_SUCCESS)
+        word.error = io_pointer_set(file, seek->target);
+    return error == MPI_SUCCESS ? io_agree_on(file, &word, "offset or whence") : error;
 }
 
 int impl_file_seek_shared(MPI_File handle, MPI_Offset offset, int whence)
 {
     mpi_file_t *file = mpi_file_of(handle);
-    io_word_t word = {.key = xy_hash_u64((uint64_t)offset) + (uint64_t)whence};
-    int64_t current = 0, target = 0;
+    seek_t seek = {.file = file, .offset = offset, .whence = whence};
     int error;
 
     if (file == NULL)
@@ -156,17 +229,15 @@ int impl_file_seek_shared(MPI_File handle, MPI_Offset offset, int whence)
     io_note(file);
     if (io_is_sequential(file))
         return io_refuse_mode(file, MPI_MODE_SEQUENTIAL);
-    error = io_agree_on(file, &word, "offset or whence");
-    if (error == MPI_SUCCESS)
-        error = io_error_errno(file, io_pointer_add(file, 0, &current));
-    if (error == MPI_SUCCESS)
-        error = find_target(file, offset, whence, current, &target);
-    if (error != MPI_SUCCESS)
-        return error;
-    error = io_agree_on(file, &word, "offset or whence"); /* all have seen where it was */
-    if (file->comm->rank == 0 && error == MPI_SUCCESS)
-        word.error = io_pointer_set(file, target);
-    return error == MPI_SUCCESS ? io_agree_on(file, &word, "offset or whence") : error;
+    if (io_is_spread(file)) {
+        error = check_whence(file, whence);
+        return error == MPI_SUCCESS ? seek_spread(file, &seek) : error;
+    }
+    mpi_coll_agree(file->comm, &seek, &seek, seek_leader);
+    if (seek.different != 0)
+        return io_refuse_different(file, seek.different, "offset or whence");
+    error = check_whence(file, whence);
+    return error == MPI_SUCCESS ? check_target(&seek) : error;
 }
 
 int impl_file_get_position(MPI_File handle, MPI_Offset *offset)

@@ -130,6 +130,29 @@ static void check_shared(void)
     MPI_File_close(&file);
 }
 
+/* A seek that is refused leaves the pointer where it was, and an access where no file can be is
+ * refused on all ranks. */
+static void check_refused_pointer(void)
+{
+    MPI_File file = fresh(MPI_MODE_RDWR);
+    MPI_Offset at = 0;
+    MPI_Status status;
+
+    CHECK_EQUAL(MPI_File_seek_shared(file, 3, MPI_SEEK_SET), MPI_SUCCESS);
+    CHECK_EQUAL(MPI_File_seek_shared(file, 7, 99), MPI_ERR_ARG);
+    CHECK_EQUAL(MPI_File_seek_shared(file, -4, MPI_SEEK_CUR), MPI_ERR_ARG);
+    if (size > 1)
+        CHECK_EQUAL(MPI_File_seek_shared(file, rank, MPI_SEEK_SET), MPI_ERR_NOT_SAME);
+    MPI_File_get_position_shared(file, &at);
+    CHECK_EQUAL(at, 3);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQUAL(MPI_File_seek_shared(file, (MPI_Offset)1 << 62, MPI_SEEK_SET), MPI_SUCCESS);
+    CHECK_EQUAL(MPI_File_write_ordered(file, &rank, 1, MPI_INT, &status), MPI_ERR_ARG);
+    MPI_File_get_size(file, &at);
+    CHECK_EQUAL(at, 0);
+    MPI_File_close(&file);
+}
+
 /* In order of rank, and read back so; each rank has another amount. */
 static void check_ordered(void)
 {
@@ -609,6 +632,7 @@ int main(int argc, char **argv)
     check_size_and_mode();
     check_view();
     check_shared();
+    check_refused_pointer();
     check_ordered();
     check_append();
     check_external();
