@@ -215,3 +215,59 @@ BUG(other_order)
     MPI_Comm_free(&first);
     MPI_Comm_free(&second);
 }
+
+static int keep_status(void *state, MPI_Status *status)
+{
+    (void)state;
+    MPI_Status_set_elements(status, MPI_INT, 0);
+    MPI_Status_set_cancelled(status, 0);
+    return MPI_SUCCESS;
+}
+
+static int keep_state(void *state)
+{
+    (void)state;
+    return MPI_SUCCESS;
+}
+
+static int keep_going(void *state, int is_complete)
+{
+    (void)state;
+    (void)is_complete;
+    return MPI_SUCCESS;
+}
+
+/* says: rank 1: in MPI_Wait, at @here, for MPI_Grequest_start, at @start
+ * says: cause: rank 1 waits for a generalized request, and MPI_Grequest_complete was not called
+ */
+BUG(request_of_its_own)
+{
+    MPI_Request request;
+
+    MPI_Grequest_start(keep_status, keep_state, keep_going, NULL, &request); // @start
+    if (!wrong || rank == 0)
+        MPI_Grequest_complete(request);
+    MPI_Wait(&request, ignore); // @here
+}
+
+/* says: rank 0: in MPI_Comm_accept on a port, at @here
+ * says: cause: rank 0 waits in MPI_Comm_accept, and no rank calls MPI_Comm_connect
+ */
+BUG(accept_alone)
+{
+    char port[MPI_MAX_PORT_NAME] = "";
+    MPI_Comm made;
+
+    if (rank == 0)
+        MPI_Open_port(MPI_INFO_NULL, port);
+    MPI_Bcast(port, MPI_MAX_PORT_NAME, MPI_CHAR, 0, world);
+    if (rank == 0)
+        MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &made); // @here
+    else if (wrong)
+        MPI_Recv(others, 1, MPI_INT, 0, 3, world, ignore);
+    else
+        MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &made);
+    MPI_Comm_disconnect(&made);
+    if (rank == 0)
+        MPI_Close_port(port);
+}

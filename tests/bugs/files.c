@@ -60,6 +60,8 @@ BUG(file_write_all_missed)
 
 /* says: rank 0: in MPI_Wait, at @here, for MPI_File_iwrite_all on the file /dev/null, at @start
  * says: rank 1: in MPI_Barrier on MPI_COMM_WORLD, at @there
+ * says: cause: rank 0 waits in MPI_File_iwrite_all on the file /dev/null for rank 1, rank 1 waits
+ * in MPI_Barrier on MPI_COMM_WORLD for rank 0
  */
 BUG(file_iwrite_all_missed)
 {
@@ -70,6 +72,20 @@ BUG(file_iwrite_all_missed)
         MPI_File_iwrite_all(file, numbers, 1, MPI_INT, &request); // @start
     MPI_Wait(&request, ignore);                                   // @here
     MPI_Barrier(world);                                           // @there
+    MPI_File_close(&file);
+}
+
+/* says: rank 0: in MPI_File_write_ordered_begin on the file /dev/null, at @here
+ * says: cause: rank 0 waits in MPI_File_write_ordered_begin on the file /dev/null for rank 1, rank
+ * 1 waits for a message with tag 3 from rank 0
+ */
+BUG(file_ordered_missed)
+{
+    open_file();
+    if (wrong && rank == 1)
+        MPI_Recv(others, 1, MPI_INT, 0, 3, world, ignore);
+    MPI_File_write_ordered_begin(file, numbers, 1, MPI_INT); // @here
+    MPI_File_write_ordered_end(file, numbers, ignore);
     MPI_File_close(&file);
 }
 

@@ -60,6 +60,13 @@ static bool is_ending(const check_graph_t *graph, int rank)
                                : check_is_ending(&graph->job->ranks[rank]);
 }
 
+/* Does it wait for what no rank that waits can bring? It points at itself then. */
+static bool is_alone(const check_wait_t *wait)
+{
+    return wait->kind == CHECK_WAIT_READY || wait->kind == CHECK_WAIT_OWN ||
+           wait->kind == CHECK_WAIT_PORT;
+}
+
 void check_graph_fill(check_graph_t *graph)
 {
     const mpi_comm_t *asked = NULL; /* ranks of one communicator often follow each other */
@@ -73,7 +80,7 @@ void check_graph_fill(check_graph_t *graph)
 
         if (wait->kind == CHECK_WAIT_NONE || check_is_ending(&graph->job->ranks[r]))
             continue;
-        if (wait->kind == CHECK_WAIT_READY) {
+        if (is_alone(wait)) {
             graph->next[r] = r;
             continue;
         }
@@ -143,6 +150,11 @@ void check_graph_add_link(char *text, const check_graph_t *graph, int rank)
         add(text, "rank %d %s for a message%s from %s", rank, verb, tag, from);
     else if (wait->kind == CHECK_WAIT_READY)
         add_ready(text, wait, rank, verb);
+    else if (wait->kind == CHECK_WAIT_OWN)
+        add(text, "rank %d %s for a generalized request, and MPI_Grequest_complete was not called",
+            rank, verb);
+    else if (wait->kind == CHECK_WAIT_PORT)
+        add(text, "rank %d %s in %s, and no rank calls MPI_Comm_connect", rank, verb, wait->call);
     else if (wait->kind == CHECK_WAIT_SEND)
         add(text, "rank %d %s until %s receives its message%s", rank, verb, from, tag);
     else if (wait->kind == CHECK_WAIT_WINDOW && wait->target >= 0)

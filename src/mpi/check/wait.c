@@ -113,13 +113,14 @@ static void look_at_window(const mpi_rank_t *rank, check_wait_t *wait)
         wait->peer = check_lock_owner(&rank->call, &wait->target);
 }
 
+/* Accesses to files that one rank makes for itself end: what is left waits for other members. */
 check_wait_t check_wait_of_request(const mpi_rank_t *rank, const mpi_request_t *request)
 {
     static const check_wait_kind_t kinds[] = {
         [XMPI_KIND_SEND] = CHECK_WAIT_SEND,       [XMPI_KIND_RECV] = CHECK_WAIT_RECEIVE,
         [XMPI_KIND_COLL] = CHECK_WAIT_COLLECTIVE, [XMPI_KIND_GENERALIZED] = CHECK_WAIT_NONE,
         [XMPI_KIND_REMOTE] = CHECK_WAIT_NONE,     [XMPI_KIND_FLUSH] = CHECK_WAIT_NONE,
-        [XMPI_KIND_FILE] = CHECK_WAIT_NONE,       [XMPI_KIND_PSEND] = CHECK_WAIT_SEND,
+        [XMPI_KIND_FILE] = CHECK_WAIT_COLLECTIVE, [XMPI_KIND_PSEND] = CHECK_WAIT_SEND,
         [XMPI_KIND_PRECV] = CHECK_WAIT_RECEIVE};
     bool is_blocking = strncmp(rank->call.name, "MPI_Wait", 8) != 0 &&
                        strncmp(rank->call.name, "MPI_Test", 8) != 0;
@@ -137,6 +138,10 @@ check_wait_t check_wait_of_request(const mpi_rank_t *rank, const mpi_request_t *
     if (request->kind == XMPI_KIND_PSEND &&
         mpi_partitioned_of(request)->ready < mpi_partitioned_of(request)->partitions)
         wait.kind = CHECK_WAIT_READY;
+    if (request->kind == XMPI_KIND_GENERALIZED)
+        wait.kind = CHECK_WAIT_OWN;
+    if (wait.kind == CHECK_WAIT_RECEIVE && strcmp(wait.call, "MPI_Comm_accept") == 0)
+        wait.kind = CHECK_WAIT_PORT;
     wait.other = find_other(rank, &wait);
     return wait;
 }

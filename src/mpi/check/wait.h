@@ -13,7 +13,9 @@ typedef enum {
     CHECK_WAIT_SEND,
     CHECK_WAIT_COLLECTIVE,
     CHECK_WAIT_WINDOW,
-    CHECK_WAIT_READY /* for its own MPI_Pready */
+    CHECK_WAIT_READY, /* for its own MPI_Pready */
+    CHECK_WAIT_OWN,   /* for its own MPI_Grequest_complete */
+    CHECK_WAIT_PORT   /* for a rank that connects */
 } check_wait_kind_t;
 
 /* A message from the partner that the receive does not take, or one on another communicator. */

@@ -153,7 +153,7 @@ static knot_wait_t knot_of(mpi_worker_t *worker, watch_entry_t *entry)
                              .rank = mpi_comm_world_rank(wait->comm, wait->peer),
                              .message = message_of(wait->request)};
     case CHECK_WAIT_COLLECTIVE:
-        if (coll_need_of(wait->request, &need))
+        if (wait->request->kind == XMPI_KIND_COLL && coll_need_of(wait->request, &need))
             entry->meeting = meeting_of(worker, &need);
         return (knot_wait_t){.kind = entry->meeting >= 0 ? KNOT_ALL_OF : KNOT_OPEN};
     default:
