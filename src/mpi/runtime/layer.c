@@ -5,11 +5,25 @@ mpi_dispatch_t mpi_dispatch;
 
 static const mpi_layer_t *const none[] = {NULL};
 static const mpi_layer_t *const *all = none;
+/* Those of them that help idle workers: a worker that polls asks them again and again. */
+enum { MOST_HELPERS = 8 };
+static bool (*helpers[MOST_HELPERS + 1])(mpi_worker_t *worker);
+
+static void register_helpers(void)
+{
+    int n = 0;
+
+    for (int i = 0; all[i] != NULL; i++)
+        if (all[i]->help != NULL && n < MOST_HELPERS)
+            helpers[n++] = all[i]->help;
+    helpers[n] = NULL;
+}
 
 void mpi_layers_register(const mpi_layer_t *const *layers)
 {
     all = layers != NULL ? layers : none;
     mpi_dispatch = (mpi_dispatch_t){0};
+    register_helpers();
     for (int i = 0; all[i] != NULL; i++) {
         for (int k = 0; k < XMPI_PACKET_KINDS; k++) {
             if (all[i]->packet[k] != NULL)
@@ -72,9 +86,8 @@ bool mpi_layers_help(mpi_worker_t *worker)
 {
     bool found = false;
 
-    for (int i = 0; all[i] != NULL; i++)
-        if (all[i]->help != NULL)
-            found |= all[i]->help(worker);
+    for (int i = 0; helpers[i] != NULL; i++)
+        found |= helpers[i](worker);
     return found;
 }
 
