@@ -62,13 +62,45 @@ static struct {
 bool (*mpi_network_more)(mpi_worker_t *worker);
 uint64_t (*mpi_network_answer)(uint64_t question);
 static _Thread_local bool is_driver; /* this is the thread */
+/* Who polls on this thread, and may handle letters; NULL: none may. */
+static _Thread_local mpi_worker_t *fetcher;
 
 /* ---- What goes ---- */
 
+/* Most messages, whose head is made short: with some bytes it fits into one line of a cache. */
+static bool is_small(const remote_head_t *head)
+{
+    return head->kind == REMOTE_EAGER && (head->flags & REMOTE_SYNCHRONOUS) == 0 &&
+           (head->claim[0] | head->claim[1]) == 0;
+}
+
 void mpi_network_send(int process, const remote_head_t *head, const void *data, size_t size)
 {
+    char small[REMOTE_SMALL_HEAD];
+
     atomic_fetch_add_explicit(&network.traffic.sent, 1, memory_order_relaxed);
-    xy_net_send(mpi_job->net, process, head, sizeof(*head), data, size);
+    if (!is_small(head)) {
+        xy_net_send(mpi_job->net, process, head, sizeof(*head), data, size);
+        return;
+    }
+    memcpy(small, head, REMOTE_BEGINNING);
+    small[0] = REMOTE_SMALL;
+    memcpy(small + REMOTE_BEGINNING, &head->site, sizeof(head->site));
+    xy_net_send(mpi_job->net, process, small, sizeof(small), data, size);
+}
+
+/* The head of what has come; its size there. */
+static size_t read_head(const char *bytes, size_t size, remote_head_t *head)
+{
+    if (bytes[0] != REMOTE_SMALL) {
+        memcpy(head, bytes, sizeof(*head));
+        return sizeof(*head);
+    }
+    *head = (remote_head_t){.bytes = size - REMOTE_SMALL_HEAD};
+    memcpy(head, bytes, REMOTE_BEGINNING);
+    head->kind = REMOTE_EAGER;
+    memcpy(&head->site, bytes + REMOTE_BEGINNING, sizeof(head->site));
+    return REMOTE_SMALL_HEAD;
 }
 
 void mpi_network_count_pieces(int change)
@@ -269,28 +301,52 @@ static void on_service(int from, const remote_head_t *head, const char *data)
     }
 }
 
+static void count_handled(void)
+{
+    atomic_fetch_add_explicit(&network.traffic.handled, 1, memory_order_relaxed);
+}
+
+/* What lies in the mailbox comes first. */
+static bool deliver(mpi_worker_t *to, const remote_head_t *head, const char *data,
+                    mpi_request_t **met_p)
+{
+    if (to != fetcher || atomic_load_explicit(&to->network, memory_order_relaxed) != NULL ||
+        !mpi_remote_deliver(head, data, met_p))
+        return false;
+    count_handled();
+    return true;
+}
+
 static void on_message(void *context, int from, const void *bytes, size_t size)
 {
+    mpi_request_t *receive = NULL;
     remote_letter_t *letter;
     remote_head_t head;
+    size_t head_size = read_head(bytes, size, &head);
+    const char *data = (const char *)bytes + head_size;
+    mpi_worker_t *to;
 
     (void)context;
-    memcpy(&head, bytes, sizeof(head));
+    size -= head_size;
     if (head.kind >= REMOTE_SERVICE) {
-        on_service(from, &head, (const char *)bytes + sizeof(head));
+        on_service(from, &head, data);
         return;
     }
-    letter = xy_malloc(sizeof(*letter) + size - sizeof(head));
+    to = mpi_remote_reader(&head);
+    if (deliver(to, &head, data, &receive))
+        return;
+    letter = xy_malloc(sizeof(*letter) + size);
     if (letter == NULL) {
         xy_fail_memory("keeping a message of another process");
         mpi_job->abort(1);
         return;
     }
-    letter->mail.kind = head.kind;
+    letter->mail.kind = receive != NULL ? REMOTE_MET : (remote_kind_t)head.kind;
     letter->from = from;
     letter->head = head;
-    memcpy(letter->data, (const char *)bytes + sizeof(head), size - sizeof(head));
-    post(mpi_remote_reader(&head), &letter->mail);
+    letter->receive = receive;
+    memcpy(letter->data, data, size);
+    post(to, &letter->mail);
 }
 
 static void on_done(void *context, void *token)
@@ -339,7 +395,7 @@ static bool read_mail(mpi_worker_t *worker)
         next = mail->next;
         mpi_remote_handle(worker, mail);
         if (is_letter)
-            atomic_fetch_add_explicit(&network.traffic.handled, 1, memory_order_relaxed);
+            count_handled();
     }
     worker->is_handling = was_handling;
     return true;
@@ -350,10 +406,23 @@ void mpi_network_read(mpi_worker_t *worker)
     read_mail(worker);
 }
 
+/* Fetch what has come; `worker` handles what is for it. */
+static bool fetch(mpi_worker_t *worker)
+{
+    bool has_come;
+
+    fetcher = worker;
+    has_come = xy_net_poll(mpi_job->net);
+    fetcher = NULL;
+    if (has_come)
+        read_mail(worker);
+    return has_come;
+}
+
 void mpi_network_look(mpi_worker_t *worker)
 {
-    if (!worker->is_handling && xy_net_poll(mpi_job->net))
-        read_mail(worker);
+    if (!worker->is_handling)
+        fetch(worker);
 }
 
 /* Look into the mailboxes of workers whose ranks compute, as their helper: a communication core, or
@@ -389,11 +458,12 @@ bool mpi_network_help(mpi_worker_t *worker)
         found |= mpi_network_more(worker);
     if (is_helper(worker))
         look_for_others(worker->index);
-    atomic_fetch_add_explicit(&network.looks, 1, memory_order_relaxed);
-    if (!found && xy_net_poll(mpi_job->net)) {
-        read_mail(worker);
-        found = true;
-    }
+    /* It is enough that it changes. */
+    atomic_store_explicit(&network.looks,
+                          atomic_load_explicit(&network.looks, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    if (!found)
+        found = fetch(worker);
     if (!found && xy_worker_is_last_look(worker->base))
         xy_watcher_call(&network.rest); /* the thread takes over */
     return found;

@@ -281,6 +281,29 @@ void mpi_remote_receive(mpi_request_t *receive, remote_letter_t *letter)
     xy_free(letter);
 }
 
+/* Inside an event of the network nothing may be asked of other processes, as reports do: what is
+ * out of order is left to the mailbox. */
+bool mpi_remote_deliver(const remote_head_t *head, const char *data, mpi_request_t **met_p)
+{
+    xy_envelope_t envelope = {head->context, head->source, head->tag};
+    mpi_request_t *receive;
+
+    *met_p = NULL;
+    if (head->kind != REMOTE_EAGER)
+        return false;
+    receive = (mpi_request_t *)xy_match_arrive(&mpi_job->ranks[head->to].match, &envelope);
+    if (receive == NULL)
+        return false;
+    receive->is_posted = false;
+    *met_p = receive;
+    if (head->flags & REMOTE_SYNCHRONOUS || head->bytes > receive->bytes ||
+        head->signature != receive->type->signature ||
+        memcmp(head->claim, receive->comm->claim, sizeof(head->claim)) != 0)
+        return false;
+    mpi_receive_packed(receive, &envelope, data, head->bytes, head->signature, NULL);
+    return true;
+}
+
 static void arrive(mpi_worker_t *worker, remote_letter_t *letter)
 {
     const remote_head_t *head = &letter->head;
@@ -324,7 +347,10 @@ static void handle_letter(mpi_worker_t *worker, remote_letter_t *letter)
 {
     mpi_request_t *request = request_of(&letter->head);
 
-    switch (letter->head.kind) {
+    switch (letter->mail.kind) {
+    case REMOTE_MET:
+        mpi_remote_receive(letter->receive, letter);
+        return;
     case REMOTE_EAGER:
     case REMOTE_RTS:
         arrive(worker, letter);

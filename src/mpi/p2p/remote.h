@@ -16,7 +16,8 @@
  *
  * What comes for a rank is a letter in the mailbox of its worker, which alone touches the rank's
  * queues: letters of one process to a rank stay in order. Any thread may fetch letters
- * (network.c).
+ * (network.c). A small message that the worker fetches itself, that has nothing before it in the
+ * mailbox and meets a receive is copied there at once.
  */
 #ifndef XY_MPI_P2P_REMOTE_H
 #define XY_MPI_P2P_REMOTE_H
@@ -34,9 +35,11 @@ typedef enum {
     REMOTE_CANCEL,
     REMOTE_CANCELLED,
     REMOTE_ONE_SIDED, /* of windows: mpi_remote_one_sided */
+    REMOTE_SMALL,     /* EAGER with a short head */
     /* Not on the wire: */
     REMOTE_PIECE,  /* a piece has been given or taken */
     REMOTE_ERRAND, /* something to do for a layer above */
+    REMOTE_MET,    /* a message with the receive that it has met */
     REMOTE_SERVICE /* and above: not for ranks (network.c) */
 } remote_kind_t;
 
@@ -76,6 +79,11 @@ typedef struct {
 
 _Static_assert(sizeof(remote_head_t) == 64, "no padding");
 
+/* ... of an EAGER message that nobody answers and that is not part of a collective (SMALL): what
+ * its head begins with, and `site`. Its bytes are those behind it. */
+enum { REMOTE_SMALL_HEAD = 32, REMOTE_BEGINNING = 24 };
+_Static_assert(offsetof(remote_head_t, bytes) == REMOTE_BEGINNING, "up to the owner");
+
 /* ONE_SIDED: what lies behind `to` belongs to the windows (rma/far.h). */
 enum { REMOTE_WORDS = 56 };
 _Static_assert(offsetof(remote_head_t, to) + sizeof(int32_t) + REMOTE_WORDS == 64, "all of it");
@@ -106,6 +114,7 @@ typedef struct remote_letter {
     remote_mail_t mail; /* must be first */
     int from;           /* process */
     remote_head_t head;
+    mpi_request_t *receive; /* MET */
     _Alignas(16) char data[];
 } remote_letter_t;
 
@@ -131,6 +140,10 @@ bool mpi_remote_is_eager(uint64_t bytes);
 void mpi_remote_receive(mpi_request_t *receive, remote_letter_t *letter);
 /* MPI_Cancel of a send that is pending. */
 void mpi_remote_cancel(const mpi_request_t *request);
+/* A message whose worker has fetched it itself, while its mailbox is empty. True: it was received.
+ * False: it is to go into the mailbox, as a letter for *met_p, which it has met, or (NULL) as one
+ * that has not been looked at. */
+bool mpi_remote_deliver(const remote_head_t *head, const char *data, mpi_request_t **met_p);
 /* Handle what the mailbox of a worker had. */
 void mpi_remote_handle(mpi_worker_t *worker, remote_mail_t *mail);
 /* The worker that a letter with this head goes to, and the one of a piece that has been given or
