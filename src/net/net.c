@@ -4,7 +4,7 @@
 
 #include "net/private.h"
 
-const net_transport_t *const xy_net_transports[] = {&net_mpi, &net_tcp, NULL};
+const net_transport_t *const xy_net_transports[] = {&net_shm, &net_mpi, &net_tcp, NULL};
 
 static const net_transport_t *choose(const xy_net_config_t *config)
 {
@@ -97,6 +97,8 @@ bool xy_net_poll(xy_net_t *net)
 {
     bool has_come;
 
+    if (net->transport->has_news != NULL && !net->transport->has_news(net))
+        return false;
     if (!net_poll_begin(net))
         return false;
     has_come = net->transport->poll(net);

@@ -18,13 +18,15 @@ struct net_transport {
                  size_t size);
     void (*give)(xy_net_t *net, int to, uint64_t id, const void *buffer, size_t bytes, void *token);
     void (*take)(xy_net_t *net, int from, uint64_t id, void *buffer, size_t bytes, void *token);
+    /* Is there something to poll for? Any thread; NULL: who wants to know polls. */
+    bool (*has_news)(xy_net_t *net);
     bool (*poll)(xy_net_t *net); /* by one thread at a time */
     void (*sleep)(xy_net_t *net, double seconds);
     void (*wake)(xy_net_t *net);
     void (*close)(xy_net_t *net); /* and free */
 };
 
-extern const net_transport_t net_mpi, net_tcp;
+extern const net_transport_t net_mpi, net_shm, net_tcp;
 
 struct xy_net {
     const net_transport_t *transport;

@@ -120,7 +120,7 @@ static xy_status_t connect_all(const mpi_others_t *others, const uint8_t *secret
 {
     xy_net_config_t config = {.process = others->rank,
                               .processes = others->size,
-                              .transport = "tcp",
+                              .transport = "auto",
                               .is_local = true,
                               .exchange = exchange,
                               .seconds = OPEN_SECONDS};

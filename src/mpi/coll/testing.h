@@ -27,6 +27,7 @@ typedef struct {
     size_t eager;              /* 0: 16 KiB */
     const int *process_of;     /* [ranks]; NULL: in blocks */
     double latency, bandwidth; /* of messages, to choose algorithms by; 0: what tcp states */
+    const char *net;           /* NULL: tcp */
 } processes_t;
 
 /* What all see. */
@@ -61,7 +62,7 @@ static inline int processes_child(const processes_t *c, int own, void (*body)(in
     int process_of[PROCESSES_RANKS], worker_of[PROCESSES_RANKS], round = 0, own_ranks = 0;
     xy_net_config_t n = {.process = own,
                          .processes = c->processes,
-                         .transport = "tcp",
+                         .transport = c->net != NULL ? c->net : "tcp",
                          .is_local = true,
                          .exchange = processes_exchange,
                          .exchange_arg = &round,

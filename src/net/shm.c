@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Shared memory between processes of one machine; those of other machines are reached through
+ * sockets.
+ *
+ * A segment is a file without a name (memfd): nothing stays behind when a process is killed, and
+ * the size of /dev/shm does not matter. Others open it below /proc as long as its owner keeps the
+ * descriptor. One that cannot (another machine, another PID namespace, no /proc) sends through
+ * sockets instead.
+ */
+#include "net/shm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    RING_MOST = 256 << 10, /* bytes */
+    RING_LEAST = 64 << 10,
+    ALL_RINGS = 2 << 20, /* of one segment, about */
+    BELL_EVERY = 256     /* polls between two looks at the sockets */
+};
+#define FULL_SECONDS  1e-3 /* a sleep while something waits for room */
+#define CLOSE_SECONDS 10.0
+
+static bool is_there(const xy_net_config_t *config)
+{
+    return config->is_local;
+}
+
+/* The same in all processes. */
+static uint64_t ring_size(int processes)
+{
+    uint64_t size = RING_MOST;
+
+    while (size > RING_LEAST && size * (uint64_t)processes > ALL_RINGS)
+        size /= 2;
+    return size;
+}
+
+static size_t ring_place(const shm_net_t *net, int from)
+{
+    return (size_t)from * (sizeof(shm_ring_t) + (size_t)net->ring_size);
+}
+
+static shm_ring_t *ring_of(const shm_net_t *net, shm_segment_t *segment, int from)
+{
+    return (shm_ring_t *)(void *)(segment->rings + ring_place(net, from));
+}
+
+/* ---- Segments ---- */
+
+static shm_segment_t *map(const shm_net_t *net, int fd)
+{
+    void *memory = mmap(NULL, net->segment_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    return memory != MAP_FAILED ? memory : NULL;
+}
+
+/* The own one; its descriptor is the caller's. */
+static xy_status_t make_segment(shm_net_t *net, int *fd_p)
+{
+    *fd_p = memfd_create("xylem", MFD_CLOEXEC);
+    if (*fd_p < 0 || ftruncate(*fd_p, (off_t)net->segment_size) != 0)
+        return xy_fail_errno(errno, "memory that processes share", "make");
+    net->segment = map(net, *fd_p);
+    if (net->segment == NULL)
+        return xy_fail_errno(errno, "memory that processes share", "map");
+    if (getrandom(&net->segment->token, sizeof(net->segment->token), 0) !=
+        (ssize_t)sizeof(net->segment->token))
+        return xy_fail_errno(errno, "a random number", "make");
+    return XY_OK;
+}
+
+/* That of another process, by its card; NULL: it is not reached this way. */
+static shm_segment_t *open_segment(const shm_net_t *net, const char *card)
+{
+    uint64_t token;
+    struct stat about;
+    shm_segment_t *segment = NULL;
+    char path[64];
+    int pid, there, fd;
+
+    if (sscanf(card, "%d %d %" SCNx64, &pid, &there, &token) != 3)
+        return NULL;
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, there);
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
+        (uint64_t)about.st_size == net->segment_size)
+        segment = map(net, fd);
+    close(fd);
+    if (segment != NULL && segment->token != token) {
+        munmap(segment, net->segment_size);
+        segment = NULL;
+    }
+    return segment;
+}
+
+static void free_cards(char **cards, int count)
+{
+    for (int p = 0; cards != NULL && p < count; p++)
+        xy_free(cards[p]);
+    xy_free(cards);
+}
+
+/* Everyone opens the segments of the others, and says which it could. */
+static xy_status_t meet(const xy_net_config_t *config, shm_net_t *net, int fd)
+{
+    int n = config->processes;
+    char **cards = xy_calloc((size_t)n, sizeof(char *)), own[64];
+    char *reached = xy_calloc((size_t)n + 1, 1);
+    xy_status_t st =
+        cards != NULL && reached != NULL ? XY_OK : xy_fail_memory("connecting the processes");
+
+    snprintf(own, sizeof(own), "%d %d %" PRIx64, (int)getpid(), fd, net->segment->token);
+    if (st == XY_OK)
+        st = config->exchange(config->exchange_arg, own, cards);
+    for (int p = 0; p < n && st == XY_OK; p++) {
+        shm_peer_t *peer = &net->peers[p];
+
+        peer->segment = p != config->process ? open_segment(net, cards[p]) : NULL;
+        if (peer->segment != NULL)
+            peer->out = (shm_end_t){.ring = ring_of(net, peer->segment, config->process),
+                                    .size = net->ring_size};
+        reached[p] = peer->segment != NULL ? '1' : '0';
+        xy_free(cards[p]);
+        cards[p] = NULL;
+    }
+    if (st == XY_OK)
+        st = config->exchange(config->exchange_arg, reached, cards);
+    for (int p = 0; p < n && st == XY_OK; p++) {
+        shm_peer_t *peer = &net->peers[p];
+
+        peer->writes_here = p != config->process && strlen(cards[p]) == (size_t)n &&
+                            cards[p][config->process] == '1';
+        net->has_far |= p != config->process && !peer->writes_here;
+        peer->in = (shm_end_t){.ring = ring_of(net, net->segment, p), .size = net->ring_size};
+    }
+    free_cards(cards, n);
+    xy_free(reached);
+    return st;
+}
+
+/* ---- What comes through the sockets ---- */
+
+static void on_bell(void *context, int from, const void *bytes, size_t size)
+{
+    shm_net_t *net = context;
+
+    if (!net->peers[from].writes_here && size > 0)
+        net->base.events->message(net->base.context, from, bytes, size);
+}
+
+static void on_done(void *context, void *token)
+{
+    shm_net_t *net = context;
+
+    net->base.events->done(net->base.context, token);
+}
+
+static void on_lost(void *context, int process, const char *why)
+{
+    shm_net_t *net = context;
+
+    while (net->peers[process].writes_here && !net->peers[process].is_gone &&
+           shm_receive(net, process))
+        ;
+    shm_lose(net, process, why);
+}
+
+static const xy_net_events_t bell_events = {on_bell, on_done, on_lost};
+
+/* ---- Beginning ---- */
+
+static void destroy(shm_net_t *net)
+{
+    for (int p = 0; p < net->base.processes; p++) {
+        if (net->peers[p].segment != NULL)
+            munmap(net->peers[p].segment, net->segment_size);
+        shm_free_peer(&net->peers[p]);
+    }
+    if (net->segment != NULL)
+        munmap(net->segment, net->segment_size);
+    pthread_mutex_destroy(&net->lock);
+    xy_free(net);
+}
+
+static xy_status_t open_bell(const xy_net_config_t *config, shm_net_t *net)
+{
+    int *fds = xy_malloc((size_t)config->processes * sizeof(int));
+    xy_status_t st =
+        fds == NULL ? xy_fail_memory("connecting the processes") : net_mesh_open(config, fds);
+
+    if (st == XY_OK)
+        st = net_tcp_make(config, fds, &net->bell);
+    xy_free(fds);
+    if (st == XY_OK)
+        xy_net_listen(net->bell, &bell_events, net);
+    return st;
+}
+
+static xy_status_t open_shm(const xy_net_config_t *config, xy_net_t **net_p)
+{
+    int n = config->processes, fd = -1;
+    shm_net_t *net = xy_calloc(1, sizeof(*net) + (size_t)n * sizeof(shm_peer_t));
+    xy_status_t st;
+
+    if (net == NULL)
+        return xy_fail_memory("connecting the processes");
+    net->ring_size = ring_size(n);
+    net->segment_size = sizeof(shm_segment_t) + ring_place(net, n);
+    net_init(&net->base, &net_shm, config, shm_most(net->ring_size));
+    pthread_mutex_init(&net->lock, NULL);
+    for (int p = 0; p < n; p++) {
+        pthread_mutex_init(&net->peers[p].lock, NULL);
+        net->peers[p].blocks_end = &net->peers[p].blocks;
+        net->peers[p].gives_end = &net->peers[p].gives;
+    }
+    st = make_segment(net, &fd);
+    if (st == XY_OK)
+        st = meet(config, net, fd);
+    if (fd >= 0)
+        close(fd);
+    if (st == XY_OK)
+        st = open_bell(config, net);
+    if (st != XY_OK) {
+        destroy(net);
+        return st;
+    }
+    if (net->base.short_limit > xy_net_short_limit(net->bell))
+        net->base.short_limit = xy_net_short_limit(net->bell);
+    *net_p = &net->base;
+    return XY_OK;
+}
+
+/* ---- Progress ---- */
+
+static bool tell_finished(shm_net_t *net)
+{
+    shm_given_t *g;
+
+    if (!atomic_load_explicit(&net->has_finished, memory_order_relaxed))
+        return false;
+    pthread_mutex_lock(&net->lock);
+    g = net->finished;
+    net->finished = NULL;
+    atomic_store(&net->has_finished, false);
+    pthread_mutex_unlock(&net->lock);
+    while (g != NULL) {
+        shm_given_t *next = g->next;
+        void *token = g->token;
+
+        xy_free(g);
+        net->base.events->done(net->base.context, token);
+        g = next;
+    }
+    return true;
+}
+
+static bool poll_shm(xy_net_t *base)
+{
+    shm_net_t *net = (shm_net_t *)base;
+    bool has_come = false;
+
+    for (int p = 0; p < base->processes; p++) {
+        shm_peer_t *peer = &net->peers[p];
+
+        if (peer->writes_here && !peer->is_gone)
+            has_come |= shm_receive(net, p);
+        if (atomic_load_explicit(&peer->is_full, memory_order_relaxed))
+            shm_lose(net, p, "memory for what is sent there ran out");
+    }
+    if (net->has_far || atomic_load_explicit(&net->is_rung, memory_order_relaxed)) {
+        atomic_store_explicit(&net->is_rung, false, memory_order_relaxed);
+        has_come |= xy_net_poll(net->bell);
+    }
+    shm_flush_all(net);
+    return tell_finished(net) || has_come;
+}
+
+/* Any thread. Now and then the sockets are looked at, whether or not something is known of them. */
+static bool has_news(xy_net_t *base)
+{
+    shm_net_t *net = (shm_net_t *)base;
+    unsigned looks = atomic_load_explicit(&net->looks, memory_order_relaxed) + 1;
+
+    atomic_store_explicit(&net->looks, looks, memory_order_relaxed);
+    if (looks % BELL_EVERY == 0)
+        atomic_store_explicit(&net->is_rung, true, memory_order_relaxed);
+    for (int p = 0; p < base->processes; p++) {
+        const shm_peer_t *peer = &net->peers[p];
+
+        if ((peer->writes_here && shm_is_filled(peer->in.ring, net->ring_size)) ||
+            atomic_load_explicit(&peer->has_output, memory_order_relaxed))
+            return true;
+    }
+    return net->has_far || atomic_load_explicit(&net->is_rung, memory_order_relaxed) ||
+           atomic_load_explicit(&net->has_finished, memory_order_relaxed);
+}
+
+/* May a sleep begin? *seconds_p: how long. */
+static bool is_idle(const shm_net_t *net, double *seconds_p)
+{
+    if (atomic_load(&net->has_finished))
+        return false;
+    for (int p = 0; p < net->base.processes; p++) {
+        const shm_peer_t *peer = &net->peers[p];
+
+        if (peer->writes_here && shm_is_filled(peer->in.ring, net->ring_size))
+            return false;
+        if (atomic_load_explicit(&peer->has_output, memory_order_relaxed) &&
+            *seconds_p > FULL_SECONDS)
+            *seconds_p = FULL_SECONDS;
+    }
+    return true;
+}
+
+static void sleep_shm(xy_net_t *base, double seconds)
+{
+    shm_net_t *net = (shm_net_t *)base;
+    shm_segment_t *own = net->segment;
+
+    atomic_fetch_add(&own->sleepers, 1);
+    atomic_store(&own->rung, 0);
+    atomic_thread_fence(memory_order_seq_cst);
+    if (is_idle(net, &seconds))
+        xy_net_sleep(net->bell, seconds);
+    atomic_fetch_sub(&own->sleepers, 1);
+    atomic_store_explicit(&net->is_rung, true, memory_order_relaxed);
+}
+
+static void wake_shm(xy_net_t *base)
+{
+    xy_net_wake(((shm_net_t *)base)->bell);
+}
+
+/* ---- The end ---- */
+
+static bool is_quiet(const shm_net_t *net)
+{
+    for (int p = 0; p < net->base.processes; p++) {
+        const shm_peer_t *peer = &net->peers[p];
+
+        if (p == net->base.process || peer->is_gone)
+            continue;
+        if ((peer->writes_here && !peer->is_leaving) || (peer->segment != NULL && !peer->is_broken))
+            return false;
+    }
+    return true;
+}
+
+/* The last record of each process comes behind all others of it. */
+static void close_shm(xy_net_t *base)
+{
+    shm_net_t *net = (shm_net_t *)base;
+    double deadline = net_now() + CLOSE_SECONDS;
+
+    while (net_now() < deadline) {
+        for (int p = 0; p < base->processes; p++) {
+            shm_peer_t *peer = &net->peers[p];
+
+            if (peer->segment != NULL && !peer->is_broken && !atomic_load(&peer->has_output))
+                shm_send_bye(net, p);
+        }
+        if (is_quiet(net))
+            break;
+        if (!xy_net_poll(base))
+            xy_net_sleep(base, 1e-3);
+    }
+    net->is_closing = true;
+    xy_net_close(net->bell);
+    destroy(net);
+}
+
+const net_transport_t net_shm = {
+    .name = "shm",
+    .describe = "shared memory of processes of one machine, and sockets to others",
+    .latency = 0.5e-6,
+    .bandwidth = 8e9,
+    .is_there = is_there,
+    .open = open_shm,
+    .send = shm_send,
+    .give = shm_give,
+    .take = shm_take,
+    .has_news = has_news,
+    .poll = poll_shm,
+    .sleep = sleep_shm,
+    .wake = wake_shm,
+    .close = close_shm,
+};

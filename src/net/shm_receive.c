@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading: messages where they lie in the ring, pieces of large buffers to where they belong. */
+#include <string.h>
+
+#include "net/shm.h"
+
+enum { BATCH = 16 }; /* records in one poll */
+
+static shm_taken_t **bucket_of(shm_peer_t *p, uint64_t id)
+{
+    return &p->takes[(id * 0x9e3779b97f4a7c15u >> 32) % SHM_BUCKETS];
+}
+
+void shm_take(xy_net_t *base, int from, uint64_t id, void *buffer, size_t bytes, void *token)
+{
+    shm_net_t *net = (shm_net_t *)base;
+    shm_peer_t *p = &net->peers[from];
+    shm_taken_t *t, **bucket = bucket_of(p, id);
+
+    if (!p->writes_here) {
+        xy_net_take(net->bell, from, id, buffer, bytes, token);
+        return;
+    }
+    t = xy_malloc(sizeof(*t));
+    pthread_mutex_lock(&p->lock);
+    if (t == NULL) {
+        xy_fail_memory("taking a buffer from another process");
+        p->is_broken = true;
+        atomic_store(&p->is_full, true);
+    } else {
+        *t = (shm_taken_t){
+            .next = *bucket, .id = id, .buffer = buffer, .size = bytes, .token = token};
+        *bucket = t;
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+static shm_taken_t *find_taken(shm_peer_t *p, uint64_t id)
+{
+    shm_taken_t *t = p->current;
+
+    if (t != NULL && t->id == id)
+        return t;
+    pthread_mutex_lock(&p->lock);
+    for (t = *bucket_of(p, id); t != NULL && t->id != id;)
+        t = t->next;
+    pthread_mutex_unlock(&p->lock);
+    return p->current = t;
+}
+
+static void end_taken(shm_net_t *net, shm_peer_t *p, shm_taken_t *t)
+{
+    shm_taken_t **at = bucket_of(p, t->id);
+    void *token = t->token;
+
+    p->current = NULL;
+    pthread_mutex_lock(&p->lock);
+    while (*at != t)
+        at = &(*at)->next;
+    *at = t->next;
+    pthread_mutex_unlock(&p->lock);
+    xy_free(t);
+    net->base.events->done(net->base.context, token);
+}
+
+/* What is wrong with it, or NULL. */
+static const char *take_piece(shm_peer_t *p, const shm_record_t *record, size_t n)
+{
+    shm_taken_t *t = find_taken(p, record->id);
+
+    if (t == NULL || n == 0 || n > t->size - t->got)
+        return "it sends bytes that were not asked for";
+    memcpy(t->buffer + t->got, record->bytes, n);
+    t->got += n;
+    return NULL;
+}
+
+/* What is wrong with it, or NULL. The record is given back before the end of a buffer is told: the
+ * writer goes on meanwhile. */
+static const char *take_record(shm_net_t *net, int from, const shm_record_t *record,
+                               shm_kind_t kind, size_t bytes)
+{
+    shm_peer_t *p = &net->peers[from];
+    const char *why = NULL;
+
+    if (bytes > shm_most(net->ring_size))
+        return "it sends a message that is too long";
+    switch (kind) {
+    case SHM_KIND_SHORT:
+        net->base.events->message(net->base.context, from, record->bytes, bytes);
+        shm_next(&p->in, bytes);
+        break;
+    case SHM_KIND_DATA:
+        why = take_piece(p, record, bytes);
+        shm_next(&p->in, bytes);
+        if (why == NULL && p->current->got == p->current->size)
+            end_taken(net, p, p->current);
+        break;
+    case SHM_KIND_BYE:
+        shm_next(&p->in, bytes);
+        p->is_leaving = true;
+        break;
+    default:
+        why = "it sends what is no message";
+    }
+    return why;
+}
+
+/* Its writer waits for room, and perhaps sleeps; one that is not told looks again soon. */
+static void tell_room(shm_net_t *net, int from)
+{
+    shm_peer_t *p = &net->peers[from];
+
+    if (atomic_load_explicit(&p->in.ring->wants_room, memory_order_relaxed) == 0)
+        return;
+    atomic_store_explicit(&p->in.ring->wants_room, 0, memory_order_relaxed);
+    if (p->segment != NULL)
+        shm_ring(net, from);
+}
+
+bool shm_receive(shm_net_t *net, int from)
+{
+    shm_peer_t *p = &net->peers[from];
+    const shm_record_t *record;
+    const char *why = NULL;
+    shm_kind_t kind;
+    size_t bytes;
+    int n = 0;
+
+    while (n < BATCH && why == NULL && (record = shm_look(&p->in, &kind, &bytes)) != NULL) {
+        why = take_record(net, from, record, kind, bytes);
+        n++;
+    }
+    if (n > 0)
+        tell_room(net, from);
+    if (why != NULL)
+        shm_lose(net, from, why);
+    return n > 0;
+}
+
+void shm_lose(shm_net_t *net, int process, const char *why)
+{
+    shm_peer_t *p = &net->peers[process];
+
+    if (p->is_gone)
+        return;
+    p->is_gone = true;
+    pthread_mutex_lock(&p->lock);
+    p->is_broken = true;
+    atomic_store_explicit(&p->has_output, false, memory_order_relaxed);
+    pthread_mutex_unlock(&p->lock);
+    if (!p->is_leaving && !net->is_closing)
+        net->base.events->lost(net->base.context, process, why);
+}
+
+void shm_free_peer(shm_peer_t *p)
+{
+    for (shm_block_t *b = p->blocks, *next; b != NULL; b = next) {
+        next = b->next;
+        xy_free(b);
+    }
+    for (shm_given_t *g = p->gives, *next; g != NULL; g = next) {
+        next = g->next;
+        xy_free(g);
+    }
+    for (int i = 0; i < SHM_BUCKETS; i++)
+        for (shm_taken_t *t = p->takes[i], *next; t != NULL; t = next) {
+            next = t->next;
+            xy_free(t);
+        }
+    pthread_mutex_destroy(&p->lock);
+}
