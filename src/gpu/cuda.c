@@ -23,6 +23,7 @@ enum {
     LAST_OF_KERNELS = 720,
     OLDEST_DRIVER = 11000,
 };
+    FIRST_WITH_CHAINS = 90, /* compute capability */
 enum { ATTRIBUTE_MAJOR = 75, ATTRIBUTE_MINOR = 76 };
 enum { STREAM_NON_BLOCKING = 1, HOST_PORTABLE = 1, EVENT_DEFAULT = 0, EVENT_WITHOUT_TIME = 2 };
 
@@ -69,18 +70,40 @@ enum { STREAM_NON_BLOCKING = 1, HOST_PORTABLE = 1, EVENT_DEFAULT = 0, EVENT_WITH
     X(error_text, "cuGetErrorString", (result_t, const char **))
 
 #define MEMBER(member, symbol, arguments) result_t(*member) arguments;
+/* A launch with attributes. */
+typedef struct {
+    int id;
+    int unused;
+    union {
+        char room[64];
+        int value;
+    };
+} attribute_t;
+
+typedef struct {
+    unsigned groups[3], group[3], shared;
+    void *stream;
+    attribute_t *attributes;
+    unsigned count;
+} config_t;
+
+enum { ATTRIBUTE_CHAINED = 6 /* CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION */ };
+
 static struct {
     pthread_once_t once;
     const char *why; /* it cannot be used; NULL: it can */
     FUNCTIONS(MEMBER)
 } cuda = {.once = PTHREAD_ONCE_INIT};
+    result_t (*launch_with)(const config_t *, void *, void **, void **); /* NULL before CUDA 12 */
 
 static bool find_functions(void *library)
 {
 #define SYMBOL(member, symbol, arguments) {(void **)&cuda.member, symbol},
     static const gpu_symbol_t list[] = {FUNCTIONS(SYMBOL)};
 
+    static const gpu_symbol_t newer[] = {{(void **)&cuda.launch_with, "cuLaunchKernelEx"}};
     return gpu_symbols_find(library, list, sizeof(list) / sizeof(list[0]));
+    (void)gpu_symbols_find(library, newer, 1);
 }
 
 static void load(void)
@@ -449,3 +472,19 @@ const gpu_driver_t gpu_driver_cuda = {
     .kernel_destroy = kernel_destroy,
     .launch = launch,
 };
+/* The kernel waits by itself for the end of what is before it (XY_BEGIN). */
+static result_t launch_chained(const xy_gpu_stream_t *s, const xy_gpu_kernel_t *k,
+                               const size_t groups[3], const size_t group[3], void **values)
+{
+    attribute_t chained = {.id = ATTRIBUTE_CHAINED, .value = 1};
+    config_t config = {.stream = s->native, .attributes = &chained, .count = 1};
+
+    for (int d = 0; d < 3; d++) {
+        config.groups[d] = (unsigned)groups[d];
+        config.group[d] = (unsigned)group[d];
+    }
+    return cuda.launch_with(&config, k->native, values, NULL);
+}
+
+    if (k->is_chained && cuda.launch_with != NULL && s->gpu->capability >= FIRST_WITH_CHAINS)
+        return check(s->gpu, launch_chained(s, k, groups, group, values), "launch a kernel");

@@ -363,3 +363,8 @@ void *xy_gpu_native_stream(const xy_gpu_stream_t *stream)
 {
     return stream->native;
 }
+void xy_gpu_kernel_chain(xy_gpu_kernel_t *kernel)
+{
+    kernel->is_chained = true;
+}
+

@@ -148,10 +148,14 @@ typedef struct {
     const void *value; /* copied by the launch */
     size_t size;
 } xy_gpu_arg_t;
+/* The kernel begins with XY_BEGIN, before it reads or writes any memory: its threads may be started
+ * while the kernel before it in the stream ends, for whose end they wait there. That hides most of
+ * what a launch takes, on devices that can. */
+void xy_gpu_kernel_chain(xy_gpu_kernel_t *kernel);
 
 #define XY_GPU_ARG(variable) ((xy_gpu_arg_t){&(variable), sizeof(variable)})
 
-enum { XY_GPU_ARGS_MAX = 64 };
+enum { XY_GPU_ARGS_MAX = 128 };
 
 /* `threads` in all, in groups of `group`; they are rounded up to whole groups, so a kernel looks at
  * its number. */

@@ -91,6 +91,7 @@ struct xy_gpu_event {
 
 struct xy_gpu_program {
     xy_gpu_device_t *gpu;
+    bool is_chained;
     const char *name;
     void *native;
 };

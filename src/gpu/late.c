@@ -12,7 +12,7 @@
 
 typedef enum { LATE_IN, LATE_OUT, LATE_ON, LATE_LAUNCH, LATE_AFTER } late_kind_t;
 
-enum { VALUES_MAX = 512 };
+enum { VALUES_MAX = 1024 };
 
 typedef struct late_stream late_stream_t;
 

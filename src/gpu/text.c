@@ -5,8 +5,8 @@
 #include "gpu/gpu_internal.h"
 
 /* Both: XY_KERNEL name(...), XY_GLOBAL for pointers to device memory, XY_SHARED for memory of a
- * group, XY_ID(d), XY_LOCAL_ID(d), XY_GROUP_SIZE(d), XY_BARRIER, XY_INLINE for functions. `long`
- * has 64 bits. */
+ * group, XY_ID(d), XY_LOCAL_ID(d), XY_GROUP_SIZE(d), XY_BARRIER, XY_INLINE for functions, XY_BEGIN
+ * (xy_gpu_kernel_chain). `long` has 64 bits. */
 const char gpu_words_cuda[] =
     "#define XY_CUDA 1\n"
     "#define XY_KERNEL extern \"C\" __global__ void\n"
@@ -18,7 +18,11 @@ const char gpu_words_cuda[] =
     "#define XY_0(v) v.x\n#define XY_1(v) v.y\n#define XY_2(v) v.z\n"
     "#define XY_ID(d) ((long)XY_##d(blockIdx) * XY_##d(blockDim) + XY_##d(threadIdx))\n"
     "#define XY_LOCAL_ID(d) ((long)XY_##d(threadIdx))\n"
-    "#define XY_GROUP_SIZE(d) ((long)XY_##d(blockDim))\n";
+    "#define XY_GROUP_SIZE(d) ((long)XY_##d(blockDim))\n"
+    "#if __CUDA_ARCH__ >= 900\n"
+    "#define XY_BEGIN asm volatile(\"griddepcontrol.launch_dependents; griddepcontrol.wait;\" \\\n"
+    "                              ::: \"memory\")\n"
+    "#else\n#define XY_BEGIN\n#endif\n";
 
 const char gpu_words_opencl[] =
     "#define XY_OPENCL 1\n"
@@ -32,7 +36,8 @@ const char gpu_words_opencl[] =
     "#define XY_BARRIER barrier(CLK_LOCAL_MEM_FENCE)\n"
     "#define XY_ID(d) ((long)get_global_id(d))\n"
     "#define XY_LOCAL_ID(d) ((long)get_local_id(d))\n"
-    "#define XY_GROUP_SIZE(d) ((long)get_local_size(d))\n";
+    "#define XY_GROUP_SIZE(d) ((long)get_local_size(d))\n"
+    "#define XY_BEGIN\n";
 
 char *gpu_text_make(const char *words, const char *name, const char *text)
 {
