@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "gpu/gpu_internal.h"
 
@@ -22,8 +23,8 @@ enum {
     FIRST_OF_KERNELS = 700, /* from here on the context is lost: illegal address, ... */
     LAST_OF_KERNELS = 720,
     OLDEST_DRIVER = 11000,
-};
     FIRST_WITH_CHAINS = 90, /* compute capability */
+};
 enum { ATTRIBUTE_MAJOR = 75, ATTRIBUTE_MINOR = 76 };
 enum { STREAM_NON_BLOCKING = 1, HOST_PORTABLE = 1, EVENT_DEFAULT = 0, EVENT_WITHOUT_TIME = 2 };
 
@@ -69,7 +70,6 @@ enum { STREAM_NON_BLOCKING = 1, HOST_PORTABLE = 1, EVENT_DEFAULT = 0, EVENT_WITH
     X(error_name, "cuGetErrorName", (result_t, const char **))                                     \
     X(error_text, "cuGetErrorString", (result_t, const char **))
 
-#define MEMBER(member, symbol, arguments) result_t(*member) arguments;
 /* A launch with attributes. */
 typedef struct {
     int id;
@@ -89,21 +89,22 @@ typedef struct {
 
 enum { ATTRIBUTE_CHAINED = 6 /* CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION */ };
 
+#define MEMBER(member, symbol, arguments) result_t(*member) arguments;
 static struct {
     pthread_once_t once;
     const char *why; /* it cannot be used; NULL: it can */
     FUNCTIONS(MEMBER)
-} cuda = {.once = PTHREAD_ONCE_INIT};
     result_t (*launch_with)(const config_t *, void *, void **, void **); /* NULL before CUDA 12 */
+} cuda = {.once = PTHREAD_ONCE_INIT};
 
 static bool find_functions(void *library)
 {
 #define SYMBOL(member, symbol, arguments) {(void **)&cuda.member, symbol},
     static const gpu_symbol_t list[] = {FUNCTIONS(SYMBOL)};
-
     static const gpu_symbol_t newer[] = {{(void **)&cuda.launch_with, "cuLaunchKernelEx"}};
-    return gpu_symbols_find(library, list, sizeof(list) / sizeof(list[0]));
+
     (void)gpu_symbols_find(library, newer, 1);
+    return gpu_symbols_find(library, list, sizeof(list) / sizeof(list[0]));
 }
 
 static void load(void)
@@ -258,19 +259,80 @@ static void memory_give(xy_gpu_device_t *gpu, xy_gpu_memory_t memory)
     cuda.memory_free(memory);
 }
 
+/* The driver fills pages one after the other, which takes long for many. */
+enum { TOUCHERS_MAX = 16, TOUCHED_ALONE = 256 << 20 /* bytes */, PAGE = 4096 };
+
+typedef struct {
+    char *from, *to;
+} range_t;
+
+static void *touch(void *arg)
+{
+    const range_t *range = arg;
+
+    for (char *c = range->from; c < range->to; c += PAGE)
+        *(volatile char *)c = 0;
+    return NULL;
+}
+
+static void touch_all(char *address, uint64_t bytes)
+{
+    range_t ranges[TOUCHERS_MAX];
+    pthread_t threads[TOUCHERS_MAX];
+    bool is_started[TOUCHERS_MAX];
+    uint64_t part = bytes / TOUCHERS_MAX / PAGE * PAGE;
+
+    for (int i = 0; i < TOUCHERS_MAX; i++) {
+        ranges[i].from = address + (uint64_t)i * part;
+        ranges[i].to = i < TOUCHERS_MAX - 1 ? ranges[i].from + part : address + bytes;
+        is_started[i] = pthread_create(&threads[i], NULL, touch, &ranges[i]) == 0;
+        if (!is_started[i])
+            touch(&ranges[i]);
+    }
+    for (int i = 0; i < TOUCHERS_MAX; i++)
+        if (is_started[i])
+            pthread_join(threads[i], NULL);
+}
+
+/* Pages of our own, large ones if there are, pinned when they are there. NULL: the driver cannot.
+ */
+static void *pin_new(uint64_t bytes)
+{
+    void *address = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (address == MAP_FAILED)
+        return NULL;
+    (void)madvise(address, bytes, MADV_HUGEPAGE); /* only slower without */
+    touch_all(address, bytes);
+    if (cuda.host_register(address, bytes, HOST_PORTABLE) == SUCCESS)
+        return address;
+    munmap(address, bytes);
+    return NULL;
+}
+
 static xy_status_t pinned_take(xy_gpu_device_t *gpu, uint64_t bytes, void **address_p,
                                void **handle_p)
 {
     *handle_p = NULL;
     enter(gpu);
+    *address_p = bytes >= TOUCHED_ALONE ? pin_new(bytes) : NULL;
+    if (*address_p != NULL) {
+        *handle_p = (void *)(uintptr_t)bytes;
+        return XY_OK;
+    }
     return check(gpu, cuda.host_alloc(address_p, bytes, HOST_PORTABLE), "pin memory of the host");
 }
 
+/* The handle of pages of our own is their size. */
 static void pinned_give(xy_gpu_device_t *gpu, void *address, void *handle)
 {
-    (void)handle;
     enter(gpu);
-    cuda.host_free(address);
+    if (handle == NULL) {
+        cuda.host_free(address);
+        return;
+    }
+    cuda.host_unregister(address);
+    munmap(address, (size_t)(uintptr_t)handle);
 }
 
 static bool pin(xy_gpu_device_t *gpu, void *address, uint64_t bytes)
@@ -425,6 +487,20 @@ static void kernel_destroy(xy_gpu_kernel_t *k)
     (void)k; /* it belongs to its module */
 }
 
+/* The kernel waits by itself for the end of what is before it (XY_BEGIN). */
+static result_t launch_chained(const xy_gpu_stream_t *s, const xy_gpu_kernel_t *k,
+                               const size_t groups[3], const size_t group[3], void **values)
+{
+    attribute_t chained = {.id = ATTRIBUTE_CHAINED, .value = 1};
+    config_t config = {.stream = s->native, .attributes = &chained, .count = 1};
+
+    for (int d = 0; d < 3; d++) {
+        config.groups[d] = (unsigned)groups[d];
+        config.group[d] = (unsigned)group[d];
+    }
+    return cuda.launch_with(&config, k->native, values, NULL);
+}
+
 static xy_status_t launch(xy_gpu_stream_t *s, xy_gpu_kernel_t *k, const size_t groups[3],
                           const size_t group[3], const xy_gpu_arg_t *args, int count)
 {
@@ -434,6 +510,8 @@ static xy_status_t launch(xy_gpu_stream_t *s, xy_gpu_kernel_t *k, const size_t g
     for (int i = 0; i < count; i++)
         memcpy(&values[i], &args[i].value, sizeof(values[i])); /* they are only read */
     enter(s->gpu);
+    if (k->is_chained && cuda.launch_with != NULL && s->gpu->capability >= FIRST_WITH_CHAINS)
+        return check(s->gpu, launch_chained(s, k, groups, group, values), "launch a kernel");
     r = cuda.launch(k->native, (unsigned)groups[0], (unsigned)groups[1], (unsigned)groups[2],
                     (unsigned)group[0], (unsigned)group[1], (unsigned)group[2], 0, s->native,
                     values, NULL);
@@ -449,8 +527,10 @@ const gpu_driver_t gpu_driver_cuda = {
     .room = room,
     .memory_take = memory_take,
     .memory_give = memory_give,
+    .has_addresses = true,
     .pinned_take = pinned_take,
     .pinned_give = pinned_give,
+    .is_pinned_shared = true, /* the primary context has it, of which there is one */
     .pin = pin,
     .unpin = unpin,
     .stream_create = stream_create,
@@ -472,19 +552,3 @@ const gpu_driver_t gpu_driver_cuda = {
     .kernel_destroy = kernel_destroy,
     .launch = launch,
 };
-/* The kernel waits by itself for the end of what is before it (XY_BEGIN). */
-static result_t launch_chained(const xy_gpu_stream_t *s, const xy_gpu_kernel_t *k,
-                               const size_t groups[3], const size_t group[3], void **values)
-{
-    attribute_t chained = {.id = ATTRIBUTE_CHAINED, .value = 1};
-    config_t config = {.stream = s->native, .attributes = &chained, .count = 1};
-
-    for (int d = 0; d < 3; d++) {
-        config.groups[d] = (unsigned)groups[d];
-        config.group[d] = (unsigned)group[d];
-    }
-    return cuda.launch_with(&config, k->native, values, NULL);
-}
-
-    if (k->is_chained && cuda.launch_with != NULL && s->gpu->capability >= FIRST_WITH_CHAINS)
-        return check(s->gpu, launch_chained(s, k, groups, group, values), "launch a kernel");

@@ -125,19 +125,21 @@ xy_status_t xy_gpu_open(const xy_gpu_info_t *info, xy_gpu_device_t **gpu_p)
     if (gpu == NULL)
         return xy_fail_memory("opening a GPU");
     gpu->info = *info;
-    gpu->pinned = (xy_vec_t)XY_VEC_INIT(gpu_pinned_t);
     for (int i = 0; i < KNOWN; i++)
         if (strcmp(drivers[i]->name, info->driver) == 0)
             gpu->driver = drivers[i];
-    pthread_mutex_init(&gpu->lock, NULL);
     gpu_leaks_begin();
     st = gpu->driver->open(gpu);
     gpu_leaks_end();
     if (st == XY_OK) {
+        st = gpu_pinned_open(gpu);
+        if (st != XY_OK)
+            gpu->driver->close(gpu);
+    }
+    if (st == XY_OK) {
         *gpu_p = gpu;
         return XY_OK;
     }
-    pthread_mutex_destroy(&gpu->lock);
     xy_free(gpu);
     return st;
 }
@@ -146,9 +148,8 @@ void xy_gpu_close(xy_gpu_device_t *gpu)
 {
     if (gpu == NULL)
         return;
-    gpu_pinned_cleanup(gpu);
+    gpu_pinned_close(gpu);
     gpu->driver->close(gpu);
-    pthread_mutex_destroy(&gpu->lock);
     xy_free(gpu);
 }
 
@@ -171,6 +172,36 @@ void xy_gpu_memory_give(xy_gpu_device_t *gpu, xy_gpu_memory_t memory)
 {
     if (memory != 0)
         gpu->driver->memory_give(gpu, memory);
+}
+
+static const uint64_t ROW_GRAIN = 512; /* as drivers align what they give */
+
+xy_status_t xy_gpu_memory_take_row(xy_gpu_device_t *gpu, uint64_t bytes, size_t count,
+                                   xy_gpu_memory_t *memories)
+{
+    uint64_t stride = (bytes + ROW_GRAIN - 1) / ROW_GRAIN * ROW_GRAIN;
+    xy_status_t st = XY_OK;
+    size_t n = 0;
+
+    if (gpu->driver->has_addresses && count > 0) {
+        st = xy_gpu_memory_take(gpu, stride * count, &memories[0]);
+        for (size_t i = 1; i < count && st == XY_OK; i++)
+            memories[i] = memories[0] + i * stride;
+        return st;
+    }
+    for (; n < count && st == XY_OK; n++)
+        st = xy_gpu_memory_take(gpu, bytes, &memories[n]);
+    if (st != XY_OK)
+        xy_gpu_memory_give_row(gpu, memories, n - 1);
+    return st;
+}
+
+void xy_gpu_memory_give_row(xy_gpu_device_t *gpu, const xy_gpu_memory_t *memories, size_t count)
+{
+    if (gpu->driver->has_addresses && count > 1)
+        count = 1;
+    for (size_t i = 0; i < count; i++)
+        xy_gpu_memory_give(gpu, memories[i]);
 }
 
 bool xy_gpu_pin(xy_gpu_device_t *gpu, void *address, uint64_t bytes)
@@ -341,6 +372,11 @@ void xy_gpu_kernel_destroy(xy_gpu_kernel_t *kernel)
     xy_free(kernel);
 }
 
+void xy_gpu_kernel_chain(xy_gpu_kernel_t *kernel)
+{
+    kernel->is_chained = true;
+}
+
 xy_status_t xy_gpu_launch(xy_gpu_stream_t *stream, xy_gpu_kernel_t *kernel, const size_t threads[3],
                           const size_t group[3], const xy_gpu_arg_t *args, int count)
 {
@@ -363,8 +399,3 @@ void *xy_gpu_native_stream(const xy_gpu_stream_t *stream)
 {
     return stream->native;
 }
-void xy_gpu_kernel_chain(xy_gpu_kernel_t *kernel)
-{
-    kernel->is_chained = true;
-}
-

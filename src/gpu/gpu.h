@@ -91,6 +91,11 @@ typedef uint64_t xy_gpu_memory_t;
 /* XY_ENOMEM: the device has no more, which is reported with what it has. */
 xy_status_t xy_gpu_memory_take(xy_gpu_device_t *gpu, uint64_t bytes, xy_gpu_memory_t *memory_p);
 void xy_gpu_memory_give(xy_gpu_device_t *gpu, xy_gpu_memory_t memory); /* 0 is fine */
+/* So many pieces of one size at once, which is far quicker where memory has addresses: a driver
+ * takes long for each. They are given back together. */
+xy_status_t xy_gpu_memory_take_row(xy_gpu_device_t *gpu, uint64_t bytes, size_t count,
+                                   xy_gpu_memory_t *memories);
+void xy_gpu_memory_give_row(xy_gpu_device_t *gpu, const xy_gpu_memory_t *memories, size_t count);
 
 /* Host memory that a device reads and writes by itself. Taking it from the system takes long (about
  * half a second per GiB), so what is given back is kept for the next one until the device is
@@ -143,15 +148,15 @@ void xy_gpu_program_destroy(xy_gpu_program_t *program); /* NULL is fine */
 xy_status_t xy_gpu_kernel_create(xy_gpu_program_t *program, const char *name,
                                  xy_gpu_kernel_t **kernel_p);
 void xy_gpu_kernel_destroy(xy_gpu_kernel_t *kernel); /* before its program; NULL is fine */
+/* The kernel begins with XY_BEGIN, before it reads or writes any memory: its threads may be started
+ * while the kernel before it in the stream ends, for whose end they wait there. That hides most of
+ * what a launch takes, on devices that can. */
+void xy_gpu_kernel_chain(xy_gpu_kernel_t *kernel);
 
 typedef struct {
     const void *value; /* copied by the launch */
     size_t size;
 } xy_gpu_arg_t;
-/* The kernel begins with XY_BEGIN, before it reads or writes any memory: its threads may be started
- * while the kernel before it in the stream ends, for whose end they wait there. That hides most of
- * what a launch takes, on devices that can. */
-void xy_gpu_kernel_chain(xy_gpu_kernel_t *kernel);
 
 #define XY_GPU_ARG(variable) ((xy_gpu_arg_t){&(variable), sizeof(variable)})
 

@@ -29,10 +29,12 @@ typedef struct {
     xy_status_t (*room)(xy_gpu_device_t *gpu, uint64_t *bytes_p);
     xy_status_t (*memory_take)(xy_gpu_device_t *gpu, uint64_t bytes, xy_gpu_memory_t *memory_p);
     void (*memory_give)(xy_gpu_device_t *gpu, xy_gpu_memory_t memory);
+    bool has_addresses; /* a part of memory is its address and an offset */
     /* *handle_p is for pinned_give. */
     xy_status_t (*pinned_take)(xy_gpu_device_t *gpu, uint64_t bytes, void **address_p,
                                void **handle_p);
     void (*pinned_give)(xy_gpu_device_t *gpu, void *address, void *handle);
+    bool is_pinned_shared; /* by all who have opened a device */
     bool (*pin)(xy_gpu_device_t *gpu, void *address, uint64_t bytes);
     void (*unpin)(xy_gpu_device_t *gpu, void *address);
     xy_status_t (*stream_create)(xy_gpu_stream_t *stream);
@@ -62,21 +64,12 @@ typedef struct {
 
 extern const gpu_driver_t gpu_driver_cuda, gpu_driver_opencl, gpu_driver_late, gpu_driver_model;
 
-/* A piece of pinned memory, in use or kept. */
-typedef struct {
-    void *address, *handle;
-    uint64_t bytes;
-    bool is_used;
-} gpu_pinned_t;
-
 struct xy_gpu_device {
     const gpu_driver_t *driver;
     xy_gpu_info_t info;
     void *device, *context; /* native */
     int capability;         /* CUDA: 90 is 9.0 */
     void *own;              /* of the driver */
-    pthread_mutex_t lock;   /* of what follows */
-    xy_vec_t pinned;        /* of gpu_pinned_t */
 };
 
 struct xy_gpu_stream {
@@ -91,7 +84,6 @@ struct xy_gpu_event {
 
 struct xy_gpu_program {
     xy_gpu_device_t *gpu;
-    bool is_chained;
     const char *name;
     void *native;
 };
@@ -99,13 +91,16 @@ struct xy_gpu_program {
 struct xy_gpu_kernel {
     xy_gpu_device_t *gpu;
     void *native;
+    bool is_chained;
 };
 
 /* The NUMA node of a PCI device by its address; -1: not known. */
 int gpu_numa_of(const char *pci);
 
 /* pinned.c */
-void gpu_pinned_cleanup(xy_gpu_device_t *gpu);
+/* The device was opened; is about to be closed. */
+xy_status_t gpu_pinned_open(const xy_gpu_device_t *gpu);
+void gpu_pinned_close(xy_gpu_device_t *gpu);
 
 /* text.c */
 /* The prelude, the words of one driver and the text, whose lines keep their numbers. The caller

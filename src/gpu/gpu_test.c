@@ -298,6 +298,36 @@ static void test_pinned_pool(void **state)
     xy_gpu_pinned_give(gpu, NULL);
 }
 
+/* Pieces of a row do not overlap, and what is written to one stays in it. */
+static void test_rows(void **state)
+{
+    enum { COUNT = 5, PIECE = 1000 };
+    xy_gpu_memory_t row[COUNT];
+    xy_gpu_stream_t *stream;
+    char *here, back[PIECE];
+
+    (void)state;
+    if (gpu == NULL)
+        skip();
+    assert_int_equal(xy_gpu_stream_create(gpu, &stream), XY_OK);
+    assert_int_equal(xy_gpu_pinned_take(gpu, COUNT * PIECE, (void **)&here), XY_OK);
+    assert_int_equal(xy_gpu_memory_take_row(gpu, PIECE, COUNT, row), XY_OK);
+    for (int i = COUNT - 1; i >= 0; i--) {
+        memset(here + (ptrdiff_t)i * PIECE, 'a' + i, PIECE);
+        assert_int_equal(xy_gpu_copy_in(stream, row[i], 0, here + (ptrdiff_t)i * PIECE, PIECE),
+                         XY_OK);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        assert_int_equal(xy_gpu_copy_out(stream, back, row[i], 0, PIECE), XY_OK);
+        assert_int_equal(xy_gpu_stream_wait(stream), XY_OK);
+        assert_memory_equal(back, here + (ptrdiff_t)i * PIECE, PIECE);
+    }
+    xy_gpu_memory_give_row(gpu, row, COUNT);
+    xy_gpu_memory_give_row(gpu, row, 0);
+    xy_gpu_pinned_give(gpu, here);
+    xy_gpu_stream_destroy(stream);
+}
+
 static void test_compiler_errors(void **state)
 {
     xy_gpu_program_t *p;
@@ -372,6 +402,40 @@ static void test_without_memory(void **state)
     xy_error_handler_set(NULL, NULL);
 }
 
+/* Where memory has addresses a row is one piece; who opens a device again finds its pinned memory,
+ * until the last closes it. */
+static void test_shared_memory(void **state)
+{
+    double clock = 0;
+    xy_gpu_model_t model = {.clock = &clock, .memory = 1 << 20};
+    xy_gpu_device_t *first, *second;
+    xy_gpu_memory_t row[3];
+    void *a, *b, *c;
+
+    (void)state;
+    assert_int_equal(xy_gpu_model_open(&model, &first), XY_OK);
+    assert_int_equal(xy_gpu_model_open(&model, &second), XY_OK);
+    assert_int_equal(xy_gpu_memory_take_row(first, 1000, 3, row), XY_OK);
+    assert_int_equal(row[1] - row[0], 1024);
+    assert_int_equal(row[2] - row[1], 1024);
+    xy_gpu_memory_give_row(first, row, 3);
+    assert_int_equal(xy_gpu_pinned_take(second, 1 << 20, &a), XY_OK);
+    assert_int_equal(xy_gpu_pinned_take(first, 1 << 20, &b), XY_OK);
+    assert_ptr_not_equal(a, b);
+    memset(a, 1, 1 << 20);
+    xy_gpu_close(second); /* it gives back all that it has */
+    assert_int_equal(xy_gpu_pinned_take(first, 1 << 20, &c), XY_OK);
+    assert_ptr_equal(c, a);
+    assert_int_equal(((char *)c)[(1 << 20) - 1], 1);
+    xy_gpu_pinned_give(first, c);
+    assert_int_equal(xy_gpu_model_open(&model, &second), XY_OK);
+    assert_int_equal(xy_gpu_pinned_take(second, 1 << 20, &c), XY_OK);
+    assert_ptr_equal(c, a);
+    xy_gpu_close(first);
+    memset(c, 2, 1 << 20);
+    xy_gpu_close(second);
+}
+
 static void test_names_of_drivers(void **state)
 {
     const char *name, *why;
@@ -403,11 +467,17 @@ static void test_names_of_drivers(void **state)
 static int run_on(const char *driver)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_info),        cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_bits),        cmocka_unit_test(test_dimensions),
-        cmocka_unit_test(test_groups),      cmocka_unit_test(test_streams_in_turn),
-        cmocka_unit_test(test_pinned_pool), cmocka_unit_test(test_compiler_errors),
-        cmocka_unit_test(test_limits),      cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_info),
+        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_dimensions),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_streams_in_turn),
+        cmocka_unit_test(test_pinned_pool),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_compiler_errors),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_without_memory),
     };
     const char *name, *why;
     xy_vec_t found;
@@ -424,7 +494,8 @@ static int run_on(const char *driver)
 
 int main(void)
 {
-    const struct CMUnitTest others[] = {cmocka_unit_test(test_names_of_drivers)};
+    const struct CMUnitTest others[] = {cmocka_unit_test(test_names_of_drivers),
+                                        cmocka_unit_test(test_shared_memory)};
 
     return cmocka_run_group_tests(others, NULL, NULL) + run_on("opencl") + run_on("late") +
            run_on("cuda");

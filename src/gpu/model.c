@@ -45,7 +45,7 @@ struct model_stream {
 typedef struct {
     xy_gpu_model_t costs;
     double now;
-    uint64_t memories; /* given out so far */
+    uint64_t memories; /* bytes given out so far */
     xy_vec_t streams;  /* of model_stream_t * */
     model_stream_t *engines[ENGINES];
 } model_t;
@@ -244,11 +244,11 @@ static xy_status_t room(xy_gpu_device_t *gpu, uint64_t *bytes_p)
     return XY_OK;
 }
 
-/* Who takes memory keeps count of it; here it has numbers only. */
+/* Who takes memory keeps count of it; here it has addresses only. */
 static xy_status_t memory_take(xy_gpu_device_t *gpu, uint64_t bytes, xy_gpu_memory_t *memory_p)
 {
-    (void)bytes;
-    *memory_p = ++model_of(gpu)->memories;
+    *memory_p = model_of(gpu)->memories + 1;
+    model_of(gpu)->memories += bytes;
     return XY_OK;
 }
 
@@ -510,8 +510,10 @@ const gpu_driver_t gpu_driver_model = {
     .room = room,
     .memory_take = memory_take,
     .memory_give = memory_give,
+    .has_addresses = true,
     .pinned_take = pinned_take,
     .pinned_give = pinned_give,
+    .is_pinned_shared = true,
     .pin = pin,
     .unpin = unpin,
     .stream_create = stream_create,
