@@ -84,7 +84,8 @@ static size_t find_kept(const device_memory_t *m, uint64_t bytes)
 /* A buffer that is still written home is used again only when there is no other. */
 static xy_status_t buffer_take(device_memory_t *m, uint64_t bytes, buffer_t *buffer_p)
 {
-    bool is_full = m->taken + bytes > m->most || m->kept.count >= m->kept.capacity / 2;
+    bool is_full =
+        m->row != NULL || m->taken + bytes > m->most || m->kept.count >= m->kept.capacity / 2;
     buffer_t new = {.bytes = bytes};
     size_t i = find_kept(m, bytes);
     xy_status_t st;
@@ -140,9 +141,44 @@ static void release(device_tasks_t *e, int32_t gpu, int32_t data)
     observe(e, gpu);
 }
 
+/* Of the one size that all data have; 0: they have several. */
+static uint64_t one_size(const device_tasks_t *e)
+{
+    for (int32_t d = 1; d < e->data_count; d++)
+        if (device_bytes(e, d) != device_bytes(e, 0))
+            return 0;
+    return e->data_count > 0 ? device_bytes(e, 0) : 0;
+}
+
+/* The driver takes long for each buffer, and meanwhile no kernel is put into a stream. */
+xy_status_t device_take_row(device_tasks_t *e, device_memory_t *m)
+{
+    uint64_t bytes = one_size(e), count = bytes > 0 ? m->most / bytes : 0;
+    xy_status_t st;
+
+    count = count < (uint64_t)e->data_count ? count : (uint64_t)e->data_count;
+    if (count == 0)
+        return XY_OK;
+    m->row = xy_calloc(count, sizeof(*m->row));
+    if (m->row == NULL)
+        return xy_fail_memory("preparing a GPU");
+    st = xy_gpu_memory_take_row(m->gpu, bytes, count, m->row);
+    for (uint64_t i = 0; i < count && st == XY_OK; i++) /* there is room for them */
+        (void)xy_vec_append(&m->kept, &(buffer_t){.memory = m->row[i], .bytes = bytes});
+    m->row_count = st == XY_OK ? count : 0;
+    m->taken = m->row_count * bytes;
+    return st;
+}
+
 void device_memory_cleanup(device_tasks_t *e, device_memory_t *m)
 {
-    for (int32_t d = 0; m->buffers != NULL && m->space.copies != NULL && d < e->data_count; d++)
+    if (m->row != NULL) {
+        xy_gpu_memory_give_row(m->gpu, m->row, m->row_count);
+        xy_free(m->row);
+        m->kept.count = 0;
+    }
+    for (int32_t d = 0;
+         m->row == NULL && m->buffers != NULL && m->space.copies != NULL && d < e->data_count; d++)
         if (m->space.copies[d].is_allocated)
             xy_gpu_memory_give(m->gpu, m->buffers[d].memory);
     for (size_t i = 0; i < m->kept.count; i++)

@@ -133,6 +133,7 @@ static xy_status_t init_device(device_tasks_t *e, int32_t gpu)
         xy_vec_reserve(&m->kept, 2 * (size_t)e->data_count + 1) != XY_OK ||
         xy_task_memory_init(&m->space, e->data_count, bytes, 0) != XY_OK)
         return xy_fail_memory("preparing a GPU");
+    st = device_take_row(e, m);
     e->capacity[gpu + 1] = bytes;
     e->states[gpu + 1] = m->space.states;
     e->memory_of[gpu] = gpu + 1;

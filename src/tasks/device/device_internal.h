@@ -66,6 +66,8 @@ typedef struct {
     xy_task_memory_t space;
     buffer_t *buffers;    /* [data] of copies that are there */
     xy_vec_t kept;        /* of buffer_t, to be used again, the oldest first */
+    xy_gpu_memory_t *row; /* [row_count] all buffers, where data have one size; else NULL */
+    size_t row_count;
     uint64_t taken, most; /* bytes from the GPU; how many it may be (device_reserve) */
     bool *is_early;       /* [data] loaded, and no task has used it since */
     int32_t early;        /* how many */
@@ -229,6 +231,8 @@ void device_home_give(device_tasks_t *e, const xy_access_t *a, int32_t n);
 /* All tasks are over: everything goes home. */
 xy_status_t device_flush(device_tasks_t *e);
 void device_memory_cleanup(device_tasks_t *e, device_memory_t *m);
+/* Before the run: take the buffers of data that have one size. */
+xy_status_t device_take_row(device_tasks_t *e, device_memory_t *m);
 
 /* Of so many bytes, those that policies do not know of. */
 uint64_t device_reserve(const device_tasks_t *e, uint64_t bytes);

@@ -165,7 +165,8 @@ static int compare_edges(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* How long data moved, and how much of that kernels ran, of each GPU. */
+/* How long data moved, and how much of that kernels ran, of each GPU. What is loaded before the
+ * first kernel or stored after the last one is not hidden, and nothing is in the gaps between. */
 static void overlap(device_tasks_t *e, edge_t *edges, size_t n)
 {
     int32_t tasks = 0, moves = 0;
