@@ -36,6 +36,8 @@ xy_status_t stencil_gpu_launch(const stencil_real_t *r, const stencil_place_t *p
                          s->points == 3 ? group1 : group2, args, n);
 }
 
+enum { POINTS = 5 }; /* of tasks that share launches */
+
 xy_status_t stencil_gpu_launch_several(const stencil_real_t *r, const stencil_place_t *p,
                                        xy_gpu_stream_t *stream, const stencil_blocks_t *blocks,
                                        int count)
@@ -44,16 +46,21 @@ xy_status_t stencil_gpu_launch_several(const stencil_real_t *r, const stencil_pl
     int64_t rows = s->rows;
     size_t threads[3] = {(size_t)s->columns,
                          (size_t)(rows + STENCIL_GPU_ROWS - 1) / STENCIL_GPU_ROWS, (size_t)count};
+    xy_gpu_memory_t all[XY_TASK_BATCH_MAX][POINTS + 1] = {{0}};
     xy_gpu_arg_t args[XY_GPU_ARGS_MAX];
     int n = 0;
 
     for (int b = 0; b < XY_TASK_BATCH_MAX; b++) {
         const stencil_blocks_t *block = &blocks[b < count ? b : 0];
 
-        for (int i = 0; i < s->points; i++)
-            args[n++] = XY_GPU_ARG(block->around[i]);
-        args[n++] = XY_GPU_ARG(block->out);
+        memcpy(all[b], block->around, POINTS * sizeof(all[b][0]));
+        all[b][POINTS] = block->out;
     }
+    if (strcmp(xy_gpu_info(p->gpu)->driver, "cuda") == 0)
+        args[n++] = XY_GPU_ARG(all);
+    else
+        for (; n < XY_TASK_BATCH_MAX * (POINTS + 1); n++)
+            args[n] = XY_GPU_ARG(all[n / (POINTS + 1)][n % (POINTS + 1)]);
     args[n++] = XY_GPU_ARG(s->layers);
     args[n++] = XY_GPU_ARG(s->rows);
     args[n++] = XY_GPU_ARG(s->columns);
@@ -200,6 +207,8 @@ static xy_status_t open_place(const stencil_real_t *r, const xy_gpu_info_t *info
     snprintf(update, sizeof(update), "update%d", r->shape.points);
     for (int i = 0; i < KERNELS && st == XY_OK; i++)
         st = xy_gpu_kernel_create(p->program, names[i], &p->kernels[i]);
+    for (int i = 0; i < KERNELS && st == XY_OK; i++)
+        xy_gpu_kernel_chain(p->kernels[i]);
     if (st == XY_OK)
         st = xy_gpu_memory_take(p->gpu, r->grid.block_bytes, &p->scratch);
     return st == XY_OK ? xy_gpu_memory_take(p->gpu, STENCIL_GPU_PARTS * sizeof(double), &p->parts)

@@ -8,9 +8,9 @@
 
 /* Kernels update3, update5, update9 and update7: the blocks around in the order of
  * stencil_offsets, the block that is written, layers, rows and columns of a block, and the rows to
- * do. Kernel several5: eight times the blocks of update5, then the same. Kernels change and
- * largest: the largest change of a cell, by way of `PARTS` numbers; kernel gather: the largest of
- * STENCIL_FAN numbers, NULL where there is none. */
+ * do. Kernel several5: the blocks of update5 XY_TASK_BATCH_MAX times (with CUDA as one argument),
+ * then the same. Kernels change and largest: the largest change of a cell, by way of `PARTS`
+ * numbers; kernel gather: the largest of STENCIL_FAN numbers, NULL where there is none. */
 extern const char stencil_gpu_text[];
 /* Rows that a thread of update5 does; `ROWS` of the text. */
 enum { STENCIL_GPU_ROWS = 4 };

@@ -8,7 +8,7 @@
 
 /* Blocks that are used in turn, so that no cache holds what a kernel reads. An event stands behind
  * every few kernels, as in a run. */
-enum { TURNS = 32, TURN_BYTES = 512 << 20, TRIES = 32, STRIDE = 4, SMALL = 4096 };
+enum { TURNS = 48, TURN_BYTES = 512 << 20, TRIES = 32, STRIDE = 4, SMALL = 4096 };
 
 typedef struct {
     const stencil_real_t *r;
@@ -40,20 +40,26 @@ static xy_status_t put_task(const probe_t *probe, int turn)
                                              : st;
 }
 
-/* As many as share a launch. */
+/* Blocks that share a launch here: with what they read and write they are all that there are. */
+static int several_of(const probe_t *probe)
+{
+    int most = probe->count / 3;
+
+    return most < XY_TASK_BATCH_MAX ? most : XY_TASK_BATCH_MAX;
+}
+
 static xy_status_t put_several(const probe_t *probe, int turn)
 {
     stencil_blocks_t blocks[XY_TASK_BATCH_MAX];
-    int n = probe->count, at = XY_TASK_BATCH_MAX * turn;
+    int n = probe->count, several = several_of(probe), at = several * turn;
     xy_status_t st;
 
-    for (int b = 0; b < XY_TASK_BATCH_MAX; b++) {
+    for (int b = 0; b < several; b++) {
         for (int i = 0; i < STENCIL_AROUND_MAX; i++)
             blocks[b].around[i] = probe->blocks[(at + b + (i > 0)) % n];
         blocks[b].out = probe->blocks[(at + b + n / 2) % n];
     }
-    st = stencil_gpu_launch_several(probe->r, probe->place, probe->streams[0], blocks,
-                                    XY_TASK_BATCH_MAX);
+    st = stencil_gpu_launch_several(probe->r, probe->place, probe->streams[0], blocks, several);
     return st == XY_OK && turn % STRIDE == 0 ? xy_gpu_event_record(probe->event, probe->streams[0])
                                              : st;
 }
@@ -133,7 +139,7 @@ static xy_status_t time_link(probe_t *probe, xy_status_t (*put)(const probe_t *,
 /* A launch of several takes once + several times the rest. */
 static xy_status_t time_several(const probe_t *probe, xy_stencil_costs_t *costs)
 {
-    const int n = XY_TASK_BATCH_MAX;
+    int n = several_of(probe);
     double unused, seconds;
     xy_status_t st = time_row(probe, put_several, &unused, &seconds);
 
@@ -154,7 +160,7 @@ static xy_status_t measure_on(probe_t *probe, xy_stencil_costs_t *costs)
         st = time_row(probe, put_both, &unused, &both);
     if (st == XY_OK)
         st = time_row(probe, put_event, &costs->ahead.event, &unused);
-    if (st == XY_OK && stencil_batch(&probe->r->grid) > 0 && probe->count >= 3 * XY_TASK_BATCH_MAX)
+    if (st == XY_OK && stencil_batch(&probe->r->grid) > 0 && several_of(probe) > 1)
         st = time_several(probe, costs);
     costs->ahead.batch = stencil_batch(&probe->r->grid);
     costs->both = both > 0 ? (double)probe->bytes / both : 0;

@@ -48,7 +48,7 @@
 #include "tasks/memory/memory.h"
 #include "tasks/ranks/ranks.h"
 
-enum { XY_TASK_BATCH_MAX = 8 };
+enum { XY_TASK_BATCH_MAX = 16 };
 
 /* A task to be put into a stream. */
 typedef struct {

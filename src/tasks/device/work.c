@@ -97,6 +97,7 @@ static xy_status_t launch(device_tasks_t *e, int32_t gpu, const xy_op_id_t *ops,
         device_used(e, gpu, ops[i], ticket);
         e->is_over[ops[i]] = true; /* what it wrote is not about to be overwritten by it */
     }
+    e->result.launches++;
     *done_p = n;
     return st;
 }

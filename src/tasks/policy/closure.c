@@ -73,13 +73,15 @@ static uint64_t all_bytes(const closure_t *c, uint64_t *largest_p)
 /* The plan leaves some room free, so that loads can begin before what they replace is gone. */
 static uint64_t plan_capacity(const closure_t *c, uint64_t capacity)
 {
-    uint64_t largest, sum = all_bytes(c, &largest), spare;
+    uint64_t largest, sum = all_bytes(c, &largest), spare, most;
 
     if (capacity == 0 || sum <= capacity)
         return 0;
-    /* Room for four data; in a small memory, which has none to spare, for fewer. */
+    /* Room for four data, and as many for each that is loaded early; in a small memory, which has
+     * none to spare, for fewer. */
     spare = capacity / 8 / largest;
-    return capacity - (spare < 4 ? spare : 4) * largest;
+    most = 4 * (uint64_t)c->ahead;
+    return capacity - (spare < most ? spare : most) * largest;
 }
 
 static xy_status_t init_memory(closure_t *c, int32_t memory)
@@ -155,7 +157,8 @@ static xy_status_t init_arrays(closure_t *c)
     return XY_OK;
 }
 
-/* Long enough to hide a few loads and write-backs of the largest datum. */
+/* Long enough to hide a few loads and write-backs of the largest datum; longer where tasks share
+ * launches, as those that a load frees are a chain: only what later loads free runs beside it. */
 static double find_horizon(const closure_t *c)
 {
     uint64_t largest;
@@ -168,7 +171,7 @@ static double find_horizon(const closure_t *c)
 
             longest = t > longest ? t : longest;
         }
-    return 8 * longest;
+    return 8 * c->ahead * longest;
 }
 
 static void start(closure_t *c)
@@ -196,9 +199,10 @@ static xy_status_t create(const xy_task_view_t *view, const xy_task_params_t *pa
 {
     closure_t *c = xy_calloc(1, sizeof(*c));
 
-    (void)params;
     if (c == NULL)
         return xy_fail_memory("preparing the plan of tasks");
+    c->ahead = params->look_ahead > 1 ? params->look_ahead : 1;
+    c->is_ending_deep = params->look_ahead > 0;
     c->view = view;
     c->graph = view->graph;
     c->ops = xy_graph_ops(view->graph);
@@ -255,6 +259,17 @@ static xy_op_id_t first_complete(const closure_t *c, int32_t memory, int queue)
         if (is_complete(c, op, memory))
             return op;
     return -1;
+}
+
+/* Of the last ones, that which was submitted last. */
+static xy_op_id_t deepest_complete(const closure_t *c, int32_t memory, int queue)
+{
+    xy_op_id_t op = c->memories[memory].runnable[queue].tail, best = -1;
+
+    for (int i = 0; op >= 0 && i < CLOSURE_DEEP; i++, op = c->tasks[op].prev)
+        if (op > best && is_complete(c, op, memory))
+            best = op;
+    return best;
 }
 
 /* Work that goes with a datum: of the tasks that write it and are not planned. Count it for `to`
@@ -377,6 +392,8 @@ static xy_op_id_t pick(void *state, int32_t worker)
         closure_extend(c, memory);
     }
     op = first_complete(c, memory, 0);
+    if (op < 0 && closure_is_ending(c, memory))
+        op = deepest_complete(c, memory, 1);
     if (op < 0)
         op = first_complete(c, memory, 1);
     if (op < 0 && w->held == 0)

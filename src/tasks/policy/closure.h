@@ -120,13 +120,15 @@ typedef struct {
     closure_look_t *looks; /* [ops] */
     uint32_t choices;
     closure_worker_t *workers;
-    double horizon;    /* seconds to plan ahead */
-    double load_rate;  /* bytes per second from the main memory */
-    uint32_t epoch;    /* of looking ahead: what a load would free */
-    xy_op_id_t *freed; /* [LOOKAHEAD] */
+    int32_t ahead;       /* loads to plan ahead, in proportion; 1: as usual */
+    bool is_ending_deep; /* when nothing is left to load, data are finished one by one */
+    double horizon;      /* seconds to plan ahead */
+    double load_rate;    /* bytes per second from the main memory */
+    uint32_t epoch;      /* of looking ahead: what a load would free */
+    xy_op_id_t *freed;   /* [LOOKAHEAD] */
 } closure_t;
 
-enum { CLOSURE_LOOKAHEAD = 256 };
+enum { CLOSURE_LOOKAHEAD = 256, CLOSURE_DEEP = 128 };
 
 /* closure_parts.c     : fill in part, awaited_by, memories' speed. ENOMEM in silence. */
 xy_status_t closure_parts(closure_t *c);
@@ -171,6 +173,9 @@ void closure_out(closure_t *c, int32_t memory, int32_t data);
 /* The queue of those that can run: what others wait for comes first. */
 xy_task_list_t *closure_runnable(closure_t *c, xy_op_id_t op);
 void closure_set_runnable(closure_t *c, xy_op_id_t op);
+/* Nothing is left to load: tasks that were submitted last come first, so that data are finished one
+ * after the other, and their stores need not come all at the end. */
+bool closure_is_ending(const closure_t *c, int32_t memory);
 void closure_out_remove(closure_memory_t *m, int32_t data);
 
 #endif

@@ -97,7 +97,7 @@ static void parts_cleanup(parts_t *p)
     xy_free(p->memory_of);
 }
 
-xy_status_t closure_parts(closure_t *c)
+static xy_status_t cut_parts(closure_t *c)
 {
     size_t data = (size_t)c->data_count + 1, ops = (size_t)c->ops + 1;
     size_t memories = (size_t)c->view->memories + 1;
@@ -133,4 +133,30 @@ xy_status_t closure_parts(closure_t *c)
     }
     parts_cleanup(&p);
     return st;
+}
+
+/* The only memory that computes; -1: there are several, or none. */
+static int32_t only_memory(const closure_t *c)
+{
+    int32_t only = -1, count = 0;
+
+    for (int32_t m = 0; m < c->view->memories; m++)
+        if (c->memories[m].speed > 0) {
+            only = m;
+            count++;
+        }
+    return count == 1 ? only : -1;
+}
+
+xy_status_t closure_parts(closure_t *c)
+{
+    int32_t only = only_memory(c);
+
+    if (only < 0)
+        return cut_parts(c);
+    for (int32_t i = 0; i < c->ops; i++) { /* all of them are its own: there is nothing to cut */
+        c->tasks[i].part = (int16_t)only;
+        c->tasks[i].awaited_by = -1;
+    }
+    return XY_OK;
 }

@@ -574,6 +574,27 @@ static void load_oldest(closure_t *c, int32_t memory)
     }
 }
 
+bool closure_is_ending(const closure_t *c, int32_t memory)
+{
+    const closure_memory_t *m = &c->memories[memory];
+
+    return c->is_ending_deep && !m->is_roomy && m->load_count == 0 &&
+           m->frontier_count == m->frontier[0].count;
+}
+
+/* A task that has all its data. */
+static xy_op_id_t next_to_plan(const closure_t *c, int32_t memory)
+{
+    const xy_task_list_t *list = &c->memories[memory].frontier[0];
+    xy_op_id_t op = list->tail, best = list->head;
+
+    if (!closure_is_ending(c, memory))
+        return best;
+    for (int i = 0; op >= 0 && i < CLOSURE_DEEP; i++, op = c->tasks[op].prev)
+        best = op > best ? op : best;
+    return best;
+}
+
 void closure_extend(closure_t *c, int32_t memory)
 {
     closure_memory_t *m = &c->memories[memory];
@@ -583,7 +604,7 @@ void closure_extend(closure_t *c, int32_t memory)
     while ((m->work < c->horizon || m->tasks < TASKS_AHEAD) && m->frontier_count > 0 &&
            (m->load_count < m->load_room / 2 || m->tasks == 0)) {
         if (m->frontier[0].count > 0)
-            plan_task(c, memory, m->frontier[0].head);
+            plan_task(c, memory, next_to_plan(c, memory));
         else if (m->is_roomy || !plan_loads(c, memory))
             return;
     }
