@@ -2,6 +2,7 @@
 /* A stencil in real time: its blocks in memory or in a file, its tasks, and the comparison. */
 #include "stencil/real.h"
 
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -136,6 +137,45 @@ static uint64_t scratches(const stencil_real_t *r)
     return (uint64_t)r->workers + (r->gpu != NULL ? 1 : 0);
 }
 
+/* ---- The first values ---- */
+
+enum { FILLERS_MAX = 16, FILLED_ALONE = 64 << 20 /* bytes */ };
+
+typedef struct {
+    const stencil_real_t *r;
+    atomic_int_fast64_t next; /* datum */
+} filler_t;
+
+static void *fill_some(void *arg)
+{
+    filler_t *f = arg;
+    const stencil_real_t *r = f->r;
+    int64_t cells = stencil_cells(&r->grid), count = stencil_arrays(&r->grid) * cells, d;
+
+    while ((d = atomic_fetch_add(&f->next, 1)) < count)
+        stencil_fill(&r->grid, &r->shape, d % cells, r->addresses[d]);
+    return NULL;
+}
+
+/* Data for GPUs are pinned, so that it does not matter which thread writes a page first; a large
+ * domain has several. */
+static void fill_blocks(const stencil_real_t *r)
+{
+    filler_t filler = {.r = r};
+    pthread_t threads[FILLERS_MAX];
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int started = 0;
+
+    if (r->gpu == NULL || r->share != NULL || r->memory_bytes < FILLED_ALONE)
+        cores = 1;
+    while (started < FILLERS_MAX && started < cores - 1 &&
+           pthread_create(&threads[started], NULL, fill_some, &filler) == 0)
+        started++;
+    fill_some(&filler);
+    for (int i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+}
+
 static void place_data(stencil_real_t *r, uint64_t blocks)
 {
     int32_t data = xy_graph_data_count(r->graph);
@@ -145,10 +185,8 @@ static void place_data(stencil_real_t *r, uint64_t blocks)
                           : d < r->block_data    ? r->memory + (uint64_t)d * r->stride
                                                  : r->memory + (blocks + scratches(r)) * r->stride +
                                                     (uint64_t)(d - r->block_data) * sizeof(double);
-    if (r->file.mapped != NULL)
-        return;
-    for (int64_t d = 0; d < stencil_arrays(&r->grid) * stencil_cells(&r->grid); d++)
-        stencil_fill(&r->grid, &r->shape, d % stencil_cells(&r->grid), r->addresses[d]);
+    if (r->file.mapped == NULL)
+        fill_blocks(r);
 }
 
 /* All data in core, or only what workers need out of core. */
