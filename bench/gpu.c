@@ -108,6 +108,33 @@ static xy_task_result_t predict(const xy_stencil_t *s, const char *policy, uint6
 
 /* ---- Larger than the memory ---- */
 
+static void domain_of(const xy_stencil_t *s, uint64_t memory, double hand, double bound)
+{
+    double begin = bench_now();
+    xy_stencil_result_t r = run(s, "closure", memory, 0, NULL);
+
+    printf("blocks of %.4g MiB, %d loaded early:\n", (double)block_bytes(s) / (1 << 20),
+           look_ahead);
+    bench_value("domain under closure", r.sim.makespan, "s");
+    bench_value("  of which decisions", r.sim.scheduling_seconds, "s");
+    bench_value("  loads", (double)r.sim.loads, "");
+    bench_value("  stores", (double)r.sim.stores, "");
+    bench_value("  tasks in a launch", (double)r.sim.tasks / (double)r.sim.launches, "");
+    bench_value("  times faster than by hand", hand / r.sim.makespan, "");
+    bench_value("  times the bound", r.sim.makespan / bound, "");
+    bench_value("  a kernel alone, measured before", 1e6 * r.costs.task, "us");
+    bench_value("  of it, once in a launch of several", 1e6 * r.costs.ahead.once, "us");
+    bench_value("  predicted from what was measured before",
+                predict(s, "closure", memory, &r).makespan, "s");
+    bench_value("  preparing (pinning, filling, measuring)", bench_now() - begin - r.sim.makespan,
+                "s");
+}
+
+/* With blocks of twice the size two passes over the domain are needed. */
+static const struct {
+    int factor, look_ahead;
+} cuts[] = {{1, 5}, {2, 0}};
+
 static void domain(void)
 {
     bool is_quick = bench_is_quick();
@@ -122,39 +149,27 @@ static void domain(void)
     plain_t in = {.rows = p.rows, .columns = p.columns, .iterations = 50};
     double both = plain_both_ways(gpu, is_quick ? 1 << 20 : 256 << 20);
     double hand = plain_double_buffer(gpu, &p) * parts / p.iterations * s.iterations;
-    double kernels, link, loop = plain_loop(gpu, &in);
+    double kernels = plain_kernel(gpu, &in) * parts * s.iterations;
+    double link = (double)s.blocks[0] * (double)bytes / both;
 
-    in.iterations = 150;
-    kernels = (plain_loop(gpu, &in) - loop) / 100 * parts * s.iterations;
-    link = (double)s.blocks[0] * (double)bytes / both;
-    if (both <= 0 || hand <= 0 || loop <= 0)
+    if (both <= 0 || hand <= 0 || kernels <= 0)
         die("the loop by hand");
     bench_value("link, each way of both at once", both * 1e-9, "GB/s");
+    printf("by hand: %d iterations of a part of the rows, one of %d, and as many times longer\n",
+           p.iterations, parts);
     bench_value("domain by hand, double buffering", hand, "s");
     bench_value("domain: kernels of a plain loop take", kernels, "s");
     bench_value("domain: one load and one store of all take", link, "s");
-    /* Blocks of twice the size as well, of which several at once would be loaded too often. */
-    for (int i = 0; i < 3 * rounds; i++) {
-        xy_stencil_t cut = s;
-        xy_stencil_result_t r;
+    for (int i = 0; i < rounds; i++)
+        for (size_t k = 0; k < sizeof(cuts) / sizeof(cuts[0]); k++) {
+            xy_stencil_t cut = s;
 
-        cut.blocks[0] /= 1 + i % 3 / 2;
-        cut.cells[0] *= 1 + i % 3 / 2;
-        look_ahead = i % 3 == 0;
-        r = run(&cut, "closure", memory, 0, NULL);
-        printf("blocks of %.4g MiB%s:\n", (double)block_bytes(&cut) / (1 << 20),
-               look_ahead > 0 ? ", several of them in a launch" : "");
-        bench_value("domain under closure", r.sim.makespan, "s");
-        bench_value("  of which decisions", r.sim.scheduling_seconds, "s");
-        bench_value("  loads", (double)r.sim.loads, "");
-        bench_value("  stores", (double)r.sim.stores, "");
-        bench_value("  times faster than by hand", hand / r.sim.makespan, "");
-        bench_value("  times the bound", r.sim.makespan / fmax(kernels, link), "");
-        bench_value("  a kernel alone, measured before", 1e6 * r.costs.task, "us");
-        bench_value("  predicted from what was measured before",
-                    predict(&cut, "closure", memory, &r).makespan, "s");
-        look_ahead = 0;
-    }
+            cut.blocks[0] /= cuts[k].factor;
+            cut.cells[0] *= cuts[k].factor;
+            look_ahead = cuts[k].look_ahead;
+            domain_of(&cut, memory, hand, fmax(kernels, link));
+        }
+    look_ahead = 0;
 }
 
 /* ---- All of it on the GPU ---- */
@@ -218,9 +233,9 @@ static void see_task(void *arg, int32_t worker, xy_op_id_t op, double start, dou
 static void hidden(void)
 {
     bool is_quick = bench_is_quick();
-    xy_stencil_t s = is_quick ? jacobi(64, 16, 256, 400) : jacobi(768, 128, 8192, 100);
+    xy_stencil_t s = is_quick ? jacobi(64, 16, 256, 400) : jacobi(2048, 128, 8192, 100);
 
-    look_ahead = 1;
+    look_ahead = 5;
     for (int i = 0; i < rounds; i++) {
         seen_t seen = {0};
         xy_task_observer_t observer = {.arg = &seen, .task = see_task};
@@ -297,52 +312,80 @@ static void costs(void)
     }
 }
 
-/* The kernel of 5 points with so many rows per thread and threads per group, in a row of launches
- * over blocks that no cache holds together. */
-static double kernel_seconds(int rows, size_t width, size_t height, int64_t block_rows,
-                             int64_t columns)
+/* The kernel of 5 points: how it is cut, and how it is launched. */
+typedef struct {
+    int rows;             /* per thread */
+    size_t width, height; /* of a group */
+    int64_t block_rows, columns;
+    int count;       /* blocks of a launch */
+    bool is_chained; /* threads are started while those of the kernel before end */
+} shape_t;
+
+enum { BLOCKS = 64, SHARED = XY_TASK_BATCH_MAX, BLOCKS_OF_ONE = 6, LAUNCHES = 200 };
+
+/* Put one launch over the next blocks. */
+static xy_status_t put_launch(const shape_t *k, xy_gpu_stream_t *stream, xy_gpu_kernel_t *kernel,
+                              const xy_gpu_memory_t *blocks, int turn)
 {
-    enum { BLOCKS = 32, LAUNCHES = 400 };
-    char *text = xy_sprintf("#define ROWS %d\n%s", rows, stencil_gpu_text);
-    uint64_t bytes = (uint64_t)(block_rows * columns) * sizeof(double);
-    xy_gpu_memory_t blocks[BLOCKS], none = 0;
+    xy_gpu_memory_t all[SHARED][BLOCKS_OF_ONE] = {{0}};
+    bool is_cuda = strcmp(xy_gpu_info(gpu)->driver, "cuda") == 0;
+    int64_t one = 1;
+    xy_gpu_arg_t args[XY_GPU_ARGS_MAX];
+    int n = 0;
+
+    for (int b = 0; b < SHARED; b++) {
+        int at = turn * k->count + b % k->count;
+
+        for (int i = 0; i < 3; i++)
+            all[b][i] = blocks[(at + i) % BLOCKS];
+        all[b][BLOCKS_OF_ONE - 1] = blocks[(at + BLOCKS / 2) % BLOCKS];
+    }
+    if (is_cuda)
+        args[n++] = XY_GPU_ARG(all);
+    else
+        for (; n < SHARED * BLOCKS_OF_ONE; n++)
+            args[n] = XY_GPU_ARG(all[n / BLOCKS_OF_ONE][n % BLOCKS_OF_ONE]);
+    args[n++] = XY_GPU_ARG(one);
+    args[n++] = XY_GPU_ARG(k->block_rows);
+    args[n++] = XY_GPU_ARG(k->columns);
+    args[n++] = XY_GPU_ARG(k->block_rows);
+    return xy_gpu_launch(stream, kernel,
+                         (size_t[3]){(size_t)k->columns,
+                                     (size_t)((k->block_rows + k->rows - 1) / k->rows),
+                                     (size_t)k->count},
+                         (size_t[3]){k->width, k->height, 1}, args, n);
+}
+
+/* Seconds for each block, in a row of launches over blocks that no cache holds together. */
+static double kernel_seconds(const shape_t *k)
+{
+    char *text = xy_sprintf("#define ROWS %d\n%s", k->rows, stencil_gpu_text);
+    uint64_t bytes = (uint64_t)(k->block_rows * k->columns) * sizeof(double);
+    xy_gpu_memory_t blocks[BLOCKS];
     xy_gpu_program_t *program;
     xy_gpu_kernel_t *kernel;
     xy_gpu_stream_t *stream;
-    int64_t one = 1;
     double begin = 0;
 
     if (text == NULL || xy_gpu_program_create(gpu, "stencil.cl", text, &program) != XY_OK ||
-        xy_gpu_kernel_create(program, "update5", &kernel) != XY_OK ||
+        xy_gpu_kernel_create(program, "several5", &kernel) != XY_OK ||
         xy_gpu_stream_create(gpu, &stream) != XY_OK)
         die("a kernel");
+    if (k->is_chained)
+        xy_gpu_kernel_chain(kernel);
     for (int i = 0; i < BLOCKS; i++)
         if (xy_gpu_memory_take(gpu, bytes, &blocks[i]) != XY_OK)
             die("memory of the GPU");
-    for (int i = -LAUNCHES / 4; i < LAUNCHES; i++) {
-        int at = i < 0 ? -i : i;
-        const xy_gpu_arg_t args[] = {XY_GPU_ARG(blocks[at % BLOCKS]),
-                                     XY_GPU_ARG(blocks[(at + 1) % BLOCKS]),
-                                     XY_GPU_ARG(blocks[(at + 2) % BLOCKS]),
-                                     XY_GPU_ARG(none),
-                                     XY_GPU_ARG(none),
-                                     XY_GPU_ARG(blocks[(at + BLOCKS / 2) % BLOCKS]),
-                                     XY_GPU_ARG(one),
-                                     XY_GPU_ARG(block_rows),
-                                     XY_GPU_ARG(columns),
-                                     XY_GPU_ARG(block_rows)};
-
-        if (i == 0 && xy_gpu_stream_wait(stream) != XY_OK)
+    for (int i = 0; i < 5 * LAUNCHES / 4; i++) {
+        if (i == LAUNCHES / 4 && xy_gpu_stream_wait(stream) != XY_OK)
             die("a kernel");
-        begin = i == 0 ? bench_now() : begin;
-        if (xy_gpu_launch(stream, kernel,
-                          (size_t[3]){(size_t)columns, (size_t)((block_rows + rows - 1) / rows), 1},
-                          (size_t[3]){width, height, 1}, args, 10) != XY_OK)
+        begin = i == LAUNCHES / 4 ? bench_now() : begin;
+        if (put_launch(k, stream, kernel, blocks, i) != XY_OK)
             die("a kernel");
     }
     if (xy_gpu_stream_wait(stream) != XY_OK)
         die("a kernel");
-    begin = (bench_now() - begin) / LAUNCHES;
+    begin = (bench_now() - begin) / LAUNCHES / k->count;
     for (int i = 0; i < BLOCKS; i++)
         xy_gpu_memory_give(gpu, blocks[i]);
     xy_gpu_kernel_destroy(kernel);
@@ -352,21 +395,40 @@ static double kernel_seconds(int rows, size_t width, size_t height, int64_t bloc
     return begin;
 }
 
+static void kernel_row(shape_t k)
+{
+    char title[120];
+
+    snprintf(title, sizeof(title), "%d x %d, %d rows per thread, groups of %zu x %zu, %d at once%s",
+             (int)k.block_rows, (int)k.columns, k.rows, k.width, k.height, k.count,
+             k.is_chained ? "" : ", not chained");
+    bench_value(title, 1e6 * kernel_seconds(&k), "us");
+}
+
 static void kernels(void)
 {
     static const size_t groups[][2] = {{128, 1}, {128, 2}, {256, 1}, {64, 4}, {32, 8}};
-    int64_t columns = bench_is_quick() ? 256 : 8192;
+    bool is_quick = bench_is_quick();
+    shape_t usual = {STENCIL_GPU_ROWS, 128, 2, 128, is_quick ? 256 : 8192, 1, true};
 
-    for (int64_t rows = 128; rows <= (bench_is_quick() ? 128 : 512); rows *= 2)
-        for (int per = 1; per <= 16; per *= 2)
-            for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {
-                char title[96];
+    for (int count = 1; count <= SHARED; count *= 2)
+        for (int i = 0; i < 2; i++) {
+            shape_t k = usual;
 
-                snprintf(title, sizeof(title), "%d x %d, %d rows per thread, groups of %zu x %zu",
-                         (int)rows, (int)columns, per, groups[g][0], groups[g][1]);
-                bench_value(title,
-                            1e6 * kernel_seconds(per, groups[g][0], groups[g][1], rows, columns),
-                            "us");
+            k.count = count;
+            k.is_chained = i == 0;
+            kernel_row(k);
+        }
+    for (int per = 1; per <= (is_quick ? 1 : 16); per *= 2)
+        for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++)
+            for (int count = 1; count <= SHARED; count *= SHARED) {
+                shape_t k = usual;
+
+                k.rows = per;
+                k.width = groups[g][0];
+                k.height = groups[g][1];
+                k.count = count;
+                kernel_row(k);
             }
 }
 

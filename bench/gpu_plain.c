@@ -4,30 +4,7 @@
 #include <string.h>
 
 #include "bench.h"
-
-/* The body of the stencil's own kernel, on one array. Rows 0 and rows - 1 are read only. */
-static const char text[] =
-    "XY_KERNEL sweep(XY_GLOBAL const double *XY_RESTRICT x, XY_GLOBAL double *XY_RESTRICT y,\n"
-    "                long from, long to, long columns)\n"
-    "{\n"
-    "    long n = columns, j = XY_ID(0), first = from + XY_ID(1) * 8;\n"
-    "    double u, c, d;\n"
-    "    if (j >= n || first >= to)\n"
-    "        return;\n"
-    "    u = x[(first - 1) * n + j];\n"
-    "    c = x[first * n + j];\n"
-    "#pragma unroll\n"
-    "    for (int k = 0; k < 8; k++) {\n"
-    "        long i = first + k;\n"
-    "        if (i >= to)\n"
-    "            return;\n"
-    "        d = x[(i + 1) * n + j];\n"
-    "        y[i * n + j] = j == 0 || j == n - 1 ? c\n"
-    "            : (((u + d) + (x[i * n + j - 1] + x[i * n + j + 1])) + c) * (1.0 / 5);\n"
-    "        u = c;\n"
-    "        c = d;\n"
-    "    }\n"
-    "}\n";
+#include "stencil/real_gpu.h"
 
 enum { LOAD, COMPUTE, STORE, STREAMS, SLOTS = 3 };
 
@@ -45,9 +22,11 @@ static xy_status_t hand_open(hand_t *h, xy_gpu_device_t *gpu, uint64_t in, uint6
     xy_status_t st;
 
     *h = (hand_t){.gpu = gpu};
-    st = xy_gpu_program_create(gpu, "sweep.cl", text, &h->program);
+    st = xy_gpu_program_create(gpu, "stencil.cl", stencil_gpu_text, &h->program);
     if (st == XY_OK)
-        st = xy_gpu_kernel_create(h->program, "sweep", &h->kernel);
+        st = xy_gpu_kernel_create(h->program, "update5", &h->kernel);
+    if (st == XY_OK)
+        xy_gpu_kernel_chain(h->kernel);
     for (int i = 0; i < STREAMS && st == XY_OK; i++)
         st = xy_gpu_stream_create(gpu, &h->streams[i]);
     for (int i = 0; i < slots && st == XY_OK; i++) {
@@ -82,15 +61,21 @@ static void hand_close(hand_t *h)
     xy_gpu_program_destroy(h->program);
 }
 
+/* The kernel of the tasks, on one block without neighbours: its first and last row stay. */
 static xy_status_t sweep(const hand_t *h, xy_gpu_memory_t from, xy_gpu_memory_t to, int64_t rows,
                          int64_t columns)
 {
-    int64_t first = 1, last = rows - 1;
-    const xy_gpu_arg_t args[] = {XY_GPU_ARG(from), XY_GPU_ARG(to), XY_GPU_ARG(first),
-                                 XY_GPU_ARG(last), XY_GPU_ARG(columns)};
-    size_t threads[3] = {(size_t)columns, (size_t)(rows + 5) / 8, 1}, group[3] = {128, 2, 1};
+    xy_gpu_memory_t none = 0;
+    int64_t one = 1;
+    const xy_gpu_arg_t args[] = {XY_GPU_ARG(from), XY_GPU_ARG(none), XY_GPU_ARG(none),
+                                 XY_GPU_ARG(none), XY_GPU_ARG(none), XY_GPU_ARG(to),
+                                 XY_GPU_ARG(one),  XY_GPU_ARG(rows), XY_GPU_ARG(columns),
+                                 XY_GPU_ARG(rows)};
+    size_t threads[3] = {(size_t)columns, (size_t)(rows + STENCIL_GPU_ROWS - 1) / STENCIL_GPU_ROWS,
+                         1};
+    size_t group[3] = {128, 2, 1};
 
-    return xy_gpu_launch(h->streams[COMPUTE], h->kernel, threads, group, args, 5);
+    return xy_gpu_launch(h->streams[COMPUTE], h->kernel, threads, group, args, 10);
 }
 
 double plain_loop(xy_gpu_device_t *gpu, const plain_t *p)
@@ -111,8 +96,9 @@ double plain_loop(xy_gpu_device_t *gpu, const plain_t *p)
         for (int i = 0; i < (warm ? 2 : p->iterations) && st == XY_OK; i++)
             st = sweep(&h, i % 2 == 0 ? h.in[0] : h.out[0], i % 2 == 0 ? h.out[0] : h.in[0],
                        p->rows, p->columns);
-        for (int i = 0; i < 2 && st == XY_OK; i++) /* both, as tasks bring home all data */
-            st = xy_gpu_copy_out(h.streams[COMPUTE], home, i == 0 ? h.out[0] : h.in[0], 0, bytes);
+        if (st == XY_OK) /* the result only, as tasks do */
+            st = xy_gpu_copy_out(h.streams[COMPUTE], home,
+                                 p->iterations % 2 == 0 ? h.in[0] : h.out[0], 0, bytes);
         if (st == XY_OK)
             st = xy_gpu_stream_wait(h.streams[COMPUTE]);
     }
@@ -120,6 +106,29 @@ double plain_loop(xy_gpu_device_t *gpu, const plain_t *p)
     xy_gpu_pinned_give(gpu, home);
     hand_close(&h);
     return st == XY_OK ? start : -1;
+}
+
+double plain_kernel(xy_gpu_device_t *gpu, const plain_t *p)
+{
+    uint64_t bytes = (uint64_t)(p->rows * p->columns) * sizeof(double);
+    hand_t h;
+    xy_status_t st = hand_open(&h, gpu, bytes, bytes, 1);
+    double start = 0;
+
+    for (int i = -10; i < p->iterations && st == XY_OK; i++) {
+        if (i == 0) {
+            st = xy_gpu_stream_wait(h.streams[COMPUTE]);
+            start = bench_now();
+        }
+        if (st == XY_OK)
+            st = sweep(&h, i % 2 == 0 ? h.in[0] : h.out[0], i % 2 == 0 ? h.out[0] : h.in[0],
+                       p->rows, p->columns);
+    }
+    if (st == XY_OK)
+        st = xy_gpu_stream_wait(h.streams[COMPUTE]);
+    start = bench_now() - start;
+    hand_close(&h);
+    return st == XY_OK ? start / p->iterations : -1;
 }
 
 /* Rows first .. first + chunk - 1 of `to`, with one row more on both sides of `from`. */

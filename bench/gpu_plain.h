@@ -13,8 +13,11 @@ typedef struct {
     int iterations;
 } plain_t;
 
-/* Both arrays on the GPU, one launch for each iteration; the copies at both ends included. */
+/* Both arrays on the GPU, one launch for each iteration, of the kernel that the tasks have; a
+ * copy at both ends included. */
 double plain_loop(xy_gpu_device_t *gpu, const plain_t *p);
+/* Seconds of one launch over so many rows, in a row of them: no copies. */
+double plain_kernel(xy_gpu_device_t *gpu, const plain_t *p);
 /* Both arrays in pinned memory: all is loaded, computed and stored in each iteration, with double
  * buffering, loads, kernels and stores at the same time. */
 double plain_double_buffer(xy_gpu_device_t *gpu, const plain_t *p);
