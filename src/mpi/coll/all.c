@@ -228,7 +228,7 @@ static void alltoall_pack(coll_local_t *local, coll_slot_t *slot)
         char *to = slot->data + (size_t)m * size * n;
 
         if (is_plain(call)) {
-            mpi_move(to, call->send, size * n);
+            mpi_move_in(to, call->send, size * n);
             continue;
         }
         for (size_t r = 0; r < size; r++) {
@@ -257,7 +257,7 @@ static void alltoall_unpack_group(coll_local_t *local, coll_slot_t *slot, coll_c
         char *place;
 
         if (plain) {
-            mpi_move((char *)to->receive + (size_t)from * n, data, n);
+            mpi_move_out((char *)to->receive + (size_t)from * n, data, n);
             continue;
         }
         place = alltoall_receive(to, from, &count, &type);

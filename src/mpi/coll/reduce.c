@@ -104,15 +104,15 @@ static const char *part_left_by(const coll_local_t *local, const coll_slot_t *sl
     return part_of(local, slot, index);
 }
 
-/* The results of all local groups, combined, in `out`. */
+/* The results of all local groups, combined, in `out`, which is memory of the host as they are. */
 static void combine_parts(coll_local_t *local, coll_slot_t *slot, char *out)
 {
     const coll_call_t *call = slot->calls[0];
 
-    mpi_move(out, part_left_by(local, slot, local->coll->locals - 1), slot->bytes);
+    memcpy(out, part_left_by(local, slot, local->coll->locals - 1), slot->bytes);
     for (int p = local->coll->locals - 2; p >= 0; p--)
-        mpi_op_apply(call->op, part_left_by(local, slot, p), out, call->receive_count,
-                     call->receive_type);
+        mpi_op_apply_here(call->op, part_left_by(local, slot, p), out, call->receive_count,
+                          call->receive_type);
 }
 
 /* block = the reduction over all members of elements [first, first + n), in scratch memory. */
@@ -220,7 +220,7 @@ static void allreduce_piece(coll_local_t *local, coll_slot_t *slot, int64_t piec
     combine_parts(local, slot, result);
     mpi_moves_begin();
     for (int m = 0; m < local->members; m++)
-        mpi_move(slot->calls[m]->receive, result, slot->bytes);
+        mpi_move_out(slot->calls[m]->receive, result, slot->bytes);
     mpi_moves_end();
 }
 
@@ -232,6 +232,16 @@ const coll_ops_t coll_allreduce = {.name = "MPI_Allreduce",
                                    .piece = allreduce_piece,
                                    .needs_exit_barrier = is_large};
 
+/* At the root. */
+static void combine_for(coll_local_t *local, coll_slot_t *slot, void *receive)
+{
+    char *out = mpi_is_on_device(receive) ? coll_scratch(slot->bytes) : receive;
+
+    combine_parts(local, slot, out);
+    if (out != receive)
+        mpi_move_out(receive, out, slot->bytes);
+}
+
 static void reduce_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 {
     const mpi_coll_t *coll = local->coll;
@@ -239,7 +249,7 @@ static void reduce_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
     if (is_large(slot))
         slice_piece(local, slot, piece, slot->root, slot->root + 1);
     else if (coll->local_of[slot->root] == local->index)
-        combine_parts(local, slot, slot->calls[coll->place_of[slot->root]]->receive);
+        combine_for(local, slot, slot->calls[coll->place_of[slot->root]]->receive);
 }
 
 static bool reduce_fits(const mpi_coll_t *coll, const coll_call_t *call)
@@ -250,8 +260,8 @@ static bool reduce_fits(const mpi_coll_t *coll, const coll_call_t *call)
 
 static bool reduce_leave(const coll_local_t *local, star_slot_t *slot, const coll_call_t *call)
 {
-    mpi_move(slot->data + (size_t)local->coll->place_of[call->rank] * call->bytes,
-             contribution(call), call->bytes);
+    mpi_move_in(slot->data + (size_t)local->coll->place_of[call->rank] * call->bytes,
+                contribution(call), call->bytes);
     return true;
 }
 
@@ -268,7 +278,7 @@ static void reduce_combine(const coll_local_t *local, star_slot_t *slot, const c
         sources[m] = slot->data + (size_t)m * call->bytes;
     mpi_op_reduce_many(call->op, sources, local->members, result, call->receive_count,
                        call->receive_type);
-    mpi_move(slot->data, result, call->bytes);
+    memcpy(slot->data, result, call->bytes);
 }
 
 /* What part `i` of the result was left as: of a local group, or of a rank. */
@@ -286,11 +296,14 @@ static const char *reduce_part(const coll_local_t *local, const star_slot_t *slo
 static void reduce_take(const coll_local_t *local, const star_slot_t *slot, const coll_call_t *root)
 {
     int last = (local->coll->is_ordered ? local->coll->locals : local->coll->size) - 1;
+    char *out = mpi_is_on_device(root->receive) ? coll_scratch(root->bytes) : root->receive;
 
-    mpi_move(root->receive, reduce_part(local, slot, root, last), root->bytes);
+    memcpy(out, reduce_part(local, slot, root, last), root->bytes);
     for (int i = last - 1; i >= 0; i--)
-        mpi_op_apply(root->op, reduce_part(local, slot, root, i), root->receive,
-                     root->receive_count, root->receive_type);
+        mpi_op_apply_here(root->op, reduce_part(local, slot, root, i), out, root->receive_count,
+                          root->receive_type);
+    if (out != root->receive)
+        mpi_move_out(root->receive, out, root->bytes);
 }
 
 static const coll_star_ops_t reduce_star = {.goes_up = true,

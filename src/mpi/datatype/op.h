@@ -103,6 +103,10 @@ int mpi_op_error(const mpi_op_t *op, const mpi_type_t *type);
 void mpi_op_apply(const mpi_op_t *op, const void *in, void *inout, int64_t count,
                   const mpi_type_t *type);
 
+/* The same of vectors in memory of the host, which no driver is asked about. */
+void mpi_op_apply_here(const mpi_op_t *op, const void *in, void *inout, int64_t count,
+                       const mpi_type_t *type);
+
 /* out = a op b. `out` may be `b` and, with a predefined operation, `a`; else they do not overlap.
  */
 void mpi_op_apply2(const mpi_op_t *op, const void *a, const void *b, void *out, int64_t count,

@@ -146,13 +146,9 @@ static __attribute__((noinline, cold)) bool apply_on_device(const mpi_op_t *op, 
     return mpi_op_reduce_device(op, sources, 2, &out, 1, count, type);
 }
 
-void mpi_op_apply2(const mpi_op_t *op, const void *a, const void *b, void *out, int64_t count,
-                   const mpi_type_t *type)
+static void apply_here(const mpi_op_t *op, const void *a, const void *b, void *out, int64_t count,
+                       const mpi_type_t *type)
 {
-    if (count == 0)
-        return;
-    if (__builtin_expect(mpi_device_is_used, 0) && apply_on_device(op, a, b, out, count, type))
-        return;
     switch (op->kind) {
     case XMPI_OP_KIND_USER:
         copy(b, out, count, type);
@@ -167,6 +163,22 @@ void mpi_op_apply2(const mpi_op_t *op, const void *a, const void *b, void *out, 
     default:
         kernel_of(op, type, count)(a, b, out, (size_t)count);
     }
+}
+
+void mpi_op_apply2(const mpi_op_t *op, const void *a, const void *b, void *out, int64_t count,
+                   const mpi_type_t *type)
+{
+    if (count == 0 ||
+        (__builtin_expect(mpi_device_is_used, 0) && apply_on_device(op, a, b, out, count, type)))
+        return;
+    apply_here(op, a, b, out, count, type);
+}
+
+void mpi_op_apply_here(const mpi_op_t *op, const void *in, void *inout, int64_t count,
+                       const mpi_type_t *type)
+{
+    if (count > 0)
+        apply_here(op, in, inout, inout, count, type);
 }
 
 void mpi_op_apply(const mpi_op_t *op, const void *in, void *inout, int64_t count,

@@ -106,7 +106,7 @@ static inline void receive_packed(mpi_request_t *receive, const xy_envelope_t *e
     mpi_receive_set(receive, envelope, bytes, signature, site);
     bytes = receive->completion.bytes;
     if (bytes > 0 && mpi_type_is_contiguous(receive->type))
-        mpi_move(receive->buffer, data, bytes);
+        mpi_move_out(receive->buffer, data, bytes);
     else if (bytes > 0)
         mpi_type_unpack(receive->buffer, receive->count, receive->type, data, 0, bytes);
     mpi_request_complete(receive);
@@ -155,7 +155,7 @@ static void pack(char *to, const mpi_transfer_t *t, uint64_t bytes)
     if (bytes == 0)
         return; /* the buffer may be NULL */
     if (mpi_type_is_contiguous(t->type))
-        mpi_move(to, t->buffer, bytes);
+        mpi_move_in(to, t->buffer, bytes);
     else
         mpi_type_pack(to, t->buffer, t->count, t->type, 0, bytes);
 }

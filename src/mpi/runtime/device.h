@@ -64,4 +64,21 @@ static inline void mpi_move(void *to, const void *from, size_t bytes)
     memcpy(to, from, bytes);
 }
 
+/* The same where one of the two is memory of the host: a question less, which is a system call. */
+static inline void mpi_move_out(void *to, const void *here, size_t bytes)
+{
+    if (mpi_is_on_device(to))
+        mpi_device_copy(to, here, bytes);
+    else
+        memcpy(to, here, bytes);
+}
+
+static inline void mpi_move_in(void *here, const void *from, size_t bytes)
+{
+    if (mpi_is_on_device(from))
+        mpi_device_copy(here, from, bytes);
+    else
+        memcpy(here, from, bytes);
+}
+
 #endif
