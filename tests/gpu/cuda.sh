@@ -50,3 +50,14 @@ quiet
 run 0 -n 3 --workers 3 ./device_pointers reductions
 says "$out" "reductions: 56 results are right"
 quiet
+
+# One-sided: windows of device memory, between ranks of a process and of two.
+run 0 -n 2 --workers 2 ./device_pointers windows
+says "$out" "windows: 60 results are right"
+quiet
+run 0 -n 2 --processes 2 ./device_pointers windows
+says "$out" "windows: 60 results are right"
+quiet
+run 0 -n 4 --workers 2 ./device_pointers counter
+says "$out" "counter: 1 results are right"
+quiet

@@ -4,7 +4,7 @@
  * host and with buffers of the device, or of both where ranks differ, and the results must be the
  * same bytes.
  *
- *   device_pointers messages | collectives | reductions
+ *   device_pointers messages | collectives | reductions | windows | counter
  */
 #include <dlfcn.h>
 #include <mpi-ext.h>
@@ -218,6 +218,145 @@ static void reductions(void)
     TWICE("truths", MPI_Allreduce(s, r, 30000, MPI_INT, MPI_LXOR, MPI_COMM_WORLD));
 }
 
+/* What `call` does to the window of the next rank, which is memory `r`, in an epoch. */
+#define WINDOW(what, call)                                                                         \
+    TWICE(what, {                                                                                  \
+        MPI_Win_create(r, SIZE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);                           \
+        MPI_Win_fence(0, win);                                                                     \
+        call;                                                                                      \
+        MPI_Win_fence(0, win);                                                                     \
+        MPI_Win_free(&win);                                                                        \
+    })
+
+/* What an operation has fetched is part of what is compared: it is put into the window. */
+static void fetched(const char *result, int bytes, int to, MPI_Win win)
+{
+    MPI_Win_fence(0, win);
+    MPI_Put(result, bytes, MPI_BYTE, to, SIZE - bytes, bytes, MPI_BYTE, win);
+}
+
+static void accumulates(int n, int to)
+{
+    MPI_Win win;
+
+    WINDOW("an accumulate", MPI_Accumulate(s, n, MPI_INT, to, 64, n, MPI_INT, MPI_SUM, win));
+    WINDOW("an accumulate that is not aligned",
+           MPI_Accumulate(s + 3, n, MPI_INT, to, 61, n, MPI_INT, MPI_BXOR, win));
+    WINDOW("a replacement",
+           MPI_Accumulate(s, n, MPI_DOUBLE, to, 800, n, MPI_DOUBLE, MPI_REPLACE, win));
+    WINDOW("pairs",
+           MPI_Accumulate(s, n, MPI_DOUBLE_INT, to, 160, n, MPI_DOUBLE_INT, MPI_MAXLOC, win));
+    WINDOW("what was there", {
+        MPI_Get_accumulate(s, n, MPI_INT, s + SIZE / 2, n, MPI_INT, to, 64, n, MPI_INT, MPI_SUM,
+                           win);
+        fetched(s + SIZE / 2, 4 * n, to, win);
+    });
+}
+
+static void attached(const char *s, char *r, int to)
+{
+    MPI_Aint here = (MPI_Aint)(intptr_t)r, there;
+    MPI_Win win;
+
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_attach(win, r, SIZE);
+    MPI_Sendrecv(&here, 1, MPI_AINT, (rank + size - 1) % size, 0, &there, 1, MPI_AINT, to, 0,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Win_fence(0, win);
+    MPI_Accumulate(s, 100, MPI_INT, to, there + 64, 100, MPI_INT, MPI_SUM, win);
+    MPI_Win_fence(0, win);
+    MPI_Win_detach(win, r);
+    MPI_Win_free(&win);
+}
+
+static void windows(void)
+{
+    int to = (rank + 1) % size;
+    MPI_Datatype column;
+    MPI_Request q;
+    MPI_Win win;
+    char *base;
+
+    MPI_Type_vector(20, 3, 10, MPI_INT, &column);
+    MPI_Type_commit(&column);
+    for (int n = 1; n <= 4096; n *= 64) {
+        WINDOW("a put", MPI_Put(s, n, MPI_LONG, to, 24, n, MPI_LONG, win));
+        WINDOW("a get", {
+            MPI_Get(s, n, MPI_LONG, to, 24, n, MPI_LONG, win);
+            fetched(s, 8 * n, to, win);
+        });
+        accumulates(n, to);
+    }
+    WINDOW("a put of columns", MPI_Put(s, 2, column, to, 16, 2, column, win));
+    WINDOW("a sum of columns", MPI_Accumulate(s, 60, MPI_INT, to, 16, 1, column, MPI_SUM, win));
+    WINDOW("a sum of columns of the origin",
+           MPI_Accumulate(s, 1, column, to, 16, 60, MPI_INT, MPI_SUM, win));
+    WINDOW("a sum without origin", {
+        MPI_Get_accumulate(NULL, 0, MPI_INT, s, 50, MPI_INT, to, 40, 50, MPI_INT, MPI_NO_OP, win);
+        fetched(s, 200, to, win);
+    });
+    WINDOW("fetching", {
+        MPI_Fetch_and_op(s, s + 8, MPI_LONG, to, 32, MPI_SUM, win);
+        MPI_Fetch_and_op(s, s + 16, MPI_DOUBLE, to, 48, MPI_MAX, win);
+        fetched(s + 8, 16, to, win);
+    });
+    WINDOW("swaps", {
+        MPI_Get(s + 8, 8, MPI_BYTE, to, 72, 8, MPI_BYTE, win);
+        MPI_Win_fence(0, win);
+        MPI_Compare_and_swap(s, s + 8, s + 16, MPI_LONG, to, 72, win);     /* it is what is there */
+        MPI_Compare_and_swap(s + 8, s + 8, s + 24, MPI_LONG, to, 72, win); /* and no longer */
+        fetched(s + 16, 16, to, win);
+    });
+    TWICE("sums in memory of the host", {
+        MPI_Win_allocate(SIZE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+        memset(base, rank, SIZE);
+        MPI_Win_fence(0, win);
+        MPI_Accumulate(s, 1, MPI_LONG, to, 0, 1, MPI_LONG, MPI_SUM, win);
+        MPI_Accumulate(s, 3000, MPI_INT, to, 8, 3000, MPI_INT, MPI_SUM, win);
+        MPI_Win_fence(0, win);
+        MPI_Get(r, SIZE, MPI_BYTE, to, 0, SIZE, MPI_BYTE, win);
+        MPI_Win_fence(0, win);
+        MPI_Win_free(&win);
+    });
+    TWICE("attached memory", attached(s, r, to));
+    TWICE("a request", {
+        MPI_Win_create(r, SIZE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+        MPI_Win_lock_all(0, win);
+        MPI_Raccumulate(s, 3000, MPI_FLOAT, to, 0, 3000, MPI_FLOAT, MPI_SUM, win, &q);
+        MPI_Wait(&q, MPI_STATUS_IGNORE);
+        MPI_Win_unlock_all(win);
+        MPI_Win_free(&win);
+    });
+    MPI_Type_free(&column);
+}
+
+/* All ranks count in one word of one device: no two get the same number. */
+static void counter(void)
+{
+    enum { ROUNDS = 25 };
+    long one = 1, old, sum = 0, all, mine = 0;
+    MPI_Win win;
+
+    copy((uintptr_t)out.device, (uintptr_t)&mine, sizeof(mine));
+    MPI_Win_create(out.device, SIZE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_lock_all(0, win);
+    for (int i = 0; i < ROUNDS; i++) {
+        MPI_Fetch_and_op(&one, &old, MPI_LONG, 0, 0, MPI_SUM, win);
+        MPI_Win_flush(0, win);
+        sum += old;
+    }
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+    MPI_Reduce(&sum, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    copy((uintptr_t)&mine, (uintptr_t)out.device, sizeof(mine));
+    if (rank == 0) {
+        long n = (long)ROUNDS * size;
+
+        check(mine == n && all == n * (n - 1) / 2, "a counter");
+        operations++;
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -231,6 +370,10 @@ int main(int argc, char **argv)
         messages();
     else if (strcmp(argv[1], "collectives") == 0)
         collectives();
+    else if (strcmp(argv[1], "windows") == 0)
+        windows();
+    else if (strcmp(argv[1], "counter") == 0)
+        counter();
     else
         reductions();
     if (rank == 0)

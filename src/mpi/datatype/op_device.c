@@ -217,6 +217,15 @@ static xy_gpu_kernel_t *kernel_of(const mpi_op_t *op, const mpi_type_t *type, in
 
 /* ---- By a kernel ---- */
 
+/* A device refuses to read an element that is not aligned. */
+static bool are_aligned(void *const *addresses, int n, const mpi_type_t *type)
+{
+    for (int i = 0; i < n; i++)
+        if ((uintptr_t)addresses[i] % type->align != 0)
+            return false;
+    return true;
+}
+
 /* The one device that has all of them; -1: there is none. */
 static int device_of(void *const *sources, int n, void *const *outs, int out_count)
 {
@@ -284,8 +293,9 @@ bool mpi_op_has_kernel(const mpi_op_t *op, int n, int out_count, const mpi_type_
 static bool reduce_there(const mpi_op_t *op, void *const *sources, int n, void *const *outs,
                          int out_count, int64_t count, const mpi_type_t *type)
 {
-    int number =
-        mpi_op_has_kernel(op, n, out_count, type) ? device_of(sources, n, outs, out_count) : -1;
+    bool has_kernel = mpi_op_has_kernel(op, n, out_count, type) && are_aligned(sources, n, type) &&
+                      are_aligned(outs, out_count, type);
+    int number = has_kernel ? device_of(sources, n, outs, out_count) : -1;
     void *before = mpi_device_context_get();
     xy_gpu_kernel_t *kernel = number >= 0 ? kernel_of(op, type, number, n, out_count) : NULL;
 
@@ -346,7 +356,8 @@ bool mpi_op_reduce_device(const mpi_op_t *op, void *const *sources, int n, void 
     for (int i = 0; i < n && !is_there; i++)
         is_there = mpi_device_has((const char *)sources[i] + type->true_lb, NULL);
     for (int i = 0; i < out_count && !is_there; i++)
-        is_there = mpi_device_has((const char *)outs[i] + type->true_lb, NULL);
+        if (outs[i] != sources[n - 1]) /* which was asked about */
+            is_there = mpi_device_has((const char *)outs[i] + type->true_lb, NULL);
     if (!is_there || count == 0)
         return is_there;
     if (!reduce_there(op, sources, n, outs, out_count, count, type))

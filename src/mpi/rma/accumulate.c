@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { STAGE = 4096, TURN = 64 << 10 };
+enum { STAGE = 4096, TURN = 64 << 10, DEVICE_TURN = 16 << 20 };
 
 /* Elements of the origin or of the result, some at a time. */
 typedef struct {
@@ -24,12 +24,21 @@ static bool is_array(const rma_side_t *side, const mpi_type_t *element)
     return side->type->is_predefined || (side->type->is_contiguous && element->is_contiguous);
 }
 
-static void open_window(window_t *w, const rma_side_t *side, const mpi_type_t *element)
+static bool is_on_device(const rma_side_t *side)
+{
+    return side != NULL && side->bytes > 0 &&
+           mpi_is_on_device(side->address + side->type->true_lb);
+}
+
+/* `has_device`: the target is memory of a GPU, and updated by what reaches others of a GPU. */
+static void open_window(window_t *w, const rma_side_t *side, const mpi_type_t *element,
+                        bool has_device)
 {
     w->side = side;
     w->element = element;
-    w->is_direct =
-        side == NULL || (is_array(side, element) && (uintptr_t)side->address % element->align == 0);
+    w->is_direct = side == NULL ||
+                   (is_array(side, element) && (uintptr_t)side->address % element->align == 0 &&
+                    (has_device || !is_on_device(side)));
 }
 
 /* Where elements from `first` on are, or are to be put. */
@@ -125,18 +134,21 @@ static __attribute__((noinline)) void accumulate_many(const rma_update_t *update
     rma_update_t u = *update;
     size_t left = target->bytes / u.type->size, most = TURN / (size_t)u.type->extent, first = 0;
     mpi_cursor_t cursor = {.type = target->type, .at = target->address};
+    bool has_device = is_on_device(target);
     window_t in, out;
 
-    open_window(&in, origin, u.type);
-    open_window(&out, result, u.type);
+    open_window(&in, origin, u.type, has_device);
+    open_window(&out, result, u.type, has_device);
     if (!in.is_direct || !out.is_direct)
         most = STAGE / (size_t)u.type->extent;
+    else if (has_device)
+        most = DEVICE_TURN / (size_t)u.type->extent;
     while (left > 0) {
         size_t n = left < most ? left : most;
         bool is_long;
 
         load(&in, first, n);
-        is_long = rma_long_begin(&u, n);
+        is_long = !has_device && rma_long_begin(&u, n);
         update_target(&u, target, &cursor, first, place(&in, first), place(&out, first), n);
         if (is_long)
             rma_long_end(&u);
@@ -191,8 +203,8 @@ void rma_accumulate(const rma_update_t *update, const rma_side_t *target, const 
 {
     bool is_atomic = rma_is_atomic(update->type, target->address);
 
-    if (is_one(update, target, true) && is_one(update, origin, is_atomic) &&
-        is_one(update, result, is_atomic))
+    if (!is_on_device(origin) && !is_on_device(result) && is_one(update, target, true) &&
+        is_one(update, origin, is_atomic) && is_one(update, result, is_atomic))
         rma_update(update, target->address, origin != NULL ? origin->address : NULL,
                    result != NULL ? result->address : NULL, 1);
     else

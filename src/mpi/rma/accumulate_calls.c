@@ -61,7 +61,8 @@ update_fast(const mpi_rank_t *self, const void *origin, bool has_result, void *r
     char *there = rma_fast(self, win, target, disp, 1, true, datatype, &bytes);
     rma_update_t u;
 
-    if (there == NULL || op == NULL || !op->is_predefined || (has_result && result == NULL) ||
+    if (there == NULL || __builtin_expect(mpi_device_is_used, 0) || op == NULL ||
+        !op->is_predefined || (has_result && result == NULL) ||
         (op->kind == XMPI_OP_KIND_NO_OP ? !has_result : origin == NULL))
         return false;
     u = update_at(self, mpi_win_of(win), target);
@@ -366,13 +367,27 @@ static bool swap_fast(const mpi_rank_t *self, const void *origin, const void *co
     char *there = rma_fast(self, win, target, disp, 1, true, datatype, &bytes);
     rma_update_t u;
 
-    if (there == NULL || origin == NULL || compare == NULL || result == NULL ||
-        !is_comparable(mpi_type_of(datatype)) || !rma_is_atomic(mpi_type_of(datatype), there))
+    if (there == NULL || __builtin_expect(mpi_device_is_used, 0) || origin == NULL ||
+        compare == NULL || result == NULL || !is_comparable(mpi_type_of(datatype)) ||
+        !rma_is_atomic(mpi_type_of(datatype), there))
         return false;
     u = update_at(self, mpi_win_of(win), target);
     u.type = mpi_type_of(datatype);
     rma_compare_and_swap(&u, there, origin, compare, result);
     return true;
+}
+
+/* Here, and from and to wherever they are. */
+static void swap(const rma_update_t *u, char *target, const void *origin, const void *compare,
+                 void *result)
+{
+    size_t size = u->type->size;
+    char values[3][16];
+
+    mpi_move_in(values[0], origin, size);
+    mpi_move_in(values[1], compare, size);
+    rma_compare_and_swap(u, target, values[0], values[1], values[2]);
+    mpi_move_out(result, values[2], size);
 }
 
 int impl_compare_and_swap(mpi_rank_t *self, const void *origin_addr, const void *compare_addr,
@@ -400,7 +415,7 @@ int impl_compare_and_swap(mpi_rank_t *self, const void *origin_addr, const void 
     if (rma_is_far(o.win, o.rank))
         rma_far_swap(self, &o, origin_addr, compare_addr, result_addr);
     else
-        rma_compare_and_swap(&u, o.target.address, origin_addr, compare_addr, result_addr);
+        swap(&u, o.target.address, origin_addr, compare_addr, result_addr);
     rma_operation_end(self, &o, 2 * u.type->size, true, u.type->size);
     return MPI_SUCCESS;
 }

@@ -305,6 +305,30 @@ static void update_alone(const rma_update_t *u, char *target, const char *origin
     }
 }
 
+/* ---- Memory of a GPU ---- */
+
+/* No instruction of the host reaches it: all updates of elements there are under the guard, those
+ * of several elements by a kernel where the origin is there, too, and through memory of the host
+ * otherwise. */
+static __attribute__((noinline, cold)) void
+update_device(const rma_update_t *u, char *target, const char *origin, char *result, size_t n)
+{
+    if (!u->is_alone)
+        rma_guard_acquire(&u->updates->guard);
+    if (!u->type->is_contiguous) { /* a kernel would write into the padding, too */
+        update_staged(u, target, origin, result, n);
+    } else {
+        if (result != NULL)
+            copy(result, target, n, u->type);
+        if (u->op->kind == XMPI_OP_KIND_REPLACE)
+            copy(target, origin, n, u->type);
+        else if (u->op->kind != XMPI_OP_KIND_NO_OP)
+            mpi_op_apply(u->op, origin, target, (int64_t)n, u->type);
+    }
+    if (!u->is_alone)
+        rma_guard_release(&u->updates->guard);
+}
+
 /* ---- Atomic instructions and long updates ---- */
 
 bool rma_has_barrier;
@@ -389,7 +413,9 @@ void rma_update(const rma_update_t *u, char *target, const char *origin, char *r
 {
     bool is_free;
 
-    if (u->is_alone) {
+    if (mpi_is_on_device(target)) {
+        update_device(u, target, origin, result, n);
+    } else if (u->is_alone) {
         update_alone(u, target, origin, result, n);
     } else if (rma_is_atomic(u->type, target)) {
         is_free = rma_enter(u);
@@ -425,9 +451,9 @@ static void swap_plain(size_t size, char *target, const void *origin, const void
 {
     char old[16];
 
-    memcpy(old, target, size);
+    mpi_move_in(old, target, size);
     if (memcmp(old, compare, size) == 0)
-        memcpy(target, origin, size);
+        mpi_move_out(target, origin, size);
     memcpy(result, old, size);
 }
 
@@ -436,7 +462,7 @@ void rma_compare_and_swap(const rma_update_t *u, char *target, const void *origi
 {
     bool is_free;
 
-    if (rma_is_atomic(u->type, target)) {
+    if (rma_is_atomic(u->type, target) && !mpi_is_on_device(target)) {
         is_free = rma_enter(u);
         swap_atomic(u->type->size, target, origin, compare, result);
         rma_leave(u, is_free);

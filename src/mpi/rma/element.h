@@ -10,7 +10,8 @@
  *                                               and swap
  *   everything else (long double, wide          under the guard of the target
  *   complex and pairs, elements that are
- *   not aligned), and MPI_BYTE and characters
+ *   not aligned), MPI_BYTE and characters, and
+ *   all in the memory of a GPU
  *
  * Bytes are what programs move structures with: under the guard, one operation on bytes that lie
  * side by side is atomic as a whole, although the standard does not ask for it.
@@ -71,7 +72,8 @@ static inline bool rma_is_atomic(const mpi_type_t *type, const void *address)
 
 /* target[i] = target[i] op origin[i], and result[i] is what was there before, for `n` elements one
  * extent apart. `result` may be NULL; `origin` is not looked at by MPI_NO_OP. Both are aligned as
- * their type wants it, unless elements are updated by atomic instructions. */
+ * their type wants it, unless elements are updated by atomic instructions. `target` may be memory
+ * of a GPU, and the others, too, if it is. */
 void rma_update(const rma_update_t *u, char *target, const char *origin, char *result, size_t n);
 
 /* Before there are windows: does the kernel have the barrier? Tests may say that it has not. */
@@ -131,7 +133,7 @@ bool rma_long_begin(rma_update_t *u, size_t elements);
 void rma_long_end(rma_update_t *u);
 
 /* *result is what was there, and if that equals *compare, it becomes *origin. One element of 1, 2,
- * 4, 8 or 16 bytes. */
+ * 4, 8 or 16 bytes. Only `target` may be memory of a GPU. */
 void rma_compare_and_swap(const rma_update_t *u, char *target, const void *origin,
                           const void *compare, void *result);
 

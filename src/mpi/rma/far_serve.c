@@ -74,7 +74,7 @@ static void get(const letter_t *l)
     rma_side_t from = side_of(l);
     char *packed;
 
-    if (mpi_type_is_contiguous(from.type)) {
+    if (mpi_type_is_contiguous(from.type) && !mpi_is_on_device(from.address)) {
         give(l, "MPI_Get", from.address, l->wire->bytes);
         return;
     }

@@ -275,10 +275,6 @@ int impl_win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info in
     if (error == MPI_SUCCESS && base == NULL && size > 0)
         error = mpi_error(comm, MPI_ERR_ARG,
                           "the argument base is NULL, and the size is %lld bytes", (long long)size);
-    if (error == MPI_SUCCESS && size > 0 && mpi_is_on_device(base))
-        error = mpi_error(comm, MPI_ERR_BASE,
-                          "the window is memory of a GPU, which one-sided communication cannot "
-                          "reach; use messages or collectives, or memory of the host");
     if (error == MPI_SUCCESS)
         error = create(comm, &wish, NULL, info, &win);
     if (error == MPI_SUCCESS)
