@@ -33,17 +33,20 @@ static void send_step(const matmul_t *p, const matmul_rect_t *rects, int at, int
     }
 }
 
+/* Its block of B is as dense as those of the others: where rows are far apart, and begin at odd
+ * places, a plain loop takes up to half as long again. */
 static void step_on_root(const matmul_t *p, const matmul_rect_t *rects, int at, int depth,
-                         MPI_Request *requests, double *c)
+                         MPI_Request *requests, double *b, double *c)
 {
     const matmul_rect_t *r = &rects[0];
 
     /* Messages move while a rank is in MPI: all others begin before this one computes. */
     send_step(p, rects, at, depth, requests);
     matmul_wait(p, 2 * p->ranks, requests);
+    matmul_copy(p, p->b + (size_t)at * (size_t)p->size.n + r->column, p->size.n, b, r->columns,
+                depth, r->columns);
     matmul_multiply(p, r->rows, r->columns, depth, p->a + (size_t)r->row * (size_t)p->size.k + at,
-                    p->size.k, p->b + (size_t)at * (size_t)p->size.n + r->column, p->size.n, c,
-                    r->columns);
+                    p->size.k, b, r->columns, c, r->columns);
 }
 
 static void step_elsewhere(const matmul_t *p, const matmul_rect_t *r, int depth, double *a,
@@ -74,7 +77,7 @@ static int run(const matmul_t *p)
         int depth = p->size.k - at < p->block ? p->size.k - at : p->block;
 
         if (p->rank == 0)
-            step_on_root(p, rects, at, depth, requests, c);
+            step_on_root(p, rects, at, depth, requests, b, c);
         else
             step_elsewhere(p, &own, depth, a, b, c);
     }

@@ -79,6 +79,35 @@ static void check_shapes(const char *algorithm, const double *speeds)
     }
 }
 
+/* What a kernel takes is predicted by the size of blocks: all blocks of B lie in one piece. */
+static void dense_kernel(int m, int n, int k, const double *a, int lda, const double *b, int ldb,
+                         double *c, int ldc, void *arg)
+{
+    *(int *)arg += ldb != n;
+    for (int i = 0; i < m; i++)
+        for (int l = 0; l < k; l++)
+            for (int j = 0; j < n; j++)
+                c[i * ldc + j] += a[i * lda + l] * b[l * ldb + j];
+}
+
+static void check_blocks(const char *algorithm, const double *speeds)
+{
+    int strided = 0;
+    xylem_matmul_options o = {.algorithm = algorithm,
+                              .speeds = speeds,
+                              .block = 16,
+                              .kernel = dense_kernel,
+                              .arg = &strided,
+                              .share = INFINITY};
+
+    bad += check(64, 31, 40, &o) != 0;
+    if (strided > 0) {
+        printf("WRONG: %s, rank %d of %d: %d blocks of B are not dense\n", algorithm, rank, ranks,
+               strided);
+        bad++;
+    }
+}
+
 /* A product that would wait for its prediction is not predicted, so its time is not stored; one
  * that is predicted is. */
 static void check_share(void)
@@ -151,6 +180,7 @@ int main(int argc, char **argv)
                 continue;
             check_shapes(name, NULL);
             check_shapes(name, speeds);
+            check_blocks(name, speeds);
         }
         check_shapes(NULL, speeds);
         check_shapes(NULL, NULL);
