@@ -6,7 +6,8 @@
  *
  * For each size, series of products of that size alone, in virtual time, which is exact: all by
  * `share`, as xylem_matmul() does without options, beside as many that know the best from the
- * beginning. Printed is what the first, the first ten and the first hundred lose.
+ * beginning; ranks are all alike, and then every second one is a quarter as fast. Printed is what
+ * the first, the first ten and the first hundred lose, in percent.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +19,8 @@ enum { SERIES = 100 };
 static void kernel(int m, int n, int k, const double *a, int lda, const double *b, int ldb,
                    double *c, int ldc, void *arg)
 {
-    (void)a, (void)lda, (void)b, (void)ldb, (void)c, (void)ldc, (void)arg;
-    xylem_compute(2.0 * m * n * k / 4e9);
+    (void)a, (void)lda, (void)b, (void)ldb, (void)c, (void)ldc;
+    xylem_compute(2.0 * m * n * k / *(const double *)arg); /* the speed of this rank */
 }
 
 /* The products from the first to the last of these numbers. */
@@ -37,13 +38,17 @@ static double run(int n, int first, int last, const double *in, double *out,
     return MPI_Wtime() - start;
 }
 
-static void series(int n, int rank, int ranks, const char *machine)
+static void series(int n, int rank, int ranks, double slower, const char *machine)
 {
     double *speeds = malloc((size_t)ranks * sizeof(*speeds));
     double *in = rank == 0 ? calloc((size_t)n * (size_t)n, sizeof(*in)) : NULL;
     double *out = rank == 0 ? calloc((size_t)n * (size_t)n, sizeof(*out)) : NULL;
-    xylem_matmul_options o = {
-        .kernel = kernel, .sum = -1, .speeds = speeds, .machine = machine, .costs = ""};
+    xylem_matmul_options o = {.kernel = kernel,
+                              .sum = -1,
+                              .speeds = speeds,
+                              .machine = machine,
+                              .costs = "",
+                              .arg = &speeds[rank]};
     xylem_matmul_options knows = o;
     static const int ends[] = {1, 10, SERIES};
     double took = 0, least = 0;
@@ -51,7 +56,7 @@ static void series(int n, int rank, int ranks, const char *machine)
     const char *best;
 
     for (int r = 0; r < ranks; r++)
-        speeds[r] = 4e9;
+        speeds[r] = r % 2 == 0 ? 4e9 : 4e9 / slower;
     best = rank == 0 ? xylem_matmul_best(n, n, n, ranks, &o, NULL) : NULL;
     if (rank == 0)
         snprintf(name, sizeof(name), "%s", best != NULL ? best : "");
@@ -66,7 +71,7 @@ static void series(int n, int rank, int ranks, const char *machine)
             printf("%s%.2f", i > 0 ? "," : "", 100 * (took / least - 1));
     }
     if (rank == 0)
-        printf(",%d,%d,%s\n", n, ranks, name);
+        printf(",%d,%d,%g,%s\n", n, ranks, slower, name);
     free(speeds);
     free(in);
     free(out);
@@ -81,13 +86,15 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (rank == 0)
-        puts("first,ten,hundred,n,ranks,best");
+        puts("first,ten,hundred,n,ranks,slower,best");
     if (argc < 2)
         MPI_Abort(MPI_COMM_WORLD, 2);
-    for (int i = 2; i < argc; i++)
-        series((int)strtol(argv[i], NULL, 10), rank, ranks, argv[1]);
-    for (int i = 0; argc == 2 && i < 5; i++)
-        series(usual[i], rank, ranks, argv[1]);
+    for (int slower = 1; slower <= 4; slower += 3) {
+        for (int i = 2; i < argc; i++)
+            series((int)strtol(argv[i], NULL, 10), rank, ranks, slower, argv[1]);
+        for (int i = 0; argc == 2 && i < 5; i++)
+            series(usual[i], rank, ranks, slower, argv[1]);
+    }
     MPI_Finalize();
     return 0;
 }

@@ -180,31 +180,43 @@ static void refine(kept_t *kept, const matmul_t *p, const xylem_matmul_options *
     kept->spent += own_seconds() - start;
 }
 
+static double sum_speeds(const matmul_t *p)
+{
+    double speed = 0;
+
+    for (int i = 0; i < p->ranks; i++)
+        speed += p->speeds[i];
+    return speed;
+}
+
 /* Whether a prediction takes a small part of the products that were computed and of this one, of
  * which only the sum of all work and the way out of rank 0 is known. */
 static bool is_worth_it(const kept_t *kept, const matmul_t *p, const xylem_matmul_options *o)
 {
     static const double of_message = 2e-6;
-    double m = p->size.m, n = p->size.n, k = p->size.k, speed = 0, least, takes;
+    double m = p->size.m, n = p->size.n, k = p->size.k, least, takes;
 
-    for (int i = 0; i < p->ranks; i++)
-        speed += p->speeds[i];
-    least = 2 * m * n * k / speed + 8 * (m + n) * k * p->per_byte;
+    least = 2 * m * n * k / sum_speeds(p) + 8 * (m + n) * k * p->per_byte;
     takes = of_message * p->ranks * (k / p->block + 16);
     return kept->spent + takes <= share_of(o) * (kept->ran + least);
 }
 
-/* Without a prediction: between nodes small blocks are for the algorithm that sends least messages,
- * where there are ranks for it; else the one that is the best most often. */
+/* Without a prediction: strassen-cannon sends straight from rank 0 to each, and the others wait
+ * for several messages one after the other. So it is for products between nodes of which a rank's
+ * part, its work and its rows and columns, takes less than so many messages; the one that is the
+ * best most often is for the rest. */
 static int guess(const kept_t *kept, const matmul_t *p, const xylem_matmul_options *o)
 {
-    static const double small = 16; /* rows and columns of a rank's block */
-    bool is_network =
-        (kept->is_open && kept->place.is_uniform) || o->latency > 0 || o->bandwidth > 0;
-    double side = cbrt((double)p->size.m * p->size.n * p->size.k);
+    static const double messages = 8;
+    bool is_known = kept->is_open && kept->place.is_uniform;
+    double latency = is_known ? kept->place.latency : o->latency > 0 ? o->latency : MATMUL_LATENCY;
+    double per_byte = is_known ? kept->place.per_byte : p->per_byte;
+    double m = p->size.m, n = p->size.n, k = p->size.k;
+    double part = 2 * m * n * k / sum_speeds(p) + 8 * (m + n) * k / sqrt(p->ranks) * per_byte;
+    bool is_network = is_known || o->latency > 0 || o->bandwidth > 0;
     int few = matmul_find("strassen-cannon");
 
-    return is_network && p->ranks >= matmul_algorithms[few]->least && side < small * sqrt(p->ranks)
+    return is_network && p->ranks >= matmul_algorithms[few]->least && part < messages * latency
                ? few
                : matmul_find("cartesian");
 }

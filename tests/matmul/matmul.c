@@ -132,6 +132,34 @@ static void check_share(void)
     }
 }
 
+static void note_depth(int m, int n, int k, const double *a, int lda, const double *b, int ldb,
+                       double *c, int ldc, void *arg)
+{
+    (void)m, (void)n, (void)a, (void)lda, (void)b, (void)ldb, (void)c, (void)ldc;
+    *(int *)arg = k;
+}
+
+/* Without a prediction, products whose parts take less than some messages are for strassen-cannon,
+ * which halves them. */
+static void check_guess(void)
+{
+    static const double latency[] = {1, 1e-9};
+    double one[64] = {0};
+
+    for (int i = 0; i < 2; i++) {
+        int depth = 0;
+        xylem_matmul_options o = {
+            .share = 1e-12, .latency = latency[i], .kernel = note_depth, .arg = &depth};
+
+        bad += xylem_matmul(8, 8, 8, one, one, one, &o, MPI_COMM_WORLD) != 0;
+        if (rank == 0 && (depth == 8) != (i == 1)) {
+            printf("WRONG: with messages of %g s the kernel has a depth of %d\n", latency[i],
+                   depth);
+            bad++;
+        }
+    }
+}
+
 /* Every one is refused on all ranks. */
 static void check_refused(void)
 {
@@ -184,6 +212,8 @@ int main(int argc, char **argv)
         }
         check_shapes(NULL, speeds);
         check_shapes(NULL, NULL);
+        if (ranks >= 7)
+            check_guess();
         if (rank == 0 && bad == 0)
             printf("right on %d ranks\n", ranks);
     }
