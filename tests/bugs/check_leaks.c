@@ -142,8 +142,7 @@ BUG(check_leak_request)
 /* What is always reported is a finding, too.
  * options: --check
  * code: 120
- * says: warning: rank 1: 1 message never received: from rank 0, tag 3, 4 bytes, sent at @here
- * [never-received]
+ * says: warning: rank 1: 1 message never received: from rank 0, tag 3, 4 bytes* [never-received]
  */
 BUG(check_never_received)
 {

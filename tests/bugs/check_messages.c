@@ -4,7 +4,7 @@
 
 /* options: --check=sends
  * code: 120
- * says: warning: rank 1: MPI_Send at @here works only because messages are buffered; without that,
+ * says: warning: rank *: MPI_Send at @here works only because messages are buffered; without that,
  * rank 0 waits until rank 1 receives its message with tag 5, rank 1 waits until rank 0 receives its
  * message with tag 5 [needs-buffering]
  */

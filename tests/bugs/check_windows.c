@@ -332,8 +332,8 @@ BUG(check_accumulate_operations)
  * ranks: 3
  * options: --check=windows
  * code: 121
- * says: error: rank 1: MPI_Get at @get and MPI_* use the same memory of rank 0 in one epoch (byte 0
- * of its window); * [rma-conflict]
+ * says: error: rank *: *MPI_Get * use the same memory of rank 0 in one epoch (byte 0 of its
+ * window); * [rma-conflict]
  */
 BUG(check_lock_all_fetch_get)
 {

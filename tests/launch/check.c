@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* check CODE: a program with leaks. check race: one that waits for ever if rank
- * 0 takes the message of rank 2 first. check WORD: one that is ended for the mistake of that
- * name; the marks say where (check_ends.py). check WORD early: reads a receive buffer. */
+ * 0 takes the message of rank 2 first. check gather: a right one. check WORD: one that is ended for
+ * the mistake of that name; the marks say where (check_ends.py). check WORD early: reads a receive
+ * buffer. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -19,6 +20,25 @@ static void race(int rank)
         return;
     MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Recv(&number, 1, MPI_INT, 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* What a rank gives is in memory that is received into, and protected until it is. */
+static void gather(int rank)
+{
+    enum { COUNT = 1 << 16, MOST = 8 };
+    static int numbers[MOST * COUNT];
+    MPI_Request request;
+    int size;
+
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int i = 0; i < COUNT; i++)
+        numbers[rank * COUNT + i] = rank + i;
+    MPI_Iallgather(MPI_IN_PLACE, 0, MPI_INT, numbers, COUNT, MPI_INT, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (int r = 0; r < size; r++)
+        for (int i = 0; i < COUNT; i++)
+            if (numbers[r * COUNT + i] != r + i)
+                MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
 static void on_fault(int number)
@@ -105,8 +125,8 @@ int main(int argc, char **argv)
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (argc > 1 && strcmp(argv[1], "race") == 0) {
-        race(rank);
+    if (argc > 1 && (strcmp(argv[1], "race") == 0 || strcmp(argv[1], "gather") == 0)) {
+        (argv[1][0] == 'r' ? race : gather)(rank);
         MPI_Finalize();
         return 0;
     }

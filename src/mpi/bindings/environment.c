@@ -122,6 +122,7 @@ static int finalize(mpi_rank_t *self)
     if (code != MPI_SUCCESS)
         return mpi_error_raise(NULL, code, "the delete function of an attribute failed");
     self->call.name = "MPI_Finalize";
+    mpi_rank_look_ahead(self);
     code = mpi_coll_agree(self->comm_world, NULL, NULL, nothing);
     if (code != MPI_SUCCESS)
         return code;

@@ -44,6 +44,9 @@ char *mpi_watch_ranks(bool polling);
 void mpi_watch_explain(char *cause, size_t room);
 extern const mpi_layer_t mpi_check_layer;
 
+/* At the beginning of MPI_Finalize, while other processes can be asked: where the first message was
+ * sent that the rank has not received. */
+void mpi_rank_look_ahead(mpi_rank_t *self);
 /* At the end of MPI_Finalize: findings about messages that were never received, requests that were
  * never completed and, where that is asked for, objects that were never freed. */
 void mpi_rank_look_back(mpi_rank_t *self);
@@ -61,6 +64,7 @@ typedef struct {
     bool goes_on;  /* after an error */
     bool shuffles; /* the order of ranks and of messages, by: */
     uint64_t seed;
+    bool has_seed; /* it was given */
 } mpi_checks_t;
 
 extern mpi_checks_t mpi_checks;
@@ -75,7 +79,13 @@ typedef struct {
     const char *program;
     int ranks;
     bool is_verbose;
+    /* In a process of several: what is found goes there, an error at once and all of it at the
+     * end, for mpi_check_take of mpiexec; nothing is printed or written here. NULL: it is. */
+    bool (*send)(const void *bytes, size_t size);
 } mpi_check_config_t;
+
+/* For the job (mpi_job_config_t): sends and receives wait longer with --check. */
+extern const mpi_reviver_t mpi_check_reviver;
 
 /* Exit codes of programs that end with 0 themselves. */
 enum { XMPI_EXIT_WARNINGS = 120, XMPI_EXIT_ERRORS = 121 };
@@ -107,6 +117,9 @@ bool mpi_check_fault(const void *address, bool is_child, const void *(*find_site
 /* Keep findings from now on, with what mpi_checks says. After the job was made (without --check:
  * NULL) and before ranks run; `config` is kept. */
 xy_status_t mpi_check_begin(const mpi_check_config_t *config);
+/* In mpiexec, where other processes find something: before they run, and what one has sent. */
+xy_status_t mpi_check_collect(const mpi_check_config_t *config);
+void mpi_check_take(const void *bytes, size_t size);
 /* The job is over, or ends with `code`: print and write what was found. The exit code; `code`
  * unless that is 0, and without --check. Any thread, once. */
 int mpi_check_finish(int code);

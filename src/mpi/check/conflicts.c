@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All ranks run on one worker, so that one list has the operations of all that are not over at
- * their target. Two of them that meet are concurrent, whatever the order of this run:
+ * All ranks of a process run on one worker, so that one list has the operations of all that are
+ * not over at their target, which is in this process: those on others are told to theirs. Two of
+ * them that meet are concurrent, whatever the order of this run:
  *
  *   fences   between two of them the operations of all members
  *   groups   those of all origins, until the target ends its epoch (MPI_Win_wait)
@@ -41,6 +42,7 @@ static xy_vec_t list = XY_VEC_INIT(access_t);
 /* What a member has called so far. */
 typedef struct {
     uint32_t fences;
+    xy_vec_t far; /* of int: members of other processes that its lock epochs have reached */
 } member_t;
 
 static xy_hash_t members; /* of member_t, by window and rank */
@@ -63,6 +65,8 @@ static member_t *member_of(const mpi_win_t *win)
     if (m != NULL)
         return m;
     m = xy_calloc(1, sizeof(*m));
+    if (m != NULL)
+        m->far = XY_VEC_INIT(int);
     if (m != NULL && xy_hash_set(&members, key_of(win), m) != XY_OK) {
         xy_free(m);
         return NULL;
@@ -156,10 +160,91 @@ static epoch_t epoch_of(const mpi_win_t *win)
                                                 : LOCKS;
 }
 
+/* Compare it with the others, and keep it. */
+static void add(access_t *now, const mpi_win_t *win)
+{
+    for (size_t i = 0; i < list.count; i++)
+        if (is_conflict(at(i), now)) {
+            if (mpi_job->processes > 1 && now->origin < at(i)->origin) /* they come in any order */
+                report_conflict(at(i), now, win);
+            else
+                report_conflict(now, at(i), win);
+            break;
+        }
+    now->hash = check_area_hash(&now->area);
+    if (xy_vec_append(&list, now) == XY_OK) /* else it is not compared */
+        mpi_type_hold(now->type);
+}
+
+/* ---- Other processes ---- */
+
+static void note_far(member_t *member, int target)
+{
+    for (size_t i = 0; i < member->far.count; i++)
+        if (XY_VEC_AT(&member->far, int, i) == target)
+            return;
+    (void)xy_vec_append(&member->far, &target); /* else it seems to go on, and may be reported */
+}
+
+static rma_told_t told_of(const mpi_rank_t *self)
+{
+    rma_told_t told = {.site = (uint64_t)(uintptr_t)self->call.caller};
+
+    snprintf(told.call, sizeof(told.call), "%s", self->call.name);
+    return told;
+}
+
+static void tell(mpi_rank_t *self, mpi_win_t *win, member_t *member, const access_t *now,
+                 int64_t count)
+{
+    rma_told_t told = told_of(self);
+
+    told.address = now->area.buffer;
+    told.count = count;
+    told.type = now->type;
+    told.op = now->op;
+    told.epoch = now->epoch;
+    told.what = now->what;
+    told.turn = now->turn;
+    told.is_written = mpi_remote_is_eager((uint64_t)count * now->type->size);
+    rma_far_tell(win, now->target, &told);
+    if (now->epoch == LOCKS)
+        note_far(member, now->target);
+}
+
+/* All that the member has done in epochs of locks is over. */
+static void tell_over(mpi_win_t *win, member_t *member)
+{
+    rma_told_t told = told_of(win->owner);
+
+    told.is_over = true;
+    for (size_t i = 0; i < member->far.count; i++)
+        rma_far_tell(win, XY_VEC_AT(&member->far, int, i), &told);
+    while (member->far.count > 0)
+        xy_vec_pop(&member->far);
+}
+
+/* The same text, for ever. */
+static const char *keep_name(const char *call)
+{
+    static xy_vec_t names = XY_VEC_INIT(char *);
+    char *copy;
+
+    for (size_t i = 0; i < names.count; i++)
+        if (strcmp(XY_VEC_AT(&names, char *, i), call) == 0)
+            return XY_VEC_AT(&names, char *, i);
+    copy = xy_strdup(call);
+    if (copy == NULL || xy_vec_append(&names, &copy) != XY_OK) {
+        xy_free(copy);
+        return "an operation";
+    }
+    return copy;
+}
+
 static void on_operation(mpi_rank_t *self, mpi_win_t *win, int target, const void *address,
                          int64_t count, mpi_type_t *type, const mpi_op_t *op)
 {
-    const member_t *member = member_of(win);
+    member_t *member = member_of(win);
     access_t now = {.window = win->comm->context,
                     .epoch = epoch_of(win),
                     .op = op,
@@ -174,46 +259,55 @@ static void on_operation(mpi_rank_t *self, mpi_win_t *win, int target, const voi
     if (now.area.low == now.area.high || member == NULL)
         return;
     now.turn = member->fences;
-    for (size_t i = 0; i < list.count; i++)
-        if (is_conflict(at(i), &now)) {
-            report_conflict(&now, at(i), win);
-            break;
-        }
-    now.hash = check_area_hash(&now.area);
-    if (xy_vec_append(&list, &now) == XY_OK) /* else it is not compared */
-        mpi_type_hold(type);
+    if (rma_is_far(win, target))
+        tell(self, win, member, &now, count);
+    else
+        add(&now, win);
+}
+
+/* What was called when something is over: by whom, and where. */
+typedef struct {
+    const mpi_win_t *win;
+    int rank;
+    const char *call;
+    const void *site;
+} end_t;
+
+static end_t end_of(const mpi_win_t *win)
+{
+    return (end_t){win, win->owner->world, win->owner->call.name, win->owner->call.caller};
 }
 
 /* The owner of the memory has stored to what another has put there, before that was over. */
-static void report_store(access_t *a, const mpi_win_t *win)
+static void report_store(access_t *a, const end_t *end)
 {
-    int owner = mpi_comm_world_rank(win->comm, a->target);
-    const mpi_rank_t *self = win->owner;
+    int owner = mpi_comm_world_rank(end->win->comm, a->target);
     mpi_finding_t finding = {.kind = XMPI_FINDING_RMA_CONFLICT,
                              .rank = owner,
                              .other = a->origin,
-                             .sites = {self->call.caller, a->site}};
+                             .sites = {end->site, a->site}};
     char here[160], there[160], by[48] = "";
 
     a->is_told = true;
     if (mpi_finding_is_known(&finding))
         return;
-    if (self->world != owner)
-        snprintf(by, sizeof(by), " of rank %d", self->world);
+    if (end->rank != owner)
+        snprintf(by, sizeof(by), " of rank %d", end->rank);
     mpi_finding_add(&finding,
                     "its own code has changed memory of its window that %s of rank %d %s wrote to, "
                     "before %s%s %s",
-                    a->call, a->origin, place_of(a->site, there), self->call.name, by,
-                    place_of(self->call.caller, here));
+                    a->call, a->origin, place_of(a->site, there), end->call, by,
+                    place_of(end->site, here));
 }
 
-static void look_for_store(access_t *a, const mpi_win_t *win)
+static void look_for_store(access_t *a, const end_t *end)
 {
     if (a->what == WRITE && !a->is_told && check_area_hash(&a->area) != a->hash)
-        report_store(a, win);
+        report_store(a, end);
 }
 
-typedef bool (*is_over_fn)(const access_t *a, const mpi_win_t *win, uint32_t turn);
+/* `number`: a turn of fences, or the rank that has locked. */
+typedef bool (*is_over_fn)(const access_t *a, const mpi_win_t *win, uint32_t number);
 
 /* Between the fence that began this turn and the next, at this target. */
 static bool is_fenced_here(const access_t *a, const mpi_win_t *win, uint32_t turn)
@@ -234,27 +328,27 @@ static bool is_exposed_here(const access_t *a, const mpi_win_t *win, uint32_t tu
     return a->epoch == GROUPS && a->target == win->rank;
 }
 
-static bool is_locked_by(const access_t *a, const mpi_win_t *win, uint32_t turn)
+static bool is_locked_by(const access_t *a, const mpi_win_t *win, uint32_t rank)
 {
-    (void)turn;
-    return a->epoch == LOCKS && a->origin == win->owner->world;
+    (void)win;
+    return a->epoch == LOCKS && (uint32_t)a->origin == rank;
 }
 
-static void look(const mpi_win_t *win, uint32_t turn, is_over_fn is_over)
+static void look(const end_t *end, uint32_t number, is_over_fn is_over)
 {
     for (size_t i = 0; i < list.count; i++)
-        if (at(i)->window == win->comm->context && is_over(at(i), win, turn))
-            look_for_store(at(i), win);
+        if (at(i)->window == end->win->comm->context && is_over(at(i), end->win, number))
+            look_for_store(at(i), end);
 }
 
-static void forget(const mpi_win_t *win, uint32_t turn, is_over_fn is_over)
+static void forget(const mpi_win_t *win, uint32_t number, is_over_fn is_over)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < list.count; i++) {
         const access_t *a = at(i);
 
-        if (a->window == win->comm->context && is_over(a, win, turn))
+        if (a->window == win->comm->context && is_over(a, win, number))
             mpi_type_release(a->type);
         else
             *at(kept++) = *a;
@@ -263,30 +357,65 @@ static void forget(const mpi_win_t *win, uint32_t turn, is_over_fn is_over)
         xy_vec_pop(&list);
 }
 
+static void end_locks(const end_t *end)
+{
+    look(end, (uint32_t)end->rank, is_locked_by);
+    forget(end->win, (uint32_t)end->rank, is_locked_by);
+}
+
 /* The member has completed its operations: at a fence all members do. */
 static void on_settle(mpi_win_t *win)
 {
     member_t *member = member_of(win);
+    end_t end = end_of(win);
 
     if (member == NULL)
         return;
     forget(win, member->fences, is_fenced_before);
     if (epoch_of(win) == FENCES)
-        look(win, member->fences++, is_fenced_here);
-    look(win, 0, is_locked_by);
-    forget(win, 0, is_locked_by);
+        look(&end, member->fences++, is_fenced_here);
+    end_locks(&end);
+    tell_over(win, member);
 }
 
 static void on_exposed(mpi_win_t *win)
 {
-    look(win, 0, is_exposed_here);
+    end_t end = end_of(win);
+
+    look(&end, 0, is_exposed_here);
     forget(win, 0, is_exposed_here);
+}
+
+/* `win` is that of the target. */
+static void on_told(mpi_win_t *win, int from, int origin, const rma_told_t *told)
+{
+    int world = mpi_comm_world_rank(win->comm, origin);
+    const void *site = mpi_network_site(from, told->site);
+    access_t now = {.window = win->comm->context,
+                    .epoch = (epoch_t)told->epoch,
+                    .turn = told->turn,
+                    .op = told->op,
+                    .origin = world,
+                    .target = win->rank,
+                    .what = (what_t)told->what,
+                    .type = told->type,
+                    .is_told = !told->is_written,
+                    .call = keep_name(told->call),
+                    .site = site};
+    end_t end = {win, world, now.call, site};
+
+    if (told->is_over) {
+        end_locks(&end);
+        return;
+    }
+    now.area = check_area_make(told->address, told->count, told->type);
+    add(&now, win);
 }
 
 void check_conflicts_begin(void)
 {
     static const rma_watch_t watch = {
-        .operation = on_operation, .settle = on_settle, .exposed = on_exposed};
+        .operation = on_operation, .settle = on_settle, .exposed = on_exposed, .told = on_told};
 
     xy_hash_init(&members, XY_HASH_U64);
     for (int r = 0; r < mpi_job->size; r++)

@@ -248,7 +248,7 @@ static void print_group(const mpi_job_t *job, const group_t *group, FILE *out)
     fprintf(out, "  rank%s %s%s%s: %s\n", xy_bitset_count(&group->members) > 1 ? "s" : "",
             list ? list : "?", host ? " on " : "", host ? host : "", group->text);
     xy_free(list);
-    if (mpi_finding_store != NULL)
+    if (mpi_finding_store != NULL && out == stderr) /* else it is printed elsewhere */
         check_line_add(&group->members, group->text, group->site);
 }
 
@@ -351,13 +351,47 @@ static void report_to(const mpi_job_t *job, int at_most, FILE *out)
     xy_free(report.groups);
 }
 
+/* "  ranks 2-3 on b: in MPI_Recv from rank 0, tag 7 on MPI_COMM_WORLD, at ring.c:12": a line of
+ * another process, for the files of --check. */
+static void note_line(const mpi_job_t *job, char *line)
+{
+    char *list = strncmp(line, "  rank", 6) == 0 ? strchr(line + 2, ' ') : NULL;
+    char *host = list ? strstr(list, " on ") : NULL;
+    char *text = host ? strstr(host, ": ") : NULL;
+    char place[CHECK_PLACE_SIZE] = "";
+    const char *at = text ? strstr(text, ", at ") : NULL;
+    xy_bitset_t ranks;
+
+    if (!text)
+        return;
+    *host = '\0';
+    if (at)
+        snprintf(place, sizeof(place), "%.*s", (int)strcspn(at + 5, ",;"), at + 5);
+    if (xy_bitset_init(&ranks, (size_t)job->capacity) == XY_OK &&
+        xy_bitset_parse(&ranks, list + 1, "ranks") == XY_OK)
+        check_line_add_at(&ranks, text + 2, place);
+    xy_bitset_cleanup(&ranks);
+}
+
+static void note_lines(const mpi_job_t *job, const char *text, size_t length)
+{
+    char *copy = xy_sprintf("%.*s", (int)length, text), *rest = copy;
+
+    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n"))
+        note_line(job, line);
+    xy_free(copy);
+}
+
 void mpi_job_report(const mpi_job_t *job, int at_most)
 {
     report_to(job, at_most, stderr);
     for (int p = 0; job->reports && p < job->processes; p++) {
         const char *text = job->reports[p] ? job->reports[p] : "";
+        size_t length = strcspn(text, (char[]){CHECK_TOLD_MARK, '\0'});
 
-        fprintf(stderr, "%.*s", (int)strcspn(text, (char[]){CHECK_TOLD_MARK, '\0'}), text);
+        fprintf(stderr, "%.*s", (int)length, text);
+        if (mpi_finding_store != NULL)
+            note_lines(job, text, length);
     }
 }
 

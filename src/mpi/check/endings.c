@@ -21,7 +21,7 @@ static bool copy_set(const xy_bitset_t *from, xy_bitset_t *to)
     return true;
 }
 
-void check_line_add(const xy_bitset_t *ranks, const char *text, const void *site)
+void check_line_add_at(const xy_bitset_t *ranks, const char *text, const char *place)
 {
     check_line_t line = {.text = xy_strdup(text)};
 
@@ -31,7 +31,15 @@ void check_line_add(const xy_bitset_t *ranks, const char *text, const void *site
         xy_free(line.text);
         return; /* the line was printed */
     }
-    check_place_name(site, XY_VEC_AT(&lines, check_line_t, lines.count - 1).place);
+    snprintf(XY_VEC_AT(&lines, check_line_t, lines.count - 1).place, CHECK_PLACE_SIZE, "%s", place);
+}
+
+void check_line_add(const xy_bitset_t *ranks, const char *text, const void *site)
+{
+    char place[CHECK_PLACE_SIZE];
+
+    check_place_name(site, place);
+    check_line_add_at(ranks, text, place);
 }
 
 static const check_line_t *line_at(size_t i)

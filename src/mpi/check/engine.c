@@ -4,15 +4,23 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "mpi/check/area.h"
 #include "mpi/check/check.h"
 #include "mpi/check/collectives.h"
+#include "mpi/check/guard.h"
 #include "mpi/check/late.h"
 #include "mpi/check/pending.h"
+#include "mpi/check/wait.h"
 #include "mpi/check/windows.h"
 
 /* Tests and probes that found nothing since a message was sent or received. */
 static unsigned idle_looks;
+static double acted; /* when one was; where ranks are in several processes */
 static uint64_t random_state;
+
+/* Seconds without a message before a rank that polls may get its late ones, where ranks of other
+ * processes may send more. */
+#define PATIENCE 0.02
 
 bool check_shuffles(void)
 {
@@ -23,6 +31,13 @@ unsigned check_random(unsigned limit)
 {
     random_state += UINT64_C(0x9e3779b97f4a7c15);
     return (unsigned)(xy_hash_u64(random_state) % limit);
+}
+
+unsigned check_random_of(int rank, unsigned n, unsigned limit)
+{
+    uint64_t which = (uint64_t)(unsigned)rank << 32 | n;
+
+    return (unsigned)(xy_hash_u64(mpi_checks.seed ^ xy_hash_u64(which)) % limit);
 }
 
 /* A message of the program, not of a collective or a window. */
@@ -42,6 +57,8 @@ static bool has_threads(const mpi_rank_t *self)
 static void begin(mpi_rank_t *self)
 {
     idle_looks = 0;
+    if (mpi_job->processes > 1)
+        acted = xy_now();
     while (mpi_checks.shuffles && !has_threads(self) && check_random(2) == 0)
         xy_fiber_yield();
 }
@@ -53,14 +70,22 @@ static bool is_standard(const mpi_rank_t *self, const mpi_transfer_t *t)
                                              strncmp(self->call.name, "MPI_Isend", 9) == 0);
 }
 
+/* Of a message; NULL: it is in another process. */
+static mpi_rank_t *receiver_of(const mpi_transfer_t *t)
+{
+    int to = mpi_comm_world_rank(t->comm, t->peer);
+
+    return mpi_rank_is_here(mpi_job, to) ? &mpi_job->ranks[to] : NULL;
+}
+
 static mpi_mode_t mode_of(const mpi_rank_t *self, const mpi_transfer_t *t)
 {
-    const mpi_rank_t *to = &mpi_job->ranks[mpi_comm_world_rank(t->comm, t->peer)];
+    const mpi_rank_t *to = receiver_of(t);
     xy_envelope_t envelope = {t->comm->context, t->comm->rank, t->tag};
 
     if (mpi_checks.sends && is_standard(self, t) && !has_threads(self))
         return XMPI_MODE_SYNCHRONOUS;
-    if (t->mode == XMPI_MODE_READY && check_late_takes(to, &envelope))
+    if (t->mode == XMPI_MODE_READY && to != NULL && check_late_takes(to, &envelope))
         return XMPI_MODE_SYNCHRONOUS; /* the receive is there */
     return t->mode;
 }
@@ -88,6 +113,7 @@ static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes
                        mpi_request_t *request)
 {
     bool looks = takes_buffer(t->buffer), is_done;
+    mpi_rank_t *to = receiver_of(t);
     mpi_transfer_t mine = *t;
 
     if (!is_own(self, t->comm))
@@ -99,8 +125,8 @@ static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes
     is_done = mpi_plain_send(self, &mine, bytes, request);
     if (request != NULL)
         request->mode = t->mode; /* that of the program: see check_engine_is_forced */
-    if (mpi_checks.buffers)
-        check_pending_arrive(&mpi_job->ranks[mpi_comm_world_rank(t->comm, t->peer)]);
+    if (mpi_checks.buffers && to != NULL)
+        check_pending_arrive(to);
     return is_done;
 }
 
@@ -145,6 +171,12 @@ static void wait(mpi_rank_t *self, mpi_request_t *const *requests, int count, bo
     xy_fiber_park();
 }
 
+/* What others do is not seen here: they are given some time. */
+static bool is_patient(void)
+{
+    return mpi_job->processes <= 1 || xy_now() > acted + PATIENCE;
+}
+
 /* Ranks that poll are never parked: when all have looked in vain it is time for late receives. What
  * the checks do meanwhile is no work of the rank (polling.h). */
 static void look(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
@@ -153,7 +185,7 @@ static void look(mpi_rank_t *self, mpi_request_t *const *requests, int count, bo
     if (requests != NULL && mpi_checks.buffers)
         check_pending_look(self);
     xy_fiber_yield();
-    if (++idle_looks > 2 * (unsigned)mpi_job->size + 16) {
+    if (++idle_looks > 2 * (unsigned)mpi_job->size + 16 && is_patient()) {
         idle_looks = 0;
         check_late_match(&(bool){false});
     }
@@ -215,6 +247,23 @@ static void free_request(mpi_request_t *request)
     check_pending_forget(request);
 }
 
+/* ---- Other processes ---- */
+
+static void touch(const void *buffer, int64_t count, mpi_type_t *type)
+{
+    check_area_t area = check_area_make(buffer, count, type);
+
+    acted = xy_now();
+    if (area.low != area.high)
+        check_guard_lift_all(area.low, area.high);
+}
+
+static void arrive(const mpi_request_t *receive)
+{
+    if (mpi_checks.buffers)
+        check_pending_arrive(receive->owner);
+}
+
 static const mpi_p2p_engine_t engine = {.send = start_send,
                                         .receive = start_receive,
                                         .receive_message = receive_message,
@@ -224,7 +273,10 @@ static const mpi_p2p_engine_t engine = {.send = start_send,
                                         .cancel = cancel,
                                         .free = free_request,
                                         .finish = check_pending_finish,
-                                        .part = start_part};
+                                        .part = start_part,
+                                        .expects = check_late_takes,
+                                        .touch = touch,
+                                        .arrive = arrive};
 
 /* ---- No rank can move ---- */
 
@@ -258,7 +310,8 @@ static bool is_held(const mpi_finding_t *f)
     return held_count == (int)(sizeof(held) / sizeof(held[0]));
 }
 
-static void hold(const mpi_request_t *sender, const mpi_rank_t *receiver)
+/* `known`: why no rank can move; NULL: it is to be seen here. */
+static void hold(const mpi_request_t *sender, const mpi_rank_t *receiver, const char *known)
 {
     mpi_finding_t finding = {.kind = XMPI_FINDING_NEEDS_BUFFERING,
                              .rank = sender->owner->world,
@@ -268,7 +321,10 @@ static void hold(const mpi_request_t *sender, const mpi_rank_t *receiver)
 
     if (is_held(&finding))
         return;
-    mpi_job_explain(mpi_job, cause, sizeof(cause));
+    if (known == NULL)
+        mpi_job_explain(mpi_job, cause, sizeof(cause));
+    else
+        snprintf(cause, sizeof(cause), "%s", known);
     mpi_caller_describe(sender->call.caller, site, sizeof(site));
     held[held_count].finding = finding;
     snprintf(held[held_count++].text, sizeof(held[0].text),
@@ -276,15 +332,52 @@ static void hold(const mpi_request_t *sender, const mpi_rank_t *receiver)
              site[0] != '\0' ? " " : "", site, cause[0] != '\0' ? "; without that, " : "", cause);
 }
 
+/* A send to another process that a rank waits for only here, and its receiver. */
+static const mpi_request_t *find_forced_far(const mpi_rank_t **receiver_p)
+{
+    for (int r = 0; r < mpi_job->size && mpi_job->processes > 1; r++) {
+        const mpi_rank_t *rank = &mpi_job->ranks[r];
+        check_wait_t wait;
+
+        if (!mpi_rank_is_here(mpi_job, r) || rank->worker == NULL || !check_is_waiting(rank))
+            continue;
+        for (int i = 0; i < mpi_waiter_requests(&rank->own); i++) {
+            int to = check_wait_of(rank, i, &wait) && wait.kind == CHECK_WAIT_SEND
+                         ? mpi_comm_world_rank(wait.comm, wait.peer)
+                         : -1;
+
+            if (to < 0 || mpi_rank_is_here(mpi_job, to) ||
+                !mpi_remote_is_eager(wait.request->bytes) || wait.request->kind != XMPI_KIND_SEND ||
+                !check_engine_is_forced(wait.request))
+                continue;
+            *receiver_p = &mpi_job->ranks[to];
+            return wait.request;
+        }
+    }
+    return NULL;
+}
+
+static bool release_far(const char *cause)
+{
+    const mpi_rank_t *receiver;
+    const mpi_request_t *sender = find_forced_far(&receiver);
+
+    if (sender == NULL)
+        return false;
+    hold(sender, receiver, cause);
+    mpi_remote_release(sender);
+    return true;
+}
+
 /* A send that waits only here is let go. */
-static bool release_send(bool *readies_p)
+static bool release_send(const char *cause, bool *readies_p)
 {
     mpi_message_t *m = find_forced();
     const mpi_waiter_t *waiter = m != NULL ? m->sender->waiter : NULL;
 
     if (m == NULL)
         return false;
-    hold(m->sender, m->to);
+    hold(m->sender, m->to, cause);
     mpi_message_buffer(m->to->worker, m);
     *readies_p = waiter->count == 0;
     return true;
@@ -292,21 +385,34 @@ static bool release_send(bool *readies_p)
 
 void check_engine_release(void)
 {
-    release_send(&(bool){false});
+    release_send(NULL, &(bool){false});
 }
 
-static bool revive(void)
+/* Of several processes, any that lets something go on may wake a rank of another one. */
+static bool revive(mpi_revive_t what, const char *cause)
 {
-    bool is_ready = false;
+    bool is_ready = false, is_done = false;
 
     idle_looks = 0;
-    while (!is_ready)
-        if (!check_late_match(&is_ready) && !release_send(&is_ready)) {
-            held_count = 0;
-            return false;
-        }
-    return true;
+    while (!is_ready && (((what & XMPI_REVIVE_RECEIVES) && check_late_match(&is_ready)) ||
+                         ((what & XMPI_REVIVE_SENDS) && release_send(cause, &is_ready))))
+        is_done = true;
+    if (!is_ready && (what & XMPI_REVIVE_SENDS))
+        is_done |= release_far(cause);
+    return is_ready || (is_done && mpi_job->processes > 1);
 }
+
+static void give_up(void)
+{
+    held_count = 0;
+}
+
+static void explain(char *cause, size_t room)
+{
+    mpi_job_explain(mpi_job, cause, room);
+}
+
+const mpi_reviver_t mpi_check_reviver = {.revive = revive, .give_up = give_up, .explain = explain};
 
 void check_engine_finish(void)
 {
@@ -325,8 +431,7 @@ xy_status_t check_engine_begin(int ranks)
         return st;
     if (mpi_checks.buffers)
         check_collectives_begin();
-    random_state = mpi_checks.seed;
-    mpi_job->revive = revive;
+    random_state = mpi_checks.seed + (uint64_t)mpi_job->process * UINT64_C(0x9e3779b97f4a7c15);
     mpi_p2p_engine = &engine;
     return XY_OK;
 }

@@ -24,5 +24,7 @@ void check_engine_release(void);
 /* A random number below `limit`, and whether there are any: --check=shuffle. */
 bool check_shuffles(void);
 unsigned check_random(unsigned limit);
+/* The same of the n-th choice of a rank, whatever happens elsewhere. */
+unsigned check_random_of(int rank, unsigned n, unsigned limit);
 
 #endif

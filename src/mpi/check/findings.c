@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "mpi/check/carry.h"
 #include "mpi/check/conflicts.h"
 #include "mpi/check/engine.h"
 #include "mpi/check/suppress.h"
@@ -57,20 +58,20 @@ static check_finding_t *find(const check_finding_t *f)
     return NULL;
 }
 
-/* With the lock held. NULL: memory ran out. Takes the message. */
+/* With the lock held. NULL: memory ran out. Takes all that it has. */
 static check_finding_t *keep(check_finding_t *f)
 {
     check_finding_t *there = find(f);
 
     if (there != NULL) {
-        xy_free(f->message);
+        check_finding_cleanup(f);
         return there;
     }
-    there = xy_bitset_init(&f->ranks, (size_t)mpi_job->capacity) == XY_OK ? xy_vec_push(&findings)
-                                                                          : NULL;
+    there = f->ranks.words != NULL || xy_bitset_init(&f->ranks, (size_t)mpi_job->capacity) == XY_OK
+                ? xy_vec_push(&findings)
+                : NULL;
     if (there == NULL) {
-        xy_bitset_cleanup(&f->ranks);
-        xy_free(f->message);
+        check_finding_cleanup(f);
         return NULL;
     }
     f->is_suppressed =
@@ -97,10 +98,25 @@ static void print(check_finding_t *f)
     xy_free(ranks);
 }
 
+/* An error does not wait for the end. */
+static void send_at_once(check_finding_t *f)
+{
+    xy_text_t text = XY_TEXT_INIT;
+    check_finding_t now = *f;
+
+    now.count = 0; /* it is counted when all are sent */
+    check_carry_begin(&text, f->ranks.bits, false);
+    check_carry_add(&text, &now);
+    f->is_printed = true;
+    if (text.failed || !config->send(text.s, text.length))
+        print(f);
+    xy_text_cleanup(&text);
+}
+
 static void add(const mpi_finding_t *finding, const char *message)
 {
     bool is_error = mpi_finding_classes[finding->kind].is_error, ends = false;
-    check_finding_t made = {.kind = finding->kind}, *kept;
+    check_finding_t made = {.kind = finding->kind, .lines = XY_VEC_INIT(check_line_t)}, *kept;
 
     if (is_known(finding))
         return;
@@ -114,7 +130,7 @@ static void add(const mpi_finding_t *finding, const char *message)
         kept->count++;
         xy_bitset_set(&kept->ranks, (size_t)finding->rank);
         if (is_error && !kept->is_suppressed && !kept->is_printed)
-            print(kept);
+            (config->send != NULL ? send_at_once : print)(kept);
         ends = is_error && !kept->is_suppressed && !mpi_checks.goes_on;
     }
     pthread_mutex_unlock(&lock);
@@ -142,18 +158,23 @@ void check_findings_end(check_finding_t *made)
 static const mpi_finding_store_t store = {
     .is_known = is_known, .add = add, .end = check_end_of_finding};
 
-xy_status_t mpi_check_begin(const mpi_check_config_t *given)
+static xy_status_t read_rules(const char *path)
 {
-    xy_status_t st = XY_OK;
     char *text; /* the rules point into it */
     size_t size;
+    xy_status_t st;
+
+    if (path == NULL)
+        return XY_OK;
+    st = xy_file_read(path, 16 << 20, &text, &size);
+    return st == XY_OK ? check_rules_parse(text, path, &rules) : st;
+}
+
+xy_status_t mpi_check_begin(const mpi_check_config_t *given)
+{
+    xy_status_t st = read_rules(given->suppress);
 
     config = given;
-    if (given->suppress != NULL) {
-        st = xy_file_read(given->suppress, 16 << 20, &text, &size);
-        if (st == XY_OK)
-            st = check_rules_parse(text, given->suppress, &rules);
-    }
     if (st == XY_OK && mpi_checks.is_on) {
         mpi_finding_store = &store;
         st = check_engine_begin(mpi_job->capacity);
@@ -163,6 +184,85 @@ xy_status_t mpi_check_begin(const mpi_check_config_t *given)
     mpi_made_is_noted = mpi_checks.leaks || given->is_verbose;
     return st;
 }
+
+/* ---- Several processes ---- */
+
+xy_status_t mpi_check_collect(const mpi_check_config_t *given)
+{
+    config = given;
+    return read_rules(given->suppress);
+}
+
+/* Where the ranks of all processes are: one finding. */
+static check_finding_t *find_other_part(const check_finding_t *f)
+{
+    for (size_t i = 0; i < findings.count; i++)
+        if (at(i)->kind == f->kind && f->kind == XMPI_FINDING_TIME_LIMIT)
+            return at(i);
+    return find(f);
+}
+
+static void add_lines(xy_vec_t *lines, xy_vec_t *more)
+{
+    for (size_t i = 0; i < more->count; i++)
+        if (xy_vec_append(lines, &XY_VEC_AT(more, check_line_t, i)) != XY_OK)
+            return; /* the rest is not in the files */
+    xy_vec_cleanup(more);
+    *more = XY_VEC_INIT(check_line_t);
+}
+
+static void take_one(check_finding_t *f)
+{
+    check_finding_t *there = find_other_part(f);
+    bool is_printed = f->is_printed;
+
+    if (there != NULL) {
+        for (size_t r = xy_bitset_next(&f->ranks, 0); r < f->ranks.bits;
+             r = xy_bitset_next(&f->ranks, r + 1))
+            xy_bitset_set(&there->ranks, r);
+        if (f->kind != XMPI_FINDING_TIME_LIMIT)
+            there->count += f->count;
+        add_lines(&there->lines, &f->lines);
+        check_finding_cleanup(f);
+    } else {
+        there = keep(f);
+    }
+    if (there == NULL)
+        return;
+    there->is_printed |= is_printed;
+    if (mpi_finding_classes[there->kind].is_error && !there->is_suppressed && !there->is_printed)
+        print(there);
+}
+
+void mpi_check_take(const void *bytes, size_t size)
+{
+    bool has_ended;
+
+    pthread_mutex_lock(&lock);
+    if (!check_carry_read(bytes, size, &has_ended, take_one))
+        xy_warn("what a process has found is not understood, and not all of it is here");
+    else
+        is_ended |= has_ended;
+    pthread_mutex_unlock(&lock);
+}
+
+/* False: the rest is not reached. */
+static bool send_all(void)
+{
+    xy_text_t text = XY_TEXT_INIT;
+    bool is_sent;
+
+    pthread_mutex_lock(&lock);
+    check_carry_begin(&text, (size_t)mpi_job->capacity, is_ended);
+    for (size_t i = 0; i < findings.count; i++)
+        check_carry_add(&text, at(i));
+    is_sent = !text.failed && config->send(text.s, text.length);
+    xy_text_cleanup(&text);
+    pthread_mutex_unlock(&lock);
+    return is_sent;
+}
+
+/* ---- The end ---- */
 
 static void count(check_results_t *results)
 {
@@ -203,6 +303,11 @@ int mpi_check_finish(int code)
     if (!mpi_checks.is_on || config == NULL)
         return code;
     check_engine_finish();
+    if (config->send != NULL) {
+        if (!send_all())
+            xy_warn("what was found in this process could not be sent to mpiexec");
+        return code;
+    }
     pthread_mutex_lock(&lock);
     count(&results);
     if (config->is_verbose)

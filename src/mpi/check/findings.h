@@ -49,6 +49,9 @@ void check_end_of_finding(const mpi_finding_t *finding, const char *message);
  * belongs to the next report that ends the job. */
 void check_line_add(const xy_bitset_t *ranks, const char *text, const void *site);
 
+/* The same with the place, "ring.c:12" or "". */
+void check_line_add_at(const xy_bitset_t *ranks, const char *text, const char *place);
+
 /* --check-json and --check-sarif. */
 xy_status_t check_write_json(const void *results, FILE *file);
 xy_status_t check_write_sarif(const void *results, FILE *file);

@@ -76,6 +76,13 @@ void check_guard_lift(int guard)
     mprotect(g->low, (size_t)(g->high - g->low), PROT_READ | PROT_WRITE);
 }
 
+void check_guard_lift_all(const char *low, const char *high)
+{
+    for (int i = 0; i < GUARDS_MOST; i++)
+        if (guards[i].is_up && guards[i].low < high && low < guards[i].high)
+            check_guard_lift(i);
+}
+
 bool check_guard_is_up(int guard)
 {
     return guard >= 0 && guards[guard].is_up;
@@ -93,6 +100,14 @@ void check_guard_end(int guard)
         guards[guard].owner = NULL;
 }
 
+/* Is it the rank's own code, and not what its worker does while the rank sleeps? */
+static bool is_own_code(const mpi_rank_t *self)
+{
+    return self->call.name == NULL &&
+           (xy_worker_self() == NULL || (xy_fiber_self() == self->own.fiber &&
+                                         !self->worker->is_handling && !self->worker->is_helping));
+}
+
 /* In a handler of signals. What a rank does inside of a call is the library's business, or that of
  * a function that the program gave it. */
 bool mpi_check_fault(const void *address, bool is_child, const void *(*find_site)(void *), void *at)
@@ -106,7 +121,7 @@ bool mpi_check_fault(const void *address, bool is_child, const void *(*find_site
             (const char *)address >= g->high)
             continue;
         check_guard_lift(i);
-        if (!is_child && self == g->owner && self->call.name == NULL && g->touched == NULL)
+        if (!is_child && self == g->owner && is_own_code(self) && g->touched == NULL)
             g->touched = find_site(at);
         return true;
     }

@@ -18,6 +18,8 @@
 int check_guard_set(const mpi_rank_t *self, const char *low, const char *high);
 /* Unprotect it for now, and protect it again. */
 void check_guard_lift(int guard);
+/* ... of all whose pages have bytes in [low, high). */
+void check_guard_lift_all(const char *low, const char *high);
 void check_guard_renew(int guard);
 /* Is it protected? Then the program has not touched it. */
 bool check_guard_is_up(int guard);

@@ -18,7 +18,8 @@ typedef struct {
     mpi_waiter_t *waiter;
 } late_t;
 
-static xy_vec_t *lists; /* [ranks] of late_t, in the order of the calls */
+static xy_vec_t *lists;   /* [ranks] of late_t, in the order of the calls */
+static unsigned *choices; /* [ranks] how many each has made */
 
 /* What a late receive may take: the first message of each source. */
 enum { CANDIDATES = 64 };
@@ -30,7 +31,8 @@ typedef struct {
 xy_status_t check_late_begin(int ranks)
 {
     lists = xy_calloc((size_t)ranks, sizeof(*lists));
-    if (lists == NULL)
+    choices = xy_calloc((size_t)ranks, sizeof(*choices));
+    if (lists == NULL || choices == NULL)
         return xy_fail_memory("checking the program");
     for (int r = 0; r < ranks; r++)
         lists[r] = XY_VEC_INIT(late_t);
@@ -173,7 +175,10 @@ static void name_others(const late_t *late, const candidates_t *c, const mpi_mes
 
         if (m == taken || shown++ >= SHOWN)
             continue;
-        mpi_caller_describe(m->site, place, sizeof(place));
+        mpi_caller_describe(m->sender == &mpi_remote_sender
+                                ? mpi_remote_site((const remote_letter_t *)(const void *)m->data)
+                                : m->site,
+                            place, sizeof(place));
         used +=
             (size_t)snprintf(text + used, size - used, "%s%s%s%s%s", used > 0 ? ", " : "",
                              mpi_comm_describe_rank(late->comm, m->entry.envelope.source, rank),
@@ -201,9 +206,31 @@ static void report_choice(const mpi_rank_t *rank, const late_t *late, const cand
         mpi_comm_describe_rank(late->comm, taken->entry.envelope.source, sender), others);
 }
 
-static mpi_message_t *choose(const candidates_t *c)
+/* Messages of several processes come in any order: by their ranks, to be the same each time. */
+static void sort(candidates_t *c)
 {
-    return c->messages[check_shuffles() ? check_random((unsigned)c->count) : 0];
+    for (int i = 1; i < c->count; i++)
+        for (int k = i; k > 0 && c->messages[k - 1]->entry.envelope.source >
+                                     c->messages[k]->entry.envelope.source;
+             k--) {
+            mpi_message_t *m = c->messages[k];
+
+            c->messages[k] = c->messages[k - 1];
+            c->messages[k - 1] = m;
+        }
+}
+
+/* The one that came first; where there are several processes, that of the first rank. */
+static mpi_message_t *choose(const mpi_rank_t *rank, candidates_t *c)
+{
+    if (mpi_job->processes > 1)
+        sort(c);
+    if (!check_shuffles())
+        return c->messages[0];
+    if (mpi_job->processes > 1)
+        return c
+            ->messages[check_random_of(rank->world, choices[rank->world]++, (unsigned)c->count)];
+    return c->messages[check_random((unsigned)c->count)];
 }
 
 /* The late receive number `i` of a rank, or its probe, gets `m`. True: a rank can move now. */
@@ -242,7 +269,7 @@ static bool match_of(mpi_rank_t *rank, bool *readies_p)
         find_candidates(rank, &at(list, i)->envelope, i, &c);
         if (c.count == 0)
             continue;
-        m = choose(&c);
+        m = choose(rank, &c);
         report_choice(rank, at(list, i), &c, m);
         *readies_p = give(rank, i, m);
         return true;
@@ -289,5 +316,5 @@ mpi_message_t *check_late_probe(mpi_rank_t *self, const xy_envelope_t *envelope,
     find_candidates(self, envelope, lists[self->world].count, &c);
     if (waits && (c.count == 0 || envelope->source == MPI_ANY_SOURCE))
         return wait_for(self, envelope);
-    return c.count > 0 ? choose(&c) : NULL;
+    return c.count > 0 ? choose(self, &c) : NULL;
 }

@@ -99,6 +99,22 @@ static bool count_left(void *user, const mpi_left_t *message)
     return true;
 }
 
+void mpi_rank_look_ahead(mpi_rank_t *self)
+{
+    char site[TEXT];
+
+    for (xy_match_entry_t *e = self->match.first; e != NULL && mpi_job->processes > 1;
+         e = e->list_next) {
+        mpi_message_t *m = (mpi_message_t *)e;
+
+        if (m->sender != &mpi_remote_sender || e->envelope.context & XMPI_CONTEXT_BITS)
+            continue;
+        m->site = mpi_remote_site((const remote_letter_t *)(const void *)m->data);
+        mpi_caller_describe(m->site, site, sizeof(site)); /* and is known from now on */
+        return;
+    }
+}
+
 static void look_for_messages(const mpi_rank_t *self)
 {
     unreceived_t all = {.self = self};

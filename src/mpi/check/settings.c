@@ -59,6 +59,7 @@ static bool parse_seed(const char *text, size_t length, mpi_checks_t *checks)
     if (length >= sizeof(digits) || !xy_parse_long(digits, &seed) || seed < 0)
         return false;
     checks->seed = (uint64_t)seed;
+    checks->has_seed = true;
     return true;
 }
 

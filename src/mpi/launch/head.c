@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include <xylem.h>
 
+#include "mpi/check/check.h"
 #include "mpi/launch/libc/libc.h"
 
 enum { EXIT_TIME_LIMIT = 124, FRAMES_AT_ONCE = 64 };
@@ -70,11 +71,12 @@ static char *name_of(int process, char text[320])
 
 /* ---- The end ---- */
 
-/* All others are told; what was said about the first end is all that is said. */
-static void end_job(int code, bool reports)
+/* All others are told, and print where their ranks are if `why` is not empty; what was said about
+ * the first end is all that is said. */
+static void end_job_reporting(int code, const char *why)
 {
-    char fields[32];
-    int n = snprintf(fields, sizeof(fields), "%d%c%d", code, '\0', reports);
+    char fields[160];
+    int n = snprintf(fields, sizeof(fields), "%d%c%s", code, '\0', why);
 
     if (head.is_ending)
         return;
@@ -89,6 +91,11 @@ static void end_job(int code, bool reports)
         else if (!p->has_left && p->link.fd >= 0)
             xy_channel_send(&p->link, NODE_END, fields, (size_t)n + 1);
     }
+}
+
+static void end_job(int code)
+{
+    end_job_reporting(code, "");
 }
 
 static bool is_over(const head_process_t *p)
@@ -167,7 +174,7 @@ static void report_death(int process)
     } else {
         mpi_launch_say("%s has closed its connection to mpiexec", name);
     }
-    end_job(code, false);
+    end_job(code);
 }
 
 /* ---- What processes say ---- */
@@ -199,7 +206,7 @@ static void take_exit(int process, const xy_frame_t *frame)
     if (head.code == 0)
         head.code = (int)code;
     if (ends_job)
-        end_job((int)code, false);
+        end_job((int)code);
 }
 
 /* What the user's calibration says about libraries that may carry messages. */
@@ -249,7 +256,7 @@ static void send_job(int process)
 
     make_job(process, &text);
     if (text.failed)
-        end_job(xy_status_exit_code(xy_fail_memory("starting the processes")), false);
+        end_job(xy_status_exit_code(xy_fail_memory("starting the processes")));
     else
         xy_channel_send(&head.base.processes[process].link, NODE_JOB, text.s, text.length);
     xy_text_cleanup(&text);
@@ -300,7 +307,7 @@ static void place_and_send(void)
             return;
     st = head_place_ranks(&head.base);
     if (st != XY_OK)
-        end_job(xy_status_exit_code(st), false);
+        end_job(xy_status_exit_code(st));
     for (int i = 0; i < head.base.count && st == XY_OK; i++)
         send_job(i);
 }
@@ -317,7 +324,7 @@ static void take_hello(int process, const xy_frame_t *frame)
 
     if (host == NULL || !node_field_number(&fields, 1, 1 << 20, &cores) ||
         !is_alike(process, version, machine)) {
-        end_job(1, false);
+        end_job(1);
         return;
     }
     p->has_come = true;
@@ -333,7 +340,7 @@ static void take_hello(int process, const xy_frame_t *frame)
     head_share_ranks(&head.base);
     st = head.base.is_local ? XY_OK : head_adapt(&head.base);
     if (st != XY_OK) {
-        end_job(xy_status_exit_code(st), false);
+        end_job(xy_status_exit_code(st));
         return;
     }
     ask_for_cpus();
@@ -363,7 +370,7 @@ static void take_card(int process, const xy_frame_t *frame)
     }
     head.has_cards = true;
     if (text.failed)
-        end_job(xy_status_exit_code(xy_fail_memory("connecting the processes")), false);
+        end_job(xy_status_exit_code(xy_fail_memory("connecting the processes")));
     xy_text_cleanup(&text);
 }
 
@@ -402,6 +409,9 @@ static void take_frame(int process, const xy_frame_t *frame)
         break;
     case NODE_PROFILE:
         head_take_profile(&head.base.processes[process], frame);
+        break;
+    case NODE_FOUND:
+        mpi_check_take(frame->bytes, frame->size);
         break;
     case NODE_INPUT_TAKEN:
         head.base.is_input_away = false;
@@ -481,7 +491,7 @@ static void look_for_silence(double now)
             mpi_launch_say("%s has not answered for %g s: it is stopped, or its machine is not "
                            "reached any more (--heartbeat 0 waits for ever)",
                            name_of(i, name), limit);
-            end_job(1, false);
+            end_job(1);
             end_one_by_force(p);
             return;
         }
@@ -502,7 +512,7 @@ static void look_for_absent(double now)
                            limit);
             break;
         }
-    end_job(1, false);
+    end_job(1);
 }
 
 /* All have come, and one does not get ready: the first that the others wait for. */
@@ -525,7 +535,7 @@ static void look_for_unready(double now)
     mpi_launch_say("%s has come, and was not ready within %g s (--start-timeout): it is stopped, "
                    "or does not reach the others",
                    name_of(found, name), limit);
-    end_job(1, false);
+    end_job(1);
     end_one_by_force(&head.base.processes[found]);
 }
 
@@ -540,10 +550,12 @@ static bool has_links(void)
 static void look_at_clock(void)
 {
     double now = xy_now(), limit = head.base.values->timeout;
+    char why[80];
 
     if (limit > 0 && now - head.begun > limit && !head.is_ending) {
-        mpi_launch_say("the time limit of %g s has passed", limit);
-        end_job(EXIT_TIME_LIMIT, true);
+        snprintf(why, sizeof(why), "the time limit of %g s has passed", limit);
+        mpi_launch_say("%s", why);
+        end_job_reporting(EXIT_TIME_LIMIT, why);
     }
     look_for_absent(now);
     look_for_unready(now);
@@ -573,7 +585,7 @@ static void look_for_early_ends(void)
         mpi_launch_say("%s could not be started: '%s' ended with exit code %d", name_of(i, name),
                        head.base.launcher_name != NULL ? head.base.launcher_name : "mpiexec",
                        code_of(status));
-        end_job(1, false);
+        end_job(1);
     }
 }
 
@@ -742,10 +754,13 @@ int mpi_head_run(const mpi_head_job_t *job)
         end_by_force();
     if (head.base.host_file != NULL)
         unlink(head.base.host_file);
+    if (mpi_checks.is_on && !mpi_checks.has_seed)
+        mpi_checks.seed = mpi_node_seed(head.base.secret);
     written = head_tools_end(&head.base);
     if (head.code == 0 && written != XY_OK)
         head.code = xy_status_exit_code(written);
     if (st == XY_OK && head.code == 0 && !head.is_ending)
         head_adapt_end(&head.base, head.left - head.met);
-    return st == XY_OK ? head.code : xy_status_exit_code(st);
+    return mpi_launch_checks_collect(head.base.size,
+                                     st == XY_OK ? head.code : xy_status_exit_code(st));
 }

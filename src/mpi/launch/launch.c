@@ -31,7 +31,6 @@ typedef struct {
     xy_vec_t privat;                         /* of const char * */
     xy_bitset_t shown;                       /* ranks that debuggers know */
     const virtual_config_t *in_virtual_time; /* or NULL */
-    mpi_check_config_t check;
     mpi_job_t *job;
     const mpi_node_job_t *node; /* in a job of several processes; NULL: this is the only one */
     xy_net_t *net;              /* to the others, or NULL */
@@ -298,6 +297,7 @@ static xy_status_t make_job(launch_t *launch)
         .universe = mpi_spawn_universe(&numbers, launch->values->usize),
         .id = mpi_spawn_job_id(launch->node),
         .spawner = &mpi_spawner,
+        .reviver = mpi_checks.is_on ? &mpi_check_reviver : NULL,
         .net = launch->net,
         .network_cpu = launch->placement.network_cpu >= 0 ? &launch->placement.network_cpu : NULL,
         .cpus = launch->placement.cpus,
@@ -516,13 +516,18 @@ static xy_status_t place_ranks(launch_t *launch)
         values = mpi_virtual_real_values(launch->values);
         launch->settings.progress = XMPI_PROGRESS_TASKS;
     }
+    if (values.check != NULL && launch->node != NULL) {
+        values.cores = launch->values->cores;           /* those of this process */
+        launch->settings.progress = XMPI_PROGRESS_NONE; /* nothing moves but in calls of ranks */
+    }
     if (st != XY_OK)
         return st;
     launch->placed = ranks;
     if (launch->node == NULL && launch->in_virtual_time == NULL && launch->values->usize > ranks)
         launch->placed = (int)launch->values->usize;
     st = mpi_placement_make(&values, &launch->settings, launch->placed,
-                            launch->node != NULL ? launch->node->slots : NULL,
+                            launch->node != NULL && values.check == NULL ? launch->node->slots
+                                                                         : NULL,
                             part_at(launch, 0)->path, &launch->placement);
     if (st == XY_OK && launch->node != NULL)
         st = mpi_placement_network(&values, ranks, &launch->placement);
@@ -558,31 +563,19 @@ static xy_status_t start_trace(const launch_t *launch)
     return st;
 }
 
-static xy_status_t read_checks(const mpi_launch_values_t *v)
+/* The head of several processes. */
+static xy_status_t run_head(launch_t *launch)
 {
-    char why[XMPI_CHECK_WHY];
+    xy_status_t st = mpi_launch_checks_read(launch->values);
 
-    if (v->check == NULL && (v->check_json != NULL || v->check_sarif != NULL))
-        return xy_fail(XY_EUSAGE, "%s is for runs with --check: give that, too",
-                       v->check_json != NULL ? "--check-json" : "--check-sarif");
-    if (v->check != NULL && !mpi_checks_parse(v->check, &mpi_checks, why))
-        return xy_fail(XY_EUSAGE, "--check: %s", why);
-    if (v->check != NULL && v->comm_cores != NULL)
-        return xy_fail(XY_EUSAGE, "--check runs all ranks on one core; leave --comm-cores out");
-    return XY_OK;
-}
-
-static xy_status_t start_checks(launch_t *launch)
-{
-    const mpi_launch_values_t *v = launch->values;
-
-    launch->check = (mpi_check_config_t){.json = v->check_json,
-                                         .sarif = v->check_sarif,
-                                         .suppress = v->check_suppress,
-                                         .program = part_at(launch, 0)->argv[0],
-                                         .ranks = launch->size,
-                                         .is_verbose = v->verbose};
-    return mpi_check_begin(&launch->check);
+    if (st == XY_OK)
+        st = mpi_launch_checks_begin(launch->values, part_at(launch, 0)->argv[0], NULL, NULL);
+    if (st == XY_OK)
+        st = mpi_launch_settings(launch->values, &launch->settings);
+    if (st == XY_OK)
+        launch->code = mpi_head_run(&(mpi_head_job_t){
+            launch->values, &launch->parts, &launch->settings, launch->size, &launch->hosts});
+    return st;
 }
 
 /* The head writes what all processes have counted. */
@@ -640,7 +633,7 @@ static xy_status_t run_ranks(launch_t *launch)
                                                      : XMPI_TAG_NONE);
     st = mpi_launch_settings(launch->values, &launch->settings);
     if (st == XY_OK)
-        st = read_checks(launch->values);
+        st = mpi_launch_checks_read(launch->values);
     if (st == XY_OK)
         st = adapt(launch);
     if (st == XY_OK && launch->values->machine != NULL)
@@ -660,7 +653,8 @@ static xy_status_t run_ranks(launch_t *launch)
     if (st == XY_OK)
         st = make_job(launch);
     if (st == XY_OK)
-        st = start_checks(launch);
+        st = mpi_launch_checks_begin(launch->values, part_at(launch, 0)->argv[0], launch->job,
+                                     launch->node);
     if (st == XY_OK)
         st = make_ranks(launch);
     if (st == XY_OK)
@@ -737,18 +731,12 @@ static xy_status_t become(launch_t *launch)
 static xy_status_t check_several(const launch_t *launch)
 {
     const mpi_launch_values_t *v = launch->values;
-    const struct {
-        const char *name;
-        bool is_given;
-    } alone[] = {{"--virtual", v->virtual_machine != NULL}, {"--check", v->check != NULL}};
 
-    for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++)
-        if (alone[i].is_given)
-            return xy_fail(
-                XY_EUNSUPPORTED,
-                "%s is for jobs in one process so far; leave it or --processes and hosts "
-                "out",
-                alone[i].name);
+    if (v->virtual_machine != NULL)
+        return xy_fail(XY_EUNSUPPORTED,
+                       "--virtual is for jobs in one process: the virtual clock needs all ranks "
+                       "in one order; leave --processes and hosts out, and name the hosts in the "
+                       "machine (--virtual \"node:4 core:32\")");
     if (!part_at(launch, 0)->is_mpi)
         return xy_fail(
             XY_EUNSUPPORTED,
@@ -781,12 +769,7 @@ static xy_status_t start(launch_t *launch)
                        part_at(launch, 0)->is_mpi ? "has a fixed address" : "does not use MPI");
     if ((launch->values->processes > 1 || launch->hosts.count > 0) && launch->node == NULL) {
         st = check_several(launch);
-        if (st == XY_OK)
-            st = mpi_launch_settings(launch->values, &launch->settings);
-        if (st == XY_OK)
-            launch->code = mpi_head_run(&(mpi_head_job_t){
-                launch->values, &launch->parts, &launch->settings, launch->size, &launch->hosts});
-        return st;
+        return st == XY_OK ? run_head(launch) : st;
     }
     if (runs_alone(launch) && launch->node == NULL && !is_watched(launch->values))
         return become(launch);

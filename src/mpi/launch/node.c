@@ -71,6 +71,19 @@ bool node_send(node_kind_t kind, const void *bytes, size_t size)
     return xy_channel_send(&node.link, kind, bytes, size);
 }
 
+bool mpi_node_send_found(const void *bytes, size_t size)
+{
+    return xy_channel_send_last(&node.link, NODE_FOUND, bytes, size);
+}
+
+uint64_t mpi_node_seed(const uint8_t secret[XY_SECRET_BYTES])
+{
+    uint64_t word;
+
+    memcpy(&word, secret, sizeof(word));
+    return xy_hash_u64(word) >> 40;
+}
+
 static void answer_ping(const xy_frame_t *ping)
 {
     xy_text_t text = XY_TEXT_INIT;
@@ -367,14 +380,18 @@ static void end_as_told(const xy_frame_t *frame)
 {
     static int code;
     node_fields_t fields = node_fields(frame);
-    long value = 1, reports = 0;
+    const char *why;
+    long value = 1;
 
     node_field_number(&fields, 0, 255, &value);
-    node_field_number(&fields, 0, 1, &reports);
+    why = node_field(&fields);
     code = (int)value;
     mpi_thread_without_signals(end_anyway, &code);
-    if (reports != 0)
+    if (why != NULL && why[0] != '\0') {
         mpi_job_report(mpi_job, RANKS_SHOWN);
+        mpi_check_end(&(mpi_check_end_t){
+            .kind = XMPI_FINDING_TIME_LIMIT, .rank = -1, .other = -1, .message = why});
+    }
     mpi_finish_job(code);
 }
 

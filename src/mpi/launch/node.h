@@ -37,7 +37,7 @@ typedef enum {
     NODE_CARDS,     /* all cards */
     NODE_SAY,       /* a line for the user; equal ones are printed once */
     NODE_EXIT,      /* exit code, "1" if the whole job is to end with it */
-    NODE_END,       /* exit code, "1" if what ranks are doing is to be printed first */
+    NODE_END,       /* exit code, and why if what ranks are doing is to be printed first; or "" */
     NODE_SIGNAL,    /* number: as if it had been sent to the process */
     NODE_PING,      /* fields for the answer, or none */
     NODE_PONG,      /* those, then the time there (monotonic ns) */
@@ -49,6 +49,7 @@ typedef enum {
     NODE_TRACE,   /* the next bytes of the trace that it records */
     NODE_TRAFFIC, /* of xy_traffic_record_t; none: these were all */
     NODE_PROFILE, /* what it has counted for --adapt, as the text of a profile (mpi/adapt) */
+    NODE_FOUND,   /* what --check has found there (mpi_check_take) */
 } node_kind_t;
 
 /* The fields of a frame, in turn. */
@@ -112,6 +113,10 @@ xy_status_t mpi_node_send_profile(mpi_job_t *job);
 void node_trace_drain(void);
 
 bool node_send(node_kind_t kind, const void *bytes, size_t size);
+/* What --check has found; also while the process ends. */
+bool mpi_node_send_found(const void *bytes, size_t size);
+/* The seed of --check=shuffle that all processes of the job have. */
+uint64_t mpi_node_seed(const uint8_t secret[XY_SECRET_BYTES]);
 
 /* Standard input from the head (node_input.c). `taken` is called when a piece was read. */
 xy_status_t node_input_begin(void (*taken)(void), int (*start)(void *(*)(void *), void *));
@@ -127,5 +132,12 @@ typedef struct {
 
 /* Start the processes, serve them, and return the exit code of the job. */
 int mpi_head_run(const mpi_head_job_t *job);
+
+/* --check (checks.c): what the options say; where what is found goes, before ranks run; `job` NULL:
+ * this is the head, which collects it and in the end has the exit code for `code`. */
+xy_status_t mpi_launch_checks_read(const mpi_launch_values_t *v);
+xy_status_t mpi_launch_checks_begin(const mpi_launch_values_t *v, const char *program,
+                                    const mpi_job_t *job, const mpi_node_job_t *node);
+int mpi_launch_checks_collect(int ranks, int code);
 
 #endif

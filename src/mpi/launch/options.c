@@ -178,7 +178,7 @@ const xy_option_t mpi_launch_options[] = {
          "(wildcards), one-sided accesses that meet (windows); only those of LIST, if it names "
          "some. An error ends the job, but for "
          "--check=go-on; --check=shuffle[:SEED] makes other orders of ranks and messages. All "
-         "ranks run on one core"},
+         "ranks run on one core; those of several processes on one of each"},
     {"check-json", 0, XY_OPT_STRING, "FILE", AT(check_json), .complete = "file",
      .help = "with --check: write what was found (- is standard output)"},
     {"check-sarif", 0, XY_OPT_STRING, "FILE", AT(check_sarif), .complete = "file",

@@ -31,6 +31,13 @@ typedef struct mpi_p2p_engine {
     void (*finish)(mpi_request_t *request);
     /* A message of a request for several (multi_request.h) begins; may be NULL. */
     void (*part)(mpi_request_t *whole, const mpi_transfer_t *t, bool is_receive);
+    /* Between processes; may be NULL. Is there a receive for a message that has met none? */
+    bool (*expects)(const mpi_rank_t *to, const xy_envelope_t *envelope);
+    /* Data of another process is going to be read from or written to a buffer of the program, on
+     * its worker: where this is set, the network itself does not write there. */
+    void (*touch)(const void *buffer, int64_t count, mpi_type_t *type);
+    /* All data of the receive has come, on its worker. */
+    void (*arrive)(const mpi_request_t *receive);
 } mpi_p2p_engine_t;
 
 /* NULL: message.c. Written before ranks run. */
@@ -40,6 +47,18 @@ static inline void mpi_engine_finish(mpi_request_t *request)
 {
     if (__builtin_expect(mpi_p2p_engine != NULL, 0) && mpi_p2p_engine->finish != NULL)
         mpi_p2p_engine->finish(request);
+}
+
+static inline void mpi_engine_touch(const void *buffer, int64_t count, mpi_type_t *type)
+{
+    if (__builtin_expect(mpi_p2p_engine != NULL, 0) && mpi_p2p_engine->touch != NULL)
+        mpi_p2p_engine->touch(buffer, count, type);
+}
+
+static inline void mpi_engine_arrive(const mpi_request_t *receive)
+{
+    if (__builtin_expect(mpi_p2p_engine != NULL, 0) && mpi_p2p_engine->arrive != NULL)
+        mpi_p2p_engine->arrive(receive);
 }
 
 #endif

@@ -464,8 +464,10 @@ bool mpi_network_help(mpi_worker_t *worker)
                           memory_order_relaxed);
     if (!found)
         found = fetch(worker);
-    if (!found && xy_worker_is_last_look(worker->base))
+    if (!found && xy_worker_is_last_look(worker->base)) {
         xy_watcher_call(&network.rest); /* the thread takes over */
+        mpi_quiet_call();
+    }
     return found;
 }
 

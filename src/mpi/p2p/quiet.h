@@ -10,6 +10,11 @@
  * them, at which all were quiet and nothing was on its way: no rank will ever move. One wake or one
  * message in between makes the answers differ. (A single round would not do: a message may be
  * handled by one process after it has answered and wake another that is about to.)
+ *
+ * With --check some ranks wait only because of that option (mpi_reviver_t). Before process 0 calls
+ * it a deadlock it asks one process after the other to let some go on: receives from any source
+ * first; then sends, for which it asks all where their ranks are, to say why. A process that gets
+ * quiet calls process 0 then, so that nothing takes longer than it has to.
  */
 #ifndef XY_MPI_P2P_QUIET_H
 #define XY_MPI_P2P_QUIET_H
@@ -25,8 +30,12 @@ typedef struct {
 typedef enum {
     XMPI_QUIET_ASK,
     XMPI_QUIET_ANSWER,
-    XMPI_QUIET_REPORT,
-    XMPI_QUIET_LINES
+    XMPI_QUIET_REPORT, /* where are the ranks? No rank will ever move. */
+    XMPI_QUIET_WAITS,  /* the same, but some may */
+    XMPI_QUIET_LINES,
+    XMPI_QUIET_REVIVE,  /* `round` is what; and the cause */
+    XMPI_QUIET_REVIVED, /* `is_quiet`: no, nothing */
+    XMPI_QUIET_CALL     /* this process is quiet now */
 } quiet_kind_t;
 
 /* What travels. */
@@ -42,8 +51,10 @@ typedef struct {
  * `seconds`. */
 void mpi_quiet_look(void);
 double mpi_quiet_pause(double seconds);
-/* A message of another process; `text` of XMPI_QUIET_LINES. */
+/* A message of another process; `text` of XMPI_QUIET_LINES and XMPI_QUIET_REVIVE. */
 void mpi_quiet_message(int from, const mpi_quiet_t *message, const char *text);
+/* A worker has nothing to do and goes to sleep. */
+void mpi_quiet_call(void);
 /* A process is not reached any more. */
 void mpi_quiet_lost(int process, const char *why);
 

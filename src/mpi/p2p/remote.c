@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "mpi/p2p/engine.h"
 #include "net/net.h"
 
 /* Pieces of messages that are packed: large enough for the network, small enough for caches. Two
@@ -66,11 +67,18 @@ static bool is_plain(const void *buffer, const mpi_type_t *type)
     return mpi_type_is_contiguous(type) && !mpi_is_on_device(buffer);
 }
 
+/* May the network not write to buffers of the program? All data comes at once then. */
+static bool is_protected(void)
+{
+    return mpi_p2p_engine != NULL && mpi_p2p_engine->touch != NULL;
+}
+
 static void send_data(mpi_rank_t *self, int process, const remote_head_t *head,
                       const mpi_transfer_t *t, uint64_t bytes)
 {
     char *packed;
 
+    mpi_engine_touch(t->buffer, t->count, t->type);
     if (bytes == 0 || is_plain(t->buffer, t->type)) {
         mpi_network_send(process, head, t->buffer, bytes);
         return;
@@ -119,15 +127,26 @@ bool mpi_remote_send(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t
     return !waits;
 }
 
-void mpi_remote_cancel(const mpi_request_t *request)
+/* About a message that was sent: it is known by its request. */
+static void follow(const mpi_request_t *request, remote_kind_t kind)
 {
     int to = mpi_comm_world_rank(request->comm, request->peer);
-    remote_head_t head = {.kind = REMOTE_CANCEL,
+    remote_head_t head = {.kind = (uint8_t)kind,
                           .to = to,
                           .owner = request->owner->world,
                           .id = (uint64_t)(uintptr_t)request};
 
     mpi_network_send(mpi_job->process_of[to], &head, NULL, 0);
+}
+
+void mpi_remote_cancel(const mpi_request_t *request)
+{
+    follow(request, REMOTE_CANCEL);
+}
+
+void mpi_remote_release(const mpi_request_t *request)
+{
+    follow(request, REMOTE_RELEASE);
 }
 
 static mpi_request_t *request_of(const remote_head_t *head)
@@ -152,6 +171,7 @@ static void give(const remote_letter_t *letter)
                        .offset = head->offset,
                        .length = head->length_low | (uint64_t)head->length_high << 32,
                        .total = head->bytes};
+    mpi_engine_touch(request->buffer, request->count, request->type);
     if (!is_plain(request->buffer, request->type)) {
         piece->buffer = memory_or_abort(piece->length);
         mpi_type_pack(piece->buffer, request->buffer, request->count, request->type, piece->offset,
@@ -203,7 +223,7 @@ static void take_next(pull_t *pull)
                        .pull = pull,
                        .offset = pull->asked,
                        .length = length};
-    if (!is_plain(receive->buffer, receive->type))
+    if (!is_plain(receive->buffer, receive->type) || is_protected())
         piece->buffer = memory_or_abort(length);
     pull->asked += length;
     mpi_network_count_pieces(1);
@@ -218,6 +238,7 @@ static void taken(piece_t *piece)
     mpi_request_t *receive = piece->request;
     pull_t *pull = piece->pull;
 
+    mpi_engine_touch(receive->buffer, receive->count, receive->type);
     if (piece->buffer != NULL)
         mpi_type_unpack(receive->buffer, receive->count, receive->type, piece->buffer,
                         piece->offset, piece->length);
@@ -227,6 +248,7 @@ static void taken(piece_t *piece)
     } else if (pull->taken == pull->wanted) {
         xy_free(pull);
         mpi_request_complete(receive);
+        mpi_engine_arrive(receive);
     }
 }
 
@@ -241,7 +263,7 @@ static void pull_begin(mpi_request_t *receive, const remote_letter_t *letter)
                      .owner = letter->head.owner,
                      .id = letter->head.id,
                      .wanted = wanted,
-                     .piece = packs ? PIECE : wanted};
+                     .piece = packs && !is_protected() ? PIECE : wanted};
     for (int i = 0; i < PIECES_AHEAD && pull->asked < wanted; i++)
         take_next(pull);
 }
@@ -268,7 +290,9 @@ void mpi_remote_receive(mpi_request_t *receive, remote_letter_t *letter)
     if (head->kind == REMOTE_EAGER) {
         if (head->flags & REMOTE_SYNCHRONOUS)
             answer(letter, REMOTE_DONE);
+        mpi_engine_touch(receive->buffer, receive->count, receive->type);
         mpi_receive_packed(receive, &envelope, letter->data, head->bytes, head->signature, site);
+        mpi_engine_arrive(receive);
     } else {
         mpi_receive_set(receive, &envelope, head->bytes, head->signature, site);
         if (receive->completion.bytes > 0) {
@@ -276,6 +300,7 @@ void mpi_remote_receive(mpi_request_t *receive, remote_letter_t *letter)
         } else {
             answer(letter, REMOTE_PULL);
             mpi_request_complete(receive);
+            mpi_engine_arrive(receive);
         }
     }
     xy_free(letter);
@@ -289,7 +314,7 @@ bool mpi_remote_deliver(const remote_head_t *head, const char *data, mpi_request
     mpi_request_t *receive;
 
     *met_p = NULL;
-    if (head->kind != REMOTE_EAGER)
+    if (head->kind != REMOTE_EAGER || is_protected())
         return false;
     receive = (mpi_request_t *)xy_match_arrive(&mpi_job->ranks[head->to].match, &envelope);
     if (receive == NULL)
@@ -302,6 +327,18 @@ bool mpi_remote_deliver(const remote_head_t *head, const char *data, mpi_request
         return false;
     mpi_receive_packed(receive, &envelope, data, head->bytes, head->signature, NULL);
     return true;
+}
+
+/* A receive that takes messages later than they come is none for the queues. */
+static bool is_expected(const mpi_rank_t *to, const xy_envelope_t *envelope)
+{
+    return mpi_p2p_engine != NULL && mpi_p2p_engine->expects != NULL &&
+           mpi_p2p_engine->expects(to, envelope);
+}
+
+const void *mpi_remote_site(const remote_letter_t *letter)
+{
+    return mpi_network_site(letter->from, letter->head.site);
 }
 
 static void arrive(mpi_worker_t *worker, remote_letter_t *letter)
@@ -318,29 +355,51 @@ static void arrive(mpi_worker_t *worker, remote_letter_t *letter)
         mpi_remote_receive(receive, letter);
         return;
     }
-    if (head->flags & REMOTE_READY)
-        mpi_refuse_unready(to, head->tag, mpi_network_site(letter->from, head->site));
+    if (head->flags & REMOTE_READY && !is_expected(to, &envelope))
+        mpi_refuse_unready(to, head->tag, mpi_remote_site(letter));
     mpi_message_keep_remote(worker, to, &envelope, head->bytes, letter);
 }
 
-/* Found by its request, as inside a process. */
-static void take_back(mpi_worker_t *worker, const remote_letter_t *letter)
+/* Found by its request, as inside a process; its letter is in `data`. NULL: a receive has met it.
+ */
+static mpi_message_t *find_unreceived(const remote_letter_t *letter)
 {
-    mpi_rank_t *to = &mpi_job->ranks[letter->head.to];
+    const mpi_rank_t *to = &mpi_job->ranks[letter->head.to];
 
     for (xy_match_entry_t *e = to->match.first; e != NULL; e = e->list_next) {
         mpi_message_t *m = (mpi_message_t *)e;
-        remote_letter_t *found = (remote_letter_t *)(void *)m->data;
+        const remote_letter_t *found = (const remote_letter_t *)(const void *)m->data;
 
-        if (m->sender != &mpi_remote_sender || found->from != letter->from ||
-            found->head.id != letter->head.id ||
-            (found->head.kind == REMOTE_EAGER && !(found->head.flags & REMOTE_SYNCHRONOUS)))
-            continue;
-        answer(letter, REMOTE_CANCELLED);
-        mpi_message_drop(worker, to, m);
-        xy_free(found);
-        return;
+        if (m->sender == &mpi_remote_sender && found->from == letter->from &&
+            found->head.id == letter->head.id &&
+            (found->head.kind != REMOTE_EAGER || found->head.flags & REMOTE_SYNCHRONOUS))
+            return m;
     }
+    return NULL;
+}
+
+static void take_back(mpi_worker_t *worker, const remote_letter_t *letter)
+{
+    mpi_message_t *m = find_unreceived(letter);
+    char *found = m != NULL ? m->data : NULL;
+
+    if (m == NULL)
+        return;
+    answer(letter, REMOTE_CANCELLED);
+    mpi_message_drop(worker, &mpi_job->ranks[letter->head.to], m);
+    xy_free(found);
+}
+
+/* Its sender need not wait any more. */
+static void release(const remote_letter_t *letter)
+{
+    const mpi_message_t *m = find_unreceived(letter);
+    remote_letter_t *found = m != NULL ? (remote_letter_t *)(void *)m->data : NULL;
+
+    if (found == NULL || found->head.kind != REMOTE_EAGER)
+        return;
+    found->head.flags &= (uint8_t)~REMOTE_SYNCHRONOUS;
+    answer(letter, REMOTE_DONE);
 }
 
 static void handle_letter(mpi_worker_t *worker, remote_letter_t *letter)
@@ -360,6 +419,9 @@ static void handle_letter(mpi_worker_t *worker, remote_letter_t *letter)
         break;
     case REMOTE_CANCEL:
         take_back(worker, letter);
+        break;
+    case REMOTE_RELEASE:
+        release(letter);
         break;
     case REMOTE_ONE_SIDED:
         mpi_remote_one_sided(worker, letter);

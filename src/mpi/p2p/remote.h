@@ -13,6 +13,7 @@
  *   RTS                  ->    take; PULL
  *   give                 <-
  *   CANCEL               ->    CANCELLED, if no receive has met it; nothing otherwise
+ *   RELEASE              ->    DONE, if no receive has met it (EAGER); nothing otherwise
  *
  * What comes for a rank is a letter in the mailbox of its worker, which alone touches the rank's
  * queues: letters of one process to a rank stay in order. Any thread may fetch letters
@@ -34,6 +35,7 @@ typedef enum {
     REMOTE_DONE,
     REMOTE_CANCEL,
     REMOTE_CANCELLED,
+    REMOTE_RELEASE,
     REMOTE_ONE_SIDED, /* of windows: mpi_remote_one_sided */
     REMOTE_SMALL,     /* EAGER with a short head */
     /* Not on the wire: */
@@ -144,6 +146,10 @@ void mpi_remote_cancel(const mpi_request_t *request);
  * False: it is to go into the mailbox, as a letter for *met_p, which it has met, or (NULL) as one
  * that has not been looked at. */
 bool mpi_remote_deliver(const remote_head_t *head, const char *data, mpi_request_t **met_p);
+/* A small synchronous send that is pending may end before its message is received. */
+void mpi_remote_release(const mpi_request_t *request);
+/* Where the message was sent from, of one that has met no receive; for mpi_caller_describe. */
+const void *mpi_remote_site(const struct remote_letter *letter);
 /* Handle what the mailbox of a worker had. */
 void mpi_remote_handle(mpi_worker_t *worker, remote_mail_t *mail);
 /* The worker that a letter with this head goes to, and the one of a piece that has been given or

@@ -3,6 +3,7 @@
 #include "mpi/rma/far.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "mpi/rma/sync.h"
 #include "net/net.h"
@@ -73,6 +74,48 @@ size_t rma_far_room(size_t element)
     if (room > PART_MOST)
         room = PART_MOST;
     return room / element * element;
+}
+
+/* ---- For the watch of the other process ---- */
+
+enum { NOTE_OVER = 1, NOTE_WRITTEN = 2, NOTE_OP = 4 };
+
+void rma_far_tell(mpi_win_t *win, int target, const rma_told_t *told)
+{
+    rma_far_wire_t wire = {.id = told->site,
+                           .address = (uint64_t)(uintptr_t)told->address,
+                           .count = told->count,
+                           .offset = told->turn,
+                           .bytes = (uint64_t)told->epoch << 32 | told->what,
+                           .flag = (uint8_t)((told->is_over ? NOTE_OVER : 0) |
+                                             (told->is_written ? NOTE_WRITTEN : 0) |
+                                             (told->op != NULL ? NOTE_OP : 0))};
+
+    if (told->type != NULL)
+        wire.type = rma_far_type(win, rma_far_peer(win, target), told->type);
+    if (told->op != NULL)
+        wire.op = (uint8_t)(told->op - mpi_op_table);
+    rma_far_send(win, target, RMA_FAR_NOTE, &wire, told->call, sizeof(told->call));
+}
+
+void rma_far_told(mpi_win_t *win, int from, const rma_far_wire_t *wire, const char *data)
+{
+    rma_told_t told = {.is_over = wire->flag & NOTE_OVER,
+                       .address = (const void *)(uintptr_t)wire->address,
+                       .count = wire->count,
+                       .op = wire->flag & NOTE_OP ? &mpi_op_table[wire->op] : NULL,
+                       .epoch = (uint32_t)(wire->bytes >> 32),
+                       .what = (uint32_t)wire->bytes,
+                       .turn = (uint32_t)wire->offset,
+                       .is_written = wire->flag & NOTE_WRITTEN,
+                       .site = wire->id};
+
+    memcpy(told.call, data, sizeof(told.call));
+    told.call[sizeof(told.call) - 1] = '\0';
+    if (!told.is_over)
+        told.type = rma_far_known(rma_far_peer(win, wire->origin), wire->type);
+    if (rma_watch != NULL)
+        rma_watch->told(win, from, wire->origin, &told);
 }
 
 /* ---- Answers ---- */

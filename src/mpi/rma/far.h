@@ -17,6 +17,7 @@
  *   TYPE, a part of a layout           ->   for the operations that follow
  *   LOCK, LOCK_ALL                     ->   ANSWER, when it is granted
  *   UNLOCK, UNLOCK_ALL, FLUSH, FIND    ->   ANSWER
+ *   NOTE                               ->   for its watch (rma_watch_t)
  *
  * Letters of one rank to another are handled in the order in which they were sent. So are
  * accumulates, of which a large one is several letters; an ANSWER says that all before it are done;
@@ -42,6 +43,7 @@ typedef enum {
     RMA_FAR_TYPE,
     RMA_FAR_FLUSH,
     RMA_FAR_FIND,
+    RMA_FAR_NOTE,
     RMA_FAR_LOCK,
     RMA_FAR_LOCK_ALL,
     RMA_FAR_UNLOCK,
@@ -164,6 +166,7 @@ void rma_pending_come(rma_pending_t *pending, uint64_t bytes);
 /* ---- Handling (far_serve.c) ---- */
 
 /* A letter for a rank of this process: mpi_remote_one_sided. */
+void rma_far_told(mpi_win_t *win, int from, const rma_far_wire_t *wire, const char *data);
 void rma_far_serve(mpi_worker_t *worker, const remote_letter_t *letter);
 
 /* ---- Locks of targets here, for origins elsewhere (locks.c) ---- */

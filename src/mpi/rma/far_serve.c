@@ -246,6 +246,9 @@ static void serve(const letter_t *l, rma_far_kind_t kind)
     case RMA_FAR_FIND:
         find(l);
         break;
+    case RMA_FAR_NOTE:
+        rma_far_told(l->win, l->process, l->wire, l->data);
+        break;
     case RMA_FAR_LOCK:
     case RMA_FAR_LOCK_ALL:
         rma_far_lock(l->win, l->process, world_of(l), is_all, l->wire);

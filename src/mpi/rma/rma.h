@@ -299,6 +299,20 @@ static inline bool rma_is_in_front(const mpi_type_t *type)
 
 /* ---- With --check ---- */
 
+/* What the watches of two processes say to each other about an operation, or (`is_over`) that those
+ * of the origin are over. Numbers are the affair of the watch. */
+typedef struct {
+    bool is_over;
+    const void *address; /* in the process of the target */
+    int64_t count;
+    mpi_type_t *type;
+    const mpi_op_t *op; /* of the predefined ones, or NULL */
+    uint32_t epoch, what, turn;
+    bool is_written; /* the data is in the memory of the target */
+    uint64_t site;   /* of the call, in the process of the origin */
+    char call[48];
+} rma_told_t;
+
 /* What looks at the operations of ranks that are watched, when they are done: where `count`
  * elements of `type` are at the target, and the operation of MPI_Accumulate and its like, or NULL;
  * at their completion, before other ranks hear of it; and when an exposure epoch of MPI_Win_post
@@ -308,7 +322,13 @@ typedef struct {
                       int64_t count, mpi_type_t *type, const mpi_op_t *op);
     void (*settle)(mpi_win_t *win);
     void (*exposed)(mpi_win_t *win);
+    /* What the watch of process `from` says to member `win` of this one, behind the operations of
+     * `origin` that it is about. */
+    void (*told)(mpi_win_t *win, int from, int origin, const rma_told_t *told);
 } rma_watch_t;
+
+/* To member `target`, of another process: see rma_watch_t.told. */
+void rma_far_tell(mpi_win_t *win, int target, const rma_told_t *told);
 
 /* NULL: nothing does. Written before ranks run. */
 extern const rma_watch_t *rma_watch;

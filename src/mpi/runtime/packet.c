@@ -178,12 +178,16 @@ bool mpi_poll(xy_worker_t *base)
     if (__builtin_expect(worker->spills > 0, 0))
         found |= unspill(worker);
     if (!found && !xy_worker_has_ready(base)) {
+        worker->is_helping = true;
         mpi_parallel_help(worker->index);
         found = mpi_layers_help(worker);
+        worker->is_helping = false;
     } else if (__builtin_expect(++worker->polls % HELP_EVERY == 0, 0)) {
         /* Ranks that poll, and ranks that send messages to and fro, are ready again and again, and
          * what they wait for may depend on this work. */
+        worker->is_helping = true;
         found |= mpi_layers_help(worker);
+        worker->is_helping = false;
     }
     return found;
 }

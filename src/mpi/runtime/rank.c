@@ -45,8 +45,11 @@ static void stuck(xy_pool_t *pool)
     (void)pool;
     if (mpi_job->processes > 1) /* what comes from others may wake a rank: they find out together */
         return;
-    if (mpi_job->revive == NULL || !mpi_job->revive())
-        mpi_job_stuck();
+    if (mpi_job->reviver != NULL && mpi_job->reviver->revive(XMPI_REVIVE_ALL, NULL))
+        return;
+    if (mpi_job->reviver != NULL)
+        mpi_job->reviver->give_up();
+    mpi_job_stuck();
 }
 
 static void overflow(xy_fiber_t *fiber)
@@ -217,6 +220,7 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
     mpi_layers_register(c->layers);
     job->size = job->started = c->size;
     job->capacity = c->capacity > c->size ? c->capacity : c->size;
+    job->reviver = c->reviver;
     job->universe = c->universe > 0 ? c->universe : c->size;
     job->spawner = c->spawner;
     job->id = c->id;

@@ -142,6 +142,7 @@ struct mpi_worker {
     struct mpi_ring **in;  /* in[s]: packets from worker s; NULL for s == index */
     struct mpi_ring **out; /* out[d]: packets to worker d */
     bool is_handling;      /* a packet, and cannot wait */
+    bool is_helping;       /* it works for others, in no call of the rank that it ran last */
     int spills;            /* rings behind full ones (packet.h) */
     unsigned polls;        /* that found fibers ready */
     struct mpi_request *free_requests;
@@ -170,6 +171,23 @@ typedef struct {
     const int
         *core_of; /* [workers]; -1: a sibling of another. NULL: worker w is on core w of one */
 } mpi_node_t;
+
+/* What lets ranks go on that wait only because of --check, when no rank can move. */
+typedef enum {
+    XMPI_REVIVE_RECEIVES = 1,
+    XMPI_REVIVE_SENDS = 2,
+    XMPI_REVIVE_ALL = XMPI_REVIVE_RECEIVES | XMPI_REVIVE_SENDS
+} mpi_revive_t;
+
+typedef struct {
+    /* On the worker: let some go on. `cause`: why no rank can move, where those of other processes
+     * are asked as well; NULL: it is found out here. False: there are none. */
+    bool (*revive)(mpi_revive_t what, const char *cause);
+    /* There were none, in no process: it is a deadlock. */
+    void (*give_up)(void);
+    /* Why no rank can move: mpi_job_t.reports are there. */
+    void (*explain)(char *cause, size_t room);
+} mpi_reviver_t;
 
 struct mpi_job {
     /* Ranks so far: those that were started, then those that were spawned, which get the numbers of
@@ -216,8 +234,7 @@ struct mpi_job {
         *reports; /* [processes]: where the ranks of the others are, when none can move; or NULL */
     bool reads_real_time; /* that clock reads one of the C library's itself */
     mpi_rank_t *adopted;  /* the process is this rank and no other; NULL: ranks are fibers */
-    /* No rank can move: let one, on its worker. False: none can. NULL: there is no such thing. */
-    bool (*revive)(void);
+    const mpi_reviver_t *reviver;      /* NULL: there is none */
     const struct mpi_spawner *spawner; /* makes more ranks; NULL: there can be no more */
     /* Ends the whole job with an exit code after its message was printed; set by the launcher.
      * Does not return when called from a rank. */
@@ -277,8 +294,9 @@ typedef struct {
     const mpi_layer_t *const *layers; /* see layer.h; ends with NULL, and is kept */
     int size;
     int capacity; /* ranks that there may be with those that are spawned; 0: none can be */
-    int universe; /* for MPI_UNIVERSE_SIZE; 0: `size` */
-    uint64_t id;  /* of the job; 0: any */
+    const mpi_reviver_t *reviver; /* NULL: there is none */
+    int universe;                 /* for MPI_UNIVERSE_SIZE; 0: `size` */
+    uint64_t id;                  /* of the job; 0: any */
     const mpi_spawner_t *spawner; /* or NULL; kept */
     int workers;                  /* communication cores included, which come last */
     int comm_workers;

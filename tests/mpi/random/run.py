@@ -97,10 +97,12 @@ def virtual_options(choose):
     return options
 
 
-def check_options(choose):
+def check_options(choose, ranks):
     """What may be found in a correct program: a need for buffers, and receives that could take other messages."""
     options = ["--check=" + choose.choice(["buffers,leaks,windows", "buffers,leaks,windows", "leaks,windows,shuffle,buffers"])]
     options += choose.choice([[], ["--progress", choose.choice(["threads", "none"])]])
+    if ranks > 1 and choose.random() < 0.4:
+        options += ["--processes", str(choose.randint(2, min(4, ranks)))]
     return options + choose.choice([[], ["--eager", choose.choice(["0", "64", "8M"])]])
 
 
@@ -121,7 +123,7 @@ def command_of(number, given):
         return [given.mpiexec, "-n", str(ranks), *virtual_options(choose), given.program, str(number),
                 "--steps", str(given.steps)]
     if given.check:
-        return [given.mpiexec, "-n", str(ranks), *check_options(choose), given.program, str(number),
+        return [given.mpiexec, "-n", str(ranks), *check_options(choose, ranks), given.program, str(number),
                 "--steps", str(given.steps)]
     if given.processes:
         return processes_command(number, given, ranks, choose)
