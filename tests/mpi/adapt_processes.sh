@@ -118,7 +118,9 @@ where=(--hosts 'alpha:2,beta:2,gamma:2' --launcher "$work/agent" --net tcp)
 algorithms
 placement
 
-# Over an installed MPI.
+# Over shared memory, and an installed MPI.
+where=(--processes 3 --net shm)
+algorithms
 if command -v mpiexec.hydra >/dev/null && ldconfig -p 2>/dev/null | grep -q libmpich.so.12; then
     where=(--processes 3 --net mpi --launcher mpiexec.hydra)
     algorithms
