@@ -174,6 +174,26 @@ static xy_status_t simulate(evaluation_t *v, const adapt_alternative_t *a, int a
     return st;
 }
 
+/* The next word, without its quotes: what is between two of them is one, blanks included. NULL:
+ * there are no more. */
+static char *next_word(char **rest_p)
+{
+    char *from = *rest_p + strspn(*rest_p, " \t"), *word = from, *to = from, quote = '\0';
+
+    if (*from == '\0')
+        return NULL;
+    for (; *from != '\0' && (quote != '\0' || (*from != ' ' && *from != '\t')); from++)
+        if (quote == '\0' && (*from == '"' || *from == '\''))
+            quote = *from;
+        else if (*from == quote)
+            quote = '\0';
+        else
+            *to++ = *from;
+    *rest_p = *from != '\0' ? from + 1 : from;
+    *to = '\0';
+    return word;
+}
+
 static xy_status_t evaluate_verb(evaluation_t *v, const adapt_alternative_t *a, size_t i)
 {
     char *words, *rest, *word, *argv[WORDS_MAX + 1];
@@ -188,10 +208,12 @@ static xy_status_t evaluate_verb(evaluation_t *v, const adapt_alternative_t *a, 
     st = adapt_expand(&s, a->words, a->line, v->times->words, &words);
     if (st != XY_OK)
         return st;
-    for (rest = words; (word = strsep(&rest, " \t")) != NULL;)
-        if (*word != '\0' && argc < WORDS_MAX)
-            argv[argc++] = word;
+    for (rest = words; argc < WORDS_MAX && (word = next_word(&rest)) != NULL;)
+        argv[argc++] = word;
     argv[argc] = NULL;
+    if (rest[strspn(rest, " \t")] != '\0')
+        return xy_fail_at(XY_ELIMIT, v->problem->path, a->line, "%s has more than %d words",
+                          a->name, WORDS_MAX);
     st = simulate(v, a, argc, argv, &answer);
     if (st != XY_OK)
         return st;

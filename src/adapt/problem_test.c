@@ -90,6 +90,34 @@ static void test_whole(void **state)
     xy_adapt_destroy(p);
 }
 
+/* Machines have blanks in their descriptions. */
+static xy_status_t simulate_there(void *arg, const char *verb, int argc, char **argv,
+                                  xy_simulated_t *s)
+{
+    (void)verb;
+    assert_int_equal(argc, 4);
+    assert_string_equal(argv[1], "node:8(latency=5us) core:1");
+    assert_string_equal(argv[2], "it's");
+    assert_string_equal(argv[3], "");
+    *s = (xy_simulated_t){.seconds = *(double *)arg, .error = 0};
+    return XY_OK;
+}
+
+static void test_quotes(void **state)
+{
+    xy_adapt_t *p = parse("parameter p = 8\n"
+                          "alternative a predict -m \"node:{p}(latency=5us) core:1\"\n"
+                          "    \"it's\" ''\n");
+    double seconds = 3;
+    xy_adapt_given_t g = {.simulate = simulate_there, .arg = &seconds};
+    xy_adapt_times_t *t = evaluate(p, &g);
+
+    (void)state;
+    near(t->candidates[0].predicted, 3);
+    xy_adapt_times_destroy(t);
+    xy_adapt_destroy(p);
+}
+
 /* An answer is asked for once, until a word changes. */
 static void test_cache(void **state)
 {
@@ -220,6 +248,7 @@ static void test_bad_problems(void **state)
         {"alternative a formula n << 2\n", "an operation that formulas do not have"},
         {"alternative a formula x = 2\n", "an operation that formulas do not have"},
         {"alternative a magic 2\n", "x:1: formula, table, predict or stencil is expected: 'magic'"},
+        {"alternative a predict x \"it's\n", "x:1: a quote is missing: 'x \"it's'"},
         {"alternative a formula 1\nalternative a formula 2\n",
          "x:2: the alternative is there twice"},
         {"when a n\n", "x:1: there is no alternative of this name above: 'a'"},
@@ -288,10 +317,11 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),      cmocka_unit_test(test_cache),
-        cmocka_unit_test(test_cache_key),  cmocka_unit_test(test_table),
-        cmocka_unit_test(test_bad_tables), cmocka_unit_test(test_bad_problems),
-        cmocka_unit_test(test_bad_values), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_whole),        cmocka_unit_test(test_quotes),
+        cmocka_unit_test(test_cache),        cmocka_unit_test(test_cache_key),
+        cmocka_unit_test(test_table),        cmocka_unit_test(test_bad_tables),
+        cmocka_unit_test(test_bad_problems), cmocka_unit_test(test_bad_values),
+        cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

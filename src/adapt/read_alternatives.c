@@ -83,6 +83,19 @@ static xy_status_t read_table(adapt_reading_t *r, adapt_alternative_t *a, const 
 
 /* ---- Lines ---- */
 
+/* Every quote has its second one. */
+static bool are_quotes_closed(const char *text)
+{
+    char quote = '\0';
+
+    for (; *text != '\0'; text++)
+        if (quote == '\0' && (*text == '"' || *text == '\''))
+            quote = *text;
+        else if (*text == quote)
+            quote = '\0';
+    return quote == '\0';
+}
+
 static xy_status_t read_how(adapt_reading_t *r, adapt_alternative_t *a, const char *how, char *rest)
 {
     if (*rest == '\0')
@@ -100,6 +113,8 @@ static xy_status_t read_how(adapt_reading_t *r, adapt_alternative_t *a, const ch
         return read_formula(r, a, rest);
     if (a->how[0] == 't')
         return read_table(r, a, rest);
+    if (!are_quotes_closed(rest))
+        return adapt_reading_fail(r, "a quote is missing", rest);
     a->words = adapt_reading_keep(r, rest);
     return a->words != NULL ? XY_OK : adapt_reading_memory();
 }
