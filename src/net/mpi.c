@@ -75,7 +75,8 @@ typedef struct {
     double *rung;             /* [processes] */
     _Atomic double *heard_of; /* [processes]: when each has sent something */
     /* Of the thread that polls. */
-    int next; /* the oldest of `posted` */
+    int next;     /* the oldest of `posted` */
+    int unposted; /* the one that was read last, and is posted with the next look; -1: none */
     unsigned polls;
     bool is_burst; /* the last poll has found something */
     int leaving;   /* processes that have sent their last message */
@@ -299,6 +300,9 @@ static bool receive_one(mpi_net_t *net)
     bool has_come;
 
     enter(net);
+    if (net->unposted >= 0)
+        post(net, net->unposted);
+    net->unposted = -1;
     has_come = host_test(net->host, &net->posted[net->next], &status);
     reap_sends(net);
     done = reap_larges(net);
@@ -310,9 +314,8 @@ static bool receive_one(mpi_net_t *net)
         atomic_store_explicit(&net->heard_of[net->process_of[status.source]], now,
                               memory_order_relaxed);
         take_short(net, &status);
-        enter(net);
-        post(net, net->next);
-        leave(net);
+        /* Who waits for this message answers it first. */
+        net->unposted = net->next;
         net->next = (net->next + 1) % POSTED;
     }
     return tell_larges(net, done) || has_come;
@@ -434,6 +437,7 @@ static xy_status_t allocate(const xy_net_config_t *config, const host_mpi_t *hos
     net->host = host;
     net->mark = config->mark;
     net->outs_end = &net->outs;
+    net->unposted = -1;
     net->room = limit + sizeof(short_head_t);
     pthread_mutex_init(&net->lock, NULL);
     net->buffers = xy_malloc(POSTED * net->room);
@@ -550,7 +554,8 @@ static void close_mpi(xy_net_t *base)
     net->is_closing = true;
     enter(net);
     for (int i = 0; i < POSTED && is_whole; i++)
-        host_cancel(net->host, &net->posted[i]);
+        if (i != net->unposted)
+            host_cancel(net->host, &net->posted[i]);
     leave(net);
     /* Without the others it would wait for ever. */
     if (is_whole)

@@ -14,7 +14,7 @@ for launcher in mpirun.openmpi mpiexec.hydra; do
     run 0 -n 2 -v --processes 2 --net mpi --launcher $launcher ./net_place </dev/null
     says "$err" "messages go over mpi, up to $bytes bytes at once"
     XYLEM_COSTS=$PWD/none run 0 -n 2 -v --processes 2 --net mpi --launcher $launcher ./net_place </dev/null
-    [ $launcher = mpirun.openmpi ] && bytes=4000 || bytes=8000
+    bytes=32000
     says "$err" "messages go over mpi, up to $bytes bytes at once"
 done
 [ $tried = 1 ] || exit 77
