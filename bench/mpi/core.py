@@ -57,7 +57,7 @@ class Library:
 
     def build(self, folder, source=os.path.join(HERE, "core.c")):
         self.program = os.path.join(folder, os.path.basename(source) + "-" + self.name)
-        subprocess.run([self.compiler, "-O2", "-o", self.program, source], check=True)
+        subprocess.run([self.compiler, "-O2", "-o", self.program, source, "-lm"], check=True)
 
     def command(self, ranks, arguments):
         line = [self.launcher, "-n", str(ranks)]

@@ -2,19 +2,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Jobs in two processes beside the host's own MPI, in one run.
 
-  bench/mpi/nodes.py PREFIX [--quick] [--peers openmpi,mpich] [--only tcp,shared,collectives,idle]
+  bench/mpi/nodes.py PREFIX [--brief | --quick] [--peers openmpi,mpich] [--only WHAT,...]
 
 PREFIX is where Xylem is installed (or build/release). The same source (core.c) is compiled with each
 library's own mpicc and run in turn; each number is the median over the turns, and the last column is
-Xylem's divided by the peer's (for a bandwidth as well: both are times).
+Xylem's divided by the peer's (for a bandwidth as well: both are times). --brief ends within eight
+minutes; --quick tries all of it once, for figures that mean nothing.
 
   tcp          two hosts, which are network namespaces behind a bridge (needs root): Xylem over its own
                sockets and over the peer, and the peer over TCP
-  shared       one machine: Xylem over the peer's shared memory, and the peer
-  collectives  64 ranks: Xylem with 32 in each of two processes, and the peer with 64 processes
+  shared       one machine: Xylem over its own shared memory and over that of the peer, and the peer
+  collectives  64 ranks: Xylem with 32 in each of two processes, and the peer with 64 processes. What
+               a peer does not end in time has a ratio to that time, with a < in front
+  overlap      how much of Ibcast, Iallreduce and Ialltoall of 1 MiB between two processes is hidden
+               behind three times as much computation (nbc.c): per cent
+  onesided     puts, gets and atomics between two processes (rma.c)
   idle         seconds of processor time of 64 ranks that wait for 10 s, one of which sleeps
 """
 import argparse
+import json
 import os
 import resource
 import shutil
@@ -26,6 +32,8 @@ import tempfile
 from core import HERE, Library, peers, quiet, text
 
 SIZES = [8, 1024, 16384, 65536, 1048576, 4194304]
+ONE_SIDED = ["put:8", "put:65536", "get:8", "get:65536", "fetch", "add:1024"]
+OVERLAP = ["bcast", "allreduce", "alltoall"]
 COLLECTIVES = ["bcast:8", "bcast:1048576", "allreduce:8", "allreduce:1048576", "alltoall:1024"]
 IDLE = """#include <mpi.h>
 #include <stdlib.h>
@@ -42,6 +50,10 @@ int main(int argc, char **argv)
     return 0;
 }
 """
+# Seconds for one row, and for what a peer does with 64 processes; seconds that a job waits.
+FORMS = {"full": {"turns": 5, "seconds": 0.3, "limit": 120, "repetitions": 15, "idle": 10},
+         "brief": {"turns": 3, "seconds": 0.1, "limit": 20, "repetitions": 9, "idle": 5},
+         "quick": {"turns": 1, "seconds": 0.02, "limit": 10, "repetitions": 3, "idle": 2}}
 LAUNCHERS = {"openmpi": "mpirun.openmpi", "mpich": "mpiexec.hydra"}
 
 
@@ -116,7 +128,7 @@ def rows_of(prefix, only, names, folder):
         yield "tcp", columns, pairs(), 2
         hosts.close()
     if "shared" in only:
-        columns = {}
+        columns = {"xylem shm": xylem(prefix, ["--processes", "2", "--net", "shm"])}
         for name in names:
             columns[f"xylem {name}"] = xylem(
                 prefix, ["--processes", "2", "--net", "mpi", "--launcher", LAUNCHERS[name]])
@@ -124,7 +136,8 @@ def rows_of(prefix, only, names, folder):
                 columns[name] = library
         yield "shared", columns, pairs(), 2
     if "collectives" in only:
-        columns = {"xylem tcp": xylem(prefix, ["--processes", "2", "--net", "tcp"])}
+        columns = {f"xylem {net}": xylem(prefix, ["--processes", "2", "--net", net])
+                   for net in ("shm", "tcp")}
         for name in names:
             columns[f"xylem {name}"] = xylem(
                 prefix, ["--processes", "2", "--net", "mpi", "--launcher", LAUNCHERS[name]])
@@ -137,36 +150,103 @@ def pairs():
     return [f"latency:{n}" for n in SIZES[:3]] + [f"bandwidth:{n}" for n in SIZES[3:]]
 
 
-def ratio(medians, column):
+def ratio(medians, column, limit):
+    """Of a column of Xylem to the fastest peer that it is compared with."""
     name = column.split()[-1]
-    own, others = medians.get(column), [medians.get(n) for n in (LAUNCHERS if name == "tcp" else [name])]
-    others = [o for o in others if o]
-    return f"{own / min(others):.2f}" if own and others else "-"
+    own = medians.get(column)
+    names = [name] if name in LAUNCHERS else [n for n in LAUNCHERS if n in medians]
+    others = [medians[n] for n in names if medians.get(n)]
+    if own and others:
+        return f"{own / min(others):.2f}"
+    return f"<{own / limit:.2g}" if own and names else "-"
 
 
-def table(title, columns, rows, ranks, turns, seconds):
-    own = [c for c in columns if c.startswith("xylem")]
-    print(f"\n{title}, {ranks} ranks\n{'what':<20}" + "".join(f"{c:>16}" for c in columns)
+def heading(title, what, columns, own):
+    print(f"\n{title}\n{what:<20}" + "".join(f"{c:>16}" for c in columns)
           + "".join(f"{c + ' /':>18}" for c in own))
+
+
+def print_row(what, columns, own, found, limit):
+    medians = {c: statistics.median(found[c]) if found[c] else None for c in columns}
+    print(f"{what:<20}" + "".join(f"{text(medians[c]):>16}" for c in columns)
+          + "".join(f"{ratio(medians, c, limit):>18}" for c in own), flush=True)
+
+
+def table(title, columns, rows, ranks, form):
+    """Two ranks measure all rows in one run, A, B, C, A, B, C, ...; 64 processes of a peer share a
+    few cores, get a run for each row, and only one."""
+    own = [c for c in columns if c.startswith("xylem")]
+    found = {what: {c: [] for c in columns} for what in rows}
+    seconds = ["--seconds", str(form["seconds"])]
+    for turn in range(form["turns"]):
+        for column, library in columns.items():
+            if ranks > 2 and column in LAUNCHERS:
+                continue
+            _, values = library.run(ranks, rows + seconds, 120)
+            for what in rows:
+                if values and what in values:
+                    found[what][column].append(values[what])
+    heading(f"{title}, {ranks} ranks", "what", columns, own)
     for what in rows:
+        for column in columns if ranks > 2 else []:
+            if column in LAUNCHERS:
+                _, values = columns[column].run(ranks, [what] + seconds, form["limit"])
+                if values:
+                    found[what][column].append(values[what])
+        print_row(what, columns, own, found[what], form["limit"])
+
+
+def between_processes(prefix, names):
+    columns = {f"xylem {net}": xylem(prefix, ["--processes", "2", "--net", net])
+               for net in ("shm", "tcp")}
+    for name in names:
+        for library in peer(name, []):
+            columns[name] = library
+    return columns
+
+
+def one_sided(prefix, names, folder, form):
+    columns = between_processes(prefix, names)
+    own = [c for c in columns if c.startswith("xylem")]
+    for library in columns.values():
+        library.build(folder, os.path.join(HERE, "rma.c"))
+    heading("onesided, 2 ranks", "what", columns, own)
+    for what in ONE_SIDED:
         found = {c: [] for c in columns}
-        for turn in range(turns):
+        for turn in range(form["turns"]):
             for column, library in columns.items():
-                if ranks > 2 and turn > 0 and column in LAUNCHERS:
-                    continue  # a minute each: once is enough to see by how much
-                _, values = library.run(ranks, [what, "--seconds", str(seconds)], 120)
+                _, values = library.run(2, [what, "--seconds", str(form["seconds"])], form["limit"])
                 if values:
                     found[column].append(values[what])
-        medians = {c: statistics.median(v) if v else None for c, v in found.items()}
-        print(f"{what:<20}" + "".join(f"{text(medians[c]):>16}" for c in columns)
-              + "".join(f"{ratio(medians, c):>18}" for c in own), flush=True)
+        print_row(what, columns, own, found, form["limit"])
+
+
+def overlap(prefix, names, folder, form):
+    columns = between_processes(prefix, names)
+    arguments = ["--size", "1048576", "--collective", ",".join(OVERLAP), "--factor", "3",
+                 "--repetitions", str(form["repetitions"]), "--limit", str(form["seconds"] * 10),
+                 "--json"]
+    found = {}
+    for column, library in columns.items():
+        library.build(folder, os.path.join(HERE, "nbc.c"))
+        try:
+            lines = subprocess.run(library.command(2, arguments), env=library.environment, check=True,
+                                   capture_output=True, text=True, timeout=3 * form["limit"]).stdout
+        except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
+            continue
+        for line in lines.splitlines():
+            values = json.loads(line)
+            found[values["collective"], column] = f"{values['overlap']:.0f} %"
+    heading("overlap, 2 ranks, 1 MiB", "what", columns, [])
+    for what in OVERLAP:
+        print(f"{what:<20}" + "".join(f"{found.get((what, c), '-'):>16}" for c in columns), flush=True)
 
 
 def idle(prefix, folder, seconds):
     source = os.path.join(folder, "idle.c")
     with open(source, "w") as out:
         out.write(IDLE)
-    library = xylem(prefix, ["--processes", "2", "--net", "tcp"])
+    library = xylem(prefix, ["--processes", "2"])
     library.build(folder, source)
     used = []
     for wait in (0, seconds):
@@ -182,8 +262,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("prefix")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--brief", action="store_true")
     parser.add_argument("--peers", default="openmpi,mpich")
-    parser.add_argument("--only", default="tcp,shared,collectives,idle")
+    parser.add_argument("--only", default="tcp,shared,collectives,overlap,onesided,idle")
     options = parser.parse_args()
     only = options.only.split(",")
     if "tcp" in only and not os.environ.get("XYLEM_BENCH_NAMESPACE"):
@@ -191,7 +272,7 @@ def main():
             os.environ["XYLEM_BENCH_NAMESPACE"] = "1"
             os.execvp("unshare", ["unshare", "--net", sys.executable, *sys.argv])
         print("# no namespaces: tcp is left out")
-    turns, seconds = (1, 0.02) if options.quick else (5, 0.3)
+    form = FORMS["quick" if options.quick else "brief" if options.brief else "full"]
     names = [n for n in options.peers.split(",") if shutil.which(LAUNCHERS[n])]
     quiet()
     with tempfile.TemporaryDirectory() as folder:
@@ -201,9 +282,13 @@ def main():
         for title, columns, rows, ranks in rows_of(options.prefix, only, names, folder):
             for library in columns.values():
                 library.build(folder)
-            table(title, columns, rows, ranks, turns, seconds)
+            table(title, columns, rows, ranks, form)
+        if "overlap" in only:
+            overlap(options.prefix, names, folder, form)
+        if "onesided" in only:
+            one_sided(options.prefix, names, folder, form)
         if "idle" in only:
-            idle(options.prefix, folder, 2 if options.quick else 10)
+            idle(options.prefix, folder, form["idle"])
 
 
 if __name__ == "__main__":
