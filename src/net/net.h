@@ -37,7 +37,8 @@ typedef struct {
     void (*message)(void *context, int from, const void *bytes, size_t size);
     /* A given buffer may be used again, or a taken one is full. */
     void (*done)(void *context, void *token);
-    /* A process is gone or cannot be reached: once for each. `why` is half a line for people. */
+    /* A process is gone or cannot be reached: once for each. `why` is half a line for people; NULL:
+     * it has left a hub in order. */
     void (*lost)(void *context, int process, const char *why);
 } xy_net_events_t;
 
@@ -108,6 +109,22 @@ bool xy_net_is_polled(const xy_net_t *net);
  * end earlier. */
 void xy_net_sleep(xy_net_t *net, double seconds);
 void xy_net_wake(xy_net_t *net);
+
+/* ---- A hub ----
+ *
+ * Connections to processes of other jobs, which come and go: 0 is this process, 1 to `most` those
+ * that it is connected to. A number is used again after xy_net_hub_part. The hub listens; who
+ * proves to know its secret becomes one of them, and is heard of by its first message. */
+
+xy_status_t xy_net_hub_open(int most, const uint8_t secret[XY_SECRET_BYTES], xy_net_t **net_p);
+/* Where it listens, as xy_card_connect takes it. NULL: no memory. The caller frees. */
+char *xy_net_hub_card(const xy_net_t *net);
+/* Connect to the hub that has this card and secret: its number here. -1: it was not reached; `why`
+ * has half a line about it. Waits; on any thread that does not poll. */
+int xy_net_hub_connect(xy_net_t *net, const char *card, const uint8_t secret[XY_SECRET_BYTES],
+                       double deadline, char why[XY_WHY_SIZE]);
+/* Nothing is expected from there any more. What was sent arrives. Any thread; safe to repeat. */
+void xy_net_hub_part(xy_net_t *net, int process);
 
 /* All processes call it when they expect nothing any more. What was sent arrives; a process that
  * does not come is waited for some seconds. Events may still be called. Frees `net`. */

@@ -18,7 +18,7 @@ static bool is_there(const xy_net_config_t *config)
     return true;
 }
 
-static xy_status_t start_peer(tcp_net_t *net, int process, int fd)
+xy_status_t tcp_start_peer(tcp_net_t *net, int process, int fd)
 {
     tcp_peer_t *p = &net->peers[process];
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = (uint32_t)process};
@@ -35,7 +35,7 @@ static xy_status_t start_peer(tcp_net_t *net, int process, int fd)
     return XY_OK;
 }
 
-static void free_peer(tcp_peer_t *p)
+void tcp_clear_peer(tcp_peer_t *p)
 {
     if (p->fd >= 0)
         close(p->fd);
@@ -52,8 +52,13 @@ static void free_peer(tcp_peer_t *p)
             next = t->next;
             xy_free(t);
         }
-    pthread_mutex_destroy(&p->lock);
     xy_free(p->buffer);
+}
+
+static void free_peer(tcp_peer_t *p)
+{
+    tcp_clear_peer(p);
+    pthread_mutex_destroy(&p->lock);
 }
 
 static void destroy(tcp_net_t *net)
@@ -65,6 +70,7 @@ static void destroy(tcp_net_t *net)
     if (net->event >= 0)
         close(net->event);
     pthread_mutex_destroy(&net->lock);
+    xy_listener_close(net->listener);
     xy_free(net);
 }
 
@@ -97,7 +103,7 @@ xy_status_t net_tcp_make(const xy_net_config_t *config, const int *fds, xy_net_t
         epoll_ctl(net->epoll, EPOLL_CTL_ADD, net->event, &event) != 0)
         st = xy_fail_errno(errno, "the connections of the processes", "watch");
     for (int i = 0; i < n && st == XY_OK; i++)
-        st = start_peer(net, i, fds[i]);
+        st = tcp_start_peer(net, i, fds[i]);
     if (st != XY_OK) {
         destroy(net);
         return st;
@@ -150,7 +156,7 @@ static bool poll_tcp(xy_net_t *base)
     struct epoll_event events[READY];
     int n;
 
-    if (base->processes - 1 <= FEW) {
+    if (base->processes - 1 <= FEW && net->listener == NULL) {
         for (int i = 0; i < base->processes; i++)
             has_come |= tcp_receive(net, i);
     } else {
@@ -158,8 +164,12 @@ static bool poll_tcp(xy_net_t *base)
         for (int i = 0; i < n; i++)
             if (events[i].data.u32 < (uint32_t)base->processes)
                 has_come |= tcp_receive(net, (int)events[i].data.u32);
+            else if (events[i].data.u32 > (uint32_t)base->processes)
+                has_come |= tcp_hub_invite(net);
     }
     tcp_flush_all(net);
+    if (net->listener != NULL)
+        tcp_hub_tidy(net);
     return tell_finished(net) || has_come;
 }
 

@@ -62,6 +62,8 @@ typedef struct {
     _Atomic bool has_output; /* that waits for room */
     /* The rest belongs to the thread that polls. */
     bool is_leaving; /* it has said BYE */
+    bool is_used;    /* of a hub: it is somebody */
+    bool is_parting; /* of a hub: this side has said BYE */
     bool is_gone;    /* nothing comes any more, and all know */
     char *buffer;
     size_t begin, end;    /* what was read and not looked at */
@@ -76,6 +78,7 @@ typedef struct {
     pthread_mutex_t lock;  /* of `finished` */
     tcp_given_t *finished; /* gives that are over */
     _Atomic bool has_finished;
+    xy_listener_t *listener; /* of a hub: who connects there becomes a peer; or NULL */
     tcp_peer_t peers[];
 } tcp_net_t;
 
@@ -89,6 +92,16 @@ void tcp_give(xy_net_t *net, int to, uint64_t id, const void *buffer, size_t byt
 void tcp_take(xy_net_t *net, int from, uint64_t id, void *buffer, size_t bytes, void *token);
 /* Read once from a peer and call events; true: something has come. */
 bool tcp_receive(tcp_net_t *net, int from);
+/* Close the connection; nothing comes from there any more, and nothing goes. By who polls. */
+void tcp_shut(tcp_net_t *net, int process);
+/* Watch the socket of a peer, whose buffer comes into being. */
+xy_status_t tcp_start_peer(tcp_net_t *net, int process, int fd);
+/* Free what a peer has, but for its lock. */
+void tcp_clear_peer(tcp_peer_t *p);
+/* Of a hub, by who polls: somebody may have come to the listener; and those that both sides have
+ * left are forgotten. */
+bool tcp_hub_invite(tcp_net_t *net);
+void tcp_hub_tidy(tcp_net_t *net);
 void tcp_wake(xy_net_t *net);
 
 static inline void tcp_put(uint8_t head[TCP_HEAD], size_t size, tcp_kind_t kind, uint64_t id)

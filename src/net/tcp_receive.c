@@ -75,8 +75,7 @@ static void advance(tcp_net_t *net, tcp_peer_t *p, size_t n)
         end_taken(net, p, t);
 }
 
-/* Nothing comes from there any more, and nothing goes. */
-static void drop(tcp_net_t *net, int process, const char *why)
+void tcp_shut(tcp_net_t *net, int process)
 {
     tcp_peer_t *p = &net->peers[process];
 
@@ -88,6 +87,13 @@ static void drop(tcp_net_t *net, int process, const char *why)
     atomic_store_explicit(&p->has_output, false, memory_order_relaxed);
     pthread_mutex_unlock(&p->lock);
     p->is_gone = true;
+}
+
+static void drop(tcp_net_t *net, int process, const char *why)
+{
+    const tcp_peer_t *p = &net->peers[process];
+
+    tcp_shut(net, process);
     if (!p->is_leaving)
         net->base.events->lost(net->base.context, process, why);
 }
@@ -147,6 +153,8 @@ static bool take_frame(tcp_net_t *net, int from, const char **why_p)
     case TCP_KIND_BYE:
         p->begin += TCP_HEAD;
         p->is_leaving = true;
+        if (net->listener != NULL)
+            net->base.events->lost(net->base.context, from, NULL);
         return true;
     default:
         *why_p = "it sends what is no message";

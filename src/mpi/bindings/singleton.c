@@ -4,6 +4,7 @@
  * job in which each process has one.
  */
 #include <stdio.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "mpi/bindings/bindings.h"
@@ -57,6 +58,8 @@ xy_status_t mpi_singleton_begin(void)
 
     if (mpi_is_one_of_several(&others))
         st = mpi_join(&others, &c);
+    else if (getrandom(&c.id, sizeof(c.id), 0) != (ssize_t)sizeof(c.id))
+        c.id = (uint64_t)getpid();
     if (st == XY_OK)
         st = mpi_job_create(&c, &job);
     if (st != XY_OK)

@@ -297,14 +297,14 @@ static void explain(const check_graph_t *graph, int *seen, char *text)
 
 bool check_graph_init(check_graph_t *graph, const mpi_job_t *job)
 {
-    size_t size = (size_t)job->capacity;
+    size_t size = (size_t)job->numbers;
 
     *graph = (check_graph_t){.job = job,
                              .wait = xy_calloc(size, sizeof(*graph->wait)),
                              .next = xy_malloc(size * sizeof(*graph->next))};
     if (graph->wait == NULL || graph->next == NULL)
         return false;
-    for (int r = 0; r < job->capacity; r++)
+    for (int r = 0; r < job->numbers; r++)
         graph->next[r] = -1;
     return true;
 }
@@ -317,7 +317,7 @@ void check_graph_cleanup(check_graph_t *graph)
 
 void check_graph_explain(const check_graph_t *graph, char *cause, size_t room)
 {
-    int *seen = xy_calloc((size_t)graph->job->capacity, sizeof(*seen));
+    int *seen = xy_calloc((size_t)graph->job->numbers, sizeof(*seen));
     char text[CHECK_SENTENCE] = "";
 
     if (seen != NULL)

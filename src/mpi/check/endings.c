@@ -81,7 +81,7 @@ void mpi_check_end(const mpi_check_end_t *end)
     if (mpi_finding_store == NULL)
         return;
     made.message = xy_strdup(without_rank(end->message, end->rank));
-    if (made.message == NULL || xy_bitset_init(&made.ranks, (size_t)mpi_job->capacity) != XY_OK) {
+    if (made.message == NULL || xy_bitset_init(&made.ranks, (size_t)mpi_job->numbers) != XY_OK) {
         xy_free(made.message);
         return;
     }

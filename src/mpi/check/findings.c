@@ -67,7 +67,7 @@ static check_finding_t *keep(check_finding_t *f)
         check_finding_cleanup(f);
         return there;
     }
-    there = f->ranks.words != NULL || xy_bitset_init(&f->ranks, (size_t)mpi_job->capacity) == XY_OK
+    there = f->ranks.words != NULL || xy_bitset_init(&f->ranks, (size_t)mpi_job->numbers) == XY_OK
                 ? xy_vec_push(&findings)
                 : NULL;
     if (there == NULL) {
@@ -177,7 +177,7 @@ xy_status_t mpi_check_begin(const mpi_check_config_t *given)
     config = given;
     if (st == XY_OK && mpi_checks.is_on) {
         mpi_finding_store = &store;
-        st = check_engine_begin(mpi_job->capacity);
+        st = check_engine_begin(mpi_job->numbers);
         if (mpi_checks.windows)
             check_conflicts_begin();
     }

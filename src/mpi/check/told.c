@@ -171,7 +171,7 @@ bool check_told_read(check_graph_t *graph)
     const mpi_job_t *job = graph->job;
     char *own = own_text();
 
-    graph->told = xy_calloc((size_t)job->capacity, sizeof(*graph->told));
+    graph->told = xy_calloc((size_t)job->numbers, sizeof(*graph->told));
     for (int pass = 0; pass < 2 && graph->told != NULL && own != NULL; pass++)
         for (int p = 0; p < job->processes; p++) {
             char *text = p == job->process ? own : job->reports[p];
@@ -183,7 +183,7 @@ bool check_told_read(check_graph_t *graph)
                           pass == 1);
         }
     free(own);
-    for (int r = 0; graph->told != NULL && r < job->capacity; r++)
+    for (int r = 0; graph->told != NULL && r < job->numbers; r++)
         if (graph->told[r].link == NULL)
             graph->told[r].link = graph->told[r].other = "";
     return graph->told != NULL;
@@ -191,7 +191,7 @@ bool check_told_read(check_graph_t *graph)
 
 void check_told_cleanup(check_graph_t *graph)
 {
-    for (int r = 0; graph->told != NULL && r < graph->job->capacity; r++)
+    for (int r = 0; graph->told != NULL && r < graph->job->numbers; r++)
         xy_free(graph->told[r].text);
     xy_free(graph->told);
     graph->told = NULL;

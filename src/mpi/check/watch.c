@@ -54,7 +54,7 @@ check_watch_t check_watch;
 
 xy_status_t mpi_watch_begin(mpi_job_t *job, double polling)
 {
-    size_t size = (size_t)job->capacity,
+    size_t size = (size_t)job->numbers,
            bytes = (size_t)job->workers * sizeof(*check_watch.answers);
 
     if (job->processes > 1) /* ranks of other processes are not seen here */
@@ -217,7 +217,7 @@ mpi_watch_t mpi_watch_look(void)
 
     if (check_watch.job == NULL)
         return XMPI_WATCH_NONE;
-    ranks = xy_calloc((size_t)check_watch.job->capacity, sizeof(*ranks));
+    ranks = xy_calloc((size_t)check_watch.job->numbers, sizeof(*ranks));
     ask();
     for (int ms = 1; ms <= PATIENCE_MS && !all_have_answered(); ms *= 2)
         xy_watcher_sleep(1e-3 * ms);
@@ -235,7 +235,7 @@ char *mpi_watch_ranks(bool polling)
     xy_bitset_t members;
     char *text;
 
-    if (xy_bitset_init(&members, (size_t)check_watch.job->capacity) != XY_OK)
+    if (xy_bitset_init(&members, (size_t)check_watch.job->numbers) != XY_OK)
         return NULL;
     for (int r = 0; r < check_watch.job->size; r++)
         if (check_watch.stuck[r] && (!polling || check_watch.records[r]->is_polling))
@@ -266,7 +266,7 @@ static void fill(check_graph_t *graph, const knot_rank_t *ranks, int rank)
 /* What those of the knot own stays as it is: they are parked for ever, or poll. */
 void mpi_watch_explain(char *cause, size_t room)
 {
-    knot_rank_t *ranks = xy_calloc((size_t)check_watch.job->capacity, sizeof(*ranks));
+    knot_rank_t *ranks = xy_calloc((size_t)check_watch.job->numbers, sizeof(*ranks));
     check_graph_t graph = {0};
 
     cause[0] = '\0';

@@ -6,6 +6,7 @@
 #include "mpi/coll/coll.h"
 #include "mpi/coll/spread.h"
 #include "mpi/coll/star.h"
+#include "mpi/p2p/link.h"
 
 /* NULL: the member lives in another process. */
 static mpi_worker_t *worker_of(const mpi_group_t *group, int rank)
@@ -99,6 +100,8 @@ static bool find_order(const mpi_coll_t *coll)
 
 static void destroy(mpi_coll_t *coll)
 {
+    if (mpi_link_of_context(coll->context) > 0)
+        mpi_link_release(mpi_link_of_context(coll->context), coll->spread != NULL);
     coll_spread_destroy(coll->spread);
     coll_persistent_cleanup(coll);
     for (int p = 0; p < coll->locals; p++)
@@ -136,8 +139,10 @@ xy_status_t mpi_coll_create(mpi_group_t *group, uint32_t context, mpi_coll_t **c
         coll->place_of == NULL || coll->comms == NULL)
         goto fail;
     st = create_locals(coll, counts, counts + mpi_job->workers);
-    if (st == XY_OK && mpi_job->processes > 1)
+    if (st == XY_OK && mpi_job->reach > 1)
         st = coll_spread_create(group, &coll->spread);
+    if (st == XY_OK && mpi_link_of_context(context) > 0)
+        mpi_link_hold(mpi_link_of_context(context), coll->spread != NULL);
     if (st == XY_OK && coll_engine_scheduled() != NULL && coll->spread == NULL)
         st = coll_engine_scheduled()->comm_create(coll);
     if (st != XY_OK)

@@ -589,7 +589,8 @@ void coll_run(mpi_rank_t *self, coll_call_t *call)
     request.comm = call->comm;
     request.extra = call; /* for reports */
     call->request = &request;
-    if (__builtin_expect(mpi_job->is_apart, 0) && start_apart(self, call))
+    if (__builtin_expect(atomic_load_explicit(&mpi_job->is_apart, memory_order_relaxed), 0) &&
+        start_apart(self, call))
         ;
     else if (coll_star_wants(call))
         coll_star_start(call);

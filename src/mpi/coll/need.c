@@ -67,7 +67,7 @@ bool coll_need_of(const mpi_request_t *request, coll_need_t *need_p)
     const coll_call_t *call = call_of(request);
     int member;
 
-    if (call == NULL || mpi_job->processes > 1)
+    if (call == NULL || call->comm->coll->spread != NULL || mpi_job->processes > 1)
         return false;
     member = need_of_call(call);
     if (member == UNKNOWN)

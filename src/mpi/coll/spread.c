@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/p2p/link.h"
 #include "mpi/runtime/runtime.h"
 
 /* ---- Who is where ---- */
@@ -59,11 +60,11 @@ static void find_parts(const mpi_group_t *group, coll_spread_t *s, int *part_of_
 
 xy_status_t coll_spread_create(const mpi_group_t *group, coll_spread_t **spread_p)
 {
-    size_t n = (size_t)group->size, processes = (size_t)mpi_job->processes;
+    size_t n = (size_t)group->size, processes = (size_t)mpi_job->reach;
     coll_spread_t *s;
     int *part_of_process;
 
-    if (mpi_job->processes == 1 || is_in_one_process(group))
+    if (processes == 1 || is_in_one_process(group))
         return XY_OK;
     s = xy_calloc(1, sizeof(*s));
     part_of_process = xy_calloc(processes, sizeof(int));
@@ -80,6 +81,7 @@ xy_status_t coll_spread_create(const mpi_group_t *group, coll_spread_t **spread_
     pthread_mutex_init(&s->lock, NULL);
     atomic_init(&s->told, -1);
     find_parts(group, s, part_of_process);
+    s->link = mpi_link_of(group);
     xy_free(part_of_process);
     *spread_p = s;
     return XY_OK;

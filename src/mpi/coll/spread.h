@@ -38,6 +38,7 @@ typedef struct coll_spread {
     int *place;      /* [size]: place of a member in its part */
     int *member;     /* [size]: members, part by part, in increasing order */
     int *begin;      /* [parts + 1]: where those of a part begin in `member` */
+    int link;        /* to the job of those of another one (p2p/link.h); 0: all are of this one */
     bool is_ordered; /* the members of part i come before those of part i + 1 */
     /* What the first member here has said about the last collectives, and where a member of another
      * process has called the one that is reported. */

@@ -120,9 +120,10 @@ spread_choice_t spread_choose_by(const spread_cost_t *cost, xy_collective_t coll
     return best;
 }
 
-static spread_cost_t cost_of_job(void)
+/* Another job may have another limit, and both have to choose the same. */
+static spread_cost_t cost_of_job(bool has_others)
 {
-    spread_cost_t cost = {.eager = mpi_job->eager_limit};
+    spread_cost_t cost = {.eager = has_others ? XMPI_EAGER_LIMIT : mpi_job->eager_limit};
 
     xy_net_cost(mpi_job->net, &cost.latency, &cost.bandwidth);
     if (xy_net_short_limit(mpi_job->net) < cost.eager)
@@ -156,12 +157,12 @@ static int picked_for(const coll_call_t *call, xy_collective_t collective, uint6
 spread_choice_t spread_choose(const coll_call_t *call, const coll_spread_t *s,
                               xy_collective_t collective, uint64_t bytes)
 {
-    spread_cost_t cost = cost_of_job();
+    spread_cost_t cost = cost_of_job(s->link > 0);
     /* Of a call, as picks and counts have it: an allgather is given the block of a rank. */
     uint64_t size = collective == XY_COLL_ALLGATHER
                         ? bytes * (uint64_t)s->parts / (uint64_t)call->comm->size
                         : bytes;
-    int picked = picked_for(call, collective, size);
+    int picked = s->link > 0 ? -1 : picked_for(call, collective, size);
     spread_choice_t choice = picked >= 0 ? price(&cost, picked, s->parts, bytes)
                                          : spread_choose_by(&cost, collective, s->parts, bytes);
 
@@ -173,7 +174,7 @@ spread_choice_t spread_choose(const coll_call_t *call, const coll_spread_t *s,
 int coll_spread_ways(xy_collective_t collective, int ranks, int parts, uint64_t bytes,
                      const xy_coll_algorithm_t **algorithms, double *seconds)
 {
-    spread_cost_t cost = cost_of_job();
+    spread_cost_t cost = cost_of_job(false);
     uint64_t block =
         collective == XY_COLL_ALLGATHER ? bytes * (uint64_t)ranks / (uint64_t)parts : bytes;
     spread_choice_t best = spread_choose_by(&cost, collective, parts, block);

@@ -65,7 +65,7 @@ xy_status_t coll_spread_begin(const mpi_job_t *job)
 {
     size_t bytes = (size_t)job->workers * sizeof(*ready);
 
-    if (job->processes == 1)
+    if (job->processes == 1 && job->numbers == job->capacity)
         return XY_OK;
     mpi_remote_differs = coll_spread_differs;
     mpi_network_more = run_staying;

@@ -9,6 +9,7 @@
 #include "mpi/comm/calls.h"
 #include "mpi/comm/make.h"
 #include "mpi/object/object.h"
+#include "mpi/p2p/link.h"
 #include "mpi/runtime/runtime.h"
 
 /* Give the program the handle of a new communicator. */
@@ -125,7 +126,7 @@ int impl_comm_create(MPI_Comm handle, MPI_Group group_handle, MPI_Comm *newcomm)
     if (rank == MPI_UNDEFINED)
         color = MPI_UNDEFINED;
     else if (!comm->remote)
-        color = mpi_group_world(group, 0);
+        color = mpi_group_rank(comm->group, mpi_group_world(group, 0));
     given.parent = comm->remote ? comm->merged->group : comm->group;
     topic = topic_of(&given);
     comm->owner->topic = &topic;
@@ -187,7 +188,7 @@ int mpi_comm_from_group(mpi_comm_t *parent, mpi_group_t *group, int tag, mpi_com
     mpi_plan_t plan;
 
     if (rank == 0 && is_spread) {
-        plan = (mpi_plan_t){.context = mpi_context_new(1)};
+        plan = (mpi_plan_t){.context = mpi_link_context_new(mpi_link_of(group), 1)};
     } else if (rank == 0) {
         mpi_group_hold(group, 1);
         plan = mpi_plan_intra(group);
@@ -199,7 +200,7 @@ int mpi_comm_from_group(mpi_comm_t *parent, mpi_group_t *group, int tag, mpi_com
         return code;
     if (is_spread) { /* the context is all that means something in other processes */
         mpi_group_hold(group, 1);
-        plan = mpi_plan_spread(group, plan.context, rank);
+        plan = mpi_plan_spread(group, mpi_link_context(mpi_link_of(group), plan.context), rank);
     }
     plan.rank = rank;
     return mpi_comm_from_plan(parent, &plan, comm_p);

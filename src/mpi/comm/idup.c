@@ -7,7 +7,9 @@
 #include "mpi/comm/calls.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/make.h"
+#include "mpi/coll/spread.h"
 #include "mpi/object/object.h"
+#include "mpi/p2p/link.h"
 #include "mpi/runtime/runtime.h"
 
 typedef struct {
@@ -23,6 +25,12 @@ typedef struct {
     void *extra;
     void (*release)(mpi_request_t *request);
 } idup_t;
+
+/* To another job, of a communicator between processes. */
+static int link_of(const mpi_comm_t *comm)
+{
+    return (comm->remote ? comm->merged : comm)->coll->spread->link;
+}
 
 static void give(const idup_t *idup, MPI_Comm handle)
 {
@@ -41,7 +49,8 @@ static void finish(mpi_request_t *request)
     request->extra = idup->extra;
     idup->release(request);
     if (idup->is_spread)
-        idup->plan = mpi_plan_spread_duplicate(idup->parent, idup->context);
+        idup->plan = mpi_plan_spread_duplicate(
+            idup->parent, mpi_link_context(link_of(idup->parent), idup->context));
     if (mpi_comm_from_plan(idup->parent, &idup->plan, &made) == MPI_SUCCESS) {
         made->attributes = idup->attributes;
         mpi_layers_comm_duplicate(idup->parent, made);
@@ -99,7 +108,7 @@ static coll_call_t context_call(const mpi_comm_t *comm, uint32_t *context)
     coll_call_t call;
 
     if (comm->rank == 0)
-        *context = mpi_context_new(2);
+        *context = mpi_link_context_new(comm->coll->spread->link, 2);
     call = mpi_spread_bcast_call(0, context, sizeof *context);
     call.kind = &coll_making_bcast;
     return call;

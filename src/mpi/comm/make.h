@@ -28,6 +28,7 @@ typedef struct {
     mpi_group_t *merged;
     uint32_t merged_context;
     bool is_high;
+    bool is_foreign; /* between the members of one side: see intercomm.c */
 } mpi_plan_t;
 
 /* The plan of an intracommunicator over `group`, whose one reference it takes (NULL: memory ran

@@ -10,11 +10,13 @@
 #include <string.h>
 
 #include "mpi/comm/make.h"
+#include "mpi/coll/spread.h"
 #include "mpi/object/object.h"
+#include "mpi/p2p/link.h"
 
 bool mpi_group_is_spread(const mpi_group_t *group)
 {
-    for (int i = 0; mpi_job->processes > 1 && i < group->size; i++)
+    for (int i = 0; mpi_job->reach > 1 && i < group->size; i++)
         if (!mpi_rank_is_here(mpi_job, mpi_group_world(group, i)))
             return true;
     return false;
@@ -144,10 +146,11 @@ char *mpi_spread_exchange(mpi_comm_t *comm, const void *own, size_t bytes, size_
 
 uint32_t mpi_spread_context(mpi_comm_t *comm, int count)
 {
-    uint32_t context = comm->rank == 0 ? mpi_context_new(count) : 0;
+    int link = comm->coll->spread ? comm->coll->spread->link : 0;
+    uint32_t context = comm->rank == 0 ? mpi_link_context_new(link, count) : 0;
 
     mpi_spread_bcast(comm, 0, &context, sizeof context);
-    return context;
+    return mpi_link_context(link, context);
 }
 
 /* ---- Plans ---- */
@@ -274,6 +277,8 @@ int mpi_comm_split_spread(mpi_comm_t *parent, int color, int key, mpi_comm_t **c
         return MPI_ERR_NO_MEM;
     }
     mpi_spread_allgather(all, &own, sizeof own, entries);
+    for (int i = 0; i < all->size; i++) /* another job calls it something else */
+        entries[i].world = mpi_group_world(all->group, i);
     qsort(entries, (size_t)all->size, sizeof *entries, mpi_split_compare);
     found = find_color(entries, all->size, color);
     context = mpi_spread_context(all, 2 * found.colors + 1) + 2 * (uint32_t)found.place;

@@ -5,7 +5,9 @@
  *
  *   spawn.c     MPI_Comm_spawn and MPI_Comm_spawn_multiple; what a spawned rank does in MPI_Init
  *   port.c      ports, MPI_Comm_accept, MPI_Comm_connect
- *   name.c      names of ports
+ *   place.c     their names
+ *   name.c      names that ranks publish for ports
+ *   name_file.c the same in files, for other jobs
  *   join.c      MPI_Comm_join
  *   soft.c      the numbers of processes that the info key "soft" allows
  *
@@ -14,7 +16,8 @@
  * launcher makes the ranks (mpi_spawner_t); here they get their world, and their worker begins
  * them.
  *
- * All meetings are the same: two leaders know each other's number in the job and a context that
+ * Ranks of another job are ranks of this one with other numbers (p2p/link.h). All meetings are the
+ * same: two leaders know each other's number in the job and a context that
  * nobody else uses. That makes a communicator of two, the bridge, and over it the two groups make
  * their intercommunicator as MPI_Intercomm_create does.
  */
@@ -22,6 +25,7 @@
 #define XY_MPI_DYNAMIC_DYNAMIC_H
 
 #include "mpi/comm/comm.h"
+#include "mpi/dynamic/place.h"
 #include "mpi/runtime/runtime.h"
 
 extern const mpi_layer_t mpi_dynamic_layer;
@@ -64,11 +68,22 @@ int dynamic_tell(mpi_comm_t *comm, int root, dynamic_found_t *found);
  * "from:to" or "from:to:step", between commas. -1: it allows none; -2: it is not such a list. */
 int dynamic_soft(const char *text, int most);
 
-/* A rank of this job and a context at it, as text that begins with `prefix`. */
-void dynamic_place_write(char *text, size_t room, const char *prefix, int rank, uint32_t context);
-/* False: it is no such text, or of another job. */
-bool dynamic_place_read(const char *text, const char *prefix, int *rank_p, uint32_t *context_p);
+/* A rank of this job and a context at it, which other jobs find if this one can be connected. */
+dynamic_place_t dynamic_place(int rank, uint32_t context);
+/* Is it a place of this job, at a rank that there may be? */
+bool dynamic_place_is_own(const dynamic_place_t *place);
 
+/* Publish `service` in the directory that XYLEM_NAMES names. False: there is none (`why` is ""), or
+ * it cannot be done (a line). */
+enum { DYNAMIC_NAME_WHY = 400 };
+bool dynamic_name_file_write(const char *service, const char *port, char why[DYNAMIC_NAME_WHY]);
+bool dynamic_name_file_read(const char *service, char port[MPI_MAX_PORT_NAME]);
+void dynamic_name_file_remove(const char *service, const char *port);
+/* What ranks have forgotten to unpublish; the job is over. */
+void dynamic_names_end(void);
+
+/* Other jobs may ask whether one is open. */
+void dynamic_ports_begin(void);
 /* Those that the rank has opened. */
 void dynamic_ports_close(const mpi_rank_t *rank);
 #endif

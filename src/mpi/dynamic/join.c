@@ -4,15 +4,18 @@
  * is a meeting like the others.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "mpi/dynamic/calls.h"
 #include "mpi/dynamic/dynamic.h"
+#include "mpi/p2p/link.h"
 
 /* A line of text, as the other end may be of another version or another MPI. */
-enum { LINE = 64 };
+enum { LINE = PLACE_TEXT };
 #define PREFIX "xylem-join"
 
 #define FIRST_PAUSE   20e-6
@@ -43,16 +46,9 @@ static int transfer(int fd, char *line, bool sends)
     return 0;
 }
 
-/* False: the other end is no rank of this job. */
-static bool read_line(const char line[LINE], int *rank_p, uint32_t *context_p)
-{
-    return memchr(line, '\0', LINE) != NULL && dynamic_place_read(line, PREFIX, rank_p, context_p);
-}
-
 /* Both have a context; that of the lower rank is the bridge's. */
-static int join(mpi_rank_t *self, int other, uint32_t context, MPI_Comm *intercomm)
+static int join(mpi_rank_t *self, int other, bool is_first, uint32_t context, MPI_Comm *intercomm)
 {
-    bool is_first = self->world < other;
     dynamic_bridge_t bridge;
     mpi_comm_t *made;
     int code;
@@ -65,27 +61,68 @@ static int join(mpi_rank_t *self, int other, uint32_t context, MPI_Comm *interco
     return code;
 }
 
-/* Where the other end belongs to another job there is no communicator, which is no error. */
+/* Of two jobs, that with the lower number connects, and says over the socket how it went: which
+ * context the bridge has, or 0. */
+static int join_far(mpi_rank_t *self, int fd, const dynamic_place_t *theirs, MPI_Comm *intercomm)
+{
+    bool is_first = mpi_job->id < theirs->job;
+    char line[LINE] = "", why[XY_WHY_SIZE];
+    uint32_t wire = 0;
+    int link, error, code;
+
+    if (is_first) {
+        link = mpi_link_connect(theirs->job, theirs->card, theirs->secret, why);
+        wire = link < 0 ? 0 : mpi_link_context_new(link, 1);
+        snprintf(line, sizeof(line), "%" PRIu32, wire);
+    }
+    error = transfer(fd, line, is_first);
+    if (error != 0)
+        return mpi_error(NULL, MPI_ERR_ARG, "the descriptor %d: %s", fd, strerror(error));
+    if (!is_first) {
+        line[LINE - 1] = '\0';
+        wire = (uint32_t)strtoul(line, NULL, 10);
+        link = mpi_link_find(theirs->job);
+    }
+    if (wire == 0 || link < 0)
+        return MPI_SUCCESS;
+    mpi_link_expect(1);
+    code = join(self, mpi_link_rank(link, theirs->rank), is_first, mpi_link_context(link, wire),
+                intercomm);
+    mpi_link_expect(-1);
+    return code;
+}
+
+/* Where the other end is no rank that can be reached there is no communicator, which is no error.
+ */
 int impl_comm_join(mpi_rank_t *self, int fd, MPI_Comm *intercomm)
 {
-    uint32_t own = mpi_context_new(1), theirs;
+    dynamic_place_t own, theirs;
     char line[LINE] = "";
-    int other, error;
+    int error;
+    bool is_first;
 
     *intercomm = MPI_COMM_NULL;
     if (mpi_job->clock != NULL)
         return mpi_error(NULL, MPI_ERR_UNSUPPORTED_OPERATION,
                          "sockets take no virtual time; run the job without --virtual");
-    dynamic_place_write(line, sizeof(line), PREFIX, self->world, own);
+    own = dynamic_place(self->world, mpi_context_new(1));
+    dynamic_place_print(&own, PREFIX, line);
     error = transfer(fd, line, true);
     if (error == 0)
         error = transfer(fd, line, false);
     if (error != 0)
         return mpi_error(NULL, MPI_ERR_ARG, "the descriptor %d: %s; it must be a connected socket",
                          fd, strerror(error));
-    if (!read_line(line, &other, &theirs))
+    if (memchr(line, '\0', LINE) == NULL || !dynamic_place_parse(line, PREFIX, &theirs))
         return MPI_SUCCESS;
-    if (other == self->world)
+    if (theirs.job != mpi_job->id)
+        return own.secret[0] == '\0' || theirs.secret[0] == '\0'
+                   ? MPI_SUCCESS
+                   : join_far(self, fd, &theirs, intercomm);
+    if (!dynamic_place_is_own(&theirs))
+        return MPI_SUCCESS;
+    if (theirs.rank == self->world)
         return mpi_error(NULL, MPI_ERR_ARG, "both ends of the socket belong to this rank");
-    return join(self, other, self->world < other ? own : theirs, intercomm);
+    is_first = self->world < theirs.rank;
+    return join(self, theirs.rank, is_first, is_first ? own.context : theirs.context, intercomm);
 }

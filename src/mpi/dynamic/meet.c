@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "mpi/dynamic/dynamic.h"
+#include "mpi/p2p/link.h"
 
 void dynamic_bridge(dynamic_bridge_t *bridge, const mpi_comm_t *like, uint32_t context, int first,
                     int second)
@@ -46,6 +47,11 @@ int dynamic_check(MPI_Comm handle, int root, mpi_comm_t **comm_p)
     if (root < 0 || root >= comm->size)
         return mpi_error(comm, MPI_ERR_ROOT, "the root is %d; the communicator has %d ranks", root,
                          comm->size);
+    if (mpi_link_of(comm->group) != 0)
+        return mpi_error(comm, MPI_ERR_COMM,
+                         "%s has ranks of another job; only the ranks of one job can spawn others, "
+                         "or meet those of another one, together",
+                         mpi_comm_name(comm));
     if (mpi_job->clock != NULL)
         return mpi_error(comm, MPI_ERR_UNSUPPORTED_OPERATION,
                          "in virtual time (--virtual) a job has the ranks that it was started "

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of ports, which ranks of one process publish and look up. */
+/*
+ * Names of ports, which ranks publish and look up: in this process, and, where XYLEM_NAMES names a
+ * directory, in files there, which other processes and jobs read.
+ */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "mpi/dynamic/calls.h"
@@ -11,6 +15,7 @@ typedef struct name {
     char *service;
     char port[MPI_MAX_PORT_NAME];
     int rank; /* that has published it */
+    bool is_in_file;
     struct name *next;
 } name_t;
 
@@ -50,6 +55,33 @@ static name_t *name_new(const mpi_rank_t *self, const char *service, const char 
     return name;
 }
 
+/* With the lock, of one that is in the list. */
+static void take_out(const char *service)
+{
+    name_t **link = find(service), *name = *link;
+
+    *link = name->next;
+    if (name->is_in_file)
+        dynamic_name_file_remove(name->service, name->port);
+    name_free(name);
+}
+
+/* For others: one that is published here already. */
+static int publish_file(name_t *name)
+{
+    char why[DYNAMIC_NAME_WHY];
+    int code = MPI_SUCCESS;
+
+    pthread_mutex_lock(&lock);
+    name->is_in_file = dynamic_name_file_write(name->service, name->port, why);
+    if (!name->is_in_file && why[0] != '\0') {
+        take_out(name->service);
+        code = MPI_ERR_SERVICE;
+    }
+    pthread_mutex_unlock(&lock);
+    return code == MPI_SUCCESS ? code : mpi_error(NULL, code, "%s", why);
+}
+
 int impl_publish_name(mpi_rank_t *self, const char *service_name, MPI_Info info,
                       const char *port_name)
 {
@@ -68,7 +100,7 @@ int impl_publish_name(mpi_rank_t *self, const char *service_name, MPI_Info info,
         *link = name;
     pthread_mutex_unlock(&lock);
     if (by < 0)
-        return MPI_SUCCESS;
+        return publish_file(name);
     name_free(name);
     return mpi_error(NULL, MPI_ERR_SERVICE,
                      "the name '%.100s' is taken: rank %d has published it; unpublish it first",
@@ -90,7 +122,7 @@ int impl_unpublish_name(mpi_rank_t *self, const char *service_name, MPI_Info inf
     name = *link;
     is_other = name && strcmp(name->port, port_name) != 0;
     if (name && !is_other)
-        *link = name->next;
+        take_out(service_name);
     pthread_mutex_unlock(&lock);
     if (!name)
         return mpi_error(NULL, MPI_ERR_SERVICE, "the name '%.100s' was not published",
@@ -98,7 +130,6 @@ int impl_unpublish_name(mpi_rank_t *self, const char *service_name, MPI_Info inf
     if (is_other)
         return mpi_error(NULL, MPI_ERR_SERVICE, "the name '%.100s' was published for another port",
                          service_name);
-    name_free(name);
     return MPI_SUCCESS;
 }
 
@@ -115,10 +146,19 @@ int impl_lookup_name(mpi_rank_t *self, const char *service_name, MPI_Info info, 
     if (name)
         memcpy(port_name, name->port, strlen(name->port) + 1);
     pthread_mutex_unlock(&lock);
-    if (name)
+    if (name || dynamic_name_file_read(service_name, port_name))
         return MPI_SUCCESS;
     return mpi_error(NULL, MPI_ERR_NAME, "no rank has published the name '%.100s'%s", service_name,
-                     mpi_job->processes > 1
-                         ? " in this process; names are known to the ranks of one process only"
+                     getenv("XYLEM_NAMES") == NULL
+                         ? " in this process; for names of others, set XYLEM_NAMES to a directory "
+                           "that all can write to"
                          : "");
+}
+
+void dynamic_names_end(void)
+{
+    pthread_mutex_lock(&lock);
+    while (names)
+        take_out(names->service);
+    pthread_mutex_unlock(&lock);
 }

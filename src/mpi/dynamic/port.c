@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ports: where a rank waits for others of the same job that know its name.
+ * Ports: where a rank waits for others, of the same job or another one, that know its name.
  *
  * A port is a context of messages to the rank that has opened it. Who connects sends it the context
  * of a bridge; who accepts takes such a message, from anyone, and both meet over the bridge. So it
  * does not matter who comes first, and several may wait at one port.
  */
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "mpi/dynamic/calls.h"
 #include "mpi/dynamic/dynamic.h"
+#include "mpi/p2p/link.h"
 
 typedef struct port {
     int rank;
@@ -27,39 +26,20 @@ static port_t *ports;
 
 #define PREFIX "xylem-port"
 
-void dynamic_place_write(char *text, size_t room, const char *prefix, int rank, uint32_t context)
+dynamic_place_t dynamic_place(int rank, uint32_t context)
 {
-    snprintf(text, room, "%s:%016" PRIx64 ":%d:%" PRIu32, prefix, mpi_job->id, rank, context);
+    dynamic_place_t place = {.job = mpi_job->id, .rank = rank, .context = context};
+
+    if (mpi_link_open() == XY_OK && mpi_link_card() != NULL) {
+        snprintf(place.secret, sizeof place.secret, "%s", mpi_link_secret());
+        snprintf(place.card, sizeof place.card, "%s", mpi_link_card());
+    }
+    return place;
 }
 
-/* Written again it must be the same: numbers have one form, and fit. */
-bool dynamic_place_read(const char *text, const char *prefix, int *rank_p, uint32_t *context_p)
+bool dynamic_place_is_own(const dynamic_place_t *place)
 {
-    char again[MPI_MAX_PORT_NAME], *end;
-    const char *rank = strncmp(text, prefix, strlen(prefix)) == 0
-                           ? strchr(text + strlen(prefix) + (text[strlen(prefix)] == ':'), ':')
-                           : NULL;
-    unsigned long number;
-
-    if (rank == NULL)
-        return false;
-    number = strtoul(rank + 1, &end, 10);
-    if (*end != ':' || number >= (unsigned long)mpi_job->capacity)
-        return false;
-    *rank_p = (int)number;
-    *context_p = (uint32_t)strtoul(end + 1, NULL, 10);
-    dynamic_place_write(again, sizeof(again), prefix, *rank_p, *context_p);
-    return strcmp(text, again) == 0;
-}
-
-static void write_name(char name[MPI_MAX_PORT_NAME], int rank, uint32_t context)
-{
-    dynamic_place_write(name, MPI_MAX_PORT_NAME, PREFIX, rank, context);
-}
-
-static bool read_name(const char *name, int *rank_p, uint32_t *context_p)
-{
-    return dynamic_place_read(name, PREFIX, rank_p, context_p);
+    return place->job == mpi_job->id && place->rank < mpi_job->capacity;
 }
 
 static bool is_open(int rank, uint32_t context)
@@ -93,6 +73,7 @@ int impl_open_port(mpi_rank_t *self, MPI_Info info, char *port_name)
 {
     int code = mpi_info_check(NULL, info);
     port_t *port = code == MPI_SUCCESS ? xy_malloc(sizeof *port) : NULL;
+    dynamic_place_t place;
 
     if (code != MPI_SUCCESS)
         return code;
@@ -100,7 +81,8 @@ int impl_open_port(mpi_rank_t *self, MPI_Info info, char *port_name)
         return mpi_error_memory(NULL, "a port");
     port->rank = self->world;
     port->context = mpi_context_new(1);
-    write_name(port_name, port->rank, port->context);
+    place = dynamic_place(port->rank, port->context);
+    dynamic_place_print(&place, PREFIX, port_name);
     pthread_mutex_lock(&lock);
     port->next = ports;
     ports = port;
@@ -108,27 +90,22 @@ int impl_open_port(mpi_rank_t *self, MPI_Info info, char *port_name)
     return MPI_SUCCESS;
 }
 
-/* A line about a name that is no port of this job. */
-static void refuse_name(dynamic_found_t *found, const char *name)
+/* A port of this job, or (`may_be_far`) of another one, as its name says. If the rank that has
+ * opened it is here: is it still open? */
+static bool find_port(const char *name, bool may_be_far, dynamic_place_t *place,
+                      dynamic_found_t *found)
 {
-    if (strncmp(name, PREFIX ":", sizeof PREFIX) == 0)
-        dynamic_fail(found, MPI_ERR_PORT,
-                     "the port '%.100s' belongs to another job; ports connect ranks of one job: "
-                     "start both programs with one mpiexec, separated by ':'",
-                     name);
-    else
-        dynamic_fail(found, MPI_ERR_PORT, "'%.100s' is not the name of a port", name);
-}
-
-/* The port, if the rank that has opened it is here: whether it still is open. */
-static bool find_port(const char *name, int *rank_p, uint32_t *context_p, dynamic_found_t *found)
-{
-    if (!name || !read_name(name, rank_p, context_p)) {
-        refuse_name(found, name ? name : "");
+    if (!name || !dynamic_place_parse(name, PREFIX, place)) {
+        dynamic_fail(found, MPI_ERR_PORT, "'%.100s' is not the name of a port", name ? name : "");
         return false;
     }
-    if (mpi_rank_is_here(mpi_job, *rank_p) && !is_open(*rank_p, *context_p)) {
-        dynamic_fail(found, MPI_ERR_PORT, "the port '%.100s' was closed", name);
+    if (!dynamic_place_is_own(place)) {
+        if (!may_be_far)
+            dynamic_fail(found, MPI_ERR_PORT, "the port '%.60s' belongs to another job", name);
+        return may_be_far;
+    }
+    if (mpi_rank_is_here(mpi_job, place->rank) && !is_open(place->rank, place->context)) {
+        dynamic_fail(found, MPI_ERR_PORT, "the port '%.60s' was closed", name);
         return false;
     }
     return true;
@@ -137,16 +114,15 @@ static bool find_port(const char *name, int *rank_p, uint32_t *context_p, dynami
 int impl_close_port(mpi_rank_t *self, const char *port_name)
 {
     dynamic_found_t found = {.code = MPI_SUCCESS};
-    uint32_t context;
-    int rank;
+    dynamic_place_t place;
 
-    if (!find_port(port_name, &rank, &context, &found))
+    if (!find_port(port_name, false, &place, &found))
         return mpi_error(NULL, found.code, "%s", found.why);
-    if (rank != self->world)
+    if (place.rank != self->world)
         return mpi_error(NULL, MPI_ERR_PORT,
-                         "rank %d has opened the port '%.100s', and only it can close it", rank,
-                         port_name);
-    close_one(rank, context);
+                         "rank %d has opened the port '%.60s', and only it can close it",
+                         place.rank, port_name);
+    close_one(place.rank, place.context);
     return MPI_SUCCESS;
 }
 
@@ -172,17 +148,18 @@ void dynamic_ports_close(const mpi_rank_t *rank)
 
 /* What who connects says. */
 typedef struct {
-    int world;
-    uint32_t bridge;
+    mpi_rank_name_t who;
+    uint32_t bridge; /* its context, as the two jobs tell it each other */
+    uint32_t unused;
 } knock_t;
 
-/* All ranks of the job, as messages to a port have them. */
+/* All ranks of the job, and of those it is connected to, as messages to a port have them. */
 static mpi_comm_t port_comm(const mpi_comm_t *like, mpi_group_t *everybody, uint32_t context)
 {
-    *everybody = (mpi_group_t){.references = 1, .size = mpi_job->capacity};
+    *everybody = (mpi_group_t){.references = 1, .size = mpi_job->numbers};
     return (mpi_comm_t){.context = context | XMPI_CONTEXT_SHADOW,
                         .rank = like->owner->world,
-                        .size = mpi_job->capacity,
+                        .size = mpi_job->numbers,
                         .mark = XMPI_COMM_LIVE,
                         .group = everybody,
                         .owner = like->owner,
@@ -192,55 +169,109 @@ static mpi_comm_t port_comm(const mpi_comm_t *like, mpi_group_t *everybody, uint
                         .name = "a port"};
 }
 
-static void connect_at_root(mpi_comm_t *comm, const char *name, dynamic_found_t *found)
+/* The rank that has opened the port of another job; *link_p is the way there. -1: none. */
+static int find_far(const dynamic_place_t *place, const char *name, int *link_p,
+                    dynamic_found_t *found)
 {
-    knock_t knock = {.world = comm->owner->world};
-    const mpi_call_t call = comm->owner->call;
-    mpi_group_t everybody;
-    mpi_comm_t port;
-    uint32_t context;
+    uint64_t is_there = 0;
+    char why[XY_WHY_SIZE];
     int owner;
 
-    if (!find_port(name, &owner, &context, found))
+    if (place->secret[0] == '\0') {
+        dynamic_fail(found, MPI_ERR_PORT,
+                     "the port '%.60s' belongs to another job, which has several processes or runs "
+                     "in virtual time; only jobs of one process can be connected",
+                     name);
+        return -1;
+    }
+    *link_p = mpi_link_connect(place->job, place->card, place->secret, why);
+    if (*link_p < 0) {
+        dynamic_fail(found, MPI_ERR_PORT, "the job of the port '%.60s' is not reached at %.200s: %s",
+                     name, place->card, why);
+        return -1;
+    }
+    owner = mpi_link_rank(*link_p, place->rank);
+    if (owner < 0 ||
+        !mpi_network_ask_port(*link_p, (uint64_t)place->rank << 32 | place->context, &is_there) ||
+        !is_there) {
+        dynamic_fail(found, MPI_ERR_PORT, "the port '%.60s' was closed", name);
+        return -1;
+    }
+    return owner;
+}
+
+/* Asked by another job. */
+static uint64_t answer(uint64_t question)
+{
+    return is_open((int)(question >> 32), (uint32_t)question);
+}
+
+void dynamic_ports_begin(void)
+{
+    mpi_network_answer_port = answer;
+}
+
+static void connect_at_root(mpi_comm_t *comm, const char *name, dynamic_found_t *found)
+{
+    knock_t knock = {.who = mpi_rank_name(comm->owner->world)};
+    const mpi_call_t call = comm->owner->call;
+    dynamic_place_t place;
+    mpi_group_t everybody;
+    mpi_comm_t port;
+    int owner, link = 0;
+
+    if (!find_port(name, true, &place, found))
+        return;
+    owner = dynamic_place_is_own(&place) ? place.rank : find_far(&place, name, &link, found);
+    if (owner < 0)
         return;
     if (owner == comm->owner->world) {
         dynamic_fail(found, MPI_ERR_PORT,
-                     "this rank has opened the port '%.100s' itself; another one has to connect",
+                     "this rank has opened the port '%.60s' itself; another one has to connect",
                      name);
         return;
     }
-    knock.bridge = mpi_context_new(1);
-    port = port_comm(comm, &everybody, context);
+    knock.bridge = mpi_link_context_new(link, 1);
+    port = port_comm(comm, &everybody, place.context);
     found->code =
         impl_send(comm->owner, &knock, sizeof knock, MPI_BYTE, owner, 0, (MPI_Comm)(void *)&port);
     comm->owner->call = call;
-    found->context = knock.bridge;
+    found->context = mpi_link_context(link, knock.bridge);
     found->other = owner;
+}
+
+/* Who has knocked; false: it is a rank of a job that is gone. */
+static bool find_guest(const knock_t *knock, dynamic_found_t *found)
+{
+    int link = knock->who.job == mpi_job->id ? 0 : mpi_link_find(knock->who.job);
+
+    found->other = link >= 0 ? mpi_rank_named(&knock->who) : -1;
+    found->context = mpi_link_context(link, knock->bridge);
+    return found->other >= 0;
 }
 
 static void accept_at_root(mpi_comm_t *comm, const char *name, dynamic_found_t *found)
 {
     const mpi_call_t call = comm->owner->call;
+    dynamic_place_t place;
     mpi_group_t everybody;
     mpi_comm_t port;
-    uint32_t context;
     knock_t knock;
-    int owner;
 
-    if (!find_port(name, &owner, &context, found))
+    if (!find_port(name, false, &place, found))
         return;
-    if (owner != comm->owner->world) {
+    if (place.rank != comm->owner->world) {
         dynamic_fail(found, MPI_ERR_PORT,
-                     "rank %d has opened the port '%.100s', and only it can accept there", owner,
-                     name);
+                     "rank %d has opened the port '%.60s', and only it can accept there",
+                     place.rank, name);
         return;
     }
-    port = port_comm(comm, &everybody, context);
-    found->code = impl_recv(comm->owner, &knock, sizeof knock, MPI_BYTE, MPI_ANY_SOURCE, 0,
-                            (MPI_Comm)(void *)&port, MPI_STATUS_IGNORE);
-    comm->owner->call = call;
-    found->context = knock.bridge;
-    found->other = knock.world;
+    port = port_comm(comm, &everybody, place.context);
+    do {
+        found->code = impl_recv(comm->owner, &knock, sizeof knock, MPI_BYTE, MPI_ANY_SOURCE, 0,
+                                (MPI_Comm)(void *)&port, MPI_STATUS_IGNORE);
+        comm->owner->call = call;
+    } while (found->code == MPI_SUCCESS && !find_guest(&knock, found));
 }
 
 /* The one that connects is the first of the bridge. */
@@ -251,20 +282,31 @@ static int meet(const char *name, MPI_Info info, int root, MPI_Comm handle, bool
     dynamic_bridge_t bridge;
     mpi_comm_t *comm, *made;
     int code = dynamic_check(handle, root, &comm), leader;
+    bool expects = false; /* of another job to come, which cannot be known to be a deadlock */
 
     if (code == MPI_SUCCESS)
         code = mpi_info_check(comm, info);
     if (code != MPI_SUCCESS)
         return code;
-    if (comm->rank == root)
+    if (comm->rank == root) {
+        expects = mpi_link_card() != NULL;
+        mpi_link_expect(expects);
         (connects ? connect_at_root : accept_at_root)(comm, name, &found);
+        if (!expects && found.code == MPI_SUCCESS && mpi_rank_is_foreign(mpi_job, found.other)) {
+            expects = true;
+            mpi_link_expect(1);
+        }
+    }
     code = dynamic_tell(comm, root, &found);
-    if (code != MPI_SUCCESS)
+    if (code != MPI_SUCCESS) {
+        mpi_link_expect(-expects);
         return code;
+    }
     leader = mpi_comm_world_rank(comm, root);
     dynamic_bridge(&bridge, comm, found.context, connects ? leader : found.other,
                    connects ? found.other : leader);
     code = mpi_intercomm_make(comm, root, &bridge.comm, connects ? 1 : 0, 0, &made);
+    mpi_link_expect(-expects);
     if (code == MPI_SUCCESS)
         *newcomm = mpi_comm_handle(made);
     return code;

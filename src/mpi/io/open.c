@@ -16,6 +16,7 @@
 #include "mpi/io/calls.h"
 #include "mpi/io/io.h"
 #include "mpi/io/represent.h"
+#include "mpi/p2p/link.h"
 
 /* What a member asks for, and gets. */
 typedef struct {
@@ -343,6 +344,10 @@ static int check_arguments(MPI_Comm handle, const char *filename, int amode, MPI
     if (comm == NULL)
         return io_error_null(MPI_ERR_COMM, "the communicator is %s",
                              handle == MPI_COMM_NULL ? "MPI_COMM_NULL" : "not a communicator");
+    if (mpi_link_of(comm->group) != 0)
+        return io_error_null(MPI_ERR_UNSUPPORTED_OPERATION,
+                             "%s has ranks of another job; a file needs those of one job",
+                             mpi_comm_name(comm));
     if (comm->remote != NULL)
         return io_error_null(MPI_ERR_COMM, "%s is an intercommunicator: a file needs one group",
                              mpi_comm_name(comm));

@@ -61,7 +61,7 @@ static int combine(MPI_Group group1, MPI_Group group2, operation_t operation, MP
 
     if (!a || !b)
         return mpi_group_refuse(NULL, a ? group2 : group1);
-    marks = xy_calloc((size_t)mpi_job->size, 1);
+    marks = xy_calloc((size_t)mpi_job_known(mpi_job), 1);
     ranks = xy_malloc(((size_t)a->size + (size_t)b->size + 1) * sizeof *ranks);
     if (!marks || !ranks) {
         xy_free(marks);

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "mpi/p2p/link.h"
 #include "mpi/p2p/offload.h"
 #include "mpi/p2p/p2p.h"
 #include "mpi/p2p/quiet.h"
@@ -33,7 +34,7 @@
 #define ANSWER_SECONDS 5.0
 
 /* Messages that are not for ranks. */
-enum { WHERE = REMOTE_SERVICE, HERE, ASK, TOLD, QUIET };
+enum { WHERE = REMOTE_SERVICE, HERE, ASK, TOLD, QUIET, HELLO, ASK_PORT };
 
 enum { SITES = 1024, SITE_TEXT = 160, QUIET_TEXT = 8192 };
 
@@ -61,6 +62,7 @@ static struct {
 
 bool (*mpi_network_more)(mpi_worker_t *worker);
 uint64_t (*mpi_network_answer)(uint64_t question);
+uint64_t (*mpi_network_answer_port)(uint64_t question);
 static _Thread_local bool is_driver; /* this is the thread */
 /* Who polls on this thread, and may handle letters; NULL: none may. */
 static _Thread_local mpi_worker_t *fetcher;
@@ -77,8 +79,14 @@ static bool is_small(const remote_head_t *head)
 void mpi_network_send(int process, const remote_head_t *head, const void *data, size_t size)
 {
     char small[REMOTE_SMALL_HEAD];
+    remote_head_t there;
 
     atomic_fetch_add_explicit(&network.traffic.sent, 1, memory_order_relaxed);
+    if (process >= mpi_job->processes) {
+        there = *head;
+        mpi_link_head_out(process, &there);
+        head = &there;
+    }
     if (!is_small(head)) {
         xy_net_send(mpi_job->net, process, head, sizeof(*head), data, size);
         return;
@@ -114,6 +122,11 @@ static void send_service(int process, int kind, uint64_t id, const void *data, s
     remote_head_t head = {.kind = (uint8_t)kind, .id = id};
 
     xy_net_send(mpi_job->net, process, &head, sizeof(head), data, size);
+}
+
+void mpi_network_send_hello(int process, const void *data, size_t size)
+{
+    send_service(process, HELLO, 0, data, size);
 }
 
 /* What does not fit into a short message is cut. */
@@ -214,7 +227,7 @@ static void note_where(const remote_head_t *head, const char *data)
 
 /* ---- Questions ---- */
 
-bool mpi_network_ask(int process, uint64_t question, uint64_t *answer_p)
+static bool ask_word(int process, int kind, uint64_t question, uint64_t *answer_p)
 {
     double end = xy_now() + ANSWER_SECONDS;
     uint64_t id;
@@ -222,7 +235,7 @@ bool mpi_network_ask(int process, uint64_t question, uint64_t *answer_p)
 
     pthread_mutex_lock(&network.ask_lock);
     id = atomic_fetch_add(&network.asked, 1) + 1;
-    send_service(process, ASK, id, &question, sizeof(question));
+    send_service(process, kind, id, &question, sizeof(question));
     while (!(is_told = atomic_load(&network.told) == id) && xy_now() < end)
         if (!xy_net_poll(mpi_job->net))
             xy_thread_yield();
@@ -232,12 +245,24 @@ bool mpi_network_ask(int process, uint64_t question, uint64_t *answer_p)
     return is_told;
 }
 
+bool mpi_network_ask(int process, uint64_t question, uint64_t *answer_p)
+{
+    return ask_word(process, ASK, question, answer_p);
+}
+
+bool mpi_network_ask_port(int process, uint64_t question, uint64_t *answer_p)
+{
+    return ask_word(process, ASK_PORT, question, answer_p);
+}
+
 static void tell(int from, const remote_head_t *head, const char *data)
 {
+    uint64_t (*answer)(uint64_t) =
+        head->kind == ASK ? mpi_network_answer : mpi_network_answer_port;
     uint64_t word;
 
     memcpy(&word, data, sizeof(word));
-    word = mpi_network_answer != NULL ? mpi_network_answer(word) : 0;
+    word = answer != NULL ? answer(word) : 0;
     send_service(from, TOLD, head->id, &word, sizeof(word));
 }
 
@@ -283,15 +308,17 @@ void mpi_network_post(mpi_worker_t *worker, remote_errand_t *errand)
     post(worker, &errand->mail);
 }
 
-static void on_service(int from, const remote_head_t *head, const char *data)
+static void on_service(int from, const remote_head_t *head, const char *data, size_t size)
 {
     mpi_quiet_t quiet;
 
-    if (head->kind == WHERE) {
+    if (head->kind == HELLO) {
+        mpi_link_hello(from, data, size);
+    } else if (head->kind == WHERE) {
         tell_where(from, head, data);
     } else if (head->kind == HERE) {
         note_where(head, data);
-    } else if (head->kind == ASK) {
+    } else if (head->kind == ASK || head->kind == ASK_PORT) {
         tell(from, head, data);
     } else if (head->kind == TOLD) {
         note_answer(head, data);
@@ -329,9 +356,11 @@ static void on_message(void *context, int from, const void *bytes, size_t size)
     (void)context;
     size -= head_size;
     if (head.kind >= REMOTE_SERVICE) {
-        on_service(from, &head, data);
+        on_service(from, &head, data, size);
         return;
     }
+    if (from >= mpi_job->processes && !mpi_link_head_in(from, &head))
+        return;
     to = mpi_remote_reader(&head);
     if (deliver(to, &head, data, &receive))
         return;
@@ -360,7 +389,10 @@ static void on_done(void *context, void *token)
 static void on_lost(void *context, int process, const char *why)
 {
     (void)context;
-    mpi_quiet_lost(process, why);
+    if (process >= mpi_job->processes)
+        mpi_link_lost(process, why);
+    else
+        mpi_quiet_lost(process, why);
 }
 
 static const xy_net_events_t events = {.message = on_message, .done = on_done, .lost = on_lost};
@@ -497,8 +529,10 @@ static void *drive(void *arg)
             xy_watcher_sleep(LOOK_SECONDS);
             continue;
         }
-        mpi_quiet_look();
-        xy_net_sleep(mpi_job->net, mpi_quiet_pause(SLEEP_SECONDS));
+        if (mpi_job->processes > 1)
+            mpi_quiet_look();
+        xy_net_sleep(mpi_job->net,
+                     mpi_job->processes > 1 ? mpi_quiet_pause(SLEEP_SECONDS) : SLEEP_SECONDS);
     }
     return NULL;
 }
@@ -521,7 +555,8 @@ static int start_thread(const mpi_job_t *job)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     if (code == 0)
-        code = pthread_create(&network.thread, &attributes, drive, NULL);
+        code = job->processes > 1 ? pthread_create(&network.thread, &attributes, drive, NULL)
+                                  : mpi_caller_create_thread(&network.thread, drive, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     if (code == 0)
@@ -529,15 +564,15 @@ static int start_thread(const mpi_job_t *job)
     return code;
 }
 
-xy_status_t mpi_network_begin(mpi_job_t *job)
+xy_status_t mpi_network_begin(mpi_job_t *job, xy_net_t *net)
 {
     int code;
 
-    if (job->net == NULL)
-        return XY_OK;
     mpi_caller_set_remote(describe);
-    xy_net_listen(job->net, &events, NULL);
-    xy_pool_outside_add(job->pool, 1); /* what comes from there may wake any rank */
+    xy_net_listen(net, &events, NULL);
+    job->net = net;
+    if (job->processes > 1)
+        xy_pool_outside_add(job->pool, 1); /* what comes from there may wake any rank */
     code = start_thread(job);
     if (code != 0)
         return xy_fail_errno(code, "a thread for the network", "start");
@@ -553,4 +588,5 @@ void mpi_network_end(void)
     xy_net_wake(mpi_job->net);
     pthread_join(network.thread, NULL);
     network.is_running = false;
+    mpi_link_end();
 }

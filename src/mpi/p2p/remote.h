@@ -159,7 +159,8 @@ mpi_worker_t *mpi_remote_owner(const remote_mail_t *piece);
 
 /* ---- The network (network.c) ---- */
 
-xy_status_t mpi_network_begin(mpi_job_t *job);
+/* `net` is the job's from now on, which idle workers and a thread drive. */
+xy_status_t mpi_network_begin(mpi_job_t *job, xy_net_t *net);
 /* What a layer above has left for a worker to do itself. False: there was nothing. NULL: no layer
  * does. Written before ranks run. */
 extern bool (*mpi_network_more)(mpi_worker_t *worker);
@@ -177,11 +178,17 @@ void mpi_network_look(mpi_worker_t *worker);
 void mpi_network_end(void);
 /* A message to another process, counted as one in flight. */
 void mpi_network_send(int process, const remote_head_t *head, const void *data, size_t size);
+/* The first message to a process of another job: mpi_link_hello there. */
+void mpi_network_send_hello(int process, const void *data, size_t size);
 /* Pieces that are given or taken; `change` 1 or -1. */
 void mpi_network_count_pieces(int change);
 /* Ask another process for a word about something of its own, for reports: mpi_network_answer there.
  * False: it does not answer in time. Not inside an event of the network. */
 bool mpi_network_ask(int process, uint64_t question, uint64_t *answer_p) __attribute__((cold));
+/* The same about a port, of a process of another job. */
+bool mpi_network_ask_port(int process, uint64_t question, uint64_t *answer_p)
+    __attribute__((cold));
+extern uint64_t (*mpi_network_answer_port)(uint64_t question);
 /* Any thread; `question` need not mean anything any more. Set before ranks run; NULL: 0. */
 extern uint64_t (*mpi_network_answer)(uint64_t question);
 /* What stands for a place in the program of another process, for reports; NULL: there are too

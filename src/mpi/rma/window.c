@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/p2p/link.h"
 #include "mpi/rma/calls.h"
 #include "mpi/rma/element.h"
 #include "mpi/rma/far.h"
@@ -218,9 +219,15 @@ static int create(mpi_comm_t *parent, rma_wish_t *wish, void *memory, MPI_Info i
                   mpi_win_t **win_p)
 {
     mpi_win_t *win;
-    int error = mpi_comm_is_spread(parent) ? rma_spread_create(parent, wish, &win)
-                                           : agree(parent, wish, &win);
+    int error;
 
+    if (mpi_link_of(parent->group) != 0)
+        error = mpi_error(parent, MPI_ERR_UNSUPPORTED_OPERATION,
+                          "%s has ranks of another job; a window needs those of one job",
+                          mpi_comm_name(parent));
+    else
+        error = mpi_comm_is_spread(parent) ? rma_spread_create(parent, wish, &win)
+                                           : agree(parent, wish, &win);
     if (error != MPI_SUCCESS) {
         free(memory);
         return error;

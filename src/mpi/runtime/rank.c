@@ -113,7 +113,7 @@ static xy_status_t create_workers(mpi_job_t *job)
 
 static size_t ranks_bytes(const mpi_job_t *job)
 {
-    return (size_t)job->capacity * sizeof(mpi_rank_t);
+    return (size_t)job->numbers * sizeof(mpi_rank_t);
 }
 
 static xy_status_t create_rank(mpi_job_t *job, int r)
@@ -133,10 +133,13 @@ static xy_status_t create_ranks(mpi_job_t *job, const int *worker_of)
 {
     job->ranks = mmap(NULL, ranks_bytes(job), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    job->home = xy_calloc((size_t)job->capacity, sizeof(*job->home));
+    job->home = xy_calloc((size_t)job->numbers, sizeof(*job->home));
     if (job->ranks == MAP_FAILED)
         job->ranks = NULL;
-    if (job->ranks == NULL || job->home == NULL)
+    if (job->numbers > job->capacity)
+        job->process_of = job->foreign_of = xy_calloc((size_t)job->numbers, sizeof(int));
+    if (job->ranks == NULL || job->home == NULL ||
+        (job->numbers > job->capacity && job->process_of == NULL))
         return XY_ENOMEM;
     for (int r = 0; r < job->capacity; r++)
         job->home[r] = !mpi_rank_is_here(job, r) ? job->workers + job->process_of[r]
@@ -241,7 +244,11 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
     job->node = c->node;
     job->imagined = c->imagined;
     job->start_time = xy_now();
+    /* In virtual time there are no other jobs, and jobs of several processes are not connected. */
+    job->numbers =
+        job->capacity + (job->processes == 1 && c->in_virtual_time == NULL ? XMPI_FOREIGN : 0);
     job->is_apart = job->processes > 1;
+    job->reach = job->processes;
     atomic_init(&job->next_context, /* the first eight: world and self */
                 8 + (uint32_t)job->process * (XMPI_CONTEXT_END / (uint32_t)job->processes));
     st = xy_pool_create(&pool, &job->pool);
@@ -306,6 +313,7 @@ void mpi_job_destroy(mpi_job_t *job)
         xy_free(job->reports[p]);
     xy_free(job->reports);
     xy_free(job->home);
+    xy_free(job->foreign_of);
     xy_free(job);
     mpi_job = NULL;
 }

@@ -31,7 +31,12 @@
 #define XMPI_CONTEXT_COLLECTIVE (XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS)
 /* Contexts of communicators are below; each process makes them in a part of that of its own. */
 #define XMPI_CONTEXT_END  XMPI_CONTEXT_PARTITIONED
+/* Those of communicators with ranks of another job are the upper half of them: see p2p/link.h. */
+#define XMPI_CONTEXT_FOREIGN (XMPI_CONTEXT_END / 2)
 #define XMPI_CONTEXT_BITS (XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS | XMPI_CONTEXT_PARTITIONED)
+
+/* Other jobs that a job may be connected to, and ranks of them that it may know at a time. */
+enum { XMPI_LINKS = 64, XMPI_FOREIGN = 4096 };
 
 enum { XMPI_LINES = 128 }; /* bytes that processors may fetch together: two cache lines */
 
@@ -195,18 +200,26 @@ struct mpi_job {
     _Atomic int size;
     int started;  /* ranks of the job as it was started */
     int capacity; /* the most that it may have; `started` where none can be spawned */
+    /* Ranks of other jobs have the numbers from `capacity` on, where the job may be connected to
+     * others: arrays that are indexed by members of groups have room for `numbers`. Those below
+     * `foreign` were given once. */
+    int numbers;
+    _Atomic int foreign;
     int universe; /* for MPI_UNIVERSE_SIZE */
     uint64_t id;  /* no other job has it: for the names of ports */
     int workers;
     mpi_rank_t *ranks; /* by world rank */
-    int *home; /* [capacity]: each rank's worker, or workers + its process if that is another one;
+    int *home; /* [numbers]: each rank's worker, or workers + its process if that is another one;
                   does not change. Others look here: a rank's own cache lines change with every call
                   it makes */
     int process, processes;   /* this one's number, and how many the job has; ranks are split among
                                  them */
-    const int *process_of;    /* [capacity]; NULL: one process. Lives as long as the job */
+    const int *process_of;    /* [numbers]; NULL: one process. Lives as long as the job. Processes
+                                 of other jobs have the numbers from `processes` on, */
+    int *foreign_of;          /* and are written here: it is the same array, or NULL */
+    _Atomic int reach;        /* processes that may have a number: `processes`, or more */
     const char *const *hosts; /* [processes]: where they run, for reports; NULL: not known */
-    xy_net_t *net;            /* to the others; NULL: there are none */
+    _Atomic(xy_net_t *) net;  /* to the others; NULL: there are none */
     const int *network_cpu;   /* the PU of the thread that drives it; NULL: any */
     mpi_worker_t *worker;
     struct mpi_ring *rings; /* [workers * workers], from * workers + to */
@@ -229,7 +242,7 @@ struct mpi_job {
     mpi_node_t node;
     const char *imagined;          /* the machine for reordering, instead of this one; or NULL */
     const struct mpi_clock *clock; /* virtual time (clock.h); NULL: real time */
-    bool is_apart;                 /* a clock or other processes: collectives are not all direct */
+    _Atomic bool is_apart;         /* a clock or other processes: collectives are not all direct */
     char *
         *reports; /* [processes]: where the ranks of the others are, when none can move; or NULL */
     bool reads_real_time; /* that clock reads one of the C library's itself */
@@ -270,6 +283,20 @@ typedef struct mpi_spawner {
 xy_status_t mpi_rank_renew(mpi_rank_t *rank);
 /* Ranks up to this number are known here from now on. Any thread. */
 void mpi_job_know(mpi_job_t *job, int rank);
+
+/* All members of groups have numbers below it. */
+static inline int mpi_job_known(mpi_job_t *job)
+{
+    int foreign = atomic_load_explicit(&job->foreign, memory_order_acquire);
+
+    return foreign > job->size ? foreign : job->size;
+}
+
+/* Is world rank `rank` of another job? */
+static inline bool mpi_rank_is_foreign(const mpi_job_t *job, int rank)
+{
+    return rank >= job->capacity;
+}
 
 /* Does world rank `rank` live in this process? */
 static inline bool mpi_rank_is_here(const mpi_job_t *job, int rank)

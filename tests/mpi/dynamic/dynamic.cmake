@@ -3,6 +3,7 @@
 list(APPEND not_virtual spawn ports)
 xy_mpi_test(spawn dynamic/spawn.c 1 3)
 xy_mpi_test(ports dynamic/ports.c 1 2 5)
+xy_mpi_test(jobs dynamic/jobs.c)
 
 if(TARGET mpiexec)
   foreach(program spawn ports)

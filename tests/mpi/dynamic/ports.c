@@ -173,7 +173,7 @@ static void test_join(void)
 /* The other end is no rank: there is no communicator, and no error. */
 static void test_join_stranger(void)
 {
-    char line[64] = "hello";
+    char line[1024] = "hello";
     MPI_Comm inter = MPI_COMM_SELF;
     int ends[2];
 

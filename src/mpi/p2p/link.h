@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Links to other jobs of one process each: what makes a rank of another job look like one of
+ * another process of this one.
+ *
+ *   mpi_link_open();                                       (this job listens from now on)
+ *   process = mpi_link_connect(id, card, secret, why);     (the other one has to listen)
+ *   rank = mpi_link_rank(process, 5);                      (rank 5 of the other job, as known here)
+ *
+ * Numbers. A rank of another job has a number in this one, from mpi_job_t.capacity on, and another
+ * one in its own. Messages between jobs carry the numbers of the receiving job in `to` and of the
+ * sending job in `owner`; they are exchanged here, so that nothing above knows of it. Where ranks
+ * are told to another job as data, they are *names*: the job, and the number there.
+ *
+ * Contexts. All communicators with ranks of one other job have contexts of a block that belongs to
+ * the link, and lies elsewhere in each of the two jobs: on the way they are counted from the
+ * beginning of the first block (*wire*). Each side takes new ones from a half of its own.
+ *
+ * A link stays until one of the jobs ends. While a communicator uses it (mpi_link_hold), what the
+ * other job will do is not known: no deadlock is reported.
+ */
+#ifndef XY_MPI_P2P_LINK_H
+#define XY_MPI_P2P_LINK_H
+
+#include "mpi/p2p/remote.h"
+#include "net/net.h"
+
+/* A rank, for all jobs. */
+typedef struct {
+    uint64_t job;
+    int32_t rank;
+    int32_t unused;
+} mpi_rank_name_t;
+
+/* Listen for other jobs; safe to repeat. XY_EUNSUPPORTED (silent): this one cannot be connected. */
+xy_status_t mpi_link_open(void);
+/* Where this job listens, and the secret as text. NULL: it does not. Lives as long as the job. */
+const char *mpi_link_card(void);
+const char *mpi_link_secret(void);
+/* The link to the job `id`, made if there is none. -1, with half a line of why. Parks. */
+int mpi_link_connect(uint64_t id, const char *card, const char *secret, char why[XY_WHY_SIZE]);
+/* The link to a job that has connected to this one; -1: there is none. */
+int mpi_link_find(uint64_t id);
+
+/* The rank of the job at `process` that has that number there; -1: too many are known. */
+int mpi_link_rank(int process, int number);
+mpi_rank_name_t mpi_rank_name(int rank);
+/* The rank with that name; -1: it is of a job that this one has no link to. */
+int mpi_rank_named(const mpi_rank_name_t *name);
+
+/* The link of a communicator of these ranks: 0: all are of this job; -1: of several other ones. */
+int mpi_link_of(const mpi_group_t *group);
+/* New contexts for communicators that use `link` (0: none), as they are told to the other members,
+ * and what such a one is here. */
+uint32_t mpi_link_context_new(int link, int count);
+uint32_t mpi_link_context(int link, uint32_t wire);
+/* The link whose context it is; 0: none. */
+int mpi_link_of_context(uint32_t context);
+/* A communicator has a context of the link; `is_used`: it has ranks of the other job, too. */
+void mpi_link_hold(int link, bool is_used);
+void mpi_link_release(int link, bool is_used);
+/* A rank waits for another job to come (1), or no longer (-1). */
+void mpi_link_expect(int change);
+
+/* ---- For the network ---- */
+
+/* What the other job calls it; on the way out, and in. False: it is no message for a rank here. */
+void mpi_link_head_out(int process, remote_head_t *head);
+bool mpi_link_head_in(int process, remote_head_t *head);
+/* The first message of a process. */
+void mpi_link_hello(int process, const void *data, size_t size);
+/* It is gone; `why` NULL: in order. */
+void mpi_link_lost(int process, const char *why);
+/* The job is over. */
+void mpi_link_end(void);
+
+#endif
