@@ -105,7 +105,7 @@ static void nothing(void *const *inputs, int size, void *const *outputs)
 void mpi_rank_end_session(mpi_rank_t *self)
 {
     if (--self->sessions == 0 && self->world_phase != XMPI_RANK_RUNNING) {
-        if (mpi_join_is_in() &&
+        if (!mpi_join_is_in() ||
             mpi_coll_agree(self->comm_world, NULL, NULL, nothing) == MPI_SUCCESS)
             mpi_join_leave();
         mpi_rank_look_back(self);

@@ -167,8 +167,11 @@ bool mpi_join_is_over(void)
 
 void mpi_join_leave(void)
 {
-    if (joined.link.fd < 0)
+    if (joined.link.fd < 0) {
+        if (mpi_job->adopted != NULL) /* other jobs that it is connected to hear of its end */
+            mpi_network_end();
         return;
+    }
     has_left = true;
     mpi_network_end();
     xy_net_close(joined.net);

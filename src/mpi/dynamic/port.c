@@ -289,7 +289,7 @@ static int meet(const char *name, MPI_Info info, int root, MPI_Comm handle, bool
     if (code != MPI_SUCCESS)
         return code;
     if (comm->rank == root) {
-        expects = mpi_link_card() != NULL;
+        expects = !connects && mpi_link_card() != NULL;
         mpi_link_expect(expects);
         (connects ? connect_at_root : accept_at_root)(comm, name, &found);
         if (!expects && found.code == MPI_SUCCESS && mpi_rank_is_foreign(mpi_job, found.other)) {

@@ -568,6 +568,7 @@ xy_status_t mpi_network_begin(mpi_job_t *job, xy_net_t *net)
 {
     int code;
 
+    atomic_store(&network.is_ending, false);
     mpi_caller_set_remote(describe);
     xy_net_listen(net, &events, NULL);
     job->net = net;

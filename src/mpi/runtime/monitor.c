@@ -233,8 +233,11 @@ void mpi_monitor_phase(mpi_rank_t *self)
 
 /* ---- What was counted ---- */
 
-static xy_status_t collect_rank(const monitor_t *m, int rank, xy_traffic_t *t)
+/* What goes to other jobs is not in the matrix. */
+static xy_status_t collect_rank(const mpi_job_t *job, int rank, xy_traffic_t *t)
 {
+    const monitor_t *m = job->ranks[rank].monitor;
+
     for (uint32_t i = 0; i < m->capacity; i++) {
         const record_t *record = &m->records[i];
         const mpi_span_t *span = &XY_VEC_AT(&m->spans, mpi_span_t, record->span);
@@ -244,7 +247,7 @@ static xy_status_t collect_rank(const monitor_t *m, int rank, xy_traffic_t *t)
                                  .slice = span->slice,
                                  .communicator = (uint32_t)record->pair};
 
-        if (!record->is_used)
+        if (!record->is_used || mpi_rank_is_foreign(job, (int)e.to))
             continue;
         for (int k = 0; k < 2; k++) {
             e.bytes[k] = (double)record->sent.bytes[k];
@@ -270,7 +273,7 @@ xy_status_t mpi_monitor_collect(const mpi_job_t *job, xy_traffic_t *t)
         if (m == NULL) /* in another process */
             continue;
         is_lossy = is_lossy || m->is_lossy;
-        st = collect_rank(m, r, t);
+        st = collect_rank(job, r, t);
     }
     if (is_lossy)
         xy_warn("memory ran out while messages were counted: some are missing");

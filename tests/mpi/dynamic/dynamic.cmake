@@ -4,6 +4,7 @@ list(APPEND not_virtual spawn ports)
 xy_mpi_test(spawn dynamic/spawn.c 1 3)
 xy_mpi_test(ports dynamic/ports.c 1 2 5)
 xy_mpi_test(jobs dynamic/jobs.c)
+xy_mpi_test(jobs_end dynamic/jobs_end.c)
 
 if(TARGET mpiexec)
   foreach(program spawn ports)
@@ -16,6 +17,12 @@ if(TARGET mpiexec)
     set_tests_properties(mpi.${program}.processes mpi.${program}.usize mpi.${program}.check
                          PROPERTIES LABELS mpi TIMEOUT ${XYLEM_TEST_TIMEOUT})
   endforeach()
+  if(Python3_Interpreter_FOUND)
+    add_test(NAME mpi.jobs.two
+             COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/dynamic/jobs.py $<TARGET_FILE:mpiexec>
+                     $<TARGET_FILE:mpi_jobs> $<TARGET_FILE:mpi_jobs_end>)
+    set_tests_properties(mpi.jobs.two PROPERTIES LABELS "mpi;sanitize" TIMEOUT ${XYLEM_TEST_TIMEOUT})
+  endif()
   add_executable(mpi_spawn_mistakes dynamic/mistakes.c)
   target_include_directories(mpi_spawn_mistakes PRIVATE ${XYLEM_INCLUDES})
   target_link_libraries(mpi_spawn_mistakes PRIVATE mpi_abi)

@@ -28,11 +28,14 @@ int main(int argc, char **argv)
         abort();
     if (parent == MPI_COMM_NULL && rank == 1 && strcmp(mistake, "abort-parent") == 0)
         MPI_Abort(MPI_COMM_WORLD, 8);
-    if (strcmp(mistake, "accept") == 0 && parent != MPI_COMM_NULL && rank == 0) {
+    if (strcmp(mistake, "connect") == 0 && parent != MPI_COMM_NULL) {
         char port[MPI_MAX_PORT_NAME];
 
-        MPI_Open_port(MPI_INFO_NULL, port);
-        MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter);
+        if (rank == 0)
+            MPI_Open_port(MPI_INFO_NULL, port);
+        MPI_Bcast(port, sizeof port, MPI_CHAR, 0, MPI_COMM_WORLD);
+        if (rank == 1)
+            MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter);
     }
     MPI_Comm_disconnect(&inter);
     MPI_Finalize();

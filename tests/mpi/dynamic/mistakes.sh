@@ -14,7 +14,7 @@ expect 2 1 deadlock "$deadlock" \
     'ranks 0-1: in MPI_Recv from rank 2 \(0 in an unnamed communicator\), tag 7' \
     'ranks 2-3: in MPI_Recv from rank 0.*, tag 7 on MPI_COMM_PARENT' \
     'cause: rank 0 waits for a message with tag 7 from rank 2, rank 2 waits for a message with tag 7 from rank 0'
-expect 2 1 accept "$deadlock" 'rank 2: in MPI_Comm_accept' 'ranks? .*in MPI_Comm_disconnect'
+expect 2 1 connect "$deadlock" 'rank 3: in MPI_Comm_connect' 'ranks? .*in MPI_Comm_disconnect'
 
 # Lines are tagged, and spawned ranks counted, by their number in the job.
 message=$("${launcher[@]}" -v -n 2 "$program" none 2>&1)

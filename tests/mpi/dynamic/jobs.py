@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs that are connected to each other (jobs.c, jobs_end.c).
+
+  jobs.py MPIEXEC JOBS JOBS_END
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+MPIEXEC, JOBS, JOBS_END = (os.path.abspath(p) for p in sys.argv[1:4])
+SECONDS = 200 # where failure is a hang
+failures = 0
+
+
+def start(command, environment=None):
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            env=dict(os.environ, **(environment or {})))
+
+
+def end(what, job, code, pattern=None):
+    global failures
+    try:
+        output = job.communicate(timeout=SECONDS)[0]
+    except subprocess.TimeoutExpired:
+        job.kill()
+        output = job.communicate()[0] + "(did not end)"
+    if job.returncode != code or (pattern is not None and not re.search(pattern, output)):
+        print("%s: exit code %d, expected %d%s\n%s" % (what, job.returncode, code,
+                                                       " with " + pattern if pattern else "", output))
+        failures += 1
+
+
+def ranks(count, *options):
+    return [MPIEXEC, *options, "-n", str(count)] if count else [] # 0: without mpiexec
+
+
+def meet(servers, clients, how="file", options=(), environment=None):
+    """The whole of jobs.c."""
+    with tempfile.TemporaryDirectory() as folder:
+        where = "name" if how == "name" else os.path.join(folder, "port")
+        environment = dict(environment or {}, XYLEM_NAMES=folder)
+        jobs = [start(ranks(servers, *options) + [JOBS, "server", where], environment),
+                start(ranks(clients) + [JOBS, "client", where], environment)]
+        for job, name in zip(jobs, ("server", "client")):
+            end("%s of %d and %d, %s %s" % (name, servers, clients, how, " ".join(options)), job, 0)
+        left = [f for f in os.listdir(folder) if f != "port"]
+        if left:
+            end("names are left: %s" % left, start(["false"]), 0)
+
+
+def part(mode, server_code, server_says, client_code, client_says=None):
+    """How they end."""
+    with tempfile.TemporaryDirectory() as folder:
+        where = os.path.join(folder, "port")
+        server = start(ranks(2) + [JOBS_END, mode, where, "server"])
+        client = start(ranks(2) + [JOBS_END, mode, where, "client"])
+        end("client, " + mode, client, client_code, client_says)
+        end("server, " + mode, server, server_code, server_says)
+
+
+def many(jobs, each):
+    """More jobs than there are numbers for, one after the other."""
+    with tempfile.TemporaryDirectory() as folder:
+        where = os.path.join(folder, "port")
+        server = start(ranks(2) + [JOBS_END, "many", where, "server", str(jobs * each)])
+        for _ in range(jobs):
+            end("one of many", start(ranks(each if each > 1 else 0) + [JOBS_END, "many", where, "client"]), 0)
+        end("the server of %d x %d" % (jobs, each), server, 0)
+
+
+meet(2, 3)
+meet(1, 1, "name")
+meet(0, 2)
+meet(3, 0)
+meet(2, 2, options=["--workers", "1", "--eager", "100"])
+meet(2, 2, options=["--check=leaks,sends,buffers,windows"])
+with tempfile.TemporaryDirectory() as counts:
+    meet(2, 2, options=["--tag-output", "--monitor", counts])
+part("exit", 0, None, 0)
+part("late", 0, None, 0)
+part("abort", 1, r"the job that this one is connected to \(process \d+ on \S+\) is gone without MPI_Comm_disconnect", 5)
+part("gone", 1, r"deadlock: ", 0)
+many(66 if "--quick" not in sys.argv else 3, 1)
+many(1, 5)
+
+# What cannot be done is said in one line.
+with tempfile.TemporaryDirectory() as folder:
+    where = os.path.join(folder, "port")
+    server = start(ranks(2, "--processes", "2") + [JOBS_END, "late", where, "server"])
+    client = start(ranks(1) + [JOBS_END, "late", where, "client"])
+    end("several processes", client, 43, r"which has several processes or runs in virtual time; only jobs of one "
+        r"process can be connected.*MPI_ERR_PORT")
+    server.kill()
+    server.communicate()
+sys.exit(failures > 0)
