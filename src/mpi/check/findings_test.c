@@ -39,7 +39,8 @@ static void read_text(const char *path, char text[TEXT])
 static void begin(char *const paths[3], const char *checks)
 {
     static mpi_rank_t ranks[RANKS];
-    static mpi_job_t job = {.size = RANKS, .capacity = RANKS, .ranks = ranks, .abort = end_here};
+    static mpi_job_t job = {
+        .size = RANKS, .capacity = RANKS, .numbers = RANKS, .ranks = ranks, .abort = end_here};
     static mpi_check_config_t config = {.program = "ring", .ranks = RANKS};
     char why[XMPI_CHECK_WHY];
     int fd = open(paths[0], O_WRONLY | O_CREAT, 0600);

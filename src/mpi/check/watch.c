@@ -54,8 +54,7 @@ check_watch_t check_watch;
 
 xy_status_t mpi_watch_begin(mpi_job_t *job, double polling)
 {
-    size_t size = (size_t)job->numbers,
-           bytes = (size_t)job->workers * sizeof(*check_watch.answers);
+    size_t size = (size_t)job->numbers, bytes = (size_t)job->workers * sizeof(*check_watch.answers);
 
     if (job->processes > 1) /* ranks of other processes are not seen here */
         return XY_OK;

@@ -6,7 +6,7 @@
 #include "mpi/coll/coll.h"
 #include "mpi/coll/spread.h"
 #include "mpi/coll/star.h"
-#include "mpi/p2p/link.h"
+#include "mpi/p2p/p2p.h"
 
 /* NULL: the member lives in another process. */
 static mpi_worker_t *worker_of(const mpi_group_t *group, int rank)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/p2p/link.h"
+#include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
 
 /* ---- Who is where ---- */

@@ -9,7 +9,7 @@
 #include "mpi/comm/calls.h"
 #include "mpi/comm/make.h"
 #include "mpi/object/object.h"
-#include "mpi/p2p/link.h"
+#include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
 
 /* Give the program the handle of a new communicator. */

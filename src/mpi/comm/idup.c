@@ -7,9 +7,8 @@
 #include "mpi/comm/calls.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/make.h"
-#include "mpi/coll/spread.h"
 #include "mpi/object/object.h"
-#include "mpi/p2p/link.h"
+#include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
 
 typedef struct {
@@ -29,7 +28,7 @@ typedef struct {
 /* To another job, of a communicator between processes. */
 static int link_of(const mpi_comm_t *comm)
 {
-    return (comm->remote ? comm->merged : comm)->coll->spread->link;
+    return mpi_link_of((comm->remote ? comm->merged : comm)->group);
 }
 
 static void give(const idup_t *idup, MPI_Comm handle)
@@ -108,7 +107,7 @@ static coll_call_t context_call(const mpi_comm_t *comm, uint32_t *context)
     coll_call_t call;
 
     if (comm->rank == 0)
-        *context = mpi_link_context_new(comm->coll->spread->link, 2);
+        *context = mpi_link_context_new(mpi_link_of(comm->group), 2);
     call = mpi_spread_bcast_call(0, context, sizeof *context);
     call.kind = &coll_making_bcast;
     return call;

@@ -12,7 +12,7 @@
 #include "mpi/comm/calls.h"
 #include "mpi/comm/make.h"
 #include "mpi/object/object.h"
-#include "mpi/p2p/link.h"
+#include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
 #include "sim/sim.h"
 
@@ -97,7 +97,8 @@ typedef struct {
     mpi_rank_name_t leader;
     int size;
     xy_status_t status;
-    uint32_t context; /* of the intercommunicator, and the next of the merged one; of the low side */
+    uint32_t
+        context; /* of the intercommunicator, and the next of the merged one; of the low side */
 } foreign_t;
 
 static bool is_before(const mpi_rank_name_t *a, const mpi_rank_name_t *b)

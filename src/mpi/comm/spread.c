@@ -10,9 +10,8 @@
 #include <string.h>
 
 #include "mpi/comm/make.h"
-#include "mpi/coll/spread.h"
 #include "mpi/object/object.h"
-#include "mpi/p2p/link.h"
+#include "mpi/p2p/p2p.h"
 
 bool mpi_group_is_spread(const mpi_group_t *group)
 {
@@ -146,7 +145,7 @@ char *mpi_spread_exchange(mpi_comm_t *comm, const void *own, size_t bytes, size_
 
 uint32_t mpi_spread_context(mpi_comm_t *comm, int count)
 {
-    int link = comm->coll->spread ? comm->coll->spread->link : 0;
+    int link = mpi_link_of(comm->group);
     uint32_t context = comm->rank == 0 ? mpi_link_context_new(link, count) : 0;
 
     mpi_spread_bcast(comm, 0, &context, sizeof context);

@@ -12,7 +12,7 @@
 
 #include "mpi/dynamic/calls.h"
 #include "mpi/dynamic/dynamic.h"
-#include "mpi/p2p/link.h"
+#include "mpi/p2p/p2p.h"
 
 /* A line of text, as the other end may be of another version or another MPI. */
 enum { LINE = PLACE_TEXT };

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "mpi/dynamic/dynamic.h"
-#include "mpi/p2p/link.h"
+#include "mpi/p2p/p2p.h"
 
 void dynamic_bridge(dynamic_bridge_t *bridge, const mpi_comm_t *like, uint32_t context, int first,
                     int second)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Published names as files of a directory: "PORT\nHOST PID\n", readable by the user alone, since the
- * name of a port has the secret of its job. A file appears whole, by a link to one that was written
- * before, and that of a process that has died on this machine may be replaced.
+ * Published names as files of a directory: "PORT\nHOST PID\n", readable by the user alone, since
+ * the name of a port has the secret of its job. A file appears whole, by a link to one that was
+ * written before, and that of a process that has died on this machine may be replaced.
  */
 #include <errno.h>
 #include <fcntl.h>

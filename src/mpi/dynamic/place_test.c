@@ -13,9 +13,10 @@
 
 static dynamic_place_t any_place(uint64_t *random)
 {
-    dynamic_place_t place = {.job = testing_random(random),
-                             .rank = (int)(testing_random(random) >> (33 + testing_random(random) % 31)),
-                             .context = (uint32_t)(testing_random(random) >> (testing_random(random) % 60))};
+    dynamic_place_t place = {
+        .job = testing_random(random),
+        .rank = (int)(testing_random(random) >> (33 + testing_random(random) % 31)),
+        .context = (uint32_t)(testing_random(random) >> (testing_random(random) % 60))};
 
     if (testing_random(random) % 2 == 0) {
         snprintf(place.secret, sizeof(place.secret), "%016llx%016llx",
@@ -23,7 +24,8 @@ static dynamic_place_t any_place(uint64_t *random)
                  (unsigned long long)testing_random(random));
         snprintf(place.card, sizeof(place.card), "%u 10.0.%u.7 fd00::%x 127.0.0.1",
                  (unsigned)(1 + testing_random(random) % 65535),
-                 (unsigned)(testing_random(random) % 256), (unsigned)testing_random(random) & 0xffffu);
+                 (unsigned)(testing_random(random) % 256),
+                 (unsigned)testing_random(random) & 0xffffu);
     }
     return place;
 }

@@ -12,7 +12,7 @@
 
 #include "mpi/dynamic/calls.h"
 #include "mpi/dynamic/dynamic.h"
-#include "mpi/p2p/link.h"
+#include "mpi/p2p/p2p.h"
 
 typedef struct port {
     int rank;
@@ -186,8 +186,9 @@ static int find_far(const dynamic_place_t *place, const char *name, int *link_p,
     }
     *link_p = mpi_link_connect(place->job, place->card, place->secret, why);
     if (*link_p < 0) {
-        dynamic_fail(found, MPI_ERR_PORT, "the job of the port '%.60s' is not reached at %.200s: %s",
-                     name, place->card, why);
+        dynamic_fail(found, MPI_ERR_PORT,
+                     "the job of the port '%.60s' is not reached at %.200s: %s", name, place->card,
+                     why);
         return -1;
     }
     owner = mpi_link_rank(*link_p, place->rank);

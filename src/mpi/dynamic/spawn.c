@@ -352,5 +352,7 @@ static void job_end(mpi_job_t *job)
     dynamic_names_end();
 }
 
-const mpi_layer_t mpi_dynamic_layer = {
-    .packet = {[XMPI_PACKET_START] = on_start}, .job_begin = job_begin, .job_end = job_end, .rank_end = rank_end};
+const mpi_layer_t mpi_dynamic_layer = {.packet = {[XMPI_PACKET_START] = on_start},
+                                       .job_begin = job_begin,
+                                       .job_end = job_end,
+                                       .rank_end = rank_end};

@@ -16,7 +16,7 @@
 #include "mpi/io/calls.h"
 #include "mpi/io/io.h"
 #include "mpi/io/represent.h"
-#include "mpi/p2p/link.h"
+#include "mpi/p2p/p2p.h"
 
 /* What a member asks for, and gets. */
 typedef struct {

@@ -75,7 +75,8 @@ int mpi_group_rank(const mpi_group_t *group, int world)
 
 int *mpi_group_index(const mpi_group_t *group)
 {
-    int known = mpi_job_known(mpi_job); /* of these are all members of groups that are there by now */
+    int known =
+        mpi_job_known(mpi_job); /* of these are all members of groups that are there by now */
     int *index = xy_malloc(sizeof(int) * (size_t)known);
 
     if (!index)

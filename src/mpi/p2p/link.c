@@ -29,10 +29,10 @@ typedef struct {
     uint64_t job;
     bool has_connected; /* this side did */
     bool has_left;
-    int holds;          /* communicators with contexts of it, */
-    int uses;           /* and those of them that have ranks of the other job */
-    uint32_t contexts;  /* that this side has taken */
-    int *rank_of;       /* [ranks_of]: by number there; 0: none, yet */
+    int holds;         /* communicators with contexts of it, */
+    int uses;          /* and those of them that have ranks of the other job */
+    uint32_t contexts; /* that this side has taken */
+    int *rank_of;      /* [ranks_of]: by number there; 0: none, yet */
     int ranks;
     char where[WHERE_TEXT]; /* "process 17 on host" */
 } link_t;
@@ -43,7 +43,7 @@ static struct {
     bool is_open;
     char *card;
     char secret[2 * XY_SECRET_BYTES + 1];
-    link_t all[XMPI_LINKS + 1]; /* by process */
+    link_t all[XMPI_LINKS + 1];  /* by process */
     int number_of[XMPI_FOREIGN]; /* there; by rank here, less capacity */
     int next;                    /* where a free one is looked for */
 } links = {.lock = PTHREAD_MUTEX_INITIALIZER, .connecting = PTHREAD_MUTEX_INITIALIZER};
@@ -160,8 +160,9 @@ static bool await_hello(int process, char why[XY_WHY_SIZE])
     if (state == LINK_READY)
         return true;
     if (state == LINK_REFUSED)
-        snprintf(why, XY_WHY_SIZE, "it runs with another version of Xylem, or on another kind of "
-                                   "processor");
+        snprintf(why, XY_WHY_SIZE,
+                 "it runs with another version of Xylem, or on another kind of "
+                 "processor");
     else
         snprintf(why, XY_WHY_SIZE, "it does not answer");
     return false;
@@ -171,8 +172,7 @@ static int connect_new(uint64_t id, const char *card, const uint8_t secret[XY_SE
                        char why[XY_WHY_SIZE])
 {
     hello_t hello = hello_own();
-    int process =
-        xy_net_hub_connect(mpi_job->net, card, secret, xy_now() + CONNECT_SECONDS, why);
+    int process = xy_net_hub_connect(mpi_job->net, card, secret, xy_now() + CONNECT_SECONDS, why);
     link_t *link;
 
     if (process < 0)
@@ -398,8 +398,7 @@ bool mpi_link_head_in(int process, remote_head_t *head)
     if (head->kind != REMOTE_EAGER && head->kind != REMOTE_RTS && head->kind != REMOTE_CANCEL)
         return true;
     head->owner = mpi_link_rank(process, head->owner);
-    if (head->kind != REMOTE_CANCEL &&
-        (head->context & ~XMPI_CONTEXT_BITS) >= XMPI_CONTEXT_FOREIGN)
+    if (head->kind != REMOTE_CANCEL && (head->context & ~XMPI_CONTEXT_BITS) >= XMPI_CONTEXT_FOREIGN)
         head->context += (uint32_t)(process - 1) * BLOCK;
     return head->owner >= 0;
 }

@@ -257,8 +257,7 @@ bool mpi_network_ask_port(int process, uint64_t question, uint64_t *answer_p)
 
 static void tell(int from, const remote_head_t *head, const char *data)
 {
-    uint64_t (*answer)(uint64_t) =
-        head->kind == ASK ? mpi_network_answer : mpi_network_answer_port;
+    uint64_t (*answer)(uint64_t) = head->kind == ASK ? mpi_network_answer : mpi_network_answer_port;
     uint64_t word;
 
     memcpy(&word, data, sizeof(word));

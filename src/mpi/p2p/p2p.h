@@ -23,6 +23,7 @@
 
 #include "mpi/p2p/bsend.h"
 #include "mpi/p2p/engine.h"
+#include "mpi/p2p/link.h"
 #include "mpi/p2p/message.h"
 #include "mpi/p2p/multi_request.h"
 #include "mpi/p2p/partitioned.h"

@@ -186,8 +186,7 @@ void mpi_network_count_pieces(int change);
  * False: it does not answer in time. Not inside an event of the network. */
 bool mpi_network_ask(int process, uint64_t question, uint64_t *answer_p) __attribute__((cold));
 /* The same about a port, of a process of another job. */
-bool mpi_network_ask_port(int process, uint64_t question, uint64_t *answer_p)
-    __attribute__((cold));
+bool mpi_network_ask_port(int process, uint64_t question, uint64_t *answer_p) __attribute__((cold));
 extern uint64_t (*mpi_network_answer_port)(uint64_t question);
 /* Any thread; `question` need not mean anything any more. Set before ranks run; NULL: 0. */
 extern uint64_t (*mpi_network_answer)(uint64_t question);

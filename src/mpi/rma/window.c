@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/p2p/link.h"
+#include "mpi/p2p/p2p.h"
 #include "mpi/rma/calls.h"
 #include "mpi/rma/element.h"
 #include "mpi/rma/far.h"

@@ -30,10 +30,10 @@
 /* Of collectives between processes. */
 #define XMPI_CONTEXT_COLLECTIVE (XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS)
 /* Contexts of communicators are below; each process makes them in a part of that of its own. */
-#define XMPI_CONTEXT_END  XMPI_CONTEXT_PARTITIONED
+#define XMPI_CONTEXT_END XMPI_CONTEXT_PARTITIONED
 /* Those of communicators with ranks of another job are the upper half of them: see p2p/link.h. */
 #define XMPI_CONTEXT_FOREIGN (XMPI_CONTEXT_END / 2)
-#define XMPI_CONTEXT_BITS (XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS | XMPI_CONTEXT_PARTITIONED)
+#define XMPI_CONTEXT_BITS    (XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS | XMPI_CONTEXT_PARTITIONED)
 
 /* Other jobs that a job may be connected to, and ranks of them that it may know at a time. */
 enum { XMPI_LINKS = 64, XMPI_FOREIGN = 4096 };

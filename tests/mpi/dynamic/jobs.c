@@ -69,7 +69,8 @@ static void test_messages(MPI_Comm inter)
 static void test_inter_collectives(MPI_Comm inter, int is_server)
 {
     int rank = rank_of(inter), size = size_of(inter), others = remote_size(inter), sum, value;
-    int *all = calloc((size_t)(size + others), sizeof(int)), *mine = calloc((size_t)others, sizeof(int));
+    int *all = calloc((size_t)(size + others), sizeof(int)),
+        *mine = calloc((size_t)others, sizeof(int));
 
     for (int server_sends = 0; server_sends < 2; server_sends++) {
         int sends = server_sends == is_server;
@@ -143,8 +144,8 @@ static void test_merged(MPI_Comm inter, int is_server)
 
         MPI_Comm_create_group(merged, some, 3, &again);
         CHECK_EQUAL(rank_of(again), rank == 0);
-        MPI_Sendrecv(&rank, 1, MPI_INT, 1 - rank_of(again), 0, &got, 1, MPI_INT,
-                     1 - rank_of(again), 0, again, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&rank, 1, MPI_INT, 1 - rank_of(again), 0, &got, 1, MPI_INT, 1 - rank_of(again),
+                     0, again, MPI_STATUS_IGNORE);
         CHECK_EQUAL(got, all - 1 - rank);
         MPI_Comm_free(&again);
     }
