@@ -257,9 +257,13 @@ BUG(accept_alone)
 {
     char port[MPI_MAX_PORT_NAME] = "";
     MPI_Comm made;
+    MPI_Info info;
 
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "xylem_scope", "job"); /* no other job may connect */
     if (rank == 0)
-        MPI_Open_port(MPI_INFO_NULL, port);
+        MPI_Open_port(info, port);
+    MPI_Info_free(&info);
     MPI_Bcast(port, MPI_MAX_PORT_NAME, MPI_CHAR, 0, world);
     if (rank == 0)
         MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &made); // @here

@@ -69,11 +69,21 @@ static bool close_one(int rank, uint32_t context)
     return port != NULL;
 }
 
+/* The info key "xylem_scope": "job", or what else there is. */
+static bool is_for_this_job(MPI_Info info)
+{
+    const char *scope =
+        info == MPI_INFO_NULL ? NULL : mpi_info_value(mpi_info_of(info), "xylem_scope");
+
+    return scope && strcmp(scope, "job") == 0;
+}
+
 int impl_open_port(mpi_rank_t *self, MPI_Info info, char *port_name)
 {
     int code = mpi_info_check(NULL, info);
     port_t *port = code == MPI_SUCCESS ? xy_malloc(sizeof *port) : NULL;
     dynamic_place_t place;
+    bool is_private;
 
     if (code != MPI_SUCCESS)
         return code;
@@ -81,7 +91,9 @@ int impl_open_port(mpi_rank_t *self, MPI_Info info, char *port_name)
         return mpi_error_memory(NULL, "a port");
     port->rank = self->world;
     port->context = mpi_context_new(1);
-    place = dynamic_place(port->rank, port->context);
+    is_private = is_for_this_job(info);
+    place = is_private ? (dynamic_place_t){mpi_job->id, port->rank, port->context, "", ""}
+                       : dynamic_place(port->rank, port->context);
     dynamic_place_print(&place, PREFIX, port_name);
     pthread_mutex_lock(&lock);
     port->next = ports;
@@ -179,8 +191,8 @@ static int find_far(const dynamic_place_t *place, const char *name, int *link_p,
 
     if (place->secret[0] == '\0') {
         dynamic_fail(found, MPI_ERR_PORT,
-                     "the port '%.60s' belongs to another job, which has several processes or runs "
-                     "in virtual time; only jobs of one process can be connected",
+                     "the port '%.60s' belongs to another job, and was opened for it alone; only "
+                     "jobs of one process that do not run in virtual time can be connected",
                      name);
         return -1;
     }
@@ -275,6 +287,13 @@ static void accept_at_root(mpi_comm_t *comm, const char *name, dynamic_found_t *
     } while (found->code == MPI_SUCCESS && !find_guest(&knock, found));
 }
 
+static bool is_for_others(const char *name)
+{
+    dynamic_place_t place;
+
+    return name && dynamic_place_parse(name, PREFIX, &place) && place.secret[0] != '\0';
+}
+
 /* The one that connects is the first of the bridge. */
 static int meet(const char *name, MPI_Info info, int root, MPI_Comm handle, bool connects,
                 MPI_Comm *newcomm)
@@ -290,7 +309,7 @@ static int meet(const char *name, MPI_Info info, int root, MPI_Comm handle, bool
     if (code != MPI_SUCCESS)
         return code;
     if (comm->rank == root) {
-        expects = !connects && mpi_link_card() != NULL;
+        expects = !connects && is_for_others(name);
         mpi_link_expect(expects);
         (connects ? connect_at_root : accept_at_root)(comm, name, &found);
         if (!expects && found.code == MPI_SUCCESS && mpi_rank_is_foreign(mpi_job, found.other)) {
