@@ -84,6 +84,24 @@ static xy_status_t map_memory(stencil_real_t *r)
     return XY_OK;
 }
 
+/* Ranks have neighbouring rows of blocks, so that another one reads only the cells of a block that
+ * lie at its side: the first or the last row, or layer, which are next to each other in memory. */
+static void narrow_messages(stencil_real_t *r)
+{
+    uint64_t edge = r->grid.block_bytes / (uint64_t)r->grid.cells[0];
+
+    for (size_t i = 0; i < r->share->messages.count; i++) {
+        xy_task_message_t *m = &XY_VEC_AT(&r->share->messages, xy_task_message_t, i);
+        int32_t data = r->share->data_of[m->data], owner = r->owner[data];
+        int32_t reader = m->is_send ? m->peer : r->share->rank;
+
+        if (data >= r->block_data)
+            continue;
+        m->offset = reader > owner ? m->bytes - edge : 0;
+        m->bytes = edge;
+    }
+}
+
 xy_status_t stencil_ranks_share(stencil_real_t *r)
 {
     xy_status_t st = find_owners(r);
@@ -92,6 +110,7 @@ xy_status_t stencil_ranks_share(stencil_real_t *r)
         st = xy_task_share_create(r->graph, r->owner, r->run->messages, &r->share);
     if (st != XY_OK)
         return st;
+    narrow_messages(r);
     r->tasks = r->share->tasks;
     return map_memory(r);
 }

@@ -37,7 +37,14 @@ printf '%s\n' "$out" | python3 -c '
 import json, sys
 r = json.load(sys.stdin)
 assert r["ranks"] == 2 and r["tasks"] == 24 and r["checked"] and r["workers"] == 2, r
-assert r["messages"] == 2 * 4 and r["bytes_received"] == r["messages"] * 1024, r
+assert r["messages"] == 2 * 4 and r["bytes_received"] == r["messages"] * 8, r
+'
+# What moves of a block is its row, or layer, at the side of the other rank.
+expect 0 "$MPIEXEC" -n 2 "$XYLEM" stencil --real --graph jacobi --blocks 6x5x4 --cells 3x4x5 --iterations 3 --json
+printf '%s\n' "$out" | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+assert r["checked"] and r["messages"] == 2 * 3 * 3 * 2 and r["bytes_received"] == r["messages"] * 4 * 5 * 8, r
 '
 expect 0 "$XYLEM" view run.xyt.1
 says "$out" "from other ranks"

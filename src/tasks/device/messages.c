@@ -43,9 +43,9 @@ static xy_status_t start(device_tasks_t *e, int32_t message)
 {
     const xylem_messages *t = e->how->transport;
     const xy_task_message_t *m = message_at(e, message);
-    uint64_t bytes = m->is_send && e->post.is_passing ? 0 : device_bytes(e, m->data);
-    int failed =
-        t->start(t->arg, message, m->is_send, m->peer, m->tag, e->homes[m->data].address, bytes);
+    uint64_t bytes = m->is_send && e->post.is_passing ? 0 : m->bytes;
+    int failed = t->start(t->arg, message, m->is_send, m->peer, m->tag,
+                          (char *)e->homes[m->data].address + m->offset, bytes);
 
     if (failed != 0)
         return xy_fail(XY_EIO, "a message %s rank %d could not begin (error %d)",
@@ -85,7 +85,7 @@ static xy_status_t over(device_tasks_t *e, int32_t message)
     device_home_give(e, &a, 1);
     if (!m->is_send) {
         e->result.messages++;
-        e->result.bytes_received += device_bytes(e, m->data);
+        e->result.bytes_received += m->bytes;
         if (e->how->received != NULL && !e->post.is_passing)
             e->how->received(e->how->arg, m->data);
     }

@@ -54,7 +54,11 @@ static int32_t take_data(walk_t *w, int32_t data)
 static void add_message(walk_t *w, int32_t data, int32_t peer, bool is_send)
 {
     xy_task_share_t *s = w->share;
-    xy_task_message_t m = {take_data(w, data), peer, data, is_send};
+    xy_task_message_t m = {.data = take_data(w, data),
+                           .peer = peer,
+                           .tag = data,
+                           .is_send = is_send,
+                           .bytes = xy_graph_data_at(w->whole, data)->bytes};
     xy_access_t access = {m.data, is_send ? XY_ACCESS_READ : XY_ACCESS_WRITE};
     int32_t what = -1 - (int32_t)s->messages.count;
     xy_op_id_t node = xy_graph_add_task(s->order, &(xy_op_t){.kind = XY_OP_MOVE}, &access, 1);
