@@ -168,6 +168,9 @@ typedef struct xylem_messages {
     /* The numbers of those that are over, `most` at most. Waits for one if is_waiting, unless there
      * are none. */
     int (*finish)(void *arg, int is_waiting, int *numbers, int most, int *count);
+    /* Ranks on this machine, which share its GPUs, and the number of this one among them; 0 of
+     * them: all ranks are here */
+    int near_ranks, near_rank;
 } xylem_messages;
 
 typedef struct {
@@ -181,7 +184,8 @@ typedef struct {
     const char *machine;       /* what `xylem machine` reads; NULL: attila, which has GPUs */
     int gpus;                  /* 0: those of the machine; more than it has: copies of the last;
                                   -1: none */
-    unsigned long long memory; /* of each GPU; 0: what the machine says; XYLEM_NO_LIMIT */
+    unsigned long long memory; /* of each GPU; 0: what the machine says; XYLEM_NO_LIMIT. Ranks that
+                                  have the same GPU divide it */
     double cpu_speed;          /* of a core, where a GPU is 1; 0: 0.1, in real time until it is
                                   measured */
     /* Both */

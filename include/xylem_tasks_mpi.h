@@ -105,6 +105,20 @@ static inline int xylem_tasks_mpi_finish(void *arg, int is_waiting, int *numbers
     return failed;
 }
 
+/* Who shares the GPUs of this machine. */
+static inline int xylem_tasks_mpi_near(MPI_Comm comm, xylem_messages *messages)
+{
+    MPI_Comm near_comm;
+    int failed = MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near_comm);
+
+    messages->near_ranks = messages->near_rank = 0;
+    if (failed != 0)
+        return failed;
+    MPI_Comm_rank(near_comm, &messages->near_rank);
+    MPI_Comm_size(near_comm, &messages->near_ranks);
+    return MPI_Comm_free(&near_comm);
+}
+
 /* A duplicate of the communicator carries the messages, so that they meet no other ones.
  * Collective. 0, or an error of MPI. */
 static inline int xylem_tasks_mpi_open(MPI_Comm comm, xylem_messages *messages)
@@ -120,12 +134,14 @@ static inline int xylem_tasks_mpi_open(MPI_Comm comm, xylem_messages *messages)
         free(m);
         return failed;
     }
+    failed = xylem_tasks_mpi_near(m->comm, messages);
     messages->arg = m;
     messages->last_tag = is_set ? *last : 32767;
     messages->start = xylem_tasks_mpi_start;
     messages->finish = xylem_tasks_mpi_finish;
     MPI_Comm_rank(m->comm, &messages->rank);
-    return MPI_Comm_size(m->comm, &messages->ranks);
+    MPI_Comm_size(m->comm, &messages->ranks);
+    return failed;
 }
 
 /* All runs are over. Collective. */

@@ -249,12 +249,14 @@ xy_status_t stencil_gpu_open(stencil_real_t *r)
     if (wanted == 0)
         wanted = found.count < STENCIL_GPUS_MAX ? (int)found.count : STENCIL_GPUS_MAX;
     for (int i = 0; i < wanted && st == XY_OK; i++) { /* ranks take them in turn */
-        int first = r->run->messages != NULL ? r->run->messages->rank * wanted : 0;
+        int first = r->run->messages != NULL ? xy_task_gpu_first(r->run->messages, wanted) : 0;
         size_t which = (size_t)(first + i) % found.count;
 
         r->gpu->count = i + 1;
         st = open_place(r, &XY_VEC_AT(&found, xy_gpu_info_t, which), &r->gpu->places[i]);
     }
+    if (r->run->messages != NULL && st == XY_OK)
+        r->gpu->sharers = xy_task_gpu_sharers(r->run->messages, wanted, (int32_t)found.count);
     xy_vec_cleanup(&found);
     return st == XY_OK ? stencil_gpu_measure(r) : st;
 }
@@ -344,6 +346,7 @@ xy_status_t stencil_gpu_execute(stencil_real_t *r, const stencil_choice_t *choic
     if (r->gpu != NULL) {
         how.in = r->gpu->costs.in;
         how.out = r->gpu->costs.out;
+        how.sharers = r->gpu->sharers;
     }
     for (int32_t i = 0; i < choice->gpus; i++)
         gpus[i] = r->gpu->places[i].gpu;

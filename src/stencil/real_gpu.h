@@ -39,6 +39,7 @@ typedef struct {
 struct stencil_gpu {
     stencil_place_t places[STENCIL_GPUS_MAX];
     int32_t count;
+    int32_t sharers; /* ranks that have the same GPUs; 0: only this process */
     void *pinned;
     xy_stencil_costs_t costs; /* of the first of them */
 };

@@ -19,7 +19,7 @@ typedef struct {
 typedef struct {
     const xy_graph_t *graph; /* of the program, or the share of this rank */
     xy_gpu_device_t *gpus[GPUS_MAX];
-    int count;
+    int count, found;  /* opened, and on this machine */
     xy_vec_t entries;  /* of entry_t */
     int32_t *entry_of; /* [ops]; -1: it has no kernel */
     int failed;        /* what a function of the program returned */
@@ -191,6 +191,7 @@ static xy_status_t open_gpus(run_t *r, int wanted, int first)
         st = xy_gpu_open(&XY_VEC_AT(&found, xy_gpu_info_t, which), &r->gpus[i]);
         r->count += st == XY_OK;
     }
+    r->found = (int)found.count;
     xy_vec_cleanup(&found);
     return st;
 }
@@ -215,7 +216,7 @@ static xy_status_t open_shared(run_t *r, const xylem_run_options *o, int wanted)
 {
     xy_status_t st = xy_task_ready_gpus(o->messages);
 
-    return st == XY_OK ? open_gpus(r, wanted, o->messages->rank * wanted) : st;
+    return st == XY_OK ? open_gpus(r, wanted, xy_task_gpu_first(o->messages, wanted)) : st;
 }
 
 xy_status_t tasks_run_on_gpus(const xylem_tasks *t, const xylem_run_options *o,
@@ -249,6 +250,7 @@ xy_status_t tasks_run_on_gpus(const xylem_tasks *t, const xylem_run_options *o,
         how.share = share->share;
         how.transport = o->messages;
         how.addresses = share->addresses;
+        how.sharers = gpus > 0 && st == XY_OK ? xy_task_gpu_sharers(o->messages, gpus, r.found) : 0;
         if (gpus == 0) {
             how.cores = o->cpus > 0 ? o->cpus : 1;
             how.core_speed = 1;

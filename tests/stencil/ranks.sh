@@ -62,7 +62,12 @@ expect 0 "$MPIEXEC" -n 2 "$XYLEM" stencil --blocks 6 --iterations 2
 export XYLEM_GPU_DRIVER=opencl POCL_CACHE_DIR="$XYLEM_BUILD_DIR/pocl-cache" # kernels are compiled once
 expect 0 "$XYLEM" machine --json
 [[ $out == *'"gpu": 1'* ]] || exit 0
-shared 2 --gpus 1 --graph jacobi --blocks 7x6 --cells 4x10 --iterations 6 --memory 8KiB
+shared 2 --gpus 1 --graph jacobi --blocks 7x6 --cells 4x10 --iterations 6 --memory 16KiB
 says "$out" "on 2 GPUs"
-shared 3 --gpus 1 --cpus 1 --graph red-black --blocks 5x6 --cells 4x10 --iterations 60 --until 0.02 --every 1 --memory 8KiB --policy dmdar
+# The memory is that of the GPU, which the ranks have together.
+gpu=(--gpus 1 --graph jacobi --blocks 7x6 --cells 4x10 --iterations 2 --memory 3KiB)
+expect 0 "$XYLEM" stencil --real "${gpu[@]}"
+expect 1 "$MPIEXEC" -n 3 "$XYLEM" stencil --real "${gpu[@]}"
+says "$err" "1 KiB"
+shared 3 --gpus 1 --cpus 1 --graph red-black --blocks 5x6 --cells 4x10 --iterations 60 --until 0.02 --every 1 --memory 24KiB --policy dmdar
 says "$out" "on 3 GPUs and 3 cores"

@@ -98,6 +98,18 @@ static void init_homes(device_tasks_t *e)
     e->states[0] = e->home_states;
 }
 
+/* What others have taken already is not free any more, but it is of their shares. */
+static uint64_t own_share(const device_tasks_t *e, int32_t gpu, uint64_t room)
+{
+    uint64_t ranks = e->how->sharers > 1 ? (uint64_t)e->how->sharers : 1;
+    uint64_t all = ranks > 1 ? xy_gpu_info(e->how->gpus[gpu])->memory : room, share;
+
+    if (e->how->memory > 0)
+        return e->how->memory / ranks;
+    share = all / 10 * 9 / ranks;
+    return share < room ? share : room / 10 * 9;
+}
+
 static xy_status_t find_capacity(device_tasks_t *e, int32_t gpu, uint64_t *bytes_p)
 {
     char asked[32], has[32];
@@ -106,7 +118,7 @@ static xy_status_t find_capacity(device_tasks_t *e, int32_t gpu, uint64_t *bytes
 
     if (st != XY_OK)
         return st;
-    *bytes_p = e->how->memory > 0 ? e->how->memory : room / 10 * 9;
+    *bytes_p = own_share(e, gpu, room);
     if (*bytes_p > room)
         return xy_fail(XY_EINVAL,
                        "%s has %s free, and %s of it are to be used; name less (--memory)",

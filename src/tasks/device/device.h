@@ -65,6 +65,7 @@ typedef struct {
     xy_gpu_device_t *const *gpus;
     int32_t gpu_count;
     uint64_t memory;   /* of each GPU; 0: nine tenths of what is free */
+    int32_t sharers;   /* ranks that have that memory together; 0: this one alone */
     void **addresses;  /* [data] in the main memory; NULL: those of the data themselves */
     bool is_pinned;    /* they are pinned already */
     xy_link_t in, out; /* what policies believe of the links; 0: a usual one */

@@ -270,7 +270,12 @@ static void begin(rank_t *r, program_t *p, int rank, int ranks, const char *poli
     r->p = p;
     r->policy = policy;
     r->stop_data = -1;
-    r->transport = (xylem_messages){rank, ranks, INT32_MAX, &r->transport, start, finish};
+    r->transport = (xylem_messages){.rank = rank,
+                                    .ranks = ranks,
+                                    .last_tag = INT32_MAX,
+                                    .arg = &r->transport,
+                                    .start = start,
+                                    .finish = finish};
     memcpy(r->owner, p->owner, sizeof(r->owner));
     assert_int_equal(xy_task_share_create(p->graph, r->owner, &r->transport, &r->share), XY_OK);
     for (int32_t d = 0; d < xy_graph_data_count(r->share->tasks); d++) {

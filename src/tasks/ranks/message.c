@@ -53,3 +53,15 @@ xy_status_t xy_task_ready_gpus(const xylem_messages *transport)
         st = xy_task_send(transport, transport->rank + 1, 0, &token, 1);
     return done != XY_OK ? done : st;
 }
+
+int32_t xy_task_gpu_first(const xylem_messages *transport, int32_t wanted)
+{
+    return (transport->near_ranks > 0 ? transport->near_rank : transport->rank) * wanted;
+}
+
+int32_t xy_task_gpu_sharers(const xylem_messages *transport, int32_t wanted, int32_t found)
+{
+    int64_t ranks = transport->near_ranks > 0 ? transport->near_ranks : transport->ranks;
+
+    return (int32_t)((ranks * wanted + found - 1) / found);
+}

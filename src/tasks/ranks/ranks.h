@@ -62,5 +62,9 @@ xy_status_t xy_task_receive(const struct xylem_messages *transport, int32_t from
 /* Make the drivers of GPUs ready, one rank after the other: the first call does that, and not all
  * of them bear two first calls of one process at a time. */
 xy_status_t xy_task_ready_gpus(const struct xylem_messages *transport);
+/* Ranks of a machine take its `found` GPUs in turn, `wanted` of them each: the number of the first
+ * one of this rank (modulo `found`), and how many ranks have the one that most have. */
+int32_t xy_task_gpu_first(const struct xylem_messages *transport, int32_t wanted);
+int32_t xy_task_gpu_sharers(const struct xylem_messages *transport, int32_t wanted, int32_t found);
 
 #endif
