@@ -10,6 +10,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export XYLEM_HISTORY=$work/history XYLEM_COSTS=$work/costs.xml
 unset XYLEM_ADAPT SLURM_JOB_NODELIST SLURM_JOB_ID PBS_NODEFILE
+printf '#!/bin/sh\nshift\nexec "$@"\n' >"$work/agent" # a launcher to hosts that are all here
+chmod +x "$work/agent"
 fail() {
     echo "adapt_processes: $*" >&2
     [ ! -s "$work/out" ] || cat "$work/out" >&2
@@ -84,6 +86,25 @@ where=(--processes 3 --net tcp)
 algorithms
 placement
 
+# Nonblocking collectives between processes are measured, for --comm-cores auto as well; cores for communication are kept
+# in each process, and splitting holds there.
+rm -rf "$XYLEM_HISTORY"*
+if [ "$(nproc)" -gt 1 ]; then
+    where=(--hosts 'alpha:2,beta:2,gamma:2' --launcher "$work/agent" --net tcp)
+fi
+six --comm-cores auto "$program" 2 0 iallreduce 80000
+six --adapt learn "$program" 2 0 iallreduce 80000
+grep -q "^call allreduce 6 3 80000 2 0 1 ring " "$XYLEM_HISTORY".profiles/*[0-9a-f]@* ||
+    fail "calls: $(cat "$XYLEM_HISTORY".profiles/*)"
+if [ "$(nproc)" -gt 1 ]; then
+    six --adapt learn "$program" 2 0 iallreduce 80000
+    pretend split:auto+comm-cores:1
+    six --adapt on -v "$program" 2 0 iallreduce 80000
+    said "adapt: split:auto+comm-cores:1, the best of what was measured"
+    [ "$(grep -c "rank [0-9] runs .* on core 0 of" "$work/out")" = 6 ] || fail "no core is kept for communication"
+fi
+where=(--processes 3 --net tcp)
+
 # Other processes are another problem; so is another network of theirs.
 for other in "--processes 2 --net tcp" "--processes 3"; do
     # shellcheck disable=SC2086
@@ -112,8 +133,6 @@ XYLEM_HISTORY=$work/directory six --adapt learn "$program" 2 0 allreduce 80000
 [ "$(wc -l <"$work/out")" = 1 ] || fail "not one message"
 
 # On hosts, where the choice waits until all have come.
-printf '#!/bin/sh\nshift\nexec "$@"\n' >"$work/agent"
-chmod +x "$work/agent"
 where=(--hosts 'alpha:2,beta:2,gamma:2' --launcher "$work/agent" --net tcp)
 algorithms
 placement

@@ -68,13 +68,16 @@ void nbc_measured_call(const coll_call_t *call, double seconds)
 {
     enum { WEIGHT = 4 };
     nbc_comm_t *nbc = nbc_of(call->comm->coll);
-    double *mean = &nbc->computed[call->kind->collective];
+    double *mean;
 
     if (mpi_job->measures) {
         call->comm->owner->computed += seconds;
         call->comm->owner->carried += transfer_of(call);
         nbc_count_call(call);
     }
+    if (nbc == NULL) /* its members are in several processes: nothing is scheduled */
+        return;
+    mean = &nbc->computed[call->kind->collective];
     pthread_mutex_lock(&nbc->lock);
     *mean += *mean > 0.0 ? (seconds - *mean) / WEIGHT : seconds;
     pthread_mutex_unlock(&nbc->lock);
