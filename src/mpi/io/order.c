@@ -153,6 +153,7 @@ int io_prepare(mpi_rank_t *self, const io_order_t *order, mpi_file_t **file_p, i
     int error;
 
     (void)self;
+    *file_p = NULL;
     if (file == NULL)
         return mpi_file_refuse(order->handle);
     io_note(file);
@@ -201,7 +202,7 @@ int io_unstage(io_access_t *a)
 
     if (a->staged == NULL)
         return error;
-    if (!a->is_write && a->error == 0)
+    if (!a->is_write && a->error == 0 && a->bytes > 0)
         error = io_rep_read(a->view->rep, a->memory,
                             (int64_t)(a->done / (a->bytes / (size_t)a->count)), a->type, a->staged);
     xy_free(a->staged);
@@ -317,7 +318,7 @@ int io_do(mpi_rank_t *self, const io_order_t *order, MPI_Status *status)
     int error = io_prepare(self, order, &file, &access), converted;
     int64_t etypes;
 
-    if (error != MPI_SUCCESS)
+    if (file == NULL)
         return error;
     etypes = order->where == IO_ORDERED ? (int64_t)(access.bytes / file->view->unit) : 0;
     converted = io_stage(&access);

@@ -26,7 +26,7 @@ int io_end(MPI_File handle, const void *memory, MPI_Status *status, const char *
 /* ---- Between order.c and start.c ---- */
 
 /* Check the order, advance pointers: what is to be done. Agrees with the others in ordered calls.
- * Holds nothing. */
+ * Holds nothing. *file_p is NULL when an error was raised, which is returned. */
 int io_prepare(mpi_rank_t *self, const io_order_t *order, mpi_file_t **file_p, io_access_t *access);
 /* Data in another representation is converted before a write and after a read. An error class. */
 int io_stage(io_access_t *access);

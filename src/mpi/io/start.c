@@ -225,7 +225,7 @@ int io_start(mpi_rank_t *self, const io_order_t *order, MPI_Request *handle_p)
     mpi_file_t *file;
     int error = io_prepare(self, order, &file, &access);
 
-    if (error != MPI_SUCCESS)
+    if (file == NULL)
         return error;
     p = pending_new(self, file, &access);
     if (p == NULL)

@@ -150,6 +150,9 @@ static void check_refused_pointer(void)
     CHECK_EQUAL(MPI_File_write_ordered(file, &rank, 1, MPI_INT, &status), MPI_ERR_ARG);
     MPI_File_get_size(file, &at);
     CHECK_EQUAL(at, 0);
+    MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "external32", MPI_INFO_NULL);
+    CHECK_EQUAL(MPI_File_seek_shared(file, (MPI_Offset)1 << 60, MPI_SEEK_SET), MPI_SUCCESS);
+    CHECK_EQUAL(MPI_File_read_ordered(file, &at, 1, MPI_INT, &status), MPI_ERR_ARG);
     MPI_File_close(&file);
 }
 
