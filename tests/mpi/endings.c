@@ -41,8 +41,6 @@ int main(int argc, char **argv)
     }
     if (strcmp(ending, "twice") == 0)
         MPI_Init(&argc, &argv);
-    if (strcmp(ending, "unsupported") == 0)
-        MPI_Abi_set_fortran_info(MPI_INFO_NULL);
     if (strcmp(ending, "no_file") == 0) {
         MPI_File file = MPI_FILE_NULL;
 

@@ -42,7 +42,6 @@ expect 6 "rank $last: MPI_Send: .*does not exist in MPI_COMM_WORLD.*MPI_ERR_RANK
 expect 105 'with errorcode 105' handler
 expect 5 'MPI_Comm_remote_size: .*MPI_ERR_COMM' errors_abort
 expect 16 'MPI_Init: MPI was already initialized' twice
-expect 55 'MPI_Abi_set_fortran_info: .*MPI_ERR_UNSUPPORTED_OPERATION' unsupported
 expect 42 'rank [0-9]+: MPI_File_open: no/such/file: No such file or directory \(MPI_ERR_NO_SUCH_FILE' no_file
 expect 1 'MPI_Comm_rank was called before MPI_Init' before
 expect 1 'MPI_Comm_rank was called after MPI_Finalize' after

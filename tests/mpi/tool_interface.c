@@ -147,8 +147,147 @@ static void check_categories(void)
         MPI_T_pvar_get_num(&all);
         CHECK(performs == 0 || performs == all);
     }
-    CHECK(MPI_T_event_get_num(&n) == MPI_SUCCESS && n == 0);
+    CHECK(MPI_T_event_get_num(&n) == MPI_SUCCESS && n == 1);
+    MPI_T_category_get_index("xylem_messages", &index);
+    CHECK(MPI_T_category_get_num_events(index, &n) == MPI_SUCCESS && n == 1);
+    CHECK(MPI_T_category_get_events(index, 64, indices) == MPI_SUCCESS && indices[0] == 0);
     CHECK_EQUAL(MPI_T_category_get_index("none", &index), MPI_T_ERR_INVALID_NAME);
+}
+
+/* ---- Events ---- */
+
+typedef struct {
+    int count, dropped, freed, to, tag;
+    unsigned long long bytes;
+    MPI_Count time;
+} heard_t;
+
+static void on_event(MPI_T_event_instance instance, MPI_T_event_registration registration,
+                     MPI_T_cb_safety safety, void *data)
+{
+    heard_t *heard = data;
+    unsigned char all[16];
+    int source;
+
+    (void)registration;
+    CHECK_EQUAL(safety, MPI_T_CB_REQUIRE_MPI_RESTRICTED);
+    heard->count++;
+    MPI_T_event_read(instance, 0, &heard->to);
+    MPI_T_event_read(instance, 1, &heard->tag);
+    MPI_T_event_read(instance, 2, &heard->bytes);
+    CHECK_EQUAL(MPI_T_event_read(instance, 3, all), MPI_T_ERR_INVALID_INDEX);
+    MPI_T_event_copy(instance, all);
+    CHECK(memcmp(all + 4, &heard->tag, 4) == 0 && memcmp(all + 8, &heard->bytes, 8) == 0);
+    MPI_T_event_get_timestamp(instance, &heard->time);
+    CHECK(MPI_T_event_get_source(instance, &source) == MPI_SUCCESS && source == 0);
+}
+
+static void on_dropped(MPI_Count count, MPI_T_event_registration registration, int source,
+                       MPI_T_cb_safety safety, void *data)
+{
+    (void)registration, (void)safety;
+    CHECK_EQUAL(source, 0);
+    ((heard_t *)data)->dropped += (int)count;
+}
+
+static void on_freed(MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
+{
+    (void)registration, (void)safety;
+    ((heard_t *)data)->freed++;
+}
+
+static void check_event_info(int index)
+{
+    MPI_Aint places[3] = {-1, -1, -1};
+    MPI_Datatype types[3];
+    MPI_T_source_order order;
+    MPI_Count ticks, before, after;
+    int elements = 3, bind, room = 64, n;
+    char name[64];
+
+    CHECK_EQUAL(MPI_T_event_get_info(index, name, &room, NULL, types, places, &elements, NULL, NULL,
+                                     NULL, NULL, &bind),
+                MPI_SUCCESS);
+    CHECK(strcmp(name, "xylem_message_sent") == 0 && room == (int)strlen(name) + 1);
+    CHECK(elements == 3 && places[1] == 4 && places[2] == 8 && types[2] == MPI_UNSIGNED_LONG_LONG);
+    CHECK_EQUAL(bind, MPI_T_BIND_NO_OBJECT);
+    CHECK_EQUAL(
+        MPI_T_event_get_info(1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+        MPI_T_ERR_INVALID_INDEX);
+    CHECK(MPI_T_source_get_num(&n) == MPI_SUCCESS && n == 1);
+    CHECK_EQUAL(MPI_T_source_get_info(0, NULL, NULL, NULL, NULL, &order, &ticks, NULL, NULL),
+                MPI_SUCCESS);
+    CHECK(order == MPI_T_SOURCE_ORDERED && ticks == 1000000000);
+    MPI_T_source_get_timestamp(0, &before);
+    MPI_T_source_get_timestamp(0, &after);
+    CHECK(before <= after);
+    CHECK_EQUAL(MPI_T_source_get_timestamp(1, &after), MPI_T_ERR_INVALID_INDEX);
+}
+
+/* What this rank sends, and not what the library does for it. */
+static void check_events(void)
+{
+    heard_t heard = {.to = -1};
+    MPI_T_event_registration registration, none = NULL;
+    MPI_Comm dup;
+    MPI_Info info;
+    int index, bytes[3] = {1, 2, 3}, world, got[3];
+    MPI_Count before, after;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &world);
+    CHECK_EQUAL(MPI_T_event_get_index("none", &index), MPI_T_ERR_INVALID_NAME);
+    CHECK_EQUAL(MPI_T_event_get_index("xylem_message_sent", &index), MPI_SUCCESS);
+    check_event_info(index);
+    CHECK_EQUAL(MPI_T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &registration), MPI_SUCCESS);
+    MPI_T_event_set_dropped_handler(registration, on_dropped);
+    MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, &heard,
+                                  on_event); /* asks for more than can be had inside of a send */
+    MPI_Sendrecv(bytes, 3, MPI_INT, 0, 5, got, 3, MPI_INT, 0, 5, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    CHECK(heard.count == 0 && heard.dropped == 1);
+    CHECK_EQUAL(MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_MPI_RESTRICTED,
+                                              MPI_INFO_NULL, &heard, on_event),
+                MPI_SUCCESS);
+    MPI_T_source_get_timestamp(0, &before);
+    MPI_Sendrecv(bytes, 3, MPI_INT, 0, 6, got, 3, MPI_INT, 0, 6, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    MPI_T_source_get_timestamp(0, &after);
+    CHECK(heard.count == 1 && heard.to == world && heard.tag == 6 && heard.bytes == sizeof bytes);
+    CHECK(before <= heard.time && heard.time <= after);
+    MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+    MPI_Comm_free(&dup);
+    CHECK_EQUAL(heard.count, 1);
+    MPI_T_event_handle_get_info(registration, &info);
+    MPI_Info_free(&info);
+    MPI_T_event_callback_get_info(registration, MPI_T_CB_REQUIRE_NONE, &info);
+    MPI_Info_free(&info);
+    CHECK_EQUAL(MPI_T_event_handle_free(registration, &heard, on_freed), MPI_SUCCESS);
+    CHECK_EQUAL(heard.freed, 1);
+    CHECK_EQUAL(MPI_T_event_handle_free(registration, NULL, NULL), MPI_T_ERR_INVALID_HANDLE);
+    CHECK_EQUAL(MPI_T_event_handle_get_info(none, &info), MPI_T_ERR_INVALID_HANDLE);
+    MPI_Sendrecv(bytes, 3, MPI_INT, 0, 7, got, 3, MPI_INT, 0, 7, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    CHECK_EQUAL(heard.count, 1);
+}
+
+/* What Fortran has, as the standard ABI tells it. */
+static void check_fortran(void)
+{
+    int yes = -1, no = -1, other = 7, is_set = 0, flag;
+    char value[16];
+    int size = sizeof value;
+    MPI_Info info;
+
+    MPI_Abi_get_fortran_booleans(4, &yes, &no, &is_set);
+    CHECK(yes == 1 && no == 0 && is_set);
+    CHECK_EQUAL(MPI_Abi_set_fortran_booleans(4, &yes, &no), MPI_SUCCESS);
+    MPI_Abi_get_fortran_info(&info);
+    MPI_Info_get_string(info, "mpi_integer_size", &size, value, &flag);
+    CHECK(flag && strcmp(value, "4") == 0);
+    CHECK_EQUAL(MPI_Abi_set_fortran_info(info), MPI_SUCCESS);
+    MPI_Info_set(info, "mpi_integer_size", "8");
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    CHECK_EQUAL(MPI_Abi_set_fortran_info(info), MPI_ERR_ABI);
+    CHECK_EQUAL(MPI_Abi_set_fortran_booleans(4, &other, &no), MPI_ERR_ABI);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+    MPI_Info_free(&info);
 }
 
 int main(int argc, char **argv)
@@ -161,6 +300,8 @@ int main(int argc, char **argv)
     check_controls();
     check_counters();
     check_levels();
+    check_events();
+    check_fortran();
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_T_finalize();
     MPI_Finalize();

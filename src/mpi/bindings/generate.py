@@ -521,6 +521,9 @@ def main(arguments):
             write(sources[-1], calls_file(component, own))
             write(out / f"generated/mpi/{component}/calls.h", calls_header(component, own))
     sources += write_fortran(out, functions)
+    for old in (out / "generated/mpi/bindings").glob("calls_*.c"): # of a component that has no functions any more
+        if old not in sources:
+            old.unlink()
     print(";".join(str(path) for path in sources), end="")
     return 0
 

@@ -130,9 +130,11 @@ int impl_t_category_get_categories(int cat_index, int len, int indices[])
 
 int impl_t_category_get_events(int cat_index, int len, int indices[])
 {
-    (void)len;
-    (void)indices;
-    return check_category(cat_index);
+    int code = check_category(cat_index);
+
+    if (code == MPI_SUCCESS && cat_index == PERFORM)
+        list(tool_event_count(), len, indices);
+    return code;
 }
 
 int impl_t_category_get_num_events(int cat_index, int *num_events)
@@ -140,7 +142,7 @@ int impl_t_category_get_num_events(int cat_index, int *num_events)
     int code = check_category(cat_index);
 
     if (code == MPI_SUCCESS)
-        tool_set(num_events, 0);
+        tool_set(num_events, cat_index == PERFORM ? tool_event_count() : 0);
     return code;
 }
 
@@ -164,30 +166,4 @@ int impl_t_enum_get_item(MPI_T_enum enumtype, int index, int *value, char *name,
 {
     (void)enumtype, (void)index, (void)value, (void)name, (void)name_len;
     return tool_is_ready() ? MPI_T_ERR_INVALID_HANDLE : MPI_T_ERR_NOT_INITIALIZED;
-}
-
-/* ---- Events and their sources: there are none ---- */
-
-static int none(int *number)
-{
-    if (!tool_is_ready())
-        return MPI_T_ERR_NOT_INITIALIZED;
-    tool_set(number, 0);
-    return MPI_SUCCESS;
-}
-
-int impl_t_event_get_num(int *num_events)
-{
-    return none(num_events);
-}
-
-int impl_t_source_get_num(int *num_sources)
-{
-    return none(num_sources);
-}
-
-int impl_t_event_get_index(const char *name, int *event_index)
-{
-    (void)name, (void)event_index;
-    return tool_is_ready() ? MPI_T_ERR_INVALID_NAME : MPI_T_ERR_NOT_INITIALIZED;
 }

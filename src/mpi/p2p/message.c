@@ -171,6 +171,8 @@ static char *buffer_or_abort(mpi_worker_t *worker, uint64_t bytes)
     return buffer;
 }
 
+void (*_Atomic mpi_sent_event)(const mpi_rank_t *self, int to, int tag, uint64_t bytes);
+
 /* Does world rank `to` live on the worker of `self`? */
 static inline bool is_near(const mpi_rank_t *self, int to)
 {
@@ -315,6 +317,8 @@ bool mpi_send_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *re
         mpi_monitor_message(self, to, t->comm->context, bytes);
         if (self->trace != NULL)
             trace_sent(self, t, to, bytes);
+        if (mpi_sent_event != NULL && (t->comm->context & XMPI_CONTEXT_BITS) == 0)
+            mpi_sent_event(self, to, t->tag, bytes);
     }
     if (__builtin_expect(mpi_p2p_engine != NULL, 0))
         return mpi_p2p_engine->send(self, t, bytes, request);
