@@ -68,11 +68,13 @@ typedef struct {
 } xy_loggp_t;
 
 /* Where many processes share a core, and another core has as many. Seconds of a core for a message
- * of one byte, and of XY_MESSAGE_BCAST bytes, between two of them while all others do the same; and
- * of collectives of all: a barrier, a broadcast and an alltoall of XY_MESSAGE_SMALL bytes. */
+ * of one byte, of XY_MESSAGE_BCAST and of XY_MESSAGE_BULK bytes, between two of them while all
+ * others do the same; and of collectives of all: a barrier, a broadcast and an alltoall of
+ * XY_MESSAGE_SMALL bytes. */
 typedef struct {
     double message, large;
     double barrier, bcast, alltoall;
+    double bulk;
 } xy_crowd_t;
 
 typedef struct {
@@ -106,6 +108,7 @@ typedef struct {
 enum {
     XY_MESSAGE_BCAST = 4096,
     XY_MESSAGE_SMALL = 64,
+    XY_MESSAGE_BULK = 65536,
     XY_MESSAGE_CROWD = 8,
     XY_MESSAGE_THRONG = 32,
     XY_MESSAGE_BURST = 4

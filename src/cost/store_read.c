@@ -174,11 +174,13 @@ static xy_status_t read_message(const costs_reader_t *r, const xy_xml_node_t *no
                                     {"Compute", &m.model.compute, 0, false},
                                     {"Crowd", &m.model.crowd.message, 0, false},
                                     {"LargeCrowd", &m.model.crowd.large, 0, false},
+                                    {"BulkCrowd", &m.model.crowd.bulk, 0, false},
                                     {"CrowdBarrier", &m.model.crowd.barrier, 0, false},
                                     {"CrowdBcast", &m.model.crowd.bcast, 0, false},
                                     {"CrowdAlltoall", &m.model.crowd.alltoall, 0, false},
                                     {"Throng", &m.model.throng.message, 0, false},
                                     {"LargeThrong", &m.model.throng.large, 0, false},
+                                    {"BulkThrong", &m.model.throng.bulk, 0, false},
                                     {"ThrongBarrier", &m.model.throng.barrier, 0, false},
                                     {"ThrongBcast", &m.model.throng.bcast, 0, false},
                                     {0}};

@@ -483,8 +483,8 @@ static double crowd_meets(xy_collective_t collective, int each, bool is_measured
         m->barrier = i == 0 ? 1e-6 : 0.4e-6;
         m->small_bcast = i == 0 ? 1e-6 : 0.4e-6;
         if (is_measured) {
-            m->crowd = (xy_crowd_t){inside_core, inside_core, 10e-6, 15e-6, 0};
-            m->throng = (xy_crowd_t){inside_core, inside_core, 60e-6, 90e-6, 0};
+            m->crowd = (xy_crowd_t){inside_core, inside_core, 10e-6, 15e-6, 0, 0};
+            m->throng = (xy_crowd_t){inside_core, inside_core, 60e-6, 90e-6, 0, 0};
         }
     }
     for (int i = 0; i < 2 * each; i++)
