@@ -316,7 +316,7 @@ static const char *number_name(const scan_type_t *t)
     case 1:
         if (t->is_bool)
             return "_Bool";
-        return t->is_char || !t->is_unsigned ? "char" : "unsigned char";
+        return t->is_unsigned ? "unsigned char" : "char"; /* plain char: as the target has it */
     case 2:
         return t->is_unsigned ? "unsigned short" : "short";
     case 4:

@@ -114,6 +114,26 @@ static void test_reused_variable(void **state)
     check_lacks(source, "start=\"i = 0\"");
 }
 
+/* Plain char is what the target, or a flag, says. */
+static void test_plain_char(void **state)
+{
+    static const char source[] =
+        PROGRAM("char c = 0;\nif (argc > 1) c = argv[1][0];\n"
+                "for (int i = 0; i < c; i++) MPI_Barrier(MPI_COMM_WORLD);\n");
+    static const char *const flags[][2] = {{"-funsigned-char", NULL}, {"-fsigned-char", NULL}};
+    static const char *const types[] = {"name=\"c\" type=\"unsigned char\"",
+                                        "name=\"c\" type=\"char\""};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char *text = scan_with(&(xy_scan_options_t){.flags = flags[i]}, source);
+
+        assert_non_null(text);
+        assert_non_null(strstr(text, types[i]));
+        free(text);
+    }
+}
+
 static void test_work(void **state)
 {
     (void)state;
@@ -314,17 +334,12 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slice),
-        cmocka_unit_test(test_reused_variable),
-        cmocka_unit_test(test_work),
-        cmocka_unit_test(test_functions),
-        cmocka_unit_test(test_array_parameters),
-        cmocka_unit_test(test_carried),
-        cmocka_unit_test(test_persistent),
-        cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_slice),      cmocka_unit_test(test_reused_variable),
+        cmocka_unit_test(test_plain_char), cmocka_unit_test(test_work),
+        cmocka_unit_test(test_functions),  cmocka_unit_test(test_array_parameters),
+        cmocka_unit_test(test_carried),    cmocka_unit_test(test_persistent),
+        cmocka_unit_test(test_unknown),    cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_failures),   cmocka_unit_test(test_refused),
         cmocka_unit_test(test_memory),
     };
 
