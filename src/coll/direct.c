@@ -65,14 +65,14 @@ static xy_op_id_t add_word(coll_build_t *b, int from, int to)
 }
 
 /* Every rank comes, after what it has done and the last barrier; the first of these operations, the
- * others' follow. */
+ * others' follow. Ranks come once: at the end of the work, its core goes on for them. */
 static xy_op_id_t add_arrivals(coll_build_t *b)
 {
     xy_op_id_t first = xy_graph_ops(b->graph);
 
     b->mark[b->p] = first;
     for (int r = 0; r < b->p; r++) {
-        xy_op_id_t op = add_point(b, r, true);
+        xy_op_id_t op = add_point(b, r, b->met < 0);
 
         for (xy_op_id_t i = b->mark[r]; b->has_marks && i < b->mark[r + 1]; i++)
             xy_graph_add_edge(b->graph, i, op);

@@ -86,6 +86,7 @@ typedef struct {
     int64_t buffer, count, type, peer, tag, comm;
     xy_vjob_mode_t mode;
     bool has_buffer;
+    bool is_blocking; /* a send, in a call that ends it, too */
 } message_t;
 
 static bool describe(walker_t *w, const message_t *m, walk_request_t *r)
@@ -114,6 +115,7 @@ static bool describe(walker_t *w, const message_t *m, walk_request_t *r)
     r->p2p = (xy_vjob_p2p_t){.context = member->comm->context,
                              .tag = m->tag == MPI_ANY_TAG ? XY_VJOB_ANY : (int32_t)m->tag,
                              .mode = m->mode,
+                             .is_blocking = m->is_blocking,
                              .bytes = (uint64_t)m->count * type.size};
     r->p2p.peer = m->peer == MPI_PROC_NULL ? MPI_PROC_NULL
                   : m->peer == MPI_ANY_SOURCE
@@ -182,6 +184,7 @@ static bool send_blocking(walker_t *w, const code_site_t *site, int64_t *args)
 {
     message_t m = message_of(WALK_SEND, site, args);
 
+    m.is_blocking = m.mode != XY_VJOB_BUFFERED;
     if (w->process.phase == 0) {
         w->current[0] = begin(w, &m);
         if (w->current[0] < 0)
@@ -237,6 +240,7 @@ static bool exchange(walker_t *w, const message_t *send, const message_t *receiv
 static bool sendrecv(walker_t *w, const code_site_t *site, int64_t *args)
 {
     message_t send = {.kind = WALK_SEND,
+                      .is_blocking = true,
                       .buffer = args[0],
                       .has_buffer = (site->given & 1) != 0,
                       .count = args[1],
@@ -259,6 +263,7 @@ static bool sendrecv(walker_t *w, const code_site_t *site, int64_t *args)
 static bool sendrecv_replace(walker_t *w, const code_site_t *site, int64_t *args)
 {
     message_t send = {.kind = WALK_SEND,
+                      .is_blocking = true,
                       .buffer = args[0],
                       .has_buffer = (site->given & 1) != 0,
                       .count = args[1],
@@ -269,6 +274,7 @@ static bool sendrecv_replace(walker_t *w, const code_site_t *site, int64_t *args
     message_t receive = send;
 
     receive.kind = WALK_RECEIVE;
+    receive.is_blocking = false;
     receive.peer = args[5];
     receive.tag = args[6];
     return exchange(w, &send, &receive, args[8]);

@@ -229,7 +229,8 @@ typedef struct {
     int32_t peer;     /* process of the job; a receive: or XY_VJOB_ANY */
     int32_t tag;      /* a receive: or XY_VJOB_ANY */
     xy_vjob_mode_t mode;
-    uint64_t bytes; /* of a receive: room, which nothing depends on */
+    uint64_t bytes;   /* of a receive: room, which nothing depends on */
+    bool is_blocking; /* a send: the call that starts it also ends it (MPI_Send, MPI_Sendrecv) */
 } xy_vjob_p2p_t;
 
 /* What was received, or found by a probe. */

@@ -6,6 +6,10 @@
  * each other messages of n bytes touch 4 n bytes, source and target of both ways, before they come
  * back to the same: so a copy takes, by its bytes, at least what their messages of a quarter of
  * those bytes take.
+ *
+ * Cores that leave their own caches at the same time share what is behind them. That was measured
+ * with many processes on each of two cores, all of which send each other messages of
+ * XY_MESSAGE_BULK bytes.
  */
 #include "sim/job_internal.h"
 
@@ -25,18 +29,76 @@ static double far_of(const xy_vjob_t *job, double between)
     return (xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, size).seconds - least) / size;
 }
 
-double job_cache_copy(xy_vjob_t *job, int32_t core, uint64_t bytes, bool is_shared, double seconds,
-                      double *last)
+/* Bytes that a core touches between two copies of the same, of so many processes in pairs. */
+static double touched_by(double procs)
 {
+    return procs / 2 * 4 * XY_MESSAGE_BULK;
+}
+
+/* What such a message takes beyond one of no bytes, in units of what it would take alone; 1: not
+ * measured. */
+static double find_both(const xy_vjob_t *job, const xy_crowd_t *crowd, double procs)
+{
+    const xy_message_model_t *m = job->core_model;
+    double least = xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, 0).seconds;
+    double alone = far_of(job, touched_by(procs)) * XY_MESSAGE_BULK;
+
+    if (!(crowd->bulk > 0) || !(alone > 0))
+        return 1;
+    return fmax(1, (crowd->bulk - fmax(least, crowd->message)) / alone);
+}
+
+void job_cache_find(xy_vjob_t *job)
+{
+    int cores = 0;
+
+    job->both[0] = job->both[1] = 1;
+    for (int c = 0; c < job->core_count; c++)
+        cores += job->host_of[c] == job->procs[0].host && job->cores[c].procs > 0;
+    if (job->core_model == NULL || cores < 2)
+        return;
+    job->both[0] = find_both(job, &job->core_model->crowd, XY_MESSAGE_CROWD);
+    job->both[1] = fmax(job->both[0], find_both(job, &job->core_model->throng, XY_MESSAGE_THRONG));
+}
+
+/* How much longer where other cores do the same: in between by the logarithm of the bytes. */
+static double both_of(const xy_vjob_t *job, double between)
+{
+    double few = touched_by(2), crowd = touched_by(XY_MESSAGE_CROWD);
+
+    if (!(between > few))
+        return 1;
+    return 1 + (job->both[0] - 1) * job_part(between, few, crowd) +
+           (job->both[1] - job->both[0]) * job_part(between, crowd, touched_by(XY_MESSAGE_THRONG));
+}
+
+/* Does another core of the node work, or has it just, when one begins to copy for so long? */
+static bool has_both(const xy_vjob_t *job, int32_t core, double start, double seconds)
+{
+    for (int c = 0; c < job->core_count; c++)
+        if (c != core && job->host_of[c] == job->host_of[core] &&
+            job->cores[c].busy > start - seconds)
+            return true;
+    return false;
+}
+
+double job_cache_copy(xy_vjob_t *job, const job_copy_t *copy, double seconds, double *last)
+{
+    int32_t core = copy->core;
+    uint64_t bytes = copy->bytes;
     job_core_t *c = &job->cores[core];
-    double between;
+    double between, far;
 
     if (job->core_model == NULL || bytes < LEAST)
         return seconds;
     between = *last > 0 ? c->touched - *last : 0;
-    c->touched += (is_shared ? 1 : 2) * (double)bytes;
+    c->touched += (copy->is_shared ? 1 : 2) * (double)bytes;
     *last = c->touched;
-    return fmax(seconds, far_of(job, between) * (double)bytes);
+    far = far_of(job, between) * (double)bytes;
+    if (job->both[1] > 1 && has_both(job, core, copy->start, 3 * far))
+        far *= both_of(job, between);
+    /* A source that others copy, too, is still there: half of the bytes come from afar. */
+    return fmax(seconds, copy->is_shared ? (seconds + far) / 2 : far);
 }
 
 /* While it waited others came, as far apart as the receiver needs for one: they lie in front of it,
@@ -53,7 +115,17 @@ double job_cache_late(const xy_vjob_t *job, const xy_vmsg_t *m, double now)
     return many < 2 ? 0 : far_of(job, 4 * many * (double)m->bytes) * (double)m->bytes;
 }
 
-double job_cache_message(xy_vjob_t *job, const xy_vmsg_t *m, double seconds)
+/* An eager message is work of both sides, and what it takes more is the receiver's. */
+double job_cache_eager(xy_vjob_t *job, const xy_vmsg_t *m, double start)
+{
+    double data = m->send_busy + m->receive_busy - m->way->send - m->way->receive;
+
+    if (m->bytes < LEAST || m->way->path != NULL)
+        return m->receive_busy;
+    return m->receive_busy + fmax(0, job_cache_message(job, m, start, data) - data);
+}
+
+double job_cache_message(xy_vjob_t *job, const xy_vmsg_t *m, double start, double seconds)
 {
     uint64_t key = ((uint64_t)m->from << 32 | (uint32_t)m->to) + 1;
     double *last;
@@ -68,5 +140,7 @@ double job_cache_message(xy_vjob_t *job, const xy_vmsg_t *m, double seconds)
             return seconds;
         }
     }
-    return job_cache_copy(job, job->procs[m->to].core, m->bytes, false, seconds, last);
+    return job_cache_copy(
+        job, &(job_copy_t){.core = job->procs[m->to].core, .bytes = m->bytes, .start = start},
+        seconds, last);
 }

@@ -116,10 +116,12 @@ static double local_seconds(xy_vjob_t *job, job_item_t *item, double start)
     const job_local_t *local = (const job_local_t *)item;
     job_op_t *step = &local->coll->shape->ops[local->op];
 
-    (void)start;
-    return job_cache_copy(job, job->procs[item->proc].core, step->bytes,
-                          local->coll->call.collective == XY_COLL_BCAST, step->seconds,
-                          &step->seen);
+    const job_copy_t copy = {.core = job->procs[item->proc].core,
+                             .is_shared = local->coll->call.collective == XY_COLL_BCAST,
+                             .bytes = step->bytes,
+                             .start = start};
+
+    return job_cache_copy(job, &copy, step->seconds, &step->seen);
 }
 
 /* With `link`: both sides of a message, or what is no message. */
@@ -154,6 +156,11 @@ static void linked_due(xy_event_t *event)
     job_node_drop(job, node);
 }
 
+bool job_coll_is_direct(const xy_vcoll_t *coll)
+{
+    return coll->shape->algorithm->is_direct;
+}
+
 static job_local_t *local_new(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, job_node_t *because)
 {
     job_local_t *local = job_get(job, &job->locals);
@@ -166,6 +173,7 @@ static job_local_t *local_new(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, job_n
     local->item.node = job_node_use(because);
     local->item.seconds = local_seconds;
     local->item.done = local_done;
+    local->item.is_core = false;
     return local;
 }
 
@@ -209,6 +217,7 @@ static void begin_send(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, double at, j
     m->item.done = send_done;
     m->item.proc = from;
     m->item.ready = at;
+    m->item.is_core = false;
     m->item.node = job_node_use(because);
     job_work(job, &m->item);
 }
@@ -432,7 +441,7 @@ static bool take_counts(xy_vjob_t *job, xy_vcoll_t *coll, int32_t rank, const xy
  * when the clock has come. */
 static void begin(xy_vjob_t *job, xy_vcoll_t *coll, xy_vreq_t *r, job_proc_t *p)
 {
-    if (job->config.progress == XY_SIM_NONE) {
+    if (!job_work_has_helper(job, p)) {
         enter(job, coll, r->rank, p->now);
         job_work_ready(job, p);
         return;
@@ -454,6 +463,7 @@ xy_vreq_t *xy_vjob_collective(xy_vjob_t *job, int32_t proc, xy_vcomm_t *comm,
     if (coll == NULL)
         return NULL;
     job_proc_busy(job, p, p->now + job->call);
+    p->started = 0; /* its messages are no burst with those of calls before it */
     r->coll = coll;
     r->rank = rank;
     r->is_early = false;

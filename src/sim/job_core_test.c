@@ -284,7 +284,7 @@ static double collective(int procs, int count, xy_collective_t which, uint64_t b
 /* Two cores take what was measured there; more ranks take what each adds on its core. */
 static void direct_ones_take_what_was_measured(void **state)
 {
-    double swap = inside_core / 3, task = alone / 2 - swap, root, more;
+    double swap = inside_core / 3, task = (alone - swap) / 2, root, more;
 
     (void)state;
     assert_near(collective(2, 2, XY_COLL_BARRIER, 0, NULL), barrier);
@@ -558,7 +558,7 @@ static double burst(int count, int other_core, double seconds)
         m->samples[i].burst = seconds;
     for (int p = 0; p < 2; p++)
         for (int i = 0; i < 2 * count; i++)
-            acts[p][i] = (testing_act_t){.kind = i < count ? DO_SEND : DO_RECV, .peer = 1 - p};
+            acts[p][i] = (testing_act_t){.kind = i < count ? DO_ISEND : DO_RECV, .peer = 1 - p};
     begin(&t, 2, cores, store);
     t.procs[0].acts = acts[0];
     t.procs[1].acts = acts[1];

@@ -87,6 +87,15 @@ static void find_crowds(job_way_t *way, double bytes)
     }
 }
 
+/* A nonblocking message takes more: requests are made and given back. */
+static double request_of(const xy_message_model_t *m, double bytes)
+{
+    if (!xy_message_has(m, NULL, XY_MESSAGE_NONBLOCKING))
+        return 0;
+    return fmax(0, xy_message_value(m, NULL, XY_MESSAGE_NONBLOCKING, bytes).seconds -
+                       xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, bytes).seconds);
+}
+
 static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool is_eager)
 {
     double copy = rate_seconds((double)bytes, job->costs.copy);
@@ -95,7 +104,7 @@ static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool
     way->was_eager = is_eager;
     way->send_busy = way->send;
     way->receive_busy = way->receive;
-    way->extra = way->spared = way->late = way->cross = way->burst = 0;
+    way->extra = way->spared = way->late = way->cross = way->burst = way->request = 0;
     if (way->is_self) {
         find_self_cost(way, bytes, is_eager);
     } else if (way->model != NULL) {
@@ -121,8 +130,10 @@ static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool
         if (way->path == NULL && !way->is_same)
             way->cross = fmax(0, xy_message_exchange(way->model, (double)bytes) -
                                      job_way_seconds(way, bytes));
-        if (way->path == NULL)
+        if (way->path == NULL) {
             way->burst = burst_of(job, way, (double)bytes);
+            way->request = is_eager ? request_of(way->model, (double)bytes) / 2 : 0;
+        }
         if (way->is_same)
             find_crowds(way, (double)(bytes < way->eager ? bytes : way->eager));
     } else if (is_eager) {
@@ -140,12 +151,31 @@ static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool
 static void set_burst(xy_vmsg_t *m)
 {
     double gap = m->late != 0 ? m->receive_busy + m->late : INFINITY;
-    double send = fmin(m->way->burst / 2, gap), receive = m->way->burst - send;
+    /* A large one of the same core is copied once, as work of the receiver. */
+    double most = m->is_eager || !m->way->is_same ? gap : m->send_busy;
+    double send = fmin(m->way->burst / 2, most), receive = m->way->burst - send;
 
     if (m->late != 0)
         m->late += m->receive_busy - receive;
     m->send_busy = send;
     m->receive_busy = receive;
+    m->cross = 0;
+}
+
+/* The sender has started others since it last waited, all by calls that end them: a stream. Its
+ * messages are as far apart as those of a stream that was measured, whoever needs the longer for
+ * one. On one core nobody waits for them, so both together take that long; they are copied twice,
+ * through memory of the library, and no switch comes between two of them. */
+static void set_stream(const job_way_t *way, xy_vmsg_t *m)
+{
+    double gap = job_way_gap(way->model, m->bytes);
+
+    if (!(gap > 0))
+        return;
+    if (way->is_same)
+        m->send_busy = m->receive_busy = gap / 2;
+    else
+        m->send_busy = fmin(m->send_busy, gap);
     m->cross = 0;
 }
 
@@ -161,7 +191,7 @@ static void add_crowd(const job_core_t *core, const double more[JOB_CROWDS], xy_
 void job_way_cost(xy_vjob_t *job, xy_vmsg_t *m)
 {
     job_way_t *way = m->way;
-    bool is_burst;
+    bool is_next, is_burst, is_stream;
 
     if (job->has_link) {
         m->is_eager = true;
@@ -177,10 +207,19 @@ void job_way_cost(xy_vjob_t *job, xy_vmsg_t *m)
     m->spared = way->spared;
     m->late = way->late;
     m->cross = way->cross;
-    is_burst = way->burst > 0 && job->procs[m->from].flying > 0 && job->procs[m->from].started > 0;
-    if (is_burst)
+    is_next = way->path == NULL && way->model != NULL && !way->is_self &&
+              job->procs[m->from].flying > 0 && job->procs[m->from].started > 0;
+    is_stream = is_next && m->is_blocking && m->is_eager;
+    is_burst = is_next && !m->is_blocking && way->burst > 0;
+    if (is_burst) {
         set_burst(m);
-    if (way->is_same) /* the same core sends and receives */
+    } else if (!m->is_blocking && m->coll == NULL) {
+        m->send_busy += way->request;
+        m->receive_busy += way->request;
+    }
+    if (is_stream)
+        set_stream(way, m);
+    if (way->is_same && !is_stream) /* the same core sends and receives */
         add_crowd(&job->cores[job->procs[m->from].core], is_burst ? way->small_crowd : way->crowd,
                   m);
 }

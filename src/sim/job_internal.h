@@ -6,7 +6,9 @@
  *   job_proc.c     a process: its time, its turn on the core, when it goes on
  *   job_work.c     what must be done for a process, and who does it
  *   job_way.c      what a message costs between two nodes
- *   job_cache.c    ... when its data has left the cache
+ *   job_words.c    what pieces and words of direct collectives cost
+ *   job_trade.c    what exchanges inside collectives of other libraries take more
+ *   job_cache.c    what a message costs when its data has left the cache
  *   job_message.c  sends, receives and the protocols between them
  *   job_remote.c   reading and writing memory of another process
  *   job_wait.c     waiting, testing, probing, cancelling
@@ -53,6 +55,7 @@ struct job_item {
     double ready;     /* not before */
     job_node_t *node; /* critical path: what made it ready; or NULL */
     int32_t proc;
+    bool is_core; /* any process of the core can do it: see core_handle() */
 };
 
 /* A stretch of time on a path: from the end of `before` to `at`. */
@@ -103,12 +106,13 @@ struct xy_vmsg {
     int32_t from, to;
     uint8_t stage; /* job_stage_t */
     bool is_eager, is_synchronous, is_captured;
-    bool is_arrived; /* its first byte: it can be matched */
-    bool is_there;   /* all that comes before the receiver does something */
-    bool is_met;     /* a step of a collective waits for it */
-    bool is_taken;   /* by a probe */
-    bool is_dead;    /* cancelled */
-    bool is_flying;  /* counted in its sender's `flying` */
+    bool is_blocking; /* its send */
+    bool is_arrived;  /* its first byte: it can be matched */
+    bool is_there;    /* all that comes before the receiver does something */
+    bool is_met;      /* a step of a collective waits for it */
+    bool is_taken;    /* by a probe */
+    bool is_dead;     /* cancelled */
+    bool is_flying;   /* counted in its sender's `flying` */
     /* The third and the fourth. */
     job_item_t item;
     job_way_t *way;
@@ -234,7 +238,8 @@ struct job_way {
     uint64_t bytes;
     bool was_eager;
     double send_busy, extra, spared, receive_busy, late, cross;
-    double burst; /* seconds of both cores for one of several at once; 0: as for one */
+    double request; /* of each side, more for a nonblocking message */
+    double burst;   /* seconds of both cores for one of several at once; 0: as for one */
     /* More of them where many processes share the core; of a byte. */
     double crowd[JOB_CROWDS], small_crowd[JOB_CROWDS];
 };
@@ -297,8 +302,13 @@ struct xy_vjob {
     double word[JOB_WORDS];
     double line[2]; /* until what another core has written is there: one more line, the first */
     double come[JOB_COMES][JOB_CROWDS]; /* to come takes so much more in a crowd: seconds */
-    double block;                       /* one more block in a piece of work, beside its bytes */
+    double piece;                       /* of work of a direct collective, beside its bytes */
+    double both[JOB_CROWDS]; /* copies beyond the caches take so much longer by several cores */
+    double away[JOB_CROWDS]; /* XY_MESSAGE_BCAST bytes take so much more to copy in a crowd */
+    double pass;             /* ... and so much more where it does not wait for all */
+    double block;            /* one more block in a piece of work, beside its bytes */
     double call; /* of a collective of another library, beside its messages: seconds of a process */
+    double trade[2], trade_bytes[2]; /* an exchange there takes so much more: of so many bytes */
     xy_coll_link_t link;
     bool has_link;
     xy_vclock_t clock;
@@ -344,6 +354,8 @@ void job_work(xy_vjob_t *job, job_item_t *item);
 /* There is work for the process that runs. It is kept; where others do it for the process, `event`
  * comes when the clock has come to the time of the process, and calls job_work(). */
 void job_work_later(xy_vjob_t *job, job_item_t *item, xy_event_t *event);
+/* Does a communication core or a thread work for it while it computes? */
+bool job_work_has_helper(const xy_vjob_t *job, const job_proc_t *p);
 /* The process is in a call: what was kept and is ready. */
 void job_work_ready(xy_vjob_t *job, job_proc_t *p);
 /* The first that was kept: as if it came now. */
@@ -371,14 +383,28 @@ double job_way_copy(const xy_vjob_t *job, uint64_t bytes, bool is_same);
 /* ... and to add so many to what stays in the first cache, as direct reductions do. */
 double job_way_read(const xy_vjob_t *job, uint64_t bytes, bool is_same);
 void job_way_find_copy(xy_vjob_t *job);
+/* Where n is on the way from a to b, 0 to 1, by logarithms. */
+double job_part(double n, double a, double b);
 /* What a message costs that is a word of a direct collective. */
 void job_way_word(const xy_vjob_t *job, xy_vmsg_t *message, job_word_t word);
 
-/* job_cache.c: the seconds of a copy with what it takes more, and note that it was made. is_shared:
- * others have the same source. */
-double job_cache_copy(xy_vjob_t *job, int32_t core, uint64_t bytes, bool is_shared, double seconds,
-                      double *last);
-double job_cache_message(xy_vjob_t *job, const xy_vmsg_t *message, double seconds);
+/* job_trade.c */
+void job_trade_find(xy_vjob_t *job);
+double job_trade_seconds(const xy_vjob_t *job, uint64_t bytes); /* of an exchange */
+
+/* job_cache.c: the seconds of a copy with what it takes more, and note that it was made. */
+typedef struct {
+    int32_t core;
+    bool is_shared; /* others have the same source */
+    uint64_t bytes;
+    double start;
+} job_copy_t;
+
+double job_cache_copy(xy_vjob_t *job, const job_copy_t *copy, double seconds, double *last);
+void job_cache_find(xy_vjob_t *job); /* once the models are known */
+double job_cache_message(xy_vjob_t *job, const xy_vmsg_t *message, double start, double seconds);
+/* All that receiving takes. */
+double job_cache_eager(xy_vjob_t *job, const xy_vmsg_t *message, double start);
 /* More seconds to receive an eager message that has waited for its receive until `now`. */
 double job_cache_late(const xy_vjob_t *job, const xy_vmsg_t *message, double now);
 
@@ -413,6 +439,7 @@ void job_coll_sent(xy_vjob_t *job, xy_vcoll_t *coll, int32_t op, double at, job_
 void job_coll_received(xy_vjob_t *job, xy_vcoll_t *coll, int32_t op, void *slot, double at,
                        job_node_t *because);
 double job_coll_seconds(const xy_vcoll_t *coll, int32_t op); /* beyond the message */
+bool job_coll_is_direct(const xy_vcoll_t *coll);
 
 /* job_comm.c */
 int32_t job_comm_rank(const xy_vcomm_t *comm, int32_t proc);

@@ -149,12 +149,12 @@ static double receive_seconds(xy_vjob_t *job, job_item_t *item, double start)
     if (job->has_link)
         return 0;
     if (m->is_eager)
-        return m->receive_busy;
+        return job_cache_eager(job, m, start);
     if (m->way->path != NULL)
         return m->way->receive;
     return m->way->receive +
            job_copy_seconds(job, m->to, start + m->way->receive,
-                            job_cache_message(job, m, m->receive_busy - m->way->receive));
+                            job_cache_message(job, m, start, m->receive_busy - m->way->receive));
 }
 
 static void receive_done(xy_vjob_t *job, job_item_t *item, double end, job_node_t *because)
@@ -256,6 +256,7 @@ static void set_item(xy_vmsg_t *m, int32_t proc, double ready,
     m->item.done = done;
     m->item.proc = proc;
     m->item.ready = ready;
+    m->item.is_core = m->coll != NULL && job_coll_is_direct(m->coll);
     m->item.node = job_node_use(m->node);
 }
 
@@ -433,7 +434,7 @@ xy_vmsg_t *job_message_new(xy_vjob_t *job, int32_t from, int32_t to, uint64_t by
     m->node = m->item.node = NULL;
     m->send_busy = m->receive_busy = m->extra = m->spared = m->late = m->cross = 0;
     m->is_captured = m->is_taken = m->is_there = m->is_arrived = m->is_dead = m->is_met = false;
-    m->is_synchronous = m->is_flying = false;
+    m->is_synchronous = m->is_blocking = m->is_flying = false;
     if (m->way != NULL || job->has_link)
         return m;
     job_put(&job->messages, m);
@@ -447,6 +448,11 @@ static bool crosses(const xy_vjob_t *job, const xy_vmsg_t *m)
     const xy_vmsg_t *other = job->procs[m->to].last_sent;
 
     return other != NULL && other->to == m->from && other->sent <= m->data_at;
+}
+
+static double trade_of(const xy_vjob_t *job, const xy_vmsg_t *m)
+{
+    return m->coll != NULL ? job_trade_seconds(job, m->bytes) : 0;
 }
 
 void job_message_launch(xy_vjob_t *job, xy_vmsg_t *m, double end)
@@ -464,7 +470,7 @@ void job_message_launch(xy_vjob_t *job, xy_vmsg_t *m, double end)
         job->procs[m->from].flying++;
         job->procs[m->from].started++;
         if (m->cross > 0) {
-            m->data_at += crosses(job, m) ? m->cross : 0;
+            m->data_at += crosses(job, m) ? m->cross + trade_of(job, m) : 0;
             job->procs[m->from].last_sent = m;
         }
         /* A short one does not overtake a long one, which takes longer. */
@@ -520,6 +526,7 @@ xy_vreq_t *xy_vjob_isend(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p,
         return NULL;
     m->entry.envelope = envelope_of(p2p, proc);
     m->is_synchronous = p2p->mode == XY_VJOB_SYNCHRONOUS;
+    m->is_blocking = p2p->is_blocking;
     m->send_data = data;
     m->send = r;
     r->message = m;

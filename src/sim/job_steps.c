@@ -68,6 +68,28 @@ static double reduce_seconds(const xy_vjob_t *job, double bytes, double copy)
     return copy / 2;
 }
 
+static bool is_reduction(xy_collective_t c)
+{
+    return c == XY_COLL_REDUCE || c == XY_COLL_ALLREDUCE;
+}
+
+/* A copy of a direct collective, in a crowd: what it takes more because its source has left the
+ * first cache. Sums are copied where they were just made, and all copy the same from the root of a
+ * broadcast. */
+static double away_seconds(const xy_vjob_t *job, const xy_vcomm_t *comm, const job_shape_t *shape,
+                           const xy_op_t *op)
+{
+    const job_core_t *core = &job->cores[job->procs[comm->procs[op->actor]].core];
+    double part = fmin((double)op->bytes / XY_MESSAGE_BCAST, 1), seconds = 0;
+
+    if (!op->is_direct || op->kind != XY_OP_MOVE || shape->call.collective == XY_COLL_BCAST ||
+        is_reduction(shape->call.collective))
+        return 0;
+    for (int k = 0; k < JOB_CROWDS; k++)
+        seconds += core->crowd[k] * job->away[k] * part;
+    return seconds;
+}
+
 /* Of a core: what is done beyond handing a message over. */
 static double seconds_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const xy_op_t *op,
                          bool is_message)
@@ -86,7 +108,7 @@ static double seconds_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const xy_
     if (op->is_direct && op->kind != XY_OP_MOVE && job->copy_model != NULL)
         seconds = job_way_read(job, op->bytes, is_at_home(comm, op));
     if (op->is_direct)
-        seconds += op->is_chained ? job->block : job->costs.task;
+        seconds += op->is_chained ? job->block : op->bytes > 0 ? job->piece : job->costs.task;
     if (op->kind == XY_OP_MOVE || (op->is_direct && job->copy_model != NULL))
         return seconds;
     return seconds + reduce_seconds(job, bytes, copy);
@@ -115,6 +137,8 @@ static void make_op(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *s
     /* What a sum has so far stays in the first cache: it reads, and does not write. */
     step->bytes += op->is_direct && op->kind != XY_OP_MOVE ? op->bytes / 2 : op->bytes;
     step->seconds += seconds_of(job, comm, op, step->is_message);
+    if (!job->has_link)
+        step->seconds += away_seconds(job, comm, shape, op);
     if (!job->has_link && is_block_left(shape, op))
         step->seconds += job->block;
     if (!job->has_link && is_fresh(comm, shape, op)) {
@@ -264,11 +288,6 @@ static void make_roots(job_shape_t *shape, const bool *knows)
     shape->root_first[shape->ranks] = n;
 }
 
-static bool is_reduction(xy_collective_t c)
-{
-    return c == XY_COLL_REDUCE || c == XY_COLL_ALLREDUCE;
-}
-
 /* Direct: does it end with a barrier after work? Small ones of a root have no barrier, and words of
  * the root alone. */
 static job_word_t word_of(const job_shape_t *shape)
@@ -287,7 +306,8 @@ static job_word_t word_of(const job_shape_t *shape)
 /* Which of them come to a direct collective, and what that takes more where many share a core. */
 static void add_comes(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *shape)
 {
-    bool is_from_root = shape->word == JOB_WORD_ROOT && shape->call.collective != XY_COLL_GATHER &&
+    bool is_rooted = shape->word == JOB_WORD_ROOT;
+    bool is_from_root = is_rooted && shape->call.collective != XY_COLL_GATHER &&
                         shape->call.collective != XY_COLL_GATHERV;
     const double *more = job->come[is_from_root ? JOB_COME_PASS : JOB_COME_WAIT];
 
@@ -298,6 +318,7 @@ static void add_comes(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t 
 
         if (step->is_message || op->bytes > 0 || op->kind != XY_OP_MOVE)
             continue;
+        step->seconds += is_rooted ? job->pass : 0;
         for (int k = 0; k < JOB_CROWDS; k++)
             step->seconds += core->crowd[k] * more[k];
     }

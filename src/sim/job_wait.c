@@ -96,6 +96,9 @@ bool xy_vjob_wait(xy_vjob_t *job, int32_t proc, xy_vreq_t *const *requests, size
     job_proc_t *p = &job->procs[proc];
 
     job_work_ready(job, p);
+    for (size_t i = 0; i < count && p->started > 0; i++)
+        if (requests[i] != NULL && requests[i]->kind == JOB_RECEIVE)
+            p->started = 0;
     if (are_over(p, requests, count, how))
         return true;
     begin_wait(job, p, requests, count, how);

@@ -71,7 +71,7 @@ static double find_call(const xy_message_model_t *m)
     return m->barrier > 0 ? fmin(fmax(0, m->barrier - least), least / 2) : 0;
 }
 
-/* A word of the two barriers around a direct reduction. Each core comes to both, reduces a half of
+/* A word of the two barriers around a direct reduction. Each core comes to one, reduces a half of
  * two vectors, block by block, and writes it twice. */
 static double find_sum_word(const xy_vjob_t *job)
 {
@@ -80,7 +80,7 @@ static double find_sum_word(const xy_vjob_t *job)
     double pieces = ceil((double)half / (double)(block * (int64_t)sizeof(double)));
     double copies = job_way_copy(job, half, false) + job_way_copy(job, half, true);
 
-    return (job->copy_model->allreduce - (2 + pieces) * job->costs.task - copies -
+    return (job->copy_model->allreduce - job->costs.task - pieces * job->piece - copies -
             job_way_read(job, half, false)) /
            2;
 }
@@ -104,9 +104,9 @@ static double find_line(const xy_vjob_t *job, double first)
 
 /* What direct collectives of two cores were measured to take, beside coming there and copying. In a
  * barrier both cores write to each other at once and work all the time; in one with work they also
- * offer it to each other, which counts with the two barriers around it; to the first, to the piece
- * and to the second a core comes. A small broadcast has two words, to which a core comes, and a
- * piece. In a small allreduce each core comes twice, leaves its vector, and reads the other's. */
+ * offer it to each other, which counts with the two barriers around it; to the first a core comes,
+ * and does a piece of work. A small broadcast has two words, to which a core comes, and a piece. In
+ * a small allreduce each core comes, leaves its vector, and reads the other's: two pieces. */
 static void find_words(xy_vjob_t *job)
 {
     const xy_message_model_t *m = job->copy_model;
@@ -121,18 +121,18 @@ static void find_words(xy_vjob_t *job)
     if (job->library->rules != NULL || !(m->barrier > 0))
         return;
     job->word[JOB_WORD_MEET] = fmax(0, m->barrier - task);
-    job->word[JOB_WORD_WORK] = fmax(job->word[JOB_WORD_MEET], (m->bcast - copy - 3 * task) / 2);
+    job->word[JOB_WORD_WORK] =
+        fmax(job->word[JOB_WORD_MEET], (m->bcast - copy - task - job->piece) / 2);
     job->word[JOB_WORD_ROOT] = job->word[JOB_WORD_MEET];
     if (m->small_bcast > 0)
-        job->word[JOB_WORD_ROOT] =
-            fmax(task, m->small_bcast - 2 * task - job_way_copy(job, XY_MESSAGE_SMALL, false));
+        job->word[JOB_WORD_ROOT] = fmax(task, m->small_bcast - task - job->piece - job->pass -
+                                                  job_way_copy(job, XY_MESSAGE_SMALL, false));
     if (m->small_allreduce > 0)
-        job->line[1] = fmax(job->line[1], m->small_allreduce - m->barrier - 2 * task);
+        job->line[1] = fmax(0, m->small_allreduce - m->barrier - 2 * job->piece);
     job->word[JOB_WORD_SUM] = fmax(job->word[JOB_WORD_WORK], find_sum_word(job));
 }
 
-/* Where n is on the way from a to b, 0 to 1, by logarithms. */
-static double part_of(double n, double a, double b)
+double job_part(double n, double a, double b)
 {
     return fmin(fmax(log2(n / a) / log2(b / a), 0), 1);
 }
@@ -146,11 +146,56 @@ static void find_crowds(xy_vjob_t *job)
 
     for (int c = 0; c < job->core_count; c++) {
         double procs = fmax(job->cores[c].procs, 2);
-        double throng = has_throng ? part_of(procs, XY_MESSAGE_CROWD, XY_MESSAGE_THRONG) : 0;
+        double throng = has_throng ? job_part(procs, XY_MESSAGE_CROWD, XY_MESSAGE_THRONG) : 0;
 
-        job->cores[c].crowd[0] = part_of(procs, 2, XY_MESSAGE_CROWD) - throng;
+        job->cores[c].crowd[0] = job_part(procs, 2, XY_MESSAGE_CROWD) - throng;
         job->cores[c].crowd[1] = throng;
     }
+}
+
+/* What XY_MESSAGE_BCAST bytes take more in a crowd, beside the switch to another process: they are
+ * not in the first cache any more. */
+static void find_aways(xy_vjob_t *job)
+{
+    const xy_message_model_t *m = job->core_model;
+    const xy_crowd_t *crowds[JOB_CROWDS] = {&m->crowd, &m->throng};
+    double data = xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, XY_MESSAGE_BCAST).seconds -
+                  xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, 0).seconds;
+
+    for (int k = 0; k < JOB_CROWDS; k++)
+        if (crowds[k]->message > 0)
+            job->away[k] = fmax(0, crowds[k]->large - crowds[k]->message - data);
+}
+
+/* A piece of work of a direct collective, beside its bytes. In a small allreduce of two processes
+ * of a core, beyond a barrier, both leave a vector and take the sum; who comes last begins the
+ * work, which is like coming once more. */
+static double find_piece(const xy_vjob_t *job)
+{
+    const xy_message_model_t *m = job->core_model;
+    double task = job->costs.task;
+
+    if (!(m->small_allreduce > 0) || !(m->barrier > 0))
+        return task;
+    return fmin(task, fmax(0, m->small_allreduce - m->barrier - task) / 4);
+}
+
+/* A small piece of work of a core. */
+static double piece_of(const xy_vjob_t *job)
+{
+    return job->piece + job_way_copy(job, XY_MESSAGE_SMALL, true);
+}
+
+/* To come to a small collective with a root takes longer than to a barrier. Of two processes of a
+ * core the root comes and leaves its data, the other one comes and takes it in a piece of work;
+ * none waits for the other for long, so switches do not count. */
+static double find_pass(const xy_vjob_t *job)
+{
+    const xy_message_model_t *m = job->core_model;
+
+    if (!(m->small_bcast > 0) || !(m->barrier > 0))
+        return 0;
+    return fmax(0, m->small_bcast - 2 * job->costs.task - piece_of(job)) / 2;
 }
 
 /* What each process of a crowd takes more to come to a direct collective than two on a core. A
@@ -162,12 +207,12 @@ static void find_comes(xy_vjob_t *job)
     const xy_crowd_t *crowds[JOB_CROWDS] = {&job->core_model->crowd, &job->core_model->throng};
     static const double procs[JOB_CROWDS] = {XY_MESSAGE_CROWD, XY_MESSAGE_THRONG};
     double task = job->costs.task, swap = job->costs.swap;
-    double piece = task + job_way_copy(job, XY_MESSAGE_SMALL, true);
+    double piece = piece_of(job);
 
     for (int k = 0; k < JOB_CROWDS; k++) {
         double others = procs[k] - 1;
         double wait = m->barrier + swap + others * (task + swap);
-        double pass = m->small_bcast + others * (task + swap + piece);
+        double pass = m->small_bcast + others * (task + job->pass + piece);
 
         if (crowds[k]->barrier > 0)
             job->come[JOB_COME_WAIT][k] = fmax(0, crowds[k]->barrier - wait) / procs[k];
@@ -183,7 +228,7 @@ static double find_block(const xy_vjob_t *job)
 {
     const xy_crowd_t *crowd = &job->core_model->crowd;
     const double procs = XY_MESSAGE_CROWD, blocks = procs * (4 * procs - 1);
-    double piece = job->costs.task + job->line[1] + (procs - 1) * job->line[0];
+    double piece = job->piece + job->line[1] + (procs - 1) * job->line[0];
     double copies = 4 * procs * procs * job_way_copy(job, XY_MESSAGE_SMALL, true);
 
     if (!(crowd->alltoall > 0) || !(crowd->barrier > 0))
@@ -211,6 +256,7 @@ void job_way_find_copy(xy_vjob_t *job)
     int32_t host = job->procs[0].host;
     double least;
 
+    job->piece = job->costs.task;
     if (job->config.store == NULL)
         return;
     job->copy_model = job_way_model(job, host, host, false);
@@ -219,10 +265,15 @@ void job_way_find_copy(xy_vjob_t *job)
         least = xy_message_value(job->core_model, NULL, XY_MESSAGE_BLOCKING, 0).seconds;
         job->costs.swap = fmin(job->costs.swap, find_swap(job->core_model));
         if (!(job->costs.task > 0))
-            job->costs.task = fmax(least / 6, job->core_model->barrier / 2 - job->costs.swap);
+            job->costs.task = fmax(least / 6, (job->core_model->barrier - job->costs.swap) / 2);
+        job->piece = find_piece(job);
+        find_aways(job);
         find_crowds(job);
+        job->pass = job->library->rules == NULL ? find_pass(job) : 0;
     }
     find_words(job);
+    job_cache_find(job);
+    job_trade_find(job);
     if (job->core_model != NULL && job->copy_model != NULL && job->library->rules == NULL) {
         find_comes(job);
         job->block = find_block(job);

@@ -94,10 +94,24 @@ static void keep(job_proc_t *p, job_item_t *item)
     p->last = &item->next;
 }
 
-static bool has_helper(const xy_vjob_t *job, const job_proc_t *p)
+bool job_work_has_helper(const xy_vjob_t *job, const job_proc_t *p)
 {
     return job->config.progress == XY_SIM_THREADS ||
            (job->config.progress == XY_SIM_TASKS && job->host[p->host].has_comm);
+}
+
+/* What came from another core for a process that waits for its turn: whoever has the core takes it
+ * off the line, and those who are told need not wait for that process. */
+static void core_handle(xy_vjob_t *job, job_core_t *core, job_item_t *item, double at)
+{
+    double start = fmax(at, core->busy), end = start + item->seconds(job, item, start);
+    job_node_t *node = item->node;
+
+    item->node = NULL;
+    core->busy = end;
+    node = job_path_extend(job, node, end, job->procs[item->proc].line);
+    item->done(job, item, end, node);
+    job_node_drop(job, node);
 }
 
 void job_work(xy_vjob_t *job, job_item_t *item)
@@ -115,6 +129,8 @@ void job_work(xy_vjob_t *job, job_item_t *item)
         comm_work(job, &job->host[p->host], item);
     } else if (p->state == JOB_COMPUTING) {
         interrupt(job, p, item, at);
+    } else if (item->is_core && p->state == JOB_RESUMING) {
+        core_handle(job, &job->cores[p->core], item, at);
     } else {
         keep(p, item);
     }
@@ -124,7 +140,7 @@ void job_work_later(xy_vjob_t *job, job_item_t *item, xy_event_t *event)
 {
     job_proc_t *p = &job->procs[item->proc];
 
-    if (has_helper(job, p))
+    if (job_work_has_helper(job, p))
         xy_vclock_set(&job->clock, event, p->now);
     else
         keep(p, item);

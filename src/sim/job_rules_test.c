@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Programs that calibration runs take in the simulation what they were measured to take. */
+#include <math.h>
+#include <string.h>
+
+#include "sim/job_testing.h"
+
+#define NODE                     "node:1 core:2"
+#define assert_close(a, b, part) assert_true(fabs((a) - (b)) <= (part)*fabs(b))
+
+enum { ROUNDS = 40, MOST = 64 };
+
+static const double work = 50e-9, gap = 80e-9, request = 60e-9;
+
+/* A message takes `least` + n/10 ns, and ten times as long per byte above 100000 bytes. */
+static xy_message_model_t *add_model(xy_costs_t *costs, const char *cluster, const char *library,
+                                     double least)
+{
+    xy_message_cost_t m = {.cluster1 = xy_strdup(cluster),
+                           .cluster2 = xy_strdup(cluster),
+                           .library = xy_strdup(library)};
+    xy_message_sample_t samples[20];
+
+    for (int i = 0; i < 20; i++) {
+        double n = i == 0 ? 0 : 32 << i, seconds = least + n * (n > 1e5 ? 1e-9 : 0.1e-9);
+
+        samples[i] = (xy_message_sample_t){.bytes = n,
+                                           .blocking = seconds,
+                                           .nonblocking = seconds + request,
+                                           .send = work,
+                                           .receive = work,
+                                           .gap = gap,
+                                           .exchange = 1.2 * seconds,
+                                           .burst = 12 * seconds};
+    }
+    assert_int_equal(xy_message_fit(samples, 20, &m.model), XY_OK);
+    m.model.eager = 10000;
+    assert_int_equal(xy_costs_set_message(costs, &m), XY_OK);
+    return &XY_VEC_AT(&costs->messages, xy_message_cost_t, costs->messages.count - 1).model;
+}
+
+/* The end of `procs` processes that all do the same acts, on the first `count` cores. */
+static double run_all(int procs, int count, const xy_costs_t *store, const char *library,
+                      testing_act_t *acts[])
+{
+    int32_t cores[MOST];
+    testing_job_t t;
+    double end;
+
+    for (int i = 0; i < procs; i++)
+        cores[i] = i * count / procs;
+    testing_job_init(&t, NODE, procs);
+    t.config.core_of = cores;
+    t.config.store = store;
+    t.config.library = library;
+    t.config.progress = XY_SIM_TASKS; /* without communication cores, as most runs */
+    for (int i = 0; i < procs; i++)
+        t.procs[i].acts = acts[i];
+    end = testing_job_run(&t);
+    assert_int_equal(t.status, XY_OK);
+    testing_job_cleanup(&t);
+    return end;
+}
+
+/* Seconds of one collective of many, one after the other. */
+static double collective(int procs, int count, const xy_costs_t *store, const char *library,
+                         xy_collective_t which, uint64_t bytes)
+{
+    testing_act_t acts[ROUNDS + 1] = {{0}}, *all[MOST];
+
+    for (int i = 0; i < ROUNDS; i++)
+        acts[i] = (testing_act_t){
+            .kind = DO_COLL,
+            .coll = {
+                .collective = which, .count = bytes / 8, .element = 8, .is_commutative = true}};
+    for (int i = 0; i < procs; i++)
+        all[i] = acts;
+    return run_all(procs, count, store, library, all) / ROUNDS;
+}
+
+static xy_costs_t *make_store(void)
+{
+    xy_costs_t *store;
+    xy_message_model_t *m;
+
+    assert_int_equal(xy_costs_create("test", "test", &store), XY_OK);
+    m = add_model(store, XY_COSTS_LOCAL, "Xylem 1.0", 400e-9);
+    m->barrier = 300e-9;
+    m->bcast = 1000e-9;
+    m->small_bcast = 250e-9;
+    m->small_allreduce = 500e-9;
+    m = add_model(store, XY_COSTS_PU, "Xylem 1.0", 150e-9);
+    m->barrier = 130e-9;
+    m->small_bcast = 160e-9;
+    m->small_allreduce = 250e-9;
+    return store;
+}
+
+/* Who comes last goes on at once: of two processes of a core, one switch to a barrier. */
+static void barriers_of_one_core(void **state)
+{
+    xy_costs_t *store = make_store();
+
+    (void)state;
+    assert_close(collective(2, 1, store, NULL, XY_COLL_BARRIER, 0), 130e-9, 0.05);
+    assert_close(collective(2, 2, store, NULL, XY_COLL_BARRIER, 0), 300e-9, 0.05);
+    xy_costs_destroy(store);
+}
+
+/* Many on a core: a small broadcast needs no switch for each of them, and takes what was measured
+ * of as many. */
+static void small_broadcasts_of_many(void **state)
+{
+    xy_costs_t *store = make_store();
+    xy_message_model_t *m = &XY_VEC_AT(&store->messages, xy_message_cost_t, 1).model;
+    double seconds = collective(16, 2, store, NULL, XY_COLL_BCAST, 64);
+
+    (void)state;
+    /* 160 ns are two processes of one core. */
+    assert_true(seconds < 250e-9 + 7 * (80e-9 + 25e-9)); /* 50 ns a switch */
+    assert_close(collective(2, 1, store, NULL, XY_COLL_BCAST, 64), 160e-9, 0.1);
+    m->crowd = (xy_crowd_t){.message = 150e-9, .large = 600e-9, .barrier = 2e-6, .bcast = 2e-6};
+    assert_close(collective(16, 2, store, NULL, XY_COLL_BCAST, 64), 2e-6, 0.1);
+    xy_costs_destroy(store);
+}
+
+/* The work of a large one is between two barriers, to the second of which no process comes. */
+static void processes_come_once(void **state)
+{
+    xy_costs_t *store = make_store();
+    double barrier = collective(64, 2, store, NULL, XY_COLL_BARRIER, 0);
+    double bcast = collective(64, 2, store, NULL, XY_COLL_BCAST, XY_MESSAGE_BCAST);
+
+    (void)state;
+    /* 0.41 us are the bytes of 4 KiB, 30 ns a piece at most, 0.3 us one more word. */
+    assert_true(bcast < barrier + 350e-9 + 32 * 440e-9);
+    assert_close(collective(2, 2, store, NULL, XY_COLL_BCAST, XY_MESSAGE_BCAST), 1e-6, 0.05);
+    xy_costs_destroy(store);
+}
+
+/* Seconds of one of many messages from process 0 to another one. */
+static double stream(int count, testing_kind_t send, const xy_costs_t *store)
+{
+    enum { MANY = 100 };
+    testing_act_t from[MANY + 2] = {{0}}, to[MANY + 1] = {{0}}, *all[] = {from, to};
+
+    for (int i = 0; i < MANY; i++) {
+        from[i] = (testing_act_t){.kind = send, .peer = 1, .bytes = 64};
+        to[i] = (testing_act_t){.kind = DO_RECV, .peer = 0, .bytes = 64};
+    }
+    from[MANY].kind = DO_WAIT;
+    return run_all(2, count, store, NULL, all) / MANY;
+}
+
+/* Blocking sends one after the other are as far apart as was measured, and not several at once. */
+static void blocking_sends_are_a_stream(void **state)
+{
+    xy_costs_t *store = make_store();
+    xy_message_model_t *m = &XY_VEC_AT(&store->messages, xy_message_cost_t, 1).model;
+
+    (void)state;
+    assert_close(stream(1, DO_SEND, store), gap, 0.1);
+    assert_close(stream(2, DO_SEND, store), gap, 0.1);
+    assert_true(stream(1, DO_ISEND, store) > 1.5 * gap);
+    m->crowd = m->throng = (xy_crowd_t){.message = 5e-6, .large = 5e-6};
+    assert_close(stream(1, DO_SEND, store), gap, 0.1);
+    xy_costs_destroy(store);
+}
+
+/* Half a round trip between two cores. */
+static double trip(testing_kind_t send, const xy_costs_t *store)
+{
+    testing_act_t acts[2][3] = {{{.kind = send, .peer = 1}, {.kind = DO_RECV, .peer = 1}, {0}},
+                                {{.kind = DO_RECV}, {.kind = send}, {0}}};
+    testing_act_t *all[] = {acts[0], acts[1]};
+
+    return run_all(2, 2, store, NULL, all) / 2;
+}
+
+static void nonblocking_ones_take_more(void **state)
+{
+    xy_costs_t *store = make_store();
+
+    (void)state;
+    assert_close(trip(DO_ISEND, store) - trip(DO_SEND, store), request, 0.01);
+    xy_costs_destroy(store);
+}
+
+/* Pairs of `each` processes on each of `count` cores: seconds of a core for a message. */
+static double bulk(int each, int count, const xy_costs_t *store)
+{
+    static testing_act_t acts[MOST][2 * ROUNDS + 1];
+    testing_act_t *all[MOST];
+
+    for (int p = 0; p < count * each; p++) {
+        for (int i = 0; i < 2 * ROUNDS; i++)
+            acts[p][i] = (testing_act_t){.kind = i % 2 == p % 2 ? DO_SEND : DO_RECV,
+                                         .peer = p ^ 1,
+                                         .bytes = XY_MESSAGE_BULK};
+        all[p] = acts[p];
+    }
+    return run_all(count * each, count, store, NULL, all) / ROUNDS / each;
+}
+
+/* Beyond the caches, cores that copy at once take what was measured so; one alone does not. */
+static void cores_share_what_is_behind_their_caches(void **state)
+{
+    xy_costs_t *store = make_store();
+    xy_message_model_t *m = &XY_VEC_AT(&store->messages, xy_message_cost_t, 1).model;
+    double alone[2] = {bulk(8, 1, store), bulk(32, 1, store)};
+
+    (void)state;
+    m->crowd = (xy_crowd_t){.message = 150e-9, .large = 560e-9, .bulk = 1.2 * alone[0]};
+    m->throng = (xy_crowd_t){.message = 150e-9, .large = 560e-9, .bulk = 1.5 * alone[1]};
+    assert_close(bulk(8, 1, store), alone[0], 0.01);
+    assert_close(bulk(32, 1, store), alone[1], 0.01);
+    assert_close(bulk(8, 2, store), 1.2 * alone[0], 0.06);
+    assert_close(bulk(32, 2, store), 1.5 * alone[1], 0.06);
+    xy_costs_destroy(store);
+}
+
+/* An allreduce of two processes of another library takes what it was measured to take. */
+static void others_exchange_as_was_measured(void **state)
+{
+    static const char *const libraries[][2] = {{"openmpi", "Open MPI 4.1"}, {"mpich", "MPICH 4.0"}};
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        xy_costs_t *store;
+        xy_message_model_t *m;
+        double least, more;
+
+        assert_int_equal(xy_costs_create("test", "test", &store), XY_OK);
+        m = add_model(store, XY_COSTS_LOCAL, libraries[k][1], 400e-9);
+        m->reduce = m->copy = 100e-9;
+        least = collective(2, 2, store, libraries[k][0], XY_COLL_ALLREDUCE, 64);
+        m->small_allreduce = 2e-6;
+        m->allreduce = 6e-6;
+        more = collective(2, 2, store, libraries[k][0], XY_COLL_ALLREDUCE, 64);
+        assert_true(least < 1.5e-6 && more > least + 0.3e-6 && more < 2.2e-6);
+        more = collective(2, 2, store, libraries[k][0], XY_COLL_ALLREDUCE, XY_MESSAGE_BCAST);
+        assert_true(more > 3e-6 && more < 6.6e-6);
+        xy_costs_destroy(store);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(barriers_of_one_core),
+        cmocka_unit_test(small_broadcasts_of_many),
+        cmocka_unit_test(processes_come_once),
+        cmocka_unit_test(blocking_sends_are_a_stream),
+        cmocka_unit_test(nonblocking_ones_take_more),
+        cmocka_unit_test(cores_share_what_is_behind_their_caches),
+        cmocka_unit_test(others_exchange_as_was_measured),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
