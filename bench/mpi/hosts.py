@@ -3,7 +3,7 @@
 """Predicted times beside measured ones, on several hosts.
 
   bench/mpi/hosts.py PREFIX [--quick] [--only WORD] [--mpi openmpi|mpich] [--keep FILE] [--turns N]
-                     [--usual-priority]
+                     [--minutes M] [--usual-priority]
 
 PREFIX is where Xylem is installed (or build/release). Two sites of two clusters of two hosts are made of
 network namespaces: each host has a line to its cluster, each cluster one to its site, and one line joins
@@ -24,6 +24,9 @@ Every command has a limit. What is left of it in the hosts is killed when it is 
 printed its last row is not waited for: MPI_Finalize of MPICH 4.0 over TCP may never end. Hosts go also when
 this script is interrupted or terminated; those of one that was killed go when the next one starts. Processes
 run before all other work of the machine, but for --usual-priority.
+
+--minutes ends all of it in time: at most 60 % of it are for the calibration, and a run that would last longer
+than what is left is not begun (the first two are), or is ended.
 """
 import argparse
 import os
@@ -50,6 +53,7 @@ MTU = 3000
 
 CALIBRATED, RAN = 600, 300  # seconds that a calibration, a run take at most
 GRACE = 5  # ... and a program that has printed all
+PREDICTED = 20  # ... and predictions
 
 SIZES = (64, 16384, 131072)
 ROWS = [(what, size) for what in ("pingpong", "across", "bcast", "scatter", "gather", "allreduce", "alltoall", "halo")
@@ -285,11 +289,11 @@ def arguments_of(rows):
     return [w for what, size in rows for w in (what, str(size), str(rounds_of(what, size)))]
 
 
-def calibrate(prefix, mpi, output, seconds, sizes):
+def calibrate(prefix, mpi, output, seconds, sizes, limit):
     line = [os.path.join(prefix, "bin", "xylem"), "calibrate", "--hosts", mpi.hosts, "--messages", "--only-between", "--agent", mpi.agent,
             "--launcher", mpi.launcher, "--compiler", mpi.compiler, "--sizes", sizes, "--seconds", str(seconds), "-o", output]
     line += ["--extra=" + word for word in mpi.extra()]
-    done = mpi.grid.on_first(line, CALIBRATED, dict(os.environ, HOME=mpi.grid.folder))
+    done = mpi.grid.on_first(line, limit, dict(os.environ, HOME=mpi.grid.folder))
     print("".join("# " + line + "\n" for line in done.stdout.splitlines() if " site" in line or line.startswith("message")), end="")
     if not os.path.exists(output):
         sys.exit("hosts.py: the hosts cannot be calibrated: " + (done.stderr or "it took too long"))
@@ -418,6 +422,7 @@ def main():
     parser.add_argument("--mpi", default="openmpi", choices=("openmpi", "mpich"))
     parser.add_argument("--keep", help="copy the file of the calibration there")
     parser.add_argument("--turns", type=int)
+    parser.add_argument("--minutes", type=float, default=60, help="in all; two runs at least are tried")
     parser.add_argument("--usual-priority", action="store_true")
     options = parser.parse_args()
     if os.getuid() != 0 or not os.path.exists("/dev/net/tun"):
@@ -427,6 +432,8 @@ def main():
             sys.exit("hosts.py: there is no " + command)
     rows = [r for r in ROWS + OTHERS if options.only in r[0] and (not options.quick or r[1] < 65536)]
     turns, seconds = (2, 15) if options.quick else (7, 90)
+    seconds = min(seconds, 60 * options.minutes / 6)
+    end = time.monotonic() + 60 * options.minutes
     prefix = os.path.abspath(options.prefix)
     quiet()
     end_on_signals()
@@ -435,16 +442,22 @@ def main():
         mpi = Mpi(options.mpi, grid)
         costs = os.path.join(folder, "grid.xml")
         calibrate(prefix, mpi, costs, seconds, "64,4K,16K,48K,80K,160K,400K" if options.quick else
-                  "64,2K,8K,16K,32K,60K,80K,128K,256K")
+                  "64,2K,8K,16K,32K,60K,80K,128K,256K", min(CALIBRATED, 36 * options.minutes))
         if options.keep:
             shutil.copy(costs, options.keep)
         programs = [os.path.join(folder, "predicted-" + w) for w in (mpi.name, "xylem")]
         for compiler, program in zip((mpi.compiler, os.path.join(prefix, "bin", "mpicc")), programs):
             run([compiler, "-O2", "-w", "-o", program, os.path.join(HERE, "predicted.c")])
-        measured = {}
-        for _ in range(options.turns or turns):
-            done = grid.on_first(mpi.command(programs[0], arguments_of(rows)), RAN, dict(os.environ, HOME=folder),
+        measured, longest = {}, 0
+        for turn in range(options.turns or turns):
+            begin = time.monotonic()
+            if turn >= 2 and begin + longest + PREDICTED > end:
+                print("# %d runs" % turn, flush=True)
+                break
+            limit = min(RAN, max((end - begin - PREDICTED) / max(1, 2 - turn), 30))
+            done = grid.on_first(mpi.command(programs[0], arguments_of(rows)), limit, dict(os.environ, HOME=folder),
                                  lambda output: len(seconds_by_row(output)) == len(rows))
+            longest = max(longest, time.monotonic() - begin)
             found = seconds_by_row(done.stdout)
             if len(found) < len(rows):
                 print("# a run %s: %d of %d rows" % ("took too long" if done.returncode is None else "failed", len(found), len(rows)),
