@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -78,6 +79,18 @@ static xy_status_t make_segment(shm_net_t *net, int *fd_p)
     return XY_OK;
 }
 
+/* "PID DESCRIPTOR TOKEN"; false: it is none. */
+static bool read_card(const char *card, long *pid_p, long *fd_p, uint64_t *token_p)
+{
+    char *pid_end, *fd_end, *end;
+
+    *pid_p = strtol(card, &pid_end, 10);
+    *fd_p = strtol(pid_end, &fd_end, 10);
+    *token_p = strtoull(fd_end, &end, 16);
+    return pid_end > card && fd_end > pid_end && end > fd_end && *end == '\0' && *pid_p > 0 &&
+           *fd_p >= 0;
+}
+
 /* That of another process, by its card; NULL: it is not reached this way. */
 static shm_segment_t *open_segment(const shm_net_t *net, const char *card)
 {
@@ -85,11 +98,12 @@ static shm_segment_t *open_segment(const shm_net_t *net, const char *card)
     struct stat about;
     shm_segment_t *segment = NULL;
     char path[64];
-    int pid, there, fd;
+    long pid, there;
+    int fd;
 
-    if (sscanf(card, "%d %d %" SCNx64, &pid, &there, &token) != 3)
+    if (!read_card(card, &pid, &there, &token))
         return NULL;
-    snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, there);
+    snprintf(path, sizeof(path), "/proc/%ld/fd/%ld", pid, there);
     fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0)
         return NULL;
