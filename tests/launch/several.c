@@ -10,6 +10,8 @@
 
 static void act(const char *what)
 {
+    static const int four[4];
+
     if (strcmp(what, "abort") == 0)
         MPI_Abort(MPI_COMM_WORLD, 7);
     else if (strcmp(what, "exit") == 0)
@@ -20,6 +22,8 @@ static void act(const char *what)
         kill(getpid(), SIGSTOP);
     else if (strcmp(what, "fault") == 0)
         abort();
+    else if (strcmp(what, "long") == 0)
+        MPI_Send(four, 4, MPI_INT, 1, 99, MPI_COMM_WORLD);
     else if (strcmp(what, "sleep") == 0) {
         fclose(fopen("asleep", "w")); /* all ranks run: for a test that waits for it */
         sleep(100);

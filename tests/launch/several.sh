@@ -42,6 +42,7 @@ ends 5 "rank 0 ended with exit code 5 without calling MPI_Finalize" -n 4 --proce
 ends 137 "process 1 on $host (ranks 2-3) was ended by signal 9" -n 4 --processes 2 ./several kill 2
 ends 137 "process 0 on $host (rank 0) was ended by signal 9" -n 3 --processes 3 ./several kill 0
 ends 134 "rank 1: aborted" -n 2 --processes 2 ./several fault 1
+ends 15 "the receive has room for 4 (sent at several.c:" -n 2 --processes 2 ./several long 0
 ends 2 "--processes 3: the job has only 2 ranks" -n 2 --processes 3 ./several
 ends 2 "unknown transport 'smoke'" -n 2 --processes 2 --net smoke ./several
 ends 2 "unknown strategy or file" -n 2 --processes 2 --place nowhere ./several
