@@ -21,9 +21,7 @@ static void cleanup(device_tasks_t *e)
             device_lane_cleanup(&m->lanes[k]);
         xy_gpu_event_destroy(m->origin);
     }
-    for (int32_t d = 0; e->homes != NULL && d < e->data_count; d++)
-        if (e->homes[d].is_pinned)
-            xy_gpu_unpin(e->how->gpus[0], e->homes[d].address);
+    device_unpin(e);
     e->policy->destroy(e->state);
     xy_task_uses_cleanup(&e->uses);
     xy_vec_cleanup(&e->records);
@@ -92,8 +90,6 @@ static void init_homes(device_tasks_t *e)
             how->addresses != NULL ? how->addresses[d] : xy_graph_data_at(e->graph, d)->address;
         home->is_here = true;
         e->home_states[d] = XY_TASK_HERE;
-        if (!how->is_pinned && how->gpu_count > 0)
-            home->is_pinned = xy_gpu_pin(how->gpus[0], home->address, device_bytes(e, d));
     }
     e->states[0] = e->home_states;
 }
@@ -196,6 +192,7 @@ static xy_status_t init(device_tasks_t *e)
         return xy_fail_memory("preparing to run the tasks");
     count_accesses(e);
     init_homes(e);
+    st = device_pin(e);
     for (int32_t g = 0; g < e->how->gpu_count && st == XY_OK; g++)
         st = init_device(e, g);
     if (st == XY_OK)

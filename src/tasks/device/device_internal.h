@@ -10,6 +10,7 @@
  *   messages.c what goes to other ranks and comes from them
  *   cores.c    the threads that run them
  *   lane.c     streams, and what waits for what
+ *   pin.c      memory of the program, pinned for the run
  *   record.c   what happened, by the clocks of the GPUs
  */
 #ifndef XY_TASKS_DEVICE_DEVICE_INTERNAL_H
@@ -79,7 +80,7 @@ typedef struct {
 /* A datum in the main memory: complete after `written`, read until `read`. */
 typedef struct {
     void *address;
-    bool is_here, is_pinned;
+    bool is_here;
     ticket_t written, read;
 } home_t;
 
@@ -145,6 +146,11 @@ typedef struct {
     int32_t what, from, to;
 } record_t;
 
+/* Addresses of the main memory. */
+typedef struct {
+    uintptr_t from, to; /* `to` is behind it */
+} range_t;
+
 typedef struct device_tasks {
     const xy_graph_t *graph;
     const xy_task_device_t *how;
@@ -165,8 +171,10 @@ typedef struct device_tasks {
     uint64_t *capacity;
     uint8_t **states;
 
-    uint8_t *home_states;     /* [data] */
-    home_t *homes;            /* [data] */
+    uint8_t *home_states; /* [data] */
+    home_t *homes;        /* [data] */
+    range_t *pinned;      /* [pinned_count] for this run */
+    size_t pinned_count;
     device_memory_t *devices; /* [GPUs] */
     const xy_graph_t *order;  /* what comes before what: the graph, or that with messages */
     int32_t *waiting;         /* [operations of order] predecessors that are not over */
@@ -286,6 +294,14 @@ void device_pace_core(device_tasks_t *e, const core_t *core);
 /* Until a core has rung since `rings`, or so long; 0: however long it takes. */
 void device_cores_wait(device_tasks_t *e, uint32_t rings, double seconds);
 uint32_t device_cores_rings(device_tasks_t *e);
+
+/* pin.c */
+/* Pin the data of the program where the driver can. */
+xy_status_t device_pin(device_tasks_t *e);
+void device_unpin(device_tasks_t *e);
+/* Sort ranges and put together those that have pages in common, or neighbouring ones; returns how
+ * many are left. */
+size_t device_ranges_merge(range_t *ranges, size_t count, uintptr_t page);
 
 /* record.c */
 void device_record_memory(device_tasks_t *e, int32_t gpu);

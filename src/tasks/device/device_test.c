@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/testing.h"
-#include "tasks/device/device.h"
+#include "tasks/device/device_internal.h"
 
 enum { DATA = 20, CELLS = 256, TASKS = XYLEM_SANITIZED ? 150 : 300, READS = 3 };
 
@@ -564,16 +564,52 @@ static void test_without_memory(void **state)
     cleanup(&p);
 }
 
+/* Ranges that are pinned have no page in common; each begins and ends with a datum, and each datum
+ * lies in one. */
+static void test_pinned_ranges(void **state)
+{
+    enum { COUNT = 30, PAGE = 64 };
+    range_t before[COUNT], after[COUNT];
+
+    (void)state;
+    for (int round = 0; round < 500; round++) {
+        size_t count = testing_below(COUNT + 1), n;
+
+        for (size_t i = 0; i < count; i++) {
+            before[i].from = 1 + testing_below(round % 2 == 0 ? 2000 : 20000);
+            before[i].to = before[i].from + 1 + testing_below(3 * PAGE);
+        }
+        memcpy(after, before, sizeof(after));
+        n = device_ranges_merge(after, count, PAGE);
+        assert_true(n <= count && (n > 0) == (count > 0));
+        for (size_t i = 1; i < n; i++)
+            assert_true((after[i - 1].to - 1) / PAGE < after[i].from / PAGE);
+        for (size_t i = 0; i < count; i++) {
+            size_t k = 0;
+
+            while (k < n && (after[k].from > before[i].from || after[k].to < before[i].to))
+                k++;
+            assert_true(k < n);
+        }
+        for (size_t k = 0; k < n; k++) {
+            bool begins = false, ends = false;
+
+            for (size_t i = 0; i < count; i++) {
+                begins = begins || after[k].from == before[i].from;
+                ends = ends || after[k].to == before[i].to;
+            }
+            assert_true(begins && ends);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_policies),
-        cmocka_unit_test(test_cores),
-        cmocka_unit_test(test_two),
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_policies),      cmocka_unit_test(test_cores),
+        cmocka_unit_test(test_two),           cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_pinned_ranges), cmocka_unit_test(test_without_memory),
     };
 
     const struct CMUnitTest late[] = {cmocka_unit_test(test_policies), cmocka_unit_test(test_cores),
