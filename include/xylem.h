@@ -106,6 +106,8 @@ typedef struct {
     long position[3];         /* where in the domain it lies; not negative */
     int owner;                /* with `messages`: the rank that has it at the beginning and at the
                                  end; on others the address may be NULL */
+    int is_scrap;             /* 1: nobody wants what it holds in the end, so GPUs need not bring
+                                 that home; its address is needed all the same */
 } xylem_data;
 
 typedef struct {

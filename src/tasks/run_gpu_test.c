@@ -186,6 +186,37 @@ static void test_beside_cores(void **state)
     }
 }
 
+/* What is scrap is not brought home, and what others made of it is right. */
+static void test_scrap(void **state)
+{
+    (void)state;
+    if (!has_device)
+        skip();
+    for (int is_scrap = 0; is_scrap < 2; is_scrap++) {
+        xylem_run_options how = {.clock = XYLEM_REAL, .gpus = 1, .policy = "closure"};
+        xylem_run_result r;
+        xylem_tasks *t;
+
+        assert_int_equal(xylem_tasks_create(&t), 0);
+        for (int d = 0; d < DATA; d++) {
+            for (int i = 0; i < CELLS; i++)
+                data[d][i] = expected[d][i] = d + i;
+            xylem_tasks_data(t, &(xylem_data){.address = data[d],
+                                              .bytes = sizeof(data[d]),
+                                              .is_scrap = is_scrap && d % 2 == 1});
+        }
+        for (int d = 0; d < DATA; d += 2) {
+            add_scale(t, d + 1, 3);
+            add_join(t, d, d + 1);
+        }
+        assert_int_equal(xylem_tasks_run(t, &how, &r), 0);
+        assert_int_equal(r.stores, is_scrap ? DATA / 2 : DATA);
+        for (int d = 0; d < DATA; d += 1 + is_scrap)
+            assert_memory_equal(data[d], expected[d], sizeof(data[d]));
+        xylem_tasks_free(t);
+    }
+}
+
 static void assert_fails(xylem_tasks *t, const xylem_run_options *how, int status, const char *part)
 {
     testing_listen();
@@ -228,9 +259,9 @@ static void test_failures(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_mixed),
-                                       cmocka_unit_test(test_beside_cores),
-                                       cmocka_unit_test(test_failures)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mixed), cmocka_unit_test(test_beside_cores),
+        cmocka_unit_test(test_scrap), cmocka_unit_test(test_failures)};
 
     return cmocka_run_group_tests(tests, look, NULL);
 }

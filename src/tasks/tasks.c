@@ -74,7 +74,10 @@ static void check_data(xylem_tasks *t, const xylem_data *data)
 
 int xylem_tasks_data(xylem_tasks *t, const xylem_data *data)
 {
-    xy_data_t d = {.bytes = data->bytes, .home = data->home, .address = data->address};
+    xy_data_t d = {.bytes = data->bytes,
+                   .home = data->home,
+                   .address = data->address,
+                   .is_scrap = data->is_scrap != 0};
 
     check_data(t, data);
     for (int i = 0; i < 3; i++)
