@@ -89,6 +89,7 @@ static xy_status_t init_memory(closure_t *c, int32_t memory)
     closure_memory_t *m = &c->memories[memory];
 
     m->capacity = plan_capacity(c, c->view->capacity[memory]);
+    m->spare = m->capacity > 0 ? c->view->capacity[memory] - m->capacity : 0;
     m->oldest = m->newest = m->out_head = m->out_tail = -1;
     for (int i = 0; i < CLOSURE_LISTS; i++)
         m->frontier[i] = XY_TASK_LIST_EMPTY;
@@ -202,7 +203,7 @@ static xy_status_t create(const xy_task_view_t *view, const xy_task_params_t *pa
     if (c == NULL)
         return xy_fail_memory("preparing the plan of tasks");
     c->ahead = params->look_ahead > 1 ? params->look_ahead : 1;
-    c->is_ending_deep = params->look_ahead > 0;
+    c->is_far = params->look_ahead > 0;
     c->view = view;
     c->graph = view->graph;
     c->ops = xy_graph_ops(view->graph);
@@ -422,7 +423,10 @@ static void done(void *state, int32_t worker, xy_op_id_t op)
     m->work -= x->seconds / m->speed;
     m->left -= x->seconds;
     for (int32_t i = 0; i < x->access_count; i++) {
-        m->copies[x->accesses[i].data].uses--;
+        closure_copy_t *copy = &m->copies[x->accesses[i].data];
+
+        if (--copy->uses == 0 && !copy->is_in)
+            m->leaving -= c->data[x->accesses[i].data].bytes;
         closure_out(c, memory, x->accesses[i].data);
     }
     for (int32_t i = 0; i < x->successor_count; i++)

@@ -77,9 +77,12 @@ typedef struct {
     int32_t oldest, newest;     /* data of the plan */
     int32_t resident;           /* how many */
     int32_t out_head, out_tail;
-    double work;   /* seconds planned and not over */
-    double left;   /* seconds of all tasks that belong to it and are not over */
-    int32_t tasks; /* likewise, how many */
+    uint64_t leaving; /* bytes that the plan does without, and that planned tasks still use */
+    uint64_t spare;   /* bytes that the plan leaves free; 0: it has no limit */
+    uint64_t refused; /* bytes for which there was no room beside what leaves; 0: there was */
+    double work;      /* seconds planned and not over */
+    double left;      /* seconds of all tasks that belong to it and are not over */
+    int32_t tasks;    /* likewise, how many */
     xy_task_list_t frontier[CLOSURE_LISTS];
     int32_t frontier_count;
     xy_task_list_t runnable[2]; /* those others wait for, the rest */
@@ -120,12 +123,13 @@ typedef struct {
     closure_look_t *looks; /* [ops] */
     uint32_t choices;
     closure_worker_t *workers;
-    int32_t ahead;       /* loads to plan ahead, in proportion; 1: as usual */
-    bool is_ending_deep; /* when nothing is left to load, data are finished one by one */
-    double horizon;      /* seconds to plan ahead */
-    double load_rate;    /* bytes per second from the main memory */
-    uint32_t epoch;      /* of looking ahead: what a load would free */
-    xy_op_id_t *freed;   /* [LOOKAHEAD] */
+    int32_t ahead;     /* loads to plan ahead, in proportion; 1: as usual */
+    bool is_far;       /* the plan may be far ahead: it goes as far as memory holds it, and when
+                            nothing is left to load, data are finished one by one */
+    double horizon;    /* seconds to plan ahead */
+    double load_rate;  /* bytes per second from the main memory */
+    uint32_t epoch;    /* of looking ahead: what a load would free */
+    xy_op_id_t *freed; /* [LOOKAHEAD] */
 } closure_t;
 
 enum { CLOSURE_LOOKAHEAD = 256, CLOSURE_DEEP = 128 };

@@ -189,6 +189,8 @@ static void plan_in(closure_t *c, int32_t memory, int32_t data)
     if (m->copies[data].is_in)
         return;
     closure_out_remove(m, data);
+    if (m->copies[data].uses > 0)
+        m->leaving -= c->data[data].bytes;
     m->copies[data].is_in = true;
     m->copies[data].is_dirty = false;
     m->planned += c->data[data].bytes;
@@ -205,6 +207,8 @@ static void plan_out(closure_t *c, int32_t memory, int32_t data)
     if (!m->copies[data].is_in)
         return;
     m->copies[data].is_in = false;
+    if (m->copies[data].uses > 0)
+        m->leaving += c->data[data].bytes;
     m->planned -= c->data[data].bytes;
     m->resident--;
     m->changes++;
@@ -516,6 +520,14 @@ static void take_in(closure_t *c, int32_t memory, xy_op_id_t op)
         }
 }
 
+/* What the plan does without stays as long as planned tasks use it. Where there would be no room
+ * for it beside what comes, the plan is far enough ahead: the engine would give up what is needed.
+ */
+static bool is_too_far(const closure_t *c, const closure_memory_t *m, uint64_t need)
+{
+    return c->is_far && m->tasks > 0 && m->leaving > 0 && m->leaving + need > m->spare;
+}
+
 /* Load what the best task misses. false: nothing can be loaded, or it is better to wait. */
 static bool plan_loads(closure_t *c, int32_t memory)
 {
@@ -526,9 +538,14 @@ static bool plan_loads(closure_t *c, int32_t memory)
 
     if (m->changes == m->waited_changes && is_worth_waiting(c, memory, m->waited_ratio))
         return false; /* nothing new since it last decided to wait */
+    if (m->refused > 0 && is_too_far(c, m, m->refused))
+        return false; /* likewise */
     if (!choose(c, memory, &best))
         return false;
     need = bytes_to_take_in(c, memory, best.task);
+    m->refused = m->capacity != 0 && is_too_far(c, m, need) ? need : 0;
+    if (m->refused > 0)
+        return false;
     if (m->capacity != 0 && m->planned + need > m->capacity) {
         look_ahead(c, memory, &best);
         ratio = best.gain / ((double)best.bytes + 1);
@@ -578,7 +595,7 @@ bool closure_is_ending(const closure_t *c, int32_t memory)
 {
     const closure_memory_t *m = &c->memories[memory];
 
-    return c->is_ending_deep && !m->is_roomy && m->load_count == 0 &&
+    return c->is_far && !m->is_roomy && m->load_count == 0 &&
            m->frontier_count == m->frontier[0].count;
 }
 

@@ -394,6 +394,30 @@ static void test_look_ahead(void **state)
     xy_graph_destroy(g);
 }
 
+/* The plan goes only as far as memory holds it: what is slow to load is not loaded more often,
+ * though all that comes while it moves could be planned. */
+static void test_look_ahead_is_bounded(void **state)
+{
+    xy_graph_t *g = make_graph(200, 40, 1e-6);
+    xy_task_platform_t *p = platform(100 * BYTES, BYTES / 1e-3, BYTES / 1e-3);
+    xy_task_ahead_t ahead = {.batch = XY_TASK_BATCH_MAX};
+
+    (void)state;
+    for (int32_t i = 1; i < 64; i *= 3) {
+        xy_task_result_t r;
+
+        assert_int_equal(
+            xy_task_simulate(
+                g, p,
+                &(xy_task_sim_t){.policy = "closure", .params = {.look_ahead = i}, .ahead = &ahead},
+                &r),
+            XY_OK);
+        assert_in_range(r.loads, 200, 240);
+    }
+    xy_task_platform_destroy(p);
+    xy_graph_destroy(g);
+}
+
 static void test_refusals(void **state)
 {
     xy_graph_t *g = make_graph(BLOCKS, 2, 1e-5);
@@ -421,9 +445,12 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest same[] = {cmocka_unit_test(test_same)};
-    const struct CMUnitTest times[] = {
-        cmocka_unit_test(test_kernels), cmocka_unit_test(test_links), cmocka_unit_test(test_hidden),
-        cmocka_unit_test(test_look_ahead), cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest times[] = {cmocka_unit_test(test_kernels),
+                                       cmocka_unit_test(test_links),
+                                       cmocka_unit_test(test_hidden),
+                                       cmocka_unit_test(test_look_ahead),
+                                       cmocka_unit_test(test_look_ahead_is_bounded),
+                                       cmocka_unit_test(test_refusals)};
     int failed = cmocka_run_group_tests(times, NULL, NULL);
 
     setenv("XYLEM_GPU_DRIVER", "opencl", 0);
