@@ -68,9 +68,11 @@ static const xy_option_t options[] = {
      .preset = "1", .help = "weight of transfers in completion times"},
     {"rounds", 0, XY_OPT_LONG, "N", offsetof(values_t, rounds), .min = 0, .max = 64,
      .help = "relay: turns of each memory beyond the fewest that its size allows"},
-    {"look-ahead", 0, XY_OPT_LONG, "N", offsetof(values_t, look_ahead), .min = 0, .max = 64,
-     .help = "on GPUs in real runs, and with --as-real: load up to N data before a task asks for "
-             "them, so that several tasks can share a launch"},
+    {"look-ahead", 0, XY_OPT_LONG, "N", offsetof(values_t, look_ahead), .min = -1, .max = 64,
+     .preset = "-1",
+     .help =
+         "on GPUs in real runs, and with --as-real: load up to N data before a task asks for "
+         "them, so that several tasks can share a launch (-1: what ends first in virtual time)"},
     {"proportional", 0, XY_OPT_FLAG, .offset = offsetof(values_t, proportional),
      .help = "cache-oblivious: cut the domain in proportion to the load"},
     {"pipeline", 0, XY_OPT_IGNORED, "N",

@@ -65,6 +65,11 @@ void stencil_checks_add(stencil_grid_t *g, int t);
 
 /* How many tasks may share a launch on a GPU; 0: none. */
 int stencil_batch(const xy_stencil_t *s);
+/* look_ahead.c */
+/* What params.look_ahead = XY_STENCIL_CHOOSE means on these GPUs; 0 where there is no choice. Adds
+ * what the policy took. */
+xy_status_t stencil_look_ahead(const xy_stencil_t *s, const xy_task_platform_t *p,
+                               const xy_task_sim_t *how, int32_t *look_ahead_p, double *spent_p);
 
 /* ---- shape.c ---- */
 

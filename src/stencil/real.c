@@ -388,6 +388,7 @@ static xy_status_t execute(stencil_real_t *r, xy_task_result_t *result_p)
     how.policy = choice.policy;
     how.eviction = choice.eviction;
     how.params.extra_rounds = choice.extra_rounds;
+    how.params.look_ahead = 0; /* of GPUs */
     how.capacity = r->gpu != NULL ? 0 : choice.memory;
     if (how.capacity == XY_TASK_NO_LIMIT)
         how.capacity = UINT64_MAX / 4;
@@ -401,6 +402,7 @@ static xy_status_t execute(stencil_real_t *r, xy_task_result_t *result_p)
     if (st == XY_OK)
         result_p->scheduling_seconds += choice.spent;
     r->gpus_used = choice.gpus;
+    r->look_ahead = choice.gpus > 0 ? choice.look_ahead : 0;
     r->workers_used = choice.gpus + choice.cores;
     return st;
 }
@@ -443,6 +445,7 @@ xy_status_t stencil_real_run(const xy_stencil_run_t *run, xy_stencil_result_t *r
         result.ranks = r.share != NULL ? r.share->ranks : 0;
         result.workers = r.workers_used;
         result.gpus = r.gpus_used;
+        result.look_ahead = r.look_ahead;
         result.core_speed = r.core_speed;
         if (r.gpu != NULL)
             result.costs = *stencil_gpu_costs(&r);

@@ -42,6 +42,7 @@ typedef struct {
     xy_task_share_t *share;          /* NULL: this process has all blocks */
     int32_t *owner;                  /* [data] ranks */
     int32_t gpus_used, workers_used; /* by the run */
+    int32_t look_ahead;              /* likewise */
 
     double until;    /* negative: no end before the last iteration */
     double residual; /* of the last decision; decisions come one after the other */
@@ -77,11 +78,12 @@ typedef struct {
     int32_t extra_rounds;
     uint64_t memory;     /* as that of the run */
     int32_t gpus, cores; /* that work */
-    double spent;        /* seconds in policies, to find out */
+    int32_t look_ahead;
+    double spent; /* seconds in policies, to find out */
 } stencil_choice_t;
 
-/* Replace a policy that is a choice by what ends first in virtual time, and leave cores or GPUs
- * alone if the others end sooner without them. */
+/* Replace a policy that is a choice by what ends first in virtual time, leave cores or GPUs alone
+ * if the others end sooner without them, and choose how many data are loaded early. */
 xy_status_t stencil_real_choose(const stencil_real_t *r, stencil_choice_t *choice_p);
 
 /* real_speed.c */

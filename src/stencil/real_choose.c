@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is decided in virtual time on what the real run has: which policy, if that is a choice, and
- * whether cores are worth having beside GPUs. */
+ * whether cores are worth having beside GPUs, and how many data are loaded early. */
 #include <math.h>
 #include <string.h>
 
@@ -102,6 +102,8 @@ static xy_status_t simulate(const stencil_real_t *r, const xy_graph_t *graph, co
     how.policy = policy;
     how.trace = NULL;
     how.observer = NULL;
+    if (how.params.look_ahead == XY_STENCIL_CHOOSE)
+        how.params.look_ahead = 0;
     if (platform == NULL)
         return xy_fail_memory("choosing a policy");
     if (r->gpu != NULL && platform->workers == platform->memories - 1)
@@ -188,9 +190,28 @@ static xy_status_t choose_policy(const stencil_real_t *r, stencil_choice_t *choi
     return XY_OK;
 }
 
+/* ---- How many data to load early? ---- */
+
+static xy_status_t choose_look_ahead(const stencil_real_t *r, stencil_choice_t *choice)
+{
+    xy_task_platform_t *p = platform_of_gpus(r, choice->gpus, 0);
+    xy_task_sim_t how = r->run->how;
+    xy_status_t st;
+
+    if (p == NULL)
+        return xy_fail_memory("choosing what to load early");
+    how.policy = choice->policy;
+    how.eviction = choice->eviction;
+    how.ahead = &stencil_gpu_costs(r)->ahead;
+    st = stencil_look_ahead(&r->grid, p, &how, &choice->look_ahead, &choice->spent);
+    xy_task_platform_destroy(p);
+    return st;
+}
+
 xy_status_t stencil_real_choose(const stencil_real_t *r, stencil_choice_t *choice)
 {
     int32_t gpus = r->gpu != NULL ? stencil_gpu_count(r) : 0;
+    bool is_open = r->run->how.params.look_ahead == XY_STENCIL_CHOOSE;
     xy_status_t st = XY_OK;
 
     *choice = (stencil_choice_t){.policy = r->run->how.policy,
@@ -198,7 +219,8 @@ xy_status_t stencil_real_choose(const stencil_real_t *r, stencil_choice_t *choic
                                  .extra_rounds = r->run->how.params.extra_rounds,
                                  .memory = r->run->memory,
                                  .gpus = gpus,
-                                 .cores = r->workers - gpus};
+                                 .cores = r->workers - gpus,
+                                 .look_ahead = is_open ? 0 : r->run->how.params.look_ahead};
     if (r->share != NULL) /* all ranks the same, without a trial */
         return XY_OK;
     if (gpus > 0 && choice->cores > 0 && !r->run->is_using_all) {
@@ -207,5 +229,9 @@ xy_status_t stencil_real_choose(const stencil_real_t *r, stencil_choice_t *choic
         else
             st = choose_workers(r, choice);
     }
-    return st == XY_OK ? choose_policy(r, choice) : st;
+    if (st == XY_OK)
+        st = choose_policy(r, choice);
+    if (st == XY_OK && is_open && choice->gpus > 0 && choice->cores == 0)
+        st = choose_look_ahead(r, choice);
+    return st;
 }

@@ -343,6 +343,7 @@ xy_status_t stencil_gpu_execute(stencil_real_t *r, const stencil_choice_t *choic
                             .observer = run->how.observer};
 
     how.params.extra_rounds = choice->extra_rounds;
+    how.params.look_ahead = choice->look_ahead;
     if (r->gpu != NULL) {
         how.in = r->gpu->costs.in;
         how.out = r->gpu->costs.out;

@@ -73,6 +73,7 @@ static xy_status_t run_on(const xy_stencil_run_t *run, const xy_task_platform_t 
     xy_stencil_result_t r = {0};
     xy_task_sim_t how = run->how;
     xy_task_ahead_t ahead;
+    double spent = 0;
     xy_graph_t *graph;
     xy_status_t st;
 
@@ -94,7 +95,12 @@ static xy_status_t run_on(const xy_stencil_run_t *run, const xy_task_platform_t 
         ahead.batch = stencil_batch(&grid);
         how.ahead = &ahead;
     }
-    st = xy_task_simulate(graph, p, &how, &r.sim);
+    if (how.params.look_ahead == XY_STENCIL_CHOOSE)
+        st = stencil_look_ahead(&grid, p, &how, &how.params.look_ahead, &spent);
+    if (st == XY_OK)
+        st = xy_task_simulate(graph, p, &how, &r.sim);
+    r.look_ahead = how.ahead != NULL ? how.params.look_ahead : 0;
+    r.sim.scheduling_seconds += spent;
     r.tasks = (uint64_t)xy_graph_ops(graph);
     r.data = (uint64_t)xy_graph_data_count(graph);
     for (int32_t d = 0; d < xy_graph_data_count(graph); d++)
@@ -196,6 +202,10 @@ void xy_stencil_print_text(const xy_stencil_run_t *run, const xy_stencil_result_
     fprintf(file, "transfers   %llu loads, %llu stores, %llu between %s\n",
             (unsigned long long)s->loads, (unsigned long long)s->stores,
             (unsigned long long)s->peers, r->is_real && r->gpu[0] == '\0' ? "caches" : "GPUs");
+    if (s->launches > 0 && r->ranks == 0)
+        fprintf(file, "launches    %llu, of %.1f tasks each; up to %d data loaded early\n",
+                (unsigned long long)s->launches, (double)s->tasks / (double)s->launches,
+                r->look_ahead);
     if (s->moving_seconds > 0)
         fprintf(file, "hidden      %.1f %% of the time in which data moved, the GPU computed\n",
                 100 * s->hidden_seconds / s->moving_seconds);
@@ -281,6 +291,10 @@ void xy_stencil_print_json(const xy_stencil_run_t *run, const xy_stencil_result_
         xy_json_double(&j, "hidden", s->hidden_seconds / s->moving_seconds);
     if (r->window_volume > 0)
         xy_json_int(&j, "window_volume", (int64_t)r->window_volume);
+    if (s->launches > 0) {
+        xy_json_int(&j, "launches", (int64_t)s->launches);
+        xy_json_int(&j, "look_ahead", r->look_ahead);
+    }
     xy_json_int(&j, "evictions", (int64_t)s->evictions);
     xy_json_double(&j, "scheduling_seconds", s->scheduling_seconds);
     json_real(&j, run, r);

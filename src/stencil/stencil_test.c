@@ -302,6 +302,43 @@ static void test_weight_of_transfers(void **state)
     assert_true(most <= 1.2 * least);
 }
 
+/* How many data GPUs load early is chosen by what ends first: none where it does not pay. */
+static void test_chosen_look_ahead(void **state)
+{
+    static const uint64_t memories[] = {8, 60, 0}; /* blocks */
+    xy_task_ahead_t ahead = {.launch = 3e-6, .decision = 1e-7, .once = 40e-6};
+    int32_t chosen[3];
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        xy_stencil_run_t run = attila(3, 1, "closure");
+        xy_stencil_result_t r, none;
+
+        assert_true(xy_stencil_blocks_parse("400x1", &run.grid));
+        run.grid.graph = XY_STENCIL_JACOBI;
+        run.grid.iterations = 20;
+        run.grid.block_bytes = 1 << 16;
+        run.grid.task_seconds = 50e-6;
+        run.memory = memories[i] > 0 ? memories[i] << 16 : XY_TASK_NO_LIMIT;
+        run.how.ahead = &ahead;
+        assert_int_equal(xy_stencil_run(&run, &none), XY_OK);
+        assert_int_equal(none.look_ahead, 0);
+        run.how.params.look_ahead = XY_STENCIL_CHOOSE;
+        assert_int_equal(xy_stencil_run(&run, &r), XY_OK);
+        assert_true(r.sim.makespan <= 1.02 * none.sim.makespan);
+        chosen[i] = r.look_ahead;
+        if (r.look_ahead == 0)
+            continue;
+        assert_true(r.sim.makespan < 0.9 * none.sim.makespan);
+        run.how.params.look_ahead = r.look_ahead;
+        assert_int_equal(xy_stencil_run(&run, &none), XY_OK);
+        assert_true(none.sim.makespan == r.sim.makespan && none.sim.loads == r.sim.loads);
+    }
+    assert_int_equal(chosen[0], 0);
+    assert_true(chosen[1] > 0);
+    assert_int_equal(chosen[2], 0);
+}
+
 static void test_bad_descriptions(void **state)
 {
     xy_stencil_t s = XY_STENCIL_DEFAULT;
@@ -332,6 +369,7 @@ int main(void)
         cmocka_unit_test(test_against_exhaustive_search),
         cmocka_unit_test(test_order_of_published_curves),
         cmocka_unit_test(test_weight_of_transfers),
+        cmocka_unit_test(test_chosen_look_ahead),
         cmocka_unit_test(test_bad_descriptions),
     };
 
