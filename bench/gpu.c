@@ -133,7 +133,7 @@ static void domain_of(const xy_stencil_t *s, uint64_t memory, double hand, doubl
 /* With blocks of twice the size two passes over the domain are needed. */
 static const struct {
     int factor, look_ahead;
-} cuts[] = {{1, 5}, {2, 0}};
+} cuts[] = {{1, 8}, {2, 2}};
 
 static void domain(void)
 {
@@ -235,7 +235,7 @@ static void hidden(void)
     bool is_quick = bench_is_quick();
     xy_stencil_t s = is_quick ? jacobi(64, 16, 256, 400) : jacobi(2048, 128, 8192, 100);
 
-    look_ahead = 5;
+    look_ahead = 8;
     for (int i = 0; i < rounds; i++) {
         seen_t seen = {0};
         xy_task_observer_t observer = {.arg = &seen, .task = see_task};
