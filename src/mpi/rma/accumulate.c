@@ -26,8 +26,7 @@ static bool is_array(const rma_side_t *side, const mpi_type_t *element)
 
 static bool is_on_device(const rma_side_t *side)
 {
-    return side != NULL && side->bytes > 0 &&
-           mpi_is_on_device(side->address + side->type->true_lb);
+    return side != NULL && side->bytes > 0 && mpi_is_on_device(side->address + side->type->true_lb);
 }
 
 /* `has_device`: the target is memory of a GPU, and updated by what reaches others of a GPU. */
