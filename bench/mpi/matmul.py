@@ -9,8 +9,8 @@ algorithms in turns, in the same run (the least time counts), beside the choice 
 knows the machine, the speeds and what the kernel takes, and no earlier run. Printed are, for each instance,
 the choice, the best and what is lost, and at the end how often the choice is the best or within 5 % of it,
 the mean loss, and predicted over measured times of each algorithm (median). Wanted are 90 % within 5 %, and
-3 %. 30 instances take about two minutes on two idle cores; --quick, with 10 small ones and fewer
-repetitions, less than half a minute. MATMUL_COSTS names a file of `xylem calibrate --messages` for the
+3 %. 30 instances take about two minutes on two idle cores, half a minute of it to measure the kernel; --quick, with
+10 small ones and fewer repetitions, three quarters of a minute. MATMUL_COSTS names a file of `xylem calibrate --messages` for the
 predictions; without it they use what is stored for the user, or the simulator's own figures.
 """
 import argparse
