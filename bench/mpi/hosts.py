@@ -25,7 +25,7 @@ printed its last row is not waited for: MPI_Finalize of MPICH 4.0 over TCP may n
 this script is interrupted or terminated; those of one that was killed go when the next one starts. Processes
 run before all other work of the machine, but for --usual-priority.
 
---minutes ends all of it in time: at most 60 % of it are for the calibration, and a run that would last longer
+--minutes ends all of it in time: at most three quarters of it are for the calibration, and a run that would last longer
 than what is left is not begun (the first two are), or is ended.
 """
 import argparse
@@ -432,7 +432,7 @@ def main():
             sys.exit("hosts.py: there is no " + command)
     rows = [r for r in ROWS + OTHERS if options.only in r[0] and (not options.quick or r[1] < 65536)]
     turns, seconds = (2, 15) if options.quick else (7, 90)
-    seconds = min(seconds, 60 * options.minutes / 6)
+    seconds = min(seconds, 60 * options.minutes / 12)
     end = time.monotonic() + 60 * options.minutes
     prefix = os.path.abspath(options.prefix)
     quiet()
@@ -442,7 +442,7 @@ def main():
         mpi = Mpi(options.mpi, grid)
         costs = os.path.join(folder, "grid.xml")
         calibrate(prefix, mpi, costs, seconds, "64,4K,16K,48K,80K,160K,400K" if options.quick else
-                  "64,2K,8K,16K,32K,60K,80K,128K,256K", min(CALIBRATED, 36 * options.minutes))
+                  "64,2K,8K,16K,32K,60K,80K,128K,256K", min(CALIBRATED, 45 * options.minutes))
         if options.keep:
             shutil.copy(costs, options.keep)
         programs = [os.path.join(folder, "predicted-" + w) for w in (mpi.name, "xylem")]
