@@ -20,6 +20,8 @@ done
 "$bin/mpifort" -Wall -Werror -g "$sources/modules.f90" -o modules || die "modules.f90"
 "$bin/mpif90" -g -O2 "$sources/f08.f90" -o f08 || die "f08.f90"
 wait $! || die "plain.f"
+"$bin/mpicc" -g -c "$sources/attributes.c" -o attributes_c.o && "$bin/mpifort" -g "$sources/attributes.f90" attributes_c.o -o attributes ||
+    die "attributes.f90"
 
 right() { # right COUNT: as many ranks said so, in whole lines
     [ "$(grep -cE '^rank [0-9]+.*: right$' <<<"$out")" = "$1" ] || die "$out"
@@ -30,6 +32,8 @@ run 0 -n 1 --share-globals ./plain
 right 1
 expect 0 ./plain
 right 1
+run 0 -n 3 ./attributes
+right 3
 run 0 -n 4 ./modules
 right 4
 run 0 -n 4 ./f08

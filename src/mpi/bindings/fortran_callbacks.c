@@ -60,7 +60,7 @@ ERRHANDLER(file_create_errhandler, MPI_File_errhandler_function)
 ERRHANDLER(session_create_errhandler, MPI_Session_errhandler_function)
 ERRHANDLER(win_create_errhandler, MPI_Win_errhandler_function)
 
-/* ---- Attributes. A value that Fortran sets is the pointer that C would set. ---- */
+/* ---- Attributes ---- */
 
 #define KEYVAL(name, copy_type, delete_type, kind, integer, language)                              \
     void pmpi_##name##_(copy_type *copy, delete_type *delete, MPI_Fint *keyval,                    \
@@ -83,19 +83,24 @@ KEYVAL(win_create_keyval, MPI_Win_copy_attr_function, MPI_Win_delete_attr_functi
 KEYVAL(keyval_create, MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function, XMPI_ATTR_COMM,
        MPI_Fint, XMPI_FROM_FORTRAN_1)
 
-#define SET_ATTR(name, handle, integer)                                                            \
+#define SET_ATTR(name, handle, integer, language)                                                  \
     void pmpi_##name##_(const MPI_Fint *object, const MPI_Fint *keyval, const integer *value,      \
                         MPI_Fint *ierror)                                                          \
     {                                                                                              \
-        fortran_return(ierror, at_##name(HERE, (handle)mpi_handle_from_int(*object), *keyval,      \
-                                         (void *)(MPI_Aint)*value));                               \
+        int error;                                                                                 \
+                                                                                                   \
+        mpi_attributes_language(language);                                                         \
+        error = at_##name(HERE, (handle)mpi_handle_from_int(*object), *keyval,                     \
+                          (void *)(MPI_Aint)*value);                                               \
+        mpi_attributes_language(XMPI_FROM_C); /* also of a call that was refused */                \
+        fortran_return(ierror, error);                                                             \
     }                                                                                              \
     FORTRAN_ALIAS(name, const MPI_Fint *, const MPI_Fint *, const integer *, MPI_Fint *)
 
-SET_ATTR(comm_set_attr, MPI_Comm, MPI_Aint)
-SET_ATTR(type_set_attr, MPI_Datatype, MPI_Aint)
-SET_ATTR(win_set_attr, MPI_Win, MPI_Aint)
-SET_ATTR(attr_put, MPI_Comm, MPI_Fint)
+SET_ATTR(comm_set_attr, MPI_Comm, MPI_Aint, XMPI_FROM_FORTRAN)
+SET_ATTR(type_set_attr, MPI_Datatype, MPI_Aint, XMPI_FROM_FORTRAN)
+SET_ATTR(win_set_attr, MPI_Win, MPI_Aint, XMPI_FROM_FORTRAN)
+SET_ATTR(attr_put, MPI_Comm, MPI_Fint, XMPI_FROM_FORTRAN_1)
 
 /* Predefined attributes: C gets the address of the number, Fortran the number; a window's memory
  * is its address in both. */
@@ -114,9 +119,12 @@ static MPI_Aint attribute(int keyval, void *value)
                         MPI_Fint *flag, MPI_Fint *ierror)                                          \
     {                                                                                              \
         void *found = NULL;                                                                        \
-        int error =                                                                                \
-            at_##name(HERE, (handle)mpi_handle_from_int(*object), *keyval, (void *)&found, flag);  \
+        int error;                                                                                 \
                                                                                                    \
+        mpi_attributes_language(XMPI_FROM_FORTRAN);                                                \
+        error =                                                                                    \
+            at_##name(HERE, (handle)mpi_handle_from_int(*object), *keyval, (void *)&found, flag);  \
+        mpi_attributes_language(XMPI_FROM_C);                                                      \
         if (error == MPI_SUCCESS && *flag)                                                         \
             *value = (integer)attribute(*keyval, found);                                           \
         fortran_return(ierror, error);                                                             \

@@ -8,9 +8,17 @@
 #include "mpi/object/comm.h"
 #include "mpi/object/error.h"
 
+/* A number that Fortran has set: C gets the address of it, which stays while it is set. */
+typedef struct {
+    MPI_Aint wide;
+    int narrow;
+} number_t;
+
 typedef struct {
     mpi_keyval_t *keyval;
-    void *value;
+    void *value;             /* a pointer that C has set, or a number */
+    mpi_language_t language; /* of who has set it */
+    number_t *number;        /* of Fortran */
 } attribute_t;
 
 struct mpi_attributes {
@@ -31,6 +39,8 @@ void mpi_keyvals_init(mpi_env_t *env)
 
 void mpi_attributes_drop(mpi_attributes_t *attributes)
 {
+    for (size_t i = 0; attributes && i < attributes->list.count; i++)
+        xy_free(XY_VEC_AT(&attributes->list, attribute_t, i).number);
     if (attributes)
         xy_vec_cleanup(&attributes->list);
     xy_free(attributes);
@@ -126,6 +136,48 @@ void mpi_keyval_set_language(mpi_attr_kind_t kind, int number, mpi_language_t la
     keyval_find(kind, number)->language = language;
 }
 
+void mpi_attributes_language(mpi_language_t language)
+{
+    mpi_env_t *env = mpi_env_self();
+
+    if (env)
+        env->attributes_by = language;
+}
+
+/* Of the call that has just begun; functions of the program that it calls make calls in C again. */
+static mpi_language_t take_language(void)
+{
+    mpi_env_t *env = mpi_env_self();
+    mpi_language_t language = env ? (mpi_language_t)env->attributes_by : XMPI_FROM_C;
+
+    if (env)
+        env->attributes_by = XMPI_FROM_C;
+    return language;
+}
+
+/* What one gets who asks in that language. */
+static void *seen_from(const attribute_t *attribute, mpi_language_t language)
+{
+    if (language != XMPI_FROM_C || attribute->language == XMPI_FROM_C)
+        return attribute->value;
+    return attribute->language == XMPI_FROM_FORTRAN ? (void *)&attribute->number->wide
+                                                    : (void *)&attribute->number->narrow;
+}
+
+/* False: memory ran out. */
+static bool write_value(attribute_t *attribute, void *value, mpi_language_t language)
+{
+    if (language != XMPI_FROM_C && !attribute->number)
+        attribute->number = xy_malloc(sizeof *attribute->number);
+    if (language != XMPI_FROM_C && !attribute->number)
+        return false;
+    attribute->value = value;
+    attribute->language = language;
+    if (language != XMPI_FROM_C)
+        *attribute->number = (number_t){(MPI_Aint)value, (int)(MPI_Aint)value};
+    return true;
+}
+
 /* ---- Functions of the program in Fortran: everything is passed by address ---- */
 
 typedef void(fortran_copy_t)(int *, int *, MPI_Aint *, MPI_Aint *, MPI_Aint *, int *, int *);
@@ -171,17 +223,21 @@ static int delete_in_fortran(const mpi_keyval_t *keyval, void *handle, void *val
 }
 
 /* The functions of the program may call MPI, which must not change what this call is. */
-static int call_copy(const mpi_keyval_t *keyval, void *handle, void *value, void **copy_p,
-                     int *flag_p)
+static int call_copy(const attribute_t *attribute, void *handle, void **copy_p,
+                     mpi_language_t *language_p, int *flag_p)
 {
+    const mpi_keyval_t *keyval = attribute->keyval;
     const mpi_call_t call = mpi_self->call;
+    void *value = seen_from(attribute, keyval->language);
     int code = MPI_SUCCESS;
 
     *flag_p = 0;
+    *language_p = keyval->language;
     if (keyval->copy.comm == MPI_COMM_NULL_COPY_FN)
         return MPI_SUCCESS;
     if (keyval->copy.comm == MPI_COMM_DUP_FN) {
-        *copy_p = value;
+        *copy_p = attribute->value;
+        *language_p = attribute->language;
         *flag_p = 1;
         return MPI_SUCCESS;
     }
@@ -199,9 +255,11 @@ static int call_copy(const mpi_keyval_t *keyval, void *handle, void *value, void
     return code;
 }
 
-static int call_delete(const mpi_keyval_t *keyval, void *handle, void *value)
+static int call_delete(const attribute_t *attribute, void *handle)
 {
+    const mpi_keyval_t *keyval = attribute->keyval;
     const mpi_call_t call = mpi_self->call;
+    void *value = seen_from(attribute, keyval->language);
     int code;
 
     if (keyval->delete.comm == MPI_COMM_NULL_DELETE_FN)
@@ -227,7 +285,8 @@ static attribute_t *attribute_find(const mpi_attributes_t *attributes, const mpi
 }
 
 /* Append; the attribute takes a reference of the key. */
-static int attribute_add(mpi_attributes_t **attributes_p, mpi_keyval_t *keyval, void *value)
+static int attribute_add(mpi_attributes_t **attributes_p, mpi_keyval_t *keyval, void *value,
+                         mpi_language_t language)
 {
     attribute_t *attribute;
 
@@ -240,7 +299,11 @@ static int attribute_add(mpi_attributes_t **attributes_p, mpi_keyval_t *keyval, 
     attribute = xy_vec_push(&(*attributes_p)->list);
     if (!attribute)
         return MPI_ERR_NO_MEM;
-    *attribute = (attribute_t){keyval, value};
+    *attribute = (attribute_t){.keyval = keyval};
+    if (!write_value(attribute, value, language)) {
+        xy_vec_pop(&(*attributes_p)->list);
+        return MPI_ERR_NO_MEM;
+    }
     keyval->references++;
     return MPI_SUCCESS;
 }
@@ -250,7 +313,7 @@ static int attribute_add(mpi_attributes_t **attributes_p, mpi_keyval_t *keyval, 
 static int attribute_delete(void *handle, mpi_attributes_t *attributes, mpi_keyval_t *keyval)
 {
     attribute_t *attribute = attribute_find(attributes, keyval);
-    int code = call_delete(keyval, handle, attribute->value);
+    int code = call_delete(attribute, handle);
     size_t place;
 
     if (code != MPI_SUCCESS)
@@ -259,6 +322,7 @@ static int attribute_delete(void *handle, mpi_attributes_t *attributes, mpi_keyv
     if (!attribute)
         return MPI_SUCCESS;
     place = (size_t)(attribute - (attribute_t *)attributes->list.data);
+    xy_free(attribute->number);
     memmove(attribute, attribute + 1, (attributes->list.count - place - 1) * sizeof *attribute);
     xy_vec_pop(&attributes->list);
     keyval_release(keyval);
@@ -290,12 +354,13 @@ int mpi_attributes_copy(mpi_attr_kind_t kind, void *handle, const mpi_attributes
 
     for (size_t i = 0; from && code == MPI_SUCCESS && i < from->list.count; i++) {
         attribute_t attribute = XY_VEC_AT(&from->list, attribute_t, i);
+        mpi_language_t language;
         void *copy = NULL;
         int flag;
 
-        code = call_copy(attribute.keyval, handle, attribute.value, &copy, &flag);
+        code = call_copy(&attribute, handle, &copy, &language, &flag);
         if (code == MPI_SUCCESS && flag)
-            code = attribute_add(&made, attribute.keyval, copy);
+            code = attribute_add(&made, attribute.keyval, copy, language);
     }
     if (code == MPI_SUCCESS)
         *to_p = made;
@@ -307,6 +372,7 @@ int mpi_attributes_copy(mpi_attr_kind_t kind, void *handle, const mpi_attributes
 int mpi_attribute_set(mpi_comm_t *comm, mpi_attr_kind_t kind, void *handle,
                       mpi_attributes_t **attributes_p, int number, void *value)
 {
+    mpi_language_t language = take_language();
     mpi_keyval_t *keyval = keyval_find(kind, number);
     attribute_t *attribute;
     int code;
@@ -315,24 +381,25 @@ int mpi_attribute_set(mpi_comm_t *comm, mpi_attr_kind_t kind, void *handle,
         return refuse_keyval(comm, number);
     attribute = attribute_find(*attributes_p, keyval);
     if (attribute) {
-        code = call_delete(keyval, handle, attribute->value);
+        code = call_delete(attribute, handle);
         if (code != MPI_SUCCESS)
             return mpi_error_raise(comm, code, "the delete function of the attribute failed");
         attribute = attribute_find(*attributes_p, keyval);
     }
-    if (attribute) {
-        attribute->value = value;
-        return MPI_SUCCESS;
-    }
-    code = attribute_add(attributes_p, keyval, value);
+    if (attribute)
+        code = write_value(attribute, value, language) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    else
+        code = attribute_add(attributes_p, keyval, value, language);
     return code == MPI_SUCCESS ? code : mpi_error_memory(comm, "an attribute");
 }
 
 int mpi_attribute_get(mpi_comm_t *comm, mpi_attr_kind_t kind, const mpi_attributes_t *attributes,
                       int number, void *value_p, int *flag)
 {
+    mpi_language_t language = take_language();
     const mpi_keyval_t *keyval = keyval_find(kind, number);
     const attribute_t *attribute;
+    void *value;
 
     if (!value_p)
         return mpi_error_null(comm, "attribute_val");
@@ -340,8 +407,10 @@ int mpi_attribute_get(mpi_comm_t *comm, mpi_attr_kind_t kind, const mpi_attribut
         return refuse_keyval(comm, number);
     attribute = attribute_find(attributes, keyval);
     *flag = attribute != NULL;
-    if (attribute)
-        memcpy(value_p, &attribute->value, sizeof attribute->value);
+    if (attribute) {
+        value = seen_from(attribute, language);
+        memcpy(value_p, &value, sizeof value);
+    }
     return MPI_SUCCESS;
 }
 

@@ -61,6 +61,10 @@ int mpi_keyval_free(mpi_attr_kind_t kind, int *number_p);
 /* The functions of the key that was just made are Fortran's. */
 void mpi_keyval_set_language(mpi_attr_kind_t kind, int number, mpi_language_t language);
 
+/* The next call of the rank that sets or gets an attribute comes from that language: C gets the
+ * address of a number that Fortran has set, and Fortran the address that C has set as a number. */
+void mpi_attributes_language(mpi_language_t language);
+
 /* What MPI_*_set_attr, _get_attr and _delete_attr do with an object of `kind`; they raise on `comm`
  * (NULL: the object is none). */
 int mpi_attribute_set(mpi_comm_t *comm, mpi_attr_kind_t kind, void *handle,
