@@ -130,9 +130,10 @@ static void print_rule(const question_t *q)
 
     printf("* %s: %s", q->library->describe, q->choice.algorithm->name);
     if (r == NULL) {
-        puts(q->library->rules != NULL        ? ", as there is nothing to send"
-             : q->choice.algorithm->is_direct ? ", as all ranks are on one node"
-                                              : ", the cheapest of its own between nodes");
+        puts(q->library->rules != NULL ? ", as there is nothing to send"
+             : q->choice.algorithm->is_direct
+                 ? ", as all ranks are on one node"
+                 : ", on two levels or the cheapest of its own between nodes");
         return;
     }
     printf(", by line %d of %s\n  %s ranks", r->line, q->library->table,

@@ -157,6 +157,10 @@ bool xy_coll_is_applicable(const xy_coll_algorithm_t *a, const xy_coll_request_t
 
 /* The direct algorithm of a collective: what runs inside a node by default. */
 const xy_coll_algorithm_t *xy_coll_direct(xy_collective_t collective);
+/* What the runtime does among ranks on several nodes, of which some have several: inside the nodes
+ * first, one rank of each speaks with the others. NULL: nodes are not like that, there is no such
+ * algorithm, or it does not apply. */
+const xy_coll_algorithm_t *xy_coll_levels(const xy_coll_request_t *q);
 
 /* The applicable scheduled algorithm of least cost, of Xylem's own; on ties the one listed first.
  * With a name, that one, whatever it is: XY_EINVAL when the collective has no such algorithm or it

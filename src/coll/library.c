@@ -303,12 +303,19 @@ static const xy_coll_algorithm_t *fallback_of(const xy_coll_request_t *q,
 
 /* ---- The choice ---- */
 
-static xy_status_t choose_own(const xy_coll_request_t *q, const xy_coll_link_t *link,
-                              bool is_direct, xy_coll_choice_t *choice)
+static xy_status_t choose_own(const xy_coll_request_t *q, const xy_coll_link_t *link, bool is_own,
+                              xy_coll_choice_t *choice)
 {
+    bool is_direct = is_own && is_one_node(q);
+
     if (is_direct) {
         choice->algorithm = xy_coll_direct(q->collective);
         return XY_OK;
+    }
+    if (is_own) {
+        choice->algorithm = xy_coll_levels(q);
+        if (choice->algorithm != NULL)
+            return XY_OK;
     }
     return xy_coll_choose(q, link, NULL, &choice->algorithm);
 }
@@ -330,7 +337,7 @@ xy_status_t xy_coll_library_choose(const xy_coll_library_t *library, xy_coll_req
     q->library = library;
     q->segment = 0;
     if (library->rules == NULL || q->procs == 1)
-        return choose_own(q, link, library->rules == NULL && is_one_node(q), choice_p);
+        return choose_own(q, link, library->rules == NULL, choice_p);
     if (xy_coll_library_rules(library, q, &choice.rule, 1) > 0 && is_flat(choice.rule)) {
         flat.nodes = NULL;
         xy_coll_library_rules(library, &flat, &choice.rule, 1);

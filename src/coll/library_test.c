@@ -265,7 +265,8 @@ static void test_two_level(void **state)
                      (const uint64_t[]){5, 2, 3, 2, 5, 2, 3, 2});
 }
 
-/* Xylem's own: direct inside a node, scheduled between nodes. */
+/* Xylem's own: direct inside a node, on two levels between nodes of several ranks where there is
+ * such an algorithm, else scheduled. */
 static void test_own(void **state)
 {
     const xy_coll_library_t *l = xy_coll_library_find("xylem");
@@ -282,7 +283,11 @@ static void test_own(void **state)
             assert_int_equal(xy_coll_library_choose(l, &q, &xy_coll_link_default, &choice), XY_OK);
             assert_null(choice.rule);
             assert_int_equal(choice.algorithm->is_direct, k == 1);
-            assert_false(choice.algorithm->is_foreign);
+            assert_int_equal(strncmp(choice.algorithm->name, "two-level", 9) == 0,
+                             k == 2 && (c == XY_COLL_BARRIER || c == XY_COLL_BCAST ||
+                                        c == XY_COLL_REDUCE || c == XY_COLL_ALLREDUCE));
+            assert_int_equal(choice.algorithm->is_foreign,
+                             strncmp(choice.algorithm->name, "two-level", 9) == 0);
             assert_int_equal(q.segment, 0);
         }
 }

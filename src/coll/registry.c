@@ -121,6 +121,30 @@ const xy_coll_algorithm_t *xy_coll_direct(xy_collective_t collective)
     return NULL;
 }
 
+static int count_nodes(const xy_coll_request_t *q)
+{
+    int last = 0;
+
+    for (int i = 0; q->nodes != NULL && i < q->procs; i++)
+        last = q->nodes[i] > last ? q->nodes[i] : last;
+    return q->nodes != NULL ? last + 1 : q->procs;
+}
+
+const xy_coll_algorithm_t *xy_coll_levels(const xy_coll_request_t *q)
+{
+    static const char *const names[XY_COLL_COUNT] = {[XY_COLL_BCAST] = "two-level-root",
+                                                     [XY_COLL_REDUCE] = "two-level",
+                                                     [XY_COLL_ALLREDUCE] = "two-level",
+                                                     [XY_COLL_BARRIER] = "two-level"};
+    const xy_coll_algorithm_t *a;
+    int nodes = count_nodes(q);
+
+    if (names[q->collective] == NULL || nodes == 1 || nodes == q->procs)
+        return NULL;
+    a = xy_coll_find(q->collective, names[q->collective]);
+    return xy_coll_is_applicable(a, q) ? a : NULL;
+}
+
 bool xy_coll_is_applicable(const xy_coll_algorithm_t *a, const xy_coll_request_t *q)
 {
     return does(a, q) && (a->applicable == NULL || a->applicable(q));

@@ -38,6 +38,28 @@ static bool find_link(xy_vjob_t *job, xy_vcomm_t *comm)
     return true;
 }
 
+/* The same of two processes of one node, where there are any. */
+static bool find_inside(xy_vjob_t *job, xy_vcomm_t *comm)
+{
+    const job_way_t *way;
+    int seen = 1;
+    int32_t one = 1, other = 0;
+
+    comm->inside = comm->link;
+    for (; one < comm->count && comm->nodes[one] == seen; one++)
+        seen++;
+    if (one >= comm->count || job->has_link)
+        return true;
+    while (comm->nodes[other] != comm->nodes[one])
+        other++;
+    way = job_way(job, comm->procs[other], comm->procs[one]);
+    if (way == NULL)
+        return false;
+    comm->inside.alpha = way->send + way->latency + way->receive;
+    comm->inside.beta = comm->link.copy;
+    return true;
+}
+
 /* Number `values` by their first appearance, and mix the numbers into *layout. */
 static bool number(const int32_t *values, int32_t count, int *numbers, uint64_t *layout)
 {
@@ -99,7 +121,7 @@ static bool fill(xy_vjob_t *job, xy_vcomm_t *comm, const int32_t *procs, int32_t
         if (procs[i] != i)
             is_made =
                 xy_hash_set(&comm->ranks, (uint32_t)procs[i], (void *)((uintptr_t)i + 1)) == XY_OK;
-    return is_made && find_link(job, comm) && find_layout(job, comm);
+    return is_made && find_link(job, comm) && find_layout(job, comm) && find_inside(job, comm);
 }
 
 xy_vcomm_t *xy_vjob_comm(xy_vjob_t *job, uint32_t context, const int32_t *procs, int32_t count)

@@ -253,9 +253,10 @@ struct xy_vcomm {
     xy_vcoll_t *oldest;  /* of those that are not over */
     xy_vcoll_t **newest; /* where the next one goes */
     xy_vcoll_t *free;
-    xy_coll_link_t link; /* for the chooser */
-    uint64_t layout;     /* nodes, cores and link */
-    xy_hash_t ranks;     /* process to rank + 1, where the numbers differ */
+    xy_coll_link_t link;   /* for the chooser, */
+    xy_coll_link_t inside; /* ... and of two processes of one node, where some have several */
+    uint64_t layout;       /* nodes, cores and link */
+    xy_hash_t ranks;       /* process to rank + 1, where the numbers differ */
 };
 
 /* A step of a collective while it is not over. */

@@ -187,11 +187,21 @@ static xy_status_t choose(const xy_vjob_t *job, const xy_vcomm_t *comm, xy_coll_
         *algorithm_p = picked;
         return XY_OK;
     }
-    if (is_scheduled(job, q))
+    if (is_scheduled(job, q) && xy_coll_levels(q) == NULL)
         return xy_coll_choose(q, &comm->link, NULL, algorithm_p);
     st = xy_coll_library_choose(job->library, q, &comm->link, &choice);
     *algorithm_p = choice.algorithm;
+    if (job->library->rules == NULL && choice.algorithm == xy_coll_levels(q))
+        q->between = &comm->link;
     return st;
+}
+
+/* With a link, messages take the same everywhere: Xylem's own choice looks at it alone. */
+static const int *nodes_of(const xy_vjob_t *job, const xy_vcomm_t *comm, int nodes)
+{
+    bool is_chosen = job->library->rules == NULL && job->config.algorithm == NULL;
+
+    return job->has_link && is_chosen && nodes > 1 ? NULL : comm->nodes;
 }
 
 static xy_status_t build(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *shape)
@@ -206,13 +216,13 @@ static xy_status_t build(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape
                            .is_user_op = shape->call.is_user_op,
                            .is_offloaded = job->config.progress == XY_SIM_TASKS &&
                                            job->host[job->procs[comm->procs[0]].host].has_comm,
-                           .nodes = comm->nodes,
                            .groups = job->has_link ? NULL : comm->groups};
     arrays_t arrays = {0};
     xy_status_t st = XY_OK;
 
     shape->comm = comm;
     shape->nodes = count_nodes(comm);
+    q.nodes = nodes_of(job, comm, shape->nodes);
     shape->has_choice = has_choice(job, shape, &q);
     if (!make_arrays(&arrays, shape, &q))
         st = xy_fail_memory("simulating a collective");
@@ -221,7 +231,8 @@ static xy_status_t build(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape
     if (st == XY_OK)
         st = choose(job, comm, &q, shape, &shape->algorithm);
     if (st == XY_OK)
-        st = xy_coll_build(&q, &comm->link, shape->algorithm, &shape->graph);
+        st = xy_coll_build(&q, q.between != NULL ? &comm->inside : &comm->link, shape->algorithm,
+                           &shape->graph);
     xy_free(arrays.rows);
     xy_free(arrays.numbers);
     xy_free(arrays.in_place);

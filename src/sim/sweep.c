@@ -88,16 +88,8 @@ static const char *levels_algorithm(const xy_sim_node_t *node, const xy_coll_req
         return flat_algorithm(q, levels);
     if (levels->count == 1)
         return xy_coll_direct(q->collective)->name;
-    switch (q->collective) {
-    case XY_COLL_BCAST:
-        return "two-level-root";
-    case XY_COLL_REDUCE:
-    case XY_COLL_ALLREDUCE:
-    case XY_COLL_BARRIER:
-        return "two-level";
-    default:
-        return usual_algorithm(node, q->collective);
-    }
+    return xy_coll_levels(q) != NULL ? xy_coll_levels(q)->name
+                                     : usual_algorithm(node, q->collective);
 }
 
 xy_status_t xy_sim_graph(const xy_sim_node_t *node, xy_collective_t collective, const char *name,

@@ -33,7 +33,7 @@ seconds() {
 }
 
 # Off, which is the default, does nothing.
-sum=(10 100 allreduce 4000)
+sum=(10 100 allreduce 40000)
 virtual --json "$work/usual" "$program" "${sum[@]}"
 virtual --adapt off --json "$work/off" -v "$program" "${sum[@]}" 2>"$work/out"
 ! grep -q adapt: "$work/out" || fail "off adapts"
@@ -58,19 +58,19 @@ said "calls and messages are counted"
 for _ in 2 3 4 5; do
     virtual --adapt learn -v "$program" "${sum[@]}" 2>"$work/out"
 done
-said "adapt: allreduce/16/2048:two-level.*by default"
+said "adapt: allreduce/16/32768:rabenseifner-halves.*by default"
 series 5 "$usual"
 
 # On uses what was learned, and neither explores nor writes.
 cp "$XYLEM_HISTORY" "$work/before"
 virtual --adapt on -v --json "$work/on" "$program" "${sum[@]}" 2>"$work/out"
-said "two-level, the best of what was measured"
+said "rabenseifner-halves, the best of what was measured"
 cmp -s "$XYLEM_HISTORY" "$work/before" || fail "on writes the history"
 awk -v on="$(seconds "$work/on")" -v off="$usual" 'BEGIN { exit !(on < 0.97 * off) }' ||
     fail "what was learned takes $(seconds "$work/on") s, by default $usual s"
 
 # Other arguments are another problem.
-virtual --adapt on -v "$program" 9 100 allreduce 4000 2>"$work/out"
+virtual --adapt on -v "$program" 9 100 allreduce 40000 2>"$work/out"
 said "no earlier run of this program was stored"
 
 # Jobs at the same time.
@@ -85,7 +85,7 @@ printf 'nonsense\n1 2 3' >>"$XYLEM_HISTORY"
 virtual --adapt learn -v "$program" "${sum[@]}" 2>"$work/out"
 # (A launcher that starts again, as for sanitizers, prints it again.)
 [ "$(grep 'no line of a history' "$work/out" | sort -u | wc -l)" = 1 ] || fail "bad lines are not reported once"
-said "two-level, the best"
+said "rabenseifner-halves, the best"
 [ "$(grep -c '^1 [0-9]* virtual mpiexec:' "$XYLEM_HISTORY")" = 9 ] || fail "runs were lost"
 grep -q nonsense "$XYLEM_HISTORY" || fail "what the file had is gone"
 
