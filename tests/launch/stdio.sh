@@ -34,6 +34,13 @@ run_input 0 $'w\u00f6rd' -n 2 ./wide_streams
 same "$out" $'rank 0 \u00fc w\u00f6rd\nrank 1 \u00fc nothing'
 same "$err" $'e0\ne1'
 
+# Code that refers to the streams in a library, which is what -fPIC is for.
+c++ -fPIC -DLIBRARY -shared "$sources/cxx_state.cc" -o libcxx_state.so || die "libcxx_state.so"
+build cxx_state -fPIC -L. -lcxx_state -Wl,-rpath,"$PWD"
+run_input 0 7 -n 3 ./cxx_state
+same "$out" $'0:   255 7\n0 says   254\n1: ...ff 1\n1 says ...fe\n2:   255 -1\n2 says   254'
+quiet
+
 run 0 -n 3 --workers 1 ./stdio children
 quiet
 # The child's text has no end of line: another rank's follows it.

@@ -83,6 +83,21 @@ static bool defines(const mpi_elf_t *module, const char *name)
     return mpi_elf_lookup(module, name) != NULL && !is_stream(name);
 }
 
+/* Does it use one of the C++ streams, of which images have copies? */
+static bool uses_cxx_stream(const mpi_elf_t *library)
+{
+    const ElfW(Rela) *entry = mpi_elf_at(library, library->rela.address, library->rela.size);
+
+    for (size_t i = 0; entry != NULL && i < library->rela.size / sizeof(*entry); i++) {
+        const ElfW(Sym) *symbol = mpi_elf_symbol(library, ELF64_R_SYM(entry[i].r_info));
+
+        if (symbol != NULL && symbol->st_name != 0 && symbol->st_shndx == SHN_UNDEF &&
+            mpi_lookup_cxx_stream(mpi_elf_string(library, symbol->st_name)) >= 0)
+            return true;
+    }
+    return false;
+}
+
 /* Only relocations tell which symbols it uses. */
 bool mpi_library_uses(const mpi_elf_t *library, const mpi_elf_t *module)
 {
@@ -182,7 +197,7 @@ static bool must_be_copied(const gathering_t *g, const mpi_elf_t *library)
     if (mpi_elf_lookup(library, XMPI_FORTRAN_BLOCK) != NULL)
         return true;
     return uses_module(g->program, library) || is_copied_by_program(library, program) ||
-           is_tool(library, program);
+           is_tool(library, program) || (uses_cxx_stream(program) && uses_cxx_stream(library));
 }
 
 static xy_status_t add_module(gathering_t *g, mpi_elf_t *elf)

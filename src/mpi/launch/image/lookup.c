@@ -28,6 +28,18 @@ int mpi_lookup_variable(const char *name)
     return -1;
 }
 
+int mpi_lookup_cxx_stream(const char *name)
+{
+    static const char *const streams[XMPI_CXX_STREAMS] = {"_ZSt3cin",   "_ZSt4cout", "_ZSt4cerr",
+                                                          "_ZSt4clog",  "_ZSt4wcin", "_ZSt5wcout",
+                                                          "_ZSt5wcerr", "_ZSt5wclog"};
+
+    for (int i = 0; i < XMPI_CXX_STREAMS; i++)
+        if (strcmp(streams[i], name) == 0)
+            return i;
+    return -1;
+}
+
 const mpi_module_t *mpi_lookup_inside(const mpi_program_t *program, const char *name,
                                       const mpi_module_t *behind, const ElfW(Sym) * *symbol_p)
 {

@@ -13,6 +13,8 @@
 
 /* The number of a variable that every rank has for itself, or -1. */
 int mpi_lookup_variable(const char *name);
+/* The number of a C++ stream, or -1. */
+int mpi_lookup_cxx_stream(const char *name);
 
 /* The first module that defines a name; a copy relocation asks behind the module that holds the
  * copy. NULL: none does. */

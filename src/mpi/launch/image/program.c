@@ -100,6 +100,8 @@ static xy_status_t lay_out(mpi_program_t *program)
     }
     if (st != XY_OK)
         return st;
+    program->cxx_streams = round_up(end, XMPI_CXX_STREAM_ROOM);
+    end = program->cxx_streams + XMPI_CXX_STREAMS * XMPI_CXX_STREAM_ROOM;
     program->stride = round_up(end, align);
     program->region = mmap(
         wanted, program->stride * (size_t)program->images + align, PROT_READ | PROT_WRITE,

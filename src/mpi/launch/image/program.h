@@ -23,7 +23,9 @@
  * are private too. Everything else is loaded once by the dynamic linker and shared.
  *
  * The variables through which a program talks to the C library (stdout, environ, optind ...) are
- * private as well: the image's references to them go to the rank's own.
+ * private as well: the image's references to them go to the rank's own. The streams of C++ are
+ * objects with a state. Where compilers refer to them by copy relocations each program has its own
+ * copy anyway; where they do not (aarch64, -fPIC, libraries), the image has room for one.
  */
 #ifndef XY_MPI_LAUNCH_IMAGE_PROGRAM_H
 #define XY_MPI_LAUNCH_IMAGE_PROGRAM_H
@@ -52,6 +54,9 @@ typedef enum {
     XMPI_VARIABLE_DAYLIGHT,
     XMPI_VARIABLES
 } mpi_variable_t;
+
+/* std::cin and its seven brothers, of which every image has a copy. */
+enum { XMPI_CXX_STREAMS = 8, XMPI_CXX_STREAM_ROOM = 512 };
 
 typedef enum {
     XMPI_FIXUP_IMAGE,    /* store: image + value */
@@ -118,6 +123,9 @@ typedef struct mpi_program {
     size_t main;   /* offsets in the image */
     /* Offset of the program's own copy of a variable (a copy relocation), or 0. */
     size_t variable_at[XMPI_VARIABLES];
+    /* Room behind the modules for copies of C++ streams, and which of them are made. */
+    size_t cxx_streams;
+    bool has_cxx_stream[XMPI_CXX_STREAMS];
     size_t fortran_at; /* offset of its variables with special addresses; 0: it is not in Fortran */
     /* Thread-local variables of all modules, at the same distance from every thread pointer: */
     ptrdiff_t tls_from;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From relocations to fixups: what has to be stored where in every image. */
+#include <dlfcn.h>
 #include <string.h>
 
 #include "mpi/launch/image/collect.h"
@@ -56,12 +57,42 @@ static const char *fortran_name(const char *name)
     return strcmp(name, "fflush") == 0 ? "xylem_flush_lines" : name;
 }
 
+static size_t size_of(void *found)
+{
+    void *symbol = NULL;
+    Dl_info info;
+
+    return dladdr1(found, &info, &symbol, RTLD_DL_SYMENT) != 0 && symbol != NULL
+               ? ((const ElfW(Sym) *)symbol)->st_size
+               : SIZE_MAX;
+}
+
+/* The image's copy of a C++ stream: of the program, where that has one, or of its plug-in. */
+static xy_status_t fix_cxx_stream(mpi_program_t *program, uint64_t where, int stream, void *found,
+                                  int64_t addend)
+{
+    const mpi_program_t *parent = program->parent;
+    bool is_parents = parent != NULL && parent->has_cxx_stream[stream];
+    size_t at =
+        (is_parents ? parent : program)->cxx_streams + (size_t)stream * XMPI_CXX_STREAM_ROOM;
+    xy_status_t st = XY_OK;
+
+    if (!is_parents && !program->has_cxx_stream[stream]) {
+        program->has_cxx_stream[stream] = true;
+        st = mpi_fixup_add(program, at, XMPI_FIXUP_COPY, (int64_t)(intptr_t)found, size_of(found));
+    }
+    return st == XY_OK
+               ? mpi_fixup_add(program, where, XMPI_FIXUP_IMAGE, (int64_t)at + addend, is_parents)
+               : st;
+}
+
 /* A symbol that another module defines, or none. */
 static xy_status_t fix_outside(mpi_program_t *program, const mpi_module_t *module, uint64_t where,
                                size_t index, const ElfW(Sym) * symbol, int64_t addend)
 {
     const char *name = mpi_elf_string(module->elf, symbol->st_name);
     int variable = program->is_shared ? -1 : mpi_lookup_variable(name);
+    int stream = program->is_shared ? -1 : mpi_lookup_cxx_stream(name);
     void *found;
 
     if (variable >= 0)
@@ -71,6 +102,8 @@ static xy_status_t fix_outside(mpi_program_t *program, const mpi_module_t *modul
     found = mpi_lookup_outside(name, mpi_elf_version(module->elf, index));
     if (found == NULL && ELF64_ST_BIND(symbol->st_info) != STB_WEAK)
         return mpi_fixup_undefined(module, name);
+    if (found != NULL && stream >= 0 && size_of(found) <= XMPI_CXX_STREAM_ROOM)
+        return fix_cxx_stream(program, where, stream, found, addend);
     return mpi_fixup_add(program, where, XMPI_FIXUP_VALUE,
                          found != NULL ? (int64_t)(intptr_t)found + addend : 0, 0);
 }
