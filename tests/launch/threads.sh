@@ -16,8 +16,6 @@ run 1 -n 3 ./threads_calls rank
 says "$err" "rank 1: MPI_Comm_rank was called from a thread that is not a rank"
 run 13 -n 3 ./threads_calls type
 says "$err" "rank 1: MPI_Type_commit in a thread: the argument datatype is NULL"
-run 55 -n 3 ./threads_calls missing
-says "$err" "rank 1: MPI_Abi_get_fortran_info in a thread: "
 run 9 -n 3 ./threads_calls abort
 says "$err" "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD with errorcode 9"
 

@@ -8,7 +8,6 @@ static const char *what;
 
 static void *call(void *argument)
 {
-    MPI_Info info;
     int rank;
 
     (void)argument;
@@ -16,8 +15,6 @@ static void *call(void *argument)
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (strcmp(what, "type") == 0)
         MPI_Type_commit(NULL);
-    if (strcmp(what, "missing") == 0)
-        MPI_Abi_get_fortran_info(&info);
     if (strcmp(what, "abort") == 0)
         MPI_Abort(MPI_COMM_WORLD, 9);
     return NULL;
