@@ -8,7 +8,7 @@
 The programs are not part of Xylem: the sources of MPICH are fetched from Debian's archive
 (`apt-get source mpich`), configured for the installed Xylem in --prefix (without it this tree is
 installed below --work) and built there. --only names directories of the suite (`coll`, `errors/io`,
-`f08`). Every line of the suite's lists is run in an empty directory of its own, once for all lines
+`f08`). Every line of the suite's lists is run in a directory of its own, with links to the programs, once for all lines
 that differ in settings of MPICH alone. It passes by the rules of the suite: exit code 0 and "No
 Errors" as the only output, or what `resultTest` says. The table has one row per directory; what did
 not pass follows, with its last line of output. All of it is in --work/results.json, and the output
@@ -119,9 +119,14 @@ def execute(run, number, options):
     place = options.work / "runs" / f"{run.directory.replace('/', '_')}_{run.program.replace('/', '_')}_{number}"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
+    for built in (options.build / run.directory).iterdir():  # what programs of it start
+        if built.is_file() and os.access(built, os.X_OK):
+            (place / built.name).symlink_to(built)
     # A program that must be stopped waits for the limit of its list, which the suite gives to mpiexec.
     limit = ["--timeout", str(run.seconds)] if run.result == "TestErrFatal" and run.seconds else []
-    command = [options.prefix / "bin/mpiexec", "-n", str(run.ranks), *limit, program, *run.arguments]
+    # Programs spawn only where MPI_UNIVERSE_SIZE leaves room.
+    room = ["--usize", "64"] if "spawn" in run.directory else []
+    command = [options.prefix / "bin/mpiexec", "-n", str(run.ranks), *room, *limit, program, *run.arguments]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("XYLEM_")}
     environment["OMP_NUM_THREADS"] = "1"
     with subprocess.Popen([str(word) for word in command], cwd=place, env=environment,
