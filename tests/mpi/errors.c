@@ -26,6 +26,28 @@ static void check_seen(MPI_Comm comm, int count, int code)
     CHECK(strcmp(name, expected) == 0);
 }
 
+static void change_error(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm;
+    *code = *code == MPI_ERR_COMM ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
+/* A function returns what its handler made of the code; an error remains one. */
+static void check_changed(void)
+{
+    MPI_Errhandler handler;
+    MPI_Comm comm, made;
+    int out;
+
+    MPI_Comm_create_errhandler(change_error, &handler);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, handler);
+    MPI_Errhandler_free(&handler);
+    CHECK_EQUAL(MPI_Comm_remote_size(comm, &out), MPI_ERR_OTHER);
+    CHECK_EQUAL(MPI_Comm_split(comm, -5, 0, &made), MPI_ERR_ARG);
+    MPI_Comm_free(&comm);
+}
+
 static void check_handlers(void)
 {
     MPI_Errhandler handler, found;
@@ -172,6 +194,7 @@ int main(int argc, char **argv)
     check_handlers();
     check_no_file();
     check_impossible();
+    check_changed();
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     CHECK_EQUAL(MPI_Init(&argc, &argv), MPI_ERR_OTHER);
     check_classes();

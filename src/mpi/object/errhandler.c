@@ -68,16 +68,17 @@ void mpi_errhandler_set_fortran(MPI_Errhandler handle)
     mpi_errhandler_of(handle)->language = XMPI_FROM_FORTRAN;
 }
 
-void mpi_errhandler_call(const mpi_errhandler_t *handler, void *handle, int code)
+int mpi_errhandler_call(const mpi_errhandler_t *handler, void *handle, int code)
 {
-    int number;
+    int number, returned = code;
 
     if (handler->language == XMPI_FROM_C) { /* the kinds differ in the type of the handle only */
-        handler->comm_fn((MPI_Comm *)&handle, &code);
-        return;
+        handler->comm_fn((MPI_Comm *)&handle, &returned);
+    } else {
+        number = mpi_handle_to_int(handle);
+        ((void (*)(int *, int *))(void (*)(void))handler->comm_fn)(&number, &returned);
     }
-    number = mpi_handle_to_int(handle);
-    ((void (*)(int *, int *))(void (*)(void))handler->comm_fn)(&number, &code);
+    return returned != MPI_SUCCESS ? returned : code;
 }
 
 void mpi_errhandler_replace(MPI_Errhandler *place, MPI_Errhandler handle)

@@ -84,35 +84,32 @@ static void say_fatal(const mpi_rank_t *self, int code, const char *message)
 }
 
 /* The handler may free itself or its object, and may call MPI. */
-static void call_comm_handler(const mpi_errhandler_t *handler, mpi_comm_t *comm, int code)
+static int call_comm_handler(const mpi_errhandler_t *handler, mpi_comm_t *comm, int code)
 {
-    MPI_Comm handle = mpi_comm_handle(comm);
-    MPI_Win window = comm->window;
+    void *handle = handler->kind == XMPI_HANDLER_WIN    ? (void *)comm->window
+                   : handler->kind == XMPI_HANDLER_FILE ? (void *)comm->file
+                                                        : (void *)mpi_comm_handle(comm);
 
     mpi_comm_hold(comm);
-    if (handler->kind == XMPI_HANDLER_WIN)
-        mpi_errhandler_call(handler, window, code);
-    else if (handler->kind == XMPI_HANDLER_FILE)
-        mpi_errhandler_call(handler, comm->file, code);
-    else
-        mpi_errhandler_call(handler, handle, code);
+    code = mpi_errhandler_call(handler, handle, code);
     mpi_comm_release(comm);
+    return code;
 }
 
-static void call_file_handler(const mpi_errhandler_t *handler, mpi_comm_t *comm, int code)
+static int call_file_handler(const mpi_errhandler_t *handler, mpi_comm_t *comm, int code)
 {
     (void)comm;
-    mpi_errhandler_call(handler, MPI_FILE_NULL, code);
+    return mpi_errhandler_call(handler, MPI_FILE_NULL, code);
 }
 
 /* The object is none of a communicator: it is passed through. */
-static void call_session_handler(const mpi_errhandler_t *handler, mpi_comm_t *session, int code)
+static int call_session_handler(const mpi_errhandler_t *handler, mpi_comm_t *session, int code)
 {
-    mpi_errhandler_call(handler, session, code);
+    return mpi_errhandler_call(handler, session, code);
 }
 
 static int raise_error(MPI_Errhandler handle,
-                       void (*call)(const mpi_errhandler_t *, mpi_comm_t *, int), mpi_comm_t *comm,
+                       int (*call)(const mpi_errhandler_t *, mpi_comm_t *, int), mpi_comm_t *comm,
                        int code, const char *message)
 {
     mpi_errhandler_t *handler = mpi_errhandler_of(handle);
@@ -126,7 +123,7 @@ static int raise_error(MPI_Errhandler handle,
         const mpi_call_t noted = self->call;
 
         mpi_errhandler_hold(handler);
-        call(handler, comm, code);
+        code = call(handler, comm, code);
         mpi_errhandler_release(handler);
         self->call = noted;
         mpi_go_outside(self);
