@@ -20,8 +20,8 @@ done
 "$bin/mpifort" -Wall -Werror -g "$sources/modules.f90" -o modules || die "modules.f90"
 "$bin/mpif90" -g -O2 "$sources/f08.f90" -o f08 || die "f08.f90"
 wait $! || die "plain.f"
-"$bin/mpicc" -g -c "$sources/attributes.c" -o attributes_c.o && "$bin/mpifort" -g "$sources/attributes.f90" attributes_c.o -o attributes ||
-    die "attributes.f90"
+"$bin/mpicc" -g -c "$sources/attributes.c" -o attributes_c.o || die "attributes.c"
+"$bin/mpifort" -g "$sources/attributes.f90" attributes_c.o -o attributes || die "attributes.f90"
 
 right() { # right COUNT: as many ranks said so, in whole lines
     [ "$(grep -cE '^rank [0-9]+.*: right$' <<<"$out")" = "$1" ] || die "$out"

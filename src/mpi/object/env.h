@@ -30,7 +30,7 @@ typedef struct {
     void *ended[XMPI_ENDED]; /* memory of other objects that were freed last (life.h) */
     int next_ended;
     const void *refused_in, *freed_at; /* the call that was given a freed object, and who did it */
-    int attributes_by; /* language of the next call about attributes (attr.c) */
+    int attributes_by;                 /* language of the next call about attributes (attr.c) */
     int predefined[8]; /* values of the predefined attributes; programs get pointers to them */
 } mpi_env_t;
 

@@ -43,8 +43,8 @@ static inline mpi_errhandler_t *mpi_errhandler_of(MPI_Errhandler handle)
 
 /* The function is Fortran's: it gets handles as integers. For the handler that was just made. */
 void mpi_errhandler_set_fortran(MPI_Errhandler handle);
-/* Call the function for an object. Returns the code that the MPI function returns, which the handler
- * may have changed to that of another error. */
+/* Call the function for an object. Returns the code that the MPI function returns, which the
+ * handler may have changed to that of another error. */
 int mpi_errhandler_call(const mpi_errhandler_t *handler, void *handle, int code);
 
 /* The handler of a communicator, or of the window or file that it belongs to; `kind` says what such

@@ -3,9 +3,10 @@
  * The C++ standard streams.
  *
  * A program has its own std::cout, a copy of the library's that is made when the image is filled
- * (a copy relocation, or in the room that images have for it). The library's must be ready by then, and must not be torn down while copies
- * are in use: sync_with_stdio(false), which replaces the buffers behind all of them, does nothing
- * in a rank. Its purpose, speed, is met in any case: a rank's stdout has its own buffer.
+ * (a copy relocation, or in the room that images have for it). The library's must be ready by then,
+ * and must not be torn down while copies are in use: sync_with_stdio(false), which replaces the
+ * buffers behind all of them, does nothing in a rank. Its purpose, speed, is met in any case: a
+ * rank's stdout has its own buffer.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
