@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Dynamic processes: spawning, ports, names. Jobs in virtual time have the ranks that they start with.
-list(APPEND not_virtual spawn ports)
+list(APPEND not_virtual spawn spawn_threads ports)
 xy_mpi_test(spawn dynamic/spawn.c 1 3)
+xy_mpi_test(spawn_threads dynamic/threads.c 1 2)
 xy_mpi_test(ports dynamic/ports.c 1 2 5)
 xy_mpi_test(jobs dynamic/jobs.c)
 xy_mpi_test(jobs_end dynamic/jobs_end.c)

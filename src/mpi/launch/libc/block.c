@@ -54,6 +54,18 @@ bool mpi_block_may(const void *caller)
            shares_core(mpi_process_self);
 }
 
+/* What the rank is in may be the call of one of its threads. */
+bool mpi_block_may_join(const void *caller)
+{
+    const mpi_process_t *process = mpi_process_self;
+
+    if (mpi_block_may(caller))
+        return true;
+    return mpi_process_is_rank() && mpi_thread_here == NULL && mpi_job->spawner != NULL &&
+           process->rank->gate != NULL && process->rank->gate->is_shared && !process->gives_way &&
+           held == 0 && !mpi_interpose_is_own(caller) && !mpi_locals_is_of_worker(caller);
+}
+
 void mpi_block_lock(pthread_mutex_t *lock)
 {
     held++;

@@ -24,6 +24,10 @@
  * never park: it may hold locks, or be changing fibers. */
 #define XY_MAY_PARK() mpi_block_may(__builtin_return_address(0))
 bool mpi_block_may(const void *caller);
+/* The same for a rank that waits for the end of a thread, also where it is alone: the thread may
+ * spawn ranks, which come to the same core. */
+#define XY_MAY_JOIN() mpi_block_may_join(__builtin_return_address(0))
+bool mpi_block_may_join(const void *caller);
 /* Has the core of this rank others? */
 bool mpi_block_shares_core(void);
 

@@ -174,7 +174,7 @@ XY_INTERPOSE int pthread_join(pthread_t thread, void **value)
     static XY_NEXT(int, next, (pthread_t, void **));
     join_t j = {.thread = thread, .value = value};
 
-    if (!XY_MAY_PARK())
+    if (!XY_MAY_JOIN())
         return XY_CALL_NEXT(next, "pthread_join")(thread, value);
     mpi_block_run(join_there, &j);
     return j.code;
@@ -187,7 +187,7 @@ XY_INTERPOSE int pthread_clockjoin_np(pthread_t thread, void **value, clockid_t 
     join_t j = {
         .thread = thread, .value = value, .is_timed = true, .clock = clock, .deadline = deadline};
 
-    if (!XY_MAY_PARK())
+    if (!XY_MAY_JOIN())
         return XY_CALL_NEXT(next, "pthread_clockjoin_np")(thread, value, clock, deadline);
     mpi_block_run(join_there, &j);
     return j.code;
@@ -203,7 +203,7 @@ XY_INTERPOSE int pthread_timedjoin_np(pthread_t thread, void **value,
                 .clock = CLOCK_REALTIME,
                 .deadline = deadline};
 
-    if (!XY_MAY_PARK())
+    if (!XY_MAY_JOIN())
         return XY_CALL_NEXT(next, "pthread_timedjoin_np")(thread, value, deadline);
     mpi_block_run(join_there, &j);
     return j.code;
@@ -214,7 +214,7 @@ XY_INTERPOSE int pthread_tryjoin_np(pthread_t thread, void **value)
     static XY_NEXT(int, next, (pthread_t, void **));
     int code = XY_CALL_NEXT(next, "pthread_tryjoin_np")(thread, value);
 
-    if (code == EBUSY && XY_MAY_PARK())
+    if (code == EBUSY && XY_MAY_JOIN())
         mpi_rank_yield();
     return code;
 }
@@ -226,7 +226,7 @@ XY_INTERPOSE int thrd_join(thrd_t thread, int *result)
     void *value = NULL;
     join_t j = {.thread = thread, .value = &value};
 
-    if (!XY_MAY_PARK())
+    if (!XY_MAY_JOIN())
         return XY_CALL_NEXT(next, "thrd_join")(thread, result);
     mpi_block_run(join_there, &j);
     if (result != NULL)
