@@ -101,7 +101,7 @@ static int started(mpi_multi_request_t *multi, mpi_request_t *part)
     part->extra = multi;
     part->release = part_over;
     part->is_freed = true;
-    part->next_free = multi->parts;
+    part->next_part = multi->parts;
     multi->parts = part;
     return MPI_SUCCESS;
 }

@@ -175,7 +175,7 @@ static void started(mpi_partitioned_t *p, mpi_request_t *part)
     part->extra = p;
     part->release = part_over;
     part->is_freed = true;
-    part->next_free = p->parts;
+    part->next_part = p->parts;
     p->parts = part;
 }
 
@@ -318,7 +318,7 @@ static void start_receive(mpi_request_t *whole)
     p->pending = 1;
     p->parts = p->hello;
     if (!p->is_met) {
-        p->hello->next_free = NULL;
+        p->hello->next_part = NULL;
         return;
     }
     memset(p->over, 0, (size_t)p->head.partitions);

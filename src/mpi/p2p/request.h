@@ -62,7 +62,8 @@ struct mpi_request {
         void *engine;           /* what another engine has started (engine.h) */
         uint64_t given;         /* send to another process: bytes that have left (remote.h) */
     };
-    mpi_request_t *next_free;
+    mpi_request_t *next_free; /* in its pool; of a receive, in a mailbox (offload.c) */
+    mpi_request_t *next_part; /* of what it is part of; one in a mailbox may be such a part */
     mpi_request_t *next_made; /* among all of its worker */
 };
 

@@ -287,10 +287,10 @@ static void finish_parts(mpi_request_t **link)
         mpi_request_t *part = *link;
 
         if (!xy_vjob_is_done(virtual.job, vreq_of(part))) {
-            link = &part->next_free;
+            link = &part->next_part;
             continue;
         }
-        *link = part->next_free;
+        *link = part->next_part;
         is_end = *link == NULL;
         finish(part);
         if (is_end)
@@ -356,7 +356,7 @@ static void gather(list_t *list, mpi_request_t *const *requests, int count)
         parts = mpi_multi_request_parts(requests[i]);
         if (parts == NULL)
             add(list, vreq_of(requests[i]));
-        for (mpi_request_t *part = parts ? *parts : NULL; part != NULL; part = part->next_free)
+        for (mpi_request_t *part = parts ? *parts : NULL; part != NULL; part = part->next_part)
             add(list, vreq_of(part));
     }
 }
