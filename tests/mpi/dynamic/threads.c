@@ -8,7 +8,7 @@
 
 #include "../check.h"
 
-enum { THREADS = 2, ROUNDS = 8 };
+enum { THREADS = 2, ROUNDS = 150 };
 
 static const char *program;
 static MPI_Comm comms[THREADS];

@@ -184,7 +184,7 @@ bool mpi_block_start(mpi_blocked_t *block)
 {
     bool has_thread;
 
-    block->fiber = mpi_job->clock == NULL ? mpi_self->fiber : NULL; /* it looks */
+    block->fiber = mpi_job->clock == NULL ? mpi_self->own.fiber : NULL; /* it looks */
     block->next = NULL;
     atomic_init(&block->is_done, false);
     pthread_mutex_lock(&lock);
