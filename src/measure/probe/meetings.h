@@ -119,7 +119,7 @@ static void compute(const double *x, const double *y)
 
         for (int i = 0; i < LONG / (int)sizeof(double); i++)
             sum += x[i] * y[i];
-        __asm__ volatile("" : : "r"(x), "x"(sum) : "memory");
+        __asm__ volatile("" : : "r"(x), "m"(sum) : "memory");
     }
 }
 
