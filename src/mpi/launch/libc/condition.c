@@ -168,8 +168,8 @@ static void join_there(void *arg)
     join_t *j = arg;
 
     if (j->is_timed)
-        j->code = XY_CALL_NEXT(timed, "pthread_clockjoin_np")(j->thread, j->value, j->clock,
-                                                              j->deadline);
+        j->code =
+            XY_CALL_NEXT(timed, "pthread_clockjoin_np")(j->thread, j->value, j->clock, j->deadline);
     else
         j->code = XY_CALL_NEXT(plain, "pthread_join")(j->thread, j->value);
 }
