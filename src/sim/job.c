@@ -90,14 +90,6 @@ static xy_status_t find_cores(xy_vjob_t *job)
     return st;
 }
 
-static xy_status_t check_core(const xy_vjob_t *job, const char *what, int32_t number, int32_t core)
-{
-    if (core >= 0 && core < job->core_count)
-        return XY_OK;
-    return xy_fail(XY_EINVAL, "%s %d is on core %d, but machine %s has cores 0 to %d", what,
-                   (int)number, (int)core, job->config.machine->name, job->core_count - 1);
-}
-
 static xy_status_t place_comm_cores(xy_vjob_t *job)
 {
     const xy_vjob_config_t *c = &job->config;
@@ -107,7 +99,7 @@ static xy_status_t place_comm_cores(xy_vjob_t *job)
     if (job->host == NULL || job->comm == NULL)
         return xy_fail_memory("simulating a job");
     for (int32_t i = c->comm_core_count - 1; i >= 0; i--) {
-        xy_status_t st = check_core(job, "communication core", i, c->comm_cores[i]);
+        xy_status_t st = job_check_core(job, "communication core", i, c->comm_cores[i]);
         job_comm_core_t *core = &job->comm[i];
         job_host_t *host;
 
@@ -119,28 +111,6 @@ static xy_status_t place_comm_cores(xy_vjob_t *job)
         host->has_comm = true;
         core->next = host->idle;
         host->idle = core;
-    }
-    return XY_OK;
-}
-
-static xy_status_t make_procs(xy_vjob_t *job)
-{
-    const xy_vjob_config_t *c = &job->config;
-
-    job->procs = xy_calloc((size_t)c->procs, sizeof(*job->procs));
-    if (job->procs == NULL)
-        return xy_fail_memory("simulating a job");
-    for (int32_t i = 0; i < c->procs; i++) {
-        xy_status_t st = check_core(job, "process", i, c->core_of[i]);
-
-        if (st != XY_OK)
-            return st;
-        job_proc_init(job, i);
-        job->procs[i].core = c->core_of[i];
-        job->procs[i].host = job->host_of[c->core_of[i]];
-        job->cores[c->core_of[i]].procs++;
-        if (xy_match_init(&job->procs[i].match) != XY_OK)
-            return xy_fail_memory("simulating a job");
     }
     return XY_OK;
 }
@@ -208,7 +178,7 @@ static xy_status_t make(xy_vjob_t *job)
     if (st == XY_OK)
         st = place_comm_cores(job);
     if (st == XY_OK)
-        st = make_procs(job);
+        st = job_start_all(job);
     job->clock.foresee = job_message_foresee;
     if (st == XY_OK)
         job_way_find_copy(job);
@@ -239,21 +209,10 @@ xy_status_t xy_vjob_create(const xy_vjob_config_t *config, xy_vjob_t **job_p)
     return st;
 }
 
-/* Messages that no receive has met. */
-static void drop_messages(xy_vjob_t *job, job_proc_t *p)
-{
-    for (xy_match_entry_t *e = p->match.first; e != NULL; e = e->list_next) {
-        xy_vmsg_t *m = (xy_vmsg_t *)e;
-
-        if (m->is_captured && job->config.drop != NULL)
-            job->config.drop(job->config.owner, m->send_data);
-    }
-}
-
 static void destroy_procs(xy_vjob_t *job)
 {
-    for (int32_t i = 0; job->procs != NULL && i < job->config.procs; i++) {
-        drop_messages(job, &job->procs[i]);
+    for (int32_t i = 0; job->procs != NULL && i < job->known; i++) {
+        job_proc_drop_messages(job, &job->procs[i]);
         xy_match_cleanup(&job->procs[i].match);
         xy_hash_cleanup(&job->procs[i].pairs);
     }
@@ -302,7 +261,7 @@ xy_status_t xy_vjob_run(xy_vjob_t *job)
         return job->status != XY_OK ? job->status : xy_fail_memory("simulating a job");
     if (job->status != XY_OK || job->is_stopped)
         return job->status;
-    if (job->finished == job->config.procs)
+    if (job->finished == job->begun)
         return XY_OK;
     if (job->config.stuck != NULL)
         job->config.stuck(job->config.owner);

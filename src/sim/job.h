@@ -122,6 +122,7 @@ typedef struct {
     double numa;          /* ... that all cores of a NUMA node copy together */
     double test;          /* a test or probe without success */
     double swap;          /* from one process of a core to the next */
+    double start;         /* of a core, to start another process */
     double task;          /* direct collectives: take a piece of the work */
     double notice;        /* ... tell another core that it is over */
     uint64_t eager;       /* bytes, inside a node and */
@@ -143,6 +144,7 @@ typedef enum { XY_VJOB_CAPTURE, XY_VJOB_DELIVER, XY_VJOB_DO } xy_vjob_phase_t;
 typedef struct {
     const xy_machine_t *machine;
     int32_t procs;
+    int32_t room; /* ... that there may be with those of xy_vjob_start; at most `procs`: none */
     const int32_t *core_of; /* [procs] usable cores of the machine in its order, from 0 */
     xy_sim_progress_t progress;
     const int32_t *comm_cores; /* tasks: [comm_core_count] cores without a process */
@@ -208,6 +210,13 @@ double xy_vjob_code_pace(const xy_vjob_t *job, int32_t proc);
 bool xy_vjob_sleep(xy_vjob_t *job, int32_t proc, double seconds);
 /* It is over: no calls any more. */
 void xy_vjob_finish(xy_vjob_t *job, int32_t proc);
+/* Process `proc` starts another one, below `room`, which is not there yet or has finished: its core
+ * is busy for `start` seconds, and the new one begins when a message without data would be there.
+ * What was sent to it before and not received is dropped. XY_EINVAL: no such core; XY_ENOMEM. Both
+ * are reported. */
+xy_status_t xy_vjob_start(xy_vjob_t *job, int32_t proc, int32_t other, int32_t core);
+/* The clock has passed the end of the process, or it never began. */
+bool xy_vjob_is_over(const xy_vjob_t *job, int32_t proc);
 /* Following calls and waits of the process belong to this line (or whatever the number means). */
 void xy_vjob_set_line(xy_vjob_t *job, int32_t proc, uint32_t line);
 /* The name of the MPI call that begins, for traces; 0 (xy_trace_label) ends it. */

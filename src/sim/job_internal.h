@@ -4,6 +4,7 @@
  *
  *   job.c          making it, and running it
  *   job_proc.c     a process: its time, its turn on the core, when it goes on
+ *   job_start.c    processes that begin: all at once, or while the job runs
  *   job_work.c     what must be done for a process, and who does it
  *   job_way.c      what a message costs between two nodes
  *   job_words.c    what pieces and words of direct collectives cost
@@ -181,6 +182,9 @@ typedef struct {
     double thread_busy, compute_since; /* threads: until then; the computation that goes on */
     double compute, slept;
     double end;
+    bool is_there;                 /* it has begun and not finished, */
+    bool has_core;                 /* ... and counts among those of its core */
+    double absent;                 /* seconds of the job that it was not there */
     double call_since, wait_since; /* trace */
     xy_trace_row_t *row;
     xy_hash_t pairs; /* peer to xy_vjob_pair_t */
@@ -328,7 +332,8 @@ struct xy_vjob {
     xy_hash_t ways, comms, shapes;
     xy_hash_t streams; /* from and to: how far the core was when it last copied such a message */
     xy_vec_t all_comms, all_shapes; /* of pointers */
-    int32_t finished;
+    int32_t known;                  /* processes that were ever there have numbers below it */
+    int32_t begun, finished;        /* a process counts each time */
     bool is_stopped;
     xy_status_t status;
     xy_vjob_totals_t totals;
@@ -341,13 +346,20 @@ void job_put(job_pool_t *pool, void *object);
 void job_fail(xy_vjob_t *job, xy_status_t status); /* reported before; the run ends */
 
 /* job_proc.c */
-void job_proc_init(xy_vjob_t *job, int32_t proc);
+xy_status_t job_proc_init(xy_vjob_t *job, int32_t proc, int32_t core);
 /* The process goes on at this time, when it has the core; idle until then. */
 void job_proc_resume(xy_vjob_t *job, job_proc_t *p, double when);
 void job_core_due(xy_event_t *event);
 /* Its time moves on while its core works for it; while it does nothing. */
 void job_proc_busy(xy_vjob_t *job, job_proc_t *p, double until);
 void job_proc_idle(xy_vjob_t *job, job_proc_t *p, double until, job_node_t *because);
+
+/* job_start.c */
+xy_status_t job_start_all(xy_vjob_t *job);
+/* Those to the process that no receive has met. */
+void job_proc_drop_messages(xy_vjob_t *job, job_proc_t *p);
+/* XY_EINVAL, reported: there is no such core. */
+xy_status_t job_check_core(const xy_vjob_t *job, const char *what, int32_t number, int32_t core);
 
 /* job_work.c */
 /* There is work for a process now (or from item->ready on): it is done or kept. */
@@ -384,6 +396,8 @@ double job_way_copy(const xy_vjob_t *job, uint64_t bytes, bool is_same);
 /* ... and to add so many to what stays in the first cache, as direct reductions do. */
 double job_way_read(const xy_vjob_t *job, uint64_t bytes, bool is_same);
 void job_way_find_copy(xy_vjob_t *job);
+/* The core has more processes than before, or fewer. */
+void job_way_crowd(xy_vjob_t *job, int32_t core);
 /* Where n is on the way from a to b, 0 to 1, by logarithms. */
 double job_part(double n, double a, double b);
 /* What a message costs that is a word of a direct collective. */
@@ -408,6 +422,9 @@ double job_cache_message(xy_vjob_t *job, const xy_vmsg_t *message, double start,
 double job_cache_eager(xy_vjob_t *job, const xy_vmsg_t *message, double start);
 /* More seconds to receive an eager message that has waited for its receive until `now`. */
 double job_cache_late(const xy_vjob_t *job, const xy_vmsg_t *message, double now);
+
+/* job_remote.c: *end_p is when a message would have been received that has all links to itself. */
+bool job_remote_alone(xy_vjob_t *job, int32_t from, int32_t to, double start, double *end_p);
 
 /* job_message.c */
 xy_vmsg_t *job_message_new(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes);
@@ -511,6 +528,7 @@ job_node_t *job_path_extend(xy_vjob_t *job, job_node_t *node, double at, uint32_
 
 /* job_record.c: all of them do nothing without a trace. */
 xy_status_t job_record_begin(xy_vjob_t *job);
+xy_status_t job_record_start(xy_vjob_t *job, job_proc_t *p); /* of another node than before */
 void job_record_compute(xy_vjob_t *job, job_proc_t *p, double start, double end);
 void job_record_wait(xy_vjob_t *job, job_proc_t *p, double end); /* until then */
 void job_record_message(xy_vjob_t *job, const xy_vmsg_t *message, double end);

@@ -107,7 +107,7 @@ xy_status_t xy_vjob_path(const xy_vjob_t *job, xy_vec_t *parts)
     xy_status_t st = XY_OK;
 
     xy_hash_init(&index, XY_HASH_U64);
-    for (int32_t i = 1; i < job->config.procs; i++)
+    for (int32_t i = 1; i < job->known; i++)
         if (job->procs[i].end > last->end)
             last = &job->procs[i];
     for (const job_node_t *n = last->node; n != NULL && st == XY_OK; n = n->before)

@@ -116,14 +116,17 @@ void job_proc_resume(xy_vjob_t *job, job_proc_t *p, double when)
     xy_vclock_set(&job->clock, &p->event, when);
 }
 
-void job_proc_init(xy_vjob_t *job, int32_t proc)
+xy_status_t job_proc_init(xy_vjob_t *job, int32_t proc, int32_t core)
 {
     job_proc_t *p = &job->procs[proc];
 
     p->number = proc;
+    p->core = core;
+    p->host = job->host_of[core];
     p->last = &p->first;
     xy_hash_init(&p->pairs, XY_HASH_U64);
     xy_event_init(&p->event, proc_due, job, proc);
+    return xy_match_init(&p->match) == XY_OK ? XY_OK : xy_fail_memory("simulating a job");
 }
 
 /* ---- Calls ---- */
@@ -171,6 +174,7 @@ void xy_vjob_finish(xy_vjob_t *job, int32_t proc)
     job_proc_t *p = &job->procs[proc];
 
     p->state = JOB_FINISHED;
+    p->is_there = false;
     p->end = p->now;
     job->finished++;
     while (p->first != NULL)

@@ -20,6 +20,11 @@ static xy_status_t make_row(xy_vjob_t *job, job_proc_t *p)
     return xy_trace_row_create(job->config.trace, name, group, &p->row);
 }
 
+xy_status_t job_record_start(xy_vjob_t *job, job_proc_t *p)
+{
+    return job->config.trace != NULL ? make_row(job, p) : XY_OK;
+}
+
 xy_status_t job_record_begin(xy_vjob_t *job)
 {
     xy_trace_t *t = job->config.trace;

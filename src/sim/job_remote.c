@@ -38,6 +38,20 @@ static bool travel(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes, dou
     return true;
 }
 
+bool job_remote_alone(xy_vjob_t *job, int32_t from, int32_t to, double start, double *end_p)
+{
+    xy_vmsg_t m = {.from = from, .to = to, .sent = start};
+
+    if (!job->has_link) {
+        m.way = job_way(job, from, to);
+        if (m.way == NULL)
+            return false;
+    }
+    job_way_cost(job, &m);
+    *end_p = start + alone(job, &m);
+    return true;
+}
+
 bool xy_vjob_remote(xy_vjob_t *job, int32_t proc, const xy_vjob_remote_t *remote, double *end_p)
 {
     job_proc_t *p = &job->procs[proc];

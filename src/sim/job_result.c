@@ -43,7 +43,7 @@ double xy_vjob_end(const xy_vjob_t *job)
 {
     double end = 0;
 
-    for (int32_t i = 0; i < job->config.procs; i++)
+    for (int32_t i = 0; i < job->known; i++)
         end = fmax(end, job->procs[i].end);
     return end;
 }
@@ -61,7 +61,7 @@ void xy_vjob_proc(const xy_vjob_t *job, int32_t proc, xy_vjob_proc_t *result)
                                .bytes = p->bytes,
                                .is_waiting = p->state != JOB_FINISHED,
                                .line = p->line};
-    result->idle = fmax(0, end - p->compute - p->communication);
+    result->idle = fmax(0, end - p->absent - p->compute - p->communication);
 }
 
 void xy_vjob_totals(const xy_vjob_t *job, xy_vjob_totals_t *totals)
@@ -78,7 +78,7 @@ static int by_receiver(const void *a, const void *b)
 
 xy_status_t xy_vjob_matrix(const xy_vjob_t *job, xy_vec_t *pairs)
 {
-    for (int32_t i = 0; i < job->config.procs; i++) {
+    for (int32_t i = 0; i < job->known; i++) {
         const xy_hash_t *of = &job->procs[i].pairs;
         size_t first = pairs->count;
 

@@ -29,6 +29,7 @@ typedef enum {
     DO_PUT,    /* start: bytes to the peer */
     DO_GET,    /* ... and from it */
     DO_SYNC,
+    DO_START, /* the peer, on core `tag`, from the beginning of its acts */
 } testing_kind_t;
 
 typedef struct {
@@ -224,6 +225,10 @@ static inline bool testing_do(testing_job_t *t, int32_t proc, const testing_act_
         }
         testing_collect(t, proc);
         return true;
+    case DO_START:
+        t->procs[act->peer].at = 0;
+        assert_int_equal(xy_vjob_start(t->job, proc, act->peer, act->tag), XY_OK);
+        return true;
     case DO_SYNC:
         return again || xy_vjob_sync(t->job, proc);
     case DO_CANCEL:
@@ -275,6 +280,15 @@ static inline void testing_job_init(testing_job_t *t, const char *machine, int32
     assert_non_null(t->procs);
 }
 
+/* Processes from t->config.procs on begin when others start them. */
+static inline void testing_job_room(testing_job_t *t, int32_t room)
+{
+    t->config.room = room;
+    free(t->procs);
+    t->procs = calloc((size_t)room, sizeof(*t->procs));
+    assert_non_null(t->procs);
+}
+
 static inline xy_status_t testing_job_make(testing_job_t *t)
 {
     int32_t *numbers = calloc((size_t)t->config.procs, sizeof(*numbers));
@@ -308,7 +322,7 @@ static inline void testing_job_again(testing_job_t *t)
 {
     xy_vjob_destroy(t->job);
     t->job = NULL;
-    for (int32_t i = 0; i < t->config.procs; i++) {
+    for (int32_t i = 0; i < t->config.procs || i < t->config.room; i++) {
         const testing_act_t *acts = t->procs[i].acts;
 
         memset(&t->procs[i], 0, sizeof(t->procs[i]));

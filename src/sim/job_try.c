@@ -34,6 +34,7 @@ static xy_status_t try_on(const xy_vjob_t *job, const xy_vjob_calls_t *calls, co
     for (int32_t i = 0; i < calls->procs; i++)
         list[i] = job->procs[calls->members[i]].core;
     c.procs = calls->procs;
+    c.room = 0;
     c.core_of = list;
     c.algorithm = algorithm;
     c.picks = NULL;

@@ -140,17 +140,23 @@ double job_part(double n, double a, double b)
 /* The more processes share a core, the less of what each of them needs is in its first cache:
  * measured with two, with XY_MESSAGE_CROWD and with XY_MESSAGE_THRONG, in between by the logarithm.
  */
+void job_way_crowd(xy_vjob_t *job, int32_t core)
+{
+    job_core_t *c = &job->cores[core];
+    double procs = fmax(c->procs, 2), throng = 0;
+
+    if (job->core_model == NULL)
+        return;
+    if (job->core_model->throng.message > 0)
+        throng = job_part(procs, XY_MESSAGE_CROWD, XY_MESSAGE_THRONG);
+    c->crowd[0] = job_part(procs, 2, XY_MESSAGE_CROWD) - throng;
+    c->crowd[1] = throng;
+}
+
 static void find_crowds(xy_vjob_t *job)
 {
-    bool has_throng = job->core_model->throng.message > 0;
-
-    for (int c = 0; c < job->core_count; c++) {
-        double procs = fmax(job->cores[c].procs, 2);
-        double throng = has_throng ? job_part(procs, XY_MESSAGE_CROWD, XY_MESSAGE_THRONG) : 0;
-
-        job->cores[c].crowd[0] = job_part(procs, 2, XY_MESSAGE_CROWD) - throng;
-        job->cores[c].crowd[1] = throng;
-    }
+    for (int c = 0; c < job->core_count; c++)
+        job_way_crowd(job, c);
 }
 
 /* What XY_MESSAGE_BCAST bytes take more in a crowd, beside the switch to another process: they are
@@ -313,6 +319,7 @@ void xy_vjob_costs_default(xy_vjob_costs_t *costs)
         .reduce = 16e9,
         .test = 1e-6,
         .swap = 100e-9,
+        .start = 30e-6,
         .eager = 4096,
         .eager_net = 65536,
         .packet = 65536,
