@@ -64,6 +64,10 @@ int dynamic_check(MPI_Comm handle, int root, mpi_comm_t **comm_p);
 /* The root tells the others what it has found, and all raise it when it is an error. */
 int dynamic_tell(mpi_comm_t *comm, int root, dynamic_found_t *found);
 
+/* What is read and changed next belongs to all ranks. In virtual time: what it takes to ask for it,
+ * and all that others have done before is done. */
+void dynamic_ask(mpi_rank_t *self);
+
 /* A process number that `text` allows, the largest of at most `most`: a list of numbers and ranges
  * "from:to" or "from:to:step", between commas. -1: it allows none; -2: it is not such a list. */
 int dynamic_soft(const char *text, int most);

@@ -5,14 +5,18 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/sockios.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include "mpi/dynamic/calls.h"
 #include "mpi/dynamic/dynamic.h"
 #include "mpi/p2p/p2p.h"
+#include "mpi/virtual/virtual.h"
 
 /* A line of text, as the other end may be of another version or another MPI. */
 enum { LINE = PLACE_TEXT };
@@ -20,11 +24,45 @@ enum { LINE = PLACE_TEXT };
 
 #define FIRST_PAUSE   20e-6
 #define LONGEST_PAUSE 5e-3
+/* In virtual time: who waits is late by a sixteenth of it. */
+#define VIRTUAL_PAUSE  1e-6
+#define VIRTUAL_GROWTH (1 + 1.0 / 16)
+
+static void give_way(mpi_rank_t *self, double *pause)
+{
+    if (mpi_job->clock) {
+        mpi_job->clock->sleep(self, *pause, true);
+        *pause *= VIRTUAL_GROWTH;
+        return;
+    }
+    xy_fiber_sleep(*pause);
+    *pause = *pause < LONGEST_PAUSE ? 2 * *pause : *pause;
+}
+
+/* In virtual time, who looks next at the other end finds what was sent: TCP's answer says that it
+ * is there, and may be late. */
+static void await_arrival(int fd)
+{
+    const struct timespec round = {0, 100000};
+    enum { ROUNDS = 20000 }; /* two seconds, for one who does not read */
+    int left = 0;
+
+    for (int i = 0; i < ROUNDS && ioctl(fd, SIOCOUTQ, &left) == 0 && left > 0; i++)
+        nanosleep(&round, NULL);
+}
+
+static bool is_tcp(int fd)
+{
+    int domain = AF_UNIX;
+
+    return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &(socklen_t){sizeof domain}) == 0 &&
+           domain != AF_UNIX;
+}
 
 /* Send or receive the whole line; other ranks run while the socket is not ready. 0, or an errno. */
-static int transfer(int fd, char *line, bool sends)
+static int transfer(mpi_rank_t *self, int fd, char *line, bool sends)
 {
-    double pause = FIRST_PAUSE;
+    double first = mpi_job->clock ? VIRTUAL_PAUSE : FIRST_PAUSE, pause = first;
     size_t done = 0;
 
     while (done < LINE) {
@@ -33,16 +71,17 @@ static int transfer(int fd, char *line, bool sends)
 
         if (n > 0) {
             done += (size_t)n;
-            pause = FIRST_PAUSE;
+            pause = first;
         } else if (n == 0) {
             return ECONNRESET;
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            xy_fiber_sleep(pause);
-            pause = pause < LONGEST_PAUSE ? 2 * pause : pause;
+            give_way(self, &pause);
         } else if (errno != EINTR) {
             return errno;
         }
     }
+    if (sends && mpi_job->clock && is_tcp(fd))
+        await_arrival(fd);
     return 0;
 }
 
@@ -75,7 +114,7 @@ static int join_far(mpi_rank_t *self, int fd, const dynamic_place_t *theirs, MPI
         wire = link < 0 ? 0 : mpi_link_context_new(link, 1);
         snprintf(line, sizeof(line), "%" PRIu32, wire);
     }
-    error = transfer(fd, line, is_first);
+    error = transfer(self, fd, line, is_first);
     if (error != 0)
         return mpi_error(NULL, MPI_ERR_ARG, "the descriptor %d: %s", fd, strerror(error));
     if (!is_first) {
@@ -102,14 +141,13 @@ int impl_comm_join(mpi_rank_t *self, int fd, MPI_Comm *intercomm)
     bool is_first;
 
     *intercomm = MPI_COMM_NULL;
-    if (mpi_job->clock != NULL)
-        return mpi_error(NULL, MPI_ERR_UNSUPPORTED_OPERATION,
-                         "sockets take no virtual time; run the job without --virtual");
+    if (mpi_job->clock)
+        mpi_virtual_sync(self);
     own = dynamic_place(self->world, mpi_context_new(1));
     dynamic_place_print(&own, PREFIX, line);
-    error = transfer(fd, line, true);
+    error = transfer(self, fd, line, true);
     if (error == 0)
-        error = transfer(fd, line, false);
+        error = transfer(self, fd, line, false);
     if (error != 0)
         return mpi_error(NULL, MPI_ERR_ARG, "the descriptor %d: %s; it must be a connected socket",
                          fd, strerror(error));

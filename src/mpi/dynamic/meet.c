@@ -5,6 +5,7 @@
 
 #include "mpi/dynamic/dynamic.h"
 #include "mpi/p2p/p2p.h"
+#include "mpi/virtual/virtual.h"
 
 void dynamic_bridge(dynamic_bridge_t *bridge, const mpi_comm_t *like, uint32_t context, int first,
                     int second)
@@ -52,11 +53,19 @@ int dynamic_check(MPI_Comm handle, int root, mpi_comm_t **comm_p)
                          "%s has ranks of another job; only the ranks of one job can spawn others, "
                          "or meet those of another one, together",
                          mpi_comm_name(comm));
-    if (mpi_job->clock != NULL)
-        return mpi_error(comm, MPI_ERR_UNSUPPORTED_OPERATION,
-                         "in virtual time (--virtual) a job has the ranks that it was started "
-                         "with; run it without --virtual");
     return MPI_SUCCESS;
+}
+
+/* Names are kept beside rank 0. */
+void dynamic_ask(mpi_rank_t *self)
+{
+    static const mpi_virtual_access_t ask = {
+        .there = MPI_MAX_PORT_NAME, .is_answered = true, .back = MPI_MAX_PORT_NAME};
+
+    if (mpi_job->clock == NULL)
+        return;
+    mpi_virtual_until(self, mpi_virtual_access(self, &ask));
+    mpi_virtual_sync(self);
 }
 
 int dynamic_tell(mpi_comm_t *comm, int root, dynamic_found_t *found)

@@ -92,6 +92,7 @@ int impl_publish_name(mpi_rank_t *self, const char *service_name, MPI_Info info,
         return code;
     if (!name)
         return mpi_error_memory(NULL, "a name");
+    dynamic_ask(self);
     pthread_mutex_lock(&lock);
     link = find(service_name);
     if (*link)
@@ -114,9 +115,9 @@ int impl_unpublish_name(mpi_rank_t *self, const char *service_name, MPI_Info inf
     name_t **link, *name;
     bool is_other;
 
-    (void)self;
     if (code != MPI_SUCCESS)
         return code;
+    dynamic_ask(self);
     pthread_mutex_lock(&lock);
     link = find(service_name);
     name = *link;
@@ -138,9 +139,9 @@ int impl_lookup_name(mpi_rank_t *self, const char *service_name, MPI_Info info, 
     int code = mpi_info_check(NULL, info);
     const name_t *name;
 
-    (void)self;
     if (code != MPI_SUCCESS)
         return code;
+    dynamic_ask(self);
     pthread_mutex_lock(&lock);
     name = *find(service_name);
     if (name)

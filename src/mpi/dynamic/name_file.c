@@ -23,7 +23,7 @@ static bool path_of(const char *service, char path[PATH_TEXT])
     uint64_t hash = 14695981039346656037u;
     char shown[3 * SHOWN + 1], *at = shown;
 
-    if (!directory || !directory[0])
+    if (!directory || !directory[0] || mpi_job->clock) /* others have another time */
         return false;
     for (const char *c = service; *c; c++) {
         bool is_plain = (*c >= '0' && *c <= '9') || ((*c | 32) >= 'a' && (*c | 32) <= 'z');

@@ -13,6 +13,7 @@
 #include "mpi/dynamic/calls.h"
 #include "mpi/dynamic/dynamic.h"
 #include "mpi/p2p/p2p.h"
+#include "mpi/virtual/virtual.h"
 
 typedef struct port {
     int rank;
@@ -128,6 +129,8 @@ int impl_close_port(mpi_rank_t *self, const char *port_name)
     dynamic_found_t found = {.code = MPI_SUCCESS};
     dynamic_place_t place;
 
+    if (mpi_job->clock)
+        mpi_virtual_sync(self);
     if (!find_port(port_name, false, &place, &found))
         return mpi_error(NULL, found.code, "%s", found.why);
     if (place.rank != self->world)
@@ -233,6 +236,8 @@ static void connect_at_root(mpi_comm_t *comm, const char *name, dynamic_found_t 
     mpi_comm_t port;
     int owner, link = 0;
 
+    if (mpi_job->clock)
+        mpi_virtual_sync(comm->owner); /* one that others have closed before is closed */
     if (!find_port(name, true, &place, found))
         return;
     owner = dynamic_place_is_own(&place) ? place.rank : find_far(&place, name, &link, found);

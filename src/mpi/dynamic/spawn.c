@@ -10,6 +10,7 @@
 
 #include "mpi/dynamic/calls.h"
 #include "mpi/dynamic/dynamic.h"
+#include "mpi/virtual/virtual.h"
 
 /* Where spawned ranks come from: one for all of a call. */
 typedef struct mpi_origin {
@@ -199,6 +200,8 @@ static void begin_all(mpi_rank_t *self, const mpi_spawn_part_t *parts, int count
     for (int i = 0; i < count; i++)
         for (int k = 0; k < parts[i].count; k++, place++)
             post(self, ranks[place], origin, place, i);
+    if (mpi_job->clock)
+        mpi_virtual_start(self, ranks, size);
 }
 
 static void start(mpi_rank_t *self, const mpi_spawn_part_t *parts, int count,
@@ -208,6 +211,8 @@ static void start(mpi_rank_t *self, const mpi_spawn_part_t *parts, int count,
 
     for (int i = 0; i < count; i++)
         size += parts[i].count;
+    if (mpi_job->clock)
+        mpi_virtual_sync(self); /* who is over by now leaves its core */
     ranks = xy_malloc((size_t)size * sizeof *ranks);
     if (!ranks)
         dynamic_fail(found, MPI_ERR_NO_MEM, "memory ran out for the new ranks");

@@ -271,9 +271,9 @@ static mpi_spawn_numbers_t spawn_numbers(const launch_t *launch)
     return (mpi_spawn_numbers_t){
         .size = launch->size,
         .placed = launch->placed,
-        .room = launch->in_virtual_time != NULL ? 0
-                : is_node                       ? XMPI_SPAWN_ROOM_NODE
-                                                : XMPI_SPAWN_ROOM,
+        .room = is_node ? XMPI_SPAWN_ROOM_NODE : XMPI_SPAWN_ROOM,
+        .cores =
+            launch->in_virtual_time != NULL ? mpi_virtual_usable() : launch->placement.cores.count,
         .node = launch->node,
         .placement = &launch->placement,
     };
@@ -295,7 +295,7 @@ static xy_status_t make_job(launch_t *launch)
         .is_traced = launch->values->trace != NULL && launch->in_virtual_time == NULL,
         .in_virtual_time = launch->in_virtual_time,
         .universe = mpi_spawn_universe(&numbers, launch->values->usize),
-        .id = mpi_spawn_job_id(launch->node),
+        .id = mpi_spawn_job_id(launch->node, launch->in_virtual_time != NULL),
         .spawner = &mpi_spawner,
         .reviver = mpi_checks.is_on ? &mpi_check_reviver : NULL,
         .net = launch->net,

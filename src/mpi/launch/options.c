@@ -145,6 +145,9 @@ const xy_option_t mpi_launch_options[] = {
      .help = "with --virtual and --costs: models of the machine that this runs on, which scale "
              "--compute timed by what the same kernels take on both (default: the user's own, from "
              "'xylem calibrate')"},
+    {"spawn-time", 0, XY_OPT_SECONDS, "TIME", AT(spawn_time), .preset = "30us",
+     .help = "with --virtual: what a rank needs to start one more (MPI_Comm_spawn), besides a "
+             "message to its core"},
     {"share-data", 0, XY_OPT_SIZE, "SIZE", AT(share_data),
      .help = "with --virtual: blocks of SIZE and more that all ranks allocate at the same place of "
              "the program are one block, so that more ranks fit in memory; results are wrong then"},

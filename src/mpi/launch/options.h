@@ -51,6 +51,7 @@ typedef struct {
     const char *compute, *library, *costs, *costs_here, *json;
     xy_vec_t compute_call; /* NAME=SECONDS, each a list with commas */
     uint64_t share_data;   /* bytes; 0: not */
+    double spawn_time;     /* seconds */
     bool oversubscribe;
     const char *adapt; /* on, off or learn */
     const char *check; /* a list, or ""; NULL: nothing is checked besides what is always */

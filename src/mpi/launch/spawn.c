@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "mpi/launch/hosts.h"
+#include "mpi/launch/virtual_time.h"
 #include "mpi/runtime/runtime.h"
 
 enum { FEWEST_IMAGES = 16 };
@@ -187,7 +189,8 @@ static void empty(slot_t *slot)
 static slot_t *get_slot(void)
 {
     for (int i = 0; i < used_slots; i++)
-        if (atomic_load_explicit(&slots[i].state, memory_order_acquire) == SLOT_FREE) {
+        if (atomic_load_explicit(&slots[i].state, memory_order_acquire) == SLOT_FREE &&
+            (mpi_job->clock == NULL || mpi_virtual_is_over(number_of(&slots[i])))) {
             empty(&slots[i]);
             return &slots[i];
         }
@@ -390,6 +393,8 @@ static xy_status_t make(const mpi_spawn_part_t *parts, int count, int *ranks,
     why[0] = '\0';
     mpi_report_catch(why, XMPI_SPAWN_WHY);
     st = make_all(parts, count, ranks, &made);
+    if (st == XY_OK && mpi_job->clock != NULL)
+        st = mpi_virtual_place(ranks, made);
     mpi_report_catch(NULL, 0);
     mpi_process_self = self;
     for (int i = 0; i < made && st == XY_OK; i++)
@@ -411,6 +416,21 @@ static void forget_alone(const mpi_rank_t *rank)
             setup.processes[r].sharing = XMPI_SHARING_UNKNOWN;
 }
 
+static void say(const mpi_rank_t *rank, const mpi_process_t *process)
+{
+    const int32_t *core_of;
+    char where[160] = "";
+
+    if (mpi_job->clock != NULL) {
+        const xy_machine_t *machine = mpi_virtual_machine(&core_of);
+
+        snprintf(where, sizeof(where), ", on core %d of %.100s", (int)core_of[rank->world],
+                 machine->name);
+    }
+    mpi_launch_say("rank %d is spawned: it runs '%s', as rank %d of %d%s", rank->world,
+                   process->program->path, rank->comm_world->rank, rank->comm_world->size, where);
+}
+
 static xy_status_t start(mpi_rank_t *rank)
 {
     mpi_process_t *process = &setup.processes[rank->world];
@@ -421,8 +441,7 @@ static xy_status_t start(mpi_rank_t *rank)
         rank->fortran = process->image + process->program->fortran_at;
     forget_alone(rank);
     if (setup.is_verbose)
-        mpi_launch_say("rank %d is spawned: it runs '%s', as rank %d of %d", rank->world,
-                       process->program->path, rank->comm_world->rank, rank->comm_world->size);
+        say(rank, process);
     return mpi_rank_start(mpi_job, rank->world, mpi_process_run, process);
 }
 

@@ -29,6 +29,7 @@ typedef struct {
  */
 typedef struct {
     int size;                   /* of the job */
+    int cores;                  /* of the job, or of the machine in virtual time */
     int placed;                 /* ranks that have a core, with those that --usize expects */
     int room;                   /* 0: none can be spawned */
     const mpi_node_job_t *node; /* or NULL */
@@ -41,8 +42,8 @@ int mpi_spawn_first(const mpi_spawn_numbers_t *numbers);
 xy_status_t mpi_spawn_number(const mpi_spawn_numbers_t *numbers, mpi_job_config_t *config);
 /* MPI_UNIVERSE_SIZE: what --usize says, or as many ranks as there are cores. */
 int mpi_spawn_universe(const mpi_spawn_numbers_t *numbers, long usize);
-/* Of several processes it is the same in all. */
-uint64_t mpi_spawn_job_id(const mpi_node_job_t *node);
+/* Of several processes it is the same in all; in virtual time, of all jobs. */
+uint64_t mpi_spawn_job_id(const mpi_node_job_t *node, bool is_virtual);
 
 /* Before ranks run. What it points to lives as long as the job. */
 void mpi_spawn_setup(const mpi_spawn_setup_t *setup);

@@ -51,18 +51,19 @@ xy_status_t mpi_spawn_number(const mpi_spawn_numbers_t *numbers, mpi_job_config_
 
 int mpi_spawn_universe(const mpi_spawn_numbers_t *numbers, long usize)
 {
-    int cores = numbers->placement->cores.count;
-
     if (usize > 0)
         return (int)usize;
-    return numbers->node == NULL && numbers->room > 0 && cores > numbers->size ? cores
-                                                                               : numbers->size;
+    return numbers->node == NULL && numbers->room > 0 && numbers->cores > numbers->size
+               ? numbers->cores
+               : numbers->size;
 }
 
-uint64_t mpi_spawn_job_id(const mpi_node_job_t *node)
+uint64_t mpi_spawn_job_id(const mpi_node_job_t *node, bool is_virtual)
 {
     uint64_t id = 0;
 
+    if (is_virtual) /* no other job can be connected, and each run is the same */
+        return 1;
     if (node == NULL && getrandom(&id, sizeof(id), 0) == (ssize_t)sizeof(id))
         return id;
     if (node == NULL)

@@ -11,6 +11,7 @@
 #include "mpi/launch/launch.h"
 #include "mpi/launch/libc/libc.h"
 #include "mpi/launch/load_machine.h"
+#include "mpi/launch/spawn.h"
 
 static struct {
     const mpi_loader_t *loader;
@@ -23,8 +24,9 @@ static struct {
     virtual_call_t *calls;
     size_t call_count;
     bool shares;
-    int32_t *core_of, *comm;
-    int comm_count;
+    int32_t *core_of, *comm; /* by rank, with room for those that are spawned */
+    int comm_count, room;
+    const mpi_launch_values_t *values;
     virtual_config_t config;
 } all;
 
@@ -220,7 +222,7 @@ static xy_status_t place(const mpi_launch_values_t *values, int ranks)
     xy_cores_t cores = {0};
     xy_status_t st = xy_cores_init(&cores, all.machine);
 
-    all.core_of = xy_calloc((size_t)ranks, sizeof(*all.core_of));
+    all.core_of = xy_calloc((size_t)all.room, sizeof(*all.core_of));
     if (st == XY_OK && (core_of == NULL || all.core_of == NULL))
         st = xy_fail_memory("placing the ranks");
     for (int c = 0; st == XY_OK && c < cores.count; c++)
@@ -300,19 +302,23 @@ static xy_status_t parse_calls(const mpi_launch_values_t *values)
     return st;
 }
 
+static const char *cluster_of(int core)
+{
+    xy_obj_t cluster = xy_machine_above(all.machine, all.leaf_of[core], XY_OBJ_CLUSTER);
+
+    if (cluster == XY_OBJ_NONE || *xy_machine_object_name(all.machine, cluster) == '\0')
+        return NULL;
+    return xy_machine_object_name(all.machine, cluster);
+}
+
 /* The name of the cluster that each rank is in, for the models. */
 static xy_status_t name_clusters(int ranks)
 {
-    all.cluster_of = xy_calloc((size_t)ranks, sizeof(*all.cluster_of));
+    all.cluster_of = xy_calloc((size_t)all.room, sizeof(*all.cluster_of));
     if (all.cluster_of == NULL)
         return xy_fail_memory("placing the ranks");
-    for (int r = 0; r < ranks; r++) {
-        xy_obj_t leaf = all.leaf_of[all.core_of[r]];
-        xy_obj_t cluster = xy_machine_above(all.machine, leaf, XY_OBJ_CLUSTER);
-
-        if (cluster != XY_OBJ_NONE && *xy_machine_object_name(all.machine, cluster) != '\0')
-            all.cluster_of[r] = xy_machine_object_name(all.machine, cluster);
-    }
+    for (int r = 0; r < ranks; r++)
+        all.cluster_of[r] = cluster_of(all.core_of[r]);
     return XY_OK;
 }
 
@@ -387,7 +393,7 @@ static xy_status_t scale_times(const mpi_launch_values_t *values, int ranks, vir
         xy_warn("--compute timed: code takes what it takes here, whose speed is not known%s", how);
         return XY_OK;
     }
-    all.factor_of = xy_calloc((size_t)ranks, sizeof(*all.factor_of));
+    all.factor_of = xy_calloc((size_t)all.room, sizeof(*all.factor_of));
     if (all.factor_of == NULL)
         return xy_fail_memory("placing the ranks");
     kernels = find_factors(ranks);
@@ -465,6 +471,8 @@ xy_status_t mpi_virtual_prepare(const mpi_launch_values_t *values, int ranks, co
     const char *slash;
     xy_status_t st = refuse(values);
 
+    all.values = values;
+    all.room = ranks + XMPI_SPAWN_ROOM;
     if (st == XY_OK)
         st = read_machine(values);
     if (st == XY_OK)
@@ -501,6 +509,7 @@ xy_status_t mpi_virtual_prepare(const mpi_launch_values_t *values, int ranks, co
     c->job.costs.keeps_eager = values->has_eager;
     if (values->has_eager)
         c->job.costs.eager = c->job.costs.eager_net = values->eager;
+    c->job.costs.start = values->spawn_time;
     c->job.library = values->library;
     c->job.has_matrix = values->monitor != NULL;
     c->trace = values->trace;
@@ -509,6 +518,105 @@ xy_status_t mpi_virtual_prepare(const mpi_launch_values_t *values, int ranks, co
                           all.machine->name);
     *config_p = c;
     return XY_OK;
+}
+
+/* ---- Ranks that are spawned ---- */
+
+int mpi_virtual_usable(void)
+{
+    return all.cores.count - all.comm_count;
+}
+
+/* On each core, how many ranks have not ended. */
+static int *count_ranks(void)
+{
+    int *ranks = xy_calloc((size_t)all.cores.count, sizeof(*ranks));
+
+    for (int r = 0; ranks != NULL && r < mpi_job->size; r++)
+        ranks[all.core_of[r]] += !mpi_virtual_is_over(r);
+    return ranks;
+}
+
+/* Those without a rank if they are enough, or else all that ranks may have. */
+static xy_status_t choose_cores(int count, xy_bitset_t *chosen)
+{
+    int *ranks = count_ranks(), free_count = 0;
+
+    if (ranks == NULL)
+        return xy_fail_memory("placing the ranks");
+    for (int i = 0; i < all.comm_count; i++)
+        ranks[all.comm[i]] = -1;
+    for (int c = 0; c < all.cores.count; c++)
+        free_count += ranks[c] == 0;
+    for (int c = 0; c < all.cores.count; c++)
+        if (ranks[c] == 0 || (ranks[c] > 0 && count > free_count))
+            xy_bitset_set(chosen, (size_t)c);
+    xy_free(ranks);
+    if (count <= free_count || all.values->oversubscribe)
+        return XY_OK;
+    return xy_fail(
+        XY_ELIMIT,
+        "%d more rank%s on %s, where %d of %d cores %s free; give --oversubscribe to let "
+        "ranks share cores, or a larger machine",
+        count, count == 1 ? "" : "s", all.machine->name, free_count, mpi_virtual_usable(),
+        free_count == 1 ? "is" : "are");
+}
+
+/* As those of the job, but that what was said about these, a file or a matrix, is not about the new
+ * ones. */
+static xy_status_t place_on(xy_cores_t *cores, int count, int *core_of)
+{
+    const xy_strategy_t *strategy = NULL;
+    mpi_launch_values_t values = *all.values;
+
+    if (values.place != NULL)
+        strategy = xy_table_find(XY_TABLE(xy_strategies), values.place);
+    values.matrix = NULL;
+    if (strategy == NULL || strategy->needs_matrix)
+        values.place = NULL;
+    return mpi_placement_place(&values, cores, all.machine, count, core_of);
+}
+
+static xy_status_t place_more(int count, int *core_of)
+{
+    xy_cores_t cores = {0};
+    xy_bitset_t chosen;
+    xy_status_t st;
+
+    if (xy_bitset_init(&chosen, (size_t)all.cores.count) != XY_OK)
+        return xy_fail_memory("placing the ranks");
+    st = choose_cores(count, &chosen);
+    if (st == XY_OK)
+        st = xy_cores_init(&cores, all.machine);
+    for (int c = 0; st == XY_OK && c < cores.count; c++)
+        cores.cpu[c] = c;
+    if (st == XY_OK)
+        st = xy_cores_restrict(&cores, &chosen);
+    if (st == XY_OK)
+        st = place_on(&cores, count, core_of);
+    for (int i = 0; st == XY_OK && i < count; i++)
+        core_of[i] = cores.cpu[core_of[i]];
+    xy_cores_cleanup(&cores);
+    xy_bitset_cleanup(&chosen);
+    return st;
+}
+
+xy_status_t mpi_virtual_place(const int *ranks, int count)
+{
+    int *core_of = xy_calloc((size_t)count, sizeof(*core_of));
+    xy_status_t st =
+        core_of != NULL ? place_more(count, core_of) : xy_fail_memory("placing the ranks");
+
+    for (int i = 0; i < count && st == XY_OK; i++) {
+        int r = ranks[i];
+
+        all.core_of[r] = core_of[i];
+        all.cluster_of[r] = cluster_of(core_of[i]);
+        if (all.factor_of != NULL)
+            xy_costs_relative(all.here, all.costs, all.cluster_of[r], &all.factor_of[r]);
+    }
+    xy_free(core_of);
+    return st;
 }
 
 void mpi_virtual_adapt(const xy_coll_picks_t *picks, bool counts)

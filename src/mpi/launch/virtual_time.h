@@ -17,6 +17,11 @@ xy_status_t mpi_virtual_cores(const mpi_launch_values_t *values, int *count_p);
 /* Place `ranks` on it: what the job is made with. *config_p lives to the end of the process. */
 xy_status_t mpi_virtual_prepare(const mpi_launch_values_t *values, int ranks, const char *program,
                                 const virtual_config_t **config_p);
+/* Cores that ranks may have; of a machine on which they are placed. */
+int mpi_virtual_usable(void);
+/* Spawned ranks with these numbers, which are over or new, get cores: those without ranks, by the
+ * same rules as the first ones. XY_ELIMIT, reported: there are too few. */
+xy_status_t mpi_virtual_place(const int *ranks, int count);
 /* What `--adapt` has chosen for the prepared job: algorithms (which must live as long), and whether
  * its messages are counted. */
 void mpi_virtual_adapt(const xy_coll_picks_t *picks, bool counts);

@@ -192,7 +192,8 @@ xy_status_t mpi_rank_renew(mpi_rank_t *rank)
     rank->first_taken = rank->last_taken = NULL;
     if (create_rank(mpi_job, (int)(rank - mpi_job->ranks)) != XY_OK)
         return XY_ENOMEM;
-    rank->trace = rank->worker->trace;
+    /* In virtual time there is one for all ranks. */
+    rank->trace = mpi_job->clock != NULL ? mpi_job->ranks[0].trace : rank->worker->trace;
     if (mpi_job->is_monitored && rank->monitor == NULL && mpi_monitor_begin(rank) != XY_OK)
         return XY_ENOMEM;
     rank->is_watched = rank->trace != NULL || rank->monitor != NULL;

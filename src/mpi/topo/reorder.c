@@ -94,11 +94,21 @@ static xy_status_t make_machine(void)
     return XY_OK;
 }
 
+static void forget_machine(void)
+{
+    xy_target_destroy(machine.target);
+    xy_free(machine.leaf_of);
+    machine.target = NULL;
+    machine.leaf_of = NULL;
+}
+
 static xy_status_t get_machine(void)
 {
     xy_status_t st = XY_OK;
 
     pthread_mutex_lock(&machine.lock);
+    if (mpi_job->clock != NULL && mpi_job->size > mpi_job->started)
+        forget_machine(); /* spawned ranks have cores since */
     if (machine.target == NULL)
         st = make_machine();
     pthread_mutex_unlock(&machine.lock);
@@ -107,10 +117,7 @@ static xy_status_t get_machine(void)
 
 void mpi_reorder_cleanup(void)
 {
-    xy_target_destroy(machine.target);
-    xy_free(machine.leaf_of);
-    machine.target = NULL;
-    machine.leaf_of = NULL;
+    forget_machine();
     mpi_reorder_forget();
 }
 

@@ -190,6 +190,40 @@ static const mpi_clock_t virtual_clock = {.begin = begin_rank,
                                           .sleep = rest,
                                           .look = virtual_look};
 
+/* ---- Ranks that begin while the job runs ---- */
+
+/* What a second of the code of a rank takes depends on who else is on its node. */
+static void set_factors(const mpi_job_t *job)
+{
+    const virtual_config_t *c = virtual.config;
+
+    for (int r = 0; r < job->size; r++)
+        virtual.ranks[r].factor = (c->factor_of != NULL ? c->factor_of[r] : c->factor) *
+                                  xy_vjob_code_pace(virtual.job, r);
+}
+
+void mpi_virtual_start(mpi_rank_t *self, const int *ranks, int count)
+{
+    virtual_enter(self);
+    for (int i = 0; i < count; i++) {
+        virtual_rank_t *rank = &virtual.ranks[ranks[i]];
+
+        rank->ahead = 0;
+        rank->has_turn = false;
+        if (xy_vjob_start(virtual.job, self->world, ranks[i],
+                          virtual.config->job.core_of[ranks[i]]) != XY_OK)
+            virtual_fail();
+    }
+    if (is_timed())
+        set_factors(mpi_job);
+    virtual_leave(self);
+}
+
+bool mpi_virtual_is_over(int rank)
+{
+    return xy_vjob_is_over(virtual.job, rank);
+}
+
 /* ---- Beginning and end of the job ---- */
 
 static xy_status_t start_trace(const virtual_config_t *config)
@@ -209,6 +243,7 @@ static xy_status_t make_job(const virtual_config_t *config)
     c.drop = virtual_drop;
     c.stuck = stuck;
     c.trace = virtual.trace;
+    c.room = mpi_job->capacity;
     return xy_vjob_create(&c, &virtual.job);
 }
 
@@ -220,16 +255,14 @@ static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *c)
     if (config == NULL)
         return XY_OK;
     virtual = (virtual_t){.config = config, .worker = &job->worker[0], .stuck = c->stuck};
-    virtual.ranks = xy_calloc((size_t)job->size, sizeof(*virtual.ranks));
-    for (int r = 0; virtual.ranks != NULL && r < job->size; r++)
-        virtual.ranks[r].factor = config->factor_of != NULL ? config->factor_of[r] : config->factor;
+    virtual.ranks = xy_calloc((size_t)job->capacity, sizeof(*virtual.ranks));
     st = virtual.ranks != NULL ? start_trace(config) : xy_fail_memory("making the ranks");
     if (st == XY_OK && config->compute == VIRTUAL_COMPUTE_TRACE)
-        st = virtual_times_read(config->times, job->size);
+        st = virtual_times_read(config->times, job->size, job->capacity);
     if (st == XY_OK)
         st = make_job(config);
-    for (int r = 0; st == XY_OK && r < job->size; r++)
-        virtual.ranks[r].factor *= xy_vjob_code_pace(virtual.job, r);
+    if (st == XY_OK)
+        set_factors(job);
     if (st == XY_OK)
         st = xy_fiber_create(job->worker[0].base, drive, NULL, &virtual.driver);
     if (st != XY_OK)

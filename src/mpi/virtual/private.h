@@ -22,7 +22,7 @@ typedef struct {
     xy_vjob_t *job;
     mpi_worker_t *worker;
     xy_fiber_t *driver;
-    virtual_rank_t *ranks; /* [size] */
+    virtual_rank_t *ranks; /* [capacity] */
     virtual_looks_t looks; /* timed */
     xy_trace_t *trace;
     void (*stuck)(void); /* reports, and ends the process */
@@ -44,7 +44,8 @@ void virtual_look(mpi_rank_t *self);
 
 /* ---- Times of another run (times.c) ---- */
 
-xy_status_t virtual_times_read(const char *path, int size);
+/* `size` ranks must be there, and as many as `most` may be. */
+xy_status_t virtual_times_read(const char *path, int size, int most);
 /* Seconds that the code of the rank took before the call that it makes now. */
 double virtual_times_before(int rank, const char *name);
 

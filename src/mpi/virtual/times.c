@@ -24,7 +24,7 @@ typedef struct {
 
 static struct {
     xy_trace_log_t *log;
-    past_t *ranks; /* [size] */
+    past_t *ranks; /* [most] */
 } all;
 
 static xy_status_t add_state(past_t *past, const xy_trace_state_t *s)
@@ -45,12 +45,24 @@ static xy_status_t add_state(past_t *past, const xy_trace_state_t *s)
     return XY_OK;
 }
 
-static xy_status_t read_states(int size)
+/* Ranks that were spawned have the numbers after those of the job. */
+static bool has_spawned(void)
 {
+    for (size_t i = 0; i < all.log->label_count; i++)
+        if (all.log->labels[i] != NULL &&
+            strncmp(all.log->labels[i], "MPI_Comm_spawn", strlen("MPI_Comm_spawn")) == 0)
+            return true;
+    return false;
+}
+
+static xy_status_t read_states(int size, int most)
+{
+    if (!has_spawned())
+        most = size;
     for (size_t i = 0; i < all.log->state_count; i++) {
         const xy_trace_state_t *s = &all.log->states[i];
 
-        if (s->id >= size)
+        if (s->id >= most)
             return xy_fail(XY_EINVAL,
                            "%s has a rank %lld, and this job %d ranks; trace a run of as many",
                            all.log->path, (long long)s->id, size);
@@ -71,18 +83,18 @@ static xy_status_t check_ranks(int size)
     return XY_OK;
 }
 
-xy_status_t virtual_times_read(const char *path, int size)
+xy_status_t virtual_times_read(const char *path, int size, int most)
 {
     xy_status_t st = xy_trace_read(path, &all.log);
 
     if (st != XY_OK)
         return st;
-    all.ranks = xy_calloc((size_t)size, sizeof(*all.ranks));
+    all.ranks = xy_calloc((size_t)most, sizeof(*all.ranks));
     if (all.ranks == NULL)
         return xy_fail_memory("reading the times of a trace");
-    for (int r = 0; r < size; r++)
+    for (int r = 0; r < most; r++)
         all.ranks[r].calls = XY_VEC_INIT(past_call_t);
-    st = read_states(size);
+    st = read_states(size, most);
     return st == XY_OK ? check_ranks(size) : st;
 }
 

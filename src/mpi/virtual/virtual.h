@@ -50,8 +50,9 @@ typedef struct virtual_config {
     xy_vjob_config_t job; /* all but the callbacks and the trace */
     virtual_compute_t compute;
     double factor;
-    const double *factor_of;       /* [ranks] instead, by the cluster of each; or NULL */
-    const char *const *cluster_of; /* [ranks]: for the models; NULL: its machine has none */
+    /* [capacity], as job.core_of is: what belongs to spawned ranks is set before they begin. */
+    const double *factor_of;       /* instead, by the cluster of each; or NULL */
+    const char *const *cluster_of; /* for the models; NULL: its machine has none */
     const virtual_call_t *calls;
     size_t call_count;
     const char *times;         /* the trace to take times from, or NULL */
@@ -102,6 +103,12 @@ void mpi_virtual_each_unmet(const mpi_rank_t *rank, void (*found)(void *user, co
  * in the order of their sends; `found` is false: no more of them. */
 void mpi_virtual_each_left(const mpi_rank_t *rank,
                            bool (*found)(void *user, const mpi_left_t *message), void *user);
+
+/* Ranks that were made (mpi_spawner_t) begin: `self` starts one after the other, which takes time.
+ */
+void mpi_virtual_start(mpi_rank_t *self, const int *ranks, int count);
+/* Has the clock passed the end of that rank, or was it never there? */
+bool mpi_virtual_is_over(int rank);
 
 /* One-sided operations, in virtual time only: their data moves at once, and what they take is
  * charged. The ranks are world ranks. */

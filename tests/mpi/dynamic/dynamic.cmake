@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Dynamic processes: spawning, ports, names. Jobs in virtual time have the ranks that they start with.
-list(APPEND not_virtual spawn spawn_threads ports)
+# Dynamic processes: spawning, ports, names. In virtual time threads of ranks do not call MPI.
+list(APPEND not_virtual spawn_threads)
 xy_mpi_test(spawn dynamic/spawn.c 1 3)
 xy_mpi_test(spawn_threads dynamic/threads.c 1 2)
 xy_mpi_test(ports dynamic/ports.c 1 2 5)
@@ -38,5 +38,16 @@ if(TARGET mpiexec)
   add_test(NAME mpi.spawn.mistakes
            COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/dynamic/mistakes.sh $<TARGET_FILE:mpi_spawn_mistakes>
                    $<TARGET_FILE:mpiexec>)
-  set_tests_properties(mpi.spawn.mistakes PROPERTIES LABELS mpi TIMEOUT ${XYLEM_TEST_TIMEOUT})
+  add_test(NAME mpi.spawn.mistakes_virtual
+           COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/dynamic/mistakes.sh $<TARGET_FILE:mpi_spawn_mistakes>
+                   $<TARGET_FILE:mpiexec> --virtual "node:2(latency=1us bandwidth=10GB/s) core:4" --compute none)
+  add_executable(mpi_spawn_virtual dynamic/virtual.c)
+  target_include_directories(mpi_spawn_virtual PRIVATE ${XYLEM_INCLUDES})
+  target_link_libraries(mpi_spawn_virtual PRIVATE mpi_abi)
+  target_link_options(mpi_spawn_virtual PRIVATE -pie)
+  xy_sanitized(mpi_spawn_virtual)
+  add_test(NAME mpi.spawn.virtual
+           COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/dynamic/virtual.sh $<TARGET_FILE:mpi_spawn_virtual>
+                   $<TARGET_FILE:mpiexec>)
+  set_tests_properties(mpi.spawn.mistakes mpi.spawn.mistakes_virtual mpi.spawn.virtual PROPERTIES LABELS mpi TIMEOUT ${XYLEM_TEST_TIMEOUT})
 endif()
