@@ -7,6 +7,10 @@
  * the driver uses a second mapping of the same pages. What a real driver keeps per thread (the
  * current context) is kept per thread, and functions refuse what the real ones refuse, as far as
  * it matters here. Kernels are shared objects that nvrtc.c compiles.
+ *
+ * Words in TEST_CUDA: "alone", the program is no rank and may release the context; "unpinned", no
+ * memory of the program can be registered; "strict", copies of memory that is neither registered
+ * nor the driver's are refused.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -24,7 +28,21 @@ typedef unsigned long long address_t;
 typedef int result_t;
 
 enum { SUCCESS, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_CONTEXT = 201, NOT_FOUND = 500 };
-enum { INVALID_HANDLE = 400, NOT_READY = 600, DEVICES = 2, MAX_STREAMS = 1024, ROOM = 1 << 28 };
+enum {
+    NOT_PERMITTED = 800,
+    INVALID_HANDLE = 400,
+    NOT_READY = 600,
+    DEVICES = 2,
+    MAX_STREAMS = 1024,
+    ROOM = 1 << 28
+};
+
+static bool is_asked(const char *word)
+{
+    const char *words = getenv("TEST_CUDA");
+
+    return words != NULL && strstr(words, word) != NULL;
+}
 
 /* ---- Contexts: one per device, and more where a program makes them ---- */
 
@@ -108,6 +126,8 @@ result_t cuDevicePrimaryCtxRetain(void **context, int device)
 result_t cuDevicePrimaryCtxRelease_v2(int device)
 {
     (void)device;
+    if (is_asked("alone"))
+        return SUCCESS;
     fprintf(stderr, "the context was released under the feet of other ranks\n");
     abort();
 }
@@ -233,30 +253,73 @@ result_t cuMemGetInfo_v2(size_t *left, size_t *all)
     return SUCCESS;
 }
 
+/* Memory of the host that is pinned. */
+enum { MAX_PINNED = 4096 };
+
+static struct {
+    uintptr_t from, to; /* 0: a free place */
+} pinned[MAX_PINNED];
+
+static result_t pin(const void *address, size_t bytes)
+{
+    result_t r = OUT_OF_MEMORY;
+
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < MAX_PINNED && r != SUCCESS; i++)
+        if (pinned[i].from == 0) {
+            pinned[i].from = (uintptr_t)address;
+            pinned[i].to = (uintptr_t)address + bytes;
+            r = SUCCESS;
+        }
+    pthread_mutex_unlock(&lock);
+    return r;
+}
+
+static void unpin(const void *address)
+{
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < MAX_PINNED; i++)
+        if (pinned[i].from == (uintptr_t)address)
+            pinned[i].from = pinned[i].to = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+/* May a copy touch this memory of the host? */
+static bool may_copy(const void *address, size_t bytes)
+{
+    bool is = !is_asked("strict");
+
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < MAX_PINNED && !is; i++)
+        is = pinned[i].from != 0 && pinned[i].from <= (uintptr_t)address &&
+             (uintptr_t)address + bytes <= pinned[i].to;
+    pthread_mutex_unlock(&lock);
+    return is;
+}
+
 result_t cuMemHostAlloc(void **address, size_t bytes, unsigned flags)
 {
     (void)flags;
     *address = malloc(bytes);
-    return *address != NULL ? SUCCESS : OUT_OF_MEMORY;
+    return *address != NULL ? pin(*address, bytes) : OUT_OF_MEMORY;
 }
 
 result_t cuMemFreeHost(void *address)
 {
+    unpin(address);
     free(address);
     return SUCCESS;
 }
 
 result_t cuMemHostRegister_v2(void *address, size_t bytes, unsigned flags)
 {
-    (void)address;
-    (void)bytes;
     (void)flags;
-    return SUCCESS;
+    return is_asked("unpinned") ? NOT_PERMITTED : pin(address, bytes);
 }
 
 result_t cuMemHostUnregister(void *address)
 {
-    (void)address;
+    unpin(address);
     return SUCCESS;
 }
 
@@ -346,7 +409,7 @@ static stream_t *make_stream(bool is_blocking)
     s->is_blocking = is_blocking;
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, 1 << 18);
+    pthread_attr_setstacksize(&attributes, 1 << 21);
     if (pthread_create(&thread, &attributes, serve, s) != 0)
         abort();
     pthread_mutex_lock(&lock);
@@ -542,12 +605,16 @@ result_t cuMemcpyAsync(address_t to, address_t from, size_t bytes, void *stream)
 
 result_t cuMemcpyHtoDAsync_v2(address_t to, const void *from, size_t bytes, void *stream)
 {
-    return is_device(to) ? cuMemcpyAsync(to, (uintptr_t)from, bytes, stream) : INVALID_VALUE;
+    return is_device(to) && may_copy(from, bytes)
+               ? cuMemcpyAsync(to, (uintptr_t)from, bytes, stream)
+               : INVALID_VALUE;
 }
 
 result_t cuMemcpyDtoHAsync_v2(void *to, address_t from, size_t bytes, void *stream)
 {
-    return is_device(from) ? cuMemcpyAsync((uintptr_t)to, from, bytes, stream) : INVALID_VALUE;
+    return is_device(from) && may_copy(to, bytes)
+               ? cuMemcpyAsync((uintptr_t)to, from, bytes, stream)
+               : INVALID_VALUE;
 }
 
 result_t cuMemcpyDtoDAsync_v2(address_t to, address_t from, size_t bytes, void *stream)
@@ -684,6 +751,9 @@ result_t cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, u
 {
     (void)shared;
     (void)extra;
+    if (gx == 0 || gy == 0 || gz == 0 || gx > INT32_MAX || gy > 65535 || gz > 65535 ||
+        (size_t)bx * by * bz > 1024)
+        return INVALID_VALUE;
     return put(stream, (work_t){.run = run_kernel,
                                 .function = function,
                                 .argument = ((const kernel_t *)function)->keep(arguments),

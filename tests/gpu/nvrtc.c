@@ -20,12 +20,19 @@ static const char before[] =
     "#define __global__\n"
     "#define __device__\n"
     "#define __forceinline__ inline\n"
+    "#define __shared__ static thread_local\n"
+    "#define __syncthreads() abort_barrier()\n"
+    "static void abort_barrier() { __builtin_abort(); }\n" /* threads run one after the other */
     "#define __align__(n) __attribute__((aligned(n)))\n"
     "struct dim { unsigned x, y, z; };\n"
     "static thread_local dim threadIdx, blockIdx, blockDim;\n"
     "extern \"C\" char *(*fake_reach)(unsigned long long);\n"
     "char *(*fake_reach)(unsigned long long);\n"
-    /* Tables of addresses, which are the only ones that kernels get. */
+    /* Addresses, and tables of them. */
+    "template <class T> static void turn(T *&p, int)\n"
+    "{ p = (T *)fake_reach((unsigned long long)p); }\n"
+    "template <class T> static auto turn(T &t, int) -> decltype(t.blocks[0][0], void())\n"
+    "{ for (auto &row : t.blocks) for (auto &p : row) turn(p, 0); }\n"
     "template <class T> static auto turn(T &t, int) -> decltype(t.p[0], void())\n"
     "{ for (auto &p : t.p) p = (long)fake_reach((unsigned long long)p); }\n"
     "template <class T> static void turn(T &, long) {}\n"
@@ -47,10 +54,11 @@ static const char before[] =
     "                                      const unsigned *b)\n"
     "{\n"
     "    blockDim = {b[0], b[1], b[2]};\n"
-    "    for (unsigned i = 0; i < g[0]; i++)\n"
-    "        for (unsigned j = 0; j < b[0]; j++) {\n"
-    "            blockIdx = {i, 0, 0};\n"
-    "            threadIdx = {j, 0, 0};\n"
+    "    for (unsigned long i = 0; i < 1ul * g[0] * g[1] * g[2]; i++)\n"
+    "        for (unsigned j = 0; j < b[0] * b[1] * b[2]; j++) {\n"
+    "            blockIdx = {unsigned(i % g[0]), unsigned(i / g[0] % g[1]),\n"
+    "                        unsigned(i / g[0] / g[1])};\n"
+    "            threadIdx = {j % b[0], j / b[0] % b[1], j / b[0] / b[1]};\n"
     "            ((list<A...> *)p)->call(f);\n"
     "        }\n"
     "    __builtin_free(p);\n"
@@ -91,30 +99,30 @@ int nvrtcDestroyProgram(void **program)
     return 0;
 }
 
-/* The first kernel of the text. */
-static void find_kernel(const char *text, char name[64])
+/* For all kernels of the text; one may be there twice, for two languages. */
+static void write_kernels(const char *text, FILE *file)
 {
-    const char *at = text;
-    size_t n = 0;
+    for (const char *at = text; (at = strstr(at, "\nXY_KERNEL ")) != NULL; at++) {
+        char name[64], first[80];
+        size_t n = 0;
 
-    while ((at = strstr(at, "\nXY_KERNEL ")) != NULL && at[11] == '\0')
-        at++;
-    name[0] = '\0';
-    for (at = at != NULL ? at + 11 : ""; n < 63 && (isalnum((unsigned char)at[n]) || at[n] == '_');)
-        n++;
-    memcpy(name, at, n);
-    name[n] = '\0';
+        for (; n < 63 && (isalnum((unsigned char)at[11 + n]) || at[11 + n] == '_'); n++)
+            name[n] = at[11 + n];
+        name[n] = '\0';
+        snprintf(first, sizeof(first), "\nXY_KERNEL %s(", name);
+        if (strstr(text, first) == at)
+            fprintf(file, after, name, name, name, name);
+    }
 }
 
 int nvrtcCompileProgram(void *program, int count, const char *const *options)
 {
     program_t *p = program;
-    char kernel[64], source[80], command[512];
+    char source[80], command[512];
     FILE *file;
 
     (void)count;
     (void)options;
-    find_kernel(p->text, kernel);
     snprintf(p->name, sizeof(p->name), "/tmp/kernel-XXXXXX");
     if (mkdtemp(p->name) == NULL)
         return 1;
@@ -124,7 +132,7 @@ int nvrtcCompileProgram(void *program, int count, const char *const *options)
         return 1;
     fputs(before, file);
     fputs(p->text, file);
-    fprintf(file, after, kernel, kernel, kernel, kernel);
+    write_kernels(p->text, file);
     fclose(file);
     snprintf(
         command, sizeof(command),

@@ -204,10 +204,12 @@ static xy_status_t store(device_tasks_t *e, int32_t gpu, int32_t data)
         st = device_lane_after(lane, b->loaded);
     if (st == XY_OK)
         st = device_lane_after(lane, home->read);
+    if (st == XY_OK) /* by another GPU, of an older value */
+        st = device_lane_after(lane, home->written);
     if (st == XY_OK)
         st = device_lane_begin(lane);
     if (st == XY_OK)
-        st = xy_gpu_copy_out(lane->stream, home->address, b->memory, 0, bytes);
+        st = device_copy_out(lane, data, b->memory);
     if (st == XY_OK)
         st = device_lane_end(lane, &data, 1, &b->stored);
     home->written = b->stored;
@@ -254,17 +256,18 @@ static xy_status_t load(device_tasks_t *e, int32_t gpu, int32_t data)
     if (st == XY_OK)
         st = device_lane_after(lane, b->stored);
     if (st == XY_OK)
-        st = device_lane_after(lane, home->written);
+        st = home->is_staged ? device_wait(home->written) : device_lane_after(lane, home->written);
     if (st == XY_OK)
         st = device_lane_begin(lane);
     if (st == XY_OK)
-        st = xy_gpu_copy_in(lane->stream, b->memory, 0, home->address, bytes);
+        st = device_copy_in(lane, b->memory, data);
     if (st == XY_OK)
         st = device_lane_end(lane, &data, 1, &b->loaded);
     /* One ticket stands for all who read it, so a load of another GPU is waited for here. */
     if (st == XY_OK && home->read.lane != NULL && home->read.lane != lane)
         st = device_wait(home->read);
-    home->read = b->loaded;
+    if (!home->is_staged)
+        home->read = b->loaded;
     m->space.states[data] = XY_TASK_HERE;
     announce(e, gpu, data);
     e->result.loads++;

@@ -193,6 +193,8 @@ static xy_status_t init(device_tasks_t *e)
     count_accesses(e);
     init_homes(e);
     st = device_pin(e);
+    if (st == XY_OK && !e->how->is_pinned)
+        device_stage_choose(e);
     for (int32_t g = 0; g < e->how->gpu_count && st == XY_OK; g++)
         st = init_device(e, g);
     if (st == XY_OK)

@@ -35,7 +35,7 @@
  * another for ever.
  *
  * Copies are fast and asynchronous if the data are pinned (xy_gpu_pinned_take); data that are not
- * are pinned for the run where the driver can.
+ * are pinned for the run where the driver can, and else go through pieces of pinned memory.
  */
 #ifndef XY_TASKS_DEVICE_DEVICE_H
 #define XY_TASKS_DEVICE_DEVICE_H
@@ -64,10 +64,14 @@ typedef struct {
     xy_task_params_t params; /* alpha and beta 0: both 1 */
     xy_gpu_device_t *const *gpus;
     int32_t gpu_count;
-    uint64_t memory;   /* of each GPU; 0: nine tenths of what is free */
-    int32_t sharers;   /* ranks that have that memory together; 0: this one alone */
-    void **addresses;  /* [data] in the main memory; NULL: those of the data themselves */
-    bool is_pinned;    /* they are pinned already */
+    uint64_t memory;  /* of each GPU; 0: nine tenths of what is free */
+    int32_t sharers;  /* ranks that have that memory together; 0: this one alone */
+    void **addresses; /* [data] in the main memory; NULL: those of the data themselves */
+    bool is_pinned;   /* they are pinned already */
+    bool is_unpinned; /* they are not, and must not be: they may be more than there is memory */
+    /* Of a piece that data go through which are not pinned. 0: a usual number, and none on devices
+     * that are made of cores. */
+    uint64_t piece_bytes;
     xy_link_t in, out; /* what policies believe of the links; 0: a usual one */
     /* Put the task into the stream. */
     xy_status_t (*launch)(void *arg, const xy_task_kernel_t *kernel);

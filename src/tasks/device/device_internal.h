@@ -11,6 +11,7 @@
  *   cores.c    the threads that run them
  *   lane.c     streams, and what waits for what
  *   pin.c      memory of the program, pinned for the run
+ *   stage.c    copies of memory that is not
  *   record.c   what happened, by the clocks of the GPUs
  */
 #ifndef XY_TASKS_DEVICE_DEVICE_INTERNAL_H
@@ -43,6 +44,22 @@ typedef struct {
     int32_t what[XY_TASK_BATCH_MAX], count; /* tasks of one launch, or a datum */
 } mark_t;
 
+/* A piece of pinned memory, and what it is used for: number `number` of the lane. */
+typedef struct {
+    char *address;
+    char *home; /* where its content goes in the end; NULL: nowhere, it was a load */
+    uint64_t bytes, number;
+    xy_gpu_event_t *done;
+} piece_t;
+
+/* Those of a lane, a ring; without data that need it there is none. */
+typedef struct {
+    xy_gpu_device_t *gpu;
+    void *memory;
+    piece_t *pieces;
+    uint64_t put, over; /* pieces: used so far, and free again */
+} stage_t;
+
 typedef struct lane {
     struct device_tasks *engine;
     xy_gpu_stream_t *stream;
@@ -52,6 +69,7 @@ typedef struct lane {
     uint64_t waited[LANES]; /* numbers of the lanes of the same GPU that it comes after */
     uint64_t stride;        /* things of one mark */
     mark_t *marks;          /* [DEVICE_AHEAD / stride] a ring, by number */
+    stage_t stage;
 } lane_t;
 
 /* Memory of a GPU, for one datum after the other: the last load into it, kernel that used it, and
@@ -81,6 +99,7 @@ typedef struct {
 typedef struct {
     void *address;
     bool is_here;
+    bool is_staged; /* copied by way of pieces: read before a load is in its stream */
     ticket_t written, read;
 } home_t;
 
@@ -175,6 +194,7 @@ typedef struct device_tasks {
     home_t *homes;        /* [data] */
     range_t *pinned;      /* [pinned_count] for this run */
     size_t pinned_count;
+    uint64_t piece_bytes;     /* 0: nothing is staged */
     device_memory_t *devices; /* [GPUs] */
     const xy_graph_t *order;  /* what comes before what: the graph, or that with messages */
     int32_t *waiting;         /* [operations of order] predecessors that are not over */
@@ -302,6 +322,17 @@ void device_unpin(device_tasks_t *e);
 /* Sort ranges and put together those that have pages in common, or neighbouring ones; returns how
  * many are left. */
 size_t device_ranges_merge(range_t *ranges, size_t count, uintptr_t page);
+
+/* stage.c */
+/* Which data are copied by way of pieces; after device_pin. */
+void device_stage_choose(device_tasks_t *e);
+xy_status_t device_stage_init(lane_t *lane, xy_gpu_device_t *gpu);
+void device_stage_cleanup(lane_t *lane);
+/* Put a copy of a datum into the lane, from home or to it. */
+xy_status_t device_copy_in(lane_t *lane, xy_gpu_memory_t to, int32_t data);
+xy_status_t device_copy_out(lane_t *lane, int32_t data, xy_gpu_memory_t from);
+/* All of the lane up to `number` is over: what is left to do with its pieces. */
+xy_status_t device_stage_reach(lane_t *lane, uint64_t number);
 
 /* record.c */
 void device_record_memory(device_tasks_t *e, int32_t gpu);

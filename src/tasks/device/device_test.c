@@ -254,6 +254,23 @@ static void see_decision(void *arg, int32_t worker, xy_op_id_t op, double start,
 
 /* ---- Tests ---- */
 
+/* Data of the program that no driver pins here go through pieces: through none (a device of cores
+ * reads them itself), more of them than there are, a few, one. */
+static uint64_t any_piece(void)
+{
+    static const uint64_t bytes[] = {0, 24, 512, 1 << 20};
+
+    return bytes[testing_below(4)];
+}
+
+static void check_staged(const xy_task_device_t *how, const xy_task_result_t *r)
+{
+    if (how->piece_bytes > 0)
+        assert_int_equal(r->bytes_staged, r->bytes_loaded + r->bytes_stored);
+    else if (xy_gpu_info(how->gpus[0])->is_cpu)
+        assert_int_equal(r->bytes_staged, 0);
+}
+
 static int waits; /* in all runs of a test: one whose first tasks only write may have none */
 
 static void run_with(const char *policy, const char *eviction, uint64_t memory, int home_every,
@@ -273,6 +290,7 @@ static void run_with(const char *policy, const char *eviction, uint64_t memory, 
                             .run = run_here,
                             .arg = &p,
                             .cores = cores,
+                            .piece_bytes = any_piece(),
                             .observer = is_watched ? &w.observer : NULL};
     uint64_t(*expected)[CELLS];
     xy_task_result_t r;
@@ -294,6 +312,7 @@ static void run_with(const char *policy, const char *eviction, uint64_t memory, 
         fail_msg("%s: %s", policy, testing_said);
     assert_memory_equal(p.data, expected, DATA * sizeof(*p.data));
     assert_int_equal(r.tasks, TASKS);
+    check_staged(&how, &r);
     home = home_every > 0 ? (TASKS + home_every - 1) / home_every : 0;
     assert_true(cores > 0 ? p.here >= home : p.here == home);
     assert_int_equal(r.workers, 1 + cores);
@@ -344,6 +363,7 @@ static void test_two(void **state)
                                 .is_for_gpu = has_kernel,
                                 .run = run_here,
                                 .arg = &p,
+                                .piece_bytes = any_piece(),
                                 .cores = i % 2};
         uint64_t(*expected)[CELLS];
         xy_task_result_t r;
@@ -359,6 +379,7 @@ static void test_two(void **state)
             assert_int_equal(st, XY_OK);
             assert_memory_equal(p.data, expected, DATA * sizeof(*p.data));
             assert_int_equal(r.tasks, TASKS);
+            check_staged(&how, &r);
         }
         xy_free(expected);
         cleanup(&p);
@@ -443,8 +464,12 @@ static void test_sizes(void **state)
 {
     enum { SIZES = 7, LOADS = 100 };
     static uint64_t data[SIZES][64 * SIZES];
-    xy_task_device_t how = {
-        .policy = "eager", .gpus = &gpu, .gpu_count = 1, .memory = 64 * 8 * 9, .launch = put_first};
+    xy_task_device_t how = {.policy = "eager",
+                            .gpus = &gpu,
+                            .gpu_count = 1,
+                            .memory = 64 * 8 * 9,
+                            .piece_bytes = any_piece(),
+                            .launch = put_first};
     uint64_t expected[SIZES] = {0};
     xy_task_result_t r;
     xy_graph_t *g;

@@ -31,11 +31,12 @@ xy_status_t device_lane_init(lane_t *lane, xy_gpu_device_t *gpu)
         if (st == XY_OK && is_recording)
             st = xy_gpu_event_create(gpu, true, &lane->marks[i].start);
     }
-    return st;
+    return st == XY_OK ? device_stage_init(lane, gpu) : st;
 }
 
 void device_lane_cleanup(lane_t *lane)
 {
+    device_stage_cleanup(lane);
     for (int i = 0; lane->marks != NULL && i < DEVICE_AHEAD; i++) {
         xy_gpu_event_destroy(lane->marks[i].start);
         xy_gpu_event_destroy(lane->marks[i].end);
@@ -57,10 +58,10 @@ static xy_status_t find_mark(lane_t *lane, uint64_t number, mark_t **mark_p)
     return (*mark_p)->upto < number ? mark_now(lane, *mark_p) : XY_OK;
 }
 
-/* All up to `number` is over. */
+/* All up to `number` is over, once it is home. */
 static xy_status_t reach(lane_t *lane, uint64_t number)
 {
-    xy_status_t st = XY_OK;
+    xy_status_t st = device_stage_reach(lane, number);
 
     while (lane->reached < number && st == XY_OK) {
         lane->reached++;

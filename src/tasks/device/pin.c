@@ -41,7 +41,7 @@ xy_status_t device_pin(device_tasks_t *e)
 {
     size_t count = 0;
 
-    if (e->how->is_pinned || e->how->gpu_count == 0)
+    if (e->how->is_pinned || e->how->is_unpinned || e->how->gpu_count == 0)
         return XY_OK;
     e->pinned = xy_calloc((size_t)e->data_count + 1, sizeof(*e->pinned));
     if (e->pinned == NULL)
@@ -53,7 +53,7 @@ xy_status_t device_pin(device_tasks_t *e)
             e->pinned[count++] = (range_t){from, from + device_bytes(e, d)};
     }
     count = device_ranges_merge(e->pinned, count, (uintptr_t)sysconf(_SC_PAGESIZE));
-    for (size_t i = 0; i < count; i++) /* what the driver cannot pin is copied more slowly */
+    for (size_t i = 0; i < count; i++) /* what the driver cannot pin is staged */
         if (xy_gpu_pin(e->how->gpus[0], (void *)e->pinned[i].from,
                        e->pinned[i].to - e->pinned[i].from))
             e->pinned[e->pinned_count++] = e->pinned[i];
