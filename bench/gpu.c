@@ -329,7 +329,7 @@ static xy_status_t put_launch(const shape_t *k, xy_gpu_stream_t *stream, xy_gpu_
 {
     xy_gpu_memory_t all[SHARED][BLOCKS_OF_ONE] = {{0}};
     bool is_cuda = strcmp(xy_gpu_info(gpu)->driver, "cuda") == 0;
-    int64_t one = 1;
+    int64_t one = 1, first = 0;
     xy_gpu_arg_t args[XY_GPU_ARGS_MAX];
     int n = 0;
 
@@ -348,6 +348,7 @@ static xy_status_t put_launch(const shape_t *k, xy_gpu_stream_t *stream, xy_gpu_
     args[n++] = XY_GPU_ARG(one);
     args[n++] = XY_GPU_ARG(k->block_rows);
     args[n++] = XY_GPU_ARG(k->columns);
+    args[n++] = XY_GPU_ARG(first);
     args[n++] = XY_GPU_ARG(k->block_rows);
     return xy_gpu_launch(stream, kernel,
                          (size_t[3]){(size_t)k->columns,

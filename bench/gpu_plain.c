@@ -70,7 +70,7 @@ static xy_status_t sweep(const hand_t *h, xy_gpu_memory_t from, xy_gpu_memory_t 
     const xy_gpu_arg_t args[] = {XY_GPU_ARG(from), XY_GPU_ARG(none), XY_GPU_ARG(none),
                                  XY_GPU_ARG(none), XY_GPU_ARG(none), XY_GPU_ARG(to),
                                  XY_GPU_ARG(one),  XY_GPU_ARG(rows), XY_GPU_ARG(columns),
-                                 XY_GPU_ARG(rows)};
+                                 XY_GPU_ARG(none), XY_GPU_ARG(rows)};
     size_t threads[3] = {(size_t)columns, (size_t)(rows + STENCIL_GPU_ROWS - 1) / STENCIL_GPU_ROWS,
                          1};
     size_t group[3] = {128, 2, 1};

@@ -61,7 +61,7 @@ double bench_starpu(const xy_stencil_t *stencil, int threads, const char *schedu
 
     if (stencil_shape(&s, &shape) != XY_OK)
         exit(1);
-    kernels = stencil_kernels_best();
+    kernels = stencil_kernels_best(false);
     stride = s.block_bytes + 64;
     starpu_conf_init(&conf);
     conf.sched_policy_name = scheduler;

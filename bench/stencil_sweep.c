@@ -44,8 +44,8 @@ static void sweep_rows(const sweep_t *s, int t, int64_t first, int64_t last)
         if (last - r < shape.rows)
             shape.rows = last - r;
         around.at[0] = from + r * shape.columns;
-        around.at[1] = around.at[0] - shape.rows * shape.columns;
-        around.at[2] = around.at[0] + shape.rows * shape.columns;
+        around.at[1] = from + (r - shape.rows) * shape.columns;
+        around.at[2] = from + (r + shape.rows) * shape.columns;
         s->kernels->update(&shape, &around, 0, shape.rows, to + r * shape.columns);
     }
 }
@@ -104,7 +104,7 @@ double bench_sweep(const xy_stencil_t *stencil, int threads)
     stencil_extents(&s, &sweep.shape, extents);
     sweep.rows = extents[1];
     sweep.shape.columns = extents[2];
-    sweep.kernels = stencil_kernels_best();
+    sweep.kernels = stencil_kernels_best(false);
     bytes = (size_t)(extents[1] * extents[2]) * sizeof(double);
     /* A line between the arrays: otherwise rows of both meet in the same sets of the cache. */
     memory = mmap(NULL, 2 * bytes + 64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

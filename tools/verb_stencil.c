@@ -14,7 +14,7 @@ extern const xy_command_t verb_stencil;
 typedef struct {
     const char *blocks, *graph, *machine, *policy, *eviction, *load, *memory, *trace, *pictures,
         *svg;
-    const char *study, *csv, *page, *over, *cells, *file, *gpus;
+    const char *study, *csv, *page, *over, *cells, *precision, *file, *gpus;
     long rounds, look_ahead, dim, points, iterations, cpus, threads, every;
     double alpha, beta, cpu_speed, task_time, until;
     uint64_t block;
@@ -22,6 +22,7 @@ typedef struct {
 } values_t;
 
 static const char *const graphs[] = {"red-black", "natural", "jacobi", NULL};
+static const char *const precisions[] = {"single", "double", NULL};
 
 static const xy_option_t options[] = {
     {"dim", 'd', XY_OPT_LONG, "N", offsetof(values_t, dim), .min = 1, .max = 3,
@@ -92,7 +93,9 @@ static const xy_option_t options[] = {
      .help = "in virtual time: drive the GPUs as real runs do, with decisions ahead of them, and "
              "do not store what is overwritten unread; predicts a real run"},
     {"cells", 0, XY_OPT_STRING, "N[xN[xN]]", offsetof(values_t, cells),
-     .help = "cells of a block, 8 bytes each, instead of --block"},
+     .help = "cells of a block, of 8 bytes each or 4 (see --precision), instead of --block"},
+    {"precision", 0, XY_OPT_CHOICE, "P", offsetof(values_t, precision), .choices = precisions,
+     .preset = "double", .help = "of cells, 4 bytes or 8; the plain loop has the same"},
     {"file", 'f', XY_OPT_STRING, "FILE", offsetof(values_t, file),
      .help = "in real runs: keep the domain in this file; it is created if it does not exist, and "
              "replaced at the end of the run",
@@ -146,6 +149,7 @@ static xy_status_t set_grid(const values_t *v, xy_stencil_t *s)
     }
     if (v->points > 0)
         s->points = (int)v->points;
+    (void)xy_stencil_precision_parse(v->precision, s);
     if (v->cells != NULL && !xy_stencil_cells_parse(v->cells, s))
         return xy_fail(XY_EUSAGE, "--cells '%s' is not a block of %d dimensions; write %s",
                        v->cells, s->dims,

@@ -8,7 +8,8 @@
  * Constants are named gpuN-WHAT, with N as in xy_gpu_list: in-latency, in-byte, out-latency,
  * out-byte (pinned memory, alone), both-byte (one way, while the other way is busy, too),
  * in-byte-pageable, out-byte-pageable, launch (of a kernel, many in a row), turn (launch one and
- * wait), copy-byte (in the device's memory), stencil-byte (a 5-point kernel, read and written).
+ * wait), copy-byte (in the device's memory), stencil-byte (a 5-point kernel of
+ * doubles, read and written), stencil-byte-single (likewise of floats).
  */
 #ifndef XY_MEASURE_GPUS_H
 #define XY_MEASURE_GPUS_H

@@ -25,9 +25,10 @@ static xy_costs_t *new_costs(void)
 static void test_measured(void **state)
 {
     static const char *const names[] = {
-        "gpu0-in-latency",        "gpu0-in-byte",   "gpu0-out-latency",      "gpu0-out-byte",
-        "gpu0-both-byte",         "gpu0-launch",    "gpu0-in-byte-pageable", "gpu0-turn",
-        "gpu0-out-byte-pageable", "gpu0-copy-byte", "gpu0-stencil-byte"};
+        "gpu0-in-latency",       "gpu0-in-byte",      "gpu0-out-latency",
+        "gpu0-out-byte",         "gpu0-both-byte",    "gpu0-launch",
+        "gpu0-in-byte-pageable", "gpu0-turn",         "gpu0-out-byte-pageable",
+        "gpu0-copy-byte",        "gpu0-stencil-byte", "gpu0-stencil-byte-single"};
     xy_calibration_t c = {.report = NULL};
     xy_costs_t *costs = new_costs();
     xy_link_t in = {0}, out = {0}, shared = {0};

@@ -5,7 +5,7 @@
  *   grid.c      blocks into tasks
  *   checks.c    tests of convergence as tasks
  *   shape.c     cells of a block, first values
- *   plain.c     the plain loop
+ *   plain.c     the plain loop (plain_loop.inc: of a block)
  *   real.c      a real run (real.h)
  */
 #ifndef XY_STENCIL_INTERNAL_H
@@ -76,7 +76,12 @@ xy_status_t stencil_look_ahead(const xy_stencil_t *s, const xy_task_platform_t *
 /* The cells of a block, from s->cells or else from its bytes. */
 xy_status_t stencil_shape(xy_stencil_t *s, stencil_shape_t *shape_p);
 /* The first values of block `cell`: numbers between 0.5 and 1.5 that depend on the place alone. */
-void stencil_fill(const xy_stencil_t *s, const stencil_shape_t *shape, int64_t cell, double *block);
+void stencil_fill(const xy_stencil_t *s, const stencil_shape_t *shape, int64_t cell, void *block);
+/* Bytes of a cell. */
+size_t stencil_cell_bytes(const xy_stencil_t *s);
+/* A number of a check, which is of the type of the cells at the beginning of its datum. */
+double stencil_number(const xy_stencil_t *s, const void *at);
+void stencil_set_number(const xy_stencil_t *s, void *at, double number);
 /* Where a block lies in the whole grid of cells, and the extents of that grid. */
 void stencil_origin(const xy_stencil_t *s, const stencil_shape_t *shape, int64_t cell,
                     int64_t origin[3]);
@@ -89,8 +94,8 @@ typedef struct {
     const xy_stencil_t *s;
     stencil_shape_t shape;
     int64_t extents[3], count; /* of cells */
-    double *grid[2];           /* NULL: not used */
-    double *old;               /* in place: one block */
+    void *grid[2];             /* NULL: not used */
+    void *old;                 /* in place: one block */
     int result;                /* the grid that holds the last values */
     int iterations;            /* that were run */
     bool is_converged;
@@ -107,9 +112,16 @@ void stencil_plain_destroy(stencil_plain_t *plain); /* NULL is fine */
  * check is `until` at most (negative: never). */
 void stencil_plain_run(stencil_plain_t *plain, const xy_graph_t *graph, double until);
 /* Put a block of the first values there instead of what stencil_fill says. */
-void stencil_plain_set(stencil_plain_t *plain, int64_t cell, const double *block);
+void stencil_plain_set(stencil_plain_t *plain, int64_t cell, const void *block);
 /* Are these the same bits as the block has at the end? */
-bool stencil_plain_equals(const stencil_plain_t *plain, int64_t cell, const double *block);
+bool stencil_plain_equals(const stencil_plain_t *plain, int64_t cell, const void *block);
+/* Copy a block out of a grid, or into it. */
+void stencil_plain_copy(const stencil_plain_t *plain, int64_t cell, void *grid, void *block,
+                        bool is_out);
+/* Update a block, from one grid to another or to the same. Returns the largest change of a cell. */
+typedef double stencil_plain_update_fn(stencil_plain_t *plain, int64_t cell, const void *from,
+                                       void *to);
+stencil_plain_update_fn stencil_plain_update_double, stencil_plain_update_single;
 
 /* For runs in virtual time: set s->iterations to those that it takes, and tell in the result. */
 xy_status_t stencil_plain_foresee(xy_stencil_t *s, double until, xy_stencil_result_t *result);
@@ -146,6 +158,7 @@ typedef enum {
     STENCIL_OVER_GRAPH,
     STENCIL_OVER_LOAD,
     STENCIL_OVER_EVICTION,
+    STENCIL_OVER_PRECISION,
     STENCIL_AXES
 } stencil_axis_t;
 

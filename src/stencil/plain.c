@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The plain loop: what every real run is compared with, bit for bit. One grid of cells in the
- * usual order, one cell after the other, none of the code of the kernels.
+ * usual order, one cell after the other, none of the code of the kernels. What it does with a block
+ * is in plain_loop.inc, once for each precision.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -39,7 +39,8 @@ static xy_status_t open_nameless(const char *directory, size_t bytes, int *fd_p)
 
 static xy_status_t map_grids(stencil_plain_t *p, const char *directory)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = (size_t)p->count * sizeof(double);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE),
+           bytes = (size_t)p->count * stencil_cell_bytes(p->s);
     size_t step = (bytes + page - 1) / page * page;
     int arrays = stencil_arrays(p->s);
 
@@ -61,33 +62,33 @@ static xy_status_t map_grids(stencil_plain_t *p, const char *directory)
     return XY_OK;
 }
 
-/* Copy a block out of a grid, or into it. */
-static void copy_block(const stencil_plain_t *p, int64_t cell, double *grid, double *block,
-                       bool is_out)
+void stencil_plain_copy(const stencil_plain_t *p, int64_t cell, void *grid, void *at, bool is_out)
 {
     const stencil_shape_t *h = &p->shape;
-    size_t bytes = (size_t)h->columns * sizeof(double);
+    size_t size = stencil_cell_bytes(p->s), bytes = (size_t)h->columns * size;
+    char *block = at;
     int64_t o[3];
 
     stencil_origin(p->s, h, cell, o);
     for (int64_t l = 0; l < h->layers; l++)
-        for (int64_t r = 0; r < h->rows; r++, block += h->columns) {
-            double *line = grid + ((o[0] + l) * p->extents[1] + o[1] + r) * p->extents[2] + o[2];
+        for (int64_t r = 0; r < h->rows; r++, block += bytes) {
+            int64_t place = ((o[0] + l) * p->extents[1] + o[1] + r) * p->extents[2] + o[2];
+            char *line = (char *)grid + (size_t)place * size;
 
             memcpy(is_out ? block : line, is_out ? line : block, bytes);
         }
 }
 
-void stencil_plain_set(stencil_plain_t *p, int64_t cell, const double *block)
+void stencil_plain_set(stencil_plain_t *p, int64_t cell, const void *block)
 {
     memcpy(p->old, block, p->s->block_bytes);
     for (int i = 0; i < stencil_arrays(p->s); i++)
-        copy_block(p, cell, p->grid[i], p->old, false);
+        stencil_plain_copy(p, cell, p->grid[i], p->old, false);
 }
 
-bool stencil_plain_equals(const stencil_plain_t *p, int64_t cell, const double *block)
+bool stencil_plain_equals(const stencil_plain_t *p, int64_t cell, const void *block)
 {
-    copy_block(p, cell, p->grid[p->result], p->old, true);
+    stencil_plain_copy(p, cell, p->grid[p->result], p->old, true);
     return memcmp(p->old, block, p->s->block_bytes) == 0;
 }
 
@@ -117,7 +118,7 @@ xy_status_t stencil_plain_create(const xy_stencil_t *s, const char *directory,
     for (int i = 0; i < stencil_arrays(s); i++)
         for (int64_t cell = 0; cell < stencil_cells(s); cell++) {
             stencil_fill(s, &p->shape, cell, p->old);
-            copy_block(p, cell, p->grid[i], p->old, false);
+            stencil_plain_copy(p, cell, p->grid[i], p->old, false);
         }
     *plain_p = p;
     return XY_OK;
@@ -129,7 +130,7 @@ void stencil_plain_destroy(stencil_plain_t *p)
         return;
     for (int i = 0; i < 2; i++)
         if (p->grid[i] != NULL)
-            munmap(p->grid[i], (size_t)p->count * sizeof(double));
+            munmap(p->grid[i], (size_t)p->count * stencil_cell_bytes(p->s));
     if (p->fd >= 0)
         close(p->fd);
     xy_free(p->old);
@@ -138,93 +139,11 @@ void stencil_plain_destroy(stencil_plain_t *p)
 
 /* ---- The loop ---- */
 
-typedef struct {
-    const double *from; /* the grid */
-    const double *old;  /* in place: the block as it was */
-    int64_t origin[3];
-} source_t;
-
-/* The value of a cell before the task: in place, cells of the block itself are those of before. */
-static inline double value(const stencil_plain_t *p, const source_t *s, int64_t l, int64_t r,
-                           int64_t c)
-{
-    const stencil_shape_t *h = &p->shape;
-    int64_t a = l - s->origin[0], b = r - s->origin[1], d = c - s->origin[2];
-
-    if (s->old != NULL && a >= 0 && a < h->layers && b >= 0 && b < h->rows && d >= 0 &&
-        d < h->columns)
-        return s->old[(a * h->rows + b) * h->columns + d];
-    return s->from[(l * p->extents[1] + r) * p->extents[2] + c];
-}
-
-static double new_value(const stencil_plain_t *p, const source_t *s, int64_t l, int64_t r,
-                        int64_t c)
-{
-    double here = value(p, s, l, r, c);
-
-    switch (p->shape.points) {
-    case 3:
-        return ((value(p, s, l, r, c - 1) + value(p, s, l, r, c + 1)) + here) * (1.0 / 3);
-    case 5:
-        return (((value(p, s, l, r - 1, c) + value(p, s, l, r + 1, c)) +
-                 (value(p, s, l, r, c - 1) + value(p, s, l, r, c + 1))) +
-                here) *
-               (1.0 / 5);
-    case 9:
-        return ((((value(p, s, l, r - 1, c) + value(p, s, l, r + 1, c)) +
-                  (value(p, s, l, r, c - 1) + value(p, s, l, r, c + 1))) +
-                 ((value(p, s, l, r - 1, c - 1) + value(p, s, l, r - 1, c + 1)) +
-                  (value(p, s, l, r + 1, c - 1) + value(p, s, l, r + 1, c + 1)))) +
-                here) *
-               (1.0 / 9);
-    default:
-        return ((((value(p, s, l - 1, r, c) + value(p, s, l + 1, r, c)) +
-                  (value(p, s, l, r - 1, c) + value(p, s, l, r + 1, c))) +
-                 (value(p, s, l, r, c - 1) + value(p, s, l, r, c + 1))) +
-                here) *
-               (1.0 / 7);
-    }
-}
-
-/* Cells at the edge of a grid that a block reaches from end to end keep their values. */
-static bool is_edge(const stencil_plain_t *p, int64_t l, int64_t r, int64_t c)
-{
-    int64_t at[3] = {l, r, c};
-
-    for (int d = 3 - p->s->dims; d < 3; d++)
-        if (at[d] == 0 || at[d] == p->extents[d] - 1)
-            return true;
-    return false;
-}
-
-/* Returns the largest change of a cell. */
-static double update_block(stencil_plain_t *p, int64_t cell, const double *from, double *to)
-{
-    const stencil_shape_t *h = &p->shape;
-    source_t s = {.from = from};
-    double most = 0;
-
-    stencil_origin(p->s, h, cell, s.origin);
-    if (from == to) {
-        copy_block(p, cell, to, p->old, true);
-        s.old = p->old;
-    }
-    for (int64_t l = s.origin[0]; l < s.origin[0] + h->layers; l++)
-        for (int64_t r = s.origin[1]; r < s.origin[1] + h->rows; r++)
-            for (int64_t c = s.origin[2]; c < s.origin[2] + h->columns; c++) {
-                double before = value(p, &s, l, r, c);
-                double after = is_edge(p, l, r, c) ? before : new_value(p, &s, l, r, c);
-                double change = fabs(after - before);
-
-                to[(l * p->extents[1] + r) * p->extents[2] + c] = after;
-                most = change > most ? change : most;
-            }
-    return most;
-}
-
 void stencil_plain_run(stencil_plain_t *p, const xy_graph_t *graph, double until)
 {
     bool is_jacobi = p->s->graph == XY_STENCIL_JACOBI;
+    stencil_plain_update_fn *update =
+        p->s->is_single ? stencil_plain_update_single : stencil_plain_update_double;
     double most = 0;
 
     for (xy_op_id_t i = 0; i < xy_graph_ops(graph); i++) {
@@ -244,8 +163,8 @@ void stencil_plain_run(stencil_plain_t *p, const xy_graph_t *graph, double until
             p->iterations++;
             most = 0;
         }
-        change = update_block(p, stencil_cell(p->s, op->position), p->grid[is_jacobi ? t % 2 : 0],
-                              p->grid[is_jacobi ? (t + 1) % 2 : 0]);
+        change = update(p, stencil_cell(p->s, op->position), p->grid[is_jacobi ? t % 2 : 0],
+                        p->grid[is_jacobi ? (t + 1) % 2 : 0]);
         most = change > most ? change : most;
         p->result = is_jacobi ? (t + 1) % 2 : 0;
     }

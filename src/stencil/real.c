@@ -15,7 +15,7 @@ static int64_t extra_rows(const stencil_real_t *r, const xy_op_t *op, int64_t ro
 }
 
 static void add_load(const stencil_real_t *r, const stencil_around_t *around, int64_t extra,
-                     double *scratch)
+                     void *scratch)
 {
     int64_t rows = r->shape.layers * r->shape.rows;
 
@@ -27,8 +27,8 @@ static void update(stencil_real_t *r, const xy_op_t *op, const xy_task_turn_t *t
 {
     const xy_stencil_t *s = &r->grid;
     const int8_t(*offset)[3] = stencil_offsets(s->points);
-    double *scratch = r->scratch + (uint64_t)turn->worker * r->stride / sizeof(double);
-    double *out = scratch;
+    void *scratch = r->scratch + (uint64_t)turn->worker * r->stride;
+    void *out = scratch;
     void *const *buffers = turn->buffers;
     int64_t rows = r->shape.layers * r->shape.rows;
     stencil_around_t around;
@@ -48,8 +48,8 @@ static void update(stencil_real_t *r, const xy_op_t *op, const xy_task_turn_t *t
     if (stencil_is_deciding(s, op->iteration))
         n++;
     if (stencil_is_checked(s, op->iteration)) {
-        *(double *)buffers[n + 1] =
-            r->kernels->distance(out, around.at[0], (int64_t)(s->block_bytes / sizeof(double)));
+        stencil_set_number(s, buffers[n + 1],
+                           r->kernels->distance(out, around.at[0], stencil_block_cells(r)));
         memcpy(buffers[n], out, s->block_bytes);
     }
     if (out == scratch)
@@ -65,11 +65,11 @@ static void reduce(stencil_real_t *r, xy_op_id_t id, const xy_op_t *op, void *co
 
     /* The decision before this one is read to come after it, and holds no change. */
     for (int32_t i = 0; i < n - (is_root && op->iteration >= r->grid.check_every); i++) {
-        double change = *(const double *)buffers[i];
+        double change = stencil_number(&r->grid, buffers[i]);
 
         most = change > most ? change : most;
     }
-    *(double *)buffers[n] = most;
+    stencil_set_number(&r->grid, buffers[n], most);
     if (!is_root)
         return;
     r->residual = most;
@@ -78,6 +78,11 @@ static void reduce(stencil_real_t *r, xy_op_id_t id, const xy_op_t *op, void *co
         r->converged = op->iteration + 1;
         atomic_store_explicit(&r->stop, true, memory_order_release);
     }
+}
+
+int64_t stencil_block_cells(const stencil_real_t *r)
+{
+    return r->shape.layers * r->shape.rows * r->shape.columns;
 }
 
 void stencil_real_task(void *arg, const xy_task_turn_t *turn)
@@ -202,7 +207,7 @@ static xy_status_t map_memory(stencil_real_t *r)
                                       : stencil_real_pages(r);
     if (st != XY_OK)
         return st;
-    r->scratch = (double *)(r->memory + blocks * r->stride);
+    r->scratch = r->memory + blocks * r->stride;
     if (r->run->file != NULL && r->gpu == NULL)
         return XY_OK;
     r->addresses = xy_calloc((size_t)data + 1, sizeof(*r->addresses));
@@ -241,7 +246,7 @@ static xy_status_t prepare(stencil_real_t *r)
     int64_t arrays;
     xy_status_t st;
 
-    r->kernels = stencil_kernels_best();
+    r->kernels = stencil_kernels_best(s->is_single);
     st = stencil_shape(s, &r->shape);
     if (st == XY_OK && r->run->is_on_gpus && r->run->messages != NULL)
         st = stencil_ranks_open(r);
@@ -303,7 +308,7 @@ int32_t stencil_real_result(const stencil_real_t *r, int64_t cell)
 
 static xy_status_t compare_blocks(const stencil_real_t *r, const stencil_plain_t *plain)
 {
-    double *block = xy_malloc(r->grid.block_bytes);
+    void *block = xy_malloc(r->grid.block_bytes);
     xy_status_t st = block != NULL ? XY_OK : xy_fail_memory("comparing the result");
 
     for (int64_t cell = 0; cell < stencil_cells(&r->grid) && st == XY_OK; cell++) {
@@ -328,7 +333,7 @@ static xy_status_t start_plain(const stencil_real_t *r, stencil_plain_t **plain_
 {
     const char *beside = r->run->file != NULL ? r->file.directory : NULL;
     xy_status_t st = stencil_plain_create(&r->grid, beside, plain_p);
-    double *block;
+    void *block;
 
     if (st != XY_OK || r->run->file == NULL || r->file.is_new)
         return st;

@@ -35,7 +35,7 @@ typedef struct {
     uint64_t stride;             /* bytes from one block to the next in memory */
     char *memory;
     uint64_t memory_bytes;
-    double *scratch;  /* [workers], `stride` apart */
+    char *scratch;    /* [workers], `stride` apart */
     void **addresses; /* [data] in core */
     stencil_file_t file;
     struct stencil_gpu *gpu;         /* NULL: on cores */
@@ -54,6 +54,7 @@ typedef struct {
 /* real.c */
 /* Do a task in the main memory; `arg` is the stencil_real_t. */
 void stencil_real_task(void *arg, const xy_task_turn_t *turn);
+int64_t stencil_block_cells(const stencil_real_t *r);
 /* The datum that holds a block of the result. */
 int32_t stencil_real_result(const stencil_real_t *r, int64_t cell);
 
@@ -116,7 +117,7 @@ xy_status_t stencil_file_open(const char *path, const xy_stencil_t *s, const ste
                               const xy_graph_t *graph, stencil_file_t *file_p);
 /* Map the work file, so that data are at mapped + offset. */
 xy_status_t stencil_file_map(stencil_file_t *file);
-xy_status_t stencil_file_read(const stencil_file_t *file, int32_t data, double *block);
+xy_status_t stencil_file_read(const stencil_file_t *file, int32_t data, void *block);
 /* The result becomes the content of the file. */
 xy_status_t stencil_file_commit(stencil_file_t *file, const stencil_real_t *r);
 /* Forget the work file, if there still is one. */

@@ -36,9 +36,9 @@ static xy_status_t move_bytes(int fd, const char *path, char *buffer, uint64_t b
     return XY_OK;
 }
 
-xy_status_t stencil_file_read(const stencil_file_t *f, int32_t data, double *block)
+xy_status_t stencil_file_read(const stencil_file_t *f, int32_t data, void *block)
 {
-    return move_bytes(f->fd, f->path, (char *)block, f->block_bytes, f->offset[data], false);
+    return move_bytes(f->fd, f->path, block, f->block_bytes, f->offset[data], false);
 }
 
 /* ---- The content at the beginning ---- */
@@ -63,8 +63,8 @@ static int open_domain(const char *path, uint64_t bytes, xy_status_t *st_p)
             xy_fail(XY_EINVAL, "%s is not a plain file; name one, or one that is to be made", path);
     else if ((uint64_t)info.st_size != bytes)
         *st_p = xy_fail(XY_EINVAL,
-                        "%s has %s (%lld bytes) and the domain %s (%llu bytes); name the blocks "
-                        "and cells it was made with, or another file",
+                        "%s has %s (%lld bytes) and the domain %s (%llu bytes); name the blocks, "
+                        "cells and precision it was made with, or another file",
                         path, xy_format_size((uint64_t)info.st_size, have), (long long)info.st_size,
                         xy_format_size(bytes, need), (unsigned long long)bytes);
     if (*st_p == XY_OK)
@@ -76,7 +76,7 @@ static int open_domain(const char *path, uint64_t bytes, xy_status_t *st_p)
 static xy_status_t write_blocks(stencil_file_t *f, const char *path, const xy_stencil_t *s,
                                 const stencil_shape_t *shape, int domain)
 {
-    double *block = xy_malloc(f->block_bytes);
+    void *block = xy_malloc(f->block_bytes);
     int64_t cells = stencil_cells(s);
     xy_status_t st = block != NULL ? XY_OK : xy_fail_memory("filling the file");
 
@@ -84,14 +84,13 @@ static xy_status_t write_blocks(stencil_file_t *f, const char *path, const xy_st
         if (domain < 0)
             stencil_fill(s, shape, cell, block);
         else
-            st = move_bytes(domain, path, (char *)block, f->block_bytes,
-                            (uint64_t)cell * f->block_bytes, false);
+            st = move_bytes(domain, path, block, f->block_bytes, (uint64_t)cell * f->block_bytes,
+                            false);
         if (st == XY_OK)
-            st = move_bytes(f->fd, f->path, (char *)block, f->block_bytes, f->offset[cell], true);
+            st = move_bytes(f->fd, f->path, block, f->block_bytes, f->offset[cell], true);
         /* The blocks at the ends are read from both arrays. */
         if (st == XY_OK && stencil_arrays(s) == 2 && !stencil_is_written(s, cell))
-            st = move_bytes(f->fd, f->path, (char *)block, f->block_bytes, f->offset[cells + cell],
-                            true);
+            st = move_bytes(f->fd, f->path, block, f->block_bytes, f->offset[cells + cell], true);
     }
     xy_free(block);
     return st;
@@ -107,7 +106,7 @@ static xy_status_t place_data(stencil_file_t *f, const xy_graph_t *graph, uint64
     if (f->offset == NULL)
         return xy_fail_memory("placing the blocks");
     *bytes_p = 0;
-    for (int32_t d = 0; d < data; d++) { /* all are of doubles, so all are aligned */
+    for (int32_t d = 0; d < data; d++) { /* all are of one type, so all are aligned */
         f->offset[d] = *bytes_p;
         *bytes_p += xy_graph_data_at(graph, d)->bytes;
     }
@@ -178,7 +177,7 @@ xy_status_t stencil_file_map(stencil_file_t *f)
 /* Bring the blocks of the result to the front, where the first array is. */
 static xy_status_t gather_result(stencil_file_t *f, const stencil_real_t *r)
 {
-    double *block = xy_malloc(f->block_bytes);
+    void *block = xy_malloc(f->block_bytes);
     xy_status_t st = block != NULL ? XY_OK : xy_fail_memory("gathering the result");
 
     for (int64_t cell = 0; cell < stencil_cells(&r->grid) && st == XY_OK; cell++) {
@@ -188,7 +187,7 @@ static xy_status_t gather_result(stencil_file_t *f, const stencil_real_t *r)
             continue;
         st = stencil_file_read(f, data, block);
         if (st == XY_OK)
-            st = move_bytes(f->fd, f->path, (char *)block, f->block_bytes, f->offset[cell], true);
+            st = move_bytes(f->fd, f->path, block, f->block_bytes, f->offset[cell], true);
     }
     xy_free(block);
     return st;

@@ -14,26 +14,57 @@
 
 static const size_t group2[3] = {128, 2, 1}, group1[3] = {256, 1, 1};
 
+bool stencil_gpu_is_wide(const stencil_shape_t *s)
+{
+    const double columns = (double)s->columns + 128, rows = (double)s->layers * (double)s->rows;
+
+    return columns * (rows + (double)(2 * STENCIL_GPU_ROWS)) > INT32_MAX;
+}
+
+int64_t stencil_gpu_launch_rows(int points)
+{
+    return (int64_t)STENCIL_GPU_GROUPS_MAX * (int64_t)group2[1] *
+           (points == 5 ? STENCIL_GPU_ROWS : 1);
+}
+
+/* Put rows of blocks into a stream, so many in a launch as a driver takes. The first `n` arguments
+ * are of the blocks. */
+static xy_status_t launch_rows(const stencil_shape_t *s, xy_gpu_stream_t *stream,
+                               xy_gpu_kernel_t *kernel, xy_gpu_arg_t *args, int n, int64_t last,
+                               int count)
+{
+    const int64_t most = stencil_gpu_launch_rows(s->points);
+    size_t threads[3] = {(size_t)s->columns, 1, (size_t)count};
+    xy_status_t st = XY_OK;
+
+    args[n] = XY_GPU_ARG(s->layers);
+    args[n + 1] = XY_GPU_ARG(s->rows);
+    args[n + 2] = XY_GPU_ARG(s->columns);
+    for (int64_t from = 0; from < last && st == XY_OK; from += most) {
+        int64_t end = last - from < most ? last : from + most;
+
+        args[n + 3] = XY_GPU_ARG(from);
+        args[n + 4] = XY_GPU_ARG(end);
+        if (s->points != 3)
+            threads[1] = (size_t)(end - from);
+        if (s->points == 5)
+            threads[1] = (threads[1] + STENCIL_GPU_ROWS - 1) / STENCIL_GPU_ROWS;
+        st = xy_gpu_launch(stream, kernel, threads, s->points == 3 ? group1 : group2, args, n + 5);
+    }
+    return st;
+}
+
 xy_status_t stencil_gpu_launch(const stencil_real_t *r, const stencil_place_t *p,
                                xy_gpu_stream_t *stream, const xy_gpu_memory_t *around,
                                xy_gpu_memory_t out, int64_t last)
 {
-    const stencil_shape_t *s = &r->shape;
-    xy_gpu_arg_t args[STENCIL_AROUND_MAX + 5];
-    size_t threads[3] = {(size_t)s->columns, (size_t)(s->points == 3 ? 1 : last), 1};
-    int n = 0;
+    const int points = r->shape.points;
+    xy_gpu_arg_t args[STENCIL_AROUND_MAX + 6];
 
-    if (s->points == 5)
-        threads[1] = (threads[1] + STENCIL_GPU_ROWS - 1) / STENCIL_GPU_ROWS;
-    for (; n < s->points; n++)
-        args[n] = (xy_gpu_arg_t){&around[n], sizeof(around[n])};
-    args[n++] = XY_GPU_ARG(out);
-    args[n++] = XY_GPU_ARG(s->layers);
-    args[n++] = XY_GPU_ARG(s->rows);
-    args[n++] = XY_GPU_ARG(s->columns);
-    args[n++] = XY_GPU_ARG(last);
-    return xy_gpu_launch(stream, p->kernels[KERNEL_UPDATE], threads,
-                         s->points == 3 ? group1 : group2, args, n);
+    for (int i = 0; i < points; i++)
+        args[i] = (xy_gpu_arg_t){&around[i], sizeof(around[i])};
+    args[points] = XY_GPU_ARG(out);
+    return launch_rows(&r->shape, stream, p->kernels[KERNEL_UPDATE], args, points + 1, last, 1);
 }
 
 enum { POINTS = 5 }; /* of tasks that share launches */
@@ -42,10 +73,6 @@ xy_status_t stencil_gpu_launch_several(const stencil_real_t *r, const stencil_pl
                                        xy_gpu_stream_t *stream, const stencil_blocks_t *blocks,
                                        int count)
 {
-    const stencil_shape_t *s = &r->shape;
-    int64_t rows = s->rows;
-    size_t threads[3] = {(size_t)s->columns,
-                         (size_t)(rows + STENCIL_GPU_ROWS - 1) / STENCIL_GPU_ROWS, (size_t)count};
     xy_gpu_memory_t all[XY_TASK_BATCH_MAX][POINTS + 1] = {{0}};
     xy_gpu_arg_t args[XY_GPU_ARGS_MAX];
     int n = 0;
@@ -61,11 +88,8 @@ xy_status_t stencil_gpu_launch_several(const stencil_real_t *r, const stencil_pl
     else
         for (; n < XY_TASK_BATCH_MAX * (POINTS + 1); n++)
             args[n] = XY_GPU_ARG(all[n / (POINTS + 1)][n % (POINTS + 1)]);
-    args[n++] = XY_GPU_ARG(s->layers);
-    args[n++] = XY_GPU_ARG(s->rows);
-    args[n++] = XY_GPU_ARG(s->columns);
-    args[n++] = XY_GPU_ARG(rows);
-    return xy_gpu_launch(stream, p->kernels[KERNEL_SEVERAL], threads, group2, args, n);
+    return launch_rows(&r->shape, stream, p->kernels[KERNEL_SEVERAL], args, n, r->shape.rows,
+                       count);
 }
 
 /* What a task does besides its own work is counted in rows, as on cores. */
@@ -89,7 +113,7 @@ static xy_status_t keep(const stencil_real_t *r, const stencil_place_t *p,
 {
     static const size_t group[3] = {STENCIL_GPU_GROUP, 1, 1};
     static const size_t threads[3] = {(size_t)STENCIL_GPU_GROUP * STENCIL_GPU_PARTS, 1, 1};
-    int64_t count = (int64_t)(r->grid.block_bytes / sizeof(double));
+    int64_t count = stencil_block_cells(r);
     const xy_gpu_arg_t change[] = {XY_GPU_ARG(after), XY_GPU_ARG(before), XY_GPU_ARG(count),
                                    XY_GPU_ARG(p->parts)};
     const xy_gpu_arg_t largest[] = {XY_GPU_ARG(p->parts), XY_GPU_ARG(k->buffers[n + 1])};
@@ -188,11 +212,11 @@ static bool is_for_gpu(void *arg, xy_op_id_t op)
 
 /* ---- Making and unmaking ---- */
 
-static xy_status_t check_run(const stencil_real_t *r)
+/* The text with the types of this run. */
+static char *make_text(const stencil_real_t *r)
 {
-    if (r->grid.block_bytes / sizeof(double) > INT32_MAX)
-        return xy_fail(XY_ELIMIT, "blocks on GPUs have 2^31 cells at most; give smaller ones");
-    return XY_OK;
+    return xy_sprintf("#define SINGLE %d\n#define INDEX %s\n#line 1\n%s", r->grid.is_single,
+                      stencil_gpu_is_wide(&r->shape) ? "long" : "int", stencil_gpu_text);
 }
 
 static xy_status_t open_place(const stencil_real_t *r, const xy_gpu_info_t *info,
@@ -200,10 +224,14 @@ static xy_status_t open_place(const stencil_real_t *r, const xy_gpu_info_t *info
 {
     char update[16];
     const char *const names[KERNELS] = {update, "change", "largest", "gather", "several5"};
-    xy_status_t st = xy_gpu_open(info, &p->gpu);
+    char *text = make_text(r);
+    xy_status_t st = text != NULL ? XY_OK : xy_fail_memory("preparing the GPUs");
 
     if (st == XY_OK)
-        st = xy_gpu_program_create(p->gpu, "stencil.cl", stencil_gpu_text, &p->program);
+        st = xy_gpu_open(info, &p->gpu);
+    if (st == XY_OK)
+        st = xy_gpu_program_create(p->gpu, "stencil.cl", text, &p->program);
+    xy_free(text);
     snprintf(update, sizeof(update), "update%d", r->shape.points);
     for (int i = 0; i < KERNELS && st == XY_OK; i++)
         st = xy_gpu_kernel_create(p->program, names[i], &p->kernels[i]);
@@ -234,11 +262,8 @@ xy_status_t stencil_gpu_open(stencil_real_t *r)
 {
     int wanted = r->run->gpus;
     xy_vec_t found;
-    xy_status_t st = check_run(r);
+    xy_status_t st = xy_gpu_list(&found);
 
-    if (st != XY_OK)
-        return st;
-    st = xy_gpu_list(&found);
     if (st != XY_OK)
         return st;
     r->gpu = xy_calloc(1, sizeof(*r->gpu));
@@ -329,7 +354,8 @@ xy_status_t stencil_gpu_execute(stencil_real_t *r, const stencil_choice_t *choic
                             .gpu_count = choice->gpus,
                             .memory = choice->memory == XY_TASK_NO_LIMIT ? 0 : choice->memory,
                             .addresses = r->addresses,
-                            .is_pinned = true, /* or in a file that may be larger than memory */
+                            .is_pinned = run->file == NULL,
+                            .is_unpinned = run->file != NULL, /* it may be larger than memory */
                             .launch = put,
                             .launch_together = put_several,
                             .batch = stencil_batch(&r->grid),

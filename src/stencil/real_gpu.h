@@ -7,15 +7,23 @@
 #include "stencil/real.h"
 
 /* Kernels update3, update5, update9 and update7: the blocks around in the order of
- * stencil_offsets, the block that is written, layers, rows and columns of a block, and the rows to
- * do. Kernel several5: the blocks of update5 XY_TASK_BATCH_MAX times (with CUDA as one argument),
- * then the same. Kernels change and largest: the largest change of a cell, by way of `PARTS`
- * numbers; kernel gather: the largest of STENCIL_FAN numbers, NULL where there is none. */
+ * stencil_offsets, the block that is written, layers, rows and columns of a block, the first row to
+ * do and that behind the last. Kernel several5: the blocks of update5 XY_TASK_BATCH_MAX times (with
+ * CUDA as one argument), then the same. Kernels change and largest: the largest change of a cell,
+ * by way of `PARTS` numbers; kernel gather: the largest of STENCIL_FAN numbers, NULL where there is
+ * none. */
 extern const char stencil_gpu_text[];
 /* Rows that a thread of update5 does; `ROWS` of the text. */
 enum { STENCIL_GPU_ROWS = 4 };
 /* Groups of `change`, and threads of each. */
 enum { STENCIL_GPU_PARTS = 128, STENCIL_GPU_GROUP = 256 };
+
+/* Groups of a launch in the direction of rows: more are too many for CUDA. */
+enum { STENCIL_GPU_GROUPS_MAX = 65535 };
+/* Rows that one launch does at most. */
+int64_t stencil_gpu_launch_rows(int points);
+/* Do numbers of cells, also those of threads beyond the end, need more than 31 bits? */
+bool stencil_gpu_is_wide(const stencil_shape_t *shape);
 
 enum { STENCIL_GPUS_MAX = 64 };
 

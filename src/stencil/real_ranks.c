@@ -71,13 +71,13 @@ static xy_status_t map_memory(stencil_real_t *r)
     st = r->gpu != NULL ? stencil_gpu_memory(r, r->memory_bytes) : stencil_real_pages(r);
     if (st != XY_OK)
         return st;
-    r->scratch = (double *)r->memory;
+    r->scratch = r->memory;
     (void)place(r, r->memory + bytes);
     for (int32_t d = 0; d < xy_graph_data_count(r->tasks); d++) {
         int32_t whole = r->share->data_of[d];
 
         if (check_of(r, d) >= 0) /* what an empty message leaves: the run goes on */
-            *(double *)r->addresses[d] = INFINITY;
+            stencil_set_number(&r->grid, r->addresses[d], INFINITY);
         if (whole < stencil_arrays(&r->grid) * cells && r->owner[whole] == r->share->rank)
             stencil_fill(&r->grid, &r->shape, whole % cells, r->addresses[d]);
     }
@@ -134,7 +134,7 @@ static void received(void *arg, int32_t data)
     stencil_real_t *r = arg;
     int32_t check = check_of(r, data);
 
-    if (check < 0 || r->converged > 0 || *(const double *)r->addresses[data] > r->until)
+    if (check < 0 || r->converged > 0 || stencil_number(&r->grid, r->addresses[data]) > r->until)
         return;
     r->converged = (check + 1) * r->grid.check_every;
     atomic_store_explicit(&r->stop, true, memory_order_release);
@@ -169,6 +169,7 @@ enum {
     TOLD_EVICTIONS,
     TOLD_MESSAGES,
     TOLD_RECEIVED,
+    TOLD_STAGED,
     TOLD_WORKERS,
     TOLD_GPUS,
     TOLD
@@ -193,6 +194,7 @@ static void put(const stencil_real_t *r, const xy_task_result_t *x, double told[
                                   [TOLD_EVICTIONS] = (double)x->evictions,
                                   [TOLD_MESSAGES] = (double)x->messages,
                                   [TOLD_RECEIVED] = (double)x->bytes_received,
+                                  [TOLD_STAGED] = (double)x->bytes_staged,
                                   [TOLD_WORKERS] = r->workers_used,
                                   [TOLD_GPUS] = r->gpus_used};
 
@@ -229,6 +231,7 @@ static void take(stencil_real_t *r, const double told[TOLD], xy_task_result_t *x
     x->evictions = (uint64_t)told[TOLD_EVICTIONS];
     x->messages = (uint64_t)told[TOLD_MESSAGES];
     x->bytes_received = (uint64_t)told[TOLD_RECEIVED];
+    x->bytes_staged = (uint64_t)told[TOLD_STAGED];
     r->workers_used = (int32_t)told[TOLD_WORKERS];
     r->gpus_used = (int32_t)told[TOLD_GPUS];
     r->residual = told[TOLD_RESIDUAL];
@@ -259,7 +262,7 @@ xy_status_t stencil_ranks_sum(stencil_real_t *r, xy_task_result_t *result)
     return XY_OK;
 }
 
-static xy_status_t bring(const stencil_real_t *r, int64_t cell, double *block)
+static xy_status_t bring(const stencil_real_t *r, int64_t cell, void *block)
 {
     const xylem_messages *t = r->run->messages;
     int32_t data = stencil_real_result(r, cell), here = r->share->here[data];
@@ -279,7 +282,7 @@ static xy_status_t bring(const stencil_real_t *r, int64_t cell, double *block)
 
 xy_status_t stencil_ranks_compare(const stencil_real_t *r, const stencil_plain_t *plain)
 {
-    double *block = xy_malloc(r->grid.block_bytes);
+    void *block = xy_malloc(r->grid.block_bytes);
     xy_status_t st = block != NULL ? XY_OK : xy_fail_memory("comparing the result");
     int64_t wrong = -1;
 

@@ -11,7 +11,7 @@ enum { TRIES = 3 };
 
 typedef struct {
     const stencil_real_t *r;
-    double *block, *out;
+    void *block, *out;
     double seconds; /* of a task */
     bool is_started;
     pthread_t thread;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stencils in real time: every policy, grid and order gives the bits of the plain loop. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,6 +46,7 @@ static xy_stencil_run_t small(uint64_t *seed, int which, int order)
         s->cells[d] = 1 + below(seed, 7);
     }
     s->load = (xy_stencil_load_t)below(seed, 3);
+    s->is_single = below(seed, 2) == 0;
     run.cpus = 1 + below(seed, 3);
     run.memory = 200 + 8 * (uint64_t)below(seed, 4000);
     return run;
@@ -76,42 +78,97 @@ static void test_every_policy_grid_and_order(void **state)
                 }
 }
 
-/* Long rows, so that the loops have a middle: each instruction set against the plain loop. */
+enum { CELLS = 8192 };
+
+/* All sets of a precision give the same bits and the same largest change. */
+static void check_sets(bool is_single, const stencil_shape_t *shape, const stencil_around_t *around)
+{
+    static double expected[CELLS], out[CELLS];
+    const stencil_kernels_t *first = stencil_kernels_number(is_single, 0), *k;
+    int64_t n = shape->layers * shape->rows * shape->columns, rows = shape->layers * shape->rows;
+
+    first->update(shape, around, 0, rows, expected);
+    for (int i = 1; (k = stencil_kernels_number(is_single, i)) != NULL; i++) {
+        k->update(shape, around, 0, rows, out);
+        assert_memory_equal(out, expected,
+                            (size_t)n * (is_single ? sizeof(float) : sizeof(double)));
+        assert_true(k->distance(out, around->at[0], n) == first->distance(out, around->at[0], n));
+    }
+}
+
+/* Long rows, so that the loops have a middle. */
 static void test_every_instruction_set(void **state)
 {
-    double *blocks[STENCIL_AROUND_MAX], *out = xy_malloc(8192 * sizeof(*out));
+    double *blocks[STENCIL_AROUND_MAX];
+    float *singles[STENCIL_AROUND_MAX];
     uint64_t seed = 5;
 
     (void)state;
     for (int i = 0; i < STENCIL_AROUND_MAX; i++) {
-        blocks[i] = xy_malloc(8192 * sizeof(double));
-        for (int k = 0; k < 8192; k++)
+        blocks[i] = xy_malloc(CELLS * sizeof(double));
+        singles[i] = xy_malloc(CELLS * sizeof(float));
+        for (int k = 0; k < CELLS; k++) {
             blocks[i][k] = (double)below(&seed, 1 << 20) / 7;
+            singles[i][k] = (float)blocks[i][k];
+        }
     }
     for (int which = 0; which < 4; which++) {
         stencil_shape_t shape = {grids[which].points, 1, 1, 2600};
-        double expected[8192];
-        stencil_around_t around;
+        stencil_around_t around, around_single;
 
         shape.rows = which == 0 ? 1 : 3;
         if (which == 3)
             shape = (stencil_shape_t){7, 3, 4, 37};
-        for (int i = 0; i < STENCIL_AROUND_MAX; i++)
+        for (int i = 0; i < STENCIL_AROUND_MAX; i++) {
             around.at[i] = blocks[i];
-        stencil_kernels_plain.update(&shape, &around, 0, shape.layers * shape.rows, expected);
-        for (int i = 1; stencil_kernels_number(i) != NULL; i++) {
-            const stencil_kernels_t *k = stencil_kernels_number(i);
-            size_t n = (size_t)(shape.layers * shape.rows * shape.columns);
-
-            k->update(&shape, &around, 0, shape.layers * shape.rows, out);
-            assert_memory_equal(out, expected, n * sizeof(double));
-            assert_true(k->distance(out, blocks[0], (int64_t)n) ==
-                        stencil_kernels_plain.distance(out, blocks[0], (int64_t)n));
+            around_single.at[i] = singles[i];
         }
+        check_sets(false, &shape, &around);
+        check_sets(true, &shape, &around_single);
     }
-    for (int i = 0; i < STENCIL_AROUND_MAX; i++)
+    for (int i = 0; i < STENCIL_AROUND_MAX; i++) {
         xy_free(blocks[i]);
-    xy_free(out);
+        xy_free(singles[i]);
+    }
+}
+
+/* In single precision a domain takes half the bytes, and its cells other values: those of a loop
+ * over floats, as near to those of doubles as rounding allows. */
+static void test_single_precision(void **state)
+{
+    xy_stencil_run_t run = {
+        .grid = XY_STENCIL_DEFAULT, .is_real = true, .cpus = 1, .until = 1e-300};
+    xy_stencil_result_t whole, half;
+    uint64_t bytes;
+
+    (void)state;
+    (void)xy_stencil_blocks_parse("6x6", &run.grid);
+    (void)xy_stencil_cells_parse("5x7", &run.grid);
+    run.grid.graph = XY_STENCIL_JACOBI;
+    run.grid.iterations = 20;
+    run.grid.check_every = 20;
+    assert_int_equal(xy_stencil_run(&run, &whole), XY_OK);
+    bytes = whole.graph_bytes;
+    run.grid.is_single = true;
+    assert_int_equal(xy_stencil_run(&run, &half), XY_OK);
+    assert_true(half.is_checked);
+    assert_int_equal(2 * half.graph_bytes, bytes);
+    assert_true(half.residual == (double)(float)half.residual);
+    assert_true(half.residual != whole.residual);
+    assert_true(fabs(half.residual - whole.residual) < 20 * 0x1p-23);
+    /* Without a shape, a block of the same bytes has twice the cells. */
+    run.grid.cells[0] = 0;
+    run.grid.block_bytes = 4096;
+    assert_int_equal(xy_stencil_run(&run, &half), XY_OK);
+    assert_int_equal(half.graph_bytes, 4 * 36 * 4096);
+    /* In virtual time shapes count as well. */
+    run.grid.check_every = 0;
+    run.is_real = false;
+    run.machine = "core:2";
+    run.gpus = -1;
+    (void)xy_stencil_cells_parse("5x7", &run.grid);
+    assert_int_equal(xy_stencil_run(&run, &half), XY_OK);
+    assert_int_equal(half.graph_bytes, 2 * 36 * 5 * 7 * 4);
 }
 
 /* ---- Convergence ---- */
@@ -292,6 +349,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_policy_grid_and_order),
         cmocka_unit_test(test_every_instruction_set),
+        cmocka_unit_test(test_single_precision),
         cmocka_unit_test(test_convergence),
         cmocka_unit_test(test_convergence_in_virtual_time),
         cmocka_unit_test(test_convergence_in_trapezoids),

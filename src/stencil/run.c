@@ -22,6 +22,17 @@ bool xy_stencil_graph_parse(const char *name, xy_stencil_graph_t *graph_p)
     return false;
 }
 
+const char *xy_stencil_precision_name(const xy_stencil_t *s)
+{
+    return s->is_single ? "single" : "double";
+}
+
+bool xy_stencil_precision_parse(const char *name, xy_stencil_t *s)
+{
+    s->is_single = strcmp(name, "single") == 0;
+    return s->is_single || strcmp(name, "double") == 0;
+}
+
 bool xy_stencil_blocks_parse(const char *text, xy_stencil_t *s)
 {
     int64_t blocks[3] = {1, 1, 1};
@@ -73,9 +84,10 @@ static xy_status_t run_on(const xy_stencil_run_t *run, const xy_task_platform_t 
     xy_stencil_result_t r = {0};
     xy_task_sim_t how = run->how;
     xy_task_ahead_t ahead;
+    stencil_shape_t shape;
     double spent = 0;
     xy_graph_t *graph;
-    xy_status_t st;
+    xy_status_t st = grid.cells[0] > 0 ? stencil_shape(&grid, &shape) : XY_OK;
 
     if (grid.parts == 0)
         grid.parts = p->workers;
@@ -83,7 +95,8 @@ static xy_status_t run_on(const xy_stencil_run_t *run, const xy_task_platform_t 
         grid.parts = 1;
     r.parts = grid.parts;
     grid.is_proportional = run->how.params.is_proportional;
-    st = grid.check_every > 0 ? stencil_plain_foresee(&grid, run->until, &r) : XY_OK;
+    if (st == XY_OK && grid.check_every > 0)
+        st = stencil_plain_foresee(&grid, run->until, &r);
     if (st == XY_OK)
         st = xy_stencil_build(&grid, &graph);
     if (st != XY_OK)
@@ -156,19 +169,20 @@ static void print_ends(const xy_stencil_run_t *run, const xy_stencil_result_t *r
 
 static void print_places(const xy_stencil_run_t *run, const xy_stencil_result_t *r, FILE *file)
 {
+    const char *precision = run->grid.is_single ? ", single precision" : "";
     char cores[48] = "";
 
     if (r->workers > r->gpus)
         snprintf(cores, sizeof(cores), " and %d %s", r->workers - r->gpus,
                  r->workers - r->gpus == 1 ? "core" : "cores");
     if (r->is_real && r->gpu[0] != '\0')
-        fprintf(file, "computed    on %d %s%s: %s%s%s\n", r->gpus, r->gpus == 1 ? "GPU" : "GPUs",
-                cores, r->gpu, run->file != NULL ? ", in " : "",
-                run->file != NULL ? run->file : "");
+        fprintf(file, "computed    on %d %s%s: %s%s%s%s\n", r->gpus, r->gpus == 1 ? "GPU" : "GPUs",
+                cores, r->gpu, run->file != NULL ? ", in " : "", run->file != NULL ? run->file : "",
+                precision);
     else if (r->is_real)
-        fprintf(file, "computed    on %d %s with %s kernels, in %s\n", r->workers,
+        fprintf(file, "computed    on %d %s with %s kernels, in %s%s\n", r->workers,
                 r->workers == 1 ? "core" : "cores", r->kernels,
-                run->file != NULL ? run->file : "memory");
+                run->file != NULL ? run->file : "memory", precision);
 }
 
 void xy_stencil_print_text(const xy_stencil_run_t *run, const xy_stencil_result_t *r, FILE *file)
@@ -209,6 +223,9 @@ void xy_stencil_print_text(const xy_stencil_run_t *run, const xy_stencil_result_
     if (s->moving_seconds > 0)
         fprintf(file, "hidden      %.1f %% of the time in which data moved, the GPU computed\n",
                 100 * s->hidden_seconds / s->moving_seconds);
+    if (s->bytes_staged > 0)
+        fprintf(file, "staged      %s, through pinned memory, as the domain is not pinned\n",
+                xy_format_size(s->bytes_staged, a));
     if (r->window_volume > 0)
         fprintf(file, "volume      %.2f times that of a sliding window (%llu blocks)\n",
                 (double)(s->loads + s->stores) / (double)r->window_volume,
@@ -233,6 +250,7 @@ static void json_real(xy_json_t *j, const xy_stencil_run_t *run, const xy_stenci
         xy_json_string(j, "gpu", r->gpu);
         xy_json_int(j, "gpus", r->gpus);
     }
+    xy_json_string(j, "precision", xy_stencil_precision_name(&run->grid));
     xy_json_bool(j, "checked", r->is_checked);
     if (r->ranks > 0) {
         xy_json_int(j, "ranks", r->ranks);
@@ -287,6 +305,8 @@ void xy_stencil_print_json(const xy_stencil_run_t *run, const xy_stencil_result_
     xy_json_int(&j, "bytes_loaded", (int64_t)s->bytes_loaded);
     xy_json_int(&j, "bytes_stored", (int64_t)s->bytes_stored);
     xy_json_int(&j, "bytes_peer", (int64_t)s->bytes_peer);
+    if (s->bytes_staged > 0)
+        xy_json_int(&j, "bytes_staged", (int64_t)s->bytes_staged);
     if (s->moving_seconds > 0)
         xy_json_double(&j, "hidden", s->hidden_seconds / s->moving_seconds);
     if (r->window_volume > 0)

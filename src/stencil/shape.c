@@ -2,10 +2,28 @@
 /* Cells: how many a block has, where they lie, what they hold at first. */
 #include "stencil/internal.h"
 
+size_t stencil_cell_bytes(const xy_stencil_t *s)
+{
+    return s->is_single ? sizeof(float) : sizeof(double);
+}
+
+double stencil_number(const xy_stencil_t *s, const void *at)
+{
+    return s->is_single ? *(const float *)at : *(const double *)at;
+}
+
+void stencil_set_number(const xy_stencil_t *s, void *at, double number)
+{
+    if (s->is_single)
+        *(float *)at = (float)number;
+    else
+        *(double *)at = number;
+}
+
 /* Near a square or a cube of so many cells, longer in the last dimension. */
 static void choose_cells(xy_stencil_t *s)
 {
-    int64_t count = (int64_t)(s->block_bytes / sizeof(double)), side = 1;
+    int64_t count = (int64_t)(s->block_bytes / stencil_cell_bytes(s)), side = 1;
 
     for (int d = 0; d < 3; d++)
         s->cells[d] = 1;
@@ -38,7 +56,7 @@ xy_status_t stencil_shape(xy_stencil_t *s, stencil_shape_t *shape_p)
                            "in each dimension, and fewer than 2^55 in all",
                            (long long)s->cells[0], (long long)s->cells[1], (long long)s->cells[2]);
     }
-    s->block_bytes = (uint64_t)(c[0] * c[1] * c[2]) * sizeof(double);
+    s->block_bytes = (uint64_t)(c[0] * c[1] * c[2]) * stencil_cell_bytes(s);
     *shape_p = (stencil_shape_t){.points = s->points, .layers = 1, .rows = 1, .columns = c[0]};
     if (s->dims == 2) {
         shape_p->rows = c[0];
@@ -89,9 +107,9 @@ static double first_value(uint64_t place)
     return 0.5 + (double)(x >> 11) * 0x1p-53;
 }
 
-void stencil_fill(const xy_stencil_t *s, const stencil_shape_t *shape, int64_t cell, double *block)
+void stencil_fill(const xy_stencil_t *s, const stencil_shape_t *shape, int64_t cell, void *block)
 {
-    int64_t origin[3], extents[3];
+    int64_t origin[3], extents[3], at = 0;
 
     stencil_origin(s, shape, cell, origin);
     stencil_extents(s, shape, extents);
@@ -99,7 +117,10 @@ void stencil_fill(const xy_stencil_t *s, const stencil_shape_t *shape, int64_t c
         for (int64_t r = 0; r < shape->rows; r++) {
             int64_t place = ((origin[0] + l) * extents[1] + origin[1] + r) * extents[2] + origin[2];
 
-            for (int64_t c = 0; c < shape->columns; c++)
-                *block++ = first_value((uint64_t)(place + c));
+            for (int64_t c = 0; c < shape->columns; c++, at++)
+                if (s->is_single)
+                    ((float *)block)[at] = (float)first_value((uint64_t)(place + c));
+                else
+                    ((double *)block)[at] = first_value((uint64_t)(place + c));
         }
 }

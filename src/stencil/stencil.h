@@ -41,7 +41,8 @@ typedef struct {
     int dims;          /* 1, 2, 3 */
     int points;        /* 3, 5 or 9, 7 */
     int64_t blocks[3]; /* 1 in dimensions beyond dims, or where a block reaches from end to end */
-    int64_t cells[3];  /* of a block, in real runs; 0: what block_bytes holds */
+    int64_t cells[3];  /* of a block; 0: what block_bytes holds */
+    bool is_single;    /* cells are of float, of 4 bytes, not of double */
     int iterations;
     xy_stencil_graph_t graph;
     uint64_t block_bytes;
@@ -158,6 +159,9 @@ xy_status_t xy_stencil_run(const xy_stencil_run_t *run, xy_stencil_result_t *res
 /* "red-black", "natural", "jacobi". */
 const char *xy_stencil_graph_name(xy_stencil_graph_t graph);
 bool xy_stencil_graph_parse(const char *name, xy_stencil_graph_t *graph_p);
+/* "single", "double". */
+const char *xy_stencil_precision_name(const xy_stencil_t *s);
+bool xy_stencil_precision_parse(const char *name, xy_stencil_t *s);
 /* "366", "20x20", "10x10x10": sets dims, blocks and points. false: not that. */
 bool xy_stencil_blocks_parse(const char *text, xy_stencil_t *s);
 /* The cells of a block in the same way; false also when it has other dimensions than the grid. */

@@ -24,12 +24,13 @@ typedef enum {
     LOAD,
     BLOCK,
     EVICTION,
+    PRECISION,
     KEYS
 } study_key_t;
 
-static const char *const keys[KEYS + 1] = {"policy", "cells",    "blocks", "machine",    "gpus",
-                                           "cpus",   "memory",   "graph",  "iterations", "load",
-                                           "block",  "eviction", NULL};
+static const char *const keys[KEYS + 1] = {"policy", "cells",    "blocks",    "machine",    "gpus",
+                                           "cpus",   "memory",   "graph",     "iterations", "load",
+                                           "block",  "eviction", "precision", NULL};
 
 typedef struct {
     const char *values[KEYS][VALUES_MAX];
@@ -55,7 +56,8 @@ static xy_status_t read_line(table_t *t, long number, const char *line, xy_arena
     if (keys[key] == NULL)
         return xy_fail_at(XY_EPARSE, t->path, number,
                           "'%.*s' is not a column of a study; known are policy, blocks, machine, "
-                          "gpus, memory, graph, iterations, load, block, eviction, cpus, cells",
+                          "gpus, memory, graph, iterations, load, block, eviction, cpus, cells, "
+                          "precision",
                           (int)n, at);
     for (int found = 0;; found++) {
         at += n;
@@ -160,6 +162,8 @@ static bool set(xy_stencil_run_t *run, int key, const char *value)
         return is_eviction(value);
     case CPUS:
         return set_number(value, 1, &run->cpus);
+    case PRECISION:
+        return xy_stencil_precision_parse(value, &run->grid);
     default:
         return xy_stencil_cells_parse(value, &run->grid);
     }

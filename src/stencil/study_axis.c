@@ -22,6 +22,7 @@ static const struct {
     [STENCIL_OVER_GRAPH] = {"graph", "order", NULL},
     [STENCIL_OVER_LOAD] = {"load", "load", NULL},
     [STENCIL_OVER_EVICTION] = {"eviction", "eviction", NULL},
+    [STENCIL_OVER_PRECISION] = {"precision", "precision", NULL},
 };
 
 static const char *or_none(const char *text)
@@ -52,6 +53,8 @@ static bool differs(stencil_axis_t axis, const xy_stencil_run_t *a, const xy_ste
         return a->grid.graph != b->grid.graph;
     case STENCIL_OVER_LOAD:
         return a->grid.load != b->grid.load;
+    case STENCIL_OVER_PRECISION:
+        return a->grid.is_single != b->grid.is_single;
     default:
         return strcmp(or_none(a->how.eviction), or_none(b->how.eviction)) != 0;
     }
@@ -77,7 +80,8 @@ xy_status_t xy_stencil_study_over(xy_stencil_study_t *study, const char *name)
         }
     return xy_fail(XY_EUSAGE,
                    "a study is not drawn over '%s'; known are blocks, gpus, memory, iterations, "
-                   "block, cpus, cells, machine, graph, load, eviction (policies are the curves)",
+                   "block, cpus, cells, machine, graph, load, eviction, precision (policies are "
+                   "the curves)",
                    name);
 }
 
@@ -144,6 +148,8 @@ const char *stencil_axis_word(stencil_axis_t axis, const xy_stencil_run_t *run,
         return xy_stencil_graph_name(run->grid.graph);
     case STENCIL_OVER_LOAD:
         return stencil_load_name(run->grid.load);
+    case STENCIL_OVER_PRECISION:
+        return xy_stencil_precision_name(&run->grid);
     case STENCIL_OVER_EVICTION:
         return run->how.eviction != NULL ? run->how.eviction : r->sim.eviction;
     case STENCIL_OVER_MEMORY:

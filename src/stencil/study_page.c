@@ -23,7 +23,7 @@ static double ratio(const xy_stencil_run_t *run, const xy_stencil_result_t *r)
 /* The bound of a real run is measured with it, so that times, not ratios, compare policies. */
 static double pace(const xy_stencil_run_t *run, const xy_stencil_result_t *r)
 {
-    double cells = (double)run->grid.block_bytes / sizeof(double);
+    double cells = (double)run->grid.block_bytes / (double)stencil_cell_bytes(&run->grid);
 
     if (run->grid.cells[0] > 0)
         cells = (double)(run->grid.cells[0] * run->grid.cells[1] * run->grid.cells[2]);

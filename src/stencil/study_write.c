@@ -52,7 +52,8 @@ void xy_stencil_study_csv(const xy_stencil_study_t *study, FILE *file)
 {
     fprintf(file,
             "policy,ran,clock,machine,gpus,cpus,memory,graph,blocks,iterations,load,tasks,makespan,"
-            "tasks_end,compute_bound,ratio,loads,stores,peers,scheduling_seconds\n");
+            "tasks_end,compute_bound,ratio,loads,stores,peers,scheduling_seconds,"
+            "precision\n");
     for (size_t i = 0; i < study->count; i++) {
         const xy_stencil_run_t *run = &study->runs[i];
         const xy_stencil_result_t *r = &study->results[i];
@@ -62,7 +63,7 @@ void xy_stencil_study_csv(const xy_stencil_study_t *study, FILE *file)
             continue;
         fprintf(file,
                 "%s,%s,%s,%s,%d,%d,%llu,%s,%lldx%lldx%lld,%d,%s,%llu,%.9g,%.9g,%.9g,%.6f,%llu,"
-                "%llu,%llu,%.6g\n",
+                "%llu,%llu,%.6g,%s\n",
                 stencil_policy_of(run), s->policy, run->is_real ? "real" : "virtual",
                 run->is_real ? "this" : run->machine, run->is_real ? 0 : run->gpus,
                 run->is_real ? (int)r->workers : run->cpus,
@@ -72,7 +73,8 @@ void xy_stencil_study_csv(const xy_stencil_study_t *study, FILE *file)
                 run->grid.iterations, stencil_load_name(run->grid.load),
                 (unsigned long long)r->tasks, s->makespan, s->tasks_end, s->compute_bound,
                 stencil_ratio(r), (unsigned long long)s->loads, (unsigned long long)s->stores,
-                (unsigned long long)s->peers, s->scheduling_seconds);
+                (unsigned long long)s->peers, s->scheduling_seconds,
+                xy_stencil_precision_name(&run->grid));
     }
 }
 
@@ -106,6 +108,7 @@ void xy_stencil_study_json(const xy_stencil_study_t *study, FILE *file)
         xy_json_string(&j, "blocks", blocks);
         xy_json_int(&j, "iterations", r->iterations);
         xy_json_string(&j, "load", stencil_load_name(run->grid.load));
+        xy_json_string(&j, "precision", xy_stencil_precision_name(&run->grid));
         xy_json_int(&j, "tasks", (int64_t)r->tasks);
         xy_json_int(&j, "bytes", (int64_t)r->graph_bytes);
         xy_json_double(&j, "makespan", r->sim.makespan);

@@ -30,6 +30,41 @@ says "$out" "bit for bit"
 expect 0 "$XYLEM" stencil --real --gpus 1 --graph natural --blocks 4x4x4 --cells 2x3x4 --iterations 3 --policy lws
 says "$out" "bit for bit"
 
+# Single precision: the bits of a plain loop over floats, in all dimensions, orders and with shared launches.
+single=(--real --gpus 1 --precision single)
+expect 0 "$XYLEM" stencil "${single[@]}" --graph red-black --blocks 12 --cells 999 --iterations 6 --memory 28KiB
+says "$out" ", single precision"
+says "$out" "bit for bit"
+expect 0 "$XYLEM" stencil "${single[@]}" --graph jacobi --blocks 9x4 --cells 6x7 --iterations 8 --memory 2KiB --look-ahead 1
+says "$out" "bit for bit"
+expect 0 "$XYLEM" stencil "${single[@]}" --graph jacobi --blocks 5x5 --points 9 --cells 5x3 --iterations 5 --memory 2KiB --policy dmdar
+says "$out" "bit for bit"
+expect 0 "$XYLEM" stencil "${single[@]}" --graph natural --blocks 4x4x4 --cells 2x3x4 --iterations 3 --policy lws --cpus 1 --use-all
+says "$out" "bit for bit"
+expect 0 "$XYLEM" stencil "${single[@]}" --graph jacobi --blocks 5x6 --cells 4x10 --iterations 60 --until 0.02 --every 3 --file single.bin --json
+printf '%s\n' "$out" | python3 -c '
+import json, os, sys
+r = json.load(sys.stdin)
+assert r["checked"] and r["converged"] and r["iterations"] == 9 and r["precision"] == "single", r
+assert os.path.getsize("single.bin") == 5 * 6 * 4 * 10 * 4
+'
+expect 1 "$XYLEM" stencil --real --graph jacobi --blocks 5x6 --cells 4x10 --iterations 3 --file single.bin
+one_line "$err"
+says "$err" "precision it was made with"
+# Half the bytes for as many cells: what fits in a memory follows.
+fits=(--graph jacobi --blocks 12 --cells 512 --iterations 6 --memory 28KiB --policy closure --json)
+expect 0 "$XYLEM" stencil "${single[@]}" "${fits[@]}"
+half=$out
+expect 0 "$XYLEM" stencil --real --gpus 1 "${fits[@]}"
+printf '%s\n' "$half" "$out" | python3 -c '
+import json, sys
+text = sys.stdin.read()
+half, at = json.JSONDecoder().raw_decode(text)
+whole = json.loads(text[at:])
+assert half["bytes_loaded"] == 4 * 512 * half["loads"] and whole["bytes_loaded"] == 8 * 512 * whole["loads"], text
+assert half["loads"] < whole["loads"], text
+'
+
 # A trace like that of virtual time.
 expect 0 "$XYLEM" stencil --real --gpus 1 --graph jacobi --blocks 12 --block 4KiB --iterations 6 --memory 28KiB --trace gpu.xyt --svg gpu --json
 printf '%s\n' "$out" | python3 -c '

@@ -20,6 +20,10 @@ shared 3 --graph red-black --blocks 7x5 --cells 4x10 --iterations 6 --policy dmd
 shared 5 --graph natural --blocks 4x4x4 --cells 2x3x4 --iterations 3 --policy lws
 shared 4 --graph jacobi --blocks 10x4 --points 9 --cells 5x3 --iterations 5 --policy eager --cpus 2
 
+shared 3 --graph jacobi --blocks 7x5 --cells 4x10 --iterations 6 --precision single
+says "$out" "single precision"
+shared 2 --graph red-black --blocks 5x6 --cells 3x9 --iterations 60 --until 0.02 --every 2 --precision single
+
 # The end by convergence: every rank hears of it. Nothing is left over (mpiexec says so if there is).
 for every in 1 3; do
     shared 3 --graph red-black --blocks 5x6 --cells 4x10 --iterations 60 --until 0.02 --every $every
@@ -64,6 +68,7 @@ expect 0 "$XYLEM" machine --json
 [[ $out == *'"gpu": 1'* ]] || exit 0
 shared 2 --gpus 1 --graph jacobi --blocks 7x6 --cells 4x10 --iterations 6 --memory 16KiB
 says "$out" "on 2 GPUs"
+shared 2 --gpus 1 --graph jacobi --blocks 7x6 --cells 4x10 --iterations 6 --memory 16KiB --precision single
 # The memory is that of the GPU, which the ranks have together.
 gpu=(--gpus 1 --graph jacobi --blocks 7x6 --cells 4x10 --iterations 2 --memory 3KiB)
 expect 0 "$XYLEM" stencil --real "${gpu[@]}"
