@@ -22,6 +22,7 @@
  *   not       what no line may say
  *   before    yes: MPI_Init has not been called
  *   right     no: there is no right one
+ *   alone     yes: the right one is right in one process only
  */
 #ifndef TESTS_BUGS_BUGS_H
 #define TESTS_BUGS_BUGS_H

@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 BUG = re.compile(r"/\*((?:(?!\*/).)*)\*/\s*BUG\((\w+)\)", re.S)
-FIELD = re.compile(r" (ranks|code|options|says|not|before|right): ")
+FIELD = re.compile(r" (ranks|code|options|says|not|before|right|alone): ")
 MARK = re.compile(r"// @(\w+)$")
 SECONDS = 200 # where failure is a hang: a machine with twenty times the load is slow
 DEADLOCK = "mpiexec: deadlock: "
@@ -70,7 +70,42 @@ def run(command, fields, name, which):
     except subprocess.TimeoutExpired:
         return None, "it hangs"
     report = done.stderr.decode(errors="replace")
-    return done.returncode, re.sub(r"^mpiexec: virtual time: .*\n", "", report, flags=re.M)
+    if "--launcher" in command: # which has something to say, too
+        report = re.sub(r"^(?!mpiexec: |  ).*\n", "", report, flags=re.M)
+    return done.returncode, without_hosts(re.sub(r"^mpiexec: virtual time: .*\n", "", report, flags=re.M))
+
+
+def ranks_of(text):
+    """The numbers of a list such as 0-62:2,64."""
+    for part in text.split(","):
+        first, last, step = re.fullmatch(r"(\d+)(?:-(\d+))?(?::(\d+))?", part).groups()
+        yield from range(int(first), int(last or first) + 1, int(step or 1))
+
+
+def list_of(ranks):
+    """As reports write it: ranges, and steps where there are three ranks or more."""
+    parts, ranks = [], sorted(ranks)
+    while ranks:
+        count = next((n for n in range(len(ranks), 1, -1) if ranks[n - 1] == ranks[0] + n - 1), 1)
+        parts.append(f"{ranks[0]}-{ranks[count - 1]}" if count > 1 else str(ranks[0]))
+        ranks = ranks[count:]
+    return ",".join(parts)
+
+
+def without_hosts(report):
+    """As if the ranks of all processes were in one: lines of the table that say the same are one."""
+    table, lines = {}, []
+    for line in report.splitlines(keepends=True):
+        row = re.match(r"  ranks? ([\d,:-]+) on [^:\s]+: (.*)", line, flags=re.S)
+        if row and row.group(2) not in table:
+            table[row.group(2)] = len(lines)
+            lines.append([list(ranks_of(row.group(1))), row.group(2)])
+        elif row:
+            lines[table[row.group(2)]][0] += ranks_of(row.group(1))
+        else:
+            lines.append(re.sub(r"(rank \d+(?: \(\d+ in [^)]*\))?) on \S+ (calls|sends)", r"\1 \2", line))
+    return "".join(line if isinstance(line, str) else
+                   f"  rank{'s' if len(line[0]) > 1 else ''} {list_of(line[0])}: {line[1]}" for line in lines)
 
 
 def judge(command, name, fields):
@@ -95,7 +130,7 @@ def judge(command, name, fields):
             wrong.append(f"says: {text}")
     if wrong:
         wrong.append("the report was:\n" + report)
-    if fields.get("right", ["yes"])[0] == "no":
+    if fields.get("right", ["yes"])[0] == "no" or ("alone" in fields and "--processes" in command):
         return wrong
     code, report = run(command, fields, name, "right")
     if code != 0 or report:
@@ -122,6 +157,14 @@ def is_wanted(name, names):
     return hashlib.sha256((seed + name).encode()).digest()[0] % 6 == 0
 
 
+def can_run(fields, options):
+    """Virtual time is for one process, and each process needs a rank."""
+    if "--processes" not in options:
+        return True
+    enough = int(options[options.index("--processes") + 1]) <= int(fields.get("ranks", ["2"])[0])
+    return enough and "--virtual" not in fields.get("options", [""])[0]
+
+
 def main():
     arguments, names = sys.argv[1:], None
     if "--" in arguments:
@@ -132,7 +175,7 @@ def main():
         options, arguments = arguments[1].split(), arguments[2:]
     bugs = []
     for path in arguments[2:]:
-        found = [bug for bug in read(path) if is_wanted(bug[0], names)]
+        found = [bug for bug in read(path) if is_wanted(bug[0], names) and can_run(bug[1], options)]
         program = arguments[1]
         if path.endswith(".cc") and found:
             program = compile_cc(arguments[0], program, path)

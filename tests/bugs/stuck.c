@@ -187,8 +187,9 @@ BUG(cycle_barrier)
 }
 
 /* In the right one the root is late: that a leaf waits for it, and another leaf for this one, is no
- * circle.
+ * circle. In several processes leaves of one process wait for each other, as MPI allows.
  * ranks: 4
+ * alone: yes
  * options: --deadlock-after 0.1
  * says: deadlock: ranks 0-1 can make no progress, whatever the others do
  * says:   cause: rank 0 waits in MPI_Bcast on three for rank 1, rank 1 waits for a message with tag
@@ -448,7 +449,7 @@ BUG(poll_testany)
 /* The right one sleeps between its tests.
  * ranks: 3
  * options: --deadlock-after 0.1 --polling-after 0.3
- * says: deadlock: ranks 0-1 can make no progress: 0 has done nothing but poll for 0.3 s, for what
+ * says: deadlock: ranks 0-* can make no progress: 0 has done nothing but poll for 0.3 s, for what
  * cannot come
  */
 BUG(poll_testall)

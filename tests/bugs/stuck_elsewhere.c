@@ -129,7 +129,7 @@ BUG(check_poll_test)
 /* A send that waits only because of --check is let go, though a rank polls.
  * options: --check=sends --deadlock-after 0.1 --polling-after 0.3
  * code: 120
- * says: warning: rank 0: MPI_Send at @send works only because messages are buffered
+ * says: warning: rank 0: MPI_Send at @send works only because messages are buffered*
  * [needs-buffering]
  * not: deadlock
  */

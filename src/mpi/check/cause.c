@@ -11,6 +11,7 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "mpi/check/check.h"
@@ -326,8 +327,22 @@ void check_graph_explain(const check_graph_t *graph, char *cause, size_t room)
     xy_free(seen);
 }
 
+static char *own_text(void)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    if (out == NULL)
+        return NULL;
+    check_told_write(out);
+    fclose(out);
+    return text;
+}
+
 void mpi_job_explain(const mpi_job_t *job, char *cause, size_t room)
 {
+    char *own;
     check_graph_t graph;
 
     cause[0] = '\0';
@@ -335,9 +350,11 @@ void mpi_job_explain(const mpi_job_t *job, char *cause, size_t room)
         return;
     if (check_graph_init(&graph, job)) {
         check_graph_fill(&graph);
-        if (job->processes == 1 || check_told_read(&graph))
+        own = job->processes > 1 ? own_text() : NULL;
+        if (job->processes == 1 || check_told_read(&graph, own, job->reports))
             check_graph_explain(&graph, cause, room);
         check_told_cleanup(&graph);
+        free(own);
     }
     check_graph_cleanup(&graph);
 }

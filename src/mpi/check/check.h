@@ -26,8 +26,13 @@ void mpi_job_report(const mpi_job_t *job, int at_most);
  *       xy_watcher_sleep(5);
  *   while (mpi_watch_look() == XMPI_WATCH_NONE);
  *   list = mpi_watch_ranks(false);  (of ranks, to be freed; NULL: no memory)
- *   mpi_job_report(job, 32);
+ *   mpi_watch_report(32);
  *   mpi_watch_explain(cause, sizeof(cause));
+ *
+ * Where the job has several processes, process 0 looks, and the thread of each other one answers
+ * it:
+ *
+ *   mpi_watch_serve();              (until the job is over)
  */
 typedef enum {
     XMPI_WATCH_NONE,
@@ -40,8 +45,13 @@ xy_status_t mpi_watch_begin(mpi_job_t *job, double polling);
 mpi_watch_t mpi_watch_look(void);
 /* Those that were found; `polling`: those of them that poll. */
 char *mpi_watch_ranks(bool polling);
-/* As mpi_job_explain, for those that were found. */
+/* As mpi_job_report and mpi_job_explain, for those that were found. */
+void mpi_watch_report(int at_most);
 void mpi_watch_explain(char *cause, size_t room);
+/* In a process that is not 0; returns when the job is over. */
+void mpi_watch_serve(void);
+/* Before the network of the job ends: there are no more looks. Safe to repeat. */
+void mpi_watch_stop(void);
 extern const mpi_layer_t mpi_check_layer;
 
 /* At the beginning of MPI_Finalize, while other processes can be asked: where the first message was

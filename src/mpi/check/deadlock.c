@@ -382,17 +382,27 @@ static void note_lines(const mpi_job_t *job, const char *text, size_t length)
     xy_free(copy);
 }
 
-void mpi_job_report(const mpi_job_t *job, int at_most)
+void check_report(const mpi_job_t *job, int at_most, char *const *reports)
 {
     report_to(job, at_most, stderr);
-    for (int p = 0; job->reports && p < job->processes; p++) {
-        const char *text = job->reports[p] ? job->reports[p] : "";
+    for (int p = 0; reports && p < job->processes; p++) {
+        const char *text = reports[p] ? reports[p] : "";
         size_t length = strcspn(text, (char[]){CHECK_TOLD_MARK, '\0'});
 
         fprintf(stderr, "%.*s", (int)length, text);
         if (mpi_finding_store != NULL)
             note_lines(job, text, length);
     }
+}
+
+void mpi_job_report(const mpi_job_t *job, int at_most)
+{
+    check_report(job, at_most, job->reports);
+}
+
+void check_report_write(FILE *out)
+{
+    report_to(mpi_job, REPORTED, out);
 }
 
 char *check_report_text(void)

@@ -383,9 +383,10 @@ static bool release_send(const char *cause, bool *readies_p)
     return true;
 }
 
-void check_engine_release(void)
+void check_engine_release(const char *cause)
 {
-    release_send(NULL, &(bool){false});
+    if (!release_send(cause, &(bool){false}) && mpi_job->processes > 1)
+        release_far(cause);
 }
 
 /* Of several processes, any that lets something go on may wake a rank of another one. */

@@ -18,8 +18,9 @@ void check_engine_finish(void);
 
 /* Does the send wait only because of --check? */
 bool check_engine_is_forced(const mpi_request_t *send);
-/* Let one such go, on the worker: ranks wait for each other because of it, for ever. */
-void check_engine_release(void);
+/* Let one such go, on the worker: ranks wait for each other because of it, for ever. `cause`: as
+ * revive of mpi_reviver_t has it. */
+void check_engine_release(const char *cause);
 
 /* A random number below `limit`, and whether there are any: --check=shuffle. */
 bool check_shuffles(void);

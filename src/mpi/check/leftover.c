@@ -164,7 +164,7 @@ static void look_for_taken(const mpi_rank_t *self)
         count++;
     if (count == 0)
         return;
-    left = (mpi_left_t){first->entry.envelope, first->bytes, first->site};
+    left = (mpi_left_t){first->entry.envelope, first->bytes, first->site, NULL};
     report_messages(self, &left, count, "taken by MPI_Mprobe and never received by MPI_Mrecv",
                     first->taken_at);
 }

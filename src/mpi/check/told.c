@@ -24,7 +24,8 @@ static bool is_collective(const check_wait_t *wait)
     return wait->kind == CHECK_WAIT_COLLECTIVE && !wait->is_part;
 }
 
-static void write_rank(FILE *out, const check_graph_t *graph, int r)
+/* `finds`: whom it waits for in a collective is found out by the one that reads it. */
+static void write_rank(FILE *out, const check_graph_t *graph, int r, bool finds)
 {
     const check_wait_t *wait = &graph->wait[r];
     char link[CHECK_SENTENCE] = "", other[CHECK_SENTENCE] = "", *tail;
@@ -33,14 +34,13 @@ static void write_rank(FILE *out, const check_graph_t *graph, int r)
         check_graph_add_link(link, graph, r);
         check_graph_add_other(other, graph, r);
     }
-    /* Whom it waits for there is found out later. */
     tail = is_collective(wait) ? strstr(link, " for any rank") : NULL;
     if (tail != NULL)
         *tail = '\0';
     fprintf(out, "%d %d %d %d %u\t%s\t%s\n", r, graph->next[r],
             check_is_ending(&graph->job->ranks[r]),
             wait->kind == CHECK_WAIT_RECEIVE && wait->peer == MPI_ANY_SOURCE,
-            is_collective(wait) ? wait->comm->context + 1 : 0, link, other);
+            finds && is_collective(wait) ? wait->comm->context + 1 : 0, link, other);
 }
 
 static void write_members(FILE *out, const mpi_comm_t *comm)
@@ -61,7 +61,7 @@ static void write_graph(FILE *out, const check_graph_t *graph)
 
         if (!mpi_rank_is_here(graph->job, r) || graph->job->ranks[r].worker == NULL)
             continue;
-        write_rank(out, graph, r);
+        write_rank(out, graph, r, true);
         shown++;
         if (is_collective(wait) && wait->comm->context + 1 != last &&
             wait->comm->size <= MEMBERS_MOST) {
@@ -80,6 +80,17 @@ void check_told_write(FILE *out)
         write_graph(out, &graph);
     }
     check_graph_cleanup(&graph);
+}
+
+void check_told_write_knot(FILE *out, const check_graph_t *graph, const bool *stuck)
+{
+    int shown = 0;
+
+    for (int r = 0; r < graph->job->size && shown < RANKS_MOST; r++)
+        if (stuck[r] && mpi_rank_is_here(graph->job, r)) {
+            write_rank(out, graph, r, false);
+            shown++;
+        }
 }
 
 /* ---- Reading ---- */
@@ -153,28 +164,14 @@ static void for_lines(check_graph_t *graph, char *text,
     }
 }
 
-static char *own_text(void)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-
-    if (out == NULL)
-        return NULL;
-    check_told_write(out);
-    fclose(out);
-    return text;
-}
-
-bool check_told_read(check_graph_t *graph)
+bool check_told_read(check_graph_t *graph, char *own, char *const *reports)
 {
     const mpi_job_t *job = graph->job;
-    char *own = own_text();
 
     graph->told = xy_calloc((size_t)job->numbers, sizeof(*graph->told));
     for (int pass = 0; pass < 2 && graph->told != NULL && own != NULL; pass++)
         for (int p = 0; p < job->processes; p++) {
-            char *text = p == job->process ? own : job->reports[p];
+            char *text = p == job->process ? own : reports[p];
 
             if (text != NULL && p != job->process)
                 text = strchr(text, CHECK_TOLD_MARK);
@@ -182,7 +179,6 @@ bool check_told_read(check_graph_t *graph)
                 for_lines(graph, text + (p != job->process), pass == 0 ? read_rank : read_members,
                           pass == 1);
         }
-    free(own);
     for (int r = 0; graph->told != NULL && r < job->numbers; r++)
         if (graph->told[r].link == NULL)
             graph->told[r].link = graph->told[r].other = "";

@@ -38,7 +38,9 @@ void check_each_left(const mpi_rank_t *rank, bool (*found)(void *user, const mpi
     }
     for (const xy_match_entry_t *e = rank->match.first; e != NULL; e = e->list_next) {
         const mpi_message_t *m = (const mpi_message_t *)e;
-        mpi_left_t left = {e->envelope, m->bytes, m->site};
+        bool is_remote = m->sender == &mpi_remote_sender && m->site == NULL;
+        mpi_left_t left = {e->envelope, m->bytes, m->site,
+                           is_remote ? (const remote_letter_t *)(const void *)m->data : NULL};
 
         if (!found(user, &left))
             return;
@@ -84,13 +86,14 @@ static check_other_t find_other(const mpi_rank_t *rank, const check_wait_t *wait
         return (check_other_t){.is_there = false};
     if (!search.is_here)
         comm = mpi_comm_find(rank, e->context);
-    return (check_other_t){.is_there = true,
-                           .tag = e->tag,
-                           .source =
-                               comm != NULL ? mpi_comm_world_rank(comm, e->source) : MPI_UNDEFINED,
-                           .is_elsewhere = !search.is_here,
-                           .comm = comm,
-                           .site = search.message.site};
+    return (check_other_t){
+        .is_there = true,
+        .tag = e->tag,
+        .source = comm != NULL ? mpi_comm_world_rank(comm, e->source) : MPI_UNDEFINED,
+        .is_elsewhere = !search.is_here,
+        .comm = comm,
+        .site = search.message.letter != NULL ? mpi_remote_site(search.message.letter)
+                                              : search.message.site};
 }
 
 check_wait_t check_wait_of_probe(const mpi_rank_t *rank)

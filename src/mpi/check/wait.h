@@ -109,8 +109,11 @@ void check_graph_explain(const check_graph_t *graph, char *cause, size_t room);
 void check_told_write(FILE *out);
 /* A report, as another process has sent it, ends here: behind is what it says. */
 enum { CHECK_TOLD_MARK = '\f' };
-/* What all processes say, this one's included. False: memory ran out. */
-bool check_told_read(check_graph_t *graph);
+/* The same about ranks that wait for each other: those that `graph` has something about. */
+void check_told_write_knot(FILE *out, const check_graph_t *graph, const bool *stuck);
+/* What all processes say, in `reports` and (this one) in `own`, which is changed meanwhile. False:
+ * memory ran out. */
+bool check_told_read(check_graph_t *graph, char *own, char *const *reports);
 void check_told_cleanup(check_graph_t *graph);
 
 #endif

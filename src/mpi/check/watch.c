@@ -30,6 +30,8 @@
  * tests follow each other at once, most of the time is spent in them, no message was sent to it and
  * no receive started by it, and it has looked at no clock, slept nor read anything meanwhile.
  *
+ * Ranks in several processes: watch_far.c.
+ *
  * In virtual time the ranks run one at a time, on one worker, and what is under way to a rank is
  * known: each look is of a moment, and a rank to which nothing is under way can be in a knot.
  *
@@ -40,13 +42,14 @@
  * worker of a target grants them), generalized requests, neighbourhood collectives, messages that
  * are being copied; nor are ranks whose threads may call MPI.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "mpi/check/deadlock.h"
 #include "mpi/check/watch.h"
 #include "mpi/check/windows.h"
 
-enum { PATIENCE_MS = 256 };
+enum { PATIENCE_MS = 256, PROCESSES_MOST = 1 << 16 };
 
 check_watch_t check_watch;
 
@@ -56,8 +59,9 @@ xy_status_t mpi_watch_begin(mpi_job_t *job, double polling)
 {
     size_t size = (size_t)job->numbers, bytes = (size_t)job->workers * sizeof(*check_watch.answers);
 
-    if (job->processes > 1) /* ranks of other processes are not seen here */
+    if (job->processes > PROCESSES_MOST) /* messages have no names there */
         return XY_OK;
+    check_watch.is_over = false;
     check_watch.records = xy_calloc(size, sizeof(*check_watch.records));
     check_watch.stuck = xy_calloc(size, sizeof(*check_watch.stuck));
     check_watch.last = xy_calloc(size, sizeof(*check_watch.last));
@@ -65,7 +69,7 @@ xy_status_t mpi_watch_begin(mpi_job_t *job, double polling)
     check_watch.answers = aligned_alloc(XMPI_LINES, bytes);
     if (check_watch.records == NULL || check_watch.stuck == NULL || check_watch.answers == NULL ||
         check_watch.last == NULL || check_watch.idle_since == NULL ||
-        (polling > 0 && mpi_polling_start(job) != XY_OK))
+        (polling > 0 && mpi_polling_start(job) != XY_OK) || !check_watch_far_begin(job))
         return xy_fail_memory("looking for deadlocks");
     memset((void *)check_watch.answers, 0, bytes);
     for (int w = 0; w < job->workers; w++)
@@ -87,26 +91,38 @@ static int rank_workers(void)
     return check_watch.job->workers - check_watch.job->comm_workers;
 }
 
-static void ask(void)
-{
-    for (int w = 0; w < rank_workers(); w++)
-        check_watch.answers[w].is_in_time = has_answered(w);
-    atomic_fetch_add_explicit(&check_watch.asked, 1, memory_order_release);
-    for (int w = 0; w < rank_workers(); w++)
-        xy_worker_notify(check_watch.job->worker[w].base);
-}
-
 static bool all_have_answered(void)
 {
     for (int w = 0; w < rank_workers(); w++)
-        if (check_watch.answers[w].is_in_time && !has_answered(w))
+        if (check_watch.answers[w].is_expected && !has_answered(w))
             return false;
     return true;
 }
 
+/* And wait, not for ever, for those that have answered before. */
+static void ask(void)
+{
+    for (int w = 0; w < rank_workers(); w++)
+        check_watch.answers[w].is_expected = has_answered(w);
+    atomic_fetch_add_explicit(&check_watch.asked, 1, memory_order_release);
+    for (int w = 0; w < rank_workers(); w++)
+        xy_worker_notify(check_watch.job->worker[w].base);
+    for (int ms = 1; ms <= PATIENCE_MS && !all_have_answered() && !check_watch.is_over; ms *= 2)
+        xy_watcher_sleep(1e-3 * ms);
+    for (int w = 0; w < rank_workers(); w++)
+        check_watch.answers[w].is_in_time = check_watch.answers[w].is_in_time && has_answered(w);
+}
 /* ---- Ranks that poll ---- */
 
 enum { POLLS_LEAST = 1000 };
+
+/* Has its worker written something down about a rank, in time? */
+static bool has_record(int rank)
+{
+    return mpi_rank_is_here(check_watch.job, rank) &&
+           check_watch.answers[check_watch.job->home[rank]].is_in_time &&
+           check_watch.records[rank] != NULL;
+}
 
 /* Has a rank done nothing but poll between two looks? */
 static bool was_idle(const watch_tally_t *before, const watch_tally_t *now)
@@ -121,8 +137,19 @@ static bool was_idle(const watch_tally_t *before, const watch_tally_t *now)
 
 static bool is_polling(int rank)
 {
-    return check_watch.answers[check_watch.job->home[rank]].is_in_time &&
-           check_watch.records[rank] != NULL && check_watch.records[rank]->is_polling;
+    return has_record(rank) && check_watch.records[rank]->is_polling;
+}
+
+/* At a second look, at once after the first: has a rank done anything else since? */
+static void judge_again(void)
+{
+    for (int r = 0; r < check_watch.job->size; r++) {
+        const watch_tally_t *tally = is_polling(r) ? &check_watch.records[r]->tally : NULL;
+
+        if (tally == NULL || tally->others != check_watch.last[r].others ||
+            tally->order != check_watch.last[r].order)
+            check_watch.idle_since[r] = 0;
+    }
 }
 
 static void judge_polling(void)
@@ -154,8 +181,7 @@ typedef enum { PARKED_ONLY, POLLING_LONG, POLLING_ALL } who_t;
 
 static bool counts(int rank, who_t who)
 {
-    if (!check_watch.answers[check_watch.job->home[rank]].is_in_time ||
-        check_watch.records[rank] == NULL)
+    if (!has_record(rank))
         return false;
     return !check_watch.records[rank]->is_polling || who == POLLING_ALL ||
            (who == POLLING_LONG && has_polled_long(rank));
@@ -189,25 +215,90 @@ static mpi_watch_t find_polling(knot_rank_t *ranks)
 
 static mpi_watch_t find(knot_rank_t *ranks)
 {
-    for (int w = 0; w < rank_workers(); w++)
-        check_watch.answers[w].is_in_time = check_watch.answers[w].is_in_time && has_answered(w);
     if (find_knot(ranks, PARKED_ONLY) > 0)
         return XMPI_WATCH_PARKED;
     return find_polling(ranks);
 }
 
+/* One of its sends waits only because of --check. */
+static bool is_forced(const watch_record_t *record)
+{
+    for (size_t i = 0; mpi_checks.is_on && i < record->entries.count; i++)
+        if (XY_VEC_AT(&record->entries, watch_entry_t, i).is_forced)
+            return true;
+    return false;
+}
+
 /* Does one of the knot wait only because of --check? */
 static bool has_forced(void)
 {
-    for (int r = 0; mpi_checks.is_on && r < check_watch.job->size; r++) {
-        const watch_record_t *record = check_watch.stuck[r] ? check_watch.records[r] : NULL;
-
-        for (size_t i = 0; record != NULL && i < record->entries.count; i++)
-            if (XY_VEC_AT(&record->entries, watch_entry_t, i).is_forced)
-                return true;
-    }
+    for (int r = 0; r < check_watch.job->size; r++)
+        if (check_watch.stuck[r] && is_forced(check_watch.records[r]))
+            return true;
     return false;
 }
+
+/* ---- Where other processes are: the part of this one ---- */
+
+void check_watch_look_here(bool is_second, xy_text_t *text)
+{
+    for (int w = 0; w < rank_workers(); w++)
+        check_watch.answers[w].is_in_time = check_watch.answers[w].had_answered;
+    ask();
+    for (int w = 0; w < rank_workers(); w++)
+        check_watch.answers[w].had_answered = has_answered(w);
+    if (is_second)
+        judge_again();
+    else
+        judge_polling();
+    for (int r = 0; r < check_watch.job->size; r++) {
+        const watch_record_t *record = has_record(r) ? check_watch.records[r] : NULL;
+
+        if (record == NULL || !record->knot.is_parked)
+            continue;
+        picture_write(text, &(picture_rank_t){.rank = r,
+                                              .is_polling = record->is_polling,
+                                              .is_long = record->is_polling && has_polled_long(r),
+                                              .is_forced = is_forced(record),
+                                              .knot = record->knot,
+                                              .needs = record->needs.data,
+                                              .calls = record->calls.data,
+                                              .calls_count = (int)record->calls.count});
+    }
+}
+
+void check_watch_skip(void)
+{
+    for (int w = 0; w < rank_workers(); w++)
+        check_watch.answers[w].had_answered = false;
+}
+
+char *check_watch_tell(const int *wait, const int *next)
+{
+    check_graph_t graph = {0};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    if (out == NULL)
+        return NULL;
+    if (check_graph_init(&graph, check_watch.job)) {
+        for (int r = 0; r < check_watch.job->size; r++) {
+            const watch_record_t *record = check_watch.stuck[r] ? check_watch.records[r] : NULL;
+
+            if (record == NULL || wait[r] < 0 || (size_t)wait[r] >= record->entries.count)
+                continue;
+            graph.wait[r] = XY_VEC_AT(&record->entries, watch_entry_t, wait[r]).wait;
+            graph.next[r] = check_is_ending(&check_watch.job->ranks[r]) ? -1 : next[r];
+        }
+        check_told_write_knot(out, &graph, check_watch.stuck);
+    }
+    check_graph_cleanup(&graph);
+    fclose(out);
+    return text;
+}
+
+/* ---- All ---- */
 
 mpi_watch_t mpi_watch_look(void)
 {
@@ -216,10 +307,12 @@ mpi_watch_t mpi_watch_look(void)
 
     if (check_watch.job == NULL)
         return XMPI_WATCH_NONE;
+    if (check_watch.job->processes > 1)
+        return check_watch_look_far();
     ranks = xy_calloc((size_t)check_watch.job->numbers, sizeof(*ranks));
+    for (int w = 0; w < rank_workers(); w++)
+        check_watch.answers[w].is_in_time = has_answered(w);
     ask();
-    for (int ms = 1; ms <= PATIENCE_MS && !all_have_answered(); ms *= 2)
-        xy_watcher_sleep(1e-3 * ms);
     found = ranks != NULL ? find(ranks) : XMPI_WATCH_NONE;
     xy_free(ranks);
     if (found != XMPI_WATCH_NONE && has_forced()) {
@@ -227,6 +320,12 @@ mpi_watch_t mpi_watch_look(void)
         return XMPI_WATCH_NONE;
     }
     return found;
+}
+
+static bool polls(int rank)
+{
+    return check_watch.job->processes > 1 ? check_watch_far_polls(rank)
+                                          : check_watch.records[rank]->is_polling;
 }
 
 char *mpi_watch_ranks(bool polling)
@@ -237,7 +336,7 @@ char *mpi_watch_ranks(bool polling)
     if (xy_bitset_init(&members, (size_t)check_watch.job->numbers) != XY_OK)
         return NULL;
     for (int r = 0; r < check_watch.job->size; r++)
-        if (check_watch.stuck[r] && (!polling || check_watch.records[r]->is_polling))
+        if (check_watch.stuck[r] && (!polling || polls(r)))
             xy_bitset_set(&members, (size_t)r);
     text = xy_bitset_format(&members);
     xy_bitset_cleanup(&members);
@@ -262,13 +361,24 @@ static void fill(check_graph_t *graph, const knot_rank_t *ranks, int rank)
     }
 }
 
+void mpi_watch_report(int at_most)
+{
+    check_report(check_watch.job, at_most,
+                 check_watch.job->processes > 1 ? check_watch_far_reports() : NULL);
+}
+
 /* What those of the knot own stays as it is: they are parked for ever, or poll. */
 void mpi_watch_explain(char *cause, size_t room)
 {
-    knot_rank_t *ranks = xy_calloc((size_t)check_watch.job->numbers, sizeof(*ranks));
+    knot_rank_t *ranks;
     check_graph_t graph = {0};
 
     cause[0] = '\0';
+    if (check_watch.job->processes > 1) {
+        check_watch_explain_far(cause, room);
+        return;
+    }
+    ranks = xy_calloc((size_t)check_watch.job->numbers, sizeof(*ranks));
     if (ranks != NULL && check_graph_init(&graph, check_watch.job)) {
         for (int r = 0; r < check_watch.job->size; r++)
             if (check_watch.stuck[r])
@@ -293,6 +403,7 @@ static void end(mpi_job_t *job)
     if (check_watch.job != job)
         return;
     check_watch.job = NULL;
+    check_watch_far_end();
     for (int r = 0; r < job->size; r++)
         check_watch_record_destroy(check_watch.records[r]);
     for (int w = 0; w < job->workers; w++) {
@@ -312,6 +423,7 @@ static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
     (void)job;
     (void)config;
     mpi_network_answer = check_tell_locks;
+    mpi_network_news = check_watch_news;
     return XY_OK;
 }
 

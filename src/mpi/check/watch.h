@@ -11,6 +11,7 @@
 
 #include "mpi/check/check.h"
 #include "mpi/check/knot.h"
+#include "mpi/check/picture.h"
 #include "mpi/check/wait.h"
 #include "mpi/coll/coll.h"
 
@@ -43,13 +44,18 @@ typedef struct {
     xy_vec_t entries;    /* of watch_entry_t, */
     xy_vec_t waits;      /* and of knot_wait_t, as many */
     xy_vec_t messages;   /* of const void *: the send requests of those it keeps */
+    /* Where other processes are: */
+    xy_vec_t needs; /* of picture_need_t, as many as waits */
+    xy_vec_t calls; /* of picture_calls_t: on its communicators */
 } watch_record_t;
 
 typedef struct {
     _Alignas(XMPI_LINES) _Atomic uint32_t answered;
     bool is_busy;
     xy_vec_t meetings;
-    bool is_in_time; /* of the thread that looks: it had answered before this look was asked for */
+    bool is_in_time; /* of the thread that looks: it had answered before this look was asked for, */
+    bool is_expected;  /* ... and is waited for */
+    bool had_answered; /* or, where other processes are, before its own had told of the last one */
 } watch_answer_t;
 
 typedef struct {
@@ -57,16 +63,38 @@ typedef struct {
     watch_record_t **records; /* [ranks], made when they are needed */
     watch_answer_t *answers;  /* [workers] */
     _Alignas(XMPI_LINES) _Atomic uint32_t asked;
-    _Atomic bool releases; /* let a send go that waits only because of --check */
-    bool *stuck;           /* [ranks] */
+    _Atomic bool releases;      /* let a send go that waits only because of --check, */
+    char cause[CHECK_SENTENCE]; /* in several processes: why */
+    bool *stuck;                /* [ranks] */
     /* For ranks that poll: */
     double polling;      /* seconds; 0: not looked for */
     watch_tally_t *last; /* [ranks]: at the last look; failed 0: it did not poll then */
     double last_time;
-    double *idle_since; /* [ranks]: it has done nothing else since then; 0: it has */
+    double *idle_since;   /* [ranks]: it has done nothing else since then; 0: it has */
+    _Atomic bool is_over; /* the job is: no more looks */
 } check_watch_t;
 
 extern check_watch_t check_watch;
+
+/* On the thread that looks, where other processes are: let the workers of this one look at their
+ * ranks, and write what they have seen. `is_second`: at once after the one before, which counts
+ * for ranks that poll. */
+void check_watch_look_here(bool is_second, xy_text_t *text);
+/* The same as if none had answered: nothing is written. */
+void check_watch_skip(void);
+/* In process 0: what all have seen. */
+mpi_watch_t check_watch_look_far(void);
+/* Of those that were found: does it poll? Why can they make no progress? */
+bool check_watch_far_polls(int rank);
+void check_watch_explain_far(char *cause, size_t room);
+bool check_watch_far_begin(mpi_job_t *job);
+void check_watch_news(int process, const char *bytes, size_t size);
+void check_watch_far_end(void);
+/* What other processes have told of the knot: lines, and sentences behind CHECK_TOLD_MARK. */
+char *const *check_watch_far_reports(void);
+/* Sentences about the ranks of this process that are stuck: which of its waits each is in, and for
+ * whom. NULL: memory ran out. free() it. */
+char *check_watch_tell(const int *wait, const int *next);
 
 /* Of a worker, in its poll function: look at its ranks if that was asked for. */
 bool check_watch_help(mpi_worker_t *worker);

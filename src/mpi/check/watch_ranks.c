@@ -9,7 +9,7 @@
 #include "mpi/check/watch.h"
 #include "mpi/virtual/virtual.h"
 
-enum { WAITS_MOST = 4096 };
+enum { WAITS_MOST = 4096, FAR_WAITS_MOST = 256, FAR_MESSAGES_MOST = 1024, FAR_CALLS_MOST = 64 };
 
 static void record_clear(watch_record_t *record)
 {
@@ -18,6 +18,7 @@ static void record_clear(watch_record_t *record)
     record->knot = (knot_rank_t){.is_parked = false};
     record->is_polling = false;
     record->entries.count = record->waits.count = record->messages.count = 0;
+    record->needs.count = record->calls.count = 0;
 }
 
 void check_watch_record_destroy(watch_record_t *record)
@@ -28,6 +29,8 @@ void check_watch_record_destroy(watch_record_t *record)
     xy_vec_cleanup(&record->entries);
     xy_vec_cleanup(&record->waits);
     xy_vec_cleanup(&record->messages);
+    xy_vec_cleanup(&record->needs);
+    xy_vec_cleanup(&record->calls);
     xy_free(record);
 }
 
@@ -40,7 +43,9 @@ static watch_record_t *record_of(int rank)
         if (*record != NULL)
             **record = (watch_record_t){.entries = XY_VEC_INIT(watch_entry_t),
                                         .waits = XY_VEC_INIT(knot_wait_t),
-                                        .messages = XY_VEC_INIT(const void *)};
+                                        .messages = XY_VEC_INIT(const void *),
+                                        .needs = XY_VEC_INIT(picture_need_t),
+                                        .calls = XY_VEC_INIT(picture_calls_t)};
     }
     return *record;
 }
@@ -134,14 +139,36 @@ static knot_wait_t knot_of_receive(const check_wait_t *wait, mpi_group_t **group
 /* What a message is known by among those that its receiver keeps. */
 static const void *message_of(const mpi_request_t *send)
 {
+    if (mpi_job->processes > 1)
+        return picture_message(mpi_job->process, (uint64_t)(uintptr_t)send);
     return mpi_job->clock != NULL ? send->engine : send;
 }
 
-/* The ranks of a meeting are set when all of this worker are known: their list may move. */
-static knot_wait_t knot_of(mpi_worker_t *worker, watch_entry_t *entry)
+/* Who has not called a collective is found out where the ranks of all processes are known. */
+static knot_wait_t knot_of_collective(mpi_worker_t *worker, watch_entry_t *entry,
+                                      picture_need_t *far)
 {
     const check_wait_t *wait = &entry->wait;
     coll_need_t need;
+
+    if (wait->request->kind != XMPI_KIND_COLL || !coll_need_of(wait->request, &need))
+        return (knot_wait_t){.kind = KNOT_OPEN};
+    if (mpi_job->processes == 1) {
+        entry->meeting = meeting_of(worker, &need);
+        return (knot_wait_t){.kind = entry->meeting >= 0 ? KNOT_ALL_OF : KNOT_OPEN};
+    }
+    *far = (picture_need_t){
+        .context = need.coll->context,
+        .number = need.number,
+        .member = need.member >= 0 ? mpi_group_world(need.coll->group, need.member) : need.member,
+        .is_together = need.is_together};
+    return (knot_wait_t){.kind = KNOT_ALL_OF};
+}
+
+/* The ranks of a meeting are set when all of this worker are known: their list may move. */
+static knot_wait_t knot_of(mpi_worker_t *worker, watch_entry_t *entry, picture_need_t *far)
+{
+    const check_wait_t *wait = &entry->wait;
 
     if (wait->request != NULL && mpi_request_is_partitioned(wait->request))
         return (knot_wait_t){.kind = KNOT_OPEN}; /* each partition is a message of its own */
@@ -153,9 +180,7 @@ static knot_wait_t knot_of(mpi_worker_t *worker, watch_entry_t *entry)
                              .rank = mpi_comm_world_rank(wait->comm, wait->peer),
                              .message = message_of(wait->request)};
     case CHECK_WAIT_COLLECTIVE:
-        if (wait->request->kind == XMPI_KIND_COLL && coll_need_of(wait->request, &need))
-            entry->meeting = meeting_of(worker, &need);
-        return (knot_wait_t){.kind = entry->meeting >= 0 ? KNOT_ALL_OF : KNOT_OPEN};
+        return knot_of_collective(worker, entry, far);
     default:
         return (knot_wait_t){.kind = KNOT_OPEN};
     }
@@ -166,8 +191,9 @@ static bool add_wait(mpi_worker_t *worker, watch_record_t *record, const check_w
 {
     watch_entry_t *entry = xy_vec_push(&record->entries);
     knot_wait_t *knot = entry != NULL ? xy_vec_push(&record->waits) : NULL;
+    picture_need_t *far = knot != NULL ? xy_vec_push(&record->needs) : NULL;
 
-    if (knot == NULL)
+    if (far == NULL)
         return false;
     *entry = (watch_entry_t){.wait = *wait,
                              .group = NULL,
@@ -175,8 +201,13 @@ static bool add_wait(mpi_worker_t *worker, watch_record_t *record, const check_w
                              .is_forced = wait->kind == CHECK_WAIT_SEND && mpi_checks.is_on &&
                                           wait->request->kind == XMPI_KIND_SEND &&
                                           check_engine_is_forced(wait->request)};
-    *knot = knot_of(worker, entry);
+    *knot = knot_of(worker, entry, far);
     return true;
+}
+
+static size_t waits_most(void)
+{
+    return mpi_job->processes > 1 ? FAR_WAITS_MOST : WAITS_MOST;
 }
 
 /* True: all that it waits for is there; or the first ones, where all must end. */
@@ -191,7 +222,7 @@ static bool add_waits(watch_record_t *record, mpi_rank_t *rank)
     record->knot.is_any = check_waits_for_any(rank);
     for (int i = 0; i < mpi_waiter_requests(&rank->own); i++)
         if (check_wait_of(rank, i, &wait) &&
-            (record->waits.count == WAITS_MOST || !add_wait(rank->worker, record, &wait)))
+            (record->waits.count == waits_most() || !add_wait(rank->worker, record, &wait)))
             return !record->knot.is_any;
     return true;
 }
@@ -201,18 +232,48 @@ static void add_message(void *record, const void *message)
     (void)xy_vec_append(&((watch_record_t *)record)->messages, &message);
 }
 
+/* Whose send waits until it is received, as message_of names it; NULL: none. */
+static const void *sender_of(const mpi_message_t *m)
+{
+    const remote_letter_t *letter = (const remote_letter_t *)(const void *)m->data;
+
+    if (mpi_job->processes == 1 || m->sender == NULL)
+        return m->sender;
+    if (m->sender != &mpi_remote_sender)
+        return message_of(m->sender);
+    if (letter->head.kind == REMOTE_EAGER && (letter->head.flags & REMOTE_SYNCHRONOUS) == 0)
+        return NULL;
+    return picture_message(letter->from, letter->head.id);
+}
+
 static void add_messages(watch_record_t *record, const mpi_rank_t *rank)
 {
     if (mpi_job->clock != NULL)
         mpi_virtual_each_unmet(rank, add_message, record);
     for (const xy_match_entry_t *e = rank->match.first; e != NULL; e = e->list_next) {
-        const void *sender = ((const mpi_message_t *)e)->sender;
+        const void *sender = sender_of((const mpi_message_t *)e);
 
-        if (sender != NULL && xy_vec_append(&record->messages, &sender) != XY_OK)
-            return; /* the others count as received */
+        if (sender == NULL)
+            continue;
+        if ((mpi_job->processes > 1 && record->messages.count == FAR_MESSAGES_MOST) ||
+            xy_vec_append(&record->messages, &sender) != XY_OK)
+            break; /* the others count as received */
     }
     record->knot.messages = record->messages.data;
     record->knot.messages_count = (int)record->messages.count;
+}
+
+/* Contexts of communicators that the program has freed may be known to others no more. */
+static void add_calls(watch_record_t *record, const mpi_rank_t *rank)
+{
+    for (const mpi_comm_t *comm = rank->comms; comm != NULL; comm = comm->next) {
+        picture_calls_t calls = {comm->context, comm->coll_seq};
+
+        if (comm->mark != XMPI_COMM_LIVE || comm->size == 1)
+            continue;
+        if (record->calls.count == FAR_CALLS_MOST || xy_vec_append(&record->calls, &calls) != XY_OK)
+            return; /* those on others are not known */
+    }
 }
 
 static void record_end(watch_record_t *record, const mpi_rank_t *rank, bool is_parked)
@@ -221,6 +282,8 @@ static void record_end(watch_record_t *record, const mpi_rank_t *rank, bool is_p
     record->knot.waits = record->waits.data;
     record->knot.count = (int)record->waits.count;
     add_messages(record, rank);
+    if (mpi_job->processes > 1)
+        add_calls(record, rank);
 }
 
 static void look_at_parked(mpi_rank_t *rank)
@@ -255,7 +318,7 @@ static bool add_tests(watch_record_t *record, const mpi_rank_t *rank, const mpi_
             continue;
         wait = check_wait_of_request(rank, request);
         wait.polled_at = rank->call.caller;
-        if (record->waits.count == WAITS_MOST || !add_wait(rank->worker, record, &wait))
+        if (record->waits.count == waits_most() || !add_wait(rank->worker, record, &wait))
             return !p->is_any;
     }
     return record->waits.count > 0;
@@ -336,9 +399,11 @@ bool check_watch_help(mpi_worker_t *worker)
         return false;
     answer->is_busy = true;
     mpi_poll(worker->base);
+    if (mpi_job->processes > 1) /* and what those of other processes sent, in the mailbox */
+        mpi_network_read(worker);
     if (mpi_checks.is_on &&
-        atomic_exchange_explicit(&check_watch.releases, false, memory_order_relaxed))
-        check_engine_release();
+        atomic_exchange_explicit(&check_watch.releases, false, memory_order_acquire))
+        check_engine_release(mpi_job->processes > 1 ? check_watch.cause : NULL);
     look_at_ranks(worker, answer);
     answer->is_busy = false;
     atomic_store_explicit(&answer->answered, asked, memory_order_release);

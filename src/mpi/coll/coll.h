@@ -734,11 +734,13 @@ int64_t coll_inter_vector(const coll_call_t *call);
 /* ---- Who is needed (need.c) ---- */
 
 /* A collective that its caller waits for cannot end there before this member has called it, or, if
- * it is -1, every member. */
+ * it is -1, every member; -2: none is known. `is_together`: nor before all members in this process
+ * have. */
 typedef struct {
     mpi_coll_t *coll;
     uint64_t number;
     int member;
+    bool is_together;
 } coll_need_t;
 
 /* On the worker of the request's owner, which waits for it. False: it is not known; it may end

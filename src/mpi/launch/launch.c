@@ -683,6 +683,7 @@ static xy_status_t run_ranks(launch_t *launch)
     mpi_sanitizer_leave();
     if (st == XY_OK && launch->node != NULL && mpi_launch_adapt_counts())
         st = mpi_node_send_profile(launch->job);
+    mpi_watch_stop();
     mpi_network_end();
     xy_net_close(launch->net);
     if (st == XY_OK && launch->in_virtual_time != NULL)

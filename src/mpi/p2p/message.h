@@ -35,11 +35,14 @@ typedef struct mpi_message {
     char small[XMPI_PACKET_INLINE];
 } mpi_message_t;
 
+struct remote_letter;
+
 /* What reports say about a message that was not received. */
 typedef struct {
     xy_envelope_t envelope;
     uint64_t bytes;
-    const void *site; /* where the sender called */
+    const void *site;                   /* where the sender called; NULL: that is not known, or */
+    const struct remote_letter *letter; /* to be asked (mpi_remote_site); or NULL */
 } mpi_left_t;
 
 /* Start a send. True: complete at once, `request` is not used. Otherwise `request` (initialised by
@@ -83,7 +86,6 @@ void mpi_plain_receive_message(mpi_rank_t *self, mpi_request_t *request, mpi_mes
 void mpi_plain_cancel(mpi_rank_t *self, mpi_request_t *request);
 
 /* A message of another process has met no receive; `letter` stays its. And it was taken back. */
-struct remote_letter;
 void mpi_message_keep_remote(mpi_worker_t *worker, mpi_rank_t *to, const xy_envelope_t *envelope,
                              uint64_t bytes, struct remote_letter *letter);
 void mpi_message_drop(mpi_worker_t *worker, mpi_rank_t *to, mpi_message_t *m);

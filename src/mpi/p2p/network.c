@@ -34,7 +34,7 @@
 #define ANSWER_SECONDS 5.0
 
 /* Messages that are not for ranks. */
-enum { WHERE = REMOTE_SERVICE, HERE, ASK, TOLD, QUIET, HELLO, ASK_PORT };
+enum { WHERE = REMOTE_SERVICE, HERE, ASK, TOLD, QUIET, HELLO, ASK_PORT, NEWS };
 
 enum { SITES = 1024, SITE_TEXT = 160, QUIET_TEXT = 8192 };
 
@@ -63,6 +63,7 @@ static struct {
 bool (*mpi_network_more)(mpi_worker_t *worker);
 uint64_t (*mpi_network_answer)(uint64_t question);
 uint64_t (*mpi_network_answer_port)(uint64_t question);
+void (*mpi_network_news)(int from, const char *bytes, size_t size);
 static _Thread_local bool is_driver; /* this is the thread */
 /* Who polls on this thread, and may handle letters; NULL: none may. */
 static _Thread_local mpi_worker_t *fetcher;
@@ -127,6 +128,11 @@ static void send_service(int process, int kind, uint64_t id, const void *data, s
 void mpi_network_send_hello(int process, const void *data, size_t size)
 {
     send_service(process, HELLO, 0, data, size);
+}
+
+void mpi_network_send_news(int process, const void *bytes, size_t size)
+{
+    send_service(process, NEWS, 0, bytes, size);
 }
 
 /* What does not fit into a short message is cut. */
@@ -321,6 +327,9 @@ static void on_service(int from, const remote_head_t *head, const char *data, si
         tell(from, head, data);
     } else if (head->kind == TOLD) {
         note_answer(head, data);
+    } else if (head->kind == NEWS) {
+        if (mpi_network_news != NULL)
+            mpi_network_news(from, data, size);
     } else {
         memcpy(&quiet, data, sizeof(quiet));
         mpi_quiet_message(from, &quiet, data + sizeof(quiet));

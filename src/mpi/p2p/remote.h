@@ -190,6 +190,11 @@ bool mpi_network_ask_port(int process, uint64_t question, uint64_t *answer_p) __
 extern uint64_t (*mpi_network_answer_port)(uint64_t question);
 /* Any thread; `question` need not mean anything any more. Set before ranks run; NULL: 0. */
 extern uint64_t (*mpi_network_answer)(uint64_t question);
+/* News for a layer above, in another process of the job: mpi_network_news there, inside an event of
+ * the network. At most XMPI_NEWS_MOST bytes; in order with all that was sent there before. */
+enum { XMPI_NEWS_MOST = 4096 };
+void mpi_network_send_news(int process, const void *bytes, size_t size);
+extern void (*mpi_network_news)(int from, const char *bytes, size_t size);
 /* What stands for a place in the program of another process, for reports; NULL: there are too
  * many. */
 const void *mpi_network_site(int process, uint64_t site) __attribute__((cold));

@@ -567,7 +567,7 @@ void mpi_virtual_each_left(const mpi_rank_t *rank,
                            bool (*found)(void *user, const mpi_left_t *message), void *user)
 {
     for (const virtual_send_t *s = virtual.ranks[rank->world].first_left; s != NULL; s = s->next) {
-        mpi_left_t left = {s->envelope, s->bytes, s->site};
+        mpi_left_t left = {s->envelope, s->bytes, s->site, NULL};
 
         if (!s->is_taken && !found(user, &left))
             return;

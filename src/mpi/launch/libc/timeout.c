@@ -113,6 +113,10 @@ static void *end_at_deadlock(void *argument)
     char message[MESSAGE_SIZE];
 
     (void)argument;
+    if (mpi_job->process > 0) {
+        mpi_watch_serve();
+        return NULL;
+    }
     do {
         xy_watcher_sleep(deadlock_after > 0 ? deadlock_after : 0.5 * polling_after);
         found = mpi_watch_look();
@@ -121,7 +125,7 @@ static void *end_at_deadlock(void *argument)
     mpi_finish_claim_report();
     describe_deadlock(found, message, sizeof(message));
     mpi_launch_say("deadlock: %s", message);
-    mpi_job_report(mpi_job, RANKS_SHOWN);
+    mpi_watch_report(RANKS_SHOWN);
     say_cause(message);
     mpi_watch_end(message);
     mpi_finish_job(DEADLOCK_CODE);
