@@ -276,6 +276,15 @@ static xy_status_t write_page(const void *study, FILE *file)
     return XY_OK;
 }
 
+/* Did one of several ranks fail while the others need it? */
+static bool has_lost(const xy_stencil_study_t *study)
+{
+    for (size_t i = 0; i < study->count; i++)
+        if (study->results[i].is_lost)
+            return true;
+    return false;
+}
+
 static xy_status_t run_study(const values_t *v, const xy_stencil_run_t *base)
 {
     xy_stencil_study_t study;
@@ -290,6 +299,11 @@ static xy_status_t run_study(const values_t *v, const xy_stencil_run_t *base)
         return st;
     }
     ran = xy_stencil_study_run(&study, (int)v->threads);
+    if (base->messages != NULL && base->messages->rank > 0) {
+        st = has_lost(&study) ? ran : XY_OK; /* rank 0 writes, and says how it went */
+        xy_stencil_study_cleanup(&study);
+        return st;
+    }
     if (v->json)
         xy_stencil_study_json(&study, stdout);
     st = xy_out_write(v->csv != NULL ? v->csv : v->json || v->page ? NULL : "-", write_csv, &study);
@@ -325,6 +339,10 @@ static xy_status_t run_pictures(const values_t *v, xy_stencil_run_t *run,
     *has_run_p = st == XY_OK;
     if (st == XY_OK && !run->is_real)
         run->grid.iterations = result->iterations; /* the graph that ran */
+    if (st == XY_OK && run->messages != NULL && run->messages->rank > 0) {
+        xy_picture_destroy(picture); /* rank 0 has all of it */
+        return XY_OK;
+    }
     if (st == XY_OK)
         xy_picture_name_gpus(picture, run->is_real ? result->gpus : result->workers - run->cpus);
     if (st == XY_OK)
@@ -357,29 +375,13 @@ static xy_status_t run_one(const values_t *v, xy_stencil_run_t *run)
     return st != XY_OK ? st : printed;
 }
 
-static xy_status_t check_ranks(const values_t *v)
-{
-    const char *what = v->study != NULL      ? "--study"
-                       : v->file != NULL     ? "--file"
-                       : v->pictures != NULL ? "--pictures"
-                       : v->svg != NULL      ? "--svg"
-                                             : NULL;
-
-    return what == NULL
-               ? XY_OK
-               : xy_fail(XY_EUSAGE, "%s is for one process; leave it out, or run without mpiexec",
-                         what);
-}
-
 /* Each rank writes a trace of its own, FILE.RANK. */
 static xy_status_t run_ranks(const values_t *v, xy_stencil_run_t *run)
 {
     xylem_messages messages;
     char *trace = NULL;
-    xy_status_t st = check_ranks(v);
+    xy_status_t st = stencil_ranks_begin(&messages);
 
-    if (st == XY_OK)
-        st = stencil_ranks_begin(&messages);
     if (st != XY_OK)
         return st;
     run->messages = &messages;
@@ -389,7 +391,7 @@ static xy_status_t run_ranks(const values_t *v, xy_stencil_run_t *run)
     }
     run->how.trace = trace;
     if (st == XY_OK)
-        st = run_one(v, run);
+        st = v->study != NULL ? run_study(v, run) : run_one(v, run);
     xy_free(trace);
     return stencil_ranks_end(&messages, st);
 }
@@ -473,7 +475,7 @@ const xy_command_t verb_stencil = {
         "Times are then measured, and the compute bound is the total time spent in tasks divided "
         "by the workers. Under mpiexec the ranks share the blocks, by rows of them, and send each "
         "other what their tasks read; each rank has one core, those of --cpus, or the GPUs of "
-        "--gpus.",
+        "--gpus. Rank 0 reads and writes files.",
     .examples =
         "xylem stencil --blocks 366\n    the default policy on one GPU\n"
         "xylem stencil --blocks 366 --gpus 2 --policy dmdar --json\n    another, on two\n"

@@ -103,6 +103,10 @@ typedef struct {
     int fd;          /* of the file that the grids are mapped from; -1: memory */
 } stencil_plain_t;
 
+/* A file in a directory that has no name and so many bytes; who needs it, and what else could be
+ * done, are for the message. */
+xy_status_t stencil_open_nameless(const char *directory, size_t bytes, const char *who,
+                                  const char *hint, int *fd_p);
 /* `directory` NULL: in memory, otherwise in a file there that has no name. Filled by
  * stencil_fill. */
 xy_status_t stencil_plain_create(const xy_stencil_t *s, const char *directory,

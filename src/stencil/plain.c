@@ -13,13 +13,14 @@
 
 #include "stencil/internal.h"
 
-static xy_status_t open_nameless(const char *directory, size_t bytes, int *fd_p)
+xy_status_t stencil_open_nameless(const char *directory, size_t bytes, const char *who,
+                                  const char *hint, int *fd_p)
 {
-    char *path = xy_sprintf("%s/plain-loop.XXXXXX", directory), need[32];
+    char *path = xy_sprintf("%s/stencil.XXXXXX", directory), need[32];
     int fd, err;
 
     if (path == NULL)
-        return xy_fail_memory("running the plain loop");
+        return xy_fail_memory("making a file");
     fd = mkostemp(path, O_CLOEXEC);
     err = errno;
     if (fd >= 0)
@@ -30,10 +31,8 @@ static xy_status_t open_nameless(const char *directory, size_t bytes, int *fd_p)
     *fd_p = fd;
     err = posix_fallocate(fd, 0, (off_t)bytes);
     if (err != 0)
-        return xy_fail(
-            XY_EIO,
-            "not enough space for %s of the plain loop in %s: %s; --no-check runs without it",
-            xy_format_size(bytes, need), directory, strerror(err));
+        return xy_fail(XY_EIO, "not enough space for %s of %s in %s: %s%s",
+                       xy_format_size(bytes, need), who, directory, strerror(err), hint);
     return XY_OK;
 }
 
@@ -45,7 +44,8 @@ static xy_status_t map_grids(stencil_plain_t *p, const char *directory)
     int arrays = stencil_arrays(p->s);
 
     if (directory != NULL) {
-        xy_status_t st = open_nameless(directory, step * (size_t)arrays, &p->fd);
+        xy_status_t st = stencil_open_nameless(directory, step * (size_t)arrays, "the plain loop",
+                                               "; --no-check runs without it", &p->fd);
 
         if (st != XY_OK)
             return st;

@@ -341,7 +341,8 @@ static xy_status_t start_plain(const stencil_real_t *r, stencil_plain_t **plain_
     if (block == NULL)
         st = xy_fail_memory("comparing the result");
     for (int64_t cell = 0; cell < stencil_cells(&r->grid) && st == XY_OK; cell++) {
-        st = stencil_file_read(&r->file, (int32_t)cell, block);
+        st = r->share != NULL ? stencil_file_first(&r->file, cell, block)
+                              : stencil_file_read(&r->file, (int32_t)cell, block);
         if (st == XY_OK)
             stencil_plain_set(*plain_p, cell, block);
     }
@@ -421,15 +422,19 @@ static xy_status_t run_and_check(stencil_real_t *r, xy_stencil_result_t *result)
 
     if (st == XY_OK)
         st = execute(r, &result->sim);
+    if (r->run->messages != NULL && !r->has_agreed)
+        st = stencil_ranks_agree(r, st);
+    if (st == XY_OK && r->share != NULL && r->run->how.observer != NULL)
+        st = stencil_ranks_tell(r);
     if (st == XY_OK && r->share != NULL)
         st = stencil_ranks_sum(r, &result->sim);
     if (st == XY_OK && plain != NULL)
         st = finish_plain(r, plain);
-    if (st == XY_OK && r->share != NULL && is_checked)
-        st = stencil_ranks_compare(r, plain);
+    if (st == XY_OK && r->share != NULL && (is_checked || r->run->file != NULL))
+        st = stencil_ranks_gather(r, plain);
     if (plain != NULL)
         stencil_plain_destroy(plain);
-    if (st == XY_OK && r->run->file != NULL)
+    if (st == XY_OK && r->run->file != NULL && (r->share == NULL || r->share->rank == 0))
         st = stencil_file_commit(&r->file, r);
     return st;
 }
@@ -440,12 +445,17 @@ xy_status_t stencil_real_run(const xy_stencil_run_t *run, xy_stencil_result_t *r
     xy_stencil_result_t result = {.is_real = true, .is_checked = !run->is_unchecked};
     xy_status_t st;
 
-    r.file.fd = -1;
+    r.file.fd = r.file.domain = -1;
     if (r.grid.check_every == 0)
         r.until = -1;
     st = prepare(&r);
+    if (run->messages != NULL)
+        st = stencil_ranks_agree(&r, st);
+    if (st == XY_OK && run->messages != NULL && run->file != NULL)
+        st = stencil_ranks_read(&r);
     if (st == XY_OK)
         st = run_and_check(&r, &result);
+    result_p->is_lost = st != XY_OK && r.has_begun;
     if (st == XY_OK) {
         result.ranks = r.share != NULL ? r.share->ranks : 0;
         result.workers = r.workers_used;

@@ -14,6 +14,7 @@ typedef struct {
     char *path, *directory;
     xy_out_t *work;   /* goes when a signal ends the process; NULL: none */
     int fd;           /* of it; -1: none */
+    int domain;       /* of several ranks: the file as it is; -1: none */
     uint64_t *offset; /* [data] */
     uint64_t block_bytes;
     char *mapped; /* all of the work file, for GPUs; NULL: it is not */
@@ -38,9 +39,14 @@ typedef struct {
     char *scratch;    /* [workers], `stride` apart */
     void **addresses; /* [data] in core */
     stencil_file_t file;
-    struct stencil_gpu *gpu;         /* NULL: on cores */
-    xy_task_share_t *share;          /* NULL: this process has all blocks */
-    int32_t *owner;                  /* [data] ranks */
+    struct stencil_gpu *gpu;    /* NULL: on cores */
+    xy_task_share_t *share;     /* NULL: this process has all blocks */
+    int32_t *owner;             /* [data] ranks */
+    bool has_agreed, has_begun; /* all ranks said if they can begin; and they can */
+    void **unused; /* [blocks] of this rank's in a file, those that no task uses; or NULL */
+    xy_vec_t told; /* what happened, for rank 0 */
+    xy_task_observer_t listener;
+    bool is_told_in_part;
     int32_t gpus_used, workers_used; /* by the run */
     int32_t look_ahead;              /* likewise */
 
@@ -69,9 +75,24 @@ xy_status_t stencil_ranks_open(const stencil_real_t *r);
 void stencil_ranks_how(stencil_real_t *r, xy_task_device_t *how);
 /* All ranks know when it ended; rank 0 has sums of all results. */
 xy_status_t stencil_ranks_sum(stencil_real_t *r, xy_task_result_t *result);
-/* All blocks of the result come to rank 0, which compares them. */
-xy_status_t stencil_ranks_compare(const stencil_real_t *r, const stencil_plain_t *plain);
+/* All blocks of the result come to rank 0, which compares them, and writes them into its file. */
+xy_status_t stencil_ranks_gather(const stencil_real_t *r, const stencil_plain_t *plain);
+/* Tell each other how it went: all ranks get a status that is XY_OK only if it is for all. One that
+ * has failed has reported it. */
+xy_status_t stencil_ranks_agree(const stencil_real_t *r, xy_status_t st);
 void stencil_ranks_cleanup(stencil_real_t *r);
+
+/* real_ranks_file.c */
+/* r->memory, of a mapped file that has no name. */
+xy_status_t stencil_ranks_pages(stencil_real_t *r);
+/* Blocks of the domain come to their owners; r->file.is_new: there is none. */
+xy_status_t stencil_ranks_read(stencil_real_t *r);
+
+/* real_ranks_told.c */
+/* Make r->listener, which keeps what it is told. */
+void stencil_ranks_listen(stencil_real_t *r);
+/* After the run: rank 0 tells its observer what all ranks did. */
+xy_status_t stencil_ranks_tell(const stencil_real_t *r);
 
 /* real_choose.c */
 typedef struct {
@@ -115,6 +136,14 @@ void stencil_gpu_platform(const stencil_real_t *r, xy_link_t *in_p, xy_link_t *o
  * changed. */
 xy_status_t stencil_file_open(const char *path, const xy_stencil_t *s, const stencil_shape_t *shape,
                               const xy_graph_t *graph, stencil_file_t *file_p);
+/* The directory of a path; the caller frees it. */
+xy_status_t stencil_file_directory(const char *path, char **directory_p);
+/* For rank 0 of several: the domain as it is, and room for one array of the result. */
+xy_status_t stencil_file_open_whole(const char *path, const xy_stencil_t *s,
+                                    stencil_file_t *file_p);
+/* A block of that domain; a block of the result. */
+xy_status_t stencil_file_first(const stencil_file_t *file, int64_t cell, void *block);
+xy_status_t stencil_file_write(const stencil_file_t *file, int64_t cell, void *block);
 /* Map the work file, so that data are at mapped + offset. */
 xy_status_t stencil_file_map(stencil_file_t *file);
 xy_status_t stencil_file_read(const stencil_file_t *file, int32_t data, void *block);

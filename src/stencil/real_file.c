@@ -113,18 +113,27 @@ static xy_status_t place_data(stencil_file_t *f, const xy_graph_t *graph, uint64
     return XY_OK;
 }
 
-static xy_status_t make_work(stencil_file_t *f, const char *path, uint64_t bytes)
+xy_status_t stencil_file_directory(const char *path, char **directory_p)
 {
     const char *slash = strrchr(path, '/');
+
+    if (*directory_p == NULL)
+        *directory_p =
+            slash == NULL ? xy_strdup(".") : xy_strndup(path, (size_t)(slash - path) + 1);
+    return *directory_p != NULL ? XY_OK : xy_fail_memory("naming the work file");
+}
+
+static xy_status_t make_work(stencil_file_t *f, const char *path, uint64_t bytes)
+{
     char need[32];
-    xy_status_t st;
+    xy_status_t st = stencil_file_directory(path, &f->directory);
     int err;
 
-    f->directory = slash == NULL ? xy_strdup(".") : xy_strndup(path, (size_t)(slash - path) + 1);
     f->path = xy_strdup(path);
-    if (f->directory == NULL || f->path == NULL)
-        return xy_fail_memory("naming the work file");
-    st = xy_out_open(path, &f->work);
+    if (st == XY_OK && f->path == NULL)
+        st = xy_fail_memory("naming the work file");
+    if (st == XY_OK)
+        st = xy_out_open(path, &f->work);
     if (st != XY_OK)
         return st;
     f->fd = fileno(xy_out_file(f->work));
@@ -140,7 +149,7 @@ static xy_status_t make_work(stencil_file_t *f, const char *path, uint64_t bytes
 xy_status_t stencil_file_open(const char *path, const xy_stencil_t *s, const stencil_shape_t *shape,
                               const xy_graph_t *graph, stencil_file_t *file_p)
 {
-    stencil_file_t f = {.fd = -1, .block_bytes = s->block_bytes};
+    stencil_file_t f = {.fd = -1, .domain = -1, .block_bytes = s->block_bytes};
     uint64_t bytes = 0;
     xy_status_t st;
     int domain = open_domain(path, (uint64_t)stencil_cells(s) * s->block_bytes, &st);
@@ -160,6 +169,30 @@ xy_status_t stencil_file_open(const char *path, const xy_stencil_t *s, const ste
     else
         stencil_file_cancel(&f);
     return st;
+}
+
+/* What the file has already, its directory, is kept. */
+xy_status_t stencil_file_open_whole(const char *path, const xy_stencil_t *s, stencil_file_t *f)
+{
+    uint64_t bytes = (uint64_t)stencil_cells(s) * s->block_bytes;
+    xy_status_t st;
+
+    f->block_bytes = s->block_bytes;
+    f->bytes = bytes;
+    f->domain = open_domain(path, bytes, &st);
+    f->is_new = f->domain < 0;
+    return st == XY_OK ? make_work(f, path, bytes) : st;
+}
+
+xy_status_t stencil_file_first(const stencil_file_t *f, int64_t cell, void *block)
+{
+    return move_bytes(f->domain, f->path, block, f->block_bytes, (uint64_t)cell * f->block_bytes,
+                      false);
+}
+
+xy_status_t stencil_file_write(const stencil_file_t *f, int64_t cell, void *block)
+{
+    return move_bytes(f->fd, f->path, block, f->block_bytes, (uint64_t)cell * f->block_bytes, true);
 }
 
 xy_status_t stencil_file_map(stencil_file_t *f)
@@ -196,7 +229,7 @@ static xy_status_t gather_result(stencil_file_t *f, const stencil_real_t *r)
 xy_status_t stencil_file_commit(stencil_file_t *f, const stencil_real_t *r)
 {
     uint64_t bytes = (uint64_t)stencil_cells(&r->grid) * f->block_bytes;
-    xy_status_t st = gather_result(f, r);
+    xy_status_t st = r->share != NULL ? XY_OK : gather_result(f, r);
     xy_out_t *work = f->work;
 
     if (f->mapped != NULL)
@@ -215,9 +248,11 @@ void stencil_file_cancel(stencil_file_t *f)
 {
     if (f->mapped != NULL)
         munmap(f->mapped, f->bytes);
+    if (f->domain >= 0)
+        close(f->domain);
     xy_out_cancel(f->work);
     xy_free(f->directory);
     xy_free(f->path);
     xy_free(f->offset);
-    *f = (stencil_file_t){.fd = -1};
+    *f = (stencil_file_t){.fd = -1, .domain = -1};
 }

@@ -68,7 +68,9 @@ static xy_status_t map_memory(stencil_real_t *r)
     if (r->addresses == NULL)
         return xy_fail_memory("finding the blocks");
     r->memory_bytes = bytes + place(r, NULL);
-    st = r->gpu != NULL ? stencil_gpu_memory(r, r->memory_bytes) : stencil_real_pages(r);
+    st = r->run->file != NULL ? stencil_ranks_pages(r)
+         : r->gpu != NULL     ? stencil_gpu_memory(r, r->memory_bytes)
+                              : stencil_real_pages(r);
     if (st != XY_OK)
         return st;
     r->scratch = r->memory;
@@ -102,6 +104,26 @@ static void narrow_messages(stencil_real_t *r)
     }
 }
 
+xy_status_t stencil_ranks_agree(const stencil_real_t *r, xy_status_t st)
+{
+    const xylem_messages *t = r->run->messages;
+    int32_t told, worst = (int32_t)st;
+    xy_status_t moved = XY_OK;
+
+    if (t->rank > 0) {
+        moved = xy_task_send(t, 0, 0, &worst, sizeof(worst));
+        if (moved == XY_OK)
+            moved = xy_task_receive(t, 0, 0, &worst, sizeof(worst));
+    }
+    for (int32_t i = 1; i < t->ranks && t->rank == 0 && moved == XY_OK; i++) {
+        moved = xy_task_receive(t, i, 0, &told, sizeof(told));
+        worst = worst == XY_OK ? told : worst;
+    }
+    for (int32_t i = 1; i < t->ranks && t->rank == 0 && moved == XY_OK; i++)
+        moved = xy_task_send(t, i, 0, &worst, sizeof(worst));
+    return st != XY_OK ? st : moved != XY_OK ? moved : (xy_status_t)worst;
+}
+
 xy_status_t stencil_ranks_share(stencil_real_t *r)
 {
     xy_status_t st = find_owners(r);
@@ -117,6 +139,10 @@ xy_status_t stencil_ranks_share(stencil_real_t *r)
 
 void stencil_ranks_cleanup(stencil_real_t *r)
 {
+    for (int64_t i = 0; r->unused != NULL && i < stencil_cells(&r->grid); i++)
+        xy_free(r->unused[i]);
+    xy_free(r->unused);
+    xy_vec_cleanup(&r->told);
     xy_task_share_destroy(r->share);
     xy_free(r->owner);
 }
@@ -140,8 +166,24 @@ static void received(void *arg, int32_t data)
     atomic_store_explicit(&r->stop, true, memory_order_release);
 }
 
+/* Beyond this the ranks need each other. */
+static xy_status_t ready(void *arg, xy_status_t st)
+{
+    stencil_real_t *r = arg;
+
+    st = stencil_ranks_agree(r, st);
+    r->has_agreed = true;
+    r->has_begun = st == XY_OK;
+    return st;
+}
+
 void stencil_ranks_how(stencil_real_t *r, xy_task_device_t *how)
 {
+    how->ready = ready;
+    if (how->observer != NULL) {
+        stencil_ranks_listen(r);
+        how->observer = &r->listener;
+    }
     how->share = r->share;
     how->transport = r->run->messages;
     how->received = received;
@@ -271,6 +313,8 @@ static xy_status_t bring(const stencil_real_t *r, int64_t cell, void *block)
         return XY_OK;
     if (r->owner[data] == t->rank && here >= 0)
         memcpy(block, r->addresses[here], r->grid.block_bytes);
+    else if (r->owner[data] == t->rank && r->unused != NULL && r->unused[cell] != NULL)
+        memcpy(block, r->unused[cell], r->grid.block_bytes);
     else if (r->owner[data] == t->rank) /* no task uses it: it has its first values */
         stencil_fill(&r->grid, &r->shape, cell, block);
     if (r->owner[data] == t->rank && t->rank > 0)
@@ -280,7 +324,7 @@ static xy_status_t bring(const stencil_real_t *r, int64_t cell, void *block)
                : XY_OK;
 }
 
-xy_status_t stencil_ranks_compare(const stencil_real_t *r, const stencil_plain_t *plain)
+xy_status_t stencil_ranks_gather(const stencil_real_t *r, const stencil_plain_t *plain)
 {
     void *block = xy_malloc(r->grid.block_bytes);
     xy_status_t st = block != NULL ? XY_OK : xy_fail_memory("comparing the result");
@@ -290,6 +334,8 @@ xy_status_t stencil_ranks_compare(const stencil_real_t *r, const stencil_plain_t
         st = bring(r, cell, block);
         if (st == XY_OK && plain != NULL && wrong < 0 && !stencil_plain_equals(plain, cell, block))
             wrong = cell;
+        if (st == XY_OK && r->file.fd >= 0)
+            st = stencil_file_write(&r->file, cell, block);
     }
     xy_free(block);
     return st == XY_OK && wrong >= 0

@@ -136,6 +136,7 @@ typedef struct {
     int32_t gpus;             /* of the workers */
     int32_t ranks;            /* that shared the blocks; then all sums are of all of them, and the
                                  results of ranks other than 0 mean nothing */
+    bool is_lost;             /* of several ranks: it failed after all had begun */
     xy_stencil_costs_t costs; /* of runs on GPUs */
     double core_speed;        /* of a core beside them, where a GPU is 1 */
 } xy_stencil_result_t;
@@ -150,7 +151,9 @@ typedef struct {
  * file is as it was before.
  *
  * With messages all ranks call it, and rank 0 has the result, which it compares with the plain
- * loop. A rank on which it fails leaves the others waiting.
+ * loop, and tells its observer what all ranks did. With a file only rank 0 opens it, and the others
+ * have files without a name in a directory of the same name. What cannot begin on one rank fails on
+ * all of them; where one fails later, result_p->is_lost, the others are left waiting.
  *
  * A simulated run that ends on convergence runs the plain loop to know when.
  */

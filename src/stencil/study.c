@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
+#include <xylem.h>
 
 #include "stencil/internal.h"
 
@@ -310,6 +311,8 @@ static void *work(void *arg)
         if (i >= s->count)
             return NULL;
         s->status[i] = xy_stencil_run(&s->runs[i], &s->results[i]);
+        if (s->results[i].is_lost) /* other ranks wait for this one */
+            atomic_store(&crew->next, s->count);
         pthread_mutex_lock(&crew->lock);
         xy_progress_step(&crew->bar, 1);
         pthread_mutex_unlock(&crew->lock);
@@ -331,6 +334,8 @@ xy_status_t xy_stencil_study_run(xy_stencil_study_t *study, int threads)
         threads = 1;
     xy_progress_start(&crew.bar, threads == 1 ? "studying, one run after the other" : "studying",
                       study->count);
+    if (study->count > 0 && study->runs[0].messages != NULL && study->runs[0].messages->rank > 0)
+        crew.bar.enabled = false; /* rank 0 shows it */
     while (started < threads - 1 && started < THREADS_MAX &&
            pthread_create(&ids[started], NULL, work, &crew) == 0)
         started++;

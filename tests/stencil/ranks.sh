@@ -56,8 +56,45 @@ says "$out" "from other ranks"
 # What cannot work is refused.
 expect 1 "$MPIEXEC" -n 2 "$XYLEM" stencil --real --blocks 6 --block 1KiB --policy cache-oblivious
 says "$err" "cannot wait for other ranks"
-expect 2 "$MPIEXEC" -n 2 "$XYLEM" stencil --real --blocks 6 --block 1KiB --file x.bin
-says "$err" "--file is for one process"
+
+# A domain in a file, whatever it holds: several ranks leave what one process does. Blocks at the corners, which no task
+# uses, stay as they are.
+python3 -c '
+import array
+array.array("d", [1 / (i + 3) for i in range(7 * 6 * 4 * 10)]).tofile(open("one.bin", "wb"))'
+cp one.bin several.bin
+domain=(--real --graph jacobi --blocks 7x6 --cells 4x10 --iterations 3)
+expect 0 "$XYLEM" stencil "${domain[@]}" --file one.bin
+expect 0 "$MPIEXEC" -n 3 "$XYLEM" stencil "${domain[@]}" --file several.bin
+says "$out" "in several.bin"
+says "$out" "bit for bit"
+cmp one.bin several.bin || die "the ranks wrote something else"
+expect 0 "$MPIEXEC" -n 2 --processes 2 "$XYLEM" stencil "${domain[@]}" --file new.bin --until 0.001 --every 2 --no-check
+expect 0 "$XYLEM" stencil "${domain[@]}" --file again.bin --until 0.001 --every 2
+cmp new.bin again.bin || die "the ranks made something else"
+expect 1 "$MPIEXEC" -n 2 "$XYLEM" stencil --real --graph jacobi --blocks 7x7 --cells 4x10 --iterations 3 --file one.bin
+says "$err" "name the blocks, cells and precision"
+[ "$(grep -c "name the blocks" <<<"$err")" = 1 ] || die "said more than once: $err"
+cmp one.bin several.bin || die "the file was changed"
+[ "$(find . -maxdepth 1 -name '*.bin*' -o -maxdepth 1 -name 'stencil.*' | wc -l)" = 4 ] || die "something was left: $(ls)"
+
+# Pictures of all ranks, by rank 0.
+expect 0 "$MPIEXEC" -n 3 "$XYLEM" stencil --real --graph jacobi --blocks 9x6 --cells 4x10 --iterations 4 --svg all -o all.html
+for core in 0 1 2; do
+    grep -q "core $core" all-iteration.svg || die "no tasks of core $core"
+done
+grep -q "core 3" all-iteration.svg && die "a core too many"
+grep -q "ranks       3" all.html || die "no page of the ranks"
+
+# A study: rank 0 writes it. What one rank cannot begin is passed over by all.
+printf 'policy closure cache-oblivious eager\nblocks 8 12\n' >study.txt
+expect 1 "$MPIEXEC" -n 2 "$XYLEM" stencil --real --block 1KiB --iterations 4 --study study.txt
+[ "$(wc -l <<<"$out")" = 5 ] || die "not a table of four runs: $out"
+says "$err" "cannot wait for other ranks"
+printf 'blocks 8 12\n' >blocks.txt
+expect 1 "$MPIEXEC" -n 1 "$XYLEM" stencil --real --block 1KiB --iterations 4 --study blocks.txt : \
+    -n 1 "$XYLEM" stencil --real --block 1KiB --iterations 4 --study blocks.txt --policy cache-oblivious
+[ "$(grep -c "cannot wait for other ranks" <<<"$err")" = 2 ] || die "not refused once for each run: $err"
 
 # In virtual time each rank is a process of its own, as before.
 expect 0 "$MPIEXEC" -n 2 "$XYLEM" stencil --blocks 6 --iterations 2
@@ -76,3 +113,8 @@ expect 1 "$MPIEXEC" -n 3 "$XYLEM" stencil --real "${gpu[@]}"
 says "$err" "1 KiB"
 shared 3 --gpus 1 --cpus 1 --graph red-black --blocks 5x6 --cells 4x10 --iterations 60 --until 0.02 --every 1 --memory 24KiB --policy dmdar
 says "$out" "on 3 GPUs and 3 cores"
+shared 2 --gpus 1 --graph jacobi --blocks 7x6 --cells 4x10 --iterations 6 --memory 16KiB --file gpus.bin --svg gpus
+says "$out" "in gpus.bin"
+for gpu in 0 1; do
+    grep -q "GPU $gpu" gpus-memory.svg || die "no memory of GPU $gpu"
+done

@@ -236,10 +236,8 @@ static xy_status_t run(device_tasks_t *e)
 {
     xy_task_params_t params = e->how->params;
     double begin;
-    xy_status_t st = check(e);
+    xy_status_t st;
 
-    if (st != XY_OK)
-        return st;
     params.alpha = params.alpha > 0 ? params.alpha : 1;
     params.beta = params.beta > 0 ? params.beta : 1;
     begin = xy_now();
@@ -264,6 +262,10 @@ static xy_status_t run_recorded(device_tasks_t *e)
     xy_task_trace_t *trace = NULL;
     xy_status_t closed, st = init(e);
 
+    if (st == XY_OK)
+        st = check(e);
+    if (how->ready != NULL)
+        st = how->ready(how->arg, st);
     if (st == XY_OK && how->trace != NULL)
         st = xy_task_trace_open(how->trace, &e->view, XY_TASK_DEVICES, e->policy->name, observer,
                                 &trace);

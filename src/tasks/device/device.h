@@ -92,6 +92,9 @@ typedef struct {
     const atomic_bool *stop;      /* no task begins once it is set; or NULL */
     const xy_task_share_t *share; /* NULL: there are no other ranks */
     const struct xylem_messages *transport; /* for messages of the share */
+    /* Everything is prepared, or st says why not; called once, unless the policy is refused, before
+     * the clock begins and the first message. Its status is that of the run; NULL: st is. */
+    xy_status_t (*ready)(void *arg, xy_status_t st);
     /* A datum of the share has come, and no task has begun that waits for it; or NULL. */
     void (*received)(void *arg, int32_t data);
     const char *trace;                  /* file to record into, or NULL */

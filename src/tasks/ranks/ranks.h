@@ -39,6 +39,7 @@ typedef struct {
     xy_op_id_t *node_of_message; /* [messages] likewise */
     int32_t *what;               /* [order]: a task, or -1 - a message */
     int32_t *data_of;            /* [data of the share]: in the whole graph */
+    xy_op_id_t *task_of;         /* [tasks]: likewise */
     int32_t *here;     /* [data of the whole graph]: in the share; -1: it is not used here */
     xy_vec_t messages; /* of xy_task_message_t */
     bool *is_after;    /* [tasks]: it also waits for messages */

@@ -11,7 +11,7 @@ typedef struct {
     bool *is_here;      /* [data] this rank has the value, too */
     xy_vec_t *sent;     /* [data] of int32_t: ranks that were sent it */
     xy_access_t *local; /* [most] of the task that is added */
-    xy_vec_t nodes, posts, what, data;
+    xy_vec_t nodes, posts, what, data, tasks;
     xy_task_share_t *share;
     bool is_out_of_memory;
 } walk_t;
@@ -27,6 +27,7 @@ void xy_task_share_destroy(xy_task_share_t *share)
     xy_free(share->node_of_message);
     xy_free(share->what);
     xy_free(share->data_of);
+    xy_free(share->task_of);
     xy_free(share->here);
     xy_free(share->is_after);
     xy_free(share);
@@ -125,6 +126,7 @@ static void add_task(walk_t *w, xy_op_id_t op, const xy_access_t *a, int32_t n)
     node = xy_graph_add_task(s->order, xy_graph_op(w->whole, op), w->local, n);
     append(w, &w->nodes, &node);
     append(w, &w->what, &task);
+    append(w, &w->tasks, &op);
 }
 
 static void walk_task(walk_t *w, xy_op_id_t op)
@@ -206,6 +208,7 @@ static void end(walk_t *w)
     xy_vec_cleanup(&w->posts);
     xy_vec_cleanup(&w->what);
     xy_vec_cleanup(&w->data);
+    xy_vec_cleanup(&w->tasks);
 }
 
 /* Tasks that come after a message. */
@@ -233,13 +236,15 @@ static bool keep(walk_t *w)
     append(w, &w->posts, &none);
     append(w, &w->what, &none);
     append(w, &w->data, &none);
+    append(w, &w->tasks, &none);
     if (w->is_out_of_memory)
         return false;
     s->node_of = w->nodes.data;
     s->node_of_message = w->posts.data;
     s->what = w->what.data;
     s->data_of = w->data.data;
-    w->nodes.data = w->posts.data = w->what.data = w->data.data = NULL;
+    s->task_of = w->tasks.data;
+    w->nodes.data = w->posts.data = w->what.data = w->data.data = w->tasks.data = NULL;
     return true;
 }
 
@@ -280,6 +285,7 @@ xy_status_t xy_task_share_create(const xy_graph_t *whole, int32_t *owner,
                 .posts = XY_VEC_INIT(xy_op_id_t),
                 .what = XY_VEC_INIT(int32_t),
                 .data = XY_VEC_INIT(int32_t),
+                .tasks = XY_VEC_INIT(xy_op_id_t),
                 .share = share};
     xy_status_t st = share != NULL ? check(whole, transport) : xy_fail_memory("sharing the tasks");
 
