@@ -5,7 +5,7 @@
  *
  * Every node reduces to its leader, the leaders do an allreduce, every leader broadcasts the result
  * in its node; each chosen by the rules of the library of the request, or by its cost. The
- * operation must commute.
+ * operation must commute. The runtime's own way with long vectors has no messages inside nodes.
  */
 #include "coll/build.h"
 #include "coll/list.h"
@@ -16,6 +16,26 @@ static xy_spot_t given(const coll_build_t *b, int rank, const void *arg)
 
     return coll_nodes_size(n, n->node[rank]) > 1 ? coll_place(rank, COLL_TEMPORARY, 0)
                                                  : coll_input(b, rank);
+}
+
+static void reduce_directly(coll_build_t *b, const coll_nodes_t *n)
+{
+    for (int i = 0; i < n->count; i++) {
+        if (coll_nodes_size(n, i) == 1)
+            continue;
+        coll_inside_meet(b, n, i);
+        coll_inside_reduce(b, n, i, coll_stage_input, coll_place(n->leaders[i], COLL_TEMPORARY, 0));
+    }
+}
+
+static void bcast_directly(coll_build_t *b, const coll_nodes_t *n)
+{
+    for (int i = 0; i < n->count; i++) {
+        if (coll_nodes_size(n, i) == 1)
+            continue;
+        coll_inside_bcast(b, n, i, n->leaders[i]);
+        coll_inside_meet(b, n, i);
+    }
 }
 
 static void inside(coll_build_t *b, const coll_nodes_t *n, xy_collective_t collective)
@@ -33,15 +53,22 @@ static void inside(coll_build_t *b, const coll_nodes_t *n, xy_collective_t colle
 static void build(coll_build_t *b)
 {
     coll_nodes_t *n = coll_nodes_find(b);
+    bool is_direct = coll_inside_is_direct(b);
     coll_stage_t leaders;
 
     if (n == NULL)
         return;
-    inside(b, n, XY_COLL_REDUCE);
+    if (is_direct)
+        reduce_directly(b, n);
+    else
+        inside(b, n, XY_COLL_REDUCE);
     leaders = coll_nodes_stage(b, n, -1, XY_COLL_ALLREDUCE, 0);
     leaders.send = given;
     coll_stage(b, &leaders, NULL);
-    inside(b, n, XY_COLL_BCAST);
+    if (is_direct)
+        bcast_directly(b, n);
+    else
+        inside(b, n, XY_COLL_BCAST);
     xy_free(n);
 }
 

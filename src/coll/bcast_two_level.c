@@ -7,17 +7,39 @@
  * leaders broadcast it among themselves; each leader broadcasts it in its node, where the root gets
  * it again. `two-level-root`: the root broadcasts it in its node; the leaders do it among
  * themselves; the others do it in their nodes. Each is chosen by the rules of the library of the
- * request, or by its cost. Nodes 0: ranks 0 1, 1: ranks 2 3; root 1: 1->0, 0->2, 0->1 2->3
+ * request, or by its cost; the runtime's own way with long vectors has no messages inside nodes.
+ * Nodes 0: ranks 0 1, 1: ranks 2 3; root 1: 1->0, 0->2, 0->1 2->3
  */
 #include "coll/build.h"
 #include "coll/list.h"
+
+/* The runtime scatters long vectors among many leaders down a tree, and gathers them in rounds that
+ * double; the chooser does not know that. NULL: it does what the chooser says. */
+static const xy_coll_algorithm_t *among_leaders(const coll_build_t *b, const coll_stage_t *s)
+{
+    const xy_coll_algorithm_t *scattered = &coll_bcast_scatter_doubling, *best;
+    double p = s->q.procs, seconds;
+
+    if (b->q->between == NULL || !xy_coll_is_applicable(scattered, &s->q) ||
+        xy_coll_choose(&s->q, s->link, NULL, &best) != XY_OK)
+        return NULL;
+    seconds = 2 * (coll_log2_ceil(s->q.procs) * s->link->alpha +
+                   (p - 1) / p * coll_vector_bytes(&s->q) * s->link->beta);
+    return seconds < best->cost(&s->q, s->link) ? scattered : NULL;
+}
 
 static void inside(coll_build_t *b, const coll_nodes_t *n, int node, int root)
 {
     coll_stage_t s = coll_nodes_stage(b, n, node, XY_COLL_BCAST, root);
 
+    if (s.q.procs > 1 && node >= 0 && coll_inside_is_direct(b)) {
+        coll_inside_meet(b, n, node);
+        coll_inside_bcast(b, n, node, n->members[n->first[node] + root]);
+        coll_inside_meet(b, n, node);
+        return;
+    }
     if (s.q.procs > 1)
-        coll_stage(b, &s, NULL);
+        coll_stage(b, &s, node < 0 ? among_leaders(b, &s) : NULL);
 }
 
 static void build_of(coll_build_t *b, bool is_root_first)

@@ -169,6 +169,11 @@ void coll_combine(coll_build_t *b, xy_spot_t from, xy_spot_t other, xy_spot_t to
         add(b, &op);
 }
 
+xy_op_id_t coll_add(coll_build_t *b, const xy_op_t *op)
+{
+    return add(b, op);
+}
+
 xy_op_id_t coll_tell(coll_build_t *b, int from, int to)
 {
     xy_op_t op = {.kind = XY_OP_MOVE,

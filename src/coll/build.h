@@ -82,6 +82,8 @@ xy_op_id_t coll_move(coll_build_t *b, xy_spot_t from, xy_spot_t to, uint64_t byt
 /* to = from op other (is_left: from is the left operand); other may be to. */
 void coll_combine(coll_build_t *b, xy_spot_t from, xy_spot_t other, xy_spot_t to, uint64_t bytes,
                   bool is_left, int level);
+/* Any other operation, its actor included; not in a stage. -1: it is walked. */
+xy_op_id_t coll_add(coll_build_t *b, const xy_op_t *op);
 /* A message of no bytes, which comes after what coll_order says; its id. */
 xy_op_id_t coll_tell(coll_build_t *b, int from, int to);
 /* Barriers: a message after all that both have heard, which `to` has heard then. */
@@ -217,6 +219,20 @@ int coll_nodes_size(const coll_nodes_t *n, int node);
  */
 coll_stage_t coll_nodes_stage(const coll_build_t *b, const coll_nodes_t *n, int node,
                               xy_collective_t collective, int root);
+
+/* ---- Long vectors inside nodes, without messages (inside.c) ---- */
+
+typedef xy_spot_t (*coll_spot_fn)(const coll_build_t *b, int rank, const void *arg);
+
+/* Does the request ask for the runtime's own way, and is the vector long? */
+bool coll_inside_is_direct(const coll_build_t *b);
+/* The ranks of a node synchronize: before they read each other's buffers, and at the end. */
+void coll_inside_meet(coll_build_t *b, const coll_nodes_t *n, int node);
+/* The vectors of a node of several ranks, each at input(b, rank, n), are reduced to `result`. */
+void coll_inside_reduce(coll_build_t *b, const coll_nodes_t *n, int node, coll_spot_fn input,
+                        xy_spot_t result);
+/* The vector in the receive buffer of `root` goes to the others of its node. */
+void coll_inside_bcast(coll_build_t *b, const coll_nodes_t *n, int node, int root);
 
 /* ---- Trees ---- */
 

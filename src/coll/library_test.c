@@ -292,6 +292,42 @@ static void test_own(void **state)
         }
 }
 
+static void look_inside(const xy_op_t *op, void *arg)
+{
+    uint64_t *bytes = arg; /* inside nodes: by messages, directly */
+
+    if (op->from.rank != op->to.rank && nodes[op->from.rank] == nodes[op->to.rank])
+        bytes[op->is_direct] += op->bytes;
+}
+
+/* As the runtime does it: long vectors are never sent inside nodes, short ones are. Among many
+ * leaders a long one is scattered, so that none sends all of it to several. */
+static void test_inside(void **state)
+{
+    static const xy_collective_t all[] = {XY_COLL_BCAST, XY_COLL_REDUCE, XY_COLL_ALLREDUCE};
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        for (int is_long = 0; is_long < 2; is_long++) {
+            xy_coll_request_t q = ask(all[i], 64, is_long ? 1 << 17 : 1 << 9, 8, 0);
+            uint64_t bytes[2] = {0};
+
+            share_nodes(&q, 4, false);
+            q.root = 5;
+            q.between = &xy_coll_link_default;
+            assert_int_equal(
+                xy_coll_walk(&q, &xy_coll_link_default, xy_coll_levels(&q), look_inside, bytes),
+                XY_OK);
+            assert_true(bytes[is_long] > 0);
+            assert_int_equal(bytes[!is_long], 0);
+            memset(row, 0, sizeof(row));
+            assert_int_equal(
+                xy_coll_walk(&q, &xy_coll_link_default, xy_coll_levels(&q), count_op, NULL), XY_OK);
+            if (all[i] == XY_COLL_BCAST && is_long)
+                assert_true(row[8] >= 8); /* ... 4 to scatter, 4 to gather */
+        }
+}
+
 /* Nodes are numbered in the order of their first ranks. */
 static void test_nodes(void **state)
 {
@@ -314,7 +350,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_rule),  cmocka_unit_test(test_builds),
         cmocka_unit_test(test_surprises), cmocka_unit_test(test_two_level),
-        cmocka_unit_test(test_own),       cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_own),       cmocka_unit_test(test_inside),
+        cmocka_unit_test(test_nodes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

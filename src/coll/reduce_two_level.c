@@ -6,7 +6,9 @@
  * `two-level`: the nodes without the root reduce to their leaders; the leaders, that of the root's
  * node with its own vector, to this one; the root's node to the root. `two-level-zero`: all nodes
  * reduce to their leaders, these to rank 0, which passes the result to the root. Each is chosen by
- * the rules of the library of the request, or by its cost. The operation must commute.
+ * the rules of the library of the request, or by its cost. The operation must commute. The
+ * runtime's own way with long vectors (`two-level`) has no messages inside nodes: all reduce at
+ * once, the root's for the root, which gets the other sums from the leaders.
  */
 #include "coll/build.h"
 #include "coll/list.h"
@@ -63,6 +65,23 @@ static void reduce_nodes(coll_build_t *b, const coll_nodes_t *n, int but)
     }
 }
 
+/* All nodes at once, without messages inside; the root speaks for its own. */
+static void build_direct(coll_build_t *b, coll_nodes_t *n, int home)
+{
+    coll_stage_t leaders = coll_nodes_stage(b, n, -1, XY_COLL_REDUCE, home);
+
+    n->leaders[home] = b->q->root;
+    for (int i = 0; i < n->count; i++)
+        if (coll_nodes_size(n, i) > 1) {
+            coll_inside_meet(b, n, i);
+            coll_inside_reduce(b, n, i, coll_stage_input, of_node(b, n->leaders[i], n));
+        }
+    leaders.send = given;
+    coll_stage(b, &leaders, NULL);
+    for (int i = 0; i < n->count; i++)
+        coll_inside_meet(b, n, i);
+}
+
 static void build_home(coll_build_t *b)
 {
     coll_nodes_t *n = coll_nodes_find(b);
@@ -72,6 +91,11 @@ static void build_home(coll_build_t *b)
     if (n == NULL)
         return;
     home = n->node[root];
+    if (coll_inside_is_direct(b) && n->count > 1) {
+        build_direct(b, n, home);
+        xy_free(n);
+        return;
+    }
     reduce_nodes(b, n, home);
     leaders = coll_nodes_stage(b, n, -1, XY_COLL_REDUCE, home);
     leaders.send = given_without_root;

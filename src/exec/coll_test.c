@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -127,8 +128,9 @@ static bool is_vector(xy_collective_t k)
            k == XY_COLL_SCAN || k == XY_COLL_EXSCAN;
 }
 
-/* Direct algorithms take other ways with more bytes: around what is left for the others, what makes
- * a block or a tile, and several pieces, as far as all ranks together get no more than 4 MiB. */
+/* Direct algorithms, and those of two levels as the runtime does them, take other ways with more
+ * bytes: around what is left for the others, what makes a block or a tile, and several pieces, as
+ * far as all ranks together get no more than 4 MiB. */
 static void choose_direct(xy_coll_request_t *q)
 {
     static const uint64_t sizes[] = {0,         XY_DIRECT_SMALL, XY_DIRECT_SHORT_BLOCK,
@@ -265,7 +267,7 @@ static void check(const xy_coll_algorithm_t *a, testing_case_t *c, int threads)
 
     c->split = testing_below(3);
     assert_int_equal(xy_coll_build(&c->q, &xy_coll_link_default, a, &g), XY_OK);
-    if (!a->is_direct && testing_below(2) == 0) {
+    if (!a->is_direct && c->q.between == NULL && testing_below(2) == 0) {
         assert_int_equal(xy_graph_cut(g, c->q.element * (uint64_t)(1 + testing_below(8)), &cut),
                          XY_OK);
         xy_graph_destroy(g);
@@ -307,7 +309,12 @@ static void check_applicable(const xy_coll_algorithm_t *a, xy_collective_t k, in
             c.type = TESTING_MAX; /* of the same size */
         c.q.is_commutative = true;
     }
-    if (a->is_direct && c.q.counts == NULL && c.q.matrix == NULL && testing_below(8) == 0)
+    if (strncmp(a->name, "two-level", 9) == 0 && testing_below(2) == 0) {
+        c.q.between = &xy_coll_link_default;
+        c.q.is_offloaded = testing_below(2) == 0;
+    }
+    if ((a->is_direct || c.q.between != NULL) && c.q.counts == NULL && c.q.matrix == NULL &&
+        testing_below(8) == 0)
         choose_direct(&c.q);
     if (xy_coll_is_applicable(a, &c.q))
         check(a, &c, threads);

@@ -19,11 +19,17 @@ typedef struct {
     uint8_t *is_after_rest; /* per operation: something before it is not part of the start call */
 } shape_t;
 
+/* Is it no message? Between hosts so are the pieces of what is done inside one. */
+static bool is_piece(const xy_sim_t *sim, const xy_op_t *op)
+{
+    return op->is_direct && (sim_is_direct(sim) || sim->host_count > 1);
+}
+
 static double op_seconds(const xy_sim_t *sim, const xy_op_t *op)
 {
     const xy_sim_costs_t *c = &sim->node.costs;
     double speed = op->kind == XY_OP_MOVE ? c->copy : c->reduce;
-    double alpha = sim_is_direct(sim) && op->is_direct ? 0 : c->alpha; /* no message */
+    double alpha = is_piece(sim, op) ? 0 : c->alpha;
 
     if (op->kind == XY_OP_NONE)
         return 0;
@@ -54,7 +60,7 @@ static double op_fixed(const xy_sim_t *sim, const xy_op_t *op)
 {
     if (op->kind < XY_OP_MOVE || sim_is_model(sim) || sim->node.link != NULL)
         return 0;
-    return op->is_direct && sim_is_direct(sim) ? 0 : sim->node.costs.alpha;
+    return is_piece(sim, op) ? 0 : sim->node.costs.alpha;
 }
 
 /* Between hosts; what the model or a link says does not ask where ranks are. */
@@ -89,10 +95,12 @@ static int32_t op_domain(const xy_sim_t *sim, const sim_op_t *op)
 static bool is_cached(const xy_sim_t *sim, xy_hash_t *read, const xy_op_t *op)
 {
     uint64_t numa, key;
+    int32_t to;
 
     if (!op->is_direct || op->kind != XY_OP_MOVE || op->from.offset >= UINT64_C(1) << 36)
         return false;
-    numa = (uint64_t)sim->cores.numa[sim->core_of[op->to.rank]];
+    to = sim->core_of[op->to.rank];
+    numa = (uint64_t)(sim->cores.numa[to] - sim->hosts[sim->host_of[to]].first_numa);
     key = (uint64_t)op->from.rank << 48 | (uint64_t)op->from.buffer << 44 | numa << 36 |
           op->from.offset;
     if (xy_hash_get(read, key) != NULL)
@@ -258,14 +266,14 @@ static xy_status_t prepare_ops(xy_sim_t *sim)
         sim_op_t *op = &sim->ops[id];
 
         op->op = xy_graph_op(sim->graph, id);
-        op->is_chained = sim_is_direct(sim) && op->op->is_chained;
+        op->is_chained = is_piece(sim, op->op) && op->op->is_chained;
         op->seconds = op_seconds(sim, op->op);
         op->weight = op_weight(sim, op->op);
         op->fixed = op_fixed(sim, op->op);
         op->before = xy_graph_predecessors(sim->graph, id);
         op->is_remote = is_remote(sim, op->op);
         op->domain = op_domain(sim, op);
-        if (sim_is_direct(sim) && is_cached(sim, &read, op->op))
+        if (is_piece(sim, op->op) && is_cached(sim, &read, op->op))
             op->domain = cached_domain(sim, op->op);
         op->next = op->message = -1;
         sim->result.work += op->is_remote ? 0 : op->seconds;

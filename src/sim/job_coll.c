@@ -350,6 +350,8 @@ static bool find_shape(xy_vjob_t *job, xy_vcoll_t *coll)
     }
     if (job->config.has_matrix && coll->shape->algorithm->is_direct && !coll->call.is_agreement)
         job_count_direct(job, coll);
+    else if (job->config.has_matrix && !coll->shape->algorithm->is_direct)
+        job_count_pieces(job, coll);
     return get_work(job, coll);
 }
 

@@ -3,7 +3,8 @@
  * The matrix of direct collectives: their pieces read the memory of other processes and send
  * nothing, so what is counted is what the monitor of a real run counts, where each process has a
  * core: the data of each to those that read it. Reductions of small vectors go to all at once;
- * larger ones in slices, to those that reduce each slice and from there to those that want it.
+ * larger ones in slices, to those that reduce each slice and from there to those that want it. On
+ * two levels the pieces inside nodes count likewise.
  */
 #include "sim/job_internal.h"
 
@@ -58,6 +59,23 @@ static void count_reduction(const direct_t *d, bool is_for_all)
         count_all(d, EQUAL, is_small ? d->block : slice);
     for (int32_t r = 0; !is_for_all && r < d->ranks; r++)
         count(d, r, d->root, is_small ? d->block : slice);
+}
+
+void job_count_pieces(xy_vjob_t *job, const xy_vcoll_t *coll)
+{
+    const direct_t d = {.job = job, .coll = coll};
+    const xy_graph_t *graph = coll->shape->graph;
+
+    for (int32_t id = 0; id < xy_graph_ops(graph); id++) {
+        const xy_op_t *op = xy_graph_op(graph, id);
+
+        if (!op->is_direct)
+            continue;
+        count(&d, op->from.rank, op->actor, op->bytes);
+        if (op->kind == XY_OP_COMBINE)
+            count(&d, op->other.rank, op->actor, op->bytes);
+        count(&d, op->actor, op->to.rank, op->bytes);
+    }
 }
 
 void job_count_direct(xy_vjob_t *job, const xy_vcoll_t *coll)

@@ -443,6 +443,8 @@ xy_envelope_t job_envelope(const xy_vjob_p2p_t *p2p);
 void job_count_pair(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes);
 /* job_direct.c: all of a collective that is direct. */
 void job_count_direct(xy_vjob_t *job, const xy_vcoll_t *coll);
+/* ... what is direct of another one. */
+void job_count_pieces(xy_vjob_t *job, const xy_vcoll_t *coll);
 void job_count_message(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes, bool is_coll);
 
 /* job_wait.c */

@@ -92,9 +92,9 @@ static xy_status_t run_cut(xy_sim_t *sim, const xy_graph_t *graph, double comput
     xy_graph_t *cut = NULL;
     xy_status_t st = XY_OK;
 
-    /* Direct graphs are of pieces. */
+    /* Direct graphs are of pieces; between hosts, what is inside them is only a part. */
     if (sim_is_tasks(sim) && !sim_is_model(sim) && sim->node.costs.piece > 0 &&
-        !sim_graph_is_direct(graph))
+        (!sim_graph_is_direct(graph) || sim->host_count > 1))
         st = xy_graph_cut(graph, piece_of(sim, graph), &cut);
     sim->compute = compute;
     if (st == XY_OK)
