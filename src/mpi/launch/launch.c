@@ -239,13 +239,26 @@ static xy_status_t load_programs(launch_t *launch)
     return st == XY_OK ? mpi_locals_setup() : st;
 }
 
-static void on_switch(mpi_rank_t *previous, mpi_rank_t *next)
+static __attribute__((noinline, cold)) void switch_more(const mpi_rank_t *previous,
+                                                        const mpi_rank_t *next, unsigned more)
 {
-    if (__builtin_expect(mpi_device_switches, 0))
+    if ((more & XMPI_SWITCH_DEVICES) != 0)
         mpi_device_leave(previous != NULL ? previous->process : NULL);
     mpi_locals_switch(next->process);
-    if (__builtin_expect(mpi_device_switches, 0))
+    if ((more & XMPI_SWITCH_DEVICES) != 0)
         mpi_device_enter(next->process);
+    if ((more & XMPI_SWITCH_DIRECTORIES) != 0)
+        mpi_directory_enter(next->process);
+}
+
+static void on_switch(mpi_rank_t *previous, mpi_rank_t *next)
+{
+    unsigned more = atomic_load_explicit(&mpi_switch_more, memory_order_relaxed);
+
+    if (__builtin_expect(more != 0, 0))
+        switch_more(previous, next, more);
+    else
+        mpi_locals_switch(next->process);
 }
 
 static void on_switch_announced(mpi_rank_t *previous, mpi_rank_t *next)

@@ -2,7 +2,6 @@
 #include "mpi/launch/spawn.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -237,22 +236,6 @@ static xy_status_t search(const char *command, const char *list, char **path_p)
     return mpi_launch_find(command, path_p, &(int){0});
 }
 
-static xy_status_t check_directory(const char *wdir)
-{
-    char here[PATH_MAX], there[PATH_MAX];
-
-    if (wdir == NULL)
-        return XY_OK;
-    if (realpath(wdir, there) == NULL)
-        return xy_fail_errno(errno, wdir, "change to");
-    if (realpath(".", here) != NULL && strcmp(here, there) == 0)
-        return XY_OK;
-    return xy_fail(XY_EUNSUPPORTED,
-                   "the info key wdir is '%s': all ranks run in one process and so in one "
-                   "directory, '%s'; start the job there, or leave the key out",
-                   wdir, here);
-}
-
 static xy_status_t check_place(const mpi_spawn_part_t *part)
 {
     struct utsname system;
@@ -265,7 +248,7 @@ static xy_status_t check_place(const mpi_spawn_part_t *part)
     if (part->arch != NULL && uname(&system) == 0 && strcmp(part->arch, system.machine) != 0)
         return xy_fail(XY_EUNSUPPORTED, "the info key arch is '%s', and this machine is %s",
                        part->arch, system.machine);
-    return check_directory(part->wdir);
+    return XY_OK;
 }
 
 /* ---- Making ranks ---- */
@@ -294,6 +277,7 @@ typedef struct {
     int argc;
     char **argv;
     int first, size; /* place of its first rank in their world, and the size of that */
+    const mpi_process_t *parent; /* the rank that spawns */
 } making_t;
 
 /* Rank `place` of the new world, in a slot of its own. */
@@ -324,6 +308,8 @@ static xy_status_t make_rank(const making_t *m, int place, int *number_p)
     process = &setup.processes[config.world];
     st = slot->environment != NULL ? mpi_process_init(process, &config)
                                    : xy_fail_memory("starting a rank");
+    if (st == XY_OK)
+        st = mpi_directory_give(process, m->parent, m->part->wdir);
     if (st != XY_OK) {
         empty(slot);
         return st;
@@ -343,10 +329,9 @@ static void drop(const int *ranks, int count)
     pthread_mutex_unlock(&lock);
 }
 
-static xy_status_t make_part(const mpi_spawn_part_t *part, int first, int size, int *ranks,
-                             int *made_p)
+static xy_status_t make_part(making_t m, int *ranks, int *made_p)
 {
-    making_t m = {.part = part, .first = first, .size = size};
+    const mpi_spawn_part_t *part = m.part;
     char *path = NULL;
     xy_status_t st = check_place(part);
 
@@ -357,7 +342,7 @@ static xy_status_t make_part(const mpi_spawn_part_t *part, int first, int size, 
     if (st == XY_OK && m.argv == NULL)
         st = xy_fail_memory("starting a rank");
     for (int i = 0; i < part->count && st == XY_OK; i++) {
-        st = make_rank(&m, first + i, &ranks[first + i]);
+        st = make_rank(&m, m.first + i, &ranks[m.first + i]);
         *made_p += st == XY_OK;
     }
     xy_free(m.argv);
@@ -365,18 +350,21 @@ static xy_status_t make_part(const mpi_spawn_part_t *part, int first, int size, 
     return st;
 }
 
-static xy_status_t make_all(const mpi_spawn_part_t *parts, int count, int *ranks, int *made_p)
+static xy_status_t make_all(const mpi_process_t *parent, const mpi_spawn_part_t *parts, int count,
+                            int *ranks, int *made_p)
 {
-    int size = 0, first = 0;
+    making_t m = {.parent = parent};
     xy_status_t st = XY_OK;
 
     for (int i = 0; i < count; i++)
-        size += parts[i].count;
+        m.size += parts[i].count;
     if (setup.program.is_shared)
         return xy_fail(XY_EUNSUPPORTED, "a job with --share-globals has the ranks that it was "
                                         "started with; leave that option out");
-    for (int i = 0; i < count && st == XY_OK; first += parts[i++].count)
-        st = make_part(&parts[i], first, size, ranks, made_p);
+    for (int i = 0; i < count && st == XY_OK; m.first += parts[i++].count) {
+        m.part = &parts[i];
+        st = make_part(m, ranks, made_p);
+    }
     return st;
 }
 
@@ -392,7 +380,7 @@ static xy_status_t make(const mpi_spawn_part_t *parts, int count, int *ranks,
     mpi_process_self = NULL;
     why[0] = '\0';
     mpi_report_catch(why, XMPI_SPAWN_WHY);
-    st = make_all(parts, count, ranks, &made);
+    st = make_all(self, parts, count, ranks, &made);
     if (st == XY_OK && mpi_job->clock != NULL)
         st = mpi_virtual_place(ranks, made);
     mpi_report_catch(NULL, 0);

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Dynamic processes: spawning, ports, names. In virtual time threads of ranks do not call MPI.
-list(APPEND not_virtual spawn_threads)
+list(APPEND not_virtual spawn_threads spawn_directory)
 xy_mpi_test(spawn dynamic/spawn.c 1 3)
 xy_mpi_test(spawn_threads dynamic/threads.c 1 2)
+xy_mpi_test(spawn_directory dynamic/directory.c 1 2)
 xy_mpi_test(ports dynamic/ports.c 1 2 5)
 xy_mpi_test(jobs dynamic/jobs.c)
 xy_mpi_test(jobs_end dynamic/jobs_end.c)

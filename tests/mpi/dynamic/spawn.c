@@ -272,7 +272,7 @@ static void test_refused(void)
     CHECK_EQUAL(fails("", 1, NULL, NULL), MPI_ERR_ARG);
     CHECK_EQUAL(fails(program, 2, "soft", "8,4"), MPI_ERR_SPAWN);
     CHECK_EQUAL(fails(program, 2, "soft", "two"), MPI_ERR_INFO_VALUE);
-    CHECK_EQUAL(fails(program, 2, "wdir", "/"), MPI_ERR_SPAWN);
+    CHECK_EQUAL(fails(program, 2, "wdir", "/there is no such directory"), MPI_ERR_SPAWN);
     CHECK_EQUAL(fails(program, 2, "host", "nowhere.invalid"), MPI_ERR_SPAWN);
     CHECK_EQUAL(fails(program, 2, "arch", "pdp11"), MPI_ERR_SPAWN);
     CHECK_EQUAL(MPI_Comm_spawn(program, MPI_ARGV_NULL, 1, MPI_INFO_NULL, size_of(MPI_COMM_WORLD),

@@ -10,6 +10,7 @@
 
 #include "fiber/fiber.h"
 #include "mpi/launch/libc/affinity.h"
+#include "mpi/launch/libc/directory.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"
 #include "mpi/p2p/p2p.h"
@@ -122,10 +123,13 @@ static mpi_blocked_t *take(void)
 static void *serve(void *unused)
 {
     (void)unused;
+    mpi_directory_begin_thread();
     for (;;) {
         mpi_blocked_t *block = take();
         xy_fiber_t *fiber = block->fiber;
 
+        if (mpi_directory_is_used())
+            mpi_directory_enter(block->process);
         block->fn(block->arg);
         atomic_store_explicit(&block->is_done, true, memory_order_release);
         if (fiber != NULL)
@@ -185,6 +189,7 @@ bool mpi_block_start(mpi_blocked_t *block)
     bool has_thread;
 
     block->fiber = mpi_job->clock == NULL ? mpi_self->own.fiber : NULL; /* it looks */
+    block->process = mpi_process_self;
     block->next = NULL;
     atomic_init(&block->is_done, false);
     pthread_mutex_lock(&lock);

@@ -43,6 +43,7 @@ typedef struct mpi_blocked {
     void (*fn)(void *);
     void *arg;
     struct xy_fiber *fiber;
+    struct mpi_process *process; /* that waits for it */
     struct mpi_blocked *next;
     _Atomic bool is_done;
 } mpi_blocked_t;

@@ -30,7 +30,6 @@ void *mpi_device_substitute(const char *name, void *found);
  * not, and `next` does. */
 void mpi_device_leave(mpi_process_t *previous);
 void mpi_device_enter(mpi_process_t *next);
-extern bool mpi_device_switches __attribute__((visibility("hidden")));
 
 /* device[r]: the one that is the current device of rank r when it first uses CUDA. Kept. Before
  * ranks run. */

@@ -187,7 +187,6 @@ struct mpi_device {
     xy_vec_t streams; /* of word_t: those that it has made */
 };
 
-bool mpi_device_switches;
 
 static struct mpi_device *device_of(mpi_process_t *process)
 {
@@ -741,7 +740,7 @@ void *mpi_device_substitute(const char *name, void *found)
         return found;
     if (!mpi_device_is_wanted() || !is_loaded())
         return found;
-    mpi_device_switches = true;
+    atomic_fetch_or(&mpi_switch_more, XMPI_SWITCH_DEVICES);
     mpi_device_use();
     if (mpi_process_is_rank())
         take_bound_device(mpi_process_self);

@@ -3,6 +3,7 @@
  * What a rank has instead of a process of its own, and the C library in front of the C library.
  *
  *   process.h     the state that is private to a rank: environment, streams, exit functions, locals
+ *   directory.h   working directories of ranks
  *   interpose.h   how a function is defined in front of the C library's
  *   end_job.h     how a rank and the job end; signals and time limits
  *   heap.h        how malloc grows and gives memory back
@@ -17,6 +18,7 @@
 
 #include "mpi/launch/libc/block.h"
 #include "mpi/launch/libc/device.h"
+#include "mpi/launch/libc/directory.h"
 #include "mpi/launch/libc/end_job.h"
 #include "mpi/launch/libc/heap.h"
 #include "mpi/launch/libc/interpose.h"

@@ -5,11 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mpi/launch/libc/directory.h"
 #include "mpi/launch/libc/end_job.h"
 
 _Thread_local mpi_process_t *mpi_process_self;
 pid_t mpi_process_pid;
 bool mpi_process_is_child;
+_Atomic unsigned mpi_switch_more;
 
 typedef int (*main_fn)(int, char **, char **);
 
@@ -122,6 +124,7 @@ xy_status_t mpi_process_init(mpi_process_t *process, const mpi_process_config_t 
 void mpi_process_cleanup(mpi_process_t *process)
 {
     mpi_streams_close(process);
+    mpi_directory_drop(process);
     xy_free(process->argv);
     xy_free(process->environment);
     xy_free(process->random);

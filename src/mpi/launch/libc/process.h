@@ -122,6 +122,8 @@ struct mpi_process {
     bool has_bound_device;     /* its own was made the current one (mpi_device_bind) */
     /* The rank has ended, and nothing of it is used any more: called last. NULL: nothing to do. */
     void (*ended)(mpi_process_t *process);
+    int directory; /* a descriptor of its working directory, if it has one of its own: */
+    uint64_t directory_number; /* not 0, and no other has had the same (directory.c) */
     void *sanitizer_stack; /* what the address sanitizer keeps of it while it does not run */
 };
 
@@ -137,6 +139,10 @@ static inline bool mpi_process_is_rank(void)
 {
     return mpi_process_self != NULL && mpi_self != NULL && mpi_self->process == mpi_process_self;
 }
+
+/* What has to be done when a worker goes on with another rank, besides thread-local variables. */
+enum { XMPI_SWITCH_DEVICES = 1, XMPI_SWITCH_DIRECTORIES = 2 };
+extern _Atomic unsigned mpi_switch_more __attribute__((visibility("hidden")));
 
 #define XMPI_PROCESS_VARIABLE(process, type, which) (*(type *)(process)->variables[which])
 

@@ -15,6 +15,7 @@
 
 #include "mpi/launch/libc/affinity.h"
 #include "mpi/launch/libc/block.h"
+#include "mpi/launch/libc/directory.h"
 #include "mpi/launch/libc/end_job.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"
@@ -104,6 +105,13 @@ static void place(const mpi_process_t *process)
         sched_setaffinity(0, sizeof(cpu_set_t), process->cores);
 }
 
+static void go_to_directory(const mpi_process_t *process)
+{
+    mpi_directory_begin_thread();
+    if (mpi_directory_is_used())
+        mpi_directory_enter(process);
+}
+
 static thread_t begin(void *argument)
 {
     thread_t thread = *(thread_t *)argument;
@@ -113,6 +121,7 @@ static thread_t begin(void *argument)
     pthread_setspecific(at_end, argument);
     mpi_thread_owner = thread.process->rank;
     mpi_locals_begin(thread.process);
+    go_to_directory(thread.process);
     if (!thread.is_placed)
         place(thread.process);
     return thread;
@@ -150,6 +159,7 @@ static void *carry(void *argument)
     mpi_thread_owner = NULL;
     process->thread = pthread_self();
     process->tid = gettid();
+    go_to_directory(process);
     place(process);
     if (mpi_sanitizer_has_stacks())
         mpi_sanitizer_switch(process);
