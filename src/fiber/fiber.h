@@ -139,6 +139,8 @@ void xy_fiber_ready(xy_fiber_t *fiber);
  * must return from it before the pool is destroyed. */
 void xy_fiber_wake(xy_fiber_t *fiber);
 
+/* Another poll function for this worker, from its next poll on; any thread. */
+void xy_worker_set_poll(xy_worker_t *worker, bool (*poll)(xy_worker_t *w));
 /* How long this worker polls before it sleeps, instead of the pool's spin_seconds; before run. */
 void xy_worker_spin_set(xy_worker_t *worker, double seconds);
 int xy_worker_index(const xy_worker_t *worker);

@@ -26,7 +26,7 @@ static void worker_init(xy_pool_t *pool, int index, uint32_t fenced)
     w->pool = pool;
     w->index = index;
     w->cpu = config->cpus == NULL ? -1 : config->cpus[index];
-    w->poll = config->poll;
+    atomic_init(&w->poll, config->poll);
     w->idle = config->idle;
     w->rest = config->rest;
     w->switched = config->switched;

@@ -116,7 +116,7 @@ struct xy_worker {
     /* What a switch touches. */
     _Alignas(XY_FIBER_LINE) xy_fiber_t *dead; /* ended, left at the next switch */
     void (*switched)(xy_worker_t *w, xy_fiber_t *previous, xy_fiber_t *fiber);
-    bool (*poll)(xy_worker_t *w);
+    bool (*_Atomic poll)(xy_worker_t *w);
     xy_fiber_t *last;   /* ran last and has not ended */
     xy_fiber_t *timers; /* the root of the timer heap */
     uint64_t timer_order;
@@ -185,6 +185,13 @@ void fiber_timer_expire(xy_worker_t *w); /* make ready whose time has come */
 uint32_t fiber_fence_init(void); /* 1: rings must fence */
 /* Until a ring, the next timer, or `deadline` (0: none). */
 void fiber_worker_sleep(xy_worker_t *w, int64_t deadline);
+static inline bool fiber_poll(xy_worker_t *w)
+{
+    bool (*poll)(xy_worker_t *) = atomic_load_explicit(&w->poll, memory_order_relaxed);
+
+    return poll != NULL && poll(w);
+}
+
 /* The worker slept for so long: how long to poll the next time. */
 void fiber_spin_adapt(xy_worker_t *w, int64_t slept_ns);
 

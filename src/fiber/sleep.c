@@ -259,7 +259,7 @@ void fiber_worker_sleep(xy_worker_t *w, int64_t deadline)
                           memory_order_relaxed);
     fence_all(w);
     if (atomic_load_explicit(&w->head.mail, memory_order_relaxed) != NULL ||
-        (w->poll != NULL && w->poll(w)) || w->ready.nonempty != 0) {
+        fiber_poll(w) || w->ready.nonempty != 0) {
         atomic_store_explicit(&w->head.asleep, FIBER_AWAKE, memory_order_relaxed);
         return;
     }

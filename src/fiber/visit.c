@@ -179,8 +179,7 @@ static bool look(xy_worker_t *w)
 
     if (found)
         fiber_mail_drain(w);
-    if (w->poll != NULL)
-        found |= w->poll(w);
+    found |= fiber_poll(w);
     return found;
 }
 

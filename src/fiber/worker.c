@@ -146,8 +146,7 @@ static __attribute__((noinline)) xy_fiber_t *wait_for_work(xy_worker_t *w)
     tell_idle(w, XY_IDLE_POLLS, NULL);
     for (unsigned polls = 1;; polls++) {
         look_at_mail(w);
-        if (w->poll != NULL)
-            w->poll(w);
+        fiber_poll(w);
         if (w->is_stopped) {
             fiber = &w->root;
             break;
@@ -181,8 +180,7 @@ static inline xy_fiber_t *choose(xy_worker_t *w)
 
     look_at_mail(w);
     if (__builtin_expect(++w->ticks % POLL_EVERY == 0, 0)) {
-        if (w->poll != NULL)
-            w->poll(w);
+        fiber_poll(w);
         if (w->timers != NULL && w->ticks % CLOCK_EVERY == 0)
             fiber_timer_expire(w);
     }
@@ -308,10 +306,10 @@ void xy_fiber_yield(void)
         return;
     }
     look_at_mail(w);
-    if (w->poll != NULL) {
+    if (atomic_load_explicit(&w->poll, memory_order_relaxed) != NULL) {
         int error = errno;
 
-        w->poll(w);
+        fiber_poll(w);
         errno = error;
     }
     if (w->timers != NULL && ++w->ticks % CLOCK_EVERY == 0)
@@ -426,4 +424,9 @@ void xy_pool_stop(xy_pool_t *pool)
 {
     if (!pool->is_adopted)
         finish(pool);
+}
+
+void xy_worker_set_poll(xy_worker_t *worker, bool (*poll)(xy_worker_t *w))
+{
+    atomic_store_explicit(&worker->poll, poll, memory_order_relaxed);
 }

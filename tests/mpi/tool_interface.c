@@ -130,12 +130,176 @@ static void check_levels(void)
     MPI_T_pvar_session_free(&session);
 }
 
+static MPI_T_pvar_handle handle_of(MPI_T_pvar_session session, const char *name, int class,
+                                   void *object)
+{
+    MPI_T_pvar_handle handle = MPI_T_PVAR_HANDLE_NULL;
+    int index = -1, count = 0, code;
+
+    CHECK_EQUAL(MPI_T_pvar_get_index(name, class, &index), MPI_SUCCESS);
+    code = MPI_T_pvar_handle_alloc(session, index, object, &handle, &count);
+    CHECK(code == MPI_SUCCESS ? count == 1 : code == MPI_T_ERR_NOT_SUPPORTED);
+    return code == MPI_SUCCESS ? handle : MPI_T_PVAR_HANDLE_NULL;
+}
+
+/* Of one communicator and not of another. */
+static void check_bound(int is_virtual)
+{
+    MPI_Comm comm, other, gone;
+    MPI_T_pvar_session session;
+    MPI_T_pvar_handle sent, bytes, unexpected, posted, late;
+    MPI_Request request;
+    unsigned long long value;
+    int index, bind, count;
+    char byte = 0, out = 0;
+
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    MPI_Comm_dup(MPI_COMM_SELF, &other);
+    MPI_T_pvar_session_create(&session);
+    MPI_T_pvar_get_index("xylem_comm_bytes_sent", MPI_T_PVAR_CLASS_COUNTER, &index);
+    MPI_T_pvar_get_info(index, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &bind, NULL, NULL,
+                        NULL);
+    CHECK_EQUAL(bind, MPI_T_BIND_MPI_COMM);
+    CHECK_EQUAL(MPI_T_pvar_handle_alloc(session, index, NULL, &sent, &count), MPI_T_ERR_INVALID);
+    gone = MPI_COMM_NULL;
+    CHECK_EQUAL(MPI_T_pvar_handle_alloc(session, index, &gone, &sent, &count),
+                MPI_T_ERR_INVALID_HANDLE);
+    sent = handle_of(session, "xylem_comm_messages_sent", MPI_T_PVAR_CLASS_COUNTER, &comm);
+    bytes = handle_of(session, "xylem_comm_bytes_sent", MPI_T_PVAR_CLASS_COUNTER, &comm);
+    late = handle_of(session, "xylem_comm_bytes_sent", MPI_T_PVAR_CLASS_COUNTER, &other);
+    MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES);
+    for (int i = 0; i < 3; i++)
+        MPI_Sendrecv(&out, 1, MPI_CHAR, 0, 0, &byte, 1, MPI_CHAR, 0, 0, i < 2 ? comm : other,
+                     MPI_STATUS_IGNORE);
+    CHECK_EQUAL(read_of(session, sent), 2);
+    CHECK_EQUAL(read_of(session, bytes), 2);
+    CHECK_EQUAL(read_of(session, late), 1);
+    if (!is_virtual) {
+        unexpected = handle_of(session, "xylem_comm_unexpected_messages", MPI_T_PVAR_CLASS_LEVEL, &comm);
+        posted = handle_of(session, "xylem_comm_posted_receives", MPI_T_PVAR_CLASS_LEVEL, &comm);
+        MPI_Send(&byte, 1, MPI_CHAR, 0, 1, comm);
+        MPI_Send(&byte, 1, MPI_CHAR, 0, 1, other);
+        MPI_Irecv(&byte, 1, MPI_CHAR, 0, 2, comm, &request);
+        CHECK(read_of(session, unexpected) == 1 && read_of(session, posted) == 1);
+        MPI_Send(&byte, 1, MPI_CHAR, 0, 2, comm);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Recv(&byte, 1, MPI_CHAR, 0, 1, comm, MPI_STATUS_IGNORE);
+        MPI_Recv(&byte, 1, MPI_CHAR, 0, 1, other, MPI_STATUS_IGNORE);
+        CHECK(read_of(session, unexpected) == 0 && read_of(session, posted) == 0);
+    }
+    MPI_Comm_free(&other);
+    CHECK_EQUAL(MPI_T_pvar_read(session, late, &value), MPI_T_ERR_INVALID_HANDLE);
+    MPI_T_pvar_session_free(&session);
+    MPI_Comm_free(&comm);
+}
+
+static double seconds_of(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
+{
+    double value = -1;
+
+    CHECK(MPI_T_pvar_read(session, handle, &value) == MPI_SUCCESS);
+    return value;
+}
+
+/* Messages that come from another core are progress; what is stopped stands still. */
+static void check_progress(void)
+{
+    MPI_T_pvar_session session;
+    MPI_T_pvar_handle own, cores;
+    MPI_Datatype type;
+    int index, rank, size, class;
+    double before, begin, value = 5;
+    char byte = 0, out = 0;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_T_pvar_session_create(&session);
+    MPI_T_pvar_get_index("xylem_progress_time", MPI_T_PVAR_CLASS_TIMER, &index);
+    MPI_T_pvar_get_info(index, NULL, NULL, NULL, &class, &type, NULL, NULL, NULL, NULL, NULL, NULL,
+                        NULL);
+    CHECK(class == MPI_T_PVAR_CLASS_TIMER && type == MPI_DOUBLE);
+    own = handle_of(session, "xylem_progress_time", MPI_T_PVAR_CLASS_TIMER, NULL);
+    cores = handle_of(session, "xylem_comm_core_time", MPI_T_PVAR_CLASS_TIMER, NULL);
+    if (own == MPI_T_PVAR_HANDLE_NULL) { /* in virtual time */
+        MPI_T_pvar_session_free(&session);
+        return;
+    }
+    CHECK(seconds_of(session, own) == 0);
+    begin = MPI_Wtime();
+    CHECK_EQUAL(MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES), MPI_SUCCESS);
+    for (int i = 0; i < 100; i++)
+        MPI_Sendrecv(&out, 1, MPI_CHAR, (rank + 1) % size, 0, &byte, 1, MPI_CHAR,
+                     (rank + size - 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    before = seconds_of(session, own);
+    CHECK(before >= 0 && before <= MPI_Wtime() - begin);
+    CHECK(seconds_of(session, cores) >= 0);
+    MPI_T_pvar_stop(session, MPI_T_PVAR_ALL_HANDLES);
+    before = seconds_of(session, own);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(seconds_of(session, own) == before);
+    CHECK_EQUAL(MPI_T_pvar_write(session, own, &value), MPI_SUCCESS);
+    CHECK(seconds_of(session, own) == 5);
+    MPI_T_pvar_start(session, own);
+    MPI_T_pvar_handle_free(session, &own); /* and nobody looks at the clock any more */
+    MPI_T_pvar_session_free(&session);
+}
+
+static __attribute__((noinline)) int use_stack(int kib)
+{
+    volatile char much[1024];
+
+    much[0] = (char)kib;
+    return kib > 0 ? use_stack(kib - 1) + much[0] : 0;
+}
+
+static void check_memory(void)
+{
+    MPI_T_pvar_session session;
+    MPI_T_pvar_handle memory, stack;
+    MPI_Request requests[100];
+    unsigned long long before, deeper;
+    MPI_Comm dup;
+    char byte = 0;
+
+    MPI_T_pvar_session_create(&session);
+    memory = handle_of(session, "xylem_memory", MPI_T_PVAR_CLASS_LEVEL, NULL);
+    stack = handle_of(session, "xylem_stack_memory", MPI_T_PVAR_CLASS_LEVEL, NULL);
+    if (memory != MPI_T_PVAR_HANDLE_NULL) {
+        before = read_of(session, memory);
+        for (int i = 0; i < 100; i++)
+            MPI_Irecv(&byte, 1, MPI_CHAR, 0, 1, MPI_COMM_SELF, &requests[i]);
+        CHECK(read_of(session, memory) >= before + 100 * 64);
+        for (int i = 0; i < 100; i++)
+            MPI_Send(&byte, 1, MPI_CHAR, 0, 1, MPI_COMM_SELF);
+        MPI_Waitall(100, requests, MPI_STATUSES_IGNORE);
+        before = read_of(session, memory);
+        for (int i = 0; i < 100; i++)
+            MPI_Send(&byte, 1, MPI_CHAR, 0, 1, MPI_COMM_SELF);
+        deeper = read_of(session, memory);
+        CHECK(deeper >= before + 100);
+        for (int i = 0; i < 100; i++)
+            MPI_Recv(&byte, 1, MPI_CHAR, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+        before = read_of(session, memory);
+        CHECK(before + 100 <= deeper);
+        MPI_Comm_dup(MPI_COMM_SELF, &dup);
+        CHECK(read_of(session, memory) > before);
+        MPI_Comm_free(&dup);
+    }
+    if (stack != MPI_T_PVAR_HANDLE_NULL) {
+        before = read_of(session, stack);
+        CHECK_EQUAL(use_stack(256) != -1, 1);
+        deeper = read_of(session, stack);
+        CHECK(deeper >= 256 * 1024 && deeper >= before);
+    }
+    MPI_T_pvar_session_free(&session);
+}
+
 static void check_categories(void)
 {
-    int n, controls, performs, index, all, indices[64];
+    int n, controls, performs, index, all, indices[64], in_category[64] = {0};
     char name[32];
 
-    CHECK(MPI_T_category_get_num(&n) == MPI_SUCCESS && n == 2);
+    CHECK(MPI_T_category_get_num(&n) == MPI_SUCCESS && n == 4);
     for (int i = 0; i < n; i++) {
         int room = 32;
 
@@ -144,13 +308,17 @@ static void check_categories(void)
         MPI_T_category_get_cvars(i, 64, indices);
         MPI_T_cvar_get_num(&all);
         CHECK(controls == 0 || (controls == all && indices[all - 1] == all - 1));
-        MPI_T_pvar_get_num(&all);
-        CHECK(performs == 0 || performs == all);
+        MPI_T_category_get_pvars(i, 64, indices);
+        for (int k = 0; k < performs; k++)
+            in_category[indices[k]]++;
     }
-    CHECK(MPI_T_event_get_num(&n) == MPI_SUCCESS && n == 1);
+    MPI_T_pvar_get_num(&all);
+    for (int i = 0; i < all; i++)
+        CHECK_EQUAL(in_category[i], 1);
+    CHECK(MPI_T_event_get_num(&n) == MPI_SUCCESS && n == 4);
     MPI_T_category_get_index("xylem_messages", &index);
-    CHECK(MPI_T_category_get_num_events(index, &n) == MPI_SUCCESS && n == 1);
-    CHECK(MPI_T_category_get_events(index, 64, indices) == MPI_SUCCESS && indices[0] == 0);
+    CHECK(MPI_T_category_get_num_events(index, &n) == MPI_SUCCESS && n == 4);
+    CHECK(MPI_T_category_get_events(index, 64, indices) == MPI_SUCCESS && indices[3] == 3);
     CHECK_EQUAL(MPI_T_category_get_index("none", &index), MPI_T_ERR_INVALID_NAME);
 }
 
@@ -212,7 +380,7 @@ static void check_event_info(int index)
     CHECK(elements == 3 && places[1] == 4 && places[2] == 8 && types[2] == MPI_UNSIGNED_LONG_LONG);
     CHECK_EQUAL(bind, MPI_T_BIND_NO_OBJECT);
     CHECK_EQUAL(
-        MPI_T_event_get_info(1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+        MPI_T_event_get_info(4, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
         MPI_T_ERR_INVALID_INDEX);
     CHECK(MPI_T_source_get_num(&n) == MPI_SUCCESS && n == 1);
     CHECK_EQUAL(MPI_T_source_get_info(0, NULL, NULL, NULL, NULL, &order, &ticks, NULL, NULL),
@@ -267,6 +435,144 @@ static void check_events(void)
     CHECK_EQUAL(heard.count, 1);
 }
 
+typedef struct {
+    int count, number, tag;
+    unsigned long long bytes;
+    MPI_Count time, dropped;
+    const void *where; /* a variable of the rank that has asked */
+} told_t;
+
+static int own; /* private to a rank */
+
+static void on_told(MPI_T_event_instance instance, MPI_T_event_registration registration,
+                    MPI_T_cb_safety safety, void *data)
+{
+    told_t *told = data;
+    MPI_Count time;
+
+    (void)registration, (void)safety;
+    MPI_T_event_get_timestamp(instance, &time);
+    CHECK(time >= told->time); /* one source, in order */
+    told->time = time;
+    told->count++;
+    told->where = &own;
+    MPI_T_event_read(instance, 0, &told->number);
+    MPI_T_event_read(instance, 1, &told->tag);
+    MPI_T_event_read(instance, 2, &told->bytes);
+}
+
+static void on_lost(MPI_Count count, MPI_T_event_registration registration, int source,
+                    MPI_T_cb_safety safety, void *data)
+{
+    (void)registration, (void)safety, (void)source;
+    ((told_t *)data)->dropped += count;
+}
+
+static MPI_T_event_registration listen_to(const char *name, told_t *told)
+{
+    MPI_T_event_registration registration;
+    int index;
+
+    *told = (told_t){.number = -9};
+    CHECK_EQUAL(MPI_T_event_get_index(name, &index), MPI_SUCCESS);
+    CHECK_EQUAL(MPI_T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &registration), MPI_SUCCESS);
+    MPI_T_event_set_dropped_handler(registration, on_lost);
+    MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, told,
+                                  on_told); /* the data of the handler */
+    MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_MPI_RESTRICTED, MPI_INFO_NULL,
+                                  told, on_told);
+    return registration;
+}
+
+/* In a ring: each is told of what its neighbour sends, on its own account. */
+static void check_received(int is_virtual)
+{
+    told_t received, unexpected;
+    MPI_T_event_registration first = listen_to("xylem_message_received", &received),
+                             second = listen_to("xylem_message_unexpected", &unexpected);
+    int rank, size, left, right, values[3] = {1, 2, 3}, got[3];
+    MPI_Comm dup;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    left = (rank + size - 1) % size;
+    right = (rank + 1) % size;
+    MPI_Comm_dup(MPI_COMM_WORLD, &dup); /* what the library sends is not told */
+    MPI_Barrier(dup);
+    CHECK(received.count == 0 && unexpected.count == 0);
+    MPI_Barrier(dup);
+    MPI_Comm_free(&dup);
+    MPI_Send(values, 3, MPI_INT, right, 21, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Probe(left, 21, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* it has come */
+    CHECK_EQUAL(received.count, 0);
+    CHECK_EQUAL(unexpected.count, !is_virtual);
+    MPI_Recv(got, 3, MPI_INT, MPI_ANY_SOURCE, 21, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK(received.count == 1 && received.number == left && received.tag == 21);
+    CHECK(received.bytes == sizeof values && received.where == &own);
+    CHECK(is_virtual || (unexpected.number == left && unexpected.bytes == sizeof values));
+    CHECK_EQUAL(MPI_T_event_handle_free(first, NULL, NULL), MPI_SUCCESS);
+    CHECK_EQUAL(MPI_T_event_handle_free(second, NULL, NULL), MPI_SUCCESS);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Sendrecv(values, 3, MPI_INT, right, 22, got, 3, MPI_INT, left, 22, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    CHECK_EQUAL(received.count, 1);
+}
+
+/* More than are kept while the rank is in its own code or in one call. */
+static void check_lost(int is_virtual)
+{
+    enum { MANY = 1000 };
+    told_t told;
+    MPI_T_event_registration registration;
+    int rank, value = 0;
+    static MPI_Request requests[MANY];
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    registration = listen_to("xylem_message_received", &told);
+    for (int i = 0; i < MANY; i++)
+        MPI_Irecv(&value, 0, MPI_INT, 0, i, MPI_COMM_SELF, &requests[i]);
+    for (int i = 0; i < MANY; i++)
+        MPI_Send(&value, 0, MPI_INT, 0, i, MPI_COMM_SELF);
+    MPI_Waitall(MANY, requests, MPI_STATUSES_IGNORE);
+    CHECK(is_virtual || told.dropped == 0);
+    CHECK_EQUAL(told.count + told.dropped, MANY);
+    MPI_T_event_handle_free(registration, NULL, NULL);
+}
+
+static void check_collective_events(void)
+{
+    told_t told;
+    MPI_T_event_registration registration = listen_to("xylem_collective_begun", &told);
+    int index, items, value, room = 64, all[4] = {0}, size;
+    char name[64];
+    MPI_T_enum names;
+    MPI_Request request;
+    MPI_Comm dup;
+
+    MPI_T_event_get_index("xylem_collective_begun", &index);
+    MPI_T_event_get_info(index, NULL, NULL, NULL, NULL, NULL, NULL, &names, NULL, NULL, NULL, NULL);
+    CHECK(MPI_T_enum_get_info(names, &items, name, &room) == MPI_SUCCESS && items > 10);
+    CHECK_EQUAL(MPI_T_enum_get_item(names, items, &value, NULL, NULL), MPI_T_ERR_INVALID_INDEX);
+    CHECK_EQUAL(MPI_T_enum_get_info(MPI_T_ENUM_NULL, &items, NULL, NULL), MPI_T_ERR_INVALID_HANDLE);
+    MPI_Comm_dup(MPI_COMM_WORLD, &dup); /* no collective of the program's data */
+    MPI_Comm_free(&dup);
+    CHECK_EQUAL(told.count, 0);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Bcast(all, 4, MPI_INT, size - 1, MPI_COMM_WORLD);
+    CHECK(told.count == 1 && told.tag == size - 1 && told.bytes == sizeof all);
+    room = 64;
+    MPI_T_enum_get_item(names, told.number, &value, name, &room);
+    CHECK(value == told.number && strcmp(name, "bcast") == 0);
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    room = 64;
+    MPI_T_enum_get_item(names, told.number, &value, name, &room);
+    CHECK(told.count == 2 && told.tag == -1 && strcmp(name, "barrier") == 0);
+    MPI_T_event_handle_free(registration, NULL, NULL);
+}
+
 /* What Fortran has, as the standard ABI tells it. */
 static void check_fortran(void)
 {
@@ -290,6 +596,19 @@ static void check_fortran(void)
     MPI_Info_free(&info);
 }
 
+/* Levels are not known there. */
+static int is_in_virtual_time(void)
+{
+    MPI_T_pvar_session session;
+    int is;
+
+    MPI_T_pvar_session_create(&session);
+    is = handle_of(session, "xylem_posted_receives", MPI_T_PVAR_CLASS_LEVEL, NULL) ==
+         MPI_T_PVAR_HANDLE_NULL;
+    MPI_T_pvar_session_free(&session);
+    return is;
+}
+
 int main(int argc, char **argv)
 {
     int provided;
@@ -300,7 +619,13 @@ int main(int argc, char **argv)
     check_controls();
     check_counters();
     check_levels();
+    check_bound(is_in_virtual_time());
+    check_memory();
     check_events();
+    check_progress(); /* from here on with others */
+    check_received(is_in_virtual_time());
+    check_lost(is_in_virtual_time());
+    check_collective_events();
     check_fortran();
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_T_finalize();

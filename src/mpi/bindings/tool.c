@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "coll/coll.h"
 #include "mpi/bindings/calls.h"
 #include "mpi/runtime/runtime.h"
 
@@ -44,28 +45,42 @@ int impl_t_finalize(void)
     return MPI_T_ERR_NOT_INITIALIZED;
 }
 
-/* ---- Categories: the variables that control, and those that count ---- */
-
-enum { CONTROL, PERFORM, CATEGORIES };
+/* ---- Categories: the variables that control, and those that tell how it goes ---- */
 
 static const struct {
     const char *name, *description;
-} categories[CATEGORIES] = {
-    [CONTROL] = {"xylem_control", "how messages and nonblocking collectives move"},
-    [PERFORM] = {"xylem_messages", "messages of the calling rank"}};
+} categories[TOOL_CATEGORIES] = {
+    [TOOL_CONTROL] = {"xylem_control", "how messages and nonblocking collectives move"},
+    [TOOL_MESSAGES] = {"xylem_messages", "messages of the calling rank"},
+    [TOOL_PROGRESS] = {"xylem_progress", "time that cores spend on messages and collectives"},
+    [TOOL_MEMORY] = {"xylem_memory", "memory of the calling rank"}};
 
 static int check_category(int index)
 {
     if (!tool_is_ready())
         return MPI_T_ERR_NOT_INITIALIZED;
-    return index >= 0 && index < CATEGORIES ? MPI_SUCCESS : MPI_T_ERR_INVALID_INDEX;
+    return index >= 0 && index < TOOL_CATEGORIES ? MPI_SUCCESS : MPI_T_ERR_INVALID_INDEX;
+}
+
+/* The first `len` performance variables of a category, which has as many as are returned. */
+static int list_performs(int category, int len, int indices[])
+{
+    int count = 0;
+
+    for (int i = 0; i < tool_perform_count(); i++)
+        if ((int)tool_variable(i)->category == category) {
+            if (count < len)
+                indices[count] = i;
+            count++;
+        }
+    return count;
 }
 
 int impl_t_category_get_num(int *num_cat)
 {
     if (!tool_is_ready())
         return MPI_T_ERR_NOT_INITIALIZED;
-    tool_set(num_cat, CATEGORIES);
+    tool_set(num_cat, TOOL_CATEGORIES);
     return MPI_SUCCESS;
 }
 
@@ -78,8 +93,8 @@ int impl_t_category_get_info(int cat_index, char *name, int *name_len, char *des
         return code;
     tool_text(categories[cat_index].name, name, name_len);
     tool_text(categories[cat_index].description, desc, desc_len);
-    tool_set(num_cvars, cat_index == CONTROL ? tool_control_count() : 0);
-    tool_set(num_pvars, cat_index == PERFORM ? tool_perform_count() : 0);
+    tool_set(num_cvars, cat_index == TOOL_CONTROL ? tool_control_count() : 0);
+    tool_set(num_pvars, list_performs(cat_index, 0, NULL));
     tool_set(num_categories, 0);
     return MPI_SUCCESS;
 }
@@ -88,7 +103,7 @@ int impl_t_category_get_index(const char *name, int *cat_index)
 {
     if (!tool_is_ready())
         return MPI_T_ERR_NOT_INITIALIZED;
-    for (int i = 0; name && i < CATEGORIES; i++)
+    for (int i = 0; name && i < TOOL_CATEGORIES; i++)
         if (strcmp(name, categories[i].name) == 0) {
             tool_set(cat_index, i);
             return MPI_SUCCESS;
@@ -107,7 +122,7 @@ int impl_t_category_get_cvars(int cat_index, int len, int indices[])
 {
     int code = check_category(cat_index);
 
-    if (code == MPI_SUCCESS && cat_index == CONTROL)
+    if (code == MPI_SUCCESS && cat_index == TOOL_CONTROL)
         list(tool_control_count(), len, indices);
     return code;
 }
@@ -116,8 +131,8 @@ int impl_t_category_get_pvars(int cat_index, int len, int indices[])
 {
     int code = check_category(cat_index);
 
-    if (code == MPI_SUCCESS && cat_index == PERFORM)
-        list(tool_perform_count(), len, indices);
+    if (code == MPI_SUCCESS)
+        list_performs(cat_index, len, indices);
     return code;
 }
 
@@ -132,7 +147,7 @@ int impl_t_category_get_events(int cat_index, int len, int indices[])
 {
     int code = check_category(cat_index);
 
-    if (code == MPI_SUCCESS && cat_index == PERFORM)
+    if (code == MPI_SUCCESS && cat_index == TOOL_MESSAGES)
         list(tool_event_count(), len, indices);
     return code;
 }
@@ -142,7 +157,7 @@ int impl_t_category_get_num_events(int cat_index, int *num_events)
     int code = check_category(cat_index);
 
     if (code == MPI_SUCCESS)
-        tool_set(num_events, cat_index == PERFORM ? tool_event_count() : 0);
+        tool_set(num_events, cat_index == TOOL_MESSAGES ? tool_event_count() : 0);
     return code;
 }
 
@@ -154,16 +169,46 @@ int impl_t_category_changed(int *update_number)
     return MPI_SUCCESS;
 }
 
-/* ---- Enumerations: no variable has one ---- */
+/* ---- Enumerations: the collectives ---- */
+
+struct MPI_T_enum_t {
+    const char *name;
+};
+
+static struct MPI_T_enum_t collectives = {"xylem_collectives"};
+
+MPI_T_enum tool_collectives(void)
+{
+    return &collectives;
+}
+
+static int check_enum(MPI_T_enum enumtype)
+{
+    if (!tool_is_ready())
+        return MPI_T_ERR_NOT_INITIALIZED;
+    return enumtype == &collectives ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
+}
 
 int impl_t_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len)
 {
-    (void)enumtype, (void)num, (void)name, (void)name_len;
-    return tool_is_ready() ? MPI_T_ERR_INVALID_HANDLE : MPI_T_ERR_NOT_INITIALIZED;
+    int code = check_enum(enumtype);
+
+    if (code != MPI_SUCCESS)
+        return code;
+    tool_set(num, XY_COLL_COUNT);
+    tool_text(enumtype->name, name, name_len);
+    return MPI_SUCCESS;
 }
 
 int impl_t_enum_get_item(MPI_T_enum enumtype, int index, int *value, char *name, int *name_len)
 {
-    (void)enumtype, (void)index, (void)value, (void)name, (void)name_len;
-    return tool_is_ready() ? MPI_T_ERR_INVALID_HANDLE : MPI_T_ERR_NOT_INITIALIZED;
+    int code = check_enum(enumtype);
+
+    if (code == MPI_SUCCESS && (index < 0 || index >= XY_COLL_COUNT))
+        code = MPI_T_ERR_INVALID_INDEX;
+    if (code != MPI_SUCCESS)
+        return code;
+    tool_set(value, index);
+    tool_text(xy_coll_name((xy_collective_t)index), name, name_len);
+    return MPI_SUCCESS;
 }

@@ -2,7 +2,7 @@
 /*
  * The tool interface (MPI_T): what its files share. Its functions return codes and never raise; any
  * pointer for a result may be NULL. Variables are tables: tool_control.c has those that control the
- * library, tool_perform.c those that count; tool_event.c has what is told while it happens.
+ * library, tool_values.c those that tell how it goes; tool_event.c has what is told while it happens.
  */
 #ifndef XY_MPI_BINDINGS_TOOL_H
 #define XY_MPI_BINDINGS_TOOL_H
@@ -10,6 +10,8 @@
 #include <stdbool.h>
 
 #include "mpi.h"
+#include "mpi/object/object.h"
+#include "mpi/runtime/runtime.h"
 
 /* Between MPI_T_init_thread and MPI_T_finalize of any rank of the process? */
 bool tool_is_ready(void);
@@ -22,6 +24,26 @@ void tool_text(const char *text, char *place, int *length_p);
 int tool_control_count(void);
 int tool_perform_count(void);
 int tool_event_count(void);
+
+/* Categories. */
+typedef enum { TOOL_CONTROL, TOOL_MESSAGES, TOOL_PROGRESS, TOOL_MEMORY, TOOL_CATEGORIES } tool_category_t;
+
+/* A performance variable. */
+typedef struct {
+    const char *name, *description;
+    int class; /* timers are in nanoseconds here */
+    tool_category_t category;
+    bool is_of_comm; /* bound to a communicator; else `comm` is NULL */
+    uint64_t (*now)(const mpi_rank_t *self, const mpi_comm_t *comm);
+    /* A handle is started, or stopped; NULL: nothing to do. */
+    void (*turn)(const mpi_rank_t *self, bool on);
+    bool needs_stack; /* of a fiber */
+} tool_variable_t;
+
+const tool_variable_t *tool_variable(int index);
+
+/* The names of collectives, by their numbers in events. */
+MPI_T_enum tool_collectives(void);
 
 static inline void tool_set(int *place, int value)
 {

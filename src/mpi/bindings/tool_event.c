@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events: what the library tells while it happens. There is one source, the clock of the machine,
- * and one event, a message of the program that is sent. A callback runs inside the call that sends,
- * on the thread that made it, before the message leaves. Ranks that ask for no events pay nothing:
- * the hook is behind that of --monitor and --trace.
+ * Events: what the library tells while it happens. There is one source, the clock of the machine.
+ * What the rank itself does (it sends, it begins a collective) is told inside that call, on the
+ * thread that made it. A message comes while any rank of the core runs, and a callback belongs to
+ * its rank: that is kept, with its time, and told when the rank next enters or leaves a call. Ranks
+ * that ask for no events pay nothing: the hooks are behind those of --monitor and --trace.
  */
 #include <pthread.h>
 #include <string.h>
@@ -11,47 +12,73 @@
 #include "mpi/bindings/calls.h"
 #include "mpi/bindings/tool.h"
 #include "mpi/object/object.h"
-#include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
 
-enum { EVENTS = 1, SOURCES = 1, LEVELS = 4, ELEMENTS = 3, MOST_AT_ONCE = 16 };
+enum { SOURCES = 1, LEVELS = 4, ELEMENTS = 3, MOST_AT_ONCE = 16, KEPT = 256 /* a power of two */ };
 #define TICKS 1000000000
 
 /* As MPI_T_event_copy gives it. */
 typedef struct {
-    int to, tag;
+    int number, tag;
     unsigned long long bytes;
-} sent_t;
+} record_t;
 
 static const struct {
     MPI_Aint place;
     size_t size;
-} elements[ELEMENTS] = {{offsetof(sent_t, to), sizeof(int)},
-                        {offsetof(sent_t, tag), sizeof(int)},
-                        {offsetof(sent_t, bytes), sizeof(unsigned long long)}};
+} elements[ELEMENTS] = {{offsetof(record_t, number), sizeof(int)},
+                        {offsetof(record_t, tag), sizeof(int)},
+                        {offsetof(record_t, bytes), sizeof(unsigned long long)}};
 
-static const char event_name[] = "xylem_message_sent";
+static const struct {
+    const char *name, *description;
+} events[XMPI_EVENTS] = {
+    [XMPI_EVENT_SENT] = {"xylem_message_sent", "a message of the program is sent: the number of the "
+                                               "receiver in the job, tag, bytes"},
+    [XMPI_EVENT_RECEIVED] = {"xylem_message_received",
+                             "a message has met its receive: the number of the sender in the job, "
+                             "tag, bytes"},
+    [XMPI_EVENT_UNEXPECTED] = {"xylem_message_unexpected",
+                               "a message has come before its receive: the number of the sender in "
+                               "the job, tag, bytes"},
+    [XMPI_EVENT_COLLECTIVE] = {"xylem_collective_begun",
+                               "the rank begins a collective: which, root (or -1), bytes of its "
+                               "part"}};
 
 /* From the weakest to the strongest: one that may be called where more is forbidden. */
 static const MPI_T_cb_safety levels[LEVELS] = {
     MPI_T_CB_REQUIRE_NONE, MPI_T_CB_REQUIRE_MPI_RESTRICTED, MPI_T_CB_REQUIRE_THREAD_SAFE,
     MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE};
-enum { RESTRICTED = 1 }; /* what a callback may do inside of a send */
+enum { RESTRICTED = 1 }; /* what a callback may do inside of a call */
 
 struct MPI_T_event_registration_t {
-    const mpi_rank_t *owner;
+    mpi_rank_t *owner;
+    mpi_event_kind_t kind;
     struct {
         MPI_T_event_cb_function *function;
         void *data;
     } callbacks[LEVELS];
     MPI_T_event_dropped_cb_function *dropped;
-    MPI_T_event_registration next;
+    MPI_T_event_registration next;         /* of all ranks */
+    MPI_T_event_registration next_of_rank; /* the order in which they were made */
 };
 
 struct MPI_T_event_instance_t {
     MPI_Count time;
-    sent_t sent;
+    mpi_event_kind_t kind;
+    record_t record;
 };
+
+/* What one rank has asked for, and what it has not been told yet. */
+typedef struct {
+    mpi_listener_t base; /* must be first */
+    MPI_T_event_registration first;
+    bool is_telling;
+    unsigned begin, end; /* of `kept` */
+    MPI_Count lost[XMPI_EVENTS];
+    bool has_lost;
+    struct MPI_T_event_instance_t kept[KEPT];
+} listener_t;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list: ranks have their own */
 static MPI_T_event_registration registrations;
@@ -63,8 +90,26 @@ static MPI_Count ticks_now(void)
 
 /* ---- While it happens ---- */
 
+/* Those that want it; callbacks may free them. */
+static int find_wanting(const listener_t *l, mpi_event_kind_t kind,
+                        MPI_T_event_registration mine[MOST_AT_ONCE])
+{
+    int count = 0;
+
+    for (MPI_T_event_registration r = l->first; r && count < MOST_AT_ONCE; r = r->next_of_rank)
+        if (r->kind == kind)
+            mine[count++] = r;
+    return count;
+}
+
+static void drop(MPI_T_event_registration to, MPI_Count count)
+{
+    if (to->dropped)
+        to->dropped(count, to, 0, MPI_T_CB_REQUIRE_MPI_RESTRICTED, to->callbacks[0].data);
+}
+
 /* To the weakest callback that is strong enough; without one it is dropped. */
-static void tell(MPI_T_event_registration to, MPI_T_event_instance instance)
+static void tell_one(MPI_T_event_registration to, MPI_T_event_instance instance)
 {
     for (int i = RESTRICTED; i < LEVELS; i++)
         if (to->callbacks[i].function) {
@@ -72,23 +117,81 @@ static void tell(MPI_T_event_registration to, MPI_T_event_instance instance)
                                       to->callbacks[i].data);
             return;
         }
-    if (to->dropped)
-        to->dropped(1, to, 0, MPI_T_CB_REQUIRE_MPI_RESTRICTED, to->callbacks[0].data);
+    drop(to, 1);
 }
 
-static void on_sent(const mpi_rank_t *self, int to, int tag, uint64_t bytes)
+static void tell(const listener_t *l, MPI_T_event_instance instance)
 {
-    struct MPI_T_event_instance_t instance = {ticks_now(), {to, tag, bytes}};
     MPI_T_event_registration mine[MOST_AT_ONCE];
-    int count = 0;
+    int count = find_wanting(l, instance->kind, mine);
 
-    pthread_mutex_lock(&lock);
-    for (MPI_T_event_registration r = registrations; r && count < MOST_AT_ONCE; r = r->next)
-        if (r->owner == self)
-            mine[count++] = r;
-    pthread_mutex_unlock(&lock);
     for (int i = 0; i < count; i++)
-        tell(mine[i], &instance);
+        tell_one(mine[i], instance);
+}
+
+static void tell_lost(listener_t *l)
+{
+    MPI_T_event_registration mine[MOST_AT_ONCE];
+
+    l->has_lost = false;
+    for (int k = 0; k < XMPI_EVENTS; k++) {
+        MPI_Count lost = l->lost[k];
+        int count = lost > 0 ? find_wanting(l, (mpi_event_kind_t)k, mine) : 0;
+
+        l->lost[k] = 0;
+        for (int i = 0; i < count; i++)
+            drop(mine[i], lost);
+    }
+}
+
+/* The listener lives until the rank is over, so that callbacks may free all registrations. */
+static void tell_kept(listener_t *l)
+{
+    while (l->begin != l->end) {
+        struct MPI_T_event_instance_t instance = l->kept[l->begin++ % KEPT];
+
+        tell(l, &instance);
+    }
+    if (l->has_lost)
+        tell_lost(l);
+}
+
+static void on_call(mpi_rank_t *rank)
+{
+    listener_t *l = (listener_t *)rank->listener;
+
+    if (l->is_telling || (l->begin == l->end && !l->has_lost))
+        return;
+    l->is_telling = true;
+    tell_kept(l);
+    l->is_telling = false;
+}
+
+static void keep(listener_t *l, const struct MPI_T_event_instance_t *instance)
+{
+    if (l->end - l->begin < KEPT) {
+        l->kept[l->end++ % KEPT] = *instance;
+        return;
+    }
+    l->lost[instance->kind]++;
+    l->has_lost = true;
+}
+
+static void on_event(mpi_rank_t *rank, const mpi_event_t *event)
+{
+    listener_t *l = (listener_t *)rank->listener;
+    struct MPI_T_event_instance_t instance = {
+        ticks_now(), event->kind, {event->number, event->tag, event->bytes}};
+
+    if (l->is_telling || event->kind == XMPI_EVENT_RECEIVED ||
+        event->kind == XMPI_EVENT_UNEXPECTED) {
+        keep(l, &instance);
+        return;
+    }
+    l->is_telling = true;
+    tell_kept(l); /* what has happened before it */
+    tell(l, &instance);
+    l->is_telling = false;
 }
 
 /* ---- What there is ---- */
@@ -102,14 +205,14 @@ static int check(int index, int count)
 
 int tool_event_count(void)
 {
-    return EVENTS;
+    return XMPI_EVENTS;
 }
 
 int impl_t_event_get_num(int *num_events)
 {
     if (!tool_is_ready())
         return MPI_T_ERR_NOT_INITIALIZED;
-    tool_set(num_events, EVENTS);
+    tool_set(num_events, XMPI_EVENTS);
     return MPI_SUCCESS;
 }
 
@@ -117,10 +220,12 @@ int impl_t_event_get_index(const char *name, int *event_index)
 {
     if (!tool_is_ready())
         return MPI_T_ERR_NOT_INITIALIZED;
-    if (!name || strcmp(name, event_name) != 0)
-        return MPI_T_ERR_INVALID_NAME;
-    tool_set(event_index, 0);
-    return MPI_SUCCESS;
+    for (int i = 0; name && i < XMPI_EVENTS; i++)
+        if (strcmp(name, events[i].name) == 0) {
+            tool_set(event_index, i);
+            return MPI_SUCCESS;
+        }
+    return MPI_T_ERR_INVALID_NAME;
 }
 
 int impl_t_event_get_info(int event_index, char *name, int *name_len, int *verbosity,
@@ -129,13 +234,12 @@ int impl_t_event_get_info(int event_index, char *name, int *name_len, int *verbo
                           int *desc_len, int *bind)
 {
     const MPI_Datatype types[ELEMENTS] = {MPI_INT, MPI_INT, MPI_UNSIGNED_LONG_LONG};
-    int code = check(event_index, EVENTS), room = num_elements ? *num_elements : 0;
+    int code = check(event_index, XMPI_EVENTS), room = num_elements ? *num_elements : 0;
 
     if (code != MPI_SUCCESS)
         return code;
-    tool_text(event_name, name, name_len);
-    tool_text("a message of the program is sent: the number of the receiver in the job, tag, bytes",
-              desc, desc_len);
+    tool_text(events[event_index].name, name, name_len);
+    tool_text(events[event_index].description, desc, desc_len);
     tool_set(verbosity, MPI_T_VERBOSITY_USER_BASIC);
     for (int i = 0; i < ELEMENTS && i < room; i++) {
         if (array_of_datatypes)
@@ -145,7 +249,7 @@ int impl_t_event_get_info(int event_index, char *name, int *name_len, int *verbo
     }
     tool_set(num_elements, ELEMENTS);
     if (enumtype)
-        *enumtype = MPI_T_ENUM_NULL;
+        *enumtype = event_index == XMPI_EVENT_COLLECTIVE ? tool_collectives() : MPI_T_ENUM_NULL;
     if (info)
         *info = MPI_INFO_NULL;
     tool_set(bind, MPI_T_BIND_NO_OBJECT);
@@ -192,11 +296,61 @@ int impl_t_source_get_timestamp(int source_index, MPI_Count *timestamp)
 
 /* ---- Registrations ---- */
 
+/* The rank is over: so are its registrations. */
+static void forget(mpi_rank_t *rank)
+{
+    pthread_mutex_lock(&lock);
+    for (MPI_T_event_registration *place = &registrations; *place;) {
+        MPI_T_event_registration one = *place;
+
+        if (one->owner != rank) {
+            place = &one->next;
+            continue;
+        }
+        *place = one->next;
+        xy_free(one);
+    }
+    pthread_mutex_unlock(&lock);
+    xy_free(rank->listener);
+    rank->listener = NULL;
+}
+
+static listener_t *listener_of(mpi_rank_t *rank)
+{
+    listener_t *l = (listener_t *)rank->listener;
+
+    if (l)
+        return l;
+    l = xy_calloc(1, sizeof *l);
+    if (!l)
+        return NULL;
+    l->base = (mpi_listener_t){.happened = on_event, .in_call = on_call, .forget = forget};
+    rank->listener = &l->base;
+    return l;
+}
+
+static void add(listener_t *l, MPI_T_event_registration made)
+{
+    MPI_T_event_registration *last = &l->first;
+
+    while (*last)
+        last = &(*last)->next_of_rank;
+    *last = made;
+    l->base.wants |= 1u << made->kind;
+    pthread_mutex_lock(&lock);
+    made->next = registrations;
+    registrations = made;
+    pthread_mutex_unlock(&lock);
+}
+
+/* The gate is closed while the rank changes what others look at on its worker. */
 int impl_t_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
                               MPI_T_event_registration *event_registration)
 {
-    int code = check(event_index, EVENTS);
+    int code = check(event_index, XMPI_EVENTS);
+    mpi_rank_t *self = mpi_self;
     MPI_T_event_registration made;
+    listener_t *l;
 
     (void)obj_handle; /* it is bound to none */
     (void)info;
@@ -204,18 +358,22 @@ int impl_t_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
         return code;
     if (!event_registration)
         return MPI_T_ERR_INVALID;
-    if (!mpi_self)
+    if (!self)
         return MPI_T_ERR_NOT_ACCESSIBLE;
     made = xy_calloc(1, sizeof *made);
-    if (!made)
+    mpi_go_inside(self);
+    l = made ? listener_of(self) : NULL;
+    if (l) {
+        made->owner = self;
+        made->kind = (mpi_event_kind_t)event_index;
+        add(l, made);
+        self->is_watched = self->is_observed = true;
+    }
+    mpi_go_outside(self);
+    if (!l) {
+        xy_free(made);
         return MPI_T_ERR_MEMORY;
-    made->owner = mpi_self;
-    pthread_mutex_lock(&lock);
-    made->next = registrations;
-    registrations = made;
-    mpi_sent_event = on_sent;
-    pthread_mutex_unlock(&lock);
-    mpi_self->is_watched = true;
+    }
     *event_registration = made;
     return MPI_SUCCESS;
 }
@@ -242,6 +400,25 @@ static int check_registration(MPI_T_event_registration registration)
     return is_there ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
 }
 
+/* By its rank: no other has the handle, unless it was handed over. */
+static void remove_from_rank(MPI_T_event_registration registration)
+{
+    mpi_rank_t *owner = registration->owner;
+    listener_t *l = (listener_t *)owner->listener;
+    MPI_T_event_registration *place = &l->first;
+
+    if (owner == mpi_self)
+        mpi_go_inside(owner);
+    while (*place != registration)
+        place = &(*place)->next_of_rank;
+    *place = registration->next_of_rank;
+    l->base.wants = 0;
+    for (MPI_T_event_registration r = l->first; r; r = r->next_of_rank)
+        l->base.wants |= 1u << r->kind;
+    if (owner == mpi_self)
+        mpi_go_outside(owner);
+}
+
 int impl_t_event_handle_free(MPI_T_event_registration event_registration, void *user_data,
                              MPI_T_event_free_cb_function free_cb_function)
 {
@@ -249,6 +426,7 @@ int impl_t_event_handle_free(MPI_T_event_registration event_registration, void *
 
     if (code != MPI_SUCCESS)
         return code;
+    remove_from_rank(event_registration);
     pthread_mutex_lock(&lock);
     *find(event_registration) = event_registration->next;
     pthread_mutex_unlock(&lock);
@@ -355,7 +533,7 @@ int impl_t_event_read(MPI_T_event_instance event_instance, int element_index, vo
     if (code == MPI_SUCCESS && (element_index < 0 || element_index >= ELEMENTS))
         code = MPI_T_ERR_INVALID_INDEX;
     if (code == MPI_SUCCESS)
-        memcpy(buffer, (const char *)&event_instance->sent + elements[element_index].place,
+        memcpy(buffer, (const char *)&event_instance->record + elements[element_index].place,
                elements[element_index].size);
     return code;
 }
@@ -365,7 +543,7 @@ int impl_t_event_copy(MPI_T_event_instance event_instance, void *buffer)
     int code = check_instance(event_instance, buffer);
 
     if (code == MPI_SUCCESS)
-        memcpy(buffer, &event_instance->sent, sizeof event_instance->sent);
+        memcpy(buffer, &event_instance->record, sizeof event_instance->record);
     return code;
 }
 

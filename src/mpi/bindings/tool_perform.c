@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Performance variables of the calling rank: what it has sent, as --monitor counts it, how many
- * messages and receives wait for each other, and how much memory they take. Counting begins with
- * the first handle of a counter.
+ * Performance variables: sessions and handles. What the variables are is in tool_values.c. Those that
+ * count or time begin with their first handle, or when they are started; the others are what they
+ * are at the moment.
  */
 #include <stdint.h>
 #include <string.h>
@@ -10,35 +10,14 @@
 #include "mpi/bindings/calls.h"
 #include "mpi/bindings/tool.h"
 #include "mpi/object/object.h"
-#include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
-
-typedef struct {
-    const char *name, *description;
-    int class;
-    int sent; /* of a counter: which of mpi_sent_t, 2 * (is inside collectives) + (are bytes) */
-} variable_t;
-
-static const variable_t table[] = {
-    {"xylem_messages_sent", "messages that the program has sent", MPI_T_PVAR_CLASS_COUNTER, 0},
-    {"xylem_bytes_sent", "bytes that the program has sent", MPI_T_PVAR_CLASS_COUNTER, 1},
-    {"xylem_collective_messages", "messages sent inside collectives", MPI_T_PVAR_CLASS_COUNTER, 2},
-    {"xylem_collective_bytes", "bytes sent inside collectives", MPI_T_PVAR_CLASS_COUNTER, 3},
-    {"xylem_unexpected_messages", "messages that no receive was posted for yet",
-     MPI_T_PVAR_CLASS_LEVEL, 0},
-    {"xylem_posted_receives", "receives that wait for their messages", MPI_T_PVAR_CLASS_LEVEL, 0},
-    {"xylem_unexpected_bytes", "bytes of messages that are kept until a receive is posted",
-     MPI_T_PVAR_CLASS_LEVEL, 0},
-    {"xylem_pending_requests", "requests that are active and not complete", MPI_T_PVAR_CLASS_LEVEL,
-     0},
-};
-enum { COUNT = sizeof table / sizeof table[0] };
-enum { UNEXPECTED = 4, POSTED, UNEXPECTED_BYTES, PENDING };
 
 struct MPI_T_pvar_handle_t {
     struct MPI_T_pvar_handle_t *next; /* of the session */
     MPI_T_pvar_session session;
+    const mpi_rank_t *owner;
     int index;
+    MPI_Comm comm; /* that it is bound to */
     bool is_running;
     uint64_t from, counted; /* at the last start, and before that */
 };
@@ -47,28 +26,29 @@ struct MPI_T_pvar_session_t {
     MPI_T_pvar_handle handles;
 };
 
-int tool_perform_count(void)
+static bool is_timer(int index)
 {
-    return COUNT;
+    return tool_variable(index)->class == MPI_T_PVAR_CLASS_TIMER;
 }
 
+/* It grows from a start on. */
 static bool is_counter(int index)
 {
-    return table[index].class == MPI_T_PVAR_CLASS_COUNTER;
+    return tool_variable(index)->class == MPI_T_PVAR_CLASS_COUNTER || is_timer(index);
 }
 
 static int check_index(int index)
 {
     if (!tool_is_ready())
         return MPI_T_ERR_NOT_INITIALIZED;
-    return index >= 0 && index < COUNT ? MPI_SUCCESS : MPI_T_ERR_INVALID_INDEX;
+    return index >= 0 && index < tool_perform_count() ? MPI_SUCCESS : MPI_T_ERR_INVALID_INDEX;
 }
 
 int impl_t_pvar_get_num(int *num_pvar)
 {
     if (!tool_is_ready())
         return MPI_T_ERR_NOT_INITIALIZED;
-    tool_set(num_pvar, COUNT);
+    tool_set(num_pvar, tool_perform_count());
     return MPI_SUCCESS;
 }
 
@@ -80,15 +60,16 @@ int impl_t_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosi
 
     if (code != MPI_SUCCESS)
         return code;
-    tool_text(table[pvar_index].name, name, name_len);
-    tool_text(table[pvar_index].description, desc, desc_len);
+    tool_text(tool_variable(pvar_index)->name, name, name_len);
+    tool_text(tool_variable(pvar_index)->description, desc, desc_len);
     tool_set(verbosity, MPI_T_VERBOSITY_USER_BASIC);
-    tool_set(var_class, table[pvar_index].class);
+    tool_set(var_class, tool_variable(pvar_index)->class);
     if (datatype)
-        *datatype = MPI_UNSIGNED_LONG_LONG;
+        *datatype = is_timer(pvar_index) ? MPI_DOUBLE : MPI_UNSIGNED_LONG_LONG;
     if (enumtype)
         *enumtype = MPI_T_ENUM_NULL;
-    tool_set(bind, MPI_T_BIND_NO_OBJECT);
+    tool_set(bind,
+             tool_variable(pvar_index)->is_of_comm ? MPI_T_BIND_MPI_COMM : MPI_T_BIND_NO_OBJECT);
     tool_set(readonly, !is_counter(pvar_index));
     tool_set(continuous, !is_counter(pvar_index));
     tool_set(atomic, 0);
@@ -99,8 +80,8 @@ int impl_t_pvar_get_index(const char *name, int var_class, int *pvar_index)
 {
     if (!tool_is_ready())
         return MPI_T_ERR_NOT_INITIALIZED;
-    for (int i = 0; name && i < COUNT; i++)
-        if (strcmp(name, table[i].name) == 0 && var_class == table[i].class) {
+    for (int i = 0; name && i < tool_perform_count(); i++)
+        if (strcmp(name, tool_variable(i)->name) == 0 && var_class == tool_variable(i)->class) {
             tool_set(pvar_index, i);
             return MPI_SUCCESS;
         }
@@ -109,60 +90,62 @@ int impl_t_pvar_get_index(const char *name, int var_class, int *pvar_index)
 
 /* ---- Values ---- */
 
-/* Of messages that have come whole: the bytes of large ones stay with their senders. */
-static uint64_t unexpected_bytes(const mpi_rank_t *self)
+/* MPI_SUCCESS: *value_p is what it is now. The communicator may be gone by now. */
+static int value_now(const mpi_rank_t *self, const struct MPI_T_pvar_handle_t *handle,
+                     uint64_t *value_p)
 {
-    uint64_t bytes = 0;
+    const tool_variable_t *variable = tool_variable(handle->index);
+    const mpi_comm_t *comm = variable->is_of_comm ? mpi_comm_of(handle->comm) : NULL;
 
-    for (const xy_match_entry_t *e = self->match.first; e; e = e->list_next)
-        if (!((const mpi_message_t *)e)->sender)
-            bytes += ((const mpi_message_t *)e)->bytes;
-    return bytes;
+    if (variable->is_of_comm && !comm)
+        return MPI_T_ERR_INVALID_HANDLE;
+    *value_p = variable->now(self, comm);
+    return MPI_SUCCESS;
 }
 
-static uint64_t pending_requests(const mpi_rank_t *self)
+static int read_value(const mpi_rank_t *self, const struct MPI_T_pvar_handle_t *handle,
+                      uint64_t *value_p)
 {
-    uint64_t count = 0;
+    int code;
 
-    for (const mpi_request_t *r = self->worker->all_requests; r; r = r->next_made)
-        count += r->owner == self && r->is_active && !r->is_done;
-    return count;
+    *value_p = handle->counted;
+    if (!handle->is_running)
+        return MPI_SUCCESS;
+    code = value_now(self, handle, value_p);
+    if (code == MPI_SUCCESS && is_counter(handle->index))
+        *value_p += handle->counted - handle->from;
+    return code;
 }
 
-static uint64_t level_now(const mpi_rank_t *self, int index)
+/* Values are whole numbers; times are in nanoseconds here, and in seconds for the program. */
+static void give(int index, uint64_t value, void *buf)
 {
-    switch (index) {
-    case UNEXPECTED:
-        return self->match.unexpected.count;
-    case POSTED:
-        return self->match.posted.count;
-    case UNEXPECTED_BYTES:
-        return unexpected_bytes(self);
-    default:
-        return pending_requests(self);
-    }
+    double seconds = 1e-9 * (double)value;
+
+    memcpy(buf, is_timer(index) ? (const void *)&seconds : (const void *)&value, sizeof value);
 }
 
-static uint64_t value_now(const mpi_rank_t *self, int index)
+static uint64_t take(int index, const void *buf)
 {
-    mpi_sent_t sent;
-    int which = table[index].sent;
+    double seconds;
+    uint64_t value;
 
-    if (!is_counter(index))
-        return level_now(self, index);
-    mpi_monitor_total(self, &sent);
-    return which % 2 ? sent.bytes[which / 2] : sent.messages[which / 2];
-}
-
-static uint64_t read_value(const mpi_rank_t *self, const struct MPI_T_pvar_handle_t *handle)
-{
-    if (!is_counter(handle->index))
-        return value_now(self, handle->index);
-    return handle->counted +
-           (handle->is_running ? value_now(self, handle->index) - handle->from : 0);
+    memcpy(&value, buf, sizeof value);
+    memcpy(&seconds, buf, sizeof seconds);
+    return !is_timer(index) ? value : seconds > 0 ? (uint64_t)(1e9 * seconds) : 0;
 }
 
 /* ---- Sessions and handles ---- */
+
+/* What is to be done while it runs: the clock of a core is looked at. */
+static void set_running(MPI_T_pvar_handle handle, bool on)
+{
+    void (*turn)(const mpi_rank_t *, bool) = tool_variable(handle->index)->turn;
+
+    if (turn && on != handle->is_running)
+        turn(handle->owner, on);
+    handle->is_running = on;
+}
 
 int impl_t_pvar_session_create(MPI_T_pvar_session *session)
 {
@@ -184,6 +167,7 @@ int impl_t_pvar_session_free(MPI_T_pvar_session *session)
         MPI_T_pvar_handle first = (*session)->handles;
 
         (*session)->handles = first->next;
+        set_running(first, false);
         xy_free(first);
     }
     xy_free(*session);
@@ -191,37 +175,44 @@ int impl_t_pvar_session_free(MPI_T_pvar_session *session)
     return MPI_SUCCESS;
 }
 
-/* In virtual time, messages wait in the model's tables, not in the rank's. */
-static int begin_to_count(mpi_rank_t *self, int index)
+/* In virtual time, messages wait in the model's tables, not in the rank's, and cores are those of the
+ * model. A rank that is a process of its own has its stack from the kernel. */
+static int begin_to_count(mpi_rank_t *self, const tool_variable_t *variable)
 {
     if (!self)
         return MPI_T_ERR_NOT_ACCESSIBLE;
-    if (!is_counter(index))
-        return mpi_job->clock ? MPI_T_ERR_NOT_SUPPORTED : MPI_SUCCESS;
-    return mpi_monitor_begin(self) == XY_OK ? MPI_SUCCESS : MPI_T_ERR_MEMORY;
+    if (variable->class == MPI_T_PVAR_CLASS_COUNTER)
+        return mpi_monitor_begin(self) == XY_OK ? MPI_SUCCESS : MPI_T_ERR_MEMORY;
+    return mpi_job->clock || (variable->needs_stack && mpi_job->adopted) ? MPI_T_ERR_NOT_SUPPORTED
+                                                                         : MPI_SUCCESS;
 }
 
 int impl_t_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *obj_handle,
                              MPI_T_pvar_handle *handle, int *count)
 {
     int code = check_index(pvar_index);
+    const MPI_Comm *comm = obj_handle;
     MPI_T_pvar_handle made;
 
-    (void)obj_handle; /* none is bound to an object */
     if (code != MPI_SUCCESS)
         return code;
     if (session == MPI_T_PVAR_SESSION_NULL)
         return MPI_T_ERR_INVALID_SESSION;
-    if (!handle)
+    if (!handle || (tool_variable(pvar_index)->is_of_comm && !comm))
         return MPI_T_ERR_INVALID;
-    code = begin_to_count(mpi_self, pvar_index);
+    if (tool_variable(pvar_index)->is_of_comm && (!mpi_self || !mpi_comm_of(*comm)))
+        return MPI_T_ERR_INVALID_HANDLE;
+    code = begin_to_count(mpi_self, tool_variable(pvar_index));
     if (code != MPI_SUCCESS)
         return code;
     made = xy_calloc(1, sizeof *made);
     if (!made)
         return MPI_T_ERR_MEMORY;
     made->session = session;
+    made->owner = mpi_self;
     made->index = pvar_index;
+    if (tool_variable(pvar_index)->is_of_comm)
+        made->comm = *comm;
     made->is_running = !is_counter(pvar_index);
     made->next = session->handles;
     session->handles = made;
@@ -254,6 +245,7 @@ int impl_t_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handl
     for (place = &session->handles; *place != *handle; place = &(*place)->next)
         continue;
     *place = (*handle)->next;
+    set_running(*handle, false);
     xy_free(*handle);
     *handle = MPI_T_PVAR_HANDLE_NULL;
     return MPI_SUCCESS;
@@ -279,30 +271,43 @@ static int act(MPI_T_pvar_session session, MPI_T_pvar_handle handle, act_fn *fn)
 
 static int start(MPI_T_pvar_handle handle)
 {
+    int code = MPI_SUCCESS;
+
     if (!is_counter(handle->index))
         return MPI_T_ERR_PVAR_NO_STARTSTOP;
     if (!handle->is_running)
-        handle->from = value_now(mpi_self, handle->index);
-    handle->is_running = true;
-    return MPI_SUCCESS;
+        code = value_now(mpi_self, handle, &handle->from);
+    if (code == MPI_SUCCESS)
+        set_running(handle, true);
+    return code;
 }
 
 static int stop(MPI_T_pvar_handle handle)
 {
+    uint64_t value;
+    int code;
+
     if (!is_counter(handle->index))
         return MPI_T_ERR_PVAR_NO_STARTSTOP;
-    handle->counted = read_value(mpi_self, handle);
-    handle->is_running = false;
-    return MPI_SUCCESS;
+    code = read_value(mpi_self, handle, &value);
+    if (code == MPI_SUCCESS)
+        handle->counted = value;
+    set_running(handle, false);
+    return code;
+}
+
+/* It goes on from `value`. */
+static int set(MPI_T_pvar_handle handle, uint64_t value)
+{
+    if (!is_counter(handle->index))
+        return MPI_T_ERR_PVAR_NO_WRITE;
+    handle->counted = value;
+    return value_now(mpi_self, handle, &handle->from);
 }
 
 static int reset(MPI_T_pvar_handle handle)
 {
-    if (!is_counter(handle->index))
-        return MPI_T_ERR_PVAR_NO_WRITE;
-    handle->counted = 0;
-    handle->from = value_now(mpi_self, handle->index);
-    return MPI_SUCCESS;
+    return set(handle, 0);
 }
 
 int impl_t_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
@@ -337,9 +342,10 @@ int impl_t_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void 
 
     if (code != MPI_SUCCESS)
         return code;
-    value = read_value(mpi_self, handle);
-    memcpy(buf, &value, sizeof value);
-    return MPI_SUCCESS;
+    code = read_value(mpi_self, handle, &value);
+    if (code == MPI_SUCCESS)
+        give(handle->index, value, buf);
+    return code;
 }
 
 int impl_t_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
@@ -355,9 +361,5 @@ int impl_t_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, cons
 
     if (code != MPI_SUCCESS)
         return code;
-    if (!is_counter(handle->index))
-        return MPI_T_ERR_PVAR_NO_WRITE;
-    memcpy(&handle->counted, buf, sizeof handle->counted);
-    handle->from = value_now(mpi_self, handle->index);
-    return MPI_SUCCESS;
+    return set(handle, take(handle->index, buf));
 }

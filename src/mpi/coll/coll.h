@@ -288,8 +288,8 @@ typedef struct {
 } coll_shape_t;
 
 coll_shape_t coll_shape_of(const coll_call_t *call);
-/* Into the trace of `self`, which has one. */
-void coll_trace(const mpi_rank_t *self, const coll_call_t *call) __attribute__((cold));
+/* Into the trace of `self`, and to the tool that listens; it has one of them. */
+void coll_observe(mpi_rank_t *self, const coll_call_t *call) __attribute__((cold));
 /* The call behind a request of coll_start; NULL: it is another one, or MPI_REQUEST_NULL. */
 coll_call_t *coll_call_of_request(const mpi_request_t *request);
 /* `self` is going to wait for these requests, or tests (NULL). */

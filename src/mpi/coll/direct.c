@@ -583,8 +583,8 @@ void coll_run(mpi_rank_t *self, coll_call_t *call)
         coll_leave_empty(call);
         return;
     }
-    if (__builtin_expect(self->trace != NULL, 0))
-        coll_trace(self, call);
+    if (__builtin_expect(self->is_observed, 0))
+        coll_observe(self, call);
     mpi_request_init(&request, self, XMPI_KIND_COLL);
     request.comm = call->comm;
     request.extra = call; /* for reports */

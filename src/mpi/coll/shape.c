@@ -178,11 +178,12 @@ coll_shape_t coll_shape_of(const coll_call_t *call)
     return s;
 }
 
-void coll_trace(const mpi_rank_t *self, const coll_call_t *call)
+static void trace(const mpi_rank_t *self, const coll_call_t *call, const coll_shape_t *shape,
+                  uint64_t count)
 {
     const mpi_group_t *group = call->comm->coll->group;
     int first = call->kind->is_inter && call->kind->is_rooted ? call->root : 0;
-    coll_shape_t s = coll_shape_of(call);
+    coll_shape_t s = *shape;
     xy_trace_collective_t c;
 
     if (s.member < 0)
@@ -195,10 +196,23 @@ void coll_trace(const mpi_rank_t *self, const coll_call_t *call)
                                 .members = (uint32_t)s.members,
                                 .member = (uint32_t)s.member,
                                 .root = (uint32_t)s.root,
-                                .count = s.count,
+                                .count = count,
                                 .element = s.element};
+    mpi_trace_put_collective(self->trace, &c);
+}
+
+void coll_observe(mpi_rank_t *self, const coll_call_t *call)
+{
+    coll_shape_t s = coll_shape_of(call);
+    uint64_t count = s.count;
 
     for (int r = 0; s.counts != NULL && r < s.members; r++)
-        c.count += s.counts[r];
-    mpi_trace_put_collective(self->trace, &c);
+        count += s.counts[r];
+    if (self->trace != NULL)
+        trace(self, call, &s, count);
+    if (!is_agreement(call) && call->kind != &coll_making_bcast &&
+        call->kind != &coll_making_allgather) /* the program knows of it */
+        mpi_event_tell(self, (mpi_event_t){XMPI_EVENT_COLLECTIVE, (int)call->kind->collective,
+                                           call->kind->is_rooted ? call->root : -1,
+                                           count * s.element});
 }

@@ -227,8 +227,8 @@ static void begin(mpi_rank_t *self, coll_call_t *call)
         mpi_request_complete(call->request);
         return;
     }
-    if (__builtin_expect(self->trace != NULL, 0))
-        coll_trace(self, call);
+    if (__builtin_expect(self->is_observed, 0))
+        coll_observe(self, call);
     if (engine == scheduled) {
         coll_direct_compare(call);
         call->comm->apart++;

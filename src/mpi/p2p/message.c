@@ -48,10 +48,32 @@ static void ready_probers(mpi_rank_t *rank)
     }
 }
 
+/* Which rank of the job that is: the communicator is known by its context alone. -1: it is gone. */
+static int sender_of(const mpi_rank_t *to, const xy_envelope_t *envelope)
+{
+    for (const mpi_comm_t *comm = to->comms; comm != NULL; comm = comm->next)
+        if (comm->context == envelope->context && comm->mark == XMPI_COMM_LIVE)
+            return mpi_comm_world_rank(comm, envelope->source);
+    return -1;
+}
+
+static __attribute__((noinline, cold)) void observe_unexpected(mpi_rank_t *to,
+                                                               const mpi_message_t *m)
+{
+    const xy_envelope_t *envelope = &m->entry.envelope;
+
+    if ((envelope->context & XMPI_CONTEXT_BITS) == 0 &&
+        mpi_event_is_wanted(to, XMPI_EVENT_UNEXPECTED))
+        mpi_event_tell(to, (mpi_event_t){XMPI_EVENT_UNEXPECTED, sender_of(to, envelope),
+                                         envelope->tag, m->bytes});
+}
+
 static void keep(mpi_rank_t *to, mpi_message_t *m)
 {
     m->to = to;
     xy_match_keep(&to->match, &m->entry);
+    if (__builtin_expect(to->is_observed, 0))
+        observe_unexpected(to, m);
     if (to->probers != NULL)
         ready_probers(to);
 }
@@ -81,14 +103,26 @@ trace_received(const mpi_request_t *receive, const xy_envelope_t *envelope, uint
                                .bytes = bytes});
 }
 
+static __attribute__((noinline, cold)) void
+observe_received(const mpi_request_t *receive, const xy_envelope_t *envelope, uint64_t bytes)
+{
+    if (receive->owner->trace != NULL)
+        trace_received(receive, envelope, bytes);
+    if ((envelope->context & XMPI_CONTEXT_BITS) == 0)
+        mpi_event_tell(receive->owner,
+                       (mpi_event_t){XMPI_EVENT_RECEIVED,
+                                     mpi_comm_world_rank(receive->comm, envelope->source),
+                                     envelope->tag, bytes});
+}
+
 void mpi_receive_set(mpi_request_t *receive, const xy_envelope_t *envelope, uint64_t sent,
                      uint16_t signature, const void *site)
 {
     receive->completion.source = envelope->source;
     receive->completion.tag = envelope->tag;
     receive->completion.bytes = sent;
-    if (__builtin_expect(receive->owner->trace != NULL, 0))
-        trace_received(receive, envelope, sent);
+    if (__builtin_expect(receive->owner->is_observed, 0))
+        observe_received(receive, envelope, sent);
     if (sent > receive->bytes) {
         receive->completion.error = MPI_ERR_TRUNCATE;
         receive->completion.bytes = receive->bytes;
@@ -170,8 +204,6 @@ static char *buffer_or_abort(mpi_worker_t *worker, uint64_t bytes)
     }
     return buffer;
 }
-
-void (*_Atomic mpi_sent_event)(const mpi_rank_t *self, int to, int tag, uint64_t bytes);
 
 /* Does world rank `to` live on the worker of `self`? */
 static inline bool is_near(const mpi_rank_t *self, int to)
@@ -317,8 +349,8 @@ bool mpi_send_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *re
         mpi_monitor_message(self, to, t->comm->context, bytes);
         if (self->trace != NULL)
             trace_sent(self, t, to, bytes);
-        if (mpi_sent_event != NULL && (t->comm->context & XMPI_CONTEXT_BITS) == 0)
-            mpi_sent_event(self, to, t->tag, bytes);
+        if ((t->comm->context & XMPI_CONTEXT_BITS) == 0)
+            mpi_event_tell(self, (mpi_event_t){XMPI_EVENT_SENT, to, t->tag, bytes});
     }
     if (__builtin_expect(mpi_p2p_engine != NULL, 0))
         return mpi_p2p_engine->send(self, t, bytes, request);

@@ -120,7 +120,4 @@ void mpi_messages_cleanup(mpi_job_t *job);
 /* Those that the rank has not received: it is over. */
 void mpi_messages_drop(mpi_rank_t *rank);
 
-/* Called when a rank that is watched sends a message of the program; NULL: nobody asks. */
-extern void (*_Atomic mpi_sent_event)(const mpi_rank_t *self, int to, int tag, uint64_t bytes);
-
 #endif

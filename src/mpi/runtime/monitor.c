@@ -49,16 +49,32 @@ xy_status_t mpi_monitor_begin(mpi_rank_t *rank)
     return XY_OK;
 }
 
+static void add_record(const record_t *record, mpi_sent_t *total)
+{
+    for (int k = 0; k < 2; k++) {
+        total->bytes[k] += record->sent.bytes[k];
+        total->messages[k] += record->sent.messages[k];
+    }
+}
+
 void mpi_monitor_total(const mpi_rank_t *rank, mpi_sent_t *total)
 {
     const monitor_t *m = rank->monitor;
 
     *total = (mpi_sent_t){{0, 0}, {0, 0}};
     for (uint32_t i = 0; m != NULL && i < m->capacity; i++)
-        for (int k = 0; k < 2 && m->records[i].is_used; k++) {
-            total->bytes[k] += m->records[i].sent.bytes[k];
-            total->messages[k] += m->records[i].sent.messages[k];
-        }
+        if (m->records[i].is_used)
+            add_record(&m->records[i], total);
+}
+
+void mpi_monitor_total_on(const mpi_rank_t *rank, uint32_t context, mpi_sent_t *total)
+{
+    const monitor_t *m = rank->monitor;
+
+    *total = (mpi_sent_t){{0, 0}, {0, 0}};
+    for (uint32_t i = 0; m != NULL && i < m->capacity; i++)
+        if (m->records[i].is_used && (uint32_t)m->records[i].pair == context)
+            add_record(&m->records[i], total);
 }
 
 static void *count_slices(void *arg)
@@ -294,17 +310,21 @@ xy_status_t mpi_monitor_write(const mpi_job_t *job, const char *path)
     return st;
 }
 
+size_t mpi_monitor_rank_bytes(const mpi_rank_t *rank)
+{
+    const monitor_t *m = rank->monitor;
+
+    return m != NULL ? sizeof(*m) + m->capacity * sizeof(*m->records) +
+                           m->spans.capacity * sizeof(mpi_span_t)
+                     : 0;
+}
+
 size_t mpi_monitor_bytes(const mpi_job_t *job)
 {
     size_t sum = 0;
 
-    for (int r = 0; r < job->size; r++) {
-        const monitor_t *m = job->ranks[r].monitor;
-
-        if (m != NULL)
-            sum += sizeof(*m) + m->capacity * sizeof(*m->records) +
-                   m->spans.capacity * sizeof(mpi_span_t);
-    }
+    for (int r = 0; r < job->size; r++)
+        sum += mpi_monitor_rank_bytes(&job->ranks[r]);
     return sum;
 }
 

@@ -59,14 +59,17 @@ xy_status_t mpi_monitor_collect(const mpi_job_t *job, xy_traffic_t *t);
 /* Write what was counted to the directory `path`, see xy_traffic_write. All ranks have ended. */
 xy_status_t mpi_monitor_write(const mpi_job_t *job, const char *path);
 void mpi_monitor_stop(mpi_job_t *job);
-/* Bytes of memory that all counters take. No rank runs. */
+/* Bytes of memory that all counters take, when no rank runs; and those of one, by its worker. */
 size_t mpi_monitor_bytes(const mpi_job_t *job);
+size_t mpi_monitor_rank_bytes(const mpi_rank_t *rank);
 /* Append what a rank sent since the last time, as xy_matrix_entry_t of `from` to index[world rank]
  * where that is not negative. By its worker, or while it waits for the caller. Silent ENOMEM. */
 xy_status_t mpi_monitor_take(mpi_rank_t *rank, uint32_t from, const int *index, xy_vec_t *entries);
 
 /* What a rank has sent in all, since it counts. By its worker. */
 void mpi_monitor_total(const mpi_rank_t *rank, mpi_sent_t *total);
+/* The same on one communicator. */
+void mpi_monitor_total_on(const mpi_rank_t *rank, uint32_t context, mpi_sent_t *total);
 
 /* The slow half of the hook below, and what collectives count (coll/count_messages.c). */
 void mpi_monitor_add(mpi_rank_t *self, int to, uint32_t context, uint64_t bytes, bool collective);

@@ -165,7 +165,8 @@ static void read_mail(mpi_worker_t *worker)
             mpi_dispatch.mail[k](worker);
 }
 
-bool mpi_poll(xy_worker_t *base)
+/* *helped_p: it has done something for another worker. */
+static inline bool poll_once(xy_worker_t *base, bool *helped_p)
 {
     mpi_worker_t *worker = xy_worker_user(base);
     bool found = false;
@@ -179,7 +180,7 @@ bool mpi_poll(xy_worker_t *base)
         found |= unspill(worker);
     if (!found && !xy_worker_has_ready(base)) {
         worker->is_helping = true;
-        mpi_parallel_help(worker->index);
+        *helped_p = mpi_parallel_help(worker->index);
         found = mpi_layers_help(worker);
         worker->is_helping = false;
     } else if (__builtin_expect(++worker->polls % HELP_EVERY == 0, 0)) {
@@ -190,4 +191,41 @@ bool mpi_poll(xy_worker_t *base)
         worker->is_helping = false;
     }
     return found;
+}
+
+bool mpi_poll(xy_worker_t *base)
+{
+    bool has_helped;
+
+    return poll_once(base, &has_helped);
+}
+
+/* ---- How long that takes, for those who ask ---- */
+
+static bool poll_timed(xy_worker_t *base)
+{
+    mpi_worker_t *worker = xy_worker_user(base);
+    bool has_helped = false, had_mail = has_mail(worker);
+    double begin = xy_now();
+    bool found = poll_once(base, &has_helped);
+
+    if (found || has_helped || had_mail) {
+        uint64_t before = atomic_load_explicit(&worker->progress_ns, memory_order_relaxed);
+
+        atomic_store_explicit(&worker->progress_ns, before + (uint64_t)(1e9 * (xy_now() - begin)),
+                              memory_order_relaxed);
+    }
+    return found;
+}
+
+void mpi_progress_time_start(mpi_worker_t *worker)
+{
+    if (atomic_fetch_add(&worker->progress_timers, 1) == 0)
+        xy_worker_set_poll(worker->base, poll_timed);
+}
+
+void mpi_progress_time_stop(mpi_worker_t *worker)
+{
+    if (atomic_fetch_sub(&worker->progress_timers, 1) == 1)
+        xy_worker_set_poll(worker->base, mpi_poll);
 }

@@ -124,6 +124,11 @@ void mpi_ring_drain_at_gate(mpi_worker_t *worker);
 
 /* The pool's poll function. */
 bool mpi_poll(xy_worker_t *base);
+/* From now on mpi_worker_t.progress_ns counts the time of polls that found something to do: packets
+ * and mail of the worker, and work for others. Empty ones are waiting. Nests; any thread. A worker
+ * that nobody asks does not look at the clock. */
+void mpi_progress_time_start(mpi_worker_t *worker);
+void mpi_progress_time_stop(mpi_worker_t *worker);
 
 /* Free the spills of `worker`, at the end of the job. */
 void mpi_ring_spills_destroy(mpi_worker_t *worker);

@@ -8,6 +8,7 @@
 #include "mpi/runtime/buffer.h"
 #include "mpi/runtime/layer.h"
 #include "mpi/runtime/monitor.h"
+#include "mpi/runtime/observe.h"
 #include "mpi/runtime/packet.h"
 #include "mpi/runtime/parallel.h"
 #include "mpi/runtime/thread.h"
@@ -154,6 +155,8 @@ static xy_status_t create_ranks(mpi_job_t *job, const int *worker_of)
 
 static void destroy_rank(mpi_rank_t *rank)
 {
+    if (rank->listener != NULL)
+        rank->listener->forget(rank);
     xy_match_cleanup(&rank->match);
     mpi_threads_cleanup(rank);
     if (rank->fiber != NULL)
@@ -196,7 +199,8 @@ xy_status_t mpi_rank_renew(mpi_rank_t *rank)
     rank->trace = mpi_job->clock != NULL ? mpi_job->ranks[0].trace : rank->worker->trace;
     if (mpi_job->is_monitored && rank->monitor == NULL && mpi_monitor_begin(rank) != XY_OK)
         return XY_ENOMEM;
-    rank->is_watched = rank->trace != NULL || rank->monitor != NULL;
+    rank->is_observed = rank->trace != NULL;
+    rank->is_watched = rank->is_observed || rank->monitor != NULL;
     return mpi_layers_rank_begin(rank);
 }
 

@@ -78,7 +78,12 @@ static inline int mpi_waiter_requests(const mpi_waiter_t *waiter)
     return waiter->waits_count & ~XMPI_WAITER_SEEN;
 }
 
-typedef enum { XMPI_RANK_BEFORE_INIT, XMPI_RANK_RUNNING, XMPI_RANK_FINALIZED } mpi_rank_phase_t;
+/* One byte: it is in the first cache line of a rank. */
+typedef enum __attribute__((packed)) {
+    XMPI_RANK_BEFORE_INIT,
+    XMPI_RANK_RUNNING,
+    XMPI_RANK_FINALIZED
+} mpi_rank_phase_t;
 
 /* Ranks of different workers share no cache line. What every call touches comes first and fits in
  * two: with a thousand ranks on a core, each line is one that has left the caches since. */
@@ -89,6 +94,7 @@ struct mpi_rank {
     mpi_gate_t *gate;        /* of its worker, or NULL */
     mpi_waiter_t *waiter;    /* of the thread that is in a call: `own`, unless threads visit */
     mpi_rank_phase_t phase;
+    bool is_observed; /* it has a trace or a listener: its calls and messages are looked at */
     int depth; /* calls that closed the gate */
     int world;
     int schedules;              /* its collectives that run as schedules, or are timed */
@@ -111,6 +117,7 @@ struct mpi_rank {
     mpi_process_t *process;
     struct mpi_bsend *bsend;     /* attached buffer, or NULL */
     struct mpi_monitor *monitor; /* counts what it sends, or NULL */
+    struct mpi_listener *listener; /* of a tool (observe.h), or NULL */
     bool is_watched;             /* it has a monitor or a trace: what it sends is looked at */
     double computed, carried;    /* timed: seconds between start and Wait, seconds of transfers */
     const char *fortran; /* the program's variables with special addresses (bindings); or NULL */
@@ -166,6 +173,8 @@ struct mpi_worker {
     _Alignas(XMPI_LINES) _Atomic(void *) mail[XMPI_MAIL_KINDS]; /* left by any thread */
     _Atomic(void *) network; /* the same, from other processes: p2p/remote.h */
     mpi_gate_t gate;
+    _Atomic uint64_t progress_ns;                 /* of polls that found something, while */
+    _Atomic int progress_timers;                  /* so many want to know (packet.h) */
     _Alignas(XMPI_LINES) _Atomic int is_updating; /* one-sided: see rma/element.h */
 };
 
@@ -372,6 +381,9 @@ xy_status_t mpi_rank_adopt(mpi_job_t *job, int world);
 void mpi_trace_call(struct mpi_trace *trace, mpi_rank_t *self);
 /* ... and the call is a new one, of the program. */
 void mpi_trace_enter(struct mpi_trace *trace, mpi_rank_t *self);
+/* The same for all who look at it (observe.h). */
+void mpi_observe_enter(mpi_rank_t *self) __attribute__((cold));
+void mpi_observe_leave(mpi_rank_t *self) __attribute__((cold));
 
 /* Around what changes fibers or touches what belongs to the worker. Nests. */
 static inline void mpi_go_inside(mpi_rank_t *self)
@@ -410,8 +422,8 @@ static inline void mpi_call_note(mpi_rank_t *self, const char *name, const void 
     self->call.name = name;
     self->call.caller = site;
     self->call.comm = NULL; /* that of the call before may be gone */
-    if (__builtin_expect(self->trace != NULL, 0))
-        mpi_trace_enter(self->trace, self);
+    if (__builtin_expect(self->is_observed, 0))
+        mpi_observe_enter(self);
 }
 
 /* Enter and leave a call. `site` is __builtin_return_address(0) of the MPI function. */
@@ -424,8 +436,8 @@ static inline void mpi_call_begin(mpi_rank_t *self, const char *name, const void
 static inline void mpi_call_end(mpi_rank_t *self)
 {
     self->call.name = NULL;
-    if (__builtin_expect(self->trace != NULL, 0))
-        mpi_trace_call(self->trace, self);
+    if (__builtin_expect(self->is_observed, 0))
+        mpi_observe_leave(self);
     mpi_go_outside(self);
 }
 

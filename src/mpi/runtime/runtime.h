@@ -12,6 +12,7 @@
  *   device.h              memory of GPUs
  *   clock.h               the clock of a job in virtual time
  *   caller.h trace.h monitor.h    where a call stands in the program; --trace; --monitor
+ *   observe.h             what tools are told while it happens
  *   finding.h             what is wrong with a program
  *
  * A job is made once per process, by the launcher or by MPI_Init without one, and lives to the end
@@ -31,6 +32,7 @@
 #include "mpi/runtime/gate.h"
 #include "mpi/runtime/layer.h"
 #include "mpi/runtime/monitor.h"
+#include "mpi/runtime/observe.h"
 #include "mpi/runtime/packet.h"
 #include "mpi/runtime/parallel.h"
 #include "mpi/runtime/rank.h"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "mpi/runtime/clock.h"
+#include "mpi/runtime/observe.h"
 #include "trace/trace.h"
 
 enum {
@@ -192,6 +193,22 @@ void mpi_trace_enter(mpi_trace_t *trace, mpi_rank_t *self)
     xy_trace_call_at(trace->row, trace->since, (uint32_t)self->world, trace->now.label,
                      site_of(trace, self->call.caller));
     unlock(trace);
+}
+
+void mpi_observe_enter(mpi_rank_t *self)
+{
+    if (self->trace != NULL)
+        mpi_trace_enter(self->trace, self);
+    if (self->listener != NULL)
+        self->listener->in_call(self);
+}
+
+void mpi_observe_leave(mpi_rank_t *self)
+{
+    if (self->trace != NULL)
+        mpi_trace_call(self->trace, self);
+    if (self->listener != NULL)
+        self->listener->in_call(self);
 }
 
 void mpi_trace_put_collective(mpi_trace_t *trace, const xy_trace_collective_t *c)
@@ -381,8 +398,10 @@ void mpi_trace_virtual(mpi_job_t *job)
 {
     static mpi_trace_t calls; /* no row: the clock takes them */
 
-    for (int r = 0; r < job->size; r++)
+    for (int r = 0; r < job->size; r++) {
         job->ranks[r].trace = &calls;
+        job->ranks[r].is_observed = true;
+    }
 }
 
 xy_status_t mpi_trace_start(mpi_job_t *job, const char *path, const char *title)
@@ -410,7 +429,7 @@ xy_status_t mpi_trace_start(mpi_job_t *job, const char *path, const char *title)
         if (!mpi_rank_is_here(job, r))
             continue;
         job->ranks[r].trace = job->ranks[r].worker->trace;
-        job->ranks[r].is_watched = true;
+        job->ranks[r].is_watched = job->ranks[r].is_observed = true;
     }
     xy_free(text);
     return st;
