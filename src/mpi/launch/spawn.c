@@ -276,7 +276,7 @@ typedef struct {
     const char *path;
     int argc;
     char **argv;
-    int first, size; /* place of its first rank in their world, and the size of that */
+    int first, size;             /* place of its first rank in their world, and the size of that */
     const mpi_process_t *parent; /* the rank that spawns */
 } making_t;
 

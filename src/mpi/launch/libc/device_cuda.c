@@ -187,7 +187,6 @@ struct mpi_device {
     xy_vec_t streams; /* of word_t: those that it has made */
 };
 
-
 static struct mpi_device *device_of(mpi_process_t *process)
 {
     static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;

@@ -4,9 +4,10 @@
  *
  * The kernel keeps a working directory for the process, or for a thread that has asked for one of
  * its own (unshare). So that all calls with a relative path work, those of libraries as well, a
- * thread that runs a rank with a directory of its own asks for that, and changes to the directory of
- * the next rank when it runs another. Threads that never ran such a rank are left alone: they are in
- * the directory of the job. A job in which no rank was spawned into another directory pays nothing.
+ * thread that runs a rank with a directory of its own asks for that, and changes to the directory
+ * of the next rank when it runs another. Threads that never ran such a rank are left alone: they
+ * are in the directory of the job. A job in which no rank was spawned into another directory pays
+ * nothing.
  */
 #include "mpi/launch/libc/directory.h"
 
@@ -49,7 +50,8 @@ static void *try_apart(void *error)
     return NULL;
 }
 
-/* Some containers forbid it. It is tried once, by a thread that ends, before a rank counts on it. */
+/* Some containers forbid it. It is tried once, by a thread that ends, before a rank counts on it.
+ */
 static xy_status_t begin_to_use(void)
 {
     pthread_t thread;
@@ -87,7 +89,8 @@ static bool is_here(const char *path)
            there.st_ino == now.st_ino;
 }
 
-xy_status_t mpi_directory_give(mpi_process_t *process, const mpi_process_t *parent, const char *path)
+xy_status_t mpi_directory_give(mpi_process_t *process, const mpi_process_t *parent,
+                               const char *path)
 {
     bool has_own = parent != NULL && parent->directory_number != 0;
     bool is_inherited = path == NULL && has_own;

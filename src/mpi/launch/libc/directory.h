@@ -8,8 +8,8 @@
 
 #include "mpi/launch/libc/process.h"
 
-/* A rank that is about to be started gets the directory `path`, from where the caller is; NULL: that
- * of the rank `parent`. Reports what is wrong. */
+/* A rank that is about to be started gets the directory `path`, from where the caller is; NULL:
+ * that of the rank `parent`. Reports what is wrong. */
 xy_status_t mpi_directory_give(mpi_process_t *process, const mpi_process_t *parent,
                                const char *path);
 /* The rank is over. */

@@ -124,7 +124,7 @@ struct mpi_process {
     void (*ended)(mpi_process_t *process);
     int directory; /* a descriptor of its working directory, if it has one of its own: */
     uint64_t directory_number; /* not 0, and no other has had the same (directory.c) */
-    void *sanitizer_stack; /* what the address sanitizer keeps of it while it does not run */
+    void *sanitizer_stack;     /* what the address sanitizer keeps of it while it does not run */
 };
 
 extern _Thread_local mpi_process_t *mpi_process_self
