@@ -258,8 +258,8 @@ void fiber_worker_sleep(xy_worker_t *w, int64_t deadline)
     atomic_store_explicit(&w->head.asleep, is_timed ? FIBER_ASLEEP_TIMED : FIBER_ASLEEP,
                           memory_order_relaxed);
     fence_all(w);
-    if (atomic_load_explicit(&w->head.mail, memory_order_relaxed) != NULL ||
-        fiber_poll(w) || w->ready.nonempty != 0) {
+    if (atomic_load_explicit(&w->head.mail, memory_order_relaxed) != NULL || fiber_poll(w) ||
+        w->ready.nonempty != 0) {
         atomic_store_explicit(&w->head.asleep, FIBER_AWAKE, memory_order_relaxed);
         return;
     }

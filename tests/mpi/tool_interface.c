@@ -175,7 +175,8 @@ static void check_bound(int is_virtual)
     CHECK_EQUAL(read_of(session, bytes), 2);
     CHECK_EQUAL(read_of(session, late), 1);
     if (!is_virtual) {
-        unexpected = handle_of(session, "xylem_comm_unexpected_messages", MPI_T_PVAR_CLASS_LEVEL, &comm);
+        unexpected =
+            handle_of(session, "xylem_comm_unexpected_messages", MPI_T_PVAR_CLASS_LEVEL, &comm);
         posted = handle_of(session, "xylem_comm_posted_receives", MPI_T_PVAR_CLASS_LEVEL, &comm);
         MPI_Send(&byte, 1, MPI_CHAR, 0, 1, comm);
         MPI_Send(&byte, 1, MPI_CHAR, 0, 1, other);

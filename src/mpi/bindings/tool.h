@@ -2,7 +2,8 @@
 /*
  * The tool interface (MPI_T): what its files share. Its functions return codes and never raise; any
  * pointer for a result may be NULL. Variables are tables: tool_control.c has those that control the
- * library, tool_values.c those that tell how it goes; tool_event.c has what is told while it happens.
+ * library, tool_values.c those that tell how it goes; tool_event.c has what is told while it
+ * happens.
  */
 #ifndef XY_MPI_BINDINGS_TOOL_H
 #define XY_MPI_BINDINGS_TOOL_H
@@ -26,7 +27,13 @@ int tool_perform_count(void);
 int tool_event_count(void);
 
 /* Categories. */
-typedef enum { TOOL_CONTROL, TOOL_MESSAGES, TOOL_PROGRESS, TOOL_MEMORY, TOOL_CATEGORIES } tool_category_t;
+typedef enum {
+    TOOL_CONTROL,
+    TOOL_MESSAGES,
+    TOOL_PROGRESS,
+    TOOL_MEMORY,
+    TOOL_CATEGORIES
+} tool_category_t;
 
 /* A performance variable. */
 typedef struct {

@@ -33,8 +33,9 @@ static const struct {
 static const struct {
     const char *name, *description;
 } events[XMPI_EVENTS] = {
-    [XMPI_EVENT_SENT] = {"xylem_message_sent", "a message of the program is sent: the number of the "
-                                               "receiver in the job, tag, bytes"},
+    [XMPI_EVENT_SENT] = {"xylem_message_sent",
+                         "a message of the program is sent: the number of the "
+                         "receiver in the job, tag, bytes"},
     [XMPI_EVENT_RECEIVED] = {"xylem_message_received",
                              "a message has met its receive: the number of the sender in the job, "
                              "tag, bytes"},

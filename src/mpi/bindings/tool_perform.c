@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Performance variables: sessions and handles. What the variables are is in tool_values.c. Those that
- * count or time begin with their first handle, or when they are started; the others are what they
- * are at the moment.
+ * Performance variables: sessions and handles. What the variables are is in tool_values.c. Those
+ * that count or time begin with their first handle, or when they are started; the others are what
+ * they are at the moment.
  */
 #include <stdint.h>
 #include <string.h>
@@ -175,8 +175,8 @@ int impl_t_pvar_session_free(MPI_T_pvar_session *session)
     return MPI_SUCCESS;
 }
 
-/* In virtual time, messages wait in the model's tables, not in the rank's, and cores are those of the
- * model. A rank that is a process of its own has its stack from the kernel. */
+/* In virtual time, messages wait in the model's tables, not in the rank's, and cores are those of
+ * the model. A rank that is a process of its own has its stack from the kernel. */
 static int begin_to_count(mpi_rank_t *self, const tool_variable_t *variable)
 {
     if (!self)

@@ -143,8 +143,7 @@ static uint64_t library_memory(const mpi_rank_t *self, const mpi_comm_t *comm)
     const xy_match_t *match = &self->match;
     uint64_t buckets = (uint64_t)match->posted.mask + match->unexpected.mask + 2;
     uint64_t bytes = sizeof(*self) + buckets * sizeof(xy_match_bucket_t) + request_bytes(self) +
-                     match->unexpected.count * sizeof(mpi_message_t) +
-                     mpi_monitor_rank_bytes(self);
+                     match->unexpected.count * sizeof(mpi_message_t) + mpi_monitor_rank_bytes(self);
 
     (void)comm;
     for (const xy_match_entry_t *e = match->first; e; e = e->list_next)

@@ -212,7 +212,7 @@ void coll_observe(mpi_rank_t *self, const coll_call_t *call)
         trace(self, call, &s, count);
     if (!is_agreement(call) && call->kind != &coll_making_bcast &&
         call->kind != &coll_making_allgather) /* the program knows of it */
-        mpi_event_tell(self, (mpi_event_t){XMPI_EVENT_COLLECTIVE, (int)call->kind->collective,
-                                           call->kind->is_rooted ? call->root : -1,
-                                           count * s.element});
+        mpi_event_tell(self,
+                       (mpi_event_t){XMPI_EVENT_COLLECTIVE, (int)call->kind->collective,
+                                     call->kind->is_rooted ? call->root : -1, count * s.element});
 }

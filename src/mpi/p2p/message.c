@@ -37,7 +37,7 @@ static void message_free(mpi_worker_t *worker, mpi_message_t *m)
     worker->free_messages = m;
 }
 
-static void ready_probers(mpi_rank_t *rank)
+static __attribute__((noinline, cold)) void ready_probers(mpi_rank_t *rank)
 {
     mpi_waiter_t *waiter = rank->probers;
 
@@ -68,7 +68,7 @@ static __attribute__((noinline, cold)) void observe_unexpected(mpi_rank_t *to,
                                          envelope->tag, m->bytes});
 }
 
-static void keep(mpi_rank_t *to, mpi_message_t *m)
+static inline __attribute__((always_inline)) void keep(mpi_rank_t *to, mpi_message_t *m)
 {
     m->to = to;
     xy_match_keep(&to->match, &m->entry);

@@ -95,7 +95,7 @@ struct mpi_rank {
     mpi_waiter_t *waiter;    /* of the thread that is in a call: `own`, unless threads visit */
     mpi_rank_phase_t phase;
     bool is_observed; /* it has a trace or a listener: its calls and messages are looked at */
-    int depth; /* calls that closed the gate */
+    int depth;        /* calls that closed the gate */
     int world;
     int schedules;              /* its collectives that run as schedules, or are timed */
     mpi_call_t call;            /* 40 bytes; of the thread that is in a call */
@@ -115,11 +115,11 @@ struct mpi_rank {
     mpi_comm_t *comm_self;
     mpi_comm_t *comms; /* all that it has */
     mpi_process_t *process;
-    struct mpi_bsend *bsend;     /* attached buffer, or NULL */
-    struct mpi_monitor *monitor; /* counts what it sends, or NULL */
+    struct mpi_bsend *bsend;       /* attached buffer, or NULL */
+    struct mpi_monitor *monitor;   /* counts what it sends, or NULL */
     struct mpi_listener *listener; /* of a tool (observe.h), or NULL */
-    bool is_watched;             /* it has a monitor or a trace: what it sends is looked at */
-    double computed, carried;    /* timed: seconds between start and Wait, seconds of transfers */
+    bool is_watched;               /* it has a monitor or a trace: what it sends is looked at */
+    double computed, carried;      /* timed: seconds between start and Wait, seconds of transfers */
     const char *fortran; /* the program's variables with special addresses (bindings); or NULL */
     void *env;           /* per-rank lists of the environment part (keyvals, infos, ...) */
     const struct mpi_topic *topic; /* of its next agreement (coll.h); or NULL */
@@ -377,11 +377,9 @@ xy_status_t mpi_rank_start(mpi_job_t *job, int world, void (*body)(void *), void
 /* The calling thread becomes rank `world`, the only one of this process, which has one worker. */
 xy_status_t mpi_rank_adopt(mpi_job_t *job, int world);
 
-/* Slow halves of the hooks of a trace (trace.h): the rank enters a call, or its own code. */
+/* The slow half of a hook of the trace (trace.h): the rank enters a call, or its own code. */
 void mpi_trace_call(struct mpi_trace *trace, mpi_rank_t *self);
-/* ... and the call is a new one, of the program. */
-void mpi_trace_enter(struct mpi_trace *trace, mpi_rank_t *self);
-/* The same for all who look at it (observe.h). */
+/* The same for all who look at it (observe.h): a new call of the program begins, or ends. */
 void mpi_observe_enter(mpi_rank_t *self) __attribute__((cold));
 void mpi_observe_leave(mpi_rank_t *self) __attribute__((cold));
 

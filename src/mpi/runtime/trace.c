@@ -184,7 +184,8 @@ void mpi_trace_call(mpi_trace_t *trace, mpi_rank_t *self)
                                          .id = self->world});
 }
 
-void mpi_trace_enter(mpi_trace_t *trace, mpi_rank_t *self)
+/* The call is a new one, of the program. */
+static void trace_enter(mpi_trace_t *trace, mpi_rank_t *self)
 {
     mpi_trace_call(trace, self);
     if (trace->row == NULL) /* in virtual time */
@@ -198,7 +199,7 @@ void mpi_trace_enter(mpi_trace_t *trace, mpi_rank_t *self)
 void mpi_observe_enter(mpi_rank_t *self)
 {
     if (self->trace != NULL)
-        mpi_trace_enter(self->trace, self);
+        trace_enter(self->trace, self);
     if (self->listener != NULL)
         self->listener->in_call(self);
 }
