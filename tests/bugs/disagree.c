@@ -364,8 +364,8 @@ BUG(graph_nodes)
 
 /* A rank without edges need not say whether edges have weights.
  * ranks: 3
- * says: rank 0 calls MPI_Dist_graph_create with weights at @here, rank 1 calls
- * MPI_Dist_graph_create without weights at @here */
+ * says: rank 0 calls MPI_Dist_graph_create *with weights at @here, rank 1 calls
+ * MPI_Dist_graph_create *without weights at @here */
 BUG(dist_graph_weights)
 {
     int to = (rank + 1) % 2, one = 1;
@@ -379,8 +379,8 @@ BUG(dist_graph_weights)
 }
 
 /* ranks: 3
- * says: rank 0 calls MPI_Dist_graph_create_adjacent with reorder = 0 at @here, rank 2 calls
- * MPI_Dist_graph_create_adjacent with reorder = 1 at @here */
+ * says: rank 0 calls MPI_Dist_graph_create_adjacent with reorder = 0* at @here, rank 2 calls
+ * MPI_Dist_graph_create_adjacent with reorder = 1* at @here */
 BUG(dist_graph_reorder)
 {
     int to = (rank + 1) % size, from = (rank + size - 1) % size;

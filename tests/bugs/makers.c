@@ -49,7 +49,7 @@ BUG(cart_and_dup)
 #if MPI_VERSION >= 4
 /* A rank that wants none of the parts may say so.
  * ranks: 3
- * says: collective 1 of MPI_COMM_WORLD: rank 0 calls MPI_Comm_split_type with MPI_COMM_TYPE_SHARED
+ * says: MPI_COMM_WORLD: rank 0 calls MPI_Comm_split_type with MPI_COMM_TYPE_SHARED
  * at @here, rank 2 calls MPI_Comm_split_type with MPI_COMM_TYPE_HW_UNGUIDED at @here */
 BUG(split_type_types)
 {

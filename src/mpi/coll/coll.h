@@ -589,6 +589,8 @@ int mpi_coll_agree(mpi_comm_t *comm, const void *input, void *output, mpi_leader
 /* What members of an agreement must say alike besides the function that they call: grids, groups,
  * leaders. The next mpi_coll_agree of a rank compares that of all (rank.h: `topic`); between
  * processes, the next exchange does (comm/spread.c), if it can be told. */
+struct mpi_said;
+
 typedef struct mpi_topic {
     uint64_t value; /* a hash of it: see mpi_topic_add */
     const void *data;
@@ -600,7 +602,19 @@ typedef struct mpi_topic {
     /* All that `value` stands for, without knowing what another process says; NULL: it is not
      * compared with theirs. */
     void (*tell)(const struct mpi_topic *topic, char *text, size_t room);
+    /* Where members are in several processes: what all of them say, in order, and the number of the
+     * caller. True, at all members alike: *a_p disagrees, and reports it; it knows with whom. NULL:
+     * any whose value is another than that of member 0. */
+    bool (*find_far)(const struct mpi_topic *topic, const struct mpi_said *said, int size, int own,
+                     int *a_p, int *b_p);
+    int more[2]; /* for that, with the value */
 } mpi_topic_t;
+
+/* What a member says about a topic to those of other processes. */
+typedef struct mpi_said {
+    uint64_t value;
+    int more[2];
+} mpi_said_t;
 
 /* Append ", NAME 1 2 3" to a text, or as much of it as there is room for. */
 void mpi_topic_tell_list(char *text, size_t room, const char *name, const int *list, int count);

@@ -96,14 +96,68 @@ static bool find_group(const mpi_topic_t *const *topics, int size, int *a_p, int
     return is_found;
 }
 
-static mpi_topic_t topic_of(const given_t *given)
+static void tell_group(const mpi_topic_t *topic, char *text, size_t room)
 {
-    uint64_t value = mpi_topic_add(0, given->group->size);
+    describe_group(topic, topic, text, room);
+}
 
-    for (int i = 0; i < given->group->size; i++)
-        value = mpi_topic_add(value, mpi_group_world(given->group, i));
+/* A member of the caller's group that gives another one; -1: none. */
+static int find_in_group(const mpi_topic_t *topic, const mpi_said_t *said)
+{
+    const given_t *given = topic->data;
+    int *index = mpi_group_index(given->parent), found = -1;
+
+    for (int i = 0; index && i < given->group->size && found < 0; i++) {
+        int member = index[mpi_group_world(given->group, i)];
+
+        if (said[member].value != topic->value)
+            found = member;
+    }
+    xy_free(index);
+    return found;
+}
+
+/* `more`: the first member of the group, or -1, and how many it has; 0 of one that is no member. A
+ * group that the members of another give, too, has fewer members who give it than it has. */
+static bool find_far(const mpi_topic_t *topic, const mpi_said_t *said, int size, int own, int *a_p,
+                     int *b_p)
+{
+    for (*a_p = 0; *a_p < size; ++*a_p) {
+        const mpi_said_t *a = &said[*a_p];
+        int count = 0;
+
+        *b_p = a->more[0];
+        if (*b_p >= 0 && said[*b_p].value != a->value)
+            return true;
+        for (int r = 0; r < size && *b_p == *a_p; r++)
+            count += said[r].value == a->value && said[r].more[1] > 0;
+        if (*b_p == *a_p && count < a->more[1]) {
+            *b_p = *a_p == own ? find_in_group(topic, said) : 0;
+            *b_p = *b_p < 0 ? 0 : *b_p;
+            return true;
+        }
+    }
+    return false;
+}
+
+static mpi_topic_t topic_of(const given_t *given, int rank)
+{
+    const mpi_group_t *group = given->group;
+    uint64_t value = mpi_topic_add(0, group->size);
+    int *index = mpi_group_index(given->parent); /* other jobs number the world in another way */
+
+    for (int i = 0; index && i < group->size; i++)
+        value = mpi_topic_add(value, index[mpi_group_world(group, i)]);
+    xy_free(index);
     return (mpi_topic_t){
-        .value = value, .data = given, .find = find_group, .describe = describe_group};
+        .value = value,
+        .data = given,
+        .find = find_group,
+        .describe = describe_group,
+        .tell = tell_group,
+        .find_far = find_far,
+        .more = {group->size > 0 ? mpi_group_rank(given->parent, mpi_group_world(group, 0)) : -1,
+                 rank != MPI_UNDEFINED ? group->size : 0}};
 }
 
 /* The members of each group find each other by the group's first member. */
@@ -128,17 +182,17 @@ int impl_comm_create(MPI_Comm handle, MPI_Group group_handle, MPI_Comm *newcomm)
     else if (!comm->remote)
         color = mpi_group_rank(comm->group, mpi_group_world(group, 0));
     given.parent = comm->remote ? comm->merged->group : comm->group;
-    topic = topic_of(&given);
+    topic = topic_of(&given, rank);
     comm->owner->topic = &topic;
     code = mpi_comm_split(comm, color, rank, &made);
     comm->owner->topic = NULL;
     return give(code, made, newcomm);
 }
 
-/* The first member makes the shared part and the plan travels down a binomial tree of the group:
- * only the members take part. */
-static int spread_plan(mpi_comm_t *comm, const mpi_group_t *group, int rank, int tag,
-                       mpi_plan_t *plan)
+/* What the first member has travels down a binomial tree of the group: only the members take part.
+ */
+static int spread_down(mpi_comm_t *comm, const mpi_group_t *group, int rank, int tag, void *data,
+                       int bytes)
 {
     const mpi_call_t call = comm->owner->call;
     mpi_comm_t shadow = mpi_comm_shadow(comm, XMPI_CONTEXT_SHADOW);
@@ -148,12 +202,12 @@ static int spread_plan(mpi_comm_t *comm, const mpi_group_t *group, int rank, int
     for (; bit < group->size && !(rank & bit); bit <<= 1)
         continue;
     if (rank > 0)
-        code = impl_recv(comm->owner, plan, sizeof *plan, MPI_BYTE,
+        code = impl_recv(comm->owner, data, bytes, MPI_BYTE,
                          mpi_group_rank(comm->group, mpi_group_world(group, rank - bit)), tag,
                          handle, MPI_STATUS_IGNORE);
     for (bit >>= 1; bit > 0 && code == MPI_SUCCESS; bit >>= 1)
         if (rank + bit < group->size)
-            code = impl_send(comm->owner, plan, sizeof *plan, MPI_BYTE,
+            code = impl_send(comm->owner, data, bytes, MPI_BYTE,
                              mpi_group_rank(comm->group, mpi_group_world(group, rank + bit)), tag,
                              handle);
     comm->owner->call = call;
@@ -181,6 +235,30 @@ static int check_same(mpi_comm_t *parent, const mpi_group_t *group, const mpi_gr
         i, mpi_group_world(group, i), mpi_group_world(made, i), world);
 }
 
+/* Its first member, in another process perhaps, gives `size` ranks: which? */
+static int check_far(mpi_comm_t *parent, const mpi_group_t *group, int rank, int tag, int size)
+{
+    int *ranks = xy_malloc((size_t)size * sizeof *ranks), code;
+    mpi_group_t *made = NULL;
+
+    for (int i = 0; ranks && rank == 0 && i < size; i++)
+        ranks[i] = mpi_group_world(group, i);
+    if (!ranks) {
+        xy_fail_memory("making a communicator");
+        mpi_job->abort(1); /* the others wait */
+        return MPI_ERR_NO_MEM;
+    }
+    code = spread_down(parent, group, rank, tag, ranks, size * (int)sizeof *ranks);
+    if (code == MPI_SUCCESS)
+        made = mpi_group_create(ranks, size);
+    else
+        xy_free(ranks);
+    if (made)
+        code = check_same(parent, group, made);
+    mpi_group_release(made);
+    return code;
+}
+
 int mpi_comm_from_group(mpi_comm_t *parent, mpi_group_t *group, int tag, mpi_comm_t **comm_p)
 {
     int rank = mpi_group_rank(group, parent->owner->world), code;
@@ -188,14 +266,17 @@ int mpi_comm_from_group(mpi_comm_t *parent, mpi_group_t *group, int tag, mpi_com
     mpi_plan_t plan;
 
     if (rank == 0 && is_spread) {
-        plan = (mpi_plan_t){.context = mpi_link_context_new(mpi_link_of(group), 1)};
+        plan = (mpi_plan_t){.context = mpi_link_context_new(mpi_link_of(group), 1),
+                            .rank = group->size};
     } else if (rank == 0) {
         mpi_group_hold(group, 1);
         plan = mpi_plan_intra(group);
     }
-    code = spread_plan(parent, group, rank, tag, &plan);
-    if (code == MPI_SUCCESS && !is_spread && plan.status == XY_OK)
+    code = spread_down(parent, group, rank, tag, &plan, sizeof plan);
+    if (code == MPI_SUCCESS && plan.status == XY_OK && plan.coll)
         code = check_same(parent, group, plan.group);
+    else if (code == MPI_SUCCESS && plan.status == XY_OK && mpi_job->processes > 1)
+        code = check_far(parent, group, rank, tag, plan.rank);
     if (code != MPI_SUCCESS)
         return code;
     if (is_spread) { /* the context is all that means something in other processes */

@@ -379,16 +379,33 @@ static void describe_leader(const mpi_topic_t *topic, const mpi_topic_t *other, 
     snprintf(text, room, " with local leader %d", *(const int *)topic->data);
 }
 
+static void tell_leader(const mpi_topic_t *topic, char *text, size_t room)
+{
+    describe_leader(topic, topic, text, room);
+}
+
+/* Before the leaders meet: others that take themselves for leaders would wait in vain. */
+static void compare_leaders(mpi_comm_t *local, const mpi_topic_t *topic)
+{
+    int leader = *(const int *)topic->data;
+
+    local->owner->topic = topic;
+    mpi_spread_bcast(local, 0, &leader, sizeof leader);
+}
+
 /* The arguments are good. */
 int mpi_intercomm_make(mpi_comm_t *local, int local_leader, mpi_comm_t *peer, int remote_leader,
                        int tag, mpi_comm_t **made_p)
 {
-    mpi_topic_t topic = {
-        .value = (uint64_t)local_leader, .data = &local_leader, .describe = describe_leader};
+    mpi_topic_t topic = {.value = (uint64_t)local_leader,
+                         .data = &local_leader,
+                         .describe = describe_leader,
+                         .tell = tell_leader};
     mpi_plan_t mine, plan, *told = NULL;
     int code = MPI_SUCCESS;
 
     if (mpi_job->processes > 1) {
+        compare_leaders(local, &topic);
         code = create_far(local, local_leader, peer, remote_leader, tag, &plan);
     } else if (local->rank == local_leader) {
         const mpi_call_t call = local->owner->call;
@@ -575,11 +592,33 @@ static mpi_plan_t merge_spread(mpi_comm_t *merged, const merge_wish_t *own)
     return mpi_plan_spread(mpi_group_create(ranks, size), mpi_spread_context(merged, 1), rank);
 }
 
+static void tell_order(const mpi_topic_t *topic, char *text, size_t room)
+{
+    describe_order(topic, topic, text, room);
+}
+
+/* `more`: high, and the side. */
+static bool find_order_far(const mpi_topic_t *topic, const mpi_said_t *said, int size, int own,
+                           int *a_p, int *b_p)
+{
+    (void)topic, (void)own;
+    for (*a_p = 1; *a_p < size; ++*a_p) {
+        *b_p = *a_p - 1;
+        if (said[*a_p].more[1] == said[*b_p].more[1] && said[*a_p].more[0] != said[*b_p].more[0])
+            return true;
+    }
+    return false;
+}
+
 int impl_intercomm_merge(MPI_Comm handle, int high, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle), *made;
     merge_wish_t wish;
-    mpi_topic_t topic = {.data = &wish, .find = find_order, .describe = describe_order};
+    mpi_topic_t topic = {.data = &wish,
+                         .find = find_order,
+                         .describe = describe_order,
+                         .tell = tell_order,
+                         .find_far = find_order_far};
     mpi_plan_t plan;
     int code = MPI_SUCCESS;
 
@@ -588,7 +627,10 @@ int impl_intercomm_merge(MPI_Comm handle, int high, MPI_Comm *newcomm)
     if (!comm->remote)
         return mpi_error(comm, MPI_ERR_COMM, "%s is not an intercommunicator", mpi_comm_name(comm));
     wish = (merge_wish_t){comm->owner->world, high != 0, comm->is_high};
+    topic.more[0] = wish.wants_high;
+    topic.more[1] = wish.is_high;
     if (mpi_comm_is_spread(comm)) {
+        comm->owner->topic = &topic;
         plan = merge_spread(comm->merged, &wish);
     } else {
         comm->owner->topic = &topic;

@@ -180,9 +180,35 @@ static bool find_type(const mpi_topic_t *const *topics, int size, int *a_p, int 
     return false;
 }
 
+static void tell_type(const mpi_topic_t *topic, char *text, size_t room)
+{
+    describe_type(topic, topic, text, room);
+}
+
+static bool find_type_far(const mpi_topic_t *topic, const mpi_said_t *said, int size, int own,
+                          int *a_p, int *b_p)
+{
+    (void)topic, (void)own;
+    *b_p = -1;
+    for (*a_p = 0; *a_p < size; ++*a_p) {
+        if (said[*a_p].more[0] == MPI_UNDEFINED)
+            continue;
+        if (*b_p < 0)
+            *b_p = *a_p;
+        else if (said[*a_p].more[0] != said[*b_p].more[0])
+            return true;
+    }
+    return false;
+}
+
 int impl_comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_Comm *newcomm)
 {
-    mpi_topic_t topic = {.data = &type, .find = find_type, .describe = describe_type};
+    mpi_topic_t topic = {.data = &type,
+                         .find = find_type,
+                         .describe = describe_type,
+                         .tell = tell_type,
+                         .find_far = find_type_far,
+                         .more = {type}};
     mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
     int color, code;
 

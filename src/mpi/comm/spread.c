@@ -57,20 +57,32 @@ coll_call_t mpi_spread_bcast_call(int root, void *data, size_t bytes)
     return call;
 }
 
+/* The first that says something else than member 0. */
+static bool find_other(const mpi_said_t *said, int size, int *a_p, int *b_p)
+{
+    *b_p = 0;
+    for (*a_p = 1; *a_p < size; ++*a_p)
+        if (said[*a_p].value != said[0].value)
+            return true;
+    return false;
+}
+
 /* What members must say alike besides what they call: all tell a hash of it, and, where that
- * differs, what it is. The first that says something else than member 0 reports it. */
+ * differs, what it is. */
 static void compare_topics(mpi_comm_t *comm, const mpi_topic_t *topic)
 {
     const mpi_call_t *call = &comm->owner->call;
-    uint64_t *values = memory_or_abort((size_t)comm->size * sizeof *values);
+    mpi_said_t own = {topic->value, {topic->more[0], topic->more[1]}};
+    mpi_said_t *said = memory_or_abort((size_t)comm->size * sizeof *said);
     char told[TOLD] = "", detail[TOLD / 2] = "", place[TOLD / 4], *all;
-    int other = 1;
+    int a, b;
+    bool is_found;
 
-    mpi_spread_allgather(comm, &topic->value, sizeof topic->value, values);
-    while (other < comm->size && values[other] == values[0])
-        other++;
-    xy_free(values);
-    if (other == comm->size)
+    mpi_spread_allgather(comm, &own, sizeof own, said);
+    is_found = topic->find_far ? topic->find_far(topic, said, comm->size, comm->rank, &a, &b)
+                               : find_other(said, comm->size, &a, &b);
+    xy_free(said);
+    if (!is_found)
         return;
     topic->tell(topic, detail, sizeof detail);
     mpi_caller_describe(call->caller, place, sizeof place);
@@ -79,8 +91,12 @@ static void compare_topics(mpi_comm_t *comm, const mpi_topic_t *topic)
              place[0] ? " " : "", place);
     all = memory_or_abort((size_t)comm->size * sizeof told);
     mpi_spread_allgather(comm, told, sizeof told, all);
-    if (comm->rank == other)
-        coll_disagree_told(comm, 0, all, other, all + (size_t)other * sizeof told);
+    if (comm->rank == a) {
+        int first = a < b ? a : b, second = a < b ? b : a;
+
+        coll_disagree_told(comm, first, all + (size_t)first * sizeof told, second,
+                           all + (size_t)second * sizeof told);
+    }
     xy_free(all);
 }
 
@@ -91,7 +107,7 @@ static void run(mpi_comm_t *comm, coll_call_t *call)
     const mpi_topic_t *topic = self->topic;
 
     self->topic = NULL;
-    if (comm->coll->spread && topic && topic->tell)
+    if (topic && topic->tell)
         compare_topics(comm, topic);
     call->comm = comm;
     if (comm->coll->spread)

@@ -95,10 +95,35 @@ static void describe_said(const mpi_topic_t *topic, const mpi_topic_t *other, ch
         snprintf(text, room, " with%s weights", said->is_weighted ? "" : "out");
 }
 
-/* Of other processes only this is compared: who has edges is not known there. */
 static void tell_said(const mpi_topic_t *topic, char *text, size_t room)
 {
-    snprintf(text, room, " with reorder = %d", ((const said_t *)topic->data)->may_reorder);
+    const said_t *said = topic->data;
+
+    snprintf(text, room, " with reorder = %d%s", said->may_reorder,
+             !said->has_edges     ? " and no edges"
+             : !said->is_weighted ? " and without weights"
+                                  : " and with weights");
+}
+
+/* `more`: reorder; whether edges have weights, or -1: it has none. */
+static bool find_said_far(const mpi_topic_t *topic, const mpi_said_t *said, int size, int own,
+                          int *a_p, int *b_p)
+{
+    (void)topic, (void)own;
+    *b_p = 0;
+    for (*a_p = 1; *a_p < size; ++*a_p)
+        if (said[*a_p].more[0] != said[0].more[0])
+            return true;
+    *b_p = -1;
+    for (*a_p = 0; *a_p < size; ++*a_p) {
+        if (said[*a_p].more[1] < 0)
+            continue;
+        if (*b_p < 0)
+            *b_p = *a_p;
+        else if (said[*a_p].more[1] != said[*b_p].more[1])
+            return true;
+    }
+    return false;
 }
 
 /* A communicator of the same members with this topology (NULL: memory ran out). All members come
@@ -109,7 +134,9 @@ static int give(mpi_comm_t *comm, mpi_topology_t *topology, const said_t *said, 
                          .data = said,
                          .find = find_said,
                          .describe = describe_said,
-                         .tell = tell_said};
+                         .tell = tell_said,
+                         .find_far = find_said_far,
+                         .more = {said->may_reorder, said->has_edges ? said->is_weighted : -1}};
     mpi_comm_t *made;
     int code;
 
