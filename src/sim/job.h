@@ -240,6 +240,7 @@ typedef struct {
     xy_vjob_mode_t mode;
     uint64_t bytes;   /* of a receive: room, which nothing depends on */
     bool is_blocking; /* a send: the call that starts it also ends it (MPI_Send, MPI_Sendrecv) */
+    uint64_t buffer;  /* a send: its address, or a number for it; 0: not known */
 } xy_vjob_p2p_t;
 
 /* What was received, or found by a probe. */

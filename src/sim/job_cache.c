@@ -97,7 +97,7 @@ double job_cache_copy(xy_vjob_t *job, const job_copy_t *copy, double seconds, do
     far = far_of(job, between) * (double)bytes;
     if (job->both[1] > 1 && has_both(job, core, copy->start, 3 * far))
         far *= both_of(job, between);
-    /* A source that others copy, too, is still there: half of the bytes come from afar. */
+    /* A source that was copied just before is still there: half of the bytes come from afar. */
     return fmax(seconds, copy->is_shared ? (seconds + far) / 2 : far);
 }
 
@@ -125,6 +125,18 @@ double job_cache_eager(xy_vjob_t *job, const xy_vmsg_t *m, double start)
     return m->receive_busy + fmax(0, job_cache_message(job, m, start, data) - data);
 }
 
+/* Is the source of a message that is copied once the one that the core has read last? A root that
+ * sends one buffer to many: all of them read the same. */
+static bool is_read_again(job_core_t *core, const xy_vmsg_t *m)
+{
+    bool is_again =
+        !m->is_eager && m->buffer != 0 && core->buffer == m->buffer && core->buffer_of == m->from;
+
+    core->buffer = m->is_eager ? 0 : m->buffer;
+    core->buffer_of = m->from;
+    return is_again;
+}
+
 double job_cache_message(xy_vjob_t *job, const xy_vmsg_t *m, double start, double seconds)
 {
     uint64_t key = ((uint64_t)m->from << 32 | (uint32_t)m->to) + 1;
@@ -141,6 +153,10 @@ double job_cache_message(xy_vjob_t *job, const xy_vmsg_t *m, double start, doubl
         }
     }
     return job_cache_copy(
-        job, &(job_copy_t){.core = job->procs[m->to].core, .bytes = m->bytes, .start = start},
+        job,
+        &(job_copy_t){.core = job->procs[m->to].core,
+                      .is_shared = is_read_again(&job->cores[job->procs[m->to].core], m),
+                      .bytes = m->bytes,
+                      .start = start},
         seconds, last);
 }

@@ -126,8 +126,9 @@ struct xy_vmsg {
     double data_at, receive_busy;
     /* What is needed when it is sent, and for large ones. */
     double sent, send_busy, extra, spared;
-    double late;  /* more work of the receiver, where its receive comes later than the message */
-    double cross; /* more latency, where the receiver has sent something the other way */
+    uint64_t buffer; /* of its sender; 0: not known */
+    double late;     /* more work of the receiver, where its receive comes later than the message */
+    double cross;    /* more latency, where the receiver has sent something the other way */
     xy_flow_t flow;
 };
 
@@ -199,6 +200,8 @@ typedef struct {
     int32_t holder;           /* the last process that had it; -1 */
     double busy;              /* until then */
     double touched;           /* bytes that its copies have read and written */
+    uint64_t buffer;          /* that it has read last, of a large message; 0: not known */
+    int32_t buffer_of;        /* ... and whose it is */
     double crowd[JOB_CROWDS]; /* how much of what was measured of so many processes counts */
     xy_event_t event;
 } job_core_t;
@@ -410,7 +413,7 @@ double job_trade_seconds(const xy_vjob_t *job, uint64_t bytes); /* of an exchang
 /* job_cache.c: the seconds of a copy with what it takes more, and note that it was made. */
 typedef struct {
     int32_t core;
-    bool is_shared; /* others have the same source */
+    bool is_shared; /* the core has just read the same source */
     uint64_t bytes;
     double start;
 } job_copy_t;

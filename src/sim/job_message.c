@@ -428,6 +428,7 @@ xy_vmsg_t *job_message_new(xy_vjob_t *job, int32_t from, int32_t to, uint64_t by
     m->from = from;
     m->to = to;
     m->bytes = bytes;
+    m->buffer = 0;
     m->send = m->receive = NULL;
     m->coll = NULL;
     m->slot = m->send_data = NULL;
@@ -527,6 +528,7 @@ xy_vreq_t *xy_vjob_isend(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p,
     m->entry.envelope = envelope_of(p2p, proc);
     m->is_synchronous = p2p->mode == XY_VJOB_SYNCHRONOUS;
     m->is_blocking = p2p->is_blocking;
+    m->buffer = p2p->buffer;
     m->send_data = data;
     m->send = r;
     r->message = m;

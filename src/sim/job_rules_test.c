@@ -12,9 +12,9 @@ enum { ROUNDS = 40, MOST = 64 };
 
 static const double work = 50e-9, gap = 80e-9, request = 60e-9;
 
-/* A message takes `least` + n/10 ns, and ten times as long per byte above 100000 bytes. */
-static xy_message_model_t *add_model(xy_costs_t *costs, const char *cluster, const char *library,
-                                     double least)
+/* A message takes `least` + n `each`, and ten times as long per byte above 100000 bytes. */
+static xy_message_model_t *add_sloped(xy_costs_t *costs, const char *cluster, const char *library,
+                                      double least, double each)
 {
     xy_message_cost_t m = {.cluster1 = xy_strdup(cluster),
                            .cluster2 = xy_strdup(cluster),
@@ -22,7 +22,7 @@ static xy_message_model_t *add_model(xy_costs_t *costs, const char *cluster, con
     xy_message_sample_t samples[20];
 
     for (int i = 0; i < 20; i++) {
-        double n = i == 0 ? 0 : 32 << i, seconds = least + n * (n > 1e5 ? 1e-9 : 0.1e-9);
+        double n = i == 0 ? 0 : 32 << i, seconds = least + n * (n > 1e5 ? 10 : 1) * each;
 
         samples[i] = (xy_message_sample_t){.bytes = n,
                                            .blocking = seconds,
@@ -37,6 +37,12 @@ static xy_message_model_t *add_model(xy_costs_t *costs, const char *cluster, con
     m.model.eager = 10000;
     assert_int_equal(xy_costs_set_message(costs, &m), XY_OK);
     return &XY_VEC_AT(&costs->messages, xy_message_cost_t, costs->messages.count - 1).model;
+}
+
+static xy_message_model_t *add_model(xy_costs_t *costs, const char *cluster, const char *library,
+                                     double least)
+{
+    return add_sloped(costs, cluster, library, least, 0.1e-9);
 }
 
 /* The end of `procs` processes that all do the same acts, on the first `count` cores. */
@@ -78,13 +84,14 @@ static double collective(int procs, int count, const xy_costs_t *store, const ch
     return run_all(procs, count, store, library, all) / ROUNDS;
 }
 
-static xy_costs_t *make_store(void)
+/* `each`: between cores. */
+static xy_costs_t *make_sloped(double each)
 {
     xy_costs_t *store;
     xy_message_model_t *m;
 
     assert_int_equal(xy_costs_create("test", "test", &store), XY_OK);
-    m = add_model(store, XY_COSTS_LOCAL, "Xylem 1.0", 400e-9);
+    m = add_sloped(store, XY_COSTS_LOCAL, "Xylem 1.0", 400e-9, each);
     m->barrier = 300e-9;
     m->bcast = 1000e-9;
     m->small_bcast = 250e-9;
@@ -94,6 +101,11 @@ static xy_costs_t *make_store(void)
     m->small_bcast = 160e-9;
     m->small_allreduce = 250e-9;
     return store;
+}
+
+static xy_costs_t *make_store(void)
+{
+    return make_sloped(0.1e-9);
 }
 
 /* Who comes last goes on at once: of two processes of a core, one switch to a barrier. */
@@ -219,6 +231,37 @@ static void cores_share_what_is_behind_their_caches(void **state)
     xy_costs_destroy(store);
 }
 
+/* Seconds of a message from process 0 to one of seven others of its core, of `buffers` buffers. */
+static double linear(int buffers, const xy_costs_t *store)
+{
+    enum { OTHERS = 7, MANY = 20 };
+    static testing_act_t from[OTHERS * MANY + 1], to[MANY + 1];
+    testing_act_t *all[OTHERS + 1] = {from};
+
+    for (int i = 0; i < OTHERS * MANY; i++)
+        from[i] = (testing_act_t){.kind = DO_SEND,
+                                  .peer = 1 + i % OTHERS,
+                                  .bytes = XY_MESSAGE_BULK,
+                                  .buffer = buffers > 0 ? (uint64_t)(1 + i % buffers) : 0};
+    for (int i = 0; i < MANY; i++)
+        to[i] = (testing_act_t){.kind = DO_RECV, .peer = 0, .bytes = XY_MESSAGE_BULK};
+    for (int i = 1; i <= OTHERS; i++)
+        all[i] = to;
+    return run_all(OTHERS + 1, 1, store, NULL, all) / (OTHERS * MANY);
+}
+
+/* Of one buffer that is sent to many, the source stays in the caches. */
+static void one_buffer_to_many(void **state)
+{
+    xy_costs_t *store = make_store();
+    double several = linear(7, store), one = linear(1, store);
+
+    (void)state;
+    assert_close(linear(0, store), several, 1e-9);
+    assert_true(one < 0.65 * several && one > 0.5 * several);
+    xy_costs_destroy(store);
+}
+
 /* An allreduce of two processes of another library takes what it was measured to take. */
 static void others_exchange_as_was_measured(void **state)
 {
@@ -253,6 +296,7 @@ int main(void)
         cmocka_unit_test(blocking_sends_are_a_stream),
         cmocka_unit_test(nonblocking_ones_take_more),
         cmocka_unit_test(cores_share_what_is_behind_their_caches),
+        cmocka_unit_test(one_buffer_to_many),
         cmocka_unit_test(others_exchange_as_was_measured),
     };
 

@@ -41,6 +41,7 @@ typedef struct {
     uint32_t context;
     xy_vjob_coll_t coll;
     uint32_t line;
+    uint64_t buffer;
 } testing_act_t;
 
 enum { TESTING_REQUESTS = 4096, TESTING_LOG = 4096 };
@@ -97,8 +98,8 @@ static inline void testing_collect(testing_job_t *t, int32_t proc)
 static inline bool testing_start(testing_job_t *t, int32_t proc, const testing_act_t *act)
 {
     testing_proc_t *p = &t->procs[proc];
-    xy_vjob_p2p_t p2p = {act->context, act->peer,  act->tag,
-                         act->mode,    act->bytes, act->kind == DO_SEND};
+    xy_vjob_p2p_t p2p = {act->context,         act->peer,  act->tag, act->mode, act->bytes,
+                         act->kind == DO_SEND, act->buffer};
     xy_vjob_remote_t put = {.peer = act->peer, .bytes = act->bytes};
     xy_vjob_remote_t get = {.peer = act->peer, .is_answered = true, .answer_bytes = act->bytes};
     double end;
@@ -173,8 +174,8 @@ static inline bool testing_probe(testing_job_t *t, int32_t proc, const xy_vjob_p
 static inline bool testing_do(testing_job_t *t, int32_t proc, const testing_act_t *act, bool again)
 {
     testing_proc_t *p = &t->procs[proc];
-    xy_vjob_p2p_t p2p = {act->context, act->peer,  act->tag,
-                         act->mode,    act->bytes, act->kind == DO_SEND};
+    xy_vjob_p2p_t p2p = {act->context,         act->peer,  act->tag, act->mode, act->bytes,
+                         act->kind == DO_SEND, act->buffer};
 
     switch (act->kind) {
     case DO_COMPUTE:

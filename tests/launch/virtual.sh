@@ -120,6 +120,55 @@ run 0 --trace real.xyt -n 2 ./virtual data
 run 0 --virtual core:4 --compute trace:real.xyt --json traced.json -n 2 ./virtual data
 grep -q '"compute": 0\.[0-9]*[1-9]\|"compute": [0-9.]*e-' traced.json || die "$(cat traced.json)"
 
+# One buffer for seven ranks of a core stays in its caches, seven buffers do not.
+cat >many.c <<'END'
+#include <mpi.h>
+#include <stdio.h>
+enum { BYTES = 65536 };
+static char from[8 * BYTES], to[BYTES];
+int main(int argc, char **argv)
+{
+    int rank, size;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int i = 0; i < 10; i++) {
+        if (rank > 0)
+            MPI_Recv(to, BYTES, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (int r = 1; rank == 0 && r < size; r++)
+            MPI_Send(from + (argc > 1 ? r : 0) * BYTES, BYTES, MPI_BYTE, r, 0, MPI_COMM_WORLD);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%.0f\n", 1e9 * MPI_Wtime());
+    MPI_Finalize();
+    return 0;
+}
+END
+cat >many.xml <<'END'
+<XylemCosts version="1" machine="test" hardware="test" date="2026-01-01T00:00:00Z" time="s" size="B">
+  <Message Cluster1="pu" Cluster2="pu" Library="Xylem" Eager="4096">
+    <Blocking ErrorMean="0" ErrorMax="0">
+      <Latency>1e-7</Latency>
+      <Bandwidth><Interval Start="1" End="4194304" a="0" b="1e10" Samples="3" ErrorMax="0"/></Bandwidth>
+      <Time>
+        <Interval Start="1" End="65536" a="1e-10" b="1e-7" Samples="2" ErrorMax="0"/>
+        <Interval Start="65536" End="4194304" a="1e-9" b="0" Samples="2" ErrorMax="0"/>
+      </Time>
+    </Blocking>
+    <Sample Size="1" Blocking="1e-7"/>
+    <Sample Size="65536" Blocking="6.7e-6"/>
+    <Sample Size="4194304" Blocking="4.2e-3"/>
+  </Message>
+</XylemCosts>
+END
+"$bin/mpicc" many.c -o many
+run 0 --virtual core:1 --oversubscribe --compute none --costs many.xml -n 8 ./many
+one=$out
+run 0 --virtual core:1 --oversubscribe --compute none --costs many.xml -n 8 ./many more
+[ $((one * 10)) -lt $((out * 6)) ] || die "one buffer takes $one ns, seven take $out ns"
+
 # One block for all ranks instead of 64 times 8 MiB.
 run 0 --virtual core:64 --compute none --share-data 1M -n 64 ./virtual memory
 [ "${out% MiB}" -lt 200 ] || die "the memory is not shared: $out"

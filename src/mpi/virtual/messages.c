@@ -188,7 +188,8 @@ static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes
                          .mode = mode_of(t->mode),
                          /* such a request is not described before it is started */
                          .is_blocking = request != NULL && request->type == NULL,
-                         .bytes = bytes};
+                         .bytes = bytes,
+                         .buffer = (uintptr_t)t->buffer};
     virtual_send_t *s = send_new(t, bytes);
     bool is_over;
 
