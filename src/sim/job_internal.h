@@ -396,6 +396,9 @@ double job_way_gap(const xy_message_model_t *model, uint64_t bytes);
 /* What a core needs to copy so many bytes; and where the figures come from, once there are
  * processes. */
 double job_way_copy(const xy_vjob_t *job, uint64_t bytes, bool is_same);
+/* ... of a block that goes from a root or to it: only one side reads what lies with the other, as
+ * in a stream of messages, so it takes no longer than one of these. */
+double job_way_rooted(const xy_vjob_t *job, uint64_t bytes, bool is_same);
 /* ... and to add so many to what stays in the first cache, as direct reductions do. */
 double job_way_read(const xy_vjob_t *job, uint64_t bytes, bool is_same);
 void job_way_find_copy(xy_vjob_t *job);

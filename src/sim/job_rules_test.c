@@ -262,6 +262,48 @@ static void one_buffer_to_many(void **state)
     xy_costs_destroy(store);
 }
 
+/* Words are measured with one line: further ones of what is left for a root take longer. */
+static void further_lines_for_a_root(void **state)
+{
+    xy_costs_t *store = make_store(), *slow = make_sloped(0.2e-9);
+    const double more = 0.1e-9, line = XY_DIRECT_LINE * more, copy = 64 * more;
+    double seconds = collective(16, 2, slow, NULL, XY_COLL_GATHER, 64) -
+                     collective(16, 2, store, NULL, XY_COLL_GATHER, 64);
+
+    (void)state;
+    /* Eight blocks come from the other core; the first of them is in the word. */
+    assert_close(seconds, 7 * (line + copy), 0.1);
+    xy_costs_destroy(store);
+    xy_costs_destroy(slow);
+}
+
+/* A block of a root takes no longer to copy than a message of a stream. */
+static void roots_copy_as_streams(void **state)
+{
+    xy_costs_t *store = make_store();
+    double bcast = collective(2, 2, store, NULL, XY_COLL_BCAST, XY_MESSAGE_BULK);
+
+    (void)state;
+    /* A message of 64 KiB takes 6.6 us, and they are `gap` apart. */
+    assert_true(bcast < 1000e-9 + gap);
+    assert_true(collective(2, 2, store, NULL, XY_COLL_ALLTOALL, XY_MESSAGE_BULK) > 6e-6);
+    xy_costs_destroy(store);
+}
+
+/* An allreduce of two takes what was measured, also where a broadcast takes longer. */
+static void sums_take_what_was_measured(void **state)
+{
+    xy_costs_t *store = make_store();
+    xy_message_model_t *m = &XY_VEC_AT(&store->messages, xy_message_cost_t, 0).model;
+
+    (void)state;
+    m->bcast = 2000e-9;
+    for (m->allreduce = 1300e-9; m->allreduce < 1700e-9; m->allreduce += 300e-9)
+        assert_close(collective(2, 2, store, NULL, XY_COLL_ALLREDUCE, XY_MESSAGE_BCAST),
+                     m->allreduce, 0.05);
+    xy_costs_destroy(store);
+}
+
 /* An allreduce of two processes of another library takes what it was measured to take. */
 static void others_exchange_as_was_measured(void **state)
 {
@@ -297,6 +339,9 @@ int main(void)
         cmocka_unit_test(nonblocking_ones_take_more),
         cmocka_unit_test(cores_share_what_is_behind_their_caches),
         cmocka_unit_test(one_buffer_to_many),
+        cmocka_unit_test(further_lines_for_a_root),
+        cmocka_unit_test(roots_copy_as_streams),
+        cmocka_unit_test(sums_take_what_was_measured),
         cmocka_unit_test(others_exchange_as_was_measured),
     };
 

@@ -41,19 +41,46 @@ static bool is_rooted_copy(xy_collective_t c)
            c == XY_COLL_GATHER || c == XY_COLL_GATHERV;
 }
 
-/* Does it read what another core has just left for it? What a root leaves, and what is left for a
- * root, comes with its word. */
-static bool is_fresh(const xy_vcomm_t *comm, const job_shape_t *shape, const xy_op_t *op)
+/* Does it read what another core has just left for it? */
+static bool is_fresh(const xy_vcomm_t *comm, const xy_op_t *op)
 {
     return op->is_direct && op->bytes > 0 && op->from.buffer >= XY_BUFFER_TEMPORARY &&
-           !is_rooted_copy(shape->call.collective) &&
            comm->groups[op->from.rank] != comm->groups[op->actor];
 }
 
-/* Is it one of the blocks that a process of an alltoall leaves for the others? */
+static bool is_first_of_group(const xy_vcomm_t *comm, int32_t rank)
+{
+    for (int32_t r = 0; r < rank; r++)
+        if (comm->groups[r] == comm->groups[rank])
+            return false;
+    return true;
+}
+
+/* Until the lines are there that another core has left. The first of what a root leaves, and of
+ * what each group leaves for a root, comes with the word: words were measured with one line. What
+ * a root leaves for all comes to a core once. */
+static double fresh_seconds(const xy_vjob_t *job, const xy_vcomm_t *comm, const job_shape_t *shape,
+                            const xy_op_t *op, bool is_next)
+{
+    xy_collective_t c = shape->call.collective;
+    double lines = ceil((double)op->bytes / XY_DIRECT_LINE);
+    bool is_up = c == XY_COLL_GATHER || c == XY_COLL_GATHERV, is_first;
+
+    if (!is_rooted_copy(c))
+        return lines * job->line[0] + (is_next ? 0 : job->line[1] - job->line[0]);
+    is_first = is_first_of_group(comm, is_up ? op->from.rank : op->actor);
+    if (c == XY_COLL_BCAST && !is_first)
+        return 0;
+    return (lines - is_first) * job->line[0];
+}
+
+/* Is it one of several blocks that a process or a group leaves for others? */
 static bool is_block_left(const job_shape_t *shape, const xy_op_t *op)
 {
-    return shape->algorithm->is_direct && shape->call.collective == XY_COLL_ALLTOALL &&
+    xy_collective_t c = shape->call.collective;
+
+    return shape->algorithm->is_direct &&
+           (c == XY_COLL_ALLTOALL || (is_rooted_copy(c) && c != XY_COLL_BCAST)) &&
            op->kind == XY_OP_MOVE && !op->is_direct && op->from.rank == op->to.rank;
 }
 
@@ -91,8 +118,8 @@ static double away_seconds(const xy_vjob_t *job, const xy_vcomm_t *comm, const j
 }
 
 /* Of a core: what is done beyond handing a message over. */
-static double seconds_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const xy_op_t *op,
-                         bool is_message)
+static double seconds_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const job_shape_t *shape,
+                         const xy_op_t *op, bool is_message)
 {
     double bytes = (double)op->bytes, seconds = 0, copy;
 
@@ -102,7 +129,9 @@ static double seconds_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const xy_
         return op->seconds;
     if (op->kind < XY_OP_MOVE)
         return 0;
-    copy = job_way_copy(job, op->bytes, is_at_home(comm, op));
+    copy = op->is_direct && is_rooted_copy(shape->call.collective)
+               ? job_way_rooted(job, op->bytes, is_at_home(comm, op))
+               : job_way_copy(job, op->bytes, is_at_home(comm, op));
     if (!is_message)
         seconds = copy;
     if (op->is_direct && op->kind != XY_OP_MOVE && job->copy_model != NULL)
@@ -136,17 +165,13 @@ static void make_op(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *s
     step->last = id;
     /* What a sum has so far stays in the first cache: it reads, and does not write. */
     step->bytes += op->is_direct && op->kind != XY_OP_MOVE ? op->bytes / 2 : op->bytes;
-    step->seconds += seconds_of(job, comm, op, step->is_message);
+    step->seconds += seconds_of(job, comm, shape, op, step->is_message);
     if (!job->has_link)
         step->seconds += away_seconds(job, comm, shape, op);
     if (!job->has_link && is_block_left(shape, op))
         step->seconds += job->block;
-    if (!job->has_link && is_fresh(comm, shape, op)) {
-        double lines = ceil((double)op->bytes / XY_DIRECT_LINE);
-
-        step->seconds += lines * job->line[0];
-        if (!step->is_fresh)
-            step->seconds += job->line[1] - job->line[0];
+    if (!job->has_link && is_fresh(comm, op)) {
+        step->seconds += fresh_seconds(job, comm, shape, op, step->is_fresh);
         step->is_fresh = true;
     }
     step_of[id] = shape->count - 1;

@@ -48,6 +48,18 @@ double job_way_copy(const xy_vjob_t *job, uint64_t bytes, bool is_same)
     return model_bytes(model, eager_of(job, model), (double)bytes, is_same ? model->copy : 0, 1);
 }
 
+/* A large message that is waited for is asked for and answered, which a copy is not. */
+double job_way_rooted(const xy_vjob_t *job, uint64_t bytes, bool is_same)
+{
+    const xy_message_model_t *model = copy_model(job, is_same);
+    double copy = job_way_copy(job, bytes, is_same), gap;
+
+    if (model == NULL || (double)bytes <= eager_of(job, model))
+        return copy;
+    gap = job_way_gap(model, bytes) - model->loggp.overhead;
+    return gap > 0 ? fmin(copy, gap) : copy;
+}
+
 double job_way_read(const xy_vjob_t *job, uint64_t bytes, bool is_same)
 {
     const xy_message_model_t *model = copy_model(job, is_same);
@@ -129,7 +141,7 @@ static void find_words(xy_vjob_t *job)
                                                   job_way_copy(job, XY_MESSAGE_SMALL, false));
     if (m->small_allreduce > 0)
         job->line[1] = fmax(0, m->small_allreduce - m->barrier - 2 * job->piece);
-    job->word[JOB_WORD_SUM] = fmax(job->word[JOB_WORD_WORK], find_sum_word(job));
+    job->word[JOB_WORD_SUM] = fmax(job->word[JOB_WORD_MEET], find_sum_word(job));
 }
 
 double job_part(double n, double a, double b)
