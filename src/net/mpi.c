@@ -7,7 +7,8 @@
  * All calls are made under one lock by whichever thread polls or sends. Short messages go to
  * receives that are posted ahead, which are looked at in the order of their posting: the order of
  * messages. Buffers that are given travel under a tag of their own, in pieces that a count can
- * hold.
+ * hold, as synchronous sends: the library keeps them until they are taken, and asks the receiver
+ * itself.
  *
  * Such a library has nothing to sleep on. The sockets of the tcp transport are the doorbell: who
  * sends rings, but not more often than a sleeper needs nor to one that has just been heard of, and
@@ -29,9 +30,11 @@ enum {
     PIECE = 256 << 20, /* bytes */
     BELL_EVERY = 256,  /* polls between two looks at the sockets */
     BATCH = 16,        /* messages in one poll */
-    OUTS = 16,  /* sends that are left to who polls: a look at one that is not over is dear */
-    SPARE = 64, /* buffers of sends that are kept */
+    OUTS = 16,       /* sends that are left to who polls: a look at one that is not over is dear */
+    SPARE = 64,      /* buffers of sends that are kept */
+    REAP_EVERY = 16, /* polls between two looks at sends */
 };
+#define LAST UINT32_MAX
 /* Bytes of a short message, whatever was measured. */
 enum { SHORT_LEAST = 1 << 10, SHORT_MOST = 64 << 10 };
 #define BELL_PAUSE    300e-6 /* seconds between two rings for one process */
@@ -39,9 +42,10 @@ enum { SHORT_LEAST = 1 << 10, SHORT_MOST = 64 << 10 };
 #define AWAKE_SECONDS 10e-3  /* after a message, a sleep is short */
 #define CLOSE_SECONDS 10.0
 
-/* In front of every short message. */
+/* In front of every short message: so nothing is asked of the library about it. */
 typedef struct {
-    uint32_t is_last, unused;
+    uint32_t from;  /* process */
+    uint32_t bytes; /* behind it; LAST: there are none, nor others after it */
 } short_head_t;
 
 typedef struct out {
@@ -51,10 +55,10 @@ typedef struct out {
 } out_t;
 
 typedef struct large {
-    struct large *next;
+    struct large *next; /* of those that are over */
     void *token;
-    int pieces, done; /* of the requests */
-    uint64_t requests[];
+    int process; /* the other one */
+    size_t left; /* pieces */
 } large_t;
 
 typedef struct {
@@ -67,11 +71,11 @@ typedef struct {
     int out_count;
     out_t *spare; /* buffers for any short message */
     int spares;
-    large_t *larges;
-    size_t room;   /* of one posted receive */
-    char *buffers; /* [POSTED] of them */
+    host_set_t larges; /* pieces of them */
+    size_t room;       /* of one posted receive */
+    char *buffers;     /* [POSTED] of them */
     uint64_t posted[POSTED];
-    int *rank_of, *process_of;
+    int *rank_of;             /* [processes]: in the library's world */
     double *rung;             /* [processes] */
     _Atomic double *heard_of; /* [processes]: when each has sent something */
     /* Of the thread that polls. */
@@ -138,7 +142,7 @@ static void out_free(mpi_net_t *net, out_t *o)
 /* They end in the order of their beginning, more or less. */
 static void reap_sends(mpi_net_t *net)
 {
-    while (net->outs != NULL && host_test(net->host, &net->outs->request, NULL)) {
+    while (net->outs != NULL && host_test(net->host, &net->outs->request)) {
         out_t *o = net->outs;
 
         net->outs = o->next;
@@ -152,7 +156,8 @@ static void reap_sends(mpi_net_t *net)
 static void send_short(mpi_net_t *net, int to, bool is_last, const void *head, size_t head_size,
                        const void *data, size_t size)
 {
-    short_head_t first = {.is_last = is_last};
+    short_head_t first = {.from = (uint32_t)net->base.process,
+                          .bytes = is_last ? LAST : (uint32_t)(head_size + size)};
     out_t *o;
 
     enter(net);
@@ -190,26 +195,31 @@ static void start_large(mpi_net_t *net, int process, uint64_t id, char *buffer, 
                         void *token, bool is_given)
 {
     size_t pieces = (bytes + PIECE - 1) / PIECE;
-    large_t *l = xy_calloc(1, sizeof(*l) + pieces * sizeof(uint64_t));
+    large_t *l = xy_calloc(1, sizeof(*l));
+    xy_status_t st;
     int tag = TAG_FIRST + (int)(id % TAGS), rank = net->rank_of[process];
 
-    if (l == NULL) {
+    enter(net);
+    st = l != NULL ? host_set_reserve(&net->larges, (int)pieces) : XY_ENOMEM;
+    if (st != XY_OK) {
+        leave(net);
+        xy_free(l);
         xy_fail_memory("moving a buffer between processes");
         return;
     }
     l->token = token;
-    l->pieces = (int)pieces;
-    enter(net);
+    l->process = process;
+    l->left = pieces;
     for (size_t i = 0; i < pieces; i++) {
         size_t at = i * PIECE, n = bytes - at < PIECE ? bytes - at : PIECE;
+        uint64_t request;
 
         if (is_given)
-            host_send(net->host, buffer + at, n, rank, tag, &l->requests[i]);
+            host_send_matched(net->host, buffer + at, n, rank, tag, &request);
         else
-            host_receive(net->host, buffer + at, n, rank, tag, &l->requests[i]);
+            host_receive(net->host, buffer + at, n, rank, tag, &request);
+        host_set_add(net->host, &net->larges, request, l);
     }
-    l->next = net->larges;
-    net->larges = l;
     if (is_given)
         ring(net, process);
     leave(net);
@@ -226,29 +236,22 @@ static void take_mpi(xy_net_t *base, int from, uint64_t id, void *buffer, size_t
     start_large((mpi_net_t *)base, from, id, buffer, bytes, token, false);
 }
 
-static bool is_done(const mpi_net_t *net, large_t *l)
+static void piece_over(void *list, void *large)
 {
-    while (l->done < l->pieces && host_test(net->host, &l->requests[l->done], NULL))
-        l->done++;
-    return l->done == l->pieces;
+    large_t **all = list, *l = large;
+
+    if (--l->left > 0)
+        return;
+    l->next = *all;
+    *all = l;
 }
 
-/* Those that are done, unlinked; with the lock. */
+/* Those that are done; with the lock. */
 static large_t *reap_larges(mpi_net_t *net)
 {
     large_t *all = NULL;
 
-    for (large_t **at = &net->larges; *at != NULL;) {
-        large_t *l = *at;
-
-        if (!is_done(net, l)) {
-            at = &l->next;
-            continue;
-        }
-        *at = l->next;
-        l->next = all;
-        all = l;
-    }
+    host_set_test(net->host, &net->larges, piece_over, &all);
     return all;
 }
 
@@ -256,10 +259,11 @@ static bool tell_larges(mpi_net_t *net, large_t *l)
 {
     bool has_come = l != NULL;
 
-    while (l != NULL) {
+    while (l != NULL) { /* the other one is awake */
         large_t *next = l->next;
         void *token = l->token;
 
+        atomic_store_explicit(&net->heard_of[l->process], net_now(), memory_order_relaxed);
         xy_free(l);
         net->base.events->done(net->base.context, token);
         l = next;
@@ -279,23 +283,24 @@ static void post(mpi_net_t *net, int i)
     host_receive(net->host, buffer_of(net, i), net->room, HOST_ANY, TAG_SHORT, &net->posted[i]);
 }
 
-static void take_short(mpi_net_t *net, const host_status_t *status)
+static void take_short(mpi_net_t *net)
 {
     const char *bytes = buffer_of(net, net->next);
-    int from = net->process_of[status->source];
+    double now = net_now();
     short_head_t head;
 
     memcpy(&head, bytes, sizeof(head));
-    if (head.is_last != 0)
+    atomic_store_explicit(&net->heard, now, memory_order_relaxed);
+    atomic_store_explicit(&net->heard_of[head.from], now, memory_order_relaxed);
+    if (head.bytes == LAST)
         net->leaving++;
     else
-        net->base.events->message(net->base.context, from, bytes + sizeof(head),
-                                  status->bytes - sizeof(head));
+        net->base.events->message(net->base.context, (int)head.from, bytes + sizeof(head),
+                                  head.bytes);
 }
 
 static bool receive_one(mpi_net_t *net)
 {
-    host_status_t status = {0};
     large_t *done;
     bool has_come;
 
@@ -303,17 +308,13 @@ static bool receive_one(mpi_net_t *net)
     if (net->unposted >= 0)
         post(net, net->unposted);
     net->unposted = -1;
-    has_come = host_test(net->host, &net->posted[net->next], &status);
-    reap_sends(net);
+    has_come = host_test(net->host, &net->posted[net->next]);
+    if (net->polls % REAP_EVERY == 0)
+        reap_sends(net);
     done = reap_larges(net);
     leave(net);
     if (has_come) {
-        double now = net_now();
-
-        atomic_store_explicit(&net->heard, now, memory_order_relaxed);
-        atomic_store_explicit(&net->heard_of[net->process_of[status.source]], now,
-                              memory_order_relaxed);
-        take_short(net, &status);
+        take_short(net);
         /* Who waits for this message answers it first. */
         net->unposted = net->next;
         net->next = (net->next + 1) % POSTED;
@@ -396,10 +397,10 @@ static void destroy(mpi_net_t *net)
         net->spare = o->next;
         xy_free(o);
     }
+    host_set_cleanup(&net->larges);
     xy_free((void *)(uintptr_t)net->heard_of);
     xy_free(net->buffers);
     xy_free(net->rank_of);
-    xy_free(net->process_of);
     xy_free(net->rung);
     xy_free(net->is_lost);
     pthread_mutex_destroy(&net->lock);
@@ -442,12 +443,11 @@ static xy_status_t allocate(const xy_net_config_t *config, const host_mpi_t *hos
     pthread_mutex_init(&net->lock, NULL);
     net->buffers = xy_malloc(POSTED * net->room);
     net->rank_of = xy_calloc(n, sizeof(int));
-    net->process_of = xy_calloc(n, sizeof(int));
     net->rung = xy_calloc(n, sizeof(double));
     net->heard_of = xy_calloc(n, sizeof(*net->heard_of));
     net->is_lost = xy_calloc(n, sizeof(bool));
-    if (net->buffers != NULL && net->rank_of != NULL && net->process_of != NULL &&
-        net->rung != NULL && net->heard_of != NULL && net->is_lost != NULL)
+    if (net->buffers != NULL && net->rank_of != NULL && net->rung != NULL &&
+        net->heard_of != NULL && net->is_lost != NULL)
         return XY_OK;
     return xy_fail_memory("connecting the processes");
 }
@@ -467,7 +467,7 @@ static xy_status_t find_ranks(const xy_net_config_t *config, mpi_net_t *net)
         if (!xy_parse_long(cards[p], &rank) || rank < 0 || rank >= config->processes)
             st = xy_fail(XY_EPARSE, "process %d: its rank in the host's MPI is '%s'", p, cards[p]);
         else
-            net->process_of[net->rank_of[p] = (int)rank] = p;
+            net->rank_of[p] = (int)rank;
     }
     for (int p = 0; cards != NULL && p < config->processes; p++)
         xy_free(cards[p]);
@@ -535,6 +535,14 @@ static int missing(const mpi_net_t *net)
     return n;
 }
 
+static bool is_over(mpi_net_t *net)
+{
+    enter(net);
+    reap_sends(net);
+    leave(net);
+    return missing(net) <= 0 && net->outs == NULL && net->larges.count == 0;
+}
+
 /* The last message of each process comes behind all others of it. */
 static void close_mpi(xy_net_t *base)
 {
@@ -545,10 +553,9 @@ static void close_mpi(xy_net_t *base)
     for (int p = 0; p < base->processes; p++)
         if (p != base->process && !net->is_lost[p])
             send_short(net, p, true, NULL, 0, NULL, 0);
-    while ((missing(net) > 0 || net->outs != NULL) && net_now() < deadline)
+    while (!(is_whole = is_over(net)) && net_now() < deadline)
         if (!xy_net_poll(base))
             xy_net_sleep(base, 1e-3);
-    is_whole = missing(net) <= 0 && net->outs == NULL;
     for (int p = 0; p < base->processes; p++)
         is_whole = is_whole && !net->is_lost[p];
     net->is_closing = true;
@@ -568,6 +575,7 @@ static void close_mpi(xy_net_t *base)
 const net_transport_t net_mpi = {
     .name = "mpi",
     .describe = "an installed Open MPI or MPICH, whose launcher starts the job",
+    .gives_early = true,
     .latency = 2e-6,
     .bandwidth = 8e9,
     .is_there = is_there,

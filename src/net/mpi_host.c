@@ -16,7 +16,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { THREAD_MULTIPLE = 3, STATUS_WORDS = 16 };
+/* All calls are made under one lock. Asked for more, both libraries lock inside every call, too. */
+enum { THREAD_SERIALIZED = 2, STATUS_WORDS = 16 };
 /* Bytes of a short message before the library was measured. Up to here both send at once over
  * sockets and fast networks. Through shared memory they ask the receiver first from a few KiB on,
  * which takes no longer than asking it ourselves. */
@@ -26,16 +27,18 @@ struct host_mpi {
     const char *name;
     uintptr_t world, byte;
     int any_source;
-    int source_at; /* which int of a status */
+    void *ignore;  /* instead of a status */
+    size_t handle; /* bytes of a request */
     size_t short_limit;
     int rank;
     int (*init)(int *, char ***, int, int *);
     int (*comm_rank)(uintptr_t, int *);
     int (*comm_size)(uintptr_t, int *);
     int (*isend)(const void *, int, uintptr_t, int, int, uintptr_t, void *);
+    int (*issend)(const void *, int, uintptr_t, int, int, uintptr_t, void *);
     int (*irecv)(void *, int, uintptr_t, int, int, uintptr_t, void *);
     int (*test)(void *, int *, void *);
-    int (*get_count)(const void *, uintptr_t, int *);
+    int (*testsome)(int, void *, int *, int *, void *);
     int (*cancel)(void *);
     int (*wait)(void *, void *);
     int (*finalize)(void);
@@ -85,9 +88,10 @@ static bool find_functions(void *library, host_mpi_t *h)
         void **slot;
     } all[] = {{"MPI_Init_thread", (void **)&h->init},    {"MPI_Comm_rank", (void **)&h->comm_rank},
                {"MPI_Comm_size", (void **)&h->comm_size}, {"MPI_Isend", (void **)&h->isend},
-               {"MPI_Irecv", (void **)&h->irecv},         {"MPI_Test", (void **)&h->test},
-               {"MPI_Get_count", (void **)&h->get_count}, {"MPI_Cancel", (void **)&h->cancel},
-               {"MPI_Wait", (void **)&h->wait},           {"MPI_Finalize", (void **)&h->finalize}};
+               {"MPI_Issend", (void **)&h->issend},       {"MPI_Irecv", (void **)&h->irecv},
+               {"MPI_Test", (void **)&h->test},           {"MPI_Testsome", (void **)&h->testsome},
+               {"MPI_Cancel", (void **)&h->cancel},       {"MPI_Wait", (void **)&h->wait},
+               {"MPI_Finalize", (void **)&h->finalize}};
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if ((*all[i].slot = dlsym(library, all[i].name)) == NULL)
@@ -104,13 +108,15 @@ static void learn_abi(void *library, host_mpi_t *h)
         h->world = (uintptr_t)world;
         h->byte = (uintptr_t)dlsym(library, "ompi_mpi_byte");
         h->any_source = -1;
-        h->source_at = 0;
+        h->ignore = NULL;
+        h->handle = sizeof(void *);
     } else {
         h->name = "MPICH";
         h->world = 0x44000000;
         h->byte = 0x4c00010d;
         h->any_source = -2;
-        h->source_at = 2;
+        h->ignore = (void *)(uintptr_t)1;
+        h->handle = sizeof(int);
     }
     h->short_limit = SHORT_LIMIT;
 }
@@ -135,12 +141,17 @@ static xy_status_t start(host_mpi_t *h, int processes)
 
     for (int s = 1; s < NSIG; s++)
         sigaction(s, NULL, &before[s]);
-    code = h->init(NULL, NULL, THREAD_MULTIPLE, &level);
+    code = h->init(NULL, NULL, THREAD_SERIALIZED, &level);
     for (int s = 1; s < NSIG; s++)
         if (s != SIGCHLD)
             sigaction(s, &before[s], NULL);
     if (code != 0 || h->comm_rank(h->world, &h->rank) != 0 || h->comm_size(h->world, &size) != 0)
         return xy_fail(XY_EIO, "--net mpi: %s cannot be initialised (code %d)", h->name, code);
+    if (level < THREAD_SERIALIZED)
+        return xy_fail(
+            XY_EUNSUPPORTED,
+            "--net mpi: %s does not let several threads call it (level %d); use --net tcp", h->name,
+            level);
     if (size != processes)
         return xy_fail(XY_EUNSUPPORTED,
                        "--net mpi: %s has started %d process%s and the job has %d; its launcher "
@@ -198,6 +209,13 @@ void host_send(const host_mpi_t *h, const void *bytes, size_t size, int to, int 
     h->isend(bytes, (int)size, h->byte, to, tag, h->world, request);
 }
 
+void host_send_matched(const host_mpi_t *h, const void *bytes, size_t size, int to, int tag,
+                       uint64_t *request)
+{
+    *request = 0;
+    h->issend(bytes, (int)size, h->byte, to, tag, h->world, request);
+}
+
 void host_receive(const host_mpi_t *h, void *bytes, size_t size, int from, int tag,
                   uint64_t *request)
 {
@@ -206,18 +224,85 @@ void host_receive(const host_mpi_t *h, void *bytes, size_t size, int from, int t
              request);
 }
 
-bool host_test(const host_mpi_t *h, uint64_t *request, host_status_t *status)
+bool host_test(const host_mpi_t *h, uint64_t *request)
 {
-    int words[STATUS_WORDS], flag = 0, bytes = 0;
+    int flag = 0;
 
-    if (h->test(request, &flag, words) != 0 || !flag)
-        return false;
-    if (status != NULL) {
-        h->get_count(words, h->byte, &bytes);
-        status->source = words[h->source_at];
-        status->bytes = bytes > 0 ? (size_t)bytes : 0;
+    return h->test(request, &flag, h->ignore) == 0 && flag;
+}
+
+/* ---- Sets ---- */
+
+xy_status_t host_set_reserve(host_set_t *set, int more)
+{
+    int room = set->room > 0 ? set->room : 16;
+    void *requests, **tokens;
+    int *done;
+
+    while (room < set->count + more)
+        room *= 2;
+    if (room == set->room)
+        return XY_OK;
+    requests = xy_realloc_array(set->requests, (size_t)room, sizeof(uint64_t));
+    if (requests == NULL)
+        return XY_ENOMEM;
+    set->requests = requests;
+    tokens = xy_realloc_array(set->tokens, (size_t)room, sizeof(*tokens));
+    if (tokens == NULL)
+        return XY_ENOMEM;
+    set->tokens = tokens;
+    done = xy_realloc_array(set->done, (size_t)room, sizeof(*done));
+    if (done == NULL)
+        return XY_ENOMEM;
+    set->done = done;
+    set->room = room;
+    return XY_OK;
+}
+
+static char *request_at(const host_mpi_t *h, const host_set_t *set, int i)
+{
+    return (char *)set->requests + (size_t)i * h->handle;
+}
+
+/* A handle that is shorter than its word is written to the beginning of it. */
+void host_set_add(const host_mpi_t *h, host_set_t *set, uint64_t request, void *token)
+{
+    memcpy(request_at(h, set, set->count), &request, h->handle);
+    set->tokens[set->count++] = token;
+}
+
+/* Both libraries name them in ascending order, which is not promised. */
+static int compare(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+void host_set_test(const host_mpi_t *h, host_set_t *set, void (*over)(void *arg, void *token),
+                   void *arg)
+{
+    int n = 0;
+
+    if (set->count == 0 || h->testsome(set->count, set->requests, &n, set->done, h->ignore) != 0 ||
+        n <= 0)
+        return;
+    if (n > 1)
+        qsort(set->done, (size_t)n, sizeof(int), compare);
+    while (n-- > 0) {
+        int i = set->done[n];
+
+        over(arg, set->tokens[i]);
+        set->count--;
+        memmove(request_at(h, set, i), request_at(h, set, set->count), h->handle);
+        set->tokens[i] = set->tokens[set->count];
     }
-    return true;
+}
+
+void host_set_cleanup(host_set_t *set)
+{
+    xy_free(set->requests);
+    xy_free(set->tokens);
+    xy_free(set->done);
+    *set = (host_set_t){.count = 0};
 }
 
 void host_cancel(const host_mpi_t *h, uint64_t *request)

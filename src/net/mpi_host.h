@@ -9,11 +9,6 @@ typedef struct host_mpi host_mpi_t;
 
 enum { HOST_ANY = -1000 }; /* any source */
 
-typedef struct {
-    int source;
-    size_t bytes;
-} host_status_t;
-
 /* Open and initialise the library of the launcher that has started this process, which must have
  * started `processes` of them. Lives to the end of the process. */
 xy_status_t host_open(int processes, const host_mpi_t **host_p);
@@ -24,9 +19,29 @@ size_t host_short_limit(const host_mpi_t *host);
 /* Requests are in 64 bits of the caller. */
 void host_send(const host_mpi_t *host, const void *bytes, size_t size, int to, int tag,
                uint64_t *request);
+/* ... which is over when it is being received, not before. */
+void host_send_matched(const host_mpi_t *host, const void *bytes, size_t size, int to, int tag,
+                       uint64_t *request);
 void host_receive(const host_mpi_t *host, void *bytes, size_t size, int from, int tag,
                   uint64_t *request);
-bool host_test(const host_mpi_t *host, uint64_t *request, host_status_t *status);
+bool host_test(const host_mpi_t *host, uint64_t *request);
+
+/* Requests that are looked at together: the library progresses once for all of them. */
+typedef struct {
+    int count, room;
+    void *requests; /* [room] handles */
+    void **tokens;  /* [room] */
+    int *done;      /* [room] */
+} host_set_t;
+
+/* Make room for so many more. */
+xy_status_t host_set_reserve(host_set_t *set, int more);
+void host_set_add(const host_mpi_t *host, host_set_t *set, uint64_t request, void *token);
+/* Take away those that are over, and call `over` for each. */
+void host_set_test(const host_mpi_t *host, host_set_t *set, void (*over)(void *arg, void *token),
+                   void *arg);
+void host_set_cleanup(host_set_t *set);
+
 void host_cancel(const host_mpi_t *host, uint64_t *request);
 /* Finalize, which is waited for so long. */
 void host_close(const host_mpi_t *host, double seconds);

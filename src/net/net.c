@@ -83,6 +83,11 @@ void xy_net_send(xy_net_t *net, int to, const void *head, size_t head_size, cons
     net->transport->send(net, to, head, head_size, data, size);
 }
 
+bool xy_net_gives_early(const xy_net_t *net)
+{
+    return net->transport->gives_early;
+}
+
 void xy_net_give(xy_net_t *net, int to, uint64_t id, const void *buffer, size_t bytes, void *token)
 {
     net->transport->give(net, to, id, buffer, bytes, token);

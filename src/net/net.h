@@ -13,7 +13,9 @@
  *
  * A short message is copied or sent before the call returns. A large buffer is given by one side
  * and taken by the other under a number that both know, straight from one buffer into the other:
- * the protocol above says first that it is coming, and the taker is ready before the giver gives.
+ * the protocol above says first that it is coming, and the taker is ready before the giver gives,
+ * unless the transport gives early (xy_net_gives_early). The giver is done when it is being taken,
+ * or later.
  *
  * Short messages from one process to another arrive in order; given buffers may arrive earlier or
  * later than messages that were sent after them. Nothing here waits, except open, sleep and close.
@@ -93,6 +95,8 @@ void xy_net_cost(const xy_net_t *net, double *latency_p, double *bandwidth_p);
 /* `head` and then `data` as one message. Sent to a lost process, it is forgotten. */
 void xy_net_send(xy_net_t *net, int to, const void *head, size_t head_size, const void *data,
                  size_t size);
+/* May a buffer be given before it is taken? Otherwise the taker says first that it is ready. */
+bool xy_net_gives_early(const xy_net_t *net);
 /* Large buffers. `id` belongs to the direction from one process to another, and may be used again
  * when the buffer has arrived; those in use differ in their lower 27 bits. `bytes` is more than 0,
  * and the same on both sides. */

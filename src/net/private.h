@@ -10,6 +10,7 @@
 /* One transport. What it makes begins with xy_net_t. */
 struct net_transport {
     const char *name, *describe;
+    bool gives_early;          /* xy_net_gives_early */
     double latency, bandwidth; /* xy_net_cost where none was measured: seconds, bytes per second */
     /* Can it be used here at all? */
     bool (*is_there)(const xy_net_config_t *config);

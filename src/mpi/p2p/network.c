@@ -117,6 +117,11 @@ void mpi_network_count_pieces(int change)
     atomic_fetch_add_explicit(&network.traffic.pieces, change, memory_order_relaxed);
 }
 
+void mpi_network_count_take(void)
+{
+    atomic_fetch_add_explicit(&network.traffic.sent, 1, memory_order_relaxed);
+}
+
 /* Not for ranks, and not counted: it says nothing about what they do. */
 static void send_service(int process, int kind, uint64_t id, const void *data, size_t size)
 {
@@ -389,7 +394,8 @@ static void on_message(void *context, int from, const void *bytes, size_t size)
 static void on_done(void *context, void *token)
 {
     (void)context;
-    post(mpi_remote_owner(token), token);
+    if (!mpi_remote_is_scrap(token))
+        post(mpi_remote_owner(token), token);
 }
 
 /* mpiexec notices a process that has died, and ends the others. One that lives and is not reached
@@ -593,6 +599,7 @@ void mpi_network_end(void)
 {
     if (!network.is_running)
         return;
+    mpi_remote_take_left();
     atomic_store_explicit(&network.is_ending, true, memory_order_release);
     xy_net_wake(mpi_job->net);
     pthread_join(network.thread, NULL);

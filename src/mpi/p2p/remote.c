@@ -14,6 +14,10 @@ mpi_request_t mpi_remote_sender;
 void (*mpi_remote_differs)(const mpi_request_t *receive, const remote_letter_t *letter);
 void (*mpi_remote_one_sided)(mpi_worker_t *worker, const remote_letter_t *letter);
 
+/* What is given with its RTS: beyond this size, a receiver that has to unpack it would need much
+ * memory at once, and asking first costs little. Its numbers differ from those of pieces. */
+enum { EARLY_LIMIT = 16 << 20, EARLY = 1 << 26 };
+
 /* A message that is pulled. */
 typedef struct {
     mpi_request_t *receive;
@@ -29,7 +33,8 @@ typedef struct {
 typedef struct {
     remote_mail_t mail; /* must be first */
     mpi_request_t *request;
-    pull_t *pull; /* taken; NULL: given */
+    bool is_taken; /* otherwise given */
+    pull_t *pull;  /* taken; NULL: it was given with its RTS */
     uint64_t offset, length;
     uint64_t total; /* given: bytes that the receiver wants in all */
     char *buffer;   /* packed, to be freed; NULL: the program's own */
@@ -71,6 +76,27 @@ static bool is_plain(const void *buffer, const mpi_type_t *type)
 static bool is_protected(void)
 {
     return mpi_p2p_engine != NULL && mpi_p2p_engine->touch != NULL;
+}
+
+static bool goes_early(const mpi_transfer_t *t, uint64_t bytes)
+{
+    return bytes <= EARLY_LIMIT && bytes > 0 && xy_net_gives_early(mpi_job->net) &&
+           is_plain(t->buffer, t->type) && !is_protected();
+}
+
+/* The request knows the number: it is needed if the message is taken back. */
+static void give_early(int process, remote_head_t *head, const mpi_transfer_t *t,
+                       mpi_request_t *request)
+{
+    static _Atomic uint64_t gives;
+    piece_t *piece = memory_or_abort(sizeof(*piece));
+
+    *piece = (piece_t){.mail.kind = REMOTE_GAVE, .request = request};
+    request->given =
+        EARLY | (atomic_fetch_add_explicit(&gives, 1, memory_order_relaxed) & (EARLY - 1));
+    head->flags |= REMOTE_GIVEN;
+    mpi_network_send(process, head, &request->given, sizeof(request->given));
+    xy_net_give(mpi_job->net, process, request->given, t->buffer, head->bytes, piece);
 }
 
 static void send_data(mpi_rank_t *self, int process, const remote_head_t *head,
@@ -120,6 +146,8 @@ bool mpi_remote_send(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t
     if (is_eager) {
         head.flags |= waits ? REMOTE_SYNCHRONOUS : 0;
         send_data(self, process, &head, t, bytes);
+    } else if (goes_early(t, bytes)) {
+        give_early(process, &head, t, request);
     } else {
         head.flags |= mpi_type_is_contiguous(t->type) ? 0 : REMOTE_PACKS;
         mpi_network_send(process, &head, NULL, 0);
@@ -134,7 +162,9 @@ static void follow(const mpi_request_t *request, remote_kind_t kind)
     remote_head_t head = {.kind = (uint8_t)kind,
                           .to = to,
                           .owner = request->owner->world,
-                          .id = (uint64_t)(uintptr_t)request};
+                          .bytes = request->bytes,
+                          .id = (uint64_t)(uintptr_t)request,
+                          .take = kind == REMOTE_SCRAP ? request->given : 0};
 
     mpi_network_send(mpi_job->process_of[to], &head, NULL, 0);
 }
@@ -213,13 +243,15 @@ static void take_next(pull_t *pull)
                           .to = pull->owner,
                           .bytes = pull->wanted,
                           .id = pull->id,
-                          .take = atomic_fetch_add_explicit(&takes, 1, memory_order_relaxed),
+                          .take = atomic_fetch_add_explicit(&takes, 1, memory_order_relaxed) &
+                                  (EARLY - 1),
                           .offset = pull->asked};
 
     head.length_low = (uint32_t)length;
     head.length_high = (uint32_t)(length >> 32);
     *piece = (piece_t){.mail.kind = REMOTE_PIECE,
                        .request = receive,
+                       .is_taken = true,
                        .pull = pull,
                        .offset = pull->asked,
                        .length = length};
@@ -233,15 +265,28 @@ static void take_next(pull_t *pull)
     mpi_network_send(pull->from, &head, NULL, 0);
 }
 
+static void unpack(const piece_t *piece, uint64_t length)
+{
+    const mpi_request_t *receive = piece->request;
+
+    mpi_engine_touch(receive->buffer, receive->count, receive->type);
+    if (piece->buffer != NULL)
+        mpi_type_unpack(receive->buffer, receive->count, receive->type, piece->buffer,
+                        piece->offset, length);
+}
+
 static void taken(piece_t *piece)
 {
     mpi_request_t *receive = piece->request;
     pull_t *pull = piece->pull;
 
-    mpi_engine_touch(receive->buffer, receive->count, receive->type);
-    if (piece->buffer != NULL)
-        mpi_type_unpack(receive->buffer, receive->count, receive->type, piece->buffer,
-                        piece->offset, piece->length);
+    if (pull == NULL) {
+        unpack(piece, receive->completion.bytes);
+        mpi_request_complete(receive);
+        mpi_engine_arrive(receive);
+        return;
+    }
+    unpack(piece, piece->length);
     pull->taken += piece->length;
     if (pull->asked < pull->wanted) {
         take_next(pull);
@@ -249,6 +294,65 @@ static void taken(piece_t *piece)
         xy_free(pull);
         mpi_request_complete(receive);
         mpi_engine_arrive(receive);
+    }
+}
+
+/* What was given with its RTS, `bytes` under `number`; all of it, whatever the receive has room
+ * for. Without a receive it is scrap. */
+static void take_early(int from, uint64_t number, uint64_t bytes, mpi_request_t *receive)
+{
+    piece_t *piece = memory_or_abort(sizeof(*piece));
+
+    *piece = (piece_t){.mail.kind = REMOTE_PIECE, .request = receive, .is_taken = true};
+    if (receive == NULL || receive->completion.bytes < bytes || is_protected() ||
+        !is_plain(receive->buffer, receive->type))
+        piece->buffer = memory_or_abort(bytes);
+    mpi_network_count_pieces(1);
+    mpi_network_count_take();
+    xy_net_take(mpi_job->net, from, number, piece->buffer != NULL ? piece->buffer : receive->buffer,
+                bytes, piece);
+}
+
+static void take_given(const remote_letter_t *letter, mpi_request_t *receive)
+{
+    uint64_t number;
+
+    memcpy(&number, letter->data, sizeof(number));
+    take_early(letter->from, number, letter->head.bytes, receive);
+}
+
+bool mpi_remote_is_scrap(remote_mail_t *mail)
+{
+    piece_t *piece = (piece_t *)(void *)mail;
+
+    if (piece->request != NULL)
+        return false;
+    xy_free(piece->buffer);
+    xy_free(piece);
+    mpi_network_count_pieces(-1);
+    return true;
+}
+
+static void take_if_left(const mpi_message_t *m)
+{
+    const remote_letter_t *letter = (const remote_letter_t *)(const void *)m->data;
+
+    if (m->sender == &mpi_remote_sender && letter->head.kind == REMOTE_RTS &&
+        letter->head.flags & REMOTE_GIVEN)
+        take_given(letter, NULL);
+}
+
+void mpi_remote_take_left(void)
+{
+    for (int r = 0; r < mpi_job->size && xy_net_gives_early(mpi_job->net); r++) {
+        const mpi_rank_t *rank = &mpi_job->ranks[r];
+
+        if (!mpi_rank_is_here(mpi_job, r))
+            continue;
+        for (xy_match_entry_t *e = rank->match.first; e != NULL; e = e->list_next)
+            take_if_left((mpi_message_t *)e);
+        for (mpi_message_t *m = rank->first_taken; m != NULL; m = m->next_taken)
+            take_if_left(m);
     }
 }
 
@@ -295,7 +399,9 @@ void mpi_remote_receive(mpi_request_t *receive, remote_letter_t *letter)
         mpi_engine_arrive(receive);
     } else {
         mpi_receive_set(receive, &envelope, head->bytes, head->signature, site);
-        if (receive->completion.bytes > 0) {
+        if (head->flags & REMOTE_GIVEN) {
+            take_given(letter, receive);
+        } else if (receive->completion.bytes > 0) {
             pull_begin(receive, letter);
         } else {
             answer(letter, REMOTE_PULL);
@@ -426,9 +532,15 @@ static void handle_letter(mpi_worker_t *worker, remote_letter_t *letter)
     case REMOTE_ONE_SIDED:
         mpi_remote_one_sided(worker, letter);
         break;
+    case REMOTE_SCRAP:
+        take_early(letter->from, letter->head.take, letter->head.bytes, NULL);
+        break;
     case REMOTE_CANCELLED:
         request->completion.is_cancelled = true;
-        mpi_request_complete(request);
+        if (request->given != 0) /* with its RTS: GAVE completes it */
+            follow(request, REMOTE_SCRAP);
+        else
+            mpi_request_complete(request);
         break;
     default:
         mpi_request_complete(request);
@@ -445,11 +557,16 @@ void mpi_remote_handle(mpi_worker_t *worker, remote_mail_t *mail)
         errand->run(errand); /* and may free it */
         return;
     }
+    if (mail->kind == REMOTE_GAVE) {
+        mpi_request_complete(piece->request);
+        xy_free(piece);
+        return;
+    }
     if (mail->kind != REMOTE_PIECE) {
         handle_letter(worker, (remote_letter_t *)(void *)mail);
         return;
     }
-    if (piece->pull != NULL)
+    if (piece->is_taken)
         taken(piece);
     else
         given(piece);

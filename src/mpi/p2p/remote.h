@@ -8,11 +8,17 @@
  * contiguous. Then there is one piece; otherwise each has a buffer for a few of them, and packs and
  * unpacks. DONE ends a send that waits for its receive, and CANCELLED one that was taken back.
  *
+ * Where the transport gives early, what is contiguous and not huge is given together with its RTS,
+ * which has the number of it behind its head. The receiver takes it when it has met its receive; if
+ * it does not fit there, and where it is taken back (SCRAP), into memory that is thrown away.
+ *
  *   sender                     receiver
  *   EAGER, data          ->    (DONE, if it is synchronous)
  *   RTS                  ->    take; PULL
  *   give                 <-
+ *   RTS (GIVEN), give    ->    take
  *   CANCEL               ->    CANCELLED, if no receive has met it; nothing otherwise
+ *   SCRAP                ->    take (after CANCELLED of what was given)
  *   RELEASE              ->    DONE, if no receive has met it (EAGER); nothing otherwise
  *
  * What comes for a rank is a letter in the mailbox of its worker, which alone touches the rank's
@@ -38,8 +44,10 @@ typedef enum {
     REMOTE_RELEASE,
     REMOTE_ONE_SIDED, /* of windows: mpi_remote_one_sided */
     REMOTE_SMALL,     /* EAGER with a short head */
+    REMOTE_SCRAP,
     /* Not on the wire: */
     REMOTE_PIECE,  /* a piece has been given or taken */
+    REMOTE_GAVE,   /* ... given with its RTS */
     REMOTE_ERRAND, /* something to do for a layer above */
     REMOTE_MET,    /* a message with the receive that it has met */
     REMOTE_SERVICE /* and above: not for ranks (network.c) */
@@ -48,7 +56,8 @@ typedef enum {
 enum {
     REMOTE_READY = 1,       /* of a ready send */
     REMOTE_SYNCHRONOUS = 2, /* EAGER: the sender waits for DONE */
-    REMOTE_PACKS = 4        /* RTS: the sender's type is not contiguous */
+    REMOTE_PACKS = 4,       /* RTS: the sender's type is not contiguous */
+    REMOTE_GIVEN = 8        /* RTS: with its data */
 };
 
 /* The head of every message between processes; all run on one kind of processor. */
@@ -71,7 +80,7 @@ typedef struct {
     uint64_t id;    /* the send request, in its process */
     union {
         uint64_t site; /* EAGER, RTS: where the sender called, in its process */
-        uint64_t take; /* PULL: the piece's number */
+        uint64_t take; /* PULL, SCRAP: the piece's number */
     };
     union {
         uint64_t offset;   /* PULL: of the piece */
@@ -156,6 +165,10 @@ void mpi_remote_handle(mpi_worker_t *worker, remote_mail_t *mail);
  * taken. */
 mpi_worker_t *mpi_remote_reader(const remote_head_t *head);
 mpi_worker_t *mpi_remote_owner(const remote_mail_t *piece);
+/* Has it been taken to be thrown away? Then it is gone now. */
+bool mpi_remote_is_scrap(remote_mail_t *piece);
+/* The job is over: take what was given and never received, or its senders would not end. */
+void mpi_remote_take_left(void);
 
 /* ---- The network (network.c) ---- */
 
@@ -182,6 +195,9 @@ void mpi_network_send(int process, const remote_head_t *head, const void *data, 
 void mpi_network_send_hello(int process, const void *data, size_t size);
 /* Pieces that are given or taken; `change` 1 or -1. */
 void mpi_network_count_pieces(int change);
+/* What was given with its RTS is taken: to its sender that is like a message, which is handled when
+ * it has been given (GAVE). */
+void mpi_network_count_take(void);
 /* Ask another process for a word about something of its own, for reports: mpi_network_answer there.
  * False: it does not answer in time. Not inside an event of the network. */
 bool mpi_network_ask(int process, uint64_t question, uint64_t *answer_p) __attribute__((cold));

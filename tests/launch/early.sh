@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# Messages that are given together with their announcement, over the installed MPIs, and the same where they are not.
+. "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
+
+build early
+run 0 -n 2 --processes 2 --net tcp ./early left
+says "$out" "early: all right"
+for launcher in mpirun.openmpi mpiexec.hydra; do
+    command -v $launcher >/dev/null || continue
+    run 0 -n 2 --processes 2 --net mpi --launcher $launcher ./early left </dev/null
+    says "$out" "early: all right"
+    says "$err" "1 message never received"
+    run 1 -n 2 --processes 2 --net mpi --launcher $launcher ./early stuck </dev/null
+    says "$err" "deadlock: no rank can make progress"
+done
