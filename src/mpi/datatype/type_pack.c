@@ -170,21 +170,35 @@ static void move_lists(const mpi_layout_t *layout, char *base, MPI_Aint stride, 
 
 /* ---- Structs ---- */
 
-/* Few blocks, again and again: two of them in turn go through a loop that knows their lengths, for
- * so many iterations as stay in the first-level cache. */
+/* Few blocks, again and again: two of them in turn go through a loop that knows their lengths;
+ * where there are more than two, for so many iterations as stay in the first-level cache. */
 enum { FEW_BLOCKS = 8, CHUNK = 128 };
 
-/* Two blocks on one side, and the distance to the next two. */
+/* Two blocks on one side, the second so far from the first, and the distance to the next two. */
 typedef struct {
-    char *first, *second;
-    MPI_Aint stride;
+    char *first;
+    MPI_Aint second, stride;
 } pair_t;
 
+ALWAYS_INLINE void copy_pair(pair_t to, pair_t from, size_t first, size_t second)
+{
+    memcpy(to.first, from.first, first);
+    memcpy(to.first + to.second, from.first + from.second, second);
+}
+
+/* One address on either side, and four at a time: what a loop over a known struct costs. */
 ALWAYS_INLINE void copy_pairs_fixed(pair_t to, pair_t from, int64_t n, size_t first, size_t second)
 {
-    for (int64_t i = 0; i < n; i++) {
-        memcpy(to.first + i * to.stride, from.first + i * from.stride, first);
-        memcpy(to.second + i * to.stride, from.second + i * from.stride, second);
+    for (int64_t i = n / 4; i > 0; i--)
+        for (int k = 0; k < 4; k++) {
+            copy_pair(to, from, first, second);
+            to.first += to.stride;
+            from.first += from.stride;
+        }
+    for (int64_t i = n % 4; i > 0; i--) {
+        copy_pair(to, from, first, second);
+        to.first += to.stride;
+        from.first += from.stride;
     }
 }
 
@@ -224,8 +238,8 @@ static void move_two(const mpi_block_t *b, const mpi_block_t *last, char *base, 
                      int64_t n, char *packed, MPI_Aint size, bool pack)
 {
     const mpi_block_t *next = b < last ? b + 1 : b;
-    pair_t in = {packed + b->before, packed + next->before, size};
-    pair_t out = {base + b->offset, base + next->offset, stride};
+    pair_t in = {packed + b->before, (MPI_Aint)(next->before - b->before), size};
+    pair_t out = {base + b->offset, next->offset - b->offset, stride};
 
     if (b == last && pack)
         copy_strided(in.first, size, out.first, stride, n, b->length);
@@ -243,12 +257,66 @@ static void move_structs(const mpi_layout_t *layout, char *base, MPI_Aint stride
     const mpi_block_t *last = &layout->block[layout->blocks - 1];
     MPI_Aint size = (MPI_Aint)list_size(layout);
 
-    for (int64_t i = 0; i < n; i += CHUNK) {
-        int64_t count = n - i < CHUNK ? n - i : CHUNK;
+    int64_t most = layout->blocks > 2 ? CHUNK : n;
+
+    for (int64_t i = 0; i < n; i += most) {
+        int64_t count = n - i < most ? n - i : most;
 
         for (const mpi_block_t *b = layout->block; b <= last; b += 2)
             move_two(b, last, base + i * stride, stride, count, packed + i * size, size, pack);
     }
+}
+
+/* ---- Transposes ---- */
+
+/* Does all of a loop with this count and stride lie between two iterations of the other? */
+static bool is_within(int64_t count, MPI_Aint stride, const mpi_loop_t *other)
+{
+    MPI_Aint near = stride < 0 ? -stride : stride;
+    MPI_Aint far = other->stride < 0 ? -other->stride : other->stride;
+
+    return count * near <= far;
+}
+
+/* `n` iterations, `stride` apart, of the loops from `inside` on: is the data what a transpose of
+ * this loop and the innermost one moves? The loops between may stand in any order, but no two
+ * elements may overlap. */
+static bool is_turned(const mpi_layout_t *layout, int inside, MPI_Aint stride, int64_t n)
+{
+    const mpi_loop_t *loops = layout->loops;
+    int inner = layout->depth - 1;
+
+    if (inside > inner || layout->blocks != 1 ||
+        !mpi_turn_is_worth(stride, n, &loops[inner], layout->block->length))
+        return false;
+    for (int a = inside; a < inner; a++) {
+        if (!is_within(n, stride, &loops[a]))
+            return false;
+        for (int b = a + 1; b <= inner; b++)
+            if (!is_within(loops[a].count, loops[a].stride, &loops[b]) &&
+                !is_within(loops[b].count, loops[b].stride, &loops[a]))
+                return false;
+    }
+    return true;
+}
+
+/* Such iterations, of `size` data bytes each. */
+static void move_turned(const mpi_layout_t *layout, int inside, char *base, MPI_Aint stride,
+                        int64_t n, char *packed, size_t size, bool pack)
+{
+    const mpi_loop_t *loop = &layout->loops[inside];
+
+    if (inside + 1 < layout->depth) {
+        for (int64_t i = 0; i < loop->count; i++)
+            move_turned(layout, inside + 1, base + i * loop->stride, stride, n,
+                        packed + (size_t)i * loop->size, size, pack);
+        return;
+    }
+    base += layout->block->offset;
+    if (pack)
+        mpi_turn_pack(packed, size, base, stride, n, loop, layout->block->length);
+    else
+        mpi_turn_unpack(base, packed, size, stride, n, loop, layout->block->length);
 }
 
 /* `n` whole iterations, `stride` apart, of what is inside level `inside`. */
@@ -268,13 +336,9 @@ static void move_whole(const mpi_layout_t *layout, int inside, char *base, MPI_A
         return;
     }
     loop = &layout->loops[inside];
-    if (inside + 1 == layout->depth && layout->blocks == 1 &&
-        mpi_turn_is_worth(stride, n, loop, layout->block->length)) {
-        base += layout->block->offset;
-        if (pack)
-            mpi_turn_pack(packed, base, stride, n, loop, layout->block->length);
-        else
-            mpi_turn_unpack(base, packed, stride, n, loop, layout->block->length);
+    if (is_turned(layout, inside, stride, n)) {
+        move_turned(layout, inside, base, stride, n, packed, (size_t)loop->count * loop->size,
+                    pack);
         return;
     }
     for (int64_t i = 0; i < n; i++) {

@@ -97,7 +97,8 @@ static void check_columns(const columns_t *m)
     size_t first = m->loop.stride < 0 ? far * (size_t)(m->rows - 1) : 0;
 
     assert_true(mpi_turn_is_worth(m->stride, m->columns, &m->loop, length));
-    mpi_turn_pack(packed.data, user.data + first, m->stride, m->columns, &m->loop, length);
+    mpi_turn_pack(packed.data, length * (size_t)m->rows, user.data + first, m->stride, m->columns,
+                  &m->loop, length);
     for (int c = 0; c < m->columns; c++)
         for (int r = 0; r < m->rows; r++)
             memcpy(packed_too.data + (size_t)(c * m->rows + r) * length,
@@ -105,7 +106,8 @@ static void check_columns(const columns_t *m)
     assert_memory_equal(packed.all, packed_too.all, packed.bytes);
     for (size_t i = 0; i < packed.bytes; i++)
         packed.all[i] = (char)~packed.all[i];
-    mpi_turn_unpack(user.data + first, packed.data, m->stride, m->columns, &m->loop, length);
+    mpi_turn_unpack(user.data + first, packed.data, length * (size_t)m->rows, m->stride, m->columns,
+                    &m->loop, length);
     for (int c = 0; c < m->columns; c++)
         for (int r = 0; r < m->rows; r++)
             memcpy(element(m, user_too.data + first, r, c),
@@ -139,6 +141,134 @@ static void test_what_is_not_turned(void **state)
     assert_false(mpi_turn_is_worth(-8, 1000, &loop, 8));
     assert_false(mpi_turn_is_worth(8, 1, &loop, 8));
     assert_false(mpi_turn_is_worth(12, 100, &loop, 12));
+}
+
+/* ---- Loops in any order ---- */
+
+enum { SIDES = 4 };
+
+typedef struct {
+    int sides, count[SIDES], length;
+    MPI_Aint stride[SIDES], bytes; /* outermost first; memory that is touched */
+} cube_t;
+
+/* A dense cube of two to four dimensions, or one with holes, whose dimensions change places at
+ * random; the packed order is that of the loops. Some go from the last to the first. */
+static cube_t random_cube(void)
+{
+    static const int lengths[] = {4, 8, 16, 8, 12};
+    cube_t q = {.sides = random_in(2, SIDES), .length = lengths[random_in(0, 4)]};
+    MPI_Aint stride = q.length + (random_in(0, 3) ? 0 : 4);
+
+    for (int i = 0; i < q.sides; i++) {
+        q.count[i] = random_in(2, q.sides == 2 ? 60 : q.sides == 3 ? 24 : 11);
+        q.stride[i] = stride;
+        stride = stride * q.count[i] + (random_in(0, 2) ? 0 : 4 * random_in(1, 5));
+    }
+    q.bytes = stride;
+    for (int i = q.sides - 1; i > 0; i--) {
+        int j = random_in(0, i), count = q.count[i];
+
+        stride = q.stride[i];
+        q.count[i] = q.count[j];
+        q.stride[i] = q.stride[j];
+        q.count[j] = count;
+        q.stride[j] = stride;
+    }
+    return q;
+}
+
+/* Where the first element is: behind all that loops with a negative stride go back. */
+static MPI_Aint turn_around(cube_t *q)
+{
+    MPI_Aint first = 0;
+
+    for (int i = 0; i < q->sides; i++)
+        if (random_in(0, 5) == 0) {
+            first += q->stride[i] * (q->count[i] - 1);
+            q->stride[i] = -q->stride[i];
+        }
+    return first;
+}
+
+static MPI_Datatype cube_type(const cube_t *q)
+{
+    MPI_Datatype type, next;
+
+    PMPI_Type_contiguous(q->length, MPI_CHAR, &type);
+    for (int i = q->sides - 1; i >= 0; i--) {
+        PMPI_Type_create_hvector(q->count[i], 1, q->stride[i], type, &next);
+        PMPI_Type_free(&type);
+        type = next;
+    }
+    return type;
+}
+
+/* Element by element, in the order of the loops. */
+static void move_cube(const cube_t *q, int level, char *user, char **packed_p, bool pack)
+{
+    size_t length = (size_t)q->length;
+
+    if (level == q->sides) {
+        memcpy(pack ? *packed_p : user, pack ? user : *packed_p, length);
+        *packed_p += length;
+        return;
+    }
+    for (int i = 0; i < q->count[level]; i++)
+        move_cube(q, level + 1, user + i * q->stride[level], packed_p, pack);
+}
+
+/* `is_cut`: in two parts, the second first. */
+static void check_cube(cube_t *q, bool is_cut)
+{
+    MPI_Aint first = turn_around(q);
+    MPI_Datatype handle = cube_type(q);
+    const mpi_type_t *type = mpi_type_of(handle);
+    size_t bytes = type->size, cut = is_cut ? (size_t)random_in(0, (int)bytes) : 0;
+    area_t user = area_new((size_t)q->bytes, 3), user_too = area_copy(&user);
+    area_t packed = area_new(bytes, 5), packed_too = area_copy(&packed);
+    char *at = packed_too.data;
+
+    mpi_type_pack(packed.data, user.data + first, 1, type, 0, cut);
+    mpi_type_pack(packed.data + cut, user.data + first, 1, type, cut, bytes - cut);
+    move_cube(q, 0, user.data + first, &at, true);
+    assert_memory_equal(packed.all, packed_too.all, packed.bytes);
+    for (size_t i = 0; i < packed.bytes; i++)
+        packed.all[i] = (char)(i * 11 + i / 256);
+    mpi_type_unpack(user.data + first, 1, type, packed.data + cut, cut, bytes - cut);
+    mpi_type_unpack(user.data + first, 1, type, packed.data, 0, cut);
+    at = packed.data;
+    move_cube(q, 0, user_too.data + first, &at, false);
+    expect_same(&user, &user_too);
+    free(packed.all);
+    free(packed_too.all);
+    PMPI_Type_free(&handle);
+}
+
+static void test_cubes(void **state)
+{
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        cube_t q;
+
+        random_state = (unsigned)round * 43u + 17;
+        q = random_cube();
+        check_cube(&q, true);
+    }
+}
+
+/* Loops between the two that overlap each other: the last element that is written stays. */
+static void test_overlapping_cube(void **state)
+{
+    cube_t q = {.sides = 3, .count = {4, 4, 9}, .length = 8, .stride = {8, 40, 96}, .bytes = 1200};
+
+    (void)state;
+    random_state = 5;
+    for (int round = 0; round < 20; round++) {
+        cube_t again = q;
+
+        check_cube(&again, false);
+    }
 }
 
 /* ---- Structs and lists ---- */
@@ -217,8 +347,8 @@ static void test_structs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_what_is_not_turned),
+        cmocka_unit_test(test_columns), cmocka_unit_test(test_what_is_not_turned),
+        cmocka_unit_test(test_cubes),   cmocka_unit_test(test_overlapping_cube),
         cmocka_unit_test(test_structs),
     };
 

@@ -8,13 +8,13 @@
  * whole. Squares are done in blocks with so few rows on either side that their pages stay in the
  * TLB and what the hardware fetches ahead is used before it goes.
  *
- *        from: 128 rows                to: 64 rows
+ *        from: 128 rows                to: 64 rows      (elements of 8 bytes)
  *        +----+----+----+--            +----+----+--
  *        |  1 |  2 |  3 |              |  1 |  9 |          a number is a square
  *        +----+----+----+--            +----+----+--
  *        |  9 | 10 |                   |  2 | 10 |
  *
- * Elements of 4 and 8 bytes that lie side by side in both go through vector registers.
+ * Elements that lie side by side in both go through vector registers.
  */
 #include <string.h>
 
@@ -22,7 +22,30 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-enum { LINE = 64, FROM_ROWS = 128, TO_ROWS = 64 };
+/* All of a square at once: otherwise gcc keeps vectors in memory at -O2, and computes addresses
+ * anew at -O3. */
+#if defined __clang__
+#define UNROLLED _Pragma("unroll")
+#else
+#define UNROLLED _Pragma("GCC unroll 16")
+#endif
+
+enum {
+    LINE = 64,
+    LARGE = 1 << 20
+}; /* bytes: of a cache line; of a matrix that is in no near cache */
+
+/* Rows of a block on either side, by the length of an element: measured on Neoverse V1, matrices
+ * from 100 KiB to 32 MiB. */
+ALWAYS_INLINE int64_t from_rows(size_t length)
+{
+    return length == 16 ? 16 : 128;
+}
+
+ALWAYS_INLINE int64_t to_rows(size_t length)
+{
+    return length == 4 ? 128 : 64;
+}
 
 typedef uint64_t two_t __attribute__((vector_size(16)));
 typedef uint32_t four_t __attribute__((vector_size(16)));
@@ -93,10 +116,12 @@ ALWAYS_INLINE void put_seconds(char *to, const two_t *v)
 /* Four columns of the square at a time, which are 16 registers. */
 ALWAYS_INLINE void turn_square_8(char *to, MPI_Aint to_row, const char *from, MPI_Aint from_row)
 {
+    UNROLLED
     for (int c = 0; c < 8; c += 4) {
         char *there = to + c * to_row;
         two_t left[8], right[8];
 
+        UNROLLED
         for (int r = 0; r < 8; r++) {
             left[r] = two_at(from + r * from_row + c * 8);
             right[r] = two_at(from + r * from_row + c * 8 + 16);
@@ -111,21 +136,37 @@ ALWAYS_INLINE void turn_square_8(char *to, MPI_Aint to_row, const char *from, MP
 /* The same; first two rows at a time change elements. */
 ALWAYS_INLINE void turn_square_4(char *to, MPI_Aint to_row, const char *from, MPI_Aint from_row)
 {
-    for (int c = 0; c < 16; c += 4) {
-        char *there = to + c * to_row;
+    for (int quarter = 0; quarter < 4; quarter++) {
+        const char *row = from + (MPI_Aint)quarter * 16;
         two_t even[8], odd[8];
 
+        UNROLLED
         for (int r = 0; r < 8; r++) {
-            four_t a = four_at(from + 2 * r * from_row + c * 4);
-            four_t b = four_at(from + (2 * r + 1) * from_row + c * 4);
+            four_t a = four_at(row), b = four_at(row + from_row);
 
+            row += 2 * from_row;
             even[r] = EVEN(a, b);
             odd[r] = ODD(a, b);
         }
-        put_firsts(there, even);
-        put_firsts(there + to_row, odd);
-        put_seconds(there + 2 * to_row, even);
-        put_seconds(there + 3 * to_row, odd);
+        put_firsts(to, even);
+        to += to_row;
+        put_firsts(to, odd);
+        to += to_row;
+        put_seconds(to, even);
+        to += to_row;
+        put_seconds(to, odd);
+        to += to_row;
+    }
+}
+
+/* An element is a vector. */
+ALWAYS_INLINE void turn_square_16(char *to, MPI_Aint to_row, const char *from, MPI_Aint from_row)
+{
+    UNROLLED
+    for (int c = 0; c < 4; c++) {
+        UNROLLED
+        for (int r = 0; r < 4; r++)
+            two_put(to + c * to_row + r * 16, two_at(from + r * from_row + c * 16));
     }
 }
 
@@ -142,6 +183,61 @@ ALWAYS_INLINE void turn_four(char *to, MPI_Aint to_row, const char *from, MPI_Ai
     two_put(to + 3 * to_row, SECOND(odd[0], odd[1]));
 }
 
+/* 2 x 2 elements of 8 bytes. */
+ALWAYS_INLINE void turn_two(char *to, MPI_Aint to_row, const char *from, MPI_Aint from_row)
+{
+    two_t a = two_at(from), b = two_at(from + from_row);
+
+    two_put(to, FIRST(a, b));
+    two_put(to + to_row, SECOND(a, b));
+}
+
+/* ---- Rows of squares ---- */
+
+/* Where rows of `to` do not all begin lines, squares share lines, and the hardware reads what it
+ * does not replace at once: ask for the lines of the next square of these rows early. */
+ALWAYS_INLINE void fetch_next(const char *to, MPI_Aint to_row, int64_t rows)
+{
+    for (int64_t i = 0; i < rows; i++)
+        __builtin_prefetch(to + i * to_row + LINE + LINE / 2, 1);
+}
+
+ALWAYS_INLINE void turn_squares(char *to, MPI_Aint to_row, const char *from, MPI_Aint from_row,
+                                int64_t n, size_t length, bool is_fetched)
+{
+    const int64_t side = LINE / (int64_t)length;
+
+    for (; n > 0; n--) {
+        if (is_fetched)
+            fetch_next(to, to_row, side);
+        if (length == 8)
+            turn_square_8(to, to_row, from, from_row);
+        else if (length == 4)
+            turn_square_4(to, to_row, from, from_row);
+        else
+            turn_square_16(to, to_row, from, from_row);
+        to += side * to_row;
+        from += LINE;
+    }
+}
+
+/* `n` squares side by side in `from`. A function for each length: such a loop needs all registers.
+ */
+#define SQUARES(length)                                                                            \
+    static __attribute__((noinline)) void turn_whole_##length(                                     \
+        char *to, MPI_Aint to_row, const char *from, MPI_Aint from_row, int64_t n)                 \
+    {                                                                                              \
+        turn_squares(to, to_row, from, from_row, n, (length), false);                              \
+    }                                                                                              \
+    static __attribute__((noinline)) void turn_shared_##length(                                    \
+        char *to, MPI_Aint to_row, const char *from, MPI_Aint from_row, int64_t n)                 \
+    {                                                                                              \
+        turn_squares(to, to_row, from, from_row, n, (length), true);                               \
+    }
+SQUARES(4)
+SQUARES(8)
+SQUARES(16)
+
 /* ---- Any part of a square ---- */
 
 ALWAYS_INLINE void turn_singly(char *to, grid_t t, const char *from, grid_t f, int64_t rows,
@@ -152,36 +248,41 @@ ALWAYS_INLINE void turn_singly(char *to, grid_t t, const char *from, grid_t f, i
             memcpy(to + c * t.row + r * t.step, from + r * f.row + c * f.step, length);
 }
 
-/* The edges of a matrix. */
-ALWAYS_INLINE void turn_edge(char *to, grid_t t, const char *from, grid_t f, int64_t rows,
-                             int64_t columns, size_t length, bool is_dense)
+/* The edges of a matrix: vectors as far as they go. */
+ALWAYS_INLINE void turn_edge_fixed(char *to, grid_t t, const char *from, grid_t f, int64_t rows,
+                                   int64_t columns, size_t length, bool is_dense)
 {
-    int64_t high = rows & ~(int64_t)3, wide = columns & ~(int64_t)3;
+    const int64_t some = 16 / (int64_t)length;
+    int64_t high = rows & -some, wide = columns & -some;
 
-    if (length != 4 || !is_dense) {
+    if (length == 16 || !is_dense) {
         turn_singly(to, t, from, f, rows, columns, length);
         return;
     }
-    for (int64_t c = 0; c < wide; c += 4)
-        for (int64_t r = 0; r < high; r += 4)
-            turn_four(to + c * t.row + r * 4, t.row, from + r * f.row + c * 4, f.row);
+    for (int64_t c = 0; c < wide; c += some)
+        for (int64_t r = 0; r < high; r += some) {
+            char *there = to + c * t.row + r * t.step;
+            const char *here = from + r * f.row + c * f.step;
+
+            if (length == 8)
+                turn_two(there, t.row, here, f.row);
+            else
+                turn_four(there, t.row, here, f.row);
+        }
     turn_singly(to + wide * t.row, t, from + wide * f.step, f, high, columns - wide, length);
     turn_singly(to + high * t.step, t, from + high * f.row, f, rows - high, columns, length);
 }
 
-ALWAYS_INLINE void turn_square(char *to, grid_t t, const char *from, grid_t f, int64_t rows,
-                               int64_t columns, size_t length, bool is_dense)
+static __attribute__((noinline)) void turn_edge(char *to, grid_t t, const char *from, grid_t f,
+                                                int64_t rows, int64_t columns, size_t length,
+                                                bool is_dense)
 {
-    const int64_t side = LINE / (int64_t)length;
-
-    if (!is_dense || rows != side || columns != side)
-        turn_edge(to, t, from, f, rows, columns, length, is_dense);
-    else if (length == 8)
-        turn_square_8(to, t.row, from, f.row);
+    if (length == 8)
+        turn_edge_fixed(to, t, from, f, rows, columns, 8, is_dense);
     else if (length == 4)
-        turn_square_4(to, t.row, from, f.row);
+        turn_edge_fixed(to, t, from, f, rows, columns, 4, is_dense);
     else
-        turn_singly(to, t, from, f, side, side, length);
+        turn_edge_fixed(to, t, from, f, rows, columns, 16, is_dense);
 }
 
 /* ---- Whole matrices ---- */
@@ -191,41 +292,73 @@ ALWAYS_INLINE int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Rows before the first that begins a line of `to`, if its elements lie side by side and one does.
- */
-ALWAYS_INLINE int64_t rows_to_line(const char *to, bool is_dense, int64_t rows, size_t length)
+/* Elements before the first that begins a line, if all rows have one at the same place. */
+ALWAYS_INLINE int64_t before_line(const char *at, MPI_Aint row, int64_t count, size_t length)
 {
-    size_t bytes = (size_t)(-(uintptr_t)to & (LINE - 1));
+    size_t bytes = (size_t)(-(uintptr_t)at & (LINE - 1));
 
-    return is_dense ? least((int64_t)(bytes / length), rows) : 0;
+    return row % LINE == 0 ? least((int64_t)(bytes / length), count) : 0;
+}
+
+/* How a matrix is moved: elements side by side in both, lines that are asked for early. */
+typedef struct {
+    size_t length;
+    bool is_dense, is_fetched;
+} how_t;
+
+/* One row of squares, columns [begin, end). */
+ALWAYS_INLINE void turn_strip(char *to, grid_t t, const char *from, grid_t f, int64_t rows,
+                              int64_t begin, int64_t end, how_t how)
+{
+    const int64_t side = LINE / (int64_t)how.length;
+    void (*squares)(char *, MPI_Aint, const char *, MPI_Aint, int64_t) =
+        how.length == 8   ? (how.is_fetched ? turn_shared_8 : turn_whole_8)
+        : how.length == 4 ? (how.is_fetched ? turn_shared_4 : turn_whole_4)
+                          : (how.is_fetched ? turn_shared_16 : turn_whole_16);
+    int64_t c = begin;
+
+    if (rows == side && how.is_dense) {
+        int64_t n = (end - begin) / side;
+
+        squares(to + c * t.row, t.row, from + c * f.step, f.row, n);
+        c += n * side;
+    }
+    for (; c < end; c += side)
+        turn_edge(to + c * t.row, t, from + c * f.step, f, rows, least(side, end - c), how.length,
+                  how.is_dense);
 }
 
 /* Rows [first, end) of `from`, all columns. */
 ALWAYS_INLINE void turn_rows(char *to, grid_t t, const char *from, grid_t f, int64_t first,
-                             int64_t end, int64_t columns, size_t length, bool is_dense)
+                             int64_t end, int64_t columns, how_t how)
 {
-    const int64_t side = LINE / (int64_t)length;
+    const int64_t side = LINE / (int64_t)how.length, wide = to_rows(how.length);
 
-    for (int64_t begin = 0; begin < columns; begin += TO_ROWS) {
-        int64_t last = least(begin + TO_ROWS, columns);
-
+    for (int64_t begin = 0; begin < columns; begin += wide)
         for (int64_t r = first; r < end; r += side)
-            for (int64_t c = begin; c < last; c += side)
-                turn_square(to + c * t.row + r * t.step, t, from + r * f.row + c * f.step, f,
-                            least(side, end - r), least(side, last - c), length, is_dense);
-    }
+            turn_strip(to + r * t.step, t, from + r * f.row, f, least(side, end - r), begin,
+                       least(begin + wide, columns), how);
 }
 
 ALWAYS_INLINE void turn_fixed(char *to, grid_t t, const char *from, grid_t f, int64_t rows,
                               int64_t columns, size_t length)
 {
-    bool is_dense = t.step == (MPI_Aint)length && f.step == (MPI_Aint)length;
-    int64_t r = rows_to_line(to, is_dense, rows, length);
+    how_t how = {.length = length,
+                 .is_dense = t.step == (MPI_Aint)length && f.step == (MPI_Aint)length,
+                 .is_fetched = t.row % LINE != 0 && rows * columns >= LARGE / (int64_t)length};
+    int64_t c = how.is_dense ? before_line(from, f.row, columns, length) : 0, r;
 
+    if (c > 0) {
+        turn_rows(to, t, from, f, 0, rows, c, how);
+        to += c * t.row;
+        from += c * f.step;
+        columns -= c;
+    }
+    r = how.is_dense ? before_line(to, t.row, rows, length) : 0;
     if (r > 0)
-        turn_rows(to, t, from, f, 0, r, columns, length, is_dense);
-    for (; r < rows; r += FROM_ROWS)
-        turn_rows(to, t, from, f, r, least(r + FROM_ROWS, rows), columns, length, is_dense);
+        turn_rows(to, t, from, f, 0, r, columns, how);
+    for (; r < rows; r += from_rows(length))
+        turn_rows(to, t, from, f, r, least(r + from_rows(length), rows), columns, how);
 }
 
 static void turn(char *to, grid_t t, const char *from, grid_t f, int64_t rows, int64_t columns,
@@ -247,19 +380,19 @@ bool mpi_turn_is_worth(MPI_Aint stride, int64_t n, const mpi_loop_t *loop, size_
            stride < LINE && n * stride <= far && n > 1 && loop->count >= 8;
 }
 
-void mpi_turn_pack(char *packed, const char *user, MPI_Aint stride, int64_t n,
+void mpi_turn_pack(char *packed, size_t size, const char *user, MPI_Aint stride, int64_t n,
                    const mpi_loop_t *loop, size_t length)
 {
-    grid_t inside = {.row = (MPI_Aint)loop->count * (MPI_Aint)length, .step = (MPI_Aint)length};
+    grid_t inside = {.row = (MPI_Aint)size, .step = (MPI_Aint)length};
     grid_t outside = {.row = loop->stride, .step = stride};
 
     turn(packed, inside, user, outside, loop->count, n, length);
 }
 
-void mpi_turn_unpack(char *user, const char *packed, MPI_Aint stride, int64_t n,
+void mpi_turn_unpack(char *user, const char *packed, size_t size, MPI_Aint stride, int64_t n,
                      const mpi_loop_t *loop, size_t length)
 {
-    grid_t inside = {.row = (MPI_Aint)loop->count * (MPI_Aint)length, .step = (MPI_Aint)length};
+    grid_t inside = {.row = (MPI_Aint)size, .step = (MPI_Aint)length};
     grid_t outside = {.row = loop->stride, .step = stride};
 
     turn(user, outside, packed, inside, n, loop->count, length);
