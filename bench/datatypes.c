@@ -9,7 +9,10 @@
  *   face          a subarray of two dimensions in a cube
  *   indexed       blocks of 16 bytes at distances that differ
  *   struct        an int and a double of a struct with a hole
- *   transpose B   all columns of a square matrix of elements of B bytes, one after the other
+ *   transpose B N all columns of a matrix of N x N elements of B bytes, one after the other:
+ * vectors subarray N    the same, 8 bytes, each column a subarray darray N      the same, each
+ * column the share of a process among N cube N        a cube whose first and last dimension change
+ * places, 8 bytes
  *
  * Each number is the least of several turns in which all take their turn.
  */
@@ -87,6 +90,16 @@ static void copy_8(char *to, const char *from, int n)
     memcpy(to, from, (size_t)n * (size_t)n * 8);
 }
 
+static void copy_cube(char *to, const char *from, int n)
+{
+    memcpy(to, from, (size_t)n * (size_t)n * (size_t)n * 8);
+}
+
+static void copy_16(char *to, const char *from, int n)
+{
+    memcpy(to, from, (size_t)n * (size_t)n * 16);
+}
+
 static void copy_4(char *to, const char *from, int n)
 {
     memcpy(to, from, (size_t)n * (size_t)n * 4);
@@ -148,16 +161,69 @@ static shape_t structure(void)
     return s;
 }
 
-static shape_t transpose(const char *name, int bytes, int n,
-                         void (*copy)(char *, const char *, int))
+/* All columns of an n x n matrix, of which `first` is the first; it is freed. */
+static shape_t columns(MPI_Datatype first, int bytes, int n)
 {
-    shape_t s = {.name = name, .count = n, .loop = copy, .n = n, .most = 2};
-    MPI_Datatype made;
+    shape_t s = {.count = n,
+                 .loop = bytes == 4   ? copy_4
+                         : bytes == 8 ? copy_8
+                                      : copy_16,
+                 .n = n,
+                 .most = 2};
 
-    MPI_Type_vector(n, 1, n, element(bytes), &made);
-    MPI_Type_create_resized(made, 0, bytes, &s.type);
-    MPI_Type_free(&made);
+    MPI_Type_create_resized(first, 0, bytes, &s.type);
+    MPI_Type_free(&first);
     s.bytes = s.area = (size_t)n * (size_t)n * (size_t)bytes;
+    return s;
+}
+
+static shape_t transpose(const char *name, int bytes, int n)
+{
+    MPI_Datatype first;
+    shape_t s;
+
+    MPI_Type_vector(n, 1, n, element(bytes), &first);
+    s = columns(first, bytes, n);
+    s.name = name;
+    return s;
+}
+
+static shape_t subarrays(const char *name, int n)
+{
+    MPI_Datatype first;
+    shape_t s;
+
+    MPI_Type_create_subarray(2, (int[]){n, n}, (int[]){n, 1}, (int[]){0, 0}, MPI_ORDER_C,
+                             MPI_DOUBLE, &first);
+    s = columns(first, 8, n);
+    s.name = name;
+    return s;
+}
+
+static shape_t darrays(const char *name, int n)
+{
+    MPI_Datatype first;
+    shape_t s;
+
+    MPI_Type_create_darray(
+        n, 0, 2, (int[]){n, n}, (int[]){MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_CYCLIC},
+        (int[]){MPI_DISTRIBUTE_DFLT_DARG, 1}, (int[]){1, n}, MPI_ORDER_C, MPI_DOUBLE, &first);
+    s = columns(first, 8, n);
+    s.name = name;
+    return s;
+}
+
+static shape_t cube(const char *name, int n)
+{
+    shape_t s = {.name = name, .count = 1, .loop = copy_cube, .n = n, .most = 2};
+    MPI_Datatype line, plane;
+
+    MPI_Type_create_hvector(n, 1, (MPI_Aint)n * n * 8, MPI_DOUBLE, &line);
+    MPI_Type_create_hvector(n, 1, (MPI_Aint)n * 8, line, &plane);
+    MPI_Type_create_hvector(n, 1, 8, plane, &s.type);
+    MPI_Type_free(&line);
+    MPI_Type_free(&plane);
+    s.bytes = s.area = (size_t)n * (size_t)n * (size_t)n * 8;
     return s;
 }
 
@@ -222,9 +288,18 @@ int main(int argc, char **argv)
     measure(cube_face());
     measure(list());
     measure(structure());
-    measure(transpose("transpose 4", 4, 1000, copy_4));
-    measure(transpose("transpose 8", 8, 1000, copy_8));
-    measure(transpose("transpose 8 2^n", 8, 1024, copy_8));
+    measure(transpose("transpose 4 256", 4, 256));
+    measure(transpose("transpose 4 1000", 4, 1000));
+    measure(transpose("transpose 4 1024", 4, 1024));
+    measure(transpose("transpose 8 256", 8, 256));
+    measure(transpose("transpose 8 1000", 8, 1000));
+    measure(transpose("transpose 8 1024", 8, 1024));
+    measure(transpose("transpose 8 3000", 8, 3000));
+    measure(transpose("transpose 16 200", 16, 200));
+    measure(transpose("transpose 16 700", 16, 700));
+    measure(subarrays("subarray 1000", 1000));
+    measure(darrays("darray 1000", 1000));
+    measure(cube("cube 100", 100));
     MPI_Finalize();
     return 0;
 }
