@@ -4,6 +4,9 @@
 . "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
 
 build several
+sources=$XYLEM_SOURCE_DIR/tests/debug
+sanitized=0
+if build sanitized -O0 -fsanitize=address,undefined 2>/dev/null; then sanitized=1; fi
 conformance=$XYLEM_BUILD_DIR/src/net/test_net_transport
 [ -x "$conformance" ] || exit 77
 export XYLEM_TEST_NET=mpi
@@ -32,5 +35,12 @@ for launcher in mpirun.openmpi mpiexec.hydra; do
     says "$err" "MPI_ABORT was invoked on rank 3"
     run 1 -n 4 --processes 2 --net mpi --launcher $launcher ./several kill 3
     says "$err" "process 1 on $(hostname) (ranks 2-3) has ended or was killed"
+    [ $sanitized = 1 ] || continue
+    # Looking for leaks takes half a minute on some machines.
+    ASAN_OPTIONS=detect_leaks=0 run 0 -n 3 --processes 2 --net mpi --launcher $launcher ./sanitized </dev/null
+    [ "$(wc -l <<<"$out")" = 3 ] || die "sanitized: $out"
+    ASAN_OPTIONS=detect_leaks=0 run 1 -n 3 --processes 2 --net mpi --launcher $launcher ./sanitized heap </dev/null
+    says "$err" "ERROR: AddressSanitizer: heap-buffer-overflow"
+    says "$err" "mpiexec: rank 1: the sanitizer has found an error, and ends the job"
 done
 [ $tried = 1 ] || exit 77
