@@ -146,7 +146,7 @@ static const char words[] =
 /* NULL: there is no compiler here. */
 static void *compile(void)
 {
-    char directory[] = "/tmp/xylem-wide-XXXXXX", path[64], command[256];
+    char directory[] = "/tmp/xylem-wide-XXXXXX", path[64], command[1024];
     FILE *file;
     void *library = NULL;
 
@@ -157,9 +157,9 @@ static void *compile(void)
     fprintf(file, "%s%s", words, stencil_gpu_text);
     fclose(file);
     snprintf(command, sizeof(command),
-             "cc -w -O1 -ffp-contract=off -shared -fPIC -o %s/k.so %s 2>/dev/null", directory,
-             path);
-    if (system("cc --version >/dev/null 2>&1") == 0) {
+             STENCIL_CC " -w -O1 -ffp-contract=off -shared -fPIC -o %s/k.so %s 2>/dev/null",
+             directory, path);
+    if (system(STENCIL_CC " --version >/dev/null 2>&1") == 0) {
         assert_int_equal(system(command), 0);
         snprintf(path, sizeof(path), "%s/k.so", directory);
         library = dlopen(path, RTLD_NOW);
