@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Dynamic processes: spawning, ports, names. In virtual time threads of ranks do not call MPI.
-list(APPEND not_virtual spawn_threads spawn_directory)
+list(APPEND not_virtual spawn_threads)
 xy_mpi_test(spawn dynamic/spawn.c 1 3)
 xy_mpi_test(spawn_threads dynamic/threads.c 1 2)
 xy_mpi_test(spawn_directory dynamic/directory.c 1 2)
