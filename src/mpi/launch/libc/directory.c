@@ -128,9 +128,16 @@ void mpi_directory_begin_thread(void)
         here = UINT64_MAX;
 }
 
+/* The acquire pairs with begin_to_use: the descriptor is there. */
+static int directory_of_job(void)
+{
+    return atomic_load_explicit(&mpi_switch_more, memory_order_acquire) != 0 ? of_job : -1;
+}
+
 static void move(const mpi_process_t *process)
 {
-    int fd = process->directory_number != 0 ? process->directory : of_job, code = errno;
+    int fd = process->directory_number != 0 ? process->directory : directory_of_job();
+    int code = errno;
 
     if (!become_apart() || plain_fchdir(fd) != 0) {
         xy_fail_errno(errno, "the working directory of a rank", "change to");
