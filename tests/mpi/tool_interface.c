@@ -117,16 +117,17 @@ static void check_levels(void)
     MPI_Irecv(&byte, 1, MPI_CHAR, 0, 1, MPI_COMM_SELF, &requests[0]);
     MPI_Isend(&byte, 1, MPI_CHAR, 0, 2, MPI_COMM_SELF, &requests[1]);
     CHECK_EQUAL(read_of(session, posted), 1);
-    CHECK_EQUAL(read_of(session, unexpected), 1);
-    CHECK_EQUAL(read_of(session, bytes), 1);
+    CHECK(read_of(session, unexpected) >= 1); /* others may be in their next collective */
+    CHECK(read_of(session, bytes) >= 1);
     CHECK_EQUAL(read_of(session, pending), 1);
     CHECK_EQUAL(MPI_T_pvar_start(session, posted), MPI_T_ERR_PVAR_NO_STARTSTOP);
     CHECK_EQUAL(MPI_T_pvar_reset(session, posted), MPI_T_ERR_PVAR_NO_WRITE);
     MPI_Recv(&byte, 1, MPI_CHAR, 0, 2, MPI_COMM_SELF, MPI_STATUS_IGNORE);
     MPI_Send(&byte, 1, MPI_CHAR, 0, 1, MPI_COMM_SELF);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-    CHECK_EQUAL(read_of(session, posted) + read_of(session, unexpected), 0);
-    CHECK_EQUAL(read_of(session, bytes) + read_of(session, pending), 0);
+    CHECK_EQUAL(read_of(session, posted) + read_of(session, pending), 0);
+    MPI_Comm_size(MPI_COMM_WORLD, &count);
+    CHECK(count > 1 || read_of(session, unexpected) + read_of(session, bytes) == 0);
     MPI_T_pvar_session_free(&session);
 }
 

@@ -125,7 +125,8 @@ static void be_child(MPI_Comm parent, char **argv)
     MPI_Comm inter;
 
     deeper[6] = (char)('0' + rank);
-    snprintf(name, sizeof name, "%s-%d", argv[2], rank);
+    /* The job's directory may be that of other tests, too. */
+    snprintf(name, sizeof name, "%s-%d-%ld", argv[2], rank, (long)getpid());
     for (int i = 0; i < ROUNDS; i++) {
         int fd = open(name, O_CREAT | O_EXCL | O_WRONLY, 0600);
 
