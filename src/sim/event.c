@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sim/event.h"
 
-enum { SWEEP_MIN = 4096, FORESEEN = 2 };
+enum { SWEEP_MIN = 4096 };
 
 static bool is_planned(const xy_heap_item_t *item)
 {
@@ -11,7 +11,7 @@ static bool is_planned(const xy_heap_item_t *item)
 /* At least as many were set since the last time as are kept, so each pays for one. */
 static void sweep(xy_vclock_t *clock)
 {
-    xy_heap_filter(&clock->queue, is_planned);
+    sim_queue_filter(&clock->queue, is_planned);
     clock->sweep_at = 2 * clock->queue.count;
     if (clock->sweep_at < SWEEP_MIN)
         clock->sweep_at = SWEEP_MIN;
@@ -24,7 +24,7 @@ void xy_vclock_set(xy_vclock_t *clock, xy_event_t *event, double when)
         return;
     if (clock->queue.count >= clock->sweep_at)
         sweep(clock);
-    if (xy_heap_push(&clock->queue, when, event) != XY_OK)
+    if (sim_queue_push(&clock->queue, when, event) != XY_OK)
         clock->is_out_of_memory = true;
 }
 
@@ -35,7 +35,7 @@ static xy_event_t *next(xy_vclock_t *clock)
     double when;
 
     do
-        event = xy_heap_pop(&clock->queue, &when);
+        event = sim_queue_pop(&clock->queue, &when);
     while (event != NULL && event->when != when);
     return event;
 }
@@ -43,11 +43,13 @@ static xy_event_t *next(xy_vclock_t *clock)
 /* Is nothing more planned for now? */
 static bool is_moment_over(xy_vclock_t *clock)
 {
-    const xy_heap_item_t *first;
+    const xy_event_t *first;
+    double when;
 
-    while ((first = xy_heap_peek(&clock->queue)) != NULL && !is_planned(first))
-        xy_heap_pop(&clock->queue, NULL);
-    return first == NULL || first->key > clock->now;
+    while ((first = sim_queue_peek(&clock->queue, clock->now, &when)) != NULL &&
+           first->when != when)
+        sim_queue_pop(&clock->queue, &when);
+    return first == NULL;
 }
 
 void xy_vclock_set_last(xy_vclock_t *clock, xy_event_t *event)
@@ -77,17 +79,15 @@ static void end_moment(xy_vclock_t *clock)
 }
 
 /* A large model does not fit into the cache: while one event is handled, memory of the next ones
- * comes. Behind the first item of the heap comes one of its children, or one that is not set yet.
- */
+ * comes. */
 static inline void foresee(const xy_vclock_t *clock)
 {
-    const xy_heap_t *queue = &clock->queue;
+    void *after, *first = sim_queue_guess(&clock->queue, &after);
 
-    if (queue->count <= FORESEEN)
-        return;
-    for (int i = 1; i <= FORESEEN; i++)
-        __builtin_prefetch(queue->items[i].value);
-    clock->foresee(queue->items[0].value);
+    if (after != NULL)
+        __builtin_prefetch(after);
+    if (first != NULL)
+        clock->foresee(first);
 }
 
 xy_status_t xy_vclock_run(xy_vclock_t *clock)
@@ -109,17 +109,20 @@ xy_status_t xy_vclock_run(xy_vclock_t *clock)
 
 void xy_vclock_reset(xy_vclock_t *clock)
 {
-    for (size_t i = 0; i < clock->queue.count; i++)
-        ((xy_event_t *)clock->queue.items[i].value)->when = INFINITY;
+    xy_event_t *event;
+    double when;
+
+    while ((event = sim_queue_pop(&clock->queue, &when)) != NULL)
+        event->when = INFINITY;
+    sim_queue_clear(&clock->queue);
     for (; clock->last != NULL; clock->last = clock->last->next)
         clock->last->when = INFINITY;
-    clock->queue.count = 0;
     clock->now = 0;
     clock->is_stopped = clock->is_out_of_memory = false;
 }
 
 void xy_vclock_cleanup(xy_vclock_t *clock)
 {
-    xy_heap_cleanup(&clock->queue);
+    sim_queue_cleanup(&clock->queue);
     *clock = XY_VCLOCK_INIT;
 }

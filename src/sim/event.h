@@ -13,9 +13,9 @@
  *
  * An event belongs to the thing that it happens to, and a thing has at most one at a time: setting
  * it again replaces it. What is left of the old one in the queue is passed over, and swept out when
- * such leftovers are most of it, so the queue stays as short as there are things that wait. It is a
- * heap: setting costs O(log events), taking away nothing. Because of the leftovers an event must
- * stay in memory until the clock is reset or cleaned up.
+ * such leftovers are most of it, so the queue (queue.h) stays as short as there are things that
+ * wait. Taking away costs nothing. Because of the leftovers an event must stay in memory until the
+ * clock is reset or cleaned up.
  *
  * Order: by time; among equal times, in the order in which they were set. An event that is set once
  * more to a time keeps the place that it had there. Equal input therefore gives equal runs, to the
@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #include "base/base.h"
+#include "sim/queue.h"
 
 typedef struct xy_event xy_event_t;
 typedef void (*xy_event_fn)(xy_event_t *event);
@@ -51,7 +52,7 @@ typedef struct {
     /* Called before an event with the one that is likely to follow it; or NULL. It may fetch memory
      * into the cache, and changes nothing. */
     void (*foresee)(const xy_event_t *event);
-    xy_heap_t queue;              /* the rest is the clock's own */
+    sim_queue_t queue;            /* the rest is the clock's own */
     size_t sweep_at;              /* items: then leftovers are swept out */
     xy_event_t *last, **last_end; /* what comes last in this moment */
     bool is_stopped, is_out_of_memory;
