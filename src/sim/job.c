@@ -22,26 +22,15 @@ static bool add_objects(xy_vjob_t *job, job_pool_t *pool)
     return true;
 }
 
-void *job_get(xy_vjob_t *job, job_pool_t *pool)
+void *job_get_fresh(xy_vjob_t *job, job_pool_t *pool)
 {
-    void *object = pool->free;
+    void *object;
 
-    if (object != NULL) {
-        memcpy(&pool->free, object, sizeof(pool->free));
-        __builtin_prefetch(pool->free); /* which was given back long ago, for the next call */
-        return object;
-    }
     if (pool->fresh == pool->end && !add_objects(job, pool))
         return NULL;
     object = pool->fresh;
     pool->fresh += pool->size;
     return object;
-}
-
-void job_put(job_pool_t *pool, void *object)
-{
-    memcpy(object, &pool->free, sizeof(pool->free));
-    pool->free = object;
 }
 
 void job_fail(xy_vjob_t *job, xy_status_t status)

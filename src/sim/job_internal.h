@@ -25,6 +25,8 @@
 #ifndef XY_SIM_JOB_INTERNAL_H
 #define XY_SIM_JOB_INTERNAL_H
 
+#include <string.h>
+
 #include "match/match.h"
 #include "sim/event.h"
 #include "sim/flow.h"
@@ -344,9 +346,26 @@ struct xy_vjob {
 };
 
 /* job.c */
-void *job_get(xy_vjob_t *job, job_pool_t *pool); /* NULL: memory ran out; the run ends */
-void job_put(job_pool_t *pool, void *object);
+void *job_get_fresh(xy_vjob_t *job, job_pool_t *pool);
 void job_fail(xy_vjob_t *job, xy_status_t status); /* reported before; the run ends */
+
+/* NULL: memory ran out; the run ends. */
+static inline void *job_get(xy_vjob_t *job, job_pool_t *pool)
+{
+    void *object = pool->free;
+
+    if (object == NULL)
+        return job_get_fresh(job, pool);
+    memcpy(&pool->free, object, sizeof(pool->free));
+    __builtin_prefetch(pool->free); /* which was given back long ago, for the next call */
+    return object;
+}
+
+static inline void job_put(job_pool_t *pool, void *object)
+{
+    memcpy(object, &pool->free, sizeof(pool->free));
+    pool->free = object;
+}
 
 /* job_proc.c */
 xy_status_t job_proc_init(xy_vjob_t *job, int32_t proc, int32_t core);
@@ -526,11 +545,37 @@ xy_status_t job_shape_find(xy_vjob_t *job, const xy_vcomm_t *comm, const xy_vcol
 void job_shapes_cleanup(xy_vjob_t *job);
 
 /* job_path.c: all of them do nothing without `has_path`. */
-job_node_t *job_node_use(job_node_t *node); /* NULL is fine */
-void job_node_drop(xy_vjob_t *job, job_node_t *node);
-void job_node_set(xy_vjob_t *job, job_node_t **place, job_node_t *node);
-void job_path_add(xy_vjob_t *job, job_proc_t *p, xy_vjob_kind_t kind);
+void job_node_free(xy_vjob_t *job, job_node_t *node); /* which nothing holds any more */
+void job_path_grow(xy_vjob_t *job, job_proc_t *p, xy_vjob_kind_t kind);
 void job_path_jump(xy_vjob_t *job, job_proc_t *p, job_node_t *because);
+
+static inline job_node_t *job_node_use(job_node_t *node) /* NULL is fine */
+{
+    if (node != NULL)
+        node->uses++;
+    return node;
+}
+
+static inline void job_node_drop(xy_vjob_t *job, job_node_t *node)
+{
+    if (node != NULL && --node->uses == 0)
+        job_node_free(job, node);
+}
+
+static inline void job_node_set(xy_vjob_t *job, job_node_t **place, job_node_t *node)
+{
+    job_node_t *old = *place;
+
+    *place = job_node_use(node);
+    job_node_drop(job, old);
+}
+
+static inline void job_path_add(xy_vjob_t *job, job_proc_t *p, xy_vjob_kind_t kind)
+{
+    if (job->config.has_path)
+        job_path_grow(job, p, kind);
+}
+
 /* What follows a node, which it takes over, when another core has done something. */
 job_node_t *job_path_extend(xy_vjob_t *job, job_node_t *node, double at, uint32_t line);
 

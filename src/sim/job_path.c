@@ -8,29 +8,14 @@
 
 #include <stdlib.h>
 
-job_node_t *job_node_use(job_node_t *node)
+void job_node_free(xy_vjob_t *job, job_node_t *node)
 {
-    if (node != NULL)
-        node->uses++;
-    return node;
-}
-
-void job_node_drop(xy_vjob_t *job, job_node_t *node)
-{
-    while (node != NULL && --node->uses == 0) {
+    do {
         job_node_t *before = node->before;
 
         job_put(&job->nodes, node);
         node = before;
-    }
-}
-
-void job_node_set(xy_vjob_t *job, job_node_t **place, job_node_t *node)
-{
-    job_node_t *old = *place;
-
-    *place = job_node_use(node);
-    job_node_drop(job, old);
+    } while (node != NULL && --node->uses == 0);
 }
 
 static job_node_t *add(xy_vjob_t *job, job_node_t *before, double at, uint32_t line,
@@ -45,10 +30,8 @@ static job_node_t *add(xy_vjob_t *job, job_node_t *before, double at, uint32_t l
     return node;
 }
 
-void job_path_add(xy_vjob_t *job, job_proc_t *p, xy_vjob_kind_t kind)
+void job_path_grow(xy_vjob_t *job, job_proc_t *p, xy_vjob_kind_t kind)
 {
-    if (!job->config.has_path)
-        return;
     if (p->node != NULL && p->node->uses == 1 && p->node->line == p->line && p->node->kind == kind)
         p->node->at = p->now;
     else

@@ -42,12 +42,16 @@ xy_status_t job_record_begin(xy_vjob_t *job)
 
 void job_record_compute(xy_vjob_t *job, job_proc_t *p, double start, double end)
 {
+    if (p->row == NULL)
+        return;
     xy_trace_state_at(p->row, nanoseconds(start), nanoseconds(end), job->kind_compute, p->number,
                       p->kernel);
 }
 
 void job_record_wait(xy_vjob_t *job, job_proc_t *p, double end)
 {
+    if (p->row == NULL)
+        return;
     xy_trace_state_at(p->row, nanoseconds(p->wait_since), nanoseconds(end), job->kind_wait,
                       p->number, XY_TRACE_NO_LABEL);
 }
