@@ -46,6 +46,7 @@ void compile_at(compiler_t *c, const xy_node_t *node, const char *what);
 
 int32_t emit(compiler_t *c, op_t op, int x, int y, int64_t arg);
 int32_t emit_here(const compiler_t *c); /* the number of the next instruction */
+void emit_undo(compiler_t *c);          /* the last one, which left the stack as deep as it was */
 void emit_target(compiler_t *c, int32_t jump);
 void emit_integer(compiler_t *c, int64_t value);
 void emit_real(compiler_t *c, double value);

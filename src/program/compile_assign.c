@@ -22,6 +22,7 @@ static void store_direct(compiler_t *c, const direct_t *d)
 static bool change(compiler_t *c, operator_t op, const type_t *type, const expr_t *by)
 {
     const type_t *other, *common;
+    int32_t below;
 
     if (type->kind == TYPE_POINTER) {
         code_dim_t dim = {.size = type->of->size, .count = -1};
@@ -51,8 +52,12 @@ static bool change(compiler_t *c, operator_t op, const type_t *type, const expr_
     if (!emit_convert(c, other, common))
         return false;
     emit(c, OP_SWAP, 0, 0, 0);
+    below = emit_here(c);
     emit_convert(c, type, common);
-    emit(c, OP_SWAP, 0, 0, 0);
+    if (emit_here(c) > below)
+        emit(c, OP_SWAP, 0, 0, 0);
+    else
+        emit_undo(c); /* nothing is converted */
     common = compile_operator(c, op, common);
     return common != NULL && emit_convert(c, common, type);
 }

@@ -70,6 +70,14 @@ static int effect(op_t op)
     }
 }
 
+void emit_undo(compiler_t *c)
+{
+    if (c->status != XY_OK)
+        return;
+    xy_vec_pop(&c->code->insns);
+    xy_vec_pop(&c->code->at);
+}
+
 int32_t emit_here(const compiler_t *c)
 {
     return (int32_t)c->code->insns.count;

@@ -322,7 +322,7 @@ static bool fail_passes(process_t *p)
     case OP_DIVIDE_##kind:                                                                         \
         top--;                                                                                     \
         if (top[0] == 0) {                                                                         \
-            p->pc = pc;                                                                            \
+            p->pc = (int32_t)(next - insns);                                                       \
             process_fail(p, "a division by zero");                                                 \
             goto out;                                                                              \
         }                                                                                          \
@@ -334,7 +334,7 @@ static bool fail_passes(process_t *p)
     case OP_MODULO_##kind:                                                                         \
         top--;                                                                                     \
         if (top[0] == 0) {                                                                         \
-            p->pc = pc;                                                                            \
+            p->pc = (int32_t)(next - insns);                                                       \
             process_fail(p, "a division by zero");                                                 \
             goto out;                                                                              \
         }                                                                                          \
@@ -353,10 +353,14 @@ static bool fail_passes(process_t *p)
         top[-1] = CELL_##kind(ORD_##kind(top[-1]) >> (top[0] & 63));                               \
         break;
 
-static bool load_far(process_t *p, int kind, int64_t *top)
+static inline uint64_t size_of(int kind)
 {
-    const void *at = process_at(p, (uint64_t)top[-1],
-                                kind == TYPE_POINTER ? 8 : type_basic((type_kind_t)kind)->size);
+    return kind == TYPE_I32 ? 4 : kind == TYPE_POINTER ? 8 : type_basic((type_kind_t)kind)->size;
+}
+
+static inline bool load_far(process_t *p, int kind, int64_t *top)
+{
+    const void *at = process_at(p, (uint64_t)top[-1], size_of(kind));
 
     if (at == NULL)
         return false;
@@ -373,8 +377,7 @@ static bool run_other(process_t *p, const insn_t *insn, int64_t *top)
 
     switch (insn->op) {
     case OP_STORE:
-        at = process_at(p, (uint64_t)top[-2],
-                        insn->x == TYPE_POINTER ? 8 : type_basic((type_kind_t)insn->x)->size);
+        at = process_at(p, (uint64_t)top[-2], size_of(insn->x));
         if (at == NULL)
             return false;
         store(at, insn->x == TYPE_POINTER ? TYPE_U64 : insn->x, top[-1]);
@@ -426,10 +429,21 @@ static bool run_other(process_t *p, const insn_t *insn, int64_t *top)
 #define STEP(value, other, target, count)                                                          \
     LOCAL_AT(int32_t, (target)->arg) =                                                             \
         (int32_t)((uint32_t)LOCAL_AT(int32_t, (value)->arg) + (uint32_t)(other)->arg);             \
-    pc += (count);                                                                                 \
+    next += (count);                                                                               \
     break;
 #define UNLESS_LESS(limit)                                                                         \
-    pc = LOCAL(int32_t) < (limit) ? pc + 3 : insn[3].arg;                                          \
+    next = LOCAL(int32_t) < (limit) ? next + 3 : insns + insn[3].arg;                              \
+    break;
+
+/* The value of an element: INDEX and LOAD, which stand at `index` and behind it. */
+#define VALUE(index, i, count)                                                                     \
+    next += (count);                                                                               \
+    p->pc = (int32_t)(next - insns);                                                               \
+    if (!index_array(p, &dims[(index)->arg], top, i))                                              \
+        goto out;                                                                                  \
+    top++;                                                                                         \
+    if (!load_far(p, (index)[1].x, top))                                                           \
+        goto out;                                                                                  \
     break;
 
 /* Run until something stops it; p->pc is then the instruction that did. Arithmetic on cells is the
@@ -442,12 +456,12 @@ static void run(process_t *p)
     const code_dim_t *dims = p->config->code->dims.data;
     int64_t *top = p->stack + p->depth, swap;
     uint8_t *frame = p->memory + p->frame;
-    int32_t pc = p->pc;
+    const insn_t *next = insns + p->pc;
 
     for (;;) {
-        const insn_t *insn = &insns[pc++];
+        const insn_t *insn = next++;
 
-        switch (insn->op) {
+        switch ((op_t)insn->op) {
         case OP_CONSTANT:
             *top++ = insn->arg;
             break;
@@ -486,7 +500,7 @@ static void run(process_t *p)
             break;
         case OP_INDEX:
             top--;
-            p->pc = pc;
+            p->pc = (int32_t)(next - insns);
             if (!index_array(p, &dims[insn->arg], &top[-1], top[0]))
                 goto out;
             break;
@@ -506,23 +520,23 @@ static void run(process_t *p)
             top[-2] = swap;
             break;
         case OP_JUMP:
-            pc = insn->arg;
+            next = insns + insn->arg;
             break;
         case OP_AGAIN:
             if (++p->passes > p->config->pass_limit) {
-                p->pc = pc;
+                p->pc = (int32_t)(next - insns);
                 fail_passes(p);
                 goto out;
             }
-            pc = insn->arg;
+            next = insns + insn->arg;
             break;
         case OP_JUMP_ZERO:
             if (*--top == 0)
-                pc = insn->arg;
+                next = insns + insn->arg;
             break;
         case OP_JUMP_NOT:
             if (*--top != 0)
-                pc = insn->arg;
+                next = insns + insn->arg;
             break;
         case OP_TRUE_F64:
             top[-1] = cell_real(top[-1]) != 0;
@@ -531,7 +545,7 @@ static void run(process_t *p)
             top[-1] = top[-1] == 0;
             break;
         case OP_CONVERT:
-            p->pc = pc;
+            p->pc = (int32_t)(next - insns);
             if (!convert(p, insn->x, insn->y, &top[-1]))
                 goto out;
             break;
@@ -577,11 +591,11 @@ static void run(process_t *p)
             break;
         case OP_RETURN: /* statements leave nothing on the stack: the value is where it belongs */
             give_back(p);
-            pc = p->pc;
+            next = insns + p->pc;
             frame = p->memory + p->frame;
             break;
         case OP_LOAD:
-            p->pc = pc;
+            p->pc = (int32_t)(next - insns);
             if (!load_far(p, insn->x, top))
                 goto out;
             break;
@@ -595,33 +609,63 @@ static void run(process_t *p)
             UNLESS_LESS(LOCAL_AT(int32_t, insn[1].arg))
         case OP_ELEMENT:
             *top = (int64_t)p->frame + insn->arg;
-            pc += 2;
-            p->pc = pc;
+            next += 2;
+            p->pc = (int32_t)(next - insns);
             if (!index_array(p, &dims[insn[2].arg], top++, LOCAL_AT(int32_t, insn[1].arg)))
                 goto out;
             break;
+        case OP_ELEMENT_VALUE:
+            *top = (int64_t)p->frame + insn->arg;
+            VALUE(&insn[2], LOCAL_AT(int32_t, insn[1].arg), 3)
+        case OP_CONSTANT_VALUE:
+            *top = LOCAL(int64_t);
+            VALUE(&insn[2], insn[1].arg, 3)
+        case OP_INDEX_VALUE:
+            top -= 2;
+            VALUE(insn, top[1], 1)
+        case OP_PUT:
+            LOCAL(int32_t) = (int32_t) * --top;
+            next++;
+            break;
+        case OP_PUT_CONSTANT:
+            LOCAL_AT(int32_t, insn[1].arg) = insn->arg;
+            next += 2;
+            break;
         case OP_ADD_CONSTANT:
             top[-1] = CELL_I32(ARG_I32(top[-1]) + ARG_I32(insn->arg));
-            pc++;
+            next++;
             break;
         case OP_LOCAL_CONSTANT:
             *top++ = LOCAL(int32_t);
             *top++ = insn[1].arg;
-            pc++;
+            next++;
             break;
         case OP_LOCALS:
             *top++ = LOCAL(int32_t);
             *top++ = LOCAL_AT(int32_t, insn[1].arg);
-            pc++;
+            next++;
             break;
-        default:
-            p->pc = pc;
+        case OP_STORE:
+        case OP_COPY:
+        case OP_CALL:
+        case OP_LIBRARY:
+        case OP_NEW:
+        case OP_MPI:
+        case OP_KERNEL:
+        case OP_COMPUTE:
+        case OP_UNKNOWN:
+        case OP_RECORDED:
+            p->pc = (int32_t)(next - insns);
             p->depth = (int32_t)(top - p->stack);
             if (!run_other(p, insn, top))
                 goto out;
-            pc = p->pc;
+            next = insns + p->pc;
             top = p->stack + p->depth;
             frame = p->memory + p->frame;
+            break;
+        case OP_COUNT:
+        default: /* there is no other: no look at whether it is in the table */
+            __builtin_unreachable();
         }
     }
 out:

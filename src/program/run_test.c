@@ -173,6 +173,58 @@ static void test_fused(void **state)
     assert_non_null(strstr(testing_said, "index 9 of an array of 5"));
 }
 
+static int count_fused(const char *body, op_t op)
+{
+    fixture_t f;
+    int count = 0;
+
+    assert_int_equal(open_fixture(&f, "", body), XY_OK);
+    code_fuse(f.code);
+    for (size_t i = 0; i < f.code->insns.count; i++)
+        count += XY_VEC_AT(&f.code->insns, insn_t, i).op == op;
+    close_fixture(&f);
+    return count;
+}
+
+/* What walks spend their time with is fused, and does the same: steps of loops (nothing is
+ * converted, so nothing stands between their instructions), elements of arrays and of what pointers
+ * point to. */
+static void test_fused_elements(void **state)
+{
+    static const struct {
+        const char *statements;
+        op_t op;
+        double value;
+    } cases[] = {
+        {"<for start='i = 0' test='i &lt; 3' step='i++'/>", OP_STEP_AND_DROP, 3},
+        {"<for start='i = 0' test='i &lt; 3' step='i += 2'/>", OP_STEP, 4},
+        {"<do c='i = a[j]'/>", OP_ELEMENT_VALUE, 5},
+        {"<do c='i = q[3]'/>", OP_CONSTANT_VALUE, 11},
+        {"<do c='i = a[j ^ 1]'/>", OP_INDEX_VALUE, 7},
+        {"<do c='i = j * 3'/>", OP_PUT, 6},
+        {"<do c='i = 9'/>", OP_PUT_CONSTANT, 9},
+    };
+
+    (void)state;
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        char *body = xy_sprintf("<variable name='i' type='int'/>"
+                                "<variable name='j' type='int' value='2'/>"
+                                "<variable name='a' type='int[5]' value='{2, 3, 5, 7, 11}'/>"
+                                "<variable name='q' type='int *' value='&amp;a[1]'/>"
+                                "%s<kernel name='note' sizes='i'/>",
+                                cases[k].statements);
+
+        assert_true(count_fused(body, cases[k].op) > 0);
+        assert_int_equal(run("", body), XY_OK);
+        assert_true(noted[0] == cases[k].value);
+        xy_free(body);
+    }
+    assert_int_equal(run("", "<variable name='a' type='int[5]'/>"
+                             "<variable name='q' type='int *' value='a'/>"
+                             "<kernel name='note' sizes='q[7000000]'/>"),
+                     XY_EINVAL);
+}
+
 static void test_expressions(void **state)
 {
     int i = 7, a[2][3] = {{1, 2, 3}, {4, 5}}, *p = &a[0][1];
@@ -377,10 +429,11 @@ static void test_assume(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fused),      cmocka_unit_test(test_expressions),
-        cmocka_unit_test(test_statements), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_getopt),     cmocka_unit_test(test_waiting),
-        cmocka_unit_test(test_bad),        cmocka_unit_test(test_assume),
+        cmocka_unit_test(test_fused),       cmocka_unit_test(test_fused_elements),
+        cmocka_unit_test(test_expressions), cmocka_unit_test(test_statements),
+        cmocka_unit_test(test_memory),      cmocka_unit_test(test_getopt),
+        cmocka_unit_test(test_waiting),     cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_assume),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
