@@ -351,7 +351,7 @@ static xy_status_t walker_init(walk_t *walk, walker_t *w, int32_t rank)
 static void walker_cleanup(walker_t *w)
 {
     for (size_t i = 0; i < w->requests.count; i++)
-        xy_free(XY_VEC_AT(&w->requests, walk_request_t, i).args);
+        xy_free(XY_VEC_AT(&w->requests, walk_request_t, i).kept);
     process_cleanup(&w->process);
     xy_vec_cleanup(&w->comms);
     xy_vec_cleanup(&w->groups);
@@ -402,6 +402,7 @@ xy_status_t walk_run(walk_t *walk)
                                        .pass_limit = c->limit > 0 ? c->limit : 1000000000,
                                        .stack_limit = UINT64_C(64) << 20,
                                        .heap_limit = UINT64_C(1) << 30};
+    walk_types_init(walk);
     st = make_walkers(walk);
     if (st == XY_OK)
         st = make_job(walk);
@@ -428,6 +429,7 @@ void walk_cleanup(walk_t *walk)
     }
     xy_free(walk->walkers);
     xy_free(walk->labels);
+    xy_free(walk->several);
     xy_vec_cleanup(&walk->models);
     walk_oracle_free(walk->oracle);
     xy_target_destroy(walk->target);

@@ -6,6 +6,9 @@
 #ifndef XY_PROGRAM_WALK_H
 #define XY_PROGRAM_WALK_H
 
+#include <mpi.h>
+#include <string.h>
+
 #include "place/place.h"
 #include "program/predict.h"
 #include "program/process.h"
@@ -100,21 +103,36 @@ typedef struct walk_data {
 
 typedef enum { WALK_SEND, WALK_RECEIVE, WALK_COLLECTIVE } walk_kind_t;
 
-/* A request. Of a persistent one, what Start begins. */
+/* A message: where it goes or comes from, and the address of data that is kept; 0: none. */
+typedef struct {
+    xy_vjob_p2p_t p2p;
+    uint64_t buffer;
+} walk_message_t;
+
+/* What a request needs later: a collective with data, or a persistent one. */
+typedef struct {
+    walk_message_t message;  /* persistent: what Start begins, or ... */
+    walk_member_t part;      /* collective: which is alone in its communicator */
+    const code_site_t *site; /* collective: its call */
+    int64_t args[];
+} walk_kept_t;
+
+typedef struct {
+    int32_t source, tag;
+    uint64_t bytes;
+} walk_status_t;
+
+/* A request: a line of memory, because a large job has many of them. */
 typedef struct {
     xy_vreq_t *vreq; /* NULL: done, or not active */
     walk_kind_t kind;
     bool is_used, is_persistent, is_active, is_done;
-    xy_vjob_p2p_t p2p;
-    uint64_t buffer;   /* address of data that is kept; 0: none */
     walk_comm_t *comm; /* for the source in the status, whose group begins */
     int32_t first;     /* ... here */
     int32_t rank;      /* collective */
-    xy_vjob_status_t status;
-    int64_t *args;
-    const code_site_t *site; /* of a collective with data, or a persistent one: its call */
+    walk_status_t status;
     uint64_t number;
-    walk_member_t part; /* of a persistent collective, which is alone in its communicator */
+    walk_kept_t *kept; /* or NULL */
 } walk_request_t;
 
 /* One process. */
@@ -139,6 +157,8 @@ struct walker {
     size_t *learned_at;   /* [unknowns] values that it has taken; or NULL: none */
 };
 
+enum { WALK_BASICS = 256 };
+
 struct walk {
     const xy_predict_config_t *config;
     code_t *code;
@@ -156,9 +176,12 @@ struct walk {
     walk_data_t *data;
     uint64_t kernel_calls;
     walk_order_t order;
-    xy_target_t *target;        /* of the machine's cores, and */
-    uint32_t *leaf_of;          /* ... [procs] where processes are on it; NULL: not needed yet */
-    struct walk_oracle *oracle; /* the recorded run that is followed; or NULL */
+    int32_t *several; /* requests of the call that runs */
+    size_t several_capacity;
+    uint8_t basic_of[WALK_BASICS]; /* by handles: 1 + the place of a basic type; 0: look for it */
+    xy_target_t *target;           /* of the machine's cores, and */
+    uint32_t *leaf_of;             /* ... [procs] where processes are on it; NULL: not needed yet */
+    struct walk_oracle *oracle;    /* the recorded run that is followed; or NULL */
     xy_status_t status;
 };
 
@@ -239,6 +262,7 @@ static inline int32_t walk_peers(const walk_comm_t *comm, int32_t rank)
     return comm->lows == 0 ? comm->size : comm->size - walk_own(comm, rank);
 }
 
+void walk_types_init(walk_t *walk);
 /* false (said): not a datatype. */
 bool walk_type(walker_t *w, int64_t handle, walk_type_t *type_p);
 /* The same in silence. */
@@ -246,20 +270,95 @@ bool walk_type_find(const walker_t *w, int64_t handle, walk_type_t *type_p);
 
 /* ---- Memory of the process; false or 0 (said) when the address is wrong ---- */
 
-bool walk_set_int(walker_t *w, int64_t address, int32_t value);
-bool walk_set_handle(walker_t *w, int64_t address, int64_t value);
-bool walk_get_int(walker_t *w, int64_t address, int64_t index, int32_t *value_p);
-bool walk_get_handle(walker_t *w, int64_t address, int64_t index, int64_t *value_p);
-bool walk_set_status(walker_t *w, int64_t address, int32_t source, int32_t tag, uint64_t bytes);
+static inline bool walk_set_int(walker_t *w, int64_t address, int32_t value)
+{
+    void *at = address != 0 ? process_at(&w->process, (uint64_t)address, 4) : NULL;
+
+    if (at != NULL)
+        memcpy(at, &value, 4);
+    return w->process.status == XY_OK;
+}
+
+static inline bool walk_set_handle(walker_t *w, int64_t address, int64_t value)
+{
+    void *at = address != 0 ? process_at(&w->process, (uint64_t)address, 8) : NULL;
+
+    if (at != NULL)
+        memcpy(at, &value, 8);
+    return w->process.status == XY_OK;
+}
+
+static inline bool walk_get_int(walker_t *w, int64_t address, int64_t index, int32_t *value_p)
+{
+    const void *at = process_at(&w->process, (uint64_t)address + 4 * (uint64_t)index, 4);
+
+    if (at != NULL)
+        memcpy(value_p, at, 4);
+    return at != NULL;
+}
+
+static inline bool walk_get_handle(walker_t *w, int64_t address, int64_t index, int64_t *value_p)
+{
+    const void *at = process_at(&w->process, (uint64_t)address + 8 * (uint64_t)index, 8);
+
+    if (at != NULL)
+        memcpy(value_p, at, 8);
+    return at != NULL;
+}
+
+static inline bool walk_set_status(walker_t *w, int64_t address, int32_t source, int32_t tag,
+                                   uint64_t bytes)
+{
+    int32_t words[8] = {source, tag, MPI_SUCCESS};
+    void *at;
+
+    if (address == 0)
+        return w->process.status == XY_OK;
+    at = process_at(&w->process, (uint64_t)address, sizeof(words));
+    memcpy(&words[4], &bytes, sizeof(bytes));
+    if (at != NULL)
+        memcpy(at, words, sizeof(words));
+    return w->process.status == XY_OK;
+}
 
 /* ---- Requests ---- */
 
-int32_t walk_request_new(walker_t *w);                     /* -1: memory ran out (said) */
-walk_request_t *walk_request(walker_t *w, int64_t handle); /* NULL (said) */
-walk_request_t *walk_request_at(walker_t *w, int32_t index);
+int32_t walk_request_new(walker_t *w); /* -1: memory ran out (said) */
+
+static inline walk_request_t *walk_request_at(walker_t *w, int32_t index)
+{
+    return &XY_VEC_AT(&w->requests, walk_request_t, index);
+}
+
+/* NULL (said) */
+static inline walk_request_t *walk_request(walker_t *w, int64_t handle)
+{
+    int64_t index = handle - WALK_REQUEST_FIRST;
+
+    if (index < 0 || (uint64_t)index >= w->requests.count ||
+        !walk_request_at(w, (int32_t)index)->is_used) {
+        process_fail(&w->process, "no request");
+        return NULL;
+    }
+    return walk_request_at(w, (int32_t)index);
+}
+
+static inline void walk_request_free(walker_t *w, walk_request_t *r)
+{
+    int32_t index = (int32_t)(r - (walk_request_t *)w->requests.data);
+
+    if (r->kept != NULL)
+        xy_free(r->kept);
+    r->kept = NULL;
+    r->is_used = false;
+    if (index < w->free_request)
+        w->free_request = index;
+}
+
 /* Wait for some that are pending; true: over. The same again after false. */
 bool walk_wait(walker_t *w, const int32_t *requests, int32_t count, bool any);
-void walk_request_free(walker_t *w, walk_request_t *r);
+/* For a collective with its arguments, or with NULL for a message; false: memory ran out (said). */
+bool walk_keep(walker_t *w, walk_request_t *r, const code_site_t *site, const int64_t *args);
 /* A message that the program does not see; its request, -1: it failed. */
 int32_t walk_message(walker_t *w, walk_kind_t kind, const xy_vjob_p2p_t *p2p);
 

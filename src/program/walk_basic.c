@@ -5,53 +5,6 @@
 
 #include "program/walk.h"
 
-bool walk_set_int(walker_t *w, int64_t address, int32_t value)
-{
-    void *at = address != 0 ? process_at(&w->process, (uint64_t)address, 4) : NULL;
-
-    if (at != NULL)
-        memcpy(at, &value, 4);
-    return w->process.status == XY_OK;
-}
-
-bool walk_set_handle(walker_t *w, int64_t address, int64_t value)
-{
-    void *at = address != 0 ? process_at(&w->process, (uint64_t)address, 8) : NULL;
-
-    if (at != NULL)
-        memcpy(at, &value, 8);
-    return w->process.status == XY_OK;
-}
-
-bool walk_get_int(walker_t *w, int64_t address, int64_t index, int32_t *value_p)
-{
-    const void *at = process_at(&w->process, (uint64_t)address + 4 * (uint64_t)index, 4);
-
-    if (at != NULL)
-        memcpy(value_p, at, 4);
-    return at != NULL;
-}
-
-bool walk_get_handle(walker_t *w, int64_t address, int64_t index, int64_t *value_p)
-{
-    const void *at = process_at(&w->process, (uint64_t)address + 8 * (uint64_t)index, 8);
-
-    if (at != NULL)
-        memcpy(value_p, at, 8);
-    return at != NULL;
-}
-
-bool walk_set_status(walker_t *w, int64_t address, int32_t source, int32_t tag, uint64_t bytes)
-{
-    int32_t words[8] = {source, tag, MPI_SUCCESS};
-    void *at = address != 0 ? process_at(&w->process, (uint64_t)address, sizeof(words)) : NULL;
-
-    memcpy(&words[4], &bytes, sizeof(bytes));
-    if (at != NULL)
-        memcpy(at, words, sizeof(words));
-    return w->process.status == XY_OK;
-}
-
 static bool nothing(walker_t *w, const code_site_t *site, int64_t *args)
 {
     (void)w, (void)site, (void)args;

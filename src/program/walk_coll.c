@@ -398,14 +398,7 @@ bool walk_coll_begin(walker_t *w, walk_member_t *m, const code_site_t *site, con
 /* Keep what is needed to deliver data at the end. */
 static bool keep(walker_t *w, walk_request_t *r, const code_site_t *site, const int64_t *args)
 {
-    r->site = site;
-    if (!walk_has_data(site))
-        return true;
-    r->args = xy_malloc((size_t)site->count * sizeof(*args));
-    if (r->args == NULL)
-        return process_fail_memory(&w->process);
-    memcpy(r->args, args, (size_t)site->count * sizeof(*args));
-    return true;
+    return !walk_has_data(site) || walk_keep(w, r, site, args);
 }
 
 /* A request for the call, which has begun; -1: it failed. */

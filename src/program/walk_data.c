@@ -195,20 +195,20 @@ static uint64_t place_of(const walk_request_t *r)
 static bool take_blocks(walker_t *w, const walk_request_t *r, const walk_meeting_t *meeting,
                         const walk_layout_t *l, int64_t to)
 {
-    bool is_all = collective_of(r->site) == XY_COLL_ALLTOALL;
+    bool is_all = collective_of(r->kept->site) == XY_COLL_ALLTOALL;
     int32_t first = walk_peers_first(r->comm, r->rank), n = walk_peers(r->comm, r->rank);
     walk_type_t type;
     int64_t block;
 
-    if (!walk_type(w, r->args[l->receive_type], &type))
+    if (!walk_type(w, r->kept->args[l->receive_type], &type))
         return false;
     for (int32_t i = 0; i < n; i++) {
-        int32_t at = 0, count = (int32_t)r->args[l->receive_count];
+        int32_t at = 0, count = (int32_t)r->kept->args[l->receive_count];
         uint64_t from = 0, bytes = meeting->bytes[first + i];
 
         if (meeting->given[first + i] == NULL)
             continue;
-        if (l->receive_at >= 0 && !walk_get_int(w, r->args[l->receive_at], i, &at))
+        if (l->receive_at >= 0 && !walk_get_int(w, r->kept->args[l->receive_at], i, &at))
             return false;
         block = l->receive_at >= 0 ? at * type.extent : (int64_t)i * count * type.extent;
         if (is_all) {
@@ -233,7 +233,7 @@ static bool take_reduced(walker_t *w, const walk_request_t *r, walk_meeting_t *m
     uint8_t *sum = meeting->result;
     walk_type_t type;
 
-    if (count == 0 || !is_known || !walk_type(w, r->args[l->receive_type], &type))
+    if (count == 0 || !is_known || !walk_type(w, r->kept->args[l->receive_type], &type))
         return w->process.status == XY_OK;
     elements = bytes / type.element;
     if (sum == NULL || !is_kept) {
@@ -242,13 +242,14 @@ static bool take_reduced(walker_t *w, const walk_request_t *r, walk_meeting_t *m
             return process_fail_memory(&w->process);
         memcpy(sum, meeting->given[first], bytes);
         for (int32_t i = first + 1; i < first + count && is_known; i++)
-            is_known = meeting->given[i] != NULL && meeting->bytes[i] == bytes &&
-                       walk_reduce(r->args[l->op], type.basic, elements, sum, meeting->given[i]);
+            is_known =
+                meeting->given[i] != NULL && meeting->bytes[i] == bytes &&
+                walk_reduce(r->kept->args[l->op], type.basic, elements, sum, meeting->given[i]);
     }
     if (is_kept && is_known)
         meeting->result = sum;
     if (is_known) {
-        bool is_block = collective_of(r->site) == XY_COLL_REDUCE_SCATTER_BLOCK;
+        bool is_block = collective_of(r->kept->site) == XY_COLL_REDUCE_SCATTER_BLOCK;
         uint64_t part = is_block ? bytes / own_of(r) : bytes;
 
         put(w, to, sum + (is_block ? part * place_of(r) : 0), part);
@@ -260,10 +261,10 @@ static bool take_reduced(walker_t *w, const walk_request_t *r, walk_meeting_t *m
 
 static bool take(walker_t *w, const walk_request_t *r, walk_meeting_t *meeting)
 {
-    xy_collective_t c = collective_of(r->site);
+    xy_collective_t c = collective_of(r->kept->site);
     const walk_layout_t *l = &walk_layouts[c];
-    int64_t to = address(r->site, r->args, l->receive);
-    int32_t root = walk_root(r->comm, r->rank, r->site, r->args);
+    int64_t to = address(r->kept->site, r->kept->args, l->receive);
+    int32_t root = walk_root(r->comm, r->rank, r->kept->site, r->kept->args);
     int32_t peers = walk_peers(r->comm, r->rank);
     uint64_t block;
 

@@ -7,11 +7,6 @@
 
 /* ---- Requests ---- */
 
-walk_request_t *walk_request_at(walker_t *w, int32_t index)
-{
-    return &XY_VEC_AT(&w->requests, walk_request_t, index);
-}
-
 int32_t walk_request_new(walker_t *w)
 {
     while ((size_t)w->free_request < w->requests.count &&
@@ -25,54 +20,44 @@ int32_t walk_request_new(walker_t *w)
     return w->free_request++;
 }
 
-walk_request_t *walk_request(walker_t *w, int64_t handle)
+bool walk_keep(walker_t *w, walk_request_t *r, const code_site_t *site, const int64_t *args)
 {
-    int64_t index = handle - WALK_REQUEST_FIRST;
+    size_t bytes = args != NULL ? (size_t)site->count * sizeof(*args) : 0;
 
-    if (index < 0 || (uint64_t)index >= w->requests.count ||
-        !walk_request_at(w, (int32_t)index)->is_used) {
-        process_fail(&w->process, "no request");
-        return NULL;
-    }
-    return walk_request_at(w, (int32_t)index);
-}
-
-void walk_request_free(walker_t *w, walk_request_t *r)
-{
-    int32_t index = (int32_t)(r - (walk_request_t *)w->requests.data);
-
-    xy_free(r->args);
-    r->args = NULL;
-    r->is_used = false;
-    if (index < w->free_request)
-        w->free_request = index;
+    r->kept = xy_malloc(sizeof(*r->kept) + bytes);
+    if (r->kept == NULL)
+        return process_fail_memory(&w->process);
+    *r->kept = (walk_kept_t){.site = site};
+    if (args != NULL)
+        memcpy(r->kept->args, args, bytes);
+    return true;
 }
 
 /* ---- Starting ---- */
 
-static bool start(walker_t *w, walk_request_t *r)
+static bool start(walker_t *w, walk_request_t *r, const walk_message_t *m)
 {
     xy_vjob_t *job = w->walk->job;
     walk_data_t *data = NULL;
 
     r->is_active = true;
     r->is_done = false;
-    if (r->p2p.peer == MPI_PROC_NULL) {
+    if (m->p2p.peer == MPI_PROC_NULL) {
         r->is_done = true;
-        r->status = (xy_vjob_status_t){.source = MPI_PROC_NULL, .tag = MPI_ANY_TAG};
+        r->status = (walk_status_t){.source = MPI_PROC_NULL, .tag = MPI_ANY_TAG};
         return true;
     }
-    if (r->buffer != 0) {
-        data = walk_data_new(w, r->buffer, r->p2p.bytes);
+    if (m->buffer != 0) {
+        data = walk_data_new(w, m->buffer, m->p2p.bytes);
         if (data == NULL)
             return false;
     }
-    r->vreq = r->kind == WALK_SEND ? xy_vjob_isend(job, w->rank, &r->p2p, data)
-                                   : xy_vjob_irecv(job, w->rank, &r->p2p, data);
+    r->vreq = r->kind == WALK_SEND ? xy_vjob_isend(job, w->rank, &m->p2p, data)
+                                   : xy_vjob_irecv(job, w->rank, &m->p2p, data);
     if (r->vreq == NULL)
         return process_stop(&w->process);
     if (r->kind == WALK_SEND &&
-        (r->p2p.mode == XY_VJOB_BUFFERED || xy_vjob_is_done(job, r->vreq))) {
+        (m->p2p.mode == XY_VJOB_BUFFERED || xy_vjob_is_done(job, r->vreq))) {
         xy_vjob_release(job, r->vreq);
         r->vreq = NULL;
         r->is_done = true;
@@ -89,7 +74,7 @@ typedef struct {
     bool is_blocking; /* a send, in a call that ends it, too */
 } message_t;
 
-static bool describe(walker_t *w, const message_t *m, walk_request_t *r)
+static bool describe(walker_t *w, const message_t *m, walk_request_t *r, walk_message_t *to)
 {
     const walk_member_t *member = walk_comm(w, m->comm);
     bool is_send = m->kind == WALK_SEND;
@@ -110,17 +95,17 @@ static bool describe(walker_t *w, const message_t *m, walk_request_t *r)
     r->kind = m->kind;
     r->comm = member->comm;
     r->first = walk_peers_first(member->comm, member->rank);
-    r->buffer =
+    to->buffer =
         m->has_buffer && (uint64_t)m->count * type.size <= 1 << 20 ? (uint64_t)m->buffer : 0;
-    r->p2p = (xy_vjob_p2p_t){.context = member->comm->context,
-                             .tag = m->tag == MPI_ANY_TAG ? XY_VJOB_ANY : (int32_t)m->tag,
-                             .mode = m->mode,
-                             .is_blocking = m->is_blocking,
-                             .bytes = (uint64_t)m->count * type.size};
-    r->p2p.peer = m->peer == MPI_PROC_NULL ? MPI_PROC_NULL
-                  : m->peer == MPI_ANY_SOURCE
-                      ? XY_VJOB_ANY
-                      : walk_comm_proc(member->comm, r->first + (int32_t)m->peer);
+    to->p2p = (xy_vjob_p2p_t){.context = member->comm->context,
+                              .tag = m->tag == MPI_ANY_TAG ? XY_VJOB_ANY : (int32_t)m->tag,
+                              .mode = m->mode,
+                              .is_blocking = m->is_blocking,
+                              .bytes = (uint64_t)m->count * type.size};
+    to->p2p.peer = m->peer == MPI_PROC_NULL ? MPI_PROC_NULL
+                   : m->peer == MPI_ANY_SOURCE
+                       ? XY_VJOB_ANY
+                       : walk_comm_proc(member->comm, r->first + (int32_t)m->peer);
     return true;
 }
 
@@ -128,11 +113,13 @@ static bool describe(walker_t *w, const message_t *m, walk_request_t *r)
 static int32_t begin(walker_t *w, const message_t *m)
 {
     int32_t index = walk_request_new(w);
+    walk_message_t message;
+    walk_request_t *r;
 
     if (index < 0)
         return -1;
-    return describe(w, m, walk_request_at(w, index)) && start(w, walk_request_at(w, index)) ? index
-                                                                                            : -1;
+    r = walk_request_at(w, index);
+    return describe(w, m, r, &message) && start(w, r, &message) ? index : -1;
 }
 
 int32_t walk_message(walker_t *w, walk_kind_t kind, const xy_vjob_p2p_t *p2p)
@@ -144,8 +131,7 @@ int32_t walk_message(walker_t *w, walk_kind_t kind, const xy_vjob_p2p_t *p2p)
         return -1;
     r = walk_request_at(w, index);
     r->kind = kind;
-    r->p2p = *p2p;
-    return start(w, r) ? index : -1;
+    return start(w, r, &(walk_message_t){.p2p = *p2p}) ? index : -1;
 }
 
 static xy_vjob_mode_t mode_of(int32_t extra)
@@ -302,7 +288,8 @@ static bool init(walker_t *w, const code_site_t *site, int64_t *args)
     r = walk_request_at(w, index);
     r->is_persistent = true;
     r->is_active = false;
-    return describe(w, &m, r) && walk_set_handle(w, args[6], WALK_REQUEST_FIRST + index);
+    return walk_keep(w, r, site, NULL) && describe(w, &m, r, &r->kept->message) &&
+           walk_set_handle(w, args[6], WALK_REQUEST_FIRST + index);
 }
 
 /* Start, and Startall (extra). */
@@ -322,7 +309,7 @@ static bool start_again(walker_t *w, const code_site_t *site, int64_t *args)
         if (!r->is_persistent || r->is_active)
             return process_fail(&w->process, r->is_active ? "the request is active"
                                                           : "the request is not persistent");
-        if (!(r->kind == WALK_COLLECTIVE ? walk_coll_again(w, r) : start(w, r)))
+        if (!(r->kind == WALK_COLLECTIVE ? walk_coll_again(w, r) : start(w, r, &r->kept->message)))
             return false;
     }
     return true;
@@ -340,21 +327,24 @@ static bool probe(walker_t *w, const code_site_t *site, int64_t *args)
                    .comm = args[2],
                    .type = (int64_t)(intptr_t)MPI_BYTE};
     walk_request_t look = {0};
+    walk_message_t message;
+    xy_vjob_status_t found;
     bool is_found;
 
-    if (!describe(w, &m, &look))
+    if (!describe(w, &m, &look, &message))
         return false;
     if (m.peer == MPI_PROC_NULL)
         return (is_waiting || walk_set_int(w, args[3], 1)) &&
                walk_set_status(w, status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
     if (w->process.phase == 0) {
         w->process.phase = 1;
-        if (!xy_vjob_probe(w->walk->job, w->rank, &look.p2p, is_waiting, false))
+        if (!xy_vjob_probe(w->walk->job, w->rank, &message.p2p, is_waiting, false))
             return false;
     }
     is_found = xy_vjob_flag(w->walk->job, w->rank);
     if (is_found) {
-        xy_vjob_found(w->walk->job, w->rank, &look.status);
+        xy_vjob_found(w->walk->job, w->rank, &found);
+        look.status = (walk_status_t){found.source, found.tag, found.bytes};
         if (!set_status(w, status, &look))
             return false;
     }

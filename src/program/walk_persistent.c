@@ -49,12 +49,9 @@ static bool init(walker_t *w, const code_site_t *site, int64_t *args)
     r->kind = WALK_COLLECTIVE;
     r->is_persistent = true;
     r->is_active = false;
-    r->part = (walk_member_t){.comm = comm, .rank = m->rank};
-    r->site = site;
-    r->args = xy_malloc((size_t)site->count * sizeof(*args));
-    if (r->args == NULL)
-        return process_fail_memory(&w->process);
-    memcpy(r->args, args, (size_t)site->count * sizeof(*args));
+    if (!walk_keep(w, r, site, args))
+        return false;
+    r->kept->part = (walk_member_t){.comm = comm, .rank = m->rank};
     return walk_set_handle(w, args[site->count - 1], WALK_REQUEST_FIRST + index);
 }
 
@@ -62,7 +59,7 @@ bool walk_coll_again(walker_t *w, walk_request_t *r)
 {
     r->is_active = true;
     r->is_done = false;
-    return walk_coll_begin(w, &r->part, r->site, r->args, r);
+    return walk_coll_begin(w, &r->kept->part, r->kept->site, r->kept->args, r);
 }
 
 const walk_call_t walk_calls_persistent[] = {

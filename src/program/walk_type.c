@@ -66,20 +66,41 @@ static const struct {
     PAIR(MPI_LONG_DOUBLE_INT, 20, 10),
 };
 
+enum { BASICS = sizeof(basic) / sizeof(basic[0]) };
+
+/* Most messages are of a basic type: it is found at once by the last digits of its handle, where no
+ * other has the same. */
+void walk_types_init(walk_t *walk)
+{
+    for (size_t i = BASICS; i-- > 0;)
+        walk->basic_of[(uint64_t)basic[i].handle % WALK_BASICS] = (uint8_t)(i + 1);
+}
+
+static size_t find_basic(const walk_t *walk, int64_t handle)
+{
+    size_t i = walk->basic_of[(uint64_t)handle % WALK_BASICS];
+
+    if (i > 0 && basic[i - 1].handle == handle)
+        return i - 1;
+    for (i = 0; i < BASICS && basic[i].handle != handle; i++)
+        ;
+    return i;
+}
+
 bool walk_type_find(const walker_t *w, int64_t handle, walk_type_t *type_p)
 {
     int64_t index = handle - WALK_TYPE_FIRST;
+    size_t at;
 
     if (index >= 0 && (uint64_t)index < w->types.count) {
         *type_p = XY_VEC_AT(&w->types, walk_type_t, index);
         return true;
     }
-    for (size_t i = 0; i < sizeof(basic) / sizeof(basic[0]); i++)
-        if (basic[i].handle == handle) {
-            *type_p = (walk_type_t){basic[i].size, basic[i].size, handle, basic[i].element};
-            return true;
-        }
-    return false;
+    at = find_basic(w->walk, handle);
+    if (at == BASICS)
+        return false;
+    *type_p = (walk_type_t){basic[at].size, basic[at].size, handle, basic[at].element};
+    return true;
 }
 
 bool walk_type(walker_t *w, int64_t handle, walk_type_t *type_p)

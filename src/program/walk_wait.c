@@ -9,10 +9,13 @@
 static void finish(walker_t *w, walk_request_t *r)
 {
     if (r->kind == WALK_COLLECTIVE) {
-        if (r->args != NULL)
+        if (r->kept != NULL)
             walk_data_take(w, r);
     } else {
-        xy_vjob_status(w->walk->job, r->vreq, &r->status);
+        xy_vjob_status_t status;
+
+        xy_vjob_status(w->walk->job, r->vreq, &status);
+        r->status = (walk_status_t){status.source, status.tag, status.bytes};
     }
     xy_vjob_release(w->walk->job, r->vreq);
     r->vreq = NULL;
@@ -111,27 +114,42 @@ static bool test(walker_t *w, const int32_t *requests, int32_t count, bool any)
 typedef struct {
     int64_t at; /* of the handles */
     int32_t count;
-    int32_t *index; /* [count]: their numbers; -1: MPI_REQUEST_NULL, or not active */
+    int32_t *index; /* [count]: their numbers; -1: MPI_REQUEST_NULL, or not active. All processes
+                       share it: none runs before the call of another has returned. */
 } several_t;
+
+static bool grow_several(walker_t *w, size_t count)
+{
+    walk_t *walk = w->walk;
+    size_t capacity = count < 16 ? 16 : count * 2;
+    int32_t *several;
+
+    if (count <= walk->several_capacity)
+        return true;
+    several = xy_realloc_array(walk->several, capacity, sizeof(*several));
+    if (several == NULL)
+        return process_fail_memory(&w->process);
+    walk->several = several;
+    walk->several_capacity = capacity;
+    return true;
+}
 
 static bool several_read(walker_t *w, int64_t at, int64_t count, several_t *s)
 {
     *s = (several_t){.at = at, .count = (int32_t)count};
     if (count < 0 || count > INT32_MAX)
         return process_fail(&w->process, "the number of requests is %lld", (long long)count);
-    s->index = xy_malloc(((size_t)count + 1) * sizeof(*s->index));
-    if (s->index == NULL)
-        return process_fail_memory(&w->process);
+    if (!grow_several(w, (size_t)count + 1))
+        return false;
+    s->index = w->walk->several;
     for (int32_t i = 0; i < s->count; i++) {
         walk_request_t *r = NULL;
         int64_t handle;
 
         if (walk_get_handle(w, at, i, &handle) && handle != (int64_t)(intptr_t)MPI_REQUEST_NULL)
             r = walk_request(w, handle);
-        if (w->process.status != XY_OK) {
-            xy_free(s->index);
+        if (w->process.status != XY_OK)
             return false;
-        }
         s->index[i] = r != NULL && r->is_active ? (int32_t)(handle - WALK_REQUEST_FIRST) : -1;
     }
     return true;
@@ -171,7 +189,7 @@ static bool deliver(walker_t *w, const several_t *s, int32_t i, int64_t status)
     r = walk_request_at(w, s->index[i]);
     source = r->status.source;
     if (r->kind != WALK_RECEIVE)
-        r->status = (xy_vjob_status_t){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
+        r->status = (walk_status_t){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
     else if (source >= 0)
         r->status.source = walk_comm_rank(r->comm, source) - r->first;
     if (!walk_set_status(w, status, r->status.source, r->status.tag, r->status.bytes))
@@ -306,13 +324,9 @@ static bool wait_call(walker_t *w, const code_site_t *site, int64_t *args)
 {
     int32_t extra = walk_extra(site);
     several_t s;
-    bool is_over;
 
-    if (!several_read(w, extra < 2 ? args[0] : args[1], extra < 2 ? 1 : args[0], &s))
-        return false;
-    is_over = runs[extra](w, &s, args);
-    xy_free(s.index);
-    return is_over;
+    return several_read(w, extra < 2 ? args[0] : args[1], extra < 2 ? 1 : args[0], &s) &&
+           runs[extra](w, &s, args);
 }
 
 static bool request_free(walker_t *w, const code_site_t *site, int64_t *args)
