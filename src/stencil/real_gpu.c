@@ -51,6 +51,7 @@ static xy_status_t launch_rows(const stencil_shape_t *s, xy_gpu_stream_t *stream
             threads[1] = (threads[1] + STENCIL_GPU_ROWS - 1) / STENCIL_GPU_ROWS;
         st = xy_gpu_launch(stream, kernel, threads, s->points == 3 ? group1 : group2, args, n + 5);
     }
+    args[n + 3] = args[n + 4] = args[n]; /* those were of this function */
     return st;
 }
 
