@@ -45,7 +45,7 @@ static xy_status_t chunk_create(xy_worker_t *w)
     return XY_OK;
 }
 
-xy_status_t xy_fiber_create(xy_worker_t *worker, xy_fiber_fn fn, void *arg, xy_fiber_t **fiber_p)
+xy_status_t fiber_make(xy_worker_t *worker, xy_fiber_fn fn, void *arg, xy_fiber_t **fiber_p)
 {
     fiber_stack_t *stack;
     xy_fiber_t *fiber;
@@ -69,9 +69,20 @@ xy_status_t xy_fiber_create(xy_worker_t *worker, xy_fiber_fn fn, void *arg, xy_f
     fiber->low = stack->low;
     fiber->high = stack->high;
     fiber->priority = XY_FIBER_PRIORITY_DEFAULT;
-    fiber->is_held = fiber_p != NULL;
     fiber->tsan = fiber_sanitize_create();
     atomic_fetch_add_explicit(&worker->pool->live, 1, memory_order_relaxed);
+    *fiber_p = fiber;
+    return XY_OK;
+}
+
+xy_status_t xy_fiber_create(xy_worker_t *worker, xy_fiber_fn fn, void *arg, xy_fiber_t **fiber_p)
+{
+    xy_fiber_t *fiber;
+    xy_status_t st = fiber_make(worker, fn, arg, &fiber);
+
+    if (st != XY_OK)
+        return st;
+    fiber->is_held = fiber_p != NULL;
     fiber_queue_push(&worker->ready, fiber, fiber->priority);
     if (fiber_p != NULL)
         *fiber_p = fiber;

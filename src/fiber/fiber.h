@@ -190,6 +190,10 @@ void xy_pool_outside_add(xy_pool_t *pool, int count);
 void xy_fiber_detach(void);
 typedef void (*xy_fiber_moved_fn)(void *arg, void *low, void *high);
 void xy_fiber_carry(xy_fiber_t *fiber, xy_fiber_moved_fn moved, void *arg);
+/* A new fiber of a shared worker that begins where a thread calls carry. The caller is inside, and
+ * releases it as others. */
+xy_status_t xy_fiber_create_detached(xy_worker_t *worker, xy_fiber_fn fn, void *arg,
+                                     xy_fiber_t **fiber_p);
 void xy_fiber_attach(void);
 
 /* For a thread that watches the job and does nothing for it: while it sleeps here, it does not keep

@@ -227,6 +227,9 @@ void fiber_share_lock(xy_worker_t *w);
 
 /* worker.c */
 void fiber_mail_drain(xy_worker_t *w);
+/* A fiber that nothing runs yet; the caller has the worker. */
+xy_status_t fiber_make(xy_worker_t *worker, xy_fiber_fn fn, void *arg, xy_fiber_t **fiber_p);
+void fiber_worker_prepare(xy_fiber_t *fiber);               /* it can be switched to */
 void fiber_worker_desert(xy_worker_t *w, xy_fiber_t *self); /* to the worker's own context */
 void fiber_arrive(xy_worker_t *w, void *fake);              /* after a switch of visit.c */
 void fiber_worker_loop(xy_worker_t *w); /* on the thread's own stack, until stopped */

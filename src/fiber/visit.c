@@ -428,6 +428,21 @@ void xy_fiber_detach(void)
     fiber_worker_desert(w, self);
 }
 
+xy_status_t xy_fiber_create_detached(xy_worker_t *worker, xy_fiber_fn fn, void *arg,
+                                     xy_fiber_t **fiber_p)
+{
+    xy_status_t st = fiber_make(worker, fn, arg, fiber_p);
+
+    if (st != XY_OK)
+        return st;
+    atomic_fetch_add_explicit(outside_of(worker), 1, memory_order_relaxed);
+    (*fiber_p)->is_held = true;
+    (*fiber_p)->special |= FIBER_VISITS;
+    (*fiber_p)->state = FIBER_RUNNING;
+    fiber_worker_prepare(*fiber_p);
+    return XY_OK;
+}
+
 /* The worker is on another stack when it lets the lock go: the context of `fiber` is whole. */
 void xy_fiber_carry(xy_fiber_t *fiber, xy_fiber_moved_fn moved, void *arg)
 {

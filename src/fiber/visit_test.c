@@ -296,6 +296,58 @@ static void test_thread_of_its_own(void **state)
     close(ends[1]);
 }
 
+/* A fiber that begins on a thread of its own, while the one of its worker blocks until it has run.
+ */
+static void begun_elsewhere(void *parent)
+{
+    xy_fiber_t *self = xy_fiber_self();
+
+    assert_int_equal(thread_now() != *(pid_t *)parent, 1);
+    xy_visitor_go_out(self);
+    assert_int_equal(write(ends[1], "\1", 1), 1);
+    xy_visitor_come_in(self);
+    xy_fiber_attach();
+    assert_int_equal(thread_now(), *(pid_t *)parent);
+    counter++;
+}
+
+static void block_until_it_has_run(void *unused)
+{
+    static pid_t here;
+    xy_worker_t *w = xy_worker_self();
+    pthread_t thread;
+    xy_fiber_t *other;
+    char byte = 0;
+
+    (void)unused;
+    here = thread_now();
+    xy_worker_share(w);
+    assert_int_equal(xy_fiber_create_detached(w, begun_elsewhere, &here, &other), XY_OK);
+    assert_int_equal(pthread_create(&thread, NULL, carry, other), 0);
+    xy_worker_go_out(w);
+    xy_worker_unlock(w);
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    pthread_join(thread, NULL); /* it comes in once more: nobody may be inside */
+    xy_worker_come_in(w);
+    while (counter == 0)
+        xy_fiber_yield();
+    xy_fiber_release(other);
+    counter += byte;
+}
+
+static void test_beginning_elsewhere(void **state)
+{
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(xy_fiber_create(xy_pool_worker(pool, 0), block_until_it_has_run, NULL, NULL),
+                     XY_OK);
+    assert_int_equal(xy_pool_run(pool), XY_OK);
+    assert_int_equal(counter, 2);
+    assert_int_equal(atomic_load(&stuck_calls), 0);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 /* All wait, the visitor last: that is found. As long as a thread runs it is not. */
 static void *wait_for_ever(void *pause)
 {
@@ -336,6 +388,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_ring_reaches_visitor, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_ping_pong, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_thread_of_its_own, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_beginning_elsewhere, set_up, tear_down),
         /* Its thread sleeps in the pool for ever. */
         cmocka_unit_test_setup(test_stuck_with_visitors, set_up),
     };

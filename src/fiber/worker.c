@@ -206,6 +206,11 @@ static inline void arrive(xy_worker_t *w, void *fake)
 
 static void entry(void);
 
+void fiber_worker_prepare(xy_fiber_t *fiber)
+{
+    fiber->context = fiber_switch_prepare(fiber->low, fiber->high, entry);
+}
+
 /* From `from`, which is running, to another fiber or the root. The only place that switches: the
  * processor predicts a return by the call it saw last, and that is right when all fibers return to
  * the same place. */
@@ -225,7 +230,7 @@ static __attribute__((noinline)) void go(xy_worker_t *w, xy_fiber_t *from, xy_fi
             w->switched(w, w->last, to);
         w->last = to;
         if (__builtin_expect(to->context == NULL, 0))
-            to->context = fiber_switch_prepare(to->low, to->high, entry);
+            fiber_worker_prepare(to);
     }
     fiber_sanitize_leave(is_last ? NULL : &fake, to->low, to->high, to->tsan);
     fiber_switch(&from->context, to->context);

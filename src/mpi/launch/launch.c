@@ -326,6 +326,7 @@ static xy_status_t make_job(launch_t *launch)
         .stuck = mpi_finish_stuck,
         .detach = mpi_rank_detach,
         .attach = mpi_rank_attach,
+        .carry = mpi_rank_carry,
         .rest = mpi_heap_rest,
         .imagined = launch->values->machine,
     };

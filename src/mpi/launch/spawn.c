@@ -211,7 +211,7 @@ static void end_slot(mpi_process_t *process)
     for (const mpi_comm_t *comm = rank->comms; comm != NULL; comm = comm->next)
         if (comm->mark == XMPI_COMM_LIVE && comm != rank->comm_world && comm != rank->comm_self)
             return;
-    if (rank->threads == NULL && process->thread_count == 0)
+    if (process->thread_count == 0 && !mpi_thread_has_left(rank))
         free_slot(slot);
 }
 

@@ -326,13 +326,15 @@ void mpi_job_destroy(mpi_job_t *job)
 xy_status_t mpi_rank_start(mpi_job_t *job, int world, void (*body)(void *), void *arg)
 {
     mpi_rank_t *rank = &job->ranks[world];
-    xy_status_t st = xy_fiber_create(rank->worker->base, body, arg, &rank->fiber);
+    bool is_away = mpi_thread_must_carry(rank);
+    xy_status_t st = (is_away ? xy_fiber_create_detached
+                              : xy_fiber_create)(rank->worker->base, body, arg, &rank->fiber);
 
     if (st != XY_OK)
         return st;
     rank->own.fiber = rank->fiber;
     xy_fiber_user_set(rank->fiber, rank);
-    return XY_OK;
+    return is_away ? mpi_thread_begin_away(rank) : XY_OK;
 }
 
 xy_status_t mpi_rank_adopt(mpi_job_t *job, int world)

@@ -365,6 +365,8 @@ typedef struct {
      * mpi_thread_carry; and the rank is about to leave that thread. NULL: none can be had. */
     xy_status_t (*detach)(mpi_rank_t *rank);
     void (*attach)(mpi_rank_t *rank);
+    /* The same for a rank that has not begun, by another one. */
+    xy_status_t (*carry)(mpi_rank_t *rank);
     double (*rest)(xy_worker_t *worker); /* see xy_pool_config_t; NULL: nothing to do */
 } mpi_job_config_t;
 
@@ -372,7 +374,9 @@ xy_status_t mpi_job_create(const mpi_job_config_t *config, mpi_job_t **job_p);
 void mpi_job_destroy(mpi_job_t *job);
 /* No rank of the job can move: report and end. Of several processes, one does it, on any thread. */
 void mpi_job_stuck(void);
-/* The fiber of rank `world`, which runs body(arg) as that rank. Before the pool runs. */
+/* The fiber of rank `world`, which runs body(arg) as that rank. Before the pool runs, or on its
+ * worker. Where the thread of the worker may wait for a thread of another rank, in a way that
+ * nothing here sees, it begins on a thread of its own. */
 xy_status_t mpi_rank_start(mpi_job_t *job, int world, void (*body)(void *), void *arg);
 /* The calling thread becomes rank `world`, the only one of this process, which has one worker. */
 xy_status_t mpi_rank_adopt(mpi_job_t *job, int world);

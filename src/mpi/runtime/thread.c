@@ -10,11 +10,13 @@ _Thread_local mpi_thread_t *mpi_thread_here;
 
 static xy_status_t (*detach)(mpi_rank_t *rank);
 static void (*attach)(mpi_rank_t *rank);
+static xy_status_t (*carry)(mpi_rank_t *rank);
 
 void mpi_threads_configure(const mpi_job_config_t *config)
 {
     detach = config->detach;
     attach = config->attach;
+    carry = config->carry;
 }
 
 int mpi_thread_level_most(void)
@@ -278,7 +280,7 @@ static xy_status_t move_to_thread(mpi_rank_t *self)
 
     if (t == NULL)
         return xy_fail_memory("giving a rank a thread of its own");
-    t->is_main = true;
+    t->is_main = t->has_begun = true;
     t->depth = 1;
     self->main_thread = t;
     st = detach(self);
@@ -295,15 +297,47 @@ xy_status_t mpi_threads_begin(mpi_rank_t *self, int level)
 
     share_worker(self);
     begin_to_count(self, level);
-    if (detach != NULL && shares_worker(self))
+    if (detach != NULL && self->main_thread == NULL && shares_worker(self))
         st = move_to_thread(self);
     return st;
+}
+
+bool mpi_thread_must_carry(const mpi_rank_t *rank)
+{
+    if (carry == NULL || !rank->worker->gate.is_shared)
+        return false;
+    for (int r = 0; r < mpi_job->size; r++) {
+        const mpi_rank_t *other = &mpi_job->ranks[r];
+
+        if (other != rank && mpi_job->home[r] == rank->worker->index && may_call(other) &&
+            other->main_thread == NULL && other->phase == XMPI_RANK_RUNNING)
+            return true;
+    }
+    return false;
+}
+
+xy_status_t mpi_thread_begin_away(mpi_rank_t *rank)
+{
+    mpi_thread_t *t = make(rank, rank->own.fiber);
+
+    if (t == NULL)
+        return xy_fail_memory("giving a rank a thread of its own");
+    t->is_main = true;
+    t->depth = 1;
+    rank->main_thread = t;
+    return carry(rank);
+}
+
+/* One that began on a thread of its own, and had no others, leaves nothing. */
+bool mpi_thread_has_left(const mpi_rank_t *rank)
+{
+    return rank->threads != NULL && (may_call(rank) || rank->threads->next != NULL);
 }
 
 void mpi_thread_carry(mpi_rank_t *rank, xy_fiber_moved_fn moved)
 {
     mpi_thread_here = rank->main_thread;
-    xy_fiber_carry(rank->own.fiber, moved, rank->process);
+    xy_fiber_carry(rank->own.fiber, rank->main_thread->has_begun ? moved : NULL, rank->process);
     mpi_thread_here = NULL;
     mpi_self = NULL;
 }
@@ -322,6 +356,10 @@ void mpi_thread_come_home(mpi_rank_t *rank)
 
 void mpi_thread_rank_begins(mpi_rank_t *self)
 {
+    if (mpi_thread_here != NULL) { /* on a thread of its own */
+        mpi_gate_go_outside(self);
+        return;
+    }
     if (self->gate == NULL || !self->gate->is_shared)
         return;
     self->depth = 1;

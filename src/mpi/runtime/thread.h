@@ -25,7 +25,8 @@ typedef struct mpi_thread {
     mpi_rank_t *rank;
     int depth; /* calls that it is in */
     bool is_main;
-    bool is_used; /* a thread has it */
+    bool has_begun; /* is_main: on the worker, before it moved */
+    bool is_used;   /* a thread has it */
     mpi_waiter_t waiter;
     mpi_call_t call;         /* while it waits; what the rank's fiber does, while it is in */
     mpi_trace_state_t state; /* of the worker, before it came in */
@@ -40,6 +41,12 @@ int mpi_thread_level_most(void);
 /* `self`, which is in a call, may have threads that call MPI from now on; `level` is what it asked
  * for. It may continue on another thread. */
 xy_status_t mpi_threads_begin(mpi_rank_t *self, int level);
+/* Does a rank with threads that call MPI have the thread of the worker, so that `rank`, which is to
+ * begin there, might wait for ever? And its fiber, which was made detached, begins. */
+bool mpi_thread_must_carry(const mpi_rank_t *rank);
+xy_status_t mpi_thread_begin_away(mpi_rank_t *rank);
+/* Has the rank, which is over, had threads in MPI that its number may stand for? */
+bool mpi_thread_has_left(const mpi_rank_t *rank);
 /* Continue `rank` on the calling thread until it comes home (see mpi_job_config_t.detach); first,
  * moved(rank->process, low, high) is called with its stack. */
 void mpi_thread_carry(mpi_rank_t *rank, xy_fiber_moved_fn moved);

@@ -40,6 +40,7 @@ void mpi_finish_overflow(mpi_rank_t *rank);
 /* A rank moves to a thread of its own, and leaves it (thread.c; mpi_job_config_t). */
 xy_status_t mpi_rank_detach(mpi_rank_t *rank);
 void mpi_rank_attach(mpi_rank_t *rank);
+xy_status_t mpi_rank_carry(mpi_rank_t *rank);
 
 /* Start a thread that takes no signals: they are for the ranks. Returns what pthread_create does.
  */

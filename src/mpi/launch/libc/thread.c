@@ -168,21 +168,30 @@ static void *carry(void *argument)
     return NULL;
 }
 
-xy_status_t mpi_rank_detach(mpi_rank_t *rank)
+xy_status_t mpi_rank_carry(mpi_rank_t *rank)
 {
-    mpi_process_t *process = rank->process;
     pthread_attr_t attributes;
     pthread_t thread;
     int code = pthread_attr_init(&attributes);
 
     if (code == 0) {
         pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-        mpi_locals_leave();
-        code = mpi_thread_create_plain(&thread, &attributes, carry, process);
+        code = mpi_thread_create_plain(&thread, &attributes, carry, rank->process);
         pthread_attr_destroy(&attributes);
     }
     if (code != 0)
-        return xy_fail_errno(code, "a thread for a rank with threads that call MPI", "start");
+        return xy_fail_errno(code, "a thread for a rank beside threads that call MPI", "start");
+    return XY_OK;
+}
+
+xy_status_t mpi_rank_detach(mpi_rank_t *rank)
+{
+    xy_status_t st;
+
+    mpi_locals_leave();
+    st = mpi_rank_carry(rank);
+    if (st != XY_OK)
+        return st;
     if (mpi_sanitizer_has_stacks())
         mpi_sanitizer_leave();
     mpi_process_self = NULL;
