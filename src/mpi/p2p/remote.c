@@ -16,7 +16,7 @@ void (*mpi_remote_one_sided)(mpi_worker_t *worker, const remote_letter_t *letter
 
 /* What is given with its RTS: beyond this size, a receiver that has to unpack it would need much
  * memory at once, and asking first costs little. Its numbers differ from those of pieces. */
-enum { EARLY_LIMIT = 16 << 20, EARLY = 1 << 26 };
+enum { EARLY_LIMIT = 16 << 20, EARLY_LIMIT_NEAR = 256 << 10, EARLY = 1 << 26 };
 
 /* A message that is pulled. */
 typedef struct {
@@ -78,9 +78,19 @@ static bool is_protected(void)
     return mpi_p2p_engine != NULL && mpi_p2p_engine->touch != NULL;
 }
 
-static bool goes_early(const mpi_transfer_t *t, uint64_t bytes)
+static bool is_near(int process)
 {
-    return bytes <= EARLY_LIMIT && bytes > 0 && xy_net_gives_early(mpi_job->net) &&
+    const char *const *hosts = mpi_job->hosts;
+
+    return hosts == NULL || strcmp(hosts[mpi_job->process], hosts[process]) == 0;
+}
+
+/* Through shared memory a library is faster when the receive of a large message is there first. */
+static bool goes_early(const mpi_transfer_t *t, uint64_t bytes, int process)
+{
+    uint64_t limit = is_near(process) ? EARLY_LIMIT_NEAR : EARLY_LIMIT;
+
+    return bytes <= limit && bytes > 0 && xy_net_gives_early(mpi_job->net) &&
            is_plain(t->buffer, t->type) && !is_protected();
 }
 
@@ -146,7 +156,7 @@ bool mpi_remote_send(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t
     if (is_eager) {
         head.flags |= waits ? REMOTE_SYNCHRONOUS : 0;
         send_data(self, process, &head, t, bytes);
-    } else if (goes_early(t, bytes)) {
+    } else if (goes_early(t, bytes, process)) {
         give_early(process, &head, t, request);
     } else {
         head.flags |= mpi_type_is_contiguous(t->type) ? 0 : REMOTE_PACKS;
