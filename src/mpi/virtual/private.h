@@ -9,7 +9,7 @@
 
 typedef struct {
     double ahead;          /* seconds that its code took, and that the job has not been told of */
-    virtual_since_t since; /* timed: when the program's code began to run */
+    virtual_since_t since; /* timed: when the program's code began to run; wall 0: it does not */
     double factor;         /* timed: what a second of its code takes there */
     bool has_turn;
     uint64_t receives;                           /* that it has started */
