@@ -31,6 +31,19 @@ BUG(file_other_mode)
     MPI_File_close(&file);
 }
 
+/* The last of several: in another process perhaps.
+ * ranks: 4
+ * says: rank 0 calls MPI_File_open with MPI_MODE_RDONLY at @here, rank 3 calls MPI_File_open with
+ * MPI_MODE_RDWR at @here
+ */
+BUG(file_last_mode)
+{
+    int amode = wrong && rank == 3 ? MPI_MODE_RDWR : MPI_MODE_RDONLY;
+
+    MPI_File_open(world, "/dev/null", amode, MPI_INFO_NULL, &file); // @here
+    MPI_File_close(&file);
+}
+
 /* says: disagree about collective 2 of the file /dev/null
  * says: rank 0 calls MPI_File_write_all at @here
  * says: rank 1 calls MPI_File_read_all at @there

@@ -588,7 +588,7 @@ int mpi_coll_agree(mpi_comm_t *comm, const void *input, void *output, mpi_leader
 
 /* What members of an agreement must say alike besides the function that they call: grids, groups,
  * leaders. The next mpi_coll_agree of a rank compares that of all (rank.h: `topic`); between
- * processes, the next exchange does (comm/spread.c), if it can be told. */
+ * processes, the next exchange does (comm/spread.c). */
 struct mpi_said;
 
 typedef struct mpi_topic {
@@ -599,8 +599,8 @@ typedef struct mpi_topic {
     /* " with 3 x 2 points", where `other` says something else. */
     void (*describe)(const struct mpi_topic *topic, const struct mpi_topic *other, char *text,
                      size_t room);
-    /* All that `value` stands for, without knowing what another process says; NULL: it is not
-     * compared with theirs. */
+    /* All that `value` stands for, without knowing what another process says; NULL: describe(topic,
+     * topic) does. */
     void (*tell)(const struct mpi_topic *topic, char *text, size_t room);
     /* Where members are in several processes: what all of them say, in order, and the number of the
      * caller. True, at all members alike: *a_p disagrees, and reports it; it knows with whom. NULL:

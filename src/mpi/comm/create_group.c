@@ -96,11 +96,6 @@ static bool find_group(const mpi_topic_t *const *topics, int size, int *a_p, int
     return is_found;
 }
 
-static void tell_group(const mpi_topic_t *topic, char *text, size_t room)
-{
-    describe_group(topic, topic, text, room);
-}
-
 /* A member of the caller's group that gives another one; -1: none. */
 static int find_in_group(const mpi_topic_t *topic, const mpi_said_t *said)
 {
@@ -154,7 +149,6 @@ static mpi_topic_t topic_of(const given_t *given, int rank)
         .data = given,
         .find = find_group,
         .describe = describe_group,
-        .tell = tell_group,
         .find_far = find_far,
         .more = {group->size > 0 ? mpi_group_rank(given->parent, mpi_group_world(group, 0)) : -1,
                  rank != MPI_UNDEFINED ? group->size : 0}};

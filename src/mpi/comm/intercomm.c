@@ -379,11 +379,6 @@ static void describe_leader(const mpi_topic_t *topic, const mpi_topic_t *other, 
     snprintf(text, room, " with local leader %d", *(const int *)topic->data);
 }
 
-static void tell_leader(const mpi_topic_t *topic, char *text, size_t room)
-{
-    describe_leader(topic, topic, text, room);
-}
-
 /* Before the leaders meet: others that take themselves for leaders would wait in vain. */
 static void compare_leaders(mpi_comm_t *local, const mpi_topic_t *topic)
 {
@@ -397,10 +392,8 @@ static void compare_leaders(mpi_comm_t *local, const mpi_topic_t *topic)
 int mpi_intercomm_make(mpi_comm_t *local, int local_leader, mpi_comm_t *peer, int remote_leader,
                        int tag, mpi_comm_t **made_p)
 {
-    mpi_topic_t topic = {.value = (uint64_t)local_leader,
-                         .data = &local_leader,
-                         .describe = describe_leader,
-                         .tell = tell_leader};
+    mpi_topic_t topic = {
+        .value = (uint64_t)local_leader, .data = &local_leader, .describe = describe_leader};
     mpi_plan_t mine, plan, *told = NULL;
     int code = MPI_SUCCESS;
 
@@ -592,11 +585,6 @@ static mpi_plan_t merge_spread(mpi_comm_t *merged, const merge_wish_t *own)
     return mpi_plan_spread(mpi_group_create(ranks, size), mpi_spread_context(merged, 1), rank);
 }
 
-static void tell_order(const mpi_topic_t *topic, char *text, size_t room)
-{
-    describe_order(topic, topic, text, room);
-}
-
 /* `more`: high, and the side. */
 static bool find_order_far(const mpi_topic_t *topic, const mpi_said_t *said, int size, int own,
                            int *a_p, int *b_p)
@@ -614,11 +602,8 @@ int impl_intercomm_merge(MPI_Comm handle, int high, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle), *made;
     merge_wish_t wish;
-    mpi_topic_t topic = {.data = &wish,
-                         .find = find_order,
-                         .describe = describe_order,
-                         .tell = tell_order,
-                         .find_far = find_order_far};
+    mpi_topic_t topic = {
+        .data = &wish, .find = find_order, .describe = describe_order, .find_far = find_order_far};
     mpi_plan_t plan;
     int code = MPI_SUCCESS;
 

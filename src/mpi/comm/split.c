@@ -180,11 +180,6 @@ static bool find_type(const mpi_topic_t *const *topics, int size, int *a_p, int 
     return false;
 }
 
-static void tell_type(const mpi_topic_t *topic, char *text, size_t room)
-{
-    describe_type(topic, topic, text, room);
-}
-
 static bool find_type_far(const mpi_topic_t *topic, const mpi_said_t *said, int size, int own,
                           int *a_p, int *b_p)
 {
@@ -206,7 +201,6 @@ int impl_comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_
     mpi_topic_t topic = {.data = &type,
                          .find = find_type,
                          .describe = describe_type,
-                         .tell = tell_type,
                          .find_far = find_type_far,
                          .more = {type}};
     mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;

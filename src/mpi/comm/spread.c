@@ -84,7 +84,10 @@ static void compare_topics(mpi_comm_t *comm, const mpi_topic_t *topic)
     xy_free(said);
     if (!is_found)
         return;
-    topic->tell(topic, detail, sizeof detail);
+    if (topic->tell)
+        topic->tell(topic, detail, sizeof detail);
+    else
+        topic->describe(topic, topic, detail, sizeof detail);
     mpi_caller_describe(call->caller, place, sizeof place);
     snprintf(told, sizeof told, "on %.80s calls %.60s%s%s%s",
              mpi_job->hosts ? mpi_job->hosts[mpi_job->process] : "its host", call->name, detail,
@@ -107,7 +110,7 @@ static void run(mpi_comm_t *comm, coll_call_t *call)
     const mpi_topic_t *topic = self->topic;
 
     self->topic = NULL;
-    if (topic && topic->tell)
+    if (topic)
         compare_topics(comm, topic);
     call->comm = comm;
     if (comm->coll->spread)

@@ -78,7 +78,7 @@ static bool is_protected(void)
     return mpi_p2p_engine != NULL && mpi_p2p_engine->touch != NULL;
 }
 
-static bool is_near(int process)
+static bool is_on_this_host(int process)
 {
     const char *const *hosts = mpi_job->hosts;
 
@@ -88,7 +88,7 @@ static bool is_near(int process)
 /* Through shared memory a library is faster when the receive of a large message is there first. */
 static bool goes_early(const mpi_transfer_t *t, uint64_t bytes, int process)
 {
-    uint64_t limit = is_near(process) ? EARLY_LIMIT_NEAR : EARLY_LIMIT;
+    uint64_t limit = is_on_this_host(process) ? EARLY_LIMIT_NEAR : EARLY_LIMIT;
 
     return bytes <= limit && bytes > 0 && xy_net_gives_early(mpi_job->net) &&
            is_plain(t->buffer, t->type) && !is_protected();
