@@ -23,7 +23,7 @@ typedef struct {
     /* While is_timed: */
     uint64_t others;        /* looks at clocks, sleeps, waits for input */
     uint64_t quick;         /* tests that came at once after the one before */
-    double inside, outside; /* seconds in tests, and between them */
+    double inside, outside; /* seconds in tests and loops around them, and at work between them */
     double entered, left;   /* the last one; left 0: not known */
 } mpi_polling_t;
 
