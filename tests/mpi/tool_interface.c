@@ -486,6 +486,50 @@ static MPI_T_event_registration listen_to(const char *name, told_t *told)
     return registration;
 }
 
+enum { LISTENERS = 40 };
+
+typedef struct {
+    MPI_T_event_registration all[LISTENERS];
+    int count;
+} crowd_t;
+
+/* The first one frees itself and the others but the last. */
+static void on_crowd(MPI_T_event_instance instance, MPI_T_event_registration registration,
+                     MPI_T_cb_safety safety, void *data)
+{
+    crowd_t *crowd = data;
+
+    (void)instance, (void)safety;
+    crowd->count++;
+    for (int i = 0; registration == crowd->all[0] && i < LISTENERS - 1; i++)
+        MPI_T_event_handle_free(crowd->all[i], NULL, NULL);
+}
+
+/* All that listen to an event are told of it, but those that a callback has freed. */
+static void check_crowd(void)
+{
+    static crowd_t crowd;
+    int index, value = 0, got;
+
+    MPI_T_event_get_index("xylem_message_sent", &index);
+    for (int i = 0; i < LISTENERS; i++) {
+        MPI_T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &crowd.all[i]);
+        if (i > 0)
+            MPI_T_event_register_callback(crowd.all[i], MPI_T_CB_REQUIRE_MPI_RESTRICTED,
+                                          MPI_INFO_NULL, &crowd, on_crowd);
+    }
+    MPI_Sendrecv(&value, 1, MPI_INT, 0, 3, &got, 1, MPI_INT, 0, 3, MPI_COMM_SELF,
+                 MPI_STATUS_IGNORE);
+    CHECK_EQUAL(crowd.count, LISTENERS - 1);
+    MPI_T_event_register_callback(crowd.all[0], MPI_T_CB_REQUIRE_MPI_RESTRICTED, MPI_INFO_NULL,
+                                  &crowd, on_crowd);
+    MPI_Sendrecv(&value, 1, MPI_INT, 0, 3, &got, 1, MPI_INT, 0, 3, MPI_COMM_SELF,
+                 MPI_STATUS_IGNORE);
+    CHECK_EQUAL(crowd.count, LISTENERS - 1 + 2);
+    CHECK_EQUAL(MPI_T_event_handle_free(crowd.all[0], NULL, NULL), MPI_T_ERR_INVALID_HANDLE);
+    CHECK_EQUAL(MPI_T_event_handle_free(crowd.all[LISTENERS - 1], NULL, NULL), MPI_SUCCESS);
+}
+
 /* In a ring: each is told of what its neighbour sends, on its own account. */
 static void check_received(int is_virtual)
 {
@@ -624,6 +668,7 @@ int main(int argc, char **argv)
     check_bound(is_in_virtual_time());
     check_memory();
     check_events();
+    check_crowd();
     check_progress(); /* from here on with others */
     check_received(is_in_virtual_time());
     check_lost(is_in_virtual_time());

@@ -14,7 +14,7 @@
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
 
-enum { SOURCES = 1, LEVELS = 4, ELEMENTS = 3, MOST_AT_ONCE = 16, KEPT = 256 /* a power of two */ };
+enum { SOURCES = 1, LEVELS = 4, ELEMENTS = 3, KEPT = 256 /* a power of two */ };
 #define TICKS 1000000000
 
 /* As MPI_T_event_copy gives it. */
@@ -60,6 +60,7 @@ struct MPI_T_event_registration_t {
         void *data;
     } callbacks[LEVELS];
     MPI_T_event_dropped_cb_function *dropped;
+    uint64_t round;                        /* of listener_t: the last in which it had its turn */
     MPI_T_event_registration next;         /* of all ranks */
     MPI_T_event_registration next_of_rank; /* the order in which they were made */
 };
@@ -74,6 +75,7 @@ struct MPI_T_event_instance_t {
 typedef struct {
     mpi_listener_t base; /* must be first */
     MPI_T_event_registration first;
+    uint64_t round; /* each that wants an event is told once in a round */
     bool is_telling;
     unsigned begin, end; /* of `kept` */
     MPI_Count lost[XMPI_EVENTS];
@@ -91,16 +93,16 @@ static MPI_Count ticks_now(void)
 
 /* ---- While it happens ---- */
 
-/* Those that want it; callbacks may free them. */
-static int find_wanting(const listener_t *l, mpi_event_kind_t kind,
-                        MPI_T_event_registration mine[MOST_AT_ONCE])
+/* The next one that wants it and had no turn in this round. A callback may free any of them, and
+ * make others, which have to wait for the next event. */
+static MPI_T_event_registration find_wanting(const listener_t *l, mpi_event_kind_t kind)
 {
-    int count = 0;
-
-    for (MPI_T_event_registration r = l->first; r && count < MOST_AT_ONCE; r = r->next_of_rank)
-        if (r->kind == kind)
-            mine[count++] = r;
-    return count;
+    for (MPI_T_event_registration r = l->first; r; r = r->next_of_rank)
+        if (r->kind == kind && r->round < l->round) {
+            r->round = l->round;
+            return r;
+        }
+    return NULL;
 }
 
 static void drop(MPI_T_event_registration to, MPI_Count count)
@@ -121,27 +123,23 @@ static void tell_one(MPI_T_event_registration to, MPI_T_event_instance instance)
     drop(to, 1);
 }
 
-static void tell(const listener_t *l, MPI_T_event_instance instance)
+static void tell(listener_t *l, MPI_T_event_instance instance)
 {
-    MPI_T_event_registration mine[MOST_AT_ONCE];
-    int count = find_wanting(l, instance->kind, mine);
-
-    for (int i = 0; i < count; i++)
-        tell_one(mine[i], instance);
+    l->round++;
+    for (MPI_T_event_registration r; (r = find_wanting(l, instance->kind)) != NULL;)
+        tell_one(r, instance);
 }
 
 static void tell_lost(listener_t *l)
 {
-    MPI_T_event_registration mine[MOST_AT_ONCE];
-
     l->has_lost = false;
+    l->round++;
     for (int k = 0; k < XMPI_EVENTS; k++) {
         MPI_Count lost = l->lost[k];
-        int count = lost > 0 ? find_wanting(l, (mpi_event_kind_t)k, mine) : 0;
 
         l->lost[k] = 0;
-        for (int i = 0; i < count; i++)
-            drop(mine[i], lost);
+        for (MPI_T_event_registration r; lost > 0 && (r = find_wanting(l, (mpi_event_kind_t)k));)
+            drop(r, lost);
     }
 }
 
@@ -367,6 +365,7 @@ int impl_t_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
     if (l) {
         made->owner = self;
         made->kind = (mpi_event_kind_t)event_index;
+        made->round = l->round;
         add(l, made);
         self->is_watched = self->is_observed = true;
     }
