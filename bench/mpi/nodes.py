@@ -11,7 +11,8 @@ minutes; --quick tries all of it once, for figures that mean nothing.
 
   tcp          two hosts, which are network namespaces behind a bridge (needs root): Xylem over its own
                sockets and over the peer, and the peer over TCP
-  shared       one machine: Xylem over its own shared memory and over that of the peer, and the peer
+  shared       one machine: Xylem over its own shared memory, with --net mpi, with --net mpi-only through
+               that of the peer, and the peer; both with the same settings of the library
   collectives  64 ranks: Xylem with 32 in each of two processes, and the peer with 64 processes. What
                a peer does not end in time has a ratio to that time, with a < in front
   overlap      how much of Ibcast, Iallreduce and Ialltoall of 1 MiB between two processes is hidden
@@ -55,6 +56,9 @@ FORMS = {"full": {"turns": 5, "seconds": 0.3, "limit": 120, "repetitions": 15, "
          "brief": {"turns": 3, "seconds": 0.1, "limit": 20, "repetitions": 9, "idle": 5},
          "quick": {"turns": 1, "seconds": 0.02, "limit": 10, "repetitions": 3, "idle": 2}}
 LAUNCHERS = {"openmpi": "mpirun.openmpi", "mpich": "mpiexec.hydra"}
+# What the peers are given for two ranks of one machine (core.py): without kernel copies, which are slower.
+SETTINGS = {"openmpi": ["--mca", "btl_vader_single_copy_mechanism", "none"],
+            "mpich": ["-genv", "UCX_TLS", "posix,sysv,self"]}
 
 
 class Hosts:
@@ -130,8 +134,9 @@ def rows_of(prefix, only, names, folder):
     if "shared" in only:
         columns = {"xylem shm": xylem(prefix, ["--processes", "2", "--net", "shm"])}
         for name in names:
-            columns[f"xylem {name}"] = xylem(
-                prefix, ["--processes", "2", "--net", "mpi", "--launcher", LAUNCHERS[name]])
+            for column, net in ((f"xylem {name}", "mpi"), (f"xylem only {name}", "mpi-only")):
+                columns[column] = xylem(prefix, ["--processes", "2", "--net", net, "--launcher",
+                                                 " ".join([LAUNCHERS[name], *SETTINGS[name]])])
             for library in peer(name, []):
                 columns[name] = library
         yield "shared", columns, pairs(), 2
@@ -140,7 +145,7 @@ def rows_of(prefix, only, names, folder):
                    for net in ("shm", "tcp")}
         for name in names:
             columns[f"xylem {name}"] = xylem(
-                prefix, ["--processes", "2", "--net", "mpi", "--launcher", LAUNCHERS[name]])
+                prefix, ["--processes", "2", "--net", "mpi-only", "--launcher", LAUNCHERS[name]])
             for library in peer(name, []):
                 columns[name] = library
         yield "collectives", columns, COLLECTIVES, 64
@@ -162,14 +167,14 @@ def ratio(medians, column, limit):
 
 
 def heading(title, what, columns, own):
-    print(f"\n{title}\n{what:<20}" + "".join(f"{c:>16}" for c in columns)
-          + "".join(f"{c + ' /':>18}" for c in own))
+    print(f"\n{title}\n{what:<20}" + "".join(f"{c:>20}" for c in columns)
+          + "".join(f"{c + ' /':>22}" for c in own))
 
 
 def print_row(what, columns, own, found, limit):
     medians = {c: statistics.median(found[c]) if found[c] else None for c in columns}
-    print(f"{what:<20}" + "".join(f"{text(medians[c]):>16}" for c in columns)
-          + "".join(f"{ratio(medians, c, limit):>18}" for c in own), flush=True)
+    print(f"{what:<20}" + "".join(f"{text(medians[c]):>20}" for c in columns)
+          + "".join(f"{ratio(medians, c, limit):>22}" for c in own), flush=True)
 
 
 def table(title, columns, rows, ranks, form):
@@ -239,7 +244,7 @@ def overlap(prefix, names, folder, form):
             found[values["collective"], column] = f"{values['overlap']:.0f} %"
     heading("overlap, 2 ranks, 1 MiB", "what", columns, [])
     for what in OVERLAP:
-        print(f"{what:<20}" + "".join(f"{found.get((what, c), '-'):>16}" for c in columns), flush=True)
+        print(f"{what:<20}" + "".join(f"{found.get((what, c), '-'):>20}" for c in columns), flush=True)
 
 
 def idle(prefix, folder, seconds):

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An MPI that is installed on the cluster as transport: Open MPI or MPICH, with any network that it
- * drives. Its launcher has started the processes. The library is opened at run time, hidden from
- * the program; no headers are needed, for what differs between the two is in a table (mpi_host.c).
+ * drives. Alone (mpi-only) or, between processes of one machine, with shared memory of our own in
+ * front of it (mpi, in shm.c), which has less to do. Its launcher has started the processes. The
+ * library is opened at run time, hidden from the program; no headers are needed, for what differs
+ * between the two is in a table (mpi_host.c).
  *
  * All calls are made under one lock by whichever thread polls or sends. Short messages go to
  * receives that are posted ahead, which are looked at in the order of their posting: the order of
@@ -225,6 +227,12 @@ static void start_large(mpi_net_t *net, int process, uint64_t id, char *buffer, 
     leave(net);
 }
 
+static bool gives_early_mpi(const xy_net_t *base, int to)
+{
+    (void)base, (void)to;
+    return true;
+}
+
 static void give_mpi(xy_net_t *base, int to, uint64_t id, const void *buffer, size_t bytes,
                      void *token)
 {
@@ -360,12 +368,25 @@ static void on_lost(void *context, int process, const char *why)
 
 static const xy_net_events_t bell_events = {on_bell, on_done, on_lost};
 
+static xy_net_t *bell_mpi(const xy_net_t *base)
+{
+    return ((const mpi_net_t *)base)->bell;
+}
+
+/* The library has nothing to sleep on, and not everything rings. */
+static double rest_mpi(const xy_net_t *base)
+{
+    const mpi_net_t *net = (const mpi_net_t *)base;
+    bool is_busy =
+        net_now() - atomic_load_explicit(&net->heard, memory_order_relaxed) < AWAKE_SECONDS;
+
+    return is_busy ? 1e-3 : 10e-3;
+}
+
 static void sleep_mpi(xy_net_t *base, double seconds)
 {
     mpi_net_t *net = (mpi_net_t *)base;
-    bool is_busy =
-        net_now() - atomic_load_explicit(&net->heard, memory_order_relaxed) < AWAKE_SECONDS;
-    double most = is_busy ? 1e-3 : 10e-3;
+    double most = rest_mpi(base);
 
     xy_net_sleep(net->bell, seconds < most ? seconds : most);
     /* What rang is taken away, or the next sleep would end at once. Events of a loss belong to who
@@ -509,7 +530,7 @@ static xy_status_t open_mpi(const xy_net_config_t *config, xy_net_t **net_p)
         return xy_fail_memory("connecting the processes");
     used = use_measured(config, host, &limit);
     st = allocate(config, host, limit, net);
-    net_init(&net->base, &net_mpi, &used, limit);
+    net_init(&net->base, &net_mpi_only, &used, limit);
     if (st == XY_OK)
         st = find_ranks(config, net);
     if (st == XY_OK)
@@ -572,10 +593,9 @@ static void close_mpi(xy_net_t *base)
         destroy(net);
 }
 
-const net_transport_t net_mpi = {
-    .name = "mpi",
-    .describe = "an installed Open MPI or MPICH, whose launcher starts the job",
-    .gives_early = true,
+const net_transport_t net_mpi_only = {
+    .name = "mpi-only",
+    .describe = "the installed MPI also between processes of one machine",
     .latency = 2e-6,
     .bandwidth = 8e9,
     .is_there = is_there,
@@ -583,8 +603,11 @@ const net_transport_t net_mpi = {
     .send = send_mpi,
     .give = give_mpi,
     .take = take_mpi,
+    .gives_early = gives_early_mpi,
     .poll = poll_mpi,
     .sleep = sleep_mpi,
     .wake = wake_mpi,
     .close = close_mpi,
+    .bell = bell_mpi,
+    .rest = rest_mpi,
 };

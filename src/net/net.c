@@ -4,7 +4,8 @@
 
 #include "net/private.h"
 
-const net_transport_t *const xy_net_transports[] = {&net_shm, &net_mpi, &net_tcp, NULL};
+const net_transport_t *const xy_net_transports[] = {&net_shm, &net_mpi, &net_mpi_only, &net_tcp,
+                                                    NULL};
 
 static const net_transport_t *choose(const xy_net_config_t *config)
 {
@@ -71,6 +72,11 @@ size_t xy_net_short_limit(const xy_net_t *net)
     return net->short_limit;
 }
 
+int xy_net_near(const xy_net_t *net)
+{
+    return net->transport->near != NULL ? net->transport->near(net) : 0;
+}
+
 void xy_net_cost(const xy_net_t *net, double *latency_p, double *bandwidth_p)
 {
     *latency_p = net->latency;
@@ -83,9 +89,9 @@ void xy_net_send(xy_net_t *net, int to, const void *head, size_t head_size, cons
     net->transport->send(net, to, head, head_size, data, size);
 }
 
-bool xy_net_gives_early(const xy_net_t *net)
+bool xy_net_gives_early(const xy_net_t *net, int to)
 {
-    return net->transport->gives_early;
+    return net->transport->gives_early != NULL && net->transport->gives_early(net, to);
 }
 
 void xy_net_give(xy_net_t *net, int to, uint64_t id, const void *buffer, size_t bytes, void *token)

@@ -88,6 +88,9 @@ const char *xy_net_name(const xy_net_t *net);
 /* The greatest short message, head included. */
 size_t xy_net_short_limit(const xy_net_t *net);
 
+/* How many processes are reached through memory that both share. */
+int xy_net_near(const xy_net_t *net);
+
 /* What a short message takes in seconds, and bytes per second: the same numbers in all processes,
  * to choose by. */
 void xy_net_cost(const xy_net_t *net, double *latency_p, double *bandwidth_p);
@@ -95,8 +98,9 @@ void xy_net_cost(const xy_net_t *net, double *latency_p, double *bandwidth_p);
 /* `head` and then `data` as one message. Sent to a lost process, it is forgotten. */
 void xy_net_send(xy_net_t *net, int to, const void *head, size_t head_size, const void *data,
                  size_t size);
-/* May a buffer be given before it is taken? Otherwise the taker says first that it is ready. */
-bool xy_net_gives_early(const xy_net_t *net);
+/* May a buffer be given to that process before it is taken? Otherwise the taker says first that it
+ * is ready. */
+bool xy_net_gives_early(const xy_net_t *net, int to);
 /* Large buffers. `id` belongs to the direction from one process to another, and may be used again
  * when the buffer has arrived; those in use differ in their lower 27 bits. `bytes` is more than 0,
  * and the same on both sides. */

@@ -10,7 +10,6 @@
 /* One transport. What it makes begins with xy_net_t. */
 struct net_transport {
     const char *name, *describe;
-    bool gives_early;          /* xy_net_gives_early */
     double latency, bandwidth; /* xy_net_cost where none was measured: seconds, bytes per second */
     /* Can it be used here at all? */
     bool (*is_there)(const xy_net_config_t *config);
@@ -19,15 +18,23 @@ struct net_transport {
                  size_t size);
     void (*give)(xy_net_t *net, int to, uint64_t id, const void *buffer, size_t bytes, void *token);
     void (*take)(xy_net_t *net, int from, uint64_t id, void *buffer, size_t bytes, void *token);
+    /* xy_net_gives_early; NULL: to nobody. */
+    bool (*gives_early)(const xy_net_t *net, int to);
+    /* xy_net_near; NULL: none. */
+    int (*near)(const xy_net_t *net);
     /* Is there something to poll for? Any thread; NULL: who wants to know polls. */
     bool (*has_news)(xy_net_t *net);
     bool (*poll)(xy_net_t *net); /* by one thread at a time */
     void (*sleep)(xy_net_t *net, double seconds);
     void (*wake)(xy_net_t *net);
     void (*close)(xy_net_t *net); /* and free */
+    /* The sockets below it that its sleepers wait on, and how long one may wait there before it
+     * looks again; NULL: it is sockets itself, and for ever. */
+    xy_net_t *(*bell)(const xy_net_t *net);
+    double (*rest)(const xy_net_t *net);
 };
 
-extern const net_transport_t net_mpi, net_shm, net_tcp;
+extern const net_transport_t net_mpi, net_mpi_only, net_shm, net_tcp;
 
 struct xy_net {
     const net_transport_t *transport;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Shared memory between processes of one machine; those of other machines are reached through
- * sockets.
+ * sockets (shm) or an installed MPI (mpi).
  *
  * A segment is a file without a name (memfd): nothing stays behind when a process is killed, and
  * the size of /dev/shm does not matter. Others open it below /proc as long as its owner keeps the
- * descriptor. One that cannot (another machine, another PID namespace, no /proc) sends through
- * sockets instead.
+ * descriptor. One that cannot (another machine, another PID namespace, no /proc) sends the other
+ * way. So does one with another host name: network namespaces are used as hosts.
  */
 #include "net/shm.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,9 @@ enum {
     RING_MOST = 256 << 10, /* bytes */
     RING_LEAST = 64 << 10,
     ALL_RINGS = 2 << 20, /* of one segment, about */
-    BELL_EVERY = 256     /* polls between two looks at the sockets */
+    BELL_EVERY = 256,    /* polls between two looks at the sockets */
+    HOST = 256,
+    CARD = HOST + 64
 };
 #define FULL_SECONDS  1e-3 /* a sleep while something waits for room */
 #define CLOSE_SECONDS 10.0
@@ -33,6 +36,12 @@ enum {
 static bool is_there(const xy_net_config_t *config)
 {
     return config->is_local;
+}
+
+static bool is_named(const xy_net_config_t *config)
+{
+    (void)config;
+    return false; /* chosen by name: where its launcher has started the job */
 }
 
 /* The same in all processes. */
@@ -79,20 +88,30 @@ static xy_status_t make_segment(shm_net_t *net, int *fd_p)
     return XY_OK;
 }
 
-/* "PID DESCRIPTOR TOKEN"; false: it is none. */
-static bool read_card(const char *card, long *pid_p, long *fd_p, uint64_t *token_p)
+static void make_card(const shm_net_t *net, int fd, char card[CARD])
+{
+    char host[HOST] = "";
+
+    if (gethostname(host, sizeof(host) - 1) != 0)
+        host[0] = '\0';
+    snprintf(card, CARD, "%d %d %" PRIx64 " %s", (int)getpid(), fd, net->segment->token, host);
+}
+
+/* "PID DESCRIPTOR TOKEN HOST"; false: it is none, or of another host. */
+static bool read_card(const char *card, const char *own, long *pid_p, long *fd_p, uint64_t *token_p)
 {
     char *pid_end, *fd_end, *end;
+    const char *host = strrchr(own, ' ');
 
     *pid_p = strtol(card, &pid_end, 10);
     *fd_p = strtol(pid_end, &fd_end, 10);
     *token_p = strtoull(fd_end, &end, 16);
-    return pid_end > card && fd_end > pid_end && end > fd_end && *end == '\0' && *pid_p > 0 &&
-           *fd_p >= 0;
+    return pid_end > card && fd_end > pid_end && end > fd_end && *pid_p > 0 && *fd_p >= 0 &&
+           host != NULL && strcmp(end, host) == 0;
 }
 
-/* That of another process, by its card; NULL: it is not reached this way. */
-static shm_segment_t *open_segment(const shm_net_t *net, const char *card)
+/* That of another process, by its card and the own one; NULL: it is not reached this way. */
+static shm_segment_t *open_segment(const shm_net_t *net, const char *card, const char *own)
 {
     uint64_t token;
     struct stat about;
@@ -101,7 +120,7 @@ static shm_segment_t *open_segment(const shm_net_t *net, const char *card)
     long pid, there;
     int fd;
 
-    if (!read_card(card, &pid, &there, &token))
+    if (!read_card(card, own, &pid, &there, &token))
         return NULL;
     snprintf(path, sizeof(path), "/proc/%ld/fd/%ld", pid, there);
     fd = open(path, O_RDWR | O_CLOEXEC);
@@ -125,22 +144,31 @@ static void free_cards(char **cards, int count)
     xy_free(cards);
 }
 
+/* Has process `p` of `n`, whose answer this is, opened the segments of all others? */
+static bool reaches_all(const char *reached, int p, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (i != p && reached[i] != '1')
+            return false; /* also at an early end */
+    return true;
+}
+
 /* Everyone opens the segments of the others, and says which it could. */
 static xy_status_t meet(const xy_net_config_t *config, shm_net_t *net, int fd)
 {
     int n = config->processes;
-    char **cards = xy_calloc((size_t)n, sizeof(char *)), own[64];
+    char **cards = xy_calloc((size_t)n, sizeof(char *)), own[CARD];
     char *reached = xy_calloc((size_t)n + 1, 1);
     xy_status_t st =
         cards != NULL && reached != NULL ? XY_OK : xy_fail_memory("connecting the processes");
 
-    snprintf(own, sizeof(own), "%d %d %" PRIx64, (int)getpid(), fd, net->segment->token);
+    make_card(net, fd, own);
     if (st == XY_OK)
         st = config->exchange(config->exchange_arg, own, cards);
     for (int p = 0; p < n && st == XY_OK; p++) {
         shm_peer_t *peer = &net->peers[p];
 
-        peer->segment = p != config->process ? open_segment(net, cards[p]) : NULL;
+        peer->segment = p != config->process ? open_segment(net, cards[p], own) : NULL;
         if (peer->segment != NULL)
             peer->out = (shm_end_t){.ring = ring_of(net, peer->segment, config->process),
                                     .size = net->ring_size};
@@ -155,7 +183,8 @@ static xy_status_t meet(const xy_net_config_t *config, shm_net_t *net, int fd)
 
         peer->writes_here = p != config->process && strlen(cards[p]) == (size_t)n &&
                             cards[p][config->process] == '1';
-        net->has_far |= p != config->process && !peer->writes_here;
+        net->has_far |= p != config->process && (!peer->writes_here || peer->segment == NULL);
+        net->is_all_near &= reaches_all(cards[p], p, n);
         peer->in = (shm_end_t){.ring = ring_of(net, net->segment, p), .size = net->ring_size};
     }
     free_cards(cards, n);
@@ -163,9 +192,9 @@ static xy_status_t meet(const xy_net_config_t *config, shm_net_t *net, int fd)
     return st;
 }
 
-/* ---- What comes through the sockets ---- */
+/* ---- What comes the other way ---- */
 
-static void on_bell(void *context, int from, const void *bytes, size_t size)
+static void on_far(void *context, int from, const void *bytes, size_t size)
 {
     shm_net_t *net = context;
 
@@ -190,7 +219,7 @@ static void on_lost(void *context, int process, const char *why)
     shm_lose(net, process, why);
 }
 
-static const xy_net_events_t bell_events = {on_bell, on_done, on_lost};
+static const xy_net_events_t far_events = {on_far, on_done, on_lost};
 
 /* ---- Beginning ---- */
 
@@ -207,21 +236,28 @@ static void destroy(shm_net_t *net)
     xy_free(net);
 }
 
-static xy_status_t open_bell(const xy_net_config_t *config, shm_net_t *net)
+/* It carries what goes to processes that are not near; the one whose messages cost more is what to
+ * reckon with where there are some. */
+static xy_status_t open_far(const xy_net_config_t *config, const net_transport_t *far,
+                            shm_net_t *net)
 {
-    int *fds = xy_malloc((size_t)config->processes * sizeof(int));
-    xy_status_t st =
-        fds == NULL ? xy_fail_memory("connecting the processes") : net_mesh_open(config, fds);
+    xy_status_t st = far->open(config, &net->far);
+    const xy_net_t *limits;
 
-    if (st == XY_OK)
-        st = net_tcp_make(config, fds, &net->bell);
-    xy_free(fds);
-    if (st == XY_OK)
-        xy_net_listen(net->bell, &bell_events, net);
-    return st;
+    if (st != XY_OK)
+        return st;
+    xy_net_listen(net->far, &far_events, net);
+    net->bell = far->bell != NULL ? far->bell(net->far) : net->far;
+    limits = net->is_all_near ? net->bell : net->far;
+    if (net->base.short_limit > xy_net_short_limit(limits))
+        net->base.short_limit = xy_net_short_limit(limits);
+    if (!net->is_all_near)
+        xy_net_cost(net->far, &net->base.latency, &net->base.bandwidth);
+    return XY_OK;
 }
 
-static xy_status_t open_shm(const xy_net_config_t *config, xy_net_t **net_p)
+static xy_status_t open_over(const xy_net_config_t *config, const net_transport_t *transport,
+                             const net_transport_t *far, xy_net_t **net_p)
 {
     int n = config->processes, fd = -1;
     shm_net_t *net = xy_calloc(1, sizeof(*net) + (size_t)n * sizeof(shm_peer_t));
@@ -229,9 +265,10 @@ static xy_status_t open_shm(const xy_net_config_t *config, xy_net_t **net_p)
 
     if (net == NULL)
         return xy_fail_memory("connecting the processes");
+    net->is_all_near = true;
     net->ring_size = ring_size(n);
     net->segment_size = sizeof(shm_segment_t) + ring_place(net, n);
-    net_init(&net->base, &net_shm, config, shm_most(net->ring_size));
+    net_init(&net->base, transport, config, shm_most(net->ring_size));
     pthread_mutex_init(&net->lock, NULL);
     for (int p = 0; p < n; p++) {
         pthread_mutex_init(&net->peers[p].lock, NULL);
@@ -244,18 +281,44 @@ static xy_status_t open_shm(const xy_net_config_t *config, xy_net_t **net_p)
     if (fd >= 0)
         close(fd);
     if (st == XY_OK)
-        st = open_bell(config, net);
+        st = open_far(config, far, net);
     if (st != XY_OK) {
         destroy(net);
         return st;
     }
-    if (net->base.short_limit > xy_net_short_limit(net->bell))
-        net->base.short_limit = xy_net_short_limit(net->bell);
     *net_p = &net->base;
     return XY_OK;
 }
 
+static xy_status_t open_shm(const xy_net_config_t *config, xy_net_t **net_p)
+{
+    return open_over(config, &net_shm, &net_tcp, net_p);
+}
+
+static xy_status_t open_mpi(const xy_net_config_t *config, xy_net_t **net_p)
+{
+    return open_over(config, &net_mpi, &net_mpi_only, net_p);
+}
+
 /* ---- Progress ---- */
+
+static int near(const xy_net_t *base)
+{
+    const shm_net_t *net = (const shm_net_t *)base;
+    int count = 0;
+
+    for (int p = 0; p < base->processes; p++)
+        count += net->peers[p].segment != NULL;
+    return count;
+}
+
+/* A ring takes only what is asked for. */
+static bool gives_early(const xy_net_t *base, int to)
+{
+    const shm_net_t *net = (const shm_net_t *)base;
+
+    return net->peers[to].segment == NULL && xy_net_gives_early(net->far, to);
+}
 
 static bool tell_finished(shm_net_t *net)
 {
@@ -292,7 +355,9 @@ static bool poll_shm(xy_net_t *base)
         if (atomic_load_explicit(&peer->is_full, memory_order_relaxed))
             shm_lose(net, p, "memory for what is sent there ran out");
     }
-    if (net->has_far || atomic_load_explicit(&net->is_rung, memory_order_relaxed)) {
+    if (net->has_far)
+        has_come |= xy_net_poll(net->far);
+    if (atomic_load_explicit(&net->is_rung, memory_order_relaxed)) {
         atomic_store_explicit(&net->is_rung, false, memory_order_relaxed);
         has_come |= xy_net_poll(net->bell);
     }
@@ -341,6 +406,10 @@ static void sleep_shm(xy_net_t *base, double seconds)
 {
     shm_net_t *net = (shm_net_t *)base;
     shm_segment_t *own = net->segment;
+    double (*rest)(const xy_net_t *) = net->far->transport->rest;
+
+    if (net->has_far && rest != NULL)
+        seconds = fmin(seconds, rest(net->far));
 
     atomic_fetch_add(&own->sleepers, 1);
     atomic_store(&own->rung, 0);
@@ -390,7 +459,7 @@ static void close_shm(xy_net_t *base)
             xy_net_sleep(base, 1e-3);
     }
     net->is_closing = true;
-    xy_net_close(net->bell);
+    xy_net_close(net->far);
     destroy(net);
 }
 
@@ -404,6 +473,26 @@ const net_transport_t net_shm = {
     .send = shm_send,
     .give = shm_give,
     .take = shm_take,
+    .near = near,
+    .has_news = has_news,
+    .poll = poll_shm,
+    .sleep = sleep_shm,
+    .wake = wake_shm,
+    .close = close_shm,
+};
+
+const net_transport_t net_mpi = {
+    .name = "mpi",
+    .describe = "an installed Open MPI or MPICH, whose launcher starts the job, between machines",
+    .latency = 0.5e-6,
+    .bandwidth = 8e9,
+    .is_there = is_named,
+    .open = open_mpi,
+    .send = shm_send,
+    .give = shm_give,
+    .take = shm_take,
+    .near = near,
+    .gives_early = gives_early,
     .has_news = has_news,
     .poll = poll_shm,
     .sleep = sleep_shm,

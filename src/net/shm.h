@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The shm transport: each process has a segment with one ring for each process that writes to it.
- * The tcp transport beside it is the doorbell of sleepers, notices processes that are gone, and
- * carries what goes to a process whose segment cannot be opened: each direction goes one way only.
+ * Another transport beside it (`far`: tcp, or an installed MPI) carries what goes to a process
+ * whose segment cannot be opened: each direction goes one way only. Its sockets (`bell`) are the
+ * doorbell of sleepers, and notice processes that are gone.
  *
  *   sleeper                                  sender
  *   S1 sleepers := sleepers + 1, rung := 0   T1 publish a record
@@ -56,7 +57,7 @@ typedef struct shm_taken {
 
 typedef struct {
     pthread_mutex_t lock;   /* of all up to `takes` */
-    shm_segment_t *segment; /* of that process; NULL: it is reached through sockets */
+    shm_segment_t *segment; /* of that process; NULL: it is reached through `far` */
     shm_end_t out;
     shm_block_t *blocks, **blocks_end;
     shm_given_t *gives, **gives_end;
@@ -74,14 +75,15 @@ typedef struct {
 
 typedef struct {
     xy_net_t base;
-    xy_net_t *bell;
+    xy_net_t *far, *bell; /* `bell` is `far` or belongs to it */
     shm_segment_t *segment;
     size_t segment_size;
     uint64_t ring_size;
-    bool has_far; /* someone's messages come through the sockets */
+    bool has_far;     /* someone's messages come from `far` or go there */
+    bool is_all_near; /* nobody's do so, in no process */
     bool is_closing;
     _Atomic unsigned looks; /* for something */
-    _Atomic bool is_rung;   /* the sockets have something */
+    _Atomic bool is_rung;   /* the sockets may have something */
     pthread_mutex_t lock;   /* of `finished` */
     shm_given_t *finished;  /* gives that are over */
     _Atomic bool has_finished;

@@ -18,7 +18,7 @@ void shm_take(xy_net_t *base, int from, uint64_t id, void *buffer, size_t bytes,
     shm_taken_t *t, **bucket = bucket_of(p, id);
 
     if (!p->writes_here) {
-        xy_net_take(net->bell, from, id, buffer, bytes, token);
+        xy_net_take(net->far, from, id, buffer, bytes, token);
         return;
     }
     t = xy_malloc(sizeof(*t));

@@ -139,7 +139,7 @@ void shm_send(xy_net_t *base, int to, const void *head, size_t head_size, const 
     bool is_written = false;
 
     if (p->segment == NULL) {
-        xy_net_send(net->bell, to, head, head_size, data, size);
+        xy_net_send(net->far, to, head, head_size, data, size);
         return;
     }
     pthread_mutex_lock(&p->lock);
@@ -172,7 +172,7 @@ void shm_give(xy_net_t *base, int to, uint64_t id, const void *buffer, size_t by
     shm_given_t *g;
 
     if (p->segment == NULL) {
-        xy_net_give(net->bell, to, id, buffer, bytes, token);
+        xy_net_give(net->far, to, id, buffer, bytes, token);
         return;
     }
     g = xy_malloc(sizeof(*g));

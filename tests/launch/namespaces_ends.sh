@@ -19,8 +19,10 @@ mpich="mpiexec.hydra -localhost 10.77.0.1 -launcher-exec $PWD/agent -genv UCX_TL
 preload=$(ldconfig -p | sed -n 's/.*libmimalloc.so.2 .*=> //p' | head -1)
 for launcher in "$openmpi" "$mpich"; do
     command -v ${launcher%% *} >/dev/null || continue
-    run 0 -n 3 $on --net mpi --launcher "$launcher" ./several messages </dev/null
+    run 0 -n 3 $on -v --net mpi --launcher "$launcher" ./several messages </dev/null
     says "$out" "rank 2 of 3 here 0 of 1 on beta"
+    # Hosts are hosts, also where they have a kernel in common.
+    says "$err" "on beta: messages go over mpi, up to"
     # The program's own handlers, and those that it has not set.
     run 0 -n 2 --hosts alpha:1,beta:1 --net mpi --launcher "$launcher" ./handlers </dev/null
     [ "$(grep -c 'handlers are mine' <<<"$out")" = 2 ] || die "signals: $out"

@@ -11,10 +11,10 @@ for launcher in mpirun.openmpi mpiexec.hydra; do
     command -v $launcher >/dev/null || continue
     tried=1
     [ $launcher = mpirun.openmpi ] && bytes=1992 || bytes=2992
-    run 0 -n 2 -v --processes 2 --net mpi --launcher $launcher ./net_place </dev/null
-    says "$err" "messages go over mpi, up to $bytes bytes at once"
-    XYLEM_COSTS=$PWD/none run 0 -n 2 -v --processes 2 --net mpi --launcher $launcher ./net_place </dev/null
+    run 0 -n 2 -v --processes 2 --net mpi-only --launcher $launcher ./net_place </dev/null
+    says "$err" "messages go over mpi-only, up to $bytes bytes at once"
+    XYLEM_COSTS=$PWD/none run 0 -n 2 -v --processes 2 --net mpi-only --launcher $launcher ./net_place </dev/null
     bytes=32000
-    says "$err" "messages go over mpi, up to $bytes bytes at once"
+    says "$err" "messages go over mpi-only, up to $bytes bytes at once"
 done
 [ $tried = 1 ] || exit 77

@@ -141,6 +141,6 @@ placement
 where=(--processes 3 --net shm)
 algorithms
 if command -v mpiexec.hydra >/dev/null && ldconfig -p 2>/dev/null | grep -q libmpich.so.12; then
-    where=(--processes 3 --net mpi --launcher mpiexec.hydra)
+    where=(--processes 3 --net mpi-only --launcher mpiexec.hydra)
     algorithms
 fi

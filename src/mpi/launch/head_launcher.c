@@ -249,6 +249,14 @@ static const launcher_t *known(const char *command)
     return NULL;
 }
 
+/* Does an installed MPI carry messages? Its launcher starts the job then. */
+static bool is_over_mpi(const head_t *head)
+{
+    const char *net = head->values->net;
+
+    return strcmp(net, "mpi") == 0 || strcmp(net, "mpi-only") == 0;
+}
+
 static const char *choose(const head_t *head)
 {
     static const char *const of_mpi[] = {"mpirun.openmpi", "mpiexec.hydra", NULL};
@@ -258,7 +266,7 @@ static const char *choose(const head_t *head)
     xy_free(path);
     if (head->values->launcher != NULL)
         return head->values->launcher;
-    if (strcmp(head->values->net, "mpi") == 0)
+    if (is_over_mpi(head))
         for (int i = 0; of_mpi[i] != NULL; i++)
             if ((path = mpi_launch_search(of_mpi[i])) != NULL) {
                 xy_free(path);
@@ -286,8 +294,7 @@ static xy_status_t find(const char *command)
 
 bool head_needs_launcher(const head_t *head)
 {
-    return !head->is_local || head->values->launcher != NULL ||
-           strcmp(head->values->net, "mpi") == 0;
+    return !head->is_local || head->values->launcher != NULL || is_over_mpi(head);
 }
 
 xy_status_t head_start_by_launcher(head_t *head)

@@ -421,15 +421,16 @@ static void say_network(const launch_t *launch)
     const char *name = xy_net_name(launch->net), *host = launch->node->hosts[launch->node->process];
     int cpu = launch->placement.network_cpu, process = launch->node->process;
     size_t limit = xy_net_short_limit(launch->net);
+    int near = strcmp(name, "shm") != 0 ? xy_net_near(launch->net) : 0;
+    char within[64] = "", where[64] = "any core";
 
+    if (near > 0)
+        snprintf(within, sizeof(within), " (shared memory to %d of this machine)", near);
     if (cpu >= 0)
-        mpi_launch_say("process %d on %s: messages go over %s, up to %zu bytes at once; its thread "
-                       "runs on core %d (%s)",
-                       process, host, name, limit, cpu, launch->values->net_place);
-    else
-        mpi_launch_say("process %d on %s: messages go over %s, up to %zu bytes at once; its thread "
-                       "runs on any core",
-                       process, host, name, limit);
+        snprintf(where, sizeof(where), "core %d (%s)", cpu, launch->values->net_place);
+    mpi_launch_say("process %d on %s: messages go over %s%s, up to %zu bytes at once; its thread "
+                   "runs on %s",
+                   process, host, name, within, limit, where);
 }
 
 static void say_placement(const launch_t *launch)

@@ -90,7 +90,7 @@ static bool goes_early(const mpi_transfer_t *t, uint64_t bytes, int process)
 {
     uint64_t limit = is_on_this_host(process) ? EARLY_LIMIT_NEAR : EARLY_LIMIT;
 
-    return bytes <= limit && bytes > 0 && xy_net_gives_early(mpi_job->net) &&
+    return bytes <= limit && bytes > 0 && xy_net_gives_early(mpi_job->net, process) &&
            is_plain(t->buffer, t->type) && !is_protected();
 }
 
@@ -354,7 +354,7 @@ static void take_if_left(const mpi_message_t *m)
 
 void mpi_remote_take_left(void)
 {
-    for (int r = 0; r < mpi_job->size && xy_net_gives_early(mpi_job->net); r++) {
+    for (int r = 0; r < mpi_job->size; r++) {
         const mpi_rank_t *rank = &mpi_job->ranks[r];
 
         if (!mpi_rank_is_here(mpi_job, r))
