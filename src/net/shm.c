@@ -347,6 +347,15 @@ static bool poll_shm(xy_net_t *base)
     shm_net_t *net = (shm_net_t *)base;
     bool has_come = false;
 
+    if (net->has_far && net->far != net->bell)
+        has_come |= xy_net_poll(net->far);
+    if ((net->has_far && net->far == net->bell) ||
+        atomic_load_explicit(&net->is_rung, memory_order_relaxed)) {
+        atomic_store_explicit(&net->is_rung, false, memory_order_relaxed);
+        has_come |= xy_net_poll(net->bell);
+        atomic_store(&net->segment->rung, 0); /* another thread may sleep on */
+        atomic_thread_fence(memory_order_seq_cst);
+    }
     for (int p = 0; p < base->processes; p++) {
         shm_peer_t *peer = &net->peers[p];
 
@@ -354,12 +363,6 @@ static bool poll_shm(xy_net_t *base)
             has_come |= shm_receive(net, p);
         if (atomic_load_explicit(&peer->is_full, memory_order_relaxed))
             shm_lose(net, p, "memory for what is sent there ran out");
-    }
-    if (net->has_far)
-        has_come |= xy_net_poll(net->far);
-    if (atomic_load_explicit(&net->is_rung, memory_order_relaxed)) {
-        atomic_store_explicit(&net->is_rung, false, memory_order_relaxed);
-        has_come |= xy_net_poll(net->bell);
     }
     shm_flush_all(net);
     return tell_finished(net) || has_come;

@@ -12,7 +12,8 @@
  *   S4 sleep on the sockets                  T4 exchange rung with 1; was 0: ring
  *
  * Of S3 and T3 at least one sees the other side. `rung` saves the second ring for one sleep. Who
- * takes a ring away polls, and so looks at the rings.
+ * takes a ring away polls: it sets `rung` to 0, since another thread may sleep on without having
+ * noticed, and then looks at the rings.
  */
 #ifndef XY_NET_SHM_H
 #define XY_NET_SHM_H

@@ -22,7 +22,7 @@
 #include <cmocka.h>
 
 #include "base/testing.h"
-#include "net/private.h"
+#include "net/shm.h"
 
 enum { MOST = 3, PATIENCE = 60 };
 
@@ -480,6 +480,35 @@ static void sleep_ends_early(void)
     REQUIRE(net_now() - begin < PATIENCE);
 }
 
+/* Process 0 polls the ring away that is meant for another thread, which sleeps on: the next message
+ * has to ring again. */
+static bool is_to_be_rung(void)
+{
+    return atomic_load(&((shm_net_t *)net)->segment->rung) == 0;
+}
+
+static void a_ring_is_taken_away(void)
+{
+    head_t head = {0};
+
+    if (strcmp(xy_net_name(net), "shm") != 0)
+        return;
+    wanted = process == 0 ? 2 : 1;
+    if (process == 0) {
+        atomic_fetch_add(&((shm_net_t *)net)->segment->sleepers, 1);
+        xy_net_send(net, 1, &head, sizeof(head), NULL, 0);
+        for (double end = net_now() + PATIENCE / 2;
+             (!has_all_messages() || !is_to_be_rung()) && net_now() < end;)
+            xy_net_poll(net); /* and no sleep, which would set it, too */
+        REQUIRE(has_all_messages() && is_to_be_rung());
+        atomic_fetch_sub(&((shm_net_t *)net)->segment->sleepers, 1);
+        return;
+    }
+    wait_for(has_all_messages);
+    for (int k = 0; k < 2; k++)
+        xy_net_send(net, 0, &head, sizeof(head), NULL, 0);
+}
+
 static bool has_lost_the_last(void)
 {
     return seen.lost[processes - 1] > 0;
@@ -544,6 +573,7 @@ static const case_t cases[] = {
     {"threads_send", threads_send, 0, false},
     {"threads_poll", threads_poll, 0, false},
     {"sleep_ends_early", sleep_ends_early, 0, false},
+    {"a_ring_is_taken_away", a_ring_is_taken_away, 2, false},
     {"leave_at_once", leave_at_once, 0, false},
     {"a_process_dies", a_process_dies, 0, true},
 };
