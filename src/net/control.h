@@ -30,6 +30,8 @@ xy_status_t xy_secret_make(uint8_t secret[XY_SECRET_BYTES]);
 /* As 32 hexadecimal digits, and back (false: they are none). */
 void xy_secret_write(const uint8_t secret[XY_SECRET_BYTES], char text[2 * XY_SECRET_BYTES + 1]);
 bool xy_secret_read(const char *text, uint8_t secret[XY_SECRET_BYTES]);
+/* A number for all who know the secret, which cannot be found from it. */
+uint64_t xy_secret_number(const uint8_t secret[XY_SECRET_BYTES]);
 
 /* ---- Frames ---- */
 

@@ -55,6 +55,17 @@ xy_status_t xy_secret_make(uint8_t secret[XY_SECRET_BYTES])
     return xy_fail_errno(errno, "random bytes for the job's secret", "get");
 }
 
+uint64_t xy_secret_number(const uint8_t secret[XY_SECRET_BYTES])
+{
+    static const char purpose[] = "number";
+    uint8_t hash[16];
+    uint64_t number;
+
+    net_siphash(secret, purpose, sizeof(purpose), hash);
+    memcpy(&number, hash, sizeof(number));
+    return number;
+}
+
 void xy_secret_write(const uint8_t secret[XY_SECRET_BYTES], char text[2 * XY_SECRET_BYTES + 1])
 {
     for (int i = 0; i < XY_SECRET_BYTES; i++)

@@ -45,6 +45,9 @@ static void secrets_are_written_and_read(void **state)
     assert_int_equal(strlen(text), 2 * XY_SECRET_BYTES);
     assert_true(xy_secret_read(text, again));
     assert_memory_equal(made, again, sizeof(made));
+    assert_true(xy_secret_number(made) == xy_secret_number(again));
+    made[3] ^= 1;
+    assert_false(xy_secret_number(made) == xy_secret_number(again));
     text[5] = 'g';
     assert_false(xy_secret_read(text, again));
     assert_false(xy_secret_read("", again));

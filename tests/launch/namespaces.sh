@@ -24,3 +24,14 @@ run 0 -n 2 --hosts alpha:1,beta:1 --launcher ./agent ./several messages </dev/nu
 wait $!
 says "$out" "rank 1 of 2 here 0 of 1 on beta"
 gone
+
+# Two jobs on these hosts meet: each process of the one connects to those of the other.
+XYLEM_NAMES=$(mktemp -d)
+export XYLEM_NAMES
+"$bin/mpicc" "$XYLEM_SOURCE_DIR/examples/service.c" -o service
+"$bin/mpiexec" -n 3 --hosts alpha:1,beta:2 --launcher ./agent ./service serve </dev/null >served 2>&1 &
+run 0 -n 3 --hosts beta:2,alpha:1 --launcher ./agent ./service ask </dev/null
+same "$out" "the sum is 33"
+wait $! || die "the server: $(cat served)"
+same "$(cat served)" "served 3 ranks"
+gone

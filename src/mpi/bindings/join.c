@@ -145,6 +145,7 @@ xy_status_t mpi_join(const mpi_others_t *others, mpi_job_config_t *config)
     for (int r = 0; r < others->size; r++)
         joined.process_of[r] = r;
     setenv(XMPI_LAUNCHED, XMPI_LAUNCHED_RANK, 1); /* for processes that the program starts */
+    config->id = xy_secret_number(secret);
     config->size = others->size;
     config->process = others->rank;
     config->processes = others->size;

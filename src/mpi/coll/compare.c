@@ -212,7 +212,8 @@ static void describe(const mpi_coll_t *coll, uint64_t number, const coll_claim_t
         describe_shares(coll, c, other, detail);
     else if (c->kind->is_rooted && c->kind != &coll_making_bcast) /* the program gave no root */
         describe_root(coll, c, detail);
-    if (coll->spread != NULL && mpi_job->hosts != NULL)
+    if (coll->spread != NULL && mpi_job->hosts != NULL &&
+        !mpi_rank_is_foreign(mpi_job, world_of(coll, c->rank)))
         snprintf(host, sizeof(host), " on %s",
                  mpi_job->hosts[mpi_job->process_of[world_of(coll, c->rank)]]);
     snprintf(text, 3 * TEXT, "rank %d%s calls %s%s%s", world_of(coll, c->rank), host,

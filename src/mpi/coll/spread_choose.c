@@ -120,14 +120,15 @@ spread_choice_t spread_choose_by(const spread_cost_t *cost, xy_collective_t coll
     return best;
 }
 
-/* Another job may have another limit, and both have to choose the same. */
+/* Another job may have another limit and another network, and both have to choose the same. */
 static spread_cost_t cost_of_job(bool has_others)
 {
     spread_cost_t cost = {.eager = has_others ? XMPI_EAGER_LIMIT : mpi_job->eager_limit};
+    const xy_net_t *net = has_others ? mpi_job->hub : mpi_job->net;
 
-    xy_net_cost(mpi_job->net, &cost.latency, &cost.bandwidth);
-    if (xy_net_short_limit(mpi_job->net) < cost.eager)
-        cost.eager = xy_net_short_limit(mpi_job->net);
+    xy_net_cost(net, &cost.latency, &cost.bandwidth);
+    if (xy_net_short_limit(net) < cost.eager)
+        cost.eager = xy_net_short_limit(net);
     return cost;
 }
 

@@ -269,7 +269,8 @@ int mpi_comm_from_group(mpi_comm_t *parent, mpi_group_t *group, int tag, mpi_com
     code = spread_down(parent, group, rank, tag, &plan, sizeof plan);
     if (code == MPI_SUCCESS && plan.status == XY_OK && plan.coll)
         code = check_same(parent, group, plan.group);
-    else if (code == MPI_SUCCESS && plan.status == XY_OK && mpi_job->processes > 1)
+    else if (code == MPI_SUCCESS && plan.status == XY_OK && mpi_job->processes > 1 &&
+             mpi_link_of(group) == 0) /* another job has other numbers for them */
         code = check_far(parent, group, rank, tag, plan.rank);
     if (code != MPI_SUCCESS)
         return code;

@@ -90,122 +90,6 @@ static int leaders_meet(mpi_comm_t *local, mpi_comm_t *peer, int remote_leader, 
     return code;
 }
 
-/* ---- With a group of another job ---- */
-
-/* What its leader tells first, and then what each has found. */
-typedef struct {
-    mpi_rank_name_t leader;
-    int size;
-    xy_status_t status;
-    uint32_t
-        context; /* of the intercommunicator, and the next of the merged one; of the low side */
-} foreign_t;
-
-static bool is_before(const mpi_rank_name_t *a, const mpi_rank_name_t *b)
-{
-    return a->job != b->job ? a->job < b->job : a->rank < b->rank;
-}
-
-/* The group of these names, with one reference for each member of `ours`. XY_EUNSUPPORTED: it has
- * ranks of a third job. */
-static xy_status_t group_of_names(const mpi_group_t *ours, const mpi_rank_name_t *names, int size,
-                                  mpi_group_t **group_p)
-{
-    int *ranks = xy_malloc((size_t)size * sizeof *ranks);
-    xy_status_t status = ranks ? XY_OK : XY_ENOMEM;
-    mpi_group_t *both = NULL;
-
-    for (int i = 0; i < size && status == XY_OK; i++) {
-        ranks[i] = mpi_rank_named(&names[i]);
-        if (ranks[i] < 0)
-            status = XY_EUNSUPPORTED;
-    }
-    if (status != XY_OK) {
-        xy_free(ranks);
-        return status;
-    }
-    *group_p = mpi_group_create(ranks, size);
-    if (!*group_p)
-        return XY_ENOMEM;
-    if (overlap(ours, *group_p, &status))
-        status = XY_EINVAL;
-    both = status == XY_OK ? mpi_group_merge(ours, *group_p) : NULL;
-    if (status == XY_OK && (!both || mpi_link_of(both) < 0))
-        status = both ? XY_EUNSUPPORTED : XY_ENOMEM;
-    mpi_group_release(both);
-    if (status == XY_OK) {
-        mpi_group_hold(*group_p, ours->size - 1);
-    } else {
-        mpi_group_release(*group_p);
-        *group_p = NULL;
-    }
-    return status;
-}
-
-/* Between the leaders: `plan` has the remote group, and the rest is for each member to make. */
-static int foreign_exchange(mpi_comm_t *local, mpi_comm_t *shadow, int remote_leader, int tag,
-                            mpi_plan_t *plan)
-{
-    mpi_rank_t *self = local->owner;
-    MPI_Comm handle = (MPI_Comm)(void *)shadow;
-    int link = mpi_job->process_of[mpi_comm_world_rank(shadow, remote_leader)];
-    foreign_t mine = {.leader = mpi_rank_name(self->world),
-                      .size = local->size,
-                      .context = mpi_link_context_new(link, 2)},
-              other;
-    mpi_rank_name_t *names = xy_malloc((size_t)local->size * sizeof *names), *theirs = NULL;
-    int code = impl_sendrecv(self, &mine, sizeof mine, MPI_BYTE, remote_leader, tag, &other,
-                             sizeof other, MPI_BYTE, remote_leader, tag, handle, MPI_STATUS_IGNORE);
-
-    if (code == MPI_SUCCESS)
-        theirs = xy_malloc((size_t)other.size * sizeof *theirs);
-    if (!names || !theirs) { /* the other job waits for this one */
-        xy_fail_memory("making an intercommunicator");
-        mpi_job->abort(1);
-        return MPI_ERR_NO_MEM;
-    }
-    for (int i = 0; i < local->size; i++)
-        names[i] = mpi_rank_name(mpi_group_world(local->group, i));
-    code = impl_sendrecv(self, names, local->size * (int)sizeof *names, MPI_BYTE, remote_leader,
-                         tag, theirs, other.size * (int)sizeof *theirs, MPI_BYTE, remote_leader,
-                         tag, handle, MPI_STATUS_IGNORE);
-    *plan = (mpi_plan_t){.is_foreign = true, .is_high = is_before(&other.leader, &mine.leader)};
-    mine.status = code != MPI_SUCCESS
-                      ? XY_EIO
-                      : group_of_names(local->group, theirs, other.size, &plan->remote);
-    xy_free(names);
-    xy_free(theirs);
-    if (code == MPI_SUCCESS)
-        code = impl_sendrecv(self, &mine, sizeof mine, MPI_BYTE, remote_leader, tag, &other,
-                             sizeof other, MPI_BYTE, remote_leader, tag, handle, MPI_STATUS_IGNORE);
-    plan->status = mine.status != XY_OK ? mine.status : other.status;
-    plan->context = mpi_link_context(link, plan->is_high ? other.context : mine.context);
-    return code;
-}
-
-static int leaders_meet_foreign(mpi_comm_t *local, mpi_comm_t *peer, int remote_leader, int tag,
-                                mpi_plan_t *plan)
-{
-    const mpi_call_t call = local->owner->call;
-    mpi_comm_t shadow = mpi_comm_shadow(peer, XMPI_CONTEXT_SHADOW);
-    int code = foreign_exchange(local, &shadow, remote_leader, tag, plan);
-
-    local->owner->call = call;
-    return code;
-}
-
-/* What the leader has told, for this member. */
-static mpi_plan_t plan_foreign(mpi_comm_t *local, const mpi_plan_t *told)
-{
-    if (told->status != XY_OK) {
-        mpi_group_release(told->remote);
-        return (mpi_plan_t){.status = told->status};
-    }
-    mpi_group_hold(local->group, 1);
-    return mpi_plan_spread_inter(local->group, told->remote, told->is_high, told->context,
-                                 local->rank);
-}
-
 /* In each local group: the member that has a plan gives it to all. */
 static void tell_side(void *const *inputs, int size, void *const *outputs)
 {
@@ -257,6 +141,7 @@ typedef struct {
     xy_status_t status;
     uint32_t context; /* of the intercommunicator, and the next of the merged one */
     bool is_high;
+    bool is_foreign; /* the other side is of another job: nothing else is said here */
 } far_t;
 
 static int *ranks_of(const mpi_group_t *group)
@@ -347,17 +232,28 @@ static mpi_plan_t plan_far(mpi_comm_t *local, const far_t *other, const int *ran
                                  other->context, local->rank);
 }
 
+static bool is_foreign(const mpi_comm_t *peer, int remote_leader)
+{
+    return mpi_rank_is_foreign(mpi_job, mpi_comm_world_rank(peer, remote_leader));
+}
+
 static int create_far(mpi_comm_t *local, int local_leader, mpi_comm_t *peer, int remote_leader,
                       int tag, mpi_plan_t *plan)
 {
     far_t other = {.status = XY_EIO};
     int *ranks = NULL, code = MPI_SUCCESS;
 
-    if (local->rank == local_leader)
+    if (local->rank == local_leader && is_foreign(peer, remote_leader))
+        other.is_foreign = true;
+    else if (local->rank == local_leader)
         code = leaders_meet_far(local, peer, remote_leader, tag, &other, &ranks);
     if (code != MPI_SUCCESS) /* the others must hear of it */
         other = (far_t){.status = XY_EIO};
     mpi_spread_bcast(local, local_leader, &other, sizeof other);
+    if (other.is_foreign) {
+        *plan = (mpi_plan_t){.is_foreign = true};
+        return MPI_SUCCESS;
+    }
     if (other.status == XY_OK && local->rank != local_leader) {
         ranks = xy_malloc((size_t)other.size * sizeof *ranks);
         if (!ranks) {
@@ -402,9 +298,11 @@ int mpi_intercomm_make(mpi_comm_t *local, int local_leader, mpi_comm_t *peer, in
         code = create_far(local, local_leader, peer, remote_leader, tag, &plan);
     } else if (local->rank == local_leader) {
         const mpi_call_t call = local->owner->call;
-        code = (mpi_rank_is_here(mpi_job, mpi_comm_world_rank(peer, remote_leader))
-                    ? leaders_meet
-                    : leaders_meet_foreign)(local, peer, remote_leader, tag, &mine);
+
+        if (is_foreign(peer, remote_leader))
+            mine = (mpi_plan_t){.is_foreign = true};
+        else
+            code = leaders_meet(local, peer, remote_leader, tag, &mine);
         local->owner->call = call;
         /* The others wait for a plan: they must hear of the failure. */
         if (code != MPI_SUCCESS)
@@ -414,15 +312,11 @@ int mpi_intercomm_make(mpi_comm_t *local, int local_leader, mpi_comm_t *peer, in
     if (mpi_job->processes == 1) {
         local->owner->topic = &topic;
         code = mpi_coll_agree(local, &told, &plan, tell_side);
-        if (code == MPI_SUCCESS && plan.is_foreign)
-            plan = plan_foreign(local, &plan);
     }
     if (code != MPI_SUCCESS)
         return code;
-    if (plan.status == XY_EUNSUPPORTED)
-        return mpi_error(local, MPI_ERR_COMM,
-                         "the two groups have ranks of three jobs; a communicator has those of two "
-                         "jobs at most");
+    if (plan.is_foreign)
+        return mpi_intercomm_foreign(local, local_leader, peer, remote_leader, tag, made_p);
     if (plan.status == XY_EINVAL)
         return mpi_error(local, MPI_ERR_COMM, "the two groups have a rank in common");
     return mpi_comm_from_plan(local, &plan, made_p);

@@ -28,7 +28,7 @@ typedef struct {
     mpi_group_t *merged;
     uint32_t merged_context;
     bool is_high;
-    bool is_foreign; /* between the members of one side: see intercomm.c */
+    bool is_foreign; /* the other side is of another job: mpi_intercomm_foreign */
 } mpi_plan_t;
 
 /* The plan of an intracommunicator over `group`, whose one reference it takes (NULL: memory ran
@@ -65,6 +65,9 @@ coll_call_t mpi_spread_bcast_call(int root, void *data, size_t bytes);
  * there; for others `peer` is not read. Collective in both groups; parks. */
 int mpi_intercomm_make(mpi_comm_t *local, int local_leader, mpi_comm_t *peer, int remote_leader,
                        int tag, mpi_comm_t **made_p);
+/* The same with a group of another job: the processes of both connect to each other first. */
+int mpi_intercomm_foreign(mpi_comm_t *local, int local_leader, mpi_comm_t *peer, int remote_leader,
+                          int tag, mpi_comm_t **made_p);
 /* The world of a rank that was spawned, and its MPI_COMM_SELF; holds `group` and `coll`. On its
  * worker, before it runs. */
 xy_status_t mpi_comm_give_world(mpi_rank_t *rank, mpi_group_t *group, mpi_coll_t *coll,

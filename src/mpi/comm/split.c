@@ -8,6 +8,7 @@
 #include "mpi/comm/calls.h"
 #include "mpi/comm/make.h"
 #include "mpi/object/object.h"
+#include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
 
 /* Give the program the handle of a new communicator. */
@@ -124,6 +125,14 @@ static int guided_color(const mpi_comm_t *comm, MPI_Info info)
     return strcmp(type, "mpi://SELF") == 0 ? comm->rank : MPI_UNDEFINED;
 }
 
+/* Two jobs have nothing in common, and may have the same colors. */
+static int color_of_job(const mpi_comm_t *comm, int color)
+{
+    int link = mpi_link_of((comm->remote ? comm->merged : comm)->group);
+
+    return link <= 0 || color < 0 ? color : 2 * color + mpi_link_is_high(link);
+}
+
 /* All ranks share memory. The only smaller hardware that is known of every rank is its core; a
  * communicator that is on one core already has nothing below it. */
 static bool is_on_one_core(const mpi_comm_t *comm)
@@ -224,7 +233,7 @@ int impl_comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_
     if (code != MPI_SUCCESS)
         return code;
     comm->owner->topic = &topic;
-    code = mpi_comm_split(comm, color, key, &made);
+    code = mpi_comm_split(comm, color_of_job(comm, color), key, &made);
     comm->owner->topic = NULL;
     return give(code, made, newcomm);
 }

@@ -107,11 +107,11 @@ static int join_far(mpi_rank_t *self, int fd, const dynamic_place_t *theirs, MPI
     bool is_first = mpi_job->id < theirs->job;
     char line[LINE] = "", why[XY_WHY_SIZE];
     uint32_t wire = 0;
-    int link, error, code;
+    int process = -1, error, code;
 
     if (is_first) {
-        link = mpi_link_connect(theirs->job, theirs->card, theirs->secret, why);
-        wire = link < 0 ? 0 : mpi_link_context_new(link, 1);
+        process = mpi_link_connect(theirs->job, theirs->process, theirs->card, theirs->secret, why);
+        wire = process < 0 ? 0 : mpi_link_context_new(mpi_link_to(process), 1);
         snprintf(line, sizeof(line), "%" PRIu32, wire);
     }
     error = transfer(self, fd, line, is_first);
@@ -120,13 +120,13 @@ static int join_far(mpi_rank_t *self, int fd, const dynamic_place_t *theirs, MPI
     if (!is_first) {
         line[LINE - 1] = '\0';
         wire = (uint32_t)strtoul(line, NULL, 10);
-        link = mpi_link_find(theirs->job);
+        process = wire == 0 ? -1 : mpi_link_find(theirs->job, theirs->process);
     }
-    if (wire == 0 || link < 0)
+    if (process < 0)
         return MPI_SUCCESS;
     mpi_link_expect(1);
-    code = join(self, mpi_link_rank(link, theirs->rank), is_first, mpi_link_context(link, wire),
-                intercomm);
+    code = join(self, mpi_link_rank(process, theirs->rank), is_first,
+                mpi_link_context(mpi_link_to(process), wire), intercomm);
     mpi_link_expect(-1);
     return code;
 }

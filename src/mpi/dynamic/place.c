@@ -16,7 +16,8 @@ void dynamic_place_print(const dynamic_place_t *place, const char *prefix, char 
 
     if (place->secret[0] == '\0')
         return;
-    used += snprintf(text + used, PLACE_TEXT - (size_t)used, ":%s:", place->secret);
+    used +=
+        snprintf(text + used, PLACE_TEXT - (size_t)used, ":%d:%s:", place->process, place->secret);
     room = PLACE_TEXT - 1 - (size_t)used;
     size = strlen(place->card);
     if (size > room) /* whole addresses only */
@@ -88,8 +89,10 @@ bool dynamic_place_parse(const char *text, const char *prefix, dynamic_place_t *
     place->context = (uint32_t)number;
     if (*at == '\0')
         return true;
-    if (*at != ':' || read_hex(at + 1, PLACE_SECRET - 1, &unused) == NULL)
+    if (*at != ':' || (at = read_number(at + 1, INT_MAX, &number)) == NULL || *at != ':' ||
+        read_hex(at + 1, PLACE_SECRET - 1, &unused) == NULL)
         return false;
+    place->process = (int)number;
     memcpy(place->secret, at + 1, PLACE_SECRET - 1);
     at += PLACE_SECRET;
     return *at == ':' && read_card(at + 1, place->card);

@@ -4,9 +4,10 @@
  * other in MPI_Comm_join.
  *
  *   xylem-port:JOB:RANK:CONTEXT                     JOB has 16 hexadecimal digits
- *   xylem-port:JOB:RANK:CONTEXT:SECRET:40123,ADDRESS,ADDRESS
+ *   xylem-port:JOB:RANK:CONTEXT:PROCESS:SECRET:40123,ADDRESS,ADDRESS
  *
- * The second form is that of a job that others can connect to.
+ * The second form is that of a job that others can connect to. PROCESS, of that job, is where the
+ * rank is, and who listens at the addresses.
  */
 #ifndef XY_MPI_DYNAMIC_PLACE_H
 #define XY_MPI_DYNAMIC_PLACE_H
@@ -21,6 +22,7 @@ typedef struct {
     uint64_t job;
     int rank;
     uint32_t context;
+    int process;               /* of that job, where the rank is */
     char secret[PLACE_SECRET]; /* "": others cannot connect */
     char card[PLACE_CARD];     /* as xy_card_connect takes it */
 } dynamic_place_t;

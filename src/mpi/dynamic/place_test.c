@@ -19,6 +19,7 @@ static dynamic_place_t any_place(uint64_t *random)
         .context = (uint32_t)(testing_random(random) >> (testing_random(random) % 60))};
 
     if (testing_random(random) % 2 == 0) {
+        place.process = (int)(testing_random(random) >> (33 + testing_random(random) % 31));
         snprintf(place.secret, sizeof(place.secret), "%016llx%016llx",
                  (unsigned long long)testing_random(random),
                  (unsigned long long)testing_random(random));
@@ -43,7 +44,7 @@ static void test_again(void **state)
         dynamic_place_print(&place, "xylem-port", text);
         assert_true(dynamic_place_parse(text, "xylem-port", &read));
         assert_true(read.job == place.job && read.rank == place.rank &&
-                    read.context == place.context);
+                    read.context == place.context && read.process == place.process);
         assert_string_equal(read.secret, place.secret);
         assert_string_equal(read.card, place.card);
         assert_false(dynamic_place_parse(text, "xylem-join", &read));
@@ -72,7 +73,11 @@ static void test_changed(void **state)
 /* A card that does not fit is cut behind an address. */
 static void test_long(void **state)
 {
-    dynamic_place_t place = {.job = UINT64_MAX, .rank = INT32_MAX, .context = UINT32_MAX}, read;
+    dynamic_place_t place = {.job = UINT64_MAX,
+                             .rank = INT32_MAX,
+                             .context = UINT32_MAX,
+                             .process = INT32_MAX},
+                    read;
     char prefix[65], text[PLACE_TEXT];
 
     (void)state;
@@ -104,6 +109,9 @@ static void test_refused(void **state)
                                         "xylem-port:0123456789ABCDEF:1:7",
                                         "xylem-port:0123456789abcdef:1:7:",
                                         "xylem-port:0123456789abcdef:1:7:00",
+                                        "xylem-port:0123456789abcdef:1:7:0",
+                                        "xylem-port:0123456789abcdef:1:7:"
+                                        "00112233445566778899aabbccddeeff:40123,127.0.0.1",
                                         "xylem-port:0123456789abcdef:1:7 "};
     dynamic_place_t place;
 

@@ -29,7 +29,8 @@ static port_t *ports;
 
 dynamic_place_t dynamic_place(int rank, uint32_t context)
 {
-    dynamic_place_t place = {.job = mpi_job->id, .rank = rank, .context = context};
+    dynamic_place_t place = {
+        .job = mpi_job->id, .rank = rank, .context = context, .process = mpi_job->process};
 
     if (mpi_link_open() == XY_OK && mpi_link_card() != NULL) {
         snprintf(place.secret, sizeof place.secret, "%s", mpi_link_secret());
@@ -93,8 +94,10 @@ int impl_open_port(mpi_rank_t *self, MPI_Info info, char *port_name)
     port->rank = self->world;
     port->context = mpi_context_new(1);
     is_private = is_for_this_job(info);
-    place = is_private ? (dynamic_place_t){mpi_job->id, port->rank, port->context, "", ""}
-                       : dynamic_place(port->rank, port->context);
+    place =
+        is_private
+            ? (dynamic_place_t){.job = mpi_job->id, .rank = port->rank, .context = port->context}
+            : dynamic_place(port->rank, port->context);
     dynamic_place_print(&place, PREFIX, port_name);
     pthread_mutex_lock(&lock);
     port->next = ports;
@@ -184,31 +187,33 @@ static mpi_comm_t port_comm(const mpi_comm_t *like, mpi_group_t *everybody, uint
                         .name = "a port"};
 }
 
-/* The rank that has opened the port of another job; *link_p is the way there. -1: none. */
+/* The rank that has opened the port of another job; *link_p is that to it. -1: none. */
 static int find_far(const dynamic_place_t *place, const char *name, int *link_p,
                     dynamic_found_t *found)
 {
     uint64_t is_there = 0;
     char why[XY_WHY_SIZE];
-    int owner;
+    int owner, process;
 
     if (place->secret[0] == '\0') {
         dynamic_fail(found, MPI_ERR_PORT,
-                     "the port '%.60s' belongs to another job, and was opened for it alone; only "
-                     "jobs of one process that do not run in virtual time can be connected",
-                     name);
+                     "the port '%.60s' belongs to another job, and was opened for it alone: by "
+                     "\"xylem_scope\", or because it runs in virtual time or has more than %d "
+                     "processes",
+                     name, XMPI_LINK_PROCESSES);
         return -1;
     }
-    *link_p = mpi_link_connect(place->job, place->card, place->secret, why);
-    if (*link_p < 0) {
+    process = mpi_link_connect(place->job, place->process, place->card, place->secret, why);
+    if (process < 0) {
         dynamic_fail(found, MPI_ERR_PORT,
                      "the job of the port '%.60s' is not reached at %.200s: %s", name, place->card,
                      why);
         return -1;
     }
-    owner = mpi_link_rank(*link_p, place->rank);
+    *link_p = mpi_link_to(process);
+    owner = mpi_link_rank(process, place->rank);
     if (owner < 0 ||
-        !mpi_network_ask_port(*link_p, (uint64_t)place->rank << 32 | place->context, &is_there) ||
+        !mpi_network_ask_port(process, (uint64_t)place->rank << 32 | place->context, &is_there) ||
         !is_there) {
         dynamic_fail(found, MPI_ERR_PORT, "the port '%.60s' was closed", name);
         return -1;
@@ -261,10 +266,12 @@ static void connect_at_root(mpi_comm_t *comm, const char *name, dynamic_found_t 
 /* Who has knocked; false: it is a rank of a job that is gone. */
 static bool find_guest(const knock_t *knock, dynamic_found_t *found)
 {
-    int link = knock->who.job == mpi_job->id ? 0 : mpi_link_find(knock->who.job);
+    bool is_own = knock->who.job == mpi_job->id;
+    int process = is_own ? 0 : mpi_link_find(knock->who.job, knock->who.process);
 
-    found->other = link >= 0 ? mpi_rank_named(&knock->who) : -1;
-    found->context = mpi_link_context(link, knock->bridge);
+    found->other = process >= 0 ? mpi_rank_named(&knock->who) : -1;
+    if (found->other >= 0)
+        found->context = mpi_link_context(is_own ? 0 : mpi_link_to(process), knock->bridge);
     return found->other >= 0;
 }
 

@@ -68,7 +68,5 @@ uint64_t mpi_spawn_job_id(const mpi_node_job_t *node, bool is_virtual)
         return id;
     if (node == NULL)
         return (uint64_t)getpid();
-    for (size_t i = 0; i < XY_SECRET_BYTES; i++) /* the secret cannot be found from what is left */
-        id = (id * 31 + node->secret[i]) % 4294967291u;
-    return id;
+    return xy_secret_number(node->secret);
 }

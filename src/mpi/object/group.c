@@ -24,7 +24,8 @@ static void know(const int *ranks, int size)
     int most = 0;
 
     for (int i = 0; i < size; i++)
-        most = ranks[i] > most ? ranks[i] : most;
+        if (!mpi_rank_is_foreign(mpi_job, ranks[i]))
+            most = ranks[i] > most ? ranks[i] : most;
     mpi_job_know(mpi_job, most);
 }
 

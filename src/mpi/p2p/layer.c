@@ -17,7 +17,7 @@ static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
     for (int r = 0; has_gates && r < job->size; r++)
         if (job->ranks[r].worker != NULL)
             job->ranks[r].gate = &job->ranks[r].worker->gate;
-    if (job->net != NULL && mpi_network_begin(job, job->net) != XY_OK)
+    if (job->net != NULL && mpi_network_begin(job, job->net, false) != XY_OK)
         return XY_EIO;
     return XY_OK;
 }

@@ -5,11 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mpi/p2p/link_number.h"
 #include "mpi/p2p/p2p.h"
 #include "xylem.h"
 
 enum { BLOCK = XMPI_CONTEXT_FOREIGN / XMPI_LINKS, MOST_NUMBER = 1 << 20, WHERE_TEXT = 80 };
 #define CONNECT_SECONDS 20.0
+#define AWAIT_SECONDS   30.0 /* longer: who connects knows best why it does not */
 #define FIRST_PAUSE     20e-6
 #define LONGEST_PAUSE   2e-3
 
@@ -17,36 +19,62 @@ enum { BLOCK = XMPI_CONTEXT_FOREIGN / XMPI_LINKS, MOST_NUMBER = 1 << 20, WHERE_T
 typedef struct {
     char version[32];
     uint64_t job;
-    uint32_t head; /* bytes of remote_head_t */
-    uint32_t word; /* bytes of long, and the order of those of this one */
+    int32_t process;  /* there */
+    uint32_t refuses; /* the other one: it has too many links */
+    uint32_t head;    /* bytes of remote_head_t */
+    uint32_t word;    /* bytes of long, and the order of those of this one */
     char where[WHERE_TEXT];
 } hello_t;
 
-typedef enum { LINK_FREE, LINK_GREETING, LINK_READY, LINK_REFUSED } state_t;
+/* GREETED: who it is is known, and not the number of its link. */
+typedef enum { PEER_FREE, PEER_GREETING, PEER_GREETED, PEER_READY, PEER_REFUSED } state_t;
 
+/* A process of another job. */
 typedef struct {
     state_t state;
     uint64_t job;
+    int there;          /* its number in its job */
+    _Atomic int link;   /* 0: none, yet */
     bool has_connected; /* this side did */
     bool has_left;
+    bool owes_answer;       /* a hello, from this side */
+    bool is_full;           /* REFUSED: one of the two jobs has too many links */
+    char where[WHERE_TEXT]; /* "process 17 on host" */
+} peer_t;
+
+/* Another job. */
+typedef struct {
+    bool is_there;
+    uint64_t job;
+    int peers, left;   /* connections to it, and those of them that are over */
     int holds;         /* communicators with contexts of it, */
     int uses;          /* and those of them that have ranks of the other job */
-    uint32_t contexts; /* that this side has taken */
-    int *rank_of;      /* [ranks_of]: by number there; 0: none, yet */
+    uint32_t contexts; /* that this process has taken */
+    int *rank_of;      /* [ranks]: by number there; 0: none, yet */
     int ranks;
-    char where[WHERE_TEXT]; /* "process 17 on host" */
 } link_t;
 
 static struct {
     pthread_mutex_t lock;
-    pthread_mutex_t connecting; /* one at a time: two for the same job make one link */
+    pthread_mutex_t connecting; /* one at a time: two to the same process make one connection */
     bool is_open;
     char *card;
     char secret[2 * XY_SECRET_BYTES + 1];
-    link_t all[XMPI_LINKS + 1];  /* by process */
-    int number_of[XMPI_FOREIGN]; /* there; by rank here, less capacity */
-    int next;                    /* where a free one is looked for */
+    peer_t peers[XMPI_PEERS + 1]; /* by number in the hub */
+    link_t all[XMPI_LINKS + 1];   /* by number */
+    int number_of[XMPI_FOREIGN];  /* there; by rank here, less capacity */
+    int next;                     /* where a free one is looked for */
 } links = {.lock = PTHREAD_MUTEX_INITIALIZER, .connecting = PTHREAD_MUTEX_INITIALIZER};
+
+static peer_t *peer_of(int process)
+{
+    return &links.peers[mpi_network_number(process)];
+}
+
+static bool has_ended(const link_t *link)
+{
+    return link->left == link->peers;
+}
 
 /* ---- Beginning ---- */
 
@@ -59,10 +87,12 @@ static uint32_t word_of(void)
     return (uint32_t)sizeof(long) << 8 | first;
 }
 
-static hello_t hello_own(void)
+static hello_t hello_own(bool refuses)
 {
     hello_t hello = {.version = XYLEM_VERSION,
                      .job = mpi_job->id,
+                     .process = mpi_job->process,
+                     .refuses = refuses,
                      .head = (uint32_t)sizeof(remote_head_t),
                      .word = word_of()};
     char host[48] = "";
@@ -79,7 +109,7 @@ static xy_status_t open_hub(void)
     xy_status_t st = xy_secret_make(secret);
 
     if (st == XY_OK)
-        st = xy_net_hub_open(XMPI_LINKS, secret, &net);
+        st = xy_net_hub_open(XMPI_PEERS, secret, &net);
     if (st != XY_OK)
         return st;
     links.card = xy_net_hub_card(net);
@@ -88,13 +118,12 @@ static xy_status_t open_hub(void)
         xy_net_close(net);
         return xy_fail_memory("listening for other jobs");
     }
-    st = mpi_network_begin(mpi_job, net);
+    st = mpi_network_begin(mpi_job, net, true);
     if (st != XY_OK) {
-        mpi_job->net = NULL;
         xy_net_close(net);
         return st;
     }
-    mpi_job->reach = mpi_job->processes + XMPI_LINKS;
+    mpi_job->reach = mpi_job->processes + XMPI_PEERS;
     mpi_job->is_apart = true;
     links.is_open = true;
     return XY_OK;
@@ -104,7 +133,7 @@ xy_status_t mpi_link_open(void)
 {
     xy_status_t st = XY_OK;
 
-    if (mpi_job->numbers == mpi_job->capacity)
+    if (mpi_job->numbers == mpi_job->capacity || mpi_job->processes > XMPI_LINK_PROCESSES)
         return XY_EUNSUPPORTED;
     pthread_mutex_lock(&links.lock);
     if (!links.is_open)
@@ -123,77 +152,218 @@ const char *mpi_link_secret(void)
     return links.secret;
 }
 
-/* Its ranks, and its number, may be used again. With the lock. */
-static void forget(int process)
+/* ---- The other processes ---- */
+
+/* What is to be done without the lock. */
+typedef struct {
+    int parts[XMPI_PEERS]; /* nothing is expected from there any more */
+    int count;
+    int dropped; /* a link; 0: none */
+} after_t;
+
+static void free_peer(int number, after_t *after)
 {
-    link_t *link = &links.all[process];
+    links.peers[number] = (peer_t){.state = PEER_FREE};
+    after->parts[after->count++] = number;
+}
+
+/* A job that has ended and that nobody has a communicator with: its numbers may be used again. With
+ * the lock. */
+static void forget(int number, after_t *after)
+{
+    link_t *link = &links.all[number];
 
     for (int i = 0; i < link->ranks; i++)
         if (link->rank_of[i] > 0)
             mpi_job->foreign_of[link->rank_of[i]] = 0;
     xy_free(link->rank_of);
-    *link = (link_t){.state = LINK_FREE};
+    *link = (link_t){.is_there = false};
+    for (int p = 1; p <= XMPI_PEERS; p++)
+        if (links.peers[p].link == number)
+            free_peer(p, after);
+    after->dropped = number;
 }
 
-static state_t state_of(int process, bool *has_left_p)
+static void finish(const after_t *after)
 {
-    state_t state;
+    for (int i = 0; i < after->count && mpi_job->hub != NULL; i++)
+        xy_net_hub_part(mpi_job->hub, after->parts[i]);
+    if (after->dropped > 0 && links.is_open)
+        link_number_drop(after->dropped);
+}
+
+/* Those that have connected to this process hear of it when this one knows them. */
+static void answer_hellos(void)
+{
+    for (int p = 1; p <= XMPI_PEERS; p++) {
+        bool owes, refuses;
+        hello_t hello;
+
+        pthread_mutex_lock(&links.lock);
+        owes = links.peers[p].owes_answer;
+        refuses = links.peers[p].is_full;
+        links.peers[p].owes_answer = false;
+        pthread_mutex_unlock(&links.lock);
+        if (!owes)
+            continue;
+        hello = hello_own(refuses);
+        mpi_network_send_hello(mpi_job->processes - 1 + p, &hello, sizeof(hello));
+    }
+}
+
+/* With the lock. */
+static void attach(peer_t *peer, int number)
+{
+    atomic_store_explicit(&peer->link, number, memory_order_release);
+    peer->state = PEER_READY;
+    peer->owes_answer = !peer->has_connected;
+    links.all[number].peers++;
+    links.all[number].left += peer->has_left;
+}
+
+/* With the lock; 0: there is none. */
+static int link_to_job(uint64_t job)
+{
+    int n = XMPI_LINKS;
+
+    while (n > 0 && (!links.all[n].is_there || links.all[n].job != job))
+        n--;
+    return n;
+}
+
+void link_number_came(uint64_t job, int number)
+{
+    link_t *link = &links.all[number];
+    after_t after = {.count = 0};
 
     pthread_mutex_lock(&links.lock);
-    state = links.all[process].state;
-    *has_left_p = links.all[process].has_left;
+    if (number > 0 && link->is_there)
+        after.dropped = number; /* it was asked for twice */
+    else if (number > 0)
+        *link = (link_t){.is_there = true, .job = job};
+    for (int p = 1; p <= XMPI_PEERS; p++) {
+        peer_t *peer = &links.peers[p];
+
+        if (peer->state != PEER_GREETED || peer->job != job)
+            continue;
+        if (number > 0) {
+            attach(peer, number);
+            continue;
+        }
+        peer->state = PEER_REFUSED;
+        peer->is_full = true;
+        peer->owes_answer = !peer->has_connected;
+    }
+    if (number > 0 && has_ended(link) && link->holds == 0)
+        forget(number, &after);
     pthread_mutex_unlock(&links.lock);
-    return state;
+    answer_hellos();
+    finish(&after);
+}
+
+/* With the lock. True: the number of its link is to be asked for. */
+static bool greet(peer_t *peer, const hello_t *hello, bool is_same)
+{
+    int number = link_to_job(hello->job);
+
+    peer->job = hello->job;
+    peer->there = hello->process;
+    peer->has_left = false;
+    memcpy(peer->where, hello->where, sizeof(peer->where));
+    peer->is_full = hello->refuses != 0;
+    if (!is_same || peer->is_full) {
+        peer->state = PEER_REFUSED;
+        peer->owes_answer = !peer->has_connected;
+        return false;
+    }
+    peer->state = PEER_GREETED;
+    if (number > 0)
+        attach(peer, number);
+    return number == 0;
+}
+
+void mpi_link_hello(int process, const void *data, size_t size)
+{
+    hello_t own = hello_own(false), hello = {.job = 0};
+    peer_t *peer = peer_of(process);
+    bool is_same, asks;
+
+    if (size >= sizeof(hello))
+        memcpy(&hello, data, sizeof(hello));
+    hello.where[sizeof(hello.where) - 1] = '\0';
+    is_same = memcmp(hello.version, own.version, sizeof(own.version)) == 0 &&
+              hello.head == own.head && hello.word == own.word && hello.job != own.job;
+    pthread_mutex_lock(&links.lock);
+    asks = peer->link == 0 && greet(peer, &hello, is_same);
+    pthread_mutex_unlock(&links.lock);
+    if (asks)
+        link_number_take(hello.job);
+    else
+        answer_hellos();
+}
+
+static peer_t state_of(int number)
+{
+    peer_t peer;
+
+    pthread_mutex_lock(&links.lock);
+    peer = links.peers[number];
+    pthread_mutex_unlock(&links.lock);
+    return peer;
 }
 
 /* The other side says who it is. */
-static bool await_hello(int process, char why[XY_WHY_SIZE])
+static bool await_hello(int number, uint64_t id, int there, char why[XY_WHY_SIZE])
 {
     double pause = FIRST_PAUSE, end = xy_now() + CONNECT_SECONDS;
-    bool has_left;
-    state_t state;
+    peer_t peer;
 
-    while ((state = state_of(process, &has_left)) == LINK_GREETING && !has_left && xy_now() < end) {
+    for (;;) {
+        peer = state_of(number);
+        if (peer.state > PEER_GREETED || peer.has_left || xy_now() >= end)
+            break;
         xy_fiber_sleep(pause);
         pause = pause < LONGEST_PAUSE ? 2 * pause : pause;
     }
-    if (state == LINK_READY)
+    if (peer.state == PEER_READY && peer.job == id && peer.there == there)
         return true;
-    if (state == LINK_REFUSED)
+    if (peer.state == PEER_READY)
+        snprintf(why, XY_WHY_SIZE, "another job listens there");
+    else if (peer.is_full)
+        snprintf(why, XY_WHY_SIZE, "one of the two jobs is connected to %d others already",
+                 XMPI_LINKS);
+    else if (peer.state == PEER_REFUSED)
         snprintf(why, XY_WHY_SIZE,
-                 "it runs with another version of Xylem, or on another kind of "
-                 "processor");
+                 "it runs with another version of Xylem, or on another kind of processor");
     else
         snprintf(why, XY_WHY_SIZE, "it does not answer");
     return false;
 }
 
-static int connect_new(uint64_t id, const char *card, const uint8_t secret[XY_SECRET_BYTES],
-                       char why[XY_WHY_SIZE])
+static int connect_new(uint64_t id, int there, const char *card,
+                       const uint8_t secret[XY_SECRET_BYTES], char why[XY_WHY_SIZE])
 {
-    hello_t hello = hello_own();
-    int process = xy_net_hub_connect(mpi_job->net, card, secret, xy_now() + CONNECT_SECONDS, why);
-    link_t *link;
+    hello_t hello = hello_own(false);
+    int number = xy_net_hub_connect(mpi_job->hub, card, secret, xy_now() + CONNECT_SECONDS, why);
+    after_t after = {.count = 0};
+    peer_t *peer;
 
-    if (process < 0)
+    if (number < 0)
         return -1;
+    peer = &links.peers[number];
     pthread_mutex_lock(&links.lock);
-    link = &links.all[process];
-    if (link->state == LINK_FREE) { /* or its greeting has come already */
-        link->state = LINK_GREETING;
-        link->has_left = false;
-    }
-    link->has_connected = true;
+    if (peer->state == PEER_FREE)
+        peer->state = PEER_GREETING;
+    peer->has_connected = true;
     pthread_mutex_unlock(&links.lock);
-    mpi_network_send_hello(process, &hello, sizeof(hello));
-    if (await_hello(process, why) && links.all[process].job == id)
-        return process;
-    if (links.all[process].state == LINK_READY)
-        snprintf(why, XY_WHY_SIZE, "another job listens there");
+    mpi_network_send_hello(mpi_job->processes - 1 + number, &hello, sizeof(hello));
+    if (await_hello(number, id, there, why))
+        return mpi_job->processes - 1 + number;
     pthread_mutex_lock(&links.lock);
-    forget(process);
+    if (peer->link == 0)
+        free_peer(number, &after);
     pthread_mutex_unlock(&links.lock);
-    xy_net_hub_part(mpi_job->net, process);
+    finish(&after);
     return -1;
 }
 
@@ -208,7 +378,8 @@ static void begin_connecting(void)
     }
 }
 
-int mpi_link_connect(uint64_t id, const char *card, const char *text, char why[XY_WHY_SIZE])
+int mpi_link_connect(uint64_t id, int there, const char *card, const char *text,
+                     char why[XY_WHY_SIZE])
 {
     uint8_t secret[XY_SECRET_BYTES];
     int process;
@@ -218,49 +389,60 @@ int mpi_link_connect(uint64_t id, const char *card, const char *text, char why[X
         return -1;
     }
     if (mpi_link_open() != XY_OK) {
-        snprintf(why, XY_WHY_SIZE, "this job has several processes");
+        snprintf(why, XY_WHY_SIZE, "this job cannot be connected to others");
         return -1;
     }
     begin_connecting();
-    process = mpi_link_find(id);
+    process = mpi_link_find(id, there);
     if (process < 0)
-        process = connect_new(id, card, secret, why);
+        process = connect_new(id, there, card, secret, why);
     pthread_mutex_unlock(&links.connecting);
     return process;
 }
 
-int mpi_link_find(uint64_t id)
+int mpi_link_await(uint64_t id, int there, char why[XY_WHY_SIZE])
 {
-    int found = -1;
+    double pause = FIRST_PAUSE, end = xy_now() + AWAIT_SECONDS;
+    int process;
 
-    pthread_mutex_lock(&links.lock);
-    for (int p = 1; p <= XMPI_LINKS; p++)
-        if (links.all[p].state == LINK_READY && links.all[p].job == id && !links.all[p].has_left)
-            found = p;
-    pthread_mutex_unlock(&links.lock);
-    return found;
+    while ((process = mpi_link_find(id, there)) < 0 && xy_now() < end) {
+        xy_fiber_sleep(pause);
+        pause = pause < LONGEST_PAUSE ? 2 * pause : pause;
+    }
+    if (process < 0)
+        snprintf(why, XY_WHY_SIZE, "it has not connected to this process in %.0f s", AWAIT_SECONDS);
+    return process;
 }
 
-void mpi_link_hello(int process, const void *data, size_t size)
+/* With the lock; 0: there is none. */
+static int find_peer(uint64_t id, int there)
 {
-    hello_t own = hello_own(), hello = {.job = 0};
-    link_t *link = &links.all[process];
-    bool answers, is_same;
+    int p = XMPI_PEERS;
 
-    if (size >= sizeof(hello))
-        memcpy(&hello, data, sizeof(hello));
-    hello.where[sizeof(hello.where) - 1] = '\0';
-    is_same = memcmp(hello.version, own.version, sizeof(own.version)) == 0 &&
-              hello.head == own.head && hello.word == own.word;
+    while (p > 0 && (links.peers[p].state != PEER_READY || links.peers[p].job != id ||
+                     links.peers[p].there != there || links.peers[p].has_left))
+        p--;
+    return p;
+}
+
+int mpi_link_find(uint64_t id, int there)
+{
+    int found;
+
     pthread_mutex_lock(&links.lock);
-    answers = !link->has_connected;
-    link->state = is_same ? LINK_READY : LINK_REFUSED;
-    link->job = hello.job;
-    link->has_left = false;
-    memcpy(link->where, hello.where, sizeof(link->where));
+    found = find_peer(id, there);
     pthread_mutex_unlock(&links.lock);
-    if (answers)
-        mpi_network_send_hello(process, &own, sizeof(own));
+    return found > 0 ? mpi_job->processes - 1 + found : -1;
+}
+
+int mpi_link_to(int process)
+{
+    return atomic_load_explicit(&peer_of(process)->link, memory_order_acquire);
+}
+
+bool mpi_link_is_high(int link)
+{
+    return mpi_job->id > links.all[link].job;
 }
 
 /* ---- Ranks ---- */
@@ -307,11 +489,11 @@ static bool has_room(link_t *link, int number)
 
 int mpi_link_rank(int process, int number)
 {
-    link_t *link = &links.all[process];
+    link_t *link = &links.all[mpi_link_to(process)];
     int rank = -1;
 
     pthread_mutex_lock(&links.lock);
-    if (has_room(link, number)) {
+    if (link->is_there && has_room(link, number)) {
         rank = link->rank_of[number];
         if (rank == 0)
             rank = give_number(process, number);
@@ -324,10 +506,17 @@ int mpi_link_rank(int process, int number)
 
 mpi_rank_name_t mpi_rank_name(int rank)
 {
+    const peer_t *peer;
+
     if (!mpi_rank_is_foreign(mpi_job, rank))
-        return (mpi_rank_name_t){.job = mpi_job->id, .rank = rank};
-    return (mpi_rank_name_t){.job = links.all[mpi_job->process_of[rank]].job,
-                             .rank = links.number_of[rank - mpi_job->capacity]};
+        return (mpi_rank_name_t){.job = mpi_job->id,
+                                 .rank = rank,
+                                 .process =
+                                     mpi_job->process_of != NULL ? mpi_job->process_of[rank] : 0};
+    peer = peer_of(mpi_job->process_of[rank]);
+    return (mpi_rank_name_t){.job = peer->job,
+                             .rank = links.number_of[rank - mpi_job->capacity],
+                             .process = peer->there};
 }
 
 int mpi_rank_named(const mpi_rank_name_t *name)
@@ -336,7 +525,7 @@ int mpi_rank_named(const mpi_rank_name_t *name)
 
     if (name->job == mpi_job->id)
         return name->rank >= 0 && name->rank < mpi_job->size ? name->rank : -1;
-    process = mpi_link_find(name->job);
+    process = mpi_link_find(name->job, name->process);
     return process < 0 ? -1 : mpi_link_rank(process, name->rank);
 }
 
@@ -344,42 +533,45 @@ int mpi_link_of(const mpi_group_t *group)
 {
     int link = 0;
 
-    if (mpi_job->numbers == mpi_job->capacity || mpi_job->reach == mpi_job->processes)
+    if (mpi_job->reach == mpi_job->processes)
         return 0;
     for (int i = 0; i < group->size; i++) {
-        int process = mpi_job->process_of[group->ranks != NULL ? group->ranks[i] : i];
+        int rank = group->ranks != NULL ? group->ranks[i] : i, other;
 
-        if (process == mpi_job->process || process == link)
+        if (!mpi_rank_is_foreign(mpi_job, rank))
             continue;
-        if (link != 0)
+        other = mpi_link_to(mpi_job->process_of[rank]);
+        if (other != link && link != 0)
             return -1;
-        link = process;
+        link = other;
     }
     return link;
 }
 
 /* ---- Contexts ---- */
 
-uint32_t mpi_link_context_new(int process, int count)
+/* Of the half of this job, which is the lower one where its number is, a part for each process. */
+uint32_t mpi_link_context_new(int number, int count)
 {
-    link_t *link = &links.all[process];
-    uint32_t first;
+    link_t *link = &links.all[number];
+    uint32_t share = BLOCK / 2 / (uint32_t)mpi_job->processes, first;
 
-    if (process <= 0)
+    if (number <= 0)
         return atomic_fetch_add_explicit(&mpi_job->next_context, (uint32_t)count,
                                          memory_order_relaxed);
     pthread_mutex_lock(&links.lock);
-    if (link->contexts + (uint32_t)count > BLOCK / 2)
-        link->contexts = 0; /* the first are over: there were a million since */
+    if (link->contexts + (uint32_t)count > share)
+        link->contexts = 0; /* the first are over: there were so many since */
     first = link->contexts;
     link->contexts += (uint32_t)count;
     pthread_mutex_unlock(&links.lock);
-    return XMPI_CONTEXT_FOREIGN + first + (link->has_connected ? 0 : BLOCK / 2);
+    return XMPI_CONTEXT_FOREIGN + (mpi_link_is_high(number) ? BLOCK / 2 : 0) +
+           (uint32_t)mpi_job->process * share + first;
 }
 
-uint32_t mpi_link_context(int process, uint32_t wire)
+uint32_t mpi_link_context(int link, uint32_t wire)
 {
-    return process <= 0 ? wire : wire + (uint32_t)(process - 1) * BLOCK;
+    return link <= 0 ? wire : wire + (uint32_t)(link - 1) * BLOCK;
 }
 
 void mpi_link_head_out(int process, remote_head_t *head)
@@ -387,19 +579,21 @@ void mpi_link_head_out(int process, remote_head_t *head)
     head->to = links.number_of[head->to - mpi_job->capacity];
     if ((head->kind == REMOTE_EAGER || head->kind == REMOTE_RTS) &&
         (head->context & ~XMPI_CONTEXT_BITS) >= XMPI_CONTEXT_FOREIGN)
-        head->context -= (uint32_t)(process - 1) * BLOCK;
+        head->context -= (uint32_t)(mpi_link_to(process) - 1) * BLOCK;
 }
 
 bool mpi_link_head_in(int process, remote_head_t *head)
 {
+    int link = mpi_link_to(process);
+
     if (head->to < 0 || head->to >= mpi_job->size || mpi_job->ranks[head->to].worker == NULL ||
-        head->kind == REMOTE_ONE_SIDED)
+        head->kind >= REMOTE_PIECE || head->kind == REMOTE_ONE_SIDED || link == 0)
         return false;
     if (head->kind != REMOTE_EAGER && head->kind != REMOTE_RTS && head->kind != REMOTE_CANCEL)
         return true;
     head->owner = mpi_link_rank(process, head->owner);
     if (head->kind != REMOTE_CANCEL && (head->context & ~XMPI_CONTEXT_BITS) >= XMPI_CONTEXT_FOREIGN)
-        head->context += (uint32_t)(process - 1) * BLOCK;
+        head->context += (uint32_t)(link - 1) * BLOCK;
     return head->owner >= 0;
 }
 
@@ -419,55 +613,71 @@ int mpi_link_of_context(uint32_t context)
                : 1 + (int)(place / BLOCK);
 }
 
-void mpi_link_hold(int process, bool is_used)
+void mpi_link_hold(int number, bool is_used)
 {
-    link_t *link = &links.all[process];
+    link_t *link = &links.all[number];
 
     pthread_mutex_lock(&links.lock);
     link->holds++;
     link->uses += is_used;
-    if (is_used && !link->has_left)
+    if (is_used && !has_ended(link))
         mpi_link_expect(1);
     pthread_mutex_unlock(&links.lock);
 }
 
-void mpi_link_release(int process, bool is_used)
+void mpi_link_release(int number, bool is_used)
 {
-    link_t *link = &links.all[process];
-    bool parts;
+    link_t *link = &links.all[number];
+    after_t after = {.count = 0};
 
     if (!links.is_open) /* the job is over */
         return;
     pthread_mutex_lock(&links.lock);
     link->holds--;
     link->uses -= is_used;
-    if (is_used && !link->has_left)
+    if (is_used && !has_ended(link))
         mpi_link_expect(-1);
-    parts = link->has_left && link->holds == 0;
-    if (parts)
-        forget(process);
+    if (has_ended(link) && link->holds == 0)
+        forget(number, &after);
     pthread_mutex_unlock(&links.lock);
-    if (parts && mpi_job->net != NULL)
-        xy_net_hub_part(mpi_job->net, process);
+    finish(&after);
+}
+
+/* With the lock: how many communicators cannot be used any more. */
+static int lose(int number, after_t *after)
+{
+    peer_t *peer = &links.peers[number];
+    link_t *link = &links.all[peer->link];
+    int uses;
+
+    if (peer->has_left)
+        return 0;
+    peer->has_left = true;
+    if (peer->link == 0) {
+        if (!peer->has_connected) /* or who does sees it */
+            free_peer(number, after);
+        return 0;
+    }
+    uses = link->uses;
+    link->left++;
+    if (has_ended(link))
+        mpi_link_expect(-uses);
+    if (has_ended(link) && link->holds == 0)
+        forget(peer->link, after);
+    return uses;
 }
 
 /* A job that ends in order was not needed any more, or its ranks are waited for in vain: workers
  * look whether any of their ranks can move. */
 void mpi_link_lost(int process, const char *why)
 {
-    link_t *link = &links.all[process];
+    after_t after = {.count = 0};
     char where[WHERE_TEXT];
-    bool parts, is_used;
+    bool is_used;
 
     pthread_mutex_lock(&links.lock);
-    memcpy(where, link->where, sizeof(where));
-    is_used = link->uses > 0;
-    if (!link->has_left)
-        mpi_link_expect(-link->uses);
-    link->has_left = true;
-    parts = link->holds == 0 && link->state != LINK_GREETING;
-    if (parts)
-        forget(process);
+    memcpy(where, peer_of(process)->where, sizeof(where));
+    is_used = lose(mpi_network_number(process), &after) > 0;
     pthread_mutex_unlock(&links.lock);
     if (is_used && why != NULL && links.is_open) {
         xy_fail(XY_EIO,
@@ -476,22 +686,25 @@ void mpi_link_lost(int process, const char *why)
                 where, why);
         mpi_job->abort(1);
     }
-    if (parts)
-        xy_net_hub_part(mpi_job->net, process);
+    finish(&after);
     for (int w = 0; is_used && w < mpi_job->workers; w++)
         xy_worker_notify(mpi_job->worker[w].base);
 }
 
 void mpi_link_end(void)
 {
+    link_number_reset();
     if (!links.is_open)
         return;
     links.is_open = false;
-    xy_net_close(mpi_job->net);
-    mpi_job->net = NULL;
-    for (int p = 0; p <= XMPI_LINKS; p++)
-        xy_free(links.all[p].rank_of);
+    xy_net_close(mpi_job->hub);
+    if (mpi_job->net == mpi_job->hub)
+        mpi_job->net = NULL;
+    mpi_job->hub = NULL;
+    for (int n = 0; n <= XMPI_LINKS; n++)
+        xy_free(links.all[n].rank_of);
     memset(links.all, 0, sizeof(links.all));
+    memset((void *)links.peers, 0, sizeof(links.peers));
     xy_free(links.card);
     links.card = NULL;
     links.next = 0;

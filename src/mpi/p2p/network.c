@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The connection to the other processes of the job: what comes from there goes into the mailboxes
- * of the workers, and the network progresses.
+ * The connection to the other processes of the job, and that to processes of other jobs: what comes
+ * from there goes into the mailboxes of the workers, and the network progresses.
  *
- * Idle workers drive it. When all compute, or all sleep, a thread does: it sleeps until something
- * comes, fetches it and rings the worker that it is for. While workers drive the network the thread
- * keeps away from it: a worker that goes to sleep calls it, and it looks now and then whether they
- * still do.
+ * Idle workers drive both. When all compute, or all sleep, a thread of each does: it sleeps until
+ * something comes, fetches it and rings the worker that it is for. While workers drive the network
+ * the thread keeps away from it: a worker that goes to sleep calls it, and it looks now and then
+ * whether they still do.
  *
  * A worker whose ranks compute does not look into its mailbox. Its communication core does it then,
  * or, where there is none, the thread; both come in through the gate of the worker (gate.h). So
@@ -34,7 +34,7 @@
 #define ANSWER_SECONDS 5.0
 
 /* Messages that are not for ranks. */
-enum { WHERE = REMOTE_SERVICE, HERE, ASK, TOLD, QUIET, HELLO, ASK_PORT, NEWS };
+enum { WHERE = REMOTE_SERVICE, HERE, ASK, TOLD, QUIET, HELLO, ASK_PORT, NEWS, LINK };
 
 enum { SITES = 1024, SITE_TEXT = 160, QUIET_TEXT = 8192 };
 
@@ -46,12 +46,20 @@ typedef struct {
     char text[SITE_TEXT];
 } site_t;
 
-static struct {
+typedef struct {
+    xy_net_t *net;
+    bool is_hub;
     pthread_t thread;
     bool is_running;
+    _Atomic uint32_t rest; /* the thread waits for a worker to sleep */
+} driver_t;
+
+enum { OWN, HUB, DRIVERS };
+
+static struct {
+    driver_t drivers[DRIVERS];
     _Atomic bool is_ending;
     _Atomic unsigned looks; /* of idle workers */
-    _Atomic uint32_t rest;  /* the thread waits for one of them to sleep */
     mpi_traffic_t traffic;
     pthread_mutex_t lock; /* of the sites */
     site_t sites[SITES];
@@ -64,7 +72,7 @@ bool (*mpi_network_more)(mpi_worker_t *worker);
 uint64_t (*mpi_network_answer)(uint64_t question);
 uint64_t (*mpi_network_answer_port)(uint64_t question);
 void (*mpi_network_news)(int from, const char *bytes, size_t size);
-static _Thread_local bool is_driver; /* this is the thread */
+static _Thread_local bool is_driver; /* this is one of the threads */
 /* Who polls on this thread, and may handle letters; NULL: none may. */
 static _Thread_local mpi_worker_t *fetcher;
 
@@ -82,20 +90,23 @@ void mpi_network_send(int process, const remote_head_t *head, const void *data, 
     char small[REMOTE_SMALL_HEAD];
     remote_head_t there;
 
-    atomic_fetch_add_explicit(&network.traffic.sent, 1, memory_order_relaxed);
     if (process >= mpi_job->processes) {
         there = *head;
         mpi_link_head_out(process, &there);
         head = &there;
+    } else {
+        atomic_fetch_add_explicit(&network.traffic.sent, 1, memory_order_relaxed);
     }
     if (!is_small(head)) {
-        xy_net_send(mpi_job->net, process, head, sizeof(*head), data, size);
+        xy_net_send(mpi_network_to(process), mpi_network_number(process), head, sizeof(*head), data,
+                    size);
         return;
     }
     memcpy(small, head, REMOTE_BEGINNING);
     small[0] = REMOTE_SMALL;
     memcpy(small + REMOTE_BEGINNING, &head->site, sizeof(head->site));
-    xy_net_send(mpi_job->net, process, small, sizeof(small), data, size);
+    xy_net_send(mpi_network_to(process), mpi_network_number(process), small, sizeof(small), data,
+                size);
 }
 
 /* The head of what has come; its size there. */
@@ -127,12 +138,18 @@ static void send_service(int process, int kind, uint64_t id, const void *data, s
 {
     remote_head_t head = {.kind = (uint8_t)kind, .id = id};
 
-    xy_net_send(mpi_job->net, process, &head, sizeof(head), data, size);
+    xy_net_send(mpi_network_to(process), mpi_network_number(process), &head, sizeof(head), data,
+                size);
 }
 
 void mpi_network_send_hello(int process, const void *data, size_t size)
 {
     send_service(process, HELLO, 0, data, size);
+}
+
+void mpi_network_send_link(int process, const void *data, size_t size)
+{
+    send_service(process, LINK, 0, data, size);
 }
 
 void mpi_network_send_news(int process, const void *bytes, size_t size)
@@ -160,6 +177,16 @@ void mpi_network_send_quiet(int process, const mpi_quiet_t *quiet, const char *t
 const mpi_traffic_t *mpi_network_traffic(void)
 {
     return &network.traffic;
+}
+
+static bool poll_all(void)
+{
+    xy_net_t *net = mpi_job->net, *hub = mpi_job->hub;
+    bool has_come = xy_net_poll(net);
+
+    if (__builtin_expect(hub != NULL, 0) && hub != net)
+        has_come |= xy_net_poll(hub);
+    return has_come;
 }
 
 /* ---- Places in other processes ---- */
@@ -198,7 +225,7 @@ static void ask(site_t *site)
     send_service(site->process, WHERE, (uint64_t)(site - network.sites), &site->site,
                  sizeof(site->site));
     while (!is_answered(site) && xy_now() < end)
-        if (!xy_net_poll(mpi_job->net))
+        if (!poll_all())
             xy_thread_yield();
 }
 
@@ -228,7 +255,7 @@ static void tell_where(int from, const remote_head_t *head, const char *data)
 
 static void note_where(const remote_head_t *head, const char *data)
 {
-    site_t *site = &network.sites[head->id];
+    site_t *site = &network.sites[head->id % SITES];
 
     pthread_mutex_lock(&network.lock);
     snprintf(site->text, sizeof(site->text), "%s", data);
@@ -248,7 +275,7 @@ static bool ask_word(int process, int kind, uint64_t question, uint64_t *answer_
     id = atomic_fetch_add(&network.asked, 1) + 1;
     send_service(process, kind, id, &question, sizeof(question));
     while (!(is_told = atomic_load(&network.told) == id) && xy_now() < end)
-        if (!xy_net_poll(mpi_job->net))
+        if (!poll_all())
             xy_thread_yield();
     if (is_told)
         *answer_p = atomic_load(&network.answer);
@@ -318,12 +345,24 @@ void mpi_network_post(mpi_worker_t *worker, remote_errand_t *errand)
     post(worker, &errand->mail);
 }
 
+/* What another job may say: its hello, what it is asked for, and what it asks for. */
+static bool is_for_others(int kind)
+{
+    return kind == HELLO || kind == WHERE || kind == HERE || kind == ASK_PORT || kind == TOLD;
+}
+
 static void on_service(int from, const remote_head_t *head, const char *data, size_t size)
 {
     mpi_quiet_t quiet;
 
+    if (from >= mpi_job->processes &&
+        (!is_for_others(head->kind) || size < (head->kind == HERE ? 1 : sizeof(uint64_t))))
+        return;
     if (head->kind == HELLO) {
-        mpi_link_hello(from, data, size);
+        if (from >= mpi_job->processes)
+            mpi_link_hello(from, data, size);
+    } else if (head->kind == LINK) {
+        mpi_link_message(from, data, size);
     } else if (head->kind == WHERE) {
         tell_where(from, head, data);
     } else if (head->kind == HERE) {
@@ -341,32 +380,51 @@ static void on_service(int from, const remote_head_t *head, const char *data, si
     }
 }
 
-static void count_handled(void)
+/* Messages of this job, as those that are sent. */
+static void count_handled(int from)
 {
-    atomic_fetch_add_explicit(&network.traffic.handled, 1, memory_order_relaxed);
+    if (from < mpi_job->processes)
+        atomic_fetch_add_explicit(&network.traffic.handled, 1, memory_order_relaxed);
 }
 
 /* What lies in the mailbox comes first. */
-static bool deliver(mpi_worker_t *to, const remote_head_t *head, const char *data,
+static bool deliver(mpi_worker_t *to, int from, const remote_head_t *head, const char *data,
                     mpi_request_t **met_p)
 {
     if (to != fetcher || atomic_load_explicit(&to->network, memory_order_relaxed) != NULL ||
         !mpi_remote_deliver(head, data, met_p))
         return false;
-    count_handled();
+    count_handled(from);
     return true;
+}
+
+static int process_of(const driver_t *driver, int number)
+{
+    return driver->is_hub ? mpi_job->processes - 1 + number : number;
+}
+
+/* A message of another job: has it a whole head? */
+static bool is_whole(const char *bytes, size_t size)
+{
+    return size > 0 &&
+           size >= (bytes[0] == REMOTE_SMALL ? (size_t)REMOTE_SMALL_HEAD : sizeof(remote_head_t));
 }
 
 static void on_message(void *context, int from, const void *bytes, size_t size)
 {
+    const driver_t *driver = context;
     mpi_request_t *receive = NULL;
     remote_letter_t *letter;
     remote_head_t head;
-    size_t head_size = read_head(bytes, size, &head);
-    const char *data = (const char *)bytes + head_size;
+    const char *data;
     mpi_worker_t *to;
+    size_t head_size;
 
-    (void)context;
+    from = process_of(driver, from);
+    if (driver->is_hub && !is_whole(bytes, size))
+        return;
+    head_size = read_head(bytes, size, &head);
+    data = (const char *)bytes + head_size;
     size -= head_size;
     if (head.kind >= REMOTE_SERVICE) {
         on_service(from, &head, data, size);
@@ -375,7 +433,7 @@ static void on_message(void *context, int from, const void *bytes, size_t size)
     if (from >= mpi_job->processes && !mpi_link_head_in(from, &head))
         return;
     to = mpi_remote_reader(&head);
-    if (deliver(to, &head, data, &receive))
+    if (deliver(to, from, &head, data, &receive))
         return;
     letter = xy_malloc(sizeof(*letter) + size);
     if (letter == NULL) {
@@ -402,9 +460,10 @@ static void on_done(void *context, void *token)
  * any more is noticed here alone. */
 static void on_lost(void *context, int process, const char *why)
 {
-    (void)context;
-    if (process >= mpi_job->processes)
-        mpi_link_lost(process, why);
+    const driver_t *driver = context;
+
+    if (driver->is_hub)
+        mpi_link_lost(process_of(driver, process), why);
     else
         mpi_quiet_lost(process, why);
 }
@@ -437,11 +496,13 @@ static bool read_mail(mpi_worker_t *worker)
     worker->is_handling = true;
     for (remote_mail_t *next; mail != NULL; mail = next) {
         bool is_letter = mail->kind != REMOTE_PIECE && mail->kind != REMOTE_ERRAND;
+        bool is_given = mail->kind == REMOTE_GAVE;
+        int from = is_letter && !is_given ? ((remote_letter_t *)(void *)mail)->from : 0;
 
         next = mail->next;
         mpi_remote_handle(worker, mail);
         if (is_letter)
-            count_handled();
+            count_handled(from);
     }
     worker->is_handling = was_handling;
     return true;
@@ -458,7 +519,7 @@ static bool fetch(mpi_worker_t *worker)
     bool has_come;
 
     fetcher = worker;
-    has_come = xy_net_poll(mpi_job->net);
+    has_come = poll_all();
     fetcher = NULL;
     if (has_come)
         read_mail(worker);
@@ -511,18 +572,20 @@ bool mpi_network_help(mpi_worker_t *worker)
     if (!found)
         found = fetch(worker);
     if (!found && xy_worker_is_last_look(worker->base)) {
-        xy_watcher_call(&network.rest); /* the thread takes over */
-        mpi_quiet_call();
+        for (int i = 0; i < DRIVERS; i++)
+            xy_watcher_call(&network.drivers[i].rest); /* the thread takes over */
+        if (mpi_job->processes > 1)
+            mpi_quiet_call();
     }
     return found;
 }
 
 static void *drive(void *arg)
 {
+    driver_t *driver = arg;
     unsigned seen = 0;
     bool is_called = false;
 
-    (void)arg;
     is_driver = true;
     while (!atomic_load_explicit(&network.is_ending, memory_order_acquire)) {
         unsigned looks = atomic_load_explicit(&network.looks, memory_order_relaxed);
@@ -531,28 +594,27 @@ static void *drive(void *arg)
             look_for_others(-1);
         if (looks != seen && !is_called) {
             seen = looks;
-            is_called = xy_watcher_wait(&network.rest, LOOK_SECONDS);
+            is_called = xy_watcher_wait(&driver->rest, LOOK_SECONDS);
             continue;
         }
         is_called = false;
         seen = looks;
-        while (xy_net_poll(mpi_job->net))
+        while (xy_net_poll(driver->net))
             if (!mpi_job->offloads)
                 look_for_others(-1);
-        if (xy_net_is_polled(mpi_job->net)) { /* it wants the processor that this one has */
+        if (xy_net_is_polled(driver->net)) { /* it wants the processor that this one has */
             xy_watcher_sleep(LOOK_SECONDS);
             continue;
         }
-        if (mpi_job->processes > 1)
+        if (!driver->is_hub)
             mpi_quiet_look();
-        xy_net_sleep(mpi_job->net,
-                     mpi_job->processes > 1 ? mpi_quiet_pause(SLEEP_SECONDS) : SLEEP_SECONDS);
+        xy_net_sleep(driver->net, driver->is_hub ? SLEEP_SECONDS : mpi_quiet_pause(SLEEP_SECONDS));
     }
     return NULL;
 }
 
 /* Signals are for the ranks. */
-static int start_thread(const mpi_job_t *job)
+static int start_thread(const mpi_job_t *job, driver_t *driver)
 {
     sigset_t all, before;
     pthread_attr_t attributes;
@@ -569,40 +631,53 @@ static int start_thread(const mpi_job_t *job)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     if (code == 0)
-        code = job->processes > 1 ? pthread_create(&network.thread, &attributes, drive, NULL)
-                                  : mpi_caller_create_thread(&network.thread, drive, NULL);
+        code = !driver->is_hub ? pthread_create(&driver->thread, &attributes, drive, driver)
+                               : mpi_caller_create_thread(&driver->thread, drive, driver);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     if (code == 0)
-        pthread_setname_np(network.thread, "xylem-net"); /* for tools that show threads */
+        pthread_setname_np(driver->thread, "xylem-net"); /* for tools that show threads */
     return code;
 }
 
-xy_status_t mpi_network_begin(mpi_job_t *job, xy_net_t *net)
+xy_status_t mpi_network_begin(mpi_job_t *job, xy_net_t *net, bool is_hub)
 {
+    driver_t *driver = &network.drivers[is_hub ? HUB : OWN];
     int code;
 
     atomic_store(&network.is_ending, false);
     mpi_caller_set_remote(describe);
-    xy_net_listen(net, &events, NULL);
-    job->net = net;
-    if (job->processes > 1)
+    driver->net = net;
+    driver->is_hub = is_hub;
+    xy_net_listen(net, &events, driver);
+    if (is_hub)
+        job->hub = net;
+    if (job->net == NULL)
+        job->net = net;
+    if (!is_hub)
         xy_pool_outside_add(job->pool, 1); /* what comes from there may wake any rank */
-    code = start_thread(job);
-    if (code != 0)
-        return xy_fail_errno(code, "a thread for the network", "start");
-    network.is_running = true;
-    return XY_OK;
+    code = start_thread(job, driver);
+    driver->is_running = code == 0;
+    if (code == 0)
+        return XY_OK;
+    if (is_hub)
+        job->hub = NULL;
+    if (job->net == net)
+        job->net = NULL;
+    return xy_fail_errno(code, "a thread for the network", "start");
 }
 
 void mpi_network_end(void)
 {
-    if (!network.is_running)
+    if (!network.drivers[OWN].is_running && !network.drivers[HUB].is_running)
         return;
     mpi_remote_take_left();
     atomic_store_explicit(&network.is_ending, true, memory_order_release);
-    xy_net_wake(mpi_job->net);
-    pthread_join(network.thread, NULL);
-    network.is_running = false;
+    for (int i = 0; i < DRIVERS; i++)
+        if (network.drivers[i].is_running) {
+            xy_net_wake(network.drivers[i].net);
+            pthread_join(network.drivers[i].thread, NULL);
+            network.drivers[i].is_running = false;
+        }
     mpi_link_end();
 }

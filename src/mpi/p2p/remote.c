@@ -55,8 +55,11 @@ static void *memory_or_abort(size_t bytes)
 
 bool mpi_remote_is_eager(uint64_t bytes)
 {
-    return bytes <= mpi_job->eager_limit &&
-           bytes + sizeof(remote_head_t) <= xy_net_short_limit(mpi_job->net);
+    const xy_net_t *net = mpi_job->net, *hub = mpi_job->hub;
+
+    bytes += sizeof(remote_head_t);
+    return bytes <= mpi_job->eager_limit + sizeof(remote_head_t) &&
+           bytes <= xy_net_short_limit(net) && (hub == NULL || bytes <= xy_net_short_limit(hub));
 }
 
 /* Numbers of sequences of elements mean something in one process only. */
@@ -88,9 +91,8 @@ static bool is_on_this_host(int process)
 /* Through shared memory a library is faster when the receive of a large message is there first. */
 static bool goes_early(const mpi_transfer_t *t, uint64_t bytes, int process)
 {
-    uint64_t limit = is_on_this_host(process) ? EARLY_LIMIT_NEAR : EARLY_LIMIT;
-
-    return bytes <= limit && bytes > 0 && xy_net_gives_early(mpi_job->net, process) &&
+    return bytes > 0 && xy_net_gives_early(mpi_network_to(process), mpi_network_number(process)) &&
+           bytes <= (is_on_this_host(process) ? EARLY_LIMIT_NEAR : EARLY_LIMIT) &&
            is_plain(t->buffer, t->type) && !is_protected();
 }
 
@@ -106,7 +108,8 @@ static void give_early(int process, remote_head_t *head, const mpi_transfer_t *t
         EARLY | (atomic_fetch_add_explicit(&gives, 1, memory_order_relaxed) & (EARLY - 1));
     head->flags |= REMOTE_GIVEN;
     mpi_network_send(process, head, &request->given, sizeof(request->given));
-    xy_net_give(mpi_job->net, process, request->given, t->buffer, head->bytes, piece);
+    xy_net_give(mpi_network_to(process), mpi_network_number(process), request->given, t->buffer,
+                head->bytes, piece);
 }
 
 static void send_data(mpi_rank_t *self, int process, const remote_head_t *head,
@@ -218,7 +221,7 @@ static void give(const remote_letter_t *letter)
                       piece->length);
     }
     mpi_network_count_pieces(1);
-    xy_net_give(mpi_job->net, letter->from, head->take,
+    xy_net_give(mpi_network_to(letter->from), mpi_network_number(letter->from), head->take,
                 piece->buffer != NULL ? piece->buffer : (char *)request->buffer + piece->offset,
                 piece->length, piece);
 }
@@ -269,7 +272,7 @@ static void take_next(pull_t *pull)
         piece->buffer = memory_or_abort(length);
     pull->asked += length;
     mpi_network_count_pieces(1);
-    xy_net_take(mpi_job->net, pull->from, head.take,
+    xy_net_take(mpi_network_to(pull->from), mpi_network_number(pull->from), head.take,
                 piece->buffer != NULL ? piece->buffer : (char *)receive->buffer + piece->offset,
                 length, piece);
     mpi_network_send(pull->from, &head, NULL, 0);

@@ -33,6 +33,7 @@
 #include <string.h>
 
 #include "mpi/p2p/message.h"
+#include "net/net.h"
 
 typedef enum {
     REMOTE_EAGER,
@@ -172,8 +173,19 @@ void mpi_remote_take_left(void);
 
 /* ---- The network (network.c) ---- */
 
-/* `net` is the job's from now on, which idle workers and a thread drive. */
-xy_status_t mpi_network_begin(mpi_job_t *job, xy_net_t *net);
+/* `net` is the job's from now on, which idle workers and a thread drive. `is_hub`: to processes of
+ * other jobs. On failure it stays the caller's. */
+xy_status_t mpi_network_begin(mpi_job_t *job, xy_net_t *net, bool is_hub);
+/* What carries messages to a process, and its number there. */
+static inline xy_net_t *mpi_network_to(int process)
+{
+    return process < mpi_job->processes ? mpi_job->net : mpi_job->hub;
+}
+
+static inline int mpi_network_number(int process)
+{
+    return process < mpi_job->processes ? process : process - mpi_job->processes + 1;
+}
 /* What a layer above has left for a worker to do itself. False: there was nothing. NULL: no layer
  * does. Written before ranks run. */
 extern bool (*mpi_network_more)(mpi_worker_t *worker);
@@ -191,8 +203,10 @@ void mpi_network_look(mpi_worker_t *worker);
 void mpi_network_end(void);
 /* A message to another process, counted as one in flight. */
 void mpi_network_send(int process, const remote_head_t *head, const void *data, size_t size);
-/* The first message to a process of another job: mpi_link_hello there. */
+/* The first message to a process of another job: mpi_link_hello there; and to one of this job:
+ * mpi_link_message. */
 void mpi_network_send_hello(int process, const void *data, size_t size);
+void mpi_network_send_link(int process, const void *data, size_t size);
 /* Pieces that are given or taken; `change` 1 or -1. */
 void mpi_network_count_pieces(int change);
 /* What was given with its RTS is taken: to its sender that is like a message, which is handled when

@@ -138,10 +138,14 @@ static xy_status_t create_ranks(mpi_job_t *job, const int *worker_of)
     if (job->ranks == MAP_FAILED)
         job->ranks = NULL;
     if (job->numbers > job->capacity)
-        job->process_of = job->foreign_of = xy_calloc((size_t)job->numbers, sizeof(int));
+        job->foreign_of = xy_calloc((size_t)job->numbers, sizeof(int));
     if (job->ranks == NULL || job->home == NULL ||
-        (job->numbers > job->capacity && job->process_of == NULL))
+        (job->numbers > job->capacity && job->foreign_of == NULL))
         return XY_ENOMEM;
+    if (job->foreign_of != NULL && job->process_of != NULL)
+        memcpy(job->foreign_of, job->process_of, (size_t)job->capacity * sizeof(int));
+    if (job->foreign_of != NULL)
+        job->process_of = job->foreign_of;
     for (int r = 0; r < job->capacity; r++)
         job->home[r] = !mpi_rank_is_here(job, r) ? job->workers + job->process_of[r]
                        : worker_of != NULL       ? worker_of[r]
@@ -249,13 +253,12 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
     job->node = c->node;
     job->imagined = c->imagined;
     job->start_time = xy_now();
-    /* In virtual time there are no other jobs, and jobs of several processes are not connected. */
-    job->numbers =
-        job->capacity + (job->processes == 1 && c->in_virtual_time == NULL ? XMPI_FOREIGN : 0);
+    job->numbers = /* in virtual time there are no other jobs */
+        job->capacity + (c->in_virtual_time == NULL ? XMPI_FOREIGN : 0);
     job->is_apart = job->processes > 1;
     job->reach = job->processes;
     atomic_init(&job->next_context, /* the first eight: world and self */
-                8 + (uint32_t)job->process * (XMPI_CONTEXT_END / (uint32_t)job->processes));
+                8 + (uint32_t)job->process * (XMPI_CONTEXT_FOREIGN / (uint32_t)job->processes));
     st = xy_pool_create(&pool, &job->pool);
     if (st != XY_OK)
         goto fail;

@@ -35,8 +35,9 @@
 #define XMPI_CONTEXT_FOREIGN (XMPI_CONTEXT_END / 2)
 #define XMPI_CONTEXT_BITS    (XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS | XMPI_CONTEXT_PARTITIONED)
 
-/* Other jobs that a job may be connected to, and ranks of them that it may know at a time. */
-enum { XMPI_LINKS = 64, XMPI_FOREIGN = 4096 };
+/* Other jobs that a job may be connected to; ranks of them, and processes, that one of its own
+ * processes may know at a time; and the most processes of a job that is connected. */
+enum { XMPI_LINKS = 64, XMPI_FOREIGN = 4096, XMPI_PEERS = 256, XMPI_LINK_PROCESSES = 128 };
 
 enum { XMPI_LINES = 128 }; /* bytes that processors may fetch together: two cache lines */
 
@@ -225,10 +226,13 @@ struct mpi_job {
                                  them */
     const int *process_of;    /* [numbers]; NULL: one process. Lives as long as the job. Processes
                                  of other jobs have the numbers from `processes` on, */
-    int *foreign_of;          /* and are written here: it is the same array, or NULL */
+    int *foreign_of;          /* and are written here: it is the same array, or NULL. They are
+                                 numbers of this process alone, as those of ranks are */
     _Atomic int reach;        /* processes that may have a number: `processes`, or more */
     const char *const *hosts; /* [processes]: where they run, for reports; NULL: not known */
     _Atomic(xy_net_t *) net;  /* to the others; NULL: there are none */
+    _Atomic(xy_net_t *) hub;  /* to processes of other jobs (p2p/link.h); NULL: there are none. In a
+                                 job of one process it is `net`, too */
     const int *network_cpu;   /* the PU of the thread that drives it; NULL: any */
     mpi_worker_t *worker;
     struct mpi_ring *rings; /* [workers * workers], from * workers + to */
@@ -346,7 +350,7 @@ typedef struct {
     const int *worker_of; /* [capacity]; those of ranks in other processes are not read */
     /* Of a job with several processes, which all are given the same `size`; 0 processes: one. */
     int process, processes;
-    const int *process_of;    /* [capacity]; kept, not copied */
+    const int *process_of;    /* [capacity]; kept as long as the job */
     const char *const *hosts; /* [processes], or NULL; kept, not copied */
     xy_net_t *net;            /* open; kept */
     const int *network_cpu;   /* the PU of the thread that drives it, kept; NULL: any */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "mpi/comm/comm.h"
+#include "mpi/p2p/p2p.h"
 #include "mpi/virtual/virtual.h"
 
 /* Made once; leaders of several communicators may come at the same time. */
@@ -254,8 +255,8 @@ static void reorder_processes(const mpi_group_t *group, int points, xy_vec_t *en
 void mpi_reorder(const mpi_group_t *group, int points, xy_vec_t *entries, int *member)
 {
     keep_order(points, member);
-    if (points <= 1 || entries->count == 0)
-        return;
+    if (points <= 1 || entries->count == 0 || mpi_link_of(group) != 0)
+        return; /* two jobs do not know each other's machine */
     if (!is_elsewhere() && mpi_group_is_spread(group))
         reorder_processes(group, points, entries, member);
     else if (!is_one_core(group) && get_machine() == XY_OK)

@@ -102,6 +102,16 @@ static void test_inter_collectives(MPI_Comm inter, int is_server)
     free(mine);
 }
 
+/* Everyone to the next. */
+static void test_ring(MPI_Comm comm)
+{
+    int rank = rank_of(comm), size = size_of(comm), got = -1;
+
+    MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 4, &got, 1, MPI_INT,
+                 (rank + size - 1) % size, 4, comm, MPI_STATUS_IGNORE);
+    CHECK_EQUAL(got, (rank + size - 1) % size);
+}
+
 /* One group, and what can be made of it. */
 static void test_merged(MPI_Comm inter, int is_server)
 {
@@ -157,6 +167,12 @@ static void test_merged(MPI_Comm inter, int is_server)
     MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_MAX, again);
     CHECK_EQUAL(sum, is_server ? others - 1 : all - 1);
     MPI_Comm_disconnect(&again);
+    MPI_Comm_split_type(merged, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &again); /* not memory */
+    CHECK(size_of(again) <= size);
+    MPI_Comm_free(&again);
+    MPI_Cart_create(merged, 1, &all, (int[]){1}, 1, &again); /* the same order in both jobs */
+    test_ring(again);
+    MPI_Comm_free(&again);
     MPI_Group_free(&group);
     MPI_Group_free(&some);
     MPI_Comm_free(&half);
@@ -264,6 +280,32 @@ static void test_join(MPI_Comm inter, int is_server)
     close(fd);
 }
 
+/* ---- Halves of the jobs at once, in opposite directions ---- */
+
+static void test_halves(MPI_Comm inter, int is_server)
+{
+    int rank = rank_of(inter), half = rank % 2, first = rank < 2;
+    char port[MPI_MAX_PORT_NAME] = "";
+    MPI_Comm own, made;
+
+    if (size_of(inter) < 2 || remote_size(inter) < 2)
+        return;
+    MPI_Comm_split(MPI_COMM_WORLD, half, 0, &own);
+    if (first && is_server != half) {
+        MPI_Open_port(MPI_INFO_NULL, port);
+        MPI_Send(port, sizeof port, MPI_CHAR, half, 12, inter);
+    } else if (first) {
+        MPI_Recv(port, sizeof port, MPI_CHAR, half, 12, inter, MPI_STATUS_IGNORE);
+    }
+    if (is_server != half)
+        MPI_Comm_accept(port, MPI_INFO_NULL, 0, own, &made);
+    else
+        MPI_Comm_connect(port, MPI_INFO_NULL, 0, own, &made);
+    test_messages(made);
+    MPI_Comm_disconnect(&made);
+    MPI_Comm_free(&own);
+}
+
 int main(int argc, char **argv)
 {
     char port[MPI_MAX_PORT_NAME] = "", other[MPI_MAX_PORT_NAME] = "";
@@ -293,6 +335,8 @@ int main(int argc, char **argv)
             test_all(inter, is_server);
         if (round == 1)
             test_join(inter, is_server);
+        if (round == 2)
+            test_halves(inter, is_server);
         MPI_Comm_disconnect(&inter);
     }
     /* The other way round, and a port that is closed. */

@@ -37,28 +37,41 @@ def ranks(count, *options):
     return [MPIEXEC, *options, "-n", str(count)] if count else [] # 0: without mpiexec
 
 
-def meet(servers, clients, how="file", options=(), environment=None):
-    """The whole of jobs.c."""
+def meet(servers, clients, how="file", options=(), environment=None, others=(), wrappers=((), ())):
+    """The whole of jobs.c; `options` of the server, `others` of the client. Processes join where
+    there is a wrapper."""
     with tempfile.TemporaryDirectory() as folder:
         where = "name" if how == "name" else os.path.join(folder, "port")
         environment = dict(environment or {}, XYLEM_NAMES=folder)
-        jobs = [start(ranks(servers, *options) + [JOBS, "server", where], environment),
-                start(ranks(clients) + [JOBS, "client", where], environment)]
+        jobs = [start(ranks(servers, *options) + [*wrappers[0], JOBS, "server", where], environment),
+                start(ranks(clients, *others) + [*wrappers[1], JOBS, "client", where], environment)]
         for job, name in zip(jobs, ("server", "client")):
-            end("%s of %d and %d, %s %s" % (name, servers, clients, how, " ".join(options)), job, 0)
+            end("%s of %d and %d, %s %s" % (name, servers, clients, how,
+                                            " ".join([*options, *wrappers[0], ":", *others, *wrappers[1]])), job, 0)
         left = [f for f in os.listdir(folder) if f != "port"]
         if left:
             end("names are left: %s" % left, start(["false"]), 0)
 
 
-def part(mode, server_code, server_says, client_code, client_says=None):
-    """How they end."""
+def part(mode, server_code, server_says, client_code, client_says=None, options=(), others=()):
+    """How they end. What is said is said once."""
     with tempfile.TemporaryDirectory() as folder:
         where = os.path.join(folder, "port")
-        server = start(ranks(2) + [JOBS_END, mode, where, "server"])
-        client = start(ranks(2) + [JOBS_END, mode, where, "client"])
+        server = start(ranks(2, *options) + [JOBS_END, mode, where, "server"])
+        client = start(ranks(2, *others) + [JOBS_END, mode, where, "client"])
         end("client, " + mode, client, client_code, client_says)
         end("server, " + mode, server, server_code, server_says)
+
+
+def three(options, others):
+    """A job that is connected to two others: one process of it to the first, all to the second."""
+    with tempfile.TemporaryDirectory() as folder:
+        where = os.path.join(folder, "port")
+        jobs = [start(ranks(3, *options) + [JOBS_END, "third", where, "server"]),
+                start(ranks(2, *others) + [JOBS_END, "third", where + ".last", "client"]),
+                start(ranks(3) + [JOBS_END, "third", where, "client"])]
+        for job, name in zip(jobs, ("server", "first client", "second client")):
+            end("%s of three jobs, %s" % (name, " ".join([*options, ":", *others])), job, 0)
 
 
 def many(jobs, each):
@@ -79,19 +92,33 @@ meet(2, 2, options=["--workers", "1", "--eager", "100"])
 meet(2, 2, options=["--check=leaks,sends,buffers,windows"])
 with tempfile.TemporaryDirectory() as counts:
     meet(2, 2, options=["--tag-output", "--monitor", counts])
+TWO, THREE = ["--processes", "2"], ["--processes", "3"]
+meet(4, 3, "name", options=TWO, others=THREE)
+meet(2, 3, others=TWO)
+if "--quick" not in sys.argv:
+    meet(3, 4, options=[*TWO, "--net", "tcp"], others=[*TWO, "--eager", "100"])
+    meet(4, 2, options=[*TWO, "--check=leaks,sends,buffers,windows"], others=TWO)
+    meet(4, 3, options=TWO, wrappers=([], ["env"]))
+    meet(2, 2, wrappers=(["env"], ["env"]))
+GONE = r"^[^\n]*the job that this one is connected to \(process \d+ on \S+\) is gone without MPI_Comm_disconnect[^\n]*\n$"
 part("exit", 0, None, 0)
 part("late", 0, None, 0)
-part("abort", 1, r"the job that this one is connected to \(process \d+ on \S+\) is gone without MPI_Comm_disconnect", 5)
+part("abort", 1, GONE, 5)
 part("gone", 1, r"deadlock: ", 0)
+part("late", 0, None, 0, options=TWO, others=TWO)
+part("abort", 1, GONE, 5, options=TWO, others=TWO)
+part("gone", 1, r"deadlock: ", 0, options=TWO, others=TWO)
+three([], [])
+three(TWO, TWO)
 many(66 if "--quick" not in sys.argv else 3, 1)
 many(1, 5)
 
 # What cannot be done is said in one line.
 with tempfile.TemporaryDirectory() as folder:
     where = os.path.join(folder, "port")
-    server = start(ranks(2, "--processes", "2") + [JOBS_END, "late", where, "server"])
+    server = start(ranks(2, "--virtual", "node:1 core:2") + [JOBS_END, "late", where, "server"])
     client = start(ranks(1) + [JOBS_END, "late", where, "client"])
-    end("several processes", client, 43, r"and was opened for it alone; only jobs of one process .*MPI_ERR_PORT")
+    end("virtual time", client, 43, r"and was opened for it alone: .*MPI_ERR_PORT")
     server.kill()
     server.communicate()
 sys.exit(failures > 0)

@@ -8,6 +8,8 @@
  *   gone     the client does, and the server waits for a message of it
  *   many     the server accepts COUNT clients, one after the other: single ranks, or whole jobs
  *   late     nobody accepts before the client has connected for a while
+ *   third    the last rank of the server accepts a client alone, at FILE.last, and then all accept
+ *            another one; it is connected to both
  */
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +83,54 @@ static MPI_Comm meet(const char *port, int is_server, int is_late)
     return inter;
 }
 
+/* Sums over all of the server and a client, in the order in which the server has met them. */
+static void add_up(MPI_Comm inter, int is_server)
+{
+    int one = 1, sum = 0, size;
+    MPI_Comm merged;
+
+    MPI_Comm_remote_size(inter, &size);
+    size += size_of(inter);
+    MPI_Intercomm_merge(inter, is_server, &merged);
+    for (int i = 0; i < 10; i++) {
+        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, merged);
+        CHECK_EQUAL(sum, size);
+    }
+    MPI_Comm_disconnect(&merged);
+}
+
+static void serve_third(const char *port, const char *file)
+{
+    int is_last = rank_of(MPI_COMM_WORLD) == size_of(MPI_COMM_WORLD) - 1;
+    char other[512], own[MPI_MAX_PORT_NAME];
+    MPI_Comm first = MPI_COMM_NULL, second;
+
+    if (is_last) {
+        snprintf(other, sizeof other, "%s.last", file);
+        open_port(other, own);
+        MPI_Comm_accept(own, MPI_INFO_NULL, 0, MPI_COMM_SELF, &first);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &second);
+    add_up(second, 1);
+    if (is_last)
+        add_up(first, 1);
+    add_up(second, 1);
+    MPI_Comm_disconnect(&second);
+    if (is_last)
+        MPI_Comm_disconnect(&first);
+}
+
+static void be_third(const char *port, int times)
+{
+    MPI_Comm inter;
+
+    MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
+    for (int i = 0; i < times; i++)
+        add_up(inter, 0);
+    MPI_Comm_disconnect(&inter);
+}
+
 int main(int argc, char **argv)
 {
     char port[MPI_MAX_PORT_NAME] = "";
@@ -102,6 +152,14 @@ int main(int argc, char **argv)
             serve_many(port, argc > 4 ? atoi(argv[4]) : 1);
         else
             be_one_of_many(port);
+        MPI_Finalize();
+        return 0;
+    }
+    if (strcmp(argv[1], "third") == 0) {
+        if (is_server)
+            serve_third(port, argv[2]);
+        else
+            be_third(port, strstr(argv[2], ".last") != NULL ? 1 : 2);
         MPI_Finalize();
         return 0;
     }
