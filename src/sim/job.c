@@ -112,7 +112,9 @@ static xy_status_t make_network(xy_vjob_t *job)
     if (st != XY_OK)
         return st;
     job->link_free = xy_calloc((size_t)job->net.flows.link_count + 1, sizeof(*job->link_free));
-    return job->link_free != NULL ? XY_OK : xy_fail_memory("simulating a job");
+    job->link_queue = xy_calloc((size_t)job->net.flows.link_count + 1, sizeof(*job->link_queue));
+    return job->link_free != NULL && job->link_queue != NULL ? XY_OK
+                                                             : xy_fail_memory("simulating a job");
 }
 
 static size_t lines_of(size_t bytes)
@@ -126,10 +128,12 @@ static void make_pools(xy_vjob_t *job)
     job->requests.size = lines_of(sizeof(xy_vreq_t));
     job->nodes.size = sizeof(job_node_t);
     job->locals.size = lines_of(sizeof(job_local_t));
+    job->behinds.size = sizeof(job_behind_t);
     xy_hash_init(&job->ways, XY_HASH_U64);
     xy_hash_init(&job->comms, XY_HASH_U64);
     xy_hash_init(&job->shapes, XY_HASH_U64);
     xy_hash_init(&job->streams, XY_HASH_U64);
+    xy_hash_init(&job->sockets, XY_HASH_U64);
     job->all_comms = XY_VEC_INIT(xy_vcomm_t *);
     job->all_shapes = XY_VEC_INIT(job_shape_t *);
 }
@@ -223,10 +227,12 @@ void xy_vjob_destroy(xy_vjob_t *job)
     xy_hash_cleanup(&job->comms);
     xy_hash_cleanup(&job->shapes);
     xy_hash_cleanup(&job->streams);
+    xy_hash_cleanup(&job->sockets);
     xy_vec_cleanup(&job->all_comms);
     xy_vec_cleanup(&job->all_shapes);
     xy_arena_destroy(job->arena);
     xy_free(job->link_free);
+    xy_free(job->link_queue);
     xy_free(job->host_of);
     xy_free(job->numa_of);
     xy_free(job->hosts);

@@ -11,6 +11,7 @@
  *   job_trade.c    what exchanges inside collectives of other libraries take more
  *   job_cache.c    what a message costs when its data has left the cache
  *   job_message.c  sends, receives and the protocols between them
+ *   job_stream.c   what one process sends another over a socket stays in its order
  *   job_remote.c   reading and writing memory of another process
  *   job_wait.c     waiting, testing, probing, cancelling
  *   job_comm.c     communicators
@@ -253,6 +254,26 @@ struct job_way {
     double crowd[JOB_CROWDS], small_crowd[JOB_CROWDS];
 };
 
+/* What follows data that is on its way, from the same process to the same other one. */
+typedef struct job_behind {
+    struct job_behind *next;
+    xy_vmsg_t *message;
+    job_stage_t stage; /* that it comes to; JOB_DATA: it is data itself */
+    double when;       /* not before */
+} job_behind_t;
+
+/* Data in front of a link: what is there, and what comes. */
+typedef struct {
+    double since;
+    double queued, coming; /* bytes */
+    double rate;           /* at which they come */
+} job_queue_t;
+
+typedef struct {
+    xy_vmsg_t *flowing; /* whose data is on its way; NULL: none */
+    job_behind_t *first, **last;
+} job_stream_t;
+
 struct xy_vcomm {
     int32_t count;
     int32_t *procs;      /* [count] */
@@ -323,9 +344,10 @@ struct xy_vjob {
     bool has_link;
     xy_vclock_t clock;
     sim_net_t net;
-    double *link_free; /* [links] when the last packet has left it */
+    double *link_free;       /* [links] when the last packet has left it */
+    job_queue_t *link_queue; /* [links] data of sockets in front of it */
     xy_arena_t *arena;
-    job_pool_t messages, requests, nodes, locals;
+    job_pool_t messages, requests, nodes, locals, behinds;
     int core_count, host_count, numa_count;
     int *host_of, *numa_of; /* [cores] */
     xy_obj_t *hosts;
@@ -335,6 +357,7 @@ struct xy_vjob {
     job_memory_t *memory; /* [NUMA nodes] */
     job_proc_t *procs;
     xy_hash_t ways, comms, shapes;
+    xy_hash_t sockets; /* from and to: job_stream_t, where data of large messages was on its way */
     xy_hash_t streams; /* from and to: how far the core was when it last copied such a message */
     xy_vec_t all_comms, all_shapes; /* of pointers */
     int32_t known;                  /* processes that were ever there have numbers below it */
@@ -460,6 +483,26 @@ void job_message_met(xy_vjob_t *job, xy_vmsg_t *message, bool is_now);
 void job_message_flowed(void *job, xy_flow_t *flow);
 void job_message_foresee(const xy_event_t *event); /* of the clock: any event of the job */
 void job_message_free(xy_vjob_t *job, xy_vmsg_t *message);
+void job_message_plan(xy_vjob_t *job, xy_vmsg_t *message, job_stage_t stage, double when);
+
+/* job_stream.c */
+/* Is its data the sender's system's at once, in the order of a socket? Where messages were measured
+ * they are those of sockets, which take so many bytes. */
+bool job_stream_has(const xy_vjob_t *job, const xy_vmsg_t *message);
+/* Is there data before the message, or before the answer to it? It then comes to the stage when
+ * that data is there, and not before `when`. */
+bool job_stream_waits(xy_vjob_t *job, xy_vmsg_t *message, bool is_answer, job_stage_t stage,
+                      double when);
+/* The answer to it is written at `from`, and there at `when` if nothing is before it. */
+void job_stream_answer(xy_vjob_t *job, xy_vmsg_t *message, double from, double when);
+/* When the last of so many bytes has crossed all links, and when the first one has (*first_p, which
+ * is when it came to them). */
+double job_stream_cross(xy_vjob_t *job, const job_way_t *way, uint64_t bytes, bool keeps,
+                        double *first_p);
+/* Its data flows from then on, or behind other data. */
+void job_stream_data(xy_vjob_t *job, xy_vmsg_t *message, double when);
+/* ... and is there. */
+void job_stream_flowed(xy_vjob_t *job, const xy_vmsg_t *message);
 xy_vreq_t *job_request_collective(xy_vjob_t *job, int32_t proc, void *data);
 xy_vreq_t *job_request_timed(xy_vjob_t *job, int32_t proc);
 void job_request_done(xy_vjob_t *job, xy_vreq_t *request, double at, job_node_t *because);

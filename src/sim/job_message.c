@@ -112,7 +112,7 @@ void job_message_free(xy_vjob_t *job, xy_vmsg_t *m)
     job_put(&job->messages, m);
 }
 
-static void plan(xy_vjob_t *job, xy_vmsg_t *m, job_stage_t stage, double when)
+void job_message_plan(xy_vjob_t *job, xy_vmsg_t *m, job_stage_t stage, double when)
 {
     m->stage = (uint8_t)stage;
     xy_vclock_set(&job->clock, &m->event, when);
@@ -139,7 +139,7 @@ static void notify(xy_vjob_t *job, xy_vmsg_t *m, double end, job_node_t *because
     forget_last(job, m);
     job_node_set(job, &m->node, because);
     m->receive = NULL;
-    plan(job, m, JOB_NOTICE, end + m->way->latency);
+    job_message_plan(job, m, JOB_NOTICE, end + m->way->latency);
 }
 
 static double receive_seconds(xy_vjob_t *job, job_item_t *item, double start)
@@ -218,7 +218,7 @@ static void answer_done(xy_vjob_t *job, job_item_t *item, double end, job_node_t
 
     job_node_set(job, &m->node, because);
     m->spared -= spared;
-    plan(job, m, JOB_ANSWER, end + m->way->latency - spared);
+    job_stream_answer(job, m, end, end + m->way->latency - spared);
 }
 
 static double push_seconds(xy_vjob_t *job, job_item_t *item, double start)
@@ -228,24 +228,15 @@ static double push_seconds(xy_vjob_t *job, job_item_t *item, double start)
     return job_message_of(item)->way->send;
 }
 
-/* Is the send over when the sender's system has its data? Where messages were measured they are
- * those of sockets, which take so many bytes at once. */
-static bool is_handed_over(const xy_vjob_t *job, const xy_vmsg_t *m)
-{
-    return m->way->model != NULL && m->bytes <= job->costs.socket;
-}
-
 static void push_done(xy_vjob_t *job, job_item_t *item, double end, job_node_t *because)
 {
     xy_vmsg_t *m = job_message_of(item);
 
     job_node_set(job, &m->node, because);
     m->stage = JOB_DATA;
-    if (is_handed_over(job, m))
+    if (job_stream_has(job, m))
         sent(job, m, end);
-    xy_flow_init(&m->flow, &m->way->path->path);
-    xy_flow_start(&m->flow, end - job->clock.now + fmax(0, m->way->latency + m->extra - m->spared),
-                  (double)m->bytes);
+    job_stream_data(job, m, end + fmax(0, m->way->latency + m->extra - m->spared));
 }
 
 static void set_item(xy_vmsg_t *m, int32_t proc, double ready,
@@ -297,43 +288,52 @@ void job_message_flowed(void *model, xy_flow_t *flow)
     job->totals.events++;
     m->is_there = true;
     m->data_at = now;
+    job_stream_flowed(job, m);
     if (m->is_eager) {
         if (m->receive != NULL || m->is_met)
             job_message_met(job, m, true);
         return;
     }
-    if (!is_handed_over(job, m))
+    if (!job_stream_has(job, m))
         sent(job, m, now);
     to_receive(m, now);
     job_work(job, &m->item);
 }
 
+/* Where messages were measured, a receive whose question is there answers it itself, before the
+ * process does anything else: the answer is written before what the process sends next. */
+static bool is_answered_by_call(const xy_vmsg_t *m)
+{
+    return !m->is_eager && m->way != NULL && m->way->path != NULL && m->way->model != NULL;
+}
+
+/* The receive of the process that runs has met the message. */
+static void meet_now(xy_vjob_t *job, xy_vmsg_t *m)
+{
+    job_proc_t *p = &job->procs[m->to];
+
+    if (!is_answered_by_call(m)) {
+        job_message_met(job, m, false);
+        return;
+    }
+    job_proc_busy(job, p, fmax(p->now, m->data_at) + m->way->receive);
+    answer_done(job, &m->item, p->now, p->node);
+}
+
 /* ---- On its way ---- */
 
-/* Link after link, each behind the packets that came to it before, and on the next one as soon as
- * it is free: a packet keeps each link for itself while its bytes cross it, the first byte of a
- * flow or a question does not. One that waits for a link is in front of it and not on those before.
- */
 static void inject(xy_vjob_t *job, xy_vmsg_t *m)
 {
-    const sim_path_t *path = m->way->path;
     bool is_packet = m->is_eager && m->bytes <= job->costs.packet;
-    double first = job->clock.now, last = first;
+    double first = job->clock.now,
+           last = job_stream_cross(job, m->way, m->bytes, is_packet, &first);
 
-    for (int32_t i = 0; i < path->path.link_count; i++) {
-        double *link_free = &job->link_free[path->links[i]];
-        double seconds = (double)m->bytes / job->net.flows.links[path->links[i]].rate;
-
-        first = fmax(first, *link_free);
-        if (is_packet)
-            *link_free = first + seconds;
-        last = fmax(last, first + seconds);
-    }
     m->is_there = !m->is_eager || is_packet;
     m->data_at = first + m->way->latency;
     if (is_packet)
         m->data_at = last + m->way->latency + m->extra;
-    plan(job, m, JOB_ARRIVE, first + m->way->latency);
+    if (!job_stream_waits(job, m, false, JOB_ARRIVE, first + m->way->latency))
+        job_message_plan(job, m, JOB_ARRIVE, first + m->way->latency);
 }
 
 static void arrive(xy_vjob_t *job, xy_vmsg_t *m)
@@ -349,8 +349,7 @@ static void arrive(xy_vjob_t *job, xy_vmsg_t *m)
     __builtin_prefetch(p->node); /* the path that the process leaves when it takes the message */
     if (!m->is_there) {
         m->stage = JOB_DATA;
-        xy_flow_init(&m->flow, &m->way->path->path);
-        xy_flow_start(&m->flow, m->extra, (double)m->bytes);
+        job_stream_data(job, m, job->clock.now + m->extra);
     }
     if (m->coll != NULL) {
         job_coll_arrived(job, m);
@@ -362,7 +361,11 @@ static void arrive(xy_vjob_t *job, xy_vmsg_t *m)
         m->receive = (xy_vreq_t *)entry;
         m->receive->is_posted = false;
         m->receive->message = m;
-        job_message_met(job, m, true);
+        /* The process was ahead of the clock. */
+        if (is_answered_by_call(m) && m->receive->posted_at > job->clock.now)
+            answer_done(job, &m->item, m->receive->posted_at, m->node);
+        else
+            job_message_met(job, m, true);
         return;
     }
     xy_match_keep(&p->match, &m->entry);
@@ -459,7 +462,7 @@ static double trade_of(const xy_vjob_t *job, const xy_vmsg_t *m)
 void job_message_launch(xy_vjob_t *job, xy_vmsg_t *m, double end)
 {
     if (m->way != NULL && m->way->path != NULL) {
-        plan(job, m, JOB_INJECT, end);
+        job_message_plan(job, m, JOB_INJECT, end);
         return;
     }
     m->is_there = true;
@@ -477,7 +480,7 @@ void job_message_launch(xy_vjob_t *job, xy_vmsg_t *m, double end)
         /* A short one does not overtake a long one, which takes longer. */
         *last = m->data_at = fmax(m->data_at + m->way->latency, *last);
     }
-    plan(job, m, JOB_ARRIVE, m->data_at);
+    job_message_plan(job, m, JOB_ARRIVE, m->data_at);
 }
 
 static double message_send(xy_vjob_t *job, xy_vmsg_t *m, double start)
@@ -571,7 +574,7 @@ xy_vreq_t *xy_vjob_irecv(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p,
     r->message = (xy_vmsg_t *)found;
     r->message->receive = r;
     r->message->receive_busy += r->message->late + job_cache_late(job, r->message, p->now);
-    job_message_met(job, r->message, false);
+    meet_now(job, r->message);
     return r;
 }
 
@@ -584,6 +587,6 @@ xy_vreq_t *xy_vjob_imrecv(xy_vjob_t *job, int32_t proc, xy_vmsg_t *message, void
     r->posted_at = job->procs[proc].now;
     r->message = message;
     message->receive = r;
-    job_message_met(job, message, false);
+    meet_now(job, message);
     return r;
 }
