@@ -23,7 +23,7 @@ platform with the links of the same calibration. Needs root.
 Every command has a limit. What is left of it in the hosts is killed when it is over, and a program that has
 printed its last row is not waited for: MPI_Finalize of MPICH 4.0 over TCP may never end. Hosts go also when
 this script is interrupted or terminated; those of one that was killed go when the next one starts. Processes
-run before all other work of the machine, but for --usual-priority.
+run before all other work of the machine, those of MPICH before most of it, but for --usual-priority.
 
 --minutes ends all of it in time: at most three quarters of it are for the calibration, and a run that would last longer
 than what is left is not begun (the first two are), or is ended.
@@ -55,28 +55,64 @@ CALIBRATED, RAN = 600, 300  # seconds that a calibration, a run take at most
 GRACE = 5  # ... and a program that has printed all
 PREDICTED = 20  # ... and predictions
 
+# How processes come before other work. Those of MPICH spin for long while they connect: they would keep the cores
+# from each other, and from everybody.
+BEFORE = {"openmpi": ("chrt", "-f", "1"), "mpich": ("nice", "-n", "-5")}
+
 SIZES = (64, 16384, 131072)
 ROWS = [(what, size) for what in ("pingpong", "across", "bcast", "scatter", "gather", "allreduce", "alltoall", "halo")
         for size in SIZES] + [("cg", 8192), ("fox", 256)]
 OTHERS = [("bcast-linear", size) for size in SIZES] + [("reduce-bcast", size) for size in SIZES] + \
          [("alltoall-pairs", size) for size in SIZES] + [("halo~", size) for size in SIZES] + [("cg~", 8192), ("fox~", 256)]
 
+# Libraries poll without waiting, again and again, and here their processes share a few cores, which no process
+# that runs before all other work loses to its equals. A poll waits a little if nothing was there and the one
+# before it did not find anything either. The first one after an event must not wait: the loop of events of
+# Open MPI goes on polling until it finds nothing, and only then is a request that the event has completed looked
+# at. Where that poll waited, a host that received did not begin to send before its data had paused.
+# UCX, below MPICH, polls for events that only another thread of it can handle, and yields to it.
 PATIENT = """
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <time.h>
-static const struct timespec little = {.tv_nsec = 1000000};
+static const struct timespec none, moment = {.tv_nsec = 50000}, little = {.tv_nsec = 1000000};
+static __thread int is_idle; /* the last poll has found nothing */
+static int found(int count)
+{
+    is_idle = count == 0;
+    return count;
+}
 int epoll_wait(int fd, struct epoll_event *events, int count, int timeout)
 {
-    return timeout == 0 ? epoll_pwait2(fd, events, count, &little, NULL)
-                        : epoll_pwait(fd, events, count, timeout, NULL);
+    if (timeout != 0)
+        return found(epoll_pwait(fd, events, count, timeout, NULL));
+    return found(epoll_pwait2(fd, events, count, is_idle ? &little : &none, NULL));
 }
 int poll(struct pollfd *fds, nfds_t count, int timeout)
 {
     struct timespec t = {timeout / 1000, timeout % 1000 * 1000000L};
 
-    return ppoll(fds, count, timeout == 0 ? &little : timeout < 0 ? NULL : &t, NULL);
+    if (timeout != 0)
+        return found(ppoll(fds, count, timeout < 0 ? NULL : &t, NULL));
+    return found(ppoll(fds, count, is_idle ? &little : &none, NULL));
+}
+int sched_yield(void)
+{
+    return nanosleep(&moment, NULL);
+}
+unsigned ucp_worker_progress(void *worker)
+{
+    static unsigned (*progress)(void *);
+    unsigned events;
+
+    if (progress == NULL)
+        *(void **)&progress = dlsym(RTLD_NEXT, "ucp_worker_progress");
+    events = progress(worker);
+    if (events == 0 && !is_idle)
+        nanosleep(&moment, NULL);
+    return events;
 }
 """
 
@@ -141,9 +177,8 @@ class Done:
 class Grid:
     """The hosts: PREFIX1 to PREFIX8, 10.78.0.1 to 10.78.0.8; all switches are in PREFIXnet."""
 
-    def __init__(self, folder, is_usual=False):
-        self.folder, self.prefix = folder, "xyh%d-" % os.getpid()
-        self.before = [] if is_usual else ["chrt", "-f", "1"]
+    def __init__(self, folder, before=()):
+        self.folder, self.prefix, self.before = folder, "xyh%d-" % os.getpid(), list(before)
         self.net, self.relay = self.prefix + "net", None
         self.hosts = [h for members in CLUSTERS.values() for h in members]
 
@@ -177,7 +212,12 @@ class Grid:
         for h in self.hosts:
             self.within(h, "ip addr add 10.78.0.%d/24 dev xy0" % h)
             self.within(h, "ip link set lo up")
-            self.within(h, "sysctl -qw net.ipv4.tcp_slow_start_after_idle=0")
+            # A connection is as fast as those of another program, and after a pause as before it. Congestion control
+            # is the kernel's default, whatever this machine has: with bbr, what a connection has carried long ago
+            # decides how fast it is now.
+            self.within(h, "sysctl -qw net.ipv4.tcp_slow_start_after_idle=0 net.ipv4.tcp_no_metrics_save=1")
+            subprocess.run(["ip", "-n", "%s%d" % (self.prefix, h)] + "route replace 10.78.0.0/24 dev xy0 congctl cubic".split(),
+                           capture_output=True)
         for bridge, devices in self.bridges().items():
             run("ip -n %s link add %s type bridge" % (self.net, bridge))
             for device in devices:
@@ -438,7 +478,7 @@ def main():
     quiet()
     end_on_signals()
     remove_leftovers()
-    with tempfile.TemporaryDirectory(dir="/tmp", prefix="xyh") as folder, Grid(folder, options.usual_priority) as grid:
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="xyh") as folder, Grid(folder, () if options.usual_priority else BEFORE[options.mpi]) as grid:
         mpi = Mpi(options.mpi, grid)
         costs = os.path.join(folder, "grid.xml")
         calibrate(prefix, mpi, costs, seconds, "64,4K,16K,48K,80K,160K,400K" if options.quick else
