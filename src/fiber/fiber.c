@@ -146,3 +146,10 @@ void xy_fiber_stack(const xy_fiber_t *fiber, void **low_p, void **high_p)
     *low_p = fiber->low;
     *high_p = fiber->high;
 }
+
+bool xy_worker_has_stack_at(const void *address)
+{
+    const xy_worker_t *w = xy_worker_self();
+
+    return w != NULL && fiber_stacks_contain(&w->stacks, address);
+}

@@ -132,6 +132,9 @@ void xy_fiber_exit(void) __attribute__((noreturn));
 
 /* The bounds of its stack. */
 void xy_fiber_stack(const xy_fiber_t *fiber, void **low_p, void **high_p);
+/* Is it an address in the stack of a fiber of the calling worker? Never on a thread that is none.
+ */
+bool xy_worker_has_stack_at(const void *address);
 
 /* Make a parked fiber ready: from its own worker (its fibers or its poll function). */
 void xy_fiber_ready(xy_fiber_t *fiber);

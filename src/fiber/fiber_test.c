@@ -329,6 +329,42 @@ static void test_stacks_are_private(void **state)
     assert_int_equal(recorded, 40);
 }
 
+static const char *first_frame;
+
+/* The stacks of this worker, those of other fibers too, and nothing else. */
+static void check_stack_at(void *arg)
+{
+    const char *frame = __builtin_frame_address(0);
+    char *memory = xy_malloc(1);
+
+    assert_non_null(memory);
+    assert_true(xy_worker_has_stack_at(frame));
+    assert_false(xy_worker_has_stack_at(memory));
+    assert_false(xy_worker_has_stack_at(record));
+    assert_false(xy_worker_has_stack_at(NULL));
+    if (first_frame != NULL)
+        assert_true(xy_worker_has_stack_at(first_frame));
+    else
+        first_frame = frame;
+    xy_free(memory);
+    (void)arg;
+    xy_fiber_yield(); /* the first one's is in use while the others look */
+    note('a');
+}
+
+static void test_stack_at(void **state)
+{
+    xy_pool_t *pool = pool_of((xy_pool_config_t){.stack_size = 128 << 10});
+
+    (void)state;
+    first_frame = NULL;
+    for (int i = 0; i < 40; i++)
+        spawn(pool, check_stack_at, NULL);
+    run_and_destroy(pool);
+    assert_int_equal(recorded, 40);
+    assert_false(xy_worker_has_stack_at(first_frame)); /* no worker */
+}
+
 static int switches;
 
 static void count_switch(xy_worker_t *w, xy_fiber_t *previous, xy_fiber_t *fiber)
@@ -604,6 +640,7 @@ int main(void)
         cmocka_unit_test(test_poll),
         cmocka_unit_test(test_errno_and_modes),
         cmocka_unit_test(test_stacks_are_private),
+        cmocka_unit_test(test_stack_at),
         cmocka_unit_test(test_switched),
         cmocka_unit_test(test_sleep_order),
         cmocka_unit_test(test_sleep_odd),

@@ -161,6 +161,8 @@ result_t cuCtxGetDevice(int *device)
 
 /* ---- Memory: two mappings of one file ---- */
 
+enum { BESIDE = 1 << 16 };
+
 static char *seen, *used; /* by programs, without access; by the driver */
 static size_t next_place;
 static pthread_once_t mapped = PTHREAD_ONCE_INIT;
@@ -175,13 +177,22 @@ static void map(void)
     seen = mmap(NULL, ROOM, PROT_NONE, MAP_SHARED, fd, 0);
     used = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
-    if (seen == MAP_FAILED || used == MAP_FAILED)
+    if (seen == MAP_FAILED || used == MAP_FAILED ||
+        mmap(seen + ROOM - BESIDE, BESIDE, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
         abort();
 }
 
 static bool is_device(address_t a)
 {
-    return seen != NULL && a >= (uintptr_t)seen && a < (uintptr_t)seen + ROOM;
+    return seen != NULL && a >= (uintptr_t)seen && a < (uintptr_t)seen + ROOM - BESIDE;
+}
+
+/* For tests: memory of the host right behind that of the devices. */
+char *fake_beside(void)
+{
+    pthread_once(&mapped, map);
+    return seen + ROOM - BESIDE;
 }
 
 /* Where the driver reaches it. */

@@ -103,6 +103,7 @@ struct coll_call {
     uint32_t mode;   /* of such a one: coll_mode */
     uint8_t what;    /* besides: an operation, MPI_IN_PLACE; see coll_what_t */
     uint8_t device;  /* of a reduction: the GPU with the data, counted from 1; 0: none */
+    bool is_here;    /* likewise: no GPU has any of it */
     int rank;        /* in comm */
     int root;
     const void *send; /* MPI_IN_PLACE was resolved: see is_in_place */

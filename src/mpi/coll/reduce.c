@@ -48,15 +48,15 @@ static xy_status_t make_wide(coll_local_t *local)
 }
 
 /* The GPU that has what a member gives and gets, counted from 1; 0: none has both. */
-static uint8_t device_of(const coll_call_t *call, bool receives)
+static uint8_t device_of(coll_call_t *call, bool receives)
 {
-    int first, second;
+    int first = -1, second = -1;
+    bool gives_there = mpi_device_has(contribution(call), &first);
+    bool gets_there = receives && mpi_device_has(call->receive, &second);
 
-    if (!mpi_device_has(contribution(call), &first) || first >= UINT8_MAX)
-        return 0;
-    if (receives && (!mpi_device_has(call->receive, &second) || second != first))
-        return 0;
-    return (uint8_t)(first + 1);
+    call->is_here = !gives_there && !gets_there;
+    return gives_there && first < UINT8_MAX && (!receives || second == first) ? (uint8_t)(first + 1)
+                                                                              : 0;
 }
 
 /* Each local group asks the driver about its own members: ranks that ask it at once wait for each
@@ -69,6 +69,23 @@ static __attribute__((noinline, cold)) void find_devices(const coll_local_t *loc
 
         call->device = device_of(call, !slot->kind->is_rooted || call->rank == slot->root);
     }
+}
+
+static __attribute__((noinline, cold)) bool is_any_on_device(void *const *sources, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (mpi_device_has(sources[i], NULL))
+            return true;
+    return false;
+}
+
+/* A part of the result, which is memory of the host. */
+static void leave_part(const coll_call_t *call, void *const *sources, int n, char *part)
+{
+    if (__builtin_expect(mpi_device_is_used, 0) && is_any_on_device(sources, n))
+        mpi_op_reduce_many(call->op, sources, n, part, call->receive_count, call->receive_type);
+    else
+        mpi_op_reduce_here(call->op, sources, n, part, call->receive_count, call->receive_type);
 }
 
 static xy_status_t prepare(coll_local_t *local, coll_slot_t *slot)
@@ -86,8 +103,7 @@ static xy_status_t prepare(coll_local_t *local, coll_slot_t *slot)
     sources = coll_scratch((size_t)local->members * sizeof(*sources));
     for (int m = 0; m < local->members; m++)
         sources[m] = contribution(slot->calls[m]);
-    mpi_op_reduce_many(call->op, sources, local->members, part_of(local, slot, local->index),
-                       call->receive_count, call->receive_type);
+    leave_part(call, sources, local->members, part_of(local, slot, local->index));
     return XY_OK;
 }
 
@@ -124,12 +140,20 @@ static char *reduce_block(coll_local_t *local, coll_slot_t *slot, int64_t first,
     size_t span = coll_span(type);
     void **sources = coll_scratch((size_t)size * sizeof(*sources) + (size_t)(n + 1) * span + 64);
     char *block = (char *)(sources + size);
+    bool is_here = true;
 
     block += -(uintptr_t)block & 63;
     block -= type->true_lb;
-    for (int r = 0; r < size; r++)
-        sources[r] = coll_element(contribution(coll_call_of(local, slot, r)), first, type);
-    mpi_op_reduce_many(own->op, sources, size, block, n, type);
+    for (int r = 0; r < size; r++) {
+        const coll_call_t *call = coll_call_of(local, slot, r);
+
+        sources[r] = coll_element(contribution(call), first, type);
+        is_here = is_here && call->is_here;
+    }
+    if (is_here || !mpi_device_is_used)
+        mpi_op_reduce_here(own->op, sources, size, block, n, type);
+    else
+        mpi_op_reduce_many(own->op, sources, size, block, n, type);
     return block;
 }
 

@@ -118,4 +118,8 @@ void mpi_op_apply2(const mpi_op_t *op, const void *a, const void *b, void *out, 
 void mpi_op_reduce_many(const mpi_op_t *op, void *const *sources, int n, void *out, int64_t count,
                         const mpi_type_t *type);
 
+/* The same of vectors in memory of the host, which no driver is asked about. */
+void mpi_op_reduce_here(const mpi_op_t *op, void *const *sources, int n, void *out, int64_t count,
+                        const mpi_type_t *type);
+
 #endif

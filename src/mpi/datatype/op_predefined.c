@@ -10,7 +10,7 @@
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
 
-/* Blocks of mpi_op_reduce_many: a quarter of a small first-level cache, so that the block and two
+/* Blocks of mpi_op_reduce_here: a quarter of a small first-level cache, so that the block and two
  * sources fit with room to spare. */
 enum { BLOCK_BYTES = 8192 };
 
@@ -125,6 +125,16 @@ static void copy(const void *from, void *to, int64_t count, const mpi_type_t *ty
         mpi_type_copy(to, count, type, from, count, type, &bytes);
 }
 
+/* The same in memory of the host, which no driver is asked about. */
+static void copy_here(const void *from, void *to, int64_t count, const mpi_type_t *type)
+{
+    if (!mpi_type_is_contiguous(type))
+        copy(from, to, count, type);
+    else if (from != to && count > 0)
+        memcpy((char *)to + type->true_lb, (const char *)from + type->true_lb,
+               (size_t)count * type->size);
+}
+
 /* Vectors that do not fill a register of the widest instructions are left to plain code, whose own
  * are narrower: what remains of them is done element by element. */
 enum { PLAIN_BELOW = 64 };
@@ -151,14 +161,14 @@ static void apply_here(const mpi_op_t *op, const void *a, const void *b, void *o
 {
     switch (op->kind) {
     case XMPI_OP_KIND_USER:
-        copy(b, out, count, type);
+        copy_here(b, out, count, type);
         apply_user(op, a, out, count, type);
         break;
     case XMPI_OP_KIND_REPLACE:
-        copy(a, out, count, type);
+        copy_here(a, out, count, type);
         break;
     case XMPI_OP_KIND_NO_OP:
-        copy(b, out, count, type);
+        copy_here(b, out, count, type);
         break;
     default:
         kernel_of(op, type, count)(a, b, out, (size_t)count);
@@ -191,20 +201,17 @@ void mpi_op_apply(const mpi_op_t *op, const void *in, void *inout, int64_t count
 static void reduce_from_right(const mpi_op_t *op, void *const *sources, int n, void *out,
                               int64_t count, const mpi_type_t *type)
 {
-    copy(sources[n - 1], out, count, type);
+    copy_here(sources[n - 1], out, count, type);
     for (int i = n - 2; i >= 0; i--)
-        mpi_op_apply(op, sources[i], out, count, type);
+        mpi_op_apply_here(op, sources[i], out, count, type);
 }
 
-void mpi_op_reduce_many(const mpi_op_t *op, void *const *sources, int n, void *out, int64_t count,
+void mpi_op_reduce_here(const mpi_op_t *op, void *const *sources, int n, void *out, int64_t count,
                         const mpi_type_t *type)
 {
     int64_t block = BLOCK_BYTES / type->extent;
     mpi_kernel_fn kernel = kernel_of(op, type, count);
 
-    if (__builtin_expect(mpi_device_is_used, 0) &&
-        mpi_op_reduce_device(op, sources, n, &out, 1, count, type))
-        return;
     if (op->kind == XMPI_OP_KIND_REPLACE)
         n = 1; /* the first one stays */
     if (n == 1 || !kernel) {
@@ -220,4 +227,12 @@ void mpi_op_reduce_many(const mpi_op_t *op, void *const *sources, int n, void *o
         for (int i = 2; i < n; i++)
             kernel(to, (char *)sources[i] + at, to, elements);
     }
+}
+
+void mpi_op_reduce_many(const mpi_op_t *op, void *const *sources, int n, void *out, int64_t count,
+                        const mpi_type_t *type)
+{
+    if (__builtin_expect(!mpi_device_is_used, 1) ||
+        !mpi_op_reduce_device(op, sources, n, &out, 1, count, type))
+        mpi_op_reduce_here(op, sources, n, out, count, type);
 }
