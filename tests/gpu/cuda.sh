@@ -61,3 +61,14 @@ quiet
 run 0 -n 4 --workers 2 ./device_pointers counter
 says "$out" "counter: 1 results are right"
 quiet
+
+# Parts of messages, errors, and some of all pairs of an operation and a type (all, with
+# `device_pointers every`, take minutes here: each is compiled).
+run 0 -n 3 --workers 2 ./device_pointers partitioned
+says "$out" "partitioned: 6 results are right"
+quiet
+run 0 -n 2 --workers 2 ./device_pointers errors
+says "$out" "errors: 10 results are right"
+run 0 -n 3 --workers 2 ./device_pointers every 97 18
+says "$out" "every: 10 results are right"
+quiet

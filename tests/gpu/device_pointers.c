@@ -4,7 +4,9 @@
  * host and with buffers of the device, or of both where ranks differ, and the results must be the
  * same bytes.
  *
- *   device_pointers messages | collectives | reductions | windows | counter
+ *   device_pointers messages | collectives | reductions | windows | counter | partitioned | errors
+ *   device_pointers every [STEP [FIRST]]     each predefined operation on each type, or every
+ *                                            STEP-th of these pairs
  */
 #include <dlfcn.h>
 #include <mpi-ext.h>
@@ -102,6 +104,25 @@ static buffer_t in, out;
         }                                                                                          \
     } while (0)
 
+/* Memory of the host next to that of a device, which was used just before: only the driver for
+ * tests has such. */
+static void beside(void)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    char *(*find)(void) = NULL, *host, text[16] = "";
+
+    *(void **)&find = dlsym(library, "fake_beside");
+    if (find == NULL)
+        return;
+    host = find() + 64L * rank;
+    strcpy(host, "of the host");
+    MPI_Sendrecv(host - 4096, 16, MPI_BYTE, rank, 1, host - 8192, 16, MPI_BYTE, rank, 1,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(host, 16, MPI_BYTE, rank, 1, text, 16, MPI_BYTE, rank, 1, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    check(strcmp(text, "of the host") == 0, "memory beside a device's");
+}
+
 static void messages(void)
 {
     int next = (rank + 1) % size, before = (rank + size - 1) % size, half = size / 2;
@@ -140,6 +161,7 @@ static void messages(void)
 
         MPI_Pack(s, 1, column, r, SIZE, &position, MPI_COMM_WORLD);
     });
+    beside();
 }
 
 static void collectives(void)
@@ -216,6 +238,201 @@ static void reductions(void)
     TWICE("complex products",
           MPI_Allreduce(s, r, 9000, MPI_C_FLOAT_COMPLEX, MPI_PROD, MPI_COMM_WORLD));
     TWICE("truths", MPI_Allreduce(s, r, 30000, MPI_INT, MPI_LXOR, MPI_COMM_WORLD));
+}
+
+/* ---- Each operation on each type ---- */
+
+static const struct {
+    const char *name;
+    MPI_Op op;
+} ops[] = {
+#define OP(name)                                                                                   \
+    {                                                                                              \
+#name, MPI_##name                                                                          \
+    }
+    OP(MAX), OP(MIN), OP(SUM),  OP(PROD), OP(LAND),   OP(BAND),
+    OP(LOR), OP(BOR), OP(LXOR), OP(BXOR), OP(MINLOC), OP(MAXLOC),
+};
+
+/* Those whose bytes are numbers, whatever they are; truths are 0 or 1. */
+static const struct {
+    const char *name;
+    MPI_Datatype type;
+    int is_truth;
+} types[] = {
+#define TYPE(name)                                                                                 \
+    {                                                                                              \
+#name, MPI_##name, 0                                                                       \
+    }
+#define TRUTH(name)                                                                                \
+    {                                                                                              \
+#name, MPI_##name, 1                                                                       \
+    }
+    TYPE(SIGNED_CHAR),
+    TYPE(UNSIGNED_CHAR),
+    TYPE(BYTE),
+    TYPE(SHORT),
+    TYPE(UNSIGNED_SHORT),
+    TYPE(INT),
+    TYPE(UNSIGNED),
+    TYPE(LONG),
+    TYPE(UNSIGNED_LONG),
+    TYPE(LONG_LONG),
+    TYPE(UNSIGNED_LONG_LONG),
+    TYPE(INT8_T),
+    TYPE(INT16_T),
+    TYPE(INT32_T),
+    TYPE(INT64_T),
+    TYPE(UINT8_T),
+    TYPE(UINT16_T),
+    TYPE(UINT32_T),
+    TYPE(UINT64_T),
+    TYPE(AINT),
+    TYPE(OFFSET),
+    TYPE(COUNT),
+    TYPE(FLOAT),
+    TYPE(DOUBLE),
+    TYPE(C_FLOAT_COMPLEX),
+    TYPE(C_DOUBLE_COMPLEX),
+    TRUTH(C_BOOL),
+    TRUTH(LOGICAL),
+    TYPE(INTEGER),
+    TYPE(REAL),
+    TYPE(DOUBLE_PRECISION),
+    TYPE(COMPLEX),
+    TYPE(FLOAT_INT),
+    TYPE(DOUBLE_INT),
+    TYPE(LONG_INT),
+    TYPE(2INT),
+    TYPE(SHORT_INT),
+    TYPE(2REAL),
+    TYPE(2DOUBLE_PRECISION),
+    TYPE(2INTEGER),
+};
+
+enum { OPS = sizeof(ops) / sizeof(ops[0]), TYPES = sizeof(types) / sizeof(types[0]) };
+
+static void fill_truths(buffer_t *b)
+{
+    for (int i = 0; i < SIZE; i++)
+        b->host[i] = (char)(i % 4 == 0 && (b->host[i] & 1));
+    copy((uintptr_t)b->device, (uintptr_t)b->host, SIZE);
+}
+
+/* A long vector: by a kernel where the device has the operation. What is not defined for a type is
+ * an error, wherever the data is. */
+static void try_pair(int o, int t, int n)
+{
+    int here, there;
+    char what[64];
+
+    snprintf(what, sizeof(what), "%s of %s", ops[o].name, types[t].name);
+    fill(&in, (unsigned)rank + 1);
+    fill(&out, (unsigned)rank + 100);
+    if (types[t].is_truth) {
+        for (int i = 0; i < SIZE; i++)
+            in.host[i] = (char)(in.host[i] >> 3);
+        fill_truths(&in);
+    }
+    here = MPI_Allreduce(in.host, out.host, n, types[t].type, ops[o].op, MPI_COMM_WORLD);
+    there = MPI_Allreduce(in.device, out.device, n, types[t].type, ops[o].op, MPI_COMM_WORLD);
+    check(here == there, what);
+    compare(&out, what);
+}
+
+static void every(int step, int first)
+{
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int i = first; i < OPS * TYPES; i += step) {
+        try_pair(i % OPS, i / OPS, 5);
+        try_pair(i % OPS, i / OPS, 6001);
+    }
+}
+
+/* ---- Parts, and what is wrong ---- */
+
+static void partitioned(void)
+{
+    enum { PARTS = 4, ROUNDS = 3 };
+    int next = (rank + 1) % size, before = (rank + size - 1) % size, arrived;
+    MPI_Request q[2];
+
+    for (int n = 1; n <= 4096; n *= 64)
+        TWICE("parts", {
+            MPI_Psend_init(s, PARTS, n, MPI_INT, next, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &q[0]);
+            MPI_Precv_init(r, PARTS, n, MPI_INT, before, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &q[1]);
+            for (int round = 0; round < ROUNDS; round++) {
+                MPI_Startall(2, q);
+                for (int p = 0; p < PARTS; p++)
+                    MPI_Pready((p + round) % PARTS, q[0]);
+                do
+                    MPI_Parrived(q[1], PARTS - 1, &arrived);
+                while (!arrived);
+                MPI_Waitall(2, q, MPI_STATUSES_IGNORE);
+            }
+            MPI_Request_free(&q[0]);
+            MPI_Request_free(&q[1]);
+        });
+}
+
+static void same_error(const char *what, int here, int there)
+{
+    int a, b;
+
+    MPI_Error_class(here, &a);
+    MPI_Error_class(there, &b);
+    if (a != b || a == MPI_SUCCESS)
+        fprintf(stderr,
+                "rank %d: %s: error class %d with the host's memory, %d with the device's\n", rank,
+                what, a, b);
+    check(a == b && a != MPI_SUCCESS, what);
+    operations++;
+}
+
+/* Calls that must fail, do so as with memory of the host, and leave what they must not touch. */
+#define FAILS(what, call)                                                                          \
+    do {                                                                                           \
+        char *s = in.host, *r = out.host;                                                          \
+        int here, there;                                                                           \
+                                                                                                   \
+        fill(&in, (unsigned)rank + 1);                                                             \
+        fill(&out, (unsigned)rank + 100);                                                          \
+        here = call;                                                                               \
+        s = in.device;                                                                             \
+        r = out.device;                                                                            \
+        there = call;                                                                              \
+        (void)s;                                                                                   \
+        (void)r;                                                                                   \
+        same_error(what, here, there);                                                             \
+        compare(&out, what);                                                                       \
+    } while (0)
+
+static int put_beyond(char *s, char *r, int to)
+{
+    MPI_Win win;
+    int code;
+
+    MPI_Win_create(r, 64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    MPI_Win_fence(0, win);
+    code = MPI_Put(s, 100, MPI_INT, to, 0, 100, MPI_INT, win);
+    MPI_Win_fence(0, win);
+    MPI_Win_free(&win);
+    return code;
+}
+
+static void errors(void)
+{
+    int next = (rank + 1) % size, before = (rank + size - 1) % size;
+
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    FAILS("a message that is too long", MPI_Sendrecv(s, 5000, MPI_INT, next, 1, r, 10, MPI_INT,
+                                                     before, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    FAILS("a rank that does not exist", MPI_Send(s, 1, MPI_INT, size, 1, MPI_COMM_WORLD));
+    FAILS("a negative count",
+          MPI_Recv(r, -1, MPI_INT, before, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    FAILS("bits of numbers", MPI_Allreduce(s, r, 6000, MPI_DOUBLE, MPI_BAND, MPI_COMM_WORLD));
+    FAILS("a put beyond the window", put_beyond(s, r, next));
 }
 
 /* What `call` does to the window of the next rank, which is memory `r`, in an epoch. */
@@ -374,6 +591,12 @@ int main(int argc, char **argv)
         windows();
     else if (strcmp(argv[1], "counter") == 0)
         counter();
+    else if (strcmp(argv[1], "partitioned") == 0)
+        partitioned();
+    else if (strcmp(argv[1], "errors") == 0)
+        errors();
+    else if (strcmp(argv[1], "every") == 0)
+        every(argc > 2 ? atoi(argv[2]) : 1, argc > 3 ? atoi(argv[3]) : 0);
     else
         reductions();
     if (rank == 0)

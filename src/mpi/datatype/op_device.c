@@ -87,11 +87,13 @@ static const char *const complex_statements[XMPI_OP_KINDS] = {
     [XMPI_OP_KIND_PROD] = "T z; z.v = x.v * y.v - x.i * y.i; z.i = x.v * y.i + x.i * y.v; x = z;",
 };
 
-/* Threads take 16 bytes at a time where all addresses allow it (`wide`), then the rest. */
+/* Threads take 16 bytes at a time where all addresses allow it (`wide`), then the rest. What lies
+ * between the members of a pair (GAPS) is not the library's. */
 static const char text_form[] =
     "typedef %s T;\n"
     "#define SOURCES %d\n"
     "#define OUTS %d\n"
+    "#define GAPS %d\n"
     "#define WIDE (sizeof(T) < 16 && 16 %% sizeof(T) == 0 ? 16 / sizeof(T) : 1)\n"
     "struct table { long p[%d]; };\n"
     "struct __align__(16) wide { T e[WIDE]; };\n"
@@ -108,7 +110,14 @@ static const char text_form[] =
     "#pragma unroll\n"
     "        for (int e = 0; e < N; e++) combine(((T *)&x)[e], ((const T *)&y[s])[e]);\n"
     "#pragma unroll\n"
-    "    for (int o = 0; o < OUTS; o++) ((V *)out.p[o])[i] = x;\n"
+    "    for (int o = 0; o < OUTS; o++) {\n"
+    "#if GAPS\n"
+    "        T *to = (T *)&((V *)out.p[o])[i];\n"
+    "        for (int e = 0; e < N; e++) { to[e].v = ((T *)&x)[e].v; to[e].i = ((T *)&x)[e].i; }\n"
+    "#else\n"
+    "        ((V *)out.p[o])[i] = x;\n"
+    "#endif\n"
+    "    }\n"
     "}\n"
     "XY_KERNEL reduce(struct table in, struct table out, long n, long step, int is_wide)\n"
     "{\n"
@@ -179,7 +188,8 @@ static void compile(made_t *m, const mpi_op_t *op, const mpi_type_t *type)
     char *text = NULL;
 
     if (describe(op, type, &name, &statement))
-        text = xy_sprintf(text_form, name, m->sources, m->outs, TABLE, statement);
+        text = xy_sprintf(text_form, name, m->sources, m->outs,
+                          mpi_type_is_contiguous(type) ? 0 : 1, TABLE, statement);
     if (text != NULL &&
         xy_gpu_program_create(all.device[m->number], "a reduction", text, &m->program) == XY_OK)
         xy_gpu_kernel_create(m->program, "reduce", &m->kernel);
@@ -336,7 +346,7 @@ static void reduce_here(const mpi_op_t *op, void *const *sources, int n, void *c
         copies[i] = (char *)copies[i] - type->true_lb;
     }
     mpi_device_end();
-    mpi_op_reduce_many(op, copies, n, result - type->true_lb, count, type);
+    mpi_op_reduce_here(op, copies, n, result - type->true_lb, count, type);
     mpi_device_begin();
     for (int i = 0; i < out_count; i++) {
         size_t done;
