@@ -40,6 +40,14 @@ says "$err" "--gpu-bind '2': give close, round, or numbers of GPUs from 0 to 1"
 run 2 -n 2 --gpus-per-rank 3 ./waits_cuda bound
 says "$err" "--gpus-per-rank 3: this machine has 2"
 
+# Ranks share the queues of a process: they get more of them, unless the user says how many.
+run 0 -n 2 --workers 1 ./waits_cuda queues
+same "$out" "rank 0: 32
+rank 1: 32"
+CUDA_DEVICE_MAX_CONNECTIONS=4 run 0 -n 2 --workers 1 ./waits_cuda queues
+same "$out" "rank 0: 4
+rank 1: 4"
+
 # Memory of the device in MPI calls: the host cannot touch it.
 run 0 -n 4 --workers 2 ./device_pointers messages
 says "$out" "messages: 24 results are right"

@@ -4,7 +4,7 @@
  * each waits for something that the next one does, so that it ends only if all wait at the same
  * time.
  *
- *   waits_cuda stream | default | event | context | copy | view | inside | bound
+ *   waits_cuda stream | default | event | context | copy | view | inside | bound | queues
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -158,8 +159,11 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     find_all();
     check(init(0), "cuInit");
-    if (strcmp(argv[1], "bound") == 0) {
-        print_device(rank);
+    if (strcmp(argv[1], "bound") == 0 || strcmp(argv[1], "queues") == 0) {
+        if (strcmp(argv[1], "bound") == 0)
+            print_device(rank);
+        else
+            printf("rank %d: %s\n", rank, getenv("CUDA_DEVICE_MAX_CONNECTIONS"));
         MPI_Finalize();
         return 0;
     }

@@ -173,7 +173,8 @@ static xy_status_t split_libraries(launch_t *launch)
 }
 
 /* OpenMP reads its settings when its library is loaded, before any rank has an environment: what
- * the first part sets is set here, too. */
+ * the first part sets is set here, too. Ranks share the queues of a GPU that each process has: as
+ * many as CUDA can have. */
 static xy_status_t make_environments(const launch_t *launch)
 {
     const virtual_config_t *v = launch->in_virtual_time;
@@ -183,7 +184,8 @@ static xy_status_t make_environments(const launch_t *launch)
     char text[16];
 
     snprintf(text, sizeof(text), "%d", launch->placement.threads);
-    if (setenv("OMP_NUM_THREADS", text, 0) != 0)
+    if (setenv("OMP_NUM_THREADS", text, 0) != 0 ||
+        (launch->size > 1 && setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0) != 0))
         return xy_fail_memory("making the environment");
     for (size_t i = 0; i < launch->parts.count && st == XY_OK; i++)
         st = mpi_launch_environment(part_at(launch, i), launch->values, XMPI_LAUNCHED_RANK);
