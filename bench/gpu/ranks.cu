@@ -92,7 +92,7 @@ static void loop()
     cudaFree(x);
 }
 
-/* Seconds of a device copy. */
+/* Seconds of a device copy, one way. */
 static double copy_time(char *to, const char *from, size_t bytes)
 {
     std::vector<double> times;
@@ -107,45 +107,67 @@ static double copy_time(char *to, const char *from, size_t bytes)
     return median(times);
 }
 
+/* Seconds of a message, of round trips between the ranks 0 and 1. */
 static double message_time(char *x, size_t bytes, int rounds)
 {
-    std::vector<double> times;
+    double begin;
 
-    for (int r = 0; r < REPEATS; r++) {
-        double begin;
-
-        MPI_Barrier(MPI_COMM_WORLD);
-        begin = MPI_Wtime();
-        for (int i = 0; i < rounds; i++)
-            if (rank == 0) {
-                MPI_Send(x, (int)bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
-                MPI_Recv(x, (int)bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-            } else if (rank == 1) {
-                MPI_Recv(x, (int)bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-                MPI_Send(x, (int)bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
-            }
-        times.push_back((MPI_Wtime() - begin) / (2 * rounds));
-    }
-    return median(times);
+    MPI_Barrier(MPI_COMM_WORLD);
+    begin = MPI_Wtime();
+    for (int i = 0; i < rounds; i++)
+        if (rank == 0) {
+            MPI_Send(x, (int)bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+            MPI_Recv(x, (int)bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else if (rank == 1) {
+            MPI_Recv(x, (int)bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(x, (int)bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+        }
+    return (MPI_Wtime() - begin) / (2 * rounds);
 }
 
+/* Seconds of a device copy, to and fro as messages go. */
+static double round_trips(char *x, char *y, size_t bytes, int rounds)
+{
+    double begin = MPI_Wtime();
+
+    for (int i = 0; i < 2 * rounds; i++) {
+        check(cudaMemcpyAsync(i % 2 ? x : y, i % 2 ? y : x, bytes, cudaMemcpyDeviceToDevice),
+              "cudaMemcpyAsync");
+        check(cudaStreamSynchronize(0), "cudaStreamSynchronize");
+    }
+    return (MPI_Wtime() - begin) / (2 * rounds);
+}
+
+/* Copies and messages take turns: what the GPU does by itself changes from second to second. */
 static void message()
 {
+    enum { TURNS = 15, ROUNDS = 20, SMALL_ROUNDS = 500 };
     const size_t bytes = 64 << 20;
+    std::vector<double> copies, large, small;
+    double copy;
     char *x, *y;
-    double copy, large, small;
 
     check(cudaMalloc(&x, bytes), "cudaMalloc");
     check(cudaMalloc(&y, bytes), "cudaMalloc");
     check(cudaMemset(x, rank + 1, bytes), "cudaMemset");
+    check(cudaMemset(y, rank + 1, bytes), "cudaMemset");
     check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-    copy = rank == 0 ? copy_time(y, x, bytes) : 0;
-    large = message_time(x, bytes, 20);
-    small = message_time(x, 8, 500);
-    if (rank == 0)
-        printf("message: 64 MiB %.1f us (%.0f GB/s), a device copy %.1f us, %.0f %%; 8 B %.2f us\n",
-               1e6 * large, 1e-9 * (double)bytes / large, 1e6 * copy, 100 * copy / large,
-               1e6 * small);
+    for (int t = 0; t < TURNS; t++) {
+        if (rank == 0)
+            copies.push_back(round_trips(x, y, bytes, ROUNDS));
+        large.push_back(message_time(x, bytes, ROUNDS));
+    }
+    for (int t = 0; t < TURNS; t++)
+        small.push_back(message_time(x, 8, SMALL_ROUNDS));
+    if (rank != 0)
+        return;
+    copy = median(copies);
+    printf("message: 64 MiB %.1f us (%.0f GB/s), a device copy %.1f us (%.1f to %.1f), %.0f %%; 8 B "
+           "%.2f us\n",
+           1e6 * median(large), 1e-9 * (double)bytes / median(large), 1e6 * copy,
+           1e6 * *std::min_element(copies.begin(), copies.end()),
+           1e6 * *std::max_element(copies.begin(), copies.end()), 100 * copy / median(large),
+           1e6 * median(small));
 }
 
 static void allreduce()
