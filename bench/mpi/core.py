@@ -93,6 +93,23 @@ def peers(names):
     return found
 
 
+def arguments(doc):
+    """What programs that compare libraries are told."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("prefix")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--peers", default="openmpi,mpich")
+    parser.add_argument("--only", default="")
+    return parser
+
+
+def xylem_and_peers(options):
+    """Xylem first."""
+    folder = os.path.join(options.prefix, "bin")
+    return [Library("xylem", os.path.join(folder, "mpicc"), os.path.join(folder, "mpiexec")),
+            *peers(options.peers.split(","))]
+
+
 def quiet():
     """Run above other sessions' work where we may, and say how busy the machine is."""
     try:
@@ -137,6 +154,35 @@ def text(seconds):
         if seconds >= scale:
             return f"{seconds / scale:.3g} {unit}"
     return f"{seconds * 1e6:.3g} us"
+
+
+def measure(libraries, what, ranks, peer_ranks, turns, how):
+    """{library: median seconds (least: the least), or None}"""
+    found = {library.name: [] for library in libraries}
+    for turn in range(turns):
+        for library in libraries:
+            is_peer = library.name != "xylem"
+            # A peer with more ranks than cores takes long: once is enough to see by how much.
+            if is_peer and (ranks > peer_ranks or (ranks > os.cpu_count() and turn > 0)):
+                continue
+            _, values = library.run(ranks, [what, *how], 60 if is_peer else 120)
+            if values:
+                found[library.name].append(values[what])
+    choose = min if "--least" in how else statistics.median
+    return {name: choose(values) if values else None for name, values in found.items()}
+
+
+def print_head(libraries):
+    print(f"{'what':<22} {'ranks':>6} " + "".join(f"{library.name:>12}" for library in libraries)
+          + f" {'ratio':>10}")
+
+
+def print_row(libraries, what, ranks, medians):
+    own = medians["xylem"]
+    others = [m for name, m in medians.items() if name != "xylem" and m]
+    ratio = f"{min(others) / own:.2f} x" if others and own else "-"
+    cells = "".join(f"{text(medians[library.name]):>12}" for library in libraries)
+    print(f"{what:<22} {ranks:>6} {cells} {ratio:>10}", flush=True)
 
 
 def row_of(libraries, what, ranks, goal, peer_ranks, turns, seconds):
@@ -188,18 +234,11 @@ def memory(library):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("prefix")
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--peers", default="openmpi,mpich")
-    parser.add_argument("--only", default="")
-    options = parser.parse_args()
+    options = arguments(__doc__).parse_args()
     turns, seconds = (1, 0.05) if options.quick else (5, 0.3)
-    bin_ = os.path.join(options.prefix, "bin")
-    xylem = Library("xylem", os.path.join(bin_, "mpicc"), os.path.join(bin_, "mpiexec"))
+    libraries = xylem_and_peers(options)
+    xylem = libraries[0]
     one = Library("xylem-one-core", xylem.compiler, xylem.launcher)
-    libraries = [xylem] + peers(options.peers.split(","))
     quiet()
     with tempfile.TemporaryDirectory() as folder:
         for library in libraries + [one]:

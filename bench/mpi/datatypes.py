@@ -9,13 +9,11 @@ row is) is compiled with each library's own mpicc and run in turn; each number i
 turns of the least of many rounds, and the last column is the better peer's divided by Xylem's (above 1:
 Xylem is faster). bench_datatypes has the same shapes beside loops by hand and plain copies.
 """
-import argparse
 import os
 import sys
 import tempfile
 
-from core import HERE, Library, peers, quiet
-from rma import measure, print_row
+from core import HERE, arguments, measure, print_head, print_row, quiet, xylem_and_peers
 
 SHAPES = [("column", (4096,)), ("indexed", (4096,)), ("struct", (4096,)), ("float", (256, 1000, 1024, 4000)),
           ("double", (256, 1000, 1024, 3000)), ("complex", (200, 1000, 1024)), ("subarray", (1000,)),
@@ -24,22 +22,14 @@ ROWS = [f"{shape}{back}:{size}" for shape, sizes in SHAPES for size in sizes for
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("prefix")
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--peers", default="openmpi,mpich")
-    parser.add_argument("--only", default="")
-    options = parser.parse_args()
+    options = arguments(__doc__).parse_args()
     turns, seconds = (1, "0.02") if options.quick else (5, "0.2")
-    folder = os.path.join(options.prefix, "bin")
-    libraries = [Library("xylem", os.path.join(folder, "mpicc"), os.path.join(folder, "mpiexec"))]
-    libraries += peers(options.peers.split(","))
+    libraries = xylem_and_peers(options)
     quiet()
     with tempfile.TemporaryDirectory() as place:
         for library in libraries:
             library.build(place, os.path.join(HERE, "datatypes.c"))
-        print(f"{'what':<22} {'ranks':>6} " + "".join(f"{library.name:>12}" for library in libraries)
-              + f" {'ratio':>10}")
+        print_head(libraries)
         for what in ROWS:
             if options.only in what:
                 print_row(libraries, what, 1, measure(libraries, what, 1, 1, turns, ["--seconds", seconds]))
