@@ -62,7 +62,7 @@ static void lead(coll_local_t *local, coll_slot_t *slot, int64_t piece)
     coll_call_t **calls;
 
     (void)piece;
-    if (local->index != 0)
+    if (local->index != 0) /* offloaded: all groups' pieces are done */
         return;
     calls = coll_scratch(3 * (size_t)n * sizeof(void *));
     for (int r = 0; r < n; r++)
@@ -73,7 +73,8 @@ static void lead(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 const coll_ops_t coll_agree = {.name = "the making of a communicator",
                                .collective = XY_COLL_COUNT,
                                .piece = lead,
-                               .needs_exit_barrier = coll_exit_always};
+                               .needs_exit_barrier = coll_exit_always,
+                               .is_led = true};
 
 int mpi_coll_agree(mpi_comm_t *comm, const void *input, void *output, mpi_leader_fn leader)
 {

@@ -88,6 +88,8 @@ typedef struct {
     /* With needs_exit_barrier: may this member return right after its local group's work? NULL: no.
      */
     bool (*may_return_early)(const coll_call_t *call);
+    /* With needs_exit_barrier: the first local group does all the work, and lets the others go. */
+    bool is_led;
 } coll_ops_t;
 
 /* What a program does with a collective: it waits for it, starts it, or starts it again and again.

@@ -239,6 +239,21 @@ static void sync_begin(coll_local_t *local, coll_slot_t *slot, int phase)
         send_round(local, slot, phase, 0);
 }
 
+/* The end of one that the first local group has done, as a binomial tree from there. True: this
+ * group has heard of it, and has told those behind it; nobody waits for the slowest. */
+static bool let_go(coll_local_t *local, coll_slot_t *slot)
+{
+    int index = local->index, round = 0;
+
+    while (1L << round <= index)
+        round++;
+    if (index != 0 && !(slot->rounds_received[1] & 1u << (round - 1)))
+        return false;
+    for (; index + (1L << round) < local->coll->locals; round++)
+        send_round(local, slot, 1, round);
+    return true;
+}
+
 /* All local groups have arrived. An offloaded one keeps its slot as it is until it is returned, so
  * reading it is safe. */
 static void compare_offloaded(mpi_coll_t *coll, uint64_t seq)
@@ -445,16 +460,18 @@ static bool advance_called(coll_local_t *local, coll_slot_t *slot)
         /* Announced ahead of its turn: the work waits for the collectives before it. */
         if (slot->seq != local->finished)
             return false;
-        coll_work(local, slot);
+        if (!kind->is_led || local->index == 0)
+            coll_work(local, slot);
         if (kind->needs_exit_barrier == NULL || !kind->needs_exit_barrier(slot)) {
             finish(local, slot, kind);
             return true;
         }
         slot->state = COLL_EXIT_BARRIER;
-        sync_begin(local, slot, 1);
+        if (!kind->is_led)
+            sync_begin(local, slot, 1);
         release_early(local, slot);
     }
-    if (!sync_step(local, slot, 1))
+    if (!(kind->is_led ? let_go(local, slot) : sync_step(local, slot, 1)))
         return false;
     finish(local, slot, kind);
     return true;
