@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "mpi/io/buffer.h"
+#include "mpi/io/descriptor.h"
 
 enum {
     LONG_RUN = 8 << 10, /* bytes of a run that is worth a system call of its own */
@@ -23,7 +24,7 @@ int io_read_at(int fd, char *to, size_t bytes, int64_t offset, size_t *got_p)
 {
     *got_p = 0;
     while (*got_p < bytes) {
-        ssize_t n = pread(fd, to + *got_p, bytes - *got_p, (off_t)offset + (off_t)*got_p);
+        ssize_t n = io_calls.read(fd, to + *got_p, bytes - *got_p, (off_t)offset + (off_t)*got_p);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -39,7 +40,7 @@ int io_read_at(int fd, char *to, size_t bytes, int64_t offset, size_t *got_p)
 int io_write_at(int fd, const char *from, size_t bytes, int64_t offset)
 {
     while (bytes > 0) {
-        ssize_t n = pwrite(fd, from, bytes, (off_t)offset);
+        ssize_t n = io_calls.write(fd, from, bytes, (off_t)offset);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -71,7 +72,7 @@ char *io_view_base(const io_view_t *view, char *memory, int64_t from)
 static int read_runs(const io_access_t *a, char *to, int64_t byte, size_t bytes, size_t *got_p)
 {
     io_walk_t walk;
-    int error = 0;
+    int error = 0, fd = io_fd(a->shared);
 
     *got_p = 0;
     io_walk_begin(&walk, a->view, byte);
@@ -80,7 +81,7 @@ static int read_runs(const io_access_t *a, char *to, int64_t byte, size_t bytes,
         int64_t offset = io_walk_run(&walk, &n);
 
         n = n < bytes - *got_p ? n : bytes - *got_p;
-        error = io_read_at(a->shared->fd, to + *got_p, n, offset, &got);
+        error = io_read_at(fd, to + *got_p, n, offset, &got);
         *got_p += got;
         if (got < n)
             break;
@@ -100,7 +101,7 @@ static int read_around(const io_access_t *a, char *to, int64_t byte, size_t byte
 
     if (buffer == NULL)
         return read_runs(a, to, byte, bytes, got_p);
-    error = io_read_at(a->shared->fd, buffer, (size_t)(end - from), from, &got);
+    error = io_read_at(io_fd(a->shared), buffer, (size_t)(end - from), from, &got);
     last = io_view_before(a->view, from + (int64_t)got);
     *got_p = last > byte ? (size_t)(last - byte) : 0;
     *got_p = *got_p < bytes ? *got_p : bytes;
@@ -112,7 +113,7 @@ static int read_around(const io_access_t *a, char *to, int64_t byte, size_t byte
 static int write_runs(const io_access_t *a, const char *from, int64_t byte, size_t bytes)
 {
     io_walk_t walk;
-    int error = 0;
+    int error = 0, fd = io_fd(a->shared);
 
     io_walk_begin(&walk, a->view, byte);
     for (size_t done = 0; done < bytes && error == 0;) {
@@ -120,7 +121,7 @@ static int write_runs(const io_access_t *a, const char *from, int64_t byte, size
         int64_t offset = io_walk_run(&walk, &n);
 
         n = n < bytes - done ? n : bytes - done;
-        error = io_write_at(a->shared->fd, from + done, n, offset);
+        error = io_write_at(fd, from + done, n, offset);
         io_walk_advance(&walk, n);
         done += n;
     }
@@ -212,8 +213,8 @@ static int move_data(const io_access_t *a, char *data, int64_t byte, size_t byte
     if (!a->view->is_plain)
         return move_view(a, data, byte, bytes, got_p);
     if (!a->is_write)
-        return io_read_at(a->shared->fd, data, bytes, a->view->disp + byte, got_p);
-    error = io_write_at(a->shared->fd, data, bytes, a->view->disp + byte);
+        return io_read_at(io_fd(a->shared), data, bytes, a->view->disp + byte, got_p);
+    error = io_write_at(io_fd(a->shared), data, bytes, a->view->disp + byte);
     *got_p = error == 0 ? bytes : 0;
     return error;
 }

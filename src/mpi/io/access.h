@@ -21,13 +21,17 @@ typedef struct io_shared {
     int fd;
     int amode;
     atomic_long references;
-    bool may_map;   /* writable, and memory that is mapped is what other processes see */
+    bool is_local;  /* memory that is mapped is what other processes see, at once */
+    bool may_map;   /* ... and writable */
     char *name;     /* of the file */
     char *counter;  /* of the file with the shared pointer, where there are other processes */
     int counter_fd; /* -1: not open */
     int64_t start;  /* where pointers begin: 0, or the end of the file */
     _Atomic int64_t pointer; /* shared, in etypes, where there are none */
     pthread_mutex_t turn;    /* of accesses in atomic mode */
+    struct io_own *own;      /* descriptors of workers (descriptor.h); NULL: all use `fd` */
+    int workers;             /* how many of them; others use `fd`, too */
+    atomic_int users;        /* workers that have made many calls */
 } io_shared_t;
 
 typedef struct io_access {
@@ -69,6 +73,9 @@ typedef struct {
 } io_how_t;
 
 void io_collective_run(io_access_t *const *accesses, int count, const io_how_t *how);
+/* The same where they are runs of bytes, one right behind the other. False: they are not, and
+ * nothing was done. */
+bool io_runs_run(io_access_t *const *accesses, int count);
 
 /* pread and pwrite until all is done; errno. A read that meets the end of the file gets less. */
 int io_read_at(int fd, char *to, size_t bytes, int64_t offset, size_t *got_p);

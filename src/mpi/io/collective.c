@@ -15,6 +15,7 @@
 
 #include "mpi/io/access.h"
 #include "mpi/io/buffer.h"
+#include "mpi/io/descriptor.h"
 #include "mpi/runtime/runtime.h"
 
 enum {
@@ -200,7 +201,7 @@ static int write_segments(const plan_t *p, int64_t from, int64_t to, char *buffe
         mark(a->view, a->at + (int64_t)share.first, a->at + (int64_t)share.end, p->grain, from,
              marks);
     }
-    error = write_marked(p->accesses[0]->shared->fd, buffer, marks, count, p->grain, from);
+    error = write_marked(io_fd(p->accesses[0]->shared), buffer, marks, count, p->grain, from);
     xy_free(marks);
     return error;
 }
@@ -214,7 +215,7 @@ static int write_buffered(const plan_t *p, int64_t from, int64_t to, bool is_ful
         return ENOMEM;
     error = put_all(p, from, to, buffer, from);
     if (error == 0 && is_full)
-        error = io_write_at(p->accesses[0]->shared->fd, buffer, (size_t)(to - from), from);
+        error = io_write_at(io_fd(p->accesses[0]->shared), buffer, (size_t)(to - from), from);
     else if (error == 0)
         error = write_segments(p, from, to, buffer);
     io_buffer_put(IO_BUFFER_FILE, buffer);
@@ -273,7 +274,7 @@ static int read_piece(plan_t *p, int64_t from, int64_t to)
 
     if (buffer == NULL)
         return ENOMEM;
-    error = io_read_at(p->accesses[0]->shared->fd, buffer, (size_t)(to - from), from, &got);
+    error = io_read_at(io_fd(p->accesses[0]->shared), buffer, (size_t)(to - from), from, &got);
     if (error == 0 && got < (size_t)(to - from))
         note_end(p, from + (int64_t)got);
     for (int i = 0; i < p->count && error == 0; i++)
@@ -371,9 +372,12 @@ static bool make_plan(io_access_t *const *accesses, int count, const io_how_t *h
 
 void io_collective_run(io_access_t *const *accesses, int count, const io_how_t *how)
 {
-    io_access_t **with = xy_malloc((size_t)count * sizeof(io_access_t *));
+    io_access_t **with;
     plan_t plan;
 
+    if (how->run == NULL && !how->is_split && io_runs_run(accesses, count))
+        return;
+    with = xy_malloc((size_t)count * sizeof(io_access_t *));
     if (with == NULL) {
         for (int i = 0; i < count; i++)
             accesses[i]->error = accesses[i]->bytes > 0 ? ENOMEM : 0;

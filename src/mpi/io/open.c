@@ -14,6 +14,7 @@
 #include <linux/magic.h>
 
 #include "mpi/io/calls.h"
+#include "mpi/io/descriptor.h"
 #include "mpi/io/io.h"
 #include "mpi/io/represent.h"
 #include "mpi/p2p/p2p.h"
@@ -35,7 +36,7 @@ typedef struct {
 /* ---- What the members of a process share ---- */
 
 /* Where what one process stores into a mapping is what others read, at once. */
-static bool may_map(int fd)
+static bool is_local(int fd)
 {
     enum { XFS = 0x58465342 };
     struct statfs about;
@@ -85,6 +86,7 @@ static int open_file(const char *name, int amode, int *fd_p)
 
 static void shared_destroy(io_shared_t *shared)
 {
+    io_own_destroy(shared);
     if (shared->fd >= 0)
         close(shared->fd);
     if (shared->counter_fd >= 0)
@@ -123,13 +125,15 @@ static int shared_new(const wish_t *wish, int members, io_shared_t **shared_p)
 
     if (shared == NULL)
         return ENOMEM;
+    io_calls_choose();
     shared->fd = shared->counter_fd = -1;
     shared->amode = wish->amode;
     atomic_init(&shared->references, members);
     pthread_mutex_init(&shared->turn, NULL);
     shared->name = xy_strdup(wish->name);
     shared->counter = wish->number != 0 ? counter_name(wish) : NULL;
-    error = shared->name != NULL && (shared->counter != NULL || wish->number == 0)
+    error = shared->name != NULL && (shared->counter != NULL || wish->number == 0) &&
+                    io_own_create(shared, mpi_job->workers)
                 ? open_file(wish->name, wish->amode, &shared->fd)
                 : ENOMEM;
     if (error != 0) {
@@ -139,7 +143,8 @@ static int shared_new(const wish_t *wish, int members, io_shared_t **shared_p)
     if ((wish->amode & MPI_MODE_APPEND) != 0 && fstat(shared->fd, &about) == 0)
         shared->start = about.st_size;
     atomic_init(&shared->pointer, shared->start);
-    shared->may_map = (wish->amode & MPI_MODE_RDONLY) == 0 && may_map(shared->fd);
+    shared->is_local = is_local(shared->fd);
+    shared->may_map = (wish->amode & MPI_MODE_RDONLY) == 0 && shared->is_local;
     *shared_p = shared;
     return 0;
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "mpi/io/descriptor.h"
 #include "mpi/io/io.h"
 #include "mpi/io/represent.h"
 #include "mpi/virtual/virtual.h"
@@ -117,10 +118,7 @@ static int find_offset(mpi_file_t *file, const io_order_t *order, int64_t etypes
 /* Can the access be made there? Where the view has no holes and numbers are small it can. */
 static bool is_possible(const io_view_t *view, int64_t offset, int64_t etypes)
 {
-    const int64_t small = (int64_t)1 << 40;
-
-    if (view->is_plain && view->reach == INT64_MAX && (uint64_t)offset < (uint64_t)small &&
-        etypes < small && view->disp < small && view->unit < 1 << 16)
+    if (view->is_simple && (uint64_t)offset < (uint64_t)IO_SMALL && etypes < IO_SMALL)
         return true;
     return is_reachable(view, offset, etypes) &&
            io_view_reaches(view, (offset + etypes) * (int64_t)view->unit);
@@ -237,41 +235,47 @@ io_how_t io_how_of(const mpi_file_t *file, bool is_write)
     return (io_how_t){.piece = file->piece, .is_split = file->is_split[is_write]};
 }
 
-/* What a member brings. In ordered accesses its place is found where all meet. */
+enum {
+    LINE = 64,
+    FOR_ONE = 64 << 10, /* less data is moved by one worker: others would come too late */
+    FEW = 16
+};
+
+/* What a member brings, in lines of its own. In ordered accesses its place is found where all meet.
+ */
 typedef struct {
-    io_access_t *access;
+    _Alignas(LINE) io_access_t access;
     io_how_t how;
     int64_t etypes, offset;
     bool is_impossible; /* there; then nothing is done */
 } entry_t;
 
-/* Less data than that is moved by one worker: others would come too late. */
-enum { FOR_ONE = 64 << 10 };
-
 /* All members wait, so that their workers can help. */
 static void lead(void *const *inputs, int size, void *const *outputs)
 {
-    io_access_t **accesses = xy_malloc((size_t)size * sizeof(io_access_t *));
+    io_access_t *few[FEW];
+    io_access_t **accesses = size <= FEW ? few : xy_malloc((size_t)size * sizeof(io_access_t *));
     io_how_t how = ((const entry_t *)inputs[0])->how;
     size_t bytes = 0;
 
     (void)outputs;
     for (int r = 0; r < size; r++) {
-        const entry_t *entry = inputs[r];
+        entry_t *entry = inputs[r];
 
         if (accesses != NULL)
-            accesses[r] = entry->access;
+            accesses[r] = &entry->access;
         else
-            io_access_run(entry->access);
+            io_access_run(&entry->access);
         how.is_split |= entry->how.is_split;
-        bytes += entry->access->bytes;
+        bytes += entry->access.bytes;
     }
     how.run = bytes < FOR_ONE ? NULL : mpi_parallel_run;
     for (int w = 0; how.run != NULL && w < mpi_job->workers; w++)
         xy_worker_notify(mpi_job->worker[w].base);
     if (accesses != NULL)
         io_collective_run(accesses, size, &how);
-    xy_free(accesses);
+    if (accesses != few)
+        xy_free(accesses);
 }
 
 /* One behind the other in order of rank, from the shared pointer on. */
@@ -279,12 +283,16 @@ static void lead_ordered(void *const *inputs, int size, void *const *outputs)
 {
     int64_t total = 0, at;
 
+    /* They are in caches of other cores, and come all at once. */
+    for (int r = 0; r < size; r++)
+        for (size_t i = 0; i < sizeof(entry_t); i += LINE)
+            __builtin_prefetch((const char *)inputs[r] + i, 1);
     for (int r = 0; r < size; r++)
         total += ((const entry_t *)inputs[r])->etypes;
-    at = atomic_fetch_add(&((const entry_t *)inputs[0])->access->shared->pointer, total);
+    at = atomic_fetch_add(&((const entry_t *)inputs[0])->access.shared->pointer, total);
     for (int r = 0; r < size; r++) {
         entry_t *entry = outputs[r];
-        io_access_t *access = entry->access;
+        io_access_t *access = &entry->access;
 
         entry->offset = at;
         access->at = at * (int64_t)access->view->unit;
@@ -297,47 +305,108 @@ static void lead_ordered(void *const *inputs, int size, void *const *outputs)
 }
 
 /* An error that was raised, of the place of an ordered access. */
-static int run(mpi_file_t *file, io_access_t *access, const io_order_t *order, int64_t etypes)
+static int run(mpi_file_t *file, entry_t *entry, const io_order_t *order)
 {
-    entry_t entry = {access, io_how_of(file, access->is_write), .etypes = etypes};
-
+    entry->how = io_how_of(file, order->is_write);
+    entry->is_impossible = false;
     if (is_dealt(file, order))
-        mpi_coll_agree(file->comm, &entry, &entry, lead_ordered);
+        mpi_coll_agree(file->comm, entry, entry, lead_ordered);
     else if (order->is_collective)
-        mpi_coll_agree(file->here, &entry, NULL, lead);
+        mpi_coll_agree(file->here, entry, NULL, lead);
     else
-        io_access_run(access);
-    return entry.is_impossible ? refuse_place(file, entry.offset, etypes) : MPI_SUCCESS;
+        io_access_run(&entry->access);
+    return entry->is_impossible ? refuse_place(file, entry->offset, entry->etypes) : MPI_SUCCESS;
 }
 
-int io_do(mpi_rank_t *self, const io_order_t *order, MPI_Status *status)
+/* ---- Plain bytes at a place of the rank's own: nothing to pack, to convert, to agree about ----
+ */
+
+/* Most accesses are; io_prepare says what is wrong with those that are not, if something is. */
+static inline bool is_simple(const mpi_file_t *file, const io_order_t *order,
+                             const mpi_type_t *type)
+{
+    int wrong = MPI_MODE_SEQUENTIAL | (order->is_write ? MPI_MODE_RDONLY : MPI_MODE_WRONLY);
+
+    return file != NULL && type != NULL && order->where <= IO_OWN && !order->is_collective &&
+           file->view->is_simple && !file->is_atomic && (file->shared->amode & wrong) == 0 &&
+           type->is_committed && mpi_type_is_contiguous(type) && order->memory != NULL &&
+           !mpi_is_on_device(order->memory) && mpi_job->clock == NULL &&
+           (uint64_t)order->count < 1 << 20 && type->size < 1 << 20;
+}
+
+/* False: nothing was done. */
+static bool do_simple(const io_order_t *order, MPI_Status *status, int *error_p)
+{
+    mpi_file_t *file = mpi_file_of(order->handle);
+    const mpi_type_t *type = mpi_type_of(order->type);
+    mpi_completion_t completion = {.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
+    int64_t offset, etypes;
+    int fd, error;
+
+    if (!is_simple(file, order, type))
+        return false;
+    offset = order->where == IO_AT ? order->offset : file->position;
+    completion.bytes = (size_t)order->count * type->size;
+    etypes = (int64_t)completion.bytes;
+    if (file->view->unit != 1) {
+        etypes /= (int64_t)file->view->unit;
+        if ((size_t)etypes * file->view->unit != completion.bytes)
+            return false;
+    }
+    if ((uint64_t)offset >= (uint64_t)IO_SMALL)
+        return false;
+    io_note(file);
+    if (order->where == IO_OWN)
+        file->position += etypes;
+    offset = file->view->disp + offset * (int64_t)file->view->unit;
+    fd = io_fd(file->shared);
+    error = order->is_write ? io_write_at(fd, order->memory, completion.bytes, offset)
+                            : io_read_at(fd, (char *)(uintptr_t)order->memory, completion.bytes,
+                                         offset, &completion.bytes);
+    if (order->is_write && error != 0)
+        completion.bytes = 0;
+    mpi_status_set(status, &completion);
+    *error_p = error == 0 ? MPI_SUCCESS : io_error_errno(file, error);
+    return true;
+}
+
+/* Any other. */
+static __attribute__((noinline)) int do_any(mpi_rank_t *self, const io_order_t *order,
+                                            MPI_Status *status)
 {
     mpi_completion_t completion = {.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
-    io_access_t access;
+    entry_t entry;
+    io_access_t *access = &entry.access;
     mpi_file_t *file;
-    int error = io_prepare(self, order, &file, &access), converted;
-    int64_t etypes;
+    int error = io_prepare(self, order, &file, access), converted;
 
     if (file == NULL)
         return error;
-    etypes = order->where == IO_ORDERED ? (int64_t)(access.bytes / file->view->unit) : 0;
-    converted = io_stage(&access);
+    entry.etypes = order->where == IO_ORDERED ? (int64_t)(access->bytes / file->view->unit) : 0;
+    converted = io_stage(access);
     if (converted != MPI_SUCCESS)
-        access.bytes = 0; /* the others wait for this one */
+        access->bytes = 0; /* the others wait for this one */
     io_charge_before(self);
-    error = run(file, &access, order, etypes);
+    error = run(file, &entry, order);
     if (__builtin_expect(mpi_job->clock != NULL, 0))
-        mpi_virtual_until(self, io_charge(self, access.done));
-    completion.bytes = access.bytes > 0 ? io_done(&access) : 0;
+        mpi_virtual_until(self, io_charge(self, access->done));
+    completion.bytes = access->bytes > 0 ? io_done(access) : 0;
     if (converted == MPI_SUCCESS)
-        converted = io_unstage(&access);
-    xy_free(access.staged);
+        converted = io_unstage(access);
+    xy_free(access->staged);
     mpi_status_set(status, &completion);
     if (error != MPI_SUCCESS)
         return error;
     if (converted != MPI_SUCCESS)
         return mpi_error(file->comm, converted, "the data could not be converted");
-    return io_error_errno(file, access.error);
+    return io_error_errno(file, access->error);
+}
+
+int io_do(mpi_rank_t *self, const io_order_t *order, MPI_Status *status)
+{
+    int error;
+
+    return do_simple(order, status, &error) ? error : do_any(self, order, status);
 }
 
 /* ---- Split calls: the access is made by the first half ---- */

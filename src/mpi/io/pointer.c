@@ -188,6 +188,9 @@ static void seek_leader(void *const *inputs, int size, void *const *outputs)
         if (answer.code == 0 && answer.target >= 0)
             atomic_store(&answer.file->shared->pointer, answer.target);
     }
+    /* Each knows where such a one goes: what is in another's cache is left there. */
+    if (answer.different == 0 && answer.whence == MPI_SEEK_SET)
+        return;
     for (int r = 0; r < size; r++) {
         seek_t *seek = outputs[r];
 
@@ -233,6 +236,8 @@ int impl_file_seek_shared(MPI_File handle, MPI_Offset offset, int whence)
         error = check_whence(file, whence);
         return error == MPI_SUCCESS ? seek_spread(file, &seek) : error;
     }
+    if (whence == MPI_SEEK_SET)
+        find_target(&seek, 0);
     mpi_coll_agree(file->comm, &seek, &seek, seek_leader);
     if (seek.different != 0)
         return io_refuse_different(file, seek.different, "offset or whence");

@@ -76,6 +76,8 @@ static const char *fill(io_view_t *view, int *class_p)
     }
     view->grain = find_grain(view);
     view->is_plain = view->tile->is_contiguous;
+    view->is_simple = view->is_plain && view->reach == INT64_MAX && view->rep == NULL &&
+                      view->disp < IO_SMALL && view->unit < 1 << 16;
     return NULL;
 }
 

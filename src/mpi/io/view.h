@@ -23,6 +23,8 @@
 
 typedef struct io_rep io_rep_t; /* represent.h */
 
+#define IO_SMALL ((int64_t)1 << 40) /* with offsets and amounts below it nothing overflows */
+
 typedef struct {
     atomic_long references;
     MPI_Offset disp;
@@ -33,6 +35,7 @@ typedef struct {
     size_t grain;                 /* a power of two that divides all offsets and lengths */
     int64_t reach;                /* bytes of the view that may be accessed; INT64_MAX: all */
     bool is_plain;                /* byte d of the view is byte disp + d of the file */
+    bool is_simple;               /* ... in memory as in the file, and all of it may be accessed */
     /* Bounds of what loop l goes over; [depth]: of the list of blocks. */
     MPI_Aint low[XMPI_TYPE_DEPTH + 1], high[XMPI_TYPE_DEPTH + 1];
 } io_view_t;

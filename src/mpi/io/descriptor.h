@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which descriptor of a file a thread reads and writes through.
+ *
+ * The kernel counts who uses an open file, in one cache line of it: where several workers read
+ * through one descriptor at once, that line goes from core to core twice per call (70 ns of 460 on
+ * two cores). So a worker that has made some calls opens the file once more, for itself; the first
+ * of them keeps the descriptor of all. Threads that are no workers use that, too, and so do locks.
+ * On file systems of the network, which tell descriptors apart when they write, all keep that.
+ */
+#ifndef XY_MPI_IO_DESCRIPTOR_H
+#define XY_MPI_IO_DESCRIPTOR_H
+
+#include <sys/types.h>
+
+#include "fiber/fiber.h"
+#include "mpi/io/access.h"
+
+/* Of one worker, which alone touches it. */
+typedef struct io_own {
+    int fd;   /* -1: none, or not yet */
+    int uses; /* calls so far; not counted any more once it was tried */
+} io_own_t;
+
+/* For `workers` of them; false: no memory. */
+bool io_own_create(io_shared_t *shared, int workers);
+void io_own_destroy(io_shared_t *shared);
+
+/* The worker has none of its own. */
+int io_fd_without(io_shared_t *shared, io_own_t *own);
+
+static inline int io_fd(io_shared_t *shared)
+{
+    const xy_worker_t *worker = xy_worker_self();
+    int index = worker != NULL ? xy_worker_index(worker) : 0;
+    io_own_t *own;
+
+    if (worker == NULL || index >= shared->workers)
+        return shared->fd;
+    own = &shared->own[index];
+    return own->fd >= 0 ? own->fd : io_fd_without(shared, own);
+}
+
+/* What is called to read and write: pread and pwrite, or the system itself. In the C library the
+ * two are points of cancellation, with two atomic operations each (20 ns); but where a tool has put
+ * its own in their place (a sanitizer, a profiler of files), that is to see the accesses. */
+typedef struct {
+    ssize_t (*read)(int fd, void *to, size_t bytes, off_t offset);
+    ssize_t (*write)(int fd, const void *from, size_t bytes, off_t offset);
+} io_calls_t;
+
+extern io_calls_t io_calls;
+void io_calls_choose(void); /* before the first file is used */
+
+#endif
