@@ -116,14 +116,20 @@ static double time_of(void (*access)(void), int times)
 
 static double measure(void (*access)(void))
 {
-    double found[SHORT_ROUNDS], once, enough = is_least ? 1e-4 : budget / ROUNDS;
-    int times, rounds = is_least ? SHORT_ROUNDS : ROUNDS;
+    double found[SHORT_ROUNDS], spent = 0, enough = is_least ? 1e-4 : budget / ROUNDS;
+    int times = 1, rounds = is_least ? SHORT_ROUNDS : ROUNDS;
 
     time_of(access, 1);
-    once = time_of(access, 1);
-    times = (int)(enough / (once > 1e-7 ? once : 1e-7)) + 1;
-    for (int i = 0; i < rounds; i++)
+    /* Ranks that share cores take turns: in a short round each would be timed as if it were alone.
+     */
+    while (time_of(access, times) * times < enough && times < 1 << 26)
+        times *= 2;
+    for (int i = 0; i < rounds; i++) {
         found[i] = time_of(access, times);
+        spent += found[i] * times; /* all ranks know the same */
+        if (is_least && i >= ROUNDS && spent > 1)
+            rounds = i + 1;
+    }
     qsort(found, (size_t)rounds, sizeof(found[0]), compare);
     return found[is_least ? 0 : rounds / 2];
 }
