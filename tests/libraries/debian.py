@@ -82,12 +82,14 @@ class Sources:
             raise CannotFetch(f"{MIRROR} has no sources of {package} in {RELEASE} (see {self.log})")
         return found()[-1]
 
-    def unpack(self, package, into):
-        """The sources below `into`, unpacked anew; that directory."""
+    def unpack(self, package, into, part=None):
+        """The sources below `into`, unpacked anew, or the directory `part` of them; `into`."""
         archive = self.original(package)
         shutil.rmtree(into, ignore_errors=True)
         into.mkdir(parents=True)
-        subprocess.run(["tar", "-xf", archive, "-C", into, "--strip-components=1"], check=True)
+        above = 1 + (part.count("/") + 1 if part else 0)
+        subprocess.run(["tar", "-xf", archive, "-C", into, f"--strip-components={above}",
+                        *(["--wildcards", f"*/{part}/*"] if part else [])], check=True)
         return into
 
 

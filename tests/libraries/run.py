@@ -98,7 +98,7 @@ def try_one(name, recipe, options, sources):
     try:
         version = re.sub(r".*_(.*?)(\+.*)?\.orig\..*", r"\1", sources.original(recipe.SOURCE).name)
         row["source"] = f"{recipe.SOURCE} {version}"
-        sources.unpack(recipe.SOURCE, job.tree)
+        sources.unpack(recipe.SOURCE, job.tree, getattr(recipe, "PART", None))
         recipe.run(job)
     except CannotFetch as error:
         row["result"] = f"not fetched: {error}"
