@@ -585,10 +585,10 @@ static void close_mpi(xy_net_t *base)
         if (i != net->unposted)
             host_cancel(net->host, &net->posted[i]);
     leave(net);
+    xy_net_close(net->bell); /* all others have got their messages, too */
     /* Without the others it would wait for ever. */
     if (is_whole)
         host_close(net->host, CLOSE_SECONDS);
-    xy_net_close(net->bell);
     if (is_whole)
         destroy(net);
 }

@@ -11,11 +11,14 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 /* All calls are made under one lock. Asked for more, both libraries lock inside every call, too. */
 enum { THREAD_SERIALIZED = 2, STATUS_WORDS = 16 };
@@ -32,6 +35,7 @@ struct host_mpi {
     size_t handle; /* bytes of a request */
     size_t short_limit;
     int rank;
+    int pmi; /* the connection of MPICH to Hydra; -1: there is none */
     int (*init)(int *, char ***, int, int *);
     int (*comm_rank)(uintptr_t, int *);
     int (*comm_size)(uintptr_t, int *);
@@ -135,6 +139,18 @@ static void keep_hands_off(void)
     setenv("OMPI_MCA_opal_signal", "", 0);
 }
 
+/* The descriptor that Hydra gives to each process, where MPICH uses it. */
+static int connection_of(const host_mpi_t *h)
+{
+    const char *text = getenv("PMI_FD");
+    long fd;
+
+    if (text == NULL || strcmp(h->name, "MPICH") != 0 || !xy_parse_long(text, &fd) || fd < 3 ||
+        fd > 1 << 20)
+        return -1;
+    return (int)fd;
+}
+
 static xy_status_t start(host_mpi_t *h, int processes)
 {
     struct sigaction before[NSIG];
@@ -182,6 +198,7 @@ xy_status_t host_open(int processes, const host_mpi_t **host_p)
     if (!find_functions(library, &host))
         return xy_fail(XY_EUNSUPPORTED, "--net mpi: the library lacks functions of MPI");
     learn_abi(library, &host);
+    host.pmi = connection_of(&host);
     st = start(&host, processes);
     if (st == XY_OK)
         *host_p = &host;
@@ -364,12 +381,33 @@ static void *finalize(void *host)
     return NULL;
 }
 
-/* It has been seen to hang; the process ends all the same. */
+/* Say at the connection to Hydra that this process is over, as MPICH does at the end of its
+ * Finalize (PMI 1). False: it is another launcher. */
+static bool leave_hydra(const host_mpi_t *h, double seconds)
+{
+    static const char word[] = "cmd=finalize\n";
+    struct pollfd fd = {.fd = h->pmi, .events = POLLIN};
+    char answer[64];
+
+    if (h->pmi < 0 ||
+        send(h->pmi, word, sizeof(word) - 1, MSG_NOSIGNAL) != (ssize_t)sizeof(word) - 1)
+        return false;
+    if (poll(&fd, 1, (int)(seconds * 1000)) == 1)
+        (void)!read(h->pmi, answer, sizeof(answer));
+    return true;
+}
+
+/* Finalize of MPICH over UCX hangs in every second job of four hosts: a process closes its
+ * connections, for which it needs others that wait for it at the launcher already. Nothing is under
+ * way any more, so the launcher alone is told. That of Open MPI has been seen to hang, too; the
+ * process ends all the same. */
 void host_close(const host_mpi_t *host, double seconds)
 {
     struct timespec until;
     pthread_t thread;
 
+    if (leave_hydra(host, seconds))
+        return;
     if (pthread_create(&thread, NULL, finalize, (void *)(uintptr_t)host) != 0)
         return;
     clock_gettime(CLOCK_REALTIME, &until);
