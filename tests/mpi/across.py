@@ -44,7 +44,7 @@ CASES = [
                        r"rank 1 on \S+ calls MPI_Allreduce with 8 bytes"]),
     (4, 4, "kind", 1, [r"ranks disagree", r"rank \d on \S+ calls MPI_Bcast with root 0 " + line("other"),
                        r"rank 3 on \S+ calls MPI_Comm_dup or one of its kind " + line("dup")]),
-    (4, 2, "grid", 1, [r"ranks disagree about a communicator that is made from MPI_COMM_WORLD: "
+    (4, 2, "grid", 1, [r"ranks disagree about a collective call on MPI_COMM_WORLD: "
                        r"rank 0 on \S+ calls MPI_Cart_create with reorder = 0, dims 4 1, periods 0 0 " + line("grid") +
                        r", rank 3 on \S+ calls MPI_Cart_create with reorder = 0, dims 4 1, periods 0 1 " + line("grid")]),
     (2, 2, "remain", 1, [r"rank 0 on \S+ calls MPI_Cart_sub, remain_dims 0 1 " + line("remain") +

@@ -402,8 +402,8 @@ void coll_disagree_told(const mpi_comm_t *comm, int a, const char *said, int b, 
 
     mpi_report_claim();
     mpi_finding_end(&finding,
-                    "ranks disagree about a communicator that is made from %s: rank %d %s, rank %d "
-                    "%s; all members must give the same",
+                    "ranks disagree about a collective call on %s: rank %d %s, rank %d %s; all "
+                    "members must give the same",
                     describe_comm(coll, name), world_of(coll, a), said, world_of(coll, b), other);
     mpi_job->abort(1);
 }

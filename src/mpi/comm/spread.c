@@ -89,9 +89,9 @@ static void compare_topics(mpi_comm_t *comm, const mpi_topic_t *topic)
     else
         topic->describe(topic, topic, detail, sizeof detail);
     mpi_caller_describe(call->caller, place, sizeof place);
-    snprintf(told, sizeof told, "on %.80s calls %.60s%s%s%s",
-             mpi_job->hosts ? mpi_job->hosts[mpi_job->process] : "its host", call->name, detail,
-             place[0] ? " " : "", place);
+    snprintf(told, sizeof told, "%s%.80s%scalls %.60s%s%s%s", mpi_job->hosts ? "on " : "",
+             mpi_job->hosts ? mpi_job->hosts[mpi_job->process] : "", mpi_job->hosts ? " " : "",
+             call->name, detail, place[0] ? " " : "", place);
     all = memory_or_abort((size_t)comm->size * sizeof told);
     mpi_spread_allgather(comm, told, sizeof told, all);
     if (comm->rank == a) {
