@@ -520,7 +520,7 @@ static xy_status_t open_mpi(const xy_net_config_t *config, xy_net_t **net_p)
 
     if (config->mark != NULL)
         config->mark(true);
-    st = host_open(config->processes, &host);
+    st = host_open(config->processes, config->library, &host);
     if (config->mark != NULL)
         config->mark(false);
     if (st != XY_OK)

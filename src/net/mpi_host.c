@@ -68,12 +68,14 @@ static bool has_other_malloc(void)
            strncmp(name, "libmpi_abi", 10) != 0;
 }
 
-static void *open_library(void)
+static void *open_library(const char *launcher)
 {
     static const char *const of_open_mpi[] = {"libmpi.so.40", "libmpi.so.80", NULL};
     static const char *const of_mpich[] = {"libmpich.so.12", "libmpi.so.12", "libmpich.so", NULL};
     const char *wanted = getenv("XYLEM_HOST_MPI");
-    const char *const *names = getenv("OMPI_COMM_WORLD_SIZE") != NULL ? of_open_mpi : of_mpich;
+    bool is_open_mpi = launcher != NULL ? strcmp(launcher, "openmpi") == 0
+                                        : getenv("OMPI_COMM_WORLD_SIZE") != NULL;
+    const char *const *names = is_open_mpi ? of_open_mpi : of_mpich;
     int flags = RTLD_NOW | RTLD_LOCAL;
     void *library = NULL;
 
@@ -177,7 +179,7 @@ static xy_status_t start(host_mpi_t *h, int processes)
     return XY_OK;
 }
 
-xy_status_t host_open(int processes, const host_mpi_t **host_p)
+xy_status_t host_open(int processes, const char *launcher, const host_mpi_t **host_p)
 {
     static host_mpi_t host;
     void *library;
@@ -189,7 +191,7 @@ xy_status_t host_open(int processes, const host_mpi_t **host_p)
                        "--net mpi: this process was not started by the launcher of an MPI; give "
                        "--launcher mpirun or mpiexec.hydra, or --net tcp");
     keep_hands_off();
-    library = open_library();
+    library = open_library(launcher);
     if (library == NULL)
         return xy_fail(XY_ENOENT,
                        "--net mpi: no Open MPI or MPICH is found (%s); XYLEM_HOST_MPI names its "

@@ -9,9 +9,10 @@ typedef struct host_mpi host_mpi_t;
 
 enum { HOST_ANY = -1000 }; /* any source */
 
-/* Open and initialise the library of the launcher that has started this process, which must have
- * started `processes` of them. Lives to the end of the process. */
-xy_status_t host_open(int processes, const host_mpi_t **host_p);
+/* Open and initialise the library of the launcher that has started this process ("openmpi",
+ * "mpich", or NULL: the environment tells), which must have started `processes` of them. Lives to
+ * the end of the process. */
+xy_status_t host_open(int processes, const char *launcher, const host_mpi_t **host_p);
 int host_rank(const host_mpi_t *host);
 const char *host_name(const host_mpi_t *host);
 /* A message that it sends without asking the receiver first, with its usual settings. */

@@ -65,6 +65,9 @@ typedef struct {
     xy_net_exchange_fn exchange;
     void *exchange_arg;
     double seconds; /* that opening may take */
+    /* The installed MPI whose launcher has started this process, "openmpi" or "mpich"; NULL: the
+     * environment tells. */
+    const char *library;
     /* What messages cost, where that was measured; 0: what the transport states. All processes say
      * the same. */
     double latency, bandwidth;

@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Run the programs of this directory, wrong and right, and compare what is reported with their source.
 
-  run.py [--options "MPIEXEC OPTIONS"] MPIEXEC PROGRAM SOURCE... [-- NAME...]
+  run.py [--options "MPIEXEC OPTIONS"] [--behind WRAPPER] MPIEXEC PROGRAM SOURCE... [-- NAME...]
 
 With XYLEM_SEED (the commit, in `make test`) a sixth of the pairs run, others with each seed; all of them
 without it, with names, and with XYLEM_SOAK. With XYLEM_FIRST_FAILURE (mutants) the first failure ends the run.
 bugs.h says what the comments in the sources mean. Sources in C++ are not in PROGRAM: the wrapper beside MPIEXEC
-compiles them.
+compiles them. Behind a wrapper (`env`) each rank is a process of its own.
 """
 import concurrent.futures
 import hashlib
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -21,6 +22,7 @@ FIELD = re.compile(r" (ranks|code|options|says|not|before|right|alone): ")
 MARK = re.compile(r"// @(\w+)$")
 SECONDS = 200 # where failure is a hang: a machine with twenty times the load is slow
 DEADLOCK = "mpiexec: deadlock: "
+BEHIND = [] # words in front of the program
 
 
 def read(path):
@@ -61,7 +63,7 @@ def pattern(text):
 
 def run(command, fields, name, which):
     full = command[:1] + fields.get("options", [""])[0].split() + command[2:]
-    full += ["-n", fields.get("ranks", ["2"])[0], command[1], name, which]
+    full += ["-n", fields.get("ranks", ["2"])[0], *BEHIND, command[1], name, which]
     if "before" in fields:
         full.append("before")
     try:
@@ -70,6 +72,9 @@ def run(command, fields, name, which):
     except subprocess.TimeoutExpired:
         return None, "it hangs"
     report = done.stderr.decode(errors="replace")
+    if BEHIND: # the rank that reports ends with a code
+        report = re.sub(r"^xylem: ", "mpiexec: ", report, flags=re.M)
+        report = re.sub(r"^mpiexec: rank \d+( on \S+)? ended with exit code \d+\n", "", report, flags=re.M)
     if "--launcher" in command: # which has something to say, too
         report = re.sub(r"^(?!mpiexec: |  ).*\n", "", report, flags=re.M)
     return done.returncode, without_hosts(re.sub(r"^mpiexec: virtual time: .*\n", "", report, flags=re.M))
@@ -96,12 +101,13 @@ def without_hosts(report):
     """As if the ranks of all processes were in one: lines of the table that say the same are one."""
     table, lines = {}, []
     for line in report.splitlines(keepends=True):
-        row = re.match(r"  ranks? ([\d,:-]+) on [^:\s]+: (.*)", line, flags=re.S)
-        if row and row.group(2) not in table:
-            table[row.group(2)] = len(lines)
-            lines.append([list(ranks_of(row.group(1))), row.group(2)])
+        row = re.match(r"  ranks? ([\d,:-]+)( on [^:\s]+)?: (.*)", line, flags=re.S)
+        row = row if row and (row.group(2) or BEHIND) else None
+        if row and row.group(3) not in table:
+            table[row.group(3)] = len(lines)
+            lines.append([list(ranks_of(row.group(1))), row.group(3)])
         elif row:
-            lines[table[row.group(2)]][0] += ranks_of(row.group(1))
+            lines[table[row.group(3)]][0] += ranks_of(row.group(1))
         else:
             lines.append(re.sub(r"(rank \d+(?: \(\d+ in [^)]*\))?) on \S+ (calls|sends)", r"\1 \2", line))
     return "".join(line if isinstance(line, str) else
@@ -130,7 +136,7 @@ def judge(command, name, fields):
             wrong.append(f"says: {text}")
     if wrong:
         wrong.append("the report was:\n" + report)
-    if fields.get("right", ["yes"])[0] == "no" or ("alone" in fields and "--processes" in command):
+    if fields.get("right", ["yes"])[0] == "no" or ("alone" in fields and (BEHIND or "--processes" in command)):
         return wrong
     code, report = run(command, fields, name, "right")
     if code != 0 or report:
@@ -159,6 +165,8 @@ def is_wanted(name, names):
 
 def can_run(fields, options):
     """Virtual time is for one process, and each process needs a rank."""
+    if "--virtual" in fields.get("options", [""])[0] and (BEHIND or "--hosts" in options):
+        return False
     if "--processes" not in options:
         return True
     enough = int(options[options.index("--processes") + 1]) <= int(fields.get("ranks", ["2"])[0])
@@ -172,7 +180,10 @@ def main():
         arguments, names = arguments[:at], arguments[at + 1:]
     options = []
     if arguments[0] == "--options":
-        options, arguments = arguments[1].split(), arguments[2:]
+        options, arguments = shlex.split(arguments[1]), arguments[2:]
+    if arguments[0] == "--behind":
+        BEHIND.extend(arguments[1].split())
+        arguments = arguments[2:]
     bugs = []
     for path in arguments[2:]:
         found = [bug for bug in read(path) if is_wanted(bug[0], names) and can_run(bug[1], options)]

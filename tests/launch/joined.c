@@ -2,10 +2,12 @@
 /* Processes of one rank each in one job: messages of all sizes, and the ways in which it can end.
  * `joined handles` prints constants for callers that are not compiled. */
 #include <mpi.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MANY = 1 << 17 };
 
@@ -40,6 +42,10 @@ static void misbehave(const char *how)
 
     if (strcmp(how, "deadlock") == 0)
         MPI_Recv(&x, 1, MPI_INT, (rank + 1) % size, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (strcmp(how, "orphans") == 0 && rank == 0) /* who has started them is gone */
+        kill(atoi(getenv("STARTER")), SIGKILL);
+    if (strcmp(how, "orphans") == 0)
+        sleep(300);
     if (rank != 1)
         return;
     if (strcmp(how, "crash") == 0)

@@ -48,7 +48,8 @@ ends 2 "unknown transport 'smoke'" -n 2 --processes 2 --net smoke ./several
 ends 2 "unknown strategy or file" -n 2 --processes 2 --place nowhere ./several
 ends 127 "does not exist" -n 2 --processes 2 ./nothing
 ends 1 "--virtual is for jobs in one process" -n 2 --processes 2 --virtual cluster:2 ./several
-ends 1 "does not use Xylem's MPI" -n 2 --processes 2 hostname
+run 0 -n 2 --processes 2 hostname
+same "$out" "$host"$'\n'"$host"
 XYLEM_NODE=17 ends 2 "XYLEM_NODE is set to '17'" -n 2 ./several
 
 # One matrix and one trace of all, also of a job that is cut short.

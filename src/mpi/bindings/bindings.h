@@ -18,7 +18,9 @@
 extern const mpi_layer_t *const mpi_layers[];
 
 /* The variable that says what mpiexec has made of a process: a rank (its children inherit that), or
- * "process:SOCKET", one of N processes of a program that is not linked with MPI. */
+ * "process:SOCKET,ADDRESS,LIBRARY", one of N processes of a program that is not linked with MPI:
+ * where they meet, an address of this machine, and the installed MPI whose launcher has started it,
+ * "openmpi" or "mpich". The last two may be empty. */
 #define XMPI_LAUNCHED      "XYLEM_LAUNCHED"
 #define XMPI_LAUNCHED_RANK "rank"
 
@@ -27,13 +29,17 @@ extern const mpi_layer_t *const mpi_layers[];
  *   process: HELLO      mpiexec, when all have said so: ALL
  *   process: CARD       mpiexec, when all have sent theirs: CARDS; any number of times
  *   process: LEAVE      after MPI_Finalize; one that goes without it has failed
+ *   process: FAIL       it is about to end with this exit code, and the job with it
  */
 enum {
     XMPI_JOIN_HELLO = 1, /* rank, a space, version */
-    XMPI_JOIN_ALL,       /* the secret of the network between them */
+    XMPI_JOIN_ALL,       /* texts, each with its NUL: the secret of the network between them, the
+                            transport, "1" if all are on one machine, seconds of --deadlock-after
+                            and --polling-after; on several hosts, that of each rank */
     XMPI_JOIN_CARD,
     XMPI_JOIN_CARDS, /* each with its NUL */
-    XMPI_JOIN_LEAVE
+    XMPI_JOIN_LEAVE,
+    XMPI_JOIN_FAIL /* exit code */
 };
 
 /* MPI_Init and MPI_Session_init: the calling rank, which a program without a launcher becomes here.

@@ -1,33 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Processes of one rank each that make one job: a wrapper, a script or an interpreter stands
- * between mpiexec and the program. They meet at a socket of mpiexec, exchange there how to reach
- * each other, and say there that they leave; the rest is between themselves. What they say is in
- * bindings.h, and mpiexec's half in launch/joined.c.
+ * between mpiexec and the program. They meet at a socket of mpiexec, or on several hosts of its
+ * process there, exchange how to reach each other, and say there that they leave; the rest is
+ * between themselves. What they say is in bindings.h, and mpiexec's half in launch/joined.c.
+ *
+ * A thread ends the process when the other end of the socket is gone: whoever was to end it then
+ * cannot any more. Another looks for ranks that wait for each other, as in mpiexec.
  */
 #include "mpi/bindings/join.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 #include <xylem.h>
 
 #include "mpi/bindings/bindings.h"
+#include "mpi/check/check.h"
 #include "mpi/p2p/p2p.h"
 #include "net/net.h"
 
-enum { OPEN_SECONDS = 60 };
+enum { OPEN_SECONDS = 60, FAIL_SECONDS = 2, RANKS_SHOWN = 32, MESSAGE_SIZE = 2400 };
 
 static struct {
     xy_channel_t link;
     int size;
     xy_net_t *net;
     int *process_of;
+    xy_frame_t all; /* what this points to: */
+    const char *transport;
+    const char **hosts; /* [size]; NULL: this machine */
+    uint8_t secret[XY_SECRET_BYTES];
+    bool is_local;
+    double deadlock_after, polling_after;
+    _Atomic bool has_left;
 } joined = {.link = {.fd = -1}};
 
 static xy_status_t lost_mpiexec(void)
@@ -93,10 +108,55 @@ static xy_status_t exchange(void *arg, const char *card, char **cards)
     return st;
 }
 
-/* Wait until all others have come; the secret is for the network between them. */
-static xy_status_t meet(const mpi_others_t *others, uint8_t secret[XY_SECRET_BYTES])
+/* The next text of a frame; NULL: there are no more. */
+static const char *text_at(const char **at)
 {
-    xy_frame_t frame;
+    const char *text = *at;
+
+    if (text >= joined.all.bytes + joined.all.size)
+        return NULL;
+    *at += strlen(text) + 1; /* a frame has a NUL behind it in any case */
+    return text;
+}
+
+static bool read_seconds(const char *text, double *seconds_p)
+{
+    char *end;
+
+    *seconds_p = text != NULL ? strtod(text, &end) : -1;
+    return *seconds_p >= 0 && end > text && *end == '\0';
+}
+
+static bool read_hosts(const char **at)
+{
+    const char *host = text_at(at);
+
+    if (host == NULL)
+        return true;
+    joined.hosts = xy_calloc((size_t)joined.size, sizeof(*joined.hosts));
+    for (int r = 0; r < joined.size && joined.hosts != NULL && host != NULL; r++) {
+        joined.hosts[r] = host;
+        host = r + 1 < joined.size ? text_at(at) : "";
+    }
+    return joined.hosts != NULL && host != NULL;
+}
+
+/* What all must know. The frame stays. */
+static bool read_all(void)
+{
+    const char *at = joined.all.bytes, *secret = text_at(&at), *is_local;
+
+    joined.transport = text_at(&at);
+    is_local = text_at(&at);
+    joined.is_local = is_local != NULL && strcmp(is_local, "1") == 0;
+    return is_local != NULL && xy_secret_read(secret, joined.secret) &&
+           read_seconds(text_at(&at), &joined.deadlock_after) &&
+           read_seconds(text_at(&at), &joined.polling_after) && read_hosts(&at);
+}
+
+/* Wait until all others have come. */
+static xy_status_t meet(const mpi_others_t *others)
+{
     char hello[64];
     xy_status_t st;
     int n;
@@ -107,36 +167,122 @@ static xy_status_t meet(const mpi_others_t *others, uint8_t secret[XY_SECRET_BYT
     n = snprintf(hello, sizeof(hello), "%d %s", others->rank, xylem_version());
     if (!xy_channel_send(&joined.link, XMPI_JOIN_HELLO, hello, (size_t)n))
         return lost_mpiexec();
-    st = await(XMPI_JOIN_ALL, &frame);
-    if (st != XY_OK)
-        return st;
-    if (!xy_secret_read(frame.bytes, secret))
+    st = await(XMPI_JOIN_ALL, &joined.all);
+    if (st == XY_OK && !read_all())
         st = xy_fail(XY_EPARSE, "what mpiexec says is not understood");
-    xy_frame_free(&frame);
     return st;
 }
 
-static xy_status_t connect_all(const mpi_others_t *others, const uint8_t *secret)
+/* Inside an installed MPI this is no rank: what stands in front of the C library does what the C
+ * library does. */
+static void step_aside(bool is_inside)
+{
+    static _Thread_local mpi_rank_t *rank;
+
+    if (is_inside)
+        rank = mpi_self;
+    mpi_self = is_inside ? NULL : rank;
+}
+
+static xy_status_t connect_all(const mpi_others_t *others)
 {
     xy_net_config_t config = {.process = others->rank,
                               .processes = others->size,
-                              .transport = "auto",
-                              .is_local = true,
+                              .transport = joined.transport,
+                              .is_local = joined.is_local,
+                              .address = others->address[0] != '\0' ? others->address : NULL,
+                              .library = others->library[0] != '\0' ? others->library : NULL,
                               .exchange = exchange,
+                              .mark = step_aside,
                               .seconds = OPEN_SECONDS};
 
-    memcpy(config.secret, secret, sizeof(config.secret));
+    memcpy(config.secret, joined.secret, sizeof(config.secret));
     return xy_net_open(&config, &joined.net);
 }
 
+/* ---- Threads, which take no signals: they are for the program ---- */
+
+static xy_status_t start_thread(void *(*function)(void *))
+{
+    pthread_t thread;
+    sigset_t all, before;
+    int code;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    code = pthread_create(&thread, NULL, function, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (code != 0)
+        return xy_fail_errno(code, "a thread for the job's connection", "start");
+    pthread_detach(thread);
+    return XY_OK;
+}
+
+/* Nothing is said there any more. */
+static void *watch_link(void *unused)
+{
+    xy_channel_answer_t answer;
+    xy_frame_t frame;
+
+    (void)unused;
+    while ((answer = xy_channel_await(&joined.link, 1e9, &frame)) != XY_CHANNEL_END)
+        if (answer == XY_CHANNEL_FRAME)
+            xy_frame_free(&frame);
+    if (!joined.has_left)
+        _exit(1);
+    return NULL;
+}
+
+/* Process 0 looks, and the others tell it what they see. */
+static void *look(void *unused)
+{
+    char message[MESSAGE_SIZE];
+    mpi_watch_t found = XMPI_WATCH_NONE;
+
+    (void)unused;
+    if (mpi_job->process > 0) {
+        mpi_watch_serve();
+        return NULL;
+    }
+    while (!joined.has_left && (found == XMPI_WATCH_NONE ||
+                                (found == XMPI_WATCH_PARKED && joined.deadlock_after <= 0))) {
+        xy_watcher_sleep(joined.deadlock_after > 0 ? joined.deadlock_after
+                                                   : 0.5 * joined.polling_after);
+        found = mpi_watch_look();
+    }
+    if (joined.has_left)
+        return NULL;
+    mpi_report_claim();
+    mpi_watch_describe(found, joined.polling_after, message, sizeof(message));
+    xy_fail(XY_EINVAL, "deadlock: %s", message);
+    mpi_watch_report(RANKS_SHOWN);
+    mpi_watch_say_cause(message, sizeof(message));
+    mpi_job->abort(1);
+    return NULL;
+}
+
+xy_status_t mpi_join_watch(mpi_job_t *job)
+{
+    xy_status_t st = XY_OK;
+
+    if (joined.link.fd < 0 || (joined.deadlock_after <= 0 && joined.polling_after <= 0))
+        return XY_OK;
+    st = mpi_watch_begin(job, joined.polling_after);
+    return st == XY_OK ? start_thread(look) : st;
+}
+
+/* ---- Beginning and end ---- */
+
 xy_status_t mpi_join(const mpi_others_t *others, mpi_job_config_t *config)
 {
-    uint8_t secret[XY_SECRET_BYTES];
-    xy_status_t st = meet(others, secret);
+    xy_status_t st;
 
     joined.size = others->size;
+    st = meet(others);
     if (st == XY_OK)
-        st = connect_all(others, secret);
+        st = connect_all(others);
+    if (st == XY_OK)
+        st = start_thread(watch_link);
     if (st != XY_OK)
         return st;
     joined.process_of = xy_calloc((size_t)others->size, sizeof(int));
@@ -145,16 +291,15 @@ xy_status_t mpi_join(const mpi_others_t *others, mpi_job_config_t *config)
     for (int r = 0; r < others->size; r++)
         joined.process_of[r] = r;
     setenv(XMPI_LAUNCHED, XMPI_LAUNCHED_RANK, 1); /* for processes that the program starts */
-    config->id = xy_secret_number(secret);
+    config->id = xy_secret_number(joined.secret);
     config->size = others->size;
     config->process = others->rank;
     config->processes = others->size;
     config->process_of = joined.process_of;
+    config->hosts = joined.hosts;
     config->net = joined.net;
     return XY_OK;
 }
-
-static bool has_left;
 
 bool mpi_join_is_in(void)
 {
@@ -163,7 +308,20 @@ bool mpi_join_is_in(void)
 
 bool mpi_join_is_over(void)
 {
-    return has_left;
+    return joined.has_left;
+}
+
+void mpi_join_fail(int code)
+{
+    struct timespec left = {.tv_sec = FAIL_SECONDS};
+    char text[16];
+    int n = snprintf(text, sizeof(text), "%d", code & 0377);
+
+    if (joined.link.fd < 0 || joined.has_left ||
+        !xy_channel_send_last(&joined.link, XMPI_JOIN_FAIL, text, (size_t)n + 1))
+        return;
+    while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR)
+        ;
 }
 
 void mpi_join_leave(void)
@@ -173,9 +331,10 @@ void mpi_join_leave(void)
             mpi_network_end();
         return;
     }
-    has_left = true;
+    joined.has_left = true;
+    mpi_watch_stop();
     mpi_network_end();
     xy_net_close(joined.net);
     xy_channel_send(&joined.link, XMPI_JOIN_LEAVE, NULL, 0);
-    xy_channel_close(&joined.link);
+    shutdown(joined.link.fd, SHUT_RDWR); /* the thread still reads there */
 }

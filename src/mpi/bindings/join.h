@@ -8,7 +8,9 @@
 #include "mpi/runtime/runtime.h"
 
 typedef struct {
-    const char *socket; /* where they meet: an abstract name */
+    char socket[64];  /* where they meet: an abstract name */
+    char address[64]; /* of this machine; or "" */
+    char library[16]; /* of an installed MPI; or "" */
     int rank, size;
 } mpi_others_t;
 
@@ -19,9 +21,14 @@ bool mpi_is_one_of_several(mpi_others_t *others);
 /* Meet the others: their number, the processes of ranks, and the network between them are set in
  * `config`. Waits for all of them. */
 xy_status_t mpi_join(const mpi_others_t *others, mpi_job_config_t *config);
+/* ... when the job is made, and before its rank runs: look for ranks that wait for each other. */
+xy_status_t mpi_join_watch(mpi_job_t *job);
 /* All ranks have finalized: the network is closed, and the process may end. Without effect in a
  * process that has not joined others. */
 void mpi_join_leave(void);
+/* The process is about to end, and the job is to end with this exit code: say so, and give mpiexec
+ * a moment to end it. An installed MPI would end the others first, and nobody would know why. */
+void mpi_join_fail(int code);
 bool mpi_join_is_in(void);   /* it has joined others, */
 bool mpi_join_is_over(void); /* and left them: there is no way back */
 

@@ -6,8 +6,8 @@
  * of a whole job, N times, and look like success.
  *
  * Ranks of a job and the processes they start have XYLEM_LAUNCHED=rank: such a process runs as
- * rank 0 of 1. Processes that mpiexec has started have XYLEM_LAUNCHED=process:SOCKET, where they
- * meet.
+ * rank 0 of 1. Processes that mpiexec has started have XYLEM_LAUNCHED=process:SOCKET,..., where
+ * they meet.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -59,6 +59,27 @@ static void say(const launcher_t *launcher)
             number_of(launcher->size), program_invocation_name);
 }
 
+/* Up to the next comma; false: there is no room for it. */
+static bool take_word(const char **at, char *word, size_t room)
+{
+    size_t length = strcspn(*at, ",");
+
+    if (length >= room)
+        return false;
+    memcpy(word, *at, length);
+    word[length] = '\0';
+    *at += length + ((*at)[length] == ',');
+    return true;
+}
+
+static bool read_others(const char *text, mpi_others_t *others)
+{
+    return take_word(&text, others->socket, sizeof(others->socket)) &&
+           take_word(&text, others->address, sizeof(others->address)) &&
+           take_word(&text, others->library, sizeof(others->library)) && *text == '\0' &&
+           others->socket[0] != '\0';
+}
+
 bool mpi_is_one_of_several(mpi_others_t *others)
 {
     static const char process[] = "process:";
@@ -68,10 +89,9 @@ bool mpi_is_one_of_several(mpi_others_t *others)
     if (launcher == NULL || (launched != NULL && strcmp(launched, XMPI_LAUNCHED_RANK) == 0))
         return false;
     if (launched != NULL && strncmp(launched, process, strlen(process)) == 0 &&
-        launched[strlen(process)] != '\0') {
-        *others = (mpi_others_t){.socket = launched + strlen(process),
-                                 .rank = (int)number_of(launcher->rank),
-                                 .size = (int)number_of(launcher->size)};
+        read_others(launched + strlen(process), others)) {
+        others->rank = (int)number_of(launcher->rank);
+        others->size = (int)number_of(launcher->size);
         return true;
     }
     say(launcher);

@@ -16,6 +16,7 @@ enum { RANKS_SHOWN = 32 };
 static void singleton_abort(int code)
 {
     fflush(NULL);
+    mpi_join_fail(code);
     _exit(code);
 }
 
@@ -64,7 +65,9 @@ xy_status_t mpi_singleton_begin(void)
         st = mpi_job_create(&c, &job);
     if (st != XY_OK)
         return st;
-    st = mpi_rank_adopt(job, c.process);
+    st = mpi_join_watch(job);
+    if (st == XY_OK)
+        st = mpi_rank_adopt(job, c.process);
     if (st != XY_OK)
         mpi_job_destroy(job);
     return st;

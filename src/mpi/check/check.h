@@ -25,9 +25,9 @@ void mpi_job_report(const mpi_job_t *job, int at_most);
  *   do
  *       xy_watcher_sleep(5);
  *   while (mpi_watch_look() == XMPI_WATCH_NONE);
- *   list = mpi_watch_ranks(false);  (of ranks, to be freed; NULL: no memory)
+ *   mpi_watch_describe(found, 10, text, sizeof(text));
  *   mpi_watch_report(32);
- *   mpi_watch_explain(cause, sizeof(cause));
+ *   mpi_watch_say_cause(text, sizeof(text));
  *
  * Where the job has several processes, process 0 looks, and the thread of each other one answers
  * it:
@@ -43,11 +43,11 @@ typedef enum {
 /* `polling` 0: ranks that poll may go on. */
 xy_status_t mpi_watch_begin(mpi_job_t *job, double polling);
 mpi_watch_t mpi_watch_look(void);
-/* Those that were found; `polling`: those of them that poll. */
-char *mpi_watch_ranks(bool polling);
-/* As mpi_job_report and mpi_job_explain, for those that were found. */
+/* As mpi_job_report, for those that were found. */
 void mpi_watch_report(int at_most);
-void mpi_watch_explain(char *cause, size_t room);
+/* What was found as half a line, and then the cause, which is printed and added to it. */
+void mpi_watch_describe(mpi_watch_t found, double polling_after, char *text, size_t size);
+void mpi_watch_say_cause(char *message, size_t size);
 /* In a process that is not 0; returns when the job is over. */
 void mpi_watch_serve(void);
 /* Before the network of the job ends: there are no more looks. Safe to repeat. */

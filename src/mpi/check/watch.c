@@ -44,12 +44,13 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "mpi/check/deadlock.h"
 #include "mpi/check/watch.h"
 #include "mpi/check/windows.h"
 
-enum { PATIENCE_MS = 256, PROCESSES_MOST = 1 << 16 };
+enum { PATIENCE_MS = 256, PROCESSES_MOST = 1 << 16, CAUSE_SIZE = 1200 };
 
 check_watch_t check_watch;
 
@@ -328,7 +329,8 @@ static bool polls(int rank)
                                           : check_watch.records[rank]->is_polling;
 }
 
-char *mpi_watch_ranks(bool polling)
+/* Those that were found; `polling`: those of them that poll. NULL: no memory. */
+static char *list_ranks(bool polling)
 {
     xy_bitset_t members;
     char *text;
@@ -368,7 +370,7 @@ void mpi_watch_report(int at_most)
 }
 
 /* What those of the knot own stays as it is: they are parked for ever, or poll. */
-void mpi_watch_explain(char *cause, size_t room)
+static void explain(char *cause, size_t room)
 {
     knot_rank_t *ranks;
     check_graph_t graph = {0};
@@ -390,6 +392,35 @@ void mpi_watch_explain(char *cause, size_t room)
     }
     check_graph_cleanup(&graph);
     xy_free(ranks);
+}
+
+void mpi_watch_describe(mpi_watch_t found, double polling_after, char *text, size_t size)
+{
+    char *ranks = list_ranks(false), *polling = list_ranks(true);
+
+    if (found == XMPI_WATCH_PARKED)
+        snprintf(text, size, "ranks %s can make no progress, whatever the others do",
+                 ranks != NULL ? ranks : "?");
+    else
+        snprintf(text, size,
+                 "ranks %s can make no progress: %s ha%s done nothing but poll for %g s, for what "
+                 "cannot come",
+                 ranks != NULL ? ranks : "?", polling != NULL ? polling : "?",
+                 polling != NULL && strpbrk(polling, "-,") == NULL ? "s" : "ve", polling_after);
+    xy_free(ranks);
+    xy_free(polling);
+}
+
+void mpi_watch_say_cause(char *message, size_t size)
+{
+    size_t length = strlen(message);
+    char cause[CAUSE_SIZE];
+
+    explain(cause, sizeof(cause));
+    if (cause[0] == '\0')
+        return;
+    fprintf(stderr, "  cause: %s\n", cause);
+    snprintf(message + length, size - length, "; %s", cause);
 }
 
 void mpi_watch_end(const char *message)

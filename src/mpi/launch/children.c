@@ -8,6 +8,8 @@
  * A process between mpiexec and the N, the collector, starts and reads them. It adopts what they
  * leave behind (a subreaper) and holds one end of a pipe whose other end mpiexec holds: whatever
  * ends the job, a time limit or SIGKILL for mpiexec, no process of the job is left.
+ *
+ * On several hosts there is a collector on each, which does what the head says (node_children.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,34 +23,35 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "mpi/launch/children.h"
 #include "mpi/launch/joined.h"
 #include "mpi/launch/launch.h"
 #include "mpi/launch/libc/libc.h"
+#include "mpi/launch/meet.h"
 #include "mpi/launch/process_tree.h"
 
 enum { EXIT_TIME_LIMIT = 124, GRACE_SECONDS = 2 };
-/* How long a wrapper may take to end after the rank that it has run, before others are ended. */
-#define LOST_SECONDS 1.0
 #define LOOK_SECONDS 0.05
 
 typedef struct {
     pid_t pid;    /* 0: has ended */
-    int status;   /* of waitpid */
     int pipes[2]; /* reading ends of its output and error; -1: closed */
     mpi_process_t process;
 } child_t;
 
 /* What poll waits for: these, then the pipes of the children. */
-enum { SIGNALS, LIFELINE, JOINED, FIRST_PIPE };
+enum { SIGNALS, LIFELINE, JOINED, HEAD, FIRST_PIPE };
 
 static struct {
     const xy_vec_t *parts;
-    int size;
-    child_t *children;
+    const mpi_node_job_t *node; /* NULL: all processes are here */
+    int size;                   /* of the job */
+    int count;                  /* of processes here */
+    child_t *children;          /* [count] */
     int running, open_pipes;
     int lifeline; /* closed by the end of mpiexec */
     sigset_t mask_before;
-    struct pollfd *fds; /* [FIRST_PIPE + 2 * size] */
+    struct pollfd *fds; /* [FIRST_PIPE + 2 * count] */
 } job;
 
 static void become(const mpi_part_t *part, char **environment, int rank, int pipes[2][2])
@@ -76,11 +79,29 @@ static void become(const mpi_part_t *part, char **environment, int rank, int pip
     _exit(XMPI_EXIT_NOT_EXECUTABLE);
 }
 
-static xy_status_t start(const mpi_part_t *part, int rank)
+/* Ranks of the same machine: those before it, and all. */
+static void count_neighbours(int rank, int *before_p, int *count_p)
 {
-    child_t *child = &job.children[rank];
-    char **environment = mpi_launch_rank_environment(part, rank, job.size, 0, job.size);
-    int pipes[2][2];
+    const mpi_node_job_t *node = job.node;
+
+    *before_p = node == NULL ? rank : 0;
+    *count_p = node == NULL ? job.size : 0;
+    for (int r = 0; node != NULL && r < job.size; r++)
+        if (strcmp(node->hosts[node->process_of[r]], node->hosts[node->process]) == 0) {
+            *before_p += r < rank;
+            ++*count_p;
+        }
+}
+
+/* The `index`-th that is started here. */
+static xy_status_t start(const mpi_part_t *part, int index)
+{
+    child_t *child = &job.children[index];
+    int rank = job.node != NULL ? job.node->own[index] : index, pipes[2][2], before, count;
+    char **environment;
+
+    count_neighbours(rank, &before, &count);
+    environment = mpi_launch_rank_environment(part, rank, job.size, rank - before, count);
 
     if (environment == NULL)
         return xy_fail_memory("starting a process");
@@ -90,7 +111,7 @@ static xy_status_t start(const mpi_part_t *part, int rank)
                            "rank %d: no pipe (%s); raise 'ulimit -n' or start fewer ranks", rank,
                            strerror(errno));
         child->pipes[i] = pipes[i][0];
-        job.fds[FIRST_PIPE + 2 * rank + i] = (struct pollfd){.fd = pipes[i][0], .events = POLLIN};
+        job.fds[FIRST_PIPE + 2 * index + i] = (struct pollfd){.fd = pipes[i][0], .events = POLLIN};
     }
     child->process.world = rank;
     child->process.out = (mpi_stream_t){.process = &child->process, .fd = STDOUT_FILENO};
@@ -115,8 +136,8 @@ static xy_status_t start_all(void)
     for (size_t p = 0; p < job.parts->count && st == XY_OK; p++) {
         const mpi_part_t *part = &XY_VEC_AT(job.parts, mpi_part_t, p);
 
-        for (int r = part->first; r < part->first + part->count && st == XY_OK; r++)
-            st = start(part, r);
+        for (int i = 0; i < part->count_here && st == XY_OK; i++)
+            st = start(part, part->own_first + i);
     }
     return st;
 }
@@ -124,9 +145,9 @@ static xy_status_t start_all(void)
 /* ---- While they run ---- */
 
 /* Read once; false: the other end was closed, or there is nothing and none waits for more. */
-static bool drain(int rank, int which)
+static bool drain(int index, int which)
 {
-    child_t *child = &job.children[rank];
+    child_t *child = &job.children[index];
     mpi_stream_t *stream = which == 0 ? &child->process.out : &child->process.err;
     char bytes[16384];
     ssize_t n = read(child->pipes[which], bytes, sizeof(bytes));
@@ -138,18 +159,21 @@ static bool drain(int rank, int which)
     mpi_stream_flush(stream);
     close(child->pipes[which]);
     child->pipes[which] = -1;
-    job.fds[FIRST_PIPE + 2 * rank + which].fd = -1;
+    job.fds[FIRST_PIPE + 2 * index + which].fd = -1;
     job.open_pipes--;
     return false;
 }
 
 static void note_end(pid_t pid, int status)
 {
-    for (int r = 0; r < job.size; r++)
-        if (job.children[r].pid == pid) {
-            job.children[r].pid = 0;
-            job.children[r].status = status;
+    for (int i = 0; i < job.count; i++)
+        if (job.children[i].pid == pid) {
+            job.children[i].pid = 0;
             job.running--;
+            if (job.node != NULL)
+                node_children_tell_end(job.children[i].process.world, status);
+            else
+                mpi_joined_note_end(i, status);
             return;
         }
 }
@@ -165,9 +189,9 @@ static void reap(void)
 
 static void forward(int number)
 {
-    for (int r = 0; r < job.size; r++)
-        if (job.children[r].pid > 0)
-            kill(job.children[r].pid, number);
+    for (int i = 0; i < job.count; i++)
+        if (job.children[i].pid > 0)
+            kill(job.children[i].pid, number);
 }
 
 static void take_signals(void)
@@ -189,11 +213,11 @@ static void end_all(void)
 {
     forward(SIGTERM);
     mpi_tree_end(GRACE_SECONDS, &job.running, note_end);
-    for (int r = 0; r < job.size; r++)
+    for (int c = 0; c < job.count; c++)
         for (int i = 0; i < 2; i++)
-            if (job.children[r].pipes[i] >= 0 &&
-                fcntl(job.children[r].pipes[i], F_SETFL, O_NONBLOCK) == 0)
-                while (drain(r, i))
+            if (job.children[c].pipes[i] >= 0 &&
+                fcntl(job.children[c].pipes[i], F_SETFL, O_NONBLOCK) == 0)
+                while (drain(c, i))
                     ;
 }
 
@@ -202,85 +226,10 @@ static int code_of(int status)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* The exit code, if that is not 0. */
-static int report_end(int rank)
-{
-    int status = job.children[rank].status, code = code_of(status);
-
-    if (WIFSIGNALED(status))
-        mpi_launch_say("rank %d was ended by signal %d (%s)", rank, WTERMSIG(status),
-                       strsignal(WTERMSIG(status)));
-    else if (code != 0)
-        mpi_launch_say("rank %d ended with exit code %d", rank, code);
-    return code;
-}
-
-static int report_ends(void)
-{
-    int code = 0;
-
-    for (int r = 0; r < job.size && code == 0; r++)
-        code = report_end(r);
-    return code;
-}
-
-/* A rank that has joined others is gone without MPI_Finalize: they would wait for it. Its process
- * says why, when it ends. */
-static bool is_lost(void)
-{
-    double seconds;
-    int rank = mpi_joined_lost(&seconds);
-
-    return rank >= 0 && (job.children[rank].pid == 0 || seconds > LOST_SECONDS);
-}
-
-static int end_with_lost(void)
-{
-    double seconds;
-    int rank = mpi_joined_lost(&seconds), code = 0;
-
-    if (job.children[rank].pid == 0)
-        code = report_end(rank);
-    if (code == 0)
-        mpi_launch_say("rank %d has ended without MPI_Finalize", rank);
-    end_all();
-    return code == 0 ? 1 : code;
-}
-
-/* ... or one that others wait for in MPI_Init. */
-static bool others_can_start(void)
-{
-    for (int r = 0; r < job.size; r++)
-        if (job.children[r].pid == 0 && !mpi_joined_ended(r, code_of(job.children[r].status)))
-            return false;
-    return true;
-}
-
-/* "  ranks 0,2-3: running", and those that have ended. */
-static void report_ranks(bool is_running)
-{
-    xy_bitset_t members;
-    char *list = NULL;
-
-    if (xy_bitset_init(&members, (size_t)job.size) != XY_OK)
-        return;
-    for (int r = 0; r < job.size; r++)
-        if ((job.children[r].pid > 0) == is_running)
-            xy_bitset_set(&members, (size_t)r);
-    if (xy_bitset_count(&members) > 0)
-        list = xy_bitset_format(&members);
-    if (list != NULL)
-        fprintf(stderr, "  rank%s %s: %s\n", xy_bitset_count(&members) > 1 ? "s" : "", list,
-                is_running ? "running" : "ended");
-    xy_free(list);
-    xy_bitset_cleanup(&members);
-}
-
 static int end_at_limit(double seconds)
 {
     mpi_launch_say("the time limit of %g s has passed", seconds);
-    report_ranks(true);
-    report_ranks(false);
+    mpi_joined_report();
     end_all();
     return EXIT_TIME_LIMIT;
 }
@@ -308,44 +257,53 @@ static xy_status_t watch_signals(void)
     return job.fds[SIGNALS].fd >= 0 ? XY_OK : xy_fail_errno(errno, "signals", "watch");
 }
 
-/* The exit code. */
+/* Wait for something to happen, and handle it. False: the job ends, with *code_p. */
+static bool attend(double seconds, int *code_p)
+{
+    int n = poll(job.fds, FIRST_PIPE + 2 * (nfds_t)job.count, (int)(fmin(seconds, 1e6) * 1000) + 1);
+
+    *code_p = 1;
+    if (n < 0 && errno != EINTR) {
+        *code_p = xy_status_exit_code(xy_fail_errno(errno, "the pipes of the processes", "read"));
+        return false;
+    }
+    if (n <= 0)
+        return true;
+    if (job.fds[LIFELINE].revents != 0 && job.node != NULL) {
+        take_signals(); /* what led to it, and nothing of what it leads to */
+        mpi_meet_take();
+        mpi_node_hand_over();
+    }
+    if (job.fds[LIFELINE].revents != 0 || (job.fds[JOINED].revents != 0 && !mpi_meet_take()) ||
+        (job.fds[HEAD].revents != 0 && !node_children_listen(forward)))
+        return false;
+    take_signals();
+    for (int i = 0; i < 2 * job.count; i++)
+        if (job.fds[FIRST_PIPE + i].fd >= 0 && job.fds[FIRST_PIPE + i].revents != 0)
+            drain(i / 2, i % 2);
+    return true;
+}
+
+/* The exit code. Of a host's, only what the head wants to know: it judges. */
 static int collect(double limit)
 {
     double deadline = xy_now() + limit;
 
     while (job.running > 0 || job.open_pipes > 0) {
-        double left = limit > 0 ? deadline - xy_now() : 1e6, seconds;
-        int n;
+        double left = limit > 0 ? deadline - xy_now() : 1e6;
+        int code;
 
         if (left <= 0)
             return end_at_limit(limit);
-        if (is_lost())
-            return end_with_lost();
-        if (!others_can_start()) {
-            end_all();
-            return 1;
-        }
-        if (mpi_joined_lost(&seconds) >= 0)
+        code = job.node == NULL ? mpi_joined_judge() : -1;
+        if (job.node == NULL && mpi_joined_is_uncertain())
             left = LOOK_SECONDS;
-        n = poll(job.fds, FIRST_PIPE + 2 * (nfds_t)job.size, (int)(fmin(left, 1e6) * 1000) + 1);
-        if (n < 0 && errno != EINTR)
-            return xy_status_exit_code(xy_fail_errno(errno, "the pipes of the processes", "read"));
-        if (n <= 0)
-            continue;
-        if (job.fds[LIFELINE].revents != 0) {
+        if (code >= 0 || !attend(left, &code)) {
             end_all();
-            return 1;
+            return code;
         }
-        if (job.fds[JOINED].revents != 0 && !mpi_joined_take()) {
-            end_all();
-            return 1;
-        }
-        take_signals();
-        for (int i = 0; i < 2 * job.size; i++)
-            if (job.fds[FIRST_PIPE + i].fd >= 0 && job.fds[FIRST_PIPE + i].revents != 0)
-                drain(i / 2, i % 2);
     }
-    return report_ends();
+    return job.node == NULL ? mpi_joined_code() : 0;
 }
 
 static int run_collector(double limit)
@@ -353,19 +311,25 @@ static int run_collector(double limit)
     xy_status_t st;
 
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    job.children = xy_calloc((size_t)job.size, sizeof(*job.children));
-    job.fds = xy_calloc(FIRST_PIPE + 2 * (size_t)job.size, sizeof(*job.fds));
+    if (job.node != NULL && job.node->has_launcher)
+        setpgid(0, 0); /* what ends the group of its parent leaves it time to end the processes */
+    job.children = xy_calloc((size_t)job.count, sizeof(*job.children));
+    job.fds = xy_calloc(FIRST_PIPE + 2 * (size_t)job.count, sizeof(*job.fds));
     if (job.children == NULL || job.fds == NULL)
         return xy_status_exit_code(xy_fail_memory("starting processes"));
-    for (int i = 0; i < FIRST_PIPE + 2 * job.size; i++)
+    for (int i = 0; i < FIRST_PIPE + 2 * job.count; i++)
         job.fds[i] = (struct pollfd){.fd = -1};
-    for (int r = 0; r < job.size; r++)
-        job.children[r].pipes[0] = job.children[r].pipes[1] = -1;
+    for (int i = 0; i < job.count; i++)
+        job.children[i].pipes[0] = job.children[i].pipes[1] = -1;
     job.fds[LIFELINE] = (struct pollfd){.fd = job.lifeline, .events = POLLIN};
-    job.fds[JOINED] = (struct pollfd){.fd = mpi_joined_fd(), .events = POLLIN};
+    job.fds[JOINED] = (struct pollfd){.fd = mpi_meet_fd(), .events = POLLIN};
     st = watch_signals();
+    if (st == XY_OK && job.node != NULL)
+        st = node_children_begin(&job.fds[HEAD]);
     if (st == XY_OK)
         st = start_all();
+    if (st == XY_OK && job.node != NULL)
+        st = node_children_ready();
     if (st == XY_OK)
         return collect(limit);
     end_all();
@@ -411,10 +375,40 @@ static int follow(void)
     return code_of(status);
 }
 
-static xy_status_t make_environments(const xy_vec_t *parts, int size,
-                                     const mpi_launch_values_t *values)
+/* ---- Where they meet, on this machine ---- */
+
+static void *come(long number)
 {
-    char *as = mpi_joined_open(size);
+    (void)number;
+    return mpi_joined_come();
+}
+
+static bool said(void *member, xy_frame_t *frame)
+{
+    return mpi_joined_said(member, frame);
+}
+
+static void gone(void *member)
+{
+    mpi_joined_gone(member);
+}
+
+static const mpi_meet_events_t meet_events = {come, said, gone};
+
+static char *open_meeting(const mpi_launch_values_t *values)
+{
+    static mpi_joined_config_t config;
+
+    if (job.node != NULL)
+        return node_children_meet();
+    config = (mpi_joined_config_t){
+        .size = job.size, .values = values, .is_local = true, .send = mpi_meet_send};
+    return mpi_joined_begin(&config) == XY_OK ? mpi_meet_open(&meet_events, "", "") : NULL;
+}
+
+static xy_status_t make_environments(const xy_vec_t *parts, const mpi_launch_values_t *values)
+{
+    char *as = open_meeting(values);
     xy_status_t st = as == NULL ? xy_fail_memory("starting processes") : XY_OK;
 
     for (size_t i = 0; i < parts->count && st == XY_OK; i++)
@@ -422,20 +416,31 @@ static xy_status_t make_environments(const xy_vec_t *parts, int size,
     return st;
 }
 
-int mpi_launch_children(const xy_vec_t *parts, int size)
+static void become_collector(double limit)
+{
+    int code = run_collector(limit);
+
+    fflush(NULL);
+    if (code == 0 && mpi_streams_failed())
+        code = 1;
+    if (job.node != NULL)
+        node_children_leave(code);
+    _exit(job.node != NULL ? 0 : code);
+}
+
+static int launch(const xy_vec_t *parts)
 {
     const mpi_launch_values_t *values = XY_VEC_AT(parts, mpi_part_t, 0).values;
-    xy_status_t st = make_environments(parts, size, values);
     sigset_t set = handled_signals();
+    xy_status_t st;
     int ends[2];
 
+    st = make_environments(parts, values);
     if (st != XY_OK)
         return xy_status_exit_code(st);
     mpi_streams_setup(values->tag_output     ? XMPI_TAG_STREAM
                       : values->prepend_rank ? XMPI_TAG_RANK
                                              : XMPI_TAG_NONE);
-    job.parts = parts;
-    job.size = size;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return xy_status_exit_code(xy_fail_errno(errno, "a pipe to the processes", "create"));
     job.lifeline = ends[0];
@@ -446,14 +451,26 @@ int mpi_launch_children(const xy_vec_t *parts, int size)
     if (collector < 0)
         return xy_status_exit_code(xy_fail_errno(errno, "the processes", "start"));
     if (collector == 0) {
-        int code;
-
         close(ends[1]);
-        code = run_collector(values->timeout);
-        fflush(NULL);
-        _exit(code == 0 && mpi_streams_failed() ? 1 : code);
+        become_collector(values->timeout);
     }
+    if (job.node != NULL)
+        mpi_node_hand_over();
     pass_on_signals();
     sigprocmask(SIG_SETMASK, &job.mask_before, NULL);
     return follow();
+}
+
+int mpi_launch_children(const xy_vec_t *parts, int size, const mpi_node_job_t *node)
+{
+    int code;
+
+    job.parts = parts;
+    job.node = node;
+    job.size = size;
+    job.count = node != NULL ? node->count : size;
+    code = launch(parts);
+    if (node != NULL && code != 0)
+        node_children_leave(code); /* unless the collector has said it */
+    return code;
 }

@@ -19,6 +19,8 @@
 #include <xylem.h>
 
 #include "mpi/check/check.h"
+#include "mpi/launch/children.h"
+#include "mpi/launch/joined.h"
 #include "mpi/launch/libc/libc.h"
 
 enum { EXIT_TIME_LIMIT = 124, FRAMES_AT_ONCE = 64 };
@@ -106,7 +108,8 @@ static bool is_over(const head_process_t *p)
 static bool all_are_over(void)
 {
     for (int i = 0; i < head.base.count; i++)
-        if (!is_over(&head.base.processes[i]))
+        if (!is_over(&head.base.processes[i]) ||
+            (head.base.processes[i].gone > 0 && !head.is_ending))
             return false;
     return head.base.launcher == 0;
 }
@@ -339,6 +342,8 @@ static void take_hello(int process, const xy_frame_t *frame)
     head.met = xy_now();
     head_share_ranks(&head.base);
     st = head.base.is_local ? XY_OK : head_adapt(&head.base);
+    if (st == XY_OK && head.base.has_children)
+        st = head_children_begin(&head.base);
     if (st != XY_OK) {
         end_job(xy_status_exit_code(st));
         return;
@@ -416,6 +421,11 @@ static void take_frame(int process, const xy_frame_t *frame)
     case NODE_INPUT_TAKEN:
         head.base.is_input_away = false;
         break;
+    case NODE_JOIN:
+    case NODE_CHILD:
+        if (!head.is_ending && !head_children_take(&head.base, process, frame))
+            end_job(1);
+        break;
     default:
         break;
     }
@@ -438,7 +448,11 @@ static void listen_to(int process)
     if (answer != XY_CHANNEL_END)
         return;
     xy_channel_close(&p->link);
-    if (!p->has_left && !head.is_ending)
+    if (p->has_left || head.is_ending)
+        return;
+    if (head.base.has_children && head.base.starts_all)
+        p->gone = xy_now(); /* the launcher may have ended it because of a rank: others know more */
+    else
         report_death(process);
 }
 
@@ -555,6 +569,8 @@ static void look_at_clock(void)
     if (limit > 0 && now - head.begun > limit && !head.is_ending) {
         snprintf(why, sizeof(why), "the time limit of %g s has passed", limit);
         mpi_launch_say("%s", why);
+        if (head.base.has_children && head.met > 0)
+            mpi_joined_report();
         end_job_reporting(EXIT_TIME_LIMIT, why);
     }
     look_for_absent(now);
@@ -568,6 +584,19 @@ static void look_at_clock(void)
     }
     if (head.is_ending && now - head.ending_since > END_SECONDS)
         end_by_force();
+}
+
+/* Ranks that are processes of their own: do others wait for one that is gone? */
+static void look_at_children(void)
+{
+    int code = head.base.has_children && head.met > 0 && !head.is_ending ? mpi_joined_judge() : -1;
+
+    if (code >= 0)
+        end_job(code);
+    for (int i = 0; i < head.base.count && !head.is_ending; i++)
+        if (head.base.processes[i].gone > 0 &&
+            xy_now() - head.base.processes[i].gone > CAUSE_SECONDS)
+            report_death(i);
 }
 
 /* Something that was started and ended before it has come: a launcher that could not. */
@@ -676,6 +705,7 @@ static void serve(void)
         }
         reap();
         look_for_early_ends();
+        look_at_children();
         look_at_clock();
     }
 }
@@ -697,6 +727,19 @@ static xy_status_t name_hosts(const mpi_hosts_t *hosts)
     return XY_OK;
 }
 
+/* There may be more of them then. */
+static xy_status_t split_processes(void)
+{
+    xy_status_t st = head_children_split(&head.base);
+    struct pollfd *fds = xy_realloc_array(head.fds, (size_t)head.base.count + 3, sizeof(*fds));
+
+    if (st == XY_OK && fds == NULL)
+        return xy_fail_memory("starting the processes");
+    if (fds != NULL)
+        head.fds = fds;
+    return st;
+}
+
 static xy_status_t begin(const mpi_head_job_t *job)
 {
     const mpi_hosts_t *hosts = job->hosts;
@@ -708,6 +751,7 @@ static xy_status_t begin(const mpi_head_job_t *job)
     head.base.job = job;
     head.base.size = size;
     head.base.is_local = hosts->count == 0;
+    head.base.has_children = job->has_children;
     head.said = XY_VEC_INIT(char *);
     head.begun = head.looked = xy_now();
     if (size < n && head.base.is_local)
@@ -724,6 +768,8 @@ static xy_status_t begin(const mpi_head_job_t *job)
         st = head_share_cores(&head.base);
     if (st == XY_OK && !head.base.is_local)
         head_leave_out(&head.base);
+    if (st == XY_OK && head.base.has_children)
+        st = split_processes();
     if (st == XY_OK && head.base.is_local)
         st = head_adapt(&head.base); /* else when all have come */
     if (st == XY_OK)
@@ -752,6 +798,8 @@ int mpi_head_run(const mpi_head_job_t *job)
         serve();
     else
         end_by_force();
+    if (head.base.has_children && head.met > 0 && !head.is_ending && head.code == 0)
+        head.code = mpi_joined_code();
     if (head.base.host_file != NULL)
         unlink(head.base.host_file);
     if (mpi_checks.is_on && !mpi_checks.has_seed)

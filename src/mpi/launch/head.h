@@ -30,6 +30,7 @@ typedef struct {
     xy_target_cpu_t *cpus; /* its cores, where ranks are placed by a matrix; or NULL */
     uint32_t cpu_count;
     double heard; /* when it last said something */
+    double gone;  /* when it has gone without a word, and that is to be reported; or 0 */
     bool has_traffic;
     struct mpi_profile *profile; /* that it has counted, or NULL */
     int clock_count;             /* samples so far */
@@ -55,6 +56,7 @@ typedef struct {
     bool is_input_sent;        /* to the process of rank 0 */
     bool is_input_away;        /* a piece, which was not taken yet */
     int input;                 /* -1: at its end */
+    bool has_children;         /* ranks are processes of their own (children.h) */
 } head_t;
 
 /* Processes on this machine, each with cores of its own. */

@@ -22,21 +22,27 @@
 typedef struct {
     const char *name;         /* what the last part of its path begins with */
     const char *here, *there; /* words for processes on this machine; for hosts */
+    const char *each;         /* ... for a process on each line of the file; NULL: it cannot */
     const char *line;         /* of the file of hosts */
 } launcher_t;
 
 static const launcher_t launchers[] = {
     {"srun", "--ntasks=%n --export=ALL --cpu-bind=none --mpi=none",
-     "--nodes=%n --ntasks=%n --ntasks-per-node=1 --export=ALL --cpu-bind=none --nodelist=%f",
+     "--nodes=%n --ntasks=%n --ntasks-per-node=1 --export=ALL --cpu-bind=none --nodelist=%f", NULL,
      "%s\n"},
-    {"mpiexec.hydra", "-n %n -genvall", "-n %n -ppn 1 -f %f -genvall", "%s:1\n"},
-    {"mpiexec.mpich", "-n %n -genvall", "-n %n -ppn 1 -f %f -genvall", "%s:1\n"},
-    {"mpirun.mpich", "-n %n -genvall", "-n %n -ppn 1 -f %f -genvall", "%s:1\n"},
+    {"mpiexec.hydra", "-n %n -genvall", "-n %n -ppn 1 -f %f -genvall", "-n %n -f %f -genvall",
+     "%s:1\n"},
+    {"mpiexec.mpich", "-n %n -genvall", "-n %n -ppn 1 -f %f -genvall", "-n %n -f %f -genvall",
+     "%s:1\n"},
+    {"mpirun.mpich", "-n %n -genvall", "-n %n -ppn 1 -f %f -genvall", "-n %n -f %f -genvall",
+     "%s:1\n"},
     {"mpirun", "-n %n --oversubscribe --bind-to none -x XYLEM_NODE -x XYLEM_NODE_SECRET",
      "-n %n --hostfile %f --map-by ppr:1:node --bind-to none -x XYLEM_NODE -x XYLEM_NODE_SECRET",
+     "-n %n --hostfile %f --map-by slot --bind-to none -x XYLEM_NODE -x XYLEM_NODE_SECRET",
      "%s slots=1\n"},
     {"orterun", "-n %n --oversubscribe --bind-to none -x XYLEM_NODE -x XYLEM_NODE_SECRET",
      "-n %n --hostfile %f --map-by ppr:1:node --bind-to none -x XYLEM_NODE -x XYLEM_NODE_SECRET",
+     "-n %n --hostfile %f --map-by slot --bind-to none -x XYLEM_NODE -x XYLEM_NODE_SECRET",
      "%s slots=1\n"},
     {0}};
 
@@ -176,6 +182,12 @@ static xy_status_t print_text(const void *text, FILE *file)
     return XY_OK;
 }
 
+/* Are there several processes on a host, each a process of the installed MPI? */
+static bool has_each(const head_t *head)
+{
+    return head->has_children && node_is_over_mpi(head->values->net) && !head->is_local;
+}
+
 /* Slurm takes the hosts themselves, the others a file, which is removed at the end. */
 static char *hosts_of(head_t *head, const launcher_t *l, bool is_slurm)
 {
@@ -188,9 +200,9 @@ static char *hosts_of(head_t *head, const launcher_t *l, bool is_slurm)
             xy_text_addf(&text, "%s%s", p > 0 ? "," : "", head->processes[p].host);
         else
             xy_text_addf(&text,
-                         strcmp(l->line, "%s\n") == 0     ? "%s\n"
-                         : strcmp(l->line, "%s:1\n") == 0 ? "%s:1\n"
-                                                          : "%s slots=1\n",
+                         strcmp(l->line, "%s:1\n") == 0                   ? "%s:1\n"
+                         : strcmp(l->line, "%s\n") == 0 || has_each(head) ? "%s\n"
+                                                                          : "%s slots=1\n",
                          head->processes[p].host);
     if (text.failed || is_slurm)
         return text.s;
@@ -202,6 +214,11 @@ static char *hosts_of(head_t *head, const launcher_t *l, bool is_slurm)
     head->host_file = text.s != NULL ? xy_strdup(path) : NULL;
     xy_text_cleanup(&text);
     return head->host_file != NULL ? xy_strdup(path) : NULL;
+}
+
+static const char *words_of(const head_t *head, const launcher_t *l)
+{
+    return head->is_local ? l->here : has_each(head) ? l->each : l->there;
 }
 
 static xy_status_t start_all(head_t *head, const launcher_t *l, const char *command,
@@ -221,7 +238,7 @@ static xy_status_t start_all(head_t *head, const launcher_t *l, const char *comm
         push_all(&w, command, 0, "");
         if (geteuid() == 0 && (strcmp(l->name, "mpirun") == 0 || strcmp(l->name, "orterun") == 0))
             push(&w, "--allow-run-as-root", 19);
-        push_all(&w, head->is_local ? l->here : l->there, head->count, file);
+        push_all(&w, words_of(head, l), head->count, file);
         push(&w, path, strlen(path));
         st = start(&w, "", &head->launcher);
     }
@@ -249,14 +266,6 @@ static const launcher_t *known(const char *command)
     return NULL;
 }
 
-/* Does an installed MPI carry messages? Its launcher starts the job then. */
-static bool is_over_mpi(const head_t *head)
-{
-    const char *net = head->values->net;
-
-    return strcmp(net, "mpi") == 0 || strcmp(net, "mpi-only") == 0;
-}
-
 static const char *choose(const head_t *head)
 {
     static const char *const of_mpi[] = {"mpirun.openmpi", "mpiexec.hydra", NULL};
@@ -266,7 +275,7 @@ static const char *choose(const head_t *head)
     xy_free(path);
     if (head->values->launcher != NULL)
         return head->values->launcher;
-    if (is_over_mpi(head))
+    if (node_is_over_mpi(head->values->net))
         for (int i = 0; of_mpi[i] != NULL; i++)
             if ((path = mpi_launch_search(of_mpi[i])) != NULL) {
                 xy_free(path);
@@ -294,7 +303,7 @@ static xy_status_t find(const char *command)
 
 bool head_needs_launcher(const head_t *head)
 {
-    return !head->is_local || head->values->launcher != NULL || is_over_mpi(head);
+    return !head->is_local || head->values->launcher != NULL || node_is_over_mpi(head->values->net);
 }
 
 xy_status_t head_start_by_launcher(head_t *head)
@@ -304,6 +313,11 @@ xy_status_t head_start_by_launcher(head_t *head)
     char *card;
     xy_status_t st = find(command);
 
+    if (st == XY_OK && l != NULL && words_of(head, l) == NULL)
+        st = xy_fail(XY_EUNSUPPORTED,
+                     "--net mpi: '%s' cannot start a process for each rank of a program that is "
+                     "not linked with Xylem's MPI; use --net tcp, or another --launcher",
+                     command);
     if (st != XY_OK)
         return st;
     st = xy_listener_open(head->secret, head->count, head->count, head->is_local, &head->listener);

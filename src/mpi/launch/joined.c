@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/launch/joined.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
+#include <sys/wait.h>
 #include <xylem.h>
 
 #include "mpi/bindings/bindings.h"
 #include "mpi/launch/launch.h"
-#include "net/net.h"
 
-enum { BACKLOG = 4096, EVENTS = 64 };
+/* How long a wrapper may take to end after the rank that it has run, before others are ended. */
+#define LOST_SECONDS 1.0
 
 typedef enum {
     STRANGER, /* has not said who it is */
@@ -23,119 +19,95 @@ typedef enum {
     LEFT
 } stage_t;
 
-typedef struct {
-    xy_channel_t link;
+struct mpi_member {
     stage_t stage;
     int rank;
     char *card; /* that it has sent and others have not got */
-} member_t;
+};
+
+typedef struct {
+    bool has_ended;
+    int status;
+} end_t;
 
 static struct {
+    const mpi_joined_config_t *config;
     int size;
-    int listener, events;
-    member_t **members; /* [size]: who is, or was last, that rank; or NULL */
-    int waiting, cards; /* how many of them */
-    int lost;           /* rank; -1: none */
+    mpi_member_t **members; /* [size]: who is, or was last, that rank; or NULL */
+    end_t *ends;            /* [size] */
+    int waiting, cards;     /* how many of them */
+    int failed, code;       /* rank that says so, and its exit code; -1: none */
+    int lost;               /* rank; -1: none */
     double lost_at;
-} joined = {.listener = -1, .events = -1, .lost = -1};
+} joined = {.failed = -1, .lost = -1};
 
-/* ---- The socket ---- */
-
-static bool watch(int fd, void *member)
+xy_status_t mpi_joined_begin(const mpi_joined_config_t *config)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = member};
-
-    return epoll_ctl(joined.events, EPOLL_CTL_ADD, fd, &event) == 0;
+    joined.config = config;
+    joined.size = config->size;
+    joined.members = xy_calloc((size_t)config->size, sizeof(*joined.members));
+    joined.ends = xy_calloc((size_t)config->size, sizeof(*joined.ends));
+    return joined.members != NULL && joined.ends != NULL ? XY_OK
+                                                         : xy_fail_memory("starting processes");
 }
 
-/* The kernel chooses the name: an abstract one, which leaves no file behind. */
-static bool listen_at(struct sockaddr_un *name, socklen_t *size)
+mpi_member_t *mpi_joined_come(void)
 {
-    joined.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    joined.events = epoll_create1(EPOLL_CLOEXEC);
-    return joined.listener >= 0 && joined.events >= 0 &&
-           bind(joined.listener, (struct sockaddr *)name, sizeof(sa_family_t)) == 0 &&
-           getsockname(joined.listener, (struct sockaddr *)name, size) == 0 &&
-           listen(joined.listener, BACKLOG) == 0 && watch(joined.listener, NULL);
-}
-
-char *mpi_joined_open(int size)
-{
-    struct sockaddr_un name = {.sun_family = AF_UNIX};
-    socklen_t length = sizeof(name);
-
-    joined.size = size;
-    joined.members = xy_calloc((size_t)size, sizeof(*joined.members));
-    if (joined.members == NULL)
-        return NULL;
-    if (!listen_at(&name, &length)) {
-        close(joined.events);
-        joined.events = -1;
-        return xy_strdup("process:");
-    }
-    return xy_sprintf("process:%.*s", (int)(length - offsetof(struct sockaddr_un, sun_path) - 1),
-                      name.sun_path + 1);
-}
-
-int mpi_joined_fd(void)
-{
-    return joined.events;
-}
-
-/* Only processes of this user. */
-static bool is_own(int fd)
-{
-    struct ucred peer;
-    socklen_t size = sizeof(peer);
-
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == getuid();
-}
-
-static void accept_all(void)
-{
-    int fd;
-
-    while ((fd = accept4(joined.listener, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
-        member_t *member = is_own(fd) ? xy_calloc(1, sizeof(*member)) : NULL;
-
-        if (member == NULL || !watch(fd, member)) {
-            xy_free(member);
-            close(fd);
-            continue;
-        }
-        xy_channel_init(&member->link, fd);
-    }
+    return xy_calloc(1, sizeof(mpi_member_t));
 }
 
 /* ---- What they say ---- */
 
-static void send_all(uint32_t kind, const void *bytes, size_t size)
+static void add(xy_text_t *text, const char *field)
 {
-    for (int r = 0; r < joined.size; r++) /* one that is gone is noticed when it is read */
-        xy_channel_send(&joined.members[r]->link, kind, bytes, size);
+    xy_text_add_bytes(text, field, strlen(field) + 1);
 }
 
+static void add_seconds(xy_text_t *text, double seconds)
+{
+    char field[32];
+
+    snprintf(field, sizeof(field), "%g", seconds);
+    add(text, field);
+}
+
+/* What all must know: see bindings.h. */
 static bool let_all_run(void)
 {
+    const mpi_joined_config_t *config = joined.config;
     uint8_t secret[XY_SECRET_BYTES];
-    char text[2 * XY_SECRET_BYTES + 1];
+    char digits[2 * XY_SECRET_BYTES + 1];
+    xy_text_t text = XY_TEXT_INIT;
 
     if (xy_secret_make(secret) != XY_OK)
         return false;
-    xy_secret_write(secret, text);
-    for (int r = 0; r < joined.size; r++)
+    xy_secret_write(secret, digits);
+    add(&text, digits);
+    add(&text, config->values->net);
+    add(&text, config->is_local ? "1" : "0");
+    add_seconds(&text, config->values->deadlock_after);
+    add_seconds(&text, config->values->polling_after);
+    for (int r = 0; r < joined.size; r++) {
         joined.members[r]->stage = RUNNING;
+        if (config->hosts != NULL)
+            add(&text, config->hosts[r]);
+    }
     joined.waiting = 0;
-    send_all(XMPI_JOIN_ALL, text, strlen(text));
+    if (text.failed) {
+        xy_fail_memory("connecting the processes");
+        return false;
+    }
+    config->send(XMPI_JOIN_ALL, text.s, text.length);
+    xy_text_cleanup(&text);
     return true;
 }
 
 /* "3 0.1.0" */
-static bool take_hello(member_t *member, const char *text)
+static bool take_hello(mpi_member_t *member, const char *text)
 {
     char *version;
     long rank = strtol(text, &version, 10);
-    const member_t *before;
+    const mpi_member_t *before;
 
     if (*version != ' ' || strcmp(version + 1, xylem_version()) != 0) {
         mpi_launch_say("a process has loaded an MPI library of another version of Xylem than this "
@@ -178,12 +150,12 @@ static bool hand_out_cards(void)
         xy_fail_memory("connecting the processes");
         return false;
     }
-    send_all(XMPI_JOIN_CARDS, text.s, text.length);
+    joined.config->send(XMPI_JOIN_CARDS, text.s, text.length);
     xy_text_cleanup(&text);
     return true;
 }
 
-static bool take_card(member_t *member, xy_frame_t *frame)
+static bool take_card(mpi_member_t *member, xy_frame_t *frame)
 {
     if (member->stage != RUNNING || member->card != NULL)
         return true;
@@ -192,10 +164,24 @@ static bool take_card(member_t *member, xy_frame_t *frame)
     return ++joined.cards < joined.size || hand_out_cards();
 }
 
-/* One that is lost stays in the table: the job is about to end. */
-static void take_end(member_t *member)
+bool mpi_joined_said(mpi_member_t *member, xy_frame_t *frame)
 {
-    xy_channel_close(&member->link);
+    if (frame->kind == XMPI_JOIN_HELLO)
+        return take_hello(member, frame->bytes);
+    if (frame->kind == XMPI_JOIN_CARD)
+        return take_card(member, frame);
+    if (frame->kind == XMPI_JOIN_LEAVE && member->stage == RUNNING)
+        member->stage = LEFT;
+    if (frame->kind == XMPI_JOIN_FAIL && member->stage == RUNNING && joined.failed < 0) {
+        joined.failed = member->rank;
+        joined.code = atoi(frame->bytes) & 0377;
+    }
+    return true;
+}
+
+/* One that is lost stays in the table: the job is about to end. */
+void mpi_joined_gone(mpi_member_t *member)
+{
     if (member->stage == WAITING || member->stage == RUNNING) {
         if (joined.lost < 0) {
             joined.lost = member->rank;
@@ -208,78 +194,154 @@ static void take_end(member_t *member)
     xy_free(member);
 }
 
-static bool take_frames(member_t *member)
-{
-    xy_channel_answer_t answer;
-    xy_frame_t frame;
-    bool goes_on = true;
-
-    while (goes_on && (answer = xy_channel_read(&member->link, &frame)) != XY_CHANNEL_NOTHING) {
-        if (answer == XY_CHANNEL_END) {
-            take_end(member);
-            return true;
-        }
-        if (frame.kind == XMPI_JOIN_HELLO)
-            goes_on = take_hello(member, frame.bytes);
-        else if (frame.kind == XMPI_JOIN_CARD)
-            goes_on = take_card(member, &frame);
-        else if (frame.kind == XMPI_JOIN_LEAVE && member->stage == RUNNING)
-            member->stage = LEFT;
-        xy_frame_free(&frame);
-    }
-    return goes_on;
-}
-
-bool mpi_joined_take(void)
-{
-    struct epoll_event events[EVENTS];
-    int n = epoll_wait(joined.events, events, EVENTS, 0);
-
-    for (int i = 0; i < n; i++) {
-        if (events[i].data.ptr == NULL)
-            accept_all();
-        else if (!take_frames(events[i].data.ptr))
-            return false;
-    }
-    return true;
-}
-
 /* ---- Ends ---- */
 
-int mpi_joined_lost(double *seconds_p)
+void mpi_joined_note_end(int rank, int status)
 {
-    *seconds_p = xy_now() - joined.lost_at;
-    return joined.lost;
+    joined.ends[rank] = (end_t){true, status};
 }
 
-static char *list_waiting(void)
+static bool has_ended(int rank)
+{
+    return joined.ends[rank].has_ended;
+}
+
+static int code_of(int rank)
+{
+    int status = joined.ends[rank].status;
+
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* "rank 3", "rank 3 on b" */
+static const char *name_of(int rank, char text[280])
+{
+    const char *const *hosts = joined.config->hosts;
+
+    snprintf(text, 280, "rank %d%s%.250s", rank, hosts != NULL ? " on " : "",
+             hosts != NULL ? hosts[rank] : "");
+    return text;
+}
+
+/* The exit code, if that is not 0. */
+static int report_end(int rank)
+{
+    int status = joined.ends[rank].status, code = code_of(rank);
+    char name[280];
+
+    if (WIFSIGNALED(status))
+        mpi_launch_say("%s was ended by signal %d (%s)", name_of(rank, name), WTERMSIG(status),
+                       strsignal(WTERMSIG(status)));
+    else if (code != 0)
+        mpi_launch_say("%s ended with exit code %d", name_of(rank, name), code);
+    return code;
+}
+
+int mpi_joined_code(void)
+{
+    int code = 0;
+
+    for (int r = 0; r < joined.size && code == 0; r++)
+        code = report_end(r);
+    return code;
+}
+
+/* A rank that has joined others is gone without MPI_Finalize: they would wait for it. Its process
+ * says why, when it ends. */
+static int end_with_lost(void)
+{
+    int code = 0;
+    char name[280];
+
+    if (joined.ends[joined.lost].has_ended)
+        code = report_end(joined.lost);
+    if (code == 0)
+        mpi_launch_say("%s has ended without MPI_Finalize", name_of(joined.lost, name));
+    return code == 0 ? 1 : code;
+}
+
+/* "ranks 0,2-3" of those that `is_in` says; NULL: there are none, or no memory. */
+static char *list(bool (*is_in)(int rank))
 {
     xy_bitset_t members;
-    char *list = NULL;
+    char *ranks = NULL, *text = NULL;
 
     if (xy_bitset_init(&members, (size_t)joined.size) != XY_OK)
         return NULL;
     for (int r = 0; r < joined.size; r++)
-        if (joined.members[r] != NULL && joined.members[r]->stage == WAITING)
+        if (is_in(r))
             xy_bitset_set(&members, (size_t)r);
-    list = xy_bitset_format(&members);
+    if (xy_bitset_count(&members) > 0)
+        ranks = xy_bitset_format(&members);
+    if (ranks != NULL)
+        text = xy_sprintf("rank%s %s", xy_bitset_count(&members) > 1 ? "s" : "", ranks);
+    xy_free(ranks);
     xy_bitset_cleanup(&members);
-    return list;
+    return text;
 }
 
-bool mpi_joined_ended(int rank, int code)
+static bool is_waiting(int rank)
 {
-    const member_t *member = joined.members[rank];
-    char *list;
+    return joined.members[rank] != NULL && joined.members[rank]->stage == WAITING;
+}
 
-    if (joined.waiting == 0 || (member != NULL && member->stage != LEFT))
-        return true;
-    list = list_waiting();
-    if (list != NULL)
-        mpi_launch_say("rank %d has ended with exit code %d and without MPI_Init, in which rank%s "
-                       "%s wait%s for it",
-                       rank, code, joined.waiting > 1 ? "s" : "", list,
-                       joined.waiting > 1 ? "" : "s");
-    xy_free(list);
-    return false;
+static bool is_running(int rank)
+{
+    return !joined.ends[rank].has_ended;
+}
+
+/* One that others wait for in MPI_Init. */
+static bool is_missed(int rank)
+{
+    const mpi_member_t *member = joined.members[rank];
+
+    return joined.waiting > 0 && joined.ends[rank].has_ended &&
+           (member == NULL || member->stage == LEFT);
+}
+
+static void report_missed(int rank)
+{
+    char *waiting = list(is_waiting), name[280];
+
+    if (waiting != NULL)
+        mpi_launch_say("%s has ended with exit code %d and without MPI_Init, in which %s wait%s "
+                       "for it",
+                       name_of(rank, name), code_of(rank), waiting, joined.waiting > 1 ? "" : "s");
+    xy_free(waiting);
+}
+
+int mpi_joined_judge(void)
+{
+    char name[280];
+
+    if (joined.failed >= 0) {
+        mpi_launch_say("%s ended with exit code %d", name_of(joined.failed, name), joined.code);
+        return joined.code != 0 ? joined.code : 1;
+    }
+    if (joined.lost >= 0 &&
+        (joined.ends[joined.lost].has_ended || xy_now() - joined.lost_at > LOST_SECONDS))
+        return end_with_lost();
+    for (int r = 0; r < joined.size; r++)
+        if (is_missed(r)) {
+            report_missed(r);
+            return 1;
+        }
+    return -1;
+}
+
+bool mpi_joined_is_uncertain(void)
+{
+    return joined.lost >= 0;
+}
+
+void mpi_joined_report(void)
+{
+    char *running = list(is_running), *ended = list(has_ended);
+
+    if (running != NULL)
+        fprintf(stderr, "  %s: running\n", running);
+    if (ended != NULL)
+        fprintf(stderr, "  %s: ended\n", ended);
+    xy_free(running);
+    xy_free(ended);
 }

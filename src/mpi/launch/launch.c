@@ -474,21 +474,6 @@ static void say_progress(const mpi_job_t *job)
     xy_text_cleanup(&text);
 }
 
-/* The machine that ranks are reordered for. Names and files are read by another library, which is
- * not opened for a text that describes the machine. */
-static xy_status_t imagine(const char *text)
-{
-    size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-    bool is_text = text[word] == ':' || strspn(text, "0123456789xX ") == strlen(text);
-    xy_machine_t *m;
-    xy_status_t st;
-
-    if (is_text && access(text, F_OK) != 0)
-        return mpi_reorder_check(text);
-    st = mpi_launch_machine(text, &m);
-    return st == XY_OK ? mpi_reorder_imagine(m) : st;
-}
-
 /* The ranks of this process were placed alone: tables are by world rank. */
 static xy_status_t spread(const launch_t *launch, int **table_p)
 {
@@ -590,9 +575,26 @@ static xy_status_t run_head(launch_t *launch)
     if (st == XY_OK)
         st = mpi_launch_settings(launch->values, &launch->settings);
     if (st == XY_OK)
-        launch->code = mpi_head_run(&(mpi_head_job_t){
-            launch->values, &launch->parts, &launch->settings, launch->size, &launch->hosts});
+        launch->code = mpi_head_run(&(mpi_head_job_t){.values = launch->values,
+                                                      .parts = &launch->parts,
+                                                      .settings = &launch->settings,
+                                                      .size = launch->size,
+                                                      .hosts = &launch->hosts,
+                                                      .has_children = !part_at(launch, 0)->is_mpi});
     return st;
+}
+
+/* Ranks that are processes of their own: options about ranks in processes of mpiexec have no
+ * effect. */
+static xy_status_t run_head_of_children(launch_t *launch)
+{
+    launch->adapted = *launch->values;
+    launch->adapted.trace = launch->adapted.monitor = launch->adapted.matrix = NULL;
+    launch->adapted.adapt = "off";
+    if (launch->hosts.count == 0 && node_is_over_mpi(launch->adapted.net))
+        launch->adapted.processes = launch->size; /* of the installed MPI */
+    launch->values = &launch->adapted;
+    return run_head(launch);
 }
 
 /* The head writes what all processes have counted. */
@@ -654,7 +656,7 @@ static xy_status_t run_ranks(launch_t *launch)
     if (st == XY_OK)
         st = adapt(launch);
     if (st == XY_OK && launch->values->machine != NULL)
-        st = imagine(launch->values->machine);
+        st = mpi_launch_imagine(launch->values->machine);
     if (st == XY_OK)
         st = place_ranks(launch);
     if (st == XY_OK)
@@ -755,13 +757,18 @@ static xy_status_t check_several(const launch_t *launch)
                        "--virtual is for jobs in one process: the virtual clock needs all ranks "
                        "in one order; leave --processes and hosts out, and name the hosts in the "
                        "machine (--virtual \"node:4 core:32\")");
-    if (!part_at(launch, 0)->is_mpi)
-        return xy_fail(
-            XY_EUNSUPPORTED,
-            "'%s' does not use Xylem's MPI; such programs run on this machine only: leave "
-            "--processes and hosts out, or compile it with mpicc",
-            part_at(launch, 0)->path);
     return XY_OK;
+}
+
+/* Does it start other processes of mpiexec, which start the ranks? */
+static bool has_head(const launch_t *launch)
+{
+    const mpi_launch_values_t *v = launch->values;
+
+    if (launch->node != NULL)
+        return false;
+    return v->processes > 1 || launch->hosts.count > 0 ||
+           (!part_at(launch, 0)->is_mpi && launch->size > 1 && node_is_over_mpi(v->net));
 }
 
 static xy_status_t start(launch_t *launch)
@@ -785,9 +792,11 @@ static xy_status_t start(launch_t *launch)
                        "executable",
                        part_at(launch, 0)->path,
                        part_at(launch, 0)->is_mpi ? "has a fixed address" : "does not use MPI");
-    if ((launch->values->processes > 1 || launch->hosts.count > 0) && launch->node == NULL) {
+    if (has_head(launch)) {
         st = check_several(launch);
-        return st == XY_OK ? run_head(launch) : st;
+        if (st != XY_OK)
+            return st;
+        return part_at(launch, 0)->is_mpi ? run_head(launch) : run_head_of_children(launch);
     }
     if (runs_alone(launch) && launch->node == NULL && !is_watched(launch->values))
         return become(launch);
@@ -795,7 +804,7 @@ static xy_status_t start(launch_t *launch)
         st = mpi_restart_if_asked(&launch->parts);
         return st == XY_OK ? run_ranks(launch) : st;
     }
-    launch->code = mpi_launch_children(&launch->parts, launch->size);
+    launch->code = mpi_launch_children(&launch->parts, launch->size, launch->node);
     return XY_OK;
 }
 

@@ -98,6 +98,8 @@ void mpi_placement_cleanup(mpi_placement_t *p);
 /* Tell the ranks where they run (tell_machine.c): `core_of` [ranks] in virtual time, else NULL. */
 xy_status_t mpi_launch_tell_machine(const mpi_launch_values_t *values, const mpi_placement_t *p,
                                     const int32_t *core_of, int ranks, int processes);
+/* The machine that ranks are reordered for (--machine), before they are placed. */
+xy_status_t mpi_launch_imagine(const char *text);
 /* The GPUs of ranks, by --gpu-bind and --gpus-per-rank (gpu_bind.c). */
 xy_status_t mpi_gpu_bind(const mpi_launch_values_t *values, const mpi_placement_t *p, int ranks);
 /* Only which of `cores` each rank gets, by --place and --matrix. `machine`: theirs, whose cores
@@ -175,7 +177,8 @@ xy_status_t mpi_launch_show(const xy_vec_t *parts);
 /* A word about programs compiled for a profiler that does not see ranks. */
 void mpi_launch_warn_profiler(const xy_vec_t *parts);
 
-/* Programs without MPI: `size` processes. The exit code. */
-int mpi_launch_children(const xy_vec_t *parts, int size);
+/* Programs without MPI: `size` processes, those of this host. The exit code. */
+struct mpi_node_job;
+int mpi_launch_children(const xy_vec_t *parts, int size, const struct mpi_node_job *node);
 
 #endif

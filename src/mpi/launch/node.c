@@ -84,7 +84,12 @@ uint64_t mpi_node_seed(const uint8_t secret[XY_SECRET_BYTES])
     return xy_hash_u64(word) >> 40;
 }
 
-static void answer_ping(const xy_frame_t *ping)
+xy_channel_t *node_link(void)
+{
+    return &node.link;
+}
+
+void node_answer_ping(const xy_frame_t *ping)
 {
     xy_text_t text = XY_TEXT_INIT;
     struct timespec now;
@@ -316,9 +321,21 @@ xy_status_t mpi_node_begin(const mpi_node_job_t **job_p)
     return st;
 }
 
-bool mpi_node_has_launcher(void)
+bool mpi_node_hides_launcher(bool is_mpi)
 {
-    return node.is_node && node.job.has_launcher;
+    return node.is_node && node.job.has_launcher &&
+           (is_mpi || !node_is_over_mpi(node.job.transport));
+}
+
+bool mpi_node_has_input(void)
+{
+    return node.job.has_input;
+}
+
+void mpi_node_hand_over(void)
+{
+    xy_channel_close(&node.link);
+    node.is_node = false;
 }
 
 xy_status_t mpi_node_keep(void)
@@ -428,7 +445,7 @@ static void *serve(void *unused)
         else if (frame.kind == NODE_INPUT && node.job.has_input)
             node_input_take(&frame);
         else if (frame.kind == NODE_PING)
-            answer_ping(&frame);
+            node_answer_ping(&frame);
         xy_frame_free(&frame);
     }
     return NULL;

@@ -14,6 +14,8 @@
 #ifndef XY_MPI_LAUNCH_NODE_H
 #define XY_MPI_LAUNCH_NODE_H
 
+#include <string.h>
+
 #include "cost/cost.h"
 #include "mpi/launch/hosts.h"
 #include "mpi/launch/launch.h"
@@ -22,6 +24,12 @@
 #include "trace/trace.h"
 
 #define XMPI_NODE_VARIABLE "XYLEM_NODE"
+
+/* Does an installed MPI carry messages? Its launcher starts the job then. */
+static inline bool node_is_over_mpi(const char *net)
+{
+    return strcmp(net, "mpi") == 0 || strcmp(net, "mpi-only") == 0;
+}
 
 /* Fields are texts, each with its NUL; numbers are decimal. */
 typedef enum {
@@ -50,6 +58,10 @@ typedef enum {
     NODE_TRAFFIC, /* of xy_traffic_record_t; none: these were all */
     NODE_PROFILE, /* what it has counted for --adapt, as the text of a profile (mpi/adapt) */
     NODE_FOUND,   /* what --check has found there (mpi_check_take) */
+    /* Where ranks are processes of their own: */
+    NODE_JOIN,  /* to the head: the number of a process there, a kind (0: it is gone), and what it
+                   says (bindings.h); from the head: a kind, and what is said to all */
+    NODE_CHILD, /* a rank that has ended, and what waitpid says about it */
 } node_kind_t;
 
 /* The fields of a frame, in turn. */
@@ -70,7 +82,7 @@ void node_field_add(xy_text_t *text, const char *field);
 void node_field_add_number(xy_text_t *text, long number);
 
 /* What a node knows of its job. */
-typedef struct {
+typedef struct mpi_node_job {
     int process, processes;
     int size;
     int *own, count;    /* its ranks, growing */
@@ -95,8 +107,13 @@ typedef struct {
 xy_status_t mpi_node_begin(const mpi_node_job_t **job_p);
 /* ... in one that a launcher has started: find it first. Returns only when that fails. */
 xy_status_t mpi_node_boot(const char *where);
-/* Was this process started by a launcher, which may be that of another MPI? */
-bool mpi_node_has_launcher(void);
+/* Was this process started by a launcher, whose variables are hidden from ranks? From those that
+ * are processes of their own not where they use the MPI of that launcher. */
+bool mpi_node_hides_launcher(bool is_mpi);
+/* Has this process rank 0, for which the head sends standard input? */
+bool mpi_node_has_input(void);
+/* This process has made another one that speaks with the head from now on. */
+void mpi_node_hand_over(void);
 /* This process is about to start itself again: let the connection live. */
 xy_status_t mpi_node_keep(void);
 /* Connect to the other processes, then do what the head says, on a thread of its own. */
@@ -113,6 +130,8 @@ xy_status_t mpi_node_send_profile(mpi_job_t *job);
 void node_trace_drain(void);
 
 bool node_send(node_kind_t kind, const void *bytes, size_t size);
+xy_channel_t *node_link(void);
+void node_answer_ping(const xy_frame_t *ping);
 /* What --check has found; also while the process ends. */
 bool mpi_node_send_found(const void *bytes, size_t size);
 /* The seed of --check=shuffle that all processes of the job have. */
@@ -128,6 +147,7 @@ typedef struct {
     mpi_settings_t *settings; /* as the command line has them */
     int size;                 /* 0: as many ranks as there is room for */
     const mpi_hosts_t *hosts; /* none: this machine */
+    bool has_children;        /* ranks are processes of their own (children.h) */
 } mpi_head_job_t;
 
 /* Start the processes, serve them, and return the exit code of the job. */

@@ -94,7 +94,7 @@ xy_status_t mpi_launch_environment(mpi_part_t *part, const mpi_launch_values_t *
     if (list == NULL || entry == NULL)
         return xy_fail_memory("making the environment");
     memcpy(list, environ, n * sizeof(char *));
-    if (mpi_node_has_launcher())
+    if (mpi_node_hides_launcher(part->is_mpi))
         hide_launcher(list);
     part->environment = list;
     set(list, entry);

@@ -9,9 +9,12 @@
  */
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "mpi/launch/launch.h"
+#include "mpi/launch/virtual_time.h"
+#include "mpi/topo/topo.h"
 
 enum { RANKS_MOST = 4096 }; /* an environment has a size */
 
@@ -65,4 +68,19 @@ xy_status_t mpi_launch_tell_machine(const mpi_launch_values_t *values, const mpi
                          : set("XYLEM_JOB_CORES", is_whole ? list.s : NULL);
     xy_text_cleanup(&list);
     return st;
+}
+
+/* Names and files are read by another library, which is not opened for a text that describes the
+ * machine. */
+xy_status_t mpi_launch_imagine(const char *text)
+{
+    size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    bool is_text = text[word] == ':' || strspn(text, "0123456789xX ") == strlen(text);
+    xy_machine_t *m;
+    xy_status_t st;
+
+    if (is_text && access(text, F_OK) != 0)
+        return mpi_reorder_check(text);
+    st = mpi_launch_machine(text, &m);
+    return st == XY_OK ? mpi_reorder_imagine(m) : st;
 }

@@ -12,7 +12,7 @@
 #include "mpi/launch/libc/end_job.h"
 
 enum { CODE = 124, DEADLOCK_CODE = 1, REPORT_SECONDS = 30, RANKS_SHOWN = 32 };
-enum { CAUSE_SIZE = 1200, MESSAGE_SIZE = 2 * CAUSE_SIZE };
+enum { MESSAGE_SIZE = 2400 };
 
 static void wait_for(double seconds)
 {
@@ -76,36 +76,6 @@ xy_status_t mpi_timeout_start(double seconds)
 /* What --deadlock-after and --polling-after say; 0: not looked for. */
 static double deadlock_after, polling_after;
 
-static void describe_deadlock(mpi_watch_t found, char *text, size_t size)
-{
-    char *ranks = mpi_watch_ranks(false), *polling = mpi_watch_ranks(true);
-
-    if (found == XMPI_WATCH_PARKED)
-        snprintf(text, size, "ranks %s can make no progress, whatever the others do",
-                 ranks != NULL ? ranks : "?");
-    else
-        snprintf(text, size,
-                 "ranks %s can make no progress: %s ha%s done nothing but poll for %g s, for what "
-                 "cannot come",
-                 ranks != NULL ? ranks : "?", polling != NULL ? polling : "?",
-                 polling != NULL && strpbrk(polling, "-,") == NULL ? "s" : "ve", polling_after);
-    xy_free(ranks);
-    xy_free(polling);
-}
-
-/* It is added to the message. */
-static void say_cause(char message[MESSAGE_SIZE])
-{
-    size_t length = strlen(message);
-    char cause[CAUSE_SIZE];
-
-    mpi_watch_explain(cause, sizeof(cause));
-    if (cause[0] == '\0')
-        return;
-    fprintf(stderr, "  cause: %s\n", cause);
-    snprintf(message + length, MESSAGE_SIZE - length, "; %s", cause);
-}
-
 static void *end_at_deadlock(void *argument)
 {
     static int code = DEADLOCK_CODE;
@@ -123,10 +93,10 @@ static void *end_at_deadlock(void *argument)
     } while (found == XMPI_WATCH_NONE || (found == XMPI_WATCH_PARKED && deadlock_after <= 0));
     mpi_thread_without_signals(end_anyway, &code);
     mpi_finish_claim_report();
-    describe_deadlock(found, message, sizeof(message));
+    mpi_watch_describe(found, polling_after, message, sizeof(message));
     mpi_launch_say("deadlock: %s", message);
     mpi_watch_report(RANKS_SHOWN);
-    say_cause(message);
+    mpi_watch_say_cause(message, sizeof(message));
     mpi_watch_end(message);
     mpi_finish_job(DEADLOCK_CODE);
 }
