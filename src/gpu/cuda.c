@@ -123,13 +123,17 @@ static void load(void)
 
 /* ---- Failures ---- */
 
-static xy_status_t failed(const xy_gpu_device_t *gpu, result_t r, const char *doing)
+/* A kernel that failed makes all that follows fail: it is told once. */
+static xy_status_t failed(xy_gpu_device_t *gpu, result_t r, const char *doing)
 {
     const char *name = "unknown error", *text = "";
 
     cuda.error_name(r, &name);
     cuda.error_text(r, &text);
-    if (r >= FIRST_OF_KERNELS && r <= LAST_OF_KERNELS)
+    if (gpu->is_lost)
+        return XY_EIO;
+    gpu->is_lost = r >= FIRST_OF_KERNELS && r <= LAST_OF_KERNELS;
+    if (gpu->is_lost)
         return xy_fail(XY_EIO,
                        "%s: a kernel failed (%s, %s), seen when it was to %s; what the device held "
                        "is lost",
@@ -138,7 +142,7 @@ static xy_status_t failed(const xy_gpu_device_t *gpu, result_t r, const char *do
                    doing, text, name);
 }
 
-static xy_status_t check(const xy_gpu_device_t *gpu, result_t r, const char *doing)
+static xy_status_t check(xy_gpu_device_t *gpu, result_t r, const char *doing)
 {
     return r == SUCCESS ? XY_OK : failed(gpu, r, doing);
 }
@@ -215,9 +219,26 @@ static xy_status_t open_device(xy_gpu_device_t *gpu)
     return XY_OK;
 }
 
+/* The context stays until the process ends, as that of CUDA's runtime does: making one takes longer
+ * than many a run. One in which a kernel failed is good for nothing, and the next gets a new one.
+ */
 static void close_device(xy_gpu_device_t *gpu)
 {
-    cuda.context_release((int)(intptr_t)gpu->device);
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static uint64_t kept; /* devices whose context is held for that */
+    int device = (int)(intptr_t)gpu->device;
+    uint64_t bit = UINT64_C(1) << (gpu->info.number % 64);
+    int releases = 1;
+
+    pthread_mutex_lock(&lock);
+    if (gpu->is_lost)
+        releases += (kept & bit) != 0;
+    else
+        releases -= (kept & bit) == 0;
+    kept = gpu->is_lost ? kept & ~bit : kept | bit;
+    pthread_mutex_unlock(&lock);
+    while (releases-- > 0)
+        cuda.context_release(device);
 }
 
 /* ---- Memory ---- */

@@ -69,6 +69,7 @@ struct xy_gpu_device {
     xy_gpu_info_t info;
     void *device, *context; /* native */
     int capability;         /* CUDA: 90 is 9.0 */
+    bool is_lost;           /* a kernel failed, and nothing works any more */
     void *own;              /* of the driver */
 };
 
