@@ -8,7 +8,11 @@
 
 /* Blocks that are used in turn, so that no cache holds what a kernel reads. An event stands behind
  * every few kernels, as in a run. */
-enum { TURNS = 48, TURN_BYTES = 512 << 20, TRIES = 32, STRIDE = 4, SMALL = 4096 };
+enum { TURNS = 48, TURN_BYTES = 512 << 20, STRIDE = 4, SMALL = 4096 };
+/* Tries in a row; fewer with large blocks, whose kernels and copies take long. A copy of so many
+ * bytes shows the rate of the link as well as one of more. */
+enum { TRIES = 32, TRIES_LEAST = 3, COPY_MOST = 64 << 20 };
+static const uint64_t ROW_BYTES = UINT64_C(2) << 30;
 
 typedef struct {
     const stencil_real_t *r;
@@ -20,6 +24,20 @@ typedef struct {
     char *pinned[2];
     uint64_t bytes; /* of a copy */
 } probe_t;
+
+static int tries_of(const probe_t *probe)
+{
+    uint64_t tries = ROW_BYTES / probe->r->grid.block_bytes;
+
+    return tries < TRIES_LEAST ? TRIES_LEAST : tries < TRIES ? (int)tries : TRIES;
+}
+
+static uint64_t copy_bytes(const probe_t *probe)
+{
+    uint64_t block = probe->r->grid.block_bytes;
+
+    return block < COPY_MOST ? block : COPY_MOST;
+}
 
 static xy_status_t put_task(const probe_t *probe, int turn)
 {
@@ -95,30 +113,31 @@ static xy_status_t put_event(const probe_t *probe, int turn)
 static xy_status_t time_row(const probe_t *probe, xy_status_t (*put)(const probe_t *, int),
                             double *put_p, double *seconds_p)
 {
+    int tries = tries_of(probe);
     xy_status_t st = XY_OK;
 
     *put_p = *seconds_p = INFINITY;
     for (int row = 0; row < 3 && st == XY_OK; row++) {
         double begin = xy_now(), middle;
 
-        for (int i = 0; i < TRIES && st == XY_OK; i++)
+        for (int i = 0; i < tries && st == XY_OK; i++)
             st = put(probe, i);
         middle = xy_now();
         for (int i = 0; i < 2 && st == XY_OK; i++)
             st = xy_gpu_stream_wait(probe->streams[i]);
         if (row == 0)
             continue;
-        *put_p = fmin(*put_p, (middle - begin) / TRIES);
-        *seconds_p = fmin(*seconds_p, (xy_now() - begin) / TRIES);
+        *put_p = fmin(*put_p, (middle - begin) / tries);
+        *seconds_p = fmin(*seconds_p, (xy_now() - begin) / tries);
     }
     return st;
 }
 
-/* A link from copies of one block and of a few bytes. */
+/* A link from copies of one block, or much of it, and of a few bytes. */
 static xy_status_t time_link(probe_t *probe, xy_status_t (*put)(const probe_t *, int),
                              double *put_p, xy_link_t *link_p)
 {
-    uint64_t whole = probe->r->grid.block_bytes;
+    uint64_t whole = copy_bytes(probe);
     double large, small;
     xy_status_t st;
 
@@ -187,12 +206,13 @@ static xy_status_t take_blocks(probe_t *probe)
 static xy_status_t take_pinned(probe_t *probe, int which)
 {
     void *address = NULL;
-    xy_status_t st = xy_gpu_pinned_take(probe->place->gpu, probe->r->grid.block_bytes, &address);
+    uint64_t bytes = copy_bytes(probe);
+    xy_status_t st = xy_gpu_pinned_take(probe->place->gpu, bytes, &address);
 
     if (st != XY_OK)
         return st;
     probe->pinned[which] = address;
-    memset(address, 0, probe->r->grid.block_bytes);
+    memset(address, 0, bytes);
     return xy_gpu_stream_create(probe->place->gpu, &probe->streams[which]);
 }
 
