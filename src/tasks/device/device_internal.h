@@ -12,6 +12,7 @@
  *   lane.c     streams, and what waits for what
  *   pin.c      memory of the program, pinned for the run
  *   stage.c    copies of memory that is not
+ *   span.c     the times of kernels
  *   record.c   what happened, by the clocks of the GPUs
  */
 #ifndef XY_TASKS_DEVICE_DEVICE_INTERNAL_H
@@ -36,13 +37,24 @@ typedef struct {
     uint64_t number; /* from 1 */
 } ticket_t;
 
-/* An event behind some things of a stream, up to number `upto`; while recording, behind one, with
- * another event before it. */
+/* An event behind some things of a stream, up to number `upto`; behind a copy, while recording,
+ * with another event before it. */
 typedef struct {
     xy_gpu_event_t *start, *end;
     uint64_t upto;
-    int32_t what[XY_TASK_BATCH_MAX], count; /* tasks of one launch, or a datum */
+    int32_t what; /* the datum */
 } mark_t;
+
+/* Launches that are timed together: numbers `first` to `last` of their stream. */
+enum { DEVICE_SPAN = 16, DEVICE_SPANS = DEVICE_AHEAD + 2 };
+
+typedef struct {
+    xy_gpu_event_t *start, *end;
+    bool has_start; /* otherwise it begins with the end of the one before */
+    uint64_t first, last;
+    int32_t launches, count;
+    int32_t what[DEVICE_SPAN * XY_TASK_BATCH_MAX]; /* [count] tasks */
+} span_t;
 
 /* A piece of pinned memory, and what it is used for: number `number` of the lane. */
 typedef struct {
@@ -70,6 +82,11 @@ typedef struct lane {
     uint64_t stride;        /* things of one mark */
     mark_t *marks;          /* [DEVICE_AHEAD / stride] a ring, by number */
     stage_t stage;
+    span_t *spans;                  /* [DEVICE_SPANS] a ring, of kernels while recording */
+    uint64_t spans_put, spans_told; /* how many were begun, and recorded */
+    bool is_span_open;              /* the last one that was begun */
+    bool is_span_apart;             /* something else is between it and the next */
+    double span_end;                /* of the last one that was recorded */
 } lane_t;
 
 /* Memory of a GPU, for one datum after the other: the last load into it, kernel that used it, and
@@ -334,6 +351,19 @@ xy_status_t device_copy_out(lane_t *lane, int32_t data, xy_gpu_memory_t from);
 /* All of the lane up to `number` is over: what is left to do with its pieces. */
 xy_status_t device_stage_reach(lane_t *lane, uint64_t number);
 
+/* span.c: nothing of it does anything while nothing is recorded */
+xy_status_t device_spans_init(lane_t *lane, xy_gpu_device_t *gpu);
+void device_spans_cleanup(lane_t *lane);
+/* Before a kernel is put into the lane, and after it. */
+xy_status_t device_span_begin(lane_t *lane);
+xy_status_t device_span_add(lane_t *lane, const int32_t *what, int32_t count);
+/* Something else is put into the lane next. */
+xy_status_t device_span_break(lane_t *lane);
+/* The host waits for this number. */
+xy_status_t device_span_break_at(lane_t *lane, uint64_t number);
+/* lane->reached has changed. */
+xy_status_t device_spans_reach(lane_t *lane);
+
 /* record.c */
 void device_record_memory(device_tasks_t *e, int32_t gpu);
 /* A task ran in the main memory. */
@@ -343,8 +373,11 @@ void device_record_eviction(device_tasks_t *e, int32_t gpu, int32_t data);
 void device_record_decision(device_tasks_t *e, int32_t worker, xy_op_id_t op, double start,
                             double end);
 void device_record_message(device_tasks_t *e, int32_t message, double start);
-/* A mark of the lane was reached. */
-xy_status_t device_record_mark(lane_t *lane, const mark_t *mark);
+/* A copy was reached. */
+xy_status_t device_record_copy(lane_t *lane, const mark_t *mark);
+xy_status_t device_record_kernel(lane_t *lane, int32_t op, double start, double end);
+/* When an event was reached, in seconds since the start of the run. */
+xy_status_t device_time_of(const lane_t *lane, const xy_gpu_event_t *event, double *time_p);
 xy_status_t device_tell(device_tasks_t *e, const xy_task_observer_t *observer);
 
 /* Seconds, of the clock on the wall or of the virtual one. */

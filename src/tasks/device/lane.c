@@ -8,8 +8,6 @@
  * Marks are a ring: before one is used again the caller waits for what had it. That also bounds how
  * far the decisions run ahead of the GPU.
  */
-#include <string.h>
-
 #include "tasks/device/device_internal.h"
 
 static mark_t *mark_of(const lane_t *lane, uint64_t number)
@@ -19,24 +17,27 @@ static mark_t *mark_of(const lane_t *lane, uint64_t number)
 
 xy_status_t device_lane_init(lane_t *lane, xy_gpu_device_t *gpu)
 {
-    bool is_recording = lane->engine->is_recording;
+    bool is_timed = lane->kind != LANE_COMPUTE && lane->engine->is_recording;
     xy_status_t st = xy_gpu_stream_create(gpu, &lane->stream);
 
-    lane->stride = lane->kind == LANE_COMPUTE && !is_recording ? DEVICE_STRIDE : 1;
+    lane->stride = lane->kind == LANE_COMPUTE ? DEVICE_STRIDE : 1;
     lane->marks = xy_calloc(DEVICE_AHEAD, sizeof(*lane->marks));
     if (st == XY_OK && lane->marks == NULL)
         st = xy_fail_memory("preparing a GPU");
     for (uint64_t i = 0; i < DEVICE_AHEAD / lane->stride && st == XY_OK; i++) {
-        st = xy_gpu_event_create(gpu, is_recording, &lane->marks[i].end);
-        if (st == XY_OK && is_recording)
+        st = xy_gpu_event_create(gpu, is_timed, &lane->marks[i].end);
+        if (st == XY_OK && is_timed)
             st = xy_gpu_event_create(gpu, true, &lane->marks[i].start);
     }
+    if (st == XY_OK)
+        st = device_spans_init(lane, gpu);
     return st == XY_OK ? device_stage_init(lane, gpu) : st;
 }
 
 void device_lane_cleanup(lane_t *lane)
 {
     device_stage_cleanup(lane);
+    device_spans_cleanup(lane);
     for (int i = 0; lane->marks != NULL && i < DEVICE_AHEAD; i++) {
         xy_gpu_event_destroy(lane->marks[i].start);
         xy_gpu_event_destroy(lane->marks[i].end);
@@ -65,10 +66,10 @@ static xy_status_t reach(lane_t *lane, uint64_t number)
 
     while (lane->reached < number && st == XY_OK) {
         lane->reached++;
-        if (lane->engine->is_recording)
-            st = device_record_mark(lane, mark_of(lane, lane->reached));
+        if (lane->engine->is_recording && lane->kind != LANE_COMPUTE)
+            st = device_record_copy(lane, mark_of(lane, lane->reached));
     }
-    return st;
+    return st == XY_OK ? device_spans_reach(lane) : st;
 }
 
 static xy_status_t wait_for(lane_t *lane, uint64_t number)
@@ -78,7 +79,9 @@ static xy_status_t wait_for(lane_t *lane, uint64_t number)
 
     if (number <= lane->reached)
         return XY_OK;
-    st = find_mark(lane, number, &mark);
+    st = device_span_break_at(lane, number);
+    if (st == XY_OK)
+        st = find_mark(lane, number, &mark);
     if (st == XY_OK)
         st = xy_gpu_event_wait(mark->end);
     return st == XY_OK ? reach(lane, mark->upto) : st;
@@ -91,7 +94,11 @@ xy_status_t device_wait(ticket_t ticket)
 
 xy_status_t device_lane_drain(lane_t *lane)
 {
-    return wait_for(lane, lane->put);
+    xy_status_t st = device_span_break(lane);
+
+    if (st == XY_OK)
+        st = wait_for(lane, lane->put);
+    return st == XY_OK ? device_spans_reach(lane) : st;
 }
 
 xy_status_t device_lane_begin(lane_t *lane)
@@ -99,19 +106,19 @@ xy_status_t device_lane_begin(lane_t *lane)
     uint64_t number = lane->put + 1;
     xy_status_t st = number > DEVICE_AHEAD ? wait_for(lane, number - DEVICE_AHEAD) : XY_OK;
 
-    if (st == XY_OK && lane->engine->is_recording)
+    if (st == XY_OK && lane->engine->is_recording && lane->kind != LANE_COMPUTE)
         st = xy_gpu_event_record(mark_of(lane, number)->start, lane->stream);
-    return st;
+    return st == XY_OK ? device_span_begin(lane) : st;
 }
 
 xy_status_t device_lane_end(lane_t *lane, const int32_t *what, int32_t count, ticket_t *ticket_p)
 {
     mark_t *mark = mark_of(lane, ++lane->put);
+    xy_status_t st = device_span_add(lane, what, count);
 
-    memcpy(mark->what, what, (size_t)count * sizeof(*what));
-    mark->count = count;
+    mark->what = what[0];
     *ticket_p = (ticket_t){lane, lane->put};
-    return lane->put % lane->stride == 0 ? mark_now(lane, mark) : XY_OK;
+    return st == XY_OK && lane->put % lane->stride == 0 ? mark_now(lane, mark) : st;
 }
 
 /* Streams of other GPUs may have another driver, or none of it in common: there the caller waits.
@@ -129,6 +136,8 @@ xy_status_t device_lane_after(lane_t *lane, ticket_t ticket)
     if (ticket.number <= lane->waited[other->kind])
         return XY_OK;
     st = find_mark(other, ticket.number, &mark);
+    if (st == XY_OK)
+        st = device_span_break(lane);
     if (st != XY_OK)
         return st;
     lane->waited[other->kind] = mark->upto;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What happened, by the clocks of the GPUs: each kernel and copy has an event before and one behind
- * it, which are read when it is known to be over. In the end all are told in the order of their
- * ends.
+ * What happened, by the clocks of the GPUs: each copy has an event before and one behind it, and so
+ * have kernels (span.c), which are read when it is known to be over. In the end all are told in the
+ * order of their ends.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -73,8 +73,7 @@ void device_record_message(device_tasks_t *e, int32_t message, double start)
     (void)append(e, &r);
 }
 
-/* Seconds since the start of the run. */
-static xy_status_t time_of(const lane_t *lane, const xy_gpu_event_t *event, double *time_p)
+xy_status_t device_time_of(const lane_t *lane, const xy_gpu_event_t *event, double *time_p)
 {
     const device_memory_t *m = &lane->engine->devices[lane->gpu];
     double since = 0;
@@ -84,29 +83,27 @@ static xy_status_t time_of(const lane_t *lane, const xy_gpu_event_t *event, doub
     return st;
 }
 
-xy_status_t device_record_mark(lane_t *lane, const mark_t *mark)
+xy_status_t device_record_kernel(lane_t *lane, int32_t op, double start, double end)
+{
+    record_t r = {.start = start, .end = end, .kind = RECORD_TASK, .what = op, .from = lane->gpu};
+
+    return append(lane->engine, &r);
+}
+
+xy_status_t device_record_copy(lane_t *lane, const mark_t *mark)
 {
     int32_t memory = lane->gpu + 1;
-    double begin, length;
-    record_t r = {.kind = lane->kind == LANE_COMPUTE ? RECORD_TASK : RECORD_TRANSFER,
-                  .from = lane->kind == LANE_COMPUTE ? lane->gpu
-                          : lane->kind == LANE_LOAD  ? 0
-                                                     : memory,
+    record_t r = {.kind = RECORD_TRANSFER,
+                  .what = mark->what,
+                  .from = lane->kind == LANE_LOAD ? 0 : memory,
                   .to = lane->kind == LANE_LOAD ? memory : 0};
-    xy_status_t st = time_of(lane, mark->start, &r.start);
+    xy_status_t st = device_time_of(lane, mark->start, &r.start);
 
     if (st == XY_OK)
-        st = time_of(lane, mark->end, &r.end);
-    begin = fmax(r.start, 0);
-    length = fmax(r.end - begin, 0) / mark->count;
-    /* Tasks of one launch run at the same time: each has its part of it. */
-    for (int32_t i = 0; i < mark->count && st == XY_OK; i++) {
-        r.what = mark->what[i];
-        r.start = begin + i * length;
-        r.end = begin + (i + 1) * length;
-        st = append(lane->engine, &r);
-    }
-    return st;
+        st = device_time_of(lane, mark->end, &r.end);
+    r.start = fmax(r.start, 0);
+    r.end = fmax(r.end, r.start);
+    return st == XY_OK ? append(lane->engine, &r) : st;
 }
 
 /* ---- Afterwards ---- */

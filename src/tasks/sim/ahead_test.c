@@ -365,6 +365,54 @@ static void test_hidden(void **state)
     xy_graph_destroy(g);
 }
 
+typedef struct {
+    double busy, end;
+    int32_t tasks;
+} kernels_t;
+
+static void see_kernel(void *arg, int32_t worker, xy_op_id_t op, double start, double end)
+{
+    kernels_t *seen = arg;
+
+    (void)worker;
+    (void)op;
+    assert_true(start >= seen->end - 1e-9 && end >= start);
+    seen->busy += end - start;
+    seen->end = end;
+    seen->tasks++;
+}
+
+/* Kernels that are timed together take as long as they do one by one: nothing that the GPU waits
+ * for counts as a kernel, with fast links and slow ones, and with slow decisions. */
+static void test_spans(void **state)
+{
+    xy_graph_t *g = make_graph(60, 20, 1e-5);
+
+    (void)state;
+    for (int i = 0; i < 60; i++) {
+        double rate = BYTES / (1e-6 * (1 + testing_below(300)));
+        xy_task_platform_t *p = platform((8 + (uint64_t)testing_below(60)) * BYTES, rate, rate);
+        xy_task_ahead_t ahead = {.batch = i % 4 == 0 ? 0 : XY_TASK_BATCH_MAX,
+                                 .decision = 1e-7 * testing_below(200)};
+        kernels_t seen = {0};
+        xy_task_observer_t observer = {.arg = &seen, .task = see_kernel};
+        xy_task_result_t r;
+
+        assert_int_equal(xy_task_simulate(g, p,
+                                          &(xy_task_sim_t){.policy = "closure",
+                                                           .params = {.look_ahead = i % 5},
+                                                           .ahead = &ahead,
+                                                           .observer = &observer},
+                                          &r),
+                         XY_OK);
+        assert_int_equal(seen.tasks, r.tasks);
+        if (!is_near(seen.busy, r.compute_bound, 0.01))
+            fail_msg("kernels of %g s took %g s", r.compute_bound, seen.busy);
+        xy_task_platform_destroy(p);
+    }
+    xy_graph_destroy(g);
+}
+
 /* Data that are loaded earlier let more tasks share a launch, and none is loaded more often. In the
  * end data are finished one after the other, so that few are stored behind the last task. */
 static void test_look_ahead(void **state)
@@ -445,12 +493,11 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest same[] = {cmocka_unit_test(test_same)};
-    const struct CMUnitTest times[] = {cmocka_unit_test(test_kernels),
-                                       cmocka_unit_test(test_links),
-                                       cmocka_unit_test(test_hidden),
-                                       cmocka_unit_test(test_look_ahead),
-                                       cmocka_unit_test(test_look_ahead_is_bounded),
-                                       cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest times[] = {
+        cmocka_unit_test(test_kernels),    cmocka_unit_test(test_links),
+        cmocka_unit_test(test_hidden),     cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_look_ahead), cmocka_unit_test(test_look_ahead_is_bounded),
+        cmocka_unit_test(test_refusals)};
     int failed = cmocka_run_group_tests(times, NULL, NULL);
 
     setenv("XYLEM_GPU_DRIVER", "opencl", 0);
