@@ -75,7 +75,8 @@ static xy_status_t sweep(const hand_t *h, xy_gpu_memory_t from, xy_gpu_memory_t 
                          1};
     size_t group[3] = {128, 2, 1};
 
-    return xy_gpu_launch(h->streams[COMPUTE], h->kernel, threads, group, args, 10);
+    return xy_gpu_launch(h->streams[COMPUTE], h->kernel, threads, group, args,
+                         sizeof(args) / sizeof(args[0]));
 }
 
 double plain_loop(xy_gpu_device_t *gpu, const plain_t *p)
