@@ -29,6 +29,7 @@
 static char *in, *out;
 static MPI_Comm comm;
 static int rank, size, bytes;
+static int width; /* of the grid of ranks */
 
 static void play(int peer)
 {
@@ -104,14 +105,11 @@ static void alltoall_pairs(void)
 
 static void halo(void)
 {
-    int dims[2] = {0, 0}, near[4];
+    int row = rank / width * width;
+    int near[4] = {(rank + width) % size, (rank + size - width) % size, row + (rank + 1) % width,
+                   row + (rank + width - 1) % width};
     MPI_Request requests[8];
 
-    MPI_Dims_create(size, 2, dims);
-    near[0] = (rank + dims[1]) % size;
-    near[1] = (rank + size - dims[1]) % size;
-    near[2] = rank / dims[1] * dims[1] + (rank + 1) % dims[1];
-    near[3] = rank / dims[1] * dims[1] + (rank + dims[1] - 1) % dims[1];
     for (int i = 0; i < 4; i++)
         MPI_Irecv(out + (size_t)i * bytes, bytes, MPI_BYTE, near[i ^ 1], i, comm, &requests[i]);
     for (int i = 0; i < 4; i++)
@@ -187,9 +185,11 @@ static void fox(void)
 
     if (order != n) {
         order = n;
-        a = calloc((size_t)block * n, 8);
-        b = calloc((size_t)block * n, 8);
+        a = malloc((size_t)block * n * 8);
+        b = malloc((size_t)block * n * 8);
         c = calloc((size_t)block * n, 8);
+        for (int i = 0; i < block * n; i++)
+            a[i] = b[i] = 1;
     }
     for (int step = 0; step < size; step++) {
         multiply(block, n, a, b, c + (size_t)((rank + step) % size) * block * block);
@@ -215,14 +215,17 @@ static const struct {
                 {"cg", cg, 0},
                 {"fox", fox, 1}};
 
-/* The ranks as they are, or dealt out. */
+/* The ranks as they are, or dealt out, and the width of their grid. */
 static void set_comm(int is_dealt)
 {
     static MPI_Comm dealt = MPI_COMM_NULL;
+    int dims[2] = {0, 0};
 
     comm = MPI_COMM_WORLD;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
+    MPI_Dims_create(size, 2, dims);
+    width = dims[1];
     if (!is_dealt)
         return;
     if (dealt == MPI_COMM_NULL)
@@ -258,6 +261,17 @@ static double time_rounds(void (*round)(void), int rounds)
     return all;
 }
 
+/* Memory with pages of its own, as that of programs that write what they send: all that was never
+ * written is one page of zeros. */
+static char *get_memory(size_t size_of_block, size_t blocks)
+{
+    char *memory = malloc(size_of_block * blocks);
+
+    if (memory == NULL)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    return memset(memory, 1, size_of_block * blocks);
+}
+
 static void run(const char *what, int length, int rounds)
 {
     size_t name = strcspn(what, "~"), blocks, k = 0, count = sizeof(patterns) / sizeof(*patterns);
@@ -273,8 +287,8 @@ static void run(const char *what, int length, int rounds)
     set_comm(what[name] == '~');
     bytes = length;
     blocks = patterns[k].is_matrix ? 1 : size > 4 ? (size_t)size : 4;
-    in = calloc((size_t)bytes + 8, blocks);
-    out = calloc((size_t)bytes + 8, blocks);
+    in = get_memory((size_t)bytes + 8, blocks);
+    out = get_memory((size_t)bytes + 8, blocks);
     seconds = time_rounds(patterns[k].round, rounds);
     if (rank == 0 || comm != MPI_COMM_WORLD) {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
