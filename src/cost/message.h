@@ -70,11 +70,14 @@ typedef struct {
 /* Where many processes share a core, and another core has as many. Seconds of a core for a message
  * of one byte, of XY_MESSAGE_BCAST and of XY_MESSAGE_BULK bytes, between two of them while all
  * others do the same; and of collectives of all: a barrier, a broadcast and an alltoall of
- * XY_MESSAGE_SMALL bytes. */
+ * XY_MESSAGE_SMALL bytes. And of a core for a copy of XY_MESSAGE_BCAST bytes where each process has
+ * XY_MESSAGE_BLOCKS such blocks and as much room, and copies all of them, in no order, while the
+ * others do the same. */
 typedef struct {
     double message, large;
     double barrier, bcast, alltoall;
     double bulk;
+    double block;
 } xy_crowd_t;
 
 typedef struct {
@@ -109,6 +112,7 @@ enum {
     XY_MESSAGE_BCAST = 4096,
     XY_MESSAGE_SMALL = 64,
     XY_MESSAGE_BULK = 65536,
+    XY_MESSAGE_BLOCKS = 64,
     XY_MESSAGE_CROWD = 8,
     XY_MESSAGE_THRONG = 32,
     XY_MESSAGE_BURST = 4

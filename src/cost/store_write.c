@@ -183,12 +183,14 @@ static void write_message(FILE *file, const xy_message_cost_t *m)
     number_if(file, "Crowd", model->crowd.message);
     number_if(file, "LargeCrowd", model->crowd.large);
     number_if(file, "BulkCrowd", model->crowd.bulk);
+    number_if(file, "BlockCrowd", model->crowd.block);
     number_if(file, "CrowdBarrier", model->crowd.barrier);
     number_if(file, "CrowdBcast", model->crowd.bcast);
     number_if(file, "CrowdAlltoall", model->crowd.alltoall);
     number_if(file, "Throng", model->throng.message);
     number_if(file, "LargeThrong", model->throng.large);
     number_if(file, "BulkThrong", model->throng.bulk);
+    number_if(file, "BlockThrong", model->throng.block);
     number_if(file, "ThrongBarrier", model->throng.barrier);
     number_if(file, "ThrongBcast", model->throng.bcast);
     fputs(">\n", file);

@@ -10,6 +10,10 @@
  * Cores that leave their own caches at the same time share what is behind them. That was measured
  * with many processes on each of two cores, all of which send each other messages of
  * XY_MESSAGE_BULK bytes.
+ *
+ * Long copies find most of their lines fetched before they come to them. A short block does not:
+ * its first lines, and the place of its page, come when they are asked for. That was measured with
+ * blocks of XY_MESSAGE_BCAST bytes in no order.
  */
 #include "sim/job_internal.h"
 
@@ -48,17 +52,11 @@ static double find_both(const xy_vjob_t *job, const xy_crowd_t *crowd, double pr
     return fmax(1, (crowd->bulk - fmax(least, crowd->message)) / alone);
 }
 
-void job_cache_find(xy_vjob_t *job)
+/* Bytes that a core touches between two copies of the same, where each of so many processes copies
+ * XY_MESSAGE_BLOCKS blocks. */
+static double touched_by_blocks(double procs)
 {
-    int cores = 0;
-
-    job->both[0] = job->both[1] = 1;
-    for (int c = 0; c < job->core_count; c++)
-        cores += job->host_of[c] == job->procs[0].host && job->cores[c].procs > 0;
-    if (job->core_model == NULL || cores < 2)
-        return;
-    job->both[0] = find_both(job, &job->core_model->crowd, XY_MESSAGE_CROWD);
-    job->both[1] = fmax(job->both[0], find_both(job, &job->core_model->throng, XY_MESSAGE_THRONG));
+    return procs * 2 * XY_MESSAGE_BLOCKS * XY_MESSAGE_BCAST;
 }
 
 /* How much longer where other cores do the same: in between by the logarithm of the bytes. */
@@ -70,6 +68,44 @@ static double both_of(const xy_vjob_t *job, double between)
         return 1;
     return 1 + (job->both[0] - 1) * job_part(between, few, crowd) +
            (job->both[1] - job->both[0]) * job_part(between, crowd, touched_by(XY_MESSAGE_THRONG));
+}
+
+/* What a block takes more than as many bytes of a long copy. */
+static double find_begin(const xy_vjob_t *job, const xy_crowd_t *crowd, double procs)
+{
+    double between = touched_by_blocks(procs);
+
+    if (!(crowd->block > 0))
+        return 0;
+    return fmax(0, crowd->block - far_of(job, between) * both_of(job, between) * XY_MESSAGE_BCAST);
+}
+
+/* In between by the logarithm of the bytes that were touched. */
+static double begin_of(const xy_vjob_t *job, double between)
+{
+    double crowd = touched_by_blocks(XY_MESSAGE_CROWD);
+
+    return job->begin[0] * job_part(fmax(between, 1), touched_by(2), crowd) +
+           (job->begin[1] - job->begin[0]) *
+               job_part(fmax(between, 1), crowd, touched_by_blocks(XY_MESSAGE_THRONG));
+}
+
+void job_cache_find(xy_vjob_t *job)
+{
+    int cores = 0;
+
+    job->both[0] = job->both[1] = 1;
+    if (job->core_model == NULL)
+        return;
+    job->both[0] = find_both(job, &job->core_model->crowd, XY_MESSAGE_CROWD);
+    job->both[1] = fmax(job->both[0], find_both(job, &job->core_model->throng, XY_MESSAGE_THRONG));
+    job->begin[0] = find_begin(job, &job->core_model->crowd, XY_MESSAGE_CROWD);
+    job->begin[1] =
+        fmax(job->begin[0], find_begin(job, &job->core_model->throng, XY_MESSAGE_THRONG));
+    for (int c = 0; c < job->core_count; c++)
+        cores += job->host_of[c] == job->procs[0].host && job->cores[c].procs > 0;
+    if (cores < 2)
+        job->both[0] = job->both[1] = 1;
 }
 
 /* Does another core of the node work, or has it just, when one begins to copy for so long? */
@@ -97,8 +133,14 @@ double job_cache_copy(xy_vjob_t *job, const job_copy_t *copy, double seconds, do
     far = far_of(job, between) * (double)bytes;
     if (job->both[1] > 1 && has_both(job, core, copy->start, 3 * far))
         far *= both_of(job, between);
+    far += copy->blocks * begin_of(job, between);
     /* A source that was copied just before is still there: half of the bytes come from afar. */
     return fmax(seconds, copy->is_shared ? (seconds + far) / 2 : far);
+}
+
+bool job_cache_is_short(uint64_t bytes)
+{
+    return bytes >= LEAST && bytes < XY_MESSAGE_BULK;
 }
 
 /* While it waited others came, as far apart as the receiver needs for one: they lie in front of it,
@@ -157,6 +199,7 @@ double job_cache_message(xy_vjob_t *job, const xy_vmsg_t *m, double start, doubl
         &(job_copy_t){.core = job->procs[m->to].core,
                       .is_shared = is_read_again(&job->cores[job->procs[m->to].core], m),
                       .bytes = m->bytes,
+                      .blocks = job_cache_is_short(m->bytes),
                       .start = start},
         seconds, last);
 }

@@ -119,6 +119,7 @@ static double local_seconds(xy_vjob_t *job, job_item_t *item, double start)
     const job_copy_t copy = {.core = job->procs[item->proc].core,
                              .is_shared = local->coll->call.collective == XY_COLL_BCAST,
                              .bytes = step->bytes,
+                             .blocks = step->blocks,
                              .start = start};
 
     return job_cache_copy(job, &copy, step->seconds, &step->seen);

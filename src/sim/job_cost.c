@@ -64,7 +64,8 @@ static void find_self_cost(job_way_t *way, uint64_t bytes, bool is_eager)
     way->receive_busy = all - way->send_busy;
 }
 
-/* What so many processes of a core take more for a message of so many bytes than two of them. */
+/* What so many processes of a core take more for so many bytes than two of them, beside the switch.
+ */
 static double crowd_of(const xy_message_model_t *m, const xy_crowd_t *crowd, double bytes)
 {
     double least = xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, 0).seconds;
@@ -73,7 +74,7 @@ static double crowd_of(const xy_message_model_t *m, const xy_crowd_t *crowd, dou
 
     if (!(crowd->message > 0))
         return 0;
-    return small + fmax(0, large - small) * fmin(bytes / XY_MESSAGE_BCAST, 1);
+    return fmax(0, large - small) * fmin(bytes / XY_MESSAGE_BCAST, 1);
 }
 
 static void find_crowds(job_way_t *way, double bytes)
@@ -81,10 +82,8 @@ static void find_crowds(job_way_t *way, double bytes)
     const xy_message_model_t *m = way->model;
     const xy_crowd_t *crowds[JOB_CROWDS] = {&m->crowd, &m->throng};
 
-    for (int k = 0; k < JOB_CROWDS; k++) {
+    for (int k = 0; k < JOB_CROWDS; k++)
         way->crowd[k] = crowd_of(m, crowds[k], bytes);
-        way->small_crowd[k] = crowd_of(m, crowds[k], 0);
-    }
 }
 
 /* A nonblocking message takes more: requests are made and given back. */
@@ -219,7 +218,6 @@ void job_way_cost(xy_vjob_t *job, xy_vmsg_t *m)
     }
     if (is_stream)
         set_stream(way, m);
-    if (way->is_same && !is_stream) /* the same core sends and receives */
-        add_crowd(&job->cores[job->procs[m->from].core], is_burst ? way->small_crowd : way->crowd,
-                  m);
+    if (way->is_same && !is_stream && !is_burst) /* the same core sends and receives */
+        add_crowd(&job->cores[job->procs[m->from].core], way->crowd, m);
 }

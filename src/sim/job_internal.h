@@ -153,6 +153,7 @@ typedef struct {
     double until;     /* the last end of those that are over */
     job_node_t *node; /* ... and what it came from */
     bool has_until, is_probe, is_waiting, takes;
+    bool is_receiving; /* waits for a message */
     xy_vreq_t *cancel;
     xy_envelope_t envelope;
 } job_call_t;
@@ -250,8 +251,8 @@ struct job_way {
     double send_busy, extra, spared, receive_busy, late, cross;
     double request; /* of each side, more for a nonblocking message */
     double burst;   /* seconds of both cores for one of several at once; 0: as for one */
-    /* More of them where many processes share the core; of a byte. */
-    double crowd[JOB_CROWDS], small_crowd[JOB_CROWDS];
+    /* More of them for the bytes where many processes share the core. */
+    double crowd[JOB_CROWDS];
 };
 
 /* What follows data that is on its way, from the same process to the same other one. */
@@ -334,10 +335,12 @@ struct xy_vjob {
     double line[2]; /* until what another core has written is there: one more line, the first */
     double come[JOB_COMES][JOB_CROWDS]; /* to come takes so much more in a crowd: seconds */
     double piece;                       /* of work of a direct collective, beside its bytes */
-    double both[JOB_CROWDS]; /* copies beyond the caches take so much longer by several cores */
-    double away[JOB_CROWDS]; /* XY_MESSAGE_BCAST bytes take so much more to copy in a crowd */
-    double pass;             /* ... and so much more where it does not wait for all */
-    double block;            /* one more block in a piece of work, beside its bytes */
+    double swap[JOB_CROWDS];            /* a switch takes so much more in a crowd: seconds */
+    double both[JOB_CROWDS];  /* copies beyond the caches take so much longer by several cores, */
+    double begin[JOB_CROWDS]; /* ... and short blocks there so much more: seconds of each */
+    double away[JOB_CROWDS];  /* XY_MESSAGE_BCAST bytes take so much more to copy in a crowd */
+    double pass;              /* ... and so much more where it does not wait for all */
+    double block;             /* one more block in a piece of work, beside its bytes */
     double call; /* of a collective of another library, beside its messages: seconds of a process */
     double trade[2], trade_bytes[2]; /* an exchange there takes so much more: of so many bytes */
     xy_coll_link_t link;
@@ -460,11 +463,13 @@ typedef struct {
     int32_t core;
     bool is_shared; /* the core has just read the same source */
     uint64_t bytes;
+    int32_t blocks; /* short ones among them */
     double start;
 } job_copy_t;
 
 double job_cache_copy(xy_vjob_t *job, const job_copy_t *copy, double seconds, double *last);
-void job_cache_find(xy_vjob_t *job); /* once the models are known */
+void job_cache_find(xy_vjob_t *job);     /* once the models are known */
+bool job_cache_is_short(uint64_t bytes); /* such a block, if it has left the caches */
 double job_cache_message(xy_vjob_t *job, const xy_vmsg_t *message, double start, double seconds);
 /* All that receiving takes. */
 double job_cache_eager(xy_vjob_t *job, const xy_vmsg_t *message, double start);
@@ -541,6 +546,7 @@ typedef struct {
     uint64_t bytes;
     double seconds; /* of a core: no message; else beyond the message, where it is received */
     double seen;    /* how far the core was when it last did it: job_cache.c */
+    int32_t blocks; /* short ones that it copies, likewise */
     bool is_message;
     bool is_fresh;                   /* it reads what another core has just left */
     int32_t next_send, next_receive; /* link: the next one of the source, of the rank; -1 */

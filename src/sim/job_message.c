@@ -459,6 +459,14 @@ static double trade_of(const xy_vjob_t *job, const xy_vmsg_t *m)
     return m->coll != NULL ? job_trade_seconds(job, m->bytes) : 0;
 }
 
+/* What an exchange takes more: of short messages latency, because lines go to and fro; of large
+ * ones work, because a core that moves pieces of one does not move those of the other meanwhile. */
+static void add_cross(const xy_vjob_t *job, xy_vmsg_t *m)
+{
+    *(m->is_eager ? &m->data_at : &m->receive_busy) += m->cross;
+    m->data_at += trade_of(job, m);
+}
+
 void job_message_launch(xy_vjob_t *job, xy_vmsg_t *m, double end)
 {
     if (m->way != NULL && m->way->path != NULL) {
@@ -474,7 +482,8 @@ void job_message_launch(xy_vjob_t *job, xy_vmsg_t *m, double end)
         job->procs[m->from].flying++;
         job->procs[m->from].started++;
         if (m->cross > 0) {
-            m->data_at += crosses(job, m) ? m->cross + trade_of(job, m) : 0;
+            if (crosses(job, m))
+                add_cross(job, m);
             job->procs[m->from].last_sent = m;
         }
         /* A short one does not overtake a long one, which takes longer. */

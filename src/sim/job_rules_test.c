@@ -231,6 +231,112 @@ static void cores_share_what_is_behind_their_caches(void **state)
     xy_costs_destroy(store);
 }
 
+/* Rounds in which two cores send each other a large message, and each one to itself. */
+static double exchange_large(bool has_self, const xy_costs_t *store)
+{
+    static testing_act_t acts[2][5 * ROUNDS + 1];
+    testing_act_t *all[2] = {acts[0], acts[1]};
+
+    for (int p = 0; p < 2; p++)
+        for (int i = 0, n = 0; i < ROUNDS; i++) {
+            acts[p][n++] =
+                (testing_act_t){.kind = DO_IRECV, .peer = 1 - p, .bytes = XY_MESSAGE_BULK};
+            if (has_self)
+                acts[p][n++] = (testing_act_t){.kind = DO_IRECV, .peer = p, .bytes = 64};
+            acts[p][n++] =
+                (testing_act_t){.kind = DO_ISEND, .peer = 1 - p, .bytes = XY_MESSAGE_BULK};
+            if (has_self)
+                acts[p][n++] = (testing_act_t){.kind = DO_ISEND, .peer = p, .bytes = 64};
+            acts[p][n++] = (testing_act_t){.kind = DO_WAIT};
+            acts[p][n] = (testing_act_t){.kind = DO_END};
+        }
+    return run_all(2, 2, store, NULL, all) / ROUNDS;
+}
+
+/* What an exchange of large messages takes more is work: nothing else hides in it. */
+static void large_messages_that_cross_are_work(void **state)
+{
+    const double self = 1e-6; /* less than what an exchange takes more */
+    xy_costs_t *store = make_store();
+    xy_message_model_t *between = &XY_VEC_AT(&store->messages, xy_message_cost_t, 0).model;
+    xy_message_model_t *inside = &XY_VEC_AT(&store->messages, xy_message_cost_t, 1).model;
+    double without;
+
+    (void)state;
+    for (size_t i = 0; i < between->count; i++) {
+        between->samples[i].gap = between->samples[i].blocking; /* all of it is work */
+        inside->samples[i].self = self;
+    }
+    without = exchange_large(false, store);
+    assert_close(without, 1.2 * (400e-9 + 0.1e-9 * XY_MESSAGE_BULK), 0.05);
+    assert_true(exchange_large(true, store) - without > 0.3 * self); /* its latency is 0.3 us */
+    xy_costs_destroy(store);
+}
+
+/* Eight processes of a core in pairs, which send each other `count` messages and wait for as many:
+ * seconds of the core for all of one process. */
+static double crowd_burst(int count, const xy_costs_t *store)
+{
+    enum { EACH = XY_MESSAGE_CROWD, LEAST = 4 };
+    static testing_act_t acts[EACH][(2 * LEAST + 1) * ROUNDS + 1];
+    testing_act_t *all[EACH];
+
+    for (int p = 0; p < EACH; p++) {
+        int n = 0;
+
+        for (int i = 0; i < ROUNDS; i++) {
+            for (int k = 0; k < 2 * count; k++)
+                acts[p][n++] = (testing_act_t){
+                    .kind = k < count ? DO_IRECV : DO_ISEND, .peer = p ^ 1, .bytes = 64};
+            acts[p][n++] = (testing_act_t){.kind = DO_WAIT};
+        }
+        acts[p][n] = (testing_act_t){.kind = DO_END};
+        all[p] = acts[p];
+    }
+    return run_all(EACH, 1, store, NULL, all) / ROUNDS / EACH;
+}
+
+/* In a crowd a process that gets the core takes longer, and not each message. */
+static void crowds_take_longer_for_each_switch(void **state)
+{
+    const double more = 1e-6;
+    xy_costs_t *store = make_store();
+    xy_message_model_t *m = &XY_VEC_AT(&store->messages, xy_message_cost_t, 1).model;
+    double one = crowd_burst(1, store), four = crowd_burst(4, store);
+
+    (void)state;
+    m->crowd.message = 150e-9 + more;
+    /* Each second time a process finds what it waits for. */
+    assert_close(crowd_burst(1, store) - one, more / 2, 0.1);
+    assert_close(crowd_burst(4, store) - four, more / 2, 0.1);
+    xy_costs_destroy(store);
+}
+
+/* Short blocks that have left the caches take longer than as many bytes of a long copy. */
+static void short_blocks_take_longer(void **state)
+{
+    const double block = 20e-6, far = 1e-9 * XY_MESSAGE_BCAST, each = XY_MESSAGE_CROWD;
+    const uint64_t sizes[] = {XY_MESSAGE_SMALL, XY_MESSAGE_BCAST, XY_MESSAGE_BULK};
+    xy_costs_t *store = make_store();
+    xy_message_model_t *m = &XY_VEC_AT(&store->messages, xy_message_cost_t, 1).model;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        double more, before;
+
+        m->crowd.block = m->throng.block = 0;
+        before = collective(2 * XY_MESSAGE_CROWD, 2, store, NULL, XY_COLL_ALLTOALL, sizes[i]);
+        m->crowd.block = m->throng.block = block;
+        more =
+            collective(2 * XY_MESSAGE_CROWD, 2, store, NULL, XY_COLL_ALLTOALL, sizes[i]) - before;
+        if (sizes[i] != XY_MESSAGE_BCAST)
+            assert_true(more == 0);
+        else /* 1 MiB is halfway from 256 KiB to the 4 MiB that were measured */
+            assert_close(more, each * 2 * each * (block - far) / 2, 0.1);
+    }
+    xy_costs_destroy(store);
+}
+
 /* Seconds of a message from process 0 to one of seven others of its core, of `buffers` buffers. */
 static double linear(int buffers, const xy_costs_t *store)
 {
@@ -337,6 +443,9 @@ int main(void)
         cmocka_unit_test(processes_come_once),
         cmocka_unit_test(blocking_sends_are_a_stream),
         cmocka_unit_test(nonblocking_ones_take_more),
+        cmocka_unit_test(large_messages_that_cross_are_work),
+        cmocka_unit_test(crowds_take_longer_for_each_switch),
+        cmocka_unit_test(short_blocks_take_longer),
         cmocka_unit_test(cores_share_what_is_behind_their_caches),
         cmocka_unit_test(one_buffer_to_many),
         cmocka_unit_test(further_lines_for_a_root),

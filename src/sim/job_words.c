@@ -177,12 +177,14 @@ static void find_aways(xy_vjob_t *job)
 {
     const xy_message_model_t *m = job->core_model;
     const xy_crowd_t *crowds[JOB_CROWDS] = {&m->crowd, &m->throng};
-    double data = xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, XY_MESSAGE_BCAST).seconds -
-                  xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, 0).seconds;
+    double least = xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, 0).seconds;
+    double data = xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, XY_MESSAGE_BCAST).seconds - least;
 
     for (int k = 0; k < JOB_CROWDS; k++)
-        if (crowds[k]->message > 0)
+        if (crowds[k]->message > 0) {
             job->away[k] = fmax(0, crowds[k]->large - crowds[k]->message - data);
+            job->swap[k] = fmax(0, crowds[k]->message - least);
+        }
 }
 
 /* A piece of work of a direct collective, beside its bytes. In a small allreduce of two processes

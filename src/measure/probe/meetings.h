@@ -13,7 +13,7 @@
 
 #include "trips.h"
 
-enum { BCAST = 4096, SMALL = 64, LONG = 64 << 10, BLOCK = 8 << 10, MEETINGS = 8 };
+enum { BCAST = 4096, SMALL = 64, LONG = 64 << 10, BLOCK = 8 << 10, BLOCKS = 64, MEETINGS = 8 };
 
 static void twice_barrier(const game_t *g)
 {

@@ -31,8 +31,9 @@
  *   probe crowd EACH LIFE
  *       messages of a byte, and of 4 KiB, between the processes of all pairs (0 and 1, 2 and 3,
  *       ...) at once, where EACH of them share a core: seconds of that core for one; and seconds
- *       of a barrier, a broadcast and an alltoall of 64 bytes of all:
- *           crowd SECONDS SECONDS SECONDS SECONDS SECONDS
+ *       of a barrier, a broadcast and an alltoall of 64 bytes of all; then those of a message of
+ *       64 KiB, and those of the core for a copy of 4 KiB, where each process has 64 such blocks:
+ *           crowd SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS
  *
  *   probe together SETS SECONDS LIFE
  *       streams of messages of so many bytes between all pairs of a set at once, so long
@@ -291,6 +292,15 @@ static void all_alltoall(const game_t *g)
     MPI_Alltoall(g->out, SMALL, MPI_CHAR, g->in, SMALL, MPI_CHAR, MPI_COMM_WORLD);
 }
 
+/* All blocks to places one after the other, from places that are not. Then the others have the
+ * core. */
+static void all_blocks(const game_t *g)
+{
+    for (int i = 0; i < BLOCKS; i++)
+        memcpy(g->in + (size_t)i * BCAST, g->out + (size_t)((37 * i + 5) % BLOCKS) * BCAST, BCAST);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* Seconds of one, the median of runs. */
 static double time_all(const game_t *g, void (*trip)(const game_t *), int batch)
 {
@@ -312,16 +322,21 @@ static double time_all(const game_t *g, void (*trip)(const game_t *), int batch)
 
 static void measure_crowd(int each)
 {
-    enum { BATCH = 100, FEW = 25, FEWEST = 8 };
-    size_t room = (size_t)size * SMALL > LONG ? (size_t)size * SMALL : LONG;
-    char *memory = calloc(2, room);
-    game_t g = {.out = memory, .bytes = 1, .other = rank ^ 1, .is_first = rank % 2 == 0};
-    double small, large, barrier, bcast, alltoall, bulk;
+    enum { BATCH = 100, FEW = 25, FEWEST = 8, LINE = 64, LINES = 256 };
+    size_t least = (size_t)BLOCKS * BCAST;
+    size_t room = (size_t)size * SMALL > least ? (size_t)size * SMALL : least;
+    /* Small ones not all at the same place of a page, where they would share few places of the
+     * first cache. */
+    size_t shift = (size_t)(37 * rank % LINES) * LINE, shifts = (size_t)2 * LINES * LINE;
+    char *memory = calloc(1, 2 * room + shifts);
+    game_t g = {.bytes = 1, .other = rank ^ 1, .is_first = rank % 2 == 0};
+    double small, large, barrier, bcast, alltoall, bulk, block;
 
     if (memory == NULL)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    memset(memory, 1, 2 * room); /* pages of its own */
-    g.in = memory + room;
+    memset(memory, 1, 2 * room + shifts); /* pages of its own */
+    g.out = memory + shift;
+    g.in = g.out + room + (size_t)101 * LINE;
     small = time_all(&g, all_pairs, BATCH) / each;
     g.bytes = BCAST;
     large = time_all(&g, all_pairs, BATCH) / each;
@@ -329,10 +344,13 @@ static void measure_crowd(int each)
     bcast = time_all(&g, all_bcast, BATCH);
     alltoall = time_all(&g, all_alltoall, FEW);
     g.bytes = LONG;
+    g.out = memory; /* as the C library gives large memory */
+    g.in = memory + room;
     bulk = time_all(&g, all_pairs, FEWEST) / each;
+    block = fmax(0, time_all(&g, all_blocks, 2) - barrier) / each / BLOCKS;
     if (rank == 0)
-        printf("crowd %.9g %.9g %.9g %.9g %.9g %.9g\n", small, large, barrier, bcast, alltoall,
-               bulk);
+        printf("crowd %.9g %.9g %.9g %.9g %.9g %.9g %.9g\n", small, large, barrier, bcast, alltoall,
+               bulk, block);
     free(memory);
 }
 
