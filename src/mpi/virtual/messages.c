@@ -179,6 +179,13 @@ static xy_vjob_mode_t mode_of(mpi_mode_t mode)
     return modes[mode];
 }
 
+/* Where its data is, if the job may know: with models of all kernels a run takes to the last bit
+ * what is predicted from the source, which does not tell. */
+static uint64_t virtual_buffer(const mpi_transfer_t *t)
+{
+    return virtual.config->compute == VIRTUAL_COMPUTE_MODEL ? 0 : (uintptr_t)t->buffer;
+}
+
 static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes,
                        mpi_request_t *request)
 {
@@ -189,7 +196,7 @@ static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes
                          /* such a request is not described before it is started */
                          .is_blocking = request != NULL && request->type == NULL,
                          .bytes = bytes,
-                         .buffer = (uintptr_t)t->buffer};
+                         .buffer = virtual_buffer(t)};
     virtual_send_t *s = send_new(t, bytes);
     bool is_over;
 
