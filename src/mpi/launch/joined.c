@@ -174,7 +174,7 @@ bool mpi_joined_said(mpi_member_t *member, xy_frame_t *frame)
         member->stage = LEFT;
     if (frame->kind == XMPI_JOIN_FAIL && member->stage == RUNNING && joined.failed < 0) {
         joined.failed = member->rank;
-        joined.code = atoi(frame->bytes) & 0377;
+        joined.code = (int)strtol(frame->bytes, NULL, 10) & 0377;
     }
     return true;
 }
