@@ -212,12 +212,8 @@ class Grid:
         for h in self.hosts:
             self.within(h, "ip addr add 10.78.0.%d/24 dev xy0" % h)
             self.within(h, "ip link set lo up")
-            # A connection is as fast as those of another program, and after a pause as before it. Congestion control
-            # is the kernel's default, whatever this machine has: with bbr, what a connection has carried long ago
-            # decides how fast it is now.
+            # A connection is as fast as those of another program, and after a pause as before it.
             self.within(h, "sysctl -qw net.ipv4.tcp_slow_start_after_idle=0 net.ipv4.tcp_no_metrics_save=1")
-            subprocess.run(["ip", "-n", "%s%d" % (self.prefix, h)] + "route replace 10.78.0.0/24 dev xy0 congctl cubic".split(),
-                           capture_output=True)
         for bridge, devices in self.bridges().items():
             run("ip -n %s link add %s type bridge" % (self.net, bridge))
             for device in devices:
@@ -228,6 +224,10 @@ class Grid:
                 name, device = end.split(":")
                 run("ip -n %s link set %s mtu %d up" % (name, device, MTU))
                 run("tc -n %s qdisc add dev %s root tbf rate %dbps burst %d limit 16000000" % (name, device, rate, MTU + 100))
+        # The kernel's default, whatever this machine has: with bbr, what a connection has carried long ago decides
+        # how fast it is now.
+        for h in self.hosts:
+            run("ip -n %s%d route replace 10.78.0.0/24 dev xy0 src 10.78.0.%d congctl cubic" % (self.prefix, h, h))
         self.await_all()
 
     def bridges(self):
