@@ -50,7 +50,7 @@ void net_init(xy_net_t *net, const net_transport_t *transport, const xy_net_conf
     net->events = &deaf;
     net->process = config->process;
     net->processes = config->processes;
-    net->short_limit = short_limit;
+    net->short_limit = net->eager_limit = short_limit;
     net->latency = config->latency > 0 ? config->latency : transport->latency;
     net->bandwidth = config->bandwidth > 0 ? config->bandwidth : transport->bandwidth;
     atomic_init(&net->is_polled, false);
@@ -70,6 +70,11 @@ const char *xy_net_name(const xy_net_t *net)
 size_t xy_net_short_limit(const xy_net_t *net)
 {
     return net->short_limit;
+}
+
+size_t xy_net_eager_limit(const xy_net_t *net)
+{
+    return net->eager_limit;
 }
 
 int xy_net_near(const xy_net_t *net)

@@ -91,6 +91,9 @@ const char *xy_net_name(const xy_net_t *net);
 /* The greatest short message, head included. */
 size_t xy_net_short_limit(const xy_net_t *net);
 
+/* Up to this size, head included, a message is better sent at once than announced and asked for;
+ * the same number in all processes. */
+size_t xy_net_eager_limit(const xy_net_t *net);
 /* How many processes are reached through memory that both share. */
 int xy_net_near(const xy_net_t *net);
 

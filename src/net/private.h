@@ -41,7 +41,7 @@ struct xy_net {
     const xy_net_events_t *events;
     void *context;
     int process, processes;
-    size_t short_limit;
+    size_t short_limit, eager_limit;
     double latency, bandwidth;
     atomic_bool is_polled; /* by some thread, now */
 };

@@ -25,8 +25,9 @@
 enum {
     RING_MOST = 256 << 10, /* bytes */
     RING_LEAST = 64 << 10,
-    ALL_RINGS = 2 << 20, /* of one segment, about */
-    BELL_EVERY = 256,    /* polls between two looks at the sockets */
+    ALL_RINGS = 2 << 20,     /* of one segment, about */
+    BELL_EVERY = 256,        /* polls between two looks at the sockets */
+    EAGER = (16 << 10) + 64, /* more is copied by both sides at the same time */
     HOST = 256,
     CARD = HOST + 64
 };
@@ -251,6 +252,9 @@ static xy_status_t open_far(const xy_net_config_t *config, const net_transport_t
     limits = net->is_all_near ? net->bell : net->far;
     if (net->base.short_limit > xy_net_short_limit(limits))
         net->base.short_limit = xy_net_short_limit(limits);
+    net->base.eager_limit = net->is_all_near ? EAGER : xy_net_eager_limit(net->far);
+    if (net->base.eager_limit > net->base.short_limit)
+        net->base.eager_limit = net->base.short_limit;
     if (!net->is_all_near)
         xy_net_cost(net->far, &net->base.latency, &net->base.bandwidth);
     return XY_OK;

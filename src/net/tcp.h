@@ -19,7 +19,7 @@
 
 enum {
     TCP_HEAD = 16,
-    TCP_SHORT = 64 << 10, /* greatest short message */
+    TCP_SHORT = (64 << 10) + 64, /* greatest short message: 64 KiB and a head */
     TCP_BUFFER = 2 * TCP_SHORT,
     TCP_PIECE = 1 << 20,
     TCP_BUCKETS = 64,

@@ -44,7 +44,7 @@ for launcher in mpirun.openmpi mpiexec.hydra; do
     says "$err" "process 1 on $(hostname) (ranks 2-3) has ended or was killed"
     # On one machine nothing is left to the library.
     run 0 -n 5 -v --processes 2 --net mpi --launcher $launcher ./several messages </dev/null
-    says "$err" "messages go over mpi (shared memory to 1 of this machine), up to 65536 bytes at once"
+    says "$err" "messages go over mpi (shared memory to 1 of this machine), up to 16384 bytes at once"
     [ $sanitized = 1 ] || continue
     # Looking for leaks takes half a minute on some machines.
     ASAN_OPTIONS=detect_leaks=0 run 0 -n 3 --processes 2 --net mpi-only --launcher $launcher ./sanitized </dev/null

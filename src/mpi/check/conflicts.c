@@ -206,7 +206,7 @@ static void tell(mpi_rank_t *self, mpi_win_t *win, member_t *member, const acces
     told.epoch = now->epoch;
     told.what = now->what;
     told.turn = now->turn;
-    told.is_written = mpi_remote_is_eager((uint64_t)count * now->type->size);
+    told.is_written = rma_far_is_small((uint64_t)count * now->type->size);
     rma_far_tell(win, now->target, &told);
     if (now->epoch == LOCKS)
         note_far(member, now->target);

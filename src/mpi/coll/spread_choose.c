@@ -8,6 +8,7 @@
 
 #include "mpi/coll/spread.h"
 #include "mpi/object/object.h"
+#include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
 #include "net/net.h"
 
@@ -123,7 +124,7 @@ spread_choice_t spread_choose_by(const spread_cost_t *cost, xy_collective_t coll
 /* Another job may have another limit and another network, and both have to choose the same. */
 static spread_cost_t cost_of_job(bool has_others)
 {
-    spread_cost_t cost = {.eager = has_others ? XMPI_EAGER_LIMIT : mpi_job->eager_limit};
+    spread_cost_t cost = {.eager = has_others ? XMPI_EAGER_LIMIT : mpi_remote_eager_limit()};
     const xy_net_t *net = has_others ? mpi_job->hub : mpi_job->net;
 
     xy_net_cost(net, &cost.latency, &cost.bandwidth);

@@ -83,6 +83,7 @@ static inline int processes_child(const processes_t *c, int own, void (*body)(in
                           .hosts = hosts,
                           .stack_size = 256 << 10,
                           .eager_limit = c->eager > 0 ? c->eager : XMPI_EAGER_LIMIT,
+                          .limits_between = c->eager > 0,
                           .spin_seconds = 20e-6,
                           .overflow = ranks_overflow,
                           .abort = ranks_abort,

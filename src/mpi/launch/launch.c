@@ -321,6 +321,7 @@ static xy_status_t make_job(launch_t *launch)
         .stack_size = mpi_launch_stack_size(
             launch->values, launch->node != NULL ? launch->node->count : launch->size),
         .eager_limit = launch->values->eager,
+        .limits_between = launch->values->has_eager,
         .spin_seconds = launch->values->check != NULL ? 0 : launch->values->spin,
         .switched = mpi_sanitizer_has_stacks() ? on_switch_announced : on_switch,
         .overflow = mpi_finish_overflow,
@@ -422,17 +423,19 @@ static void say_network(const launch_t *launch)
 {
     const char *name = xy_net_name(launch->net), *host = launch->node->hosts[launch->node->process];
     int cpu = launch->placement.network_cpu, process = launch->node->process;
-    size_t limit = xy_net_short_limit(launch->net);
+    uint64_t limit = mpi_remote_room(launch->net);
     int near = strcmp(name, "shm") != 0 ? xy_net_near(launch->net) : 0;
     char within[64] = "", where[64] = "any core";
 
+    if (launch->values->has_eager && launch->values->eager < limit)
+        limit = launch->values->eager;
     if (near > 0)
         snprintf(within, sizeof(within), " (shared memory to %d of this machine)", near);
     if (cpu >= 0)
         snprintf(where, sizeof(where), "core %d (%s)", cpu, launch->values->net_place);
-    mpi_launch_say("process %d on %s: messages go over %s%s, up to %zu bytes at once; its thread "
+    mpi_launch_say("process %d on %s: messages go over %s%s, up to %llu bytes at once; its thread "
                    "runs on %s",
-                   process, host, name, within, limit, where);
+                   process, host, name, within, (unsigned long long)limit, where);
 }
 
 static void say_placement(const launch_t *launch)

@@ -202,7 +202,8 @@ const xy_option_t mpi_launch_options[] = {
              "but at most 1G, and 256G for all ranks together)"},
     {"eager", 0, XY_OPT_SIZE, "SIZE", AT(eager), .env = "XYLEM_EAGER", .preset = "16K",
      .help = "messages up to this size are copied when they are sent; larger ones wait for the "
-             "receive and are copied once"},
+             "receive and are copied once. Not given, it does not hold between processes, where "
+             "--net knows what is sent at once"},
     {"spin", 0, XY_OPT_SECONDS, "TIME", AT(spin), .env = "XYLEM_SPIN", .preset = "100us",
      .help =
          "how long an idle core looks for work before it sleeps; a communication core ten times as "

@@ -33,7 +33,7 @@ typedef struct {
     const char *matrix;   /* a file */
     long threads_per_rank;
     uint64_t stack_size, eager;
-    bool has_eager; /* it was given */
+    bool has_eager; /* it was given, or is in the environment */
     double spin;
     long workers;
     const char *cores;

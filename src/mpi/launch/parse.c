@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading the command line. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <xylem.h>
 
@@ -16,7 +17,7 @@ static xy_status_t parse_one(int argc, char **argv, mpi_launch_context_t *contex
     if (st != XY_OK)
         return st;
     context->has_n = xy_options_given("n");
-    context->values.has_eager = xy_options_given("eager");
+    context->values.has_eager = xy_options_given("eager") || getenv("XYLEM_EAGER") != NULL;
     if (help)
         xy_command_help(&mpi_launch_command, stdout);
     else if (context->values.version)

@@ -38,4 +38,9 @@ extern const mpi_layer_t mpi_p2p_layer;
 #include "mpi/p2p/calls.h"
 #include "mpi/p2p/fast.h"
 
+/* The largest message to another process that is sent at once: what `net` takes well, and what
+ * --eager allows as well. */
+uint64_t mpi_remote_room(const xy_net_t *net);
+uint64_t mpi_remote_eager_limit(void);
+
 #endif

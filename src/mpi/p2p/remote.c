@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "mpi/p2p/engine.h"
+#include "mpi/p2p/p2p.h"
 #include "net/net.h"
 
 /* Pieces of messages that are packed: large enough for the network, small enough for caches. Two
@@ -53,13 +54,24 @@ static void *memory_or_abort(size_t bytes)
 
 /* ---- Sends ---- */
 
+uint64_t mpi_remote_room(const xy_net_t *net)
+{
+    return xy_net_eager_limit(net) - sizeof(remote_head_t);
+}
+
+uint64_t mpi_remote_eager_limit(void)
+{
+    const xy_net_t *hub = mpi_job->hub;
+    uint64_t most = mpi_remote_room(mpi_job->net);
+
+    if (hub != NULL && mpi_remote_room(hub) < most)
+        most = mpi_remote_room(hub);
+    return most < mpi_job->eager_between ? most : mpi_job->eager_between;
+}
+
 bool mpi_remote_is_eager(uint64_t bytes)
 {
-    const xy_net_t *net = mpi_job->net, *hub = mpi_job->hub;
-
-    bytes += sizeof(remote_head_t);
-    return bytes <= mpi_job->eager_limit + sizeof(remote_head_t) &&
-           bytes <= xy_net_short_limit(net) && (hub == NULL || bytes <= xy_net_short_limit(hub));
+    return bytes <= mpi_remote_eager_limit();
 }
 
 /* Numbers of sequences of elements mean something in one process only. */

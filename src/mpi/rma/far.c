@@ -358,6 +358,11 @@ static void get_over(mpi_request_t *part)
 
 /* ---- Operations ---- */
 
+bool rma_far_is_small(uint64_t bytes)
+{
+    return bytes <= mpi_job->eager_limit && mpi_remote_is_eager(bytes);
+}
+
 void rma_far_put(mpi_rank_t *self, rma_operation_t *o, const rma_side_t *origin)
 {
     rma_peer_t *peer = rma_far_peer(o->win, o->rank);
@@ -368,7 +373,7 @@ void rma_far_put(mpi_rank_t *self, rma_operation_t *o, const rma_side_t *origin)
     throttle(self, o->win, peer);
     wire = wire_of(o, peer);
     wire.bytes = origin->bytes;
-    if (mpi_remote_is_eager(origin->bytes)) {
+    if (rma_far_is_small(origin->bytes)) {
         send_data(self, o->win, peer, RMA_FAR_PUT, &wire, origin);
         return;
     }
@@ -380,7 +385,7 @@ void rma_far_put(mpi_rank_t *self, rma_operation_t *o, const rma_side_t *origin)
 void rma_far_get(rma_operation_t *o, const rma_side_t *origin)
 {
     rma_peer_t *peer = rma_far_peer(o->win, o->rank);
-    bool is_small = mpi_remote_is_eager(o->target.bytes);
+    bool is_small = rma_far_is_small(o->target.bytes);
     rma_pending_t *pending;
     rma_far_wire_t wire;
 

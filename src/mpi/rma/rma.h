@@ -329,6 +329,8 @@ typedef struct {
 
 /* To member `target`, of another process: see rma_watch_t.told. */
 void rma_far_tell(mpi_win_t *win, int target, const rma_told_t *told);
+/* Does a put of so many bytes into a window of another process need one letter? */
+bool rma_far_is_small(uint64_t bytes);
 
 /* NULL: nothing does. Written before ranks run. */
 extern const rma_watch_t *rma_watch;

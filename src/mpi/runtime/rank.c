@@ -248,6 +248,7 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
     job->thread_worker_of = c->thread_worker_of;
     job->measures = c->measures;
     job->eager_limit = c->eager_limit;
+    job->eager_between = c->limits_between ? c->eager_limit : SIZE_MAX;
     job->abort = c->abort;
     job->cpus = c->cpus;
     job->node = c->node;

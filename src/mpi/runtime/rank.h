@@ -246,6 +246,7 @@ struct mpi_job {
     bool has_progress_threads; /* they move collectives, unless a communicator says otherwise */
     bool measures;             /* what ranks do between start and Wait */
     size_t eager_limit;        /* bytes; above: rendezvous, one copy */
+    size_t eager_between;      /* ... to another process, where its transport sends more at once */
     /* Buffers of eager messages that one worker gave back and another may take: buffer.c. */
     _Atomic(void *) shelf[XMPI_BUFFER_CLASSES];
     _Atomic int shelved[XMPI_BUFFER_CLASSES]; /* batches */
@@ -360,6 +361,7 @@ typedef struct {
     const struct virtual_config *in_virtual_time; /* see virtual/virtual.h; NULL: in real time */
     size_t stack_size;
     size_t eager_limit;
+    bool limits_between; /* `eager_limit` is also one between processes, beside the transport's */
     double spin_seconds;
     void (*switched)(mpi_rank_t *previous, mpi_rank_t *next); /* NULL: nothing to swap */
     void (*overflow)(mpi_rank_t *rank);
