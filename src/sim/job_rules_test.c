@@ -199,19 +199,40 @@ static void nonblocking_ones_take_more(void **state)
 }
 
 /* Pairs of `each` processes on each of `count` cores: seconds of a core for a message. */
-static double bulk(int each, int count, const xy_costs_t *store)
+static double pairs(int each, int count, uint64_t bytes, const xy_costs_t *store)
 {
     static testing_act_t acts[MOST][2 * ROUNDS + 1];
     testing_act_t *all[MOST];
 
     for (int p = 0; p < count * each; p++) {
         for (int i = 0; i < 2 * ROUNDS; i++)
-            acts[p][i] = (testing_act_t){.kind = i % 2 == p % 2 ? DO_SEND : DO_RECV,
-                                         .peer = p ^ 1,
-                                         .bytes = XY_MESSAGE_BULK};
+            acts[p][i] = (testing_act_t){
+                .kind = i % 2 == p % 2 ? DO_SEND : DO_RECV, .peer = p ^ 1, .bytes = bytes};
         all[p] = acts[p];
     }
     return run_all(count * each, count, store, NULL, all) / ROUNDS / each;
+}
+
+static double bulk(int each, int count, const xy_costs_t *store)
+{
+    return pairs(each, count, XY_MESSAGE_BULK, store);
+}
+
+/* In a crowd, the data of a message takes longer than between two processes. */
+static void data_takes_longer_in_crowds(void **state)
+{
+    const double more = 1e-6;
+    xy_costs_t *store = make_store();
+    xy_message_model_t *m = &XY_VEC_AT(&store->messages, xy_message_cost_t, 1).model;
+    double few = pairs(2, 1, XY_MESSAGE_BCAST, store);
+    double crowd = pairs(XY_MESSAGE_CROWD, 1, XY_MESSAGE_BCAST, store);
+
+    (void)state;
+    m->crowd.message = 150e-9;
+    m->crowd.large = 150e-9 + 0.1e-9 * XY_MESSAGE_BCAST + more;
+    assert_close(pairs(2, 1, XY_MESSAGE_BCAST, store), few, 1e-9);
+    assert_close(pairs(XY_MESSAGE_CROWD, 1, XY_MESSAGE_BCAST, store) - crowd, more, 0.1);
+    xy_costs_destroy(store);
 }
 
 /* Beyond the caches, cores that copy at once take what was measured so; one alone does not. */
@@ -443,6 +464,7 @@ int main(void)
         cmocka_unit_test(processes_come_once),
         cmocka_unit_test(blocking_sends_are_a_stream),
         cmocka_unit_test(nonblocking_ones_take_more),
+        cmocka_unit_test(data_takes_longer_in_crowds),
         cmocka_unit_test(large_messages_that_cross_are_work),
         cmocka_unit_test(crowds_take_longer_for_each_switch),
         cmocka_unit_test(short_blocks_take_longer),
