@@ -43,8 +43,10 @@ xy_status_t live_gpus_add(xy_machine_t *live)
         const xy_gpu_info_t *info = &XY_VEC_AT(&found, xy_gpu_info_t, i);
 
         list[i] = (xy_gpu_found_t){.name = info->name, .memory = info->memory, .numa = info->numa};
-        if (costs != NULL)
-            xy_gpu_links(costs, (int)i, &list[i].in, &list[i].out, &list[i].shared);
+        if (costs == NULL)
+            continue;
+        xy_gpu_links(costs, (int)i, &list[i].in, &list[i].out, &list[i].shared);
+        list[i].kernel = xy_gpu_kernel(costs, (int)i);
     }
     st = xy_machine_set_gpus(live, list, (uint32_t)found.count);
     xy_costs_destroy(costs);

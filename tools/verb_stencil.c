@@ -14,9 +14,9 @@ extern const xy_command_t verb_stencil;
 typedef struct {
     const char *blocks, *graph, *machine, *policy, *eviction, *load, *memory, *trace, *pictures,
         *svg;
-    const char *study, *csv, *page, *over, *cells, *precision, *file, *gpus;
+    const char *study, *csv, *page, *over, *cells, *precision, *file, *gpus, *task_time;
     long rounds, look_ahead, dim, points, iterations, cpus, threads, every;
-    double alpha, beta, cpu_speed, task_time, until;
+    double alpha, beta, cpu_speed, until;
     uint64_t block;
     bool json, proportional, list, real, no_check, use_all, as_real;
 } values_t;
@@ -80,8 +80,9 @@ static const xy_option_t options[] = {
      .leaving = "a worker holds as many tasks as its policy says"},
     {"block", 0, XY_OPT_SIZE, "SIZE", offsetof(values_t, block), .preset = "3MiB",
      .help = "size of a block"},
-    {"task-time", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, task_time), .preset = "267us",
-     .help = "time of a task on a GPU, in virtual time"},
+    {"task-time", 0, XY_OPT_STRING, "TIME", offsetof(values_t, task_time),
+     .help = "time of a task on a GPU, in virtual time (default: by the kernel of the machine's "
+             "GPU, or 267us)"},
     {"load", 0, XY_OPT_STRING, "LOAD", offsetof(values_t, load), .preset = "even",
      .help = "even, static (half the time in the first half), dynamic (twice the time in a quarter "
              "that moves), or a file of factors"},
@@ -159,7 +160,10 @@ static xy_status_t set_grid(const values_t *v, xy_stencil_t *s)
     s->check_every = v->until > 0 ? (int)v->every : 0;
     s->iterations = (int)v->iterations;
     s->block_bytes = v->block;
-    s->task_seconds = v->task_time;
+    s->is_by_kernel = v->task_time == NULL;
+    if (v->task_time != NULL &&
+        (!xy_parse_seconds(v->task_time, &s->task_seconds) || s->task_seconds < 0))
+        return xy_fail(XY_EUSAGE, "--task-time '%s' is not a time; write 267us", v->task_time);
     (void)xy_stencil_graph_parse(v->graph, &s->graph);
     if (strcmp(v->load, "static") == 0)
         s->load = XY_STENCIL_STATIC;

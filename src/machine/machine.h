@@ -93,6 +93,7 @@ typedef struct {
     uint64_t memory;   /* bytes; 0 is not known */
     xy_link_t in;      /* host to GPU */
     xy_link_t out;     /* GPU to host */
+    xy_link_t kernel;  /* its launch, and bytes per second that it reads and writes */
 } xy_gpu_t;
 
 /* A pair of GPUs with a link of its own; a < b, indices within the group. */
@@ -199,7 +200,7 @@ typedef struct {
     const char *name;
     uint64_t memory;
     int numa; /* physical number of the NUMA node that it is near; -1: not known */
-    xy_link_t in, out, shared;
+    xy_link_t in, out, shared, kernel;
 } xy_gpu_found_t;
 
 /* What drivers found on this node, which is the only one, by physical number. Where they know more

@@ -46,7 +46,7 @@ static inline bool same_gpus(const xy_machine_t *a, const xy_machine_t *b)
 
         if (x->memory != y->memory || x->physical != y->physical || x->flags != y->flags ||
             strcmp(a->names[x->name], b->names[y->name]) != 0 || !same_link(x->in, y->in) ||
-            !same_link(x->out, y->out))
+            !same_link(x->out, y->out) || !same_link(x->kernel, y->kernel))
             return false;
     }
     for (uint32_t i = 0; i < a->gpu_peer_count; i++) {

@@ -147,9 +147,18 @@ xy_status_t machine_file_numbering(machine_reader_t *r, const xy_xml_node_t *n, 
 
 static xy_status_t build_gpu(machine_reader_t *r, const xy_xml_node_t *n)
 {
-    static const char *const attrs[] = {
-        "name",       "count",        "os",          "memory",        "excluded",
-        "in-latency", "in-bandwidth", "out-latency", "out-bandwidth", NULL};
+    static const char *const attrs[] = {"name",
+                                        "count",
+                                        "os",
+                                        "memory",
+                                        "excluded",
+                                        "in-latency",
+                                        "in-bandwidth",
+                                        "out-latency",
+                                        "out-bandwidth",
+                                        "kernel-latency",
+                                        "kernel-bandwidth",
+                                        NULL};
     xy_gpu_t gpu = {.physical = XY_OBJ_NONE};
     uint8_t flags = 0;
     long count = 1;
@@ -169,6 +178,8 @@ static xy_status_t build_gpu(machine_reader_t *r, const xy_xml_node_t *n)
         st = machine_file_link(r, n, "in-latency", "in-bandwidth", &gpu.in);
     if (st == XY_OK)
         st = machine_file_link(r, n, "out-latency", "out-bandwidth", &gpu.out);
+    if (st == XY_OK)
+        st = machine_file_link(r, n, "kernel-latency", "kernel-bandwidth", &gpu.kernel);
     gpu.flags = flags;
     while (st == XY_OK && count-- > 0)
         st = machine_builder_gpu(&r->builder, &gpu);

@@ -35,7 +35,8 @@ static bool same_link(xy_link_t a, xy_link_t b)
 static bool same_gpu(const xy_gpu_t *a, const xy_gpu_t *b)
 {
     return a->name == b->name && a->physical == b->physical && a->flags == b->flags &&
-           a->memory == b->memory && same_link(a->in, b->in) && same_link(a->out, b->out);
+           a->memory == b->memory && same_link(a->in, b->in) && same_link(a->out, b->out) &&
+           same_link(a->kernel, b->kernel);
 }
 
 static bool same_group(const xy_machine_t *m, const xy_gpu_group_t *a, const xy_gpu_group_t *b)

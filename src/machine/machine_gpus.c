@@ -47,6 +47,8 @@ static xy_status_t describe(xy_machine_t *m, uint32_t i, const xy_gpu_found_t *f
         gpu->in = found->in;
     if (is_known(found->out))
         gpu->out = found->out;
+    if (is_known(found->kernel))
+        gpu->kernel = found->kernel;
     if (is_known(found->shared))
         m->gpu_groups[gpu->group].shared = found->shared;
     return add_name(m, found->name, &gpu->name);

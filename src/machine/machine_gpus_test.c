@@ -12,7 +12,12 @@
 #include "machine/machine_internal.h"
 
 static const xy_gpu_found_t three[] = {
-    {.name = "far", .memory = 100, .numa = 1, .in = {1e-6, 1e9}, .out = {2e-6, 2e9}},
+    {.name = "far",
+     .memory = 100,
+     .numa = 1,
+     .in = {1e-6, 1e9},
+     .out = {2e-6, 2e9},
+     .kernel = {3e-6, 3e12}},
     {.name = "near", .memory = 200, .numa = 0},
     {.name = "lost", .memory = 300, .numa = -1, .shared = {0, 5e9}}};
 
@@ -54,6 +59,7 @@ static void test_added(void **state)
     assert_int_equal(far->memory, 100);
     assert_int_equal(far->physical, 0);
     assert_true(far->in.bandwidth == 1e9 && far->out.latency == 2e-6);
+    assert_true(far->kernel.latency == 3e-6 && far->kernel.bandwidth == 3e12);
     assert_int_equal(m->physical[host_of(m, far)], 1);
     assert_int_equal(m->type[host_of(m, far)], XY_OBJ_NUMA);
     assert_int_equal(m->physical[host_of(m, gpu_called(m, "near"))], 0);

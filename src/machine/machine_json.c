@@ -80,6 +80,7 @@ static void write_gpus(xy_json_t *j, const xy_machine_t *m)
                 xy_json_int(j, "memory", (int64_t)gpu->memory);
             write_link(j, "in", gpu->in);
             write_link(j, "out", gpu->out);
+            write_link(j, "kernel", gpu->kernel);
             write_excluded(j, gpu->flags);
             xy_json_end(j);
         }

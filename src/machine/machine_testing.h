@@ -45,7 +45,8 @@ static inline void random_gpus(machine_builder_t *b, uint64_t *s)
                         .memory = random_below(s, 2) * (1ull << 31),
                         .flags = random_below(s, 4) == 0 ? XY_EXCLUDED_FILE : 0,
                         .in = random_link(s),
-                        .out = random_link(s)};
+                        .out = random_link(s),
+                        .kernel = random_link(s)};
 
         assert_int_equal(machine_builder_name(b, names[random_below(s, 3)], &gpu.name), XY_OK);
         assert_int_equal(machine_builder_gpu(b, &gpu), XY_OK);

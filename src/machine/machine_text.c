@@ -151,7 +151,8 @@ static bool same_gpu(const xy_gpu_t *a, const xy_gpu_t *b)
 {
     return a->name == b->name && a->memory == b->memory && a->flags == b->flags &&
            a->in.latency == b->in.latency && a->in.bandwidth == b->in.bandwidth &&
-           a->out.latency == b->out.latency && a->out.bandwidth == b->out.bandwidth;
+           a->out.latency == b->out.latency && a->out.bandwidth == b->out.bandwidth &&
+           a->kernel.latency == b->kernel.latency && a->kernel.bandwidth == b->kernel.bandwidth;
 }
 
 static void print_gpu(const printer_t *p, const xy_gpu_t *gpu, uint32_t run)
@@ -170,6 +171,7 @@ static void print_gpu(const printer_t *p, const xy_gpu_t *gpu, uint32_t run)
         paint(p, "1;33", text);
     print_link(p, "in", gpu->in);
     print_link(p, "out", gpu->out);
+    print_link(p, "kernel", gpu->kernel);
     print_excluded(p, gpu->flags);
     fputc('\n', p->file);
 }

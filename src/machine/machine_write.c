@@ -85,6 +85,7 @@ static void write_gpu(const writer_t *w, uint32_t i, int depth)
     write_bytes(w, "memory", gpu->memory);
     write_link(w, "in-latency", "in-bandwidth", gpu->in);
     write_link(w, "out-latency", "out-bandwidth", gpu->out);
+    write_link(w, "kernel-latency", "kernel-bandwidth", gpu->kernel);
     write_excluded(w, gpu->flags);
     fputs("/>\n", w->file);
 }

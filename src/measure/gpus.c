@@ -19,23 +19,19 @@ static const char text[] =
     "    if (x == 0 && XY_ID(0) > 1000000)\n"
     "        x[0] = 0;\n"
     "}\n"
-    "#define JACOBI(name, real, fifth) \\\n"
-    "XY_KERNEL name(XY_GLOBAL const real *XY_RESTRICT x, XY_GLOBAL real *XY_RESTRICT y, \\\n"
-    "               long columns, long rows) \\\n"
-    "{ \\\n"
-    "    long i = XY_ID(0), j = XY_ID(1), at = j * columns + i; \\\n"
-    "    if (i > 0 && j > 0 && i < columns - 1 && j < rows - 1) \\\n"
-    "        y[at] = fifth * (x[at - columns] + x[at + columns] + x[at - 1] + x[at + 1] + x[at]); "
-    "\\\n"
-    "}\n"
-    "JACOBI(jacobi, double, 0.2)\n"
-    "JACOBI(jacobi_single, float, 0.2f)\n";
+    "XY_KERNEL jacobi(XY_GLOBAL const double *XY_RESTRICT x, XY_GLOBAL double *XY_RESTRICT y,\n"
+    "                 long columns, long rows)\n"
+    "{\n"
+    "    long i = XY_ID(0), j = XY_ID(1), at = j * columns + i;\n"
+    "    if (i > 0 && j > 0 && i < columns - 1 && j < rows - 1)\n"
+    "        y[at] = 0.2 * (x[at - columns] + x[at + columns] + x[at - 1] + x[at + 1] + x[at]);\n"
+    "}\n";
 
 typedef struct {
     xy_gpu_device_t *gpu;
     xy_gpu_stream_t *streams[2];
     xy_gpu_program_t *program;
-    xy_gpu_kernel_t *nothing, *jacobi, *jacobi_single;
+    xy_gpu_kernel_t *nothing, *jacobi;
     xy_gpu_memory_t memory[2];
     char *pinned[2], *pageable;
     const xy_calibration_t *c;
@@ -79,26 +75,15 @@ static xy_status_t put_nothing(bench_t *b, char *host, uint64_t bytes)
     return xy_gpu_launch(b->streams[0], b->nothing, one, one, args, 1);
 }
 
-static xy_status_t put_stencil(bench_t *b, xy_gpu_kernel_t *kernel, size_t cell)
+static xy_status_t put_jacobi(bench_t *b, char *host, uint64_t bytes)
 {
-    const int64_t columns = COLUMNS, rows = (int64_t)(b->large / cell / COLUMNS);
+    const int64_t columns = COLUMNS, rows = (int64_t)(bytes / sizeof(double) / COLUMNS);
     const xy_gpu_arg_t args[] = {XY_GPU_ARG(b->memory[0]), XY_GPU_ARG(b->memory[1]),
                                  XY_GPU_ARG(columns), XY_GPU_ARG(rows)};
 
-    return xy_gpu_launch(b->streams[0], kernel, (size_t[3]){COLUMNS, (size_t)rows, 1},
+    (void)host;
+    return xy_gpu_launch(b->streams[0], b->jacobi, (size_t[3]){COLUMNS, (size_t)rows, 1},
                          (size_t[3]){64, 4, 1}, args, 4);
-}
-
-static xy_status_t put_jacobi(bench_t *b, char *host, uint64_t bytes)
-{
-    (void)host, (void)bytes;
-    return put_stencil(b, b->jacobi, sizeof(double));
-}
-
-static xy_status_t put_single(bench_t *b, char *host, uint64_t bytes)
-{
-    (void)host, (void)bytes;
-    return put_stencil(b, b->jacobi_single, sizeof(float));
 }
 
 static xy_status_t wait_all(const bench_t *b)
@@ -204,9 +189,7 @@ static xy_status_t measure_all(bench_t *b)
         st = measure_once(b, "turn", put_nothing, 1);
     if (st == XY_OK)
         st = measure_kernel(b, "copy-byte", put_on);
-    if (st == XY_OK)
-        st = measure_kernel(b, "stencil-byte", put_jacobi);
-    return st == XY_OK ? measure_kernel(b, "stencil-byte-single", put_single) : st;
+    return st == XY_OK ? measure_kernel(b, "stencil-byte", put_jacobi) : st;
 }
 
 static xy_status_t bench_init(bench_t *b, const xy_gpu_info_t *info)
@@ -232,16 +215,13 @@ static xy_status_t bench_init(bench_t *b, const xy_gpu_info_t *info)
     }
     if (st == XY_OK)
         st = xy_gpu_kernel_create(b->program, "nothing", &b->nothing);
-    if (st == XY_OK)
-        st = xy_gpu_kernel_create(b->program, "jacobi", &b->jacobi);
-    return st == XY_OK ? xy_gpu_kernel_create(b->program, "jacobi_single", &b->jacobi_single) : st;
+    return st == XY_OK ? xy_gpu_kernel_create(b->program, "jacobi", &b->jacobi) : st;
 }
 
 static void bench_cleanup(bench_t *b)
 {
     xy_gpu_kernel_destroy(b->nothing);
     xy_gpu_kernel_destroy(b->jacobi);
-    xy_gpu_kernel_destroy(b->jacobi_single);
     xy_gpu_program_destroy(b->program);
     for (int i = 0; i < 2 && b->gpu != NULL; i++) {
         xy_gpu_pinned_give(b->gpu, b->pinned[i]);
@@ -298,4 +278,11 @@ void xy_gpu_links(const xy_costs_t *costs, int number, xy_link_t *in_p, xy_link_
         *out_p = (xy_link_t){constant(costs, number, "out-latency"), 1 / out};
     if (in > 0 && out > 0 && both > 0 && 2 / both < 1 / in + 1 / out)
         *shared_p = (xy_link_t){0, 2 / both};
+}
+
+xy_link_t xy_gpu_kernel(const xy_costs_t *costs, int number)
+{
+    double byte = constant(costs, number, "stencil-byte");
+
+    return byte > 0 ? (xy_link_t){constant(costs, number, "launch"), 1 / byte} : (xy_link_t){0};
 }

@@ -77,6 +77,17 @@ static double bus_seconds(const xy_task_platform_t *p, const xy_task_result_t *r
     return rate > 0 ? (double)(r->bytes_loaded + r->bytes_stored) / rate : 0;
 }
 
+/* A task reads one array and writes another. The launch is taken once for tasks that share it. */
+static void use_kernel(const xy_machine_t *m, xy_stencil_t *grid, xy_task_ahead_t *ahead)
+{
+    const xy_link_t *kernel = m->gpu_count > 0 ? &m->gpus[0].kernel : NULL;
+
+    if (kernel == NULL || kernel->bandwidth <= 0)
+        return;
+    grid->task_seconds = kernel->latency + 2 * (double)grid->block_bytes / kernel->bandwidth;
+    ahead->once = kernel->latency;
+}
+
 static xy_status_t run_on(const xy_stencil_run_t *run, const xy_task_platform_t *p,
                           xy_stencil_result_t *result_p)
 {
@@ -84,10 +95,9 @@ static xy_status_t run_on(const xy_stencil_run_t *run, const xy_task_platform_t 
     xy_stencil_result_t r = {0};
     xy_task_sim_t how = run->how;
     xy_task_ahead_t ahead;
-    stencil_shape_t shape;
     double spent = 0;
     xy_graph_t *graph;
-    xy_status_t st = grid.cells[0] > 0 ? stencil_shape(&grid, &shape) : XY_OK;
+    xy_status_t st = XY_OK;
 
     if (grid.parts == 0)
         grid.parts = p->workers;
@@ -132,6 +142,9 @@ xy_status_t xy_stencil_run(const xy_stencil_run_t *run, xy_stencil_result_t *res
     xy_task_platform_options_t options = {
         .gpus = run->gpus, .memory = run->memory, .cpus = run->cpus, .cpu_speed = run->cpu_speed};
     xy_task_platform_t *platform;
+    xy_stencil_run_t own = *run;
+    xy_task_ahead_t ahead = run->how.ahead != NULL ? *run->how.ahead : (xy_task_ahead_t){0};
+    stencil_shape_t shape;
     xy_machine_t *machine;
     xy_status_t st;
 
@@ -140,11 +153,18 @@ xy_status_t xy_stencil_run(const xy_stencil_run_t *run, xy_stencil_result_t *res
     st = xy_machine_load(run->machine, &machine);
     if (st != XY_OK)
         return st;
-    st = xy_task_platform_from(machine, &options, &platform);
+    if (own.grid.cells[0] > 0) /* the size of a block */
+        st = stencil_shape(&own.grid, &shape);
+    if (own.grid.is_by_kernel)
+        use_kernel(machine, &own.grid, &ahead);
+    if (run->how.ahead != NULL)
+        own.how.ahead = &ahead;
+    if (st == XY_OK)
+        st = xy_task_platform_from(machine, &options, &platform);
     xy_machine_destroy(machine);
     if (st != XY_OK)
         return st;
-    st = run_on(run, platform, result_p);
+    st = run_on(&own, platform, result_p);
     xy_task_platform_destroy(platform);
     return st;
 }

@@ -47,6 +47,8 @@ typedef struct {
     xy_stencil_graph_t graph;
     uint64_t block_bytes;
     double task_seconds;
+    bool is_by_kernel; /* instead, in virtual time, what the kernel of the machine's first GPU takes
+                        */
     xy_stencil_load_t load;
     const double *factors; /* XY_STENCIL_FILE: [factor_rows][factor_columns] */
     int64_t factor_rows, factor_columns;

@@ -28,6 +28,7 @@ import json, sys
 gpu = json.load(sys.stdin)["gpu_groups"][0]["gpus"][0]
 assert gpu["memory"] > 1 << 20, gpu
 assert gpu["in"]["bandwidth"] > 1e6 and gpu["out"]["bandwidth"] > 1e6, gpu
+assert gpu["kernel"]["latency"] > 0 and gpu["kernel"]["bandwidth"] > 1e6, gpu
 '
 # The simulator takes it from there.
 expect 0 "$XYLEM" stencil --machine live.xml --gpus 1 --blocks 10 --iterations 4 --policy eager

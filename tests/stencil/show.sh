@@ -117,6 +117,21 @@ says "$err" "bad.txt:2: 'nothing' is not a value of policy; 'xylem stencil --lis
 expect 1 "$XYLEM" stencil --blocks 20 --memory 5MiB
 expect 1 "$XYLEM" stencil --blocks 20 --policy nothing
 expect 2 "$XYLEM" stencil --blocks 20y
+# The time of a task is that of the machine's kernel, where it has one: 1 us + 2 * 1 MiB / 2 GiB/s.
+for kernel in 'kernel-latency="1us" kernel-bandwidth="2147483648B/s"' ''; do
+    cat >kernel.xml <<XML
+<machine><node><gpus><gpu memory="1GiB" in-bandwidth="1GB/s" out-bandwidth="1GB/s" $kernel/></gpus><core/></node></machine>
+XML
+    expect 0 "$XYLEM" stencil --machine kernel.xml --blocks 5 --iterations 2 --block 1MiB --policy eager --json
+    printf '%s\n' "$out" | grep -v scheduling >own.json
+    expect 0 "$XYLEM" stencil --machine kernel.xml --blocks 5 --iterations 2 --block 1MiB --policy eager --json \
+        --task-time "$([ -n "$kernel" ] && echo 977.5625us || echo 267us)"
+    printf '%s\n' "$out" | grep -v scheduling | cmp - own.json
+done
+expect 2 "$XYLEM" stencil --blocks 20 --task-time soon
+one_line "$err"
+expect 2 "$XYLEM" stencil --blocks 20 --task-time -1s
+one_line "$err"
 # Numbers and files that make no sense: one line each, and no endless run.
 expect 0 timeout 60 "$XYLEM" stencil --blocks 20 --iterations 3 --task-time 1e21
 expect 1 "$XYLEM" stencil --blocks 20 --iterations 3 --task-time 1e308
