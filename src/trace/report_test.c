@@ -275,7 +275,7 @@ static void test_picture(void **state)
     }
     assert_non_null(strstr(text, ">first &lt;&amp;</text>"));
     assert_non_null(strstr(text, ">7</text>"));
-    assert_non_null(strstr(text, ">collective</text>"));
+    assert_non_null(strstr(text, ">in flight</text>"));
     assert_non_null(strstr(text, ">message</text>"));
     /* A message has a head, which is drawn to its end and back. */
     arrow = strstr(text, "<path class=\"message\" d=\"M");

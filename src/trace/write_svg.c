@@ -3,8 +3,8 @@
  * A picture for documents: one band per row, time from left to right. The picture is cut into
  * narrow columns; each shows the kind of state that took most of it, so that its size does not
  * depend on the number of states. A column of a state with a rank or task carries its number where
- * there is room. A message of a row to itself (a collective that is worked on) is a line under the
- * row, others are arrows from row to row; of many, some.
+ * there is room. A message of a row to itself (a collective that is worked on, a copy to a GPU) is
+ * a line under the row, others are arrows from row to row; of many, some.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -215,7 +215,7 @@ static void draw_legend(const picture_t *p, links_t links)
         n++;
     }
     if (links.own > 0)
-        entries[n++] = (xy_legend_t){"collective", "own", XY_LEGEND_LINE};
+        entries[n++] = (xy_legend_t){"in flight", "own", XY_LEGEND_LINE};
     snprintf(name, sizeof(name), "message");
     if (step > 1)
         snprintf(name, sizeof(name), "message (1 of %zu is drawn)", step);
