@@ -96,23 +96,24 @@ static void test_long(void **state)
 
 static void test_refused(void **state)
 {
-    static const char *const texts[] = {"",
-                                        "xylem-port",
-                                        "xylem-port:",
-                                        "xylem-port:0123456789abcdef:0",
-                                        "xylem-port:0123456789abcdef:0:",
-                                        "xylem-port:0123456789abcdef:-1:7",
-                                        "xylem-port:0123456789abcdef:01:7",
-                                        "xylem-port:0123456789abcdef:1:4294967296",
-                                        "xylem-port:0123456789abcdef:2147483648:7",
-                                        "xylem-port:0123456789abcde:1:7",
-                                        "xylem-port:0123456789ABCDEF:1:7",
-                                        "xylem-port:0123456789abcdef:1:7:",
-                                        "xylem-port:0123456789abcdef:1:7:00",
-                                        "xylem-port:0123456789abcdef:1:7:0",
-                                        "xylem-port:0123456789abcdef:1:7:"
-                                        "00112233445566778899aabbccddeeff:40123,127.0.0.1",
-                                        "xylem-port:0123456789abcdef:1:7 "};
+    static const char no_process[] = "xylem-port:0123456789abcdef:1:7:"
+                                     "00112233445566778899aabbccddeeff:40123,127.0.0.1";
+    const char *const texts[] = {"",
+                                 "xylem-port",
+                                 "xylem-port:",
+                                 "xylem-port:0123456789abcdef:0",
+                                 "xylem-port:0123456789abcdef:0:",
+                                 "xylem-port:0123456789abcdef:-1:7",
+                                 "xylem-port:0123456789abcdef:01:7",
+                                 "xylem-port:0123456789abcdef:1:4294967296",
+                                 "xylem-port:0123456789abcdef:2147483648:7",
+                                 "xylem-port:0123456789abcde:1:7",
+                                 "xylem-port:0123456789ABCDEF:1:7",
+                                 "xylem-port:0123456789abcdef:1:7:",
+                                 "xylem-port:0123456789abcdef:1:7:00",
+                                 "xylem-port:0123456789abcdef:1:7:0",
+                                 no_process,
+                                 "xylem-port:0123456789abcdef:1:7 "};
     dynamic_place_t place;
 
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One large buffer goes to all others, which a run could tell from several, and a prediction cannot. */
+/* One large buffer goes to all others, which a run could tell from several, and a prediction
+ * cannot. */
 #include <mpi.h>
 #include <stdlib.h>
 
