@@ -98,11 +98,12 @@ static void choose_free(const xy_choose_t *q, const xy_estimate_of_t *of, xy_cho
     c->instead = c->is_trial ? instead : 0;
 }
 
-/* A reference that was never measured may be faster than it is predicted to be. */
+/* The reference may be faster than it is estimated to be, also when it was measured with other
+ * parameters. */
 static void choose_against(const xy_choose_t *q, const xy_estimate_of_t *of, xy_choice_t *c)
 {
     const xy_estimate_of_t *reference = &of[q->reference];
-    double instead = reference->runs > 0 ? reference->seconds : reference->low;
+    double instead = reference->low;
     size_t better = find_better(q, of, c, instead);
 
     c->chosen = find_trial(q, of, c, better, instead);

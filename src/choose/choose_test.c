@@ -183,13 +183,13 @@ static void run_series(world_t *w, size_t reference, double loss, int runs, uint
 
 /* Whatever the models get wrong within their error, a series is at most `loss` slower than the
  * reference alone, after the first run as after the last; but for what the estimate of the
- * reference itself is wrong by (1.0010 was seen once in 180,000 series that may lose nothing). */
+ * reference itself is wrong by (0.14 % more was the most in 120,000 series). */
 static void test_never_beyond_loss(void **state)
 {
     uint64_t seed = testing_seed();
 
     (void)state;
-    for (int world = 0; world < 400; world++) {
+    for (int world = 0; world < 4000; world++) {
         double loss = world % 4 == 3 ? 0 : 0.02 * (world % 4);
         int runs = 1 + testing_random_below(&seed, 40);
         world_t w;
