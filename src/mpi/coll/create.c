@@ -100,8 +100,8 @@ static bool find_order(const mpi_coll_t *coll)
 
 static void destroy(mpi_coll_t *coll)
 {
-    if (mpi_link_of_context(coll->context) > 0)
-        mpi_link_release(mpi_link_of_context(coll->context), coll->spread != NULL);
+    if (coll->link > 0)
+        mpi_link_release(coll->link, coll->spread != NULL);
     coll_spread_destroy(coll->spread);
     coll_persistent_cleanup(coll);
     for (int p = 0; p < coll->locals; p++)
@@ -141,12 +141,13 @@ xy_status_t mpi_coll_create(mpi_group_t *group, uint32_t context, mpi_coll_t **c
     st = create_locals(coll, counts, counts + mpi_job->workers);
     if (st == XY_OK && mpi_job->reach > 1)
         st = coll_spread_create(group, &coll->spread);
-    if (st == XY_OK && mpi_link_of_context(context) > 0)
-        mpi_link_hold(mpi_link_of_context(context), coll->spread != NULL);
     if (st == XY_OK && coll_engine_scheduled() != NULL && coll->spread == NULL)
         st = coll_engine_scheduled()->comm_create(coll);
     if (st != XY_OK)
         goto fail;
+    coll->link = mpi_link_of_context(context);
+    if (coll->link > 0)
+        mpi_link_hold(coll->link, coll->spread != NULL);
     while (1L << coll->rounds < coll->locals)
         coll->rounds++;
     coll->is_ordered = find_order(coll);
