@@ -210,6 +210,8 @@ static int move_data(const io_access_t *a, char *data, int64_t byte, size_t byte
 {
     int error;
 
+    if (a->view->overlaps)
+        return read_runs(a, data, byte, bytes, got_p);
     if (!a->view->is_plain)
         return move_view(a, data, byte, bytes, got_p);
     if (!a->is_write)
@@ -256,7 +258,7 @@ static int move_memory(const io_access_t *a, size_t *got_p)
 static void lock_range(const io_access_t *a, short kind)
 {
     int64_t first = io_view_offset(a->view, a->at);
-    int64_t end = io_view_offset(a->view, a->at + (int64_t)a->bytes - 1) + 1;
+    int64_t end = io_view_end(a->view, a->at + (int64_t)a->bytes - 1);
     struct flock lock = {.l_type = kind,
                          .l_whence = SEEK_SET,
                          .l_start = (off_t)first,

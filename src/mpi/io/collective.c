@@ -342,7 +342,7 @@ static bool make_plan(io_access_t *const *accesses, int count, const io_how_t *h
                       io_access_t **with, plan_t *p)
 {
     size_t bytes = 0, shortest = SIZE_MAX, bits = 4096, run;
-    bool is_atomic = false, is_here = accesses[0]->shared->may_map;
+    bool is_alone = how->is_split, is_here = accesses[0]->shared->may_map;
 
     *p = (plan_t){.accesses = with, .low = INT64_MAX, .piece = how->piece, .end = INT64_MAX};
     for (int i = 0; i < count; i++) {
@@ -360,13 +360,12 @@ static bool make_plan(io_access_t *const *accesses, int count, const io_how_t *h
         run = run < a->bytes ? run : a->bytes;
         shortest = run < shortest ? run : shortest;
         bits |= a->view->grain | (size_t)a->at | a->bytes;
-        is_atomic |= a->is_atomic;
+        is_alone |= a->is_atomic || a->view->overlaps;
         p->is_write = a->is_write;
         with[p->count++] = a;
     }
     p->grain = bits & -bits;
-    return !how->is_split && !is_atomic && p->count > 1 &&
-           shortest < (is_here ? ALONE_HERE : ALONE) &&
+    return !is_alone && p->count > 1 && shortest < (is_here ? ALONE_HERE : ALONE) &&
            (uint64_t)(p->high - p->low) / SPARSE < bytes;
 }
 

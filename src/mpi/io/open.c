@@ -274,7 +274,7 @@ static int begin(mpi_file_t *file, MPI_Info info)
 {
     mpi_type_t *byte = mpi_type_of(MPI_BYTE);
     int error_class;
-    const char *why = io_view_create(0, byte, byte, NULL, &error_class, &file->view);
+    const char *why = io_view_create(0, byte, byte, NULL, false, &error_class, &file->view);
 
     if (why == NULL && io_info_apply(file, mpi_info_of(info)) != XY_OK) {
         error_class = MPI_ERR_NO_MEM;

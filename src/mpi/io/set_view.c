@@ -60,7 +60,8 @@ static int make_view(mpi_file_t *file, MPI_Offset disp, MPI_Datatype etype, MPI_
                          "there is no data representation \"%.128s\"; there are native, internal, "
                          "external32 and those of MPI_Register_datarep",
                          datarep);
-    why = io_view_create(disp, unit, tile, rep, &error_class, view_p);
+    why = io_view_create(disp, unit, tile, rep, (file->shared->amode & MPI_MODE_RDONLY) != 0,
+                         &error_class, view_p);
     return why == NULL ? MPI_SUCCESS : mpi_error_raise(file->comm, error_class, why);
 }
 

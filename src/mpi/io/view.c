@@ -5,23 +5,35 @@
 
 /* ---- What a filetype may be ---- */
 
-/* Bounds of every loop, inside out. False: displacements decrease, or blocks overlap. */
+static MPI_Aint end_of(const mpi_block_t *b)
+{
+    return b->offset + (MPI_Aint)b->length;
+}
+
+/* Bounds of every loop, inside out, and whether blocks overlap. False: displacements decrease. */
 static bool find_bounds(io_view_t *view)
 {
     const mpi_layout_t *layout = &view->tile->layout;
     const mpi_block_t *b = layout->block;
     int depth = layout->depth;
+    MPI_Aint last = b[layout->blocks - 1].offset, high = end_of(&b[0]); /* `last`: of all starts */
 
-    for (size_t i = 1; i < layout->blocks; i++)
-        if (b[i].offset < b[i - 1].offset + (MPI_Aint)b[i - 1].length)
+    view->overlaps = false;
+    for (size_t i = 1; i < layout->blocks; i++) {
+        if (b[i].offset < b[i - 1].offset)
             return false;
+        view->overlaps |= b[i].offset < high;
+        high = end_of(&b[i]) > high ? end_of(&b[i]) : high;
+    }
     view->low[depth] = b[0].offset;
-    view->high[depth] = b[layout->blocks - 1].offset + (MPI_Aint)b[layout->blocks - 1].length;
+    view->high[depth] = high;
     for (int l = depth - 1; l >= 0; l--) {
         const mpi_loop_t *loop = &layout->loops[l];
 
-        if (loop->count > 1 && loop->stride < view->high[l + 1] - view->low[l + 1])
+        if (loop->count > 1 && loop->stride < last - view->low[l + 1])
             return false;
+        view->overlaps |= loop->count > 1 && loop->stride < view->high[l + 1] - view->low[l + 1];
+        last += (MPI_Aint)(loop->count - 1) * loop->stride;
         view->low[l] = view->low[l + 1];
         view->high[l] = view->high[l + 1] + (MPI_Aint)(loop->count - 1) * loop->stride;
     }
@@ -56,7 +68,7 @@ static size_t find_grain(const io_view_t *view)
     return (size_t)(bits & -bits);
 }
 
-static const char *fill(io_view_t *view, int *class_p)
+static const char *fill(io_view_t *view, bool may_overlap, int *class_p)
 {
     *class_p = MPI_ERR_TYPE;
     view->unit = io_rep_size(view->rep, view->etype);
@@ -64,15 +76,21 @@ static const char *fill(io_view_t *view, int *class_p)
         return "the etype has no data";
     if (view->tile->size % view->unit != 0)
         return "the filetype is not made of etypes: its size is no multiple of theirs";
+    *class_p = MPI_ERR_IO; /* as ROMIO has it, which most libraries are built with */
     if (!find_bounds(view))
-        return "the displacements of the filetype decrease, or its blocks overlap";
+        return "the displacements of the filetype decrease";
+    if (view->overlaps && !may_overlap)
+        return "the blocks of the filetype overlap, which only those of files that are opened with "
+               "MPI_MODE_RDONLY may";
     if (view->low[0] < 0)
         return "the filetype has a negative displacement";
     if (view->tile->extent < view->high[0] - view->low[0]) {
         const char *why = keep_one(view);
 
-        if (why != NULL)
+        if (why != NULL) {
+            *class_p = MPI_ERR_NO_MEM;
             return why;
+        }
     }
     view->grain = find_grain(view);
     view->is_plain = view->tile->is_contiguous;
@@ -82,7 +100,7 @@ static const char *fill(io_view_t *view, int *class_p)
 }
 
 const char *io_view_create(MPI_Offset disp, mpi_type_t *etype, mpi_type_t *filetype,
-                           const io_rep_t *rep, int *class_p, io_view_t **view_p)
+                           const io_rep_t *rep, bool may_overlap, int *class_p, io_view_t **view_p)
 {
     io_view_t *view = xy_calloc(1, sizeof(*view));
     const char *why;
@@ -100,7 +118,7 @@ const char *io_view_create(MPI_Offset disp, mpi_type_t *etype, mpi_type_t *filet
     view->reach = filetype->size > 0 ? INT64_MAX : 0;
     why = io_rep_tile(rep, filetype->size > 0 ? filetype : etype, class_p, &view->tile);
     if (why == NULL)
-        why = fill(view, class_p);
+        why = fill(view, may_overlap, class_p);
     if (why != NULL) {
         io_view_release(view);
         return why;
@@ -156,6 +174,26 @@ static int64_t clamp(int64_t value, int64_t most)
     return value > most ? most : value;
 }
 
+/* Data bytes of a view whose blocks overlap, up to the first that is not before `offset`; its
+ * copies do not overlap. */
+static int64_t before_walked(const io_view_t *view, int64_t offset, int64_t bytes)
+{
+    int64_t end = bytes + (int64_t)view->tile->size;
+    io_walk_t walk;
+
+    io_walk_begin(&walk, view, bytes);
+    while (bytes < end) {
+        size_t n;
+        int64_t at = io_walk_run(&walk, &n);
+
+        if (at + (int64_t)n > offset)
+            return bytes + clamp(offset - at, (int64_t)n);
+        bytes += (int64_t)n;
+        io_walk_advance(&walk, n);
+    }
+    return bytes;
+}
+
 int64_t io_view_before(const io_view_t *view, int64_t offset)
 {
     const mpi_type_t *tile = view->tile;
@@ -167,6 +205,8 @@ int64_t io_view_before(const io_view_t *view, int64_t offset)
         return 0;
     n = (x - view->low[0]) / tile->extent;
     bytes = n * (int64_t)tile->size;
+    if (view->overlaps)
+        return before_walked(view, offset, bytes);
     x -= n * tile->extent;
     for (int l = 0; l < tile->layout.depth; l++) {
         const mpi_loop_t *loop = &tile->layout.loops[l];
@@ -264,6 +304,13 @@ int64_t io_view_offset(const io_view_t *view, int64_t byte)
         return view->disp + byte;
     io_walk_begin(&walk, view, byte);
     return io_walk_run(&walk, &length);
+}
+
+int64_t io_view_end(const io_view_t *view, int64_t byte)
+{
+    if (!view->overlaps)
+        return io_view_offset(view, byte) + 1;
+    return view->disp + byte / (int64_t)view->tile->size * view->tile->extent + view->high[0];
 }
 
 size_t io_view_run(const io_view_t *view)

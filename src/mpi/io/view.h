@@ -9,7 +9,8 @@
  * Displacements of a filetype never decrease and blocks do not overlap (set_view refuses others;
  * where copies of it would, accesses stay in the first; one without data has no bytes to access,
  * and is laid out as its etype): so the data bytes before an offset of the file are found by
- * arithmetic, without a walk.
+ * arithmetic, without a walk. Where a file is only read, blocks may overlap; such a view is read
+ * run by run, by each rank for itself.
  *
  * A view never changes. Accesses that are under way hold a reference, since the program may set
  * another view meanwhile.
@@ -35,6 +36,7 @@ typedef struct {
     size_t grain;                 /* a power of two that divides all offsets and lengths */
     int64_t reach;                /* bytes of the view that may be accessed; INT64_MAX: all */
     bool is_plain;                /* byte d of the view is byte disp + d of the file */
+    bool overlaps;                /* a byte of the file may be there more than once */
     bool is_simple;               /* ... in memory as in the file, and all of it may be accessed */
     /* Bounds of what loop l goes over; [depth]: of the list of blocks. */
     MPI_Aint low[XMPI_TYPE_DEPTH + 1], high[XMPI_TYPE_DEPTH + 1];
@@ -43,14 +45,18 @@ typedef struct {
 /* Why the view cannot be; NULL: *view_p is a view of `disp` (not negative), with one reference.
  * *class_p is the error class. */
 const char *io_view_create(MPI_Offset disp, mpi_type_t *etype, mpi_type_t *filetype,
-                           const io_rep_t *rep, int *class_p, io_view_t **view_p);
+                           const io_rep_t *rep, bool may_overlap, int *class_p, io_view_t **view_p);
 void io_view_hold(io_view_t *view);
 void io_view_release(io_view_t *view); /* NULL is fine; any thread */
 
-/* Data bytes of the view before byte `offset` of the file. */
+/* Data bytes of the view before byte `offset` of the file; where it overlaps, those in front of the
+ * first that is not. */
 int64_t io_view_before(const io_view_t *view, int64_t offset);
 /* Where data byte `byte` is in the file. */
 int64_t io_view_offset(const io_view_t *view, int64_t byte);
+
+/* One behind the last byte of the file that data bytes up to `byte` may be in. */
+int64_t io_view_end(const io_view_t *view, int64_t byte);
 
 /* May bytes [0, end) of the view be accessed? */
 static inline bool io_view_reaches(const io_view_t *view, int64_t end)

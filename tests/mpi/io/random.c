@@ -2,7 +2,8 @@
 /*
  * Random views, and random reads and writes through them, against a model of the file in memory.
  * All ranks draw the same numbers, so that each knows what the others do. The bytes of a file are
- * dealt to the ranks in slots, with slots that are left out; the view of a rank is what it has.
+ * dealt to the ranks in slots, with slots that are left out; the view of a rank is what it has. At
+ * the end, views whose blocks overlap, of a file that is only read.
  */
 #include "file.h"
 
@@ -323,6 +324,130 @@ static void play(MPI_File file)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* ---- Views that overlap, of a file that is only read ---- */
+
+enum { RUNS = 12, READ = 4000 };
+
+/* Blocks of bytes with starts that never decrease, `repeats` times, `step` bytes apart. */
+typedef struct {
+    int runs, repeats, step, extent, bytes; /* bytes: of data in the type */
+    int starts[RUNS], lengths[RUNS];
+} layered_t;
+
+static layered_t draw_layered(void)
+{
+    layered_t l = {.runs = 1 + below(RUNS), .repeats = 1 + below(4)};
+    int end = 0, start = below(3) * below(30);
+
+    for (int i = 0; i < l.runs; i++) {
+        l.starts[i] = start;
+        l.lengths[i] = 1 + below(60);
+        l.bytes += l.lengths[i] * l.repeats;
+        end = start + l.lengths[i] > end ? start + l.lengths[i] : end;
+        start += below(3) * below(40);
+    }
+    l.step = l.starts[l.runs - 1] - l.starts[0] + below(2) * below(50);
+    l.extent = end + (l.repeats - 1) * l.step + below(2) * below(100);
+    return l;
+}
+
+static long long layered_place(const layered_t *l, long long k)
+{
+    int rest = (int)(k % l->bytes), one = l->bytes / l->repeats, run = 0;
+    long long at = k / l->bytes * l->extent + (long long)(rest / one) * l->step;
+
+    for (rest %= one; rest >= l->lengths[run]; run++)
+        rest -= l->lengths[run];
+    return at + l->starts[run] + rest;
+}
+
+static MPI_Datatype layered_type(const layered_t *l)
+{
+    MPI_Datatype runs, all, type;
+
+    MPI_Type_indexed(l->runs, l->lengths, l->starts, MPI_BYTE, &runs);
+    MPI_Type_create_hvector(l->repeats, 1, l->step, runs, &all);
+    MPI_Type_create_resized(all, 0, l->extent, &type);
+    MPI_Type_commit(&type);
+    MPI_Type_free(&runs);
+    MPI_Type_free(&all);
+    return type;
+}
+
+/* Data bytes in front of the first that the file has not. */
+static long long layered_before(const layered_t *l)
+{
+    long long k = 0;
+
+    while (layered_place(l, k) < length)
+        k++;
+    return k;
+}
+
+static void read_layered(MPI_File file)
+{
+    layered_t l = draw_layered();
+    MPI_Datatype type = layered_type(&l);
+    long long all = layered_before(&l), expected;
+    access_t a = {.file = file, .memory = malloc(READ), .count = below(READ), .type = MPI_BYTE};
+    way_t way = (way_t)below(WAYS);
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Status status;
+    MPI_Offset end;
+    int got;
+
+    CHECK_EQUAL(MPI_File_set_view(file, 0, MPI_BYTE, type, "native", MPI_INFO_NULL), MPI_SUCCESS);
+    MPI_Type_free(&type);
+    CHECK_EQUAL(MPI_File_seek(file, 0, MPI_SEEK_END), MPI_SUCCESS);
+    CHECK_EQUAL(MPI_File_get_position(file, &end), MPI_SUCCESS);
+    CHECK_EQUAL(end, all);
+    a.offset = below((int)all + 10);
+    CHECK_EQUAL(MPI_File_seek(file, a.offset, MPI_SEEK_SET), MPI_SUCCESS);
+    CHECK_EQUAL(read_data(way, &a, &request, &status), MPI_SUCCESS);
+    if (request != MPI_REQUEST_NULL)
+        MPI_Wait(&request, &status);
+    expected = all - a.offset < a.count ? all - a.offset : a.count;
+    MPI_Get_count(&status, MPI_BYTE, &got);
+    CHECK_EQUAL(got, expected > 0 ? expected : 0);
+    for (int k = 0; k < got; k++)
+        CHECK_EQUAL((unsigned char)a.memory[k], model[layered_place(&l, a.offset + k)]);
+    free(a.memory);
+}
+
+/* Displacements never decrease, nor are they negative, also where a file is only read. */
+static void refuse_decreasing(MPI_File file)
+{
+    const int starts[2][2] = {{5, 3}, {-2, 2}}, lengths[2] = {1, 1};
+
+    for (int i = 0; i < 2; i++) {
+        MPI_Datatype type;
+
+        MPI_Type_indexed(2, lengths, starts[i], MPI_INT, &type);
+        MPI_Type_commit(&type);
+        CHECK_EQUAL(MPI_File_set_view(file, 0, MPI_INT, type, "native", MPI_INFO_NULL), MPI_ERR_IO);
+        MPI_Type_free(&type);
+    }
+}
+
+static void check_layered(const char *name)
+{
+    MPI_File file = file_open(name, MPI_MODE_CREATE | MPI_MODE_WRONLY);
+
+    length = 3000 + below(3000);
+    for (int i = 0; i < length; i++)
+        model[i] = (unsigned char)below(256);
+    CHECK_EQUAL(MPI_File_write_at_all(file, 0, model, (int)length, MPI_BYTE, MPI_STATUS_IGNORE),
+                MPI_SUCCESS);
+    CHECK_EQUAL(MPI_File_close(&file), MPI_SUCCESS);
+    file = file_open(name, MPI_MODE_RDONLY | MPI_MODE_DELETE_ON_CLOSE);
+    refuse_decreasing(file);
+    for (int i = 0; i < 3 * ROUNDS; i++) {
+        draw_hints(file);
+        read_layered(file);
+    }
+    CHECK_EQUAL(MPI_File_close(&file), MPI_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
     char name[NAME];
@@ -342,6 +467,7 @@ int main(int argc, char **argv)
     }
     CHECK_EQUAL(MPI_File_close(&file), MPI_SUCCESS);
     CHECK(access(name, F_OK) != 0);
+    check_layered(name);
     MPI_Finalize();
     return 0;
 }
