@@ -321,6 +321,8 @@ def body(function, address=HERE):
     if function.kind in ("own", "bare"):
         return checks + impl_call(function, "    return ", address) + "\n"
     kind, name, suffix = ENTER[function.kind]
+    # Not for all: it costs small messages an instruction.
+    error = "mpi_error_returned(error)" if function.component == "io" else "error"
     call = impl_call(function, "    error = ")
     if not is_plain(function): # hints of persistent collectives change nothing: there is nothing that they could
         call = ("    error = mpi_info_check(mpi_comm_of(comm), info);\n    if (error == MPI_SUCCESS)\n"
@@ -329,10 +331,10 @@ def body(function, address=HERE):
         enter = (f"    {kind}{name};\n    int error;\n\n{checks}"
                  f"    {name} = mpi_enter{suffix}({site});\n{forget_owned(function)}")
         return (f"{enter}{call}\n{no_object(function)}{note_owned(function, site)}"
-                f"    return mpi_leave{suffix}({name}, error);\n")
+                f"    return mpi_leave{suffix}({name}, {error});\n")
     return (f"    {kind}{name} = mpi_enter{suffix}({site});\n"
             + impl_call(function, "    int error = ") + "\n\n"
-            + f"{note_owned(function, site)}    return mpi_leave{suffix}({name}, error);\n")
+            + f"{note_owned(function, site)}    return mpi_leave{suffix}({name}, {error});\n")
 
 
 def definition(function):

@@ -24,6 +24,7 @@ typedef struct {
     xy_vec_t shared;  /* attributes of objects that all ranks share (attr.c) */
     xy_vec_t names;   /* of mpi_named_t: names given to objects that all ranks share */
     xy_vec_t made;    /* of mpi_made_t: what must be freed, where that is noted (made.h) */
+    bool is_pardoned; /* the last error handler has written MPI_SUCCESS */
     MPI_Errhandler file_errhandler;  /* of MPI_FILE_NULL: what files begin with */
     mpi_comm_t *buried[XMPI_BURIED]; /* communicators freed last, to name them (comm.c) */
     int next_buried;

@@ -71,6 +71,7 @@ void mpi_errhandler_set_fortran(MPI_Errhandler handle)
 int mpi_errhandler_call(const mpi_errhandler_t *handler, void *handle, int code)
 {
     int number, returned = code;
+    mpi_env_t *env;
 
     if (handler->language == XMPI_FROM_C) { /* the kinds differ in the type of the handle only */
         handler->comm_fn((MPI_Comm *)&handle, &returned);
@@ -78,7 +79,22 @@ int mpi_errhandler_call(const mpi_errhandler_t *handler, void *handle, int code)
         number = mpi_handle_to_int(handle);
         ((void (*)(int *, int *))(void (*)(void))handler->comm_fn)(&number, &returned);
     }
-    return returned != MPI_SUCCESS ? returned : code;
+    if (returned != MPI_SUCCESS)
+        return returned;
+    env = mpi_env_self();
+    if (env)
+        env->is_pardoned = true;
+    return code; /* so that the call ends */
+}
+
+int mpi_error_pardoned(int error)
+{
+    mpi_env_t *env = mpi_self ? mpi_self->env : NULL;
+    bool is_pardoned = env && env->is_pardoned;
+
+    if (env)
+        env->is_pardoned = false;
+    return is_pardoned ? MPI_SUCCESS : error;
 }
 
 void mpi_errhandler_replace(MPI_Errhandler *place, MPI_Errhandler handle)

@@ -114,7 +114,10 @@ static int raise_error(MPI_Errhandler handle,
 {
     mpi_errhandler_t *handler = mpi_errhandler_of(handle);
     mpi_rank_t *self = mpi_self;
+    mpi_env_t *env = self ? self->env : NULL;
 
+    if (env)
+        env->is_pardoned = false;
     if (handle == MPI_ERRORS_RETURN)
         return code;
     if (self)

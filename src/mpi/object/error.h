@@ -30,6 +30,14 @@ int mpi_error_raise_file(int code, const char *message);
 /* The same for a session, which has `handler`; MPI_SESSION_NULL: it is not made yet. */
 int mpi_error_raise_session(MPI_Errhandler handler, void *session, int code, const char *message);
 
+/* What a call on a file returns: an error handler may have written MPI_SUCCESS over the code. The
+ * call has ended early all the same. */
+int mpi_error_pardoned(int error) __attribute__((cold));
+static inline int mpi_error_returned(int error)
+{
+    return __builtin_expect(error == MPI_SUCCESS, 1) ? error : mpi_error_pardoned(error);
+}
+
 /* Common lines: memory ran out for `what`; the argument called `argument` must not be NULL. */
 int mpi_error_memory(mpi_comm_t *comm, const char *what);
 int mpi_error_null(mpi_comm_t *comm, const char *argument);

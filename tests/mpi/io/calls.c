@@ -361,6 +361,33 @@ static void see(MPI_File *file, int *code, ...)
     seen_code = *code;
 }
 
+static void pardon(MPI_File *file, int *code, ...)
+{
+    see(file, code);
+    *code = MPI_SUCCESS;
+}
+
+/* A handler may write MPI_SUCCESS over the code; the next error has its own again. */
+static void check_pardon(void)
+{
+    MPI_File file = fresh(MPI_MODE_RDWR);
+    MPI_Errhandler handler;
+    MPI_Offset at;
+
+    MPI_File_create_errhandler(pardon, &handler);
+    MPI_File_set_errhandler(file, handler);
+    MPI_Errhandler_free(&handler);
+    MPI_File_seek(file, 3, MPI_SEEK_SET);
+    seen_code = MPI_SUCCESS;
+    CHECK_EQUAL(MPI_File_seek(file, -1, MPI_SEEK_SET), MPI_SUCCESS);
+    CHECK_EQUAL(seen_code, MPI_ERR_ARG);
+    MPI_File_get_position(file, &at);
+    CHECK_EQUAL(at, 3);
+    MPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
+    CHECK_EQUAL(MPI_File_seek(file, -1, MPI_SEEK_SET), MPI_ERR_ARG);
+    MPI_File_close(&file);
+}
+
 static void check_handlers(void)
 {
     MPI_Errhandler handler, found;
@@ -653,6 +680,7 @@ int main(int argc, char **argv)
     check_registered();
     check_hints();
     check_handlers();
+    check_pardon();
     check_open_errors();
     file = fresh(MPI_MODE_RDWR);
     check_small_extent(file);
