@@ -5,6 +5,7 @@
  *
  *   spawn.c     MPI_Comm_spawn and MPI_Comm_spawn_multiple; what a spawned rank does in MPI_Init
  *   port.c      ports, MPI_Comm_accept, MPI_Comm_connect
+ *   welcome.c   connects that give up after a time
  *   place.c     their names
  *   name.c      names that ranks publish for ports
  *   name_file.c the same in files, for other jobs
@@ -85,6 +86,16 @@ bool dynamic_name_file_read(const char *service, char port[MPI_MAX_PORT_NAME]);
 void dynamic_name_file_remove(const char *service, const char *port);
 /* What ranks have forgotten to unpublish; the job is over. */
 void dynamic_names_end(void);
+
+/* How long a connect waits, by the info key "timeout" or XYLEM_CONNECT_TIMEOUT; negative: until it
+ * is accepted. False: it is no time. */
+bool dynamic_limit(MPI_Info info, double *seconds_p, dynamic_found_t *found);
+/* `comm`'s rank has knocked at the port of found->other; that nobody has accepted in time is an
+ * error in `found`. */
+void dynamic_welcome_await(const mpi_comm_t *comm, double seconds, const char *name,
+                           dynamic_found_t *found);
+/* found->other has knocked: is it still there? */
+bool dynamic_welcome_give(const mpi_comm_t *comm, const dynamic_found_t *found);
 
 /* Other jobs may ask whether one is open. */
 void dynamic_ports_begin(void);

@@ -167,8 +167,8 @@ void dynamic_ports_close(const mpi_rank_t *rank)
 /* What who connects says. */
 typedef struct {
     mpi_rank_name_t who;
-    uint32_t bridge; /* its context, as the two jobs tell it each other */
-    uint32_t unused;
+    uint32_t bridge;   /* its context, as the two jobs tell it each other */
+    uint32_t is_brief; /* it goes away after a time (welcome.c) */
 } knock_t;
 
 /* All ranks of the job, and of those it is connected to, as messages to a port have them. */
@@ -232,7 +232,8 @@ void dynamic_ports_begin(void)
     mpi_network_answer_port = answer;
 }
 
-static void connect_at_root(mpi_comm_t *comm, const char *name, dynamic_found_t *found)
+static void connect_at_root(mpi_comm_t *comm, const char *name, MPI_Info info,
+                            dynamic_found_t *found)
 {
     knock_t knock = {.who = mpi_rank_name(comm->owner->world)};
     const mpi_call_t call = comm->owner->call;
@@ -240,10 +241,11 @@ static void connect_at_root(mpi_comm_t *comm, const char *name, dynamic_found_t 
     mpi_group_t everybody;
     mpi_comm_t port;
     int owner, link = 0;
+    double limit;
 
     if (mpi_job->clock)
         mpi_virtual_sync(comm->owner); /* one that others have closed before is closed */
-    if (!find_port(name, true, &place, found))
+    if (!dynamic_limit(info, &limit, found) || !find_port(name, true, &place, found))
         return;
     owner = dynamic_place_is_own(&place) ? place.rank : find_far(&place, name, &link, found);
     if (owner < 0)
@@ -255,12 +257,15 @@ static void connect_at_root(mpi_comm_t *comm, const char *name, dynamic_found_t 
         return;
     }
     knock.bridge = mpi_link_context_new(link, 1);
+    knock.is_brief = limit >= 0;
     port = port_comm(comm, &everybody, place.context);
     found->code =
         impl_send(comm->owner, &knock, sizeof knock, MPI_BYTE, owner, 0, (MPI_Comm)(void *)&port);
     comm->owner->call = call;
     found->context = mpi_link_context(link, knock.bridge);
     found->other = owner;
+    if (found->code == MPI_SUCCESS && knock.is_brief)
+        dynamic_welcome_await(comm, limit, name, found);
 }
 
 /* Who has knocked; false: it is a rank of a job that is gone. */
@@ -275,7 +280,8 @@ static bool find_guest(const knock_t *knock, dynamic_found_t *found)
     return found->other >= 0;
 }
 
-static void accept_at_root(mpi_comm_t *comm, const char *name, dynamic_found_t *found)
+static void accept_at_root(mpi_comm_t *comm, const char *name, MPI_Info info,
+                           dynamic_found_t *found)
 {
     const mpi_call_t call = comm->owner->call;
     dynamic_place_t place;
@@ -283,6 +289,7 @@ static void accept_at_root(mpi_comm_t *comm, const char *name, dynamic_found_t *
     mpi_comm_t port;
     knock_t knock;
 
+    (void)info;
     if (!find_port(name, false, &place, found))
         return;
     if (place.rank != comm->owner->world) {
@@ -296,7 +303,9 @@ static void accept_at_root(mpi_comm_t *comm, const char *name, dynamic_found_t *
         found->code = impl_recv(comm->owner, &knock, sizeof knock, MPI_BYTE, MPI_ANY_SOURCE, 0,
                                 (MPI_Comm)(void *)&port, MPI_STATUS_IGNORE);
         comm->owner->call = call;
-    } while (found->code == MPI_SUCCESS && !find_guest(&knock, found));
+    } while (
+        found->code == MPI_SUCCESS &&
+        (!find_guest(&knock, found) || (knock.is_brief && !dynamic_welcome_give(comm, found))));
 }
 
 static bool is_for_others(const char *name)
@@ -323,7 +332,7 @@ static int meet(const char *name, MPI_Info info, int root, MPI_Comm handle, bool
     if (comm->rank == root) {
         expects = !connects && is_for_others(name);
         mpi_link_expect(expects);
-        (connects ? connect_at_root : accept_at_root)(comm, name, &found);
+        (connects ? connect_at_root : accept_at_root)(comm, name, info, &found);
         if (!expects && found.code == MPI_SUCCESS && mpi_rank_is_foreign(mpi_job, found.other)) {
             expects = true;
             mpi_link_expect(1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ports, names and MPI_Comm_join: groups that meet, in any order, ranks of one world and of spawned
- * ones; what is refused.
+ * ones; connects that give up; what is refused.
  */
 #include <string.h>
 #include <sys/socket.h>
@@ -235,6 +235,74 @@ static void test_owner(void)
         MPI_Close_port(port);
 }
 
+static MPI_Info limit_of(const char *seconds)
+{
+    MPI_Info info;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "timeout", seconds);
+    return info;
+}
+
+/* Who connects with a limit: at a port where nobody accepts; then where the owner accepts at some
+ * time before or after the limit, and so often that one of them is never too late. */
+static void connect_briefly(const char *port)
+{
+    MPI_Info none = limit_of("0"), bad = limit_of("soon"), most = limit_of("1000");
+    int go = 1;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        char text[32];
+        MPI_Info some;
+        MPI_Comm inter;
+        int code;
+
+        snprintf(text, sizeof text, "%g", 1e-5 * (i * i));
+        some = limit_of(text);
+        CHECK_EQUAL(MPI_Comm_connect(port, none, 0, MPI_COMM_SELF, &inter), MPI_ERR_PORT);
+        CHECK_EQUAL(MPI_Comm_connect(port, bad, 0, MPI_COMM_SELF, &inter), MPI_ERR_INFO_VALUE);
+        MPI_Send(&go, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+        code = MPI_Comm_connect(port, some, 0, MPI_COMM_SELF, &inter);
+        if (code != MPI_SUCCESS) {
+            CHECK_EQUAL(code, MPI_ERR_PORT);
+            CHECK_EQUAL(
+                MPI_Comm_connect(port, i % 2 ? most : MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter),
+                MPI_SUCCESS);
+        }
+        greet(inter);
+        MPI_Comm_disconnect(&inter);
+        MPI_Info_free(&some);
+    }
+    MPI_Info_free(&none);
+    MPI_Info_free(&bad);
+    MPI_Info_free(&most);
+}
+
+static void test_limits(void)
+{
+    int rank = rank_of(MPI_COMM_WORLD), go;
+    char port[MPI_MAX_PORT_NAME] = "";
+    MPI_Comm inter;
+
+    if (size_of(MPI_COMM_WORLD) < 2)
+        return;
+    if (rank == 0)
+        MPI_Open_port(MPI_INFO_NULL, port);
+    MPI_Bcast(port, sizeof port, MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    if (rank == 1)
+        connect_briefly(port);
+    for (int i = 0; i < ROUNDS && rank == 0; i++) {
+        MPI_Recv(&go, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        CHECK_EQUAL(MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter), MPI_SUCCESS);
+        greet(inter);
+        MPI_Comm_disconnect(&inter);
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+    if (rank == 0)
+        MPI_Close_port(port);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm parent;
@@ -250,6 +318,7 @@ int main(int argc, char **argv)
         test_owner();
         test_halves();
         test_many();
+        test_limits();
         test_join();
         test_join_stranger();
         if (size_of(MPI_COMM_WORLD) > 1)
