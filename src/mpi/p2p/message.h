@@ -102,8 +102,9 @@ void mpi_message_buffer(mpi_worker_t *worker, mpi_message_t *m);
 /* `receive` has got `sent` bytes with a type signature, of a call at `site`: its completion. */
 void mpi_receive_set(mpi_request_t *receive, const xy_envelope_t *envelope, uint64_t sent,
                      uint16_t signature, const void *site);
-/* It has another signature: warn if the elements are others than the sender's (mismatch.c). */
-void mpi_receive_compare(const mpi_request_t *receive, uint16_t signature, const void *site)
+/* It has another signature: warn if the elements are others than the sender's, or fail
+ * (mismatch.c). */
+void mpi_receive_compare(mpi_request_t *receive, uint16_t signature, const void *site)
     __attribute__((cold));
 /* From a buffer into that of `receive`, whose completion is known. */
 void mpi_copy_message(mpi_request_t *receive, const void *buffer, int64_t count, mpi_type_t *type);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Messages that are received as other elements than were sent. Programs get away with it on one
- * kind of machine, so it is a warning; with --check, an error.
+ * kind of machine, so it is a warning; with --check, an error. Without it they do not where the
+ * data ends within an element that is spread over the memory of the receive: MPI_ERR_TYPE.
  */
 #include <stdio.h>
 
@@ -32,9 +33,17 @@ static void report(const mpi_finding_t *finding, const mpi_request_t *receive, u
                     mpi_signature_describe(signature, sent), tag, place(finding->sites[1], there));
 }
 
-void mpi_receive_compare(const mpi_request_t *receive, uint16_t signature, const void *site)
+static bool is_cut(const mpi_request_t *receive)
 {
-    const mpi_completion_t *c = &receive->completion;
+    uint16_t signature = receive->type->signature;
+
+    return !mpi_type_is_contiguous(receive->type) && signature < XMPI_TYPE_TABLE &&
+           receive->completion.bytes % mpi_type_table[signature].size != 0;
+}
+
+void mpi_receive_compare(mpi_request_t *receive, uint16_t signature, const void *site)
+{
+    mpi_completion_t *c = &receive->completion;
     mpi_finding_t finding = {.kind = XMPI_FINDING_TYPE_MISMATCH,
                              .rank = receive->owner->world,
                              .other = -1,
@@ -46,6 +55,10 @@ void mpi_receive_compare(const mpi_request_t *receive, uint16_t signature, const
     finding.other = mpi_comm_world_rank(receive->comm, c->source);
     if (receive->comm->window != NULL) /* one-sided operations compare nothing */
         return;
-    if (!mpi_finding_is_known(&finding))
+    if (is_cut(receive)) {
+        c->error = MPI_ERR_TYPE;
+        c->sent_at = site;
+    } else if (!mpi_finding_is_known(&finding)) {
         report(&finding, receive, signature);
+    }
 }

@@ -205,9 +205,15 @@ int mpi_request_raise(const mpi_request_t *request)
         return mpi_error(request->comm, o->error, "%s", *(const char *const *)request->extra);
     if (mpi_request_is_partitioned(request))
         return mpi_partitioned_raise(request);
-    if (o->error != MPI_ERR_TRUNCATE)
+    if (o->error != MPI_ERR_TRUNCATE && o->error != MPI_ERR_TYPE)
         return mpi_error(request->comm, o->error, "the operation failed");
     describe_places(request, places, sizeof(places));
+    if (o->error == MPI_ERR_TYPE)
+        return mpi_error(request->comm, MPI_ERR_TYPE,
+                         "the message from %s has %llu bytes of other elements, which end within "
+                         "an element of the receive%s; give the same types in both",
+                         mpi_comm_describe_rank(request->comm, o->source, peer),
+                         (unsigned long long)o->bytes, places);
     if (strstr(request->call.name, "eighbor") == NULL) /* those have tags of the library */
         snprintf(tag, sizeof(tag), " with tag %d", o->tag);
     return mpi_error(request->comm, MPI_ERR_TRUNCATE,
