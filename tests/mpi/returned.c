@@ -44,6 +44,8 @@ static void check_collectives(state_t *s)
     CHECK_EQUAL(MPI_Reduce_scatter(s->from, s->to, negative, MPI_INT, MPI_SUM, s->world),
                 MPI_ERR_COUNT);
     CHECK_EQUAL(MPI_Allgather(s->from, 2, MPI_INT, s->to, 1, MPI_INT, s->world), MPI_ERR_TRUNCATE);
+    CHECK_EQUAL(MPI_Allgather(s->from, 1, MPI_INT, s->to, 2, MPI_INT, s->world), MPI_ERR_COUNT);
+    CHECK_EQUAL(MPI_Alltoall(s->from, 1, MPI_INT, s->to, 2, MPI_INT, s->world), MPI_ERR_COUNT);
     CHECK_EQUAL(MPI_Neighbor_allgather(s->from, 1, MPI_INT, s->to, 1, MPI_INT, s->world),
                 MPI_ERR_TOPOLOGY);
 }
@@ -110,6 +112,80 @@ static void check_truncation(state_t *s)
     CHECK_EQUAL(status[0].MPI_ERROR, MPI_ERR_TRUNCATE);
 }
 
+/* MPI_DATATYPE_NULL where there is nothing; others have data. */
+static void check_absent(state_t *s)
+{
+    enum { MOST = 64 };
+    MPI_Datatype types[MOST];
+    int counts[MOST] = {0}, offsets[MOST] = {0}, value = 7, others = 5;
+    MPI_Datatype null = MPI_DATATYPE_NULL;
+    MPI_Request request;
+    MPI_Status status;
+    MPI_Comm ring;
+    int periodic = 1;
+
+    CHECK(s->size <= MOST);
+    MPI_Irecv(NULL, 0, null, s->rank, 0, s->world, &request);
+    CHECK_EQUAL(MPI_Send(NULL, 0, null, s->rank, 0, s->world), MPI_SUCCESS);
+    CHECK_EQUAL(MPI_Wait(&request, &status), MPI_SUCCESS);
+    CHECK_EQUAL(MPI_Bcast(NULL, 0, null, 0, s->world), MPI_SUCCESS);
+    CHECK_EQUAL(MPI_Allreduce(s->from, s->to, 0, null, MPI_SUM, s->world), MPI_ERR_TYPE);
+    CHECK_EQUAL(MPI_Alltoallv(NULL, counts, offsets, null, NULL, counts, offsets, null, s->world),
+                MPI_SUCCESS);
+    for (int r = 0; r < s->size; r++) { /* one message, around a ring */
+        types[r] = r == (s->rank + 1) % s->size ? MPI_INT : null;
+        counts[r] = types[r] == MPI_INT;
+    }
+    value = s->rank;
+    if (s->size > 2) {
+        MPI_Datatype back[MOST];
+        int got[MOST];
+
+        for (int r = 0; r < s->size; r++) {
+            back[r] = (r + 1) % s->size == s->rank ? MPI_INT : null;
+            got[r] = back[r] == MPI_INT;
+        }
+        CHECK_EQUAL(
+            MPI_Alltoallw(&value, counts, offsets, types, &others, got, offsets, back, s->world),
+            MPI_SUCCESS);
+        CHECK_EQUAL(others, (s->rank + s->size - 1) % s->size);
+        types[0] = null;
+        CHECK_EQUAL(
+            MPI_Alltoallw(&value, got, offsets, types, &others, got, offsets, types, MPI_COMM_SELF),
+            got[0] == 0 ? MPI_SUCCESS : MPI_ERR_TYPE);
+    }
+    MPI_Cart_create(s->world, 1, &s->size, &periodic, 0, &ring);
+    {
+        const MPI_Datatype send[2] = {null, MPI_INT}, receive[2] = {MPI_INT, null};
+        const int sent[2] = {0, 1}, received[2] = {1, 0};
+        const MPI_Aint places[2] = {0, 0};
+
+        others = -1;
+        if (s->size > 2) {
+            CHECK_EQUAL(MPI_Neighbor_alltoallw(&value, sent, places, send, &others, received,
+                                               places, receive, ring),
+                        MPI_SUCCESS);
+            CHECK_EQUAL(others, (s->rank + s->size - 1) % s->size);
+        }
+    }
+    MPI_Comm_free(&ring);
+}
+
+/* Three bytes end within the first of two numbers that lie apart. */
+static void check_cut(state_t *s)
+{
+    char letters[3] = "abc";
+    MPI_Datatype apart;
+    MPI_Request request;
+
+    MPI_Type_vector(2, 1, 3, MPI_INT, &apart);
+    MPI_Type_commit(&apart);
+    MPI_Irecv(s->to, 1, apart, s->rank, 0, s->world, &request);
+    MPI_Send(letters, 3, MPI_CHAR, s->rank, 0, s->world);
+    CHECK_EQUAL(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_TYPE);
+    MPI_Type_free(&apart);
+}
+
 static void check_windows(state_t *s)
 {
     MPI_Win win;
@@ -144,6 +220,8 @@ int main(int argc, char **argv)
     check_collectives(&s);
     check_objects(&s);
     check_truncation(&s);
+    check_absent(&s);
+    check_cut(&s);
     check_windows(&s);
     MPI_Barrier(s.world); /* nothing was left behind */
     MPI_Comm_free(&s.world);

@@ -170,12 +170,12 @@ int impl_alltoallw(mpi_rank_t *self, const void *sendbuf, coll_vector_t sendcoun
         error =
             coll_check_counts(&call, call.comm->size, sendcounts, sdispls, MPI_DATATYPE_NULL, NULL);
     if (error == MPI_SUCCESS && !call.is_in_place)
-        error = coll_check_types(&call, call.comm->size, sendtypes);
+        error = coll_check_types(&call, call.comm->size, sendcounts, sendtypes);
     if (error == MPI_SUCCESS)
         error =
             coll_check_counts(&call, call.comm->size, recvcounts, rdispls, MPI_DATATYPE_NULL, NULL);
     if (error == MPI_SUCCESS)
-        error = coll_check_types(&call, call.comm->size, recvtypes);
+        error = coll_check_types(&call, call.comm->size, recvcounts, recvtypes);
     if (error == MPI_SUCCESS)
         error = coll_check_memory(&call);
     return coll_go(self, error, &call, request, is_persistent);

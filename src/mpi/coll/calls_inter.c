@@ -58,8 +58,9 @@ static int check_side(coll_call_t *call, const coll_given_t *given, mpi_type_t *
                          "MPI_IN_PLACE is not allowed on an intercommunicator");
     error = coll_check_counts(call, n, given->counts, given->displacements, given->type,
                               given->types != NULL ? NULL : type_p);
-    return error == MPI_SUCCESS && given->types != NULL ? coll_check_types(call, n, given->types)
-                                                        : error;
+    return error == MPI_SUCCESS && given->types != NULL
+               ? coll_check_types(call, n, given->counts, given->types)
+               : error;
 }
 
 static int64_t regular_count(const coll_given_t *given)

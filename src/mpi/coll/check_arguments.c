@@ -27,9 +27,12 @@ int coll_check_root(const coll_call_t *call)
                      mpi_comm_name(call->comm), call->comm->size - 1);
 }
 
-static int check_type(const coll_call_t *call, MPI_Datatype handle, mpi_type_t **type_p)
+/* Of `count` elements. Reductions need a type that their operation is defined for. */
+static int check_type(const coll_call_t *call, MPI_Datatype handle, int64_t count,
+                      mpi_type_t **type_p)
 {
-    mpi_type_t *type = mpi_type_of(handle);
+    bool is_absent = mpi_type_is_absent(handle, count) && !coll_is_reduction(call->kind);
+    mpi_type_t *type = is_absent ? mpi_type_of(MPI_BYTE) : mpi_type_of(handle);
 
     if (type == NULL)
         return mpi_error(call->comm, MPI_ERR_TYPE, "the datatype is not a valid handle");
@@ -48,7 +51,7 @@ int coll_check_buffer(const coll_call_t *call, const void *buffer, int64_t count
                          (long long)count);
     if (buffer == MPI_IN_PLACE)
         return mpi_error(call->comm, MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed for this buffer");
-    return check_type(call, type, type_p);
+    return check_type(call, type, count, type_p);
 }
 
 static int refuse_null(const coll_call_t *call, const char *side)
@@ -161,8 +164,13 @@ int coll_check_sides(coll_call_t *call)
     coll_agree_on(call, room, call->receive_type);
     if (!call->is_in_place)
         coll_check_own_types(call, sent);
-    if (sent <= room)
+    if (sent == room)
         return MPI_SUCCESS;
+    if (sent < room)
+        return mpi_error(call->comm, MPI_ERR_COUNT,
+                         "%llu bytes are sent to each rank, and %llu are received from each; "
+                         "both must be the same",
+                         (unsigned long long)sent, (unsigned long long)room);
     return mpi_error(call->comm, MPI_ERR_TRUNCATE,
                      "%llu bytes are sent to each rank, and there is room for %llu from each",
                      (unsigned long long)sent, (unsigned long long)room);
@@ -202,16 +210,17 @@ int coll_check_counts(coll_call_t *call, int n, coll_vector_t counts, coll_vecto
         return refuse_missing(call, "displacements");
     if (displacements.data == NULL)
         fill_displacements(call);
-    return type_p == NULL ? MPI_SUCCESS : check_type(call, type, type_p);
+    return type_p == NULL ? MPI_SUCCESS : check_type(call, type, has_data, type_p);
 }
 
-int coll_check_types(const coll_call_t *call, int n, const MPI_Datatype types[])
+int coll_check_types(const coll_call_t *call, int n, coll_vector_t counts,
+                     const MPI_Datatype types[])
 {
     mpi_type_t *type;
     int error = types == NULL ? refuse_missing(call, "datatypes") : MPI_SUCCESS;
 
     for (int r = 0; r < n && error == MPI_SUCCESS; r++)
-        error = check_type(call, types[r], &type);
+        error = check_type(call, types[r], coll_count_at(counts, r), &type);
     return error;
 }
 

@@ -34,8 +34,7 @@ int coll_check_root(const coll_call_t *call);
 /* A buffer of `count` elements of `type`, whose object goes to *type_p. */
 int coll_check_buffer(const coll_call_t *call, const void *buffer, int64_t count, MPI_Datatype type,
                       mpi_type_t **type_p);
-/* A block is as large on both sides, all of which have the same: not larger where it is sent. That
- * is what the members agree on. */
+/* A block is as large on both sides, and on all members: that is what they agree on. */
 int coll_check_sides(coll_call_t *call);
 /* A member gives `bytes` to itself: as what it takes them? Warns otherwise. */
 void coll_refuse_own_types(const coll_call_t *call, uint64_t bytes) __attribute__((cold));
@@ -61,7 +60,8 @@ static inline int coll_check_memory(const coll_call_t *call)
  * NULL. */
 int coll_check_counts(coll_call_t *call, int n, coll_vector_t counts, coll_vector_t displacements,
                       MPI_Datatype type, mpi_type_t **type_p);
-int coll_check_types(const coll_call_t *call, int n, const MPI_Datatype types[]);
+int coll_check_types(const coll_call_t *call, int n, coll_vector_t counts,
+                     const MPI_Datatype types[]);
 /* The operation, into call->op; call->receive_type is set. */
 int coll_check_op(coll_call_t *call, MPI_Op handle);
 

@@ -403,6 +403,15 @@ static inline int coll_peers_first(const coll_call_t *call)
     return call->comm->rank < lows ? lows : 0;
 }
 
+/* Is data computed with, not only moved? */
+static inline bool coll_is_reduction(const coll_ops_t *kind)
+{
+    return (UINT64_C(1) << kind->collective &
+            (UINT64_C(1) << XY_COLL_REDUCE | UINT64_C(1) << XY_COLL_ALLREDUCE |
+             UINT64_C(1) << XY_COLL_REDUCE_SCATTER | UINT64_C(1) << XY_COLL_REDUCE_SCATTER_BLOCK |
+             UINT64_C(1) << XY_COLL_SCAN | UINT64_C(1) << XY_COLL_EXSCAN)) != 0;
+}
+
 static inline bool coll_is_empty(const coll_call_t *call)
 {
     return call->bytes == 0 && call->kind->is_sized;

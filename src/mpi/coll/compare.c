@@ -261,14 +261,6 @@ static void report(const mpi_coll_t *coll, uint64_t number, const mpi_finding_t 
 
 /* ---- Types: other elements of the same size are a warning where data is only moved ---- */
 
-static bool is_reduction(const coll_claim_t *c)
-{
-    return (UINT64_C(1) << c->kind->collective &
-            (UINT64_C(1) << XY_COLL_REDUCE | UINT64_C(1) << XY_COLL_ALLREDUCE |
-             UINT64_C(1) << XY_COLL_REDUCE_SCATTER | UINT64_C(1) << XY_COLL_REDUCE_SCATTER_BLOCK |
-             UINT64_C(1) << XY_COLL_SCAN | UINT64_C(1) << XY_COLL_EXSCAN)) != 0;
-}
-
 static mpi_finding_t mismatch(const mpi_coll_t *coll, int rank, int other, uint64_t number)
 {
     return finding_of(XMPI_FINDING_TYPE_MISMATCH, coll, rank, other, number);
@@ -306,7 +298,7 @@ static bool is_same_data(const mpi_coll_t *coll, uint64_t number, const coll_cla
     if (mpi_signatures_match(coll_agreed_signature(a->agreed), coll_agreed_signature(b->agreed),
                              bytes > 0 ? bytes : 1))
         return true;
-    if (is_reduction(a))
+    if (coll_is_reduction(a->kind))
         return false;
     warn_types(coll, number, a, b);
     return true;

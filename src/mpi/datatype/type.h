@@ -145,10 +145,23 @@ static inline mpi_type_t *mpi_type_of(MPI_Datatype handle)
                : mpi_life_refuse(&made->life, XMPI_LIFE_TYPE);
 }
 
+/* MPI_DATATYPE_NULL is good for no elements, as in MPICH: programs give it where they have nothing
+ * to send. */
+static inline bool mpi_type_is_absent(MPI_Datatype handle, int64_t count)
+{
+    return count == 0 && handle == MPI_DATATYPE_NULL;
+}
+
+/* What stands for it: bytes. */
+static inline mpi_type_t *mpi_type_or_bytes(MPI_Datatype handle)
+{
+    return mpi_type_of(handle == MPI_DATATYPE_NULL ? MPI_BYTE : handle);
+}
+
 /* The object behind the handle of a type that is held: the program may have freed it. */
 static inline mpi_type_t *mpi_type_held(MPI_Datatype handle)
 {
-    return (uintptr_t)handle < 4096 ? mpi_type_of(handle) : (mpi_type_t *)(void *)handle;
+    return (uintptr_t)handle < 4096 ? mpi_type_or_bytes(handle) : (mpi_type_t *)(void *)handle;
 }
 
 static inline size_t mpi_type_size(const mpi_type_t *type)

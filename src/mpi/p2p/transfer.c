@@ -24,6 +24,8 @@ static int check_buffer(mpi_comm_t *comm, const void *buffer, int64_t count, MPI
     if (count < 0)
         return mpi_error(comm, MPI_ERR_COUNT, "the count is %lld; it must not be negative",
                          (long long)count);
+    if (mpi_type_is_absent(handle, count))
+        return MPI_SUCCESS;
     if (type == NULL)
         return mpi_error(comm, MPI_ERR_TYPE, "the datatype is not a valid handle");
     if (!type->is_committed)

@@ -54,6 +54,7 @@ static inline int mpi_transfer_check_on(mpi_rank_t *self, mpi_comm_t *comm, MPI_
 
         if (error != MPI_SUCCESS)
             return error;
+        type = mpi_type_or_bytes(datatype);
     }
     *t = (mpi_transfer_t){comm, buffer, count, type, peer, tag, XMPI_MODE_STANDARD};
     return MPI_SUCCESS;

@@ -90,7 +90,7 @@ static int check_blocks(mpi_comm_t *comm, const mpi_blocks_t *b, int degree)
 
 static mpi_transfer_t block_at(const mpi_blocks_t *b, int i, int peer, int tag)
 {
-    mpi_type_t *type = mpi_type_of(type_at(b, i));
+    mpi_type_t *type = mpi_type_or_bytes(type_at(b, i));
     int64_t count = count_at(b, i);
     MPI_Aint offset = 0;
 
