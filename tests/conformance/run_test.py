@@ -41,7 +41,8 @@ class Lists(unittest.TestCase):
         self.suite = Path(self.place.name)
         for name, text in (("testlist", "coll\n#io\nimpls\n"), ("impls/testlist", "x 1\n"), ("io/testlist", "y 1\n"),
                            ("coll/testlist", "deep\n# no 2\nbcast 4 arg=-a arg=-b timeLimit=9\n"
-                            "bcast 4 arg=-a arg=-b env=MPIR_CVAR_X=1\nscan 3 resultTest=TestStatus mem=2.5\n"),
+                            "bcast 4 arg=-a arg=-b env=MPIR_CVAR_X=1\nscan 3 resultTest=TestStatus mem=2.5\n"
+                            "send 2 xfail=ticket1 env=MPIR_CVAR_CH4_COMM_CONNECT_TIMEOUT=20\n"),
                            ("coll/deep/testlist", "reduce\n")):
             (self.suite / name).parent.mkdir(parents=True, exist_ok=True)
             (self.suite / name).write_text(text, encoding="utf-8")
@@ -52,8 +53,10 @@ class Lists(unittest.TestCase):
     def test_settings_of_mpich_do_not_count(self):
         runs = run.read_list(self.suite, "coll")
         self.assertEqual([(each.program, each.ranks, each.arguments) for each in runs],
-                         [("bcast", 4, ("-a", "-b")), ("scan", 3, ())])
+                         [("bcast", 4, ("-a", "-b")), ("scan", 3, ()), ("send", 2, ())])
         self.assertEqual((runs[1].result, runs[1].memory), ("TestStatus", 2.5))
+        self.assertEqual((runs[0].expected, runs[0].limit, runs[2].expected, runs[2].limit),
+                         ("", "", "ticket1", "20"))
 
     def test_what_is_left_out(self):
         path = self.suite / "left_out.txt"
