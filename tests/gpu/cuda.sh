@@ -9,7 +9,7 @@ mkdir driver
 cc -g -O1 -shared -fPIC -pthread "$sources/cuda.c" -o driver/libcuda.so.1 -ldl -Wl,-soname,libcuda.so.1
 export LD_LIBRARY_PATH=$PWD/driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 cc -g -O1 -shared -fPIC "$sources/nvrtc.c" -o driver/libnvrtc.so.13
-build waits_cuda -ldl
+build waits_cuda -ldl -pthread
 build device_pointers -ldl
 
 for how in stream default event context copy view; do
@@ -20,6 +20,11 @@ done
 # A rank that waits inside the driver keeps its core: what the driver does is a thread's.
 run 0 -n 6 --workers 2 ./waits_cuda inside
 says "$out" "inside: 6 ranks, sum right"
+quiet
+
+# More calls than are made at once, each of which waits for the last one.
+TEST_CUDA=crowd run 0 -n 1 ./waits_cuda crowd
+says "$out" "crowd: 1 ranks, sum right"
 quiet
 
 # The device that a rank begins with.

@@ -4,10 +4,11 @@
  * each waits for something that the next one does, so that it ends only if all wait at the same
  * time.
  *
- *   waits_cuda stream | default | event | context | copy | view | inside | bound | queues
+ *   waits_cuda stream | default | event | context | copy | view | inside | crowd | bound | queues
  */
 #include <dlfcn.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -138,6 +139,28 @@ static void allocate(void)
         check(alloc(&memory, sizeof(int)), "cuMemAlloc");
 }
 
+/* Calls of more threads than are let in at once, which return when all are in. */
+static void *record(void *context)
+{
+    void *event;
+
+    check(context_set(context), "cuCtxSetCurrent");
+    check(event_create(&event, 2), "cuEventCreate");
+    check(event_record(event, NULL), "cuEventRecord");
+    return NULL;
+}
+
+static void crowd(void *context)
+{
+    enum { CROWD = 12 };
+    pthread_t threads[CROWD];
+
+    for (int i = 0; i < CROWD; i++)
+        check(pthread_create(&threads[i], NULL, record, context), "pthread_create");
+    for (int i = 0; i < CROWD; i++)
+        check(pthread_join(threads[i], NULL), "pthread_join");
+}
+
 /* What --gpu-bind says is the current device of a rank that has not asked for one. */
 static void print_device(int rank)
 {
@@ -182,6 +205,8 @@ int main(int argc, char **argv)
         view(rank);
     else if (strcmp(argv[1], "inside") == 0)
         allocate();
+    else if (strcmp(argv[1], "crowd") == 0)
+        crowd(context);
     else if (rank < size - 1)
         wait_behind(argv[1], &gate, &value);
     if (rank > 0)

@@ -6,7 +6,7 @@
  *   device.c         waiting
  *   device_opencl.c  OpenCL: functions in front of those of its loader
  *   device_cuda.c    CUDA: functions that are given out in the place of the driver's
- *   device_call.c    its short calls, which ranks make for each other
+ *   device_call.c    its short calls, of which only some are made at once
  */
 #ifndef XY_MPI_LAUNCH_LIBC_DEVICE_H
 #define XY_MPI_LAUNCH_LIBC_DEVICE_H

@@ -1,141 +1,57 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads that call the driver at once wait for each other inside it, and what it knows of a
- * context moves to the core of the caller. On an H200 a launch took 4.5 us from one thread, 9 us
- * from each of 4 and 42 us from each of 16, where threads put each other to sleep; but 4 at once
- * made a launch every 2.2 us in all. So calls that are short wait in one of four lists, that of
- * their thread, and the thread that comes to a list first makes the calls in it, one after the
- * other, until there are none: at most four threads are in the driver.
+ * Threads that call the driver at once wait for each other inside it, and put each other to sleep:
+ * on an H200 a launch took 4.5 us from one thread and 42 us from each of 16. So calls that are
+ * short have numbers, and one begins when only so many before it are not over.
  *
- * The others look at their own request, try to take over a list only while nobody serves it, and
- * what is written often has lines of the cache for itself: with a rank on each of 16 cores, looking
- * at one word in common took as long as the launches.
+ * After a collective all ranks launch at once, and the device does nothing until the first launch
+ * is made, which takes the longer the more are made beside it: the first calls after nobody was in
+ * the driver are made by few at once. Later it matters that many are made in all.
+ *
+ * Nothing depends on the limit but time. A call that has waited long is made: those inside may
+ * wait for a device whose queue is full, and that for a launch of the caller.
  */
 #include "mpi/launch/libc/device_call.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 #include "fiber/fiber.h"
 
-static int (*context_get)(void **);
-static int (*context_set)(void *);
+enum { AT_FIRST = 4, AT_MOST = 8, CALLS_PER_MORE = 8, PATIENCE = 1 << 16, LINE = 128 };
 
-void mpi_device_call_setup(int (*get)(void **), int (*set)(void *))
+static struct {
+    _Alignas(LINE) _Atomic unsigned begun;
+    _Alignas(LINE) _Atomic unsigned ended;
+    _Atomic unsigned first; /* the last one that found nobody */
+} calls;
+
+/* How many must end before `own` is made; 0 or less: it may be made. Calls do not end in their
+ * order: `ended` may be beyond `own`. */
+static int places_behind(unsigned own)
 {
-    context_get = get;
-    context_set = set;
+    unsigned ended = atomic_load_explicit(&calls.ended, memory_order_relaxed);
+    unsigned since = ended - atomic_load_explicit(&calls.first, memory_order_relaxed);
+    unsigned limit = AT_FIRST + since / CALLS_PER_MORE;
+
+    return (int)(own - ended) + 1 - (int)(limit < AT_MOST ? limit : AT_MOST);
 }
 
-typedef struct request {
-    void *function, *context;
-    uintptr_t words[MPI_DEVICE_WORDS];
-    int result;
-    struct request *next;
-    _Atomic bool is_over;
-} request_t;
-
-enum { LISTS = 4, LINES = 128 };
-
-typedef struct {
-    _Alignas(LINES) request_t *_Atomic waiting; /* the last one first */
-    _Alignas(LINES) _Atomic bool is_served;
-} list_t;
-
-static list_t lists[LISTS];
-
-/* Threads take the lists in turns. */
-static list_t *own_list(void)
+/* Those that are far behind look less often: all look at the same word. */
+void mpi_device_call_begin(void)
 {
-    static _Thread_local list_t *own __attribute__((tls_model("initial-exec")));
-    static _Atomic unsigned threads;
-
-    if (own == NULL)
-        own = &lists[atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % LISTS];
-    return own;
-}
-
-/* With more words than the function takes, perhaps: it leaves them alone, and the caller removes
- * them, on the processors that there are drivers for. */
-static int make_call(void *function, const uintptr_t *w)
-{
-    typedef uintptr_t w_t;
-    typedef int (*function_fn)(w_t, w_t, w_t, w_t, w_t, w_t, w_t, w_t, w_t, w_t, w_t);
-
-    return ((function_fn)function)(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9],
-                                   w[10]);
-}
-
-/* Those that came first, first. */
-static request_t *take_waiting(list_t *list)
-{
-    request_t *last = atomic_exchange_explicit(&list->waiting, NULL, memory_order_acquire);
-    request_t *first = NULL, *next;
-
-    for (; last != NULL; last = next) {
-        next = last->next;
-        last->next = first;
-        first = last;
-    }
-    return first;
-}
-
-static void make_calls(request_t *first, void **current_p)
-{
-    request_t *next;
-
-    for (request_t *r = first; r != NULL; r = next) {
-        next = r->next; /* it is gone once it is over */
-        if (r->context != *current_p)
-            context_set(r->context);
-        *current_p = r->context;
-        r->result = make_call(r->function, r->words);
-        atomic_store_explicit(&r->is_over, true, memory_order_release);
-    }
-}
-
-/* Those that come meanwhile, too, but the caller has work of its own. */
-static void serve(list_t *list, void *own_context)
-{
-    enum { MOST = 16 };
-    void *current = own_context;
-
-    for (int i = 0; i < MOST; i++) {
-        request_t *first = take_waiting(list);
-
-        if (first == NULL)
-            break;
-        make_calls(first, &current);
-    }
-    if (current != own_context)
-        context_set(own_context);
-}
-
-/* acquire: what was served before is over. */
-static bool take_over(list_t *list)
-{
-    return !atomic_load_explicit(&list->is_served, memory_order_relaxed) &&
-           !atomic_exchange_explicit(&list->is_served, true, memory_order_acquire);
-}
-
-int mpi_device_call(void *function, const uintptr_t *words, size_t n)
-{
-    request_t own = {.function = function};
-    list_t *list = own_list();
+    unsigned own = atomic_fetch_add_explicit(&calls.begun, 1, memory_order_relaxed);
     unsigned looks = 0;
+    int behind;
 
-    memcpy(own.words, words, n * sizeof(*words));
-    context_get(&own.context);
-    own.next = atomic_load_explicit(&list->waiting, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&list->waiting, &own.next, &own,
-                                                  memory_order_release, memory_order_relaxed))
-        continue;
-    while (!atomic_load_explicit(&own.is_over, memory_order_acquire))
-        if (take_over(list)) {
-            serve(list, own.context);
-            atomic_store_explicit(&list->is_served, false, memory_order_release);
-        } else {
+    if (atomic_load_explicit(&calls.ended, memory_order_relaxed) == own)
+        atomic_store_explicit(&calls.first, own, memory_order_relaxed);
+    while ((behind = places_behind(own)) > 0 && looks < PATIENCE)
+        for (int i = 0; i < behind; i++)
             xy_back_off(&looks);
-        }
-    return own.result;
+}
+
+int mpi_device_call_end(int result)
+{
+    atomic_fetch_add_explicit(&calls.ended, 1, memory_order_relaxed);
+    return result;
 }

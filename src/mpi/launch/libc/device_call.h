@@ -1,28 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Short calls of the driver of CUDA, which ranks make for each other.
+ * Short calls of the driver of CUDA, of which only some are made at once.
  *
- *     mpi_device_call_setup(cuCtxGetCurrent, cuCtxSetCurrent);
  *     code = MPI_DEVICE_CALL(cuEventRecord, event, stream);
  */
 #ifndef XY_MPI_LAUNCH_LIBC_DEVICE_CALL_H
 #define XY_MPI_LAUNCH_LIBC_DEVICE_CALL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-enum { MPI_DEVICE_WORDS = 11 };
-
-/* The functions of the driver for the current context, before the first call. */
-void mpi_device_call_setup(int (*get)(void **), int (*set)(void *));
-
-/* function(words...), with the current context of the caller, on this thread or on another one that
- * is in the driver. The function must not wait. Returns its result. */
-int mpi_device_call(void *function, const uintptr_t *words, size_t n);
+/* Around a call that does not wait for a device. The second returns `result`, that of the call. */
+void mpi_device_call_begin(void);
+int mpi_device_call_end(int result);
 
 #define MPI_DEVICE_CALL(function, ...)                                                             \
-    mpi_device_call((void *)(function), (const uintptr_t[]){__VA_ARGS__},                          \
-                    sizeof((const uintptr_t[]){__VA_ARGS__}) / sizeof(uintptr_t))
+    (mpi_device_call_begin(), mpi_device_call_end((function)(__VA_ARGS__)))
 
 #endif

@@ -150,7 +150,6 @@ static void load(void)
     cuda.write_value =
         (int (*)(word_t, word_t, uint32_t, unsigned))dlsym(library, "cuStreamWriteValue32_v2");
     cuda.host_alloc = (int (*)(void **, size_t, unsigned))dlsym(library, "cuMemHostAlloc");
-    mpi_device_call_setup(cuda.context_get, cuda.context_set);
     mpi_locals_extend(NULL); /* its thread-local variables stay with the worker */
     cuda.is_there = cuda.init != NULL && cuda.device_get != NULL && cuda.context_retain != NULL &&
                     cuda.context_get != NULL && cuda.context_set != NULL &&
@@ -562,7 +561,7 @@ static int hook_cuLaunchKernelEx(const void *config, word_t a, word_t b, word_t 
 
     memcpy(&own, config, sizeof(own));
     own.stream = stream_of(own.stream, variant);
-    return MPI_DEVICE_CALL(cuda.cuLaunchKernelEx[variant], (word_t)&own, a, b, c);
+    return MPI_DEVICE_CALL(cuda.cuLaunchKernelEx[variant], &own, a, b, c);
 }
 
 /* ---- The functions that are given out ---- */
