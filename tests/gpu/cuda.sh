@@ -27,6 +27,11 @@ TEST_CUDA=crowd run 0 -n 1 ./waits_cuda crowd
 says "$out" "crowd: 1 ranks, sum right"
 quiet
 
+# What the runtimes of ranks keep with a context: the driver has no lock for it.
+run 0 -n 6 --workers 2 ./waits_cuda storage
+says "$out" "storage: 6 ranks, sum right"
+quiet
+
 # The device that a rank begins with.
 run 0 -n 4 --workers 1 --gpu-bind round ./waits_cuda bound
 same "$out" "rank 0 has device 0

@@ -4,7 +4,8 @@
  * each waits for something that the next one does, so that it ends only if all wait at the same
  * time.
  *
- *   waits_cuda stream | default | event | context | copy | view | inside | crowd | bound | queues
+ *   waits_cuda stream | default | event | context | copy | view | inside | crowd | storage | bound
+ * | queues
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -29,6 +30,7 @@ static int (*event_create)(void **, unsigned), (*event_record)(void *, void *);
 static int (*event_wait)(void *), (*call_host)(void *, void (*)(void *), void *);
 static int (*alloc)(address_t *, size_t), (*copy_in)(address_t, const void *, size_t);
 static int (*copy_out)(void *, address_t, size_t);
+static int (*context_create)(void **, unsigned, int), (*get_table)(const void **, const void *);
 
 static void check(int code, const char *what)
 {
@@ -70,6 +72,8 @@ static void find_all(void)
     find("cuMemAlloc", &alloc);
     find("cuMemcpyHtoD", &copy_in);
     find("cuMemcpyDtoH", &copy_out);
+    find("cuCtxCreate", &context_create);
+    find("cuGetExportTable", &get_table);
 }
 
 /* What runs on the device, until another rank opens it. */
@@ -161,6 +165,54 @@ static void crowd(void *context)
         check(pthread_join(threads[i], NULL), "pthread_join");
 }
 
+/* What a runtime keeps with the current context, ten times: under one address in all ranks, as no
+ * two runtimes of a process do, or under one of the rank. */
+static void keep(const void *const *functions, void *key, int rank)
+{
+    int (*put)(void *, void *, void *, void *), (*drop)(void *, void *);
+    int (*get)(void **, void *, void *);
+    int own, *found;
+
+    memcpy(&put, &functions[0], sizeof(put));
+    memcpy(&drop, &functions[1], sizeof(drop));
+    memcpy(&get, &functions[2], sizeof(get));
+    for (int i = 0; i < 10; i++) {
+        own = 100 * rank + i;
+        if (get((void **)&found, NULL, key) != 400)
+            check(-1, "found before it was kept");
+        check(put(NULL, key, &own, NULL), "keep");
+        if (i == 0)
+            MPI_Barrier(MPI_COMM_WORLD);
+        check(get((void **)&found, NULL, key), "find");
+        if (found != &own || *found != 100 * rank + i)
+            check(-1, "found what another rank keeps");
+        if (i == 0)
+            MPI_Barrier(MPI_COMM_WORLD);
+        check(drop(NULL, key), "delete");
+        if (drop(NULL, key) != 400)
+            check(-1, "deleted twice");
+    }
+}
+
+/* For the context that ranks share, and for one of the rank, which the driver knows when it
+ * ends. */
+static void storage(int rank)
+{
+    static const unsigned char id[] = {0xc6, 0x93, 0x33, 0x6e, 0x11, 0x21, 0xdf, 0x11,
+                                       0xa8, 0xc3, 0x68, 0xf3, 0x55, 0xd8, 0x95, 0x93};
+    static const unsigned char other[16] = {1};
+    static int own;
+    const void *table;
+    void *context;
+
+    if (get_table(&table, other) != 500)
+        check(-1, "another table was found");
+    check(get_table(&table, id), "cuGetExportTable");
+    keep(table, (void *)16, rank);
+    check(context_create(&context, 0, rank % 2), "cuCtxCreate");
+    keep(table, &own, rank);
+}
+
 /* What --gpu-bind says is the current device of a rank that has not asked for one. */
 static void print_device(int rank)
 {
@@ -207,6 +259,8 @@ int main(int argc, char **argv)
         allocate();
     else if (strcmp(argv[1], "crowd") == 0)
         crowd(context);
+    else if (strcmp(argv[1], "storage") == 0)
+        storage(rank);
     else if (rank < size - 1)
         wait_behind(argv[1], &gate, &value);
     if (rank > 0)

@@ -7,6 +7,7 @@
  *   device_opencl.c  OpenCL: functions in front of those of its loader
  *   device_cuda.c    CUDA: functions that are given out in the place of the driver's
  *   device_call.c    its short calls, of which only some are made at once
+ *   device_storage.c what the runtimes of ranks keep with contexts
  */
 #ifndef XY_MPI_LAUNCH_LIBC_DEVICE_H
 #define XY_MPI_LAUNCH_LIBC_DEVICE_H

@@ -25,6 +25,7 @@
 #include "mpi/launch/libc/block.h"
 #include "mpi/launch/libc/device.h"
 #include "mpi/launch/libc/device_call.h"
+#include "mpi/launch/libc/device_storage.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/runtime/runtime.h"
 
@@ -90,7 +91,8 @@ enum { STREAM_DEFAULT = 0, STREAM_LEGACY = 1, STREAM_PER_THREAD = 2 };
     H(cuStreamCreateWithPriority, "", (void **stream_p, word_t flags, word_t priority))            \
     H(cuStreamDestroy, "_v2", (word_t s))                                                          \
     H(cuDevicePrimaryCtxReset, "_v2", (word_t device))                                             \
-    H(cuDevicePrimaryCtxRelease, "_v2", (word_t device))
+    H(cuDevicePrimaryCtxRelease, "_v2", (word_t device))                                           \
+    H(cuGetExportTable, "", (const void **table_p, const void *id))
 
 /* ---- The driver ---- */
 
@@ -104,6 +106,7 @@ static struct {
     int (*init)(unsigned);
     int (*device_get)(int *, int);
     int (*context_retain)(void **, int);
+    int (*context_device)(int *);                                                 /* or NULL */
     int (*write_value)(word_t stream, word_t to, uint32_t value, unsigned flags); /* or NULL */
     int (*host_alloc)(void **memory_p, size_t bytes, unsigned flags);
 } cuda;
@@ -123,6 +126,17 @@ static void *find_variant(void *library, const function_t *f, const char *suffix
 }
 
 static const function_t *function_table(size_t *count_p);
+
+/* Is the current context the one that all who use its device share? It is retained once more. */
+static bool is_primary(void)
+{
+    void *context = NULL, *primary = NULL;
+    int device;
+
+    return cuda.context_device != NULL && cuda.context_get(&context) == CUDA_SUCCESS_CODE &&
+           context != NULL && cuda.context_device(&device) == CUDA_SUCCESS_CODE &&
+           cuda.context_retain(&primary, device) == CUDA_SUCCESS_CODE && context == primary;
+}
 
 /* The program has loaded the driver, or what it has found is something else. */
 static void load(void)
@@ -147,9 +161,11 @@ static void load(void)
     cuda.init = (int (*)(unsigned))dlsym(library, "cuInit");
     cuda.device_get = (int (*)(int *, int))dlsym(library, "cuDeviceGet");
     cuda.context_retain = (int (*)(void **, int))dlsym(library, "cuDevicePrimaryCtxRetain");
+    cuda.context_device = (int (*)(int *))dlsym(library, "cuCtxGetDevice");
     cuda.write_value =
         (int (*)(word_t, word_t, uint32_t, unsigned))dlsym(library, "cuStreamWriteValue32_v2");
     cuda.host_alloc = (int (*)(void **, size_t, unsigned))dlsym(library, "cuMemHostAlloc");
+    mpi_device_storage_setup(cuda.context_get, is_primary);
     mpi_locals_extend(NULL); /* its thread-local variables stay with the worker */
     cuda.is_there = cuda.init != NULL && cuda.device_get != NULL && cuda.context_retain != NULL &&
                     cuda.context_get != NULL && cuda.context_set != NULL &&
@@ -546,6 +562,15 @@ static int hook_cuStreamDestroy(word_t s, variant_t variant)
     return cuda.cuStreamDestroy[variant](s);
 }
 
+static int hook_cuGetExportTable(const void **table_p, const void *id, variant_t variant)
+{
+    int result = cuda.cuGetExportTable[variant](table_p, id);
+
+    if (result == CUDA_SUCCESS_CODE)
+        *table_p = mpi_device_storage(*table_p, id);
+    return result;
+}
+
 /* CUlaunchConfig: the driver's, up to what was there when the function came (CUDA 11.8). */
 typedef struct {
     unsigned grid[3], block[3], shared;
@@ -620,6 +645,7 @@ WRITTEN(cuStreamCreateWithPriority, (void **stream_p, word_t flags, word_t prior
 WRITTEN(cuStreamDestroy, (word_t s), s)
 WRITTEN(cuDevicePrimaryCtxReset, (word_t device), device)
 WRITTEN(cuDevicePrimaryCtxRelease, (word_t device), device)
+WRITTEN(cuGetExportTable, (const void **table_p, const void *id), table_p, id)
 
 static const function_t *function_table(size_t *count_p)
 {

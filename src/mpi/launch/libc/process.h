@@ -119,7 +119,8 @@ struct mpi_process {
     const char *last_frame;    /* of the program are the frames above it, when it has ended */
     struct mpi_device *device; /* what it has with CUDA (device_cuda.c); NULL: nothing */
     void *device_context;      /* the current one, while the rank does not run; or NULL */
-    bool has_bound_device;     /* its own was made the current one (mpi_device_bind) */
+    struct mpi_storage *device_storage; /* of its runtime (device_storage.c); NULL: nothing */
+    bool has_bound_device;              /* its own was made the current one (mpi_device_bind) */
     /* The rank has ended, and nothing of it is used any more: called last. NULL: nothing to do. */
     void (*ended)(mpi_process_t *process);
     int directory; /* a descriptor of its working directory, if it has one of its own: */
