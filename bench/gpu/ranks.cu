@@ -3,6 +3,7 @@
  * Ranks that share a GPU: a plain CUDA and MPI program, compiled by nvcc (ranks.sh).
  *
  *   ranks loop        200 small kernels, each waited for, and an allreduce of 8 bytes after each
+ *   ranks steps       the same loop: how long the GPU is busy in a round, and idle before the next
  *   ranks message     device-to-device messages of 64 MiB and of 8 bytes, beside a plain device copy
  *   ranks allreduce   MPI_Allreduce of 64 MiB of doubles in device memory, beside the time that
  *                     reading and writing all of it takes
@@ -42,6 +43,35 @@ __global__ void work(float *x, int steps)
         calls++;
 }
 
+static __device__ unsigned long long nanoseconds()
+{
+    unsigned long long t;
+
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t));
+    return t;
+}
+
+enum { BEGUN, ENDED, LAST_ENDED, TIMES };
+
+/* The same, with the times of the GPU's clock when the first block begins and ends, and the last
+ * one ends. */
+__global__ void timed_work(float *x, int steps, unsigned long long *when)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    bool is_first = i == 0, is_last = threadIdx.x == 0 && blockIdx.x == gridDim.x - 1;
+    float v = x[i];
+
+    if (is_first)
+        when[BEGUN] = nanoseconds();
+    for (int s = 0; s < steps; s++)
+        v = v * 0.999f + 0.5f;
+    x[i] = v;
+    if (is_first)
+        when[ENDED] = nanoseconds();
+    if (is_last)
+        when[LAST_ENDED] = nanoseconds();
+}
+
 static double median(std::vector<double> t)
 {
     std::sort(t.begin(), t.end());
@@ -56,9 +86,10 @@ static double slowest(double begin)
     return all;
 }
 
+enum { THREADS = 65536, STEPS = 2000, ROUNDS = 200 };
+
 static void loop()
 {
-    enum { THREADS = 65536, STEPS = 2000, ROUNDS = 200 };
     std::vector<double> times;
     double start = MPI_Wtime(), sum, one = 1;
     int counted = 0;
@@ -90,6 +121,55 @@ static void loop()
     if (rank == 0)
         printf("loop: %d ranks %.4f s, start %.3f s\n", size, median(times), start);
     cudaFree(x);
+}
+
+typedef unsigned long long stamp_t;
+
+static void print_steps(const std::vector<stamp_t> &all)
+{
+    std::vector<double> busy, idle;
+    stamp_t before = 0;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        stamp_t begin = ~(stamp_t)0, end = 0;
+
+        for (int r = 0; r < size; r++) {
+            const stamp_t *when = &all[((size_t)r * ROUNDS + i) * TIMES];
+
+            begin = std::min(begin, when[BEGUN]);
+            end = std::max(end, std::max(when[ENDED], when[LAST_ENDED]));
+        }
+        busy.push_back(1e-3 * (double)(end - begin));
+        if (i > 0)
+            idle.push_back(1e-3 * ((double)begin - (double)before));
+        before = end;
+    }
+    printf("steps: %d ranks, the GPU is busy for %.1f us in a round and idle for %.1f us\n", size,
+           median(busy), median(idle));
+}
+
+static void steps()
+{
+    std::vector<stamp_t> own(ROUNDS * TIMES), all((size_t)size * ROUNDS * TIMES);
+    double sum, one = 1;
+    stamp_t *when;
+    float *x;
+
+    check(cudaMalloc(&x, THREADS * sizeof(float)), "cudaMalloc");
+    check(cudaMalloc(&when, ROUNDS * TIMES * sizeof(stamp_t)), "cudaMalloc");
+    check(cudaMemset(x, 0, THREADS * sizeof(float)), "cudaMemset");
+    for (int r = 0; r < REPEATS; r++) /* what is printed is the last one */
+        for (int i = 0; i < ROUNDS; i++) {
+            timed_work<<<THREADS / 256, 256>>>(x, STEPS, when + TIMES * i);
+            check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+            MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        }
+    check(cudaMemcpy(own.data(), when, own.size() * sizeof(stamp_t), cudaMemcpyDeviceToHost),
+          "cudaMemcpy");
+    MPI_Gather(own.data(), (int)own.size(), MPI_UNSIGNED_LONG_LONG, all.data(), (int)own.size(),
+               MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        print_steps(all);
 }
 
 /* Seconds of a device copy, one way. */
@@ -212,12 +292,14 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (strcmp(what, "loop") == 0)
         loop();
+    else if (strcmp(what, "steps") == 0)
+        steps();
     else if (strcmp(what, "message") == 0)
         message();
     else if (strcmp(what, "allreduce") == 0)
         allreduce();
     else if (rank == 0)
-        fprintf(stderr, "usage: ranks loop|message|allreduce\n");
+        fprintf(stderr, "usage: ranks loop|steps|message|allreduce\n");
     MPI_Finalize();
     return 0;
 }

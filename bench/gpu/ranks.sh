@@ -42,6 +42,7 @@ with_mps() {
     mkdir -p "$work/mps"
     nvidia-cuda-mps-control -d && sleep 1
     for n in "$@"; do note mps "$n" openmpi "$n" loop; done
+    if ((t == 1)); then for n in 8 16; do echo "MPS: $(openmpi $n steps)"; done; fi
     echo quit | timeout 20 nvidia-cuda-mps-control
     unset CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY
 }
@@ -58,6 +59,7 @@ for ((t = 1; t <= turns; t++)); do
     if ((t <= 3)); then for n in 4 16; do note processes $n openmpi $n loop; done; fi
     xylem 2 message
 done
+for n in 8 16 64; do xylem $n steps; done
 for t in 1 2 3; do xylem 8 allreduce; done
 echo "shared runtime"
 for n in 1 16 64; do xylem $n loop shared; done
