@@ -236,7 +236,7 @@ static result_t keep_get(void **value, context_t *context, void *key)
 
 result_t cuGetExportTable(const void **table, const void *id)
 {
-    static void *const functions[] = {(void *)keep_put, (void *)keep_delete, (void *)keep_get};
+    static void *const functions[4] = {(void *)keep_put, (void *)keep_delete, (void *)keep_get};
 
     *table = functions;
     return memcmp(id, "\xc6\x93\x33\x6e\x11\x21\xdf\x11", 8) == 0 ? SUCCESS : NOT_FOUND;

@@ -30,6 +30,7 @@ typedef struct {
     int (*put)(word_t context, word_t key, word_t value, word_t destroy);
     int (*drop)(word_t context, word_t key);
     int (*get)(word_t *value_p, word_t context, word_t key);
+    word_t more; /* the table has four words: what the last one is for is not known */
 } table_t;
 
 static table_t driver;
@@ -187,13 +188,15 @@ const void *mpi_device_storage(const void *table, const void *id)
     static const unsigned char own_id[] = {0xc6, 0x93, 0x33, 0x6e, 0x11, 0x21, 0xdf, 0x11,
                                            0xa8, 0xc3, 0x68, 0xf3, 0x55, 0xd8, 0x95, 0x93};
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static const table_t ours = {put, drop, get};
+    static table_t ours = {.put = put, .drop = drop, .get = get};
 
     if (table == NULL || memcmp(id, own_id, sizeof(own_id)) != 0)
         return table;
     mpi_block_lock(&lock);
-    if (driver.get == NULL)
+    if (driver.get == NULL) {
         memcpy(&driver, table, sizeof(driver));
+        ours.more = driver.more;
+    }
     mpi_block_unlock(&lock);
     return &ours;
 }
