@@ -217,7 +217,7 @@ struct mpi_coll {
     struct coll_spread *spread; /* over several processes (spread.h); NULL: all are here */
     int lows; /* of an intercommunicator's two groups: members of the low one, which come first;
                  0: an intracommunicator */
-    int link;        /* to another job, held for its contexts (link.h); 0: none */
+    int link; /* to another job, held for its contexts (link.h); 0: none */
     bool is_ordered; /* the members of local group i all come before those of local group i + 1 */
     int progress_worker; /* worker that moves nonblocking collectives on; -1: none */
     int *worker_of;      /* [locals]: its worker's index */
