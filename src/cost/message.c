@@ -67,8 +67,8 @@ static int by_bytes(const void *a, const void *b)
 
 static bool is_sane(const xy_message_sample_t *s)
 {
-    const double values[] = {s->bytes, s->blocking, s->nonblocking, s->send, s->receive,
-                             s->gap,   s->exchange, s->burst,       s->self};
+    const double values[] = {s->bytes,    s->blocking, s->nonblocking, s->send, s->receive, s->gap,
+                             s->exchange, s->burst,    s->self,        s->hold, s->pieces};
 
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
         if (!(values[i] >= 0 && isfinite(values[i])))
@@ -175,4 +175,14 @@ double xy_message_burst(const xy_message_model_t *model, double bytes)
 double xy_message_self(const xy_message_model_t *model, double bytes)
 {
     return figure_at(model, offsetof(xy_message_sample_t, self), bytes);
+}
+
+double xy_message_hold(const xy_message_model_t *model, double bytes)
+{
+    return figure_at(model, offsetof(xy_message_sample_t, hold), bytes);
+}
+
+double xy_message_pieces(const xy_message_model_t *model, double bytes)
+{
+    return figure_at(model, offsetof(xy_message_sample_t, pieces), bytes);
 }

@@ -36,6 +36,8 @@ typedef struct {
     double exchange;    /* a Sendrecv of both with each other */
     double burst;       /* XY_MESSAGE_BURST nonblocking ones of both with each other, at once */
     double self;        /* a nonblocking one of a process to itself */
+    double hold;        /* until a Send whose receive waits is over; of large ones, between nodes */
+    double pieces;      /* as blocking, of a message that is sent from two places; likewise */
 } xy_message_sample_t;
 
 typedef enum { XY_MESSAGE_BLOCKING, XY_MESSAGE_NONBLOCKING, XY_MESSAGE_KINDS } xy_message_kind_t;
@@ -139,12 +141,14 @@ void xy_message_cleanup(xy_message_model_t *model); /* of a zeroed one too */
 xy_estimate_t xy_message_value(const xy_message_model_t *model, const char *name,
                                xy_message_kind_t kind, double bytes);
 
-/* The seconds of an exchange of so many bytes, of a burst, or of a message to itself, between the
- * measured sizes by a straight line; outside, as much longer than a message as at the nearest. 0:
- * not measured. */
+/* The seconds of an exchange of so many bytes, of a burst, of a message to itself, until a send is
+ * over, or of a message in pieces, between the measured sizes by a straight line; outside, as much
+ * longer than a message as at the nearest. 0: not measured. */
 double xy_message_exchange(const xy_message_model_t *model, double bytes);
 double xy_message_burst(const xy_message_model_t *model, double bytes);
 double xy_message_self(const xy_message_model_t *model, double bytes);
+double xy_message_hold(const xy_message_model_t *model, double bytes);
+double xy_message_pieces(const xy_message_model_t *model, double bytes);
 
 const char *const *xy_message_models(void);          /* names, the default first, ended by NULL */
 const char *xy_message_model_text(const char *name); /* NULL: no such model */

@@ -120,6 +120,8 @@ static xy_status_t read_message_sample(const costs_reader_t *r, const xy_xml_nod
                                     {"Exchange", &s.exchange, 0, false},
                                     {"Burst", &s.burst, 0, false},
                                     {"Self", &s.self, 0, false},
+                                    {"Hold", &s.hold, 0, false},
+                                    {"Pieces", &s.pieces, 0, false},
                                     {0}};
     xy_status_t st = costs_read_fields(r, node, fields);
 

@@ -76,7 +76,9 @@ static xy_status_t add_message(xy_costs_t *c, uint64_t *seed)
                                            .blocking = 1 + i + 0.1 * testing_noise(seed),
                                            .nonblocking = 2 + 3 * i,
                                            .gap = 0.25,
-                                           .send = i % 2 ? 0.125 : 0};
+                                           .send = i % 2 ? 0.125 : 0,
+                                           .hold = i > 8 ? 0.75 + i : 0,
+                                           .pieces = i > 8 ? 0.5 + i : 0};
     if (m.cluster1 == NULL || m.cluster2 == NULL) {
         xy_message_cost_cleanup(&m);
         return xy_fail_memory("testing");
@@ -167,6 +169,8 @@ static void test_round_trip(void **state)
     assert_true(m->model.pace == 1.1 && m->model.compute == 1.2);
     assert_true(m->model.small_bcast == 7e-7 && m->model.small_allreduce == 8e-7);
     assert_true(m->model.copy == 5e-8);
+    assert_true(xy_message_hold(&m->model, 1024) == 10.75);
+    assert_true(xy_message_pieces(&m->model, 1024) == 10.5);
     for (double bytes = 1; bytes < 5000; bytes *= 1.3)
         for (const char *const *name = xy_message_models(); *name != NULL; name++)
             for (int kind = 0; kind < 2; kind++) {

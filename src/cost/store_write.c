@@ -217,6 +217,8 @@ static void write_message(FILE *file, const xy_message_cost_t *m)
         number_if(file, "Exchange", s->exchange);
         number_if(file, "Burst", s->burst);
         number_if(file, "Self", s->self);
+        number_if(file, "Hold", s->hold);
+        number_if(file, "Pieces", s->pieces);
         fputs("/>\n", file);
     }
     fputs("  </Message>\n", file);

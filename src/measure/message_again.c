@@ -76,6 +76,8 @@ static xy_status_t measure_marked(bench_t *r, const bool is_out[BENCH_SIZES_MAX]
                 bench_take_faster(&old->exchange, new->exchange);
                 bench_take_faster(&old->burst, new->burst);
                 bench_take_faster(&old->self, new->self);
+                bench_take_faster(&old->hold, new->hold);
+                bench_take_faster(&old->pieces, new->pieces);
             }
         }
     xy_vec_cleanup(&merged);

@@ -92,6 +92,8 @@ static void scale_samples(xy_vec_t *samples, double pace)
         s->exchange *= pace;
         s->burst *= pace;
         s->self *= pace;
+        s->hold *= pace;
+        s->pieces *= pace;
     }
 }
 

@@ -9,8 +9,9 @@
  *           latency I J SECONDS
  *   probe pair I J SIZES SECONDS PASSES LIFE
  *       messages of these sizes (with commas) between I and J:
- *           message I J BYTES BLOCKING NONBLOCKING SEND RECEIVE GAP EXCHANGE BURST SELF
- *       (of more than 4 MiB BLOCKING alone, in one pass; the others are 0)
+ *           message I J BYTES BLOCKING NONBLOCKING SEND RECEIVE GAP EXCHANGE BURST SELF HOLD PIECES
+ *       (HOLD and PIECES of those between hosts whose sends wait; of more than 4 MiB BLOCKING
+ *       alone, in one pass; the others are 0)
  *       and the largest message whose send ends before its receive begins, if there is one:
  *           eager BYTES
  *       and, where the two are alone, how long they take for a barrier, a broadcast of 4 KiB, one
@@ -224,13 +225,13 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes, c
     MPI_Comm_split(MPI_COMM_WORLD, is_playing, rank != a, &duo);
     rest();
     if (is_playing) {
-        game_t g = {.other = rank == a ? b : a, .is_first = rank == a};
+        game_t g = {.other = rank == a ? b : a, .is_first = rank == a, .is_far = is_many};
 
-        g.out = calloc(1, (size_t)largest);
+        g.out = calloc(1, (size_t)largest + APART);
         g.in = calloc(1, (size_t)largest);
         if (g.out == NULL || g.in == NULL)
             MPI_Abort(MPI_COMM_WORLD, 1);
-        memset(g.out, 1, (size_t)largest); /* pages of its own */
+        memset(g.out, 1, (size_t)largest + APART); /* pages of its own */
         g.eager = report.eager = is_alone ? 0 : find_eager(&g, (int)largest);
         passes = measure_sizes(g, data, count, seconds, passes);
         if (has_meet) {
@@ -256,10 +257,11 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes, c
     if (rank != 0)
         return;
     for (int i = 0; i < count; i++)
-        printf("message %d %d %.0f %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g\n", a, b, data[i].bytes,
-               report.results[i][BLOCKING], report.results[i][NONBLOCKING], report.results[i][SEND],
-               report.results[i][RECEIVE], report.results[i][GAP], report.results[i][EXCHANGE],
-               report.results[i][BURST], report.results[i][SELF]);
+        printf("message %d %d %.0f %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g\n", a, b,
+               data[i].bytes, report.results[i][BLOCKING], report.results[i][NONBLOCKING],
+               report.results[i][SEND], report.results[i][RECEIVE], report.results[i][GAP],
+               report.results[i][EXCHANGE], report.results[i][BURST], report.results[i][SELF],
+               report.results[i][HOLD], report.results[i][PIECES]);
     if (report.eager > 0)
         printf("eager %d\n", report.eager);
     for (int i = 0; has_meet && i < MEETINGS; i++)

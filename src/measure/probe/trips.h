@@ -24,7 +24,9 @@ enum {
     LARGE = 4 << 20 /* bytes; of more, a message takes milliseconds */
 };
 /* What is timed by batches, and then by single calls. */
-enum { BLOCKING, NONBLOCKING, EXCHANGE, BURST, SELF, KINDS, SEND = KINDS, RECEIVE, GAP, FIGURES };
+enum { BLOCKING, NONBLOCKING, EXCHANGE, BURST, SELF, KINDS };
+enum { SEND = KINDS, RECEIVE, GAP, HOLD, PIECES, FIGURES };
+enum { APART = 64 /* bytes between the two places of a message in pieces */ };
 enum { PASSES_MAX = 16 };
 enum { AT_ONCE = 4, BURST_MOST = 1 << 20 /* bytes of one message */ };
 
@@ -40,9 +42,10 @@ static inline void say_step(int done, int all)
 /* Messages leave one buffer and come into another, as in most programs: what is sent stays in the
  * caches of both sides, and no core takes lines from another that has just written them. */
 typedef struct {
-    char *out, *in; /* room for AT_ONCE messages of up to BURST_MOST bytes, or for one */
+    char *out, *in; /* room for AT_ONCE messages of up to BURST_MOST bytes, or for one, and APART */
     int bytes, other, is_first;
-    int eager; /* bytes of the largest message whose send does not wait; 0: not known */
+    int eager;  /* bytes of the largest message whose send does not wait; 0: not known */
+    int is_far; /* on another host */
 } game_t;
 
 static void blocking(const game_t *g)
@@ -172,6 +175,52 @@ static double stream(const game_t *g, double length)
     return MPI_Wtime() - begin;
 }
 
+/* How long a send keeps the sender when its receive waits: until the system has its data, or until
+ * it has heard that the data is there. */
+static double hold(const game_t *g, double unused)
+{
+    MPI_Request request;
+    double took = 0;
+    char byte = 0;
+
+    (void)unused;
+    if (g->is_first) {
+        double begin;
+
+        MPI_Recv(&byte, 1, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        begin = MPI_Wtime();
+        MPI_Send(g->out, g->bytes, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD);
+        took = MPI_Wtime() - begin;
+    } else {
+        MPI_Irecv(g->in, g->bytes, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD, &request);
+        MPI_Send(&byte, 1, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    return took;
+}
+
+/* Half a round trip of messages that are sent from two places. */
+static double pieces(const game_t *g, double unused)
+{
+    int lengths[2] = {g->bytes / 2, g->bytes - g->bytes / 2};
+    int places[2] = {0, g->bytes / 2 + APART};
+    MPI_Datatype type;
+    double begin;
+
+    (void)unused;
+    MPI_Type_indexed(2, lengths, places, MPI_CHAR, &type);
+    MPI_Type_commit(&type);
+    begin = MPI_Wtime();
+    if (g->is_first)
+        MPI_Send(g->out, 1, type, g->other, TAG, MPI_COMM_WORLD);
+    MPI_Recv(g->in, g->bytes, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (!g->is_first)
+        MPI_Send(g->out, 1, type, g->other, TAG, MPI_COMM_WORLD);
+    begin = (MPI_Wtime() - begin) / 2;
+    MPI_Type_free(&type);
+    return begin;
+}
+
 /* Both continue until the first signals the end. */
 static int goes_on(const game_t *g, int wanted)
 {
@@ -286,15 +335,17 @@ static int choose_batch(const game_t *g)
 }
 
 /* How far apart messages of a stream are. It is so long that what the receiver has not taken yet
- * piles up, where the library lets it, but takes a millisecond at most. */
+ * piles up, where the library lets it, but takes a millisecond at most. Of messages that take many
+ * milliseconds a few are enough. */
 static double find_gap(const game_t *g, double seconds)
 {
     double one = time_once(g, stream, 1, seconds / 2);
-    double window = time_once(g, stream, WINDOW, seconds / 4);
+    int length = agree(g, one > 10e-3 ? WINDOW / 4 : WINDOW);
+    double window = time_once(g, stream, length, seconds / 4);
     int windows = agree(g, (int)fmin(fmax(1e-3 / fmax(window, 1e-9), 1), WINDOW));
-    double many = windows > 1 ? time_once(g, stream, windows * WINDOW, seconds / 4) : window;
+    double many = windows > 1 ? time_once(g, stream, windows * length, seconds / 4) : window;
 
-    return fmax((many - one) / (windows * WINDOW - 1), 0);
+    return fmax((many - one) / (windows * length - 1), 0);
 }
 
 /* What is known of one size: timings of both kinds; of send, receive and gap one value of each
@@ -325,6 +376,10 @@ static void measure_size(const game_t *g, double seconds, int pass, size_data_t 
     d->value[SEND - KINDS][pass] = time_once(g, send_overhead, 0, seconds * 0.05);
     d->value[RECEIVE - KINDS][pass] = time_once(g, receive_overhead, took, seconds * 0.05);
     d->value[GAP - KINDS][pass] = find_gap(g, seconds * 0.1);
+    if (g->is_far && g->bytes > g->eager) {
+        d->value[HOLD - KINDS][pass] = time_once(g, hold, 0, seconds * 0.05);
+        d->value[PIECES - KINDS][pass] = time_once(g, pieces, 0, seconds * 0.05);
+    }
 }
 
 /* The same order on both sides: a Fisher-Yates shuffle by a generator of our own. */
