@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Predicted times beside measured ones, on several hosts.
 
-  bench/mpi/hosts.py PREFIX [--quick] [--only WORD] [--mpi openmpi|mpich] [--keep FILE] [--turns N]
-                     [--minutes M] [--usual-priority]
+  bench/mpi/hosts.py PREFIX [--quick] [--only WORD,...] [--mpi openmpi|mpich] [--keep FILE] [--costs FILE]
+                     [--turns N] [--minutes M] [--usual-priority]
 
 PREFIX is where Xylem is installed (or build/release). Two sites of two clusters of two hosts are made of
 network namespaces: each host has a line to its cluster, each cluster one to its site, and one line joins
@@ -26,7 +26,8 @@ this script is interrupted or terminated; those of one that was killed go when t
 run before all other work of the machine, those of MPICH before most of it, but for --usual-priority.
 
 --minutes ends all of it in time: at most three quarters of it are for the calibration, and a run that would last longer
-than what is left is not begun (the first two are), or is ended.
+than what is left is not begun (the first two are), or is ended. With --turns 0 --keep FILE hosts are calibrated and nothing
+runs; with --costs FILE that calibration predicts, and hosts are not calibrated again.
 """
 import argparse
 import os
@@ -458,9 +459,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("prefix")
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="patterns with one of these words, with commas")
     parser.add_argument("--mpi", default="openmpi", choices=("openmpi", "mpich"))
     parser.add_argument("--keep", help="copy the file of the calibration there")
+    parser.add_argument("--costs", help="a calibration that was kept")
     parser.add_argument("--turns", type=int)
     parser.add_argument("--minutes", type=float, default=60, help="in all; two runs at least are tried")
     parser.add_argument("--usual-priority", action="store_true")
@@ -470,8 +472,11 @@ def main():
     for command in ("mpirun." + options.mpi, "mpicc." + options.mpi, "ip", "tc", "chrt", "cc"):
         if shutil.which(command) is None:
             sys.exit("hosts.py: there is no " + command)
-    rows = [r for r in ROWS + OTHERS if options.only in r[0] and (not options.quick or r[1] < 65536)]
+    if options.costs and not os.path.exists(options.costs):
+        sys.exit("hosts.py: there is no file '%s' of a calibration" % options.costs)
+    rows = [r for r in ROWS + OTHERS if any(w in r[0] for w in options.only.split(",")) and (not options.quick or r[1] < 65536)]
     turns, seconds = (2, 15) if options.quick else (7, 90)
+    turns = turns if options.turns is None else options.turns
     seconds = min(seconds, 60 * options.minutes / 12)
     end = time.monotonic() + 60 * options.minutes
     prefix = os.path.abspath(options.prefix)
@@ -481,15 +486,20 @@ def main():
     with tempfile.TemporaryDirectory(dir="/tmp", prefix="xyh") as folder, Grid(folder, () if options.usual_priority else BEFORE[options.mpi]) as grid:
         mpi = Mpi(options.mpi, grid)
         costs = os.path.join(folder, "grid.xml")
-        calibrate(prefix, mpi, costs, seconds, "64,4K,16K,48K,80K,160K,400K" if options.quick else
-                  "64,2K,8K,16K,32K,60K,80K,128K,256K", min(CALIBRATED, 45 * options.minutes))
+        if options.costs:
+            shutil.copy(options.costs, costs)
+        else:
+            calibrate(prefix, mpi, costs, seconds, "64,4K,16K,48K,80K,160K,400K" if options.quick else
+                      "64,2K,8K,16K,32K,60K,80K,128K,256K", min(CALIBRATED, (45 if turns > 0 else 60) * options.minutes))
         if options.keep:
             shutil.copy(costs, options.keep)
+        if turns == 0:
+            return 0
         programs = [os.path.join(folder, "predicted-" + w) for w in (mpi.name, "xylem")]
         for compiler, program in zip((mpi.compiler, os.path.join(prefix, "bin", "mpicc")), programs):
             run([compiler, "-O2", "-w", "-o", program, os.path.join(HERE, "predicted.c")])
         measured, longest = {}, 0
-        for turn in range(options.turns or turns):
+        for turn in range(turns):
             begin = time.monotonic()
             if turn >= 2 and begin + longest + PREDICTED > end:
                 print("# %d runs" % turn, flush=True)
