@@ -14,7 +14,9 @@ static const xy_coll_library_t openmpi = {.name = "openmpi",
 static const xy_coll_library_t mpich = {.name = "mpich",
                                         .describe = "MPICH 4.0",
                                         .table = "src/coll/rules/mpich-4.0.csv",
-                                        .rules = coll_rules_mpich};
+                                        .rules = coll_rules_mpich,
+                                        .gather_pieces = 1024,
+                                        .sends_itself = true};
 
 static const xy_coll_library_t *const libraries[] = {&xylem, &openmpi, &mpich, NULL};
 
@@ -29,6 +31,19 @@ const xy_coll_library_t *xy_coll_library_find(const char *name)
         if (strcmp(libraries[i]->name, name) == 0)
             return libraries[i];
     return NULL;
+}
+
+/* MPICH calls blocking functions in all but those that serve everybody from a list; of Open MPI
+ * this is known of exchanges in pairs alone. */
+xy_coll_order_t xy_coll_library_order(const xy_coll_library_t *library,
+                                      const xy_coll_algorithm_t *algorithm)
+{
+    if (library->rules == NULL)
+        return XY_COLL_AT_ONCE;
+    if (strncmp(algorithm->name, "pairwise", 8) == 0)
+        return XY_COLL_IN_ROUNDS;
+    return library == &mpich && strncmp(algorithm->name, "linear", 6) != 0 ? XY_COLL_IN_ORDER
+                                                                           : XY_COLL_AT_ONCE;
 }
 
 /* ---- What holds for a call ---- */

@@ -53,7 +53,17 @@ struct xy_coll_library {
     const char *describe;        /* "Open MPI 4.1" */
     const char *table;           /* the file that has its rules; NULL: none */
     const xy_coll_rule_t *rules; /* the last has no algorithm */
+    /* A binomial gather of blocks of so many bytes or more sends a rank's own block and those that
+     * it has collected from where they are, as one message from two places; 0: never. */
+    uint64_t gather_pieces;
+    /* A rank's own block of an alltoall that serves everybody from a list is a message, too. */
+    bool sends_itself;
 };
+
+/* What a rank does in a blocking collective: it starts all its messages and waits for them; or one
+ * call after the other, each of which sends or receives; or rounds in which it sends and receives
+ * one message each. */
+typedef enum { XY_COLL_AT_ONCE, XY_COLL_IN_ORDER, XY_COLL_IN_ROUNDS } xy_coll_order_t;
 
 typedef struct {
     const xy_coll_algorithm_t *algorithm;
@@ -64,6 +74,9 @@ typedef struct {
 
 /* "xylem", "openmpi", "mpich"; NULL where there is none of this name, in silence. */
 const xy_coll_library_t *xy_coll_library_find(const char *name);
+/* How the library does such an algorithm; Xylem's own are at once. */
+xy_coll_order_t xy_coll_library_order(const xy_coll_library_t *library,
+                                      const xy_coll_algorithm_t *algorithm);
 /* All, NULL-terminated, Xylem first. */
 const xy_coll_library_t *const *xy_coll_libraries(void);
 

@@ -88,9 +88,13 @@ void job_coll_sent(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, double at, job_n
 void job_coll_received(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, void *slot, double at,
                        job_node_t *because)
 {
+    int32_t rank = coll->shape->ops[s].rank;
+
+    if (coll->shape->is_in_order) /* it has waited: what it sends next is no burst */
+        job->procs[coll->comm->procs[rank]].started = 0;
     do_step(job, coll, s, XY_VJOB_DELIVER, &slot);
     after(job, coll, s, 0, at, because);
-    rank_less(job, coll, coll->shape->ops[s].rank, at, because);
+    rank_less(job, coll, rank, at, because);
 }
 
 double job_coll_seconds(const xy_vcoll_t *coll, int32_t s)
@@ -209,6 +213,7 @@ static void begin_send(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, double at, j
         return;
     m->coll = coll;
     m->op = s;
+    m->is_split = step->is_split;
     job_way_cost(job, m);
     if (coll->shape->algorithm->is_direct)
         job_way_word(job, m, coll->shape->word);

@@ -10,10 +10,20 @@ static double rate_seconds(double bytes, double rate)
     return rate > 0 ? bytes / rate : 0;
 }
 
+/* A message in all; between nodes, where that was measured, of one that is sent from several
+ * places. */
+static double all_of(const job_way_t *way, uint64_t bytes, bool is_split)
+{
+    double seconds =
+        is_split && way->path != NULL ? xy_message_pieces(way->model, (double)bytes) : 0;
+
+    return seconds > 0 ? seconds : job_way_seconds(way, bytes);
+}
+
 /* What the model says beyond everything else; < 0: it says less. */
 static double rest_of(const job_way_t *way, uint64_t bytes, bool is_eager)
 {
-    double rest = job_way_seconds(way, bytes) - way->send - way->receive - way->latency;
+    double rest = all_of(way, bytes, way->was_split) - way->send - way->receive - way->latency;
 
     if (way->is_same)
         rest -= job_way_seconds(way, 0) - way->send - way->receive; /* the switch */
@@ -95,12 +105,37 @@ static double request_of(const xy_message_model_t *m, double bytes)
                        xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, bytes).seconds);
 }
 
-static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool is_eager)
+/* When the send of a large message between nodes is over, by how long such a send took while its
+ * receive waited: about two latencies, after which it was asked for and written; or most of what
+ * the message takes. Then the receiver has acknowledged its data. If the message takes two more
+ * latencies than asking, answering and sending it, the receiver was told behind that. `rest` is
+ * what it takes beyond these. */
+static void find_end(job_way_t *way, uint64_t bytes, double rest)
+{
+    double hold = xy_message_hold(way->model, (double)bytes), all = all_of(way, bytes, false);
+    double once = way->latency + (way->send + way->receive) / 2;
+
+    /* In pieces it may be sent in another way. */
+    if (way->was_split && all_of(way, bytes, true) < all - way->latency)
+        return;
+    if (!(hold > (all + way->latency) / 2))
+        return;
+    way->ends = rest > 1.5 * way->latency ? JOB_HELD : JOB_NOTICED;
+    if (way->ends == JOB_NOTICED)
+        return;
+    way->extra = fmax(0, rest - 2 * once);
+    way->spared = fmax(0, 2 * once - rest);
+}
+
+static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool is_eager,
+                      bool is_split)
 {
     double copy = rate_seconds((double)bytes, job->costs.copy);
 
     way->bytes = bytes;
     way->was_eager = is_eager;
+    way->was_split = is_split;
+    way->ends = JOB_WRITTEN;
     way->send_busy = way->send;
     way->receive_busy = way->receive;
     way->extra = way->spared = way->late = way->cross = way->burst = way->request = 0;
@@ -113,6 +148,8 @@ static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool
             way->extra = fmax(0, rest);
             /* Measured messages are asked for faster, or not at all. */
             way->spared = is_eager ? 0 : fmax(0, -rest);
+            if (!is_eager)
+                find_end(way, bytes, rest);
         } else {
             double work = is_eager ? rest / 2 : rest;
 
@@ -198,8 +235,9 @@ void job_way_cost(xy_vjob_t *job, xy_vmsg_t *m)
         return;
     }
     m->is_eager = !m->is_synchronous && m->bytes <= way->eager;
-    if (m->bytes != way->bytes || m->is_eager != way->was_eager)
-        find_cost(job, way, m->bytes, m->is_eager);
+    if (m->bytes != way->bytes || m->is_eager != way->was_eager || m->is_split != way->was_split)
+        find_cost(job, way, m->bytes, m->is_eager, m->is_split);
+    m->ends = way->ends;
     m->send_busy = way->send_busy;
     m->receive_busy = way->receive_busy;
     m->extra = way->extra;

@@ -18,6 +18,7 @@
  *   job_coll.c     a collective: its steps, one after the other
  *   job_shape.c    the graphs of collectives, each kept for the next of the same shape
  *   job_steps.c    ... and their operations, made ready to be run
+ *   job_order.c    the order of messages in collectives of other libraries
  *   job_direct.c   what direct collectives count in the matrix
  *   job_path.c     the critical path
  *   job_result.c   what there is to say at the end
@@ -99,8 +100,17 @@ typedef enum {
     JOB_ANSWER, /* the answer is at the sender */
     JOB_DATA,   /* its data flows */
     JOB_WORK,   /* the receiver has work, and has come to it */
-    JOB_NOTICE, /* in a node: the sender hears that it was copied */
+    JOB_NOTICE, /* the sender hears that it was copied in its node, or received */
+    JOB_HEARD,  /* the sender hears that its data is there, and tells the receiver */
+    JOB_TOLD,   /* the receiver hears that all of it is there */
 } job_stage_t;
+
+/* When the send of a large message between nodes is over. */
+typedef enum {
+    JOB_WRITTEN, /* the system has its data; of more than a socket takes: its data has arrived */
+    JOB_NOTICED, /* a latency after it was received */
+    JOB_HELD,    /* its data was acknowledged; then the receiver is told, whose receive ends */
+} job_end_t;
 
 struct xy_vmsg {
     xy_match_entry_t entry; /* among those that no receive has met */
@@ -109,6 +119,7 @@ struct xy_vmsg {
     xy_event_t event;
     int32_t from, to;
     uint8_t stage; /* job_stage_t */
+    uint8_t ends;  /* job_end_t */
     bool is_eager, is_synchronous, is_captured;
     bool is_blocking; /* its send */
     bool is_arrived;  /* its first byte: it can be matched */
@@ -117,6 +128,7 @@ struct xy_vmsg {
     bool is_taken;    /* by a probe */
     bool is_dead;     /* cancelled */
     bool is_flying;   /* counted in its sender's `flying` */
+    bool is_split;    /* it is sent from several places */
     /* The third and the fourth. */
     job_item_t item;
     job_way_t *way;
@@ -247,7 +259,8 @@ struct job_way {
     uint64_t eager;
     /* The last size that was asked for. */
     uint64_t bytes;
-    bool was_eager;
+    bool was_eager, was_split;
+    uint8_t ends; /* job_end_t */
     double send_busy, extra, spared, receive_busy, late, cross;
     double request; /* of each side, more for a nonblocking message */
     double burst;   /* seconds of both cores for one of several at once; 0: as for one */
@@ -491,15 +504,16 @@ void job_message_free(xy_vjob_t *job, xy_vmsg_t *message);
 void job_message_plan(xy_vjob_t *job, xy_vmsg_t *message, job_stage_t stage, double when);
 
 /* job_stream.c */
-/* Is its data the sender's system's at once, in the order of a socket? Where messages were measured
- * they are those of sockets, which take so many bytes. */
+/* Is its data sent in the order of a socket? Where messages were measured they are those of
+ * sockets. The system has its data at once, up to so many bytes; or its send holds. */
 bool job_stream_has(const xy_vjob_t *job, const xy_vmsg_t *message);
 /* Is there data before the message, or before the answer to it? It then comes to the stage when
  * that data is there, and not before `when`. */
 bool job_stream_waits(xy_vjob_t *job, xy_vmsg_t *message, bool is_answer, job_stage_t stage,
                       double when);
-/* The answer to it is written at `from`, and there at `when` if nothing is before it. */
-void job_stream_answer(xy_vjob_t *job, xy_vmsg_t *message, double from, double when);
+/* What answers it is written at `from`, and there at `when` if nothing is before it. */
+void job_stream_answer(xy_vjob_t *job, xy_vmsg_t *message, job_stage_t stage, double from,
+                       double when);
 /* When the last of so many bytes has crossed all links, and when the first one has (*first_p, which
  * is when it came to them). */
 double job_stream_cross(xy_vjob_t *job, const job_way_t *way, uint64_t bytes, bool keeps,
@@ -549,11 +563,18 @@ typedef struct {
     int32_t blocks; /* short ones that it copies, likewise */
     bool is_message;
     bool is_fresh;                   /* it reads what another core has just left */
-    int32_t next_send, next_receive; /* link: the next one of the source, of the rank; -1 */
+    bool is_split;                   /* a message from several places */
+    int32_t next_send, next_receive; /* in order: the next one of the source, of the rank; -1 */
 } job_op_t;
 
 /* Which half of the later step waits for which half of the earlier one. */
 enum { JOB_AFTER_SENT = 1, JOB_SENDING = 2 };
+
+/* What follows a message where its collective is done in rounds: the next send of the rank that
+ * receives it, the next receive of its source; -1: none. */
+typedef struct {
+    int32_t send, receive;
+} job_follow_t;
 
 typedef struct {
     int32_t op;
@@ -576,6 +597,7 @@ struct job_shape {
     int32_t *roots;         /* 2 * step, and 1 more where it is the receiving half */
     void *free_work;        /* memory for the steps of one collective */
     bool has_choice;        /* of algorithms */
+    bool is_in_order;       /* a rank does one message after the other: job_order.c */
     int nodes;              /* that its ranks are on */
     const xy_vcomm_t *comm; /* of the first call */
     uint64_t calls;         /* of it, and what they took */
@@ -587,6 +609,8 @@ struct job_shape {
 bool job_shape_needs_root(xy_collective_t collective);
 bool job_shape_needs_all(xy_collective_t collective);
 /* job_steps.c: of a shape that has its graph. */
+/* Sets next_send and next_receive of the steps, and `follow` of each; room: [2 * ranks]. */
+void job_order_find(const xy_vjob_t *job, job_shape_t *shape, job_follow_t *follow, int32_t *room);
 xy_status_t job_steps_make(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *shape);
 
 xy_status_t job_shape_find(xy_vjob_t *job, const xy_vcomm_t *comm, const xy_vcoll_t *coll,

@@ -5,7 +5,8 @@
  *
  *   eager               (inject) arrive; its data is there with it, or flows after it
  *   large, in a node    arrive, is copied by the receiver, notice to the sender
- *   large, in a network inject, arrive (a question), answer, flow
+ *   large, in a network inject, arrive (a question), answer, flow; where that was measured, the
+ *                       receiver acknowledges it and is told by the sender that this was all
  *
  * Messages of one process to another arrive in the order of their sends, whatever their sizes: what
  * arrives is the first byte, after a latency that all have, behind the packets that left before.
@@ -133,13 +134,18 @@ static void sent(xy_vjob_t *job, xy_vmsg_t *m, double at)
         job_request_done(job, send, at, m->node);
 }
 
-/* A large message inside a node was copied: the sender hears of it. */
+/* A large message was copied inside a node, or received: the sender hears of it. */
 static void notify(xy_vjob_t *job, xy_vmsg_t *m, double end, job_node_t *because)
 {
     forget_last(job, m);
     job_node_set(job, &m->node, because);
     m->receive = NULL;
     job_message_plan(job, m, JOB_NOTICE, end + m->way->latency);
+}
+
+static bool has_notice(const xy_vmsg_t *m)
+{
+    return !m->is_eager && (m->way->path == NULL || m->ends == JOB_NOTICED);
 }
 
 static double receive_seconds(xy_vjob_t *job, job_item_t *item, double start)
@@ -161,7 +167,7 @@ static void receive_done(xy_vjob_t *job, job_item_t *item, double end, job_node_
 {
     xy_vmsg_t *m = job_message_of(item);
     xy_vreq_t *r = m->receive;
-    bool is_copied_in_node = !m->is_eager && m->way->path == NULL;
+    bool is_noticed = has_notice(m);
 
     if (job->config.copy != NULL)
         job->config.copy(job->config.owner, m->send_data, r->data);
@@ -170,7 +176,7 @@ static void receive_done(xy_vjob_t *job, job_item_t *item, double end, job_node_
                                    .bytes = m->bytes,
                                    .send_data = m->send_data};
     job_record_message(job, m, end);
-    if (is_copied_in_node) {
+    if (is_noticed) {
         notify(job, m, end, because);
     } else {
         sent(job, m, end);
@@ -184,11 +190,11 @@ static void step_done(xy_vjob_t *job, job_item_t *item, double end, job_node_t *
     xy_vmsg_t *m = job_message_of(item);
     xy_vcoll_t *coll = m->coll;
     int32_t op = m->op;
-    bool is_copied_in_node = !m->is_eager && m->way->path == NULL;
+    bool is_noticed = has_notice(m);
     void *slot = m->slot;
 
     job_record_message(job, m, end);
-    if (is_copied_in_node)
+    if (is_noticed)
         notify(job, m, end, because);
     else
         job_message_free(job, m);
@@ -218,7 +224,7 @@ static void answer_done(xy_vjob_t *job, job_item_t *item, double end, job_node_t
 
     job_node_set(job, &m->node, because);
     m->spared -= spared;
-    job_stream_answer(job, m, end, end + m->way->latency - spared);
+    job_stream_answer(job, m, JOB_ANSWER, end, end + m->way->latency - spared);
 }
 
 static double push_seconds(xy_vjob_t *job, job_item_t *item, double start)
@@ -234,7 +240,7 @@ static void push_done(xy_vjob_t *job, job_item_t *item, double end, job_node_t *
 
     job_node_set(job, &m->node, because);
     m->stage = JOB_DATA;
-    if (job_stream_has(job, m))
+    if (m->ends == JOB_WRITTEN && job_stream_has(job, m))
         sent(job, m, end);
     job_stream_data(job, m, end + fmax(0, m->way->latency + m->extra - m->spared));
 }
@@ -249,6 +255,26 @@ static void set_item(xy_vmsg_t *m, int32_t proc, double ready,
     m->item.ready = ready;
     m->item.is_core = m->coll != NULL && job_coll_is_direct(m->coll);
     m->item.node = job_node_use(m->node);
+}
+
+static void acknowledge_done(xy_vjob_t *job, job_item_t *item, double end, job_node_t *because)
+{
+    xy_vmsg_t *m = job_message_of(item);
+
+    job_node_set(job, &m->node, because);
+    job_stream_answer(job, m, JOB_HEARD, end, end + m->way->latency);
+}
+
+static void tell_done(xy_vjob_t *job, job_item_t *item, double end, job_node_t *because)
+{
+    xy_vmsg_t *m = job_message_of(item);
+    double first = end;
+
+    job_node_set(job, &m->node, because);
+    sent(job, m, end);
+    job_stream_cross(job, m->way, 0, false, &first);
+    if (!job_stream_waits(job, m, false, JOB_TOLD, first + m->way->latency))
+        job_message_plan(job, m, JOB_TOLD, first + m->way->latency);
 }
 
 static void to_receive(xy_vmsg_t *m, double ready)
@@ -294,9 +320,13 @@ void job_message_flowed(void *model, xy_flow_t *flow)
             job_message_met(job, m, true);
         return;
     }
-    if (!job_stream_has(job, m))
-        sent(job, m, now);
-    to_receive(m, now);
+    if (m->ends == JOB_HELD) {
+        set_item(m, m->to, now, answer_seconds, acknowledge_done);
+    } else {
+        if (m->ends == JOB_WRITTEN && !job_stream_has(job, m))
+            sent(job, m, now);
+        to_receive(m, now);
+    }
     job_work(job, &m->item);
 }
 
@@ -397,6 +427,14 @@ static void message_due(xy_event_t *event)
         sent(job, m, job->clock.now);
         job_message_free(job, m);
         break;
+    case JOB_HEARD:
+        set_item(m, m->from, job->clock.now, push_seconds, tell_done);
+        job_work(job, &m->item);
+        break;
+    case JOB_TOLD:
+        to_receive(m, job->clock.now);
+        job_work(job, &m->item);
+        break;
     case JOB_DATA:
         break; /* never planned: the network has it */
     }
@@ -438,7 +476,8 @@ xy_vmsg_t *job_message_new(xy_vjob_t *job, int32_t from, int32_t to, uint64_t by
     m->node = m->item.node = NULL;
     m->send_busy = m->receive_busy = m->extra = m->spared = m->late = m->cross = 0;
     m->is_captured = m->is_taken = m->is_there = m->is_arrived = m->is_dead = m->is_met = false;
-    m->is_synchronous = m->is_blocking = m->is_flying = false;
+    m->is_synchronous = m->is_blocking = m->is_flying = m->is_split = false;
+    m->ends = JOB_WRITTEN;
     if (m->way != NULL || job->has_link)
         return m;
     job_put(&job->messages, m);

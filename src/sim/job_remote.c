@@ -18,6 +18,8 @@ static double alone(const xy_vjob_t *job, const xy_vmsg_t *m)
     if (way->path == NULL)
         return seconds;
     seconds += (double)m->bytes / way->path->bandwidth;
+    if (m->ends == JOB_HELD)
+        seconds += way->send + way->receive + 2 * way->latency;
     return m->is_eager ? seconds : seconds + way->send + way->receive + 2 * way->latency;
 }
 

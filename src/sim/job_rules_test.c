@@ -456,6 +456,44 @@ static void others_exchange_as_was_measured(void **state)
     }
 }
 
+/* Two rounds of exchanges take twice what one does: what comes behind a message that was waited
+ * for is no burst. */
+static void rounds_are_no_burst(void **state)
+{
+    xy_message_model_t *m;
+    xy_costs_t *store;
+
+    (void)state;
+    assert_int_equal(xy_costs_create("test", "test", &store), XY_OK);
+    m = add_model(store, XY_COSTS_LOCAL, "MPICH 4.0", 400e-9);
+    m->reduce = m->copy = 1e-9;
+    m->small_allreduce = 2e-6;
+    m->allreduce = 3e-6;
+    assert_close(collective(2, 2, store, "mpich", XY_COLL_ALLREDUCE, 64), 2e-6, 0.05);
+    assert_close(collective(2, 2, store, "mpich", XY_COLL_ALLREDUCE, XY_MESSAGE_BCAST), 3e-6, 0.05);
+    xy_costs_destroy(store);
+}
+
+/* MPICH sends a rank's own block of a short alltoall to itself. */
+static void own_blocks_are_messages(void **state)
+{
+    double copied, sent;
+    xy_costs_t *store;
+    xy_message_model_t *m;
+
+    (void)state;
+    assert_int_equal(xy_costs_create("test", "test", &store), XY_OK);
+    m = add_model(store, XY_COSTS_LOCAL, "MPICH 4.0", 400e-9);
+    m->copy = 1e-9;
+    copied = collective(2, 2, store, "mpich", XY_COLL_ALLTOALL, 64);
+    for (size_t i = 0; i < m->count; i++)
+        m->samples[i].self = 300e-9;
+    sent = collective(2, 2, store, "mpich", XY_COLL_ALLTOALL, 64);
+    assert_true(sent > copied + 0.5 * 300e-9 && sent < copied + 1.1 * 300e-9);
+    assert_true(collective(2, 2, store, "mpich", XY_COLL_ALLGATHER, 64) < sent);
+    xy_costs_destroy(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -474,6 +512,8 @@ int main(void)
         cmocka_unit_test(roots_copy_as_streams),
         cmocka_unit_test(sums_take_what_was_measured),
         cmocka_unit_test(others_exchange_as_was_measured),
+        cmocka_unit_test(rounds_are_no_burst),
+        cmocka_unit_test(own_blocks_are_messages),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

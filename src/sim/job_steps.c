@@ -15,6 +15,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { ORDER = 4 }; /* edges of a step that are there for the order of calls, at most */
+
 static int32_t source_of(const xy_op_t *op)
 {
     if (op->kind == XY_OP_COMBINE && op->from.rank == op->to.rank)
@@ -117,6 +119,16 @@ static double away_seconds(const xy_vjob_t *job, const xy_vcomm_t *comm, const j
     return seconds;
 }
 
+/* Is its own block a message of the rank to itself? */
+static bool is_sent_to_itself(const xy_vjob_t *job, const job_shape_t *shape, const xy_op_t *op)
+{
+    const uint32_t all = 1u << XY_COLL_ALLTOALL | 1u << XY_COLL_ALLTOALLV | 1u << XY_COLL_ALLTOALLW;
+
+    return job->library->sends_itself && (all >> shape->call.collective & 1) != 0 &&
+           op->kind == XY_OP_MOVE && op->from.rank == op->to.rank &&
+           strncmp(shape->algorithm->name, "linear", 6) == 0;
+}
+
 /* Of a core: what is done beyond handing a message over. */
 static double seconds_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const job_shape_t *shape,
                          const xy_op_t *op, bool is_message)
@@ -134,6 +146,8 @@ static double seconds_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const job
                : job_way_copy(job, op->bytes, is_at_home(comm, op));
     if (!is_message)
         seconds = copy;
+    if (job->copy_model != NULL && is_sent_to_itself(job, shape, op))
+        seconds = fmax(seconds, xy_message_self(job->copy_model, bytes));
     if (op->is_direct && op->kind != XY_OP_MOVE && job->copy_model != NULL)
         seconds = job_way_read(job, op->bytes, is_at_home(comm, op));
     if (op->is_direct)
@@ -141,6 +155,15 @@ static double seconds_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const job
     if (op->kind == XY_OP_MOVE || (op->is_direct && job->copy_model != NULL))
         return seconds;
     return seconds + reduce_seconds(job, bytes, copy);
+}
+
+/* Does it carry the sender's own block and others that it has collected? */
+static bool is_from_two_places(const xy_vjob_t *job, const job_shape_t *shape, const xy_op_t *op)
+{
+    uint64_t block = shape->call.count * shape->call.element, least = job->library->gather_pieces;
+
+    return shape->call.collective == XY_COLL_GATHER && least > 0 && block >= least &&
+           op->bytes > block;
 }
 
 static void make_op(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *shape, int32_t id,
@@ -159,6 +182,7 @@ static void make_op(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *s
         if (step->is_message) {
             step->source = source_of(op);
             step->rank = op->to.rank;
+            step->is_split = is_from_two_places(job, shape, op);
         }
     }
     step = &shape->ops[shape->count - 1];
@@ -230,9 +254,27 @@ static void put_sends_first(job_edge_t *edges, int32_t count)
     }
 }
 
+/* What comes behind step s by the order of calls alone. The number of all edges. */
+static int32_t add_order(job_shape_t *shape, int32_t s, const job_follow_t *follow, int32_t n,
+                         bool *knows)
+{
+    const job_op_t *step = &shape->ops[s];
+    const job_edge_t next[] = {{step->next_send, JOB_AFTER_SENT | JOB_SENDING},
+                               {step->next_receive, 0},
+                               {follow->send, JOB_SENDING},
+                               {follow->receive, JOB_AFTER_SENT}};
+
+    for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++)
+        if (next[i].op >= 0) {
+            shape->edges[n++] = next[i];
+            wait_for(shape, step, next[i].op, next[i].flags, knows);
+        }
+    return n;
+}
+
 /* `knows` of a half: what it waits for has only happened when the rank is there. */
 static void make_edges(const xy_vjob_t *job, job_shape_t *shape, const int32_t *step_of,
-                       bool *knows)
+                       const job_follow_t *follow, bool *knows)
 {
     int32_t n = 0;
 
@@ -254,6 +296,7 @@ static void make_edges(const xy_vjob_t *job, job_shape_t *shape, const int32_t *
                 wait_for(shape, step, to, flags, knows);
             }
         }
+        n = add_order(shape, s, &follow[s], n, knows);
         step->after_count = n - step->after;
         put_sends_first(&shape->edges[step->after], step->after_count);
     }
@@ -284,30 +327,42 @@ static void make_chains(job_shape_t *shape, int32_t *last, bool *knows)
     }
 }
 
-/* Halves that wait for their rank. */
-static void make_roots(job_shape_t *shape, const bool *knows)
+/* A half that waits for its rank becomes the last of those that are not there yet. */
+static void put_root(job_shape_t *shape, int32_t h, const bool *knows)
 {
-    int32_t n = 0;
+    const job_op_t *step = &shape->ops[h / 2];
+    job_step_t *begin = &shape->steps[h / 2];
+    bool is_receive = h % 2 == 1;
 
-    for (int32_t h = 0; h < 2 * shape->count; h++) {
-        const job_op_t *step = &shape->ops[h / 2];
+    if (knows[h] || (!is_receive && !step->is_message))
+        return;
+    *(is_receive ? &begin->receive_left : &begin->send_left) += 1;
+    shape->roots[--shape->root_first[(is_receive ? step->rank : step->source) + 1]] = h;
+}
 
-        if (!knows[h] && (h % 2 == 1 || step->is_message))
-            shape->root_first[(h % 2 == 1 ? step->rank : step->source) + 1]++;
-    }
-    for (int32_t r = 0; r < shape->ranks; r++)
-        shape->root_first[r + 1] += shape->root_first[r];
-    for (int32_t h = 2 * shape->count - 1; h >= 0; h--) {
+/* Halves that wait for their rank, in the order of the algorithm; in another library what it
+ * receives comes last: it starts to send before it looks at what has arrived. */
+static void make_roots(const xy_vjob_t *job, job_shape_t *shape, const bool *knows)
+{
+    int32_t n = 0, halves = 2 * shape->count;
+    bool is_other = job->library->rules != NULL;
+
+    for (int32_t h = 0; h < halves; h++) {
         const job_op_t *step = &shape->ops[h / 2];
-        job_step_t *begin = &shape->steps[h / 2];
-        int32_t rank = h % 2 == 1 ? step->rank : step->source;
 
         if (knows[h] || (h % 2 == 0 && !step->is_message))
             continue;
-        *(h % 2 == 1 ? &begin->receive_left : &begin->send_left) += 1;
-        shape->roots[--shape->root_first[rank + 1]] = h;
+        shape->root_first[(h % 2 == 1 ? step->rank : step->source) + 1]++;
         n++;
     }
+    for (int32_t r = 0; r < shape->ranks; r++)
+        shape->root_first[r + 1] += shape->root_first[r];
+    for (int32_t h = halves - 1; h >= 0 && is_other; h -= 2)
+        if (shape->ops[h / 2].is_message)
+            put_root(shape, h, knows);
+    for (int32_t h = halves - 1; h >= 0; h--)
+        if (!is_other || h % 2 == 0 || !shape->ops[h / 2].is_message)
+            put_root(shape, h, knows);
     /* Filled from behind, each entry is now the first of its rank, one place too far. */
     for (int32_t r = 0; r < shape->ranks; r++)
         shape->root_first[r] = shape->root_first[r + 1];
@@ -362,10 +417,12 @@ static void count_ranks(job_shape_t *shape)
 xy_status_t job_steps_make(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *shape)
 {
     int32_t ops = xy_graph_ops(shape->graph);
-    size_t n = (size_t)ops + 1, edges = (size_t)count_edges(shape, ops) + 1;
+    size_t n = (size_t)ops + 1, order = job->library->rules != NULL ? ORDER * n : 0;
+    size_t edges = (size_t)count_edges(shape, ops) + order + 1;
     size_t ranks = (size_t)shape->ranks;
     int32_t *step_of = xy_calloc(n + 2 * ranks, sizeof(*step_of));
     bool *knows = xy_calloc(2 * n, sizeof(*knows));
+    job_follow_t *follow = xy_calloc(n, sizeof(*follow));
     bool is_made;
 
     shape->ops = xy_calloc(n, sizeof(*shape->ops));
@@ -374,21 +431,23 @@ xy_status_t job_steps_make(const xy_vjob_t *job, const xy_vcomm_t *comm, job_sha
     shape->rank_left = xy_calloc(ranks, sizeof(*shape->rank_left));
     shape->root_first = xy_calloc(ranks + 1, sizeof(*shape->root_first));
     shape->roots = xy_calloc(2 * n, sizeof(*shape->roots));
-    is_made = step_of != NULL && knows != NULL && shape->ops != NULL && shape->steps != NULL &&
-              shape->edges != NULL && shape->rank_left != NULL && shape->root_first != NULL &&
-              shape->roots != NULL;
+    is_made = step_of != NULL && knows != NULL && follow != NULL && shape->ops != NULL &&
+              shape->steps != NULL && shape->edges != NULL && shape->rank_left != NULL &&
+              shape->root_first != NULL && shape->roots != NULL;
     if (is_made) {
         for (int32_t id = 0; id < ops; id++)
             make_op(job, comm, shape, id, step_of);
-        make_edges(job, shape, step_of, knows);
+        job_order_find(job, shape, follow, step_of + n);
+        make_edges(job, shape, step_of, follow, knows);
         if (job->has_link)
             make_chains(shape, step_of + n, knows);
-        make_roots(shape, knows);
+        make_roots(job, shape, knows);
         count_ranks(shape);
         shape->word = shape->count > 0 ? word_of(shape) : JOB_WORD_MEET;
         add_comes(job, comm, shape);
     }
     xy_free(step_of);
     xy_free(knows);
+    xy_free(follow);
     return is_made ? XY_OK : xy_fail_memory("simulating a collective");
 }

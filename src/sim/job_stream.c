@@ -12,7 +12,7 @@
 
 bool job_stream_has(const xy_vjob_t *job, const xy_vmsg_t *m)
 {
-    return m->way->model != NULL && m->bytes <= job->costs.socket;
+    return m->way->model != NULL && (m->bytes <= job->costs.socket || m->ends == JOB_HELD);
 }
 
 static job_stream_t *find(const xy_vjob_t *job, int32_t from, int32_t to)
@@ -135,7 +135,7 @@ bool job_stream_waits(xy_vjob_t *job, xy_vmsg_t *m, bool is_answer, job_stage_t 
     return true;
 }
 
-void job_stream_answer(xy_vjob_t *job, xy_vmsg_t *m, double from, double when)
+void job_stream_answer(xy_vjob_t *job, xy_vmsg_t *m, job_stage_t stage, double from, double when)
 {
     if (m->way->model != NULL) {
         job_way_t *back = job_way(job, m->to, m->from);
@@ -146,8 +146,8 @@ void job_stream_answer(xy_vjob_t *job, xy_vmsg_t *m, double from, double when)
         job_stream_cross(job, back, 0, false, &first);
         when += first - from;
     }
-    if (!job_stream_waits(job, m, true, JOB_ANSWER, when))
-        job_message_plan(job, m, JOB_ANSWER, when);
+    if (!job_stream_waits(job, m, true, stage, when))
+        job_message_plan(job, m, stage, when);
 }
 
 void job_stream_data(xy_vjob_t *job, xy_vmsg_t *m, double when)

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The order of a rank's messages in a blocking collective of another library: one call after the
+ * other, each of which sends, receives, or does both. Data alone would let a root send to all its
+ * children at once, and all rounds of a pairwise exchange begin together.
+ */
+#include "sim/job_internal.h"
+
+/* Sends behind sends, and receives behind receives. */
+static void find_next(job_shape_t *shape, int32_t *last)
+{
+    int32_t *last_send = last, *last_receive = last + shape->ranks;
+
+    memset(last, -1, 2 * (size_t)shape->ranks * sizeof(*last));
+    for (int32_t s = 0; s < shape->count; s++) {
+        const job_op_t *step = &shape->ops[s];
+
+        if (!step->is_message)
+            continue;
+        if (last_send[step->source] >= 0)
+            shape->ops[last_send[step->source]].next_send = s;
+        if (last_receive[step->rank] >= 0)
+            shape->ops[last_receive[step->rank]].next_receive = s;
+        last_send[step->source] = s;
+        last_receive[step->rank] = s;
+    }
+}
+
+/* The first send and the first receive of each rank. */
+static void find_first(const job_shape_t *shape, int32_t *first)
+{
+    int32_t *first_send = first, *first_receive = first + shape->ranks;
+
+    memset(first, -1, 2 * (size_t)shape->ranks * sizeof(*first));
+    for (int32_t s = shape->count - 1; s >= 0; s--)
+        if (shape->ops[s].is_message) {
+            first_send[shape->ops[s].source] = s;
+            first_receive[shape->ops[s].rank] = s;
+        }
+}
+
+/* In rounds: what a rank receives comes before its send of the next round, and what it sends before
+ * the next receive. The k-th of both belong to one round. */
+static void find_rounds(const job_shape_t *shape, job_follow_t *follow, int32_t *now)
+{
+    int32_t *send = now, *receive = now + shape->ranks;
+
+    find_first(shape, now);
+    for (int32_t s = 0; s < shape->count; s++) {
+        const job_op_t *step = &shape->ops[s];
+
+        if (!step->is_message)
+            continue;
+        if (send[step->rank] >= 0)
+            send[step->rank] = follow[s].send = shape->ops[send[step->rank]].next_send;
+        if (receive[step->source] >= 0)
+            receive[step->source] = follow[s].receive =
+                shape->ops[receive[step->source]].next_receive;
+    }
+}
+
+void job_order_find(const xy_vjob_t *job, job_shape_t *shape, job_follow_t *follow, int32_t *room)
+{
+    xy_coll_order_t order = shape->call.is_nonblocking
+                                ? XY_COLL_AT_ONCE
+                                : xy_coll_library_order(job->library, shape->algorithm);
+
+    shape->is_in_order = order != XY_COLL_AT_ONCE;
+    for (int32_t s = 0; s < shape->count; s++)
+        follow[s] = (job_follow_t){-1, -1};
+    if (order == XY_COLL_AT_ONCE || job->has_link)
+        return;
+    find_next(shape, room);
+    if (order == XY_COLL_IN_ROUNDS)
+        find_rounds(shape, follow, room);
+}
