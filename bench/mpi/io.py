@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files beside Open MPI and MPICH, in one run.
 
-  bench/mpi/io.py PREFIX [--quick | --least] [--peers openmpi,mpich] [--only WORD] [--folder DIR]
+  bench/mpi/io.py PREFIX [--quick | --least] [--peers openmpi,mpich] [--only WORD] [--turns N]
+               [--folder DIR]
 
 PREFIX is where Xylem is installed (or build/release). The same source (io.c, which says what each row
 is) is compiled with each library's own mpicc and run in turn, on a file in DIR (/dev/shm, a tmpfs); each
@@ -26,11 +27,13 @@ ROWS = [(f"{what}:{size}", ranks) for ranks in (2, 8)
 def main():
     parser = arguments(__doc__)
     parser.add_argument("--least", action="store_true")
+    parser.add_argument("--turns", type=int)
     parser.add_argument("--folder", default="/dev/shm")
     options = parser.parse_args()
     turns, how = (1, ["--seconds", "0.05"]) if options.quick else (5, ["--seconds", "0.3"])
     if options.least:
         how = ["--least"]
+    turns = options.turns or turns
     libraries = xylem_and_peers(options)
     quiet()
     with tempfile.TemporaryDirectory() as place, tempfile.TemporaryDirectory(dir=options.folder) as data:
