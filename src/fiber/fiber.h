@@ -99,6 +99,17 @@ void xy_pool_join(xy_pool_t *pool);
  * exits when the adopted fiber and all others have called xy_fiber_exit. */
 xy_status_t xy_pool_adopt(xy_pool_t *pool, xy_fiber_t **fiber_p);
 
+/* A mapping of a file that another process may cut while this thread copies: a page of [low, high)
+ * that the file has no more becomes an empty one, and `is_cut` is set. While a pool runs, for the
+ * calling thread, one at a time, not over a switch of fibers; NULL: none. */
+typedef struct {
+    const char *low, *high;
+    size_t page; /* bytes of one */
+    volatile int is_cut;
+} xy_shield_t;
+
+void xy_shield_set(xy_shield_t *shield);
+
 xy_worker_t *xy_pool_worker(xy_pool_t *pool, int index);
 void *xy_pool_user(const xy_pool_t *pool);
 

@@ -3,10 +3,13 @@
  * Running over a stack. The fault lies in the guard below the stack, or the stack pointer is below
  * the fiber's stack already; the signal handler runs on a stack of its own, one per worker, and
  * calls the pool's `overflow` function. Faults elsewhere are none of ours: they go to the handler
- * that was there before, or end the process as they would have.
+ * that was there before, or end the process as they would have; but for those in a mapping of a
+ * file that was cut (xy_shield_set).
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -63,11 +66,44 @@ static bool is_in_frame(const xy_fiber_t *fiber, const char *sp, const char *p)
            p >= sp - red_zone && p < fiber->stack->low;
 }
 
+/* ---- Files that are cut ---- */
+
+static _Thread_local xy_shield_t *shield;
+
+void xy_shield_set(xy_shield_t *s)
+{
+    /* Signals of this thread alone look at it. */
+    atomic_signal_fence(memory_order_seq_cst);
+    shield = s;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* An empty page in place of the one that the file has no more. */
+static bool is_shielded(int number, const siginfo_t *info)
+{
+    const char *p = info->si_addr;
+    int code = errno;
+    void *page;
+
+    if (number != SIGBUS || info->si_code != BUS_ADRERR || shield == NULL || p < shield->low ||
+        p >= shield->high)
+        return false;
+    page = (void *)((uintptr_t)p & -(uintptr_t)shield->page);
+    if (mmap(page, shield->page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+             -1, 0) == MAP_FAILED)
+        return false;
+    shield->is_cut = 1;
+    errno = code;
+    return true;
+}
+
 static void handle(int number, siginfo_t *info, void *context)
 {
     xy_worker_t *w = xy_worker_current;
     xy_fiber_t *fiber = w == NULL ? fiber_detached : w->head.current;
 
+    if (is_shielded(number, info))
+        return;
     if (w == NULL && fiber != NULL)
         w = fiber->head.worker;
 
