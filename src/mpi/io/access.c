@@ -9,15 +9,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "mpi/io/buffer.h"
 #include "mpi/io/descriptor.h"
+#include "mpi/io/map.h"
+#include "mpi/io/write.h"
 
 enum {
     LONG_RUN = 8 << 10, /* bytes of a run that is worth a system call of its own */
-    ALIGN = 64 << 10    /* of mappings: a multiple of the pages of all machines */
+    MUCH = 16 << 20,    /* bytes of the file that are mapped to write long runs */
+    SPARSE = 4          /* ... unless they are so many times the data */
 };
 
 int io_read_at(int fd, char *to, size_t bytes, int64_t offset, size_t *got_p)
@@ -128,46 +130,27 @@ static int write_runs(const io_access_t *a, const char *from, int64_t byte, size
     return error;
 }
 
-/* Room is taken beforehand: a store into a mapping that finds none ends the process. */
-char *io_map(const io_shared_t *shared, int64_t first, int64_t end, int64_t *page_p)
-{
-    char *map;
-
-    *page_p = first & -(int64_t)ALIGN;
-    if (!shared->may_map || fallocate(shared->fd, 0, (off_t)first, (off_t)(end - first)) != 0)
-        return NULL;
-    map = mmap(NULL, (size_t)(end - *page_p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
-               shared->fd, (off_t)*page_p);
-    return map == MAP_FAILED ? NULL : map;
-}
-
-void io_unmap(char *map, int64_t page, int64_t end)
-{
-    munmap(map, (size_t)(end - page));
-}
-
 static bool write_mapped(const io_access_t *a, const char *from, int64_t byte, size_t bytes,
                          int64_t first, int64_t end)
 {
-    int64_t page;
-    char *map = io_map(a->shared, first, end, &page);
+    io_map_t map;
 
-    if (map == NULL)
+    if (!io_map(a->shared, first, end, &map))
         return false;
-    mpi_type_unpack(io_view_base(a->view, map, page), 0, a->view->tile, from, (size_t)byte, bytes);
-    io_unmap(map, page, end);
-    return true;
+    mpi_type_unpack(io_view_base(a->view, map.memory, map.from), 0, a->view->tile, from,
+                    (size_t)byte, bytes);
+    return io_unmap(a->shared, &map);
 }
 
-/* How much of the view lies in the next IO_PIECE bytes of the file, of at most `most`; from where
- * to where. */
-static size_t find_piece(const io_view_t *view, int64_t byte, size_t most, int64_t *first_p,
-                         int64_t *end_p)
+/* How much of the view lies in the next `span` bytes of the file, of at most `most`; from where to
+ * where. */
+static size_t find_piece(const io_view_t *view, int64_t byte, size_t most, int64_t span,
+                         int64_t *first_p, int64_t *end_p)
 {
     size_t bytes;
 
     *first_p = io_view_offset(view, byte);
-    bytes = (size_t)(io_view_before(view, *first_p + IO_PIECE) - byte);
+    bytes = (size_t)(io_view_before(view, *first_p + span) - byte);
     bytes = bytes < most ? bytes : most;
     *end_p = io_view_offset(view, byte + (int64_t)bytes - 1) + 1;
     return bytes;
@@ -181,15 +164,43 @@ static bool has_short_runs(const io_view_t *view, int64_t first, int64_t end, si
     return run < LONG_RUN && bytes > run && (size_t)(end - first) / 64 < bytes;
 }
 
+/* Much data in long runs: see write.h. */
+static bool is_much(const io_access_t *a, size_t bytes)
+{
+    return a->is_write && a->shared->is_memory && !a->is_direct && bytes >= IO_WORTH &&
+           io_view_run(a->view) >= LONG_RUN;
+}
+
+static int write_much(const io_access_t *a, const char *from, int64_t byte, size_t bytes)
+{
+    bool is_alone = io_write_enter(a->shared), is_written = false;
+    int64_t first, end;
+    int error = 0;
+
+    if (!is_alone && find_piece(a->view, byte, bytes, MUCH, &first, &end) == bytes &&
+        (size_t)(end - first) / SPARSE <= bytes && io_is_solid(a->shared, end))
+        is_written = write_mapped(a, from, byte, bytes, first, end);
+    if (!is_written)
+        error = write_runs(a, from, byte, bytes);
+    if (is_alone)
+        io_write_leave(a->shared);
+    return error;
+}
+
 /* Packed data from and to a view with holes. */
 static int move_view(const io_access_t *a, char *data, int64_t byte, size_t bytes, size_t *got_p)
 {
     int error = 0;
 
     *got_p = 0;
+    if (is_much(a, bytes)) {
+        error = write_much(a, data, byte, bytes);
+        *got_p = error == 0 ? bytes : 0;
+        return error;
+    }
     while (*got_p < bytes && error == 0) {
         int64_t first, end, at = byte + (int64_t)*got_p;
-        size_t n = find_piece(a->view, at, bytes - *got_p, &first, &end), got = n;
+        size_t n = find_piece(a->view, at, bytes - *got_p, IO_PIECE, &first, &end), got = n;
         char *here = data + *got_p;
         bool is_short = !a->is_direct && has_short_runs(a->view, first, end, n);
 
@@ -215,8 +226,8 @@ static int move_data(const io_access_t *a, char *data, int64_t byte, size_t byte
     if (!a->view->is_plain)
         return move_view(a, data, byte, bytes, got_p);
     if (!a->is_write)
-        return io_read_at(io_fd(a->shared), data, bytes, a->view->disp + byte, got_p);
-    error = io_write_at(io_fd(a->shared), data, bytes, a->view->disp + byte);
+        return io_read(a->shared, data, bytes, a->view->disp + byte, got_p);
+    error = io_write(a->shared, data, bytes, a->view->disp + byte);
     *got_p = error == 0 ? bytes : 0;
     return error;
 }

@@ -16,6 +16,8 @@
 
 #include "mpi/io/view.h"
 
+enum { IO_LINES = 128 }; /* bytes that cores take from each other at a time */
+
 /* What the members of a process share. */
 typedef struct io_shared {
     int fd;
@@ -23,6 +25,7 @@ typedef struct io_shared {
     atomic_long references;
     bool is_local;  /* memory that is mapped is what other processes see, at once */
     bool may_map;   /* ... and writable */
+    bool is_memory; /* it is on no disk: tmpfs */
     char *name;     /* of the file */
     char *counter;  /* of the file with the shared pointer, where there are other processes */
     int counter_fd; /* -1: not open */
@@ -32,6 +35,11 @@ typedef struct io_shared {
     struct io_own *own;      /* descriptors of workers (descriptor.h); NULL: all use `fd` */
     int workers;             /* how many of them; others use `fd`, too */
     atomic_int users;        /* workers that have made many calls */
+    atomic_bool is_stale;    /* the time of the file: see map.h */
+    /* What writers change (write.h), in a line of its own: */
+    char before[IO_LINES];
+    atomic_bool is_busy; /* one of them is in the kernel with much data */
+    char behind[IO_LINES];
 } io_shared_t;
 
 typedef struct io_access {
@@ -56,9 +64,6 @@ enum { IO_PIECE = 256 << 10 }; /* bytes that are packed, or read with what is be
 void io_access_run(io_access_t *access);
 /* Is its data one run of bytes in memory? Where it begins, then; NULL otherwise. */
 char *io_access_bytes(const io_access_t *access);
-/* The bytes [first, end) of the file as memory, which begins with byte *page_p; NULL: not here. */
-char *io_map(const io_shared_t *shared, int64_t first, int64_t end, int64_t *page_p);
-void io_unmap(char *map, int64_t page, int64_t end);
 /* The address that a filetype is relative to where `memory` holds the file from `from` on. Only
  * bytes of that memory are touched through it. */
 char *io_view_base(const io_view_t *view, char *memory, int64_t from);
@@ -72,6 +77,9 @@ typedef struct {
     void (*run)(void (*fn)(void *arg, int64_t piece), void *arg, int64_t pieces);
 } io_how_t;
 
+/* Is it better made at once than together with those of the others? A read in long runs is: nobody
+ * waits for it, and its data comes into the caches of its rank. */
+bool io_is_alone(const io_access_t *access);
 void io_collective_run(io_access_t *const *accesses, int count, const io_how_t *how);
 /* The same where they are runs of bytes, one right behind the other. False: they are not, and
  * nothing was done. */

@@ -7,6 +7,9 @@
  *   members    0 1 2 3 0 1 2 3 0 1 2 3 0 1 2 3        one block of 8 bytes each
  *   pieces     [-------------][-------------]         one write of 1 MiB each
  *
+ * Runs of some pages need no buffer: the kernel takes those of a piece from the members in one
+ * call.
+ *
  * Holes that no member writes keep what they have: a piece with holes is written through a mapping
  * of the file, or segment by segment where it cannot be mapped.
  */
@@ -16,6 +19,9 @@
 #include "mpi/io/access.h"
 #include "mpi/io/buffer.h"
 #include "mpi/io/descriptor.h"
+#include "mpi/io/gather.h"
+#include "mpi/io/map.h"
+#include "mpi/io/write.h"
 #include "mpi/runtime/runtime.h"
 
 enum {
@@ -30,6 +36,9 @@ typedef struct {
     int count;
     bool is_write;
     bool is_disjoint; /* no two members have the same byte: amounts tell whether there are holes */
+    bool may_join;    /* they are not each for itself in any case */
+    size_t bytes;     /* of all */
+    size_t shortest;  /* run, on the average of an access */
     size_t grain;     /* divides all offsets and lengths */
     size_t piece;
     int64_t low, high; /* bytes of the file */
@@ -104,7 +113,8 @@ static bool is_in_order(const plan_t *p)
     return true;
 }
 
-/* Views that repeat with the same step are disjoint if they are within one step. */
+/* Views that repeat with the same step are disjoint if they are within one step, wherever each of
+ * them begins. */
 static bool find_disjoint(const plan_t *p)
 {
     const io_view_t *first = p->accesses[0]->view;
@@ -113,20 +123,19 @@ static bool find_disjoint(const plan_t *p)
     bool is_disjoint = true;
     char *marks;
 
-    if (first->is_plain || most > MOST_MARKS)
+    if (first->is_plain || step == 0 || most > MOST_MARKS)
         return is_in_order(p);
     for (int i = 1; i < p->count; i++)
-        if (p->accesses[i]->view->tile->extent != step || p->accesses[i]->view->is_plain ||
-            p->accesses[i]->view->disp != first->disp)
+        if (p->accesses[i]->view->tile->extent != step || p->accesses[i]->view->is_plain)
             return false;
     marks = xy_calloc(2 * most, 1);
     for (int i = 0; marks != NULL && i < p->count && is_disjoint; i++) {
         const io_view_t *view = p->accesses[i]->view;
-        int64_t from = view->disp;
+        int64_t place = view->disp % step;
 
-        /* What a tile has beyond its step is where the next one has it. */
-        is_disjoint = view->high[0] <= 2 * step &&
-                      mark(view, 0, (int64_t)view->tile->size, p->grain, from, marks);
+        /* What a tile has beyond the step is where the next one has it. */
+        is_disjoint = place + view->high[0] <= 2 * step &&
+                      mark(view, 0, (int64_t)view->tile->size, p->grain, view->disp - place, marks);
     }
     for (size_t i = 0; marks != NULL && is_disjoint && i < most; i++)
         is_disjoint = !(marks[i] && marks[most + i]);
@@ -215,26 +224,36 @@ static int write_buffered(const plan_t *p, int64_t from, int64_t to, bool is_ful
         return ENOMEM;
     error = put_all(p, from, to, buffer, from);
     if (error == 0 && is_full)
-        error = io_write_at(io_fd(p->accesses[0]->shared), buffer, (size_t)(to - from), from);
+        error = io_write(p->accesses[0]->shared, buffer, (size_t)(to - from), from);
     else if (error == 0)
         error = write_segments(p, from, to, buffer);
     io_buffer_put(IO_BUFFER_FILE, buffer);
     return error;
 }
 
+/* False: not all of it. */
+static bool write_mapped(const plan_t *p, int64_t from, int64_t to, int *error_p)
+{
+    io_shared_t *shared = p->accesses[0]->shared;
+    io_map_t map;
+
+    if (!io_map(shared, from, to, &map))
+        return false;
+    *error_p = put_all(p, from, to, map.memory, map.from);
+    return io_unmap(shared, &map);
+}
+
 static int write_piece(const plan_t *p, int64_t from, int64_t to, size_t data)
 {
     bool is_full = p->is_disjoint && data == (size_t)(to - from);
-    int64_t page;
-    bool is_mapped = !is_full && !p->accesses[0]->is_direct;
-    char *map = is_mapped ? io_map(p->accesses[0]->shared, from, to, &page) : NULL;
+    const io_shared_t *shared = p->accesses[0]->shared;
+    bool is_mapped =
+        !p->accesses[0]->is_direct && (!is_full || (shared->is_memory && io_is_solid(shared, to)));
     int error;
 
-    if (map == NULL)
-        return write_buffered(p, from, to, is_full);
-    error = put_all(p, from, to, map, page);
-    io_unmap(map, page, to);
-    return error;
+    if (is_mapped && write_mapped(p, from, to, &error))
+        return error;
+    return write_buffered(p, from, to, is_full);
 }
 
 /* ---- Pieces of reads ---- */
@@ -286,15 +305,29 @@ static int read_piece(plan_t *p, int64_t from, int64_t to)
 
 /* ---- All pieces ---- */
 
+static void find_piece(const plan_t *p, int64_t index, int64_t *from_p, int64_t *to_p)
+{
+    int64_t base = p->low & -(int64_t)4096, start = base + index * (int64_t)p->piece;
+    int64_t end = start + (int64_t)p->piece;
+
+    *from_p = start > p->low ? start : p->low;
+    *to_p = end < p->high ? end : p->high;
+}
+
+static void note_error(plan_t *p, int error)
+{
+    if (error != 0)
+        atomic_store_explicit(&p->error, error, memory_order_relaxed);
+}
+
 static void do_piece(void *arg, int64_t index)
 {
     plan_t *p = arg;
-    int64_t base = p->low & -(int64_t)4096, start = base + index * (int64_t)p->piece;
-    int64_t from = start > p->low ? start : p->low, to = start + (int64_t)p->piece;
+    int64_t from, to;
     size_t data = 0;
     int error = 0;
 
-    to = to < p->high ? to : p->high;
+    find_piece(p, index, &from, &to);
     for (int i = 0; i < p->count; i++) {
         share_t share = share_of(p->accesses[i], from, to);
 
@@ -302,8 +335,29 @@ static void do_piece(void *arg, int64_t index)
     }
     if (data > 0)
         error = p->is_write ? write_piece(p, from, to, data) : read_piece(p, from, to);
-    if (error != 0)
-        atomic_store_explicit(&p->error, error, memory_order_relaxed);
+    note_error(p, error);
+}
+
+/* Straight from and to the memory of the members; or through a mapping where another worker has the
+ * lock of the file (write.h). */
+static void do_filled(void *arg, int64_t index)
+{
+    plan_t *p = arg;
+    io_shared_t *shared = p->accesses[0]->shared;
+    bool may_wait = !p->is_write || !shared->is_memory || p->accesses[0]->is_direct;
+    bool is_alone = !may_wait && io_write_enter(shared);
+    int64_t from, to;
+    size_t got = 0;
+    int error;
+
+    find_piece(p, index, &from, &to);
+    if (may_wait || is_alone || !io_is_solid(shared, to) || !write_mapped(p, from, to, &error))
+        error = io_gather(p->accesses, p->count, from, to, &got);
+    if (is_alone)
+        io_write_leave(shared);
+    if (!p->is_write && error == 0 && got < (size_t)(to - from))
+        note_end(p, from + (int64_t)got);
+    note_error(p, error);
 }
 
 static void do_alone(void *arg, int64_t index)
@@ -337,14 +391,25 @@ static void finish(plan_t *p)
 
 /* ---- Together, or each for itself ---- */
 
-/* What the accesses with data are like; puts them first, into `with`. False: each is for itself. */
-static bool make_plan(io_access_t *const *accesses, int count, const io_how_t *how,
+bool io_is_alone(const io_access_t *a)
+{
+    size_t run = io_view_run(a->view), least = a->shared->is_local ? ALONE_HERE : ALONE;
+
+    return !a->is_write && !a->is_atomic && run >= least && a->bytes >= least;
+}
+
+/* What the accesses with data are like; puts them first, into `with`. */
+static void make_plan(io_access_t *const *accesses, int count, const io_how_t *how,
                       io_access_t **with, plan_t *p)
 {
-    size_t bytes = 0, shortest = SIZE_MAX, bits = 4096, run;
-    bool is_alone = how->is_split, is_here = accesses[0]->shared->may_map;
+    size_t bits = 4096, run;
+    bool is_alone = how->is_split;
 
-    *p = (plan_t){.accesses = with, .low = INT64_MAX, .piece = how->piece, .end = INT64_MAX};
+    *p = (plan_t){.accesses = with,
+                  .low = INT64_MAX,
+                  .piece = how->piece,
+                  .shortest = SIZE_MAX,
+                  .end = INT64_MAX};
     for (int i = 0; i < count; i++) {
         io_access_t *a = accesses[i];
         int64_t first, last;
@@ -355,18 +420,45 @@ static bool make_plan(io_access_t *const *accesses, int count, const io_how_t *h
         last = io_view_offset(a->view, a->at + (int64_t)a->bytes - 1);
         p->low = first < p->low ? first : p->low;
         p->high = last >= p->high ? last + 1 : p->high;
-        bytes += a->bytes;
+        p->bytes += a->bytes;
         run = io_view_run(a->view);
         run = run < a->bytes ? run : a->bytes;
-        shortest = run < shortest ? run : shortest;
+        p->shortest = run < p->shortest ? run : p->shortest;
         bits |= a->view->grain | (size_t)a->at | a->bytes;
         is_alone |= a->is_atomic || a->view->overlaps;
         p->is_write = a->is_write;
         with[p->count++] = a;
     }
     p->grain = bits & -bits;
-    return !is_alone && p->count > 1 && shortest < (is_here ? ALONE_HERE : ALONE) &&
-           (uint64_t)(p->high - p->low) / SPARSE < bytes;
+    p->may_join = !is_alone && p->count > 1;
+}
+
+/* Runs so short that they are put together in a buffer. */
+static bool is_for_buffers(const plan_t *p)
+{
+    bool is_here = p->may_join && p->accesses[0]->shared->may_map;
+
+    return p->may_join && p->shortest < (is_here ? ALONE_HERE : ALONE) &&
+           (uint64_t)(p->high - p->low) / SPARSE < p->bytes;
+}
+
+/* Longer ones that have each byte of the range once. */
+static bool is_filled(const plan_t *p)
+{
+    if (!p->may_join || p->accesses[0]->view->is_plain || (size_t)(p->high - p->low) != p->bytes)
+        return false;
+    for (int i = 0; i < p->count; i++)
+        if (io_access_bytes(p->accesses[i]) == NULL)
+            return false;
+    return find_disjoint(p);
+}
+
+static void run_pieces(const io_how_t *how, void (*fn)(void *arg, int64_t piece), plan_t *p)
+{
+    int64_t base = p->low & -(int64_t)4096;
+
+    run(how, fn, p, (p->high - base + (int64_t)p->piece - 1) / (int64_t)p->piece);
+    finish(p);
 }
 
 void io_collective_run(io_access_t *const *accesses, int count, const io_how_t *how)
@@ -382,15 +474,14 @@ void io_collective_run(io_access_t *const *accesses, int count, const io_how_t *
             accesses[i]->error = accesses[i]->bytes > 0 ? ENOMEM : 0;
         return;
     }
-    if (!make_plan(accesses, count, how, with, &plan)) {
-        run(how, do_alone, &plan, plan.count);
-    } else {
-        int64_t base = plan.low & -(int64_t)4096;
-
+    make_plan(accesses, count, how, with, &plan);
+    if (is_for_buffers(&plan)) {
         plan.is_disjoint = plan.is_write && find_disjoint(&plan);
-        run(how, do_piece, &plan,
-            (plan.high - base + (int64_t)plan.piece - 1) / (int64_t)plan.piece);
-        finish(&plan);
+        run_pieces(how, do_piece, &plan);
+    } else if (is_filled(&plan)) {
+        run_pieces(how, do_filled, &plan);
+    } else {
+        run(how, do_alone, &plan, plan.count);
     }
     xy_free(with);
 }

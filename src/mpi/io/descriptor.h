@@ -20,6 +20,13 @@
 typedef struct io_own {
     int fd;   /* -1: none, or not yet */
     int uses; /* calls so far; not counted any more once it was tried */
+    /* Of small writes (write.h): */
+    atomic_uint writes; /* so far; the others look at it */
+    unsigned total;     /* of all workers, when this one looked */
+    uint64_t least;     /* time of one, in ticks of xy_trace_clock; 0: not known */
+    uint64_t end;       /* of the last, */
+    uint64_t pause;     /* and from there to the next */
+    char apart[IO_LINES];
 } io_own_t;
 
 /* For `workers` of them; false: no memory. */
@@ -29,15 +36,21 @@ void io_own_destroy(io_shared_t *shared);
 /* The worker has none of its own. */
 int io_fd_without(io_shared_t *shared, io_own_t *own);
 
-static inline int io_fd(io_shared_t *shared)
+/* Of the calling worker; NULL: this thread is none. */
+static inline io_own_t *io_own(io_shared_t *shared)
 {
     const xy_worker_t *worker = xy_worker_self();
     int index = worker != NULL ? xy_worker_index(worker) : 0;
-    io_own_t *own;
 
-    if (worker == NULL || index >= shared->workers)
+    return worker != NULL && index < shared->workers ? &shared->own[index] : NULL;
+}
+
+static inline int io_fd(io_shared_t *shared)
+{
+    io_own_t *own = io_own(shared);
+
+    if (own == NULL)
         return shared->fd;
-    own = &shared->own[index];
     return own->fd >= 0 ? own->fd : io_fd_without(shared, own);
 }
 

@@ -16,6 +16,7 @@
 #include "mpi/io/calls.h"
 #include "mpi/io/descriptor.h"
 #include "mpi/io/io.h"
+#include "mpi/io/map.h"
 #include "mpi/io/represent.h"
 #include "mpi/p2p/p2p.h"
 
@@ -56,6 +57,13 @@ static bool is_local(int fd)
     }
 }
 
+static bool is_tmpfs(int fd)
+{
+    struct statfs about;
+
+    return fstatfs(fd, &about) == 0 && (unsigned long)about.f_type == TMPFS_MAGIC;
+}
+
 /* Reads and writes need positions; and the open itself must not wait. */
 static int refuse_kind(const char *name)
 {
@@ -87,8 +95,10 @@ static int open_file(const char *name, int amode, int *fd_p)
 static void shared_destroy(io_shared_t *shared)
 {
     io_own_destroy(shared);
-    if (shared->fd >= 0)
+    if (shared->fd >= 0) {
+        io_map_touch(shared);
         close(shared->fd);
+    }
     if (shared->counter_fd >= 0)
         close(shared->counter_fd);
     xy_free(shared->name);
@@ -145,6 +155,7 @@ static int shared_new(const wish_t *wish, int members, io_shared_t **shared_p)
     atomic_init(&shared->pointer, shared->start);
     shared->is_local = is_local(shared->fd);
     shared->may_map = (wish->amode & MPI_MODE_RDONLY) == 0 && shared->is_local;
+    shared->is_memory = is_tmpfs(shared->fd);
     *shared_p = shared;
     return 0;
 }

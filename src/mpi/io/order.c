@@ -7,6 +7,7 @@
 #include "mpi/io/descriptor.h"
 #include "mpi/io/io.h"
 #include "mpi/io/represent.h"
+#include "mpi/io/write.h"
 #include "mpi/virtual/virtual.h"
 
 /* ---- Arguments ---- */
@@ -248,6 +249,7 @@ typedef struct {
     io_how_t how;
     int64_t etypes, offset;
     bool is_impossible; /* there; then nothing is done */
+    bool is_done;       /* before the others came */
 } entry_t;
 
 /* All members wait, so that their workers can help. */
@@ -257,23 +259,26 @@ static void lead(void *const *inputs, int size, void *const *outputs)
     io_access_t **accesses = size <= FEW ? few : xy_malloc((size_t)size * sizeof(io_access_t *));
     io_how_t how = ((const entry_t *)inputs[0])->how;
     size_t bytes = 0;
+    int count = 0;
 
     (void)outputs;
     for (int r = 0; r < size; r++) {
         entry_t *entry = inputs[r];
 
+        how.is_split |= entry->how.is_split;
+        if (entry->is_done)
+            continue;
         if (accesses != NULL)
-            accesses[r] = &entry->access;
+            accesses[count++] = &entry->access;
         else
             io_access_run(&entry->access);
-        how.is_split |= entry->how.is_split;
         bytes += entry->access.bytes;
     }
-    how.run = bytes < FOR_ONE ? NULL : mpi_parallel_run;
+    how.run = count == 0 || bytes < FOR_ONE ? NULL : mpi_parallel_run;
     for (int w = 0; how.run != NULL && w < mpi_job->workers; w++)
         xy_worker_notify(mpi_job->worker[w].base);
-    if (accesses != NULL)
-        io_collective_run(accesses, size, &how);
+    if (count > 0)
+        io_collective_run(accesses, count, &how);
     if (accesses != few)
         xy_free(accesses);
 }
@@ -309,13 +314,18 @@ static int run(mpi_file_t *file, entry_t *entry, const io_order_t *order)
 {
     entry->how = io_how_of(file, order->is_write);
     entry->is_impossible = false;
-    if (is_dealt(file, order))
+    entry->is_done = !order->is_collective || io_is_alone(&entry->access);
+    if (is_dealt(file, order)) {
+        entry->is_done = false;
         mpi_coll_agree(file->comm, entry, entry, lead_ordered);
-    else if (order->is_collective)
-        mpi_coll_agree(file->here, entry, NULL, lead);
-    else
+        return entry->is_impossible ? refuse_place(file, entry->offset, entry->etypes)
+                                    : MPI_SUCCESS;
+    }
+    if (entry->is_done)
         io_access_run(&entry->access);
-    return entry->is_impossible ? refuse_place(file, entry->offset, entry->etypes) : MPI_SUCCESS;
+    if (order->is_collective)
+        mpi_coll_agree(file->here, entry, NULL, lead);
+    return MPI_SUCCESS;
 }
 
 /* ---- Plain bytes at a place of the rank's own: nothing to pack, to convert, to agree about ----
@@ -341,7 +351,7 @@ static bool do_simple(const io_order_t *order, MPI_Status *status, int *error_p)
     const mpi_type_t *type = mpi_type_of(order->type);
     mpi_completion_t completion = {.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
     int64_t offset, etypes;
-    int fd, error;
+    int error;
 
     if (!is_simple(file, order, type))
         return false;
@@ -359,10 +369,9 @@ static bool do_simple(const io_order_t *order, MPI_Status *status, int *error_p)
     if (order->where == IO_OWN)
         file->position += etypes;
     offset = file->view->disp + offset * (int64_t)file->view->unit;
-    fd = io_fd(file->shared);
-    error = order->is_write ? io_write_at(fd, order->memory, completion.bytes, offset)
-                            : io_read_at(fd, (char *)(uintptr_t)order->memory, completion.bytes,
-                                         offset, &completion.bytes);
+    error = order->is_write ? io_write(file->shared, order->memory, completion.bytes, offset)
+                            : io_read(file->shared, (char *)(uintptr_t)order->memory,
+                                      completion.bytes, offset, &completion.bytes);
     if (order->is_write && error != 0)
         completion.bytes = 0;
     mpi_status_set(status, &completion);

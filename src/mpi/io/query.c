@@ -7,6 +7,7 @@
 
 #include "mpi/io/calls.h"
 #include "mpi/io/io.h"
+#include "mpi/io/map.h"
 #include "mpi/io/pool.h"
 #include "mpi/io/represent.h"
 
@@ -174,6 +175,7 @@ int impl_file_sync(MPI_File handle)
         if (file->here->rank == 0) {
             sync_t sync = {file->shared->fd, 0};
 
+            io_map_touch(file->shared);
             io_pool_call(sync_file, &sync);
             word.error = sync.error;
         }
