@@ -9,10 +9,10 @@
  *   face          a subarray of two dimensions in a cube
  *   indexed       blocks of 16 bytes at distances that differ
  *   struct        an int and a double of a struct with a hole
- *   transpose B N all columns of a matrix of N x N elements of B bytes, one after the other:
- * vectors subarray N    the same, 8 bytes, each column a subarray darray N      the same, each
- * column the share of a process among N cube N        a cube whose first and last dimension change
- * places, 8 bytes
+ *   transpose B N all columns of a matrix of N x N elements of B bytes, one after the other
+ *   subarray N    the same, 8 bytes, each column a subarray
+ *   darray N      the same, each column the share of a process among N
+ *   cube N        a cube whose first and last dimension change places, 8 bytes
  *
  * Each number is the least of several turns in which all take their turn.
  */
