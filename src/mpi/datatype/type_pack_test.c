@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/base.h"
+#include "mpi/datatype/type_square.h"
 #include "mpi/datatype/type_turn.h"
 #include "mpi/object/testing.h"
 
@@ -31,18 +32,24 @@ typedef struct {
     size_t bytes;
 } area_t;
 
-static area_t area_new(size_t bytes, int seed)
+/* The data begins so many bytes behind the beginning of a line. */
+static area_t area_at(size_t bytes, int seed, int offset)
 {
-    area_t a = {.bytes = bytes + 2 * (size_t)MARGIN};
+    area_t a = {.bytes = (bytes + 3 * (size_t)MARGIN) & ~(size_t)(MARGIN - 1)};
 
-    a.all = malloc(a.bytes);
-    a.data = a.all + random_in(0, MARGIN);
+    a.all = aligned_alloc(MARGIN, a.bytes);
+    a.data = a.all + offset;
     for (size_t i = 0; i < a.bytes; i++)
         a.all[i] = (char)((size_t)seed + i * 7 + i / 256);
     return a;
 }
 
-/* The same bytes at the same distance from a line. */
+static area_t area_new(size_t bytes, int seed)
+{
+    return area_at(bytes, seed, random_in(0, MARGIN));
+}
+
+/* The same bytes. */
 static area_t area_copy(const area_t *a)
 {
     area_t copy = {.all = malloc(a->bytes), .bytes = a->bytes};
@@ -63,6 +70,7 @@ static void expect_same(area_t *a, area_t *b)
 
 typedef struct {
     int rows, columns, length, stride;
+    int user_at, packed_at; /* in a line */
     mpi_loop_t loop;
 } columns_t;
 
@@ -72,7 +80,9 @@ static columns_t random_columns(void)
     static const int lengths[] = {4, 8, 16};
     columns_t m = {.rows = random_in(8, random_in(0, 3) ? 40 : 290),
                    .columns = random_in(2, random_in(0, 3) ? 40 : 150),
-                   .length = lengths[random_in(0, 2)]};
+                   .length = lengths[random_in(0, 2)],
+                   .user_at = random_in(0, MARGIN),
+                   .packed_at = random_in(0, MARGIN)};
 
     m.stride = m.length + (random_in(0, 2) ? 0 : 4 * random_in(1, 3));
     m.loop = (mpi_loop_t){.count = m.rows,
@@ -91,8 +101,8 @@ static char *element(const columns_t *m, char *first, int r, int c)
 static void check_columns(const columns_t *m)
 {
     size_t far = (size_t)llabs((long long)m->loop.stride), length = (size_t)m->length;
-    area_t user = area_new(far * (size_t)m->rows, 3), user_too = area_copy(&user);
-    area_t packed = area_new(length * (size_t)m->rows * (size_t)m->columns, 5);
+    area_t user = area_at(far * (size_t)m->rows, 3, m->user_at), user_too = area_copy(&user);
+    area_t packed = area_at(length * (size_t)m->rows * (size_t)m->columns, 5, m->packed_at);
     area_t packed_too = area_copy(&packed);
     size_t first = m->loop.stride < 0 ? far * (size_t)(m->rows - 1) : 0;
 
@@ -126,6 +136,69 @@ static void test_columns(void **state)
         random_state = (unsigned)round * 37u + 11;
         m = random_columns();
         check_columns(&m);
+    }
+}
+
+/* An element of a line, or any address. */
+static int random_place(int length)
+{
+    return random_in(0, 3) ? length * random_in(0, MARGIN / length - 1) : random_in(0, MARGIN);
+}
+
+/* Matrices that are not in the first-level cache, whose rows begin everywhere in lines, on both
+ * sides; so many rows and columns more than such a matrix needs. */
+static void check_lines(int length, int more_rows, int more_columns)
+{
+    int least = length == 4 ? 92 : length == 8 ? 65 : 46;
+    columns_t m = {.rows = least + more_rows,
+                   .columns = least + more_columns,
+                   .length = length,
+                   .stride = length,
+                   .user_at = random_place(length),
+                   .packed_at = random_place(length)};
+
+    m.loop = (mpi_loop_t){.count = m.rows, .stride = m.columns * length, .size = (size_t)length};
+    if (random_in(0, 7) == 0)
+        m.loop.stride += random_in(1, 70);
+    if (random_in(0, 3) == 0)
+        m.loop.stride = -m.loop.stride;
+    check_columns(&m);
+}
+
+static void test_lines(void **state)
+{
+    (void)state;
+    random_state = 29;
+    for (int length = 4; length <= 16; length *= 2)
+        for (int round = 0; round < (XYLEM_SANITIZED ? 1 : 4); round++)
+            for (int more = 0; more < MARGIN / length; more++)
+                check_lines(length, more, random_in(0, MARGIN / length));
+}
+
+/* However long the rows are, each column of a square begins a line. */
+static void test_skews(void **state)
+{
+    (void)state;
+    for (int length = 4; length <= 16; length *= 2)
+        for (int row = -1000; row < 1000; row++) {
+            int unit = mpi_square_unit((size_t)length), skew = mpi_square_skew(row, (size_t)length);
+
+            assert_int_equal(skew == XMPI_SKEW_UNKNOWN, row % unit != 0);
+            for (int c = 0; c < MARGIN / length && skew != XMPI_SKEW_UNKNOWN; c++)
+                assert_int_equal((c * row + mpi_square_shift(c, skew, (size_t)length) * unit) % 64,
+                                 0);
+        }
+}
+
+/* More than one block of squares, in no near cache. */
+static void test_blocks(void **state)
+{
+    (void)state;
+    random_state = 31;
+    for (int more = 0; more < (XYLEM_SANITIZED ? 1 : 5); more++) {
+        check_lines(4, 431 + more, 442 + random_in(0, 15));
+        check_lines(8, 235 + more, 471 + random_in(0, 7));
+        check_lines(16, 240 + more, 490 + random_in(0, 3));
     }
 }
 
@@ -347,8 +420,13 @@ static void test_structs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_columns), cmocka_unit_test(test_what_is_not_turned),
-        cmocka_unit_test(test_cubes),   cmocka_unit_test(test_overlapping_cube),
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_skews),
+        cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_what_is_not_turned),
+        cmocka_unit_test(test_cubes),
+        cmocka_unit_test(test_overlapping_cube),
         cmocka_unit_test(test_structs),
     };
 
