@@ -8,7 +8,7 @@
  *   assert_string_equal(testing_said, "...");           (one message: testing_said_count is 1)
  *
  * XYLEM_SEED=N in the environment gives the random numbers of testing_below another series, which
- * is printed.
+ * is printed. Tests with many cases alike run some of them then (testing_is_chosen).
  */
 #ifndef XY_BASE_TESTING_H
 #define XY_BASE_TESTING_H
@@ -51,6 +51,20 @@ static inline uint64_t testing_random(uint64_t *state)
 static inline int testing_random_below(uint64_t *state, int n)
 {
     return (int)((xy_random(state) >> 33) % (uint64_t)n);
+}
+
+/* Whether case n is part of this run: one of `share` cases in a row where XYLEM_SEED (the commit,
+ * in `make test`) says which; all of them without it, and with XYLEM_SOAK. */
+static inline bool testing_is_chosen(unsigned n, unsigned share)
+{
+    const char *seed = getenv("XYLEM_SEED");
+    unsigned sum = 0;
+
+    if (seed == NULL || getenv("XYLEM_SOAK") != NULL)
+        return true;
+    while (*seed != '\0')
+        sum = sum * 31 + (unsigned char)*seed++;
+    return (n + (sum >> 8)) % share == 0;
 }
 
 /* Where a test's series starts: XYLEM_SEED, or always the same. */

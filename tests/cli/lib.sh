@@ -26,6 +26,15 @@ says() {
     [[ $1 == *"$2"* ]] || die "expected '$2' in: $1"
 }
 
+# is_chosen N SHARE: whether case N is part of this run: one of SHARE cases in a row where XYLEM_SEED (the commit,
+# in `make test`) says which; all of them without it, and with XYLEM_SOAK.
+is_chosen() {
+    local sum
+    [ -n "${XYLEM_SEED:-}" ] && [ -z "${XYLEM_SOAK:-}" ] || return 0
+    sum=$(cksum <<<"$XYLEM_SEED")
+    [ $(((${sum%% *} + $1) % $2)) -eq 0 ]
+}
+
 # one_line TEXT: an error is one line that starts with the command's name.
 one_line() {
     [[ $1 == "xylem: "* && $1 != *$'\n'* ]] || die "not one line of xylem: $1"

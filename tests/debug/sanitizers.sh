@@ -29,7 +29,10 @@ quiet
 ASAN_OPTIONS=${quick}detect_stack_use_after_return=1 run 0 -n 4 ./sanitized
 quiet
 
+number=0
 for what in heap stack global freed null; do
+    number=$((number + 1))
+    [ $what = heap ] || is_chosen $number 2 || continue
     run 1 -n 3 ./sanitized $what
     says "$err" "ERROR: AddressSanitizer"
     [[ $err =~ "#0 "[^$'\n']*" in blunder "[^$'\n']*"sanitized.c:$(line $what)" ]] || die "$what: $err"
@@ -63,7 +66,7 @@ if build sanitized -O0 -fsanitize=leak 2>/dev/null; then
 fi
 
 # clang links its runtime into the program, unless it is asked not to.
-if command -v clang >/dev/null && XYLEM_CC=clang build sanitized -O0 -fsanitize=address 2>/dev/null; then
+if is_chosen 0 2 && command -v clang >/dev/null && XYLEM_CC=clang build sanitized -O0 -fsanitize=address 2>/dev/null; then
     run 1 -n 2 ./sanitized
     says "$err" "-shared-libasan"
     directory=$(dirname "$(clang -print-file-name="libclang_rt.asan-$(uname -m).so")")
