@@ -184,7 +184,7 @@ int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t)
 
         eager.mode = XMPI_MODE_STANDARD;
         mpi_send_start(self, &eager, NULL, false);
-        mpi_send_throttle(self, &eager);
+        mpi_send_throttle(self->worker);
         return MPI_SUCCESS;
     }
     return mpi_job->clock != NULL ? send_buffered(self, t) : send_copy(self, b, t, bytes);

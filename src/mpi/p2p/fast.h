@@ -23,7 +23,7 @@ FAST int send_blocking(mpi_rank_t *self, const void *buffer, int64_t count, MPI_
     t.mode = mode;
     mpi_request_init(&request, self, XMPI_KIND_SEND);
     if (mpi_send_start(self, &t, &request, false))
-        mpi_send_throttle(self, &t);
+        mpi_send_throttle(self->worker);
     else
         mpi_request_wait(self, &request);
     return MPI_SUCCESS;

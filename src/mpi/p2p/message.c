@@ -10,9 +10,6 @@
 _Static_assert((int)XY_MATCH_ANY_SOURCE == (int)MPI_ANY_SOURCE, "receives are matched as given");
 _Static_assert((int)XY_MATCH_ANY_TAG == (int)MPI_ANY_TAG, "receives are matched as given");
 
-/* A sender on the worker of its receiver lets it run once it has this many messages waiting. */
-enum { UNEXPECTED_BEFORE_YIELD = 1024 };
-
 const mpi_p2p_engine_t *mpi_p2p_engine;
 
 static mpi_message_t *message_new(mpi_worker_t *worker)
@@ -268,6 +265,7 @@ FAST bool send_near(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t, u
         m->data = bytes <= sizeof(m->small) ? m->small : buffer_or_abort(self->worker, bytes);
         pack(m->data, t, bytes);
         keep(to, m);
+        self->worker->left_bytes += sizeof(*m) + bytes;
         return true;
     }
     m->sender = request;
@@ -385,7 +383,7 @@ int mpi_isend(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t **request
         request->is_done = true;
     } else if (mpi_send_start(self, t, request, mpi_job->offloads)) {
         request->is_done = true;
-        mpi_send_throttle(self, t);
+        mpi_send_throttle(self->worker);
     }
     return MPI_SUCCESS;
 }
@@ -406,14 +404,6 @@ int mpi_irecv(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t **request
         mpi_recv_start(self, t, request, mpi_job->offloads);
     }
     return MPI_SUCCESS;
-}
-
-void mpi_send_throttle(mpi_rank_t *self, const mpi_transfer_t *t)
-{
-    int to = mpi_comm_world_rank(t->comm, t->peer);
-
-    if (is_near(self, to) && mpi_job->ranks[to].match.unexpected.count > UNEXPECTED_BEFORE_YIELD)
-        xy_fiber_yield();
 }
 
 static inline void receive_message(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *m,

@@ -28,7 +28,7 @@ static void start_send(mpi_request_t *request)
         request->is_done = true;
     } else if (mpi_send_start(request->owner, &t, request, mpi_job->offloads)) {
         request->is_done = true;
-        mpi_send_throttle(request->owner, &t);
+        mpi_send_throttle(request->owner->worker);
     }
 }
 
