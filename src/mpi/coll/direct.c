@@ -414,6 +414,16 @@ static void job_piece(void *arg, int64_t piece)
     job->slot->kind->piece(job->local, job->slot, piece);
 }
 
+/* So little that to offer the pieces to other workers takes longer than to do them: each worker has
+ * pieces of its own, and all begin at the same time. */
+static bool is_short(const coll_local_t *local, const coll_slot_t *slot, int64_t pieces)
+{
+    enum { SHORT = 16 << 10 }; /* bytes */
+    uint64_t piece = slot->bytes * (slot->kind->is_rooted ? 1 : (uint64_t)local->coll->size);
+
+    return slot->kind->is_sized && piece <= SHORT && piece * (uint64_t)pieces <= SHORT;
+}
+
 static void coll_work(coll_local_t *local, coll_slot_t *slot)
 {
     const coll_ops_t *kind = slot->kind;
@@ -426,7 +436,7 @@ static void coll_work(coll_local_t *local, coll_slot_t *slot)
     pieces = kind->pieces ? kind->pieces(local, slot) : 1;
     slot->is_streamed = coll_is_streamed(pieces * local->coll->locals);
     before = mpi_trace_begin(local->worker->trace, kind->name);
-    if (!kind->stays && !runs_program_code(slot->calls[0]))
+    if (!kind->stays && !is_short(local, slot, pieces) && !runs_program_code(slot->calls[0]))
         mpi_parallel_run(job_piece, &job, pieces);
     else
         for (int64_t i = 0; i < pieces; i++)
