@@ -10,7 +10,7 @@
 
 static bool is_packed(const xy_coll_request_t *q)
 {
-    return q->collective == XY_COLL_ALLGATHER && coll_direct_is_packed(q, 1);
+    return q->collective == XY_COLL_ALLGATHER && coll_direct_is_packed_by_groups(q);
 }
 
 static bool is_compact(const xy_coll_request_t *q)
@@ -28,14 +28,13 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
     return 2 * coll_cost_meet(q, l) + all;
 }
 
-static void collect(coll_build_t *b, int r)
+static void collect(coll_build_t *b, int r, bool is_left)
 {
-    bool is_one = is_packed(b->q) || is_compact(b->q);
+    bool is_one = is_left || is_compact(b->q);
 
     coll_direct_piece(b);
     for (int from = 0; from < b->p; from++) {
-        xy_spot_t data =
-            is_packed(b->q) ? coll_place(from, COLL_TEMPORARY, 0) : coll_input(b, from);
+        xy_spot_t data = is_left ? coll_place(from, COLL_TEMPORARY, 0) : coll_input(b, from);
 
         if (is_one)
             coll_direct_copy(b, r, data, coll_received(b, r, from), coll_block(b, from));
@@ -46,14 +45,16 @@ static void collect(coll_build_t *b, int r)
 
 static void build(coll_build_t *b)
 {
-    if (is_packed(b->q))
+    bool is_left = is_packed(b->q);
+
+    if (is_left)
         coll_direct_leave(b);
     coll_direct_meet(b);
     for (int r = 0; r < b->p; r++) {
         coll_direct_mark(b, r);
-        collect(b, r);
+        collect(b, r, is_left);
     }
-    if (!is_packed(b->q))
+    if (!is_left)
         coll_direct_meet(b);
 }
 

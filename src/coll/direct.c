@@ -12,6 +12,27 @@ bool coll_direct_is_small(const xy_coll_request_t *q)
     return !xy_direct_is_spread(1, q->is_offloaded) && xy_direct_is_small(q->count * q->element);
 }
 
+/* The ranks of the largest group; without memory to count them, all of them. */
+static int most_members(const xy_coll_request_t *q)
+{
+    int *members, most = 1;
+
+    if (q->groups == NULL)
+        return 1;
+    members = xy_calloc((size_t)q->procs, sizeof(*members));
+    if (members == NULL)
+        return q->procs;
+    for (int r = 0; r < q->procs; r++)
+        most = ++members[q->groups[r]] > most ? members[q->groups[r]] : most;
+    xy_free(members);
+    return most;
+}
+
+bool coll_direct_is_packed_by_groups(const xy_coll_request_t *q)
+{
+    return coll_direct_is_packed(q, 1) && coll_direct_is_packed(q, most_members(q));
+}
+
 bool coll_direct_is_packed(const xy_coll_request_t *q, int blocks)
 {
     return !xy_direct_is_spread(1, q->is_offloaded) &&
@@ -354,18 +375,11 @@ static bool is_ordered(const coll_build_t *b)
 
 bool coll_direct_is_grouped(const coll_build_t *b)
 {
-    int groups = count_groups(b), most = 0;
+    int groups = count_groups(b);
 
     if (groups == 0 || (!b->q->is_commutative && !is_ordered(b)))
         return false;
-    for (int g = 0; g < groups; g++) {
-        int members = 0;
-
-        for (int r = 0; r < b->p; r++)
-            members += b->q->groups[r] == g;
-        most = members > most ? members : most;
-    }
-    return xy_direct_is_grouped(b->bytes, groups, most);
+    return xy_direct_is_grouped(b->bytes, groups, most_members(b->q));
 }
 
 void coll_direct_leave_groups(coll_build_t *b)

@@ -3,14 +3,15 @@
  * Gather, direct.                                Cost = 2 ceil(lg p) a + n b
  *
  * All ranks synchronize, and each copies its block straight into the root's buffer, in pieces.
- * Small blocks are left by every rank before the barrier and taken by the root: n c + ceil(lg p) a
+ * Where those of a group are small they are left before the barrier and taken by the root: n c +
+ * ceil(lg p) a
  * + p n b, and no rank but the root waits.
  */
 #include "coll/build.h"
 
 static bool is_packed(const xy_coll_request_t *q)
 {
-    return q->collective == XY_COLL_GATHER && coll_direct_is_packed(q, 1);
+    return q->collective == XY_COLL_GATHER && coll_direct_is_packed_by_groups(q);
 }
 
 static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
