@@ -71,12 +71,14 @@ typedef struct {
 
 /* Where many processes share a core, and another core has as many. Seconds of a core for a message
  * of one byte, of XY_MESSAGE_BCAST and of XY_MESSAGE_BULK bytes, between two of them while all
- * others do the same; and of collectives of all: a barrier, a broadcast and an alltoall of
- * XY_MESSAGE_SMALL bytes. And of a core for a copy of XY_MESSAGE_BCAST bytes where each process has
- * XY_MESSAGE_BLOCKS such blocks and as much room, and copies all of them, in no order, while the
- * others do the same. */
+ * others do the same; of one of XY_MESSAGE_SMALL and of XY_MESSAGE_BCAST bytes between a process
+ * of one core and one of the other; and of collectives of all: a barrier, a broadcast and an
+ * alltoall of XY_MESSAGE_SMALL bytes. And of a core for a copy of XY_MESSAGE_BCAST bytes where each
+ * process has XY_MESSAGE_BLOCKS such blocks and as much room, and copies all of them, in no order,
+ * while the others do the same. */
 typedef struct {
     double message, large;
+    double across, large_across;
     double barrier, bcast, alltoall;
     double bulk;
     double block;
@@ -99,6 +101,9 @@ typedef struct {
     /* Adding vectors, block by block, to one that stays in the first cache, in units of copying
      * them: of so many bytes that they do not. */
     double read;
+    /* Of the sender for a message of a stream of XY_MESSAGE_SMALL bytes: who sends to several does
+     * not wait for the slowest. 0: not measured, or sends wait. */
+    double issue;
     /* Means of many timings in units of their medians, by which all times here were multiplied:
      * what cores lose that others have them for a while counts in a program, and not in a median.
      */

@@ -178,10 +178,13 @@ static void write_message(FILE *file, const xy_message_cost_t *m)
     number_if(file, "SmallBcast", model->small_bcast);
     number_if(file, "SmallAllreduce", model->small_allreduce);
     number_if(file, "Read", model->read);
+    number_if(file, "Issue", model->issue);
     number_if(file, "Pace", model->pace);
     number_if(file, "Compute", model->compute);
     number_if(file, "Crowd", model->crowd.message);
     number_if(file, "LargeCrowd", model->crowd.large);
+    number_if(file, "CrowdAcross", model->crowd.across);
+    number_if(file, "LargeCrowdAcross", model->crowd.large_across);
     number_if(file, "BulkCrowd", model->crowd.bulk);
     number_if(file, "BlockCrowd", model->crowd.block);
     number_if(file, "CrowdBarrier", model->crowd.barrier);
@@ -189,6 +192,8 @@ static void write_message(FILE *file, const xy_message_cost_t *m)
     number_if(file, "CrowdAlltoall", model->crowd.alltoall);
     number_if(file, "Throng", model->throng.message);
     number_if(file, "LargeThrong", model->throng.large);
+    number_if(file, "ThrongAcross", model->throng.across);
+    number_if(file, "LargeThrongAcross", model->throng.large_across);
     number_if(file, "BulkThrong", model->throng.bulk);
     number_if(file, "BlockThrong", model->throng.block);
     number_if(file, "ThrongBarrier", model->throng.barrier);

@@ -6,7 +6,7 @@
 #include "measure/message_bench.h"
 #include "measure/messages.h"
 
-enum { LAUNCHES = 3, FIGURES = 7, LIMIT = 60 /* seconds */ };
+enum { LAUNCHES = 3, FIGURES = 9, LIMIT = 60 /* seconds */ };
 
 typedef struct {
     double figures[FIGURES][LAUNCHES];
@@ -19,9 +19,10 @@ static xy_status_t read_line(void *arg, char *line)
 
     if (r->count < LAUNCHES &&
         /* NOLINTNEXTLINE(cert-err34-c) */
-        sscanf(line, "crowd %lf %lf %lf %lf %lf %lf %lf", &r->figures[0][r->count],
+        sscanf(line, "crowd %lf %lf %lf %lf %lf %lf %lf %lf %lf", &r->figures[0][r->count],
                &r->figures[1][r->count], &r->figures[2][r->count], &r->figures[3][r->count],
-               &r->figures[4][r->count], &r->figures[5][r->count], &r->figures[6][r->count]) >= 2)
+               &r->figures[4][r->count], &r->figures[5][r->count], &r->figures[6][r->count],
+               &r->figures[7][r->count], &r->figures[8][r->count]) >= 2)
         r->count++;
     return XY_OK;
 }
@@ -61,7 +62,9 @@ xy_status_t xy_calibrate_crowd(const xy_vec_t *words, int processes, xy_costs_t 
                                   .bcast = pace * median(r.figures[3]),
                                   .alltoall = pace * median(r.figures[4]),
                                   .bulk = pace * median(r.figures[5]),
-                                  .block = pace * median(r.figures[6])};
+                                  .block = pace * median(r.figures[6]),
+                                  .across = pace * median(r.figures[7]),
+                                  .large_across = pace * median(r.figures[8])};
 
         *(processes == XY_MESSAGE_CROWD ? &cost->model.crowd : &cost->model.throng) = found;
     }

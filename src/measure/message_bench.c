@@ -112,6 +112,7 @@ static void set_meetings(bench_t *r, double pace, xy_message_model_t *m)
     m->small_bcast = pace * middle_meeting(r, BENCH_SMALL_BCAST);
     m->small_allreduce = pace * middle_meeting(r, BENCH_SMALL_ALLREDUCE);
     m->read = middle_meeting(r, BENCH_READ);
+    m->issue = pace * middle_meeting(r, BENCH_ISSUE);
 }
 
 static xy_status_t fit_model(bench_t *r, xy_message_cost_t *m)

@@ -24,6 +24,7 @@ enum {
     BENCH_SMALL_BCAST,
     BENCH_SMALL_ALLREDUCE,
     BENCH_READ, /* in units of a copy */
+    BENCH_ISSUE,
     BENCH_MEETINGS
 };
 

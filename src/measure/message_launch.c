@@ -56,11 +56,11 @@ static xy_status_t read_line(void *arg, char *line)
         return XY_OK;
     if (r->met < COST_LAUNCHES_MAX &&
         /* NOLINTNEXTLINE(cert-err34-c) */
-        sscanf(line, "meet %lf %lf %lf %lf %lf %lf %lf %lf", &r->meet[BENCH_BARRIER][r->met],
+        sscanf(line, "meet %lf %lf %lf %lf %lf %lf %lf %lf %lf", &r->meet[BENCH_BARRIER][r->met],
                &r->meet[BENCH_BCAST][r->met], &r->meet[BENCH_COPY][r->met],
                &r->meet[BENCH_REDUCE][r->met], &r->meet[BENCH_ALLREDUCE][r->met],
                &r->meet[BENCH_SMALL_BCAST][r->met], &r->meet[BENCH_SMALL_ALLREDUCE][r->met],
-               &r->meet[BENCH_READ][r->met]) >= 3) {
+               &r->meet[BENCH_READ][r->met], &r->meet[BENCH_ISSUE][r->met]) >= 3) {
         r->met++;
         return XY_OK;
     }

@@ -146,24 +146,34 @@ bool job_cache_is_short(uint64_t bytes)
 /* While it waited others came, as far apart as the receiver needs for one: they lie in front of it,
  * each in memory of its own. Only where another process of the core takes them off the line to it:
  * else their sender waits. */
-double job_cache_late(const xy_vjob_t *job, const xy_vmsg_t *m, double now)
+double job_cache_late(xy_vjob_t *job, const xy_vmsg_t *m, double now)
 {
     double waited = now - m->data_at, each = m->receive_busy + m->late, many;
 
-    if (job->core_model == NULL || m->way->path != NULL || !m->is_eager || m->bytes < LEAST ||
-        job->cores[job->procs[m->to].core].procs == 1 || !(waited > 0) || !(each > 0))
+    if (job->core_model == NULL || m->way == NULL || m->way->path != NULL || !m->is_eager ||
+        m->bytes < LEAST)
+        return 0;
+    if (m->way->is_same) /* it was copied into memory of its own, which is not much */
+        job->cores[job->procs[m->to].core].touched += (double)m->bytes;
+    if (m->way->is_same || job->cores[job->procs[m->to].core].procs == 1 || !(waited > 0) ||
+        !(each > 0))
         return 0;
     many = waited / each;
     return many < 2 ? 0 : far_of(job, 4 * many * (double)m->bytes) * (double)m->bytes;
 }
 
-/* An eager message is work of both sides, and what it takes more is the receiver's. */
+/* An eager message is work of both sides, and what it takes more is the receiver's. Inside a core,
+ * most of that work is none with the data. */
 double job_cache_eager(xy_vjob_t *job, const xy_vmsg_t *m, double start)
 {
     double data = m->send_busy + m->receive_busy - m->way->send - m->way->receive;
 
     if (m->bytes < LEAST || m->way->path != NULL)
         return m->receive_busy;
+    if (m->way->is_same)
+        data = fmin(data, job_way_copy(job, m->bytes, true) + m->crowd);
+    else
+        data -= m->crowd;
     return m->receive_busy + fmax(0, job_cache_message(job, m, start, data) - data);
 }
 

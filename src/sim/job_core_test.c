@@ -463,7 +463,8 @@ static void many_on_a_core_take_longer(void **state)
     assert_near(crowded(4 * XY_MESSAGE_CROWD) - crowded(XY_MESSAGE_CROWD),
                 3 * XY_MESSAGE_CROWD * swap / 2);
     assert_near(crowded(XY_MESSAGE_CROWD) - crowded(4),
-                (XY_MESSAGE_CROWD - 4) * swap / 2 + 0.2e-6 / 2 * (1 - 1 / 2.0));
+                (XY_MESSAGE_CROWD - 4) * swap / 2 +
+                    0.2e-6 / 2 * (1 - 2.0 / (XY_MESSAGE_CROWD - 2)));
 }
 
 /* Barriers and broadcasts of 64 bytes of so many processes on each of two cores: seconds of one. */
@@ -483,8 +484,10 @@ static double crowd_meets(xy_collective_t collective, int each, bool is_measured
         m->barrier = i == 0 ? 1e-6 : 0.4e-6;
         m->small_bcast = i == 0 ? 1e-6 : 0.4e-6;
         if (is_measured) {
-            m->crowd = (xy_crowd_t){inside_core, inside_core, 10e-6, 15e-6, 0, 0, 0};
-            m->throng = (xy_crowd_t){inside_core, inside_core, 60e-6, 90e-6, 0, 0, 0};
+            m->crowd = (xy_crowd_t){
+                .message = inside_core, .large = inside_core, .barrier = 10e-6, .bcast = 15e-6};
+            m->throng = (xy_crowd_t){
+                .message = inside_core, .large = inside_core, .barrier = 60e-6, .bcast = 90e-6};
         }
     }
     for (int i = 0; i < 2 * each; i++)

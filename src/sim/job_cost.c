@@ -44,12 +44,16 @@ double job_way_gap(const xy_message_model_t *model, uint64_t bytes)
 }
 
 /* A message that came before its receive lies where another core has just written; receiving it
- * takes as long as messages of a stream are apart, more or less than one that is waited for. */
+ * takes as long as messages of a stream are apart, more or less than one that is waited for. On one
+ * core it was copied by its sender, too, which one that is waited for is not. */
 static double late_of(const job_way_t *way, uint64_t bytes)
 {
     double gap = job_way_gap(way->model, bytes);
 
-    return gap > 0 ? gap - way->receive_busy : 0;
+    if (!(gap > 0))
+        return 0;
+    return way->is_same ? fmax(0, gap - way->send_busy - way->receive_busy)
+                        : gap - way->receive_busy;
 }
 
 /* Several at once: what each takes of both cores behind the first, which is an exchange. On one
@@ -85,6 +89,31 @@ static double crowd_of(const xy_message_model_t *m, const xy_crowd_t *crowd, dou
     if (!(crowd->message > 0))
         return 0;
     return fmax(0, large - small) * fmin(bytes / XY_MESSAGE_BCAST, 1);
+}
+
+/* Both sides of a message between cores where so many processes of each do the same: in units of
+ * what they take alone. Others have the core while one waits for a line, and packets come many at a
+ * time. */
+static double apart_of(const xy_vjob_t *job, const job_way_t *way, int k, double bytes)
+{
+    const xy_crowd_t *crowd = k == 0 ? &job->core_model->crowd : &job->core_model->throng;
+    double swap = job->costs.swap + job->swap[k];
+    double part =
+        fmin(fmax(bytes - XY_MESSAGE_SMALL, 0) / (XY_MESSAGE_BCAST - XY_MESSAGE_SMALL), 1);
+    double small = job_way_seconds(way, XY_MESSAGE_SMALL) - way->latency;
+    double large = job_way_seconds(way, XY_MESSAGE_BCAST) - way->latency;
+
+    if (!(crowd->across > swap) || !(crowd->large_across > swap) || !(small > 0) || !(large > 0))
+        return 1;
+    small = (crowd->across - swap) / small;
+    large = way->eager >= XY_MESSAGE_BCAST ? (crowd->large_across - swap) / large : small;
+    return small + (large - small) * part;
+}
+
+static void find_apart(const xy_vjob_t *job, job_way_t *way, double bytes)
+{
+    for (int k = 0; k < JOB_CROWDS; k++)
+        way->crowd[k] = job->core_model != NULL ? apart_of(job, way, k, bytes) : 1;
 }
 
 static void find_crowds(job_way_t *way, double bytes)
@@ -161,8 +190,11 @@ static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool
             way->extra = is_eager ? 0 : rest - work;
         }
         way->send_busy += way->path == NULL && is_eager ? rest / 2 : 0;
-        if (way->path == NULL && is_eager && !way->is_same)
+        if (way->path == NULL && is_eager) {
             way->late = late_of(way, bytes);
+            if (!way->is_same)
+                find_apart(job, way, (double)bytes);
+        }
         if (way->path == NULL && !way->is_same)
             way->cross = fmax(0, xy_message_exchange(way->model, (double)bytes) -
                                      job_way_seconds(way, bytes));
@@ -186,33 +218,65 @@ static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool
  * first cache, and so would those of other processes. */
 static void set_burst(xy_vmsg_t *m)
 {
-    double gap = m->late != 0 ? m->receive_busy + m->late : INFINITY;
+    bool is_apart = m->late != 0 && !m->way->is_same;
+    double gap = is_apart ? m->receive_busy + m->late : INFINITY;
     /* A large one of the same core is copied once, as work of the receiver. */
     double most = m->is_eager || !m->way->is_same ? gap : m->send_busy;
     double send = fmin(m->way->burst / 2, most), receive = m->way->burst - send;
 
-    if (m->late != 0)
+    if (is_apart)
         m->late += m->receive_busy - receive;
     m->send_busy = send;
     m->receive_busy = receive;
     m->cross = 0;
 }
 
-/* The sender has started others since it last waited, all by calls that end them: a stream. Its
- * messages are as far apart as those of a stream that was measured, whoever needs the longer for
- * one. On one core nobody waits for them, so both together take that long; they are copied twice,
- * through memory of the library, and no switch comes between two of them. */
-static void set_stream(const job_way_t *way, xy_vmsg_t *m)
+/* What the sender of a stream needs for one. A short one is written into a line of the receiver's
+ * and forgotten; the buffer of a longer one has to come back. */
+static double issue_of(const xy_vjob_t *job, const xy_message_model_t *m, uint64_t bytes,
+                       double gap)
+{
+    if (!(m->issue > 0) || bytes > XY_MESSAGE_SMALL || job->library->rules != NULL)
+        return gap;
+    return fmin(gap, m->issue);
+}
+
+/* The sender has started others since it last waited, all by calls that end them: a stream. Who
+ * receives all of its messages gets them as far apart as those of a stream that was measured. */
+static void set_stream(const xy_vjob_t *job, const job_way_t *way, xy_vmsg_t *m)
 {
     double gap = job_way_gap(way->model, m->bytes);
 
     if (!(gap > 0))
         return;
-    if (way->is_same)
-        m->send_busy = m->receive_busy = gap / 2;
-    else
-        m->send_busy = fmin(m->send_busy, gap);
+    if (!way->is_same)
+        m->send_busy = fmin(m->send_busy, issue_of(job, way->model, m->bytes, gap));
+    else if (m->late == 0)
+        m->late = fmax(gap - m->send_busy, 0) - m->receive_busy;
     m->cross = 0;
+}
+
+static double times_of(const xy_vjob_t *job, const job_way_t *way, int32_t proc)
+{
+    const job_core_t *core = &job->cores[job->procs[proc].core];
+    double times = 1;
+
+    for (int k = 0; k < JOB_CROWDS; k++)
+        times += core->crowd[k] * (way->crowd[k] - 1);
+    return times;
+}
+
+/* Between cores that have many processes. One that comes before its receive takes what it took. */
+static void set_apart(const xy_vjob_t *job, const job_way_t *way, xy_vmsg_t *m)
+{
+    double receive = m->receive_busy * times_of(job, way, m->to);
+
+    if (m->late != 0)
+        m->late += m->receive_busy - receive;
+    m->crowd = m->send_busy + m->receive_busy;
+    m->receive_busy = receive;
+    m->send_busy *= times_of(job, way, m->from);
+    m->crowd = m->send_busy + m->receive_busy - m->crowd;
 }
 
 /* Half of it each for sending and receiving. */
@@ -221,6 +285,7 @@ static void add_crowd(const job_core_t *core, const double more[JOB_CROWDS], xy_
     for (int k = 0; k < JOB_CROWDS; k++) {
         m->send_busy += core->crowd[k] * more[k] / 2;
         m->receive_busy += core->crowd[k] * more[k] / 2;
+        m->crowd += core->crowd[k] * more[k];
     }
 }
 
@@ -254,8 +319,11 @@ void job_way_cost(xy_vjob_t *job, xy_vmsg_t *m)
         m->send_busy += way->request;
         m->receive_busy += way->request;
     }
+    if (way->path == NULL && way->model != NULL && !way->is_same && !way->is_self && m->is_eager &&
+        !is_burst)
+        set_apart(job, way, m);
     if (is_stream)
-        set_stream(way, m);
+        set_stream(job, way, m);
     if (way->is_same && !is_stream && !is_burst) /* the same core sends and receives */
         add_crowd(&job->cores[job->procs[m->from].core], way->crowd, m);
 }

@@ -144,6 +144,7 @@ struct xy_vmsg {
     uint64_t buffer; /* of its sender; 0: not known */
     double late;     /* more work of the receiver, where its receive comes later than the message */
     double cross;    /* more latency, where the receiver has sent something the other way */
+    double crowd;    /* seconds of both sides that are more, or less, because many share the core */
     xy_flow_t flow;
 };
 
@@ -215,6 +216,7 @@ typedef struct {
     int32_t first, last;      /* processes that want it; -1 */
     int32_t holder;           /* the last process that had it; -1 */
     double busy;              /* until then */
+    double left;              /* bytes for its processes, since a sender of it let them run */
     double touched;           /* bytes that its copies have read and written */
     uint64_t buffer;          /* that it has read last, of a large message; 0: not known */
     int32_t buffer_of;        /* ... and whose it is */
@@ -264,7 +266,8 @@ struct job_way {
     double send_busy, extra, spared, receive_busy, late, cross;
     double request; /* of each side, more for a nonblocking message */
     double burst;   /* seconds of both cores for one of several at once; 0: as for one */
-    /* More of them for the bytes where many processes share the core. */
+    /* More of them for the bytes where many processes share the core. Between cores, how many times
+     * as long each of them works. */
     double crowd[JOB_CROWDS];
 };
 
@@ -487,7 +490,7 @@ double job_cache_message(xy_vjob_t *job, const xy_vmsg_t *message, double start,
 /* All that receiving takes. */
 double job_cache_eager(xy_vjob_t *job, const xy_vmsg_t *message, double start);
 /* More seconds to receive an eager message that has waited for its receive until `now`. */
-double job_cache_late(const xy_vjob_t *job, const xy_vmsg_t *message, double now);
+double job_cache_late(xy_vjob_t *job, const xy_vmsg_t *message, double now);
 
 /* job_remote.c: *end_p is when a message would have been received that has all links to itself. */
 bool job_remote_alone(xy_vjob_t *job, int32_t from, int32_t to, double start, double *end_p);

@@ -17,6 +17,23 @@
  * there. Who waits for it lets the others run, so that messages in flight stay bounded. */
 enum { AHEAD_MAX = 256 };
 
+/* Of ranks of Xylem, one that has left much for others of its core lets them run (p2p/message.h).
+ * What meets a receive is not left: one that was posted, and that none on its way will take. */
+static bool lets_run(xy_vjob_t *job, const xy_vmsg_t *m)
+{
+    const job_proc_t *to = &job->procs[m->to];
+    job_core_t *core = &job->cores[to->core];
+
+    if (m->way == NULL || !(m->way->is_same || m->way->is_self) || !m->is_eager ||
+        job->library->rules != NULL || to->match.posted.count >= to->incoming - to->arrived)
+        return false;
+    core->left += (double)(XY_MATCH_HEAD + m->bytes);
+    if (core->left <= XY_MATCH_LEFT)
+        return false;
+    core->left = 0;
+    return true;
+}
+
 /* ---- Requests ---- */
 
 static void request_free(xy_vjob_t *job, xy_vreq_t *r)
@@ -474,7 +491,7 @@ xy_vmsg_t *job_message_new(xy_vjob_t *job, int32_t from, int32_t to, uint64_t by
     m->coll = NULL;
     m->slot = m->send_data = NULL;
     m->node = m->item.node = NULL;
-    m->send_busy = m->receive_busy = m->extra = m->spared = m->late = m->cross = 0;
+    m->send_busy = m->receive_busy = m->extra = m->spared = m->late = m->cross = m->crowd = 0;
     m->is_captured = m->is_taken = m->is_there = m->is_arrived = m->is_dead = m->is_met = false;
     m->is_synchronous = m->is_blocking = m->is_flying = m->is_split = false;
     m->ends = JOB_WRITTEN;
@@ -593,7 +610,7 @@ xy_vreq_t *xy_vjob_isend(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p,
     if (job->config.capture != NULL)
         job->config.capture(job->config.owner, data);
     r->done_at = p->now;
-    r->is_done = ++p->ahead < AHEAD_MAX;
+    r->is_done = !lets_run(job, m) && ++p->ahead < AHEAD_MAX;
     if (!r->is_done) {
         p->ahead = 0;
         xy_event_init(&r->event, ahead_due, job, 0);

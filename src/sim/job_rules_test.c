@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "match/match.h"
 #include "sim/job_testing.h"
 
 #define NODE                     "node:1 core:2"
@@ -162,6 +163,132 @@ static double stream(int count, testing_kind_t send, const xy_costs_t *store)
     }
     from[MANY].kind = DO_WAIT;
     return run_all(2, count, store, NULL, all) / MANY;
+}
+
+/* Seconds of process 0 for one of many messages, each to another process of the other core. */
+static double issued(int to, uint64_t bytes, const xy_costs_t *store)
+{
+    enum { MANY = 100 };
+    static testing_act_t acts[MOST][MANY + 1];
+    int32_t cores[MOST] = {0};
+    testing_job_t t;
+    double end;
+
+    memset(acts, 0, sizeof(acts));
+    testing_job_init(&t, NODE, 1 + to);
+    t.config.core_of = cores;
+    t.config.store = store;
+    for (int i = 0; i < MANY; i++) {
+        acts[0][i] = (testing_act_t){.kind = DO_SEND, .peer = 1 + i % to, .bytes = bytes};
+        acts[1 + i % to][i / to] = (testing_act_t){.kind = DO_RECV, .peer = 0, .bytes = bytes};
+    }
+    for (int p = 0; p <= to; p++) {
+        cores[p] = p > 0;
+        t.procs[p].acts = acts[p];
+    }
+    testing_job_run(&t);
+    assert_int_equal(t.status, XY_OK);
+    end = t.procs[0].times[MANY - 1];
+    testing_job_cleanup(&t);
+    return end / MANY;
+}
+
+/* Who sends short messages does not wait for those who receive them, and needs less for one. */
+static void senders_of_short_ones_are_ahead(void **state)
+{
+    xy_costs_t *store = make_store();
+    xy_message_model_t *m = &XY_VEC_AT(&store->messages, xy_message_cost_t, 0).model;
+
+    (void)state;
+    assert_close(issued(5, XY_MESSAGE_SMALL, store), work, 0.1);
+    m->issue = work / 2;
+    assert_close(issued(5, XY_MESSAGE_SMALL, store), work / 2, 0.1);
+    assert_close(issued(5, XY_MESSAGE_SMALL + 1, store), work, 0.1);
+    assert_close(stream(2, DO_SEND, store), gap, 0.1);
+    xy_costs_destroy(store);
+}
+
+/* Seconds of a core for a message to and fro between so many processes of two cores. */
+static double across(int each, uint64_t bytes, const xy_costs_t *store)
+{
+    static testing_act_t acts[MOST][2 * ROUNDS + 1];
+    testing_act_t *all[MOST];
+
+    memset(acts, 0, sizeof(acts));
+
+    for (int p = 0; p < 2 * each; p++) {
+        int other = p < each ? p + each : p - each;
+
+        for (int i = 0; i < 2 * ROUNDS; i++)
+            acts[p][i] = (testing_act_t){.kind = (i + (p >= each)) % 2 == 0 ? DO_SEND : DO_RECV,
+                                         .peer = other,
+                                         .bytes = bytes};
+        all[p] = acts[p];
+    }
+    return run_all(2 * each, 2, store, NULL, all) / ROUNDS / each;
+}
+
+/* Where many processes of two cores send to each other, each core takes what was measured. */
+static void crowds_of_two_cores(void **state)
+{
+    xy_costs_t *store = make_store();
+    xy_message_model_t *m = &XY_VEC_AT(&store->messages, xy_message_cost_t, 1).model;
+
+    (void)state;
+    m->crowd =
+        (xy_crowd_t){.message = 200e-9, .large = 650e-9, .across = 260e-9, .large_across = 500e-9};
+    m->throng =
+        (xy_crowd_t){.message = 220e-9, .large = 700e-9, .across = 300e-9, .large_across = 600e-9};
+    assert_close(across(8, XY_MESSAGE_SMALL, store), 260e-9, 0.06);
+    assert_close(across(8, XY_MESSAGE_BCAST, store), 500e-9, 0.1);
+    assert_close(across(32, XY_MESSAGE_SMALL, store), 300e-9, 0.06);
+    assert_close(across(32, XY_MESSAGE_BCAST, store), 600e-9, 0.1);
+    xy_costs_destroy(store);
+}
+
+/* A sender lets others of its core run when it has left much for them. */
+static void who_leaves_much_lets_others_run(void **state)
+{
+    enum { BYTES = 4096, MANY = XY_MATCH_LEFT / (BYTES + XY_MATCH_HEAD) + 20 };
+    testing_act_t from[MANY + 1] = {{0}}, to[MANY + 1] = {{0}};
+    int32_t cores[] = {0, 0};
+    xy_costs_t *store = make_store();
+    testing_job_t t;
+
+    (void)state;
+    for (int few = 0; few < 2; few++) {
+        int n = few ? MANY - 25 : MANY;
+
+        memset(from, 0, sizeof(from));
+        memset(to, 0, sizeof(to));
+        for (int i = 0; i < n; i++) {
+            from[i] = (testing_act_t){.kind = DO_SEND, .peer = 1, .bytes = BYTES};
+            to[i] = (testing_act_t){.kind = DO_RECV, .peer = 0, .bytes = BYTES};
+        }
+        testing_job_init(&t, NODE, 2);
+        t.config.core_of = cores;
+        t.config.store = store;
+        t.procs[0].acts = from;
+        t.procs[1].acts = to;
+        testing_job_run(&t);
+        assert_int_equal(t.status, XY_OK);
+        assert_int_equal(t.procs[1].times[0] < t.procs[0].times[n - 1], !few);
+        testing_job_cleanup(&t);
+    }
+    xy_costs_destroy(store);
+}
+
+/* What ranks of a core leave for a root has room for 2 KiB of all of them. Larger blocks are copied
+ * where they belong, between two barriers, as those of a scatter are. */
+static void blocks_of_a_core_are_left_together(void **state)
+{
+    xy_costs_t *store = make_store();
+    double scatter = collective(16, 2, store, NULL, XY_COLL_SCATTER, 512);
+
+    (void)state;
+    assert_close(collective(16, 2, store, NULL, XY_COLL_GATHER, 512), scatter, 1e-9);
+    assert_true(collective(16, 2, store, NULL, XY_COLL_GATHER, 256) < 0.9 * scatter);
+    xy_costs_destroy(store);
 }
 
 /* Blocking sends one after the other are as far apart as was measured, and not several at once. */
@@ -501,6 +628,10 @@ int main(void)
         cmocka_unit_test(small_broadcasts_of_many),
         cmocka_unit_test(processes_come_once),
         cmocka_unit_test(blocking_sends_are_a_stream),
+        cmocka_unit_test(senders_of_short_ones_are_ahead),
+        cmocka_unit_test(crowds_of_two_cores),
+        cmocka_unit_test(blocks_of_a_core_are_left_together),
+        cmocka_unit_test(who_leaves_much_lets_others_run),
         cmocka_unit_test(nonblocking_ones_take_more),
         cmocka_unit_test(data_takes_longer_in_crowds),
         cmocka_unit_test(large_messages_that_cross_are_work),

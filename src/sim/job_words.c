@@ -150,8 +150,8 @@ double job_part(double n, double a, double b)
 }
 
 /* The more processes share a core, the less of what each of them needs is in its first cache:
- * measured with two, with XY_MESSAGE_CROWD and with XY_MESSAGE_THRONG, in between by the logarithm.
- */
+ * measured with two, with XY_MESSAGE_CROWD and with XY_MESSAGE_THRONG. The first few still fit, so
+ * in between it is a straight line up to the former, and the logarithm from there on. */
 void job_way_crowd(xy_vjob_t *job, int32_t core)
 {
     job_core_t *c = &job->cores[core];
@@ -161,7 +161,7 @@ void job_way_crowd(xy_vjob_t *job, int32_t core)
         return;
     if (job->core_model->throng.message > 0)
         throng = job_part(procs, XY_MESSAGE_CROWD, XY_MESSAGE_THRONG);
-    c->crowd[0] = job_part(procs, 2, XY_MESSAGE_CROWD) - throng;
+    c->crowd[0] = fmin((procs - 2) / (XY_MESSAGE_CROWD - 2), 1) - throng;
     c->crowd[1] = throng;
 }
 

@@ -13,7 +13,7 @@
 
 #include "trips.h"
 
-enum { BCAST = 4096, SMALL = 64, LONG = 64 << 10, BLOCK = 8 << 10, BLOCKS = 64, MEETINGS = 8 };
+enum { BCAST = 4096, SMALL = 64, LONG = 64 << 10, BLOCK = 8 << 10, BLOCKS = 64, MEETINGS = 9 };
 
 static void twice_barrier(const game_t *g)
 {
@@ -93,7 +93,31 @@ static double time_meeting(const game_t *g, void (*trip)(const game_t *), double
     return pool.count > 0 ? median(values, pool.count < TIMINGS_MAX ? pool.count : TIMINGS_MAX) : 0;
 }
 
-/* Seconds of one; the last in units of a copy. Buffers have room for LONG bytes. */
+/* What the sender of a stream needs for one: fewer than any library keeps before its sends wait,
+ * and then until all have come. 0: sends wait. */
+static double time_issue(const game_t *g)
+{
+    enum { RUNS = 40, MANY = 64 };
+    double times[RUNS];
+
+    if (g->eager > 0 && SMALL > g->eager)
+        return 0;
+    for (int run = 0; run < RUNS; run++) {
+        double begin;
+
+        meet(g, 1);
+        begin = MPI_Wtime();
+        for (int i = 0; i < MANY; i++)
+            if (g->is_first)
+                MPI_Send(g->out, SMALL, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD);
+            else
+                MPI_Recv(g->in, SMALL, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        times[run] = (MPI_Wtime() - begin) / MANY;
+    }
+    return median(times, RUNS);
+}
+
+/* Seconds of one; the eighth in units of a copy. Buffers have room for LONG bytes. */
 static void measure_meetings(const game_t *g, double seconds, double times[MEETINGS])
 {
     times[0] = time_meeting(g, twice_barrier, seconds);
@@ -107,6 +131,7 @@ static void measure_meetings(const game_t *g, double seconds, double times[MEETI
     times[6] = time_meeting(g, twice_small_allreduce, seconds);
     times[7] = time_meeting(g, twice_long_add, seconds / 10) /
                fmax(time_meeting(g, twice_long_copy, seconds / 10), 1e-9);
+    times[8] = time_issue(g);
 }
 
 /* ---- The pace of a program ---- */

@@ -17,8 +17,9 @@
  *       and, where the two are alone, how long they take for a barrier, a broadcast of 4 KiB, one
  *       of them for a copy of as much and for adding as much to as much, both for an allreduce of
  *       4 KiB, a broadcast and an allreduce of 64 bytes:
- *           meet SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS TIMES
- *       (TIMES: to add 64 KiB in blocks to what stays in the first cache, in units of a copy); what
+ *           meet SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS TIMES SECONDS
+ *       (TIMES: to add 64 KiB in blocks to what stays in the first cache, in units of a copy; then
+ *       of the sender for a message of a stream, of 64 bytes; 0: sends wait); what
  *       all timings took in units of as many medians, and what code takes while both compute, in
  *       units of its processor time on one core alone (0: not measured):
  *           pace TIMES TIMES
@@ -33,8 +34,10 @@
  *       messages of a byte, and of 4 KiB, between the processes of all pairs (0 and 1, 2 and 3,
  *       ...) at once, where EACH of them share a core: seconds of that core for one; and seconds
  *       of a barrier, a broadcast and an alltoall of 64 bytes of all; then those of a message of
- *       64 KiB, and those of the core for a copy of 4 KiB, where each process has 64 such blocks:
- *           crowd SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS
+ *       64 KiB, and those of the core for a copy of 4 KiB, where each process has 64 such blocks;
+ *       then those of the core for a message of 64 bytes, and of 4 KiB, to the process of the other
+ *       core that has as many before it:
+ *           crowd SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS
  *
  *   probe together SETS SECONDS LIFE
  *       streams of messages of so many bytes between all pairs of a set at once, so long
@@ -332,7 +335,7 @@ static void measure_crowd(int each)
     size_t shift = (size_t)(37 * rank % LINES) * LINE, shifts = (size_t)2 * LINES * LINE;
     char *memory = calloc(1, 2 * room + shifts);
     game_t g = {.bytes = 1, .other = rank ^ 1, .is_first = rank % 2 == 0};
-    double small, large, barrier, bcast, alltoall, bulk, block;
+    double small, large, barrier, bcast, alltoall, bulk, block, across, large_across;
 
     if (memory == NULL)
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -345,14 +348,21 @@ static void measure_crowd(int each)
     barrier = time_all(&g, all_barrier, BATCH);
     bcast = time_all(&g, all_bcast, BATCH);
     alltoall = time_all(&g, all_alltoall, FEW);
+    g.other = rank < size / 2 ? rank + size / 2 : rank - size / 2;
+    g.is_first = rank < size / 2;
+    large_across = time_all(&g, all_pairs, BATCH) / each;
+    g.bytes = SMALL;
+    across = time_all(&g, all_pairs, BATCH) / each;
+    g.other = rank ^ 1;
+    g.is_first = rank % 2 == 0;
     g.bytes = LONG;
     g.out = memory; /* as the C library gives large memory */
     g.in = memory + room;
     bulk = time_all(&g, all_pairs, FEWEST) / each;
     block = fmax(0, time_all(&g, all_blocks, 2) - barrier) / each / BLOCKS;
     if (rank == 0)
-        printf("crowd %.9g %.9g %.9g %.9g %.9g %.9g %.9g\n", small, large, barrier, bcast, alltoall,
-               bulk, block);
+        printf("crowd %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g\n", small, large, barrier, bcast,
+               alltoall, bulk, block, across, large_across);
     free(memory);
 }
 

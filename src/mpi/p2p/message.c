@@ -265,7 +265,7 @@ FAST bool send_near(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t, u
         m->data = bytes <= sizeof(m->small) ? m->small : buffer_or_abort(self->worker, bytes);
         pack(m->data, t, bytes);
         keep(to, m);
-        self->worker->left_bytes += sizeof(*m) + bytes;
+        self->worker->left_bytes += XY_MATCH_HEAD + bytes;
         return true;
     }
     m->sender = request;

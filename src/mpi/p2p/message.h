@@ -70,11 +70,10 @@ static inline bool mpi_send_is_eager(const mpi_transfer_t *t, uint64_t bytes)
 int mpi_isend(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t **request_p);
 int mpi_irecv(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t **request_p);
 /* After an eager send by a rank of `worker`: let the other ranks there run when much was left for
- * them. What has left the caches of a core takes twice as long to receive. */
-enum { XMPI_LEFT_BEFORE_YIELD = 128 << 10 }; /* bytes */
+ * them. */
 static inline void mpi_send_throttle(mpi_worker_t *worker)
 {
-    if (__builtin_expect(worker->left_bytes <= XMPI_LEFT_BEFORE_YIELD, 1))
+    if (__builtin_expect(worker->left_bytes <= XY_MATCH_LEFT, 1))
         return;
     worker->left_bytes = 0;
     xy_fiber_yield();

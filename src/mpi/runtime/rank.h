@@ -162,7 +162,7 @@ struct mpi_worker {
     struct mpi_request *all_requests; /* that were ever made: in use or free */
     bool has_looked_back;             /* for those that were never completed */
     struct mpi_message *free_messages;
-    size_t left_bytes; /* for ranks here, by others here, since one of these let them run */
+    size_t left_bytes;      /* for ranks here, by others here, since one of these let them run */
     struct nbc_core *cores; /* of progress threads that live here and had something to do */
     void *scratch;          /* of collectives, grows on demand */
     size_t scratch_size;
