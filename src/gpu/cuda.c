@@ -17,6 +17,7 @@ typedef unsigned long long address_t;
 
 enum {
     SUCCESS = 0,
+    INVALID_VALUE = 1,
     OUT_OF_MEMORY = 2,
     NO_DEVICE = 100,
     NOT_READY = 600,
@@ -95,15 +96,18 @@ static struct {
     const char *why; /* it cannot be used; NULL: it can */
     FUNCTIONS(MEMBER)
     result_t (*launch_with)(const config_t *, void *, void **, void **); /* NULL before CUDA 12 */
+    result_t (*param_info)(void *, size_t, size_t *, size_t *);          /* and 12.4 */
 } cuda = {.once = PTHREAD_ONCE_INIT};
 
 static bool find_functions(void *library)
 {
 #define SYMBOL(member, symbol, arguments) {(void **)&cuda.member, symbol},
     static const gpu_symbol_t list[] = {FUNCTIONS(SYMBOL)};
-    static const gpu_symbol_t newer[] = {{(void **)&cuda.launch_with, "cuLaunchKernelEx"}};
+    static const gpu_symbol_t with = {(void **)&cuda.launch_with, "cuLaunchKernelEx"};
+    static const gpu_symbol_t info = {(void **)&cuda.param_info, "cuFuncGetParamInfo"};
 
-    (void)gpu_symbols_find(library, newer, 1);
+    (void)gpu_symbols_find(library, &with, 1);
+    (void)gpu_symbols_find(library, &info, 1);
     return gpu_symbols_find(library, list, sizeof(list) / sizeof(list[0]));
 }
 
@@ -490,13 +494,29 @@ static void program_destroy(xy_gpu_program_t *p)
     cuda.module_unload(p->native);
 }
 
+/* A number that is too large is an invalid value. */
+static void find_arguments(xy_gpu_kernel_t *k)
+{
+    result_t r = SUCCESS;
+    size_t offset;
+    int n = 0;
+
+    while (cuda.param_info != NULL && n < XY_GPU_ARGS_MAX && r == SUCCESS) {
+        r = cuda.param_info(k->native, (size_t)n, &offset, &k->sizes[n]);
+        n += r == SUCCESS;
+    }
+    k->count = r == INVALID_VALUE ? n : -1;
+}
+
 static xy_status_t kernel_create(xy_gpu_kernel_t *k, const char *name)
 {
     void *module = k->native;
 
     enter(k->gpu);
-    if (cuda.function_get(&k->native, module, name) == SUCCESS)
+    if (cuda.function_get(&k->native, module, name) == SUCCESS) {
+        find_arguments(k);
         return XY_OK;
+    }
     return xy_fail(XY_ENOENT,
                    "the program has no kernel '%s': write XY_KERNEL %s(...), with a name that "
                    "is no function of the language itself",

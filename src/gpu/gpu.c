@@ -350,17 +350,22 @@ xy_status_t xy_gpu_kernel_create(xy_gpu_program_t *program, const char *name,
                                  xy_gpu_kernel_t **kernel_p)
 {
     xy_gpu_kernel_t *k = xy_calloc(1, sizeof(*k));
+    char *copy = k != NULL ? xy_sprintf("%s", name) : NULL;
     xy_status_t st;
 
-    if (k == NULL)
-        return xy_fail_memory("finding a kernel");
-    k->gpu = program->gpu;
-    k->native = program->native;
-    st = program->gpu->driver->kernel_create(k, name);
-    if (st == XY_OK)
-        *kernel_p = k;
-    else
+    if (copy == NULL) {
         xy_free(k);
+        return xy_fail_memory("finding a kernel");
+    }
+    *k = (xy_gpu_kernel_t){
+        .gpu = program->gpu, .native = program->native, .name = copy, .count = -1};
+    st = program->gpu->driver->kernel_create(k, name);
+    if (st == XY_OK) {
+        *kernel_p = k;
+        return XY_OK;
+    }
+    xy_free(copy);
+    xy_free(k);
     return st;
 }
 
@@ -369,6 +374,7 @@ void xy_gpu_kernel_destroy(xy_gpu_kernel_t *kernel)
     if (kernel == NULL)
         return;
     kernel->gpu->driver->kernel_destroy(kernel);
+    xy_free(kernel->name);
     xy_free(kernel);
 }
 
@@ -377,14 +383,32 @@ void xy_gpu_kernel_chain(xy_gpu_kernel_t *kernel)
     kernel->is_chained = true;
 }
 
+/* Drivers take what lies behind the last value for those that are missing. */
+static xy_status_t check_arguments(const xy_gpu_kernel_t *k, const xy_gpu_arg_t *args, int count)
+{
+    if (count > XY_GPU_ARGS_MAX)
+        return xy_fail(XY_ELIMIT, "a kernel with %d arguments; at most %d are passed", count,
+                       XY_GPU_ARGS_MAX);
+    if (k->count >= 0 && k->count != count)
+        return xy_fail(XY_EINVAL,
+                       "kernel '%s' has %d arguments, and is given %d: data in the order of the "
+                       "accesses, then values",
+                       k->name, k->count, count);
+    for (int i = 0; i < count && k->count >= 0; i++)
+        if (k->sizes[i] > 0 && k->sizes[i] != args[i].size)
+            return xy_fail(XY_EINVAL, "argument %d of kernel '%s' has %zu bytes, and is given %zu",
+                           i + 1, k->name, k->sizes[i], args[i].size);
+    return XY_OK;
+}
+
 xy_status_t xy_gpu_launch(xy_gpu_stream_t *stream, xy_gpu_kernel_t *kernel, const size_t threads[3],
                           const size_t group[3], const xy_gpu_arg_t *args, int count)
 {
     size_t groups[3];
+    xy_status_t st = check_arguments(kernel, args, count);
 
-    if (count > XY_GPU_ARGS_MAX)
-        return xy_fail(XY_ELIMIT, "a kernel with %d arguments; at most %d are passed", count,
-                       XY_GPU_ARGS_MAX);
+    if (st != XY_OK)
+        return st;
     for (int i = 0; i < 3; i++)
         groups[i] = (threads[i] + group[i] - 1) / group[i];
     return stream->gpu->driver->launch(stream, kernel, groups, group, args, count);

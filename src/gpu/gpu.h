@@ -163,7 +163,8 @@ typedef struct {
 enum { XY_GPU_ARGS_MAX = 128 };
 
 /* `threads` in all, in groups of `group`; they are rounded up to whole groups, so a kernel looks at
- * its number. */
+ * its number. XY_EINVAL: the arguments are not as many, or as large, as the kernel has, where the
+ * driver knows (CUDA 12.4 and later; OpenCL). */
 xy_status_t xy_gpu_launch(xy_gpu_stream_t *stream, xy_gpu_kernel_t *kernel, const size_t threads[3],
                           const size_t group[3], const xy_gpu_arg_t *args, int count);
 

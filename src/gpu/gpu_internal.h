@@ -56,6 +56,7 @@ typedef struct {
                            xy_gpu_memory_t from, uint64_t from_offset, uint64_t bytes);
     xy_status_t (*program_create)(xy_gpu_program_t *program, const char *text);
     void (*program_destroy)(xy_gpu_program_t *program);
+    /* It may fill in what is known of the arguments. */
     xy_status_t (*kernel_create)(xy_gpu_kernel_t *kernel, const char *name);
     void (*kernel_destroy)(xy_gpu_kernel_t *kernel);
     xy_status_t (*launch)(xy_gpu_stream_t *stream, xy_gpu_kernel_t *kernel, const size_t groups[3],
@@ -93,6 +94,9 @@ struct xy_gpu_kernel {
     xy_gpu_device_t *gpu;
     void *native;
     bool is_chained;
+    char *name;
+    int count;                     /* of its arguments; negative: not known */
+    size_t sizes[XY_GPU_ARGS_MAX]; /* of them; 0: not known */
 };
 
 /* The NUMA node of a PCI device by its address; -1: not known. */

@@ -370,6 +370,13 @@ static void test_limits(void **state)
                                    args, XY_GPU_ARGS_MAX + 1),
                      XY_ELIMIT);
     assert_int_equal(testing_said_count, 2);
+    testing_listen();
+    assert_int_equal(
+        xy_gpu_launch(s.stream, s.kernel, (size_t[3]){1, 1, 1}, (size_t[3]){1, 1, 1}, args, 0),
+        XY_EINVAL);
+    assert_int_equal(testing_said_count, 1);
+    assert_non_null(strstr(testing_said, "kernel 'fill' has"));
+    assert_non_null(strstr(testing_said, "and is given 0"));
     xy_error_handler_set(NULL, NULL);
     tear_down(&s);
 }

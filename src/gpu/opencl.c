@@ -50,6 +50,7 @@ enum { PLATFORMS_MAX = 16, DEVICES_MAX = 64 };
     X(clCreateKernel)                                                                              \
     X(clReleaseKernel)                                                                             \
     X(clSetKernelArg)                                                                              \
+    X(clGetKernelInfo)                                                                             \
     X(clEnqueueNDRangeKernel)
 
 #define MEMBER(symbol) __typeof__(symbol) *symbol;
@@ -448,6 +449,7 @@ static void program_destroy(xy_gpu_program_t *p)
 
 static xy_status_t kernel_create(xy_gpu_kernel_t *k, const char *name)
 {
+    cl_uint count;
     cl_int error;
 
     k->native = cl.clCreateKernel(k->native, name, &error);
@@ -456,6 +458,9 @@ static xy_status_t kernel_create(xy_gpu_kernel_t *k, const char *name)
                        "the program has no kernel '%s': write XY_KERNEL %s(...), with a name that "
                        "is no function of the language itself",
                        name, name);
+    if (error == CL_SUCCESS && cl.clGetKernelInfo(k->native, CL_KERNEL_NUM_ARGS, sizeof(count),
+                                                  &count, NULL) == CL_SUCCESS)
+        k->count = (int)count; /* it compares their sizes by itself */
     return check(k->gpu, error, "find a kernel");
 }
 

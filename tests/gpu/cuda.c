@@ -808,65 +808,7 @@ result_t cuLaunchHostFunc(void *stream, void (*function)(void *), void *argument
 }
 
 /* What nvrtc.c calls an image is the name of a file. */
-result_t cuModuleLoadData(void **module, const void *image)
-{
-    char *(**turn)(address_t);
-
-    *module = dlopen(image, RTLD_NOW | RTLD_LOCAL);
-    unlink(image);
-    if (*module == NULL)
-        return INVALID_VALUE;
-    turn = (char *(**)(address_t))dlsym(*module, "fake_reach"); /* addresses in arguments */
-    *turn = reach;
-    return SUCCESS;
-}
-
-result_t cuModuleUnload(void *module)
-{
-    dlclose(module);
-    return SUCCESS;
-}
-
-/* keep_NAME and run_NAME are made by nvrtc.c: a copy of the arguments, and a loop over all threads
- * that frees it. */
-typedef struct {
-    void *(*keep)(void **arguments);
-    void (*run)(void *kept, const unsigned *grid, const unsigned *group);
-} kernel_t;
-
-result_t cuModuleGetFunction(void **function, void *module, const char *name)
-{
-    kernel_t *k = malloc(sizeof(*k));
-    char text[128];
-
-    snprintf(text, sizeof(text), "keep_%s", name);
-    k->keep = (void *(*)(void **))dlsym(module, text);
-    snprintf(text, sizeof(text), "run_%s", name);
-    k->run = (void (*)(void *, const unsigned *, const unsigned *))dlsym(module, text);
-    *function = k;
-    return k->keep != NULL && k->run != NULL ? SUCCESS : NOT_FOUND;
-}
-
-static void run_kernel(work_t *w)
-{
-    ((const kernel_t *)w->function)->run(w->argument, w->grid, w->group);
-}
-
-result_t cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                        unsigned by, unsigned bz, unsigned shared, void *stream, void **arguments,
-                        void **extra)
-{
-    (void)shared;
-    (void)extra;
-    if (gx == 0 || gy == 0 || gz == 0 || gx > INT32_MAX || gy > 65535 || gz > 65535 ||
-        (size_t)bx * by * bz > 1024)
-        return INVALID_VALUE;
-    return put(stream, (work_t){.run = run_kernel,
-                                .function = function,
-                                .argument = ((const kernel_t *)function)->keep(arguments),
-                                .grid = {gx, gy, gz},
-                                .group = {bx, by, bz}});
-}
+#include "cuda_kernels.inc"
 
 result_t cuGetErrorName(result_t r, const char **text)
 {

@@ -47,6 +47,8 @@ static const char before[] =
     "    list(void **v) : value(*(A *)v[0]), rest(v + 1) { turn(value, 0); }\n"
     "    template <class F, class... B> void call(F f, B &...b) { rest.call(f, b..., value); }\n"
     "};\n"
+    "template <class... A> static unsigned long size_of(void (*)(A...), unsigned long i)\n"
+    "{ unsigned long s[] = {sizeof(A)..., 0}; return i < sizeof...(A) ? s[i] : 0; }\n"
     "inline void *operator new(unsigned long, void *p) noexcept { return p; }\n"
     "template <class... A> static void *keep(void (*)(A...), void **v)\n"
     "{ return new (__builtin_malloc(sizeof(list<A...>))) list<A...>(v); }\n"
@@ -66,7 +68,9 @@ static const char before[] =
 
 static const char after[] = "\nextern \"C\" void *keep_%s(void **v) { return keep(%s, v); }\n"
                             "extern \"C\" void run_%s(void *p, const unsigned *g, const unsigned "
-                            "*b) { run(%s, p, g, b); }\n";
+                            "*b) { run(%s, p, g, b); }\n"
+                            "extern \"C\" unsigned long size_%s(unsigned long i)\n"
+                            "{ return size_of(%s, i); }\n";
 
 int nvrtcVersion(int *major, int *minor)
 {
@@ -111,7 +115,7 @@ static void write_kernels(const char *text, FILE *file)
         name[n] = '\0';
         snprintf(first, sizeof(first), "\nXY_KERNEL %s(", name);
         if (strstr(text, first) == at)
-            fprintf(file, after, name, name, name, name);
+            fprintf(file, after, name, name, name, name, name, name);
     }
 }
 

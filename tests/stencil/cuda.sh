@@ -30,3 +30,38 @@ assert r["checked"] and r["bytes_staged"] == r["bytes_loaded"] + r["bytes_stored
 expect 0 "$XYLEM" stencil --real --gpus 2 --graph red-black --blocks 12 --block 4KiB --iterations 5 --memory 28KiB --file domain.bin
 says "$out" "staged"
 says "$out" "bit for bit"
+
+# A kernel of a program that is given other arguments than it has: CUDA would take what lies behind them.
+cat > given.c <<'END'
+#include <stdlib.h>
+#include <xylem.h>
+int main(int argc, char **argv)
+{
+    static const char text[] = "\nXY_KERNEL scale(XY_GLOBAL double *x, long n)\n"
+                               "{ if (XY_ID(0) < n) x[XY_ID(0)] *= 2; }\n";
+    double x[8] = {1, 2, 3};
+    long n = 8;
+    xylem_kernel k = {.text = text, .name = "scale", .threads = {8}};
+    xylem_tasks *t;
+    if (argc > 1) {
+        k.values[0].value = &n;
+        k.values[0].size = (size_t)atoi(argv[1]);
+    }
+    if (xylem_tasks_create(&t) != 0)
+        return 9;
+    xylem_tasks_data(t, &(xylem_data){.address = x, .bytes = sizeof(x)});
+    xylem_tasks_add(t, &(xylem_task){.kernel = &k}, &(xylem_access){0, XYLEM_READ_WRITE}, 1);
+    if (xylem_tasks_run(t, &(xylem_run_options){.clock = XYLEM_REAL, .gpus = 1}, NULL) != 0)
+        return 1;
+    return x[0] == 2 && x[2] == 6 ? 0 : 8;
+}
+END
+cc -I"$XYLEM_BUILD_DIR/include" given.c -o given -L"$XYLEM_BUILD_DIR/lib" -lxylem -Wl,-rpath,"$XYLEM_BUILD_DIR/lib"
+export TEST_CUDA=alone
+expect 0 ./given 8
+expect 1 ./given
+one_line "$err"
+says "$err" "kernel 'scale' has 2 arguments, and is given 1"
+expect 1 ./given 4
+one_line "$err"
+says "$err" "argument 2 of kernel 'scale' has 8 bytes, and is given 4"
