@@ -5,7 +5,8 @@
  *   grid.c      blocks into tasks
  *   checks.c    tests of convergence as tasks
  *   shape.c     cells of a block, first values
- *   plain.c     the plain loop (plain_loop.inc: of a block)
+ *   plain.c     the plain loop (plain_loop.inc: of a piece of a block)
+ *   crew.c      threads that share a loop
  *   real.c      a real run (real.h)
  */
 #ifndef XY_STENCIL_INTERNAL_H
@@ -77,6 +78,23 @@ xy_status_t stencil_look_ahead(const xy_stencil_t *s, const xy_task_platform_t *
 xy_status_t stencil_shape(xy_stencil_t *s, stencil_shape_t *shape_p);
 /* The first values of block `cell`: numbers between 0.5 and 1.5 that depend on the place alone. */
 void stencil_fill(const xy_stencil_t *s, const stencil_shape_t *shape, int64_t cell, void *block);
+/* Those of `count` cells from a place of the whole grid on, in the order of its cells. */
+void stencil_fill_places(const xy_stencil_t *s, int64_t place, int64_t count, void *at);
+
+/* A part of a row of a block, which several threads may deal with. */
+enum { STENCIL_PIECE = 512 };
+
+typedef struct {
+    int64_t layer, row, column, count; /* in the block; cells */
+    int64_t at;                        /* number of the first one in the block */
+} stencil_piece_t;
+
+/* How many pieces a block has, and one of them. */
+int64_t stencil_pieces(const stencil_shape_t *shape);
+stencil_piece_t stencil_piece(const stencil_shape_t *shape, int64_t number);
+/* The number of its first cell in the whole grid. */
+int64_t stencil_piece_place(const int64_t extents[3], const int64_t origin[3],
+                            const stencil_piece_t *piece);
 /* Bytes of a cell. */
 size_t stencil_cell_bytes(const xy_stencil_t *s);
 /* A number of a check, which is of the type of the cells at the beginning of its datum. */
@@ -86,6 +104,18 @@ void stencil_set_number(const xy_stencil_t *s, void *at, double number);
 void stencil_origin(const xy_stencil_t *s, const stencil_shape_t *shape, int64_t cell,
                     int64_t origin[3]);
 void stencil_extents(const xy_stencil_t *s, const stencil_shape_t *shape, int64_t extents[3]);
+
+/* ---- crew.c: threads that share a loop ---- */
+
+typedef struct stencil_crew stencil_crew_t;
+/* Turns `from` to `to` - 1 of the loop; the largest result is that of the loop, 0 at least. */
+typedef double stencil_crew_fn(void *arg, int64_t from, int64_t to);
+/* As many threads as there are cores for this one. NULL: there is no memory, and the caller does
+ * all. */
+stencil_crew_t *stencil_crew_create(void);
+void stencil_crew_destroy(stencil_crew_t *crew); /* NULL is fine */
+/* All turns of a loop, in no order; `crew` NULL: the caller does them. */
+double stencil_crew_run(stencil_crew_t *crew, stencil_crew_fn *turn, void *arg, int64_t count);
 
 /* ---- plain.c ---- */
 
@@ -99,8 +129,9 @@ typedef struct {
     int result;                /* the grid that holds the last values */
     int iterations;            /* that were run */
     bool is_converged;
-    double residual; /* of the last check */
-    int fd;          /* of the file that the grids are mapped from; -1: memory */
+    double residual;      /* of the last check */
+    int fd;               /* of the file that the grids are mapped from; -1: memory */
+    stencil_crew_t *crew; /* NULL: it is not worth it */
 } stencil_plain_t;
 
 /* A file in a directory that has no name and so many bytes; who needs it, and what else could be
@@ -119,12 +150,11 @@ void stencil_plain_run(stencil_plain_t *plain, const xy_graph_t *graph, double u
 void stencil_plain_set(stencil_plain_t *plain, int64_t cell, const void *block);
 /* Are these the same bits as the block has at the end? */
 bool stencil_plain_equals(const stencil_plain_t *plain, int64_t cell, const void *block);
-/* Copy a block out of a grid, or into it. */
-void stencil_plain_copy(const stencil_plain_t *plain, int64_t cell, void *grid, void *block,
-                        bool is_out);
-/* Update a block, from one grid to another or to the same. Returns the largest change of a cell. */
-typedef double stencil_plain_update_fn(stencil_plain_t *plain, int64_t cell, const void *from,
-                                       void *to);
+/* Update a piece of a block, from one grid to another or to the same: then plain->old is the block
+ * as it was. Returns the largest change of a cell if it is asked for. */
+typedef double stencil_plain_update_fn(const stencil_plain_t *plain, const int64_t origin[3],
+                                       const stencil_piece_t *piece, const void *from, void *to,
+                                       bool is_measured);
 stencil_plain_update_fn stencil_plain_update_double, stencil_plain_update_single;
 
 /* For runs in virtual time: set s->iterations to those that it takes, and tell in the result. */

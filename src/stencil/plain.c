@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The plain loop: what every real run is compared with, bit for bit. One grid of cells in the
- * usual order, one cell after the other, none of the code of the kernels. What it does with a block
- * is in plain_loop.inc, once for each precision.
+ * usual order, one block after the other, none of the code of the kernels. Cells of a block do not
+ * depend on each other, so that several threads update a large one. What they do with a piece of a
+ * row is in plain_loop.inc, once for each precision.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -62,35 +63,141 @@ static xy_status_t map_grids(stencil_plain_t *p, const char *directory)
     return XY_OK;
 }
 
-void stencil_plain_copy(const stencil_plain_t *p, int64_t cell, void *grid, void *at, bool is_out)
+/* ---- Loops over the pieces of a block, on several cores ---- */
+
+enum { ALONE = 1 << 16 /* cells */ };
+
+typedef struct {
+    stencil_plain_t *p;
+    int64_t origin[3];
+    void *grid, *to; /* to: of an update */
+    char *block;
+    bool is_out, is_measured;
+} loop_t;
+
+static double run_loop(const stencil_plain_t *p, stencil_crew_fn *turn, loop_t *loop)
 {
-    const stencil_shape_t *h = &p->shape;
-    size_t size = stencil_cell_bytes(p->s), bytes = (size_t)h->columns * size;
-    char *block = at;
-    int64_t o[3];
+    int64_t cells = p->shape.layers * p->shape.rows * p->shape.columns;
 
-    stencil_origin(p->s, h, cell, o);
-    for (int64_t l = 0; l < h->layers; l++)
-        for (int64_t r = 0; r < h->rows; r++, block += bytes) {
-            int64_t place = ((o[0] + l) * p->extents[1] + o[1] + r) * p->extents[2] + o[2];
-            char *line = (char *)grid + (size_t)place * size;
+    return stencil_crew_run(cells > ALONE ? p->crew : NULL, turn, loop, stencil_pieces(&p->shape));
+}
 
-            memcpy(is_out ? block : line, is_out ? line : block, bytes);
+static loop_t loop_of(const stencil_plain_t *p, int64_t cell, void *grid, const void *block)
+{
+    loop_t loop = {.grid = grid};
+
+    memcpy(&loop.p, &p, sizeof(p)); /* which of them is only read is up to the loop */
+    memcpy(&loop.block, &block, sizeof(block));
+    stencil_origin(p->s, &p->shape, cell, loop.origin);
+    return loop;
+}
+
+/* Where a piece lies in the grid. */
+static char *in_grid(const loop_t *loop, const stencil_piece_t *piece)
+{
+    return (char *)loop->grid + (size_t)stencil_piece_place(loop->p->extents, loop->origin, piece) *
+                                    stencil_cell_bytes(loop->p->s);
+}
+
+static double copy_pieces(void *arg, int64_t from, int64_t to)
+{
+    const loop_t *loop = arg;
+    size_t size = stencil_cell_bytes(loop->p->s);
+
+    for (int64_t i = from; i < to; i++) {
+        stencil_piece_t piece = stencil_piece(&loop->p->shape, i);
+        char *line = in_grid(loop, &piece), *block = loop->block + (size_t)piece.at * size;
+
+        memcpy(loop->is_out ? block : line, loop->is_out ? line : block,
+               (size_t)piece.count * size);
+    }
+    return 0;
+}
+
+static double compare_pieces(void *arg, int64_t from, int64_t to)
+{
+    const loop_t *loop = arg;
+    size_t size = stencil_cell_bytes(loop->p->s);
+
+    for (int64_t i = from; i < to; i++) {
+        stencil_piece_t piece = stencil_piece(&loop->p->shape, i);
+
+        if (memcmp(in_grid(loop, &piece), loop->block + (size_t)piece.at * size,
+                   (size_t)piece.count * size) != 0)
+            return 1;
+    }
+    return 0;
+}
+
+static double update_pieces(void *arg, int64_t from, int64_t to)
+{
+    const loop_t *loop = arg;
+    stencil_plain_update_fn *update =
+        loop->p->s->is_single ? stencil_plain_update_single : stencil_plain_update_double;
+    double most = 0;
+
+    for (int64_t i = from; i < to; i++) {
+        stencil_piece_t piece = stencil_piece(&loop->p->shape, i);
+        double change =
+            update(loop->p, loop->origin, &piece, loop->grid, loop->to, loop->is_measured);
+
+        most = change > most ? change : most;
+    }
+    return most;
+}
+
+/* The whole grid, whose places are its cells: in turns of so many. */
+enum { FILLED = 1 << 16 };
+
+static double fill_places(void *arg, int64_t from, int64_t to)
+{
+    const stencil_plain_t *p = arg;
+
+    for (int64_t i = from; i < to; i++)
+        for (int k = 0; k < stencil_arrays(p->s); k++) {
+            int64_t left = p->count - i * FILLED;
+
+            stencil_fill_places(p->s, i * FILLED, left < FILLED ? left : FILLED,
+                                (char *)p->grid[k] +
+                                    (size_t)(i * FILLED) * stencil_cell_bytes(p->s));
         }
+    return 0;
+}
+
+static void copy_block(const stencil_plain_t *p, int64_t cell, void *grid, void *block, bool is_out)
+{
+    loop_t loop = loop_of(p, cell, grid, block);
+
+    loop.is_out = is_out;
+    (void)run_loop(p, copy_pieces, &loop);
+}
+
+static double update_block(stencil_plain_t *p, int64_t cell, void *from, void *to, bool is_measured)
+{
+    loop_t loop = loop_of(p, cell, from, NULL);
+
+    if (from == to)
+        copy_block(p, cell, from, p->old, true);
+    loop.to = to;
+    loop.is_measured = is_measured;
+    return run_loop(p, update_pieces, &loop);
 }
 
 void stencil_plain_set(stencil_plain_t *p, int64_t cell, const void *block)
 {
     memcpy(p->old, block, p->s->block_bytes);
     for (int i = 0; i < stencil_arrays(p->s); i++)
-        stencil_plain_copy(p, cell, p->grid[i], p->old, false);
+        copy_block(p, cell, p->grid[i], p->old, false);
 }
 
 bool stencil_plain_equals(const stencil_plain_t *p, int64_t cell, const void *block)
 {
-    stencil_plain_copy(p, cell, p->grid[p->result], p->old, true);
-    return memcmp(p->old, block, p->s->block_bytes) == 0;
+    loop_t loop = loop_of(p, cell, p->grid[p->result], block);
+
+    return run_loop(p, compare_pieces, &loop) == 0;
 }
+
+/* ---- Making and unmaking ---- */
 
 xy_status_t stencil_plain_create(const xy_stencil_t *s, const char *directory,
                                  stencil_plain_t **plain_p)
@@ -115,11 +222,9 @@ xy_status_t stencil_plain_create(const xy_stencil_t *s, const char *directory,
         stencil_plain_destroy(p);
         return st;
     }
-    for (int i = 0; i < stencil_arrays(s); i++)
-        for (int64_t cell = 0; cell < stencil_cells(s); cell++) {
-            stencil_fill(s, &p->shape, cell, p->old);
-            stencil_plain_copy(p, cell, p->grid[i], p->old, false);
-        }
+    if (p->count > ALONE)
+        p->crew = stencil_crew_create();
+    (void)stencil_crew_run(p->crew, fill_places, p, (p->count + FILLED - 1) / FILLED);
     *plain_p = p;
     return XY_OK;
 }
@@ -133,6 +238,7 @@ void stencil_plain_destroy(stencil_plain_t *p)
             munmap(p->grid[i], (size_t)p->count * stencil_cell_bytes(p->s));
     if (p->fd >= 0)
         close(p->fd);
+    stencil_crew_destroy(p->crew);
     xy_free(p->old);
     xy_free(p);
 }
@@ -142,8 +248,6 @@ void stencil_plain_destroy(stencil_plain_t *p)
 void stencil_plain_run(stencil_plain_t *p, const xy_graph_t *graph, double until)
 {
     bool is_jacobi = p->s->graph == XY_STENCIL_JACOBI;
-    stencil_plain_update_fn *update =
-        p->s->is_single ? stencil_plain_update_single : stencil_plain_update_double;
     double most = 0;
 
     for (xy_op_id_t i = 0; i < xy_graph_ops(graph); i++) {
@@ -163,8 +267,8 @@ void stencil_plain_run(stencil_plain_t *p, const xy_graph_t *graph, double until
             p->iterations++;
             most = 0;
         }
-        change = update(p, stencil_cell(p->s, op->position), p->grid[is_jacobi ? t % 2 : 0],
-                        p->grid[is_jacobi ? (t + 1) % 2 : 0]);
+        change = update_block(p, stencil_cell(p->s, op->position), p->grid[is_jacobi ? t % 2 : 0],
+                              p->grid[is_jacobi ? (t + 1) % 2 : 0], stencil_is_checked(p->s, t));
         most = change > most ? change : most;
         p->result = is_jacobi ? (t + 1) % 2 : 0;
     }

@@ -144,41 +144,38 @@ static uint64_t scratches(const stencil_real_t *r)
 
 /* ---- The first values ---- */
 
-enum { FILLERS_MAX = 16, FILLED_ALONE = 64 << 20 /* bytes */ };
+enum { FILLED_ALONE = 64 << 20 /* bytes */ };
 
-typedef struct {
-    const stencil_real_t *r;
-    atomic_int_fast64_t next; /* datum */
-} filler_t;
-
-static void *fill_some(void *arg)
+/* Pieces of all blocks, one block after the other. */
+static double fill_pieces(void *arg, int64_t from, int64_t to)
 {
-    filler_t *f = arg;
-    const stencil_real_t *r = f->r;
-    int64_t cells = stencil_cells(&r->grid), count = stencil_arrays(&r->grid) * cells, d;
+    const stencil_real_t *r = arg;
+    int64_t pieces = stencil_pieces(&r->shape), cells = stencil_cells(&r->grid);
+    int64_t extents[3];
 
-    while ((d = atomic_fetch_add(&f->next, 1)) < count)
-        stencil_fill(&r->grid, &r->shape, d % cells, r->addresses[d]);
-    return NULL;
+    stencil_extents(&r->grid, &r->shape, extents);
+    for (int64_t i = from; i < to; i++) {
+        stencil_piece_t piece = stencil_piece(&r->shape, i % pieces);
+        int64_t origin[3];
+
+        stencil_origin(&r->grid, &r->shape, i / pieces % cells, origin);
+        stencil_fill_places(&r->grid, stencil_piece_place(extents, origin, &piece), piece.count,
+                            (char *)r->addresses[i / pieces] +
+                                (size_t)piece.at * stencil_cell_bytes(&r->grid));
+    }
+    return 0;
 }
 
 /* Data for GPUs are pinned, so that it does not matter which thread writes a page first; a large
  * domain has several. */
-static void fill_blocks(const stencil_real_t *r)
+static void fill_blocks(stencil_real_t *r)
 {
-    filler_t filler = {.r = r};
-    pthread_t threads[FILLERS_MAX];
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int started = 0;
+    bool is_alone = r->gpu == NULL || r->share != NULL || r->memory_bytes < FILLED_ALONE;
+    stencil_crew_t *crew = is_alone ? NULL : stencil_crew_create();
+    int64_t blocks = stencil_arrays(&r->grid) * stencil_cells(&r->grid);
 
-    if (r->gpu == NULL || r->share != NULL || r->memory_bytes < FILLED_ALONE)
-        cores = 1;
-    while (started < FILLERS_MAX && started < cores - 1 &&
-           pthread_create(&threads[started], NULL, fill_some, &filler) == 0)
-        started++;
-    fill_some(&filler);
-    for (int i = 0; i < started; i++)
-        pthread_join(threads[i], NULL);
+    (void)stencil_crew_run(crew, fill_pieces, r, blocks * stencil_pieces(&r->shape));
+    stencil_crew_destroy(crew);
 }
 
 static void place_data(stencil_real_t *r, uint64_t blocks)
@@ -308,17 +305,18 @@ int32_t stencil_real_result(const stencil_real_t *r, int64_t cell)
 
 static xy_status_t compare_blocks(const stencil_real_t *r, const stencil_plain_t *plain)
 {
-    void *block = xy_malloc(r->grid.block_bytes);
-    xy_status_t st = block != NULL ? XY_OK : xy_fail_memory("comparing the result");
+    void *block = r->run->file != NULL ? xy_malloc(r->grid.block_bytes) : NULL;
+    xy_status_t st = block != NULL || r->run->file == NULL ? XY_OK : XY_ENOMEM;
 
+    if (st != XY_OK)
+        return xy_fail_memory("comparing the result");
     for (int64_t cell = 0; cell < stencil_cells(&r->grid) && st == XY_OK; cell++) {
         int32_t data = stencil_real_result(r, cell);
 
         if (r->run->file != NULL)
             st = stencil_file_read(&r->file, data, block);
-        else
-            memcpy(block, r->addresses[data], r->grid.block_bytes);
-        if (st == XY_OK && !stencil_plain_equals(plain, cell, block))
+        if (st == XY_OK &&
+            !stencil_plain_equals(plain, cell, block != NULL ? block : r->addresses[data]))
             st = xy_fail(XY_EUNSUPPORTED,
                          "block %lld differs from the one of the plain loop; this is a defect of "
                          "xylem",

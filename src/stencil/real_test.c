@@ -78,6 +78,105 @@ static void test_every_policy_grid_and_order(void **state)
                 }
 }
 
+/* ---- The plain loop ---- */
+
+/* Blocks that several threads update in the plain loop, with rows that end within a piece; and a
+ * change that one thread of them finds. */
+static void test_large_blocks(void **state)
+{
+    static const int64_t cells[4][3] = {{70001}, {3, 30001}, {263, 517}, {41, 43, 47}};
+
+    (void)state;
+    testing_listen();
+    for (int which = 0; which < 4; which++)
+        for (int order = 0; order < 3; order++) {
+            uint64_t seed = (uint64_t)(100 + 10 * which + order);
+            xy_stencil_run_t run = small(&seed, which, order);
+            xy_stencil_result_t r;
+
+            for (int d = 0; d < run.grid.dims; d++) {
+                run.grid.blocks[d] = d == 0 ? 3 : 1;
+                run.grid.cells[d] = cells[which][d];
+            }
+            run.grid.iterations = 3;
+            run.grid.check_every = 2;
+            run.until = 1e-9;
+            run.memory = 0;
+            assert_int_equal(xy_stencil_run(&run, &r), XY_OK);
+            assert_true(r.is_checked && r.residual > 0.1);
+        }
+}
+
+/* One bit of a cell is noticed wherever it is. */
+static void test_comparison(void **state)
+{
+    static const int64_t cells[] = {100, 70001};
+    uint64_t seed = 5;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        xy_stencil_run_t run = small(&seed, 0, 0);
+        stencil_shape_t shape;
+        stencil_plain_t *plain;
+        unsigned char *block;
+
+        run.grid.blocks[0] = 4;
+        run.grid.cells[0] = cells[i];
+        assert_int_equal(stencil_shape(&run.grid, &shape), XY_OK);
+        assert_int_equal(stencil_plain_create(&run.grid, NULL, &plain), XY_OK);
+        block = xy_malloc(run.grid.block_bytes);
+        assert_non_null(block);
+        for (int k = 0; k < 20; k++) {
+            int64_t cell = below(&seed, 4);
+            size_t at = k == 0   ? 0
+                        : k == 1 ? run.grid.block_bytes - 1
+                                 : (size_t)below(&seed, (int)run.grid.block_bytes);
+
+            stencil_fill(&run.grid, &shape, cell, block);
+            assert_true(stencil_plain_equals(plain, cell, block));
+            block[at] ^= (unsigned char)(1 << below(&seed, 8));
+            assert_false(stencil_plain_equals(plain, cell, block));
+        }
+        xy_free(block);
+        stencil_plain_destroy(plain);
+    }
+}
+
+typedef struct {
+    unsigned char *seen;
+    int64_t largest; /* the turn whose result is */
+} turns_t;
+
+static double see_turns(void *arg, int64_t from, int64_t to)
+{
+    turns_t *turns = arg;
+
+    for (int64_t i = from; i < to; i++)
+        turns->seen[i]++;
+    return from <= turns->largest && turns->largest < to ? 7 : 3;
+}
+
+/* Each turn is taken once, and the largest result is returned. */
+static void test_crew(void **state)
+{
+    uint64_t seed = 3;
+    stencil_crew_t *crew = stencil_crew_create();
+
+    (void)state;
+    assert_non_null(crew);
+    for (int round = 0; round < 200; round++) {
+        int64_t count = 1 + below(&seed, round < 100 ? 40 : 100000);
+        turns_t turns = {xy_calloc(1, (size_t)count), below(&seed, (int)count)};
+
+        assert_non_null(turns.seen);
+        assert_true(stencil_crew_run(round % 5 == 0 ? NULL : crew, see_turns, &turns, count) == 7);
+        for (int64_t i = 0; i < count; i++)
+            assert_int_equal(turns.seen[i], 1);
+        xy_free(turns.seen);
+    }
+    stencil_crew_destroy(crew);
+}
+
 enum { CELLS = 8192 };
 
 /* All sets of a precision give the same bits and the same largest change. */
@@ -348,6 +447,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_policy_grid_and_order),
+        cmocka_unit_test(test_large_blocks),
+        cmocka_unit_test(test_comparison),
+        cmocka_unit_test(test_crew),
         cmocka_unit_test(test_every_instruction_set),
         cmocka_unit_test(test_single_precision),
         cmocka_unit_test(test_convergence),

@@ -107,9 +107,20 @@ static double first_value(uint64_t place)
     return 0.5 + (double)(x >> 11) * 0x1p-53;
 }
 
+void stencil_fill_places(const xy_stencil_t *s, int64_t place, int64_t count, void *at)
+{
+    if (s->is_single)
+        for (int64_t c = 0; c < count; c++)
+            ((float *)at)[c] = (float)first_value((uint64_t)(place + c));
+    else
+        for (int64_t c = 0; c < count; c++)
+            ((double *)at)[c] = first_value((uint64_t)(place + c));
+}
+
 void stencil_fill(const xy_stencil_t *s, const stencil_shape_t *shape, int64_t cell, void *block)
 {
-    int64_t origin[3], extents[3], at = 0;
+    int64_t origin[3], extents[3];
+    char *at = block;
 
     stencil_origin(s, shape, cell, origin);
     stencil_extents(s, shape, extents);
@@ -117,10 +128,39 @@ void stencil_fill(const xy_stencil_t *s, const stencil_shape_t *shape, int64_t c
         for (int64_t r = 0; r < shape->rows; r++) {
             int64_t place = ((origin[0] + l) * extents[1] + origin[1] + r) * extents[2] + origin[2];
 
-            for (int64_t c = 0; c < shape->columns; c++, at++)
-                if (s->is_single)
-                    ((float *)block)[at] = (float)first_value((uint64_t)(place + c));
-                else
-                    ((double *)block)[at] = first_value((uint64_t)(place + c));
+            stencil_fill_places(s, place, shape->columns, at);
+            at += (size_t)shape->columns * stencil_cell_bytes(s);
         }
+}
+
+/* ---- Pieces ---- */
+
+static int64_t pieces_of_row(const stencil_shape_t *shape)
+{
+    return (shape->columns + STENCIL_PIECE - 1) / STENCIL_PIECE;
+}
+
+int64_t stencil_pieces(const stencil_shape_t *shape)
+{
+    return shape->layers * shape->rows * pieces_of_row(shape);
+}
+
+stencil_piece_t stencil_piece(const stencil_shape_t *shape, int64_t number)
+{
+    int64_t row = number / pieces_of_row(shape);
+    int64_t column = number % pieces_of_row(shape) * STENCIL_PIECE;
+    int64_t left = shape->columns - column;
+
+    return (stencil_piece_t){.layer = row / shape->rows,
+                             .row = row % shape->rows,
+                             .column = column,
+                             .count = left < STENCIL_PIECE ? left : STENCIL_PIECE,
+                             .at = row * shape->columns + column};
+}
+
+int64_t stencil_piece_place(const int64_t extents[3], const int64_t origin[3],
+                            const stencil_piece_t *piece)
+{
+    return ((origin[0] + piece->layer) * extents[1] + origin[1] + piece->row) * extents[2] +
+           origin[2] + piece->column;
 }
