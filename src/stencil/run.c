@@ -33,24 +33,34 @@ bool xy_stencil_precision_parse(const char *name, xy_stencil_t *s)
     return s->is_single || strcmp(name, "double") == 0;
 }
 
-bool xy_stencil_blocks_parse(const char *text, xy_stencil_t *s)
+/* NxNxN, up to three numbers, from 1 to `most`. Returns how many; 0: it is something else. */
+static int parse_extents(const char *text, int64_t most, int64_t extents[3])
 {
-    int64_t blocks[3] = {1, 1, 1};
     int dims = 0;
 
     for (const char *at = text; dims < 3; at++) {
         char *end;
-        long n = strtol(at, &end, 10);
+        long long n = strtoll(at, &end, 10);
 
-        if (end == at || n < 1 || n > INT32_MAX)
-            return false;
-        blocks[dims++] = n;
+        if (end == at || n < 1 || n > most)
+            return 0;
+        extents[dims++] = n;
         at = end;
         if (*at == '\0')
-            break;
+            return dims;
         if (*at != 'x' || dims == 3)
-            return false;
+            return 0;
     }
+    return dims;
+}
+
+bool xy_stencil_blocks_parse(const char *text, xy_stencil_t *s)
+{
+    int64_t blocks[3] = {1, 1, 1};
+    int dims = parse_extents(text, INT32_MAX, blocks);
+
+    if (dims == 0)
+        return false;
     memcpy(s->blocks, blocks, sizeof(blocks));
     if (s->dims != dims)
         s->points = dims == 1 ? 3 : dims == 2 ? 5 : 7;
@@ -60,11 +70,11 @@ bool xy_stencil_blocks_parse(const char *text, xy_stencil_t *s)
 
 bool xy_stencil_cells_parse(const char *text, xy_stencil_t *s)
 {
-    xy_stencil_t cells = {0};
+    int64_t cells[3] = {1, 1, 1};
 
-    if (!xy_stencil_blocks_parse(text, &cells) || cells.dims != s->dims)
+    if (parse_extents(text, INT64_MAX >> 8, cells) != s->dims)
         return false;
-    memcpy(s->cells, cells.blocks, sizeof(s->cells));
+    memcpy(s->cells, cells, sizeof(s->cells));
     return true;
 }
 
