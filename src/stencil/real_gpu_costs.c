@@ -8,7 +8,7 @@
 
 /* Blocks that are used in turn, so that no cache holds what a kernel reads. An event stands behind
  * every few kernels, as in a run. */
-enum { TURNS = 48, TURN_BYTES = 512 << 20, STRIDE = 4, SMALL = 4096 };
+enum { TURNS = 48, TURN_BYTES = 512 << 20, STRIDE = 8, SMALL = 4096 };
 /* Tries in a row; fewer with large blocks, whose kernels and copies take long. A copy of so many
  * bytes shows the rate of the link as well as one of more. */
 enum { TRIES = 32, TRIES_LEAST = 3, COPY_MOST = 64 << 20 };

@@ -343,6 +343,7 @@ void xy_stencil_print_json(const xy_stencil_run_t *run, const xy_stencil_result_
         xy_json_int(&j, "window_volume", (int64_t)r->window_volume);
     if (s->launches > 0) {
         xy_json_int(&j, "launches", (int64_t)s->launches);
+        xy_json_int(&j, "launches_waiting", (int64_t)s->launches_waiting);
         xy_json_int(&j, "look_ahead", r->look_ahead);
     }
     xy_json_int(&j, "evictions", (int64_t)s->evictions);

@@ -31,16 +31,20 @@ enum { RESERVED = 8 }; /* of the largest data; and a part of the memory at most 
 /*
  * What a memory gives up is written home before its buffer is used again. So that a load need not
  * wait for that, there are some buffers more than policies know of: a load takes the one that was
- * given up longest ago. Small memories have none.
+ * given up longest ago. Small memories have none. Large ones have more where data are loaded early,
+ * as kernels that used what is given up are then further ahead of the GPU.
  */
 uint64_t device_reserve(const device_tasks_t *e, uint64_t bytes)
 {
-    uint64_t largest = 1, count;
+    uint64_t largest = 1, part, more = 2 * (uint64_t)e->how->params.look_ahead;
 
     for (int32_t d = 0; d < e->data_count; d++)
         largest = device_bytes(e, d) > largest ? device_bytes(e, d) : largest;
-    count = bytes / RESERVED / largest;
-    return (count < RESERVED ? count : RESERVED) * largest;
+    part = bytes / RESERVED / largest;
+    if (part <= RESERVED)
+        return part * largest;
+    part = part > 2 * RESERVED ? part - 2 * RESERVED : 0;
+    return (RESERVED + (more < part ? more : part)) * largest;
 }
 
 /* Give memory back to the GPU until so much can be taken. */
@@ -398,10 +402,10 @@ static xy_status_t gather_one(device_tasks_t *e, int32_t gpu, const xy_access_t 
     if (st == XY_OK && (a->mode & XY_ACCESS_READ) && m->space.states[a->data] != XY_TASK_HERE)
         st = load(e, gpu, a->data);
     if (st == XY_OK)
-        st = device_lane_after(compute, b->loaded);
+        st = device_lane_want(compute, b->loaded);
     /* What is overwritten must have been stored. */
     if (st == XY_OK && (a->mode & XY_ACCESS_WRITE))
-        st = device_lane_after(compute, b->stored);
+        st = device_lane_want(compute, b->stored);
     return st;
 }
 

@@ -25,7 +25,11 @@
 #include "tasks/device/device.h"
 
 /* Beside cores a GPU is only a few tasks ahead: what it holds they cannot take. */
-enum { DEVICE_AHEAD = 256, DEVICE_BESIDE = 8, DEVICE_STRIDE = 4, DEVICE_PREFETCH = 4 };
+enum { DEVICE_AHEAD = 256, DEVICE_BESIDE = 8, DEVICE_PREFETCH = 4 };
+/* Kernels of one mark, at most; both divide DEVICE_AHEAD. */
+enum { DEVICE_STRIDE = 8, DEVICE_STRIDE_BESIDE = 4 };
+/* So many launches are enough for a GPU to do while the caller waits for a copy. */
+enum { DEVICE_KEEP = 48 };
 
 /* The streams of a GPU. */
 typedef enum { LANE_COMPUTE, LANE_LOAD, LANE_STORE, LANES } lane_kind_t;
@@ -79,6 +83,7 @@ typedef struct lane {
     int32_t gpu;
     uint64_t put, reached;  /* numbers: put into it, known to be over */
     uint64_t waited[LANES]; /* numbers of the lanes of the same GPU that it comes after */
+    uint64_t wanted[LANES]; /* and that what is put next has to come after */
     uint64_t stride;        /* things of one mark */
     mark_t *marks;          /* [DEVICE_AHEAD / stride] a ring, by number */
     stage_t stage;
@@ -246,6 +251,10 @@ xy_status_t device_lane_begin(lane_t *lane);
 xy_status_t device_lane_end(lane_t *lane, const int32_t *what, int32_t count, ticket_t *ticket_p);
 /* What is put into the lane from now on comes after the ticket. */
 xy_status_t device_lane_after(lane_t *lane, ticket_t ticket);
+/* What is put next has to come after the ticket: known to the lane with the second call, which may
+ * wait a while before the lane does. */
+xy_status_t device_lane_want(lane_t *lane, ticket_t ticket);
+xy_status_t device_lane_after_wanted(lane_t *lane);
 /* The caller waits. */
 xy_status_t device_wait(ticket_t ticket);
 xy_status_t device_lane_drain(lane_t *lane);

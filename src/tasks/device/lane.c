@@ -7,6 +7,15 @@
  *
  * Marks are a ring: before one is used again the caller waits for what had it. That also bounds how
  * far the decisions run ahead of the GPU.
+ *
+ * A kernel that waits for an event of another stream begins some microseconds late, even if the
+ * event was reached long before. So while the GPU has enough to do, the caller waits for the copy,
+ * and then puts the kernel with nothing to wait for:
+ *
+ *   kernels in the stream   |<- DEVICE_KEEP ->|   more than that: time for the copy to end
+ *
+ * Meanwhile the caller decides nothing, and so asks for no other copies: it does that only where
+ * data are loaded early. With few kernels left the GPU waits as before.
  */
 #include "tasks/device/device_internal.h"
 
@@ -15,12 +24,18 @@ static mark_t *mark_of(const lane_t *lane, uint64_t number)
     return &lane->marks[(number - 1) / lane->stride % (DEVICE_AHEAD / lane->stride)];
 }
 
+/* Cores and other ranks wait for what is over here: there it is known sooner. */
+static uint64_t stride_of(const device_tasks_t *e)
+{
+    return e->how->cores > 0 || e->how->share != NULL ? DEVICE_STRIDE_BESIDE : DEVICE_STRIDE;
+}
+
 xy_status_t device_lane_init(lane_t *lane, xy_gpu_device_t *gpu)
 {
     bool is_timed = lane->kind != LANE_COMPUTE && lane->engine->is_recording;
     xy_status_t st = xy_gpu_stream_create(gpu, &lane->stream);
 
-    lane->stride = lane->kind == LANE_COMPUTE ? DEVICE_STRIDE : 1;
+    lane->stride = lane->kind == LANE_COMPUTE ? stride_of(lane->engine) : 1;
     lane->marks = xy_calloc(DEVICE_AHEAD, sizeof(*lane->marks));
     if (st == XY_OK && lane->marks == NULL)
         st = xy_fail_memory("preparing a GPU");
@@ -170,5 +185,65 @@ xy_status_t device_is_over(ticket_t ticket, bool *is_over_p)
     if (ticket.lane != NULL && ticket.number > ticket.lane->reached)
         st = device_lane_behind(ticket.lane, &behind);
     *is_over_p = ticket.lane == NULL || ticket.number <= ticket.lane->reached;
+    return st;
+}
+
+/* ---- Kernels behind copies ---- */
+
+/* Streams of another GPU are waited for here, as above. */
+xy_status_t device_lane_want(lane_t *lane, ticket_t ticket)
+{
+    if (ticket.lane == NULL || ticket.lane == lane)
+        return XY_OK;
+    if (ticket.lane->gpu != lane->gpu)
+        return device_wait(ticket);
+    if (ticket.number > lane->wanted[ticket.lane->kind])
+        lane->wanted[ticket.lane->kind] = ticket.number;
+    return XY_OK;
+}
+
+/* Cores and other ranks must not wait for this thread. */
+static bool may_hold_back(const lane_t *lane)
+{
+    const xy_task_device_t *how = lane->engine->how;
+
+    return how->share == NULL && how->cores == 0 && how->params.look_ahead > 0 &&
+           lane->put - lane->reached > DEVICE_KEEP;
+}
+
+static xy_status_t hold_back(lane_t *lane, ticket_t ticket)
+{
+    bool is_over = false;
+    uint64_t behind;
+    xy_status_t st = device_is_over(ticket, &is_over);
+
+    while (st == XY_OK && !is_over && may_hold_back(lane)) {
+        st = device_lane_behind(lane, &behind);
+        if (st == XY_OK && may_hold_back(lane)) /* it has a mark behind the first of them */
+            st = wait_for(lane, lane->reached + 1);
+        if (st == XY_OK)
+            st = device_is_over(ticket, &is_over);
+    }
+    return st;
+}
+
+xy_status_t device_lane_after_wanted(lane_t *lane)
+{
+    lane_t *lanes = lane->engine->devices[lane->gpu].lanes;
+    bool is_waiting = false;
+    xy_status_t st = XY_OK;
+
+    for (int k = 0; k < LANES && st == XY_OK; k++) {
+        ticket_t ticket = {&lanes[k], lane->wanted[k]};
+        uint64_t before = lane->waited[k];
+
+        if (lane->wanted[k] <= before || lane->wanted[k] <= lanes[k].reached)
+            continue;
+        st = hold_back(lane, ticket);
+        if (st == XY_OK)
+            st = device_lane_after(lane, ticket);
+        is_waiting = is_waiting || lane->waited[k] > before;
+    }
+    lane->engine->result.launches_waiting += is_waiting;
     return st;
 }

@@ -87,6 +87,8 @@ static xy_status_t launch(device_tasks_t *e, int32_t gpu, const xy_op_id_t *ops,
         n += is_there ? 1 : 0;
     }
     if (st == XY_OK)
+        st = device_lane_after_wanted(lane);
+    if (st == XY_OK)
         st = device_lane_begin(lane);
     if (st == XY_OK)
         st = n == 1 ? e->how->launch(e->how->arg, kernels)

@@ -25,9 +25,12 @@
  * first, so that neighbours come to their border together. A worker without work takes ready tasks
  * from the memory with the most, and the data they write with them.
  */
+#include <math.h>
+
 #include "tasks/policy/closure.h"
 
-enum { LOOKED_AT = 10, STOLEN_FROM = 16 };
+/* NARROW: tasks that share a launch while stores are late. */
+enum { LOOKED_AT = 10, STOLEN_FROM = 16, NARROW = 2 };
 
 static void memories_cleanup(closure_t *c)
 {
@@ -114,8 +117,10 @@ static xy_status_t init_graph(closure_t *c)
                    (c->view->is_after != NULL && c->view->is_after[i] ? 1 : 0);
         x->seconds = xy_graph_op(c->graph, i)->seconds;
         total += (size_t)x->access_count;
-        for (int32_t k = 0; k < x->access_count; k++)
+        for (int32_t k = 0; k < x->access_count; k++) {
             c->data[x->accesses[k].data].use_count++;
+            c->data[x->accesses[k].data].writers += (x->accesses[k].mode & XY_ACCESS_WRITE) != 0;
+        }
     }
     c->uses = xy_malloc((total + 1) * sizeof(*c->uses));
     if (c->uses == NULL)
@@ -126,6 +131,8 @@ static xy_status_t init_graph(closure_t *c)
 
         x->bytes = xy_graph_data_at(c->graph, d)->bytes;
         x->moved = -1;
+        if (x->writers > 0 && !xy_graph_data_at(c->graph, d)->is_scrap)
+            c->unfinished += (double)x->bytes;
         x->first = x->cursor = x->end = c->uses + total;
         total += (size_t)x->use_count;
     }
@@ -241,15 +248,12 @@ static void ready(void *state, xy_op_id_t op)
         closure_set_runnable(c, op);
 }
 
+/* All that it reads is there by now. */
 static bool is_complete(const closure_t *c, xy_op_id_t op, int32_t memory)
 {
-    const closure_task_t *x = &c->tasks[op];
-    const uint8_t *copies = c->view->copies[memory];
+    double comes = closure_comes(c, op, memory);
 
-    for (int32_t i = 0; i < x->access_count; i++)
-        if ((x->accesses[i].mode & XY_ACCESS_READ) && copies[x->accesses[i].data] != XY_TASK_HERE)
-            return false;
-    return true;
+    return !isinf(comes) && comes <= c->memories[memory].clock;
 }
 
 static xy_op_id_t first_complete(const closure_t *c, int32_t memory, int queue)
@@ -260,6 +264,34 @@ static xy_op_id_t first_complete(const closure_t *c, int32_t memory, int queue)
         if (is_complete(c, op, memory))
             return op;
     return -1;
+}
+
+/* What became ready last: it comes after what was loaded long ago. */
+static xy_op_id_t last_complete(const closure_t *c, int32_t memory, int queue)
+{
+    xy_op_id_t op = c->memories[memory].runnable[queue].tail;
+
+    for (int i = 0; op >= 0 && i < CLOSURE_DEEP; i++, op = c->tasks[op].prev)
+        if (is_complete(c, op, memory))
+            return op;
+    return -1;
+}
+
+/* Nothing is there that could run: what is there first. */
+static xy_op_id_t soonest(const closure_t *c, int32_t memory, int queue)
+{
+    xy_op_id_t op = c->memories[memory].runnable[queue].head, best = op;
+    double least = INFINITY;
+
+    for (int i = 0; op >= 0 && i < LOOKED_AT && c->is_far; i++, op = c->tasks[op].next) {
+        double comes = closure_comes(c, op, memory);
+
+        if (comes < least) {
+            best = op;
+            least = comes;
+        }
+    }
+    return best;
 }
 
 /* Of the last ones, that which was submitted last. */
@@ -377,6 +409,23 @@ static xy_op_id_t refuse(const closure_t *c, closure_worker_t *w, int32_t memory
     return -1;
 }
 
+/* A worker that has tasks already takes none whose data are not there. */
+static xy_op_id_t choose_task(const closure_t *c, int32_t memory, bool is_busy)
+{
+    const closure_memory_t *m = &c->memories[memory];
+    xy_op_id_t op = first_complete(c, memory, 0);
+
+    if (op < 0 && closure_is_ending(c, memory))
+        op = deepest_complete(c, memory, 1);
+    if (op < 0)
+        op = first_complete(c, memory, 1);
+    if (op < 0 && c->is_far)
+        op = last_complete(c, memory, 1);
+    if (op < 0 && !is_busy)
+        op = soonest(c, memory, m->runnable[0].head >= 0 ? 0 : 1);
+    return op;
+}
+
 static xy_op_id_t pick(void *state, int32_t worker)
 {
     closure_t *c = state;
@@ -392,15 +441,12 @@ static xy_op_id_t pick(void *state, int32_t worker)
         steal(c, memory);
         closure_extend(c, memory);
     }
-    op = first_complete(c, memory, 0);
-    if (op < 0 && closure_is_ending(c, memory))
-        op = deepest_complete(c, memory, 1);
-    if (op < 0)
-        op = first_complete(c, memory, 1);
-    if (op < 0 && w->held == 0)
-        op = m->runnable[0].head >= 0 ? m->runnable[0].head : m->runnable[1].head;
+    if (w->held >= NARROW && closure_is_storing(c, memory))
+        return refuse(c, w, memory);
+    op = choose_task(c, memory, w->held > 0);
     if (op < 0)
         return refuse(c, w, memory);
+    closure_begin(c, memory, op);
     closure_take(c, closure_runnable(c, op), op);
     w->held++;
     return op;
@@ -416,6 +462,7 @@ static void done(void *state, int32_t worker, xy_op_id_t op)
     c->workers[worker].held--;
     x->state = TASK_OVER;
     c->over++;
+    closure_wrote(c, op);
     m->tasks--;
     m->changes++;
     if (x->awaited_by >= 0)
@@ -432,6 +479,11 @@ static void done(void *state, int32_t worker, xy_op_id_t op)
     for (int32_t i = 0; i < x->successor_count; i++)
         if (c->tasks[x->successors[i]].part != memory)
             closure_release(c, x->successors[i]);
+}
+
+static void arrived(void *state, int32_t memory, int32_t data)
+{
+    closure_came(state, memory, data);
 }
 
 static int32_t prefetch(void *state, int32_t memory)
@@ -485,6 +537,7 @@ const xy_task_policy_t policy_closure = {
     .ready = ready,
     .pick = pick,
     .done = done,
+    .arrived = arrived,
     .prefetch = prefetch,
     .victim = victim,
 };

@@ -4,6 +4,7 @@
  *
  *   closure.c             the policy: what the engine asks, answered from the plan
  *   closure_plan.c        the plan: what each memory will hold and run, a little ahead of time
+ *   closure_times.c       when data come, and whether stores are late
  *   closure_parts.c       which memory each task belongs to at first
  */
 #ifndef XY_TASKS_POLICY_CLOSURE_H
@@ -59,6 +60,7 @@ typedef struct {
     /* Looking ahead: the epoch in which it would be there; how often freed tasks use it. */
     uint32_t there_epoch, use_epoch;
     int32_t use_count;
+    int32_t writers; /* tasks that write it and are not over */
 } closure_datum_t;
 
 /* A datum in a memory. */
@@ -69,6 +71,8 @@ typedef struct {
     bool is_in;                 /* the plan holds it from now on */
     bool is_dirty;              /* written since the plan took it in */
     bool is_out;                /* it is in the list of those to give up */
+    bool is_asked;              /* the plan wants it loaded */
+    double comes;               /* when its load ends, by the clock of its memory; 0: it is there */
 } closure_copy_t;
 
 typedef struct {
@@ -82,6 +86,8 @@ typedef struct {
     uint64_t refused; /* bytes for which there was no room beside what leaves; 0: there was */
     double work;      /* seconds planned and not over */
     double left;      /* seconds of all tasks that belong to it and are not over */
+    double clock;     /* when the tasks that were picked end; INFINITY: it does not matter */
+    double link;      /* when the loads that were asked for end, by the same clock */
     int32_t tasks;    /* likewise, how many */
     xy_task_list_t frontier[CLOSURE_LISTS];
     int32_t frontier_count;
@@ -128,6 +134,7 @@ typedef struct {
                             nothing is left to load, data are finished one by one */
     double horizon;    /* seconds to plan ahead */
     double load_rate;  /* bytes per second from the main memory */
+    double unfinished; /* bytes that tasks still write, and that are wanted in the end */
     uint32_t epoch;    /* of looking ahead: what a load would free */
     xy_op_id_t *freed; /* [LOOKAHEAD] */
 } closure_t;
@@ -181,5 +188,17 @@ void closure_set_runnable(closure_t *c, xy_op_id_t op);
  * after the other, and their stores need not come all at the end. */
 bool closure_is_ending(const closure_t *c, int32_t memory);
 void closure_out_remove(closure_memory_t *m, int32_t data);
+
+/* closure_times.c     */
+/* The engine has put a load of it on its way, or a task wrote it. */
+void closure_came(closure_t *c, int32_t memory, int32_t data);
+/* When all that the task reads is there; INFINITY: some of it is not on its way. */
+double closure_comes(const closure_t *c, xy_op_id_t op, int32_t memory);
+/* The memory runs the task next. */
+void closure_begin(closure_t *c, int32_t memory, xy_op_id_t op);
+/* A task is over. */
+void closure_wrote(closure_t *c, xy_op_id_t op);
+/* In the end: will stores take longer than all tasks that are left? */
+bool closure_is_storing(const closure_t *c, int32_t memory);
 
 #endif

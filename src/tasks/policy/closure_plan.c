@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The plan of the policy closure. */
+#include <math.h>
+
 #include "tasks/policy/closure.h"
 
 enum { CANDIDATES = 4, TASKS_AHEAD = 16, VICTIMS = 512, REMEMBERED = 8, LOADS_AHEAD = 8 };
@@ -192,7 +194,8 @@ static void plan_in(closure_t *c, int32_t memory, int32_t data)
     if (m->copies[data].uses > 0)
         m->leaving -= c->data[data].bytes;
     m->copies[data].is_in = true;
-    m->copies[data].is_dirty = false;
+    m->copies[data].is_dirty = m->copies[data].is_asked = false;
+    m->copies[data].comes = 0;
     m->planned += c->data[data].bytes;
     m->resident++;
     m->changes++;
@@ -223,6 +226,7 @@ static void plan_load(closure_t *c, int32_t memory, int32_t data)
 
     if (m->load_count < m->load_room)
         m->loads[(m->load_first + m->load_count++) % m->load_room] = data;
+    m->copies[data].is_asked = true;
 }
 
 /* ---- Tasks of the plan ---- */
@@ -563,6 +567,7 @@ static bool plan_loads(closure_t *c, int32_t memory)
 
         if (out < 0)
             break; /* the task alone takes it all: the engine knows that it fits */
+        m->clock = INFINITY;
         plan_out(c, memory, out);
     }
     take_in(c, memory, best.task);

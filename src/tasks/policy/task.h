@@ -217,9 +217,10 @@ typedef struct {
     uint64_t bytes_loaded, bytes_stored, bytes_peer;
     uint64_t tasks, evictions, given_back; /* given_back: younger tasks that had to start again */
     uint64_t messages, bytes_received;     /* that came from other ranks */
-    uint64_t bytes_staged; /* on GPUs: copied by way of pinned memory, as theirs is not */
-    uint64_t launches;     /* as GPUs are driven: tasks that share one are one */
-    uint64_t exchanges;    /* real time: data that took the place of dead ones in a cache */
+    uint64_t bytes_staged;     /* on GPUs: copied by way of pinned memory, as theirs is not */
+    uint64_t launches;         /* as GPUs are driven: tasks that share one are one */
+    uint64_t launches_waiting; /* those that the GPU itself held up until a copy was over */
+    uint64_t exchanges;        /* real time: data that took the place of dead ones in a cache */
 } xy_task_result_t;
 
 #endif

@@ -443,6 +443,71 @@ static void test_look_ahead(void **state)
     xy_graph_destroy(g);
 }
 
+/* Where kernels take longer than copies, few of them wait for one on the GPU: the host does while
+ * the GPU has enough to do. Not where nothing is loaded early, as then no copy would be under way
+ * meanwhile. */
+static void test_waits(void **state)
+{
+    xy_graph_t *g = make_graph(600, 100, 1e-5);
+    xy_task_platform_t *p = platform(UINT64_C(256) * BYTES, BYTES / 1e-4, BYTES / 1e-4);
+    xy_task_ahead_t ahead = xy_task_ahead_usual;
+
+    (void)state;
+    ahead.batch = XY_TASK_BATCH_MAX;
+    ahead.once = 5e-6;
+    for (int32_t early = 0; early <= 8; early += 8) {
+        xy_task_result_t r;
+
+        assert_int_equal(xy_task_simulate(g, p,
+                                          &(xy_task_sim_t){.policy = "closure",
+                                                           .params = {.look_ahead = early},
+                                                           .ahead = &ahead},
+                                          &r),
+                         XY_OK);
+        assert_in_range(r.loads, 600, 640);
+        assert_true(r.makespan < 1.05 * r.compute_bound);
+        if (early > 0 && r.launches_waiting > r.loads / 3)
+            fail_msg("%d launches waited for %d loads", (int)r.launches_waiting, (int)r.loads);
+    }
+    xy_task_platform_destroy(p);
+    xy_graph_destroy(g);
+}
+
+/* At both ends copies take longer than the work that there is for them. If each load were followed
+ * by all that it allows, and each store by all that the next one needs, a block that is d blocks
+ * from the end would hide d tasks of its copy: what is bare is the half of a triangle at each end,
+ * so many copies together as tasks take the time of one. A good part more is allowed. */
+static void test_ends(void **state)
+{
+    enum { PER_COPY = 20 }; /* tasks in the time of a copy */
+    const double task = 1e-5, copy = PER_COPY * 1e-5;
+
+    (void)state;
+    for (int i = 0; i < 12; i++) {
+        int blocks = 300 + testing_below(200), rounds = 60 + testing_below(40);
+        xy_graph_t *g = make_graph(blocks, rounds, task);
+        uint64_t memory = (uint64_t)(rounds + 100 + testing_below(60)) * 2 * BYTES;
+        xy_task_platform_t *p = platform(memory, BYTES / copy, BYTES / copy);
+        xy_task_ahead_t ahead = {.batch = XY_TASK_BATCH_MAX};
+        xy_task_observer_t observer = {0};
+        xy_task_result_t r;
+        double bare;
+
+        assert_int_equal(xy_task_simulate(g, p,
+                                          &(xy_task_sim_t){.policy = "closure",
+                                                           .params = {.look_ahead = 8},
+                                                           .ahead = &ahead,
+                                                           .observer = &observer},
+                                          &r),
+                         XY_OK);
+        bare = (r.moving_seconds - r.hidden_seconds) / copy;
+        if (bare > 1.9 * PER_COPY)
+            fail_msg("%d x %d: %g copies were not hidden", blocks, rounds, bare);
+        xy_task_platform_destroy(p);
+        xy_graph_destroy(g);
+    }
+}
+
 /* The plan goes only as far as memory holds it: what is slow to load is not loaded more often,
  * though all that comes while it moves could be planned. */
 static void test_look_ahead_is_bounded(void **state)
@@ -497,7 +562,8 @@ int main(void)
     const struct CMUnitTest times[] = {
         cmocka_unit_test(test_kernels),    cmocka_unit_test(test_links),
         cmocka_unit_test(test_hidden),     cmocka_unit_test(test_spans),
-        cmocka_unit_test(test_look_ahead), cmocka_unit_test(test_look_ahead_is_bounded),
+        cmocka_unit_test(test_look_ahead), cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_ends),       cmocka_unit_test(test_look_ahead_is_bounded),
         cmocka_unit_test(test_refusals)};
     int failed = cmocka_run_group_tests(times, NULL, NULL);
 
