@@ -132,8 +132,9 @@ static void add_on_core(xy_costs_t *costs)
 /* The median of three launches, in the model of one core; without that nothing is launched. */
 static void test_crowd(void **state)
 {
-    static char script[] = "echo x >> $LAUNCHES; n=$(wc -l < $LAUNCHES); "
-                           "echo crowd ${n}e-7 ${n}e-6 ${n}e-5 ${n}e-4 ${n}e-3 ${n}e-2 ${n}e-1 ${n}e0 ${n}e1";
+    static char script[] =
+        "echo x >> $LAUNCHES; n=$(wc -l < $LAUNCHES); "
+        "echo crowd ${n}e-7 ${n}e-6 ${n}e-5 ${n}e-4 ${n}e-3 ${n}e-2 ${n}e-1 ${n}e0 ${n}e1";
     const char *const list[] = {"sh", "-c", script};
     xy_vec_t words = XY_VEC_INIT(const char *);
     char path[] = "/tmp/xylem-crowd-XXXXXX";
