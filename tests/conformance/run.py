@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Run the programs by which MPICH checks an MPI library against the standard.
 
-    tests/conformance/run.py [--work DIR] [--prefix DIR] [--only DIRECTORY,...] [--timeout S] [--jobs N]
+    tests/conformance/run.py [--work DIR] [--prefix DIR] [--only DIRECTORY,...] [--timeout S] [--jobs N] [--built]
     tests/conformance/run.py --list [--work DIR] [--prefix DIR]
 
 The programs are not part of Xylem: the sources of MPICH are fetched from Debian's archive
 (`apt-get source mpich`), configured for the installed Xylem in --prefix (without it this tree is
-installed below --work) and built there. --only names directories of the suite (`coll`, `errors/io`,
+installed below --work) and built there; --built runs what an earlier call has built. --only names directories of the suite (`coll`, `errors/io`,
 `f08`). Every line of the suite's lists is run in a directory of its own, with links to the programs, once for all lines
 that differ in settings of MPICH alone. It passes by the rules of the suite: exit code 0 and "No
 Errors" as the only output, or what `resultTest` says. The table has one row per directory; what did
@@ -101,6 +101,11 @@ def left_out(run, reasons):
     return None
 
 
+def too_large(run, memory):
+    """Why the machine, which has `memory` GB, does not run it; None: it does. Files and others need some, too."""
+    return f"needs {run.memory} GB, and this machine has {memory:.0f}" if 2 * run.memory > memory else None
+
+
 def judge(run, code, output):
     """'' for a run that passed, otherwise why it did not."""
     lines = [line.strip() for line in output.splitlines() if line.strip() and "FORTRAN STOP" not in line]
@@ -176,7 +181,7 @@ def prepare(options):
                     log, cwd=options.build)
         if code != 0:
             raise SystemExit(f"the suite cannot be configured (see {log})")
-    if options.list:
+    if options.list or options.built:
         return
     for directory in [*("util", "dtpools"), *options.directories(options.build)]:
         # Programs that need what the library has not do not build; the others do. Compilers take
@@ -212,10 +217,11 @@ def run_all(options):
     runs = [run for directory in options.directories(options.build)
             for run in read_list(options.build, directory)]
     results = []
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         jobs = []
         for number, run in enumerate(runs):
-            reason = left_out(run, reasons)
+            reason = left_out(run, reasons) or too_large(run, memory)
             jobs.append((run, reason, None if reason else pool.submit(execute, run, number, options)))
         for run, reason, job in jobs:
             why, output = job.result() if job else ("", "")
@@ -249,8 +255,9 @@ def main():
     parser.add_argument("--work", type=Path, default=HERE.parent.parent / "build/conformance")
     parser.add_argument("--prefix", type=Path)
     parser.add_argument("--only", type=lambda text: text.split(","), default=[])
-    parser.add_argument("--timeout", type=float, default=60)
+    parser.add_argument("--timeout", type=float, default=180) # as the suite has it
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--built", action="store_true")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
     options.work = options.work.resolve()

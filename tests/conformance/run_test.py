@@ -58,6 +58,12 @@ class Lists(unittest.TestCase):
         self.assertEqual((runs[0].expected, runs[0].limit, runs[2].expected, runs[2].limit),
                          ("", "", "ticket1", "20"))
 
+    def test_what_is_too_large(self):
+        scan = run.read_list(self.suite, "coll")[1]
+        self.assertIsNone(run.too_large(scan, 5))
+        self.assertIn("2.5 GB", run.too_large(scan, 4.9))
+        self.assertIsNone(run.too_large(one(), 0.1))
+
     def test_what_is_left_out(self):
         path = self.suite / "left_out.txt"
         path.write_text("# a comment\ncoll/bcast for a reason\nspawn/ another one\n", encoding="utf-8")
