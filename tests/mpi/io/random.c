@@ -417,12 +417,14 @@ static void read_layered(MPI_File file)
 /* Displacements never decrease, nor are they negative, also where a file is only read. */
 static void refuse_decreasing(MPI_File file)
 {
-    const int starts[2][2] = {{5, 3}, {-2, 2}}, lengths[2] = {1, 1};
+    /* Two blocks of one length are a loop, with a stride; others a list. */
+    const int starts[3][2] = {{5, 3}, {5, 3}, {-2, 2}};
+    const int lengths[3][2] = {{1, 1}, {1, 2}, {1, 1}};
 
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         MPI_Datatype type;
 
-        MPI_Type_indexed(2, lengths, starts[i], MPI_INT, &type);
+        MPI_Type_indexed(2, lengths[i], starts[i], MPI_INT, &type);
         MPI_Type_commit(&type);
         CHECK_EQUAL(MPI_File_set_view(file, 0, MPI_INT, type, "native", MPI_INFO_NULL), MPI_ERR_IO);
         MPI_Type_free(&type);
