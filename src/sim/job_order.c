@@ -39,6 +39,14 @@ static void find_first(const job_shape_t *shape, int32_t *first)
         }
 }
 
+/* The next of a rank's sends, or of its receives. It has to wait for step s, unless it comes before
+ * that: ranks with nothing for some others have fewer sends than receives, or more, and steps that
+ * wait for later ones could wait in a circle. */
+static int32_t step_behind(int32_t s, int32_t next)
+{
+    return next > s ? next : -1;
+}
+
 /* In rounds: what a rank receives comes before its send of the next round, and what it sends before
  * the next receive. The k-th of both belong to one round. */
 static void find_rounds(const job_shape_t *shape, job_follow_t *follow, int32_t *now)
@@ -51,11 +59,14 @@ static void find_rounds(const job_shape_t *shape, job_follow_t *follow, int32_t 
 
         if (!step->is_message)
             continue;
-        if (send[step->rank] >= 0)
-            send[step->rank] = follow[s].send = shape->ops[send[step->rank]].next_send;
-        if (receive[step->source] >= 0)
-            receive[step->source] = follow[s].receive =
-                shape->ops[receive[step->source]].next_receive;
+        if (send[step->rank] >= 0) {
+            send[step->rank] = shape->ops[send[step->rank]].next_send;
+            follow[s].send = step_behind(s, send[step->rank]);
+        }
+        if (receive[step->source] >= 0) {
+            receive[step->source] = shape->ops[receive[step->source]].next_receive;
+            follow[s].receive = step_behind(s, receive[step->source]);
+        }
     }
 }
 
