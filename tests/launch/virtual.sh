@@ -16,6 +16,14 @@ quiet
 run 0 --virtual core:2 --oversubscribe --compute none -n 7 ./virtual data
 quiet
 
+# Waits with a limit: the limit is one of the virtual clock, and two runs are the same.
+build virtual_limits
+run 0 --virtual core:4 --compute none -n 1 ./virtual_limits
+run 0 --virtual core:4 --compute none -n 2 ./virtual_limits
+limits=$out
+run 0 --virtual core:4 --compute none -n 2 ./virtual_limits
+same "$out" "$limits"
+
 # What a message costs: o = 100 ns at either end, latency 100 ns, copies at 8 GB/s; above 4 KiB the
 # receiver copies alone. Between nodes there are two links of 2 us and 10 GB/s.
 run 0 --virtual core:2 --compute none -n 2 ./virtual ping:0 ping:800 ping:8000

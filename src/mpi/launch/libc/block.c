@@ -2,6 +2,7 @@
 #include "mpi/launch/libc/block.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -24,6 +25,8 @@ static bool shares_core(mpi_process_t *process)
 
     if (mpi_thread_here != NULL) /* on a thread of its own */
         return false;
+    if (mpi_job->clock != NULL) /* limits are those of its clock, also where it is alone */
+        return true;
     if (process->sharing == XMPI_SHARING_UNKNOWN) {
         process->sharing = XMPI_SHARING_ALONE;
         for (int r = 0; r < mpi_job->size && process->sharing == XMPI_SHARING_ALONE; r++)
@@ -216,32 +219,110 @@ static void end_giving_way(mpi_process_t *process)
     mpi_go_outside_counted(process->rank);
 }
 
-/* Virtual time stands still while the kernel works for a rank: most calls return soon, and runs are
- * the same. What takes longer waits perhaps for another rank, whose turn comes with each look. */
-static void wait_in_virtual_time(mpi_rank_t *rank, mpi_blocked_t *block)
+/* ---- Waiting in virtual time ---- */
+
+bool mpi_block_has_threads(void)
+{
+    return atomic_load(&mpi_process_self->thread_count) > 0;
+}
+
+typedef struct {
+    bool (*is_over)(void *arg);
+    void *arg;
+    double seconds; /* negative: no limit */
+    bool is_outside;
+    int looks; /* at what is done in real time */
+} wait_t;
+
+enum {
+    REAL_PAUSE = 100000,
+    STILL = 1000
+}; /* ns between two looks, and looks: a tenth of a second */
+
+static bool is_limited(const wait_t *w)
+{
+    return w->seconds >= 0;
+}
+
+/* It waits no longer in real time than in its own. */
+static void pause_in_real_time(wait_t *w)
 {
     static XY_NEXT(int, next, (const struct timespec *, struct timespec *));
-    const struct timespec pause = {0, 100000};
-    enum { ROUNDS = 1000 }; /* a tenth of a second */
+    const struct timespec pause = {0, REAL_PAUSE};
 
-    for (int i = 0; !atomic_load_explicit(&block->is_done, memory_order_acquire); i++) {
-        if (i >= ROUNDS)
-            mpi_job->clock->look(rank);
-        XY_CALL_NEXT(next, "nanosleep")(&pause, NULL);
+    if (!w->is_outside || (is_limited(w) && w->looks * (1e-9 * REAL_PAUSE) >= w->seconds))
+        return;
+    if (w->looks < INT_MAX)
+        w->looks++;
+    XY_CALL_NEXT(next, "nanosleep")(&pause, NULL);
+}
+
+/* How long until the next look: short at first, and then a small part of what has passed. What is
+ * done in real time, however long it takes, takes as little as can be. */
+static double until_next_look(const wait_t *w, double waited)
+{
+    const double least = 1e-6, most = 1e-3;
+    double step = waited / 1000;
+
+    if (is_limited(w))
+        return fmin(fmax(step, least), w->seconds - waited);
+    return w->is_outside ? least : fmin(fmax(step, least), most);
+}
+
+/* Virtual time stands still while the kernel works for a rank: most calls return soon, and runs are
+ * the same. What takes longer waits perhaps for another rank, whose turn comes with each look. */
+static bool wait_in_virtual_time(mpi_rank_t *rank, wait_t *w)
+{
+    const mpi_clock_t *clock = mpi_job->clock;
+    double begin = clock->now(rank);
+
+    for (int i = 0; w->is_outside && i < STILL; i++) {
+        if (w->is_over(w->arg))
+            return true;
+        pause_in_real_time(w);
     }
+    while (!w->is_over(w->arg)) {
+        double waited = clock->now(rank) - begin;
+
+        if (is_limited(w) && waited >= w->seconds)
+            return false;
+        clock->sleep(rank, until_next_look(w, waited), true);
+        pause_in_real_time(w);
+    }
+    return true;
+}
+
+bool mpi_block_look(bool (*is_over)(void *arg), void *arg, double seconds, bool is_outside)
+{
+    mpi_process_t *process = mpi_process_self;
+    wait_t w = {.is_over = is_over, .arg = arg, .seconds = seconds, .is_outside = is_outside};
+    bool is_in_time;
+
+    begin_to_give_way(process);
+    is_in_time = wait_in_virtual_time(process->rank, &w);
+    end_giving_way(process);
+    return is_in_time;
+}
+
+static bool is_block_done(void *arg)
+{
+    mpi_blocked_t *block = arg;
+
+    return atomic_load_explicit(&block->is_done, memory_order_acquire);
 }
 
 void mpi_block_wait(mpi_blocked_t *block)
 {
     mpi_process_t *process = mpi_process_self;
 
+    if (mpi_job->clock != NULL) {
+        mpi_block_look(is_block_done, block, -1, true);
+        return;
+    }
     begin_to_give_way(process);
-    if (mpi_job->clock != NULL)
-        wait_in_virtual_time(process->rank, block);
-    else
-        do
-            xy_fiber_park_outside();
-        while (!atomic_load_explicit(&block->is_done, memory_order_acquire));
+    do
+        xy_fiber_park_outside();
+    while (!is_block_done(block));
     end_giving_way(process);
 }
 

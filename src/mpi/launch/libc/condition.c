@@ -7,7 +7,9 @@
  * wait, and only then does the rank give back its mutex, so that no signal is lost.
  */
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <threads.h>
 
 #include "mpi/launch/libc/block.h"
@@ -23,14 +25,15 @@ typedef struct {
     clockid_t clock;
     const struct timespec *deadline; /* NULL: none */
     int code;
+    mpi_blocked_t block;
 } wait_t;
 
-/* On the thread. `own` was locked for it. */
+/* On the thread. `own` was locked for it. In virtual time the rank has the deadline. */
 static void wait_there(void *arg)
 {
     wait_t *w = arg;
 
-    if (w->deadline == NULL)
+    if (w->deadline == NULL || mpi_job->clock != NULL)
         w->code = pthread_cond_wait(w->condition, &w->own);
     else if (w->is_clock_given)
         w->code = pthread_cond_clockwait(w->condition, &w->own, w->clock, w->deadline);
@@ -39,22 +42,57 @@ static void wait_there(void *arg)
     pthread_mutex_unlock(&w->own);
 }
 
+static bool is_woken(void *arg)
+{
+    wait_t *w = arg;
+
+    return atomic_load_explicit(&w->block.is_done, memory_order_acquire);
+}
+
+/* Seconds until the deadline, by the clock that the condition was made with where none is given. */
+static double seconds_left(const wait_t *w)
+{
+    enum { IS_MONOTONIC = 2 }; /* of the C library's own word */
+    bool is_monotonic = w->is_clock_given ? w->clock == CLOCK_MONOTONIC
+                                          : (w->condition->__data.__wrefs & IS_MONOTONIC) != 0;
+
+    return mpi_seconds_until(is_monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, w->deadline);
+}
+
+/* The time is over on the rank's clock: the thread is woken with all others that wait, which may
+ * always happen to them. */
+static void wait_in_virtual_time(wait_t *w)
+{
+    if (mpi_block_look(is_woken, w, fmax(0, seconds_left(w)), mpi_block_has_threads()))
+        return;
+    pthread_mutex_lock(&w->own);
+    pthread_cond_broadcast(w->condition);
+    pthread_mutex_unlock(&w->own);
+    while (!is_woken(w))
+        xy_thread_yield();
+    w->code = ETIMEDOUT;
+}
+
 /* False: there is no thread to be had. */
 static bool wait_elsewhere(wait_t *w, pthread_mutex_t *mutex)
 {
-    mpi_blocked_t block = {.fn = wait_there, .arg = w};
     int code;
+
+    w->block = (mpi_blocked_t){.fn = wait_there, .arg = w};
 
     pthread_mutex_init(&w->own, NULL);
     pthread_mutex_lock(&w->own);
-    if (!mpi_block_start(&block)) {
+    if (!mpi_block_start(&w->block)) {
         pthread_mutex_unlock(&w->own);
         return false;
     }
     pthread_mutex_lock(&w->own);
     pthread_mutex_unlock(&w->own);
     pthread_mutex_unlock(mutex);
-    mpi_block_wait(&block);
+    if (w->deadline != NULL && mpi_job->clock != NULL)
+        wait_in_virtual_time(w);
+    else
+        mpi_block_wait(&w->block);
     pthread_mutex_destroy(&w->own);
     code = mpi_mutex_lock(mutex);
     if (code != 0)
@@ -174,6 +212,24 @@ static void join_there(void *arg)
         j->code = XY_CALL_NEXT(plain, "pthread_join")(j->thread, j->value);
 }
 
+static bool is_joined(void *arg)
+{
+    static XY_NEXT(int, next, (pthread_t, void **));
+    join_t *j = arg;
+
+    j->code = XY_CALL_NEXT(next, "pthread_tryjoin_np")(j->thread, j->value);
+    return j->code != EBUSY;
+}
+
+static int join_until(join_t *j)
+{
+    if (j->deadline == NULL || !is_valid(j->deadline) || mpi_job->clock == NULL)
+        mpi_block_run(join_there, j);
+    else if (!mpi_block_look(is_joined, j, fmax(0, mpi_seconds_until(j->clock, j->deadline)), true))
+        return ETIMEDOUT;
+    return j->code;
+}
+
 XY_INTERPOSE int pthread_join(pthread_t thread, void **value)
 {
     static XY_NEXT(int, next, (pthread_t, void **));
@@ -194,8 +250,7 @@ XY_INTERPOSE int pthread_clockjoin_np(pthread_t thread, void **value, clockid_t 
 
     if (!XY_MAY_JOIN())
         return XY_CALL_NEXT(next, "pthread_clockjoin_np")(thread, value, clock, deadline);
-    mpi_block_run(join_there, &j);
-    return j.code;
+    return join_until(&j);
 }
 
 XY_INTERPOSE int pthread_timedjoin_np(pthread_t thread, void **value,
@@ -210,8 +265,7 @@ XY_INTERPOSE int pthread_timedjoin_np(pthread_t thread, void **value,
 
     if (!XY_MAY_JOIN())
         return XY_CALL_NEXT(next, "pthread_timedjoin_np")(thread, value, deadline);
-    mpi_block_run(join_there, &j);
-    return j.code;
+    return join_until(&j);
 }
 
 XY_INTERPOSE int pthread_tryjoin_np(pthread_t thread, void **value)

@@ -2,6 +2,7 @@
 /* Queues and semaphores of System V, and queues of POSIX: a rank that waits for one lets the other
  * ranks of its core run. */
 #include <errno.h>
+#include <math.h>
 #include <mqueue.h>
 #include <poll.h>
 #include <string.h>
@@ -75,14 +76,36 @@ static bool is_patient(const struct sembuf *operations, size_t n)
     return true;
 }
 
+typedef struct {
+    int set;
+    const struct sembuf *operations;
+    size_t n;
+    int result;
+} operate_t;
+
+static bool is_operated(void *arg)
+{
+    operate_t *o = arg;
+
+    o->result = try_operations(o->set, o->operations, o->n);
+    return o->result == 0 || errno != EAGAIN;
+}
+
 static int operate(int set, struct sembuf *operations, size_t n, const struct timespec *limit)
 {
-    int result = try_operations(set, operations, n);
+    operate_t o = {.set = set, .operations = operations, .n = n};
 
-    if (result == 0 || errno != EAGAIN)
-        return result;
+    if (is_operated(&o))
+        return o.result;
     if (!is_patient(operations, n))
         mpi_rank_yield();
+    else if (limit != NULL && mpi_job->clock != NULL) {
+        if (mpi_block_look(is_operated, &o, (double)limit->tv_sec + 1e-9 * (double)limit->tv_nsec,
+                           true))
+            return o.result;
+        errno = EAGAIN;
+        return -1;
+    }
     return (int)mpi_block_call(SYS_semtimedop,
                                XY_ARGUMENTS(set, (long)operations, (long)n, (long)limit));
 }
@@ -126,6 +149,36 @@ static bool would_wait(mqd_t queue, short events)
     return false;
 }
 
+typedef struct {
+    mqd_t queue;
+    short events;
+} ready_t;
+
+static bool is_queue_ready(void *arg)
+{
+    const ready_t *r = arg;
+
+    return is_ready(r->queue, r->events);
+}
+
+/* The deadline is one of the rank's clock; false: it has passed. */
+static bool wait_until(mqd_t queue, short events, const struct timespec *deadline)
+{
+    ready_t r = {.queue = queue, .events = events};
+
+    if (mpi_block_look(is_queue_ready, &r, fmax(0, mpi_seconds_until(CLOCK_REALTIME, deadline)),
+                       true))
+        return true;
+    errno = ETIMEDOUT;
+    return false;
+}
+
+static bool is_virtual_deadline(const struct timespec *deadline)
+{
+    return mpi_job->clock != NULL && deadline != NULL && deadline->tv_nsec >= 0 &&
+           deadline->tv_nsec < 1000000000L;
+}
+
 XY_INTERPOSE ssize_t mq_timedreceive(mqd_t queue, char *message, size_t size, unsigned *priority,
                                      const struct timespec *deadline)
 {
@@ -133,6 +186,10 @@ XY_INTERPOSE ssize_t mq_timedreceive(mqd_t queue, char *message, size_t size, un
 
     if (!XY_MAY_PARK() || !would_wait(queue, POLLIN))
         return XY_CALL_NEXT(next, "mq_timedreceive")(queue, message, size, priority, deadline);
+    if (is_virtual_deadline(deadline))
+        return wait_until(queue, POLLIN, deadline)
+                   ? XY_CALL_NEXT(next, "mq_timedreceive")(queue, message, size, priority, deadline)
+                   : -1;
     return mpi_block_call(SYS_mq_timedreceive, XY_ARGUMENTS(queue, (long)message, (long)size,
                                                             (long)priority, (long)deadline));
 }
@@ -154,6 +211,10 @@ XY_INTERPOSE int mq_timedsend(mqd_t queue, const char *message, size_t size, uns
 
     if (!XY_MAY_PARK() || !would_wait(queue, POLLOUT))
         return XY_CALL_NEXT(next, "mq_timedsend")(queue, message, size, priority, deadline);
+    if (is_virtual_deadline(deadline))
+        return wait_until(queue, POLLOUT, deadline)
+                   ? XY_CALL_NEXT(next, "mq_timedsend")(queue, message, size, priority, deadline)
+                   : -1;
     return (int)mpi_block_call(
         SYS_mq_timedsend, XY_ARGUMENTS(queue, (long)message, (long)size, priority, (long)deadline));
 }

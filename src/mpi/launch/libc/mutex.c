@@ -6,6 +6,7 @@
  * worker.
  */
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <threads.h>
@@ -18,21 +19,50 @@
 
 typedef int (*try_fn)(void *object);
 
+typedef struct {
+    try_fn attempt;
+    void *object;
+    int busy, code;
+} try_t;
+
+static bool is_had(void *arg)
+{
+    try_t *t = arg;
+
+    t->code = t->attempt(t->object);
+    return t->code != t->busy;
+}
+
+static bool is_valid(const struct timespec *deadline)
+{
+    return deadline->tv_nsec >= 0 && deadline->tv_nsec < 1000000000L;
+}
+
+/* It may be one of its threads that has it, or another rank. */
+static int insist_in_virtual_time(try_t *t, clockid_t clock, const struct timespec *deadline)
+{
+    double seconds = deadline != NULL ? fmax(0, mpi_seconds_until(clock, deadline)) : -1;
+
+    return mpi_block_look(is_had, t, seconds, mpi_block_has_threads()) ? t->code : ETIMEDOUT;
+}
+
 /* Until it is had, or `deadline` has passed (NULL: never). */
 static int insist(try_fn attempt, void *object, int busy, clockid_t clock,
                   const struct timespec *deadline)
 {
+    try_t t = {.attempt = attempt, .object = object, .busy = busy};
     unsigned round = 0;
-    int code;
 
-    while ((code = attempt(object)) == busy) {
-        if (deadline != NULL && (deadline->tv_nsec < 0 || deadline->tv_nsec >= 1000000000L))
+    while (!is_had(&t)) {
+        if (deadline != NULL && !is_valid(deadline))
             return EINVAL;
+        if (mpi_job->clock != NULL)
+            return insist_in_virtual_time(&t, clock, deadline);
         if (deadline != NULL && mpi_seconds_until(clock, deadline) <= 0)
             return ETIMEDOUT;
         mpi_rank_back_off(&round);
     }
-    return code;
+    return t.code;
 }
 
 /* ---- Mutexes ---- */
@@ -183,16 +213,18 @@ XY_INTERPOSE int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct
     return insist(try_write, lock, EBUSY, CLOCK_REALTIME, deadline);
 }
 
+static int try_spin(void *lock)
+{
+    return pthread_spin_trylock(lock);
+}
+
 XY_INTERPOSE int pthread_spin_lock(pthread_spinlock_t *lock)
 {
     static XY_NEXT(int, next, (pthread_spinlock_t *));
-    unsigned round = 0;
 
     if (!XY_MAY_PARK())
         return XY_CALL_NEXT(next, "pthread_spin_lock")(lock);
-    while (pthread_spin_trylock(lock) != 0)
-        mpi_rank_back_off(&round);
-    return 0;
+    return insist(try_spin, (void *)(uintptr_t)lock, EBUSY, CLOCK_REALTIME, NULL);
 }
 
 /* ---- Semaphores: -1 with errno ---- */

@@ -36,6 +36,12 @@ static double seconds_of(const struct timespec *limit)
     return (double)limit->tv_sec + 1e-9 * (double)limit->tv_nsec;
 }
 
+/* For mpi_block_look. */
+static double limit_of(const struct timespec *limit)
+{
+    return limit != NULL ? seconds_of(limit) : -1;
+}
+
 static struct timespec *of_milliseconds(int milliseconds, struct timespec *limit)
 {
     limit->tv_sec = milliseconds / 1000;
@@ -53,13 +59,30 @@ static bool is_sleep(size_t count, const struct timespec *limit)
 
 /* ---- poll ---- */
 
-static int look(struct pollfd *fds, nfds_t n, const struct timespec *limit, const sigset_t *mask)
+typedef struct {
+    struct pollfd *fds;
+    nfds_t n;
+    const sigset_t *mask;
+    int count;
+} poll_t;
+
+static bool is_any_ready(void *arg)
 {
     struct timespec none = {0, 0};
-    int count = (int)syscall(SYS_ppoll, fds, n, &none, mask, KERNEL_SIGSET);
+    poll_t *p = arg;
 
-    if (count != 0)
-        return count;
+    p->count = (int)syscall(SYS_ppoll, p->fds, p->n, &none, p->mask, KERNEL_SIGSET);
+    return p->count != 0;
+}
+
+static int look(struct pollfd *fds, nfds_t n, const struct timespec *limit, const sigset_t *mask)
+{
+    poll_t p = {.fds = fds, .n = n, .mask = mask};
+
+    if (is_any_ready(&p))
+        return p.count;
+    if (!is_zero(limit) && mpi_job->clock != NULL)
+        return mpi_block_look(is_any_ready, &p, limit_of(limit), true) ? p.count : 0;
     if (!is_zero(limit))
         return (int)mpi_block_call(
             SYS_ppoll, XY_ARGUMENTS((long)fds, (long)n, (long)limit, (long)mask, KERNEL_SIGSET));
@@ -125,6 +148,8 @@ typedef struct {
     int n;
     fd_set *sets[3];
     fd_set wanted[3];
+    const sigset_t *mask;
+    int count;
 } select_t;
 
 static size_t bytes_of(int n)
@@ -150,23 +175,45 @@ static void restore_sets(const select_t *s)
             memcpy(s->sets[i], &s->wanted[i], bytes_of(s->n));
 }
 
-static int look_at_sets(select_t *s, struct timespec *limit, const sigset_t *mask)
+static bool is_any_set(void *arg)
+{
+    select_t *s = arg;
+    struct {
+        const sigset_t *mask;
+        size_t size;
+    } extra = {s->mask, KERNEL_SIGSET};
+    struct timespec none = {0, 0};
+
+    restore_sets(s);
+    s->count = (int)syscall(SYS_pselect6, s->n, s->sets[0], s->sets[1], s->sets[2], &none, &extra);
+    return s->count != 0;
+}
+
+/* What is left of the limit is not known: all of it, or nothing. */
+static int look_at_sets_in_virtual_time(select_t *s, struct timespec *limit)
+{
+    if (mpi_block_look(is_any_set, s, limit_of(limit), true))
+        return s->count;
+    *limit = (struct timespec){0, 0};
+    return 0;
+}
+
+static int look_at_sets(select_t *s, struct timespec *limit)
 {
     struct {
         const sigset_t *mask;
         size_t size;
-    } extra = {mask, KERNEL_SIGSET};
-    struct timespec none = {0, 0};
-    int count;
+    } extra = {s->mask, KERNEL_SIGSET};
 
     keep_sets(s);
-    count = (int)syscall(SYS_pselect6, s->n, s->sets[0], s->sets[1], s->sets[2], &none, &extra);
-    if (count != 0)
-        return count;
+    if (is_any_set(s))
+        return s->count;
     if (is_zero(limit)) {
         mpi_rank_yield();
         return 0;
     }
+    if (mpi_job->clock != NULL)
+        return look_at_sets_in_virtual_time(s, limit);
     restore_sets(s);
     return (int)mpi_block_call(SYS_pselect6,
                                XY_ARGUMENTS(s->n, (long)s->sets[0], (long)s->sets[1],
@@ -189,7 +236,7 @@ XY_INTERPOSE int select(int n, fd_set *in, fd_set *out, fd_set *except, struct t
     }
     if (n < 0 || n > FD_SETSIZE || !is_valid(left) || !XY_MAY_PARK())
         return XY_CALL_NEXT(next, "select")(n, in, out, except, limit);
-    count = look_at_sets(&s, left, NULL);
+    count = look_at_sets(&s, left);
     if (limit != NULL)
         *limit = (struct timeval){time.tv_sec, time.tv_nsec / 1000};
     return count;
@@ -200,7 +247,7 @@ XY_INTERPOSE int pselect(int n, fd_set *in, fd_set *out, fd_set *except,
 {
     static XY_NEXT(int, next,
                    (int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *));
-    select_t s = {.n = n, .sets = {in, out, except}};
+    select_t s = {.n = n, .sets = {in, out, except}, .mask = mask};
     struct timespec time = limit != NULL ? *limit : (struct timespec){0, 0};
 
     if (n == 0 && mask == NULL && is_sleep(0, limit)) {
@@ -209,18 +256,38 @@ XY_INTERPOSE int pselect(int n, fd_set *in, fd_set *out, fd_set *except,
     }
     if (n < 0 || n > FD_SETSIZE || !is_valid(limit) || !XY_MAY_PARK())
         return XY_CALL_NEXT(next, "pselect")(n, in, out, except, limit, mask);
-    return look_at_sets(&s, limit != NULL ? &time : NULL, mask);
+    return look_at_sets(&s, limit != NULL ? &time : NULL);
 }
 
 /* ---- epoll ---- */
 
+typedef struct {
+    int fd;
+    struct epoll_event *events;
+    int room;
+    const sigset_t *mask;
+    int count;
+} epoll_t;
+
+static bool is_any_event(void *arg)
+{
+    epoll_t *e = arg;
+
+    e->count = (int)syscall(SYS_epoll_pwait, e->fd, e->events, e->room, 0, e->mask, KERNEL_SIGSET);
+    return e->count != 0;
+}
+
 static int look_at_events(int fd, struct epoll_event *events, int room, int milliseconds,
                           const sigset_t *mask)
 {
-    int count = (int)syscall(SYS_epoll_pwait, fd, events, room, 0, mask, KERNEL_SIGSET);
+    epoll_t e = {.fd = fd, .events = events, .room = room, .mask = mask};
 
-    if (count != 0)
-        return count;
+    if (is_any_event(&e))
+        return e.count;
+    if (milliseconds != 0 && mpi_job->clock != NULL)
+        return mpi_block_look(is_any_event, &e, milliseconds < 0 ? -1 : 1e-3 * milliseconds, true)
+                   ? e.count
+                   : 0;
     if (milliseconds != 0)
         return (int)mpi_block_call(
             SYS_epoll_pwait,

@@ -5,14 +5,17 @@
  */
 #include <errno.h>
 #include <linux/futex.h>
+#include <math.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "mpi/launch/libc/affinity.h"
 #include "mpi/launch/libc/block.h"
 #include "mpi/launch/libc/end_job.h"
 #include "mpi/launch/libc/interpose.h"
+#include "mpi/launch/libc/process.h"
 
 static long plain(long number, const long a[6])
 {
@@ -29,6 +32,39 @@ static void end(mpi_process_t *process, long number, int code)
         mpi_threads_end_rank(process, code, false);
 }
 
+typedef struct {
+    const int *word;
+    int value;
+} word_t;
+
+static bool is_changed(void *arg)
+{
+    const word_t *w = arg;
+
+    return __atomic_load_n(w->word, __ATOMIC_ACQUIRE) != w->value;
+}
+
+/* The limit is one of the rank's clock: how long, or, with a mask, until when. */
+static long wait_in_virtual_time(const long a[6])
+{
+    const struct timespec *limit = (const struct timespec *)a[3];
+    clockid_t clock = (a[1] & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+    word_t w = {(const int *)a[0], (int)a[2]};
+    double seconds = ((int)a[1] & FUTEX_CMD_MASK) == FUTEX_WAIT
+                         ? (double)limit->tv_sec + 1e-9 * (double)limit->tv_nsec
+                         : mpi_seconds_until(clock, limit);
+
+    if (mpi_block_look(is_changed, &w, fmax(0, seconds), mpi_block_has_threads()))
+        return 0;
+    errno = ETIMEDOUT;
+    return -1;
+}
+
+static bool is_valid(const struct timespec *limit)
+{
+    return limit->tv_sec >= 0 && limit->tv_nsec >= 0 && limit->tv_nsec < 1000000000L;
+}
+
 /* A wait that would end at once does so here. */
 static long wait_for_word(const long a[6])
 {
@@ -37,6 +73,8 @@ static long wait_for_word(const long a[6])
     if ((operation != FUTEX_WAIT && operation != FUTEX_WAIT_BITSET) ||
         __atomic_load_n((const int *)a[0], __ATOMIC_ACQUIRE) != (int)a[2])
         return plain(SYS_futex, a);
+    if (mpi_job->clock != NULL && a[3] != 0 && is_valid((const struct timespec *)a[3]))
+        return wait_in_virtual_time(a);
     return mpi_block_call(SYS_futex, a);
 }
 

@@ -83,13 +83,20 @@ static void make_key(void)
     pthread_key_create(&at_end, forget);
 }
 
+static bool has_no_threads(void *process)
+{
+    return atomic_load(&((mpi_process_t *)process)->thread_count) == 0;
+}
+
 void mpi_threads_end_rank(mpi_process_t *process, int code, bool runs_exit)
 {
     unsigned round = 0;
 
     if (runs_exit)
         mpi_process_run_atexit(process, 1u << XMPI_ATEXIT_THREAD, NULL, code);
-    while (atomic_load(&process->thread_count) > 0)
+    if (mpi_job->clock != NULL)
+        mpi_block_look(has_no_threads, process, -1, true);
+    while (!has_no_threads(process))
         mpi_rank_back_off(&round);
     if (runs_exit)
         mpi_process_exit(process, code);
