@@ -65,17 +65,31 @@ static void rank_less(xy_vjob_t *job, xy_vcoll_t *coll, int32_t rank, double at,
 static void half_less(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, bool is_sending, double at,
                       job_node_t *because);
 
+/* Is this all that the receive of a question waits for, which has arrived? A call posts its
+ * receives before it sends, so it answers then. */
+static bool is_asked(const xy_vcoll_t *coll, int32_t s)
+{
+    const job_step_t *step = &coll->steps[s];
+
+    return step->receive_left == 1 && step->message != NULL && job_message_asks(step->message);
+}
+
 static void after(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, uint8_t is_sent, double at,
                   job_node_t *because)
 {
     const job_shape_t *shape = coll->shape;
     const job_op_t *step = &shape->ops[s];
+    const job_edge_t *edges = &shape->edges[step->after];
 
+    for (int32_t i = 0; i < step->after_count && shape->is_answering; i++)
+        if (edges[i].flags == is_sent && is_asked(coll, edges[i].op))
+            half_less(job, coll, edges[i].op, false, at, because);
     for (int32_t i = 0; i < step->after_count; i++) {
-        const job_edge_t *edge = &shape->edges[step->after + i];
+        bool is_sending = edges[i].flags & JOB_SENDING;
 
-        if ((edge->flags & JOB_AFTER_SENT) == is_sent)
-            half_less(job, coll, edge->op, edge->flags & JOB_SENDING, at, because);
+        if ((edges[i].flags & JOB_AFTER_SENT) == is_sent &&
+            (is_sending || coll->steps[edges[i].op].receive_left > 0))
+            half_less(job, coll, edges[i].op, is_sending, at, because);
     }
 }
 
@@ -269,8 +283,14 @@ void job_coll_arrived(xy_vjob_t *job, xy_vmsg_t *m)
     job_step_t *step = &m->coll->steps[m->op];
 
     step->message = m;
-    if (step->receive_left == 0)
+    if (step->receive_left > 0)
+        return;
+    if (m->coll->shape->is_answering && job_message_asks(m) && step->receive_at > job->clock.now) {
+        m->is_met = true;
+        job_message_answer(job, m, step->receive_at); /* the process was ahead of the clock */
+    } else {
         begin_receive(job, m->coll, m->op);
+    }
 }
 
 static void half_less(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, bool is_sending, double at,
@@ -307,8 +327,15 @@ static void enter(xy_vjob_t *job, xy_vcoll_t *coll, int32_t rank, double at)
         coll->rank_left[rank] = 1;
         rank_less(job, coll, rank, at, node);
     } else {
-        for (int32_t i = shape->root_first[rank]; i < shape->root_first[rank + 1]; i++)
-            half_less(job, coll, shape->roots[i] / 2, shape->roots[i] % 2 == 0, at, node);
+        const int32_t *roots = &shape->roots[shape->root_first[rank]];
+        int32_t count = shape->root_first[rank + 1] - shape->root_first[rank];
+
+        for (int32_t i = 0; i < count && shape->is_answering; i++)
+            if (roots[i] % 2 == 1 && is_asked(coll, roots[i] / 2))
+                half_less(job, coll, roots[i] / 2, false, at, node);
+        for (int32_t i = 0; i < count; i++)
+            if (roots[i] % 2 == 0 || coll->steps[roots[i] / 2].receive_left > 0)
+                half_less(job, coll, roots[i] / 2, roots[i] % 2 == 0, at, node);
     }
     job_node_drop(job, node);
 }

@@ -499,6 +499,10 @@ bool job_remote_alone(xy_vjob_t *job, int32_t from, int32_t to, double start, do
 xy_vmsg_t *job_message_new(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes);
 /* The sender of a message has done its part. */
 void job_message_launch(xy_vjob_t *job, xy_vmsg_t *message, double end);
+/* Is it a question that its receive answers itself, before the process does anything else? So it
+ * is where messages were measured: the answer is written before what the process sends next. */
+bool job_message_asks(const xy_vmsg_t *message);
+void job_message_answer(xy_vjob_t *job, xy_vmsg_t *message, double when); /* by that call */
 /* A receive (or step) has met a message that is at the receiver. */
 void job_message_met(xy_vjob_t *job, xy_vmsg_t *message, bool is_now);
 void job_message_flowed(void *job, xy_flow_t *flow);
@@ -601,6 +605,7 @@ struct job_shape {
     void *free_work;        /* memory for the steps of one collective */
     bool has_choice;        /* of algorithms */
     bool is_in_order;       /* a rank does one message after the other: job_order.c */
+    bool is_answering;      /* ... answers questions before it sends, where these were measured */
     int nodes;              /* that its ranks are on */
     const xy_vcomm_t *comm; /* of the first call */
     uint64_t calls;         /* of it, and what they took */

@@ -347,11 +347,14 @@ void job_message_flowed(void *model, xy_flow_t *flow)
     job_work(job, &m->item);
 }
 
-/* Where messages were measured, a receive whose question is there answers it itself, before the
- * process does anything else: the answer is written before what the process sends next. */
-static bool is_answered_by_call(const xy_vmsg_t *m)
+bool job_message_asks(const xy_vmsg_t *m)
 {
     return !m->is_eager && m->way != NULL && m->way->path != NULL && m->way->model != NULL;
+}
+
+void job_message_answer(xy_vjob_t *job, xy_vmsg_t *m, double when)
+{
+    answer_done(job, &m->item, when, m->node);
 }
 
 /* The receive of the process that runs has met the message. */
@@ -359,7 +362,7 @@ static void meet_now(xy_vjob_t *job, xy_vmsg_t *m)
 {
     job_proc_t *p = &job->procs[m->to];
 
-    if (!is_answered_by_call(m)) {
+    if (!job_message_asks(m)) {
         job_message_met(job, m, false);
         return;
     }
@@ -409,8 +412,8 @@ static void arrive(xy_vjob_t *job, xy_vmsg_t *m)
         m->receive->is_posted = false;
         m->receive->message = m;
         /* The process was ahead of the clock. */
-        if (is_answered_by_call(m) && m->receive->posted_at > job->clock.now)
-            answer_done(job, &m->item, m->receive->posted_at, m->node);
+        if (job_message_asks(m) && m->receive->posted_at > job->clock.now)
+            job_message_answer(job, m, m->receive->posted_at);
         else
             job_message_met(job, m, true);
         return;

@@ -77,6 +77,8 @@ void job_order_find(const xy_vjob_t *job, job_shape_t *shape, job_follow_t *foll
                                 : xy_coll_library_order(job->library, shape->algorithm);
 
     shape->is_in_order = order != XY_COLL_AT_ONCE;
+    shape->is_answering = job->library->rules != NULL && job->config.store != NULL &&
+                          !job->has_link && shape->nodes > 1;
     for (int32_t s = 0; s < shape->count; s++)
         follow[s] = (job_follow_t){-1, -1};
     if (order == XY_COLL_AT_ONCE || job->has_link)

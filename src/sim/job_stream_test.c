@@ -47,8 +47,10 @@ static void add_model(xy_costs_t *costs, const char *a, const char *b, double la
     assert_int_equal(xy_costs_set_message(costs, &m), XY_OK);
 }
 
-/* The four processes follow the scripts; those without one do nothing. */
-static void run(testing_job_t *t, xy_costs_t *costs, const testing_act_t *acts[4])
+/* The four processes follow the scripts, with collectives of the library; those without one do
+ * nothing. */
+static void run_with(testing_job_t *t, xy_costs_t *costs, const char *library,
+                     const testing_act_t *acts[4])
 {
     static const testing_act_t nothing[] = {{0}};
     char path[] = "/tmp/xylem-grid-XXXXXX";
@@ -60,10 +62,16 @@ static void run(testing_job_t *t, xy_costs_t *costs, const testing_act_t *acts[4
     testing_job_init(t, path, 4);
     unlink(path);
     t->config.store = costs;
+    t->config.library = library;
     for (int i = 0; i < 4; i++)
         t->procs[i].acts = acts[i] != NULL ? acts[i] : nothing;
     testing_job_run(t);
     assert_int_equal(t->status, XY_OK);
+}
+
+static void run(testing_job_t *t, xy_costs_t *costs, const testing_act_t *acts[4])
+{
+    run_with(t, costs, NULL, acts);
 }
 
 static xy_costs_t *make_store(void)
@@ -134,6 +142,72 @@ static void exchanges_are_bounded(void **state)
         assert_true(end >= 0.97 * (later + alone));
         assert_true(end <= 1.03 * (later + 2 * alone));
     }
+}
+
+/* The end of a collective of Open MPI, or of an alltoall as messages: all receives, then all sends.
+ * Processes from `late` on come later, with the clock or ahead of it. */
+static double collective(const xy_vjob_coll_t *coll, int late, double later, bool is_with_clock,
+                         bool is_messages)
+{
+    testing_act_t all[4][10] = {0};
+    const testing_act_t *acts[4] = {all[0], all[1], all[2], all[3]};
+    xy_costs_t *costs = make_store();
+    testing_job_t t;
+    double end;
+
+    for (int i = 0; i < 4; i++) {
+        int n = 0;
+
+        all[i][n++] = (testing_act_t){.kind = DO_COMPUTE, .seconds = i < late ? 0 : later};
+        if (is_with_clock)
+            all[i][n++] = (testing_act_t){.kind = DO_SYNC};
+        for (int k = 1; k < 4 && is_messages; k++, n++) {
+            all[i][n] =
+                (testing_act_t){.kind = DO_IRECV, .peer = (i + k) % 4, .bytes = coll->count};
+            all[i][n + 3] =
+                (testing_act_t){.kind = DO_ISEND, .peer = (i + 4 - k) % 4, .bytes = coll->count};
+        }
+        if (is_messages)
+            all[i][n + 3] = (testing_act_t){.kind = DO_WAIT};
+        else
+            all[i][n] = (testing_act_t){.kind = DO_COLL, .coll = *coll};
+    }
+    run_with(&t, costs, "openmpi", acts);
+    end = xy_vjob_end(t.job);
+    testing_job_cleanup(&t);
+    xy_costs_destroy(costs);
+    return end;
+}
+
+/* A collective posts its receives before it sends, as programs do: it answers questions that are
+ * there, so that others write their data before they answer. */
+static void collectives_answer_first(void **state)
+{
+    xy_vjob_coll_t call = {.collective = XY_COLL_ALLTOALL, .count = LARGE, .element = 1};
+    double all = 4 * LARGE / slow, later = 1.5 * across;
+    unsigned random = 3;
+
+    (void)state;
+    assert_about(collective(&call, 2, 0, true, false), 3 * across + all);
+    assert_about(collective(&call, 2, later, true, false), later + 3 * across + 2 * all);
+    for (int i = 0; i < 40; i++) {
+        call.count = EAGER + 1 + (uint64_t)rand_r(&random) % LARGE;
+        later = rand_r(&random) % 1000 * 1e-5;
+        assert_about(collective(&call, 2, later, i % 2, false),
+                     collective(&call, 2, later, i % 2, true));
+    }
+}
+
+/* So does each of its rounds: by recursive doubling, the third process is asked by the first while
+ * it waits for the last. */
+static void rounds_answer_first(void **state)
+{
+    xy_vjob_coll_t call = {.collective = XY_COLL_ALLREDUCE, .count = LARGE, .element = 1};
+    double round = seconds_of(LARGE, inside, fast), both = 2 * LARGE / slow, later = 10 * across;
+
+    (void)state;
+    assert_about(collective(&call, 3, 0, true, false), round + 3 * across + both);
+    assert_true(collective(&call, 3, later, true, false) > later + round + 1.9 * both);
 }
 
 /* ---- One sends ---- */
@@ -251,6 +325,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_wait_behind_data), cmocka_unit_test(exchanges_are_bounded),
+        cmocka_unit_test(collectives_answer_first), cmocka_unit_test(rounds_answer_first),
         cmocka_unit_test(small_ones_follow_data),   cmocka_unit_test(slow_lines_have_queues),
         cmocka_unit_test(cancelled_and_probed),
     };
