@@ -98,6 +98,11 @@ typedef struct {
     double copy, reduce; /* a copy of as many bytes by one process, a sum of as many and as many */
     double allreduce;    /* an MPI_Allreduce of as many */
     double small_bcast, small_allreduce; /* the same of XY_MESSAGE_SMALL bytes, one after another */
+    /* MPI_Reduce to the first process, one after another, of XY_MESSAGE_BCAST and of
+     * XY_MESSAGE_SMALL bytes; each with a message back, of as many bytes, before the next one; and
+     * MPI_Bcast from the first, of the latter, each after a message to it. */
+    double reduce_stream, small_reduce_stream;
+    double reduce_back, small_reduce_back, small_bcast_back;
     /* Adding vectors, block by block, to one that stays in the first cache, in units of copying
      * them: of so many bytes that they do not. */
     double read;

@@ -97,6 +97,11 @@ static xy_status_t add_message(xy_costs_t *c, uint64_t *seed)
     m.model.allreduce = 6e-7;
     m.model.small_bcast = 7e-7;
     m.model.small_allreduce = 8e-7;
+    m.model.reduce_back = 1.3e-6;
+    m.model.small_reduce_back = 9e-7;
+    m.model.reduce_stream = 1.4e-6;
+    m.model.small_reduce_stream = 1.5e-6;
+    m.model.small_bcast_back = 1.1e-6;
     m.model.copy = 5e-8;
     if (st == XY_OK)
         return xy_costs_set_message(c, &m);
@@ -172,6 +177,9 @@ static void test_round_trip(void **state)
     assert_true(m->model.throng.bcast == 8e-7 && m->model.read == 0.8);
     assert_true(m->model.pace == 1.1 && m->model.compute == 1.2);
     assert_true(m->model.small_bcast == 7e-7 && m->model.small_allreduce == 8e-7);
+    assert_true(m->model.reduce_back == 1.3e-6 && m->model.small_reduce_back == 9e-7);
+    assert_true(m->model.reduce_stream == 1.4e-6 && m->model.small_reduce_stream == 1.5e-6);
+    assert_true(m->model.small_bcast_back == 1.1e-6);
     assert_true(m->model.copy == 5e-8);
     assert_true(xy_message_hold(&m->model, 1024) == 10.75);
     assert_true(xy_message_pieces(&m->model, 1024) == 10.5);

@@ -177,6 +177,11 @@ static void write_message(FILE *file, const xy_message_cost_t *m)
     number_if(file, "Allreduce", model->allreduce);
     number_if(file, "SmallBcast", model->small_bcast);
     number_if(file, "SmallAllreduce", model->small_allreduce);
+    number_if(file, "ReduceStream", model->reduce_stream);
+    number_if(file, "SmallReduceStream", model->small_reduce_stream);
+    number_if(file, "ReduceBack", model->reduce_back);
+    number_if(file, "SmallReduceBack", model->small_reduce_back);
+    number_if(file, "SmallBcastBack", model->small_bcast_back);
     number_if(file, "Read", model->read);
     number_if(file, "Issue", model->issue);
     number_if(file, "Pace", model->pace);

@@ -113,6 +113,11 @@ static void set_meetings(bench_t *r, double pace, xy_message_model_t *m)
     m->small_allreduce = pace * middle_meeting(r, BENCH_SMALL_ALLREDUCE);
     m->read = middle_meeting(r, BENCH_READ);
     m->issue = pace * middle_meeting(r, BENCH_ISSUE);
+    m->reduce_stream = pace * middle_meeting(r, BENCH_REDUCE_STREAM);
+    m->small_reduce_stream = pace * middle_meeting(r, BENCH_SMALL_REDUCE_STREAM);
+    m->reduce_back = pace * middle_meeting(r, BENCH_REDUCE_BACK);
+    m->small_reduce_back = pace * middle_meeting(r, BENCH_SMALL_REDUCE_BACK);
+    m->small_bcast_back = pace * middle_meeting(r, BENCH_SMALL_BCAST_BACK);
 }
 
 static xy_status_t fit_model(bench_t *r, xy_message_cost_t *m)

@@ -68,6 +68,27 @@ static char lonely[] =
     "'BEGIN {print 1e-6 + s * 2e-9}'); echo message 0 1 $s $t $t 1e-7 2e-7 3e-7 "
     "0; done";
 
+/* What the two take together is told in one line; what it does not have was not measured. */
+static void test_meetings(void **state)
+{
+    char longer[1024];
+    xy_message_cost_t a, b;
+
+    (void)state;
+    snprintf(longer, sizeof(longer), "%s 5e-7 3e-7 4e-7 2 6e-8 1e-6 2e-6 3e-6 4e-6 5e-6", good);
+    assert_int_equal(measure(good, NULL, &a), XY_OK);
+    assert_int_equal(measure(longer, NULL, &b), XY_OK);
+    assert_true(a.model.barrier == 2e-7 && a.model.reduce == 7e-8);
+    assert_true(a.model.allreduce == 0 && a.model.small_bcast_back == 0);
+    assert_true(b.model.allreduce == 5e-7 && b.model.read == 2 && b.model.issue == 6e-8);
+    assert_true(b.model.small_bcast == 3e-7 && b.model.small_allreduce == 4e-7);
+    assert_true(b.model.reduce_stream == 1e-6 && b.model.small_reduce_stream == 2e-6);
+    assert_true(b.model.reduce_back == 3e-6 && b.model.small_reduce_back == 4e-6);
+    assert_true(b.model.small_bcast_back == 5e-6);
+    xy_message_cost_cleanup(&a);
+    xy_message_cost_cleanup(&b);
+}
+
 /* Large messages of a core are those of the core alone, up to 64 MiB, which no cache holds. */
 /* Means are longer than medians by what others have the cores for: all times are. */
 static void test_pace(void **state)
@@ -409,13 +430,13 @@ static void test_bad_hosts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pace),        cmocka_unit_test(test_good),
-        cmocka_unit_test(test_alone),       cmocka_unit_test(test_crowd),
-        cmocka_unit_test(test_jumps),       cmocka_unit_test(test_held_out),
-        cmocka_unit_test(test_noisy),       cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_given_sizes), cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_launchers),   cmocka_unit_test(test_words),
-        cmocka_unit_test(test_bad_hosts),
+        cmocka_unit_test(test_meetings), cmocka_unit_test(test_pace),
+        cmocka_unit_test(test_good),     cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_crowd),    cmocka_unit_test(test_jumps),
+        cmocka_unit_test(test_held_out), cmocka_unit_test(test_noisy),
+        cmocka_unit_test(test_budget),   cmocka_unit_test(test_given_sizes),
+        cmocka_unit_test(test_bad),      cmocka_unit_test(test_launchers),
+        cmocka_unit_test(test_words),    cmocka_unit_test(test_bad_hosts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

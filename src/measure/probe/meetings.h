@@ -13,7 +13,7 @@
 
 #include "trips.h"
 
-enum { BCAST = 4096, SMALL = 64, LONG = 64 << 10, BLOCK = 8 << 10, BLOCKS = 64, MEETINGS = 9 };
+enum { BCAST = 4096, SMALL = 64, LONG = 64 << 10, BLOCK = 8 << 10, BLOCKS = 64, MEETINGS = 14 };
 
 static void twice_barrier(const game_t *g)
 {
@@ -48,6 +48,52 @@ static void twice_small_allreduce(const game_t *g)
 {
     for (int i = 0; i < 2; i++)
         MPI_Allreduce(g->out, g->in, SMALL / (int)sizeof(double), MPI_DOUBLE, MPI_SUM, duo);
+}
+
+static void twice_reduce(const game_t *g)
+{
+    for (int i = 0; i < 2; i++)
+        MPI_Reduce(g->out, g->in, BCAST / (int)sizeof(double), MPI_DOUBLE, MPI_SUM, 0, duo);
+}
+
+static void twice_small_reduce(const game_t *g)
+{
+    for (int i = 0; i < 2; i++)
+        MPI_Reduce(g->out, g->in, SMALL / (int)sizeof(double), MPI_DOUBLE, MPI_SUM, 0, duo);
+}
+
+/* The first sends the sum back, so that the second does not begin the next one before. */
+static void reduce_and_back(const game_t *g, int bytes)
+{
+    for (int i = 0; i < 2; i++) {
+        MPI_Reduce(g->out, g->in, bytes / (int)sizeof(double), MPI_DOUBLE, MPI_SUM, 0, duo);
+        if (g->is_first)
+            MPI_Send(g->in, bytes, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD);
+        else
+            MPI_Recv(g->in, bytes, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+static void twice_reduce_back(const game_t *g)
+{
+    reduce_and_back(g, BCAST);
+}
+
+static void twice_small_reduce_back(const game_t *g)
+{
+    reduce_and_back(g, SMALL);
+}
+
+/* The first broadcasts what it has got from the second. */
+static void twice_small_bcast_back(const game_t *g)
+{
+    for (int i = 0; i < 2; i++) {
+        if (g->is_first)
+            MPI_Recv(g->in, SMALL, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        else
+            MPI_Send(g->out, SMALL, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD);
+        MPI_Bcast(g->in, SMALL, MPI_CHAR, 0, duo);
+    }
 }
 
 static void twice_copy(const game_t *g)
@@ -132,6 +178,11 @@ static void measure_meetings(const game_t *g, double seconds, double times[MEETI
     times[7] = time_meeting(g, twice_long_add, seconds / 10) /
                fmax(time_meeting(g, twice_long_copy, seconds / 10), 1e-9);
     times[8] = time_issue(g);
+    times[9] = time_meeting(g, twice_reduce, seconds);
+    times[10] = time_meeting(g, twice_small_reduce, seconds);
+    times[11] = time_meeting(g, twice_reduce_back, seconds);
+    times[12] = time_meeting(g, twice_small_reduce_back, seconds);
+    times[13] = time_meeting(g, twice_small_bcast_back, seconds);
 }
 
 /* ---- The pace of a program ---- */

@@ -17,12 +17,13 @@
  *       and, where the two are alone, how long they take for a barrier, a broadcast of 4 KiB, one
  *       of them for a copy of as much and for adding as much to as much, both for an allreduce of
  *       4 KiB, a broadcast and an allreduce of 64 bytes:
- *           meet SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS TIMES SECONDS
+ *           meet SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS TIMES SECONDS ...
  *       (TIMES: to add 64 KiB in blocks to what stays in the first cache, in units of a copy; then
- *       of the sender for a message of a stream, of 64 bytes; 0: sends wait); what
- *       all timings took in units of as many medians, and what code takes while both compute, in
- *       units of its processor time on one core alone (0: not measured):
- *           pace TIMES TIMES
+ *       of the sender for a message of a stream, of 64 bytes; 0: sends wait; then of a reduce to
+ *       the first of them, of 4 KiB and of 64 bytes; of each of these and a message back; of a
+ *       message to the first and a broadcast from it, of 64 bytes); what all timings took in units
+ * of as many medians, and what code takes while both compute, in units of its processor time on one
+ * core alone (0: not measured): pace TIMES TIMES
  *
  *   probe among 0 1 SIZES SECONDS PASSES LIFE
  *       the same while all others send messages to each other, 2 and 3, 4 and 5, ...: cores that
