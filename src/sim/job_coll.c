@@ -103,9 +103,11 @@ void job_coll_received(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, void *slot, 
                        job_node_t *because)
 {
     int32_t rank = coll->shape->ops[s].rank;
+    job_proc_t *p = &job->procs[coll->comm->procs[rank]];
 
+    p->has_received = true;
     if (coll->shape->is_in_order) /* it has waited: what it sends next is no burst */
-        job->procs[coll->comm->procs[rank]].started = 0;
+        p->started = 0;
     do_step(job, coll, s, XY_VJOB_DELIVER, &slot);
     after(job, coll, s, 0, at, because);
     rank_less(job, coll, rank, at, because);
@@ -497,7 +499,7 @@ xy_vreq_t *xy_vjob_collective(xy_vjob_t *job, int32_t proc, xy_vcomm_t *comm,
 
     if (coll == NULL)
         return NULL;
-    job_proc_busy(job, p, p->now + job->call);
+    job_proc_busy(job, p, p->now + job_call_seconds(job, p, rank, call));
     p->started = 0; /* its messages are no burst with those of calls before it */
     r->coll = coll;
     r->rank = rank;

@@ -9,6 +9,7 @@
  *   job_way.c      what a message costs between two nodes
  *   job_words.c    what pieces and words of direct collectives cost
  *   job_trade.c    what exchanges inside collectives of other libraries take more
+ *   job_call.c     what calls of their collectives take beside messages
  *   job_cache.c    what a message costs when its data has left the cache
  *   job_message.c  sends, receives and the protocols between them
  *   job_stream.c   what one process sends another over a socket stays in its order
@@ -175,8 +176,9 @@ typedef struct {
     double now;
     job_state_t state;
     int32_t core, host, number;
-    int32_t flying;  /* its messages inside the node that are not received */
-    int32_t started; /* messages since it last waited */
+    int32_t flying;    /* its messages inside the node that are not received */
+    int32_t started;   /* messages since it last waited */
+    bool has_received; /* since it last sent */
     job_node_t *node;
     xy_vmsg_t *last_sent; /* while it is not received: the last one to another core of the node */
     uint32_t line;
@@ -339,6 +341,15 @@ struct xy_vcoll {
     xy_event_t event; /* it becomes known */
 };
 
+/* Calls of another library that have figures of their own: a reduce; a broadcast of a root that
+ * has received something since it last sent, and so is no next one of a stream. */
+typedef enum { JOB_PRICE_REDUCE, JOB_PRICE_BCAST, JOB_PRICES } job_price_kind_t;
+
+typedef struct {
+    bool is_known;
+    double seconds[2]; /* of XY_MESSAGE_SMALL bytes, of XY_MESSAGE_BCAST */
+} job_price_t;
+
 struct xy_vjob {
     xy_vjob_config_t config;
     xy_vjob_costs_t costs;
@@ -357,10 +368,14 @@ struct xy_vjob {
     double away[JOB_CROWDS];  /* XY_MESSAGE_BCAST bytes take so much more to copy in a crowd */
     double pass;              /* ... and so much more where it does not wait for all */
     double block;             /* one more block in a piece of work, beside its bytes */
-    double call; /* of a collective of another library, beside its messages: seconds of a process */
+    /* Of a collective of another library, beside its messages: seconds of a process for any of them
+     * and for some. */
+    double call;
+    job_price_t price[JOB_PRICES];
     double trade[2], trade_bytes[2]; /* an exchange there takes so much more: of so many bytes */
     xy_coll_link_t link;
     bool has_link;
+    bool is_inner; /* of another job, to find its figures: see job_call.c */
     xy_vclock_t clock;
     sim_net_t net;
     double *link_free;       /* [links] when the last packet has left it */
@@ -388,6 +403,8 @@ struct xy_vjob {
 };
 
 /* job.c */
+/* `is_inner`: it has one node only, and finds no figures by jobs of its own. */
+xy_status_t job_create(const xy_vjob_config_t *config, bool is_inner, xy_vjob_t **job_p);
 void *job_get_fresh(xy_vjob_t *job, job_pool_t *pool);
 void job_fail(xy_vjob_t *job, xy_status_t status); /* reported before; the run ends */
 
@@ -473,6 +490,12 @@ void job_way_word(const xy_vjob_t *job, xy_vmsg_t *message, job_word_t word);
 /* job_trade.c */
 void job_trade_find(xy_vjob_t *job);
 double job_trade_seconds(const xy_vjob_t *job, uint64_t bytes); /* of an exchange */
+
+/* job_call.c */
+xy_status_t job_call_find(xy_vjob_t *job); /* once the other figures are known */
+/* What this call takes, beside its messages, of a process that has this rank. */
+double job_call_seconds(const xy_vjob_t *job, const job_proc_t *p, int32_t rank,
+                        const xy_vjob_coll_t *call);
 
 /* job_cache.c: the seconds of a copy with what it takes more, and note that it was made. */
 typedef struct {

@@ -73,6 +73,7 @@ void job_request_done(xy_vjob_t *job, xy_vreq_t *r, double at, job_node_t *becau
 {
     job_proc_t *p = &job->procs[r->proc];
 
+    p->has_received |= r->kind == JOB_RECEIVE;
     r->is_done = true;
     r->done_at = at;
     r->message = NULL;
@@ -528,6 +529,7 @@ static void add_cross(const xy_vjob_t *job, xy_vmsg_t *m)
 
 void job_message_launch(xy_vjob_t *job, xy_vmsg_t *m, double end)
 {
+    job->procs[m->from].has_received = false;
     if (m->way != NULL && m->way->path != NULL) {
         job_message_plan(job, m, JOB_INJECT, end);
         return;

@@ -621,6 +621,139 @@ static void own_blocks_are_messages(void **state)
     xy_costs_destroy(store);
 }
 
+/* Seconds of one of many rounds of two processes: a collective, with a message of as many bytes the
+ * other way before the next one, or without. */
+static double rounds_of(const xy_costs_t *store, const char *library, const xy_vjob_coll_t *call,
+                        bool is_back)
+{
+    testing_act_t acts[2][2 * ROUNDS + 1] = {{{0}}}, *all[2] = {acts[0], acts[1]};
+    bool is_reduce = call->collective == XY_COLL_REDUCE;
+    int n = 0;
+
+    for (int i = 0; i < ROUNDS; i++)
+        for (int step = 0; step < 2; step++) {
+            bool is_call = (step == 0) == is_reduce;
+
+            for (int p = 0; p < 2 && (is_call || is_back); p++)
+                acts[p][n] = (testing_act_t){.kind = is_call                 ? DO_COLL
+                                                     : (p == 0) == is_reduce ? DO_SEND
+                                                                             : DO_RECV,
+                                             .peer = !p,
+                                             .bytes = call->count * call->element,
+                                             .coll = *call};
+            n += is_call || is_back;
+        }
+    return run_all(2, 2, store, library, all) / ROUNDS;
+}
+
+static xy_vjob_coll_t call_of(xy_collective_t which, uint64_t bytes)
+{
+    return (xy_vjob_coll_t){
+        .collective = which, .count = bytes / 8, .element = 8, .is_commutative = true};
+}
+
+/* What reduces and broadcasts of `m` were measured to take: so much longer than they do in the
+ * simulation of messages, the former of 64 bytes and of 4 KiB. */
+static void set_calls(const xy_costs_t *store, const char *library, xy_message_model_t *m,
+                      const double reduce[2], double bcast)
+{
+    const xy_vjob_coll_t small = call_of(XY_COLL_REDUCE, XY_MESSAGE_SMALL);
+    const xy_vjob_coll_t large = call_of(XY_COLL_REDUCE, XY_MESSAGE_BCAST);
+    const xy_vjob_coll_t root = call_of(XY_COLL_BCAST, XY_MESSAGE_SMALL);
+    double figures[5] = {reduce[0] + rounds_of(store, library, &small, false),
+                         reduce[1] + rounds_of(store, library, &large, false),
+                         reduce[0] + rounds_of(store, library, &small, true),
+                         reduce[1] + rounds_of(store, library, &large, true),
+                         bcast + rounds_of(store, library, &root, true)};
+
+    m->small_reduce_stream = figures[0];
+    m->reduce_stream = figures[1];
+    m->small_reduce_back = figures[2];
+    m->reduce_back = figures[3];
+    m->small_bcast_back = figures[4];
+}
+
+static const char *const others[][2] = {{"openmpi", "Open MPI 4.1"}, {"mpich", "MPICH 4.0"}};
+
+static xy_message_model_t *make_other(int k, xy_costs_t **store_p)
+{
+    xy_message_model_t *m;
+
+    assert_int_equal(xy_costs_create("test", "test", store_p), XY_OK);
+    m = add_model(*store_p, XY_COSTS_LOCAL, others[k][1], 400e-9);
+    m->reduce = m->copy = 100e-9;
+    return m;
+}
+
+/* Reduces and broadcasts of other libraries take, beside their messages, what was measured. */
+static void calls_take_what_was_measured(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        const double reduce[2] = {50e-9 * (1 + i % 5), 150e-9 * (1 + i % 7)}, bcast = 30e-9 * i;
+        const uint64_t sizes[] = {8, 64, 2080, 4096, 65536};
+        xy_costs_t *plain, *store;
+        int k = i % 2;
+        const char *name = others[k][0];
+
+        make_other(k, &plain);
+        set_calls(plain, name, make_other(k, &store), reduce, bcast);
+        for (int s = 0; s < 5; s++) {
+            xy_vjob_coll_t call = call_of(XY_COLL_REDUCE, sizes[s]);
+            double more = reduce[0] + (reduce[1] - reduce[0]) * (s < 2 ? 0 : s == 2 ? 0.5 : 1);
+
+            for (int back = 0; back < 2; back++)
+                assert_true(fabs(rounds_of(store, name, &call, back) -
+                                 rounds_of(plain, name, &call, back) - more) < 15e-9);
+            call.collective = XY_COLL_BCAST;
+            assert_true(fabs(rounds_of(store, name, &call, true) -
+                             rounds_of(plain, name, &call, true) - bcast) < 15e-9);
+            /* One of a stream, and one that does not wait, are others. */
+            assert_true(rounds_of(store, name, &call, false) ==
+                        rounds_of(plain, name, &call, false));
+            call.collective = XY_COLL_REDUCE;
+            call.is_nonblocking = true;
+            assert_true(rounds_of(store, name, &call, true) == rounds_of(plain, name, &call, true));
+        }
+        xy_costs_destroy(plain);
+        xy_costs_destroy(store);
+    }
+}
+
+/* The mean of both ways to measure a reduce; nothing where messages and sums take longer; and
+ * without one of the figures, or another core of the node, calls are as any. */
+static void calls_of_some_figures(void **state)
+{
+    const double reduce[2] = {300e-9, 300e-9};
+    const xy_vjob_coll_t call = call_of(XY_COLL_REDUCE, 64);
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        const char *name = others[k][0];
+        xy_costs_t *store;
+        xy_message_model_t *m = make_other(k, &store);
+        double plain = rounds_of(store, name, &call, true);
+        testing_job_t t;
+
+        set_calls(store, name, m, reduce, 0);
+        m->small_reduce_stream += 200e-9;
+        assert_true(fabs(rounds_of(store, name, &call, true) - plain - 400e-9) < 15e-9);
+        m->small_reduce_stream = m->small_reduce_back = 1e-9;
+        assert_true(rounds_of(store, name, &call, true) == plain);
+        m->small_reduce_stream = 2e-6;
+        m->reduce_back = 0;
+        assert_true(rounds_of(store, name, &call, true) == plain);
+        m->reduce_back = 3e-6;
+        testing_job_init(&t, "node:2(latency=1us bandwidth=1GB/s) core:1", 2);
+        t.config.store = store;
+        t.config.library = name;
+        t.procs[0].acts = t.procs[1].acts = (testing_act_t[]){{.kind = DO_COLL, .coll = call}, {0}};
+        assert_true(testing_job_run(&t) > 0 && t.status == XY_OK);
+        testing_job_cleanup(&t);
+        xy_costs_destroy(store);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -645,6 +778,8 @@ int main(void)
         cmocka_unit_test(others_exchange_as_was_measured),
         cmocka_unit_test(rounds_are_no_burst),
         cmocka_unit_test(own_blocks_are_messages),
+        cmocka_unit_test(calls_take_what_was_measured),
+        cmocka_unit_test(calls_of_some_figures),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,8 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-# Processes, machine, further options of both commands; those of one core are by the models of cores.xml,
-# beside COSTS.
+# Processes, machine, further options of both commands; those of one node of cores are by the models of
+# cores.xml, beside COSTS.
 CASES = [
     (1, "haswell32", []),
     (2, "haswell8x32", []),
@@ -27,6 +27,7 @@ CASES = [
     (12, "haswell8x32", ["--library", "openmpi"]),
     (9, "fattree1024", ["--library", "mpich", "--progress", "threads"]),
     (10, "core:2", ["--oversubscribe"]),
+    (5, "core:8", ["--library", "mpich"]),
 ]
 # What programs need more of: arguments; the least number of processes.
 ARGUMENTS = {
@@ -76,7 +77,7 @@ def differences(predicted, real):
 def compare(tools, source, binary, case, work):
     xylem, mpiexec, costs = tools
     procs, machine, options = case
-    if "--oversubscribe" in options:
+    if machine.startswith("core:"):
         costs = str(pathlib.Path(costs).with_name("cores.xml"))
     arguments = ARGUMENTS.get(source.stem, [])
     report, csv, monitored = work / "real.json", work / "predicted.csv", work / "real"
