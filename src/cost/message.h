@@ -71,17 +71,17 @@ typedef struct {
 
 /* Where many processes share a core, and another core has as many. Seconds of a core for a message
  * of one byte, of XY_MESSAGE_BCAST and of XY_MESSAGE_BULK bytes, between two of them while all
- * others do the same; of one of XY_MESSAGE_SMALL and of XY_MESSAGE_BCAST bytes between a process
- * of one core and one of the other; and of collectives of all: a barrier, a broadcast and an
+ * others do the same; of one of XY_MESSAGE_SMALL, of XY_MESSAGE_MEDIUM and of XY_MESSAGE_BCAST bytes
+ * between a process of one core and one of the other; and of collectives of all: a barrier, a broadcast and an
  * alltoall of XY_MESSAGE_SMALL bytes. And of a core for a copy of XY_MESSAGE_BCAST bytes where each
  * process has XY_MESSAGE_BLOCKS such blocks and as much room, and copies all of them, in no order,
- * while the others do the same. */
+ * while the others do the same; and where it has XY_MESSAGE_SOME, and XY_MESSAGE_FEW. */
 typedef struct {
     double message, large;
-    double across, large_across;
+    double across, medium_across, large_across;
     double barrier, bcast, alltoall;
     double bulk;
-    double block;
+    double block, some, few;
 } xy_crowd_t;
 
 typedef struct {
@@ -117,14 +117,17 @@ typedef struct {
      * while the other rests. */
     double compute;
     xy_crowd_t crowd;  /* of XY_MESSAGE_CROWD */
-    xy_crowd_t throng; /* of XY_MESSAGE_THRONG, without `alltoall` */
+    xy_crowd_t throng; /* of XY_MESSAGE_THRONG, without `alltoall`, `some` and `few` */
 } xy_message_model_t;
 
 enum {
     XY_MESSAGE_BCAST = 4096,
     XY_MESSAGE_SMALL = 64,
+    XY_MESSAGE_MEDIUM = 1024,
     XY_MESSAGE_BULK = 65536,
     XY_MESSAGE_BLOCKS = 64,
+    XY_MESSAGE_SOME = 16,
+    XY_MESSAGE_FEW = 4,
     XY_MESSAGE_CROWD = 8,
     XY_MESSAGE_THRONG = 32,
     XY_MESSAGE_BURST = 4

@@ -88,8 +88,27 @@ static xy_status_t add_message(xy_costs_t *c, uint64_t *seed)
     m.model.barrier = 3e-7;
     m.model.bcast = 1.2e-6;
     m.model.reduce = 2e-7;
-    m.model.crowd = (xy_crowd_t){4e-7, 5e-7, 1e-7, 3e-7, 6e-7, 7e-7, 8e-7, 9e-7, 2e-7};
-    m.model.throng = (xy_crowd_t){5e-7, 6e-7, 2e-7, 4e-7, 7e-7, 8e-7, 0, 1e-6, 3e-7};
+    m.model.crowd = (xy_crowd_t){.message = 4e-7,
+                                 .large = 5e-7,
+                                 .across = 1e-7,
+                                 .medium_across = 2e-7,
+                                 .large_across = 3e-7,
+                                 .barrier = 6e-7,
+                                 .bcast = 7e-7,
+                                 .alltoall = 8e-7,
+                                 .bulk = 9e-7,
+                                 .block = 2e-7,
+                                 .some = 1.5e-7,
+                                 .few = 1.2e-7};
+    m.model.throng = (xy_crowd_t){.message = 5e-7,
+                                  .large = 6e-7,
+                                  .across = 2e-7,
+                                  .medium_across = 3e-7,
+                                  .large_across = 4e-7,
+                                  .barrier = 7e-7,
+                                  .bcast = 8e-7,
+                                  .bulk = 1e-6,
+                                  .block = 3e-7};
     m.model.issue = 4e-8;
     m.model.read = 0.8;
     m.model.pace = 1.1;
@@ -171,7 +190,9 @@ static void test_round_trip(void **state)
     assert_true(m->model.crowd.across == 1e-7 && m->model.crowd.large_across == 3e-7);
     assert_true(m->model.throng.across == 2e-7 && m->model.throng.large_across == 4e-7);
     assert_true(m->model.issue == 4e-8);
+    assert_true(m->model.crowd.medium_across == 2e-7 && m->model.throng.medium_across == 3e-7);
     assert_true(m->model.crowd.block == 2e-7 && m->model.throng.block == 3e-7);
+    assert_true(m->model.crowd.some == 1.5e-7 && m->model.crowd.few == 1.2e-7);
     assert_true(m->model.crowd.alltoall == 8e-7 && m->model.throng.message == 5e-7);
     assert_true(m->model.throng.large == 6e-7 && m->model.throng.barrier == 7e-7);
     assert_true(m->model.throng.bcast == 8e-7 && m->model.read == 0.8);

@@ -6,7 +6,7 @@
 #include "measure/message_bench.h"
 #include "measure/messages.h"
 
-enum { LAUNCHES = 3, FIGURES = 9, LIMIT = 60 /* seconds */ };
+enum { LAUNCHES = 3, FIGURES = 12, LIMIT = 60 /* seconds */ };
 
 typedef struct {
     double figures[FIGURES][LAUNCHES];
@@ -16,14 +16,16 @@ typedef struct {
 static xy_status_t read_line(void *arg, char *line)
 {
     reading_t *r = arg;
+    double f[FIGURES] = {0};
 
-    if (r->count < LAUNCHES &&
-        /* NOLINTNEXTLINE(cert-err34-c) */
-        sscanf(line, "crowd %lf %lf %lf %lf %lf %lf %lf %lf %lf", &r->figures[0][r->count],
-               &r->figures[1][r->count], &r->figures[2][r->count], &r->figures[3][r->count],
-               &r->figures[4][r->count], &r->figures[5][r->count], &r->figures[6][r->count],
-               &r->figures[7][r->count], &r->figures[8][r->count]) >= 2)
-        r->count++;
+    /* NOLINTNEXTLINE(cert-err34-c) */
+    if (r->count == LAUNCHES ||
+        sscanf(line, "crowd %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf", &f[0], &f[1], &f[2],
+               &f[3], &f[4], &f[5], &f[6], &f[7], &f[8], &f[9], &f[10], &f[11]) < 2)
+        return XY_OK;
+    for (int i = 0; i < FIGURES; i++)
+        r->figures[i][r->count] = f[i];
+    r->count++;
     return XY_OK;
 }
 
@@ -64,7 +66,10 @@ xy_status_t xy_calibrate_crowd(const xy_vec_t *words, int processes, xy_costs_t 
                                   .bulk = pace * median(r.figures[5]),
                                   .block = pace * median(r.figures[6]),
                                   .across = pace * median(r.figures[7]),
-                                  .large_across = pace * median(r.figures[8])};
+                                  .large_across = pace * median(r.figures[8]),
+                                  .some = pace * median(r.figures[9]),
+                                  .few = pace * median(r.figures[10]),
+                                  .medium_across = pace * median(r.figures[11])};
 
         *(processes == XY_MESSAGE_CROWD ? &cost->model.crowd : &cost->model.throng) = found;
     }

@@ -17,8 +17,11 @@
  */
 #include "sim/job_internal.h"
 
-/* Smaller ones are not followed: they take latencies, not bandwidth. */
-enum { LEAST = 4096 };
+/* Smaller ones are not followed: what they take more is a part of what a process takes more that
+ * gets the core among many. */
+enum { LEAST = 256 };
+/* Seconds per byte were measured of larger ones. */
+enum { RATE_LEAST = 4096 };
 
 /* Seconds per byte after so many bytes; those of messages that are eager, and copied twice, say
  * nothing. */
@@ -27,7 +30,7 @@ static double far_of(const xy_vjob_t *job, double between)
     const xy_message_model_t *m = job->core_model;
     double size = fmin(between / 4, m->samples[m->count - 1].bytes), least;
 
-    if (size <= m->eager || size < LEAST)
+    if (size <= m->eager || size < RATE_LEAST)
         return 0;
     least = xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, 0).seconds;
     return (xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, size).seconds - least) / size;
@@ -53,10 +56,10 @@ static double find_both(const xy_vjob_t *job, const xy_crowd_t *crowd, double pr
 }
 
 /* Bytes that a core touches between two copies of the same, where each of so many processes copies
- * XY_MESSAGE_BLOCKS blocks. */
-static double touched_by_blocks(double procs)
+ * so many blocks. */
+static double touched_by_blocks(double procs, double blocks)
 {
-    return procs * 2 * XY_MESSAGE_BLOCKS * XY_MESSAGE_BCAST;
+    return procs * 2 * blocks * XY_MESSAGE_BCAST;
 }
 
 /* How much longer where other cores do the same: in between by the logarithm of the bytes. */
@@ -70,24 +73,45 @@ static double both_of(const xy_vjob_t *job, double between)
            (job->both[1] - job->both[0]) * job_part(between, crowd, touched_by(XY_MESSAGE_THRONG));
 }
 
-/* What a block takes more than as many bytes of a long copy. */
-static double find_begin(const xy_vjob_t *job, const xy_crowd_t *crowd, double procs)
+/* What a block takes more than as many bytes of a long copy, where it took so long. */
+static double find_begin(const xy_vjob_t *job, double block, double between)
 {
-    double between = touched_by_blocks(procs);
-
-    if (!(crowd->block > 0))
+    if (!(block > 0))
         return 0;
-    return fmax(0, crowd->block - far_of(job, between) * both_of(job, between) * XY_MESSAGE_BCAST);
+    return fmax(0, block - far_of(job, between) * both_of(job, between) * XY_MESSAGE_BCAST);
+}
+
+/* Nothing before the second cache; where only many blocks were measured, nothing there either. */
+static void find_begins(xy_vjob_t *job)
+{
+    const xy_crowd_t *crowd = &job->core_model->crowd, *throng = &job->core_model->throng;
+    const double few = touched_by_blocks(XY_MESSAGE_CROWD, XY_MESSAGE_FEW);
+    const double some = touched_by_blocks(XY_MESSAGE_CROWD, XY_MESSAGE_SOME);
+    const double most = touched_by_blocks(XY_MESSAGE_CROWD, XY_MESSAGE_BLOCKS);
+    const double all = touched_by_blocks(XY_MESSAGE_THRONG, XY_MESSAGE_BLOCKS);
+    job_begin_t *b = job->begin;
+
+    b[0] = (job_begin_t){few / 4, 0};
+    b[1] = (job_begin_t){few, find_begin(job, crowd->few, few)};
+    b[3] = (job_begin_t){most, find_begin(job, crowd->block, most)};
+    b[2] = (job_begin_t){some, find_begin(job, crowd->some, some)};
+    if (!(crowd->some > 0))
+        b[2].seconds = (b[1].seconds + b[3].seconds) / 2;
+    b[4] = (job_begin_t){all, fmax(b[3].seconds, find_begin(job, throng->block, all))};
 }
 
 /* In between by the logarithm of the bytes that were touched. */
 static double begin_of(const xy_vjob_t *job, double between)
 {
-    double crowd = touched_by_blocks(XY_MESSAGE_CROWD);
+    const job_begin_t *b = job->begin;
+    int k = 1;
 
-    return job->begin[0] * job_part(fmax(between, 1), touched_by(2), crowd) +
-           (job->begin[1] - job->begin[0]) *
-               job_part(fmax(between, 1), crowd, touched_by_blocks(XY_MESSAGE_THRONG));
+    if (!(between > b[0].touched))
+        return 0;
+    while (k + 1 < JOB_BEGINS && between > b[k].touched)
+        k++;
+    return b[k - 1].seconds +
+           (b[k].seconds - b[k - 1].seconds) * job_part(between, b[k - 1].touched, b[k].touched);
 }
 
 void job_cache_find(xy_vjob_t *job)
@@ -99,9 +123,7 @@ void job_cache_find(xy_vjob_t *job)
         return;
     job->both[0] = find_both(job, &job->core_model->crowd, XY_MESSAGE_CROWD);
     job->both[1] = fmax(job->both[0], find_both(job, &job->core_model->throng, XY_MESSAGE_THRONG));
-    job->begin[0] = find_begin(job, &job->core_model->crowd, XY_MESSAGE_CROWD);
-    job->begin[1] =
-        fmax(job->begin[0], find_begin(job, &job->core_model->throng, XY_MESSAGE_THRONG));
+    find_begins(job);
     for (int c = 0; c < job->core_count; c++)
         cores += job->host_of[c] == job->procs[0].host && job->cores[c].procs > 0;
     if (cores < 2)
@@ -118,29 +140,50 @@ static bool has_both(const xy_vjob_t *job, int32_t core, double start, double se
     return false;
 }
 
-double job_cache_copy(xy_vjob_t *job, const job_copy_t *copy, double seconds, double *last)
+/* A copy of data that was last touched so many bytes ago. */
+static double away_of(const xy_vjob_t *job, const job_copy_t *copy, double between)
 {
-    int32_t core = copy->core;
-    uint64_t bytes = copy->bytes;
-    job_core_t *c = &job->cores[core];
-    double between, far;
+    double far = far_of(job, between) * (double)copy->bytes;
 
-    if (job->core_model == NULL || bytes < LEAST)
-        return seconds;
-    between = *last > 0 ? c->touched - *last : 0;
-    c->touched += (copy->is_shared ? 1 : 2) * (double)bytes;
-    *last = c->touched;
-    far = far_of(job, between) * (double)bytes;
-    if (job->both[1] > 1 && has_both(job, core, copy->start, 3 * far))
+    if (job->both[1] > 1 && has_both(job, copy->core, copy->start, 3 * far))
         far *= both_of(job, between);
-    far += copy->blocks * begin_of(job, between);
-    /* A source that was copied just before is still there: half of the bytes come from afar. */
-    return fmax(seconds, copy->is_shared ? (seconds + far) / 2 : far);
+    return far + copy->blocks * begin_of(job, between);
 }
 
-bool job_cache_is_short(uint64_t bytes)
+double job_cache_copy(xy_vjob_t *job, const job_copy_t *copy, double seconds, double *last)
 {
-    return bytes >= LEAST && bytes < XY_MESSAGE_BULK;
+    job_core_t *c = &job->cores[copy->core];
+    double between, away;
+
+    if (job->core_model == NULL || copy->bytes < (copy->is_step ? RATE_LEAST : LEAST))
+        return seconds;
+    between = *last > 0 ? c->touched - *last : 0;
+    c->touched += (copy->is_shared ? 1 : 2) * (double)copy->bytes;
+    *last = c->touched;
+    away = away_of(job, copy, between);
+    /* A source that was copied just before is still there: half of the bytes come from afar. */
+    return fmax(seconds, copy->is_shared ? (seconds + away) / 2 : away);
+}
+
+double job_cache_blocks(uint64_t bytes)
+{
+    if (bytes < LEAST || bytes >= XY_MESSAGE_BULK)
+        return 0;
+    return fmin((double)bytes / XY_MESSAGE_BCAST, 1);
+}
+
+/* Inside a core: it was copied into memory of its own, and is copied once more from there. */
+static double copied_again(xy_vjob_t *job, const xy_vmsg_t *m, double now)
+{
+    job_core_t *core = &job->cores[job->procs[m->to].core];
+    const job_copy_t copy = {.core = job->procs[m->to].core,
+                             .bytes = m->bytes,
+                             .blocks = job_cache_blocks(m->bytes),
+                             .start = now};
+    double between = core->touched - m->left;
+
+    core->touched += (double)m->bytes;
+    return fmax(0, away_of(job, &copy, between) - job_way_copy(job, m->bytes, true));
 }
 
 /* While it waited others came, as far apart as the receiver needs for one: they lie in front of it,
@@ -153,10 +196,9 @@ double job_cache_late(xy_vjob_t *job, const xy_vmsg_t *m, double now)
     if (job->core_model == NULL || m->way == NULL || m->way->path != NULL || !m->is_eager ||
         m->bytes < LEAST)
         return 0;
-    if (m->way->is_same) /* it was copied into memory of its own, which is not much */
-        job->cores[job->procs[m->to].core].touched += (double)m->bytes;
-    if (m->way->is_same || job->cores[job->procs[m->to].core].procs == 1 || !(waited > 0) ||
-        !(each > 0))
+    if (m->way->is_same)
+        return copied_again(job, m, now);
+    if (job->cores[job->procs[m->to].core].procs == 1 || !(waited > 0) || !(each > 0))
         return 0;
     many = waited / each;
     return many < 2 ? 0 : far_of(job, 4 * many * (double)m->bytes) * (double)m->bytes;
@@ -181,10 +223,11 @@ double job_cache_eager(xy_vjob_t *job, const xy_vmsg_t *m, double start)
  * sends one buffer to many: all of them read the same. */
 static bool is_read_again(job_core_t *core, const xy_vmsg_t *m)
 {
+    bool is_read = !m->is_eager || m->way->is_same;
     bool is_again =
-        !m->is_eager && m->buffer != 0 && core->buffer == m->buffer && core->buffer_of == m->from;
+        is_read && m->buffer != 0 && core->buffer == m->buffer && core->buffer_of == m->from;
 
-    core->buffer = m->is_eager ? 0 : m->buffer;
+    core->buffer = is_read ? m->buffer : 0;
     core->buffer_of = m->from;
     return is_again;
 }
@@ -209,7 +252,7 @@ double job_cache_message(xy_vjob_t *job, const xy_vmsg_t *m, double start, doubl
         &(job_copy_t){.core = job->procs[m->to].core,
                       .is_shared = is_read_again(&job->cores[job->procs[m->to].core], m),
                       .bytes = m->bytes,
-                      .blocks = job_cache_is_short(m->bytes),
+                      .blocks = job_cache_blocks(m->bytes),
                       .start = start},
         seconds, last);
 }

@@ -138,6 +138,7 @@ static double local_seconds(xy_vjob_t *job, job_item_t *item, double start)
 
     const job_copy_t copy = {.core = job->procs[item->proc].core,
                              .is_shared = local->coll->call.collective == XY_COLL_BCAST,
+                             .is_step = true,
                              .bytes = step->bytes,
                              .blocks = step->blocks,
                              .start = start};

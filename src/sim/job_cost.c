@@ -91,23 +91,32 @@ static double crowd_of(const xy_message_model_t *m, const xy_crowd_t *crowd, dou
     return fmax(0, large - small) * fmin(bytes / XY_MESSAGE_BCAST, 1);
 }
 
+/* Both sides of a message of these bytes between two that are alone. */
+static double work_of(const job_way_t *way, uint64_t bytes)
+{
+    return job_way_seconds(way, bytes) - way->latency;
+}
+
 /* Both sides of a message between cores where so many processes of each do the same: in units of
  * what they take alone. Others have the core while one waits for a line, and packets come many at a
- * time. */
+ * time. In between by the bytes. */
 static double apart_of(const xy_vjob_t *job, const job_way_t *way, int k, double bytes)
 {
     const xy_crowd_t *crowd = k == 0 ? &job->core_model->crowd : &job->core_model->throng;
-    double swap = job->costs.swap + job->swap[k];
-    double part =
-        fmin(fmax(bytes - XY_MESSAGE_SMALL, 0) / (XY_MESSAGE_BCAST - XY_MESSAGE_SMALL), 1);
-    double small = job_way_seconds(way, XY_MESSAGE_SMALL) - way->latency;
-    double large = job_way_seconds(way, XY_MESSAGE_BCAST) - way->latency;
+    double swap = job->costs.swap + job->swap[k], from = XY_MESSAGE_SMALL, to = XY_MESSAGE_BCAST;
+    double small = work_of(way, XY_MESSAGE_SMALL), large = work_of(way, XY_MESSAGE_BCAST);
+    double medium = work_of(way, XY_MESSAGE_MEDIUM);
 
     if (!(crowd->across > swap) || !(crowd->large_across > swap) || !(small > 0) || !(large > 0))
         return 1;
     small = (crowd->across - swap) / small;
     large = way->eager >= XY_MESSAGE_BCAST ? (crowd->large_across - swap) / large : small;
-    return small + (large - small) * part;
+    if (crowd->medium_across > swap && medium > 0 && way->eager >= XY_MESSAGE_BCAST) {
+        medium = (crowd->medium_across - swap) / medium;
+        *(bytes < XY_MESSAGE_MEDIUM ? &large : &small) = medium;
+        *(bytes < XY_MESSAGE_MEDIUM ? &to : &from) = XY_MESSAGE_MEDIUM;
+    }
+    return small + (large - small) * fmin(fmax(bytes - from, 0) / (to - from), 1);
 }
 
 static void find_apart(const xy_vjob_t *job, job_way_t *way, double bytes)

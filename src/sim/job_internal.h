@@ -145,6 +145,7 @@ struct xy_vmsg {
     uint64_t buffer; /* of its sender; 0: not known */
     double late;     /* more work of the receiver, where its receive comes later than the message */
     double cross;    /* more latency, where the receiver has sent something the other way */
+    double left;     /* bytes that its receiver's core had touched when it was sent */
     double crowd;    /* seconds of both sides that are more, or less, because many share the core */
     xy_flow_t flow;
 };
@@ -225,6 +226,14 @@ typedef struct {
     double crowd[JOB_CROWDS]; /* how much of what was measured of so many processes counts */
     xy_event_t event;
 } job_core_t;
+
+/* What a short block takes more than as many bytes of a long copy, after its core has touched so
+ * many bytes of others. */
+typedef struct {
+    double touched, seconds;
+} job_begin_t;
+
+enum { JOB_BEGINS = 5 };
 
 /* Copies of large messages in a NUMA node: when each ends. */
 typedef struct {
@@ -363,11 +372,11 @@ struct xy_vjob {
     double come[JOB_COMES][JOB_CROWDS]; /* to come takes so much more in a crowd: seconds */
     double piece;                       /* of work of a direct collective, beside its bytes */
     double swap[JOB_CROWDS];            /* a switch takes so much more in a crowd: seconds */
-    double both[JOB_CROWDS];  /* copies beyond the caches take so much longer by several cores, */
-    double begin[JOB_CROWDS]; /* ... and short blocks there so much more: seconds of each */
-    double away[JOB_CROWDS];  /* XY_MESSAGE_BCAST bytes take so much more to copy in a crowd */
-    double pass;              /* ... and so much more where it does not wait for all */
-    double block;             /* one more block in a piece of work, beside its bytes */
+    double both[JOB_CROWDS]; /* copies beyond the caches take so much longer by several cores, */
+    job_begin_t begin[JOB_BEGINS]; /* ... and short blocks there so much more */
+    double away[JOB_CROWDS];       /* XY_MESSAGE_BCAST bytes take so much more to copy in a crowd */
+    double pass;                   /* ... and so much more where it does not wait for all */
+    double block;                  /* one more block in a piece of work, beside its bytes */
     /* Of a collective of another library, beside its messages: seconds of a process for any of them
      * and for some. */
     double call;
@@ -501,14 +510,16 @@ double job_call_seconds(const xy_vjob_t *job, const job_proc_t *p, int32_t rank,
 typedef struct {
     int32_t core;
     bool is_shared; /* the core has just read the same source */
+    bool is_step;   /* of a direct collective */
     uint64_t bytes;
-    int32_t blocks; /* short ones among them */
+    double blocks; /* short ones among them, in units of XY_MESSAGE_BCAST bytes at most */
     double start;
 } job_copy_t;
 
 double job_cache_copy(xy_vjob_t *job, const job_copy_t *copy, double seconds, double *last);
-void job_cache_find(xy_vjob_t *job);     /* once the models are known */
-bool job_cache_is_short(uint64_t bytes); /* such a block, if it has left the caches */
+void job_cache_find(xy_vjob_t *job); /* once the models are known */
+/* How much of a short block that is, if it has left the caches; 0: it is none. */
+double job_cache_blocks(uint64_t bytes);
 double job_cache_message(xy_vjob_t *job, const xy_vmsg_t *message, double start, double seconds);
 /* All that receiving takes. */
 double job_cache_eager(xy_vjob_t *job, const xy_vmsg_t *message, double start);
@@ -590,7 +601,7 @@ typedef struct {
     uint64_t bytes;
     double seconds; /* of a core: no message; else beyond the message, where it is received */
     double seen;    /* how far the core was when it last did it: job_cache.c */
-    int32_t blocks; /* short ones that it copies, likewise */
+    double blocks;  /* short ones that it copies, likewise */
     bool is_message;
     bool is_fresh;                   /* it reads what another core has just left */
     bool is_split;                   /* a message from several places */

@@ -540,6 +540,7 @@ void job_message_launch(xy_vjob_t *job, xy_vmsg_t *m, double end)
         double *last = &job->procs[m->from].arrival[m->way->is_same];
 
         m->is_flying = true;
+        m->left = job->cores[job->procs[m->to].core].touched;
         job->procs[m->from].flying++;
         job->procs[m->from].started++;
         if (m->cross > 0) {

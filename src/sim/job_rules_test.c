@@ -243,6 +243,12 @@ static void crowds_of_two_cores(void **state)
     assert_close(across(8, XY_MESSAGE_BCAST, store), 500e-9, 0.1);
     assert_close(across(32, XY_MESSAGE_SMALL, store), 300e-9, 0.06);
     assert_close(across(32, XY_MESSAGE_BCAST, store), 600e-9, 0.1);
+    m->crowd.medium_across = 450e-9;
+    m->throng.medium_across = 550e-9;
+    assert_close(across(8, XY_MESSAGE_SMALL, store), 260e-9, 0.06);
+    assert_close(across(8, XY_MESSAGE_MEDIUM, store), 450e-9, 0.06);
+    assert_close(across(8, XY_MESSAGE_BCAST, store), 500e-9, 0.1);
+    assert_close(across(32, XY_MESSAGE_MEDIUM, store), 550e-9, 0.06);
     xy_costs_destroy(store);
 }
 
@@ -481,12 +487,72 @@ static void short_blocks_take_longer(void **state)
             assert_true(more == 0);
         else /* 1 MiB is halfway from 256 KiB to the 4 MiB that were measured */
             assert_close(more, each * 2 * each * (block - far) / 2, 0.1);
+        if (sizes[i] != XY_MESSAGE_BCAST)
+            continue;
+        m->crowd.some = block; /* and these were measured with 1 MiB */
+        more =
+            collective(2 * XY_MESSAGE_CROWD, 2, store, NULL, XY_COLL_ALLTOALL, sizes[i]) - before;
+        assert_close(more, each * 2 * each * (block - far), 0.1);
+        m->crowd.some = 0;
     }
     xy_costs_destroy(store);
 }
 
+enum { LEFT = 100 }; /* messages of 1 KiB that a sender leaves before others of its core run */
+
+/* Process 0 sends another of its core many messages: when the last was received. Before, the other
+ * one has posted all receives, or none. */
+static double leave_many(bool is_posted, const xy_costs_t *store)
+{
+    static testing_act_t from[LEFT + 3], to[LEFT + 3];
+    testing_act_t *all[2] = {from, to};
+    int n = 0;
+
+    memset(to, 0, sizeof(to));
+    from[0] = (testing_act_t){.kind = DO_RECV, .peer = 1};
+    for (int i = 1; i <= LEFT; i++)
+        from[i] = (testing_act_t){.kind = DO_SEND, .peer = 1, .bytes = XY_MESSAGE_MEDIUM};
+    from[LEFT + 1] = (testing_act_t){.kind = DO_END};
+    if (!is_posted)
+        to[n++] = (testing_act_t){.kind = DO_SEND, .peer = 0};
+    for (int i = 0; i < LEFT; i++)
+        to[n++] = (testing_act_t){.kind = is_posted ? DO_IRECV : DO_RECV, .peer = 0};
+    if (is_posted) {
+        to[n++] = (testing_act_t){.kind = DO_SEND, .peer = 0};
+        to[n++] = (testing_act_t){.kind = DO_WAIT};
+    }
+    to[n] = (testing_act_t){.kind = DO_END};
+    return run_all(2, 1, store, NULL, all);
+}
+
+/* What is left on a core before its receive is copied once more, and has left the first cache if
+ * the core has touched much since then: three times its bytes for each message before it. */
+static void left_messages_are_copied_again(void **state)
+{
+    const double block = 20e-6, far = 0.1e-9 * XY_MESSAGE_BCAST;
+    const double near = 65536,
+                 most = 4 * near; /* bytes; few blocks were measured with the latter */
+    xy_costs_t *store = make_store();
+    xy_message_model_t *m = &XY_VEC_AT(&store->messages, xy_message_cost_t, 1).model;
+    double before[2], more = 0;
+
+    (void)state;
+    for (int is_posted = 0; is_posted < 2; is_posted++)
+        before[is_posted] = leave_many(is_posted, store);
+    m->crowd.few = block;
+    for (int i = 0; i < LEFT; i++) {
+        double touched = 3.0 * XY_MESSAGE_MEDIUM * i,
+               part = log2(touched / near) / log2(most / near);
+
+        more += (block - far) * XY_MESSAGE_MEDIUM / XY_MESSAGE_BCAST * fmin(fmax(part, 0), 1);
+    }
+    assert_close(leave_many(false, store) - before[0], more, 0.02);
+    assert_true(leave_many(true, store) == before[1]);
+    xy_costs_destroy(store);
+}
+
 /* Seconds of a message from process 0 to one of seven others of its core, of `buffers` buffers. */
-static double linear(int buffers, const xy_costs_t *store)
+static double linear(int buffers, uint64_t bytes, const xy_costs_t *store)
 {
     enum { OTHERS = 7, MANY = 20 };
     static testing_act_t from[OTHERS * MANY + 1], to[MANY + 1];
@@ -495,10 +561,10 @@ static double linear(int buffers, const xy_costs_t *store)
     for (int i = 0; i < OTHERS * MANY; i++)
         from[i] = (testing_act_t){.kind = DO_SEND,
                                   .peer = 1 + i % OTHERS,
-                                  .bytes = XY_MESSAGE_BULK,
+                                  .bytes = bytes,
                                   .buffer = buffers > 0 ? (uint64_t)(1 + i % buffers) : 0};
     for (int i = 0; i < MANY; i++)
-        to[i] = (testing_act_t){.kind = DO_RECV, .peer = 0, .bytes = XY_MESSAGE_BULK};
+        to[i] = (testing_act_t){.kind = DO_RECV, .peer = 0, .bytes = bytes};
     for (int i = 1; i <= OTHERS; i++)
         all[i] = to;
     return run_all(OTHERS + 1, 1, store, NULL, all) / (OTHERS * MANY);
@@ -508,11 +574,17 @@ static double linear(int buffers, const xy_costs_t *store)
 static void one_buffer_to_many(void **state)
 {
     xy_costs_t *store = make_store();
-    double several = linear(7, store), one = linear(1, store);
+    double several = linear(7, XY_MESSAGE_BULK, store), one = linear(1, XY_MESSAGE_BULK, store);
 
     (void)state;
-    assert_close(linear(0, store), several, 1e-9);
+    assert_close(linear(0, XY_MESSAGE_BULK, store), several, 1e-9);
     assert_true(one < 0.65 * several && one > 0.5 * several);
+    /* Eager ones are copied twice, the second time from memory of their own. */
+    XY_VEC_AT(&store->messages, xy_message_cost_t, 1).model.crowd.few = 20e-6;
+    several = linear(8, XY_MESSAGE_BCAST, store);
+    one = linear(1, XY_MESSAGE_BCAST, store);
+    assert_close(linear(0, XY_MESSAGE_BCAST, store), several, 1e-9);
+    assert_true(one < 0.9 * several && one > 0.5 * several);
     xy_costs_destroy(store);
 }
 
@@ -770,6 +842,7 @@ int main(void)
         cmocka_unit_test(large_messages_that_cross_are_work),
         cmocka_unit_test(crowds_take_longer_for_each_switch),
         cmocka_unit_test(short_blocks_take_longer),
+        cmocka_unit_test(left_messages_are_copied_again),
         cmocka_unit_test(cores_share_what_is_behind_their_caches),
         cmocka_unit_test(one_buffer_to_many),
         cmocka_unit_test(further_lines_for_a_root),

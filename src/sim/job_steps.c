@@ -189,7 +189,8 @@ static void make_op(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *s
     step->last = id;
     /* What a sum has so far stays in the first cache: it reads, and does not write. */
     step->bytes += op->is_direct && op->kind != XY_OP_MOVE ? op->bytes / 2 : op->bytes;
-    step->blocks += op->is_direct && op->kind == XY_OP_MOVE && job_cache_is_short(op->bytes);
+    if (op->is_direct && op->kind == XY_OP_MOVE)
+        step->blocks += job_cache_blocks(op->bytes);
     step->seconds += seconds_of(job, comm, shape, op, step->is_message);
     if (!job->has_link)
         step->seconds += away_seconds(job, comm, shape, op);

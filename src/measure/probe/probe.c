@@ -37,8 +37,10 @@
  *       of a barrier, a broadcast and an alltoall of 64 bytes of all; then those of a message of
  *       64 KiB, and those of the core for a copy of 4 KiB, where each process has 64 such blocks;
  *       then those of the core for a message of 64 bytes, and of 4 KiB, to the process of the other
- *       core that has as many before it:
- *           crowd SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS
+ *       core that has as many before it; and those of the core for a copy of 4 KiB, where each
+ *       process has 16 such blocks, and 4; then those for a message of 1 KiB to the other core:
+ *           crowd SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS
+ *                 SECONDS SECONDS
  *
  *   probe together SETS SECONDS LIFE
  *       streams of messages of so many bytes between all pairs of a set at once, so long
@@ -302,8 +304,10 @@ static void all_alltoall(const game_t *g)
  * core. */
 static void all_blocks(const game_t *g)
 {
-    for (int i = 0; i < BLOCKS; i++)
-        memcpy(g->in + (size_t)i * BCAST, g->out + (size_t)((37 * i + 5) % BLOCKS) * BCAST, BCAST);
+    int many = g->blocks;
+
+    for (int i = 0; i < many; i++)
+        memcpy(g->in + (size_t)i * BCAST, g->out + (size_t)((37 * i + 5) % many) * BCAST, BCAST);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -326,9 +330,16 @@ static double time_all(const game_t *g, void (*trip)(const game_t *), int batch)
     return median(times, RUNS);
 }
 
+/* Of a core for one block, where each process has so many. */
+static double time_blocks(game_t *g, int each, int many, double barrier)
+{
+    g->blocks = many;
+    return fmax(0, time_all(g, all_blocks, 2 * BLOCKS / many) - barrier) / each / many;
+}
+
 static void measure_crowd(int each)
 {
-    enum { BATCH = 100, FEW = 25, FEWEST = 8, LINE = 64, LINES = 256 };
+    enum { BATCH = 100, ALLTOALLS = 25, BULKS = 8, LINE = 64, LINES = 256 };
     size_t least = (size_t)BLOCKS * BCAST;
     size_t room = (size_t)size * SMALL > least ? (size_t)size * SMALL : least;
     /* Small ones not all at the same place of a page, where they would share few places of the
@@ -336,7 +347,8 @@ static void measure_crowd(int each)
     size_t shift = (size_t)(37 * rank % LINES) * LINE, shifts = (size_t)2 * LINES * LINE;
     char *memory = calloc(1, 2 * room + shifts);
     game_t g = {.bytes = 1, .other = rank ^ 1, .is_first = rank % 2 == 0};
-    double small, large, barrier, bcast, alltoall, bulk, block, across, large_across;
+    double small, large, barrier, bcast, alltoall, bulk, block, some, few;
+    double across, medium_across, large_across;
 
     if (memory == NULL)
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -348,10 +360,12 @@ static void measure_crowd(int each)
     large = time_all(&g, all_pairs, BATCH) / each;
     barrier = time_all(&g, all_barrier, BATCH);
     bcast = time_all(&g, all_bcast, BATCH);
-    alltoall = time_all(&g, all_alltoall, FEW);
+    alltoall = time_all(&g, all_alltoall, ALLTOALLS);
     g.other = rank < size / 2 ? rank + size / 2 : rank - size / 2;
     g.is_first = rank < size / 2;
     large_across = time_all(&g, all_pairs, BATCH) / each;
+    g.bytes = MEDIUM;
+    medium_across = time_all(&g, all_pairs, BATCH) / each;
     g.bytes = SMALL;
     across = time_all(&g, all_pairs, BATCH) / each;
     g.other = rank ^ 1;
@@ -359,11 +373,14 @@ static void measure_crowd(int each)
     g.bytes = LONG;
     g.out = memory; /* as the C library gives large memory */
     g.in = memory + room;
-    bulk = time_all(&g, all_pairs, FEWEST) / each;
-    block = fmax(0, time_all(&g, all_blocks, 2) - barrier) / each / BLOCKS;
+    bulk = time_all(&g, all_pairs, BULKS) / each;
+    block = time_blocks(&g, each, BLOCKS, barrier);
+    some = time_blocks(&g, each, SOME, barrier);
+    few = time_blocks(&g, each, FEW, barrier);
     if (rank == 0)
-        printf("crowd %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g\n", small, large, barrier, bcast,
-               alltoall, bulk, block, across, large_across);
+        printf("crowd %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g\n", small, large,
+               barrier, bcast, alltoall, bulk, block, across, large_across, some, few,
+               medium_across);
     free(memory);
 }
 
