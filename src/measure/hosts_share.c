@@ -114,7 +114,8 @@ static xy_status_t read_share(void *arg, char *line)
     unsigned set;
 
     /* NOLINTNEXTLINE(cert-err34-c) */
-    if (sscanf(line, "together %u %u %lf", &set, &share.pairs, &share.times) == 3 &&
+    if (sscanf(line, "together %u %u %lf %lf", &set, &share.pairs, &share.times, &share.rate) ==
+            4 &&
         set < sets->to.count)
         *XY_VEC_AT(&sets->to, measure_share_t *, set) = share;
     return XY_OK;

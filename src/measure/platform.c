@@ -69,7 +69,7 @@ static double capacity(const measure_platform_t *p, uint32_t c, uint32_t d, doub
     measure_share_t share = share_of(p->between_clusters, eco->clusters, c, d);
     double pairs = fmin(eco->cluster[c].machines, eco->cluster[d].machines);
 
-    return bandwidth * (is_shared(share) ? fmax(share.times, 1) : pairs);
+    return is_shared(share) ? fmax(share.rate, bandwidth) : bandwidth * pairs;
 }
 
 /* Whether clusters of two sites anywhere share a way. Then all routes between sites are between
@@ -162,8 +162,9 @@ static void put_site_route(const measure_platform_t *p, uint32_t s, uint32_t t, 
                 all.latency = fmin(all.latency, link.latency);
                 all.bandwidth = fmax(all.bandwidth, link.bandwidth);
             }
-    all.bandwidth *= is_shared(share) ? fmax(1, share.times)
-                                      : fmin(hosts_of_site(eco, s), hosts_of_site(eco, t));
+    all.bandwidth = is_shared(share)
+                        ? fmax(share.rate, all.bandwidth)
+                        : all.bandwidth * fmin(hosts_of_site(eco, s), hosts_of_site(eco, t));
     put_route(file, 'S', s, t, all);
 }
 

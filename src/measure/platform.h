@@ -18,12 +18,14 @@
 #include "cost/cost.h"
 #include "machine/machine.h"
 
-/* `pairs` streams at once carried `times` as much as the first of them alone; 0 pairs: not
- * measured.
+/* `pairs` streams at once carried `times` as much as the first of them alone, `rate` bytes per
+ * second in all; 0 pairs: not measured. Whether they share a way is what `times` says. What it
+ * carries is `rate`: a stream that waits for acknowledgements leaves a part of the way to others,
+ * so `times` what a pair can carry would be too much.
  */
 typedef struct {
     uint32_t pairs;
-    double times;
+    double times, rate;
 } measure_share_t;
 
 typedef struct {

@@ -85,7 +85,7 @@ static void test_pairs(void **state)
     (void)state;
     testing_listen();
     for (int i = 0; i < CLUSTERS * CLUSTERS; i++)
-        shared[i] = (measure_share_t){2, 1};
+        shared[i] = (measure_share_t){2, 1, 1};
     assert_int_equal(measure_platform_make(&p, "hosts", &m), XY_OK);
     assert_int_equal(m->leaves, 45);
     for (uint32_t i = 0; i < matrix->count; i++)
@@ -126,18 +126,23 @@ static void test_shares(void **state)
 
     (void)state;
     testing_listen();
-    clusters[0 * CLUSTERS + 3] = (measure_share_t){2, 1.9}; /* each has its own way */
-    sites[0 * 3 + 1] = (measure_share_t){3, 1.2};           /* Bordeaux and Grenoble share one */
+    clusters[0 * CLUSTERS + 3] = (measure_share_t){2, 1.9, 50e6}; /* each has its own way */
+    /* Bordeaux and Grenoble share one, which a stream alone does not fill, and so do Bordeaux and
+     * Nice, whose streams were slower than long messages. */
+    sites[0 * 3 + 1] = (measure_share_t){3, 1.4, 15.6e6};
+    sites[0 * 3 + 2] = (measure_share_t){3, 1.1, 1e6};
     assert_int_equal(measure_platform_make(&p, "hosts", &m), XY_OK);
     bordereau = find_node(m, "bordereau-82");
     bordeplage = find_node(m, "bordeplage-35");
     genepi = find_node(m, "genepi-6");
     azur = find_node(m, "azur-7");
     assert_true(is_near(xy_machine_path(m, bordereau, bordeplage).bandwidth, 120e6));
-    /* 1.2 times the faster of 11 and 13, the least latency; for both clusters. */
+    /* What streams carried, for both clusters; the least latency. */
     assert_true(is_near(xy_machine_path(m, bordereau, genepi).bandwidth, 15.6e6));
     assert_true(is_near(xy_machine_path(m, bordeplage, genepi).bandwidth, 15.6e6));
     assert_true(is_near(xy_machine_path(m, bordeplage, genepi).latency, 5391e-6));
+    /* At least what a message needs: the faster of 9 and 8. */
+    assert_true(is_near(xy_machine_path(m, bordereau, azur).bandwidth, 9e6));
     /* Not measured together: a way for each pair of hosts. */
     assert_true(is_near(xy_machine_path(m, genepi, azur).bandwidth, 24e6));
     assert_int_equal(m->route_count, 1 + 3); /* C1 - C4, and between the three sites */

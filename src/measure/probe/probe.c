@@ -45,8 +45,8 @@
  *   probe together SETS SECONDS LIFE
  *       streams of messages of so many bytes between all pairs of a set at once, so long
  *       (4096@0:2,1:3;65536@0:4,1:5: two sets of two pairs): how much they carry together, in units
- *       of what the first pair carries alone:
- *           together SET PAIRS TIMES
+ *       of what the first pair carries alone, and in bytes per second:
+ *           together SET PAIRS TIMES RATE
  *
  * First come "library TEXT" and "host I NAME CORES", "step K N" reports progress, and after "end"
  * there is nothing more to come. After LIFE seconds it ends itself, even if other processes are
@@ -409,19 +409,19 @@ static int read_set(char *text, int *bytes_p, pair_t *pairs, int most)
     return n;
 }
 
-/* So many windows that they last so long, and the byte back takes a tenth of the time at most:
- * while it is on its way, the pair leaves the line empty, which says nothing about the line. The
- * first decides for both. */
-static int choose_windows(const game_t *g, double seconds)
+/* So many windows that they last so long, and a round trip takes a tenth of the time at most: while
+ * the first byte and the byte back are on their way, the pair leaves the line empty, which says
+ * nothing about the line. The first decides for both. */
+static int choose_windows(const game_t *g, double seconds, double *trip)
 {
-    double back, one;
+    double one;
 
     meet(g, 1);
-    back = MPI_Wtime();
+    *trip = MPI_Wtime();
     meet(g, 1);
-    back = MPI_Wtime() - back;
-    one = fmax(stream(g, WINDOW) - back, fmax(back / 100, 1e-6));
-    return agree(g, (int)fmin(ceil(fmax(10 * back, seconds) / one), 1024));
+    *trip = MPI_Wtime() - *trip;
+    one = fmax(stream(g, WINDOW) - *trip, fmax(*trip / 100, 1e-6));
+    return agree(g, (int)fmin(ceil(fmax(10 * *trip, seconds) / one), 1024));
 }
 
 /* The pair of `pairs` that this process belongs to. 0: to none. */
@@ -443,7 +443,7 @@ static int find_pair(const pair_t *pairs, int count, int bytes, char *buffer, ga
 static double rate_together(const pair_t *pairs, int count, int bytes, double seconds)
 {
     char *buffer = calloc(1, (size_t)bytes + 1);
-    double sent = 0, took = 0, all = 0, longest = 0;
+    double sent = 0, took = 0, trip = 0, all = 0, longest = 0;
     int windows = 1;
     game_t g;
 
@@ -452,11 +452,12 @@ static double rate_together(const pair_t *pairs, int count, int bytes, double se
     for (int i = 0; i < count; i++) { /* each of them alone */
         MPI_Barrier(MPI_COMM_WORLD);
         if (find_pair(pairs + i, 1, bytes, buffer, &g))
-            windows = choose_windows(&g, seconds);
+            windows = choose_windows(&g, seconds, &trip);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (find_pair(pairs, count, bytes, buffer, &g)) {
         took = stream(&g, (double)windows * WINDOW);
+        took = fmax(took - trip, took / 2);
         sent = g.is_first ? (double)windows * WINDOW * bytes : 0;
         took = g.is_first ? took : 0;
     }
@@ -482,7 +483,7 @@ static void measure_together(char *text, double seconds)
         double all = rate_together(pairs, count, bytes, seconds);
 
         if (rank == 0)
-            printf("together %d %d %.9g\n", set, count, all / fmax(alone, 1));
+            printf("together %d %d %.9g %.9g\n", set, count, all / fmax(alone, 1), all);
     }
     free(pairs);
 }
