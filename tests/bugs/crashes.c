@@ -117,6 +117,18 @@ BUG(received_nowhere)
         MPI_Recv(wrong ? (int *)64 : others, 1, MPI_INT, 0, 0, world, ignore); // @here
 }
 
+/* In virtual time no rank's own stack is at work there.
+ * options: --virtual core:2 --compute none
+ * code: 139
+ * says: rank 1: segmentation fault (address *) in MPI_Recv, at @here */
+BUG(received_nowhere_virtual)
+{
+    if (rank == 0)
+        MPI_Send(numbers, 1, MPI_INT, 1, 0, world);
+    else
+        MPI_Recv(wrong ? (int *)64 : others, 1, MPI_INT, 0, 0, world, ignore); // @here
+}
+
 /* ranks: 64
  * code: 139
  * says: rank 41: segmentation fault (address *) in program code, at @here

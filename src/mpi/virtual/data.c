@@ -15,6 +15,7 @@ void virtual_data_cleanup(virtual_data_t *data)
     for (int r = 0; data->inputs != NULL && r < data->size; r++) {
         xy_free(data->inputs[r].memory);
         xy_free(data->inputs[r].offsets);
+        xy_free(data->inputs[r].signatures);
     }
     xy_free(data->inputs);
     xy_free(data->result);
@@ -194,6 +195,21 @@ static xy_status_t note_offsets(virtual_input_t *input, const given_t *g)
     return XY_OK;
 }
 
+static xy_status_t note_signatures(virtual_input_t *input, const given_t *g)
+{
+    int n = g->end - g->first;
+
+    input->signatures = xy_malloc((size_t)n * sizeof(uint16_t));
+    if (input->signatures == NULL)
+        return XY_ENOMEM;
+    for (int i = 0; i < n; i++) {
+        coll_block_t b = coll_block_at(&g->side, g->first + i);
+
+        input->signatures[i] = coll_block_bytes(&b) > 0 ? b.type->signature : XMPI_SIGNATURE_ANY;
+    }
+    return XY_OK;
+}
+
 static uint64_t offset_of(const virtual_input_t *input, int block)
 {
     return input->offsets != NULL ? input->offsets[block] : (uint64_t)block * input->block;
@@ -207,6 +223,8 @@ static xy_status_t give_blocks(virtual_input_t *input, const coll_call_t *call)
     if (n == 0)
         return XY_OK;
     if (g.is_ragged && note_offsets(input, &g) != XY_OK)
+        return XY_ENOMEM;
+    if (g.side.types != NULL && note_signatures(input, &g) != XY_OK)
         return XY_ENOMEM;
     if (g.side.types == NULL)
         input->signature = g.side.type->signature;
@@ -225,12 +243,20 @@ static xy_status_t give_blocks(virtual_input_t *input, const coll_call_t *call)
     return XY_OK;
 }
 
+/* What a rank gives to itself was compared when it called, and a broadcast when its members met. */
+static bool is_compared(const coll_call_t *call, int giver)
+{
+    return !call->kind->is_inter &&
+           (giver == call->rank || call->kind->collective == XY_COLL_BCAST);
+}
+
 /* Block `index` of what member `giver` gave. */
 static void take_block(const virtual_data_t *data, const coll_call_t *call, int giver, int index,
                        const coll_block_t *to)
 {
     const virtual_input_t *from = &data->inputs[giver];
     uint64_t room = to->count > 0 ? coll_block_bytes(to) : 0, bytes;
+    uint16_t signature;
     coll_call_t other;
 
     if (from->memory == NULL)
@@ -244,8 +270,9 @@ static void take_block(const virtual_data_t *data, const coll_call_t *call, int 
         coll_refuse_excess(&other, call, bytes, room);
         return;
     }
-    if (from->signature != to->type->signature)
-        coll_compare_types(&other, from->signature, call, to->type->signature, bytes);
+    signature = from->signatures != NULL ? from->signatures[index] : from->signature;
+    if (signature != to->type->signature && !is_compared(call, giver))
+        coll_compare_types(&other, signature, call, to->type->signature, bytes);
     mpi_type_unpack(to->at, to->count, to->type, from->memory + offset_of(from, index), 0, bytes);
 }
 

@@ -19,7 +19,8 @@ typedef struct {
     char *memory;
     uint64_t *offsets; /* [blocks + 1], or NULL: all have `block` bytes */
     uint64_t block;
-    uint16_t signature; /* of its elements, where all blocks have the same */
+    uint16_t signature;   /* of its elements, where all blocks have the same, */
+    uint16_t *signatures; /* [blocks] where they may differ, or NULL */
 } virtual_input_t;
 
 typedef struct {

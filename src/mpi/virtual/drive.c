@@ -54,6 +54,7 @@ static void drive(void *unused)
 static void stuck(void *owner)
 {
     (void)owner;
+    virtual_note_over();
     mpi_layers_stuck();
     virtual.stuck();
 }

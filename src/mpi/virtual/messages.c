@@ -26,6 +26,7 @@ typedef struct virtual_send {
     bool is_received;   /* or dropped */
     bool is_taken;      /* by MPI_Mprobe */
     int to;             /* a rank of the world */
+    mpi_rank_t *from;
     /* Among the free ones; among those to that rank that it has not received. */
     struct virtual_send *next, *previous;
     char small[SMALL];
@@ -80,7 +81,8 @@ static virtual_send_t *send_new(const mpi_transfer_t *t, uint64_t bytes)
     s->count = t->count;
     s->type = t->type;
     s->bytes = bytes;
-    s->site = t->comm->owner->call.caller;
+    s->from = t->comm->owner;
+    s->site = s->from->call.caller;
     s->signature = t->type->signature;
     s->packed = NULL;
     s->request = NULL;
@@ -112,9 +114,19 @@ static void send_received(virtual_send_t *s)
 
 /* ---- Callbacks of the job ---- */
 
+/* The driver touches the memory of a rank: a fault there is one of the rank, in its call. */
+static mpi_rank_t *act_for(mpi_rank_t *rank)
+{
+    mpi_rank_t *before = mpi_self;
+
+    mpi_self = rank;
+    return before;
+}
+
 void virtual_capture(void *owner, void *send_data)
 {
     virtual_send_t *s = send_data;
+    mpi_rank_t *before;
 
     (void)owner;
     if (s->packed != NULL)
@@ -124,10 +136,12 @@ void virtual_capture(void *owner, void *send_data)
         xy_fail_memory("buffering a message");
         virtual_fail();
     }
+    before = act_for(s->from);
     if (s->bytes > 0 && mpi_type_is_contiguous(s->type))
         mpi_move(s->packed, s->buffer, s->bytes);
     else if (s->bytes > 0)
         mpi_type_pack(s->packed, s->buffer, s->count, s->type, 0, s->bytes);
+    mpi_self = before;
     mpi_type_release(s->type);
     s->type = NULL;
 }
@@ -136,14 +150,17 @@ void virtual_copy(void *owner, void *send_data, void *receive_data)
 {
     virtual_send_t *s = send_data;
     mpi_request_t *receive = receive_data;
+    mpi_rank_t *before;
 
     (void)owner;
     mpi_receive_set(receive, &s->envelope, s->bytes, s->signature, s->site);
+    before = act_for(receive->owner);
     if (s->packed == NULL)
         mpi_copy_message(receive, s->buffer, s->count, s->type);
     else if (receive->completion.bytes > 0)
         mpi_type_unpack(receive->buffer, receive->count, receive->type, s->packed, 0,
                         receive->completion.bytes);
+    mpi_self = before;
     send_received(s);
     if (receive->is_freed && receive->engine == NULL) /* by the program: no call will ask for it */
         mpi_request_complete(receive);
@@ -385,17 +402,17 @@ static int count_pending(mpi_request_t *const *requests, int count)
 }
 
 /* A request of the program's own (MPI_Grequest_start) is over when it says so: until then the rank
- * looks again and again. */
-static bool has_own(mpi_request_t *const *requests, int count)
+ * looks again and again, where it has threads that may say it. */
+static bool has_own(const mpi_rank_t *self, mpi_request_t *const *requests, int count)
 {
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count && self->thread_count > 0; i++)
         if (is_pending(requests[i]) && requests[i]->kind == XMPI_KIND_GENERALIZED)
             return true;
     return false;
 }
 
-/* What never comes: the rank waits for partitions that it has not marked, and no other thread can.
- */
+/* What never comes: the rank waits for partitions that it has not marked, or for a request of its
+ * own, and no other thread can end it. */
 static xy_vreq_t *never(const mpi_rank_t *self)
 {
     static const xy_vjob_p2p_t none = {.context = UINT32_MAX, .peer = XY_VJOB_ANY};
@@ -413,7 +430,7 @@ static void await_all(mpi_rank_t *self, mpi_request_t *const *requests, int coun
 
     do {
         gather(&list, requests, count);
-        if (list.count == 0 && !has_own(requests, count))
+        if (list.count == 0 && !has_own(self, requests, count))
             add(&list, never(self));
         if (list.count == 0)
             virtual_look(self);
@@ -553,6 +570,17 @@ bool mpi_virtual_is_unmet(const mpi_request_t *request)
 {
     return request->kind == XMPI_KIND_RECV && request->engine != NULL &&
            xy_vjob_is_unmet(request->engine);
+}
+
+void virtual_note_over(void)
+{
+    for (mpi_request_t *r = virtual.worker->all_requests; r != NULL; r = r->next_made) {
+        bool is_message = r->kind == XMPI_KIND_SEND || r->kind == XMPI_KIND_RECV;
+
+        if ((is_message || r->kind == XMPI_KIND_COLL) && is_pending(r) && r->engine != NULL &&
+            vreq_of(r) != NULL && xy_vjob_is_done(virtual.job, vreq_of(r)))
+            r->is_done = true;
+    }
 }
 
 bool mpi_virtual_is_probing(const mpi_rank_t *rank)

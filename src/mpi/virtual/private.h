@@ -52,6 +52,9 @@ double virtual_times_before(int rank, const char *name);
 /* ---- Messages (messages.c) ---- */
 
 extern const struct mpi_p2p_engine virtual_messages;
+/* No rank can go on, and reports come: requests are over that the job has over, although the rank
+ * that waits for others as well has not looked. */
+void virtual_note_over(void);
 /* Callbacks of the job. */
 void virtual_capture(void *owner, void *send_data);
 void virtual_copy(void *owner, void *send_data, void *receive_data);

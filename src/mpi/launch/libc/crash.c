@@ -28,7 +28,7 @@ enum { FRAMES_MOST = 256, SHOWN_MOST = 12, LINE_SIZE = 400 };
 /* ---- In the copy ---- */
 
 static struct {
-    const void *pc;
+    const void *pc, *caller; /* of the MPI call that the rank is in, or NULL */
     void *frames[FRAMES_MOST];
     int count;
     int out; /* where the lines go */
@@ -76,12 +76,26 @@ static void put(const char *line, int times)
         syscall(SYS_exit_group, 1);
 }
 
+/* What is done for a rank on another stack shows nothing of the program: the line of its call does.
+ */
+static void show_call(void)
+{
+    for (int i = 0; i < copy.count; i++)
+        if (is_shown((const char *)copy.frames[i] - (copy.frames[i] != copy.pc)))
+            return;
+    if (copy.caller == NULL)
+        return;
+    copy.frames[0] = (void *)(uintptr_t)copy.caller;
+    copy.count = 1;
+}
+
 /* What calls itself is one line. */
 static void put_frames(void)
 {
     char line[LINE_SIZE], last[LINE_SIZE] = "";
     int shown = 0, times = 0;
 
+    show_call();
     for (int i = 0; i < copy.count && shown < SHOWN_MOST; i++) {
         /* A return address is behind the call, perhaps in the next line. */
         const char *address = (const char *)copy.frames[i] - (copy.frames[i] != copy.pc);
@@ -122,11 +136,15 @@ static void run_on_large_stack(void (*function)(void))
 static void run_copy(const void *pc, int out) __attribute__((noreturn));
 static void run_copy(const void *pc, int out)
 {
+    const void *caller =
+        mpi_self != NULL && mpi_self->call.name != NULL ? mpi_self->call.caller : NULL;
+
     mpi_process_self = NULL;
     mpi_self = NULL;
     copy.pc = pc;
     copy.out = out;
     copy.count = backtrace(copy.frames, FRAMES_MOST);
+    copy.caller = caller;
     run_on_large_stack(put_frames);
     syscall(SYS_exit_group, 0);
     __builtin_unreachable();

@@ -155,12 +155,15 @@ static bool is_of_child(int number)
 static void say_fault(int number, const siginfo_t *info, void *context)
 {
     const char *call = mpi_self != NULL ? mpi_self->call.name : NULL;
+    /* In virtual time the memory of one rank may be touched after the code of another has run. */
+    const mpi_process_t *process =
+        mpi_self != NULL && mpi_self->process != NULL ? mpi_self->process : mpi_process_self;
     const void *pc = program_counter(context);
     char address[48] = "", where[512], stack[STACK_TEXT], text[700];
 
     if (number == SIGSEGV || number == SIGBUS)
         snprintf(address, sizeof(address), " (address %p)", info->si_addr);
-    if (mpi_process_self == NULL) {
+    if (process == NULL) {
         mpi_launch_say("%s%s outside of any rank", fault_name(number), address);
         return;
     }
@@ -168,10 +171,9 @@ static void say_fault(int number, const siginfo_t *info, void *context)
     describe_place(stack, call != NULL ? mpi_self->call.caller : pc, where, sizeof(where));
     snprintf(text, sizeof(text), "%s%s in %s%s", fault_name(number), address,
              call != NULL ? call : "program code", where);
-    mpi_launch_say("rank %d: %s", mpi_process_self->world, text);
+    mpi_launch_say("rank %d: %s", process->world, text);
     mpi_crash_say_stack(stack);
-    mpi_finish_note_crash(mpi_process_self->world, strncmp(where, ", at ", 5) == 0 ? where + 5 : "",
-                          text);
+    mpi_finish_note_crash(process->world, strncmp(where, ", at ", 5) == 0 ? where + 5 : "", text);
 }
 
 /* Of the innermost function of the program: a return address, or what is like one. */
