@@ -295,6 +295,9 @@ typedef struct {
     double since;
     double queued, coming; /* bytes */
     double rate;           /* at which they come */
+    /* Where it is the first link of a way: what sockets have for it, and the most of it that is in
+     * front of it at once. */
+    double own_since, own_left, own_most;
 } job_queue_t;
 
 typedef struct {

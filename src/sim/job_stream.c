@@ -70,20 +70,48 @@ static void add_bytes(job_queue_t *q, double rate, double now, double bytes, dou
     q->since = now;
 }
 
+/* How much of its data a socket has in front of its host's own link at once, so that others have
+ * their turn. Linux lets it have two packets, which the device cuts (tcp_limit_output_bytes): each
+ * is 1/1024 s of twice what the connection carries, and 64 KiB more, halved for each 512 us of the
+ * round trip (tcp_tso_rtt_log); at most 64 KiB. */
+static double own_limit(const sim_path_t *path)
+{
+    const int most = 1 << 16;
+    int halvings = (int)fmin(2 * path->latency / 512e-6, 16);
+
+    return 2 * fmin(most, 2 * path->bandwidth / 1024 + ldexp(most, -halvings));
+}
+
+/* So many more come to the first link of their way. */
+static void add_own(job_queue_t *q, double rate, double now, double bytes, double limit)
+{
+    double left = fmax(0, q->own_left - rate * (now - q->own_since));
+
+    q->own_most = (left > 0 ? q->own_most : 0) + fmin(bytes, limit);
+    q->own_left = left + bytes;
+    q->own_since = now;
+}
+
+static double own_at(const job_queue_t *q, double rate, double time)
+{
+    return fmin(q->own_most, fmax(0, q->own_left - rate * (time - q->own_since)));
+}
+
 /* Data that the system has taken goes out as fast as its host's own link takes it, and is queued
- * where a link is slower, or gets it from many. In front of the host's own link each socket has its
- * turn. */
+ * where a link is slower, or gets it from many. In front of the host's own link is a part of it. */
 static void queue_data(xy_vjob_t *job, const xy_vmsg_t *m)
 {
     const sim_path_t *path = m->way->path;
-    double comes = INFINITY;
+    double comes = INFINITY, now = job->clock.now;
 
     for (int32_t i = 0; i < path->path.link_count; i++) {
         double rate = job->net.flows.links[path->links[i]].rate;
+        job_queue_t *q = &job->link_queue[path->links[i]];
 
-        if (i > 0)
-            add_bytes(&job->link_queue[path->links[i]], rate, job->clock.now, (double)m->bytes,
-                      comes);
+        if (i == 0)
+            add_own(q, rate, now, (double)m->bytes, own_limit(path));
+        else
+            add_bytes(q, rate, now, (double)m->bytes, comes);
         comes = fmin(comes, rate);
     }
 }
@@ -100,10 +128,11 @@ double job_stream_cross(xy_vjob_t *job, const job_way_t *way, uint64_t bytes, bo
     for (int32_t i = 0; i < path->path.link_count; i++) {
         int32_t link = path->links[i];
         double rate = job->net.flows.links[link].rate;
+        const job_queue_t *q = &job->link_queue[link];
 
         first = fmax(first, job->link_free[link]);
         if (job->sockets.count > 0)
-            first += queued_at(&job->link_queue[link], rate, first) / rate;
+            first += ((i == 0 ? own_at(q, rate, first) : 0) + queued_at(q, rate, first)) / rate;
         if (keeps)
             job->link_free[link] = first + (double)bytes / rate;
         last = fmax(last, first + (double)bytes / rate);

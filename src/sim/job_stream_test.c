@@ -241,15 +241,23 @@ static double small_behind(int32_t to, double later)
     return end;
 }
 
-/* To the same process they follow the data; to another one each socket has its turn. */
+/* To the same process they follow the data. To another one they wait for what the system lets a
+ * socket have in front of the host's own link: two packets, each 1/1024 s of twice what the
+ * connection carries, and 64 KiB by eight, for a round trip of 2 ms. When less is left, they wait
+ * for that. */
 static void small_ones_follow_data(void **state)
 {
     double asked = 2 * inside, data = 3 * inside + LARGE / fast;
+    double packets = 2 * (2 * fast / 1024 + (1 << 16) / 8.);
 
     (void)state;
     assert_about(small_behind(1, 0), data);
     assert_about(small_behind(1, LARGE / fast), asked + LARGE / fast + inside);
-    assert_about(small_behind(2, 0), asked + across);
+    assert_about(small_behind(2, 0), asked + packets / fast + across);
+    assert_about(small_behind(2, 0.25 * LARGE / fast),
+                 asked + 0.25 * LARGE / fast + packets / fast + across);
+    assert_about(small_behind(2, 0.8 * LARGE / fast), asked + LARGE / fast + across);
+    assert_about(small_behind(2, 1.5 * LARGE / fast), asked + 1.5 * LARGE / fast + across);
 }
 
 /* ---- A line that many share ---- */
