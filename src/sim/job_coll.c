@@ -277,6 +277,8 @@ static void begin_receive(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s)
     if (m == NULL)
         return; /* when it arrives */
     m->is_met = true;
+    if (coll->steps[s].receive_at > m->data_at && job->library->rules != NULL)
+        m->receive_busy += m->late; /* it came before its receive */
     m->data_at = fmax(m->data_at, coll->steps[s].receive_at);
     job_message_met(job, m, true);
 }

@@ -298,10 +298,28 @@ static void add_crowd(const job_core_t *core, const double more[JOB_CROWDS], xy_
     }
 }
 
+/* Is it the first message of a blocking call of another library, whose sender has sent others
+ * since it last received something? */
+static bool is_next_call(const xy_vjob_t *job, const xy_vmsg_t *m)
+{
+    const job_proc_t *p = &job->procs[m->from];
+
+    return m->coll != NULL && job->library->rules != NULL && !m->coll->call.is_nonblocking &&
+           m->is_eager && p->flying > 0 && p->started == 0 && !p->has_received;
+}
+
+/* Such calls are a stream of messages, whether the receiver comes to this one before it or not: a
+ * little behind once, it is behind for good. */
+static void set_next_call(xy_vmsg_t *m)
+{
+    m->receive_busy += m->late;
+    m->late = m->cross = 0;
+}
+
 void job_way_cost(xy_vjob_t *job, xy_vmsg_t *m)
 {
     job_way_t *way = m->way;
-    bool is_next, is_burst, is_stream;
+    bool has_model, is_next, is_burst, is_stream;
 
     if (job->has_link) {
         m->is_eager = true;
@@ -318,8 +336,8 @@ void job_way_cost(xy_vjob_t *job, xy_vmsg_t *m)
     m->spared = way->spared;
     m->late = way->late;
     m->cross = way->cross;
-    is_next = way->path == NULL && way->model != NULL && !way->is_self &&
-              job->procs[m->from].flying > 0 && job->procs[m->from].started > 0;
+    has_model = way->path == NULL && way->model != NULL && !way->is_self;
+    is_next = has_model && job->procs[m->from].flying > 0 && job->procs[m->from].started > 0;
     is_stream = is_next && m->is_blocking && m->is_eager;
     is_burst = is_next && !m->is_blocking && way->burst > 0;
     if (is_burst) {
@@ -328,11 +346,12 @@ void job_way_cost(xy_vjob_t *job, xy_vmsg_t *m)
         m->send_busy += way->request;
         m->receive_busy += way->request;
     }
-    if (way->path == NULL && way->model != NULL && !way->is_same && !way->is_self && m->is_eager &&
-        !is_burst)
+    if (has_model && !way->is_same && m->is_eager && !is_burst)
         set_apart(job, way, m);
     if (is_stream)
         set_stream(job, way, m);
+    if (has_model && is_next_call(job, m))
+        set_next_call(m);
     if (way->is_same && !is_stream && !is_burst) /* the same core sends and receives */
         add_crowd(&job->cores[job->procs[m->from].core], way->crowd, m);
 }
