@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "calibrate.h"
@@ -544,6 +545,45 @@ static xy_status_t calibrate(const values_t *v, xy_calibration_t *c, const xy_ma
     return st;
 }
 
+/* Can it be written? Nothing is left there. */
+static xy_status_t check_output(const char *path)
+{
+    struct stat info;
+    xy_out_t *out;
+    xy_status_t st;
+
+    if (path == NULL || (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) ||
+        strcmp(path, "-") == 0)
+        return XY_OK;
+    st = xy_out_open(path, &out);
+    if (st == XY_OK)
+        xy_out_cancel(out);
+    return st;
+}
+
+/* What is wrong is said before minutes of measuring are lost. */
+static xy_status_t check_values(const values_t *v)
+{
+    xy_vec_t sizes = XY_VEC_INIT(uint64_t), held_out = XY_VEC_INIT(uint64_t);
+    xy_status_t st = XY_OK;
+
+    if (v->largest < 1 || v->largest > largest_message)
+        return xy_fail(XY_EUSAGE, "--largest must be between 1 byte and 1 GiB");
+    if (!(v->seconds > 0) || !(v->time_max > 0))
+        return xy_fail(XY_EUSAGE, "%s must be more than 0",
+                       v->seconds > 0 ? "--max-time" : "--seconds");
+    st = parse_sizes("--sizes", v->sizes, &sizes);
+    if (st == XY_OK)
+        st = parse_sizes("--hold-out", v->held_out, &held_out);
+    xy_vec_cleanup(&sizes);
+    xy_vec_cleanup(&held_out);
+    if (st == XY_OK && !v->check)
+        st = check_output(v->output);
+    if (st == XY_OK)
+        st = check_output(v->svg);
+    return st == XY_OK ? check_output(v->html) : st;
+}
+
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
     const values_t *v = values;
@@ -567,8 +607,9 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
         return list_kernels(v->json);
     if (v->show != NULL)
         return show(v);
-    if (v->largest < 1 || v->largest > largest_message)
-        return xy_fail(XY_EUSAGE, "--largest must be between 1 byte and 1 GiB");
+    st = check_values(v);
+    if (st != XY_OK)
+        return st;
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (v->gpu && (v->check || v->hosts != NULL))
         return xy_fail(XY_EUSAGE, "--gpu measures GPUs of this machine anew: it does not go with "

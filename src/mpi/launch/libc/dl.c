@@ -191,7 +191,6 @@ static void report(void *argument, xy_status_t status, const char *message)
 void mpi_dl_setup(void)
 {
     xy_error_handler_set(report, NULL);
-    dlerror(); /* finding the C library's, at first use, would clear what it has to say */
 }
 
 /* ---- Plug-ins that are private ---- */
@@ -537,6 +536,13 @@ XY_INTERPOSE char *dlerror(void)
     process->dl_error_read = process->dl_error;
     process->dl_error = NULL;
     return process->dl_error_read;
+}
+
+/* Finding the C library's, at first use, would clear what it has to say; also in programs without a
+ * launcher. */
+__attribute__((constructor)) static void find_dlerror(void)
+{
+    dlerror();
 }
 
 /* What is asked of a plug-in is answered for the process that it runs in. */
