@@ -319,11 +319,11 @@ static xy_status_t measure(const values_t *v, xy_calibration_t *c, const xy_mach
         st = calibrate_fibers(c, live, costs);
     if (st == XY_OK && (is_all || v->gpu))
         st = measure_gpus(v, c, costs);
-    if (st == XY_OK && is_all)
+    if (st == XY_OK)
         st = keep(v, costs);
     if (st == XY_OK && (is_all || v->messages))
         st = measure_messages(v, c, messages, live, costs, failed_p);
-    if (st == XY_OK && is_all)
+    if (st == XY_OK)
         st = keep(v, costs);
     /* What is left; and enough for a model, however long the others took. */
     c->seconds = fmax(v->seconds - (xy_now() - begin), v->seconds / 4);

@@ -241,3 +241,18 @@ says "$err" "a toaster"
 if [ -e /dev/full ]; then
     expect 1 "$XYLEM" calibrate "${compute[@]}" -q --fresh -o /dev/full
 fi
+
+# Each result is stored at once, also where parts are named: what was measured is there while a kernel still runs.
+cc -shared -fPIC -x c - -o endless.so <<<'#include <unistd.h>
+int kernel(unsigned long n) { for (;;) pause(); return (int)n; }'
+timeout 60 "$XYLEM" calibrate --memory --compute --kernels '' --plugin endless=./endless.so --seconds 1 --output parts.xml >parts.txt 2>&1 &
+pid=$!
+for ((i = 0; i < 600; i++)); do
+    [ ! -e parts.xml ] || break
+    kill -0 $pid 2>/dev/null || break
+    sleep 0.1
+done
+! grep -q 'costs are in' parts.txt || die "nothing was stored before the end"
+[ -e parts.xml ] || die "nothing was stored"
+kill -TERM $pid
+wait $pid || true
