@@ -9,7 +9,7 @@
 typedef struct {
     const char *machine, *hosts, *place, *progress, *comm_cores, *library, *algorithm, *costs;
     const char *html, *trace, *matrix, *csv, *svg, *what_if, *from_trace;
-    xy_vec_t arg, assume, cost, sweep, includes, defines, kernels;
+    xy_vec_t arg, env, assume, cost, sweep, includes, defines, kernels;
     double cost_all;
     uint64_t eager;
     long procs, limit, lines;

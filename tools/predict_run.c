@@ -167,6 +167,8 @@ static xy_status_t fill_arguments(const predict_t *p, const predict_case_t *k,
         parts->argv[i + 1] = k->argv[i];
     c->argc = k->argc + 1;
     c->argv = parts->argv;
+    c->env = p->v->env.data;
+    c->env_count = p->v->env.count;
     return predict_given(&p->v->cost, "--cost", &parts->loop_costs);
 }
 

@@ -26,6 +26,8 @@ static const xy_option_t options[] = {
      .help = "names of nodes of the machine, one per line: process i is on line i, and from the "
              "beginning again"},
     {"arg", 'a', XY_OPT_LIST, "TEXT", AT(arg), .help = "an argument of the program; repeated"},
+    {"env", 0, XY_OPT_LIST, "NAME=VALUE", AT(env),
+     .help = "a variable of the program's environment; repeated. Others are not set"},
     {"assume", 0, XY_OPT_LIST, "NAME=VALUE", AT(assume),
      .help = "a value that the description lists as unknown: a C expression of what is known at "
              "that line"},
@@ -64,7 +66,7 @@ static const xy_option_t options[] = {
     {"algorithm", 0, XY_OPT_STRING, "NAME", AT(algorithm),
      .help = "of collectives that have it, instead"},
     {"eager", 0, XY_OPT_SIZE, "SIZE", AT(eager), .help = "larger messages wait for their receiver"},
-    {"limit", 0, XY_OPT_LONG, "N", AT(limit), .preset = "1000000000", .min = 1, .max = 1e18,
+    {"limit", 0, XY_OPT_LONG, "N", AT(limit), .preset = "100000000", .min = 1, .max = 1e18,
      .help = "passes of loops in one process, after which the program is taken to be endless"},
     {"json", 0, XY_OPT_FLAG, .offset = AT(json),
      .help = "print time, messages, bytes, kernel_calls and each process as JSON"},

@@ -40,6 +40,7 @@ static const xy_mpi_call_t calls[] = {
     {"MPI_Group_union", "vvp", {"group1", "group2", "newgroup"}},
     {"MPI_Group_intersection", "vvp", {"group1", "group2", "newgroup"}},
     {"MPI_Group_difference", "vvp", {"group1", "group2", "newgroup"}},
+    {"MPI_Group_compare", "vvp", {"group1", "group2", "result"}},
     {"MPI_Group_translate_ranks", "vvpvp", {"group1", "n", "ranks1", "group2", "ranks2"}},
     {"MPI_Group_free", "p", {"group"}},
     {"MPI_Cart_create", "vvppvp", {"comm_old", "ndims", "dims", "periods", "reorder", "comm_cart"}},

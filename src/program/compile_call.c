@@ -68,18 +68,23 @@ static const type_t *call_library(compiler_t *c, const expr_t *e, int index)
 {
     const library_t *f = &library[index];
     const expr_t *a = e->a;
-    int count = (int)strlen(f->args);
+    int count = (int)strlen(f->args), given = count_args(e);
+    bool is_open = count > 0 && f->args[count - 1] == '.';
     const type_t *type;
 
-    if (count_args(e) != count)
-        return compile_fail(c, "%s() takes %d arguments, not %d", f->name, count, count_args(e));
-    for (int i = 0; i < count; i++, a = a->next) {
-        type = library_type(c, f->args[i]);
+    if (is_open ? given < count - 1 || given > LIBRARY_SCANNED : given != count)
+        return compile_fail(c, "%s() takes %s%d arguments, not %d", f->name,
+                            is_open ? "at least " : "", is_open ? count - 1 : count, given);
+    for (int i = 0; i < given; i++, a = a->next) {
+        type = library_type(c, is_open && i >= count - 1 ? 'p' : f->args[i]);
         if (type == NULL)
             return compile_fail_memory(c);
         if (!compile_value_as(c, a, type))
             return NULL;
     }
+    count = is_open ? LIBRARY_SCANNED : count;
+    for (int i = given; i < count; i++)
+        emit_integer(c, 0);
     emit(c, OP_LIBRARY, count, 0, index);
     c->depth += 1 - count;
     if (c->depth > c->function->depth)

@@ -2,9 +2,11 @@
 /* Functions of the C library: arithmetic, numbers from strings, memory. */
 #include "program/library.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #define OF_ONE(name)                                                                               \
     static int64_t run_##name(process_t *p, const int64_t *args)                                   \
@@ -41,6 +43,60 @@ OF_TWO(fmin)
 OF_TWO(fmax)
 OF_TWO(hypot)
 OF_TWO(atan2)
+OF_ONE(exp2)
+OF_ONE(log1p)
+OF_ONE(expm1)
+OF_ONE(nearbyint)
+OF_TWO(copysign)
+OF_TWO(fdim)
+OF_TWO(remainder)
+
+#define OF_ONE_FLOAT(name)                                                                         \
+    static int64_t run_##name(process_t *p, const int64_t *args)                                   \
+    {                                                                                              \
+        (void)p;                                                                                   \
+        return real_cell((double)name((float)cell_real(args[0])));                                 \
+    }
+#define OF_TWO_FLOAT(name)                                                                         \
+    static int64_t run_##name(process_t *p, const int64_t *args)                                   \
+    {                                                                                              \
+        (void)p;                                                                                   \
+        return real_cell((double)name((float)cell_real(args[0]), (float)cell_real(args[1])));      \
+    }
+
+OF_ONE_FLOAT(sqrtf)
+OF_ONE_FLOAT(cbrtf)
+OF_ONE_FLOAT(expf)
+OF_ONE_FLOAT(logf)
+OF_ONE_FLOAT(log2f)
+OF_ONE_FLOAT(log10f)
+OF_ONE_FLOAT(fabsf)
+OF_ONE_FLOAT(floorf)
+OF_ONE_FLOAT(ceilf)
+OF_ONE_FLOAT(roundf)
+OF_ONE_FLOAT(truncf)
+OF_TWO_FLOAT(powf)
+OF_TWO_FLOAT(fmodf)
+OF_TWO_FLOAT(fminf)
+OF_TWO_FLOAT(fmaxf)
+
+#define OF_CHAR(name)                                                                              \
+    static int64_t run_##name(process_t *p, const int64_t *args)                                   \
+    {                                                                                              \
+        (void)p;                                                                                   \
+        return name((unsigned char)args[0]);                                                       \
+    }
+
+OF_CHAR(isdigit)
+OF_CHAR(isalpha)
+OF_CHAR(isalnum)
+OF_CHAR(isspace)
+OF_CHAR(isupper)
+OF_CHAR(islower)
+OF_CHAR(isxdigit)
+OF_CHAR(ispunct)
+OF_CHAR(tolower)
+OF_CHAR(toupper)
 
 static int64_t run_abs(process_t *p, const int64_t *args)
 {
@@ -63,6 +119,13 @@ static int64_t run_lround(process_t *p, const int64_t *args)
         return 0;
     }
     return (int64_t)value;
+}
+
+static int64_t run_lrint(process_t *p, const int64_t *args)
+{
+    int64_t rounded = real_cell(rint(cell_real(args[0])));
+
+    return run_lround(p, &rounded);
 }
 
 /* ---- Numbers from strings ---- */
@@ -160,10 +223,84 @@ static int64_t run_strlen(process_t *p, const int64_t *args)
     return s != NULL ? (int64_t)strlen(s) : 0;
 }
 
-/* There is no environment: a prediction does not depend on it. */
+static int64_t run_strcasecmp(process_t *p, const int64_t *args)
+{
+    const char *a = process_string(p, (uint64_t)args[0]);
+    const char *b = a != NULL ? process_string(p, (uint64_t)args[1]) : NULL;
+
+    return b != NULL ? strcasecmp(a, b) : 0;
+}
+
+static int64_t run_strncasecmp(process_t *p, const int64_t *args)
+{
+    const char *a = process_string(p, (uint64_t)args[0]);
+    const char *b = a != NULL ? process_string(p, (uint64_t)args[1]) : NULL;
+
+    return b != NULL ? strncasecmp(a, b, (size_t)args[2]) : 0;
+}
+
+/* Where `found` in the string at the first argument is. */
+static int64_t address_in(const int64_t *args, const char *s, const char *found)
+{
+    return found != NULL ? args[0] + (found - s) : 0;
+}
+
+static int64_t run_strchr(process_t *p, const int64_t *args)
+{
+    const char *s = process_string(p, (uint64_t)args[0]);
+
+    return s != NULL ? address_in(args, s, strchr(s, (int)args[1])) : 0;
+}
+
+static int64_t run_strrchr(process_t *p, const int64_t *args)
+{
+    const char *s = process_string(p, (uint64_t)args[0]);
+
+    return s != NULL ? address_in(args, s, strrchr(s, (int)args[1])) : 0;
+}
+
+static int64_t run_strstr(process_t *p, const int64_t *args)
+{
+    const char *s = process_string(p, (uint64_t)args[0]);
+    const char *t = s != NULL ? process_string(p, (uint64_t)args[1]) : NULL;
+
+    return t != NULL ? address_in(args, s, strstr(s, t)) : 0;
+}
+
+/* A copy in memory of its own. */
+static int64_t copy_string(process_t *p, const char *s)
+{
+    size_t size = strlen(s) + 1;
+    char *copy = xy_strndup(s, size - 1); /* the memory of the process may move */
+    uint64_t address = copy != NULL ? process_allocate(p, size) : 0;
+    void *to = address != 0 ? process_at(p, address, size) : NULL;
+
+    if (copy == NULL)
+        process_fail_memory(p);
+    if (to != NULL)
+        memcpy(to, copy, size);
+    xy_free(copy);
+    return (int64_t)address;
+}
+
+static int64_t run_strdup(process_t *p, const int64_t *args)
+{
+    const char *s = process_string(p, (uint64_t)args[0]);
+
+    return s != NULL ? copy_string(p, s) : 0;
+}
+
+/* The environment is what the prediction was given. */
 static int64_t run_getenv(process_t *p, const int64_t *args)
 {
-    (void)p, (void)args;
+    const char *name = process_string(p, (uint64_t)args[0]);
+    size_t length = name != NULL ? strlen(name) : 0;
+
+    for (size_t i = 0; name != NULL && i < p->config->env_count; i++)
+        if (strncmp(p->config->env[i], name, length) == 0 && p->config->env[i][length] == '=')
+            return copy_string(p, p->config->env[i] + length + 1);
+    if (name != NULL && p->config->ops->unset != NULL)
+        p->config->ops->unset(p, name);
     return 0;
 }
 
@@ -180,6 +317,11 @@ static int64_t run_calloc(process_t *p, const int64_t *args)
 
     return (int64_t)process_allocate(p, size > 0 && count > UINT64_MAX / size ? UINT64_MAX
                                                                               : count * size);
+}
+
+static int64_t run_realloc(process_t *p, const int64_t *args)
+{
+    return (int64_t)process_reallocate(p, (uint64_t)args[0], (uint64_t)args[1]);
 }
 
 static int64_t run_free(process_t *p, const int64_t *args)
@@ -229,30 +371,100 @@ static int64_t run_wtick(process_t *p, const int64_t *args)
 }
 
 const library_t library[] = {
-    {"sqrt", 'd', "d", run_sqrt},         {"cbrt", 'd', "d", run_cbrt},
-    {"exp", 'd', "d", run_exp},           {"log", 'd', "d", run_log},
-    {"log2", 'd', "d", run_log2},         {"log10", 'd', "d", run_log10},
-    {"sin", 'd', "d", run_sin},           {"cos", 'd', "d", run_cos},
-    {"tan", 'd', "d", run_tan},           {"atan", 'd', "d", run_atan},
-    {"fabs", 'd', "d", run_fabs},         {"floor", 'd', "d", run_floor},
-    {"ceil", 'd', "d", run_ceil},         {"round", 'd', "d", run_round},
-    {"trunc", 'd', "d", run_trunc},       {"rint", 'd', "d", run_rint},
-    {"pow", 'd', "dd", run_pow},          {"fmod", 'd', "dd", run_fmod},
-    {"fmin", 'd', "dd", run_fmin},        {"fmax", 'd', "dd", run_fmax},
-    {"hypot", 'd', "dd", run_hypot},      {"atan2", 'd', "dd", run_atan2},
-    {"abs", 'i', "i", run_abs},           {"labs", 'l', "l", run_labs},
-    {"llabs", 'l', "l", run_labs},        {"lround", 'l', "d", run_lround},
-    {"atoi", 'i', "p", run_atoi},         {"atol", 'l', "p", run_atol},
-    {"atoll", 'l', "p", run_atol},        {"atof", 'd', "p", run_atof},
-    {"strtol", 'l', "ppi", run_strtol},   {"strtoll", 'l', "ppi", run_strtol},
-    {"strtoul", 'u', "ppi", run_strtoul}, {"strtoull", 'u', "ppi", run_strtoul},
-    {"strtod", 'd', "pp", run_strtod},    {"strcmp", 'i', "pp", run_strcmp},
-    {"strncmp", 'i', "ppu", run_strncmp}, {"strlen", 'u', "p", run_strlen},
-    {"getenv", 'p', "p", run_getenv},     {"getopt", 'i', "ipp", library_getopt},
-    {"malloc", 'p', "u", run_malloc},     {"calloc", 'p', "uu", run_calloc},
-    {"free", 'v', "p", run_free},         {"memset", 'p', "piu", run_memset},
-    {"memcpy", 'p', "ppu", run_memcpy},   {"memmove", 'p', "ppu", run_memcpy},
-    {"exit", 'v', "i", run_exit},         {"MPI_Wtime", 'd', "", run_wtime},
+    {"sqrt", 'd', "d", run_sqrt},
+    {"cbrt", 'd', "d", run_cbrt},
+    {"exp", 'd', "d", run_exp},
+    {"log", 'd', "d", run_log},
+    {"log2", 'd', "d", run_log2},
+    {"log10", 'd', "d", run_log10},
+    {"sin", 'd', "d", run_sin},
+    {"cos", 'd', "d", run_cos},
+    {"tan", 'd', "d", run_tan},
+    {"atan", 'd', "d", run_atan},
+    {"fabs", 'd', "d", run_fabs},
+    {"floor", 'd', "d", run_floor},
+    {"ceil", 'd', "d", run_ceil},
+    {"round", 'd', "d", run_round},
+    {"trunc", 'd', "d", run_trunc},
+    {"rint", 'd', "d", run_rint},
+    {"pow", 'd', "dd", run_pow},
+    {"fmod", 'd', "dd", run_fmod},
+    {"fmin", 'd', "dd", run_fmin},
+    {"fmax", 'd', "dd", run_fmax},
+    {"hypot", 'd', "dd", run_hypot},
+    {"atan2", 'd', "dd", run_atan2},
+    {"abs", 'i', "i", run_abs},
+    {"labs", 'l', "l", run_labs},
+    {"llabs", 'l', "l", run_labs},
+    {"lround", 'l', "d", run_lround},
+    {"atoi", 'i', "p", run_atoi},
+    {"atol", 'l', "p", run_atol},
+    {"atoll", 'l', "p", run_atol},
+    {"atof", 'd', "p", run_atof},
+    {"strtol", 'l', "ppi", run_strtol},
+    {"strtoll", 'l', "ppi", run_strtol},
+    {"strtoul", 'u', "ppi", run_strtoul},
+    {"strtoull", 'u', "ppi", run_strtoul},
+    {"strtod", 'd', "pp", run_strtod},
+    {"strcmp", 'i', "pp", run_strcmp},
+    {"strncmp", 'i', "ppu", run_strncmp},
+    {"strlen", 'u', "p", run_strlen},
+    {"getenv", 'p', "p", run_getenv},
+    {"getopt", 'i', "ipp", library_getopt},
+    {"malloc", 'p', "u", run_malloc},
+    {"calloc", 'p', "uu", run_calloc},
+    {"free", 'v', "p", run_free},
+    {"memset", 'p', "piu", run_memset},
+    {"memcpy", 'p', "ppu", run_memcpy},
+    {"memmove", 'p', "ppu", run_memcpy},
+    {"exp2", 'd', "d", run_exp2},
+    {"log1p", 'd', "d", run_log1p},
+    {"expm1", 'd', "d", run_expm1},
+    {"nearbyint", 'd', "d", run_nearbyint},
+    {"copysign", 'd', "dd", run_copysign},
+    {"fdim", 'd', "dd", run_fdim},
+    {"remainder", 'd', "dd", run_remainder},
+    {"lrint", 'l', "d", run_lrint},
+    {"llround", 'l', "d", run_lround},
+    {"llrint", 'l', "d", run_lrint},
+    {"lroundf", 'l', "d", run_lround},
+    {"lrintf", 'l', "d", run_lrint},
+    {"sqrtf", 'd', "d", run_sqrtf},
+    {"cbrtf", 'd', "d", run_cbrtf},
+    {"expf", 'd', "d", run_expf},
+    {"logf", 'd', "d", run_logf},
+    {"log2f", 'd', "d", run_log2f},
+    {"log10f", 'd', "d", run_log10f},
+    {"fabsf", 'd', "d", run_fabsf},
+    {"floorf", 'd', "d", run_floorf},
+    {"ceilf", 'd', "d", run_ceilf},
+    {"roundf", 'd', "d", run_roundf},
+    {"truncf", 'd', "d", run_truncf},
+    {"powf", 'd', "dd", run_powf},
+    {"fmodf", 'd', "dd", run_fmodf},
+    {"fminf", 'd', "dd", run_fminf},
+    {"fmaxf", 'd', "dd", run_fmaxf},
+    {"isdigit", 'i', "i", run_isdigit},
+    {"isalpha", 'i', "i", run_isalpha},
+    {"isalnum", 'i', "i", run_isalnum},
+    {"isspace", 'i', "i", run_isspace},
+    {"isupper", 'i', "i", run_isupper},
+    {"islower", 'i', "i", run_islower},
+    {"isxdigit", 'i', "i", run_isxdigit},
+    {"ispunct", 'i', "i", run_ispunct},
+    {"tolower", 'i', "i", run_tolower},
+    {"toupper", 'i', "i", run_toupper},
+    {"strcasecmp", 'i', "pp", run_strcasecmp},
+    {"strncasecmp", 'i', "ppu", run_strncasecmp},
+    {"strchr", 'p', "pi", run_strchr},
+    {"strrchr", 'p', "pi", run_strrchr},
+    {"strstr", 'p', "pp", run_strstr},
+    {"strdup", 'p', "p", run_strdup},
+    {"realloc", 'p', "pu", run_realloc},
+    {"getopt_long", 'i', "ipppp", library_getopt_long},
+    {"sscanf", 'i', "pp.", library_sscanf},
+    {"exit", 'v', "i", run_exit},
+    {"MPI_Wtime", 'd', "", run_wtime},
     {"MPI_Wtick", 'd', "", run_wtick},
 };
 

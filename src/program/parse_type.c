@@ -144,6 +144,22 @@ static const type_t *parse_stars(parser_t *p, const type_t *type)
     }
 }
 
+/* "int (*)[3]", behind the parenthesis: a pointer to rows of an array. */
+static const type_t *parse_row_pointer(parser_t *p, const type_t *of)
+{
+    if (!parse_accept(p, SIGN1('*')))
+        return parse_fail(p, "no '*' in the parentheses of a type");
+    if (!parse_expect(p, ')'))
+        return NULL;
+    of = parse_dimensions(p, of);
+    if (of == NULL)
+        return NULL;
+    if (of->kind == TYPE_ARRAY && (of->length != NULL || of->count == 0))
+        return parse_fail(p, "a pointer to an array whose size is no constant");
+    of = type_pointer(p->types, of);
+    return of != NULL ? of : out_of_memory(p);
+}
+
 const type_t *parse_type(parser_t *p)
 {
     const type_t *type = parse_base(p);
@@ -152,6 +168,8 @@ const type_t *parse_type(parser_t *p)
         skip_qualifiers(p);
         type = parse_stars(p, type);
     }
+    if (type != NULL && parse_accept(p, SIGN1('(')))
+        return parse_row_pointer(p, type);
     return type != NULL ? parse_dimensions(p, type) : NULL;
 }
 

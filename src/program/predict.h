@@ -34,12 +34,14 @@ typedef struct {
     double speed;                  /* computation is so many times as fast; 0: 1 */
     int argc;
     const char *const *argv; /* with the name of the program */
+    const char *const *env;  /* NAME=VALUE of its environment */
+    size_t env_count;
     const xy_predict_given_t *assumed;
     size_t assumed_count;
     const xy_predict_given_t *loop_costs; /* seconds per pass of <compute> elements, by name */
     size_t loop_cost_count;
     double cost_all;    /* seconds per pass of all others; 0: they are free */
-    long limit;         /* passes of loops per process; 0: 10^9 */
+    long limit;         /* passes of loops per process; 0: 10^8 */
     bool allow_missing; /* kernels without a model are free; else an error that lists them */
     const xy_learned_t *learned; /* values of a recorded run (recorded.h); or NULL */
 } xy_predict_config_t;

@@ -138,6 +138,26 @@ bool process_release(process_t *p, uint64_t address)
     return true;
 }
 
+uint64_t process_reallocate(process_t *p, uint64_t address, uint64_t size)
+{
+    uint64_t number = address >> PROCESS_BLOCK_BITS, made, before;
+
+    if (address == 0)
+        return process_allocate(p, size);
+    if (number == 0 || number > p->blocks.count || address << (64 - PROCESS_BLOCK_BITS) != 0 ||
+        XY_VEC_AT(&p->blocks, block_t, number - 1).data == NULL) {
+        process_fail(p, "realloc() of what malloc() did not make");
+        return 0;
+    }
+    made = process_allocate(p, size);
+    if (made == 0)
+        return 0;
+    before = XY_VEC_AT(&p->blocks, block_t, number - 1).size;
+    memcpy(process_at(p, made, size), XY_VEC_AT(&p->blocks, block_t, number - 1).data,
+           before < size ? before : size);
+    return process_release(p, address) ? made : 0;
+}
+
 static void put(process_t *p, uint64_t at, const void *data, size_t size)
 {
     memcpy(p->memory + at, data, size);

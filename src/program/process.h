@@ -41,6 +41,8 @@ typedef struct {
     /* The value of an unknown of the code, from a recorded run. False without a failure: there is
      * none. May be NULL: there never is. */
     bool (*recorded)(process_t *p, int32_t unknown, double *value_p);
+    /* getenv() of what is not in the environment. May be NULL. */
+    void (*unset)(process_t *p, const char *name);
 } process_ops_t;
 
 typedef struct {
@@ -48,9 +50,11 @@ typedef struct {
     const process_ops_t *ops;
     int argc;
     const char *const *argv;
-    int64_t pass_limit;   /* of loops, per process */
-    uint64_t stack_limit; /* bytes of frames */
-    uint64_t heap_limit;  /* bytes of malloc() */
+    int64_t pass_limit;     /* of loops, per process */
+    uint64_t stack_limit;   /* bytes of frames */
+    uint64_t heap_limit;    /* bytes of malloc() */
+    const char *const *env; /* NAME=VALUE, for getenv() */
+    size_t env_count;
 } process_config_t;
 
 struct process {
@@ -104,6 +108,7 @@ char *process_string(process_t *p, uint64_t address);
 
 /* Blocks; 0: it failed, which has been said. */
 uint64_t process_allocate(process_t *p, uint64_t size);
+uint64_t process_reallocate(process_t *p, uint64_t address, uint64_t size);
 bool process_release(process_t *p, uint64_t address);
 
 static inline double cell_real(int64_t cell)

@@ -179,8 +179,36 @@ static bool recorded(process_t *p, int32_t unknown, double *value_p)
     return w->walk->config->learned != NULL && walk_learned_next(w, unknown, value_p);
 }
 
-static const process_ops_t ops = {
-    .mpi = run_mpi, .kernel = run_kernel, .compute = run_loop, .now = now, .recorded = recorded};
+/* Say it once for each name. */
+static void unset(process_t *p, const char *name)
+{
+    walker_t *w = (walker_t *)p;
+    walk_unset_t *u = w->walk->unset;
+    const code_place_t *place = &XY_VEC_AT(&w->walk->code->places, code_place_t, process_place(p));
+
+    while (u != NULL && strcmp(u->name, name) != 0)
+        u = u->next;
+    if (u != NULL || p->is_silent)
+        return;
+    u = xy_arena_alloc(w->walk->arena, sizeof(*u));
+    if (u != NULL)
+        u->name = xy_arena_strndup(w->walk->arena, name, strlen(name));
+    if (u == NULL || u->name == NULL) {
+        process_fail_memory(p);
+        return;
+    }
+    u->next = w->walk->unset;
+    w->walk->unset = u;
+    xy_warn("%s:%ld: %s is taken to be unset in the environment; --env %s=VALUE sets it",
+            place->file, place->line, name, name);
+}
+
+static const process_ops_t ops = {.mpi = run_mpi,
+                                  .kernel = run_kernel,
+                                  .compute = run_loop,
+                                  .now = now,
+                                  .recorded = recorded,
+                                  .unset = unset};
 
 /* ---- The job's callbacks ---- */
 
@@ -399,7 +427,9 @@ xy_status_t walk_run(walk_t *walk)
                                        .ops = &ops,
                                        .argc = c->argc,
                                        .argv = c->argv,
-                                       .pass_limit = c->limit > 0 ? c->limit : 1000000000,
+                                       .env = c->env,
+                                       .env_count = c->env_count,
+                                       .pass_limit = c->limit > 0 ? c->limit : 100000000,
                                        .stack_limit = UINT64_C(64) << 20,
                                        .heap_limit = UINT64_C(1) << 30};
     walk_types_init(walk);

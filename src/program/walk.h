@@ -157,6 +157,12 @@ struct walker {
     size_t *learned_at;   /* [unknowns] values that it has taken; or NULL: none */
 };
 
+/* A variable of the environment that a process asked for and that is not there. */
+typedef struct walk_unset {
+    const char *name;
+    struct walk_unset *next;
+} walk_unset_t;
+
 enum { WALK_BASICS = 256 };
 
 struct walk {
@@ -169,10 +175,12 @@ struct walk {
     walk_comm_t *comms; /* all */
     walk_comm_t *world;
     struct walk_offer *offers; /* of MPI_Intercomm_create, in walk_inter.c */
+    struct walk_told *told;    /* of MPI_Comm_create_group, in walk_group.c */
     uint32_t next_context;
     xy_arena_t *arena; /* groups, grids */
     xy_vec_t models;   /* of walk_model_t, by the sites' `model` */
     uint32_t *labels;  /* for the trace: of each site */
+    walk_unset_t *unset;
     walk_data_t *data;
     uint64_t kernel_calls;
     walk_order_t order;
@@ -216,14 +224,17 @@ typedef struct {
 } walk_call_t;
 
 /* The tables of the files below, each ended by {0}. */
-extern const walk_call_t walk_calls_comm[], walk_calls_inter[], walk_calls_cart[],
-    walk_calls_type[], walk_calls_p2p[], walk_calls_wait[], walk_calls_coll[],
+extern const walk_call_t walk_calls_comm[], walk_calls_group[], walk_calls_inter[],
+    walk_calls_cart[], walk_calls_type[], walk_calls_p2p[], walk_calls_wait[], walk_calls_coll[],
     walk_calls_persistent[];
 /* The call that the site is; NULL: none. */
 const walk_call_t *walk_call_of(const code_site_t *site);
 int32_t walk_extra(const code_site_t *site);
 
 /* ---- Objects ---- */
+
+/* In the context of messages that do not meet those of the program. */
+static const uint32_t WALK_SHADOW = UINT32_C(1) << 31;
 
 /* NULL (said): not a communicator. */
 walk_member_t *walk_comm(walker_t *w, int64_t handle);

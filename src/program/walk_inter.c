@@ -11,9 +11,6 @@
 
 #include "program/walk.h"
 
-/* Messages of leaders do not meet those of the program. */
-static const uint32_t SHADOW = UINT32_C(1) << 31;
-
 /* What the leader with the higher number brings, until the other has made the communicator. */
 typedef struct walk_offer {
     uint32_t context; /* of the peer communicator, and the */
@@ -43,7 +40,7 @@ static bool leader_of(walker_t *w, const walk_comm_t *local, const int64_t *args
                             (long long)args[3], peers);
     l->local = local;
     l->message = (xy_vjob_p2p_t){
-        .context = peer->comm->context | SHADOW,
+        .context = peer->comm->context | WALK_SHADOW,
         .peer =
             walk_comm_proc(peer->comm, walk_peers_first(peer->comm, peer->rank) + (int32_t)args[3]),
         .tag = (int32_t)args[4]};
