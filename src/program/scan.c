@@ -113,11 +113,6 @@ static void look_expr(look_t *l, const scan_expr_t *e)
     l->has_mpi |= scan_is_mpi(e->decl);
     if (e->is_kept && e->decl != NULL && e->decl->body != NULL &&
         !scan_is_kernel(l->scan, e->decl)) {
-        if (e->decl->is_open)
-            scan_fail(l->scan, XY_EINVAL, e->at,
-                      "%s() calls itself: recursion is not described; name it as a kernel "
-                      "(--kernel %s) or use 'xylem run --virtual'",
-                      e->decl->name, e->decl->name);
         look_function(l, e->decl);
     }
 }
@@ -125,9 +120,14 @@ static void look_expr(look_t *l, const scan_expr_t *e)
 static void look_stmt(look_t *l, const scan_decl_t *f, const scan_stmt_t *s)
 {
     for (; s != NULL; s = s->next) {
-        if (s->kind == SCAN_S_GOTO && f->flow->has_kept)
+        if (s->is_failure) {
+            look_expr(l, s->cond);
+            look_stmt(l, f, s->other);
+            continue;
+        }
+        if (s->kind == SCAN_S_GOTO && !s->is_label && f->flow->has_kept)
             scan_fail(l->scan, XY_EINVAL, s->at,
-                      "goto and labels are not understood in %s(), which communicates or "
+                      "goto is not understood in %s(), which communicates or "
                       "computes: write it with loops and conditions",
                       f->name);
         look_expr(l, s->cond);
@@ -144,10 +144,8 @@ static void look_function(look_t *l, scan_decl_t *f)
 {
     if (f->is_looked)
         return;
-    f->is_open = true;
-    look_stmt(l, f, f->body);
-    f->is_open = false;
     f->is_looked = true;
+    look_stmt(l, f, f->body);
 }
 
 /* A call through a pointer may reach any function whose address is taken. */
@@ -259,6 +257,7 @@ static void scan_all(xy_scan_t *scan)
     reverse(&scan->globals);
     rename_same(scan, scan->functions);
     rename_same(scan, scan->globals);
+    scan_pointer_calls(scan);
     scan_alias_find(scan);
     scan_slice(scan);
     check(scan);
@@ -287,6 +286,7 @@ xy_status_t xy_scan_run(const xy_scan_options_t *options, int count, const char 
     scan->carried = XY_VEC_INIT(scan_carried_t);
     scan->persistent = XY_VEC_INIT(scan_expr_t *);
     scan->unknowns = XY_VEC_INIT(scan_unknown_t);
+    scan->taken = XY_VEC_INIT(scan_decl_t *);
     xy_hash_init(&scan->decls, XY_HASH_STRING);
     xy_hash_init(&scan->records, XY_HASH_STRING);
     st = try(scan, scan_all);
@@ -309,6 +309,7 @@ void xy_scan_free(xy_scan_t *scan)
     xy_vec_cleanup(&scan->carried);
     xy_vec_cleanup(&scan->persistent);
     xy_vec_cleanup(&scan->unknowns);
+    xy_vec_cleanup(&scan->taken);
     xy_hash_cleanup(&scan->decls);
     xy_hash_cleanup(&scan->records);
     xy_program_destroy(scan->program);

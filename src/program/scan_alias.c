@@ -154,11 +154,22 @@ static scan_node_t *fresh(xy_scan_t *scan, scan_expr_t *e, bool is_many)
     return root(e->node);
 }
 
+static bool gives_its_argument(const char *name)
+{
+    static const char *const names[] = {"realloc", "strchr", "strrchr", "strstr",
+                                        "memcpy",  "memset", "memmove", NULL};
+
+    for (int i = 0; names[i] != NULL; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
 static scan_node_t *call_targets(xy_scan_t *scan, scan_expr_t *e)
 {
     if (e->decl != NULL && e->decl->body != NULL)
         return pointee(scan, decl_node(scan, e->decl));
-    if (e->decl != NULL && strcmp(e->decl->name, "realloc") == 0 && e->args != NULL)
+    if (e->decl != NULL && e->args != NULL && gives_its_argument(e->decl->name))
         return targets(scan, e->args);
     return fresh(scan, e, e->decl != NULL && is_allocator(e->decl->name));
 }
@@ -403,6 +414,11 @@ scan_access_t scan_access_target(xy_scan_t *scan, const scan_expr_t *pointer)
         return (scan_access_t){.count = 0};
     access = access_node(scan, targets(scan, (scan_expr_t *)(uintptr_t)e), type->of, base_name(e));
     return access;
+}
+
+bool scan_is_own_memory(xy_scan_t *scan, const scan_expr_t *pointer)
+{
+    return root(targets(scan, (scan_expr_t *)(uintptr_t)pointer))->objects > 0;
 }
 
 bool scan_is_data(const xy_scan_t *scan, const scan_access_t *access)

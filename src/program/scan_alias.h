@@ -36,6 +36,8 @@ scan_access_t scan_access_decl(xy_scan_t *scan, const scan_decl_t *d);
 scan_access_t scan_access_target(xy_scan_t *scan, const scan_expr_t *pointer);
 
 /* Is it the lvalue (or the target of the pointer) that is data? */
+/* May a pointer point to variables or memory of the program? */
+bool scan_is_own_memory(xy_scan_t *scan, const scan_expr_t *pointer);
 bool scan_is_data(const xy_scan_t *scan, const scan_access_t *access);
 
 const scan_expr_t *scan_strip(const scan_expr_t *e); /* casts */

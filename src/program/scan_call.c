@@ -42,7 +42,22 @@ bool scan_is_exit(const char *name)
 
 bool scan_is_library(const char *name)
 {
-    return library_find(name, strlen(name)) >= 0;
+    return strcmp(name, "sscanf") != 0 && library_find(name, strlen(name)) >= 0;
+}
+
+bool scan_is_parsed(xy_scan_t *scan, const scan_expr_t *e)
+{
+    const scan_expr_t *text = e->args, *format = text != NULL ? text->next : NULL;
+    int count = 0;
+
+    if (e->kind != SCAN_E_CALL || e->decl == NULL || strcmp(e->decl->name, "sscanf") != 0 ||
+        format == NULL || scan_strip(format)->kind != SCAN_E_STRING)
+        return false;
+    for (const scan_expr_t *a = text; a != NULL; a = a->next, count++)
+        if (scan_is_unknowable(scan, a))
+            return false;
+    return count <= LIBRARY_SCANNED && library_can_scan(scan_strip(format)->text) &&
+           !scan_is_own_memory(scan, text);
 }
 
 /* Calls that ask, and send nothing: kept where the answer is needed. */
@@ -479,10 +494,48 @@ static bool walk_copy(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
     return true;
 }
 
+/* sscanf() of an argument of the program. What it does not find stays as it was. */
+static bool walk_parse(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_needed)
+{
+    bool is_kept = is_needed;
+
+    for (scan_expr_t *a = e->args->next; a != NULL; a = a->next) {
+        scan_access_t access = scan_access_target(w->scan, a);
+
+        is_kept |= access.count > 0 && !scan_is_data(w->scan, &access) &&
+                   scan_set_has_any(w, live, &access);
+    }
+    if (!is_kept)
+        return walk_effects(w, e->args, live);
+    scan_walk_keep_effect(w, &e->is_kept, live);
+    for (scan_expr_t *a = e->args; a != NULL; a = a->next)
+        scan_walk_need(w, a, live);
+    return true;
+}
+
+/* The names of options are read where they are. */
+static void need_options(scan_walk_t *w, const scan_expr_t *e, scan_set_t live)
+{
+    const scan_expr_t *a = e->args;
+    const scan_type_t *t;
+    scan_access_t access;
+
+    for (int i = 0; i < 3 && a != NULL; i++)
+        a = a->next;
+    if (a == NULL)
+        return;
+    access = scan_access_target(w->scan, a);
+    scan_set_add(w, live, &access, e->at.line);
+    t = scan_strip(a)->type;
+    if (t->of != NULL && t->of->kind == SCAN_STRUCT)
+        ((scan_record_t *)(uintptr_t)t->of->record)->is_whole = true;
+}
+
 /* What a function without a body writes through its pointers, when it is needed, is unknown. */
 static bool walk_foreign(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
 {
-    bool is_free = e->decl != NULL && strcmp(e->decl->name, "free") == 0;
+    bool is_free = e->decl != NULL &&
+                   (strcmp(e->decl->name, "free") == 0 || strcmp(e->decl->name, "realloc") == 0);
     const scan_decl_t *p = e->decl != NULL ? e->decl->params : NULL;
     bool is_reader = e->decl != NULL && strstr(e->decl->name, "scanf") != NULL;
     bool is_kept = false;
@@ -529,8 +582,12 @@ bool scan_walk_call(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_nee
         return walk_exit(w, e, live);
     if (is_copy(e->decl))
         return walk_copy(w, e, live);
+    if (scan_is_parsed(w->scan, e))
+        return walk_parse(w, e, live, is_needed);
     if (!is_needed || e->decl == NULL || !scan_is_library(e->decl->name))
         return walk_foreign(w, e, live);
+    if (strcmp(e->decl->name, "getopt_long") == 0)
+        need_options(w, e, live);
     for (scan_expr_t *a = e->args; a != NULL; a = a->next)
         is_kept |= scan_walk_expr(w, a, live, true);
     return is_kept;
@@ -550,6 +607,8 @@ static bool is_unknowable_call(xy_scan_t *scan, const scan_expr_t *e)
     if (e->decl == NULL || scan_is_kernel(scan, e->decl))
         return true;
     if (scan_is_mpi(e->decl) || e->decl->body != NULL)
+        return false;
+    if (scan_is_parsed(scan, e))
         return false;
     if (!scan_is_library(e->decl->name))
         return true;

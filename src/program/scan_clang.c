@@ -129,6 +129,45 @@ scan_place_t scan_place(xy_scan_t *scan, CXCursor cursor)
     return place_of(scan, clang.getRangeStart(range), clang.getRangeEnd(range));
 }
 
+/* Members of unions share memory: their values are not followed. */
+static const scan_type_t *unfollowed(xy_scan_t *scan, const scan_type_t *type)
+{
+    scan_type_t *t = scan_alloc(scan, sizeof(*t));
+
+    t->bytes = type->bytes;
+    t->align = type->align;
+    return t;
+}
+
+/* Members of a struct without a name belong to the one around it. */
+static void read_fields(xy_scan_t *scan, CXCursor cursor, scan_record_t *record, bool is_union,
+                        scan_field_t ***end_p)
+{
+    for (scan_child_t *c = scan_children(scan, cursor); c != NULL; c = c->next) {
+        enum CXCursorKind kind = clang.getCursorKind(c->cursor);
+        const scan_type_t *type;
+        const char *name = scan_string(scan, clang.getCursorSpelling(c->cursor));
+
+        if ((kind == CXCursor_UnionDecl || kind == CXCursor_StructDecl) &&
+            clang.Cursor_isAnonymousRecordDecl(c->cursor)) {
+            record->has_shared |= kind == CXCursor_UnionDecl;
+            read_fields(scan, c->cursor, record, is_union || kind == CXCursor_UnionDecl, end_p);
+        }
+        if (kind != CXCursor_FieldDecl || *name == '\0')
+            continue;
+        type = scan_read_type(scan, clang.getCursorType(c->cursor));
+        record->has_shared |= clang.getFieldDeclBitWidth(c->cursor) >= 0;
+        if (is_union)
+            type = unfollowed(scan, type);
+        **end_p = scan_alloc(scan, sizeof(***end_p));
+        (**end_p)->name = name;
+        (**end_p)->type = type;
+        (**end_p)->bits = clang.getFieldDeclBitWidth(c->cursor);
+        (**end_p)->record = record;
+        *end_p = &(**end_p)->next;
+    }
+}
+
 static const scan_record_t *read_record(xy_scan_t *scan, CXType type)
 {
     CXCursor cursor = clang.getTypeDeclaration(type);
@@ -151,15 +190,7 @@ static const scan_record_t *read_record(xy_scan_t *scan, CXType type)
     if (xy_hash_set(&scan->records, XY_HASH_KEY(usr), record) != XY_OK)
         scan_leave(scan, xy_fail_memory("reading C"));
     end = &record->fields;
-    for (scan_child_t *c = scan_children(scan, cursor); c != NULL; c = c->next) {
-        if (clang.getCursorKind(c->cursor) != CXCursor_FieldDecl)
-            continue;
-        *end = scan_alloc(scan, sizeof(**end));
-        (*end)->name = scan_string(scan, clang.getCursorSpelling(c->cursor));
-        (*end)->type = scan_read_type(scan, clang.getCursorType(c->cursor));
-        (*end)->record = record;
-        end = &(*end)->next;
-    }
+    read_fields(scan, cursor, record, false, &end);
     return record;
 }
 
@@ -211,12 +242,24 @@ static void read_scalar(scan_type_t *t, CXType type)
     t->is_char = type.kind == CXType_Char_S || type.kind == CXType_Char_U;
 }
 
+static bool is_function(CXType type)
+{
+    enum CXTypeKind kind = clang.getCanonicalType(type).kind;
+
+    return kind == CXType_FunctionProto || kind == CXType_FunctionNoProto;
+}
+
 static void read_derived(xy_scan_t *scan, scan_type_t *t, CXType type)
 {
     CXCursor decl;
 
     switch (type.kind) {
     case CXType_Pointer:
+        if (is_function(clang.getPointeeType(type))) {
+            t->kind = SCAN_INT; /* the number of the function */
+            t->is_code = true;
+            break;
+        }
         t->handle = handle_name(scan, clang.getPointeeType(type));
         t->kind = t->handle != NULL ? SCAN_HANDLE : SCAN_POINTER;
         if (t->kind == SCAN_POINTER)
@@ -252,6 +295,7 @@ const scan_type_t *scan_read_type(xy_scan_t *scan, CXType type)
     long long bytes = clang.Type_getSizeOf(canonical);
 
     t->bytes = bytes > 0 ? (long)bytes : 0;
+    t->align = clang.Type_getAlignOf(canonical) > 0 ? (int)clang.Type_getAlignOf(canonical) : 1;
     t->is_const = clang.isConstQualifiedType(canonical) != 0;
     read_scalar(t, canonical);
     if (t->kind == SCAN_OTHER)
@@ -322,9 +366,24 @@ static void note_decl(xy_scan_t *scan, scan_decl_t *d, CXCursor cursor)
     d->id = (long)scan->decls.count;
 }
 
-scan_decl_t *scan_read_decl(xy_scan_t *scan, CXCursor cursor)
+/* Its name in all files. Variables of functions that one macro declares more than once stand at the
+ * same place, and clang gives them the same name. */
+static const char *decl_key(xy_scan_t *scan, CXCursor cursor)
 {
     const char *usr = scan_string(scan, clang.getCursorUSR(cursor));
+    size_t length = strlen(usr) + 16;
+    char *key;
+
+    if (*usr == '\0' || clang.getCursorLinkage(cursor) != CXLinkage_NoLinkage)
+        return usr;
+    key = scan_alloc(scan, length);
+    snprintf(key, length, "%s@%u", usr, clang.hashCursor(cursor));
+    return key;
+}
+
+scan_decl_t *scan_read_decl(xy_scan_t *scan, CXCursor cursor)
+{
+    const char *usr = decl_key(scan, cursor);
     scan_decl_t *d = *usr != '\0' ? xy_hash_get(&scan->decls, XY_HASH_KEY(usr)) : NULL;
 
     if (d == NULL) {
@@ -399,6 +458,7 @@ static int make_flags(const xy_scan_t *scan, const char *include, const char *fl
     flags[count++] = "-std=gnu11";
     flags[count++] = "-isystem";
     flags[count++] = include;
+    flags[count++] = "-D__NO_CTYPE"; /* isdigit() is a function */
     /* Old programs call what they do not declare. */
     flags[count++] = "-Wno-implicit-function-declaration";
     flags[count++] = "-Wno-implicit-int";

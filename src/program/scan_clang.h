@@ -29,6 +29,8 @@
     X(getCursorSpelling)                                                                           \
     X(getCursorReferenced)                                                                         \
     X(getCursorUSR)                                                                                \
+    X(getCursorLinkage)                                                                            \
+    X(hashCursor)                                                                                  \
     X(getCursorExtent)                                                                             \
     X(getCursorLocation)                                                                           \
     X(getCursorBinaryOperatorKind)                                                                 \
@@ -47,6 +49,8 @@
     X(getResultType)                                                                               \
     X(isConstQualifiedType)                                                                        \
     X(getEnumConstantDeclValue)                                                                    \
+    X(getFieldDeclBitWidth)                                                                        \
+    X(Type_getAlignOf)                                                                             \
     X(Type_getSizeOf)                                                                              \
     X(Cursor_Evaluate)                                                                             \
     X(EvalResult_getKind)                                                                          \
@@ -58,7 +62,9 @@
     X(Cursor_getVarDeclInitializer)                                                                \
     X(Cursor_getStorageClass)                                                                      \
     X(Cursor_isNull)                                                                               \
+    X(Cursor_isAnonymousRecordDecl)                                                                \
     X(isExpression)                                                                                \
+    X(isStatement)                                                                                 \
     X(isCursorDefinition)                                                                          \
     X(tokenize)                                                                                    \
     X(getTokenSpelling)                                                                            \
@@ -92,6 +98,8 @@ void scan_read_function(xy_scan_t *scan, scan_decl_t *decl, CXCursor cursor);
 /* Its initial value and the sizes of its dimensions. */
 void scan_read_variable(xy_scan_t *scan, scan_decl_t *decl, CXCursor cursor);
 scan_expr_t *scan_read_expr(xy_scan_t *scan, CXCursor cursor);
+/* What is done somewhere inside something that is not understood: calls and assignments, a list. */
+scan_expr_t *scan_read_inner(xy_scan_t *scan, CXCursor cursor);
 scan_stmt_t *scan_read_stmt(xy_scan_t *scan, CXCursor cursor);
 bool scan_is_expression(CXCursor cursor);
 

@@ -2,6 +2,8 @@
 /* Expressions of clang's tree. */
 #include "program/scan_clang.h"
 
+#include <string.h>
+
 static scan_expr_t *new_expr(xy_scan_t *scan, CXCursor cursor, scan_expr_kind_t kind)
 {
     scan_expr_t *e = scan_alloc(scan, sizeof(*e));
@@ -26,6 +28,56 @@ static int operands(xy_scan_t *scan, CXCursor cursor, scan_expr_t *list[3])
     return count;
 }
 
+static bool is_effect(CXCursor cursor)
+{
+    enum CXCursorKind kind = clang.getCursorKind(cursor);
+    enum CXUnaryOperatorKind op;
+
+    if (kind == CXCursor_CallExpr || kind == CXCursor_CompoundAssignOperator)
+        return true;
+    if (kind == CXCursor_BinaryOperator)
+        return clang.getCursorBinaryOperatorKind(cursor) == CXBinaryOperator_Assign;
+    if (kind != CXCursor_UnaryOperator)
+        return false;
+    op = clang.getCursorUnaryOperatorKind(cursor);
+    return op == CXUnaryOperator_PostInc || op == CXUnaryOperator_PreInc ||
+           op == CXUnaryOperator_PostDec || op == CXUnaryOperator_PreDec;
+}
+
+static scan_expr_t **append_inner(xy_scan_t *scan, CXCursor cursor, scan_expr_t **end)
+{
+    for (scan_child_t *c = scan_children(scan, cursor); c != NULL; c = c->next) {
+        if (is_effect(c->cursor)) {
+            *end = scan_read_expr(scan, c->cursor);
+            end = &(*end)->next;
+        } else {
+            end = append_inner(scan, c->cursor, end);
+        }
+    }
+    return end;
+}
+
+scan_expr_t *scan_read_inner(xy_scan_t *scan, CXCursor cursor)
+{
+    scan_expr_t *list = NULL;
+
+    append_inner(scan, cursor, &list);
+    return list;
+}
+
+/* sizeof and offsetof tell that the layout of a struct matters. */
+static void note_layout(xy_scan_t *scan, CXCursor cursor)
+{
+    for (scan_child_t *c = scan_children(scan, cursor); c != NULL; c = c->next) {
+        const scan_type_t *t = scan_read_type(scan, clang.getCursorType(c->cursor));
+
+        while (t->kind == SCAN_ARRAY)
+            t = t->of;
+        if (t->kind == SCAN_STRUCT)
+            ((scan_record_t *)(uintptr_t)t->record)->is_whole = true;
+    }
+}
+
 /* A constant that clang evaluates: literals and sizeof, never names of variables, of which it
  * gives the initial value. */
 static scan_expr_t *read_constant(xy_scan_t *scan, CXCursor cursor)
@@ -34,8 +86,13 @@ static scan_expr_t *read_constant(xy_scan_t *scan, CXCursor cursor)
     CXEvalResult result = clang.Cursor_Evaluate(cursor);
 
     e->text = "an expression that is not evaluated";
-    if (result == NULL)
+    if (result == NULL || clang.getCursorKind(cursor) == CXCursor_StmtExpr) {
+        e->args = scan_read_inner(scan, cursor);
+        if (result != NULL)
+            clang.EvalResult_dispose(result);
         return e;
+    }
+    note_layout(scan, cursor);
     switch (clang.EvalResult_getKind(result)) {
     case CXEval_Int:
         e->kind = SCAN_E_INT;
@@ -76,7 +133,11 @@ static scan_expr_t *read_name(xy_scan_t *scan, CXCursor cursor)
         e->decl = scan_read_decl(scan, referenced);
         if (e->decl->is_parameter)
             e->type = e->decl->type;
-        e->decl->is_function = clang.getCursorKind(referenced) == CXCursor_FunctionDecl;
+        if (clang.getCursorKind(referenced) == CXCursor_FunctionDecl) {
+            if (e->decl->result == NULL)
+                scan_read_function(scan, e->decl, referenced);
+            scan_take_function(scan, e);
+        }
     }
     return e;
 }
@@ -99,6 +160,70 @@ static scan_expr_t *read_call(xy_scan_t *scan, CXCursor cursor)
         *end = scan_read_expr(scan, clang.Cursor_getArgument(cursor, (unsigned)i));
         end = &(*end)->next;
     }
+    return e;
+}
+
+static const scan_field_t *member_of(const scan_expr_t *e)
+{
+    const scan_type_t *t = e->kind == SCAN_E_MEMBER ? e->a->type : NULL;
+
+    t = t != NULL && (t->kind == SCAN_POINTER || t->kind == SCAN_ARRAY) ? t->of : t;
+    if (t == NULL || t->kind != SCAN_STRUCT)
+        return NULL;
+    for (const scan_field_t *f = t->record->fields; f != NULL; f = f->next)
+        if (strcmp(f->name, e->text) == 0)
+            return f;
+    return NULL;
+}
+
+static scan_expr_t *made(xy_scan_t *scan, const scan_expr_t *like, int op, scan_expr_t *a,
+                         scan_expr_t *b)
+{
+    scan_expr_t *e = scan_alloc(scan, sizeof(*e));
+
+    e->kind = SCAN_E_BINARY;
+    e->at = like->at;
+    e->type = like->type;
+    e->op = op;
+    e->a = a;
+    e->b = b;
+    return e;
+}
+
+static scan_expr_t *number(xy_scan_t *scan, const scan_expr_t *like, long long value)
+{
+    scan_expr_t *e = made(scan, like, 0, NULL, NULL);
+
+    e->kind = SCAN_E_INT;
+    e->value = value;
+    return e;
+}
+
+/* A bit-field keeps as many bits as it has: `s.a += 4` becomes `s.a = s.a + 4 & 7`. */
+static scan_expr_t *cut_bits(xy_scan_t *scan, scan_expr_t *e)
+{
+    static const scan_type_t word = {.kind = SCAN_INT, .bytes = 8, .align = 8};
+    const scan_field_t *f = member_of(e->a);
+    scan_expr_t *b;
+
+    if (f == NULL || f->bits < 0 || f->bits >= 8 * f->type->bytes)
+        return e;
+    b = e->kind == SCAN_E_STEP ? number(scan, e, 1) : e->b;
+    if (e->op != 0)
+        b = made(scan, e, e->op, e->a, b);
+    if (f->type->is_unsigned) {
+        b = made(scan, e, '&', b, number(scan, e, (1LL << f->bits) - 1));
+    } else {
+        scan_expr_t *cast = made(scan, e, 0, b, NULL);
+
+        cast->kind = SCAN_E_CAST;
+        cast->type = &word;
+        b = made(scan, cast, SCAN_OP_SHL, cast, number(scan, cast, 64 - f->bits));
+        b = made(scan, cast, SCAN_OP_SHR, b, number(scan, cast, 64 - f->bits));
+    }
+    e->kind = SCAN_E_ASSIGN;
+    e->op = 0;
+    e->b = b;
     return e;
 }
 
@@ -147,6 +272,34 @@ static scan_expr_t *read_binary(xy_scan_t *scan, CXCursor cursor)
     e->op = binary_ops[op];
     e->a = list[0];
     e->b = list[1];
+    return e->kind == SCAN_E_ASSIGN ? cut_bits(scan, e) : e;
+}
+
+/* A variable for something without a name; it is declared before the statement at hand. */
+static scan_expr_t *name_literal(xy_scan_t *scan, scan_expr_t *value, const scan_type_t *type)
+{
+    scan_decl_t *d = scan_alloc(scan, sizeof(*d));
+    scan_stmt_t *s = scan_alloc(scan, sizeof(*s));
+    scan_expr_t *e = scan_alloc(scan, sizeof(*e));
+    char buffer[64];
+
+    snprintf(buffer, sizeof(buffer), "literal_%ld_%d", value->at.line, ++scan->literal_count);
+    d->name = scan_copy(scan, buffer);
+    d->type = type;
+    d->at = value->at;
+    d->init = value;
+    d->id = (long)scan->decls.count;
+    if (xy_hash_set(&scan->decls, XY_HASH_KEY(d->name), d) != XY_OK)
+        scan_leave(scan, xy_fail_memory("reading C"));
+    s->kind = SCAN_S_DECL;
+    s->at = value->at;
+    s->decl = d;
+    s->next = scan->literals;
+    scan->literals = s;
+    e->kind = SCAN_E_NAME;
+    e->at = value->at;
+    e->type = type;
+    e->decl = d;
     return e;
 }
 
@@ -157,6 +310,9 @@ static scan_expr_t *read_unary(xy_scan_t *scan, CXCursor cursor)
     if (operands(scan, cursor, list) != 1)
         return read_constant(scan, cursor);
     e->a = list[0];
+    if (e->a->type->is_code && (clang.getCursorUnaryOperatorKind(cursor) == CXUnaryOperator_Deref ||
+                                e->a->kind == SCAN_E_INT))
+        return e->a; /* &f and *f are f */
     switch (clang.getCursorUnaryOperatorKind(cursor)) {
     case CXUnaryOperator_PostInc:
     case CXUnaryOperator_PreInc:
@@ -170,6 +326,8 @@ static scan_expr_t *read_unary(xy_scan_t *scan, CXCursor cursor)
         break;
     case CXUnaryOperator_AddrOf:
         e->op = SCAN_OP_ADDRESS;
+        if (e->a->kind == SCAN_E_LIST)
+            e->a = name_literal(scan, e->a, e->a->type);
         break;
     case CXUnaryOperator_Deref:
         e->op = SCAN_OP_DEREF;
@@ -188,7 +346,7 @@ static scan_expr_t *read_unary(xy_scan_t *scan, CXCursor cursor)
     }
     e->is_post = clang.getCursorUnaryOperatorKind(cursor) == CXUnaryOperator_PostInc ||
                  clang.getCursorUnaryOperatorKind(cursor) == CXUnaryOperator_PostDec;
-    return e;
+    return e->kind == SCAN_E_STEP ? cut_bits(scan, e) : e;
 }
 
 /* A conversion matters where it changes the kind of number or loses bits. */
@@ -233,18 +391,49 @@ static scan_expr_t *read_cast(xy_scan_t *scan, CXCursor cursor, bool is_written)
     return e;
 }
 
+/* `[2] = value` in a list: an unexposed expression of two. */
+static scan_expr_t *read_placed(xy_scan_t *scan, CXCursor cursor)
+{
+    scan_expr_t *list[3] = {0};
+
+    if (clang.getCursorKind(cursor) != CXCursor_UnexposedExpr ||
+        operands(scan, cursor, list) != 2 || list[0]->kind != SCAN_E_INT)
+        return NULL;
+    list[1]->has_place = true;
+    list[1]->place = list[0]->value;
+    return list[1];
+}
+
+/* A struct or union without a name has none of its own. */
+static bool is_member_name(xy_scan_t *scan, CXCursor cursor)
+{
+    return clang.getCursorKind(cursor) == CXCursor_MemberRef &&
+           *scan_string(scan, clang.getCursorSpelling(cursor)) != '\0' &&
+           !clang.Cursor_isAnonymousRecordDecl(clang.getTypeDeclaration(
+               clang.getCanonicalType(clang.getCursorType(clang.getCursorReferenced(cursor)))));
+}
+
 /* One entry of a list in braces; `.member = value` is an unexposed expression with its name. */
 static scan_expr_t *read_entry(xy_scan_t *scan, CXCursor cursor)
 {
     scan_child_t *children = scan_children(scan, cursor);
     scan_expr_t *e = NULL;
     const char *field = NULL;
+    int parts = 0;
 
     for (scan_child_t *c = children; c != NULL; c = c->next)
-        if (clang.getCursorKind(c->cursor) == CXCursor_MemberRef)
+        if (is_member_name(scan, c->cursor))
             field = scan_string(scan, clang.getCursorSpelling(c->cursor));
-    if (field == NULL)
-        return scan_read_expr(scan, cursor);
+    if (field == NULL) {
+        e = read_placed(scan, cursor);
+        return e != NULL ? e : scan_read_expr(scan, cursor);
+    }
+    for (scan_child_t *c = children; c != NULL; c = c->next)
+        parts += scan_is_expression(c->cursor) || is_member_name(scan, c->cursor);
+    if (parts != 2)
+        scan_fail(scan, XY_EINVAL, scan_place(scan, cursor),
+                  "an initial value of a part of a part (.a.b = or [i].a =) is not understood: "
+                  "write it in braces of its own");
     for (scan_child_t *c = children; c != NULL; c = c->next)
         if (scan_is_expression(c->cursor))
             e = scan_read_expr(scan, c->cursor);
@@ -276,20 +465,34 @@ static scan_expr_t *read_operands(xy_scan_t *scan, CXCursor cursor, scan_expr_ki
     e->a = list[0];
     e->b = list[1];
     e->c = list[2];
-    if (kind == SCAN_E_MEMBER)
+    if (kind == SCAN_E_MEMBER) {
         e->text = scan_string(scan, clang.getCursorSpelling(cursor));
+        if (member_of(e) != NULL && member_of(e)->type->kind == SCAN_OTHER)
+            e->type = member_of(e)->type; /* of a union: not followed */
+    }
     return e;
 }
 
-/* `(point_t){1, 2}` is a list; an array without a name is not followed. */
+/* `(point_t){1, 2}` is a list; `(int[]){1, 2}` becomes a variable, and `(int){1}` too. */
 static scan_expr_t *read_literal(xy_scan_t *scan, CXCursor cursor)
 {
-    scan_expr_t *e, *list[3] = {0};
+    const scan_type_t *type = scan_read_type(scan, clang.getCursorType(cursor));
+    scan_expr_t *e, *value = NULL;
 
-    if (operands(scan, cursor, list) == 1 && list[0]->type->kind == SCAN_STRUCT)
-        return list[0];
+    for (scan_child_t *c = scan_children(scan, cursor); c != NULL; c = c->next)
+        if (clang.getCursorKind(c->cursor) ==
+            CXCursor_InitListExpr) /* behind [sizes] of its type */
+            value = read_list(scan, c->cursor);
+    if (value != NULL && type->kind == SCAN_STRUCT)
+        return value;
+    if (value != NULL && type->kind == SCAN_ARRAY && type->count >= 0)
+        return name_literal(scan, value, type);
+    if (value != NULL && type->kind != SCAN_ARRAY && type->kind != SCAN_OTHER &&
+        value->args != NULL)
+        return name_literal(scan, value->args, type);
     e = new_expr(scan, cursor, SCAN_E_OTHER);
-    e->text = "an array without a name";
+    e->text = "a value without a name";
+    e->args = scan_read_inner(scan, cursor);
     return e;
 }
 

@@ -13,6 +13,23 @@ static scan_stmt_t *new_stmt(xy_scan_t *scan, CXCursor cursor, scan_stmt_kind_t 
     return s;
 }
 
+/* A statement, behind the declarations of the values without a name in it. */
+static scan_stmt_t *read_with_literals(xy_scan_t *scan, CXCursor cursor)
+{
+    scan_stmt_t *outer = scan->literals, *s, *list = NULL, *next;
+
+    scan->literals = NULL;
+    s = scan_read_stmt(scan, cursor);
+    list = s;
+    for (scan_stmt_t *l = scan->literals; l != NULL; l = next) { /* the last comes first */
+        next = l->next;
+        l->next = list;
+        list = l;
+    }
+    scan->literals = outer;
+    return list;
+}
+
 /* A label's statement follows it in the block: `case 1: case 2: f();` becomes three entries. */
 static scan_stmt_t **append(xy_scan_t *scan, CXCursor cursor, scan_stmt_t **end)
 {
@@ -33,7 +50,7 @@ static scan_stmt_t **append(xy_scan_t *scan, CXCursor cursor, scan_stmt_t **end)
         end = &(*end)->next;
         return c != NULL ? append(scan, c->cursor, end) : end;
     }
-    *end = scan_read_stmt(scan, cursor);
+    *end = read_with_literals(scan, cursor);
     while (*end != NULL)
         end = &(*end)->next;
     if (kind == CXCursor_LabelStmt) {
@@ -104,6 +121,30 @@ static scan_stmt_t *as_stmt(xy_scan_t *scan, CXCursor cursor)
     return s;
 }
 
+/* What a loop or a condition is about: declarations of its values without a name belong to it. */
+static scan_stmt_t *read_body(xy_scan_t *scan, CXCursor cursor)
+{
+    scan_stmt_t *s = read_with_literals(scan, cursor), *block;
+
+    if (s->next == NULL || s->kind != SCAN_S_DECL || s->decl == NULL)
+        return s;
+    block = new_stmt(scan, cursor, SCAN_S_BLOCK);
+    block->body = s;
+    return block;
+}
+
+/* The condition or step of a loop is looked at again and again. */
+static scan_expr_t *read_again(xy_scan_t *scan, CXCursor cursor)
+{
+    const scan_stmt_t *before = scan->literals;
+    scan_expr_t *e = scan_read_expr(scan, cursor);
+
+    if (scan->literals != before)
+        scan_fail(scan, XY_EINVAL, e->at,
+                  "a value without a name, (type){...}, is not understood here: give it one");
+    return e;
+}
+
 static scan_stmt_t *read_for(xy_scan_t *scan, CXCursor cursor)
 {
     scan_stmt_t *s = new_stmt(scan, cursor, SCAN_S_FOR);
@@ -118,7 +159,7 @@ static scan_stmt_t *read_for(xy_scan_t *scan, CXCursor cursor)
         long at = scan_place(scan, c->cursor).first;
 
         if (c->next == NULL) {
-            s->body = as_stmt(scan, c->cursor);
+            s->body = read_body(scan, c->cursor);
             break;
         }
         if (count < 4 && semicolon[1] >= 0)
@@ -126,9 +167,9 @@ static scan_stmt_t *read_for(xy_scan_t *scan, CXCursor cursor)
         if (part == 0)
             s->init = as_stmt(scan, c->cursor);
         else if (part == 1)
-            s->cond = scan_read_expr(scan, c->cursor);
+            s->cond = read_again(scan, c->cursor);
         else
-            s->step = scan_read_expr(scan, c->cursor);
+            s->step = read_again(scan, c->cursor);
     }
     return s;
 }
@@ -138,21 +179,55 @@ static scan_stmt_t *read_control(xy_scan_t *scan, CXCursor cursor, scan_stmt_kin
 {
     scan_stmt_t *s = new_stmt(scan, cursor, kind);
     scan_child_t *c = scan_children(scan, cursor);
+    bool is_loop = kind == SCAN_S_DO || kind == SCAN_S_WHILE;
 
     if (kind == SCAN_S_DO && c != NULL) {
-        s->body = as_stmt(scan, c->cursor);
+        s->body = read_body(scan, c->cursor);
         c = c->next;
     }
     if (c != NULL) {
-        s->cond = scan_read_expr(scan, c->cursor);
+        s->cond = is_loop ? read_again(scan, c->cursor) : scan_read_expr(scan, c->cursor);
         c = c->next;
     }
     if (kind != SCAN_S_DO && c != NULL) {
-        s->body = as_stmt(scan, c->cursor);
+        s->body = read_body(scan, c->cursor);
         c = c->next;
     }
     if (c != NULL)
-        s->other = as_stmt(scan, c->cursor);
+        s->other = read_body(scan, c->cursor);
+    return s;
+}
+
+static scan_stmt_t *read_goto(xy_scan_t *scan, CXCursor cursor)
+{
+    scan_stmt_t *s = new_stmt(scan, cursor, SCAN_S_GOTO);
+
+    s->is_label = clang.getCursorKind(cursor) == CXCursor_LabelStmt;
+    return s;
+}
+
+/* What stands behind an attribute or a #pragma; or something that is not understood, with what is
+ * done inside. */
+static scan_stmt_t *read_other(xy_scan_t *scan, CXCursor cursor)
+{
+    scan_child_t *inner = NULL;
+    scan_stmt_t *s;
+    int count = 0;
+
+    for (scan_child_t *c = scan_children(scan, cursor); c != NULL; c = c->next)
+        if (scan_is_expression(c->cursor) || clang.isStatement(clang.getCursorKind(c->cursor))) {
+            inner = c;
+            count++;
+        }
+    if (clang.getCursorKind(cursor) == CXCursor_UnexposedStmt && count == 1)
+        return as_stmt(scan, inner->cursor);
+    s = new_stmt(scan, cursor, SCAN_S_OTHER);
+    s->cond = scan_alloc(scan, sizeof(*s->cond));
+    s->cond->kind = SCAN_E_OTHER;
+    s->cond->at = s->at;
+    s->cond->text = "a statement that is not understood";
+    s->cond->type = scan_read_type(scan, clang.getCursorType(cursor));
+    s->cond->args = scan_read_inner(scan, cursor);
     return s;
 }
 
@@ -184,9 +259,8 @@ scan_stmt_t *scan_read_stmt(xy_scan_t *scan, CXCursor cursor)
     case CXCursor_GotoStmt:
     case CXCursor_IndirectGotoStmt:
     case CXCursor_LabelStmt:
-        return new_stmt(scan, cursor, SCAN_S_GOTO);
+        return read_goto(scan, cursor);
     default:
-        return scan_is_expression(cursor) ? as_stmt(scan, cursor)
-                                          : new_stmt(scan, cursor, SCAN_S_OTHER);
+        return scan_is_expression(cursor) ? as_stmt(scan, cursor) : read_other(scan, cursor);
     }
 }

@@ -82,6 +82,15 @@ static scan_expr_t *name_expr(xy_scan_t *scan, scan_decl_t *d)
     return e;
 }
 
+static const scan_field_t *find_field(const scan_record_t *record, const char *name)
+{
+    const scan_field_t *f = record->fields;
+
+    while (f != NULL && strcmp(f->name, name) != 0)
+        f = f->next;
+    return f;
+}
+
 /* Members of a struct get their values one by one: those that nothing needs are not there. */
 void scan_emit_members(scan_emit_t *t, scan_expr_t *target, scan_expr_t *value)
 {
@@ -98,16 +107,17 @@ void scan_emit_members(scan_emit_t *t, scan_expr_t *target, scan_expr_t *value)
     }
     f = target->type->kind == SCAN_STRUCT ? target->type->record->fields : NULL;
     for (scan_expr_t *v = value->args; v != NULL; v = v->next, i++) {
+        i = v->has_place ? v->place : i;
         if (target->type->kind == SCAN_STRUCT) {
-            for (; v->field != NULL && f != NULL && strcmp(f->name, v->field) != 0; f = f->next)
-                ;
+            if (v->field != NULL)
+                f = find_field(target->type->record, v->field);
             if (f == NULL)
                 return;
             e = made(t->scan, SCAN_E_MEMBER, target, f->type);
             e->text = f->name;
-            if (f->is_named)
+            if (f->is_named || target->type->record->is_whole)
                 scan_emit_members(t, e, v);
-            f = v->field != NULL ? target->type->record->fields : f->next;
+            f = f->next;
         } else if (target->type->kind == SCAN_ARRAY) {
             e = made(t->scan, SCAN_E_INDEX, target, target->type->of);
             e->b = made(t->scan, SCAN_E_INT, target, target->type->of);
@@ -121,10 +131,11 @@ void scan_emit_members(scan_emit_t *t, scan_expr_t *target, scan_expr_t *value)
 
 static void clear(scan_emit_t *t, const scan_decl_t *d)
 {
-    size_t length = 2 * strlen(d->name) + 32;
+    const char *name = d->emitted != NULL ? d->emitted : d->name;
+    size_t length = 2 * strlen(name) + 32;
     char *text = scan_alloc(t->scan, length);
 
-    snprintf(text, length, "memset(&%s, 0, sizeof(%s))", d->name, d->name);
+    snprintf(text, length, "memset(&%s, 0, sizeof(%s))", name, name);
     set(t, scan_emit_add(t, XY_NODE_DO, d->at), "c", text);
 }
 
@@ -181,14 +192,29 @@ static void emit_decl(scan_emit_t *t, scan_stmt_t *s)
 
 /* ---- Control ----------------------------------------------------------------------------- */
 
+/* Effects of what is assumed to be false: `a || b` has looked at both. */
+static void emit_false(scan_emit_t *t, scan_expr_t *e)
+{
+    if (e->kind != SCAN_E_BINARY || e->op != SCAN_OP_OR) {
+        scan_emit_effects(t, e);
+        return;
+    }
+    emit_false(t, e->a);
+    emit_false(t, e->b);
+}
+
 static void emit_if(scan_emit_t *t, scan_stmt_t *s)
 {
     xy_node_t *node;
 
-    if (!s->is_kept || s->is_failure) {
-        scan_emit_effects(t, s->cond);
-        if (s->is_failure && s->other != NULL)
+    if (s->is_failure) {
+        emit_false(t, s->cond);
+        if (s->other != NULL)
             emit_inside(t, t->at, s->other);
+        return;
+    }
+    if (!s->is_kept) {
+        scan_emit_effects(t, s->cond);
         return;
     }
     scan_emit_before(t, s->cond);
@@ -520,25 +546,57 @@ static void emit_record_of(scan_emit_t *t, const scan_type_t *type)
         emit_record(t, (scan_record_t *)(uintptr_t)type->record);
 }
 
+/* A struct inside of one whose layout matters. */
+static void note_whole(const scan_type_t *type, bool is_whole)
+{
+    while (type->kind == SCAN_ARRAY)
+        type = type->of;
+    if (type->kind == SCAN_STRUCT && is_whole)
+        ((scan_record_t *)(uintptr_t)type->record)->is_whole = true;
+}
+
+/* Values that are not followed take their room. */
+static const char *field_type(scan_emit_t *t, const scan_type_t *type)
+{
+    const scan_type_t *of = type;
+    int align = of->align == 2 || of->align == 4 ? of->align : of->align > 4 ? 8 : 1;
+    char buffer[48];
+
+    while (of->kind == SCAN_ARRAY)
+        of = of->of;
+    if (of->kind != SCAN_OTHER)
+        return scan_print_type(t->scan, type, NULL);
+    snprintf(buffer, sizeof(buffer), "%s[%ld]",
+             align == 8   ? "long"
+             : align == 4 ? "int"
+             : align == 2 ? "short"
+                          : "char",
+             type->bytes > align ? type->bytes / align : 1);
+    return scan_copy(t->scan, buffer);
+}
+
 static void emit_record(scan_emit_t *t, scan_record_t *record)
 {
     xy_node_t *node, *field;
-    bool has_fields = false;
+    bool has_fields = false, is_whole;
 
     if (record->is_emitted || strcmp(record->name, "MPI_Status") == 0)
         return;
     record->is_emitted = true;
+    is_whole = record->is_whole && !record->has_shared;
     for (scan_field_t *f = record->fields; f != NULL; f = f->next)
-        if (f->is_named)
+        if (f->is_named || is_whole) {
+            note_whole(f->type, is_whole);
             emit_record_of(t, f->type);
+        }
     node = scan_emit_add(t, XY_NODE_STRUCT, (scan_place_t){.file = -1});
     set(t, node, "name", record->name);
     t->at = node;
     for (scan_field_t *f = record->fields; f != NULL; f = f->next)
-        if (f->is_named) {
+        if (f->is_named || is_whole) {
             field = scan_emit_add(t, XY_NODE_FIELD, (scan_place_t){.file = -1});
             set(t, field, "name", f->name);
-            set(t, field, "type", scan_print_type(t->scan, f->type, NULL));
+            set(t, field, "type", field_type(t, f->type));
             has_fields = true;
         }
     if (!has_fields) { /* it is passed on, and nothing in it matters */
@@ -595,7 +653,7 @@ static size_t count_named(const xy_scan_t *scan)
 
         if (record == NULL)
             continue;
-        count += record->is_named;
+        count += (size_t)record->is_named + record->is_whole;
         for (const scan_field_t *f = record->fields; f != NULL; f = f->next)
             count += f->is_named;
     }

@@ -28,7 +28,10 @@ static const char *data_reason(xy_scan_t *scan, const scan_expr_t *e)
     scan_access_t access = scan_access(scan, e);
     char buffer[160];
 
-    snprintf(buffer, sizeof(buffer), "computed from data (%s)",
+    snprintf(buffer, sizeof(buffer),
+             e->type->kind == SCAN_OTHER && e->kind == SCAN_E_MEMBER
+                 ? "in a union (%s)"
+                 : "computed from data (%s)",
              access.count > 0 ? XY_VEC_AT(&scan->locations, scan_location_t, access.ids[0]).name
                               : "not followed");
     return scan_copy(scan, buffer);
@@ -143,6 +146,17 @@ static const char *print_buffer(scan_emit_t *t, const scan_expr_t *e)
                 is_in_place(e->b) ? "MPI_IN_PLACE : NULL" : "NULL : MPI_IN_PLACE");
 }
 
+/* What is sent of a struct is sent by its bytes. */
+static void note_layout(const scan_expr_t *buffer)
+{
+    const scan_type_t *t = scan_strip(buffer)->type;
+
+    while (t != NULL && (t->kind == SCAN_POINTER || t->kind == SCAN_ARRAY))
+        t = t->of;
+    if (t != NULL && t->kind == SCAN_STRUCT)
+        ((scan_record_t *)(uintptr_t)t->record)->is_whole = true;
+}
+
 static const char *mpi_argument(scan_emit_t *t, const xy_mpi_call_t *call, int i,
                                 const scan_expr_t *e)
 {
@@ -152,7 +166,10 @@ static const char *mpi_argument(scan_emit_t *t, const xy_mpi_call_t *call, int i
     case XY_ARG_BUFFER:
         if (is_in_place(e))
             return "MPI_IN_PLACE";
-        return e->is_kept ? print_buffer(t, scan_strip(e)) : NULL;
+        if (!e->is_kept)
+            return NULL;
+        note_layout(e);
+        return print_buffer(t, scan_strip(e));
     case XY_ARG_POINTER:
         if (strcmp(call->args[i], "status") == 0 && (is_null || !e->is_kept) &&
             strncmp(call->name, "MPI_Get_", 8) != 0)
@@ -279,7 +296,7 @@ static void emit_call(scan_emit_t *t, scan_expr_t *e)
 {
     const scan_decl_t *p = e->decl != NULL ? e->decl->params : NULL;
 
-    if (is_plain(e)) {
+    if (is_plain(e) || (e->is_kept && scan_is_parsed(t->scan, e))) {
         emit_do(t, scan_print(t->scan, e), e->at);
     } else if (scan_is_mpi(e->decl) && e->is_kept) {
         emit_mpi(t, e);

@@ -26,6 +26,8 @@ static bool does_end(const xy_scan_t *scan, const scan_decl_t *function, const s
     s = last_of(s);
     if (s == NULL)
         return false;
+    if (s->kind == SCAN_S_GOTO)
+        return true; /* to where it cleans up */
     if (s->kind == SCAN_S_RETURN)
         return function != scan->main ||
                (s->cond != NULL && !(s->cond->kind == SCAN_E_INT && s->cond->value == 0));

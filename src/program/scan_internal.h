@@ -30,7 +30,10 @@ struct xy_scan {
     xy_vec_t carried;    /* scan_carried_t: messages that set variables of the slice */
     xy_vec_t persistent; /* scan_expr_t *: calls that make persistent requests */
     xy_vec_t unknowns;   /* scan_unknown_t */
-    int stand_ins;       /* variables for parts of expressions that are not known */
+    xy_vec_t taken; /* scan_decl_t *: functions whose address is taken; the first is number 1 */
+    scan_stmt_t *literals; /* declarations of values without a name in the statement at hand */
+    int literal_count;
+    int stand_ins; /* variables for parts of expressions that are not known */
 };
 
 /* End the scan from any depth, with what was said. No frame of another library is on the stack
@@ -42,6 +45,11 @@ noreturn void scan_fail(xy_scan_t *scan, xy_status_t status, scan_place_t at, co
 /* From the arena, zeroed; leave when memory runs out. */
 void *scan_alloc(xy_scan_t *scan, size_t size);
 char *scan_copy(xy_scan_t *scan, const char *s);
+
+/* The name of a function as a value becomes its number. */
+void scan_take_function(xy_scan_t *scan, scan_expr_t *name);
+/* Calls through pointers become calls of the functions that they may reach. */
+void scan_pointer_calls(xy_scan_t *scan);
 
 /* Parse one more source into functions and globals. */
 void scan_clang_parse(xy_scan_t *scan, const char *path);

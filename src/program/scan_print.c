@@ -4,6 +4,8 @@
 
 #include "program/scan_emit.h"
 
+enum { PLACED_MAX = 4096 }; /* elements of a list with [index] = */
+
 typedef struct {
     xy_scan_t *scan;
     xy_text_t text;
@@ -151,10 +153,53 @@ static void print_call(print_t *p, const scan_expr_t *e)
     xy_text_add(&p->text, ")");
 }
 
+/* The entry at a place; the last one counts. */
+static const scan_expr_t *entry_at(const scan_expr_t *list, long long place)
+{
+    const scan_expr_t *found = NULL;
+    long long i = 0;
+
+    for (const scan_expr_t *a = list->args; a != NULL; a = a->next, i++) {
+        i = a->has_place ? a->place : i;
+        if (i == place)
+            found = a;
+    }
+    return found;
+}
+
+/* {[2] = 5} is {0, 0, 5}. */
+static void print_placed(print_t *p, const scan_expr_t *e, long long count)
+{
+    const scan_type_t *of = e->type->kind == SCAN_ARRAY ? e->type->of : NULL;
+
+    if (count > PLACED_MAX)
+        scan_fail(p->scan, XY_EINVAL, e->at, "a list with more than %d places is not understood",
+                  PLACED_MAX);
+    for (long long i = 0; i < count; i++) {
+        const scan_expr_t *a = entry_at(e, i);
+
+        xy_text_add(&p->text, i > 0 ? ", " : "");
+        if (a != NULL)
+            print(p, a, 2);
+        else
+            xy_text_add(&p->text, of != NULL && of->kind == SCAN_ARRAY ? "{0}" : "0");
+    }
+}
+
 static void print_list(print_t *p, const scan_expr_t *e)
 {
-    xy_text_add(&p->text, "{");
+    long long count = 0, i = 0;
+    bool has_places = false;
+
     for (const scan_expr_t *a = e->args; a != NULL; a = a->next) {
+        i = a->has_place ? a->place + 1 : i + 1;
+        count = i > count ? i : count;
+        has_places |= a->has_place;
+    }
+    xy_text_add(&p->text, "{");
+    if (has_places)
+        print_placed(p, e, count);
+    for (const scan_expr_t *a = e->args; a != NULL && !has_places; a = a->next) {
         print(p, a, 2);
         xy_text_add(&p->text, a->next != NULL ? ", " : "");
     }
@@ -342,8 +387,14 @@ static void print_type(print_t *p, const scan_type_t *t, const scan_expr_t *dims
         ((scan_record_t *)(uintptr_t)base->record)->is_named = true;
         xy_text_addf(&p->text, "struct %s", base->record->name);
     } else if (base->kind == SCAN_POINTER && base->of->kind == SCAN_ARRAY) {
-        print_type(p, base->of->of, NULL);
-        xy_text_addf(&p->text, " (*)[%ld]", base->of->count);
+        const scan_type_t *of = base->of;
+
+        while (of->kind == SCAN_ARRAY)
+            of = of->of;
+        print_type(p, of, NULL);
+        xy_text_add(&p->text, " (*)");
+        for (of = base->of; of->kind == SCAN_ARRAY; of = of->of)
+            xy_text_addf(&p->text, "[%ld]", of->count);
     } else if (base->kind == SCAN_POINTER) {
         print_type(p, base->of, NULL);
         xy_text_add(&p->text, base->of->kind == SCAN_POINTER ? "*" : " *");

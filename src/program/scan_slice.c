@@ -244,6 +244,14 @@ bool scan_walk_expr(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_nee
         for (scan_expr_t *a = e->args; a != NULL; a = a->next)
             is_kept |= scan_walk_expr(w, a, live, is_needed);
         return is_kept;
+    case SCAN_E_OTHER:
+        for (scan_expr_t *a = e->args; a != NULL; a = a->next)
+            if (scan_walk_expr(w, a, live, false))
+                scan_fail(w->scan, XY_EINVAL, a->at,
+                          "this communicates, computes or steers inside of %s: write it as "
+                          "plain statements",
+                          e->text);
+        return false;
     default:
         return false;
     }
@@ -287,6 +295,17 @@ static bool walk_decl(scan_walk_t *w, scan_stmt_t *s, scan_set_t live)
     return is_kept && d->init != NULL;
 }
 
+/* What is assumed to be false has come to its end: `a || b` has looked at both. */
+static bool walk_false(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
+{
+    bool is_kept;
+
+    if (e->kind != SCAN_E_BINARY || e->op != SCAN_OP_OR)
+        return scan_walk_expr(w, e, live, false);
+    is_kept = walk_false(w, e->b, live);
+    return walk_false(w, e->a, live) | is_kept;
+}
+
 static bool walk_if(scan_walk_t *w, scan_stmt_t *s, scan_set_t live)
 {
     scan_set_t other = copy_set(w, live);
@@ -299,8 +318,10 @@ static bool walk_if(scan_walk_t *w, scan_stmt_t *s, scan_set_t live)
         memcpy(live, other, w->words * sizeof(uint64_t));
     }
     free_set(w, other);
-    if (!is_kept || s->is_failure)
-        return scan_walk_expr(w, s->cond, live, false) | is_kept;
+    if (s->is_failure)
+        return walk_false(w, s->cond, live) | is_kept;
+    if (!is_kept)
+        return scan_walk_expr(w, s->cond, live, false);
     scan_walk_keep(w, &s->is_kept, live);
     scan_walk_need(w, s->cond, live);
     return true;

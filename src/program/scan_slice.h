@@ -54,7 +54,9 @@ void scan_set_remove(scan_set_t set, const scan_access_t *access);
 bool scan_set_join(const scan_walk_t *w, scan_set_t set, const uint64_t *other);
 
 /* What the C library's functions do to the slice. */
-bool scan_is_library(const char *name); /* `xylem predict` evaluates it */
+bool scan_is_library(const char *name);
+/* sscanf() of numbers in what is no memory of the program: an argument of main(). */
+bool scan_is_parsed(xy_scan_t *scan, const scan_expr_t *e); /* `xylem predict` evaluates it */
 bool scan_is_exit(const char *name);
 bool scan_is_kernel(const xy_scan_t *scan, const scan_decl_t *function);
 /* Is this argument of a kernel's call one of its sizes? */

@@ -287,6 +287,59 @@ static void test_failures(void **state)
     check_has(source, "errorcode=\"2\"");
 }
 
+/* Nothing that communicates is lost on the way from clang. */
+static void test_all_is_read(void **state)
+{
+    (void)state;
+    check_has(PROGRAM("#define ONE(n) do { int e = MPI_Bcast(&size, n, MPI_INT, 0, "
+                      "MPI_COMM_WORLD); if (e != 0) MPI_Abort(MPI_COMM_WORLD, 1); } while (0);\n"
+                      "#define BOTH ONE(10) ONE(20)\nBOTH\n"),
+              "count=\"20\"");
+    check_has(PROGRAM("#pragma GCC unroll 2\nfor (int i = 0; i < 3; i++)\n"
+                      "MPI_Bcast(&size, i, MPI_INT, 0, MPI_COMM_WORLD);\n"),
+              "<for start=\"int i = 0\"");
+    check_has(PROGRAM("int (*f)(MPI_Comm) = MPI_Barrier;\nf(MPI_COMM_WORLD);\n"),
+              "<mpi call=\"MPI_Barrier\"");
+    check_has("#include <mpi.h>\nstatic void f(int n) { MPI_Bcast(&n, n, MPI_INT, 0, "
+              "MPI_COMM_WORLD); }\nstatic void g(int n) { MPI_Barrier(MPI_COMM_WORLD); }\n"
+              "int main(int argc, char **argv)\n{\nvoid (*p[2])(int) = {f, g};\n"
+              "MPI_Init(&argc, &argv);\np[argc % 2](argc);\nMPI_Finalize();\n}\n",
+              "<if c=\"p[argc % 2] == 1\"");
+}
+
+/* What shares memory, and what depends on data, is listed, not guessed. */
+static void test_shared_memory(void **state)
+{
+    (void)state;
+    check_has(PROGRAM("struct { unsigned a : 3; int b : 5; } s = {5, 2};\ns.a += 4;\ns.b++;\n"
+                      "MPI_Bcast(&size, s.a + s.b, MPI_INT, 0, MPI_COMM_WORLD);\n"),
+              "<do c=\"s.a = s.a + 4 &amp; 7u\"");
+    check_has(PROGRAM("struct { int n; union { int u; float f; }; } s = {.n = 1, .u = 4};\n"
+                      "MPI_Bcast(&size, s.u, MPI_INT, 0, MPI_COMM_WORLD);\n"),
+              "reason=\"in a union (u)\"");
+    check_has("#include <mpi.h>\n#include <stdio.h>\n"
+              "int main(int argc, char **argv)\n{\nchar line[80]; int n = 0, m = 0;\n"
+              "MPI_Init(&argc, &argv);\n"
+              "if (!fgets(line, 80, stdin) || sscanf(line, \"%d %d\", &n, &m) != 2)\n"
+              "MPI_Abort(MPI_COMM_WORLD, 1);\n"
+              "sscanf(argv[1], \"%d\", &m);\n"
+              "MPI_Bcast(&argc, n + m, MPI_INT, 0, MPI_COMM_WORLD);\nMPI_Finalize();\n}\n",
+              "<do c=\"sscanf(argv[1], &quot;%d&quot;, &amp;m)\"");
+}
+
+/* Members that nothing needs are left out, but where the layout of a struct matters. */
+static void test_layout(void **state)
+{
+    (void)state;
+    check_lacks(PROGRAM("struct { int a, b; double c; } s;\ns.b = size;\n"
+                        "MPI_Bcast(&size, s.b, MPI_INT, 0, MPI_COMM_WORLD);\n"),
+                "<field name=\"c\"");
+    check_has(PROGRAM("struct { int a, b; double c; } s;\ns.b = size;\n"
+                      "MPI_Bcast(&s, sizeof(s), MPI_BYTE, 0, MPI_COMM_WORLD);\n"
+                      "MPI_Bcast(&size, s.b, MPI_INT, 0, MPI_COMM_WORLD);\n"),
+              "<field name=\"c\"");
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -294,14 +347,20 @@ static void test_refused(void **state)
     check_refused("#include <mpi.h>\nint f(void) { return 1; }\n", "no function main()");
     check_refused("int main(void) { return 0; }\n", "calls no MPI function");
     check_refused(PROGRAM("again: MPI_Barrier(MPI_COMM_WORLD);\nif (size > 3) goto again;\n"),
-                  "goto and labels are not understood in main()");
-    check_refused("#include <mpi.h>\nstatic void f(int n)\n"
-                  "{ MPI_Barrier(MPI_COMM_WORLD); if (n > 0) f(n - 1); }\n"
-                  "int main(void) { MPI_Init(0, 0); f(3); MPI_Finalize(); }\n",
-                  ".c:3: f() calls itself");
+                  "goto is not understood in main()");
     check_refused("#include <mpi.h>\nstatic void f(void) { MPI_Barrier(MPI_COMM_WORLD); }\n"
-                  "int main(void) { void (*p)(void) = f; MPI_Init(0, 0); p(); MPI_Finalize(); }\n",
-                  "a call through a function pointer");
+                  "static void g(void) { MPI_Init(0, 0); }\n"
+                  "int main(void) { void (*p[2])(void) = {g, f}; int i = 0; p[i++]();\np[i++]();\n"
+                  "MPI_Finalize(); }\n",
+                  ".c:4: a call through a function pointer");
+    check_refused(PROGRAM("int n = ({ MPI_Barrier(MPI_COMM_WORLD); 3; });\n"
+                          "MPI_Bcast(&size, n, MPI_INT, 0, MPI_COMM_WORLD);\n"),
+                  "inside of an expression that is not evaluated");
+    check_refused(PROGRAM("struct { struct { int n; } a; } s = {.a.n = 3};\n"
+                          "MPI_Bcast(&size, s.a.n, MPI_INT, 0, MPI_COMM_WORLD);\n"),
+                  "an initial value of a part of a part");
+    check_refused(PROGRAM("while (size < *(int[]){rank}) MPI_Barrier(MPI_COMM_WORLD);\n"),
+                  "a value without a name");
     check_refused(
         PROGRAM("MPI_Win w;\nMPI_Win_create(0, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w);\n"),
         "MPI_Win_create cannot be simulated");
@@ -334,13 +393,14 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slice),      cmocka_unit_test(test_reused_variable),
-        cmocka_unit_test(test_plain_char), cmocka_unit_test(test_work),
-        cmocka_unit_test(test_functions),  cmocka_unit_test(test_array_parameters),
-        cmocka_unit_test(test_carried),    cmocka_unit_test(test_persistent),
-        cmocka_unit_test(test_unknown),    cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_failures),   cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_slice),         cmocka_unit_test(test_reused_variable),
+        cmocka_unit_test(test_plain_char),    cmocka_unit_test(test_work),
+        cmocka_unit_test(test_functions),     cmocka_unit_test(test_array_parameters),
+        cmocka_unit_test(test_carried),       cmocka_unit_test(test_persistent),
+        cmocka_unit_test(test_unknown),       cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_failures),      cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_all_is_read),   cmocka_unit_test(test_layout),
+        cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

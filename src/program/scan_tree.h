@@ -40,7 +40,9 @@ typedef enum {
 struct scan_type {
     scan_type_kind_t kind;
     long bytes; /* 0: not known */
+    int align;
     bool is_unsigned, is_char, is_bool, is_enum, is_const;
+    bool is_code;          /* an integer: the number of a function that a pointer points to */
     const scan_type_t *of; /* pointer, array */
     long count;            /* array; -1: known at run time only */
     const scan_record_t *record;
@@ -52,6 +54,7 @@ typedef struct scan_field {
     const scan_record_t *record;
     const scan_type_t *type;
     scan_node_t *node;
+    int bits;      /* of a bit-field; -1: none */
     bool is_named; /* in an expression that is kept */
     struct scan_field *next;
 } scan_field_t;
@@ -60,6 +63,8 @@ struct scan_record {
     const char *name;
     scan_field_t *fields;
     bool is_named, is_emitted;
+    bool is_whole;   /* its layout matters: all members are there */
+    bool has_shared; /* unions or bit-fields: no layout */
 };
 
 struct scan_decl {
@@ -72,9 +77,9 @@ struct scan_decl {
     /* Functions: */
     scan_decl_t *params, *next;
     const scan_type_t *result;
-    scan_stmt_t *body;       /* NULL: defined elsewhere */
-    bool is_system;          /* of the C library or another system header */
-    bool is_open, is_looked; /* a search is inside it, or has been */
+    scan_stmt_t *body; /* NULL: defined elsewhere */
+    bool is_system;    /* of the C library or another system header */
+    bool is_looked;    /* a search has been inside it */
     long id;
     const char *emitted;    /* its name in the description, when it is not `name` */
     scan_node_t *node;      /* the object; of a function: what it returns */
@@ -98,7 +103,7 @@ typedef enum {
     SCAN_E_MEMBER, /* a.text; a->text when a is a pointer */
     SCAN_E_CAST,   /* (type)a */
     SCAN_E_LIST,   /* { args }; text of an argument's `field` names a member */
-    SCAN_E_OTHER,  /* text: what it is */
+    SCAN_E_OTHER,  /* text: what it is; args: what is done inside */
 } scan_expr_kind_t;
 
 /* Operators are their characters; these have two. */
@@ -127,6 +132,8 @@ struct scan_expr {
     scan_decl_t *decl;
     const char *text;
     const char *field; /* designated member in a list */
+    bool has_place;    /* [index] = of a list: `place` */
+    long long place;
     long long value;
     double real;
     scan_node_t *node;    /* what a call of malloc returns */
@@ -150,7 +157,7 @@ typedef enum {
     SCAN_S_BREAK,
     SCAN_S_CONTINUE,
     SCAN_S_RETURN,
-    SCAN_S_GOTO, /* and labels */
+    SCAN_S_GOTO, /* and labels: is_label */
     SCAN_S_OTHER,
 } scan_stmt_kind_t;
 
@@ -162,7 +169,8 @@ struct scan_stmt {
     scan_decl_t *decl;
     scan_stmt_t *next;
     bool is_kept;
-    bool is_forced;         /* a loop that is kept for the costs of those inside */
+    bool is_forced; /* a loop that is kept for the costs of those inside */
+    bool is_label;
     bool is_failure;        /* an if whose body ends the program: assumed not to happen */
     struct scan_work *work; /* a loop that is dropped, and what its inner loops do */
     scan_stmt_t *prev;      /* in the same block */

@@ -36,44 +36,26 @@ again:
     MPI_Finalize();
 }
 END
-refused goto.c "goto.c:5: goto and labels are not understood in main()"
-cat >recursion.c <<'END'
-#include <mpi.h>
-static void odd(int n);
-static void even(int n)
-{
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (n > 0)
-        odd(n - 1);
-}
-static void odd(int n)
-{
-    if (n > 0)
-        even(n - 1);
-}
-int main(int argc, char **argv)
-{
-    MPI_Init(&argc, &argv);
-    even(4);
-    MPI_Finalize();
-}
-END
-refused recursion.c "recursion.c:12: even() calls itself"
+refused goto.c "goto.c:8: goto is not understood in main()"
 cat >pointer.c <<'END'
 #include <mpi.h>
 static void f(void)
 {
     MPI_Barrier(MPI_COMM_WORLD);
 }
-int main(int argc, char **argv)
+static void g(void)
 {
-    void (*call)(void) = f;
-    MPI_Init(&argc, &argv);
-    call();
     MPI_Finalize();
 }
+int main(int argc, char **argv)
+{
+    void (*calls[])(void) = {f, g}, (**call)(void) = calls;
+    MPI_Init(&argc, &argv);
+    (*call++)();
+    (*call++)();
+}
 END
-refused pointer.c "pointer.c:10: a call through a function pointer"
+refused pointer.c "pointer.c:14: a call through a function pointer"
 printf '#include <mpi.h>\nint main(void) { MPI_Win w; MPI_Init(0, 0); MPI_Win_free(&w); MPI_Finalize(); }\n' >win.c
 refused win.c "win.c:2: MPI_Win_free cannot be simulated"
 code=0
@@ -107,6 +89,36 @@ diff <(sed 's,^//,,' shown.c) <(sed 's,^//,,' "$programs/work.c") || die "the te
 grep -q '<i>                c\[i\]\[j\] += a' shown.html || die "no grey in the page"
 "$XYLEM" scan "$programs/work.c" --list >list
 grep -Eq 'work.c:31 +MPI_Bcast +MPI$' list || die "$(cat list)"
+
+# Recursion without end ends, and so does a variable of the environment that is not given: unset.
+cat >endless.c <<'END'
+#include <mpi.h>
+#include <stdlib.h>
+static int down(int n)
+{
+    return n == 0 ? 0 : 1 + down(n - 1);
+}
+int main(int argc, char **argv)
+{
+    const char *text = getenv("STEPS");
+    int steps = text != NULL ? atoi(text) : 2;
+    MPI_Init(&argc, &argv);
+    for (int i = 0; i < down(steps); i++)
+        MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+}
+END
+collectives() {
+    "$XYLEM" predict endless.c -n 2 -m 'node:1 core:4' --json "$@" 2>said | grep '"collectives"' || die "$(cat said)"
+}
+collectives | grep -q ': 3,' || die "steps without an environment"
+grep -qF 'endless.c:9: STEPS is taken to be unset in the environment; --env STEPS=VALUE sets it' said || die "$(cat said)"
+[ "$(wc -l <said)" = 1 ] || die "not said once: $(cat said)"
+collectives --env STEPS=7 | grep -q ': 8,' || die "--env STEPS=7"
+[ ! -s said ] || die "$(cat said)"
+code=0
+"$XYLEM" predict endless.c -n 2 -m 'node:1 core:4' --env STEPS=-1 >out 2>said || code=$?
+[ "$code" = 1 ] && grep -q 'endless.c:5: process 0: .*call' said || die "recursion without end: $code $(cat said)"
 
 # Unknown values: listed, given, refused when there is none of that name.
 cat >unknown.c <<'END'
