@@ -87,5 +87,5 @@ if [[ $variant = *64 ]] && command -v "qemu-$variant" >/dev/null; then
     # Ranks: images, fibers and messages have code of their own for each processor.
     "$variant-linux-gnu-gcc" -fPIE -pie -I"$build/include" -I"$source/include" "$source/examples/ring.c" \
         -L"$build/lib" -lmpi_abi -Wl,-rpath,"$build/lib" -o "$build/ring"
-    timeout 100 "qemu-$variant" -L "/usr/$variant-linux-gnu" "$build/bin/mpiexec" -n 6 --workers 2 "$build/ring"
+    timeout 240 "qemu-$variant" -L "/usr/$variant-linux-gnu" "$build/bin/mpiexec" -n 6 --workers 2 "$build/ring"
 fi

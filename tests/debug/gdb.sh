@@ -36,7 +36,7 @@ gdb_run() {
         shift
     done
     shift
-    out=$(timeout 120 gdb -q -nx -batch -ex 'set breakpoint pending on' "${commands[@]}" \
+    out=$(timeout 240 gdb -q -nx -batch -ex 'set breakpoint pending on' "${commands[@]}" \
         --args "$bin/mpiexec" "$@" 2>&1) || die "gdb failed: $out"
 }
 
@@ -81,7 +81,7 @@ quiet
 # xylem gdb: what ranks do, those that wait included.
 debug() {
     local code=0
-    out=$(timeout 120 "$XYLEM" gdb "$@" 2>&1) || code=$?
+    out=$(timeout 240 "$XYLEM" gdb "$@" 2>&1) || code=$?
     [ "$code" = 0 ] || die "xylem gdb ended with $code: $out"
 }
 debug --batch --ex "break debugged.c:$add if \$_rank() == 2" --ex run --ex 'info ranks' \
@@ -109,14 +109,14 @@ debug --batch --ex 'break main if $_rank() == 1' --ex run --ex 'info ranks' -n 2
 [[ $out =~ 1\ +running\ +before\ MPI_Init\ main\ at ]] || die "$out"
 
 # A rank that waits is not stepped; wrong words are refused.
-out=$(timeout 120 "$XYLEM" gdb --batch --ex "break debugged.c:$add if rank == 1" --ex run --ex 'rank 2' \
+out=$(timeout 240 "$XYLEM" gdb --batch --ex "break debugged.c:$add if rank == 1" --ex run --ex 'rank 2' \
     --ex next -n 3 --workers 1 ./debugged 2>&1) && die "stepped: $out"
 says "$out" "Rank 2 waits: it cannot be stepped."
 number=0
 for wrong in "rank 9" "rank x" "rank 0-1" "rank apply 0" "info ranks 7"; do
     number=$((number + 1))
     is_chosen $number 3 || continue
-    out=$(timeout 120 "$XYLEM" gdb --batch --ex 'break hand_on' --ex run --ex "$wrong" -n 2 ./debugged 2>&1) &&
+    out=$(timeout 240 "$XYLEM" gdb --batch --ex 'break hand_on' --ex run --ex "$wrong" -n 2 ./debugged 2>&1) &&
         die "accepted '$wrong': $out"
     [[ $out != *Traceback* ]] || die "$out"
 done
@@ -124,7 +124,7 @@ out=$("$XYLEM" gdb --batch --ex 'info ranks' -n 2 ./debugged 2>&1) && die "$out"
 says "$out" "No ranks"
 
 # Attached.
-timeout 120 "$bin/mpiexec" -n 3 --workers 1 ./debugged hang >hang.out &
+timeout 240 "$bin/mpiexec" -n 3 --workers 1 ./debugged hang >hang.out &
 job=$!
 until grep -q hangs hang.out; do sleep 0.1; done
 pid=$(pgrep -P $job -x mpiexec)

@@ -61,7 +61,7 @@ program prints
 end program
 END
 "$bin/mpifort" -g prints.f90 -o prints
-expect 2 timeout 60 "$bin/mpiexec" -n 3 ./prints
+expect 2 timeout 240 "$bin/mpiexec" -n 3 ./prints
 [[ $err == *"MPI_Send: "*prints.f90:14* ]] || die "$err"
 sed -i 's/^  if (rank.*//' prints.f90
 "$bin/mpifort" prints.f90 -o prints

@@ -21,7 +21,7 @@ says "$err" "'./sleeper' calls gethostbyname, pause: other ranks of the core wai
 # Rank 0 waits for its input, and the others go on: what they print appears before it comes.
 build prompt
 mkfifo input
-(timeout 60 "$bin/mpiexec" -n 3 --workers 1 ./prompt <input >answer 2>&1 || echo "exit code $?" >>answer) &
+(timeout 240 "$bin/mpiexec" -n 3 --workers 1 ./prompt <input >answer 2>&1 || echo "exit code $?" >>answer) &
 exec 8>input
 for ((i = 0; i < 600; i++)); do
     grep -q "others are done" answer 2>/dev/null && break

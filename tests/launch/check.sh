@@ -83,7 +83,7 @@ failing=
 passing=
 for seed in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
     code=0
-    timeout 60 "$bin/mpiexec" --check=shuffle:$seed -n 3 ./check race >out.txt 2>err.txt || code=$?
+    timeout 240 "$bin/mpiexec" --check=shuffle:$seed -n 3 ./check race >out.txt 2>err.txt || code=$?
     case $code in
         1) failing=$seed; cp err.txt failing.txt ;;
         120) passing=$seed ;;

@@ -9,16 +9,16 @@ build many
 # System calls are counted, not timed; those of the start are in both counts. Both workers allocate 128 MiB in pieces of 4 KiB; without the
 # settings the second one alone makes 32768 calls.
 if strace -f -o trace true 2>/dev/null; then
-    expect 0 timeout 60 strace -f -o trace -e trace=mmap,mprotect,brk "$bin/mpiexec" -n 2 ./heap grow 0
+    expect 0 timeout 240 strace -f -o trace -e trace=mmap,mprotect,brk "$bin/mpiexec" -n 2 ./heap grow 0
     before=$(grep -c -E '(mmap|mprotect|brk)\(' trace)
-    expect 0 timeout 60 strace -f -o trace -e trace=mmap,mprotect,brk "$bin/mpiexec" -n 2 ./heap grow 128
+    expect 0 timeout 240 strace -f -o trace -e trace=mmap,mprotect,brk "$bin/mpiexec" -n 2 ./heap grow 128
     after=$(grep -c -E '(mmap|mprotect|brk)\(' trace)
     per_gib=$((4 * (after - before)))
     echo "$per_gib calls per GiB"
     [ "$per_gib" -le 1000 ] || die "$per_gib calls of mmap, mprotect and brk per GiB"
 
     # Heaps that are open and were never touched are no memory to return: the heap of the first worker only grows.
-    expect 0 timeout 60 strace -f -o trace -e trace=brk "$bin/mpiexec" -n 2 ./heap open
+    expect 0 timeout 240 strace -f -o trace -e trace=brk "$bin/mpiexec" -n 2 ./heap open
     ends=$(grep -o '= 0x[0-9a-f]*$' trace)
     [ "$ends" = "$(sort <<<"$ends")" ] || die "the heap was returned though nothing was in it"
 else
@@ -27,7 +27,7 @@ fi
 
 # good COMMAND...: it succeeds and is quiet.
 good() {
-    expect 0 timeout 60 "$@"
+    expect 0 timeout 240 "$@"
     quiet
 }
 good "$bin/mpiexec" -n 2 ./heap open

@@ -12,7 +12,7 @@ conformance=$XYLEM_BUILD_DIR/src/net/test_net_transport
 tried=0
 # conforms TRANSPORT CASE PROCESSES
 conforms() {
-    XYLEM_TEST_NET=$1 XYLEM_TEST_DIR=$(mktemp -d -p .) XYLEM_TEST_CASE=$2 expect 0 timeout 120 \
+    XYLEM_TEST_NET=$1 XYLEM_TEST_DIR=$(mktemp -d -p .) XYLEM_TEST_CASE=$2 expect 0 timeout 240 \
         $launcher "${options[@]}" -n "$3" "$conformance"
 }
 for launcher in mpirun.openmpi mpiexec.hydra; do

@@ -40,5 +40,5 @@ for library in openmpi mpich; do
     command -v mpicc.$library mpiexec.$library >other.txt || continue
     [ "$(wc -l <other.txt)" -eq 2 ] || continue
     mpicc.$library -O1 -fopenmp -ffp-contract=off "$sources/hybrid.c" -o hybrid.$library || die "$library: mpicc"
-    same "$(timeout 120 mpiexec.$library -n 2 ./hybrid.$library)" "$answer"
+    same "$(timeout 240 mpiexec.$library -n 2 ./hybrid.$library)" "$answer"
 done

@@ -23,7 +23,7 @@ build() {
 run() {
     local code=$1
     shift
-    expect "$code" timeout 60 "$bin/mpiexec" "$@"
+    expect "$code" timeout 240 "$bin/mpiexec" "$@"
 }
 
 # quiet: nothing was said on standard error.

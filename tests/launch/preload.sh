@@ -10,7 +10,7 @@ three_ways() {
     local name=$1 want=$2
     shift 2
     build preloaded
-    expect 0 env LD_PRELOAD="./lib$name.so" timeout 60 "$bin/mpiexec" --workers 2 -n 4 ./preloaded "$@"
+    expect 0 env LD_PRELOAD="./lib$name.so" timeout 240 "$bin/mpiexec" --workers 2 -n 4 ./preloaded "$@"
     quiet
     same "$out" "$want"
     run 0 --workers 2 -n 4 -x LD_PRELOAD="./lib$name.so" ./preloaded "$@"

@@ -183,10 +183,10 @@ except OSError:
 os.waitpid(pid, 0)
 print(said.count(b"interrupted"))
 END
-expect 0 timeout 60 python3 terminal.py "$bin/mpiexec" -n 2 \
+expect 0 timeout 240 python3 terminal.py "$bin/mpiexec" -n 2 \
     sh -c 'trap "echo interrupted; n=490" INT; n=0; echo ready; while [ $n -lt 500 ]; do sleep 0.1; n=$((n + 1)); done'
 [ "$out" = 2 ] || die "interrupted $out times"
 # A reader that goes away ends them.
 set +o pipefail
-timeout 60 "$bin/mpiexec" -n 2 yes | head -1 >/dev/null
+timeout 240 "$bin/mpiexec" -n 2 yes | head -1 >/dev/null
 [ "${PIPESTATUS[0]}" = 141 ] || die "a broken pipe: ${PIPESTATUS[0]}"

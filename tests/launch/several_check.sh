@@ -50,7 +50,7 @@ failing=
 for seed in 1 2 3 4 5 6 7 8; do
     [ -z "$failing" ] || break
     code=0
-    timeout 60 "$bin/mpiexec" --check=shuffle:$seed -n 3 --processes 3 ./check race >out.txt 2>err.txt || code=$?
+    timeout 240 "$bin/mpiexec" --check=shuffle:$seed -n 3 --processes 3 ./check race >out.txt 2>err.txt || code=$?
     case $code in
         1) failing=$seed ;;
         120) ;;

@@ -24,7 +24,7 @@ same "$out" "$(for r in 0 1 2; do echo "$r has line of $r"; echo "$r again $((10
 run_input() { # CODE TEXT ARGUMENT...
     local text=$2 code=$1
     shift 2
-    expect "$code" timeout 60 "$bin/mpiexec" "$@" <<<"$text"
+    expect "$code" timeout 240 "$bin/mpiexec" "$@" <<<"$text"
 }
 run_input 0 $'w\u00f6rd\n\u00f6 rest' -n 2 --workers 1 ./stdio wide
 same "$out" $'0: \u00fcml\u00e4ut\n1: \u00fcml\u00e4ut\n0 got w\u00f6rd, end 1\n1 got , end 1'
@@ -58,24 +58,24 @@ says "$err" "rank 1 ended with exit code 7"
 
 # What cannot be written is reported once, and the job has failed.
 code=0
-timeout 60 "$bin/mpiexec" -n 2 ./stdio full >/dev/full 2>.err || code=$?
+timeout 240 "$bin/mpiexec" -n 2 ./stdio full >/dev/full 2>.err || code=$?
 err=$(cat .err)
 [ "$code" = 1 ] || die "output to a full device: exit code $code"
 same "${err/rank [01]:/rank N:}" $'0 failed error\n1 failed error
 mpiexec: rank N: cannot write to standard output: No space left on device; what ranks print is lost'
 code=0
-timeout 60 "$bin/mpiexec" -n 2 ./stdio full 2>/dev/full >/dev/null || code=$?
+timeout 240 "$bin/mpiexec" -n 2 ./stdio full 2>/dev/full >/dev/null || code=$?
 [ "$code" = 1 ] || die "errors to a full device: exit code $code"
 code=0
-timeout 60 "$bin/mpiexec" -n 2 sh -c 'echo out' 2>.err >/dev/full || code=$?
+timeout 240 "$bin/mpiexec" -n 2 sh -c 'echo out' 2>.err >/dev/full || code=$?
 [ "$code" = 1 ] || die "a program without MPI, output to a full device: exit code $code"
 says "$(cat .err)" "cannot write to standard output: No space left on device"
 
 # Descriptors that the caller closed are errors, not the next file that is opened.
-expect 0 timeout 60 "$bin/mpiexec" -n 2 ./stdio closed <&-
+expect 0 timeout 240 "$bin/mpiexec" -n 2 ./stdio closed <&-
 same "$err" $'0 read -1, -1\n1 read -1, -1'
 code=0
-timeout 60 "$bin/mpiexec" -n 2 ./stdio full >&- 2>.err || code=$?
+timeout 240 "$bin/mpiexec" -n 2 ./stdio full >&- 2>.err || code=$?
 [ "$code" = 1 ] || die "closed output: exit code $code"
 says "$(cat .err)" "cannot write to standard output: Bad file descriptor"
-expect 0 timeout 60 "$bin/mpiexec" -n 2 ./stdio closed <&- >&-
+expect 0 timeout 240 "$bin/mpiexec" -n 2 ./stdio closed <&- >&-

@@ -17,7 +17,7 @@ fail() {
 }
 # virtual ARGUMENT...: a job of 16 ranks on 4 nodes.
 virtual() {
-    timeout 100 "$mpiexec" --virtual 'node:4(latency=5us bandwidth=1GB/s) core:4' --compute none -n 16 "$@"
+    timeout 240 "$mpiexec" --virtual 'node:4(latency=5us bandwidth=1GB/s) core:4' --compute none -n 16 "$@"
 }
 said() {
     grep -q "$1" "$work/out" || fail "'$1' was not printed"
@@ -108,24 +108,24 @@ series 3 "$(seconds "$work/usual")"
 # For real: what the history says is done. Messages are those of the algorithm when it is named.
 rm -rf "$XYLEM_HISTORY"*
 real=(2 0 iallreduce 80000)
-timeout 100 "$mpiexec" -n 5 --monitor "$work/direct" --adapt learn "$program" "${real[@]}"
+timeout 240 "$mpiexec" -n 5 --monitor "$work/direct" --adapt learn "$program" "${real[@]}"
 [ ! -e "$XYLEM_HISTORY" ] || fail "a run that was counted is taken for a usual one"
 grep -q "^call iallreduce\|^call allreduce 5 1 80000 2 0 1 direct" "$work"/history.profiles/*[0-9a-f]@* ||
     fail "calls: $(cat "$work"/history.profiles/*)"
-timeout 100 "$mpiexec" -n 5 --monitor "$work/direct" --adapt learn "$program" "${real[@]}"
+timeout 240 "$mpiexec" -n 5 --monitor "$work/direct" --adapt learn "$program" "${real[@]}"
 read -r one time host problem ranks _ <"$XYLEM_HISTORY"
 {
     echo "$one $time $host $problem $ranks default 1 1 0"
     echo "$one $time $host $problem $ranks allreduce/5/65536:linear 1 0.5 0"
 } >"$XYLEM_HISTORY"
-timeout 100 "$mpiexec" -n 5 --monitor "$work/picked" --adapt on -v "$program" "${real[@]}" 2>"$work/out"
+timeout 240 "$mpiexec" -n 5 --monitor "$work/picked" --adapt on -v "$program" "${real[@]}" 2>"$work/out"
 said "adapt: allreduce/5/65536:linear, the best of what was measured"
-timeout 100 "$mpiexec" -n 5 --monitor "$work/named" --algorithm allreduce=linear "$program" "${real[@]}"
+timeout 240 "$mpiexec" -n 5 --monitor "$work/named" --algorithm allreduce=linear "$program" "${real[@]}"
 cmp "$work/picked/collectives.csv" "$work/named/collectives.csv" || fail "another algorithm runs"
 ! cmp -s "$work/direct/collectives.csv" "$work/named/collectives.csv" || fail "messages tell nothing"
 if [ "$(nproc)" -gt 1 ]; then
     echo "$one $time $host $problem $ranks split:auto+comm-cores:1 1 0.1 0" >>"$XYLEM_HISTORY"
-    timeout 100 "$mpiexec" -n 5 --monitor "$work/split" --adapt on -v "$program" "${real[@]}" 2>"$work/out"
+    timeout 240 "$mpiexec" -n 5 --monitor "$work/split" --adapt on -v "$program" "${real[@]}" 2>"$work/out"
     said "adapt: split:auto+comm-cores:1"
     said "split-tree: allreduce with S"
 fi

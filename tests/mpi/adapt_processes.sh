@@ -27,7 +27,7 @@ stored() {
 }
 # six OPTION...: a job of six ranks in three processes.
 six() {
-    timeout 100 "$mpiexec" -n 6 "${where[@]}" "$@" </dev/null 2>"$work/out" || fail "exit code $?"
+    timeout 240 "$mpiexec" -n 6 "${where[@]}" "$@" </dev/null 2>"$work/out" || fail "exit code $?"
 }
 # pretend PLAN: an earlier run by it took half as long as the default.
 pretend() {
@@ -108,7 +108,7 @@ where=(--processes 3 --net tcp)
 # Other processes are another problem; so is another network of theirs.
 for other in "--processes 2 --net tcp" "--processes 3"; do
     # shellcheck disable=SC2086
-    timeout 100 "$mpiexec" -n 6 $other --adapt on -v "$program" 2 0 none 80000 far </dev/null 2>"$work/out"
+    timeout 240 "$mpiexec" -n 6 $other --adapt on -v "$program" 2 0 none 80000 far </dev/null 2>"$work/out"
     said "no earlier run of this program was stored"
 done
 
@@ -116,7 +116,7 @@ done
 rm -rf "$XYLEM_HISTORY"*
 fails() {
     local code=0
-    ADAPTED_FAILS=1 timeout 100 "$mpiexec" -n 6 "${where[@]}" --adapt learn "$program" 1 0 none 8 2>"$work/out" || code=$?
+    ADAPTED_FAILS=1 timeout 240 "$mpiexec" -n 6 "${where[@]}" --adapt learn "$program" 1 0 none 8 2>"$work/out" || code=$?
     [ $code = 3 ] || fail "a job that fails ends with $code"
     stored 0
 }

@@ -32,7 +32,7 @@ PY
 
 while read -r algorithms; do
     for n in 6 8; do
-        if ! timeout 100 "$mpiexec" -n $n --algorithm "$algorithms" "$program" >"$work/out" 2>&1; then
+        if ! timeout 240 "$mpiexec" -n $n --algorithm "$algorithms" "$program" >"$work/out" 2>&1; then
             echo "$n ranks, $algorithms:" >&2
             cat "$work/out" >&2
             exit 1

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Sourced by scripts that look at what is said about mistakes, with the arguments PROGRAM MPIEXEC
-# [OPTION]... Nothing may hang: a run that takes longer than a minute has failed.
+# [OPTION]... Nothing may hang: a run that takes longer than four minutes has failed.
 program=$1
 shift
-launcher=(timeout 60 "$@")
+launcher=(timeout 240 "$@")
 failures=0
 message=
 # shellcheck disable=SC2034 # for those who source this

@@ -4,7 +4,7 @@
 # threads_deadlock.sh MPIEXEC PROGRAM
 # shellcheck disable=SC2086
 set -u
-mpiexec="timeout 60 $1" program=$2
+mpiexec="timeout 240 $1" program=$2
 failed=0
 
 fail() { echo "$*"; failed=1; }

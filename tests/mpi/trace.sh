@@ -36,7 +36,7 @@ if command -v pj_dump >/dev/null; then
     done
 fi
 if command -v vite >/dev/null; then
-    (cd "$work" && QT_QPA_PLATFORM=offscreen timeout 60 vite t.paje -e vite.svg >vite.log 2>&1) ||
+    (cd "$work" && QT_QPA_PLATFORM=offscreen timeout 240 vite t.paje -e vite.svg >vite.log 2>&1) ||
         fail "ViTE: $(cat "$work/vite.log")"
     grep -q '</svg>' "$work/vite.svg" || fail "ViTE drew nothing"
 fi

@@ -107,7 +107,7 @@ on_this_host() {
             ;;
         mpich) read -ra arguments < <("${place[@]}" -o mpich) ;;
         esac
-        timeout 120 "mpirun.$mpi" -n "$cores" "${arguments[@]}" ./bound >err 2>&1 ||
+        timeout 240 "mpirun.$mpi" -n "$cores" "${arguments[@]}" ./bound >err 2>&1 ||
             die "$launcher refused the placement: $(cat err)"
         case $launcher in
         openmpi*) compare core ;;
@@ -157,7 +157,7 @@ END
         read -ra words <ranks
         arguments+=("${words[@]}")
     fi
-    timeout 120 "mpirun.$mpi" -n 4 "${arguments[@]}" "$WORK/show" >err 2>&1 ||
+    timeout 240 "mpirun.$mpi" -n 4 "${arguments[@]}" "$WORK/show" >err 2>&1 ||
         die "$launcher refused the placement on two hosts: $(cat err)"
     case $launcher in
     openmpi*) compare core 2 ;;

@@ -32,15 +32,15 @@ monitor() { # MPI LAUNCHER...
     command -v "$1" >/dev/null && command -v "mpicc.$mpi" >/dev/null || return 0
     "mpicc.$mpi" "$here/talk.c" -o "talk.$mpi"
     for kind in program collectives; do
-        expect 0 timeout 60 "$XYLEM" monitor "$mpi.csv" --only $kind -- "$@" -n 4 "./talk.$mpi"
+        expect 0 timeout 240 "$XYLEM" monitor "$mpi.csv" --only $kind -- "$@" -n 4 "./talk.$mpi"
         # Libraries may warn of their networks; the monitor has nothing to say.
         [[ ${err,,} != *xylem* && ${err,,} != *monitor* ]] || die "a good run says: $err"
         cmp $kind "$mpi.csv" || die "$mpi, $kind: $(cat "$mpi.csv")"
     done
-    expect 0 timeout 60 "$XYLEM" monitor "$mpi.mat" --heatmap heat.svg --metric avg -- "$@" -n 4 "./talk.$mpi"
+    expect 0 timeout 240 "$XYLEM" monitor "$mpi.mat" --heatmap heat.svg --metric avg -- "$@" -n 4 "./talk.$mpi"
     [ "$(wc -l <"$mpi.mat")" = 4 ] || die "no matrix: $(cat "$mpi.mat")"
     expect 0 "$XYLEM" place "$mpi.mat" -m 2x2 -o cores
-    expect 0 timeout 60 "$XYLEM" monitor "$mpi.talk" --slice 10ms -- "$@" -n 4 "./talk.$mpi"
+    expect 0 timeout 240 "$XYLEM" monitor "$mpi.talk" --slice 10ms -- "$@" -n 4 "./talk.$mpi"
     cmp program "$mpi.talk/program.csv" || die "$mpi: $(cat "$mpi.talk/program.csv")"
     cmp collectives "$mpi.talk/collectives.csv" || die "$mpi: $(cat "$mpi.talk/collectives.csv")"
     cmp phase-0 "$mpi.talk/phase-0.csv" || die "$mpi: $(cat "$mpi.talk/phase-0.csv")"
@@ -50,15 +50,15 @@ monitor() { # MPI LAUNCHER...
         die "$mpi: slices are not the whole: $(ls "$mpi.talk")"
     says "$(cat "$mpi.talk/index.html")" "Who talks to whom"
     "mpicc.$mpi" "$here/handles.c" -o "handles.$mpi"
-    expect 0 timeout 60 "$XYLEM" monitor "$mpi.handles" -- "$@" -n 2 "./handles.$mpi"
+    expect 0 timeout 240 "$XYLEM" monitor "$mpi.handles" -- "$@" -n 2 "./handles.$mpi"
     for part in phase-0=0,1,104,7 phase-1=0,1,140,7 communicator-1=0,1,84,6 communicator-2=0,1,160,8; do
         says "$(cat "$mpi.handles/${part%%=*}.csv")" "${part#*=}"
     done
     "mpicc.$mpi" "$here/hoods.c" -o "hoods.$mpi"
-    expect 0 timeout 60 "$XYLEM" monitor hoods.csv --only collectives -- "$@" -n 4 "./hoods.$mpi"
+    expect 0 timeout 240 "$XYLEM" monitor hoods.csv --only collectives -- "$@" -n 4 "./hoods.$mpi"
     cmp "$XYLEM_SOURCE_DIR/tests/data/place/hoods.csv" hoods.csv || die "$mpi, neighbours: $(cat hoods.csv)"
     "mpicc.$mpi" "$here/expanded.c" -o "expanded.$mpi"
-    expect 0 timeout 60 "$XYLEM" monitor "$mpi.expanded" -- "$@" -n 3 "./expanded.$mpi"
+    expect 0 timeout 240 "$XYLEM" monitor "$mpi.expanded" -- "$@" -n 3 "./expanded.$mpi"
     for phase in 0 1 2 3 4 5 6 7; do
         sed -n "s/^[0-9]/$phase:&/p" "$mpi.expanded/phase-$phase.csv"
     done >"$mpi.phases"

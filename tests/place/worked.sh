@@ -22,12 +22,12 @@ check() { # WHO FILE
 ran=0
 if [ -x "$bin/mpiexec" ] && [ -x "$bin/mpicc" ]; then
     "$bin/mpicc" "$here/replay.c" -o replay
-    timeout 60 "$bin/mpiexec" -n 8 --monitor talk ./replay "$matrix" || die "the run failed"
+    timeout 240 "$bin/mpiexec" -n 8 --monitor talk ./replay "$matrix" || die "the run failed"
     check Xylem talk/all.csv
     # and it runs where it is put
     expect 0 "$XYLEM" place talk/all.csv -o xylem
     cp "$WORK/.out" where
-    timeout 60 "$bin/mpiexec" -n 8 --place ./where ./replay "$matrix" || die "the placed run failed"
+    timeout 240 "$bin/mpiexec" -n 8 --place ./where ./replay "$matrix" || die "the placed run failed"
     ran=1
 fi
 for pair in openmpi:mpirun.openmpi mpich:mpiexec.mpich; do
@@ -35,7 +35,7 @@ for pair in openmpi:mpirun.openmpi mpich:mpiexec.mpich; do
     if ! command -v "$launcher" >/dev/null || ! command -v "mpicc.$mpi" >/dev/null; then continue; fi
     [ "$mpi" = mpich ] || more=(--oversubscribe)
     "mpicc.$mpi" "$here/replay.c" -o "replay.$mpi"
-    expect 0 timeout 60 "$XYLEM" monitor "$mpi.csv" --only program -- "$launcher" "${more[@]}" -n 8 \
+    expect 0 timeout 240 "$XYLEM" monitor "$mpi.csv" --only program -- "$launcher" "${more[@]}" -n 8 \
         "./replay.$mpi" "$matrix"
     check "$mpi" "$mpi.csv"
     ran=1

@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 run() {
     local place=$1 start=$2
     shift 2
-    timeout 60 "$mpiexec" --virtual "$machine" --compute none --place "$place" -n 2 "$@" \
+    timeout 240 "$mpiexec" --virtual "$machine" --compute none --place "$place" -n 2 "$@" \
         "$program" "$start" "$place"
 }
 
@@ -49,7 +49,7 @@ is_at 4 6
 # On two cores ranks share them, or are refused.
 for option in --oversubscribe --quiet; do
     code=0
-    timeout 60 "$mpiexec" --virtual core:2 $option --compute none -n 2 "$program" 1 few >"$work/few" 2>&1 ||
+    timeout 240 "$mpiexec" --virtual core:2 $option --compute none -n 2 "$program" 1 few >"$work/few" 2>&1 ||
         code=$?
     case $option in
     --oversubscribe) [ $code -eq 0 ] || fail "$option: $(cat "$work/few")" ;;
