@@ -19,9 +19,30 @@ set(XYLEM_TESTS_OF_ONE_THREAD
 # Their tests compute for long: sanitized builds of them are optimised.
 set(XYLEM_ROOMS_THAT_COMPUTE coll cost exec graph place sched sim stencil tasks)
 
+# xy_unity(TARGET FILE...): in sanitized builds, compile files of a room together, up to eight at a time. Most are
+# short, and the compiler takes longer to start and to read headers than for what is in them. Which files go
+# together is found anew whenever CMake runs; -DXYLEM_UNITY=OFF compiles each alone. The build dev always does.
+option(XYLEM_UNITY "compile several files at a time in sanitized builds" ON)
+function(xy_unity target)
+  if(NOT XYLEM_SANITIZE OR NOT XYLEM_UNITY)
+    return()
+  endif()
+  execute_process(COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/cmake/unity.py 8
+                          ${CMAKE_C_COMPILER} ${PROJECT_SOURCE_DIR}/src ${ARGN}
+                  WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE groups COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "[^\n]+" groups "${groups}")
+  foreach(line ${groups})
+    string(REGEX MATCH "^([0-9]+) (.*)$" line "${line}")
+    set_source_files_properties(${CMAKE_MATCH_2} PROPERTIES UNITY_GROUP ${CMAKE_MATCH_1})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  target_compile_options(${target} PRIVATE -Wno-shadow) # of another file's names; dev warns of a file's own
+endfunction()
+
 function(xy_room name)
   cmake_parse_arguments(R "" "" "SOURCES;ROOMS;LIBS;DEFINES;TESTS;FUZZ" ${ARGN})
   add_library(xy_${name} STATIC ${R_SOURCES})
+  xy_unity(xy_${name} ${R_SOURCES})
   target_include_directories(xy_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src PRIVATE ${XYLEM_INCLUDES})
   target_compile_definitions(xy_${name} PRIVATE ${R_DEFINES})
   if(XYLEM_SANITIZE AND name IN_LIST XYLEM_ROOMS_THAT_COMPUTE)
