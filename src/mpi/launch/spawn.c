@@ -316,7 +316,7 @@ static xy_status_t make_rank(const making_t *m, int place, int *number_p)
     }
     process->rank = &mpi_job->ranks[config.world];
     process->ended = end_slot;
-    atomic_store_explicit(&slot->state, SLOT_USED, memory_order_relaxed);
+    atomic_store_explicit(&slot->state, SLOT_USED, memory_order_release);
     *number_p = config.world;
     return XY_OK;
 }
@@ -395,12 +395,19 @@ static xy_status_t make(const mpi_spawn_part_t *parts, int count, int *ranks,
 
 /* ---- Starting, on the worker of the rank ---- */
 
+/* Ranks of this worker neither end nor begin meanwhile. What another worker makes is not in use. */
+static bool is_in_use(int rank)
+{
+    return rank < setup.first || atomic_load_explicit(&slots[rank - setup.first].state,
+                                                      memory_order_acquire) == SLOT_USED;
+}
+
 static void forget_alone(const mpi_rank_t *rank)
 {
     int home = mpi_job->home[rank->world];
 
     for (int r = 0; r < mpi_job->size; r++)
-        if (mpi_job->home[r] == home)
+        if (mpi_job->home[r] == home && is_in_use(r))
             setup.processes[r].sharing = XMPI_SHARING_UNKNOWN;
 }
 
