@@ -36,12 +36,9 @@ set(XYLEM_SANITIZED 0)
 if(XYLEM_SANITIZE)
   set(XYLEM_TEST_TIMEOUT 900)
   set(XYLEM_SANITIZED 1)
-  set(CMAKE_C_FLAGS_DEBUG "-O1 -g1") # lines are enough for reports
-  if(XYLEM_SANITIZE MATCHES "address")
-    # AddressSanitizer's checks take most of the compiler's time when they are optimised; only rooms
-    # whose tests compute for long are (XYLEM_ROOMS_THAT_COMPUTE).
-    set(CMAKE_C_FLAGS_DEBUG "-O0 -g1")
-  endif()
+  # Lines are enough for reports. The sanitizers' checks take most of the compiler's time when they are
+  # optimised; only rooms whose tests compute for long are (XYLEM_ROOMS_THAT_COMPUTE).
+  set(CMAKE_C_FLAGS_DEBUG "-O0 -g1")
   add_compile_options(-fsanitize=${XYLEM_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${XYLEM_SANITIZE} $<$<BOOL:${XYLEM_LLD}>:-fuse-ld=lld>)
   if(XYLEM_SANITIZE MATCHES "undefined")
