@@ -57,6 +57,13 @@ function(xy_sanitized)
   endif()
 endfunction()
 
+# xy_takes_turns(TEST NUMBER): TEST is one of many alike. `make test` runs those with even numbers or those with odd
+# ones, as the commit says (scripts/test.sh); all run with a plain ctest, for mutants and in `make soak`.
+function(xy_takes_turns test number)
+  math(EXPR turn "(${number}) % 2")
+  set_property(TEST ${test} APPEND PROPERTY LABELS turn_${turn})
+endfunction()
+
 if(XYLEM_SANITIZE MATCHES "address" AND CMAKE_C_COMPILER_ID MATCHES Clang)
   # Programs are loaded into mpiexec and need its sanitizer, not one of their own.
   add_link_options(-shared-libasan)

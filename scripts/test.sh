@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Everything that is checked, in the order in which it fails fastest:
-#   dev      build with warnings as errors; all tests but those labelled bench or long; the source tree,
-#            the documents, the install
+#   dev      build with warnings as errors; all tests but those labelled bench or long, and half of
+#            those that are alike; the source tree, the documents, the install
 #   lint     formatting, sizes, clang-tidy of a tenth of the files (make lint: all, and the analyzer)
 #   asan     build with clang; unit tests and some MPI programs under AddressSanitizer and
 #            UndefinedBehaviorSanitizer; each fuzz target for a second
-#   tsan     unit tests of what has threads and some MPI programs under ThreadSanitizer
+#   tsan     unit tests of what has threads and some MPI programs under ThreadSanitizer; of those that
+#            are alike, the half that does not run under AddressSanitizer
 #   mutants  three small changes that each break a promise, chosen by the hash of the commit: a test
 #            must fail for each (mutants=all: every one of tests/mutants)
 #
@@ -26,6 +27,7 @@ failures=() left_out=() wrapper=() prepared=()
 XYLEM_SEED=${XYLEM_SEED:-$(git rev-parse HEAD 2>/dev/null || echo xylem)}
 export XYLEM_SEED
 export XYLEM_TIDY_FAST=${XYLEM_TIDY_FAST:-1} # the static analyzer is left to make lint
+turn=$((16#$(sha256sum <<<"$XYLEM_SEED" | head -c 1) % 2)) # of tests with the labels turn_0 and turn_1, those run
 jobs=$(($(nproc) * 2)) # many tests wait for something: two for each core keep it busy
 
 note_failure() {
@@ -127,7 +129,7 @@ stage_dev() {
     [[ " $stages " != *" asan "* ]] || ! command -v clang >/dev/null || sanitized+=(asan)
     [[ " $stages " != *" tsan "* ]] || sanitized+=(tsan)
     [ ${#sanitized[@]} -eq 0 ] || prepare "${sanitized[@]}"
-    run_tests dev "$jobs" -LE "bench|long"
+    run_tests dev "$jobs" -LE "bench|long|turn_$((1 - turn))"
 }
 
 # Sanitizers slow programs down but find what others cannot; most whole-program tests stay with dev.
@@ -141,7 +143,7 @@ stage_asan() {
     leaks_are_slow && leaks=0
     build asan sanitized || return
     ASAN_OPTIONS=detect_leaks=$leaks UBSAN_OPTIONS=print_stacktrace=1 \
-        run_tests asan "$jobs" -L "unit|sanitize|fuzz"
+        run_tests asan "$jobs" -L "unit|sanitize|fuzz" -LE "turn_$((1 - turn))"
     if [ $leaks -eq 0 ]; then
         echo "   leaks are looked for in a fortieth of the unit tests: that takes seconds in each here"
         first=$((16#$(sha256sum <<<"$XYLEM_SEED" | head -c 4) % 40 + 1))
@@ -152,7 +154,7 @@ stage_asan() {
 stage_tsan() {
     local wrapper=()
     fixed_addresses
-    build tsan sanitized && TSAN_OPTIONS=halt_on_error=1 run_tests tsan "$jobs" -L "unit|sanitize"
+    build tsan sanitized && TSAN_OPTIONS=halt_on_error=1 run_tests tsan "$jobs" -L "unit|sanitize" -LE "turn_$turn"
 }
 
 stage_lint() {
