@@ -338,7 +338,8 @@ static void check_all(int p, int repeat, int threads)
         for (int k = 0; k < XY_COLL_COUNT; k++) {
             int roots = has_root((xy_collective_t)k) && threads == 0 ? p : 1;
 
-            if (((*a)->collectives >> k & 1) == 0 || is_left_out(*a, p))
+            if (((*a)->collectives >> k & 1) == 0 || is_left_out(*a, p) ||
+                !testing_is_chosen((unsigned)(k + p / PROCS_STEP), XYLEM_SANITIZED ? 2 : 1))
                 continue;
             for (int i = 0; i < roots && (p <= ALL_ROOTS || i < 3); i++)
                 check_applicable(*a, (xy_collective_t)k, p, p <= ALL_ROOTS ? i : i * (p - 1) / 2,

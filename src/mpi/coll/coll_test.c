@@ -488,6 +488,7 @@ enum { RANKS_STEP = 12, THOUSANDS = 512, RANKS_MOST = 33 };
 #else
 enum { RANKS_STEP = 4, THOUSANDS = 4096, RANKS_MOST = 33 };
 #endif
+enum { SHARE = XYLEM_SANITIZED ? 2 : 1 }; /* they see one case of two */
 
 /* Those who leave a broadcast early free the communicator at once. */
 static void short_lived(int rank, int size)
@@ -516,7 +517,8 @@ static void everywhere(void (*body)(int, int))
 
             count = counts[c];
             stride = counts[c] == 1 || n < 9 ? 1 : n / 4;
-            run_ranks(n, workers > n ? n : workers, (n / 3 + c) % 2, 1024, body);
+            if (testing_is_chosen((unsigned)(n / 3 + c), SHARE))
+                run_ranks(n, workers > n ? n : workers, (n / 3 + c) % 2, 1024, body);
         }
 }
 
@@ -544,7 +546,8 @@ static void test_short_lived(void **state)
     (void)state;
     for (int n = 2; n <= 17; n += 5)
         for (int workers = 2; workers <= 3; workers++)
-            run_ranks(n, workers > n ? n : workers, 0, 1024, short_lived);
+            if (testing_is_chosen((unsigned)(n + workers), SHARE))
+                run_ranks(n, workers > n ? n : workers, 0, 1024, short_lived);
 }
 
 static void test_many_at_once(void **state)
@@ -552,7 +555,8 @@ static void test_many_at_once(void **state)
     (void)state;
     for (int n = 1; n <= 17; n += XYLEM_SANITIZED ? 8 : 4)
         for (int workers = 1; workers <= 3; workers++)
-            run_ranks(n, workers > n ? n : workers, 0, 1024, many_at_once);
+            if (testing_is_chosen((unsigned)(n / 8 + workers), SHARE))
+                run_ranks(n, workers > n ? n : workers, 0, 1024, many_at_once);
 }
 
 static void large_reductions(int rank, int size)
@@ -574,9 +578,11 @@ static void test_large(void **state)
     stride = 5;
     for (int workers = 1; workers <= 3; workers++) {
         count = XYLEM_SANITIZED ? 20000 : 100000;
-        run_ranks(6, workers, 0, 1024, large_reductions);
+        if (testing_is_chosen((unsigned)workers, SHARE))
+            run_ranks(6, workers, 0, 1024, large_reductions);
         count = XYLEM_SANITIZED ? 5000 : 20000;
-        run_ranks(6, workers, 0, 1024, large_exchanges);
+        if (testing_is_chosen((unsigned)workers + 1, SHARE))
+            run_ranks(6, workers, 0, 1024, large_exchanges);
     }
 }
 

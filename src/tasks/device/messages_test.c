@@ -372,7 +372,8 @@ static void test_cores(void **state)
     (void)state;
     for (int n = 1; n <= RANKS; n++)
         for (int kind = 0; kind < 3; kind++)
-            run_one(policies[(n * 3 + kind) % POLICIES], n, kind, 1 + kind % 2, NULL, 0);
+            if (testing_is_chosen((unsigned)(n * 3 + kind), XYLEM_SANITIZED ? 2 : 1))
+                run_one(policies[(n * 3 + kind) % POLICIES], n, kind, 1 + kind % 2, NULL, 0);
 }
 
 static void test_gpus(void **state)
@@ -382,8 +383,9 @@ static void test_gpus(void **state)
     (void)state;
     assert_int_equal(xy_gpu_list(&found), XY_OK);
     for (int i = 0; i < POLICIES && found.count > 0; i++)
-        run_one(policies[i], 2 + i % 3, i % 3, i % 2, &XY_VEC_AT(&found, xy_gpu_info_t, 0),
-                i % 2 == 0 ? 7 : 0);
+        if (testing_is_chosen((unsigned)i, XYLEM_SANITIZED ? 3 : 2))
+            run_one(policies[i], 2 + i % 3, i % 3, i % 2, &XY_VEC_AT(&found, xy_gpu_info_t, 0),
+                    i % 2 == 0 ? 7 : 0);
     xy_vec_cleanup(&found);
 }
 

@@ -247,7 +247,7 @@ static void test_same(void **state)
     for (int i = 0; xy_task_policies[i] != NULL; i++)
         if (xy_task_policies[i]->trials == NULL)
             for (int k = 0; k < 4; k++)
-                if (testing_is_chosen((unsigned)(i + k), 4))
+                if (testing_is_chosen((unsigned)(i + k), XYLEM_SANITIZED ? 8 : 4))
                     compare(xy_task_policies[i]->name, memories[k] * BYTES,
                             k % 2 == 0 ? 0 : XY_TASK_BATCH_MAX, testing_below(6));
 }
