@@ -156,6 +156,30 @@ static xy_status_t procs_of(const predict_t *p, const sweep_t *s, size_t number,
     return XY_OK;
 }
 
+static bool is_in(const xy_vec_t *list, const char *part)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strstr(XY_VEC_AT(list, const char *, i), part) != NULL)
+            return true;
+    return false;
+}
+
+/* Every name stands for something. */
+static xy_status_t check_names(const predict_t *p, const sweep_t *s)
+{
+    for (int i = 0; i < s->count; i++) {
+        const char *name = s->variable[i].name;
+        char part[80];
+
+        snprintf(part, sizeof(part), "{%s}", name);
+        if (strcmp(name, "P") != 0 && !is_in(&p->v->arg, part) && !is_in(&p->v->assume, part))
+            return xy_fail(XY_EUSAGE,
+                           "--sweep %s: nothing depends on it; write {%s} in --arg or --assume",
+                           name, name);
+    }
+    return XY_OK;
+}
+
 static xy_status_t run_case(const predict_t *p, const sweep_t *s, size_t number)
 {
     xy_vec_t args = XY_VEC_INIT(char *), assume = XY_VEC_INIT(char *);
@@ -275,6 +299,8 @@ xy_status_t predict_sweep(const predict_t *p)
     sweep_t s = {0};
     xy_status_t st = read_sweep(p, &s);
 
+    if (st == XY_OK)
+        st = check_names(p, &s);
     for (size_t k = 0; k < s.cases && st == XY_OK; k++)
         st = run_case(p, &s, k);
     if (st == XY_OK && p->v->csv != NULL)

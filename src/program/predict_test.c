@@ -498,6 +498,23 @@ static void test_bad(void **state)
     check_bad(1, "<kernel name='dgemm' sizes='1, 2, 3'/><kernel name='dtrsm' sizes='1'/>",
               "no model of dgemm, dtrsm; measure with 'xylem calibrate --kernel NAME', give "
               "--costs FILE, or let them be free with --free-kernels");
+    check_bad(2,
+              "<if c='rank == 0'><mpi call='MPI_Send' count='3' datatype='MPI_INT' dest='1' "
+              "tag='4' " WORLD "/><else><mpi call='MPI_Recv' count='2' datatype='MPI_INT' "
+              "source='0' tag='4' " WORLD " line='5'/></else></if>",
+              "a.c:5: process 1: a message of 12 bytes from process 0, tag 4, has come for a "
+              "receive of 8");
+    check_bad(2,
+              "<mpi call='MPI_Bcast' count='3' datatype='MPI_INT' root='rank' " WORLD " line='5'/>",
+              "a.c:5: process 1: rank 1 of a communicator calls MPI_Bcast (root 1, 12 bytes) where "
+              "rank 0 calls MPI_Bcast at a.c:5 (root 0, 12 bytes): all members must make the same "
+              "calls in the same order");
+    check_bad(2,
+              "<if c='rank == 0'><mpi call='MPI_Barrier' " WORLD " line='6'/><else>"
+              "<mpi call='MPI_Comm_dup' newcomm='&amp;x' " WORLD " line='7'/></else></if>",
+              "a.c:7: process 1: rank 1 of a communicator calls MPI_Comm_dup (root 0, 8 bytes) "
+              "where rank 0 calls MPI_Barrier at a.c:6 (root 0, 0 bytes): all members must make "
+              "the same calls in the same order");
     check_bad(1, "<while c='1' line='4'><mpi call='MPI_Barrier' " WORLD "/></while>",
               "a.c:4: process 0: loops have made 1001 passes; raise --limit if this is no endless "
               "loop");

@@ -51,6 +51,16 @@ typedef struct walk_part {
     struct walk_part *next;
 } walk_part_t;
 
+/* What the first member that came to a collective has called, for the others. */
+typedef struct {
+    uint64_t number; /* of the collective, and 1; 0: none */
+    uint64_t bytes;  /* of those that all give */
+    int32_t kind, root, rank;
+    uint32_t place;
+} walk_claim_t;
+
+enum { WALK_CLAIMS = 8 }; /* collectives of a communicator that are compared at once */
+
 /* A communicator, one for all its members. An intercommunicator is one of both groups, the low one
  * first; ranks of its members are numbered so, but in what the program sees. */
 typedef struct walk_comm {
@@ -64,7 +74,8 @@ typedef struct walk_comm {
     walk_part_t *parts;  /* of persistent collectives that some have not made yet */
     walk_cart_t cart;    /* dims NULL: none */
     walk_meeting_t *meetings;
-    struct walk_comm *next; /* all there are */
+    walk_claim_t claims[WALK_CLAIMS]; /* by the number of the collective */
+    struct walk_comm *next;           /* all there are */
 } walk_comm_t;
 
 typedef struct walk_made {

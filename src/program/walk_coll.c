@@ -50,10 +50,53 @@ int32_t walk_root(const walk_comm_t *comm, int32_t rank, const code_site_t *site
 
 /* ---- Starting ---- */
 
+/* All members give as much to these. */
+static bool has_same_bytes(xy_collective_t c)
+{
+    return c == XY_COLL_BCAST || c == XY_COLL_REDUCE || c == XY_COLL_ALLREDUCE ||
+           c == XY_COLL_SCAN || c == XY_COLL_EXSCAN;
+}
+
+static bool disagree(walker_t *w, const walk_claim_t *first, const walk_claim_t *own)
+{
+    const code_place_t *a = &XY_VEC_AT(&w->walk->code->places, code_place_t, first->place);
+    const code_place_t *b = &XY_VEC_AT(&w->walk->code->places, code_place_t, own->place);
+
+    return process_fail(
+        &w->process,
+        "rank %d of a communicator calls %s (root %d, %llu bytes) where rank %d calls %s at %s:%ld "
+        "(root %d, %llu bytes): all members must make the same calls in the same order",
+        own->rank, b->what != NULL ? b->what : "something else", own->root,
+        (unsigned long long)own->bytes, first->rank, a->what != NULL ? a->what : "something else",
+        a->file, a->line, first->root, (unsigned long long)first->bytes);
+}
+
+/* Does the member call what the others do? */
+static bool compare(walker_t *w, const walk_member_t *m, const xy_vjob_coll_t *call)
+{
+    walk_claim_t *first = &m->comm->claims[m->number % WALK_CLAIMS];
+    walk_claim_t own = {.number = m->number + 1,
+                        .bytes = has_same_bytes(call->collective) ? call->count * call->element : 0,
+                        .kind = (int32_t)call->collective << 1 | call->is_agreement,
+                        .root = walk_layouts[call->collective].root >= 0 ? call->root : 0,
+                        .rank = m->rank,
+                        .place = process_place(&w->process)};
+
+    if (m->comm->lows > 0 || first->number > own.number)
+        return true;
+    if (first->number < own.number) {
+        *first = own;
+        return true;
+    }
+    if (first->kind == own.kind && first->root == own.root && first->bytes == own.bytes)
+        return true;
+    return disagree(w, first, &own);
+}
+
 static bool start(walker_t *w, walk_member_t *m, xy_vcomm_t *comm, const xy_vjob_coll_t *call,
                   walk_request_t *r)
 {
-    if (comm == NULL)
+    if (comm == NULL || !compare(w, m, call))
         return false;
     r->kind = WALK_COLLECTIVE;
     r->comm = m->comm;

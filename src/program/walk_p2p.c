@@ -47,6 +47,7 @@ static bool start(walker_t *w, walk_request_t *r, const walk_message_t *m)
         r->status = (walk_status_t){.source = MPI_PROC_NULL, .tag = MPI_ANY_TAG};
         return true;
     }
+    r->status.bytes = m->p2p.bytes; /* the room of a receive */
     if (m->buffer != 0) {
         data = walk_data_new(w, m->buffer, m->p2p.bytes);
         if (data == NULL)

@@ -15,6 +15,12 @@ static void finish(walker_t *w, walk_request_t *r)
         xy_vjob_status_t status;
 
         xy_vjob_status(w->walk->job, r->vreq, &status);
+        if (r->kind == WALK_RECEIVE && status.bytes > r->status.bytes)
+            process_fail(&w->process,
+                         "a message of %llu bytes from process %d, tag %d, has come for a receive "
+                         "of %llu",
+                         (unsigned long long)status.bytes, status.source, status.tag,
+                         (unsigned long long)r->status.bytes);
         r->status = (walk_status_t){status.source, status.tag, status.bytes};
     }
     xy_vjob_release(w->walk->job, r->vreq);
