@@ -25,7 +25,7 @@ without-options)
         echo "a header that depends on options: keep them in the source that needs them"
         exit 1
     fi
-    for name in CMAKE_C_COMPILER CMAKE_BUILD_TYPE CMAKE_C_FLAGS XYLEM_WERROR; do
+    for name in CMAKE_C_COMPILER CMAKE_BUILD_TYPE CMAKE_C_FLAGS CMAKE_C_FLAGS_RELWITHDEBINFO XYLEM_WERROR; do
         options+=("-D$name=$(sed -n "s/^$name:[A-Z]*=//p" "$3/CMakeCache.txt")")
     done
     options+=("-DCMAKE_C_COMPILER_LAUNCHER=$source/tests/reuse_object.sh;$3")
