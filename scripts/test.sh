@@ -4,10 +4,10 @@
 #   dev      build with warnings as errors; all tests but those labelled bench or long, and half of
 #            those that are alike; the source tree, the documents, the install
 #   lint     formatting, sizes, clang-tidy of a tenth of the files (make lint: all, and the analyzer)
-#   asan     build with clang; unit tests and some MPI programs under AddressSanitizer and
-#            UndefinedBehaviorSanitizer; each fuzz target for a second
-#   tsan     unit tests of what has threads and some MPI programs under ThreadSanitizer; of those that
-#            are alike, the half that does not run under AddressSanitizer
+#   asan     build with clang; unit tests and half of some MPI programs under AddressSanitizer and
+#            UndefinedBehaviorSanitizer; each fuzz target, half of them for a second
+#   tsan     unit tests of what has threads and the other half of the MPI programs under ThreadSanitizer
+#            (with the next commit it may be the first half)
 #   mutants  three small changes that each break a promise, chosen by the hash of the commit: a test
 #            must fail for each (mutants=all: every one of tests/mutants)
 #
