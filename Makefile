@@ -8,7 +8,7 @@ PREFIX ?= /opt/xylem
 
 help:
 	@echo 'make demo       run MPI programs with 64 and 1000 ranks, show the machine and overlap (under a minute)'
-	@echo 'make test       build everything and run every check (10 to 13 minutes on two cores)'
+	@echo 'make test       build everything and run every check (about ten minutes on two cores)'
 	@echo 'make mutants    break one promise of the product at a time and see a test fail (half an hour)'
 	@echo 'make soak       random programs, all tests under load, long fuzzing (SOAK_MINUTES=30)'
 	@echo 'make bench      run the benchmarks (BENCH_ARGS=--quick for a short round)'
