@@ -207,6 +207,8 @@ typedef struct {
     bool has_core;                 /* ... and counts among those of its core */
     double absent;                 /* seconds of the job that it was not there */
     double call_since, wait_since; /* trace */
+    uint64_t held_since, held_end; /* a wait that is not written yet, ns */
+    bool is_wait_held;
     xy_trace_row_t *row;
     xy_hash_t pairs; /* peer to xy_vjob_pair_t */
 } job_proc_t;
@@ -702,6 +704,7 @@ xy_status_t job_record_begin(xy_vjob_t *job);
 xy_status_t job_record_start(xy_vjob_t *job, job_proc_t *p); /* of another node than before */
 void job_record_compute(xy_vjob_t *job, job_proc_t *p, double start, double end);
 void job_record_wait(xy_vjob_t *job, job_proc_t *p, double end); /* until then */
+void job_record_finish(const xy_vjob_t *job, job_proc_t *p);
 void job_record_message(xy_vjob_t *job, const xy_vmsg_t *message, double end);
 
 static inline xy_vmsg_t *job_message_of(job_item_t *item)

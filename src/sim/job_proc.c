@@ -184,6 +184,7 @@ void xy_vjob_finish(xy_vjob_t *job, int32_t proc)
 {
     job_proc_t *p = &job->procs[proc];
 
+    job_record_finish(job, p);
     p->state = JOB_FINISHED;
     p->is_there = false;
     p->end = p->now;

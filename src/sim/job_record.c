@@ -48,12 +48,26 @@ void job_record_compute(xy_vjob_t *job, job_proc_t *p, double start, double end)
                       p->kernel);
 }
 
+void job_record_finish(const xy_vjob_t *job, job_proc_t *p)
+{
+    if (p->is_wait_held)
+        xy_trace_state_at(p->row, p->held_since, p->held_end, job->kind_wait, p->number,
+                          XY_TRACE_NO_LABEL);
+    p->is_wait_held = false;
+}
+
+/* Of two states at the same time the first is around the second: a wait that is all of its call is
+ * written behind it. */
 void job_record_wait(xy_vjob_t *job, job_proc_t *p, double end)
 {
     if (p->row == NULL)
         return;
-    xy_trace_state_at(p->row, nanoseconds(p->wait_since), nanoseconds(end), job->kind_wait,
-                      p->number, XY_TRACE_NO_LABEL);
+    job_record_finish(job, p);
+    p->held_since = nanoseconds(p->wait_since);
+    p->held_end = nanoseconds(end);
+    p->is_wait_held = true;
+    if (p->label == 0)
+        job_record_finish(job, p);
 }
 
 void job_record_message(xy_vjob_t *job, const xy_vmsg_t *m, double end)
@@ -73,6 +87,7 @@ void xy_vjob_set_call(xy_vjob_t *job, int32_t proc, uint32_t label)
     if (p->row != NULL && p->label != 0 && p->now > p->call_since)
         xy_trace_state_at(p->row, nanoseconds(p->call_since), nanoseconds(p->now), job->kind_call,
                           proc, p->label);
+    job_record_finish(job, p);
     p->label = label;
     p->call_since = p->now;
 }

@@ -210,6 +210,21 @@ static void ring(void)
     MPI_Comm_free(&comm);
 }
 
+/* Rank 0 comes later than all others, which wait for its message. */
+static void come_late(void)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    int value = 0;
+
+    if (rank == 0)
+        sleep(3);
+    for (int r = 1; rank == 0 && r < size; r++)
+        MPI_Send(&rank, 1, MPI_INT, r, 8, MPI_COMM_WORLD);
+    if (rank > 0)
+        MPI_Irecv(&value, 1, MPI_INT, 0, 8, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 static void take_part(const char *name)
 {
     if (strcmp(name, "clocks") == 0)
@@ -220,6 +235,8 @@ static void take_part(const char *name)
         check_polling();
     else if (strncmp(name, "ping:", 5) == 0)
         ping(atoi(name + 5));
+    else if (strcmp(name, "late") == 0)
+        come_late();
     else if (strcmp(name, "order") == 0)
         check_order();
     else if (strcmp(name, "data") == 0)

@@ -54,6 +54,12 @@ grep -q '"time": [0-9.]*' 1.json || die "no time: $(cat 1.json)"
 expect 0 "$XYLEM" view --chrome 1.chrome 1.xyt
 grep -q MPI_Bcast 1.chrome || die "the trace has no calls"
 
+# Ranks that wait in a call wait, and MPI has little to do.
+run 0 --virtual "$node" --compute none --trace waits.xyt -n 4 ./virtual late order
+expect 0 "$XYLEM" view --json waits.xyt
+awk -F'[:,]' '/"MPI"/ {mpi += $2} /"wait"/ {wait += $2} END {exit !(mpi < 1e-3 && wait > 9)}' <<<"$out" ||
+    die "what ranks wait is MPI's: $out"
+
 # Reports.
 run 1 --virtual core:4 --compute none -n 3 ./virtual deadlock
 [[ $err == *deadlock* && $err == *'MPI_Recv from rank 1, tag 9'* ]] || die "deadlock: $err"
