@@ -10,7 +10,7 @@
 
 static bool is_packed(const xy_coll_request_t *q)
 {
-    return q->collective == XY_COLL_ALLGATHER && coll_direct_is_packed_by_groups(q);
+    return q->collective == XY_COLL_ALLGATHER && coll_direct_is_packed_by_groups(q, 1);
 }
 
 static bool is_compact(const xy_coll_request_t *q)

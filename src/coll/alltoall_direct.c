@@ -3,14 +3,15 @@
  * Alltoall, direct.                              Cost = 2 ceil(lg p) a + p n b
  *
  * All ranks synchronize, and each copies its blocks straight from where they lie: short ones of
- * several sources as one piece, long ones in pieces. When what a rank sends is small it is left
- * before the barrier: p n c + ceil(lg p) a + p n b, and no rank waits until its blocks were read.
+ * several sources as one piece, long ones in pieces. Where what the ranks of a group send is small
+ * it is left before the barrier: p n c + ceil(lg p) a + p n b, and no rank waits until its blocks
+ * were read.
  */
 #include "coll/build.h"
 
 static bool is_packed(const xy_coll_request_t *q)
 {
-    return q->collective == XY_COLL_ALLTOALL && coll_direct_is_packed(q, q->procs);
+    return q->collective == XY_COLL_ALLTOALL && coll_direct_is_packed_by_groups(q, q->procs);
 }
 
 static bool is_tiled(const xy_coll_request_t *q)
@@ -48,19 +49,18 @@ static void leave(coll_build_t *b)
 {
     for (int r = 0; r < b->p; r++) {
         coll_direct_mark(b, r);
-        for (int to = 0; to < b->p; to++)
-            coll_move(b, coll_pair_sent(b, r, to),
-                      coll_place(r, COLL_TEMPORARY, b->bytes * (uint64_t)to), b->bytes, 0);
+        coll_move(b, coll_pair_sent(b, r, 0), coll_place(r, COLL_TEMPORARY, 0),
+                  b->bytes * (uint64_t)b->p, 0);
     }
 }
 
-static void collect(coll_build_t *b, int r)
+static void collect(coll_build_t *b, int r, bool is_left)
 {
     coll_direct_piece(b);
     for (int from = 0; from < b->p; from++) {
         xy_spot_t to = coll_pair_received(b, r, from);
 
-        if (is_packed(b->q)) {
+        if (is_left) {
             coll_direct_copy(b, r, coll_place(from, COLL_TEMPORARY, b->bytes * (uint64_t)r), to,
                              b->bytes);
         } else if (is_tiled(b->q)) {
@@ -76,14 +76,16 @@ static void collect(coll_build_t *b, int r)
 
 static void build(coll_build_t *b)
 {
-    if (is_packed(b->q))
+    bool is_left = is_packed(b->q);
+
+    if (is_left)
         leave(b);
     coll_direct_meet(b);
     for (int r = 0; r < b->p; r++) {
         coll_direct_mark(b, r);
-        collect(b, r);
+        collect(b, r, is_left);
     }
-    if (!is_packed(b->q))
+    if (!is_left)
         coll_direct_meet(b);
 }
 

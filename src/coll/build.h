@@ -109,8 +109,8 @@ uint64_t coll_blocks(const coll_build_t *b, int first, int count);
  */
 bool coll_direct_is_small(const xy_coll_request_t *q);
 bool coll_direct_is_packed(const xy_coll_request_t *q, int blocks);
-/* Do the blocks of all ranks of a group? Takes time; ask once. */
-bool coll_direct_is_packed_by_groups(const xy_coll_request_t *q);
+/* Do `blocks` of each rank of a group, together? Takes time; ask once. */
+bool coll_direct_is_packed_by_groups(const xy_coll_request_t *q, int blocks);
 /* What `rank` does begins here; called for all ranks in order, before a barrier. */
 void coll_direct_mark(coll_build_t *b, int rank);
 /* All ranks synchronize; what is added afterwards comes behind it. */

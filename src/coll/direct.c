@@ -28,9 +28,10 @@ static int most_members(const xy_coll_request_t *q)
     return most;
 }
 
-bool coll_direct_is_packed_by_groups(const xy_coll_request_t *q)
+bool coll_direct_is_packed_by_groups(const xy_coll_request_t *q, int blocks)
 {
-    return coll_direct_is_packed(q, 1) && coll_direct_is_packed(q, most_members(q));
+    return coll_direct_is_packed(q, blocks) &&
+           xy_direct_is_packed(q->count * q->element, (uint64_t)blocks * (uint64_t)most_members(q));
 }
 
 bool coll_direct_is_packed(const xy_coll_request_t *q, int blocks)

@@ -11,7 +11,7 @@
 
 static bool is_packed(const xy_coll_request_t *q)
 {
-    return q->collective == XY_COLL_GATHER && coll_direct_is_packed_by_groups(q);
+    return q->collective == XY_COLL_GATHER && coll_direct_is_packed_by_groups(q, 1);
 }
 
 static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)

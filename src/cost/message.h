@@ -71,17 +71,19 @@ typedef struct {
 
 /* Where many processes share a core, and another core has as many. Seconds of a core for a message
  * of one byte, of XY_MESSAGE_BCAST and of XY_MESSAGE_BULK bytes, between two of them while all
- * others do the same; of one of XY_MESSAGE_SMALL, of XY_MESSAGE_MEDIUM and of XY_MESSAGE_BCAST bytes
- * between a process of one core and one of the other; and of collectives of all: a barrier, a broadcast and an
- * alltoall of XY_MESSAGE_SMALL bytes. And of a core for a copy of XY_MESSAGE_BCAST bytes where each
- * process has XY_MESSAGE_BLOCKS such blocks and as much room, and copies all of them, in no order,
- * while the others do the same; and where it has XY_MESSAGE_SOME, and XY_MESSAGE_FEW. */
+ * others do the same; of one of XY_MESSAGE_SMALL, of XY_MESSAGE_MEDIUM and of XY_MESSAGE_BCAST
+ * bytes between a process of one core and one of the other; and of collectives of all: a barrier, a
+ * broadcast and an alltoall of XY_MESSAGE_SMALL bytes. And of a core for a copy of XY_MESSAGE_BCAST
+ * bytes where each process has XY_MESSAGE_BLOCKS such blocks and as much room, and copies all of
+ * them, in no order, while the others do the same; and where it has XY_MESSAGE_SOME, and
+ * XY_MESSAGE_FEW; `ordered`: from places one after the other, to places in no order. `left`: an
+ * alltoall of XY_MESSAGE_WORD bytes, which are left for the others before they are taken. */
 typedef struct {
     double message, large;
     double across, medium_across, large_across;
-    double barrier, bcast, alltoall;
+    double barrier, bcast, alltoall, left;
     double bulk;
-    double block, some, few;
+    double block, some, few, ordered;
 } xy_crowd_t;
 
 typedef struct {
@@ -117,12 +119,13 @@ typedef struct {
      * while the other rests. */
     double compute;
     xy_crowd_t crowd;  /* of XY_MESSAGE_CROWD */
-    xy_crowd_t throng; /* of XY_MESSAGE_THRONG, without `alltoall`, `some` and `few` */
+    xy_crowd_t throng; /* of XY_MESSAGE_THRONG, without `some`, `few` and `left` */
 } xy_message_model_t;
 
 enum {
     XY_MESSAGE_BCAST = 4096,
     XY_MESSAGE_SMALL = 64,
+    XY_MESSAGE_WORD = 8,
     XY_MESSAGE_MEDIUM = 1024,
     XY_MESSAGE_BULK = 65536,
     XY_MESSAGE_BLOCKS = 64,

@@ -189,9 +189,11 @@ static xy_status_t read_message(const costs_reader_t *r, const xy_xml_node_t *no
                                     {"BlockCrowd", &m.model.crowd.block, 0, false},
                                     {"SomeBlocksCrowd", &m.model.crowd.some, 0, false},
                                     {"FewBlocksCrowd", &m.model.crowd.few, 0, false},
+                                    {"OrderedBlockCrowd", &m.model.crowd.ordered, 0, false},
                                     {"CrowdBarrier", &m.model.crowd.barrier, 0, false},
                                     {"CrowdBcast", &m.model.crowd.bcast, 0, false},
                                     {"CrowdAlltoall", &m.model.crowd.alltoall, 0, false},
+                                    {"CrowdAlltoallLeft", &m.model.crowd.left, 0, false},
                                     {"Throng", &m.model.throng.message, 0, false},
                                     {"LargeThrong", &m.model.throng.large, 0, false},
                                     {"ThrongAcross", &m.model.throng.across, 0, false},
@@ -199,7 +201,9 @@ static xy_status_t read_message(const costs_reader_t *r, const xy_xml_node_t *no
                                     {"LargeThrongAcross", &m.model.throng.large_across, 0, false},
                                     {"BulkThrong", &m.model.throng.bulk, 0, false},
                                     {"BlockThrong", &m.model.throng.block, 0, false},
+                                    {"OrderedBlockThrong", &m.model.throng.ordered, 0, false},
                                     {"ThrongBarrier", &m.model.throng.barrier, 0, false},
+                                    {"ThrongAlltoall", &m.model.throng.alltoall, 0, false},
                                     {"ThrongBcast", &m.model.throng.bcast, 0, false},
                                     {0}};
     xy_status_t st;

@@ -96,10 +96,12 @@ static xy_status_t add_message(xy_costs_t *c, uint64_t *seed)
                                  .barrier = 6e-7,
                                  .bcast = 7e-7,
                                  .alltoall = 8e-7,
+                                 .left = 6.5e-7,
                                  .bulk = 9e-7,
                                  .block = 2e-7,
                                  .some = 1.5e-7,
-                                 .few = 1.2e-7};
+                                 .few = 1.2e-7,
+                                 .ordered = 1.8e-7};
     m.model.throng = (xy_crowd_t){.message = 5e-7,
                                   .large = 6e-7,
                                   .across = 2e-7,
@@ -107,8 +109,10 @@ static xy_status_t add_message(xy_costs_t *c, uint64_t *seed)
                                   .large_across = 4e-7,
                                   .barrier = 7e-7,
                                   .bcast = 8e-7,
+                                  .alltoall = 9e-7,
                                   .bulk = 1e-6,
-                                  .block = 3e-7};
+                                  .block = 3e-7,
+                                  .ordered = 2.5e-7};
     m.model.issue = 4e-8;
     m.model.read = 0.8;
     m.model.pace = 1.1;
@@ -192,6 +196,8 @@ static void test_round_trip(void **state)
     assert_true(m->model.issue == 4e-8);
     assert_true(m->model.crowd.medium_across == 2e-7 && m->model.throng.medium_across == 3e-7);
     assert_true(m->model.crowd.block == 2e-7 && m->model.throng.block == 3e-7);
+    assert_true(m->model.crowd.ordered == 1.8e-7 && m->model.throng.ordered == 2.5e-7);
+    assert_true(m->model.crowd.left == 6.5e-7 && m->model.throng.alltoall == 9e-7);
     assert_true(m->model.crowd.some == 1.5e-7 && m->model.crowd.few == 1.2e-7);
     assert_true(m->model.crowd.alltoall == 8e-7 && m->model.throng.message == 5e-7);
     assert_true(m->model.throng.large == 6e-7 && m->model.throng.barrier == 7e-7);

@@ -195,9 +195,11 @@ static void write_message(FILE *file, const xy_message_cost_t *m)
     number_if(file, "BlockCrowd", model->crowd.block);
     number_if(file, "SomeBlocksCrowd", model->crowd.some);
     number_if(file, "FewBlocksCrowd", model->crowd.few);
+    number_if(file, "OrderedBlockCrowd", model->crowd.ordered);
     number_if(file, "CrowdBarrier", model->crowd.barrier);
     number_if(file, "CrowdBcast", model->crowd.bcast);
     number_if(file, "CrowdAlltoall", model->crowd.alltoall);
+    number_if(file, "CrowdAlltoallLeft", model->crowd.left);
     number_if(file, "Throng", model->throng.message);
     number_if(file, "LargeThrong", model->throng.large);
     number_if(file, "ThrongAcross", model->throng.across);
@@ -205,8 +207,10 @@ static void write_message(FILE *file, const xy_message_cost_t *m)
     number_if(file, "LargeThrongAcross", model->throng.large_across);
     number_if(file, "BulkThrong", model->throng.bulk);
     number_if(file, "BlockThrong", model->throng.block);
+    number_if(file, "OrderedBlockThrong", model->throng.ordered);
     number_if(file, "ThrongBarrier", model->throng.barrier);
     number_if(file, "ThrongBcast", model->throng.bcast);
+    number_if(file, "ThrongAlltoall", model->throng.alltoall);
     fputs(">\n", file);
     write_kind(file, "Blocking", &model->kind[XY_MESSAGE_BLOCKING]);
     write_kind(file, "Nonblocking", &model->kind[XY_MESSAGE_NONBLOCKING]);

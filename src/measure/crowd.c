@@ -6,7 +6,7 @@
 #include "measure/message_bench.h"
 #include "measure/messages.h"
 
-enum { LAUNCHES = 3, FIGURES = 12, LIMIT = 60 /* seconds */ };
+enum { LAUNCHES = 3, FIGURES = 14, LIMIT = 60 /* seconds */ };
 
 typedef struct {
     double figures[FIGURES][LAUNCHES];
@@ -20,8 +20,9 @@ static xy_status_t read_line(void *arg, char *line)
 
     /* NOLINTNEXTLINE(cert-err34-c) */
     if (r->count == LAUNCHES ||
-        sscanf(line, "crowd %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf", &f[0], &f[1], &f[2],
-               &f[3], &f[4], &f[5], &f[6], &f[7], &f[8], &f[9], &f[10], &f[11]) < 2)
+        sscanf(line, "crowd %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf", &f[0], &f[1],
+               &f[2], &f[3], &f[4], &f[5], &f[6], &f[7], &f[8], &f[9], &f[10], &f[11], &f[12],
+               &f[13]) < 2)
         return XY_OK;
     for (int i = 0; i < FIGURES; i++)
         r->figures[i][r->count] = f[i];
@@ -69,7 +70,9 @@ xy_status_t xy_calibrate_crowd(const xy_vec_t *words, int processes, xy_costs_t 
                                   .large_across = pace * median(r.figures[8]),
                                   .some = pace * median(r.figures[9]),
                                   .few = pace * median(r.figures[10]),
-                                  .medium_across = pace * median(r.figures[11])};
+                                  .medium_across = pace * median(r.figures[11]),
+                                  .left = pace * median(r.figures[12]),
+                                  .ordered = pace * median(r.figures[13])};
 
         *(processes == XY_MESSAGE_CROWD ? &cost->model.crowd : &cost->model.throng) = found;
     }

@@ -156,7 +156,7 @@ static void test_crowd(void **state)
     static char script[] =
         "echo x >> $LAUNCHES; n=$(wc -l < $LAUNCHES); "
         "echo crowd ${n}e-7 ${n}e-6 ${n}e-5 ${n}e-4 ${n}e-3 ${n}e-2 ${n}e-1 ${n}e0 ${n}e1 "
-        "${n}e2 ${n}e3 ${n}e4";
+        "${n}e2 ${n}e3 ${n}e4 ${n}e5 ${n}e6";
     const char *const list[] = {"sh", "-c", script};
     xy_vec_t words = XY_VEC_INIT(const char *);
     char path[] = "/tmp/xylem-crowd-XXXXXX";
@@ -182,6 +182,8 @@ static void test_crowd(void **state)
     assert_true(model->crowd.block == 2e-1 && model->throng.block == 5e-1);
     assert_true(model->crowd.across == 2 && model->throng.large_across == 50);
     assert_true(model->crowd.some == 200 && model->crowd.few == 2000);
+    assert_true(model->crowd.left == 2e5 && model->throng.alltoall == 5e-3);
+    assert_true(model->crowd.ordered == 2e6 && model->throng.ordered == 5e6);
     assert_true(model->crowd.medium_across == 2e4 && model->throng.medium_across == 5e4);
     assert_true(model->throng.message == 5e-7 && model->throng.barrier == 5e-5);
     xy_costs_destroy(costs);

@@ -82,28 +82,26 @@ static double find_begin(const xy_vjob_t *job, double block, double between)
 }
 
 /* Nothing before the second cache; where only many blocks were measured, nothing there either. */
-static void find_begins(xy_vjob_t *job)
+static void find_begins(const xy_vjob_t *job, double block, double most, job_begin_t b[JOB_BEGINS])
 {
-    const xy_crowd_t *crowd = &job->core_model->crowd, *throng = &job->core_model->throng;
-    const double few = touched_by_blocks(XY_MESSAGE_CROWD, XY_MESSAGE_FEW);
-    const double some = touched_by_blocks(XY_MESSAGE_CROWD, XY_MESSAGE_SOME);
-    const double most = touched_by_blocks(XY_MESSAGE_CROWD, XY_MESSAGE_BLOCKS);
-    const double all = touched_by_blocks(XY_MESSAGE_THRONG, XY_MESSAGE_BLOCKS);
-    job_begin_t *b = job->begin;
+    const xy_crowd_t *crowd = &job->core_model->crowd;
+    const double touched[] = {touched_by_blocks(XY_MESSAGE_CROWD, XY_MESSAGE_FEW),
+                              touched_by_blocks(XY_MESSAGE_CROWD, XY_MESSAGE_SOME),
+                              touched_by_blocks(XY_MESSAGE_CROWD, XY_MESSAGE_BLOCKS),
+                              touched_by_blocks(XY_MESSAGE_THRONG, XY_MESSAGE_BLOCKS)};
+    const double seconds[] = {crowd->few, crowd->some, block, most};
 
-    b[0] = (job_begin_t){few / 4, 0};
-    b[1] = (job_begin_t){few, find_begin(job, crowd->few, few)};
-    b[3] = (job_begin_t){most, find_begin(job, crowd->block, most)};
-    b[2] = (job_begin_t){some, find_begin(job, crowd->some, some)};
+    b[0] = (job_begin_t){touched[0] / 4, 0};
+    for (int k = 1; k < JOB_BEGINS; k++)
+        b[k] = (job_begin_t){touched[k - 1], find_begin(job, seconds[k - 1], touched[k - 1])};
     if (!(crowd->some > 0))
         b[2].seconds = (b[1].seconds + b[3].seconds) / 2;
-    b[4] = (job_begin_t){all, fmax(b[3].seconds, find_begin(job, throng->block, all))};
+    b[4].seconds = fmax(b[3].seconds, b[4].seconds);
 }
 
 /* In between by the logarithm of the bytes that were touched. */
-static double begin_of(const xy_vjob_t *job, double between)
+static double begin_of(const job_begin_t b[JOB_BEGINS], double between)
 {
-    const job_begin_t *b = job->begin;
     int k = 1;
 
     if (!(between > b[0].touched))
@@ -114,16 +112,26 @@ static double begin_of(const xy_vjob_t *job, double between)
            (b[k].seconds - b[k - 1].seconds) * job_part(between, b[k - 1].touched, b[k].touched);
 }
 
+static double or_else(double seconds, double other)
+{
+    return seconds > 0 ? seconds : other;
+}
+
 void job_cache_find(xy_vjob_t *job)
 {
+    const xy_crowd_t *crowd, *throng;
     int cores = 0;
 
     job->both[0] = job->both[1] = 1;
     if (job->core_model == NULL)
         return;
-    job->both[0] = find_both(job, &job->core_model->crowd, XY_MESSAGE_CROWD);
-    job->both[1] = fmax(job->both[0], find_both(job, &job->core_model->throng, XY_MESSAGE_THRONG));
-    find_begins(job);
+    crowd = &job->core_model->crowd;
+    throng = &job->core_model->throng;
+    job->both[0] = find_both(job, crowd, XY_MESSAGE_CROWD);
+    job->both[1] = fmax(job->both[0], find_both(job, throng, XY_MESSAGE_THRONG));
+    find_begins(job, crowd->block, throng->block, job->begin[0]);
+    find_begins(job, or_else(crowd->ordered, crowd->block), or_else(throng->ordered, throng->block),
+                job->begin[1]);
     for (int c = 0; c < job->core_count; c++)
         cores += job->host_of[c] == job->procs[0].host && job->cores[c].procs > 0;
     if (cores < 2)
@@ -147,7 +155,7 @@ static double away_of(const xy_vjob_t *job, const job_copy_t *copy, double betwe
 
     if (job->both[1] > 1 && has_both(job, copy->core, copy->start, 3 * far))
         far *= both_of(job, between);
-    return far + copy->blocks * begin_of(job, between);
+    return far + copy->blocks * begin_of(job->begin[copy->is_ordered], between);
 }
 
 double job_cache_copy(xy_vjob_t *job, const job_copy_t *copy, double seconds, double *last)

@@ -131,6 +131,13 @@ static void local_done(xy_vjob_t *job, job_item_t *item, double end, job_node_t 
     rank_less(job, coll, coll->shape->ops[s].rank, end, because);
 }
 
+/* Does a core read the blocks of one process after the other? In a gather each is elsewhere. */
+static bool is_read_in_order(xy_collective_t c)
+{
+    return c == XY_COLL_ALLTOALL || c == XY_COLL_ALLTOALLV || c == XY_COLL_ALLTOALLW ||
+           c == XY_COLL_SCATTER || c == XY_COLL_SCATTERV;
+}
+
 static double local_seconds(xy_vjob_t *job, job_item_t *item, double start)
 {
     const job_local_t *local = (const job_local_t *)item;
@@ -139,6 +146,7 @@ static double local_seconds(xy_vjob_t *job, job_item_t *item, double start)
     const job_copy_t copy = {.core = job->procs[item->proc].core,
                              .is_shared = local->coll->call.collective == XY_COLL_BCAST,
                              .is_step = true,
+                             .is_ordered = is_read_in_order(local->coll->call.collective),
                              .bytes = step->bytes,
                              .blocks = step->blocks,
                              .start = start};

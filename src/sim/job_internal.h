@@ -378,10 +378,12 @@ struct xy_vjob {
     double piece;                       /* of work of a direct collective, beside its bytes */
     double swap[JOB_CROWDS];            /* a switch takes so much more in a crowd: seconds */
     double both[JOB_CROWDS]; /* copies beyond the caches take so much longer by several cores, */
-    job_begin_t begin[JOB_BEGINS]; /* ... and short blocks there so much more */
-    double away[JOB_CROWDS];       /* XY_MESSAGE_BCAST bytes take so much more to copy in a crowd */
-    double pass;                   /* ... and so much more where it does not wait for all */
-    double block;                  /* one more block in a piece of work, beside its bytes */
+    /* ... and short blocks there so much more: from places in no order, one after the other. */
+    job_begin_t begin[2][JOB_BEGINS];
+    double away[JOB_CROWDS];  /* XY_MESSAGE_BCAST bytes take so much more to copy in a crowd */
+    double pass;              /* ... and so much more where it does not wait for all */
+    double block[JOB_CROWDS]; /* one more block in a piece of work, beside its bytes, */
+    double left_block;        /* ... of those that were left for others */
     /* Of a collective of another library, beside its messages: seconds of a process for any of them
      * and for some. */
     double call;
@@ -498,6 +500,8 @@ void job_way_find_copy(xy_vjob_t *job);
 void job_way_crowd(xy_vjob_t *job, int32_t core);
 /* Where n is on the way from a to b, 0 to 1, by logarithms. */
 double job_part(double n, double a, double b);
+/* One more block in a piece of work of this core. */
+double job_way_block(const xy_vjob_t *job, const job_core_t *core);
 /* What a message costs that is a word of a direct collective. */
 void job_way_word(const xy_vjob_t *job, xy_vmsg_t *message, job_word_t word);
 
@@ -514,8 +518,9 @@ double job_call_seconds(const xy_vjob_t *job, const job_proc_t *p, int32_t rank,
 /* job_cache.c: the seconds of a copy with what it takes more, and note that it was made. */
 typedef struct {
     int32_t core;
-    bool is_shared; /* the core has just read the same source */
-    bool is_step;   /* of a direct collective */
+    bool is_shared;  /* the core has just read the same source */
+    bool is_step;    /* of a direct collective */
+    bool is_ordered; /* it reads from places one after the other */
     uint64_t bytes;
     double blocks; /* short ones among them, in units of XY_MESSAGE_BCAST bytes at most */
     double start;

@@ -412,7 +412,63 @@ static void short_blocks_take_longer(void **state)
             collective(2 * XY_MESSAGE_CROWD, 2, store, NULL, XY_COLL_ALLTOALL, sizes[i]) - before;
         assert_close(more, each * 2 * each * (block - far), 0.1);
         m->crowd.some = 0;
+        m->crowd.ordered = m->throng.ordered = block / 2; /* an alltoall reads in order */
+        more =
+            collective(2 * XY_MESSAGE_CROWD, 2, store, NULL, XY_COLL_ALLTOALL, sizes[i]) - before;
+        assert_close(more, each * 2 * each * (block / 2 - far) / 2, 0.1);
+        m->crowd.ordered = m->throng.ordered = 0;
     }
+    xy_costs_destroy(store);
+}
+
+/* The root of a small gather leaves its own block and looks for those of others, and the two of a
+ * small broadcast do one of both. */
+static void roots_of_gathers_do_both(void **state)
+{
+    const double more = 20e-9;
+    xy_costs_t *store = make_store();
+    double gather[2], scatter[2];
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        xy_message_model_t *b = &XY_VEC_AT(&store->messages, xy_message_cost_t, i).model;
+
+        b->barrier = i == 0 ? 300e-9 : 120e-9;
+        b->small_bcast = b->small_allreduce = i == 0 ? 600e-9 : 300e-9;
+    }
+    for (int i = 0; i < 2; i++) {
+        gather[i] = collective(2, 2, store, NULL, XY_COLL_GATHER, 64);
+        scatter[i] = collective(2, 2, store, NULL, XY_COLL_SCATTER, 64);
+        XY_VEC_AT(&store->messages, xy_message_cost_t, 1).model.small_bcast += 2 * more;
+    }
+    assert_close(gather[1] - gather[0] - (scatter[1] - scatter[0]), more, 0.1);
+    xy_costs_destroy(store);
+}
+
+/* Alltoalls of many processes take what was measured, those that are left for others and those that
+ * are not: what ranks of a core leave together has room for 2 KiB. */
+static void alltoalls_take_what_was_measured(void **state)
+{
+    xy_costs_t *store = make_store();
+    xy_message_model_t *m = &XY_VEC_AT(&store->messages, xy_message_cost_t, 1).model;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        xy_message_model_t *b = &XY_VEC_AT(&store->messages, xy_message_cost_t, i).model;
+
+        b->barrier = i == 0 ? 300e-9 : 120e-9;
+        b->bcast = i == 0 ? 1000e-9 : 300e-9;
+        b->small_bcast = b->small_allreduce = i == 0 ? 350e-9 : 200e-9;
+    }
+    m->crowd = (xy_crowd_t){
+        .message = 160e-9, .large = 600e-9, .barrier = 1.5e-6, .alltoall = 8e-6, .left = 3e-6};
+    m->throng =
+        (xy_crowd_t){.message = 170e-9, .large = 620e-9, .barrier = 6e-6, .alltoall = 60e-6};
+    assert_close(collective(16, 2, store, NULL, XY_COLL_ALLTOALL, 64), 8e-6, 0.05);
+    assert_close(collective(64, 2, store, NULL, XY_COLL_ALLTOALL, 64), 60e-6, 0.05);
+    assert_close(collective(16, 2, store, NULL, XY_COLL_ALLTOALL, 8), 3e-6, 0.1);
+    assert_true(collective(16, 2, store, NULL, XY_COLL_ALLTOALL, 24) >
+                1.5 * collective(16, 2, store, NULL, XY_COLL_ALLTOALL, 16));
     xy_costs_destroy(store);
 }
 
@@ -564,6 +620,8 @@ int main(void)
         cmocka_unit_test(large_messages_that_cross_are_work),
         cmocka_unit_test(crowds_take_longer_for_each_switch),
         cmocka_unit_test(short_blocks_take_longer),
+        cmocka_unit_test(alltoalls_take_what_was_measured),
+        cmocka_unit_test(roots_of_gathers_do_both),
         cmocka_unit_test(left_messages_are_copied_again),
         cmocka_unit_test(cores_share_what_is_behind_their_caches),
         cmocka_unit_test(one_buffer_to_many),

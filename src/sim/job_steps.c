@@ -119,6 +119,14 @@ static double away_seconds(const xy_vjob_t *job, const xy_vcomm_t *comm, const j
     return seconds;
 }
 
+/* One more block in a piece of the core that does it. */
+static double block_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const xy_op_t *op)
+{
+    if (op->from.buffer >= XY_BUFFER_TEMPORARY)
+        return job->left_block;
+    return job_way_block(job, &job->cores[job->procs[comm->procs[op->actor]].core]);
+}
+
 /* Is its own block a message of the rank to itself? */
 static bool is_sent_to_itself(const xy_vjob_t *job, const job_shape_t *shape, const xy_op_t *op)
 {
@@ -151,7 +159,9 @@ static double seconds_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const job
     if (op->is_direct && op->kind != XY_OP_MOVE && job->copy_model != NULL)
         seconds = job_way_read(job, op->bytes, is_at_home(comm, op));
     if (op->is_direct)
-        seconds += op->is_chained ? job->block : op->bytes > 0 ? job->piece : job->costs.task;
+        seconds += op->is_chained  ? block_of(job, comm, op)
+                   : op->bytes > 0 ? job->piece
+                                   : job->costs.task;
     if (op->kind == XY_OP_MOVE || (op->is_direct && job->copy_model != NULL))
         return seconds;
     return seconds + reduce_seconds(job, bytes, copy);
@@ -195,7 +205,7 @@ static void make_op(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *s
     if (!job->has_link)
         step->seconds += away_seconds(job, comm, shape, op);
     if (!job->has_link && is_block_left(shape, op))
-        step->seconds += job->block;
+        step->seconds += job->left_block;
     if (!job->has_link && is_fresh(comm, op)) {
         step->seconds += fresh_seconds(job, comm, shape, op, step->is_fresh);
         step->is_fresh = true;
@@ -401,6 +411,10 @@ static void add_comes(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t 
         if (step->is_message || op->bytes > 0 || op->kind != XY_OP_MOVE)
             continue;
         step->seconds += is_rooted ? job->pass : 0;
+        /* What a root does to leave its data, and others to look for it, a root of a gather does.
+         */
+        if (is_rooted && !is_from_root && step->rank == shape->call.root)
+            step->seconds += job->pass;
         for (int k = 0; k < JOB_CROWDS; k++)
             step->seconds += core->crowd[k] * more[k];
     }

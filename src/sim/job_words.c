@@ -241,19 +241,51 @@ static void find_comes(xy_vjob_t *job)
     }
 }
 
-/* One more block in a piece of work. In an alltoall of XY_MESSAGE_CROWD processes on each of two
- * cores, each of them leaves a block for all and, after a barrier, takes those of all in one piece,
- * half of them from the other core. */
-static double find_block(const xy_vjob_t *job)
+/* One more block in a piece of work. In an alltoall of so many processes on each of two cores, each
+ * of them takes those of all between two barriers, in pieces of XY_DIRECT_TILE, half of them from
+ * the other core. */
+static double find_block(const xy_vjob_t *job, int k, double procs)
 {
-    const xy_crowd_t *crowd = &job->core_model->crowd;
-    const double procs = XY_MESSAGE_CROWD, blocks = procs * (4 * procs - 1);
-    double piece = job->piece + job->line[1] + (procs - 1) * job->line[0];
-    double copies = 4 * procs * procs * job_way_copy(job, XY_MESSAGE_SMALL, true);
+    const xy_crowd_t *crowd = k == 0 ? &job->core_model->crowd : &job->core_model->throng;
+    double all = 2 * procs * procs, pieces = all / XY_DIRECT_TILE;
+    double meet = crowd->barrier + 2 * job->word[JOB_WORD_WORK] - job->word[JOB_WORD_MEET];
+    double copy =
+        (job_way_copy(job, XY_MESSAGE_SMALL, true) + job_way_copy(job, XY_MESSAGE_SMALL, false)) /
+        2;
 
+    copy += job->away[k] * XY_MESSAGE_SMALL / XY_MESSAGE_BCAST;
     if (!(crowd->alltoall > 0) || !(crowd->barrier > 0))
         return 0;
-    return fmax(0, crowd->alltoall - crowd->barrier - procs * piece - copies) / blocks;
+    return fmax(0, crowd->alltoall - meet - pieces * job->piece - all * copy) / (all - pieces);
+}
+
+/* One more block of those that were left for others. In an alltoall of XY_MESSAGE_CROWD processes
+ * on each of two cores, each of them leaves all of its blocks and, after a barrier, takes those of
+ * all in one piece, half of them from the other core. */
+static double find_left(const xy_vjob_t *job, const xy_crowd_t *crowd)
+{
+    const double procs = XY_MESSAGE_CROWD, blocks = 2 * procs * procs;
+    double piece = job->piece + job->line[1] + (procs - 1) * job->line[0];
+    double copies = 2 * blocks * job_way_copy(job, XY_MESSAGE_WORD, true);
+
+    return fmax(0, crowd->left - crowd->barrier - procs * piece - copies) / blocks;
+}
+
+static void find_blocks(xy_vjob_t *job)
+{
+    const xy_message_model_t *m = job->core_model;
+
+    job->block[0] = job->block[1] = find_block(job, 0, XY_MESSAGE_CROWD);
+    if (m->throng.alltoall > 0)
+        job->block[1] = find_block(job, 1, XY_MESSAGE_THRONG);
+    job->left_block = job->block[0];
+    if (m->crowd.left > 0 && m->crowd.barrier > 0)
+        job->left_block = fmin(job->block[0], find_left(job, &m->crowd));
+}
+
+double job_way_block(const xy_vjob_t *job, const job_core_t *core)
+{
+    return job->block[0] + core->crowd[1] * (job->block[1] - job->block[0]);
 }
 
 /* A switch between processes of a core: what a message between two of them takes beyond one of a
@@ -296,7 +328,7 @@ void job_way_find_copy(xy_vjob_t *job)
     job_trade_find(job);
     if (job->core_model != NULL && job->copy_model != NULL && job->library->rules == NULL) {
         find_comes(job);
-        job->block = find_block(job);
+        find_blocks(job);
     }
 }
 

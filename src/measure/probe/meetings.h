@@ -13,7 +13,15 @@
 
 #include "trips.h"
 
-enum { BCAST = 4096, SMALL = 64, MEDIUM = 1024, LONG = 64 << 10, BLOCK = 8 << 10, MEETINGS = 14 };
+enum {
+    BCAST = 4096,
+    WORD = 8,
+    SMALL = 64,
+    MEDIUM = 1024,
+    LONG = 64 << 10,
+    BLOCK = 8 << 10,
+    MEETINGS = 14
+};
 enum { BLOCKS = 64, SOME = 16, FEW = 4 }; /* of BCAST bytes, of each process */
 
 static void twice_barrier(const game_t *g)

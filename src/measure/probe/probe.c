@@ -38,9 +38,11 @@
  *       64 KiB, and those of the core for a copy of 4 KiB, where each process has 64 such blocks;
  *       then those of the core for a message of 64 bytes, and of 4 KiB, to the process of the other
  *       core that has as many before it; and those of the core for a copy of 4 KiB, where each
- *       process has 16 such blocks, and 4; then those for a message of 1 KiB to the other core:
+ *       process has 16 such blocks, and 4; then those for a message of 1 KiB to the other core;
+ *       seconds of an alltoall of 8 bytes; and those of the core for a copy of 4 KiB from one of
+ *       64 places one after the other, to places that are not:
  *           crowd SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS SECONDS
- *                 SECONDS SECONDS
+ *                 SECONDS SECONDS SECONDS SECONDS
  *
  *   probe together SETS SECONDS LIFE
  *       streams of messages of so many bytes between all pairs of a set at once, so long
@@ -295,19 +297,24 @@ static void all_bcast(const game_t *g)
     MPI_Bcast(g->in, SMALL, MPI_CHAR, 0, MPI_COMM_WORLD);
 }
 
+/* Of up to SMALL bytes. */
 static void all_alltoall(const game_t *g)
 {
-    MPI_Alltoall(g->out, SMALL, MPI_CHAR, g->in, SMALL, MPI_CHAR, MPI_COMM_WORLD);
+    MPI_Alltoall(g->out, g->bytes, MPI_CHAR, g->in, g->bytes, MPI_CHAR, MPI_COMM_WORLD);
 }
 
-/* All blocks to places one after the other, from places that are not. Then the others have the
- * core. */
+/* All blocks to places one after the other, from places that are not, or the other way. Then the
+ * others have the core. */
 static void all_blocks(const game_t *g)
 {
     int many = g->blocks;
 
-    for (int i = 0; i < many; i++)
-        memcpy(g->in + (size_t)i * BCAST, g->out + (size_t)((37 * i + 5) % many) * BCAST, BCAST);
+    for (int i = 0; i < many; i++) {
+        int other = (37 * i + 5) % many;
+        int from = g->is_ordered ? i : other, to = g->is_ordered ? other : i;
+
+        memcpy(g->in + (size_t)to * BCAST, g->out + (size_t)from * BCAST, BCAST);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -347,7 +354,7 @@ static void measure_crowd(int each)
     size_t shift = (size_t)(37 * rank % LINES) * LINE, shifts = (size_t)2 * LINES * LINE;
     char *memory = calloc(1, 2 * room + shifts);
     game_t g = {.bytes = 1, .other = rank ^ 1, .is_first = rank % 2 == 0};
-    double small, large, barrier, bcast, alltoall, bulk, block, some, few;
+    double small, large, barrier, bcast, alltoall, left, bulk, block, some, few, ordered;
     double across, medium_across, large_across;
 
     if (memory == NULL)
@@ -360,7 +367,11 @@ static void measure_crowd(int each)
     large = time_all(&g, all_pairs, BATCH) / each;
     barrier = time_all(&g, all_barrier, BATCH);
     bcast = time_all(&g, all_bcast, BATCH);
+    g.bytes = SMALL;
     alltoall = time_all(&g, all_alltoall, ALLTOALLS);
+    g.bytes = WORD;
+    left = time_all(&g, all_alltoall, ALLTOALLS);
+    g.bytes = BCAST;
     g.other = rank < size / 2 ? rank + size / 2 : rank - size / 2;
     g.is_first = rank < size / 2;
     large_across = time_all(&g, all_pairs, BATCH) / each;
@@ -377,10 +388,12 @@ static void measure_crowd(int each)
     block = time_blocks(&g, each, BLOCKS, barrier);
     some = time_blocks(&g, each, SOME, barrier);
     few = time_blocks(&g, each, FEW, barrier);
+    g.is_ordered = 1;
+    ordered = time_blocks(&g, each, BLOCKS, barrier);
     if (rank == 0)
-        printf("crowd %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g\n", small, large,
-               barrier, bcast, alltoall, bulk, block, across, large_across, some, few,
-               medium_across);
+        printf("crowd %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g\n",
+               small, large, barrier, bcast, alltoall, bulk, block, across, large_across, some, few,
+               medium_across, left, ordered);
     free(memory);
 }
 

@@ -46,7 +46,7 @@ typedef struct {
     int bytes, other, is_first;
     int eager;  /* bytes of the largest message whose send does not wait; 0: not known */
     int is_far; /* on another host */
-    int blocks; /* of those that are copied: see all_blocks() */
+    int blocks, is_ordered; /* of those that are copied: see all_blocks() */
 } game_t;
 
 static void blocking(const game_t *g)
