@@ -18,9 +18,10 @@ static xy_status_t read_line(void *arg, char *line)
     reading_t *r = arg;
     double f[FIGURES] = {0};
 
+    if (r->count == LAUNCHES)
+        return XY_OK;
     /* NOLINTNEXTLINE(cert-err34-c) */
-    if (r->count == LAUNCHES ||
-        sscanf(line, "crowd %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf", &f[0], &f[1],
+    if (sscanf(line, "crowd %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf", &f[0], &f[1],
                &f[2], &f[3], &f[4], &f[5], &f[6], &f[7], &f[8], &f[9], &f[10], &f[11], &f[12],
                &f[13]) < 2)
         return XY_OK;
