@@ -353,7 +353,11 @@ static int64_t run_memcpy(process_t *p, const int64_t *args)
 
 static int64_t run_exit(process_t *p, const int64_t *args)
 {
-    (void)args;
+    const process_ops_t *ops = p->config->ops;
+
+    if (args[0] != 0 && ops->is_finalized != NULL && !ops->is_finalized(p))
+        process_fail(p, "exit(%d) without MPI_Finalize: look at the arguments (--arg)",
+                     (int)args[0]);
     p->is_over = true;
     return 0;
 }

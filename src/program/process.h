@@ -41,6 +41,8 @@ typedef struct {
     /* The value of an unknown of the code, from a recorded run. False without a failure: there is
      * none. May be NULL: there never is. */
     bool (*recorded)(process_t *p, int32_t unknown, double *value_p);
+    /* Has it called MPI_Finalize? May be NULL: exit() is always well. */
+    bool (*is_finalized)(const process_t *p);
     /* getenv() of what is not in the environment. May be NULL. */
     void (*unset)(process_t *p, const char *name);
 } process_ops_t;

@@ -179,6 +179,11 @@ static bool recorded(process_t *p, int32_t unknown, double *value_p)
     return w->walk->config->learned != NULL && walk_learned_next(w, unknown, value_p);
 }
 
+static bool is_finalized(const process_t *p)
+{
+    return ((const walker_t *)p)->is_finalized;
+}
+
 /* Say it once for each name. */
 static void unset(process_t *p, const char *name)
 {
@@ -208,6 +213,7 @@ static const process_ops_t ops = {.mpi = run_mpi,
                                   .compute = run_loop,
                                   .now = now,
                                   .recorded = recorded,
+                                  .is_finalized = is_finalized,
                                   .unset = unset};
 
 /* ---- The job's callbacks ---- */

@@ -98,6 +98,8 @@ wrong 2 "the description has no unknown value 'x'; there are: steps" "$here/unkn
 wrong 2 "write NAME=VALUE" "$here/unknown.xml" --assume steps
 wrong 1 "the processes wait for each other: 0-2 wait at stuck.c:4 (MPI_Recv)" "$here/stuck.xml" -n 3 \
     -m haswell32
+echo '<program version="1"><function name="main"><mpi call="MPI_Init"/><do c="exit(3)" line="4"/></function></program>' >exit.xml
+wrong 1 "process 0: exit(3) without MPI_Finalize: look at the arguments" exit.xml -n 2 -m haswell32
 wrong 1 "raise --limit" "$ring" --arg 100 --limit 50
 wrong 2 "the description has no loop 'no'" "$ring" --cost no=1s
 wrong 2 "--sweep 'n': write NAME=VALUES" "$ring" --sweep n
