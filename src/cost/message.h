@@ -105,6 +105,9 @@ typedef struct {
      * MPI_Bcast from the first, of the latter, each after a message to it. */
     double reduce_stream, small_reduce_stream;
     double reduce_back, small_reduce_back, small_bcast_back;
+    /* MPI_Scatter from the first process, and MPI_Gather to it, one after another, of
+     * XY_MESSAGE_SMALL bytes for each. */
+    double small_scatter_stream, small_gather_stream;
     /* Adding vectors, block by block, to one that stays in the first cache, in units of copying
      * them: of so many bytes that they do not. */
     double read;

@@ -176,6 +176,8 @@ static xy_status_t read_message(const costs_reader_t *r, const xy_xml_node_t *no
                                     {"ReduceBack", &m.model.reduce_back, 0, false},
                                     {"SmallReduceBack", &m.model.small_reduce_back, 0, false},
                                     {"SmallBcastBack", &m.model.small_bcast_back, 0, false},
+                                    {"SmallScatterStream", &m.model.small_scatter_stream, 0, false},
+                                    {"SmallGatherStream", &m.model.small_gather_stream, 0, false},
                                     {"Read", &m.model.read, 0, false},
                                     {"Issue", &m.model.issue, 0, false},
                                     {"Pace", &m.model.pace, 0, false},

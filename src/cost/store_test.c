@@ -125,6 +125,8 @@ static xy_status_t add_message(xy_costs_t *c, uint64_t *seed)
     m.model.reduce_stream = 1.4e-6;
     m.model.small_reduce_stream = 1.5e-6;
     m.model.small_bcast_back = 1.1e-6;
+    m.model.small_scatter_stream = 1.6e-6;
+    m.model.small_gather_stream = 1.7e-6;
     m.model.copy = 5e-8;
     if (st == XY_OK)
         return xy_costs_set_message(c, &m);
@@ -207,6 +209,8 @@ static void test_round_trip(void **state)
     assert_true(m->model.reduce_back == 1.3e-6 && m->model.small_reduce_back == 9e-7);
     assert_true(m->model.reduce_stream == 1.4e-6 && m->model.small_reduce_stream == 1.5e-6);
     assert_true(m->model.small_bcast_back == 1.1e-6);
+    assert_true(m->model.small_scatter_stream == 1.6e-6);
+    assert_true(m->model.small_gather_stream == 1.7e-6);
     assert_true(m->model.copy == 5e-8);
     assert_true(xy_message_hold(&m->model, 1024) == 10.75);
     assert_true(xy_message_pieces(&m->model, 1024) == 10.5);

@@ -161,6 +161,27 @@ static void write_kind(FILE *file, const char *name, const xy_message_lines_t *k
     fprintf(file, "    </%s>\n", name);
 }
 
+static void write_message_samples(FILE *file, const xy_message_model_t *model)
+{
+    for (size_t i = 0; i < model->count; i++) {
+        const xy_message_sample_t *s = &model->samples[i];
+
+        fputs("    <Sample", file);
+        number(file, "Size", s->bytes);
+        number_if(file, "Blocking", s->blocking);
+        number_if(file, "Nonblocking", s->nonblocking);
+        number_if(file, "Send", s->send);
+        number_if(file, "Receive", s->receive);
+        number_if(file, "Gap", s->gap);
+        number_if(file, "Exchange", s->exchange);
+        number_if(file, "Burst", s->burst);
+        number_if(file, "Self", s->self);
+        number_if(file, "Hold", s->hold);
+        number_if(file, "Pieces", s->pieces);
+        fputs("/>\n", file);
+    }
+}
+
 static void write_message(FILE *file, const xy_message_cost_t *m)
 {
     const xy_message_model_t *model = &m->model;
@@ -182,6 +203,8 @@ static void write_message(FILE *file, const xy_message_cost_t *m)
     number_if(file, "ReduceBack", model->reduce_back);
     number_if(file, "SmallReduceBack", model->small_reduce_back);
     number_if(file, "SmallBcastBack", model->small_bcast_back);
+    number_if(file, "SmallScatterStream", model->small_scatter_stream);
+    number_if(file, "SmallGatherStream", model->small_gather_stream);
     number_if(file, "Read", model->read);
     number_if(file, "Issue", model->issue);
     number_if(file, "Pace", model->pace);
@@ -222,23 +245,7 @@ static void write_message(FILE *file, const xy_message_cost_t *m)
     fputs("/>\n    <PLogP", file);
     number(file, "L", model->plogp_latency);
     fputs("/>\n", file);
-    for (size_t i = 0; i < model->count; i++) {
-        const xy_message_sample_t *s = &model->samples[i];
-
-        fputs("    <Sample", file);
-        number(file, "Size", s->bytes);
-        number_if(file, "Blocking", s->blocking);
-        number_if(file, "Nonblocking", s->nonblocking);
-        number_if(file, "Send", s->send);
-        number_if(file, "Receive", s->receive);
-        number_if(file, "Gap", s->gap);
-        number_if(file, "Exchange", s->exchange);
-        number_if(file, "Burst", s->burst);
-        number_if(file, "Self", s->self);
-        number_if(file, "Hold", s->hold);
-        number_if(file, "Pieces", s->pieces);
-        fputs("/>\n", file);
-    }
+    write_message_samples(file, model);
     fputs("  </Message>\n", file);
 }
 

@@ -118,6 +118,8 @@ static void set_meetings(bench_t *r, double pace, xy_message_model_t *m)
     m->reduce_back = pace * middle_meeting(r, BENCH_REDUCE_BACK);
     m->small_reduce_back = pace * middle_meeting(r, BENCH_SMALL_REDUCE_BACK);
     m->small_bcast_back = pace * middle_meeting(r, BENCH_SMALL_BCAST_BACK);
+    m->small_scatter_stream = pace * middle_meeting(r, BENCH_SMALL_SCATTER_STREAM);
+    m->small_gather_stream = pace * middle_meeting(r, BENCH_SMALL_GATHER_STREAM);
 }
 
 static xy_status_t fit_model(bench_t *r, xy_message_cost_t *m)

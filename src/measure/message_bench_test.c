@@ -75,7 +75,8 @@ static void test_meetings(void **state)
     xy_message_cost_t a, b;
 
     (void)state;
-    snprintf(longer, sizeof(longer), "%s 5e-7 3e-7 4e-7 2 6e-8 1e-6 2e-6 3e-6 4e-6 5e-6", good);
+    snprintf(longer, sizeof(longer), "%s 5e-7 3e-7 4e-7 2 6e-8 1e-6 2e-6 3e-6 4e-6 5e-6 6e-6 7e-6",
+             good);
     assert_int_equal(measure(good, NULL, &a), XY_OK);
     assert_int_equal(measure(longer, NULL, &b), XY_OK);
     assert_true(a.model.barrier == 2e-7 && a.model.reduce == 7e-8);
@@ -84,7 +85,8 @@ static void test_meetings(void **state)
     assert_true(b.model.small_bcast == 3e-7 && b.model.small_allreduce == 4e-7);
     assert_true(b.model.reduce_stream == 1e-6 && b.model.small_reduce_stream == 2e-6);
     assert_true(b.model.reduce_back == 3e-6 && b.model.small_reduce_back == 4e-6);
-    assert_true(b.model.small_bcast_back == 5e-6);
+    assert_true(b.model.small_bcast_back == 5e-6 && b.model.small_scatter_stream == 6e-6);
+    assert_true(b.model.small_gather_stream == 7e-6);
     xy_message_cost_cleanup(&a);
     xy_message_cost_cleanup(&b);
 }

@@ -3,13 +3,14 @@
  * What a call of a collective of another library takes beside its messages: it is checked, its
  * algorithm is chosen, and memory is fetched for it, filled and given back. Broadcasts one after
  * the other tell what a call takes at least (job_words.c). Reduces of two processes of a node, one
- * after the other and each with a message back, and broadcasts, each after a message to the root,
- * were measured, too. What they take beyond their messages and sums is found by running the same
- * programs, in a job of two processes in which such calls take nothing.
+ * after the other and each with a message back, broadcasts, each after a message to the root, and
+ * scatters and gathers, one after the other, were measured, too. What they take beyond their
+ * messages and sums is found by running the same programs, in a job of two processes in which such
+ * calls take nothing.
  */
 #include "sim/job_internal.h"
 
-enum { PHASES = 5, STEPS = 2, ROUNDS = 12, WARM = 4, ALL = PHASES * ROUNDS * STEPS };
+enum { PHASES = 7, STEPS = 2, ROUNDS = 12, WARM = 4, ALL = PHASES * ROUNDS * STEPS };
 
 /* Each phase is one program. */
 typedef struct {
@@ -18,11 +19,12 @@ typedef struct {
     bool is_back; /* there is a message the other way between two calls */
 } phase_t;
 
-static const phase_t phases[PHASES] = {{JOB_PRICE_REDUCE, 0, false},
-                                       {JOB_PRICE_REDUCE, 1, false},
-                                       {JOB_PRICE_REDUCE, 0, true},
-                                       {JOB_PRICE_REDUCE, 1, true},
-                                       {JOB_PRICE_BCAST, 0, true}};
+static const phase_t phases[PHASES] = {{JOB_PRICE_REDUCE, 0, false}, {JOB_PRICE_REDUCE, 1, false},
+                                       {JOB_PRICE_REDUCE, 0, true},  {JOB_PRICE_REDUCE, 1, true},
+                                       {JOB_PRICE_BCAST, 0, true},   {JOB_PRICE_SCATTER, 0, false},
+                                       {JOB_PRICE_GATHER, 0, false}};
+static const xy_collective_t calls[JOB_PRICES] = {XY_COLL_REDUCE, XY_COLL_BCAST, XY_COLL_SCATTER,
+                                                  XY_COLL_GATHER};
 
 typedef struct {
     int at; /* of ALL */
@@ -33,20 +35,20 @@ typedef struct {
     xy_vjob_t *job;
     xy_vcomm_t *comm;
     player_t player[2];
-    double begin[PHASES], end[PHASES]; /* of the first process; the first rounds warm up */
+    double begin[PHASES][2], end[PHASES][2]; /* of both; the first rounds warm up */
 } rehearsal_t;
 
 /* ---- The programs ---- */
 
-static void note_time(rehearsal_t *r, int at)
+static void note_time(rehearsal_t *r, int32_t proc, int at)
 {
     int phase = at / (ROUNDS * STEPS), step = at % (ROUNDS * STEPS);
-    double now = xy_vjob_now(r->job, 0);
+    double now = xy_vjob_now(r->job, proc);
 
     if (step == 0 && phase > 0)
-        r->end[phase - 1] = now;
+        r->end[phase - 1][proc] = now;
     if (step == WARM * STEPS)
-        r->begin[phase] = now;
+        r->begin[phase][proc] = now;
 }
 
 /* A reduce comes before the message, and a broadcast behind it. *request_p is NULL where there is
@@ -56,7 +58,7 @@ static bool begin_step(rehearsal_t *r, int32_t proc, int at, xy_vreq_t **request
     const phase_t *phase = &phases[at / (ROUNDS * STEPS)];
     bool is_reduce = phase->kind == JOB_PRICE_REDUCE, is_call = (at % STEPS == 0) == is_reduce;
     uint64_t bytes = phase->size == 0 ? XY_MESSAGE_SMALL : XY_MESSAGE_BCAST;
-    xy_vjob_coll_t call = {.collective = is_reduce ? XY_COLL_REDUCE : XY_COLL_BCAST,
+    xy_vjob_coll_t call = {.collective = calls[phase->kind],
                            .count = bytes / sizeof(double),
                            .element = sizeof(double),
                            .is_commutative = true};
@@ -81,8 +83,7 @@ static void run(void *owner, int32_t proc)
 
     do {
         xy_vjob_release(r->job, p->request); /* which is over */
-        if (proc == 0)
-            note_time(r, p->at);
+        note_time(r, proc, p->at);
         if (p->at == ALL) {
             xy_vjob_finish(r->job, proc);
             return;
@@ -124,18 +125,38 @@ static xy_status_t rehearse(const xy_vjob_t *job, const int32_t cores[2], rehear
     return r->comm != NULL ? xy_vjob_run(r->job) : xy_fail_memory("simulating a job");
 }
 
-/* What a reduce leaves, the mean of both ways to measure it. A broadcast does nothing with its data
- * beside its messages, so that its size does not count. */
+/* Of a round, by the slower of both processes: in a stream one may be ahead. */
+static double seconds_of(const rehearsal_t *r, int phase)
+{
+    double longest =
+        fmax(r->end[phase][0] - r->begin[phase][0], r->end[phase][1] - r->begin[phase][1]);
+
+    return longest / (ROUNDS - WARM);
+}
+
+/* What a call leaves, the mean of all ways to measure it; one that does nothing with its data
+ * beside its messages was measured of one size. A figure that is missing leaves calls of its kind
+ * as any. */
 static void set_prices(const rehearsal_t *r, const double measured[PHASES], job_price_t *price)
 {
-    double left[PHASES];
+    double left[JOB_PRICES][2] = {{0}};
+    int ways[JOB_PRICES][2] = {{0}};
 
-    for (int i = 0; i < PHASES; i++)
-        left[i] = measured[i] - (r->end[i] - r->begin[i]) / (ROUNDS - WARM);
-    for (int size = 0; size < 2; size++) {
-        price[JOB_PRICE_REDUCE].seconds[size] = fmax(0, (left[size] + left[2 + size]) / 2);
-        price[JOB_PRICE_BCAST].seconds[size] = fmax(0, left[PHASES - 1]);
+    for (int k = 0; k < JOB_PRICES; k++)
+        price[k].is_known = true;
+    for (int i = 0; i < PHASES; i++) {
+        const phase_t *phase = &phases[i];
+
+        left[phase->kind][phase->size] += measured[i] - seconds_of(r, i);
+        ways[phase->kind][phase->size]++;
+        price[phase->kind].is_known &= measured[i] > 0;
     }
+    for (int k = 0; k < JOB_PRICES; k++)
+        for (int size = 0; size < 2; size++) {
+            int of = ways[k][size] > 0 ? size : 0;
+
+            price[k].seconds[size] = fmax(0, left[k][of] / ways[k][of]);
+        }
 }
 
 xy_status_t job_call_find(xy_vjob_t *job)
@@ -143,21 +164,21 @@ xy_status_t job_call_find(xy_vjob_t *job)
     const xy_message_model_t *m = job->copy_model;
     int32_t cores[2] = {job->procs[0].core, find_other(job, job->procs[0].core)};
     rehearsal_t r = {0};
+    bool is_measured = false;
     xy_status_t st;
 
     if (m == NULL || job->library->rules == NULL || job->has_link || cores[1] < 0)
         return XY_OK;
-    const double measured[PHASES] = {m->small_reduce_stream, m->reduce_stream, m->small_reduce_back,
-                                     m->reduce_back, m->small_bcast_back};
+    const double measured[PHASES] = {
+        m->small_reduce_stream, m->reduce_stream,        m->small_reduce_back,  m->reduce_back,
+        m->small_bcast_back,    m->small_scatter_stream, m->small_gather_stream};
     for (int i = 0; i < PHASES; i++)
-        if (!(measured[i] > 0))
-            return XY_OK;
+        is_measured = is_measured || measured[i] > 0;
+    if (!is_measured)
+        return XY_OK;
     st = rehearse(job, cores, &r);
-    if (st == XY_OK) {
+    if (st == XY_OK)
         set_prices(&r, measured, job->price);
-        for (int k = 0; k < JOB_PRICES; k++)
-            job->price[k].is_known = true;
-    }
     xy_vjob_destroy(r.job);
     return st;
 }
@@ -168,10 +189,11 @@ double job_call_seconds(const xy_vjob_t *job, const job_proc_t *p, int32_t rank,
     const job_price_t *price = NULL;
     double bytes = (double)call->count * (double)call->element, part;
 
-    if (call->collective == XY_COLL_REDUCE)
-        price = &job->price[JOB_PRICE_REDUCE];
-    else if (call->collective == XY_COLL_BCAST && rank == call->root && p->has_received)
-        price = &job->price[JOB_PRICE_BCAST];
+    for (int k = 0; k < JOB_PRICES; k++)
+        if (calls[k] == call->collective)
+            price = &job->price[k];
+    if (call->collective == XY_COLL_BCAST && (rank != call->root || !p->has_received))
+        price = NULL; /* it is one of a stream, or waits for its root */
     if (price == NULL || !price->is_known || call->is_nonblocking)
         return job->call;
     part = fmin(fmax(bytes - XY_MESSAGE_SMALL, 0) / (XY_MESSAGE_BCAST - XY_MESSAGE_SMALL), 1);

@@ -356,8 +356,15 @@ struct xy_vcoll {
 };
 
 /* Calls of another library that have figures of their own: a reduce; a broadcast of a root that
- * has received something since it last sent, and so is no next one of a stream. */
-typedef enum { JOB_PRICE_REDUCE, JOB_PRICE_BCAST, JOB_PRICES } job_price_kind_t;
+ * has received something since it last sent, and so is no next one of a stream; a scatter; a
+ * gather. */
+typedef enum {
+    JOB_PRICE_REDUCE,
+    JOB_PRICE_BCAST,
+    JOB_PRICE_SCATTER,
+    JOB_PRICE_GATHER,
+    JOB_PRICES
+} job_price_kind_t;
 
 typedef struct {
     bool is_known;

@@ -164,6 +164,32 @@ static void calls_take_what_was_measured(void **state)
     }
 }
 
+/* So do scatters and gathers, which have one figure each, for all sizes. */
+static void scatters_and_gathers_as_measured(void **state)
+{
+    const xy_collective_t ways[] = {XY_COLL_SCATTER, XY_COLL_GATHER};
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        const xy_vjob_coll_t small = call_of(ways[i % 2], XY_MESSAGE_SMALL);
+        const xy_vjob_coll_t large = call_of(ways[i % 2], XY_MESSAGE_BCAST);
+        const xy_vjob_coll_t other = call_of(ways[(i + 1) % 2], XY_MESSAGE_SMALL);
+        const char *name = others[i / 2][0];
+        xy_costs_t *plain, *store;
+        xy_message_model_t *m = make_other(i / 2, &store);
+        double *figure = i % 2 == 0 ? &m->small_scatter_stream : &m->small_gather_stream;
+
+        make_other(i / 2, &plain);
+        *figure = rounds_of(plain, name, &small, false) + 200e-9;
+        assert_true(fabs(rounds_of(store, name, &small, false) - *figure) < 25e-9);
+        assert_true(fabs(rounds_of(store, name, &large, true) -
+                         rounds_of(plain, name, &large, true) - 200e-9) < 25e-9);
+        assert_true(rounds_of(store, name, &other, false) == rounds_of(plain, name, &other, false));
+        xy_costs_destroy(plain);
+        xy_costs_destroy(store);
+    }
+}
+
 /* The mean of both ways to measure a reduce; nothing where messages and sums take longer; and
  * without one of the figures, or another core of the node, calls are as any. */
 static void calls_of_some_figures(void **state)
@@ -254,6 +280,7 @@ int main(void)
         cmocka_unit_test(rounds_are_no_burst),
         cmocka_unit_test(own_blocks_are_messages),
         cmocka_unit_test(calls_take_what_was_measured),
+        cmocka_unit_test(scatters_and_gathers_as_measured),
         cmocka_unit_test(calls_of_some_figures),
         cmocka_unit_test(calls_one_way_are_a_stream),
         cmocka_unit_test(late_receives_of_others),

@@ -20,7 +20,7 @@ enum {
     MEDIUM = 1024,
     LONG = 64 << 10,
     BLOCK = 8 << 10,
-    MEETINGS = 14
+    MEETINGS = 16
 };
 enum { BLOCKS = 64, SOME = 16, FEW = 4 }; /* of BCAST bytes, of each process */
 
@@ -69,6 +69,18 @@ static void twice_small_reduce(const game_t *g)
 {
     for (int i = 0; i < 2; i++)
         MPI_Reduce(g->out, g->in, SMALL / (int)sizeof(double), MPI_DOUBLE, MPI_SUM, 0, duo);
+}
+
+static void twice_small_scatter(const game_t *g)
+{
+    for (int i = 0; i < 2; i++)
+        MPI_Scatter(g->out, SMALL, MPI_CHAR, g->in, SMALL, MPI_CHAR, 0, duo);
+}
+
+static void twice_small_gather(const game_t *g)
+{
+    for (int i = 0; i < 2; i++)
+        MPI_Gather(g->out, SMALL, MPI_CHAR, g->in, SMALL, MPI_CHAR, 0, duo);
 }
 
 /* The first sends the sum back, so that the second does not begin the next one before. */
@@ -192,6 +204,8 @@ static void measure_meetings(const game_t *g, double seconds, double times[MEETI
     times[11] = time_meeting(g, twice_reduce_back, seconds);
     times[12] = time_meeting(g, twice_small_reduce_back, seconds);
     times[13] = time_meeting(g, twice_small_bcast_back, seconds);
+    times[14] = time_meeting(g, twice_small_scatter, seconds);
+    times[15] = time_meeting(g, twice_small_gather, seconds);
 }
 
 /* ---- The pace of a program ---- */

@@ -21,7 +21,8 @@
  *       (TIMES: to add 64 KiB in blocks to what stays in the first cache, in units of a copy; then
  *       of the sender for a message of a stream, of 64 bytes; 0: sends wait; then of a reduce to
  *       the first of them, of 4 KiB and of 64 bytes; of each of these and a message back; of a
- *       message to the first and a broadcast from it, of 64 bytes); what all timings took in units
+ *       message to the first and a broadcast from it, of 64 bytes; of a scatter from the first, and
+ *       a gather to it, of as many for each); what all timings took in units
  * of as many medians, and what code takes while both compute, in units of its processor time on one
  * core alone (0: not measured): pace TIMES TIMES
  *
