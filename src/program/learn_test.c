@@ -50,8 +50,10 @@ static void begin(setup_t *s, int32_t procs, const char *body)
 static void call(setup_t *s, const char *name, long line, uint64_t bytes)
 {
     recorded_place_t place = {name, "a.c", line};
-    recorded_call_t c = {
-        .place = (uint32_t)s->recorded.places.count, .has_bytes = bytes > 0, .bytes = bytes};
+    recorded_call_t c = {.place = (uint32_t)s->recorded.places.count,
+                         .has_bytes = bytes > 0,
+                         .bytes = bytes,
+                         .peer = -1};
 
     assert_int_equal(xy_vec_append(&s->recorded.places, &place), XY_OK);
     assert_int_equal(xy_vec_append(&s->recorded.calls, &c), XY_OK);
@@ -166,6 +168,76 @@ static void test_open(void **state)
     fails(&s, "n (line 5: data) is not told by run.xyt");
 }
 
+/* How blocks are spread is not told by their sum, nor is a tag by the bytes of its message. */
+static void test_open_calls(void **state)
+{
+    static const char *const bodies[] = {
+        "<mpi call='MPI_Alltoallv' sendcounts='&amp;counts[0]' sdispls='&amp;zero[0]' "
+        "sendtype='MPI_INT' recvcounts='&amp;counts[0]' rdispls='&amp;zero[0]' "
+        "recvtype='MPI_INT' " WORLD " line='7'/>",
+        "<mpi call='MPI_Send' count='4' datatype='MPI_INT' dest='0' tag='n' " WORLD " line='7'/>"};
+    static const char *const names[] = {"MPI_Alltoallv", "MPI_Send"};
+    setup_t s;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char *body =
+            xy_sprintf("<variable name='n' type='int'/><variable name='counts' type='int[2]'/>"
+                       "<variable name='zero' type='int[2]'/>"
+                       "<unknown name='n' reason='data' target='n' line='5'/>"
+                       "<do c='counts[n &gt; 0] = 4' line='6'/>%s",
+                       bodies[i]);
+
+        begin(&s, 2, body);
+        xy_free(body);
+        for (int r = 0; r < 2; r++) {
+            s.first[r] = s.recorded.calls.count;
+            call(&s, names[i], 7, 16);
+            call(&s, "MPI_Finalize", 99, 0);
+            s.first[r + 1] = s.recorded.calls.count;
+        }
+        fails(&s, "n (line 5: data) is not told by run.xyt: with 1 and with 0 the calls are the "
+                  "recorded ones, but not their ranks, tags or blocks");
+    }
+}
+
+/* A rank that data decides is the one to which the message went. */
+static void test_peer(void **state)
+{
+    setup_t s;
+    xy_learned_t *learned = NULL;
+    xy_vec_t names = XY_VEC_INIT(xy_learned_name_t);
+
+    (void)state;
+    begin(&s, 4,
+          "<variable name='to' type='int'/><variable name='rank' type='int'/>"
+          "<mpi call='MPI_Comm_rank' " WORLD " rank='&amp;rank' line='3'/>"
+          "<if c='rank == 0' line='4'>"
+          "<unknown name='to' reason='data' target='to' line='5'/>"
+          "<mpi call='MPI_Send' count='4' datatype='MPI_INT' dest='to' tag='0' " WORLD
+          " line='7'/></if>"
+          "<if c='rank == 3' line='8'><mpi call='MPI_Recv' count='4' datatype='MPI_INT' "
+          "source='0' tag='0' " WORLD " line='9'/></if>");
+    for (int r = 0; r < 4; r++) {
+        s.first[r] = s.recorded.calls.count;
+        if (r == 0)
+            call(&s, "MPI_Send", 7, 16);
+        if (r == 3)
+            call(&s, "MPI_Recv", 9, 16);
+        call(&s, "MPI_Finalize", 99, 0);
+        s.first[r + 1] = s.recorded.calls.count;
+    }
+    XY_VEC_AT(&s.recorded.calls, recorded_call_t, 0).peer = 3;
+    if (xy_predict_learn(s.program, &s.config, &s.recorded, &learned) != XY_OK)
+        fail_msg("%s", testing_said);
+    assert_int_equal(xy_learned_names(learned, &names), XY_OK);
+    assert_int_equal(names.count, 1);
+    assert_true(XY_VEC_AT(&names, xy_learned_name_t, 0).least == 3);
+    xy_vec_cleanup(&names);
+    xy_learned_destroy(learned);
+    end(&s);
+}
+
 static void test_memory(void **state)
 {
     setup_t s;
@@ -190,10 +262,9 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_learn),
-        cmocka_unit_test(test_parted),
-        cmocka_unit_test(test_open),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_learn), cmocka_unit_test(test_parted),
+        cmocka_unit_test(test_open),  cmocka_unit_test(test_open_calls),
+        cmocka_unit_test(test_peer),  cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

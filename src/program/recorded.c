@@ -160,6 +160,7 @@ static void note(recorded_call_t *call, const xy_trace_step_t *s)
     call->has_bytes = s->kind != XY_TRACE_STEP_RECEIVED;
     call->is_received = s->kind == XY_TRACE_STEP_RECEIVED;
     call->bytes = s->kind == XY_TRACE_STEP_COLLECTIVE ? s->bytes * s->element : s->bytes;
+    call->peer = s->kind == XY_TRACE_STEP_COLLECTIVE ? -1 : (int32_t)s->peer;
 }
 
 static xy_status_t read_calls(xy_recorded_t *r, const xy_trace_log_t *log,
@@ -167,7 +168,7 @@ static xy_status_t read_calls(xy_recorded_t *r, const xy_trace_log_t *log,
 {
     for (size_t i = 0; i < log->step_count; i++) {
         const xy_trace_step_t *s = &log->steps[i];
-        recorded_call_t call = {0};
+        recorded_call_t call = {.peer = -1};
 
         if (i == 0 || s->rank != log->steps[i - 1].rank)
             r->first[s->rank] = r->calls.count;

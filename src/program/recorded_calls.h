@@ -14,6 +14,7 @@ typedef struct {
     uint32_t place;
     bool has_bytes, is_received; /* bytes were sent or moved by a collective; were received */
     uint64_t bytes;
+    int32_t peer; /* the process of the job that it was sent to or received from; -1: none */
 } recorded_call_t;
 
 struct xy_recorded {

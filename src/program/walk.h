@@ -247,6 +247,8 @@ int32_t walk_extra(const code_site_t *site);
 /* In the context of messages that do not meet those of the program. */
 static const uint32_t WALK_SHADOW = UINT32_C(1) << 31;
 
+/* NULL, in silence: no handle of one; its `comm` is NULL when it has been freed. */
+walk_member_t *walk_comm_find(const walker_t *w, int64_t handle);
 /* NULL (said): not a communicator. */
 walk_member_t *walk_comm(walker_t *w, int64_t handle);
 /* A new one; its members are copied. NULL: memory ran out (said). */

@@ -6,25 +6,28 @@
 
 #include "program/walk.h"
 
-walk_member_t *walk_comm(walker_t *w, int64_t handle)
+walk_member_t *walk_comm_find(const walker_t *w, int64_t handle)
 {
     int64_t index = handle == (int64_t)(intptr_t)MPI_COMM_WORLD  ? 0
                     : handle == (int64_t)(intptr_t)MPI_COMM_SELF ? 1
                                                                  : handle - WALK_COMM_FIRST;
-    walk_member_t *m;
 
-    if (index < 0 || (uint64_t)index >= w->comms.count) {
-        process_fail(&w->process, handle == (int64_t)(intptr_t)MPI_COMM_NULL
-                                      ? "the communicator is MPI_COMM_NULL"
-                                      : "no communicator");
+    if (index < 0 || (uint64_t)index >= w->comms.count)
         return NULL;
-    }
-    m = &XY_VEC_AT(&w->comms, walk_member_t, index);
-    if (m->comm == NULL) {
-        process_fail(&w->process, "the communicator has been freed");
-        return NULL;
-    }
-    return m;
+    return &XY_VEC_AT(&w->comms, walk_member_t, index);
+}
+
+walk_member_t *walk_comm(walker_t *w, int64_t handle)
+{
+    walk_member_t *m = walk_comm_find(w, handle);
+
+    if (m != NULL && m->comm != NULL)
+        return m;
+    process_fail(&w->process, m != NULL ? "the communicator has been freed"
+                              : handle == (int64_t)(intptr_t)MPI_COMM_NULL
+                                  ? "the communicator is MPI_COMM_NULL"
+                                  : "no communicator");
+    return NULL;
 }
 
 walk_member_t *walk_intracomm(walker_t *w, int64_t handle)

@@ -8,12 +8,13 @@
  *   error = 1  Allreduce:12 Allreduce:12 Allreduce:12 Allreduce:12     3 calls
  *   error = 0  Finalize:15                                             0 calls
  *
- * Candidates that win with different work in their kernels and loops leave the value open: that is
- * said.
+ * Candidates that win with different work in their kernels and loops, or with calls to other ranks,
+ * of other tags or blocks, leave the value open: that is said.
  */
 #include "program/walk_oracle.h"
 
 #include <math.h>
+#include <mpi.h>
 #include <stdlib.h>
 
 enum {
@@ -163,13 +164,38 @@ typedef struct {
     size_t next, end;  /* recorded calls */
     int matched;       /* calls; twice, and once more where the bytes agree */
     int calls;
-    uint64_t work;          /* a hash of its kernels and loops */
+    uint64_t work; /* a hash of its kernels and loops, and of what its calls do */
+    int32_t unknown;
     bool is_asked, is_open; /* the value was given; another one was asked for since */
+    bool is_mixed;          /* ... of another unknown */
 } copy_t;
 
 static copy_t *copy_of(process_t *p)
 {
     return (copy_t *)(void *)p;
+}
+
+/* NULL: the communicator of the call is not known here; it may be made on the way. */
+static const walk_member_t *member_of(const copy_t *c, const code_site_t *site, const int64_t *args)
+{
+    int comm = argument(site, "comm");
+    const walk_member_t *m = comm < 0 ? NULL : walk_comm_find(c->w, args[comm]);
+
+    return m != NULL && m->comm != NULL && m->comm->lows == 0 ? m : NULL;
+}
+
+/* Whether the message goes to, or comes from, another process than the recorded one. */
+static bool has_other_peer(const copy_t *c, const code_site_t *site, const int64_t *args)
+{
+    const recorded_call_t *call = call_at(c->w->walk->oracle, c->next);
+    const walk_member_t *m = member_of(c, site, args);
+    int peer = argument(site, call->is_received ? "source" : "dest");
+
+    if (peer < 0 || m == NULL || call->peer < 0 ||
+        (call->is_received && args[peer] == MPI_ANY_SOURCE))
+        return false;
+    return args[peer] < 0 || args[peer] >= m->comm->size ||
+           walk_comm_proc(m->comm, (int32_t)args[peer]) != call->peer;
 }
 
 /* A match of bytes counts more than none, which counts more than a contradiction. */
@@ -178,12 +204,57 @@ static int score(copy_t *c, const code_site_t *site, const int64_t *args)
     const recorded_call_t *call = call_at(c->w->walk->oracle, c->next);
     uint64_t bytes;
 
+    if (!c->is_open && has_other_peer(c, site, args))
+        return 1;
     if (c->is_open || (!call->has_bytes && !call->is_received) ||
         !bytes_of(c->w, site, args, &bytes))
         return 2;
     if (call->is_received)
         return bytes == call->bytes ? 3 : bytes > call->bytes ? 2 : 0;
     return bytes == call->bytes ? 3 : 0;
+}
+
+static void add_work(copy_t *c, const code_site_t *site, double size)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &size, sizeof(bits));
+    c->work = (c->work ^ bits ^ (uint64_t)site->index) * UINT64_C(0x9e3779b97f4a7c15);
+    c->work ^= c->work >> 29;
+}
+
+/* A trace has the bytes of all blocks together, so that no value is told by them: blocks count also
+ * where values of other unknowns are in them. */
+static void add_blocks(copy_t *c, const code_site_t *site, const int64_t *args)
+{
+    const walk_member_t *m = member_of(c, site, args);
+    int counts = argument(site, "sendcounts"), root = argument(site, "root");
+    const uint8_t *at;
+    int32_t count;
+
+    if (counts < 0)
+        counts = argument(site, "recvcounts");
+    if (m == NULL || counts < 0 || (root >= 0 && args[root] != m->rank))
+        return;
+    at = process_at(&c->process, (uint64_t)args[counts], (uint64_t)m->comm->size * sizeof(count));
+    for (int32_t r = 0; at != NULL && r < m->comm->size; r++) {
+        memcpy(&count, at + (size_t)r * sizeof(count), sizeof(count));
+        add_work(c, site, count);
+    }
+}
+
+/* What a call does beside moving so many bytes. */
+static void add_call(copy_t *c, const code_site_t *site, const int64_t *args)
+{
+    static const char *const names[] = {"dest", "source", "tag", "sendtag", "recvtag", "root"};
+
+    for (size_t n = 0; n < sizeof(names) / sizeof(names[0]) && !c->is_mixed; n++) {
+        int i = argument(site, names[n]);
+
+        if (i >= 0)
+            add_work(c, site, (double)args[i]);
+    }
+    add_blocks(c, site, args);
 }
 
 static bool copy_mpi(process_t *p, const code_site_t *site, int64_t *args)
@@ -198,19 +269,12 @@ static bool copy_mpi(process_t *p, const code_site_t *site, int64_t *args)
     c->next = skip(o, c->next, c->end);
     more = c->next < c->end && key_at(o, c->next) == key ? score(c, site, args) : 0;
     c->matched += more;
+    if (more > 0)
+        add_call(c, site, args);
     c->next++;
     if (more == 0 || ++c->calls >= LOOK)
         return process_stop(p);
     return true;
-}
-
-static void add_work(copy_t *c, const code_site_t *site, double size)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &size, sizeof(bits));
-    c->work = (c->work ^ bits ^ (uint64_t)site->index) * UINT64_C(0x9e3779b97f4a7c15);
-    c->work ^= c->work >> 29;
 }
 
 static bool copy_kernel(process_t *p, const code_site_t *site, const double *sizes)
@@ -237,7 +301,7 @@ static bool copy_recorded(process_t *p, int32_t unknown, double *value_p)
 {
     copy_t *c = copy_of(p);
 
-    (void)unknown;
+    c->is_mixed = c->is_mixed || unknown != c->unknown;
     c->is_open = c->is_asked;
     c->is_asked = true;
     *value_p = c->value;
@@ -251,12 +315,16 @@ static const process_ops_t copy_ops = {.mpi = copy_mpi,
                                        .recorded = copy_recorded};
 
 /* False: memory ran out (said). */
-static bool look_ahead(walker_t *w, double value, copy_t *c)
+static bool look_ahead(walker_t *w, int32_t unknown, double value, copy_t *c)
 {
     const walk_oracle_t *o = w->walk->oracle;
     process_config_t config = *w->process.config;
 
-    *c = (copy_t){.w = w, .value = value, .next = w->recorded_next, .end = end_of(o, w->rank)};
+    *c = (copy_t){.w = w,
+                  .unknown = unknown,
+                  .value = value,
+                  .next = w->recorded_next,
+                  .end = end_of(o, w->rank)};
     config.ops = &copy_ops;
     config.pass_limit = w->process.passes + PASSES < config.pass_limit ? w->process.passes + PASSES
                                                                        : config.pass_limit;
@@ -327,6 +395,8 @@ static void make_candidates(const walker_t *w, const xy_vec_t *values, candidate
     for (int calls = 0; calls < 4 && i < end; calls++, i = skip(o, i + 1, end)) {
         const recorded_call_t *call = call_at(o, i);
 
+        if (call->peer >= 0)
+            offer(list, call->peer);
         for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
             uint64_t elements = call->bytes / (uint64_t)sizes[s];
 
@@ -348,12 +418,12 @@ static xy_vec_t *values_of(const xy_learned_t *l, int32_t rank, int32_t unknown)
 
 static bool fail_open(walker_t *w, const code_unknown_t *u, double a, double b)
 {
-    return process_fail(&w->process,
-                        "%s (line %ld: %s) is not told by %s: with %g and with %g the calls are "
-                        "the recorded ones, but kernels or loops are not the same; give it with "
-                        "--assume %s=VALUE",
-                        u->name, u->place.line, u->reason, w->walk->oracle->recorded->path, a, b,
-                        u->name);
+    return process_fail(
+        &w->process,
+        "%s (line %ld: %s) is not told by %s: with %g and with %g the calls are "
+        "the recorded ones, but not their ranks, tags or blocks, or kernels or loops; give "
+        "it with --assume %s=VALUE",
+        u->name, u->place.line, u->reason, w->walk->oracle->recorded->path, a, b, u->name);
 }
 
 bool walk_oracle_ask(walker_t *w, int32_t unknown, double *value_p)
@@ -365,7 +435,7 @@ bool walk_oracle_ask(walker_t *w, int32_t unknown, double *value_p)
 
     make_candidates(w, values, &list);
     for (int i = 0; i < list.count; i++) {
-        if (!look_ahead(w, list.values[i], &c))
+        if (!look_ahead(w, unknown, list.values[i], &c))
             return false;
         if (c.matched > best.matched) {
             best = c;
