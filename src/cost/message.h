@@ -76,8 +76,9 @@ typedef struct {
  * broadcast and an alltoall of XY_MESSAGE_SMALL bytes. And of a core for a copy of XY_MESSAGE_BCAST
  * bytes where each process has XY_MESSAGE_BLOCKS such blocks and as much room, and copies all of
  * them, in no order, while the others do the same; and where it has XY_MESSAGE_SOME, and
- * XY_MESSAGE_FEW; `ordered`: from places one after the other, to places in no order. `left`: an
- * alltoall of XY_MESSAGE_WORD bytes, which are left for the others before they are taken. */
+ * XY_MESSAGE_FEW; `ordered`: from places one after the other, to places in no order, as an alltoall
+ * of all does where there are so many. `left`: an alltoall of XY_MESSAGE_WORD bytes, which are left
+ * for the others before they are taken. */
 typedef struct {
     double message, large;
     double across, medium_across, large_across;
