@@ -29,9 +29,8 @@ static const char *data_reason(xy_scan_t *scan, const scan_expr_t *e)
     char buffer[160];
 
     snprintf(buffer, sizeof(buffer),
-             e->type->kind == SCAN_OTHER && e->kind == SCAN_E_MEMBER
-                 ? "in a union (%s)"
-                 : "computed from data (%s)",
+             e->type->kind == SCAN_OTHER && e->kind == SCAN_E_MEMBER ? "in a union (%s)"
+                                                                     : "computed from data (%s)",
              access.count > 0 ? XY_VEC_AT(&scan->locations, scan_location_t, access.ids[0]).name
                               : "not followed");
     return scan_copy(scan, buffer);

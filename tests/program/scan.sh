@@ -118,7 +118,8 @@ collectives --env STEPS=7 | grep -q ': 8,' || die "--env STEPS=7"
 [ ! -s said ] || die "$(cat said)"
 code=0
 "$XYLEM" predict endless.c -n 2 -m 'node:1 core:4' --env STEPS=-1 >out 2>said || code=$?
-[ "$code" = 1 ] && grep -q 'endless.c:5: process 0: .*call' said || die "recursion without end: $code $(cat said)"
+[ "$code" = 1 ] || die "recursion without end: $code $(cat said)"
+grep -q 'endless.c:5: process 0: .*call' said || die "recursion without end: $(cat said)"
 
 # Unknown values: listed, given, refused when there is none of that name.
 cat >unknown.c <<'END'
