@@ -212,8 +212,9 @@ double job_cache_late(xy_vjob_t *job, const xy_vmsg_t *m, double now)
     return many < 2 ? 0 : far_of(job, 4 * many * (double)m->bytes) * (double)m->bytes;
 }
 
-/* An eager message is work of both sides, and what it takes more is the receiver's. Inside a core,
- * most of that work is none with the data. */
+/* An eager message is work of both sides, and what it takes more is the receiver's. Most of that
+ * work is none with the data, or waits for lines of another core, which brings no line sooner that
+ * has left the caches. */
 double job_cache_eager(xy_vjob_t *job, const xy_vmsg_t *m, double start)
 {
     double data = m->send_busy + m->receive_busy - m->way->send - m->way->receive;
@@ -223,7 +224,7 @@ double job_cache_eager(xy_vjob_t *job, const xy_vmsg_t *m, double start)
     if (m->way->is_same)
         data = fmin(data, job_way_copy(job, m->bytes, true) + m->crowd);
     else
-        data -= m->crowd;
+        data = fmin(data - m->crowd, job_way_copy(job, m->bytes, true));
     return m->receive_busy + fmax(0, job_cache_message(job, m, start, data) - data);
 }
 

@@ -525,6 +525,48 @@ static void left_messages_are_copied_again(void **state)
     xy_costs_destroy(store);
 }
 
+/* Seconds of a core for an eager message from each of eight processes of another core to each of
+ * its own eight. */
+static double cross(const xy_costs_t *store)
+{
+    enum { EACH = XY_MESSAGE_CROWD };
+    static testing_act_t acts[2 * EACH][ROUNDS + 1];
+    testing_act_t *all[2 * EACH];
+
+    for (int p = 0; p < 2 * EACH; p++) {
+        for (int i = 0; i < ROUNDS; i++)
+            acts[p][i] = p < EACH ? (testing_act_t){.kind = DO_SEND,
+                                                    .peer = EACH + (p + i) % EACH,
+                                                    .bytes = XY_MESSAGE_BCAST}
+                                  : (testing_act_t){.kind = DO_RECV,
+                                                    .peer = (p + (EACH - 1) * i) % EACH,
+                                                    .bytes = XY_MESSAGE_BCAST};
+        acts[p][ROUNDS] = (testing_act_t){.kind = DO_END};
+        all[p] = acts[p];
+    }
+    return run_all(2 * EACH, 2, store, NULL, all) / (ROUNDS * EACH);
+}
+
+/* Lines that come from another core bring none sooner that has left the caches: that adds up. */
+static void blocks_of_other_cores_take_both(void **state)
+{
+    const double block = 3.9e-6; /* less than what such a message takes */
+    xy_costs_t *store = make_sloped(1e-9);
+    xy_message_model_t *between = &XY_VEC_AT(&store->messages, xy_message_cost_t, 0).model;
+    xy_message_model_t *m = &XY_VEC_AT(&store->messages, xy_message_cost_t, 1).model;
+    double before, more;
+
+    (void)state;
+    for (size_t i = 0; i < between->count; i++)
+        between->samples[i].gap = between->samples[i].blocking; /* all of it is work */
+    before = cross(store);
+    m->crowd.few = m->crowd.some = m->crowd.block = m->throng.block = block;
+    more = cross(store) - before;
+    assert_true(before > block);
+    assert_true(more > 0);
+    xy_costs_destroy(store);
+}
+
 /* Seconds of a message from process 0 to one of seven others of its core, of `buffers` buffers. */
 static double linear(int buffers, uint64_t bytes, const xy_costs_t *store)
 {
@@ -623,6 +665,7 @@ int main(void)
         cmocka_unit_test(alltoalls_take_what_was_measured),
         cmocka_unit_test(roots_of_gathers_do_both),
         cmocka_unit_test(left_messages_are_copied_again),
+        cmocka_unit_test(blocks_of_other_cores_take_both),
         cmocka_unit_test(cores_share_what_is_behind_their_caches),
         cmocka_unit_test(one_buffer_to_many),
         cmocka_unit_test(further_lines_for_a_root),
