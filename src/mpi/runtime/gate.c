@@ -60,12 +60,21 @@ void mpi_gate_match_pending(mpi_worker_t *worker)
     } while (atomic_load(&gate->is_pending) != 0);
 }
 
+/* Both threads of the network help: one at a time. */
+static void begin_to_help(mpi_gate_t *gate)
+{
+    unsigned looks = 0;
+
+    while (atomic_exchange(&gate->is_helping, 1) != 0)
+        xy_back_off(&looks);
+}
+
 void mpi_gate_try(mpi_worker_t *worker, void (*fn)(mpi_worker_t *worker))
 {
     mpi_gate_t *gate = &worker->gate;
 
     do {
-        atomic_store(&gate->is_helping, 1);
+        begin_to_help(gate);
         if (atomic_load(&gate->is_inside) == 0) {
             fn(worker);
             atomic_store(&gate->is_helping, 0);
