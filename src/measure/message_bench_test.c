@@ -20,16 +20,25 @@ static char good[] = "echo library A library 1.0; echo step 1 2; IFS=,; for s in
                      "echo message 0 1 $s $t $t 1e-7 2e-7 3e-7 4e-6; done; echo step 2 2; "
                      "echo meet 2e-7 9e-7 6e-8 7e-8";
 
+/* The number of the launch: what is drawn by it is the same in each run of the test. */
+#define COUNT "echo x >> $LAUNCHES; n=$(wc -l < $LAUNCHES); "
+
 static xy_status_t measure(const char *script, const xy_vec_t *sizes, xy_message_cost_t *m)
 {
     const char *const list[] = {"sh", "-c", script};
     xy_vec_t words = XY_VEC_INIT(const char *);
     measure_bench_t pair = {.words = &words, .b = 1, .largest = 65536, .sizes = sizes};
+    char path[] = "/tmp/xylem-launches-XXXXXX";
+    int file = mkstemp(path);
     xy_status_t st;
 
+    assert_true(file >= 0);
+    close(file);
+    setenv("LAUNCHES", path, 1);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(xy_vec_append(&words, &list[i]), XY_OK);
     st = measure_bench_run(&pair, m);
+    unlink(path);
     xy_vec_cleanup(&words);
     return st;
 }
@@ -37,10 +46,10 @@ static xy_status_t measure(const char *script, const xy_vec_t *sizes, xy_message
 /* Two jumps, one up at 10000 bytes by much, one down at 30000 by a quarter; launches that differ.
  */
 static char jumps[] =
-    "echo library A library 1.0; IFS=,; for s in $3; do "
-    "t=$(awk -v s=$s -v seed=$$ 'BEGIN {srand(seed + s); t = 1e-5 + s * 1e-9; "
-    "if (s >= 10000) t *= 2; if (s >= 30000) t *= 0.75; print t * (1 + 0.02 * rand())}'); "
-    "echo message 0 1 $s $t $t 1e-7 2e-7 3e-7; done";
+    COUNT "echo library A library 1.0; IFS=,; for s in $3; do "
+          "t=$(awk -v s=$s -v seed=$n 'BEGIN {srand(seed + s); t = 1e-5 + s * 1e-9; "
+          "if (s >= 10000) t *= 2; if (s >= 30000) t *= 0.75; print t * (1 + 0.02 * rand())}'); "
+          "echo message 0 1 $s $t $t 1e-7 2e-7 3e-7; done";
 
 static double time_with_jumps(double bytes)
 {
@@ -309,17 +318,18 @@ static void test_given_sizes(void **state)
 }
 
 /* One timing in twelve takes 2 to 600 times as long, another one in each launch. */
-static char spikes[] =
+static char spikes[] = COUNT
     "echo library A library 1.0; IFS=,; for s in $3; do "
-    "t=$(awk -v s=$s -v seed=$$ 'BEGIN {srand(seed * 131 + s * 17); t = (1e-6 + s * 1e-9) * "
+    "t=$(awk -v s=$s -v seed=$n 'BEGIN {srand(seed * 131 + s * 17); t = (1e-6 + s * 1e-9) * "
     "(1 + 0.01 * rand()); if (rand() < 1 / 12) t *= exp(log(2) + log(300) * rand()); print t}'); "
     "echo message 0 1 $s $t $t 1e-7 2e-7 3e-7; done";
 
 /* No two timings of one size agree. */
-static char chaos[] = "echo library A library 1.0; IFS=,; for s in $3; do "
-                      "t=$(awk -v s=$s -v seed=$$ 'BEGIN {srand(seed * 131 + s * 17); print 1e-6 * "
-                      "exp(7 * rand())}'); "
-                      "echo message 0 1 $s $t $t 1e-7 2e-7 3e-7; done";
+static char chaos[] =
+    COUNT "echo library A library 1.0; IFS=,; for s in $3; do "
+          "t=$(awk -v s=$s -v seed=$n 'BEGIN {srand(seed * 131 + s * 17); print 1e-6 * "
+          "exp(7 * rand())}'); "
+          "echo message 0 1 $s $t $t 1e-7 2e-7 3e-7; done";
 
 /* What is disturbed is measured again; a model that cannot be trusted is none. */
 static void test_noisy(void **state)
