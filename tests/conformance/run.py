@@ -2,14 +2,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Run the programs by which MPICH checks an MPI library against the standard.
 
-    tests/conformance/run.py [--work DIR] [--prefix DIR] [--only DIRECTORY,...] [--timeout S] [--jobs N] [--built]
+    tests/conformance/run.py [--work DIR] [--source DIR] [--prefix DIR] [--only DIRECTORY,...] [--timeout S]
+                             [--jobs N] [--built] [--options 'WORDS']
     tests/conformance/run.py --list [--work DIR] [--prefix DIR]
 
 The programs are not part of Xylem: the sources of MPICH are fetched from Debian's archive
 (`apt-get source mpich`), configured for the installed Xylem in --prefix (without it this tree is
-installed below --work) and built there; --built runs what an earlier call has built. --only names directories of the suite (`coll`, `errors/io`,
-`f08`). Every line of the suite's lists is run in a directory of its own, with links to the programs, once for all lines
-that differ in settings of MPICH alone. It passes by the rules of the suite: exit code 0 and "No
+installed below --work) and built there. --source names the folder `test/mpi` of another version instead, with its
+`configure` made (`autogen.sh` there); it is built in place. --built runs what an earlier call has built. --only names
+directories of the suite (`coll`, `errors/io`, `f08`). --options gives mpiexec more options: with `--processes 2` only
+programs of two or more ranks run. Every line of the suite's lists (`testlist`, and the datatypes of `testlist.dtp`,
+which configure writes) is run in a directory of its own, with links to the programs, once for all lines that differ in
+settings of MPICH alone. It passes by the rules of the suite: exit code 0 and "No
 Errors" as the only output, or what `resultTest` says. The table has one row per directory; what did
 not pass follows, with its last line of output. All of it is in --work/results.json, and the output
 of each run beside it. What fails and is marked `xfail` in the lists, as MPICH itself does not pass it, is not judged.
@@ -23,6 +27,7 @@ import concurrent.futures
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -60,9 +65,10 @@ def lists(suite):
 
 
 def read_list(suite, directory):
-    """The runs that one list asks for; those that are the same to another library come once."""
+    """The runs of a directory's lists; those that are the same to another library come once."""
     seen = {}
-    for line in (suite / directory / "testlist").read_text(encoding="utf-8").splitlines():
+    files = [suite / directory / name for name in ("testlist", "testlist.dtp")]
+    for line in [line for file in files if file.exists() for line in file.read_text(encoding="utf-8").splitlines()]:
         words = line.split("#")[0].split()
         if not words or (suite / directory / words[0]).is_dir():
             continue
@@ -137,7 +143,7 @@ def execute(run, number, options):
     limit = ["--timeout", str(run.seconds)] if run.result == "TestErrFatal" and run.seconds else []
     # Programs spawn only where MPI_UNIVERSE_SIZE leaves room.
     room = ["--usize", "64"] if "spawn" in run.directory else []
-    command = [options.prefix / "bin/mpiexec", "-n", str(run.ranks), *room, *limit, program, *run.arguments]
+    command = [options.prefix / "bin/mpiexec", "-n", str(run.ranks), *room, *limit, *options.options, program, *run.arguments]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("XYLEM_")}
     environment["OMP_NUM_THREADS"] = "1"
     if run.limit:
@@ -166,7 +172,7 @@ def let_f08_in(configure):
 def prepare(options):
     """Fetch, configure and build what is to be run."""
     suite = options.work / "mpich"
-    options.build = suite / "test/mpi"
+    options.build = options.source or suite / "test/mpi"
     if not options.build.exists():
         Sources(options.work).unpack("mpich", suite)
     log = options.work / "build.log"
@@ -214,8 +220,9 @@ def table(results):
 
 def run_all(options):
     reasons = read_left_out(HERE / "left_out.txt")
+    least = 2 if "--processes" in options.options else 1
     runs = [run for directory in options.directories(options.build)
-            for run in read_list(options.build, directory)]
+            for run in read_list(options.build, directory) if run.ranks >= least]
     results = []
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
@@ -253,7 +260,9 @@ def directories(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--work", type=Path, default=HERE.parent.parent / "build/conformance")
+    parser.add_argument("--source", type=lambda text: Path(text).resolve())
     parser.add_argument("--prefix", type=Path)
+    parser.add_argument("--options", type=shlex.split, default=[])
     parser.add_argument("--only", type=lambda text: text.split(","), default=[])
     parser.add_argument("--timeout", type=float, default=180) # as the suite has it
     parser.add_argument("--jobs", type=int, default=os.cpu_count())

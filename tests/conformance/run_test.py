@@ -43,12 +43,17 @@ class Lists(unittest.TestCase):
                            ("coll/testlist", "deep\n# no 2\nbcast 4 arg=-a arg=-b timeLimit=9\n"
                             "bcast 4 arg=-a arg=-b env=MPIR_CVAR_X=1\nscan 3 resultTest=TestStatus mem=2.5\n"
                             "send 2 xfail=ticket1 env=MPIR_CVAR_CH4_COMM_CONNECT_TIMEOUT=20\n"),
-                           ("coll/deep/testlist", "reduce\n")):
+                           ("coll/deep/testlist", "reduce\n"),
+                           ("coll/deep/testlist.dtp", "reduce 4 arg=-type=MPI_INT\n")):
             (self.suite / name).parent.mkdir(parents=True, exist_ok=True)
             (self.suite / name).write_text(text, encoding="utf-8")
 
     def test_follows_the_lists(self):
         self.assertEqual(run.lists(self.suite), ["coll", "coll/deep"])
+
+    def test_reads_the_list_of_datatypes(self):
+        self.assertEqual([(each.program, each.ranks, each.arguments) for each in run.read_list(self.suite, "coll/deep")],
+                         [("reduce", 2, ()), ("reduce", 4, ("-type=MPI_INT",))])
 
     def test_settings_of_mpich_do_not_count(self):
         runs = run.read_list(self.suite, "coll")
