@@ -43,9 +43,11 @@ static void add_up(const xy_choose_t *q, xy_choice_t *c)
     }
 }
 
+/* Whether all losses, that of this trial at its worst included, are within `loss` of the time that
+ * the runs would have taken without trials. */
 static bool is_affordable(const xy_choose_t *q, const xy_choice_t *c, double high, double instead)
 {
-    return c->spent + fmax(0, high - instead) <= q->loss * (c->measured + instead);
+    return c->spent + fmax(0, high - instead) <= q->loss * (c->measured - c->spent + instead);
 }
 
 /* ---- The choice ---- */

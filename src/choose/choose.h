@@ -21,11 +21,11 @@
  * runs of this problem on this host say about the instance follows from that, with its spread.
  *
  * Loss. Without a reference the least estimate is chosen. With `loss` > 0 another candidate that
- * may be better is tried now and then: only while all that such trials have lost, with what this
- * one may lose at most, is below `loss` of all time measured so far. With a reference (what would
- * run if nothing was chosen) every other candidate is such a trial, so that a series of runs is
- * never slower than the reference by more than `loss`, as far as the errors are what they are said
- * to be.
+ * may be better is tried now and then: only while the losses of all trials, this one at its worst
+ * included, are at most `loss` of the time measured so far without those losses. With a reference
+ * (the candidate that runs without a choice) every other candidate is such a trial: a series of
+ * runs is slower than the reference by at most `loss` while each time is within the two standard
+ * deviations of its estimate.
  *
  * Nothing parks. A history may be read from any thread while no thread changes it; files may be
  * changed by any number of processes at once.

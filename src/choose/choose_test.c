@@ -181,22 +181,96 @@ static void run_series(world_t *w, size_t reference, double loss, int runs, uint
     xy_vec_cleanup(&h.runs);
 }
 
-/* Whatever the models get wrong within their error, a series is at most `loss` slower than the
- * reference alone, after the first run as after the last; but for what the estimate of the
- * reference itself is wrong by (0.14 % more was the most in 120,000 series). */
+/* ---- The bound on losses ---- */
+
+/* A trial is made from exactly the loss on that pays for its worst case; `lost` seconds were lost
+ * by an earlier trial. */
+static void check_threshold(size_t reference, double lost)
+{
+    static const xy_parameter_t n = {"n", 1000};
+    xy_candidate_t c[] = {{"a", 1, 0.02}, {"b", 1.01, 0.3}};
+    xy_history_t h = {.runs = XY_VEC_INIT(xy_run_t)};
+    xy_choose_t q = ask_for(c, 2, &n, &h);
+    xy_estimate_of_t of[2];
+    xy_choice_t choice;
+    double instead, least;
+
+    q.reference = reference;
+    for (int i = 0; i < 3; i++)
+        add(&h, &q, 0, 1, 0);
+    if (lost > 0)
+        add(&h, &q, 1, 1 + lost, 1);
+    assert_int_equal(xy_choose(&q, of, &choice), XY_OK);
+    instead = reference == 0 ? of[0].low : of[0].seconds;
+    least = (lost + of[1].high - instead) / ((lost > 0 ? 4 : 3) + instead);
+    q.loss = least * (1 - 1e-9);
+    assert_int_equal(xy_choose(&q, of, &choice), XY_OK);
+    assert_int_equal(choice.chosen, 0);
+    assert_false(choice.is_trial);
+    q.loss = least * (1 + 1e-9);
+    assert_int_equal(xy_choose(&q, of, &choice), XY_OK);
+    assert_int_equal(choice.chosen, 1);
+    assert_true(choice.is_trial && choice.instead == instead);
+    xy_vec_cleanup(&h.runs);
+}
+
+static void test_threshold_of_trials(void **state)
+{
+    (void)state;
+    check_threshold(XY_CHOOSE_NONE, 0);
+    check_threshold(XY_CHOOSE_NONE, 0.05);
+    check_threshold(0, 0);
+    check_threshold(0, 0.05);
+}
+
+/* One run in the worst world that the estimates allow, most of the time: a trial takes as long as
+ * it may, and the reference would have been as short as it may. Returns whether it was a trial. */
+static bool run_at_worst(world_t *w, xy_choose_t *q, xy_candidate_t *c, xy_history_t *h,
+                         uint64_t *seed)
+{
+    xy_estimate_of_t of[MANY];
+    xy_choice_t choice;
+    double took, reference, worst = uniform(seed) < 0.8 ? 1 : 0.5 + 0.5 * uniform(seed);
+
+    for (int i = 0; i < MANY; i++)
+        c[i].predicted = exp(0.5 * uniform(seed));
+    assert_int_equal(xy_choose(q, of, &choice), XY_OK);
+    reference = of[0].seconds * exp(-2 * worst * of[0].deviation);
+    took = choice.is_trial
+               ? of[choice.chosen].seconds * exp(2 * worst * of[choice.chosen].deviation)
+               : reference;
+    add(h, q, choice.chosen, took, choice.instead);
+    w->total += took;
+    w->of_reference += reference;
+    return choice.is_trial;
+}
+
+/* While every time is within its estimate, a series is at most `loss` slower than the reference
+ * alone, after each of its runs; and trials are made. */
 static void test_never_beyond_loss(void **state)
 {
+    static const xy_parameter_t n = {"n", 1000};
     uint64_t seed = testing_seed();
+    int trials = 0;
 
     (void)state;
-    for (int world = 0; world < 4000; world++) {
-        double loss = world % 4 == 3 ? 0 : 0.02 * (world % 4);
-        int runs = 1 + testing_random_below(&seed, 40);
-        world_t w;
+    for (int world = 0; world < 400; world++) {
+        xy_candidate_t c[MANY];
+        xy_history_t h = {.runs = XY_VEC_INIT(xy_run_t)};
+        xy_choose_t q = ask_for(c, MANY, &n, &h);
+        world_t w = {0};
 
-        run_series(&w, 0, loss, runs, &seed);
-        assert_true(w.total <= (1 + loss + 2e-3) * w.of_reference);
+        q.reference = 0;
+        q.loss = 0.04 * (world % 4);
+        for (int i = 0; i < MANY; i++)
+            c[i] = (xy_candidate_t){names[i], 1, 0.1};
+        for (int i = 0; i < 40; i++) {
+            trials += run_at_worst(&w, &q, c, &h, &seed);
+            assert_true(w.total <= (1 + q.loss + 1e-9) * w.of_reference);
+        }
+        xy_vec_cleanup(&h.runs);
     }
+    assert_true(trials > 400);
 }
 
 /* It is worth it: most of what there is to gain over the reference is gained. */
@@ -301,6 +375,7 @@ int main(void)
         cmocka_unit_test(test_wrong_requests),
         cmocka_unit_test(test_correction_and_distance),
         cmocka_unit_test(test_common_factor),
+        cmocka_unit_test(test_threshold_of_trials),
         cmocka_unit_test(test_never_beyond_loss),
         cmocka_unit_test(test_gains_over_reference),
         cmocka_unit_test(test_trials_pay),
