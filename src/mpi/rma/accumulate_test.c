@@ -445,6 +445,75 @@ static void small_sums_wrap(void **state)
     }
 }
 
+/* ---- Another update between the reading and the writing of one ---- */
+
+static const rma_update_t *intruder; /* comes when the next result is computed, once */
+static char *intruded;
+static char intruding[8];
+
+void __real_mpi_op_apply2(const mpi_op_t *op, const void *a, const void *b, void *out,
+                          int64_t count, const mpi_type_t *type);
+void __wrap_mpi_op_apply2(const mpi_op_t *op, const void *a, const void *b, void *out,
+                          int64_t count, const mpi_type_t *type);
+void __wrap_mpi_op_apply2(const mpi_op_t *op, const void *a, const void *b, void *out,
+                          int64_t count, const mpi_type_t *type)
+{
+    const rma_update_t *u = intruder;
+
+    intruder = NULL;
+    __real_mpi_op_apply2(op, a, b, out, count, type);
+    if (u != NULL)
+        rma_update(u, intruded, intruding, NULL, 1);
+}
+
+static void set_value(const mpi_type_t *type, char *at, int value)
+{
+    float f = (float)value;
+    double d = value;
+    int64_t whole = value;
+
+    if (type->basic == XMPI_BASIC_FLOAT)
+        memcpy(at, &f, sizeof(f));
+    else if (type->basic == XMPI_BASIC_DOUBLE)
+        memcpy(at, &d, sizeof(d));
+    else
+        memcpy(at, &whole, type->size);
+}
+
+/* `first`, `between` and `own` are combined in this order, the second while the third is computed;
+ * the result of the third is that of the first two. */
+static void check_between(MPI_Op op, MPI_Datatype type, const int v[3], int two, int three)
+{
+    _Alignas(8) char at[8], from[8], old[8];
+    rma_update_t u = {
+        .op = mpi_op_of(op), .type = mpi_type_of(type), .updates = &updates, .worker = &workers[0]};
+    rma_update_t other = u;
+
+    other.worker = &workers[1];
+    set_value(u.type, at, v[0]);
+    set_value(u.type, intruding, v[1]);
+    set_value(u.type, from, v[2]);
+    intruder = &other;
+    intruded = at;
+    rma_update(&u, at, from, old, 1);
+    assert_null(intruder); /* it came */
+    assert_true(value_of(u.type, old) == two);
+    assert_true(value_of(u.type, at) == three);
+}
+
+static void updates_between_are_kept(void **state)
+{
+    static const MPI_Datatype types[] = {MPI_INT8_T,   MPI_INT16_T, MPI_INT,   MPI_INT64_T,
+                                         MPI_UINT64_T, MPI_FLOAT,   MPI_DOUBLE};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        check_between(MPI_MAX, types[i], (int[]){1, 5, 3}, 5, 5);
+        check_between(MPI_MIN, types[i], (int[]){5, 1, 3}, 1, 1);
+        check_between(MPI_PROD, types[i], (int[]){2, 3, 5}, 6, 30);
+    }
+}
+
 static void *offer_pairs(void *arg)
 {
     thread_t *t = arg;
@@ -681,6 +750,7 @@ int main(void)
         cmocka_unit_test(mixed_elements_have_no_kind),
         cmocka_unit_test(sums_lose_nothing),
         cmocka_unit_test(small_sums_wrap),
+        cmocka_unit_test(updates_between_are_kept),
         cmocka_unit_test(pairs_stay_together),
         cmocka_unit_test(swaps_lose_nothing),
         cmocka_unit_test(long_and_short_updates_lose_nothing),
