@@ -4,7 +4,8 @@
  *
  * Ranks start an operation and then look at their buffers, in code that calls no MPI function,
  * until the data is there. Nothing but a communication core can have moved it. Time plays no part:
- * a deadline far beyond anything that a loaded machine needs only turns a hang into a failure.
+ * when all ranks have started the operation, all communication cores sleep and the data is not
+ * there, it never comes.
  *
  * Where a copy could also be made too early, by the rank that starts it, the communication core is
  * kept busy meanwhile: the data must not be there before the core is let go.
@@ -16,18 +17,37 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "fiber/testing.h"
 
-enum { LARGE = 1 << 20, DEADLINE = 100 /* seconds */ };
+/* DEADLINE: seconds, for what the looks below do not see. LOOKS: so often communication cores are
+ * seen asleep in a row before that is believed, as one may wake another between two looks. */
+enum { LARGE = 1 << 20, DEADLINE = 100, LOOKS = 10000 };
 
 /* ---- Looking without MPI ---- */
 
-/* Wait until all `bytes` at `at` are `value`. */
-static void await(const volatile char *at, size_t bytes, char value)
+static _Atomic int started; /* how many calls of ranks have started their operations */
+
+/* Will no communication core do anything until it is rung? */
+static bool do_cores_sleep(void)
+{
+    for (int w = mpi_job->workers - mpi_job->comm_workers; w < mpi_job->workers; w++)
+        if (!testing_worker_sleeps(mpi_job->worker[w].base))
+            return false;
+    return true;
+}
+
+/* Wait until all `bytes` at `at` are `value`; `calls`: when so many have started, communication
+ * cores have all that they need. */
+static void await(const volatile char *at, size_t bytes, char value, int calls)
 {
     double begin = xy_now();
 
     for (size_t i = 0; i < bytes; i++)
-        while (at[i] != value) {
+        for (int looks = 0; at[i] != value;) {
+            bool is_over = atomic_load(&started) >= calls && do_cores_sleep();
+
+            looks = is_over ? looks + 1 : 0;
+            CHECK(looks < LOOKS || at[i] == value); /* communication cores have work left */
             CHECK(xy_now() - begin < DEADLINE);
             sched_yield();
         }
@@ -60,7 +80,10 @@ static size_t bytes; /* of each block */
 /* Start one, look at `result` until it is there, complete. */
 static void arrives(MPI_Request request, char *result, size_t all, char value)
 {
-    await(result, all, value);
+    int size, call = atomic_fetch_add(&started, 1);
+
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    await(result, all, value, (call / size + 1) * size);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     memset(result, 0, all);
     /* All have looked before the buffers change. */
@@ -95,15 +118,21 @@ static void collectives(int rank, int size)
     free(out);
 }
 
+static void run_all(int ranks, int cores)
+{
+    atomic_store(&started, 0);
+    run_ranks(ranks, cores, 0, 1024, collectives);
+}
+
 /* One rank on each core of its own, several ranks on one core, several communication cores. */
 static void run_collectives(void)
 {
     for (bytes = 8; bytes <= LARGE / 4; bytes *= LARGE / 32) {
         ranks_comm_workers = 1;
-        run_ranks(2, 2, 0, 1024, collectives);
-        run_ranks(4, 1, 0, 1024, collectives);
+        run_all(2, 2);
+        run_all(4, 1);
         ranks_comm_workers = 2;
-        run_ranks(5, 2, 0, 1024, collectives);
+        run_all(5, 2);
     }
     ranks_comm_workers = 0;
 }
@@ -201,7 +230,7 @@ static void near(int rank, bool sends_last)
         for (size_t i = 0; i < LARGE; i++)
             CHECK(receive_buffer[i] == 0);
         atomic_store(&core_state, FREE);
-        await(receive_buffer, LARGE, 1);
+        await(receive_buffer, LARGE, 1, 0);
     } else {
         MPI_Send(NULL, 0, MPI_CHAR, 1 - rank, 1, MPI_COMM_WORLD);
     }
@@ -238,11 +267,12 @@ static void far_messages(int rank, int size)
     if (rank == 0) {
         await_flag(&stage, 1);
         MPI_Isend(buffer, LARGE, MPI_CHAR, 1, 0, MPI_COMM_WORLD, &request);
+        atomic_store(&started, 1);
         await_flag(&stage, 2);
     } else {
         MPI_Irecv(buffer, LARGE, MPI_CHAR, 0, 0, MPI_COMM_WORLD, &request);
         atomic_store(&stage, 1);
-        await(buffer, LARGE, 1);
+        await(buffer, LARGE, 1, 1);
         atomic_store(&stage, 2);
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -254,6 +284,7 @@ static void test_messages_between_cores(void **state)
     (void)state;
     ranks_comm_workers = 1;
     atomic_store(&stage, 0);
+    atomic_store(&started, 0);
     run_ranks(2, 2, 0, 1024, far_messages);
     ranks_comm_workers = 0;
 }
@@ -271,7 +302,7 @@ static void tries_in_vain(int rank, int size)
         await_flag(&stage, 1);
         MPI_Isend(buffer, LARGE, MPI_CHAR, 1, 0, MPI_COMM_WORLD, &request);
         MPI_Iallreduce(&one, &two, 1, MPI_SIGNED_CHAR, MPI_SUM, MPI_COMM_SELF, &marker);
-        await(&two, 1, 1);
+        await(&two, 1, 1, 0);
         atomic_store(&stage, 2);
         await_flag(&stage, 3);
         MPI_Wait(&marker, MPI_STATUS_IGNORE);
@@ -281,7 +312,7 @@ static void tries_in_vain(int rank, int size)
         atomic_store(&stage, 1);
         await_flag(&stage, 2);
         mpi_go_outside(mpi_self);
-        await(buffer, LARGE, 1);
+        await(buffer, LARGE, 1, 0);
         atomic_store(&stage, 3);
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
