@@ -113,11 +113,47 @@ static void test_a_chain_with_an_end_is_none(void **state)
     run_watched(3, come_late);
 }
 
+/* Ranks 0 to 2 share a worker, which has packets left for which a ring had no room: what its ranks
+ * have sent may not have come. They wait for each other, but nothing is known until it is empty. */
+static void keep_packets(int rank, int size)
+{
+    (void)size;
+    if (rank == 2) {
+        mpi_self->worker->spills++;
+        send(0);
+        send(1);
+        send(3);
+        receive(3);
+        mpi_self->worker->spills--;
+        send(3);
+        receive(3);
+    } else if (rank < 2) {
+        receive(2);
+        send(3);
+        receive(1 - rank);
+    } else if (rank == 3) {
+        receive(2);
+        await_both();
+        for (int i = 0; i < 20; i++)
+            CHECK(mpi_watch_look() == XMPI_WATCH_NONE);
+        send(2);
+        receive(2);
+        look_until_found();
+    }
+}
+
+static void test_packets_without_room_are_waited_for(void **state)
+{
+    (void)state;
+    run_watched(5, keep_packets);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_park_counts_once_it_was_seen),
         cmocka_unit_test(test_a_chain_with_an_end_is_none),
+        cmocka_unit_test(test_packets_without_room_are_waited_for),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
