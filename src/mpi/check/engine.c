@@ -91,21 +91,23 @@ static mpi_mode_t mode_of(const mpi_rank_t *self, const mpi_transfer_t *t)
 }
 
 /* The buffer of the message that begins next is known: it is part of a request for several. */
-static const void *known_buffer;
+static bool is_part;
+static const void *part_buffer; /* which may be MPI_BOTTOM */
 
 static void start_part(mpi_request_t *whole, const mpi_transfer_t *t, bool is_receive)
 {
     if (!mpi_checks.buffers)
         return;
     check_pending_block(whole->owner, t, whole, is_receive);
-    known_buffer = t->buffer;
+    is_part = true;
+    part_buffer = t->buffer;
 }
 
 static bool takes_buffer(const void *buffer)
 {
-    bool is_known = known_buffer != NULL && known_buffer == buffer;
+    bool is_known = is_part && part_buffer == buffer;
 
-    known_buffer = NULL;
+    is_part = false;
     return mpi_checks.buffers && !is_known;
 }
 

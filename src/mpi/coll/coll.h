@@ -683,6 +683,14 @@ extern const coll_ops_t coll_inter_alltoall, coll_inter_alltoallv, coll_inter_al
 extern const coll_ops_t coll_inter_reduce, coll_inter_allreduce;
 extern const coll_ops_t coll_inter_reduce_scatter, coll_inter_reduce_scatter_block;
 
+/* Do two buffers name the same memory? On one base, as MPI_BOTTOM, their types tell. */
+static inline bool coll_is_same(const void *a, const mpi_type_t *a_type, const void *b,
+                                const mpi_type_t *b_type)
+{
+    return a == b &&
+           (a_type == b_type || (mpi_type_is_contiguous(a_type) && mpi_type_is_contiguous(b_type)));
+}
+
 /* `count` elements of `type` from one place to another, where the counts and types may differ. */
 void coll_copy(void *to, int64_t to_count, const mpi_type_t *to_type, const void *from,
                int64_t from_count, const mpi_type_t *from_type);

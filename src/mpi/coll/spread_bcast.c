@@ -18,7 +18,7 @@ static void share_chunk(void *arg, int64_t m)
     const mpi_type_t *type = share->type;
     size_t begin = (size_t)share->begin * type->size, bytes = (size_t)share->count * type->size;
 
-    if (call->receive == share->from)
+    if (coll_is_same(call->receive, call->receive_type, share->from, type))
         return;
     if (mpi_type_is_contiguous(type) && mpi_type_is_contiguous(call->receive_type))
         spread_copy((char *)call->receive + begin, (const char *)share->from + begin, bytes,

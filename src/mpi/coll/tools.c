@@ -122,7 +122,7 @@ void coll_copy(void *to, int64_t to_count, const mpi_type_t *to_type, const void
 
     if (sent < bytes)
         bytes = sent;
-    if (bytes == 0 || to == from)
+    if (bytes == 0 || coll_is_same(to, to_type, from, from_type))
         return;
     if (mpi_type_is_contiguous(to_type) && mpi_type_is_contiguous(from_type))
         mpi_copy(to, from, bytes);

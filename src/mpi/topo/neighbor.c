@@ -68,6 +68,16 @@ static int refuse_array(mpi_comm_t *comm, const char *what)
     return mpi_error(comm, MPI_ERR_ARG, "the array of %s is NULL", what);
 }
 
+/* The base of block `i`: displacements in bytes may be absolute addresses on MPI_BOTTOM. */
+static const void *base_at(const mpi_blocks_t *b, int i)
+{
+    uintptr_t base = (uintptr_t)b->buffer;
+
+    if (b->types && b->displacements.data)
+        base += (uintptr_t)coll_count_at(b->displacements, i);
+    return (const void *)base;
+}
+
 /* Check the blocks of all `degree` neighbours before any message is sent. */
 static int check_blocks(mpi_comm_t *comm, const mpi_blocks_t *b, int degree)
 {
@@ -80,7 +90,7 @@ static int check_blocks(mpi_comm_t *comm, const mpi_blocks_t *b, int degree)
     for (int i = 0; i < degree && error == MPI_SUCCESS; i++) {
         if (b->is_vector && b->displacements.data == NULL && count_at(b, i) > 0)
             return refuse_array(comm, "displacements");
-        error = mpi_transfer_refuse(comm, mpi_comm_handle(comm), b->buffer, count_at(b, i),
+        error = mpi_transfer_refuse(comm, mpi_comm_handle(comm), base_at(b, i), count_at(b, i),
                                     type_at(b, i), MPI_PROC_NULL, 0, true);
         if (b->counts.data == NULL && b->types == NULL)
             break;

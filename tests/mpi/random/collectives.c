@@ -52,9 +52,9 @@ static void collective_bcast(call_t *call)
     else
         block_expect(buffer, 0, n, call->root, 0);
     over(call);
-    type = form_type(buffer->form);
+    type = buffer_type(buffer);
     count = form_count(buffer->form, n);
-    COLLECTIVE(call, Bcast, Ibcast, buffer->data, count, type, call->root, call->handle);
+    COLLECTIVE(call, Bcast, Ibcast, buffer->base, count, type, call->root, call->handle);
     form_type_release(type);
 }
 
@@ -73,14 +73,14 @@ static void sides_create(call_t *call, int n, int out, int in, sides_t *s)
     *s = (sides_t){.send_type = MPI_BYTE, .receive_type = MPI_BYTE};
     if (out > 0) {
         buffer_create(&p->send, form_of(call, n), n * out, false);
-        s->send = p->send.data;
-        s->send_type = form_type(p->send.form);
+        s->send_type = buffer_type(&p->send);
+        s->send = p->send.base;
         s->send_count = form_count(p->send.form, n);
     }
     if (in > 0) {
         buffer_create(&p->receive, form_of(call, n), n * in, true);
-        s->receive = p->receive.data;
-        s->receive_type = form_type(p->receive.form);
+        s->receive_type = buffer_type(&p->receive);
+        s->receive = p->receive.base;
         s->receive_count = form_count(p->receive.form, n);
     }
 }
@@ -217,7 +217,7 @@ static void collective_gatherv(call_t *call)
     const comm_t *c = call->comm;
     bool is_root = c->rank == call->root, in_place = is_root && call->is_in_place;
     pending_t *p = call->pending;
-    MPI_Datatype type = basic_type(call->basic);
+    MPI_Datatype sent, received;
     int n = block_elements(call, c->rank, 0);
     arrays_t a;
 
@@ -237,9 +237,13 @@ static void collective_gatherv(call_t *call)
         block_fill(&p->send, 0, n, c->rank, 0);
     }
     over(call);
-    COLLECTIVE(call, Gatherv, Igatherv, in_place ? MPI_IN_PLACE : p->send.data, n, type,
-               p->receive.data, a.receive_counts, a.receive_offsets, type, call->root,
+    sent = buffer_type(&p->send);
+    received = buffer_type(&p->receive);
+    COLLECTIVE(call, Gatherv, Igatherv, in_place ? MPI_IN_PLACE : p->send.base, n, sent,
+               p->receive.base, a.receive_counts, a.receive_offsets, received, call->root,
                call->handle);
+    form_type_release(sent);
+    form_type_release(received);
 }
 
 static void collective_scatterv(call_t *call)
@@ -247,7 +251,7 @@ static void collective_scatterv(call_t *call)
     const comm_t *c = call->comm;
     bool is_root = c->rank == call->root, in_place = is_root && call->is_in_place;
     pending_t *p = call->pending;
-    MPI_Datatype type = basic_type(call->basic);
+    MPI_Datatype sent, received;
     int n = block_elements(call, c->rank, 0);
     arrays_t a;
 
@@ -265,17 +269,21 @@ static void collective_scatterv(call_t *call)
         block_expect(&p->receive, 0, n, call->root, c->rank);
     }
     over(call);
-    COLLECTIVE(call, Scatterv, Iscatterv, p->send.data, a.send_counts, a.send_offsets, type,
-               in_place ? MPI_IN_PLACE : p->receive.data, n, type, call->root, call->handle);
+    sent = buffer_type(&p->send);
+    received = buffer_type(&p->receive);
+    COLLECTIVE(call, Scatterv, Iscatterv, p->send.base, a.send_counts, a.send_offsets, sent,
+               in_place ? MPI_IN_PLACE : p->receive.base, n, received, call->root, call->handle);
+    form_type_release(sent);
+    form_type_release(received);
 }
 
 static void collective_allgatherv(call_t *call)
 {
     const comm_t *c = call->comm;
     pending_t *p = call->pending;
-    MPI_Datatype type = basic_type(call->basic);
+    MPI_Datatype sent, received;
     int n = block_elements(call, c->rank, 0);
-    const void *send = MPI_IN_PLACE;
+    const void *send;
     arrays_t a;
 
     arrays_create(call, &a);
@@ -290,11 +298,15 @@ static void collective_allgatherv(call_t *call)
     } else {
         buffer_create(&p->send, plain(call), n, false);
         block_fill(&p->send, 0, n, c->rank, 0);
-        send = p->send.data;
     }
     over(call);
-    COLLECTIVE(call, Allgatherv, Iallgatherv, send, n, type, p->receive.data, a.receive_counts,
-               a.receive_offsets, type, call->handle);
+    sent = buffer_type(&p->send);
+    received = buffer_type(&p->receive);
+    send = call->is_in_place ? MPI_IN_PLACE : p->send.base;
+    COLLECTIVE(call, Allgatherv, Iallgatherv, send, n, sent, p->receive.base, a.receive_counts,
+               a.receive_offsets, received, call->handle);
+    form_type_release(sent);
+    form_type_release(received);
 }
 
 /* In place both ranks of a pair send each other equally much. */
@@ -333,14 +345,18 @@ static void fill_all(call_t *call, arrays_t *a)
 static void collective_alltoallv(call_t *call)
 {
     pending_t *p = call->pending;
-    MPI_Datatype type = basic_type(call->basic);
+    MPI_Datatype sent, received;
     const void *send;
     arrays_t a;
 
     fill_all(call, &a);
-    send = call->is_in_place ? MPI_IN_PLACE : p->send.data;
-    COLLECTIVE(call, Alltoallv, Ialltoallv, send, a.send_counts, a.send_offsets, type,
-               p->receive.data, a.receive_counts, a.receive_offsets, type, call->handle);
+    sent = buffer_type(&p->send);
+    received = buffer_type(&p->receive);
+    send = call->is_in_place ? MPI_IN_PLACE : p->send.base;
+    COLLECTIVE(call, Alltoallv, Ialltoallv, send, a.send_counts, a.send_offsets, sent,
+               p->receive.base, a.receive_counts, a.receive_offsets, received, call->handle);
+    form_type_release(sent);
+    form_type_release(received);
 }
 
 static void collective_alltoallw(call_t *call)

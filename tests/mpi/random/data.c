@@ -83,7 +83,7 @@ form_t form_draw(random_t *random, basic_t basic, int elements)
 }
 
 /* A type may be freed as soon as the call that uses it has started. */
-MPI_Datatype form_type(form_t form)
+static MPI_Datatype form_type(form_t form)
 {
     if (form.layout == PLAIN && chance(&own_random, 80))
         return basic_type(form.basic);
@@ -139,9 +139,42 @@ void buffer_create(buffer_t *buffer, form_t form, int elements, bool is_received
 
     buffer->form = form;
     buffer->bytes = (size_t)items * (size_t)extents[form.layout] * basic_size(form.basic);
-    buffer->data = allocate(buffer->bytes);
+    buffer->base = buffer->data = allocate(buffer->bytes);
     buffer->expected = is_received ? allocate(buffer->bytes) : NULL;
     buffer->sum = 0;
+}
+
+/* `type`, as much behind a base as `data` is. */
+static MPI_Datatype shifted_type(MPI_Datatype type, const void *base, const char *data)
+{
+    MPI_Aint lower, extent, distance, from = 0;
+    MPI_Datatype inner, shifted;
+
+    MPI_Get_address(data, &distance);
+    if (base != MPI_BOTTOM)
+        MPI_Get_address(base, &from);
+    distance -= from;
+    MPI_Type_get_extent(type, &lower, &extent);
+    MPI_Type_create_hindexed_block(1, 1, &distance, type, &inner);
+    MPI_Type_create_resized(inner, 0, extent, &shifted);
+    MPI_Type_commit(&shifted);
+    MPI_Type_free(&inner);
+    return shifted;
+}
+
+MPI_Datatype buffer_type(buffer_t *buffer)
+{
+    MPI_Datatype type, shifted;
+
+    if (buffer->data == NULL)
+        return MPI_BYTE;
+    type = form_type(buffer->form);
+    if (!chance(&own_random, 20))
+        return type;
+    buffer->base = chance(&own_random, 50) ? MPI_BOTTOM : (void *)types;
+    shifted = shifted_type(type, buffer->base, buffer->data);
+    form_type_release(type);
+    return shifted;
 }
 
 void buffer_refill(buffer_t *buffer, const buffer_t *from)

@@ -119,6 +119,13 @@ typedef struct {
     MPI_Datatype type;
 } part_t;
 
+static part_t part_of(buffer_t *buffer, int n)
+{
+    MPI_Datatype type = buffer_type(buffer);
+
+    return (part_t){buffer->base, form_count(buffer->form, n), type};
+}
+
 /* Blocks of `n` elements go out; to each its own, or the same to all. */
 static part_t give(call_t *call, int blocks, int n, bool is_own)
 {
@@ -130,7 +137,7 @@ static part_t give(call_t *call, int blocks, int n, bool is_own)
     for (int b = 0; b < blocks; b++)
         block_fill(buffer, b * n, n, own_id(call), is_own ? peer_id(call, b) : 0);
     buffer_seal(buffer);
-    return (part_t){buffer->data, form_count(buffer->form, n), form_type(buffer->form)};
+    return part_of(buffer, n);
 }
 
 /* Blocks of `n` elements come from as many peers, from `first` on. */
@@ -143,7 +150,7 @@ static part_t get(call_t *call, int first, int blocks, int n, bool is_own)
     buffer_create(buffer, form_draw(&own_random, call->basic, n), n * blocks, true);
     for (int b = 0; b < blocks; b++)
         block_expect(buffer, b * n, n, peer_id(call, first + b), is_own ? own_id(call) : 0);
-    return (part_t){buffer->data, form_count(buffer->form, n), form_type(buffer->form)};
+    return part_of(buffer, n);
 }
 
 static void release(const part_t *a, const part_t *b)
@@ -267,17 +274,21 @@ static arrays_t arrays_create(call_t *call, bool gives, bool gets, bool is_own)
 static void inter_gatherv(call_t *call)
 {
     arrays_t a = arrays_create(call, !is_of_root(call), is_root(call), false);
-    MPI_Datatype type = basic_type(call->basic);
+    MPI_Datatype sent, received;
     pending_t *p = call->pending;
 
-    COLLECTIVE(call, Gatherv, Igatherv, p->send.data, a.out[0], type, p->receive.data, a.in,
-               a.in_at, type, call->root, call->handle);
+    sent = buffer_type(&p->send);
+    received = buffer_type(&p->receive);
+    COLLECTIVE(call, Gatherv, Igatherv, p->send.base, a.out[0], sent, p->receive.base, a.in,
+               a.in_at, received, call->root, call->handle);
+    form_type_release(sent);
+    form_type_release(received);
 }
 
 static void inter_scatterv(call_t *call)
 {
     arrays_t a = arrays_create(call, is_root(call), false, true);
-    MPI_Datatype type = basic_type(call->basic);
+    MPI_Datatype sent, received;
     pending_t *p = call->pending;
     int from = peer_id(call, call->root_place), n = 0;
 
@@ -286,28 +297,40 @@ static void inter_scatterv(call_t *call)
         buffer_create(&p->receive, (form_t){call->basic, PLAIN}, n, true);
         block_expect(&p->receive, 0, n, from, own_id(call));
     }
-    COLLECTIVE(call, Scatterv, Iscatterv, p->send.data, a.out, a.out_at, type, p->receive.data, n,
-               type, call->root, call->handle);
+    sent = buffer_type(&p->send);
+    received = buffer_type(&p->receive);
+    COLLECTIVE(call, Scatterv, Iscatterv, p->send.base, a.out, a.out_at, sent, p->receive.base, n,
+               received, call->root, call->handle);
+    form_type_release(sent);
+    form_type_release(received);
 }
 
 static void inter_allgatherv(call_t *call)
 {
     arrays_t a = arrays_create(call, true, true, false);
-    MPI_Datatype type = basic_type(call->basic);
+    MPI_Datatype sent, received;
     pending_t *p = call->pending;
 
-    COLLECTIVE(call, Allgatherv, Iallgatherv, p->send.data, a.out[0], type, p->receive.data, a.in,
-               a.in_at, type, call->handle);
+    sent = buffer_type(&p->send);
+    received = buffer_type(&p->receive);
+    COLLECTIVE(call, Allgatherv, Iallgatherv, p->send.base, a.out[0], sent, p->receive.base, a.in,
+               a.in_at, received, call->handle);
+    form_type_release(sent);
+    form_type_release(received);
 }
 
 static void inter_alltoallv(call_t *call)
 {
     arrays_t a = arrays_create(call, true, true, true);
-    MPI_Datatype type = basic_type(call->basic);
+    MPI_Datatype sent, received;
     pending_t *p = call->pending;
 
-    COLLECTIVE(call, Alltoallv, Ialltoallv, p->send.data, a.out, a.out_at, type, p->receive.data,
-               a.in, a.in_at, type, call->handle);
+    sent = buffer_type(&p->send);
+    received = buffer_type(&p->receive);
+    COLLECTIVE(call, Alltoallv, Ialltoallv, p->send.base, a.out, a.out_at, sent, p->receive.base,
+               a.in, a.in_at, received, call->handle);
+    form_type_release(sent);
+    form_type_release(received);
 }
 
 static void inter_alltoallw(call_t *call)

@@ -66,11 +66,11 @@ static void send_blocking(pending_t *p, const message_t *m, MPI_Datatype type, b
     int count = form_count(p->send.form, m->elements);
 
     if (m->elements * (int)basic_size(m->basic) <= BUFFERED_MAX && chance(&own_random, 15))
-        MPI_Bsend(p->send.data, count, type, m->to, m->tag, m->comm);
+        MPI_Bsend(p->send.base, count, type, m->to, m->tag, m->comm);
     else if (is_synchronous)
-        MPI_Ssend(p->send.data, count, type, m->to, m->tag, m->comm);
+        MPI_Ssend(p->send.base, count, type, m->to, m->tag, m->comm);
     else
-        MPI_Send(p->send.data, count, type, m->to, m->tag, m->comm);
+        MPI_Send(p->send.base, count, type, m->to, m->tag, m->comm);
     pending_finish(p, MPI_STATUS_IGNORE);
 }
 
@@ -80,9 +80,9 @@ static void send_nonblocking(pending_t *p, const message_t *m, MPI_Datatype type
     MPI_Request request;
 
     if (chance(&own_random, 40))
-        MPI_Issend(p->send.data, count, type, m->to, m->tag, m->comm, &request);
+        MPI_Issend(p->send.base, count, type, m->to, m->tag, m->comm, &request);
     else
-        MPI_Isend(p->send.data, count, type, m->to, m->tag, m->comm, &request);
+        MPI_Isend(p->send.base, count, type, m->to, m->tag, m->comm, &request);
     if (chance(&own_random, 5)) {
         MPI_Request_free(&request);
         pending_forget(p);
@@ -94,7 +94,7 @@ static void send_nonblocking(pending_t *p, const message_t *m, MPI_Datatype type
 static void send_somehow(const message_t *m)
 {
     pending_t *p = make_send(m);
-    MPI_Datatype type = form_type(p->send.form);
+    MPI_Datatype type = buffer_type(&p->send);
 
     say("send", m);
     if (m->from != m->to && chance(&own_random, 40))
@@ -150,10 +150,10 @@ static void receive_matched(pending_t *p, const message_t *m, MPI_Datatype type)
     MPI_Request request;
 
     if (chance(&own_random, 50)) {
-        MPI_Mrecv(p->receive.data, count, type, &message, &status);
+        MPI_Mrecv(p->receive.base, count, type, &message, &status);
         pending_finish(p, &status);
     } else {
-        MPI_Imrecv(p->receive.data, count, type, &message, &request);
+        MPI_Imrecv(p->receive.base, count, type, &message, &request);
         pending_add(p, request, false);
     }
 }
@@ -163,7 +163,7 @@ static void receive_blocking(pending_t *p, const message_t *m, MPI_Datatype type
     int count = form_count(p->receive.form, m->elements);
     MPI_Status status;
 
-    MPI_Recv(p->receive.data, count, type, m->from, m->tag, m->comm, &status);
+    MPI_Recv(p->receive.base, count, type, m->from, m->tag, m->comm, &status);
     pending_finish(p, &status);
 }
 
@@ -173,7 +173,7 @@ static void receive_somehow(const message_t *message)
     pending_t *p = make_receive(message);
     const message_t *m = message;
     message_t from_any = *message;
-    MPI_Datatype type = form_type(p->receive.form);
+    MPI_Datatype type = buffer_type(&p->receive);
     MPI_Status status;
     MPI_Request request;
 
@@ -197,7 +197,7 @@ static void receive_somehow(const message_t *message)
         receive_matched(p, m, type);
         break;
     default:
-        MPI_Irecv(p->receive.data, form_count(p->receive.form, m->elements), type, m->from, m->tag,
+        MPI_Irecv(p->receive.base, form_count(p->receive.form, m->elements), type, m->from, m->tag,
                   m->comm, &request);
         pending_add(p, request, false);
     }
@@ -207,7 +207,7 @@ static void receive_somehow(const message_t *message)
 static void send_later(const message_t *m)
 {
     pending_t *p = make_send(m);
-    MPI_Datatype type = form_type(p->send.form);
+    MPI_Datatype type = buffer_type(&p->send);
 
     send_nonblocking(p, m, type, false);
     form_type_release(type);
@@ -216,10 +216,10 @@ static void send_later(const message_t *m)
 static void receive_later(const message_t *m)
 {
     pending_t *p = make_receive(m);
-    MPI_Datatype type = form_type(p->receive.form);
+    MPI_Datatype type = buffer_type(&p->receive);
     MPI_Request request;
 
-    MPI_Irecv(p->receive.data, form_count(p->receive.form, m->elements), type, m->from, m->tag,
+    MPI_Irecv(p->receive.base, form_count(p->receive.form, m->elements), type, m->from, m->tag,
               m->comm, &request);
     pending_add(p, request, false);
     form_type_release(type);
@@ -333,7 +333,7 @@ void step_fan_in(void)
         for (int i = 0; i < elements; i++)
             buffer_set(&p->send, i, value_of(0, to, i));
         buffer_seal(&p->send);
-        type = form_type(p->send.form);
+        type = buffer_type(&p->send);
         if (chance(&own_random, 40))
             send_blocking(p, &m, type, chance(&own_random, 40));
         else
@@ -436,16 +436,16 @@ static void cancel_send(int from, int to)
 
     if (rank == from) {
         pending_t *p = make_send(&m);
-        MPI_Datatype type = form_type(p->send.form);
+        MPI_Datatype type = buffer_type(&p->send);
         MPI_Request request;
         MPI_Status status;
 
         say("cancelled send", &m);
         if (chance(&own_random, 50))
-            MPI_Isend(p->send.data, form_count(p->send.form, m.elements), type, to, step, m.comm,
+            MPI_Isend(p->send.base, form_count(p->send.form, m.elements), type, to, step, m.comm,
                       &request);
         else
-            MPI_Issend(p->send.data, form_count(p->send.form, m.elements), type, to, step, m.comm,
+            MPI_Issend(p->send.base, form_count(p->send.form, m.elements), type, to, step, m.comm,
                        &request);
         form_type_release(type);
         MPI_Cancel(&request);
@@ -547,17 +547,17 @@ static pending_t *make_shift(const message_t *out, const message_t *in, bool is_
 static void shift_replaced(const message_t *out, const message_t *in)
 {
     pending_t *p = make_shift(out, in, true);
-    MPI_Datatype type = form_type(p->receive.form);
+    MPI_Datatype type = buffer_type(&p->receive);
     int count = form_count(p->receive.form, in->elements);
     MPI_Request request;
     MPI_Status status;
 
     if (chance(&own_random, 50)) {
-        MPI_Sendrecv_replace(p->receive.data, count, type, out->to, step, in->from, step, in->comm,
+        MPI_Sendrecv_replace(p->receive.base, count, type, out->to, step, in->from, step, in->comm,
                              &status);
         pending_finish(p, &status);
     } else {
-        MPI_Isendrecv_replace(p->receive.data, count, type, out->to, step, in->from, step, in->comm,
+        MPI_Isendrecv_replace(p->receive.base, count, type, out->to, step, in->from, step, in->comm,
                               &request);
         pending_add(p, request, false);
     }
@@ -567,18 +567,18 @@ static void shift_replaced(const message_t *out, const message_t *in)
 static void shift(const message_t *out, const message_t *in)
 {
     pending_t *p = make_shift(out, in, false);
-    MPI_Datatype send_type = form_type(p->send.form), receive_type = form_type(p->receive.form);
+    MPI_Datatype send_type = buffer_type(&p->send), receive_type = buffer_type(&p->receive);
     int sent = form_count(p->send.form, out->elements),
         received = form_count(p->receive.form, in->elements);
     MPI_Request request;
     MPI_Status status;
 
     if (chance(&own_random, 50)) {
-        MPI_Sendrecv(p->send.data, sent, send_type, out->to, step, p->receive.data, received,
+        MPI_Sendrecv(p->send.base, sent, send_type, out->to, step, p->receive.base, received,
                      receive_type, in->from, step, in->comm, &status);
         pending_finish(p, &status);
     } else {
-        MPI_Isendrecv(p->send.data, sent, send_type, out->to, step, p->receive.data, received,
+        MPI_Isendrecv(p->send.base, sent, send_type, out->to, step, p->receive.base, received,
                       receive_type, in->from, step, in->comm, &request);
         pending_add(p, request, false);
     }

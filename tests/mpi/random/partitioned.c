@@ -33,13 +33,13 @@ static void side_init(side_t *s, basic_t basic, int parts, int elements, bool is
     s->parts = parts;
     s->per = elements / parts;
     form = form_draw(&own_random, basic, s->per);
-    type = form_type(form);
     buffer_create(&s->buffer, form, elements, is_receive);
+    type = buffer_type(&s->buffer);
     if (is_receive)
-        MPI_Precv_init(s->buffer.data, parts, form_count(form, s->per), type, s->peer, tag,
+        MPI_Precv_init(s->buffer.base, parts, form_count(form, s->per), type, s->peer, tag,
                        c->handle, MPI_INFO_NULL, &s->request);
     else
-        MPI_Psend_init(s->buffer.data, parts, form_count(form, s->per), type, s->peer, tag,
+        MPI_Psend_init(s->buffer.base, parts, form_count(form, s->per), type, s->peer, tag,
                        c->handle, MPI_INFO_NULL, &s->request);
     form_type_release(type);
 }

@@ -62,6 +62,7 @@ typedef struct {
 typedef struct {
     form_t form;
     char *data, *expected;
+    void *base; /* to pass with the type of buffer_type: `data`, or another address */
     size_t bytes;
     uint64_t sum; /* of the data when it was last sealed */
 } buffer_t;
@@ -72,9 +73,6 @@ size_t basic_size(basic_t basic);
 MPI_Datatype basic_type(basic_t basic);
 /* A form for `elements` elements of `basic`, which fit into whole items. */
 form_t form_draw(random_t *random, basic_t basic, int elements);
-/* The datatype of a form; it may be one that was made for this call. Give it back after the call.
- */
-MPI_Datatype form_type(form_t form);
 void form_type_release(MPI_Datatype type);
 int form_count(form_t form, int elements);
 /* Elements of an item. */
@@ -82,6 +80,10 @@ int form_unit(form_t form);
 
 void buffer_create(buffer_t *buffer, form_t form, int elements, bool is_received);
 void buffer_destroy(buffer_t *buffer);
+/* The datatype for a call, with buffer->base: it may be one that was made for this call, and that
+ * has absolute addresses or starts at a base that many buffers have. Give it back after the call
+ * with form_type_release. */
+MPI_Datatype buffer_type(buffer_t *buffer);
 /* Element i is (or, in a received buffer, will be) the value. */
 void buffer_set(buffer_t *buffer, int i, uint64_t value);
 void buffer_expect(buffer_t *buffer, int i, uint64_t value);

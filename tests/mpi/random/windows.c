@@ -161,13 +161,13 @@ static void put_block(const window_t *w, int target)
     for (int i = 0; i < n; i++)
         buffer_set(&p->send, i, value_of(w->comm->rank, target, i));
     buffer_seal(&p->send);
-    type = form_type(p->send.form);
+    type = buffer_type(&p->send);
     if (has_request) {
-        MPI_Rput(p->send.data, form_count(p->send.form, n), type, target, at, n, MPI_UINT64_T,
+        MPI_Rput(p->send.base, form_count(p->send.form, n), type, target, at, n, MPI_UINT64_T,
                  w->win, &request);
         wait_somehow(&request, MPI_STATUS_IGNORE);
     } else {
-        MPI_Put(p->send.data, form_count(p->send.form, n), type, target, at, n, MPI_UINT64_T,
+        MPI_Put(p->send.base, form_count(p->send.form, n), type, target, at, n, MPI_UINT64_T,
                 w->win);
     }
     form_type_release(type);
