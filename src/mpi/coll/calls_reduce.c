@@ -129,9 +129,12 @@ int impl_reduce_scatter(mpi_rank_t *self, const void *sendbuf, void *recvbuf, co
                       call.receive_type);
     if (error == MPI_SUCCESS) {
         call.root = coll_split_of(counts, call.comm->size);
-        call.comm->shares = counts.data;
-        call.comm->shares_are_wide = counts.is_wide;
         error = coll_check_memory(&call);
     }
-    return coll_go(self, error, &call, request, is_persistent);
+    if (error == MPI_SUCCESS && request == NULL)
+        coll_show_shares(&call);
+    error = coll_go(self, error, &call, request, is_persistent);
+    if (error == MPI_SUCCESS && request == NULL)
+        call.comm->shares = NULL;
+    return error;
 }

@@ -131,8 +131,7 @@ struct coll_call {
     coll_call_t *next;          /* in the backlog, among the deferred, or in a worker's mailbox */
     void *schedule, *rank_args; /* of the scheduled engine; NULL: a direct one */
     double left;                /* when the start returned, until Wait; 0: not measured */
-    /* Alltoallw that is started: copies of send_types and receive_types, whose objects it holds. */
-    MPI_Datatype *types;
+    void *arrays; /* of one that is started: copies of all vectors, whose datatypes it holds */
 };
 
 enum { COLL_CLEARED = 64 }; /* bytes that compilers clear with a few stores */
@@ -426,6 +425,13 @@ static inline void coll_number(coll_call_t *call)
     call->rank = comm->rank;
     comm->sites[comm->coll_seq % XMPI_COMM_SITES] = comm->owner->call.caller;
     call->number = comm->coll_seq++;
+}
+
+/* Let reports about others read the counts of MPI_Reduce_scatter, while the call has them. */
+static inline void coll_show_shares(const coll_call_t *call)
+{
+    call->comm->shares = call->receive_counts.data;
+    call->comm->shares_are_wide = call->receive_counts.is_wide;
 }
 
 /* The engine of the layer above registers before there are communicators; NULL: none did. */

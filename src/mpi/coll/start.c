@@ -48,36 +48,93 @@ static void measure(coll_call_t *call)
 
 /* ---- What a call that is started refers to ---- */
 
-/* A program may free its datatypes when a call has been started, so the call holds those that its
- * vectors name, and has a list of its own. */
-static xy_status_t hold_types(coll_call_t *call)
+/* Does this member give, or get, several blocks? Where it does not, the program may pass anything
+ * as vectors; calls on intercommunicators have only those that mean something. */
+static bool has_blocks(const coll_call_t *call, bool is_send)
 {
-    size_t n = (size_t)coll_peers(call);
+    return call->kind->is_inter || coll_side_blocks(call, is_send) > 0;
+}
 
-    call->types = xy_malloc(2 * n * sizeof(MPI_Datatype));
-    if (call->types == NULL)
-        return XY_ENOMEM;
+/* Elements of each vector: one for each peer, or for each who gets a share of a reduction. */
+static size_t vector_length(const coll_call_t *call)
+{
+    int peers = coll_peers(call);
+
+    return (size_t)(call->kind->is_inter && call->op != NULL ? call->comm->size - peers : peers);
+}
+
+static size_t vector_bytes(coll_vector_t v, size_t n)
+{
+    return n * (v.is_wide ? sizeof(int64_t) : sizeof(int));
+}
+
+/* Copy a vector to *at_p, which goes on by a number of words. */
+static void copy_vector(coll_vector_t *v, size_t n, int64_t **at_p)
+{
+    if (v->data == NULL)
+        return;
+    v->data = memcpy(*at_p, v->data, vector_bytes(*v, n));
+    *at_p += n;
+}
+
+/* The datatypes of both sides to *at_p, each held. */
+static void copy_types(coll_call_t *call, size_t n, int64_t **at_p)
+{
+    MPI_Datatype *types = (MPI_Datatype *)(void *)*at_p;
+
     for (size_t i = 0; i < n; i++) {
-        call->types[i] = call->is_in_place ? call->receive_types[i] : call->send_types[i];
-        call->types[n + i] = call->receive_types[i];
-        mpi_type_hold(mpi_type_held(call->types[i]));
-        mpi_type_hold(mpi_type_held(call->types[n + i]));
+        types[i] = call->is_in_place ? call->receive_types[i] : call->send_types[i];
+        types[n + i] = call->receive_types[i];
+        mpi_type_hold(mpi_type_held(types[i]));
+        mpi_type_hold(mpi_type_held(types[n + i]));
     }
-    call->send_types = call->types;
-    call->receive_types = call->types + n;
+    call->send_types = types;
+    call->receive_types = types + n;
+    *at_p += 2 * n;
+}
+
+_Static_assert(sizeof(MPI_Datatype) <= sizeof(int64_t), "an array of words holds datatypes");
+
+/* A program may free its arrays, and the datatypes that they name, when a call has been started:
+ * the call has copies. */
+static xy_status_t hold_arrays(coll_call_t *call)
+{
+    size_t n = vector_length(call);
+    int64_t *at = xy_malloc(6 * n * sizeof(*at)); /* four vectors, and datatypes of two sides */
+
+    if (at == NULL)
+        return XY_ENOMEM;
+    call->arrays = at;
+    if (call->receive_types != NULL)
+        copy_types(call, n, &at);
+    if (has_blocks(call, true)) {
+        copy_vector(&call->send_counts, n, &at);
+        copy_vector(&call->send_displacements, n, &at);
+    }
+    if (has_blocks(call, false)) {
+        copy_vector(&call->receive_counts, n, &at);
+        copy_vector(&call->receive_displacements, n, &at);
+    }
     return XY_OK;
 }
 
-static void release_types(coll_call_t *call)
+static void release_arrays(coll_call_t *call)
 {
-    for (int i = 0; i < 2 * coll_peers(call); i++)
-        mpi_type_release(mpi_type_held(call->types[i]));
-    xy_free(call->types);
+    if (call->comm->shares == call->receive_counts.data)
+        call->comm->shares = NULL;
+    for (size_t i = 0; call->receive_types != NULL && i < 2 * vector_length(call); i++)
+        mpi_type_release(mpi_type_held(call->send_types[i]));
+    xy_free(call->arrays);
+}
+
+static inline bool has_arrays(const coll_call_t *call)
+{
+    return call->send_counts.data != NULL || call->receive_counts.data != NULL;
 }
 
 static inline xy_status_t hold_arguments(coll_call_t *call)
 {
-    if (call->receive_types != NULL && hold_types(call) != XY_OK)
+    if (__builtin_expect(has_arrays(call), 0) && hold_arrays(call) != XY_OK)
         return XY_ENOMEM;
     mpi_comm_hold(call->comm);
     if (call->send_type != NULL)
@@ -105,13 +162,13 @@ static void forget(coll_call_t *call)
         scheduled->forget(call);
 }
 
-/* What only persistent calls and those with vectors of datatypes have. */
+/* What only persistent calls and those with arrays have. */
 static void release_more(coll_call_t *call)
 {
     if (call->how == COLL_PERSISTENT)
         forget(call);
-    if (call->types != NULL)
-        release_types(call);
+    if (call->arrays != NULL)
+        release_arrays(call);
     if (call->how == COLL_PERSISTENT)
         leave_part(call->comm);
 }
@@ -155,7 +212,7 @@ static void release_call(mpi_request_t *request)
 
     if (call->left > 0.0)
         measure(call);
-    if (__builtin_expect(call->how == COLL_PERSISTENT || call->types != NULL, 0))
+    if (__builtin_expect(call->how == COLL_PERSISTENT || call->arrays != NULL, 0))
         release_more(call);
     if (call->send_type != NULL)
         mpi_type_release(call->send_type);
@@ -222,6 +279,8 @@ static void begin(mpi_rank_t *self, coll_call_t *call)
     bool timed = is_timed(call, engine);
 
     coll_number(call);
+    if (call->kind == &coll_reduce_scatter)
+        coll_show_shares(call);
     if (coll_is_empty(call)) {
         coll_leave_empty(call);
         mpi_request_complete(call->request);
@@ -308,8 +367,10 @@ static inline __attribute__((always_inline)) int make_request(mpi_rank_t *self,
     mpi_request_t *request = mpi_request_new(self, XMPI_KIND_COLL);
     coll_call_t *copy = new_call(self->worker, size);
 
-    if (copy != NULL)
+    if (copy != NULL) {
         *copy = *call;
+        copy->rank = call->comm->rank;
+    }
     if (request == NULL || copy == NULL || hold_arguments(copy) != XY_OK) {
         xy_free(copy);
         if (request != NULL)

@@ -54,7 +54,7 @@ struct mpi_comm {
     int partition_tag;                   /* the next tag of a partition, */
     bool partition_tags_wrapped;         /* and whether all were given once */
     const void *sites[XMPI_COMM_SITES];  /* where the program called the last ones, for reports */
-    const void *shares;   /* the counts that it gave to the last MPI_Reduce_scatter, likewise: */
+    const void *shares;   /* the counts of the MPI_Reduce_scatter that it has called, likewise: */
     bool shares_are_wide; /* MPI_Count, else int */
     mpi_rank_t *owner;
     long references;             /* the handle, and each pending request */

@@ -176,7 +176,7 @@ static void collective_alltoall(call_t *call)
 
 /* ---- With blocks of different lengths ---- */
 
-/* Counts and displacements of both sides; they live as long as the call. */
+/* Counts and displacements of both sides, for the time of the call: collective_run. */
 typedef struct {
     int *send_counts, *send_offsets, *receive_counts, *receive_offsets;
 } arrays_t;
@@ -379,10 +379,7 @@ static void collective_alltoallw(call_t *call)
     send = call->is_in_place ? MPI_IN_PLACE : p->send.data;
     COLLECTIVE(call, Alltoallw, Ialltoallw, send, a.send_counts, a.send_offsets, types,
                p->receive.data, a.receive_counts, a.receive_offsets, types, call->handle);
-    if (call->how == NONBLOCKING || call->how == PERSISTENT)
-        pending_keep(types);
-    else
-        free(types);
+    free(types);
 }
 
 /* ---- With neighbours ---- */
@@ -420,6 +417,13 @@ static void neighbor_alltoall(call_t *call)
     COLLECTIVE(call, Neighbor_alltoall, Ineighbor_alltoall, s.send, s.send_count, s.send_type,
                s.receive, s.receive_count, s.receive_type, call->handle);
     sides_destroy(&s);
+}
+
+void collective_run(const kind_t *kind, call_t *call)
+{
+    kind->run(call);
+    free(call->pending->arrays);
+    call->pending->arrays = NULL;
 }
 
 void collective_finish(call_t *call)
@@ -460,7 +464,7 @@ void step_neighbors(void)
         fprintf(stderr, "%d: step %d: neighbours on communicator %d\n", rank, step,
                 (int)(call.comm - comms));
     call.pending = pending_create(kind->name);
-    kind->run(&call);
+    collective_run(kind, &call);
     collective_finish(&call);
 }
 
@@ -523,6 +527,6 @@ void step_collective(void)
         fprintf(stderr, "%d: step %d: %s%s on communicator %d, root %d\n", rank, step, kind->name,
                 call.how == BLOCKING ? "" : ", nonblocking", (int)(call.comm - comms), call.root);
     call.pending = pending_create(kind->name);
-    kind->run(&call);
+    collective_run(kind, &call);
     collective_finish(&call);
 }

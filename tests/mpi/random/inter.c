@@ -348,10 +348,7 @@ static void inter_alltoallw(call_t *call)
     }
     COLLECTIVE(call, Alltoallw, Ialltoallw, p->send.data, a.out, a.out_at, types, p->receive.data,
                a.in, a.in_at, types, call->handle);
-    if (call->how == NONBLOCKING || call->how == PERSISTENT)
-        pending_keep(types);
-    else
-        free(types);
+    free(types);
 }
 
 /* ---- The step ---- */
@@ -405,6 +402,6 @@ void step_inter(void)
         fprintf(stderr, "%d: step %d: %s%s, root %d\n", rank, step, kind->name,
                 call.how == BLOCKING ? "" : ", nonblocking", call.root);
     call.pending = pending_create(kind->name);
-    kind->run(&call);
+    collective_run(kind, &call);
     collective_finish(&call);
 }

@@ -131,7 +131,7 @@ typedef struct pending {
     bool has_status; /* the three below are checked */
     int source, tag, bytes;
     bool is_wild;                  /* the status says what was received */
-    void *arrays;                  /* that must live as long */
+    void *arrays;                  /* of the call that is made, or what must live as long */
     bool is_persistent, is_active; /* it is kept when it is over, and can be started again */
 } pending_t;
 
@@ -234,6 +234,8 @@ int lay_out(int blocks, const int *counts, int *offsets);
 const kind_t *collective_draw(call_t *call);
 const kind_t *neighbors_draw(call_t *call);
 const kind_t *inter_draw(call_t *call);
+/* Call it; arrays of counts and displacements are freed as soon as the call has returned. */
+void collective_run(const kind_t *kind, call_t *call);
 /* It has been called: check it, or leave it to its request. */
 void collective_finish(call_t *call);
 /* Members of the two groups, as senders. */

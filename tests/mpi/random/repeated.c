@@ -55,7 +55,7 @@ static void refill(repeated_t *r)
     own_random = r->own;
     call.how = REFILL;
     call.pending = pending_create(r->kind->name);
-    r->kind->run(&call);
+    collective_run(r->kind, &call);
     step = now;
     turn = 0;
     shared_random = shared;
@@ -103,7 +103,7 @@ void step_repeated(void)
     r->step = step;
     r->shared = shared_random;
     r->own = own_random;
-    r->kind->run(&r->call);
+    collective_run(r->kind, &r->call);
     MPI_Start(&r->call.request);
     started(r);
 }
