@@ -18,7 +18,7 @@ options=(-G Ninja -DXYLEM_WERROR=ON)
 
 case $variant in
 without-options)
-    options+=(-DXYLEM_WITH_HWLOC=OFF -DXYLEM_WITH_LIBXML2=OFF -DXYLEM_WITH_SCOTCH=OFF -DXYLEM_WITH_METIS=OFF
+    options+=(-DXYLEM_WITH_HWLOC=OFF -DXYLEM_WITH_LIBXML2=OFF -DXYLEM_WITH_METIS=OFF
         -DXYLEM_WITH_LIBCLANG=OFF)
     # Only a few files know of these libraries: the objects of all others are those of BUILD.
     if grep -rn XYLEM_HAVE_ "$source/src" "$source/include" --include='*.h'; then

@@ -20,7 +20,7 @@ for ((i = 0; i < ${#words[@]} - 1; i++)); do
     esac
 done
 if [ -z "$object" ] || [ -z "$source" ] || [ ! -f "$other/$object" ] || [ "$source" -nt "$other/$object" ] ||
-    grep -qE 'XYLEM_HAVE_|#include <(hwloc|libxml/|scotch|metis)' "$source"; then
+    grep -qE 'XYLEM_HAVE_|#include <(hwloc|libxml/|metis)' "$source"; then
     exec "$@"
 fi
 [ -z "$depends" ] || echo "$object: $source" >"$depends"

@@ -22,7 +22,7 @@ class Xylem(CMakePackage):
     depends_on("libxml2")
     depends_on("openblas")
     depends_on("netlib-lapack+lapacke", type="run")
-    depends_on("scotch", when="+partitioners")
+    depends_on("scotch@7:~mpi", type="run", when="+partitioners")
     depends_on("metis", when="+partitioners")
 
     provides("mpi")

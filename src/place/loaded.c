@@ -20,26 +20,27 @@ static bool find(void *library, const place_symbol_t *symbols)
     return true;
 }
 
-bool place_library_load(const char *file, const place_symbol_t *symbols)
+bool place_library_load(const char *const *files, const place_symbol_t *symbols)
 {
-    void *library;
-    bool is_found;
+    bool is_found = false;
 
     pthread_mutex_lock(&lock);
-    library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    is_found = library != NULL && find(library, symbols);
+    for (; !is_found && *files != NULL; files++) {
+        void *library = dlopen(*files, RTLD_NOW | RTLD_LOCAL);
+
+        is_found = library != NULL && find(library, symbols);
+    }
     pthread_mutex_unlock(&lock);
     return is_found;
 }
 
-xy_status_t place_library_fail(const char *strategy, const char *file)
+xy_status_t place_library_fail(const char *strategy, const char *library)
 {
-    if (file == NULL)
+    if (library == NULL)
         return xy_fail(XY_EUNSUPPORTED,
                        "strategy %s is not in this build; install lib%s-dev and build again",
                        strategy, strategy);
     return xy_fail(XY_EUNSUPPORTED,
-                   "strategy %s needs %s, which cannot be loaded; install it, or choose another "
-                   "strategy",
-                   strategy, file);
+                   "strategy %s cannot load %s; install it, or choose another strategy", strategy,
+                   library);
 }

@@ -35,7 +35,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool is_missing(void)
 {
-    return !place_library_load(XYLEM_METIS_FILE, symbols);
+    static const char *const files[] = {XYLEM_METIS_FILE, NULL};
+
+    return !place_library_load(files, symbols);
 }
 
 /* Edge weights as whole numbers from 1 to a million: METIS takes no others, and adds them up in 32
