@@ -43,6 +43,7 @@ xy_check(check.paths COMMAND ${python} ${here}/check_paths.py ${PROJECT_SOURCE_D
 xy_check(check.paths_self COMMAND ${python} ${here}/check_paths.py --self-test)
 xy_check(check.messages COMMAND ${python} ${here}/check_messages.py ${PROJECT_SOURCE_DIR})
 xy_check(check.messages_self COMMAND ${python} ${here}/check_messages.py --self-test)
+xy_check(check.tools COMMAND ${python} ${here}/check_tools.py ${PROJECT_SOURCE_DIR})
 xy_check(check.verbs COMMAND ${python} ${here}/check_verbs.py $<TARGET_FILE:xylem> ${PROJECT_SOURCE_DIR}/README.md)
 xy_check(check.install
          COMMAND ${python} ${here}/install_test.py ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR})

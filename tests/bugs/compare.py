@@ -27,6 +27,7 @@ import concurrent.futures
 import os
 import re
 import signal
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -72,9 +73,8 @@ def libraries(xylem):
                       "1", "--mca", "orte_base_help_aggregate", "0"]),
         "MPICH": (["mpicc.mpich"], ["mpicxx.mpich"], ["mpiexec.mpich"]),
     }
-    return {name: what for name, what in all_of_them.items() if subprocess.run(
-        ["sh", "-c", f"command -v {what[2][0]} && command -v {what[0][0]}"], stdout=subprocess.DEVNULL,
-        check=False).returncode == 0}
+    return {name: tools for name, tools in all_of_them.items()
+            if shutil.which(tools[0][0]) and shutil.which(tools[2][0])}
 
 
 def build(tools, directory, sources):

@@ -10,6 +10,20 @@ die() {
     exit 1
 }
 
+# skip REASON: the test cannot run here.
+skip() {
+    echo "left out: $*"
+    exit 77
+}
+
+# needs TOOL...: skip the test where one of these programs is not installed.
+needs() {
+    local tool
+    for tool in "$@"; do
+        command -v "$tool" >/dev/null || skip "$tool is not installed (see packages.txt)"
+    done
+}
+
 # expect CODE COMMAND...: run it, check its exit code; what it printed is in $out and $err.
 expect() {
     local want=$1 got=0

@@ -21,7 +21,7 @@ for page in xylem.1 mpiexec.1 mpicc.1 mpicxx.1 ../man3/xylem.h.3 ../man3/xylem_m
         [ ! -s groff.err ] || die "groff complains about $page: $(cat groff.err)"
     fi
 done
-[ $checked = 1 ] || exit 77
+[ $checked = 1 ] || skip "neither mandoc nor groff is installed"
 
 for page in mpirun.1 mpic++.1 mpiCC.1; do
     read -r macro target <"$pages/$page"
@@ -39,7 +39,7 @@ done
 
 # What --help lists, the page lists.
 for verb in $verbs; do
-    plain=$(col -b <"xylem-$verb.1.txt" 2>/dev/null || sed 's/.\x08//g' "xylem-$verb.1.txt")
+    plain=$(sed 's/.\x08//g' "xylem-$verb.1.txt")
     for option in $("$XYLEM" "$verb" --help | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -e '--[a-z-]+'); do
         says "$plain" "$option"
     done

@@ -5,7 +5,7 @@
 # shellcheck disable=SC2154 # out and err are set by expect
 . "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
 
-command -v cc >/dev/null || exit 77
+needs cc
 cat >kernels.c <<'END'
 #include <stddef.h>
 #include <stdlib.h>

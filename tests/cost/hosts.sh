@@ -8,15 +8,9 @@
 # shellcheck disable=SC2154 # out and err are set by expect
 . "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
 
-skip() {
-    echo "left out: $*"
-    exit 77
-}
-
 [ "$(id -u)" = 0 ] || skip "only root makes network namespaces"
 [ -c /dev/net/tun ] || skip "no /dev/net/tun"
-command -v ip >/dev/null || skip "no ip"
-command -v cc >/dev/null || skip "no cc"
+needs ip cc
 for command in "mpirun.$MPI" "mpicc.$MPI"; do
     command -v "$command" >/dev/null || skip "no $command"
 done

@@ -8,7 +8,7 @@ build many
 
 # System calls are counted, not timed; those of the start are in both counts. Both workers allocate 128 MiB in pieces of 4 KiB; without the
 # settings the second one alone makes 32768 calls.
-if strace -f -o trace true 2>/dev/null; then
+if command -v strace >/dev/null && strace -f -o trace true 2>/dev/null; then
     expect 0 timeout 240 strace -f -o trace -e trace=mmap,mprotect,brk "$bin/mpiexec" -n 2 ./heap grow 0
     before=$(grep -c -E '(mmap|mprotect|brk)\(' trace)
     expect 0 timeout 240 strace -f -o trace -e trace=mmap,mprotect,brk "$bin/mpiexec" -n 2 ./heap grow 128

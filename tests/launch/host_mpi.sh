@@ -8,7 +8,7 @@ sources=$XYLEM_SOURCE_DIR/tests/debug
 sanitized=0
 if build sanitized -O0 -fsanitize=address,undefined 2>/dev/null; then sanitized=1; fi
 conformance=$XYLEM_BUILD_DIR/src/net/test_net_transport
-[ -x "$conformance" ] || exit 77
+[ -x "$conformance" ] || skip "no $conformance in this build"
 tried=0
 # conforms TRANSPORT CASE PROCESSES
 conforms() {
@@ -53,4 +53,4 @@ for launcher in mpirun.openmpi mpiexec.hydra; do
     says "$err" "ERROR: AddressSanitizer: heap-buffer-overflow"
     says "$err" "mpiexec: rank 1: the sanitizer has found an error, and ends the job"
 done
-[ $tried = 1 ] || exit 77
+[ $tried = 1 ] || skip "no other MPI is installed"

@@ -9,7 +9,7 @@ ulimit -c 0
 line() {
     echo "$1:$(grep -n "/\* $2 \*/\$" "$sources/$1" | cut -d: -f1)"
 }
-ldconfig -p 2>/dev/null | grep -q libdw.so.1 || [ -e /usr/lib/libdw.so.1 ] || exit 77
+ldconfig -p 2>/dev/null | grep -q libdw.so.1 || [ -e /usr/lib/libdw.so.1 ] || skip "libdw is not installed"
 
 here=(-L. -Wl,-rpath,"\$ORIGIN" -llines)
 "$bin/mpicc" -g -O1 -shared -fPIC "$sources/lines_library.c" -o liblines.so

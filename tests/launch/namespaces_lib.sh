@@ -6,8 +6,10 @@
 #
 #   host NAME RATE     a host with a link of RATE (tc tbf), such as 200mbit
 #   ./agent            what --launcher takes
+. "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
+needs ip tc unshare nsenter hostname
 if [ -z "${XYLEM_NAMESPACE-}" ]; then
-    unshare --net --uts true 2>/dev/null || exit 77
+    unshare --net --uts true 2>/dev/null || skip "this system allows no network namespaces"
     XYLEM_NAMESPACE=1 exec unshare --net bash "$0" "$@"
 fi
 . "$XYLEM_SOURCE_DIR/tests/launch/several_lib.sh"
@@ -23,7 +25,7 @@ leave() {
 trap leave EXIT
 
 ip link set lo up
-ip link add bridge0 type bridge 2>/dev/null || exit 77
+ip link add bridge0 type bridge 2>/dev/null || skip "this kernel has no bridges"
 ip addr add 10.77.0.1/24 dev bridge0
 ip link set bridge0 up
 
@@ -43,12 +45,12 @@ host() {
     holders="$holders $pid"
     until [ -e "$name.up" ]; do sleep 0.01; done
     echo "$pid" >"$name.pid"
-    ip link add "v$host_count" type veth peer name eth0 netns "$pid" || exit 77
+    ip link add "v$host_count" type veth peer name eth0 netns "$pid" || skip "this kernel has no veth links"
     ip link set "v$host_count" master bridge0 up
     within "$name" ip addr add "10.77.0.$((host_count + 10))/24" dev eth0
     within "$name" ip link set eth0 up
     within "$name" ip link set lo up
-    tc qdisc add dev "v$host_count" root tbf rate "$rate" burst 64kb latency 50ms 2>/dev/null || exit 77
+    tc qdisc add dev "v$host_count" root tbf rate "$rate" burst 64kb latency 50ms 2>/dev/null || skip "this kernel has no tbf queue"
     within "$name" tc qdisc add dev eth0 root tbf rate "$rate" burst 64kb latency 50ms
 }
 cat >agent <<'END'

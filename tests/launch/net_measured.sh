@@ -17,4 +17,4 @@ for launcher in mpirun.openmpi mpiexec.hydra; do
     bytes=32000
     says "$err" "messages go over mpi-only, up to $bytes bytes at once"
 done
-[ $tried = 1 ] || exit 77
+[ $tried = 1 ] || skip "no other MPI is installed"

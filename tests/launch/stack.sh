@@ -3,7 +3,7 @@
 # How large stacks are, and who is named when one is too small.
 . "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
 ulimit -c 0
-[ "$(ulimit -H -s)" = unlimited ] || exit 77
+[ "$(ulimit -H -s)" = unlimited ] || skip "the size of stacks is limited here (ulimit -H -s)"
 unset XYLEM_STACK_SIZE
 
 # overflows PLACE SIZE ARGUMENT...: rank 3 of 4 is named, with the size of its stack.

@@ -84,4 +84,4 @@ expect 1 "$XYLEM" monitor out.csv --mpi openmpi -- echo a b
 expect 2 "$XYLEM" monitor out.csv
 expect 1 "$XYLEM" monitor out.csv -- true
 says "$err" "give --mpi"
-[ $ran = 1 ] || exit 77
+[ $ran = 1 ] || skip "no other MPI is installed"

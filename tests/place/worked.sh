@@ -40,4 +40,4 @@ for pair in openmpi:mpirun.openmpi mpich:mpiexec.mpich; do
     check "$mpi" "$mpi.csv"
     ran=1
 done
-[ $ran = 1 ] || exit 77
+[ $ran = 1 ] || skip "no other MPI is installed"

@@ -10,7 +10,7 @@ fail() {
     echo "learned: $*" >&2
     exit 1
 }
-command -v addr2line >/dev/null || exit 77
+command -v addr2line >/dev/null || { echo "left out: addr2line is not installed"; exit 77; }
 cd "$work"
 cp "$here/learned.c" .
 "$mpicc" -g -O1 learned.c -o learned -lm

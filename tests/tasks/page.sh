@@ -3,7 +3,7 @@
 # The first program of docs/tasks.md, compiled and run, prints what the page says.
 . "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
 
-[ -e "$XYLEM_BUILD_DIR/lib/libxylem.so" ] || exit 77
+[ -e "$XYLEM_BUILD_DIR/lib/libxylem.so" ] || skip "no libxylem.so in this build"
 # shellcheck disable=SC2016 # the quotes are those of the page
 sed -n '/^```c$/,/^```$/{/^```$/q;/^```/!p}' "$XYLEM_SOURCE_DIR/docs/tasks.md" >program.c
 expect 0 "${CC:-cc}" -Wall -Werror -I "$XYLEM_SOURCE_DIR/include" program.c -L "$XYLEM_BUILD_DIR/lib" \

@@ -5,7 +5,7 @@
 . "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
 
 program=$XYLEM_BUILD_DIR/tests/tasks/example_product_tasks
-[ -e "$program" ] || exit 77
+[ -e "$program" ] || skip "no $program in this build"
 export XYLEM_MACHINES=$XYLEM_SOURCE_DIR/machines
 expect 0 "$program" page.html run.xyt
 expect 0 "$XYLEM" view run.xyt --chrome run.json
