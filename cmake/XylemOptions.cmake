@@ -36,6 +36,9 @@ set(XYLEM_SANITIZED 0)
 if(XYLEM_SANITIZE)
   set(XYLEM_TEST_TIMEOUT 900)
   set(XYLEM_SANITIZED 1)
+  if(XYLEM_SANITIZE MATCHES "thread")
+    set(XYLEM_SAMPLE 1)
+  endif()
   # Lines are enough for reports. The sanitizers' checks take most of the compiler's time when they are
   # optimised; only rooms whose tests compute for long are (XYLEM_ROOMS_THAT_COMPUTE).
   set(CMAKE_C_FLAGS_DEBUG "-O0 -g1")
@@ -57,11 +60,26 @@ function(xy_sanitized)
   endif()
 endfunction()
 
-# xy_takes_turns(TEST NUMBER): TEST is one of many alike. `make test` runs those with even numbers or those with odd
-# ones, as the commit says (scripts/test.sh); all run with a plain ctest, for mutants and in `make soak`.
-function(xy_takes_turns test number)
-  math(EXPR turn "(${number}) % 2")
-  set_property(TEST ${test} APPEND PROPERTY LABELS turn_${turn})
+# xy_soak(TEST...): `make test` leaves these out, `make soak` and a plain ctest run them.
+function(xy_soak)
+  set_property(TEST ${ARGN} APPEND PROPERTY LABELS soak)
+endfunction()
+
+# xy_sample(TEST NUMBER): TEST is one of many similar ones. `make test` runs those with even numbers, under
+# ThreadSanitizer those with odd ones.
+function(xy_sample test number)
+  math(EXPR odd "(${number} + 0${XYLEM_SAMPLE}) % 2")
+  if(odd)
+    xy_soak(${test})
+  endif()
+endfunction()
+
+# xy_number(VARIABLE NAME): a number made of a name, for samples that do not change when tests are added.
+function(xy_number variable name)
+  string(MD5 sum ${name})
+  string(SUBSTRING ${sum} 0 6 sum)
+  math(EXPR number "0x${sum}")
+  set(${variable} ${number} PARENT_SCOPE)
 endfunction()
 
 if(XYLEM_SANITIZE MATCHES "address" AND CMAKE_C_COMPILER_ID MATCHES Clang)

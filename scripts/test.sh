@@ -1,39 +1,86 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Everything that is checked, in the order in which it fails fastest:
-#   dev      build with warnings as errors; all tests but those labelled bench or long, and half of
-#            those that are alike; the source tree, the documents, the install
-#   lint     formatting, sizes, clang-tidy of a tenth of the files (make lint: all, and the analyzer)
+# The checks of make test: a fixed set, the same on every commit, in the order in which it fails fastest:
+#   dev      build with warnings as errors; all tests but those labelled bench or soak; the source tree, the
+#            documents, the install
+#   lint     formatting, sizes, clang-tidy of a fixed tenth of the files (make lint: all, and the analyzer)
 #   asan     build with clang; unit tests and half of some MPI programs under AddressSanitizer and
-#            UndefinedBehaviorSanitizer; each fuzz target, half of them for a second
+#            UndefinedBehaviorSanitizer; each fuzz target with a fixed number of inputs
 #   tsan     unit tests of what has threads and the other half of the MPI programs under ThreadSanitizer
-#            (with the next commit it may be the first half)
-#   mutants  three small changes that each break a promise, chosen by the hash of the commit: a test
-#            must fail for each (mutants=all: every one of tests/mutants)
+#   mutants  small changes that each break a promise (tests/mutants/quick.txt): a test must fail for each
+#            (mutants=all: every one of tests/mutants)
+# and in make soak, which leaves out no test, no case, no file and no mutant and draws a seed:
+#   random   random MPI programs with random options, half of the time beside a full load
+#   innocent correct programs that look stuck for a while: no false alarm
+#   load     the tests again, in any order beside a full load
+#   fuzz     each fuzz target, from the corpus of earlier runs
 #
-#   scripts/test.sh            all of them
-#   scripts/test.sh STAGE...   some of them
+#   scripts/test.sh                          the first five
+#   scripts/test.sh STAGE...                 some of them
+#   XYLEM_SOAK=1 scripts/test.sh [STAGE...]  with all cases
 #
-# A stage that fails does not stop the others. Logs are in build/logs/. The last line is
-# `N passed, N failed`. XYLEM_FUZZ_SECONDS fuzzes for longer.
+# A stage that fails does not stop the others. Logs are in build/logs/, results.csv there has the result and
+# the seconds of each test. The last line is `N passed, N failed`. XYLEM_SEED=TEXT draws other random
+# numbers; SOAK_MINUTES is the time of each of the last four stages (6). XYLEM_UNTIL ends all stages at a time in
+# seconds since 1970, and XYLEM_BEFORE names the results of an earlier run (scripts/nightly.sh).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 . scripts/lib.sh
 
 logs=build/logs
+results=$logs/results.csv
 mkdir -p "$logs"
+echo "stage,name,result,seconds" >"$results"
 passed=0 failed=0
-failures=() left_out=() wrapper=() prepared=()
-XYLEM_SEED=${XYLEM_SEED:-$(git rev-parse HEAD 2>/dev/null || echo xylem)}
+failures=() left_out=() wrapper=() prepared=() times=() load=() preparer=
+if [ -n "${XYLEM_SOAK:-}" ]; then
+    XYLEM_SEED=${XYLEM_SEED:-$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')}
+    fixed=(-LE bench)
+    every_stage="dev lint asan tsan mutants random innocent load fuzz"
+else
+    XYLEM_SEED=${XYLEM_SEED:-xylem}
+    export XYLEM_TIDY_FAST=${XYLEM_TIDY_FAST:-1} # the static analyzer is left to make lint
+    fixed=(-LE "bench|soak")
+    every_stage="dev lint asan tsan mutants"
+fi
 export XYLEM_SEED
-export XYLEM_TIDY_FAST=${XYLEM_TIDY_FAST:-1} # the static analyzer is left to make lint
-turn=$((16#$(sha256sum <<<"$XYLEM_SEED" | head -c 1) % 2)) # of tests with the labels turn_0 and turn_1, those run
+part=$((${SOAK_MINUTES:-6} * 60))
+until=${XYLEM_UNTIL:-}
 jobs=$(($(nproc) * 2)) # many tests wait for something: two for each core keep it busy
 
 note_failure() {
     failed=$((failed + 1))
     failures+=("$1")
 }
+
+# seconds_left [MOST]: how long something may take, 1 s or more; with XYLEM_UNTIL at most until then.
+seconds_left() {
+    local left=${1:-1000000}
+    [ -z "$until" ] || [ $((until - $(date +%s))) -ge "$left" ] || left=$((until - $(date +%s)))
+    echo $((left > 1 ? left : 1))
+}
+
+# Keep every core busy with something else.
+start_load() {
+    local core
+    for ((core = 0; core < $(nproc); core++)); do
+        (while :; do :; done) &
+        load+=($!)
+    done
+}
+
+stop_load() {
+    [ ${#load[@]} -gt 0 ] || return
+    kill "${load[@]}" 2>/dev/null
+    wait "${load[@]}" 2>/dev/null
+    load=()
+}
+
+clean_up() {
+    stop_load
+    [ -z "$preparer" ] || kill -- "-$preparer" 2>/dev/null
+}
+trap clean_up EXIT
 
 # compile PRESET [TARGET]. A tree that is made here has lines of source for reports, and no more: that takes the
 # compiler a tenth less. One that is there keeps its flags.
@@ -62,12 +109,11 @@ prepare() {
     ) &
     preparer=$!
     set +m
-    trap 'kill -- -$preparer 2>/dev/null' EXIT
 }
 
 # build PRESET [TARGET]: one more thing that passes or fails.
 build() {
-    local code=1
+    local code=1 begin=$SECONDS
     if [[ " ${prepared[*]} " == *" $1 "* ]]; then
         while [ ! -e "$logs/$1-build.code" ] && kill -0 "$preparer" 2>/dev/null; do sleep 0.2; done
         read -r code 2>/dev/null <"$logs/$1-build.code"
@@ -75,38 +121,50 @@ build() {
         compile "$@"
         code=$?
     fi
+    echo "   $((SECONDS - begin)) s for the build"
     if [ "$code" -eq 0 ]; then
         passed=$((passed + 1))
+        echo "$1,build,passed,$((SECONDS - begin))" >>"$results"
         return
     fi
     tail -40 "$logs/$1-build.log"
+    echo "$1,build,failed,$((SECONDS - begin))" >>"$results"
     note_failure "$1: the build (log: $logs/$1-build.log)"
     return 1
 }
 
-# run_tests PRESET JOBS CTEST-OPTIONS...: count what ctest says of each test.
+# ended_tests LOG: the name, the result and the seconds of each test of a log of ctest.
+ended_tests() {
+    sed -nE 's/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) [ .]*(\*\*\*)?([A-Z][A-Za-z]*).* ([0-9.]+) sec.*/\1 \3 \4/p' "$1"
+}
+
+# run_tests PRESET JOBS CTEST-OPTIONS...: run tests and count their results.
 run_tests() {
-    local preset=$1 parallel=$2 log=$logs/$1${part:+-$part}-tests.log line
+    local preset=$1 parallel=$2 stage=$1${kind:+-$kind} good=0 bad=0 code=0 name result seconds
+    local log=$logs/$stage-tests.log
     shift 2
-    "${wrapper[@]}" ctest --test-dir "build/$preset" -j "$parallel" --output-on-failure --no-tests=error "$@" \
-        >"$log" 2>&1
-    local code=$?
-    local good bad
-    good=$(grep -cE '^ *[0-9]+/[0-9]+ Test +#[0-9]+: .* Passed ' "$log")
+    timeout "$(seconds_left)" "${wrapper[@]}" ctest --test-dir "build/$preset" -j "$parallel" --output-on-failure \
+        --no-tests=error "$@" >"$log" 2>&1 || code=$?
+    while read -r name result seconds; do
+        case $result in
+        Passed) good=$((good + 1)) ;;
+        Skipped | Disabled) left_out+=("$stage: $name") ;;
+        *)
+            bad=$((bad + 1))
+            note_failure "$stage: $name (log: $log)"
+            ;;
+        esac
+        echo "$stage,$name,${result,,},$seconds" >>"$results"
+    done < <(ended_tests "$log")
     passed=$((passed + good))
-    bad=0
-    while IFS= read -r line; do
-        note_failure "$preset: $line (log: $log)"
-        bad=$((bad + 1))
-    done < <(sed -nE 's/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) .*\*\*\*(Failed|Timeout|Exception|Not Run|Required).*/\1/p' "$log")
-    while IFS= read -r line; do
-        left_out+=("$preset: $line")
-    done < <(sed -nE 's/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) .*\*\*\*Skipped.*/\1/p' "$log")
     if [ "$bad" -gt 0 ]; then
         grep -vE ' Passed +[0-9.]+ sec$|^ +Start ' "$log"
+        echo "   again: XYLEM_SEED=$XYLEM_SEED ${XYLEM_SOAK:+XYLEM_SOAK=1 }ctest --test-dir build/$preset -R '^NAME\$'"
+    elif [ $code -eq 124 ]; then
+        left_out+=("$stage: tests that did not end in time")
     elif [ $code -ne 0 ]; then
         tail -20 "$log"
-        note_failure "$preset: ctest ended with exit code $code (log: $log)"
+        note_failure "$stage: ctest ended with exit code $code (log: $log)"
     fi
     echo "   $good passed, $bad failed"
 }
@@ -122,18 +180,16 @@ fixed_addresses() {
 # On aarch64 the address sanitizers of gcc 12 and clang 14 walk through a table of all regions of the
 # address space when a program ends: 3 to 4 s of every program, where others take milliseconds.
 leaks_are_slow() {
-    [ "$(uname -m)" = aarch64 ]
+    [ "$(uname -m)" = aarch64 ] && [ -z "${XYLEM_SOAK:-}" ]
 }
 
-# The random programs of a commit are always the same; the next commit has others.
 stage_dev() {
     local sanitized=()
-    echo "   random programs of seed $XYLEM_SEED"
     build dev || return
     [[ " $stages " != *" asan "* ]] || ! command -v clang >/dev/null || sanitized+=(asan)
     [[ " $stages " != *" tsan "* ]] || sanitized+=(tsan)
     [ ${#sanitized[@]} -eq 0 ] || prepare "${sanitized[@]}"
-    run_tests dev "$jobs" -LE "bench|long|turn_$((1 - turn))"
+    run_tests dev "$jobs" "${fixed[@]}"
 }
 
 # Sanitizers slow programs down but find what others cannot; most whole-program tests stay with dev.
@@ -142,29 +198,30 @@ stage_asan() {
         left_out+=("asan: clang is not installed (see packages.txt)")
         return
     fi
-    local wrapper=() leaks=1 first
+    local wrapper=() leaks=1
     fixed_addresses
     leaks_are_slow && leaks=0
     build asan sanitized || return
     ASAN_OPTIONS=detect_leaks=$leaks UBSAN_OPTIONS=print_stacktrace=1 \
-        run_tests asan "$jobs" -L "unit|sanitize|fuzz" -LE "turn_$((1 - turn))"
+        run_tests asan "$jobs" -L "unit|sanitize|fuzz" "${fixed[@]}"
     if [ $leaks -eq 0 ]; then
-        echo "   leaks are looked for in a fortieth of the unit tests: that takes seconds in each here"
-        first=$((16#$(sha256sum <<<"$XYLEM_SEED" | head -c 4) % 40 + 1))
-        part=leaks ASAN_OPTIONS=detect_leaks=1 run_tests asan "$jobs" -L unit -I "$first,,40"
+        echo "   leaks are looked for in the tests labelled leaks: that takes seconds in each here"
+        kind=leaks ASAN_OPTIONS=detect_leaks=1 run_tests asan "$jobs" -L leaks
     fi
 }
 
 stage_tsan() {
     local wrapper=()
     fixed_addresses
-    build tsan sanitized && TSAN_OPTIONS=halt_on_error=1 run_tests tsan "$jobs" -L "unit|sanitize" -LE "turn_$turn"
+    build tsan sanitized &&
+        TSAN_OPTIONS=halt_on_error=1 run_tests tsan "$jobs" -L "unit|sanitize" "${fixed[@]}"
 }
 
 stage_lint() {
     local log=$logs/lint.log line
-    scripts/lint.sh >"$log" 2>&1 || cat "$log"
+    timeout "$(seconds_left)" scripts/lint.sh >"$log" 2>&1 || cat "$log"
     passed=$((passed + $(grep -cE '^lint [a-z]+: ok$' "$log")))
+    sed -nE 's/^lint ([a-z]+): (ok|failed)$/lint,\1,\2,/p' "$log" >>"$results"
     while IFS= read -r line; do
         note_failure "$line (log: $log)"
     done < <(sed -nE 's/^(lint [a-z]+): failed$/\1/p' "$log")
@@ -174,28 +231,96 @@ stage_lint() {
 }
 
 stage_mutants() {
-    local log=$logs/mutants.log which=(--pick 3)
-    [ "${1:-}" != all ] || which=()
+    local log=$logs/mutants.log which=(--quick)
+    [ "${1:-}" != all ] && [ -z "${XYLEM_SOAK:-}" ] || which=()
     build dev || return # up to date after the stage dev
-    tests/mutants/run.py "${which[@]}" >"$log" 2>&1
+    tests/mutants/run.py "${which[@]}" ${until:+--until "$until"} ${XYLEM_BEFORE:+--before "$XYLEM_BEFORE"} >"$log" 2>&1
     case $? in
     77) left_out+=("mutants: this system allows no private mounts") ;;
     esac
     cat "$log"
     passed=$((passed + $(grep -c '^killed ' "$log")))
+    sed -nE 's/^(killed|survived|unbuilt|unapplied|untested) +([^ ]+) \(([0-9]+) s\).*/mutants,\2,\1,\3/p' "$log" >>"$results"
     while IFS= read -r line; do
         note_failure "mutants: $line (log: $log)"
     done < <(sed -nE 's/^(survived|unbuilt|unapplied|untested) +([^ ]+) .*/\2 \1/p' "$log")
+    grep -q '^left out ' "$log" && left_out+=("mutants: $(sed -nE 's/^left out for lack of time: //p' "$log")")
+}
+
+# count_runs STAGE RAN FAILED LOG: what a generator of programs says; nothing is a failure.
+count_runs() {
+    passed=$((passed + ${2:-0} - ${3:-0}))
+    [ "${3:-1}" -eq 0 ] || note_failure "$1: ${3:-all} of ${2:-0} runs with XYLEM_SEED=$XYLEM_SEED (log: $4)"
+    echo "$1,${2:-0} runs,$([ "${3:-1}" -eq 0 ] && echo passed || echo failed),$part" >>"$results"
+}
+
+# Random programs with random options (tests/mpi/random), beside a load every second time; half of them
+# with --check, which must find nothing.
+stage_random() {
+    local end log=$logs/random.log batch=0 ran bad
+    local ways=(--jobs=2 --jobs=2 --check --check)
+    build dev || return
+    end=$((SECONDS + $(seconds_left "$part")))
+    while [ $SECONDS -lt $end ]; do
+        [ $((batch % 2)) -eq 0 ] || start_load
+        tests/mpi/random/run.py --seed "$XYLEM_SEED.$batch" --seconds $((end - SECONDS < 60 ? end - SECONDS + 1 : 60)) \
+            --pretend build/dev/tests/mpi/libmpi_more_cores.so --timeout 300 "${ways[batch % 4]}" >"$log" 2>&1
+        stop_load
+        grep -v '^random programs: ' "$log"
+        read -r ran bad < <(sed -nE 's/^random programs: ([0-9]+) ran, ([0-9]+) failed.*/\1 \2/p' "$log")
+        count_runs "random.$batch" "$ran" "$bad" "$log"
+        batch=$((batch + 1))
+    done
+}
+
+# Correct programs that look stuck for a while (tests/mpi/innocent.py), beside a load of its own.
+stage_innocent() {
+    local log=$logs/innocent.log ran bad
+    build dev || return
+    tests/mpi/innocent.py build/dev/bin/mpiexec build/dev/tests/mpi/mpi_innocent --runs 1000 \
+        --seconds "$(seconds_left "$part")" --load "$(nproc)" >"$log" 2>&1
+    grep -v '^[0-9]* runs, ' "$log"
+    read -r ran bad < <(sed -nE 's/^([0-9]+) runs, ([0-9]+) failed$/\1 \2/p' "$log")
+    count_runs innocent "$ran" "$bad" "$log"
+}
+
+# Batches, so that the end of the time ends no test half-way.
+stage_load() {
+    local end names batch=0 bad_before=$failed
+    build dev || return
+    mapfile -t names < <(ctest --test-dir build/dev -N -LE 'bench|soak' | sed -n 's/^ *Test *#[0-9]*: //p' |
+        shuf --random-source=<(yes "$XYLEM_SEED"))
+    end=$((SECONDS + $(seconds_left "$part")))
+    start_load
+    while [ $SECONDS -lt $end ] && [ $((batch * 20)) -lt ${#names[@]} ]; do
+        XYLEM_SOAK='' kind=load-$batch run_tests dev "$(nproc)" \
+            -R "^($(printf '%s\n' "${names[@]:batch * 20:20}" | sed 's/[.+]/\\&/g' | paste -sd '|'))\$"
+        batch=$((batch + 1))
+    done
+    stop_load
+    echo "   $((failed - bad_before)) failed beside a full load"
+}
+
+stage_fuzz() {
+    local targets
+    command -v clang >/dev/null || { left_out+=("fuzz: clang is not installed (see packages.txt)"); return; }
+    build asan sanitized || return
+    targets=$(ctest --test-dir build/asan -N -L fuzz | grep -c 'Test *#')
+    kind=fuzz XYLEM_FUZZ_SECONDS=$(($(seconds_left "$part") * $(nproc) / (targets + 1) + 1)) \
+        run_tests asan "$(nproc)" -L fuzz
 }
 
 scripts/install-packages.sh build test browser || exit 1
-stages=${*:-dev lint asan tsan mutants}
+stages=${*:-$every_stage}
+echo "random numbers of XYLEM_SEED=$XYLEM_SEED"
 for name in $stages; do
     declare -F "stage_${name%%=*}" >/dev/null || { echo "test: no stage $name" >&2; exit 2; }
+    [ "$(seconds_left)" -gt 1 ] || { left_out+=("$name: no time is left"); continue; }
     begin=$SECONDS
     say_step "$name"
     "stage_${name%%=*}" "${name#*=}"
     echo "   $((SECONDS - begin)) s"
+    times+=("$name $((SECONDS - begin)) s")
 done
 
 if [ ${#left_out[@]} -gt 0 ]; then
@@ -205,7 +330,9 @@ fi
 if [ ${#failures[@]} -gt 0 ]; then
     say_bad "Failed:"
     printf '  %s\n' "${failures[@]}"
+    echo "again: XYLEM_SEED=$XYLEM_SEED ${XYLEM_SOAK:+XYLEM_SOAK=1 }scripts/test.sh STAGE..."
 fi
-echo "all of it took $SECONDS s"
+printf '%s, ' "${times[@]}"
+echo "all of it $SECONDS s"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Run clang-tidy over the files of a build tree, in parallel, and only where something changed.
 
-    scripts/tidy.py BUILD [CLANG-TIDY]
+    scripts/tidy.py BUILD [CLANG-TIDY [FILE...]]
 
 A file that was clean is not analysed again while its preprocessed text, its options, the checks
 and clang-tidy stay the same: BUILD/tidy/ holds one empty file per clean state, named by its hash.
 
-XYLEM_TIDY_FAST=1 leaves out the static analyzer, which takes most of the time, and tests, and looks
-at a tenth of the files, other ones with each XYLEM_SEED (the commit): `make test` does that,
-`make lint` does not.
+XYLEM_TIDY_FAST=1 leaves out the static analyzer, which takes most of the time, and looks at the files
+that are named, or at a fixed tenth of them without tests: `make check` and `make test` do that, `make lint`
+and `make soak` do not.
 """
 import concurrent.futures
 import hashlib
@@ -24,13 +24,13 @@ ROOT = Path(__file__).resolve().parent.parent
 FAST = os.environ.get("XYLEM_TIDY_FAST") == "1"
 
 
-def wanted(entries):
+def wanted(entries, named):
     """The entries of compile_commands.json to analyse, each file once; not what was generated."""
     seen = {}
     for entry in entries:
         path = (Path(entry["directory"]) / entry["file"]).resolve()
         if (path.suffix == ".c" and ROOT in path.parents and (ROOT / "build") not in path.parents
-                and not (FAST and (is_test(path) or not is_chosen(path)))):
+                and (path in named if named else not FAST or is_chosen(path))):
             seen.setdefault(path, entry)
     return seen
 
@@ -66,8 +66,7 @@ def state_of(path, entry, common):
 
 
 def is_chosen(path):
-    text = os.environ.get("XYLEM_SEED", "") + str(path.relative_to(ROOT))
-    return hashlib.sha256(text.encode()).digest()[0] % 10 == 0
+    return not is_test(path) and hashlib.sha256(bytes(path.relative_to(ROOT))).digest()[0] % 10 == 0
 
 
 def is_test(path):
@@ -97,13 +96,14 @@ def analyse(path, entry, build, tidy, common):
 
 
 def main():
-    if len(sys.argv) not in (2, 3):
+    if len(sys.argv) < 2:
         print(__doc__)
         return 2
     build = Path(sys.argv[1]).resolve()
-    tidy = sys.argv[2] if len(sys.argv) == 3 else "clang-tidy"
+    tidy = sys.argv[2] if len(sys.argv) > 2 else "clang-tidy"
     (build / "tidy").mkdir(exist_ok=True)
-    entries = wanted(json.loads((build / "compile_commands.json").read_text(encoding="utf-8")))
+    named = [Path(name).resolve() for name in sys.argv[3:]]
+    entries = wanted(json.loads((build / "compile_commands.json").read_text(encoding="utf-8")), named)
     common = common_state(tidy)
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -115,7 +115,7 @@ def main():
                 bad += 1
                 print(said)
     print(f"clang-tidy: {len(entries)} files, {bad} with warnings")
-    return 1 if bad or not entries else 0
+    return 1 if bad or not (entries or named) else 0
 
 
 if __name__ == "__main__":

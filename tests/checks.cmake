@@ -39,6 +39,7 @@ xy_check(check.sizes_self COMMAND ${python} ${here}/check_sizes.py --self-test)
 xy_check(check.mutants COMMAND ${python} ${here}/mutants/run.py --check --build ${CMAKE_BINARY_DIR})
 xy_check(check.mutants_self COMMAND ${python} ${here}/mutants/run.py --self-test)
 xy_check(check.entry_points COMMAND ${python} ${here}/mpi/entry_points.py ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+xy_check(check.seeds COMMAND ${here}/seeds.sh)
 xy_check(check.paths COMMAND ${python} ${here}/check_paths.py ${PROJECT_SOURCE_DIR})
 xy_check(check.paths_self COMMAND ${python} ${here}/check_paths.py --self-test)
 xy_check(check.messages COMMAND ${python} ${here}/check_messages.py ${PROJECT_SOURCE_DIR})
@@ -68,7 +69,7 @@ xy_check(check.model_watch COMMAND ${here}/models/run.sh ${here}/models/watch.pm
          NO_MARK NO_ERASE NO_DRAIN)
 # With what else takes long and hardly ever fails, for make soak.
 set_tests_properties(check.build_${other} check.build_without-options check.model_sleep check.model_gate check.model_ring check.model_watch
-                     PROPERTIES LABELS "check;long")
+                     PROPERTIES LABELS "check;soak")
 
 # Every page with commands in it: they are run and their output is compared.
 xy_check(docs.runner_self COMMAND ${python} ${here}/docs_test.py --self-test)

@@ -1,23 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Run one libFuzzer target for a while.
+# Run one libFuzzer target.
 #
 #   tests/fuzz.sh TARGET SEEDS_DIR
 #
-# Seeds are copied into the build tree beside the target, where the corpus grows from run to run
-# and where a finding is kept. XYLEM_FUZZ_SECONDS changes the 1 second: give it hours after a
-# change of what reads files. Where XYLEM_SEED (the commit, in `make test`) says so, every other target
-# runs its corpus alone, others with the next commit.
+# The target runs the same inputs every time: the seeds, and 2000 inputs made of them from XYLEM_SEED.
+# XYLEM_FUZZ_SECONDS=N (give it hours after a change of what reads files), and XYLEM_SOAK, fuzz for N
+# seconds instead (1) with a corpus that grows from run to run in the build tree beside the target, where
+# a finding is kept.
 set -euo pipefail
+. "$(dirname "$0")/testing.sh"
 
-[ $# -eq 2 ] || { sed -n '3,11s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -eq 2 ] || { sed -n '3,12s/^# \{0,1\}//p' "$0"; exit 2; }
 target=$(realpath "$1")
 seeds=$2
-length=(-max_total_time="${XYLEM_FUZZ_SECONDS:-1}")
-if [ -n "${XYLEM_SEED:-}" ] && [ -z "${XYLEM_FUZZ_SECONDS:-}${XYLEM_SOAK:-}" ]; then
-    sum=$(cksum <<<"$XYLEM_SEED $(basename "$1")")
-    [ $((${sum%% *} % 2)) -eq 0 ] || length=(-runs=0)
-fi
 work=$(dirname "$target")/$(basename "$target").d
 corpus=$work/corpus
 findings=$work/findings
@@ -25,6 +21,12 @@ findings=$work/findings
 if [ ! -d "$seeds" ] || [ -z "$(ls -A "$seeds")" ]; then
     echo "fuzz: $seeds has no seeds; a target starts from valid inputs" >&2
     exit 1
+fi
+length=(-max_total_time="${XYLEM_FUZZ_SECONDS:-1}")
+if [ -z "${XYLEM_FUZZ_SECONDS:-}${XYLEM_SOAK:-}" ]; then
+    corpus=$work/seeds
+    rm -rf "$corpus"
+    length=(-runs=2000)
 fi
 mkdir -p "$corpus" "$findings"
 cp -r "$seeds"/. "$corpus"/
@@ -34,11 +36,12 @@ export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}
 log=$work/log
 status=0
 # A single input may take 5 seconds or 1 GiB: more is a finding too.
-"$target" "${length[@]}" -timeout=5 -rss_limit_mb=2048 -malloc_limit_mb=1024 \
+seed=$(($(testing_seed) & 0x7fffffff))
+"$target" "${length[@]}" -seed=$seed -timeout=5 -rss_limit_mb=2048 -malloc_limit_mb=1024 \
     -max_len=65536 -print_final_stats=1 -artifact_prefix="$findings/" -close_fd_mask=3 \
     "$corpus" >"$log" 2>&1 || status=$?
 newest() {
-    find "$findings" -type f -newer "$work/corpus" -name "$1" -printf '%T@ %p\n' | sort -n | tail -1 | cut -d' ' -f2-
+    find "$findings" -type f -newer "$corpus" -name "$1" -printf '%T@ %p\n' | sort -n | tail -1 | cut -d' ' -f2-
 }
 # The fuzzer counts seconds that pass. On a busy machine only those of computing count.
 if [ "$status" -eq 70 ] && finding=$(newest 'timeout-*') && [ -n "$finding" ] &&

@@ -7,12 +7,14 @@
  *   assert_int_equal(xy_thing_parse("x"), XY_EPARSE);
  *   assert_string_equal(testing_said, "...");           (one message: testing_said_count is 1)
  *
- * XYLEM_SEED=N in the environment gives the random numbers of testing_below another series, which
- * is printed. Tests with many cases alike run some of them then (testing_is_chosen).
+ * Random numbers start from XYLEM_SEED, any text, or from a fixed one; the test prints the command
+ * that repeats them. Tests with many similar cases run a fixed sample of them (testing_is_chosen),
+ * and all of them with XYLEM_SOAK=1. tests/testing.py and tests/testing.sh do the same.
  */
 #ifndef XY_BASE_TESTING_H
 #define XY_BASE_TESTING_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -53,33 +55,46 @@ static inline int testing_random_below(uint64_t *state, int n)
     return (int)((xy_random(state) >> 33) % (uint64_t)n);
 }
 
-/* Whether case n is part of this run: one of `share` cases in a row where XYLEM_SEED (the commit,
- * in `make test`) says which; all of them without it, and with XYLEM_SOAK. ThreadSanitizer sees
- * others than AddressSanitizer. */
+/* `make soak`: all cases, and longer ones. */
+static inline bool testing_is_soak(void)
+{
+    const char *text = getenv("XYLEM_SOAK");
+
+    return text != NULL && *text != '\0';
+}
+
+/* Whether case n belongs to the sample, one of `share` cases in a row. ThreadSanitizer gets other
+ * cases than AddressSanitizer. */
 static inline bool testing_is_chosen(unsigned n, unsigned share)
 {
-    const char *seed = getenv("XYLEM_SEED");
-    unsigned sum = 0;
-
-    if (seed == NULL || getenv("XYLEM_SOAK") != NULL)
-        return true;
-    while (*seed != '\0')
-        sum = sum * 31 + (unsigned char)*seed++;
 #if defined(__SANITIZE_THREAD__)
     n++;
 #endif
-    return (n + (sum >> 8)) % share == 0;
+    return testing_is_soak() || n % share == 0;
 }
 
-/* Where a test's series starts: XYLEM_SEED, or always the same. */
+/* The 64-bit FNV-1a hash of a seed; never 0. */
+static inline uint64_t testing_hash(const char *text)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+
+    while (*text != '\0')
+        hash = (hash ^ (unsigned char)*text++) * UINT64_C(1099511628211);
+    return hash != 0 ? hash : 1;
+}
+
+/* The start of a test's random numbers. */
 static inline uint64_t testing_seed(void)
 {
+    static bool is_printed;
     const char *text = getenv("XYLEM_SEED");
-    uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : 0;
 
-    if (seed != 0)
-        fprintf(stderr, "random numbers from XYLEM_SEED=%s\n", text);
-    return seed != 0 ? seed : 20240229;
+    if (text == NULL || *text == '\0')
+        text = "xylem";
+    if (!is_printed)
+        fprintf(stderr, "random numbers of: XYLEM_SEED='%s' %s\n", text, program_invocation_name);
+    is_printed = true;
+    return testing_hash(text);
 }
 
 /* One of 0 .. n - 1, from the series of the program. One thread only. */

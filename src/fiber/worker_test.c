@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/testing.h"
 #include "fiber/private.h"
 #include "fiber/sanitize.h"
 
@@ -19,7 +20,7 @@ enum { SLOW = FIBER_TSAN || FIBER_ASAN ? 20 : 1 };
  * one, workers that spin wait for each other most of the time. */
 static int rounds(int usual)
 {
-    return usual / SLOW * (getenv("XYLEM_SOAK") != NULL ? 10 : 1);
+    return usual / SLOW * (testing_is_soak() ? 10 : 1);
 }
 
 static _Atomic int stuck_calls;

@@ -11,12 +11,6 @@
 #include "base/testing.h"
 #include "place/place.h"
 
-/* XYLEM_SOAK=1: many more cases, and large ones. */
-static bool is_soak(void)
-{
-    return getenv("XYLEM_SOAK") != NULL;
-}
-
 /* What is left of a regular tree of one to four levels when leaves are taken out; every third tree
  * is whole. */
 static xy_target_t *random_tree(uint64_t *seed, uint32_t most)
@@ -146,14 +140,14 @@ static void check_large(const xy_matrix_t *m, const xy_target_t *t)
 /* How many leaves case i may have. */
 static uint32_t most_leaves(uint64_t i)
 {
-    if (is_soak() && i % 500 == 0)
+    if (testing_is_soak() && i % 500 == 0)
         return 3000;
-    return i % 50 > 0 ? 36 : is_soak() ? 500 : 200;
+    return i % 50 > 0 ? 36 : testing_is_soak() ? 500 : 200;
 }
 
 static void test_no_strategy_is_better_than_the_default(void **state)
 {
-    uint64_t cases = is_soak() ? 20000 : XYLEM_SANITIZED ? 60 : 300;
+    uint64_t cases = testing_is_soak() ? 20000 : XYLEM_SANITIZED ? 60 : 300;
 
     (void)state;
     for (uint64_t i = 1; i <= cases; i++) {
@@ -202,7 +196,7 @@ static void check_large_case(uint64_t i)
 static void test_large_ones_are_nearly_the_best(void **state)
 {
     (void)state;
-    for (uint64_t i = 1; i <= (is_soak() ? 100 : XYLEM_SANITIZED ? 0 : 3); i++)
+    for (uint64_t i = 1; i <= (testing_is_soak() ? 100 : XYLEM_SANITIZED ? 0 : 3); i++)
         check_large_case(i);
 }
 

@@ -89,7 +89,7 @@ static void check_machine(const machine_t *machine, uint64_t bytes, int step, ch
 /* Every `step`-th number of ranks. */
 static void check_all(check_fn check, uint64_t from, uint64_t to, int step)
 {
-    bool is_soak = getenv("XYLEM_SOAK") != NULL;
+    bool is_soak = testing_is_soak();
 
     step = is_soak ? 1 : XYLEM_SANITIZED ? 11 : step;
     for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)

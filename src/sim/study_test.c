@@ -104,7 +104,7 @@ static void test_never_slower(void **state)
         const char *machine;
         int cores;
     } machines[] = {{TESTING_KNL64, 64}, {TESTING_SKYLAKE48, 48}, {TESTING_HASWELL32, 32}};
-    bool is_soak = getenv("XYLEM_SOAK") != NULL;
+    bool is_soak = testing_is_soak();
     int step = is_soak ? 1 : XYLEM_SANITIZED ? 40 : 13;
 
     (void)state;

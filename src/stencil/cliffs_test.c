@@ -50,7 +50,7 @@ static int by_value(const void *a, const void *b)
 
 static void sweep(int gpus, double median, double worst)
 {
-    int count = getenv("XYLEM_SOAK") != NULL ? SWEEP : XYLEM_SANITIZED ? 2 : SHORT_SWEEP;
+    int count = testing_is_soak() ? SWEEP : XYLEM_SANITIZED ? 2 : SHORT_SWEEP;
     double ratios[SWEEP];
 
     seed = SEED;

@@ -4,18 +4,20 @@
 
   run.py [--options "MPIEXEC OPTIONS"] [--behind WRAPPER] MPIEXEC PROGRAM SOURCE... [-- NAME...]
 
-With XYLEM_SEED (the commit, in `make test`) a sixth of the pairs run, others with each seed; all of them
-without it, with names, and with XYLEM_SOAK. With XYLEM_FIRST_FAILURE (mutants) the first failure ends the run.
+Without names the first pair of each source and a fixed sixth of the others run; all of them with XYLEM_SOAK. With XYLEM_FIRST_FAILURE (mutants) the first failure ends the run.
 bugs.h says what the comments in the sources mean. Sources in C++ are not in PROGRAM: the wrapper beside MPIEXEC
 compiles them. Behind a wrapper (`env`) each rank is a process of its own.
 """
 import concurrent.futures
-import hashlib
 import os
 import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import testing # noqa: E402
 
 BUG = re.compile(r"/\*((?:(?!\*/).)*)\*/\s*BUG\((\w+)\)", re.S)
 FIELD = re.compile(r" (ranks|code|options|says|not|before|right|alone): ")
@@ -156,11 +158,8 @@ def compile_cc(mpiexec, program, source):
     return made
 
 
-def is_wanted(name, names):
-    seed = os.environ.get("XYLEM_SEED")
-    if names or not seed or "XYLEM_SOAK" in os.environ:
-        return not names or name in names
-    return hashlib.sha256((seed + name).encode()).digest()[0] % 6 == 0
+def is_wanted(name, number, names):
+    return name in names if names else number == 0 or testing.is_chosen(name, 6)
 
 
 def can_run(fields, options):
@@ -186,7 +185,8 @@ def main():
         arguments = arguments[2:]
     bugs = []
     for path in arguments[2:]:
-        found = [bug for bug in read(path) if is_wanted(bug[0], names) and can_run(bug[1], options)]
+        found = [bug for number, bug in enumerate(read(path))
+                 if is_wanted(bug[0], number, names) and can_run(bug[1], options)]
         program = arguments[1]
         if path.endswith(".cc") and found:
             program = compile_cc(arguments[0], program, path)

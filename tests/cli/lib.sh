@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # Sourced by the whole-program tests: . "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
 set -eu
+. "$XYLEM_SOURCE_DIR/tests/testing.sh"
 # What the user calibrated is not for tests.
 export XDG_CACHE_HOME="$WORK/.cache"
 
@@ -38,15 +39,6 @@ expect() {
 # says TEXT PART: TEXT must contain PART.
 says() {
     [[ $1 == *"$2"* ]] || die "expected '$2' in: $1"
-}
-
-# is_chosen N SHARE: whether case N is part of this run: one of SHARE cases in a row where XYLEM_SEED (the commit,
-# in `make test`) says which; all of them without it, and with XYLEM_SOAK.
-is_chosen() {
-    local sum
-    [ -n "${XYLEM_SEED:-}" ] && [ -z "${XYLEM_SOAK:-}" ] || return 0
-    sum=$(cksum <<<"$XYLEM_SEED")
-    [ $(((${sum%% *} + $1) % $2)) -eq 0 ]
 }
 
 # one_line TEXT: an error is one line that starts with the command's name.

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Every algorithm of every collective, those of other libraries included, runs when it is named and
-# gives what the collective is defined to give. It runs with 6 ranks and with 8; where XYLEM_SEED (the commit,
-# in `make test`) is set, with one of them, and with the other under the next commit.
+# gives what the collective is defined to give, with 6 ranks or with 8; with XYLEM_SOAK, with both.
 #
 #   algorithms.sh MPIEXEC XYLEM COLLECTIVES
 set -euo pipefail
+. "$(dirname "$0")/../testing.sh"
 mpiexec=$1 xylem=$2 program=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -31,11 +31,11 @@ for k in range(max(map(len, names.values()))):
     print(",".join(f"{c}={a[k]}" for c, a in names.items() if k < len(a)))
 PY
 
-number=$(cksum <<<"${XYLEM_SEED:-}" | cut -d' ' -f1)
+number=0
 while read -r algorithms; do
     number=$((number + 1))
     for n in 6 8; do
-        [ -z "${XYLEM_SEED:-}" ] || [ -n "${XYLEM_SOAK:-}" ] || [ $(((number + n / 2) % 2)) -eq 0 ] || continue
+        is_chosen $((number + n / 2)) 2 || continue
         if ! timeout 240 "$mpiexec" -n $n --algorithm "$algorithms" "$program" >"$work/out" 2>&1; then
             echo "$n ranks, $algorithms:" >&2
             cat "$work/out" >&2

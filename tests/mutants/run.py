@@ -3,18 +3,23 @@
 """Break one promise at a time and see a test fail.
 
     tests/mutants/run.py [--build DIR] [NAME...]     run these mutants, or all
-    tests/mutants/run.py --pick N [--build DIR]      N of them, chosen by the hash of the last commit
+    tests/mutants/run.py --quick [--build DIR]       those of quick.txt, as make test does
+    tests/mutants/run.py --until EPOCH [--before CSV]
+                                                     all that begin before this time in seconds, first those without
+                                                     a line in the results of an earlier run (scripts/nightly.sh)
     tests/mutants/run.py --check [--build DIR]       all patches apply, and their tests exist
     tests/mutants/run.py --self-test                 see that a survivor is noticed
 
 A mutant is a file NAME.patch beside this script: lines `Promise:` (what is broken), `Test:` (the
 tests of ctest that must fail, separated by blanks; one is enough), `Slow: yes` where the test fails
-by waiting in vain (--pick leaves it out), then a unified diff. Each is
+by waiting in vain (not for quick.txt), then a unified diff. The tests run their sample first, then all
+cases (XYLEM_SOAK). Each is
 applied to a copy of the tree that only this process sees (an overlay at the same path in a mount
 namespace of its own), so that the build in DIR (build/dev) goes on from its objects and the tree
 itself is never touched. The exit code is 1 when a mutant survives, does not apply, or does not build.
 """
 import argparse
+import csv
 import os
 import re
 import subprocess
@@ -75,15 +80,26 @@ def check(build):
                 problems.append(f"{path.name}: ctest knows no test {test}")
         if not name.replace("-", "").isalnum():
             problems.append(f"{path.name}: letters, digits and '-' make a name")
+    for name in quick_mutants():
+        path = all_mutants().get(name)
+        if path is None or read(path)["slow"]:
+            problems.append(f"quick.txt: {name} is {'slow' if path else 'no mutant'}")
     return problems
 
 
-def pick(names, count):
-    """Some mutants, others with every commit."""
-    commit = run(["git", "rev-parse", "HEAD"], cwd=ROOT).stdout.strip()
-    number = int(commit[:8], 16) if re.fullmatch(r"[0-9a-f]{40}", commit) else 0
-    step = max(1, len(names) // max(1, count))
-    return sorted({names[(number + i * step) % len(names)] for i in range(count)}), commit[:12]
+def quick_mutants():
+    """The mutants of make test: one for each kind of promise, each killed within seconds."""
+    return [line for line in (HERE / "quick.txt").read_text(encoding="utf-8").splitlines()
+            if line and not line.startswith("#")]
+
+
+def in_order(names, before):
+    """First the mutants that an earlier run did not reach."""
+    tried = set()
+    if before and before.exists():
+        with open(before, encoding="utf-8") as file:
+            tried = {row["name"] for row in csv.DictReader(file) if row["stage"] == "mutants"}
+    return sorted(names, key=lambda name: name in tried)
 
 
 def inside(build, patch, tests):
@@ -104,24 +120,35 @@ def inside(build, patch, tests):
     print(log)
 
 
+def targets_of(build, tests):
+    """The programs of unit tests; other tests need all."""
+    targets = ["test_" + test.replace(".", "_") for test in tests]
+    known = (build / "build.ninja").read_text(encoding="utf-8")
+    return targets if all(f"\nbuild {target}: phony" in known for target in targets) else ["all"]
+
+
 def mutate(build, patch, tests):
     applied = run(["patch", "-p1", "--force", "-i", str(patch)])
     if applied.returncode != 0:
         return "unapplied", applied.stdout
-    made = run(["cmake", "--build", str(build)])
+    made = run(["cmake", "--build", str(build), "--target", *targets_of(build, tests)])
     if made.returncode != 0:
         return "unbuilt", made.stdout[-3000:]
     pattern = "^(" + "|".join(re.escape(test) for test in tests) + ")$"
-    env = {k: v for k, v in os.environ.items() if k != "XYLEM_SEED"} # all cases, up to one that fails
+    env = {k: v for k, v in os.environ.items() if k not in ("XYLEM_SEED", "XYLEM_SOAK")}
     env["XYLEM_FIRST_FAILURE"] = "1"
-    try:
-        tested = run(["ctest", "--test-dir", str(build), "-R", pattern, "--output-on-failure"],
-                     timeout=SECONDS, env=env)
-    except subprocess.TimeoutExpired:
-        return "killed", f"no end after {SECONDS} s"
-    if "No tests were found" in tested.stdout or "***Skipped" in tested.stdout:
-        return "untested", tested.stdout
-    return ("killed" if tested.returncode != 0 else "survived"), tested.stdout
+    for more in ({}, {"XYLEM_SOAK": "1"}):
+        try:
+            tested = run(["ctest", "--test-dir", str(build), "-R", pattern, "--output-on-failure"],
+                         timeout=SECONDS, env=env | more)
+        except subprocess.TimeoutExpired:
+            # All cases may take longer than that without a mutant, too.
+            return "survived" if more else "killed", f"no end after {SECONDS} s"
+        if "No tests were found" in tested.stdout or "***Skipped" in tested.stdout:
+            return "untested", tested.stdout
+        if tested.returncode != 0:
+            return "killed", tested.stdout
+    return "survived", tested.stdout
 
 
 def run_one(build, path, mutant):
@@ -135,10 +162,14 @@ def run_one(build, path, mutant):
     return (word, log) if result.returncode == 0 else ("unsupported", result.stdout)
 
 
-def run_all(build, names):
+def run_all(build, names, until=float("inf")):
     mutants = all_mutants()
     bad = []
-    for name in names:
+    for number, name in enumerate(names):
+        if time.time() > until:
+            print(f"left out for lack of time: {len(names) - number} mutants")
+            names = names[:number]
+            break
         if name not in mutants:
             print(f"{name}: no such mutant")
             bad.append(name)
@@ -177,10 +208,9 @@ def self_test():
         if applies(path).returncode == 0:
             print("a patch that does not fit applies")
             return 1
-    first, _ = pick(["a", "b", "c", "d", "e", "f", "g"], 3)
-    if len(first) != 3:
-        print(f"three of seven are {first}")
-        return 1
+        before = Path(name, "before.csv")
+        before.write_text("stage,name,result,seconds\nmutants,a,killed,1\ndev,b,passed,1\n", encoding="utf-8")
+        assert in_order(["a", "b", "c"], before) == ["b", "c", "a"]
     print("self-test: ok")
     return 0
 
@@ -188,7 +218,9 @@ def self_test():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--build", type=Path, default=ROOT / "build/dev")
-    parser.add_argument("--pick", type=int)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--until", type=float, default=float("inf"))
+    parser.add_argument("--before", type=Path)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--self-test", action="store_true")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
@@ -204,12 +236,8 @@ def main():
         problems = check(build)
         print("\n".join(problems) or f"{len(all_mutants())} mutants apply")
         return 1 if problems else 0
-    names = options.names or list(all_mutants())
-    if options.pick:
-        names, commit = pick([name for name, path in all_mutants().items() if not read(path)["slow"]],
-                             options.pick)
-        print(f"chosen by commit {commit}: {' '.join(names)}")
-    return run_all(build, names)
+    names = options.names or (quick_mutants() if options.quick else in_order(all_mutants(), options.before))
+    return run_all(build, names, options.until)
 
 
 if __name__ == "__main__":

@@ -6,16 +6,16 @@
 
 Each program is described from its source and predicted, and compiled and run by `mpiexec
 --virtual`. Time, messages and bytes, of the job and of each process, must be equal as text, and so
-must the matrices of who sends how much to whom. Each program takes three of the cases, two of these with
-XYLEM_SEED (the commit, in `make test`), all of them with XYLEM_SOAK.
+must the matrices of who sends how much to whom. Each program takes two of the cases; all of them with XYLEM_SOAK.
 """
-import hashlib
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import testing # noqa: E402
 
 # Processes, machine, further options of both commands; those of one node of cores are by the models of
 # cores.xml, beside COSTS.
@@ -54,10 +54,8 @@ def run(command, **more):
 
 
 def few_cases(number):
-    """Three cases of a program; one of them waits for another XYLEM_SEED."""
-    seed = os.environ.get("XYLEM_SEED")
-    left_out = (hashlib.sha256(seed.encode()).digest()[0] + number) % 3 if seed else None
-    return [CASES[(number + step) % len(CASES)] for i, step in enumerate((0, 2, 5)) if i != left_out]
+    """Two cases of a program, others for the next one."""
+    return [CASES[(number + step) % len(CASES)] for step in (0, 2 if number % 2 else 5)]
 
 
 def entries(path):
@@ -110,7 +108,7 @@ def main():
             binary = work / source.stem
             run([mpicc, "-O1", "-w", str(source), "-o", str(binary), "-lm",
                  f"-L{work}", "-Wl,--as-needed", "-ldgemm", f"-Wl,-rpath,{work}"])
-            every = "XYLEM_SOAK" in os.environ or source.stem in ALL_CASES
+            every = testing.SOAK or source.stem in ALL_CASES
             for case in CASES if every else few_cases(number):
                 if source.stem in EVEN and case[0] % 2 or (
                         source.stem in ALONE and "--oversubscribe" in case[2]):

@@ -7,11 +7,10 @@
 Each program is compiled and run by mpiexec with --monitor, a core (or what it takes for one) for each rank, scanned,
 and walked by `xylem predict`: both must send the same bytes in the same messages between the same ranks, and find no
 value unknown. (What direct collectives read of each other's memory counts.) Run in virtual time on some machines, the program must take the predicted time,
-to the last bit. By default half of the programs, others with each XYLEM_SEED (the commit); all
+to the last bit. By default a fixed half of the programs; all
 with XYLEM_SOAK, for more numbers of ranks, and two scans must be the same.
 """
 import csv
-import hashlib
 import json
 import os
 import subprocess
@@ -19,7 +18,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-SOAK = "XYLEM_SOAK" in os.environ
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import testing # noqa: E402
+
 SECONDS = 120  # of one command: only a hang takes that long
 
 # Arguments of runs; options of the scan; more sources. The rest runs without any.
@@ -77,9 +78,8 @@ def totals(matrix):
 
 
 def is_chosen(name):
-    """Half of the programs, others with each XYLEM_SEED, and always those with answers of their own."""
-    text = os.environ.get("XYLEM_SEED", "") + name
-    return hashlib.sha256(text.encode()).digest()[0] % 2 == 0 or name in ALWAYS
+    """Half of the programs, and always those with answers of their own."""
+    return testing.is_chosen(name, 2) or name in ALWAYS
 
 
 class Tester:
@@ -100,14 +100,14 @@ class Tester:
     def names(self):
         names = sorted([p.stem for p in self.source.glob("*.c")] +
                        [p.name for p in self.source.iterdir() if p.is_dir() and list(p.glob("*.c"))] + EXAMPLES)
-        return names if SOAK else [n for n in names if is_chosen(n)]
+        return [n for n in names if is_chosen(n)]
 
     def describe(self, name, work):
         command = [self.bin / "xylem", "scan", *self.sources(name), *OPTIONS.get(name, [])]
         result = run([*command, "-o", work / "p.xml"])
         if result.stderr:
             raise RuntimeError(f"something is not known:\n{result.stderr}")
-        if SOAK and run(command).stdout != (work / "p.xml").read_text(encoding="utf-8"):
+        if testing.SOAK and run(command).stdout != (work / "p.xml").read_text(encoding="utf-8"):
             raise RuntimeError("two scans differ")
 
     def predict(self, work, machine, ranks, arguments):
@@ -158,7 +158,7 @@ class Tester:
             defines = [o for o in OPTIONS.get(name, []) if o.startswith("-D")]
             run([self.bin / "mpicc", "-O1", *defines, *self.sources(name), "-o", work / "p", "-lm"])
             self.describe(name, work)
-            for ranks in RANKS.get(name, [1, 2, 4, 6] if SOAK else [4]):
+            for ranks in RANKS.get(name, [1, 2, 4, 6] if testing.SOAK else [4]):
                 for arguments in ARGUMENTS.get(name, [[]]):
                     self.compare(name, work, ranks, arguments)
                     for machine in MACHINES[:1] if name in REORDERS | ONE_NODE else MACHINES:

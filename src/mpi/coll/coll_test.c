@@ -599,7 +599,7 @@ static void test_progress(void **state)
 {
     (void)state;
     for (int mode = 0; mode < 4; mode++) {
-        if (!testing_is_chosen((unsigned)mode, 2))
+        if (!testing_is_chosen(mode == 1, 2)) /* ThreadSanitizer sees mode 1 */
             continue;
         ranks_comm_workers = mode;
         ranks_settings.progress = mode == 3 ? XMPI_PROGRESS_NONE : XMPI_PROGRESS_TASKS;

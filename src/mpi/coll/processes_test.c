@@ -675,7 +675,7 @@ static void deal(const processes_t *c, int *process_of, uint64_t *state)
 /* XYLEM_SOAK=1: every number of ranks and processes. */
 static void test_distributions(void **state)
 {
-    bool is_soak = getenv("XYLEM_SOAK") != NULL;
+    bool is_soak = testing_is_soak();
     int process_of[PROCESSES_RANKS];
     processes_t c = {.process_of = process_of};
     uint64_t seed = 1;

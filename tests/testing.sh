@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# Sourced by tests: the seed and the sample, as in src/base/testing.h.
+
+# testing_hash TEXT: the 64-bit FNV-1a hash of a seed, without sign; never 0.
+testing_hash() {
+    local LC_ALL=C hash=$((0xcbf29ce484222325)) byte
+    for byte in $(printf %s "$1" | od -An -v -tu1); do
+        hash=$(((hash ^ byte) * 1099511628211))
+    done
+    printf '%u\n' $((hash != 0 ? hash : 1))
+}
+
+# testing_seed: the start of a test's random numbers, from XYLEM_SEED.
+testing_seed() {
+    testing_hash "${XYLEM_SEED:-xylem}"
+}
+
+# is_chosen N SHARE: whether case N belongs to the sample, one of SHARE cases in a row; all do with XYLEM_SOAK.
+is_chosen() {
+    [ -n "${XYLEM_SOAK:-}" ] || [ $(($1 % $2)) -eq 0 ]
+}
