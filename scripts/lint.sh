@@ -4,18 +4,29 @@
 #
 #   scripts/lint.sh            everything
 #   scripts/lint.sh PART...    format, tidy, shell, sizes, cmake; reformat lays out all C files
+#   scripts/lint.sh [PART...] -- FILE...
+#                              only these files; sizes looks at all
 #
 # Ends with `N passed, N failed`.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 . scripts/lib.sh
 
-# Tracked files and new ones that are not ignored; without git, all that is not in build/.
+# files PATTERN...: those of the command line; else tracked files and new ones that are not ignored; without git,
+# all that is not in build/.
 files() {
-    local listed
+    local listed path pattern
+    if [ ${#only[@]} -gt 0 ]; then
+        for path in "${only[@]}"; do
+            for pattern in "$@"; do
+                # shellcheck disable=SC2053 # a pattern
+                [[ $path != $pattern ]] || echo "$path"
+            done
+        done
+        return
+    fi
     listed=$(git ls-files -co --exclude-standard -- "$@" 2>/dev/null | sort -u)
     if [ -z "$listed" ]; then
-        local pattern
         for pattern in "$@"; do
             find . -path ./build -prune -o -type f -path "./${pattern#./}" -print
         done | sed 's|^\./||' | sort -u
@@ -69,7 +80,7 @@ lint_tidy() {
     if [ ! -r build/dev/compile_commands.json ] || [ -n "$(find . -name CMakeLists.txt -not -path './build/*' -newer build/dev/compile_commands.json)" ]; then
         cmake --preset dev >/dev/null || return 1
     fi
-    scripts/tidy.py build/dev "$tool"
+    scripts/tidy.py build/dev "$tool" "${only[@]}"
 }
 
 lint_shell() {
@@ -105,8 +116,14 @@ lint_cmake() {
     return $bad
 }
 
+parts=() only=()
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    parts+=("$1")
+    shift
+done
+[ $# -eq 0 ] || only=("${@:2}")
 passed=0 failed=0
-for part in "${@:-format tidy shell sizes cmake}"; do
+for part in "${parts[@]:-format tidy shell sizes cmake}"; do
     for name in $part; do
         declare -F "lint_$name" >/dev/null || { echo "lint: no part $name" >&2; exit 2; }
         said=$("lint_$name" 2>&1)
