@@ -18,7 +18,7 @@ enum {
     FIBER_RUNNING,
     FIBER_SLEEPING,
     FIBER_ENDED,
-    FIBER_AWAY, /* a visitor that waits, or a fiber on its way to a thread of its own */
+    FIBER_AWAY, /* a visitor that waits */
 };
 
 /* What makes a park special. */
@@ -72,7 +72,7 @@ struct xy_fiber {
 
     /* Second line: what a switch touches. */
     _Alignas(XY_FIBER_LINE) void *context; /* NULL: has not run yet */
-    xy_fiber_t *next, *prev;               /* in a ready list */
+    xy_fiber_t *next, *prev; /* READY: in a ready list; AWAY: of the visitors that wait */
     uint8_t state, priority;
     uint8_t list;                /* which ready list, while FIBER_READY */
     uint8_t special;             /* FIBER_SIGNALLED, FIBER_VISITS */

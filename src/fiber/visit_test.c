@@ -232,6 +232,87 @@ static void test_ping_pong(void **state)
     assert_int_equal(atomic_load(&stuck_calls), 0);
 }
 
+/* Several visitors wait, and some of them have letters in the mailbox at the same time: the others
+ * stay in the list of those that wait. */
+static xy_fiber_t *in_order[VISITORS];
+
+static void *wait_once(void *unused)
+{
+    xy_fiber_t *visitor = visitor_new();
+
+    (void)unused;
+    xy_visitor_come_in(visitor);
+    xy_fiber_park();
+    counter++;
+    xy_visitor_go_out(visitor);
+    xy_visitor_destroy(visitor);
+    xy_pool_outside_add(pool, -1);
+    return NULL;
+}
+
+static void *wake_three(void *unused)
+{
+    (void)unused;
+    xy_fiber_wake(in_order[2]);
+    xy_fiber_wake(in_order[0]);
+    xy_fiber_wake(in_order[1]);
+    return NULL;
+}
+
+/* How many wait, noted in their order. */
+static int list_waiting(const xy_worker_t *w)
+{
+    int n = 0;
+
+    for (xy_fiber_t *v = w->share.first; v != NULL; v = v == w->share.last ? NULL : v->next)
+        in_order[n++] = v;
+    return n;
+}
+
+static void let_in(xy_worker_t *w)
+{
+    xy_worker_go_out(w);
+    xy_worker_unlock(w);
+    sched_yield();
+    xy_worker_come_in(w);
+}
+
+static void deliver(void *unused)
+{
+    pthread_t threads[VISITORS], waker;
+    xy_worker_t *w = xy_worker_self();
+
+    (void)unused;
+    xy_worker_share(w);
+    for (int i = 0; i < VISITORS; i++)
+        start(&threads[i], wait_once, NULL);
+    while (list_waiting(w) < VISITORS)
+        let_in(w);
+    assert_int_equal(pthread_create(&waker, NULL, wake_three, NULL), 0);
+    pthread_join(waker, NULL);
+    fiber_mail_drain(w);
+    assert_ptr_equal(w->share.first, in_order[3]);
+    assert_ptr_equal(w->share.last, in_order[3]);
+    xy_fiber_ready(in_order[3]);
+    assert_null(w->share.first);
+    assert_null(w->share.last);
+    while (counter < VISITORS)
+        let_in(w);
+    xy_worker_go_out(w);
+    xy_worker_unlock(w);
+    for (int i = 0; i < VISITORS; i++)
+        pthread_join(threads[i], NULL);
+    xy_worker_come_in(w);
+}
+
+static void test_letters_to_visitors(void **state)
+{
+    (void)state;
+    assert_int_equal(xy_fiber_create(xy_pool_worker(pool, 0), deliver, NULL, NULL), XY_OK);
+    assert_int_equal(xy_pool_run(pool), XY_OK);
+    assert_int_equal(counter, VISITORS);
+}
+
 /* A fiber on a thread of its own: the others of its worker run while it blocks. */
 static int ends[2];
 
@@ -387,6 +468,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_one_at_a_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_ring_reaches_visitor, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_ping_pong, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_letters_to_visitors, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_thread_of_its_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_beginning_elsewhere, set_up, tear_down),
         /* Its thread sleeps in the pool for ever. */

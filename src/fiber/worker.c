@@ -56,27 +56,37 @@ static inline void make_ready(xy_worker_t *w, xy_fiber_t *fiber)
         signal_fiber(w, fiber);
 }
 
-/* Make all fibers in the mailbox ready, first come first. */
+/* A letter that has left the mailbox: its link is the mailbox's alone, and NULL outside. */
+static inline xy_fiber_t *mail_unlink(xy_fiber_t *letter)
+{
+    xy_fiber_t *next = atomic_load_explicit(&letter->mail_next, memory_order_relaxed);
+
+    if (next != NULL)
+        atomic_store_explicit(&letter->mail_next, NULL, memory_order_relaxed);
+    return next;
+}
+
+/* Make all fibers in the mailbox ready, first come first. They stay linked by mail_next until then:
+ * a visitor that waits is in a list by `next`. */
 void fiber_mail_drain(xy_worker_t *w)
 {
     xy_fiber_t *letter = atomic_exchange_explicit(&w->head.mail, NULL, memory_order_acquire);
     xy_fiber_t *first = NULL;
 
     while (letter != NULL) {
-        xy_fiber_t *next = atomic_load_explicit(&letter->mail_next, memory_order_relaxed);
+        xy_fiber_t *next = mail_unlink(letter);
 
-        if (next != NULL)
-            atomic_store_explicit(&letter->mail_next, NULL, memory_order_relaxed);
         if (letter == &w->root) {
             w->is_stopped = true;
         } else {
-            letter->next = first;
+            if (first != NULL)
+                atomic_store_explicit(&letter->mail_next, first, memory_order_relaxed);
             first = letter;
         }
         letter = next;
     }
     while (first != NULL) {
-        xy_fiber_t *next = first->next;
+        xy_fiber_t *next = mail_unlink(first);
 
         make_ready(w, first);
         first = next;

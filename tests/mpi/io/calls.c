@@ -664,9 +664,11 @@ static void check_different_names(void)
 
 int main(int argc, char **argv)
 {
+    int provided;
     MPI_File file;
 
-    MPI_Init(&argc, &argv);
+    /* "threads": a rank waits for the kernel as a visitor of its worker. */
+    MPI_Init_thread(&argc, &argv, argc > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     file_name(name, "calls");
