@@ -89,19 +89,24 @@ static const xy_option_t wrapper_options[] = {
     {"showme:version", 0, XY_OPT_FLAG, .help = "print the version"},
     {"compile-info", 0, XY_OPT_FLAG, .help = "print the whole command that compiles"},
     {"link-info", 0, XY_OPT_FLAG, .help = "print the whole command that links"},
+    {"echo", 0, XY_OPT_FLAG, .help = "print the command, and run it"},
     {"cc=COMPILER", 0, XY_OPT_FLAG,
      .help = "use this compiler; -cxx=COMPILER for C++, -fc=COMPILER for Fortran"},
-    {"help:mpi", 0, XY_OPT_FLAG, .help = "list these options"},
+    {"help:mpi", 0, XY_OPT_FLAG, .help = "list these options; also -help and -showme:help"},
     {0}};
 
 static const xy_section_t wrapper_sections[] = {
     {"choice of the compiler",
      "XYLEM_CC, OMPI_CC or MPICH_CC names the C compiler, XYLEM_CXX, OMPI_CXX or MPICH_CXX the C++ "
      "compiler, XYLEM_FC, OMPI_FC or MPICH_FC the Fortran compiler. The default is the compiler "
-     "that Xylem was built with; for Fortran, gfortran."},
+     "that Xylem was built with; for Fortran, gfortran. A compiler that is named and not installed "
+     "is "
+     "an error."},
     {0}};
 
-static const char wrapper_exit_status[] = "That of the compiler.";
+static const char wrapper_exit_status[] =
+    "That of the compiler; 1: there is no compiler of that name, 2: an option of another MPI's "
+    "wrapper is not supported.";
 
 const xy_command_t command_mpicc = {
     .name = "mpicc",

@@ -8,7 +8,7 @@ sources=$XYLEM_SOURCE_DIR/tests/fortran
 
 # mpifort without a compiler, and without modules.
 expect 1 env XYLEM_FC=/none "$bin/mpifort" -fc=/none x.f
-[[ $err == *"there is no '/none'; install gfortran"* ]] || die "$err"
+[[ $err == *"mpifort: no compiler '/none' (-fc); install it"* ]] || die "$err"
 for wrapper in mpifort mpif77 mpif90; do
     expect 0 "$bin/$wrapper" -showme:link
     [[ $out == *-lmpi_abi* ]] || die "$wrapper: $out"

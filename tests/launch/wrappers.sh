@@ -25,15 +25,47 @@ done
 expect 0 "$bin/mpicc" -show -c x.c
 [[ $out != *-lmpi_abi* ]] || die "compiling alone needs no library: $out"
 says "$out" " -c x.c"
-expect 2 "$bin/mpicc" -showme:nonsense
-OMPI_CC=my-cc expect 0 env OMPI_CC=echo "$bin/mpicc" x.c
-[[ $out == -I*" x.c -L"* ]] || die "$out"
-expect 0 env MPICH_CC=echo "$bin/mpicc" x.c
-[[ $out == -I* ]] || die "$out"
-expect 0 env MPICH_CXX=echo "$bin/mpicxx" x.cc
-[[ $out == -I* ]] || die "$out"
-expect 0 "$bin/mpicc" -cc=echo x.c
-[[ $out == -I* ]] || die "$out"
+
+# Each option of Open MPI's and MPICH's wrappers is honoured or refused, for every language.
+for wrapper in mpicc:cc:CC mpicxx:cxx:CXX mpic++:cxx:CXX mpiCC:CC:CXX mpifort:fc:FC mpif77:f77:FC mpif90:f90:FC; do
+    IFS=: read -r wrapper option name <<<"$wrapper"
+    for help in -help:mpi --help:mpi -showme:help -help; do
+        expect 0 env -u "XYLEM_$name" "$bin/$wrapper" $help
+        [[ $out == "Usage: $wrapper "* && -z $err ]] || die "$wrapper $help: $out $err"
+        says "$out" "XYLEM_$name"
+    done
+    for refused in -showme:nonsense -profile=x -config=x -static-mpi -nativelinking -xx=gcc; do
+        [ $refused != -xx=gcc ] || { [ "$option" = cc ] && refused=-fc=gcc || refused=-cc=gcc; }
+        expect 2 "$bin/$wrapper" $refused x.c
+        [[ $err == "$wrapper: "*"'$refused'"* && $err != *$'\n'* ]] || die "$wrapper $refused: $err"
+    done
+    # A compiler that is named and not there is an error; one that is there is used.
+    for variable in XYLEM OMPI MPICH; do
+        expect 1 env "${variable}_$name=no-such-compiler" "$bin/$wrapper" x.c
+        says "$err" "$wrapper: no compiler 'no-such-compiler' (\$${variable}_$name)"
+        [[ $err != *$'\n'* ]] || die "$err"
+        expect 0 env "${variable}_$name=echo" "$bin/$wrapper" x.c
+        [[ $out == -I*" x.c -L"*-lmpi_abi ]] || die "$out"
+    done
+    expect 1 "$bin/$wrapper" "-$option=no-such-compiler" x.c
+    says "$err" "'no-such-compiler' (-$option)"
+    expect 0 "$bin/$wrapper" "-$option=echo" x.c
+    [[ $out == -I* ]] || die "$out"
+    expect 0 "$bin/$wrapper" -echo "-$option=echo" x.c
+    [[ $err == *"echo -I"*" x.c"* ]] || die "-echo: $err"
+    # Nothing to link: no library, as the linker would ask for main().
+    expect 0 "$bin/$wrapper" "-$option=echo" -v
+    [[ $out != *-lmpi_abi* ]] || die "$wrapper -v: $out"
+    for info in -compile-info -compile_info -show-compile-info; do
+        expect 0 "$bin/$wrapper" $info
+        [[ $out == *" -I"* && $out != *-lmpi_abi* ]] || die "$wrapper $info: $out"
+    done
+    for info in -link-info -link_info -show-link-info; do
+        expect 0 "$bin/$wrapper" $info
+        says "$out" " -lmpi_abi"
+    done
+done
+expect 0 "$bin/mpicc" -v
 expect 0 "$bin/xylem" cc -showme:compile
 [[ $out == -I* ]] || die "$out"
 expect 0 "$bin/xylem" c++ -showme:compile
