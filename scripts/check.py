@@ -151,10 +151,18 @@ def tests_of(path, suite):
         found += ["check.verbs"]
     elif path.startswith("tests/mutants/"):
         found += ["check.mutants", "check.mutants_self"]
-    elif where.parts[0] in ("tests", "machines") and not found and where.suffix != ".cmake" and where.name != "CMakeLists.txt":
-        name = where.stem if where.parts[0] == "machines" else where.name
-        found += suite.that_mention(rf"\b{re.escape(name)}\b")
-    return sorted({name for name in found if name in suite.commands}, key=lambda name: suite.costs.get(name, 0))[:MOST]
+    elif where.parts[0] == "include":
+        found += ["check.headers", "check.exports", "mpi.header", "mpi.symbols"]
+    elif where.parts[0] == "examples":
+        found += suite.with_word(lambda word: word == where.stem)
+    elif where.parts[0] == "machines":
+        found += suite.that_mention(rf"\b{re.escape(where.stem)}\b")
+    elif where.parts[0] == "tests" and not found and where.suffix != ".cmake" and where.name != "CMakeLists.txt":
+        found += suite.that_mention(rf"\b{re.escape(where.name)}\b")
+        found += [] if found else suite.with_word(lambda word: Path(word).parent == (ROOT / path).parent)
+    word = re.sub(r"^verb_", "", where.stem) # tests of that name first, then the fastest
+    found = [name for name in dict.fromkeys(found) if name in suite.commands]
+    return sorted(found, key=lambda name: (word not in name, suite.costs.get(name, 0)))[:MOST]
 
 
 def select(changed, suite):
@@ -268,11 +276,14 @@ def self_test():
     assert "coll" in known["exec"][0] and "exec" not in known["coll"][0], known["exec"][0]
     assert "mpi/p2p" in known["mpi/coll"][0]
     suite = Suite()
+    suite.costs = {} # the selection depends on those of earlier runs
     reasons = dict(select(["src/coll/split.c", "docs/stencil.md", "tests/mpi/attribute.c", "tools/verb_view.c"], suite)[0])
     assert "coll.split" in reasons["coll"]
     assert any("exec.coll" in tests for reason, tests in reasons.items() if reason.startswith("uses of coll"))
     assert "docs.docs_stencil" in reasons["docs/stencil.md"]
     assert "mpi.attribute.4" in reasons["tests/mpi/attribute.c"]
+    assert "program.scanned" in tests_of("tests/program/tasks.c", suite)
+    assert "example.pi" in tests_of("examples/pi.c", suite)
     assert any(test.startswith("program.view") for test in reasons["tools/verb_view.c"])
     units = {name for name, labels in suite.labels.items() if "unit" in labels}
     reached = {test for _, sources in known.values() for test in suite.unit_tests(sources)}
