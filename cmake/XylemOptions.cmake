@@ -30,11 +30,16 @@ if(XYLEM_WERROR)
 endif()
 # Linking hundreds of tests takes a third of the time with it. What gets installed is linked as usual.
 find_program(XYLEM_LLD ld.lld)
-# A test that hangs must end; one that is slow on a busy machine must not.
-set(XYLEM_TEST_TIMEOUT 300)
+# A test that hangs must end; one that is slow on a busy machine must not. The environment variable
+# XYLEM_TIMEOUT_FACTOR multiplies all limits of tests, here, in tests/testing.sh and in tests/testing.py.
+set(factor 2)
+if(NOT "$ENV{XYLEM_TIMEOUT_FACTOR}" STREQUAL "")
+  set(factor $ENV{XYLEM_TIMEOUT_FACTOR})
+endif()
+math(EXPR XYLEM_TEST_TIMEOUT "300 * ${factor}")
 set(XYLEM_SANITIZED 0)
 if(XYLEM_SANITIZE)
-  set(XYLEM_TEST_TIMEOUT 900)
+  math(EXPR XYLEM_TEST_TIMEOUT "900 * ${factor}")
   set(XYLEM_SANITIZED 1)
   if(XYLEM_SANITIZE MATCHES "thread")
     set(XYLEM_SAMPLE 1)

@@ -22,7 +22,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-SECONDS = 200 # of one command: only a hang takes that long, even on a loaded machine
+import testing
+
+SECONDS = testing.seconds(100) # of one command: only a hang takes that long
 
 
 def has_tools(info):

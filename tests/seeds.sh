@@ -15,6 +15,10 @@ while read -r expected text; do
     done
 done <data/seeds.txt
 
+# Both multiply limits of time.
+[ "$(testing_limit 7)" = "$(python3 -B -c 'import testing; print(testing.seconds(7))')" ] || bad=1
+[ "$(XYLEM_TIMEOUT_FACTOR=9 testing_limit 7)" = 63 ] || bad=1
+
 # The sample does not depend on the seed.
 unset XYLEM_SOAK
 for seed in one two; do

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""For tests in Python: the seed and the sample, as in src/base/testing.h.
+"""For tests in Python: the seed and the sample, as in src/base/testing.h, and limits of time.
 
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
     import testing
@@ -24,6 +24,11 @@ def seed():
     """The start of a test's random numbers, from XYLEM_SEED; prints the command that repeats them."""
     print("random numbers of:", again(), file=sys.stderr)
     return hash_of(SEED)
+
+
+def seconds(limit):
+    """A limit of time; those of all tests are multiplied by XYLEM_TIMEOUT_FACTOR."""
+    return limit * int(os.environ.get("XYLEM_TIMEOUT_FACTOR") or 2)
 
 
 def again():

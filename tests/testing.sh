@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# Sourced by tests: the seed and the sample, as in src/base/testing.h.
+# Sourced by tests: the seed and the sample, as in src/base/testing.h, and limits of time.
 
 # testing_hash TEXT: the 64-bit FNV-1a hash of a seed, without sign; never 0.
 testing_hash() {
@@ -14,6 +14,15 @@ testing_hash() {
 # testing_seed: the start of a test's random numbers, from XYLEM_SEED.
 testing_seed() {
     testing_hash "${XYLEM_SEED:-xylem}"
+}
+
+# timeout SECONDS COMMAND...: the limits of all tests are multiplied by XYLEM_TIMEOUT_FACTOR.
+timeout() {
+    command timeout "$(testing_limit "$1")" "${@:2}"
+}
+
+testing_limit() {
+    echo $(($1 * ${XYLEM_TIMEOUT_FACTOR:-2}))
 }
 
 # is_chosen N SHARE: whether case N belongs to the sample, one of SHARE cases in a row; all do with XYLEM_SOAK.

@@ -19,8 +19,11 @@ from pathlib import Path
 
 import reference
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import testing # noqa: E402
+
 SOURCES = Path(__file__).resolve().parents[2] / "examples"
-SECONDS = 100
+SECONDS = testing.seconds(50)
 
 
 def fail(text):

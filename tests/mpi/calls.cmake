@@ -31,6 +31,6 @@ if(TARGET mpiexec)
     add_test(NAME mpi.objects.requests COMMAND $<TARGET_FILE:mpiexec> -n 4 $<TARGET_FILE:mpi_objects> requests)
     add_test(NAME mpi.objects.scale COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/objects.sh $<TARGET_FILE:mpiexec>
                                             $<TARGET_FILE:mpi_objects>)
-    set_tests_properties(mpi.objects.requests mpi.objects.scale PROPERTIES LABELS "mpi;soak" TIMEOUT 600)
+    set_tests_properties(mpi.objects.requests mpi.objects.scale PROPERTIES LABELS "mpi;soak" TIMEOUT ${XYLEM_TEST_TIMEOUT})
   endif()
 endif()

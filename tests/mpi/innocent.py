@@ -24,7 +24,7 @@ WAYS = [[], ["--workers", "1"], ["--workers", "2"], ["--comm-cores", "1"], ["--p
         ["--progress", "none"], ["--comm-cores", "1", "--progress", "threads"],
         ["--algorithm", "allreduce=recursive-doubling,bcast=binomial"], ["--eager", "0"]]
 LOOKS = ["0.002", "0.005", "0.02"]
-SECONDS = 300 # where failure is a hang
+SECONDS = testing.seconds(150) # where failure is a hang
 
 
 def command(mpiexec, program, number, seed):

@@ -47,7 +47,7 @@ OF_PROCESS = ["end", "compute", "communication", "idle", "messages", "bytes"]
 
 
 def run(command, **more):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **more)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=testing.seconds(100), check=False, **more)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)}: exit code {done.returncode}: {done.stderr}")
     return done.stdout

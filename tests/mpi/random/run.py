@@ -255,7 +255,7 @@ def main():
     parser.add_argument("--processes", action="store_true", help="with ranks in several processes")
     parser.add_argument("--ranks", type=int, default=70, help="at most")
     parser.add_argument("--steps", type=int, default=STEPS)
-    parser.add_argument("--timeout", type=float, default=120, help="seconds for one program")
+    parser.add_argument("--timeout", type=float, default=testing.seconds(100), help="seconds for one program")
     parser.add_argument("--most-failures", type=int, default=10)
     parser.add_argument("--replay", type=int, metavar="NUMBER")
     parser.add_argument("--minimize", action="store_true")
