@@ -35,6 +35,7 @@ passed=0 failed=0
 failures=() left_out=() wrapper=() prepared=() times=() load=() preparer=
 if [ -n "${XYLEM_SOAK:-}" ]; then
     XYLEM_SEED=${XYLEM_SEED:-$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')}
+    export XYLEM_TIMEOUT_FACTOR=${XYLEM_TIMEOUT_FACTOR:-12} # all cases of a test take minutes
     fixed=(-LE bench)
     every_stage="dev lint asan tsan mutants random innocent load fuzz"
 else

@@ -4,7 +4,7 @@
 
   run.py [--options "MPIEXEC OPTIONS"] [--behind WRAPPER] MPIEXEC PROGRAM SOURCE... [-- NAME...]
 
-Without names the first pair of each source and a fixed sixth of the others run; all of them with XYLEM_SOAK. With XYLEM_FIRST_FAILURE (mutants) the first failure ends the run.
+Without names the first pair of each source and a fixed tenth of the others run; all of them with XYLEM_SOAK. With XYLEM_FIRST_FAILURE (mutants) the first failure ends the run.
 bugs.h says what the comments in the sources mean. Sources in C++ are not in PROGRAM: the wrapper beside MPIEXEC
 compiles them. Behind a wrapper (`env`) each rank is a process of its own.
 """
@@ -22,7 +22,7 @@ import testing # noqa: E402
 BUG = re.compile(r"/\*((?:(?!\*/).)*)\*/\s*BUG\((\w+)\)", re.S)
 FIELD = re.compile(r" (ranks|code|options|says|not|before|right|alone): ")
 MARK = re.compile(r"// @(\w+)$")
-SECONDS = 200 # where failure is a hang: a machine with twenty times the load is slow
+SECONDS = testing.seconds(100) # where failure is a hang
 DEADLOCK = "mpiexec: deadlock: "
 BEHIND = [] # words in front of the program
 
@@ -159,7 +159,7 @@ def compile_cc(mpiexec, program, source):
 
 
 def is_wanted(name, number, names):
-    return name in names if names else number == 0 or testing.is_chosen(name, 6)
+    return name in names if names else number == 0 or testing.is_chosen(name, 10)
 
 
 def can_run(fields, options):

@@ -66,7 +66,7 @@ if build sanitized -O0 -fsanitize=leak 2>/dev/null; then
 fi
 
 # clang links its runtime into the program, unless it is asked not to.
-if is_chosen 0 2 && command -v clang >/dev/null && XYLEM_CC=clang build sanitized -O0 -fsanitize=address 2>/dev/null; then
+if is_chosen 1 2 && command -v clang >/dev/null && XYLEM_CC=clang build sanitized -O0 -fsanitize=address 2>/dev/null; then
     run 1 -n 2 ./sanitized
     says "$err" "-shared-libasan"
     directory=$(dirname "$(clang -print-file-name="libclang_rt.asan-$(uname -m).so")")

@@ -40,7 +40,7 @@ if [ -n "${XYLEM_SOAK:-}" ]; then
     [[ $out != *"blunder (sanitized.c:"* ]] || die "$out"
 fi
 
-is_chosen 0 2 || exit 0
+is_chosen 1 2 || exit 0
 # A private library has its lines as well, and so does a plug-in that uses symbols of the program and
 # is private for that.
 cat >helper.c <<END

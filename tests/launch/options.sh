@@ -34,8 +34,11 @@ run 0 -n 1 sh -c 'echo args "$@"' x -n 7 --version
 [ "$out" = "args -n 7 --version" ] || die "$out"
 
 # Hosts.
+number=0
 for host in localhost "$(hostname)" localhost:4 127.0.0.1 "localhost:2,$(hostname):8"; do
     for option in -host -hosts -H --host; do
+        number=$((number + 1))
+        is_chosen $number 3 || continue
         run 0 $option "$host" -n 2 ./private
         quiet
     done

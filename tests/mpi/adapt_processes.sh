@@ -84,7 +84,7 @@ placement() {
 
 where=(--processes 3 --net tcp)
 algorithms
-placement
+[ -z "${XYLEM_SOAK:-}" ] || placement
 
 # Nonblocking collectives between processes are measured, for --comm-cores auto as well; cores for communication are kept
 # in each process, and splitting holds there.
@@ -134,13 +134,13 @@ XYLEM_HISTORY=$work/directory six --adapt learn "$program" 2 0 allreduce 80000
 
 # On hosts, where the choice waits until all have come.
 where=(--hosts 'alpha:2,beta:2,gamma:2' --launcher "$work/agent" --net tcp)
-algorithms
 placement
+[ -z "${XYLEM_SOAK:-}" ] || algorithms
 
 # Over shared memory, and an installed MPI.
 where=(--processes 3 --net shm)
 algorithms
-if command -v mpiexec.hydra >/dev/null && ldconfig -p 2>/dev/null | grep -q libmpich.so.12; then
+if [ -n "${XYLEM_SOAK:-}" ] && command -v mpiexec.hydra >/dev/null && ldconfig -p 2>/dev/null | grep -q libmpich.so.12; then
     where=(--processes 3 --net mpi-only --launcher mpiexec.hydra)
     algorithms
 fi

@@ -20,10 +20,12 @@ random_matrix() {
     }'
 }
 
-checked=0
+checked=0 number=0
 for ranks in 1 2 3 5 8 13; do
     random_matrix $ranks $ranks >random.mat
     for strategy in $strategies; do
+        number=$((number + 1))
+        is_chosen $((number + ranks)) 3 || continue
         if ! "$XYLEM" place random.mat -s "$strategy" -o xylem >expected 2>.err; then
             grep -q "cannot be loaded\|not in this build" .err || die "$strategy: $(cat .err)"
             continue
@@ -35,7 +37,7 @@ for ranks in 1 2 3 5 8 13; do
         checked=$((checked + 1))
     done
 done
-[ $checked -ge 54 ] || die "only $checked placements were compared"
+[ $checked -ge 18 ] || die "only $checked placements were compared"
 
 # What needs a matrix says so; a file of lines works as before.
 run 2 -n 2 --place treematch ./private

@@ -33,7 +33,7 @@ if(TARGET mpiexec)
   if(Python3_Interpreter_FOUND)
     add_test(NAME mpi.jobs.two
              COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/dynamic/jobs.py $<TARGET_FILE:mpiexec>
-                     $<TARGET_FILE:mpi_jobs> $<TARGET_FILE:mpi_jobs_end> $<$<BOOL:${XYLEM_SANITIZED}>:--quick>)
+                     $<TARGET_FILE:mpi_jobs> $<TARGET_FILE:mpi_jobs_end>)
     set_tests_properties(mpi.jobs.two PROPERTIES LABELS mpi TIMEOUT ${XYLEM_TEST_TIMEOUT})
   endif()
   add_executable(mpi_spawn_mistakes dynamic/mistakes.c)

@@ -3,6 +3,8 @@
 """Jobs that are connected to each other (jobs.c, jobs_end.c).
 
   jobs.py MPIEXEC JOBS JOBS_END
+
+A sample of them; with XYLEM_SOAK more, and more jobs than there are numbers for.
 """
 import os
 import re
@@ -10,8 +12,11 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+import testing # noqa: E402
+
 MPIEXEC, JOBS, JOBS_END = (os.path.abspath(p) for p in sys.argv[1:4])
-SECONDS = 200 # where failure is a hang
+SECONDS = testing.seconds(100) # where failure is a hang
 failures = 0
 
 
@@ -75,7 +80,7 @@ def three(options, others):
 
 
 def many(jobs, each):
-    """More jobs than there are numbers for, one after the other."""
+    """Jobs, one after the other; 66 are more than there are numbers for."""
     with tempfile.TemporaryDirectory() as folder:
         where = os.path.join(folder, "port")
         server = start(ranks(2) + [JOBS_END, "many", where, "server", str(jobs * each)])
@@ -95,7 +100,7 @@ with tempfile.TemporaryDirectory() as counts:
 TWO, THREE = ["--processes", "2"], ["--processes", "3"]
 meet(4, 3, "name", options=TWO, others=THREE)
 meet(2, 3, others=TWO)
-if "--quick" not in sys.argv:
+if testing.SOAK:
     meet(3, 4, options=[*TWO, "--net", "tcp"], others=[*TWO, "--eager", "100"])
     meet(4, 2, options=[*TWO, "--check=leaks,sends,buffers,windows"], others=TWO)
     meet(4, 3, options=TWO, wrappers=([], ["env"]))
@@ -110,7 +115,7 @@ part("abort", 1, GONE, 5, options=TWO, others=TWO)
 part("gone", 1, r"deadlock: ", 0, options=TWO, others=TWO)
 three([], [])
 three(TWO, TWO)
-many(66 if "--quick" not in sys.argv else 3, 1)
+many(66 if testing.SOAK else 3, 1)
 many(1, 5)
 
 # What cannot be done is said in one line.
