@@ -11,10 +11,14 @@ xy_mpi_test(jobs_end dynamic/jobs_end.c)
 # Their ranks park in pthread_join, or in a call of the C library that blocks. ThreadSanitizer's own
 # functions, which are around these, do not follow atomic operations and locks in what they call, and
 # take what goes on there for races.
-if(XYLEM_SANITIZE STREQUAL "thread")
+if(XYLEM_SANITIZE)
+  set(labels mpi)
+  if(NOT XYLEM_SANITIZE STREQUAL "thread")
+    list(APPEND labels sanitize)
+  endif()
   foreach(test spawn_threads.2 spawn_directory.2)
     if(TEST mpi.${test})
-      set_tests_properties(mpi.${test} PROPERTIES LABELS mpi)
+      set_tests_properties(mpi.${test} PROPERTIES LABELS "${labels}")
     endif()
   endforeach()
 endif()
