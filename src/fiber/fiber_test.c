@@ -2,6 +2,7 @@
 /* Fibers of one worker: the order they run in, and what they keep. */
 #include <errno.h>
 #include <fenv.h>
+#include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -286,6 +287,57 @@ static void test_errno_and_modes(void **state)
     assert_int_equal(fegetround(), FE_TONEAREST);
     assert_null(xy_fiber_self());
     assert_null(xy_worker_self());
+}
+
+/* Raise the flags of a set of bits, as a program does: in double, and in long double, which has a
+ * unit of its own on some processors. */
+static int raise_flags(int bits)
+{
+    volatile double zero = 0, large = DBL_MAX;
+    volatile long double long_zero = 0;
+    int raised = 0;
+
+    if (bits & 1) {
+        zero = 1 / zero;
+        raised |= FE_DIVBYZERO;
+    }
+    if (bits & 2) {
+        large *= large;
+        raised |= FE_OVERFLOW;
+    }
+    if (bits & 4) {
+        long_zero = long_zero / long_zero;
+        raised |= FE_INVALID;
+    }
+    return raised;
+}
+
+static void keep_flags(void *arg)
+{
+    const int all = FE_DIVBYZERO | FE_OVERFLOW | FE_INVALID;
+    int mine = (int)(intptr_t)arg, raised = 0;
+
+    assert_int_equal(fetestexcept(FE_ALL_EXCEPT), 0);
+    for (int i = 0; i < 100; i++) {
+        if (i % 10 == mine) {
+            feclearexcept(FE_ALL_EXCEPT);
+            raised = raise_flags((mine + i / 10) % 8);
+        }
+        xy_fiber_yield();
+        assert_int_equal(fetestexcept(all), raised);
+    }
+}
+
+static void test_flags(void **state)
+{
+    xy_pool_t *pool = pool_of((xy_pool_config_t){0});
+
+    (void)state;
+    feraiseexcept(FE_INVALID | FE_DIVBYZERO);
+    for (intptr_t i = 0; i < 8; i++)
+        spawn(pool, keep_flags, (void *)i);
+    run_and_destroy(pool);
+    feclearexcept(FE_ALL_EXCEPT);
 }
 
 /* Each fiber keeps sums of many lengths in registers and on its stack over switches. */
@@ -639,6 +691,7 @@ int main(void)
         cmocka_unit_test(test_ready_before_park),
         cmocka_unit_test(test_poll),
         cmocka_unit_test(test_errno_and_modes),
+        cmocka_unit_test(test_flags),
         cmocka_unit_test(test_stacks_are_private),
         cmocka_unit_test(test_stack_at),
         cmocka_unit_test(test_switched),

@@ -10,8 +10,8 @@
 #define XY_FIBER_SWITCH_H
 
 /* Save the running context in *save_p and continue in `to`. A context is used once. Registers that
- * calls preserve, and the floating-point modes, belong to the context; the signal mask does not
- * (a system call per switch otherwise). */
+ * calls preserve, the floating-point modes and the exception flags belong to the context; the
+ * signal mask does not (a system call per switch otherwise). */
 void fiber_switch(void **save_p, void *to);
 
 /* Where the running stack ends now. */

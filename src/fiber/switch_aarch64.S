@@ -2,9 +2,11 @@
 /*
  * Switch for aarch64 (AAPCS64). A context is the stack pointer of a stack that holds, upwards:
  *
- *   +0 x29 x30  +16 x19 .. x28  +96 d8 .. d15  +160 fpcr  +168 (unused)
+ *   +0 x29 x30  +16 x19 .. x28  +96 d8 .. d15  +160 fpcr  +168 fpsr
  *
- * Writing fpcr synchronises the floating-point pipeline, so it is written only when it differs.
+ * Writing fpcr (the modes) or fpsr (the exception flags) synchronises the floating-point pipeline,
+ * so each is written only when it differs. Flags stay raised, so contexts that compute soon have
+ * the same ones.
  */
         .section .note.GNU-stack, "", %progbits
         .text
@@ -39,15 +41,17 @@ fiber_switch:
         stp     d12, d13, [sp, #128]
         stp     d14, d15, [sp, #144]
         mrs     x9, fpcr
-        str     x9, [sp, #160]
+        mrs     x12, fpsr
+        stp     x9, x12, [sp, #160]
         mov     x10, sp
         str     x10, [x0]
         mov     sp, x1
-        ldr     x11, [sp, #160]
+        ldp     x11, x13, [sp, #160]
         cmp     x9, x11
-        b.eq    1f
-        msr     fpcr, x11
-1:      ldp     d14, d15, [sp, #144]
+        b.ne    2f
+1:      cmp     x12, x13
+        b.ne    3f
+4:      ldp     d14, d15, [sp, #144]
         ldp     d12, d13, [sp, #128]
         ldp     d10, d11, [sp, #112]
         ldp     d8, d9, [sp, #96]
@@ -56,11 +60,17 @@ fiber_switch:
         ldp     x23, x24, [sp, #48]
         ldp     x21, x22, [sp, #32]
         ldp     x19, x20, [sp, #16]
+        .cfi_remember_state
         ldp     x29, x30, [sp], #176
         .cfi_def_cfa_offset 0
         .cfi_restore x29
         .cfi_restore x30
         ret
+2:      .cfi_restore_state
+        msr     fpcr, x11
+        b       1b
+3:      msr     fpsr, x13
+        b       4b
         .cfi_endproc
         .size   fiber_switch, . - fiber_switch
 
@@ -104,7 +114,7 @@ fiber_switch_prepare:
         stp     xzr, xzr, [x0, #112]
         stp     xzr, xzr, [x0, #128]
         stp     xzr, xzr, [x0, #144]
-        stp     xzr, xzr, [x0, #160]            /* fpcr: the modes a process starts with */
+        stp     xzr, xzr, [x0, #160]            /* fpcr, fpsr: as a process starts */
         stp     xzr, xzr, [x0, #176]
         ret
         .cfi_endproc

@@ -2,14 +2,14 @@
 /*
  * Switch for x86_64 (System V). A context is the stack pointer of a stack that holds, upwards:
  *
- *   +0 mxcsr (4 bytes)  +4 x87 control word  +8 r15 r14 r13 r12 rbx rbp  +56 return address
+ *   +0 mxcsr (4 bytes)  +4 x87 control word  +6 x87 status word
+ *   +8 r15 r14 r13 r12 rbx rbp  +56 return address
  *
- * Loading mxcsr or the control word costs more than the rest together, so they are loaded only
- * when they differ. The low six bits of mxcsr are the exception flags: every function may raise
- * them, callers keep only the modes above. Keeping the flags too would mean a load (80 ns, measured
- * here, where the rest takes 5) whenever one fiber has computed and the other has not. The values
- * are read into registers before the stacks are exchanged: two narrow loads, because one wide load
- * of two narrow stores would stall.
+ * Loading mxcsr or an x87 word costs more than the rest together, so they are loaded only when they
+ * differ. The low six bits of mxcsr and of the status word are the exception flags, which belong to
+ * the context. Flags stay raised, so contexts that compute soon have the same ones. The values are
+ * read into registers before the stacks are exchanged: narrow loads, because a wide load of several
+ * narrow stores would stall.
  */
 #if defined(__ELF__)
         .section .note.GNU-stack, "", @progbits
@@ -44,16 +44,20 @@ fiber_switch:
         .cfi_adjust_cfa_offset 8
         stmxcsr (%rsp)
         fnstcw  4(%rsp)
+        fnstsw  6(%rsp)
         movl    (%rsp), %eax
         movzwl  4(%rsp), %ecx
+        movzwl  6(%rsp), %edx
         movq    %rsp, (%rdi)
         movq    %rsi, %rsp
-        xorl    (%rsp), %eax
-        testl   $0xffc0, %eax
+        cmpl    (%rsp), %eax
         jne     2f
 1:      cmpw    4(%rsp), %cx
         jne     3f
-4:      addq    $8, %rsp
+4:      xorb    6(%rsp), %dl
+        testb   $0x3f, %dl
+        jne     5f
+6:      addq    $8, %rsp
         .cfi_remember_state
         .cfi_adjust_cfa_offset -8
         popq    %r15
@@ -82,6 +86,18 @@ fiber_switch:
         jmp     1b
 3:      fldcw   4(%rsp)
         jmp     4b
+5:      fnclex                                  /* there is no load of the status word alone */
+        movzbl  6(%rsp), %eax
+        andl    $0x3f, %eax
+        je      6b
+        subq    $32, %rsp
+        .cfi_adjust_cfa_offset 32
+        fnstenv (%rsp)
+        orb     %al, 4(%rsp)
+        fldenv  (%rsp)
+        addq    $32, %rsp
+        .cfi_adjust_cfa_offset -32
+        jmp     6b
         .cfi_endproc
         .size   fiber_switch, . - fiber_switch
 
@@ -112,7 +128,7 @@ fiber_switch_prepare:
         endbr64
         leaq    -80(%rsi), %rax
         andq    $-16, %rax
-        movl    $0x1f80, (%rax)                 /* the modes a process starts with */
+        movl    $0x1f80, (%rax)                 /* as a process starts: no flag is raised */
         movl    $0x037f, 4(%rax)
         movq    $0, 8(%rax)
         movq    $0, 16(%rax)
