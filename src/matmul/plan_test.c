@@ -3,25 +3,19 @@
  * Partitions for random speeds: every element of C belongs to one rank, and by columns each rank
  * has its share of them, as far as whole rows and columns allow.
  */
-#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+
+#include <cmocka.h>
+#include <math.h>
 #include <string.h>
 
+#include "base/testing.h"
 #include "matmul/matmul.h"
 
 enum { RANKS = 40, SIDE = 97 };
-
-static uint64_t state = 20240229;
-
-static int below(int n)
-{
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-    return (int)((state * UINT64_C(0x2545f4914f6cdd1d) >> 33) % (uint64_t)n);
-}
 
 /* Whether each element is in one rectangle. */
 static bool covers(const matmul_t *p, const matmul_rect_t *rects)
@@ -59,25 +53,116 @@ static bool is_fair(const matmul_t *p, const matmul_rect_t *rects)
     return true;
 }
 
-int main(void)
+static matmul_t random_product(double *speeds)
+{
+    matmul_t p = {.size = {1 + testing_below(SIDE), 1 + testing_below(SIDE), 10},
+                  .ranks = 1 + testing_below(RANKS),
+                  .speeds = speeds,
+                  .per_byte = 1e-10};
+
+    for (int r = 0; r < p.ranks; r++)
+        speeds[r] = 1 + testing_below(10);
+    return p;
+}
+
+static void test_columns_are_fair(void **state)
 {
     double speeds[RANKS];
     matmul_rect_t rects[RANKS];
-    int bad = 0;
 
+    (void)state;
     for (int i = 0; i < 2000; i++) {
-        matmul_t p = {.size = {1 + below(SIDE), 1 + below(SIDE), 10},
-                      .ranks = 1 + below(RANKS),
-                      .speeds = speeds,
-                      .per_byte = 1e-10};
+        matmul_t p = random_product(speeds);
+
+        assert_true(matmul_plan_columns(&p, rects));
+        assert_true(covers(&p, rects));
+        assert_true(is_fair(&p, rects));
+    }
+}
+
+/* The rectangles of a row of the grid are equally high and those of a column equally wide. */
+static void test_grids_are_grids(void **state)
+{
+    double speeds[RANKS];
+    matmul_rect_t rects[RANKS];
+    int rows, columns;
+
+    (void)state;
+    for (int i = 0; i < 2000; i++) {
+        matmul_t p = random_product(speeds);
+
+        assert_true(matmul_plan_grid(&p, &rows, &columns, rects));
+        assert_int_equal(rows * columns, p.ranks);
+        assert_true(covers(&p, rects));
+        for (int r = 0; r < p.ranks; r++) {
+            const matmul_rect_t *left = &rects[r / columns * columns], *top = &rects[r % columns];
+
+            assert_int_equal(rects[r].row, left->row);
+            assert_int_equal(rects[r].rows, left->rows);
+            assert_int_equal(rects[r].column, top->column);
+            assert_int_equal(rects[r].columns, top->columns);
+        }
+    }
+}
+
+/* Where messages are for free, no grid has a slowest rank that needs less time. */
+static void test_grids_are_the_best(void **state)
+{
+    (void)state;
+    for (int ranks = 1; ranks <= RANKS; ranks++) {
+        double speeds[RANKS], least = INFINITY;
+        matmul_rect_t rects[RANKS];
+        matmul_t p = {.size = {960, 960, 10}, .ranks = ranks, .speeds = speeds};
         int rows, columns;
 
-        for (int r = 0; r < p.ranks; r++)
-            speeds[r] = 1 + below(10);
-        bad += !matmul_plan_columns(&p, rects) || !covers(&p, rects) || !is_fair(&p, rects);
-        bad += !matmul_plan_grid(&p, &rows, &columns, rects) || rows * columns != p.ranks ||
-               !covers(&p, rects);
+        for (int r = 0; r < ranks; r++)
+            speeds[r] = 1;
+        assert_true(matmul_plan_grid(&p, &rows, &columns, rects));
+        for (int r = 1; r <= ranks; r++)
+            if (ranks % r == 0)
+                least = fmin(least, ceil(960.0 / r) * ceil(960.0 / (ranks / r)));
+        for (int r = 0; r < ranks; r++)
+            assert_true((double)rects[r].rows * rects[r].columns <= least);
     }
-    printf("%d partitions are wrong\n", bad);
-    return bad != 0;
+}
+
+static void test_square_grids(void **state)
+{
+    (void)state;
+    for (int ranks = 1; ranks <= 1000; ranks++) {
+        int rows, columns;
+
+        matmul_square_grid(ranks, &rows, &columns);
+        assert_int_equal(rows * columns, ranks);
+        assert_true(rows <= columns);
+        for (int r = rows + 1; r * r <= ranks; r++)
+            assert_true(ranks % r != 0);
+    }
+}
+
+static void test_cuts(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2000; i++) {
+        int n = testing_below(INT32_MAX), parts = 1 + testing_below(1000);
+        int part = testing_below(parts);
+        int length = matmul_cut(n, parts, part + 1) - matmul_cut(n, parts, part);
+
+        assert_int_equal(matmul_cut(n, parts, 0), 0);
+        assert_int_equal(matmul_cut(n, parts, parts), n);
+        assert_true(length >= n / parts && length <= n / parts + 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_columns_are_fair),
+        cmocka_unit_test(test_grids_are_grids),
+        cmocka_unit_test(test_grids_are_the_best),
+        cmocka_unit_test(test_square_grids),
+        cmocka_unit_test(test_cuts),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What algorithms do, written down for all ranks without MPI: each message that is sent is received
+ * with its size and in its order, all members of a group take part in its broadcasts alike, and
+ * every product of two elements is computed once. tests/matmul compares results of real runs.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "base/testing.h"
+#include "matmul/matmul.h"
+
+enum { RANKS = 30, SIDE = 200 };
+
+static double multiplied; /* products of two elements */
+
+static double count_products(int m, int n, int k, int rank, void *arg)
+{
+    (void)rank, (void)arg;
+    assert_true(m >= 0 && n >= 0 && k >= 0);
+    multiplied += (double)m * n * k;
+    return 1e-9 * m * n * k;
+}
+
+static matmul_t random_product(double *speeds)
+{
+    matmul_t p = {
+        .size = {1 + testing_below(SIDE), 1 + testing_below(SIDE), 1 + testing_below(SIDE)},
+        .ranks = 1 + testing_below(RANKS),
+        .block = 1 + testing_below(40),
+        .speeds = speeds,
+        .per_byte = 1e-10,
+        .sum = 1e-9,
+        .seconds = count_products};
+
+    for (int r = 0; r < p.ranks; r++)
+        speeds[r] = 1 + testing_below(10);
+    return p;
+}
+
+/* ---- Messages ---- */
+
+/* The next message of `ops` from `*at` on to (`sends`) or from a rank; its bytes. -1: none. */
+static long next_message(const matmul_ops_t *ops, int *at, int other, bool sends)
+{
+    while (*at < ops->count) {
+        const matmul_op_t *op = &ops->ops[(*at)++];
+
+        if (sends && (op->kind == MATMUL_SEND || op->kind == MATMUL_EXCHANGE) && op->peer == other)
+            return (long)op->bytes;
+        if (!sends && op->kind == MATMUL_RECEIVE && op->peer == other)
+            return (long)op->bytes;
+        if (!sends && op->kind == MATMUL_EXCHANGE && op->source == other)
+            return (long)op->more;
+    }
+    return -1;
+}
+
+static void check_messages(const matmul_record_t *record)
+{
+    for (int from = 0; from < record->ranks; from++)
+        for (int to = 0; to < record->ranks; to++) {
+            int sent = 0, received = 0;
+            long bytes;
+
+            do {
+                bytes = next_message(&record->of[from], &sent, to, true);
+                assert_int_equal(next_message(&record->of[to], &received, from, false), bytes);
+            } while (bytes >= 0);
+        }
+}
+
+/* ---- Broadcasts ---- */
+
+static const matmul_op_t *next_bcast(const matmul_ops_t *ops, int *at, int group)
+{
+    while (*at < ops->count) {
+        const matmul_op_t *op = &ops->ops[(*at)++];
+
+        if (op->kind == MATMUL_BCAST && op->group == group)
+            return op;
+    }
+    return NULL;
+}
+
+static void check_group(const matmul_record_t *record, int number)
+{
+    const matmul_group_t *group = &record->groups[number];
+    int at[RANKS] = {0};
+    const matmul_op_t *first;
+
+    assert_true(group->count >= 1);
+    assert_true(group->first + (group->count - 1) * group->stride < record->ranks);
+    do {
+        first = next_bcast(&record->of[group->first], &at[0], number);
+        assert_true(first == NULL || (first->peer >= 0 && first->peer < group->count));
+        for (int i = 1; i < group->count; i++) {
+            const matmul_op_t *op =
+                next_bcast(&record->of[group->first + i * group->stride], &at[i], number);
+
+            assert_int_equal(op != NULL, first != NULL);
+            if (op != NULL) {
+                assert_int_equal(op->peer, first->peer);
+                assert_int_equal(op->bytes, first->bytes);
+            }
+        }
+    } while (first != NULL);
+}
+
+static void check_groups(const matmul_record_t *record)
+{
+    for (int g = 0; g < record->group_count; g++)
+        check_group(record, g);
+    for (int r = 0; r < record->ranks; r++)
+        for (int i = 0; i < record->of[r].count; i++) {
+            const matmul_op_t *op = &record->of[r].ops[i];
+            const matmul_group_t *g = &record->groups[op->group];
+
+            if (op->kind != MATMUL_BCAST)
+                continue;
+            assert_true(op->group < record->group_count);
+            assert_true(r >= g->first && (r - g->first) % g->stride == 0 &&
+                        (r - g->first) / g->stride < g->count);
+        }
+}
+
+/* ---- All algorithms ---- */
+
+static void check_algorithm(const matmul_t *p, const matmul_algorithm_t *a)
+{
+    double all = (double)p->size.m * p->size.n * p->size.k;
+    matmul_record_t record;
+
+    multiplied = 0;
+    assert_true(matmul_record(p, a, 0, &record));
+    assert_true(record.done >= record.whole);
+    check_messages(&record);
+    check_groups(&record);
+    if (a != &matmul_strassen_cannon)
+        assert_true(multiplied == all);
+    else /* seven of eight, and what the zeros around the halves add */
+        assert_true(multiplied >= 0.875 * all);
+    matmul_record_cleanup(&record);
+}
+
+static void test_all_that_is_sent_is_received(void **state)
+{
+    double speeds[RANKS];
+
+    (void)state;
+    for (int i = 0; i < 300 / (1 + 9 * XYLEM_SANITIZED); i++) {
+        matmul_t p = random_product(speeds);
+
+        for (int a = 0; a < MATMUL_ALGORITHMS; a++)
+            if (p.ranks >= matmul_algorithms[a]->least)
+                check_algorithm(&p, matmul_algorithms[a]);
+    }
+}
+
+/* Strassen's halves are exact where all sizes are multiples of what the grids need. */
+static void test_strassen_saves_an_eighth(void **state)
+{
+    double speeds[RANKS] = {[0 ... RANKS - 1] = 1};
+    matmul_record_t record;
+
+    (void)state;
+    for (int q = 1; 7 * q * q <= RANKS; q++) {
+        matmul_t p = {.size = {24 * q, 12 * q, 36 * q},
+                      .ranks = 7 * q * q,
+                      .block = 16,
+                      .speeds = speeds,
+                      .sum = 1e-9,
+                      .seconds = count_products};
+
+        multiplied = 0;
+        assert_true(matmul_record(&p, &matmul_strassen_cannon, 0, &record));
+        assert_true(multiplied == 0.875 * p.size.m * p.size.n * p.size.k);
+        matmul_record_cleanup(&record);
+    }
+}
+
+/* The first steps are a part of all, more of them a larger one. */
+static void test_some_steps_are_a_part_of_all(void **state)
+{
+    double speeds[RANKS] = {[0 ... RANKS - 1] = 1};
+    matmul_t p = {.size = {150, 140, 400},
+                  .ranks = 12,
+                  .block = 8,
+                  .speeds = speeds,
+                  .per_byte = 1e-10,
+                  .sum = 1e-9,
+                  .seconds = count_products};
+
+    (void)state;
+    for (int a = 0; a < MATMUL_ALGORITHMS; a++) {
+        double before = 0;
+
+        for (int steps = 1; steps <= 64; steps *= 2) {
+            matmul_record_t record;
+
+            multiplied = 0;
+            assert_true(matmul_record(&p, matmul_algorithms[a], steps, &record));
+            check_messages(&record);
+            assert_true(record.done <= record.whole && multiplied >= before);
+            assert_true(record.done < record.whole ||
+                        multiplied >= 0.875 * p.size.m * p.size.n * p.size.k);
+            before = multiplied;
+            matmul_record_cleanup(&record);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_that_is_sent_is_received),
+        cmocka_unit_test(test_strassen_saves_an_eighth),
+        cmocka_unit_test(test_some_steps_are_a_part_of_all),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
