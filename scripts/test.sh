@@ -21,8 +21,9 @@
 #
 # A stage that fails does not stop the others. Logs are in build/logs/, results.csv there has the result and
 # the seconds of each test. The last line is `N passed, N failed`. XYLEM_SEED=TEXT draws other random
-# numbers; SOAK_MINUTES is the time of each of the last four stages (6). XYLEM_UNTIL ends all stages at a time in
-# seconds since 1970, and XYLEM_BEFORE names the results of an earlier run (scripts/nightly.sh).
+# numbers; SOAK_MINUTES is the time of each of the last four stages (6). For scripts/nightly.sh, XYLEM_UNTIL ends
+# the last stage at a time in seconds since 1970, each other one after half of the time that is left, and
+# XYLEM_BEFORE names the results of an earlier run.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 . scripts/lib.sh
@@ -61,6 +62,15 @@ seconds_left() {
     echo $((left > 1 ? left : 1))
 }
 
+# within COMMAND...: run it, in a limited run until the end of the stage (exit code 124).
+within() {
+    if [ -n "$until" ]; then
+        timeout "$(seconds_left)" "$@"
+    else
+        "$@"
+    fi
+}
+
 # Keep every core busy with something else.
 start_load() {
     local core
@@ -88,7 +98,7 @@ trap clean_up EXIT
 compile() {
     local lines=()
     [ "$1" != dev ] || [ -e build/dev/CMakeCache.txt ] || lines=("-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g1 -DNDEBUG")
-    { cmake --preset "$1" "${lines[@]}" && cmake --build --preset "$1" --target "${2:-all}"; } >"$logs/$1-build.log" 2>&1
+    { cmake --preset "$1" "${lines[@]}" && within cmake --build --preset "$1" --target "${2:-all}"; } >"$logs/$1-build.log" 2>&1
 }
 
 # prepare PRESET...: compile for the sanitized stages with what other work leaves of the machine. Tests wait for
@@ -116,7 +126,10 @@ prepare() {
 build() {
     local code=1 begin=$SECONDS
     if [[ " ${prepared[*]} " == *" $1 "* ]]; then
-        while [ ! -e "$logs/$1-build.code" ] && kill -0 "$preparer" 2>/dev/null; do sleep 0.2; done
+        while [ ! -e "$logs/$1-build.code" ] && kill -0 "$preparer" 2>/dev/null && [ "$(seconds_left)" -gt 1 ]; do
+            sleep 0.2
+        done
+        [ "$(seconds_left)" -gt 1 ] || code=124
         read -r code 2>/dev/null <"$logs/$1-build.code"
     else
         compile "$@"
@@ -127,6 +140,10 @@ build() {
         passed=$((passed + 1))
         echo "$1,build,passed,$((SECONDS - begin))" >>"$results"
         return
+    fi
+    if [ "$code" -eq 124 ]; then
+        left_out+=("$1: the build did not end in time")
+        return 1
     fi
     tail -40 "$logs/$1-build.log"
     echo "$1,build,failed,$((SECONDS - begin))" >>"$results"
@@ -142,9 +159,9 @@ ended_tests() {
 # run_tests PRESET JOBS CTEST-OPTIONS...: run tests and count their results.
 run_tests() {
     local preset=$1 parallel=$2 stage=$1${kind:+-$kind} good=0 bad=0 code=0 name result seconds
-    local log=$logs/$stage-tests.log
+    local log=$logs/$stage${batch:+-$batch}-tests.log
     shift 2
-    timeout "$(seconds_left)" "${wrapper[@]}" ctest --test-dir "build/$preset" -j "$parallel" --output-on-failure \
+    within "${wrapper[@]}" ctest --test-dir "build/$preset" -j "$parallel" --output-on-failure \
         --no-tests=error "$@" >"$log" 2>&1 || code=$?
     while read -r name result seconds; do
         case $result in
@@ -220,7 +237,7 @@ stage_tsan() {
 
 stage_lint() {
     local log=$logs/lint.log line
-    timeout "$(seconds_left)" scripts/lint.sh >"$log" 2>&1 || cat "$log"
+    within scripts/lint.sh >"$log" 2>&1 || cat "$log"
     passed=$((passed + $(grep -cE '^lint [a-z]+: ok$' "$log")))
     sed -nE 's/^lint ([a-z]+): (ok|failed)$/lint,\1,\2,/p' "$log" >>"$results"
     while IFS= read -r line; do
@@ -252,7 +269,7 @@ stage_mutants() {
 count_runs() {
     passed=$((passed + ${2:-0} - ${3:-0}))
     [ "${3:-1}" -eq 0 ] || note_failure "$1: ${3:-all} of ${2:-0} runs with XYLEM_SEED=$XYLEM_SEED (log: $4)"
-    echo "$1,${2:-0} runs,$([ "${3:-1}" -eq 0 ] && echo passed || echo failed),$part" >>"$results"
+    echo "$1,runs,$([ "${3:-1}" -eq 0 ] && echo passed || echo failed),$part" >>"$results"
 }
 
 # Random programs with random options (tests/mpi/random), beside a load every second time; half of them
@@ -294,7 +311,7 @@ stage_load() {
     end=$((SECONDS + $(seconds_left "$part")))
     start_load
     while [ $SECONDS -lt $end ] && [ $((batch * 20)) -lt ${#names[@]} ]; do
-        XYLEM_SOAK='' kind=load-$batch run_tests dev "$(nproc)" \
+        XYLEM_SOAK='' kind=load run_tests dev "$(nproc)" \
             -R "^($(printf '%s\n' "${names[@]:batch * 20:20}" | sed 's/[.+]/\\&/g' | paste -sd '|'))\$"
         batch=$((batch + 1))
     done
@@ -318,10 +335,12 @@ for name in $stages; do
     declare -F "stage_${name%%=*}" >/dev/null || { echo "test: no stage $name" >&2; exit 2; }
     [ "$(seconds_left)" -gt 1 ] || { left_out+=("$name: no time is left"); continue; }
     begin=$SECONDS
+    [ -z "$until" ] || [ "$name" = "${stages##* }" ] || until=$(($(date +%s) + $(seconds_left) / 2))
     say_step "$name"
     "stage_${name%%=*}" "${name#*=}"
     echo "   $((SECONDS - begin)) s"
     times+=("$name $((SECONDS - begin)) s")
+    until=${XYLEM_UNTIL:-}
 done
 
 if [ ${#left_out[@]} -gt 0 ]; then
