@@ -18,6 +18,8 @@ done <data/seeds.txt
 # Both multiply limits of time.
 [ "$(testing_limit 7)" = "$(python3 -B -c 'import testing; print(testing.seconds(7))')" ] || bad=1
 [ "$(XYLEM_TIMEOUT_FACTOR=9 testing_limit 7)" = 63 ] || bad=1
+timeout --preserve-status -s TERM 0.1 sleep 60 && bad=1
+timeout 30 true || bad=1
 
 # The sample does not depend on the seed.
 unset XYLEM_SOAK
