@@ -245,7 +245,7 @@ fi
 # Each result is stored at once, also where parts are named: what was measured is there while a kernel still runs.
 cc -shared -fPIC -x c - -o endless.so <<<'#include <unistd.h>
 int kernel(unsigned long n) { for (;;) pause(); return (int)n; }'
-timeout 60 "$XYLEM" calibrate --memory --compute --kernels '' --plugin endless=./endless.so --seconds 1 --output parts.xml >parts.txt 2>&1 &
+command timeout "$(testing_limit 60)" "$XYLEM" calibrate --memory --compute --kernels '' --plugin endless=./endless.so --seconds 1 --output parts.xml >parts.txt 2>&1 &
 pid=$!
 for ((i = 0; i < 600; i++)); do
     [ ! -e parts.xml ] || break

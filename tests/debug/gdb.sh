@@ -124,7 +124,7 @@ out=$("$XYLEM" gdb --batch --ex 'info ranks' -n 2 ./debugged 2>&1) && die "$out"
 says "$out" "No ranks"
 
 # Attached.
-timeout 240 "$bin/mpiexec" -n 3 --workers 1 ./debugged hang >hang.out &
+command timeout "$(testing_limit 240)" "$bin/mpiexec" -n 3 --workers 1 ./debugged hang >hang.out & # not in a subshell
 job=$!
 until grep -q hangs hang.out; do sleep 0.1; done
 pid=$(pgrep -P $job -x mpiexec)

@@ -84,7 +84,7 @@ placement() {
 
 where=(--processes 3 --net tcp)
 algorithms
-[ -z "${XYLEM_SOAK:-}" ] || placement
+placement
 
 # Nonblocking collectives between processes are measured, for --comm-cores auto as well; cores for communication are kept
 # in each process, and splitting holds there.
@@ -134,13 +134,14 @@ XYLEM_HISTORY=$work/directory six --adapt learn "$program" 2 0 allreduce 80000
 
 # On hosts, where the choice waits until all have come.
 where=(--hosts 'alpha:2,beta:2,gamma:2' --launcher "$work/agent" --net tcp)
+algorithms
+[ -n "${XYLEM_SOAK:-}" ] || exit 0
 placement
-[ -z "${XYLEM_SOAK:-}" ] || algorithms
 
 # Over shared memory, and an installed MPI.
 where=(--processes 3 --net shm)
 algorithms
-if [ -n "${XYLEM_SOAK:-}" ] && command -v mpiexec.hydra >/dev/null && ldconfig -p 2>/dev/null | grep -q libmpich.so.12; then
+if command -v mpiexec.hydra >/dev/null && ldconfig -p 2>/dev/null | grep -q libmpich.so.12; then
     where=(--processes 3 --net mpi-only --launcher mpiexec.hydra)
     algorithms
 fi
