@@ -11,9 +11,9 @@
 static xy_costs_t *load_costs(const xy_machine_t *live)
 {
     xy_costs_t *costs = NULL;
-    char *path;
+    char *path = xy_costs_where();
 
-    if (xy_costs_path(&path) != XY_OK)
+    if (path == NULL)
         return NULL;
     if (access(path, R_OK) == 0 && xy_costs_load(path, &costs) == XY_OK &&
         !xy_costs_check(costs, live, path)) {

@@ -627,6 +627,8 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
         st = xy_costs_path(&path);
     if (st == XY_OK && path == NULL)
         st = xy_fail_memory("naming the file of costs");
+    if (st == XY_OK && v->output == NULL && !v->check)
+        st = xy_make_directories(path); /* an error before the measurements, not after them */
     if (st == XY_OK)
         st = v->check ? check(v, &c, live, path) : calibrate(v, &c, live, path);
     xy_free(path);

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <xylem.h>
 
+#include "base/file_user.h"
 #include "choose.h"
 #include "verbs.h"
 
@@ -73,13 +74,14 @@ static xy_status_t read_given(choose_t *c)
 /* What was calibrated, if anything was: a problem may do without. */
 static xy_status_t load_costs(choose_t *c)
 {
-    char *path = NULL;
+    char *path;
     FILE *file;
     xy_status_t st;
 
     if (c->v->costs != NULL)
         return xy_costs_load(c->v->costs, &c->costs);
-    if (xy_costs_path(&path) != XY_OK)
+    path = xy_costs_where();
+    if (path == NULL)
         return XY_OK;
     file = fopen(path, "re");
     st = file != NULL ? xy_costs_load(path, &c->costs) : XY_OK;
@@ -108,16 +110,21 @@ static xy_status_t name_host(choose_t *c)
 static xy_status_t name_files(choose_t *c)
 {
     const char *machine = getenv("XYLEM_MACHINE");
-    xy_status_t st = xy_history_path(&c->path);
+    int error;
 
-    if (st != XY_OK)
-        return st;
+    c->path = xy_cache_path("XYLEM_HISTORY", "history");
     c->salt = xy_sprintf("%s %s %s", XYLEM_VERSION, c->host, machine != NULL ? machine : "");
-    if (!c->v->no_cache)
+    if (!c->v->no_cache && c->path != NULL)
         c->cache = xy_sprintf("%s.simulated", c->path);
-    if (c->salt == NULL || (c->cache == NULL && !c->v->no_cache))
+    if (c->salt == NULL)
         return xy_fail_memory("naming the history");
-    return c->cache != NULL ? xy_make_directories(c->cache) : XY_OK;
+    error = c->cache != NULL ? xy_try_directories(c->cache) : 0;
+    if (error != 0) {
+        xy_warn("simulations are not stored in '%s': %s", c->cache, strerror(error));
+        xy_free(c->cache);
+        c->cache = NULL;
+    }
+    return XY_OK;
 }
 
 static xy_status_t load(choose_t *c, const char *path)
@@ -132,7 +139,7 @@ static xy_status_t load(choose_t *c, const char *path)
         st = read_given(c);
     if (st == XY_OK)
         st = load_costs(c);
-    if (st == XY_OK && !c->v->no_history)
+    if (st == XY_OK && !c->v->no_history && c->path != NULL)
         st = xy_history_load(c->path, xy_adapt_name(c->problem), c->host, &c->history);
     return st;
 }
@@ -229,6 +236,9 @@ static xy_status_t store(const choose_t *c, const choose_answer_t *a, size_t i, 
                        "%s is not for these parameters, and has no prediction to be "
                        "stored beside",
                        run.alternative);
+    if (c->path == NULL)
+        return xy_fail(XY_ENOENT, "no place for the history: neither HOME nor XDG_CACHE_HOME is "
+                                  "set; set XYLEM_HISTORY to a path");
     return xy_history_append(c->path, &run, 1);
 }
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/file_user.h"
 #include "base/memory.h"
 
 static bool is_given(const char *s)
@@ -26,20 +27,39 @@ char *xy_cache_path(const char *variable, const char *name)
     return is_given(home) ? xy_sprintf("%s/.cache/xylem/%s", home, name) : NULL;
 }
 
+/* Make the directories of `path`; on failure `path` ends with the one that could not be made. */
+static int make_all(char *path)
+{
+    for (char *slash = *path != '\0' ? strchr(path + 1, '/') : NULL; slash != NULL;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(path, 0777) != 0 && errno != EEXIST)
+            return errno;
+        *slash = '/';
+    }
+    return 0;
+}
+
+int xy_try_directories(const char *path)
+{
+    char *copy = xy_strdup(path);
+    int error = copy != NULL ? make_all(copy) : ENOMEM;
+
+    xy_free(copy);
+    return error;
+}
+
 xy_status_t xy_make_directories(const char *path)
 {
     char *copy = xy_strdup(path);
     xy_status_t st = XY_OK;
+    int error;
 
     if (copy == NULL)
         return xy_fail_memory("making directories");
-    for (char *slash = *copy != '\0' ? strchr(copy + 1, '/') : NULL; slash != NULL && st == XY_OK;
-         slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(copy, 0777) != 0 && errno != EEXIST)
-            st = xy_fail_errno(errno, copy, "make the directory");
-        *slash = '/';
-    }
+    error = make_all(copy);
+    if (error != 0)
+        st = xy_fail_errno(error, copy, "make the directory");
     xy_free(copy);
     return st;
 }

@@ -229,7 +229,7 @@ static xy_status_t read_all(const char *path, char **data_p, size_t *size_p)
 
     *data_p = NULL;
     *size_p = 0;
-    if (access(path, F_OK) == 0 || errno != ENOENT)
+    if (access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR))
         st = xy_file_read(path, CHOOSE_FILE_MAX, data_p, size_p);
     choose_unlock(lock);
     return st;

@@ -65,13 +65,10 @@ static xy_candidate_t predict(const xylem_problem *p, int i)
 
 static xy_status_t load_history(const xylem_problem *p, asked_t *a)
 {
-    char *path = NULL;
-    xy_status_t st;
+    char *path = p->ignores_history ? NULL : xy_cache_path("XYLEM_HISTORY", "history");
+    xy_status_t st = XY_OK;
 
-    if (p->ignores_history)
-        return XY_OK;
-    st = xy_history_path(&path);
-    if (st == XY_OK)
+    if (path != NULL)
         st = xy_history_load(path, p->name, a->request.instance.host, &a->history);
     a->request.history = a->history;
     xy_free(path);
@@ -172,7 +169,7 @@ int xylem_choose_run(const xylem_problem *p, xylem_choice *choice)
     st = p->alternatives[c.chosen].run(p->arg);
     c.measured = xy_clock_seconds(CLOCK_MONOTONIC) - start;
     if (st == 0 && !p->ignores_history && c.measured > 0)
-        st = xylem_chosen(p, &c, c.measured);
+        (void)xylem_chosen(p, &c, c.measured); /* reported, and no error of the run */
     if (choice != NULL)
         *choice = c;
     return st;

@@ -44,10 +44,10 @@ xy_status_t sim_here_machine(xy_machine_t **machine_p)
 /* The user's own. */
 static xy_status_t load_own(xy_costs_t **costs_p)
 {
-    char *path = NULL;
-    xy_status_t st = xy_costs_path(&path);
+    char *path = xy_costs_where();
+    xy_status_t st = XY_OK;
 
-    if (st == XY_OK && access(path, R_OK) == 0)
+    if (path != NULL && access(path, R_OK) == 0)
         st = xy_costs_load(path, costs_p);
     xy_free(path);
     return st;

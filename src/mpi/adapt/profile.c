@@ -173,7 +173,7 @@ xy_status_t mpi_profile_read(const char *path, mpi_profile_t *profile)
     bool is_good;
     xy_status_t st;
 
-    if (access(path, F_OK) != 0 && errno == ENOENT)
+    if (access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
         return XY_ENOENT;
     st = xy_file_read(path, FILE_MAX, &data, &size);
     if (st != XY_OK)

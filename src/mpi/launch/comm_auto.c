@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file_user.h"
 #include "coll/coll.h"
 #include "cost/cost.h"
 #include "mpi/launch/launch.h"
@@ -49,11 +49,12 @@ int mpi_comm_auto_cores(int cores, int ranks, double work)
 
 /* ---- What was measured before: lines "RANKS WORK PROGRAM" ---- */
 
+/* NULL: there is no place for it, or no memory. */
 static char *file_name(void)
 {
-    char *store, *path;
+    char *store = xy_costs_where(), *path;
 
-    if (xy_costs_path(&store) != XY_OK)
+    if (store == NULL)
         return NULL;
     path = xy_sprintf("%s.overlap", store);
     xy_free(store);
@@ -110,34 +111,35 @@ static void rewrite(FILE *to, const char *path, const char *program, int ranks, 
     xy_free(data);
 }
 
-static xy_status_t note_in(char *path, const char *program, int ranks, double work)
+/* Store the line; a failure is reported, and no error of the job. */
+static void note_in(const char *path, const char *program, int ranks, double work)
 {
-    char *slash = strrchr(path, '/');
+    int error = xy_try_directories(path);
     xy_out_t *out;
-    xy_status_t st;
 
-    if (slash != NULL && slash != path) {
-        *slash = '\0';
-        mkdir(path, 0777); /* opening reports the error */
-        *slash = '/';
+    if (error != 0) {
+        xy_warn("--comm-cores auto: the measurement of this run is not stored in '%s': %s; set "
+                "XYLEM_COSTS to another path",
+                path, strerror(error));
+        return;
     }
-    st = xy_out_open(path, &out);
-    if (st != XY_OK)
-        return st;
+    if (xy_out_open(path, &out) != XY_OK)
+        return;
     rewrite(xy_out_file(out), path, program, ranks, work);
-    return xy_out_commit(out);
+    (void)xy_out_commit(out);
 }
 
-xy_status_t mpi_comm_auto_note(const char *program, int ranks, double work)
+void mpi_comm_auto_note(const char *program, int ranks, double work)
 {
     char *path = file_name(), *full = realpath(program, NULL);
-    xy_status_t st = XY_OK;
 
-    if (path != NULL && full != NULL && work > 0.0 && strchr(full, '\n') == NULL)
-        st = note_in(path, full, ranks, work);
+    if (path == NULL)
+        xy_warn("--comm-cores auto: the measurement of this run is not stored: neither HOME nor "
+                "XDG_CACHE_HOME is set; set XYLEM_COSTS to a path");
+    else if (full != NULL && work > 0.0 && strchr(full, '\n') == NULL)
+        note_in(path, full, ranks, work);
     free(full);
     xy_free(path);
-    return st;
 }
 
 int mpi_comm_auto(const mpi_launch_values_t *values, int cores, int ranks, const char *program)

@@ -715,7 +715,7 @@ static xy_status_t run_ranks(launch_t *launch)
     if (st == XY_OK && mpi_finish_code() == 0)
         mpi_launch_adapt_note(launch->values, launch->job);
     if (st == XY_OK && is_auto(launch))
-        st = mpi_comm_auto_note(part_at(launch, 0)->path, launch->size, nbc_measured(launch->job));
+        mpi_comm_auto_note(part_at(launch, 0)->path, launch->size, nbc_measured(launch->job));
     if (st == XY_OK &&
         (launch->values->monitor != NULL || (launch->node != NULL && mpi_launch_adapt_counts())))
         st = write_traffic(launch);

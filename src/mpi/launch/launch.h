@@ -125,8 +125,8 @@ xy_status_t mpi_placement_cores(const mpi_launch_values_t *values, xy_cores_t *c
  * the model's own. */
 int mpi_comm_auto(const mpi_launch_values_t *values, int cores, int ranks, const char *program);
 int mpi_comm_auto_cores(int cores, int ranks, double work);
-/* Remember what was measured; nothing to do where that is 0. */
-xy_status_t mpi_comm_auto_note(const char *program, int ranks, double work);
+/* Store the measurement for the next run, unless it is 0. Failure is a warning. */
+void mpi_comm_auto_note(const char *program, int ranks, double work);
 
 /* How nonblocking collectives move, by the options (parse.c). */
 xy_status_t mpi_launch_settings(const mpi_launch_values_t *values, mpi_settings_t *settings);

@@ -327,17 +327,14 @@ static xy_status_t name_clusters(int ranks)
 /* The models of this machine; NULL without a message: there are none. */
 static xy_status_t load_here(const char *path)
 {
-    char *own = NULL;
-    bool exists;
-    xy_status_t st;
+    char *own;
+    xy_status_t st = XY_OK;
 
     if (path != NULL)
         return all.loader->costs(path, &all.here);
-    st = xy_costs_path(&own);
-    if (st != XY_OK)
-        return st;
-    exists = access(own, R_OK) == 0;
-    st = exists ? all.loader->costs(own, &all.here) : XY_OK;
+    own = xy_costs_where();
+    if (own != NULL && access(own, R_OK) == 0)
+        st = all.loader->costs(own, &all.here);
     xy_free(own);
     return st;
 }
