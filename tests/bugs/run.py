@@ -4,7 +4,8 @@
 
   run.py [--options "MPIEXEC OPTIONS"] [--behind WRAPPER] MPIEXEC PROGRAM SOURCE... [-- NAME...]
 
-Without names the first pair of each source and a fixed tenth of the others run; all of them with XYLEM_SOAK. With XYLEM_FIRST_FAILURE (mutants) the first failure ends the run.
+Without names (or XYLEM_BUGS, "NAME NAME") the first pair of each source and a fixed tenth of the others run; all of
+them with XYLEM_SOAK. With XYLEM_FIRST_FAILURE (mutants) the first failure ends the run.
 bugs.h says what the comments in the sources mean. Sources in C++ are not in PROGRAM: the wrapper beside MPIEXEC
 compiles them. Behind a wrapper (`env`) each rank is a process of its own.
 """
@@ -173,7 +174,7 @@ def can_run(fields, options):
 
 
 def main():
-    arguments, names = sys.argv[1:], None
+    arguments, names = sys.argv[1:], os.environ.get("XYLEM_BUGS", "").split()
     if "--" in arguments:
         at = arguments.index("--")
         arguments, names = arguments[:at], arguments[at + 1:]
