@@ -150,7 +150,7 @@ def tests_of(path, suite):
         found += suite.that_mention(rf'(\$XYLEM"|xylem"?) {verb}\b') or ["program.help", "program.output"]
         found += ["check.verbs"]
     elif path.startswith("tests/mutants/"):
-        found += ["check.mutants", "check.mutants_self"]
+        found += ["check.mutants", "check.mutants_self", "check.mutants_generate"]
     elif where.parts[0] == "include":
         found += ["check.headers", "check.exports", "mpi.header", "mpi.symbols"]
     elif where.parts[0] == "examples":

@@ -18,7 +18,7 @@ esac
 results=${2:-build/nightly/results.csv}
 mkdir -p "$(dirname "$results")" || exit 2
 XYLEM_SOAK=1 XYLEM_UNTIL=$(($(date +%s) + ${1:-120} * 60)) XYLEM_BEFORE=$results SOAK_MINUTES=5 \
-    scripts/test.sh dev mutants asan tsan lint random innocent fuzz load
+    scripts/test.sh dev mutants asan tsan lint random innocent fuzz generated load
 code=$?
 scripts/compare.py "$results" build/logs/results.csv || code=1
 exit $code

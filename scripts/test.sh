@@ -14,6 +14,8 @@
 #   innocent correct programs that look stuck for a while: no false alarm
 #   load     the tests again, in any order beside a full load
 #   fuzz     each fuzz target, from the corpus of earlier runs
+#   generated  small mistakes in lines that changed lately; those that no unit test notices are printed, and
+#            are no failures
 #
 #   scripts/test.sh                          the first five
 #   scripts/test.sh STAGE...                 some of them
@@ -21,7 +23,7 @@
 #
 # A stage that fails does not stop the others. Logs are in build/logs/, results.csv there has the result and
 # the seconds of each test. The last line is `N passed, N failed`. XYLEM_SEED=TEXT draws other random
-# numbers; SOAK_MINUTES is the time of each of the last four stages (6). For scripts/nightly.sh, XYLEM_UNTIL ends
+# numbers; SOAK_MINUTES is the time of each of the last five stages (6). For scripts/nightly.sh, XYLEM_UNTIL ends
 # the last stage at a time in seconds since 1970, each other one after half of the time that is left, and
 # XYLEM_BEFORE names the results of an earlier run.
 set -uo pipefail
@@ -38,7 +40,7 @@ if [ -n "${XYLEM_SOAK:-}" ]; then
     XYLEM_SEED=${XYLEM_SEED:-$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')}
     export XYLEM_TIMEOUT_FACTOR=${XYLEM_TIMEOUT_FACTOR:-12} # all cases of a test take minutes
     fixed=(-LE bench)
-    every_stage="dev lint asan tsan mutants random innocent load fuzz"
+    every_stage="dev lint asan tsan mutants random innocent load fuzz generated"
 else
     XYLEM_SEED=${XYLEM_SEED:-xylem}
     export XYLEM_TIDY_FAST=${XYLEM_TIDY_FAST:-1} # the static analyzer is left to make lint
@@ -324,6 +326,14 @@ stage_fuzz() {
     targets=$(ctest --test-dir build/asan -N -L fuzz | grep -c 'Test *#')
     kind=fuzz XYLEM_FUZZ_SECONDS=$(($(seconds_left "$part") * $(nproc) / (targets + 1) + 1)) \
         run_tests asan "$(nproc)" -L fuzz
+}
+
+stage_generated() {
+    local log=$logs/generated.log
+    build dev || return
+    tests/mutants/generate.py --seed "$XYLEM_SEED" --seconds "$(seconds_left "$part")" >"$log" 2>&1 ||
+        note_failure "generated: generate.py failed (log: $log)"
+    cat "$log"
 }
 
 scripts/install-packages.sh build test browser || exit 1

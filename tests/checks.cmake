@@ -38,6 +38,7 @@ xy_check(check.sizes COMMAND ${python} ${here}/check_sizes.py ${PROJECT_SOURCE_D
 xy_check(check.sizes_self COMMAND ${python} ${here}/check_sizes.py --self-test)
 xy_check(check.mutants COMMAND ${python} ${here}/mutants/run.py --check --build ${CMAKE_BINARY_DIR})
 xy_check(check.mutants_self COMMAND ${python} ${here}/mutants/run.py --self-test)
+xy_check(check.mutants_generate COMMAND ${python} ${here}/mutants/generate.py --self-test)
 xy_check(check.entry_points COMMAND ${python} ${here}/mpi/entry_points.py ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR})
 xy_check(check.check_self COMMAND ${python} ${PROJECT_SOURCE_DIR}/scripts/check.py --self-test --build ${CMAKE_BINARY_DIR})
 xy_check(check.compare_self COMMAND ${python} ${PROJECT_SOURCE_DIR}/scripts/compare.py --self-test)
