@@ -8,7 +8,6 @@
 #include <time.h>
 #include <xylem.h>
 
-#include "base/file_user.h"
 #include "choose.h"
 #include "verbs.h"
 

@@ -70,8 +70,10 @@ void xy_scratch_release(xy_scratch_t *scratch);
  * $XDG_CACHE_HOME/xylem or ~/.cache/xylem. The caller frees it. NULL, in silence: neither HOME nor
  * XDG_CACHE_HOME is set, or no memory. */
 char *xy_cache_path(const char *variable, const char *name);
-/* mkdir -p of what stands in front of the last slash. */
+/* mkdir -p of the part of the path in front of the last slash. The second is silent, for files that
+ * a program can do without: 0 or the number of the error. */
 xy_status_t xy_make_directories(const char *path);
+int xy_try_directories(const char *path);
 
 /* Flush standard output and say so when it could not be written (a full disk behind `>`). */
 xy_status_t xy_stdout_check(void);

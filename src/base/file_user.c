@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "base/file_user.h"
 #include "base/memory.h"
 
 static bool is_given(const char *s)

@@ -15,7 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file_user.h"
 #include "coll/coll.h"
 #include "cost/cost.h"
 #include "mpi/launch/launch.h"
