@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Packages (make package) and the module file for clusters.
+# Packages (make package), and the files that put an installed tree first: a module file and env.sh.
 
 configure_file(${PROJECT_SOURCE_DIR}/packaging/xylem.modulefile.in ${PROJECT_BINARY_DIR}/modulefile @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/modulefile RENAME ${PROJECT_VERSION}
   DESTINATION ${CMAKE_INSTALL_DATADIR}/xylem/modulefiles/xylem)
+configure_file(${PROJECT_SOURCE_DIR}/packaging/env.sh.in ${PROJECT_BINARY_DIR}/env.sh @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/env.sh DESTINATION ${CMAKE_INSTALL_DATADIR}/xylem)
 install(FILES NEWS.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(CPACK_PACKAGE_VENDOR "The Xylem project")
@@ -26,11 +28,16 @@ if(XYLEM_RPMBUILD)
   list(APPEND CPACK_GENERATOR RPM)
 endif()
 
-# What programs are linked with is found by dpkg-shlibdeps; what they load when it is needed, and the
-# compiler behind mpicc, is named here.
+# dpkg-shlibdeps finds the libraries that programs are linked with. A library that every job loads when it
+# is needed is a dependency, too; those of single commands, and the compilers of mpicc, are recommended.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gcc, gfortran, libc6-dev, python3, liblapacke, libopenblas0-pthread | libopenblas0")
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libdw1 | libdw1t64")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gcc, libc6-dev, g++, gfortran, python3, liblapacke, \
+libopenblas0-pthread | libopenblas0, libscotch-7.0 | libscotch-7.0t64, libmetis5, libclang-19-dev, gdb")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "ocl-icd-libopencl1, valgrind, openssh-client")
+# dpkg removes empty directories of a package with it; /opt belongs to the system.
+set(CPACK_POST_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/packaging/leave_opt.cmake)
 set(CPACK_RPM_PACKAGE_LICENSE BSD-3-Clause)
 set(CPACK_RPM_PACKAGE_AUTOREQPROV ON)
 # Its libmpi.so is for its own programs and must not satisfy those of others.

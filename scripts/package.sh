@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/install-packages.sh build
+scripts/install-packages.sh build package
 # What xylem monitor loads into another MPI's programs would make that MPI a dependency.
 cmake --preset release -B build/package -DCMAKE_INSTALL_PREFIX=/opt/xylem \
     -DXYLEM_MPICC_openmpi= -DXYLEM_MPICC_mpich= >/dev/null

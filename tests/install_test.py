@@ -76,6 +76,28 @@ def check_module(prefix, version, work):
     expect("MANPATH" not in found, "the module file sets MANPATH, which hides the system's man pages")
 
 
+def check_environment(prefix):
+    """env.sh puts the moved tree in front of another MPI, for shells, pkg-config, CMake and Meson."""
+    script = f'. "{prefix}/share/xylem/env.sh"; command -v mpicc; pkg-config --variable=prefix ompi-c; ' \
+             'echo "$CMAKE_PREFIX_PATH"; mpicc -showme:incdirs'
+    env = {"PATH": "/usr/bin:/bin", "PKG_CONFIG_PATH": "/elsewhere", "CMAKE_PREFIX_PATH": "/elsewhere"}
+    mpicc, pc, cmake, include = run("bash", "-euc", script, env=env).splitlines()
+    home = prefix.resolve()
+    expect(Path(mpicc) == home / "bin/mpicc", f"env.sh leads to {mpicc}")
+    pc = pc.replace("\\ ", " ")  # pkg-config quotes spaces
+    expect(Path(pc).resolve() == home, f"env.sh leads pkg-config to {pc}")
+    expect(cmake == f"{home}:/elsewhere", f"env.sh sets CMAKE_PREFIX_PATH to {cmake}")
+    expect(Path(include) == home / "include", f"mpicc names {include}")
+    # Other shells do not know the path of the file; without a prefix that is there it is an error.
+    env["XYLEM_HOME"] = str(home)
+    out = run("sh", "-euc", f'. "{prefix}/share/xylem/env.sh"; command -v mpicc', env=env)
+    expect(Path(out.strip()) == home / "bin/mpicc", f"env.sh in sh leads to {out}")
+    env["XYLEM_HOME"] = "/elsewhere"
+    result = subprocess.run(["sh", "-c", f'. "{prefix}/share/xylem/env.sh"'], env=env, capture_output=True,
+                            text=True, check=False)
+    expect(result.returncode != 0 and "set XYLEM_HOME" in result.stderr, f"env.sh: {result}")
+
+
 def check_pkg_config(prefix, source, work):
     env = dict(os.environ, PKG_CONFIG_PATH=str(prefix / "lib/pkgconfig"))
     version = run("pkg-config", "--modversion", "xylem", env=env).strip()
@@ -140,6 +162,7 @@ def main():
         check_exports(prefix)
         check_command(prefix, version)
         check_module(prefix, version, work)
+        check_environment(plain)
         check_no_build_paths(prefix, build, source)
     return 0
 
