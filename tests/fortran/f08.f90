@@ -75,6 +75,13 @@ contains
     ierror = MPI_SUCCESS
   end subroutine
 
+  subroutine free_changed(extra_state, ierror)
+    integer(kind=MPI_ADDRESS_KIND) :: extra_state
+    integer :: ierror
+    extra_state = extra_state - 1
+    ierror = MPI_ERR_OTHER
+  end subroutine
+
   subroutine cancel(extra_state, complete, ierror)
     integer(kind=MPI_ADDRESS_KIND) :: extra_state
     logical :: complete
@@ -210,12 +217,19 @@ contains
   subroutine requests
     type(MPI_Request) :: request
     type(MPI_Status) :: status
-    integer :: count
+    integer :: count, error
+    integer(kind=MPI_ADDRESS_KIND), volatile :: state
     call MPI_Grequest_start(query, free_it, cancel, 4_MPI_ADDRESS_KIND, request)
     call MPI_Grequest_complete(request)
     call MPI_Wait(request, status)
     call MPI_Get_elements(status, MPI_INTEGER, count)
     call check(queries == 4 .and. frees == 1 .and. count == 3 .and. status%MPI_SOURCE == 7, 'a generalized request')
+    state = 8
+    call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)
+    call MPI_Grequest_start(query, free_changed, cancel, state, request)
+    call MPI_Grequest_complete(request)
+    call MPI_Wait(request, status, error)
+    call check(state == 7 .and. error == MPI_ERR_OTHER, 'the state and the error of a generalized request')
   end subroutine
 
   subroutine others

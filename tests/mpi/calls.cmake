@@ -3,6 +3,7 @@
 xy_mpi_test(arguments arguments.c 3)
 xy_mpi_test(external external.c 1)
 xy_mpi_test(from_group from_group.c 1 2 7)
+xy_mpi_test(generalized generalized.c 1 3)
 xy_mpi_test(handles handles.c 4)
 xy_mpi_test(request_status request_status.c 1 4)
 list(APPEND not_virtual buffers)

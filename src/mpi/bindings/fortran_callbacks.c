@@ -176,23 +176,36 @@ typedef struct {
     void (*free)(MPI_Aint *extra, MPI_Fint *ierror);
     void (*cancel)(MPI_Aint *extra, MPI_Fint *complete, MPI_Fint *ierror);
     MPI_Aint extra;
+    MPI_Aint *given; /* the program's variable, as long as its functions change the value */
 } grequest_t;
+
+/* A function of the program may have changed the state, which is its variable. Where it has not,
+ * the variable need not be there any more: it may be the value of an expression. */
+static int called(grequest_t *g, MPI_Aint before, MPI_Fint error)
+{
+    if (g->extra != before)
+        *g->given = g->extra;
+    return error;
+}
 
 static int query(void *state, MPI_Status *status)
 {
     grequest_t *g = state;
+    MPI_Aint before = g->extra;
     MPI_Fint error = MPI_SUCCESS;
 
     g->query(&g->extra, status, &error);
-    return error;
+    return called(g, before, error);
 }
 
 static int free_state(void *state)
 {
     grequest_t *g = state;
+    MPI_Aint before = g->extra;
     MPI_Fint error = MPI_SUCCESS;
 
     g->free(&g->extra, &error);
+    error = called(g, before, error);
     xy_free(g);
     return error;
 }
@@ -200,16 +213,17 @@ static int free_state(void *state)
 static int cancel(void *state, int complete)
 {
     grequest_t *g = state;
+    MPI_Aint before = g->extra;
     MPI_Fint error = MPI_SUCCESS, flag = complete != 0;
 
     g->cancel(&g->extra, &flag, &error);
-    return error;
+    return called(g, before, error);
 }
 
 void pmpi_grequest_start_(void (*query_fn)(MPI_Aint *, MPI_Status *, MPI_Fint *),
                           void (*free_fn)(MPI_Aint *, MPI_Fint *),
-                          void (*cancel_fn)(MPI_Aint *, MPI_Fint *, MPI_Fint *),
-                          const MPI_Aint *extra, MPI_Fint *request, MPI_Fint *ierror)
+                          void (*cancel_fn)(MPI_Aint *, MPI_Fint *, MPI_Fint *), MPI_Aint *extra,
+                          MPI_Fint *request, MPI_Fint *ierror)
 {
     MPI_Request made = MPI_REQUEST_NULL;
     grequest_t *g = xy_malloc(sizeof *g);
@@ -219,7 +233,7 @@ void pmpi_grequest_start_(void (*query_fn)(MPI_Aint *, MPI_Status *, MPI_Fint *)
         fortran_return(ierror, mpi_error_memory(NULL, "a request"));
         return;
     }
-    *g = (grequest_t){query_fn, free_fn, cancel_fn, *extra};
+    *g = (grequest_t){query_fn, free_fn, cancel_fn, *extra, extra};
     error = at_grequest_start(HERE, query, free_state, cancel, g, &made);
     if (error != MPI_SUCCESS)
         xy_free(g);
@@ -228,7 +242,7 @@ void pmpi_grequest_start_(void (*query_fn)(MPI_Aint *, MPI_Status *, MPI_Fint *)
 }
 FORTRAN_ALIAS(grequest_start, void (*)(MPI_Aint *, MPI_Status *, MPI_Fint *),
               void (*)(MPI_Aint *, MPI_Fint *), void (*)(MPI_Aint *, MPI_Fint *, MPI_Fint *),
-              const MPI_Aint *, MPI_Fint *, MPI_Fint *)
+              MPI_Aint *, MPI_Fint *, MPI_Fint *)
 
 /* ---- Data representations: they stay until the end ---- */
 

@@ -12,12 +12,27 @@ typedef struct {
     void *state;
 } grequest_t;
 
-static void release(mpi_request_t *request)
+int mpi_grequest_release(mpi_request_t *request)
 {
     grequest_t *g = request->extra;
+    int error = g->free(g->state);
 
-    g->free(g->state);
+    request->release = NULL;
     xy_free(g);
+    return error;
+}
+
+/* No call of the program is there to return the error. */
+static void release(mpi_request_t *request)
+{
+    (void)mpi_grequest_release(request);
+}
+
+int mpi_grequest_raise(int error)
+{
+    if (error == MPI_SUCCESS)
+        return MPI_SUCCESS;
+    return mpi_error(NULL, error, "a function of the generalized request returned this error");
 }
 
 int impl_grequest_start(mpi_rank_t *self, MPI_Grequest_query_function *query,
@@ -41,13 +56,19 @@ int impl_grequest_start(mpi_rank_t *self, MPI_Grequest_query_function *query,
 
 int impl_grequest_complete(MPI_Request handle)
 {
+    mpi_request_t *request;
+    int error = MPI_SUCCESS;
+
     if (handle == MPI_REQUEST_NULL || mpi_request_of(handle)->kind != XMPI_KIND_GENERALIZED)
         return mpi_error(NULL, MPI_ERR_REQUEST, "this is not a generalized request");
-    mpi_request_complete(mpi_request_of(handle));
-    return MPI_SUCCESS;
+    request = mpi_request_of(handle);
+    if (request->is_freed)
+        error = mpi_grequest_release(request);
+    mpi_request_complete(request);
+    return mpi_grequest_raise(error);
 }
 
-int mpi_grequest_finish(mpi_request_t *request, MPI_Status *status)
+int mpi_grequest_query(mpi_request_t *request, MPI_Status *status)
 {
     grequest_t *g = request->extra;
     MPI_Status own;
@@ -58,9 +79,16 @@ int mpi_grequest_finish(mpi_request_t *request, MPI_Status *status)
     return g->query(g->state, status);
 }
 
+int mpi_grequest_finish(mpi_request_t *request, MPI_Status *status)
+{
+    int error = mpi_grequest_query(request, status), free_error = mpi_grequest_release(request);
+
+    return error != MPI_SUCCESS ? error : free_error;
+}
+
 int mpi_grequest_cancel(mpi_request_t *request)
 {
     grequest_t *g = request->extra;
 
-    return g->cancel(g->state, request->is_done);
+    return mpi_grequest_raise(g->cancel(g->state, request->is_done));
 }

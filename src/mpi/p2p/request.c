@@ -237,14 +237,15 @@ int mpi_request_refuse_over(MPI_Request handle)
 int mpi_request_finish(MPI_Request *handle, MPI_Status *status, bool raise)
 {
     mpi_request_t *request = mpi_request_of(*handle);
+    bool is_generalized = request->kind == XMPI_KIND_GENERALIZED;
     int error = request->completion.error;
 
-    if (request->kind == XMPI_KIND_GENERALIZED)
+    if (is_generalized)
         error = mpi_grequest_finish(request, status);
     else
         mpi_status_set(status, &request->completion);
     if (raise && error != MPI_SUCCESS)
-        error = mpi_request_raise(request);
+        error = is_generalized ? mpi_grequest_raise(error) : mpi_request_raise(request);
     mpi_engine_finish(request);
     if (request->is_persistent) {
         request->is_active = false;

@@ -114,9 +114,14 @@ int mpi_request_raise(const mpi_request_t *request);
  * ones become inactive, others are freed and *handle becomes MPI_REQUEST_NULL. Returns the error.
  */
 int mpi_request_finish(MPI_Request *handle, MPI_Status *status, bool raise);
-/* Generalized requests (grequest.c). */
+/* Generalized requests (grequest.c): query_fn; free_fn, after which the request can be freed; both;
+ * and cancel_fn, whose error is raised. The others return what the functions of the program return,
+ * for mpi_grequest_raise or a status. */
+int mpi_grequest_query(mpi_request_t *request, MPI_Status *status);
+int mpi_grequest_release(mpi_request_t *request);
 int mpi_grequest_finish(mpi_request_t *request, MPI_Status *status);
 int mpi_grequest_cancel(mpi_request_t *request);
+int mpi_grequest_raise(int error);
 
 /* MPI_REQUEST_NULL or an inactive persistent request: nothing to wait for. */
 static inline bool mpi_request_is_empty(MPI_Request handle)

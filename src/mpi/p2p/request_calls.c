@@ -8,6 +8,7 @@
 int impl_request_free(MPI_Request *handle)
 {
     mpi_request_t *request;
+    int error = MPI_SUCCESS;
 
     if (*handle == MPI_REQUEST_NULL)
         return mpi_error(NULL, MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL");
@@ -18,8 +19,10 @@ int impl_request_free(MPI_Request *handle)
     *handle = MPI_REQUEST_NULL;
     if (request->is_done || !request->is_active) {
         mpi_engine_finish(request);
+        if (request->kind == XMPI_KIND_GENERALIZED)
+            error = mpi_grequest_release(request);
         mpi_request_free(request);
-        return MPI_SUCCESS;
+        return mpi_grequest_raise(error);
     }
     request->is_freed = true;
     if (mpi_p2p_engine != NULL)

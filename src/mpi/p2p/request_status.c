@@ -29,7 +29,7 @@ static int tell(MPI_Request handle, MPI_Status *status)
     }
     mpi_engine_finish(request);
     if (request->kind == XMPI_KIND_GENERALIZED)
-        return mpi_grequest_finish(request, status);
+        return mpi_grequest_raise(mpi_grequest_query(request, status));
     mpi_status_set(status, &request->completion);
     return MPI_SUCCESS;
 }

@@ -66,7 +66,6 @@ static int find_ready(int count, const MPI_Request requests[])
     return active ? -1 : MPI_UNDEFINED;
 }
 
-/* Finish all that are done. Errors go into the statuses; the call then says MPI_ERR_IN_STATUS. */
 static int finish_one_of_many(MPI_Request *request, MPI_Status *status)
 {
     int error;
@@ -80,26 +79,32 @@ static int finish_one_of_many(MPI_Request *request, MPI_Status *status)
     return error;
 }
 
+/* Finish request `i` of `count`. Its error goes into the status, and the call says
+ * MPI_ERR_IN_STATUS; without a status the call says the last error. `worst` is what it says so far.
+ */
+static int finish_into(MPI_Request requests[], int i, int count, MPI_Status *status, int worst)
+{
+    mpi_comm_t *comm = mpi_request_is_empty(requests[i]) ? NULL : mpi_request_of(requests[i])->comm;
+    int error = finish_one_of_many(&requests[i], status);
+
+    if (status != MPI_STATUS_IGNORE)
+        status->MPI_ERROR = error;
+    if (error == MPI_SUCCESS)
+        return worst;
+    if (status == MPI_STATUS_IGNORE)
+        return error;
+    return worst != MPI_SUCCESS
+               ? worst
+               : mpi_error(comm, MPI_ERR_IN_STATUS,
+                           "operation %d of %d failed; its status says how", i, count);
+}
+
 static int finish_all(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     int worst = MPI_SUCCESS;
 
-    for (int i = 0; i < count; i++) {
-        MPI_Status *status = status_at(statuses, i);
-        mpi_comm_t *comm =
-            mpi_request_is_empty(requests[i]) ? NULL : mpi_request_of(requests[i])->comm;
-        int error = finish_one_of_many(&requests[i], status);
-
-        if (error != MPI_SUCCESS && worst == MPI_SUCCESS && status != MPI_STATUS_IGNORE)
-            worst = mpi_error(comm, MPI_ERR_IN_STATUS,
-                              "operation %d of %d failed; its status says how", i, count);
-        else if (error != MPI_SUCCESS)
-            worst = error;
-        if (status != MPI_STATUS_IGNORE)
-            status->MPI_ERROR = error;
-    }
-    if (worst == MPI_SUCCESS)
-        return MPI_SUCCESS;
+    for (int i = 0; i < count; i++)
+        worst = finish_into(requests, i, count, status_at(statuses, i), worst);
     return worst;
 }
 
@@ -149,13 +154,7 @@ static int finish_some(int incount, MPI_Request requests[], int *outcount, int i
     *outcount = 0;
     for (int i = 0; i < incount; i++)
         if (is_ready(requests[i])) {
-            MPI_Status *status = status_at(statuses, *outcount);
-            int error = mpi_request_finish(&requests[i], status, true);
-
-            if (status != MPI_STATUS_IGNORE)
-                status->MPI_ERROR = error;
-            if (error != MPI_SUCCESS)
-                worst = statuses == MPI_STATUSES_IGNORE ? error : MPI_ERR_IN_STATUS;
+            worst = finish_into(requests, i, incount, status_at(statuses, *outcount), worst);
             indices[(*outcount)++] = i;
         }
     return worst;
