@@ -111,12 +111,17 @@ static void check_added(void)
     CHECK(strcmp(text, "the sap has frozen") == 0);
     CHECK_EQUAL(MPI_Add_error_string(MPI_ERR_TAG, "no"), MPI_ERR_ARG);
     CHECK_EQUAL(MPI_Remove_error_class(kind), MPI_ERR_OTHER); /* it still has a code */
+    CHECK_EQUAL(MPI_Remove_error_code(code), MPI_ERR_OTHER);  /* it still has a text */
+    MPI_Add_error_string(kind, "winter");
     MPI_Remove_error_string(code);
     MPI_Error_string(code, text, &length);
     CHECK_EQUAL(length, 0);
     MPI_Remove_error_code(code);
     CHECK_EQUAL(MPI_Error_class(code, &out), MPI_ERR_ARG);
-    MPI_Remove_error_class(kind);
+    CHECK_EQUAL(MPI_Remove_error_code(code), MPI_ERR_ARG);
+    CHECK_EQUAL(MPI_Remove_error_class(kind), MPI_ERR_OTHER);
+    MPI_Remove_error_string(kind);
+    CHECK_EQUAL(MPI_Remove_error_class(kind), MPI_SUCCESS);
     CHECK_EQUAL(MPI_Error_class(kind, &out), MPI_ERR_ARG);
     MPI_Add_error_code(MPI_ERR_IO, &code); /* codes of predefined classes are fine too */
     MPI_Error_class(code, &out);

@@ -20,6 +20,38 @@ static MPI_Group every(int first, int step)
     return group;
 }
 
+static int refused;
+
+static void count_refused(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm;
+    refused += *code == MPI_ERR_ARG ? 1 : 100;
+}
+
+/* Arguments that are NULL: the error handler is the one that the communicator would have. */
+static void check_null_arguments(void)
+{
+    MPI_Errhandler handler;
+    MPI_Group group;
+    MPI_Comm comm;
+
+    MPI_Comm_create_errhandler(count_refused, &handler);
+    MPI_Comm_group(MPI_COMM_SELF, &group);
+    CHECK_EQUAL(MPI_Comm_create_from_group(group, "none", MPI_INFO_NULL, handler, NULL),
+                MPI_ERR_ARG);
+    CHECK_EQUAL(MPI_Comm_create_from_group(group, NULL, MPI_INFO_NULL, handler, &comm),
+                MPI_ERR_ARG);
+    CHECK_EQUAL(
+        MPI_Intercomm_create_from_groups(group, 0, group, 0, "none", MPI_INFO_NULL, handler, NULL),
+        MPI_ERR_ARG);
+    CHECK_EQUAL(
+        MPI_Intercomm_create_from_groups(group, 0, group, 0, NULL, MPI_INFO_NULL, handler, &comm),
+        MPI_ERR_ARG);
+    CHECK_EQUAL(refused, 4);
+    MPI_Group_free(&group);
+    MPI_Errhandler_free(&handler);
+}
+
 static void check_handler(MPI_Comm comm, MPI_Errhandler expected)
 {
     MPI_Errhandler handler;
@@ -144,6 +176,7 @@ int main(int argc, char **argv)
     check_intra(me, p);
     check_inter(me, p);
     check_hardware();
+    check_null_arguments();
     MPI_Finalize();
     return 0;
 }

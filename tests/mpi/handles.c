@@ -83,6 +83,27 @@ static void check_others(void)
     CHECK_EQUAL(MPI_Comm_size(MPI_Comm_fromint(-3), &got), MPI_ERR_COMM);
 }
 
+/* Null handles of what can have a name have one; no pair is made of them. */
+static void check_nulls(void)
+{
+    char name[MPI_MAX_OBJECT_NAME];
+    MPI_Datatype pair;
+    int length;
+
+    CHECK_EQUAL(MPI_Type_get_name(MPI_DATATYPE_NULL, name, &length), MPI_SUCCESS);
+    CHECK(strcmp(name, "MPI_DATATYPE_NULL") == 0 && length == (int)strlen(name));
+    CHECK_EQUAL(MPI_Comm_get_name(MPI_COMM_NULL, name, &length), MPI_SUCCESS);
+    CHECK(strcmp(name, "MPI_COMM_NULL") == 0 && length == (int)strlen(name));
+    CHECK_EQUAL(MPI_Win_get_name(MPI_WIN_NULL, name, &length), MPI_SUCCESS);
+    CHECK(strcmp(name, "MPI_WIN_NULL") == 0 && length == (int)strlen(name));
+    CHECK_EQUAL(MPI_Type_get_value_index(MPI_DATATYPE_NULL, MPI_INT, &pair), MPI_ERR_TYPE);
+    CHECK_EQUAL(MPI_Type_get_value_index(MPI_INT, MPI_DATATYPE_NULL, &pair), MPI_ERR_TYPE);
+    CHECK_EQUAL(MPI_Type_get_value_index(MPI_INT, MPI_INT, &pair), MPI_SUCCESS);
+    CHECK(pair == MPI_2INT);
+    CHECK_EQUAL(MPI_Type_get_value_index(MPI_CHAR, MPI_DOUBLE, &pair), MPI_SUCCESS);
+    CHECK(pair == MPI_DATATYPE_NULL);
+}
+
 static void check_statuses(void)
 {
     MPI_Fint fortran[MPI_F_STATUS_SIZE];
@@ -130,6 +151,7 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     check_comms();
     check_others();
+    check_nulls();
     check_statuses();
     MPI_Finalize();
     return 0;

@@ -38,7 +38,9 @@ static void check_sum(MPI_Session session, const char *set, const char *tag)
     MPI_Comm comm;
     int rank, size, sum;
 
-    CHECK(MPI_Group_from_session_pset(session, "mpi://none", &none) == MPI_SUCCESS);
+    MPI_Session_set_errhandler(session, MPI_ERRORS_RETURN);
+    none = MPI_GROUP_EMPTY;
+    CHECK_EQUAL(MPI_Group_from_session_pset(session, "mpi://none", &none), MPI_ERR_ARG);
     CHECK(none == MPI_GROUP_NULL);
     MPI_Group_from_session_pset(session, set, &group);
     MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);

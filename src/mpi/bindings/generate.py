@@ -252,6 +252,8 @@ def null_checks(function, site):
     refuse, where = "mpi_refuse_null", of_type.get("MPI_Comm", "MPI_COMM_NULL")
     if "MPI_Win" in of_type:
         refuse, where = "mpi_win_refuse_null", of_type["MPI_Win"]
+    if function.component == "comm" and "MPI_Errhandler" in of_type: # of what is made
+        refuse, where = "mpi_from_group_refuse_null", of_type["MPI_Errhandler"]
     if function.component == "io": # those that have no file raise on MPI_FILE_NULL
         refuse, where = "mpi_file_refuse_null", of_type.get("MPI_File", "MPI_FILE_NULL")
     text = ""
@@ -352,7 +354,7 @@ ABOUT = SPDX + """/*
 
 def includes_of(component, functions):
     includes = [f"mpi/{component}/calls.h", "mpi/object/object.h"]
-    if component in ("io", "rma"):
+    if component in ("comm", "io", "rma"):
         includes.insert(1, f"mpi/{component}/{component}.h")
     if any(f.kind == "fast" for f in functions):
         includes.insert(1, f"mpi/{component}/fast.h")

@@ -274,7 +274,7 @@ static mpi_group_t *group_of_world(const mpi_rank_t *self)
     return self->comm_world->group;
 }
 
-/* A name that is none gives no group, which is not an error (MPI-4.1, 11.3.2). */
+/* A name that is none gives MPI_GROUP_NULL, and an error as with other libraries. */
 int impl_group_from_session_pset(mpi_rank_t *self, MPI_Session handle, const char *pset_name,
                                  MPI_Group *newgroup)
 {
@@ -286,7 +286,7 @@ int impl_group_from_session_pset(mpi_rank_t *self, MPI_Session handle, const cha
         return code;
     *newgroup = MPI_GROUP_NULL;
     if (set == SETS)
-        return MPI_SUCCESS;
+        return raise_on(session, MPI_ERR_ARG, "there is no process set of this name");
     group = set == WORLD ? group_of_world(self) : group_of_self(self);
     if (!group)
         return raise_on(session, MPI_ERR_NO_MEM, "memory ran out for a group");

@@ -18,4 +18,9 @@ extern const mpi_layer_t mpi_comm_layer;
 /* The communicator of MPI_Comm_idup, just started, goes to `number` as Fortran has it. */
 void mpi_comm_idup_set_fortran(MPI_Request handle, MPI_Fint *number);
 
+/* An argument of a call that makes a communicator of groups is NULL, as mpi_refuse_null: the error
+ * handler is that of the communicator. */
+int mpi_from_group_refuse_null(const char *name, const void *site, MPI_Errhandler errhandler,
+                               const char *argument) __attribute__((cold));
+
 #endif

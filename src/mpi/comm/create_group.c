@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "mpi/comm/calls.h"
-#include "mpi/comm/make.h"
+#include "mpi/comm/comm.h"
 #include "mpi/object/object.h"
 #include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
@@ -317,6 +317,21 @@ int mpi_parent_begin(mpi_rank_t *self, const char *stringtag, MPI_Errhandler err
         parent->tag = parent->tag * 31 + (unsigned char)*c;
     parent->tag &= INT_MAX;
     return MPI_SUCCESS;
+}
+
+int mpi_from_group_refuse_null(const char *name, const void *site, MPI_Errhandler errhandler,
+                               const char *argument)
+{
+    mpi_rank_t *self = mpi_enter_any(name, site);
+    mpi_parent_t parent;
+    int code;
+
+    if (!self || self->phase != XMPI_RANK_RUNNING)
+        return mpi_leave_any(self, mpi_error_null_on(NULL, argument));
+    code = mpi_parent_begin(self, "", errhandler, &parent);
+    if (code == MPI_SUCCESS)
+        code = mpi_error_null_on(&parent.comm, argument);
+    return mpi_leave_any(self, code);
 }
 
 int mpi_parent_check(mpi_parent_t *parent, MPI_Group handle)

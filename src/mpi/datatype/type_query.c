@@ -127,10 +127,14 @@ int impl_type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
 
 int impl_type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 {
-    int error;
-    const mpi_type_t *type = type_or_error(datatype, &error);
+    bool is_null = datatype == MPI_DATATYPE_NULL; /* which has a name, as all null handles */
+    int error = MPI_SUCCESS;
+    const mpi_type_t *type = is_null ? NULL : type_or_error(datatype, &error);
 
-    if (type) {
+    if (is_null) {
+        strcpy(type_name, "MPI_DATATYPE_NULL");
+        *resultlen = (int)strlen(type_name);
+    } else if (type) {
         const char *given = type->is_predefined ? mpi_env_name(type) : NULL;
 
         strcpy(type_name, given ? given : type->name);
@@ -269,6 +273,7 @@ int impl_type_match_size(int typeclass, int size, MPI_Datatype *datatype)
 int impl_type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
                               MPI_Datatype *pair_type)
 {
+    int error;
     static const struct {
         MPI_Datatype value, index, pair;
     } known[] = {
@@ -283,6 +288,8 @@ int impl_type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
         {MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER},
     };
 
+    if (!type_or_error(value_type, &error) || !type_or_error(index_type, &error))
+        return error;
     *pair_type = MPI_DATATYPE_NULL; /* the answer for a pair that does not exist */
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].value == value_type && known[i].index == index_type)

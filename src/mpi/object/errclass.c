@@ -192,7 +192,7 @@ int impl_add_error_string(int code, const char *string)
     return MPI_SUCCESS;
 }
 
-/* A class goes only when none of its codes is left. */
+/* A class goes only when none of its codes is left, and both only without a text. */
 static int remove_number(int number, bool is_class)
 {
     mpi_code_t *added = find(number);
@@ -205,8 +205,9 @@ static int remove_number(int number, bool is_class)
         if (other && other->error_class == number)
             return mpi_error(NULL, MPI_ERR_OTHER, "class %d still has code %d", number, code);
     }
-    xy_free(added->text);
-    added->text = NULL;
+    if (added->text)
+        return mpi_error(NULL, MPI_ERR_OTHER,
+                         "%d still has a text; call MPI_Remove_error_string first", number);
     added->is_removed = true;
     return MPI_SUCCESS;
 }
