@@ -50,10 +50,77 @@ static void check_basic(void)
     check_bytes(&single, 1, MPI_FLOAT, "\77\200\0\0", 4);
     check_bytes(two, 2, MPI_DOUBLE, "\300\0\0\0\0\0\0\0\77\360\0\0\0\0\0\0", 16);
     check_bytes(&extended, 1, MPI_LONG_DOUBLE, "\277\377\200\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
-    check_bytes(&truth, 1, MPI_C_BOOL, "\0\0\0\1", 4);
+    check_bytes(&truth, 1, MPI_C_BOOL, "\1", 1);
+    check_bytes(&truth, 1, MPI_CXX_BOOL, "\1", 1);
     check_bytes(&letter, 1, MPI_WCHAR, "\0A", 2);
     check_bytes(&both, 1, MPI_C_COMPLEX, "\77\200\0\0\300\0\0\0", 8);
     check_bytes(&pair, 1, MPI_LONG_INT, "\377\377\377\375\0\0\0\5", 8);
+}
+
+/* The table of the standard, with the optional types. */
+static void check_sizes(void)
+{
+    const struct {
+        MPI_Datatype type;
+        int bytes;
+    } table[] = {{MPI_PACKED, 1},
+                 {MPI_BYTE, 1},
+                 {MPI_CHAR, 1},
+                 {MPI_SIGNED_CHAR, 1},
+                 {MPI_UNSIGNED_CHAR, 1},
+                 {MPI_WCHAR, 2},
+                 {MPI_SHORT, 2},
+                 {MPI_UNSIGNED_SHORT, 2},
+                 {MPI_INT, 4},
+                 {MPI_UNSIGNED, 4},
+                 {MPI_LONG, 4},
+                 {MPI_UNSIGNED_LONG, 4},
+                 {MPI_LONG_LONG_INT, 8},
+                 {MPI_UNSIGNED_LONG_LONG, 8},
+                 {MPI_FLOAT, 4},
+                 {MPI_DOUBLE, 8},
+                 {MPI_LONG_DOUBLE, 16},
+                 {MPI_C_BOOL, 1},
+                 {MPI_CXX_BOOL, 1},
+                 {MPI_INT8_T, 1},
+                 {MPI_INT16_T, 2},
+                 {MPI_INT32_T, 4},
+                 {MPI_INT64_T, 8},
+                 {MPI_UINT8_T, 1},
+                 {MPI_UINT16_T, 2},
+                 {MPI_UINT32_T, 4},
+                 {MPI_UINT64_T, 8},
+                 {MPI_AINT, 8},
+                 {MPI_COUNT, 8},
+                 {MPI_OFFSET, 8},
+                 {MPI_C_COMPLEX, 8},
+                 {MPI_C_DOUBLE_COMPLEX, 16},
+                 {MPI_C_LONG_DOUBLE_COMPLEX, 32},
+                 {MPI_CXX_FLOAT_COMPLEX, 8},
+                 {MPI_CXX_DOUBLE_COMPLEX, 16},
+                 {MPI_CXX_LONG_DOUBLE_COMPLEX, 32},
+                 {MPI_CHARACTER, 1},
+                 {MPI_LOGICAL, 4},
+                 {MPI_INTEGER, 4},
+                 {MPI_REAL, 4},
+                 {MPI_DOUBLE_PRECISION, 8},
+                 {MPI_COMPLEX, 8},
+                 {MPI_DOUBLE_COMPLEX, 16},
+                 {MPI_INTEGER1, 1},
+                 {MPI_INTEGER2, 2},
+                 {MPI_INTEGER4, 4},
+                 {MPI_INTEGER8, 8},
+                 {MPI_REAL4, 4},
+                 {MPI_REAL8, 8},
+                 {MPI_COMPLEX8, 8},
+                 {MPI_COMPLEX16, 16}};
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        MPI_Aint size;
+
+        MPI_Pack_external_size("external32", 3, table[i].type, &size);
+        CHECK_EQUAL(size, 3 * table[i].bytes);
+    }
 }
 
 typedef struct {
@@ -136,6 +203,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     check_basic();
+    check_sizes();
     check_records();
     check_errors();
     MPI_Finalize();

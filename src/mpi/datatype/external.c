@@ -56,9 +56,6 @@ static item_t item_of(const mpi_type_t *type)
     } else if (type->handle == MPI_WCHAR) {
         item.change = UNSIGNED;
         item.wide = 2;
-    } else if (type->basic == XMPI_BASIC_BOOL) {
-        item.change = UNSIGNED;
-        item.wide = 4;
     } else if (type->basic == XMPI_BASIC_LONG_DOUBLE ||
                type->basic == XMPI_BASIC_COMPLEX_LONG_DOUBLE) {
         item.change = EXTENDED;
