@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import testing # noqa: E402
 
 SOURCES = Path(__file__).resolve().parents[2] / "examples"
-SECONDS = testing.seconds(50)
+SECONDS = testing.seconds(150)
 
 
 def fail(text):

@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import testing # noqa: E402
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "across.c")
-SECONDS = testing.seconds(50) # where failure is a hang
+SECONDS = testing.seconds(100) # where failure is a hang
 
 
 def line(comment):
