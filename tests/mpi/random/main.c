@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * random SEED [--steps N] [--only LIST] [--threads] [--plain] [--verbose]
+ * random SEED [--steps N] [--only LIST] [--threads] [--device] [--plain] [--verbose]
  *
  * Runs the random program of this seed (random.h). --only takes some of its steps, '3,7-9';
- * --threads lets ranks have threads that call MPI; --plain leaves out persistent collectives,
- * those between two groups and partitioned requests; --verbose prints each step of each rank to
- * standard error.
+ * --threads lets ranks have threads that call MPI; --device puts some data into memory of a GPU;
+ * --plain leaves out persistent collectives, those between two groups, partitioned requests and
+ * files; --verbose prints each step of each rank to standard error.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ bool is_verbose;
 static uint64_t seed;
 static int steps = 60;
 static const char *only;
-static bool has_threads, is_plain;
+static bool has_threads, has_device, is_plain;
 
 uint64_t hash(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
@@ -103,7 +103,8 @@ static const step_t kinds[] = {{step_collective, 45},
                                {step_repeat, 9},
                                {step_make_inter, 4},
                                {step_inter, 10},
-                               {step_partitioned, 6}};
+                               {step_partitioned, 6},
+                               {step_file, 5}};
 enum { PLAIN_KINDS = 14 };
 
 /* Ranks come to a step at different times. */
@@ -136,7 +137,7 @@ static void take_step(void)
 static void read_arguments(int argc, char **argv)
 {
     if (argc < 2) {
-        fprintf(stderr, "random SEED [--steps N] [--only LIST] [--threads] [--plain] "
+        fprintf(stderr, "random SEED [--steps N] [--only LIST] [--threads] [--device] [--plain] "
                         "[--verbose]\n");
         exit(2);
     }
@@ -148,6 +149,8 @@ static void read_arguments(int argc, char **argv)
             only = argv[++i];
         else if (strcmp(argv[i], "--threads") == 0)
             has_threads = true;
+        else if (strcmp(argv[i], "--device") == 0)
+            has_device = true;
         else if (strcmp(argv[i], "--plain") == 0)
             is_plain = true;
         else if (strcmp(argv[i], "--verbose") == 0)
@@ -165,6 +168,8 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, has_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (has_device)
+        device_begin();
     data_begin();
     reductions_begin();
     comms_begin();

@@ -183,6 +183,20 @@ void step_make_inter(void);
 void step_inter(void);
 void inter_end(void);
 
+/* ---- files.c ---- */
+
+/* An empty file for all of `comm`, removed when it is closed. */
+MPI_File file_open(MPI_Comm comm);
+void step_file(void);
+
+/* ---- device.c: memory of a GPU; the host does not touch it. Any thread. ---- */
+
+/* Without it there is none. */
+void device_begin(void);
+void *device_alloc(size_t bytes); /* NULL: there is no device */
+void device_free(void *memory);   /* NULL is fine */
+void device_copy(void *to, const void *from, size_t bytes);
+
 /* ---- threads.c: threads that call MPI, where the library allows it ---- */
 
 void threads_begin(int provided);

@@ -7,6 +7,7 @@
   run.py --replay 123456                program 123456, with its options: prints the command first
   run.py --replay 123456 --minimize     the fewest of its steps that still fail
   run.py --pretend more_cores.so ...    some of them with more cores than there are
+  run.py --driver DIR ...               some of them with memory of a GPU, whose driver is in DIR
   run.py --virtual ...                  in virtual time, on machines that are not there
   run.py --processes ...                with ranks in several processes
   run.py --check ...                    with mpiexec --check: nothing may be found in them
@@ -115,10 +116,26 @@ def processes_command(number, given, ranks, choose):
     if choose.random() < 0.4:
         options += ["--eager", choose.choice(["0", "64", "1K", "100K"])]
     options += choose.choice([[], [], ["--progress", "none"], ["--spin", "0"]])
-    return [given.mpiexec, "-n", str(max(2, ranks)), *options, given.program, str(number), "--steps", str(given.steps)]
+    threads = ["--threads"] if choose.random() < 0.3 else []
+    return [given.mpiexec, "-n", str(max(2, ranks)), *options, given.program, str(number), "--steps", str(given.steps),
+            *threads]
+
+
+def surroundings(number, given):
+    """What has no part in a program: a home that is missing, and the driver of a GPU."""
+    choose = random.Random(-number)
+    home = choose.choice([[]] * 7 + [["-u", "HOME"], ["HOME="], ["HOME=/nonexistent"]])
+    if not given.driver or given.virtual or choose.random() < 0.7:
+        return ["env", *home] if home else [], []
+    return ["env", *home, "LD_LIBRARY_PATH=" + given.driver], ["--device"]
 
 
 def command_of(number, given):
+    before, after = surroundings(number, given)
+    return [*before, *plain_command(number, given), *after]
+
+
+def plain_command(number, given):
     choose = random.Random(number)
     ranks = choose.choice([1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 24, choose.randint(1, 70), choose.randint(2, 32)])
     ranks = min(ranks, given.ranks)
@@ -144,10 +161,11 @@ def command_of(number, given):
             *threads]
 
 
-def run(command, limit):
+def run(command, given):
     """Returns None when it ended well, else what it said."""
+    limit = given.timeout
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                               start_new_session=True)
+                               start_new_session=True, env={**os.environ, "TMPDIR": given.scratch})
     try:
         output, _ = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
@@ -167,7 +185,7 @@ def report(number, command, said):
 
 def fails(command, given, steps):
     text = ",".join(str(step) for step in steps)
-    return any(run(command + ["--only", text], given.timeout) is not None for _ in range(given.tries))
+    return any(run(command + ["--only", text], given) is not None for _ in range(given.tries))
 
 
 def minimize(command, given):
@@ -194,7 +212,7 @@ def replay(given):
     if given.minimize:
         minimize(command, given)
         return 0
-    said = run(command, given.timeout)
+    said = run(command, given)
     if said is not None:
         report(given.replay, command, said)
     return 0 if said is None else 1
@@ -214,7 +232,7 @@ def run_all(given):
 
     def one(number):
         command = command_of(number, given)
-        return number, command, run(command, given.timeout)
+        return number, command, run(command, given)
 
     def take(results):
         nonlocal ran, failed
@@ -250,6 +268,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--pretend", metavar="LIBRARY", help="made from more_cores.c")
+    parser.add_argument("--driver", metavar="DIR", help="where libcuda.so.1 is, made from ../../gpu/cuda.c")
     parser.add_argument("--virtual", action="store_true", help="in virtual time")
     parser.add_argument("--check", action="store_true", help="with mpiexec --check")
     parser.add_argument("--processes", action="store_true", help="with ranks in several processes")
