@@ -9,7 +9,12 @@
  *   # OSC
  *   S   0   1   ...  sent   R   0   1   ...  received by one-sided operations
  *   # COLLECTIVES
+ *   C   0   1   8 bytes      1 msgs sent             by the arguments of collectives
  *   D / O2A / A2O / A2A  ...                         summaries, read over
+ *
+ * The messages of collectives are among the lines E or I (pml_monitoring_enable 1 or 2), so lines C
+ * would count them twice. They count where there is no such line: then the collectives have used
+ * something else than messages, such as shared memory.
  */
 #include <string.h>
 
@@ -40,31 +45,59 @@ static xy_status_t read_line(matrix_reader_t *r, bool is_received, uint64_t *ran
                        : matrix_add(r, from, to, bytes, messages);
 }
 
-xy_status_t matrix_read_openmpi(matrix_reader_t *r)
+/* A line that begins with `kind`. Those of collectives are kept apart. */
+static xy_status_t read_kind(matrix_reader_t *r, char kind, xy_vec_t *collectives, uint64_t *ranks)
 {
-    uint64_t ranks = 0;
-    bool is_any = false;
+    xy_vec_t messages = r->entries;
+    xy_status_t st;
 
-    r->has_messages = true;
-    while (matrix_next_full_line(r, '#')) {
+    if (kind != 'C')
+        return read_line(r, kind == 'R', ranks);
+    r->entries = *collectives;
+    st = read_line(r, false, ranks);
+    *collectives = r->entries;
+    r->entries = messages;
+    return st;
+}
+
+/* All lines; *has_messages_p: there are some of point-to-point messages. */
+static xy_status_t read_lines(matrix_reader_t *r, xy_vec_t *collectives, uint64_t *ranks,
+                              bool *has_messages_p)
+{
+    xy_status_t st = XY_OK;
+
+    while (st == XY_OK && matrix_next_full_line(r, '#')) {
         const char *word;
         size_t length;
-        xy_status_t st;
 
-        if (!matrix_next_word(r, &word, &length) || length != 1 || strchr("EISR", *word) == NULL) {
+        if (!matrix_next_word(r, &word, &length) || length != 1 || strchr("EISRC", *word) == NULL) {
             if (length <= 3 && (*word == 'D' || *word == 'O' || *word == 'A'))
                 continue;
             return xy_fail_at(XY_EPARSE, r->path, r->line,
                               "no line of Open MPI's monitoring begins with '%.*s'",
                               (int)(length < 40 ? length : 40), word);
         }
-        st = read_line(r, *word == 'R', &ranks);
-        if (st != XY_OK)
-            return st;
-        is_any = true;
+        *has_messages_p |= *word == 'E' || *word == 'I';
+        st = read_kind(r, *word, collectives, ranks);
     }
-    if (!is_any)
-        return xy_fail_at(XY_EPARSE, r->path, 0, "empty; nothing was monitored");
+    return st;
+}
+
+xy_status_t matrix_read_openmpi(matrix_reader_t *r)
+{
+    xy_vec_t collectives = XY_VEC_INIT(xy_matrix_entry_t);
+    bool has_messages = false;
+    uint64_t ranks = 0;
+    xy_status_t st;
+
+    r->has_messages = true;
+    st = read_lines(r, &collectives, &ranks, &has_messages);
+    for (size_t i = 0; st == XY_OK && !has_messages && i < collectives.count; i++)
+        if (xy_vec_append(&r->entries, &XY_VEC_AT(&collectives, xy_matrix_entry_t, i)) != XY_OK)
+            st = xy_fail_memory("reading a matrix");
+    xy_vec_cleanup(&collectives);
+    if (st == XY_OK && ranks == 0)
+        st = xy_fail_at(XY_EPARSE, r->path, 0, "empty; nothing was monitored");
     r->ranks = (uint32_t)ranks;
-    return XY_OK;
+    return st;
 }

@@ -148,6 +148,7 @@ static void test_bad_input_is_one_line_with_its_place(void **state)
     expect_said(XY_MATRIX_METIS, "2 1\n2\n", "f:2: lines for 1 vertices of 2");
     expect_said(XY_MATRIX_METIS, "2 1\n1\n1\n", "vertex 1 is its own neighbour");
     expect_said(XY_MATRIX_OPENMPI, "", "f: empty");
+    expect_said(XY_MATRIX_OPENMPI, "C\t0\tx\t1 bytes\t1 msgs sent\n", "f:1: 'x'");
     expect_said(XY_MATRIX_OPENMPI, "hello\n", "no line of Open MPI's monitoring begins with");
     expect_said(XY_MATRIX_OPENMPI, "E\t0\t99999999\t1 bytes\t1 msgs sent\n", "f:1: rank 99999999");
 }
@@ -245,8 +246,12 @@ static void test_open_mpi_monitoring(void **state)
     static const char text[] = "# POINT TO POINT\nE\t0\t1\t100 bytes\t2 msgs sent\t0,1\n"
                                "I\t0\t1\t28 bytes\t1 msgs sent\t0\n# OSC\n"
                                "S\t1\t2\t10 bytes\t1 msgs sent\nR\t0\t2\t6 bytes\t1 msgs sent\n"
-                               "# COLLECTIVES\nD\tMPI COMMUNICATOR 0\tprocs: 0,1,2\n"
+                               "# COLLECTIVES\nC\t0\t1\t28 bytes\t1 msgs sent\n"
+                               "D\tMPI COMMUNICATOR 0\tprocs: 0,1,2\n"
                                "O2A\t0\t0 bytes\t0 msgs sent\n";
+    static const char collectives[] = "# POINT TO POINT\n# OSC\n# COLLECTIVES\n"
+                                      "C\t0\t1\t28 bytes\t3 msgs sent\n"
+                                      "C\t3\t0\t5 bytes\t1 msgs sent\n";
     xy_matrix_t *m;
 
     (void)state;
@@ -255,6 +260,13 @@ static void test_open_mpi_monitoring(void **state)
     assert_true(m->bytes[0] == 128 && m->messages[0] == 3);
     assert_true(m->bytes[1] == 10 && m->to[1] == 2);
     assert_true(m->bytes[2] == 6 && m->to[2] == 0);
+    xy_matrix_destroy(m);
+    /* Without messages, those of collectives count. */
+    assert_int_equal(xy_matrix_parse(collectives, strlen(collectives), "f", XY_MATRIX_OPENMPI, &m),
+                     XY_OK);
+    assert_int_equal(m->n, 4);
+    assert_true(m->bytes[0] == 28 && m->messages[0] == 3 && m->to[0] == 1);
+    assert_true(m->bytes[1] == 5 && m->to[1] == 0);
     xy_matrix_destroy(m);
 }
 
