@@ -251,8 +251,8 @@ const xy_command_t verb_monitor = {
         "sends, and writes the communication matrix to OUT in the format of its name (.csv, .mat, "
         ".mtx or .graph). Any other OUT is a directory with matrices of all messages, of the "
         "program, of the collectives, of each phase (MPI_Pcontrol begins one), time slice and "
-        "communicator, and a page with their heat maps. The program is not changed; it must be a C "
-        "program that ends with MPI_Finalize.\n\n"
+        "communicator, and a page with their heat maps. The program is not changed; it must "
+        "end with MPI_Finalize.\n\n"
         "Collective operations are counted as the messages of the algorithms that both libraries "
         "document: binomial trees, recursive doubling, rings and pairwise exchange.",
     .examples = "xylem monitor app.csv -- mpirun -n 8 ./app\n    the matrix of a run\n"

@@ -63,7 +63,35 @@ monitor() { # MPI LAUNCHER...
         sed -n "s/^[0-9]/$phase:&/p" "$mpi.expanded/phase-$phase.csv"
     done >"$mpi.phases"
     cmp expanded "$mpi.phases" || die "$mpi, collectives: $(cat "$mpi.phases")"
+    fortran "$mpi" "$@"
     ran=1
+}
+
+# Programs in Fortran, by each of the three bindings: the same matrix.
+printf '%s\n' '# ranks 3' 'source,target,bytes,messages' 0,1,100,4 0,2,12,1 1,0,8,1 2,0,20,1 >talk_fortran
+fortran() { # MPI LAUNCHER...
+    local mpi=$1
+    shift
+    command -v "mpif90.$mpi" >/dev/null || return 0
+    for binding in MPIF_H MPI MPI_F08; do
+        "mpif90.$mpi" -DUSE_$binding "$here/talk_fortran.F90" -o "$mpi.$binding"
+        expect 0 timeout 240 "$XYLEM" monitor "$binding.csv" -- "$@" -n 3 "./$mpi.$binding"
+        cmp talk_fortran "$binding.csv" || die "$mpi, $binding: $(cat "$binding.csv")"
+    done
+}
+
+# What Open MPI itself counts is read: the messages of the program alone (E), as it counts those inside
+# collectives by its own algorithms (I).
+monitoring_component() {
+    command -v mpirun.openmpi >/dev/null && command -v mpicc.openmpi >/dev/null || return 0
+    mpirun.openmpi --oversubscribe -n 4 --mca pml_monitoring_enable 2 --mca pml_monitoring_enable_output 3 \
+        --mca pml_monitoring_filename "$PWD/counted" ./talk.openmpi >/dev/null 2>&1
+    cat counted.*.prof >all.prof
+    grep -q '^C' all.prof || die "Open MPI has written no lines of collectives: $(cat all.prof)"
+    expect 0 "$XYLEM" place all.prof -m 2x2 -o cores
+    grep -v '^I' all.prof >without.prof
+    expect 0 "$XYLEM" place without.prof -m 2x2 --write counted.csv -o cores
+    cmp program counted.csv || die "Open MPI has counted $(cat counted.csv)"
 }
 
 # The program sees the functions of MPI and nothing else of the monitor, which needs no library but MPI
@@ -78,6 +106,7 @@ for library in "$XYLEM_BUILD_DIR"/lib/xylem/libxylem-monitor-*.so; do
 done
 monitor openmpi mpirun.openmpi --oversubscribe
 monitor mpich mpiexec.mpich
+monitoring_component
 # The program gets its arguments and no more.
 expect 1 "$XYLEM" monitor out.csv --mpi openmpi -- echo a b
 [ "$out" = "a b" ] || [ "${err#*no monitor}" != "$err" ] || die "the arguments became: $out"
