@@ -44,8 +44,9 @@ void xy_cores_cleanup(xy_cores_t *cores);
 /* By a strategy of strategy.h that needs no matrix: the core of each rank is what xy_place_compute
  * gives on the machine of these cores. EUSAGE: there is none of that name, or it needs a matrix. */
 xy_status_t xy_place_ranks(const char *strategy, const xy_cores_t *cores, int ranks, int *core_of);
-/* From a file of lines "RANK CPU" (CPU as the operating system counts; '#' begins a comment). Every
- * rank must have one line. Errors are reported with file and line. */
+/* From a file of lines "RANK CPU" (CPU as the operating system counts; '#' begins a comment). Ranks
+ * without a line are placed by the strategy of a line "* STRATEGY", or by scatter_numa, on the
+ * cores that have fewer ranks than an equal share. Errors are reported with file and line. */
 xy_status_t xy_place_read(const char *path, const xy_cores_t *cores, int ranks, int *core_of);
 
 #endif

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 /* clang-format on */
 #include "place/core_list.h"
+#include "place/strategy_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -249,12 +250,47 @@ static void test_file(void **state)
 {
     (void)state;
     read_as("# where\n0 3\n2 3 # the same\n\n1 0\n", XY_OK, NULL);
-    read_as("0 3\n1 0\n", XY_EINVAL, "rank 2 has no line");
+    read_as("0 3\n1 0\n* unknown\n", XY_EINVAL, ":3: 'unknown' is no strategy");
+    read_as("* treematch\n", XY_EINVAL, ":1: 'treematch' is no strategy that places without");
+    read_as("* packed\n\n* packed\n", XY_EINVAL, ":3: line 1 names a strategy already");
     read_as("0 3\n0 1\n", XY_EINVAL, ":2: rank 0 has a core already");
     read_as("0 x\n", XY_EPARSE, ":1: a line must be");
     read_as("0 1 2\n", XY_EPARSE, ":1: a line must be");
     read_as("7 1\n", XY_EINVAL, "there is no rank 7");
     read_as("0 9\n", XY_EINVAL, "core 9 does not exist");
+}
+
+/* Files that fix some ranks: the strategy places the others, on the cores that have room left. */
+static void test_partial_file(void **state)
+{
+    static const struct {
+        const char *machine, *text;
+        int ranks, core_of[8];
+    } cases[] = {
+        {"core:4", "", 4, {0, 1, 2, 3}},
+        {"core:4", "1 0\n", 4, {1, 0, 2, 3}},
+        {"core:4", "2 1\n* packed\n", 2 + 1, {0, 2, 1}},
+        {"core:4", "0 1 # fixed\n* scatter\n", 3, {1, 0, 2}},
+        {"numa:2 core:2", "0 0\n", 3, {0, 1, 2}},
+        /* Two ranks for each core: one place is left on core 1, and two on core 0. */
+        {"core:2", "3 1\n* packed\n", 4, {0, 0, 1, 1}},
+        /* More ranks on a core than its share. */
+        {"core:2", "0 0\n1 0\n2 0\n", 4, {0, 0, 0, 1}},
+        {"core:2", "0 1\n* round-robin\n", 2, {1, 0}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        xy_cores_t cores = cores_of(cases[i].machine);
+        char *text = strdup(cases[i].text);
+        int core_of[8];
+
+        assert_int_equal(place_file_parse(text, "f", &cores, cases[i].ranks, core_of), XY_OK);
+        for (int r = 0; r < cases[i].ranks; r++)
+            assert_int_equal(core_of[r], cases[i].core_of[r]);
+        free(text);
+        xy_cores_cleanup(&cores);
+    }
 }
 
 static void loads_as(const char *text, const char *message)
@@ -334,6 +370,7 @@ int main(void)
         cmocka_unit_test(test_files_of_linux),
         cmocka_unit_test(test_live_cores),
         cmocka_unit_test(test_file),
+        cmocka_unit_test(test_partial_file),
         cmocka_unit_test(test_loads),
         cmocka_unit_test(test_unknown_strategy),
         cmocka_unit_test(test_memory),

@@ -77,8 +77,13 @@ core=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')
 printf '0 %d\n1 %d\n2 %d\n' "$core" "$core" "$core" >places
 run 0 -n 3 -v --place places ./private
 says "$err" "rank 2 runs './private' on core $core"
+# A rank without a line is placed by the strategy of the file.
+run 0 -n 4 -v --place places ./private
+says "$err" "rank 2 runs './private' on core $core"
+says "$err" "rank 3 runs './private' on core "
+echo '* pakced' >>places
 run 1 -n 4 --place places ./private
-says "$err" "places: rank 3 has no line"
+says "$err" "places:4: 'pakced' is no strategy that places without a matrix"
 run 0 -n 3 -v --cores "$core" ./private
 says "$err" "rank 2 runs './private' on core $core"
 [ "$(grep -c "on core $core" <<<"$err")" = 3 ] || die "$err"

@@ -62,8 +62,9 @@ const xy_option_t mpi_launch_options[] = {
     {"place", 0, XY_OPT_STRING, "STRATEGY|FILE", AT(place), .env = "XYLEM_PLACE",
      .table = XY_TABLE(xy_strategies), .complete = "file",
      .help =
-         "where ranks run: a file of lines 'RANK CORE', or a strategy of 'xylem place', some of "
-         "which need --matrix; without the option scatter_numa, with --matrix auto"},
+         "where ranks run: a file of lines 'RANK CORE' (and '* STRATEGY', for the ranks without a "
+         "line), or a strategy of 'xylem place', some of which need --matrix; without the option "
+         "scatter_numa, with --matrix auto"},
     {"matrix", 0, XY_OPT_STRING, "FILE", AT(matrix), .env = "XYLEM_MATRIX", .complete = "file",
      .help = "who sends how much to whom, for strategies that need it: any format that 'xylem "
              "place' reads, such as what --monitor writes"},
