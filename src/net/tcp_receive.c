@@ -167,6 +167,7 @@ static ssize_t read_some(tcp_peer_t *p)
     struct iovec pieces[2];
     struct msghdr message = {.msg_iov = pieces, .msg_iovlen = 1};
     size_t room;
+    ssize_t n;
 
     if (p->begin == p->end)
         p->begin = p->end = 0;
@@ -182,7 +183,12 @@ static ssize_t read_some(tcp_peer_t *p)
         pieces[1] = (struct iovec){p->buffer + p->end, room < BEHIND ? room : BEHIND};
         message.msg_iovlen = 2;
     }
-    return recvmsg(p->fd, &message, MSG_DONTWAIT);
+    n = recvmsg(p->fd, &message, MSG_DONTWAIT);
+    /* The kernel could not write to a buffer of the program. The connection is not to blame: the
+     * same access from here faults, and the report names the place. */
+    if (n < 0 && errno == EFAULT && p->current != NULL)
+        memset(p->current->buffer + p->current->got, 0, p->current_left);
+    return n;
 }
 
 bool tcp_receive(tcp_net_t *net, int from)

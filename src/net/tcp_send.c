@@ -24,6 +24,15 @@ static void want_output(tcp_net_t *net, int to, bool wants)
         epoll_ctl(net->epoll, EPOLL_CTL_MOD, p->fd, &event);
 }
 
+/* The kernel could not read a buffer of the program. The connection is not to blame: the same
+ * access from here faults, and the report names the place. */
+static void read_pieces(const struct iovec *pieces, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t at = 0; at < pieces[i].iov_len; at++)
+            (void)((const volatile char *)pieces[i].iov_base)[at];
+}
+
 /* How much was written; 0: no room, or never again. */
 static size_t put(tcp_peer_t *p, struct iovec *pieces, size_t count)
 {
@@ -33,6 +42,8 @@ static size_t put(tcp_peer_t *p, struct iovec *pieces, size_t count)
     do
         n = sendmsg(p->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     while (n < 0 && errno == EINTR);
+    if (n < 0 && errno == EFAULT)
+        read_pieces(pieces, count);
     if (n < 0 && errno != EAGAIN)
         p->is_broken = true;
     return n > 0 ? (size_t)n : 0;

@@ -34,8 +34,9 @@ typedef struct {
 typedef struct {
     remote_mail_t mail; /* must be first */
     mpi_request_t *request;
-    bool is_taken; /* otherwise given */
-    pull_t *pull;  /* taken; NULL: it was given with its RTS */
+    bool is_taken;  /* otherwise given */
+    bool is_direct; /* into the memory of the rank */
+    pull_t *pull;   /* taken; NULL: it was given with its RTS */
     uint64_t offset, length;
     uint64_t total; /* given: bytes that the receiver wants in all */
     char *buffer;   /* packed, to be freed; NULL: the program's own */
@@ -256,6 +257,51 @@ static void answer(const remote_letter_t *letter, remote_kind_t kind)
     mpi_network_send(letter->from, &head, NULL, 0);
 }
 
+/* Pieces on their way into the memory of ranks; those for which there is no place here are not
+ * found. */
+enum { DIRECT = 64 };
+static _Atomic(const piece_t *) direct[DIRECT];
+
+/* The bytes that a piece fills in the memory of its rank. */
+static char *bytes_of(const piece_t *piece)
+{
+    return (char *)piece->request->buffer + piece->offset;
+}
+
+/* Take a piece: into its own memory, or into that of the rank. */
+static void take_piece(xy_net_t *net, int from, uint64_t number, piece_t *piece, size_t bytes)
+{
+    const piece_t *none = NULL;
+
+    piece->is_direct = piece->buffer == NULL;
+    for (int i = 0; piece->is_direct && i < DIRECT; i++, none = NULL)
+        if (atomic_compare_exchange_strong(&direct[i], &none, piece))
+            break;
+    xy_net_take(net, from, number, piece->is_direct ? bytes_of(piece) : piece->buffer, bytes,
+                piece);
+}
+
+static void forget_direct(const piece_t *piece)
+{
+    const piece_t *there = piece;
+
+    for (int i = 0; piece->is_direct && i < DIRECT; i++, there = piece)
+        if (atomic_compare_exchange_strong(&direct[i], &there, NULL))
+            return;
+}
+
+mpi_rank_t *mpi_remote_receiver(const void *address)
+{
+    for (int i = 0; i < DIRECT; i++) {
+        const piece_t *piece = atomic_load(&direct[i]);
+
+        if (piece != NULL && (const char *)address >= bytes_of(piece) &&
+            (const char *)address < bytes_of(piece) + piece->length)
+            return piece->request->owner;
+    }
+    return NULL;
+}
+
 /* Ask for the next piece: first take, then pull. */
 static void take_next(pull_t *pull)
 {
@@ -284,9 +330,8 @@ static void take_next(pull_t *pull)
         piece->buffer = memory_or_abort(length);
     pull->asked += length;
     mpi_network_count_pieces(1);
-    xy_net_take(mpi_network_to(pull->from), mpi_network_number(pull->from), head.take,
-                piece->buffer != NULL ? piece->buffer : (char *)receive->buffer + piece->offset,
-                length, piece);
+    take_piece(mpi_network_to(pull->from), mpi_network_number(pull->from), head.take, piece,
+               length);
     mpi_network_send(pull->from, &head, NULL, 0);
 }
 
@@ -305,6 +350,7 @@ static void taken(piece_t *piece)
     mpi_request_t *receive = piece->request;
     pull_t *pull = piece->pull;
 
+    forget_direct(piece);
     if (pull == NULL) {
         unpack(piece, receive->completion.bytes);
         mpi_request_complete(receive);
@@ -328,14 +374,14 @@ static void take_early(int from, uint64_t number, uint64_t bytes, mpi_request_t 
 {
     piece_t *piece = memory_or_abort(sizeof(*piece));
 
-    *piece = (piece_t){.mail.kind = REMOTE_PIECE, .request = receive, .is_taken = true};
+    *piece =
+        (piece_t){.mail.kind = REMOTE_PIECE, .request = receive, .is_taken = true, .length = bytes};
     if (receive == NULL || receive->completion.bytes < bytes || is_protected() ||
         !is_plain(receive->buffer, receive->type))
         piece->buffer = memory_or_abort(bytes);
     mpi_network_count_pieces(1);
     mpi_network_count_take();
-    xy_net_take(mpi_job->net, from, number, piece->buffer != NULL ? piece->buffer : receive->buffer,
-                bytes, piece);
+    take_piece(mpi_job->net, from, number, piece, bytes);
 }
 
 static void take_given(const remote_letter_t *letter, mpi_request_t *receive)

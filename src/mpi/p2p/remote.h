@@ -170,6 +170,9 @@ mpi_worker_t *mpi_remote_owner(const remote_mail_t *piece);
 bool mpi_remote_is_scrap(remote_mail_t *piece);
 /* The job is over: take what was given and never received, or its senders would not end. */
 void mpi_remote_take_left(void);
+/* The rank in whose receive buffer this address is, of a message that another process sends right
+ * now; NULL: there is none, or too many come. Safe in a signal handler. */
+mpi_rank_t *mpi_remote_receiver(const void *address);
 
 /* ---- The network (network.c) ---- */
 
