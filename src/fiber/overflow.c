@@ -127,22 +127,32 @@ void fiber_overflow_check(xy_worker_t *w, xy_fiber_t *fiber, const char *sp)
     abort();
 }
 
+/* In whole pages. */
 static size_t signal_stack_size(void)
 {
     long least = sysconf(_SC_MINSIGSTKSZ); /* grows with the vector registers */
+    size_t page = (size_t)sysconf(_SC_PAGESIZE),
+           size = (size_t)(least > 0 ? least : 0) + (64 << 10);
 
-    return (size_t)(least > 0 ? least : 0) + (64 << 10);
+    return (size + page - 1) / page * page;
 }
 
 xy_status_t fiber_overflow_init(xy_worker_t *w)
 {
-    w->signal_stack = xy_malloc(signal_stack_size());
-    return w->signal_stack != NULL ? XY_OK : xy_fail_memory("making a signal stack");
+    /* Not in the heap: a program that writes past a block of its own overwrites what is there. */
+    void *stack = mmap(NULL, signal_stack_size(), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+
+    if (stack == MAP_FAILED)
+        return xy_fail_memory("making a signal stack");
+    w->signal_stack = stack;
+    return XY_OK;
 }
 
 void fiber_overflow_cleanup(xy_worker_t *w)
 {
-    xy_free(w->signal_stack);
+    if (w->signal_stack != NULL)
+        munmap(w->signal_stack, signal_stack_size());
     w->signal_stack = NULL;
 }
 
@@ -154,7 +164,7 @@ void fiber_overflow_enter(xy_worker_t *w)
     sigaltstack(&stack, &w->signal_stack_before);
     memset(&action, 0, sizeof(action));
     action.sa_sigaction = handle;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER; /* a fault while one is handled, too */
     sigemptyset(&action.sa_mask);
     pthread_mutex_lock(&lock);
     if (users++ == 0)

@@ -116,8 +116,9 @@ void mpi_check_end(const mpi_check_end_t *end);
 void mpi_watch_end(const char *message);
 
 /* Faults can be handled: receive buffers may be protected until their data may be used. Or no
- * longer, where the program handles faults itself. */
-void mpi_check_guards_allow(bool is_allowed);
+ * longer, where the program handles faults itself. `begin` is called before the first is
+ * protected; NULL: nothing is. */
+void mpi_check_guards_allow(bool is_allowed, void (*begin)(void));
 /* In the handler of a fault: was the memory protected? Then it no longer is, and the instruction
  * can go on. `find_site` finds the program's place; it is called where that is of interest.
  * `is_child`: in a process that a rank has forked. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/check/guard.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -20,10 +21,12 @@ typedef struct {
 /* All ranks run on one thread; other threads of theirs fault, too, and only read and lift. */
 static guard_t guards[GUARDS_MOST];
 static bool is_possible;
+static void (*before_first)(void); /* called once, or NULL */
 
-void mpi_check_guards_allow(bool is_allowed)
+void mpi_check_guards_allow(bool is_allowed, void (*begin)(void))
 {
     is_possible = is_allowed;
+    before_first = begin;
     for (int i = 0; !is_allowed && i < GUARDS_MOST; i++)
         check_guard_lift(i);
 }
@@ -34,6 +37,15 @@ static bool is_blocked(void)
     sigset_t now;
 
     return pthread_sigmask(SIG_BLOCK, NULL, &now) != 0 || sigismember(&now, SIGSEGV) == 1;
+}
+
+/* May the page at `p` be written? Lifting a guard would make a read-only page writable. A kernel
+ * before 5.14 does not tell. */
+static bool is_writable(uintptr_t p, size_t page)
+{
+    const int populate_write = 23; /* MADV_POPULATE_WRITE */
+
+    return madvise((void *)p, page, populate_write) == 0 || (errno != EFAULT && errno != ENOMEM);
 }
 
 static int find_free(void)
@@ -49,10 +61,16 @@ int check_guard_set(const mpi_rank_t *self, const char *low, const char *high)
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     uintptr_t first = ((uintptr_t)low + page - 1) / page * page,
               end = (uintptr_t)high / page * page;
-    int guard = first < end && is_possible && !is_blocked() ? find_free() : -1;
+    bool is_wanted = first < end && is_possible && !is_blocked() && is_writable(first, page) &&
+                     is_writable(end - page, page);
+    int guard = is_wanted ? find_free() : -1;
 
     if (guard < 0)
         return -1;
+    if (before_first != NULL) {
+        before_first();
+        before_first = NULL;
+    }
     guards[guard] = (guard_t){.owner = self, .low = (char *)first, .high = (char *)end};
     check_guard_renew(guard);
     return guard;

@@ -871,7 +871,10 @@ int mpi_launch_main(int argc, char **argv)
     bool is_done;
     xy_status_t st;
 
+    if (argc > 1 && strcmp(argv[1], XMPI_CRASH_OPTION) == 0)
+        return mpi_crash_main(argc - 2, argv + 2);
     mpi_streams_reserve();
+    mpi_crash_setup();
     xy_error_program_set("mpiexec");
     mpi_dl_setup();
     mpi_threads_setup();

@@ -152,18 +152,13 @@ void mpi_caller_describe(const void *site, char *text, size_t size)
     pthread_mutex_unlock(&lock);
 }
 
-void mpi_caller_describe_frame(const void *address, char *text, size_t size)
+void mpi_caller_describe_frame(const Dl_info *info, size_t offset, char *text, size_t size)
 {
+    question_t q = {.info = info, .offset = offset};
     char place[TEXT_SIZE];
-    Dl_info info;
-    question_t q;
 
-    text[0] = '\0';
-    if (!locate(address, &info, &q))
-        return;
-    if (info.dli_fname != NULL)
-        answer(&q);
-    describe_line(&q, address, place, sizeof(place));
+    answer(&q);
+    describe_line(&q, (const char *)info->dli_fbase + offset, place, sizeof(place));
     snprintf(text, size, "%s%s%s", q.line.file[0] != '\0' ? q.line.function : "",
              q.line.file[0] != '\0' && q.line.function[0] != '\0' ? " " : "", place);
 }

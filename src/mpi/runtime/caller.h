@@ -3,6 +3,7 @@
 #ifndef XY_MPI_RUNTIME_CALLER_H
 #define XY_MPI_RUNTIME_CALLER_H
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,9 +15,9 @@ enum { XMPI_CALLER_STACK = 1 << 20 }; /* bytes that reading lines may need */
  * Any thread; makes one. */
 void mpi_caller_describe(const void *site, char *text, size_t size);
 
-/* The same for an address of code, on this thread: for the process that a fault has left behind.
- * With the function in front, "solve at ring.c:25". */
-void mpi_caller_describe_frame(const void *address, char *text, size_t size);
+/* The same for the byte at `offset` of a file, with the function in front: "solve at ring.c:25".
+ * Runs on this thread, and needs its stack. */
+void mpi_caller_describe_frame(const Dl_info *info, size_t offset, char *text, size_t size);
 
 /* What describes places in the programs of other processes, which have addresses of their own:
  * false for all others. Before there are ranks. */

@@ -144,6 +144,8 @@ static void find_function(dwfl_module_t *module, uint64_t address, char *name)
     int count = 0;
 
     copy_name(name, dw.module_addrname(module, address));
+    if (name[0] == '$') /* on aarch64 a mark of the kind of code, where no function is known */
+        name[0] = '\0';
     if (strncmp(name, "_Z", 2) == 0)
         unit = dw.module_addrdie(module, address, &bias);
     if (unit != NULL)

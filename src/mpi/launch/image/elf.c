@@ -118,6 +118,21 @@ const ElfW(Sym) * mpi_elf_lookup(const mpi_elf_t *elf, const char *name)
     return NULL;
 }
 
+const ElfW(Sym) * mpi_elf_nearest(const mpi_elf_t *elf, uintptr_t address)
+{
+    const ElfW(Sym) *best = NULL, *symbol;
+
+    for (size_t i = 1; (symbol = mpi_elf_symbol(elf, i)) != NULL; i++) {
+        if ((const char *)symbol >= elf->strings && elf->strings > elf->bytes + elf->symbols)
+            break; /* the string table follows the symbols */
+        if (symbol->st_shndx != SHN_UNDEF && symbol->st_value <= address &&
+            address - symbol->st_value < (symbol->st_size > 0 ? symbol->st_size : 1) &&
+            (best == NULL || symbol->st_value > best->st_value))
+            best = symbol;
+    }
+    return best;
+}
+
 bool mpi_elf_defines_prefix(const mpi_elf_t *elf, const char *prefix)
 {
     const uint32_t *head = elf->gnu_hash != 0 ? mpi_elf_at(elf, elf->gnu_hash, 16) : NULL;

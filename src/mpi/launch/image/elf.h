@@ -78,6 +78,8 @@ const char *mpi_elf_string(const mpi_elf_t *elf, size_t offset);
 const ElfW(Sym) * mpi_elf_symbol(const mpi_elf_t *elf, size_t index);
 /* The symbol this file defines under a name, or NULL. */
 const ElfW(Sym) * mpi_elf_lookup(const mpi_elf_t *elf, const char *name);
+/* The symbol whose bytes have a linked address among them, or NULL. */
+const ElfW(Sym) * mpi_elf_nearest(const mpi_elf_t *elf, uintptr_t address);
 /* Does it define a symbol whose name begins so? */
 bool mpi_elf_defines_prefix(const mpi_elf_t *elf, const char *prefix);
 /* The version a symbol is wanted in ("GLIBC_2.34"), or NULL. */

@@ -3,17 +3,33 @@
 #ifndef XY_MPI_LAUNCH_LIBC_CRASH_H
 #define XY_MPI_LAUNCH_LIBC_CRASH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
+enum { XMPI_CRASH_LINES = 12 }; /* at most */
+
+/* The first argument of an mpiexec that reads lines for a crashed one. */
+#define XMPI_CRASH_OPTION "--describe-crash"
+
+/* What a crash needs and cannot look for any more. Once, before ranks run. */
+void mpi_crash_setup(void) __attribute__((visibility("hidden")));
+bool mpi_crash_is_set_up(void) __attribute__((visibility("hidden")));
+/* A fault has happened at `pc` (NULL: not known). Returns for the first one; the threads of others
+ * wait for the end of the process, and one of the same thread, while it reports, ends it. Safe in a
+ * signal handler. */
+void mpi_crash_begin(int number, const void *pc) __attribute__((visibility("hidden")));
 /* From the handler of a fault, whose instruction is at `pc` (NULL: not known): the functions of the
  * program that are active, innermost first, as lines "  solve at ring.c:25". "": none can be found.
- * Safe in a signal handler. */
+ * Safe in a signal handler, and takes at most a second. */
 void mpi_crash_describe_stack(const void *pc, char *text, size_t size)
     __attribute__((visibility("hidden")));
 /* Call `function` in a copy of the process, which may fault or wait for ever without harm. Safe in
- * a signal handler. */
+ * a signal handler, and takes at most a second. */
 void mpi_crash_call(void (*function)(void)) __attribute__((visibility("hidden")));
-/* Print them, unless they are one line: the message before it has that place already. */
+/* Print them, unless they are one line: the message before it has that place already. The report
+ * ends with this. */
 void mpi_crash_say_stack(const char *text) __attribute__((visibility("hidden")));
+/* The process that reads lines: prints those of `count` / 2 places, a file and an offset each. */
+int mpi_crash_main(int count, char **arguments) __attribute__((visibility("hidden")));
 
 #endif

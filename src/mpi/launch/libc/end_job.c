@@ -2,6 +2,7 @@
 #include "mpi/launch/libc/end_job.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
@@ -207,6 +208,7 @@ void mpi_finish_overflow(mpi_rank_t *rank)
     int world = rank != NULL ? rank->world : -1;
     char size[32], stack[4096], text[256];
 
+    mpi_crash_begin(SIGSEGV, NULL);
     mpi_crash_describe_stack(NULL, stack, sizeof(stack));
     snprintf(text, sizeof(text),
              "stack overflow in %s; its stack has %s, --stack-size or 'ulimit -s' gives a larger "
@@ -215,5 +217,5 @@ void mpi_finish_overflow(mpi_rank_t *rank)
     mpi_launch_say("rank %d: %s", world, text);
     mpi_finish_note_crash(world, "", text);
     mpi_crash_say_stack(stack);
-    mpi_finish_now(128 + 11);
+    mpi_finish_now(128 + SIGSEGV);
 }

@@ -5,6 +5,7 @@
  *   process.h     the state that is private to a rank: environment, streams, exit functions, locals
  *   directory.h   working directories of ranks
  *   interpose.h   how a function is defined in front of the C library's
+ *   crash.h       the stack of a crash
  *   end_job.h     how a rank and the job end; signals and time limits
  *   heap.h        how malloc grows and gives memory back
  *   share_data.h  large blocks that are one for all ranks
@@ -17,6 +18,7 @@
 #define XY_MPI_LAUNCH_LIBC_LIBC_H
 
 #include "mpi/launch/libc/block.h"
+#include "mpi/launch/libc/crash.h"
 #include "mpi/launch/libc/device.h"
 #include "mpi/launch/libc/directory.h"
 #include "mpi/launch/libc/end_job.h"

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "mpi/check/check.h"
+#include "mpi/launch/libc/crash.h"
 #include "mpi/launch/libc/end_job.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/signals.h"
@@ -115,11 +116,17 @@ static bool is_plain(const struct sigaction *action, sighandler_t handler)
 
 static int set_shared(int number, const struct sigaction *action, struct sigaction *old)
 {
-    struct sigaction own = job_action(number), before;
+    struct sigaction own = job_action(number), before, given;
     int code;
 
+    if (action != NULL) {
+        given = *action;
+        signals_unblock_faults(&given.sa_mask);
+        action = &given;
+    }
+
     if (number == SIGSEGV && action != NULL)
-        mpi_check_guards_allow(false);
+        mpi_check_guards_allow(false, NULL);
     if (is_plain(&own, SIG_DFL) || is_plain(&own, SIG_IGN))
         return signals_set(number, action, old);
     code =
@@ -133,6 +140,40 @@ static int set_shared(int number, const struct sigaction *action, struct sigacti
     }
     return code;
 }
+
+/* ---- What is blocked ---- */
+
+/* A fault whose signal is blocked ends the process without a report: these are never blocked. */
+static const sigset_t *without_faults(const sigset_t *set, sigset_t *copy)
+{
+    if (set == NULL || !mpi_crash_is_set_up())
+        return set;
+    *copy = *set;
+    signals_unblock_faults(copy);
+    return copy;
+}
+
+XY_INTERPOSE int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+    static XY_NEXT(int, next, (int, const sigset_t *, sigset_t *));
+    sigset_t copy;
+
+    if (how != SIG_UNBLOCK)
+        set = without_faults(set, &copy);
+    return XY_CALL_NEXT(next, "pthread_sigmask")(how, set, old);
+}
+
+XY_INTERPOSE int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+    int code = pthread_sigmask(how, set, old);
+
+    if (code == 0)
+        return 0;
+    errno = code;
+    return -1;
+}
+
+/* ---- Actions ---- */
 
 XY_INTERPOSE int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {

@@ -20,6 +20,7 @@
 #include "mpi/check/check.h"
 #include "mpi/launch/libc/crash.h"
 #include "mpi/launch/libc/end_job.h"
+#include "mpi/p2p/p2p.h"
 
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
 static const int ending[] = {SIGALRM, SIGVTALRM, SIGPROF,   SIGXCPU, SIGXFSZ,
@@ -31,6 +32,21 @@ enum { FAULTS = sizeof(faults) / sizeof(faults[0]), ENDING = sizeof(ending) / si
 static mpi_process_t *processes;
 static int process_count;
 
+static bool is_fault(int number)
+{
+    for (int i = 0; i < FAULTS; i++)
+        if (faults[i] == number)
+            return true;
+    return false;
+}
+
+void signals_unblock_faults(sigset_t *set)
+{
+    for (int i = 0; i < FAULTS; i++)
+        if (faults[i] != SIGABRT) /* abort() unblocks it itself */
+            sigdelset(set, faults[i]);
+}
+
 static void set_handler(int number, void (*handler)(int, siginfo_t *, void *))
 {
     struct sigaction action;
@@ -38,6 +54,8 @@ static void set_handler(int number, void (*handler)(int, siginfo_t *, void *))
     memset(&action, 0, sizeof(action));
     action.sa_sigaction = handler;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+    if (is_fault(number)) /* one of the report itself is reported */
+        action.sa_flags |= SA_NODEFER;
     sigemptyset(&action.sa_mask);
     signals_set(number, &action, NULL);
 }
@@ -152,23 +170,32 @@ static bool is_of_child(int number)
     return true;
 }
 
+/* The rank that a fault belongs to, which becomes that of this thread; NULL: none. A thread of the
+ * network writes to the memory of ranks. */
+static const mpi_process_t *find_rank(const siginfo_t *info)
+{
+    if (mpi_self == NULL && mpi_process_self == NULL)
+        mpi_self = mpi_remote_receiver(info->si_addr);
+    /* In virtual time the memory of one rank may be touched after the code of another has run. */
+    return mpi_self != NULL && mpi_self->process != NULL ? mpi_self->process : mpi_process_self;
+}
+
 static void say_fault(int number, const siginfo_t *info, void *context)
 {
+    const mpi_process_t *process = find_rank(info);
     const char *call = mpi_self != NULL ? mpi_self->call.name : NULL;
-    /* In virtual time the memory of one rank may be touched after the code of another has run. */
-    const mpi_process_t *process =
-        mpi_self != NULL && mpi_self->process != NULL ? mpi_self->process : mpi_process_self;
     const void *pc = program_counter(context);
     char address[48] = "", where[512], stack[STACK_TEXT], text[700];
 
     if (number == SIGSEGV || number == SIGBUS)
         snprintf(address, sizeof(address), " (address %p)", info->si_addr);
-    if (process == NULL) {
-        mpi_launch_say("%s%s outside of any rank", fault_name(number), address);
-        return;
-    }
     describe_stack(info, context, stack, sizeof(stack));
     describe_place(stack, call != NULL ? mpi_self->call.caller : pc, where, sizeof(where));
+    if (process == NULL) {
+        mpi_launch_say("%s%s outside of any rank%s", fault_name(number), address, where);
+        mpi_crash_say_stack(stack);
+        return;
+    }
     snprintf(text, sizeof(text), "%s%s in %s%s", fault_name(number), address,
              call != NULL ? call : "program code", where);
     mpi_launch_say("rank %d: %s", process->world, text);
@@ -205,16 +232,35 @@ static bool is_guarded(int number, const siginfo_t *info, void *context)
     return is_done;
 }
 
+static struct sigaction behind_guards; /* the handler of SIGSEGV that had been there */
+
+/* Guards are looked at before the memory of workers and fibers, which may lie in one: behind a
+ * block of the program that ends before its receive does. */
+static void on_segv(int number, siginfo_t *info, void *context)
+{
+    if (!is_guarded(number, info, context))
+        behind_guards.sa_sigaction(number, info, context);
+}
+
+/* With the first guard, when the handlers of all others are in place. */
+static void put_guards_first(void)
+{
+    struct sigaction action;
+
+    signals_set(SIGSEGV, NULL, &behind_guards);
+    action = behind_guards;
+    action.sa_sigaction = on_segv;
+    if ((behind_guards.sa_flags & SA_SIGINFO) != 0)
+        signals_set(SIGSEGV, &action, NULL);
+}
+
 static void on_fault(int number, siginfo_t *info, void *context)
 {
-    static atomic_flag is_said = ATOMIC_FLAG_INIT;
-
     if (is_guarded(number, info, context))
         return;
     if (is_of_child(number))
         return;
-    while (atomic_flag_test_and_set(&is_said)) /* one report; the process ends with it */
-        pause();
+    mpi_crash_begin(number, program_counter(context));
     say_fault(number, info, context);
     if (!wants_core())
         mpi_finish_now(128 + number);
@@ -347,13 +393,9 @@ static bool is_reported_elsewhere(int number)
 
 static void set_fault_handler(int number)
 {
-    void *frame;
-
     set_handler(number, on_fault);
-    if (number != SIGSEGV || !mpi_checks.is_on)
-        return;
-    backtrace(&frame, 1); /* the first call loads a library */
-    mpi_check_guards_allow(true);
+    if (number == SIGSEGV && mpi_checks.is_on)
+        mpi_check_guards_allow(true, put_guards_first);
 }
 
 void mpi_signals_setup(mpi_process_t *all, int count)

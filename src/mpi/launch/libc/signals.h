@@ -14,6 +14,9 @@ extern const int signals_delivered[SIGNALS_DELIVERED];
 /* The C library's sigaction: the one in front is for ranks. */
 int signals_set(int number, const struct sigaction *action, struct sigaction *old);
 
+/* Take the signals of faults out of `set`. */
+void signals_unblock_faults(sigset_t *set);
+
 /* Room for what ranks ask for. False: memory ran out, and ranks share their handlers. */
 bool signals_tables_create(int ranks);
 /* The action of a rank for a delivered signal, which is going to be done: SA_RESETHAND has its

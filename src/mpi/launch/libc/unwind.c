@@ -95,21 +95,6 @@ XY_INTERPOSE int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *, size_t, voi
     return result;
 }
 
-static const ElfW(Sym) * nearest(const mpi_elf_t *elf, uintptr_t address)
-{
-    const ElfW(Sym) *best = NULL, *symbol;
-
-    for (size_t i = 1; (symbol = mpi_elf_symbol(elf, i)) != NULL; i++) {
-        if ((const char *)symbol >= elf->strings && elf->strings > elf->bytes + elf->symbols)
-            break; /* the string table follows the symbols */
-        if (symbol->st_shndx != SHN_UNDEF && symbol->st_value <= address &&
-            address - symbol->st_value < (symbol->st_size > 0 ? symbol->st_size : 1) &&
-            (best == NULL || symbol->st_value > best->st_value))
-            best = symbol;
-    }
-    return best;
-}
-
 XY_INTERPOSE int dladdr(const void *address, Dl_info *info)
 {
     static XY_NEXT(int, next, (const void *, Dl_info *));
@@ -122,7 +107,7 @@ XY_INTERPOSE int dladdr(const void *address, Dl_info *info)
         return XY_CALL_NEXT(next, "dladdr")(address, info);
     info->dli_fname = module->elf->path;
     info->dli_fbase = (void *)(uintptr_t)(image + module->offset);
-    symbol = nearest(module->elf, (uintptr_t)address - load_address(module, image));
+    symbol = mpi_elf_nearest(module->elf, (uintptr_t)address - load_address(module, image));
     info->dli_sname = symbol != NULL ? mpi_elf_string(module->elf, symbol->st_name) : NULL;
     info->dli_saddr =
         symbol != NULL ? (void *)(load_address(module, image) + symbol->st_value) : NULL;
