@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What ranks find in their environment. Programs read it before MPI_Init. */
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "mpi/bindings/bindings.h"
 #include "mpi/launch/launch.h"
@@ -81,13 +83,57 @@ static void hide_launcher(char **list)
     list[kept] = NULL;
 }
 
+static const char *value_of(char *const *list, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (size_t i = 0; list[i] != NULL; i++)
+        if (strncmp(list[i], name, n) == 0 && list[i][n] == '=')
+            return list[i] + n + 1;
+    return NULL;
+}
+
+/* Add to a list of words in a variable. */
+static xy_status_t add_word(char **list, const char *name, const char *word)
+{
+    const char *before = value_of(list, name);
+    bool is_set = before != NULL && *before != '\0';
+    char *entry = xy_sprintf("%s=%s%s%s", name, is_set ? before : "", is_set ? ":" : "", word);
+
+    if (entry == NULL)
+        return xy_fail_memory("making the environment");
+    set(list, entry);
+    return XY_OK;
+}
+
+/* Put the library in front of processes that refuses programs for another MPI (foreign.c), behind
+ * those of the user. It lies beside this one. */
+static xy_status_t guard_processes(char **list)
+{
+    char path[4096];
+    const char *slash;
+    Dl_info own;
+    xy_status_t st;
+
+    if (dladdr((const void *)(uintptr_t)mpi_launch_environment, &own) == 0)
+        return XY_OK;
+    slash = strrchr(own.dli_fname, '/');
+    snprintf(path, sizeof(path), "%.*s/xylem/libxylem-foreign.so",
+             slash != NULL ? (int)(slash - own.dli_fname) : 1, slash != NULL ? own.dli_fname : ".");
+    if (strpbrk(path, " :") != NULL || access(path, R_OK) != 0) /* LD_PRELOAD cannot name it */
+        return XY_OK;
+    st = add_word(list, "LD_PRELOAD", path);
+    /* The sanitizer wants to be the first library that is loaded. */
+    return st == XY_OK ? add_word(list, "ASAN_OPTIONS", "verify_asan_link_order=0") : st;
+}
+
 xy_status_t mpi_launch_environment(mpi_part_t *part, const mpi_launch_values_t *first,
                                    const char *launched)
 {
     size_t n = length(environ);
     size_t more =
         first->genv.count + first->x.count + part->values->env.count + part->values->x.count;
-    char **list = xy_calloc(n + more + 2, sizeof(char *));
+    char **list = xy_calloc(n + more + 4, sizeof(char *));
     char *entry = xy_sprintf("%s=%s", XMPI_LAUNCHED, launched);
     xy_status_t st;
 
@@ -103,7 +149,9 @@ xy_status_t mpi_launch_environment(mpi_part_t *part, const mpi_launch_values_t *
         st = set_exports(list, &first->x);
     if (st == XY_OK && part->values != first)
         st = set_exports(list, &part->values->x);
-    return st == XY_OK ? set_pairs(list, &part->values->env) : st;
+    if (st == XY_OK)
+        st = set_pairs(list, &part->values->env);
+    return st == XY_OK && strcmp(launched, XMPI_LAUNCHED_RANK) != 0 ? guard_processes(list) : st;
 }
 
 typedef enum { RANK, SIZE, RANK_HERE, SIZE_HERE } what_t;
