@@ -152,13 +152,14 @@ static size_t own_line(const nbc_study_t *study, const nbc_library_t *library, c
     const nbc_values_t *v = study->values;
     bool is_split = strcmp(library->progress, "split-tree") == 0;
     bool is_off = strcmp(v->split, "off") == 0;
+    bool has_threads = is_split || strcmp(library->progress, "threads") == 0;
     const char *const pairs[][2] = {
         {"--comm-cores", numbers[1]},
         {"--progress", is_split ? "threads" : library->progress},
         {"--let-arrive", v->let_arrive},
-        {"--progress-place", v->threads},
-        {"--progress-order", v->order},
-        {"--progress-priority", numbers[2]},
+        {"--progress-place", has_threads ? v->threads : NULL},
+        {"--progress-order", has_threads ? v->order : NULL},
+        {"--progress-priority", has_threads ? numbers[2] : NULL},
         {"--split", is_split && is_off ? "auto" : v->split},
         {"--algorithm", study->algorithms},
     };

@@ -41,7 +41,7 @@ static const xy_option_t options[] = {
     {"map", 0, XY_OPT_LIST, "NAME=VALUES", AT(map),
      .help = "choose for many values of one or two parameters, as in n=500..6000+500 or p=4..256*2 "
              "or n=1,2,5, and print who wins where"},
-    {"svg", 0, XY_OPT_STRING, "FILE", AT(svg), .complete = "file",
+    {"svg", 0, XY_OPT_STRING, "FILE", AT(svg), .complete = "file", .needs = "map",
      .help = "with --map of two parameters: draw the regions"},
     {"json", 0, XY_OPT_FLAG, .offset = AT(json), .help = "print as JSON"},
     {0}};

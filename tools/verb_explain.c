@@ -35,9 +35,10 @@ static const xy_option_t options[] = {
      .help = "what this library would choose, and by which rule: xylem, openmpi (4.1) or mpich "
              "(4.0)"},
     {"nonblocking", 0, XY_OPT_FLAG, .offset = offsetof(explain_values_t, nonblocking),
+     .needs = "library",
      .help = "with --library: the nonblocking call, which has rules of its own"},
     {"ranks-per-node", 0, XY_OPT_LONG, "N", offsetof(explain_values_t, ranks_per_node), .min = 1,
-     .max = RANKS_MAX, .preset = "1",
+     .max = RANKS_MAX, .preset = "1", .needs = "library",
      .help = "with --library: so many consecutive ranks share a node"},
     {"segment", 0, XY_OPT_SIZE, "BYTES", offsetof(explain_values_t, segment),
      .help = "bytes of a piece of chains, trees and the ring of allgather (default: their own)"},

@@ -16,12 +16,26 @@ static const xy_option_t options[] = {{"json", 0, XY_OPT_FLAG, .offset = offseto
 
 static void json_option(xy_json_t *json, const xy_option_t *option)
 {
+    static const char *const kinds[] = {
+        [XY_OPT_FLAG] = "flag",       [XY_OPT_STRING] = "text", [XY_OPT_LONG] = "whole",
+        [XY_OPT_DOUBLE] = "number",   [XY_OPT_SIZE] = "size",   [XY_OPT_SECONDS] = "time",
+        [XY_OPT_CHOICE] = "choice",   [XY_OPT_LIST] = "list",   [XY_OPT_PAIRS] = "pairs",
+        [XY_OPT_IGNORED] = "ignored",
+    };
     char letter[2] = {option->letter, '\0'};
 
     xy_json_begin_object(json, NULL);
     xy_json_string(json, "name", option->name);
     xy_json_string(json, "letter", option->letter != 0 ? letter : NULL);
     xy_json_string(json, "argument", option->argument);
+    xy_json_string(json, "kind", kinds[option->kind]);
+    if (option->min < option->max) {
+        xy_json_double(json, "min", option->min);
+        xy_json_double(json, "max", option->max);
+    }
+    xy_json_string(json, "needs", option->needs);
+    xy_json_string(json, "excludes", option->excludes);
+    xy_json_bool(json, "may_be_empty", option->may_be_empty);
     xy_json_string(json, "environment", option->env);
     xy_json_string(json, "default", option->preset);
     xy_json_string(json, "help", option->help);

@@ -36,10 +36,11 @@ static const xy_option_t options[] = {
      .help = "find clusters in the matrix of latencies in FILE ('-': standard input)",
      .complete = "file"},
     {"rho", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, rho), .min = 1, .max = 1e6, .preset = "1.2",
+     .needs = "clusters",
      .help = "with --clusters: the most that an edge inside a cluster may cost, relative to the "
              "cheapest edge of its ends"},
     {"rho-site", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, rho_site), .min = 1, .max = 1e6,
-     .preset = "10",
+     .preset = "10", .needs = "clusters",
      .help = "with --clusters: the most that the latency between two clusters of a site may be, "
              "relative to the latencies inside them"},
     {0}};

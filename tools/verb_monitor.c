@@ -28,8 +28,9 @@ static const xy_option_t options[] = {
      .choices = libraries},
     {"heatmap", 0, XY_OPT_STRING, "FILE", offsetof(values_t, heatmap),
      .help = "also draw the matrix as a heat map", .complete = "file"},
-    {"metric", 0, XY_OPT_CHOICE, "METRIC", offsetof(values_t, metric),
-     .help = "metric of the heat map: bytes (size), messages (msg), or the mean size of a message "
+    {"metric", 0, XY_OPT_CHOICE, "METRIC", offsetof(values_t, metric), .needs = "heatmap",
+     .help = "with --heatmap: metric of the heat map: bytes (size), messages (msg), or the mean "
+             "size of a message "
              "(avg)",
      .preset = "size", .choices = metrics},
     {"slice", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, slice),

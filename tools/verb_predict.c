@@ -25,7 +25,8 @@ static const xy_option_t options[] = {
     {"hosts", 0, XY_OPT_STRING, "FILE", AT(hosts), .complete = "file",
      .help = "names of nodes of the machine, one per line: process i is on line i, and from the "
              "beginning again"},
-    {"arg", 'a', XY_OPT_LIST, "TEXT", AT(arg), .help = "an argument of the program; repeated"},
+    {"arg", 'a', XY_OPT_LIST, "TEXT", AT(arg), .may_be_empty = true,
+     .help = "an argument of the program; repeated"},
     {"env", 0, XY_OPT_LIST, "NAME=VALUE", AT(env),
      .help = "a variable of the program's environment; repeated. Others are not set"},
     {"assume", 0, XY_OPT_LIST, "NAME=VALUE", AT(assume),
@@ -81,9 +82,9 @@ static const xy_option_t options[] = {
     {"sweep", 0, XY_OPT_LIST, "NAME=VALUES", AT(sweep),
      .help = "predict for several values, as in n=1000,2000,4000 or P=1..64*2 or n=100..500+100; P "
              "is the number of processes, {NAME} in --arg and --assume is replaced"},
-    {"csv", 0, XY_OPT_STRING, "FILE", AT(csv), .complete = "file",
+    {"csv", 0, XY_OPT_STRING, "FILE", AT(csv), .complete = "file", .needs = "sweep",
      .help = "with --sweep: write the times as CSV"},
-    {"svg", 0, XY_OPT_STRING, "FILE", AT(svg), .complete = "file",
+    {"svg", 0, XY_OPT_STRING, "FILE", AT(svg), .complete = "file", .needs = "sweep",
      .help = "with --sweep: draw the times"},
     {"what-if", 0, XY_OPT_STRING, "CHANGE", AT(what_if),
      .help = "predict once more with other links or faster cores and compare: bandwidth*2, "

@@ -36,8 +36,8 @@ static const xy_option_t options[] = {
      .help = "take values that the source does not give from a run, recorded with 'mpiexec "
              "--trace': those that had one value in all of it",
      .complete = "file"},
-    {"arg", 0, XY_OPT_LIST, "WORD", offsetof(values_t, arguments),
-     .help = "an argument of the program in that run"},
+    {"arg", 0, XY_OPT_LIST, "WORD", offsetof(values_t, arguments), .needs = "from-trace",
+     .may_be_empty = true, .help = "an argument of the program in that run"},
     {"show", 0, XY_OPT_CHOICE, "STYLE", offsetof(values_t, show), .choices = styles,
      .help = "print the sources with what was dropped in grey, or behind // where the output is "
              "no terminal; html: a page"},

@@ -106,7 +106,7 @@ static const xy_option_t options[] = {
     {"until", 'u', XY_OPT_DOUBLE, "X", offsetof(values_t, until), .min = 1e-300, .max = 1e300,
      .help = "end before --iterations when no cell changes by more than X in an iteration"},
     {"every", 0, XY_OPT_LONG, "N", offsetof(values_t, every), .min = 1, .max = 1 << 20,
-     .preset = "10", .help = "with --until: check every N-th iteration"},
+     .preset = "10", .needs = "until study", .help = "with --until: check every N-th iteration"},
     {"trace", 0, XY_OPT_STRING, "FILE", offsetof(values_t, trace),
      .help = "record a trace for 'xylem view'", .complete = "file"},
     {"pictures", 'o', XY_OPT_STRING, "FILE", offsetof(values_t, pictures),
@@ -119,16 +119,17 @@ static const xy_option_t options[] = {
      .help = "print the policies and evictions"},
     {"study", 0, XY_OPT_STRING, "FILE", offsetof(values_t, study),
      .help = "run all combinations of a table of policies, sizes and machines", .complete = "file"},
-    {"csv", 0, XY_OPT_STRING, "FILE", offsetof(values_t, csv),
+    {"csv", 0, XY_OPT_STRING, "FILE", offsetof(values_t, csv), .needs = "study",
      .help = "with --study: write the results as CSV ('-': standard output, the default)",
      .complete = "file"},
-    {"page", 0, XY_OPT_STRING, "FILE", offsetof(values_t, page),
+    {"page", 0, XY_OPT_STRING, "FILE", offsetof(values_t, page), .needs = "study",
      .help = "with --study: write a page with the curves", .complete = "file"},
-    {"over", 0, XY_OPT_STRING, "NAME", offsetof(values_t, over),
+    {"over", 0, XY_OPT_STRING, "NAME", offsetof(values_t, over), .needs = "page",
      .help =
          "with --page: the parameter of the study that the curves are drawn over (default: the "
          "first of blocks, gpus, memory, iterations, block, cpus and others with several values)"},
     {"threads", 0, XY_OPT_LONG, "N", offsetof(values_t, threads), .min = 0, .max = 64,
+     .needs = "study",
      .help = "with --study: number of concurrent runs (default: one per core; real runs are "
              "sequential)"},
     {0}};

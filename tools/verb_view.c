@@ -20,12 +20,13 @@ static const xy_option_t options[] = {
      .help = "write it for ui.perfetto.dev and chrome://tracing", .complete = "file"},
     {"svg", 0, XY_OPT_STRING, "FILE", offsetof(values_t, svg),
      .help = "draw a picture for documents", .complete = "file"},
-    {"from", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, from),
-     .help = "begin the picture this long after the start of the trace"},
-    {"to", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, to),
-     .help = "end the picture this long after the start of the trace (default: its end)"},
-    {"last", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, last),
-     .help = "show only this much time before the end of the picture"},
+    {"from", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, from), .needs = "svg",
+     .help = "with --svg: begin the picture this long after the start of the trace"},
+    {"to", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, to), .needs = "svg",
+     .help =
+         "with --svg: end the picture this long after the start of the trace (default: its end)"},
+    {"last", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, last), .needs = "svg",
+     .help = "with --svg: show only this much time before the end of the picture"},
     {"summary", 's', XY_OPT_FLAG, .offset = offsetof(values_t, summary),
      .help = "print the summary even if a file is written"},
     {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json),
@@ -92,6 +93,9 @@ static xy_status_t run(const xy_command_t *command, const void *values_p, int ar
 
     (void)command;
     (void)argc;
+    if (xy_options_given("to") && v->to <= v->from)
+        return xy_fail(XY_EUSAGE, "--from %gs --to %gs: the picture has no time; give a later end",
+                       v->from, v->to);
     st = xy_trace_read(argv[0], &log);
     if (st != XY_OK)
         return st;

@@ -33,8 +33,8 @@ typedef enum {
                        the names that help and completion offer beside any other text */
     XY_OPT_LONG,    /* long, within [min, max] when min < max */
     XY_OPT_DOUBLE,  /* double, likewise */
-    XY_OPT_SIZE,    /* uint64_t: 64K, 1MiB */
-    XY_OPT_SECONDS, /* double: 20us, 1.5s */
+    XY_OPT_SIZE,    /* uint64_t: 64K, 1MiB; likewise */
+    XY_OPT_SECONDS, /* double: 20us, 1.5s; never negative */
     XY_OPT_CHOICE,  /* const char *, one of `choices` or `table` */
     XY_OPT_LIST,    /* xy_vec_t of const char *: may be repeated */
     XY_OPT_PAIRS,   /* the same with two arguments each: "-env NAME VALUE" pushes both */
@@ -58,6 +58,13 @@ typedef struct {
     /* Accepted for one more version: what to do instead, which a warning prints. NULL: it stays. An
      * option that is leaving has no help. */
     const char *leaving;
+    /* Names of options, separated by spaces: this one has a meaning only if one of them is set, on
+     * the command line or in the environment ("virtual", "progress=threads" for a value, "host
+     * hostfile PBS_NODEFILE" where a variable does as well). Without it, it is refused on the
+     * command line; in the environment it may wait for it. An option is refused from both together
+     * with one that it excludes. */
+    const char *needs, *excludes;
+    bool may_be_empty; /* '' is a value of the text or list; it is refused otherwise */
 } xy_option_t;
 
 typedef struct {

@@ -24,9 +24,10 @@ typedef struct {
     bool help;
 } parser_t;
 
-/* Of the last command parsed on this thread; for xy_options_given. */
+/* Of the last command parsed on this thread: which options the command line has, and which have a
+ * value from there or from the environment. */
 static _Thread_local const xy_command_t *given_command;
-static _Thread_local bool given[MAX_OPTIONS];
+static _Thread_local bool given[MAX_OPTIONS], is_set[MAX_OPTIONS];
 
 bool xy_options_given(const char *name)
 {
@@ -60,7 +61,15 @@ static xy_status_t check_range(const xy_option_t *option, double value, const ch
 
     if (option->min >= option->max || (value >= option->min && value <= option->max))
         return XY_OK;
-    snprintf(what, sizeof(what), "is not between %.15g and %.15g", option->min, option->max);
+    if (option->kind == XY_OPT_SIZE) {
+        char least[32], most[32];
+
+        snprintf(what, sizeof(what), "is not between %s and %s",
+                 xy_format_size((uint64_t)option->min, least),
+                 xy_format_size((uint64_t)option->max, most));
+    } else {
+        snprintf(what, sizeof(what), "is not between %.15g and %.15g", option->min, option->max);
+    }
     return fail_value(origin, text, what);
 }
 
@@ -133,6 +142,8 @@ static xy_status_t set_number(const xy_option_t *option, const char *text, void 
                                                  : "is not a number";
         bytes = sizeof(value.real);
         compared = ok ? value.real : 0;
+        if (ok && option->kind == XY_OPT_SECONDS && value.real < 0)
+            wrong = "is a time below 0";
     }
     if (wrong != NULL)
         return fail_value(origin, text, wrong);
@@ -164,6 +175,9 @@ static xy_status_t set_value(const xy_option_t *option, void *values, const char
 {
     void *value_p = (char *)values + option->offset;
 
+    if (text != NULL && *text == '\0' && !option->may_be_empty &&
+        !base_option_is_optional(option) && option->kind != XY_OPT_FLAG)
+        return fail_value(origin, text, "is empty");
     switch (option->kind) {
     case XY_OPT_FLAG:
         return set_flag(text, value_p, origin);
@@ -244,7 +258,7 @@ static xy_status_t apply(parser_t *p, const xy_option_t *option, const char *wri
     st = take_words(p, option, &origin, attached, words);
     if (st != XY_OK)
         return st;
-    given[option - p->command->options] = true;
+    given[option - p->command->options] = is_set[option - p->command->options] = true;
     warn_leaving(option, &origin);
     return set_value(option, p->values, words[0], words[1], &origin);
 }
@@ -268,7 +282,7 @@ static bool parse_long(parser_t *p, const char *argument, size_t dashes, xy_stat
     if (option == NULL || option->kind != XY_OPT_FLAG || option == &base_option_help)
         return false;
     *(bool *)((char *)p->values + option->offset) = false;
-    given[option - p->command->options] = true;
+    given[option - p->command->options] = is_set[option - p->command->options] = true;
     *st_p = XY_OK;
     return true;
 }
@@ -370,6 +384,7 @@ static xy_status_t fill_rest(const parser_t *p)
             snprintf(origin.name, sizeof(origin.name), "--%s", o->name);
         } else {
             warn_leaving(o, &origin);
+            is_set[o - p->command->options] = true;
         }
         if (text == NULL || o->kind == XY_OPT_PAIRS)
             continue;
@@ -389,8 +404,97 @@ static xy_status_t start_values(const xy_command_t *command, void *values)
         if (o->kind == XY_OPT_LIST || o->kind == XY_OPT_PAIRS)
             *(xy_vec_t *)(void *)((char *)values + o->offset) = XY_VEC_INIT(const char *);
     memset(given, 0, sizeof(given));
+    memset(is_set, 0, sizeof(is_set));
     given_command = command;
     return n <= MAX_OPTIONS ? XY_OK : xy_fail(XY_ELIMIT, "more than %d options", MAX_OPTIONS);
+}
+
+/* Is what the first `n` characters of a word of `needs` or `excludes` name set? A capital begins a
+ * variable, '=' a value. */
+static bool is_word_set(const void *values, const char *word, size_t n)
+{
+    char name[64];
+    const xy_option_t *option;
+    char *value;
+
+    snprintf(name, sizeof(name), "%.*s", (int)n, word);
+    if (isupper((unsigned char)name[0]))
+        return getenv(name) != NULL;
+    value = strchr(name, '=');
+    if (value != NULL)
+        *value++ = '\0';
+    option = base_option_by_name(given_command, name, strlen(name));
+    if (option == NULL || option == &base_option_help)
+        return false;
+    if (value == NULL)
+        return is_set[option - given_command->options];
+    return strcmp(*(const char *const *)(const void *)((const char *)values + option->offset),
+                  value) == 0;
+}
+
+/* The first word of a list that is set, or NULL; *n_p is its length. */
+static const char *find_set(const void *values, const char *words, size_t *n_p)
+{
+    while (*(words += strspn(words, " ")) != '\0') {
+        *n_p = strcspn(words, " ");
+        if (is_word_set(values, words, *n_p))
+            return words;
+        words += *n_p;
+    }
+    return NULL;
+}
+
+/* "--host, --hostfile or --processes": a list of `needs` for messages, without its variables. */
+static char *name_words(const char *words, char *text, size_t size)
+{
+    size_t used = 0, n;
+
+    text[0] = '\0';
+    for (words += strspn(words, " "); *words != '\0' && used < size; words += strspn(words, " ")) {
+        const char *next;
+
+        n = strcspn(words, " ");
+        next = words + n + strspn(words + n, " ");
+        if (!isupper((unsigned char)*words))
+            used += (size_t)snprintf(text + used, size - used, "%s--%.*s",
+                                     used == 0                                        ? ""
+                                     : *next == '\0' || isupper((unsigned char)*next) ? " or "
+                                                                                      : ", ",
+                                     (int)n, words);
+        words += n;
+    }
+    for (char *c = text; *c != '\0'; c++)
+        *c = (char)(*c == '=' ? ' ' : *c);
+    return text;
+}
+
+/* Refuse options that were given without one that they need, or with one that they exclude. */
+static xy_status_t check_company(const void *values)
+{
+    char call[CALL_SIZE], words[256];
+    size_t n = 0;
+
+    base_command_call(given_command, call, sizeof(call));
+    for (const xy_option_t *o = given_command->options; o != NULL && o->name != NULL; o++) {
+        const char *dashes = base_option_dashes(given_command, o->name), *other;
+        bool is_given = given[o - given_command->options];
+
+        if (!is_set[o - given_command->options])
+            continue;
+        if (is_given && o->needs != NULL && find_set(values, o->needs, &n) == NULL)
+            return xy_fail(XY_EUSAGE,
+                           "option %s%s has no effect without %s; give both or none; see '%s "
+                           "--help'",
+                           dashes, o->name, name_words(o->needs, words, sizeof(words)), call);
+        other = o->excludes != NULL ? find_set(values, o->excludes, &n) : NULL;
+        if (other != NULL)
+            return xy_fail(XY_EUSAGE,
+                           "option %s%s%s%s%s has no effect with --%.*s; give one of them; see '%s "
+                           "--help'",
+                           dashes, o->name, is_given ? "" : ", from the variable ",
+                           is_given ? "" : o->env, is_given ? "" : ",", (int)n, other, call);
+    }
+    return XY_OK;
 }
 
 xy_status_t xy_options_parse(const xy_command_t *command, int argc, char **argv, void *values,
@@ -405,6 +509,8 @@ xy_status_t xy_options_parse(const xy_command_t *command, int argc, char **argv,
         st = check_positional(&p);
     if (st == XY_OK && !p.help)
         st = fill_rest(&p);
+    if (st == XY_OK && !p.help)
+        st = check_company(values);
     if (st != XY_OK)
         return st;
     *count_p = p.positional;

@@ -28,6 +28,7 @@ typedef struct {
     xy_vec_t define;
     xy_vec_t env;
     const char *check;
+    const char *depends, *excluded, *empty;
 } values_t;
 
 static const char *const formats[] = {"text", "json", NULL};
@@ -60,6 +61,12 @@ static const xy_option_t options[] = {
      .env = "XYT_DEFINE"},
     {"check", 0, XY_OPT_STRING, "[=LIST]", offsetof(values_t, check), .help = "look at it"},
     {"env", 0, XY_OPT_PAIRS, NULL, offsetof(values_t, env), .help = "set a variable"},
+    {"needy", 0, XY_OPT_STRING, "X", offsetof(values_t, depends), .help = "with another",
+     .needs = "directory format=json XYT_ALLOCATION", .env = "XYT_DEPENDS"},
+    {"excluded", 0, XY_OPT_STRING, "X", offsetof(values_t, excluded), .help = "without another",
+     .excludes = "directory svg", .env = "XYT_EXCLUDED"},
+    {"empty", 0, XY_OPT_STRING, "X", offsetof(values_t, empty), .help = "any text",
+     .may_be_empty = true},
     {"old", 0, XY_OPT_IGNORED, "X", .help = "has no effect"},
     {.name = "older", .kind = XY_OPT_IGNORED},
     {.name = "oldest",
@@ -164,7 +171,7 @@ static void test_kinds(void **state)
 {
     (void)state;
     assert_int_equal(parse("--ratio -1.5 --size 64K --wait 20ms --format json -D a --define=b "
-                           "--env A 1 --env B 2 --old x --older --svg="),
+                           "--env A 1 --env B 2 --old x --older"),
                      XY_OK);
     assert_true(values.ratio == -1.5 && values.size == 65536 && values.wait == 0.02);
     assert_string_equal(values.format, "json");
@@ -174,7 +181,6 @@ static void test_kinds(void **state)
     assert_int_equal(values.env.count, 4);
     assert_string_equal(item(&values.env, 2), "B");
     assert_string_equal(item(&values.env, 3), "2");
-    assert_string_equal(values.svg, "");
 }
 
 /* Its value is attached, or there is none: what follows is something else. */
@@ -246,7 +252,7 @@ static void test_wrong_values(void **state)
     check_fails("-d0", "option -d: '0' is not between 1 and 99; see 'xylem test --help'");
     check_fails("--ratio nan", "option --ratio: 'nan' is not a number; see 'xylem test --help'");
     check_fails("--size 2M",
-                "option --size: '2M' is not between 1 and 1048576; see 'xylem test --help'");
+                "option --size: '2M' is not between 1 B and 1 MiB; see 'xylem test --help'");
     check_fails("--size -1", "option --size: '-1' is not a size such as 64K or 1MiB; see 'xylem "
                              "test --help'");
     check_fails("--wait 3d", "option --wait: '3d' is not a time such as 20us or 1.5s; see 'xylem "
@@ -576,6 +582,52 @@ static void test_leaving_options_warn(void **state)
         strstr(testing_said, "environment variable XYT_OLDEST no longer has an effect"));
 }
 
+static void test_options_that_belong_together(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--needy x"), XY_EUSAGE);
+    assert_string_equal(testing_said,
+                        "option --needy has no effect without --directory or --format json; give "
+                        "both or none; see 'xylem test --help'");
+    assert_int_equal(parse("--needy x --directory d"), XY_OK);
+    assert_int_equal(parse("--needy x -f text"), XY_EUSAGE);
+    assert_int_equal(parse("--needy x -f json"), XY_OK);
+    setenv("XYT_FORMAT", "json", 1);
+    assert_int_equal(parse("--needy x"), XY_OK);
+    unsetenv("XYT_FORMAT");
+    setenv("XYT_ALLOCATION", "", 1);
+    assert_int_equal(parse("--needy x"), XY_OK);
+    unsetenv("XYT_ALLOCATION");
+    setenv("XYT_DEPENDS", "x", 1); /* it waits */
+    assert_int_equal(parse(""), XY_OK);
+    unsetenv("XYT_DEPENDS");
+    assert_int_equal(parse("--excluded x"), XY_OK);
+    assert_int_equal(parse("--svg s --excluded x"), XY_EUSAGE);
+    assert_string_equal(testing_said, "option --excluded has no effect with --svg; give one of "
+                                      "them; see 'xylem test --help'");
+    setenv("XYT_EXCLUDED", "x", 1);
+    assert_int_equal(parse("--directory d"), XY_EUSAGE);
+    assert_non_null(strstr(testing_said, "from the variable XYT_EXCLUDED,"));
+    unsetenv("XYT_EXCLUDED");
+}
+
+static void test_values_without_a_meaning(void **state)
+{
+    static const char *const lines[] = {"--svg=",  "--define=",   "--format=", "--depth=",
+                                        "--wait=", "--wait=-1us", "--wait -5", "--size=0"};
+    char line[64];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        snprintf(line, sizeof(line), "%s", lines[i]);
+        assert_int_equal(parse(line), XY_EUSAGE);
+        assert_int_equal(testing_said_count, 1);
+    }
+    assert_non_null(strstr(testing_said, "'0' is not between 1"));
+    assert_int_equal(parse("--empty="), XY_OK);
+    assert_string_equal(values.empty, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -598,6 +650,8 @@ int main(void)
         OPTION_TEST(test_help_text),
         OPTION_TEST(test_tables),
         OPTION_TEST(test_leaving_options_warn),
+        OPTION_TEST(test_options_that_belong_together),
+        OPTION_TEST(test_values_without_a_meaning),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,6 +35,10 @@ expect 0 "$XYLEM" view "$trace" --svg all.svg
 expect 0 "$XYLEM" view "$trace" --svg part.svg --from 100us --to 1ms --last 200us
 python3 -c 'import xml.dom.minidom as x; [x.parse(f) for f in ("all.svg", "part.svg")]'
 grep -q '150 us' part.svg || die "the part is another one"
+expect 2 "$XYLEM" view "$trace" --svg none.svg --from 5 --to 1
+says "$err" "--from 5s --to 1s: the picture has no time"
+expect 2 "$XYLEM" view "$trace" --from 1us
+says "$err" "option --from has no effect without --svg"
 expect 1 "$XYLEM" view "$trace" --svg none.svg --from 1s
 [ ! -e none.svg ] || die "an empty picture was left"
 
