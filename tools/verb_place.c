@@ -44,14 +44,14 @@ static const xy_option_t options[] = {
     {"predict", 0, XY_OPT_FLAG, .offset = offsetof(values_t, predict),
      .help = "predict what the run takes so placed, and by --baseline: a recorded run (a trace) "
              "with its computation, a matrix as communication alone"},
-    {"baseline", 0, XY_OPT_CHOICE, "NAME", offsetof(values_t, baseline),
+    {"baseline", 0, XY_OPT_CHOICE, "NAME", offsetof(values_t, baseline), .needs = "predict",
      .help = "with --predict: the strategy to compare with", .preset = "scatter_numa",
      .table = XY_TABLE(xy_strategies)},
-    {"costs", 0, XY_OPT_STRING, "FILE", offsetof(values_t, costs_file),
+    {"costs", 0, XY_OPT_STRING, "FILE", offsetof(values_t, costs_file), .needs = "predict",
      .help = "with --predict: models of messages, from 'xylem calibrate'", .complete = "file"},
-    {"library", 'l', XY_OPT_CHOICE, "NAME", offsetof(values_t, library),
+    {"library", 'l', XY_OPT_CHOICE, "NAME", offsetof(values_t, library), .needs = "predict",
      .help = "with --predict: whose collectives (default: xylem)", .choices = libraries},
-    {"speed", 0, XY_OPT_DOUBLE, "FACTOR", offsetof(values_t, speed),
+    {"speed", 0, XY_OPT_DOUBLE, "FACTOR", offsetof(values_t, speed), .needs = "predict",
      .help = "with --predict: cores of MACHINE compute so many times as fast as those of the "
              "recorded run",
      .preset = "1", .min = 1e-6, .max = 1e6},
@@ -115,6 +115,8 @@ static xy_status_t load_target(job_t *j)
     if (st == XY_OK &&
         (j->predict != NULL || (j->v->output != NULL && strcmp(j->v->output, "xylem") == 0)))
         st = keep_cores(&j->machine);
+    else if (st == XY_OK)
+        xy_cores_exclude_threads(j->machine, j->matrix->n);
     return st == XY_OK ? xy_target_create(j->machine, &weights, &j->target) : st;
 }
 

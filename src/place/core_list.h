@@ -11,6 +11,7 @@ xy_status_t place_cores_allocate(xy_cores_t *cores, int count);
 void place_cores_append(xy_cores_t *cores, int cpu, bool is_new_node);
 
 /* The cores of `allowed`, from the files below `root` ("/sys"). */
-xy_status_t place_cores_read(const char *root, const xy_bitset_t *allowed, xy_cores_t *cores);
+xy_status_t place_cores_read(const char *root, const xy_bitset_t *allowed, bool is_each_thread,
+                             xy_cores_t *cores);
 
 #endif

@@ -67,3 +67,31 @@ xy_status_t xy_cores_machine(const xy_machine_t *m, xy_machine_t **machine_p)
     xy_bitset_cleanup(&leaves);
     return st;
 }
+
+/* How many cores have a usable leaf. */
+static uint32_t count_cores(const xy_machine_t *m)
+{
+    xy_obj_t core = XY_OBJ_NONE;
+    uint32_t count = 0;
+
+    for (uint32_t i = next_core(m, 0, core); i < m->leaves; i = next_core(m, i + 1, core), count++)
+        core = core_of_leaf(m, m->leaf[i]);
+    return count;
+}
+
+void xy_cores_exclude_threads(xy_machine_t *m, uint32_t processes)
+{
+    xy_obj_t last = XY_OBJ_NONE;
+
+    if (processes > count_cores(m))
+        return;
+    for (uint32_t i = 0; i < m->leaves; i++) {
+        xy_obj_t leaf = m->leaf[i], core = core_of_leaf(m, leaf);
+
+        if ((m->flags[leaf] & XY_EXCLUDED) == 0 && core == last)
+            m->flags[leaf] |= XY_EXCLUDED_FILE;
+        else if ((m->flags[leaf] & XY_EXCLUDED) == 0)
+            last = core;
+        m->usable_before[i + 1] = m->usable_before[i] + ((m->flags[leaf] & XY_EXCLUDED) == 0);
+    }
+}

@@ -31,8 +31,14 @@ xy_status_t xy_cores_init(xy_cores_t *cores, const xy_machine_t *machine);
 /* The machine without what may not be used and without all but one hardware thread of each core:
  * its leaves are the cores of xy_cores_init. EINVAL: nothing is left. */
 xy_status_t xy_cores_machine(const xy_machine_t *machine, xy_machine_t **cores_p);
+/* Exclude all but one usable hardware thread of each core from the machine itself, unless it has
+ * fewer cores than `processes`: no two of them share a core then. Numbers of objects stay. */
+void xy_cores_exclude_threads(xy_machine_t *machine, uint32_t processes);
 /* The cores this process may use. Much faster than discovering the whole machine. */
 xy_status_t xy_cores_live(xy_cores_t *cores);
+/* The same of these hardware threads alone; NULL: of all. Each of them counts as a core, or the
+ * first of a core stands for it. EUSAGE: this process may not use one of them. */
+xy_status_t xy_cores_live_of(const xy_bitset_t *only, bool is_each_thread, xy_cores_t *cores);
 /* Only those whose PU is in the set of operating system numbers. EINVAL: none is; said with the
  * numbers there are. */
 xy_status_t xy_cores_restrict(xy_cores_t *cores, const xy_bitset_t *cpus);

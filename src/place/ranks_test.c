@@ -196,7 +196,7 @@ static void test_files_of_linux(void **state)
     assert_int_equal(xy_bitset_init(&allowed, 64), XY_OK);
     for (size_t i = 1; i < 9; i++) /* not 0: core 0 has its second thread only; 8 is unknown */
         xy_bitset_set(&allowed, i);
-    assert_int_equal(place_cores_read(root, &allowed, &cores), XY_OK);
+    assert_int_equal(place_cores_read(root, &allowed, false, &cores), XY_OK);
     assert_int_equal(cores.count, 5);
     assert_int_equal(cores.numa_count, 3);
     for (int i = 0; i < 5; i++)

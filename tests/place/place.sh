@@ -25,6 +25,14 @@ expect 0 "$XYLEM" place "$data/treematch8.mat" -m "numa:2 core:5" -s scatter_num
 expect 0 "$XYLEM" place "$data/treematch8.mat" -m "numa:2 core:4 pu:2" -s packed -o xylem
 [ "$(tr '\n' ' ' <<<"$out")" = "0 0 1 2 2 4 3 6 4 8 5 10 6 12 7 14 " ] || die "xylem: $out"
 
+# No launcher gets two ranks on one core while others are free.
+expect 0 "$XYLEM" place "$data/treematch8.mat" -m "numa:2 core:4 pu:2" -s packed -o rankfile
+[ "$(cut -d= -f3 <<<"$out" | sort -nu | wc -l)" = 8 ] || die "rankfile: $out"
+expect 0 "$XYLEM" place "$data/treematch8.mat" -m "numa:2 core:4 pu:2" -o cores
+[ "$(tr , '\n' <<<"$out" | sort -n | tr '\n' ' ')" = "0 2 4 6 8 10 12 14 " ] || die "cores: $out"
+expect 0 "$XYLEM" place "$data/treematch8.mat" -m "numa:2 core:2 pu:2" -o cores
+[ "$(tr , '\n' <<<"$out" | sort -n | tr '\n' ' ')" = "0 1 2 3 4 5 6 7 " ] || die "threads: $out"
+
 expect 0 "$XYLEM" place "$data/treematch8.mat" -m 2x2x2 -s treematch --json
 says "$out" '"core_of":[0,2,4,6,1,3,5,7]'
 says "$out" '"hop_bytes":22016,'
