@@ -105,8 +105,8 @@ says "$err" "--check runs all ranks on one core"
 run 2 --check=leak -n 3 ./check
 says "$err" "--check: there is no 'leak'; there are leaks"
 run 2 --check-json x.json -n 3 ./check
-says "$err" "--check-json is for runs with --check"
+says "$err" "option --check-json has no effect without --check"
 run 2 --check --virtual flat:2 -n 2 ./check
-says "$err" "--check is for real runs"
+says "$err" "option --check has no effect with --virtual"
 run 1 --check -n 2 true
 says "$err" "does not use MPI"

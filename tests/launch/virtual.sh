@@ -40,12 +40,12 @@ run 0 --virtual core:8 --compute none -n 4 ./virtual order
 from 2 at 2.0
 from 1 at 3.0" ] || die "order: $out"
 
-# Two runs are the same, to the last bit, on any number of cores.
-for workers in 1 2; do
-    run 0 --virtual "$node" --compute none --oversubscribe --workers $workers --json $workers.json \
-        --trace $workers.xyt -n 9 ./virtual data order time
+# Two runs are the same, to the last bit.
+for turn in 1 2; do
+    run 0 --virtual "$node" --compute none --oversubscribe --json $turn.json --trace $turn.xyt -n 9 \
+        ./virtual data order time
     quiet
-    printf '%s\n' "$out" >$workers.txt
+    printf '%s\n' "$out" >$turn.txt
 done
 cmp 1.json 2.json || die "the numbers differ"
 cmp 1.txt 2.txt || die "the output differs"
@@ -191,7 +191,7 @@ run 0 --virtual core:64 --compute none --share-data 1M -n 64 ./virtual memory
 run 2 --virtual core:4 -n 5 ./virtual
 [[ $err == *'5 ranks on '*' 4 cores'*--oversubscribe* ]] || die "$err"
 run 2 --json numbers.json -n 2 ./virtual
-[[ $err == *'--json is for runs in virtual time'* ]] || die "$err"
+[[ $err == *'option --json has no effect without --virtual'* ]] || die "$err"
 run 2 --virtual core:4 --compute half -n 2 ./virtual
 [[ $err == *"--compute 'half'"* ]] || die "$err"
 run 2 --virtual core:4 --compute model -n 2 ./virtual
@@ -222,7 +222,7 @@ XYLEM_COSTS=$PWD/here.xml run 0 --virtual core:4 --compute timed --costs there.x
 run 2 --virtual core:4 --compute none --costs there.xml --costs-here here.xml -n 2 ./virtual barrier
 [[ $err == *'--costs-here scales --compute timed'* ]] || die "timed: $err"
 run 2 --costs-here here.xml -n 2 ./virtual barrier
-[[ $err == *'--costs-here is for runs in virtual time'* ]] || die "timed: $err"
+[[ $err == *'option --costs-here has no effect without --virtual'* ]] || die "timed: $err"
 
 # However many functions have a known time, all are charged; too many are refused when called.
 many() { # COUNT: ./many, which calls that many functions of a library, and $calls for --compute-call

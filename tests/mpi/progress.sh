@@ -51,9 +51,9 @@ says "progress threads (bind, priority) did allreduce" -v -n 4 --progress thread
     --progress-place numa,allreduce=bind --progress-order allreduce=priority
 says "progress threads (numa, semaphore) did allreduce" -v -n 4 --progress threads
 says "split-tree: allreduce with S = 1" -v -n 4 --split 1
-refused "'near' is not a place of progress threads; there are numa, odd-even" --progress-place near
-refused "did you mean scan" --progress-place scam=numa
-refused "'fifo' is not an order of progress threads" --progress-order scan=fifo
+refused "'near' is not a place of progress threads; there are numa, odd-even" --progress threads --progress-place near
+refused "did you mean scan" --progress threads --progress-place scam=numa
+refused "'fifo' is not an order of progress threads" --progress threads --progress-order scan=fifo
 
 # Threads on the core of their ranks: ranks that are ready run between the turns of threads that poll, so
 # that few turns are in vain. A thread that kept its ranks from running would poll thousands of times.

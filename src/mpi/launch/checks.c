@@ -12,9 +12,6 @@ xy_status_t mpi_launch_checks_read(const mpi_launch_values_t *v)
 {
     char why[XMPI_CHECK_WHY];
 
-    if (v->check == NULL && (v->check_json != NULL || v->check_sarif != NULL))
-        return xy_fail(XY_EUSAGE, "%s is for runs with --check: give that, too",
-                       v->check_json != NULL ? "--check-json" : "--check-sarif");
     if (v->check != NULL && !mpi_checks_parse(v->check, &mpi_checks, why))
         return xy_fail(XY_EUSAGE, "--check: %s", why);
     if (v->check != NULL && v->comm_cores != NULL)

@@ -49,19 +49,18 @@ static struct {
     int count;                  /* of processes here */
     child_t *children;          /* [count] */
     int running, open_pipes;
-    int lifeline; /* closed by the end of mpiexec */
+    bool closes_input; /* of each, which is its own */
+    int lifeline;      /* closed by the end of mpiexec */
     sigset_t mask_before;
     struct pollfd *fds; /* [FIRST_PIPE + 2 * count] */
 } job;
 
-static void become(const mpi_part_t *part, char **environment, int rank, int pipes[2][2])
+static void become(const mpi_part_t *part, char **environment, int input, int pipes[2][2])
 {
-    int nothing = rank == 0 ? -1 : open("/dev/null", O_RDONLY);
-
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     sigprocmask(SIG_SETMASK, &job.mask_before, NULL);
-    if (nothing >= 0)
-        dup2(nothing, STDIN_FILENO);
+    if (input > STDIN_FILENO)
+        dup2(input, STDIN_FILENO);
     dup2(pipes[0][1], STDOUT_FILENO);
     dup2(pipes[1][1], STDERR_FILENO);
     execve(part->path, part->argv, environment);
@@ -99,6 +98,8 @@ static xy_status_t start(const mpi_part_t *part, int index)
     child_t *child = &job.children[index];
     int rank = job.node != NULL ? job.node->own[index] : index, pipes[2][2], before, count;
     char **environment;
+    int input;
+    xy_status_t st;
 
     count_neighbours(rank, &before, &count);
     environment = mpi_launch_rank_environment(part, rank, job.size, rank - before, count);
@@ -116,9 +117,15 @@ static xy_status_t start(const mpi_part_t *part, int index)
     child->process.world = rank;
     child->process.out = (mpi_stream_t){.process = &child->process, .fd = STDOUT_FILENO};
     child->process.err = (mpi_stream_t){.process = &child->process, .fd = STDERR_FILENO};
+    st = mpi_streams_begin(&child->process);
+    if (st != XY_OK)
+        return st;
+    input = mpi_streams_input(rank);
     child->pid = fork();
     if (child->pid == 0)
-        become(part, environment, rank, pipes);
+        become(part, environment, input, pipes);
+    if (input > STDERR_FILENO && job.closes_input)
+        close(input);
     xy_free(environment);
     close(pipes[0][1]);
     close(pipes[1][1]);
@@ -133,13 +140,15 @@ static xy_status_t start_all(void)
 {
     xy_status_t st = XY_OK;
 
+    job.closes_input = XY_VEC_AT(job.parts, mpi_part_t, 0).values->stdin_to != NULL &&
+                       strcmp(XY_VEC_AT(job.parts, mpi_part_t, 0).values->stdin_to, "all") == 0;
     for (size_t p = 0; p < job.parts->count && st == XY_OK; p++) {
         const mpi_part_t *part = &XY_VEC_AT(job.parts, mpi_part_t, p);
 
         for (int i = 0; i < part->count_here && st == XY_OK; i++)
             st = start(part, part->own_first + i);
     }
-    return st;
+    return st == XY_OK ? mpi_input_share() : st;
 }
 
 /* ---- While they run ---- */
@@ -438,9 +447,9 @@ static int launch(const xy_vec_t *parts)
     st = make_environments(parts, values);
     if (st != XY_OK)
         return xy_status_exit_code(st);
-    mpi_streams_setup(values->tag_output     ? XMPI_TAG_STREAM
-                      : values->prepend_rank ? XMPI_TAG_RANK
-                                             : XMPI_TAG_NONE);
+    st = mpi_launch_output(values, job.size, job.node);
+    if (st != XY_OK)
+        return xy_status_exit_code(st);
     if (pipe2(ends, O_CLOEXEC) != 0)
         return xy_status_exit_code(xy_fail_errno(errno, "a pipe to the processes", "create"));
     job.lifeline = ends[0];

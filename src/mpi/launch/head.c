@@ -239,6 +239,7 @@ static void make_job(int process, xy_text_t *text)
     node_field_add(text, secret);
     node_field_add_number(text, h->is_local);
     node_field_add_number(text, h->is_input_sent);
+    node_field_add_number(text, h->input_rank);
     node_field_add(text, h->processes[process].cores != NULL ? h->processes[process].cores : "");
     node_field_add(text, mpi_launch_adapt_plan());
     node_field_add_number(text, mpi_launch_adapt_counts());
@@ -779,8 +780,15 @@ static xy_status_t begin(const mpi_head_job_t *job)
 
 static xy_status_t start_all(void)
 {
+    xy_status_t st;
+
     fflush(NULL);
-    head.base.is_input_sent = head_needs_launcher(&head.base) || head_places(&head.base);
+    st = mpi_launch_output_check(head.base.values, head.base.size, true, &head.base.input_rank);
+    if (st != XY_OK)
+        return st;
+    head.base.is_input_sent =
+        head.base.input_rank >= 0 &&
+        (head_needs_launcher(&head.base) || head_places(&head.base) || head.base.input_rank > 0);
     head_input_begin(&head.base);
     return head_needs_launcher(&head.base) ? head_start_by_launcher(&head.base)
                                            : head_start_here(&head.base);

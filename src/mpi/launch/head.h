@@ -53,9 +53,10 @@ typedef struct {
     const char *launcher_name;
     char *host_file;           /* ours, or NULL */
     int *process_of, *slot_of; /* [size] of ranks that were placed by a matrix; or NULL */
-    bool is_input_sent;        /* to the process of rank 0 */
+    bool is_input_sent;        /* to the process of `input_rank` */
     bool is_input_away;        /* a piece, which was not taken yet */
     int input;                 /* -1: at its end */
+    int input_rank;            /* that reads it; below 0: none */
     bool has_children;         /* ranks are processes of their own (children.h) */
 } head_t;
 
@@ -89,7 +90,7 @@ xy_status_t head_adapt(head_t *head);
 void head_take_profile(head_process_t *p, const xy_frame_t *frame);
 void head_adapt_end(const head_t *head, double seconds);
 
-/* Standard input for the process of rank 0. */
+/* Standard input for the process of the rank that reads it. */
 void head_input_begin(head_t *head);
 int head_input_fd(const head_t *head);
 void head_input_read(head_t *head);

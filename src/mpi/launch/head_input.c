@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Standard input of a job on other hosts: the head reads it and sends it to the process that has
- * rank 0, a piece at a time; the next one is read when that has been taken.
+ * the rank that reads it (rank 0, or that of --stdin), a piece at a time; the next one is read when
+ * that has been taken.
  */
 #include <errno.h>
 #include <signal.h>
@@ -18,10 +19,16 @@ void head_input_begin(head_t *head)
     head->input = head->is_input_sent ? STDIN_FILENO : -1;
 }
 
-/* That of rank 0. */
+/* That of the rank that reads it. */
 static int input_process(const head_t *head)
 {
-    return head->process_of != NULL ? head->process_of[0] : 0;
+    int process = 0, first = 0;
+
+    if (head->process_of != NULL)
+        return head->process_of[head->input_rank];
+    while (process + 1 < head->count && head->input_rank >= first + head->processes[process].ranks)
+        first += head->processes[process++].ranks;
+    return process;
 }
 
 /* The descriptor to wait for; -1: not now. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "mpi/launch/head.h"
+#include "mpi/launch/mapping.h"
 
 static const char *strategy_of(const mpi_launch_values_t *values)
 {
@@ -106,11 +107,34 @@ static xy_status_t place_by(head_t *h, const xy_matrix_t *m)
     return st;
 }
 
+/* Ranks to each host in turn, as far as it has room (--map-by node). */
+static xy_status_t deal(head_t *h)
+{
+    int *used = xy_calloc((size_t)h->count, sizeof(*used)), p = 0;
+
+    h->process_of = xy_calloc((size_t)h->size, sizeof(int));
+    h->slot_of = xy_calloc((size_t)h->size, sizeof(int));
+    if (used == NULL || h->process_of == NULL || h->slot_of == NULL) {
+        xy_free(used);
+        return xy_fail_memory("placing the ranks");
+    }
+    for (int r = 0; r < h->size; r++, p = (p + 1) % h->count) {
+        while (used[p] >= h->processes[p].ranks)
+            p = (p + 1) % h->count;
+        h->process_of[r] = p;
+        h->slot_of[r] = used[p]++;
+    }
+    xy_free(used);
+    return XY_OK;
+}
+
 xy_status_t head_place_ranks(head_t *h)
 {
     xy_matrix_t *m;
     xy_status_t st;
 
+    if (!h->is_local && !h->has_children && mpi_mapping_is_by_node(h->values))
+        return deal(h);
     if (!head_places(h))
         return XY_OK;
     st = xy_matrix_read(h->values->matrix, &m);

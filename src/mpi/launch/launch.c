@@ -9,6 +9,7 @@
 #include "mpi/bindings/bindings.h"
 #include "mpi/check/check.h"
 #include "mpi/launch/libc/libc.h"
+#include "mpi/launch/mapping.h"
 #include "mpi/launch/node.h"
 #include "mpi/launch/spawn.h"
 #include "mpi/launch/virtual_time.h"
@@ -45,21 +46,6 @@ static mpi_part_t *part_at(const launch_t *launch, size_t i)
 
 /* ---- What is to be run ---- */
 
-static xy_status_t default_count(const mpi_launch_values_t *values, int *count_p)
-{
-    xy_cores_t cores;
-    xy_status_t st;
-
-    if (values->virtual_machine != NULL)
-        return mpi_virtual_cores(values, count_p);
-    st = mpi_placement_cores(values, &cores);
-    if (st != XY_OK)
-        return st;
-    *count_p = cores.count;
-    xy_cores_cleanup(&cores);
-    return XY_OK;
-}
-
 /* Those of the part that run in this process. */
 static void find_own_ranks(const launch_t *launch, mpi_part_t *part)
 {
@@ -83,7 +69,7 @@ static int own_rank(const launch_t *launch, const mpi_part_t *part, int i)
 static xy_status_t add_part(launch_t *launch, const mpi_launch_context_t *context, bool is_only)
 {
     mpi_part_t *part = xy_vec_push(&launch->parts);
-    xy_status_t st;
+    xy_status_t st = XY_OK;
 
     if (part == NULL)
         return xy_fail_memory("starting the job");
@@ -95,12 +81,11 @@ static xy_status_t add_part(launch_t *launch, const mpi_launch_context_t *contex
     if (part->argv == NULL)
         return xy_fail_memory("starting the job");
     memcpy(part->argv, context->argv, (size_t)part->argc * sizeof(char *));
-    st = mpi_virtual_check(part->values);
-    if (st == XY_OK && !context->has_n && is_only && launch->hosts.count > 0)
+    if (!context->has_n && is_only && launch->hosts.count > 0)
         part->count = 0; /* as many as the hosts have room for */
-    else if (st == XY_OK && !context->has_n && is_only)
+    else if (!context->has_n && is_only)
         st = launch->node != NULL ? (part->count = launch->node->size, XY_OK)
-                                  : default_count(part->values, &part->count);
+                                  : mpi_mapping_default_count(part->values, &part->count);
     if (st == XY_OK && part->count > (1 << 24) - launch->size)
         st = xy_fail(XY_ELIMIT, "at most %d ranks are possible", 1 << 24);
     launch->size += part->count;
@@ -415,7 +400,7 @@ static xy_status_t make_ranks(launch_t *launch)
         for (int r = 0; r < part->count_here && st == XY_OK; r++)
             st = make_rank(launch, part, r);
     }
-    return st;
+    return st == XY_OK ? mpi_input_share() : st;
 }
 
 /* What carries messages to other processes, and where its thread runs. */
@@ -438,7 +423,7 @@ static void say_network(const launch_t *launch)
                    process, host, name, within, (unsigned long long)limit, where);
 }
 
-static void say_placement(const launch_t *launch)
+static void say_ranks(const launch_t *launch)
 {
     const virtual_config_t *v = launch->in_virtual_time;
 
@@ -456,12 +441,26 @@ static void say_placement(const launch_t *launch)
         else if (launch->node == NULL)
             mpi_launch_say("rank %d runs '%s' on core %d", r, launch->processes[r].program->path,
                            launch->placement.cpus[launch->placement.worker_of[r]]);
+}
+
+/* What carries messages, and calls of programs that block a core. */
+static void say_workers(const launch_t *launch)
+{
     if (launch->node != NULL)
         say_network(launch);
     for (size_t i = 0; i < launch->parts.count; i++)
         if (part_at(launch, i)->count_here > 0 &&
             launch->size > launch->placement.workers - launch->placement.comm_workers)
             mpi_block_tell(part_at(launch, i)->program);
+}
+
+/* What -v and --report-bindings print before ranks run. */
+static void say_placement(const launch_t *launch)
+{
+    if (launch->values->verbose || launch->values->shows_map)
+        say_ranks(launch);
+    if (launch->values->verbose && launch->in_virtual_time == NULL)
+        say_workers(launch);
 }
 
 static void say_progress(const mpi_job_t *job)
@@ -650,10 +649,9 @@ static xy_status_t run_ranks(launch_t *launch)
 
     mpi_process_pid = getpid();
     mpi_heap_setup();
-    mpi_streams_setup(launch->values->tag_output     ? XMPI_TAG_STREAM
-                      : launch->values->prepend_rank ? XMPI_TAG_RANK
-                                                     : XMPI_TAG_NONE);
-    st = mpi_launch_settings(launch->values, &launch->settings);
+    st = mpi_launch_output(launch->values, launch->size, launch->node);
+    if (st == XY_OK)
+        st = mpi_launch_settings(launch->values, &launch->settings);
     if (st == XY_OK)
         st = mpi_launch_checks_read(launch->values);
     if (st == XY_OK)
@@ -685,8 +683,7 @@ static xy_status_t run_ranks(launch_t *launch)
         return st;
     if (!launch->values->quiet)
         mpi_launch_warn_profiler(&launch->parts);
-    if (launch->values->verbose)
-        say_placement(launch);
+    say_placement(launch);
     mpi_signals_setup(launch->processes, launch->job->capacity);
     prepare_spawn(launch);
     if (launch->values->timeout > 0)
@@ -732,12 +729,6 @@ static bool runs_alone(const launch_t *launch)
     return launch->size == 1 && part->is_mpi && part->is_fixed && !launch->values->share_globals;
 }
 
-/* What mpiexec does for a process that it has started, and cannot do when it becomes one. */
-static bool is_watched(const mpi_launch_values_t *values)
-{
-    return values->timeout > 0 || values->tag_output || values->prepend_rank;
-}
-
 static xy_status_t become(launch_t *launch)
 {
     mpi_part_t *part = part_at(launch, 0);
@@ -754,13 +745,16 @@ static xy_status_t become(launch_t *launch)
 static xy_status_t check_several(const launch_t *launch)
 {
     const mpi_launch_values_t *v = launch->values;
+    int input;
 
     if (v->virtual_machine != NULL)
         return xy_fail(XY_EUNSUPPORTED,
                        "--virtual is for jobs in one process: the virtual clock needs all ranks "
                        "in one order; leave --processes and hosts out, and name the hosts in the "
                        "machine (--virtual \"node:4 core:32\")");
-    return XY_OK;
+    return mpi_mapping_check_several(v) == XY_OK
+               ? mpi_launch_output_check(v, launch->size, true, &input)
+               : XY_EUNSUPPORTED;
 }
 
 /* Does it start other processes of mpiexec, which start the ranks? */
@@ -801,7 +795,7 @@ static xy_status_t start(launch_t *launch)
             return st;
         return part_at(launch, 0)->is_mpi ? run_head(launch) : run_head_of_children(launch);
     }
-    if (runs_alone(launch) && launch->node == NULL && !is_watched(launch->values))
+    if (runs_alone(launch) && launch->node == NULL && !mpi_launch_output_is_watched(launch->values))
         return become(launch);
     if (part_at(launch, 0)->is_mpi && (launch->node != NULL || !runs_alone(launch))) {
         st = mpi_restart_if_asked(&launch->parts);
@@ -814,9 +808,11 @@ static xy_status_t start(launch_t *launch)
 /* What the head has decided, or does itself. */
 static void take_over(const launch_t *launch, mpi_launch_values_t *values)
 {
-    if (launch->node->cores != NULL)
+    if (launch->node->cores != NULL) {
         values->cores = launch->node->cores;
-    values->workers = 0;
+        values->cpu_set = NULL;
+        values->workers = 0;
+    }
     values->timeout = 0;
     if (launch->node->slots != NULL)
         values->matrix = NULL;
@@ -848,17 +844,21 @@ static xy_status_t find_hosts(launch_t *launch, const xy_vec_t *contexts)
 
 static xy_status_t launch_all(launch_t *launch, const xy_vec_t *contexts)
 {
-    xy_status_t st = XY_OK;
+    mpi_launch_values_t *first = &XY_VEC_AT(contexts, mpi_launch_context_t, 0).values;
+    xy_status_t st = mpi_mapping_read(first, launch->node != NULL || first->quiet);
 
     launch->parts = XY_VEC_INIT(mpi_part_t);
     launch->privat = XY_VEC_INIT(const char *);
-    launch->values = &XY_VEC_AT(contexts, mpi_launch_context_t, 0).values;
+    launch->values = first;
     if (launch->node != NULL)
-        take_over(launch, &XY_VEC_AT(contexts, mpi_launch_context_t, 0).values);
-    else
+        take_over(launch, first);
+    else if (st == XY_OK)
         st = find_hosts(launch, contexts);
     for (size_t i = 0; i < contexts->count && st == XY_OK; i++)
         st = add_part(launch, &XY_VEC_AT(contexts, mpi_launch_context_t, i), contexts->count == 1);
+    if (st == XY_OK && launch->values->usize > 0 && launch->values->usize < launch->size)
+        st = xy_fail(XY_EUSAGE, "--usize %ld: the job has %d ranks; give more",
+                     launch->values->usize, launch->size);
     return st == XY_OK ? start(launch) : st;
 }
 
@@ -880,6 +880,8 @@ int mpi_launch_main(int argc, char **argv)
     mpi_threads_setup();
     mpi_sanitizer_setup();
     st = mpi_node_begin(&launch.node);
+    if (st == XY_OK)
+        st = mpi_launch_expand(&argc, &argv);
     if (st == XY_OK)
         st = mpi_restart_note(argc, argv);
     if (st == XY_OK)

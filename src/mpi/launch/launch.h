@@ -128,6 +128,17 @@ int mpi_comm_auto_cores(int cores, int ranks, double work);
 /* Store the measurement for the next run, unless it is 0. Failure is a warning. */
 void mpi_comm_auto_note(const char *program, int ranks, double work);
 
+/* What the options say about standard streams (output.c): check it, with the rank that reads
+ * standard input; and do it, in a process that has ranks. `size` 0: not known yet. */
+struct mpi_node_job;
+xy_status_t mpi_launch_output_check(const mpi_launch_values_t *values, int size, bool is_several,
+                                    int *input_p);
+/* Does mpiexec do something for a process that it has started, and cannot do when it becomes one?
+ */
+bool mpi_launch_output_is_watched(const mpi_launch_values_t *values);
+xy_status_t mpi_launch_output(const mpi_launch_values_t *values, int size,
+                              const struct mpi_node_job *node);
+
 /* How nonblocking collectives move, by the options (parse.c). */
 xy_status_t mpi_launch_settings(const mpi_launch_values_t *values, mpi_settings_t *settings);
 

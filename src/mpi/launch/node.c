@@ -223,7 +223,7 @@ static bool read_own(node_fields_t *fields, mpi_node_job_t *job)
 static bool read_job(const xy_frame_t *frame, mpi_node_job_t *job)
 {
     node_fields_t fields = node_fields(frame);
-    long process, processes, is_local, has_input, counts;
+    long process, processes, is_local, has_input, input, counts;
     const char *secret;
 
     if (!node_field_number(&fields, 0, MOST_PROCESSES, &process) ||
@@ -233,7 +233,8 @@ static bool read_job(const xy_frame_t *frame, mpi_node_job_t *job)
     secret = node_field(&fields);
     if (secret == NULL || !xy_secret_read(secret, job->secret) ||
         !node_field_number(&fields, 0, 1, &is_local) ||
-        !node_field_number(&fields, 0, 1, &has_input))
+        !node_field_number(&fields, 0, 1, &has_input) ||
+        !node_field_number(&fields, -1, 1 << 24, &input))
         return false;
     job->process = (int)process;
     job->processes = (int)processes;
@@ -245,7 +246,8 @@ static bool read_job(const xy_frame_t *frame, mpi_node_job_t *job)
         !read_measured(&fields, job) || !read_blocks(&fields, job) || !read_own(&fields, job))
         return false;
     job->counts = counts != 0;
-    job->has_input = job->has_launcher && job->count > 0 && job->own[0] == 0;
+    for (int i = 0; i < job->count && job->has_launcher; i++)
+        job->has_input |= job->own[i] == input;
     if (job->cores[0] == '\0')
         job->cores = NULL;
     return job->count > 0;
@@ -325,6 +327,11 @@ bool mpi_node_hides_launcher(bool is_mpi)
 {
     return node.is_node && node.job.has_launcher &&
            (is_mpi || !node_is_over_mpi(node.job.transport));
+}
+
+bool mpi_node_is_one(void)
+{
+    return node.is_node;
 }
 
 bool mpi_node_has_input(void)

@@ -34,24 +34,25 @@ static inline bool node_is_over_mpi(const char *net)
 /* Fields are texts, each with its NUL; numbers are decimal. */
 typedef enum {
     NODE_HELLO = 1, /* version, processor, host, cores, own address */
-    NODE_JOB,       /* process, processes, transport, secret, is local, has a launcher, cores, the
-                       plan of --adapt, whether calls and messages are counted for it, what
-                       was measured of libraries that may carry messages: how many, and of each
-                       name, latency (ns), bandwidth (bytes/s), eager limit;
-                       then of each process
-                       its host and the number of its ranks; where ranks are placed by a matrix,
-                       of each rank its process and its slot there */
-    NODE_CARD,      /* the card */
-    NODE_CARDS,     /* all cards */
-    NODE_SAY,       /* a line for the user; equal ones are printed once */
-    NODE_EXIT,      /* exit code, "1" if the whole job is to end with it */
-    NODE_END,       /* exit code, and why if what ranks are doing is to be printed first; or "" */
-    NODE_SIGNAL,    /* number: as if it had been sent to the process */
-    NODE_PING,      /* fields for the answer, or none */
-    NODE_PONG,      /* those, then the time there (monotonic ns) */
-    NODE_READY,     /* it listens, and its ranks are about to run */
-    NODE_START,     /* to a process that a launcher has started: see node_boot.c */
-    NODE_INPUT,     /* bytes of standard input; none: it is at its end */
+    NODE_JOB,    /* process, processes, transport, secret, is local, has a launcher, the rank that
+                    reads standard input, cores, the
+                    plan of --adapt, whether calls and messages are counted for it, what
+                    was measured of libraries that may carry messages: how many, and of each
+                    name, latency (ns), bandwidth (bytes/s), eager limit;
+                    then of each process
+                    its host and the number of its ranks; where ranks are placed by a matrix,
+                    of each rank its process and its slot there */
+    NODE_CARD,   /* the card */
+    NODE_CARDS,  /* all cards */
+    NODE_SAY,    /* a line for the user; equal ones are printed once */
+    NODE_EXIT,   /* exit code, "1" if the whole job is to end with it */
+    NODE_END,    /* exit code, and why if what ranks are doing is to be printed first; or "" */
+    NODE_SIGNAL, /* number: as if it had been sent to the process */
+    NODE_PING,   /* fields for the answer, or none */
+    NODE_PONG,   /* those, then the time there (monotonic ns) */
+    NODE_READY,  /* it listens, and its ranks are about to run */
+    NODE_START,  /* to a process that a launcher has started: see node_boot.c */
+    NODE_INPUT,  /* bytes of standard input; none: it is at its end */
     NODE_INPUT_TAKEN,
     NODE_CPUS,    /* asked for with none: of xy_target_cpu_t, its cores */
     NODE_TRACE,   /* the next bytes of the trace that it records */
@@ -110,7 +111,9 @@ xy_status_t mpi_node_boot(const char *where);
 /* Was this process started by a launcher, whose variables are hidden from ranks? From those that
  * are processes of their own not where they use the MPI of that launcher. */
 bool mpi_node_hides_launcher(bool is_mpi);
-/* Has this process rank 0, for which the head sends standard input? */
+/* Was this process started by a head, which has read the same command line? */
+bool mpi_node_is_one(void);
+/* Has this process the rank for which the head sends standard input? */
 bool mpi_node_has_input(void);
 /* This process has made another one that speaks with the head from now on. */
 void mpi_node_hand_over(void);

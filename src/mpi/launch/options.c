@@ -22,13 +22,19 @@ static const char *const quiet_names[] = {"quiet", NULL};
 static const char *const verbose_names[] = {"verbose", NULL};
 static const char *const version_names[] = {"V", NULL};
 static const char *const bind_names[] = {"bind-by", "binding", NULL};
+static const char *const threads_names[] = {"cpus-per-proc", "cpus-per-rank", NULL};
+static const char *const cpu_set_names[] = {"cpu-list", NULL};
+static const char *const rankfile_names[] = {"rf", NULL};
+static const char *const map_names[] = {"display-map", "display-devel-map", "print-rank-map", NULL};
+static const char *const app_names[] = {"configfile", NULL};
 static const char *const mca_names[] = {"gmca", "omca", "prtemca", NULL};
-static const char *const oversubscribe_names[] = {"report-bindings", "genvall", "envall", NULL};
-static const char *const cleanup_names[] = {"disable-auto-cleanup", "print-all-exitcodes",
-                                            "print-rank-map",       "disable-hostname-propagation",
-                                            "display-map",          NULL};
+static const char *const default_names[] = {"genvall", "envall", "disable-auto-cleanup",
+                                            "disable-hostname-propagation", NULL};
 static const char *const library_names[] = {"xylem", "openmpi", "mpich", NULL};
 static const char *const ppn_names[] = {"npernode", "N", "perhost", NULL};
+
+/* What makes a job of several processes, for options about those. */
+#define SEVERAL "processes host hostfile net SLURM_JOB_NODELIST PBS_NODEFILE"
 
 const xy_option_t mpi_launch_options[] = {
     {"n", 0, XY_OPT_LONG, "N", AT(n), .min = 1, .max = 1 << 24, .aliases = n_names,
@@ -44,12 +50,12 @@ const xy_option_t mpi_launch_options[] = {
     {"genv", 0, XY_OPT_PAIRS, "VAR VALUE", AT(genv), .help = "the same, for all ranks"},
     {"wdir", 0, XY_OPT_STRING, "DIR", AT(wdir), .aliases = wdir_names, .complete = "directory",
      .help = "run in this directory"},
-    {"l", 0, XY_OPT_FLAG, AT(prepend_rank), .aliases = prepend_names,
+    {"l", 0, XY_OPT_FLAG, AT(prepend_rank), .aliases = prepend_names, .excludes = "tag-output",
      .help = "begin every line of output with its rank: '[0] '"},
     {"tag-output", 0, XY_OPT_FLAG, AT(tag_output),
      .help = "begin every line with rank and stream: '[1,0]<stdout>:'"},
     {"timeout", 0, XY_OPT_SECONDS, "SECONDS", AT(timeout), .env = "MPIEXEC_TIMEOUT",
-     .help = "end the job after this time, and print what each rank was doing"},
+     .help = "end the job after this time, and print what each rank was doing; 0: never"},
     {"deadlock-after", 0, XY_OPT_SECONDS, "SECONDS", AT(deadlock_after),
      .env = "XYLEM_DEADLOCK_AFTER", .preset = "5s",
      .help = "look so often for ranks that wait only for each other while others go on, and end "
@@ -68,13 +74,14 @@ const xy_option_t mpi_launch_options[] = {
     {"matrix", 0, XY_OPT_STRING, "FILE", AT(matrix), .env = "XYLEM_MATRIX", .complete = "file",
      .help = "who sends how much to whom, for strategies that need it: any format that 'xylem "
              "place' reads, such as what --monitor writes"},
-    {"threads-per-rank", 0, XY_OPT_LONG, "T", AT(threads_per_rank), .min = 1, .max = 1 << 20,
-     .env = "XYLEM_THREADS_PER_RANK",
+    {"threads-per-rank", 0, XY_OPT_LONG, "T", AT(threads_per_rank), .excludes = "virtual", .min = 1,
+     .max = 1 << 20, .env = "XYLEM_THREADS_PER_RANK", .aliases = threads_names,
      .help = "leave T cores to each rank; its OpenMP threads run there"},
-    {"cores", 0, XY_OPT_STRING, "LIST", AT(cores), .env = "XYLEM_CORES",
-     .help = "use these cores only: '0-3,8'"},
-    {"workers", 0, XY_OPT_LONG, "N", AT(workers), .min = 1, .max = 1 << 20, .env = "XYLEM_WORKERS",
-     .help = "use at most N cores"},
+    {"cores", 0, XY_OPT_STRING, "LIST", AT(cores), .excludes = "virtual", .env = "XYLEM_CORES",
+     .help = "use these cores only: '0-3,8', as the operating system numbers their hardware "
+             "threads"},
+    {"workers", 0, XY_OPT_LONG, "N", AT(workers), .excludes = "virtual", .min = 1, .max = 1 << 20,
+     .env = "XYLEM_WORKERS", .help = "use N cores only, on each host; there must be so many"},
     {"comm-cores", 0, XY_OPT_STRING, "K|LIST|auto", AT(comm_cores), .env = "XYLEM_COMM_CORES",
      .help = "reserve K cores (from each NUMA node in turn), or these, for communication: they "
              "progress nonblocking collectives while the ranks compute; auto: the number that the "
@@ -85,26 +92,31 @@ const xy_option_t mpi_launch_options[] = {
              "pieces of the work (tasks), a progress thread per rank does the rank's part "
              "(threads), or only in Wait (none)"},
     {"progress-place", 0, XY_OPT_STRING, "[COLLECTIVE=]PLACE[,...]", AT(progress_place),
-     .env = "XYLEM_PROGRESS_PLACE", .preset = "auto", .table = XY_TABLE(xy_threads_all),
+     .needs = "progress=threads", .excludes = "virtual", .env = "XYLEM_PROGRESS_PLACE",
+     .preset = "auto", .table = XY_TABLE(xy_threads_all),
      .help = "where progress threads run: on the nearest communication core of the NUMA node "
              "(numa), on all communication cores in turn (odd-even), on the core of their rank "
              "(bind), each on a separate core (dedicated), on the sibling hardware thread of their "
              "rank (smt), where the model finds it best for each collective (auto); without "
              "--comm-cores all cores without ranks communicate"},
     {"progress-order", 0, XY_OPT_STRING, "[COLLECTIVE=]ORDER[,...]", AT(progress_order),
-     .env = "XYLEM_PROGRESS_ORDER", .preset = "auto", .table = XY_TABLE(xy_order_all),
+     .needs = "progress=threads", .excludes = "virtual", .env = "XYLEM_PROGRESS_ORDER",
+     .preset = "auto", .table = XY_TABLE(xy_order_all),
      .help = "order of progress threads that share a core: round-robin, suspend (skip threads "
              "without a collective), semaphore (in the order of the data), suspend-semaphore, "
              "priority, the best by the model (auto)"},
     {"progress-priority", 0, XY_OPT_LONG, "N", AT(progress_priority), .min = 0, .max = 20,
-     .env = "XYLEM_PROGRESS_PRIORITY", .preset = "10",
+     .needs = "progress-order", .excludes = "virtual", .env = "XYLEM_PROGRESS_PRIORITY",
+     .preset = "10",
      .help = "priority of progress threads, with --progress-order priority; ranks have 0"},
-    {"split", 0, XY_OPT_STRING, "S", AT(split), .env = "XYLEM_SPLIT", .preset = "off",
+    {"split", 0, XY_OPT_STRING, "S", AT(split), .excludes = "virtual", .env = "XYLEM_SPLIT",
+     .preset = "off",
      .help = "split-tree for nonblocking bcast, reduce, gather, scatter and allreduce: the ranks "
              "do the S levels nearest the leaves themselves, in the start call or in Wait; a "
              "number, auto (chosen by the model), adaptive (chosen for the measured computation), "
              "off"},
     {"algorithm", 0, XY_OPT_LIST, "COLLECTIVE=NAME[,...]", AT(algorithm), .env = "XYLEM_ALGORITHM",
+     .excludes = "virtual",
      .help = "run this nonblocking collective with this algorithm: 'allreduce=ring'; 'xylem "
              "explain coll' lists the algorithms"},
     {"adapt", 0, XY_OPT_CHOICE, "on|off|learn", AT(adapt), .env = "XYLEM_ADAPT", .preset = "off",
@@ -114,11 +126,13 @@ const xy_option_t mpi_launch_options[] = {
              "learn also tries what may be better, so that all runs together take at most 2 % "
              "longer than without, and stores times in the history ('xylem choose --history "
              "show'); -v prints what was chosen and why"},
-    {"let-arrive", 0, XY_OPT_CHOICE, "on|off", AT(let_arrive), .env = "XYLEM_LET_ARRIVE",
-     .preset = "on", .choices = on_off,
+    {"let-arrive", 0, XY_OPT_CHOICE, "on|off", AT(let_arrive),
+     .needs = "comm-cores progress=threads adapt", .env = "XYLEM_LET_ARRIVE", .preset = "on",
+     .choices = on_off,
      .help = "with communication cores: the start of a nonblocking collective first lets the other "
              "ranks of its core start it"},
     {"machine", 0, XY_OPT_STRING, "MACHINE", AT(machine), .complete = "machine",
+     .excludes = "virtual",
      .help = "reorder ranks (MPI_Cart_create and others) as if rank r ran on core r of this "
              "machine: any name, file or text that 'xylem machine' reads, or torus:8x8"},
     {"virtual", 0, XY_OPT_STRING, "MACHINE", AT(virtual_machine), .complete = "machine",
@@ -126,44 +140,47 @@ const xy_option_t mpi_launch_options[] = {
          "run in virtual time on this machine, which need not exist: any name, file or text that "
          "'xylem machine' takes; messages and collectives cost what its model says, and clocks "
          "and sleeps follow the virtual clock"},
-    {"compute", 0, XY_OPT_STRING, "HOW", AT(compute), .preset = "timed",
+    {"compute", 0, XY_OPT_STRING, "HOW", AT(compute), .preset = "timed", .needs = "virtual",
      .help =
          "with --virtual: what the program's own code costs: nothing (none); its processor time "
          "here, times FACTOR (timed:FACTOR) or scaled by --costs (timed); what the models of "
          "--costs say for BLAS and "
          "LAPACK and nothing for the rest (model); what it took in a real run with --trace "
          "(trace:FILE)"},
-    {"compute-call", 0, XY_OPT_LIST, "NAME=TIME[,...]", AT(compute_call),
+    {"compute-call", 0, XY_OPT_LIST, "NAME=TIME[,...]", AT(compute_call), .needs = "virtual",
      .help = "with --virtual: a call of this function of another library takes so long"},
     {"library", 0, XY_OPT_CHOICE, "NAME", AT(library), .choices = library_names, .preset = "xylem",
+     .needs = "virtual",
      .help = "with --virtual: whose collectives are simulated: those of xylem, of openmpi 4.1, of "
              "mpich 4.0"},
-    {"costs", 0, XY_OPT_STRING, "FILE", AT(costs), .complete = "file",
+    {"costs", 0, XY_OPT_STRING, "FILE", AT(costs), .complete = "file", .needs = "virtual",
      .help =
          "with --virtual: models of messages and kernels, from 'xylem calibrate' (default: those "
          "in the file of the machine, if 'xylem calibrate --hosts' made it)"},
-    {"costs-here", 0, XY_OPT_STRING, "FILE", AT(costs_here), .complete = "file",
+    {"costs-here", 0, XY_OPT_STRING, "FILE", AT(costs_here), .complete = "file", .needs = "virtual",
      .help = "with --virtual and --costs: models of the machine that this runs on, which scale "
              "--compute timed by what the same kernels take on both (default: the user's own, from "
              "'xylem calibrate')"},
-    {"spawn-time", 0, XY_OPT_SECONDS, "TIME", AT(spawn_time), .preset = "30us",
+    {"spawn-time", 0, XY_OPT_SECONDS, "TIME", AT(spawn_time), .preset = "30us", .needs = "virtual",
      .help = "with --virtual: what a rank needs to start one more (MPI_Comm_spawn), besides a "
              "message to its core"},
-    {"share-data", 0, XY_OPT_SIZE, "SIZE", AT(share_data),
+    {"share-data", 0, XY_OPT_SIZE, "SIZE", AT(share_data), .min = 1, .max = 1e18,
+     .needs = "virtual",
      .help = "with --virtual: blocks of SIZE and more that all ranks allocate at the same place of "
              "the program are one block, so that more ranks fit in memory; results are wrong then"},
-    {"json", 0, XY_OPT_STRING, "FILE", AT(json), .complete = "file",
+    {"json", 0, XY_OPT_STRING, "FILE", AT(json), .complete = "file", .needs = "virtual",
      .help = "with --virtual: write what the run took (- is standard output)"},
     {"monitor", 0, XY_OPT_STRING, "DIR", AT(monitor), .complete = "directory",
      .env = "XYLEM_MONITOR",
      .help = "count who sends how much to whom and write the matrices there, for 'xylem place'"},
-    {"monitor-slice", 0, XY_OPT_SECONDS, "TIME", AT(monitor_slice), .env = "XYLEM_MONITOR_SLICE",
+    {"monitor-slice", 0, XY_OPT_SECONDS, "TIME", AT(monitor_slice), .min = 1e-6, .max = 1e9,
+     .excludes = "virtual", .env = "XYLEM_MONITOR_SLICE", .needs = "monitor",
      .help = "with --monitor: also write a matrix for every TIME of the run"},
     {"trace", 0, XY_OPT_STRING, "FILE", AT(trace), .complete = "file", .env = "XYLEM_TRACE",
      .help = "record what each core does (computing, progress, waiting, idle), in which calls "
              "the ranks are, and their messages, for 'xylem view'"},
     {"trace-messages", 0, XY_OPT_STRING, "all|none|SIZE|ranks:LIST", AT(trace_messages),
-     .env = "XYLEM_TRACE_MESSAGES",
+     .env = "XYLEM_TRACE_MESSAGES", .needs = "trace",
      .help = "with --trace: record all messages from rank to rank (default), none, those of at "
              "least SIZE bytes, or those from or to these ranks, such as ranks:0-3,8"},
     {"gpu-bind", 0, XY_OPT_STRING, "close|round|LIST", AT(gpu_bind), .env = "XYLEM_GPU_BIND",
@@ -174,7 +191,7 @@ const xy_option_t mpi_launch_options[] = {
     {"gpus-per-rank", 0, XY_OPT_LONG, "N", AT(gpus_per_rank), .min = 1, .max = 64,
      .help = "with --gpu-bind close or round: the next rank begins N GPUs further, so that each "
              "has N of its own where there are enough"},
-    {"check", 0, XY_OPT_STRING, "[=LIST]", AT(check), .env = "XYLEM_CHECK",
+    {"check", 0, XY_OPT_STRING, "[=LIST]", AT(check), .env = "XYLEM_CHECK", .excludes = "virtual",
      .help =
          "look for mistakes that a run may get away with, and end with 120 for warnings and 121 "
          "for errors: objects never freed (leaks), sends that need buffering (sends), buffers "
@@ -183,12 +200,12 @@ const xy_option_t mpi_launch_options[] = {
          "some. An error ends the job, but for "
          "--check=go-on; --check=shuffle[:SEED] makes other orders of ranks and messages. All "
          "ranks run on one core; those of several processes on one of each"},
-    {"check-json", 0, XY_OPT_STRING, "FILE", AT(check_json), .complete = "file",
+    {"check-json", 0, XY_OPT_STRING, "FILE", AT(check_json), .complete = "file", .needs = "check",
      .help = "with --check: write what was found (- is standard output)"},
-    {"check-sarif", 0, XY_OPT_STRING, "FILE", AT(check_sarif), .complete = "file",
+    {"check-sarif", 0, XY_OPT_STRING, "FILE", AT(check_sarif), .complete = "file", .needs = "check",
      .help = "the same as SARIF 2.1.0, which forges show beside the source"},
     {"check-suppress", 0, XY_OPT_STRING, "FILE", AT(check_suppress), .complete = "file",
-     .env = "XYLEM_CHECK_SUPPRESS",
+     .env = "XYLEM_CHECK_SUPPRESS", .needs = "check",
      .help = "with --check: leave out what lines 'CLASS FILE:LINE' of FILE name, where * is any "
              "text; -v lists those that name nothing"},
     {"debug-ranks", 0, XY_OPT_STRING, "LIST|all|none", AT(debug_ranks), .env = "XYLEM_DEBUG_RANKS",
@@ -198,7 +215,8 @@ const xy_option_t mpi_launch_options[] = {
      .help = "also give every rank its own copy of these shared libraries"},
     {"share-globals", 0, XY_OPT_FLAG, AT(share_globals),
      .help = "do not copy the program: ranks share its global variables"},
-    {"stack-size", 0, XY_OPT_SIZE, "SIZE", AT(stack_size), .env = "XYLEM_STACK_SIZE",
+    {"stack-size", 0, XY_OPT_SIZE, "SIZE", AT(stack_size), .min = 64 << 10, .max = 0x1p46,
+     .env = "XYLEM_STACK_SIZE",
      .help = "stack size of each rank; memory is allocated as it is touched (default: 'ulimit -s', "
              "but at most 1G, and 256G for all ranks together)"},
     {"eager", 0, XY_OPT_SIZE, "SIZE", AT(eager), .env = "XYLEM_EAGER", .preset = "16K",
@@ -217,7 +235,8 @@ const xy_option_t mpi_launch_options[] = {
      .help = "the same from a file of lines 'NAME', 'NAME:SLOTS' or 'NAME slots=SLOTS'"},
     {"ppn", 0, XY_OPT_LONG, "N", AT(ppn), .min = 1, .max = 1 << 20, .aliases = ppn_names,
      .help = "ranks on each host, instead of slots; without effect on this machine alone"},
-    {"launcher", 0, XY_OPT_STRING, "COMMAND", AT(launcher), .env = "XYLEM_LAUNCHER",
+    {"launcher", 0, XY_OPT_STRING, "COMMAND", AT(launcher), .needs = SEVERAL,
+     .env = "XYLEM_LAUNCHER",
      .help = "what starts the processes on hosts: srun, mpirun or mpiexec.hydra, which start all, "
              "or a command that takes a host and a command, such as ssh (default: srun in an "
              "allocation of Slurm, the launcher of an installed MPI with --net mpi, else ssh)"},
@@ -228,36 +247,79 @@ const xy_option_t mpi_launch_options[] = {
     {"net", 0, XY_OPT_STRING, "TRANSPORT", AT(net), .env = "XYLEM_NET", .preset = "auto",
      .table = XY_TABLE(xy_net_transports),
      .help = "how processes of a job reach each other (default: the first that works here)"},
-    {"net-place", 0, XY_OPT_CHOICE, "PLACE", AT(net_place), .env = "XYLEM_NET_PLACE",
-     .preset = "any", .choices = net_place_names,
+    {"net-place", 0, XY_OPT_CHOICE, "PLACE", AT(net_place), .needs = SEVERAL,
+     .env = "XYLEM_NET_PLACE", .preset = "any", .choices = net_place_names,
      .help = "where the thread of a process runs that drives the network while ranks compute: on "
              "any core, on the core of its first rank (bind), on the sibling hardware thread of "
              "that core (smt), on the nearest core without ranks of the same NUMA node (numa), on "
              "a core without ranks or not at all (dedicated)"},
-    {"heartbeat", 0, XY_OPT_SECONDS, "SECONDS", AT(heartbeat), .env = "XYLEM_HEARTBEAT",
-     .preset = "30s",
+    {"heartbeat", 0, XY_OPT_SECONDS, "SECONDS", AT(heartbeat), .needs = SEVERAL,
+     .env = "XYLEM_HEARTBEAT", .preset = "30s",
      .help = "end a job of several processes when one has not answered for this time; 0: never, "
              "for debuggers"},
-    {"start-timeout", 0, XY_OPT_SECONDS, "SECONDS", AT(start_timeout), .env = "XYLEM_START_TIMEOUT",
-     .preset = "60s",
+    {"start-timeout", 0, XY_OPT_SECONDS, "SECONDS", AT(start_timeout), .needs = SEVERAL,
+     .env = "XYLEM_START_TIMEOUT", .preset = "60s",
      .help = "end a job of several processes when one has not started within this time; 0: never"},
     {"v", 0, XY_OPT_FLAG, AT(verbose), .aliases = verbose_names,
      .help = "print what runs where, and which calls of the program block a core"},
     {"q", 0, XY_OPT_FLAG, AT(quiet), .aliases = quiet_names, .help = "no warnings"},
     {"version", 0, XY_OPT_FLAG, AT(version), .aliases = version_names,
      .help = "print the version and exit"},
-    {"bind-to", 0, XY_OPT_IGNORED, "WHAT", .aliases = bind_names,
-     .help = "accepted without effect: ranks are always bound to their core"},
-    {"map-by", 0, XY_OPT_IGNORED, "WHAT", .help = "accepted without effect: see --place"},
-    {"rank-by", 0, XY_OPT_IGNORED, "WHAT", .help = NULL},
+    {"app", 0, XY_OPT_STRING, "FILE", AT(app_file), .aliases = app_names, .complete = "file",
+     .help =
+         "read options, program and arguments from FILE, a line for each program of the job; '#' "
+         "begins a comment, words may be quoted"},
+    {"map-by", 0, XY_OPT_STRING, "WHAT", AT(map_by), .excludes = "place matrix rankfile",
+     .help =
+         "as in Open MPI and MPICH, instead of --place: ranks go to each slot, hwthread, core, "
+         "l1cache, l2cache, l3cache, numa, socket or node in turn; ppr:N:WHAT gives each N ranks; "
+         ":PE=T at the end is --threads-per-rank"},
+    {"rank-by", 0, XY_OPT_STRING, "WHAT", AT(rank_by), .needs = "map-by",
+     .help = "with --map-by: number the ranks over each WHAT in turn"},
+    {"bind-to", 0, XY_OPT_STRING, "WHAT", AT(bind_to), .aliases = bind_names,
+     .help =
+         "as in Open MPI and MPICH: ranks are always bound to a core, so that core, none and "
+         "hwthread change nothing, and larger parts get a warning; core:T is --threads-per-rank, "
+         "user:LIST the cores of ranks in turn"},
+    {"rankfile", 0, XY_OPT_STRING, "FILE", AT(rankfile), .aliases = rankfile_names,
+     .excludes = "place matrix bind-to", .complete = "file",
+     .help = "where ranks run, as in Open MPI: lines 'rank N=HOST slot=CORE', also "
+             "'slot=SOCKET:CORE', with cores as 'xylem place -o rankfile' counts them; on this "
+             "machine only"},
+    {"cpu-set", 0, XY_OPT_STRING, "LIST", AT(cpu_set), .aliases = cpu_set_names,
+     .excludes = "cores workers virtual",
+     .help = "use these cores only, counted from 0 in the order of the machine; --cores takes the "
+             "numbers of the operating system"},
+    {"use-hwthread-cpus", 0, XY_OPT_FLAG, AT(each_thread), .excludes = "virtual",
+     .help = "let each hardware thread count as a core"},
+    {"report-bindings", 0, XY_OPT_FLAG, AT(shows_map), .aliases = map_names,
+     .help = "print where each rank runs"},
+    {"stdin", 0, XY_OPT_STRING, "RANK|none|all", AT(stdin_to),
+     .help = "the rank that reads standard input (default: 0); all: each reads all of it, for jobs "
+             "of one process"},
+    {"output-filename", 0, XY_OPT_STRING, "DIR", AT(output_directory),
+     .help =
+         "write what ranks print to DIR/1/rank.N/stdout and stderr as well; DIR:nojobid without "
+         "the 1, DIR:nocopy there only"},
+    {"outfile-pattern", 0, XY_OPT_STRING, "NAME", AT(output_pattern), .excludes = "output-filename",
+     .help =
+         "write what ranks print to files instead; %r is the rank, %h the host, %p the process, "
+         "%g 0"},
+    {"errfile-pattern", 0, XY_OPT_STRING, "NAME", AT(error_pattern), .excludes = "output-filename",
+     .help = "the same for standard error"},
+    {"timestamp-output", 0, XY_OPT_FLAG, AT(has_time), .help = "begin every line with the time"},
+    {"merge-stderr-to-stdout", 0, XY_OPT_FLAG, AT(is_merged), .excludes = "errfile-pattern",
+     .help = "print standard error of ranks to standard output"},
     {"oversubscribe", 0, XY_OPT_FLAG, AT(oversubscribe),
      .help =
          "with --virtual: ranks may share cores; otherwise accepted without effect: they always "
          "may"},
-    {"nooversubscribe", 0, XY_OPT_IGNORED, .aliases = oversubscribe_names},
-    {"allow-run-as-root", 0, XY_OPT_IGNORED, .aliases = cleanup_names,
-     .help = "accepted without effect"},
-    {"mca", 0, XY_OPT_PAIRS, "NAME VALUE", AT(ignored_pairs), .aliases = mca_names},
+    {"nooversubscribe", 0, XY_OPT_FLAG, AT(no_oversubscribe), .excludes = "oversubscribe",
+     .help = "refuse to start more ranks than cores"},
+    {"allow-run-as-root", 0, XY_OPT_IGNORED, .aliases = default_names,
+     .help = "accepted: it is so in any case"},
+    {"mca", 0, XY_OPT_PAIRS, "NAME VALUE", AT(ignored_pairs), .aliases = mca_names,
+     .help = "accepted with a warning: parameters of Open MPI have no effect"},
     {0}};
 
 const char mpi_launch_description[] =

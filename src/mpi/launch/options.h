@@ -59,6 +59,17 @@ typedef struct {
     const char *let_arrive;
     const char *debug_ranks; /* a list, all or none; NULL: the first 64 */
     xy_vec_t ignored_pairs;
+    /* As other launchers have them: */
+    const char *cpu_set;                    /* of cores, as the job counts them */
+    bool each_thread;                       /* hardware threads count as cores */
+    bool no_oversubscribe;                  /* a core has one rank at most */
+    bool shows_map;                         /* print where ranks run */
+    const char *map_by, *rank_by, *bind_to; /* as they were given (mapping.h) */
+    const char *rankfile;
+    const char *stdin_to; /* a rank, "none" or "all"; NULL: rank 0 */
+    const char *output_directory, *output_pattern, *error_pattern;
+    bool has_time, is_merged; /* of output */
+    const char *app_file;     /* replaced by what is in it before the rest is read */
 } mpi_launch_values_t;
 
 /* The command as a table: help and man page come from it. */
@@ -80,6 +91,9 @@ typedef struct {
  * with a program, unless *is_done: help or version was printed. The caller cleans up in all cases.
  */
 xy_status_t mpi_launch_parse(int argc, char **argv, xy_vec_t *contexts, bool *is_done);
+/* Replace --app FILE by the programs in FILE, a line each, with ':' between them. Both stay as they
+ * are where there is none; otherwise the new list lives for ever. */
+xy_status_t mpi_launch_expand(int *argc_p, char ***argv_p);
 void mpi_launch_parse_cleanup(xy_vec_t *contexts);
 
 #endif

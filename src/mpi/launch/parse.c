@@ -6,6 +6,62 @@
 #include <xylem.h>
 
 #include "mpi/launch/launch.h"
+#include "mpi/launch/node.h"
+
+/* Names that become variables of the environment. */
+static xy_status_t check_names(const char *option, const xy_vec_t *list, size_t step,
+                               bool is_warned)
+{
+    for (size_t i = 0; i < list->count; i += step) {
+        const char *text = XY_VEC_AT(list, const char *, i);
+
+        if (*text == '=' || (step == 2 && strchr(text, '=') != NULL))
+            return xy_fail(XY_EUSAGE, "%s '%s' is not the name of a variable", option, text);
+        if (is_warned && strchr(text, '=') == NULL && getenv(text) == NULL)
+            xy_warn("%s %s: there is no such variable; ranks do not have it either", option, text);
+    }
+    return XY_OK;
+}
+
+/* What the table cannot say about values. */
+static xy_status_t check_values(const mpi_launch_values_t *v)
+{
+    bool is_warned = !v->quiet && !mpi_node_is_one();
+    xy_status_t st = check_names("-x", &v->x, 1, is_warned);
+
+    if (st == XY_OK)
+        st = check_names("-env", &v->env, 2, false);
+    if (st == XY_OK)
+        st = check_names("-genv", &v->genv, 2, false);
+    if (is_warned && v->ignored_pairs.count > 0)
+        xy_warn("--mca %s has no effect: it is a parameter of Open MPI",
+                XY_VEC_AT(&v->ignored_pairs, const char *, 0));
+    if (st == XY_OK && strcmp(v->net, "auto") != 0 &&
+        xy_table_find(XY_TABLE(xy_net_transports), v->net) == NULL)
+        st = xy_table_fail(XY_TABLE(xy_net_transports), "transport", v->net);
+    return st;
+}
+
+/* Options of the other programs that hold for their own ranks. */
+static xy_status_t check_later(const mpi_launch_context_t *context)
+{
+    static const char *const own[] = {"n",        "x",    "env",       "wdir",  "host",
+                                      "hostfile", "help", "privatize", "share", "oversubscribe",
+                                      NULL};
+
+    for (const xy_option_t *o = mpi_launch_options; o->name != NULL; o++) {
+        int i = 0;
+
+        while (own[i] != NULL && strcmp(own[i], o->name) != 0)
+            i++;
+        if (own[i] == NULL && o->kind != XY_OPT_IGNORED && xy_options_given(o->name))
+            return xy_fail(XY_EUSAGE,
+                           "option --%s before '%s' holds for the whole job; give it before the "
+                           "first program",
+                           o->name, context->argc > 0 ? context->argv[0] : "");
+    }
+    return XY_OK;
+}
 
 static xy_status_t parse_one(int argc, char **argv, mpi_launch_context_t *context, bool *is_done)
 {
@@ -25,7 +81,7 @@ static xy_status_t parse_one(int argc, char **argv, mpi_launch_context_t *contex
     else if (context->argc == 0)
         return xy_fail(XY_EUSAGE, "no program was given; see 'mpiexec --help'");
     *is_done |= help || context->values.version;
-    return XY_OK;
+    return *is_done ? XY_OK : check_values(&context->values);
 }
 
 xy_status_t mpi_launch_parse(int argc, char **argv, xy_vec_t *contexts, bool *is_done)
@@ -44,6 +100,8 @@ xy_status_t mpi_launch_parse(int argc, char **argv, xy_vec_t *contexts, bool *is
         if (context == NULL)
             return xy_fail_memory("reading the command line");
         st = parse_one(end - begin, argv + begin, context, is_done);
+        if (st == XY_OK && begin > 0 && !*is_done)
+            st = check_later(context);
         begin = end + 1;
         if (end >= argc)
             break;

@@ -6,41 +6,56 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mpi/launch/launch.h"
+#include "mpi/launch/mapping.h"
 
 enum { MAX_CPUS = 1 << 16 };
 
-static xy_status_t restrict_cores(const mpi_launch_values_t *values, xy_cores_t *cores)
+/* Only the first cores, for --workers, or those that --cpu-set counts; `set` is empty. */
+static xy_status_t choose_cores(const mpi_launch_values_t *values, xy_bitset_t *set,
+                                xy_cores_t *cores)
+{
+    xy_bitset_t counted;
+    xy_status_t st = xy_bitset_init(&counted, MAX_CPUS);
+
+    if (st != XY_OK)
+        return xy_fail_memory("listing the cores");
+    if (values->cpu_set != NULL)
+        st = xy_bitset_parse(&counted, values->cpu_set, "--cpu-set");
+    for (long i = 0; values->cpu_set == NULL && i < values->workers && i < MAX_CPUS; i++)
+        xy_bitset_set(&counted, (size_t)i);
+    for (size_t i = xy_bitset_next(&counted, 0); st == XY_OK && i < counted.bits;
+         i = xy_bitset_next(&counted, i + 1))
+        if (i < (size_t)cores->count)
+            xy_bitset_set(set, (size_t)cores->cpu[i]);
+        else
+            st = xy_fail(XY_EUSAGE, "--cpu-set %s: the job may use %d core%s, counted from 0",
+                         values->cpu_set, cores->count, cores->count == 1 ? "" : "s");
+    xy_bitset_cleanup(&counted);
+    return st == XY_OK ? xy_cores_restrict(cores, set) : st;
+}
+
+xy_status_t mpi_placement_cores(const mpi_launch_values_t *values, xy_cores_t *cores)
 {
     xy_bitset_t set;
     xy_status_t st = xy_bitset_init(&set, MAX_CPUS);
 
     if (st != XY_OK)
         return xy_fail_memory("listing the cores");
+    memset(cores, 0, sizeof(*cores));
     if (values->cores != NULL)
         st = xy_bitset_parse(&set, values->cores, "--cores");
-    if (st == XY_OK && values->cores != NULL)
-        st = xy_cores_restrict(cores, &set);
-    if (st == XY_OK && values->workers > 0 && values->workers < cores->count) {
-        for (size_t i = 0; i < set.bits; i++)
-            xy_bitset_clear(&set, i);
-        for (int i = 0; i < values->workers; i++)
-            xy_bitset_set(&set, (size_t)cores->cpu[i]);
-        st = xy_cores_restrict(cores, &set);
-    }
+    if (st == XY_OK)
+        st = xy_cores_live_of(values->cores != NULL ? &set : NULL, values->each_thread, cores);
+    for (size_t i = 0; i < set.bits; i++)
+        xy_bitset_clear(&set, i);
+    if (st == XY_OK && values->workers > cores->count)
+        st = xy_fail(XY_EUSAGE, "--workers %ld: the job may use %d core%s; give at most that",
+                     values->workers, cores->count, cores->count == 1 ? "" : "s");
+    else if (st == XY_OK && (values->cpu_set != NULL || values->workers > 0))
+        st = choose_cores(values, &set, cores);
+    if (st != XY_OK)
+        xy_cores_cleanup(cores);
     xy_bitset_cleanup(&set);
-    return st;
-}
-
-xy_status_t mpi_placement_cores(const mpi_launch_values_t *values, xy_cores_t *cores)
-{
-    xy_status_t st = xy_cores_live(cores);
-
-    if (st == XY_OK && (values->cores != NULL || values->workers > 0)) {
-        st = restrict_cores(values, cores);
-        if (st != XY_OK)
-            xy_cores_cleanup(cores);
-    }
     return st;
 }
 
@@ -166,6 +181,8 @@ xy_status_t mpi_placement_place(const mpi_launch_values_t *values, const xy_core
                                                : XMPI_PLACE_USUAL;
     const xy_strategy_t *strategy = xy_table_find(XY_TABLE(xy_strategies), how);
 
+    if (mpi_mapping_is_given(values))
+        return mpi_mapping_place(values, cores, machine, ranks, core_of);
     if (strategy != NULL && strategy->needs_matrix && values->matrix != NULL)
         return read_and_place(how, values->matrix, cores, machine, ranks, core_of);
     if (values->matrix != NULL)
@@ -339,6 +356,10 @@ xy_status_t mpi_placement_make(const mpi_launch_values_t *values, const mpi_sett
         st = xy_cores_thin(&all, block > 0 ? block : 1, &p->cores);
     if (st == XY_OK)
         st = allocate(p, ranks, 2 * (all.count + reserved)); /* siblings, too */
+    if (st == XY_OK && values->no_oversubscribe && ranks > p->cores.count)
+        st = xy_fail(XY_EUSAGE,
+                     "--nooversubscribe: %d ranks on %d core%s; start fewer, or leave it out",
+                     ranks, p->cores.count, p->cores.count == 1 ? "" : "s");
     if (st == XY_OK && slots == NULL)
         st = mpi_placement_place(values, &p->cores, NULL, ranks, p->worker_of);
     for (int r = 0; r < ranks && st == XY_OK && slots != NULL; r++)

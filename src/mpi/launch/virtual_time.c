@@ -428,37 +428,10 @@ mpi_launch_values_t mpi_virtual_real_values(const mpi_launch_values_t *values)
 
     real.workers = 1;
     real.comm_cores = real.place = real.matrix = real.cores = NULL;
+    real.map_by = real.rank_by = real.bind_to = real.rankfile = real.cpu_set = NULL;
     real.progress = "tasks";
     real.threads_per_rank = 0;
     return real;
-}
-
-static xy_status_t refuse(const mpi_launch_values_t *values)
-{
-    if (values->machine != NULL)
-        return xy_fail(XY_EUSAGE, "--machine: the machine is that of --virtual");
-    if (values->algorithm.count > 0)
-        return xy_fail(XY_EUSAGE,
-                       "--algorithm is for real runs; with --virtual, --library chooses");
-    if (values->monitor_slice > 0)
-        return xy_fail(XY_EUSAGE, "--monitor-slice cuts real time; not with --virtual");
-    if (values->check != NULL)
-        return xy_fail(XY_EUSAGE, "--check is for real runs; leave --virtual out");
-    return XY_OK;
-}
-
-xy_status_t mpi_virtual_check(const mpi_launch_values_t *values)
-{
-    const char *given = values->json != NULL             ? "--json"
-                        : values->costs != NULL          ? "--costs"
-                        : values->costs_here != NULL     ? "--costs-here"
-                        : values->share_data > 0         ? "--share-data"
-                        : values->compute_call.count > 0 ? "--compute-call"
-                                                         : NULL;
-
-    if (values->virtual_machine != NULL || given == NULL)
-        return XY_OK;
-    return xy_fail(XY_EUSAGE, "%s is for runs in virtual time: give --virtual MACHINE too", given);
 }
 
 xy_status_t mpi_virtual_prepare(const mpi_launch_values_t *values, int ranks, const char *program,
@@ -466,12 +439,11 @@ xy_status_t mpi_virtual_prepare(const mpi_launch_values_t *values, int ranks, co
 {
     virtual_config_t *c = &all.config;
     const char *slash;
-    xy_status_t st = refuse(values);
+    xy_status_t st;
 
     all.values = values;
     all.room = ranks + XMPI_SPAWN_ROOM;
-    if (st == XY_OK)
-        st = read_machine(values);
+    st = read_machine(values);
     if (st == XY_OK)
         st = check_room(values, ranks);
     if (st == XY_OK)

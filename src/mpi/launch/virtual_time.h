@@ -6,8 +6,6 @@
 #include "mpi/launch/options.h"
 #include "mpi/virtual/virtual.h"
 
-/* Options that mean nothing without --virtual were given without it. */
-xy_status_t mpi_virtual_check(const mpi_launch_values_t *values);
 /* Any machine by its name, its file or its text, for options other than --virtual too. It lives to
  * the end of the process. */
 xy_status_t mpi_launch_machine(const char *text, xy_machine_t **machine_p);

@@ -55,7 +55,7 @@ def algorithm_option(choose):
 def progress_options(choose, has_comm_cores):
     progress = choose.choice(["tasks", "tasks", "threads", "threads", "none"])
     options = ["--progress", progress] if progress != "tasks" else []
-    if progress == "threads" or choose.random() < 0.1:
+    if progress == "threads":
         order = choose.choice(["auto", "round-robin", "suspend", "semaphore", "suspend-semaphore", "priority"])
         options += ["--progress-order", order]
         options += ["--progress-place", choose.choice(["auto", "numa", "odd-even", "bind"] if has_comm_cores else ["auto", "bind", "numa"])]
@@ -94,7 +94,6 @@ def virtual_options(choose):
                              "node:2(latency=2us bandwidth=10GB/s) core:2", "numa:2 core:4"])
     options = ["--virtual", machine, "--oversubscribe",
                "--compute", choose.choice(["none", "none", "timed", "timed:0.5"])]
-    options += choose.choice([[], [], ["--workers", "2"], ["--workers", "1"]])
     options += choose.choice([[], ["--progress", choose.choice(["tasks", "threads", "none"])]])
     options += choose.choice([[], [], ["--library", choose.choice(["xylem", "openmpi", "mpich"])]])
     options += choose.choice([[], [], ["--place", choose.choice(["packed", "random", "round-robin", "scatter"])]])

@@ -93,7 +93,7 @@ int mpi_descriptor_of(int fd, const void *caller)
     if (fd == STDIN_FILENO)
         return process->in.fd;
     stream = fd == STDOUT_FILENO ? &process->out : &process->err;
-    return stream->is_redirected ? stream->fd : fd;
+    return stream->fd;
 }
 
 /* ---- Threads that wait for ranks ---- */

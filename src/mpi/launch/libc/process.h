@@ -28,6 +28,7 @@ typedef struct {
     mpi_process_t *process;
     FILE *file;         /* what the program reads or prints to */
     int fd;             /* where that comes from, or where whole lines go; -1: closed */
+    int copy;           /* where they go as well; -1: nowhere */
     bool is_redirected; /* freopen: the descriptor is the rank's alone, and lines are not collected
                          */
     int orientation;    /* of fwide */
@@ -201,10 +202,31 @@ void mpi_environment_remove(mpi_process_t *process, const char *name, size_t len
 /* ---- Streams (stream.c) ---- */
 typedef enum { XMPI_TAG_NONE, XMPI_TAG_RANK, XMPI_TAG_STREAM } mpi_tag_t;
 
+enum { XMPI_INPUT_NONE = -1, XMPI_INPUT_ALL = -2 };
+
+typedef struct {
+    mpi_tag_t tag;           /* of lines */
+    bool has_time;           /* before the tag */
+    bool is_merged;          /* standard error becomes standard output */
+    const char *directory;   /* of files that lines go to as well (stream_files.c), or NULL */
+    const char *patterns[2]; /* of files that output and error go to, or NULL */
+    int process;             /* of the job */
+    const char *host;        /* its name there; NULL: this one's */
+    int input;               /* the rank that reads standard input; XMPI_INPUT_NONE, ALL */
+} mpi_streams_config_t;
+
 /* Descriptors 0 to 2 that the caller has closed are opened on nothing: what is opened next must not
  * become somebody's input or output. First of all. */
 void mpi_streams_reserve(void);
-void mpi_streams_setup(mpi_tag_t tag);
+void mpi_streams_setup(const mpi_streams_config_t *config);
+/* Descriptors of output that a process has: also of one that is no rank here (children.c). */
+xy_status_t mpi_stream_route(const mpi_streams_config_t *config, mpi_process_t *process);
+xy_status_t mpi_streams_begin(mpi_process_t *process);
+/* The standard input of a rank: a descriptor, -1 on failure (reported). With XMPI_INPUT_ALL each
+ * has its own, which is filled from the call of mpi_input_share on (input_share.c). */
+int mpi_streams_input(int rank);
+int mpi_input_of_all(void);
+xy_status_t mpi_input_share(void);
 xy_status_t mpi_streams_open(mpi_process_t *process);
 /* Output has come: write whole lines, keep the rest. 0, or the error that lost it (reported). */
 int mpi_stream_take(mpi_stream_t *stream, const char *bytes, size_t size);

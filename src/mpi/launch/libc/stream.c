@@ -23,12 +23,12 @@
 #include "mpi/launch/libc/process.h"
 
 static pthread_mutex_t output = PTHREAD_MUTEX_INITIALIZER;
-static mpi_tag_t tags;
+static mpi_streams_config_t config;
 static int nothing = -1; /* the standard input of ranks other than 0 */
 static FILE *shared[3];
 static _Atomic bool is_lost; /* output that could not be written */
 
-enum { TAG_SIZE = 48 };
+enum { TAG_SIZE = 96 };
 
 /* With the access that makes its use an error, as it would be with the descriptor closed. */
 void mpi_streams_reserve(void)
@@ -58,26 +58,40 @@ static void begin_child(void)
     mpi_self = NULL; /* one thread, no workers: every wait is the C library's own */
 }
 
-void mpi_streams_setup(mpi_tag_t tag)
+void mpi_streams_setup(const mpi_streams_config_t *c)
 {
     static bool is_registered;
 
     if (!is_registered)
         is_registered = pthread_atfork(lock_output, unlock_output, begin_child) == 0;
-    tags = tag;
+    config = *c;
     shared[0] = stdin;
     shared[1] = stdout;
     shared[2] = stderr;
 }
 
+static const char *name_of(const mpi_stream_t *stream)
+{
+    return stream == &stream->process->out || config.is_merged ? "stdout" : "stderr";
+}
+
+/* What stands before a line: "Tue Nov 17 18:08:53 2026[1,0]<stdout>:". */
 static int write_tag(const mpi_stream_t *stream, char tag[TAG_SIZE])
 {
-    if (tags == XMPI_TAG_RANK)
-        return snprintf(tag, TAG_SIZE, "[%d] ", stream->process->world);
-    if (tags == XMPI_TAG_STREAM)
-        return snprintf(tag, TAG_SIZE, "[1,%d]<%s>:", stream->process->world,
-                        stream->fd == STDOUT_FILENO ? "stdout" : "stderr");
-    return 0;
+    int rank = stream->process->world, n = 0;
+    time_t now;
+    struct tm parts;
+
+    tag[0] = '\0';
+    if (config.has_time && time(&now) != (time_t)-1 && localtime_r(&now, &parts) != NULL)
+        n = (int)strftime(tag, TAG_SIZE, "%a %b %d %H:%M:%S %Y", &parts);
+    if (config.tag == XMPI_TAG_RANK)
+        n += snprintf(tag + n, TAG_SIZE - (size_t)n, "[%d] ", rank);
+    else if (config.tag == XMPI_TAG_STREAM)
+        n += snprintf(tag + n, TAG_SIZE - (size_t)n, "[1,%d]<%s>:", rank, name_of(stream));
+    else
+        n += snprintf(tag + n, TAG_SIZE - (size_t)n, "<%s>:", name_of(stream));
+    return n;
 }
 
 /* The C library's own: these are called with the lock held, when no other rank may run. */
@@ -121,10 +135,12 @@ static int write_out(const mpi_stream_t *stream, const char *bytes, size_t size)
 {
     int code = write_all(stream->fd, bytes, size);
 
+    if (code == 0 && stream->copy >= 0 && !stream->is_redirected)
+        code = write_all(stream->copy, bytes, size);
     if (code != 0 && !stream->is_redirected && !atomic_exchange(&is_lost, true))
         mpi_launch_say("rank %d: cannot write to standard %s: %s; what ranks print is lost",
-                       stream->process->world, stream->fd == STDOUT_FILENO ? "output" : "error",
-                       strerror(code));
+                       stream->process->world,
+                       strcmp(name_of(stream), "stdout") == 0 ? "output" : "error", strerror(code));
     return code;
 }
 
@@ -161,7 +177,7 @@ static int emit(mpi_stream_t *stream, const char *bytes, size_t size)
 {
     if (size == 0)
         return 0;
-    if (tags == XMPI_TAG_NONE || stream->is_redirected)
+    if ((config.tag == XMPI_TAG_NONE && !config.has_time) || stream->is_redirected)
         return write_out(stream, bytes, size);
     return write_tagged(stream, bytes, size);
 }
@@ -289,17 +305,30 @@ static xy_status_t open_stream(mpi_process_t *process, mpi_stream_t *stream, int
     return XY_OK;
 }
 
+int mpi_streams_input(int rank)
+{
+    if (config.input == XMPI_INPUT_ALL)
+        return mpi_input_of_all();
+    if (rank != config.input && nothing < 0)
+        nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    return rank == config.input ? STDIN_FILENO : nothing;
+}
+
+xy_status_t mpi_streams_begin(mpi_process_t *process)
+{
+    return mpi_stream_route(&config, process);
+}
+
 xy_status_t mpi_streams_open(mpi_process_t *process)
 {
-    xy_status_t st;
+    xy_status_t st = open_stream(process, &process->in, mpi_streams_input(process->world));
 
-    if (process->world != 0 && nothing < 0)
-        nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    st = open_stream(process, &process->in, process->world == 0 ? STDIN_FILENO : nothing);
     if (st == XY_OK)
         st = open_stream(process, &process->out, STDOUT_FILENO);
     if (st == XY_OK)
         st = open_stream(process, &process->err, STDERR_FILENO);
+    if (st == XY_OK)
+        st = mpi_streams_begin(process);
     if (st != XY_OK)
         return st;
     XMPI_PROCESS_VARIABLE(process, FILE *, XMPI_VARIABLE_STDIN) = process->in.file;

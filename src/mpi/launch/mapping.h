@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where ranks run, in the words of other launchers: --map-by, --rank-by, --bind-to, --rankfile.
+ *
+ *   mpi_mapping_read(&values, false);      (changes --threads-per-rank, --ppn and others)
+ *   if (mpi_mapping_is_given(&values))
+ *       mpi_mapping_place(&values, &cores, NULL, ranks, core_of);
+ */
+#ifndef XY_MPI_LAUNCH_MAPPING_H
+#define XY_MPI_LAUNCH_MAPPING_H
+
+#include "mpi/launch/launch.h"
+
+/* Check these options, warn of parts without a meaning, and set the options that say the same.
+ * EUSAGE: one of them is wrong (reported). */
+xy_status_t mpi_mapping_read(mpi_launch_values_t *values, bool is_quiet);
+/* Do they say where ranks run? */
+bool mpi_mapping_is_given(const mpi_launch_values_t *values);
+/* Do ranks go to each host in turn? */
+bool mpi_mapping_is_by_node(const mpi_launch_values_t *values);
+/* EUNSUPPORTED: they name parts of one machine, which several processes cannot have (reported). */
+xy_status_t mpi_mapping_check_several(const mpi_launch_values_t *values);
+/* The number of ranks without -n: one for each core, or what --ppn or ppr:N:WHAT says. */
+xy_status_t mpi_mapping_default_count(const mpi_launch_values_t *values, int *count_p);
+/* As mpi_placement_place. */
+xy_status_t mpi_mapping_place(const mpi_launch_values_t *values, const xy_cores_t *cores,
+                              const xy_machine_t *machine, int ranks, int *core_of);
+
+#endif
