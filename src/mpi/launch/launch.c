@@ -443,7 +443,6 @@ static void say_ranks(const launch_t *launch)
                            launch->placement.cpus[launch->placement.worker_of[r]]);
 }
 
-/* What carries messages, and calls of programs that block a core. */
 static void say_workers(const launch_t *launch)
 {
     if (launch->node != NULL)
@@ -454,7 +453,6 @@ static void say_workers(const launch_t *launch)
             mpi_block_tell(part_at(launch, i)->program);
 }
 
-/* What -v and --report-bindings print before ranks run. */
 static void say_placement(const launch_t *launch)
 {
     if (launch->values->verbose || launch->values->shows_map)

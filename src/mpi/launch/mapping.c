@@ -362,6 +362,8 @@ static xy_status_t make_dealer(const long *part_of, int cores, int parts, dealer
 {
     int n = 0;
 
+    if (parts == 0)
+        return xy_fail(XY_EINVAL, "there is no core for the ranks");
     d->parts = parts;
     d->order = xy_calloc((size_t)cores + 2 * (size_t)parts + 1, sizeof(int));
     if (d->order == NULL)
@@ -418,7 +420,7 @@ static xy_status_t number_ranks(int name, const mpi_launch_values_t *values,
                                 const xy_cores_t *cores, const xy_machine_t *machine, int ranks,
                                 int *core_of)
 {
-    int *mapped = xy_malloc((size_t)ranks * sizeof(int)), *next = NULL, parts, rank = 0;
+    int *mapped = xy_malloc((size_t)ranks * sizeof(int)), *next = NULL, parts = 0, rank = 0;
     long *part_of = NULL;
     xy_status_t st = find_parts(name, values, cores, machine, &part_of, &parts);
 
@@ -428,7 +430,7 @@ static xy_status_t number_ranks(int name, const mpi_launch_values_t *values,
         st = xy_fail_memory("placing the ranks");
     if (st == XY_OK)
         memcpy(mapped, core_of, (size_t)ranks * sizeof(int));
-    for (int p = 0; st == XY_OK && rank < ranks; p = (p + 1) % parts) {
+    for (int p = 0; st == XY_OK && rank < ranks; p = p + 1 < parts ? p + 1 : 0) {
         while (next[p] < ranks && part_of[mapped[next[p]]] != p)
             next[p]++;
         if (next[p] < ranks)

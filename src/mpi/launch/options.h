@@ -24,6 +24,9 @@ typedef struct {
     double heartbeat, start_timeout;
     bool prepend_rank, tag_output;
     bool quiet, verbose, version;
+    bool has_time, is_merged;           /* of output */
+    bool each_thread, no_oversubscribe; /* hardware threads count as cores; one rank on each */
+    bool shows_map;                     /* print where ranks run */
     double timeout, deadlock_after, polling_after;
     xy_vec_t privatize; /* each a list with commas */
     bool share_globals;
@@ -61,15 +64,11 @@ typedef struct {
     xy_vec_t ignored_pairs;
     /* As other launchers have them: */
     const char *cpu_set;                    /* of cores, as the job counts them */
-    bool each_thread;                       /* hardware threads count as cores */
-    bool no_oversubscribe;                  /* a core has one rank at most */
-    bool shows_map;                         /* print where ranks run */
     const char *map_by, *rank_by, *bind_to; /* as they were given (mapping.h) */
     const char *rankfile;
     const char *stdin_to; /* a rank, "none" or "all"; NULL: rank 0 */
     const char *output_directory, *output_pattern, *error_pattern;
-    bool has_time, is_merged; /* of output */
-    const char *app_file;     /* replaced by what is in it before the rest is read */
+    const char *app_file; /* replaced by what is in it before the rest is read */
 } mpi_launch_values_t;
 
 /* The command as a table: help and man page come from it. */
