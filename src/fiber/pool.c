@@ -182,6 +182,7 @@ static xy_status_t pin_self(xy_pool_t *pool)
     fiber_cpuset_t cpus;
     int err;
 
+    w->thread = pthread_self(); /* debuggers find the worker of a rank by it */
     pool->is_pinned = false;
     if (w->cpu < 0)
         return XY_OK;
