@@ -135,7 +135,7 @@ wrong "no alternative 'heap'" sort.problem --set n=1 --reference heap
 wrong "no alternative 'heap'" sort.problem --set n=1 --ran heap=1s
 wrong "write NAME=TIME" sort.problem --set n=1 --ran gather
 wrong "which problem?"
-wrong "--svg is for --map" sort.problem --set n=1 --svg x.svg
+wrong "option --svg has no effect without --map" sort.problem --set n=1 --svg x.svg
 wrong "write NAME=VALUES" sort.problem --map n
 expect 1 "$XYLEM" choose missing.problem
 one_line "$err"

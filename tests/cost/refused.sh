@@ -14,7 +14,7 @@ refused() {
     [ -z "$out" ] || die "something was measured: $out"
 }
 refused 2 "--seconds must be more than 0" --seconds 0
-refused 2 "--seconds must be more than 0" --seconds=-1s
+refused 2 "option --seconds: '-1s' is a time below 0" --seconds=-1s
 refused 2 "--max-time must be more than 0" --max-time 0
 refused 2 "--hold-out: 'x' is not a size" --hold-out x --memory
 refused 2 "--sizes: '0' is not a size" --sizes 0 --memory

@@ -65,7 +65,7 @@ quiet
 run 0 -n 4 --workers 2 ./device_pointers collectives
 says "$out" "collectives: 48 results are right"
 quiet
-run 0 -n 3 --workers 3 ./device_pointers reductions
+run 0 -n 3 --workers 2 ./device_pointers reductions
 says "$out" "reductions: 56 results are right"
 quiet
 

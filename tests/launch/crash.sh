@@ -3,7 +3,7 @@
 # A crash is reported with its line, whatever the program holds at that moment.
 . "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
 ulimit -c 0
-ldconfig -p 2>/dev/null | grep -q libdw.so.1 || [ -e /usr/lib/libdw.so.1 ] || exit 77
+ldconfig -p 2>/dev/null | grep -q libdw.so.1 || [ -e /usr/lib/libdw.so.1 ] || skip "libdw is not installed"
 
 # line FILE MARK: the line that ends with the comment MARK, as FILE:LINE.
 line() {

@@ -46,4 +46,4 @@ fi
 run 0 -n 2 sh -c 'echo hello'
 same "$out" $'hello\nhello'
 quiet
-[ $ran = 1 ] || exit 77
+[ $ran = 1 ] || skip "no other MPI is installed"

@@ -104,7 +104,7 @@ wrong 1 "raise --limit" "$ring" --arg 100 --limit 50
 wrong 2 "the description has no loop 'no'" "$ring" --cost no=1s
 wrong 2 "--sweep 'n': write NAME=VALUES" "$ring" --sweep n
 wrong 2 "--sweep m: nothing depends on it; write {m} in --arg or --assume" "$ring" --sweep m=1,2 --arg '{n}'
-wrong 2 "--csv is for --sweep" "$ring" --csv x.csv
+wrong 2 "option --csv has no effect without --sweep" "$ring" --csv x.csv
 wrong 2 "bandwidth, latency or speed" "$ring" --what-if 'price*2'
 wrong 1 "nothing.xml: cannot open" nothing.xml
 echo '<program version="1"><function name="main"><do c="1 +" line="3"/></function></program>' >bad.xml

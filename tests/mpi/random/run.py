@@ -123,7 +123,7 @@ def processes_command(number, given, ranks, choose):
 def surroundings(number, given):
     """What has no part in a program: a home that is missing, and the driver of a GPU."""
     choose = random.Random(-number)
-    home = choose.choice([[]] * 7 + [["-u", "HOME"], ["HOME="], ["HOME=/nonexistent"]])
+    home = choose.choice([[]] * 7 + [["-u", "HOME"], ["HOME="], ["HOME=/dev/null/home"]])
     if not given.driver or given.virtual or choose.random() < 0.7:
         return ["env", *home] if home else [], []
     return ["env", *home, "LD_LIBRARY_PATH=" + given.driver], ["--device"]
