@@ -42,3 +42,15 @@ for library in openmpi mpich; do
     mpicc.$library -O1 -fopenmp -ffp-contract=off "$sources/hybrid.c" -o hybrid.$library || die "$library: mpicc"
     same "$(timeout 240 mpiexec.$library -n 2 ./hybrid.$library)" "$answer"
 done
+
+# The unnamed locks of OpenMP are the rank's, with gcc's runtime and with clang's.
+locks=$(for r in 0 1 2 3; do echo "$r: 600 600"; done)
+for compiler in gcc clang; do
+    command -v $compiler >/dev/null || continue
+    XYLEM_CC=$compiler build critical -fopenmp 2>/dev/null || continue
+    for workers in 1 2; do
+        run 0 -n 4 --timeout 60 --workers $workers ./critical
+        quiet
+        same "$out" "$locks"
+    done
+done

@@ -74,7 +74,7 @@ static bool uses_mpi(const mpi_elf_t *elf, int depth)
 
         if (strncmp(name, "libmpi_abi.so", 13) == 0)
             return true;
-        path = depth > 0 ? mpi_elf_find_library(elf, name) : NULL;
+        path = depth > 0 ? mpi_elf_find_own_library(elf, name) : NULL;
         if (path != NULL && mpi_elf_open(path, &library) == XY_OK) {
             is_found = uses_mpi(library, depth - 1);
             mpi_elf_close(library);

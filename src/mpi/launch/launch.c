@@ -29,7 +29,7 @@ typedef struct {
     int placed; /* ranks of this process that have a core, with those that --usize expects */
     mpi_program_config_t loading; /* how programs are loaded */
     mpi_process_t *processes;
-    xy_vec_t privat;                         /* of const char * */
+    mpi_library_lists_t libraries;           /* of --privatize and --share */
     xy_bitset_t shown;                       /* ranks that debuggers know */
     const virtual_config_t *in_virtual_time; /* or NULL */
     mpi_job_t *job;
@@ -139,24 +139,6 @@ static xy_status_t find_programs(launch_t *launch)
 
 /* ---- Making the ranks ---- */
 
-static xy_status_t split_libraries(launch_t *launch)
-{
-    for (size_t p = 0; p < launch->parts.count; p++) {
-        const xy_vec_t *lists = &part_at(launch, p)->values->privatize;
-
-        for (size_t i = 0; i < lists->count; i++) {
-            char *rest = xy_strdup(XY_VEC_AT(lists, const char *, i));
-
-            if (rest == NULL)
-                return xy_fail_memory("starting the job");
-            for (const char *name; (name = strsep(&rest, ",")) != NULL;)
-                if (*name != '\0' && xy_vec_append(&launch->privat, &name) != XY_OK)
-                    return xy_fail_memory("starting the job");
-        }
-    }
-    return XY_OK;
-}
-
 /* OpenMP reads its settings when its library is loaded, before any rank has an environment: what
  * the first part sets is set here, too. Ranks share the queues of a GPU that each process has: as
  * many as CUDA can have. */
@@ -196,19 +178,24 @@ static xy_status_t choose_shown_here(const launch_t *launch, mpi_part_t *part,
 /* Parts that run the same file share its program: images are numbered through. */
 static xy_status_t load_programs(launch_t *launch)
 {
-    mpi_program_config_t config = {.shown = &launch->shown,
-                                   .is_shared = launch->values->share_globals,
-                                   .privat = &launch->privat,
-                                   .is_verbose = launch->values->verbose,
-                                   .preloaded = mpi_restart_preloaded(),
-                                   .must_preload = mpi_restart_if_needed,
-                                   .must_reserve = mpi_restart_larger,
-                                   .capture_main = mpi_process_capture_main,
-                                   .prepare_copies = mpi_process_prepare_cxx};
+    mpi_program_config_t config = {
+        .shown = &launch->shown,
+        .is_shared = launch->values->share_globals,
+        .privat = &launch->libraries.privat,
+        .shared = &launch->libraries.shared,
+        .is_verbose = launch->values->verbose,
+        .is_quiet = launch->values->quiet,
+        .preloaded = mpi_restart_preloaded(),
+        .must_preload = mpi_restart_if_needed,
+        .must_reserve = mpi_restart_larger,
+        .capture_main = mpi_process_capture_main,
+        .prepare_copies = mpi_process_prepare_cxx,
+        .is_simulated = launch->in_virtual_time != NULL ? mpi_virtual_is_simulated : NULL};
     xy_status_t st =
         mpi_launch_choose_shown(launch->values->debug_ranks, launch->size, &launch->shown);
 
     mpi_lookup_add_substitute(mpi_device_substitute);
+    mpi_lookup_add_substitute(mpi_openmp_substitute);
     config.tls_reserve = mpi_locals_reserve(&config.tls_align);
     launch->loading = config;
     for (size_t i = 0; i < launch->parts.count && st == XY_OK; i++) {
@@ -661,7 +648,7 @@ static xy_status_t run_ranks(launch_t *launch)
     if (st == XY_OK)
         st = make_environments(launch);
     if (st == XY_OK)
-        st = split_libraries(launch);
+        st = mpi_launch_libraries(&launch->parts, &launch->libraries);
     if (st == XY_OK)
         st = load_programs(launch);
     if (st == XY_OK && launch->values->verbose)
@@ -846,7 +833,6 @@ static xy_status_t launch_all(launch_t *launch, const xy_vec_t *contexts)
     xy_status_t st = mpi_mapping_read(first, launch->node != NULL || first->quiet);
 
     launch->parts = XY_VEC_INIT(mpi_part_t);
-    launch->privat = XY_VEC_INIT(const char *);
     launch->values = first;
     if (launch->node != NULL)
         take_over(launch, first);

@@ -40,6 +40,13 @@ xy_status_t mpi_launch_find(const char *name, char **path_p, int *code_p);
 /* Is it linked with this library, directly or through a library of its own? */
 xy_status_t mpi_launch_inspect(mpi_part_t *part);
 
+/* The libraries that --privatize and --share name, of all programs. */
+typedef struct {
+    xy_vec_t privat, shared; /* of const char * */
+} mpi_library_lists_t;
+
+xy_status_t mpi_launch_libraries(const xy_vec_t *parts, mpi_library_lists_t *lists);
+
 /* The program of that name in PATH or the working directory; NULL: there is none, or no memory. */
 char *mpi_launch_search(const char *name);
 

@@ -212,9 +212,17 @@ const xy_option_t mpi_launch_options[] = {
      .help = "the ranks whose code debuggers know, such as 0-3,8 (default: the first 64): each "
              "costs a debugger time and memory"},
     {"privatize", 0, XY_OPT_LIST, "LIB[,LIB]", AT(privatize),
-     .help = "also give every rank its own copy of these shared libraries"},
+     .help =
+         "give every rank its own copy of these shared libraries, which ranks share by default: "
+         "those of the table in docs/private.md, and those without variables"},
+    {"share", 0, XY_OPT_LIST, "LIB[,LIB]", AT(share),
+     .help =
+         "load these shared libraries, and what they need, once for all ranks, which then share "
+         "their global variables (default: every rank has its own copy of each library); -v "
+         "lists them with what they cost"},
     {"share-globals", 0, XY_OPT_FLAG, AT(share_globals),
-     .help = "do not copy the program: ranks share its global variables"},
+     .help = "do not copy the program: ranks share its global variables, and those of its "
+             "libraries"},
     {"stack-size", 0, XY_OPT_SIZE, "SIZE", AT(stack_size), .min = 64 << 10, .max = 0x1p46,
      .env = "XYLEM_STACK_SIZE",
      .help = "stack size of each rank; memory is allocated as it is touched (default: 'ulimit -s', "

@@ -28,7 +28,7 @@ typedef struct {
     bool each_thread, no_oversubscribe; /* hardware threads count as cores; one rank on each */
     bool shows_map;                     /* print where ranks run */
     double timeout, deadlock_after, polling_after;
-    xy_vec_t privatize; /* each a list with commas */
+    xy_vec_t privatize, share; /* each a list with commas */
     bool share_globals;
     const char *place;    /* a strategy or a file; NULL: the default */
     const char *gpu_bind; /* close, round or a list; NULL: the default */

@@ -110,6 +110,14 @@ static void *stub_at(int i)
     return (void *)(uintptr_t)(virtual_kernel_stubs + (size_t)i * STUB_BYTES);
 }
 
+bool mpi_virtual_is_simulated(const char *name)
+{
+    double seconds;
+
+    return find_given(name, &seconds) ||
+           (all.config->compute == VIRTUAL_COMPUTE_MODEL && xy_blas_sizes(name) != NULL);
+}
+
 void *mpi_virtual_substitute(const char *name, void *found)
 {
     kernel_t k = {.function = found};

@@ -62,6 +62,8 @@ typedef struct virtual_config {
 /* For the symbols of programs: `found`, or a stub that charges what the function takes. */
 void mpi_virtual_set_kernels(const virtual_config_t *config);
 void *mpi_virtual_substitute(const char *name, void *found);
+/* Is it a function that has such a stub? */
+bool mpi_virtual_is_simulated(const char *name);
 
 /* The machine, and [size] the core of each rank there. */
 const xy_machine_t *mpi_virtual_machine(const int32_t **core_of_p);

@@ -2,217 +2,91 @@
 /*
  * Which files make an image, and which are shared.
  *
- * The program is copied, and so are the libraries the user listed. A library must be copied as well
- * when sharing it would silently give wrong results:
- *   - it uses a symbol of the program (a callback by name): whose?
- *   - the program has a copy of one of its variables (a copy relocation): the library would not see
- *     the ranks' values;
- *   - it stands before this library and defines functions of MPI: a tool that counts, per rank;
- *   - it has the variables by whose addresses Fortran knows MPI_IN_PLACE and its like, of which
- *     there is one per rank: it calls MPI from Fortran;
- *   - it needs a library that is copied, or uses a symbol of one.
- * The C and C++ runtimes are never copied: what of their state programs rely on is made private by
- * other means. The Fortran runtime is copied where the program, or what is copied with it, is
- * written in Fortran: units, options and the command line are the rank's. Shared libraries that use
- * it (BLAS) have the process's, and are no less shared for it.
+ * A library is private to the rank, as the program is, except
+ *   - libraries of the table in known_libraries.c, and allocators, which define malloc;
+ *   - those of --share, and what they need: one library must not have two states for one user;
+ *   - those whose functions are simulated (--compute-call);
+ *   - those without variables, unless they use something that is private: their addresses of it
+ *     would be those of one rank.
+ * The runtime of gfortran is private for what is private, and shared for what is shared.
  */
 #include <dlfcn.h>
 #include <string.h>
 
 #include "mpi/launch/image/collect.h"
-#include "mpi/launch/image/lookup.h"
 #include "mpi/launch/image/say.h"
 
-static const char *const base[] = {"libmpi_abi.so", "libc.so.",  "libm.so.", "libpthread.so.",
-                                   "libdl.so.",     "librt.so.", "ld-linux", NULL};
-static const char *const runtimes[] = {
-    "libstdc++.so.", "libgcc_s.so.", "libgomp.so.", "libasan.so.",
-    "libubsan.so.",  "libtsan.so.",  NULL};
+typedef enum { PRIVATE, SHARED, CONSTANT /* not decided: it has no variables */ } fate_t;
 
-static bool begins_with(const char *name, const char *const *list)
-{
-    for (size_t i = 0; list[i] != NULL; i++)
-        if (strncmp(name, list[i], strlen(list[i])) == 0)
-            return true;
-    return false;
-}
-
-bool mpi_library_is_base(const char *name)
-{
-    return begins_with(name, base);
-}
-
-bool mpi_library_is_runtime(const char *name)
-{
-    return begins_with(name, base) || begins_with(name, runtimes);
-}
-
-bool mpi_library_is_fortran(const char *name)
-{
-    return strncmp(basename(name), "libgfortran.so.", 15) == 0;
-}
-
-/* "foo", "libfoo.so" and "libfoo.so.1" all name libfoo.so.1. */
-static bool is_listed(const xy_vec_t *list, const char *name)
-{
-    for (size_t i = 0; list != NULL && i < list->count; i++) {
-        const char *wanted = basename(XY_VEC_AT(list, const char *, i));
-        size_t n = strlen(wanted);
-
-        if (strncmp(name, wanted, n) == 0 && (name[n] == '\0' || name[n] == '.'))
-            return true;
-        if (strncmp(name, "lib", 3) == 0 && strncmp(name + 3, wanted, n) == 0 &&
-            strncmp(name + 3 + n, ".so", 3) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* A program has copies of these; a shared library's go to the rank's streams all the same (the C
- * library's functions see to it). */
-static bool is_stream(const char *name)
-{
-    int variable = mpi_lookup_variable(name);
-
-    return variable == XMPI_VARIABLE_STDIN || variable == XMPI_VARIABLE_STDOUT ||
-           variable == XMPI_VARIABLE_STDERR;
-}
-
-static bool defines(const mpi_elf_t *module, const char *name)
-{
-    return mpi_elf_lookup(module, name) != NULL && !is_stream(name);
-}
-
-/* Does it use one of the C++ streams, of which images have copies? */
-static bool uses_cxx_stream(const mpi_elf_t *library)
-{
-    const ElfW(Rela) *entry = mpi_elf_at(library, library->rela.address, library->rela.size);
-
-    for (size_t i = 0; entry != NULL && i < library->rela.size / sizeof(*entry); i++) {
-        const ElfW(Sym) *symbol = mpi_elf_symbol(library, ELF64_R_SYM(entry[i].r_info));
-
-        if (symbol != NULL && symbol->st_name != 0 && symbol->st_shndx == SHN_UNDEF &&
-            mpi_lookup_cxx_stream(mpi_elf_string(library, symbol->st_name)) >= 0)
-            return true;
-    }
-    return false;
-}
-
-/* Only relocations tell which symbols it uses. */
-bool mpi_library_uses(const mpi_elf_t *library, const mpi_elf_t *module)
-{
-    const mpi_elf_part_t *parts[] = {&library->rela, &library->plt};
-
-    for (int p = 0; p < 2; p++) {
-        const ElfW(Rela) *entry = mpi_elf_at(library, parts[p]->address, parts[p]->size);
-
-        for (size_t i = 0; entry != NULL && i < parts[p]->size / sizeof(*entry); i++) {
-            const ElfW(Sym) *symbol = mpi_elf_symbol(library, ELF64_R_SYM(entry[i].r_info));
-
-            if (symbol != NULL && symbol->st_name != 0 && symbol->st_shndx == SHN_UNDEF &&
-                defines(module, mpi_elf_string(library, symbol->st_name)))
-                return true;
-        }
-    }
-    return false;
-}
-
-#if defined(__x86_64__)
-enum { R_COPY = R_X86_64_COPY };
-#elif defined(__aarch64__)
-enum { R_COPY = R_AARCH64_COPY };
-#else
-enum { R_COPY = -1 };
-#endif
-
-static bool is_copied_by_program(const mpi_elf_t *library, const mpi_elf_t *program)
-{
-    const ElfW(Rela) *entry = mpi_elf_at(program, program->rela.address, program->rela.size);
-
-    for (size_t i = 0; entry != NULL && i < program->rela.size / sizeof(*entry); i++) {
-        const ElfW(Sym) *symbol = mpi_elf_symbol(program, ELF64_R_SYM(entry[i].r_info));
-
-        if ((int)ELF64_R_TYPE(entry[i].r_info) == R_COPY && symbol != NULL &&
-            mpi_elf_lookup(library, mpi_elf_string(program, symbol->st_name)) != NULL)
-            return true;
-    }
-    return false;
-}
+typedef struct {
+    const char *name; /* as it is needed; it belongs to the file that needs it */
+    mpi_elf_t *elf;   /* NULL: not looked into */
+    fate_t fate;
+    const char *reason, *other; /* "it uses", "libx.so" */
+    bool is_taken;              /* the file is a module's */
+} library_t;
 
 typedef struct {
     mpi_program_t *program;
     const mpi_program_config_t *config;
-    xy_vec_t seen; /* of mpi_elf_t *: libraries that were looked at and are not (yet) copied */
-    bool has_changed;
+    /* Of library_t, breadth first: the order in which the dynamic linker looks for symbols. The
+     * first is the program or the plug-in. */
+    xy_vec_t libraries;
 } gathering_t;
 
-bool mpi_library_is_module(const mpi_program_t *program, const char *name)
+static library_t *at(const gathering_t *g, size_t i)
 {
-    for (size_t i = 0; i < program->modules.count; i++) {
-        const mpi_elf_t *elf = XY_VEC_AT(&program->modules, mpi_module_t, i).elf;
-
-        if (strcmp(basename(elf->path), basename(name)) == 0 ||
-            (elf->soname != NULL && strcmp(elf->soname, name) == 0))
-            return true;
-    }
-    return program->parent != NULL && mpi_library_is_module(program->parent, name);
+    return &XY_VEC_AT(&g->libraries, library_t, i);
 }
 
-static bool is_module(const gathering_t *g, const char *name)
+static const char *name_of(const library_t *library)
 {
-    return mpi_library_is_module(g->program, name);
+    return library->elf != NULL ? basename(library->elf->path) : library->name;
 }
 
-static bool uses_module(const mpi_program_t *program, const mpi_elf_t *library)
+/* "foo", "libfoo.so" and "libfoo.so.1" all name libfoo.so.1. */
+static bool is_named(const char *wanted, const char *name)
 {
-    for (size_t i = 0; i < program->modules.count; i++) {
-        const mpi_elf_t *module = XY_VEC_AT(&program->modules, mpi_module_t, i).elf;
+    size_t n;
 
-        if (!mpi_library_is_fortran(module->path) && mpi_library_uses(library, module))
-            return true;
-    }
-    return program->parent != NULL && uses_module(program->parent, library);
-}
-
-/* A tool in the way of PMPI, linked to the program before MPI. */
-static bool is_tool(const mpi_elf_t *library, const mpi_elf_t *program)
-{
-    return mpi_library_stands_before(program, library, "libmpi_abi.so") &&
-           mpi_elf_defines_prefix(library, "MPI_");
-}
-
-static bool must_be_copied(const gathering_t *g, const mpi_elf_t *library)
-{
-    const mpi_elf_t *program = XY_VEC_AT(&g->program->modules, mpi_module_t, 0).elf;
-
-    if (is_listed(g->config->privat, basename(library->path)) ||
-        (library->soname != NULL && is_listed(g->config->privat, library->soname)))
+    wanted = basename(wanted);
+    n = strlen(wanted);
+    if (strncmp(name, wanted, n) == 0 && (name[n] == '\0' || name[n] == '.'))
         return true;
-    for (size_t i = 0; i < library->needed.count; i++) {
-        const char *name = XY_VEC_AT(&library->needed, const char *, i);
-
-        if (!mpi_library_is_fortran(name) && is_module(g, name))
-            return true;
-    }
-    if (mpi_elf_lookup(library, XMPI_FORTRAN_BLOCK) != NULL)
-        return true;
-    return uses_module(g->program, library) || is_copied_by_program(library, program) ||
-           is_tool(library, program) || (uses_cxx_stream(program) && uses_cxx_stream(library));
+    return strncmp(name, "lib", 3) == 0 && strncmp(name + 3, wanted, n) == 0 &&
+           strncmp(name + 3 + n, ".so", 3) == 0;
 }
 
-static xy_status_t add_module(gathering_t *g, mpi_elf_t *elf)
+static bool is_library_named(const char *wanted, const library_t *library)
 {
-    mpi_module_t module = {.elf = elf, .code_fd = -1};
+    const mpi_elf_t *elf = library->elf;
 
-    if (xy_vec_append(&g->program->modules, &module) != XY_OK) {
-        mpi_elf_close(elf);
-        return xy_fail_memory("loading the program");
-    }
-    g->has_changed = true;
-    if (g->program->modules.count > 1 && g->config->is_verbose)
-        mpi_launch_say("every rank gets its own '%s'", elf->path);
-    return XY_OK;
+    return (library->name != NULL && is_named(wanted, basename(library->name))) ||
+           (elf != NULL && is_named(wanted, basename(elf->path))) ||
+           (elf != NULL && elf->soname != NULL && is_named(wanted, elf->soname));
 }
+
+static bool is_listed(const xy_vec_t *list, const library_t *library)
+{
+    for (size_t i = 0; list != NULL && i < list->count; i++)
+        if (is_library_named(XY_VEC_AT(list, const char *, i), library))
+            return true;
+    return false;
+}
+
+static library_t *find(const gathering_t *g, const char *name)
+{
+    for (size_t i = 0; i < g->libraries.count; i++) {
+        library_t *library = at(g, i);
+
+        if ((library->name != NULL && strcmp(library->name, name) == 0) ||
+            (library->elf != NULL && mpi_library_has_name(library->elf, name)))
+            return library;
+    }
+    return NULL;
+}
+
+/* ---- Finding all libraries ---- */
 
 /* A library that wants more room for thread-local variables than is left can be loaded only when
  * the process starts. */
@@ -228,165 +102,288 @@ static xy_status_t fail_loading(const gathering_t *g, const mpi_elf_t *user, con
                    why != NULL ? why : "no reason given");
 }
 
-/* Have the dynamic linker load a library for all ranks. Its path is needed to read it. */
-static xy_status_t open_shared(const gathering_t *g, const mpi_elf_t *user, const char *name,
-                               char **path_p)
+/* Have the dynamic linker load a library for all ranks. */
+static xy_status_t open_shared(const gathering_t *g, const mpi_elf_t *user, const char *name)
 {
-    char *path = mpi_elf_find_library(user, name);
-    void *handle = dlopen(path != NULL ? path : name, RTLD_LAZY | RTLD_GLOBAL);
-    struct link_map *map;
+    char *path = mpi_elf_find_own_library(user, name);
+    xy_status_t st = XY_OK;
 
-    *path_p = NULL;
-    if (handle == NULL) {
-        xy_status_t st = fail_loading(g, user, name, path);
-
-        xy_free(path);
-        return st;
-    }
-    if (path == NULL && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map->l_name[0] == '/')
-        path = xy_strdup(map->l_name);
-    *path_p = path;
-    return XY_OK;
-}
-
-static bool is_seen(const gathering_t *g, const char *name)
-{
-    for (size_t i = 0; i < g->seen.count; i++) {
-        const mpi_elf_t *elf = XY_VEC_AT(&g->seen, mpi_elf_t *, i);
-
-        if (strcmp(basename(elf->path), basename(name)) == 0 ||
-            (elf->soname != NULL && strcmp(elf->soname, name) == 0))
-            return true;
-    }
-    return false;
-}
-
-static bool is_copied(const gathering_t *g, const mpi_elf_t *elf)
-{
-    for (size_t i = 0; i < g->program->modules.count; i++)
-        if (XY_VEC_AT(&g->program->modules, mpi_module_t, i).elf == elf)
-            return true;
-    return false;
-}
-
-/* Look at a library that cannot be found by its name alone only after the linker has loaded it. */
-static xy_status_t look_at(gathering_t *g, const mpi_elf_t *user, const char *name)
-{
-    char *path = mpi_elf_find_library(user, name);
-    mpi_elf_t *elf;
-    xy_status_t st;
-
-    bool is_fortran = mpi_library_is_fortran(name);
-
-    if (mpi_library_is_runtime(name) || is_module(g, name) || is_seen(g, name) ||
-        (is_fortran && (g->config->is_shared || !is_copied(g, user)))) {
-        xy_free(path);
-        return XY_OK;
-    }
-    if (path == NULL) {
-        st = open_shared(g, user, name, &path);
-        if (st != XY_OK || path == NULL)
-            return st;
-    }
-    st = mpi_elf_open(path, &elf);
+    if (dlopen(path != NULL ? path : name, RTLD_LAZY | RTLD_GLOBAL) == NULL)
+        st = fail_loading(g, user, name, path);
     xy_free(path);
-    if (st != XY_OK)
-        return st;
-    if (is_fortran || must_be_copied(g, elf))
-        return add_module(g, elf);
-    if (xy_vec_append(&g->seen, &elf) != XY_OK) {
+    return st;
+}
+
+static bool is_simulated(const char *name, void *argument)
+{
+    return ((const mpi_program_config_t *)argument)->is_simulated(name);
+}
+
+/* The rule, for one library by itself. */
+static void decide(const gathering_t *g, library_t *library)
+{
+    const mpi_program_config_t *config = g->config;
+    const mpi_elf_t *elf = library->elf;
+    const mpi_known_t *known = mpi_library_known(name_of(library));
+
+    if (known == NULL && elf != NULL && elf->soname != NULL)
+        known = mpi_library_known(elf->soname);
+    library->fate = SHARED;
+    if (known != NULL && (known->kind >= XMPI_KNOWN_RUNTIME || !is_listed(config->privat, library)))
+        library->reason = known->reason;
+    else if (elf == NULL)
+        library->reason = "the dynamic linker loads it";
+    else if (is_listed(config->privat, library))
+        library->fate = PRIVATE, library->reason = "--privatize";
+    else if (is_listed(config->shared, library))
+        library->reason = "--share";
+    else if (mpi_elf_lookup(elf, "malloc") != NULL)
+        library->reason = "an allocator; the heap is the process's";
+    else if (config->is_simulated != NULL &&
+             mpi_elf_defines_any(elf, is_simulated, (void *)(uintptr_t)config))
+        library->reason = "its functions are simulated";
+    else if (config->is_shared && mpi_library_is_fortran(elf->path))
+        library->reason = "--share-globals";
+    else if (mpi_elf_has_variables(elf))
+        library->fate = PRIVATE, library->reason = "it has variables";
+    else
+        library->fate = CONSTANT, library->reason = "it has no variables";
+}
+
+static xy_status_t append(gathering_t *g, const char *name, mpi_elf_t *elf, fate_t fate,
+                          const char *reason)
+{
+    library_t library = {.name = name, .elf = elf, .fate = fate, .reason = reason};
+
+    if (xy_vec_append(&g->libraries, &library) != XY_OK) {
         mpi_elf_close(elf);
         return xy_fail_memory("loading the program");
     }
     return XY_OK;
 }
 
-static xy_status_t look_at_needed(gathering_t *g, const mpi_elf_t *user)
+/* The libraries of the table are not looked into, but drivers and allocators may have to be
+ * preloaded. */
+static xy_status_t add_needed(gathering_t *g, const mpi_elf_t *user, const char *name)
 {
+    char *path;
+    mpi_elf_t *elf = NULL;
     xy_status_t st = XY_OK;
 
-    for (size_t i = 0; i < user->needed.count && st == XY_OK; i++)
-        st = look_at(g, user, XY_VEC_AT(&user->needed, const char *, i));
+    if (find(g, name) != NULL || mpi_library_is_module(g->program->parent, name))
+        return XY_OK;
+    path = mpi_library_is_runtime(basename(name)) ? NULL : mpi_elf_find_library(user, name);
+    if (path != NULL)
+        st = mpi_elf_open(path, &elf);
+    else if (!mpi_library_is_runtime(basename(name)))
+        st = open_shared(g, user, name);
+    xy_free(path);
+    if (st == XY_OK)
+        st = append(g, name, elf, SHARED, NULL);
+    if (st == XY_OK)
+        decide(g, at(g, g->libraries.count - 1));
     return st;
 }
 
-/* A library seen earlier may need one that has become a module since. */
-static xy_status_t look_again(gathering_t *g)
+static bool is_in_table(const library_t *library)
+{
+    return library->elf == NULL || mpi_library_known(name_of(library)) != NULL;
+}
+
+static xy_status_t add_all(gathering_t *g)
 {
     xy_status_t st = XY_OK;
 
-    for (size_t i = 0; i < g->seen.count && st == XY_OK; i++) {
-        mpi_elf_t *elf = XY_VEC_AT(&g->seen, mpi_elf_t *, i);
+    for (size_t i = 0; i < g->libraries.count && st == XY_OK; i++) {
+        const mpi_elf_t *elf = at(g, i)->elf;
 
-        st = look_at_needed(g, elf);
-        if (st == XY_OK && must_be_copied(g, elf)) {
-            mpi_elf_t **last = &XY_VEC_AT(&g->seen, mpi_elf_t *, g->seen.count - 1);
-
-            XY_VEC_AT(&g->seen, mpi_elf_t *, i) = *last;
-            xy_vec_pop(&g->seen);
-            return add_module(g, elf);
-        }
+        if (at(g, i)->fate == SHARED && is_in_table(at(g, i)))
+            continue;
+        for (size_t k = 0; k < elf->needed.count && st == XY_OK; k++)
+            st = add_needed(g, elf, XY_VEC_AT(&elf->needed, const char *, k));
     }
     return st;
 }
 
-static xy_status_t choose_modules(gathering_t *g)
-{
-    xy_status_t st = XY_OK;
+/* ---- What follows from other libraries ---- */
 
+/* What a shared library needs is shared. */
+static bool share_needed(const gathering_t *g)
+{
+    bool has_changed = false;
+
+    for (size_t i = 0; i < g->libraries.count; i++) {
+        const library_t *library = at(g, i);
+
+        for (size_t k = 0;
+             library->fate == SHARED && !is_in_table(library) && k < library->elf->needed.count;
+             k++) {
+            library_t *needed = find(g, XY_VEC_AT(&library->elf->needed, const char *, k));
+
+            if (needed == NULL || needed->fate == SHARED || needed == at(g, 0) ||
+                mpi_library_is_fortran(needed->elf->path) || is_listed(g->config->privat, needed))
+                continue;
+            needed->fate = SHARED;
+            needed->reason = "it is needed by a shared library,";
+            needed->other = name_of(library);
+            has_changed = true;
+        }
+    }
+    return has_changed;
+}
+
+/* The same among the program and the plug-ins that are loaded. */
+static const char *private_use_in(const mpi_program_t *program, const mpi_elf_t *elf,
+                                  const char **owner_p)
+{
+    const mpi_program_t *next = program != NULL ? program->plugins : NULL;
+    const char *found = NULL;
+
+    for (; program != NULL && found == NULL; program = next, next = next ? next->next : NULL)
+        for (size_t i = 0; i < program->modules.count && found == NULL; i++) {
+            const mpi_elf_t *module = XY_VEC_AT(&program->modules, mpi_module_t, i).elf;
+
+            found = mpi_library_is_fortran(module->path) ? NULL : mpi_library_uses(elf, module);
+            *owner_p = basename(module->path);
+        }
+    return found;
+}
+
+/* The name that a library uses of something private; NULL: none. */
+static const char *private_use(const gathering_t *g, const library_t *library, const char **owner_p)
+{
+    const mpi_elf_t *program = g->program->parent == NULL ? at(g, 0)->elf : NULL;
+    const char *found = private_use_in(g->program->parent, library->elf, owner_p);
+
+    for (size_t i = 0; i < g->libraries.count && found == NULL; i++) {
+        const library_t *other = at(g, i);
+
+        if (other->fate != PRIVATE || other == library || mpi_library_is_fortran(other->elf->path))
+            continue;
+        found = mpi_library_uses(library->elf, other->elf);
+        *owner_p = name_of(other);
+    }
+    if (found == NULL && program != NULL) {
+        found = mpi_library_copied(library->elf, program);
+        *owner_p = basename(program->path);
+    }
+    return found;
+}
+
+static const library_t *private_need(const gathering_t *g, const library_t *library)
+{
+    for (size_t i = 0; i < library->elf->needed.count; i++) {
+        const library_t *needed = find(g, XY_VEC_AT(&library->elf->needed, const char *, i));
+
+        if (needed != NULL && needed->fate == PRIVATE)
+            return needed;
+    }
+    return NULL;
+}
+
+/* A library without variables is private where it uses something private. */
+static bool settle_constant(const gathering_t *g, library_t *library)
+{
+    const library_t *needed = private_need(g, library);
+    const char *owner = needed != NULL ? name_of(needed) : "the C or C++ library";
+
+    if (needed == NULL && !mpi_library_uses_copies(library->elf) &&
+        private_use(g, library, &owner) == NULL)
+        return false;
+    library->fate = PRIVATE;
+    library->reason = "it uses what ranks have copies of, in";
+    library->other = owner;
+    return true;
+}
+
+static void settle(const gathering_t *g)
+{
+    bool has_changed;
+
+    while (share_needed(g))
+        ;
     do {
-        g->has_changed = false;
-        for (size_t i = 0; i < g->program->modules.count && st == XY_OK; i++)
-            st = look_at_needed(g, XY_VEC_AT(&g->program->modules, mpi_module_t, i).elf);
-        if (st == XY_OK)
-            st = look_again(g);
-    } while (st == XY_OK && g->has_changed);
-    return st;
+        has_changed = false;
+        for (size_t i = 0; i < g->libraries.count; i++)
+            if (at(g, i)->fate == CONSTANT)
+                has_changed |= settle_constant(g, at(g, i));
+    } while (has_changed);
+    for (size_t i = 0; i < g->libraries.count; i++)
+        if (at(g, i)->fate == CONSTANT)
+            at(g, i)->fate = SHARED;
 }
 
-static xy_status_t load_shared(gathering_t *g)
+/* ---- What cannot be honoured ---- */
+
+static xy_status_t check_shared(const gathering_t *g, const library_t *library)
+{
+    const char *owner = "", *name = private_use(g, library, &owner);
+
+    if (mpi_elf_lookup(library->elf, XMPI_FORTRAN_BLOCK) != NULL)
+        return xy_fail(XY_EUSAGE,
+                       "--share %s: it calls MPI from Fortran and must be private; leave it out",
+                       name_of(library));
+    if (name == NULL)
+        return XY_OK;
+    return xy_fail(XY_EUSAGE,
+                   "--share %s: it uses '%s' of '%s', which is private to each rank; leave it out",
+                   name_of(library), name, owner);
+}
+
+static xy_status_t check_private(const gathering_t *g, const library_t *library)
+{
+    if (is_listed(g->config->shared, library))
+        return xy_fail(XY_EUSAGE, "%s is in the lists of both --share and --privatize",
+                       name_of(library));
+    if (library->fate == SHARED)
+        return xy_fail(XY_EUSAGE, "--privatize %s: it must be shared: %s", name_of(library),
+                       library->reason);
+    return XY_OK;
+}
+
+/* A name may be that of a plug-in: nobody knows yet. */
+static void warn_unused(const gathering_t *g, const xy_vec_t *list, const char *option)
+{
+    for (size_t i = 0; list != NULL && i < list->count; i++) {
+        const char *name = XY_VEC_AT(list, const char *, i);
+        bool is_used = false;
+
+        for (size_t k = 1; k < g->libraries.count; k++)
+            is_used |= is_library_named(name, at(g, k));
+        if (!is_used)
+            mpi_launch_say("%s %s: '%s' is not linked with such a library ('ldd %s' lists them); "
+                           "the option holds for plug-ins of this name",
+                           option, name, g->program->path, g->program->path);
+    }
+}
+
+static xy_status_t check(const gathering_t *g)
 {
     xy_status_t st = XY_OK;
 
-    for (size_t i = 0; i < g->program->modules.count; i++) {
-        const mpi_elf_t *elf = XY_VEC_AT(&g->program->modules, mpi_module_t, i).elf;
+    for (size_t i = 0; i < g->libraries.count && st == XY_OK; i++) {
+        const library_t *library = at(g, i);
 
-        for (size_t k = 0; k < elf->needed.count && st == XY_OK; k++) {
-            const char *name = XY_VEC_AT(&elf->needed, const char *, k);
-            char *path = NULL;
-
-            /* This library is there already, perhaps under another path than the program's. */
-            if (strncmp(name, "libmpi_abi.so", 13) != 0 && !is_module(g, name))
-                st = open_shared(g, elf, name, &path);
-            xy_free(path);
-        }
+        if (is_listed(g->config->privat, library) && i > 0)
+            st = check_private(g, library);
+        else if (library->fate == SHARED && is_listed(g->config->shared, library) &&
+                 library->elf != NULL)
+            st = check_shared(g, library);
+        if (st == XY_OK && library->fate == PRIVATE && library->elf->has_text_relocations && i > 0)
+            st = xy_fail_at(XY_EUNSUPPORTED, library->elf->path, 0,
+                            "the code must be changed to be loaded, so that ranks cannot have "
+                            "copies of it; compile it with -fPIC, or share it: --share %s",
+                            name_of(library));
     }
     return st;
 }
 
-static xy_status_t check_list(const gathering_t *g)
+/* ---- Tools ---- */
+
+static bool is_mpi_name(const char *name, void *argument)
 {
-    const xy_vec_t *list = g->config->privat;
-
-    for (size_t i = 0; list != NULL && i < list->count; i++) {
-        xy_vec_t one = {
-            .data = (char *)list->data + i * list->size, .count = 1, .size = list->size};
-        bool is_found = false;
-
-        for (size_t m = 1; m < g->program->modules.count; m++) {
-            const mpi_elf_t *elf = XY_VEC_AT(&g->program->modules, mpi_module_t, m).elf;
-
-            is_found |= is_listed(&one, basename(elf->path)) ||
-                        (elf->soname != NULL && is_listed(&one, elf->soname));
-        }
-        if (!is_found)
-            return xy_fail(
-                XY_EUSAGE,
-                "--privatize %s: '%s' does not use such a library; 'ldd %s' lists what it "
-                "uses",
-                XY_VEC_AT(list, const char *, i), g->program->path, g->program->path);
-    }
-    return XY_OK;
+    (void)argument;
+    return strncmp(name, "MPI_", 4) == 0;
 }
 
 typedef struct {
@@ -420,8 +417,8 @@ static xy_status_t look_at_preloaded(gathering_t *g, const char *name, size_t le
         elf = NULL; /* the dynamic linker has said what is wrong with it */
     xy_free(search.path);
     if (elf != NULL && !mpi_library_is_base(basename(elf->path)) &&
-        mpi_elf_defines_prefix(elf, "MPI_"))
-        return add_module(g, elf);
+        mpi_elf_defines_any(elf, is_mpi_name, NULL))
+        return append(g, NULL, elf, PRIVATE, "a tool that stands before MPI");
     mpi_elf_close(elf);
     return XY_OK;
 }
@@ -442,35 +439,126 @@ static xy_status_t choose_tools(gathering_t *g)
     return st;
 }
 
-static xy_status_t preload(gathering_t *g)
-{
-    xy_status_t st = mpi_preload_choose(g->program, &g->seen, g->config->preloaded);
+/* ---- The result ---- */
 
-    return st == XY_OK ? g->config->must_preload(&g->program->preloads, g->config->is_verbose) : st;
+static xy_status_t note_choice(mpi_program_t *program, const library_t *library)
+{
+    const char *path = library->elf != NULL ? library->elf->path : library->name;
+    mpi_choice_t choice = {
+        .is_private = library->fate == PRIVATE,
+        .name = xy_strdup(path),
+        .reason = library->other != NULL ? xy_sprintf("%s '%s'", library->reason, library->other)
+                                         : xy_strdup(library->reason),
+    };
+
+    if (choice.name == NULL || choice.reason == NULL ||
+        xy_vec_append(&program->choices, &choice) != XY_OK)
+        return xy_fail_memory("loading the program");
+    return XY_OK;
+}
+
+/* The private libraries become modules; the others go to `shared`. Those of a shared plug-in are
+ * the dynamic linker's. */
+static xy_status_t take(gathering_t *g, xy_vec_t *shared)
+{
+    xy_status_t st = XY_OK;
+    size_t count = at(g, 0)->fate == PRIVATE ? g->libraries.count : 1;
+
+    for (size_t i = 0; i < count && st == XY_OK; i++) {
+        library_t *library = at(g, i);
+        mpi_module_t module = {.elf = library->elf, .code_fd = -1};
+
+        if (g->config->is_verbose && (i > 0 || g->program->parent != NULL))
+            st = note_choice(g->program, library);
+        if (st != XY_OK || library->elf == NULL)
+            continue;
+        if (library->fate == PRIVATE ? xy_vec_append(&g->program->modules, &module) != XY_OK
+                                     : xy_vec_append(shared, &library->elf) != XY_OK)
+            st = xy_fail_memory("loading the program");
+        else
+            library->is_taken = library->fate == PRIVATE;
+    }
+    return st;
+}
+
+/* Libraries that only shared ones need are loaded with those. */
+static xy_status_t load_shared(const gathering_t *g)
+{
+    xy_status_t st = XY_OK;
+
+    /* What a shared library needs may be in directories that only the program names. */
+    for (size_t i = g->libraries.count; i-- > 0 && st == XY_OK;)
+        if (at(g, i)->fate == SHARED && at(g, i)->other != NULL)
+            st = open_shared(g, at(g, 0)->elf, at(g, i)->elf->path);
+
+    for (size_t i = 0; i < g->program->modules.count; i++) {
+        const mpi_elf_t *elf = XY_VEC_AT(&g->program->modules, mpi_module_t, i).elf;
+
+        for (size_t k = 0; k < elf->needed.count && st == XY_OK; k++) {
+            const char *name = XY_VEC_AT(&elf->needed, const char *, k);
+
+            /* This library is there already, perhaps under another path than the program's. */
+            if (strncmp(name, "libmpi_abi.so", 13) != 0 && !mpi_library_is_module(g->program, name))
+                st = open_shared(g, elf, name);
+        }
+    }
+    return st;
+}
+
+static xy_status_t load(gathering_t *g, const xy_vec_t *shared)
+{
+    const mpi_program_config_t *config = g->config;
+    xy_vec_t *preloads = &g->program->preloads;
+    xy_status_t st = mpi_preload_choose(g->program, shared, config->preloaded);
+
+    if (st == XY_OK)
+        st = config->must_preload(preloads, config->is_verbose);
+    if (st == XY_OK)
+        st = load_shared(g);
+    return st == XY_OK ? config->must_preload(preloads, config->is_verbose) : st;
+}
+
+/* A plug-in may turn out to be shared: then it has no module. */
+static xy_status_t begin(gathering_t *g)
+{
+    mpi_elf_t *elf;
+    xy_status_t st = mpi_elf_open(g->program->path, &elf);
+
+    if (st == XY_OK)
+        st = append(g, NULL, elf, PRIVATE, "the program");
+    if (st == XY_OK && g->program->parent == NULL)
+        return choose_tools(g);
+    if (st == XY_OK && elf->kind != XMPI_ELF_LIBRARY)
+        at(g, 0)->fate = SHARED;
+    else if (st == XY_OK)
+        decide(g, at(g, 0));
+    return st;
 }
 
 xy_status_t mpi_program_gather(mpi_program_t *program, const mpi_program_config_t *config)
 {
-    gathering_t g = {.program = program, .config = config, .seen = XY_VEC_INIT(mpi_elf_t *)};
-    mpi_elf_t *elf;
-    xy_status_t st = mpi_elf_open(program->path, &elf);
+    gathering_t g = {.program = program, .config = config, .libraries = XY_VEC_INIT(library_t)};
+    xy_vec_t shared = XY_VEC_INIT(mpi_elf_t *);
+    xy_status_t st = begin(&g);
 
+    if (st == XY_OK && at(&g, 0)->elf->kind != XMPI_ELF_NONE)
+        st = add_all(&g);
+    if (st == XY_OK) {
+        settle(&g);
+        st = check(&g);
+    }
     if (st == XY_OK)
-        st = add_module(&g, elf);
-    if (st == XY_OK)
-        st = choose_tools(&g);
-    if (st == XY_OK)
-        st = choose_modules(&g);
-    if (st == XY_OK && !config->is_shared)
-        st = check_list(&g);
-    if (st == XY_OK)
-        st = preload(&g);
-    if (st == XY_OK)
-        st = load_shared(&g);
-    if (st == XY_OK)
-        st = config->must_preload(&program->preloads, config->is_verbose);
-    for (size_t i = 0; i < g.seen.count; i++)
-        mpi_elf_close(XY_VEC_AT(&g.seen, mpi_elf_t *, i));
-    xy_vec_cleanup(&g.seen);
+        st = take(&g, &shared);
+    if (st == XY_OK && program->modules.count > 0)
+        st = load(&g, &shared);
+    if (st == XY_OK && program->parent == NULL && !config->is_quiet) {
+        warn_unused(&g, config->privat, "--privatize");
+        warn_unused(&g, config->shared, "--share");
+    }
+    for (size_t i = 0; i < g.libraries.count; i++)
+        if (!at(&g, i)->is_taken)
+            mpi_elf_close(at(&g, i)->elf);
+    xy_vec_cleanup(&g.libraries);
+    xy_vec_cleanup(&shared);
     return st;
 }

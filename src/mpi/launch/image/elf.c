@@ -65,16 +65,40 @@ static const char *need_of_version(const mpi_elf_t *elf, unsigned index)
     return NULL;
 }
 
+/* The name of a version that this file defines, by its number. */
+static const char *defined_version(const mpi_elf_t *elf, unsigned index)
+{
+    uintptr_t at = elf->version_definitions.address;
+
+    for (size_t i = 0; i < elf->version_definitions.size; i++) {
+        const ElfW(Verdef) *definition = mpi_elf_at(elf, at, sizeof(*definition));
+        const ElfW(Verdaux) * aux;
+
+        if (definition == NULL)
+            return NULL;
+        if ((definition->vd_ndx & 0x7fff) == index) {
+            aux = mpi_elf_at(elf, at + definition->vd_aux, sizeof(*aux));
+            return aux != NULL ? mpi_elf_string(elf, aux->vda_name) : NULL;
+        }
+        if (definition->vd_next < sizeof(*definition))
+            return NULL;
+        at += definition->vd_next;
+    }
+    return NULL;
+}
+
 const char *mpi_elf_version(const mpi_elf_t *elf, size_t symbol)
 {
     const ElfW(Half) * version;
+    const char *needed;
     unsigned index;
 
     if (elf->versions == 0)
         return NULL;
     version = mpi_elf_at(elf, elf->versions + symbol * sizeof(*version), sizeof(*version));
     index = version != NULL ? *version & 0x7fff : 0;
-    return index > 1 ? need_of_version(elf, index) : NULL;
+    needed = index > 1 ? need_of_version(elf, index) : NULL;
+    return needed != NULL || index <= 1 ? needed : defined_version(elf, index);
 }
 
 const ElfW(Sym) * mpi_elf_symbol(const mpi_elf_t *elf, size_t index)
@@ -82,50 +106,139 @@ const ElfW(Sym) * mpi_elf_symbol(const mpi_elf_t *elf, size_t index)
     return mpi_elf_at(elf, elf->symbols + index * sizeof(ElfW(Sym)), sizeof(ElfW(Sym)));
 }
 
-static bool is_definition(const mpi_elf_t *elf, size_t index, const char *name)
+/* What is looked for: a name, and a version of it where the reference has one. */
+typedef struct {
+    const mpi_elf_t *elf;
+    const char *name, *version;
+} wanted_t;
+
+/* The dynamic linker's rule: without a version the default one counts, which is not hidden. */
+static bool has_version(const wanted_t *w, size_t index)
 {
-    const ElfW(Sym) *symbol = mpi_elf_symbol(elf, index);
+    const ElfW(Half) *own =
+        w->elf->versions != 0 && w->elf->version_definitions.size > 0
+            ? mpi_elf_at(w->elf, w->elf->versions + index * sizeof(*own), sizeof(*own))
+            : NULL;
+    const char *name;
+
+    if (own == NULL)
+        return true;
+    if (w->version == NULL)
+        return (*own & 0x8000) == 0;
+    name = (*own & 0x7fff) > 1 ? defined_version(w->elf, *own & 0x7fff) : NULL;
+    return name == NULL || strcmp(name, w->version) == 0;
+}
+
+static bool is_definition(const wanted_t *w, size_t index)
+{
+    const ElfW(Sym) *symbol = mpi_elf_symbol(w->elf, index);
 
     return symbol != NULL && symbol->st_shndx != SHN_UNDEF &&
-           strcmp(mpi_elf_string(elf, symbol->st_name), name) == 0;
+           strcmp(mpi_elf_string(w->elf, symbol->st_name), w->name) == 0 && has_version(w, index);
 }
 
 /* The table: bucket count, first hashed symbol, bloom words, shift; the bloom filter, the buckets,
- * and one hash per symbol whose last bit ends a bucket. The filter is skipped: few names are asked
- * for. */
-const ElfW(Sym) * mpi_elf_lookup(const mpi_elf_t *elf, const char *name)
+ * and one hash per symbol whose last bit ends a bucket. */
+static size_t find_gnu(const wanted_t *w)
 {
-    const uint32_t *head = elf->gnu_hash != 0 ? mpi_elf_at(elf, elf->gnu_hash, 16) : NULL;
+    const mpi_elf_t *elf = w->elf;
+    const uint32_t *head = mpi_elf_at(elf, elf->gnu_hash, 16);
     const uint32_t *bucket, *chain;
+    const ElfW(Addr) * filter;
     uint32_t hash = 5381;
     uintptr_t buckets;
 
-    if (head == NULL || head[0] == 0)
-        return NULL;
-    for (const char *c = name; *c != '\0'; c++)
+    if (head == NULL || head[0] == 0 || head[2] == 0)
+        return 0;
+    for (const char *c = w->name; *c != '\0'; c++)
         hash = hash * 33 + (unsigned char)*c;
+    filter = mpi_elf_at(elf, elf->gnu_hash + 16 + hash / 64 % head[2] * sizeof(*filter),
+                        sizeof(*filter));
+    if (filter == NULL ||
+        ((*filter >> hash % 64) & (*filter >> (hash >> head[3] % 32) % 64) & 1) == 0)
+        return 0;
     buckets = elf->gnu_hash + 16 + (uintptr_t)head[2] * sizeof(ElfW(Addr));
     bucket = mpi_elf_at(elf, buckets + 4 * (uintptr_t)(hash % head[0]), 4);
     for (uint32_t i = bucket != NULL ? *bucket : 0; i >= head[1] && i != 0; i++) {
         chain = mpi_elf_at(elf, buckets + 4 * ((uintptr_t)head[0] + i - head[1]), 4);
         if (chain == NULL)
-            return NULL;
-        if ((*chain | 1) == (hash | 1) && is_definition(elf, i, name))
-            return mpi_elf_symbol(elf, i);
+            return 0;
+        if ((*chain | 1) == (hash | 1) && is_definition(w, i))
+            return i;
         if ((*chain & 1) != 0)
-            return NULL;
+            return 0;
     }
-    return NULL;
+    return 0;
+}
+
+/* The older table: counts of buckets and of symbols, the buckets, and the next symbol of each. */
+static size_t find_old(const wanted_t *w)
+{
+    const mpi_elf_t *elf = w->elf;
+    const uint32_t *head = mpi_elf_at(elf, elf->old_hash, 8);
+    const uint32_t *next;
+    uint32_t hash = 0;
+
+    if (head == NULL || head[0] == 0)
+        return 0;
+    for (const char *c = w->name; *c != '\0'; c++) {
+        hash = (hash << 4) + (unsigned char)*c;
+        hash = (hash ^ ((hash & 0xf0000000) >> 24)) & 0x0fffffff;
+    }
+    next = mpi_elf_at(elf, elf->old_hash + 8 + 4 * (uintptr_t)(hash % head[0]), 4);
+    for (uint32_t steps = 0; next != NULL && *next != 0 && steps < head[1]; steps++) {
+        if (is_definition(w, *next))
+            return *next;
+        next = mpi_elf_at(elf, elf->old_hash + 8 + 4 * ((uintptr_t)head[0] + *next), 4);
+    }
+    return 0;
+}
+
+const ElfW(Sym) *
+    mpi_elf_lookup_version(const mpi_elf_t *elf, const char *name, const char *version)
+{
+    wanted_t w = {.elf = elf, .name = name, .version = version};
+    size_t found = elf->gnu_hash != 0 ? find_gnu(&w) : elf->old_hash != 0 ? find_old(&w) : 0;
+
+    return found != 0 ? mpi_elf_symbol(elf, found) : NULL;
+}
+
+const ElfW(Sym) * mpi_elf_lookup(const mpi_elf_t *elf, const char *name)
+{
+    return mpi_elf_lookup_version(elf, name, NULL);
+}
+
+/* How many symbols there are, and the first that may be defined. */
+static size_t count_symbols(const mpi_elf_t *elf, size_t *first_p)
+{
+    const uint32_t *head = elf->gnu_hash != 0 ? mpi_elf_at(elf, elf->gnu_hash, 16) : NULL;
+    const uint32_t *old = elf->old_hash != 0 ? mpi_elf_at(elf, elf->old_hash, 8) : NULL;
+    uintptr_t chains;
+    size_t n;
+
+    *first_p = head != NULL ? head[1] : 1;
+    if (head == NULL || old != NULL)
+        return old != NULL ? old[1] : 0;
+    /* Each symbol that is defined has a chain word; other tables follow the last. */
+    chains = elf->gnu_hash + 16 + (uintptr_t)head[2] * sizeof(ElfW(Addr)) + 4 * (uintptr_t)head[0];
+    for (n = head[1]; mpi_elf_at(elf, chains + 4 * (n - head[1]), 4) != NULL; n++) {
+        const void *symbol = mpi_elf_symbol(elf, n);
+
+        if (symbol == NULL || symbol == elf->strings)
+            break;
+    }
+    return n;
 }
 
 const ElfW(Sym) * mpi_elf_nearest(const mpi_elf_t *elf, uintptr_t address)
 {
-    const ElfW(Sym) *best = NULL, *symbol;
+    const ElfW(Sym) *best = NULL;
+    size_t first, count = count_symbols(elf, &first);
 
-    for (size_t i = 1; (symbol = mpi_elf_symbol(elf, i)) != NULL; i++) {
-        if ((const char *)symbol >= elf->strings && elf->strings > elf->bytes + elf->symbols)
-            break; /* the string table follows the symbols */
-        if (symbol->st_shndx != SHN_UNDEF && symbol->st_value <= address &&
+    for (size_t i = first; i < count; i++) {
+        const ElfW(Sym) *symbol = mpi_elf_symbol(elf, i);
+
+        if (symbol != NULL && symbol->st_shndx != SHN_UNDEF && symbol->st_value <= address &&
             address - symbol->st_value < (symbol->st_size > 0 ? symbol->st_size : 1) &&
             (best == NULL || symbol->st_value > best->st_value))
             best = symbol;
@@ -133,26 +246,66 @@ const ElfW(Sym) * mpi_elf_nearest(const mpi_elf_t *elf, uintptr_t address)
     return best;
 }
 
-bool mpi_elf_defines_prefix(const mpi_elf_t *elf, const char *prefix)
+bool mpi_elf_defines_any(const mpi_elf_t *elf, bool (*is_wanted)(const char *name, void *argument),
+                         void *argument)
 {
-    const uint32_t *head = elf->gnu_hash != 0 ? mpi_elf_at(elf, elf->gnu_hash, 16) : NULL;
-    const ElfW(Sym) * symbol;
-    const uint32_t *chain;
-    uintptr_t chains;
+    size_t first, count = count_symbols(elf, &first);
 
-    if (head == NULL)
-        return false;
-    /* The symbols that are defined are those behind the first hashed one; each has a chain word. */
-    chains = elf->gnu_hash + 16 + (uintptr_t)head[2] * sizeof(ElfW(Addr)) + 4 * (uintptr_t)head[0];
-    for (size_t i = head[1]; (symbol = mpi_elf_symbol(elf, i)) != NULL; i++) {
-        const char *name = mpi_elf_string(elf, symbol->st_name);
+    for (size_t i = first; i < count; i++) {
+        const ElfW(Sym) *symbol = mpi_elf_symbol(elf, i);
 
-        chain = mpi_elf_at(elf, chains + 4 * (i - head[1]), 4);
-        if (chain == NULL || (const char *)symbol == elf->strings)
-            return false;
-        if (symbol->st_shndx != SHN_UNDEF && strncmp(name, prefix, strlen(prefix)) == 0)
+        if (symbol != NULL && symbol->st_shndx != SHN_UNDEF &&
+            is_wanted(mpi_elf_string(elf, symbol->st_name), argument))
             return true;
     }
+    return false;
+}
+
+/* Compilers add one word of .data to every library, __dso_handle, which holds its own address. */
+static bool is_own_handle(const mpi_elf_t *elf, const ElfW(Shdr) * section)
+{
+    const ElfW(Rela) *entry = mpi_elf_at(elf, elf->rela.address, elf->rela.size);
+    const ElfW(Addr) *content = mpi_elf_at(elf, section->sh_addr, sizeof(*content));
+
+    if (section->sh_size != sizeof(*content) || content == NULL)
+        return false;
+    for (size_t i = 0; entry != NULL && i < elf->rela.size / sizeof(*entry); i++)
+        if (entry[i].r_offset == section->sh_addr)
+            return ELF64_R_SYM(entry[i].r_info) == 0 &&
+                   (ElfW(Addr))entry[i].r_addend == section->sh_addr;
+    return *content == section->sh_addr; /* DT_RELR: the addend is there */
+}
+
+/* Is a section no variable of the code: read only after relocation, or for the dynamic linker? */
+static bool is_constant(const mpi_elf_t *elf, const ElfW(Shdr) * section, const char *name)
+{
+    const ElfW(Phdr) *relro = elf->relro;
+    bool is_relro = relro != NULL && section->sh_addr >= relro->p_vaddr &&
+                    section->sh_addr + section->sh_size <= relro->p_vaddr + relro->p_memsz;
+
+    return is_relro || strcmp(name, ".got.plt") == 0 || strcmp(name, ".got") == 0 ||
+           (strcmp(name, ".data") == 0 && is_own_handle(elf, section));
+}
+
+bool mpi_elf_has_variables(const mpi_elf_t *elf)
+{
+    const ElfW(Ehdr) *h = elf->header;
+    const ElfW(Shdr) *sections = (const void *)(elf->bytes + h->e_shoff), *names;
+
+    if (elf->tls != NULL || h->e_shoff == 0 || h->e_shoff > elf->size ||
+        h->e_shoff % _Alignof(ElfW(Shdr)) != 0 || h->e_shentsize != sizeof(*sections) ||
+        h->e_shnum > (elf->size - h->e_shoff) / sizeof(*sections) || h->e_shstrndx >= h->e_shnum)
+        return true;
+    names = &sections[h->e_shstrndx];
+    if (names->sh_offset > elf->size || names->sh_size > elf->size - names->sh_offset ||
+        names->sh_size == 0 || elf->bytes[names->sh_offset + names->sh_size - 1] != '\0')
+        return true;
+    for (size_t i = 0; i < h->e_shnum; i++)
+        if ((sections[i].sh_flags & SHF_WRITE) != 0 && (sections[i].sh_flags & SHF_ALLOC) != 0 &&
+            sections[i].sh_size > 0 &&
+            (sections[i].sh_name >= names->sh_size ||
+             !is_constant(elf, &sections[i], elf->bytes + names->sh_offset + sections[i].sh_name)))
+            return true;
     return false;
 }
 
@@ -186,6 +339,8 @@ static void measure(mpi_elf_t *elf)
             elf->tls = s;
         if (s->p_type == PT_GNU_EH_FRAME)
             elf->unwind = s->p_vaddr;
+        if (s->p_type == PT_GNU_RELRO)
+            elf->relro = s;
         if (s->p_type != PT_LOAD || s->p_memsz == 0)
             continue;
         elf->low = first < elf->low ? first : elf->low;
@@ -255,6 +410,23 @@ static void read_relocation_entry(mpi_elf_t *elf, const ElfW(Dyn) * d)
         break;
     case DT_FLAGS:
         elf->has_static_tls = (d->d_un.d_val & DF_STATIC_TLS) != 0;
+        elf->is_symbolic |= (d->d_un.d_val & DF_SYMBOLIC) != 0;
+        elf->binds_now |= (d->d_un.d_val & DF_BIND_NOW) != 0;
+        break;
+    case DT_FLAGS_1:
+        elf->binds_now |= (d->d_un.d_val & DF_1_NOW) != 0;
+        break;
+    case DT_SYMBOLIC:
+        elf->is_symbolic = true;
+        break;
+    case DT_BIND_NOW:
+        elf->binds_now = true;
+        break;
+    case DT_VERDEF:
+        elf->version_definitions.address = d->d_un.d_ptr;
+        break;
+    case DT_VERDEFNUM:
+        elf->version_definitions.size = d->d_un.d_val;
         break;
     case DT_VERNEED:
         elf->version_needs.address = d->d_un.d_ptr;
@@ -284,6 +456,9 @@ static void read_entry(mpi_elf_t *elf, const ElfW(Dyn) * d, raw_dynamic_t *raw)
         break;
     case DT_GNU_HASH:
         elf->gnu_hash = d->d_un.d_ptr;
+        break;
+    case DT_HASH:
+        elf->old_hash = d->d_un.d_ptr;
         break;
     case DT_SONAME:
         raw->soname = d->d_un.d_val;
@@ -385,6 +560,8 @@ static xy_status_t map(mpi_elf_t *elf)
     if (elf->fd < 0 || fstat(elf->fd, &about) != 0)
         return xy_fail_errno(errno, elf->path, "open");
     elf->size = (size_t)about.st_size;
+    elf->device = about.st_dev;
+    elf->number = about.st_ino;
     if (elf->size == 0)
         return XY_OK;
     elf->bytes = mmap(NULL, elf->size, PROT_READ, MAP_PRIVATE, elf->fd, 0);

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/base.h"
 
@@ -39,6 +40,8 @@ typedef struct {
     const char *bytes; /* the file, mapped */
     size_t size;
     int fd;
+    dev_t device; /* of the file, and its number there */
+    ino_t number;
     mpi_elf_kind_t kind;
     const ElfW(Ehdr) * header;
     const ElfW(Phdr) * segments;
@@ -47,19 +50,23 @@ typedef struct {
     uintptr_t writable;        /* from this page on it is written to; below: read only */
     bool has_code_in_writable; /* or read-only parts behind written ones: not a usual layout */
     const ElfW(Phdr) * tls;    /* or NULL */
+    const ElfW(Phdr) * relro;  /* read only after relocation; or NULL */
     uintptr_t unwind;          /* PT_GNU_EH_FRAME, 0: none */
 
     const char *strings;
     size_t strings_size;
     uintptr_t symbols;
     uintptr_t versions; /* 0: none */
-    uintptr_t gnu_hash; /* 0: none; nothing is exported then */
-    mpi_elf_part_t version_needs;
+    uintptr_t gnu_hash; /* 0: none */
+    uintptr_t old_hash; /* DT_HASH; 0: none. Without either nothing is exported */
+    mpi_elf_part_t version_needs, version_definitions;
     mpi_elf_part_t rela, plt, relr;
     mpi_elf_part_t preinit, init, fini; /* arrays of functions */
     uintptr_t init_function, fini_function;
     bool has_text_relocations;
     bool has_static_tls; /* needs its thread-local variables at a fixed distance */
+    bool is_symbolic;    /* its own definitions come first */
+    bool binds_now;      /* undefined functions are an error when it is loaded */
     const char *soname;
     const char *rpath, *runpath;
     xy_vec_t needed; /* of const char * */
@@ -80,13 +87,23 @@ const ElfW(Sym) * mpi_elf_symbol(const mpi_elf_t *elf, size_t index);
 const ElfW(Sym) * mpi_elf_lookup(const mpi_elf_t *elf, const char *name);
 /* The symbol whose bytes have a linked address among them, or NULL. */
 const ElfW(Sym) * mpi_elf_nearest(const mpi_elf_t *elf, uintptr_t address);
-/* Does it define a symbol whose name begins so? */
-bool mpi_elf_defines_prefix(const mpi_elf_t *elf, const char *prefix);
+/* The same for a reference to one version of it (mpi_elf_version): a file without versions serves
+ * all. NULL: to the default version. */
+const ElfW(Sym) *
+    mpi_elf_lookup_version(const mpi_elf_t *elf, const char *name, const char *version);
+/* Does it define a symbol that `is_wanted`? */
+bool mpi_elf_defines_any(const mpi_elf_t *elf, bool (*is_wanted)(const char *name, void *argument),
+                         void *argument);
+/* Can code change any of its variables, thread-local ones included? A file without section headers
+ * counts as one with variables. */
+bool mpi_elf_has_variables(const mpi_elf_t *elf);
 /* The version a symbol is wanted in ("GLIBC_2.34"), or NULL. */
 const char *mpi_elf_version(const mpi_elf_t *elf, size_t symbol);
 
-/* The file of a needed library in the directories that `elf` and LD_LIBRARY_PATH name, in fresh
- * memory; NULL: not there (the system's directories are not searched) or memory ran out. */
+/* The file of a needed library, as the dynamic linker finds it, in fresh memory; NULL: not there,
+ * or memory ran out. */
 char *mpi_elf_find_library(const mpi_elf_t *elf, const char *name);
+/* The same in the directories that `elf` and LD_LIBRARY_PATH name, without the system's. */
+char *mpi_elf_find_own_library(const mpi_elf_t *elf, const char *name);
 
 #endif

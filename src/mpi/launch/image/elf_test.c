@@ -19,6 +19,24 @@ static void ignore(void *arg, xy_status_t status, const char *message)
     (void)message;
 }
 
+static bool begins(const char *name, void *prefix)
+{
+    return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* What dlvsym finds as well. */
+static void check_versions(const mpi_elf_t *elf)
+{
+#if defined(__x86_64__)
+    const char *first = "GLIBC_2.2.5";
+#else
+    const char *first = "GLIBC_2.17";
+#endif
+
+    assert_non_null(mpi_elf_lookup_version(elf, "getenv", first));
+    assert_null(mpi_elf_lookup_version(elf, "getenv", "GLIBC_1.0"));
+}
+
 /* Ask everything of a file that opened. */
 static void read_all(const char *path)
 {
@@ -33,7 +51,9 @@ static void read_all(const char *path)
             mpi_elf_lookup(elf, mpi_elf_string(elf, symbol->st_name));
         mpi_elf_version(elf, i);
     }
-    mpi_elf_defines_prefix(elf, "no_such_name");
+    mpi_elf_defines_any(elf, begins, (char[]){"no_such_name"});
+    if (elf->header != NULL)
+        mpi_elf_has_variables(elf);
     mpi_elf_close(elf);
 }
 
@@ -81,8 +101,10 @@ static void test_library_exports(void **state)
     assert_non_null(symbol);
     assert_string_equal(mpi_elf_string(elf, symbol->st_name), "getenv");
     assert_null(mpi_elf_lookup(elf, "no_such_function"));
-    assert_true(mpi_elf_defines_prefix(elf, "geten"));
-    assert_false(mpi_elf_defines_prefix(elf, "MPI_"));
+    assert_true(mpi_elf_defines_any(elf, begins, (char[]){"geten"}));
+    assert_false(mpi_elf_defines_any(elf, begins, (char[]){"MPI_"}));
+    assert_true(mpi_elf_has_variables(elf));
+    check_versions(elf);
     assert_non_null(elf->tls);
     mpi_elf_close(elf);
 }

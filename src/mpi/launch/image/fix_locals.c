@@ -138,7 +138,8 @@ static xy_status_t find(const mpi_program_t *program, const mpi_module_t *module
     name = mpi_elf_string(module->elf, symbol->st_name);
     if (ELF64_ST_BIND(symbol->st_info) != STB_LOCAL &&
         ELF64_ST_VISIBILITY(symbol->st_other) == STV_DEFAULT)
-        local->owner = mpi_lookup_inside(program, name, NULL, &other);
+        local->owner =
+            mpi_lookup_inside(program, name, mpi_elf_version(module->elf, index), NULL, &other);
     symbol = other != NULL ? other : symbol;
     if (symbol->st_shndx != SHN_UNDEF) {
         local->owner = other != NULL ? local->owner : module;

@@ -3,18 +3,19 @@
  * Images: mapping one, filling it, running its constructors, finding it by address.
  *
  * All images of a program lie in one region of private memory, `stride` apart. Placing one maps the
- * read-only part of each module over its beginning, from one file that all images share; the rest
- * of the region is its data. So an image costs two mappings per module.
+ * read-only part of each module over its beginning, from one file that all images share, and its
+ * data from the prototype. So an image costs two mappings per module.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "mpi/launch/image/program.h"
 
-enum { MAX_PROGRAMS = 256 };
+enum { MAX_PROGRAMS = 4096 };
 
 static const mpi_program_t *registered[MAX_PROGRAMS];
 static _Atomic int registered_count;
@@ -82,45 +83,7 @@ static xy_status_t fail_mapping(const mpi_program_t *program, int index)
     return xy_fail_errno(errno, program->path, "map for execution");
 }
 
-static void fill_data(const mpi_elf_t *elf, char *module_base)
-{
-    for (int i = 0; i < elf->segment_count; i++) {
-        const ElfW(Phdr) *s = &elf->segments[i];
-        uintptr_t skipped = s->p_vaddr < elf->writable ? elf->writable - s->p_vaddr : 0;
-
-        if (s->p_type == PT_LOAD && s->p_filesz > skipped)
-            memcpy(module_base + (s->p_vaddr + skipped - elf->low),
-                   elf->bytes + s->p_offset + skipped, s->p_filesz - skipped);
-    }
-}
-
-/* A large initialised part is mapped, so that unwritten pages stay shared; a small one is
- * copied, which saves the mapping. */
-enum { COPY_AT_MOST = 256 << 10 };
-
-static bool map_data(const mpi_elf_t *elf, char *module_base)
-{
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-
-    for (int i = 0; i < elf->segment_count; i++) {
-        const ElfW(Phdr) *s = &elf->segments[i];
-        uintptr_t first = s->p_vaddr & -page, end = (s->p_vaddr + s->p_filesz) & -page;
-        off_t from = (off_t)(s->p_offset & -page);
-
-        if (s->p_type != PT_LOAD || s->p_vaddr < elf->writable)
-            continue;
-        if (end < first + COPY_AT_MOST)
-            end = s->p_vaddr;
-        else if (mmap(module_base + (first - elf->low), end - first, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_FIXED, elf->fd, from) == MAP_FAILED)
-            return false;
-        memcpy(module_base + (end - elf->low), elf->bytes + s->p_offset + (end - s->p_vaddr),
-               s->p_vaddr + s->p_filesz - end);
-    }
-    return true;
-}
-
-static bool place_module(const mpi_module_t *module, char *image)
+static bool place_module(const mpi_program_t *program, const mpi_module_t *module, char *image)
 {
     const mpi_elf_t *elf = module->elf;
     char *base = image + module->offset;
@@ -129,12 +92,11 @@ static bool place_module(const mpi_module_t *module, char *image)
         mmap(base, elf->writable - elf->low, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED,
              module->code_fd, module->code_from) == MAP_FAILED)
         return false;
-    if (elf->has_code_in_writable) {
-        fill_data(elf, base);
-        return mprotect(base + (elf->writable - elf->low), elf->high - elf->writable,
-                        PROT_READ | PROT_WRITE | PROT_EXEC) == 0;
-    }
-    return map_data(elf, base);
+    if (!mpi_prototype_place(program, module, image, false))
+        return false;
+    return !elf->has_code_in_writable ||
+           mprotect(base + (elf->writable - elf->low), elf->high - elf->writable,
+                    PROT_READ | PROT_WRITE | PROT_EXEC) == 0;
 }
 
 static bool is_for_valgrind(const mpi_program_t *program, int index)
@@ -152,9 +114,10 @@ xy_status_t mpi_image_place(const mpi_program_t *program, int index, char **imag
     const mpi_module_t *modules = program->modules.data;
 
     for (size_t i = 0; i < program->modules.count; i++)
-        if (!(is_for_valgrind(program, index) &&
-              mpi_valgrind_map(&modules[i], image, program->parent != NULL)) &&
-            !place_module(&modules[i], image))
+        if (is_for_valgrind(program, index) &&
+            mpi_valgrind_map(&modules[i], image, program->parent != NULL))
+            mpi_prototype_place(program, &modules[i], image, true);
+        else if (!place_module(program, &modules[i], image))
             return fail_mapping(program, index);
     *image_p = image;
     return XY_OK;
@@ -168,21 +131,30 @@ void mpi_image_clear(const mpi_program_t *program, int index)
                 0);
 }
 
-/* `images` are the one to fix and its parent's. */
-static void fix(const mpi_fixup_t *fixup, char *const *images, void *const *variables)
+/* The rank's image of the program with a number in the scope. */
+static char *image_of(const mpi_program_t *program, char *image, uint32_t number)
 {
-    char *image = images[0];
-    void *to = image + fixup->where;
+    const mpi_program_t *other = XY_VEC_AT(&program->scope, const mpi_program_t *, number);
+
+    return number == program->self
+               ? image
+               : other->region + (size_t)mpi_image_index(program, image) * other->stride;
+}
+
+static void fix(const mpi_program_t *program, const mpi_fixup_t *fixup, char *image,
+                void *const *variables)
+{
     uint64_t word = (uint64_t)fixup->value;
 
     switch (fixup->kind) {
     case XMPI_FIXUP_COPY:
-        memcpy(to, (const void *)(intptr_t)fixup->value, fixup->which);
+        memcpy(image + fixup->where, (const void *)(intptr_t)fixup->value, fixup->which);
         return;
     case XMPI_FIXUP_IFUNC:
+    case XMPI_FIXUP_MOVE:
         return;
     case XMPI_FIXUP_IMAGE:
-        word += (uintptr_t)images[fixup->which];
+        word += (uintptr_t)image_of(program, image, fixup->which);
         break;
     case XMPI_FIXUP_VARIABLE:
         word += (uintptr_t)variables[fixup->which];
@@ -190,41 +162,49 @@ static void fix(const mpi_fixup_t *fixup, char *const *images, void *const *vari
     default:
         break;
     }
-    memcpy(to, &word, sizeof(word));
+    memcpy(image + fixup->where, &word, sizeof(word));
 }
 
-static void fix_chosen(const mpi_fixup_t *fixup, char *const *images)
+/* A function that returns the address of another: on aarch64 it is told what the processor has. */
+static uintptr_t choose(const char *function)
 {
-    uintptr_t (*choose)(void) =
-        (uintptr_t(*)(void))(uintptr_t)(images[fixup->which] + fixup->value);
-    uintptr_t chosen = choose();
+    uintptr_t (*chooser)(unsigned long, const void *) =
+        (uintptr_t(*)(unsigned long, const void *))(uintptr_t)function;
+    struct {
+        unsigned long size, hwcap, hwcap2;
+    } about = {sizeof(about), getauxval(AT_HWCAP), getauxval(AT_HWCAP2)};
 
-    memcpy(images[0] + fixup->where, &chosen, sizeof(chosen));
+    return chooser(about.hwcap | 1UL << 62, &about);
 }
 
-static char *image_of_parent(const mpi_program_t *program, const char *image)
+/* What needs the rest of the image. Choosing functions run its code and come last. */
+static void fix_late(const mpi_program_t *program, char *image)
 {
-    const mpi_program_t *parent = program->parent;
+    const mpi_fixup_t *fixups = program->fixups.data;
 
-    return parent != NULL
-               ? parent->region + (size_t)mpi_image_index(program, image) * parent->stride
-               : NULL;
+    for (size_t i = 0; i < program->fixups.count; i++)
+        if (fixups[i].kind == XMPI_FIXUP_MOVE)
+            memcpy(image + fixups[i].where, image + fixups[i].value, fixups[i].which);
+    for (size_t i = 0; i < program->fixups.count; i++)
+        if (fixups[i].kind == XMPI_FIXUP_IFUNC) {
+            uintptr_t chosen = choose(image_of(program, image, fixups[i].which) + fixups[i].value);
+
+            memcpy(image + fixups[i].where, &chosen, sizeof(chosen));
+        }
 }
 
 void mpi_image_fix(const mpi_program_t *program, char *image, void *const *variables)
 {
     const mpi_fixup_t *fixups = program->fixups.data;
-    char *images[2] = {image, image_of_parent(program, image)};
-    bool has_chosen = false;
+    bool has_late = false;
 
+    mpi_prototype_fix(program, image);
     for (size_t i = 0; i < program->fixups.count; i++) {
-        fix(&fixups[i], images, variables);
-        has_chosen |= fixups[i].kind == XMPI_FIXUP_IFUNC;
+        fix(program, &fixups[i], image, variables);
+        has_late |= fixups[i].kind == XMPI_FIXUP_IFUNC || fixups[i].kind == XMPI_FIXUP_MOVE;
     }
-    /* The choosing functions run code of the image: everything else must be there. */
-    for (size_t i = 0; has_chosen && i < program->fixups.count; i++)
-        if (fixups[i].kind == XMPI_FIXUP_IFUNC)
-            fix_chosen(&fixups[i], images);
+    if (has_late)
+        fix_late(program, image);
 }
 
 static void *address_of(const mpi_module_t *module, const ElfW(Sym) * symbol, char *image)
@@ -235,10 +215,17 @@ static void *address_of(const mpi_module_t *module, const ElfW(Sym) * symbol, ch
     case STT_TLS:
         return (char *)__builtin_thread_pointer() + module->tls + symbol->st_value;
     case STT_GNU_IFUNC:
-        return ((void *(*)(void))(uintptr_t)address)();
+        return (void *)choose(address);
     default:
         return symbol->st_shndx == SHN_ABS ? (void *)(uintptr_t)symbol->st_value : address;
     }
+}
+
+void *mpi_module_symbol(const mpi_module_t *module, char *image, const char *name)
+{
+    const ElfW(Sym) *symbol = mpi_elf_lookup(module->elf, name);
+
+    return symbol != NULL ? address_of(module, symbol, image) : NULL;
 }
 
 void *mpi_image_symbol(const mpi_program_t *program, char *image, const char *name,
@@ -246,14 +233,11 @@ void *mpi_image_symbol(const mpi_program_t *program, char *image, const char *na
 {
     const mpi_module_t *modules = program->modules.data;
     size_t first = behind != NULL ? (size_t)(behind - modules) + 1 : 0;
+    void *found = NULL;
 
-    for (size_t i = first; i < program->modules.count; i++) {
-        const ElfW(Sym) *symbol = mpi_elf_lookup(modules[i].elf, name);
-
-        if (symbol != NULL)
-            return address_of(&modules[i], symbol, image);
-    }
-    return NULL;
+    for (size_t i = first; i < program->modules.count && found == NULL; i++)
+        found = mpi_module_symbol(&modules[i], image, name);
+    return found;
 }
 
 typedef void (*init_fn)(int, char **, char **);
@@ -275,13 +259,14 @@ void mpi_image_construct(const mpi_program_t *program, char *image, int argc, ch
     const mpi_module_t *modules = program->modules.data;
 
     run_array(modules, &modules->elf->preinit, image, argc, argv, environment);
-    for (size_t i = program->modules.count; i-- > 0;) {
-        const mpi_elf_t *elf = modules[i].elf;
+    for (size_t i = 0; i < program->order.count; i++) {
+        const mpi_module_t *module = &modules[XY_VEC_AT(&program->order, size_t, i)];
+        const mpi_elf_t *elf = module->elf;
 
         if (elf->init_function != 0)
-            ((init_fn)mpi_image_at(image, mpi_module_offset(&modules[i], elf->init_function)))(
+            ((init_fn)mpi_image_at(image, mpi_module_offset(module, elf->init_function)))(
                 argc, argv, environment);
-        run_array(&modules[i], &elf->init, image, argc, argv, environment);
+        run_array(module, &elf->init, image, argc, argv, environment);
     }
 }
 
@@ -289,14 +274,15 @@ void mpi_image_destruct(const mpi_program_t *program, char *image)
 {
     const mpi_module_t *modules = program->modules.data;
 
-    for (size_t m = 0; m < program->modules.count; m++) {
-        const mpi_elf_t *elf = modules[m].elf;
+    for (size_t m = program->order.count; m-- > 0;) {
+        const mpi_module_t *module = &modules[XY_VEC_AT(&program->order, size_t, m)];
+        const mpi_elf_t *elf = module->elf;
         const uintptr_t *functions =
-            mpi_image_at(image, mpi_module_offset(&modules[m], elf->fini.address));
+            mpi_image_at(image, mpi_module_offset(module, elf->fini.address));
 
         for (size_t i = elf->fini.size / sizeof(*functions); i-- > 0;)
             ((fini_fn)functions[i])();
         if (elf->fini_function != 0)
-            ((fini_fn)mpi_image_at(image, mpi_module_offset(&modules[m], elf->fini_function)))();
+            ((fini_fn)mpi_image_at(image, mpi_module_offset(module, elf->fini_function)))();
     }
 }

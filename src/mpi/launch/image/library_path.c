@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Where the libraries of a program are, in the order of the dynamic linker: DT_RPATH (when there is
- * no DT_RUNPATH), LD_LIBRARY_PATH, DT_RUNPATH. $ORIGIN is the directory of the program.
+ * no DT_RUNPATH), LD_LIBRARY_PATH, DT_RUNPATH, the file that ldconfig writes, the system's
+ * directories. $ORIGIN is the directory of the program.
  */
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,7 +59,86 @@ static char *search(const mpi_elf_t *elf, const char *list, const char *name)
     return NULL;
 }
 
-char *mpi_elf_find_library(const mpi_elf_t *elf, const char *name)
+/* The file of ldconfig, as glibc has written it since 2.2: a head, entries, strings. */
+typedef struct {
+    char magic[20];
+    uint32_t count, strings_size;
+    uint32_t unused[5];
+} cache_head_t;
+
+typedef struct {
+    int32_t flags;
+    uint32_t name, path; /* offsets from the head */
+    uint32_t unused;
+    uint64_t variant; /* 0: for every processor of this kind */
+} cache_entry_t;
+
+#if defined(__x86_64__)
+enum { CACHE_FLAGS = 0x0303 };
+#elif defined(__aarch64__)
+enum { CACHE_FLAGS = 0x0a03 };
+#else
+enum { CACHE_FLAGS = -1 };
+#endif
+
+static char *search_cache(const char *bytes, size_t size, const char *name)
+{
+    const cache_head_t *head = (const void *)bytes;
+    const cache_entry_t *entries = (const void *)(head + 1);
+
+    if (size < sizeof(*head) || bytes[size - 1] != '\0' ||
+        memcmp(head->magic, "glibc-ld.so.cache1.1", sizeof(head->magic)) != 0 ||
+        head->count > (size - sizeof(*head)) / sizeof(*entries))
+        return NULL;
+    for (uint32_t i = 0; i < head->count; i++)
+        if (entries[i].flags == CACHE_FLAGS && entries[i].variant == 0 && entries[i].name < size &&
+            entries[i].path < size && strcmp(bytes + entries[i].name, name) == 0 &&
+            access(bytes + entries[i].path, R_OK) == 0)
+            return xy_strdup(bytes + entries[i].path);
+    return NULL;
+}
+
+/* The file is read once; it must end with a zero byte to be usable. */
+static char *find_cached(const char *name)
+{
+    static char *bytes;
+    static size_t size;
+
+    if (bytes == NULL && (access("/etc/ld.so.cache", R_OK) != 0 ||
+                          xy_file_read("/etc/ld.so.cache", 64 << 20, &bytes, &size) != XY_OK))
+        return NULL;
+    for (size_t end = size; end > 0; end--) /* extensions follow the strings */
+        if (bytes[end - 1] == '\0')
+            return search_cache(bytes, end, name);
+    return NULL;
+}
+
+/* The directories that the dynamic linker itself knows. */
+static char *find_in_system(const char *name)
+{
+    Dl_serinfo head, *all = NULL;
+    void *self = dlopen(NULL, RTLD_LAZY);
+    char *found = NULL;
+
+    if (self != NULL && dlinfo(self, RTLD_DI_SERINFOSIZE, &head) == 0)
+        all = xy_calloc(1, head.dls_size);
+    if (all != NULL && dlinfo(self, RTLD_DI_SERINFOSIZE, all) == 0 &&
+        dlinfo(self, RTLD_DI_SERINFO, all) == 0)
+        for (unsigned i = 0; i < all->dls_cnt && found == NULL; i++) {
+            char *path = xy_sprintf("%s/%s", all->dls_serpath[i].dls_name, name);
+
+            if (path != NULL && access(path, R_OK) == 0)
+                found = path;
+            else
+                xy_free(path);
+        }
+    xy_free(all);
+    if (self != NULL)
+        dlclose(self);
+    return found;
+}
+
+char *mpi_elf_find_own_library(const mpi_elf_t *elf, const char *name)
 {
     char *found;
 
@@ -66,7 +147,14 @@ char *mpi_elf_find_library(const mpi_elf_t *elf, const char *name)
     found = elf->runpath == NULL ? search(elf, elf->rpath, name) : NULL;
     if (found == NULL)
         found = search(elf, getenv("LD_LIBRARY_PATH"), name);
-    if (found == NULL)
-        found = search(elf, elf->runpath, name);
-    return found;
+    return found != NULL ? found : search(elf, elf->runpath, name);
+}
+
+char *mpi_elf_find_library(const mpi_elf_t *elf, const char *name)
+{
+    char *found = mpi_elf_find_own_library(elf, name);
+
+    if (found == NULL && strchr(name, '/') == NULL)
+        found = find_cached(name);
+    return found != NULL || strchr(name, '/') != NULL ? found : find_in_system(name);
 }

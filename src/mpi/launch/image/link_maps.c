@@ -16,6 +16,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gnu/libc-version.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,18 +103,23 @@ static bool is_traced_by_gdb(void)
     return strncmp(name, "gdb", 3) == 0;
 }
 
-/* Debuggers open the files from a directory of their own. */
+/* Debuggers open the files from a directory of their own. NULL: no memory. */
+static char *name_file(const mpi_elf_t *elf, bool has_gdb)
+{
+    char *name = has_gdb ? mpi_elf_debug_copy(elf) : NULL;
+
+    if (name == NULL)
+        name = realpath(elf->path, NULL);
+    return name != NULL ? name : xy_strdup(elf->path);
+}
+
 static xy_status_t name_files(const mpi_program_t *program, char **names)
 {
     const mpi_module_t *modules = program->modules.data;
     bool has_gdb = is_traced_by_gdb();
 
     for (size_t i = 0; i < program->modules.count; i++) {
-        names[i] = has_gdb ? mpi_elf_debug_copy(modules[i].elf) : NULL;
-        if (names[i] == NULL)
-            names[i] = realpath(modules[i].elf->path, NULL);
-        if (names[i] == NULL)
-            names[i] = xy_strdup(modules[i].elf->path);
+        names[i] = name_file(modules[i].elf, has_gdb);
         if (names[i] == NULL)
             return xy_fail_memory("showing ranks to debuggers");
     }
@@ -169,6 +175,26 @@ static void have_lists_read(void)
         if (handle != NULL && is_new)
             return;
     }
+}
+
+void mpi_images_show_one(mpi_program_t *plugin, int index)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    const mpi_module_t *module = plugin->modules.data;
+    shown_map_t *map;
+
+    if (!xy_bitset_has(plugin->shown, (size_t)plugin->first + (size_t)index))
+        return;
+    map = xy_calloc(1, sizeof(*map));
+    pthread_mutex_lock(&lock);
+    if (plugin->shown_name == NULL)
+        plugin->shown_name = name_file(module->elf, is_traced_by_gdb());
+    if (map != NULL && plugin->shown_name != NULL)
+        show_module(module, plugin->region + (size_t)index * plugin->stride, plugin->shown_name,
+                    &map->map);
+    pthread_mutex_unlock(&lock);
+    if (tracer() != 0)
+        have_lists_read();
 }
 
 void mpi_images_publish(void)

@@ -40,18 +40,15 @@ int mpi_lookup_cxx_stream(const char *name)
     return -1;
 }
 
-const mpi_module_t *mpi_lookup_inside(const mpi_program_t *program, const char *name,
-                                      const mpi_module_t *behind, const ElfW(Sym) * *symbol_p)
+static const mpi_module_t *look_in(const mpi_program_t *program, const char *name,
+                                   const char *version, const mpi_module_t *behind,
+                                   const ElfW(Sym) * *symbol_p)
 {
     const mpi_module_t *modules = program->modules.data;
-    const mpi_module_t *found =
-        program->parent != NULL ? mpi_lookup_inside(program->parent, name, behind, symbol_p) : NULL;
 
-    if (found != NULL)
-        return found;
     for (size_t i = 0; i < program->modules.count; i++) {
         const ElfW(Sym) *symbol =
-            &modules[i] != behind ? mpi_elf_lookup(modules[i].elf, name) : NULL;
+            &modules[i] != behind ? mpi_elf_lookup_version(modules[i].elf, name, version) : NULL;
 
         if (symbol != NULL) {
             *symbol_p = symbol;
@@ -59,6 +56,18 @@ const mpi_module_t *mpi_lookup_inside(const mpi_program_t *program, const char *
         }
     }
     return NULL;
+}
+
+const mpi_module_t *mpi_lookup_inside(const mpi_program_t *program, const char *name,
+                                      const char *version, const mpi_module_t *behind,
+                                      const ElfW(Sym) * *symbol_p)
+{
+    const mpi_module_t *found = NULL;
+
+    for (size_t i = 0; i < program->scope.count && found == NULL; i++)
+        found = look_in(XY_VEC_AT(&program->scope, const mpi_program_t *, i), name, version, behind,
+                        symbol_p);
+    return found;
 }
 
 typedef struct {
@@ -129,7 +138,7 @@ static void *look_up(const char *name, const char *version)
                                                                                         : first;
 }
 
-enum { MAX_SUBSTITUTES = 2 };
+enum { MAX_SUBSTITUTES = 3 };
 
 static void *(*substitutes[MAX_SUBSTITUTES])(const char *name, void *found);
 static int substitute_count;

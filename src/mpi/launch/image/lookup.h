@@ -16,10 +16,11 @@ int mpi_lookup_variable(const char *name);
 /* The number of a C++ stream, or -1. */
 int mpi_lookup_cxx_stream(const char *name);
 
-/* The first module that defines a name; a copy relocation asks behind the module that holds the
- * copy. NULL: none does. */
+/* The first module in the program's scope that defines a name in this version (NULL: the default
+ * one); a copy relocation asks behind the module that holds the copy. NULL: none does. */
 const mpi_module_t *mpi_lookup_inside(const mpi_program_t *program, const char *name,
-                                      const mpi_module_t *behind, const ElfW(Sym) * *symbol_p);
+                                      const char *version, const mpi_module_t *behind,
+                                      const ElfW(Sym) * *symbol_p);
 
 /* The address outside of the modules, of this thread's where the variable is thread-local; NULL:
  * there is none. `version` may be NULL. */
@@ -37,6 +38,9 @@ bool mpi_lookup_block(const void *address, mpi_tls_index_t *index_p);
 xy_status_t mpi_fixup_add(mpi_program_t *program, uint64_t where, mpi_fixup_kind_t kind,
                           int64_t value, uint64_t which);
 xy_status_t mpi_fixup_undefined(const mpi_module_t *module, const char *name);
+/* A function that says that `name` is undefined and ends the job; NULL: there is no room for more
+ * of them. Both texts must stay. */
+void *mpi_undefined_function(const char *path, const char *name);
 
 /* Relocations of thread-local variables (fix_locals.c). */
 bool mpi_fixup_is_local(unsigned type);

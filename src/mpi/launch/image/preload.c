@@ -46,29 +46,6 @@ xy_status_t mpi_preload_add(mpi_program_t *program, const char *preloaded, const
     return XY_OK;
 }
 
-/* Visit the symbols that a module uses without defining them. */
-typedef xy_status_t (*visit_fn)(const char *name, unsigned type, void *argument);
-
-static xy_status_t each_use(const mpi_elf_t *elf, visit_fn visit, void *argument)
-{
-    const mpi_elf_part_t *parts[] = {&elf->rela, &elf->plt};
-    xy_status_t st = XY_OK;
-
-    for (int p = 0; p < 2; p++) {
-        const ElfW(Rela) *entry = mpi_elf_at(elf, parts[p]->address, parts[p]->size);
-
-        for (size_t i = 0; entry != NULL && i < parts[p]->size / sizeof(*entry); i++) {
-            const ElfW(Sym) *symbol = mpi_elf_symbol(elf, ELF64_R_SYM(entry[i].r_info));
-
-            if (symbol != NULL && symbol->st_name != 0 && symbol->st_shndx == SHN_UNDEF &&
-                st == XY_OK)
-                st = visit(mpi_elf_string(elf, symbol->st_name),
-                           (unsigned)ELF64_R_TYPE(entry[i].r_info), argument);
-        }
-    }
-    return st;
-}
-
 typedef struct {
     mpi_program_t *program;
     const xy_vec_t *shared;
@@ -95,7 +72,7 @@ static xy_status_t choose_owner(choice_t *c, const char *name)
 {
     const ElfW(Sym) * symbol;
 
-    if (mpi_lookup_inside(c->program, name, NULL, &symbol) != NULL)
+    if (mpi_lookup_inside(c->program, name, NULL, NULL, &symbol) != NULL)
         return XY_OK;
     for (size_t i = 0; i < c->shared->count; i++) {
         const mpi_elf_t *elf = XY_VEC_AT(c->shared, mpi_elf_t *, i);
@@ -104,20 +81,6 @@ static xy_status_t choose_owner(choice_t *c, const char *name)
             return mpi_preload_add(c->program, c->preloaded, elf->path);
     }
     return preload_runtimes(c);
-}
-
-bool mpi_library_stands_before(const mpi_elf_t *program, const mpi_elf_t *first, const char *second)
-{
-    for (size_t i = 0; i < program->needed.count; i++) {
-        const char *name = basename(XY_VEC_AT(&program->needed, const char *, i));
-
-        if (strcmp(name, basename(first->path)) == 0 ||
-            (first->soname != NULL && strcmp(name, first->soname) == 0))
-            return true;
-        if (strncmp(name, second, strlen(second)) == 0)
-            return false;
-    }
-    return false;
 }
 
 /* A function of the C library or of this one that a library of the program has put in front. */
@@ -170,6 +133,7 @@ xy_status_t mpi_preload_choose(mpi_program_t *program, const xy_vec_t *shared,
     for (size_t i = 0; i < shared->count && st == XY_OK; i++)
         st = choose_for_itself(&c, XY_VEC_AT(shared, mpi_elf_t *, i));
     for (c.module = 0; c.module < program->modules.count && st == XY_OK; c.module++)
-        st = each_use(XY_VEC_AT(&program->modules, mpi_module_t, c.module).elf, choose_for_use, &c);
+        st = mpi_library_each_use(XY_VEC_AT(&program->modules, mpi_module_t, c.module).elf,
+                                  choose_for_use, &c);
     return st;
 }

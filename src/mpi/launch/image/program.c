@@ -2,15 +2,69 @@
 #include "mpi/launch/image/program.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "mpi/launch/image/collect.h"
+#include "mpi/launch/image/say.h"
 
 enum { LARGEST_ALIGNMENT = 64 << 10 };
 
 static size_t round_up(size_t n, size_t to)
 {
     return (n + to - 1) / to * to;
+}
+
+/* What became of a library, and its module where it is private. */
+typedef struct {
+    const mpi_choice_t *choice;
+    const mpi_module_t *module;
+} line_t;
+
+static line_t line_of(const mpi_program_t *program, const mpi_choice_t *choice)
+{
+    line_t line = {.choice = choice};
+
+    if (choice->is_private && program->parent != NULL) /* each module is a plug-in */
+        program = mpi_plugin_find(program->parent, choice->name);
+    if (choice->is_private && program != NULL)
+        line.module = mpi_program_find_module(program, choice->name);
+    return line;
+}
+
+static int is_dearer(const void *a, const void *b)
+{
+    const mpi_module_t *left = ((const line_t *)a)->module, *right = ((const line_t *)b)->module;
+
+    if (left == NULL || right == NULL)
+        return (left == NULL) - (right == NULL);
+    return (left->written < right->written) - (left->written > right->written);
+}
+
+void mpi_program_tell(const mpi_program_t *program)
+{
+    size_t count = program->choices.count;
+    line_t *lines = xy_calloc(count + 1, sizeof(*lines));
+
+    for (size_t i = 0; lines != NULL && i < count; i++)
+        lines[i] = line_of(program, &XY_VEC_AT(&program->choices, mpi_choice_t, i));
+    if (lines != NULL)
+        qsort(lines, count, sizeof(*lines), is_dearer);
+    for (size_t i = 0; lines != NULL && i < count; i++) {
+        const mpi_choice_t *choice = lines[i].choice;
+        const mpi_module_t *module = lines[i].module;
+
+        if (module != NULL)
+            mpi_launch_say("private library '%s': %s; relocation takes %zu KiB of its %zu KiB of "
+                           "data per rank",
+                           choice->name, choice->reason, module->written >> 10,
+                           (module->elf->high - module->elf->writable) >> 10);
+        else if (!mpi_library_is_base(choice->name))
+            mpi_launch_say("shared library '%s': %s", choice->name, choice->reason);
+    }
+    xy_free(lines);
 }
 
 /* Can the read-only part be mapped from the file in one piece? Linkers that keep addresses and
@@ -80,13 +134,44 @@ static size_t alignment(const mpi_elf_t *elf)
     return align < LARGEST_ALIGNMENT ? align : LARGEST_ALIGNMENT;
 }
 
-static xy_status_t lay_out(mpi_program_t *program)
+/* Append a module to the order behind those that it needs; circles are cut somewhere. */
+static xy_status_t put_in_order(mpi_program_t *program, size_t module, xy_bitset_t *seen)
+{
+    const mpi_module_t *modules = program->modules.data;
+    xy_status_t st = XY_OK;
+
+    xy_bitset_set(seen, module);
+    for (size_t i = 0; i < program->modules.count && st == XY_OK; i++)
+        if (!xy_bitset_has(seen, i) && mpi_library_needs(modules[module].elf, modules[i].elf))
+            st = put_in_order(program, i, seen);
+    if (st == XY_OK && xy_vec_append(&program->order, &module) != XY_OK)
+        st = xy_fail_memory("loading the program");
+    return st;
+}
+
+/* What nothing needs (preloaded tools, plug-ins of others) comes from last to first. */
+static xy_status_t find_order(mpi_program_t *program)
+{
+    xy_bitset_t seen;
+    xy_status_t st;
+
+    if (xy_bitset_init(&seen, program->modules.count) != XY_OK)
+        return xy_fail_memory("loading the program");
+    st = XY_OK;
+    for (size_t i = program->modules.count; i-- > 0 && st == XY_OK;)
+        if (!xy_bitset_has(&seen, i))
+            st = put_in_order(program, i, &seen);
+    xy_bitset_cleanup(&seen);
+    return st;
+}
+
+xy_status_t mpi_program_lay_out(mpi_program_t *program)
 {
     mpi_module_t *modules = program->modules.data;
     bool is_fixed = modules[0].elf->kind == XMPI_ELF_FIXED;
     void *wanted = is_fixed ? (void *)modules[0].elf->low : NULL;
     size_t end = 0, align = 1;
-    xy_status_t st = XY_OK;
+    xy_status_t st = find_order(program);
 
     for (size_t i = 0; i < program->modules.count && st == XY_OK; i++) {
         size_t own = alignment(modules[i].elf);
@@ -103,14 +188,20 @@ static xy_status_t lay_out(mpi_program_t *program)
     program->cxx_streams = round_up(end, XMPI_CXX_STREAM_ROOM);
     end = program->cxx_streams + XMPI_CXX_STREAMS * XMPI_CXX_STREAM_ROOM;
     program->stride = round_up(end, align);
+    st = mpi_program_check_space(program);
+    if (st != XY_OK)
+        return st;
     program->region = mmap(
         wanted, program->stride * (size_t)program->images + align, PROT_READ | PROT_WRITE,
         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (is_fixed ? MAP_FIXED_NOREPLACE : 0), -1, 0);
     if (program->region == MAP_FAILED) {
         program->region = NULL;
         return xy_fail(XY_ENOMEM,
-                       "not enough address space for %d copies of '%s'; start fewer ranks",
-                       program->images, program->path);
+                       "no address space for %d copies of '%s' and its libraries (%zu MiB); share "
+                       "libraries (--share, -v lists them), start fewer ranks, or let the kernel "
+                       "promise more memory ('sysctl -w vm.overcommit_memory=0')",
+                       program->images, program->path,
+                       (program->stride * (size_t)program->images) >> 20);
     }
     if (!is_fixed)
         program->region = (char *)round_up((uintptr_t)program->region, align);
@@ -164,86 +255,65 @@ static xy_status_t load(mpi_program_t *program, const mpi_program_config_t *conf
     if (st == XY_OK)
         st = mpi_program_place_locals(program, config);
     if (st == XY_OK)
-        st = lay_out(program);
+        st = mpi_program_lay_out(program);
     config->prepare_copies();
     if (st == XY_OK)
         st = mpi_program_resolve(program);
+    if (st == XY_OK)
+        st = mpi_prototype_make(program);
+    if (st == XY_OK)
+        st = mpi_program_check_mappings(program);
     if (st == XY_OK)
         st = mpi_program_register(program);
     return st == XY_OK ? find_main(program, config) : st;
 }
 
-typedef xy_status_t (*load_fn)(mpi_program_t *program, const mpi_program_config_t *config);
-
-static xy_status_t make(const char *path, const mpi_program_config_t *config, load_fn load_with,
-                        mpi_program_t *parent, mpi_program_t **program_p)
+mpi_program_t *mpi_program_new(const char *path, const mpi_program_config_t *config,
+                               mpi_program_t *parent)
 {
     mpi_program_t *program = xy_calloc(1, sizeof(*program));
-    xy_status_t st;
 
     if (program == NULL)
-        return xy_fail_memory("loading the program");
+        return NULL;
     program->modules = XY_VEC_INIT(mpi_module_t);
+    program->order = XY_VEC_INIT(size_t);
     program->fixups = XY_VEC_INIT(mpi_fixup_t);
+    program->relative = XY_VEC_INIT(uint64_t);
+    program->data_fd = -1;
     program->preloads = XY_VEC_INIT(char *);
+    program->choices = XY_VEC_INIT(mpi_choice_t);
+    program->scope = XY_VEC_INIT(mpi_program_t *);
+    program->family = XY_VEC_INIT(mpi_program_t *);
+    program->uses = XY_VEC_INIT(mpi_program_t *);
+    program->config = *config;
     program->parent = parent;
     program->is_shared = config->is_shared;
     program->first = config->first;
     program->shown = config->shown;
     program->images = config->is_shared ? 1 : config->images;
     program->path = xy_strdup(path);
-    st = program->path != NULL ? load_with(program, config) : xy_fail_memory("loading the program");
-    if (st != XY_OK) {
-        mpi_program_destroy(program);
-        return st;
-    }
-    *program_p = program;
-    return XY_OK;
+    if (program->path != NULL &&
+        (parent != NULL || xy_vec_append(&program->scope, &program) == XY_OK))
+        return program;
+    mpi_program_destroy(program);
+    return NULL;
 }
 
 xy_status_t mpi_program_load(const char *path, const mpi_program_config_t *config,
                              mpi_program_t **program_p)
 {
-    return make(path, config, load, NULL, program_p);
-}
+    mpi_program_t *program = mpi_program_new(path, config, NULL);
+    xy_status_t st =
+        program != NULL ? load(program, config) : xy_fail_memory("loading the program");
 
-static xy_status_t load_plugin(mpi_program_t *plugin, const mpi_program_config_t *config)
-{
-    xy_status_t st = mpi_program_gather(plugin, config);
-
-    if (st == XY_OK && ((mpi_module_t *)plugin->modules.data)->elf->has_text_relocations)
-        st = xy_fail_at(XY_EUNSUPPORTED, plugin->path, 0,
-                        "the code must be changed to be loaded; "
-                        "compile it with -fPIC");
-    if (st == XY_OK)
-        st = mpi_program_place_locals(plugin, config);
-    if (st == XY_OK)
-        st = lay_out(plugin);
-    if (st == XY_OK)
-        st = mpi_program_resolve(plugin);
-    return st == XY_OK ? mpi_program_register(plugin) : st;
-}
-
-/* The process cannot be started again any more: the library is refused when it comes to that. */
-static xy_status_t ignore(const xy_vec_t *libraries, bool is_verbose)
-{
-    (void)libraries;
-    (void)is_verbose;
+    if (st != XY_OK) {
+        mpi_program_destroy(program);
+        return st;
+    }
+    if (config->is_verbose)
+        mpi_program_tell(program);
+    *program_p = program;
     return XY_OK;
-}
-
-xy_status_t mpi_program_load_plugin(mpi_program_t *parent, const char *path,
-                                    mpi_program_t **plugin_p)
-{
-    mpi_program_config_t config = {.first = parent->first,
-                                   .shown = parent->shown,
-                                   .images = parent->images,
-                                   .is_shared = parent->is_shared,
-                                   .tls_reserve = parent->tls_reserve,
-                                   .tls_align = parent->tls_align,
-                                   .must_preload = ignore};
-
-    return make(path, &config, load_plugin, parent, plugin_p);
 }
 
 void mpi_program_destroy(mpi_program_t *program)
@@ -259,10 +329,24 @@ void mpi_program_destroy(mpi_program_t *program)
             close(modules[i].code_fd);
         mpi_elf_close(modules[i].elf);
     }
+    if (program->prototype != NULL)
+        munmap(program->prototype, program->prototype_size);
+    if (program->data_fd >= 0)
+        close(program->data_fd);
+    xy_vec_cleanup(&program->relative);
     if (program->region != NULL)
         munmap(program->region, program->stride * (size_t)program->images);
     xy_vec_cleanup(&program->modules);
+    xy_vec_cleanup(&program->order);
     xy_vec_cleanup(&program->fixups);
+    for (size_t i = 0; i < program->choices.count; i++) {
+        xy_free(XY_VEC_AT(&program->choices, mpi_choice_t, i).name);
+        xy_free(XY_VEC_AT(&program->choices, mpi_choice_t, i).reason);
+    }
+    xy_vec_cleanup(&program->choices);
+    xy_vec_cleanup(&program->scope);
+    xy_vec_cleanup(&program->family);
+    xy_vec_cleanup(&program->uses);
     for (size_t i = 0; i < program->preloads.count; i++)
         xy_free(XY_VEC_AT(&program->preloads, char *, i));
     xy_vec_cleanup(&program->preloads);

@@ -63,13 +63,14 @@ typedef enum {
     XMPI_FIXUP_VALUE,    /* store: value */
     XMPI_FIXUP_VARIABLE, /* store: address of the rank's variable `which`, + value */
     XMPI_FIXUP_COPY,     /* copy `which` bytes from the address `value` */
+    XMPI_FIXUP_MOVE,     /* copy `which` bytes from image + value, when all else is stored */
     XMPI_FIXUP_IFUNC,    /* store: what the function at image + value returns */
 } mpi_fixup_kind_t;
 
 typedef struct {
     uint64_t where; /* offset in the image */
     int64_t value;
-    uint32_t which; /* for an image or a function in it: 1 means the parent's */
+    uint32_t which; /* for an image or a function in it: the number of the program in the scope */
     uint32_t kind;
 } mpi_fixup_t;
 
@@ -79,20 +80,28 @@ typedef struct {
     int code_fd;     /* where the read-only part is mapped from: the file, or a flat copy of it */
     off_t code_from; /* and at which offset */
     bool owns_code_fd;
-    ptrdiff_t tls; /* of its thread-local variables, from the thread pointer; 0: it has none */
+    /* Its data in the prototype: where it begins, how much is mapped into each image, and how much
+     * of it is filled; small data is copied. */
+    size_t data_from, data_size, data_filled;
+    bool is_copied;
+    size_t written; /* bytes in pages that hold addresses of the rank */
+    ptrdiff_t tls;  /* of its thread-local variables, from the thread pointer; 0: it has none */
 } mpi_module_t;
 
 typedef struct {
     int first; /* the rank of image 0 */
     /* The ranks that debuggers are to know; lives as long as the program. */
     const xy_bitset_t *shown;
-    int images;             /* how many there will be */
-    bool is_shared;         /* one image for all: --share-globals */
-    const xy_vec_t *privat; /* of const char *: names of libraries to copy, or NULL */
-    size_t tls_reserve;     /* bytes of thread-local memory that images may use */
-    size_t tls_align;       /* and what they are aligned to */
-    bool is_verbose;        /* say which libraries are copied */
-    const char *preloaded;  /* libraries, separated by colons or blanks; or NULL */
+    int images;     /* how many there will be */
+    bool is_shared; /* one image for all: --share-globals */
+    /* Of const char *, or NULL: names of libraries to copy, and to share. They live as long as the
+     * program. */
+    const xy_vec_t *privat, *shared;
+    size_t tls_reserve;    /* bytes of thread-local memory that images may use */
+    size_t tls_align;      /* and what they are aligned to */
+    bool is_verbose;       /* say which libraries are private and which are shared, and why */
+    bool is_quiet;         /* no warnings */
+    const char *preloaded; /* libraries, separated by colons or blanks; or NULL */
     /* Called with libraries (char *) that must be preloaded and are not, or with none. Where there
      * are some it starts the process again, or fails. */
     xy_status_t (*must_preload)(const xy_vec_t *libraries, bool is_verbose);
@@ -104,16 +113,41 @@ typedef struct {
     void *(*capture_main)(void *entry);
     /* All libraries are loaded: make ready what is about to be copied. */
     void (*prepare_copies)(void);
+    /* Does another function run in place of one of this name? The library that defines it is shared
+     * then. NULL: of none. */
+    bool (*is_simulated)(const char *name);
 } mpi_program_config_t;
+
+/* What became of a library, and why; for -v. */
+typedef struct {
+    char *name, *reason;
+    bool is_private;
+} mpi_choice_t;
 
 typedef struct mpi_program {
     char *path;
     xy_vec_t modules;  /* of mpi_module_t; the program is the first */
-    xy_vec_t fixups;   /* of mpi_fixup_t */
+    xy_vec_t order;    /* of size_t: the modules, each behind those that it needs */
+    xy_vec_t fixups;   /* of mpi_fixup_t; those that the prototype cannot have */
+    xy_vec_t relative; /* of uint64_t: a word of the image, what it has beyond the address */
+    char *prototype;   /* of the data, in the file data_fd (prototype.c) */
+    size_t prototype_size;
+    int data_fd;
     xy_vec_t preloads; /* of char *: libraries that must be there when the process starts */
-    struct mpi_program *parent;  /* of a plug-in: the program that loads it; or NULL */
+    xy_vec_t choices;  /* of mpi_choice_t, if asked for */
+    mpi_program_config_t config;
+    /* Of mpi_program_t *: where symbols are looked for, in order. A program has itself alone. */
+    xy_vec_t scope;
+    size_t self; /* its own number there */
+    /* A plug-in, and each private library that came with one, is a program of one module: */
+    struct mpi_program *parent;  /* the program that loads it; or NULL */
     struct mpi_program *plugins; /* those that are private; and the next in that list */
     struct mpi_program *next;
+    xy_vec_t family;        /* of mpi_program_t *: itself and the plug-ins it needs */
+    xy_vec_t uses;          /* the same of those whose addresses it has */
+    _Atomic bool is_global; /* RTLD_GLOBAL: plug-ins that come later find its symbols */
+    char *shown_name;       /* its file, as debuggers see it; or NULL */
+    bool binds_now;         /* RTLD_NOW: undefined functions are an error */
     bool is_shared;
     int first;
     const xy_bitset_t *shown;
@@ -167,14 +201,24 @@ static inline char *mpi_image_of_plugin(const mpi_program_t *plugin, const char 
 /* The address of a symbol that a module behind `behind` defines (NULL: any); NULL: none. */
 void *mpi_image_symbol(const mpi_program_t *program, char *image, const char *name,
                        const mpi_module_t *behind);
+/* The address of the symbol that this module defines; NULL: none. */
+void *mpi_module_symbol(const mpi_module_t *module, char *image, const char *name);
 
-/* Is a library copied with the program, or with the program that has loaded this plug-in? */
+/* Is a library private to the ranks of a program: linked to it, or loaded with a plug-in? */
 bool mpi_library_is_module(const mpi_program_t *program, const char *name);
 
-/* A plug-in that uses symbols of the program must be private (plugin.c): a program of its own,
- * which stays loaded. Calls must not overlap. */
-bool mpi_plugin_is_private(const mpi_program_t *program, const char *path);
-xy_status_t mpi_plugin_load(mpi_program_t *program, const char *path, mpi_program_t **plugin_p);
+/* Plug-ins (plugin.c). Does one use symbols of the program? */
+bool mpi_plugin_uses_program(const mpi_program_t *program, const char *path);
+/* Load one, with the private libraries it needs; it stays loaded. *plugin_p is NULL where it is
+ * shared by the rule for libraries. Calls must not overlap. */
+xy_status_t mpi_plugin_load(mpi_program_t *program, const char *path, bool binds_now,
+                            mpi_program_t **plugin_p);
+/* Does one need the other, perhaps through more of them? */
+bool mpi_plugin_needs(const mpi_program_t *plugin, const mpi_program_t *other);
+/* The plug-in with this file (or library of this name, without directories), and the module of the
+ * program itself; NULL: none. */
+mpi_program_t *mpi_plugin_find(const mpi_program_t *program, const char *path);
+const mpi_module_t *mpi_program_find_module(const mpi_program_t *program, const char *path);
 
 /* Initial values of the thread-local variables, program->tls_size bytes. */
 void mpi_image_fill_locals(const mpi_program_t *program, char *image, char *locals);
@@ -192,6 +236,8 @@ char *mpi_image_find(const void *address, const mpi_program_t **program_p,
  * all programs are placed. */
 xy_status_t mpi_images_show(const mpi_program_t *program);
 void mpi_images_publish(void);
+/* The same for one image of a plug-in, at once. Any thread. */
+void mpi_images_show_one(mpi_program_t *plugin, int index);
 extern struct r_debug *const mpi_images_list; /* where they are chained */
 /* The programs that are loaded, counted from 0; NULL: no more. */
 const mpi_program_t *mpi_program_at(int index);
@@ -206,8 +252,22 @@ static inline size_t mpi_module_offset(const mpi_module_t *module, uintptr_t add
 
 /* Fill program->fixups; undefined symbols are reported. */
 xy_status_t mpi_program_resolve(mpi_program_t *program);
-xy_status_t mpi_program_load_plugin(mpi_program_t *parent, const char *path,
-                                    mpi_program_t **plugin_p);
+/* An empty program; what is in it after a failure is destroyed with it. */
+mpi_program_t *mpi_program_new(const char *path, const mpi_program_config_t *config,
+                               mpi_program_t *parent);
+/* The modules are known: where they lie, and in which order their constructors run. */
+xy_status_t mpi_program_lay_out(mpi_program_t *program);
+/* Build the prototype of the data, when the fixups are known; place a module's data in an image
+ * (false: errno says why not); add the image's address to its own addresses. */
+xy_status_t mpi_prototype_make(mpi_program_t *program);
+bool mpi_prototype_place(const mpi_program_t *program, const mpi_module_t *module, char *image,
+                         bool is_copied);
+void mpi_prototype_fix(const mpi_program_t *program, char *image);
+/* Are the limits of the system far enough for all images? (limits.c) */
+xy_status_t mpi_program_check_space(const mpi_program_t *program);
+xy_status_t mpi_program_check_mappings(const mpi_program_t *program);
+/* Print what became of the libraries, the most expensive ones first. */
+void mpi_program_tell(const mpi_program_t *program);
 /* Choose the modules and have the dynamic linker load what is shared. */
 xy_status_t mpi_program_gather(mpi_program_t *program, const mpi_program_config_t *config);
 /* Give the modules' thread-local variables their places in what the launcher's executable has set

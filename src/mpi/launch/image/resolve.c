@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From relocations to fixups: what has to be stored where in every image. */
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "mpi/launch/image/collect.h"
@@ -67,7 +68,8 @@ static size_t size_of(void *found)
                : SIZE_MAX;
 }
 
-/* The image's copy of a C++ stream: of the program, where that has one, or of its plug-in. */
+/* The image's copy of a C++ stream: of the program, where that has one, or of its plug-in. A
+ * plug-in looks for symbols in its program first. */
 static xy_status_t fix_cxx_stream(mpi_program_t *program, uint64_t where, int stream, void *found,
                                   int64_t addend)
 {
@@ -75,6 +77,7 @@ static xy_status_t fix_cxx_stream(mpi_program_t *program, uint64_t where, int st
     bool is_parents = parent != NULL && parent->has_cxx_stream[stream];
     size_t at =
         (is_parents ? parent : program)->cxx_streams + (size_t)stream * XMPI_CXX_STREAM_ROOM;
+    size_t owner = is_parents ? 0 : program->self;
     xy_status_t st = XY_OK;
 
     if (!is_parents && !program->has_cxx_stream[stream]) {
@@ -82,14 +85,30 @@ static xy_status_t fix_cxx_stream(mpi_program_t *program, uint64_t where, int st
         st = mpi_fixup_add(program, at, XMPI_FIXUP_COPY, (int64_t)(intptr_t)found, size_of(found));
     }
     return st == XY_OK
-               ? mpi_fixup_add(program, where, XMPI_FIXUP_IMAGE, (int64_t)at + addend, is_parents)
+               ? mpi_fixup_add(program, where, XMPI_FIXUP_IMAGE, (int64_t)at + addend, owner)
                : st;
 }
 
-/* A symbol that another module defines, or none. */
-static xy_status_t fix_outside(mpi_program_t *program, const mpi_module_t *module, uint64_t where,
-                               size_t index, const ElfW(Sym) * symbol, int64_t addend)
+/* A function that nothing defines may be one that is never called: the dynamic linker looks for it
+ * at the first call, unless it is asked for all at once. */
+static bool is_lazy(const mpi_program_t *program, const mpi_module_t *module, unsigned type)
 {
+    static const char *all_at_once;
+
+    if (all_at_once == NULL) {
+        all_at_once = getenv("LD_BIND_NOW");
+        all_at_once = all_at_once != NULL ? all_at_once : "";
+    }
+    return type == R_FUNCTION && !module->elf->binds_now && !program->binds_now &&
+           *all_at_once == '\0';
+}
+
+/* A symbol that no private module defines. */
+static xy_status_t fix_outside(mpi_program_t *program, const mpi_module_t *module, uint64_t where,
+                               const ElfW(Rela) * entry, const ElfW(Sym) * symbol)
+{
+    size_t index = ELF64_R_SYM(entry->r_info);
+    int64_t addend = entry->r_addend;
     const char *name = mpi_elf_string(module->elf, symbol->st_name);
     int variable = program->is_shared ? -1 : mpi_lookup_variable(name);
     int stream = program->is_shared ? -1 : mpi_lookup_cxx_stream(name);
@@ -100,50 +119,67 @@ static xy_status_t fix_outside(mpi_program_t *program, const mpi_module_t *modul
     if (mpi_library_is_fortran(module->elf->path))
         name = fortran_name(name);
     found = mpi_lookup_outside(name, mpi_elf_version(module->elf, index));
-    if (found == NULL && ELF64_ST_BIND(symbol->st_info) != STB_WEAK)
-        return mpi_fixup_undefined(module, name);
+    if (found == NULL && ELF64_ST_BIND(symbol->st_info) != STB_WEAK) {
+        if (is_lazy(program, module, (unsigned)ELF64_R_TYPE(entry->r_info)))
+            found = mpi_undefined_function(module->elf->path, name);
+        if (found == NULL)
+            return mpi_fixup_undefined(module, name);
+    }
     if (found != NULL && stream >= 0 && size_of(found) <= XMPI_CXX_STREAM_ROOM)
         return fix_cxx_stream(program, where, stream, found, addend);
     return mpi_fixup_add(program, where, XMPI_FIXUP_VALUE,
                          found != NULL ? (int64_t)(intptr_t)found + addend : 0, 0);
 }
 
-static bool is_own(const mpi_program_t *program, const mpi_module_t *module)
+/* The number in the scope of the program that a module belongs to. */
+static size_t owner_of(const mpi_program_t *program, const mpi_module_t *module)
 {
-    const mpi_module_t *modules = program->modules.data;
+    for (size_t i = 0; i < program->scope.count; i++) {
+        const mpi_program_t *other = XY_VEC_AT(&program->scope, const mpi_program_t *, i);
+        const mpi_module_t *modules = other->modules.data;
 
-    return module >= modules && module < modules + program->modules.count;
+        if (module >= modules && module < modules + other->modules.count)
+            return i;
+    }
+    return program->self;
+}
+
+/* May another definition of the symbol come before the module's own? */
+static bool is_open(const mpi_module_t *module, const ElfW(Sym) * symbol)
+{
+    return ELF64_ST_BIND(symbol->st_info) != STB_LOCAL &&
+           ELF64_ST_VISIBILITY(symbol->st_other) == STV_DEFAULT &&
+           (symbol->st_shndx == SHN_UNDEF || !module->elf->is_symbolic);
 }
 
 static xy_status_t fix_symbol(mpi_program_t *program, const mpi_module_t *module, uint64_t where,
-                              size_t index, int64_t addend)
+                              const ElfW(Rela) * entry)
 {
+    size_t index = ELF64_R_SYM(entry->r_info);
     const ElfW(Sym) *symbol = mpi_elf_symbol(module->elf, index), *other = NULL;
     const mpi_module_t *owner = module;
-    const char *name;
+    int64_t addend = entry->r_addend;
 
     if (symbol == NULL)
         return xy_fail_at(XY_EPARSE, module->elf->path, 0, "the symbol table is broken");
     if (index == 0)
         return mpi_fixup_add(program, where, XMPI_FIXUP_VALUE, addend, 0);
-    name = mpi_elf_string(module->elf, symbol->st_name);
-    if (ELF64_ST_BIND(symbol->st_info) != STB_LOCAL &&
-        (program->modules.count > 1 || program->parent != NULL) &&
-        ELF64_ST_VISIBILITY(symbol->st_other) == STV_DEFAULT)
-        owner = mpi_lookup_inside(program, name, NULL, &other);
+    if (is_open(module, symbol))
+        owner = mpi_lookup_inside(program, mpi_elf_string(module->elf, symbol->st_name),
+                                  mpi_elf_version(module->elf, index), NULL, &other);
     if (other != NULL)
         symbol = other;
     else
         owner = module;
     if (symbol->st_shndx == SHN_UNDEF)
-        return fix_outside(program, module, where, index, symbol, addend);
+        return fix_outside(program, module, where, entry, symbol);
     if (symbol->st_shndx == SHN_ABS)
         return mpi_fixup_add(program, where, XMPI_FIXUP_VALUE, (int64_t)symbol->st_value + addend,
                              0);
     return mpi_fixup_add(
         program, where,
         ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC ? XMPI_FIXUP_IFUNC : XMPI_FIXUP_IMAGE,
-        (int64_t)mpi_module_offset(owner, symbol->st_value) + addend, !is_own(program, owner));
+        (int64_t)mpi_module_offset(owner, symbol->st_value) + addend, owner_of(program, owner));
 }
 
 static xy_status_t fix_copy(mpi_program_t *program, const mpi_module_t *module, uint64_t where,
@@ -164,15 +200,10 @@ static xy_status_t fix_copy(mpi_program_t *program, const mpi_module_t *module, 
         if (!program->is_shared)
             return XY_OK;
     }
-    owner = mpi_lookup_inside(program, name, module, &other);
-    if (owner != NULL) { /* copied from the private library's own first content */
-        const void *content =
-            mpi_elf_at(owner->elf, other->st_value, symbol->st_size < 1 ? 1 : symbol->st_size);
-
-        return content == NULL ? XY_OK
-                               : mpi_fixup_add(program, where, XMPI_FIXUP_COPY,
-                                               (int64_t)(intptr_t)content, symbol->st_size);
-    }
+    owner = mpi_lookup_inside(program, name, mpi_elf_version(module->elf, index), module, &other);
+    if (owner != NULL) /* with the addresses that relocation has stored there */
+        return mpi_fixup_add(program, where, XMPI_FIXUP_MOVE,
+                             (int64_t)mpi_module_offset(owner, other->st_value), symbol->st_size);
     found = mpi_lookup_outside(name, mpi_elf_version(module->elf, index));
     if (found == NULL)
         return mpi_fixup_undefined(module, name);
@@ -184,23 +215,24 @@ static xy_status_t fix_entry(mpi_program_t *program, const mpi_module_t *module,
                              const ElfW(Rela) * entry)
 {
     uint64_t where = mpi_module_offset(module, entry->r_offset);
-    size_t index = ELF64_R_SYM(entry->r_info);
 
     if (mpi_fixup_is_local((unsigned)ELF64_R_TYPE(entry->r_info)))
         return mpi_fixup_local(program, module, entry);
     switch (ELF64_R_TYPE(entry->r_info)) {
     case R_RELATIVE:
         return mpi_fixup_add(program, where, XMPI_FIXUP_IMAGE,
-                             (int64_t)mpi_module_offset(module, (uintptr_t)entry->r_addend), 0);
+                             (int64_t)mpi_module_offset(module, (uintptr_t)entry->r_addend),
+                             program->self);
     case R_CHOSEN:
         return mpi_fixup_add(program, where, XMPI_FIXUP_IFUNC,
-                             (int64_t)mpi_module_offset(module, (uintptr_t)entry->r_addend), 0);
+                             (int64_t)mpi_module_offset(module, (uintptr_t)entry->r_addend),
+                             program->self);
     case R_ABSOLUTE:
     case R_GLOBAL:
     case R_FUNCTION:
-        return fix_symbol(program, module, where, index, entry->r_addend);
+        return fix_symbol(program, module, where, entry);
     case R_COPY:
-        return fix_copy(program, module, where, index);
+        return fix_copy(program, module, where, ELF64_R_SYM(entry->r_info));
     default:
         return xy_fail_at(
             XY_EUNSUPPORTED, module->elf->path, 0,
@@ -243,7 +275,7 @@ static xy_status_t fix_packed_word(mpi_program_t *program, const mpi_module_t *m
     if (content == NULL || address < module->elf->writable)
         return xy_fail_at(XY_EPARSE, module->elf->path, 0, "the relocations are broken");
     return mpi_fixup_add(program, mpi_module_offset(module, address), XMPI_FIXUP_IMAGE,
-                         (int64_t)mpi_module_offset(module, *content), 0);
+                         (int64_t)mpi_module_offset(module, *content), program->self);
 }
 
 /* DT_RELR: an even word is an address, an odd one a bitmap of the 63 words behind the last. */
@@ -271,10 +303,28 @@ static xy_status_t fix_packed(mpi_program_t *program, const mpi_module_t *module
 static void find_fortran(mpi_program_t *program)
 {
     const ElfW(Sym) * symbol;
-    const mpi_module_t *owner = mpi_lookup_inside(program, XMPI_FORTRAN_BLOCK, NULL, &symbol);
+    const mpi_module_t *owner = mpi_lookup_inside(program, XMPI_FORTRAN_BLOCK, NULL, NULL, &symbol);
 
-    if (owner != NULL)
+    if (owner != NULL && owner_of(program, owner) == program->self)
         program->fortran_at = mpi_module_offset(owner, symbol->st_value);
+}
+
+/* Which plug-ins must be there before this one: those whose addresses are stored. */
+static xy_status_t note_uses(mpi_program_t *program)
+{
+    const mpi_fixup_t *fixups = program->fixups.data;
+
+    for (size_t i = 0; i < program->scope.count && program->parent != NULL; i++) {
+        mpi_program_t *other = XY_VEC_AT(&program->scope, mpi_program_t *, i);
+        bool is_used = false;
+
+        for (size_t f = 0; f < program->fixups.count && other->parent != NULL && !is_used; f++)
+            is_used = (fixups[f].kind == XMPI_FIXUP_IMAGE || fixups[f].kind == XMPI_FIXUP_IFUNC) &&
+                      fixups[f].which == i;
+        if (is_used && other != program && xy_vec_append(&program->uses, &other) != XY_OK)
+            return xy_fail_memory("loading a plug-in");
+    }
+    return XY_OK;
 }
 
 xy_status_t mpi_program_resolve(mpi_program_t *program)
@@ -293,5 +343,5 @@ xy_status_t mpi_program_resolve(mpi_program_t *program)
         }
     }
     find_fortran(program);
-    return st;
+    return st == XY_OK ? note_uses(program) : st;
 }

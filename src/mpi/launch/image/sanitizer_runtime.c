@@ -59,7 +59,7 @@ static xy_status_t check_own_runtime(const mpi_elf_t *elf)
 static xy_status_t add(mpi_program_t *program, const mpi_elf_t *elf, const char *preloaded,
                        const char *name)
 {
-    char *path = mpi_elf_find_library(elf, name);
+    char *path = mpi_elf_find_own_library(elf, name);
     xy_status_t st = mpi_preload_add(program, preloaded, path != NULL ? path : name);
 
     xy_free(path);

@@ -18,8 +18,6 @@
 
 #include "mpi/launch/image/program.h"
 
-enum { MODULES = 32 };
-
 /* Its tools bring libraries of their own into the process. */
 bool mpi_valgrind_is_there(void)
 {
@@ -82,10 +80,12 @@ static bool copy_file(const mpi_elf_t *elf, const char *name)
 }
 
 /* The file that the next image is linked to, one per module; they share a directory. */
-static struct {
+typedef struct {
     const mpi_elf_t *elf;
     char *name;
-} files[MODULES];
+} file_t;
+
+static xy_vec_t files = {.size = sizeof(file_t)};
 static const char pattern[] = "/tmp/xylem-valgrind-XXXXXX";
 static char directory[sizeof(pattern)];
 static bool has_directory;
@@ -105,43 +105,46 @@ static char *new_name(const mpi_elf_t *elf)
     return xy_sprintf("%s/%lu-%s", directory, names++, slash != NULL ? slash + 1 : elf->path);
 }
 
-static int find_file(const mpi_elf_t *elf)
+/* NULL: no memory. */
+static file_t *find_file(const mpi_elf_t *elf)
 {
-    int i = 0;
+    file_t new = {.elf = elf};
 
-    while (i < MODULES && files[i].elf != elf && files[i].elf != NULL)
-        i++;
-    return i;
+    for (size_t i = 0; i < files.count; i++)
+        if (XY_VEC_AT(&files, file_t, i).elf == elf)
+            return &XY_VEC_AT(&files, file_t, i);
+    return xy_vec_append(&files, &new) == XY_OK ? &XY_VEC_AT(&files, file_t, files.count - 1)
+                                                : NULL;
 }
 
 /* A name of the copy that no image has had: the last one goes. */
 static const char *link_file(const mpi_elf_t *elf)
 {
-    int i = find_file(elf);
-    char *name = i < MODULES ? new_name(elf) : NULL;
+    file_t *file = find_file(elf);
+    char *name = file != NULL ? new_name(elf) : NULL;
 
     if (name == NULL ||
-        (files[i].name == NULL ? !copy_file(elf, name) : link(files[i].name, name) != 0)) {
+        (file->name == NULL ? !copy_file(elf, name) : link(file->name, name) != 0)) {
         xy_free(name);
         return NULL;
     }
-    if (files[i].name != NULL)
-        unlink(files[i].name);
-    xy_free(files[i].name);
-    files[i].elf = elf;
-    files[i].name = name;
+    if (file->name != NULL)
+        unlink(file->name);
+    xy_free(file->name);
+    file->name = name;
     return name;
 }
 
 static void remove_files(void)
 {
-    for (int i = 0; i < MODULES && files[i].elf != NULL; i++) {
-        if (files[i].name != NULL)
-            unlink(files[i].name);
-        xy_free(files[i].name);
-        files[i].name = NULL;
-        files[i].elf = NULL;
+    for (size_t i = 0; i < files.count; i++) {
+        file_t *file = &XY_VEC_AT(&files, file_t, i);
+
+        if (file->name != NULL)
+            unlink(file->name);
+        xy_free(file->name);
     }
+    files.count = 0;
     if (has_directory)
         rmdir(directory);
     has_directory = false;

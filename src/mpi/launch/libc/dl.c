@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * dlopen, dlsym and dlvsym in a rank. The dynamic linker does not know of images: a rank that asks
- * for its own program (dlopen(NULL), RTLD_DEFAULT, RTLD_NEXT) is answered here, and so is one that
- * loads a plug-in which uses the program's symbols and so must be private (image/plugin.c). All
- * other questions go on to the C library, which looks at the address they come from: the functions
- * jump there instead of calling it.
+ * for its own program (dlopen(NULL), RTLD_DEFAULT, RTLD_NEXT), for a library that is private to it
+ * or for a plug-in that is (image/plugin.c) is answered here. All other questions go to the C
+ * library, which looks at the address they come from: the functions jump there instead of calling
+ * it.
+ *
+ * What dlopen returns for something private is the address of its mpi_program_t; for a library that
+ * is linked to the program, that of its mpi_module_t.
  */
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
@@ -203,11 +206,19 @@ static bool is_plugin(const mpi_process_t *process, const void *handle)
     return false;
 }
 
-/* The rank gets its image of the plug-in. */
-static xy_status_t attach(mpi_process_t *process, const mpi_program_t *plugin)
+/* Is it a library that is linked to the program? */
+static bool is_module(const mpi_process_t *process, const void *handle)
 {
+    const mpi_module_t *modules = process->program->modules.data, *module = handle;
+
+    return module > modules && module < modules + process->program->modules.count;
+}
+
+/* The rank gets its image of a plug-in, and first those of plug-ins it depends on. */
+static xy_status_t place(mpi_process_t *process, const mpi_program_t *plugin)
+{
+    const xy_vec_t *first[] = {&plugin->family, &plugin->uses};
     int index = mpi_image_index(process->program, process->image);
-    char **environment = XMPI_PROCESS_VARIABLE(process, char **, XMPI_VARIABLE_ENVIRON);
     char *image;
     xy_status_t st;
 
@@ -216,74 +227,165 @@ static xy_status_t attach(mpi_process_t *process, const mpi_program_t *plugin)
     st = mpi_image_place(plugin, index, &image);
     if (st == XY_OK && xy_vec_append(&process->plugins, &plugin) != XY_OK)
         st = xy_fail_memory("loading a plug-in");
+    for (int k = 0; k < 2; k++)
+        for (size_t i = 0; i < first[k]->count && st == XY_OK; i++)
+            st = place(process, XY_VEC_AT(first[k], const mpi_program_t *, i));
+    return st;
+}
+
+static char *plugin_image(const mpi_process_t *process, const mpi_program_t *plugin)
+{
+    return mpi_image_of_plugin(plugin, process->image);
+}
+
+/* Behind the plug-ins that it needs; `from` is the first that has no constructors called yet. The
+ * list changes: constructors load plug-ins. */
+static void construct(mpi_process_t *process, size_t from)
+{
+    char **environment = XMPI_PROCESS_VARIABLE(process, char **, XMPI_VARIABLE_ENVIRON);
+    size_t end = process->plugins.count;
+    xy_vec_t *list = &process->plugins;
+
+    for (size_t i = from; i < end; i++) /* needed ones to the front */
+        for (size_t k = i + 1; k < end; k++) {
+            const mpi_program_t *a = XY_VEC_AT(list, const mpi_program_t *, i);
+            const mpi_program_t *b = XY_VEC_AT(list, const mpi_program_t *, k);
+
+            if (mpi_plugin_needs(a, b) && !mpi_plugin_needs(b, a)) {
+                XY_VEC_AT(list, const mpi_program_t *, i) = b;
+                XY_VEC_AT(list, const mpi_program_t *, k) = a;
+                k = i;
+            }
+        }
+    for (size_t i = from; i < end; i++) {
+        const mpi_program_t *plugin = XY_VEC_AT(list, const mpi_program_t *, i);
+
+        mpi_image_construct(plugin, plugin_image(process, plugin), process->argc, process->argv,
+                            environment);
+    }
+}
+
+static xy_status_t attach(mpi_process_t *process, const mpi_program_t *plugin)
+{
+    size_t from = process->plugins.count;
+    xy_status_t st = place(process, plugin);
+
     if (st != XY_OK)
         return st;
-    mpi_image_fix(plugin, image, process->variables);
-    mpi_locals_fill(plugin, image);
+    for (size_t i = from; i < process->plugins.count; i++) {
+        const mpi_program_t *other = XY_VEC_AT(&process->plugins, const mpi_program_t *, i);
+        char *image = plugin_image(process, other);
+
+        mpi_image_fix(other, image, process->variables);
+        mpi_locals_fill(other, image);
+        mpi_threads_fill(process, other, image);
+        if (other->fortran_at != 0 && process->rank->fortran == NULL)
+            process->rank->fortran = image + other->fortran_at;
+    }
     loading = NULL;
-    mpi_image_construct(plugin, image, process->argc, process->argv, environment);
+    for (size_t i = from; i < process->plugins.count; i++)
+        mpi_images_show_one(XY_VEC_AT(&process->plugins, mpi_program_t *, i),
+                            mpi_image_index(process->program, process->image));
+    construct(process, from);
     return XY_OK;
 }
 
-static void *find_plugin(const mpi_process_t *process, const char *path)
+static xy_status_t load_plugin(mpi_process_t *process, const char *path, int flags,
+                               mpi_program_t **plugin_p)
 {
-    for (size_t i = 0; i < process->plugins.count; i++) {
-        const mpi_program_t *plugin = XY_VEC_AT(&process->plugins, const mpi_program_t *, i);
+    mpi_program_t *program = (mpi_program_t *)(uintptr_t)process->program;
+    xy_status_t st;
 
-        if (strcmp(plugin->path, path) == 0)
-            return (void *)(uintptr_t)plugin;
+    pthread_mutex_lock(&mpi_loading);
+    st = mpi_plugin_load(program, path, (flags & RTLD_NOW) != 0, plugin_p);
+    for (size_t i = 0; st == XY_OK && *plugin_p != NULL && i < (*plugin_p)->family.count; i++) {
+        mpi_program_t *other = XY_VEC_AT(&(*plugin_p)->family, mpi_program_t *, i);
+
+        other->is_global |= (flags & RTLD_GLOBAL) != 0;
+        st = mpi_locals_extend(other);
     }
-    return NULL;
+    pthread_mutex_unlock(&mpi_loading);
+    return st;
 }
 
-static void *open_plugin(mpi_process_t *process, const char *path)
+/* NULL with *is_shared_p: it is the C library's to load. */
+static void *open_plugin(mpi_process_t *process, const char *path, int flags, bool *is_shared_p)
 {
     mpi_program_t *plugin = NULL;
     xy_status_t st;
 
     loading = process;
-    pthread_mutex_lock(&mpi_loading);
-    st = mpi_plugin_load((mpi_program_t *)(uintptr_t)process->program, path, &plugin);
-    if (st == XY_OK)
-        st = mpi_locals_extend(plugin);
-    pthread_mutex_unlock(&mpi_loading);
-    if (st == XY_OK)
+    st = load_plugin(process, path, flags, &plugin);
+    if (st == XY_OK && plugin != NULL)
         st = attach(process, plugin);
     loading = NULL;
+    *is_shared_p = st == XY_OK && plugin == NULL;
     return st == XY_OK ? plugin : NULL;
 }
 
 /* ---- dlopen ---- */
 
-static bool is_of_image(const void *address)
+static const mpi_module_t *module_around(const void *address)
 {
     const mpi_program_t *program;
     const mpi_module_t *module;
 
-    return mpi_image_find(address, &program, &module) != NULL;
+    return mpi_image_find(address, &program, &module) != NULL ? module : NULL;
 }
 
-/* A library that is copied with the program: its symbols are found among the program's. */
-static bool is_linked(const mpi_process_t *process, const char *path)
+static bool is_of_image(const void *address)
 {
-    return strchr(path, '/') == NULL && mpi_library_is_module(process->program, path);
+    return module_around(address) != NULL;
 }
 
-/* The file that a rank means by a name: its program's own directories come first. In fresh memory;
- * NULL: the dynamic linker must find it. */
-static char *find_file(const mpi_process_t *process, const char *path)
+/* The file that a rank means by a name: the directories of the file that asks come first, then its
+ * program's own. In fresh memory; NULL: the dynamic linker must find it. */
+static char *find_file(const mpi_process_t *process, const char *path, const void *caller)
 {
-    return mpi_elf_find_library(XY_VEC_AT(&process->program->modules, mpi_module_t, 0).elf, path);
+    const mpi_module_t *module = module_around(caller);
+    char *found = module != NULL ? mpi_elf_find_own_library(module->elf, path) : NULL;
+
+    return found != NULL ? found
+                         : mpi_elf_find_library(
+                               XY_VEC_AT(&process->program->modules, mpi_module_t, 0).elf, path);
 }
 
-static bool must_be_private(mpi_process_t *process, const char *file)
+/* A private library or plug-in that is there already; NULL: none. */
+static void *find_private(const mpi_process_t *process, const char *path)
 {
-    bool is_private;
+    const void *found = mpi_program_find_module(process->program, path);
+
+    if (found == process->program->modules.data)
+        found = NULL; /* the program itself */
+    if (found == NULL && (found = mpi_plugin_find(process->program, path)) != NULL)
+        found = is_plugin(process, found) ? found : NULL;
+    return (void *)(uintptr_t)found;
+}
+
+static bool uses_program(mpi_process_t *process, const char *file)
+{
+    bool is_used;
 
     loading = process; /* a broken file is the C library's to report */
-    is_private = file != NULL && mpi_plugin_is_private(process->program, file);
+    is_used = file != NULL && mpi_plugin_uses_program(process->program, file);
     loading = NULL;
-    return is_private;
+    return is_used;
+}
+
+static void *open_file(mpi_process_t *process, const char *path, const char *file, int flags)
+{
+    void *handle = find_private(process, file != NULL ? file : path);
+    bool is_shared = true;
+
+    if (handle == NULL)
+        handle = find_private(process, path);
+    if (handle != NULL && (flags & RTLD_GLOBAL) != 0 && is_plugin(process, handle))
+        ((mpi_program_t *)handle)->is_global = true;
+    if (handle != NULL)
+        return handle;
+    if (file != NULL && (flags & RTLD_NOLOAD) == 0)
+        handle = open_plugin(process, file, flags, &is_shared);
+    return is_shared ? real_open()(file != NULL ? file : path, flags) : handle;
 }
 
 static void *open_for_rank(const char *path, int flags)
@@ -292,14 +394,10 @@ static void *open_for_rank(const char *path, int flags)
     char *file;
     void *handle;
 
-    if (path == NULL || *path == '\0' || is_linked(process, path))
+    if (path == NULL || *path == '\0')
         return real_open()(NULL, flags);
-    file = find_file(process, path);
-    if (must_be_private(process, file))
-        handle =
-            (flags & RTLD_NOLOAD) == 0 ? open_plugin(process, file) : find_plugin(process, file);
-    else
-        handle = real_open()(file != NULL ? file : path, flags);
+    file = find_file(process, path, __builtin_return_address(0));
+    handle = open_file(process, path, file, flags);
     xy_free(file);
     if (handle != NULL)
         mpi_locals_extend(NULL);
@@ -328,12 +426,13 @@ void *mpi_dl_choose_open(const char *path, int flags, const void *unused, const 
     (void)unused;
     if (process == NULL || mpi_interpose_is_own(caller))
         return (void *)real_open();
-    if (path == NULL || *path == '\0' || is_of_image(caller) || is_linked(process, path))
+    if (path == NULL || *path == '\0' || is_of_image(caller))
         return (void *)open_for_rank;
     if (mpi_locals_is_of_worker(caller))
         return (void *)open_for_driver;
-    file = find_file(process, path);
-    is_private = must_be_private(process, file);
+    /* What a shared library loads is shared, unless it uses symbols of the program. */
+    file = find_file(process, path, caller);
+    is_private = uses_program(process, file);
     xy_free(file);
     return is_private ? (void *)open_for_rank : (void *)real_open();
 }
@@ -363,35 +462,66 @@ static void *find_next_outside(const char *name, const char *version, const mpi_
     return self != NULL ? find_outside(self, name, version) : NULL;
 }
 
+/* Behind the module that asks: in its program, in the programs behind that in its scope, outside.
+ */
 static void *find_next(const char *name, const char *version, const void *caller)
 {
+    const mpi_process_t *process = mpi_process_self;
     const mpi_program_t *program;
     const mpi_module_t *module;
     char *image = mpi_image_find(caller, &program, &module);
     void *found = mpi_image_symbol(program, image, name, module);
 
+    for (size_t i = program->self + 1; i < program->scope.count && found == NULL; i++) {
+        const mpi_program_t *other = XY_VEC_AT(&program->scope, const mpi_program_t *, i);
+
+        if (is_plugin(process, other))
+            found = mpi_image_symbol(other, plugin_image(process, other), name, NULL);
+    }
     return found != NULL ? found : find_next_outside(name, version, module);
 }
 
+/* In the program and in plug-ins that were opened with RTLD_GLOBAL. */
 static void *find_first(const mpi_process_t *process, const char *name, const char *version)
 {
     void *found = mpi_image_symbol(process->program, process->image, name, NULL);
 
+    for (size_t i = 0; i < process->plugins.count && found == NULL; i++) {
+        const mpi_program_t *plugin = XY_VEC_AT(&process->plugins, const mpi_program_t *, i);
+
+        if (plugin->is_global)
+            found = mpi_image_symbol(plugin, plugin_image(process, plugin), name, NULL);
+    }
     return found != NULL ? found : find_outside(RTLD_DEFAULT, name, version);
+}
+
+/* In a plug-in and what it needs: other plug-ins, then libraries of the program. */
+static void *find_in_plugin(const mpi_process_t *process, const mpi_program_t *plugin,
+                            const char *name)
+{
+    void *found = NULL;
+
+    for (size_t i = 0; i < plugin->family.count && found == NULL; i++) {
+        const mpi_program_t *other = XY_VEC_AT(&plugin->family, const mpi_program_t *, i);
+
+        found = mpi_image_symbol(other, plugin_image(process, other), name, NULL);
+    }
+    return found;
 }
 
 /* Symbols of programs and plug-ins serve every version. */
 static void *find_for_rank(void *handle, const char *name, const char *version, const void *caller)
 {
     mpi_process_t *process = mpi_process_self;
-    void *found;
+    void *found = NULL;
 
     if (handle == RTLD_NEXT)
         return find_next(name, version, caller);
-    if (handle == RTLD_DEFAULT || handle == program_handle())
-        return find_first(process, name, version);
-    found = mpi_image_symbol(handle, mpi_image_of_plugin(handle, process->image), name, NULL);
-    return found != NULL ? found : find_outside(RTLD_DEFAULT, name, version);
+    if (is_module(process, handle))
+        found = mpi_module_symbol(handle, process->image, name);
+    else if (handle != RTLD_DEFAULT && handle != program_handle())
+        found = find_in_plugin(process, handle, name);
+    return found != NULL ? found : find_first(process, name, version);
 }
 
 static void *symbol_for_rank(void *handle, const char *name)
@@ -407,7 +537,7 @@ static void *versioned_for_rank(void *handle, const char *name, const char *vers
 static bool is_for_rank(const mpi_process_t *process, const void *handle, const char *caller)
 {
     return handle == program_handle() || handle == RTLD_DEFAULT || is_plugin(process, handle) ||
-           (handle == RTLD_NEXT && is_of_image(caller));
+           is_module(process, handle) || (handle == RTLD_NEXT && is_of_image(caller));
 }
 
 /* Functions of drivers that wait have others in front of them. */
@@ -515,14 +645,17 @@ ENTRY("dlvsym", "mpi_dl_choose_versioned");
 
 /* ---- The rest ---- */
 
+static bool is_private(const mpi_process_t *process, const void *handle)
+{
+    return process != NULL && (is_plugin(process, handle) || is_module(process, handle));
+}
+
 /* A plug-in stays until the rank ends, when its destructors run. */
 XY_INTERPOSE int dlclose(void *handle)
 {
     static XY_NEXT(int, next, (void *));
 
-    return mpi_process_self != NULL && is_plugin(mpi_process_self, handle)
-               ? 0
-               : XY_CALL_NEXT(next, "dlclose")(handle);
+    return is_private(mpi_process_self, handle) ? 0 : XY_CALL_NEXT(next, "dlclose")(handle);
 }
 
 XY_INTERPOSE char *dlerror(void)
@@ -551,6 +684,5 @@ XY_INTERPOSE int dlinfo(void *handle, int request, void *result)
     static XY_NEXT(int, next, (void *, int, void *));
 
     return XY_CALL_NEXT(next, "dlinfo")(
-        mpi_process_self != NULL && is_plugin(mpi_process_self, handle) ? program_handle() : handle,
-        request, result);
+        is_private(mpi_process_self, handle) ? program_handle() : handle, request, result);
 }

@@ -131,6 +131,8 @@ void mpi_process_cleanup(mpi_process_t *process)
     xy_free(process->affinity);
     xy_free(process->thread_locals);
     xy_free(process->library_locals);
+    xy_free(process->keys);
+    xy_free(process->key_values);
     xy_free(process->dl_error);
     xy_free(process->dl_error_read);
     xy_vec_cleanup(&process->plugins);

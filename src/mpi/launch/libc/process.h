@@ -125,8 +125,11 @@ struct mpi_process {
     /* The rank has ended, and nothing of it is used any more: called last. NULL: nothing to do. */
     void (*ended)(mpi_process_t *process);
     int directory; /* a descriptor of its working directory, if it has one of its own: */
-    uint64_t directory_number; /* not 0, and no other has had the same (directory.c) */
-    void *sanitizer_stack;     /* what the address sanitizer keeps of it while it does not run */
+    uint64_t directory_number;         /* not 0, and no other has had the same (directory.c) */
+    pthread_mutex_t openmp[2];         /* the unnamed locks of OpenMP (openmp.c) */
+    struct mpi_keys *keys;             /* of thread-specific data (keys.c); NULL: none */
+    struct mpi_key_values *key_values; /* and the rank's own values; NULL: none */
+    void *sanitizer_stack; /* what the address sanitizer keeps of it while it does not run */
 };
 
 extern _Thread_local mpi_process_t *mpi_process_self
@@ -278,7 +281,18 @@ typedef ssize_t (*mpi_read_line_fn)(char **line, size_t *size, int delimiter, FI
 ssize_t mpi_own_malloc_line(mpi_read_line_fn read_line, char **line, size_t *size, int delimiter,
                             FILE *file);
 
+/* ---- Keys of thread-specific data (keys.c) ---- */
+/* The thread or the rank that calls ends: call the functions for its values. */
+void mpi_keys_end(void);
+
+/* ---- OpenMP (openmp.c) ---- */
+/* For the symbols of programs: `found`, or a function with the rank's lock. */
+void *mpi_openmp_substitute(const char *name, void *found);
+
 /* ---- Threads (thread.c) ---- */
+/* The rank has loaded a plug-in: its thread-local variables get their initial values in the threads
+ * that the rank has. */
+void mpi_threads_fill(const mpi_process_t *process, const mpi_program_t *plugin, char *image);
 /* Threads that the library makes for itself belong to no rank. */
 void mpi_threads_setup(void);
 

@@ -26,6 +26,7 @@ typedef struct thread {
     void *argument;
     bool is_placed; /* the program has said where it runs */
     pid_t tid;
+    char *pointer;               /* the thread pointer */
     struct thread *next, **back; /* of those that run */
 } thread_t;
 
@@ -45,9 +46,22 @@ bool mpi_threads_has(mpi_process_t *process, pid_t id)
     return is_found;
 }
 
+/* Nothing of a plug-in that is about to be loaded is in use. */
+void mpi_threads_fill(const mpi_process_t *process, const mpi_program_t *plugin, char *image)
+{
+    if (plugin->tls_size == 0)
+        return;
+    pthread_mutex_lock(&lock);
+    for (const thread_t *t = threads; t != NULL; t = t->next)
+        if (t->process == process)
+            mpi_image_fill_locals(plugin, image, t->pointer + plugin->tls_from);
+    pthread_mutex_unlock(&lock);
+}
+
 static void add(thread_t *thread)
 {
     thread->tid = gettid();
+    thread->pointer = __builtin_thread_pointer();
     pthread_mutex_lock(&lock);
     thread->next = threads;
     thread->back = &threads;
@@ -68,6 +82,7 @@ static void forget(void *argument)
 {
     thread_t *thread = argument;
 
+    mpi_keys_end();
     pthread_mutex_lock(&lock);
     *thread->back = thread->next;
     if (thread->next != NULL)
@@ -92,6 +107,7 @@ void mpi_threads_end_rank(mpi_process_t *process, int code, bool runs_exit)
 {
     unsigned round = 0;
 
+    mpi_keys_end();
     if (runs_exit)
         mpi_process_run_atexit(process, 1u << XMPI_ATEXIT_THREAD, NULL, code);
     if (mpi_job->clock != NULL)

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The prototype: the data of all modules as every image begins with it, in a file in memory. Words
+ * that are the same for all ranks (addresses in shared libraries, distances of thread-local
+ * variables) have their values there. An address in the image itself is there as its distance from
+ * the image's beginning, to which that is added in each image. Images map the prototype privately,
+ * so that a rank has copies of those pages alone that hold such addresses or that it writes to.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "mpi/launch/image/lookup.h"
+
+/* Variables without initial values cost no mapping of their own if they are few. Small data is
+ * copied instead of mapped, which saves the system call. */
+enum { FEW_ZEROS = 64 << 10, COPY_AT_MOST = 16 << 10 };
+
+static size_t round_up(size_t n, size_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+/* Where the data of a module ends in the file, as a linked address. */
+static uintptr_t end_of_file(const mpi_elf_t *elf)
+{
+    uintptr_t end = elf->writable;
+
+    for (int i = 0; i < elf->segment_count; i++) {
+        const ElfW(Phdr) *s = &elf->segments[i];
+
+        if (s->p_type == PT_LOAD && s->p_vaddr + s->p_filesz > end)
+            end = s->p_vaddr + s->p_filesz;
+    }
+    return end;
+}
+
+static void measure(mpi_module_t *module, size_t *size)
+{
+    const mpi_elf_t *elf = module->elf;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uintptr_t end = round_up(end_of_file(elf), page);
+
+    module->data_from = *size;
+    module->data_filled = end_of_file(elf) - elf->writable;
+    module->is_copied = elf->has_code_in_writable || module->data_filled <= COPY_AT_MOST;
+    if (elf->high <= end + FEW_ZEROS || end > elf->high)
+        end = elf->high;
+    module->data_size = end - elf->writable;
+    *size += module->data_size;
+}
+
+static void fill(const mpi_elf_t *elf, char *data)
+{
+    for (int i = 0; i < elf->segment_count; i++) {
+        const ElfW(Phdr) *s = &elf->segments[i];
+        uintptr_t skipped = s->p_vaddr < elf->writable ? elf->writable - s->p_vaddr : 0;
+
+        if (s->p_type == PT_LOAD && s->p_filesz > skipped)
+            memcpy(data + (s->p_vaddr + skipped - elf->writable),
+                   elf->bytes + s->p_offset + skipped, s->p_filesz - skipped);
+    }
+}
+
+/* The module whose data in the prototype holds the `size` bytes at an offset in the image. */
+static mpi_module_t *module_at(const mpi_program_t *program, uint64_t where, size_t size)
+{
+    mpi_module_t *modules = program->modules.data;
+
+    for (size_t m = program->modules.count; m-- > 0;)
+        if (where >= modules[m].offset) {
+            uint64_t inside = where - mpi_module_offset(&modules[m], modules[m].elf->writable);
+
+            return inside < modules[m].data_size && size <= modules[m].data_size - inside
+                       ? &modules[m]
+                       : NULL;
+        }
+    return NULL;
+}
+
+static void count_page(mpi_program_t *program, xy_bitset_t *pages, uint64_t where)
+{
+    mpi_module_t *module = module_at(program, where, 1);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    if (module == NULL || xy_bitset_has(pages, where / page))
+        return;
+    xy_bitset_set(pages, where / page);
+    module->written += page;
+}
+
+/* Store what is the same in all images. The fixups that are left are the ranks' own. */
+static xy_status_t store(mpi_program_t *program, xy_bitset_t *pages)
+{
+    mpi_fixup_t *fixups = program->fixups.data;
+    size_t left = 0;
+
+    for (size_t i = 0; i < program->fixups.count; i++) {
+        mpi_fixup_t fixup = fixups[i];
+        bool is_relative = fixup.kind == XMPI_FIXUP_IMAGE && fixup.which == program->self;
+        const mpi_module_t *module = module_at(program, fixup.where, sizeof(fixup.value));
+
+        if (module != NULL && (is_relative || fixup.kind == XMPI_FIXUP_VALUE)) {
+            size_t inside = fixup.where - mpi_module_offset(module, module->elf->writable);
+
+            memcpy(program->prototype + module->data_from + inside, &fixup.value,
+                   sizeof(fixup.value));
+            if (is_relative &&
+                (xy_vec_append(&program->relative, &fixup.where) != XY_OK ||
+                 xy_vec_append(&program->relative, &(uint64_t){(uint64_t)fixup.value}) != XY_OK))
+                return xy_fail_memory("loading the program");
+        } else {
+            fixups[left++] = fixup;
+        }
+        if (module != NULL && fixup.kind != XMPI_FIXUP_VALUE)
+            count_page(program, pages, fixup.where);
+    }
+    program->fixups.count = left;
+    return XY_OK;
+}
+
+static xy_status_t make(mpi_program_t *program, size_t size)
+{
+    program->data_fd = memfd_create("data", MFD_CLOEXEC);
+    if (program->data_fd < 0 || ftruncate(program->data_fd, (off_t)size) != 0)
+        return xy_fail_errno(errno, program->path, "copy to memory");
+    program->prototype = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, program->data_fd, 0);
+    if (program->prototype == MAP_FAILED) {
+        program->prototype = NULL;
+        return xy_fail_errno(errno, program->path, "copy to memory");
+    }
+    program->prototype_size = size;
+    return XY_OK;
+}
+
+xy_status_t mpi_prototype_make(mpi_program_t *program)
+{
+    mpi_module_t *modules = program->modules.data;
+    xy_bitset_t pages;
+    size_t size = 0;
+    xy_status_t st;
+
+    for (size_t i = 0; i < program->modules.count; i++)
+        measure(&modules[i], &size);
+    st = size > 0 ? make(program, size) : XY_OK;
+    if (st != XY_OK)
+        return st;
+    for (size_t i = 0; i < program->modules.count; i++)
+        fill(modules[i].elf, program->prototype + modules[i].data_from);
+    if (xy_bitset_init(&pages, program->stride / (size_t)sysconf(_SC_PAGESIZE) + 1) != XY_OK)
+        return xy_fail_memory("loading the program");
+    st = store(program, &pages);
+    xy_bitset_cleanup(&pages);
+    return st;
+}
+
+bool mpi_prototype_place(const mpi_program_t *program, const mpi_module_t *module, char *image,
+                         bool is_copied)
+{
+    char *data = image + mpi_module_offset(module, module->elf->writable);
+
+    if (module->data_size == 0)
+        return true;
+    if (!is_copied && !module->is_copied)
+        return mmap(data, module->data_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
+                    program->data_fd, (off_t)module->data_from) != MAP_FAILED;
+    memcpy(data, program->prototype + module->data_from, module->data_filled);
+    return true;
+}
+
+/* Only written: a page that is read first is mapped and copied in two steps. The function of memcpy
+ * would be called for each word. */
+void mpi_prototype_fix(const mpi_program_t *program, char *image)
+{
+    const uint64_t *pair = program->relative.data, *end = pair + program->relative.count;
+
+    for (; pair < end; pair += 2) {
+        uint64_t word = pair[1] + (uintptr_t)image;
+
+        __builtin_memcpy(image + pair[0], &word, sizeof(word));
+    }
+}
