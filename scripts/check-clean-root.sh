@@ -152,7 +152,7 @@ use_package() {
     enter_root "$second"
     rm -rf "$root/try" && mkdir -p "$root/try/tests"
     cp -r docs examples machines "$root/try/"
-    cp tests/docs_test.py "$root/try/tests/"
+    cp tests/docs_test.py tests/testing.py "$root/try/tests/"
     cp "$deb" "$root/try/xylem.deb"
     step "install the dependencies of the .deb" '
         apt-get -q update >/dev/null
@@ -176,7 +176,7 @@ use_package() {
         mpiexec -n 64 /try/cmake/hello | tail -1 | grep -x "64 of 64 ranks said hello"' || :
     step "compile and run with Meson" '
         . /opt/xylem/share/xylem/env.sh
-        meson setup /try/meson /try/examples | grep "dependency mpi" && ninja -C /try/meson >/dev/null
+        meson setup /try/meson /try/examples | grep "dependency MPI for c found: YES" && ninja -C /try/meson >/dev/null
         ldd /try/meson/hello | grep /opt/xylem/lib/
         mpiexec -n 64 /try/meson/hello | tail -1 | grep -x "64 of 64 ranks said hello"' || :
     step "lines of source in a report" '
