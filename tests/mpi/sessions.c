@@ -92,6 +92,44 @@ static void check_errors(MPI_Session session)
     CHECK_EQUAL(MPI_Session_call_errhandler(session, MPI_ERR_ARG), MPI_SUCCESS);
 }
 
+static int refused;
+static MPI_Session refused_on;
+
+static void count_refused(MPI_Session *session, int *code, ...)
+{
+    CHECK_EQUAL(*code, MPI_ERR_ARG);
+    refused_on = *session;
+    refused++;
+}
+
+/* Arguments that are NULL: the error handler is that of the session, also of one to be made. */
+static void check_null_arguments(void)
+{
+    MPI_Errhandler handler;
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Info info;
+    int length = 0;
+
+    MPI_Session_create_errhandler(count_refused, &handler);
+    CHECK_EQUAL(MPI_Session_init(MPI_INFO_NULL, handler, NULL), MPI_ERR_ARG);
+    CHECK_EQUAL(refused, 1);
+    CHECK(refused_on == MPI_SESSION_NULL);
+    CHECK_EQUAL(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, NULL), MPI_ERR_ARG);
+    CHECK_EQUAL(MPI_Session_init(MPI_INFO_NULL, handler, &session), MPI_SUCCESS);
+    CHECK_EQUAL(MPI_Session_get_info(session, NULL), MPI_ERR_ARG);
+    CHECK(refused_on == session);
+    CHECK_EQUAL(MPI_Session_get_num_psets(session, MPI_INFO_NULL, NULL), MPI_ERR_ARG);
+    CHECK_EQUAL(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 0, NULL, NULL), MPI_ERR_ARG);
+    CHECK_EQUAL(MPI_Session_get_pset_info(session, NULL, &info), MPI_ERR_ARG);
+    CHECK_EQUAL(MPI_Session_get_errhandler(session, NULL), MPI_ERR_ARG);
+    CHECK_EQUAL(MPI_Group_from_session_pset(session, NULL, &group), MPI_ERR_ARG);
+    CHECK_EQUAL(refused, 7);
+    CHECK_EQUAL(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 0, &length, NULL), MPI_SUCCESS);
+    MPI_Errhandler_free(&handler);
+    MPI_Session_finalize(&session);
+}
+
 /* A large message to the rank itself, which stays in a buffer until it is received. */
 static int buffered(MPI_Comm comm, char *data, int self)
 {
@@ -182,9 +220,11 @@ static void close_one(MPI_Session session)
 
 int main(int argc, char **argv)
 {
-    MPI_Session first = open_one(), second;
+    MPI_Session first, second;
     int flag;
 
+    check_null_arguments();
+    first = open_one();
     MPI_Initialized(&flag);
     CHECK(!flag);
     check_sets(first);

@@ -50,6 +50,10 @@ int mpi_rank_grant(mpi_rank_t *self, int required);
 /* One session less. */
 void mpi_rank_end_session(mpi_rank_t *self);
 
+/* What the MPI function `name` of a session returns for a NULL argument, as mpi_refuse_null. */
+int mpi_session_refuse_null(const char *name, const void *site, MPI_Session session,
+                            const char *argument) __attribute__((cold));
+
 /* A program that is a process of its own calls MPI_Init: the calling thread becomes rank 0 of 1, or
  * joins the other processes that mpiexec has started. */
 xy_status_t mpi_singleton_begin(void);

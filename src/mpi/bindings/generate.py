@@ -216,6 +216,7 @@ def unsupported_call(function, site):
 # Pointers that may be NULL: to what the caller need not give or does not want.
 MAY_BE_NULL = {"argc", "argv", "sourceweights", "destweights", ("Info_get_string", "value"),
                ("Init_thread", "provided"), ("Session_get_nth_pset", "pset_name"),
+               ("Session_init", "session"), # refused by the function itself, with its error handler
                # read at the root only
                ("Comm_spawn", "command"), ("Comm_accept", "port_name"), ("Comm_connect", "port_name")}
 HAVE_CLASSES = {"key", ("Info_set", "value")}  # texts whose errors have classes of their own
@@ -254,6 +255,8 @@ def null_checks(function, site):
         refuse, where = "mpi_win_refuse_null", of_type["MPI_Win"]
     if function.component == "comm" and "MPI_Errhandler" in of_type: # of what is made
         refuse, where = "mpi_from_group_refuse_null", of_type["MPI_Errhandler"]
+    if "MPI_Session" in of_type:
+        refuse, where = "mpi_session_refuse_null", of_type["MPI_Session"]
     if function.component == "io": # those that have no file raise on MPI_FILE_NULL
         refuse, where = "mpi_file_refuse_null", of_type.get("MPI_File", "MPI_FILE_NULL")
     text = ""
@@ -354,7 +357,7 @@ ABOUT = SPDX + """/*
 
 def includes_of(component, functions):
     includes = [f"mpi/{component}/calls.h", "mpi/object/object.h"]
-    if component in ("comm", "io", "rma"):
+    if component in ("bindings", "comm", "io", "rma"):
         includes.insert(1, f"mpi/{component}/{component}.h")
     if any(f.kind == "fast" for f in functions):
         includes.insert(1, f"mpi/{component}/fast.h")

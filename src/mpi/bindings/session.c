@@ -35,14 +35,24 @@ static const struct {
               {"MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE}};
 enum { LEVELS = sizeof levels / sizeof levels[0] };
 
-/* NULL: it is not a session, *code_p is the error. */
-static session_t *session_of(MPI_Session handle, int *code_p)
+/* NULL: it is not a session. */
+static session_t *session_find(MPI_Session handle)
 {
     session_t *session = (session_t *)(void *)handle;
 
+    return (uintptr_t)handle >= 4096 && mpi_life_is(&session->life, XMPI_LIFE_SESSION) ? session
+                                                                                       : NULL;
+}
+
+/* NULL: it is not a session, *code_p is the error. */
+static session_t *session_of(MPI_Session handle, int *code_p)
+{
+    session_t *session = session_find(handle);
+
     *code_p = MPI_SUCCESS;
-    if ((uintptr_t)handle >= 4096 && mpi_life_is(&session->life, XMPI_LIFE_SESSION))
+    if (session)
         return session;
+    session = (session_t *)(void *)handle;
     if ((uintptr_t)handle >= 4096)
         mpi_life_refuse(&session->life, XMPI_LIFE_SESSION);
     *code_p = mpi_error(NULL, MPI_ERR_SESSION, "the session is %s",
@@ -53,6 +63,27 @@ static session_t *session_of(MPI_Session handle, int *code_p)
 static int raise_on(session_t *session, int code, const char *message)
 {
     return mpi_error_raise_session(session->errhandler, session, code, message);
+}
+
+/* Raise an error for a NULL argument; as an error of no object when the handler is fatal. */
+static int raise_null(MPI_Errhandler handler, void *session, const char *argument)
+{
+    char message[64];
+
+    if (handler == MPI_ERRORS_ARE_FATAL)
+        return mpi_error_null(NULL, argument);
+    snprintf(message, sizeof message, "the argument %s is NULL", argument);
+    return mpi_error_raise_session(handler, session, MPI_ERR_ARG, message);
+}
+
+int mpi_session_refuse_null(const char *name, const void *site, MPI_Session handle,
+                            const char *argument)
+{
+    mpi_rank_t *self = mpi_enter_any(name, site);
+    session_t *session = self && self->phase == XMPI_RANK_RUNNING ? session_find(handle) : NULL;
+
+    return mpi_leave_any(self, session ? raise_null(session->errhandler, session, argument)
+                                       : mpi_error_null(NULL, argument));
 }
 
 /* What the program asks for; the most where it does not. -1: the name is none. */
@@ -111,6 +142,8 @@ static int open_session(mpi_rank_t *self, MPI_Info info, MPI_Errhandler errhandl
 
     if (why)
         return mpi_error_raise(NULL, MPI_ERR_ERRHANDLER, why);
+    if (!handle)
+        return raise_null(errhandler, MPI_SESSION_NULL, "session");
     if (info != MPI_INFO_NULL && !mpi_info_of(info))
         return mpi_error_raise_session(errhandler, MPI_SESSION_NULL, MPI_ERR_INFO,
                                        "the info object is not a handle");
