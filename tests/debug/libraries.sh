@@ -40,7 +40,7 @@ else
 fi
 
 if build_dozen -fsanitize=address 2>/dev/null; then
-    ASAN_OPTIONS=detect_leaks=0 run 0 -n 20 ./dozen
+    ASAN_OPTIONS=detect_leaks=0 run 0 -n 20 ./dozen plug-ins
     quiet
     [ "$out" = "0 wrong" ] || die "$out"
 else

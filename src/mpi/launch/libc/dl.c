@@ -396,7 +396,7 @@ static void *open_for_rank(const char *path, int flags)
 
     if (path == NULL || *path == '\0')
         return real_open()(NULL, flags);
-    file = find_file(process, path, __builtin_return_address(0));
+    file = find_file(process, path, mpi_sanitizer_caller(__builtin_return_address(0)));
     handle = open_file(process, path, file, flags);
     xy_free(file);
     if (handle != NULL)
@@ -424,7 +424,10 @@ void *mpi_dl_choose_open(const char *path, int flags, const void *unused, const 
 
     (void)flags;
     (void)unused;
-    if (process == NULL || mpi_interpose_is_own(caller))
+    if (process == NULL)
+        return (void *)real_open();
+    caller = mpi_sanitizer_caller(caller); /* which may be this library, in the middle of dlopen */
+    if (mpi_interpose_is_own(caller))
         return (void *)real_open();
     if (path == NULL || *path == '\0' || is_of_image(caller))
         return (void *)open_for_rank;

@@ -188,6 +188,8 @@ bool mpi_sanitizer_has_stacks(void); /* and wants to know of switches */
 bool mpi_sanitizer_watches_threads(void);
 /* The calling thread is about to run ranks. */
 void mpi_sanitizer_enter(void);
+/* Where a call comes from: the code in front of the runtime, where the call comes through it. */
+const void *mpi_sanitizer_caller(const void *caller);
 /* `next` runs on this thread from now on; only where the sanitizer wants to know. */
 void mpi_sanitizer_switch(mpi_process_t *next);
 /* The rank that runs here ends; its frames are left as they are. */

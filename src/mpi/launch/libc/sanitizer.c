@@ -10,6 +10,7 @@
  * code that the sanitizer watches.
  */
 #include <dlfcn.h>
+#include <execinfo.h>
 
 #include "mpi/launch/libc/end_job.h"
 #include "mpi/launch/libc/process.h"
@@ -20,6 +21,7 @@ static struct {
     void (*unpoison)(const void *from, size_t size);
     void (*register_root)(const void *from, size_t size);
     void (*end_pause)(void);
+    const void *base; /* where its file begins */
     bool is_there, has_stacks, watches_threads;
 } runtime;
 
@@ -62,6 +64,30 @@ static void *find(const char *name)
     return dlsym(RTLD_DEFAULT, name);
 }
 
+/* Where the file begins that an address belongs to; NULL: it belongs to none. */
+static const void *base_of(const void *address)
+{
+    Dl_info info;
+
+    return dladdr(address, &info) != 0 ? info.dli_fbase : NULL;
+}
+
+const void *mpi_sanitizer_caller(const void *caller)
+{
+    enum { FRAMES = 16 };
+    void *frames[FRAMES];
+    int count, i = 0;
+
+    if (runtime.base == NULL || base_of(caller) != runtime.base)
+        return caller;
+    count = backtrace(frames, FRAMES);
+    while (i < count && frames[i] != caller) /* the runtime stands in front of backtrace(), too */
+        i++;
+    while (i < count && base_of(frames[i]) == runtime.base)
+        i++;
+    return i < count ? frames[i] : caller;
+}
+
 /* What the launcher itself allocates is left to the end of the process, so that leaks are looked
  * for in ranks only. */
 void mpi_sanitizer_setup(void)
@@ -82,6 +108,7 @@ void mpi_sanitizer_setup(void)
     *(void **)&set_death = find("__sanitizer_set_death_callback");
     runtime.has_stacks =
         runtime.start != NULL && runtime.finish != NULL && runtime.unpoison != NULL;
+    runtime.base = base_of(*(void **)&pause);
     if (set_death != NULL)
         set_death(say_whose);
     pause();
