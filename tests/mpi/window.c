@@ -38,6 +38,20 @@ static void check_attributes(MPI_Win win, void *base, MPI_Aint bytes, int unit, 
     CHECK(flag && *(int *)value == MPI_WIN_UNIFIED);
 }
 
+/* MPI_PROC_NULL is rank 0 where all ranks have memory, also for ranks of other processes. */
+static void check_first(MPI_Win win)
+{
+    MPI_Aint bytes, first_bytes;
+    int unit, first_unit;
+    void *base, *first;
+
+    MPI_Win_shared_query(win, 0, &first_bytes, &first_unit, &first);
+    MPI_Win_shared_query(win, MPI_PROC_NULL, &bytes, &unit, &base);
+    CHECK(base == first);
+    CHECK_EQUAL(bytes, first_bytes);
+    CHECK_EQUAL(unit, first_unit);
+}
+
 /* Every rank writes its number to the memory of the next one. */
 static void check_memory(MPI_Win win)
 {
@@ -45,6 +59,7 @@ static void check_memory(MPI_Win win)
     MPI_Aint bytes;
     int *there, *here;
 
+    check_first(win);
     MPI_Win_fence(0, win);
     MPI_Win_shared_query(win, next, &bytes, &unit, &there);
     CHECK(is_spread || there != NULL);

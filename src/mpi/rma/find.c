@@ -120,15 +120,10 @@ static bool find_range(int64_t count, const mpi_type_t *type, MPI_Aint *low, MPI
                     : !__builtin_add_overflow(*high, last, high);
 }
 
-static const rma_place_t *place_of(const mpi_win_t *win, int target)
-{
-    return rma_is_far(win, target) ? &win->shared->far[target].place : &win->shared->places[target];
-}
-
 static int refuse_range(mpi_win_t *win, int target, MPI_Aint disp, int64_t count,
                         const mpi_type_t *type)
 {
-    const rma_place_t *place = place_of(win, target);
+    const rma_place_t *place = rma_place_of(win, target);
 
     return mpi_error(win->comm, MPI_ERR_RMA_RANGE,
                      "%lld x %s at displacement %lld (in units of %lld bytes) is not inside the "
@@ -199,7 +194,7 @@ static int find_dynamic(mpi_win_t *win, int target, MPI_Aint disp, int64_t count
 int rma_find(mpi_win_t *win, int target, MPI_Aint disp, int64_t count, const mpi_type_t *type,
              char **address_p)
 {
-    const rma_place_t *place = place_of(win, target);
+    const rma_place_t *place = rma_place_of(win, target);
     MPI_Aint offset, low, high;
 
     if (count == 0 || type->size == 0) {

@@ -137,7 +137,8 @@ int impl_win_call_errhandler(MPI_Win handle, int errorcode)
 
 /* ---- Memory of others ---- */
 
-/* MPI_PROC_NULL means the lowest rank that has memory. NULL: it is not there to be asked for. */
+/* What a query of `rank` gives. MPI_PROC_NULL means the lowest rank that has memory, also one of
+ * another process, so that all members get the same part or none. NULL: there is no such rank. */
 static const rma_place_t *find_place(const mpi_win_t *win, int rank)
 {
     static const rma_place_t none = {NULL, 0, 1};
@@ -145,7 +146,7 @@ static const rma_place_t *find_place(const mpi_win_t *win, int rank)
     if (rank != MPI_PROC_NULL)
         return (unsigned)rank < (unsigned)win->size ? &win->shared->places[rank] : NULL;
     for (int r = 0; r < win->size; r++)
-        if (win->shared->places[r].size > 0)
+        if (rma_place_of(win, r)->size > 0)
             return &win->shared->places[r];
     return &none;
 }

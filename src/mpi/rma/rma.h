@@ -220,6 +220,12 @@ static inline bool rma_is_far(const mpi_win_t *win, int rank)
     return win->shared->far != NULL && win->shared->far[rank].window != 0;
 }
 
+/* The memory of a member as it gave it; of one in another process there is no address here. */
+static inline const rma_place_t *rma_place_of(const mpi_win_t *win, int rank)
+{
+    return rma_is_far(win, rank) ? &win->shared->far[rank].place : &win->shared->places[rank];
+}
+
 static inline bool rma_is_reached(const mpi_win_t *win, int target)
 {
     return win->reached != NULL && (win->reached[target / 64] >> (target % 64) & 1) != 0;
