@@ -60,7 +60,7 @@ static bool flush_blocks(tcp_peer_t *p)
         total += b->size - b->sent;
     }
     n = put(p, pieces, count);
-    for (size_t left = n; left > 0;) {
+    for (size_t left = n; left > 0 && p->blocks != NULL;) {
         tcp_block_t *b = p->blocks;
         size_t step = left < b->size - b->sent ? left : b->size - b->sent;
 

@@ -192,7 +192,7 @@ static void whole_weights(const place_graph_t *g, double diameter, scotch_num_t 
         if (g->w[k] > most)
             most = g->w[k];
     }
-    scale = (double)(SCOTCH_NUM_MAX / 2) / diameter / (sum / most) - 1;
+    scale = (double)SCOTCH_NUM_MAX / 2 / diameter / (sum / most) - 1;
     scale = scale < 1 ? 1 : scale > 9999 ? 9999 : scale;
     for (uint32_t k = 0; k < g->first[g->n]; k++) {
         to[k] = (scotch_num_t)g->to[k];

@@ -66,7 +66,7 @@ static void check_plugins(int rank, int is_undefined)
     count("undefined", rank, dlopen("./uses_nothing.so", RTLD_NOW) != NULL);
 }
 
-#define SET(name) name##_set();
+#define SET(name)   name##_set();
 #define CHECK(name) count(#name, rank, name##_check(rank));
 
 int main(int argc, char **argv)

@@ -291,7 +291,7 @@ int impl_pack_external_c(const char *datarep, const void *inbuf, MPI_Count incou
                          MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
                          MPI_Count *position)
 {
-    size_t here, there;
+    size_t here = 0, there = 0;
     int code = check(datarep, incount, datatype, &here, &there);
     char *packed;
     stream_t s;
@@ -313,7 +313,7 @@ int impl_unpack_external_c(const char *datarep, const void *inbuf, MPI_Count ins
                            MPI_Count *position, void *outbuf, MPI_Count outcount,
                            MPI_Datatype datatype)
 {
-    size_t here, there;
+    size_t here = 0, there = 0;
     int code = check(datarep, outcount, datatype, &here, &there);
     char *packed;
     stream_t s;
@@ -354,7 +354,7 @@ int impl_unpack_external(const char *datarep, const void *inbuf, MPI_Aint insize
 int impl_pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype,
                               MPI_Count *size)
 {
-    size_t here, there;
+    size_t here = 0, there = 0;
     int code = check(datarep, incount, datatype, &here, &there);
 
     if (code == MPI_SUCCESS)

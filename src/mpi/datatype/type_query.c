@@ -127,20 +127,20 @@ int impl_type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
 
 int impl_type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 {
-    bool is_null = datatype == MPI_DATATYPE_NULL; /* which has a name, as all null handles */
+    bool is_null = datatype == MPI_DATATYPE_NULL; /* has a name, like all null handles */
     int error = MPI_SUCCESS;
     const mpi_type_t *type = is_null ? NULL : type_or_error(datatype, &error);
+    const char *name = "MPI_DATATYPE_NULL";
 
-    if (is_null) {
-        strcpy(type_name, "MPI_DATATYPE_NULL");
-        *resultlen = (int)strlen(type_name);
-    } else if (type) {
+    if (!is_null && !type)
+        return error;
+    if (type) {
         const char *given = type->is_predefined ? mpi_env_name(type) : NULL;
 
-        strcpy(type_name, given ? given : type->name);
-        *resultlen = (int)strlen(type_name);
+        name = given ? given : type->name;
     }
-    return error;
+    *resultlen = snprintf(type_name, MPI_MAX_OBJECT_NAME, "%s", name);
+    return MPI_SUCCESS;
 }
 
 int impl_type_set_name(MPI_Datatype datatype, const char *type_name)
