@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Build real libraries with an installed Xylem and run their own MPI checks.
 
-    tests/libraries/run.py [--work DIR] [--prefix DIR] [--only NAME,...] [--keep] [--jobs N]
+    tests/libraries/run.py [--work DIR] [--prefix DIR] [--only NAME,...] [--source NAME=DIR]...
+                           [--keep] [--jobs N]
     tests/libraries/run.py --list
 
-The sources are fetched from Debian's archive (`apt-get source`), built unchanged with `mpicc`,
-`mpicxx` and `mpifort` of --prefix (without it this tree is installed below --work), and their checks
-are run by its `mpiexec`. recipes/NAME.py says how, for one library. The table has one row per
-library; what failed follows. Logs are in --work/NAME.log; --keep leaves the build trees, too. The
-exit code is 0 when every check passed, 1 when one failed, 2 when all that could be fetched passed but
-some could not.
+The sources are fetched from Debian's archive (`apt-get source`), or copied from the source tree DIR
+of --source. They are built unchanged with `mpicc`, `mpicxx` and `mpifort` of --prefix (without it this
+tree is installed below --work), and their checks are run by its `mpiexec`. recipes/NAME.py says how,
+for one library. The table has one row per library; what failed follows. Logs are in --work/NAME.log;
+--keep leaves the build trees, too. The exit code is 0 when every check passed, 1 when one failed, 2
+when all that could be fetched passed but some could not.
 """
 import argparse
 import importlib.util
@@ -90,15 +91,32 @@ def recipes():
     return found
 
 
+def bring(job, recipe, tree, sources):
+    """Put the sources into job.tree, from `tree` where it is given; their name for the table."""
+    if tree:
+        shutil.rmtree(job.tree, ignore_errors=True)
+        shutil.copytree(tree, job.tree, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+        return f"{job.name} of {tree}"
+    version = re.sub(r".*_(.*?)(\+.*)?\.orig\..*", r"\1", sources.original(recipe.SOURCE).name)
+    sources.unpack(recipe.SOURCE, job.tree, getattr(recipe, "PART", None))
+    return f"{recipe.SOURCE} {version}"
+
+
+def own_tree(text):
+    """(NAME, DIR) of NAME=DIR."""
+    name, _, tree = text.partition("=")
+    if not tree or not Path(tree).is_dir():
+        raise argparse.ArgumentTypeError(f"'{text}' is not NAME=DIR with the folder of a source tree")
+    return name, Path(tree).resolve()
+
+
 def try_one(name, recipe, options, sources):
     """A row of the table."""
     job = Job(name, recipe, options)
     row = {"name": name, "what": recipe.WHAT, "source": recipe.SOURCE, "result": "", "failed": []}
     start = time.monotonic()
     try:
-        version = re.sub(r".*_(.*?)(\+.*)?\.orig\..*", r"\1", sources.original(recipe.SOURCE).name)
-        row["source"] = f"{recipe.SOURCE} {version}"
-        sources.unpack(recipe.SOURCE, job.tree, getattr(recipe, "PART", None))
+        row["source"] = bring(job, recipe, options.source.get(name), sources)
         recipe.run(job)
     except CannotFetch as error:
         row["result"] = f"not fetched: {error}"
@@ -121,6 +139,7 @@ def main():
     parser.add_argument("--work", type=Path, default=HERE.parent.parent / "build/libraries")
     parser.add_argument("--prefix", type=Path)
     parser.add_argument("--only", type=lambda text: text.split(","), default=list(known))
+    parser.add_argument("--source", type=own_tree, action="append", default=[], metavar="NAME=DIR")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--list", action="store_true")
@@ -129,9 +148,12 @@ def main():
         for name, recipe in known.items():
             print(f"{name:10} {recipe.WHAT}")
         return 0
-    for name in options.only:
+    options.source = dict(options.source)
+    for name in [*options.only, *options.source]:
         if name not in known:
             parser.error(f"there is no recipe {name}; --list has those that are there")
+        if name not in options.only:
+            parser.error(f"--source is for {name}, which --only leaves out")
     options.work = options.work.resolve()
     options.work.mkdir(parents=True, exist_ok=True)
     options.prefix = (options.prefix or install(options.work)).resolve()
