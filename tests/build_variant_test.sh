@@ -81,11 +81,22 @@ if [ "$variant" = without-options ]; then
     fi
 fi
 if [[ $variant = *64 ]] && command -v "qemu-$variant" >/dev/null; then
-    emulated=("qemu-$variant" -L "/usr/$variant-linux-gnu" "$build/bin/xylem")
-    "${emulated[@]}" --version
-    "${emulated[@]}" machine "node:2 core:4"
+    emulated=("qemu-$variant" -L "/usr/$variant-linux-gnu")
+    "${emulated[@]}" "$build/bin/xylem" --version
+    "${emulated[@]}" "$build/bin/xylem" machine "node:2 core:4"
+    compiler=("$variant-linux-gnu-gcc" -std=gnu11 -I"$build/include" -I"$source/include")
+    links=(-fPIE -pie -L"$build/lib" -lmpi_abi "-Wl,-rpath,$build/lib:\$ORIGIN")
     # Ranks: images, fibers and messages have code of their own for each processor.
-    "$variant-linux-gnu-gcc" -fPIE -pie -I"$build/include" -I"$source/include" "$source/examples/ring.c" \
-        -L"$build/lib" -lmpi_abi -Wl,-rpath,"$build/lib" -o "$build/ring"
-    timeout 240 "qemu-$variant" -L "/usr/$variant-linux-gnu" "$build/bin/mpiexec" -n 6 --workers 2 "$build/ring"
+    "${compiler[@]}" "$source/examples/ring.c" "${links[@]}" -o "$build/ring"
+    timeout 240 "${emulated[@]}" "$build/bin/mpiexec" -n 6 --workers 2 "$build/ring"
+    "${compiler[@]}" "$source/tests/mpi/float_environment.c" "${links[@]}" -lm -o "$build/float_environment"
+    timeout 240 "${emulated[@]}" "$build/bin/mpiexec" -n 5 --workers 1 "$build/float_environment"
+    # A private library; on x86_64 the program has copies of its variables.
+    "${compiler[@]}" -shared -fPIC "$source/tests/launch/own.c" -o "$build/libown.so"
+    "${compiler[@]}" -DLEVEL "$source/tests/launch/libraries.c" -L"$build" -lown "${links[@]}" -o "$build/libraries"
+    text=$(timeout 240 "${emulated[@]}" "$build/bin/mpiexec" -n 3 "$build/libraries" | sort)
+    if [ "$text" != $'0 level 3 3 3\n1 level 4 4 4\n2 level 5 5 5' ]; then
+        echo "a private library: $text"
+        exit 1
+    fi
 fi

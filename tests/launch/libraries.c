@@ -5,7 +5,7 @@
 
 int own_count(void);
 #ifdef LEVEL
-extern int own_level;
+extern int own_level, *own_pointer;
 int own_get(void);
 #endif
 #ifdef CALLBACK
@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 #ifdef LEVEL
     own_level += rank;
     MPI_Barrier(MPI_COMM_WORLD);
-    printf("%d level %d %d\n", rank, own_level, own_get());
+    printf("%d level %d %d %d\n", rank, own_level, own_get(), *own_pointer);
 #elif defined(CALLBACK)
     value = rank;
     MPI_Barrier(MPI_COMM_WORLD);

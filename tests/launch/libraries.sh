@@ -62,10 +62,25 @@ says "$err" "private library '$PWD/libinitial.so': it has variables"
 run 0 -n 3 -v --privatize constant ./libraries
 says "$err" "private library '$PWD/libconstant.so': --privatize"
 
-# A variable of the library that the program uses, which may have a copy of it.
+# Variables of the library that the program uses. It may have copies of them that the library uses as well,
+# as on x86_64 by default.
+level=$'0 level 3 3 3\n1 level 4 4 4\n2 level 5 5 5'
 build libraries -DLEVEL "${here[@]}" -lown
 run 0 -n 3 ./libraries
-same "$out" $'0 level 3 3\n1 level 4 4\n2 level 5 5'
+quiet
+same "$out" "$level"
+if XYLEM_CC=clang build libraries -DLEVEL -fPIE -pie -fdirect-access-external-data -fuse-ld=lld "${here[@]}" -lown \
+    2>/dev/null; then
+    [ "$(readelf -rW libraries | grep -c '_COPY .*own_')" = 2 ] || die "the program has no copies"
+    run 0 -n 3 ./libraries
+    quiet
+    same "$out" "$level"
+    run 2 -n 3 --share own ./libraries
+    says "$err" "--share libown.so.1: it uses 'own_"
+    says "$err" "of 'libraries', which is private to each rank"
+else
+    echo "left out: clang and lld, which can be asked for copies, are not installed"
+fi
 
 build libraries -DCALLBACK "${here[@]}" -lown -lcallback -rdynamic
 run 0 -n 3 -v ./libraries

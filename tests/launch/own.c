@@ -2,6 +2,7 @@
 /* A library with state. */
 static int calls;
 int own_level = 3;
+int *own_pointer = &own_level;
 
 int own_count(void);
 int own_get(void);
