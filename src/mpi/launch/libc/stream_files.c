@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "mpi/launch/libc/process.h"
@@ -16,7 +15,7 @@ typedef struct {
 
 static xy_vec_t all; /* of opened_t */
 
-/* Of an open file, or a new one. */
+/* The descriptor of an open file, or of a new one. */
 static xy_status_t open_once(char *path, int *fd_p)
 {
     opened_t new = {path, -1};
@@ -36,21 +35,6 @@ static xy_status_t open_once(char *path, int *fd_p)
     return xy_vec_append(&all, &new) == XY_OK ? XY_OK : xy_fail_memory("opening output files");
 }
 
-/* The directories of `path`, which is changed meanwhile. */
-static xy_status_t make_directories(char *path)
-{
-    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        int failed;
-
-        *slash = '\0';
-        failed = mkdir(path, 0777) != 0 && errno != EEXIST ? errno : 0;
-        if (failed != 0)
-            return xy_fail_errno(failed, path, "create");
-        *slash = '/';
-    }
-    return XY_OK;
-}
-
 /* "DIR:nojobid,nocopy" as Open MPI has it: DIR/1/rank.N/stdout. Zeros make names sort. */
 static xy_status_t open_in_directory(const mpi_streams_config_t *c, mpi_stream_t *stream,
                                      const char *name)
@@ -61,7 +45,8 @@ static xy_status_t open_in_directory(const mpi_streams_config_t *c, mpi_stream_t
     int length = colon != NULL ? (int)(colon - c->directory) : (int)strlen(c->directory), fd;
     char *path = xy_sprintf("%.*s/%srank.%d/%s", length, c->directory, has_id ? "1/" : "",
                             stream->process->world, name);
-    xy_status_t st = path == NULL ? xy_fail_memory("opening output files") : make_directories(path);
+    xy_status_t st =
+        path == NULL ? xy_fail_memory("opening output files") : xy_make_directories(path);
 
     if (st == XY_OK)
         st = open_once(path, &fd);
