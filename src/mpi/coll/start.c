@@ -358,7 +358,8 @@ static inline void begin_or_defer(mpi_rank_t *self, coll_call_t *call)
         begin(self, call);
 }
 
-/* A request and a copy of `call` that belongs to it, at the beginning of `size` bytes. */
+/* A request and a copy of `call` that belongs to it, at the beginning of `size` bytes; *request_p
+ * stays NULL on failure. */
 static inline __attribute__((always_inline)) int make_request(mpi_rank_t *self,
                                                               const coll_call_t *call,
                                                               coll_how_t how, size_t size,
@@ -392,7 +393,7 @@ int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle)
     mpi_request_t *request = NULL;
     int error = make_request(self, call, COLL_NONBLOCKING, sizeof(*call), &request);
 
-    if (error != MPI_SUCCESS)
+    if (request == NULL)
         return error;
     *handle = mpi_request_handle(request);
     begin_or_defer(self, request->extra);
@@ -433,7 +434,7 @@ int coll_init(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle)
     if (coll == NULL)
         return mpi_error(comm, MPI_ERR_NO_MEM, "no memory for a persistent collective");
     error = make_request(self, call, COLL_PERSISTENT, sizeof(*made), &request);
-    if (error != MPI_SUCCESS) {
+    if (request == NULL) {
         mpi_coll_release(coll);
         return error;
     }
