@@ -102,7 +102,7 @@ class Suite:
             yield from [name for name in names if "unit" in self.labels.get(name, [])][:1]
 
     def with_word(self, is_wanted):
-        """The tests of make test with a command of which a word is wanted."""
+        """The tests of make test with a wanted word in their command."""
         return [name for name, command in self.commands.items()
                 if not {"soak", "bench"} & set(self.labels[name]) and any(is_wanted(word) for word in command)]
 

@@ -56,7 +56,7 @@ static inline void make_ready(xy_worker_t *w, xy_fiber_t *fiber)
         signal_fiber(w, fiber);
 }
 
-/* A letter that has left the mailbox: its link is the mailbox's alone, and NULL outside. */
+/* Unlink a fiber taken from the mailbox; mail_next is NULL outside of it. Returns the next one. */
 static inline xy_fiber_t *mail_unlink(xy_fiber_t *letter)
 {
     xy_fiber_t *next = atomic_load_explicit(&letter->mail_next, memory_order_relaxed);

@@ -55,7 +55,7 @@ typedef struct {
     long strategy_line;   /* 0: the file names none */
 } place_file_t;
 
-/* "* STRATEGY": what places the ranks without a line. */
+/* "* STRATEGY": the strategy for ranks without a line. */
 static xy_status_t take_strategy(place_file_t *f, long number, const char *name)
 {
     const xy_strategy_t *strategy = xy_table_find(XY_TABLE(xy_strategies), name);

@@ -20,7 +20,7 @@ done
 # What is private and why.
 run 0 -n 2 -v ./dozen plug-ins
 says "$err" "private library '$PWD/librank.so': it has variables"
-says "$err" "private library '$PWD/libconstant.so': it uses what ranks have copies of, in 'librank.so'"
+says "$err" "private library '$PWD/libconstant.so': it uses private symbols of 'librank.so'"
 says "$err" "private library '$PWD/plugin_a.so': it has variables"
 says "$err" "private library '$PWD/libdependency.so': it has variables"
 says "$err" "shared library 'libstdc++.so.6': a runtime of the compiler"

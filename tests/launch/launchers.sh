@@ -26,7 +26,7 @@ refused "--usize 2: the job has 4 ranks" --usize 2 -n 4
 refused "option --split has no effect with --virtual" --split 2 --virtual 2x4 -n 2
 refused "option --progress-order has no effect" --progress-order priority --virtual 2x4 -n 2
 XYLEM_SPLIT=2 refused "option --split, from the variable XYLEM_SPLIT, has no effect with --virtual" --virtual 2x4 -n 2
-refused "option --trace before './private' holds for the whole job" -n 1 ./private : -n 1 --trace t.xyt
+refused "option --trace before './private' applies to the whole job" -n 1 ./private : -n 1 --trace t.xyt
 refused "--nooversubscribe: 4 ranks on 1 core" --nooversubscribe --workers 1 -n 4
 XYLEM_TRACE_MESSAGES=none run 0 -n 2 ./private
 quiet
@@ -61,7 +61,7 @@ for program in "sh -c '$echoes'" ./stdio_ranks; do
 done
 run 1 -n 2 --processes 2 -outfile-pattern same ./private
 says "$err" "give each rank its own with %r"
-refused "behind % stands" -n 2 -outfile-pattern 'x%y'
+refused "expected r (rank)" -n 2 -outfile-pattern 'x%y'
 
 # Standard input.
 for program in "sh -c 'echo \$PMI_RANK \$(cat)'" "./stdio_ranks in"; do
@@ -119,7 +119,7 @@ mapped "0 4 1 5 2 3" -n 6 --map-by core --rank-by socket
 mapped "0 1 4 5" --map-by ppr:2:socket
 mapped "3 2 1 0" -n 4 --bind-to user:3,2,1,0
 refused "there is room for 4 ranks" -n 5 --virtual 'pack:2 core:4' --map-by ppr:2:socket
-refused "ranks go by slot" -n 2 --map-by rack
+refused "unknown level; use slot" -n 2 --map-by rack
 refused "is none of PE=N" -n 2 --map-by core:XX
 refused "write core, core:N" -n 2 --bind-to desk
 printf 'rank 1=localhost slot=0:2\nrank 0=%s slot=5 # a comment\nrank 2=+n0 slot=1:0-1\n' "$(hostname)" >ranks

@@ -32,7 +32,7 @@ program talk_fortran
   else
     call MPI_Send(given, 5, MPI_INTEGER, 0, 0, MPI_COMM_WORLD, error)
   end if
-  ! 12 bytes from 0 to 1 and 2, of which MPI_IN_PLACE changes nothing; then in the pair of 0 and 1.
+  ! 12 bytes from 0 to 1 and 2; then a reduction with MPI_IN_PLACE in the pair of 0 and 1.
   call MPI_Bcast(given, 3, MPI_INTEGER, 0, MPI_COMM_WORLD, error)
   call MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, half, error)
   call MPI_Allreduce(MPI_IN_PLACE, given, 2, MPI_INTEGER, MPI_SUM, half, error)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Looks over several processes, of which this is one and the others are played: what they send is
- * in the hands of the test. Linked with --wrap for the network and for the look at the ranks here.
+ * Deadlock detection over several processes. The test sends the messages of all other processes.
+ * Linked with --wrap for the network and for the look at the ranks here.
  */
 #include <pthread.h>
 #include <setjmp.h>

@@ -68,7 +68,7 @@ static size_t vector_bytes(coll_vector_t v, size_t n)
     return n * (v.is_wide ? sizeof(int64_t) : sizeof(int));
 }
 
-/* Copy a vector to *at_p, which goes on by a number of words. */
+/* Copy a vector to *at_p and advance *at_p by a number of words. */
 static void copy_vector(coll_vector_t *v, size_t n, int64_t **at_p)
 {
     if (v->data == NULL)
@@ -162,7 +162,7 @@ static void forget(coll_call_t *call)
         scheduled->forget(call);
 }
 
-/* What only persistent calls and those with arrays have. */
+/* Release the extra resources of persistent calls and of calls with arrays. */
 static void release_more(coll_call_t *call)
 {
     if (call->how == COLL_PERSISTENT)

@@ -158,7 +158,7 @@ xy_status_t mpi_hosts_add_list(mpi_hosts_t *hosts, const char *list, const char 
     return st;
 }
 
-/* What follows a name: "slots=4", "max_slots=8", "cpus=4"; others are not known. */
+/* Attributes after a name: "slots=4", "max_slots=8", "cpus=4". */
 static xy_status_t read_words(const char *rest, long *slots, const char *where, long line)
 {
     while (*(rest += strspn(rest, " \t")) != '\0') {
@@ -172,7 +172,7 @@ static xy_status_t read_words(const char *rest, long *slots, const char *where, 
         } else if (strncmp(rest, "max_slots=", 10) != 0 && strncmp(rest, "max-slots=", 10) != 0 &&
                    strncmp(rest, "ifhn=", 5) != 0 && strncmp(rest, "user=", 5) != 0) {
             return xy_fail_at(XY_EPARSE, where, line,
-                              "'%.*s' is not known; a line is a name, and perhaps slots=N%s",
+                              "unknown word '%.*s'; write a host name and, optionally, slots=N%s",
                               (int)(n < 80 ? n : 80), rest,
                               strncmp(rest, "binding=", 8) == 0 ? "; bind ranks with --place" : "");
         }

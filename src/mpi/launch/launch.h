@@ -140,8 +140,7 @@ void mpi_comm_auto_note(const char *program, int ranks, double work);
 struct mpi_node_job;
 xy_status_t mpi_launch_output_check(const mpi_launch_values_t *values, int size, bool is_several,
                                     int *input_p);
-/* Does mpiexec do something for a process that it has started, and cannot do when it becomes one?
- */
+/* Must mpiexec stay the parent of a program instead of replacing itself by it? */
 bool mpi_launch_output_is_watched(const mpi_launch_values_t *values);
 xy_status_t mpi_launch_output(const mpi_launch_values_t *values, int size,
                               const struct mpi_node_job *node);

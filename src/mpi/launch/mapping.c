@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * --map-by, --rank-by and --bind-to of Open MPI and MPICH. Ranks are dealt to parts of the machine
- * in turn, each to the next core of its part. Two sockets of four cores, --map-by socket:
+ * --map-by, --rank-by and --bind-to of Open MPI and MPICH. Ranks are placed on parts of the
+ * machine in turn, each on the next core of its part. Two sockets of four cores, --map-by socket:
  *
  *   cores  0 1 2 3 | 4 5 6 7
  *   ranks  0 2 4 . | 1 3 5 .        with --rank-by core: 0 1 2 . | 3 4 5 .
@@ -33,7 +33,7 @@ static const struct {
 
 enum { NAMES = sizeof(levels) / sizeof(levels[0]), WORD = 32 };
 
-/* What --map-by says. */
+/* The parsed --map-by. */
 typedef struct {
     int name;   /* of levels */
     long per;   /* ppr: ranks on each; 0: in turn */
@@ -52,13 +52,14 @@ static int find_level(const char *word)
 
 static xy_status_t fail_level(const char *option, const char *text)
 {
-    return xy_fail(XY_EUSAGE,
-                   "%s %s: ranks go by slot, hwthread, core, l1cache, l2cache, l3cache, numa, "
-                   "socket or node; see 'mpiexec --help'",
-                   option, text);
+    return xy_fail(
+        XY_EUSAGE,
+        "%s %s: unknown level; use slot, hwthread, core, l1cache, l2cache, l3cache, numa, "
+        "socket or node; see 'mpiexec --help'",
+        option, text);
 }
 
-/* The next word before `end`, of those of a text; false: there is none, or it is too long. */
+/* Cut the next word, up to a character of `end`, off a text; false: none, or it is too long. */
 static bool next_word(const char **text, const char *end, char word[WORD])
 {
     size_t n;
@@ -71,7 +72,7 @@ static bool next_word(const char **text, const char *end, char word[WORD])
     return n < WORD;
 }
 
-/* One of what follows the level: "PE=2". `values` NULL: it was read before. */
+/* One modifier after the level: "PE=2". `values` NULL: its effect is already stored. */
 static xy_status_t read_modifier(const char *text, const char *word, mapping_t *m,
                                  mpi_launch_values_t *values)
 {
@@ -208,7 +209,7 @@ bool mpi_mapping_is_given(const mpi_launch_values_t *values)
     return values->map_by != NULL || values->rankfile != NULL || user_list(values) != NULL;
 }
 
-/* What --map-by says; it was checked before. */
+/* The parsed --map-by, which has been checked. */
 static mapping_t mapping_of(const mpi_launch_values_t *values)
 {
     mapping_t m = {0};
@@ -232,7 +233,7 @@ xy_status_t mpi_mapping_check_several(const mpi_launch_values_t *values)
     if (values->rankfile == NULL && (m.per == 0 || levels[m.name].level == NODE))
         return XY_OK;
     return xy_fail(XY_EUNSUPPORTED,
-                   "%s is for jobs in one process; share ranks out with slots of hosts, --ppn or "
+                   "%s is for jobs in one process; distribute ranks with slots of hosts, --ppn or "
                    "--map-by node",
                    values->rankfile != NULL ? "--rankfile" : "--map-by ppr:N:WHAT");
 }
@@ -415,7 +416,7 @@ static xy_status_t map_ranks(const mapping_t *m, const mpi_launch_values_t *valu
     return st;
 }
 
-/* Number what was mapped over the parts in turn: the next rank is the next of its part. */
+/* Renumber the mapped ranks over the parts in turn, in mapping order within a part. */
 static xy_status_t number_ranks(int name, const mpi_launch_values_t *values,
                                 const xy_cores_t *cores, const xy_machine_t *machine, int ranks,
                                 int *core_of)

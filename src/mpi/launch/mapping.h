@@ -11,16 +11,16 @@
 
 #include "mpi/launch/launch.h"
 
-/* Check these options, warn of parts without a meaning, and set the options that say the same.
+/* Check these options, warn about parts without an effect, and set the equivalent options.
  * EUSAGE: one of them is wrong (reported). */
 xy_status_t mpi_mapping_read(mpi_launch_values_t *values, bool is_quiet);
 /* Do they say where ranks run? */
 bool mpi_mapping_is_given(const mpi_launch_values_t *values);
 /* Do ranks go to each host in turn? */
 bool mpi_mapping_is_by_node(const mpi_launch_values_t *values);
-/* EUNSUPPORTED: they name parts of one machine, which several processes cannot have (reported). */
+/* EUNSUPPORTED: they name parts of a machine in a job of several processes (reported). */
 xy_status_t mpi_mapping_check_several(const mpi_launch_values_t *values);
-/* The number of ranks without -n: one for each core, or what --ppn or ppr:N:WHAT says. */
+/* The number of ranks without -n: one for each core, or that of --ppn or ppr:N:WHAT. */
 xy_status_t mpi_mapping_default_count(const mpi_launch_values_t *values, int *count_p);
 /* As mpi_placement_place. */
 xy_status_t mpi_mapping_place(const mpi_launch_values_t *values, const xy_cores_t *cores,

@@ -33,7 +33,7 @@ static const char *const default_names[] = {"genvall", "envall", "disable-auto-c
 static const char *const library_names[] = {"xylem", "openmpi", "mpich", NULL};
 static const char *const ppn_names[] = {"npernode", "N", "perhost", NULL};
 
-/* What makes a job of several processes, for options about those. */
+/* Options and variables that make a job of several processes. */
 #define SEVERAL "processes host hostfile net SLURM_JOB_NODELIST PBS_NODEFILE"
 
 const xy_option_t mpi_launch_options[] = {
@@ -68,9 +68,9 @@ const xy_option_t mpi_launch_options[] = {
     {"place", 0, XY_OPT_STRING, "STRATEGY|FILE", AT(place), .env = "XYLEM_PLACE",
      .table = XY_TABLE(xy_strategies), .complete = "file",
      .help =
-         "where ranks run: a file of lines 'RANK CORE' (and '* STRATEGY', for the ranks without a "
-         "line), or a strategy of 'xylem place', some of which need --matrix; without the option "
-         "scatter_numa, with --matrix auto"},
+         "place ranks by a file of lines 'RANK CORE' (and '* STRATEGY' for the other ranks) or by "
+         "a strategy of 'xylem place'; some strategies need --matrix (default: scatter_numa, with "
+         "--matrix auto)"},
     {"matrix", 0, XY_OPT_STRING, "FILE", AT(matrix), .env = "XYLEM_MATRIX", .complete = "file",
      .help = "who sends how much to whom, for strategies that need it: any format that 'xylem "
              "place' reads, such as what --monitor writes"},
@@ -81,7 +81,7 @@ const xy_option_t mpi_launch_options[] = {
      .help = "use these cores only: '0-3,8', as the operating system numbers their hardware "
              "threads"},
     {"workers", 0, XY_OPT_LONG, "N", AT(workers), .excludes = "virtual", .min = 1, .max = 1 << 20,
-     .env = "XYLEM_WORKERS", .help = "use N cores only, on each host; there must be so many"},
+     .env = "XYLEM_WORKERS", .help = "use N cores on each host; an error if there are fewer"},
     {"comm-cores", 0, XY_OPT_STRING, "K|LIST|auto", AT(comm_cores), .env = "XYLEM_COMM_CORES",
      .help = "reserve K cores (from each NUMA node in turn), or these, for communication: they "
              "progress nonblocking collectives while the ranks compute; auto: the number that the "
@@ -212,14 +212,13 @@ const xy_option_t mpi_launch_options[] = {
      .help = "the ranks whose code debuggers know, such as 0-3,8 (default: the first 64): each "
              "costs a debugger time and memory"},
     {"privatize", 0, XY_OPT_LIST, "LIB[,LIB]", AT(privatize),
-     .help =
-         "give every rank its own copy of these shared libraries, which ranks share by default: "
-         "those of the table in docs/private.md, and those without variables"},
+     .help = "give every rank its own copy of these libraries, for libraries that are shared by "
+             "default: those of the table in docs/private.md, and those without variables"},
     {"share", 0, XY_OPT_LIST, "LIB[,LIB]", AT(share),
      .help =
-         "load these shared libraries, and what they need, once for all ranks, which then share "
-         "their global variables (default: every rank has its own copy of each library); -v "
-         "lists them with what they cost"},
+         "load these shared libraries and their dependencies once for all ranks, with one set of "
+         "global variables (default: a copy of each library for every rank); -v lists all "
+         "libraries and their cost"},
     {"share-globals", 0, XY_OPT_FLAG, AT(share_globals),
      .help = "do not copy the program: ranks share its global variables, and those of its "
              "libraries"},
@@ -279,40 +278,38 @@ const xy_option_t mpi_launch_options[] = {
          "begins a comment, words may be quoted"},
     {"map-by", 0, XY_OPT_STRING, "WHAT", AT(map_by), .excludes = "place matrix rankfile",
      .help =
-         "as in Open MPI and MPICH, instead of --place: ranks go to each slot, hwthread, core, "
-         "l1cache, l2cache, l3cache, numa, socket or node in turn; ppr:N:WHAT gives each N ranks; "
-         ":PE=T at the end is --threads-per-rank"},
+         "place ranks on each slot, hwthread, core, l1cache, l2cache, l3cache, numa, socket or "
+         "node in turn, as in Open MPI and MPICH; ppr:N:WHAT places N ranks on each; :PE=T at the "
+         "end is --threads-per-rank T"},
     {"rank-by", 0, XY_OPT_STRING, "WHAT", AT(rank_by), .needs = "map-by",
      .help = "with --map-by: number the ranks over each WHAT in turn"},
     {"bind-to", 0, XY_OPT_STRING, "WHAT", AT(bind_to), .aliases = bind_names,
      .help =
-         "as in Open MPI and MPICH: ranks are always bound to a core, so that core, none and "
-         "hwthread change nothing, and larger parts get a warning; core:T is --threads-per-rank, "
-         "user:LIST the cores of ranks in turn"},
+         "bind ranks as in Open MPI and MPICH: a rank always runs on one core, so core, hwthread "
+         "and none change nothing, and larger parts give a warning; core:T is --threads-per-rank "
+         "T, user:LIST names the core of each rank"},
     {"rankfile", 0, XY_OPT_STRING, "FILE", AT(rankfile), .aliases = rankfile_names,
      .excludes = "place matrix bind-to", .complete = "file",
-     .help = "where ranks run, as in Open MPI: lines 'rank N=HOST slot=CORE', also "
-             "'slot=SOCKET:CORE', with cores as 'xylem place -o rankfile' counts them; on this "
+     .help = "place ranks as in Open MPI, by lines 'rank N=HOST slot=CORE' or "
+             "'slot=SOCKET:CORE', with cores counted as by 'xylem place -o rankfile'; on this "
              "machine only"},
     {"cpu-set", 0, XY_OPT_STRING, "LIST", AT(cpu_set), .aliases = cpu_set_names,
      .excludes = "cores workers virtual",
      .help = "use these cores only, counted from 0 in the order of the machine; --cores takes the "
              "numbers of the operating system"},
     {"use-hwthread-cpus", 0, XY_OPT_FLAG, AT(each_thread), .excludes = "virtual",
-     .help = "let each hardware thread count as a core"},
+     .help = "count each hardware thread as a core"},
     {"report-bindings", 0, XY_OPT_FLAG, AT(shows_map), .aliases = map_names,
      .help = "print where each rank runs"},
     {"stdin", 0, XY_OPT_STRING, "RANK|none|all", AT(stdin_to),
-     .help = "the rank that reads standard input (default: 0); all: each reads all of it, for jobs "
-             "of one process"},
+     .help = "let this rank read standard input (default: 0), none, or all: each rank reads all "
+             "of it, in jobs of one process"},
     {"output-filename", 0, XY_OPT_STRING, "DIR", AT(output_directory),
-     .help =
-         "write what ranks print to DIR/1/rank.N/stdout and stderr as well; DIR:nojobid without "
-         "the 1, DIR:nocopy there only"},
+     .help = "write output also to DIR/1/rank.N/stdout and stderr; DIR:nojobid omits the 1, "
+             "DIR:nocopy prints nothing on the terminal"},
     {"outfile-pattern", 0, XY_OPT_STRING, "NAME", AT(output_pattern), .excludes = "output-filename",
-     .help =
-         "write what ranks print to files instead; %r is the rank, %h the host, %p the process, "
-         "%g 0"},
+     .help = "write standard output to files instead; %r is the rank, %h the host, %p the process, "
+             "%g 0"},
     {"errfile-pattern", 0, XY_OPT_STRING, "NAME", AT(error_pattern), .excludes = "output-filename",
      .help = "the same for standard error"},
     {"timestamp-output", 0, XY_OPT_FLAG, AT(has_time), .help = "begin every line with the time"},
@@ -325,7 +322,7 @@ const xy_option_t mpi_launch_options[] = {
     {"nooversubscribe", 0, XY_OPT_FLAG, AT(no_oversubscribe), .excludes = "oversubscribe",
      .help = "refuse to start more ranks than cores"},
     {"allow-run-as-root", 0, XY_OPT_IGNORED, .aliases = default_names,
-     .help = "accepted: it is so in any case"},
+     .help = "accepted; this is always the case"},
     {"mca", 0, XY_OPT_PAIRS, "NAME VALUE", AT(ignored_pairs), .aliases = mca_names,
      .help = "accepted with a warning: parameters of Open MPI have no effect"},
     {0}};

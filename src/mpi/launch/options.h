@@ -68,7 +68,7 @@ typedef struct {
     const char *rankfile;
     const char *stdin_to; /* a rank, "none" or "all"; NULL: rank 0 */
     const char *output_directory, *output_pattern, *error_pattern;
-    const char *app_file; /* replaced by what is in it before the rest is read */
+    const char *app_file; /* replaced by its contents before other options are read */
 } mpi_launch_values_t;
 
 /* The command as a table: help and man page come from it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the options say about standard streams of ranks. */
+/* Options for the standard streams of ranks. */
 #include <string.h>
 
 #include "mpi/launch/launch.h"
@@ -25,7 +25,7 @@ static xy_status_t read_input(const char *text, int size, bool is_several, int *
     return XY_OK;
 }
 
-/* One file of several processes would have the lines of one of them. */
+/* Several processes would overwrite each other's lines in one file. */
 static xy_status_t check_pattern(const char *option, const char *pattern)
 {
     if (pattern == NULL || strstr(pattern, "%r") != NULL)

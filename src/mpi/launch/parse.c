@@ -23,7 +23,7 @@ static xy_status_t check_names(const char *option, const xy_vec_t *list, size_t 
     return XY_OK;
 }
 
-/* What the table cannot say about values. */
+/* Checks of values beyond those of the option table. */
 static xy_status_t check_values(const mpi_launch_values_t *v)
 {
     bool is_warned = !v->quiet && !mpi_node_is_one();
@@ -56,7 +56,7 @@ static xy_status_t check_later(const mpi_launch_context_t *context)
             i++;
         if (own[i] == NULL && o->kind != XY_OPT_IGNORED && xy_options_given(o->name))
             return xy_fail(XY_EUSAGE,
-                           "option --%s before '%s' holds for the whole job; give it before the "
+                           "option --%s before '%s' applies to the whole job; give it before the "
                            "first program",
                            o->name, context->argc > 0 ? context->argv[0] : "");
     }

@@ -55,7 +55,7 @@ static xy_status_t read_line(char *line, const char *path, long number, const xy
     if (word == NULL || strncmp(word, "slot=", 5) != 0 || strtok_r(NULL, " \t\r", &rest) != NULL ||
         !read_slot(word + 5, &socket, &core))
         return xy_fail_at(XY_EPARSE, path, number,
-                          "behind the host stands slot=CORE or slot=SOCKET:CORE");
+                          "expected slot=CORE or slot=SOCKET:CORE after the host");
     if (rank < 0 || rank >= ranks)
         return xy_fail_at(XY_EINVAL, path, number, "there is no rank %ld; the job has %d", rank,
                           ranks);

@@ -63,9 +63,9 @@ static void test_refused(void **state)
     refuse("\nrank 0=localhost slot=6\n", "f:2: there is no core '6'");
     refuse("rank 0=localhost slot=2:0\n", "f:1: there is no core '2:0'");
     refuse("rank 0=elsewhere.invalid slot=0\n", "'elsewhere.invalid' is another host");
-    refuse("rank 0=localhost\n", "f:1: behind the host stands slot=CORE");
-    refuse("rank 0=localhost slot=-1\n", "f:1: behind the host stands slot=CORE");
-    refuse("rank 0=localhost slot=0 more\n", "f:1: behind the host stands slot=CORE");
+    refuse("rank 0=localhost\n", "f:1: expected slot=CORE");
+    refuse("rank 0=localhost slot=-1\n", "f:1: expected slot=CORE");
+    refuse("rank 0=localhost slot=0 more\n", "f:1: expected slot=CORE");
     refuse("0=localhost slot=0\n", "f:1: a line must be 'rank N=HOST slot=CORE'");
     refuse("rank =localhost slot=0\n", "f:1: a line must be 'rank N=HOST slot=CORE'");
 }

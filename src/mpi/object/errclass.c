@@ -192,7 +192,7 @@ int impl_add_error_string(int code, const char *string)
     return MPI_SUCCESS;
 }
 
-/* A class goes only when none of its codes is left, and both only without a text. */
+/* A class with codes, or either with a text, cannot be removed. */
 static int remove_number(int number, bool is_class)
 {
     mpi_code_t *added = find(number);

@@ -79,9 +79,8 @@ static int finish_one_of_many(MPI_Request *request, MPI_Status *status)
     return error;
 }
 
-/* Finish request `i` of `count`. Its error goes into the status, and the call says
- * MPI_ERR_IN_STATUS; without a status the call says the last error. `worst` is what it says so far.
- */
+/* Finish request `i` of `count`. Its error goes into the status, and the call returns
+ * MPI_ERR_IN_STATUS; without a status it returns the last error. `worst`: its result so far. */
 static int finish_into(MPI_Request requests[], int i, int count, MPI_Status *status, int worst)
 {
     mpi_comm_t *comm = mpi_request_is_empty(requests[i]) ? NULL : mpi_request_of(requests[i])->comm;

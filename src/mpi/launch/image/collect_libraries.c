@@ -138,7 +138,7 @@ static void decide(const gathering_t *g, library_t *library)
     else if (is_listed(config->shared, library))
         library->reason = "--share";
     else if (mpi_elf_lookup(elf, "malloc") != NULL)
-        library->reason = "an allocator; the heap is the process's";
+        library->reason = "an allocator; all ranks share one heap";
     else if (config->is_simulated != NULL &&
              mpi_elf_defines_any(elf, is_simulated, (void *)(uintptr_t)config))
         library->reason = "its functions are simulated";
@@ -207,7 +207,7 @@ static xy_status_t add_all(gathering_t *g)
 
 /* ---- What follows from other libraries ---- */
 
-/* What a shared library needs is shared. */
+/* Dependencies of a shared library are shared. */
 static bool share_needed(const gathering_t *g)
 {
     bool has_changed = false;
@@ -291,7 +291,7 @@ static bool settle_constant(const gathering_t *g, library_t *library)
         private_use(g, library, &owner) == NULL)
         return false;
     library->fate = PRIVATE;
-    library->reason = "it uses what ranks have copies of, in";
+    library->reason = "it uses private symbols of";
     library->other = owner;
     return true;
 }
@@ -313,7 +313,7 @@ static void settle(const gathering_t *g)
             at(g, i)->fate = SHARED;
 }
 
-/* ---- What cannot be honoured ---- */
+/* ---- Requests that cannot be honoured ---- */
 
 static xy_status_t check_shared(const gathering_t *g, const library_t *library)
 {
@@ -341,7 +341,7 @@ static xy_status_t check_private(const gathering_t *g, const library_t *library)
     return XY_OK;
 }
 
-/* A name may be that of a plug-in: nobody knows yet. */
+/* Unknown names may be plug-ins that are loaded later. */
 static void warn_unused(const gathering_t *g, const xy_vec_t *list, const char *option)
 {
     for (size_t i = 0; list != NULL && i < list->count; i++) {
@@ -352,7 +352,7 @@ static void warn_unused(const gathering_t *g, const xy_vec_t *list, const char *
             is_used |= is_library_named(name, at(g, k));
         if (!is_used)
             mpi_launch_say("%s %s: '%s' is not linked with such a library ('ldd %s' lists them); "
-                           "the option holds for plug-ins of this name",
+                           "the option applies to plug-ins of this name",
                            option, name, g->program->path, g->program->path);
     }
 }
@@ -371,7 +371,7 @@ static xy_status_t check(const gathering_t *g)
             st = check_shared(g, library);
         if (st == XY_OK && library->fate == PRIVATE && library->elf->has_text_relocations && i > 0)
             st = xy_fail_at(XY_EUNSUPPORTED, library->elf->path, 0,
-                            "the code must be changed to be loaded, so that ranks cannot have "
+                            "its code needs relocations, so ranks cannot have "
                             "copies of it; compile it with -fPIC, or share it: --share %s",
                             name_of(library));
     }
@@ -418,7 +418,7 @@ static xy_status_t look_at_preloaded(gathering_t *g, const char *name, size_t le
     xy_free(search.path);
     if (elf != NULL && !mpi_library_is_base(basename(elf->path)) &&
         mpi_elf_defines_any(elf, is_mpi_name, NULL))
-        return append(g, NULL, elf, PRIVATE, "a tool that stands before MPI");
+        return append(g, NULL, elf, PRIVATE, "a tool that intercepts MPI calls");
     mpi_elf_close(elf);
     return XY_OK;
 }

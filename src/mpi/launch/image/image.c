@@ -165,7 +165,7 @@ static void fix(const mpi_program_t *program, const mpi_fixup_t *fixup, char *im
     memcpy(image + fixup->where, &word, sizeof(word));
 }
 
-/* A function that returns the address of another: on aarch64 it is told what the processor has. */
+/* Call an ifunc resolver; on aarch64 its arguments are the features of the processor. */
 static uintptr_t choose(const char *function)
 {
     uintptr_t (*chooser)(unsigned long, const void *) =

@@ -8,14 +8,14 @@
 
 #include "mpi/launch/image/collect.h"
 
-static const char c_library[] = "the C library; ranks have their own state of it by other means";
+static const char c_library[] = "the C library; its state is made private by other means";
 static const char cxx_runtime[] = "a runtime of the compiler; exceptions cross libraries";
-static const char openmp[] = "a runtime of OpenMP; its teams and its locks are the rank's";
-static const char sanitizer[] = "a sanitizer; it watches the process";
-static const char gpu[] = "a driver or runtime of GPUs; a process has one, with its contexts";
-static const char network[] = "a driver of networks; a process has one, with its registrations";
-static const char allocator[] = "an allocator; the heap is the process's";
-static const char topology[] = "it reads the machine, which is the same for all ranks";
+static const char openmp[] = "an OpenMP runtime; its teams and locks belong to a rank";
+static const char sanitizer[] = "a sanitizer; it checks the whole process";
+static const char gpu[] = "a GPU driver or runtime; a process has one set of contexts";
+static const char network[] = "a network driver; a process has one set of registrations";
+static const char allocator[] = "an allocator; all ranks share one heap";
+static const char topology[] = "it describes the machine, the same for all ranks";
 
 static const mpi_known_t known[] = {
     {"libmpi_abi.so", "MPI itself", XMPI_KNOWN_BASE},

@@ -59,7 +59,7 @@ static char *search(const mpi_elf_t *elf, const char *list, const char *name)
     return NULL;
 }
 
-/* The file of ldconfig, as glibc has written it since 2.2: a head, entries, strings. */
+/* The file of ldconfig, as glibc has written it since 2.2: a header, entries, strings. */
 typedef struct {
     char magic[20];
     uint32_t count, strings_size;
@@ -68,7 +68,7 @@ typedef struct {
 
 typedef struct {
     int32_t flags;
-    uint32_t name, path; /* offsets from the head */
+    uint32_t name, path; /* offsets from the header */
     uint32_t unused;
     uint64_t variant; /* 0: for every processor of this kind */
 } cache_entry_t;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Plug-ins of a program. The rule for libraries holds for them and for what they need. Two plug-ins
- * may need the same library, of which a rank has one: so each file that comes with a plug-in is a
- * program of its own, with one module and as many images as its parent. Symbols are looked for in
- * the program, in plug-ins of RTLD_GLOBAL, and in the plug-in with what it needs.
+ * Plug-ins of a program. The rule for libraries applies to them and to their dependencies. Two
+ * plug-ins of a rank share one copy of a common dependency, so each file loaded with a plug-in is a
+ * program of its own, with one module and as many images as its parent. Symbols are looked up in
+ * the program, in plug-ins of RTLD_GLOBAL, and in the plug-in and its dependencies.
  */
 #include <string.h>
 #include <sys/stat.h>

@@ -198,8 +198,8 @@ xy_status_t mpi_program_lay_out(mpi_program_t *program)
         program->region = NULL;
         return xy_fail(XY_ENOMEM,
                        "no address space for %d copies of '%s' and its libraries (%zu MiB); share "
-                       "libraries (--share, -v lists them), start fewer ranks, or let the kernel "
-                       "promise more memory ('sysctl -w vm.overcommit_memory=0')",
+                       "libraries (--share, -v lists them), start fewer ranks, or allow "
+                       "overcommitment ('sysctl -w vm.overcommit_memory=0')",
                        program->images, program->path,
                        (program->stride * (size_t)program->images) >> 20);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a library uses of others. Only relocations tell. */
+/* Symbols that a library uses of others, found by its relocations. */
 #include <string.h>
 
 #include "mpi/launch/image/collect.h"

@@ -317,7 +317,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Seconds in which a process could run and had no processor: others are to blame for them. */
+/* Seconds that a process was ready to run without a processor; they do not count. */
 static double waited_for_processor(pid_t pid)
 {
     char name[48], text[96];
@@ -449,7 +449,7 @@ void mpi_crash_call(void (*function)(void))
     syscall(SYS_close, ends[0]);
 }
 
-/* Print to standard error; there is nobody to complain to when that fails. */
+/* Print to standard error; a failure cannot be reported. */
 static void say_text(const char *text)
 {
     long ignored = syscall(SYS_write, STDERR_FILENO, text, strlen(text));
@@ -478,8 +478,8 @@ static void report_anyway(int number)
         mpi_self = NULL;
         mpi_process_self = NULL;
         mpi_crash_describe_stack(report.pc, stack, sizeof(stack));
-        mpi_launch_say("signal %d (%s) in a job whose memory is overwritten, so that its rank is "
-                       "not known; valgrind and -fsanitize=address find the first wrong write",
+        mpi_launch_say("signal %d (%s) in an unknown rank: memory of the job is overwritten; "
+                       "valgrind and -fsanitize=address find the first wrong write",
                        number, sigabbrev_np(number));
         say_text(stack);
     }

@@ -11,7 +11,7 @@ enum { XMPI_CRASH_LINES = 12 }; /* at most */
 /* The first argument of an mpiexec that reads lines for a crashed one. */
 #define XMPI_CRASH_OPTION "--describe-crash"
 
-/* What a crash needs and cannot look for any more. Once, before ranks run. */
+/* Look up everything that a report needs after a crash. Once, before ranks run. */
 void mpi_crash_setup(void) __attribute__((visibility("hidden")));
 bool mpi_crash_is_set_up(void) __attribute__((visibility("hidden")));
 /* A fault has happened at `pc` (NULL: not known). Returns for the first one; the threads of others

@@ -188,9 +188,9 @@ XY_INTERPOSE int tss_set(tss_t key, void *value)
     return set(key, (uintptr_t)value) == 0 ? thrd_success : thrd_error;
 }
 
-/* ---- Ends ---- */
+/* ---- Destructors ---- */
 
-/* Call what has to be called for the values of one round; is there more? */
+/* One round of destructors; returns whether any was called. */
 static bool end_values(struct mpi_key_values *here)
 {
     bool has_ended = false;

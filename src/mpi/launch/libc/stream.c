@@ -75,7 +75,7 @@ static const char *name_of(const mpi_stream_t *stream)
     return stream == &stream->process->out || config.is_merged ? "stdout" : "stderr";
 }
 
-/* What stands before a line: "Tue Nov 17 18:08:53 2026[1,0]<stdout>:". */
+/* The text before a line: "Tue Nov 17 18:08:53 2026[1,0]<stdout>:". */
 static int write_tag(const mpi_stream_t *stream, char tag[TAG_SIZE])
 {
     int rank = stream->process->world, n = 0;

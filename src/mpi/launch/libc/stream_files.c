@@ -82,7 +82,7 @@ static xy_status_t open_pattern(const mpi_streams_config_t *c, mpi_stream_t *str
         else {
             xy_text_cleanup(&path);
             return xy_fail(XY_EUSAGE,
-                           "'%s': behind %% stands r (rank), h (host), p (process), g or %%",
+                           "'%s': expected r (rank), h (host), p (process), g or %% after %%",
                            pattern);
         }
     }
