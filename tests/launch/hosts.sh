@@ -64,7 +64,7 @@ chmod +x late
 ends 1 "has not started within 1 s" -n 2 --hosts alpha,beta --launcher ./late --start-timeout 1s ./several
 ends 1 "behind the colon stands a number of slots" -n 2 --hosts alpha:x,beta ./several
 printf 'a colour=red\n' >file
-ends 1 "file:1: 'colour=red' is not known" -n 2 --hostfile file ./several
+ends 1 "file:1: unknown word 'colour=red'" -n 2 --hostfile file ./several
 ends 2 "--processes is for this machine" -n 2 --processes 2 --hosts alpha,beta ./several
 # A directory that is not there.
 printf '#!/bin/sh\nshift\ncd /\nexec unshare --mount sh -c "mount -t tmpfs none %s; exec $*"\n' "$here" >bare

@@ -35,7 +35,7 @@ says "$err" "there is no such variable"
 for key in binding=user:0 colour=red; do
     printf '# hosts\nlocalhost slots=4 %s\n' "$key" >hosts
     run 1 -n 2 -f hosts ./private
-    says "$err" "hosts:2: '$key' is not known"
+    says "$err" "hosts:2: unknown word '$key'"
 done
 
 # What ranks print.
