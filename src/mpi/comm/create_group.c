@@ -257,7 +257,7 @@ int mpi_comm_from_group(mpi_comm_t *parent, mpi_group_t *group, int tag, mpi_com
 {
     int rank = mpi_group_rank(group, parent->owner->world), code;
     bool is_spread = mpi_group_is_spread(group);
-    mpi_plan_t plan;
+    mpi_plan_t plan = {0};
 
     if (rank == 0 && is_spread) {
         plan = (mpi_plan_t){.context = mpi_link_context_new(mpi_link_of(group), 1),

@@ -171,11 +171,11 @@ static int persist(mpi_rank_t *self, mpi_comm_t *comm, const neighbors_t *n,
 {
     mpi_multi_messages_t *m = mpi_multi_messages_new(n->in, n->out);
     int tag = persistent_tag(n, ++comm->persistent);
-    mpi_multi_request_t *multi;
+    mpi_multi_request_t *multi = NULL;
     int error = m == NULL ? mpi_error_memory(comm, "a request")
                           : mpi_multi_request_begin(self, comm, &multi);
 
-    if (error != MPI_SUCCESS) {
+    if (m == NULL || multi == NULL) {
         xy_free(m);
         return error;
     }
@@ -205,7 +205,7 @@ int mpi_neighbor_exchange(mpi_rank_t *self, MPI_Comm handle, const mpi_blocks_t 
                           const mpi_blocks_t *receive, MPI_Request *request, bool is_persistent)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
-    neighbors_t n;
+    neighbors_t n = {0};
     int error;
 
     if (comm == NULL)

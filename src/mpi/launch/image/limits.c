@@ -5,6 +5,7 @@
  * system call that fails later names no cure.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -16,12 +17,12 @@ enum { OF_RANK = 2 /* its stack, and the guard behind it */, SPARE = 1000 };
 static size_t read_number(const char *path)
 {
     FILE *file = fopen(path, "re");
-    size_t number = 0;
+    char text[32];
+    size_t number;
 
     if (file == NULL)
         return 0;
-    if (fscanf(file, "%zu", &number) != 1)
-        number = 0;
+    number = fgets(text, sizeof(text), file) != NULL ? strtoull(text, NULL, 10) : 0;
     fclose(file);
     return number;
 }

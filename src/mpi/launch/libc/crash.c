@@ -92,7 +92,7 @@ void mpi_crash_setup(void)
 
     executable[n > 0 ? n : 0] = '\0';
     if (directories != NULL && strlen(directories) < room)
-        strcpy(search_path + strlen(search_path), directories);
+        memcpy(search_path + strlen(search_path), directories, strlen(directories) + 1);
     load_unwinder();
 }
 

@@ -53,7 +53,7 @@ int mpi_crash_main(int count, char **arguments)
         if (times > 0)
             put(last, times);
         shown += times > 0;
-        strcpy(last, line);
+        memcpy(last, line, strlen(line) + 1);
         times = 1;
     }
     if (times > 0 && shown < XMPI_CRASH_LINES)

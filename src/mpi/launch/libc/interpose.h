@@ -24,7 +24,7 @@
  * store the same value. */
 #define XY_NEXT(result, name, arguments) result(*name) arguments
 #define XY_CALL_NEXT(name, symbol)                                                                 \
-    (*(__typeof__(&(name)))mpi_interpose_fill((void **)(void *)&(name), symbol))
+    ((__typeof__(name))mpi_interpose_fill((void **)(void *)&(name), symbol))
 
 /* dlsym(RTLD_NEXT); ends the process when there is none, which a C library cannot lack. */
 void *mpi_interpose_next(const char *symbol) __attribute__((visibility("hidden")));
@@ -39,7 +39,7 @@ static inline void *mpi_interpose_fill(void **slot, const char *symbol)
 {
     if (__builtin_expect(*slot == NULL, 0))
         *slot = mpi_interpose_next(symbol);
-    return slot;
+    return *slot;
 }
 
 #endif
