@@ -3,12 +3,24 @@
 # What private libraries cost: a program that is linked with as many libraries of this list as are
 # installed, with all of them private and with all of them shared.
 #
-#   bench/libraries.sh [BUILD]      (default: build/release)
+#   bench/libraries.sh [BUILD] [--quick]      (default: build/release)
 #
-# Prints, for 64 and 1000 ranks, milliseconds and KiB (of memory that is no file's) per rank. Timings are measurements, never tests.
+# Prints milliseconds and KiB (of memory that is no file's) per rank, for 64 and 1000 ranks; with
+# --quick for 16 ranks. Timings are measurements, never tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-build=$(realpath "${1:-build/release}")
+build=build/release sizes=(64 1000)
+for argument in "$@"; do
+    case $argument in
+    --quick) sizes=(16) ;;
+    -*)
+        echo "bench: no option $argument (there is --quick)" >&2
+        exit 2
+        ;;
+    *) build=$argument ;;
+    esac
+done
+build=$(realpath "$build")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -16,9 +28,10 @@ names=(fftw3 fftw3f hdf5_serial hdf5_serial_hl gsl gslcblas xml2 curl-gnutls z b
     gmp mpfr sqlite3 ssl crypto expat yaml gnutls nettle hogweed tasn1 idn2 unistring p11-kit pcre2-8 uuid ncurses
     readline openblas protobuf boost_system boost_filesystem boost_regex boost_thread)
 links=() sonames=()
+installed=$(ldconfig -p)
 for name in "${names[@]}"; do
     # A library need not have its development files: its file is linked by name.
-    file=$(ldconfig -p | awk -v n="lib$name.so" 'index($1, n) == 1 { print $NF; exit }')
+    file=$(awk -v n="lib$name.so" 'index($1, n) == 1 { print $NF; exit }' <<<"$installed")
     [ -n "$file" ] || continue
     links+=("$file")
     sonames+=("$(basename "$file")")
@@ -51,20 +64,27 @@ END
 needed=$("$build/bin/mpiexec" -v -n 1 "$work/many" 2>&1 | grep -c "private library" || true)
 echo "# ${#links[@]} libraries linked, $needed private with those that they need"
 
-# measure WAY RANKS ARGUMENT...: one line with the cost per rank, less that of one rank.
-measure() {
-    local way=$1 ranks=$2 begin end kib one ms
-    shift 2
-    one=$("$build/bin/mpiexec" -n 1 "$@" "$work/many" | tr -dc 0-9)
+# job RANKS ARGUMENT...: run it; nanoseconds and KiB.
+job() {
+    local ranks=$1 begin kib
+    shift
     begin=$(date +%s%N)
-    kib=$("$build/bin/mpiexec" -n "$ranks" "$@" "$work/many" | tr -dc 0-9)
-    end=$(date +%s%N)
-    ms=$(awk -v t=$((end - begin)) -v n="$ranks" 'BEGIN { printf "%.3f", t / 1e6 / n }')
-    echo "libraries_${way}_$ranks  $ms  ms/rank"
-    echo "libraries_${way}_$ranks  $(((kib - one) / (ranks - 1)))  KiB/rank"
+    kib=$("$build/bin/mpiexec" -n "$ranks" -q "$@" "$work/many" | tr -dc 0-9) || return 1
+    echo $(($(date +%s%N) - begin)) "$kib"
+}
+
+# measure WAY RANKS ARGUMENT...: the cost of a rank in a job of RANKS, less that of a job of one.
+measure() {
+    local way=$1 ranks=$2 one all time kib one_time one_kib
+    shift 2
+    one=$(job 1 "$@") && all=$(job "$ranks" "$@") || return 1
+    read -r one_time one_kib <<<"$one"
+    read -r time kib <<<"$all"
+    echo "libraries_${way}_$ranks  $(awk -v t=$((time - one_time)) -v n="$ranks" 'BEGIN { printf "%.3f", t / 1e6 / (n - 1) }')  ms/rank"
+    echo "libraries_${way}_$ranks  $(((kib - one_kib) / (ranks - 1)))  KiB/rank"
 }
 list=$(IFS=,; echo "${sonames[*]}")
-for ranks in 64 1000; do
-    measure private $ranks -q || echo "# libraries_private_$ranks: not with the limits of this system"
-    measure shared $ranks -q --share "$list"
+for ranks in "${sizes[@]}"; do
+    measure private "$ranks" || echo "# libraries_private_$ranks: not with the limits of this system"
+    measure shared "$ranks" --share "$list"
 done

@@ -43,10 +43,11 @@ for program in build/release/bench/bench_*; do
         programs+=("$(basename "$program" | sed 's/^bench_//')")
     fi
 done
-# Whole MPI programs beside other MPI libraries: scripts that get the built tree.
+# Whole MPI programs beside other MPI libraries, and with many libraries: scripts that get the built tree.
 for script in bench/mpi/*.py; do
     programs+=("mpi_$(basename "$script" .py)")
 done
+programs+=(libraries)
 if [ "$list" = 1 ]; then
     printf '%s\n' "${programs[@]}"
     exit 0
@@ -57,8 +58,12 @@ fi
 echo "# xylem $(git describe --always --dirty 2>/dev/null || echo 'without git'), $(uname -sr), $(nproc) PUs," \
     "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
 for name in "${names[@]}"; do
-    script=bench/mpi/${name#mpi_}.py
-    if [ "$name" != "${name#mpi_}" ] && [ -x "$script" ]; then
+    case $name in
+    mpi_*) script=bench/mpi/${name#mpi_}.py ;;
+    libraries) script=bench/libraries.sh ;;
+    *) script= ;;
+    esac
+    if [ -x "$script" ]; then
         say_step "$name"
         "$script" build/release "${quick[@]}"
         continue
