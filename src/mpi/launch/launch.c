@@ -681,6 +681,8 @@ static xy_status_t run_ranks(launch_t *launch)
         st = start_monitor(launch);
     if (st == XY_OK)
         st = start_trace(launch);
+    mpi_sanitizer_add_root(launch->job->ranks,
+                           (size_t)launch->job->capacity * sizeof(*launch->job->ranks));
     mpi_sanitizer_enter();
     if (st == XY_OK)
         st = xy_pool_run(launch->job->pool);

@@ -188,6 +188,8 @@ bool mpi_sanitizer_has_stacks(void); /* and wants to know of switches */
 bool mpi_sanitizer_watches_threads(void);
 /* The calling thread is about to run ranks. */
 void mpi_sanitizer_enter(void);
+/* Memory of the launcher that refers to blocks of ranks: these are not lost. */
+void mpi_sanitizer_add_root(const void *from, size_t size);
 /* Where a call comes from: the code in front of the runtime, where the call comes through it. */
 const void *mpi_sanitizer_caller(const void *caller);
 /* `next` runs on this thread from now on; only where the sanitizer wants to know. */

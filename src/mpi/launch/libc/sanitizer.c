@@ -120,6 +120,12 @@ void mpi_sanitizer_enter(void)
         runtime.end_pause();
 }
 
+void mpi_sanitizer_add_root(const void *from, size_t size)
+{
+    if (runtime.register_root != NULL)
+        runtime.register_root(from, size);
+}
+
 /* Frames of a rank that has called exit have not returned: what they refer to is not lost, and
  * another fiber may get the stack. */
 void mpi_sanitizer_end(const mpi_process_t *process)
@@ -134,8 +140,8 @@ void mpi_sanitizer_end(const mpi_process_t *process)
         return;
     if (runtime.has_stacks)
         runtime.unpoison(here_now, (size_t)((char *)high - here_now));
-    if (runtime.register_root != NULL && frames != NULL)
-        runtime.register_root(frames, (size_t)((char *)high - frames));
+    if (frames != NULL)
+        mpi_sanitizer_add_root(frames, (size_t)((char *)high - frames));
 }
 
 void mpi_sanitizer_switch(mpi_process_t *next)
