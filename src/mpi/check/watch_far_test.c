@@ -202,10 +202,11 @@ static void test_others_wait_for_all_marks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        /* First: a process other than 0 begins with look 0. */
+        cmocka_unit_test(test_others_wait_for_all_marks),
         cmocka_unit_test(test_a_message_held_back_is_no_knot),
         cmocka_unit_test(test_a_knot_of_both_looks_is_one),
         cmocka_unit_test(test_without_a_knot_there_are_no_marks),
-        cmocka_unit_test(test_others_wait_for_all_marks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
