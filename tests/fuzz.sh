@@ -26,7 +26,8 @@ length=(-max_total_time="${XYLEM_FUZZ_SECONDS:-1}")
 if [ -z "${XYLEM_FUZZ_SECONDS:-}${XYLEM_SOAK:-}" ]; then
     corpus=$work/seeds
     rm -rf "$corpus"
-    length=(-runs=2000)
+    # The energy of an input by its time and values of comparisons, which may be addresses, would choose others.
+    length=(-runs=2000 -entropic=0 -use_cmp=0)
 fi
 mkdir -p "$corpus" "$findings"
 cp -r "$seeds"/. "$corpus"/
