@@ -53,7 +53,7 @@ xy_status_t reader_order_rows(reader_t *r)
     xy_vec_t rows = XY_VEC_INIT(xy_trace_row_info_t);
     xy_status_t st = XY_OK;
 
-    if (r->sources.count <= 1 || r->row_names.count != r->rows.items.count)
+    if (r->sources.count <= 1 || name == NULL || r->row_names.count != r->rows.items.count)
         return XY_OK;
     qsort(name, r->row_names.count, sizeof(*name), compare_row_names);
     for (size_t i = 0; i < r->row_names.count && st == XY_OK; i++) {
