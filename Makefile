@@ -9,7 +9,7 @@ PREFIX ?= /opt/xylem
 help:
 	@echo 'make demo       run MPI programs with 64 and 1000 ranks, show the machine and overlap (under a minute)'
 	@echo 'make check      the tests of what changed (under a minute); COMPONENT=coll for one component'
-	@echo 'make test       a fixed set of every kind of check (under ten minutes on two idle cores)'
+	@echo 'make test       a fixed set of every kind of check (about ten minutes on two idle cores)'
 	@echo 'make soak       all tests, cases and mutants with new random numbers (hours; scripts/nightly.sh: two)'
 	@echo 'make mutants    break one promise of the product at a time and see a test fail'
 	@echo 'make bench      run the benchmarks (BENCH_ARGS=--quick for a short round)'
