@@ -209,7 +209,7 @@ for target in ${TARGETS:-demo test package install}; do
     step "no other MPI after make $target" '! command -v mpicc mpirun mpiexec' || :
 done
 
-printf '\n%s\n' "$suite, $(git log -1 --format='%h %s')"
+printf '\n%s\n' "$suite, $(git -C "$first/xylem" log -1 --format='%h %s')"
 printf '%s\n' "${results[@]}"
 echo "all of it took $SECONDS s"
 echo "$passed passed, $failed failed"
