@@ -2,6 +2,7 @@
 /* Ways to end. The last rank does what the first argument says; the others wait for it, or go on.
  */
 #include <assert.h>
+#include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -62,6 +63,17 @@ static void end_by_signal(void)
     }
 }
 
+/* Leave no room in standard output, a pipe, for what the end of the job writes. */
+static void fill_output(void)
+{
+    int flags = fcntl(STDOUT_FILENO, F_GETFL);
+
+    fcntl(STDOUT_FILENO, F_SETFL, flags | O_NONBLOCK);
+    while (write(STDOUT_FILENO, "", 1) == 1)
+        continue;
+    fcntl(STDOUT_FILENO, F_SETFL, flags);
+}
+
 static void end_inside(void)
 {
     pthread_t thread;
@@ -70,7 +82,9 @@ static void end_inside(void)
 
     if (strcmp(how, "exit9") == 0)
         exit(9);
-    if (strcmp(how, "_exit") == 0)
+    if (strcmp(how, "full") == 0)
+        fill_output();
+    if (strcmp(how, "_exit") == 0 || strcmp(how, "full") == 0)
         _exit(8);
     if (strcmp(how, "quick") == 0)
         quick_exit(10);
@@ -114,6 +128,10 @@ int main(int argc, char **argv)
         MPI_Recv(big, 1, MPI_CHAR, (rank + 1) % size, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (strcmp(how, "inside") == 0 && rank == 0)
         MPI_Send(big, 1000, MPI_CHAR, size - 1, 5, MPI_COMM_WORLD);
+    if (strcmp(how, "full") == 0) {
+        printf("%d", rank);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
     if (rank == size - 1)
         end_inside();
     if (strcmp(how, "sleep") == 0)

@@ -63,3 +63,17 @@ for signal in INT TERM HUP; do
     expect $((128 + $(kill -l $signal))) timeout --preserve-status -s $signal 0.5 \
         "$bin/mpiexec" -n 3 ./ends sleep
 done
+
+# A signal during the end of the job, here while it waits for the reader of its output.
+mkfifo full
+exec 7<>full
+"$bin/mpiexec" -n 2 --workers 1 ./ends full >full 2>said &
+pid=$!
+until grep -q "ended with exit code 8" said; do sleep 0.05; done
+sleep 0.2
+kill -TERM $pid
+code=0
+timeout 60 tail --pid=$pid -f /dev/null || kill -KILL $pid
+wait $pid || code=$?
+[ $code = 143 ] || die "exit code $code after SIGTERM"
+exec 7>&-

@@ -67,3 +67,16 @@ ln -s victim "$work/linked.xyt.part"
 "$mpiexec" -n 2 --trace "$work/linked.xyt" "$program" well >/dev/null
 [ "$(cat "$work/victim")" = 'of another' ] || fail "written through a link"
 "$xylem" view "$work/linked.xyt" >/dev/null || fail "no trace in place of the link"
+
+# A fault while all workers wait for the reader of the trace: the job ends within its limit of 10 s.
+mkfifo "$work/fifo"
+exec 7<>"$work/fifo"
+"$mpiexec" -n 4 --trace "$work/fifo" "$program" poll >/dev/null 2>"$work/said" &
+pid=$!
+sleep 0.5
+kill -SEGV $pid
+timeout 120 tail --pid=$pid -f /dev/null || kill -KILL $pid
+code=0
+wait $pid || code=$?
+[ $code = 139 ] || fail "exit code $code after SIGSEGV: $(cat "$work/said")"
+exec 7>&-

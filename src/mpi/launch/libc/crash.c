@@ -468,6 +468,15 @@ void mpi_crash_say_stack(const char *text)
 
 /* ---- One report ---- */
 
+/* End the process by the system call: the rank on this thread, if any, has ended. */
+static void end_process(void) __attribute__((noreturn));
+static void end_process(void)
+{
+    mpi_process_self = NULL;
+    syscall(SYS_exit_group, report.code);
+    __builtin_unreachable();
+}
+
 /* The report itself has failed: print what can be known without the job's own data, and end. */
 static void report_anyway(int number) __attribute__((noreturn));
 static void report_anyway(int number)
@@ -483,15 +492,14 @@ static void report_anyway(int number)
                        number, sigabbrev_np(number));
         say_text(stack);
     }
-    syscall(SYS_exit_group, report.code);
-    __builtin_unreachable();
+    end_process();
 }
 
 /* What the job does at its end waits for another thread, or for a disk. */
 static void on_late(int number)
 {
     (void)number;
-    syscall(SYS_exit_group, report.code);
+    end_process();
 }
 
 static void limit_end(void)

@@ -56,11 +56,19 @@ static void end_process(int code)
     __builtin_unreachable();
 }
 
-/* Only the first to come here ends the process; the others wait for it. */
-static void claim_the_end(void)
+static _Thread_local bool ends_job;
+
+/* Only the first thread to come here ends the process; the others wait for it. A signal that
+ * interrupts the end on its own thread ends the process at once. The rank's code on this thread has
+ * ended: the C library's functions do not switch to another rank any more. */
+static void claim_the_end(int code)
 {
+    mpi_process_self = NULL;
+    if (ends_job)
+        end_process(code);
     while (atomic_flag_test_and_set(&is_over))
         pause();
+    ends_job = true;
 }
 
 void mpi_finish_flush(void)
@@ -72,8 +80,7 @@ void mpi_finish_flush(void)
 
 void mpi_finish_job(int code)
 {
-    claim_the_end();
-    mpi_process_self = NULL;
+    claim_the_end(code);
     mpi_finish_flush();
     code = mpi_check_finish(code);
     end_process(code == 0 && mpi_streams_failed() ? 1 : code);
@@ -112,7 +119,7 @@ void mpi_finish_write_now(int code)
 
 void mpi_finish_now(int code)
 {
-    claim_the_end();
+    claim_the_end(code);
     mpi_trace_cut();
     mpi_finish_write_now(code);
     end_process(code);
