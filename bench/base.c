@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The containers of the ground floor: what one operation costs. */
+/* The containers of src/base: what one operation costs. */
 #include <stdint.h>
 
 #include "base/base.h"

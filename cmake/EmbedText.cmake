@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Turn files into C strings, with nothing but CMake:
-#   cmake -DOUTPUT=page.c -DHEADER=room/page.h "-DFILES=name=path;name=path" -P EmbedText.cmake
+#   cmake -DOUTPUT=page.c -DHEADER=component/page.h "-DFILES=name=path;name=path" -P EmbedText.cmake
 set(text "/* Made by cmake/EmbedText.cmake. */\n#include \"${HEADER}\"\n")
 foreach(entry ${FILES})
   string(REGEX MATCH "^([^=]+)=(.*)$" matched "${entry}")

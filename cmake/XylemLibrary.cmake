@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# xy_library(ROOMS ...) makes libxylem.so from the objects of these rooms and installs it with its
+# xy_library(COMPONENTS ...) makes libxylem.so from the objects of these components and installs it with its
 # header, its pkg-config file and its CMake package. Only what include/xylem.h declares is
 # exported; the linker drops what nothing exported reaches.
 include(CMakePackageConfigHelpers)
 
 function(xy_library)
-  cmake_parse_arguments(L "" "" "ROOMS" ${ARGN})
+  cmake_parse_arguments(L "" "" "COMPONENTS" ${ARGN})
   set(objects)
   set(archives)
-  foreach(room ${L_ROOMS})
-    if(TARGET xy_${room})
-      list(APPEND objects $<TARGET_OBJECTS:xy_${room}>)
-      list(APPEND archives xy_${room}) # for the libraries that they need
+  foreach(component ${L_COMPONENTS})
+    if(TARGET xy_${component})
+      list(APPEND objects $<TARGET_OBJECTS:xy_${component}>)
+      list(APPEND archives xy_${component}) # for the libraries that they need
     endif()
   endforeach()
   add_library(libxylem SHARED ${objects})

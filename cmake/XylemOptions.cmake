@@ -45,7 +45,7 @@ if(XYLEM_SANITIZE)
     set(XYLEM_SAMPLE 1)
   endif()
   # Lines are enough for reports. The sanitizers' checks take most of the compiler's time when they are
-  # optimised; only rooms whose tests compute for long are (XYLEM_ROOMS_THAT_COMPUTE).
+  # optimised; only components whose tests compute for long are (XYLEM_COMPONENTS_THAT_COMPUTE).
   set(CMAKE_C_FLAGS_DEBUG "-O0 -g1")
   add_compile_options(-fsanitize=${XYLEM_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${XYLEM_SANITIZE} $<$<BOOL:${XYLEM_LLD}>:-fuse-ld=lld>)

@@ -178,7 +178,7 @@ def select(changed, suite):
                  if suite.costs.get(test, 0) <= SLOW]
         groups.append((f"uses of {', '.join(sorted(own))} in {', '.join(sorted(near))}", tests))
     if own:
-        groups.append(("source tree", ["check.floors", "check.sizes", "check.messages", "check.paths", "check.seeds",
+        groups.append(("source tree", ["check.layers", "check.sizes", "check.messages", "check.paths", "check.seeds",
                                        "check.mutants"]))
     for path in changed:
         if component_of(path) in own:

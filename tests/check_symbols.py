@@ -5,9 +5,9 @@
     tests/check_symbols.py BUILD [ROOT]   check the objects of the build tree BUILD
     tests/check_symbols.py --self-test    compile small trees, and see each break caught
 
-check_floors.py reads includes; a declaration that is repeated by hand escapes it. This check reads
+check_layers.py reads includes; a declaration that is repeated by hand escapes it. This check reads
 what `nm` says about the objects of the libraries: an object refers to no symbol that is defined in
-a component or part of its own floor or above (docs/architecture.md has the table). Which object
+a component or part of its own layer or above (docs/architecture.md has the table). Which object
 belongs to which source comes from compile_commands.json, so objects of sources that are gone do not
 matter. Sources that the build writes count for the part whose folder they are written to.
 
@@ -23,7 +23,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-import check_floors
+import check_layers
 
 IN_FRONT = "mpi/launch/libc"
 OWN = re.compile(r"(mpi|xy)_")
@@ -46,7 +46,7 @@ def source_below_src(path, root, build):
     return None
 
 
-def library_objects(build, root, floors):
+def library_objects(build, root, layers):
     """{object: component} of all that go into a library; tests and commands do not."""
     objects = {}
     for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
@@ -54,9 +54,9 @@ def library_objects(build, root, floors):
         source = source_below_src(Path(entry["file"]), root, build)
         if output is None or source is None or "/xy_" not in output.as_posix():
             continue
-        room = check_floors.room_of(source, floors)
-        if room and output.exists():
-            objects[output] = room
+        component = check_layers.component_of(source, layers)
+        if component and output.exists():
+            objects[output] = component
     return objects
 
 
@@ -73,8 +73,8 @@ def read_symbols(objects):
 
 def check(build, root):
     """All complaints, as lines; and how many references were looked at."""
-    floors = check_floors.read_floors(root)
-    objects = library_objects(build, root, floors)
+    layers = check_layers.read_layers(root)
+    objects = library_objects(build, root, layers)
     if not objects:
         return [f"{build}: no objects of libraries; build it first"], 0
     defined, undefined = read_symbols(sorted(objects))
@@ -84,23 +84,23 @@ def check(build, root):
             homes.setdefault(name, set()).add(objects[path])
     problems, seen = [], 0
     for path, name in undefined:
-        room = objects[path]
+        component = objects[path]
         for home in sorted(homes.get(name, ())):
             seen += 1
-            if home != room and not check_floors.is_below(home, room, floors):
-                problems.append(f"{room}: {path.name} refers to {name}, which {home} defines on floor "
-                                f"{check_floors.show(floors[home])}; {room} is on floor "
-                                f"{check_floors.show(floors[room])}")
+            if home != component and not check_layers.is_below(home, component, layers):
+                problems.append(f"{component}: {path.name} refers to {name}, which {home} defines on layer "
+                                f"{check_layers.show(layers[home])}; {component} is on layer "
+                                f"{check_layers.show(layers[component])}")
     return sorted(set(problems)), seen
 
 
-TABLE = ("| floor | room | what |\n|---|---|---|\n| 1 | `src/low` | x |\n| 2 | `src/wing` | x |\n"
-         "| 2.1 | `src/wing/a` | x |\n| 2.2 | `src/wing/b` | x |\n| 3 | `src/mpi` | x |\n"
+TABLE = ("| layer | component | what |\n|---|---|---|\n| 1 | `src/low` | x |\n| 2 | `src/group` | x |\n"
+         "| 2.1 | `src/group/a` | x |\n| 2.2 | `src/group/b` | x |\n| 3 | `src/mpi` | x |\n"
          "| 3.1 | `src/mpi/launch/libc` | x |\n")
 GOOD = {
     "low/low.c": "int low(void) { return 1; }\n",
-    "wing/a/a.c": "int low(void); int exit_hook(void); int mpi_a(void) { return low(); }\n",
-    "wing/b/b.c": "int mpi_a(void); int mpi_b(void) { return mpi_a(); }\n",
+    "group/a/a.c": "int low(void); int exit_hook(void); int mpi_a(void) { return low(); }\n",
+    "group/b/b.c": "int mpi_a(void); int mpi_b(void) { return mpi_a(); }\n",
     "mpi/launch/libc/c.c": "int getenv_like(void) { return 0; } int mpi_c(void) { return 0; }\n",
 }
 
@@ -108,16 +108,16 @@ GOOD = {
 CASES = [
     ({}, ""),
     ({"low/low.c": "int mpi_a(void); int low(void) { return mpi_a(); }\n"},
-     "low: low.c.o refers to mpi_a, which wing/a defines"),
-    ({"wing/a/a.c": "int mpi_b(void); int mpi_a(void) { return mpi_b(); }\n"},
-     "wing/a: a.c.o refers to mpi_b, which wing/b defines on floor 2.2"),
-    ({"wing/a/a.c": "extern int word; int mpi_a(void) { return word; }\n",
-      "wing/b/b.c": "int word = 1;\n"}, "refers to word"),
+     "low: low.c.o refers to mpi_a, which group/a defines"),
+    ({"group/a/a.c": "int mpi_b(void); int mpi_a(void) { return mpi_b(); }\n"},
+     "group/a: a.c.o refers to mpi_b, which group/b defines on layer 2.2"),
+    ({"group/a/a.c": "extern int word; int mpi_a(void) { return word; }\n",
+      "group/b/b.c": "int word = 1;\n"}, "refers to word"),
     ({"low/low.c": "int mpi_b(void) __attribute__((weak));\n"
                    "int low(void) { return mpi_b ? 1 : 0; }\n"}, "refers to mpi_b"),
-    ({"wing/a/a.c": "int getenv_like(void); int mpi_a(void) { return getenv_like(); }\n"}, ""),
-    ({"wing/a/a.c": "int mpi_c(void); int mpi_a(void) { return mpi_c(); }\n"}, "refers to mpi_c"),
-    ({"wing/a/test.c": "int mpi_b(void); int run(void) { return mpi_b(); }\n"}, ""),
+    ({"group/a/a.c": "int getenv_like(void); int mpi_a(void) { return getenv_like(); }\n"}, ""),
+    ({"group/a/a.c": "int mpi_c(void); int mpi_a(void) { return mpi_c(); }\n"}, "refers to mpi_c"),
+    ({"group/a/test.c": "int mpi_b(void); int run(void) { return mpi_b(); }\n"}, ""),
 ]
 
 

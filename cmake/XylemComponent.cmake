@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# xy_room(NAME SOURCES ... [ROOMS lower rooms] [LIBS imported targets] [DEFINES ...] [TESTS foo_test.c ...]
+# xy_component(NAME SOURCES ... [COMPONENTS lower components] [LIBS imported targets] [DEFINES ...] [TESTS foo_test.c ...]
 #         [FUZZ foo_fuzz.c ...])
-# makes the static library xy_NAME and one ctest entry NAME.foo for each unit test. Rooms include
-# each other as "room/room.h".
+# makes the static library xy_NAME and one ctest entry NAME.foo for each unit test. Components include
+# each other as "component/component.h".
 
 # These judge how good answers are, for a long time; what computes them is run by other tests too.
 set(XYLEM_TESTS_OF_ANSWERS coll.choose sim.study stencil.cliffs stencil.quality tasks.quality)
 
 # In these nothing runs at the same time, and ThreadSanitizer has nothing to find.
-set(XYLEM_ROOMS_OF_ONE_THREAD adapt choose coll cost draw graph machine match measure place program sched sim stencil)
+set(XYLEM_COMPONENTS_OF_ONE_THREAD adapt choose coll cost draw graph machine match measure place program sched sim stencil)
 set(XYLEM_TESTS_OF_ONE_THREAD
     base.bitset base.file base.grid base.hash base.heap base.json base.option base.progress base.status base.table
     base.text base.vec base.version base.xml exec.exec launch.comm_auto launch.elf launch.getopt launch.head_share
@@ -17,9 +17,9 @@ set(XYLEM_TESTS_OF_ONE_THREAD
     tasks.picture tasks.sim tasks.tasks trace.merge trace.reader trace.report)
 
 # Their tests compute for long: sanitized builds of them are optimised.
-set(XYLEM_ROOMS_THAT_COMPUTE coll cost exec graph place sched sim stencil tasks)
+set(XYLEM_COMPONENTS_THAT_COMPUTE coll cost exec graph place sched sim stencil tasks)
 
-# xy_unity(TARGET FILE...): in sanitized builds, compile files of a room together, up to eight at a time. Most are
+# xy_unity(TARGET FILE...): in sanitized builds, compile files of a component together, up to eight at a time. Most are
 # short, and the compiler takes longer to start and to read headers than for what is in them. Which files go
 # together is found anew whenever CMake runs; -DXYLEM_UNITY=OFF compiles each alone. The build dev always does.
 option(XYLEM_UNITY "compile several files at a time in sanitized builds" ON)
@@ -39,20 +39,20 @@ function(xy_unity target)
   target_compile_options(${target} PRIVATE -Wno-shadow) # of another file's names; dev warns of a file's own
 endfunction()
 
-function(xy_room name)
-  cmake_parse_arguments(R "" "" "SOURCES;ROOMS;LIBS;DEFINES;TESTS;FUZZ" ${ARGN})
+function(xy_component name)
+  cmake_parse_arguments(R "" "" "SOURCES;COMPONENTS;LIBS;DEFINES;TESTS;FUZZ" ${ARGN})
   add_library(xy_${name} STATIC ${R_SOURCES})
   xy_unity(xy_${name} ${R_SOURCES})
   target_include_directories(xy_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src PRIVATE ${XYLEM_INCLUDES})
   target_compile_definitions(xy_${name} PRIVATE ${R_DEFINES})
-  if(XYLEM_SANITIZE AND name IN_LIST XYLEM_ROOMS_THAT_COMPUTE)
+  if(XYLEM_SANITIZE AND name IN_LIST XYLEM_COMPONENTS_THAT_COMPUTE)
     target_compile_options(xy_${name} PRIVATE -O1)
   endif()
-  foreach(room ${R_ROOMS})
-    target_link_libraries(xy_${name} PUBLIC xy_${room})
+  foreach(component ${R_COMPONENTS})
+    target_link_libraries(xy_${name} PUBLIC xy_${component})
   endforeach()
   target_link_libraries(xy_${name} PUBLIC ${R_LIBS} Threads::Threads)
-  if(XYLEM_SANITIZE MATCHES "thread" AND name IN_LIST XYLEM_ROOMS_OF_ONE_THREAD)
+  if(XYLEM_SANITIZE MATCHES "thread" AND name IN_LIST XYLEM_COMPONENTS_OF_ONE_THREAD)
     set(R_TESTS)
   endif()
   if(XYLEM_HAVE_CMOCKA)
@@ -84,7 +84,7 @@ function(xy_room name)
     endforeach()
   endif()
   if(XYLEM_FUZZ AND R_FUZZ)
-    # The fuzzer follows branches of the room it is for; of the room of MPI, of the files it is for.
+    # The fuzzer follows branches of the component it is for; of the component of MPI, of the files it is for.
     if(name STREQUAL mpi)
       list(TRANSFORM R_FUZZ REPLACE "_fuzz" "" OUTPUT_VARIABLE followed)
       set_source_files_properties(${followed} PROPERTIES COMPILE_OPTIONS -fsanitize=fuzzer-no-link)
