@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "trace/format.h"
+#include "trace/reader.h"
 #include "trace/testing.h"
 
 enum { SOURCES = 3, MESSAGES = 40 };
@@ -49,8 +51,23 @@ static void record(const char *path, int own)
     assert_int_equal(xy_trace_close(trace), XY_OK);
 }
 
-/* In turns, in pieces of all sizes. */
-static void merge_all(xy_trace_merge_t *merge)
+/* As if recorded on a host whose clock is `ns` ahead; its counter of ticks is the same. */
+static void set_clock_ahead(uint8_t *data, size_t size, uint64_t ns)
+{
+    size_t at = TRACE_HEADER_SIZE;
+
+    trace_put_u64(data + 24, trace_get_u64(data + 24) + ns);
+    trace_put_u32(data + TRACE_HEADER_SIZE - 4, trace_checksum(data, TRACE_HEADER_SIZE - 4));
+    while (at < size) {
+        trace_put_u64(data + at + 32, trace_get_u64(data + at + 32) + ns);
+        trace_put_u32(data + at + 44, trace_checksum(data + at, 44));
+        at += TRACE_CHUNK_SIZE + trace_get_u32(data + at + 8);
+    }
+    assert_int_equal(at, size);
+}
+
+/* In turns, in pieces of all sizes. The clock of source 1 is `ahead` ns ahead. */
+static void merge_all(xy_trace_merge_t *merge, uint64_t ahead)
 {
     char *data[SOURCES];
     size_t size[SOURCES], at[SOURCES] = {0}, left = SOURCES;
@@ -63,6 +80,8 @@ static void merge_all(xy_trace_merge_t *merge)
         record(path, i);
         assert_int_equal(xy_file_read(path, 1 << 20, &data[i], &size[i]), XY_OK);
         unlink(path);
+        if (i == 1)
+            set_clock_ahead((uint8_t *)data[i], size[i], ahead);
     }
     while (left > 0) {
         left = 0;
@@ -99,7 +118,7 @@ static void one_of_all(void **state)
     (void)state;
     testing_path(merged);
     assert_int_equal(xy_trace_merge_create(merged, names, SOURCES, &merge), XY_OK);
-    merge_all(merge);
+    merge_all(merge, 0);
     assert_int_equal(xy_trace_merge_close(merge), XY_OK);
     log = read_log();
     assert_false(log->damage.is_unfinished);
@@ -132,6 +151,30 @@ static void one_of_all(void **state)
     xy_trace_log_free(log);
 }
 
+/* The file is written by the clock of one host; a source has another's. */
+static void clocks_of_hosts(void **state)
+{
+    const int64_t days = 5 * 24 * INT64_C(3600000000000), minute = INT64_C(60000000000);
+    xy_trace_merge_t *merge;
+    xy_trace_log_t *log;
+
+    (void)state;
+    testing_path(merged);
+    assert_int_equal(xy_trace_merge_create(merged, names, SOURCES, &merge), XY_OK);
+    merge_all(merge, (uint64_t)days);
+    xy_trace_merge_clock(merge, 1, &(xy_trace_clock_fit_t){.offset = {-days, -days}, .error = 1});
+    assert_int_equal(xy_trace_merge_close(merge), XY_OK);
+    log = read_log();
+    for (size_t i = 0; i < log->state_count; i++) {
+        assert_in_range(log->states[i].start, 0, minute);
+        assert_in_range(log->states[i].end, log->states[i].start, minute);
+    }
+    /* All have recorded one after the other. */
+    assert_true(log->states[MESSAGES].start >= log->states[MESSAGES - 1].end - 1000000);
+    assert_true(log->states[MESSAGES * 2].start >= log->states[MESSAGES * 2 - 1].end - 1000000);
+    xy_trace_log_free(log);
+}
+
 /* Clocks that are hours apart, one of which is slow. */
 static void one_clock(void **state)
 {
@@ -142,7 +185,7 @@ static void one_clock(void **state)
     (void)state;
     testing_path(merged);
     assert_int_equal(xy_trace_merge_create(merged, names, SOURCES, &merge), XY_OK);
-    merge_all(merge);
+    merge_all(merge, 0);
     xy_trace_merge_clock(merge, 1, &(xy_trace_clock_fit_t){.error = 1});
     xy_trace_merge_clock(
         merge, 1, &(xy_trace_clock_fit_t){.time = {0, 0}, .offset = {hour, hour}, .error = 12345});
@@ -202,6 +245,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_of_all),
+        cmocka_unit_test(clocks_of_hosts),
         cmocka_unit_test(one_clock),
         cmocka_unit_test(no_trace),
     };

@@ -258,11 +258,20 @@ static bool chunk_decode(const uint8_t *p, size_t left, reader_chunk_t *chunk, s
     return false;
 }
 
+/* The file itself defines its sources, between their chunks and by its own clock. */
+static bool is_of_file(const reader_chunk_t *chunk)
+{
+    return chunk->head.row == TRACE_DEFINITIONS && chunk->head.length > 0 &&
+           (chunk->payload[0] == TRACE_DEF_ORIGIN || chunk->payload[0] == TRACE_DEF_SOURCE ||
+            chunk->payload[0] == TRACE_DEF_CLOCK);
+}
+
 static xy_status_t chunk_accept(reader_t *r, reader_chunk_t *chunk)
 {
-    reader_source_t *s = &XY_VEC_AT(&r->sources, reader_source_t, r->source);
+    reader_source_t *s;
 
-    chunk->source = r->source;
+    chunk->source = is_of_file(chunk) ? 0 : r->source;
+    s = &XY_VEC_AT(&r->sources, reader_source_t, chunk->source);
     if (chunk->head.sync_ticks - s->start_ticks > s->last_ticks - s->start_ticks) {
         s->last_ticks = chunk->head.sync_ticks;
         s->last_ns = chunk->head.sync_ns;
