@@ -5,13 +5,17 @@
 
 build several
 host alpha 1gbit
-host beta 200mbit
+host beta 200mbit 432000
 run 0 -n 3 --hosts alpha:2,beta:1 --launcher ./agent --trace run.xyt --monitor talk ./several messages </dev/null
 says "$out" "rank 2 of 3 here 0 of 1 on beta"
 quiet
 grep -q '^2,0,2000,4$' talk/program.csv || die "no messages from beta to alpha"
 expect 0 "$bin/xylem" view run.xyt
 says "$out" "recorded by 2 processes; their clocks are aligned, each within"
+# The clock of beta is five days ahead.
+"$bin/xylem" view run.xyt --json >run.json
+python3 -c 'import json; run = json.load(open("run.json")); assert 0 <= run["begin"] < run["end"] < 600, run' ||
+    die "the trace of hosts with different clocks is no run of seconds"
 gone
 
 # The way from beta to alpha is missing for a while, as after a cut link: it is tried again.

@@ -4,12 +4,13 @@
 # behind a bridge. Starts the test again in a namespace for mpiexec; skips it where that is not
 # allowed. Nothing stays behind: a namespace is gone with its last process.
 #
-#   host NAME RATE     a host with a link of RATE (tc tbf), such as 200mbit
+#   host NAME RATE [SECONDS]
+#                      a host with a link of RATE (tc tbf), such as 200mbit, and a clock that is SECONDS ahead
 #   ./agent            what --launcher takes
 . "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
 needs ip tc unshare nsenter hostname
 if [ -z "${XYLEM_NAMESPACE-}" ]; then
-    unshare --net --uts true 2>/dev/null || skip "this system allows no network namespaces"
+    unshare --net --uts --time true 2>/dev/null || skip "this system allows no network or time namespaces"
     XYLEM_NAMESPACE=1 exec unshare --net bash "$0" "$@"
 fi
 . "$XYLEM_SOURCE_DIR/tests/launch/several_lib.sh"
@@ -34,13 +35,13 @@ within() {
     local pid
     pid=$(cat "$1.pid")
     shift
-    nsenter -t "$pid" --net --uts "$@"
+    nsenter -t "$pid" --net --uts --time "$@"
 }
 host() {
-    local name=$1 rate=$2 pid
+    local name=$1 rate=$2 ahead=${3:-0} pid
     host_count=$((host_count + 1))
     rm -f "$name.up"
-    unshare --net --uts sh -c "hostname $name; echo >$name.up; exec sleep 900" >/dev/null 2>&1 &
+    unshare --net --uts --time --monotonic "$ahead" sh -c "hostname $name; echo >$name.up; exec sleep 900" >/dev/null 2>&1 &
     pid=$!
     holders="$holders $pid"
     until [ -e "$name.up" ]; do sleep 0.01; done
@@ -59,6 +60,6 @@ while [ "${1#-}" != "$1" ]; do shift; done # options that Hydra gives to ssh
 pid=$(cat "$(dirname "$0")/$1.pid") || exit 1
 shift
 [ "$*" != /bin/sh ] || set -- exec /bin/sh
-exec nsenter -t "$pid" --net --uts sh -c "$*"
+exec nsenter -t "$pid" --net --uts --time sh -c "$*"
 END
 chmod +x agent

@@ -40,6 +40,20 @@ static void talk(int rank, int size)
                              (rank + size - 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+/* Hosts have clocks of their own, and say so. */
+static int says_clock(const char *host)
+{
+    char first[256];
+    int *is_global, flag, differs;
+
+    memcpy(first, host, sizeof(first));
+    MPI_Bcast(first, sizeof(first), MPI_CHAR, 0, MPI_COMM_WORLD);
+    differs = strcmp(first, host) != 0;
+    MPI_Allreduce(MPI_IN_PLACE, &differs, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, &is_global, &flag);
+    return flag && (!differs || !*is_global);
+}
+
 int main(int argc, char **argv)
 {
     int rank, size, sum = 0;
@@ -58,6 +72,8 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "messages") == 0)
         talk(rank, size);
     gethostname(host, sizeof(host) - 1);
+    if (!says_clock(host))
+        return 4;
     if (getcwd(directory, sizeof(directory)) == NULL)
         return 3;
     printf("rank %d of %d here %s of %s on %s in %s with %s sum %d\n", rank, size,

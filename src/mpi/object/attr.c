@@ -430,6 +430,15 @@ int mpi_attribute_remove(mpi_comm_t *comm, mpi_attr_kind_t kind, void *handle,
     return MPI_SUCCESS;
 }
 
+/* Do all ranks read one clock? Each host has its own. */
+static bool is_one_clock(const mpi_job_t *job)
+{
+    for (int p = 1; p < job->processes && job->hosts != NULL; p++)
+        if (strcmp(job->hosts[p], job->hosts[0]) != 0)
+            return false;
+    return true;
+}
+
 /* Predefined attributes of communicators; programs get the address of an int. */
 static int predefined_get(mpi_comm_t *comm, int number, void *value_p, int *flag)
 {
@@ -451,7 +460,7 @@ static int predefined_get(mpi_comm_t *comm, int number, void *value_p, int *flag
         value = MPI_PROC_NULL;
         break;
     case MPI_WTIME_IS_GLOBAL:
-        value = 1;
+        value = is_one_clock(mpi_job);
         break;
     case MPI_UNIVERSE_SIZE:
         value = mpi_job->universe;
