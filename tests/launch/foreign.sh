@@ -9,7 +9,7 @@ refused() {
     local library=$1
     shift
     run 1 -n 3 "$@"
-    says "$err" "uses another MPI ($library), and each of its 3 processes would be a job of its own"
+    says "$err" "uses another MPI ($library), and each of its ranks would be a job of its own"
     says "$err" "compile it with the mpicc of Xylem, or start it with the mpirun of that MPI"
     [ "$(grep -c 'another MPI' <<<"$err")" = 1 ] || die "not refused once: $err"
     [[ $out != *"one of"* && $out != *initialised* ]] || die "it has run: $out"
@@ -24,6 +24,27 @@ foreign() { # MPI LIBRARY LAUNCHER...
     refused "$library" "./foreign.$mpi"
     refused "$library" sh -c "./foreign.$mpi"
     refused "$library" "./loads.$mpi"
+    # Programs for Xylem that load it, and those with plug-ins that are linked with it.
+    "mpicc.$mpi" -DPLUGGED -shared -fPIC "$sources/foreign.c" -o "plug.$mpi.so"
+    "mpicc.$mpi" -DPLUGGED -DLINKED -shared -fPIC "$sources/foreign.c" -o "linked.$mpi.so"
+    "$bin/mpicc" -DWITH_MPI -DLOADED="\"$library\"" "$sources/foreign.c" -o "rank.$mpi"
+    "$bin/mpicc" -DWITH_MPI -DPLUGGED -DLOADED="\"./plug.$mpi.so\"" "$sources/foreign.c" -o "plugged.$mpi"
+    "$bin/mpicc" -DWITH_MPI -DPLUGGED -DLOADED="\"./linked.$mpi.so\"" "$sources/foreign.c" -o "unused.$mpi"
+    cc -DPLUGGED -DLOADED="\"./plug.$mpi.so\"" "$sources/foreign.c" -o "plain.$mpi" -ldl
+    refused "$library" "./rank.$mpi"
+    refused "$library" "./plugged.$mpi"
+    refused "$library" sh -c "./rank.$mpi"
+    refused "$library" sh -c "./plugged.$mpi"
+    refused "$library" "./plain.$mpi"
+    refused "$library" --share "$library" -q "./rank.$mpi"
+    # Without initialising it a plug-in may be linked with it.
+    run 0 -n 3 "./unused.$mpi"
+    same "$out" $'linked\nlinked\nlinked'
+    # Interpreters.
+    if command -v python3 >/dev/null; then
+        refused "$library" python3 -c "import ctypes; ctypes.CDLL('$library').MPI_Init(None, None); print('initialised')"
+        refused "$library" python3 -c "import ctypes; ctypes.CDLL('./plug.$mpi.so').plug()"
+    fi
     # Alone it is what it is without a launcher.
     run 0 -n 1 "./foreign.$mpi"
     says "$out" "one of 1"
@@ -32,6 +53,47 @@ foreign() { # MPI LIBRARY LAUNCHER...
     [ "$(grep -c '^one of 2$' <<<"$out")" = 4 ] || die "$mpi inside: $out $err"
     ran=1
 }
+# The library is a part of the program: its own messages give it away, also without symbols.
+cat >inside.c <<'END'
+#include <stdio.h>
+int MPI_Init(int *argc, char ***argv);
+int MPI_Init(int *argc, char ***argv)
+{
+    return fprintf(stderr, argc == NULL ? "" : MARK, (void *)argc, (void *)argv);
+}
+int main(void)
+{
+    MPI_Init(NULL, NULL);
+    return puts("one of 1") < 0;
+}
+END
+inside() { # NAME MARK OPTION...
+    local name=$1 mark=$2
+    shift 2
+    cc -DMARK="\"$mark\"" inside.c -Wno-format -o inside "$@" 2>/dev/null || return 0
+    refused "$name, linked statically" ./inside
+    strip inside
+    refused "$name, linked statically" ./inside
+    run 0 -n 1 ./inside
+    same "$out" "one of 1"
+}
+for options in "-O0" "-O0 -static" "-O0 -static-pie"; do
+    # shellcheck disable=SC2086 # several words
+    inside "MPICH or a relative" '**mpi_init_thread %p %p' $options
+    # shellcheck disable=SC2086
+    inside "Open MPI" mpi_init:startup:internal-failure $options
+done
+for mpich in /usr/lib/*/libmpich.a; do
+    if [ -f "$mpich" ] && cc -I"${mpich%/*}/mpich/include" -I"/usr/include/$(basename "${mpich%/*}")/mpich" \
+        "$sources/foreign.c" "$mpich" -lhwloc -lucp -lucs -lm -o inside 2>/dev/null; then
+        refused "MPICH or a relative, linked statically" ./inside
+    fi
+done
+# Stubs for programs without MPI are no MPI.
+cc -DMARK='"stub"' inside.c -o inside
+run 0 -n 2 ./inside
+same "$out" $'one of 1\none of 1'
+
 foreign openmpi libmpi.so.40 mpirun.openmpi --oversubscribe
 foreign mpich libmpich.so.12 mpiexec.mpich
 

@@ -84,6 +84,21 @@ static bool uses_mpi(const mpi_elf_t *elf, int depth)
     return is_found;
 }
 
+/* The MPI library whose code is in the file: messages of its MPI_Init are. A stripped program has
+ * them, too. */
+static const char *inner_mpi(const mpi_elf_t *elf)
+{
+    static const struct {
+        const char *text, *name;
+    } marks[] = {{"**mpi_init_thread", "MPICH or a relative, linked statically"},
+                 {"mpi_init:startup:internal-failure", "Open MPI, linked statically"}};
+
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]) && elf->kind != XMPI_ELF_NONE; i++)
+        if (memmem(elf->bytes, elf->size, marks[i].text, strlen(marks[i].text)) != NULL)
+            return marks[i].name;
+    return NULL;
+}
+
 xy_status_t mpi_launch_inspect(mpi_part_t *part)
 {
     mpi_elf_t *elf;
@@ -96,6 +111,7 @@ xy_status_t mpi_launch_inspect(mpi_part_t *part)
         return st;
     part->is_mpi = (elf->kind == XMPI_ELF_PIE || elf->kind == XMPI_ELF_FIXED) && uses_mpi(elf, 4);
     part->is_fixed = elf->kind == XMPI_ELF_FIXED;
+    part->other_mpi = part->is_mpi ? NULL : inner_mpi(elf);
     mpi_elf_close(elf);
     return XY_OK;
 }

@@ -21,19 +21,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "mpi/launch/image/image.h"
+
 #define EXPORTED __attribute__((visibility("default")))
 
 typedef void *(*symbol_fn)(void *, const char *);
 typedef long (*init_fn)(long, long, long, long);
 
-/* The MPI libraries that are loaded. */
-typedef struct {
-    bool has_xylem;
-    char foreign[256]; /* the name of another; "": there is none */
-    const char *wanted;
-    void *function; /* `wanted` in one of them */
-} loaded_t;
-
+/* The dlsym of the C library. */
 static symbol_fn real_symbol(void)
 {
     static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
@@ -44,55 +39,23 @@ static symbol_fn real_symbol(void)
     return found;
 }
 
-static bool begins_with(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
+/* Is this one of several that Xylem's mpiexec has started, and not another launcher below it? The
+ * environment says so until Xylem's MPI_Init. */
+static bool is_one_of_several;
+static char job[64];
 
-/* The libraries with the C functions of Open MPI, MPICH and those made of it (libmpi.so.12). */
-static bool is_foreign(const char *name)
-{
-    return begins_with(name, "libmpi.so.") || begins_with(name, "libmpich.so.") ||
-           begins_with(name, "libmpi_ibm.so.");
-}
-
-static int look_at(struct dl_phdr_info *info, size_t size, void *argument)
-{
-    loaded_t *loaded = argument;
-    const char *slash = strrchr(info->dlpi_name, '/'),
-               *name = slash != NULL ? slash + 1 : info->dlpi_name;
-    bool is_xylem = begins_with(name, "libmpi_abi.so");
-    void *handle;
-
-    (void)size;
-    loaded->has_xylem |= is_xylem;
-    if (is_foreign(name) && loaded->foreign[0] == '\0')
-        snprintf(loaded->foreign, sizeof(loaded->foreign), "%s", name);
-    if ((is_xylem || is_foreign(name)) && loaded->function == NULL) {
-        handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-        if (handle != NULL)
-            loaded->function = real_symbol()(handle, loaded->wanted);
-    }
-    return 0;
-}
-
-static long processes(void)
-{
-    const char *text = getenv("PMI_SIZE");
-
-    return text != NULL ? strtol(text, NULL, 10) : 1;
-}
-
-/* Is this one of several that Xylem's mpiexec has started, and not another launcher below it? */
-static bool is_one_of_several(void)
+__attribute__((constructor)) static void note_launcher(void)
 {
     static const char *const of_others[] = {"PMIX_NAMESPACE", "PMI_FD", "PMI_PORT"};
-    const char *launched = getenv("XYLEM_LAUNCHED");
+    const char *launched = getenv("XYLEM_LAUNCHED"), *size = getenv("PMI_SIZE");
 
     for (size_t i = 0; i < sizeof(of_others) / sizeof(of_others[0]); i++)
         if (getenv(of_others[i]) != NULL)
-            return false;
-    return launched != NULL && begins_with(launched, "process:") && processes() > 1;
+            return;
+    is_one_of_several = launched != NULL && strncmp(launched, "process:", 8) == 0 && size != NULL &&
+                        strtol(size, NULL, 10) > 1;
+    if (is_one_of_several)
+        snprintf(job, sizeof(job), "%s", launched);
 }
 
 /* The first process of the job here that comes; others that come soon find its name taken. */
@@ -101,40 +64,82 @@ static bool is_first(void)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "xylem-refused-%s",
-             getenv("XYLEM_LAUNCHED"));
+    snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "xylem-refused-%s", job);
     return fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
 }
 
+/* The message is printed by one process of the job, which waits until the others have seen that. */
 static void refuse(const char *library) __attribute__((noreturn));
 static void refuse(const char *library)
 {
     if (is_first()) {
-        fprintf(stderr,
-                "mpiexec: %s uses another MPI (%s), and each of its %ld processes would be a job "
-                "of its own; compile it with the mpicc of Xylem, or start it with the mpirun of "
-                "that MPI\n",
-                program_invocation_name, library, processes());
+        fprintf(stderr, "mpiexec: " XMPI_OTHER_REFUSED "\n", program_invocation_name, library);
         clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){.tv_sec = 1}, NULL);
     }
     _exit(1);
 }
 
-/* The function of that name behind this library. */
-static init_fn find(const char *name)
+/* The object around an address; NULL: none. */
+static const struct link_map *object_of(const void *address)
 {
-    loaded_t loaded = {.wanted = name, .function = real_symbol()(RTLD_NEXT, name)};
+    struct link_map *map = NULL;
+    Dl_info info;
+
+    return dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 ? map : NULL;
+}
+
+/* Look for a function in an object and, unless only `own` ones count, in those it was linked with.
+ */
+static void *find_in(const struct link_map *object, const char *name, bool own)
+{
+    void *handle = object != NULL && object->l_name[0] != '\0'
+                       ? dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD)
+                       : NULL;
+    void *found = handle != NULL ? real_symbol()(handle, name) : NULL;
+
+    return found != NULL && own && object_of(found) != object ? NULL : found;
+}
+
+/* The first definition of a function in libraries behind the one around an address; NULL: none. */
+static void *find_behind(const void *address, const char *name)
+{
+    const struct link_map *object = object_of(address);
+    void *found = NULL;
+
+    while (found == NULL && object != NULL && (object = object->l_next) != NULL)
+        found = find_in(object, name, true);
+    return found;
+}
+
+/* The name of the other MPI that the function belongs to; NULL: of none. */
+static const char *foreign_of(const void *function)
+{
+    const struct link_map *object = function != NULL ? object_of(function) : NULL;
+    const char *name = object != NULL ? mpi_other_name(object) : "";
+
+    return mpi_other_is_library(name) ? name : NULL;
+}
+
+/* The function that the caller would have without this library: that of the program and what is
+ * loaded with it, else one of the caller's own libraries, else of any loaded later. */
+static init_fn find(const char *name, const void *caller)
+{
+    void *function = real_symbol()(RTLD_NEXT, name);
+    void *own = find_in(object_of(caller), name, false);
     init_fn found;
 
-    dl_iterate_phdr(look_at, &loaded);
-    if (loaded.foreign[0] != '\0' && !loaded.has_xylem && is_one_of_several())
-        refuse(loaded.foreign);
-    if (loaded.function == NULL) {
+    if (function == NULL || (foreign_of(own) != NULL && is_one_of_several))
+        function = own;
+    if (function == NULL)
+        function = find_behind((void *)find, name);
+    if (function == NULL) {
         fprintf(stderr, "mpiexec: %s: no loaded library defines %s\n", program_invocation_name,
                 name);
         _exit(1);
     }
-    memcpy(&found, &loaded.function, sizeof(found));
+    if (foreign_of(function) != NULL && is_one_of_several)
+        refuse(foreign_of(function));
+    memcpy(&found, &function, sizeof(found));
     return found;
 }
 
@@ -143,7 +148,7 @@ static init_fn find(const char *name)
     EXPORTED long name(long a, long b, long c, long d);                                            \
     long name(long a, long b, long c, long d)                                                      \
     {                                                                                              \
-        return find(#name)(a, b, c, d);                                                            \
+        return find(#name, __builtin_return_address(0))(a, b, c, d);                               \
     }
 
 GUARD(MPI_Init)
@@ -153,39 +158,26 @@ GUARD(PMPI_Init_thread)
 GUARD(MPI_Session_init)
 GUARD(PMPI_Session_init)
 
-static const struct {
-    const char *name;
-    init_fn function;
-} guards[] = {
-    {"MPI_Init", MPI_Init},
-    {"PMPI_Init", PMPI_Init},
-    {"MPI_Init_thread", MPI_Init_thread},
-    {"PMPI_Init_thread", PMPI_Init_thread},
-    {"MPI_Session_init", MPI_Session_init},
-    {"PMPI_Session_init", PMPI_Session_init},
-};
+static const char *asked_for;
 
-/* Without strcmp: a sanitizer that has one in front of the C library's calls dlsym before it is
- * ready. */
-static bool is_same(const char *a, const char *b)
+static void refuse_asked(void)
 {
-    while (*a != '\0' && *a == *b)
-        a++, b++;
-    return *a == *b;
+    refuse(asked_for);
 }
 
-/* A program that asks for the functions by name gets those that guard them, where there are any.
- * The last call must be a jump: the C library looks at who calls it. */
+/* A program that asks for such a function of another MPI by name gets one that refuses. The last
+ * call must be a jump: the C library looks at who calls it. */
 EXPORTED void *dlsym(void *handle, const char *name)
 {
     symbol_fn next = real_symbol();
+    void *found;
 
-    for (size_t i = 0; i < sizeof(guards) / sizeof(guards[0]); i++)
-        if (is_same(name, guards[i].name) && next(handle, name) != NULL) {
-            void *guard;
-
-            memcpy(&guard, &guards[i].function, sizeof(guard));
-            return guard;
-        }
-    return next(handle, name);
+    if (!mpi_other_is_init(name))
+        return next(handle, name);
+    found =
+        handle == RTLD_NEXT ? find_behind(__builtin_return_address(0), name) : next(handle, name);
+    if (found == NULL || foreign_of(found) == NULL || !is_one_of_several)
+        return found;
+    asked_for = foreign_of(found);
+    return (void *)refuse_asked;
 }

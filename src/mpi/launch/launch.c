@@ -126,6 +126,8 @@ static xy_status_t find_programs(launch_t *launch)
             launch->code = code;
         if (st == XY_OK)
             st = mpi_launch_inspect(part);
+        if (st == XY_OK && part->other_mpi != NULL && launch->size != 1)
+            st = xy_fail(XY_EUNSUPPORTED, XMPI_OTHER_REFUSED, part->path, part->other_mpi);
         if (st == XY_OK && part->is_mpi != part_at(launch, 0)->is_mpi)
             st =
                 xy_fail(XY_EUNSUPPORTED,
@@ -196,6 +198,8 @@ static xy_status_t load_programs(launch_t *launch)
 
     mpi_lookup_add_substitute(mpi_device_substitute);
     mpi_lookup_add_substitute(mpi_openmp_substitute);
+    if (launch->size > 1)
+        mpi_lookup_set_guard(mpi_foreign_guard);
     config.tls_reserve = mpi_locals_reserve(&config.tls_align);
     launch->loading = config;
     for (size_t i = 0; i < launch->parts.count && st == XY_OK; i++) {

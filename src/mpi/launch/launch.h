@@ -32,12 +32,14 @@ typedef struct {
     mpi_program_t *program;
     bool is_mpi;
     bool is_fixed;
+    const char *other_mpi; /* another MPI that is linked into the program; or NULL */
 } mpi_part_t;
 
 /* The file that a name means, as the shell finds it, and then in the working directory. On failure
  * *code_p is the exit code. */
 xy_status_t mpi_launch_find(const char *name, char **path_p, int *code_p);
-/* Is it linked with this library, directly or through a library of its own? */
+/* Is it linked with this library, directly or through a library of its own? Is another MPI linked
+ * into it statically? */
 xy_status_t mpi_launch_inspect(mpi_part_t *part);
 
 /* The libraries that --privatize and --share name, of all programs. */

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "mpi/launch/image/program.h"
+#include "mpi/launch/image/lookup.h"
 
 enum { MAX_PROGRAMS = 4096 };
 
@@ -224,8 +224,9 @@ static void *address_of(const mpi_module_t *module, const ElfW(Sym) * symbol, ch
 void *mpi_module_symbol(const mpi_module_t *module, char *image, const char *name)
 {
     const ElfW(Sym) *symbol = mpi_elf_lookup(module->elf, name);
+    void *guard = symbol != NULL ? mpi_lookup_guarded(module->elf, name) : NULL;
 
-    return symbol != NULL ? address_of(module, symbol, image) : NULL;
+    return symbol == NULL || guard != NULL ? guard : address_of(module, symbol, image);
 }
 
 void *mpi_image_symbol(const mpi_program_t *program, char *image, const char *name,

@@ -3,6 +3,7 @@
  * Programs, and the private images of them that ranks run.
  *
  *   elf.h       a file of the program or of a library, checked
+ *   other_mpi.h recognises libraries of other MPIs
  *   program.h   a program with its libraries, loaded once, and the images made from it
  *   say.h       lines of `mpiexec -v`
  *
@@ -14,6 +15,7 @@
 #define XY_MPI_LAUNCH_IMAGE_IMAGE_H
 
 #include "mpi/launch/image/elf.h"
+#include "mpi/launch/image/other_mpi.h"
 #include "mpi/launch/image/program.h"
 #include "mpi/launch/image/say.h"
 

@@ -156,3 +156,17 @@ void *mpi_lookup_outside(const char *name, const char *version)
         found = substitutes[i](name, found);
     return found;
 }
+
+static void *(*guard_of)(const char *library, const char *name);
+
+void mpi_lookup_set_guard(void *(*guard)(const char *library, const char *name))
+{
+    guard_of = guard;
+}
+
+void *mpi_lookup_guarded(const mpi_elf_t *elf, const char *name)
+{
+    return guard_of != NULL
+               ? guard_of(elf->soname != NULL ? elf->soname : basename(elf->path), name)
+               : NULL;
+}

@@ -170,6 +170,9 @@ typedef struct mpi_program {
 
 /* What programs get instead of a symbol of another library; before they are loaded. */
 void mpi_lookup_add_substitute(void *(*function)(const char *name, void *found));
+/* Before programs are loaded: `guard` returns the function that stands in front of `name` in a
+ * private library (its soname, or the name of its file), or NULL. */
+void mpi_lookup_set_guard(void *(*guard)(const char *library, const char *name));
 
 xy_status_t mpi_program_load(const char *path, const mpi_program_config_t *config,
                              mpi_program_t **program_p);

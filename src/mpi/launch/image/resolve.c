@@ -159,20 +159,25 @@ static xy_status_t fix_symbol(mpi_program_t *program, const mpi_module_t *module
     const ElfW(Sym) *symbol = mpi_elf_symbol(module->elf, index), *other = NULL;
     const mpi_module_t *owner = module;
     int64_t addend = entry->r_addend;
+    const char *name;
+    void *guard;
 
     if (symbol == NULL)
         return xy_fail_at(XY_EPARSE, module->elf->path, 0, "the symbol table is broken");
     if (index == 0)
         return mpi_fixup_add(program, where, XMPI_FIXUP_VALUE, addend, 0);
+    name = mpi_elf_string(module->elf, symbol->st_name);
     if (is_open(module, symbol))
-        owner = mpi_lookup_inside(program, mpi_elf_string(module->elf, symbol->st_name),
-                                  mpi_elf_version(module->elf, index), NULL, &other);
+        owner = mpi_lookup_inside(program, name, mpi_elf_version(module->elf, index), NULL, &other);
     if (other != NULL)
         symbol = other;
     else
         owner = module;
     if (symbol->st_shndx == SHN_UNDEF)
         return fix_outside(program, module, where, entry, symbol);
+    guard = mpi_lookup_guarded(owner->elf, name);
+    if (guard != NULL)
+        return mpi_fixup_add(program, where, XMPI_FIXUP_VALUE, (int64_t)(intptr_t)guard, 0);
     if (symbol->st_shndx == SHN_ABS)
         return mpi_fixup_add(program, where, XMPI_FIXUP_VALUE, (int64_t)symbol->st_value + addend,
                              0);

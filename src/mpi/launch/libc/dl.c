@@ -552,6 +552,14 @@ static void *symbol_of_driver(void *handle, const char *name)
     return mpi_device_substitute(name, found);
 }
 
+/* A library that ranks share may be another MPI. */
+static void *symbol_of_init(void *handle, const char *name)
+{
+    return is_for_rank(mpi_process_self, handle, NULL)
+               ? symbol_for_rank(handle, name)
+               : mpi_foreign_guard_shared(name, real_symbol()(handle, name));
+}
+
 /* The function that dlsym is for this caller. */
 __attribute__((visibility("hidden"), used)) void *
 mpi_dl_choose_symbol(void *handle, const char *name, const char *version, const char *caller);
@@ -567,6 +575,8 @@ void *mpi_dl_choose_symbol(void *handle, const char *name, const char *version, 
         return (void *)real_symbol();
     if (name[0] == 'c' && (name[1] == 'u' || name[1] == 'l') && handle != RTLD_NEXT)
         return (void *)symbol_of_driver;
+    if (mpi_other_is_init(name) && handle != RTLD_NEXT)
+        return (void *)symbol_of_init;
     return is_for_rank(process, handle, caller) ? (void *)symbol_for_rank : (void *)real_symbol();
 }
 

@@ -293,6 +293,12 @@ void mpi_keys_end(void);
 /* For the symbols of programs: `found`, or a function with the rank's lock. */
 void *mpi_openmp_substitute(const char *name, void *found);
 
+/* ---- Other MPIs (foreign.c) ---- */
+/* For private libraries: a function that refuses the job, where `name` initialises another MPI. */
+void *mpi_foreign_guard(const char *library, const char *name);
+/* The same for an address that dlsym has found in a library that ranks share. */
+void *mpi_foreign_guard_shared(const char *name, void *found);
+
 /* ---- Threads (thread.c) ---- */
 /* The rank has loaded a plug-in: its thread-local variables get their initial values in the threads
  * that the rank has. */
