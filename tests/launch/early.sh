@@ -16,4 +16,7 @@ for launcher in mpirun.openmpi mpiexec.hydra; do
     # Not to a process of this machine, which takes what it has asked for.
     run 0 -n 2 --processes 2 --net mpi --launcher $launcher ./early left </dev/null
     says "$out" "early: all right"
+    # In processes of their own, which load both MPI libraries.
+    run 0 -n 2 --processes 2 --net mpi --launcher $launcher env ./early left </dev/null
+    says "$out" "early: all right"
 done
