@@ -83,6 +83,26 @@ static void check_flush(MPI_Comm comm, char *data, char *buffer, int is_real)
     CHECK(found == buffer && size == 2 * ROOM);
 }
 
+/* A message needs less than MPI_BSEND_OVERHEAD: a size computed with MPICH's constant suffices. */
+static void check_overhead(char *data, char *buffer)
+{
+    enum { MPICH_OVERHEAD = 96 };
+    int rank, p, size;
+    void *found;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &p);
+    MPI_Buffer_attach(buffer, LARGE + MPICH_OVERHEAD);
+    memset(data, 1, LARGE);
+    CHECK_EQUAL(MPI_Bsend(data, LARGE, MPI_CHAR, (rank + 1) % p, 1, MPI_COMM_WORLD), MPI_SUCCESS);
+    receive((rank + p - 1) % p, 1, MPI_COMM_WORLD, data);
+    MPI_Buffer_detach(&found, &size);
+    MPI_Buffer_attach(buffer, LARGE);
+    CHECK_EQUAL(MPI_Bsend(data, LARGE, MPI_CHAR, (rank + 1) % p, 1, MPI_COMM_WORLD),
+                MPI_ERR_BUFFER);
+    MPI_Buffer_detach(&found, &size);
+}
+
 /* As much as the messages need. */
 static void check_automatic(char *data)
 {
@@ -121,6 +141,7 @@ int main(int argc, char **argv)
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     check_accounts(comm, data, buffer);
     check_flush(comm, data, buffer, is_real);
+    check_overhead(data, buffer);
     check_automatic(data);
     MPI_Comm_attach_buffer(comm, buffer, ROOM); /* goes with it */
     MPI_Comm_free(&comm);
