@@ -84,6 +84,8 @@ enum { DYNAMIC_NAME_WHY = 400 };
 bool dynamic_name_file_write(const char *service, const char *port, char why[DYNAMIC_NAME_WHY]);
 bool dynamic_name_file_read(const char *service, char port[MPI_MAX_PORT_NAME]);
 void dynamic_name_file_remove(const char *service, const char *port);
+/* Other processes may ask for names. */
+void dynamic_names_begin(void);
 /* What ranks have forgotten to unpublish; the job is over. */
 void dynamic_names_end(void);
 

@@ -348,6 +348,7 @@ static xy_status_t job_begin(mpi_job_t *job, const mpi_job_config_t *config)
     (void)job;
     (void)config;
     dynamic_ports_begin();
+    dynamic_names_begin();
     return XY_OK;
 }
 

@@ -12,6 +12,7 @@
  * or, where there is none, the thread; both come in through the gate of the worker (gate.h). So
  * what needs several messages, such as a large message or a collective, goes on meanwhile.
  */
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -34,7 +35,7 @@
 #define ANSWER_SECONDS 5.0
 
 /* Messages that are not for ranks. */
-enum { WHERE = REMOTE_SERVICE, HERE, ASK, TOLD, QUIET, HELLO, ASK_PORT, NEWS, LINK };
+enum { WHERE = REMOTE_SERVICE, HERE, ASK, TOLD, QUIET, HELLO, ASK_PORT, ASK_NAME, NEWS, LINK };
 
 enum { SITES = 1024, SITE_TEXT = 160, QUIET_TEXT = 8192 };
 
@@ -61,16 +62,19 @@ static struct {
     _Atomic bool is_ending;
     _Atomic unsigned looks; /* of idle workers */
     mpi_traffic_t traffic;
-    pthread_mutex_t lock; /* of the sites */
+    pthread_mutex_t lock; /* of the sites and the answer */
     site_t sites[SITES];
     int site_count;
     pthread_mutex_t ask_lock; /* of mpi_network_ask: one at a time */
-    _Atomic uint64_t asked, told, answer;
+    _Atomic uint64_t asked, told;
+    size_t answer_size;
+    char answer[XMPI_NEWS_MOST];
 } network = {.lock = PTHREAD_MUTEX_INITIALIZER, .ask_lock = PTHREAD_MUTEX_INITIALIZER};
 
 bool (*mpi_network_more)(mpi_worker_t *worker);
 uint64_t (*mpi_network_answer)(uint64_t question);
 uint64_t (*mpi_network_answer_port)(uint64_t question);
+size_t (*mpi_network_answer_name)(const char *question, size_t size, char *answer);
 void (*mpi_network_news)(int from, const char *bytes, size_t size);
 static _Thread_local bool is_driver; /* this is one of the threads */
 /* Who polls on this thread, and may handle letters; NULL: none may. */
@@ -265,22 +269,37 @@ static void note_where(const remote_head_t *head, const char *data)
 
 /* ---- Questions ---- */
 
-static bool ask_word(int process, int kind, uint64_t question, uint64_t *answer_p)
+/* Ask one question and poll for its answer; the size of the answer, or 0 where none came in
+ * `seconds`. */
+static size_t ask_bytes(int process, int kind, const void *question, size_t size, double seconds,
+                        void *answer, size_t room)
 {
-    double end = xy_now() + ANSWER_SECONDS;
+    double end = xy_now() + seconds;
+    size_t answered = 0;
     uint64_t id;
-    bool is_told;
 
     pthread_mutex_lock(&network.ask_lock);
+    pthread_mutex_lock(&network.lock);
     id = atomic_fetch_add(&network.asked, 1) + 1;
-    send_service(process, kind, id, &question, sizeof(question));
-    while (!(is_told = atomic_load(&network.told) == id) && xy_now() < end)
+    pthread_mutex_unlock(&network.lock);
+    send_service(process, kind, id, question, size);
+    while (atomic_load(&network.told) != id && xy_now() < end)
         if (!poll_all())
             xy_thread_yield();
-    if (is_told)
-        *answer_p = atomic_load(&network.answer);
+    pthread_mutex_lock(&network.lock);
+    if (atomic_load(&network.told) == id) {
+        answered = network.answer_size < room ? network.answer_size : room;
+        memcpy(answer, network.answer, answered);
+    }
+    pthread_mutex_unlock(&network.lock);
     pthread_mutex_unlock(&network.ask_lock);
-    return is_told;
+    return answered;
+}
+
+static bool ask_word(int process, int kind, uint64_t question, uint64_t *answer_p)
+{
+    return ask_bytes(process, kind, &question, sizeof(question), ANSWER_SECONDS, answer_p,
+                     sizeof(*answer_p)) == sizeof(*answer_p);
 }
 
 bool mpi_network_ask(int process, uint64_t question, uint64_t *answer_p)
@@ -293,25 +312,39 @@ bool mpi_network_ask_port(int process, uint64_t question, uint64_t *answer_p)
     return ask_word(process, ASK_PORT, question, answer_p);
 }
 
-static void tell(int from, const remote_head_t *head, const char *data)
+void mpi_network_ask_name(int process, const void *question, size_t size, void *answer, size_t room)
+{
+    while (ask_bytes(process, ASK_NAME, question, size, INFINITY, answer, room) != room)
+        xy_thread_yield(); /* it has not begun */
+}
+
+/* Answer a question of another process. */
+static void tell(int from, const remote_head_t *head, const char *data, size_t size)
 {
     uint64_t (*answer)(uint64_t) = head->kind == ASK ? mpi_network_answer : mpi_network_answer_port;
+    char bytes[XMPI_NEWS_MOST];
     uint64_t word;
 
+    if (head->kind == ASK_NAME) {
+        size = mpi_network_answer_name != NULL ? mpi_network_answer_name(data, size, bytes) : 0;
+        send_service(from, TOLD, head->id, bytes, size);
+        return;
+    }
     memcpy(&word, data, sizeof(word));
     word = answer != NULL ? answer(word) : 0;
     send_service(from, TOLD, head->id, &word, sizeof(word));
 }
 
-static void note_answer(const remote_head_t *head, const char *data)
+/* Keep the answer to the question that is asked now; one that comes too late is dropped. */
+static void note_answer(const remote_head_t *head, const char *data, size_t size)
 {
-    uint64_t word;
-
-    memcpy(&word, data, sizeof(word));
-    if (head->id != atomic_load(&network.asked))
-        return; /* too late */
-    atomic_store(&network.answer, word);
-    atomic_store(&network.told, head->id);
+    pthread_mutex_lock(&network.lock);
+    if (head->id == atomic_load(&network.asked) && size <= sizeof(network.answer)) {
+        memcpy(network.answer, data, size);
+        network.answer_size = size;
+        atomic_store(&network.told, head->id);
+    }
+    pthread_mutex_unlock(&network.lock);
 }
 
 /* ---- What comes ---- */
@@ -367,10 +400,10 @@ static void on_service(int from, const remote_head_t *head, const char *data, si
         tell_where(from, head, data);
     } else if (head->kind == HERE) {
         note_where(head, data);
-    } else if (head->kind == ASK || head->kind == ASK_PORT) {
-        tell(from, head, data);
+    } else if (head->kind == ASK || head->kind == ASK_PORT || head->kind == ASK_NAME) {
+        tell(from, head, data, size);
     } else if (head->kind == TOLD) {
-        note_answer(head, data);
+        note_answer(head, data, size);
     } else if (head->kind == NEWS) {
         if (mpi_network_news != NULL)
             mpi_network_news(from, data, size);

@@ -221,6 +221,13 @@ bool mpi_network_ask(int process, uint64_t question, uint64_t *answer_p) __attri
 /* The same about a port, of a process of another job. */
 bool mpi_network_ask_port(int process, uint64_t question, uint64_t *answer_p) __attribute__((cold));
 extern uint64_t (*mpi_network_answer_port)(uint64_t question);
+/* Ask a process of this job about names, in at most XMPI_NEWS_MOST bytes; returns with its answer,
+ * of exactly `room` bytes. */
+void mpi_network_ask_name(int process, const void *question, size_t size, void *answer, size_t room)
+    __attribute__((cold));
+/* Any thread, inside an event of the network: write at most XMPI_NEWS_MOST bytes of an answer, and
+ * return their number. */
+extern size_t (*mpi_network_answer_name)(const char *question, size_t size, char *answer);
 /* Any thread; `question` need not mean anything any more. Set before ranks run; NULL: 0. */
 extern uint64_t (*mpi_network_answer)(uint64_t question);
 /* News for a layer above, in another process of the job: mpi_network_news there, inside an event of

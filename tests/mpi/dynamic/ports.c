@@ -12,7 +12,6 @@
 enum { ROUNDS = XYLEM_SANITIZED ? 3 : 10 };
 
 static const char *program;
-static int is_spread; /* the ranks are in several processes, which do not know each other's names */
 
 /* Both groups tell each other how many they are. */
 static void greet(MPI_Comm inter)
@@ -65,14 +64,11 @@ static void test_many(void)
         MPI_Open_port(MPI_INFO_NULL, port);
         MPI_Publish_name("many", MPI_INFO_NULL, port);
     }
-    if (is_spread)
-        MPI_Bcast(port, sizeof port, MPI_CHAR, 0, MPI_COMM_WORLD);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank_of(MPI_COMM_WORLD) != 0) {
         int rank = rank_of(MPI_COMM_WORLD);
 
-        if (!is_spread)
-            MPI_Lookup_name("many", MPI_INFO_NULL, port);
+        MPI_Lookup_name("many", MPI_INFO_NULL, port);
         MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter);
         MPI_Send(&rank, 1, MPI_INT, 0, 0, inter);
         MPI_Comm_disconnect(&inter);
@@ -215,6 +211,32 @@ static void test_refused(void)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
 }
 
+/* All ranks know the name that the last one publishes, also those of other processes. */
+static void test_names(void)
+{
+    int rank = rank_of(MPI_COMM_WORLD), last = size_of(MPI_COMM_WORLD) - 1;
+    char found[MPI_MAX_PORT_NAME], name[5000];
+
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    if (rank == last)
+        CHECK_EQUAL(MPI_Publish_name("of the last", MPI_INFO_NULL, "its port"), MPI_SUCCESS);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQUAL(MPI_Lookup_name("of the last", MPI_INFO_NULL, found), MPI_SUCCESS);
+    CHECK(strcmp(found, "its port") == 0);
+    CHECK_EQUAL(MPI_Publish_name("of the last", MPI_INFO_NULL, "another"), MPI_ERR_SERVICE);
+    CHECK_EQUAL(MPI_Unpublish_name("of the last", MPI_INFO_NULL, "another"), MPI_ERR_SERVICE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        CHECK_EQUAL(MPI_Unpublish_name("of the last", MPI_INFO_NULL, "its port"), MPI_SUCCESS);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQUAL(MPI_Lookup_name("of the last", MPI_INFO_NULL, found), MPI_ERR_NAME);
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    CHECK_EQUAL(MPI_Publish_name(name, MPI_INFO_NULL, "port"), MPI_ERR_SERVICE);
+    CHECK_EQUAL(MPI_Lookup_name(name, MPI_INFO_NULL, found), MPI_ERR_NAME);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+}
+
 /* Only the rank that has opened a port accepts there and closes it. */
 static void test_owner(void)
 {
@@ -313,8 +335,8 @@ int main(int argc, char **argv)
     if (parent != MPI_COMM_NULL) {
         be_child(parent, argv[1], argv[2]);
     } else {
-        is_spread = argc > 1;
         test_refused();
+        test_names();
         test_owner();
         test_halves();
         test_many();
