@@ -121,6 +121,55 @@ BUG(check_put_store)
     MPI_Win_free(&win);
 }
 
+/* A read ends with its request.
+ * options: --check=windows
+ * code: 121
+ * says: error: rank 1: MPI_Put at @put and MPI_Rget at @get use the same memory of rank 0 in one
+ * epoch (byte 0 of its window); put a flush or the end of the epoch between them, or use
+ * MPI_Accumulate [rma-conflict]
+ */
+BUG(check_rget_put)
+{
+    MPI_Win win = window();
+    MPI_Request request;
+
+    MPI_Win_lock_all(0, win);
+    if (rank == 1) {
+        MPI_Rget(numbers, 1, MPI_INT, 0, 0, 1, MPI_INT, win, &request); // @get
+        if (!wrong)
+            MPI_Wait(&request, ignore);
+        MPI_Put(numbers + 1, 1, MPI_INT, 0, 0, 1, MPI_INT, win); // @put
+        if (wrong)
+            MPI_Wait(&request, ignore);
+    }
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+}
+
+/* Reads of other requests go on, and the epoch may end before the request.
+ * options: --check=windows
+ * code: 121
+ * says: error: rank 1: MPI_Put at @put and MPI_Rget at @get use the same memory of rank 0 in one
+ * epoch (byte 0 of its window); * [rma-conflict]
+ */
+BUG(check_rget_other)
+{
+    MPI_Win win = window();
+    MPI_Request requests[2];
+
+    MPI_Win_lock_all(0, win);
+    if (rank == 1) {
+        MPI_Rget(numbers, 1, MPI_INT, 0, 0, 1, MPI_INT, win, &requests[0]); // @get
+        MPI_Rget(numbers + 1, 1, MPI_INT, 0, 1, 1, MPI_INT, win, &requests[1]);
+        MPI_Wait(&requests[wrong], ignore);
+        MPI_Put(numbers + 2, 1, MPI_INT, 0, 0, 1, MPI_INT, win); // @put
+    }
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+    if (rank == 1)
+        MPI_Wait(&requests[!wrong], ignore);
+}
+
 /* Rank 0 exposes its memory to all others. */
 static void expose(MPI_Win win)
 {

@@ -6,7 +6,8 @@
  *
  *   fences   between two of them the operations of all members
  *   groups   those of all origins, until the target ends its epoch (MPI_Win_wait)
- *   locks    those of an origin until it unlocks or flushes
+ *   locks    those of an origin until it unlocks or flushes; an MPI_Rget until its request is
+ *            complete
  *
  * Windows are known by the contexts of their communicators, which are never used again.
  */
@@ -26,6 +27,7 @@ typedef struct {
     uint32_t window;
     epoch_t epoch;
     uint32_t turn;      /* fences of the origin before */
+    uint32_t number;    /* of the origin's operations */
     int origin, target; /* a rank of the world, and one of the window */
     what_t what;
     const mpi_op_t *op; /* of MPI_Accumulate and MPI_Get_accumulate */
@@ -42,6 +44,7 @@ static xy_vec_t list = XY_VEC_INIT(access_t);
 /* What a member has called so far. */
 typedef struct {
     uint32_t fences;
+    uint32_t operations;
     xy_vec_t far; /* of int: members of other processes that its lock epochs have reached */
 } member_t;
 
@@ -160,10 +163,27 @@ static epoch_t epoch_of(const mpi_win_t *win)
                                                 : LOCKS;
 }
 
-/* Compare it with the others, and keep it. */
+/* Reads with a request may end before their epoch does, and what was written is compared. */
+static bool stays(const access_t *a)
+{
+    return a->what == UPDATE || (a->what == READ && strncmp(a->call, "MPI_R", 5) != 0);
+}
+
+/* Does it have the conflicts of another that stays in the list as long? */
+static bool is_repeated(const access_t *now, const access_t *before)
+{
+    return stays(now) && stays(before) && now->what == before->what &&
+           now->origin == before->origin && now->target == before->target && is_open(now, before) &&
+           now->op == before->op && now->area.buffer == before->area.buffer &&
+           now->area.count == before->area.count && now->type == before->type;
+}
+
+/* Compare it with the others, and keep it: counters that all ranks update come once per rank. */
 static void add(access_t *now, const mpi_win_t *win)
 {
-    for (size_t i = 0; i < list.count; i++)
+    for (size_t i = 0; i < list.count; i++) {
+        if (is_repeated(now, at(i)))
+            return;
         if (is_conflict(at(i), now)) {
             if (mpi_job->processes > 1 && now->origin < at(i)->origin) /* they come in any order */
                 report_conflict(at(i), now, win);
@@ -171,19 +191,29 @@ static void add(access_t *now, const mpi_win_t *win)
                 report_conflict(now, at(i), win);
             break;
         }
-    now->hash = check_area_hash(&now->area);
+    }
+    if (now->what == WRITE)
+        now->hash = check_area_hash(&now->area);
     if (xy_vec_append(&list, now) == XY_OK) /* else it is not compared */
         mpi_type_hold(now->type);
 }
 
 /* ---- Other processes ---- */
 
-static void note_far(member_t *member, int target)
+/* Have the lock epochs of the member reached it, and are they open? */
+static bool is_reached(const member_t *member, int target)
 {
     for (size_t i = 0; i < member->far.count; i++)
         if (XY_VEC_AT(&member->far, int, i) == target)
-            return;
-    (void)xy_vec_append(&member->far, &target); /* else it seems to go on, and may be reported */
+            return true;
+    return false;
+}
+
+static void note_far(member_t *member, int target)
+{
+    if (!is_reached(member, target))
+        (void)xy_vec_append(&member->far,
+                            &target); /* else it seems to go on, and may be reported */
 }
 
 static rma_told_t told_of(const mpi_rank_t *self)
@@ -206,6 +236,7 @@ static void tell(mpi_rank_t *self, mpi_win_t *win, member_t *member, const acces
     told.epoch = now->epoch;
     told.what = now->what;
     told.turn = now->turn;
+    told.number = now->number;
     told.is_written = rma_far_is_small((uint64_t)count * now->type->size);
     rma_far_tell(win, now->target, &told);
     if (now->epoch == LOCKS)
@@ -256,7 +287,10 @@ static void on_operation(mpi_rank_t *self, mpi_win_t *win, int target, const voi
                     .call = self->call.name,
                     .site = self->call.caller};
 
-    if (now.area.low == now.area.high || member == NULL)
+    if (member == NULL)
+        return;
+    now.number = ++member->operations;
+    if (now.area.low == now.area.high)
         return;
     now.turn = member->fences;
     if (rma_is_far(win, target))
@@ -357,6 +391,63 @@ static void forget(const mpi_win_t *win, uint32_t number, is_over_fn is_over)
         xy_vec_pop(&list);
 }
 
+/* An MPI_Rget has read what it wanted. */
+static void forget_read(uint32_t window, int origin, uint32_t number)
+{
+    size_t i = 0;
+
+    while (i < list.count && (at(i)->window != window || at(i)->origin != origin ||
+                              at(i)->number != number || at(i)->what != READ))
+        i++;
+    if (i == list.count)
+        return;
+    mpi_type_release(at(i)->type);
+    for (; i + 1 < list.count; i++)
+        *at(i) = *at(i + 1);
+    xy_vec_pop(&list);
+}
+
+/* An MPI_Rget whose request is pending. The window may be freed before; then its epochs are over.
+ */
+typedef struct {
+    mpi_win_t *win;
+    uint64_t key;
+    int target;
+    uint32_t number;
+} fetch_t;
+
+static void on_fetched(mpi_request_t *request)
+{
+    fetch_t *fetch = request->extra;
+    member_t *member = xy_hash_get(&members, fetch->key);
+    rma_told_t told;
+
+    if (is_reached(member, fetch->target)) {
+        told = told_of(request->owner);
+        told.is_over = true;
+        told.number = fetch->number;
+        rma_far_tell(fetch->win, fetch->target, &told);
+    } else {
+        forget_read((uint32_t)(fetch->key >> 32), (int)(uint32_t)fetch->key, fetch->number);
+    }
+    xy_free(fetch);
+}
+
+static void on_request(mpi_win_t *win, int target, mpi_request_t *request)
+{
+    member_t *member = member_of(win);
+    fetch_t *fetch;
+
+    if (member == NULL || what_of(win->owner->call.name) != READ)
+        return;
+    fetch = xy_malloc(sizeof(*fetch));
+    if (fetch == NULL)
+        return; /* it seems to go on, and may be reported */
+    *fetch = (fetch_t){win, key_of(win), target, member->operations};
+    request->extra = fetch;
+    request->release = on_fetched;
+}
+
 static void end_locks(const end_t *end)
 {
     look(end, (uint32_t)end->rank, is_locked_by);
@@ -394,6 +485,7 @@ static void on_told(mpi_win_t *win, int from, int origin, const rma_told_t *told
     access_t now = {.window = win->comm->context,
                     .epoch = (epoch_t)told->epoch,
                     .turn = told->turn,
+                    .number = told->number,
                     .op = told->op,
                     .origin = world,
                     .target = win->rank,
@@ -405,7 +497,10 @@ static void on_told(mpi_win_t *win, int from, int origin, const rma_told_t *told
     end_t end = {win, world, now.call, site};
 
     if (told->is_over) {
-        end_locks(&end);
+        if (told->number > 0)
+            forget_read(now.window, world, told->number);
+        else
+            end_locks(&end);
         return;
     }
     now.area = check_area_make(told->address, told->count, told->type);
@@ -414,8 +509,11 @@ static void on_told(mpi_win_t *win, int from, int origin, const rma_told_t *told
 
 void check_conflicts_begin(void)
 {
-    static const rma_watch_t watch = {
-        .operation = on_operation, .settle = on_settle, .exposed = on_exposed, .told = on_told};
+    static const rma_watch_t watch = {.operation = on_operation,
+                                      .request = on_request,
+                                      .settle = on_settle,
+                                      .exposed = on_exposed,
+                                      .told = on_told};
 
     xy_hash_init(&members, XY_HASH_U64);
     for (int r = 0; r < mpi_job->size; r++)

@@ -85,7 +85,7 @@ void rma_far_tell(mpi_win_t *win, int target, const rma_told_t *told)
     rma_far_wire_t wire = {.id = told->site,
                            .address = (uint64_t)(uintptr_t)told->address,
                            .count = told->count,
-                           .offset = told->turn,
+                           .offset = (uint64_t)told->number << 32 | told->turn,
                            .bytes = (uint64_t)told->epoch << 32 | told->what,
                            .flag = (uint8_t)((told->is_over ? NOTE_OVER : 0) |
                                              (told->is_written ? NOTE_WRITTEN : 0) |
@@ -107,6 +107,7 @@ void rma_far_told(mpi_win_t *win, int from, const rma_far_wire_t *wire, const ch
                        .epoch = (uint32_t)(wire->bytes >> 32),
                        .what = (uint32_t)wire->bytes,
                        .turn = (uint32_t)wire->offset,
+                       .number = (uint32_t)((uint64_t)wire->offset >> 32),
                        .is_written = wire->flag & NOTE_WRITTEN,
                        .site = wire->id};
 

@@ -81,6 +81,8 @@ int rma_operation_request(mpi_rank_t *self, const rma_operation_t *o, int error,
         return mpi_error(o->win != NULL ? o->win->comm : NULL, MPI_ERR_NO_MEM,
                          "no memory for a request");
     request->call = self->call;
+    if (rma_watch != NULL && o->win != NULL)
+        rma_watch->request(o->win, o->rank, request);
     request->is_done = o->end == 0 && o->pending == NULL;
     if (request->is_done && o->win != NULL)
         rma_look(o->win); /* MPI_Wait returns at once */

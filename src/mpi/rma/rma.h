@@ -305,15 +305,16 @@ static inline bool rma_is_in_front(const mpi_type_t *type)
 
 /* ---- With --check ---- */
 
-/* What the watches of two processes say to each other about an operation, or (`is_over`) that those
- * of the origin are over. Numbers are the affair of the watch. */
+/* What the watches of two processes say to each other about an operation, or (`is_over`) that the
+ * operation of this number, or with 0 all those of the origin, are over. Numbers are the affair of
+ * the watch. */
 typedef struct {
     bool is_over;
     const void *address; /* in the process of the target */
     int64_t count;
     mpi_type_t *type;
     const mpi_op_t *op; /* of the predefined ones, or NULL */
-    uint32_t epoch, what, turn;
+    uint32_t epoch, what, turn, number;
     bool is_written; /* the data is in the memory of the target */
     uint64_t site;   /* of the call, in the process of the origin */
     char call[48];
@@ -326,6 +327,8 @@ typedef struct {
 typedef struct {
     void (*operation)(mpi_rank_t *self, mpi_win_t *win, int target, const void *address,
                       int64_t count, mpi_type_t *type, const mpi_op_t *op);
+    /* The operation before on `target` has this request. */
+    void (*request)(mpi_win_t *win, int target, mpi_request_t *request);
     void (*settle)(mpi_win_t *win);
     void (*exposed)(mpi_win_t *win);
     /* What the watch of process `from` says to member `win` of this one, behind the operations of
