@@ -71,7 +71,7 @@ BUG(partitions_unmatched)
 
 /* code: 15
  * says: rank 1: MPI_Wait: rank 0 sends 2 partitions of 16 bytes with tag 7 (at @send); this
- * receive has 1 of 28: both sides give the same amount in all */
+ * receive has 1 of 28, less in all */
 BUG(partitions_amount)
 {
     MPI_Request request;

@@ -336,6 +336,42 @@ static void null_and_empty(int me)
     CHECK(flag);
 }
 
+/* Less than the receive has room for: `ints` of the receiver's type make one element. */
+static void shorter(int me, int size, int ints)
+{
+    enum { SENT = 12, ROOM = 24 };
+    int out[SENT], in[ROOM], count, flag, parts = ROOM / ints;
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    MPI_Datatype type;
+
+    MPI_Type_contiguous(ints, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    MPI_Psend_init(out, 3, SENT / 3, MPI_INT, (me + 1) % size, 5, MPI_COMM_WORLD, MPI_INFO_NULL,
+                   &requests[0]);
+    MPI_Precv_init(in, parts, 1, type, (me + size - 1) % size, 5, MPI_COMM_WORLD, MPI_INFO_NULL,
+                   &requests[1]);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < SENT; i++)
+            out[i] = round * SENT + i;
+        memset(in, -1, sizeof in);
+        MPI_Startall(2, requests);
+        MPI_Pready_range(0, 2, requests[0]);
+        for (int i = parts - 1; i >= 0; i--)
+            do
+                MPI_Parrived(requests[1], i, &flag);
+            while (!flag);
+        MPI_Waitall(2, requests, statuses);
+        MPI_Get_count(&statuses[1], MPI_INT, &count);
+        CHECK_EQUAL(count, SENT);
+        for (int i = 0; i < ROOM; i++)
+            CHECK_EQUAL(in[i], i < SENT ? round * SENT + i : -1);
+    }
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+    MPI_Type_free(&type);
+}
+
 static void between_groups(int me, int size)
 {
     MPI_Comm half, inter;
@@ -494,6 +530,8 @@ int main(int argc, char **argv)
     order(me, size);
     alone(me, size);
     null_and_empty(me);
+    shorter(me, size, 2);
+    shorter(me, size, 8); /* the sender's partitions are parts of elements */
     between_groups(me, size);
     refused(me, size);
     if (level == MPI_THREAD_MULTIPLE)

@@ -11,15 +11,19 @@
 /* ---- Which partitions are missing ---- */
 
 /* The messages that partition i of a receive lies in: from *first to *last. Without any data, all
- * of them. */
+ * of them; behind the data, the last one. */
 static void messages_of(const mpi_partitioned_t *p, int i, int *first, int *last)
 {
     *first = 0;
     *last = p->head.partitions - 1;
-    if (p->bytes == 0 || p->head.bytes == 0)
+    if (p->bytes == 0 || p->head.bytes == 0 || p->head.partitions == 0)
         return;
     *first = (int)((uint64_t)i * p->bytes / p->head.bytes);
     *last = (int)((((uint64_t)i + 1) * p->bytes - 1) / p->head.bytes);
+    if (*last >= p->head.partitions)
+        *last = p->head.partitions - 1;
+    if (*first > *last)
+        *first = *last;
 }
 
 bool mpi_partitioned_misses(const mpi_partitioned_t *p, bool is_receive, const unsigned char *over,
@@ -124,10 +128,19 @@ static int take_tags(mpi_comm_t *comm, int partitions)
 
 /* ---- Messages ---- */
 
+/* The data that the sender gives in a round. */
+static uint64_t sent_bytes(const mpi_partitioned_t *p)
+{
+    return (uint64_t)p->head.partitions * p->head.bytes;
+}
+
 static void less(mpi_partitioned_t *p)
 {
     if (--p->pending > 0)
         return;
+    if (p->is_met)
+        p->whole->completion.bytes =
+            p->is_wrong ? (uint64_t)p->partitions * p->bytes : sent_bytes(p);
     if (p->is_wrong)
         p->whole->completion.error = MPI_ERR_TRUNCATE;
     mpi_request_complete(p->whole);
@@ -231,8 +244,7 @@ static void meet(mpi_partitioned_t *p)
     bool needs_staging;
 
     p->is_met = true;
-    p->is_wrong =
-        (uint64_t)p->head.partitions * p->head.bytes != (uint64_t)p->partitions * p->bytes;
+    p->is_wrong = sent_bytes(p) > (uint64_t)p->partitions * p->bytes;
     needs_staging = !p->is_wrong && p->head.bytes > 0 && p->head.bytes % size != 0;
     p->over = xy_calloc((size_t)p->head.partitions + 1, 1);
     if (needs_staging)
@@ -309,7 +321,6 @@ static void start_receive(mpi_request_t *whole)
 
     whole->completion.source = whole->peer;
     whole->completion.tag = whole->tag;
-    whole->completion.bytes = (uint64_t)p->partitions * p->bytes;
     if (whole->peer == MPI_PROC_NULL) {
         whole->completion = mpi_completion_null_peer;
         whole->is_done = true;
@@ -362,7 +373,7 @@ int mpi_partitioned_raise(const mpi_request_t *request)
         mpi_caller_describe(p->head.site, site, sizeof(site));
     return mpi_error(request->comm, MPI_ERR_TRUNCATE,
                      "%s sends %d partitions of %llu bytes with tag %d%s%s%s; this receive has %d "
-                     "of %llu: both sides give the same amount in all",
+                     "of %llu, less in all",
                      mpi_comm_describe_rank(request->comm, request->peer, peer), p->head.partitions,
                      (unsigned long long)p->head.bytes, request->tag, site[0] ? " (" : "", site,
                      site[0] ? ")" : "", p->partitions, (unsigned long long)p->bytes);

@@ -33,7 +33,7 @@ typedef struct mpi_partitioned {
     int partitions;
     uint64_t bytes; /* of one */
     bool is_met;    /* a receive whose head has come; a send always is */
-    bool is_wrong;  /* the amounts of both sides differ */
+    bool is_wrong;  /* the sender gives more than there is room for */
     mpi_partitioned_head_t head;
     mpi_request_t *hello; /* the head, while it is under way */
     mpi_comm_t heads, data;
