@@ -12,8 +12,8 @@ installed below --work) and built there. --source names the folder `test/mpi` of
 `configure` made (`autogen.sh` there); it is built in place. --built runs what an earlier call has built. --only names
 directories of the suite (`coll`, `errors/io`, `f08`). --options gives mpiexec more options: with `--processes 2` only
 programs of two or more ranks run. Every line of the suite's lists (`testlist`, and the datatypes of `testlist.dtp`,
-which configure writes) is run in a directory of its own, with links to the programs, once for all lines that differ in
-settings of MPICH alone. It passes by the rules of the suite: exit code 0 and "No
+which its autogen.sh or configure writes) is run in a directory of its own, with links to the programs, once for all lines that differ in
+settings of MPICH alone, for --timeout seconds or as long as its list allows. It passes by the rules of the suite: exit code 0 and "No
 Errors" as the only output, or what `resultTest` says. The table has one row per directory; what did
 not pass follows, with its last line of output. All of it is in --work/results.json, and the output
 of each run beside it. What fails and is marked `xfail` in the lists, as MPICH itself does not pass it, is not judged.
@@ -90,7 +90,7 @@ def name_of(run):
 
 
 def read_left_out(path):
-    """{program: reason}; a name that ends in / stands for a directory."""
+    """{program: reason}; a name that ends in / stands for a directory, and one behind `OPTION:` for runs with it."""
     reasons = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.strip() and not line.startswith("#"):
@@ -99,10 +99,14 @@ def read_left_out(path):
     return reasons
 
 
-def left_out(run, reasons):
+def left_out(run, reasons, options):
+    """Why it is not judged under these options of mpiexec, or None."""
     name = name_of(run)
     for pattern, reason in reasons.items():
-        if name == pattern or (pattern.endswith("/") and name.startswith(pattern)):
+        option, _, program = pattern.rpartition(":")
+        if option and option not in options:
+            continue
+        if name == program or (program.endswith("/") and name.startswith(program)):
             return reason
     return None
 
@@ -152,7 +156,7 @@ def execute(run, number, options):
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, start_new_session=True) as process:
         try:
-            output, code = process.communicate(timeout=options.timeout)[0], process.returncode
+            output, code = process.communicate(timeout=max(options.timeout, run.seconds))[0], process.returncode
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             output, code = process.communicate()[0], None
@@ -191,8 +195,9 @@ def prepare(options):
         return
     for directory in [*("util", "dtpools"), *options.directories(options.build)]:
         # Programs that need what the library has not do not build; the others do. Compilers take
-        # minutes to optimise some of them (coll/allred).
-        call(["make", "-k", f"-j{options.jobs}", "-C", options.build / directory, "CFLAGS=-O0",
+        # minutes to optimise some of them (coll/allred), and what checks buffers takes minutes otherwise.
+        level = "-O2" if directory in ("util", "dtpools") else "-O0"
+        call(["make", "-k", f"-j{options.jobs}", "-C", options.build / directory, f"CFLAGS={level}",
               *programs(options.build, directory)], log)
 
 
@@ -228,7 +233,7 @@ def run_all(options):
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         jobs = []
         for number, run in enumerate(runs):
-            reason = left_out(run, reasons) or too_large(run, memory)
+            reason = left_out(run, reasons, options.options) or too_large(run, memory)
             jobs.append((run, reason, None if reason else pool.submit(execute, run, number, options)))
         for run, reason, job in jobs:
             why, output = job.result() if job else ("", "")

@@ -71,11 +71,15 @@ class Lists(unittest.TestCase):
 
     def test_what_is_left_out(self):
         path = self.suite / "left_out.txt"
-        path.write_text("# a comment\ncoll/bcast for a reason\nspawn/ another one\n", encoding="utf-8")
+        path.write_text("# a comment\ncoll/bcast for a reason\nspawn/ another one\n--check:coll/scan a finding\n",
+                        encoding="utf-8")
         reasons = run.read_left_out(path)
-        self.assertEqual(run.left_out(one(), reasons), "for a reason")
-        self.assertEqual(run.left_out(one()._replace(directory="spawn"), reasons), "another one")
-        self.assertIsNone(run.left_out(one()._replace(program="bcast2"), reasons))
+        self.assertEqual(run.left_out(one(), reasons, []), "for a reason")
+        self.assertEqual(run.left_out(one(), reasons, ["--check"]), "for a reason")
+        self.assertEqual(run.left_out(one()._replace(directory="spawn"), reasons, []), "another one")
+        self.assertIsNone(run.left_out(one()._replace(program="bcast2"), reasons, []))
+        self.assertIsNone(run.left_out(one()._replace(program="scan"), reasons, ["--processes", "2"]))
+        self.assertEqual(run.left_out(one()._replace(program="scan"), reasons, ["--check"]), "a finding")
 
     def test_the_file_itself_gives_reasons(self):
         for program, reason in run.read_left_out(run.HERE / "left_out.txt").items():
