@@ -17,17 +17,26 @@ enum { THIS_MACHINE = EM_AARCH64 };
 enum { THIS_MACHINE = EM_NONE };
 #endif
 
-const void *mpi_elf_at(const mpi_elf_t *elf, uintptr_t address, size_t size)
+/* The bytes in the file from a linked address to the end of its segment; NULL: none. */
+static const char *bytes_from(const mpi_elf_t *elf, uintptr_t address, size_t *size_p)
 {
     for (int i = 0; i < elf->segment_count; i++) {
         const ElfW(Phdr) *s = &elf->segments[i];
 
-        if (s->p_type != PT_LOAD || address < s->p_vaddr || address - s->p_vaddr >= s->p_filesz ||
-            size > s->p_filesz - (address - s->p_vaddr))
+        if (s->p_type != PT_LOAD || address < s->p_vaddr || address - s->p_vaddr >= s->p_filesz)
             continue;
+        *size_p = s->p_filesz - (address - s->p_vaddr);
         return elf->bytes + s->p_offset + (address - s->p_vaddr);
     }
     return NULL;
+}
+
+const void *mpi_elf_at(const mpi_elf_t *elf, uintptr_t address, size_t size)
+{
+    size_t most = 0;
+    const char *bytes = bytes_from(elf, address, &most);
+
+    return size <= most ? bytes : NULL;
 }
 
 const char *mpi_elf_string(const mpi_elf_t *elf, size_t offset)
@@ -106,122 +115,138 @@ const ElfW(Sym) * mpi_elf_symbol(const mpi_elf_t *elf, size_t index)
     return mpi_elf_at(elf, elf->symbols + index * sizeof(ElfW(Sym)), sizeof(ElfW(Sym)));
 }
 
-/* What is looked for: a name, and a version of it where the reference has one. */
-typedef struct {
-    const mpi_elf_t *elf;
-    const char *name, *version;
-} wanted_t;
-
 /* The dynamic linker's rule: without a version the default one counts, which is not hidden. */
-static bool has_version(const wanted_t *w, size_t index)
+static bool has_version(const mpi_elf_t *elf, const char *version, size_t index)
 {
     const ElfW(Half) *own =
-        w->elf->versions != 0 && w->elf->version_definitions.size > 0
-            ? mpi_elf_at(w->elf, w->elf->versions + index * sizeof(*own), sizeof(*own))
+        elf->versions != 0 && elf->version_definitions.size > 0
+            ? mpi_elf_at(elf, elf->versions + index * sizeof(*own), sizeof(*own))
             : NULL;
     const char *name;
 
     if (own == NULL)
         return true;
-    if (w->version == NULL)
+    if (version == NULL)
         return (*own & 0x8000) == 0;
-    name = (*own & 0x7fff) > 1 ? defined_version(w->elf, *own & 0x7fff) : NULL;
-    return name == NULL || strcmp(name, w->version) == 0;
+    name = (*own & 0x7fff) > 1 ? defined_version(elf, *own & 0x7fff) : NULL;
+    return name == NULL || strcmp(name, version) == 0;
 }
 
-static bool is_definition(const wanted_t *w, size_t index)
+static bool is_definition(const mpi_elf_t *elf, const mpi_elf_name_t *wanted, size_t index)
 {
-    const ElfW(Sym) *symbol = mpi_elf_symbol(w->elf, index);
+    const ElfW(Sym) *symbol = mpi_elf_symbol(elf, index);
 
     return symbol != NULL && symbol->st_shndx != SHN_UNDEF &&
-           strcmp(mpi_elf_string(w->elf, symbol->st_name), w->name) == 0 && has_version(w, index);
+           strcmp(mpi_elf_string(elf, symbol->st_name), wanted->name) == 0 &&
+           has_version(elf, wanted->version, index);
 }
 
-/* The table: bucket count, first hashed symbol, bloom words, shift; the bloom filter, the buckets,
- * and one hash per symbol whose last bit ends a bucket. */
-static size_t find_gnu(const wanted_t *w)
+/* Find the parts of the GNU hash table: bucket count, first hashed symbol, bloom words, shift; the
+ * bloom filter, the buckets, and one hash per symbol whose last bit ends a bucket. A broken table
+ * has no filter. */
+static void read_gnu_hash(mpi_elf_t *elf, uintptr_t address)
 {
-    const mpi_elf_t *elf = w->elf;
-    const uint32_t *head = mpi_elf_at(elf, elf->gnu_hash, 16);
-    const uint32_t *bucket, *chain;
-    const ElfW(Addr) * filter;
-    uint32_t hash = 5381;
-    uintptr_t buckets;
+    mpi_elf_hash_t *table = &elf->gnu_hash;
+    size_t most = 0, size;
+    const uint32_t *head = (const void *)bytes_from(elf, address, &most);
 
-    if (head == NULL || head[0] == 0 || head[2] == 0)
+    if (address == 0 || most < 16 || (uintptr_t)head % _Alignof(ElfW(Addr)) != 0 || head[0] == 0 ||
+        head[2] == 0)
+        return;
+    size = 16 + (size_t)head[2] * sizeof(ElfW(Addr)) + 4 * (size_t)head[0];
+    if (size > most)
+        return;
+    table->bucket_count = head[0];
+    table->first = head[1];
+    table->filter_count = head[2];
+    table->shift = head[3] % 32;
+    table->filter = (const void *)(head + 4);
+    table->buckets = (const void *)(table->filter + head[2]);
+    table->chains = table->buckets + head[0];
+    /* Each defined symbol has a chain word; other tables follow the last. */
+    table->chain_count = (most - size) / 4;
+}
+
+static size_t find_gnu(const mpi_elf_t *elf, const mpi_elf_name_t *wanted)
+{
+    const mpi_elf_hash_t *table = &elf->gnu_hash;
+    uint32_t hash = wanted->hash;
+    ElfW(Addr) filter = table->filter[hash / 64 % table->filter_count];
+
+    if (((filter >> hash % 64) & (filter >> (hash >> table->shift) % 64) & 1) == 0)
         return 0;
-    for (const char *c = w->name; *c != '\0'; c++)
-        hash = hash * 33 + (unsigned char)*c;
-    filter = mpi_elf_at(elf, elf->gnu_hash + 16 + hash / 64 % head[2] * sizeof(*filter),
-                        sizeof(*filter));
-    if (filter == NULL ||
-        ((*filter >> hash % 64) & (*filter >> (hash >> head[3] % 32) % 64) & 1) == 0)
-        return 0;
-    buckets = elf->gnu_hash + 16 + (uintptr_t)head[2] * sizeof(ElfW(Addr));
-    bucket = mpi_elf_at(elf, buckets + 4 * (uintptr_t)(hash % head[0]), 4);
-    for (uint32_t i = bucket != NULL ? *bucket : 0; i >= head[1] && i != 0; i++) {
-        chain = mpi_elf_at(elf, buckets + 4 * ((uintptr_t)head[0] + i - head[1]), 4);
-        if (chain == NULL)
-            return 0;
-        if ((*chain | 1) == (hash | 1) && is_definition(w, i))
+    for (uint32_t i = table->buckets[hash % table->bucket_count];
+         i >= table->first && i != 0 && i - table->first < table->chain_count; i++) {
+        uint32_t chain = table->chains[i - table->first];
+
+        if ((chain | 1) == (hash | 1) && is_definition(elf, wanted, i))
             return i;
-        if ((*chain & 1) != 0)
+        if ((chain & 1) != 0)
             return 0;
     }
     return 0;
 }
 
 /* The older table: counts of buckets and of symbols, the buckets, and the next symbol of each. */
-static size_t find_old(const wanted_t *w)
+static size_t find_old(const mpi_elf_t *elf, const mpi_elf_name_t *wanted)
 {
-    const mpi_elf_t *elf = w->elf;
     const uint32_t *head = mpi_elf_at(elf, elf->old_hash, 8);
     const uint32_t *next;
     uint32_t hash = 0;
 
     if (head == NULL || head[0] == 0)
         return 0;
-    for (const char *c = w->name; *c != '\0'; c++) {
+    for (const char *c = wanted->name; *c != '\0'; c++) {
         hash = (hash << 4) + (unsigned char)*c;
         hash = (hash ^ ((hash & 0xf0000000) >> 24)) & 0x0fffffff;
     }
     next = mpi_elf_at(elf, elf->old_hash + 8 + 4 * (uintptr_t)(hash % head[0]), 4);
     for (uint32_t steps = 0; next != NULL && *next != 0 && steps < head[1]; steps++) {
-        if (is_definition(w, *next))
+        if (is_definition(elf, wanted, *next))
             return *next;
         next = mpi_elf_at(elf, elf->old_hash + 8 + 4 * ((uintptr_t)head[0] + *next), 4);
     }
     return 0;
 }
 
-const ElfW(Sym) *
-    mpi_elf_lookup_version(const mpi_elf_t *elf, const char *name, const char *version)
+mpi_elf_name_t mpi_elf_name(const char *name, const char *version)
 {
-    wanted_t w = {.elf = elf, .name = name, .version = version};
-    size_t found = elf->gnu_hash != 0 ? find_gnu(&w) : elf->old_hash != 0 ? find_old(&w) : 0;
+    mpi_elf_name_t wanted = {.name = name, .version = version, .hash = 5381};
 
+    for (const char *c = name; *c != '\0'; c++)
+        wanted.hash = wanted.hash * 33 + (unsigned char)*c;
+    return wanted;
+}
+
+const ElfW(Sym) * mpi_elf_lookup_name(const mpi_elf_t *elf, const mpi_elf_name_t *wanted)
+{
+    size_t found = 0;
+
+    if (elf->gnu_hash.filter != NULL)
+        found = find_gnu(elf, wanted);
+    else if (elf->old_hash != 0)
+        found = find_old(elf, wanted);
     return found != 0 ? mpi_elf_symbol(elf, found) : NULL;
 }
 
 const ElfW(Sym) * mpi_elf_lookup(const mpi_elf_t *elf, const char *name)
 {
-    return mpi_elf_lookup_version(elf, name, NULL);
+    mpi_elf_name_t wanted = mpi_elf_name(name, NULL);
+
+    return mpi_elf_lookup_name(elf, &wanted);
 }
 
 /* How many symbols there are, and the first that may be defined. */
 static size_t count_symbols(const mpi_elf_t *elf, size_t *first_p)
 {
-    const uint32_t *head = elf->gnu_hash != 0 ? mpi_elf_at(elf, elf->gnu_hash, 16) : NULL;
+    const mpi_elf_hash_t *table = &elf->gnu_hash;
     const uint32_t *old = elf->old_hash != 0 ? mpi_elf_at(elf, elf->old_hash, 8) : NULL;
-    uintptr_t chains;
     size_t n;
 
-    *first_p = head != NULL ? head[1] : 1;
-    if (head == NULL || old != NULL)
+    *first_p = table->filter != NULL ? table->first : 1;
+    if (table->filter == NULL || old != NULL)
         return old != NULL ? old[1] : 0;
-    /* Each symbol that is defined has a chain word; other tables follow the last. */
-    chains = elf->gnu_hash + 16 + (uintptr_t)head[2] * sizeof(ElfW(Addr)) + 4 * (uintptr_t)head[0];
-    for (n = head[1]; mpi_elf_at(elf, chains + 4 * (n - head[1]), 4) != NULL; n++) {
+    for (n = table->first; n - table->first < table->chain_count; n++) {
         const void *symbol = mpi_elf_symbol(elf, n);
 
         if (symbol == NULL || symbol == elf->strings)
@@ -357,7 +382,7 @@ static void measure(mpi_elf_t *elf)
 typedef struct {
     uintptr_t strings, needed[512];
     size_t needed_count;
-    uintptr_t soname, rpath, runpath;
+    uintptr_t soname, rpath, runpath, gnu_hash;
 } raw_dynamic_t;
 
 static void read_relocation_entry(mpi_elf_t *elf, const ElfW(Dyn) * d)
@@ -455,7 +480,7 @@ static void read_entry(mpi_elf_t *elf, const ElfW(Dyn) * d, raw_dynamic_t *raw)
         elf->versions = d->d_un.d_ptr;
         break;
     case DT_GNU_HASH:
-        elf->gnu_hash = d->d_un.d_ptr;
+        raw->gnu_hash = d->d_un.d_ptr;
         break;
     case DT_HASH:
         elf->old_hash = d->d_un.d_ptr;
@@ -484,6 +509,7 @@ static xy_status_t finish_dynamic(mpi_elf_t *elf, const raw_dynamic_t *raw)
     if (elf->strings == NULL || elf->strings_size == 0 ||
         elf->strings[elf->strings_size - 1] != '\0')
         return xy_fail_at(XY_EPARSE, elf->path, 0, "the dynamic string table is broken");
+    read_gnu_hash(elf, raw->gnu_hash);
     elf->soname = raw->soname != 0 ? mpi_elf_string(elf, raw->soname) : NULL;
     elf->rpath = raw->rpath != 0 ? mpi_elf_string(elf, raw->rpath) : NULL;
     elf->runpath = raw->runpath != 0 ? mpi_elf_string(elf, raw->runpath) : NULL;

@@ -35,6 +35,22 @@ typedef struct {
     size_t size;       /* bytes */
 } mpi_elf_part_t;
 
+/* DT_GNU_HASH, checked: a bloom filter, buckets with the first symbol of each, and a word per
+ * symbol from the `first` on. No filter: there is no such table. */
+typedef struct {
+    const ElfW(Addr) * filter;
+    const uint32_t *buckets, *chains;
+    uint32_t filter_count, shift, bucket_count, first;
+    size_t chain_count; /* at most; the table does not say where it ends */
+} mpi_elf_hash_t;
+
+/* A name to look up in many files: its hash is computed once. */
+typedef struct {
+    const char *name;
+    const char *version; /* NULL: the default one */
+    uint32_t hash;
+} mpi_elf_name_t;
+
 typedef struct {
     char *path;
     const char *bytes; /* the file, mapped */
@@ -57,7 +73,7 @@ typedef struct {
     size_t strings_size;
     uintptr_t symbols;
     uintptr_t versions; /* 0: none */
-    uintptr_t gnu_hash; /* 0: none */
+    mpi_elf_hash_t gnu_hash;
     uintptr_t old_hash; /* DT_HASH; 0: none. Without either nothing is exported */
     mpi_elf_part_t version_needs, version_definitions;
     mpi_elf_part_t rela, plt, relr;
@@ -88,9 +104,9 @@ const ElfW(Sym) * mpi_elf_lookup(const mpi_elf_t *elf, const char *name);
 /* The symbol whose bytes have a linked address among them, or NULL. */
 const ElfW(Sym) * mpi_elf_nearest(const mpi_elf_t *elf, uintptr_t address);
 /* The same for a reference to one version of it (mpi_elf_version): a file without versions serves
- * all. NULL: to the default version. */
-const ElfW(Sym) *
-    mpi_elf_lookup_version(const mpi_elf_t *elf, const char *name, const char *version);
+ * all. */
+mpi_elf_name_t mpi_elf_name(const char *name, const char *version);
+const ElfW(Sym) * mpi_elf_lookup_name(const mpi_elf_t *elf, const mpi_elf_name_t *wanted);
 /* Does it define a symbol that `is_wanted`? */
 bool mpi_elf_defines_any(const mpi_elf_t *elf, bool (*is_wanted)(const char *name, void *argument),
                          void *argument);

@@ -24,6 +24,13 @@ static bool begins(const char *name, void *prefix)
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
+static const ElfW(Sym) * find_version(const mpi_elf_t *elf, const char *version)
+{
+    mpi_elf_name_t wanted = mpi_elf_name("getenv", version);
+
+    return mpi_elf_lookup_name(elf, &wanted);
+}
+
 /* What dlvsym finds as well. */
 static void check_versions(const mpi_elf_t *elf)
 {
@@ -33,8 +40,8 @@ static void check_versions(const mpi_elf_t *elf)
     const char *first = "GLIBC_2.17";
 #endif
 
-    assert_non_null(mpi_elf_lookup_version(elf, "getenv", first));
-    assert_null(mpi_elf_lookup_version(elf, "getenv", "GLIBC_1.0"));
+    assert_non_null(find_version(elf, first));
+    assert_null(find_version(elf, "GLIBC_1.0"));
 }
 
 /* Ask everything of a file that opened. */
@@ -150,6 +157,42 @@ static void test_broken_files(void **state)
     xy_free(bytes);
 }
 
+static void read_copy(int fd, const char *path, const char *bytes, size_t size)
+{
+    assert_int_equal(pwrite(fd, bytes, size, 0), (ssize_t)size);
+    read_all(path);
+}
+
+/* Hash tables with wrong counts, and with buckets that name symbols behind the end. */
+static void test_broken_hash(void **state)
+{
+    static const uint32_t values[] = {0, 1, 0x7fffffff, UINT32_MAX};
+    char path[] = "/tmp/xylem_elf_XXXXXX", *copy, *head;
+    int fd = mkstemp(path);
+    size_t filter_size;
+    mpi_elf_t *elf;
+
+    (void)state;
+    assert_int_equal(mpi_elf_open("/proc/self/exe", &elf), XY_OK);
+    assert_non_null(elf->gnu_hash.filter);
+    copy = malloc(elf->size);
+    head = copy + ((const char *)elf->gnu_hash.filter - elf->bytes) - 16;
+    for (size_t i = 0; i < 4 * sizeof(values) / sizeof(values[0]); i++) {
+        memcpy(copy, elf->bytes, elf->size);
+        memcpy(head + 4 * (i % 4), &values[i / 4], 4);
+        read_copy(fd, path, copy, elf->size);
+    }
+    memcpy(copy, elf->bytes, elf->size);
+    filter_size = elf->gnu_hash.filter_count * sizeof(*elf->gnu_hash.filter);
+    memset(head + 16, 0xff, filter_size);
+    memset(head + 16 + filter_size, 0x7f, 4 * (size_t)elf->gnu_hash.bucket_count);
+    read_copy(fd, path, copy, elf->size);
+    free(copy);
+    mpi_elf_close(elf);
+    close(fd);
+    unlink(path);
+}
+
 static void test_memory(void **state)
 {
     (void)state;
@@ -173,7 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_this_program), cmocka_unit_test(test_library_exports),
         cmocka_unit_test(test_other_files),  cmocka_unit_test(test_broken_files),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_broken_hash),  cmocka_unit_test(test_memory),
     };
 
     xy_error_handler_set(ignore, NULL);

@@ -40,15 +40,14 @@ int mpi_lookup_cxx_stream(const char *name)
     return -1;
 }
 
-static const mpi_module_t *look_in(const mpi_program_t *program, const char *name,
-                                   const char *version, const mpi_module_t *behind,
-                                   const ElfW(Sym) * *symbol_p)
+static const mpi_module_t *look_in(const mpi_program_t *program, const mpi_elf_name_t *wanted,
+                                   const mpi_module_t *behind, const ElfW(Sym) * *symbol_p)
 {
     const mpi_module_t *modules = program->modules.data;
 
     for (size_t i = 0; i < program->modules.count; i++) {
         const ElfW(Sym) *symbol =
-            &modules[i] != behind ? mpi_elf_lookup_version(modules[i].elf, name, version) : NULL;
+            &modules[i] != behind ? mpi_elf_lookup_name(modules[i].elf, wanted) : NULL;
 
         if (symbol != NULL) {
             *symbol_p = symbol;
@@ -62,10 +61,11 @@ const mpi_module_t *mpi_lookup_inside(const mpi_program_t *program, const char *
                                       const char *version, const mpi_module_t *behind,
                                       const ElfW(Sym) * *symbol_p)
 {
+    mpi_elf_name_t wanted = mpi_elf_name(name, version);
     const mpi_module_t *found = NULL;
 
     for (size_t i = 0; i < program->scope.count && found == NULL; i++)
-        found = look_in(XY_VEC_AT(&program->scope, const mpi_program_t *, i), name, version, behind,
+        found = look_in(XY_VEC_AT(&program->scope, const mpi_program_t *, i), &wanted, behind,
                         symbol_p);
     return found;
 }
@@ -105,18 +105,44 @@ bool mpi_lookup_block(const void *address, mpi_tls_index_t *index_p)
     return true;
 }
 
-/* The object that an address belongs to, code or data; NULL: none (a thread-local variable). */
-static const struct link_map *object_of(void *address)
-{
-    struct link_map *map = NULL;
-    Dl_info info;
+typedef struct {
+    uintptr_t address;
+    const ElfW(Dyn) * dynamic;
+} object_search_t;
 
-    return dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 ? map : NULL;
+static int is_object(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    object_search_t *search = argument;
+    const ElfW(Dyn) *dynamic = NULL;
+    bool is_inside = false;
+
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *s = &info->dlpi_phdr[i];
+        uintptr_t begin = info->dlpi_addr + s->p_vaddr;
+
+        if (s->p_type == PT_DYNAMIC)
+            dynamic = (const void *)begin;
+        is_inside |= s->p_type == PT_LOAD && search->address - begin < s->p_memsz;
+    }
+    if (is_inside)
+        search->dynamic = dynamic;
+    return is_inside;
 }
 
-static bool defines_versions(const struct link_map *map)
+/* The dynamic section of the object around an address, code or data; NULL: none (a thread-local
+ * variable). dladdr() would read all symbols of the object for the nearest one. */
+static const ElfW(Dyn) * object_of(void *address)
 {
-    for (const ElfW(Dyn) *d = map->l_ld; d != NULL && d->d_tag != DT_NULL; d++)
+    object_search_t search = {.address = (uintptr_t)address};
+
+    dl_iterate_phdr(is_object, &search);
+    return search.dynamic;
+}
+
+static bool defines_versions(const ElfW(Dyn) * dynamic)
+{
+    for (const ElfW(Dyn) *d = dynamic; d->d_tag != DT_NULL; d++)
         if (d->d_tag == DT_VERDEF)
             return true;
     return false;
@@ -129,7 +155,7 @@ static void *look_up(const char *name, const char *version)
 {
     void *first = dlsym(RTLD_DEFAULT, name);
     void *versioned = version != NULL ? dlvsym(RTLD_DEFAULT, name, version) : NULL;
-    const struct link_map *object;
+    const ElfW(Dyn) * object;
 
     if (first == NULL || versioned == NULL || first == versioned)
         return first != NULL ? first : versioned;
