@@ -3,8 +3,9 @@
  * Images: mapping one, filling it, running its constructors, finding it by address.
  *
  * All images of a program lie in one region of private memory, `stride` apart. Placing one maps the
- * read-only part of each module over its beginning, from one file that all images share, and its
- * data from the prototype. So an image costs two mappings per module.
+ * read-only part of each module over its beginning, from one file that all images share. Its data
+ * is mapped from the prototype or, where almost all of it holds addresses, copied into the region.
+ * So an image costs at most two mappings per module.
  */
 #include <errno.h>
 #include <pthread.h>

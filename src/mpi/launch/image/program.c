@@ -278,7 +278,6 @@ mpi_program_t *mpi_program_new(const char *path, const mpi_program_config_t *con
     program->modules = XY_VEC_INIT(mpi_module_t);
     program->order = XY_VEC_INIT(size_t);
     program->fixups = XY_VEC_INIT(mpi_fixup_t);
-    program->relative = XY_VEC_INIT(uint64_t);
     program->data_fd = -1;
     program->preloads = XY_VEC_INIT(char *);
     program->choices = XY_VEC_INIT(mpi_choice_t);
@@ -333,7 +332,7 @@ void mpi_program_destroy(mpi_program_t *program)
         munmap(program->prototype, program->prototype_size);
     if (program->data_fd >= 0)
         close(program->data_fd);
-    xy_vec_cleanup(&program->relative);
+    xy_bitset_cleanup(&program->relative);
     if (program->region != NULL)
         munmap(program->region, program->stride * (size_t)program->images);
     xy_vec_cleanup(&program->modules);

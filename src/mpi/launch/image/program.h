@@ -81,7 +81,7 @@ typedef struct {
     off_t code_from; /* and at which offset */
     bool owns_code_fd;
     /* Its data in the prototype: where it begins, how much is mapped into each image, and how much
-     * of it is filled; small data is copied. */
+     * of it is filled; data that is almost all written is copied. */
     size_t data_from, data_size, data_filled;
     bool is_copied;
     size_t written; /* bytes in pages that hold addresses of the rank */
@@ -126,11 +126,11 @@ typedef struct {
 
 typedef struct mpi_program {
     char *path;
-    xy_vec_t modules;  /* of mpi_module_t; the program is the first */
-    xy_vec_t order;    /* of size_t: the modules, each behind those that it needs */
-    xy_vec_t fixups;   /* of mpi_fixup_t; those that the prototype cannot have */
-    xy_vec_t relative; /* of uint64_t: a word of the image, what it has beyond the address */
-    char *prototype;   /* of the data, in the file data_fd (prototype.c) */
+    xy_vec_t modules;     /* of mpi_module_t; the program is the first */
+    xy_vec_t order;       /* of size_t: the modules, each behind those that it needs */
+    xy_vec_t fixups;      /* of mpi_fixup_t; those that the prototype cannot have */
+    char *prototype;      /* of the data, in the file data_fd (prototype.c) */
+    xy_bitset_t relative; /* its words that hold distances from the image's beginning */
     size_t prototype_size;
     int data_fd;
     xy_vec_t preloads; /* of char *: libraries that must be there when the process starts */

@@ -3,8 +3,9 @@
  * The prototype: the data of all modules as every image begins with it, in a file in memory. Words
  * that are the same for all ranks (addresses in shared libraries, distances of thread-local
  * variables) have their values there. An address in the image itself is there as its distance from
- * the image's beginning, to which that is added in each image. Images map the prototype privately,
- * so that a rank has copies of those pages alone that hold such addresses or that it writes to.
+ * the image's beginning, to which that is added in each image; a set has a bit for each such word.
+ * Images map the prototype privately, so that a rank has copies of those pages alone that hold such
+ * addresses or that it writes to.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,9 +14,12 @@
 
 #include "mpi/launch/image/lookup.h"
 
-/* Variables without initial values cost no mapping of their own if they are few. Small data is
- * copied instead of mapped, which saves the system call. */
+/* Variables without initial values cost no mapping of their own if they are few. Data is mapped
+ * only if more than this much of it holds no addresses: to copy the rest as well costs less than
+ * the system call, and the mapping. */
 enum { FEW_ZEROS = 64 << 10, COPY_AT_MOST = 16 << 10 };
+/* Bytes of a word with an address, and those whose words have their bits in one word of a set. */
+enum { WORD = sizeof(uint64_t), SET_SPAN = 64 * WORD };
 
 static size_t round_up(size_t n, size_t to)
 {
@@ -44,7 +48,6 @@ static void measure(mpi_module_t *module, size_t *size)
 
     module->data_from = *size;
     module->data_filled = end_of_file(elf) - elf->writable;
-    module->is_copied = elf->has_code_in_writable || module->data_filled <= COPY_AT_MOST;
     if (elf->high <= end + FEW_ZEROS || end > elf->high)
         end = elf->high;
     module->data_size = end - elf->writable;
@@ -90,33 +93,43 @@ static void count_page(mpi_program_t *program, xy_bitset_t *pages, uint64_t wher
     module->written += page;
 }
 
+/* Store a fixup in the prototype, where that can have it. The last one of a word counts. */
+static bool store_one(mpi_program_t *program, const mpi_module_t *module, const mpi_fixup_t *fixup)
+{
+    bool is_relative = fixup->kind == XMPI_FIXUP_IMAGE && fixup->which == program->self;
+    size_t at;
+
+    if (module == NULL || (!is_relative && fixup->kind != XMPI_FIXUP_VALUE))
+        return false;
+    at = module->data_from + (fixup->where - mpi_module_offset(module, module->elf->writable));
+    if (at % WORD != 0)
+        return false;
+    memcpy(program->prototype + at, &fixup->value, WORD);
+    if (is_relative)
+        xy_bitset_set(&program->relative, at / WORD);
+    else
+        xy_bitset_clear(&program->relative, at / WORD);
+    return true;
+}
+
 /* Store what is the same in all images. The fixups that are left are the ranks' own. */
 static xy_status_t store(mpi_program_t *program, xy_bitset_t *pages)
 {
-    mpi_fixup_t *fixups = program->fixups.data;
-    size_t left = 0;
+    xy_vec_t left = XY_VEC_INIT(mpi_fixup_t);
 
     for (size_t i = 0; i < program->fixups.count; i++) {
-        mpi_fixup_t fixup = fixups[i];
-        bool is_relative = fixup.kind == XMPI_FIXUP_IMAGE && fixup.which == program->self;
-        const mpi_module_t *module = module_at(program, fixup.where, sizeof(fixup.value));
+        const mpi_fixup_t *fixup = &XY_VEC_AT(&program->fixups, mpi_fixup_t, i);
+        const mpi_module_t *module = module_at(program, fixup->where, WORD);
 
-        if (module != NULL && (is_relative || fixup.kind == XMPI_FIXUP_VALUE)) {
-            size_t inside = fixup.where - mpi_module_offset(module, module->elf->writable);
-
-            memcpy(program->prototype + module->data_from + inside, &fixup.value,
-                   sizeof(fixup.value));
-            if (is_relative &&
-                (xy_vec_append(&program->relative, &fixup.where) != XY_OK ||
-                 xy_vec_append(&program->relative, &(uint64_t){(uint64_t)fixup.value}) != XY_OK))
-                return xy_fail_memory("loading the program");
-        } else {
-            fixups[left++] = fixup;
+        if (!store_one(program, module, fixup) && xy_vec_append(&left, fixup) != XY_OK) {
+            xy_vec_cleanup(&left);
+            return xy_fail_memory("loading the program");
         }
-        if (module != NULL && fixup.kind != XMPI_FIXUP_VALUE)
-            count_page(program, pages, fixup.where);
+        if (module != NULL && fixup->kind != XMPI_FIXUP_VALUE)
+            count_page(program, pages, fixup->where);
     }
-    program->fixups.count = left;
+    xy_vec_cleanup(&program->fixups);
+    program->fixups = left;
     return XY_OK;
 }
 
@@ -131,6 +144,8 @@ static xy_status_t make(mpi_program_t *program, size_t size)
         return xy_fail_errno(errno, program->path, "copy to memory");
     }
     program->prototype_size = size;
+    if (xy_bitset_init(&program->relative, size / WORD) != XY_OK)
+        return xy_fail_memory("loading the program");
     return XY_OK;
 }
 
@@ -152,6 +167,9 @@ xy_status_t mpi_prototype_make(mpi_program_t *program)
         return xy_fail_memory("loading the program");
     st = store(program, &pages);
     xy_bitset_cleanup(&pages);
+    for (size_t i = 0; i < program->modules.count; i++)
+        modules[i].is_copied = modules[i].elf->has_code_in_writable ||
+                               modules[i].data_filled <= modules[i].written + COPY_AT_MOST;
     return st;
 }
 
@@ -169,15 +187,30 @@ bool mpi_prototype_place(const mpi_program_t *program, const mpi_module_t *modul
     return true;
 }
 
-/* Only written: a page that is read first is mapped and copied in two steps. The function of memcpy
- * would be called for each word. */
+/* The image is only written: a page that is read first is mapped and copied in two steps. The
+ * function of memcpy would be called for each word. */
+static void fix_module(const mpi_program_t *program, const mpi_module_t *module, char *image)
+{
+    const uint64_t *sets = program->relative.words + module->data_from / SET_SPAN;
+    const char *from = program->prototype + module->data_from;
+    char *to = image + mpi_module_offset(module, module->elf->writable);
+
+    for (size_t at = 0; at < module->data_size; at += SET_SPAN, sets++)
+        for (uint64_t set = *sets; set != 0; set &= set - 1) {
+            size_t inside = at + WORD * (size_t)__builtin_ctzll(set);
+            uint64_t word;
+
+            __builtin_memcpy(&word, from + inside, WORD);
+            word += (uintptr_t)image;
+            __builtin_memcpy(to + inside, &word, WORD);
+        }
+}
+
 void mpi_prototype_fix(const mpi_program_t *program, char *image)
 {
-    const uint64_t *pair = program->relative.data, *end = pair + program->relative.count;
+    const mpi_module_t *modules = program->modules.data;
 
-    for (; pair < end; pair += 2) {
-        uint64_t word = pair[1] + (uintptr_t)image;
-
-        __builtin_memcpy(image + pair[0], &word, sizeof(word));
-    }
+    for (size_t i = 0; i < program->modules.count; i++)
+        if (modules[i].written > 0)
+            fix_module(program, &modules[i], image);
 }
