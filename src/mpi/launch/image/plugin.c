@@ -188,8 +188,6 @@ static xy_status_t resolve(mpi_program_t *first)
         st = fill_scope(p, first);
         if (st == XY_OK)
             st = mpi_program_resolve(p);
-        if (st == XY_OK)
-            st = mpi_prototype_make(p);
     }
     for (mpi_program_t *p = first; p != NULL && st == XY_OK; p = p->next)
         st = mpi_program_register(p);

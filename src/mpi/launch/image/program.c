@@ -260,8 +260,6 @@ static xy_status_t load(mpi_program_t *program, const mpi_program_config_t *conf
     if (st == XY_OK)
         st = mpi_program_resolve(program);
     if (st == XY_OK)
-        st = mpi_prototype_make(program);
-    if (st == XY_OK)
         st = mpi_program_check_mappings(program);
     if (st == XY_OK)
         st = mpi_program_register(program);

@@ -253,16 +253,20 @@ static inline size_t mpi_module_offset(const mpi_module_t *module, uintptr_t add
     return module->offset + (address - module->elf->low);
 }
 
-/* Fill program->fixups; undefined symbols are reported. */
+/* The modules are laid out: build the prototype and program->fixups. Undefined symbols are
+ * reported. */
 xy_status_t mpi_program_resolve(mpi_program_t *program);
 /* An empty program; what is in it after a failure is destroyed with it. */
 mpi_program_t *mpi_program_new(const char *path, const mpi_program_config_t *config,
                                mpi_program_t *parent);
 /* The modules are known: where they lie, and in which order their constructors run. */
 xy_status_t mpi_program_lay_out(mpi_program_t *program);
-/* Build the prototype of the data, when the fixups are known; place a module's data in an image
- * (false: errno says why not); add the image's address to its own addresses. */
+/* Build the prototype of the data, when the modules are laid out; store a fixup in it (false: it is
+ * one for each image); all fixups are known; place a module's data in an image (false: errno says
+ * why not); add the image's address to its own addresses. */
 xy_status_t mpi_prototype_make(mpi_program_t *program);
+bool mpi_prototype_store(mpi_program_t *program, const mpi_fixup_t *fixup);
+xy_status_t mpi_prototype_finish(mpi_program_t *program);
 bool mpi_prototype_place(const mpi_program_t *program, const mpi_module_t *module, char *image,
                          bool is_copied);
 void mpi_prototype_fix(const mpi_program_t *program, char *image);

@@ -82,24 +82,16 @@ static mpi_module_t *module_at(const mpi_program_t *program, uint64_t where, siz
     return NULL;
 }
 
-static void count_page(mpi_program_t *program, xy_bitset_t *pages, uint64_t where)
-{
-    mpi_module_t *module = module_at(program, where, 1);
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-    if (module == NULL || xy_bitset_has(pages, where / page))
-        return;
-    xy_bitset_set(pages, where / page);
-    module->written += page;
-}
-
-/* Store a fixup in the prototype, where that can have it. The last one of a word counts. */
-static bool store_one(mpi_program_t *program, const mpi_module_t *module, const mpi_fixup_t *fixup)
+bool mpi_prototype_store(mpi_program_t *program, const mpi_fixup_t *fixup)
 {
     bool is_relative = fixup->kind == XMPI_FIXUP_IMAGE && fixup->which == program->self;
+    const mpi_module_t *module;
     size_t at;
 
-    if (module == NULL || (!is_relative && fixup->kind != XMPI_FIXUP_VALUE))
+    if (!is_relative && fixup->kind != XMPI_FIXUP_VALUE)
+        return false;
+    module = module_at(program, fixup->where, WORD);
+    if (module == NULL)
         return false;
     at = module->data_from + (fixup->where - mpi_module_offset(module, module->elf->writable));
     if (at % WORD != 0)
@@ -112,24 +104,51 @@ static bool store_one(mpi_program_t *program, const mpi_module_t *module, const 
     return true;
 }
 
-/* Store what is the same in all images. The fixups that are left are the ranks' own. */
-static xy_status_t store(mpi_program_t *program, xy_bitset_t *pages)
+static void mark(mpi_module_t *module, xy_bitset_t *pages, size_t number, size_t page)
 {
-    xy_vec_t left = XY_VEC_INIT(mpi_fixup_t);
+    if (xy_bitset_has(pages, number))
+        return;
+    xy_bitset_set(pages, number);
+    module->written += page;
+}
 
-    for (size_t i = 0; i < program->fixups.count; i++) {
-        const mpi_fixup_t *fixup = &XY_VEC_AT(&program->fixups, mpi_fixup_t, i);
-        const mpi_module_t *module = module_at(program, fixup->where, WORD);
+/* Count the pages of each module that every image writes to. */
+static void count_pages(mpi_program_t *program, xy_bitset_t *pages)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    mpi_module_t *modules = program->modules.data;
 
-        if (!store_one(program, module, fixup) && xy_vec_append(&left, fixup) != XY_OK) {
-            xy_vec_cleanup(&left);
-            return xy_fail_memory("loading the program");
+    for (size_t m = 0; m < program->modules.count; m++)
+        for (size_t at = 0; at < modules[m].data_size; at += SET_SPAN) {
+            size_t in_prototype = modules[m].data_from + at;
+
+            if (program->relative.words[in_prototype / SET_SPAN] != 0)
+                mark(&modules[m], pages, in_prototype / page, page);
         }
-        if (module != NULL && fixup->kind != XMPI_FIXUP_VALUE)
-            count_page(program, pages, fixup->where);
+    for (size_t i = 0; i < program->fixups.count; i++) {
+        uint64_t where = XY_VEC_AT(&program->fixups, mpi_fixup_t, i).where;
+        mpi_module_t *module = module_at(program, where, 1);
+        size_t inside =
+            module != NULL ? where - mpi_module_offset(module, module->elf->writable) : 0;
+
+        if (module != NULL)
+            mark(module, pages, (module->data_from + inside) / page, page);
     }
-    xy_vec_cleanup(&program->fixups);
-    program->fixups = left;
+}
+
+xy_status_t mpi_prototype_finish(mpi_program_t *program)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    mpi_module_t *modules = program->modules.data;
+    xy_bitset_t pages;
+
+    if (xy_bitset_init(&pages, program->prototype_size / page + 1) != XY_OK)
+        return xy_fail_memory("loading the program");
+    count_pages(program, &pages);
+    xy_bitset_cleanup(&pages);
+    for (size_t i = 0; i < program->modules.count; i++)
+        modules[i].is_copied = modules[i].elf->has_code_in_writable ||
+                               modules[i].data_filled <= modules[i].written + COPY_AT_MOST;
     return XY_OK;
 }
 
@@ -152,24 +171,14 @@ static xy_status_t make(mpi_program_t *program, size_t size)
 xy_status_t mpi_prototype_make(mpi_program_t *program)
 {
     mpi_module_t *modules = program->modules.data;
-    xy_bitset_t pages;
     size_t size = 0;
     xy_status_t st;
 
     for (size_t i = 0; i < program->modules.count; i++)
         measure(&modules[i], &size);
     st = size > 0 ? make(program, size) : XY_OK;
-    if (st != XY_OK)
-        return st;
-    for (size_t i = 0; i < program->modules.count; i++)
+    for (size_t i = 0; i < program->modules.count && st == XY_OK; i++)
         fill(modules[i].elf, program->prototype + modules[i].data_from);
-    if (xy_bitset_init(&pages, program->stride / (size_t)sysconf(_SC_PAGESIZE) + 1) != XY_OK)
-        return xy_fail_memory("loading the program");
-    st = store(program, &pages);
-    xy_bitset_cleanup(&pages);
-    for (size_t i = 0; i < program->modules.count; i++)
-        modules[i].is_copied = modules[i].elf->has_code_in_writable ||
-                               modules[i].data_filled <= modules[i].written + COPY_AT_MOST;
     return st;
 }
 

@@ -36,7 +36,7 @@ xy_status_t mpi_fixup_add(mpi_program_t *program, uint64_t where, mpi_fixup_kind
 {
     mpi_fixup_t fixup = {.where = where, .value = value, .which = (uint32_t)which, .kind = kind};
 
-    if (xy_vec_append(&program->fixups, &fixup) != XY_OK)
+    if (!mpi_prototype_store(program, &fixup) && xy_vec_append(&program->fixups, &fixup) != XY_OK)
         return xy_fail_memory("loading the program");
     return XY_OK;
 }
@@ -335,7 +335,7 @@ static xy_status_t note_uses(mpi_program_t *program)
 xy_status_t mpi_program_resolve(mpi_program_t *program)
 {
     const mpi_module_t *modules = program->modules.data;
-    xy_status_t st = XY_OK;
+    xy_status_t st = mpi_prototype_make(program);
 
     for (size_t i = 0; i < program->modules.count && st == XY_OK; i++) {
         const mpi_elf_t *elf = modules[i].elf;
@@ -348,5 +348,7 @@ xy_status_t mpi_program_resolve(mpi_program_t *program)
         }
     }
     find_fortran(program);
-    return st == XY_OK ? note_uses(program) : st;
+    if (st == XY_OK)
+        st = note_uses(program);
+    return st == XY_OK ? mpi_prototype_finish(program) : st;
 }
