@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "mpi/bindings/bindings.h"
@@ -318,8 +319,12 @@ static xy_status_t make_job(launch_t *launch)
     st = mpi_spawn_number(&numbers, &config);
     if (st != XY_OK)
         return st;
-    launch->processes = xy_calloc((size_t)config.capacity, sizeof(*launch->processes));
-    if (launch->processes == NULL)
+    /* Most of it is for ranks that may be spawned, and is not touched before; calloc would clear it
+     * where the heap has so much memory already. */
+    launch->processes =
+        mmap(NULL, (size_t)config.capacity * sizeof(*launch->processes), PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (launch->processes == MAP_FAILED)
         return xy_fail_memory("starting the job");
     for (int r = 0; r < launch->size; r++)
         launch->processes[r].has_ended = !is_here(launch, r);
