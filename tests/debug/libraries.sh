@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2016,SC2119
-# Private libraries, what they need and plug-ins, as gdb, valgrind, the address sanitizer and perf see
+# Private libraries, what they need and plug-ins, as gdb, valgrind and the address sanitizer see
 # them: a program with twelve libraries runs as without, and lines of library code are named.
 . "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
 . "$XYLEM_SOURCE_DIR/tests/launch/dozen_lib.sh"
