@@ -18,14 +18,27 @@ bool gpu_symbols_find(void *library, const gpu_symbol_t *list, size_t count)
     return true;
 }
 
-/* In this order: a device that two drivers know belongs to the first. */
-static const gpu_driver_t *const drivers[] = {&gpu_driver_cuda, &gpu_driver_opencl,
-                                              &gpu_driver_late, &gpu_driver_model};
-/* The last one is no device of this machine: it is opened, not listed. The one before it is for
- * tests: it is listed when it is asked for, and in no message. */
-enum { KNOWN = sizeof(drivers) / sizeof(drivers[0]), DRIVERS = KNOWN - 1, SHOWN = DRIVERS - 1 };
+/* In this order: a device that two drivers know belongs to the first. The last ones are no devices
+ * of this machine: a model, which is opened and not listed, and one that was added. */
+static const gpu_driver_t *drivers[] = {&gpu_driver_cuda, &gpu_driver_opencl, &gpu_driver_model,
+                                        NULL};
+enum { DRIVERS = 2, ADDED = sizeof(drivers) / sizeof(drivers[0]) - 1 };
 
 static const char *state[DRIVERS];
+
+void gpu_driver_add(const gpu_driver_t *driver)
+{
+    drivers[ADDED] = driver;
+}
+
+/* The driver of that name among the first ones, or the one that was added; NULL: none. */
+static const gpu_driver_t *find_driver(const char *name, int first)
+{
+    for (int i = 0; i <= ADDED; i++)
+        if ((i < first || i == ADDED) && drivers[i] != NULL && strcmp(drivers[i]->name, name) == 0)
+            return drivers[i];
+    return NULL;
+}
 
 /* ---- What there is ---- */
 
@@ -71,10 +84,7 @@ static void keep_wanted(xy_vec_t *found, size_t before, bool is_named)
 
 static xy_status_t check_name(const char *name)
 {
-    for (int i = 0; i < DRIVERS; i++)
-        if (strcmp(drivers[i]->name, name) == 0)
-            return XY_OK;
-    return strcmp(name, "none") == 0
+    return strcmp(name, "none") == 0 || find_driver(name, DRIVERS) != NULL
                ? XY_OK
                : xy_fail(XY_EINVAL,
                          "XYLEM_GPU_DRIVER=%s names no driver; there are cuda, opencl and none",
@@ -88,16 +98,19 @@ xy_status_t xy_gpu_list(xy_vec_t *found_p)
     xy_vec_t found = XY_VEC_INIT(xy_gpu_info_t);
     xy_status_t st = is_named ? check_name(name) : XY_OK;
 
-    for (int i = 0; i < DRIVERS && st == XY_OK; i++) {
+    for (int i = 0; i <= ADDED && st == XY_OK; i++) {
         size_t before = found.count;
+        const char *why = "another driver was asked for";
+        bool is_listed = i < DRIVERS || (i == ADDED && is_named && drivers[i] != NULL);
 
-        state[i] = "another driver was asked for";
-        if (is_named ? strcmp(drivers[i]->name, name) != 0 : drivers[i] == &gpu_driver_late)
-            continue;
-        gpu_leaks_begin();
-        state[i] = drivers[i]->list(&found, &st);
-        gpu_leaks_end();
-        keep_wanted(&found, before, is_named);
+        if (is_listed && (!is_named || strcmp(drivers[i]->name, name) == 0)) {
+            gpu_leaks_begin();
+            why = drivers[i]->list(&found, &st);
+            gpu_leaks_end();
+            keep_wanted(&found, before, is_named);
+        }
+        if (i < DRIVERS)
+            state[i] = why;
     }
     if (st == XY_OK)
         *found_p = found;
@@ -108,7 +121,7 @@ xy_status_t xy_gpu_list(xy_vec_t *found_p)
 
 bool xy_gpu_driver_state(size_t i, const char **name_p, const char **why_p)
 {
-    if (i >= SHOWN)
+    if (i >= DRIVERS)
         return false;
     *name_p = drivers[i]->name;
     *why_p = state[i] != NULL ? state[i] : "";
@@ -125,9 +138,7 @@ xy_status_t xy_gpu_open(const xy_gpu_info_t *info, xy_gpu_device_t **gpu_p)
     if (gpu == NULL)
         return xy_fail_memory("opening a GPU");
     gpu->info = *info;
-    for (int i = 0; i < KNOWN; i++)
-        if (strcmp(drivers[i]->name, info->driver) == 0)
-            gpu->driver = drivers[i];
+    gpu->driver = find_driver(info->driver, ADDED);
     gpu_leaks_begin();
     st = gpu->driver->open(gpu);
     gpu_leaks_end();

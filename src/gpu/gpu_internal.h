@@ -8,7 +8,6 @@
  *   cuda.c     NVIDIA's driver library: devices, memory, streams
  *   nvrtc.c    its compiler
  *   opencl.c   OpenCL through its loader
- *   late.c     for tests: OpenCL, with everything as late as it may be
  *   model.c    a device that only takes virtual time
  */
 #ifndef XY_GPU_GPU_INTERNAL_H
@@ -63,7 +62,10 @@ typedef struct {
                           const size_t group[3], const xy_gpu_arg_t *args, int count);
 } gpu_driver_t;
 
-extern const gpu_driver_t gpu_driver_cuda, gpu_driver_opencl, gpu_driver_late, gpu_driver_model;
+extern const gpu_driver_t gpu_driver_cuda, gpu_driver_opencl, gpu_driver_model;
+
+/* Add a driver that is listed only if XYLEM_GPU_DRIVER names it; there is room for one. */
+void gpu_driver_add(const gpu_driver_t *driver);
 
 struct xy_gpu_device {
     const gpu_driver_t *driver;

@@ -10,6 +10,7 @@
 
 #include "base/testing.h"
 #include "gpu/gpu.h"
+#include "late.h"
 
 static const char text[] =
     "XY_KERNEL fill(XY_GLOBAL double *x, long n, double value)\n"
@@ -461,12 +462,21 @@ static void test_names_of_drivers(void **state)
     assert_true(xy_gpu_driver_state(0, &name, &why) && strcmp(name, "cuda") == 0);
     assert_string_equal(why, "another driver was asked for");
     assert_true(xy_gpu_driver_state(1, &name, &why) && strcmp(name, "opencl") == 0);
-    assert_false(xy_gpu_driver_state(2, &name, &why)); /* "late" is for tests */
+    assert_false(xy_gpu_driver_state(2, &name, &why));
+    setenv("XYLEM_GPU_DRIVER", "late", 1); /* a driver of the tests, not added yet */
+    assert_int_equal(xy_gpu_list(&found), XY_EINVAL);
+    testing_use_late();
+    assert_int_equal(xy_gpu_list(&found), XY_OK);
+    for (size_t i = 0; i < found.count; i++)
+        assert_string_equal(XY_VEC_AT(&found, xy_gpu_info_t, i).driver, "late");
+    xy_vec_cleanup(&found);
+    assert_false(xy_gpu_driver_state(2, &name, &why));
     /* A device made of cores is no GPU unless it is asked for. */
     unsetenv("XYLEM_GPU_DRIVER");
     assert_int_equal(xy_gpu_list(&found), XY_OK);
     for (size_t i = 0; i < found.count; i++)
-        assert_false(XY_VEC_AT(&found, xy_gpu_info_t, i).is_cpu);
+        assert_true(!XY_VEC_AT(&found, xy_gpu_info_t, i).is_cpu &&
+                    strcmp(XY_VEC_AT(&found, xy_gpu_info_t, i).driver, "late") != 0);
     xy_vec_cleanup(&found);
     xy_error_handler_set(NULL, NULL);
 }
@@ -489,7 +499,7 @@ static int run_on(const char *driver)
     const char *name, *why;
     xy_vec_t found;
 
-    setenv("XYLEM_GPU_DRIVER", driver, 1);
+    setenv("XYLEM_GPU_DRIVER", driver, 1); /* the one of the tests was added above */
     if (xy_gpu_list(&found) != XY_OK)
         return 1;
     for (size_t i = 0; xy_gpu_driver_state(i, &name, &why); i++)

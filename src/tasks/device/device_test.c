@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/testing.h"
+#include "late.h"
 #include "tasks/device/device_internal.h"
 
 enum { DATA = 20, CELLS = 256, TASKS = XYLEM_SANITIZED ? 150 : 300, READS = 3 };
@@ -653,6 +654,6 @@ int main(void)
     setenv("XYLEM_GPU_DRIVER", "opencl", 0);
     setenv("POCL_DEVICES", "pthread pthread", 0); /* two of them */
     failed = cmocka_run_group_tests(tests, open_all, close_all);
-    setenv("XYLEM_GPU_DRIVER", "late", 1);
+    testing_use_late();
     return failed + cmocka_run_group_tests(late, open_all, close_all);
 }

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/testing.h"
+#include "late.h"
 #include "tasks/device/device.h"
 
 enum { RANKS = 5, DATA = 14, CELLS = 64, TASKS = 100, READS = 3, POSTS = 4096 };
@@ -483,6 +484,6 @@ int main(void)
 
     setenv("XYLEM_GPU_DRIVER", "opencl", 0);
     failed = cmocka_run_group_tests(tests, NULL, NULL);
-    setenv("XYLEM_GPU_DRIVER", "late", 1);
+    testing_use_late();
     return failed + cmocka_run_group_tests(late, NULL, NULL);
 }

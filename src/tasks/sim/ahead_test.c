@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/testing.h"
+#include "late.h"
 #include "tasks/device/device.h"
 #include "tasks/sim/sim.h"
 
@@ -569,6 +570,6 @@ int main(void)
 
     setenv("XYLEM_GPU_DRIVER", "opencl", 0);
     failed += cmocka_run_group_tests(same, open_gpu, close_gpu);
-    setenv("XYLEM_GPU_DRIVER", "late", 1);
+    testing_use_late();
     return failed + cmocka_run_group_tests(same, open_gpu, close_gpu);
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For tests: an OpenCL device on which everything happens as late as it may. What is put into a
+ * An OpenCL device for tests, on which everything happens as late as it may. What is put into a
  * stream is only written down. When the caller waits for something, streams take turns at random,
  * and events alone order what is in different ones, until that has happened. Code that forgot to
  * wait for something then sooner or later finds it not done, which on a device of cores it hardly
- * ever does. It is used only where XYLEM_GPU_DRIVER=late asks for it.
+ * ever does.
  */
+#include "late.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 #include "gpu/gpu_internal.h"
@@ -378,9 +381,9 @@ static void kernel_destroy(xy_gpu_kernel_t *kernel)
     cl->kernel_destroy(kernel);
 }
 
-const gpu_driver_t gpu_driver_late = {
+static const gpu_driver_t driver = {
     .name = "late",
-    .describe = "for tests: OpenCL, with everything as late as it may be",
+    .describe = "OpenCL, with everything as late as it may be",
     .list = list,
     .open = open_device,
     .close = close_device,
@@ -410,3 +413,9 @@ const gpu_driver_t gpu_driver_late = {
     .kernel_destroy = kernel_destroy,
     .launch = launch,
 };
+
+void testing_use_late(void)
+{
+    gpu_driver_add(&driver);
+    setenv("XYLEM_GPU_DRIVER", "late", 1);
+}
