@@ -258,6 +258,48 @@ static void order(int me, int size)
     }
 }
 
+/* No other rank takes part: a few calls of MPI_Parrived find all that is marked. */
+static int arrives(MPI_Request request, int partition)
+{
+    int flag = 0;
+
+    for (int i = 0; i < 1000 && !flag; i++)
+        MPI_Parrived(request, partition, &flag);
+    return flag;
+}
+
+/* A rank that sends to itself sees a partition when it has marked it, and not before. */
+static void to_itself(int me)
+{
+    enum { PARTS = 3 };
+    static const int order[PARTS] = {1, 0, 2};
+    int out[PARTS], in[PARTS], flag;
+    MPI_Request s, r;
+
+    MPI_Psend_init(out, PARTS, 1, MPI_INT, me, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &s);
+    MPI_Precv_init(in, PARTS, 1, MPI_INT, me, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &r);
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < PARTS; i++)
+            out[i] = 10 * round + i;
+        MPI_Start(&r);
+        MPI_Start(&s);
+        for (int marked = 0; marked <= PARTS; marked++) {
+            for (int k = 0; k < PARTS; k++) {
+                CHECK_EQUAL(arrives(r, order[k]), k < marked);
+                CHECK(k >= marked || in[order[k]] == out[order[k]]);
+            }
+            if (marked < PARTS)
+                MPI_Pready(order[marked], s);
+        }
+        MPI_Wait(&s, MPI_STATUS_IGNORE);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+        MPI_Parrived(r, 0, &flag); /* it is not active */
+        CHECK(flag);
+    }
+    MPI_Request_free(&s);
+    MPI_Request_free(&r);
+}
+
 /* Rank 0 marks partition 1 of 3 only, and the others when rank 1 has seen that one. */
 static void alone(int me, int size)
 {
@@ -528,6 +570,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     random_pairs(me, size);
     order(me, size);
+    to_itself(me);
     alone(me, size);
     null_and_empty(me);
     shorter(me, size, 2);
