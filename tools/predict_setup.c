@@ -159,9 +159,8 @@ static xy_status_t find_node(const predict_t *p, const char *path, long line, co
 /* The first core of the node of each line. */
 static xy_status_t read_hosts(const predict_t *p, const char *path, xy_vec_t *firsts)
 {
-    size_t size;
     char *data, *rest, *text;
-    xy_status_t st = xy_file_read(path, 64 << 20, &data, &size);
+    xy_status_t st = xy_file_read_text(path, 64 << 20, &data);
     long line = 0;
 
     if (st != XY_OK)

@@ -156,8 +156,7 @@ xy_status_t adapt_table_read(const xy_adapt_t *problem, const char *path, const 
                              adapt_table_t *table_p)
 {
     char *data;
-    size_t size;
-    xy_status_t st = xy_file_read(path, 64 << 20, &data, &size);
+    xy_status_t st = xy_file_read_text(path, 64 << 20, &data);
 
     if (st != XY_OK)
         return st;

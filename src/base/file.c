@@ -132,6 +132,30 @@ xy_status_t xy_file_read(const char *path, size_t limit, char **data_p, size_t *
     return xy_file_read_known(path, limit, NULL, data_p, size_p);
 }
 
+xy_status_t xy_text_check(const char *path, const char *data, size_t size)
+{
+    if (memchr(data, '\0', size) == NULL)
+        return XY_OK;
+    return xy_fail_at(XY_EPARSE, strcmp(path, "-") == 0 ? "standard input" : path, 0,
+                      "not a text file");
+}
+
+xy_status_t xy_file_read_text(const char *path, size_t limit, char **text_p)
+{
+    char *text;
+    size_t size;
+    xy_status_t st = xy_file_read(path, limit, &text, &size);
+
+    if (st != XY_OK)
+        return st;
+    st = xy_text_check(path, text, size);
+    if (st == XY_OK)
+        *text_p = text;
+    else
+        xy_free(text);
+    return st;
+}
+
 xy_status_t xy_file_read_known(const char *path, size_t limit, xy_head_fn check, char **data_p,
                                size_t *size_p)
 {

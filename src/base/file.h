@@ -32,6 +32,11 @@
  * missing files, missing permission and sizes beyond the limit are reported with the remedy. */
 xy_status_t xy_file_read(const char *path, size_t limit, char **data_p, size_t *size_p);
 
+/* The same for a text file: one with NUL bytes is refused (EPARSE). */
+xy_status_t xy_file_read_text(const char *path, size_t limit, char **text_p);
+/* The refusal alone, for the content of a file that is in memory. */
+xy_status_t xy_text_check(const char *path, const char *data, size_t size);
+
 /* The same for a file that is known by its first bytes: `check` sees at least XY_FILE_HEAD of them,
  * or all there are, before the rest is read; what it does not accept (and reports) is not read. */
 enum { XY_FILE_HEAD = 64 };

@@ -177,6 +177,19 @@ static void test_read_failures(void **state)
     }
     write_plain("f", "text");
     testing_listen();
+    assert_int_equal(xy_file_read_text("f", 3, &data), XY_ELIMIT);
+    assert_int_equal(testing_said_count, 1);
+    assert_int_equal(truncate("f", 5), 0); /* "text" and a NUL */
+    testing_listen();
+    assert_int_equal(xy_file_read_text("f", 10, &data), XY_EPARSE);
+    assert_string_equal(testing_said, "f: not a text file");
+    assert_null(data);
+    assert_int_equal(truncate("f", 4), 0);
+    assert_int_equal(xy_file_read_text("f", 10, &data), XY_OK);
+    assert_string_equal(data, "text");
+    xy_free(data);
+    data = NULL;
+    testing_listen();
     xy_memory_fail_at(1);
     assert_int_equal(xy_file_read("f", 10, &data, &size), XY_ENOMEM);
     assert_int_equal(testing_said_count, 1);

@@ -29,8 +29,7 @@ static xy_status_t add_host(measure_discovery_t *hosts, const char *name)
 xy_status_t measure_discovery_read(const char *path, measure_discovery_t *hosts)
 {
     char *data, *save = NULL;
-    size_t size;
-    xy_status_t st = xy_file_read(path, (size_t)1 << 24, &data, &size);
+    xy_status_t st = xy_file_read_text(path, (size_t)1 << 24, &data);
 
     if (st != XY_OK)
         return st;

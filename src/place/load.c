@@ -45,16 +45,13 @@ xy_status_t xy_loads_read(const char *path, uint32_t n, double **load_p)
 {
     double *load;
     char *data;
-    size_t size;
-    xy_status_t st = xy_file_read(path, XY_MATRIX_BYTES_MAX, &data, &size);
+    xy_status_t st = xy_file_read_text(path, XY_MATRIX_BYTES_MAX, &data);
 
     if (st != XY_OK)
         return st;
     load = xy_calloc((size_t)n + 1, sizeof(*load));
     if (load == NULL)
         st = xy_fail_memory("reading loads");
-    else if (memchr(data, '\0', size) != NULL)
-        st = xy_fail_at(XY_EPARSE, path, 0, "not a text file");
     else
         st = xy_loads_parse(data, path, n, load);
     xy_free(data);

@@ -194,10 +194,8 @@ xy_status_t xy_matrix_parse(const char *data, size_t size, const char *path,
                          .end = data + size,
                          .separators = "",
                          .entries = XY_VEC_INIT(xy_matrix_entry_t)};
-    xy_status_t st = XY_OK;
+    xy_status_t st = xy_text_check(path, data, size);
 
-    if (memchr(data, '\0', size) != NULL)
-        st = xy_fail_at(XY_EPARSE, path, 0, "not a text file");
     if (st == XY_OK)
         st = readers[format](&r);
     if (st == XY_OK)

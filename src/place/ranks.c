@@ -178,16 +178,12 @@ xy_status_t place_file_parse(char *data, const char *path, const xy_cores_t *cor
 
 xy_status_t xy_place_read(const char *path, const xy_cores_t *cores, int ranks, int *core_of)
 {
-    char *data;
-    size_t size;
-    xy_status_t st = xy_file_read(path, 64 << 20, &data, &size);
+    char *text;
+    xy_status_t st = xy_file_read_text(path, 64 << 20, &text);
 
     if (st != XY_OK)
         return st;
-    if (memchr(data, '\0', size) != NULL)
-        st = xy_fail_at(XY_EPARSE, path, 0, "not a text file");
-    else
-        st = place_file_parse(data, path, cores, ranks, core_of);
-    xy_free(data);
+    st = place_file_parse(text, path, cores, ranks, core_of);
+    xy_free(text);
     return st;
 }

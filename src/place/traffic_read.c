@@ -84,9 +84,9 @@ xy_status_t traffic_rows_add(traffic_rows_t *rows, const char *data, size_t size
     matrix_reader_t r = {.path = path, .at = data, .end = data + size};
     xy_status_t st;
 
-    if (memchr(data, '\0', size) != NULL)
-        return xy_fail_at(XY_EPARSE, path, 0, "not a text file");
-    st = read_heading(&r, rank, rows);
+    st = xy_text_check(path, data, size);
+    if (st == XY_OK)
+        st = read_heading(&r, rank, rows);
     r.separators = ",";
     while (st == XY_OK && matrix_next_full_line(&r, '#'))
         st = read_line(&r, rank, rows);

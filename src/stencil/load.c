@@ -77,8 +77,7 @@ xy_status_t stencil_load_parse(char *text, const char *path, xy_stencil_t *s)
 xy_status_t xy_stencil_read_load(const char *path, xy_stencil_t *s)
 {
     char *text;
-    size_t size;
-    xy_status_t st = xy_file_read(path, FILE_MAX, &text, &size);
+    xy_status_t st = xy_file_read_text(path, FILE_MAX, &text);
 
     if (st != XY_OK)
         return st;

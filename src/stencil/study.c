@@ -278,8 +278,7 @@ xy_status_t xy_stencil_study_read(const char *path, const xy_stencil_run_t *base
                                   xy_stencil_study_t *study_p)
 {
     char *text;
-    size_t size;
-    xy_status_t st = xy_file_read(path, FILE_MAX, &text, &size);
+    xy_status_t st = xy_file_read_text(path, FILE_MAX, &text);
 
     if (st != XY_OK)
         return st;

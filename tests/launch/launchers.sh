@@ -37,6 +37,15 @@ for key in binding=user:0 colour=red; do
     run 1 -n 2 -f hosts ./private
     says "$err" "hosts:2: unknown word '$key'"
 done
+# Files with text.
+printf 'localhost slots=4\n\0' >zero
+for options in "-f zero" "--rankfile zero" "--app zero" "--place ./zero" "--check --check-suppress zero"; do
+    program=./private
+    [[ $options != --app* ]] || program=
+    # shellcheck disable=SC2086 # several words
+    run 1 -n 2 $options $program
+    says "$err" "zero: not a text file"
+done
 
 # What ranks print.
 for program in "sh -c '$echoes'" ./stdio_ranks; do

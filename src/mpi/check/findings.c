@@ -161,12 +161,11 @@ static const mpi_finding_store_t store = {
 static xy_status_t read_rules(const char *path)
 {
     char *text; /* the rules point into it */
-    size_t size;
     xy_status_t st;
 
     if (path == NULL)
         return XY_OK;
-    st = xy_file_read(path, 16 << 20, &text, &size);
+    st = xy_file_read_text(path, 16 << 20, &text);
     return st == XY_OK ? check_rules_parse(text, path, &rules) : st;
 }
 

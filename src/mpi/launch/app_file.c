@@ -66,7 +66,6 @@ static xy_status_t add_lines(char *text, const char *path, xy_vec_t *words)
 static xy_status_t put_together(int argc, char **argv, const char *path, xy_vec_t *words)
 {
     char *text;
-    size_t size;
     xy_status_t st = XY_OK;
 
     for (int i = 0; i < argc && st == XY_OK; i++) {
@@ -77,9 +76,7 @@ static xy_status_t put_together(int argc, char **argv, const char *path, xy_vec_
     }
     if (st != XY_OK)
         return xy_fail_memory("reading the command line");
-    st = xy_file_read(path, 16 << 20, &text, &size);
-    if (st == XY_OK && memchr(text, '\0', size) != NULL)
-        st = xy_fail_at(XY_EPARSE, path, 0, "not a text file");
+    st = xy_file_read_text(path, 16 << 20, &text);
     return st == XY_OK ? add_lines(text, path, words) : st; /* the words are in the text */
 }
 

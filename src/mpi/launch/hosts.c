@@ -309,8 +309,7 @@ static void count_mentions(mpi_hosts_t *hosts, bool is_repeated)
 static xy_status_t add_path(mpi_hosts_t *hosts, const char *path)
 {
     char *text;
-    size_t size;
-    xy_status_t st = xy_file_read(path, 16 << 20, &text, &size);
+    xy_status_t st = xy_file_read_text(path, 16 << 20, &text);
 
     if (st != XY_OK)
         return st;

@@ -94,17 +94,13 @@ xy_status_t mpi_rankfile_parse(char *text, const char *path, const xy_cores_t *c
 xy_status_t mpi_rankfile_read(const char *path, const xy_cores_t *cores, const long *socket_of,
                               int ranks, int *core_of)
 {
-    char *data;
-    size_t size;
-    xy_status_t st = xy_file_read(path, 64 << 20, &data, &size);
+    char *text;
+    xy_status_t st = xy_file_read_text(path, 64 << 20, &text);
 
     if (st != XY_OK)
         return st;
-    if (memchr(data, '\0', size) != NULL)
-        st = xy_fail_at(XY_EPARSE, path, 0, "not a text file");
-    else
-        st = mpi_rankfile_parse(data, path, cores, socket_of, ranks, core_of);
-    xy_free(data);
+    st = mpi_rankfile_parse(text, path, cores, socket_of, ranks, core_of);
+    xy_free(text);
     return st;
 }
 
