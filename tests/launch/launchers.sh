@@ -168,3 +168,54 @@ for options in "--rankfile ranks" "--map-by ppr:1:socket"; do
 done
 "$XYLEM" place "$XYLEM_SOURCE_DIR/tests/data/place/treematch8.mat" -m 'pack:2 core:4' -s packed -o rankfile >placed
 mapped "0 1 2 3 4 5 6 7" -n 8 --rankfile placed
+
+# Processes that are no ranks are not bound, and a warning says so.
+for options in "--cpu-set 0" "--rankfile placed" "--map-by core" "--bind-to core"; do
+    # shellcheck disable=SC2086 # several words
+    run 0 -n 2 $options true
+    says "$err" "$options does not bind '"
+    [ "$(wc -l <<<"$err")" = 1 ] || die "one line: $err"
+done
+run 0 -n 2 -bind-to none true
+quiet
+
+# The launchers of Open MPI and MPICH bind ranks to the same cores, and refuse the same.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+cores=$(taskset -cp $$ | sed 's/.*: //')
+# alike LAUNCHER ARGUMENT...: the same output, or failure of both.
+alike() {
+    local launcher=$1 theirs ours
+    shift
+    theirs=$(timeout 60 "$launcher" "$@" ./cores."$launcher" </dev/null 2>/dev/null | sort; exit "${PIPESTATUS[0]}") || theirs=refused
+    ours=$(timeout 60 "$bin/mpiexec" -q "$@" ./cores.xylem </dev/null 2>ours | sort; exit "${PIPESTATUS[0]}") || ours=refused
+    [ "$ours" = "$theirs" ] || die "$launcher $*: $theirs, here $ours: $(cat ours)"
+}
+# Two cores of one hardware thread each, counted as the kernel numbers them.
+threads=$(cat /sys/devices/system/cpu/cpu0/topology/thread_siblings_list 2>/dev/null)
+if [[ ($cores = 0-* || $cores = 0,1*) && $threads = 0 ]]; then
+    "$bin/mpicc" "$sources/cores.c" -o cores.xylem
+    printf 'rank 0=%s slot=1\nrank 1=%s slot=0\n' "$(hostname)" "$(hostname)" >both
+    head -n 1 both >one
+    sed 's/rank 1/rank 0/' both >twice
+    if command -v mpicc.openmpi >/dev/null && command -v mpiexec.openmpi >/dev/null; then
+        mpicc.openmpi "$sources/cores.c" -o cores.mpiexec.openmpi
+        alike mpiexec.openmpi -n 2
+        alike mpiexec.openmpi -n 2 --cpu-set 1
+        alike mpiexec.openmpi -n 2 --cpu-set 4000
+        alike mpiexec.openmpi -n 2 --bind-to cpu-list:ordered --cpu-list 1,0
+        alike mpiexec.openmpi -n 2 --bind-to core --map-by core
+        alike mpiexec.openmpi -n 2 --map-by rack
+        alike mpiexec.openmpi -n 2 --rankfile both
+        alike mpiexec.openmpi -n 2 --rankfile one
+        alike mpiexec.openmpi -n 1 --rankfile twice
+    fi
+    if command -v mpicc.mpich >/dev/null && command -v mpiexec.hydra >/dev/null; then
+        mpicc.mpich "$sources/cores.c" -o cores.mpiexec.hydra
+        alike mpiexec.hydra -n 2 -bind-to core
+        alike mpiexec.hydra -n 2 -bind-to rr
+        alike mpiexec.hydra -n 2 -bind-to hwthread -map-by core
+        alike mpiexec.hydra -n 2 -bind-to user:1,0
+        alike mpiexec.hydra -n 2 -bind-to desk
+        alike mpiexec.hydra -n 2 -bind-to core -map-by desk
+    fi
+fi

@@ -785,6 +785,8 @@ static xy_status_t start(launch_t *launch)
                        "executable",
                        part_at(launch, 0)->path,
                        part_at(launch, 0)->is_mpi ? "has a fixed address" : "does not use MPI");
+    if (!part_at(launch, 0)->is_mpi && launch->node == NULL)
+        mpi_mapping_warn_processes(launch->values, part_at(launch, 0)->path);
     if (has_head(launch)) {
         st = check_several(launch);
         if (st != XY_OK)

@@ -204,6 +204,22 @@ static const char *user_list(const mpi_launch_values_t *values)
                : NULL;
 }
 
+void mpi_mapping_warn_processes(const mpi_launch_values_t *values, const char *program)
+{
+    const struct {
+        const char *name, *value;
+    } options[] = {{"--cpu-set", values->cpu_set},
+                   {"--rankfile", values->rankfile},
+                   {"--map-by", values->rankfile != NULL ? NULL : values->map_by},
+                   {"--bind-to", values->bind_to}};
+
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]) && !values->quiet; i++)
+        if (options[i].value != NULL && strcasecmp(options[i].value, "none") != 0)
+            xy_warn("%s %s does not bind '%s': it is not linked with Xylem's MPI, and the system "
+                    "places its processes",
+                    options[i].name, options[i].value, program);
+}
+
 bool mpi_mapping_is_given(const mpi_launch_values_t *values)
 {
     return values->map_by != NULL || values->rankfile != NULL || user_list(values) != NULL;

@@ -18,6 +18,8 @@ xy_status_t mpi_mapping_read(mpi_launch_values_t *values, bool is_quiet);
 bool mpi_mapping_is_given(const mpi_launch_values_t *values);
 /* Do ranks go to each host in turn? */
 bool mpi_mapping_is_by_node(const mpi_launch_values_t *values);
+/* Warn of options that place ranks: the system places processes of a program that is no rank. */
+void mpi_mapping_warn_processes(const mpi_launch_values_t *values, const char *program);
 /* EUNSUPPORTED: they name parts of a machine in a job of several processes (reported). */
 xy_status_t mpi_mapping_check_several(const mpi_launch_values_t *values);
 /* The number of ranks without -n: one for each core, or that of --ppn or ppr:N:WHAT. */
