@@ -5,11 +5,13 @@
     entry_points.py ROOT BUILD
 
 `ctags -R src build` must find the definition of each function of functions.def, once, and of the
-impl_ function that does its work; and compile_commands.json must list the files they are in.
+impl_ function that does its work; and compile_commands.json must list the files they are in. No
+other name that the sources define begins with MPI_ or PMPI_: these belong to the standard.
 Exit code 77: there is no ctags.
 """
 import collections
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -17,15 +19,18 @@ from pathlib import Path
 
 
 def tags(root, build):
-    """{name: files that define it}, from Universal Ctags with its own idea of what to list."""
-    found = collections.defaultdict(set)
+    """({function: files that define it}, {any other name: a file}), from Universal Ctags with its
+    own idea of what to list."""
+    found, others = collections.defaultdict(set), {}
     out = subprocess.run(["ctags", "-R", "-f", "-", root / "src", build / "generated"], check=True,
                          text=True, capture_output=True).stdout
     for line in out.splitlines():
         fields = line.split("\t")
         if len(fields) > 3 and "f" in fields[3:]:
             found[fields[0]].add(Path(fields[1]).resolve())
-    return found
+        else:
+            others[fields[0]] = fields[1]
+    return found, others
 
 
 def main(arguments):
@@ -38,7 +43,14 @@ def main(arguments):
     import generate  # pylint: disable=import-error,import-outside-toplevel
     commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
     compiled = {(Path(c["directory"]) / c["file"]).resolve() for c in commands}
-    found, problems = tags(root, build), []
+    (found, others), problems = tags(root, build), []
+    headers = [*(root / "include").glob("*.h"), *(build / "include").glob("*.h")]
+    public = set(re.findall(r"\w+", " ".join(h.read_text(encoding="utf-8") for h in headers)))
+    for name in sorted({*found, *others} - public):
+        if not re.match(r"P?MPI_[A-Za-z]", name):
+            continue
+        where = others.get(name) or sorted(found[name])[0]
+        problems.append(f"{where} defines {name}: names of the project begin with XMPI_ or mpi_")
     functions = generate.read(root / "src/mpi/bindings/functions.def")
     for function in functions:
         files = found["PMPI_" + function.name]

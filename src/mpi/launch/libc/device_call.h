@@ -2,7 +2,7 @@
 /*
  * Short calls of the driver of CUDA, of which only some are made at once.
  *
- *     code = MPI_DEVICE_CALL(cuEventRecord, event, stream);
+ *     code = XMPI_DEVICE_CALL(cuEventRecord, event, stream);
  */
 #ifndef XY_MPI_LAUNCH_LIBC_DEVICE_CALL_H
 #define XY_MPI_LAUNCH_LIBC_DEVICE_CALL_H
@@ -11,7 +11,7 @@
 void mpi_device_call_begin(void);
 int mpi_device_call_end(int result);
 
-#define MPI_DEVICE_CALL(function, ...)                                                             \
+#define XMPI_DEVICE_CALL(function, ...)                                                            \
     (mpi_device_call_begin(), mpi_device_call_end((function)(__VA_ARGS__)))
 
 #endif

@@ -324,7 +324,7 @@ static bool is_reached(void *arg)
     if (now < look->next)
         return false;
     look->next = now + look->between;
-    look->result = MPI_DEVICE_CALL(look->query, look->what);
+    look->result = XMPI_DEVICE_CALL(look->query, look->what);
     return look->result != NOT_READY;
 }
 
@@ -365,7 +365,7 @@ static bool ask_for_word(struct mpi_device *d, word_t s)
     if (d->reached == NULL)
         return false;
     d->awaited++;
-    return MPI_DEVICE_CALL(cuda.write_value, s, (word_t)d->reached, d->awaited, 0) ==
+    return XMPI_DEVICE_CALL(cuda.write_value, s, (word_t)d->reached, d->awaited, 0) ==
            CUDA_SUCCESS_CODE;
 }
 
@@ -586,7 +586,7 @@ static int hook_cuLaunchKernelEx(const void *config, word_t a, word_t b, word_t 
 
     memcpy(&own, config, sizeof(own));
     own.stream = stream_of(own.stream, variant);
-    return MPI_DEVICE_CALL(cuda.cuLaunchKernelEx[variant], &own, a, b, c);
+    return XMPI_DEVICE_CALL(cuda.cuLaunchKernelEx[variant], &own, a, b, c);
 }
 
 /* ---- The functions that are given out ---- */
@@ -607,12 +607,12 @@ static int hook_cuLaunchKernelEx(const void *config, word_t a, word_t b, word_t 
     static int name##_process arguments                                                            \
     {                                                                                              \
         s = stream_of(s, OF_PROCESS);                                                              \
-        return MPI_DEVICE_CALL(cuda.name[OF_PROCESS], UNPACK values);                              \
+        return XMPI_DEVICE_CALL(cuda.name[OF_PROCESS], UNPACK values);                             \
     }                                                                                              \
     static int name##_thread arguments                                                             \
     {                                                                                              \
         s = stream_of(s, OF_THREAD);                                                               \
-        return MPI_DEVICE_CALL(cuda.name[OF_THREAD], UNPACK values);                               \
+        return XMPI_DEVICE_CALL(cuda.name[OF_THREAD], UNPACK values);                              \
     }
 #define NOTHING(...)
 FUNCTIONS(STREAMED, BRIEF, NOTHING)
