@@ -88,6 +88,12 @@ def check_environment(prefix):
     expect(Path(pc).resolve() == home, f"env.sh leads pkg-config to {pc}")
     expect(cmake == f"{home}:/elsewhere", f"env.sh sets CMAKE_PREFIX_PATH to {cmake}")
     expect(Path(include) == home / "include", f"mpicc names {include}")
+    shells = {"bash": "bash-completion/completions/mpiexec", "zsh": "zsh/site-functions/_xylem",
+              "fish": "fish/vendor_completions.d/mpicc.fish"}
+    data = run("bash", "-euc", f'. "{prefix}/share/xylem/env.sh"; echo "$XDG_DATA_DIRS"', env=env).strip()
+    expect(data == f"{home}/share:/usr/local/share:/usr/share", f"env.sh sets XDG_DATA_DIRS to {data}")
+    for shell, path in shells.items():
+        expect((home / "share" / path).is_file(), f"no completion for {shell}: share/{path}")
     # Other shells do not know the path of the file; without a prefix that is there it is an error.
     env["XYLEM_HOME"] = str(home)
     out = run("sh", "-euc", f'. "{prefix}/share/xylem/env.sh"; command -v mpicc', env=env)

@@ -11,84 +11,93 @@ static const char *const kernels[] = {"product", "addition", NULL};
 static const char *const on_off[] = {"on", "off", NULL};
 
 static const xy_option_t options[] = {
-    {"simulate", 0, XY_OPT_STRING, "MACHINE", offsetof(nbc_values_t, simulate),
-     .help = "simulate this machine instead of measuring: a name, a file or a string as for 'xylem "
-             "machine'",
-     .complete = "file"},
     {"collective", 'c', XY_OPT_LIST, "NAME", offsetof(nbc_values_t, collectives),
-     .help = "bcast, reduce, ...; may be repeated; 'all' for all 17 (default: all of them; "
-             "simulated: reduce, bcast, gather, scatter, allreduce)"},
+     .complete = "collective", XY_COMMON("collective"),
+     .help = "measure this collective, such as bcast; may be repeated; 'all' for all 17 (default: "
+             "all of them; simulated: reduce, bcast, gather, scatter, allreduce)"},
+    {"size", 's', XY_OPT_LIST, "BYTES", offsetof(nbc_values_t, sizes), XY_COMMON("collective"),
+     .help = "set the bytes of the vector or block; the block is that of a rank or pair; may be "
+             "repeated (default: 1M; simulated: 2M)"},
+    {"ranks", 'n', XY_OPT_STRING, "LIST", offsetof(nbc_values_t, ranks), XY_COMMON("collective"),
+     .help = "run with these numbers of ranks; 8,16,32 or 2..64 or 2..64:2 (default: 8; simulated: "
+             "half of the cores)"},
     {"algorithm", 'a', XY_OPT_STRING, "NAME", offsetof(nbc_values_t, algorithm),
+     XY_ADVANCED("collective"),
      .help = "algorithm of the collective (default: chosen by the library; simulated: trees and "
              "chains, otherwise the cheapest)"},
-    {"size", 's', XY_OPT_LIST, "BYTES", offsetof(nbc_values_t, sizes),
-     .help = "bytes of the vector, or of the block of a rank or pair; may be repeated (default: "
-             "1M; simulated: 2M)"},
-    {"ranks", 'n', XY_OPT_STRING, "LIST", offsetof(nbc_values_t, ranks),
-     .help = "numbers of ranks: 8,16,32 or 2..64 or 2..64:2 (default: 8; simulated: half of the "
-             "cores)"},
-    {"mode", 'm', XY_OPT_CHOICE, "MODE", offsetof(nbc_values_t, mode),
-     .help = "cpu-exploit: compute as long as the collective takes; equivalent-compute: a fixed "
-             "total work, shared by the ranks (default: the second if simulated or with several "
-             "numbers of ranks)",
-     .choices = nbc_modes},
-    {"kernel", 0, XY_OPT_CHOICE, "KERNEL", offsetof(nbc_values_t, kernel),
-     .help = "measured: compute products of small matrices (high intensity) or sums (low)",
-     .preset = "product", .choices = kernels},
-    {"work", 0, XY_OPT_LONG, "N", offsetof(nbc_values_t, work), .min = 1, .max = 1000000,
-     .help = "measured, equivalent-compute: the total work is one product (or sum) of matrices of "
-             "this size",
-     .preset = "512"},
-    {"factor", 0, XY_OPT_DOUBLE, "F", offsetof(nbc_values_t, factor), .min = 1e-3, .max = 1e6,
-     .help = "measured, cpu-exploit: compute F times as long as the collective takes",
-     .preset = "1"},
-    {"repetitions", 'r', XY_OPT_LONG, "N", offsetof(nbc_values_t, repetitions), .min = 1,
-     .max = 1000000, .help = "measured: repetitions of each time, in one run", .preset = "15"},
-    {"limit", 0, XY_OPT_SECONDS, "TIME", offsetof(nbc_values_t, limit),
-     .help = "measured: end the repetitions of a collective after this time, but not before three",
-     .preset = "5s"},
-    {"turns", 0, XY_OPT_LONG, "N", offsetof(nbc_values_t, turns), .min = 1, .max = NBC_TURNS_MAX,
-     .help = "measured: runs of each library, in alternation", .preset = "1"},
-    {"against", 0, XY_OPT_STRING, "LIST", offsetof(nbc_values_t, against),
-     .help = "measured: also run the same program with these MPI libraries: openmpi,mpich"},
-    {"compute", 0, XY_OPT_SECONDS, "TIME", offsetof(nbc_values_t, compute),
-     .help = "simulated, equivalent-compute: computation of a rank with one rank on every core "
-             "(default: the time of the collective there)"},
-    {"progress", 'p', XY_OPT_LIST, "WAY", offsetof(nbc_values_t, progress),
-     .help = "none, threads, split-tree (threads with S by the model; simulated: the best S), "
-             "tasks; may be repeated (default: tasks; simulated: none, split-tree, tasks)"},
+    {"progress", 'p', XY_OPT_LIST, "WAY", offsetof(nbc_values_t, progress), XY_COMMON("overlap"),
+     .help = "choose who progresses collectives; none, threads, split-tree (threads with S by the "
+             "model; simulated: the best S), tasks; may be repeated (default: tasks; simulated: "
+             "none, split-tree, tasks)"},
     {"comm-cores", 0, XY_OPT_LONG, "K", offsetof(nbc_values_t, comm_cores), .min = -1,
-     .max = 1000000,
-     .help = "number of communication cores (default: 1; simulated: all cores without a rank, at "
-             "most K)",
+     .max = 1000000, XY_COMMON("overlap"),
+     .help = "set the number of communication cores (default: 1; simulated: all cores without a "
+             "rank, at most K)",
      .preset = "-1"},
-    {"let-arrive", 0, XY_OPT_CHOICE, "on|off", offsetof(nbc_values_t, let_arrive),
-     .help = "measured: a start call first lets the other ranks of its core start", .preset = "on",
-     .choices = on_off},
-    {"threads", 0, XY_OPT_STRING, "PLACE", offsetof(nbc_values_t, threads),
-     .help = "where progress threads run; auto: the best of numa, odd-even and bind (simulated) or "
-             "what the library chooses",
+    {"split", 0, XY_OPT_STRING, "S", offsetof(nbc_values_t, split), XY_COMMON("overlap"),
+     .help = "let ranks do S levels of a tree themselves; for threads and tasks: a number, auto, "
+             "off, or, when measured, adaptive",
+     .preset = "off"},
+    {"threads", 0, XY_OPT_STRING, "PLACE", offsetof(nbc_values_t, threads), XY_COMMON("overlap"),
+     .help = "choose where progress threads run; auto: the best of numa, odd-even and bind "
+             "(simulated) or what the library chooses",
      .preset = "auto", .table = XY_TABLE(xy_threads_all)},
-    {"order", 0, XY_OPT_STRING, "ORDER", offsetof(nbc_values_t, order),
+    {"order", 0, XY_OPT_STRING, "ORDER", offsetof(nbc_values_t, order), XY_ADVANCED("overlap"),
      .help = "order of progress threads that share a core; auto: semaphore (simulated) or what the "
              "library chooses",
      .preset = "auto", .table = XY_TABLE(xy_order_all)},
     {"priority", 0, XY_OPT_LONG, "N", offsetof(nbc_values_t, priority), .min = 0, .max = 20,
-     .help = "priority of progress threads, with --order priority", .preset = "10"},
-    {"split", 0, XY_OPT_STRING, "S", offsetof(nbc_values_t, split),
-     .help =
-         "levels of a tree that the ranks do themselves, for threads and tasks: a number, auto, "
-         "off, or, when measured, adaptive",
-     .preset = "off"},
-    {"json", 0, XY_OPT_FLAG, .offset = offsetof(nbc_values_t, json), .help = "print JSON"},
-    {"csv", 0, XY_OPT_STRING, "FILE", offsetof(nbc_values_t, csv),
+     XY_ADVANCED("overlap"), .help = "priority of progress threads, with --order priority",
+     .preset = "10"},
+    {"let-arrive", 0, XY_OPT_CHOICE, "on|off", offsetof(nbc_values_t, let_arrive),
+     XY_EXPERIMENTAL("overlap"),
+     .help = "measured: a start call first lets the other ranks of its core start", .preset = "on",
+     .choices = on_off},
+    {"simulate", 0, XY_OPT_STRING, "MACHINE", offsetof(nbc_values_t, simulate),
+     .complete = "machine file", XY_COMMON("measure"),
+     .help = "simulate this machine instead of measuring; a name, a file or a string as for 'xylem "
+             "machine'"},
+    {"mode", 'm', XY_OPT_CHOICE, "MODE", offsetof(nbc_values_t, mode), XY_COMMON("measure"),
+     .help = "choose how much is computed; cpu-exploit: as long as the collective takes; "
+             "equivalent-compute: a fixed total work, shared by the ranks (default: the second if "
+             "simulated or with several numbers of ranks)",
+     .choices = nbc_modes},
+    {"against", 0, XY_OPT_STRING, "LIST", offsetof(nbc_values_t, against), XY_COMMON("measure"),
+     .help = "measured: also run with these MPI libraries; openmpi,mpich"},
+    {"repetitions", 'r', XY_OPT_LONG, "N", offsetof(nbc_values_t, repetitions), .min = 1,
+     .max = 1000000, XY_COMMON("measure"), .help = "measured: repetitions of each time, in one run",
+     .preset = "15"},
+    {"kernel", 0, XY_OPT_CHOICE, "KERNEL", offsetof(nbc_values_t, kernel), XY_ADVANCED("measure"),
+     .help = "measured: compute products of small matrices (high intensity) or sums (low)",
+     .preset = "product", .choices = kernels},
+    {"work", 0, XY_OPT_LONG, "N", offsetof(nbc_values_t, work), .min = 1, .max = 1000000,
+     XY_ADVANCED("measure"),
+     .help = "measured, equivalent-compute: the total work is one product (or sum) of matrices of "
+             "this size",
+     .preset = "512"},
+    {"factor", 0, XY_OPT_DOUBLE, "F", offsetof(nbc_values_t, factor), .min = 1e-3, .max = 1e6,
+     XY_ADVANCED("measure"),
+     .help = "measured, cpu-exploit: compute F times as long as the collective takes",
+     .preset = "1"},
+    {"limit", 0, XY_OPT_SECONDS, "TIME", offsetof(nbc_values_t, limit), XY_ADVANCED("measure"),
+     .help = "measured: end the repetitions of a collective after this time, but not before three",
+     .preset = "5s"},
+    {"turns", 0, XY_OPT_LONG, "N", offsetof(nbc_values_t, turns), .min = 1, .max = NBC_TURNS_MAX,
+     XY_ADVANCED("measure"), .help = "measured: runs of each library, in alternation",
+     .preset = "1"},
+    {"compute", 0, XY_OPT_SECONDS, "TIME", offsetof(nbc_values_t, compute), XY_ADVANCED("measure"),
+     .help = "simulated, equivalent-compute: computation of a rank with one rank on every core "
+             "(default: the time of the collective there)"},
+    {"json", 0, XY_OPT_FLAG, .offset = offsetof(nbc_values_t, json), XY_COMMON("output"),
+     .help = "print JSON"},
+    {"csv", 0, XY_OPT_STRING, "FILE", offsetof(nbc_values_t, csv), XY_COMMON("output"),
      .help = "write comma-separated values", .complete = "file"},
-    {"html", 0, XY_OPT_STRING, "FILE", offsetof(nbc_values_t, html),
+    {"html", 0, XY_OPT_STRING, "FILE", offsetof(nbc_values_t, html), XY_COMMON("output"),
      .help = "write a page with curves, heat maps and the table", .complete = "file"},
-    {"svg", 0, XY_OPT_STRING, "FILE", offsetof(nbc_values_t, svg), .help = "write the curves",
-     .complete = "file"},
-    {"trace", 0, XY_OPT_STRING, "FILE", offsetof(nbc_values_t, trace),
-     .help = "simulated: write the trace of the last point, for 'xylem view'", .complete = "file"},
+    {"svg", 0, XY_OPT_STRING, "FILE", offsetof(nbc_values_t, svg), XY_COMMON("output"),
+     .help = "write the curves", .complete = "file"},
+    {"trace", 0, XY_OPT_STRING, "FILE", offsetof(nbc_values_t, trace), XY_COMMON("output"),
+     .help = "simulated: write the trace of the last point; for 'xylem view'", .complete = "file"},
     {0}};
 
 static xy_status_t add_collective(nbc_lists_t *lists, const char *name)

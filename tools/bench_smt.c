@@ -27,10 +27,12 @@ typedef struct {
 
 static const xy_option_t options[] = {
     {"size", 0, XY_OPT_LONG, "N", offsetof(values_t, size), .min = 16, .max = 8192,
-     .help = "size of the matrices", .preset = "1024"},
+     XY_COMMON("options"), .help = "set the size of the matrices", .preset = "1024"},
     {"repetitions", 'r', XY_OPT_LONG, "N", offsetof(values_t, repetitions), .min = 1, .max = 1000,
-     .help = "products per line; the median counts", .preset = "3"},
-    {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json), .help = "print JSON"},
+     XY_COMMON("options"), .help = "compute so many products per line; the median counts",
+     .preset = "3"},
+    {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json), XY_COMMON("options"),
+     .help = "print JSON"},
     {0}};
 
 enum { PLACES = 5, BUFFERS = 3, REPETITIONS_MAX = 1000 };

@@ -30,10 +30,8 @@ static xy_status_t dispatch(const program_values_t *values, int argc, char **arg
     }
     if (values->man)
         return program_man(argc > 0 ? argv[0] : NULL, stdout);
-    if (values->completion != NULL) {
-        xy_commands_completion(verbs, program.name, stdout);
-        return XY_OK;
-    }
+    if (values->complete)
+        return program_complete(argc, argv, stdout);
     if (argc == 0)
         return xy_fail(XY_EUSAGE, "no verb was given; see 'xylem --help'");
     st = verb_find(argv[0], &verb);
@@ -43,7 +41,7 @@ static xy_status_t dispatch(const program_values_t *values, int argc, char **arg
 int main(int argc, char **argv)
 {
     program_values_t values;
-    bool help = false;
+    xy_help_t help = XY_HELP_NONE;
     int count = 0;
     xy_status_t st;
 
@@ -51,8 +49,8 @@ int main(int argc, char **argv)
     xy_out_guard_signals();
     st = xy_options_parse(&program, argc > 0 ? argc - 1 : 0, argv + (argc > 0), &values, &count,
                           &help);
-    if (st == XY_OK && help)
-        program_help(stdout);
+    if (st == XY_OK && help != XY_HELP_NONE)
+        program_help(help, stdout);
     else if (st == XY_OK)
         st = dispatch(&values, count, argv + 1);
     xy_options_cleanup(&program, &values);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # cmake -DXYLEM=command -DDIRECTORY=share -DPYTHON=python3 -DINCLUDE=include -DVERSION=... [-DEMULATOR=...]
 #       -P manual.cmake
-# writes share/man/man1/*.1, share/man/man3/*.3 and share/bash-completion/completions/xylem.
+# writes share/man/man1/*.1 and share/man/man3/*.3, and copies the completion of the shells to where they look
+# for it: bash and fish find a file by the name of the command.
 function(xylem_print file)
   execute_process(COMMAND ${EMULATOR} ${XYLEM} ${ARGN} OUTPUT_FILE ${file} RESULT_VARIABLE result)
   if(NOT result EQUAL 0)
@@ -10,7 +11,7 @@ function(xylem_print file)
 endfunction()
 
 file(REMOVE_RECURSE ${DIRECTORY})
-file(MAKE_DIRECTORY ${DIRECTORY}/man/man1 ${DIRECTORY}/man/man3 ${DIRECTORY}/bash-completion/completions)
+file(MAKE_DIRECTORY ${DIRECTORY}/man/man1 ${DIRECTORY}/man/man3)
 xylem_print(${DIRECTORY}/verbs.json help --json)
 file(READ ${DIRECTORY}/verbs.json json)
 string(JSON count LENGTH "${json}" verbs)
@@ -36,5 +37,10 @@ foreach(header xylem xylem_matmul xylem_mpi)
     message(FATAL_ERROR "the man page of ${header}.h was not written: ${result}")
   endif()
 endforeach()
-xylem_print(${DIRECTORY}/bash-completion/completions/xylem --completion bash)
+set(scripts ${CMAKE_CURRENT_LIST_DIR}/completion)
+file(COPY ${scripts}/_xylem DESTINATION ${DIRECTORY}/zsh/site-functions)
+foreach(command xylem mpiexec mpirun mpicc mpicxx mpic++ mpiCC mpifort mpif77 mpif90)
+  configure_file(${scripts}/xylem.bash ${DIRECTORY}/bash-completion/completions/${command} COPYONLY)
+  configure_file(${scripts}/xylem.fish ${DIRECTORY}/fish/vendor_completions.d/${command}.fish COPYONLY)
+endforeach()
 file(TOUCH ${DIRECTORY}/stamp)

@@ -5,20 +5,19 @@
 #include <string.h>
 #include <xylem.h>
 
+#include "coll/coll.h"
+#include "machine/machine.h"
+#include "tasks/tasks.h"
 #include "verbs.h"
 
 extern const xy_command_t mpi_launch_command;
 
-static const char *const shells[] = {"bash", NULL};
-
-/* --man and --completion are for the build, which installs what they print; help is silent about
- * them. */
+/* --man is for the build, --complete for the scripts in tools/completion; help omits both. */
 static const xy_option_t options[] = {
     {"version", 'V', XY_OPT_FLAG, .offset = offsetof(program_values_t, version),
-     .help = "print the version and exit"},
+     XY_COMMON("options"), .help = "print the version and exit"},
     {"man", 0, XY_OPT_FLAG, .offset = offsetof(program_values_t, man)},
-    {"completion", 0, XY_OPT_CHOICE, "SHELL", offsetof(program_values_t, completion),
-     .choices = shells},
+    {"complete", 0, XY_OPT_FLAG, .offset = offsetof(program_values_t, complete)},
     {0}};
 
 static const char description[] =
@@ -37,11 +36,12 @@ const xy_command_t program = {
     .values_size = sizeof(program_values_t),
     .positional_max = -1,
     .stop_at_positional = true,
+    .subcommands = verbs,
 };
 
-void program_help(FILE *file)
+void program_help(xy_help_t which, FILE *file)
 {
-    xy_command_help(&program, file);
+    xy_command_help(&program, which, file);
     fputs("\nVerbs:\n", file);
     for (size_t i = 0; verbs[i] != NULL; i++)
         fprintf(file, "  %-22s  %s\n", verbs[i]->name, verbs[i]->summary);
@@ -70,24 +70,97 @@ static xy_status_t man_of_program(FILE *file)
     return st;
 }
 
-/* The commands beside this one that have a page of their own. */
-static const xy_command_t *const other_commands[] = {&mpi_launch_command, &command_mpicc,
-                                                     &command_mpicxx, &command_mpifort};
+/* The commands of the package, under all of their names; the first name is that of a man page. */
+static const struct {
+    const xy_command_t *command;
+    const char *names[4];
+} commands[] = {
+    {&program, {"xylem"}},
+    {&mpi_launch_command, {"mpiexec", "mpirun"}},
+    {&command_mpicc, {"mpicc"}},
+    {&command_mpicxx, {"mpicxx", "mpic++", "mpiCC"}},
+    {&command_mpifort, {"mpifort", "mpif77", "mpif90"}},
+};
+
+/* The command of this name, or NULL. */
+static const xy_command_t *find_command(const char *name)
+{
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+        for (int k = 0; k < 4 && commands[i].names[k] != NULL; k++)
+            if (strcmp(commands[i].names[k], name) == 0)
+                return commands[i].command;
+    return NULL;
+}
 
 xy_status_t program_man(const char *name, FILE *file)
 {
-    const xy_command_t *verb;
+    const xy_command_t *command;
     xy_status_t st;
 
     if (name == NULL)
         return man_of_program(file);
-    for (size_t i = 0; i < sizeof(other_commands) / sizeof(other_commands[0]); i++)
-        if (strcmp(other_commands[i]->name, name) == 0) {
-            xy_command_man(other_commands[i], xylem_version(), "xylem(1), xylem.h(3)", file);
-            return XY_OK;
-        }
-    st = verb_find(name, &verb);
+    command = find_command(name);
+    if (command != NULL) {
+        xy_command_man(command, xylem_version(), "xylem(1), xylem.h(3)", file);
+        return XY_OK;
+    }
+    st = verb_find(name, &command);
     if (st == XY_OK)
-        xy_command_man(verb, xylem_version(), "xylem(1)", file);
+        xy_command_man(command, xylem_version(), "xylem(1)", file);
     return st;
+}
+
+static void offer_machines(xy_offer_fn offer, void *to)
+{
+    xy_vec_t names = XY_VEC_INIT(char *);
+
+    if (xy_machine_names(&names) != XY_OK)
+        return;
+    for (size_t i = 0; i < names.count; i++) {
+        offer(to, XY_VEC_AT(&names, char *, i), NULL);
+        xy_free(XY_VEC_AT(&names, char *, i));
+    }
+    xy_vec_cleanup(&names);
+}
+
+/* "allreduce=ring" for every collective and algorithm. */
+static void offer_algorithms(xy_offer_fn offer, void *to)
+{
+    char word[128];
+
+    for (size_t k = 0; xy_coll_names()[k] != NULL; k++)
+        for (const xy_coll_algorithm_t *const *a = xy_coll_algorithms(); *a != NULL; a++)
+            if (((*a)->collectives >> k & 1) != 0 && !(*a)->is_direct) {
+                snprintf(word, sizeof(word), "%s=%s", xy_coll_names()[k], (*a)->name);
+                offer(to, word, (*a)->describe);
+            }
+}
+
+/* Lists that are not in an option table. */
+static void offer_words(const char *complete, xy_offer_fn offer, void *to)
+{
+    const char *const *names = xy_coll_names();
+
+    if (strncmp(complete, "machine", 7) == 0)
+        offer_machines(offer, to);
+    else if (strncmp(complete, "topic", 5) == 0)
+        explain_offer_topics(offer, to);
+    else if (strcmp(complete, "algorithm") == 0)
+        offer_algorithms(offer, to);
+    for (size_t i = 0; strcmp(complete, "collective") == 0 && names[i] != NULL; i++)
+        offer(to, names[i], NULL);
+    for (size_t i = 0; strcmp(complete, "eviction") == 0 && xy_task_evictions[i].name != NULL; i++)
+        offer(to, xy_task_evictions[i].name, xy_task_evictions[i].describe);
+    for (size_t i = 0; strcmp(complete, "verb") == 0 && verbs[i] != NULL; i++)
+        offer(to, verbs[i]->name, verbs[i]->summary);
+}
+
+xy_status_t program_complete(int argc, char **argv, FILE *file)
+{
+    const xy_command_t *command = argc > 0 ? find_command(argv[0]) : NULL;
+
+    if (command == NULL || argc < 2)
+        return xy_fail(XY_EUSAGE, "--complete needs the name of a command and its words");
+    xy_command_complete(command, argc - 1, argv + 1, offer_words, file);
+    return XY_OK;
 }

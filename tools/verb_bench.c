@@ -46,5 +46,6 @@ const xy_command_t verb_bench = {
     .positional_min = 1,
     .positional_max = -1,
     .stop_at_positional = true,
+    .subcommands = benches,
     .run = run,
 };

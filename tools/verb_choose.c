@@ -14,36 +14,40 @@
 #define AT(field) offsetof(choose_values_t, field)
 
 static const xy_option_t options[] = {
-    {"set", 's', XY_OPT_LIST, "NAME=NUMBER", AT(set), .help = "a parameter of the problem"},
-    {"explain", 'e', XY_OPT_FLAG, .offset = AT(explain),
-     .help = "print all alternatives, what they are expected to take, where the time goes and how "
-             "sure the choice is"},
-    {"costs", 'c', XY_OPT_STRING, "FILE", AT(costs), .complete = "file",
-     .help =
-         "models of kernels and messages for formulas (default: what 'xylem calibrate' stored)"},
-    {"ran", 'r', XY_OPT_STRING, "NAME=TIME", AT(ran),
-     .help = "this alternative has really taken this time, as in fox=1.31s: store it beside the "
-             "prediction, and choose nothing"},
+    {"set", 's', XY_OPT_LIST, "NAME=NUMBER", AT(set), XY_COMMON("choose"),
+     .help = "set a parameter of the problem"},
+    {"explain", 'e', XY_OPT_FLAG, .offset = AT(explain), XY_COMMON("choose"),
+     .help = "print all alternatives and why one is chosen; their expected times, where the time "
+             "goes and how sure the choice is"},
+    {"costs", 'c', XY_OPT_STRING, "FILE", AT(costs), .complete = "file", XY_COMMON("choose"),
+     .help = "read models of kernels and messages from FILE; for formulas (default: what 'xylem "
+             "calibrate' stored)"},
+    {"map", 0, XY_OPT_LIST, "NAME=VALUES", AT(map), XY_COMMON("choose"),
+     .help = "choose for many values of one or two parameters; as in n=500..6000+500 or p=4..256*2 "
+             "or n=1,2,5; prints who wins where"},
+    {"no-cache", 0, XY_OPT_FLAG, .offset = AT(no_cache), XY_ADVANCED("choose"),
+     .help = "simulate again what was simulated before"},
     {"loss", 0, XY_OPT_DOUBLE, "PERCENT", AT(loss), .preset = "0", .min = 0, .max = 100,
+     XY_EXPERIMENTAL("choose"),
      .help = "try an alternative that may be better now and then: as long as all trials together "
              "lose at most so much of all time that was stored"},
-    {"reference", 0, XY_OPT_STRING, "NAME", AT(reference),
+    {"reference", 0, XY_OPT_STRING, "NAME", AT(reference), XY_EXPERIMENTAL("choose"),
      .help = "the alternative that would run without a choice: others are chosen only as far as "
              "--loss allows to be slower than it"},
+    {"ran", 'r', XY_OPT_STRING, "NAME=TIME", AT(ran), XY_COMMON("history"),
+     .help = "store the time that an alternative has taken; as in fox=1.31s; it is kept beside the "
+             "prediction, and nothing is chosen"},
     {"history", 0, XY_OPT_CHOICE, "ACTION", AT(history), .choices = choose_history_actions,
-     .help = "show or export stored times, import those of a file, or clear them; of the problem "
-             "named, or of all"},
-    {"host", 0, XY_OPT_STRING, "NAME", AT(host),
+     XY_COMMON("history"),
+     .help = "show, export, import or clear stored times; of the problem named, or of all; import "
+             "reads a file"},
+    {"host", 0, XY_OPT_STRING, "NAME", AT(host), XY_ADVANCED("history"),
      .help = "whose stored times count (default: this host; with --history: all)"},
-    {"no-history", 0, XY_OPT_FLAG, .offset = AT(no_history), .help = "choose by predictions alone"},
-    {"no-cache", 0, XY_OPT_FLAG, .offset = AT(no_cache),
-     .help = "simulate again what was simulated before"},
-    {"map", 0, XY_OPT_LIST, "NAME=VALUES", AT(map),
-     .help = "choose for many values of one or two parameters, as in n=500..6000+500 or p=4..256*2 "
-             "or n=1,2,5, and print who wins where"},
+    {"no-history", 0, XY_OPT_FLAG, .offset = AT(no_history), XY_ADVANCED("history"),
+     .help = "choose by predictions alone"},
     {"svg", 0, XY_OPT_STRING, "FILE", AT(svg), .complete = "file", .needs = "map",
-     .help = "with --map of two parameters: draw the regions"},
-    {"json", 0, XY_OPT_FLAG, .offset = AT(json), .help = "print as JSON"},
+     XY_COMMON("output"), .help = "with --map of two parameters: draw the regions"},
+    {"json", 0, XY_OPT_FLAG, .offset = AT(json), XY_COMMON("output"), .help = "print as JSON"},
     {0}};
 
 /* ---- What is given ---- */

@@ -21,46 +21,60 @@ enum { TOPICS = sizeof(topics) / sizeof(topics[0]) };
 
 static const xy_option_t options[] = {
     {"ranks", 'n', XY_OPT_LONG, "N", offsetof(explain_values_t, ranks), .min = 1, .max = RANKS_MAX,
-     .preset = "16", .help = "number of ranks"},
+     .preset = "16", XY_COMMON("collective"), .help = "set the number of ranks"},
     {"size", 's', XY_OPT_SIZE, "BYTES", offsetof(explain_values_t, size), .preset = "64K",
-     .help = "bytes of the vector (bcast, reductions), of one rank's block (gather, scatter, "
-             "allgather, reduce_scatter) or of a pair's block (alltoall)"},
-    {"element", 0, XY_OPT_SIZE, "BYTES", offsetof(explain_values_t, element), .preset = "8",
-     .help = "bytes of one element"},
-    {"ordered", 0, XY_OPT_FLAG, .offset = offsetof(explain_values_t, ordered),
-     .help = "the reduction does not commute"},
+     XY_COMMON("collective"),
+     .help =
+         "set the bytes of the vector or block; of the vector (bcast, reductions), of one rank's "
+         "block (gather, scatter, allgather, reduce_scatter) or of a pair's block (alltoall)"},
     {"algorithm", 'a', XY_OPT_STRING, "NAME", offsetof(explain_values_t, algorithm),
-     .help = "force this algorithm, as a program can"},
+     XY_COMMON("collective"), .help = "force this algorithm, as a program can"},
     {"library", 'l', XY_OPT_STRING, "NAME", offsetof(explain_values_t, library),
-     .help = "what this library would choose, and by which rule: xylem, openmpi (4.1) or mpich "
-             "(4.0)"},
+     XY_COMMON("collective"),
+     .help = "print the choice of this library and its rule; xylem, openmpi (4.1) or mpich (4.0)"},
+    {"element", 0, XY_OPT_SIZE, "BYTES", offsetof(explain_values_t, element), .preset = "8",
+     XY_ADVANCED("collective"), .help = "bytes of one element"},
+    {"ordered", 0, XY_OPT_FLAG, .offset = offsetof(explain_values_t, ordered),
+     XY_ADVANCED("collective"), .help = "the reduction does not commute"},
     {"nonblocking", 0, XY_OPT_FLAG, .offset = offsetof(explain_values_t, nonblocking),
-     .needs = "library",
+     .needs = "library", XY_ADVANCED("collective"),
      .help = "with --library: the nonblocking call, which has rules of its own"},
     {"ranks-per-node", 0, XY_OPT_LONG, "N", offsetof(explain_values_t, ranks_per_node), .min = 1,
-     .max = RANKS_MAX, .preset = "1", .needs = "library",
+     .max = RANKS_MAX, .preset = "1", .needs = "library", XY_ADVANCED("collective"),
      .help = "with --library: so many consecutive ranks share a node"},
     {"segment", 0, XY_OPT_SIZE, "BYTES", offsetof(explain_values_t, segment),
+     XY_ADVANCED("collective"),
      .help = "bytes of a piece of chains, trees and the ring of allgather (default: their own)"},
     {"radix", 0, XY_OPT_LONG, "N", offsetof(explain_values_t, radix), .min = 2, .max = RANKS_MAX,
-     .preset = "4", .help = "of k-nomial trees"},
+     .preset = "4", XY_ADVANCED("collective"), .help = "of k-nomial trees"},
+    {"costs", 0, XY_OPT_STRING, "FILE", offsetof(explain_values_t, costs), XY_COMMON("costs"),
+     .help = "read the costs from FILE; 'xylem calibrate' writes it (default: the user's)",
+     .complete = "file"},
+    {"machine", 'm', XY_OPT_STRING, "MACHINE", offsetof(explain_values_t, machine),
+     .complete = "machine file", XY_COMMON("costs"),
+     .help = "explain place or split on this machine; any source of 'xylem machine'; with place "
+             "also torus:8x8x8, mesh:32x32 (default: this machine)",
+     .env = "XYLEM_MACHINE"},
     {"latency", 0, XY_OPT_SECONDS, "TIME", offsetof(explain_values_t, latency),
+     XY_ADVANCED("costs"),
      .help = "a: latency of one message (default: as calibrated, else 300ns)"},
     {"bandwidth", 0, XY_OPT_SIZE, "BYTES", offsetof(explain_values_t, bandwidth),
+     XY_ADVANCED("costs"),
      .help = "1/b and 1/c: bytes copied per second, from another rank or inside one (default: as "
              "calibrated, else 8e9)"},
-    {"reduce", 0, XY_OPT_SIZE, "BYTES", offsetof(explain_values_t, reduce),
+    {"reduce", 0, XY_OPT_SIZE, "BYTES", offsetof(explain_values_t, reduce), XY_ADVANCED("costs"),
      .help = "1/g: bytes reduced per second (default: as calibrated, else 16e9)"},
-    {"costs", 0, XY_OPT_STRING, "FILE", offsetof(explain_values_t, costs),
-     .help = "a cost file written by 'xylem calibrate' (default: the user's)", .complete = "file"},
-    {"machine", 'm', XY_OPT_STRING, "MACHINE", offsetof(explain_values_t, machine),
-     .help = "with place and split: any source of 'xylem machine'; with place also torus:8x8x8, "
-             "mesh:32x32 (default: this machine)",
-     .env = "XYLEM_MACHINE", .complete = "machine"},
-    {"svg", 0, XY_OPT_STRING, "FILE", offsetof(explain_values_t, svg),
-     .help = "with split: draw the curves", .complete = "file"},
-    {"json", 0, XY_OPT_FLAG, .offset = offsetof(explain_values_t, json), .help = "print JSON"},
+    {"svg", 0, XY_OPT_STRING, "FILE", offsetof(explain_values_t, svg), XY_COMMON("output"),
+     .help = "draw the curves of split", .complete = "file"},
+    {"json", 0, XY_OPT_FLAG, .offset = offsetof(explain_values_t, json), XY_COMMON("output"),
+     .help = "print JSON"},
     {0}};
+
+void explain_offer_topics(xy_offer_fn offer, void *to)
+{
+    for (size_t i = 0; topics[i] != NULL; i++)
+        offer(to, topics[i]->name, topics[i]->summary);
+}
 
 static xy_status_t list_topics(void)
 {
@@ -136,5 +150,6 @@ const xy_command_t verb_explain = {
     .options = options,
     .values_size = sizeof(explain_values_t),
     .positional_max = -1,
+    .complete = "topic file",
     .run = run,
 };

@@ -23,16 +23,16 @@ typedef struct {
 
 static const xy_option_t options[] = {
     {"pid", 'p', XY_OPT_LONG, "PID", offsetof(values_t, pid), .min = 1, .max = INT_MAX,
-     .help = "attach to the mpiexec with this process id"},
+     XY_COMMON("options"), .help = "attach to the mpiexec with this process id"},
     {"core", 0, XY_OPT_STRING, "FILE", offsetof(values_t, core), .complete = "file",
-     .help = "look at the core file of an mpiexec"},
-    {"ex", 0, XY_OPT_LIST, "COMMAND", offsetof(values_t, commands),
+     XY_COMMON("options"), .help = "look at the core file of an mpiexec"},
+    {"ex", 0, XY_OPT_LIST, "COMMAND", offsetof(values_t, commands), XY_COMMON("options"),
      .help = "run this gdb command first; may be repeated"},
-    {"batch", 0, XY_OPT_FLAG, .offset = offsetof(values_t, batch),
+    {"batch", 0, XY_OPT_FLAG, .offset = offsetof(values_t, batch), XY_COMMON("options"),
      .help = "end after the commands of --ex, without a prompt"},
     {"gdb", 0, XY_OPT_STRING, "PROGRAM", offsetof(values_t, gdb), .env = "XYLEM_GDB",
-     .preset = "gdb", .complete = "file", .help = "the gdb to run"},
-    {"script", 0, XY_OPT_FLAG, .offset = offsetof(values_t, script),
+     .preset = "gdb", .complete = "file", XY_ADVANCED("options"), .help = "the gdb to run"},
+    {"script", 0, XY_OPT_FLAG, .offset = offsetof(values_t, script), XY_ADVANCED("options"),
      .help = "print where the gdb script is, for 'gdb -x' or an editor's debugger"},
     {0}};
 
@@ -84,7 +84,7 @@ static xy_status_t check_launch(int argc, char **argv)
 {
     char **copy = xy_calloc((size_t)argc + 1, sizeof(char *));
     void *values = xy_calloc(1, mpi_launch_command.values_size);
-    bool help = false;
+    xy_help_t help = XY_HELP_NONE;
     int count = 0;
     xy_status_t st = XY_OK;
 
@@ -94,7 +94,7 @@ static xy_status_t check_launch(int argc, char **argv)
     }
     memcpy(copy, argv, (size_t)argc * sizeof(char *));
     st = xy_options_parse(&mpi_launch_command, argc, copy, values, &count, &help);
-    if (st == XY_OK && count == 0 && !help)
+    if (st == XY_OK && count == 0 && help == XY_HELP_NONE)
         st = xy_fail(XY_EUSAGE, "no program was given; see 'xylem gdb --help'");
     xy_options_cleanup(&mpi_launch_command, values);
 end:
@@ -175,7 +175,7 @@ static xy_status_t run(const xy_command_t *command, const void *none, int argc, 
     int own = count_own(argc, argv), count = 0;
     char **rest = argv + own;
     char *script = find_script();
-    bool help = false;
+    xy_help_t help = XY_HELP_NONE;
     values_t values;
     xy_status_t st;
 

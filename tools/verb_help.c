@@ -7,15 +7,33 @@
 #include "verbs.h"
 
 typedef struct {
-    bool json;
+    bool all, json;
 } values_t;
 
-static const xy_option_t options[] = {{"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json),
-                                       .help = "print verbs and options as JSON"},
-                                      {0}};
+static const xy_option_t options[] = {
+    {"all", 'a', XY_OPT_FLAG, .offset = offsetof(values_t, all), XY_COMMON("options"),
+     .excludes = "json", .help = "print all options of a verb in full"},
+    {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json), XY_COMMON("options"),
+     .help = "print verbs and options as JSON"},
+    {0}};
+
+/* The values that help and completion offer, and for a choice all that there are. */
+static void json_choices(xy_json_t *json, const xy_option_t *option)
+{
+    const char *choice;
+
+    xy_json_begin_array(json, "choices");
+    for (size_t i = 0; (choice = xy_option_choice(option, i)) != NULL; i++)
+        xy_json_string(json, NULL, choice);
+    xy_json_end(json);
+}
 
 static void json_option(xy_json_t *json, const xy_option_t *option)
 {
+    static const char *const levels[] = {[XY_LEVEL_HIDDEN] = "hidden",
+                                         [XY_LEVEL_COMMON] = "common",
+                                         [XY_LEVEL_ADVANCED] = "advanced",
+                                         [XY_LEVEL_EXPERIMENTAL] = "experimental"};
     static const char *const kinds[] = {
         [XY_OPT_FLAG] = "flag",       [XY_OPT_STRING] = "text", [XY_OPT_LONG] = "whole",
         [XY_OPT_DOUBLE] = "number",   [XY_OPT_SIZE] = "size",   [XY_OPT_SECONDS] = "time",
@@ -27,12 +45,20 @@ static void json_option(xy_json_t *json, const xy_option_t *option)
     xy_json_begin_object(json, NULL);
     xy_json_string(json, "name", option->name);
     xy_json_string(json, "letter", option->letter != 0 ? letter : NULL);
+    xy_json_begin_array(json, "aliases");
+    for (const char *const *a = option->aliases; a != NULL && *a != NULL; a++)
+        xy_json_string(json, NULL, *a);
+    xy_json_end(json);
+    xy_json_string(json, "group", option->group);
+    xy_json_string(json, "level", levels[option->level]);
     xy_json_string(json, "argument", option->argument);
     xy_json_string(json, "kind", kinds[option->kind]);
     if (option->min < option->max) {
         xy_json_double(json, "min", option->min);
         xy_json_double(json, "max", option->max);
     }
+    json_choices(json, option);
+    xy_json_string(json, "complete", option->complete);
     xy_json_string(json, "needs", option->needs);
     xy_json_string(json, "excludes", option->excludes);
     xy_json_bool(json, "may_be_empty", option->may_be_empty);
@@ -53,6 +79,12 @@ static void json_verb(xy_json_t *json, const xy_command_t *verb)
         if (o->help != NULL)
             json_option(json, o);
     xy_json_end(json);
+    if (verb->subcommands != NULL) {
+        xy_json_begin_array(json, "verbs");
+        for (const xy_command_t *const *c = verb->subcommands; *c != NULL; c++)
+            json_verb(json, *c);
+        xy_json_end(json);
+    }
     xy_json_end(json);
 }
 
@@ -74,6 +106,7 @@ static void print_json(const xy_command_t *only)
 static xy_status_t run(const xy_command_t *command, const void *values_p, int argc, char **argv)
 {
     const values_t *values = values_p;
+    xy_help_t which = values->all ? XY_HELP_ALL : XY_HELP_COMMON;
     const xy_command_t *verb = NULL;
     xy_status_t st;
 
@@ -86,9 +119,9 @@ static xy_status_t run(const xy_command_t *command, const void *values_p, int ar
     if (values->json)
         print_json(verb);
     else if (verb != NULL)
-        xy_command_help(verb, stdout);
+        xy_command_help(verb, which, stdout);
     else
-        program_help(stdout);
+        program_help(which, stdout);
     return XY_OK;
 }
 

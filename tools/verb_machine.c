@@ -17,30 +17,31 @@ typedef struct {
 } values_t;
 
 static const xy_option_t options[] = {
-    {"tree", 't', XY_OPT_FLAG, .offset = offsetof(values_t, tree),
+    {"tree", 't', XY_OPT_FLAG, .offset = offsetof(values_t, tree), XY_COMMON("output"),
      .help = "print the tree (the default without other output options)"},
-    {"svg", 0, XY_OPT_STRING, "FILE", offsetof(values_t, svg),
+    {"svg", 0, XY_OPT_STRING, "FILE", offsetof(values_t, svg), XY_COMMON("output"),
      .help = "draw nested boxes into FILE ('-': standard output)", .complete = "file"},
-    {"xml", 0, XY_OPT_STRING, "FILE", offsetof(values_t, xml),
-     .help = "write a machine file that reads back as the same machine ('-': standard output)",
+    {"xml", 0, XY_OPT_STRING, "FILE", offsetof(values_t, xml), XY_COMMON("output"),
+     .help = "write a machine file; it reads back as the same machine ('-': standard output)",
      .complete = "file"},
-    {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json),
+    {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json), XY_COMMON("output"),
      .help = "print all objects, GPUs and routes as JSON"},
-    {"only", 0, XY_OPT_STRING, "TYPE:N", offsetof(values_t, only),
-     .help = "show only the part below one object, by its logical number: package:0"},
-    {"usable", 'u', XY_OPT_FLAG, .offset = offsetof(values_t, usable),
-     .help = "leave out objects that the cgroup, the affinity mask or the file excludes"},
-    {"list", 'l', XY_OPT_FLAG, .offset = offsetof(values_t, list),
-     .help = "print the names of the machines that ship with Xylem"},
-    {"clusters", 0, XY_OPT_STRING, "FILE", offsetof(values_t, clusters),
+    {"only", 0, XY_OPT_STRING, "TYPE:N", offsetof(values_t, only), XY_COMMON("select"),
+     .help = "show only the part below one object; by its logical number: package:0"},
+    {"usable", 'u', XY_OPT_FLAG, .offset = offsetof(values_t, usable), XY_COMMON("select"),
+     .help = "omit objects that cannot be used; those that the cgroup, the affinity mask or the "
+             "file excludes"},
+    {"list", 'l', XY_OPT_FLAG, .offset = offsetof(values_t, list), XY_COMMON("machines"),
+     .help = "print the names of the installed machines"},
+    {"clusters", 0, XY_OPT_STRING, "FILE", offsetof(values_t, clusters), XY_COMMON("machines"),
      .help = "find clusters in the matrix of latencies in FILE ('-': standard input)",
      .complete = "file"},
     {"rho", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, rho), .min = 1, .max = 1e6, .preset = "1.2",
-     .needs = "clusters",
+     .needs = "clusters", XY_ADVANCED("machines"),
      .help = "with --clusters: the most that an edge inside a cluster may cost, relative to the "
              "cheapest edge of its ends"},
     {"rho-site", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, rho_site), .min = 1, .max = 1e6,
-     .preset = "10", .needs = "clusters",
+     .preset = "10", .needs = "clusters", XY_ADVANCED("machines"),
      .help = "with --clusters: the most that the latency between two clusters of a site may be, "
              "relative to the latencies inside them"},
     {0}};
@@ -247,5 +248,6 @@ const xy_command_t verb_machine = {
     .sections = sections,
     .values_size = sizeof(values_t),
     .positional_max = 1,
+    .complete = "machine file",
     .run = run,
 };

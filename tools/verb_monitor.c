@@ -20,21 +20,22 @@ static const char *const metrics[] = {"size", "msg", "avg", NULL};
 static const char *const libraries[] = {"openmpi", "mpich", NULL};
 
 static const xy_option_t options[] = {
-    {"only", 0, XY_OPT_CHOICE, "KIND", offsetof(values_t, only),
-     .help = "which messages a file counts: all, those of the program, or those inside collectives",
+    {"only", 0, XY_OPT_CHOICE, "KIND", offsetof(values_t, only), XY_COMMON("options"),
+     .help = "choose which messages a file counts; all, those of the program, or those inside "
+             "collectives",
      .preset = "all", .choices = kinds},
-    {"mpi", 0, XY_OPT_CHOICE, "MPI", offsetof(values_t, mpi),
-     .help = "the MPI library of the launcher, openmpi or mpich (default: detected)",
+    {"mpi", 0, XY_OPT_CHOICE, "MPI", offsetof(values_t, mpi), XY_COMMON("options"),
+     .help = "name the launcher's MPI library; openmpi or mpich (default: detected)",
      .choices = libraries},
-    {"heatmap", 0, XY_OPT_STRING, "FILE", offsetof(values_t, heatmap),
+    {"heatmap", 0, XY_OPT_STRING, "FILE", offsetof(values_t, heatmap), XY_COMMON("options"),
      .help = "also draw the matrix as a heat map", .complete = "file"},
     {"metric", 0, XY_OPT_CHOICE, "METRIC", offsetof(values_t, metric), .needs = "heatmap",
-     .help = "with --heatmap: metric of the heat map: bytes (size), messages (msg), or the mean "
-             "size of a message "
-             "(avg)",
+     XY_COMMON("options"),
+     .help = "with --heatmap: choose the metric; bytes (size), messages (msg), or the mean size of "
+             "a message (avg)",
      .preset = "size", .choices = metrics},
-    {"slice", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, slice),
-     .help = "divide the run into slices of TIME and write a matrix for each to the directory"},
+    {"slice", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, slice), XY_COMMON("options"),
+     .help = "also write a matrix for each TIME of the run; into the directory"},
     {0}};
 
 /* Which MPI a launcher belongs to, by its --version; NULL: it does not say. */

@@ -18,77 +18,83 @@ static const char *const libraries[] = {"xylem", "openmpi", "mpich", NULL};
 
 static const xy_option_t options[] = {
     {"np", 'n', XY_OPT_LONG, "P", AT(procs), .preset = "1", .min = 1, .max = 1e7,
-     .help = "processes"},
+     XY_COMMON("program"), .help = "set the number of processes"},
+    {"arg", 'a', XY_OPT_LIST, "TEXT", AT(arg), .may_be_empty = true, XY_COMMON("program"),
+     .help = "add an argument of the program; may be repeated"},
+    {"env", 0, XY_OPT_LIST, "NAME=VALUE", AT(env), XY_COMMON("program"),
+     .help = "set a variable of the program's environment; may be repeated. Others are not set"},
+    {"assume", 0, XY_OPT_LIST, "NAME=VALUE", AT(assume), XY_COMMON("program"),
+     .help =
+         "give a value that the description lacks; a C expression of what is known at that line"},
+    {"from-trace", 0, XY_OPT_STRING, "FILE", AT(from_trace), .complete = "file",
+     XY_COMMON("program"),
+     .help = "take unknown values from a recorded run; of the program with the same arguments and "
+             "any number of processes, recorded with 'mpiexec --trace'"},
+    {"include", 'I', XY_OPT_LIST, "DIR", AT(includes), .complete = "directory",
+     XY_COMMON("program"), .help = "of C sources: look for headers there, too"},
+    {"define", 'D', XY_OPT_LIST, "NAME[=VALUE]", AT(defines), XY_COMMON("program"),
+     .help = "of C sources: define a macro"},
+    {"kernel", 0, XY_OPT_LIST, "NAME", AT(kernels), XY_COMMON("program"),
+     .help = "of C sources: name a compute kernel; as for 'xylem scan'"},
+    {"sweep", 0, XY_OPT_LIST, "NAME=VALUES", AT(sweep), XY_COMMON("program"),
+     .help = "predict for several values; as in n=1000,2000,4000 or P=1..64*2 or n=100..500+100; P "
+             "is the number of processes, {NAME} in --arg and --assume is replaced"},
+    {"limit", 0, XY_OPT_LONG, "N", AT(limit), .preset = "100000000", .min = 1, .max = 1e18,
+     XY_ADVANCED("program"),
+     .help = "passes of loops in one process, after which the program is taken to be endless"},
     {"machine", 'm', XY_OPT_STRING, "MACHINE", AT(machine), .env = "XYLEM_MACHINE",
-     .help = "the machine, which need not exist: any source of 'xylem machine' (default: this "
+     .complete = "machine file", XY_COMMON("machine"),
+     .help = "predict for this machine, real or not; any source of 'xylem machine' (default: this "
              "machine)"},
-    {"hosts", 0, XY_OPT_STRING, "FILE", AT(hosts), .complete = "file",
+    {"place", 0, XY_OPT_STRING, "STRATEGY|FILE", AT(place), .table = XY_TABLE(xy_strategies),
+     .complete = "file", XY_COMMON("machine"),
+     .help = "place processes by a strategy or by a file; a strategy of 'xylem place' or a file of "
+             "lines 'RANK CORE' (default: scatter_numa). One that needs a matrix gets that of the "
+             "program, and the gain in time is printed"},
+    {"hosts", 0, XY_OPT_STRING, "FILE", AT(hosts), .complete = "file", XY_ADVANCED("machine"),
      .help = "names of nodes of the machine, one per line: process i is on line i, and from the "
              "beginning again"},
-    {"arg", 'a', XY_OPT_LIST, "TEXT", AT(arg), .may_be_empty = true,
-     .help = "an argument of the program; repeated"},
-    {"env", 0, XY_OPT_LIST, "NAME=VALUE", AT(env),
-     .help = "a variable of the program's environment; repeated. Others are not set"},
-    {"assume", 0, XY_OPT_LIST, "NAME=VALUE", AT(assume),
-     .help = "a value that the description lists as unknown: a C expression of what is known at "
-             "that line"},
-    {"from-trace", 0, XY_OPT_STRING, "FILE", AT(from_trace), .complete = "file",
-     .help = "take values that are listed as unknown from a real run of the program with the same "
-             "arguments, recorded with 'mpiexec --trace', of any number of processes"},
-    {"include", 'I', XY_OPT_LIST, "DIR", AT(includes), .complete = "directory",
-     .help = "of C sources: look for headers there, too"},
-    {"define", 'D', XY_OPT_LIST, "NAME[=VALUE]", AT(defines),
-     .help = "of C sources: define a macro"},
-    {"kernel", 0, XY_OPT_LIST, "NAME", AT(kernels),
-     .help = "of C sources: this function is a compute kernel, as for 'xylem scan'"},
-    {"costs", 'c', XY_OPT_STRING, "FILE", AT(costs), .complete = "file",
-     .help = "models of kernels and messages, from 'xylem calibrate' (default: those in "
-             "the file of --machine, if 'xylem calibrate --hosts' made it)"},
-    {"cost", 0, XY_OPT_LIST, "NAME=TIME", AT(cost),
-     .help = "what one pass of a loop outside of kernels takes, as in main.c:88=2ns"},
-    {"loop-cost", 0, XY_OPT_SECONDS, "TIME", AT(cost_all),
-     .help = "the same for all loops without --cost and without a model"},
-    {"free-kernels", 0, XY_OPT_FLAG, .offset = AT(free_kernels),
-     .help = "kernels without a model take no time; otherwise they are an error"},
-    {"place", 0, XY_OPT_STRING, "STRATEGY|FILE", AT(place), .table = XY_TABLE(xy_strategies),
-     .complete = "file",
-     .help = "where processes run: a strategy of 'xylem place' or a file of lines 'RANK CORE' "
-             "(default: scatter_numa). One that needs a matrix gets that of the program, and the "
-             "gain in time is printed"},
-    {"oversubscribe", 0, XY_OPT_FLAG, .offset = AT(oversubscribe),
+    {"oversubscribe", 0, XY_OPT_FLAG, .offset = AT(oversubscribe), XY_ADVANCED("machine"),
      .help = "processes may share cores"},
     {"progress", 0, XY_OPT_CHOICE, "HOW", AT(progress), .preset = "tasks", .choices = progress,
-     .help = "who moves messages while a process computes: communication cores (tasks), a thread "
-             "on its core (threads), only the process itself when it waits (none)"},
-    {"comm-cores", 0, XY_OPT_STRING, "K|LIST", AT(comm_cores),
-     .help = "cores for communication alone: the last K of each node, or a list of cores"},
-    {"library", 'l', XY_OPT_CHOICE, "NAME", AT(library), .choices = libraries,
-     .help = "whose collectives (default: xylem)"},
-    {"algorithm", 0, XY_OPT_STRING, "NAME", AT(algorithm),
+     XY_COMMON("machine"),
+     .help = "choose who moves messages during computation; communication cores (tasks), a thread "
+             "on the core of the process (threads), only the process itself when it waits (none)"},
+    {"comm-cores", 0, XY_OPT_STRING, "K|LIST", AT(comm_cores), XY_COMMON("machine"),
+     .help = "reserve cores for communication; the last K of each node, or a list of cores"},
+    {"library", 'l', XY_OPT_CHOICE, "NAME", AT(library), .choices = libraries, XY_COMMON("machine"),
+     .help = "simulate the collectives of this library (default: xylem)"},
+    {"costs", 'c', XY_OPT_STRING, "FILE", AT(costs), .complete = "file", XY_COMMON("model"),
+     .help = "read models of kernels and messages from FILE; 'xylem calibrate' writes it (default: "
+             "those in the file of --machine, if 'xylem calibrate --hosts' made it)"},
+    {"what-if", 0, XY_OPT_STRING, "CHANGE", AT(what_if), XY_COMMON("model"),
+     .help = "compare with other links or faster cores; bandwidth*2, latency/10, speed*1.5, or "
+             "several with commas"},
+    {"cost", 0, XY_OPT_LIST, "NAME=TIME", AT(cost), XY_ADVANCED("model"),
+     .help = "what one pass of a loop outside of kernels takes, as in main.c:88=2ns"},
+    {"loop-cost", 0, XY_OPT_SECONDS, "TIME", AT(cost_all), XY_ADVANCED("model"),
+     .help = "the same for all loops without --cost and without a model"},
+    {"free-kernels", 0, XY_OPT_FLAG, .offset = AT(free_kernels), XY_ADVANCED("model"),
+     .help = "kernels without a model take no time; otherwise they are an error"},
+    {"algorithm", 0, XY_OPT_STRING, "NAME", AT(algorithm), XY_ADVANCED("model"),
      .help = "of collectives that have it, instead"},
-    {"eager", 0, XY_OPT_SIZE, "SIZE", AT(eager), .help = "larger messages wait for their receiver"},
-    {"limit", 0, XY_OPT_LONG, "N", AT(limit), .preset = "100000000", .min = 1, .max = 1e18,
-     .help = "passes of loops in one process, after which the program is taken to be endless"},
-    {"json", 0, XY_OPT_FLAG, .offset = AT(json),
-     .help = "print time, messages, bytes, kernel_calls and each process as JSON"},
-    {"lines", 0, XY_OPT_LONG, "N", AT(lines), .preset = "10", .min = 0, .max = 1e6,
-     .help = "lines of the critical path to print"},
-    {"html", 'o', XY_OPT_STRING, "FILE", AT(html), .complete = "file",
+    {"eager", 0, XY_OPT_SIZE, "SIZE", AT(eager), XY_ADVANCED("model"),
+     .help = "larger messages wait for their receiver"},
+    {"json", 0, XY_OPT_FLAG, .offset = AT(json), XY_COMMON("output"),
+     .help = "print the prediction as JSON; time, messages, bytes, kernel_calls and each process"},
+    {"html", 'o', XY_OPT_STRING, "FILE", AT(html), .complete = "file", XY_COMMON("output"),
      .help = "write a page that shows the run over time"},
-    {"trace", 0, XY_OPT_STRING, "FILE", AT(trace), .complete = "file",
+    {"trace", 0, XY_OPT_STRING, "FILE", AT(trace), .complete = "file", XY_COMMON("output"),
      .help = "write the run as a trace for 'xylem view'"},
-    {"matrix", 0, XY_OPT_STRING, "FILE", AT(matrix), .complete = "file",
-     .help = "write who sends how much to whom, for 'xylem place', in the format of the name"},
-    {"sweep", 0, XY_OPT_LIST, "NAME=VALUES", AT(sweep),
-     .help = "predict for several values, as in n=1000,2000,4000 or P=1..64*2 or n=100..500+100; P "
-             "is the number of processes, {NAME} in --arg and --assume is replaced"},
+    {"matrix", 0, XY_OPT_STRING, "FILE", AT(matrix), .complete = "file", XY_COMMON("output"),
+     .help = "write the communication matrix for 'xylem place'; who sends how much to whom, in the "
+             "format of the name"},
     {"csv", 0, XY_OPT_STRING, "FILE", AT(csv), .complete = "file", .needs = "sweep",
-     .help = "with --sweep: write the times as CSV"},
+     XY_COMMON("output"), .help = "with --sweep: write the times as CSV"},
     {"svg", 0, XY_OPT_STRING, "FILE", AT(svg), .complete = "file", .needs = "sweep",
-     .help = "with --sweep: draw the times"},
-    {"what-if", 0, XY_OPT_STRING, "CHANGE", AT(what_if),
-     .help = "predict once more with other links or faster cores and compare: bandwidth*2, "
-             "latency/10, speed*1.5, or several with commas"},
+     XY_COMMON("output"), .help = "with --sweep: draw the times"},
+    {"lines", 0, XY_OPT_LONG, "N", AT(lines), .preset = "10", .min = 0, .max = 1e6,
+     XY_ADVANCED("output"), .help = "lines of the critical path to print"},
     {0}};
 
 /* ---- Pages ---- */
@@ -360,10 +366,10 @@ xy_status_t predict_simulate(int argc, char **argv, xy_simulated_t *simulated_p)
 {
     predict_values_t v;
     int count;
-    bool is_help;
-    xy_status_t st = xy_options_parse(&verb_predict, argc, argv, &v, &count, &is_help);
+    xy_help_t help;
+    xy_status_t st = xy_options_parse(&verb_predict, argc, argv, &v, &count, &help);
 
-    if (st == XY_OK && (count == 0 || is_help || v.sweep.count > 0 || v.html != NULL ||
+    if (st == XY_OK && (count == 0 || help != XY_HELP_NONE || v.sweep.count > 0 || v.html != NULL ||
                         v.trace != NULL || v.what_if != NULL))
         st = xy_fail(XY_EUSAGE, "an alternative is one prediction of a program, without files of "
                                 "results");

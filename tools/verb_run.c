@@ -76,24 +76,49 @@ const xy_command_t verb_run = {
     .run = run_mpiexec,
 };
 
-/* What the wrappers of the compilers understand themselves; the rest is the compiler's. The table
- * is for the man pages: the wrappers are shell scripts. */
-static const xy_option_t wrapper_options[] = {
-    {"show", 0, XY_OPT_FLAG, .help = "print the command instead of running it; also -showme"},
-    {"showme:compile", 0, XY_OPT_FLAG, .help = "print the options added for compiling"},
-    {"showme:link", 0, XY_OPT_FLAG, .help = "print the options added for linking"},
-    {"showme:command", 0, XY_OPT_FLAG, .help = "print the name of the compiler"},
-    {"showme:incdirs", 0, XY_OPT_FLAG, .help = "print the directory of mpi.h"},
-    {"showme:libdirs", 0, XY_OPT_FLAG, .help = "print the directory of the library"},
-    {"showme:libs", 0, XY_OPT_FLAG, .help = "print the name of the library"},
-    {"showme:version", 0, XY_OPT_FLAG, .help = "print the version"},
-    {"compile-info", 0, XY_OPT_FLAG, .help = "print the whole command that compiles"},
-    {"link-info", 0, XY_OPT_FLAG, .help = "print the whole command that links"},
-    {"echo", 0, XY_OPT_FLAG, .help = "print the command, and run it"},
-    {"cc=COMPILER", 0, XY_OPT_FLAG,
-     .help = "use this compiler; -cxx=COMPILER for C++, -fc=COMPILER for Fortran"},
-    {"help:mpi", 0, XY_OPT_FLAG, .help = "list these options; also -help and -showme:help"},
-    {0}};
+/* The options of the compiler wrappers, which pass all others to the compiler; `own` names the
+ * compiler. The table is for man pages and completion: the wrappers are shell scripts. */
+#define WRAPPER_OPTIONS(own)                                                                       \
+    {                                                                                              \
+        {"show",                                                                                   \
+         0,                                                                                        \
+         XY_OPT_FLAG,                                                                              \
+         .aliases = show_names,                                                                    \
+         XY_COMMON("options"),                                                                     \
+         .help = "print the command instead of running it"},                                       \
+            {"showme:compile", 0, XY_OPT_FLAG, XY_COMMON("options"),                               \
+             .help = "print the options added for compiling"},                                     \
+            {"showme:link", 0, XY_OPT_FLAG, XY_COMMON("options"),                                  \
+             .help = "print the options added for linking"},                                       \
+            {"showme:command", 0, XY_OPT_FLAG, XY_COMMON("options"),                               \
+             .help = "print the name of the compiler"},                                            \
+            {"showme:incdirs", 0, XY_OPT_FLAG, XY_COMMON("options"),                               \
+             .help = "print the directory of mpi.h"},                                              \
+            {"showme:libdirs", 0, XY_OPT_FLAG, XY_COMMON("options"),                               \
+             .help = "print the directory of the library"},                                        \
+            {"showme:libs", 0, XY_OPT_FLAG, XY_COMMON("options"),                                  \
+             .help = "print the name of the library"},                                             \
+            {"showme:version", 0, XY_OPT_FLAG, XY_COMMON("options"), .help = "print the version"}, \
+            {"compile-info", 0, XY_OPT_FLAG, XY_COMMON("options"),                                 \
+             .help = "print the whole command that compiles"},                                     \
+            {"link-info", 0, XY_OPT_FLAG, XY_COMMON("options"),                                    \
+             .help = "print the whole command that links"},                                        \
+            {"echo", 0, XY_OPT_FLAG, XY_COMMON("options"),                                         \
+             .help = "print the command, and run it"},                                             \
+            {own "=COMPILER", 0, XY_OPT_FLAG, XY_COMMON("options"), .help = "use this compiler"},  \
+            {"help:mpi",           0,                                                              \
+             XY_OPT_FLAG,          .aliases = help_names,                                          \
+             XY_COMMON("options"), .help = "print these options"},                                 \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
+
+static const char *const show_names[] = {"showme", NULL};
+static const char *const help_names[] = {"help", "showme:help", NULL};
+static const xy_option_t cc_options[] = WRAPPER_OPTIONS("cc");
+static const xy_option_t cxx_options[] = WRAPPER_OPTIONS("cxx");
+static const xy_option_t fort_options[] = WRAPPER_OPTIONS("fc");
 
 static const xy_section_t wrapper_sections[] = {
     {"choice of the compiler",
@@ -108,20 +133,24 @@ static const char wrapper_exit_status[] =
     "That of the compiler; 1: there is no compiler of that name, 2: an option of another MPI's "
     "wrapper is not supported.";
 
+#define WRAPPER_DESCRIPTION(language)                                                              \
+    "Runs the " language " compiler with the options that MPI programs need: -I, -L, -l and an "   \
+    "rpath, and with gcc and clang -fstack-clash-protection. All arguments but those below are "   \
+    "passed to the compiler."
+
 const xy_command_t command_mpicc = {
     .name = "mpicc",
     .prefix = "",
     .summary = "compile a C program with MPI",
     .synopsis = "ARGUMENT...",
-    .description = "Runs the C compiler with the options that MPI programs need: -I, -L, -l and an "
-                   "rpath, and with gcc and clang -fstack-clash-protection. All arguments but "
-                   "those below are passed to the compiler.",
-    .options = wrapper_options,
+    .description = WRAPPER_DESCRIPTION("C"),
+    .options = cc_options,
     .sections = wrapper_sections,
     .exit_status = wrapper_exit_status,
     .examples = "mpicc -O2 -g heat.c -o heat -lm\n    compile and link\n"
                 "mpicc -show\n    the command without its arguments",
     .is_one_dash = true,
+    .complete = "file",
 };
 
 const xy_command_t command_mpicxx = {
@@ -129,14 +158,12 @@ const xy_command_t command_mpicxx = {
     .prefix = "",
     .summary = "compile a C++ program with MPI (also installed as mpic++ and mpiCC)",
     .synopsis = "ARGUMENT...",
-    .description =
-        "Runs the C++ compiler with the options that MPI programs need: -I, -L, -l and an "
-        "rpath, and with gcc and clang -fstack-clash-protection. All arguments but those below are "
-        "passed to the compiler.",
-    .options = wrapper_options,
+    .description = WRAPPER_DESCRIPTION("C++"),
+    .options = cxx_options,
     .sections = wrapper_sections,
     .exit_status = wrapper_exit_status,
     .is_one_dash = true,
+    .complete = "file",
 };
 
 const xy_command_t command_mpifort = {
@@ -149,21 +176,21 @@ const xy_command_t command_mpifort = {
         "and mpi_f08, -L, -l and an rpath, -fstack-clash-protection, and "
         "-fallow-argument-mismatch, as calls with mpif.h may have buffers of several types. All "
         "arguments but those below are passed to the compiler.",
-    .options = wrapper_options,
+    .options = fort_options,
     .sections = wrapper_sections,
     .exit_status = wrapper_exit_status,
     .examples = "mpifort -O2 -g heat.f90 -o heat\n    compile and link",
     .is_one_dash = true,
+    .complete = "file",
 };
 
 const xy_command_t verb_cc = {
     .name = "cc",
     .summary = "compile a C program with MPI (also installed as mpicc)",
-    .synopsis = "[-show] ARGUMENT...",
-    .description = "Runs the C compiler with the options that MPI programs need: -I, -L, -l and an "
-                   "rpath, and with gcc and clang -fstack-clash-protection. 'xylem cc -help:mpi' "
-                   "lists its own options; all others are passed to "
-                   "the compiler.",
+    .synopsis = "ARGUMENT...",
+    .description = WRAPPER_DESCRIPTION("C"),
+    .options = cc_options,
+    .is_one_dash = true,
     .positional_max = -1,
     .complete = "file",
     .is_raw = true,
@@ -173,12 +200,10 @@ const xy_command_t verb_cc = {
 const xy_command_t verb_cxx = {
     .name = "c++",
     .summary = "compile a C++ program with MPI (also installed as mpicxx)",
-    .synopsis = "[-show] ARGUMENT...",
-    .description =
-        "Runs the C++ compiler with the options that MPI programs need: -I, -L, -l and an "
-        "rpath, and with gcc and clang -fstack-clash-protection. 'xylem c++ -help:mpi' lists its "
-        "own options; all others are passed to the "
-        "compiler.",
+    .synopsis = "ARGUMENT...",
+    .description = WRAPPER_DESCRIPTION("C++"),
+    .options = cxx_options,
+    .is_one_dash = true,
     .positional_max = -1,
     .complete = "file",
     .is_raw = true,

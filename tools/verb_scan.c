@@ -19,30 +19,32 @@ typedef struct {
 static const char *const styles[] = {"text", "html", NULL};
 
 static const xy_option_t options[] = {
-    {"output", 'o', XY_OPT_STRING, "FILE", offsetof(values_t, output),
-     .help = "write the description there (\"-\": standard output)", .complete = "file"},
-    {"include", 'I', XY_OPT_LIST, "DIR", offsetof(values_t, includes),
+    {"include", 'I', XY_OPT_LIST, "DIR", offsetof(values_t, includes), XY_COMMON("program"),
      .help = "look for headers there, too", .complete = "directory"},
-    {"define", 'D', XY_OPT_LIST, "NAME[=VALUE]", offsetof(values_t, defines),
+    {"define", 'D', XY_OPT_LIST, "NAME[=VALUE]", offsetof(values_t, defines), XY_COMMON("program"),
      .help = "define a macro"},
-    {"std", 0, XY_OPT_STRING, "STANDARD", offsetof(values_t, standard),
-     .help = "the C standard that the program follows: c89, gnu11, ...", .preset = "gnu11"},
-    {"kernel", 0, XY_OPT_LIST, "NAME", offsetof(values_t, kernels),
-     .help = "this function is a compute kernel, costed by a model of its own; cblas_*, LAPACKE_* "
-             "and clapack_* are without being named"},
-    {"assume", 0, XY_OPT_LIST, "NAME=VALUE", offsetof(values_t, assumed),
-     .help = "give a value that the source does not: a C expression"},
-    {"from-trace", 0, XY_OPT_STRING, "FILE", offsetof(values_t, from_trace),
-     .help = "take values that the source does not give from a run, recorded with 'mpiexec "
-             "--trace': those that had one value in all of it",
+    {"kernel", 0, XY_OPT_LIST, "NAME", offsetof(values_t, kernels), XY_COMMON("program"),
+     .help = "name a compute kernel; it is costed by a model of its own; cblas_*, LAPACKE_* and "
+             "clapack_* are kernels without being named"},
+    {"assume", 0, XY_OPT_LIST, "NAME=VALUE", offsetof(values_t, assumed), XY_COMMON("program"),
+     .help = "give a value that the source lacks; a C expression"},
+    {"from-trace", 0, XY_OPT_STRING, "FILE", offsetof(values_t, from_trace), XY_COMMON("program"),
+     .help = "take missing values from a recorded run; of 'mpiexec --trace': those that had one "
+             "value in all of it",
      .complete = "file"},
     {"arg", 0, XY_OPT_LIST, "WORD", offsetof(values_t, arguments), .needs = "from-trace",
-     .may_be_empty = true, .help = "an argument of the program in that run"},
+     .may_be_empty = true, XY_COMMON("program"),
+     .help = "name an argument of the program in that run"},
+    {"std", 0, XY_OPT_STRING, "STANDARD", offsetof(values_t, standard), XY_ADVANCED("program"),
+     .help = "the C standard that the program follows: c89, gnu11, ...", .preset = "gnu11"},
+    {"output", 'o', XY_OPT_STRING, "FILE", offsetof(values_t, output), XY_COMMON("output"),
+     .help = "write the description there (\"-\": standard output)", .complete = "file"},
     {"show", 0, XY_OPT_CHOICE, "STYLE", offsetof(values_t, show), .choices = styles,
-     .help = "print the sources with what was dropped in grey, or behind // where the output is "
-             "no terminal; html: a page"},
-    {"list", 0, XY_OPT_FLAG, .offset = offsetof(values_t, list),
-     .help = "print what was kept and why, and what is not known"},
+     XY_COMMON("output"),
+     .help = "print the sources with dropped lines in grey; behind // where the output is no "
+             "terminal; html: a page"},
+    {"list", 0, XY_OPT_FLAG, .offset = offsetof(values_t, list), XY_COMMON("output"),
+     .help = "print what was kept and why, and what is unknown"},
     {0}};
 
 /* -IDIR, -DNAME and -std=... as clang takes them, in fresh memory. */

@@ -25,113 +25,128 @@ static const char *const graphs[] = {"red-black", "natural", "jacobi", NULL};
 static const char *const precisions[] = {"single", "double", NULL};
 
 static const xy_option_t options[] = {
-    {"dim", 'd', XY_OPT_LONG, "N", offsetof(values_t, dim), .min = 1, .max = 3,
-     .help = "dimensions of the grid, when --blocks is one number (default: those of --blocks)"},
     {"blocks", 'b', XY_OPT_STRING, "N[xN[xN]]", offsetof(values_t, blocks), .preset = "366",
-     .help = "blocks of the grid; those at its ends are never written; 1, after the first "
+     XY_COMMON("problem"),
+     .help = "set the blocks of the grid; those at its ends are never written; 1, after the first "
              "dimension, for blocks that span the whole dimension"},
-    {"points", 0, XY_OPT_LONG, "N", offsetof(values_t, points), .min = 3, .max = 9,
-     .help = "points of the stencil: 3 in 1D, 5 or 9 in 2D, 7 in 3D"},
     {"iterations", 't', XY_OPT_LONG, "N", offsetof(values_t, iterations), .min = 1, .max = 1 << 20,
-     .preset = "100", .help = "number of updates of each block"},
+     .preset = "100", XY_COMMON("problem"), .help = "set the number of updates of each block"},
     {"graph", 'g', XY_OPT_CHOICE, "ORDER", offsetof(values_t, graph), .choices = graphs,
-     .preset = "red-black", .help = "in place (red-black or natural order) or double-buffered"},
+     .preset = "red-black", XY_COMMON("problem"),
+     .help =
+         "choose the order of updates; in place (red-black or natural order) or double-buffered"},
+    {"dim", 'd', XY_OPT_LONG, "N", offsetof(values_t, dim), .min = 1, .max = 3,
+     XY_ADVANCED("problem"),
+     .help = "dimensions of the grid, when --blocks is one number (default: those of --blocks)"},
+    {"points", 0, XY_OPT_LONG, "N", offsetof(values_t, points), .min = 3, .max = 9,
+     XY_ADVANCED("problem"), .help = "points of the stencil: 3 in 1D, 5 or 9 in 2D, 7 in 3D"},
+    {"block", 0, XY_OPT_SIZE, "SIZE", offsetof(values_t, block), .preset = "3MiB",
+     XY_COMMON("problem"), .help = "set the size of a block"},
+    {"load", 0, XY_OPT_STRING, "LOAD", offsetof(values_t, load), .preset = "even",
+     XY_ADVANCED("problem"),
+     .help = "even, static (half the time in the first half), dynamic (twice the time in a quarter "
+             "that moves), or a file of factors"},
+    {"cells", 0, XY_OPT_STRING, "N[xN[xN]]", offsetof(values_t, cells), XY_ADVANCED("problem"),
+     .help = "cells of a block, of 8 bytes each or 4 (see --precision), instead of --block"},
+    {"precision", 0, XY_OPT_CHOICE, "P", offsetof(values_t, precision), .choices = precisions,
+     .preset = "double", XY_ADVANCED("problem"),
+     .help = "of cells, 4 bytes or 8; the plain loop has the same"},
+    {"until", 'u', XY_OPT_DOUBLE, "X", offsetof(values_t, until), .min = 1e-300, .max = 1e300,
+     XY_ADVANCED("problem"),
+     .help = "end before --iterations when no cell changes by more than X in an iteration"},
+    {"every", 0, XY_OPT_LONG, "N", offsetof(values_t, every), .min = 1, .max = 1 << 20,
+     .preset = "10", .needs = "until study", XY_ADVANCED("problem"),
+     .help = "with --until: check every N-th iteration"},
     {"machine", 'm', XY_OPT_STRING, "SOURCE", offsetof(values_t, machine), .preset = "attila",
-     .env = "XYLEM_MACHINE",
-     .help =
-         "a machine with GPUs, as for 'xylem machine'; real runs use the cores of this machine"},
-    {"gpus", 0, XY_OPT_STRING, "N", offsetof(values_t, gpus),
-     .help = "GPUs to use (default: 1); more than the machine has are copies of its last one; 0: "
-             "all of them. Real runs use GPUs of this machine only if this is given, and then "
-             "cores only with --cpus"},
-    {"memory", 0, XY_OPT_STRING, "SIZE", offsetof(values_t, memory),
-     .help = "memory of each GPU, or 'none' for no limit (default: that of the machine). In real "
-             "runs on cores: the cache of each core that policies may fill (default: its L2), with "
-             "--file "
-             "the memory to use (default: a quarter of main memory)"},
+     .env = "XYLEM_MACHINE", .complete = "machine file", XY_COMMON("machine"),
+     .help = "run on this machine; one with GPUs, as for 'xylem machine'; real runs use the cores "
+             "of this machine"},
+    {"gpus", 0, XY_OPT_STRING, "N", offsetof(values_t, gpus), XY_COMMON("machine"),
+     .help = "set the number of GPUs (default: 1); more than the machine has are copies of its "
+             "last one; 0: all of them. Real runs use GPUs of this machine only if this is given, "
+             "and then cores only with --cpus"},
     {"cpus", 0, XY_OPT_LONG, "N", offsetof(values_t, cpus), .min = 0, .max = 256,
-     .help = "cores that compute beside the GPUs; in real runs without --gpus: cores that compute "
+     XY_COMMON("machine"),
+     .help = "compute on N cores beside the GPUs; in real runs without --gpus: on N cores "
              "(default: all usable cores)"},
-    {"use-all", 0, XY_OPT_FLAG, .offset = offsetof(values_t, use_all),
-     .help =
-         "in real runs with --gpus and --cpus: use all of them, even where some alone would end "
-         "sooner"},
+    {"memory", 0, XY_OPT_STRING, "SIZE", offsetof(values_t, memory), XY_COMMON("machine"),
+     .help = "set the memory of each GPU; 'none' for no limit (default: that of the machine). In "
+             "real runs on cores: the cache of each core that policies may fill (default: its L2), "
+             "with --file the memory to use (default: a quarter of main memory)"},
+    {"task-time", 0, XY_OPT_STRING, "TIME", offsetof(values_t, task_time), XY_ADVANCED("machine"),
+     .help = "time of a task on a GPU, in virtual time (default: by the kernel of the machine's "
+             "GPU, or 267us)"},
     {"cpu-speed", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, cpu_speed), .min = 1e-6, .max = 1e6,
-     .preset = "0.1", .help = "speed of a core, relative to a GPU"},
+     .preset = "0.1", XY_ADVANCED("machine"), .help = "speed of a core, relative to a GPU"},
     {"policy", 'p', XY_OPT_STRING, "NAME", offsetof(values_t, policy),
-     .help = "scheduling policy (see --list; default: foresight, in real runs closure)"},
-    {"eviction", 0, XY_OPT_STRING, "NAME", offsetof(values_t, eviction),
-     .help = "what a full memory evicts: lru, clean-first, belady-plan (default: the choice of the "
-             "policy)"},
+     .table = XY_TABLE(xy_task_policies), XY_COMMON("schedule"),
+     .help = "choose the scheduling policy (see --list; default: foresight, in real runs closure)"},
+    {"eviction", 0, XY_OPT_STRING, "NAME", offsetof(values_t, eviction), .complete = "eviction",
+     XY_COMMON("schedule"),
+     .help = "choose what a full memory evicts; lru, clean-first, belady-plan (default: the choice "
+             "of the policy)"},
+    {"list", 'l', XY_OPT_FLAG, .offset = offsetof(values_t, list), XY_COMMON("schedule"),
+     .help = "print the policies and evictions"},
     {"alpha", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, alpha), .min = 1e-9, .max = 1e9,
-     .preset = "1", .help = "weight of computation in completion times"},
+     .preset = "1", XY_EXPERIMENTAL("schedule"),
+     .help = "weight of computation in completion times"},
     {"beta", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, beta), .min = 1e-9, .max = 1e9,
-     .preset = "1", .help = "weight of transfers in completion times"},
+     .preset = "1", XY_EXPERIMENTAL("schedule"), .help = "weight of transfers in completion times"},
     {"rounds", 0, XY_OPT_LONG, "N", offsetof(values_t, rounds), .min = 0, .max = 64,
+     XY_EXPERIMENTAL("schedule"),
      .help = "relay: turns of each memory beyond the fewest that its size allows"},
     {"look-ahead", 0, XY_OPT_LONG, "N", offsetof(values_t, look_ahead), .min = -1, .max = 64,
-     .preset = "-1",
+     .preset = "-1", XY_EXPERIMENTAL("schedule"),
      .help =
          "on GPUs in real runs, and with --as-real: load up to N data before a task asks for "
          "them, so that several tasks can share a launch (-1: what ends first in virtual time)"},
     {"proportional", 0, XY_OPT_FLAG, .offset = offsetof(values_t, proportional),
+     XY_EXPERIMENTAL("schedule"),
      .help = "cache-oblivious: cut the domain in proportion to the load"},
-    {"pipeline", 0, XY_OPT_IGNORED, "N",
-     .leaving = "a worker holds as many tasks as its policy says"},
-    {"block", 0, XY_OPT_SIZE, "SIZE", offsetof(values_t, block), .preset = "3MiB",
-     .help = "size of a block"},
-    {"task-time", 0, XY_OPT_STRING, "TIME", offsetof(values_t, task_time),
-     .help = "time of a task on a GPU, in virtual time (default: by the kernel of the machine's "
-             "GPU, or 267us)"},
-    {"load", 0, XY_OPT_STRING, "LOAD", offsetof(values_t, load), .preset = "even",
-     .help = "even, static (half the time in the first half), dynamic (twice the time in a quarter "
-             "that moves), or a file of factors"},
-    {"real", 'r', XY_OPT_FLAG, .offset = offsetof(values_t, real),
-     .help = "compute on the cores of this machine (with --gpus: on its GPUs), in real time, and "
-             "compare the result bit for "
-             "bit with a plain loop"},
-    {"as-real", 0, XY_OPT_FLAG, .offset = offsetof(values_t, as_real),
-     .help = "in virtual time: drive the GPUs as real runs do, with decisions ahead of them, and "
-             "do not store what is overwritten unread; predicts a real run"},
-    {"cells", 0, XY_OPT_STRING, "N[xN[xN]]", offsetof(values_t, cells),
-     .help = "cells of a block, of 8 bytes each or 4 (see --precision), instead of --block"},
-    {"precision", 0, XY_OPT_CHOICE, "P", offsetof(values_t, precision), .choices = precisions,
-     .preset = "double", .help = "of cells, 4 bytes or 8; the plain loop has the same"},
-    {"file", 'f', XY_OPT_STRING, "FILE", offsetof(values_t, file),
+    {"use-all", 0, XY_OPT_FLAG, .offset = offsetof(values_t, use_all), XY_ADVANCED("schedule"),
+     .help =
+         "in real runs with --gpus and --cpus: use all of them, even where some alone would end "
+         "sooner"},
+    {"real", 'r', XY_OPT_FLAG, .offset = offsetof(values_t, real), XY_COMMON("run"),
+     .help = "compute on the cores of this machine; in real time, with --gpus on its GPUs; the "
+             "result is compared bit for bit with a plain loop"},
+    {"file", 'f', XY_OPT_STRING, "FILE", offsetof(values_t, file), XY_ADVANCED("run"),
      .help = "in real runs: keep the domain in this file; it is created if it does not exist, and "
              "replaced at the end of the run",
      .complete = "file"},
-    {"no-check", 0, XY_OPT_FLAG, .offset = offsetof(values_t, no_check),
+    {"no-check", 0, XY_OPT_FLAG, .offset = offsetof(values_t, no_check), XY_ADVANCED("run"),
      .help = "in real runs: do not compare with the plain loop"},
-    {"until", 'u', XY_OPT_DOUBLE, "X", offsetof(values_t, until), .min = 1e-300, .max = 1e300,
-     .help = "end before --iterations when no cell changes by more than X in an iteration"},
-    {"every", 0, XY_OPT_LONG, "N", offsetof(values_t, every), .min = 1, .max = 1 << 20,
-     .preset = "10", .needs = "until study", .help = "with --until: check every N-th iteration"},
-    {"trace", 0, XY_OPT_STRING, "FILE", offsetof(values_t, trace),
-     .help = "record a trace for 'xylem view'", .complete = "file"},
-    {"pictures", 'o', XY_OPT_STRING, "FILE", offsetof(values_t, pictures),
-     .help = "write a page with pictures of the domain, the memories and the links",
+    {"as-real", 0, XY_OPT_FLAG, .offset = offsetof(values_t, as_real), XY_EXPERIMENTAL("run"),
+     .help = "in virtual time: drive the GPUs as real runs do, with decisions ahead of them, and "
+             "do not store what is overwritten unread; predicts a real run"},
+    {"study", 0, XY_OPT_STRING, "FILE", offsetof(values_t, study), XY_COMMON("study"),
+     .help = "run all combinations of a table in FILE; of policies, sizes and machines",
      .complete = "file"},
-    {"svg", 0, XY_OPT_STRING, "PREFIX", offsetof(values_t, svg),
-     .help = "write the same pictures as files: PREFIX-time.svg, PREFIX-iteration.svg, ..."},
-    {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json), .help = "print as JSON"},
-    {"list", 'l', XY_OPT_FLAG, .offset = offsetof(values_t, list),
-     .help = "print the policies and evictions"},
-    {"study", 0, XY_OPT_STRING, "FILE", offsetof(values_t, study),
-     .help = "run all combinations of a table of policies, sizes and machines", .complete = "file"},
-    {"csv", 0, XY_OPT_STRING, "FILE", offsetof(values_t, csv), .needs = "study",
+    {"csv", 0, XY_OPT_STRING, "FILE", offsetof(values_t, csv), .needs = "study", XY_COMMON("study"),
      .help = "with --study: write the results as CSV ('-': standard output, the default)",
      .complete = "file"},
     {"page", 0, XY_OPT_STRING, "FILE", offsetof(values_t, page), .needs = "study",
-     .help = "with --study: write a page with the curves", .complete = "file"},
+     XY_COMMON("study"), .help = "with --study: write a page with the curves", .complete = "file"},
     {"over", 0, XY_OPT_STRING, "NAME", offsetof(values_t, over), .needs = "page",
+     XY_ADVANCED("study"),
      .help =
          "with --page: the parameter of the study that the curves are drawn over (default: the "
          "first of blocks, gpus, memory, iterations, block, cpus and others with several values)"},
     {"threads", 0, XY_OPT_LONG, "N", offsetof(values_t, threads), .min = 0, .max = 64,
-     .needs = "study",
+     .needs = "study", XY_ADVANCED("study"),
      .help = "with --study: number of concurrent runs (default: one per core; real runs are "
              "sequential)"},
+    {"trace", 0, XY_OPT_STRING, "FILE", offsetof(values_t, trace), XY_COMMON("output"),
+     .help = "record a trace for 'xylem view'", .complete = "file"},
+    {"pictures", 'o', XY_OPT_STRING, "FILE", offsetof(values_t, pictures), XY_COMMON("output"),
+     .help = "write a page with pictures of the run; of the domain, the memories and the links",
+     .complete = "file"},
+    {"svg", 0, XY_OPT_STRING, "PREFIX", offsetof(values_t, svg), XY_COMMON("output"),
+     .help = "write the same pictures as files; PREFIX-time.svg, PREFIX-iteration.svg, ..."},
+    {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json), XY_COMMON("output"),
+     .help = "print as JSON"},
+    {"pipeline", 0, XY_OPT_IGNORED, "N",
+     .leaving = "a worker holds as many tasks as its policy says"},
     {0}};
 
 static xy_status_t set_grid(const values_t *v, xy_stencil_t *s)
@@ -453,10 +468,10 @@ xy_status_t stencil_simulate(int argc, char **argv, xy_simulated_t *simulated_p)
 {
     values_t v;
     int count;
-    bool is_help;
-    xy_status_t st = xy_options_parse(&verb_stencil, argc, argv, &v, &count, &is_help);
+    xy_help_t help;
+    xy_status_t st = xy_options_parse(&verb_stencil, argc, argv, &v, &count, &help);
 
-    if (st == XY_OK && (count > 0 || is_help || v.list || v.study != NULL || v.real ||
+    if (st == XY_OK && (count > 0 || help != XY_HELP_NONE || v.list || v.study != NULL || v.real ||
                         v.pictures != NULL || v.svg != NULL || v.trace != NULL))
         st = xy_fail(XY_EUSAGE, "an alternative is one stencil in virtual time, without files of "
                                 "results");

@@ -12,25 +12,26 @@ typedef struct {
 } values_t;
 
 static const xy_option_t options[] = {
-    {"output", 'o', XY_OPT_STRING, "FILE", offsetof(values_t, output),
+    {"output", 'o', XY_OPT_STRING, "FILE", offsetof(values_t, output), XY_COMMON("output"),
      .help = "write one self-contained page for a browser", .complete = "file"},
-    {"paje", 0, XY_OPT_STRING, "FILE", offsetof(values_t, paje),
-     .help = "write it for Pajé readers such as ViTE", .complete = "file"},
-    {"chrome", 0, XY_OPT_STRING, "FILE", offsetof(values_t, chrome),
-     .help = "write it for ui.perfetto.dev and chrome://tracing", .complete = "file"},
-    {"svg", 0, XY_OPT_STRING, "FILE", offsetof(values_t, svg),
+    {"svg", 0, XY_OPT_STRING, "FILE", offsetof(values_t, svg), XY_COMMON("output"),
      .help = "draw a picture for documents", .complete = "file"},
-    {"from", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, from), .needs = "svg",
-     .help = "with --svg: begin the picture this long after the start of the trace"},
-    {"to", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, to), .needs = "svg",
-     .help =
-         "with --svg: end the picture this long after the start of the trace (default: its end)"},
-    {"last", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, last), .needs = "svg",
-     .help = "with --svg: show only this much time before the end of the picture"},
-    {"summary", 's', XY_OPT_FLAG, .offset = offsetof(values_t, summary),
+    {"paje", 0, XY_OPT_STRING, "FILE", offsetof(values_t, paje), XY_COMMON("output"),
+     .help = "write it for Pajé readers such as ViTE", .complete = "file"},
+    {"chrome", 0, XY_OPT_STRING, "FILE", offsetof(values_t, chrome), XY_COMMON("output"),
+     .help = "write it for ui.perfetto.dev and chrome://tracing", .complete = "file"},
+    {"summary", 's', XY_OPT_FLAG, .offset = offsetof(values_t, summary), XY_COMMON("output"),
      .help = "print the summary even if a file is written"},
-    {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json),
+    {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json), XY_COMMON("output"),
      .help = "print the summary as JSON"},
+    {"from", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, from), .needs = "svg",
+     XY_COMMON("picture"),
+     .help = "with --svg: begin the picture at this time; after the start of the trace"},
+    {"to", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, to), .needs = "svg", XY_COMMON("picture"),
+     .help = "with --svg: end the picture at this time; after the start of the trace (default: its "
+             "end)"},
+    {"last", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, last), .needs = "svg",
+     XY_COMMON("picture"), .help = "with --svg: show only the last TIME of the picture"},
     {0}};
 
 enum { COLUMNS = 64, ROWS = 40 };

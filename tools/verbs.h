@@ -15,7 +15,10 @@ extern const xy_command_t *const verbs[];
  * said with the nearest verb. */
 xy_status_t verb_find(const char *name, const xy_command_t **verb_p);
 
-/* Programs beside this one, for their man pages. */
+/* Offer the topics of xylem explain to the shell. */
+void explain_offer_topics(xy_offer_fn offer, void *to);
+
+/* Programs beside this one, for their man pages and completion. */
 extern const xy_command_t command_mpicc, command_mpicxx, command_mpifort;
 
 #endif

@@ -94,7 +94,7 @@ static void put_choices(FILE *file, const xy_option_t *option)
 {
     const char *choice;
 
-    for (size_t i = 0; (choice = base_option_choice(option, i)) != NULL; i++) {
+    for (size_t i = 0; (choice = xy_option_choice(option, i)) != NULL; i++) {
         if (option->choices != NULL)
             fputs(i == 0 ? "One of \\fB" : "\\fR, \\fB", file);
         else
@@ -112,12 +112,12 @@ static void put_choices(FILE *file, const xy_option_t *option)
         fputs(".br\n", file);
 }
 
-static void put_option(FILE *file, const xy_command_t *command, const xy_option_t *option)
+static void put_option(const xy_command_t *command, const xy_option_t *option,
+                       xy_option_level_t level, FILE *file)
 {
     const char *argument = base_option_argument(option);
 
-    if (option->help == NULL)
-        return;
+    (void)level;
     fputs(".TP\n\\fB", file);
     if (option->letter != 0 && base_option_by_letter(command, option->letter) == option) {
         fprintf(file, "\\-%c\\fR, \\fB", option->letter);
@@ -149,6 +149,27 @@ static void put_option(FILE *file, const xy_command_t *command, const xy_option_
         put_string(file, option->env);
         fputs(".\n", file);
     }
+    if (!base_option_is_help(option))
+        fputs(option->level == XY_LEVEL_EXPERIMENTAL ? "Experimental.\n" : "Stable.\n", file);
+}
+
+static void put_group(const char *group, FILE *file)
+{
+    fprintf(file, ".SS %c%s\n", toupper((unsigned char)group[0]), group + 1);
+}
+
+/* The options in groups, the implied ones first. */
+static void put_options(FILE *file, const xy_command_t *command)
+{
+    fputs(".SH OPTIONS\n", file);
+    if (command->options != NULL)
+        put_paragraphs(file, "A stable option keeps its name and meaning until the next major "
+                             "version; an experimental one may change in any version.");
+    if (!command->is_one_dash) {
+        put_option(command, &base_option_help, XY_LEVEL_COMMON, file);
+        put_option(command, &base_option_help_all, XY_LEVEL_COMMON, file);
+    }
+    base_option_visit(command, XY_LEVEL_EXPERIMENTAL, put_group, put_option, file);
 }
 
 static void put_environment(FILE *file, const xy_command_t *command)
@@ -251,11 +272,7 @@ void xy_command_man(const xy_command_t *command, const char *version, const char
         fputs(".SH DESCRIPTION\n", file);
         put_paragraphs(file, command->description);
     }
-    fputs(".SH OPTIONS\n", file);
-    for (const xy_option_t *o = command->options; o != NULL && o->name != NULL; o++)
-        put_option(file, command, o);
-    if (!command->is_one_dash && base_option_by_name(command, "help", 4) == &base_option_help)
-        put_option(file, command, &base_option_help);
+    put_options(file, command);
     put_sections(file, command->sections);
     put_environment(file, command);
     fputs(".SH EXIT STATUS\n", file);

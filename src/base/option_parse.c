@@ -21,7 +21,7 @@ typedef struct {
     int next;       /* the argument to look at */
     int positional; /* so many were moved to the front */
     void *values;
-    bool help;
+    xy_help_t help;
 } parser_t;
 
 /* Of the last command parsed on this thread: which options the command line has, and which have a
@@ -35,7 +35,7 @@ bool xy_options_given(const char *name)
 
     if (given_command != NULL)
         option = base_option_by_name(given_command, name, strlen(name));
-    return option != NULL && option != &base_option_help && given[option - given_command->options];
+    return option != NULL && !base_option_is_help(option) && given[option - given_command->options];
 }
 
 /* How the option was written, or where else its value comes from; for messages. */
@@ -96,7 +96,7 @@ static xy_status_t set_choice(const xy_option_t *option, const char *text, const
     char what[512] = "is none of";
     size_t used = strlen(what);
 
-    for (size_t i = 0; i < MAX_CHOICES && (choice = base_option_choice(option, i)) != NULL; i++) {
+    for (size_t i = 0; i < MAX_CHOICES && (choice = xy_option_choice(option, i)) != NULL; i++) {
         choices[i] = choice;
         if (strcmp(choice, text) == 0) {
             *value_p = choice;
@@ -198,7 +198,7 @@ static xy_status_t set_value(const xy_option_t *option, void *values, const char
 
 static xy_status_t fail_unknown(const parser_t *p, const char *argument)
 {
-    const char *names[MAX_NAMES + 2];
+    const char *names[MAX_NAMES + 3];
     const char *word = argument + strspn(argument, "-"), *nearest;
     char typed[64], call[CALL_SIZE];
     size_t n = 0;
@@ -211,6 +211,7 @@ static xy_status_t fail_unknown(const parser_t *p, const char *argument)
             names[n++] = *a;
     }
     names[n++] = base_option_help.name;
+    names[n++] = base_option_help_all.name;
     names[n] = NULL;
     snprintf(typed, sizeof(typed), "%.*s", (int)strcspn(word, "="), word);
     nearest = xy_nearest_word(typed, names);
@@ -249,8 +250,8 @@ static xy_status_t apply(parser_t *p, const xy_option_t *option, const char *wri
     xy_status_t st;
 
     snprintf(origin.name, sizeof(origin.name), "%.*s", (int)n, written);
-    if (option == &base_option_help) {
-        p->help = true;
+    if (base_option_is_help(option)) {
+        p->help = option == &base_option_help ? XY_HELP_COMMON : XY_HELP_ALL;
         return XY_OK;
     }
     if (attached != NULL && base_option_arity(option) == 0 && !base_option_is_optional(option))
@@ -279,7 +280,7 @@ static bool parse_long(parser_t *p, const char *argument, size_t dashes, xy_stat
     if (n <= 3 || strncmp(name, "no-", 3) != 0 || attached != NULL)
         return false;
     option = base_option_by_name(p->command, name + 3, n - 3);
-    if (option == NULL || option->kind != XY_OPT_FLAG || option == &base_option_help)
+    if (option == NULL || option->kind != XY_OPT_FLAG || base_option_is_help(option))
         return false;
     *(bool *)((char *)p->values + option->offset) = false;
     given[option - p->command->options] = is_set[option - p->command->options] = true;
@@ -424,7 +425,7 @@ static bool is_word_set(const void *values, const char *word, size_t n)
     if (value != NULL)
         *value++ = '\0';
     option = base_option_by_name(given_command, name, strlen(name));
-    if (option == NULL || option == &base_option_help)
+    if (option == NULL || base_option_is_help(option))
         return false;
     if (value == NULL)
         return is_set[option - given_command->options];
@@ -498,7 +499,7 @@ static xy_status_t check_company(const void *values)
 }
 
 xy_status_t xy_options_parse(const xy_command_t *command, int argc, char **argv, void *values,
-                             int *count_p, bool *help_p)
+                             int *count_p, xy_help_t *help_p)
 {
     parser_t p = {.command = command, .argc = argc, .argv = argv, .values = values};
     xy_status_t st = start_values(command, values);
@@ -527,23 +528,25 @@ void xy_options_cleanup(const xy_command_t *command, void *values)
 
 xy_status_t xy_command_run(const xy_command_t *command, int argc, char **argv)
 {
+    xy_help_t help = XY_HELP_NONE;
     void *values;
     xy_status_t st;
-    bool help = false;
     int count = 0;
 
-    if (command->is_raw && argc > 0 && strcmp(argv[0], "--help") == 0) {
-        xy_command_help(command, stdout);
-        return XY_OK;
-    }
+    if (command->is_raw && argc > 0 && strcmp(argv[0], "--help") == 0)
+        help = XY_HELP_COMMON;
+    else if (command->is_raw && argc > 0 && strcmp(argv[0], "--help-all") == 0)
+        help = XY_HELP_ALL;
+    if (help != XY_HELP_NONE)
+        xy_command_help(command, help, stdout);
     if (command->is_raw)
-        return command->run(command, NULL, argc, argv);
+        return help != XY_HELP_NONE ? XY_OK : command->run(command, NULL, argc, argv);
     values = xy_calloc(1, command->values_size);
     if (values == NULL)
         return xy_fail_memory("reading the command line");
     st = xy_options_parse(command, argc, argv, values, &count, &help);
-    if (st == XY_OK && help)
-        xy_command_help(command, stdout);
+    if (st == XY_OK && help != XY_HELP_NONE)
+        xy_command_help(command, help, stdout);
     else if (st == XY_OK)
         st = command->run(command, values, count, argv);
     xy_options_cleanup(command, values);

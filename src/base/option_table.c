@@ -3,8 +3,17 @@
 
 #include <string.h>
 
-const xy_option_t base_option_help = {
-    .name = "help", .letter = 'h', .kind = XY_OPT_FLAG, .help = "show this help and exit"};
+const xy_option_t base_option_help = {.name = "help",
+                                      .letter = 'h',
+                                      .kind = XY_OPT_FLAG,
+                                      .help = "print the common options and exit"};
+const xy_option_t base_option_help_all = {
+    .name = "help-all", .kind = XY_OPT_FLAG, .help = "print all options in full and exit"};
+
+bool base_option_is_help(const xy_option_t *option)
+{
+    return option == &base_option_help || option == &base_option_help_all;
+}
 
 const xy_option_t *base_option_by_letter(const xy_command_t *command, char letter)
 {
@@ -28,6 +37,8 @@ const xy_option_t *base_option_by_name(const xy_command_t *command, const char *
             if (is_name(*alias, name, n))
                 return o;
     }
+    if (is_name(base_option_help_all.name, name, n))
+        return &base_option_help_all;
     return is_name(base_option_help.name, name, n) ? &base_option_help : NULL;
 }
 
@@ -65,7 +76,7 @@ const char *base_option_argument(const xy_option_t *option)
     return option->argument != NULL ? option->argument : names[option->kind];
 }
 
-const char *base_option_choice(const xy_option_t *option, size_t i)
+const char *xy_option_choice(const xy_option_t *option, size_t i)
 {
     if (option->choices != NULL)
         return option->choices[i];
@@ -79,11 +90,55 @@ const char *base_option_dashes(const xy_command_t *command, const char *name)
     return command->is_one_dash || is_letter ? "-" : "--";
 }
 
+size_t base_option_brief(const xy_option_t *option)
+{
+    static const char *const ends[] = {";", " (", ". "};
+    size_t n = strlen(option->help);
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        const char *end = strstr(option->help, ends[i]);
+
+        if (end != NULL && (size_t)(end - option->help) < n)
+            n = (size_t)(end - option->help);
+    }
+    return n;
+}
+
+static bool is_listed(const xy_option_t *option, const char *group, xy_option_level_t level)
+{
+    return option->help != NULL && option->level <= level && option->group != NULL &&
+           (group == NULL || strcmp(option->group, group) == 0);
+}
+
+void base_option_visit(const xy_command_t *command, xy_option_level_t level,
+                       void (*heading)(const char *group, FILE *file),
+                       void (*row)(const xy_command_t *command, const xy_option_t *option,
+                                   xy_option_level_t level, FILE *file),
+                       FILE *file)
+{
+    const xy_option_t *all = command->options;
+
+    for (const xy_option_t *first = all; first != NULL && first->name != NULL; first++) {
+        const xy_option_t *o = all;
+
+        if (!is_listed(first, NULL, level))
+            continue;
+        while (!is_listed(o, first->group, level))
+            o++;
+        if (o != first)
+            continue;
+        heading(first->group, file);
+        for (; o->name != NULL; o++)
+            if (is_listed(o, first->group, level))
+                row(command, o, level, file);
+    }
+}
+
 bool base_option_lists_choices(const xy_option_t *option)
 {
     const char *choice;
 
-    for (size_t i = 0; (choice = base_option_choice(option, i)) != NULL; i++)
+    for (size_t i = 0; (choice = xy_option_choice(option, i)) != NULL; i++)
         if (option->help == NULL || strstr(option->help, choice) == NULL)
             return true;
     return false;

@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -41,33 +40,41 @@ static const way_t fast = {"fast", "in a hurry"}, slow = {"slow", "with care"};
 static const way_t *const ways[] = {&fast, &slow, NULL};
 
 static const xy_option_t options[] = {
-    {"tree", 't', XY_OPT_FLAG, .offset = offsetof(values_t, tree), .help = "print the tree",
-     .env = "XYT_TREE"},
-    {"quiet", 'q', XY_OPT_FLAG, .offset = offsetof(values_t, quiet), .help = "say less",
-     .preset = "yes"},
-    {"svg", 'o', XY_OPT_STRING, "FILE", offsetof(values_t, svg), .help = "draw it",
-     .aliases = svg_aliases, .complete = "file"},
+    {"tree", 't', XY_OPT_FLAG, .offset = offsetof(values_t, tree), XY_COMMON("output"),
+     .help = "print the tree", .env = "XYT_TREE"},
+    {"quiet", 'q', XY_OPT_FLAG, .offset = offsetof(values_t, quiet), XY_COMMON("output"),
+     .help = "say less", .preset = "yes"},
+    {"svg", 'o', XY_OPT_STRING, "FILE", offsetof(values_t, svg), XY_ADVANCED("output"),
+     .help = "draw it", .aliases = svg_aliases, .complete = "file"},
     {"depth", 'd', XY_OPT_LONG, "N", offsetof(values_t, depth), .min = 1, .max = 99,
-     .env = "XYT_DEPTH", .preset = "3", .help = "how deep"},
-    {"ratio", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, ratio), .help = "ratio"},
-    {"size", 0, XY_OPT_SIZE, NULL, offsetof(values_t, size), .help = "size", .min = 1,
-     .max = 1 << 20},
-    {"wait", 0, XY_OPT_SECONDS, NULL, offsetof(values_t, wait), .help = "time"},
+     .env = "XYT_DEPTH", .preset = "3", XY_COMMON("other"),
+     .help = "how deep; 1 is the top (and so on). Not more"},
+    {"ratio", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, ratio), XY_COMMON("other"),
+     .help = "ratio"},
+    {"size", 0, XY_OPT_SIZE, NULL, offsetof(values_t, size), XY_COMMON("other"), .help = "size",
+     .min = 1, .max = 1 << 20},
+    {"wait", 0, XY_OPT_SECONDS, NULL, offsetof(values_t, wait), XY_COMMON("other"), .help = "time"},
     {"format", 'f', XY_OPT_CHOICE, "FORMAT", offsetof(values_t, format), .choices = formats,
-     .preset = "text", .env = "XYT_FORMAT", .help = "how to print"},
-    {"directory", 0, XY_OPT_STRING, "DIR", offsetof(values_t, directory), .help = "where",
-     .complete = "directory"},
-    {"define", 'D', XY_OPT_LIST, NULL, offsetof(values_t, define), .help = "add one",
-     .env = "XYT_DEFINE"},
-    {"check", 0, XY_OPT_STRING, "[=LIST]", offsetof(values_t, check), .help = "look at it"},
-    {"env", 0, XY_OPT_PAIRS, NULL, offsetof(values_t, env), .help = "set a variable"},
-    {"needy", 0, XY_OPT_STRING, "X", offsetof(values_t, depends), .help = "with another",
-     .needs = "directory format=json XYT_ALLOCATION", .env = "XYT_DEPENDS"},
-    {"excluded", 0, XY_OPT_STRING, "X", offsetof(values_t, excluded), .help = "without another",
-     .excludes = "directory svg", .env = "XYT_EXCLUDED"},
-    {"empty", 0, XY_OPT_STRING, "X", offsetof(values_t, empty), .help = "any text",
-     .may_be_empty = true},
-    {"old", 0, XY_OPT_IGNORED, "X", .help = "has no effect"},
+     .preset = "text", .env = "XYT_FORMAT", XY_COMMON("output"), .help = "how to print"},
+    {"directory", 0, XY_OPT_STRING, "DIR", offsetof(values_t, directory), XY_COMMON("other"),
+     .help = "where", .complete = "directory"},
+    {"define", 'D', XY_OPT_LIST, NULL, offsetof(values_t, define), XY_COMMON("other"),
+     .help = "add one", .env = "XYT_DEFINE"},
+    {"check", 0, XY_OPT_STRING, "[=LIST]", offsetof(values_t, check), XY_EXPERIMENTAL("check"),
+     .help = "look at it"},
+    {"env", 0, XY_OPT_PAIRS, NULL, offsetof(values_t, env), XY_COMMON("other"),
+     .help = "set a variable"},
+    {"needy", 0, XY_OPT_STRING, "X", offsetof(values_t, depends), XY_COMMON("other"),
+     .help = "with another", .needs = "directory format=json XYT_ALLOCATION", .env = "XYT_DEPENDS"},
+    {"excluded", 0, XY_OPT_STRING, "X", offsetof(values_t, excluded), XY_COMMON("other"),
+     .help = "without another", .excludes = "directory svg", .env = "XYT_EXCLUDED"},
+    {"empty", 0, XY_OPT_STRING, "X", offsetof(values_t, empty), XY_COMMON("other"),
+     .help = "any text", .may_be_empty = true},
+    {"places", 0, XY_OPT_STRING, "[NAME=]WAY[,...]", offsetof(values_t, way), XY_COMMON("other"),
+     .table = XY_TABLE(ways), .help = "how to go"},
+    {"machine", 0, XY_OPT_STRING, "M", offsetof(values_t, way), XY_COMMON("other"),
+     .complete = "machine file", .help = "where"},
+    {"old", 0, XY_OPT_IGNORED, "X", XY_COMMON("other"), .help = "has no effect"},
     {.name = "older", .kind = XY_OPT_IGNORED},
     {.name = "oldest",
      .kind = XY_OPT_IGNORED,
@@ -75,9 +82,9 @@ static const xy_option_t options[] = {
      .env = "XYT_OLDEST",
      .leaving = "use --wait"},
     {"way", 'w', XY_OPT_CHOICE, "WAY", offsetof(values_t, way), .table = XY_TABLE(ways),
-     .help = "how to go"},
+     XY_COMMON("other"), .help = "how to go"},
     {"anyway", 0, XY_OPT_STRING, "WAY|FILE", offsetof(values_t, way), .table = XY_TABLE(ways),
-     .help = "how to go"},
+     XY_COMMON("other"), .help = "how to go"},
     {0}};
 
 static xy_command_t command = {.name = "test",
@@ -90,7 +97,7 @@ static xy_command_t command = {.name = "test",
 static values_t values;
 static char *words[32];
 static int count;
-static bool help;
+static xy_help_t help;
 
 static int reset(void **state)
 {
@@ -338,9 +345,11 @@ static void test_help_wins(void **state)
     command.positional_min = 1;
     setenv("XYT_DEPTH", "x", 1);
     assert_int_equal(parse("--help --nonsense"), XY_OK);
-    assert_true(help);
+    assert_int_equal(help, XY_HELP_COMMON);
     assert_int_equal(parse("-th"), XY_OK);
-    assert_true(help);
+    assert_int_equal(help, XY_HELP_COMMON);
+    assert_int_equal(parse("--help-all --nonsense"), XY_OK);
+    assert_int_equal(help, XY_HELP_ALL);
 }
 
 static void test_without_memory(void **state)
@@ -376,7 +385,12 @@ static char *printed(void (*print)(FILE *file))
 
 static void print_help(FILE *file)
 {
-    xy_command_help(&command, file);
+    xy_command_help(&command, XY_HELP_COMMON, file);
+}
+
+static void print_help_all(FILE *file)
+{
+    xy_command_help(&command, XY_HELP_ALL, file);
 }
 
 static void print_man(FILE *file)
@@ -384,37 +398,85 @@ static void print_man(FILE *file)
     xy_command_man(&command, "1.2.3", "xylem(1)", file);
 }
 
-static void print_completion(FILE *file)
+/* Two lists of the caller. */
+static void offer_words(const char *complete, xy_offer_fn offer, void *to)
 {
-    const xy_command_t *const commands[] = {&command, NULL};
-
-    xy_commands_completion(commands, "tester", file);
+    if (strncmp(complete, "machine", 7) == 0) {
+        offer(to, "knl64", "64 cores");
+        offer(to, "haswell32", NULL);
+    }
 }
 
-/* Help, man page and completion name every option that is not hidden, in 80 columns. */
+/* What is offered for the last word of a line, which is split at blanks: '' is an empty word. */
+static const char *completed(const char *line)
+{
+    static char answer[4096];
+    char copy[256], *list[16];
+    FILE *file = fmemopen(answer, sizeof(answer), "w");
+    int n = 0;
+
+    assert_non_null(file);
+    snprintf(copy, sizeof(copy), "%s", line);
+    for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " "))
+        list[n++] = strcmp(word, "''") == 0 ? word + 2 : word;
+    xy_command_complete(&command, n, list, offer_words, file);
+    fclose(file);
+    return answer;
+}
+
+static void print_completion(FILE *file)
+{
+    fputs(completed("--"), file);
+}
+
+/* All printers name every option that is not hidden, in 80 columns; --help the common ones. */
 static void test_printers_know_all_options(void **state)
 {
-    char *texts[3] = {printed(print_help), printed(print_man), printed(print_completion)};
+    char *texts[4] = {printed(print_help_all), printed(print_man), printed(print_completion),
+                      printed(print_help)};
 
     (void)state;
     for (const xy_option_t *o = options; o->name != NULL; o++) {
-        char plain[64], roff[64];
-        bool shown = o->help != NULL;
-
         bool is_optional = o->argument != NULL && strncmp(o->argument, "[=", 2) == 0;
+        bool shown = o->help != NULL;
+        char plain[64], roff[64];
 
         snprintf(plain, sizeof(plain), "--%s%s ", o->name, is_optional ? o->argument : "");
         snprintf(roff, sizeof(roff), "\\-\\-%s\\fR", o->name);
         assert_int_equal(strstr(texts[0], plain) != NULL, shown);
-        snprintf(plain, sizeof(plain), "--%s ", o->name);
+        assert_int_equal(strstr(texts[3], plain) != NULL, o->level == XY_LEVEL_COMMON);
+        snprintf(plain, sizeof(plain), "--%s\t", o->name);
         assert_int_equal(strstr(texts[2], plain) != NULL, shown);
         if (o->aliases == NULL)
             assert_int_equal(strstr(texts[1], roff) != NULL, shown);
     }
-    for (char *line = strtok(texts[0], "\n"); line != NULL; line = strtok(NULL, "\n"))
-        assert_true(strlen(line) <= 80);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++) {
+        for (char *line = strtok(texts[i], "\n"); i % 3 == 0 && line != NULL;
+             line = strtok(NULL, "\n"))
+            assert_true(strlen(line) <= 80);
         free(texts[i]);
+    }
+}
+
+/* Each group has one heading, in the order of the table, and each option its mark. */
+static void test_groups_and_marks(void **state)
+{
+    char *text = printed(print_help), *man = printed(print_man);
+    const char *output = strstr(text, "\nOutput:\n"), *other = strstr(text, "\nOther:\n");
+
+    (void)state;
+    assert_true(output != NULL && other > output);
+    assert_true(strstr(text, "--format") < other && strstr(text, "--format") > output);
+    assert_null(strstr(text, "Check:"));
+    free(text);
+    assert_non_null(strstr(man, ".SS Output\n"));
+    assert_non_null(strstr(man, ".SS Check\n.TP\n\\fB\\-\\-check\\fR"));
+    assert_non_null(strstr(man, "Look at it.\nExperimental.\n"));
+    assert_non_null(strstr(man, "Draw it.\nStable.\n"));
+    free(man);
+    text = printed(print_help_all);
+    assert_non_null(strstr(text, "look at it (experimental)\n"));
+    free(text);
 }
 
 /* One letter has one dash, a word two, also where one is accepted. */
@@ -422,8 +484,8 @@ static void test_dashes(void **state)
 {
     static const char *const names[] = {"nn", NULL};
     static const xy_option_t few[] = {
-        {"n", 0, XY_OPT_FLAG, .aliases = names, .help = "one"},
-        {"comm-cores", 0, XY_OPT_FLAG, .help = "many"},
+        {"n", 0, XY_OPT_FLAG, .aliases = names, XY_COMMON("few"), .help = "one"},
+        {"comm-cores", 0, XY_OPT_FLAG, XY_COMMON("few"), .help = "many"},
         {0},
     };
     const xy_option_t *before = command.options;
@@ -457,9 +519,10 @@ static void test_man_sentences(void **state)
 {
     static const char *const choices[] = {"slow", "fast", NULL};
     static const xy_option_t few[] = {
-        {"speed", 0, XY_OPT_CHOICE, "HOW", .choices = choices, .preset = "slow",
+        {"speed", 0, XY_OPT_CHOICE, "HOW", .choices = choices, .preset = "slow", XY_COMMON("few"),
          .help = "slow: with care; fast: without"},
-        {"pace", 0, XY_OPT_CHOICE, "HOW", .choices = choices, .help = "how to go"},
+        {"pace", 0, XY_OPT_CHOICE, "HOW", .choices = choices, XY_COMMON("few"),
+         .help = "how to go"},
         {0},
     };
     const xy_option_t *before = command.options;
@@ -467,7 +530,7 @@ static void test_man_sentences(void **state)
 
     (void)state;
     command.options = few;
-    text = printed(print_help);
+    text = printed(print_help_all);
     man = printed(print_man);
     command.options = before;
     assert_non_null(strstr(man, "Slow: with care; fast: without.\nDefault: slow."));
@@ -478,60 +541,42 @@ static void test_man_sentences(void **state)
     free(man);
 }
 
-/* What bash answers for the words of `line`, which are those of COMP_WORDS. */
-static const char *ask_bash(const char *script, const char *line)
+static void test_completion(void **state)
 {
-    static char answer[256];
-    char ask[512];
-    int fds[2], status;
-    size_t used = 0;
-    ssize_t n;
-    pid_t child;
-
-    snprintf(ask, sizeof(ask),
-             "compopt() { :; }; . '%s'; COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
-             "_tester; echo ${COMPREPLY[@]}",
-             script, line);
-    assert_int_equal(pipe(fds), 0);
-    child = fork();
-    if (child == 0) {
-        dup2(fds[1], STDOUT_FILENO);
-        execlp("bash", "bash", "--norc", "-c", ask, (char *)NULL);
-        _exit(127);
-    }
-    close(fds[1]);
-    while ((n = read(fds[0], answer + used, sizeof(answer) - 1 - used)) > 0)
-        used += (size_t)n;
-    close(fds[0]);
-    answer[used] = '\0';
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    return answer;
-}
-
-static void test_completion_in_bash(void **state)
-{
-    char script[] = "/tmp/xylem-completion-XXXXXX";
-    char *text = printed(print_completion);
-    int fd = mkstemp(script);
+    static const xy_command_t sub = {.name = "sub", .summary = "one", .complete = "machine file"};
+    static const xy_command_t *const subcommands[] = {&sub, NULL};
 
     (void)state;
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-    close(fd);
-    free(text);
-    assert_string_equal(ask_bash(script, "tester ''"), "test\n");
-    assert_string_equal(ask_bash(script, "tester test --dep"), "--depth\n");
-    assert_string_equal(ask_bash(script, "tester test --format ''"), "text json\n");
-    assert_string_equal(ask_bash(script, "tester test --format = j"), "json\n");
-    assert_string_equal(ask_bash(script, "tester test --format ="), "text json\n");
-    assert_string_equal(ask_bash(script, "tester test -f t"), "text\n");
-    assert_string_equal(ask_bash(script, "tester test --directory /us"), "/usr\n");
-    /* No answer: bash completes file names. */
-    assert_string_equal(ask_bash(script, "tester test --picture ''"), "\n");
-    assert_string_equal(ask_bash(script, "tester test x"), "\n");
-    assert_string_equal(ask_bash(script, "tester nonsense ''"), "\n");
-    unlink(script);
+    assert_string_equal(completed("--dep"), "none\t\n--depth\thow deep\n");
+    assert_string_equal(completed("--format ''"), "none\t\ntext\t\njson\t\n");
+    assert_string_equal(completed("--format=j"), "none\t--format=\n--format=json\t\n");
+    assert_string_equal(completed("-f t"), "none\t\ntext\t\n");
+    assert_string_equal(completed("-ft ''"), "none\t\n");
+    assert_string_equal(completed("--directory x"), "directories\t\n");
+    assert_string_equal(completed("--directory x y"), "none\t\n");
+    assert_string_equal(completed("--svg=x"), "files\t--svg=\n");
+    assert_string_equal(completed("--pict"), "none\t\n--picture\tdraw it\n");
+    assert_string_equal(completed("--way s"), "none\t\nslow\twith care\n");
+    assert_string_equal(completed("--env A ''"), "none\t\n");
+    assert_string_equal(completed("--env A B --wa"), "none\t\n--wait\ttime\n--way\thow to go\n");
+    assert_string_equal(completed("--pla numa,o"), "none\t\n");
+    assert_string_equal(completed("--places fast,s"), "none\tfast,\nfast,slow\twith care\n");
+    assert_string_equal(completed("--places=a=fast,b=s"),
+                        "none\t--places=a=fast,b=\n--places=a=fast,b=slow\twith care\n");
+    assert_string_equal(completed("--machine k"), "files\t\nknl64\t64 cores\n");
+    assert_string_equal(completed("-- --dep"), "none\t\n");
+    command.complete = "file";
+    assert_string_equal(completed("x"), "files\t\n");
+    command.subcommands = subcommands;
+    assert_string_equal(completed("s"), "files\t\nsub\tone\n");
+    assert_string_equal(completed("sub h"), "files\t\nhaswell32\t\n");
+    command.subcommands = NULL;
+    command.complete = NULL;
+    /* As mpiexec: one dash, and ':' begins another program. */
+    command.single_dash = command.stop_at_positional = true;
+    assert_string_equal(completed("-dep"), "none\t\n-depth\thow deep\n");
+    assert_string_equal(completed("prog -dep"), "none\t\n");
+    assert_string_equal(completed("prog : -dep"), "none\t\n-depth\thow deep\n");
 }
 
 static void test_help_text(void **state)
@@ -540,10 +585,15 @@ static void test_help_text(void **state)
 
     (void)state;
     assert_non_null(strstr(text, "Usage: xylem test [OPTION]... [FILE]...\n\nTry options.\n"));
+    assert_non_null(strstr(text, "  -f, --format FORMAT       how to print (default text)\n"));
+    assert_non_null(strstr(text, "  -d, --depth N             how deep (default 3)\n"));
+    assert_non_null(
+        strstr(text, "  -h, --help                print the common options and exit\n"));
+    free(text);
+    text = printed(print_help_all);
     assert_non_null(strstr(text,
-                           "  -f, --format FORMAT     how to print (one of text, json; default "
-                           "text;\n                          environment XYT_FORMAT)\n"));
-    assert_non_null(strstr(text, "  -h, --help              show this help and exit\n"));
+                           "  -f, --format FORMAT       how to print (one of text, json; default "
+                           "text;\n                            environment XYT_FORMAT)\n"));
     free(text);
 }
 
@@ -551,10 +601,10 @@ static void test_help_text(void **state)
 
 static void test_tables(void **state)
 {
-    char *text = printed(print_help);
+    char *text = printed(print_help_all);
 
     (void)state;
-    assert_non_null(strstr(text, "--way WAY           how to go (one of fast, slow)\n"));
+    assert_non_null(strstr(text, "--way WAY             how to go (one of fast, slow)\n"));
     free(text);
     text = printed(print_man);
     assert_non_null(strstr(text, ".br\n\\fBslow\\fR: with care\n"));
@@ -646,7 +696,8 @@ int main(void)
         OPTION_TEST(test_help_wins),
         OPTION_TEST(test_without_memory),
         OPTION_TEST(test_printers_know_all_options),
-        OPTION_TEST(test_completion_in_bash),
+        OPTION_TEST(test_completion),
+        OPTION_TEST(test_groups_and_marks),
         OPTION_TEST(test_help_text),
         OPTION_TEST(test_tables),
         OPTION_TEST(test_leaving_options_warn),

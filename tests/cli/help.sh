@@ -25,6 +25,10 @@ for verb in $verbs; do
     says "$out" "Usage: xylem $verb"
     expect 0 "$XYLEM" "$verb" --help
     [ "$out" = "$described" ] || die "two texts about $verb"
+    expect 0 "$XYLEM" help --all "$verb"
+    described=$out
+    expect 0 "$XYLEM" "$verb" --help-all
+    [ "$out" = "$described" ] || die "two long texts about $verb"
     case $verb in run | cc | c++ | gdb) continue ;; esac # other programs read their arguments
     expect 2 "$XYLEM" "$verb" --no-such-option
     one_line "$err"

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Feed every option of mpiexec and of every verb with values that it must refuse: options.py XYLEM MPIEXEC.
+"""Check the options of mpiexec and of every verb: options.py XYLEM MPIEXEC.
+
+Each has a group and a level; --help of a command has at most 35, in 80 columns, and mpiexec's a line for each.
+Each refuses what it must.
 
 The options come from the tables of the commands ('xylem help --json'), so that a new one is tried without a line here.
 Refused means exit code 2, one line on standard error that names the option, and nothing on standard output.
@@ -51,8 +54,7 @@ def outside(option):
 def a_value(option, command):
     """Some value that the option takes, to try it without the one that it needs."""
     if option["kind"] == "choice" and not option["default"]:
-        run = subprocess.run([*command, f"--{option['name']}=?"], capture_output=True, text=True, check=False)
-        return [re.search("is none of ([^,;]+)", run.stderr).group(1)]
+        return option["choices"][:1]
     if option["kind"] in ("flag", "ignored") or (option["argument"] or "").startswith("[="):
         return []
     if option["default"]:
@@ -91,12 +93,50 @@ def check(command, verb, option):
                 also=[f"--{other}"] if not option["needs"] else [])
 
 
+def check_help(command, options):
+    """--help lists the common options under their groups, --help-all all of them."""
+    call = " ".join([os.path.basename(command[0]), *command[1:]])
+    groups = {option["group"] for option in options}
+    for option in options:
+        if not option["group"] or option["level"] not in ("common", "advanced", "experimental"):
+            failures.append(f"{call} --{option['name']}: no group or no level")
+    for way, levels in (("--help", ["common"]), ("--help-all", ["common", "advanced", "experimental"])):
+        text = subprocess.run([*command, way], capture_output=True, text=True, check=True).stdout
+        body = text[text.find("\n\n", 8):].split("\nExamples:\n")[0]
+        found, group = {}, ""
+        for line in body.splitlines():
+            heading = re.fullmatch(r"([A-Z][a-z]+):", line)
+            row = re.match(r"  (?:-\w, |    )?--?([a-z][\w:=A-Z-]*)", line)
+            if heading and heading.group(1).lower() in groups | {"help"}:
+                group = heading.group(1).lower()
+            elif row and group:
+                found[row.group(1)] = group
+        wanted = {o["name"]: o["group"] for o in options if o["level"] in levels}
+        if command[-1] not in ("cc", "c++"):
+            wanted |= {"help": "help", "help-all": "help"}
+        if found != wanted:
+            failures.append(f"{call} {way} lists {sorted(found.items() ^ wanted.items())} differently from its table")
+        if way == "--help" and len(found) > 35:
+            failures.append(f"{call} --help shows {len(found)} options; at most 35 may be common")
+        failures.extend(f"{call} {way}: more than 80 columns: {line}" for line in body.splitlines() if len(line) > 80)
+        if command == [mpiexec] and way == "--help":
+            failures.extend(f"mpiexec --help: not in one line: {line}" for line in body.splitlines()
+                            if line.startswith("   ") or re.fullmatch(r"  -\S+( \S+)?", line))
+
+
 xylem, mpiexec = sys.argv[1:]
 for variable in [v for v in os.environ if v.startswith(("XYLEM_", "SLURM_", "PBS_", "MPIEXEC_"))]:
     del os.environ[variable]
 told = json.loads(subprocess.run([xylem, "help", "--json"], capture_output=True, text=True, check=True).stdout)
 synopses = {verb["name"]: verb["synopsis"] for verb in told["verbs"]}
 tables = {verb["name"]: verb["options"] for verb in told["verbs"]}
+check_help([mpiexec], tables["run"])
+if list(dict.fromkeys(o["group"] for o in tables["run"])) != "run place overlap check observe predict hosts".split():
+    failures.append("mpiexec has other groups")
+for verb in told["verbs"]:
+    check_help([xylem, verb["name"]], verb["options"])
+    for sub in verb.get("verbs", []):
+        check_help([xylem, verb["name"], sub["name"]], sub["options"])
 tried = 0
 for verb, options in tables.items():
     if verb in ("cc", "c++"):  # the compiler reads those

@@ -26,7 +26,11 @@ says "$out" "threads-per-rank"
 expect 0 "$bin/mpirun" -n 2 ./private
 expect 0 "$bin/xylem" run -n 2 ./private x
 same "$out" $'rank 0\nrank 1'
-expect 0 "$bin/xylem" run --help
+[[ $out != *tag-output* ]] || die "--help has an option that is not common"
+run 0 --help-all
+says "$out" "tag-output"
+says "$out" "environment XYLEM_ADAPT; experimental"
+expect 0 "$bin/xylem" run --help-all
 says "$out" "tag-output"
 
 # Options of the program are the program's.

@@ -5,8 +5,9 @@
 unset XYLEM_MATRIX
 
 build private
-strategies=$("$XYLEM" place --help | tr '\n' ' ' |
-    sed 's/.*--strategy NAME *how to place (one of \([^;]*\);.*/\1/; s/[, ]\+/ /g')
+strategies=$("$XYLEM" help place --json | python3 -c 'import json, sys
+options = json.load(sys.stdin)["verbs"][0]["options"]
+print(*next(o["choices"] for o in options if o["name"] == "strategy"))')
 [[ $strategies == auto*round-robin* ]] || die "no list of strategies: $strategies"
 
 # random_matrix RANKS SEED

@@ -86,7 +86,7 @@ xy_status_t mpi_launch_expand(int *argc_p, char ***argv_p)
     mpi_launch_values_t values;
     int argc = *argc_p, count = 0;
     char **copy = xy_calloc((size_t)argc + 1, sizeof(char *)), *end = NULL;
-    bool help = false;
+    xy_help_t help = XY_HELP_NONE;
     xy_status_t st;
 
     if (copy == NULL)
@@ -94,7 +94,7 @@ xy_status_t mpi_launch_expand(int *argc_p, char ***argv_p)
     memcpy(copy, *argv_p, (size_t)argc * sizeof(char *));
     st = xy_options_parse(&mpi_launch_command, argc > 0 ? argc - 1 : 0, copy + 1, &values, &count,
                           &help);
-    if (st == XY_OK && !help && values.app_file != NULL) {
+    if (st == XY_OK && help == XY_HELP_NONE && values.app_file != NULL) {
         st = count > 0 ? xy_fail(XY_EUSAGE, "--app %s: programs are in that file; leave '%s' out",
                                  values.app_file, copy[1])
                        : put_together(argc, *argv_p, values.app_file, &words);

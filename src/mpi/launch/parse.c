@@ -65,7 +65,7 @@ static xy_status_t check_later(const mpi_launch_context_t *context)
 
 static xy_status_t parse_one(int argc, char **argv, mpi_launch_context_t *context, bool *is_done)
 {
-    bool help = false;
+    xy_help_t help = XY_HELP_NONE;
     xy_status_t st =
         xy_options_parse(&mpi_launch_command, argc, argv, &context->values, &context->argc, &help);
 
@@ -74,13 +74,13 @@ static xy_status_t parse_one(int argc, char **argv, mpi_launch_context_t *contex
         return st;
     context->has_n = xy_options_given("n");
     context->values.has_eager = xy_options_given("eager") || getenv("XYLEM_EAGER") != NULL;
-    if (help)
-        xy_command_help(&mpi_launch_command, stdout);
+    if (help != XY_HELP_NONE)
+        xy_command_help(&mpi_launch_command, help, stdout);
     else if (context->values.version)
         printf("mpiexec (Xylem) %s\n", xylem_version());
     else if (context->argc == 0)
         return xy_fail(XY_EUSAGE, "no program was given; see 'mpiexec --help'");
-    *is_done |= help || context->values.version;
+    *is_done |= help != XY_HELP_NONE || context->values.version;
     return *is_done ? XY_OK : check_values(&context->values);
 }
 
