@@ -150,7 +150,7 @@ const mpi_type_t *spread_bytes_type(void)
 
 void spread_copy(void *to, const void *from, size_t bytes, uint64_t all)
 {
-    if (all >= XMPI_STREAM_FROM && !mpi_is_on_device(to) && !mpi_is_on_device(from))
+    if (all >= XMPI_STREAM_FROM)
         mpi_copy_stream(to, from, bytes);
     else
         mpi_copy(to, from, bytes);

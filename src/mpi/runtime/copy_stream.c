@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "mpi/runtime/device.h"
+
 #if defined(__x86_64__)
 #include <emmintrin.h>
 
@@ -24,7 +26,7 @@ static inline void copy_line(char *to, const char *from)
     _mm_stream_si128((__m128i *)(void *)(to + 48), d);
 }
 
-void mpi_copy_stream(void *to, const void *from, size_t bytes)
+static void copy_here(void *to, const void *from, size_t bytes)
 {
     char *t = to;
     const char *f = from;
@@ -53,9 +55,16 @@ void mpi_copy_stream(void *to, const void *from, size_t bytes)
 
 #else
 
-void mpi_copy_stream(void *to, const void *from, size_t bytes)
+static void copy_here(void *to, const void *from, size_t bytes)
 {
     memcpy(to, from, bytes);
 }
 
 #endif
+
+void mpi_copy_stream(void *to, const void *from, size_t bytes)
+{
+    if (__builtin_expect(mpi_device_is_used, 0) && mpi_device_copy(to, from, bytes))
+        return;
+    copy_here(to, from, bytes);
+}
