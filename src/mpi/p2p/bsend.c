@@ -164,7 +164,7 @@ static int check_room(const mpi_transfer_t *t, const mpi_bsend_t *b, uint64_t by
 static bool is_eager(const mpi_transfer_t *t, uint64_t bytes)
 {
     if (mpi_rank_is_here(mpi_job, mpi_comm_world_rank(t->comm, t->peer)))
-        return bytes <= mpi_job->eager_limit;
+        return mpi_send_is_eager(t, bytes);
     return mpi_remote_is_eager(bytes);
 }
 
