@@ -316,13 +316,42 @@ def note_owned(function, site):
                    for p, what in owned(function) if not is_freeing(function))
 
 
+BUFFERS = {"buf", "buffer", "sendbuf", "recvbuf", "inbuf", "outbuf", "inoutbuf", "origin_addr", "result_addr",
+           "compare_addr"}
+STARTS = re.compile(r"^(Start|Startall|Pready(_list|_range)?)$")
+
+
+def buffers(function):
+    """(name, datatype) of each buffer with data; the datatype of blocks that have one each is MPI_DATATYPE_NULL."""
+    types = [i for i, p in enumerate(function.parameters) if p.type.removeprefix("const ") in ("MPI_Datatype", "MPI_Datatype[]")]
+    if function.name in ("Win_create", "Win_create_c", "Win_attach"):
+        return [("base", "MPI_BYTE")]
+    found = []
+    for i, p in enumerate(function.parameters):
+        if types and p.name in BUFFERS and p.base.removeprefix("const ").replace(" ", "") == "void*":
+            own = next((function.parameters[j] for j in types if j > i), None)
+            found.append((p.name, "MPI_BYTE" if own is None else "MPI_DATATYPE_NULL" if own.is_array else own.name))
+    return found
+
+
+def order(function):
+    """Data on a GPU: what the caller has put into its default stream comes before the call."""
+    is_kept = function.name.endswith(("_init", "_init_c")) or function.name.startswith("Win_")
+    lines = [f"mpi_buffer_order{'_kept' if is_kept else ''}({name}, {type});" for name, type in buffers(function)]
+    if function.component == "rma" or STARTS.match(function.name):
+        lines.append("mpi_buffer_order_known();")
+    if not lines:
+        return ""
+    return "    if (__builtin_expect(mpi_device_is_used, 0)) {\n" + "".join(f"        {l}\n" for l in lines) + "    }\n"
+
+
 def body(function, address=HERE):
     """`address` is where the program called."""
     site = f'"MPI_{function.name}", {address}'
     if function.kind == "none":
         cast = "" if function.result == "int" else f"({function.result})(intptr_t)"
         return f"    return {cast}{unsupported_call(function, site)};\n"
-    checks = null_checks(function, site)
+    checks = null_checks(function, site) + order(function)
     if function.kind in ("own", "bare"):
         return checks + impl_call(function, "    return ", address) + "\n"
     kind, name, suffix = ENTER[function.kind]
@@ -356,7 +385,7 @@ ABOUT = SPDX + """/*
 
 
 def includes_of(component, functions):
-    includes = [f"mpi/{component}/calls.h", "mpi/object/object.h"]
+    includes = [f"mpi/{component}/calls.h", "mpi/datatype/datatype.h", "mpi/object/object.h"]
     if component in ("bindings", "comm", "io", "rma"):
         includes.insert(1, f"mpi/{component}/{component}.h")
     if any(f.kind == "fast" for f in functions):

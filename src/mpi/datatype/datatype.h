@@ -4,6 +4,7 @@
  *
  *   type.h         where the bytes of an element lie; packing and unpacking
  *   type_cursor.h  run after run of these bytes
+ *   type_device.h  the same in memory of GPUs
  *   signature.h    which elements it has: do sender and receiver mean the same?
  *   represent.h    elements outside of memory, where they have other sizes
  *   op.h           what is done to two elements; op_device.h: on GPUs
@@ -21,5 +22,6 @@
 #include "mpi/datatype/signature.h"
 #include "mpi/datatype/type.h"
 #include "mpi/datatype/type_cursor.h"
+#include "mpi/datatype/type_device.h"
 
 #endif

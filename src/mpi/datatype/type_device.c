@@ -117,3 +117,35 @@ bool mpi_type_is_on_device(const void *buffer, const mpi_type_t *type)
 {
     return mpi_device_has((const char *)buffer + type->true_lb, NULL);
 }
+
+/* ---- Order after the default stream of the caller ---- */
+
+static _Atomic bool is_any_kept; /* by some rank of this process */
+
+static bool may_be_written(const void *buffer, MPI_Datatype handle)
+{
+    const mpi_type_t *type = mpi_type_of(handle);
+
+    return handle == MPI_DATATYPE_NULL || mpi_device_is_written(buffer) ||
+           (type != NULL && type->true_lb != 0 &&
+            mpi_device_is_written((const char *)buffer + type->true_lb));
+}
+
+void mpi_buffer_order(const void *buffer, MPI_Datatype type)
+{
+    if (mpi_device_has_work() && may_be_written(buffer, type))
+        mpi_device_wait_for_work();
+}
+
+void mpi_buffer_order_kept(const void *buffer, MPI_Datatype type)
+{
+    if (!is_any_kept && may_be_written(buffer, type))
+        is_any_kept = true;
+    mpi_buffer_order(buffer, type);
+}
+
+void mpi_buffer_order_known(void)
+{
+    if (is_any_kept && mpi_device_has_work())
+        mpi_device_wait_for_work();
+}

@@ -15,4 +15,13 @@ void mpi_type_move_device(void *target, const mpi_type_t *target_type, size_t ta
                           const void *source, const mpi_type_t *source_type, size_t source_first,
                           size_t bytes);
 
+/* Before an MPI call that is given this buffer: if it is memory of a device, what the caller has
+ * put into its default stream is complete on return. Types that differ from block to block are
+ * given as MPI_DATATYPE_NULL: any address may be meant. */
+void mpi_buffer_order(const void *buffer, MPI_Datatype type);
+/* The same for calls after which MPI keeps the address: persistent requests and windows. */
+void mpi_buffer_order_kept(const void *buffer, MPI_Datatype type);
+/* Before an MPI call that may touch memory whose address was kept. */
+void mpi_buffer_order_known(void);
+
 #endif

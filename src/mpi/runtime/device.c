@@ -14,7 +14,12 @@ typedef int result_t; /* CUresult */
 typedef unsigned long long address_t;
 
 enum { SUCCESS = 0, STREAM_NON_BLOCKING = 1, MEMORY_OF_DEVICE = 2, MEMORY_UNIFIED = 4 };
-enum { ATTRIBUTE_CONTEXT = 1, ATTRIBUTE_MEMORY_TYPE = 2, ATTRIBUTE_ORDINAL = 9 };
+enum {
+    ATTRIBUTE_CONTEXT = 1,
+    ATTRIBUTE_MEMORY_TYPE = 2,
+    ATTRIBUTE_IS_MANAGED = 8,
+    ATTRIBUTE_ORDINAL = 9
+};
 
 /* CUDA_MEMCPY2D. Where the type of memory is "unified", the driver finds it by the address. */
 typedef struct {
@@ -113,16 +118,21 @@ static void check(result_t r, const char *doing)
 typedef struct {
     void *context;
     int number;
+    unsigned is_managed; /* the host can read and write it, too */
 } place_t;
 
-static result_t ask(const void *address, place_t *place, unsigned *type_p)
+/* Is it memory of a device? */
+static bool ask(const void *address, place_t *place, result_t *result_p)
 {
-    static int wanted[] = {ATTRIBUTE_MEMORY_TYPE, ATTRIBUTE_CONTEXT, ATTRIBUTE_ORDINAL};
-    void *values[] = {type_p, &place->context, &place->number};
+    static int wanted[] = {ATTRIBUTE_MEMORY_TYPE, ATTRIBUTE_CONTEXT, ATTRIBUTE_ORDINAL,
+                           ATTRIBUTE_IS_MANAGED};
+    unsigned type = 0;
+    void *values[] = {&type, &place->context, &place->number, &place->is_managed};
 
-    *type_p = 0;
     place->context = NULL;
-    return cuda.attributes(3, wanted, values, (uintptr_t)address);
+    place->is_managed = 0;
+    *result_p = cuda.attributes(4, wanted, values, (uintptr_t)address);
+    return *result_p == SUCCESS && (type == MEMORY_OF_DEVICE || place->is_managed != 0);
 }
 
 /* The driver has a lock for the question, and all ranks ask at once in a collective. Memory of a
@@ -158,23 +168,23 @@ static bool find(const void *address, place_t *place)
 {
     static void *_Atomic known;
     uintptr_t piece, *seen;
-    unsigned type;
     result_t r;
+    bool is_there;
 
     if (xy_worker_has_stack_at(address)) /* as most small buffers are */
         return false;
     seen = seen_near(address, &piece);
-    if (*seen == piece && ask(address, place, &type) == SUCCESS && type == MEMORY_OF_DEVICE)
-        return true;
+    if (*seen == piece && ask(address, place, &r))
+        return place->is_managed == 0; /* as is_readable() has it */
     if (is_readable(address))
         return false;
-    r = ask(address, place, &type);
+    is_there = ask(address, place, &r);
     if (r != SUCCESS && known != NULL && mpi_device_context_get() == NULL) {
         cuda.context_set(known);
-        r = ask(address, place, &type);
+        is_there = ask(address, place, &r);
         cuda.context_set(NULL);
     }
-    if (r != SUCCESS || type != MEMORY_OF_DEVICE)
+    if (!is_there)
         return false;
     if (known == NULL)
         known = place->context;
@@ -190,6 +200,34 @@ bool mpi_device_has(const void *address, int *number_p)
     if (is_there && number_p != NULL)
         *number_p = place.number;
     return is_there;
+}
+
+/* ---- The default streams of ranks ---- */
+
+static const mpi_device_default_t *default_streams;
+
+void mpi_device_set_default(const mpi_device_default_t *streams)
+{
+    default_streams = streams;
+}
+
+bool mpi_device_has_work(void)
+{
+    return default_streams != NULL && default_streams->has_work();
+}
+
+void mpi_device_wait_for_work(void)
+{
+    default_streams->wait();
+}
+
+bool mpi_device_is_written(const void *address)
+{
+    place_t place;
+    result_t r;
+
+    return !xy_worker_has_stack_at(address) &&
+           (ask(address, &place, &r) || (r != SUCCESS && find(address, &place)));
 }
 
 /* ---- The thread: its context, and its streams ---- */

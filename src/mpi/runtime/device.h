@@ -53,6 +53,21 @@ static inline void mpi_moves_end(void)
         mpi_device_end();
 }
 
+/* What a rank puts into its default stream is complete before MPI touches memory of a device for
+ * it, as in a process of its own. The launcher knows these streams. */
+typedef struct {
+    bool (*has_work)(void); /* may there be work that the calling rank has not waited for? */
+    void (*wait)(void);     /* until there is none; other ranks run meanwhile */
+} mpi_device_default_t;
+
+/* Kept. */
+void mpi_device_set_default(const mpi_device_default_t *streams);
+/* Before an MPI call of the program begins: has the default stream of the caller work? */
+bool mpi_device_has_work(void);
+void mpi_device_wait_for_work(void);
+/* Can kernels write to this address? Managed memory is memory of a device, too. */
+bool mpi_device_is_written(const void *address);
+
 /* The context of the calling thread, for code that changes it: before and after. */
 void *mpi_device_context_get(void);
 void mpi_device_context_set(void *context);

@@ -55,9 +55,12 @@ enum { STREAM_DEFAULT = 0, STREAM_LEGACY = 1, STREAM_PER_THREAD = 2 };
     B(cuMemsetD32Async, "", (word_t a, word_t b, word_t c, word_t s), (a, b, c, s))                \
     B(cuMemsetD2D8Async, "", (word_t a, word_t b, word_t c, word_t d, word_t e, word_t s),         \
       (a, b, c, d, e, s))                                                                          \
+    B(cuMemsetD2D16Async, "", (word_t a, word_t b, word_t c, word_t d, word_t e, word_t s),        \
+      (a, b, c, d, e, s))                                                                          \
     B(cuMemsetD2D32Async, "", (word_t a, word_t b, word_t c, word_t d, word_t e, word_t s),        \
       (a, b, c, d, e, s))                                                                          \
     S(cuMemAllocAsync, "", (word_t a, word_t b, word_t s), (a, b, s))                              \
+    S(cuMemAllocFromPoolAsync, "", (word_t a, word_t b, word_t c, word_t s), (a, b, c, s))         \
     S(cuMemFreeAsync, "", (word_t a, word_t s), (a, s))                                            \
     S(cuLaunchHostFunc, "", (word_t s, word_t a, word_t b), (s, a, b))                             \
     S(cuStreamAddCallback, "", (word_t s, word_t a, word_t b, word_t c), (s, a, b, c))             \
@@ -65,7 +68,6 @@ enum { STREAM_DEFAULT = 0, STREAM_LEGACY = 1, STREAM_PER_THREAD = 2 };
     B(cuEventRecord, "", (word_t a, word_t s), (a, s))                                             \
     B(cuEventRecordWithFlags, "", (word_t a, word_t s, word_t b), (a, s, b))                       \
     B(cuGraphLaunch, "", (word_t a, word_t s), (a, s))                                             \
-    B(cuStreamQuery, "", (word_t s), (s))                                                          \
     B(cuLaunchKernel, "",                                                                          \
       (word_t a, word_t b, word_t c, word_t d, word_t e, word_t f, word_t g, word_t h, word_t s,   \
        word_t i, word_t j),                                                                        \
@@ -75,6 +77,7 @@ enum { STREAM_DEFAULT = 0, STREAM_LEGACY = 1, STREAM_PER_THREAD = 2 };
        word_t i),                                                                                  \
       (a, b, c, d, e, f, g, h, s, i))                                                              \
     H(cuLaunchKernelEx, "", (const void *config, word_t a, word_t b, word_t c))                    \
+    H(cuStreamQuery, "", (word_t s))                                                               \
     H(cuStreamSynchronize, "", (word_t s))                                                         \
     H(cuEventSynchronize, "", (word_t event))                                                      \
     H(cuCtxSynchronize, "", (word_t context))                                                      \
@@ -84,6 +87,11 @@ enum { STREAM_DEFAULT = 0, STREAM_LEGACY = 1, STREAM_PER_THREAD = 2 };
     H(cuMemcpy, "", (word_t to, word_t from, word_t bytes))                                        \
     H(cuMemcpy2D, "_v2", (word_t what))                                                            \
     H(cuMemcpy3D, "_v2", (word_t what))                                                            \
+    H(cuMemcpy2DUnaligned, "_v2", (word_t what))                                                   \
+    H(cuMemcpyPeer, "", (word_t to, word_t to_context, word_t from, word_t context, word_t bytes)) \
+    H(cuMemsetD2D8, "_v2", (word_t to, word_t pitch, word_t value, word_t width, word_t height))   \
+    H(cuMemsetD2D16, "_v2", (word_t to, word_t pitch, word_t value, word_t width, word_t height))  \
+    H(cuMemsetD2D32, "_v2", (word_t to, word_t pitch, word_t value, word_t width, word_t height))  \
     H(cuMemsetD8, "_v2", (word_t to, word_t value, word_t count))                                  \
     H(cuMemsetD16, "_v2", (word_t to, word_t value, word_t count))                                 \
     H(cuMemsetD32, "_v2", (word_t to, word_t value, word_t count))                                 \
@@ -197,6 +205,8 @@ struct mpi_device {
     } own[MAX_CONTEXTS]; /* default streams */
     int owns;
     bool is_legacy;            /* the real default stream is the rank's, too */
+    _Atomic bool has_work;     /* in its default stream, which it has not waited for */
+    _Atomic bool has_real;     /* the same, and in the real one */
     _Atomic uint32_t *reached; /* the device writes here what the rank waits for; or NULL */
     uint32_t awaited;
     xy_vec_t streams; /* of word_t: those that it has made */
@@ -255,10 +265,33 @@ static word_t stream_of(word_t s, variant_t variant)
     if (s > STREAM_PER_THREAD || mpi_process_self == NULL)
         return s;
     d = device_of(mpi_process_self);
-    if (d == NULL || (is_legacy && d->is_legacy))
+    if (d == NULL)
         return s;
-    own = own_stream(d);
-    return own != 0 ? own : s;
+    own = own_stream(d); /* also if it is not used: wait_for_work() needs it */
+    return own != 0 && !(is_legacy && d->is_legacy) ? own : s;
+}
+
+/* Something was put into stream `s` as the program names it: what is put into a default stream is
+ * noted afterwards, so that a thread of the rank that waits meanwhile cannot take the note away. */
+static int issued(word_t s, int result)
+{
+    struct mpi_device *d = mpi_process_self != NULL ? mpi_process_self->device : NULL;
+
+    if (s <= STREAM_PER_THREAD && d != NULL) {
+        if (d->is_legacy)
+            d->has_real = true;
+        d->has_work = true;
+    }
+    return result;
+}
+
+/* The same by a function of the driver that has no stream: it is the real default stream. */
+static int issued_really(int result)
+{
+    if (mpi_process_self != NULL && device_of(mpi_process_self) != NULL &&
+        own_stream(mpi_process_self->device) != 0)
+        mpi_process_self->device->has_real = true;
+    return issued(STREAM_LEGACY, result);
 }
 
 static const int *bound; /* [ranks]; NULL: none are */
@@ -386,8 +419,17 @@ static int wait_for_stream(word_t s, variant_t variant)
     return look.result;
 }
 
+static int hook_cuStreamQuery(word_t s, variant_t variant)
+{
+    return XMPI_DEVICE_CALL(cuda.cuStreamQuery[variant], stream_of(s, variant));
+}
+
 static int hook_cuStreamSynchronize(word_t s, variant_t variant)
 {
+    struct mpi_device *d = mpi_process_self != NULL ? mpi_process_self->device : NULL;
+
+    if (s <= STREAM_PER_THREAD && d != NULL && d->owns <= 1 && !d->has_real)
+        d->has_work = false;
     return wait_for_stream(stream_of(s, variant), variant);
 }
 
@@ -418,6 +460,8 @@ static int wait_for_rank(struct mpi_device *d)
     int result = CUDA_SUCCESS_CODE;
     word_t stream;
 
+    if (!d->has_real)
+        d->has_work = false;
     for (size_t i = 0; result == CUDA_SUCCESS_CODE && stream_at(d, i, &stream); i++)
         result = wait_for_stream(stream, OF_PROCESS);
     if (d->is_legacy && result == CUDA_SUCCESS_CODE)
@@ -473,7 +517,7 @@ static int end_copy(int result, word_t s)
         word_t s = stream_for_copy(variant);                                                       \
                                                                                                    \
         if (s == 0)                                                                                \
-            return cuda.name[variant] plain;                                                       \
+            return issued(STREAM_DEFAULT, cuda.name[variant] plain);                               \
         return end_copy(cuda.name##Async[OF_PROCESS] with_stream, s);                              \
     }
 
@@ -497,18 +541,71 @@ static int hook_cuMemcpyDtoH(word_t to, word_t from, word_t bytes, variant_t var
     return end_copy(cuda.cuMemcpyDtoHAsync[OF_PROCESS](to, from, bytes, s), s);
 }
 
-#define SET(name)                                                                                  \
-    static int hook_##name(word_t to, word_t value, word_t count, variant_t variant)               \
+#define SET(name, arguments, ...)                                                                  \
+    static int hook_##name arguments                                                               \
     {                                                                                              \
         word_t s = stream_for_copy(variant);                                                       \
                                                                                                    \
-        return s == 0 ? cuda.name[variant](to, value, count)                                       \
-                      : cuda.name##Async[OF_PROCESS](to, value, count, s);                         \
+        return issued(STREAM_DEFAULT, s == 0 ? cuda.name[variant](__VA_ARGS__)                     \
+                                             : cuda.name##Async[OF_PROCESS](__VA_ARGS__, s));      \
     }
 
-SET(cuMemsetD8)
-SET(cuMemsetD16)
-SET(cuMemsetD32)
+SET(cuMemsetD8, (word_t to, word_t value, word_t count, variant_t variant), to, value, count)
+SET(cuMemsetD16, (word_t to, word_t value, word_t count, variant_t variant), to, value, count)
+SET(cuMemsetD32, (word_t to, word_t value, word_t count, variant_t variant), to, value, count)
+#define SET_ROWS(name)                                                                             \
+    SET(name,                                                                                      \
+        (word_t to, word_t pitch, word_t value, word_t width, word_t height, variant_t variant),   \
+        to, pitch, value, width, height)
+SET_ROWS(cuMemsetD2D8)
+SET_ROWS(cuMemsetD2D16)
+SET_ROWS(cuMemsetD2D32)
+
+static int hook_cuMemcpy2DUnaligned(word_t what, variant_t variant)
+{
+    return issued_really(cuda.cuMemcpy2DUnaligned[variant](what));
+}
+
+static int hook_cuMemcpyPeer(word_t to, word_t to_context, word_t from, word_t context,
+                             word_t bytes, variant_t variant)
+{
+    return issued_really(cuda.cuMemcpyPeer[variant](to, to_context, from, context, bytes));
+}
+
+/* ---- Before MPI calls with memory of a device ---- */
+
+static bool has_work(void)
+{
+    const struct mpi_device *d = mpi_process_self != NULL ? mpi_process_self->device : NULL;
+
+    return d != NULL && d->has_work;
+}
+
+/* The rank's stream of the current context; work in the real default stream ends before what is put
+ * into it now, which is a word. */
+static void wait_for_default(word_t own, bool has_real)
+{
+    if (!has_real && XMPI_DEVICE_CALL(cuda.cuStreamQuery[OF_PROCESS], own) != NOT_READY)
+        return;
+    wait_for_stream(own, OF_PROCESS);
+    if (has_real) /* no word was put where the driver waited */
+        cuda.cuStreamSynchronize[OF_PROCESS](STREAM_LEGACY);
+}
+
+static void wait_for_work(void)
+{
+    struct mpi_device *d = mpi_process_self->device;
+    bool has_real = atomic_exchange(&d->has_real, false);
+    void *before = NULL;
+
+    d->has_work = false;
+    cuda.context_get(&before);
+    for (int i = 0; i < d->owns; i++) {
+        cuda.context_set(d->own[i].context);
+        wait_for_default((word_t)d->own[i].stream, has_real);
+    }
+    cuda.context_set(before);
+}
 
 /* ---- Streams ---- */
 
@@ -582,11 +679,12 @@ typedef struct {
 static int hook_cuLaunchKernelEx(const void *config, word_t a, word_t b, word_t c,
                                  variant_t variant)
 {
+    const launch_config_t *given = config;
     launch_config_t own;
 
     memcpy(&own, config, sizeof(own));
     own.stream = stream_of(own.stream, variant);
-    return XMPI_DEVICE_CALL(cuda.cuLaunchKernelEx[variant], &own, a, b, c);
+    return issued(given->stream, XMPI_DEVICE_CALL(cuda.cuLaunchKernelEx[variant], &own, a, b, c));
 }
 
 /* ---- The functions that are given out ---- */
@@ -594,25 +692,33 @@ static int hook_cuLaunchKernelEx(const void *config, word_t a, word_t b, word_t 
 #define STREAMED(name, version, arguments, values)                                                 \
     static int name##_process arguments                                                            \
     {                                                                                              \
+        word_t given = s;                                                                          \
+                                                                                                   \
         s = stream_of(s, OF_PROCESS);                                                              \
-        return cuda.name[OF_PROCESS] values;                                                       \
+        return issued(given, cuda.name[OF_PROCESS] values);                                        \
     }                                                                                              \
     static int name##_thread arguments                                                             \
     {                                                                                              \
+        word_t given = s;                                                                          \
+                                                                                                   \
         s = stream_of(s, OF_THREAD);                                                               \
-        return cuda.name[OF_THREAD] values;                                                        \
+        return issued(given, cuda.name[OF_THREAD] values);                                         \
     }
 #define UNPACK(...) __VA_ARGS__
 #define BRIEF(name, version, arguments, values)                                                    \
     static int name##_process arguments                                                            \
     {                                                                                              \
+        word_t given = s;                                                                          \
+                                                                                                   \
         s = stream_of(s, OF_PROCESS);                                                              \
-        return XMPI_DEVICE_CALL(cuda.name[OF_PROCESS], UNPACK values);                             \
+        return issued(given, XMPI_DEVICE_CALL(cuda.name[OF_PROCESS], UNPACK values));              \
     }                                                                                              \
     static int name##_thread arguments                                                             \
     {                                                                                              \
+        word_t given = s;                                                                          \
+                                                                                                   \
         s = stream_of(s, OF_THREAD);                                                               \
-        return XMPI_DEVICE_CALL(cuda.name[OF_THREAD], UNPACK values);                              \
+        return issued(given, XMPI_DEVICE_CALL(cuda.name[OF_THREAD], UNPACK values));               \
     }
 #define NOTHING(...)
 FUNCTIONS(STREAMED, BRIEF, NOTHING)
@@ -627,6 +733,7 @@ FUNCTIONS(STREAMED, BRIEF, NOTHING)
         return hook_##name(__VA_ARGS__, OF_THREAD);                                                \
     }
 WRITTEN(cuLaunchKernelEx, (const void *config, word_t a, word_t b, word_t c), config, a, b, c)
+WRITTEN(cuStreamQuery, (word_t s), s)
 WRITTEN(cuStreamSynchronize, (word_t s), s)
 WRITTEN(cuEventSynchronize, (word_t event), event)
 WRITTEN(cuCtxSynchronize, (word_t context), context)
@@ -636,6 +743,15 @@ WRITTEN(cuMemcpyDtoD, (word_t to, word_t from, word_t bytes), to, from, bytes)
 WRITTEN(cuMemcpy, (word_t to, word_t from, word_t bytes), to, from, bytes)
 WRITTEN(cuMemcpy2D, (word_t what), what)
 WRITTEN(cuMemcpy3D, (word_t what), what)
+WRITTEN(cuMemcpy2DUnaligned, (word_t what), what)
+WRITTEN(cuMemcpyPeer, (word_t to, word_t to_context, word_t from, word_t context, word_t bytes), to,
+        to_context, from, context, bytes)
+WRITTEN(cuMemsetD2D8, (word_t to, word_t pitch, word_t value, word_t width, word_t height), to,
+        pitch, value, width, height)
+WRITTEN(cuMemsetD2D16, (word_t to, word_t pitch, word_t value, word_t width, word_t height), to,
+        pitch, value, width, height)
+WRITTEN(cuMemsetD2D32, (word_t to, word_t pitch, word_t value, word_t width, word_t height), to,
+        pitch, value, width, height)
 WRITTEN(cuMemsetD8, (word_t to, word_t value, word_t count), to, value, count)
 WRITTEN(cuMemsetD16, (word_t to, word_t value, word_t count), to, value, count)
 WRITTEN(cuMemsetD32, (word_t to, word_t value, word_t count), to, value, count)
@@ -754,6 +870,7 @@ bool mpi_device_is_wanted(void)
 
 void *mpi_device_substitute(const char *name, void *found)
 {
+    static const mpi_device_default_t default_streams = {has_work, wait_for_work};
     void *ours = found;
 
     if (found == NULL || name[0] != 'c' || mpi_interpose_is_own(found))
@@ -765,6 +882,7 @@ void *mpi_device_substitute(const char *name, void *found)
     if (!mpi_device_is_wanted() || !is_loaded())
         return found;
     atomic_fetch_or(&mpi_switch_more, XMPI_SWITCH_DEVICES);
+    mpi_device_set_default(&default_streams);
     mpi_device_use();
     if (mpi_process_is_rank())
         take_bound_device(mpi_process_self);
