@@ -10,10 +10,12 @@
  *
  * Words in TEST_CUDA: "alone", the program is no rank and may release the context; "unpinned", no
  * memory of the program can be registered; "strict", copies of memory that is neither registered
- * nor the driver's are refused; "crowd", cuEventRecord returns when CROWD calls are in it.
+ * nor the driver's are refused; "crowd", cuEventRecord returns when CROWD calls are in it; "late",
+ * streams do nothing before somebody waits for it (cuda_streams.inc).
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +24,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef unsigned long long address_t;
@@ -316,28 +319,78 @@ static void unlock_slowly(void)
             __atomic_store_n(&inside[i], 0, __ATOMIC_RELEASE);
 }
 
+/* Pieces of memory, by the power of two that they fit into. */
+enum { CLASSES = 32, SMALLEST = 8, FRESH = 0xa5, STALE = 0xdb };
+
+typedef struct piece {
+    size_t place, bytes;
+    bool is_used;
+    struct piece *next; /* of the same class and device, free */
+} piece_t;
+
+static piece_t pieces[1 << 16], *unused[DEVICES][CLASSES];
+static int piece_count;
+
+/* The lock is held. NULL: there is no room left. */
+static piece_t *take_piece(int device, size_t bytes)
+{
+    int class = SMALLEST;
+    piece_t *p;
+
+    while (((size_t)1 << class) < bytes)
+        class ++;
+    p = unused[device][class];
+    if (p != NULL) {
+        unused[device][class] = p->next;
+    } else if (next_place + ((size_t)1 << class) <= ROOM / 2 - BESIDE &&
+               piece_count < (int)(sizeof(pieces) / sizeof(pieces[0]))) {
+        p = &pieces[piece_count++];
+        *p = (piece_t){.place = (size_t)device * (ROOM / 2) + next_place};
+        p->bytes = (size_t)1 << class;
+        next_place += p->bytes; /* of both devices: the halves are theirs */
+    }
+    if (p != NULL)
+        p->is_used = true;
+    return p;
+}
+
 result_t cuMemAlloc_v2(address_t *address, size_t bytes)
 {
-    result_t r = OUT_OF_MEMORY;
+    piece_t *p;
 
     if (current == NULL)
         return NO_CONTEXT;
     pthread_once(&mapped, map);
-    bytes = (bytes + 255) & ~(size_t)255;
     lock_slowly();
-    if (next_place + bytes <= ROOM / 2) { /* the halves are the two devices' */
-        *address = (uintptr_t)seen + (size_t)current->device * (ROOM / 2) + next_place;
-        next_place += bytes;
-        r = SUCCESS;
-    }
+    p = take_piece(current->device, bytes);
+    if (p != NULL)
+        *address = (uintptr_t)seen + p->place;
     unlock_slowly();
-    return r;
+    return p != NULL ? SUCCESS : OUT_OF_MEMORY;
 }
 
-result_t cuMemFree_v2(address_t address)
+/* What was there is gone. */
+static result_t give_back(address_t address)
 {
-    (void)address;
-    return SUCCESS;
+    result_t r = INVALID_VALUE;
+
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < piece_count && r != SUCCESS; i++) {
+        piece_t *p = &pieces[i], **list = unused[p->place >= ROOM / 2];
+        int class = SMALLEST;
+
+        if (!p->is_used || (uintptr_t)seen + p->place != address)
+            continue;
+        while (((size_t)1 << class) < p->bytes)
+            class ++;
+        memset(used + p->place, STALE, p->bytes);
+        p->is_used = false;
+        p->next = list[class];
+        list[class] = p;
+        r = SUCCESS;
+    }
+    pthread_mutex_unlock(&lock);
+    return r;
 }
 
 result_t cuMemGetInfo_v2(size_t *left, size_t *all)
@@ -352,9 +405,10 @@ enum { MAX_PINNED = 4096 };
 
 static struct {
     uintptr_t from, to; /* 0: a free place */
+    bool is_managed;
 } pinned[MAX_PINNED];
 
-static result_t pin(const void *address, size_t bytes)
+static result_t pin(const void *address, size_t bytes, bool is_managed)
 {
     result_t r = OUT_OF_MEMORY;
 
@@ -363,6 +417,7 @@ static result_t pin(const void *address, size_t bytes)
         if (pinned[i].from == 0) {
             pinned[i].from = (uintptr_t)address;
             pinned[i].to = (uintptr_t)address + bytes;
+            pinned[i].is_managed = is_managed;
             r = SUCCESS;
         }
     pthread_mutex_unlock(&lock);
@@ -378,10 +433,9 @@ static void unpin(const void *address)
     pthread_mutex_unlock(&lock);
 }
 
-/* May a copy touch this memory of the host? */
-static bool may_copy(const void *address, size_t bytes)
+static bool is_pinned(const void *address, size_t bytes)
 {
-    bool is = !is_asked("strict");
+    bool is = false;
 
     pthread_mutex_lock(&lock);
     for (int i = 0; i < MAX_PINNED && !is; i++)
@@ -391,24 +445,55 @@ static bool may_copy(const void *address, size_t bytes)
     return is;
 }
 
+/* May a copy touch this memory of the host? */
+static bool may_copy(const void *address, size_t bytes)
+{
+    return !is_asked("strict") || is_pinned(address, bytes);
+}
+
 result_t cuMemHostAlloc(void **address, size_t bytes, unsigned flags)
 {
     (void)flags;
     *address = malloc(bytes);
-    return *address != NULL ? pin(*address, bytes) : OUT_OF_MEMORY;
+    return *address != NULL ? pin(*address, bytes, false) : OUT_OF_MEMORY;
 }
 
+result_t cuCtxSynchronize(void);
+
+/* Memory is freed when nothing uses it any more. */
 result_t cuMemFreeHost(void *address)
 {
+    cuCtxSynchronize();
     unpin(address);
     free(address);
     return SUCCESS;
 }
 
+/* Memory of host and device at once. */
+result_t cuMemAllocManaged(address_t *address, size_t bytes, unsigned flags)
+{
+    void *memory = malloc(bytes);
+
+    (void)flags;
+    *address = (uintptr_t)memory;
+    return memory != NULL ? pin(memory, bytes, true) : OUT_OF_MEMORY;
+}
+
+static bool is_managed(address_t address)
+{
+    bool is = false;
+
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < MAX_PINNED && !is; i++)
+        is = pinned[i].is_managed && address >= pinned[i].from && address < pinned[i].to;
+    pthread_mutex_unlock(&lock);
+    return is;
+}
+
 result_t cuMemHostRegister_v2(void *address, size_t bytes, unsigned flags)
 {
     (void)flags;
-    return is_asked("unpinned") ? NOT_PERMITTED : pin(address, bytes);
+    return is_asked("unpinned") ? NOT_PERMITTED : pin(address, bytes, false);
 }
 
 result_t cuMemHostUnregister(void *address)
@@ -417,16 +502,26 @@ result_t cuMemHostUnregister(void *address)
     return SUCCESS;
 }
 
+result_t cuMemFree_v2(address_t address)
+{
+    if (is_managed(address))
+        return cuMemFreeHost((void *)(uintptr_t)address);
+    cuCtxSynchronize();
+    return give_back(address);
+}
+
 result_t cuPointerGetAttributes(unsigned count, int *attributes, void **values, address_t address)
 {
-    bool is = is_device(address);
-    int device = is && address >= (uintptr_t)seen + ROOM / 2;
+    bool is_both = is_managed(address), is = is_both || is_device(address);
+    int device = is && !is_both && address >= (uintptr_t)seen + ROOM / 2;
 
     for (unsigned i = 0; i < count; i++)
         if (attributes[i] == 1)
             *(void **)values[i] = is ? &primary[device] : NULL;
         else if (attributes[i] == 2)
             *(unsigned *)values[i] = is ? 2 : 0;
+        else if (attributes[i] == 8)
+            *(unsigned *)values[i] = is_both;
         else if (attributes[i] == 9)
             *(int *)values[i] = is ? device : -2;
         else
@@ -434,354 +529,9 @@ result_t cuPointerGetAttributes(unsigned count, int *attributes, void **values, 
     return SUCCESS;
 }
 
-/* ---- Streams: a thread each ---- */
+#include "cuda_streams.inc"
 
-typedef struct work {
-    void (*run)(struct work *);
-    struct work *next;
-    char *to, *from;
-    size_t bytes;
-    void *function, *argument;
-    unsigned grid[3], group[3];
-    struct stream *stream; /* to wait for */
-    uint64_t until;
-} work_t;
-
-typedef struct stream {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    work_t *first, **last;
-    uint64_t put, done;
-    context_t *context;
-    bool is_blocking;
-} stream_t;
-
-typedef struct event {
-    stream_t *stream;
-    uint64_t until;
-} event_t;
-
-static stream_t *streams[MAX_STREAMS];
-static int stream_count;
-static stream_t *legacy[DEVICES];
-
-static void *serve(void *arg)
-{
-    stream_t *s = arg;
-
-    for (;;) {
-        work_t *w;
-
-        pthread_mutex_lock(&s->lock);
-        while (s->first == NULL)
-            pthread_cond_wait(&s->changed, &s->lock);
-        w = s->first;
-        s->first = w->next;
-        if (s->first == NULL)
-            s->last = &s->first;
-        pthread_mutex_unlock(&s->lock);
-        w->run(w);
-        free(w);
-        pthread_mutex_lock(&s->lock);
-        s->done++;
-        pthread_cond_broadcast(&s->changed);
-        pthread_mutex_unlock(&s->lock);
-    }
-    return NULL;
-}
-
-static stream_t *make_stream(bool is_blocking)
-{
-    stream_t *s = calloc(1, sizeof(*s));
-    pthread_attr_t attributes;
-    pthread_t thread;
-
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->changed, NULL);
-    s->last = &s->first;
-    s->context = current;
-    s->is_blocking = is_blocking;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, 1 << 21);
-    if (pthread_create(&thread, &attributes, serve, s) != 0)
-        abort();
-    pthread_mutex_lock(&lock);
-    if (stream_count < MAX_STREAMS)
-        streams[stream_count++] = s;
-    pthread_mutex_unlock(&lock);
-    return s;
-}
-
-static void wait_until(stream_t *s, uint64_t until)
-{
-    pthread_mutex_lock(&s->lock);
-    while (s->done < until)
-        pthread_cond_wait(&s->changed, &s->lock);
-    pthread_mutex_unlock(&s->lock);
-}
-
-static bool is_over(stream_t *s, uint64_t until)
-{
-    bool is;
-
-    pthread_mutex_lock(&s->lock);
-    is = s->done >= until;
-    pthread_mutex_unlock(&s->lock);
-    return is;
-}
-
-/* The default stream of a process waits for those that block, and they for it; here the caller
- * waits, which is slower and as good. */
-static stream_t *stream_at(void *handle)
-{
-    stream_t *s;
-
-    if (handle > (void *)2) {
-        s = handle;
-        if (s->is_blocking && legacy[s->context->device] != NULL)
-            wait_until(legacy[s->context->device], legacy[s->context->device]->put);
-        return s;
-    }
-    if (current == NULL)
-        return NULL;
-    if (legacy[current->device] == NULL)
-        legacy[current->device] = make_stream(false);
-    for (int i = 0; i < stream_count; i++)
-        if (streams[i]->is_blocking && streams[i]->context == current)
-            wait_until(streams[i], streams[i]->put);
-    return legacy[current->device];
-}
-
-static result_t put(void *handle, work_t content)
-{
-    stream_t *s = stream_at(handle);
-    work_t *w = malloc(sizeof(*w));
-
-    if (s == NULL || w == NULL)
-        return NO_CONTEXT;
-    if (s->context != current) {
-        free(w);
-        return INVALID_HANDLE; /* as a launch into a stream of another context */
-    }
-    *w = content;
-    w->next = NULL;
-    pthread_mutex_lock(&s->lock);
-    *s->last = w;
-    s->last = &w->next;
-    s->put++;
-    pthread_cond_broadcast(&s->changed);
-    pthread_mutex_unlock(&s->lock);
-    return SUCCESS;
-}
-
-result_t cuStreamCreate(void **stream, unsigned flags)
-{
-    if (current == NULL)
-        return NO_CONTEXT;
-    *stream = make_stream((flags & 1) == 0);
-    return SUCCESS;
-}
-
-result_t cuStreamCreateWithPriority(void **stream, unsigned flags, int priority)
-{
-    (void)priority;
-    return cuStreamCreate(stream, flags);
-}
-
-result_t cuStreamDestroy_v2(void *stream)
-{
-    (void)stream;
-    return SUCCESS;
-}
-
-result_t cuStreamSynchronize(void *stream)
-{
-    stream_t *s = stream_at(stream);
-
-    if (s == NULL)
-        return NO_CONTEXT;
-    wait_until(s, s->put);
-    return SUCCESS;
-}
-
-result_t cuStreamQuery(void *stream)
-{
-    stream_t *s = stream > (void *)2 ? stream : stream_at(stream);
-
-    if (s == NULL)
-        return NO_CONTEXT;
-    return is_over(s, s->put) ? SUCCESS : NOT_READY;
-}
-
-result_t cuCtxSynchronize(void)
-{
-    for (int i = 0; i < stream_count; i++)
-        wait_until(streams[i], streams[i]->put);
-    return SUCCESS;
-}
-
-/* ---- Events ---- */
-
-result_t cuEventCreate(void **event, unsigned flags)
-{
-    (void)flags;
-    *event = calloc(1, sizeof(event_t));
-    return SUCCESS;
-}
-
-result_t cuEventDestroy_v2(void *event)
-{
-    free(event);
-    return SUCCESS;
-}
-
-/* As where the queue of a device is full, and it waits for what the last caller puts there. */
-static void wait_for_crowd(void)
-{
-    enum { CROWD = 12 };
-    static int callers;
-
-    __atomic_add_fetch(&callers, 1, __ATOMIC_ACQ_REL);
-    while (__atomic_load_n(&callers, __ATOMIC_ACQUIRE) < CROWD)
-        usleep(1000);
-}
-
-result_t cuEventRecord(void *event, void *stream)
-{
-    event_t *e = event;
-
-    if (is_asked("crowd"))
-        wait_for_crowd();
-    e->stream = stream_at(stream);
-    e->until = e->stream->put;
-    return SUCCESS;
-}
-
-result_t cuEventQuery(void *event)
-{
-    event_t *e = event;
-
-    return e->stream == NULL || is_over(e->stream, e->until) ? SUCCESS : NOT_READY;
-}
-
-result_t cuEventSynchronize(void *event)
-{
-    event_t *e = event;
-
-    if (e->stream != NULL)
-        wait_until(e->stream, e->until);
-    return SUCCESS;
-}
-
-result_t cuEventElapsedTime(float *milliseconds, void *from, void *to)
-{
-    (void)from;
-    (void)to;
-    *milliseconds = 0;
-    return SUCCESS;
-}
-
-static void run_wait(work_t *w)
-{
-    wait_until(w->stream, w->until);
-}
-
-result_t cuStreamWaitEvent(void *stream, void *event, unsigned flags)
-{
-    event_t *e = event;
-
-    (void)flags;
-    if (e->stream == NULL)
-        return SUCCESS;
-    return put(stream, (work_t){.run = run_wait, .stream = e->stream, .until = e->until});
-}
-
-/* ---- Copies ---- */
-
-static void run_copy(work_t *w)
-{
-    memcpy(w->to, w->from, w->bytes);
-}
-
-result_t cuMemcpyAsync(address_t to, address_t from, size_t bytes, void *stream)
-{
-    return put(stream,
-               (work_t){.run = run_copy, .to = reach(to), .from = reach(from), .bytes = bytes});
-}
-
-result_t cuMemcpyHtoDAsync_v2(address_t to, const void *from, size_t bytes, void *stream)
-{
-    return is_device(to) && may_copy(from, bytes)
-               ? cuMemcpyAsync(to, (uintptr_t)from, bytes, stream)
-               : INVALID_VALUE;
-}
-
-result_t cuMemcpyDtoHAsync_v2(void *to, address_t from, size_t bytes, void *stream)
-{
-    return is_device(from) && may_copy(to, bytes)
-               ? cuMemcpyAsync((uintptr_t)to, from, bytes, stream)
-               : INVALID_VALUE;
-}
-
-result_t cuMemcpyDtoDAsync_v2(address_t to, address_t from, size_t bytes, void *stream)
-{
-    return is_device(to) && is_device(from) ? cuMemcpyAsync(to, from, bytes, stream)
-                                            : INVALID_VALUE;
-}
-
-/* CUDA_MEMCPY2D, with memory of the type "unified" on both sides. */
-typedef struct {
-    size_t from_x, from_y;
-    unsigned from_type;
-    const void *from_host;
-    address_t from;
-    void *from_array;
-    size_t from_pitch, to_x, to_y;
-    unsigned to_type;
-    void *to_host;
-    address_t to;
-    void *to_array;
-    size_t to_pitch, width, height;
-} rows_t;
-
-result_t cuMemcpy2DAsync_v2(const rows_t *rows, void *stream)
-{
-    result_t r = rows->from_type == 4 && rows->to_type == 4 && rows->from_pitch >= rows->width &&
-                         rows->to_pitch >= rows->width
-                     ? SUCCESS
-                     : INVALID_VALUE;
-
-    for (size_t i = 0; i < rows->height && r == SUCCESS; i++)
-        r = cuMemcpyAsync(rows->to + i * rows->to_pitch, rows->from + i * rows->from_pitch,
-                          rows->width, stream);
-    return r;
-}
-
-static result_t now(result_t r)
-{
-    return r == SUCCESS ? cuStreamSynchronize(NULL) : r;
-}
-
-result_t cuMemcpy(address_t to, address_t from, size_t bytes)
-{
-    return now(cuMemcpyAsync(to, from, bytes, NULL));
-}
-
-result_t cuMemcpyHtoD_v2(address_t to, const void *from, size_t bytes)
-{
-    return now(cuMemcpyHtoDAsync_v2(to, from, bytes, NULL));
-}
-
-result_t cuMemcpyDtoH_v2(void *to, address_t from, size_t bytes)
-{
-    return now(cuMemcpyDtoHAsync_v2(to, from, bytes, NULL));
-}
-
-result_t cuMemcpyDtoD_v2(address_t to, address_t from, size_t bytes)
-{
-    return now(cuMemcpyDtoDAsync_v2(to, from, bytes, NULL));
-}
+#include "cuda_copies.inc"
 
 /* ---- Kernels ---- */
 
@@ -797,8 +547,14 @@ static void write_word(work_t *w)
 
 result_t cuStreamWriteValue32_v2(void *stream, address_t to, uint32_t value, unsigned flags)
 {
+    event_t event;
+    result_t r =
+        put_at(stream, (work_t){.run = write_word, .to = reach(to), .until = value}, &event);
+
     (void)flags;
-    return put(stream, (work_t){.run = write_word, .to = reach(to), .until = value});
+    if (r == SUCCESS)
+        is_over(event.stream, event.until); /* somebody looks at the word */
+    return r;
 }
 
 result_t cuLaunchHostFunc(void *stream, void (*function)(void *), void *argument)

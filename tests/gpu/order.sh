@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# Memory of a device in every kind of MPI call, with the driver for tests: mixed with memory of the host among ranks,
+# and in use by default streams.
+. "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
+sources=$XYLEM_SOURCE_DIR/tests/gpu
+
+mkdir driver
+cc -g -O1 -shared -fPIC -pthread "$sources/cuda.c" -o driver/libcuda.so.1 -ldl -Wl,-soname,libcuda.so.1
+export LD_LIBRARY_PATH=$PWD/driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+cc -g -O1 -shared -fPIC "$sources/nvrtc.c" -o driver/libnvrtc.so.13
+build device_order -ldl
+
+# Every kind of call where some ranks have memory of the device and others of the host; vectors that
+# are large in all, small, and of a few elements.
+run 0 -n 16 --workers 2 ./device_order mixed 16384
+says "$out" "mixed: 255 checks"
+quiet
+run 0 -n 4 --processes 2 ./device_order mixed 1000
+says "$out" "mixed: 255 checks"
+quiet
+
+# The default stream of a rank comes before its calls, however late the device works; calls without
+# memory of the device do not wait for it.
+export TEST_CUDA=late
+run 0 -n 2 --workers 1 ./device_order late
+says "$out" "late: 289 checks"
+quiet
+run 0 -n 3 --processes 2 ./device_order late
+says "$out" "late: 289 checks"
+quiet
+run 0 -n 2 ./device_order legacy
+says "$out" "legacy: 290 checks"
+quiet
+run 0 -n 2 ./device_order overlap
+says "$out" "overlap: 56 checks"
+quiet
