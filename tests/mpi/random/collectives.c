@@ -26,9 +26,11 @@ static form_t form_of(const call_t *call, int elements)
     return form_draw(&own_random, call->basic, elements);
 }
 
+/* All data are written, those of a receive buffer in place, too. */
 static void over(call_t *call)
 {
     buffer_seal(&call->pending->send);
+    buffer_at(&call->pending->receive);
 }
 
 /* ---- With equal blocks ---- */
@@ -376,9 +378,9 @@ static void collective_alltoallw(call_t *call)
         a.send_offsets[r] *= bytes;
         a.receive_offsets[r] *= bytes;
     }
-    send = call->is_in_place ? MPI_IN_PLACE : p->send.data;
+    send = call->is_in_place ? MPI_IN_PLACE : buffer_at(&p->send);
     COLLECTIVE(call, Alltoallw, Ialltoallw, send, a.send_counts, a.send_offsets, types,
-               p->receive.data, a.receive_counts, a.receive_offsets, types, call->handle);
+               buffer_at(&p->receive), a.receive_counts, a.receive_offsets, types, call->handle);
     free(types);
 }
 

@@ -133,15 +133,43 @@ static char *allocate(size_t bytes)
     return memory + GUARD;
 }
 
+/* Let MPI find what was written to `data`. */
+static void show(const buffer_t *buffer)
+{
+    if (buffer->at != buffer->data)
+        memory_store(buffer->memory, buffer->at - GUARD, buffer->data - GUARD,
+                     buffer->bytes + 2 * GUARD);
+}
+
 void buffer_create(buffer_t *buffer, form_t form, int elements, bool is_received)
 {
     int items = (elements + PER_ITEM - 1) / PER_ITEM;
 
     buffer->form = form;
     buffer->bytes = (size_t)items * (size_t)extents[form.layout] * basic_size(form.basic);
-    buffer->base = buffer->data = allocate(buffer->bytes);
+    buffer->data = allocate(buffer->bytes);
+    buffer->memory = buffer->bytes > 0 ? memory_draw() : MEMORY_PLAIN;
+    buffer->at = buffer->data;
+    if (buffer->memory != MEMORY_PLAIN)
+        buffer->at = memory_alloc(buffer->memory, buffer->bytes + 2 * GUARD) + GUARD;
+    buffer->base = buffer->at;
     buffer->expected = is_received ? allocate(buffer->bytes) : NULL;
     buffer->sum = 0;
+    show(buffer);
+}
+
+/* What MPI has written. */
+static void take(buffer_t *buffer)
+{
+    if (buffer->at != buffer->data)
+        memory_load(buffer->memory, buffer->at - GUARD, buffer->data - GUARD,
+                    buffer->bytes + 2 * GUARD);
+}
+
+void *buffer_at(buffer_t *buffer)
+{
+    show(buffer);
+    return buffer->at;
 }
 
 /* `type`, as much behind a base as `data` is. */
@@ -168,11 +196,12 @@ MPI_Datatype buffer_type(buffer_t *buffer)
 
     if (buffer->data == NULL)
         return MPI_BYTE;
+    show(buffer);
     type = form_type(buffer->form);
     if (!chance(&own_random, 20))
         return type;
     buffer->base = chance(&own_random, 50) ? MPI_BOTTOM : (void *)types;
-    shifted = shifted_type(type, buffer->base, buffer->data);
+    shifted = shifted_type(type, buffer->base, buffer->at);
     form_type_release(type);
     return shifted;
 }
@@ -187,10 +216,13 @@ void buffer_refill(buffer_t *buffer, const buffer_t *from)
     if (from->expected != NULL)
         memcpy(buffer->expected, from->expected, from->bytes);
     buffer->sum = from->sum;
+    show(buffer);
 }
 
 void buffer_destroy(buffer_t *buffer)
 {
+    if (buffer->at != buffer->data)
+        memory_free(buffer->memory, buffer->at - GUARD);
     if (buffer->data != NULL)
         free(buffer->data - GUARD);
     if (buffer->expected != NULL)
@@ -244,6 +276,7 @@ void buffer_seal(buffer_t *buffer)
 {
     if (buffer->data != NULL && buffer->bytes <= 4096)
         buffer->sum = sum_of(buffer);
+    show(buffer);
 }
 
 static void check_guards(const buffer_t *buffer, const char *what)
@@ -254,10 +287,11 @@ static void check_guards(const buffer_t *buffer, const char *what)
             fail("%s: wrote outside its buffer", what);
 }
 
-void buffer_check(const buffer_t *buffer, const char *what)
+void buffer_check(buffer_t *buffer, const char *what)
 {
     if (buffer->data == NULL)
         return;
+    take(buffer);
     check_guards(buffer, what);
     if (buffer->expected == NULL) {
         if (buffer->bytes <= 4096 && sum_of(buffer) != buffer->sum)

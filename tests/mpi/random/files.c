@@ -146,21 +146,14 @@ static void read_together(MPI_File file, const access_t *a, int way)
     }
 }
 
-/* Write (`writes`) or read the elements of member `place` with `buffer`, perhaps by memory of a
- * device; `way` < 0: each member by itself. */
+/* Write (`writes`) or read the elements of member `place` with `buffer`; `way` < 0: each member
+ * by itself. */
 static void access_file(const shape_t *s, buffer_t *buffer, int place, bool writes, int way)
 {
     access_t a = {.type = buffer_type(buffer), .count = form_count(buffer->form, s->elements)};
-    char *device = NULL;
 
     a.memory = buffer->base;
     a.at = see(s, place);
-    if (a.memory == buffer->data && chance(&own_random, 40)) /* the type has no addresses in it */
-        device = device_alloc(buffer->bytes);
-    if (device != NULL) {
-        device_copy(device, buffer->data, buffer->bytes);
-        a.memory = device;
-    }
     if (writes && way < 0)
         write_alone(s->file, &a);
     else if (writes)
@@ -169,9 +162,6 @@ static void access_file(const shape_t *s, buffer_t *buffer, int place, bool writ
         read_alone(s->file, &a);
     else
         read_together(s->file, &a, way);
-    if (device != NULL && !writes)
-        device_copy(buffer->data, device, buffer->bytes);
-    device_free(device);
     form_type_release(a.type);
 }
 

@@ -346,8 +346,8 @@ static void inter_alltoallw(call_t *call)
         a.out_at[b] *= (int)basic_size(call->basic);
         a.in_at[b] *= (int)basic_size(call->basic);
     }
-    COLLECTIVE(call, Alltoallw, Ialltoallw, p->send.data, a.out, a.out_at, types, p->receive.data,
-               a.in, a.in_at, types, call->handle);
+    COLLECTIVE(call, Alltoallw, Ialltoallw, buffer_at(&p->send), a.out, a.out_at, types,
+               buffer_at(&p->receive), a.in, a.in_at, types, call->handle);
     free(types);
 }
 

@@ -169,7 +169,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (has_device)
-        device_begin();
+        device_begin(seed);
     data_begin();
     reductions_begin();
     comms_begin();

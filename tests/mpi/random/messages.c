@@ -301,7 +301,8 @@ static void receive_fan_in(const comm_t *comm, int senders, basic_t basic, int e
             receive_matched(p, &m, type);
             break;
         default:
-            MPI_Irecv(p->receive.data, elements, type, MPI_ANY_SOURCE, step, m.comm, &request);
+            MPI_Irecv(buffer_at(&p->receive), elements, type, MPI_ANY_SOURCE, step, m.comm,
+                      &request);
             pending_add(p, request, false);
         }
     }
@@ -368,10 +369,12 @@ void step_wild(void)
     p->is_wild = true;
     buffer_create(&p->receive, (form_t){BYTES, PLAIN}, MOST, true);
     if (chance(&own_random, 30)) {
-        MPI_Recv(p->receive.data, MOST, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, wild, &status);
+        MPI_Recv(buffer_at(&p->receive), MOST, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, wild,
+                 &status);
         pending_finish(p, &status);
     } else {
-        MPI_Irecv(p->receive.data, MOST, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, wild, &request);
+        MPI_Irecv(buffer_at(&p->receive), MOST, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, wild,
+                  &request);
         pending_add(p, request, false);
     }
 }
@@ -405,7 +408,7 @@ void step_poll(void)
     } else {
         MPI_Request request;
 
-        MPI_Irecv(p->receive.data, 1, basic_type(LONGS), m.from, m.tag, m.comm, &request);
+        MPI_Irecv(buffer_at(&p->receive), 1, basic_type(LONGS), m.from, m.tag, m.comm, &request);
         wait_somehow(&request, &status);
         pending_finish(p, &status);
     }

@@ -44,9 +44,16 @@ static void side_init(side_t *s, basic_t basic, int parts, int elements, bool is
     form_type_release(type);
 }
 
-/* In a random order, one by one. */
+static void fill_part(side_t *s, const comm_t *c, int part)
+{
+    for (int e = part * s->per; e < (part + 1) * s->per; e++)
+        buffer_set(&s->buffer, e, value_of(c->rank, s->peer, e));
+}
+
+/* In a random order, one by one; memory that the host does not write is filled before. */
 static void mark(side_t *s, const comm_t *c)
 {
+    bool is_plain = s->buffer.memory == MEMORY_PLAIN;
     int order[PARTS_MAX];
 
     for (int i = 0; i < s->parts; i++) {
@@ -55,14 +62,19 @@ static void mark(side_t *s, const comm_t *c)
         order[i] = order[j];
         order[j] = i;
     }
+    for (int i = 0; i < s->parts && !is_plain; i++)
+        fill_part(s, c, i);
+    if (!is_plain)
+        buffer_seal(&s->buffer);
     for (int i = 0; i < s->parts; i++) {
-        for (int e = order[i] * s->per; e < (order[i] + 1) * s->per; e++)
-            buffer_set(&s->buffer, e, value_of(c->rank, s->peer, e));
+        if (is_plain)
+            fill_part(s, c, order[i]);
         if (chance(&own_random, 20))
             pause_somehow();
         MPI_Pready(order[i], s->request);
     }
-    buffer_seal(&s->buffer);
+    if (is_plain)
+        buffer_seal(&s->buffer);
 }
 
 /* One that was there stays. */

@@ -57,12 +57,24 @@ typedef struct {
     layout_t layout;
 } form_t;
 
+/* Where the data of a call are. */
+typedef enum {
+    MEMORY_PLAIN,
+    MEMORY_OF_DEVICE,
+    MEMORY_OF_STREAM, /* a stream of the device allocates and frees it */
+    MEMORY_PINNED,
+    MEMORY_MANAGED,
+    MEMORY_KINDS
+} kind_of_memory_t;
+
 /* Memory of a call: `data` has `bytes`, with guards around it. `expected` is what it must be when
- * the call is over; NULL: the program only sends from it. */
+ * the call is over; NULL: the program only sends from it. MPI is given `at`: `data`, or memory of
+ * another kind, which has the same content (with --device). */
 typedef struct {
     form_t form;
-    char *data, *expected;
-    void *base; /* to pass with the type of buffer_type: `data`, or another address */
+    kind_of_memory_t memory;
+    char *data, *expected, *at;
+    void *base; /* to pass with the type of buffer_type: `at`, or another address */
     size_t bytes;
     uint64_t sum; /* of the data when it was last sealed */
 } buffer_t;
@@ -84,12 +96,14 @@ void buffer_destroy(buffer_t *buffer);
  * has absolute addresses or starts at a base that many buffers have. Give it back after the call
  * with form_type_release. */
 MPI_Datatype buffer_type(buffer_t *buffer);
+/* The same for calls with basic types: where the data are. */
+void *buffer_at(buffer_t *buffer);
 /* Element i is (or, in a received buffer, will be) the value. */
 void buffer_set(buffer_t *buffer, int i, uint64_t value);
 void buffer_expect(buffer_t *buffer, int i, uint64_t value);
 /* Remember what a buffer that is sent contains. */
 void buffer_seal(buffer_t *buffer);
-void buffer_check(const buffer_t *buffer, const char *what);
+void buffer_check(buffer_t *buffer, const char *what);
 /* Take over the contents of one that was made in the same way. */
 void buffer_refill(buffer_t *buffer, const buffer_t *from);
 /* The value of element i that `from` sends to `to` in the current step and turn. */
@@ -189,13 +203,24 @@ void inter_end(void);
 MPI_File file_open(MPI_Comm comm);
 void step_file(void);
 
-/* ---- device.c: memory of a GPU; the host does not touch it. Any thread. ---- */
+/* ---- device.c: memory of a GPU; the host does not touch it ---- */
 
 /* Without it there is none. */
-void device_begin(void);
+void device_begin(uint64_t seed);
+/* Any thread. */
 void *device_alloc(size_t bytes); /* NULL: there is no device */
 void device_free(void *memory);   /* NULL is fine */
 void device_copy(void *to, const void *from, size_t bytes);
+/* The thread of the rank. The default stream writes zeros, some time. */
+void device_clear(void *memory, size_t bytes);
+
+/* A kind for memory of this step; MEMORY_PLAIN, and no other, without --device. */
+kind_of_memory_t memory_draw(void);
+char *memory_alloc(kind_of_memory_t kind, size_t bytes);
+void memory_free(kind_of_memory_t kind, char *memory);
+/* Somehow; it is complete for MPI, not for the host. */
+void memory_store(kind_of_memory_t kind, char *memory, const char *from, size_t bytes);
+void memory_load(kind_of_memory_t kind, const char *memory, char *to, size_t bytes);
 
 /* ---- threads.c: threads that call MPI, where the library allows it ---- */
 

@@ -118,16 +118,15 @@ static void create(call_t *call, int n, int results, bool in_place, reduction_t 
     pending_t *p = call->pending;
 
     *r = (reduction_t){.op = op, .n = n, .type = basic_type(op->basic)};
-    if (results >= 0) {
+    if (results >= 0)
         buffer_create(&p->receive, form, in_place && n > results ? n : results, true);
-        r->receive = p->receive.data;
-    }
     if (!in_place)
         buffer_create(&p->send, form, n, false);
     for (int i = 0; i < n; i++)
         buffer_set(in_place ? &p->receive : &p->send, i, value_of(call->comm->rank, 0, i));
     buffer_seal(&p->send);
-    r->send = in_place ? MPI_IN_PLACE : p->send.data;
+    r->receive = results >= 0 ? buffer_at(&p->receive) : NULL;
+    r->send = in_place ? MPI_IN_PLACE : buffer_at(&p->send);
 }
 
 void collective_reduce(call_t *call)
@@ -226,8 +225,8 @@ static void inter_create(call_t *call, int n, int results, reduction_t *r)
     if (results >= 0)
         buffer_create(&p->receive, form, results, true);
     buffer_seal(&p->send);
-    r->send = p->send.data;
-    r->receive = p->receive.data;
+    r->send = buffer_at(&p->send);
+    r->receive = buffer_at(&p->receive);
 }
 
 static void inter_expect(call_t *call, const op_t *op, int first, int n)

@@ -8,6 +8,8 @@
   run.py --replay 123456 --minimize     the fewest of its steps that still fail
   run.py --pretend more_cores.so ...    some of them with more cores than there are
   run.py --driver DIR ...               some of them with memory of a GPU, whose driver is in DIR
+  run.py --device --driver DIR ...      all of them with memory of a GPU (without --driver, of a real one); the driver
+                                        completes what nobody waits for late; a third each as below with --processes and --check
   run.py --virtual ...                  in virtual time, on machines that are not there
   run.py --processes ...                with ranks in several processes
   run.py --check ...                    with mpiexec --check: nothing may be found in them
@@ -124,9 +126,10 @@ def surroundings(number, given):
     """What has no part in a program: a home that is missing, and the driver of a GPU."""
     choose = random.Random(-number)
     home = choose.choice([[]] * 7 + [["-u", "HOME"], ["HOME="], ["HOME=/dev/null/home"]])
-    if not given.driver or given.virtual or choose.random() < 0.7:
+    if not given.device and (not given.driver or given.virtual or choose.random() < 0.7):
         return ["env", *home] if home else [], []
-    return ["env", *home, "LD_LIBRARY_PATH=" + given.driver], ["--device"]
+    driver = ["LD_LIBRARY_PATH=" + given.driver, "TEST_CUDA=" + choose.choice(["late", "late", "none"])] if given.driver else []
+    return ["env", *home, *driver], ["--device"]
 
 
 def command_of(number, given):
@@ -141,10 +144,11 @@ def plain_command(number, given):
     if given.virtual:
         return [given.mpiexec, "-n", str(ranks), *virtual_options(choose), given.program, str(number),
                 "--steps", str(given.steps)]
-    if given.check:
+    way = choose.randrange(3) if given.device else None
+    if given.check or way == 0:
         return [given.mpiexec, "-n", str(ranks), *check_options(choose, ranks), given.program, str(number),
                 "--steps", str(given.steps)]
-    if given.processes:
+    if given.processes or way == 1:
         return processes_command(number, given, ranks, choose)
     cores, before = given.cores, []
     if given.pretend and choose.random() < 0.3:
@@ -268,6 +272,7 @@ def main():
     parser.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--pretend", metavar="LIBRARY", help="made from more_cores.c")
     parser.add_argument("--driver", metavar="DIR", help="where libcuda.so.1 is, made from ../../gpu/cuda.c")
+    parser.add_argument("--device", action="store_true", help="with memory of a GPU")
     parser.add_argument("--virtual", action="store_true", help="in virtual time")
     parser.add_argument("--check", action="store_true", help="with mpiexec --check")
     parser.add_argument("--processes", action="store_true", help="with ranks in several processes")

@@ -21,7 +21,7 @@ typedef struct {
 /* Elements of a thread, and where MPI finds them. */
 typedef struct {
     uint64_t *host, *device;
-} memory_t;
+} data_t;
 
 static MPI_Comm common;
 static bool is_allowed;
@@ -37,10 +37,10 @@ void threads_end(void)
     MPI_Comm_free(&common);
 }
 
-static memory_t memory_of(const work_t *work)
+static data_t data_of(const work_t *work)
 {
     size_t bytes = (size_t)(work->elements + 1) * sizeof(uint64_t);
-    memory_t m = {.host = malloc(bytes)};
+    data_t m = {.host = malloc(bytes)};
 
     if (m.host == NULL)
         fail("no memory for a thread");
@@ -48,13 +48,13 @@ static memory_t memory_of(const work_t *work)
     return m;
 }
 
-static void memory_free(memory_t *m)
+static void data_free(data_t *m)
 {
     device_free(m->device);
     free(m->host);
 }
 
-static uint64_t *to_mpi(const memory_t *m, int n)
+static uint64_t *to_mpi(const data_t *m, int n)
 {
     if (m->device == NULL)
         return m->host;
@@ -63,13 +63,13 @@ static uint64_t *to_mpi(const memory_t *m, int n)
 }
 
 /* What MPI has put there. */
-static void from_mpi(const memory_t *m, int n)
+static void from_mpi(const data_t *m, int n)
 {
     if (m->device != NULL)
         device_copy(m->host, m->device, (size_t)n * sizeof(uint64_t));
 }
 
-static void check(const work_t *work, const memory_t *m, int from, int round, const char *what)
+static void check(const work_t *work, const data_t *m, int from, int round, const char *what)
 {
     from_mpi(m, work->elements);
     for (int i = 0; i < work->elements; i++)
@@ -78,7 +78,7 @@ static void check(const work_t *work, const memory_t *m, int from, int round, co
 }
 
 /* To the next rank and from the one before. */
-static void exchange(const work_t *work, int round, memory_t *sent, memory_t *received)
+static void exchange(const work_t *work, int round, data_t *sent, data_t *received)
 {
     int next = (rank + 1) % size, previous = (rank + size - 1) % size;
     int tag = step * THREADS_MOST + work->number, n = work->elements;
@@ -111,7 +111,7 @@ static MPI_Offset place_of(const work_t *work, int of, int round)
 }
 
 /* What was received, into the file and back. */
-static void keep(const work_t *work, int round, const memory_t *received, memory_t *again)
+static void keep(const work_t *work, int round, const data_t *received, data_t *again)
 {
     int previous = (rank + size - 1) % size, n = work->elements;
     MPI_Offset at = place_of(work, rank, round);
@@ -133,15 +133,15 @@ static void keep(const work_t *work, int round, const memory_t *received, memory
 static void *run(void *argument)
 {
     const work_t *work = argument;
-    memory_t sent = memory_of(work), received = memory_of(work);
+    data_t sent = data_of(work), received = data_of(work);
 
     for (int round = 0; round < work->rounds; round++) {
         exchange(work, round, &sent, &received);
         if (work->file != MPI_FILE_NULL)
             keep(work, round, &received, &sent);
     }
-    memory_free(&sent);
-    memory_free(&received);
+    data_free(&sent);
+    data_free(&received);
     return NULL;
 }
 

@@ -18,6 +18,7 @@ typedef struct {
     const comm_t *comm;
     MPI_Win win;
     uint64_t *memory; /* blocks of `block` elements, then COUNTERS */
+    void *device;     /* the window, of which `memory` becomes a copy; or NULL */
     int block;
     way_t way;
 } window_t;
@@ -58,14 +59,20 @@ static void window_create(window_t *w)
         if (w->memory == NULL)
             fail("no memory for a window");
         pending_keep(w->memory);
-        MPI_Win_create(w->memory, bytes, sizeof(uint64_t), MPI_INFO_NULL, comm, &w->win);
+        if (memory_draw() != MEMORY_PLAIN)
+            w->device = device_alloc((size_t)bytes);
+        MPI_Win_create(w->device != NULL ? w->device : w->memory, bytes, sizeof(uint64_t),
+                       MPI_INFO_NULL, comm, &w->win);
     } else if (chance(&shared_random, 50) || !have_memory_in_common(comm)) {
         MPI_Win_allocate(bytes, sizeof(uint64_t), MPI_INFO_NULL, comm, &w->memory, &w->win);
     } else {
         MPI_Win_allocate_shared(bytes, sizeof(uint64_t), MPI_INFO_NULL, comm, &w->memory, &w->win);
     }
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->comm->rank, 0, w->win);
-    memset(w->memory, 0, (size_t)bytes);
+    if (w->device != NULL)
+        device_clear(w->device, (size_t)bytes);
+    else
+        memset(w->memory, 0, (size_t)bytes);
     MPI_Win_unlock(w->comm->rank, w->win);
     MPI_Barrier(comm); /* none writes before all have cleared */
 }
@@ -228,6 +235,9 @@ static void check_own(const window_t *w)
     const uint64_t *counters = w->memory + (size_t)w->comm->size * (size_t)w->block;
     uint64_t times = 0;
 
+    if (w->device != NULL)
+        device_copy(w->memory, w->device,
+                    ((size_t)w->comm->size * (size_t)w->block + COUNTERS) * sizeof(uint64_t));
     for (int o = 0; o < w->comm->size; o++) {
         check_block(w, w->memory + (size_t)o * (size_t)w->block, o, w->comm->rank);
         times += (uint64_t)additions(o, w->comm->rank);
@@ -284,4 +294,5 @@ void step_window(void)
         check_other(&w);
     }
     MPI_Win_free(&w.win);
+    device_free(w.device);
 }
