@@ -44,7 +44,7 @@ void program_help(xy_help_t which, FILE *file)
     xy_command_help(&program, which, file);
     fputs("\nVerbs:\n", file);
     for (size_t i = 0; verbs[i] != NULL; i++)
-        fprintf(file, "  %-22s  %s\n", verbs[i]->name, verbs[i]->summary);
+        fprintf(file, "  %-10s %s\n", verbs[i]->name, verbs[i]->summary);
 }
 
 static xy_status_t man_of_program(FILE *file)

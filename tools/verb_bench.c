@@ -30,7 +30,7 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
 
 const xy_command_t verb_bench = {
     .name = "bench",
-    .summary = "measure or simulate how well communication overlaps with computation",
+    .summary = "measure or simulate the overlap of communication and computation",
     .synopsis = "BENCHMARK [OPTIONS]",
     .description =
         "Benchmarks:\n\n"

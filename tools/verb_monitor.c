@@ -246,7 +246,7 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
 
 const xy_command_t verb_monitor = {
     .name = "monitor",
-    .summary = "count who sends how much to whom while a program runs under Open MPI or MPICH",
+    .summary = "count the messages of a run under Open MPI or MPICH",
     .synopsis = "OUT -- MPIRUN ARGUMENTS...",
     .description =
         "Runs the launcher with a library that intercepts MPI calls and counts what every rank "

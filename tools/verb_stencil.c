@@ -483,7 +483,7 @@ xy_status_t stencil_simulate(int argc, char **argv, xy_simulated_t *simulated_p)
 
 const xy_command_t verb_stencil = {
     .name = "stencil",
-    .summary = "schedule a stencil on GPUs with small memories, or compute it on cores",
+    .summary = "schedule a stencil on GPUs and cores, simulated or computed",
     .description =
         "Builds the task graph of a stencil (one task per block and iteration), runs it in virtual "
         "time on the GPUs of a machine under a scheduling policy, and prints how long it takes and "

@@ -94,7 +94,7 @@ static int lead_of(const xy_command_t *command)
     for (const xy_option_t *o = command->options; o != NULL && o->name != NULL; o++)
         if (o->letter != 0 && o->help != NULL)
             return 6;
-    return command->options == NULL || !command->single_dash ? 6 : 2;
+    return command->single_dash || command->is_one_dash ? 2 : 6;
 }
 
 static void print_option(const xy_command_t *command, const xy_option_t *option,

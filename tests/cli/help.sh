@@ -11,6 +11,7 @@ expect 0 "$XYLEM" --help
 says "$out" "Usage: xylem [OPTION]... VERB"
 says "$out" "describe xylem or one of its verbs"
 table=$out
+! grep -qE '.{81}' <<<"$out" || die "lines of more than 80 columns: $out"
 expect 0 "$XYLEM" help
 [ "$out" = "$table" ] || die "'xylem help' and 'xylem --help' differ"
 
