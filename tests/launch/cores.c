@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For any MPI: print the cores that each rank may use. */
+/* For any MPI: each rank writes the cores that it may use to a file, NAME.RANK. The output of a
+ * program may be lost when the launcher is slow. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <sched.h>
@@ -7,18 +8,23 @@
 
 int main(int argc, char **argv)
 {
-    char text[16 * CPU_SETSIZE];
+    char name[256];
     cpu_set_t set;
-    int rank, n;
+    FILE *file;
+    int rank;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    n = snprintf(text, sizeof(text), "%d:", rank);
+    snprintf(name, sizeof(name), "%s.%d", argv[1], rank);
+    file = fopen(name, "w");
+    if (file == NULL)
+        MPI_Abort(MPI_COMM_WORLD, 3);
     sched_getaffinity(0, sizeof(set), &set);
     for (int c = 0; c < CPU_SETSIZE; c++)
         if (CPU_ISSET(c, &set))
-            n += snprintf(text + n, sizeof(text) - (size_t)n, " %d", c);
-    puts(text);
+            fprintf(file, " %d", c);
+    fprintf(file, "\n");
+    fclose(file);
     MPI_Finalize();
     return 0;
 }

@@ -182,13 +182,21 @@ quiet
 # The launchers of Open MPI and MPICH bind ranks to the same cores, and refuse the same.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 cores=$(taskset -cp $$ | sed 's/.*: //')
-# alike LAUNCHER ARGUMENT...: the same output, or failure of both.
+# bound NAME LAUNCHER ARGUMENT...: the cores of each rank, or "refused".
+bound() {
+    rm -f "$1".[0-9]
+    if timeout 100 "${@:2}" "./cores.$1" "$1" </dev/null >"$1.out" 2>&1; then
+        grep . "$1".[0-9] | sed 's/^[^.]*\.//'
+    else
+        echo refused
+    fi
+}
+# alike NAME LAUNCHER ARGUMENT...: the same here.
 alike() {
-    local launcher=$1 theirs ours
-    shift
-    theirs=$(timeout 60 "$launcher" "$@" ./cores."$launcher" </dev/null 2>/dev/null | sort; exit "${PIPESTATUS[0]}") || theirs=refused
-    ours=$(timeout 60 "$bin/mpiexec" -q "$@" ./cores.xylem </dev/null 2>ours | sort; exit "${PIPESTATUS[0]}") || ours=refused
-    [ "$ours" = "$theirs" ] || die "$launcher $*: $theirs, here $ours: $(cat ours)"
+    local theirs ours
+    theirs=$(bound "$@")
+    ours=$(bound xylem "$bin/mpiexec" -q "${@:3}")
+    [ "$ours" = "$theirs" ] || die "${*:2}: $theirs, here $ours: $(cat "$1.out" xylem.out)"
 }
 # Two cores of one hardware thread each, counted as the kernel numbers them.
 threads=$(cat /sys/devices/system/cpu/cpu0/topology/thread_siblings_list 2>/dev/null)
@@ -198,24 +206,24 @@ if [[ ($cores = 0-* || $cores = 0,1*) && $threads = 0 ]]; then
     head -n 1 both >one
     sed 's/rank 1/rank 0/' both >twice
     if command -v mpicc.openmpi >/dev/null && command -v mpiexec.openmpi >/dev/null; then
-        mpicc.openmpi "$sources/cores.c" -o cores.mpiexec.openmpi
-        alike mpiexec.openmpi -n 2
-        alike mpiexec.openmpi -n 2 --cpu-set 1
-        alike mpiexec.openmpi -n 2 --cpu-set 4000
-        alike mpiexec.openmpi -n 2 --bind-to cpu-list:ordered --cpu-list 1,0
-        alike mpiexec.openmpi -n 2 --bind-to core --map-by core
-        alike mpiexec.openmpi -n 2 --map-by rack
-        alike mpiexec.openmpi -n 2 --rankfile both
-        alike mpiexec.openmpi -n 2 --rankfile one
-        alike mpiexec.openmpi -n 1 --rankfile twice
+        mpicc.openmpi "$sources/cores.c" -o cores.openmpi
+        alike openmpi mpiexec.openmpi -n 2
+        alike openmpi mpiexec.openmpi -n 2 --cpu-set 1
+        alike openmpi mpiexec.openmpi -n 2 --cpu-set 4000
+        alike openmpi mpiexec.openmpi -n 2 --bind-to cpu-list:ordered --cpu-list 1,0
+        alike openmpi mpiexec.openmpi -n 2 --bind-to core --map-by core
+        alike openmpi mpiexec.openmpi -n 2 --map-by rack
+        alike openmpi mpiexec.openmpi -n 2 --rankfile both
+        alike openmpi mpiexec.openmpi -n 2 --rankfile one
+        alike openmpi mpiexec.openmpi -n 1 --rankfile twice
     fi
     if command -v mpicc.mpich >/dev/null && command -v mpiexec.hydra >/dev/null; then
-        mpicc.mpich "$sources/cores.c" -o cores.mpiexec.hydra
-        alike mpiexec.hydra -n 2 -bind-to core
-        alike mpiexec.hydra -n 2 -bind-to rr
-        alike mpiexec.hydra -n 2 -bind-to hwthread -map-by core
-        alike mpiexec.hydra -n 2 -bind-to user:1,0
-        alike mpiexec.hydra -n 2 -bind-to desk
-        alike mpiexec.hydra -n 2 -bind-to core -map-by desk
+        mpicc.mpich "$sources/cores.c" -o cores.mpich
+        alike mpich mpiexec.hydra -n 2 -bind-to core
+        alike mpich mpiexec.hydra -n 2 -bind-to rr
+        alike mpich mpiexec.hydra -n 2 -bind-to hwthread -map-by core
+        alike mpich mpiexec.hydra -n 2 -bind-to user:1,0
+        alike mpich mpiexec.hydra -n 2 -bind-to desk
+        alike mpich mpiexec.hydra -n 2 -bind-to core -map-by desk
     fi
 fi
