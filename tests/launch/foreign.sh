@@ -105,6 +105,9 @@ if "$bin/mpicc" -fsanitize=address "$sources/foreign.c" -o sanitized 2>/dev/null
     ASAN_OPTIONS=detect_leaks=0 run 0 -n 3 sh -c ./sanitized
     [ "$(grep -c '^one of 3$' <<<"$out")" = 3 ] || die "$out"
 fi
+# A mpiexec among the processes makes a copy of the library that refuses for its ranks.
+run 0 -n 2 sh -c "$bin/mpiexec -n 2 ./foreign"
+[ "$(grep -c '^one of 2$' <<<"$out")" = 4 ] || die "$out"
 run 0 -n 2 sh -c 'echo hello'
 same "$out" $'hello\nhello'
 quiet

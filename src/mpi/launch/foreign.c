@@ -88,27 +88,37 @@ static const struct link_map *object_of(const void *address)
     return dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 ? map : NULL;
 }
 
-/* Look for a function in an object and, unless only `own` ones count, in those it was linked with.
- */
-static void *find_in(const struct link_map *object, const char *name, bool own)
+/* Look for a function in an object and in those it was linked with. */
+static void *find_in(const struct link_map *object, const char *name)
 {
     void *handle = object != NULL && object->l_name[0] != '\0'
                        ? dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD)
                        : NULL;
-    void *found = handle != NULL ? real_symbol()(handle, name) : NULL;
 
-    return found != NULL && own && object_of(found) != object ? NULL : found;
+    return handle != NULL ? real_symbol()(handle, name) : NULL;
 }
 
-/* The first definition of a function in libraries behind the one around an address; NULL: none. */
-static void *find_behind(const void *address, const char *name)
+/* The function of the first MPI library in a list of objects; NULL: there is none. */
+static void *find_from(const struct link_map *object, const char *name)
 {
-    const struct link_map *object = object_of(address);
     void *found = NULL;
 
-    while (found == NULL && object != NULL && (object = object->l_next) != NULL)
-        found = find_in(object, name, true);
+    for (; found == NULL && object != NULL; object = object->l_next)
+        if (strncmp(mpi_other_name(object), "libmpi_abi.so", 13) == 0 ||
+            mpi_other_is_library(mpi_other_name(object)))
+            found = find_in(object, name);
     return found;
+}
+
+/* The list of all objects. A mpiexec that is one of the processes has copied this library for its
+ * ranks, so that the list must be found by another one. */
+static const struct link_map *first_object(void)
+{
+    const struct link_map *object = object_of((void *)getenv);
+
+    while (object != NULL && object->l_prev != NULL)
+        object = object->l_prev;
+    return object;
 }
 
 /* The name of the other MPI that the function belongs to; NULL: of none. */
@@ -125,13 +135,13 @@ static const char *foreign_of(const void *function)
 static init_fn find(const char *name, const void *caller)
 {
     void *function = real_symbol()(RTLD_NEXT, name);
-    void *own = find_in(object_of(caller), name, false);
+    void *own = find_in(object_of(caller), name);
     init_fn found;
 
     if (function == NULL || (foreign_of(own) != NULL && is_one_of_several))
         function = own;
     if (function == NULL)
-        function = find_behind((void *)find, name);
+        function = find_from(first_object(), name);
     if (function == NULL) {
         fprintf(stderr, "mpiexec: %s: no loaded library defines %s\n", program_invocation_name,
                 name);
@@ -169,13 +179,14 @@ static void refuse_asked(void)
  * call must be a jump: the C library looks at who calls it. */
 EXPORTED void *dlsym(void *handle, const char *name)
 {
+    const struct link_map *caller;
     symbol_fn next = real_symbol();
     void *found;
 
     if (!mpi_other_is_init(name))
         return next(handle, name);
-    found =
-        handle == RTLD_NEXT ? find_behind(__builtin_return_address(0), name) : next(handle, name);
+    caller = handle == RTLD_NEXT ? object_of(__builtin_return_address(0)) : NULL;
+    found = caller != NULL ? find_from(caller->l_next, name) : next(handle, name);
     if (found == NULL || foreign_of(found) == NULL || !is_one_of_several)
         return found;
     asked_for = foreign_of(found);

@@ -9,6 +9,7 @@
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 /* Its arguments: the program and the library. */
@@ -57,7 +58,7 @@ static inline const char *mpi_other_name(const struct link_map *library)
             soname = d->d_un.d_val;
         else if (d->d_tag == DT_STRTAB)
             strings = (const char *)d->d_un.d_ptr;
-    if (soname != 0 && strings != NULL)
+    if (soname != 0 && (uintptr_t)strings >= library->l_addr) /* the kernel's is not relocated */
         return strings + soname;
     return slash != NULL ? slash + 1 : library->l_name;
 }
