@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For any MPI: each rank writes the cores that it may use to a file, NAME.RANK. The output of a
- * program may be lost when the launcher is slow. */
+/* For any MPI: each rank writes the cores that it may use to a file, NAME.RANK. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <sched.h>

@@ -170,7 +170,7 @@ done
 mapped "0 1 2 3 4 5 6 7" -n 8 --rankfile placed
 
 # Processes that are no ranks are not bound, and a warning says so.
-for options in "--cpu-set 0" "--rankfile placed" "--map-by core" "--bind-to core"; do
+for options in "--cpu-set 0" "--rankfile placed" "--map-by core" "--bind-to core" "--cores 0" "--place packed"; do
     # shellcheck disable=SC2086 # several words
     run 0 -n 2 $options true
     says "$err" "$options does not bind '"

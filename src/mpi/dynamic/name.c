@@ -12,7 +12,7 @@
 
 #include "mpi/dynamic/calls.h"
 #include "mpi/dynamic/dynamic.h"
-#include "mpi/p2p/remote.h"
+#include "mpi/p2p/p2p.h"
 
 enum { SERVICE_MOST = 2048, KEEPER = 0 };
 

@@ -208,7 +208,9 @@ void mpi_mapping_warn_processes(const mpi_launch_values_t *values, const char *p
 {
     const struct {
         const char *name, *value;
-    } options[] = {{"--cpu-set", values->cpu_set},
+    } options[] = {{"--place", values->place},
+                   {"--cores", values->cores},
+                   {"--cpu-set", values->cpu_set},
                    {"--rankfile", values->rankfile},
                    {"--map-by", values->rankfile != NULL ? NULL : values->map_by},
                    {"--bind-to", values->bind_to}};
