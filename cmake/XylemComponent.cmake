@@ -75,7 +75,7 @@ function(xy_component name)
       xy_sanitized(${target})
       add_test(NAME ${name}.${stem} COMMAND ${target})
       xy_number(number ${name}.${stem})
-      math(EXPR number "${number} % 20")
+      math(EXPR number "${number} % 40")
       set(labels unit)
       if(number EQUAL 0)
         list(APPEND labels leaks) # the tests to find leaks with, where that takes seconds for each

@@ -65,9 +65,9 @@ for signal in INT TERM HUP; do
 done
 
 # A signal during the end of the job, here while it waits for the reader of its output.
-mkfifo full
-exec 7<>full
-"$bin/mpiexec" -n 2 --workers 1 ./ends full >full 2>said &
+mkfifo pipe
+exec 7<>pipe
+"$bin/mpiexec" -n 2 --workers 1 ./ends full >pipe 2>said &
 pid=$!
 until grep -q "ended with exit code 8" said; do sleep 0.05; done
 sleep 0.2

@@ -273,7 +273,7 @@ static void to_itself(int me)
 {
     enum { PARTS = 3 };
     static const int order[PARTS] = {1, 0, 2};
-    int out[PARTS], in[PARTS], flag;
+    int out[PARTS] = {0}, in[PARTS], flag;
     MPI_Request s, r;
 
     MPI_Psend_init(out, PARTS, 1, MPI_INT, me, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &s);

@@ -39,6 +39,7 @@ MPI_File file_open(MPI_Comm comm)
     }
     MPI_Bcast(name, NAME, MPI_CHAR, 0, comm);
     MPI_File_open(comm, name, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    MPI_File_set_errhandler(file, MPI_ERRORS_ARE_FATAL);
     return file;
 }
 
