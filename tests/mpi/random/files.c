@@ -201,6 +201,8 @@ void step_file(void)
     buffer_create(&buffer, form_draw(&own_random, LONGS, s.elements), s.elements, true);
     for (int i = 0; i < s.elements; i++)
         buffer_expect(&buffer, i, value_of(other, 0, i));
+    if (is_verbose)
+        fprintf(stderr, "%d: step %d: read to memory of kind %d\n", rank, step, (int)buffer.memory);
     access_file(&s, &buffer, other, false, to_read);
     buffer_check(&buffer, "a file that is read");
     buffer_destroy(&buffer);
