@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # perf names the functions of private libraries and plug-ins, in all ranks. Samples are taken at page
-# faults, of which the test makes a known number, so that no time matters.
+# faults. The test makes a known number of them, so the result does not depend on time.
 . "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
 
 needs perf

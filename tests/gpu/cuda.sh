@@ -2,13 +2,8 @@
 # shellcheck shell=bash
 # CUDA in ranks, with a driver for tests in the place of NVIDIA's: ranks of one core that wait for a
 # device wait together, and each has its own default stream and current context.
-. "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
-sources=$XYLEM_SOURCE_DIR/tests/gpu
+. "$XYLEM_SOURCE_DIR/tests/gpu/cuda_lib.sh"
 
-mkdir driver
-cc -g -O1 -shared -fPIC -pthread "$sources/cuda.c" -o driver/libcuda.so.1 -ldl -Wl,-soname,libcuda.so.1
-export LD_LIBRARY_PATH=$PWD/driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-cc -g -O1 -shared -fPIC "$sources/nvrtc.c" -o driver/libnvrtc.so.13
 build waits_cuda -ldl -pthread
 build device_pointers -ldl
 

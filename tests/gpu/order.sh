@@ -2,13 +2,8 @@
 # shellcheck shell=bash
 # Memory of a device in every kind of MPI call, with the driver for tests: mixed with memory of the host among ranks,
 # and in use by default streams.
-. "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
-sources=$XYLEM_SOURCE_DIR/tests/gpu
+. "$XYLEM_SOURCE_DIR/tests/gpu/cuda_lib.sh"
 
-mkdir driver
-cc -g -O1 -shared -fPIC -pthread "$sources/cuda.c" -o driver/libcuda.so.1 -ldl -Wl,-soname,libcuda.so.1
-export LD_LIBRARY_PATH=$PWD/driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-cc -g -O1 -shared -fPIC "$sources/nvrtc.c" -o driver/libnvrtc.so.13
 build device_order -ldl
 
 # Every kind of call where some ranks have memory of the device and others of the host; vectors that

@@ -68,8 +68,8 @@ typedef enum {
 } kind_of_memory_t;
 
 /* Memory of a call: `data` has `bytes`, with guards around it. `expected` is what it must be when
- * the call is over; NULL: the program only sends from it. MPI is given `at`: `data`, or memory of
- * another kind, which has the same content (with --device). */
+ * the call is complete; NULL: the program only sends from it. MPI is given `at`: `data`, or memory
+ * of another kind, which has the same content (with --device). */
 typedef struct {
     form_t form;
     kind_of_memory_t memory;

@@ -18,7 +18,7 @@ typedef struct {
     const comm_t *comm;
     MPI_Win win;
     uint64_t *memory; /* blocks of `block` elements, then COUNTERS */
-    void *device;     /* the window, of which `memory` becomes a copy; or NULL */
+    void *device;     /* the window, copied to `memory`; or NULL */
     int block;
     way_t way;
 } window_t;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Recognising and refusing other MPI libraries, for ranks (libc/foreign.c), for processes
+ * Recognising and refusing other MPI libraries, for ranks (libc/other_mpi.c), for processes
  * (foreign.c beside the launcher) and for the launcher. Only the C library stands below.
  */
 #ifndef XY_MPI_LAUNCH_IMAGE_OTHER_MPI_H
