@@ -3,6 +3,7 @@
 #undef NDEBUG
 #include <assert.h>
 #include <signal.h>
+#include <sys/mman.h>
 
 #include "bugs.h"
 
@@ -127,6 +128,31 @@ BUG(received_nowhere_virtual)
         MPI_Send(numbers, 1, MPI_INT, 1, 0, world);
     else
         MPI_Recv(wrong ? (int *)64 : others, 1, MPI_INT, 0, 0, world, ignore); // @here
+}
+
+/* A check does not make the memory writable. Either rank copies.
+ * options: --check=buffers
+ * code: 139
+ * says: segmentation fault (address *) in MPI_*
+ * says:   received_read_only at *
+ * says:   main at main.c:* */
+BUG(received_read_only)
+{
+    size_t bytes = 1 << 16;
+    int access = wrong ? PROT_READ : PROT_READ | PROT_WRITE;
+    char *memory = mmap(NULL, bytes, access, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *sent = calloc(bytes, 1);
+    MPI_Request request;
+
+    if (rank == 1)
+        MPI_Irecv(memory, (int)bytes, MPI_BYTE, 0, 0, world, &request);
+    MPI_Barrier(world);
+    if (rank == 0)
+        MPI_Send(sent, (int)bytes, MPI_BYTE, 1, 0, world);
+    else
+        MPI_Wait(&request, ignore);
+    free(sent);
+    munmap(memory, bytes);
 }
 
 /* ranks: 64

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/check/guard.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -39,13 +38,22 @@ static bool is_blocked(void)
     return pthread_sigmask(SIG_BLOCK, NULL, &now) != 0 || sigismember(&now, SIGSEGV) == 1;
 }
 
-/* May the page at `p` be written? Lifting a guard would make a read-only page writable. A kernel
- * before 5.14 does not tell. */
-static bool is_writable(uintptr_t p, size_t page)
+/* Fault a page in for writing. EINVAL: the page cannot be written, or the kernel is older than 5.14
+ * and does not know the request. */
+static bool populate(const void *p, size_t page)
 {
     const int populate_write = 23; /* MADV_POPULATE_WRITE */
+    uintptr_t first = (uintptr_t)p / page * page;
 
-    return madvise((void *)p, page, populate_write) == 0 || (errno != EFAULT && errno != ENOMEM);
+    return madvise((void *)first, page, populate_write) == 0;
+}
+
+/* May the page at `p` be written by the host? Lifting a guard makes it writable, which hides a
+ * receive into read-only memory, and puts memory of the host at the address of a device. */
+static bool is_writable(uintptr_t p, size_t page)
+{
+    return !mpi_is_on_device((const void *)p) &&
+           (populate((const void *)p, page) || !populate(guards, page));
 }
 
 static int find_free(void)
