@@ -625,7 +625,9 @@ static void wait_at(void *arg)
         usleep(1000);
 }
 
-/* Calls with memory of the host are over before the stream is. */
+/* Calls with memory of the host are complete before the stream is. The driver runs the host
+ * functions of all ranks in one thread, so no rank may start a function while another one waits for
+ * its own. */
 static void overlap(void)
 {
     static atomic_bool gate;
@@ -638,6 +640,7 @@ static void overlap(void)
         reference(c, c);
         atomic_store(&gate, 1);
         check(stream_wait(NULL) == 0, calls[c].name, "before the stream");
+        MPI_Barrier(MPI_COMM_WORLD);
     }
 }
 
