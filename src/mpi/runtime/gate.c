@@ -29,21 +29,26 @@ void mpi_gate_go_inside(mpi_rank_t *self)
     mpi_gate_close(self->gate);
 }
 
+/* The depth falls to 0 last: what handlers of messages call nests, and does not open the gate. */
 void mpi_gate_go_outside(mpi_rank_t *self)
 {
     mpi_thread_t *thread = mpi_thread_here;
     mpi_gate_t *gate = self->gate;
 
     if (thread != NULL) {
-        if (--thread->depth == 0)
+        if (thread->depth == 1)
             xy_visitor_go_out(thread->fiber);
+        thread->depth--;
         return;
     }
-    if (--self->depth > 0)
+    if (self->depth > 1) {
+        self->depth--;
         return;
+    }
     if (gate->is_shared)
         xy_worker_go_out(self->worker->base);
     mpi_gate_open(gate, self->worker);
+    self->depth = 0;
     if (gate->is_shared)
         xy_worker_unlock(self->worker->base);
 }

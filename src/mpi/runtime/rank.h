@@ -425,6 +425,12 @@ static inline void mpi_go_outside_counted(mpi_rank_t *self)
         self->depth--;
 }
 
+/* Is it in the program's own code? At the end of a call it handles messages of others (gate.h). */
+static inline bool mpi_is_in_program(const mpi_rank_t *self)
+{
+    return self->call.name == NULL && self->depth == 0;
+}
+
 /* Note which call the thread is in. */
 static inline void mpi_call_note(mpi_rank_t *self, const char *name, const void *site)
 {

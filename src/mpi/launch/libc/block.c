@@ -48,7 +48,7 @@ static _Thread_local int held __attribute__((tls_model("initial-exec"))); /* mpi
  * may be on the stack of a poll. */
 static bool can_give_way(const mpi_process_t *process)
 {
-    return process->rank->call.name == NULL && !process->gives_way && held == 0;
+    return mpi_is_in_program(process->rank) && !process->gives_way && held == 0;
 }
 
 bool mpi_block_may(const void *caller)

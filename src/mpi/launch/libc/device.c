@@ -6,7 +6,7 @@
 
 bool mpi_device_may_wait(void)
 {
-    return mpi_process_is_rank() && mpi_job->clock == NULL && mpi_self->call.name == NULL &&
+    return mpi_process_is_rank() && mpi_job->clock == NULL && mpi_is_in_program(mpi_self) &&
            mpi_thread_here == NULL;
 }
 

@@ -54,7 +54,7 @@ static struct timespec *of_milliseconds(int milliseconds, struct timespec *limit
 static bool is_sleep(size_t count, const struct timespec *limit)
 {
     return count == 0 && limit != NULL && is_valid(limit) && mpi_process_is_rank() &&
-           mpi_self->call.name == NULL;
+           mpi_is_in_program(mpi_self);
 }
 
 /* ---- poll ---- */
