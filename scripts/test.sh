@@ -3,7 +3,7 @@
 # The checks of make test: a fixed set, the same on every commit, in the order in which it fails fastest:
 #   dev      build with warnings as errors; all tests but those labelled bench or soak; the source tree, the
 #            documents, the install
-#   lint     formatting, sizes, clang-tidy of a fixed tenth of the files (make lint: all, and the analyzer)
+#   lint     formatting, sizes, clang-tidy of a fixed twentieth of the files (make lint: all, and the analyzer)
 #   asan     build with clang; unit tests and half of some MPI programs under AddressSanitizer and
 #            UndefinedBehaviorSanitizer; each fuzz target with a fixed number of inputs
 #   tsan     unit tests of what has threads and the other half of the MPI programs under ThreadSanitizer
