@@ -40,7 +40,7 @@ ARGUMENTS = {
 }
 OPTIONS = {"kernel": ["--kernel", "smooth"], "macros": ["-DTWICE"]}
 EXAMPLES = ["fox", "heat2d", "master_worker", "matrix_product", "overlap", "pi", "ring"]
-RANKS = {"shared_split": [6], "fox": [1, 2, 9, 15, 27], "collectives": [1, 4], "figure_24": [3]}
+RANKS = {"shared_split": [6], "fox": [1, 2, 9, 15, 27], "collectives": [1, 4], "figure_24": [3], "groups": [2, 5]}
 # Calls of kernels by P processes; how often loops by their name are begun.
 KERNEL_CALLS = {"kernel": lambda p: p * p, "fox": lambda p: p * p}
 LOOPS = {"figure_24": {"figure_24.c:7": 1, "figure_24.c:12": 2}}  # once on 0, once on each of the others

@@ -4,7 +4,7 @@
 #include <mpi.h>
 #include <stdlib.h>
 enum { N = 6 };
-static int sizes[N][N] = {{0, 5, 0, 2}, {5, 0, 1}, {0, 1, 0, 7}, {2, [2] = 7}, [5] = {3}};
+static int sizes[N][N] = {{0, 5, 0, 2, [5] = 3}, {5, 0, 1}, {0, 1, 0, 7}, {2, [2] = 7}, [5] = {3}};
 static int total(const int *list, int n)
 {
     int sum = 0;
