@@ -80,7 +80,8 @@ static const xy_option_t options[] = {
      .preset = "0.1", XY_ADVANCED("machine"), .help = "speed of a core, relative to a GPU"},
     {"policy", 'p', XY_OPT_STRING, "NAME", offsetof(values_t, policy),
      .table = XY_TABLE(xy_task_policies), XY_COMMON("schedule"),
-     .help = "choose the scheduling policy (see --list; default: foresight, in real runs closure)"},
+     .help =
+         "choose the scheduling policy (see --list; default: foresight, on real cores closure)"},
     {"eviction", 0, XY_OPT_STRING, "NAME", offsetof(values_t, eviction), .complete = "eviction",
      XY_COMMON("schedule"),
      .help = "choose what a full memory evicts; lru, clean-first, belady-plan (default: the choice "

@@ -258,3 +258,28 @@ xy_status_t xy_stencil_build(const xy_stencil_t *stencil, xy_graph_t **graph_p)
         xy_graph_destroy(g.graph);
     return st;
 }
+
+enum { TRIAL_TASKS = 40000, TRIAL_ROWS = 64, TRIAL_ITERATIONS = 16 };
+
+/* A window over a domain with two arrays moves by its own width at least: as many blocks as all
+ * memories hold, and some more. */
+xy_status_t stencil_build_trial(const xy_stencil_t *s, const xy_task_platform_t *p,
+                                xy_graph_t **graph_p)
+{
+    uint64_t held = p->capacity[1] / s->block_bytes * (uint64_t)p->workers;
+    int64_t rows = (int64_t)(held / (uint64_t)(s->blocks[1] * s->blocks[2])) + TRIAL_ROWS;
+    xy_stencil_t trial = *s;
+    int64_t most;
+
+    *graph_p = NULL;
+    if (stencil_cells(s) * s->iterations <= TRIAL_TASKS)
+        return XY_OK;
+    if (rows < s->blocks[0])
+        trial.blocks[0] = rows;
+    most = TRIAL_TASKS / stencil_cells(&trial);
+    most = most > TRIAL_ITERATIONS ? most : TRIAL_ITERATIONS;
+    if (trial.iterations > most)
+        trial.iterations = (int)most;
+    trial.check_every = 0;
+    return xy_stencil_build(&trial, graph_p);
+}

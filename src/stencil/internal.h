@@ -66,11 +66,10 @@ void stencil_checks_add(stencil_grid_t *g, int t);
 
 /* How many tasks may share a launch on a GPU; 0: none. */
 int stencil_batch(const xy_stencil_t *s);
-/* look_ahead.c */
-/* What params.look_ahead = XY_STENCIL_CHOOSE means on these GPUs; 0 where there is no choice. Adds
- * what the policy took. */
-xy_status_t stencil_look_ahead(const xy_stencil_t *s, const xy_task_platform_t *p,
-                               const xy_task_sim_t *how, int32_t *look_ahead_p, double *spent_p);
+/* A grid of fewer rows, or with fewer iterations, to choose a policy for a long run on GPUs by;
+ * *graph_p is NULL if the run itself is short enough. */
+xy_status_t stencil_build_trial(const xy_stencil_t *s, const xy_task_platform_t *p,
+                                xy_graph_t **graph_p);
 
 /* ---- shape.c ---- */
 

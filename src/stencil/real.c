@@ -403,10 +403,11 @@ static xy_status_t execute(stencil_real_t *r, xy_task_result_t *result_p)
     how.workers = choice.cores;
     st = choice.gpus > 0 || r->share != NULL ? stencil_gpu_execute(r, &choice, result_p)
                                              : xy_task_execute(r->graph, &how, result_p);
-    if (st == XY_OK)
+    if (st == XY_OK) {
         result_p->scheduling_seconds += choice.spent;
+        result_p->look_ahead = choice.gpus > 0 ? choice.look_ahead : 0;
+    }
     r->gpus_used = choice.gpus;
-    r->look_ahead = choice.gpus > 0 ? choice.look_ahead : 0;
     r->workers_used = choice.gpus + choice.cores;
     return st;
 }
@@ -458,7 +459,6 @@ xy_status_t stencil_real_run(const xy_stencil_run_t *run, xy_stencil_result_t *r
         result.ranks = r.share != NULL ? r.share->ranks : 0;
         result.workers = r.workers_used;
         result.gpus = r.gpus_used;
-        result.look_ahead = r.look_ahead;
         result.core_speed = r.core_speed;
         if (r.gpu != NULL)
             result.costs = *stencil_gpu_costs(&r);

@@ -48,7 +48,6 @@ typedef struct {
     xy_task_observer_t listener;
     bool is_told_in_part;
     int32_t gpus_used, workers_used; /* by the run */
-    int32_t look_ahead;              /* likewise */
 
     double until;    /* negative: no end before the last iteration */
     double residual; /* of the last decision; decisions come one after the other */

@@ -102,8 +102,6 @@ static xy_status_t simulate(const stencil_real_t *r, const xy_graph_t *graph, co
     how.policy = policy;
     how.trace = NULL;
     how.observer = NULL;
-    if (how.params.look_ahead == XY_STENCIL_CHOOSE)
-        how.params.look_ahead = 0;
     if (platform == NULL)
         return xy_fail_memory("choosing a policy");
     if (r->gpu != NULL && platform->workers == platform->memories - 1)
@@ -165,53 +163,48 @@ static xy_status_t choose_workers(const stencil_real_t *r, stencil_choice_t *cho
 
 /* ---- Which policy? ---- */
 
+/* And how many data are loaded early. On GPUs alone both are a choice unless they are given. */
 static xy_status_t choose_policy(const stencil_real_t *r, stencil_choice_t *choice)
 {
-    const xy_task_policy_t *policy;
+    const bool is_gpus = choice->gpus > 0 && choice->cores == 0;
+    const bool is_open = is_gpus && r->run->how.params.look_ahead == XY_TASK_CHOOSE;
+    const xy_task_policy_t *policy = NULL;
+    xy_graph_t *shorter_run = NULL;
+    xy_task_platform_t *platform;
     xy_task_result_t result;
-    xy_status_t st;
+    xy_status_t st = XY_OK;
 
-    if (choice->policy == NULL)
-        return XY_OK;
-    st = xy_task_policy_find(choice->policy, &policy);
-    if (st != XY_OK || policy->trials == NULL)
+    if (choice->policy != NULL)
+        st = xy_task_policy_find(choice->policy, &policy);
+    if (st != XY_OK || !(policy != NULL ? policy->trials != NULL || is_open : is_gpus))
         return st;
-    st = simulate(r, r->graph, choice->policy,
-                  choice->gpus > 0 ? platform_of_gpus(r, choice->gpus, choice->cores)
-                                   : platform_of_cores(r, choice->cores),
-                  &result);
+    platform = choice->gpus > 0 ? platform_of_gpus(r, choice->gpus, choice->cores)
+                                : platform_of_cores(r, choice->cores);
+    if (is_gpus && platform != NULL)
+        st = stencil_build_trial(&r->grid, platform, &shorter_run);
+    if (st == XY_OK)
+        st = simulate(r, shorter_run != NULL ? shorter_run : r->graph, choice->policy, platform,
+                      &result);
+    else
+        xy_task_platform_destroy(platform);
+    xy_graph_destroy(shorter_run);
     if (st != XY_OK)
         return st;
+    if (is_gpus)
+        choice->gpus = result.workers;
     choice->policy = result.policy;
     choice->eviction = result.eviction;
     choice->extra_rounds = result.extra_rounds;
+    choice->look_ahead = result.look_ahead;
     choice->memory = result.memory > 0 ? result.memory : choice->memory;
     choice->spent += result.scheduling_seconds;
     return XY_OK;
 }
 
-/* ---- How many data to load early? ---- */
-
-static xy_status_t choose_look_ahead(const stencil_real_t *r, stencil_choice_t *choice)
-{
-    xy_task_platform_t *p = platform_of_gpus(r, choice->gpus, 0);
-    xy_task_sim_t how = r->run->how;
-    xy_status_t st;
-
-    if (p == NULL)
-        return xy_fail_memory("choosing what to load early");
-    how.policy = choice->policy;
-    how.eviction = choice->eviction;
-    how.ahead = &stencil_gpu_costs(r)->ahead;
-    st = stencil_look_ahead(&r->grid, p, &how, &choice->look_ahead, &choice->spent);
-    xy_task_platform_destroy(p);
-    return st;
-}
-
 xy_status_t stencil_real_choose(const stencil_real_t *r, stencil_choice_t *choice)
 {
     int32_t gpus = r->gpu != NULL ? stencil_gpu_count(r) : 0;
-    bool is_open = r->run->how.params.look_ahead == XY_STENCIL_CHOOSE;
+    bool is_open = r->run->how.params.look_ahead == XY_TASK_CHOOSE;
     xy_status_t st = XY_OK;
 
     *choice = (stencil_choice_t){.policy = r->run->how.policy,
@@ -231,7 +224,5 @@ xy_status_t stencil_real_choose(const stencil_real_t *r, stencil_choice_t *choic
     }
     if (st == XY_OK)
         st = choose_policy(r, choice);
-    if (st == XY_OK && is_open && choice->gpus > 0 && choice->cores == 0)
-        st = choose_look_ahead(r, choice);
     return st;
 }

@@ -105,8 +105,7 @@ static xy_status_t run_on(const xy_stencil_run_t *run, const xy_task_platform_t 
     xy_stencil_result_t r = {0};
     xy_task_sim_t how = run->how;
     xy_task_ahead_t ahead;
-    double spent = 0;
-    xy_graph_t *graph;
+    xy_graph_t *graph, *trial = NULL;
     xy_status_t st = XY_OK;
 
     if (grid.parts == 0)
@@ -128,12 +127,12 @@ static xy_status_t run_on(const xy_stencil_run_t *run, const xy_task_platform_t 
         ahead.batch = stencil_batch(&grid);
         how.ahead = &ahead;
     }
-    if (how.params.look_ahead == XY_STENCIL_CHOOSE)
-        st = stencil_look_ahead(&grid, p, &how, &how.params.look_ahead, &spent);
+    if (how.ahead != NULL)
+        st = stencil_build_trial(&grid, p, &trial);
+    how.trials_on = trial;
     if (st == XY_OK)
         st = xy_task_simulate(graph, p, &how, &r.sim);
-    r.look_ahead = how.ahead != NULL ? how.params.look_ahead : 0;
-    r.sim.scheduling_seconds += spent;
+    xy_graph_destroy(trial);
     r.tasks = (uint64_t)xy_graph_ops(graph);
     r.data = (uint64_t)xy_graph_data_count(graph);
     for (int32_t d = 0; d < xy_graph_data_count(graph); d++)
@@ -249,7 +248,7 @@ void xy_stencil_print_text(const xy_stencil_run_t *run, const xy_stencil_result_
     if (s->launches > 0 && r->ranks == 0)
         fprintf(file, "launches    %llu, of %.1f tasks each; up to %d data loaded early\n",
                 (unsigned long long)s->launches, (double)s->tasks / (double)s->launches,
-                r->look_ahead);
+                r->sim.look_ahead);
     if (s->moving_seconds > 0)
         fprintf(file, "hidden      %.1f %% of the time in which data moved, the GPU computed\n",
                 100 * s->hidden_seconds / s->moving_seconds);
@@ -344,7 +343,7 @@ void xy_stencil_print_json(const xy_stencil_run_t *run, const xy_stencil_result_
     if (s->launches > 0) {
         xy_json_int(&j, "launches", (int64_t)s->launches);
         xy_json_int(&j, "launches_waiting", (int64_t)s->launches_waiting);
-        xy_json_int(&j, "look_ahead", r->look_ahead);
+        xy_json_int(&j, "look_ahead", r->sim.look_ahead);
     }
     xy_json_int(&j, "evictions", (int64_t)s->evictions);
     xy_json_double(&j, "scheduling_seconds", s->scheduling_seconds);

@@ -108,9 +108,6 @@ typedef struct {
     const struct xylem_messages *messages;
 } xy_stencil_run_t;
 
-/* For how.params.look_ahead: what ends first in virtual time, of a few. */
-enum { XY_STENCIL_CHOOSE = -1 };
-
 /* What was measured before a run on GPUs, in seconds and bytes per second: an update of a block,
  * the link alone and (each way) with both ways in use, and what the host needs. */
 typedef struct {
@@ -130,7 +127,6 @@ typedef struct {
     bool is_converged;
     double residual; /* the largest change of a cell in the last iteration that was checked */
     int32_t workers;
-    int32_t look_ahead; /* data that GPUs loaded early at most, as asked for or chosen */
     /* Real runs. */
     bool is_real, is_checked; /* is_checked: its bits are those of the plain loop */
     const char *kernels;      /* the instruction set */

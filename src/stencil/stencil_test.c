@@ -305,41 +305,41 @@ static void test_weight_of_transfers(void **state)
     assert_true(most <= 1.2 * least);
 }
 
-/* How many data GPUs load early is chosen by what ends first: none where it does not pay. */
+/* How many data GPUs load early is chosen by what ends first. */
 static void test_chosen_look_ahead(void **state)
 {
     static const uint64_t memories[] = {8, 60, 0}; /* blocks */
+    static const char *const policies[] = {"closure", "foresight"};
     xy_task_ahead_t ahead = {.launch = 3e-6, .decision = 1e-7, .once = 40e-6};
-    int32_t chosen[3];
 
     (void)state;
-    for (int i = 0; i < 3; i++) {
-        xy_stencil_run_t run = attila(3, 1, "closure");
-        xy_stencil_result_t r, none;
+    for (int i = 0; i < 6; i++) {
+        xy_stencil_run_t run = attila(3, 1, policies[i % 2]);
+        xy_stencil_result_t chosen, given;
 
         assert_true(xy_stencil_blocks_parse("400x1", &run.grid));
         run.grid.graph = XY_STENCIL_JACOBI;
         run.grid.iterations = 20;
         run.grid.block_bytes = 1 << 16;
         run.grid.task_seconds = 50e-6;
-        run.memory = memories[i] > 0 ? memories[i] << 16 : XY_TASK_NO_LIMIT;
+        run.memory = memories[i / 2] > 0 ? memories[i / 2] << 16 : XY_TASK_NO_LIMIT;
         run.how.ahead = &ahead;
-        assert_int_equal(xy_stencil_run(&run, &none), XY_OK);
-        assert_int_equal(none.look_ahead, 0);
-        run.how.params.look_ahead = XY_STENCIL_CHOOSE;
-        assert_int_equal(xy_stencil_run(&run, &r), XY_OK);
-        assert_true(r.sim.makespan <= 1.02 * none.sim.makespan);
-        chosen[i] = r.look_ahead;
-        if (r.look_ahead == 0)
+        run.how.params.look_ahead = XY_TASK_CHOOSE;
+        assert_int_equal(xy_stencil_run(&run, &chosen), XY_OK);
+        run.how.policy = "closure";
+        for (int32_t n = 0; n <= 16; n = n > 0 ? 2 * n : 1) {
+            run.how.params.look_ahead = n;
+            assert_int_equal(xy_stencil_run(&run, &given), XY_OK);
+            assert_int_equal(given.sim.look_ahead, n);
+            assert_true(chosen.sim.makespan <= 1.011 * given.sim.makespan);
+        }
+        if (i % 2 == 1)
             continue;
-        assert_true(r.sim.makespan < 0.9 * none.sim.makespan);
-        run.how.params.look_ahead = r.look_ahead;
-        assert_int_equal(xy_stencil_run(&run, &none), XY_OK);
-        assert_true(none.sim.makespan == r.sim.makespan && none.sim.loads == r.sim.loads);
+        run.how.params.look_ahead = chosen.sim.look_ahead;
+        assert_int_equal(xy_stencil_run(&run, &given), XY_OK);
+        assert_true(given.sim.makespan == chosen.sim.makespan &&
+                    given.sim.loads == chosen.sim.loads);
     }
-    assert_int_equal(chosen[0], 0);
-    assert_true(chosen[1] > 0);
-    assert_int_equal(chosen[2], 0);
 }
 
 static void test_bad_descriptions(void **state)

@@ -19,11 +19,18 @@
 
 static const xy_task_trial_t trials[] = {
     {.policy = "closure"},
+    {.policy = "closure", .look_ahead = 2},
+    {.policy = "closure", .look_ahead = 8},
+    {.policy = "closure", .look_ahead = 4},
+    {.policy = "closure", .look_ahead = 1},
+    {.policy = "closure", .look_ahead = 16},
     {.policy = "relay", .extra_rounds = 2, .is_for_several = true},
     {.policy = "relay", .extra_rounds = 4, .is_for_several = true},
     {.policy = "relay", .extra_rounds = 1, .is_for_several = true},
     {.policy = "relay", .extra_rounds = 3, .is_for_several = true},
     {.policy = "relay"},
+    {.policy = "relay", .look_ahead = 2},
+    {.policy = "relay", .look_ahead = 8},
     {.policy = "relay", .extra_rounds = 6, .is_for_several = true},
     {.policy = "modular-ready"},
     {.policy = "cache-oblivious", .may_refuse = true},

@@ -42,9 +42,13 @@ typedef struct {
     double alpha, beta;   /* weights of computation and transfer in completion times */
     bool is_proportional; /* cache-oblivious: cut the domain in proportion to the load */
     int32_t extra_rounds; /* relay: turns of each memory beyond the fewest that its room allows */
-    int32_t look_ahead;   /* real GPUs: data that are loaded and that no task has asked for yet */
+    int32_t look_ahead;   /* real GPUs: data that are loaded and that no task has asked for yet, or
+                             XY_TASK_CHOOSE */
     bool is_trial;        /* a graph that lacks what the policy needs is refused in silence */
 } xy_task_params_t;
+
+/* For `look_ahead`: what ends first in virtual time, of a few. */
+enum { XY_TASK_CHOOSE = -1 };
 
 /* Workers that a trial leaves alone. */
 typedef enum { XY_TASK_ALL, XY_TASK_ONE_LESS, XY_TASK_HALF, XY_TASK_ONE } xy_task_fewer_t;
@@ -54,6 +58,7 @@ typedef struct {
     const char *policy;   /* NULL: the end of the list */
     const char *eviction; /* NULL: what the policy prefers */
     int32_t extra_rounds; /* of relay */
+    int32_t look_ahead;   /* tried only where GPUs are driven as real ones are */
     double memory;        /* share of each memory to use; 0: all */
     xy_task_fewer_t fewer;
     bool is_for_short;   /* it wins on short graphs only, if ever */
@@ -202,6 +207,7 @@ typedef struct {
     const char *policy;        /* that ran: the one chosen, when it was a choice */
     const char *eviction;      /* likewise */
     int32_t extra_rounds;      /* likewise, of relay */
+    int32_t look_ahead;        /* likewise, where GPUs are driven as real ones are */
     int32_t workers;           /* that it used */
     uint64_t memory;           /* bytes of each memory that it used at most; 0: all of it */
     int32_t trials;            /* that a choice made */

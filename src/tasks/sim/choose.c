@@ -7,6 +7,9 @@
  * always give the same result.
  */
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
 
 #include "tasks/sim/sim_internal.h"
 
@@ -23,15 +26,16 @@ static const double near_enough = 1.02;
 static const double as_fast = 1.01;
 
 typedef struct {
-    const xy_graph_t *graph;
+    const xy_graph_t *graph, *whole; /* of the trials, and of the run */
     const xy_task_platform_t *platform;
     const xy_task_sim_t *how;
     uint64_t largest_task; /* bytes of its data */
     uint64_t accesses;     /* of all tasks */
     bool is_at_home;       /* all data live in the main memory */
+    bool is_open;          /* how many data are loaded early is to be chosen */
     /* The best so far. */
-    const xy_task_trial_t *best; /* NULL: none yet */
-    double best_time, fastest;   /* fastest: of all; the best is as fast, and moves less */
+    xy_task_trial_t best;      /* without a policy: none yet */
+    double best_time, fastest; /* fastest: of all; the best is as fast, and moves less */
     xy_task_result_t result;
     bool is_whole; /* the result is that of the whole graph */
     /* Of all trials. */
@@ -85,6 +89,8 @@ static bool is_worth_trying(const choice_t *c, const xy_task_trial_t *t)
         return false;
     if (t->is_for_several && all < 2)
         return false;
+    if (t->look_ahead > 0 && !c->is_open)
+        return false;
     if (t->eviction != NULL && c->how->eviction != NULL)
         return false; /* it was asked for one */
     if (t->fewer != XY_TASK_ALL &&
@@ -99,7 +105,7 @@ static bool is_worth_trying(const choice_t *c, const xy_task_trial_t *t)
     return true;
 }
 
-/* Run a trial, or with an observer what it stands for. */
+/* Run a trial, or what it stands for: without `trial`, on the whole graph. */
 static xy_status_t run_trial(const choice_t *c, const xy_task_trial_t *t,
                              const xy_task_observer_t *observer, sim_trial_t *trial,
                              xy_task_result_t *result_p)
@@ -115,15 +121,19 @@ static xy_status_t run_trial(const choice_t *c, const xy_task_trial_t *t,
         how.eviction = t->eviction;
     if (t->extra_rounds > 0)
         how.params.extra_rounds = t->extra_rounds;
+    if (how.params.look_ahead == XY_TASK_CHOOSE)
+        how.params.look_ahead = t->look_ahead;
     how.params.is_trial = t->may_refuse;
     if (t->fewer != XY_TASK_ALL || t->memory > 0)
         st =
             sim_platform_part(c->platform, memories_of(c, t), t->memory > 0 ? t->memory : 1, &part);
     if (st == XY_OK)
-        st = sim_task_run(c->graph, part != NULL ? part : c->platform, &how, policy, observer,
-                          trial, result_p);
+        st = sim_task_run(trial != NULL ? c->graph : c->whole, part != NULL ? part : c->platform,
+                          &how, policy, observer, trial, result_p);
     if (st == XY_OK && t->memory > 0 && part != NULL)
         result_p->memory = part->capacity[1];
+    if (st == XY_OK)
+        result_p->look_ahead = how.ahead != NULL ? how.params.look_ahead : 0;
     xy_task_platform_destroy(part);
     return st;
 }
@@ -136,58 +146,144 @@ static uint64_t volume_of(const xy_task_result_t *r)
 /* Does a trial that took so long replace the best one? */
 static bool is_better(choice_t *c, double found, const xy_task_result_t *result)
 {
-    if (c->best == NULL || found < c->fastest)
+    bool is_first = c->best.policy == NULL;
+
+    if (is_first || found < c->fastest)
         c->fastest = found;
-    if (c->best == NULL || c->best_time > as_fast * c->fastest)
-        return c->best == NULL || found < c->best_time;
+    if (is_first || c->best_time > as_fast * c->fastest)
+        return is_first || found < c->best_time;
     return found <= as_fast * c->fastest && volume_of(result) < volume_of(&c->result);
 }
 
-static xy_status_t try(choice_t *c, const xy_task_trial_t *t, double share, bool *is_enough_p)
+/* Count a trial that has ended, and keep its result if it is the best. */
+static void keep(choice_t *c, const xy_task_trial_t *t, const sim_trial_t *trial,
+                 xy_task_result_t *result)
 {
-    sim_trial_t trial = {.share = share, .seconds = c->best != NULL ? as_fast * c->fastest : 0};
-    xy_task_result_t result;
-    xy_status_t st = run_trial(c, t, NULL, &trial, &result);
-    double found;
+    double found = time_of(result, trial);
 
-    if (st == XY_EINVAL && t->may_refuse)
-        return XY_OK;
-    if (st != XY_OK)
-        return st;
     c->count++;
-    c->tasks += result.tasks + (share > 0 ? (uint64_t)xy_graph_ops(c->graph) / PREPARATION : 0);
-    c->spent += result.scheduling_seconds;
-    found = time_of(&result, &trial);
-    if (is_better(c, found, &result)) {
-        c->best = t;
-        c->best_time = found;
-        /* Bounds are those of all workers and memories, which only the first is sure to use. */
-        if (c->count > 1) {
-            result.compute_bound = c->result.compute_bound;
-            result.bound = c->result.bound;
-        }
-        c->result = result;
-        c->is_whole = trial.is_whole;
+    c->tasks +=
+        result->tasks + (trial->share > 0 ? (uint64_t)xy_graph_ops(c->graph) / PREPARATION : 0);
+    c->spent += result->scheduling_seconds;
+    if (!is_better(c, found, result))
+        return;
+    c->best = *t;
+    c->best_time = found;
+    /* Bounds are those of all workers and memories, which only the first is sure to use. */
+    if (c->count > 1) {
+        result->compute_bound = c->result.compute_bound;
+        result->bound = c->result.bound;
     }
-    *is_enough_p = (c->is_whole && c->fastest <= near_enough * c->result.bound) ||
-                   (double)c->tasks * (double)c->accesses >=
-                       (double)ACCESSES_OF_TRIALS * xy_graph_ops(c->graph);
+    c->result = *result;
+    c->is_whole = trial->is_whole;
+}
+
+/* Have earlier trials accessed so many data that no other begins? */
+static bool is_limit_reached(const choice_t *c, uint64_t tasks)
+{
+    return (double)tasks * (double)c->accesses >=
+           (double)ACCESSES_OF_TRIALS * xy_graph_ops(c->graph);
+}
+
+/* Trials one after the other: each ends where it can no longer be the best. */
+static xy_status_t try_in_turn(choice_t *c, const xy_task_trial_t *trials)
+{
+    int32_t ops = xy_graph_ops(c->graph);
+    double share = ops > TRIAL_TASKS ? (double)TRIAL_TASKS / ops : 0;
+    bool is_enough = false;
+
+    for (int i = 0; trials[i].policy != NULL && !is_enough; i++) {
+        sim_trial_t trial = {.share = share,
+                             .seconds = c->best.policy != NULL ? as_fast * c->fastest : 0};
+        xy_task_result_t result;
+        xy_status_t st;
+
+        if (!is_worth_trying(c, &trials[i]))
+            continue;
+        st = run_trial(c, &trials[i], NULL, &trial, &result);
+        if (st == XY_EINVAL && trials[i].may_refuse)
+            continue;
+        if (st != XY_OK)
+            return st;
+        keep(c, &trials[i], &trial, &result);
+        is_enough = (c->is_whole && c->fastest <= near_enough * c->result.bound) ||
+                    is_limit_reached(c, c->tasks);
+    }
     return XY_OK;
+}
+
+/* ---- Trials side by side ---- */
+
+enum { TRIALS_MOST = 64, THREADS_MOST = 16 };
+
+typedef struct {
+    const choice_t *choice;
+    const xy_task_trial_t *trials[TRIALS_MOST];
+    sim_trial_t ended[TRIALS_MOST];
+    xy_task_result_t results[TRIALS_MOST];
+    xy_status_t status[TRIALS_MOST];
+    int count;
+    _Atomic int next;
+} crew_t;
+
+static void *work(void *arg)
+{
+    crew_t *crew = arg;
+    int i;
+
+    while ((i = atomic_fetch_add(&crew->next, 1)) < crew->count)
+        crew->status[i] =
+            run_trial(crew->choice, crew->trials[i], NULL, &crew->ended[i], &crew->results[i]);
+    return NULL;
+}
+
+/* Run all trials of the crew on all processors. */
+static void run_crew(crew_t *crew)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    pthread_t threads[THREADS_MOST];
+    int started = 0;
+
+    while (started < THREADS_MOST && started < processors - 1 && started < crew->count - 1 &&
+           pthread_create(&threads[started], NULL, work, crew) == 0)
+        started++;
+    work(crew);
+    while (started > 0)
+        pthread_join(threads[--started], NULL);
+}
+
+/* Runs that are driven as real ones go to their end: there is nothing to learn from those before.
+ */
+static xy_status_t try_side_by_side(choice_t *c, const xy_task_trial_t *trials)
+{
+    uint64_t ops = (uint64_t)xy_graph_ops(c->graph);
+    crew_t *crew = xy_calloc(1, sizeof(*crew));
+    xy_status_t st = XY_OK;
+
+    if (crew == NULL)
+        return xy_fail_memory("choosing a policy");
+    crew->choice = c;
+    for (int i = 0; trials[i].policy != NULL && crew->count < TRIALS_MOST &&
+                    (crew->count == 0 || !is_limit_reached(c, ops * (uint64_t)crew->count));
+         i++)
+        if (is_worth_trying(c, &trials[i]))
+            crew->trials[crew->count++] = &trials[i];
+    run_crew(crew);
+    for (int i = 0; i < crew->count && st == XY_OK; i++) {
+        if (crew->status[i] == XY_OK)
+            keep(c, crew->trials[i], &crew->ended[i], &crew->results[i]);
+        else if (crew->status[i] != XY_EINVAL || !crew->trials[i]->may_refuse)
+            st = crew->status[i];
+    }
+    xy_free(crew);
+    return st;
 }
 
 /* Find the trial that ends first. */
 static xy_status_t choose(choice_t *c, const xy_task_trial_t *trials)
 {
-    int32_t ops = xy_graph_ops(c->graph);
-    double share = ops > TRIAL_TASKS ? (double)TRIAL_TASKS / ops : 0;
-    bool is_enough = false;
-    xy_status_t st = XY_OK;
-
     look_at_graph(c);
-    for (int i = 0; trials[i].policy != NULL && st == XY_OK && !is_enough; i++)
-        if (is_worth_trying(c, &trials[i]))
-            st = try(c, &trials[i], share, &is_enough);
-    return st;
+    return c->how->ahead != NULL ? try_side_by_side(c, trials) : try_in_turn(c, trials);
 }
 
 static xy_status_t run_recorded(const choice_t *c, const xy_task_trial_t *t,
@@ -195,7 +291,7 @@ static xy_status_t run_recorded(const choice_t *c, const xy_task_trial_t *t,
 {
     const xy_task_platform_t *p = c->platform;
     const xy_task_observer_t *observer = c->how->observer;
-    xy_task_view_t view = {.graph = c->graph,
+    xy_task_view_t view = {.graph = c->whole,
                            .workers = p->workers,
                            .memories = p->memories,
                            .memory_of = p->memory_of,
@@ -218,32 +314,52 @@ static xy_status_t run_recorded(const choice_t *c, const xy_task_trial_t *t,
 static xy_status_t run_chosen(choice_t *c)
 {
     xy_task_result_t again;
-    xy_status_t st = run_recorded(c, c->best, &again);
+    xy_status_t st = run_recorded(c, &c->best, &again);
 
     if (st != XY_OK)
         return st;
     /* A whole trial and its repetition are the same decisions: they count once. */
-    c->spent += c->is_whole ? 0 : again.scheduling_seconds;
-    again.compute_bound = c->result.compute_bound;
-    again.bound = c->result.bound;
+    c->spent += c->is_whole && c->graph == c->whole ? 0 : again.scheduling_seconds;
+    if (c->graph == c->whole) {
+        again.compute_bound = c->result.compute_bound;
+        again.bound = c->result.bound;
+    }
     c->result = again;
     return XY_OK;
+}
+
+/* The policy itself, with each number of data to load early. */
+static xy_status_t choose_look_ahead(choice_t *c, const char *policy)
+{
+    const xy_task_trial_t trials[] = {{.policy = policy},
+                                      {.policy = policy, .look_ahead = 2},
+                                      {.policy = policy, .look_ahead = 8},
+                                      {.policy = policy, .look_ahead = 4},
+                                      {.policy = policy, .look_ahead = 1},
+                                      {.policy = policy, .look_ahead = 16},
+                                      {0}};
+
+    return choose(c, trials);
 }
 
 xy_status_t xy_task_simulate(const xy_graph_t *graph, const xy_task_platform_t *platform,
                              const xy_task_sim_t *how, xy_task_result_t *result_p)
 {
     const char *name = how->policy != NULL ? how->policy : xy_task_policies[0]->name;
-    choice_t c = {.graph = graph, .platform = platform, .how = how};
+    choice_t c = {.graph = how->trials_on != NULL ? how->trials_on : graph,
+                  .whole = graph,
+                  .platform = platform,
+                  .how = how,
+                  .is_open = how->ahead != NULL && how->params.look_ahead == XY_TASK_CHOOSE};
     const xy_task_policy_t *policy;
     xy_status_t st = xy_task_policy_find(name, &policy);
 
-    if (st == XY_OK && policy->trials == NULL)
+    if (st == XY_OK && policy->trials == NULL && !c.is_open)
         return run_recorded(&c, &(xy_task_trial_t){.policy = name}, result_p);
     if (st == XY_OK)
-        st = choose(&c, policy->trials);
-    if (st == XY_OK && c.best != NULL &&
-        (!c.is_whole || how->trace != NULL || how->observer != NULL))
+        st = policy->trials != NULL ? choose(&c, policy->trials) : choose_look_ahead(&c, name);
+    if (st == XY_OK && c.best.policy != NULL &&
+        (!c.is_whole || c.graph != graph || how->trace != NULL || how->observer != NULL))
         st = run_chosen(&c);
     if (st != XY_OK)
         return st;

@@ -80,6 +80,7 @@ typedef struct {
     const char *trace; /* file to record into, or NULL */
     const xy_task_observer_t *observer; /* or NULL */
     const xy_task_ahead_t *ahead;       /* as real GPUs are driven; NULL: as it is said above */
+    const xy_graph_t *trials_on; /* a smaller graph of the same kind, to choose by; NULL: none */
 } xy_task_sim_t;
 
 /* XY_EINVAL: no such policy or eviction, a task does not fit, the policy cannot run the graph (all
