@@ -87,12 +87,13 @@ static xy_gpu_model_t model_of(const xy_graph_t *graph, const xy_task_platform_t
                             .both_rate = both};
 }
 
-static double work_of(const xy_graph_t *graph)
+/* The least that all tasks take: as many as possible share each launch. */
+static double work_of(const xy_graph_t *graph, const xy_task_ahead_t *costs)
 {
-    double work = 0;
+    double saved = costs->batch > 1 ? costs->once * (1 - 1.0 / costs->batch) : 0, work = 0;
 
     for (xy_op_id_t i = 0; i < xy_graph_ops(graph); i++)
-        work += xy_graph_op(graph, i)->seconds;
+        work += fmax(xy_graph_op(graph, i)->seconds - saved, 0);
     return work;
 }
 
@@ -133,7 +134,7 @@ xy_status_t sim_run_ahead(const xy_graph_t *graph, const xy_task_platform_t *p,
         xy_gpu_close(gpus[g]);
     if (st == XY_OK) {
         result_p->extra_rounds = how->params.extra_rounds;
-        result_p->compute_bound = work_of(graph) / p->workers;
+        result_p->compute_bound = work_of(graph, how->ahead) / p->workers;
     }
     return st;
 }
