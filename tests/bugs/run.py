@@ -4,7 +4,7 @@
 
   run.py [--options "MPIEXEC OPTIONS"] [--behind WRAPPER] MPIEXEC PROGRAM SOURCE... [-- NAME...]
 
-Without names (or XYLEM_BUGS, "NAME NAME") the first pair of each source and a fixed tenth of the others run; all of
+Without names (or XYLEM_BUGS, "NAME NAME") the first pair of each source, those of ALWAYS and a fixed tenth of the others run; all of
 them with XYLEM_SOAK. With XYLEM_FIRST_FAILURE (mutants) the first failure ends the run.
 bugs.h says what the comments in the sources mean. Sources in C++ are not in PROGRAM: the wrapper beside MPIEXEC
 compiles them. Behind a wrapper (`env`) each rank is a process of its own.
@@ -26,6 +26,7 @@ MARK = re.compile(r"// @(\w+)$")
 SECONDS = testing.seconds(100) # where failure is a hang
 DEADLOCK = "mpiexec: deadlock: "
 BEHIND = [] # words in front of the program
+ALWAYS = {"called_nothing", "received_read_only"} # no other pair shows what they do
 
 
 def read(path):
@@ -160,7 +161,7 @@ def compile_cc(mpiexec, program, source):
 
 
 def is_wanted(name, number, names):
-    return name in names if names else number == 0 or testing.is_chosen(name, 10)
+    return name in names if names else number == 0 or name in ALWAYS or testing.is_chosen(name, 10)
 
 
 def can_run(fields, options):

@@ -134,23 +134,22 @@ static void describe_place(const char *stack, const void *address, char *text, s
 }
 
 /* A jump to where no code is, as through a pointer that is NULL: no stack begins there, so that of
- * the caller is shown. `context` is as it was afterwards. */
+ * the caller is shown, from its call on. `context` is as it was afterwards. */
 static void describe_stack(const siginfo_t *info, ucontext_t *context, char *text, size_t size)
 {
-    const void *pc = program_counter(context);
     mcontext_t kept = context->uc_mcontext;
 
-    if (info->si_signo == SIGSEGV && info->si_addr == pc) {
+    if (info->si_signo == SIGSEGV && info->si_addr == program_counter(context)) {
 #if defined(__x86_64__)
         greg_t *registers = context->uc_mcontext.gregs;
 
-        registers[REG_RIP] = *(const greg_t *)(uintptr_t)registers[REG_RSP];
+        registers[REG_RIP] = *(const greg_t *)(uintptr_t)registers[REG_RSP] - 1;
         registers[REG_RSP] += (greg_t)sizeof(greg_t);
 #elif defined(__aarch64__)
-        context->uc_mcontext.pc = context->uc_mcontext.regs[30];
+        context->uc_mcontext.pc = context->uc_mcontext.regs[30] - 4;
 #endif
     }
-    mpi_crash_describe_stack(pc, text, size);
+    mpi_crash_describe_stack(program_counter(context), text, size);
     context->uc_mcontext = kept;
 }
 
