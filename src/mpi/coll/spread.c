@@ -27,16 +27,16 @@ void coll_spread_destroy(coll_spread_t *spread)
 {
     if (spread == NULL)
         return;
-    xy_free(spread->part_of);
-    xy_free(spread->first);
-    xy_free(spread->place);
-    xy_free(spread->member);
-    xy_free(spread->begin);
+    xy_free(spread->layout.part_of);
+    xy_free(spread->layout.first);
+    xy_free(spread->layout.place);
+    xy_free(spread->layout.member);
+    xy_free(spread->layout.begin);
     xy_free(spread);
 }
 
 /* Parts in the order of their first members. */
-static void find_parts(const mpi_group_t *group, coll_spread_t *s, int *part_of_process)
+static void find_parts(const mpi_group_t *group, spread_layout_t *s, int *part_of_process)
 {
     for (int r = 0; r < group->size; r++) {
         int *part = &part_of_process[process_of(group, r)];
@@ -48,7 +48,6 @@ static void find_parts(const mpi_group_t *group, coll_spread_t *s, int *part_of_
         s->part_of[r] = *part - 1;
         s->place[r] = s->begin[*part]++; /* counts members, for now */
     }
-    s->own = part_of_process[mpi_job->process] - 1;
     for (int p = 0; p < s->parts; p++)
         s->begin[p + 1] += s->begin[p];
     s->is_ordered = true;
@@ -61,6 +60,7 @@ static void find_parts(const mpi_group_t *group, coll_spread_t *s, int *part_of_
 xy_status_t coll_spread_create(const mpi_group_t *group, coll_spread_t **spread_p)
 {
     size_t n = (size_t)group->size, processes = (size_t)mpi_job->reach;
+    spread_layout_t *layout;
     coll_spread_t *s;
     int *part_of_process;
 
@@ -70,17 +70,19 @@ xy_status_t coll_spread_create(const mpi_group_t *group, coll_spread_t **spread_
     part_of_process = xy_calloc(processes, sizeof(int));
     if (s == NULL || part_of_process == NULL)
         goto fail;
-    s->part_of = xy_calloc(n, sizeof(int));
-    s->place = xy_calloc(n, sizeof(int));
-    s->member = xy_calloc(n, sizeof(int));
-    s->first = xy_calloc(processes, sizeof(int));
-    s->begin = xy_calloc(processes + 1, sizeof(int));
-    if (s->part_of == NULL || s->place == NULL || s->member == NULL || s->first == NULL ||
-        s->begin == NULL)
+    layout = &s->layout;
+    layout->part_of = xy_calloc(n, sizeof(int));
+    layout->place = xy_calloc(n, sizeof(int));
+    layout->member = xy_calloc(n, sizeof(int));
+    layout->first = xy_calloc(processes, sizeof(int));
+    layout->begin = xy_calloc(processes + 1, sizeof(int));
+    if (layout->part_of == NULL || layout->place == NULL || layout->member == NULL ||
+        layout->first == NULL || layout->begin == NULL)
         goto fail;
     pthread_mutex_init(&s->lock, NULL);
     atomic_init(&s->told, -1);
-    find_parts(group, s, part_of_process);
+    find_parts(group, layout, part_of_process);
+    s->own = part_of_process[mpi_job->process] - 1;
     s->link = mpi_link_of(group);
     xy_free(part_of_process);
     *spread_p = s;
@@ -109,7 +111,7 @@ static int binomial(int i, int n, int *parent, int children[])
     return count;
 }
 
-int spread_speaker(const coll_spread_t *s, int part, int root)
+int spread_speaker(const spread_layout_t *s, int part, int root)
 {
     return part == s->part_of[root] ? root : s->first[part];
 }
@@ -122,7 +124,7 @@ static int chain(int i, int n, int *parent, int children[])
     return i + 1 < n ? 1 : 0;
 }
 
-void spread_tree_parts(const coll_spread_t *s, int part, int top, int root, bool is_chain,
+void spread_tree_parts(const spread_layout_t *s, int part, int top, int root, bool is_chain,
                        spread_tree_t *tree)
 {
     int parent, found[SPREAD_CHILDREN];
@@ -156,6 +158,33 @@ void spread_copy(void *to, const void *from, size_t bytes, uint64_t all)
         mpi_copy(to, from, bytes);
 }
 
+/* The part that is the member of `call` alone, in a layout of such parts. */
+static const spread_part_t *part_of_one(script_t *s, coll_call_t *call)
+{
+    struct {
+        spread_part_t part;
+        spread_layout_t layout;
+        coll_call_t *calls[1];
+    } *one = script_memory(s, sizeof(*one));
+    int size = call->comm->size, *numbers = script_memory(s, ((size_t)size + 1) * sizeof(int));
+    int *zeros = script_memory(s, (size_t)size * sizeof(int));
+
+    for (int r = 0; r <= size; r++)
+        numbers[r] = r;
+    memset(zeros, 0, (size_t)size * sizeof(int));
+    one->calls[0] = call;
+    one->layout = (spread_layout_t){.parts = size,
+                                    .part_of = numbers,
+                                    .first = numbers,
+                                    .place = zeros,
+                                    .member = numbers,
+                                    .begin = numbers,
+                                    .is_ordered = true};
+    one->part = (spread_part_t){
+        .layout = &one->layout, .own = call->rank, .members = 1, .calls = one->calls, .call = call};
+    return &one->part;
+}
+
 void coll_spread_start(mpi_rank_t *self, coll_call_t *call)
 {
     script_t *s;
@@ -169,6 +198,6 @@ void coll_spread_start(mpi_rank_t *self, coll_call_t *call)
     if (call->kind->is_inter)
         spread_build_inter(s, call);
     else
-        spread_build(s, call);
+        spread_build_part(s, part_of_one(s, call));
     script_run_soon(s);
 }

@@ -10,8 +10,9 @@
  * The members of one process meet (spread_meet.c). When all have come, one script works for them:
  * it reads and writes the buffers of all, and speaks with other processes for one of them, the
  * *speaker*. So data crosses the network once for each process, and collectives have as many
- * partners as there are processes. Intercommunicators, and operations that depend on an order of
- * ranks that alternates between processes, have a script for each member instead.
+ * partners as there are processes. Reductions that depend on an order of ranks that alternates
+ * between processes have a script for each member instead, which is then a part of its own, and so
+ * have intercommunicators.
  *
  * A script runs on the worker of its member, or of the speaker, and goes on where messages end: in
  * any call of a rank there, in the worker's poll function, or at its gate while its ranks compute.
@@ -28,18 +29,22 @@ enum { SPREAD_SAID = 8 };
 
 typedef struct spread_meeting spread_meeting_t;
 
-/* How the members of a communicator are spread; of its shared part (NULL there: over one process
- * only). */
-typedef struct coll_spread {
-    int parts;       /* processes with members */
-    int own;         /* this one's number among them */
+/* The members of a communicator in parts: a part for each process, or for each member. */
+typedef struct {
+    int parts;
     int *part_of;    /* [size] */
     int *first;      /* [parts]: the first member of each */
     int *place;      /* [size]: place of a member in its part */
     int *member;     /* [size]: members, part by part, in increasing order */
     int *begin;      /* [parts + 1]: where those of a part begin in `member` */
-    int link;        /* to the job of those of another one (p2p/link.h); 0: all are of this one */
     bool is_ordered; /* the members of part i come before those of part i + 1 */
+} spread_layout_t;
+
+/* Of the shared part of a communicator with members in several processes (NULL there: in one). */
+typedef struct coll_spread {
+    spread_layout_t layout; /* by process */
+    int own;                /* the part of this process */
+    int link; /* to the job of members of another one (p2p/link.h); 0: all are of this one */
     /* What the first member here has said about the last collectives, and where a member of another
      * process has called the one that is reported. */
     pthread_mutex_t lock;
@@ -120,7 +125,7 @@ void coll_spread_out_of_memory(void) __attribute__((noreturn, cold));
 /* ---- Members of one process (spread_meet.c, spread_part.c, spread_blocks.c) ---- */
 
 typedef struct {
-    const coll_spread_t *spread;
+    const spread_layout_t *layout;
     int own;             /* which part it is */
     int members;         /* of it */
     coll_call_t **calls; /* [members], by place */
@@ -134,7 +139,7 @@ void spread_meeting_join(mpi_rank_t *self, coll_call_t *call);
 /* The script is over: the calls of all members are. */
 void spread_meeting_end(spread_meeting_t *meeting);
 /* The member of a part that speaks with other parts, where `root` does for its own. */
-int spread_speaker(const coll_spread_t *s, int part, int root);
+int spread_speaker(const spread_layout_t *s, int part, int root);
 /* Plain bytes to one member, of `all` bytes that the members here get: so many that they go past
  * the caches, as inside one process. */
 void spread_copy(void *to, const void *from, size_t bytes, uint64_t all);
@@ -179,9 +184,9 @@ typedef struct {
     uint64_t eager;   /* bytes of the largest message that is sent at once */
 } spread_cost_t;
 
-/* For a vector, or (allgather) a block of each process, of so many bytes. */
-spread_choice_t spread_choose(const coll_call_t *call, const coll_spread_t *s,
-                              xy_collective_t collective, uint64_t bytes);
+/* For a vector, or (allgather) a block of each part, of so many bytes. */
+spread_choice_t spread_choose(const spread_part_t *part, xy_collective_t collective,
+                              uint64_t bytes);
 spread_choice_t spread_choose_by(const spread_cost_t *cost, xy_collective_t collective, int parts,
                                  uint64_t bytes);
 
@@ -201,19 +206,13 @@ typedef struct {
 } spread_tree_t;
 
 /* Of the speaker of `part` among those of all parts, below that of part `top`; or in a chain. */
-void spread_tree_parts(const coll_spread_t *s, int part, int top, int root, bool is_chain,
+void spread_tree_parts(const spread_layout_t *s, int part, int top, int root, bool is_chain,
                        spread_tree_t *tree);
 /* Of a member among [first, end) in the order of their ranks: what is below a member are those that
  * follow it. The root is `first`. */
 void spread_tree_ordered(int first, int end, int rank, spread_tree_t *tree);
 
-/* The vectors of all below a member, its own included, in a vector that the script may change, or
- * the program's own if there are none below. In the order of ranks, if the tree has it. */
-const void *spread_reduce_up(script_t *s, const coll_call_t *call, const spread_tree_t *tree,
-                             const void *own, int64_t count);
-
-/* The scripts of single members (spread_build.c, spread_inter.c). */
-void spread_build(script_t *s, const coll_call_t *call);
+/* The script of a member of an intercommunicator (spread_inter.c). */
 void spread_build_inter(script_t *s, const coll_call_t *call);
 
 #endif

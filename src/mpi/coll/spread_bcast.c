@@ -104,13 +104,13 @@ typedef struct {
 /* Where the part of the process at distance `v` begins; of `parts`: the end. */
 static int64_t begin_of(const scattered_t *b, int v)
 {
-    return b->all->total / b->part->spread->parts * v +
-           least(v, b->all->total % b->part->spread->parts);
+    return b->all->total / b->part->layout->parts * v +
+           least(v, b->all->total % b->part->layout->parts);
 }
 
 static int speaker_at(const scattered_t *b, int v)
 {
-    const coll_spread_t *s = b->part->spread;
+    const spread_layout_t *s = b->part->layout;
     int root = b->part->call->root;
 
     return spread_speaker(s, (v + s->part_of[root]) % s->parts, root);
@@ -119,7 +119,7 @@ static int speaker_at(const scattered_t *b, int v)
 /* The parts of the processes at distances [v, v + n), which may go round. */
 static void move_parts(script_t *s, const scattered_t *b, int peer, int v, int n, bool is_send)
 {
-    int parts = b->part->spread->parts, end = v + n < parts ? v + n : parts;
+    int parts = b->part->layout->parts, end = v + n < parts ? v + n : parts;
 
     for (int turn = 0; turn < 2; turn++, v = 0, end = n) {
         int64_t begin = begin_of(b, v), bytes = begin_of(b, end) - begin;
@@ -138,7 +138,7 @@ static void move_parts(script_t *s, const scattered_t *b, int peer, int v, int n
 /* A binomial tree: what is below a process is the parts that follow its own. */
 static void scatter(script_t *s, const scattered_t *b)
 {
-    int parts = b->part->spread->parts, bit = 1;
+    int parts = b->part->layout->parts, bit = 1;
 
     while (bit < parts && (b->own & bit) == 0)
         bit <<= 1;
@@ -155,10 +155,10 @@ static void scatter(script_t *s, const scattered_t *b)
 /* Each round doubles what a process has: its own part and those that follow. The root has all. */
 static void bcast_scatter(script_t *s, const spread_part_t *p, const spread_share_t *all)
 {
-    int parts = p->spread->parts;
+    int parts = p->layout->parts;
     scattered_t b = {.part = p, .all = all};
 
-    b.own = (p->own - p->spread->part_of[p->call->root] + parts) % parts;
+    b.own = (p->own - p->layout->part_of[p->call->root] + parts) % parts;
     scatter(s, &b);
     for (int d = 1; d < parts; d *= 2) {
         int n = d < parts - d ? d : parts - d;
@@ -182,11 +182,11 @@ void spread_build_bcast(script_t *s, const spread_part_t *p)
     int64_t bytes = (int64_t)((uint64_t)call->receive_count * type->size);
     spread_share_t all = {
         .part = p, .from = call->receive, .type = type, .total = call->receive_count};
-    spread_choice_t choice = spread_choose(p->call, p->spread, XY_COLL_BCAST, (uint64_t)bytes);
+    spread_choice_t choice = spread_choose(p, XY_COLL_BCAST, (uint64_t)bytes);
     bool is_cut = bytes > choice.piece || choice.way == SPREAD_SCATTER;
     spread_tree_t tree;
 
-    spread_tree_parts(p->spread, p->own, p->spread->part_of[call->root], call->root,
+    spread_tree_parts(p->layout, p->own, p->layout->part_of[call->root], call->root,
                       choice.way == SPREAD_CHAIN, &tree);
     if (is_cut) {
         all.type = spread_bytes_type();

@@ -96,8 +96,8 @@ static void do_pack(void *arg)
 /* What another member has said about the block that is for `item->to`. */
 static void compare(const bundle_t *b, const item_t *item, uint64_t word)
 {
-    const coll_spread_t *spread = b->part->spread;
-    const coll_call_t *to = b->part->calls[spread->place[item->to]];
+    const spread_layout_t *layout = b->part->layout;
+    const coll_call_t *to = b->part->calls[layout->place[item->to]];
     coll_call_t from = *to;
     uint64_t sent = coll_agreed_bytes(word), room = coll_block_bytes(&item->block);
     uint16_t given = coll_agreed_signature(word);
@@ -152,14 +152,14 @@ static void script_receive_bundle(script_t *s, bundle_t *b, int from)
                            b->items[i].block.type);
 }
 
-static int members_of(const coll_spread_t *spread, int part)
+static int members_of(const spread_layout_t *layout, int part)
 {
-    return spread->begin[part + 1] - spread->begin[part];
+    return layout->begin[part + 1] - layout->begin[part];
 }
 
-static int member(const coll_spread_t *spread, int part, int place)
+static int member(const spread_layout_t *layout, int part, int place)
 {
-    return spread->member[spread->begin[part] + place];
+    return layout->member[layout->begin[part] + place];
 }
 
 /* Inside the process. */
@@ -200,12 +200,12 @@ static void do_rooted_here(void *arg)
 static bundle_t *rooted_bundle(script_t *s, const spread_part_t *p, int part)
 {
     const coll_call_t *root = p->call;
-    int n = members_of(p->spread, part);
+    int n = members_of(p->layout, part);
     coll_side_t all = coll_side_of(root, !is_gather(root));
     bundle_t *b = bundle_new(s, p, n);
 
     for (int i = 0; i < n; i++) {
-        int r = member(p->spread, part, i);
+        int r = member(p->layout, part, i);
 
         bundle_add(b, coll_block_at(&all, r), is_gather(root) ? r : root->rank,
                    is_gather(root) ? root->rank : r);
@@ -215,23 +215,23 @@ static bundle_t *rooted_bundle(script_t *s, const spread_part_t *p, int part)
 
 static void build_root(script_t *s, const spread_part_t *p)
 {
-    const coll_spread_t *spread = p->spread;
-    bundle_t **bundles = script_memory(s, (size_t)spread->parts * sizeof(*bundles));
+    const spread_layout_t *layout = p->layout;
+    bundle_t **bundles = script_memory(s, (size_t)layout->parts * sizeof(*bundles));
 
-    for (int i = 0; i < spread->parts; i++) {
+    for (int i = 0; i < layout->parts; i++) {
         if (i == p->own)
             continue;
         bundles[i] = rooted_bundle(s, p, i);
         if (is_gather(p->call))
-            script_receive_bundle(s, bundles[i], spread->first[i]);
+            script_receive_bundle(s, bundles[i], layout->first[i]);
         else
-            script_send_bundle(s, bundles[i], spread->first[i]);
+            script_send_bundle(s, bundles[i], layout->first[i]);
     }
     script_do(s, do_rooted_here, (void *)(uintptr_t)p);
     if (!is_gather(p->call))
         return;
     script_wait(s);
-    for (int i = 0; i < spread->parts; i++)
+    for (int i = 0; i < layout->parts; i++)
         if (i != p->own)
             script_do(s, do_unpack, bundles[i]);
 }
@@ -310,15 +310,15 @@ static void do_alltoall_here(void *arg)
 
 static bundle_t *alltoall_bundle(script_t *s, const spread_part_t *p, int part, bool is_send)
 {
-    const coll_spread_t *spread = p->spread;
+    const spread_layout_t *layout = p->layout;
     int from_part = is_send ? p->own : part, to_part = is_send ? part : p->own;
-    int froms = members_of(spread, from_part), tos = members_of(spread, to_part);
+    int froms = members_of(layout, from_part), tos = members_of(layout, to_part);
     bundle_t *b = bundle_new(s, p, froms * tos);
 
     b->is_packed = p->call->is_in_place; /* what is given is where the others come */
     for (int i = 0; i < froms; i++)
         for (int j = 0; j < tos; j++) {
-            int from = member(spread, from_part, i), to = member(spread, to_part, j);
+            int from = member(layout, from_part, i), to = member(layout, to_part, j);
 
             bundle_add(b, is_send ? given_by(p->calls[i], to) : taken_by(p->calls[j], from), from,
                        to);
@@ -328,20 +328,20 @@ static bundle_t *alltoall_bundle(script_t *s, const spread_part_t *p, int part, 
 
 static void build_alltoall(script_t *s, const spread_part_t *p)
 {
-    const coll_spread_t *spread = p->spread;
-    int n = spread->parts;
+    const spread_layout_t *layout = p->layout;
+    int n = layout->parts;
     bundle_t **bundles = script_memory(s, (size_t)n * sizeof(*bundles));
 
     for (int i = 1; i < n; i++) {
         int from = (p->own - i + n) % n;
 
         bundles[from] = alltoall_bundle(s, p, from, false);
-        script_receive_bundle(s, bundles[from], spread->first[from]);
+        script_receive_bundle(s, bundles[from], layout->first[from]);
     }
     for (int i = 1; i < n; i++) {
         int to = (p->own + i) % n;
 
-        script_send_bundle(s, alltoall_bundle(s, p, to, true), spread->first[to]);
+        script_send_bundle(s, alltoall_bundle(s, p, to, true), layout->first[to]);
     }
     script_do(s, do_alltoall_here, (void *)(uintptr_t)p);
     script_wait(s);
@@ -363,30 +363,30 @@ typedef struct {
  * blocks are bytes one after the other. */
 static bool is_plain(const spread_part_t *p)
 {
-    return p->spread->is_ordered && p->call->receive_counts.data == NULL &&
+    return p->layout->is_ordered && p->call->receive_counts.data == NULL &&
            mpi_type_is_contiguous(p->call->receive_type);
 }
 
 static gathered_t *gathered_new(script_t *s, const spread_part_t *p)
 {
-    const coll_spread_t *spread = p->spread;
+    const spread_layout_t *layout = p->layout;
     coll_side_t receive = coll_side_of(p->call, false);
     gathered_t *g = script_memory(s, sizeof(*g));
     uint64_t total = 0;
 
     g->part = p;
     g->at = script_memory(s, (size_t)p->call->comm->size * sizeof(*g->at));
-    g->begin = script_memory(s, ((size_t)spread->parts + 1) * sizeof(*g->begin));
-    for (int i = 0; i < spread->parts; i++) {
+    g->begin = script_memory(s, ((size_t)layout->parts + 1) * sizeof(*g->begin));
+    for (int i = 0; i < layout->parts; i++) {
         g->begin[i] = total;
-        for (int j = spread->begin[i]; j < spread->begin[i + 1]; j++) {
-            coll_block_t b = coll_block_at(&receive, spread->member[j]);
+        for (int j = layout->begin[i]; j < layout->begin[i + 1]; j++) {
+            coll_block_t b = coll_block_at(&receive, layout->member[j]);
 
-            g->at[spread->member[j]] = total;
+            g->at[layout->member[j]] = total;
             total += coll_block_bytes(&b);
         }
     }
-    g->begin[spread->parts] = total;
+    g->begin[layout->parts] = total;
     g->data = is_plain(p) ? p->call->receive : script_memory(s, total);
     return g;
 }
@@ -418,7 +418,7 @@ static void spread_chunk(void *arg, int64_t m)
     if (call->receive == g->data)
         return;
     if (is_plain(g->part) && mpi_type_is_contiguous(call->receive_type)) {
-        uint64_t bytes = g->begin[g->part->spread->parts];
+        uint64_t bytes = g->begin[g->part->layout->parts];
 
         spread_copy(call->receive, g->data, bytes, bytes * (uint64_t)g->part->members);
         return;
@@ -441,24 +441,24 @@ static void do_spread(void *arg)
 /* Blocks of the parts from `first` on, `n` of them, which may go round. */
 static void move_blocks(script_t *s, const gathered_t *g, int peer, int first, int n, bool is_send)
 {
-    const coll_spread_t *spread = g->part->spread;
-    int end = first + n < spread->parts ? first + n : spread->parts;
+    const spread_layout_t *layout = g->part->layout;
+    int end = first + n < layout->parts ? first + n : layout->parts;
 
     for (; n > 0; n -= end - first, first = 0, end = n) {
         char *at = g->data + g->begin[first];
         int64_t bytes = (int64_t)(g->begin[end] - g->begin[first]);
 
         if (is_send)
-            script_send(s, spread->first[peer], at, bytes, spread_bytes_type());
+            script_send(s, layout->first[peer], at, bytes, spread_bytes_type());
         else
-            script_receive(s, spread->first[peer], at, bytes, spread_bytes_type());
+            script_receive(s, layout->first[peer], at, bytes, spread_bytes_type());
     }
 }
 
 /* Each round doubles the parts that a process has: its own and those that follow. */
 static void allgather_bruck(script_t *s, const gathered_t *g)
 {
-    int parts = g->part->spread->parts, own = g->part->own;
+    int parts = g->part->layout->parts, own = g->part->own;
 
     script_do(s, do_gather_here, (void *)(uintptr_t)g);
     for (int d = 1; d < parts; d *= 2) {
@@ -472,18 +472,18 @@ static void allgather_bruck(script_t *s, const gathered_t *g)
 
 static void allgather_linear(script_t *s, const gathered_t *g)
 {
-    const coll_spread_t *spread = g->part->spread;
-    int n = spread->parts, own = g->part->own;
+    const spread_layout_t *layout = g->part->layout;
+    int n = layout->parts, own = g->part->own;
 
     for (int i = 1; i < n; i++) {
         int from = (own - i + n) % n;
 
-        script_receive(s, spread->first[from], g->data + g->begin[from],
+        script_receive(s, layout->first[from], g->data + g->begin[from],
                        (int64_t)(g->begin[from + 1] - g->begin[from]), spread_bytes_type());
     }
     script_do(s, do_gather_here, (void *)(uintptr_t)g);
     for (int i = 1; i < n; i++)
-        script_send(s, spread->first[(own + i) % n], g->data + g->begin[own],
+        script_send(s, layout->first[(own + i) % n], g->data + g->begin[own],
                     (int64_t)(g->begin[own + 1] - g->begin[own]), spread_bytes_type());
     script_wait(s);
 }
@@ -491,9 +491,9 @@ static void allgather_linear(script_t *s, const gathered_t *g)
 static void build_allgather(script_t *s, const spread_part_t *p)
 {
     gathered_t *g = gathered_new(s, p);
-    uint64_t all = g->begin[p->spread->parts], block = all / (uint64_t)p->spread->parts;
+    uint64_t all = g->begin[p->layout->parts], block = all / (uint64_t)p->layout->parts;
 
-    if (spread_choose(p->call, p->spread, XY_COLL_ALLGATHER, block).way == SPREAD_BRUCK)
+    if (spread_choose(p, XY_COLL_ALLGATHER, block).way == SPREAD_BRUCK)
         allgather_bruck(s, g);
     else
         allgather_linear(s, g);

@@ -156,20 +156,24 @@ static int picked_for(const coll_call_t *call, xy_collective_t collective, uint6
     return -1;
 }
 
-spread_choice_t spread_choose(const coll_call_t *call, const coll_spread_t *s,
-                              xy_collective_t collective, uint64_t bytes)
+/* Parts of single members have no picks and are not counted: those are of processes of one job. */
+spread_choice_t spread_choose(const spread_part_t *part, xy_collective_t collective, uint64_t bytes)
 {
-    spread_cost_t cost = cost_of_job(s->link > 0);
+    const coll_call_t *call = part->call;
+    const coll_spread_t *spread = call->comm->coll->spread;
+    spread_cost_t cost = cost_of_job(spread->link > 0);
+    int parts = part->layout->parts;
     /* Of a call, as picks and counts have it: an allgather is given the block of a rank. */
     uint64_t size = collective == XY_COLL_ALLGATHER
-                        ? bytes * (uint64_t)s->parts / (uint64_t)call->comm->size
+                        ? bytes * (uint64_t)parts / (uint64_t)call->comm->size
                         : bytes;
-    int picked = s->link > 0 ? -1 : picked_for(call, collective, size);
-    spread_choice_t choice = picked >= 0 ? price(&cost, picked, s->parts, bytes)
-                                         : spread_choose_by(&cost, collective, s->parts, bytes);
+    bool is_by_process = part->layout == &spread->layout;
+    int picked = spread->link > 0 || !is_by_process ? -1 : picked_for(call, collective, size);
+    spread_choice_t choice = picked >= 0 ? price(&cost, picked, parts, bytes)
+                                         : spread_choose_by(&cost, collective, parts, bytes);
 
-    if (__builtin_expect(mpi_job->measures, 0))
-        spread_count(call, s->parts, collective, size, choice.algorithm);
+    if (__builtin_expect(mpi_job->measures, 0) && is_by_process)
+        spread_count(call, parts, collective, size, choice.algorithm);
     return choice;
 }
 

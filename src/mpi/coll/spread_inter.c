@@ -42,12 +42,34 @@ static side_t side_of(const coll_call_t *call)
     return side;
 }
 
+/* The vectors of a member and of all below it, in the order of ranks. */
+static const void *reduce_up(script_t *s, const coll_call_t *call, const spread_tree_t *tree,
+                             int64_t count)
+{
+    const mpi_type_t *type = call->receive_type;
+    void *vector[SPREAD_CHILDREN], *sum;
+
+    if (tree->children == 0)
+        return call->send;
+    for (int i = 0; i < tree->children; i++) {
+        vector[i] = script_vector(s, count, type);
+        script_receive(s, tree->child[i], vector[i], count, type);
+    }
+    script_wait(s);
+    /* The children come in falling order of what they stand for. */
+    sum = vector[0];
+    for (int i = 1; i < tree->children; i++)
+        script_reduce(s, vector[i], sum, count);
+    script_reduce(s, call->send, sum, count);
+    return sum;
+}
+
 /* The vectors of the own group go to member `to` of the other one. */
 static void give_result(script_t *s, const coll_call_t *call, const side_t *side, int to)
 {
     const mpi_type_t *type = call->receive_type;
     int64_t count = coll_inter_vector(call);
-    const void *sum = spread_reduce_up(s, call, &side->tree, call->send, count);
+    const void *sum = reduce_up(s, call, &side->tree, count);
 
     if (side->tree.parent >= 0)
         script_send(s, side->tree.parent, sum, count, type);

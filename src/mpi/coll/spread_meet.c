@@ -31,7 +31,8 @@ struct spread_meeting {
 static spread_meeting_t *meeting_new(mpi_coll_t *coll, int tag)
 {
     const coll_spread_t *spread = coll->spread;
-    int members = spread->begin[spread->own + 1] - spread->begin[spread->own];
+    const spread_layout_t *layout = &spread->layout;
+    int members = layout->begin[spread->own + 1] - layout->begin[spread->own];
     size_t calls = (size_t)members * sizeof(coll_call_t *);
     spread_meeting_t *m = xy_malloc(sizeof(*m) + calls + (size_t)coll->locals * sizeof(notice_t));
 
@@ -42,7 +43,7 @@ static spread_meeting_t *meeting_new(mpi_coll_t *coll, int tag)
     m->coll = coll;
     m->notices = (notice_t *)(void *)((char *)m->calls + calls);
     m->part = (spread_part_t){
-        .spread = spread, .own = spread->own, .members = members, .calls = m->calls};
+        .layout = layout, .own = spread->own, .members = members, .calls = m->calls};
     return m;
 }
 
@@ -59,18 +60,17 @@ static int speaker_of(const coll_call_t *call)
 {
     const coll_spread_t *spread = call->comm->coll->spread;
 
-    return call->kind->is_rooted ? spread_speaker(spread, spread->own, call->root)
-                                 : spread->first[spread->own];
+    return call->kind->is_rooted ? spread_speaker(&spread->layout, spread->own, call->root)
+                                 : spread->layout.first[spread->own];
 }
 
 /* All are here: on the worker of the speaker, or at its gate. */
 static void begin(remote_errand_t *errand)
 {
     spread_meeting_t *m = (spread_meeting_t *)(void *)errand;
-    const coll_spread_t *spread = m->part.spread;
     script_t *s;
 
-    m->part.call = m->calls[spread->place[speaker_of(m->calls[0])]];
+    m->part.call = m->calls[m->part.layout->place[speaker_of(m->calls[0])]];
     s = script_new(m->part.call, &m->named, m);
     spread_build_part(s, &m->part);
     script_run_soon(s);
@@ -80,7 +80,7 @@ static void begin(remote_errand_t *errand)
 static void all_are_here(mpi_rank_t *self, spread_meeting_t *m)
 {
     int speaker = speaker_of(m->calls[0]);
-    const coll_call_t *call = m->calls[m->part.spread->place[speaker]];
+    const coll_call_t *call = m->calls[m->part.layout->place[speaker]];
     mpi_worker_t *worker = call->comm->owner->worker;
 
     mpi_coll_hold(m->coll);
@@ -104,7 +104,7 @@ void spread_meeting_join(mpi_rank_t *self, coll_call_t *call)
     if (*link == NULL)
         *link = meeting_new(coll, tag);
     m = *link;
-    m->calls[spread->place[call->rank]] = call;
+    m->calls[spread->layout.place[call->rank]] = call;
     if (call->rank == speaker_of(call))
         m->named = self->call;
     is_last = ++m->arrived == m->part.members;
@@ -126,7 +126,7 @@ static void tell(remote_errand_t *errand)
     mpi_coll_t *coll = m->coll;
 
     for (int i = 0; i < local->members; i++)
-        mpi_request_complete(m->calls[m->part.spread->place[local->member[i]]]->request);
+        mpi_request_complete(m->calls[m->part.layout->place[local->member[i]]]->request);
     if (atomic_fetch_sub_explicit(&m->untold, 1, memory_order_acq_rel) == 1) {
         xy_free(m);
         mpi_coll_release(coll);

@@ -17,8 +17,8 @@ static int speaker(const spread_part_t *p, int part)
 {
     const coll_call_t *call = p->call;
 
-    return call->kind->is_rooted ? spread_speaker(p->spread, part, call->root)
-                                 : p->spread->first[part];
+    return call->kind->is_rooted ? spread_speaker(p->layout, part, call->root)
+                                 : p->layout->first[part];
 }
 
 /* ---- Barrier ---- */
@@ -26,7 +26,7 @@ static int speaker(const spread_part_t *p, int part)
 /* Dissemination. */
 static void build_barrier(script_t *s, const spread_part_t *p)
 {
-    int n = p->spread->parts;
+    int n = p->layout->parts;
 
     for (int d = 1; d < n; d <<= 1) {
         script_send(s, speaker(p, (p->own + d) % n), NULL, 0, spread_bytes_type());
@@ -144,16 +144,15 @@ static void build_reduce(script_t *s, const spread_part_t *p)
     const coll_call_t *call = p->call;
     const mpi_type_t *type = call->receive_type;
     int64_t all = call->receive_count;
-    spread_choice_t choice =
-        spread_choose(p->call, p->spread, XY_COLL_REDUCE, (uint64_t)all * type->size);
+    spread_choice_t choice = spread_choose(p, XY_COLL_REDUCE, (uint64_t)all * type->size);
     int64_t most = elements_of(type, choice.piece);
     bool is_root = call->rank == call->root;
-    int top = call->op->is_commutative ? p->spread->part_of[call->root] : 0;
+    int top = call->op->is_commutative ? p->layout->part_of[call->root] : 0;
     char *sum = sum_buffer(s, p, is_root, all);
     void *vector[SCRIPT_LANES][SPREAD_CHILDREN];
     spread_tree_t tree;
 
-    spread_tree_parts(p->spread, p->own, top, call->root, choice.way == SPREAD_CHAIN, &tree);
+    spread_tree_parts(p->layout, p->own, top, call->root, choice.way == SPREAD_CHAIN, &tree);
     for (int i = 0; i < tree.children; i++)
         for (int l = 0; l < SCRIPT_LANES; l++)
             vector[l][i] = script_vector(s, least(most, all), type);
@@ -181,7 +180,7 @@ static void build_reduce(script_t *s, const spread_part_t *p)
     if (tree.parent < 0 && !is_root)
         script_send(s, call->root, sum, all, type);
     else if (is_root && tree.parent >= 0)
-        script_receive(s, spread_speaker(p->spread, top, call->root), call->receive, all, type);
+        script_receive(s, spread_speaker(p->layout, top, call->root), call->receive, all, type);
     else if (is_root && (void *)sum != call->receive)
         script_copy(s, call->receive, all, type, sum, all, type);
 }
@@ -243,9 +242,9 @@ static void pairs_join(script_t *s, pairs_t *a)
     int64_t n = p->call->receive_count;
 
     a->power = 1;
-    while (2 * a->power <= p->spread->parts)
+    while (2 * a->power <= p->layout->parts)
         a->power *= 2;
-    a->over = p->spread->parts - a->power;
+    a->over = p->layout->parts - a->power;
     a->place = p->own >= 2 * a->over ? p->own - a->over : p->own % 2 == 0 ? p->own / 2 : -1;
     script_sum(s, p, a->sum, 0, n);
     if (a->place < 0) {
@@ -347,7 +346,7 @@ static void allreduce_ring(script_t *s, const spread_part_t *p, void *sum)
     const coll_call_t *call = p->call;
     const mpi_type_t *type = call->receive_type;
     int64_t all = call->receive_count;
-    int n = p->spread->parts, next = speaker(p, (p->own + 1) % n),
+    int n = p->layout->parts, next = speaker(p, (p->own + 1) % n),
         before = speaker(p, (p->own + n - 1) % n);
     void *theirs = script_vector(s, all / n + 1, type);
 
@@ -371,10 +370,10 @@ static void build_allreduce(script_t *s, const spread_part_t *p)
     const coll_call_t *call = p->call;
     int64_t n = call->receive_count;
     void *sum = sum_buffer(s, p, true, n);
-    spread_choice_t choice = spread_choose(p->call, p->spread, XY_COLL_ALLREDUCE,
-                                           (uint64_t)n * call->receive_type->size);
+    spread_choice_t choice =
+        spread_choose(p, XY_COLL_ALLREDUCE, (uint64_t)n * call->receive_type->size);
 
-    if (p->spread->parts == 2) {
+    if (p->layout->parts == 2) {
         allreduce_pair(s, p, sum);
         return;
     }
@@ -408,14 +407,14 @@ static void do_collect(void *arg)
 {
     const shares_t *a = arg;
     const coll_call_t *call = a->part->call;
-    const coll_spread_t *spread = a->part->spread;
+    const spread_layout_t *layout = a->part->layout;
     const mpi_type_t *type = call->receive_type;
     int64_t at = 0, begin = 0;
 
     for (int r = 0; r < call->comm->size; r++) {
         int64_t n = share_of(call, r);
 
-        if (spread->part_of[r] == a->of) {
+        if (layout->part_of[r] == a->of) {
             coll_copy(coll_element(a->shares, at, type), n, type,
                       coll_element(a->whole, begin, type), n, type);
             at += n;
@@ -451,11 +450,11 @@ static void script_shares(script_t *s, script_fn fn, const spread_part_t *p, int
 
 static int64_t shares_count(const spread_part_t *p, int part)
 {
-    const coll_spread_t *spread = p->spread;
+    const spread_layout_t *layout = p->layout;
     int64_t n = 0;
 
-    for (int i = spread->begin[part]; i < spread->begin[part + 1]; i++)
-        n += share_of(p->call, spread->member[i]);
+    for (int i = layout->begin[part]; i < layout->begin[part + 1]; i++)
+        n += share_of(p->call, layout->member[i]);
     return n;
 }
 
@@ -464,7 +463,7 @@ static void build_reduce_scatter(script_t *s, const spread_part_t *p)
 {
     const coll_call_t *call = p->call;
     const mpi_type_t *type = call->receive_type;
-    int parts = p->spread->parts;
+    int parts = p->layout->parts;
     int64_t all = 0, own = shares_count(p, p->own);
     void *whole, *mine = script_vector(s, own, type), **theirs;
 
@@ -577,8 +576,8 @@ static void script_scan_parts(script_t *s, const spread_part_t *p, scan_t *scan)
     int64_t n = p->call->receive_count;
     void *theirs = script_vector(s, n, type);
 
-    for (int d = 1; d < p->spread->parts; d <<= 1) {
-        if (p->own + d < p->spread->parts)
+    for (int d = 1; d < p->layout->parts; d <<= 1) {
+        if (p->own + d < p->layout->parts)
             script_send(s, speaker(p, p->own + d), scan->total, n, type);
         if (p->own >= d)
             script_receive(s, speaker(p, p->own - d), theirs, n, type);
@@ -617,14 +616,14 @@ static void build_scan(script_t *s, const spread_part_t *p)
 
 bool spread_is_together(const coll_call_t *call)
 {
-    const coll_spread_t *spread = call->comm->coll->spread;
+    const spread_layout_t *layout = &call->comm->coll->spread->layout;
     xy_collective_t c = call->kind->collective;
 
     if (call->kind->is_inter)
         return false;
     if (c == XY_COLL_SCAN || c == XY_COLL_EXSCAN)
-        return spread->is_ordered;
-    return call->op == NULL || call->op->is_commutative || spread->is_ordered;
+        return layout->is_ordered;
+    return call->op == NULL || call->op->is_commutative || layout->is_ordered;
 }
 
 void spread_build_part(script_t *s, const spread_part_t *p)
