@@ -22,7 +22,8 @@
  * hence finished s - 2, and no group looks any more at what s - 2 left in its slot: slot s is free
  * for s + 4 when s is finished and s + 2 as well, which the arrival at s + 4 implies.
  *
- * Small rooted collectives do not meet, and ranks leave them early: star.c.
+ * Small rooted collectives have another shape: their local groups do not meet, and ranks leave them
+ * early (star.c).
  */
 #ifndef XY_MPI_COLL_COLL_H
 #define XY_MPI_COLL_COLL_H
@@ -190,8 +191,9 @@ struct coll_local {
     _Alignas(XMPI_LINES) uint64_t finished; /* collectives finished by this local group */
     bool is_moving;                         /* inside advance(): handlers may come back here, */
     bool has_news;                          /* and leave their news */
-    int unheld;     /* references of finished collectives, to be given back */
+    int unheld;     /* references to the communicator to be given back: coll_local_drop */
     int open_stars; /* slots of `star` in use */
+    int star_steps; /* steps of stars in progress: handlers may come back here */
     /* The last collective without data that a member here has called; see coll_leave_empty. */
     _Atomic(const coll_ops_t *) empty_kind;
     _Atomic uint64_t empty_number;
@@ -257,6 +259,13 @@ mpi_coll_t *mpi_coll_meet(mpi_group_t *group, uint32_t context, int lows);
 uint32_t mpi_context_new(int count);
 void mpi_coll_hold(mpi_coll_t *coll);    /* one per member; any thread */
 void mpi_coll_release(mpi_coll_t *coll); /* the last release frees */
+
+/* A member gives its reference to the communicator back: now, or when nothing of its local group is
+ * in progress, and all that its members have left is over. The local group may be gone afterwards.
+ * On its worker. */
+void coll_local_release(coll_local_t *local);
+/* Give back what can be given back by now. Likewise. */
+void coll_local_drop(coll_local_t *local);
 
 /* Progress. With communication cores, a nonblocking collective is offloaded: its local groups
  * announce themselves to the progress worker of the communicator (one of those cores), which does
@@ -478,6 +487,10 @@ void coll_disagree(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *
 /* The same, where it is not known what member `other` has called: another worker has it. */
 void coll_disagree_unseen(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a,
                           int other);
+/* What a local group knows of a collective that is not over there: of the slots of those that meet,
+ * then of stars. False: of none in slot `i`, which is below COLL_SLOTS + STAR_SLOTS. On its worker,
+ * or when all workers are asleep. */
+bool coll_claim_at(const coll_local_t *local, int i, uint64_t *number_p, coll_claim_t *claim_p);
 /* Is a scheduled collective open that has the number of a direct one? */
 void coll_compare_scheduled(mpi_coll_t *coll, uint64_t number, const coll_claim_t *direct);
 /* Is another one known to the local group that has the number of a star? */

@@ -441,22 +441,6 @@ void coll_compare_scheduled(mpi_coll_t *coll, uint64_t number, const coll_claim_
         coll_disagree(coll, number, &other, direct);
 }
 
-/* What local group `index` knows of a collective that is not over there: of the slots of those that
- * meet, then of the stars. False: of none in slot `i`. */
-static bool claim_of(const mpi_coll_t *coll, int index, int i, uint64_t *number_p,
-                     coll_claim_t *claim_p)
-{
-    const coll_local_t *local = coll->local[index];
-    const coll_slot_t *slot;
-
-    if (i >= COLL_SLOTS)
-        return coll_star_claim(local, i - COLL_SLOTS, number_p, claim_p);
-    slot = &local->slots[i];
-    *number_p = coll_number_of(slot->seq, slot->mode);
-    *claim_p = coll_claim_make(slot->kind, slot->bytes, slot->root, slot->first, slot->mode);
-    return slot->kind != NULL;
-}
-
 /* Do local groups `a` and `b` wait for different things? All workers are asleep. */
 static void compare_groups(const mpi_coll_t *coll, int a, int b)
 {
@@ -464,8 +448,9 @@ static void compare_groups(const mpi_coll_t *coll, int a, int b)
     coll_claim_t claim, other;
 
     for (int i = 0; i < COLL_SLOTS + STAR_SLOTS; i++)
-        for (int j = 0; j < COLL_SLOTS + STAR_SLOTS && claim_of(coll, a, i, &number, &claim); j++)
-            if (claim_of(coll, b, j, &other_number, &other) &&
+        for (int j = 0;
+             j < COLL_SLOTS + STAR_SLOTS && coll_claim_at(coll->local[a], i, &number, &claim); j++)
+            if (coll_claim_at(coll->local[b], j, &other_number, &other) &&
                 coll_is_same_number(number, other_number) &&
                 !coll_claims_agree(coll, number, &claim, &other))
                 coll_disagree(coll, number, &claim, &other);

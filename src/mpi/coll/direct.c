@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Direct collectives: see coll.h. */
+/* Direct collectives: see coll.h. Those that are a star: star.c. */
 #include <string.h>
 
 #include "mpi/coll/coll.h"
@@ -19,18 +19,29 @@ static coll_slot_t *slot_of(coll_local_t *local, uint64_t seq)
     return &local->slots[seq % COLL_SLOTS];
 }
 
-/* Another collective of the local group with this number, if there is one, is reported. */
-static void compare_slots(coll_local_t *local, uint64_t number, const coll_claim_t *claim)
+bool coll_claim_at(const coll_local_t *local, int i, uint64_t *number_p, coll_claim_t *claim_p)
 {
-    for (int s = 0; s < COLL_SLOTS; s++) {
-        const coll_slot_t *slot = &local->slots[s];
-        coll_claim_t a =
-            coll_claim_make(slot->kind, slot->agreed, slot->root, slot->first, slot->mode);
+    const coll_slot_t *slot;
 
-        if (slot->kind != NULL && a.rank != claim->rank &&
-            coll_is_same_number(coll_number_of(slot->seq, slot->mode), number))
-            coll_disagree(local->coll, number, &a, claim);
-    }
+    if (i >= COLL_SLOTS)
+        return coll_star_claim(local, i - COLL_SLOTS, number_p, claim_p);
+    slot = &local->slots[i];
+    *number_p = coll_number_of(slot->seq, slot->mode);
+    *claim_p = coll_claim_make(slot->kind, slot->agreed, slot->root, slot->first, slot->mode);
+    return slot->kind != NULL;
+}
+
+/* Another collective of the local group with this number, if there is one, is reported. */
+static void compare_open(const coll_local_t *local, uint64_t number, const coll_claim_t *claim)
+{
+    int slots = COLL_SLOTS + (local->open_stars > 0 ? STAR_SLOTS : 0);
+    uint64_t other_number;
+    coll_claim_t other;
+
+    for (int i = 0; i < slots; i++)
+        if (coll_claim_at(local, i, &other_number, &other) && other.rank != claim->rank &&
+            coll_is_same_number(other_number, number))
+            coll_disagree(local->coll, number, &other, claim);
 }
 
 /* Has a rank of `local` called collective `number` without data? */
@@ -60,7 +71,7 @@ void coll_compare_others(coll_local_t *local, uint64_t number, const coll_claim_
     if (atomic_load_explicit(&local->coll->open_schedules, memory_order_acquire) != 0)
         coll_compare_scheduled(local->coll, number, star);
     if (slot_of(local, local->finished)->kind != NULL)
-        compare_slots(local, number, star);
+        compare_open(local, number, star);
     compare_empty(local, number, star);
 }
 
@@ -71,8 +82,7 @@ static void compare_earlier(coll_local_t *local, uint64_t number, const coll_cla
     if (coll_engine_scheduled() != NULL)
         coll_compare_scheduled(local->coll, number, a);
     compare_empty(local->coll->local[local->coll->local_of[b->rank]], number, a);
-    coll_star_compare(local, number, a);
-    compare_slots(local, number, a);
+    compare_open(local, number, a);
 }
 
 void coll_differ(coll_local_t *local, uint64_t seq, const coll_claim_t *a, uint32_t mode_a,
@@ -110,7 +120,7 @@ static __attribute__((noinline, cold)) void compare_first(coll_local_t *local, c
         coll_claim_make(slot->kind, slot->agreed, slot->root, slot->first, slot->mode);
     uint64_t number = coll_number_of(slot->seq, slot->mode);
 
-    coll_star_compare(local, number, &claim);
+    compare_open(local, number, &claim);
     if (coll_engine_scheduled() != NULL)
         coll_compare_scheduled(local->coll, number, &claim);
 }
@@ -166,7 +176,7 @@ void coll_leave_empty(coll_call_t *call)
     coll_claim_t claim = coll_claim_of(call);
 
     call->comm->apart++;
-    coll_star_compare(local, call->number, &claim);
+    compare_open(local, call->number, &claim);
     if (mpi_job->clock != NULL)
         coll_compare_scheduled(coll, call->number, &claim);
     atomic_store_explicit(&local->empty_kind, call->kind, memory_order_relaxed);
@@ -178,17 +188,9 @@ void coll_leave_empty(coll_call_t *call)
 void coll_direct_compare(const coll_call_t *call)
 {
     mpi_coll_t *coll = call->comm->coll;
-    uint64_t skipped = call->comm->apart, seq = call->number - skipped;
-    coll_local_t *local = coll->local[coll->local_of[call->rank]];
-    const coll_slot_t *slot = slot_of(local, seq);
-    coll_claim_t a, b = coll_claim_of(call);
+    coll_claim_t claim = coll_claim_of(call);
 
-    coll_star_compare(local, call->number, &b);
-    if (slot->seq != seq || slot->kind == NULL ||
-        coll_mode_apart(slot->mode) != coll_mode_apart(coll_mode(call, skipped)))
-        return;
-    a = coll_claim_make(slot->kind, slot->agreed, slot->root, slot->first, slot->mode);
-    coll_disagree(coll, call->number, &a, &b);
+    compare_open(coll->local[coll->local_of[call->rank]], call->number, &claim);
 }
 
 /* To local group `to`, or to the progress worker when that is -1. */
@@ -494,15 +496,22 @@ static inline bool advance_one(coll_local_t *local, coll_slot_t *slot)
            advance_called(local, slot);
 }
 
-/* Give back the references of finished collectives. The local group may be gone afterwards. */
-static void drop_held(coll_local_t *local)
+void coll_local_drop(coll_local_t *local)
 {
     mpi_coll_t *coll = local->coll;
     int n = local->unheld;
 
+    if (n == 0 || local->is_moving || local->star_steps > 0 || local->open_stars > 0)
+        return;
     local->unheld = 0;
     for (; n > 0; n--)
         mpi_coll_release(coll);
+}
+
+void coll_local_release(coll_local_t *local)
+{
+    local->unheld++;
+    coll_local_drop(local);
 }
 
 /* Do all that can be done. A handler that runs inside (a full ring is polled) leaves its news to
@@ -521,7 +530,7 @@ static void advance(coll_local_t *local)
             advance_one(local, slot_of(local, s));
     }
     local->is_moving = false;
-    drop_held(local);
+    coll_local_drop(local);
 }
 
 static inline void store_call(coll_local_t *local, coll_slot_t *slot, coll_call_t *call)
@@ -582,6 +591,10 @@ static bool start(mpi_rank_t *self, coll_call_t *call)
     uint64_t seq = call->number - call->comm->apart;
 
     (void)self;
+    if (coll_star_wants(call)) {
+        coll_star_start(local, call);
+        return false;
+    }
     arrive(local, call);
     /* The call may be over. */
     return local->finished <= seq && slot_of(local, seq)->state == COLL_ARRIVING;
@@ -620,7 +633,7 @@ void coll_run(mpi_rank_t *self, coll_call_t *call)
         start_apart(self, call))
         ;
     else if (coll_star_wants(call))
-        coll_star_start(call);
+        coll_star_start(local_of(call->comm), call);
     else
         arrive(local_of(call->comm), call);
     mpi_request_wait(self, &request);

@@ -2,7 +2,6 @@
 /* What collectives add to the runtime. */
 #include "mpi/coll/coll.h"
 #include "mpi/coll/spread.h"
-#include "mpi/coll/star.h"
 
 static void comm_end(mpi_comm_t *comm)
 {
@@ -13,7 +12,7 @@ static void comm_end(mpi_comm_t *comm)
     if (comm->remote != NULL)
         mpi_coll_release(comm->coll);
     else
-        coll_star_release(comm->coll->local[comm->coll->local_of[comm->rank]]);
+        coll_local_release(comm->coll->local[comm->coll->local_of[comm->rank]]);
 }
 
 static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)

@@ -40,8 +40,6 @@ typedef struct early {
 } early_t;
 
 struct coll_star {
-    int unreleased;       /* references to the communicator that wait until there are none */
-    int depth;            /* steps in progress: handlers may come back here */
     bool has_freed;       /* a slot has become free, */
     bool is_settling;     /* and those who wait for it are being looked at */
     coll_call_t *backlog; /* calls whose slot is still in use, first come first */
@@ -91,7 +89,7 @@ static bool enter(coll_local_t *local)
             return false;
         }
     }
-    local->star->depth++;
+    local->star_steps++;
     return true;
 }
 
@@ -149,23 +147,11 @@ static uint64_t number_of(const star_slot_t *slot)
     return coll_number_of(slot->seq, slot->mode);
 }
 
-void coll_star_compare(const coll_local_t *local, uint64_t number, const coll_claim_t *claim)
-{
-    if (local->open_stars == 0)
-        return;
-    for (int s = 0; s < STAR_SLOTS; s++) {
-        const star_slot_t *slot = &local->star->slots[s];
-
-        if (slot->claim.kind != NULL && coll_is_same_number(number_of(slot), number))
-            coll_disagree(local->coll, number, &slot->claim, claim);
-    }
-}
-
 bool coll_star_lacks(const coll_local_t *local, uint64_t before, uint64_t *number_p,
                      coll_claim_t *claim_p)
 {
     /* A member that is missing may be among those that wait for the slot. */
-    if (local->star->depth > 0 || local->star->backlog != NULL)
+    if (local->star_steps > 0 || local->star->backlog != NULL)
         return false;
     for (int s = 0; s < STAR_SLOTS; s++) {
         const star_slot_t *slot = &local->star->slots[s];
@@ -462,28 +448,12 @@ static void settle(coll_local_t *local)
 /* The end of what began with enter(). The local group may be gone afterwards. */
 static void leave(coll_local_t *local)
 {
-    coll_star_t *star = local->star;
-    mpi_coll_t *coll = local->coll;
-    int n;
+    const coll_star_t *star = local->star;
 
     if (star->has_freed && !star->is_settling && (star->early != NULL || star->backlog != NULL))
         settle(local);
-    if (--star->depth > 0 || local->open_stars > 0 || star->unreleased == 0)
-        return;
-    n = star->unreleased;
-    star->unreleased = 0;
-    for (; n > 0; n--)
-        mpi_coll_release(coll);
-}
-
-void coll_star_release(coll_local_t *local)
-{
-    if (local->star != NULL && (local->open_stars > 0 || local->star->depth > 0))
-        local->star->unreleased++;
-    else if (local->is_moving) /* a request that the program freed was the last to hold it */
-        local->unheld++;
-    else
-        mpi_coll_release(local->coll);
+    local->star_steps--;
+    coll_local_drop(local);
 }
 
 /* ---- Entries ---- */
@@ -496,10 +466,9 @@ static void put_off(coll_call_t **link, coll_call_t *call)
     *link = call;
 }
 
-void coll_star_start(coll_call_t *call)
+void coll_star_start(coll_local_t *local, coll_call_t *call)
 {
     mpi_comm_t *comm = call->comm;
-    coll_local_t *local = comm->coll->local[comm->coll->local_of[comm->rank]];
     star_slot_t *slot;
 
     call->seq = comm->stars++;
@@ -514,15 +483,6 @@ void coll_star_start(coll_call_t *call)
         put_off(&local->star->backlog, call);
     leave(local);
 }
-
-static bool start(mpi_rank_t *self, coll_call_t *call)
-{
-    (void)self;
-    coll_star_start(call);
-    return false;
-}
-
-const coll_engine_ops_t coll_star = {.name = "star", .start = start};
 
 static void keep_early(coll_local_t *local, const early_t *e)
 {

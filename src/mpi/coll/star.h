@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Small rooted collectives, in which ranks leave as soon as they can: see star.c. */
+/* The shape of small rooted direct collectives, in which ranks leave as soon as they can: star.c.
+ */
 #ifndef XY_MPI_COLL_STAR_H
 #define XY_MPI_COLL_STAR_H
 
@@ -72,14 +73,9 @@ static inline bool coll_star_wants(const coll_call_t *call)
 }
 
 /* Start a call that has its number. Does not park. */
-void coll_star_start(coll_call_t *call);
-extern const coll_engine_ops_t coll_star;
+void coll_star_start(coll_local_t *local, coll_call_t *call);
 /* Handler of packets of the phase COLL_PHASE_STAR. */
 void coll_star_packet(coll_local_t *local, const mpi_packet_t *packet);
-/* A member gives its reference to the communicator back: now, or when all it has left is over. */
-void coll_star_release(coll_local_t *local);
-/* Does an open one of this local group have this number? Report it, if so. */
-void coll_star_compare(const coll_local_t *local, uint64_t number, const coll_claim_t *claim);
 /* An open one with a smaller number than `before` that not all members here have called. */
 bool coll_star_lacks(const coll_local_t *local, uint64_t before, uint64_t *number_p,
                      coll_claim_t *claim_p);

@@ -7,7 +7,6 @@
  */
 #include "mpi/coll/coll.h"
 #include "mpi/coll/spread.h"
-#include "mpi/coll/star.h"
 #include "mpi/object/object.h"
 
 /* The engine that is asked first; NULL: all collectives are direct. Written before ranks run. */
@@ -152,7 +151,7 @@ static void leave_part(const mpi_comm_t *comm)
     mpi_coll_t *coll = comm->coll;
 
     atomic_store_explicit(&coll->comms[comm->rank], NULL, memory_order_relaxed);
-    coll_star_release(coll->local[coll->local_of[comm->rank]]);
+    coll_local_release(coll->local[coll->local_of[comm->rank]]);
 }
 
 /* What the engines keep between the starts of a persistent one. */
@@ -270,7 +269,7 @@ static const coll_engine_ops_t *engine_of(const coll_call_t *call)
         return &spread;
     if (scheduled != NULL && scheduled->wants(call))
         return scheduled;
-    return coll_star_wants(call) ? &coll_star : &coll_direct;
+    return &coll_direct;
 }
 
 static void begin(mpi_rank_t *self, coll_call_t *call)
