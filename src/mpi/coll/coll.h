@@ -211,11 +211,12 @@ struct mpi_coll {
     uint32_t recorded; /* its name in traces: that, but persistent collectives have their own */
     int size;
     int locals;
-    int rounds;                 /* ceil(log2(locals)) */
-    coll_local_t **local;       /* [locals] */
-    int most_members;           /* of a local group */
-    int here;                   /* members in this process: the local groups have no others */
-    struct coll_spread *spread; /* over several processes (spread.h); NULL: all are here */
+    int rounds;           /* ceil(log2(locals)) */
+    coll_local_t **local; /* [locals] */
+    int most_members;     /* of a local group */
+    int here;             /* members in this process: the local groups have no others */
+    struct coll_interprocess
+        *interprocess; /* over several processes (interprocess.h); NULL: all are here */
     int lows; /* of an intercommunicator's two groups: members of the low one, which come first;
                  0: an intracommunicator */
     int link; /* to another job, held for its contexts (link.h); 0: none */
@@ -604,9 +605,9 @@ static inline bool coll_is_packed(const coll_local_t *local, const coll_slot_t *
  * algorithms, as xy_vjob_calls_t without times, `nodes` processes each; and what one takes by each
  * algorithm, by formulas: the usual one first. Returns how many there are (at most
  * XY_COLL_CANDIDATES_MAX). All ranks have ended. XY_ENOMEM is reported. */
-xy_status_t coll_spread_calls(xy_vec_t *calls);
-int coll_spread_ways(xy_collective_t collective, int ranks, int parts, uint64_t bytes,
-                     const xy_coll_algorithm_t **algorithms, double *seconds);
+xy_status_t coll_interprocess_calls(xy_vec_t *calls);
+int coll_interprocess_ways(xy_collective_t collective, int ranks, int parts, uint64_t bytes,
+                           const xy_coll_algorithm_t **algorithms, double *seconds);
 
 /* For the making of communicators: gather a pointer from every member, let one of them compute on
  * all, and give the result to all members.

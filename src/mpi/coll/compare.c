@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "mpi/coll/coll.h"
-#include "mpi/coll/spread.h"
+#include "mpi/coll/interprocess.h"
 #include "mpi/coll/star.h"
 
 enum { TEXT = 160 };
@@ -57,8 +57,8 @@ static const void *site_of(const mpi_coll_t *coll, int rank, uint64_t number)
 {
     const mpi_comm_t *comm = comm_of(coll, rank);
 
-    if (coll->spread != NULL && atomic_load(&coll->spread->told) == rank)
-        return atomic_load(&coll->spread->told_at);
+    if (coll->interprocess != NULL && atomic_load(&coll->interprocess->told) == rank)
+        return atomic_load(&coll->interprocess->told_at);
     if (comm == NULL || coll_is_before(number + XMPI_COMM_SITES, comm->coll_seq) ||
         !coll_is_before(number, comm->coll_seq))
         return NULL;
@@ -212,7 +212,7 @@ static void describe(const mpi_coll_t *coll, uint64_t number, const coll_claim_t
         describe_shares(coll, c, other, detail);
     else if (c->kind->is_rooted && c->kind != &coll_making_bcast) /* the program gave no root */
         describe_root(coll, c, detail);
-    if (coll->spread != NULL && mpi_job->hosts != NULL &&
+    if (coll->interprocess != NULL && mpi_job->hosts != NULL &&
         !mpi_rank_is_foreign(mpi_job, world_of(coll, c->rank)))
         snprintf(host, sizeof(host), " on %s",
                  mpi_job->hosts[mpi_job->process_of[world_of(coll, c->rank)]]);
@@ -516,5 +516,5 @@ void coll_compare_stuck(void)
     for_all_waiters(compare_waiting);
     for_all_waiters(compare_with_schedules);
     if (mpi_job->processes > 1)
-        for_all_waiters(coll_spread_compare_stuck);
+        for_all_waiters(coll_interprocess_compare_stuck);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "mpi/coll/coll.h"
-#include "mpi/coll/spread.h"
+#include "mpi/coll/interprocess.h"
 #include "mpi/coll/star.h"
 #include "mpi/p2p/p2p.h"
 
@@ -101,8 +101,8 @@ static bool find_order(const mpi_coll_t *coll)
 static void destroy(mpi_coll_t *coll)
 {
     if (coll->link > 0)
-        mpi_link_release(coll->link, coll->spread != NULL);
-    coll_spread_destroy(coll->spread);
+        mpi_link_release(coll->link, coll->interprocess != NULL);
+    coll_interprocess_destroy(coll->interprocess);
     coll_persistent_cleanup(coll);
     for (int p = 0; p < coll->locals; p++)
         local_destroy(coll->local[p]);
@@ -140,14 +140,14 @@ xy_status_t mpi_coll_create(mpi_group_t *group, uint32_t context, mpi_coll_t **c
         goto fail;
     st = create_locals(coll, counts, counts + mpi_job->workers);
     if (st == XY_OK && mpi_job->reach > 1)
-        st = coll_spread_create(group, &coll->spread);
-    if (st == XY_OK && coll_engine_scheduled() != NULL && coll->spread == NULL)
+        st = coll_interprocess_create(group, &coll->interprocess);
+    if (st == XY_OK && coll_engine_scheduled() != NULL && coll->interprocess == NULL)
         st = coll_engine_scheduled()->comm_create(coll);
     if (st != XY_OK)
         goto fail;
     coll->link = mpi_link_of_context(context);
     if (coll->link > 0)
-        mpi_link_hold(coll->link, coll->spread != NULL);
+        mpi_link_hold(coll->link, coll->interprocess != NULL);
     while (1L << coll->rounds < coll->locals)
         coll->rounds++;
     coll->is_ordered = find_order(coll);

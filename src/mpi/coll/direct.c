@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "mpi/coll/coll.h"
-#include "mpi/coll/spread.h"
+#include "mpi/coll/interprocess.h"
 #include "mpi/coll/star.h"
 
 /* The work since the last begin was on a collective of `local`, wherever that is. */
@@ -605,8 +605,8 @@ static __attribute__((noinline)) bool start_apart(mpi_rank_t *self, coll_call_t 
 {
     if (mpi_job->clock != NULL)
         coll_engine_scheduled()->start(self, call);
-    else if (call->comm->coll->spread != NULL)
-        coll_spread_start(self, call);
+    else if (call->comm->coll->interprocess != NULL)
+        coll_interprocess_start(self, call);
     else
         return false;
     return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What collectives add to the runtime. */
 #include "mpi/coll/coll.h"
-#include "mpi/coll/spread.h"
+#include "mpi/coll/interprocess.h"
 
 static void comm_end(mpi_comm_t *comm)
 {
@@ -18,14 +18,14 @@ static void comm_end(mpi_comm_t *comm)
 static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
 {
     (void)config;
-    spread_count_reset();
-    return coll_spread_begin(job);
+    interprocess_count_reset();
+    return coll_interprocess_begin(job);
 }
 
 static void end(mpi_job_t *job)
 {
     (void)job;
-    coll_spread_end();
+    coll_interprocess_end();
 }
 
 const mpi_layer_t mpi_coll_layer = {.packet = {[XMPI_PACKET_COLL] = mpi_coll_packet},

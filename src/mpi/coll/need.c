@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Without whom a collective cannot end: for the one that looks for deadlocks. */
 #include "mpi/coll/coll.h"
-#include "mpi/coll/spread.h"
+#include "mpi/coll/interprocess.h"
 #include "mpi/coll/star.h"
 
 /* The call of a request that its owner waits for, blocking ones included. */
@@ -65,12 +65,12 @@ static int need_of_call(const coll_call_t *call)
 
 /* Members in several processes: those of one begin when all of them are there. Persistent ones have
  * numbers of their own. */
-static bool need_of_spread(const coll_call_t *call, coll_need_t *need)
+static bool need_of_interprocess(const coll_call_t *call, coll_need_t *need)
 {
     if (call->how == COLL_PERSISTENT || call->kind->is_inter)
         return false;
     need->member = call->kind->collective == XY_COLL_COUNT ? ALL : need_of_schedule(call);
-    need->is_together = spread_is_together(call);
+    need->is_together = interprocess_is_together(call);
     return need->member != UNKNOWN || need->is_together;
 }
 
@@ -81,8 +81,8 @@ bool coll_need_of(const mpi_request_t *request, coll_need_t *need_p)
     if (call == NULL)
         return false;
     *need_p = (coll_need_t){.coll = call->comm->coll, .number = call->number};
-    if (call->comm->coll->spread != NULL)
-        return need_of_spread(call, need_p);
+    if (call->comm->coll->interprocess != NULL)
+        return need_of_interprocess(call, need_p);
     if (mpi_job->processes > 1 && (call->how == COLL_PERSISTENT || call->kind->is_inter))
         return false;
     need_p->member = need_of_call(call);

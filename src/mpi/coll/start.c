@@ -6,7 +6,7 @@
  * direct, start in direct.c.
  */
 #include "mpi/coll/coll.h"
-#include "mpi/coll/spread.h"
+#include "mpi/coll/interprocess.h"
 #include "mpi/object/object.h"
 
 /* The engine that is asked first; NULL: all collectives are direct. Written before ranks run. */
@@ -255,18 +255,18 @@ static void yield_to_peers(const mpi_rank_t *self, const coll_call_t *call)
         xy_fiber_yield();
 }
 
-static bool start_spread(mpi_rank_t *self, coll_call_t *call)
+static bool start_interprocess(mpi_rank_t *self, coll_call_t *call)
 {
-    coll_spread_start(self, call);
+    coll_interprocess_start(self, call);
     return true;
 }
 
-static const coll_engine_ops_t spread = {.name = "spread", .start = start_spread};
+static const coll_engine_ops_t interprocess = {.name = "interprocess", .start = start_interprocess};
 
 static const coll_engine_ops_t *engine_of(const coll_call_t *call)
 {
-    if (__builtin_expect(call->comm->coll->spread != NULL, 0))
-        return &spread;
+    if (__builtin_expect(call->comm->coll->interprocess != NULL, 0))
+        return &interprocess;
     if (scheduled != NULL && scheduled->wants(call))
         return scheduled;
     return &coll_direct;

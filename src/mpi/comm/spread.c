@@ -23,7 +23,7 @@ bool mpi_group_is_spread(const mpi_group_t *group)
 
 bool mpi_comm_is_spread(const mpi_comm_t *comm)
 {
-    return (comm->remote ? comm->merged : comm)->coll->spread != NULL;
+    return (comm->remote ? comm->merged : comm)->coll->interprocess != NULL;
 }
 
 /* ---- Exchanges ---- */
@@ -113,7 +113,7 @@ static void run(mpi_comm_t *comm, coll_call_t *call)
     if (topic)
         compare_topics(comm, topic);
     call->comm = comm;
-    if (comm->coll->spread)
+    if (comm->coll->interprocess)
         call->kind = call->kind == &coll_bcast ? &coll_making_bcast : &coll_making_allgather;
     self->call.comm = comm;
     self->call.peer = MPI_UNDEFINED;

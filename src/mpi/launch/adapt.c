@@ -486,7 +486,7 @@ xy_status_t mpi_launch_adapt_counted(mpi_job_t *job, mpi_profile_t *profile_p)
     xy_status_t st = nbc_calls(&calls);
 
     if (st == XY_OK)
-        st = coll_spread_calls(&calls);
+        st = coll_interprocess_calls(&calls);
     if (st == XY_OK) {
         mpi_profile_calls(&profile, &calls);
         for (size_t i = 0; i < profile.call_count; i++) {
@@ -494,8 +494,8 @@ xy_status_t mpi_launch_adapt_counted(mpi_job_t *job, mpi_profile_t *profile_p)
             mpi_ways_t *ways = &profile.ways[i];
 
             if (c->nodes > 1)
-                ways->count = coll_spread_ways(c->collective, c->procs, c->nodes, c->bytes,
-                                               ways->algorithm, ways->seconds);
+                ways->count = coll_interprocess_ways(c->collective, c->procs, c->nodes, c->bytes,
+                                                     ways->algorithm, ways->seconds);
         }
         xy_net_cost(job->net, &profile.alpha, &bandwidth);
         profile.beta = 1 / bandwidth;

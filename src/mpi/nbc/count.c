@@ -46,7 +46,7 @@ void nbc_count_call(const coll_call_t *call)
 
     nbc_shape_size(call, &shape);
     /* Those between processes are counted there. */
-    if (call->comm->coll->spread != NULL || call->kind->is_inter ||
+    if (call->comm->coll->interprocess != NULL || call->kind->is_inter ||
         !xy_coll_is_sized(shape.collective) || (call->op != NULL && !call->op->is_predefined))
         return;
     pthread_mutex_lock(&all.lock);

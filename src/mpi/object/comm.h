@@ -72,7 +72,7 @@ struct mpi_comm {
     mpi_comm_t *merged;
     bool is_high;
     uint64_t claim[2]; /* of the hidden one of a collective between processes: what its owner says
-                          about it (coll/spread_claim.c); 0 otherwise */
+                          about it (coll/interprocess_claim.c); 0 otherwise */
     void *window; /* the MPI_Win whose own communicator this is: errors are raised on it; or NULL */
     void *file;   /* the MPI_File, likewise */
     char name[MPI_MAX_OBJECT_NAME];

@@ -4,7 +4,7 @@
  * what they say when they start it; between processes it goes with the messages, in two words: the
  * bytes and the type signature of a block; the root, the kind, how it is called, and the operation.
  */
-#include "mpi/coll/spread.h"
+#include "mpi/coll/interprocess.h"
 
 #include <string.h>
 
@@ -73,7 +73,7 @@ static uint64_t agreed_of(const coll_call_t *call)
     return coll_agreed_bytes(call->agreed) | (uint64_t)XMPI_SIGNATURE_ANY << COLL_BYTES_BITS;
 }
 
-void coll_spread_claim(const coll_call_t *call, uint64_t words[2])
+void coll_interprocess_claim(const coll_call_t *call, uint64_t words[2])
 {
     uint64_t kind = 0;
 
@@ -97,11 +97,11 @@ static coll_claim_t read_claim(const uint64_t words[2], int rank)
                           .what = (uint8_t)(words[1] >> 48 & 0x7f)};
 }
 
-void coll_spread_say(const coll_call_t *call)
+void coll_interprocess_say(const coll_call_t *call)
 {
-    coll_spread_t *s = call->comm->coll->spread;
+    coll_interprocess_t *s = call->comm->coll->interprocess;
     coll_claim_t own = coll_claim_of(call), said;
-    int slot = (int)(call->number % SPREAD_SAID);
+    int slot = (int)(call->number % INTERPROCESS_SAID);
     bool is_first;
 
     pthread_mutex_lock(&s->lock);
@@ -128,15 +128,16 @@ static void compare(mpi_coll_t *coll, uint64_t number, coll_claim_t own,
     if (own.kind == &coll_agree)
         own.agreed = (uint64_t)(uintptr_t)an_agreement;
     if (!coll_claims_agree(coll, number, &own, &theirs)) {
-        atomic_store(&coll->spread->told_at, mpi_network_site(letter->from, letter->head.site));
-        atomic_store(&coll->spread->told, theirs.rank);
+        atomic_store(&coll->interprocess->told_at,
+                     mpi_network_site(letter->from, letter->head.site));
+        atomic_store(&coll->interprocess->told, theirs.rank);
         coll_disagree(coll, number, &own, &theirs);
     }
 }
 
-void coll_spread_differs(const mpi_request_t *receive, const remote_letter_t *letter)
+void coll_interprocess_differs(const mpi_request_t *receive, const remote_letter_t *letter)
 {
-    const coll_call_t *call = script_call_of(receive);
+    const coll_call_t *call = schedule_call_of(receive);
 
     compare(call->comm->coll, call->number, coll_claim_of(call), letter);
 }
@@ -163,35 +164,35 @@ static void compare_unmet(const coll_call_t *call,
  * have other tags, and no order. */
 static void compare_old(const coll_call_t *call, const remote_letter_t *letter)
 {
-    coll_spread_t *s = call->comm->coll->spread;
-    uint64_t back = (uint64_t)(coll_spread_tag(call) - letter->head.tag), number;
+    coll_interprocess_t *s = call->comm->coll->interprocess;
+    uint64_t back = (uint64_t)(coll_interprocess_tag(call) - letter->head.tag), number;
     coll_claim_t said;
     bool is_known;
 
-    if (call->how == COLL_PERSISTENT || letter->head.tag > coll_spread_tag(call) ||
-        back >= SPREAD_SAID)
+    if (call->how == COLL_PERSISTENT || letter->head.tag > coll_interprocess_tag(call) ||
+        back >= INTERPROCESS_SAID)
         return;
     number = call->number - back;
     pthread_mutex_lock(&s->lock);
-    is_known = s->said[number % SPREAD_SAID].number == number + 1;
-    said = s->said[number % SPREAD_SAID].claim;
+    is_known = s->said[number % INTERPROCESS_SAID].number == number + 1;
+    said = s->said[number % INTERPROCESS_SAID].claim;
     pthread_mutex_unlock(&s->lock);
     if (is_known)
         compare(call->comm->coll, number, said, letter);
 }
 
-void coll_spread_look_back(const coll_call_t *call)
+void coll_interprocess_look_back(const coll_call_t *call)
 {
     compare_unmet(call, compare_old);
 }
 
 static void compare_same(const coll_call_t *call, const remote_letter_t *letter)
 {
-    if (letter->head.tag == coll_spread_tag(call))
+    if (letter->head.tag == coll_interprocess_tag(call))
         compare(call->comm->coll, call->number, coll_claim_of(call), letter);
 }
 
-void coll_spread_compare_stuck(const mpi_waiter_t *waiter)
+void coll_interprocess_compare_stuck(const mpi_waiter_t *waiter)
 {
     for (int i = 0; waiter->count > 0 && i < mpi_waiter_requests(waiter); i++) {
         const mpi_request_t *request = waiter->waits[i];
@@ -200,7 +201,7 @@ void coll_spread_compare_stuck(const mpi_waiter_t *waiter)
         if (call == NULL && request != mpi_request_of(MPI_REQUEST_NULL) &&
             request->kind == XMPI_KIND_COLL && request->release == NULL)
             call = request->extra; /* a blocking one */
-        if (call != NULL && call->comm->coll->spread != NULL)
+        if (call != NULL && call->comm->coll->interprocess != NULL)
             compare_unmet(call, compare_same);
     }
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The scripts of collectives between processes: how they are made and run. */
+/* The schedules of collectives between processes: how they are made and run. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/coll/spread.h"
+#include "mpi/coll/interprocess.h"
 #include "mpi/runtime/runtime.h"
 
 typedef enum { SEND, RECEIVE, WAIT, COPY, REDUCE, REDUCE_AFTER, DO } step_kind_t;
@@ -18,7 +18,7 @@ typedef struct {
     const void *from; /* what is copied or reduced */
     int64_t from_count;
     const mpi_type_t *from_type;
-    script_fn fn;
+    schedule_fn fn;
 } step_t;
 
 typedef struct block {
@@ -27,47 +27,47 @@ typedef struct block {
 } block_t;
 
 typedef struct {
-    script_t *script;
+    schedule_t *schedule;
     int pending; /* messages */
 } lane_t;
 
-struct script {
+struct schedule {
     coll_call_t *call;
     mpi_rank_t *self;
-    spread_meeting_t *meeting; /* it works for all members of it; NULL: for one */
+    interprocess_meeting_t *meeting; /* it works for all members of it; NULL: for one */
     mpi_comm_t hidden;
     mpi_call_t named; /* what reports call its messages */
     int tag;
     xy_vec_t steps; /* step_t */
     size_t next;
     int lane; /* of the steps that are added */
-    lane_t lanes[SCRIPT_LANES];
+    lane_t lanes[SCHEDULE_LANES];
     bool is_waiting; /* for messages that are pending */
     bool is_queued;
     block_t *blocks;
-    struct script *next_ready;
+    struct schedule *next_ready;
 };
 
-/* Scripts of a worker that can go on. One runs at a time: the end of a message lets another one go
- * on when this one has given way, not inside it. */
+/* Schedules of a worker that can go on. One runs at a time: the end of a message lets another one
+ * go on when this one has given way, not inside it. */
 typedef struct {
-    _Alignas(XMPI_LINES) script_t *first;
-    script_t **last;
+    _Alignas(XMPI_LINES) schedule_t *first;
+    schedule_t **last;
     bool is_busy;
-    script_t *staying; /* that only the worker itself may run */
+    schedule_t *staying; /* that only the worker itself may run */
 } ready_t;
 
 static ready_t *ready; /* [workers] */
 
 static bool run_staying(mpi_worker_t *worker);
 
-xy_status_t coll_spread_begin(const mpi_job_t *job)
+xy_status_t coll_interprocess_begin(const mpi_job_t *job)
 {
     size_t bytes = (size_t)job->workers * sizeof(*ready);
 
     if (job->processes == 1 && job->numbers == job->capacity)
         return XY_OK;
-    mpi_remote_differs = coll_spread_differs;
+    mpi_remote_differs = coll_interprocess_differs;
     mpi_network_more = run_staying;
     ready = aligned_alloc(XMPI_LINES, bytes);
     if (ready == NULL)
@@ -76,13 +76,13 @@ xy_status_t coll_spread_begin(const mpi_job_t *job)
     return XY_OK;
 }
 
-void coll_spread_end(void)
+void coll_interprocess_end(void)
 {
     free(ready);
     ready = NULL;
 }
 
-void coll_spread_out_of_memory(void)
+void coll_interprocess_out_of_memory(void)
 {
     xy_fail_memory("working on a collective between processes");
     mpi_job->abort(1);
@@ -91,40 +91,41 @@ void coll_spread_out_of_memory(void)
 
 /* ---- Making ---- */
 
-script_t *script_new(coll_call_t *call, const mpi_call_t *named, spread_meeting_t *meeting)
+schedule_t *schedule_new(coll_call_t *call, const mpi_call_t *named,
+                         interprocess_meeting_t *meeting)
 {
-    script_t *s = xy_calloc(1, sizeof(*s));
+    schedule_t *s = xy_calloc(1, sizeof(*s));
 
     if (s == NULL)
-        coll_spread_out_of_memory();
+        coll_interprocess_out_of_memory();
     s->call = call;
     s->self = call->comm->owner;
     s->meeting = meeting;
     s->hidden = mpi_comm_shadow(call->comm, XMPI_CONTEXT_COLLECTIVE);
     s->hidden.remote = NULL;
     s->named = *named;
-    s->tag = coll_spread_tag(call);
-    coll_spread_claim(call, s->hidden.claim);
+    s->tag = coll_interprocess_tag(call);
+    coll_interprocess_claim(call, s->hidden.claim);
     s->steps = XY_VEC_INIT(step_t);
-    for (int i = 0; i < SCRIPT_LANES; i++)
-        s->lanes[i].script = s;
+    for (int i = 0; i < SCHEDULE_LANES; i++)
+        s->lanes[i].schedule = s;
     return s;
 }
 
-static step_t *add(script_t *s, step_kind_t kind)
+static step_t *add(schedule_t *s, step_kind_t kind)
 {
     step_t *step = xy_vec_push(&s->steps);
 
     if (step == NULL)
-        coll_spread_out_of_memory();
+        coll_interprocess_out_of_memory();
     memset(step, 0, sizeof(*step));
     step->kind = kind;
     step->lane = s->lane;
     return step;
 }
 
-static void add_message(script_t *s, step_kind_t kind, int peer, const void *buffer, int64_t count,
-                        const mpi_type_t *type)
+static void add_message(schedule_t *s, step_kind_t kind, int peer, const void *buffer,
+                        int64_t count, const mpi_type_t *type)
 {
     step_t *step = add(s, kind);
 
@@ -134,34 +135,35 @@ static void add_message(script_t *s, step_kind_t kind, int peer, const void *buf
     step->type = type;
 }
 
-void script_send(script_t *s, int peer, const void *buffer, int64_t count, const mpi_type_t *type)
+void schedule_send(schedule_t *s, int peer, const void *buffer, int64_t count,
+                   const mpi_type_t *type)
 {
     add_message(s, SEND, peer, buffer, count, type);
 }
 
-void script_receive(script_t *s, int peer, void *buffer, int64_t count, const mpi_type_t *type)
+void schedule_receive(schedule_t *s, int peer, void *buffer, int64_t count, const mpi_type_t *type)
 {
     add_message(s, RECEIVE, peer, buffer, count, type);
 }
 
-void script_lane(script_t *s, int64_t lane)
+void schedule_lane(schedule_t *s, int64_t lane)
 {
-    s->lane = (int)(lane % SCRIPT_LANES);
+    s->lane = (int)(lane % SCHEDULE_LANES);
 }
 
-void script_wait_lane(script_t *s, int64_t lane)
+void schedule_wait_lane(schedule_t *s, int64_t lane)
 {
-    add(s, WAIT)->lane = (int)(lane % SCRIPT_LANES);
+    add(s, WAIT)->lane = (int)(lane % SCHEDULE_LANES);
 }
 
-void script_wait(script_t *s)
+void schedule_wait(schedule_t *s)
 {
-    for (int i = 0; i < SCRIPT_LANES; i++)
-        script_wait_lane(s, i);
+    for (int i = 0; i < SCHEDULE_LANES; i++)
+        schedule_wait_lane(s, i);
 }
 
-void script_copy(script_t *s, void *to, int64_t to_count, const mpi_type_t *to_type,
-                 const void *from, int64_t from_count, const mpi_type_t *from_type)
+void schedule_copy(schedule_t *s, void *to, int64_t to_count, const mpi_type_t *to_type,
+                   const void *from, int64_t from_count, const mpi_type_t *from_type)
 {
     step_t *step = add(s, COPY);
 
@@ -173,7 +175,8 @@ void script_copy(script_t *s, void *to, int64_t to_count, const mpi_type_t *to_t
     step->from_type = from_type;
 }
 
-static void add_reduction(script_t *s, step_kind_t kind, const void *in, void *inout, int64_t count)
+static void add_reduction(schedule_t *s, step_kind_t kind, const void *in, void *inout,
+                          int64_t count)
 {
     step_t *step = add(s, kind);
 
@@ -182,17 +185,17 @@ static void add_reduction(script_t *s, step_kind_t kind, const void *in, void *i
     step->count = count;
 }
 
-void script_reduce(script_t *s, const void *in, void *inout, int64_t count)
+void schedule_reduce(schedule_t *s, const void *in, void *inout, int64_t count)
 {
     add_reduction(s, REDUCE, in, inout, count);
 }
 
-void script_reduce_after(script_t *s, void *inout, void *in, int64_t count)
+void schedule_reduce_after(schedule_t *s, void *inout, void *in, int64_t count)
 {
     add_reduction(s, REDUCE_AFTER, in, inout, count);
 }
 
-void script_do(script_t *s, script_fn fn, void *arg)
+void schedule_do(schedule_t *s, schedule_fn fn, void *arg)
 {
     step_t *step = add(s, DO);
 
@@ -200,24 +203,24 @@ void script_do(script_t *s, script_fn fn, void *arg)
     step->buffer = arg;
 }
 
-void *script_memory(script_t *s, size_t bytes)
+void *schedule_memory(schedule_t *s, size_t bytes)
 {
     block_t *block = xy_malloc(sizeof(*block) + bytes);
 
     if (block == NULL)
-        coll_spread_out_of_memory();
+        coll_interprocess_out_of_memory();
     block->next = s->blocks;
     s->blocks = block;
     return block->data;
 }
 
-void *script_vector(script_t *s, int64_t count, const mpi_type_t *type)
+void *schedule_vector(schedule_t *s, int64_t count, const mpi_type_t *type)
 {
     size_t bytes = count > 0 ? (size_t)(count - 1) *
                                        (size_t)(type->extent < 0 ? -type->extent : type->extent) +
                                    (size_t)type->true_extent
                              : 0;
-    char *memory = script_memory(s, bytes);
+    char *memory = schedule_memory(s, bytes);
 
     /* With a negative extent the elements lie below the first one. */
     if (type->extent < 0 && count > 0)
@@ -227,13 +230,13 @@ void *script_vector(script_t *s, int64_t count, const mpi_type_t *type)
 
 /* ---- Running ---- */
 
-static void finish(script_t *s)
+static void finish(schedule_t *s)
 {
-    spread_meeting_t *meeting = s->meeting;
+    interprocess_meeting_t *meeting = s->meeting;
     mpi_request_t *request = s->call->request;
 
     if (s->self->match.unexpected.count > 0)
-        coll_spread_look_back(s->call);
+        coll_interprocess_look_back(s->call);
     for (block_t *b = s->blocks, *next; b != NULL; b = next) {
         next = b->next;
         xy_free(b);
@@ -241,13 +244,13 @@ static void finish(script_t *s)
     xy_vec_cleanup(&s->steps);
     xy_free(s);
     if (meeting != NULL)
-        spread_meeting_end(meeting);
+        interprocess_meeting_end(meeting);
     else
         mpi_request_complete(request);
 }
 
 /* More has come than there is room for: members give different sizes. */
-static __attribute__((noinline, cold)) void refuse(const script_t *s, const mpi_request_t *part)
+static __attribute__((noinline, cold)) void refuse(const schedule_t *s, const mpi_request_t *part)
 {
     const mpi_completion_t *c = &part->completion;
     char here[160], there[160], peer[XMPI_RANK_TEXT];
@@ -267,30 +270,30 @@ static __attribute__((noinline, cold)) void refuse(const script_t *s, const mpi_
 }
 
 /* Messages that keep it from going on. */
-static bool is_blocked(const script_t *s)
+static bool is_blocked(const schedule_t *s)
 {
     const step_t *step = s->next < s->steps.count ? &XY_VEC_AT(&s->steps, step_t, s->next) : NULL;
 
     if (step != NULL)
         return step->kind == WAIT && s->lanes[step->lane].pending > 0;
-    for (int i = 0; i < SCRIPT_LANES; i++)
+    for (int i = 0; i < SCHEDULE_LANES; i++)
         if (s->lanes[i].pending > 0)
             return true;
     return false;
 }
 
-/* The helper of a worker runs its scripts at the gate while its ranks compute (gate.h), but not the
- * program's own operations: those stay with the worker. */
-static bool may_run_here(const script_t *s)
+/* The helper of a worker runs its schedules at the gate while its ranks compute (gate.h), but not
+ * the program's own operations: those stay with the worker. */
+static bool may_run_here(const schedule_t *s)
 {
     const mpi_op_t *op = s->call->op;
 
     return op == NULL || op->is_predefined || xy_worker_self() == s->self->worker->base;
 }
 
-static void run(script_t *s);
+static void run(schedule_t *s);
 
-void script_run_soon(script_t *s)
+void schedule_run_soon(schedule_t *s)
 {
     ready_t *r = &ready[s->self->worker->index];
 
@@ -304,7 +307,7 @@ void script_run_soon(script_t *s)
         return;
     r->is_busy = true;
     while (r->first != NULL) {
-        script_t *first = r->first;
+        schedule_t *first = r->first;
 
         r->first = first->next_ready;
         if (may_run_here(first)) {
@@ -321,31 +324,31 @@ void script_run_soon(script_t *s)
 static bool run_staying(mpi_worker_t *worker)
 {
     ready_t *r = &ready[worker->index];
-    script_t *s = r->staying;
+    schedule_t *s = r->staying;
 
     if (s == NULL || r->is_busy)
         return false;
     r->staying = s->next_ready;
-    script_run_soon(s);
+    schedule_run_soon(s);
     return true;
 }
 
 static void part_over(mpi_request_t *part)
 {
     lane_t *lane = part->extra;
-    script_t *s = lane->script;
+    schedule_t *s = lane->schedule;
 
-    part->comm = NULL; /* the script's own */
+    part->comm = NULL; /* the schedule's own */
     part->type = NULL;
     if (part->completion.error != MPI_SUCCESS)
         refuse(s, part);
     lane->pending--;
     if (s->is_waiting && !s->is_queued && !is_blocked(s))
-        script_run_soon(s);
+        schedule_run_soon(s);
 }
 
 /* Its messages are described as the call of the program, whatever the rank does meanwhile. */
-static void start_message(script_t *s, const step_t *step)
+static void start_message(schedule_t *s, const step_t *step)
 {
     mpi_transfer_t t = {.comm = &s->hidden,
                         .buffer = step->buffer,
@@ -359,7 +362,7 @@ static void start_message(script_t *s, const step_t *step)
     bool is_over;
 
     if (part == NULL)
-        coll_spread_out_of_memory();
+        coll_interprocess_out_of_memory();
     s->self->call = s->named;
     mpi_request_describe(part, &t);
     part->extra = &s->lanes[step->lane];
@@ -391,7 +394,7 @@ static void reduce_after(const coll_call_t *call, void *inout, void *in, int64_t
     coll_copy(inout, count, type, in, count, type);
 }
 
-static void do_step(script_t *s, const step_t *step)
+static void do_step(schedule_t *s, const step_t *step)
 {
     const coll_call_t *call = s->call;
 
@@ -415,7 +418,7 @@ static void do_step(script_t *s, const step_t *step)
 }
 
 /* Until it waits, or is over. */
-static void run(script_t *s)
+static void run(schedule_t *s)
 {
     s->is_waiting = false;
     while (s->next < s->steps.count && !is_blocked(s)) {
@@ -433,7 +436,7 @@ static void run(script_t *s)
 
 /* Messages of one collective do not meet those of another. Persistent ones are started in any
  * order, so their number among those comes into it. */
-int coll_spread_tag(const coll_call_t *call)
+int coll_interprocess_tag(const coll_call_t *call)
 {
     enum { PERSISTENT = 1 << 30, STARTS = 15 };
 
@@ -443,7 +446,7 @@ int coll_spread_tag(const coll_call_t *call)
            (int)(call->number & ((1 << STARTS) - 1));
 }
 
-const coll_call_t *script_call_of(const mpi_request_t *part)
+const coll_call_t *schedule_call_of(const mpi_request_t *part)
 {
-    return ((const lane_t *)part->extra)->script->call;
+    return ((const lane_t *)part->extra)->schedule->call;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Scripts of intercommunicators between processes. Blocks go from member to member. A reduction has
- * two results: each group reduces its vectors to its first member, which sends the result as bytes
- * to the first of the other group, or to the root there.
+ * Schedules of intercommunicators between processes. Blocks go from member to member. A reduction
+ * has two results: each group reduces its vectors to its first member, which sends the result as
+ * bytes to the first of the other group, or to the root there.
  */
-#include "mpi/coll/spread.h"
+#include "mpi/coll/interprocess.h"
 
 #include "mpi/runtime/runtime.h"
 
-static void build_moves(script_t *s, const coll_call_t *call)
+static void build_moves(schedule_t *s, const coll_call_t *call)
 {
     int first = coll_peers_first(call), n = coll_peers(call);
 
@@ -16,20 +16,20 @@ static void build_moves(script_t *s, const coll_call_t *call)
         coll_block_t b = coll_inter_block(call, false, i);
 
         if (b.type != NULL)
-            script_receive(s, first + i, b.at, b.count, b.type);
+            schedule_receive(s, first + i, b.at, b.count, b.type);
     }
     for (int i = 0; i < n; i++) {
         coll_block_t b = coll_inter_block(call, true, i);
 
         if (b.type != NULL)
-            script_send(s, first + i, b.at, b.count, b.type);
+            schedule_send(s, first + i, b.at, b.count, b.type);
     }
 }
 
 /* The own group: members [first, end). */
 typedef struct {
     int first, end;
-    spread_tree_t tree;
+    interprocess_tree_t tree;
 } side_t;
 
 static side_t side_of(const coll_call_t *call)
@@ -38,43 +38,43 @@ static side_t side_of(const coll_call_t *call)
     bool is_high = call->rank >= lows;
     side_t side = {.first = is_high ? lows : 0, .end = is_high ? call->comm->size : lows};
 
-    spread_tree_ordered(side.first, side.end, call->rank, &side.tree);
+    interprocess_tree_ordered(side.first, side.end, call->rank, &side.tree);
     return side;
 }
 
 /* The vectors of a member and of all below it, in the order of ranks. */
-static const void *reduce_up(script_t *s, const coll_call_t *call, const spread_tree_t *tree,
-                             int64_t count)
+static const void *reduce_up(schedule_t *s, const coll_call_t *call,
+                             const interprocess_tree_t *tree, int64_t count)
 {
     const mpi_type_t *type = call->receive_type;
-    void *vector[SPREAD_CHILDREN], *sum;
+    void *vector[INTERPROCESS_CHILDREN], *sum;
 
     if (tree->children == 0)
         return call->send;
     for (int i = 0; i < tree->children; i++) {
-        vector[i] = script_vector(s, count, type);
-        script_receive(s, tree->child[i], vector[i], count, type);
+        vector[i] = schedule_vector(s, count, type);
+        schedule_receive(s, tree->child[i], vector[i], count, type);
     }
-    script_wait(s);
+    schedule_wait(s);
     /* The children come in falling order of what they stand for. */
     sum = vector[0];
     for (int i = 1; i < tree->children; i++)
-        script_reduce(s, vector[i], sum, count);
-    script_reduce(s, call->send, sum, count);
+        schedule_reduce(s, vector[i], sum, count);
+    schedule_reduce(s, call->send, sum, count);
     return sum;
 }
 
 /* The vectors of the own group go to member `to` of the other one. */
-static void give_result(script_t *s, const coll_call_t *call, const side_t *side, int to)
+static void give_result(schedule_t *s, const coll_call_t *call, const side_t *side, int to)
 {
     const mpi_type_t *type = call->receive_type;
     int64_t count = coll_inter_vector(call);
     const void *sum = reduce_up(s, call, &side->tree, count);
 
     if (side->tree.parent >= 0)
-        script_send(s, side->tree.parent, sum, count, type);
+        schedule_send(s, side->tree.parent, sum, count, type);
     else
-        script_send(s, to, sum, count, type);
+        schedule_send(s, to, sum, count, type);
 }
 
 /* Elements that member `rank` gets. */
@@ -85,20 +85,20 @@ static int64_t share_of(const coll_call_t *call, int place)
 }
 
 /* The result of the other group, from its first member: to all of the own one. */
-static void get_whole(script_t *s, const coll_call_t *call, const side_t *side, int from)
+static void get_whole(schedule_t *s, const coll_call_t *call, const side_t *side, int from)
 {
-    spread_tree_t tree = side->tree;
+    interprocess_tree_t tree = side->tree;
 
     if (tree.parent < 0)
         tree.parent = from;
-    script_receive(s, tree.parent, call->receive, call->receive_count, call->receive_type);
-    script_wait(s);
+    schedule_receive(s, tree.parent, call->receive, call->receive_count, call->receive_type);
+    schedule_wait(s);
     for (int i = 0; i < tree.children; i++)
-        script_send(s, tree.child[i], call->receive, call->receive_count, call->receive_type);
+        schedule_send(s, tree.child[i], call->receive, call->receive_count, call->receive_type);
 }
 
 /* ... to each its share. */
-static void get_shares(script_t *s, const coll_call_t *call, const side_t *side, int from)
+static void get_shares(schedule_t *s, const coll_call_t *call, const side_t *side, int from)
 {
     const mpi_type_t *type = call->receive_type, *bytes = mpi_type_of(MPI_BYTE);
     uint64_t all = (uint64_t)coll_inter_vector(call) * type->size, at = 0;
@@ -106,31 +106,31 @@ static void get_shares(script_t *s, const coll_call_t *call, const side_t *side,
     char *data;
 
     if (call->rank != side->first) {
-        script_receive(s, side->first, call->receive, own, type);
+        schedule_receive(s, side->first, call->receive, own, type);
         return;
     }
-    data = script_memory(s, all);
-    script_receive(s, from, data, (int64_t)all, bytes);
-    script_wait(s);
+    data = schedule_memory(s, all);
+    schedule_receive(s, from, data, (int64_t)all, bytes);
+    schedule_wait(s);
     for (int r = side->first; r < side->end; r++) {
         uint64_t n = (uint64_t)share_of(call, r - side->first) * type->size;
 
         if (r == call->rank)
-            script_copy(s, call->receive, own, type, data + at, (int64_t)n, bytes);
+            schedule_copy(s, call->receive, own, type, data + at, (int64_t)n, bytes);
         else
-            script_send(s, r, data + at, (int64_t)n, bytes);
+            schedule_send(s, r, data + at, (int64_t)n, bytes);
         at += n;
     }
 }
 
-static void build_reduction(script_t *s, const coll_call_t *call)
+static void build_reduction(schedule_t *s, const coll_call_t *call)
 {
     side_t side = side_of(call);
     int other = coll_peers_first(call);
 
     if (call->kind->is_rooted) {
         if (call->root == call->rank)
-            script_receive(s, other, call->receive, call->receive_count, call->receive_type);
+            schedule_receive(s, other, call->receive, call->receive_count, call->receive_type);
         else if (call->root >= 0)
             give_result(s, call, &side, call->root);
         return;
@@ -143,7 +143,7 @@ static void build_reduction(script_t *s, const coll_call_t *call)
         get_shares(s, call, &side, other);
 }
 
-void spread_build_inter(script_t *s, const coll_call_t *call)
+void interprocess_build_inter(schedule_t *s, const coll_call_t *call)
 {
     switch (call->kind->collective) {
     case XY_COLL_REDUCE:

@@ -6,11 +6,12 @@
  */
 #include <math.h>
 
-#include "mpi/coll/spread.h"
+#include "mpi/coll/interprocess.h"
 #include "mpi/object/object.h"
 #include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
 #include "net/net.h"
+#include "sim/sim.h"
 
 /* Bytes of a piece: above, the members of a process would wait for theirs while none is copied. */
 enum { PIECE_LEAST = 16 << 10, PIECE_MOST = 256 << 10 };
@@ -19,19 +20,19 @@ enum { LARGE_MESSAGES = 3 };
 
 static const struct {
     xy_collective_t collective;
-    spread_way_t way;
+    interprocess_way_t way;
     const char *name; /* in src/coll */
 } candidates[] = {
-    {XY_COLL_BCAST, SPREAD_BINOMIAL, "binomial"},
-    {XY_COLL_BCAST, SPREAD_CHAIN, "chain"},
-    {XY_COLL_BCAST, SPREAD_SCATTER, "scatter-doubling"},
-    {XY_COLL_REDUCE, SPREAD_BINOMIAL, "binomial"},
-    {XY_COLL_REDUCE, SPREAD_CHAIN, "chain"},
-    {XY_COLL_ALLREDUCE, SPREAD_DOUBLING, "recursive-doubling"},
-    {XY_COLL_ALLREDUCE, SPREAD_RING, "ring"},
-    {XY_COLL_ALLREDUCE, SPREAD_HALVING, "rabenseifner"},
-    {XY_COLL_ALLGATHER, SPREAD_LINEAR, "linear"},
-    {XY_COLL_ALLGATHER, SPREAD_BRUCK, "bruck"},
+    {XY_COLL_BCAST, INTERPROCESS_BINOMIAL, "binomial"},
+    {XY_COLL_BCAST, INTERPROCESS_CHAIN, "chain"},
+    {XY_COLL_BCAST, INTERPROCESS_SCATTER, "scatter-doubling"},
+    {XY_COLL_REDUCE, INTERPROCESS_BINOMIAL, "binomial"},
+    {XY_COLL_REDUCE, INTERPROCESS_CHAIN, "chain"},
+    {XY_COLL_ALLREDUCE, INTERPROCESS_DOUBLING, "recursive-doubling"},
+    {XY_COLL_ALLREDUCE, INTERPROCESS_RING, "ring"},
+    {XY_COLL_ALLREDUCE, INTERPROCESS_HALVING, "rabenseifner"},
+    {XY_COLL_ALLGATHER, INTERPROCESS_LINEAR, "linear"},
+    {XY_COLL_ALLGATHER, INTERPROCESS_BRUCK, "bruck"},
 };
 enum { CANDIDATES = sizeof(candidates) / sizeof(candidates[0]) };
 
@@ -49,7 +50,7 @@ static const xy_coll_algorithm_t *algorithm_of(int i)
 }
 
 /* What a message of `bytes` costs. */
-static xy_coll_link_t link_of(const spread_cost_t *cost, uint64_t bytes)
+static xy_coll_link_t link_of(const interprocess_cost_t *cost, uint64_t bytes)
 {
     xy_coll_link_t link = xy_coll_link_default;
 
@@ -69,10 +70,11 @@ static int levels(int parts)
 
 /* While a piece is passed on, the next one comes: with small ones the last process begins early,
  * with large ones there are fewer messages. */
-static int64_t piece_of(const spread_cost_t *cost, spread_way_t way, int parts, uint64_t bytes)
+static int64_t piece_of(const interprocess_cost_t *cost, interprocess_way_t way, int parts,
+                        uint64_t bytes)
 {
     xy_coll_link_t link = link_of(cost, UINT64_MAX);
-    int depth = way == SPREAD_CHAIN ? parts - 1 : levels(parts);
+    int depth = way == INTERPROCESS_CHAIN ? parts - 1 : levels(parts);
     double best = PIECE_MOST;
 
     if (depth > 1)
@@ -89,10 +91,11 @@ static double scatter_cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
     return 2 * (levels(q->procs) * l->alpha + (q->procs - 1.0) / q->procs * n * l->beta);
 }
 
-static spread_choice_t price(const spread_cost_t *cost, int i, int parts, uint64_t bytes)
+static interprocess_choice_t price(const interprocess_cost_t *cost, int i, int parts,
+                                   uint64_t bytes)
 {
-    spread_way_t way = candidates[i].way;
-    spread_choice_t one = {
+    interprocess_way_t way = candidates[i].way;
+    interprocess_choice_t one = {
         .way = way, .algorithm = algorithm_of(i), .piece = piece_of(cost, way, parts, bytes)};
     xy_coll_link_t link = link_of(cost, bytes);
     xy_coll_request_t q = {.collective = candidates[i].collective,
@@ -102,18 +105,19 @@ static spread_choice_t price(const spread_cost_t *cost, int i, int parts, uint64
                            .is_commutative = true,
                            .segment = (uint64_t)one.piece};
 
-    one.seconds = way == SPREAD_SCATTER ? scatter_cost(&q, &link) : one.algorithm->cost(&q, &link);
+    one.seconds =
+        way == INTERPROCESS_SCATTER ? scatter_cost(&q, &link) : one.algorithm->cost(&q, &link);
     return one;
 }
 
-spread_choice_t spread_choose_by(const spread_cost_t *cost, xy_collective_t collective, int parts,
-                                 uint64_t bytes)
+interprocess_choice_t interprocess_choose_by(const interprocess_cost_t *cost,
+                                             xy_collective_t collective, int parts, uint64_t bytes)
 {
-    spread_choice_t best = {.seconds = INFINITY};
+    interprocess_choice_t best = {.seconds = INFINITY};
 
     for (int i = 0; i < CANDIDATES; i++)
         if (candidates[i].collective == collective) {
-            spread_choice_t one = price(cost, i, parts, bytes);
+            interprocess_choice_t one = price(cost, i, parts, bytes);
 
             if (one.seconds < best.seconds)
                 best = one;
@@ -122,9 +126,9 @@ spread_choice_t spread_choose_by(const spread_cost_t *cost, xy_collective_t coll
 }
 
 /* Another job may have another limit and another network, and both have to choose the same. */
-static spread_cost_t cost_of_job(bool has_others)
+static interprocess_cost_t cost_of_job(bool has_others)
 {
-    spread_cost_t cost = {.eager = has_others ? XMPI_EAGER_LIMIT : mpi_remote_eager_limit()};
+    interprocess_cost_t cost = {.eager = has_others ? XMPI_EAGER_LIMIT : mpi_remote_eager_limit()};
     const xy_net_t *net = has_others ? mpi_job->hub : mpi_job->net;
 
     xy_net_cost(net, &cost.latency, &cost.bandwidth);
@@ -156,34 +160,97 @@ static int picked_for(const coll_call_t *call, xy_collective_t collective, uint6
     return -1;
 }
 
+/* ---- Counted ---- */
+
+/* Which collectives between processes have a choice of algorithms, how large, how often: counted
+ * when a job measures (mpi_job_t.measures), and never otherwise. Each process counts a call once.
+ */
+enum { KINDS_MAX = 64 }; /* those that come later are not counted */
+
+static struct {
+    pthread_mutex_t lock;
+    xy_vjob_calls_t kinds[KINDS_MAX];
+    size_t count;
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool is_such(const xy_vjob_calls_t *k, const xy_vjob_calls_t *call)
+{
+    return k->collective == call->collective && k->procs == call->procs &&
+           k->nodes == call->nodes && k->is_nonblocking == call->is_nonblocking &&
+           xy_coll_step(k->bytes) == xy_coll_step(call->bytes);
+}
+
+void interprocess_count_reset(void)
+{
+    all.count = 0;
+}
+
+static void count_call(const coll_call_t *call, int parts, xy_collective_t collective,
+                       uint64_t bytes, const xy_coll_algorithm_t *algorithm)
+{
+    xy_vjob_calls_t one = {.collective = collective,
+                           .procs = call->comm->size,
+                           .nodes = parts,
+                           .bytes = bytes,
+                           .is_nonblocking = call->how != COLL_BLOCKING,
+                           .algorithm = algorithm,
+                           .link = xy_coll_link_default};
+    size_t i = 0;
+    double bandwidth;
+
+    pthread_mutex_lock(&all.lock);
+    while (i < all.count && !is_such(&all.kinds[i], &one))
+        i++;
+    if (i == all.count && i < KINDS_MAX) {
+        xy_net_cost(mpi_job->net, &one.link.alpha, &bandwidth);
+        one.link.beta = 1 / bandwidth;
+        all.kinds[all.count++] = one;
+    }
+    if (i < all.count)
+        all.kinds[i].calls++;
+    pthread_mutex_unlock(&all.lock);
+}
+
+xy_status_t coll_interprocess_calls(xy_vec_t *calls)
+{
+    for (size_t i = 0; i < all.count; i++)
+        if (xy_vec_append(calls, &all.kinds[i]) != XY_OK)
+            return xy_fail_memory("counting collectives");
+    return XY_OK;
+}
+
+/* ---- Chosen ---- */
+
 /* Parts of single members have no picks and are not counted: those are of processes of one job. */
-spread_choice_t spread_choose(const spread_part_t *part, xy_collective_t collective, uint64_t bytes)
+interprocess_choice_t interprocess_choose(const interprocess_part_t *part,
+                                          xy_collective_t collective, uint64_t bytes)
 {
     const coll_call_t *call = part->call;
-    const coll_spread_t *spread = call->comm->coll->spread;
-    spread_cost_t cost = cost_of_job(spread->link > 0);
+    const coll_interprocess_t *interprocess = call->comm->coll->interprocess;
+    interprocess_cost_t cost = cost_of_job(interprocess->link > 0);
     int parts = part->layout->parts;
     /* Of a call, as picks and counts have it: an allgather is given the block of a rank. */
     uint64_t size = collective == XY_COLL_ALLGATHER
                         ? bytes * (uint64_t)parts / (uint64_t)call->comm->size
                         : bytes;
-    bool is_by_process = part->layout == &spread->layout;
-    int picked = spread->link > 0 || !is_by_process ? -1 : picked_for(call, collective, size);
-    spread_choice_t choice = picked >= 0 ? price(&cost, picked, parts, bytes)
-                                         : spread_choose_by(&cost, collective, parts, bytes);
+    bool is_by_process = part->layout == &interprocess->layout;
+    int picked = interprocess->link > 0 || !is_by_process ? -1 : picked_for(call, collective, size);
+    interprocess_choice_t choice = picked >= 0
+                                       ? price(&cost, picked, parts, bytes)
+                                       : interprocess_choose_by(&cost, collective, parts, bytes);
 
     if (__builtin_expect(mpi_job->measures, 0) && is_by_process)
-        spread_count(call, parts, collective, size, choice.algorithm);
+        count_call(call, parts, collective, size, choice.algorithm);
     return choice;
 }
 
-int coll_spread_ways(xy_collective_t collective, int ranks, int parts, uint64_t bytes,
-                     const xy_coll_algorithm_t **algorithms, double *seconds)
+int coll_interprocess_ways(xy_collective_t collective, int ranks, int parts, uint64_t bytes,
+                           const xy_coll_algorithm_t **algorithms, double *seconds)
 {
-    spread_cost_t cost = cost_of_job(false);
+    interprocess_cost_t cost = cost_of_job(false);
     uint64_t block =
         collective == XY_COLL_ALLGATHER ? bytes * (uint64_t)ranks / (uint64_t)parts : bytes;
-    spread_choice_t best = spread_choose_by(&cost, collective, parts, block);
+    interprocess_choice_t best = interprocess_choose_by(&cost, collective, parts, block);
     int n = 1;
 
     algorithms[0] = best.algorithm;

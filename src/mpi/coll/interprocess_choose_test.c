@@ -5,31 +5,32 @@
 #include <math.h>
 #include <xylem_mpi.h>
 
-#include "mpi/coll/spread.h"
+#include "mpi/coll/interprocess.h"
 
 /* ---- The choice ---- */
 
-static const spread_cost_t ethernet = {.latency = 20e-6, .bandwidth = 1.2e9, .eager = 16 << 10};
+static const interprocess_cost_t ethernet = {
+    .latency = 20e-6, .bandwidth = 1.2e9, .eager = 16 << 10};
 
-static spread_way_t way_of(xy_collective_t collective, int parts, uint64_t bytes)
+static interprocess_way_t way_of(xy_collective_t collective, int parts, uint64_t bytes)
 {
-    return spread_choose_by(&ethernet, collective, parts, bytes).way;
+    return interprocess_choose_by(&ethernet, collective, parts, bytes).way;
 }
 
 static void test_examples(void **state)
 {
     (void)state;
-    assert_int_equal(way_of(XY_COLL_BCAST, 2, 8 << 20), SPREAD_BINOMIAL);
-    assert_int_equal(way_of(XY_COLL_BCAST, 16, 8), SPREAD_BINOMIAL);
-    assert_int_equal(way_of(XY_COLL_BCAST, 4, 8 << 20), SPREAD_CHAIN);
-    assert_int_equal(way_of(XY_COLL_BCAST, 1000, 1 << 20), SPREAD_SCATTER);
-    assert_int_equal(way_of(XY_COLL_REDUCE, 16, 8), SPREAD_BINOMIAL);
-    assert_int_equal(way_of(XY_COLL_REDUCE, 4, 8 << 20), SPREAD_CHAIN);
-    assert_int_equal(way_of(XY_COLL_ALLREDUCE, 16, 8), SPREAD_DOUBLING);
-    assert_int_equal(way_of(XY_COLL_ALLREDUCE, 16, 8 << 20), SPREAD_HALVING);
-    assert_int_equal(way_of(XY_COLL_ALLREDUCE, 7, 8 << 20), SPREAD_RING);
-    assert_int_equal(way_of(XY_COLL_ALLGATHER, 16, 8), SPREAD_BRUCK);
-    assert_int_equal(way_of(XY_COLL_ALLGATHER, 16, 8 << 20), SPREAD_LINEAR);
+    assert_int_equal(way_of(XY_COLL_BCAST, 2, 8 << 20), INTERPROCESS_BINOMIAL);
+    assert_int_equal(way_of(XY_COLL_BCAST, 16, 8), INTERPROCESS_BINOMIAL);
+    assert_int_equal(way_of(XY_COLL_BCAST, 4, 8 << 20), INTERPROCESS_CHAIN);
+    assert_int_equal(way_of(XY_COLL_BCAST, 1000, 1 << 20), INTERPROCESS_SCATTER);
+    assert_int_equal(way_of(XY_COLL_REDUCE, 16, 8), INTERPROCESS_BINOMIAL);
+    assert_int_equal(way_of(XY_COLL_REDUCE, 4, 8 << 20), INTERPROCESS_CHAIN);
+    assert_int_equal(way_of(XY_COLL_ALLREDUCE, 16, 8), INTERPROCESS_DOUBLING);
+    assert_int_equal(way_of(XY_COLL_ALLREDUCE, 16, 8 << 20), INTERPROCESS_HALVING);
+    assert_int_equal(way_of(XY_COLL_ALLREDUCE, 7, 8 << 20), INTERPROCESS_RING);
+    assert_int_equal(way_of(XY_COLL_ALLGATHER, 16, 8), INTERPROCESS_BRUCK);
+    assert_int_equal(way_of(XY_COLL_ALLGATHER, 16, 8 << 20), INTERPROCESS_LINEAR);
 }
 
 /* Where the formulas of src/coll are of the same algorithm, none of theirs is cheaper. */
@@ -41,8 +42,10 @@ static void test_cost(void **state)
     (void)state;
     for (int parts = 2; parts <= 256; parts *= 2)
         for (uint64_t bytes = 1; bytes <= 64 << 20; bytes *= 4) {
-            spread_choice_t bcast = spread_choose_by(&ethernet, XY_COLL_BCAST, parts, bytes);
-            spread_choice_t sum = spread_choose_by(&ethernet, XY_COLL_ALLREDUCE, parts, bytes);
+            interprocess_choice_t bcast =
+                interprocess_choose_by(&ethernet, XY_COLL_BCAST, parts, bytes);
+            interprocess_choice_t sum =
+                interprocess_choose_by(&ethernet, XY_COLL_ALLREDUCE, parts, bytes);
             xy_coll_link_t link = xy_coll_link_default;
             xy_coll_request_t q = {.procs = parts,
                                    .count = bytes,
@@ -75,7 +78,8 @@ static void test_order(void **state)
             double before = 0;
 
             for (uint64_t bytes = 0; bytes < 1 << 27; bytes = 2 * bytes + 1) {
-                spread_choice_t choice = spread_choose_by(&ethernet, all[c], parts, bytes);
+                interprocess_choice_t choice =
+                    interprocess_choose_by(&ethernet, all[c], parts, bytes);
 
                 assert_true(isfinite(choice.seconds) && choice.seconds >= before * 0.999);
                 assert_in_range(choice.piece, 16 << 10, 256 << 10);
@@ -239,18 +243,19 @@ static void test_ways(void **state)
 
         run_processes(&c, all_of_them);
         for (uint64_t bytes = 4; bytes < 1 << 20; bytes *= 2) {
-            spread_cost_t cost = {c.latency, c.bandwidth, c.eager};
+            interprocess_cost_t cost = {c.latency, c.bandwidth, c.eager};
 
-            seen[XY_COLL_BCAST] |= 1u
-                                   << spread_choose_by(&cost, XY_COLL_BCAST, processes, bytes).way;
+            seen[XY_COLL_BCAST] |=
+                1u << interprocess_choose_by(&cost, XY_COLL_BCAST, processes, bytes).way;
             seen[XY_COLL_ALLREDUCE] |=
-                1u << spread_choose_by(&cost, XY_COLL_ALLREDUCE, processes, bytes).way;
+                1u << interprocess_choose_by(&cost, XY_COLL_ALLREDUCE, processes, bytes).way;
         }
     }
-    assert_int_equal(seen[XY_COLL_BCAST],
-                     1u << SPREAD_BINOMIAL | 1u << SPREAD_CHAIN | 1u << SPREAD_SCATTER);
-    assert_int_equal(seen[XY_COLL_ALLREDUCE],
-                     1u << SPREAD_DOUBLING | 1u << SPREAD_RING | 1u << SPREAD_HALVING);
+    assert_int_equal(seen[XY_COLL_BCAST], 1u << INTERPROCESS_BINOMIAL | 1u << INTERPROCESS_CHAIN |
+                                              1u << INTERPROCESS_SCATTER);
+    assert_int_equal(seen[XY_COLL_ALLREDUCE], 1u << INTERPROCESS_DOUBLING |
+                                                  1u << INTERPROCESS_RING |
+                                                  1u << INTERPROCESS_HALVING);
 }
 
 int main(void)
