@@ -8,9 +8,9 @@
 set(XYLEM_TESTS_OF_ANSWERS coll.choose sim.study stencil.cliffs stencil.quality tasks.quality)
 
 # In these nothing runs at the same time, and ThreadSanitizer has nothing to find.
-set(XYLEM_COMPONENTS_OF_ONE_THREAD adapt choose coll cost draw graph machine match measure place program sched sim stencil)
+set(XYLEM_COMPONENTS_OF_ONE_THREAD adapt arith choose coll cost draw graph machine match measure place program sched sim stencil)
 set(XYLEM_TESTS_OF_ONE_THREAD
-    base.bitset base.file base.grid base.hash base.heap base.json base.option base.progress base.status base.table
+    base.bitset base.file base.hash base.heap base.json base.option base.progress base.status base.table
     base.text base.vec base.version base.xml exec.exec launch.comm_auto launch.elf launch.getopt launch.head_share
     launch.hosts launch.stack_size mpi.abi mpi.adapt mpi.area mpi.code mpi.copy_stream mpi.deadlock mpi.findings
     mpi.knot mpi.monitor mpi.op mpi.signature mpi.soft mpi.suppress mpi.type mpi.type_make net.greet tasks.memory

@@ -20,7 +20,6 @@
 #include "base/bitset.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/grid.h"
 #include "base/hash.h"
 #include "base/heap.h"
 #include "base/json.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "place/reorder.h"
 
+#include "arith/arith.h"
 #include "place/ranks.h"
 #include "place/strategy.h"
 
@@ -119,12 +120,11 @@ xy_status_t xy_place_grid_pattern(int ndims, const int *dims, const int *periods
                                   xy_vec_t *entries)
 {
     for (int r = 0; r < points; r++)
-        for (int d = ndims - 1, stride = 1; d >= 0; stride *= dims[d--]) {
-            int at = r / stride % dims[d];
-            int to = at + 1 < dims[d] ? r + stride : periods[d] ? r - at * stride : r;
+        for (int d = ndims - 1; d >= 0; d--) {
+            int to = xy_grid_shift(r, ndims, dims, periods, d, 1);
             xy_matrix_entry_t e = {(uint32_t)r, (uint32_t)to, 1, 1};
 
-            if (to != r && xy_vec_append(entries, &e) != XY_OK)
+            if (to >= 0 && to != r && xy_vec_append(entries, &e) != XY_OK)
                 return XY_ENOMEM;
         }
     return XY_OK;

@@ -369,7 +369,7 @@ static xy_status_t walker_init(walk_t *walk, walker_t *w, int32_t rank)
     w->walk = walk;
     w->rank = rank;
     w->comms = XY_VEC_INIT(walk_member_t);
-    w->groups = XY_VEC_INIT(walk_group_t);
+    w->groups = XY_VEC_INIT(xy_members_t);
     w->types = XY_VEC_INIT(walk_type_t);
     w->requests = XY_VEC_INIT(walk_request_t);
     if (walk->oracle != NULL)

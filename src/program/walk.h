@@ -9,6 +9,7 @@
 #include <mpi.h>
 #include <string.h>
 
+#include "arith/arith.h"
 #include "place/place.h"
 #include "program/predict.h"
 #include "program/process.h"
@@ -91,12 +92,6 @@ typedef struct {
     uint64_t persistent; /* collectives that it has made */
 } walk_member_t;
 
-/* A group: processes in the order of its ranks; the arrays live as long as the walk. */
-typedef struct {
-    const int32_t *procs; /* NULL: all in their order */
-    int32_t size;
-} walk_group_t;
-
 typedef struct {
     uint64_t size;
     int64_t extent;
@@ -153,12 +148,12 @@ struct walker {
     int32_t rank;
     double ahead; /* seconds that it has computed and that the job has not been told of */
     double ahead_most;
-    uint32_t ahead_place; /* which line has the most of it */
-    xy_vec_t comms, groups, types, requests;
-    int32_t free_request; /* where to look for one */
-    int32_t current[2];   /* requests of the call that waits, and */
-    walk_comm_t *made;    /* ... what it has made */
-    xy_vreq_t **list;     /* what it waits for */
+    uint32_t ahead_place;                    /* which line has the most of it */
+    xy_vec_t comms, groups, types, requests; /* lists of groups live as long as the walk */
+    int32_t free_request;                    /* where to look for one */
+    int32_t current[2];                      /* requests of the call that waits, and */
+    walk_comm_t *made;                       /* ... what it has made */
+    xy_vreq_t **list;                        /* what it waits for */
     size_t list_capacity, list_count;
     int32_t *of_list; /* their requests */
     bool is_waiting;  /* the job has been asked, and the process goes on */
@@ -286,6 +281,15 @@ static inline int32_t walk_peers(const walk_comm_t *comm, int32_t rank)
     return comm->lows == 0 ? comm->size : comm->size - walk_own(comm, rank);
 }
 
+/* The group of a member, and the other group of an intercommunicator. */
+static inline xy_members_t walk_group(const walk_comm_t *comm, int32_t rank, bool is_remote)
+{
+    int32_t first = is_remote ? walk_peers_first(comm, rank) : walk_own_first(comm, rank);
+
+    return (xy_members_t){comm->procs != NULL ? comm->procs + first : NULL,
+                          is_remote ? walk_peers(comm, rank) : walk_own(comm, rank)};
+}
+
 void walk_types_init(walk_t *walk);
 /* false (said): not a datatype. */
 bool walk_type(walker_t *w, int64_t handle, walk_type_t *type_p);
@@ -319,6 +323,16 @@ static inline bool walk_get_int(walker_t *w, int64_t address, int64_t index, int
     if (at != NULL)
         memcpy(value_p, at, 4);
     return at != NULL;
+}
+
+static inline bool walk_get_ints(walker_t *w, int64_t address, int64_t count, int *to)
+{
+    const void *at =
+        count > 0 ? process_at(&w->process, (uint64_t)address, 4 * (uint64_t)count) : NULL;
+
+    if (at != NULL)
+        memcpy(to, at, 4 * (size_t)count);
+    return at != NULL || count <= 0;
 }
 
 static inline bool walk_get_handle(walker_t *w, int64_t address, int64_t index, int64_t *value_p)

@@ -5,29 +5,6 @@
 
 #include "program/walk.h"
 
-static bool get_ints(walker_t *w, int64_t address, int32_t count, int *to)
-{
-    for (int32_t i = 0; i < count; i++)
-        if (!walk_get_int(w, address, i, &to[i]))
-            return false;
-    return true;
-}
-
-static bool check_points(walker_t *w, const walk_cart_t *cart, int32_t size, int32_t *points_p)
-{
-    int64_t points = 1;
-
-    for (int d = 0; d < cart->ndims; d++) {
-        if (cart->dims[d] < 1)
-            return process_fail(&w->process, "dims[%d] is %d", d, cart->dims[d]);
-        points *= cart->dims[d];
-        if (points > size)
-            return process_fail(&w->process, "the grid has more points than the %d ranks", size);
-    }
-    *points_p = (int32_t)points;
-    return true;
-}
-
 /* Room for a grid; false: memory ran out (said). */
 static bool cart_new(walker_t *w, int64_t ndims, walk_cart_t *cart)
 {
@@ -39,6 +16,18 @@ static bool cart_new(walker_t *w, int64_t ndims, walk_cart_t *cart)
         return process_fail_memory(&w->process);
     cart->periods = cart->dims + ndims + 1;
     return true;
+}
+
+/* The points of a grid on `size` ranks. */
+static bool count_points(walker_t *w, const walk_cart_t *cart, int32_t size, int32_t *points_p)
+{
+    int bad;
+
+    *points_p = xy_grid_points(cart->ndims, cart->dims, size, &bad);
+    if (*points_p >= 0)
+        return true;
+    return bad >= 0 ? process_fail(&w->process, "dims[%d] is %d", bad, cart->dims[bad])
+                    : process_fail(&w->process, "the grid has more points than the %d ranks", size);
 }
 
 /* ---- Other numbers, as in runs ---- */
@@ -128,9 +117,10 @@ static bool cart_create(walker_t *w, const code_site_t *site, int64_t *args)
     int32_t points = 0, number = -1;
 
     (void)site;
-    if (m == NULL || !cart_new(w, args[1], &cart) || !get_ints(w, args[2], cart.ndims, cart.dims) ||
-        !get_ints(w, args[3], cart.ndims, cart.periods) ||
-        !check_points(w, &cart, m->comm->size, &points) ||
+    if (m == NULL || !cart_new(w, args[1], &cart) ||
+        !walk_get_ints(w, args[2], cart.ndims, cart.dims) ||
+        !walk_get_ints(w, args[3], cart.ndims, cart.periods) ||
+        !count_points(w, &cart, m->comm->size, &points) ||
         !number_of(w, m, &cart, points, args[4] != 0, &number) ||
         !walk_split(w, args[0], number >= 0 ? 0 : MPI_UNDEFINED, number, &made))
         return false;
@@ -154,20 +144,17 @@ static walk_member_t *cart_of(walker_t *w, int64_t handle)
 static bool cart_coords(walker_t *w, const code_site_t *site, int64_t *args)
 {
     const walk_member_t *m = cart_of(w, args[0]);
-    const walk_cart_t *cart;
-    int64_t rank = args[1];
+    int coords[1001];
 
     (void)site;
     if (m == NULL)
         return false;
-    cart = &m->comm->cart;
-    if (rank < 0 || rank >= m->comm->size)
-        return process_fail(&w->process, "rank %lld does not exist", (long long)rank);
-    for (int d = cart->ndims - 1; d >= 0; d--) {
-        if (d < args[2] && !walk_set_int(w, args[3] + 4 * d, (int32_t)(rank % cart->dims[d])))
+    if (args[1] < 0 || args[1] >= m->comm->size)
+        return process_fail(&w->process, "rank %lld does not exist", (long long)args[1]);
+    xy_grid_coords((int)args[1], m->comm->cart.ndims, m->comm->cart.dims, coords);
+    for (int d = 0; d < m->comm->cart.ndims && d < args[2]; d++)
+        if (!walk_set_int(w, args[3] + 4 * d, coords[d]))
             return false;
-        rank /= cart->dims[d];
-    }
     return true;
 }
 
@@ -177,7 +164,7 @@ static bool cart_rank(walker_t *w, const code_site_t *site, int64_t *args)
     int coords[1001], bad = 0, found;
 
     (void)site;
-    if (m == NULL || !get_ints(w, args[1], m->comm->cart.ndims, coords))
+    if (m == NULL || !walk_get_ints(w, args[1], m->comm->cart.ndims, coords))
         return false;
     found = xy_grid_number(m->comm->cart.ndims, m->comm->cart.dims, m->comm->cart.periods, coords,
                            &bad);
@@ -199,13 +186,11 @@ static bool cart_shift(walker_t *w, const code_site_t *site, int64_t *args)
     if (args[1] < 0 || args[1] >= cart->ndims)
         return process_fail(&w->process, "direction %lld of a grid of %d dimensions",
                             (long long)args[1], cart->ndims);
-    for (int i = 0; i < 2; i++) {
-        int to = xy_grid_shift(m->rank, cart->ndims, cart->dims, cart->periods, (int)args[1],
-                               i == 0 ? -args[2] : args[2]);
-
-        if (!walk_set_int(w, args[3 + i], to >= 0 ? to : MPI_PROC_NULL))
+    for (int i = 0; i < 2; i++)
+        if (!walk_set_int(w, args[3 + i],
+                          xy_grid_shift(m->rank, cart->ndims, cart->dims, cart->periods,
+                                        (int)args[1], i == 0 ? -args[2] : args[2])))
             return false;
-    }
     return true;
 }
 
@@ -231,29 +216,18 @@ static bool cart_get(walker_t *w, const code_site_t *site, int64_t *args)
 static bool cart_sub(walker_t *w, const code_site_t *site, int64_t *args)
 {
     const walk_member_t *m = cart_of(w, args[0]);
-    int32_t color = 0, key = 0, remain;
+    int coords[1001], remain[1001], color, key;
     walk_cart_t cart = {0}, *old;
-    int coords[1001], kept = 0;
     walk_made_t made;
 
     (void)site;
-    if (m == NULL || !cart_new(w, m->comm->cart.ndims, &cart))
+    if (m == NULL || !cart_new(w, m->comm->cart.ndims, &cart) ||
+        !walk_get_ints(w, args[1], cart.ndims, remain))
         return false;
-    old = &walk_comm(w, args[0])->comm->cart;
+    old = &m->comm->cart;
     xy_grid_coords(m->rank, old->ndims, old->dims, coords);
-    for (int d = 0; d < old->ndims; d++) {
-        int32_t *place;
-
-        if (!walk_get_int(w, args[1], d, &remain))
-            return false;
-        place = remain ? &key : &color;
-        *place = *place * old->dims[d] + coords[d];
-        if (remain) {
-            cart.dims[kept] = old->dims[d];
-            cart.periods[kept++] = old->periods[d];
-        }
-    }
-    cart.ndims = kept;
+    cart.ndims = xy_grid_sub(old->ndims, old->dims, old->periods, coords, remain, cart.dims,
+                             cart.periods, &color, &key);
     if (!walk_split(w, args[0], color, key, &made))
         return false;
     if (made.comm->cart.dims == NULL)
@@ -277,13 +251,13 @@ static bool dims_create(walker_t *w, const code_site_t *site, int64_t *args)
     if (args[0] < 1 || args[0] > INT32_MAX || args[1] < 0 || args[1] > 1000)
         return process_fail(&w->process, "%lld nodes in %lld dimensions", (long long)args[0],
                             (long long)args[1]);
-    if (!get_ints(w, args[2], (int32_t)args[1], dims))
+    if (!walk_get_ints(w, args[2], (int32_t)args[1], dims))
         return false;
     for (int64_t d = 0; d < args[1]; d++)
         if (dims[d] < 0)
             return process_fail(&w->process, "dims[%lld] is %d", (long long)d, dims[d]);
     if (!xy_grid_factor((int)args[0], (int)args[1], dims))
-        return process_fail(&w->process, "the dimensions that are set do not make %lld nodes",
+        return process_fail(&w->process, "no grid of %lld nodes has the dimensions that are set",
                             (long long)args[0]);
     for (int64_t d = 0; d < args[1]; d++)
         if (!walk_set_int(w, args[2] + 4 * d, dims[d]))

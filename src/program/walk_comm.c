@@ -132,76 +132,48 @@ xy_vcomm_t *walk_vcomm(walker_t *w, walk_comm_t *comm)
 
 /* ---- Agreements ---- */
 
-/* What a member asks for. A grid has no color: the first `points` are in it. */
-typedef struct {
-    int32_t color, key, proc, member;
-    bool is_inter, is_high; /* the groups stay apart; it is of the high one */
-} wish_t;
-
-static int by_color_side_key(const void *left, const void *right)
+/* The communicator of one part of a split. */
+static bool make_part(walk_t *walk, walk_meeting_t *meeting, const xy_split_entry_t *entries,
+                      int32_t count, int32_t lows)
 {
-    const wish_t *a = left, *b = right;
-
-    if (a->color != b->color)
-        return a->color < b->color ? -1 : 1;
-    if (a->is_high != b->is_high)
-        return a->is_high ? 1 : -1;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return a->member < b->member ? -1 : a->member > b->member;
-}
-
-static bool make_color(walk_t *walk, walk_meeting_t *meeting, const wish_t *wishes, int32_t count)
-{
-    int32_t *procs, lows = 0;
+    int32_t *procs = xy_malloc((size_t)count * sizeof(*procs));
     walk_comm_t *comm;
 
-    while (wishes[0].is_inter && lows < count && !wishes[lows].is_high)
-        lows++;
-    if (wishes[0].is_inter && (lows == 0 || lows == count))
-        return true; /* one of the groups has none: MPI_COMM_NULL */
-    procs = xy_malloc((size_t)count * sizeof(*procs));
     for (int32_t i = 0; procs != NULL && i < count; i++)
-        procs[i] = wishes[i].proc;
+        procs[i] = entries[i].process;
     comm = procs != NULL ? walk_comm_new(walk, procs, count) : NULL;
     xy_free(procs);
     if (comm != NULL)
         comm->lows = lows;
     for (int32_t i = 0; comm != NULL && i < count; i++)
-        meeting->made[wishes[i].member] = (walk_made_t){comm, i};
+        meeting->made[entries[i].member] = (walk_made_t){comm, i};
     return comm != NULL;
 }
 
 /* All have come: make the communicators. */
-static bool split_all(walk_t *walk, walk_meeting_t *meeting, int32_t size)
+static bool split_all(walk_t *walk, walk_meeting_t *meeting, int32_t size, bool is_inter)
 {
-    wish_t *wishes = xy_malloc((size_t)size * sizeof(*wishes));
-    int32_t count = 0, last;
-    bool is_ok = wishes != NULL;
+    xy_split_entry_t *entries = xy_malloc((size_t)size * sizeof(*entries));
+    bool is_ok = entries != NULL;
+    xy_split_part_t part = {0};
+    int32_t count;
 
     meeting->made = xy_calloc((size_t)size, sizeof(*meeting->made));
     if (meeting->made == NULL)
         is_ok = false;
-    for (int32_t r = 0; is_ok && r < size; r++) {
-        wish_t wish;
-
-        memcpy(&wish, meeting->given[r], sizeof(wish));
-        if (wish.color != MPI_UNDEFINED)
-            wishes[count++] = wish;
-    }
-    if (is_ok)
-        qsort(wishes, (size_t)count, sizeof(*wishes), by_color_side_key);
-    for (int32_t first = 0; is_ok && first < count; first = last) {
-        for (last = first + 1; last < count && wishes[last].color == wishes[first].color;)
-            last++;
-        is_ok = make_color(walk, meeting, wishes + first, last - first);
-    }
-    xy_free(wishes);
+    for (int32_t r = 0; is_ok && r < size; r++)
+        memcpy(&entries[r], meeting->given[r], sizeof(*entries));
+    count = is_ok ? xy_split_sort(entries, size) : 0;
+    while (is_ok && xy_split_next(entries, count, is_inter, &part))
+        is_ok = make_part(walk, meeting, entries + part.first, part.end - part.first,
+                          is_inter ? part.high - part.first : 0);
+    xy_free(entries);
     return is_ok;
 }
 
-/* The wish of this member of the communicator; true: *made_p has what it gets. */
-static bool agree_on(walker_t *w, int64_t handle, const wish_t *wish, walk_made_t *made_p)
+/* The entry of this member of the communicator in a split; true: *made_p has what it gets. */
+static bool agree_on(walker_t *w, int64_t handle, const xy_split_entry_t *entry, bool is_inter,
+                     walk_made_t *made_p)
 {
     xy_vjob_coll_t agree = {.collective = XY_COLL_ALLREDUCE,
                             .count = 1,
@@ -212,10 +184,11 @@ static bool agree_on(walker_t *w, int64_t handle, const wish_t *wish, walk_made_
     walk_meeting_t *meeting;
 
     if (w->process.phase == 0) {
-        meeting = walk_meet(w, m, m->number, wish, sizeof(*wish));
+        meeting = walk_meet(w, m, m->number, entry, sizeof(*entry));
         if (meeting == NULL)
             return false;
-        if (meeting->arrived == m->comm->size && !split_all(w->walk, meeting, m->comm->size))
+        if (meeting->arrived == m->comm->size &&
+            !split_all(w->walk, meeting, m->comm->size, is_inter))
             return process_fail_memory(&w->process);
         if (!walk_coll_start(w, m, &agree, &w->current[0]))
             return false;
@@ -233,14 +206,13 @@ static bool agree_on(walker_t *w, int64_t handle, const wish_t *wish, walk_made_
 bool walk_split(walker_t *w, int64_t handle, int32_t color, int32_t key, walk_made_t *made_p)
 {
     const walk_member_t *m = walk_comm(w, handle);
-    wish_t wish = {.color = color, .key = key, .proc = w->rank};
+    xy_split_entry_t entry = {.color = color, .key = key, .process = w->rank};
 
     if (m == NULL)
         return false;
-    wish.member = m->rank;
-    wish.is_inter = m->comm->lows > 0;
-    wish.is_high = wish.is_inter && m->rank >= m->comm->lows;
-    return agree_on(w, handle, &wish, made_p);
+    entry.member = m->rank;
+    entry.is_high = m->comm->lows > 0 && m->rank >= m->comm->lows;
+    return agree_on(w, handle, &entry, m->comm->lows > 0, made_p);
 }
 
 bool walk_merge(walker_t *w, int64_t handle, int32_t key, walk_made_t *made_p)
@@ -248,7 +220,9 @@ bool walk_merge(walker_t *w, int64_t handle, int32_t key, walk_made_t *made_p)
     const walk_member_t *m = walk_comm(w, handle);
 
     return m != NULL &&
-           agree_on(w, handle, &(wish_t){.key = key, .proc = w->rank, .member = m->rank}, made_p);
+           agree_on(w, handle,
+                    &(xy_split_entry_t){.key = key, .process = w->rank, .member = m->rank}, false,
+                    made_p);
 }
 
 /* Give the handle to the program. */
@@ -328,18 +302,23 @@ static bool comm_free(walker_t *w, const code_site_t *site, int64_t *args)
 static bool comm_compare(walker_t *w, const code_site_t *site, int64_t *args)
 {
     const walk_member_t *a = walk_comm(w, args[0]), *b = a != NULL ? walk_comm(w, args[1]) : NULL;
-    bool is_same;
+    int answer = MPI_UNEQUAL;
 
     (void)site;
     if (b == NULL)
         return false;
-    is_same = a->comm->size == b->comm->size && a->comm->lows == b->comm->lows;
-    for (int32_t r = 0; is_same && r < a->comm->size; r++)
-        is_same = walk_comm_proc(a->comm, r) == walk_comm_proc(b->comm, r);
-    return walk_set_int(w, args[2],
-                        a->comm == b->comm ? MPI_IDENT
-                        : is_same          ? MPI_CONGRUENT
-                                           : MPI_UNEQUAL);
+    if (a->comm == b->comm)
+        return walk_set_int(w, args[2], MPI_IDENT);
+    if ((a->comm->lows > 0) == (b->comm->lows > 0))
+        answer = xy_members_compare(walk_group(a->comm, a->rank, false),
+                                    walk_group(b->comm, b->rank, false), w->walk->procs);
+    if (a->comm->lows > 0 && b->comm->lows > 0)
+        answer = xy_members_weaker(answer, xy_members_compare(walk_group(a->comm, a->rank, true),
+                                                              walk_group(b->comm, b->rank, true),
+                                                              w->walk->procs));
+    if (answer < 0)
+        return process_fail_memory(&w->process);
+    return walk_set_int(w, args[2], answer == MPI_IDENT ? MPI_CONGRUENT : answer);
 }
 
 const walk_call_t walk_calls_comm[] = {

@@ -5,60 +5,50 @@
 
 #include "program/walk.h"
 
-static int32_t group_rank(const walk_group_t *group, int32_t proc)
+static bool group_of(walker_t *w, int64_t handle, xy_members_t *group_p)
 {
-    if (group->procs == NULL)
-        return proc < group->size ? proc : MPI_UNDEFINED;
-    for (int32_t r = 0; r < group->size; r++)
-        if (group->procs[r] == proc)
-            return r;
-    return MPI_UNDEFINED;
-}
-
-static int32_t group_proc(const walk_group_t *group, int32_t rank)
-{
-    return group->procs != NULL ? group->procs[rank] : rank;
-}
-
-static bool group_of(walker_t *w, int64_t handle, walk_group_t *group_p)
-{
-    static const int32_t none;
+    static const int none;
 
     if (handle == (int64_t)(intptr_t)MPI_GROUP_EMPTY) {
-        *group_p = (walk_group_t){&none, 0};
+        *group_p = (xy_members_t){&none, 0};
         return true;
     }
     handle -= WALK_GROUP_FIRST;
     if (handle < 0 || (uint64_t)handle >= w->groups.count)
         return process_fail(&w->process, "no group");
-    *group_p = XY_VEC_AT(&w->groups, walk_group_t, handle);
+    *group_p = XY_VEC_AT(&w->groups, xy_members_t, handle);
     return true;
 }
 
-static int64_t group_handle(walker_t *w, walk_group_t group)
+/* Give the program the handle of a group; a size of -1: memory ran out. */
+static bool give_group(walker_t *w, int64_t address, const int *list, int size)
 {
-    if (group.size == 0)
-        return (int64_t)(intptr_t)MPI_GROUP_EMPTY;
-    if (xy_vec_append(&w->groups, &group) == XY_OK)
-        return WALK_GROUP_FIRST + (int64_t)w->groups.count - 1;
-    process_fail_memory(&w->process);
-    return 0;
+    xy_members_t group = {list, size};
+    int64_t handle = (int64_t)(intptr_t)MPI_GROUP_EMPTY;
+
+    if (size < 0 || (size > 0 && xy_vec_append(&w->groups, &group) != XY_OK))
+        return process_fail_memory(&w->process);
+    if (size > 0)
+        handle = WALK_GROUP_FIRST + (int64_t)w->groups.count - 1;
+    return walk_set_handle(w, address, handle);
+}
+
+static int *list_new(walker_t *w, int64_t size)
+{
+    return xy_arena_alloc(w->walk->arena, (size_t)(size + 1) * sizeof(int));
 }
 
 static bool comm_create(walker_t *w, const code_site_t *site, int64_t *args)
 {
-    walk_group_t group = {0};
+    xy_members_t group = {0};
     walk_made_t made = {0};
     int32_t rank;
 
     (void)site;
     if (walk_intracomm(w, args[0]) == NULL || !group_of(w, args[1], &group))
         return false;
-    rank = group_rank(&group, w->rank);
-    return walk_split(w, args[0],
-                      rank == MPI_UNDEFINED ? MPI_UNDEFINED
-                      : group.procs != NULL ? group.procs[0]
-                                            : 0,
+    rank = xy_member_rank(group, w->rank);
+    return walk_split(w, args[0], rank == MPI_UNDEFINED ? MPI_UNDEFINED : xy_member_at(group, 0),
                       rank, &made) &&
            walk_give(w, args[2], &made);
 }
@@ -67,161 +57,130 @@ static bool comm_create(walker_t *w, const code_site_t *site, int64_t *args)
 static bool comm_group(walker_t *w, const code_site_t *site, int64_t *args)
 {
     const walk_member_t *m = walk_comm(w, args[0]);
-    bool is_remote = walk_extra(site) != 0;
-    walk_group_t group;
-    int32_t first;
+    xy_members_t group;
 
     if (m == NULL)
         return false;
-    first = is_remote ? walk_peers_first(m->comm, m->rank) : walk_own_first(m->comm, m->rank);
-    group.size = is_remote ? walk_peers(m->comm, m->rank) : walk_own(m->comm, m->rank);
-    group.procs = m->comm->procs != NULL ? m->comm->procs + first : NULL;
-    return walk_set_handle(w, args[1], group_handle(w, group));
+    group = walk_group(m->comm, m->rank, walk_extra(site) != 0);
+    return give_group(w, args[1], group.list, group.size);
 }
 
 static bool group_look(walker_t *w, const code_site_t *site, int64_t *args)
 {
-    walk_group_t group = {0};
+    xy_members_t group = {0};
 
     return group_of(w, args[0], &group) &&
-           walk_set_int(w, args[1], walk_extra(site) ? group.size : group_rank(&group, w->rank));
+           walk_set_int(w, args[1], walk_extra(site) ? group.size : xy_member_rank(group, w->rank));
 }
 
-/* Those of the group that are listed (or, `is_rest`, that are not). */
-static bool group_pick(walker_t *w, const code_site_t *site, int64_t *args)
+enum { REST = 1, RANGES = 2 }; /* extra: all others; (first, last, stride) instead of ranks */
+
+/* The `n` numbers as ranks of the group: themselves, or those of the ranges. -1: it failed. */
+static int expand(walker_t *w, xy_members_t group, int *given, int n, bool is_ranges, int *ranks)
 {
-    bool is_rest = walk_extra(site) != 0;
-    walk_group_t group = {0}, made = {0};
-    int32_t *procs, rank;
-    bool *is_listed;
+    int bad = -1, count = n;
+
+    if (!is_ranges) {
+        memcpy(ranks, given, (size_t)n * sizeof(*ranks));
+        return n;
+    }
+    count = xy_members_expand(group.size, n / 3, (int(*)[3])given, ranks, &bad);
+    if (count < 0 && bad < 0)
+        process_fail(&w->process, "the ranges name a rank twice");
+    else if (count < 0)
+        process_fail(&w->process,
+                     "range %d (%d to %d, stride %d) does not lie in a group of %d ranks", bad,
+                     given[3 * bad], given[3 * bad + 1], given[3 * bad + 2], group.size);
+    return count;
+}
+
+/* Give the program the members of the group with these ranks. */
+static bool give_selected(walker_t *w, const int64_t *args, xy_members_t group, const int *ranks,
+                          int count, bool is_incl)
+{
+    int *list = list_new(w, group.size), bad = -1, size = -1;
+
+    if (list != NULL)
+        size = xy_members_select(group, count, ranks, is_incl, list, &bad);
+    if (bad >= 0)
+        return process_fail(&w->process, "rank %d is %s (the group has %d ranks)", ranks[bad],
+                            ranks[bad] < 0 || ranks[bad] >= group.size ? "not in the group"
+                                                                       : "named twice",
+                            group.size);
+    return give_group(w, args[3], list, size);
+}
+
+static bool group_select(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    bool is_ranges = (walk_extra(site) & RANGES) != 0, is_ok;
+    int n = (int)args[1] * (is_ranges ? 3 : 1), *given, *ranks, count;
+    xy_members_t group = {0};
 
     if (!group_of(w, args[0], &group))
         return false;
-    procs = xy_arena_alloc(w->walk->arena, (size_t)(group.size + args[1] + 1) * sizeof(*procs));
-    is_listed = xy_calloc((size_t)group.size + 1, sizeof(*is_listed));
-    if (procs == NULL || is_listed == NULL || args[1] < 0) {
-        xy_free(is_listed);
-        return process_fail_memory(&w->process);
+    if (args[1] < 0 || args[1] > INT32_MAX / 3)
+        return process_fail(&w->process, "the number of ranks is %lld", (long long)args[1]);
+    given = xy_malloc(((size_t)n + 1) * sizeof(*given));
+    ranks = xy_malloc(((size_t)(n > group.size ? n : group.size) + 1) * sizeof(*ranks));
+    is_ok = given != NULL && ranks != NULL ? walk_get_ints(w, args[2], n, given)
+                                           : process_fail_memory(&w->process);
+    if (is_ok) {
+        count = expand(w, group, given, n, is_ranges, ranks);
+        is_ok = count >= 0 &&
+                give_selected(w, args, group, ranks, count, (walk_extra(site) & REST) == 0);
     }
-    for (int64_t i = 0; i < args[1] && w->process.status == XY_OK; i++) {
-        if (!walk_get_int(w, args[2], i, &rank))
-            break;
-        if (rank < 0 || rank >= group.size) {
-            process_fail(&w->process, "rank %d is not in the group of %d", rank, group.size);
-            break;
-        }
-        is_listed[rank] = true;
-        if (!is_rest)
-            procs[made.size++] = group.procs != NULL ? group.procs[rank] : rank;
-    }
-    for (int32_t r = 0; is_rest && r < group.size; r++)
-        if (!is_listed[r])
-            procs[made.size++] = group.procs != NULL ? group.procs[r] : r;
-    xy_free(is_listed);
-    made.procs = procs;
-    return w->process.status == XY_OK && walk_set_handle(w, args[3], group_handle(w, made));
+    xy_free(given);
+    xy_free(ranks);
+    return is_ok;
 }
-
-/* Ranks first, last and stride: those of the group that are listed (or, extra, that are not). */
-static bool group_range(walker_t *w, const code_site_t *site, int64_t *args)
-{
-    bool is_rest = walk_extra(site) != 0;
-    walk_group_t group = {0}, made = {0};
-    int32_t *procs, range[3];
-    bool *is_listed, is_ok = true;
-
-    if (!group_of(w, args[0], &group))
-        return false;
-    procs = xy_arena_alloc(w->walk->arena, (size_t)(group.size + 1) * sizeof(*procs));
-    is_listed = xy_calloc((size_t)group.size + 1, sizeof(*is_listed));
-    if (procs == NULL || is_listed == NULL) {
-        xy_free(is_listed);
-        return process_fail_memory(&w->process);
-    }
-    for (int64_t i = 0; is_ok && i < args[1]; i++) {
-        for (int k = 0; is_ok && k < 3; k++)
-            is_ok = walk_get_int(w, args[2], 3 * i + k, &range[k]);
-        if (is_ok && range[2] == 0)
-            is_ok = process_fail(&w->process, "the stride of range %lld is 0", (long long)i);
-        for (int64_t r = range[0]; is_ok && (range[2] > 0 ? r <= range[1] : r >= range[1]);
-             r += range[2]) {
-            if (r < 0 || r >= group.size || is_listed[r])
-                is_ok = process_fail(&w->process, "rank %lld is %s the group of %d", (long long)r,
-                                     r < 0 || r >= group.size ? "not in" : "twice in", group.size);
-            else
-                is_listed[r] = true;
-            if (is_ok && !is_rest)
-                procs[made.size++] = group_proc(&group, (int32_t)r);
-        }
-    }
-    for (int32_t r = 0; is_ok && is_rest && r < group.size; r++)
-        if (!is_listed[r])
-            procs[made.size++] = group_proc(&group, r);
-    xy_free(is_listed);
-    made.procs = procs;
-    return is_ok && walk_set_handle(w, args[3], group_handle(w, made));
-}
-
-enum { UNION, INTERSECTION, DIFFERENCE }; /* extra */
 
 static bool group_combine(walker_t *w, const code_site_t *site, int64_t *args)
 {
-    walk_group_t a = {0}, b = {0}, made = {0};
-    int32_t kind = walk_extra(site), *procs;
+    xy_members_t a = {0}, b = {0};
+    int *list, size = -1;
 
     if (!group_of(w, args[0], &a) || !group_of(w, args[1], &b))
         return false;
-    procs = xy_arena_alloc(w->walk->arena, (size_t)(a.size + b.size + 1) * sizeof(*procs));
-    if (procs == NULL)
-        return process_fail_memory(&w->process);
-    for (int32_t r = 0; r < a.size; r++)
-        if (kind == UNION ||
-            (group_rank(&b, group_proc(&a, r)) != MPI_UNDEFINED) == (kind == INTERSECTION))
-            procs[made.size++] = group_proc(&a, r);
-    for (int32_t r = 0; kind == UNION && r < b.size; r++)
-        if (group_rank(&a, group_proc(&b, r)) == MPI_UNDEFINED)
-            procs[made.size++] = group_proc(&b, r);
-    made.procs = procs;
-    return walk_set_handle(w, args[2], group_handle(w, made));
+    list = list_new(w, (int64_t)a.size + b.size);
+    if (list != NULL)
+        size = xy_members_combine((xy_members_op_t)walk_extra(site), a, b, w->walk->procs, list);
+    return give_group(w, args[2], list, size);
 }
 
 static bool group_compare(walker_t *w, const code_site_t *site, int64_t *args)
 {
-    walk_group_t a = {0}, b = {0};
-    bool is_same, is_similar;
+    xy_members_t a = {0}, b = {0};
+    int answer;
 
     (void)site;
     if (!group_of(w, args[0], &a) || !group_of(w, args[1], &b))
         return false;
-    is_same = is_similar = a.size == b.size;
-    for (int32_t r = 0; is_similar && r < a.size; r++) {
-        int32_t other = group_rank(&b, group_proc(&a, r));
-
-        is_same &= other == r;
-        is_similar = other != MPI_UNDEFINED;
-    }
-    return walk_set_int(w, args[2], !is_similar ? MPI_UNEQUAL : is_same ? MPI_IDENT : MPI_SIMILAR);
+    answer = xy_members_compare(a, b, w->walk->procs);
+    return answer < 0 ? process_fail_memory(&w->process) : walk_set_int(w, args[2], answer);
 }
 
 static bool group_translate(walker_t *w, const code_site_t *site, int64_t *args)
 {
-    walk_group_t from = {0}, to = {0};
-    int32_t rank;
+    int64_t n = args[1] > 0 ? args[1] : 0;
+    xy_members_t from = {0}, to = {0};
+    int *ranks, bad = -1;
+    bool is_ok;
 
     (void)site;
     if (!group_of(w, args[0], &from) || !group_of(w, args[3], &to))
         return false;
-    for (int64_t i = 0; i < args[1]; i++) {
-        if (!walk_get_int(w, args[2], i, &rank))
-            return false;
-        if (rank != MPI_PROC_NULL && (rank < 0 || rank >= from.size))
-            return process_fail(&w->process, "rank %d is not in the group of %d", rank, from.size);
-        if (rank != MPI_PROC_NULL)
-            rank = group_rank(&to, from.procs != NULL ? from.procs[rank] : rank);
-        if (!walk_set_int(w, args[4] + 4 * i, rank))
-            return false;
-    }
-    return true;
+    ranks = xy_malloc((size_t)(n + 1) * sizeof(*ranks));
+    if (ranks == NULL)
+        return process_fail_memory(&w->process);
+    is_ok = walk_get_ints(w, args[2], n, ranks);
+    if (is_ok && !xy_members_translate(from, (int)n, ranks, to, w->walk->procs, ranks, &bad))
+        is_ok = bad < 0 ? process_fail_memory(&w->process)
+                        : process_fail(&w->process, "ranks1[%d] is %d; the group has %d ranks", bad,
+                                       ranks[bad], from.size);
+    for (int64_t i = 0; is_ok && i < n; i++)
+        is_ok = walk_set_int(w, args[4] + 4 * i, ranks[i]);
+    xy_free(ranks);
+    return is_ok;
 }
 
 static bool group_free(walker_t *w, const code_site_t *site, int64_t *args)
@@ -243,7 +202,7 @@ typedef struct walk_told {
 typedef struct {
     uint32_t context;
     int32_t tag, rank;
-    walk_group_t group;
+    xy_members_t group;
 } circle_t;
 
 static bool make(walker_t *w, const circle_t *c)
@@ -251,7 +210,7 @@ static bool make(walker_t *w, const circle_t *c)
     int32_t *procs = xy_malloc((size_t)c->group.size * sizeof(*procs));
 
     for (int32_t r = 0; procs != NULL && r < c->group.size; r++)
-        procs[r] = group_proc(&c->group, r);
+        procs[r] = xy_member_at(c->group, r);
     w->made = procs != NULL ? walk_comm_new(w->walk, procs, c->group.size) : NULL;
     xy_free(procs);
     return w->made != NULL || process_fail_memory(&w->process);
@@ -298,7 +257,7 @@ static bool go_round(walker_t *w, const circle_t *c)
 
     while (1 << bit < c->group.size && !(c->rank >> bit & 1))
         bit++;
-    from = c->rank > 0 ? group_proc(&c->group, c->rank - (1 << bit)) : 0;
+    from = c->rank > 0 ? xy_member_at(c->group, c->rank - (1 << bit)) : 0;
     if (w->process.phase == 0 && c->rank > 0) {
         w->current[0] = walk_message(
             w, WALK_RECEIVE,
@@ -330,7 +289,7 @@ static bool go_round(walker_t *w, const circle_t *c)
             return true;
         w->process.phase = TELL + 2 * (bit - 1);
         if (c->rank + (1 << (bit - 1)) < c->group.size) {
-            if (!tell(w, c, group_proc(&c->group, c->rank + (1 << (bit - 1)))))
+            if (!tell(w, c, xy_member_at(c->group, c->rank + (1 << (bit - 1)))))
                 return false;
             w->process.phase++;
         }
@@ -347,10 +306,10 @@ static bool comm_create_group(walker_t *w, const code_site_t *site, int64_t *arg
     if (m == NULL || !group_of(w, args[1], &c.group))
         return false;
     for (int32_t r = 0; w->process.phase == 0 && r < c.group.size; r++)
-        if (walk_comm_rank(m->comm, group_proc(&c.group, r)) < 0)
+        if (walk_comm_rank(m->comm, xy_member_at(c.group, r)) < 0)
             return process_fail(&w->process, "rank %d of the group is not in the communicator", r);
     c.context = m->comm->context | WALK_SHADOW;
-    c.rank = group_rank(&c.group, w->rank);
+    c.rank = xy_member_rank(c.group, w->rank);
     if (c.rank != MPI_UNDEFINED) {
         if (!go_round(w, &c))
             return false;
@@ -359,20 +318,21 @@ static bool comm_create_group(walker_t *w, const code_site_t *site, int64_t *arg
     return walk_give(w, args[3], &made);
 }
 
-const walk_call_t walk_calls_group[] = {{"Comm_create", comm_create, 0},
-                                        {"Comm_create_group", comm_create_group, 0},
-                                        {"Comm_group", comm_group, 0},
-                                        {"Comm_remote_group", comm_group, 1},
-                                        {"Group_rank", group_look, 0},
-                                        {"Group_size", group_look, 1},
-                                        {"Group_incl", group_pick, 0},
-                                        {"Group_excl", group_pick, 1},
-                                        {"Group_range_incl", group_range, 0},
-                                        {"Group_range_excl", group_range, 1},
-                                        {"Group_union", group_combine, UNION},
-                                        {"Group_intersection", group_combine, INTERSECTION},
-                                        {"Group_difference", group_combine, DIFFERENCE},
-                                        {"Group_compare", group_compare, 0},
-                                        {"Group_translate_ranks", group_translate, 0},
-                                        {"Group_free", group_free, 0},
-                                        {0}};
+const walk_call_t walk_calls_group[] = {
+    {"Comm_create", comm_create, 0},
+    {"Comm_create_group", comm_create_group, 0},
+    {"Comm_group", comm_group, 0},
+    {"Comm_remote_group", comm_group, 1},
+    {"Group_rank", group_look, 0},
+    {"Group_size", group_look, 1},
+    {"Group_incl", group_select, 0},
+    {"Group_excl", group_select, REST},
+    {"Group_range_incl", group_select, RANGES},
+    {"Group_range_excl", group_select, RANGES | REST},
+    {"Group_union", group_combine, XY_MEMBERS_UNION},
+    {"Group_intersection", group_combine, XY_MEMBERS_INTERSECTION},
+    {"Group_difference", group_combine, XY_MEMBERS_DIFFERENCE},
+    {"Group_compare", group_compare, 0},
+    {"Group_translate_ranks", group_translate, 0},
+    {"Group_free", group_free, 0},
+    {0}};

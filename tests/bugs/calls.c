@@ -312,7 +312,7 @@ BUG(outside_grid)
 
 /* ranks: 1
  * code: 12
- * says: rank 0: MPI_Dims_create: 12 nodes cannot be divided by the dimensions that are set
+ * says: rank 0: MPI_Dims_create: no grid of 12 nodes has the dimensions that are set
  * (MPI_ERR_DIMS; at @here)
  */
 BUG(dims_do_not_divide)

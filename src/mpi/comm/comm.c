@@ -49,16 +49,6 @@ int impl_comm_test_inter(MPI_Comm handle, int *flag)
     return MPI_SUCCESS;
 }
 
-/* The weaker of two comparisons of groups. */
-static int weaker(int a, int b)
-{
-    if (a < 0 || b < 0)
-        return -1;
-    if (a == MPI_UNEQUAL || b == MPI_UNEQUAL)
-        return MPI_UNEQUAL;
-    return a == MPI_SIMILAR || b == MPI_SIMILAR ? MPI_SIMILAR : MPI_IDENT;
-}
-
 int impl_comm_compare(MPI_Comm handle1, MPI_Comm handle2, int *result)
 {
     mpi_comm_t *a = mpi_comm_of(handle1), *b = mpi_comm_of(handle2);
@@ -73,7 +63,7 @@ int impl_comm_compare(MPI_Comm handle1, MPI_Comm handle2, int *result)
     if (!a->remote == !b->remote)
         found = mpi_group_compare(a->group, b->group);
     if (a->remote && b->remote)
-        found = weaker(found, mpi_group_compare(a->remote, b->remote));
+        found = xy_members_weaker(found, mpi_group_compare(a->remote, b->remote));
     if (found < 0)
         return mpi_error_memory(a, "the comparison of communicators");
     *result = found == MPI_IDENT ? MPI_CONGRUENT : found;

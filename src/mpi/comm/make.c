@@ -159,35 +159,22 @@ int mpi_comm_from_plan(mpi_comm_t *parent, const mpi_plan_t *plan, mpi_comm_t **
 
 /* What a member asks of the leader of a split. */
 typedef struct {
-    int color, key, world;
-    bool is_inter, is_high; /* kind of the parent; side of the member in it */
+    xy_split_entry_t entry;
+    bool is_inter; /* the parent is an intercommunicator */
 } wish_t;
 
-int mpi_split_compare(const void *left, const void *right)
-{
-    const mpi_split_entry_t *a = left, *b = right;
-
-    if (a->color != b->color)
-        return a->color < b->color ? -1 : 1;
-    if (a->is_high != b->is_high)
-        return a->is_high ? 1 : -1;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return a->member < b->member ? -1 : a->member > b->member;
-}
-
-mpi_group_t *mpi_split_group(const mpi_split_entry_t *entries, int count)
+mpi_group_t *mpi_split_group(const xy_split_entry_t *entries, int count)
 {
     int *ranks = xy_malloc((size_t)count * sizeof *ranks);
 
     if (!ranks)
         return NULL;
     for (int i = 0; i < count; i++)
-        ranks[i] = entries[i].world;
+        ranks[i] = entries[i].process;
     return mpi_group_create(ranks, count);
 }
 
-static void entries_tell(const mpi_split_entry_t *entries, int count, const mpi_plan_t *plan,
+static void entries_tell(const xy_split_entry_t *entries, int count, const mpi_plan_t *plan,
                          void *const *outputs)
 {
     for (int i = 0; i < count; i++) {
@@ -198,19 +185,14 @@ static void entries_tell(const mpi_split_entry_t *entries, int count, const mpi_
     }
 }
 
-/* One color of an intercommunicator: both sides must have members. */
-static void plan_color_inter(const mpi_split_entry_t *entries, int count, void *const *outputs)
+/* The plans of an intercommunicator: `lows` entries of the low group, then those of the high one.
+ */
+static void plan_inter(const xy_split_entry_t *entries, int lows, int count, void *const *outputs)
 {
     mpi_plan_t low_plan = {.status = XY_ENOMEM}, high_plan = low_plan;
-    mpi_group_t *low, *high;
-    int lows = 0;
+    mpi_group_t *low = mpi_split_group(entries, lows);
+    mpi_group_t *high = mpi_split_group(entries + lows, count - lows);
 
-    while (lows < count && !entries[lows].is_high)
-        lows++;
-    if (lows == 0 || lows == count)
-        return;
-    low = mpi_split_group(entries, lows);
-    high = mpi_split_group(entries + lows, count - lows);
     if (low && high) {
         mpi_plan_inter(low, high, &low_plan, &high_plan);
     } else {
@@ -221,52 +203,47 @@ static void plan_color_inter(const mpi_split_entry_t *entries, int count, void *
     entries_tell(entries + lows, count - lows, &high_plan, outputs);
 }
 
-static void plan_color(const mpi_split_entry_t *entries, int count, bool is_inter,
-                       void *const *outputs)
-{
-    mpi_plan_t plan;
-
-    if (is_inter) {
-        plan_color_inter(entries, count, outputs);
-        return;
-    }
-    plan = mpi_plan_intra(mpi_split_group(entries, count));
-    entries_tell(entries, count, &plan, outputs);
-}
-
 static void split_leader(void *const *inputs, int size, void *const *outputs)
 {
-    mpi_split_entry_t *entries = xy_malloc((size_t)size * sizeof *entries);
+    xy_split_entry_t *entries = xy_malloc((size_t)size * sizeof *entries);
+    bool is_inter = ((const wish_t *)inputs[0])->is_inter;
+    xy_split_part_t part = {0};
     int count = 0;
 
     for (int i = 0; i < size; i++) {
-        const wish_t *wish = inputs[i];
         mpi_plan_t plan = {.status = entries ? XY_OK : XY_ENOMEM, .rank = MPI_UNDEFINED};
 
         memcpy(outputs[i], &plan, sizeof plan);
-        if (entries && wish->color != MPI_UNDEFINED)
-            entries[count++] =
-                (mpi_split_entry_t){wish->color, wish->key, wish->world, i, wish->is_high};
+        if (entries)
+            entries[i] = ((const wish_t *)inputs[i])->entry;
     }
     if (entries)
-        qsort(entries, (size_t)count, sizeof *entries, mpi_split_compare);
-    for (int first = 0, last; first < count; first = last) {
-        for (last = first + 1; last < count && entries[last].color == entries[first].color;)
-            last++;
-        plan_color(entries + first, last - first, ((const wish_t *)inputs[0])->is_inter, outputs);
+        count = xy_split_sort(entries, size);
+    while (xy_split_next(entries, count, is_inter, &part)) {
+        const xy_split_entry_t *first = entries + part.first;
+
+        if (is_inter) {
+            plan_inter(first, part.high - part.first, part.end - part.first, outputs);
+        } else {
+            mpi_plan_t plan = mpi_plan_intra(mpi_split_group(first, part.end - part.first));
+
+            entries_tell(first, part.end - part.first, &plan, outputs);
+        }
     }
     xy_free(entries);
 }
 
 int mpi_comm_split(mpi_comm_t *parent, int color, int key, mpi_comm_t **comm_p)
 {
-    wish_t wish = {color, key, parent->owner->world, parent->remote != NULL, parent->is_high};
+    mpi_comm_t *all = parent->remote ? parent->merged : parent;
+    wish_t wish = {{color, key, parent->owner->world, all->rank, parent->is_high},
+                   parent->remote != NULL};
     mpi_plan_t plan;
     int code;
 
     if (mpi_comm_is_spread(parent))
         return mpi_comm_split_spread(parent, color, key, comm_p);
-    code = mpi_coll_agree(parent->remote ? parent->merged : parent, &wish, &plan, split_leader);
+    code = mpi_coll_agree(all, &wish, &plan, split_leader);
     return code == MPI_SUCCESS ? mpi_comm_from_plan(parent, &plan, comm_p) : code;
 }
 

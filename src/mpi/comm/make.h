@@ -85,16 +85,8 @@ int mpi_comm_split(mpi_comm_t *parent, int color, int key, mpi_comm_t **comm_p);
 /* The same where its members are in several processes. */
 int mpi_comm_split_spread(mpi_comm_t *parent, int color, int key, mpi_comm_t **comm_p);
 
-/* What a member of a split wants. */
-typedef struct {
-    int color, key, world, member; /* member: rank in the (merged) parent */
-    bool is_high;                  /* of the two groups of an intercommunicator */
-} mpi_split_entry_t;
-
-/* By color, side, key and member; for qsort. */
-int mpi_split_compare(const void *left, const void *right);
 /* The group of `count` entries; NULL: memory ran out (silent). */
-mpi_group_t *mpi_split_group(const mpi_split_entry_t *entries, int count);
+mpi_group_t *mpi_split_group(const xy_split_entry_t *entries, int count);
 /* A communicator of `group`, which only its members call; they are members of `parent`. Parks. */
 int mpi_comm_from_group(mpi_comm_t *parent, mpi_group_t *group, int tag, mpi_comm_t **comm_p);
 /* Give `made` the hints in `info` (NULL: none). */

@@ -223,71 +223,42 @@ mpi_plan_t mpi_plan_spread_duplicate(mpi_comm_t *parent, uint32_t context)
 
 /* ---- Split ---- */
 
-/* The entries of one color: [first, end). */
-typedef struct {
-    const mpi_split_entry_t *entries;
-    int first, end;
-    int colors; /* how many there are in all */
-    int place;  /* of this one among them */
-} color_t;
-
-/* In order of color; those that are undefined come first, being negative. */
-static color_t find_color(const mpi_split_entry_t *entries, int count, int color)
+/* The rank of a process among entries that begin at `first`. */
+static int rank_of(const xy_split_entry_t *first, int world)
 {
-    color_t found = {.entries = entries};
+    int i = 0;
 
-    for (int i = 0; i < count; i++) {
-        bool is_new = i == 0 || entries[i].color != entries[i - 1].color;
-
-        if (entries[i].color == MPI_UNDEFINED)
-            continue;
-        if (entries[i].color == color && is_new) {
-            found.first = i;
-            found.place = found.colors;
-        }
-        if (entries[i].color == color)
-            found.end = i + 1;
-        found.colors += is_new;
-    }
-    return found;
-}
-
-static int place_of(const color_t *c, int first, int world)
-{
-    int i = first;
-
-    while (c->entries[i].world != world)
+    while (first[i].process != world)
         i++;
-    return i - first;
+    return i;
 }
 
-static mpi_plan_t plan_color(const mpi_comm_t *parent, const color_t *c, uint32_t context)
+static mpi_plan_t plan_part(const mpi_comm_t *parent, const xy_split_entry_t *entries,
+                            const xy_split_part_t *part, uint32_t context)
 {
-    int high = c->first, world = parent->owner->world;
+    const xy_split_entry_t *low = entries + part->first, *high = entries + part->high;
     mpi_group_t *low_group, *high_group;
+    int world = parent->owner->world;
 
     if (!parent->remote)
-        return mpi_plan_spread(mpi_split_group(c->entries + c->first, c->end - c->first), context,
-                               place_of(c, c->first, world));
-    while (high < c->end && !c->entries[high].is_high)
-        high++;
-    if (high == c->first || high == c->end) /* one side has no members */
-        return (mpi_plan_t){.rank = MPI_UNDEFINED};
-    low_group = mpi_split_group(c->entries + c->first, high - c->first);
-    high_group = mpi_split_group(c->entries + high, c->end - high);
+        return mpi_plan_spread(mpi_split_group(low, part->end - part->first), context,
+                               rank_of(low, world));
+    low_group = mpi_split_group(low, part->high - part->first);
+    high_group = mpi_split_group(high, part->end - part->high);
     return mpi_plan_spread_inter(parent->is_high ? high_group : low_group,
                                  parent->is_high ? low_group : high_group, parent->is_high, context,
-                                 place_of(c, parent->is_high ? high : c->first, world));
+                                 rank_of(parent->is_high ? high : low, world));
 }
 
 int mpi_comm_split_spread(mpi_comm_t *parent, int color, int key, mpi_comm_t **comm_p)
 {
     mpi_comm_t *all = parent->remote ? parent->merged : parent;
-    mpi_split_entry_t own = {color, key, parent->owner->world, all->rank, parent->is_high};
-    mpi_split_entry_t *entries = xy_malloc((size_t)all->size * sizeof *entries);
+    xy_split_entry_t own = {color, key, parent->owner->world, all->rank, parent->is_high};
+    xy_split_entry_t *entries = xy_malloc((size_t)all->size * sizeof *entries);
+    xy_split_part_t part = {0}, found = {0};
     mpi_plan_t plan = {.rank = MPI_UNDEFINED};
+    int count, parts = 0, place = -1;
     uint32_t context;
-    color_t found;
 
     if (!entries) { /* the others wait for this one */
         xy_fail_memory("splitting a communicator");
@@ -296,12 +267,16 @@ int mpi_comm_split_spread(mpi_comm_t *parent, int color, int key, mpi_comm_t **c
     }
     mpi_spread_allgather(all, &own, sizeof own, entries);
     for (int i = 0; i < all->size; i++) /* another job calls it something else */
-        entries[i].world = mpi_group_world(all->group, i);
-    qsort(entries, (size_t)all->size, sizeof *entries, mpi_split_compare);
-    found = find_color(entries, all->size, color);
-    context = mpi_spread_context(all, 2 * found.colors + 1) + 2 * (uint32_t)found.place;
-    if (color != MPI_UNDEFINED)
-        plan = plan_color(parent, &found, context);
+        entries[i].process = mpi_group_world(all->group, i);
+    count = xy_split_sort(entries, all->size);
+    for (; xy_split_next(entries, count, parent->remote != NULL, &part); parts++)
+        if (entries[part.first].color == color) {
+            found = part;
+            place = parts;
+        }
+    context = mpi_spread_context(all, 2 * parts + 1);
+    if (place >= 0)
+        plan = plan_part(parent, entries, &found, context + 2 * (uint32_t)place);
     xy_free(entries);
     return mpi_comm_from_plan(parent, &plan, comm_p);
 }

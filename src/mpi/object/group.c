@@ -64,51 +64,15 @@ void mpi_group_release(mpi_group_t *group)
     }
 }
 
-int mpi_group_rank(const mpi_group_t *group, int world)
-{
-    if (!group->ranks)
-        return world >= 0 && world < group->size ? world : MPI_UNDEFINED;
-    for (int i = 0; i < group->size; i++)
-        if (group->ranks[i] == world)
-            return i;
-    return MPI_UNDEFINED;
-}
-
+/* Of the world ranks that are known by now are the members of all groups. */
 int *mpi_group_index(const mpi_group_t *group)
 {
-    int known =
-        mpi_job_known(mpi_job); /* of these are all members of groups that are there by now */
-    int *index = xy_malloc(sizeof(int) * (size_t)known);
-
-    if (!index)
-        return NULL;
-    for (int i = 0; i < known; i++)
-        index[i] = MPI_UNDEFINED;
-    for (int i = 0; i < group->size; i++)
-        index[mpi_group_world(group, i)] = i;
-    return index;
+    return xy_members_index(mpi_group_members(group), mpi_job_known(mpi_job));
 }
 
 int mpi_group_compare(const mpi_group_t *a, const mpi_group_t *b)
 {
-    bool is_same_order = true;
-    int result = MPI_SIMILAR;
-    int *index;
-
-    if (a->size != b->size)
-        return MPI_UNEQUAL;
-    for (int i = 0; i < a->size && is_same_order; i++)
-        is_same_order = mpi_group_world(a, i) == mpi_group_world(b, i);
-    if (a == b || is_same_order)
-        return MPI_IDENT;
-    index = mpi_group_index(a);
-    if (!index)
-        return -1;
-    for (int i = 0; i < b->size && result == MPI_SIMILAR; i++)
-        if (index[mpi_group_world(b, i)] == MPI_UNDEFINED)
-            result = MPI_UNEQUAL;
-    xy_free(index);
-    return result;
+    return xy_members_compare(mpi_group_members(a), mpi_group_members(b), mpi_job_known(mpi_job));
 }
 
 int mpi_group_refuse(mpi_comm_t *comm, MPI_Group handle)
@@ -137,34 +101,11 @@ int impl_group_rank(MPI_Group handle, int *rank)
     return MPI_SUCCESS;
 }
 
-/* An index of the second group costs as much as one search in it per world rank. */
-enum { SEARCHES_WORTH_AN_INDEX = 4 };
-
-static int translate(const mpi_group_t *a, int n, const int *ranks, const mpi_group_t *b, int *out)
-{
-    int *index = NULL;
-
-    if (b->ranks && n > SEARCHES_WORTH_AN_INDEX) {
-        index = mpi_group_index(b);
-        if (!index)
-            return mpi_error_memory(NULL, "the translation of ranks");
-    }
-    for (int i = 0; i < n; i++) {
-        if (ranks[i] == MPI_PROC_NULL)
-            out[i] = MPI_PROC_NULL;
-        else if (index)
-            out[i] = index[mpi_group_world(a, ranks[i])];
-        else
-            out[i] = mpi_group_rank(b, mpi_group_world(a, ranks[i]));
-    }
-    xy_free(index);
-    return MPI_SUCCESS;
-}
-
 int impl_group_translate_ranks(MPI_Group group1, int n, const int *ranks, MPI_Group group2,
                                int *out)
 {
     const mpi_group_t *a = mpi_group_of(group1), *b = mpi_group_of(group2);
+    int bad;
 
     if (!a || !b)
         return mpi_group_refuse(NULL, a ? group2 : group1);
@@ -172,11 +113,12 @@ int impl_group_translate_ranks(MPI_Group group1, int n, const int *ranks, MPI_Gr
         return mpi_error(NULL, MPI_ERR_ARG, "the number of ranks is %d", n);
     if (n > 0 && (!ranks || !out))
         return mpi_error_null(NULL, ranks ? "ranks2" : "ranks1");
-    for (int i = 0; i < n; i++)
-        if (ranks[i] != MPI_PROC_NULL && (ranks[i] < 0 || ranks[i] >= a->size))
-            return mpi_error(NULL, MPI_ERR_RANK, "ranks1[%d] is %d; the group has %d ranks", i,
-                             ranks[i], a->size);
-    return translate(a, n, ranks, b, out);
+    if (xy_members_translate(mpi_group_members(a), n, ranks, mpi_group_members(b),
+                             mpi_job_known(mpi_job), out, &bad))
+        return MPI_SUCCESS;
+    return bad < 0 ? mpi_error_memory(NULL, "the translation of ranks")
+                   : mpi_error(NULL, MPI_ERR_RANK, "ranks1[%d] is %d; the group has %d ranks", bad,
+                               ranks[bad], a->size);
 }
 
 int impl_group_compare(MPI_Group group1, MPI_Group group2, int *result)

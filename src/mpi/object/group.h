@@ -7,12 +7,12 @@
  *   world = mpi_group_world(group, 3);
  *   mpi_group_release(group);
  *
- * A handle of the program is one reference. The operations are linear in the groups and the world:
- * they mark world ranks instead of comparing members.
+ * A handle of the program is one reference. The arithmetic of groups is in arith/arith.h.
  */
 #ifndef XY_MPI_OBJECT_GROUP_H
 #define XY_MPI_OBJECT_GROUP_H
 
+#include "arith/arith.h"
 #include "mpi/object/comm.h"
 #include "mpi/object/life.h"
 
@@ -30,8 +30,16 @@ static inline int mpi_group_world(const mpi_group_t *group, int rank)
     return group->ranks ? group->ranks[rank] : rank;
 }
 
+static inline xy_members_t mpi_group_members(const mpi_group_t *group)
+{
+    return (xy_members_t){group->ranks, group->size};
+}
+
 /* The rank of a world rank in the group, or MPI_UNDEFINED. Linear. */
-int mpi_group_rank(const mpi_group_t *group, int world);
+static inline int mpi_group_rank(const mpi_group_t *group, int world)
+{
+    return xy_member_rank(mpi_group_members(group), world);
+}
 
 /* The inverse: fresh index[world] is the rank in the group or MPI_UNDEFINED. The caller frees.
  * NULL: memory ran out (silent). */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arith/arith.h"
 #include "base/base.h"
 #include "mpi/comm/comm.h"
 #include "mpi/object/object.h"
@@ -35,7 +36,7 @@ static mpi_topology_t *cart_new(int ndims, const int *dims, const int *periods, 
 static int check_grid(mpi_comm_t *comm, int ndims, const int *dims, const int *periods,
                       int *points_p)
 {
-    long long points = 1;
+    int bad = -1;
 
     if (comm->remote)
         return mpi_error(comm, MPI_ERR_COMM, "%s is an intercommunicator", mpi_comm_name(comm));
@@ -43,16 +44,13 @@ static int check_grid(mpi_comm_t *comm, int ndims, const int *dims, const int *p
         return mpi_error(comm, MPI_ERR_DIMS, "the number of dimensions is %d", ndims);
     if (ndims > 0 && (!dims || !periods))
         return mpi_error_null(comm, dims ? "periods" : "dims");
-    for (int d = 0; d < ndims; d++) {
-        if (dims[d] < 1)
-            return mpi_error(comm, MPI_ERR_DIMS, "dims[%d] is %d", d, dims[d]);
-        points *= dims[d];
-        if (points > comm->size)
-            return mpi_error(comm, MPI_ERR_DIMS, "the grid has more points than the %d ranks of %s",
-                             comm->size, mpi_comm_name(comm));
-    }
-    *points_p = (int)points;
-    return MPI_SUCCESS;
+    *points_p = xy_grid_points(ndims, dims, comm->size, &bad);
+    if (*points_p >= 0)
+        return MPI_SUCCESS;
+    if (bad >= 0)
+        return mpi_error(comm, MPI_ERR_DIMS, "dims[%d] is %d", bad, dims[bad]);
+    return mpi_error(comm, MPI_ERR_DIMS, "the grid has more points than the %d ranks of %s",
+                     comm->size, mpi_comm_name(comm));
 }
 
 /* Hang the topology on the new communicator (NULL: this rank is not in it) and give the handle. */
@@ -180,7 +178,7 @@ static void tell_remain(const mpi_topic_t *topic, char *text, size_t room)
 /* The ranks of one subgrid agree in the coordinates that are dropped. */
 int impl_cart_sub(MPI_Comm handle, const int *remain, MPI_Comm *newcomm)
 {
-    int code = MPI_SUCCESS, color = 0, key = 0, kept = 0, *lists;
+    int code = MPI_SUCCESS, color, key, kept, *lists;
     mpi_comm_t *comm = mpi_topology_comm(handle, MPI_CART, &code), *made = NULL;
     mpi_topic_t topic = {.describe = describe_remain, .tell = tell_remain};
     const mpi_topology_t *cart;
@@ -193,16 +191,10 @@ int impl_cart_sub(MPI_Comm handle, const int *remain, MPI_Comm *newcomm)
     lists = xy_malloc(2 * (size_t)cart->cart.ndims * sizeof *lists + 1);
     if (!lists)
         return mpi_error_memory(comm, "a Cartesian topology");
-    for (int d = 0; d < cart->cart.ndims; d++) {
-        int *place = remain[d] ? &key : &color;
-
+    for (int d = 0; d < cart->cart.ndims; d++)
         topic.value = mpi_topic_add(topic.value, remain[d] != 0);
-        *place = *place * cart->cart.dims[d] + cart->cart.coords[d];
-        if (remain[d]) {
-            lists[kept] = cart->cart.dims[d];
-            lists[cart->cart.ndims + kept++] = cart->cart.periods[d];
-        }
-    }
+    kept = xy_grid_sub(cart->cart.ndims, cart->cart.dims, cart->cart.periods, cart->cart.coords,
+                       remain, lists, lists + cart->cart.ndims, &color, &key);
     topic.data = &(remain_t){cart->cart.ndims, remain};
     comm->owner->topic = &topic;
     code = mpi_comm_split(comm, color, key, &made);
@@ -272,16 +264,6 @@ int impl_cart_get(MPI_Comm handle, int maxdims, int *dims, int *periods, int *co
     return MPI_SUCCESS;
 }
 
-/* The rank `disp` steps from this one, or MPI_PROC_NULL beyond an open end. */
-static int shifted(const mpi_comm_t *comm, int direction, long disp)
-{
-    const mpi_topology_t *cart = comm->topology;
-    int to = xy_grid_shift(comm->rank, cart->cart.ndims, cart->cart.dims, cart->cart.periods,
-                           direction, disp);
-
-    return to >= 0 ? to : MPI_PROC_NULL;
-}
-
 int impl_cart_shift(MPI_Comm handle, int direction, int disp, int *source, int *dest)
 {
     int code = MPI_SUCCESS;
@@ -292,8 +274,8 @@ int impl_cart_shift(MPI_Comm handle, int direction, int disp, int *source, int *
     if (direction < 0 || direction >= comm->topology->cart.ndims)
         return mpi_error(comm, MPI_ERR_DIMS, "the direction is %d; the grid has %d dimensions",
                          direction, comm->topology->cart.ndims);
-    *source = shifted(comm, direction, -(long)disp);
-    *dest = shifted(comm, direction, disp);
+    *source = mpi_topology_shift(comm, direction, -(long)disp);
+    *dest = mpi_topology_shift(comm, direction, disp);
     return MPI_SUCCESS;
 }
 
@@ -326,4 +308,19 @@ int impl_cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int p
                      int reorder, MPI_Comm *comm_cart)
 {
     return cart_create(comm_old, ndims, dims, periods, reorder != 0, comm_cart);
+}
+
+int impl_dims_create(int nnodes, int ndims, int *dims)
+{
+    if (ndims < 0 || (ndims > 0 && !dims))
+        return mpi_error(NULL, MPI_ERR_DIMS, "the number of dimensions is %d", ndims);
+    if (nnodes < 1)
+        return mpi_error(NULL, MPI_ERR_ARG, "the number of nodes is %d", nnodes);
+    for (int d = 0; d < ndims; d++)
+        if (dims[d] < 0)
+            return mpi_error(NULL, MPI_ERR_DIMS, "dims[%d] is %d", d, dims[d]);
+    if (!xy_grid_factor(nnodes, ndims, dims))
+        return mpi_error(NULL, MPI_ERR_DIMS, "no grid of %d nodes has the dimensions that are set",
+                         nnodes);
+    return MPI_SUCCESS;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "arith/arith.h"
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
 #include "mpi/topo/calls.h"
@@ -120,19 +121,12 @@ void mpi_topology_degrees(const mpi_comm_t *comm, int *in_p, int *out_p)
     }
 }
 
-/* The rank one step along dimension `d`, or MPI_PROC_NULL. */
-static int cart_step(const mpi_topology_t *cart, int rank, int d, int step)
+int mpi_topology_shift(const mpi_comm_t *comm, int direction, long steps)
 {
-    int place = cart->cart.coords[d] + step, stride = 1;
+    const mpi_topology_t *cart = comm->topology;
 
-    if (place < 0 || place >= cart->cart.dims[d]) {
-        if (!cart->cart.periods[d])
-            return MPI_PROC_NULL;
-        place = (place + cart->cart.dims[d]) % cart->cart.dims[d];
-    }
-    for (int i = d + 1; i < cart->cart.ndims; i++)
-        stride *= cart->cart.dims[i];
-    return rank + (place - cart->cart.coords[d]) * stride;
+    return xy_grid_shift(comm->rank, cart->cart.ndims, cart->cart.dims, cart->cart.periods,
+                         direction, steps);
 }
 
 void mpi_topology_neighbors(const mpi_comm_t *comm, int *sources, int *destinations)
@@ -146,7 +140,7 @@ void mpi_topology_neighbors(const mpi_comm_t *comm, int *sources, int *destinati
                (size_t)topology->dist.outdegree * sizeof(int));
     } else if (topology->kind == MPI_CART) {
         for (int i = 0; i < 2 * topology->cart.ndims; i++)
-            sources[i] = destinations[i] = cart_step(topology, comm->rank, i / 2, i % 2 ? 1 : -1);
+            sources[i] = destinations[i] = mpi_topology_shift(comm, i / 2, i % 2 ? 1 : -1);
     } else {
         int count = graph_edges(topology, comm->rank, &edges);
         memcpy(sources, edges, (size_t)count * sizeof(int));

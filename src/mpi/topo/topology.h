@@ -51,6 +51,9 @@ void mpi_topology_release(mpi_topology_t *topology); /* NULL is fine; the last f
 size_t mpi_topology_bytes(const mpi_topology_t *topology);
 mpi_topology_t *mpi_topology_copy(const void *bytes, uintptr_t was_at);
 
+/* The rank `steps` from the calling one along a dimension of the grid, or MPI_PROC_NULL. */
+int mpi_topology_shift(const mpi_comm_t *comm, int direction, long steps);
+
 /* The neighbours of the calling rank in the order of neighbourhood collectives (MPI_PROC_NULL at
  * open ends of a grid): counts first, then the lists into arrays of that length. */
 void mpi_topology_degrees(const mpi_comm_t *comm, int *in_p, int *out_p);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/grid.h"
+#include "arith/arith.h"
 
 /* Coordinates and numbers are inverse; a shift is a change of one coordinate. */
 static void test_points(void **state)
@@ -25,11 +26,57 @@ static void test_points(void **state)
                 int moved[3] = {coords[0], coords[1], coords[2]};
 
                 moved[d] += steps;
+                int to = xy_grid_number(3, dims, periods, moved, &bad);
+
                 assert_int_equal(xy_grid_shift(r, 3, dims, periods, d, steps),
-                                 xy_grid_number(3, dims, periods, moved, &bad));
+                                 to >= 0 ? to : MPI_PROC_NULL);
             }
         assert_true(bad == 1);
     }
+}
+
+/* The points of a subgrid agree in the coordinates that are dropped, and are numbered in order. */
+static void test_sub(void **state)
+{
+    static const int dims[3] = {3, 4, 2}, periods[3] = {1, 0, 1};
+
+    (void)state;
+    for (int kept = 0; kept < 8; kept++) {
+        int remain[3] = {kept & 1, kept & 2, kept & 4}, count[24] = {0};
+
+        for (int r = 0; r < 24; r++) {
+            int coords[3], color, key, sides[3], open[3], place[3] = {0}, bad, n = 0, points;
+
+            xy_grid_coords(r, 3, dims, coords);
+            n = xy_grid_sub(3, dims, periods, coords, remain, sides, open, &color, &key);
+            assert_int_equal(n, !!remain[0] + !!remain[1] + !!remain[2]);
+            points = xy_grid_points(n, sides, 24, &bad);
+            assert_int_equal(key, count[color]++);
+            xy_grid_coords(key, n, sides, place);
+            for (int d = 0, k = 0; d < 3; d++)
+                if (remain[d]) {
+                    assert_int_equal(sides[k], dims[d]);
+                    assert_int_equal(open[k], periods[d]);
+                    assert_int_equal(place[k++], coords[d]);
+                }
+            assert_in_range(key, 0, points - 1);
+            assert_in_range(color, 0, 24 / points - 1);
+        }
+    }
+}
+
+static void test_count(void **state)
+{
+    int bad = 7;
+
+    (void)state;
+    assert_int_equal(xy_grid_points(0, NULL, 1, &bad), 1);
+    assert_int_equal(xy_grid_points(2, (int[]){6, 4}, 24, &bad), 24);
+    assert_int_equal(xy_grid_points(2, (int[]){6, 4}, 23, &bad), -1);
+    assert_int_equal(bad, -1);
+    assert_int_equal(xy_grid_points(3, (int[]){1, 0, 9}, 23, &bad), -1);
+    assert_int_equal(bad, 1);
+    assert_int_equal(xy_grid_points(4, (int[]){65536, 65536, 65536, 65536}, INT_MAX, &bad), -1);
 }
 
 /* The sides make n and do not grow; in two dimensions no other choice has a smaller largest one. */
@@ -101,7 +148,8 @@ static void test_spread(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_points), cmocka_unit_test(test_factor),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_points), cmocka_unit_test(test_sub),
+                                       cmocka_unit_test(test_count), cmocka_unit_test(test_factor),
                                        cmocka_unit_test(test_spread)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

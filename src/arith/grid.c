@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/grid.h"
+#include "arith/arith.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -41,10 +41,41 @@ int xy_grid_shift(int number, int ndims, const int *dims, const int *periods, in
     place = at + steps;
     if (place < 0 || place >= dim) {
         if (!periods[direction])
-            return -1;
+            return MPI_PROC_NULL;
         place = (place % dim + dim) % dim;
     }
     return (int)(number + (place - at) * stride);
+}
+
+int xy_grid_points(int ndims, const int *dims, int most, int *bad_p)
+{
+    long long points = 1;
+
+    for (int d = 0; d < ndims; d++) {
+        *bad_p = dims[d] < 1 ? d : -1;
+        points *= dims[d];
+        if (dims[d] < 1 || points > most)
+            return -1;
+    }
+    return (int)points;
+}
+
+int xy_grid_sub(int ndims, const int *dims, const int *periods, const int *coords,
+                const int *remain, int *sub_dims, int *sub_periods, int *color_p, int *key_p)
+{
+    int kept = 0;
+
+    *color_p = *key_p = 0;
+    for (int d = 0; d < ndims; d++) {
+        int *number = remain[d] ? key_p : color_p;
+
+        *number = *number * dims[d] + coords[d];
+        if (remain[d]) {
+            sub_dims[kept] = dims[d];
+            sub_periods[kept++] = periods[d];
+        }
+    }
+    return kept;
 }
 
 enum {
