@@ -438,7 +438,6 @@ xy_status_t walk_run(walk_t *walk)
                                        .pass_limit = c->limit > 0 ? c->limit : 100000000,
                                        .stack_limit = UINT64_C(64) << 20,
                                        .heap_limit = UINT64_C(1) << 30};
-    walk_types_init(walk);
     st = make_walkers(walk);
     if (st == XY_OK)
         st = make_job(walk);

@@ -93,10 +93,8 @@ typedef struct {
 } walk_member_t;
 
 typedef struct {
-    uint64_t size;
-    int64_t extent;
-    int64_t basic;    /* handle of the basic type that all of it is; 0: of several */
-    uint64_t element; /* bytes of it */
+    xy_extent_t map;
+    int64_t basic; /* handle of the basic type that all of it is; 0: of several */
 } walk_type_t;
 
 /* One side of a message whose data is kept, until both have met. */
@@ -169,8 +167,6 @@ typedef struct walk_unset {
     struct walk_unset *next;
 } walk_unset_t;
 
-enum { WALK_BASICS = 256 };
-
 struct walk {
     const xy_predict_config_t *config;
     code_t *code;
@@ -192,10 +188,9 @@ struct walk {
     walk_order_t order;
     int32_t *several; /* requests of the call that runs */
     size_t several_capacity;
-    uint8_t basic_of[WALK_BASICS]; /* by handles: 1 + the place of a basic type; 0: look for it */
-    xy_target_t *target;           /* of the machine's cores, and */
-    uint32_t *leaf_of;             /* ... [procs] where processes are on it; NULL: not needed yet */
-    struct walk_oracle *oracle;    /* the recorded run that is followed; or NULL */
+    xy_target_t *target;        /* of the machine's cores, and */
+    uint32_t *leaf_of;          /* ... [procs] where processes are on it; NULL: not needed yet */
+    struct walk_oracle *oracle; /* the recorded run that is followed; or NULL */
     xy_status_t status;
 };
 
@@ -290,11 +285,21 @@ static inline xy_members_t walk_group(const walk_comm_t *comm, int32_t rank, boo
                           is_remote ? walk_peers(comm, rank) : walk_own(comm, rank)};
 }
 
-void walk_types_init(walk_t *walk);
 /* false (said): not a datatype. */
 bool walk_type(walker_t *w, int64_t handle, walk_type_t *type_p);
 /* The same in silence. */
 bool walk_type_find(const walker_t *w, int64_t handle, walk_type_t *type_p);
+
+static inline int64_t walk_type_extent(const walk_type_t *type)
+{
+    return type->map.ub - type->map.lb;
+}
+
+/* Bytes of a basic element; a value and an index count as two. 1: there are several kinds. */
+static inline uint64_t walk_type_element(const walk_type_t *type)
+{
+    return type->basic != 0 && type->map.elements > 0 ? type->map.size / type->map.elements : 1;
+}
 
 /* ---- Memory of the process; false or 0 (said) when the address is wrong ---- */
 

@@ -58,7 +58,7 @@ static bool get_count(walker_t *w, const code_site_t *site, int64_t *args)
     if (status == NULL || !walk_type(w, args[1], &type))
         return false;
     memcpy(&bytes, status + 16, sizeof(bytes));
-    size = walk_extra(site) ? type.element : type.size;
+    size = walk_extra(site) ? walk_type_element(&type) : type.map.size;
     return walk_set_int(w, args[2],
                         size == 0           ? 0
                         : bytes % size != 0 ? MPI_UNDEFINED

@@ -177,7 +177,7 @@ static bool read_counts(walker_t *w, const walk_layout_t *l, bool is_sent, const
             if (!walk_get_handle(w, args[is_sent ? l->send_type : l->receive_type], r, &handle) ||
                 !walk_type(w, handle, &type))
                 return false;
-            per_element = type.size;
+            per_element = type.map.size;
         }
         counts[r] = (uint64_t)count * per_element;
     }
@@ -187,27 +187,25 @@ static bool read_counts(walker_t *w, const walk_layout_t *l, bool is_sent, const
 static bool describe_sizes(walker_t *w, const walk_layout_t *l, const int64_t *args, int32_t size,
                            bool is_sent, xy_vjob_coll_t *call, uint64_t **counts_p)
 {
-    walk_type_t type = {.size = 1, .element = 1};
+    walk_type_t type = {.map = {.size = 1}};
     int64_t count;
 
     if (call->collective != XY_COLL_ALLTOALLW &&
         !walk_type(w, args[is_sent ? l->send_type : l->receive_type], &type))
         return false;
-    call->element = type.element;
-    if (call->element == 0)
-        call->element = 1;
+    call->element = walk_type_element(&type);
     if (!has_counts(call->collective, is_sent)) {
         count = args[is_sent ? l->send_count : l->receive_count];
         if (count < 0)
             return process_fail(&w->process, "the count is %lld", (long long)count);
-        call->count = (uint64_t)count * type.size / call->element;
+        call->count = (uint64_t)count * type.map.size / call->element;
         return true;
     }
     *counts_p = xy_malloc((size_t)size * sizeof(**counts_p));
     if (*counts_p == NULL)
         return process_fail_memory(&w->process);
     call->counts = *counts_p;
-    return read_counts(w, l, is_sent, args, call, type.size / call->element, size, *counts_p);
+    return read_counts(w, l, is_sent, args, call, type.map.size / call->element, size, *counts_p);
 }
 
 /* What all say about a collective without data: there is nothing to do. */
@@ -319,7 +317,7 @@ static bool block_bytes(walker_t *w, const code_site_t *site, const int64_t *arg
             return false;
         if (count < 0)
             return process_fail(&w->process, "count %d is %d", p, count);
-        bytes[p] = (uint64_t)count * type.size;
+        bytes[p] = (uint64_t)count * type.map.size;
     }
     return true;
 }
@@ -345,7 +343,7 @@ static bool describe_vectors(walker_t *w, const walk_member_t *m, const code_sit
     for (int32_t r = 0; is_ok && r < own; r++)
         bytes += shares[r];
     xy_free(shares);
-    call->element = type.element > 0 ? type.element : 1;
+    call->element = walk_type_element(&type);
     call->count = bytes / call->element;
     if (call->collective != XY_COLL_REDUCE)
         call->collective = XY_COLL_ALLREDUCE;

@@ -148,9 +148,9 @@ static int64_t input(walker_t *w, const walk_member_t *m, const code_site_t *sit
         blocks = (uint64_t)walk_peers(m->comm, m->rank);
     else if (c == XY_COLL_REDUCE_SCATTER_BLOCK)
         blocks = (uint64_t)walk_own(m->comm, m->rank);
-    *bytes_p = (uint64_t)args[count] * type.size * blocks;
+    *bytes_p = (uint64_t)args[count] * type.map.size * blocks;
     if (is_in_receive && (c == XY_COLL_ALLGATHER || c == XY_COLL_GATHER))
-        from += m->rank * args[count] * type.extent;
+        from += m->rank * args[count] * walk_type_extent(&type);
     return from;
 }
 
@@ -197,11 +197,12 @@ static bool take_blocks(walker_t *w, const walk_request_t *r, const walk_meeting
 {
     bool is_all = collective_of(r->kept->site) == XY_COLL_ALLTOALL;
     int32_t first = walk_peers_first(r->comm, r->rank), n = walk_peers(r->comm, r->rank);
+    int64_t block, extent;
     walk_type_t type;
-    int64_t block;
 
     if (!walk_type(w, r->kept->args[l->receive_type], &type))
         return false;
+    extent = walk_type_extent(&type);
     for (int32_t i = 0; i < n; i++) {
         int32_t at = 0, count = (int32_t)r->kept->args[l->receive_count];
         uint64_t from = 0, bytes = meeting->bytes[first + i];
@@ -210,7 +211,7 @@ static bool take_blocks(walker_t *w, const walk_request_t *r, const walk_meeting
             continue;
         if (l->receive_at >= 0 && !walk_get_int(w, r->kept->args[l->receive_at], i, &at))
             return false;
-        block = l->receive_at >= 0 ? at * type.extent : (int64_t)i * count * type.extent;
+        block = l->receive_at >= 0 ? at * extent : (int64_t)i * count * extent;
         if (is_all) {
             bytes /= own_of(r);
             from = bytes * place_of(r);
@@ -235,7 +236,7 @@ static bool take_reduced(walker_t *w, const walk_request_t *r, walk_meeting_t *m
 
     if (count == 0 || !is_known || !walk_type(w, r->kept->args[l->receive_type], &type))
         return w->process.status == XY_OK;
-    elements = bytes / type.element;
+    elements = bytes / walk_type_element(&type);
     if (sum == NULL || !is_kept) {
         sum = xy_malloc(bytes + 1);
         if (sum == NULL)

@@ -151,7 +151,7 @@ static bool bytes_of(walker_t *w, const code_site_t *site, const int64_t *args, 
     }
     if (count < 0 || type < 0 || args[count] < 0 || !walk_type_find(w, args[type], &t))
         return false;
-    *bytes_p = (uint64_t)args[count] * t.size;
+    *bytes_p = (uint64_t)args[count] * t.map.size;
     return true;
 }
 

@@ -97,12 +97,12 @@ static bool describe(walker_t *w, const message_t *m, walk_request_t *r, walk_me
     r->comm = member->comm;
     r->first = walk_peers_first(member->comm, member->rank);
     to->buffer =
-        m->has_buffer && (uint64_t)m->count * type.size <= 1 << 20 ? (uint64_t)m->buffer : 0;
+        m->has_buffer && (uint64_t)m->count * type.map.size <= 1 << 20 ? (uint64_t)m->buffer : 0;
     to->p2p = (xy_vjob_p2p_t){.context = member->comm->context,
                               .tag = m->tag == MPI_ANY_TAG ? XY_VJOB_ANY : (int32_t)m->tag,
                               .mode = m->mode,
                               .is_blocking = m->is_blocking,
-                              .bytes = (uint64_t)m->count * type.size};
+                              .bytes = (uint64_t)m->count * type.map.size};
     to->p2p.peer = m->peer == MPI_PROC_NULL ? MPI_PROC_NULL
                    : m->peer == MPI_ANY_SOURCE
                        ? XY_VJOB_ANY

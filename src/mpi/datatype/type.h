@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arith/arith.h"
 #include "mpi.h"
 #include "mpi/datatype/signature.h"
 #include "mpi/object/object.h"
@@ -122,7 +123,7 @@ typedef struct mpi_type {
     char name[MPI_MAX_OBJECT_NAME];
 } mpi_type_t;
 
-enum { XMPI_TYPE_FIRST = 0x200, XMPI_TYPE_TABLE = 0x100 };
+enum { XMPI_TYPE_FIRST = XY_TYPE_FIRST, XMPI_TYPE_TABLE = XY_TYPES };
 extern mpi_type_t
     mpi_type_table[XMPI_TYPE_TABLE]; /* by handle - XMPI_TYPE_FIRST; size 0: no type */
 

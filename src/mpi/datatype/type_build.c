@@ -16,7 +16,6 @@ void mpi_draft_begin(mpi_draft_t *draft, int combiner, bool is_large)
         return;
     }
     draft->type->contents.combiner = combiner;
-    draft->type->align = 1;
     draft->type->handle = (MPI_Datatype)(void *)draft->type;
     draft->type->handles = 1;
     mpi_life_begin(&draft->type->life, XMPI_LIFE_TYPE);
@@ -89,62 +88,51 @@ void mpi_draft_record_type(mpi_draft_t *draft, mpi_type_t *type)
 
 /* ---- Bounds -------------------------------------------------------------------------- */
 
-/* Only bounds given by MPI_Type_create_resized are collected; once there is one, it outweighs what
- * follows from the data. Without one the data decides, in settle_bounds. */
-static void add_bounds(mpi_draft_t *draft, const mpi_type_t *old, MPI_Aint low, MPI_Aint high)
+xy_extent_t mpi_type_bounds(const mpi_type_t *type)
 {
-    mpi_type_t *t = draft->type;
-    MPI_Aint lb = low + old->lb, ub = high + old->lb + old->extent;
-    MPI_Aint true_lb = low + old->true_lb, true_ub = high + old->true_lb + old->true_extent;
-
-    if (old->is_lb_set && (!t->is_lb_set || lb < t->lb)) {
-        t->lb = lb;
-        t->is_lb_set = true;
-    }
-    if (old->is_ub_set && (!t->is_ub_set || ub > draft->ub)) {
-        draft->ub = ub;
-        t->is_ub_set = true;
-    }
-    if (old->size == 0)
-        return;
-    if (!draft->has_data || true_lb < t->true_lb)
-        t->true_lb = true_lb;
-    if (!draft->has_data || true_ub > draft->true_ub)
-        draft->true_ub = true_ub;
-    draft->has_data = true;
+    return (xy_extent_t){.size = type->size,
+                         .elements = type->elements,
+                         .lb = type->lb,
+                         .ub = type->lb + type->extent,
+                         .true_lb = type->true_lb,
+                         .true_ub = type->true_lb + type->true_extent,
+                         .align = type->align,
+                         .is_lb_set = type->is_lb_set,
+                         .is_ub_set = type->is_ub_set};
 }
 
-void mpi_draft_add(mpi_draft_t *draft, const mpi_type_t *old, MPI_Aint low, MPI_Aint high,
-                   int64_t times)
+/* The elements of `old` follow those of the parts before, if there are any. */
+static void add_kind(mpi_draft_t *draft, const mpi_type_t *old, bool is_first)
 {
     mpi_type_t *t = draft->type;
-    size_t bytes, elements;
 
-    if (draft->is_failed || times == 0)
-        return;
-    if (old->elements == 0 && !old->is_lb_set && !old->is_ub_set)
-        return; /* an empty type map adds nothing, not even bounds */
-    add_bounds(draft, old, low, high);
-    if (__builtin_mul_overflow(old->size, (size_t)times, &bytes) ||
-        __builtin_add_overflow(t->size, bytes, &t->size) || t->size > (size_t)INT64_MAX)
-        draft->is_too_large = true;
-    elements = old->elements * (size_t)times;
-    t->basic = t->elements == 0 || t->basic == old->basic ? old->basic : XMPI_BASIC_NONE;
-    if (t->elements == 0)
+    t->basic = is_first || t->basic == old->basic ? old->basic : XMPI_BASIC_NONE;
+    if (is_first)
         t->signature = old->signature;
     else if (!mpi_signatures_are_equal(t->signature, old->signature))
         draft->is_mixed = true;
-    t->elements += elements;
-    t->align = old->align > t->align ? old->align : t->align;
 }
 
-void mpi_draft_set_bounds(mpi_draft_t *draft, MPI_Aint lb, MPI_Aint extent)
+void mpi_draft_add(mpi_draft_t *draft, const mpi_type_t *old, MPI_Aint at, int64_t count,
+                   int64_t length, MPI_Aint stride)
+{
+    xy_extent_t part = mpi_type_bounds(old);
+    uint64_t before = draft->extent.elements;
+
+    if (draft->is_failed)
+        return;
+    xy_extent_add(&draft->extent, &part, at, count, length, stride);
+    if (draft->extent.elements > before)
+        add_kind(draft, old, before == 0);
+}
+
+void mpi_draft_set_extent(mpi_draft_t *draft, const mpi_type_t *old, const xy_extent_t *extent)
 {
     if (draft->is_failed)
         return;
-    draft->type->lb = lb;
-    draft->ub = lb + extent;
-    draft->type->is_lb_set = draft->type->is_ub_set = true;
+    draft->extent = *extent;
+    if (extent->elements > 0)
+        add_kind(draft, old, true);
 }
 
 /* ---- The end ----------------------------------------------------------------------------- */
@@ -163,20 +151,22 @@ void mpi_type_destroy(mpi_type_t *type)
     mpi_life_bury(type);
 }
 
-/* Without an explicit upper bound the extent is rounded up to the alignment of the strictest
- * element, so that an array of the type has the layout a C compiler gives an array of structs. */
-static void settle_bounds(mpi_draft_t *draft)
+/* The type gets the size and the bounds of the draft. */
+static void settle(mpi_draft_t *draft)
 {
     mpi_type_t *t = draft->type;
-    MPI_Aint over;
+    xy_extent_t *e = &draft->extent;
 
-    if (!t->is_lb_set)
-        t->lb = t->true_lb;
-    t->extent = (t->is_ub_set ? draft->ub : draft->true_ub) - t->lb;
-    t->true_extent = draft->true_ub - t->true_lb;
-    over = t->extent % t->align;
-    if (!t->is_ub_set && over > 0)
-        t->extent += t->align - over;
+    xy_extent_settle(e);
+    t->size = e->size;
+    t->elements = e->elements;
+    t->lb = e->lb;
+    t->extent = e->ub - e->lb;
+    t->true_lb = e->true_lb;
+    t->true_extent = e->true_ub - e->true_lb;
+    t->align = e->align > 0 ? e->align : 1;
+    t->is_lb_set = e->is_lb_set;
+    t->is_ub_set = e->is_ub_set;
 }
 
 static bool is_contiguous(const mpi_type_t *t)
@@ -191,15 +181,15 @@ static bool is_contiguous(const mpi_type_t *t)
 
 int mpi_draft_finish(mpi_draft_t *draft, MPI_Datatype *newtype)
 {
-    if (draft->is_failed || draft->is_too_large) {
+    if (draft->is_failed || draft->extent.is_too_large) {
         if (draft->type)
             mpi_type_destroy(draft->type);
-        if (draft->is_too_large)
+        if (draft->extent.is_too_large)
             return mpi_error(NULL, MPI_ERR_VALUE_TOO_LARGE,
                              "the datatype would describe more than 2^63 bytes");
         return mpi_error(NULL, MPI_ERR_NO_MEM, "memory ran out while making a datatype");
     }
-    settle_bounds(draft);
+    settle(draft);
     if (draft->is_mixed)
         draft->type->signature = mpi_signature_of_parts(draft->type);
     draft->type->is_contiguous = is_contiguous(draft->type);

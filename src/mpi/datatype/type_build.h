@@ -6,7 +6,7 @@
  *   mpi_draft_begin(&draft, MPI_COMBINER_CONTIGUOUS, false);
  *   mpi_draft_record_count(&draft, count);
  *   mpi_draft_record_type(&draft, old);
- *   mpi_draft_add(&draft, old, 0, (count - 1) * old->extent, count);
+ *   mpi_draft_add(&draft, old, 0, 1, count, 0);
  *   if (!mpi_layout_repeat(&old->layout, count, old->extent, &draft.type->layout))
  *       draft.is_failed = true;
  *   return mpi_draft_finish(&draft, newtype);
@@ -19,13 +19,11 @@
 #include "mpi/datatype/datatype.h"
 
 typedef struct {
-    mpi_type_t *type;  /* NULL: there was no memory for it */
-    bool is_large;     /* made by a _c function: counts and addresses are recorded as counts */
-    bool is_failed;    /* memory ran out */
-    bool is_too_large; /* sizes left the range of MPI_Count */
-    bool has_data;
-    bool is_mixed;        /* parts of different signatures */
-    MPI_Aint ub, true_ub; /* as lb and true_lb of the type; ub counts when it is set */
+    mpi_type_t *type; /* NULL: there was no memory for it */
+    bool is_large;    /* made by a _c function: counts and addresses are recorded as counts */
+    bool is_failed;   /* memory ran out */
+    bool is_mixed;    /* parts of different signatures */
+    xy_extent_t extent;
     size_t ints_room, aints_room, counts_room, types_room;
 } mpi_draft_t;
 
@@ -37,13 +35,16 @@ void mpi_draft_record_count(mpi_draft_t *draft, MPI_Count value); /* int, or cou
 void mpi_draft_record_aint(mpi_draft_t *draft, MPI_Aint value);   /* address, or count when large */
 void mpi_draft_record_type(mpi_draft_t *draft, mpi_type_t *type); /* holds a reference */
 
-/* The type map continues with `times` copies of `old`, of which the one lowest in memory is at
- * `low`, the highest at `high`. Does bounds and size; the layout is separate. */
-void mpi_draft_add(mpi_draft_t *draft, const mpi_type_t *old, MPI_Aint low, MPI_Aint high,
-                   int64_t times);
+/* The type map continues with blocks of `old`, as for xy_extent_add. Does bounds and size; the
+ * layout is separate. */
+void mpi_draft_add(mpi_draft_t *draft, const mpi_type_t *old, MPI_Aint at, int64_t count,
+                   int64_t length, MPI_Aint stride);
 
-/* Explicit bounds. */
-void mpi_draft_set_bounds(mpi_draft_t *draft, MPI_Aint lb, MPI_Aint extent);
+/* The type map is made of `old` alone and has these bounds. */
+void mpi_draft_set_extent(mpi_draft_t *draft, const mpi_type_t *old, const xy_extent_t *extent);
+
+/* The size and the bounds of a type. */
+xy_extent_t mpi_type_bounds(const mpi_type_t *type);
 
 /* Hand the type out, or clean up and raise the error. Returns an MPI error code. */
 int mpi_draft_finish(mpi_draft_t *draft, MPI_Datatype *newtype);

@@ -9,35 +9,14 @@
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
 
-static MPI_Aint least(MPI_Aint a, MPI_Aint b)
-{
-    return a < b ? a : b;
-}
-
-static MPI_Aint most(MPI_Aint a, MPI_Aint b)
-{
-    return a > b ? a : b;
-}
-
 /* `count` blocks of `length` elements, `stride` bytes apart. */
 static void draft_vector(mpi_draft_t *draft, const mpi_type_t *old, int64_t count, int64_t length,
                          MPI_Aint stride)
 {
-    MPI_Aint across, along;
-    int64_t times;
     mpi_layout_t block;
 
-    if (draft->is_failed)
-        return;
-    if (__builtin_mul_overflow(count, length, &times) ||
-        __builtin_mul_overflow(stride, count > 0 ? count - 1 : 0, &across) ||
-        __builtin_mul_overflow(old->extent, length > 0 ? length - 1 : 0, &along)) {
-        draft->is_too_large = true;
-        return;
-    }
-    mpi_draft_add(draft, old, least(across, 0) + least(along, 0), most(across, 0) + most(along, 0),
-                  times);
-    if (draft->is_too_large)
+    mpi_draft_add(draft, old, 0, count, length, stride);
+    if (draft->is_failed || draft->extent.is_too_large)
         return;
     if (!mpi_layout_repeat(&old->layout, length, old->extent, &block)) {
         draft->is_failed = true;
@@ -92,7 +71,7 @@ static int make_vector(bool is_large, int combiner, MPI_Count count, MPI_Count l
     mpi_draft_record_count(&draft, length);
     if (combiner == MPI_COMBINER_VECTOR) {
         mpi_draft_record_count(&draft, stride);
-        draft.is_too_large = __builtin_mul_overflow(stride, old->extent, &bytes);
+        draft.extent.is_too_large = __builtin_mul_overflow(stride, old->extent, &bytes);
     } else {
         mpi_draft_record_aint(&draft, stride);
     }
@@ -139,7 +118,7 @@ static int make_resized(bool is_large, MPI_Datatype oldtype, MPI_Aint lb, MPI_Ai
     mpi_draft_record_aint(&draft, extent);
     mpi_draft_record_type(&draft, old);
     draft_vector(&draft, old, 1, 1, 0);
-    mpi_draft_set_bounds(&draft, lb, extent);
+    xy_extent_set(&draft.extent, lb, extent);
     return mpi_draft_finish(&draft, newtype);
 }
 

@@ -16,15 +16,13 @@
 /* What a constructor builds while it goes through the dimensions. */
 typedef struct {
     mpi_layout_t layout;
-    MPI_Aint stride; /* bytes from one index to the next in the current dimension */
-    int64_t count;   /* elements selected so far */
-    bool is_failed;  /* memory */
-    bool is_too_large;
+    xy_extent_t extent; /* from one index to the next in the current dimension */
+    bool is_failed;     /* memory */
 } slab_t;
 
 static void slab_begin(slab_t *s, const mpi_type_t *old)
 {
-    *s = (slab_t){.stride = old->extent, .count = 1};
+    *s = (slab_t){.extent = mpi_type_bounds(old)};
     s->is_failed = !mpi_layout_copy(&old->layout, &s->layout);
 }
 
@@ -32,16 +30,16 @@ static void slab_begin(slab_t *s, const mpi_type_t *old)
 static bool slab_blocks(const slab_t *s, MPI_Count start, MPI_Count n, MPI_Count length,
                         MPI_Count step, mpi_layout_t *layout_p)
 {
-    MPI_Count whole = n / length, rest = n % length;
+    MPI_Count whole = n / length, rest = n % length, stride = s->extent.ub - s->extent.lb;
     mpi_layout_list_t list = {0};
     mpi_layout_t block = {0}, blocks = {0};
-    bool done = mpi_layout_repeat(&s->layout, length, s->stride, &block) &&
-                mpi_layout_repeat(&block, whole, step * s->stride, &blocks);
+    bool done = mpi_layout_repeat(&s->layout, length, stride, &block) &&
+                mpi_layout_repeat(&block, whole, step * stride, &blocks);
 
     mpi_layout_cleanup(&block);
     if (done && rest > 0) {
         mpi_layout_list_add(&list, &blocks, 0, 1, 0);
-        mpi_layout_list_add(&list, &s->layout, whole * step * s->stride, rest, s->stride);
+        mpi_layout_list_add(&list, &s->layout, whole * step * stride, rest, stride);
         mpi_layout_cleanup(&blocks);
         done = mpi_layout_list_finish(&list, &blocks);
     }
@@ -49,7 +47,7 @@ static bool slab_blocks(const slab_t *s, MPI_Count start, MPI_Count n, MPI_Count
         mpi_layout_cleanup(&blocks);
         return false;
     }
-    mpi_layout_shift(&blocks, start * s->stride);
+    mpi_layout_shift(&blocks, start * stride);
     *layout_p = blocks;
     return true;
 }
@@ -60,32 +58,25 @@ static void slab_dimension(slab_t *s, MPI_Count size, MPI_Count start, MPI_Count
 {
     mpi_layout_t next;
 
-    if (s->is_failed || s->is_too_large)
+    if (s->is_failed || s->extent.is_too_large)
         return;
     s->is_failed = !slab_blocks(s, start, n, length, step, &next);
     if (s->is_failed)
         return;
     mpi_layout_cleanup(&s->layout);
     s->layout = next;
-    s->count *= n; /* at most the product of the sizes, checked next */
-    s->is_too_large = __builtin_mul_overflow(s->stride, size, &s->stride);
+    xy_extent_wrap(&s->extent, size, start, n, length, step);
 }
 
 /* Give the slab to the draft and end it. */
 static int slab_finish(slab_t *s, mpi_draft_t *draft, const mpi_type_t *old, MPI_Datatype *newtype)
 {
     draft->is_failed = draft->is_failed || s->is_failed;
-    draft->is_too_large = s->is_too_large;
-    if (!draft->is_failed && !draft->is_too_large) {
-        /* The data lies between the first and the last element of the whole array. */
-        mpi_draft_add(draft, old, 0, s->stride - old->extent, s->count);
+    mpi_draft_set_extent(draft, old, &s->extent);
+    if (draft->is_failed || draft->extent.is_too_large)
+        mpi_layout_cleanup(&s->layout);
+    else
         draft->type->layout = s->layout;
-        s->layout = (mpi_layout_t){0};
-        mpi_draft_set_bounds(draft, 0, s->stride);
-    }
-    mpi_layout_cleanup(&s->layout);
-    if (!draft->is_failed && !draft->is_too_large)
-        mpi_layout_true_bounds(&draft->type->layout, &draft->type->true_lb, &draft->true_ub);
     return mpi_draft_finish(draft, newtype);
 }
 
@@ -111,14 +102,14 @@ static int dimension(int ndims, int order, int k)
 static int check_subarray(int ndims, const MPI_Count *sizes, const MPI_Count *subsizes,
                           const MPI_Count *starts)
 {
-    for (int i = 0; i < ndims; i++)
-        if (sizes[i] < 1 || subsizes[i] < 1 || subsizes[i] > sizes[i] || starts[i] < 0 ||
-            starts[i] > sizes[i] - subsizes[i])
-            return mpi_error(
-                NULL, MPI_ERR_ARG,
-                "dimension %d: %lld elements from %lld on are not inside the %lld of the array", i,
-                (long long)subsizes[i], (long long)starts[i], (long long)sizes[i]);
-    return MPI_SUCCESS;
+    int i = xy_subarray_bad(ndims, sizes, subsizes, starts);
+
+    if (i < 0)
+        return MPI_SUCCESS;
+    return mpi_error(
+        NULL, MPI_ERR_ARG,
+        "dimension %d: %lld elements from %lld on are not inside the %lld of the array", i,
+        (long long)subsizes[i], (long long)starts[i], (long long)sizes[i]);
 }
 
 static void record_subarray(mpi_draft_t *draft, int ndims, const MPI_Count *sizes,

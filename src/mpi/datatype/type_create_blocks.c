@@ -35,17 +35,6 @@ static MPI_Aint block_offset(const blocks_t *b, MPI_Count i)
     return b->places_in_elements ? b->places[i] * block_type(b, i)->extent : b->places[i];
 }
 
-static void draft_bounds(mpi_draft_t *draft, const blocks_t *b)
-{
-    for (MPI_Count i = 0; i < b->n && !draft->is_failed; i++) {
-        const mpi_type_t *old = block_type(b, i);
-        MPI_Count length = block_length(b, i);
-        MPI_Aint at = block_offset(b, i), along = length > 0 ? (length - 1) * old->extent : 0;
-
-        mpi_draft_add(draft, old, along < 0 ? at + along : at, along > 0 ? at + along : at, length);
-    }
-}
-
 /* Equal blocks at equal distances keep the loops of the old type; a list would unroll them. */
 static bool is_regular(const blocks_t *b)
 {
@@ -88,8 +77,9 @@ static void draft_blocks(mpi_draft_t *draft, const blocks_t *b)
 {
     if (draft->is_failed)
         return;
-    draft_bounds(draft, b);
-    if (draft->is_too_large)
+    for (MPI_Count i = 0; i < b->n; i++)
+        mpi_draft_add(draft, block_type(b, i), block_offset(b, i), 1, block_length(b, i), 0);
+    if (draft->extent.is_too_large)
         return;
     draft->is_failed = !(is_regular(b) ? layout_regular(b, &draft->type->layout)
                                        : layout_list(b, &draft->type->layout));

@@ -65,26 +65,6 @@ void mpi_layout_shift(mpi_layout_t *layout, MPI_Aint distance)
         layout->block[i].offset += distance;
 }
 
-void mpi_layout_true_bounds(const mpi_layout_t *layout, MPI_Aint *lower_p, MPI_Aint *upper_p)
-{
-    MPI_Aint lower = 0, upper = 0;
-
-    for (size_t i = 0; i < layout->blocks; i++) {
-        const mpi_block_t *b = &layout->block[i];
-        MPI_Aint end = b->offset + (MPI_Aint)b->length;
-
-        lower = i == 0 || b->offset < lower ? b->offset : lower;
-        upper = i == 0 || end > upper ? end : upper;
-    }
-    for (int level = 0; level < layout->depth; level++) {
-        MPI_Aint reach = layout->loops[level].stride * (layout->loops[level].count - 1);
-
-        *(reach < 0 ? &lower : &upper) += reach;
-    }
-    *lower_p = lower;
-    *upper_p = upper;
-}
-
 /* The loop that a new outer loop continues: it runs on where the old outermost one ends. */
 static bool continues_loop(const mpi_layout_t *layout, MPI_Aint stride)
 {

@@ -24,9 +24,6 @@ bool mpi_layout_repeat(const mpi_layout_t *layout, int64_t count, MPI_Aint strid
 /* The same moved by `distance` bytes. */
 void mpi_layout_shift(mpi_layout_t *layout, MPI_Aint distance);
 
-/* The first data byte and the one behind the last, from the layout itself; 0 and 0 when empty. */
-void mpi_layout_true_bounds(const mpi_layout_t *layout, MPI_Aint *lower_p, MPI_Aint *upper_p);
-
 /* A list being made: add layouts one behind the other, then finish. */
 typedef struct {
     mpi_block_t *block;
