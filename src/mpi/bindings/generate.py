@@ -9,6 +9,7 @@ writes below DIRECTORY, the build tree, and prints the C files among them:
   include/mpi_functions.h, include/mpi_profiling.h   the prototypes, part of mpi.h
   generated/mpi/bindings/calls_COMPONENT.c           the functions, under both their names
   generated/mpi/COMPONENT/calls.h                    what the component implements: impl_*
+  generated/mpi/io/accesses.c                        the impl_* that read and write files
   generated/mpi/bindings/fortran_COMPONENT.c         the same functions for Fortran (fortran.py)
   generated/mpi/bindings/fortran_calls.h             what fortran_*.c calls
   include/mpif.h, fortran/mpi.f90, fortran/mpi_f08.f90   Fortran's header and modules
@@ -25,7 +26,7 @@ import fortran
 LINE = re.compile(r"^(\w+) +(\w+) (\w+)\((.*)\)(?: = (\w+))?$")
 SECTION = re.compile(r"^\[(\w+)((?: \w+)*)\]$")
 KINDS = {"self", "fast", "call", "any", "local", "own", "bare", "none"}
-FORMS = {"c", "I", "init"}
+FORMS = {"c", "I", "init", "access"}
 WIDE = {"int": "MPI_Count", "MPI_Aint": "MPI_Count"}
 WIDTH = 100
 SPDX = "/* SPDX-License-Identifier: BSD-3-Clause */\n"
@@ -154,7 +155,7 @@ FIRST = {"self": ["mpi_rank_t *self"], "fast": ["mpi_rank_t *self"],
          "own": ["const char *name", "const void *site"]}
 
 
-def impl_prototype(function):
+def impl_prototype(function, tail=");"):
     texts = FIRST.get(function.kind, [])[:]
     for p in function.parameters:
         if p.name in function.vectors:
@@ -167,7 +168,7 @@ def impl_prototype(function):
         texts.append("MPI_Request *request")
     if function.has_init_form:
         texts.append("bool is_persistent")
-    return wrapped(f"{function.result} {function.impl}", texts or ["void"], ");")
+    return wrapped(f"{function.result} {function.impl}", texts or ["void"], tail)
 
 
 def is_plain(function):
@@ -454,6 +455,31 @@ def fortran_header(functions):
             + f"#define XY_FORTRAN_SIZES \\\n" + sizes.rstrip().replace("\n", " \\\n") + "\n\n#endif\n")
 
 
+ACCESS = re.compile(r"^File_(i?)(read|write)(_at)?(_all|_shared|_ordered)?(_begin|_end)?$")
+
+
+def access_definition(function):
+    """impl_x of a function that reads or writes a file: its name says how."""
+    is_started, verb, at, who, part = ACCESS.match(function.name).groups()
+    whole = f'"MPI_{function.name.removesuffix(part or "")}"'
+    where = "IO_AT" if at else {"_shared": "IO_SHARED", "_ordered": "IO_ORDERED"}.get(who, "IO_OWN")
+    fields = [".handle = fh", f".where = {where}", f".is_write = {str(verb == 'write').lower()}",
+              f".is_collective = {str(who in ('_all', '_ordered')).lower()}", *([".offset = offset"] if at else []),
+              ".memory = buf", ".count = count", ".type = datatype"]
+    do, last = ("io_start", "request") if is_started else ("io_begin", whole) if part else ("io_do", "status")
+    call = wrapped(f"    return {do}", ["self", "&order", last], ");")
+    order = "    io_order_t order = {" + (",\n" + " " * 24).join(fields) + "};\n\n"
+    if part == "_end":
+        order, call = "", f"    return io_end(fh, buf, status, {whole});"
+    return f"{impl_prototype(function, ')')}\n{{\n{order}{call}\n}}\n"
+
+
+def accesses_file(functions):
+    return (ABOUT.format(what="The work of the MPI functions that read and write files.")
+            + '#include "mpi/io/calls.h"\n#include "mpi/io/order.h"\n\n'
+            + "\n".join(access_definition(f) for f in functions if "access" in f.forms and f.base is f))
+
+
 def write_fortran(out, functions):
     """Its C files."""
     known = [f for f in functions if fortran.is_fortran(f)]
@@ -556,6 +582,8 @@ def main(arguments):
         else:
             write(sources[-1], calls_file(component, own))
             write(out / f"generated/mpi/{component}/calls.h", calls_header(component, own))
+    sources.append(out / "generated/mpi/io/accesses.c")
+    write(sources[-1], accesses_file(functions))
     sources += write_fortran(out, functions)
     for old in (out / "generated/mpi/bindings").glob("calls_*.c"): # of a component that has no functions any more
         if old not in sources:
