@@ -520,6 +520,41 @@ static void test_bad(void **state)
               "loop");
 }
 
+/* Sizes, bounds and comparisons are those of a run: the arithmetic is the same. */
+static void test_arithmetic(void **state)
+{
+    (void)state;
+#define TYPE(call, lower, bytes, line)                                                             \
+    "<mpi call='" call "'/><mpi call='MPI_Type_get_extent' datatype='t' lb='&amp;lb' "             \
+    "extent='&amp;extent'/>" CHECK("lb == (" lower ") &amp;&amp; extent == " bytes, line)
+    check(1, "<variable name='t' type='MPI_Datatype'/><variable name='lb' type='MPI_Aint'/>"
+             "<variable name='extent' type='MPI_Aint'/>"
+             "<variable name='lengths' type='int[2]'/><variable name='at' type='MPI_Aint[2]'/>"
+             "<variable name='types' type='MPI_Datatype[2]'/>"
+             "<do c='lengths[0] = lengths[1] = 1'/><do c='at[0] = 8'/><do c='at[1] = 16'/>"
+             "<do c='types[0] = MPI_DOUBLE'/><do c='types[1] = MPI_CHAR'/>" /* a pair has padding */
+          TYPE("MPI_Type_dup' oldtype='MPI_DOUBLE_INT' newtype='&amp;t", "0", "16", "1") TYPE(
+              "MPI_Type_vector' count='3' blocklength='1' stride='-2' oldtype='MPI_INT' "
+              "newtype='&amp;t",
+              "-16", "20",
+              "2") TYPE("MPI_Type_create_struct' count='2' array_of_blocklengths='lengths' "
+                        "array_of_displacements='at' array_of_types='types' newtype='&amp;t",
+                        "8", "16", "3")
+              TYPE("MPI_Type_create_resized' oldtype='MPI_INT' lb='-4' extent='12' newtype='&amp;t",
+                   "-4", "12", "4"));
+#undef TYPE
+    check(3,
+          "<variable name='turned' type='MPI_Comm'/><mpi call='MPI_Comm_split' " WORLD
+          " color='0' key='-rank' newcomm='&amp;turned'/><mpi call='MPI_Comm_compare' "
+          "comm1='MPI_COMM_WORLD' comm2='turned' result='&amp;x'/>" CHECK("x == MPI_SIMILAR", "5"));
+    check_bad(2,
+              "<variable name='g' type='MPI_Group'/><variable name='list' type='int[2]'/>"
+              "<do c='list[0] = list[1] = 1'/><mpi call='MPI_Comm_group' " WORLD
+              " group='&amp;g'/><mpi call='MPI_Group_incl' group='g' n='2' ranks='list' "
+              "newgroup='&amp;g' line='3'/>",
+              "a.c:3: process 0: rank 1 is named twice (the group has 2 ranks)");
+}
+
 /* Costs of loops: by name, or one for all; the path says where the time went. */
 static void test_costs(void **state)
 {
@@ -563,6 +598,7 @@ int main(void)
         cmocka_unit_test(test_two_groups),  cmocka_unit_test(test_persistent),
         cmocka_unit_test(test_grids),       cmocka_unit_test(test_types),
         cmocka_unit_test(test_bad),         cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_arithmetic),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
