@@ -90,7 +90,8 @@ def build_and_test(build, edits, tests, cases, seconds, is_thorough):
 def run_tests(build, tests, cases, more, seconds):
     """(word, log) of tests up to the first failure, with more variables in the environment."""
     pattern = "^(" + "|".join(re.escape(test) for test in tests) + ")$"
-    env = {name: value for name, value in os.environ.items() if name not in ("XYLEM_SEED", "XYLEM_SOAK")}
+    of_soak = ("XYLEM_SEED", "XYLEM_SOAK", "XYLEM_TIMEOUT_FACTOR")
+    env = {name: value for name, value in os.environ.items() if name not in of_soak}
     env.update(more, XYLEM_FIRST_FAILURE="1")
     if cases:
         env["XYLEM_BUGS"] = " ".join(cases)
