@@ -11,7 +11,8 @@
 #include "mpi/check/suppress.h"
 #include "mpi/object/object.h"
 
-static const mpi_check_config_t *config;
+/* A thread that ends the job may have begun before. */
+static _Atomic(const mpi_check_config_t *) config;
 static xy_vec_t findings = XY_VEC_INIT(check_finding_t);
 static xy_vec_t known = XY_VEC_INIT(mpi_finding_t); /* by address: what needs no words again */
 static xy_vec_t rules = XY_VEC_INIT(check_rule_t);
