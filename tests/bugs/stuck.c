@@ -390,7 +390,7 @@ BUG(poll_iprobe)
     double end = MPI_Wtime() + POLLING_MS * 1e-3;
     int flag = 0, probes = 0;
 
-    while (!flag && (wrong || ++probes % 16 != 0 || MPI_Wtime() < end))
+    while (!flag && (wrong || ++probes % 256 != 0 || MPI_Wtime() < end))
         MPI_Iprobe(1 - rank, 1, world, &flag, ignore); // @probe
 }
 
