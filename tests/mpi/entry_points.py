@@ -5,7 +5,7 @@
     entry_points.py ROOT BUILD
 
 `ctags -R src build` must find the definition of each function of functions.def, once, and of the
-impl_ function that does its work; and compile_commands.json must list the files they are in. No
+impl_ function, or the one that is called instead, that does its work; and compile_commands.json must list the files they are in. No
 other name that the sources define begins with MPI_ or PMPI_: these belong to the standard.
 Exit code 77: there is no ctags.
 """
@@ -58,8 +58,9 @@ def main(arguments):
             problems.append(f"PMPI_{function.name} is found in {len(files)} files")
         elif not files <= compiled:
             problems.append(f"PMPI_{function.name} is in {files.pop()}, which is not compiled")
-        if function.is_implemented and not found[function.impl]:
-            problems.append(f"{function.impl}, which does MPI_{function.name}, is not found")
+        does = function.base.call.split("(")[0] if function.base.call else function.impl
+        if function.is_implemented and not found[does]:
+            problems.append(f"{does}, which does MPI_{function.name}, is not found")
     for problem in problems:
         print(problem, file=sys.stderr)
     print(f"{len(functions)} functions, {len(problems)} problems")

@@ -23,7 +23,7 @@ import sys
 
 import fortran
 
-LINE = re.compile(r"^(\w+) +(\w+) (\w+)\((.*)\)(?: = (\w+))?$")
+LINE = re.compile(r"^(\w+) +(\w+) (\w+)\((.*?)\)(?: = (\w+)| -> (.+))?$")
 SECTION = re.compile(r"^\[(\w+)((?: \w+)*)\]$")
 KINDS = {"self", "fast", "call", "any", "local", "own", "bare", "none"}
 FORMS = {"c", "I", "init", "access"}
@@ -44,9 +44,10 @@ class Parameter:
 
 
 class Function:
-    def __init__(self, kind, result, name, parameters, same_as, component, forms):
+    def __init__(self, kind, result, name, parameters, same_as, call, component, forms):
         self.kind, self.result, self.name, self.same_as = kind, result, name, same_as
         self.component, self.forms = component, forms
+        self.call = call  # all that the function does, or None: what impl_x does
         self.text = parameters
         self.is_open = parameters.endswith(", ...")
         closed = parameters.removesuffix(", ...")
@@ -181,6 +182,9 @@ HERE = "__builtin_return_address(0)"
 
 def impl_call(function, head, address=HERE):
     base = function.base
+    if base.call: # its own names for the parameters
+        own = {a.name: b.name for a, b in zip(base.parameters, function.parameters)}
+        return head + re.sub(r"\w+", lambda word: own.get(word.group(), word.group()), base.call) + ";"
     is_large = function.name.endswith("_c") and not base.name.endswith("_c")
     is_started = len(function.parameters) > len(base.parameters)
     arguments = ["self"] if base.kind in ("self", "fast") else []
@@ -504,7 +508,7 @@ def unsupported_file(functions):
 
 def calls_header(component, functions):
     guard = f"XY_MPI_{component.upper()}_CALLS_H"
-    shared = {f.base.name: f.base for f in functions if f.kind != "fast"}
+    shared = {f.base.name: f.base for f in functions if f.kind != "fast" and not f.base.call}
     needs = '#include "mpi.h"\n'
     if any(f.vectors for f in shared.values()):
         needs += '#include "mpi/coll/coll.h"\n'

@@ -72,8 +72,3 @@ int impl_type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
     filled.delete.type = type_delete_attr_fn;
     return mpi_keyval_create(filled, type_keyval);
 }
-
-int impl_type_free_keyval(int *type_keyval)
-{
-    return mpi_keyval_free(XMPI_ATTR_TYPE, type_keyval);
-}

@@ -535,11 +535,6 @@ int impl_comm_create_keyval(MPI_Comm_copy_attr_function *copy,
     return mpi_keyval_create(filled, number_p);
 }
 
-int impl_comm_free_keyval(int *comm_keyval)
-{
-    return mpi_keyval_free(XMPI_ATTR_COMM, comm_keyval);
-}
-
 int impl_win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
                            MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval,
                            void *extra_state)
@@ -549,9 +544,4 @@ int impl_win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
     filled.copy.win = win_copy_attr_fn;
     filled.delete.win = win_delete_attr_fn;
     return mpi_keyval_create(filled, win_keyval);
-}
-
-int impl_win_free_keyval(int *win_keyval)
-{
-    return mpi_keyval_free(XMPI_ATTR_WIN, win_keyval);
 }
