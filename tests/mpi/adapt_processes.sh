@@ -63,6 +63,11 @@ algorithms() {
     said "adapt: allreduce/6/65536:recursive-doubling, the best of what was measured"
     [ "$(messages "$work/m.counted")" = 14 ] || fail "$(messages "$work/m.counted") messages, doubling"
     stored 2
+    # One that is named needs no history.
+    six --algorithm allreduce=recursive-doubling --monitor "$work/m.named" "${sum[@]}"
+    [ "$(messages "$work/m.named")" = 14 ] || fail "$(messages "$work/m.named") messages, doubling by name"
+    six --algorithm allreduce=ring --monitor "$work/m.named" "${sum[@]}"
+    [ "$(messages "$work/m.named")" = 30 ] || fail "$(messages "$work/m.named") messages, ring by name"
 }
 
 # Ranks that talk to each other come to one process, by the matrix of the first run.

@@ -148,12 +148,11 @@ static bool has_choice(xy_collective_t collective, int parts)
 /* The candidate that was picked for such calls; -1: none. */
 static int picked_for(const coll_call_t *call, xy_collective_t collective, uint64_t bytes)
 {
-    const xy_coll_picks_t *picks = mpi_settings_of(call->comm)->picks;
-    const xy_coll_algorithm_t *a;
+    const mpi_settings_t *settings = mpi_settings_of(call->comm);
+    const xy_coll_algorithm_t *a = settings->algorithm[collective];
 
-    if (__builtin_expect(picks == NULL, 1))
-        return -1;
-    a = xy_coll_picked(picks, collective, call->comm->size, bytes);
+    if (a == NULL && settings->picks != NULL)
+        a = xy_coll_picked(settings->picks, collective, call->comm->size, bytes);
     for (int i = 0; a != NULL && i < CANDIDATES; i++)
         if (algorithm_of(i) == a)
             return i;
