@@ -18,6 +18,8 @@
  * accessed so many data, which takes a few seconds; what ends this near to the bound is not worth
  * another trial. */
 enum { TRIAL_TASKS = 100000, SHORT_TASKS = 4000, ACCESSES_OF_TRIALS = 3000000 };
+/* Where GPUs are driven as real ones are, such policies win on longer graphs, too. */
+enum { AHEAD_TASKS = 50000 };
 /* Where a trial is a part of the run, what comes before it counts as this part of all tasks. */
 enum { PREPARATION = 8 };
 static const double near_enough = 1.02;
@@ -85,7 +87,8 @@ static bool is_worth_trying(const choice_t *c, const xy_task_trial_t *t)
 {
     int32_t all = c->platform->memories - 1, used = memories_of(c, t);
 
-    if (t->is_for_short && xy_graph_ops(c->graph) > SHORT_TASKS)
+    if (t->is_for_short &&
+        xy_graph_ops(c->graph) > (c->how->ahead != NULL ? AHEAD_TASKS : SHORT_TASKS))
         return false;
     if (t->is_for_several && all < 2)
         return false;
