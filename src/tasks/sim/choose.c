@@ -334,14 +334,12 @@ static xy_status_t run_chosen(choice_t *c)
 /* The policy itself, with each number of data to load early. */
 static xy_status_t choose_look_ahead(choice_t *c, const char *policy)
 {
-    const xy_task_trial_t trials[] = {{.policy = policy},
-                                      {.policy = policy, .look_ahead = 2},
-                                      {.policy = policy, .look_ahead = 8},
-                                      {.policy = policy, .look_ahead = 4},
-                                      {.policy = policy, .look_ahead = 1},
-                                      {.policy = policy, .look_ahead = 16},
-                                      {0}};
+    static const int32_t early[] = {0, 2, 8, 4, 1, 16};
+    enum { COUNT = sizeof(early) / sizeof(early[0]) };
+    xy_task_trial_t trials[COUNT + 1] = {{0}};
 
+    for (int i = 0; i < COUNT; i++)
+        trials[i] = (xy_task_trial_t){.policy = policy, .look_ahead = early[i]};
     return choose(c, trials);
 }
 
