@@ -380,7 +380,7 @@ typedef struct {
 
 void xy_vjob_totals(const xy_vjob_t *job, xy_vjob_totals_t *totals);
 /* Collectives that were alike: those of Xylem that have a choice of algorithms. */
-typedef struct {
+typedef struct xy_vjob_calls {
     xy_collective_t collective;
     int procs, nodes;
     uint64_t bytes, element; /* of the first: count * element */

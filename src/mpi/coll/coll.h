@@ -261,11 +261,10 @@ uint32_t mpi_context_new(int count);
 void mpi_coll_hold(mpi_coll_t *coll);    /* one per member; any thread */
 void mpi_coll_release(mpi_coll_t *coll); /* the last release frees */
 
-/* A member gives its reference to the communicator back: now, or when nothing of its local group is
- * in progress, and all that its members have left is over. The local group may be gone afterwards.
- * On its worker. */
+/* Release a member's reference to the communicator: now, or when no collective of its local group
+ * is in progress. Frees the local group with the last reference. On its worker. */
 void coll_local_release(coll_local_t *local);
-/* Give back what can be given back by now. Likewise. */
+/* Release the references that wait for that, if none is. Likewise. */
 void coll_local_drop(coll_local_t *local);
 
 /* Progress. With communication cores, a nonblocking collective is offloaded: its local groups
@@ -601,11 +600,15 @@ static inline bool coll_is_packed(const coll_local_t *local, const coll_slot_t *
            xy_direct_is_packed(slot->bytes, (uint64_t)blocks);
 }
 
-/* For `mpiexec --adapt`: the collectives between processes that were measured and have a choice of
- * algorithms, as xy_vjob_calls_t without times, `nodes` processes each; and what one takes by each
- * algorithm, by formulas: the usual one first. Returns how many there are (at most
- * XY_COLL_CANDIDATES_MAX). All ranks have ended. XY_ENOMEM is reported. */
-xy_status_t coll_interprocess_calls(xy_vec_t *calls);
+/* For `mpiexec --adapt` (tally.c): count a call with a choice of algorithms, without a time;
+ * `nodes` is its number of processes. */
+struct xy_vjob_calls;
+void coll_tally_add(const struct xy_vjob_calls *call);
+void coll_tally_reset(void); /* before a job */
+/* Append what was counted, as xy_vjob_calls_t. All ranks have ended. XY_ENOMEM is reported. */
+xy_status_t coll_tally_calls(xy_vec_t *calls);
+/* What a collective between processes takes by each algorithm, by formulas: the usual one first.
+ * Returns their number (at most XY_COLL_CANDIDATES_MAX). */
 int coll_interprocess_ways(xy_collective_t collective, int ranks, int parts, uint64_t bytes,
                            const xy_coll_algorithm_t **algorithms, double *seconds);
 

@@ -4,7 +4,7 @@
  * *schedule*.
  *
  *   schedule_receive(s, parent, buffer, count, type);
- *   schedule_wait(s);                                    (until what was started before is over)
+ *   schedule_wait(s);                                    (for all that was started before)
  *   schedule_send(s, child, buffer, count, type);
  *
  * The members of one process meet (interprocess.c). When all have come, one schedule works for
@@ -81,7 +81,7 @@ void coll_interprocess_claim(const coll_call_t *call, uint64_t words[2]);
 /* A message of another process says something else than its receive (mpi_remote_differs). */
 struct remote_letter;
 void coll_interprocess_differs(const mpi_request_t *receive, const struct remote_letter *letter);
-/* A call is over: are there messages of it, or of one before it, that no receive has met? */
+/* A call is complete: are there messages of it, or of an earlier one, without a receive? */
 void coll_interprocess_look_back(const coll_call_t *call);
 /* No rank can move: such messages may say why. */
 void coll_interprocess_compare_stuck(const mpi_waiter_t *waiter);
@@ -97,7 +97,7 @@ enum { SCHEDULE_LANES = 2 };
  * the one. */
 schedule_t *schedule_new(coll_call_t *call, const mpi_call_t *named,
                          interprocess_meeting_t *meeting);
-/* Begin it, or go on: now, or when another one on its worker has given way. */
+/* Start or continue it: now, or when another one on its worker yields. */
 void schedule_run_soon(schedule_t *s);
 /* Of the schedule that has started this message. */
 const coll_call_t *schedule_call_of(const mpi_request_t *part);
@@ -117,7 +117,7 @@ void schedule_reduce(schedule_t *s, const void *in, void *inout, int64_t count);
 void schedule_reduce_after(schedule_t *s, void *inout, void *in, int64_t count);
 typedef void (*schedule_fn)(void *arg);
 void schedule_do(schedule_t *s, schedule_fn fn, void *arg);
-/* Memory until the call is over; never NULL. */
+/* Memory for the duration of the call; never NULL. */
 void *schedule_memory(schedule_t *s, size_t bytes);
 /* The same for `count` elements of `type`: where the first one would be. */
 void *schedule_vector(schedule_t *s, int64_t count, const mpi_type_t *type);
@@ -137,7 +137,7 @@ typedef struct {
 
 /* Does one schedule work for all members of a process? The same in all processes. */
 bool interprocess_is_together(const coll_call_t *call);
-/* The schedule is over: the calls of all members are. */
+/* The schedule is complete: end the calls of all members. */
 void interprocess_meeting_end(interprocess_meeting_t *meeting);
 /* The member of a part that speaks with other parts, where `root` does for its own. */
 int interprocess_speaker(const interprocess_layout_t *s, int part, int root);
@@ -174,7 +174,7 @@ typedef enum {
 typedef struct {
     interprocess_way_t way;
     const xy_coll_algorithm_t *algorithm; /* of src/coll */
-    int64_t piece;                        /* bytes that go on while more come; trees and chains */
+    int64_t piece;                        /* bytes of a pipelined message; trees and chains */
     double seconds;
 } interprocess_choice_t;
 
@@ -189,8 +189,6 @@ interprocess_choice_t interprocess_choose(const interprocess_part_t *part,
                                           xy_collective_t collective, uint64_t bytes);
 interprocess_choice_t interprocess_choose_by(const interprocess_cost_t *cost,
                                              xy_collective_t collective, int parts, uint64_t bytes);
-
-void interprocess_count_reset(void); /* before a job */
 
 /* ---- Trees ---- */
 

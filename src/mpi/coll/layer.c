@@ -18,7 +18,7 @@ static void comm_end(mpi_comm_t *comm)
 static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
 {
     (void)config;
-    interprocess_count_reset();
+    coll_tally_reset();
     return coll_interprocess_begin(job);
 }
 

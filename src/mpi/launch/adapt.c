@@ -430,7 +430,7 @@ static xy_status_t note_profile(const mpi_launch_values_t *values, mpi_job_t *jo
     xy_status_t st = find_matrix(is_virtual, job, &m);
 
     if (st == XY_OK)
-        st = is_virtual ? mpi_virtual_calls(&calls) : nbc_calls(&calls);
+        st = is_virtual ? mpi_virtual_calls(&calls) : coll_tally_calls(&calls);
     if (st == XY_OK)
         st = find_gain(values, m, &profile.gain);
     if (st == XY_OK) {
@@ -483,10 +483,8 @@ xy_status_t mpi_launch_adapt_counted(mpi_job_t *job, mpi_profile_t *profile_p)
     mpi_profile_t profile = {.gain = 1};
     xy_vec_t calls = XY_VEC_INIT(xy_vjob_calls_t);
     double bandwidth = 0;
-    xy_status_t st = nbc_calls(&calls);
+    xy_status_t st = coll_tally_calls(&calls);
 
-    if (st == XY_OK)
-        st = coll_interprocess_calls(&calls);
     if (st == XY_OK) {
         mpi_profile_calls(&profile, &calls);
         for (size_t i = 0; i < profile.call_count; i++) {

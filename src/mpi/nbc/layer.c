@@ -17,7 +17,6 @@ static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
     coll_engine_register(&nbc_engine);
     job->has_progress_threads = job->settings->progress == XMPI_PROGRESS_THREADS;
     nbc_splits_reset();
-    nbc_count_reset();
     (void)config;
     return XY_OK;
 }

@@ -126,10 +126,6 @@ void nbc_complete(mpi_worker_t *worker);
  * 0: nothing was measured. All ranks have ended. */
 double nbc_measured(const mpi_job_t *job);
 
-/* The nonblocking collectives that were measured, as xy_vjob_calls_t without times. All ranks have
- * ended. XY_ENOMEM is reported. */
-xy_status_t nbc_calls(xy_vec_t *calls);
-
 /* Which progress threads there were, what they did, and how many turns they had, supervisors
  * included: lines of text. All ranks have ended. */
 void nbc_threads_tell(const mpi_job_t *job, xy_text_t *text);
@@ -162,9 +158,6 @@ bool nbc_is_tree(xy_collective_t collective);
 /* What ranks did between start and Wait is the computation that `adaptive` and `--comm-cores auto`
  * go by. */
 void nbc_measured_call(const coll_call_t *call, double seconds);
-/* One rank has made it (count.c). */
-void nbc_count_call(const coll_call_t *call);
-void nbc_count_reset(void); /* before a job */
 /* Fill call->rank_args, unless a start before has; packs. XY_ENOMEM is silent. */
 xy_status_t nbc_rank_args_make(coll_call_t *call);
 /* The schedule takes what is in place for `is_in_place`, whatever this member said. */

@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "mpi/nbc/nbc.h"
+#include "sim/sim.h"
 
 static double transfer_seconds(const nbc_shape_t *shape)
 {
@@ -64,6 +65,24 @@ static double transfer_of(const coll_call_t *call)
     return transfer_seconds(&shape) * (shape.collective == XY_COLL_ALLREDUCE ? 2.0 : 1.0);
 }
 
+/* Calls between processes are counted there. */
+static void count_call(const coll_call_t *call)
+{
+    nbc_shape_t shape;
+
+    nbc_shape_size(call, &shape);
+    if (call->comm->coll->interprocess != NULL || call->kind->is_inter ||
+        !xy_coll_is_sized(shape.collective) || (call->op != NULL && !call->op->is_predefined))
+        return;
+    coll_tally_add(&(xy_vjob_calls_t){.collective = shape.collective,
+                                      .procs = call->comm->size,
+                                      .nodes = 1,
+                                      .bytes = shape.count * shape.element,
+                                      .is_nonblocking = true,
+                                      .algorithm = xy_coll_direct(shape.collective),
+                                      .link = nbc_link});
+}
+
 void nbc_measured_call(const coll_call_t *call, double seconds)
 {
     enum { WEIGHT = 4 };
@@ -73,7 +92,7 @@ void nbc_measured_call(const coll_call_t *call, double seconds)
     if (mpi_job->measures) {
         call->comm->owner->computed += seconds;
         call->comm->owner->carried += transfer_of(call);
-        nbc_count_call(call);
+        count_call(call);
     }
     if (nbc == NULL) /* its members are in several processes: nothing is scheduled */
         return;
