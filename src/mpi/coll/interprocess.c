@@ -185,7 +185,7 @@ static void build(schedule_t *s, const interprocess_part_t *part)
         interprocess_build_move(s, part);
 }
 
-/* The members on one worker, to be told that it is over. */
+/* The members on one worker, to be notified of the end. */
 typedef struct {
     remote_errand_t errand; /* must be first */
     interprocess_meeting_t *meeting;
@@ -200,8 +200,8 @@ struct interprocess_meeting {
     mpi_coll_t *coll;
     mpi_call_t named; /* the speaker's call, for reports */
     interprocess_part_t part;
-    _Atomic int untold; /* workers with members that do not know yet that it is over */
-    notice_t *notices;  /* [local groups] */
+    _Atomic int unnotified; /* workers whose members have not been notified of the end */
+    notice_t *notices;      /* [local groups] */
     coll_call_t *calls[];
 };
 
@@ -255,7 +255,7 @@ static void begin(remote_errand_t *errand)
     schedule_run_soon(s);
 }
 
-/* The last one to come begins. The communicator stays until all have been told that it is over. */
+/* The last member to arrive starts. The communicator lives until all have been notified. */
 static void all_are_here(mpi_rank_t *self, interprocess_meeting_t *m)
 {
     int speaker = speaker_of(m->calls[0]);
@@ -307,7 +307,7 @@ static void tell(remote_errand_t *errand)
 
     for (int i = 0; i < local->members; i++)
         mpi_request_complete(m->calls[m->part.layout->place[local->member[i]]]->request);
-    if (atomic_fetch_sub_explicit(&m->untold, 1, memory_order_acq_rel) == 1) {
+    if (atomic_fetch_sub_explicit(&m->unnotified, 1, memory_order_acq_rel) == 1) {
         xy_free(m);
         mpi_coll_release(coll);
     }
@@ -319,7 +319,7 @@ void interprocess_meeting_end(interprocess_meeting_t *m)
     const mpi_worker_t *own = m->part.call->comm->owner->worker;
     int locals = coll->locals, here = -1;
 
-    atomic_init(&m->untold, locals);
+    atomic_init(&m->unnotified, locals);
     for (int i = 0; i < locals; i++) {
         m->notices[i] = (notice_t){{.run = tell}, m, coll->local[i]};
         if (coll->local[i]->worker == own)

@@ -295,8 +295,8 @@ static void half_of(int place, int d, int64_t *begin, int64_t *n)
     *n = place & d ? *n - low : low;
 }
 
-/* Two processes reduce half of what both have each, and go on with other ones; then they give it
- * back in the other order. */
+/* Recursive halving: in each round two processes each reduce half of what both have. The halves are
+ * exchanged back in the reverse order. */
 static void allreduce_halving(schedule_t *s, const interprocess_part_t *p, void *sum)
 {
     const mpi_type_t *type = p->call->receive_type;

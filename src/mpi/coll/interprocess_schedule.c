@@ -48,8 +48,8 @@ struct schedule {
     struct schedule *next_ready;
 };
 
-/* Schedules of a worker that can go on. One runs at a time: the end of a message lets another one
- * go on when this one has given way, not inside it. */
+/* Schedules of a worker that can continue. One runs at a time: a message that completes lets
+ * another one continue when this one yields, not inside it. */
 typedef struct {
     _Alignas(XMPI_LINES) schedule_t *first;
     schedule_t **last;
@@ -417,7 +417,7 @@ static void do_step(schedule_t *s, const step_t *step)
     }
 }
 
-/* Until it waits, or is over. */
+/* Until it waits or is complete. */
 static void run(schedule_t *s)
 {
     s->is_waiting = false;
