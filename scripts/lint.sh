@@ -60,17 +60,22 @@ llvm_tool() {
     return 1
 }
 
+# on_all_cores COMMAND...: run it for the files of the input, some at a time on each core.
+on_all_cores() {
+    xargs -r -n 40 -P "$(nproc)" "$@"
+}
+
 lint_format() {
     local tool
     tool=$(llvm_tool clang-format) || { echo "$tool"; return 77; }
-    files '*.c' '*.h' | xargs "$tool" --dry-run -Werror
+    files '*.c' '*.h' | on_all_cores "$tool" --dry-run -Werror
 }
 
 # Not a check: what `make format` does.
 lint_reformat() {
     local tool
     tool=$(llvm_tool clang-format) || { echo "$tool"; return 77; }
-    files '*.c' '*.h' | xargs "$tool" -i
+    files '*.c' '*.h' | on_all_cores "$tool" -i
 }
 
 lint_tidy() {
@@ -87,7 +92,7 @@ lint_shell() {
     need shellcheck || return 77
     # Scripts are found by their first line: not all of them end in .sh.
     { files '*.sh'; files '*' | xargs grep -lE '^#!.*\b(ba)?sh$' 2>/dev/null; } | sort -u |
-        xargs shellcheck -S style
+        on_all_cores shellcheck -S style
 }
 
 lint_sizes() {

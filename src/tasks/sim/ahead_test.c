@@ -391,7 +391,7 @@ static void test_spans(void **state)
     xy_graph_t *g = make_graph(60, 20, 1e-5);
 
     (void)state;
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < (XYLEM_SANITIZED ? 12 : 60); i++) {
         double rate = BYTES / (1e-6 * (1 + testing_below(300)));
         xy_task_platform_t *p = platform((8 + (uint64_t)testing_below(60)) * BYTES, rate, rate);
         xy_task_ahead_t ahead = {.batch = i % 4 == 0 ? 0 : XY_TASK_BATCH_MAX,
@@ -487,7 +487,7 @@ static void test_ends(void **state)
     const double task = 1e-5, copy = PER_COPY * 1e-5;
 
     (void)state;
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < (XYLEM_SANITIZED ? 2 : 12); i++) {
         int blocks = 300 + testing_below(200), rounds = 60 + testing_below(40);
         xy_graph_t *g = make_graph(blocks, rounds, task);
         uint64_t memory = (uint64_t)(rounds + 100 + testing_below(60)) * 2 * BYTES;
