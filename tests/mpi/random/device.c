@@ -79,8 +79,8 @@ void device_begin(uint64_t seed)
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
         if (find(functions[i].name, functions[i].to, 12000, 0, NULL) != 0)
             fail("--device: the driver has no %s", functions[i].name);
-    if (cuda.init(0) != 0 || cuda.retain(&context, 0) != 0)
-        fail("--device: the driver has no device");
+    need(cuda.init(0), "the driver", 0);
+    need(cuda.retain(&context, 0), "a device", 0);
     need(cuda.context_set(context), "a context", 0);
     need(cuda.stream_create(&other, hash(seed, 31, (uint64_t)rank, 0) % 4 != 0), "a stream", 0);
     need(cuda.event_create(&event, 2), "an event", 0);
