@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "mpi/launch/launch.h"
+#include "mpi/launch/other_mpi.h"
 
 static bool is_program(const char *path)
 {

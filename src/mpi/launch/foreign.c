@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "mpi/launch/image/image.h"
+#include "mpi/launch/other_mpi.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 

@@ -9,9 +9,12 @@
 
 #include "mpi/bindings/bindings.h"
 #include "mpi/check/check.h"
+#include "mpi/launch/end_job.h"
 #include "mpi/launch/libc/libc.h"
 #include "mpi/launch/mapping.h"
 #include "mpi/launch/node.h"
+#include "mpi/launch/other_mpi.h"
+#include "mpi/launch/rank_process.h"
 #include "mpi/launch/spawn.h"
 #include "mpi/launch/virtual_time.h"
 #include "mpi/nbc/nbc.h"
@@ -197,10 +200,8 @@ static xy_status_t load_programs(launch_t *launch)
     xy_status_t st =
         mpi_launch_choose_shown(launch->values->debug_ranks, launch->size, &launch->shown);
 
-    mpi_lookup_add_substitute(mpi_device_substitute);
-    mpi_lookup_add_substitute(mpi_openmp_substitute);
     if (launch->size > 1)
-        mpi_lookup_set_guard(mpi_foreign_guard);
+        mpi_rank_refuse_other_mpi();
     config.tls_reserve = mpi_locals_reserve(&config.tls_align);
     launch->loading = config;
     for (size_t i = 0; i < launch->parts.count && st == XY_OK; i++) {
@@ -216,34 +217,6 @@ static xy_status_t load_programs(launch_t *launch)
             st = mpi_program_load(part->path, &config, &part->program);
     }
     return st == XY_OK ? mpi_locals_setup() : st;
-}
-
-static __attribute__((noinline, cold)) void switch_more(const mpi_rank_t *previous,
-                                                        const mpi_rank_t *next, unsigned more)
-{
-    if ((more & XMPI_SWITCH_DEVICES) != 0)
-        mpi_device_leave(previous != NULL ? previous->process : NULL);
-    mpi_locals_switch(next->process);
-    if ((more & XMPI_SWITCH_DEVICES) != 0)
-        mpi_device_enter(next->process);
-    if ((more & XMPI_SWITCH_DIRECTORIES) != 0)
-        mpi_directory_enter(next->process);
-}
-
-static void on_switch(mpi_rank_t *previous, mpi_rank_t *next)
-{
-    unsigned more = atomic_load_explicit(&mpi_switch_more, memory_order_relaxed);
-
-    if (__builtin_expect(more != 0, 0))
-        switch_more(previous, next, more);
-    else
-        mpi_locals_switch(next->process);
-}
-
-static void on_switch_announced(mpi_rank_t *previous, mpi_rank_t *next)
-{
-    on_switch(previous, next);
-    mpi_sanitizer_switch(next->process);
 }
 
 static bool is_auto(const launch_t *launch)
@@ -300,7 +273,7 @@ static xy_status_t make_job(launch_t *launch)
         .eager_limit = launch->values->eager,
         .limits_between = launch->values->has_eager,
         .spin_seconds = launch->values->check != NULL ? 0 : launch->values->spin,
-        .switched = mpi_sanitizer_has_stacks() ? on_switch_announced : on_switch,
+        .switched = mpi_sanitizer_has_stacks() ? mpi_rank_switched_announced : mpi_rank_switched,
         .overflow = mpi_finish_overflow,
         .abort = mpi_finish_abort,
         .stuck = mpi_finish_stuck,
@@ -330,6 +303,8 @@ static xy_status_t make_job(launch_t *launch)
         launch->processes[r].has_ended = !is_here(launch, r);
     mpi_finish_setup(launch->processes, launch->size, config.stack_size);
     st = mpi_job_create(&config, &launch->job);
+    if (st == XY_OK)
+        mpi_rank_follow_clock(launch->job);
     xy_free((int *)(uintptr_t)config.worker_of);
     return st;
 }
@@ -371,11 +346,9 @@ static xy_status_t make_rank(launch_t *launch, const mpi_part_t *part, int index
     st = mpi_process_init(process, &config);
     if (st != XY_OK)
         return st;
-    process->rank = &launch->job->ranks[rank];
-    process->rank->process = process;
-    process->rank->appnum = (int)(part - part_at(launch, 0));
-    if (process->program->fortran_at != 0)
-        process->rank->fortran = process->image + process->program->fortran_at;
+    mpi_rank_give_process(&launch->job->ranks[rank], process);
+    mpi_rank_take_process(&launch->job->ranks[rank], process);
+    launch->job->ranks[rank].appnum = (int)(part - part_at(launch, 0));
     return mpi_rank_start(launch->job, rank, mpi_process_run, process);
 }
 
@@ -874,7 +847,7 @@ int mpi_launch_main(int argc, char **argv)
     mpi_crash_setup();
     xy_error_program_set("mpiexec");
     mpi_dl_setup();
-    mpi_threads_setup();
+    mpi_caller_set_threads(mpi_thread_create_plain);
     mpi_sanitizer_setup();
     st = mpi_node_begin(&launch.node);
     if (st == XY_OK)

@@ -14,6 +14,7 @@
 #include <xylem.h>
 
 #include "mpi/check/check.h"
+#include "mpi/launch/end_job.h"
 #include "mpi/launch/libc/libc.h"
 
 enum { MOST_RANKS = 1 << 24, MOST_PROCESSES = 1 << 16, RANKS_SHOWN = 32 };

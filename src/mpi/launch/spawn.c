@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "mpi/launch/hosts.h"
+#include "mpi/launch/rank_process.h"
 #include "mpi/launch/virtual_time.h"
 #include "mpi/runtime/runtime.h"
 
@@ -206,7 +207,7 @@ static void free_slot(slot_t *slot)
 static void end_slot(mpi_process_t *process)
 {
     slot_t *slot = &slots[process->world - setup.first];
-    const mpi_rank_t *rank = process->rank;
+    const mpi_rank_t *rank = mpi_rank_of(process);
 
     for (const mpi_comm_t *comm = rank->comms; comm != NULL; comm = comm->next)
         if (comm->mark == XMPI_COMM_LIVE && comm != rank->comm_world && comm != rank->comm_self)
@@ -314,7 +315,7 @@ static xy_status_t make_rank(const making_t *m, int place, int *number_p)
         empty(slot);
         return st;
     }
-    process->rank = &mpi_job->ranks[config.world];
+    mpi_rank_give_process(&mpi_job->ranks[config.world], process);
     process->ended = end_slot;
     atomic_store_explicit(&slot->state, SLOT_USED, memory_order_release);
     *number_p = config.world;
@@ -431,9 +432,7 @@ static xy_status_t start(mpi_rank_t *rank)
     mpi_process_t *process = &setup.processes[rank->world];
 
     process->has_ended = false;
-    rank->process = process;
-    if (process->program->fortran_at != 0)
-        rank->fortran = process->image + process->program->fortran_at;
+    mpi_rank_take_process(rank, process);
     forget_alone(rank);
     if (setup.is_verbose)
         say(rank, process);

@@ -24,6 +24,7 @@ static struct {
     virtual_call_t *calls;
     size_t call_count;
     bool shares;
+    bool is_on;              /* kernels and calls of the job are known */
     int32_t *core_of, *comm; /* by rank, with room for those that are spawned */
     int comm_count, room;
     const mpi_launch_values_t *values;
@@ -414,9 +415,10 @@ static xy_status_t check_store(const virtual_config_t *c)
                               "calibrate' writes");
 }
 
-/* For the symbols of programs. */
-static void *substitute(const char *name, void *found)
+void *mpi_virtual_time_substitute(const char *name, void *found)
 {
+    if (!all.is_on)
+        return found;
     if (all.shares)
         found = mpi_share_data_substitute(name, found);
     return mpi_virtual_substitute(name, found);
@@ -465,9 +467,9 @@ xy_status_t mpi_virtual_prepare(const mpi_launch_values_t *values, int ranks, co
     c->calls = all.calls;
     c->call_count = all.call_count;
     mpi_virtual_set_kernels(c);
+    all.is_on = true;
     mpi_share_data_from(values->share_data);
     all.shares = values->share_data > 0;
-    mpi_lookup_add_substitute(substitute);
     c->job.machine = all.machine;
     c->job.procs = ranks;
     c->job.core_of = all.core_of;

@@ -30,6 +30,8 @@ xy_status_t mpi_virtual_target(const mpi_launch_values_t *values, const xy_machi
                                const xy_cores_t **cores_p);
 /* The options for the one real core that everything runs on. */
 mpi_launch_values_t mpi_virtual_real_values(const mpi_launch_values_t *values);
+/* For the symbols of programs: `found`, or a function in front of it. */
+void *mpi_virtual_time_substitute(const char *name, void *found);
 /* The run is over. */
 xy_status_t mpi_virtual_finish(const mpi_launch_values_t *values, mpi_job_t *job);
 

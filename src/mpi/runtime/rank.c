@@ -28,8 +28,7 @@ static void switched(xy_worker_t *w, xy_fiber_t *previous, xy_fiber_t *fiber)
 {
     (void)w;
     mpi_self = xy_fiber_user(fiber);
-    /* A progress thread is no rank: what is private to the last one stays where it is. */
-    if (mpi_self != NULL && config.switched != NULL)
+    if (config.switched != NULL)
         config.switched(previous ? xy_fiber_user(previous) : NULL, mpi_self);
     if (mpi_self != NULL && mpi_self->trace != NULL && mpi_job->clock == NULL)
         mpi_trace_call(mpi_self->trace, mpi_self);

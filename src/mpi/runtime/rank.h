@@ -364,7 +364,8 @@ typedef struct {
     size_t eager_limit;
     bool limits_between; /* `eager_limit` is also one between processes, beside the transport's */
     double spin_seconds;
-    void (*switched)(mpi_rank_t *previous, mpi_rank_t *next); /* NULL: nothing to swap */
+    /* NULL: nothing to swap. `next` is NULL where a progress thread runs. */
+    void (*switched)(mpi_rank_t *previous, mpi_rank_t *next);
     void (*overflow)(mpi_rank_t *rank);
     void (*abort)(int code);
     void (*stuck)(void); /* no rank can move: report and end */

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "mpi/launch/image/collect.h"
+#include "mpi/launch/image/runtime_ops.h"
 #include "mpi/launch/image/say.h"
 
 typedef enum { PRIVATE, SHARED, CONSTANT /* not decided: it has no variables */ } fate_t;
@@ -319,10 +320,10 @@ static xy_status_t check_shared(const gathering_t *g, const library_t *library)
 {
     const char *owner = "", *name = private_use(g, library, &owner);
 
-    if (mpi_elf_lookup(library->elf, XMPI_FORTRAN_BLOCK) != NULL)
-        return xy_fail(XY_EUSAGE,
-                       "--share %s: it calls MPI from Fortran and must be private; leave it out",
-                       name_of(library));
+    if (mpi_process_runtime.block != NULL &&
+        mpi_elf_lookup(library->elf, mpi_process_runtime.block) != NULL)
+        return xy_fail(XY_EUSAGE, "--share %s: it %s and must be private; leave it out",
+                       name_of(library), mpi_process_runtime.block_reason);
     if (name == NULL)
         return XY_OK;
     return xy_fail(XY_EUSAGE,
@@ -380,10 +381,10 @@ static xy_status_t check(const gathering_t *g)
 
 /* ---- Tools ---- */
 
-static bool is_mpi_name(const char *name, void *argument)
+/* Does a name begin with the prefix? */
+static bool has_prefix(const char *name, void *prefix)
 {
-    (void)argument;
-    return strncmp(name, "MPI_", 4) == 0;
+    return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
 typedef struct {
@@ -402,7 +403,8 @@ static int is_file(struct dl_phdr_info *info, size_t size, void *argument)
     return 1;
 }
 
-/* A preloaded tool in the way of PMPI is copied; all else that is preloaded is shared. */
+/* A preloaded tool that stands in front of functions of the runtime is copied; all else that is
+ * preloaded is shared. */
 static xy_status_t look_at_preloaded(gathering_t *g, const char *name, size_t length)
 {
     char *entry = xy_sprintf("%.*s", (int)length, name);
@@ -417,8 +419,9 @@ static xy_status_t look_at_preloaded(gathering_t *g, const char *name, size_t le
         elf = NULL; /* the dynamic linker has said what is wrong with it */
     xy_free(search.path);
     if (elf != NULL && !mpi_library_is_base(basename(elf->path)) &&
-        mpi_elf_defines_any(elf, is_mpi_name, NULL))
-        return append(g, NULL, elf, PRIVATE, "a tool that intercepts MPI calls");
+        mpi_process_runtime.tool_prefix != NULL &&
+        mpi_elf_defines_any(elf, has_prefix, (void *)(uintptr_t)mpi_process_runtime.tool_prefix))
+        return append(g, NULL, elf, PRIVATE, mpi_process_runtime.tool_reason);
     mpi_elf_close(elf);
     return XY_OK;
 }
@@ -498,7 +501,7 @@ static xy_status_t load_shared(const gathering_t *g)
             const char *name = XY_VEC_AT(&elf->needed, const char *, k);
 
             /* This library is there already, perhaps under another path than the program's. */
-            if (strncmp(name, "libmpi_abi.so", 13) != 0 && !mpi_library_is_module(g->program, name))
+            if (!mpi_library_is_own(name) && !mpi_library_is_module(g->program, name))
                 st = open_shared(g, elf, name);
         }
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mpi/launch/image/collect.h"
+#include "mpi/launch/image/runtime_ops.h"
 
 static const char c_library[] = "the C library; its state is made private by other means";
 static const char cxx_runtime[] = "a runtime of the compiler; exceptions cross libraries";
@@ -18,7 +19,6 @@ static const char allocator[] = "an allocator; all ranks share one heap";
 static const char topology[] = "it describes the machine, the same for all ranks";
 
 static const mpi_known_t known[] = {
-    {"libmpi_abi.so", "MPI itself", XMPI_KNOWN_BASE},
     {"ld-linux", c_library, XMPI_KNOWN_BASE},
     {"libc.so.", c_library, XMPI_KNOWN_BASE},
     {"libm.so.", c_library, XMPI_KNOWN_BASE},
@@ -94,8 +94,22 @@ static const mpi_known_t known[] = {
     {"libudev.so", topology, XMPI_KNOWN_SHARED},
 };
 
+bool mpi_library_is_own(const char *name)
+{
+    const char *own = mpi_process_runtime.library;
+
+    return own != NULL && strncmp(name, own, strlen(own)) == 0;
+}
+
 const mpi_known_t *mpi_library_known(const char *name)
 {
+    static mpi_known_t own = {.kind = XMPI_KNOWN_BASE};
+
+    if (mpi_library_is_own(name)) {
+        own.name = mpi_process_runtime.library;
+        own.reason = mpi_process_runtime.library_reason;
+        return &own;
+    }
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
         if (strncmp(name, known[i].name, strlen(known[i].name)) == 0)
             return &known[i];

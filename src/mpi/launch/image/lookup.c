@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "mpi/launch/image/runtime_ops.h"
+
 extern void *__tls_get_addr(mpi_tls_index_t *index);
 
 static const struct {
@@ -164,35 +166,18 @@ static void *look_up(const char *name, const char *version)
                                                                                         : first;
 }
 
-enum { MAX_SUBSTITUTES = 3 };
-
-static void *(*substitutes[MAX_SUBSTITUTES])(const char *name, void *found);
-static int substitute_count;
-
-void mpi_lookup_add_substitute(void *(*function)(const char *name, void *found))
-{
-    substitutes[substitute_count++] = function;
-}
-
 void *mpi_lookup_outside(const char *name, const char *version)
 {
     void *found = look_up(name, version);
 
-    for (int i = 0; i < substitute_count; i++)
-        found = substitutes[i](name, found);
-    return found;
-}
-
-static void *(*guard_of)(const char *library, const char *name);
-
-void mpi_lookup_set_guard(void *(*guard)(const char *library, const char *name))
-{
-    guard_of = guard;
+    return mpi_process_runtime.substitute != NULL ? mpi_process_runtime.substitute(name, found)
+                                                  : found;
 }
 
 void *mpi_lookup_guarded(const mpi_elf_t *elf, const char *name)
 {
-    return guard_of != NULL
-               ? guard_of(elf->soname != NULL ? elf->soname : basename(elf->path), name)
-               : NULL;
+    if (mpi_process_runtime.refuse == NULL)
+        return NULL;
+    return mpi_process_runtime.refuse(elf->soname != NULL ? elf->soname : basename(elf->path),
+                                      name);
 }

@@ -25,7 +25,8 @@ const mpi_module_t *mpi_lookup_inside(const mpi_program_t *program, const char *
 /* The address outside of the modules, of this thread's where the variable is thread-local; NULL:
  * there is none. `version` may be NULL. */
 void *mpi_lookup_outside(const char *name, const char *version);
-/* The function that stands in front of what a module defines (mpi_lookup_set_guard); NULL: none. */
+/* The function that stands in front of what a module defines (mpi_process_runtime.refuse); NULL:
+ * none. */
 void *mpi_lookup_guarded(const mpi_elf_t *elf, const char *name);
 
 /* The block of thread-local variables that holds an address of this thread: the dynamic linker's

@@ -38,7 +38,6 @@
 #include "mpi/launch/image/elf.h"
 
 /* The COMMON block by whose addresses Fortran knows MPI_IN_PLACE and its like. */
-#define XMPI_FORTRAN_BLOCK "xylem_fortran_"
 
 typedef enum {
     XMPI_VARIABLE_STDIN,
@@ -160,19 +159,13 @@ typedef struct mpi_program {
     /* Room behind the modules for copies of C++ streams, and which of them are made. */
     size_t cxx_streams;
     bool has_cxx_stream[XMPI_CXX_STREAMS];
-    size_t fortran_at; /* offset of its variables with special addresses; 0: it is not in Fortran */
+    size_t block_at; /* offset of the variable that the runtime wants to know; 0: there is none */
     /* Thread-local variables of all modules, at the same distance from every thread pointer: */
     ptrdiff_t tls_from;
     size_t tls_size; /* 0: there are none */
     size_t tls_used; /* of a program: of what is set aside for it and its plug-ins */
     size_t tls_reserve, tls_align;
 } mpi_program_t;
-
-/* What programs get instead of a symbol of another library; before they are loaded. */
-void mpi_lookup_add_substitute(void *(*function)(const char *name, void *found));
-/* Before programs are loaded: `guard` returns the function that stands in front of `name` in a
- * private library (its soname, or the name of its file), or NULL. */
-void mpi_lookup_set_guard(void *(*guard)(const char *library, const char *name));
 
 xy_status_t mpi_program_load(const char *path, const mpi_program_config_t *config,
                              mpi_program_t **program_p);
@@ -207,6 +200,8 @@ void *mpi_image_symbol(const mpi_program_t *program, char *image, const char *na
 /* The address of the symbol that this module defines; NULL: none. */
 void *mpi_module_symbol(const mpi_module_t *module, char *image, const char *name);
 
+/* Is it the library that this code is part of, by its name without directories? */
+bool mpi_library_is_own(const char *name);
 /* Is a library private to the ranks of a program: linked to it, or loaded with a plug-in? */
 bool mpi_library_is_module(const mpi_program_t *program, const char *name);
 

@@ -6,6 +6,7 @@
 
 #include "mpi/launch/image/collect.h"
 #include "mpi/launch/image/lookup.h"
+#include "mpi/launch/image/runtime_ops.h"
 
 enum { R_NOTHING = 0 }; /* everywhere */
 
@@ -305,13 +306,16 @@ static xy_status_t fix_packed(mpi_program_t *program, const mpi_module_t *module
     return st;
 }
 
-static void find_fortran(mpi_program_t *program)
+static void find_block(mpi_program_t *program)
 {
     const ElfW(Sym) * symbol;
-    const mpi_module_t *owner = mpi_lookup_inside(program, XMPI_FORTRAN_BLOCK, NULL, NULL, &symbol);
+    const mpi_module_t *owner =
+        mpi_process_runtime.block != NULL
+            ? mpi_lookup_inside(program, mpi_process_runtime.block, NULL, NULL, &symbol)
+            : NULL;
 
     if (owner != NULL && owner_of(program, owner) == program->self)
-        program->fortran_at = mpi_module_offset(owner, symbol->st_value);
+        program->block_at = mpi_module_offset(owner, symbol->st_value);
 }
 
 /* Which plug-ins must be there before this one: those whose addresses are stored. */
@@ -347,7 +351,7 @@ xy_status_t mpi_program_resolve(mpi_program_t *program)
                 st = fix_table(program, &modules[i], &elf->plt, second);
         }
     }
-    find_fortran(program);
+    find_block(program);
     if (st == XY_OK)
         st = note_uses(program);
     return st == XY_OK ? mpi_prototype_finish(program) : st;

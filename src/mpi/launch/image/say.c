@@ -6,18 +6,27 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mpi/launch/image/runtime_ops.h"
+
+static const _Atomic bool is_never;
+
+/* Until a runtime sets it. */
+mpi_process_runtime_t mpi_process_runtime = {
+    .name = "xylem", .noun = "process", .watches = &is_never};
+
 void mpi_launch_say(const char *format, ...)
 {
-    char line[1024] = "mpiexec: ";
+    char line[1024];
+    int room = (int)sizeof(line) - 1,
+        n = snprintf(line, sizeof(line), "%s: ", mpi_process_runtime.name);
     va_list arguments;
     ssize_t ignored;
-    size_t n;
 
     va_start(arguments, format);
-    vsnprintf(line + 9, sizeof(line) - 11, format, arguments);
+    n += vsnprintf(line + n, (size_t)(room - n), format, arguments);
     va_end(arguments);
-    n = strlen(line);
+    n = n < room ? n : room - 1;
     line[n++] = '\n';
-    ignored = write(STDERR_FILENO, line, n);
+    ignored = write(STDERR_FILENO, line, (size_t)n);
     (void)ignored;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "mpi/launch/image/lookup.h"
+#include "mpi/launch/image/runtime_ops.h"
 
 enum { MOST = 4096 };
 
@@ -22,8 +23,8 @@ static int name_count;
 /* As the dynamic linker does it. */
 static __attribute__((noreturn)) void undefined(size_t number)
 {
-    fprintf(stderr, "mpiexec: symbol lookup error: %s: undefined symbol: %s\n", names[number].path,
-            names[number].name);
+    fprintf(stderr, "%s: symbol lookup error: %s: undefined symbol: %s\n", mpi_process_runtime.name,
+            names[number].path, names[number].name);
     fflush(stderr);
     _exit(127);
 }

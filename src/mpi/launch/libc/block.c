@@ -14,24 +14,22 @@
 #include "mpi/launch/libc/directory.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"
-#include "mpi/p2p/p2p.h"
 
 /* ---- Who may park ---- */
 
 /* Found once per rank, when it first matters. */
 static bool shares_core(mpi_process_t *process)
 {
-    int home = mpi_job->home[process->world];
-
-    if (mpi_thread_here != NULL) /* on a thread of its own */
+    if (process->is_away)
         return false;
-    if (mpi_job->clock != NULL) /* limits are those of its clock, also where it is alone */
+    if (mpi_process_runtime.clock !=
+        NULL) /* limits are those of its clock, also where it is alone */
         return true;
     if (process->sharing == XMPI_SHARING_UNKNOWN) {
-        process->sharing = XMPI_SHARING_ALONE;
-        for (int r = 0; r < mpi_job->size && process->sharing == XMPI_SHARING_ALONE; r++)
-            if (r != process->world && mpi_job->home[r] == home)
-                process->sharing = XMPI_SHARING_CORE;
+        process->sharing =
+            mpi_process_runtime.shares_core != NULL && mpi_process_runtime.shares_core(process)
+                ? XMPI_SHARING_CORE
+                : XMPI_SHARING_ALONE;
     }
     return process->sharing == XMPI_SHARING_CORE;
 }
@@ -44,11 +42,11 @@ bool mpi_block_shares_core(void)
 static _Thread_local int held __attribute__((tls_model("initial-exec"))); /* mpi_block_lock */
 
 /* Interposers, sanitizers and allocators may stand between this library and its own functions, so
- * the caller's address alone does not tell: a rank inside MPI, or one that is giving way already,
- * may be on the stack of a poll. */
+ * the caller's address alone does not tell: a rank inside the runtime, or one that is giving way
+ * already, may be on the stack of a poll. */
 static bool can_give_way(const mpi_process_t *process)
 {
-    return mpi_is_in_program(process->rank) && !process->gives_way && held == 0;
+    return mpi_process_is_in_program(process) && !process->gives_way && held == 0;
 }
 
 bool mpi_block_may(const void *caller)
@@ -65,9 +63,10 @@ bool mpi_block_may_join(const void *caller)
 
     if (mpi_block_may(caller))
         return true;
-    return mpi_process_is_rank() && mpi_thread_here == NULL && mpi_job->spawner != NULL &&
-           process->rank->gate != NULL && process->rank->gate->is_shared && !process->gives_way &&
-           held == 0 && !mpi_interpose_is_own(caller) && !mpi_locals_is_of_worker(caller);
+    return mpi_process_is_rank() && !process->is_away && !process->gives_way && held == 0 &&
+           mpi_process_runtime.may_have_company != NULL &&
+           mpi_process_runtime.may_have_company(process) && !mpi_interpose_is_own(caller) &&
+           !mpi_locals_is_of_worker(caller);
 }
 
 void mpi_block_lock(pthread_mutex_t *lock)
@@ -191,7 +190,8 @@ bool mpi_block_start(mpi_blocked_t *block)
 {
     bool has_thread;
 
-    block->fiber = mpi_job->clock == NULL ? mpi_self->own.fiber : NULL; /* it looks */
+    block->fiber =
+        mpi_process_runtime.clock == NULL ? *mpi_process_self->fiber : NULL; /* it looks */
     block->process = mpi_process_self;
     block->next = NULL;
     atomic_init(&block->is_done, false);
@@ -208,15 +208,14 @@ bool mpi_block_start(mpi_blocked_t *block)
 /* Fibers change between the two: what runs in a poll on this rank's stack must not do so again. */
 static void begin_to_give_way(mpi_process_t *process)
 {
-    mpi_polling_other();
-    mpi_go_inside_counted(process->rank);
+    XY_RUNTIME_CALL(yields, process);
     process->gives_way = true;
 }
 
 static void end_giving_way(mpi_process_t *process)
 {
     process->gives_way = false;
-    mpi_go_outside_counted(process->rank);
+    XY_RUNTIME_CALL(continues, process);
 }
 
 /* ---- Waiting in virtual time ---- */
@@ -271,10 +270,10 @@ static double until_next_look(const wait_t *w, double waited)
 
 /* Virtual time stands still while the kernel works for a rank: most calls return soon, and runs are
  * the same. What takes longer waits perhaps for another rank, whose turn comes with each look. */
-static bool wait_in_virtual_time(mpi_rank_t *rank, wait_t *w)
+static bool wait_in_virtual_time(mpi_process_t *process, wait_t *w)
 {
-    const mpi_clock_t *clock = mpi_job->clock;
-    double begin = clock->now(rank);
+    const mpi_process_clock_t *clock = mpi_process_runtime.clock;
+    double begin = clock->now(process);
 
     for (int i = 0; w->is_outside && i < STILL; i++) {
         if (w->is_over(w->arg))
@@ -282,11 +281,11 @@ static bool wait_in_virtual_time(mpi_rank_t *rank, wait_t *w)
         pause_in_real_time(w);
     }
     while (!w->is_over(w->arg)) {
-        double waited = clock->now(rank) - begin;
+        double waited = clock->now(process) - begin;
 
         if (is_limited(w) && waited >= w->seconds)
             return false;
-        clock->sleep(rank, until_next_look(w, waited), true);
+        clock->sleep(process, until_next_look(w, waited), true);
         pause_in_real_time(w);
     }
     return true;
@@ -299,7 +298,7 @@ bool mpi_block_look(bool (*is_over)(void *arg), void *arg, double seconds, bool 
     bool is_in_time;
 
     begin_to_give_way(process);
-    is_in_time = wait_in_virtual_time(process->rank, &w);
+    is_in_time = wait_in_virtual_time(process, &w);
     end_giving_way(process);
     return is_in_time;
 }
@@ -315,7 +314,7 @@ void mpi_block_wait(mpi_blocked_t *block)
 {
     mpi_process_t *process = mpi_process_self;
 
-    if (mpi_job->clock != NULL) {
+    if (mpi_process_runtime.clock != NULL) {
         mpi_block_look(is_block_done, block, -1, true);
         return;
     }
@@ -374,7 +373,10 @@ void mpi_rank_yield(void)
         return;
     }
     begin_to_give_way(process);
-    mpi_clock_look(process->rank);
+    if (mpi_process_runtime.clock != NULL)
+        mpi_process_runtime.clock->look(process);
+    else
+        xy_fiber_yield();
     end_giving_way(process);
 }
 
@@ -390,19 +392,19 @@ static void sleep_in_place(double seconds)
 void mpi_rank_sleep(double seconds)
 {
     mpi_process_t *process = mpi_process_self;
-    const mpi_clock_t *clock = mpi_job->clock;
+    const mpi_process_clock_t *clock = mpi_process_runtime.clock;
     bool parks = can_give_way(process);
 
-    mpi_polling_other();
+    XY_RUNTIME_CALL(acts);
     if (!parks && clock == NULL)
         sleep_in_place(seconds);
     else if (!parks)
-        clock->sleep(process->rank, seconds, false);
+        clock->sleep(process, seconds, false);
     if (!parks)
         return;
     begin_to_give_way(process);
     if (clock != NULL)
-        clock->sleep(process->rank, seconds, true);
+        clock->sleep(process, seconds, true);
     else
         xy_fiber_sleep(seconds);
     end_giving_way(process);

@@ -54,10 +54,11 @@ void mpi_block_wait(mpi_blocked_t *block);
 #define XY_ARGUMENTS(...) ((const long[6]){__VA_ARGS__})
 long mpi_block_call(long number, const long arguments[6]);
 
-/* In virtual time (mpi_job->clock) nothing is handed to a thread where a look tells as much: the
- * rank looks until is_over(arg), or until `seconds` have passed on its clock (negative: no limit),
- * which is false. `is_outside`: what it waits for may be done in real time, by another process or a
- * thread; then its clock stands still at first, for a tenth of a second or the limit. */
+/* In virtual time (mpi_process_runtime.clock) nothing is handed to a thread where a look tells as
+ * much: the rank looks until is_over(arg), or until `seconds` have passed on its clock (negative:
+ * no limit), which is false. `is_outside`: what it waits for may be done in real time, by another
+ * process or a thread; then its clock stands still at first, for a tenth of a second or the limit.
+ */
 bool mpi_block_look(bool (*is_over)(void *arg), void *arg, double seconds, bool is_outside);
 /* Has the rank threads that may do what it waits for? */
 bool mpi_block_has_threads(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The clocks of the C library for ranks of a job in virtual time (clock.h): all of them run with
+ * The clocks of the C library for ranks of a job in virtual time: all of them run with
  * the rank's virtual clock. Those that count from 1970 begin at XMPI_VIRTUAL_EPOCH, the others, and
  * those that count the processor's time, at 0. In real time they are the C library's own.
  */
@@ -15,7 +15,6 @@
 #include "mpi/launch/libc/block.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"
-#include "mpi/p2p/p2p.h"
 
 /* 2000-01-01 00:00:00 UTC */
 #define XMPI_VIRTUAL_EPOCH 946684800
@@ -23,9 +22,10 @@
 /* A rank that looks at a clock may do something else soon. */
 static inline void note_look(const void *caller)
 {
-    if (__builtin_expect(atomic_load_explicit(&mpi_polling_is_timed, memory_order_relaxed), 0) &&
+    if (__builtin_expect(atomic_load_explicit(mpi_process_runtime.watches, memory_order_relaxed),
+                         0) &&
         !mpi_interpose_is_own(caller))
-        mpi_polling_other();
+        XY_RUNTIME_CALL(acts);
 }
 
 /* Does the caller see virtual time? This library itself does not, nor do allocators. A sanitizer
@@ -35,14 +35,14 @@ static inline void note_look(const void *caller)
 static inline bool is_virtual(const void *caller)
 {
     note_look(caller);
-    return __builtin_expect(mpi_job != NULL && mpi_job->clock != NULL, 0) &&
-           mpi_process_is_rank() && !mpi_process_is_child && !mpi_job->reads_real_time &&
+    return __builtin_expect(mpi_process_runtime.clock != NULL, 0) && mpi_process_is_rank() &&
+           !mpi_process_is_child && !*mpi_process_runtime.clock->reads_real_time &&
            !mpi_interpose_is_own(caller) && !mpi_locals_is_of_worker(caller);
 }
 
 static double now(void)
 {
-    return mpi_job->clock->now(mpi_self);
+    return mpi_process_runtime.clock->now(mpi_process_self);
 }
 
 static bool counts_from_1970(clockid_t clock)
@@ -76,7 +76,7 @@ static int read_clock(clockid_t clock, struct timespec *time)
 
 void mpi_clock_gettime(clockid_t clock, struct timespec *time)
 {
-    if (mpi_job->clock != NULL && mpi_process_is_rank())
+    if (mpi_process_runtime.clock != NULL && mpi_process_is_rank())
         read_clock(clock, time);
     else
         clock_gettime(clock, time);

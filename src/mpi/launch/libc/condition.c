@@ -33,7 +33,7 @@ static void wait_there(void *arg)
 {
     wait_t *w = arg;
 
-    if (w->deadline == NULL || mpi_job->clock != NULL)
+    if (w->deadline == NULL || mpi_process_runtime.clock != NULL)
         w->code = pthread_cond_wait(w->condition, &w->own);
     else if (w->is_clock_given)
         w->code = pthread_cond_clockwait(w->condition, &w->own, w->clock, w->deadline);
@@ -89,7 +89,7 @@ static bool wait_elsewhere(wait_t *w, pthread_mutex_t *mutex)
     pthread_mutex_lock(&w->own);
     pthread_mutex_unlock(&w->own);
     pthread_mutex_unlock(mutex);
-    if (w->deadline != NULL && mpi_job->clock != NULL)
+    if (w->deadline != NULL && mpi_process_runtime.clock != NULL)
         wait_in_virtual_time(w);
     else
         mpi_block_wait(&w->block);
@@ -223,7 +223,7 @@ static bool is_joined(void *arg)
 
 static int join_until(join_t *j)
 {
-    if (j->deadline == NULL || !is_valid(j->deadline) || mpi_job->clock == NULL)
+    if (j->deadline == NULL || !is_valid(j->deadline) || mpi_process_runtime.clock == NULL)
         mpi_block_run(join_there, j);
     else if (!mpi_block_look(is_joined, j, fmax(0, mpi_seconds_until(j->clock, j->deadline)), true))
         return ETIMEDOUT;

@@ -31,9 +31,9 @@
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"
 #include "mpi/launch/libc/signals.h"
-#include "mpi/runtime/runtime.h"
 
 enum { FRAMES_MOST = 256, LINE_SIZE = 400, TEXT_SIZE = 1 << 14, PATH_SIZE = 4096 };
+enum { CALL_STACK = 1 << 20 }; /* bytes that reading lines may need */
 
 /* Between what the copy writes and the lines of the new process. */
 static const char separator[] = "\f";
@@ -127,6 +127,13 @@ typedef struct {
     size_t offset; /* from the lowest address of the file in memory */
 } place_t;
 
+/* Files of the runtime, whose frames a program's stack does not show. */
+static bool is_of_runtime(const char *path)
+{
+    return mpi_process_runtime.own_files != NULL &&
+           strstr(path, mpi_process_runtime.own_files) != NULL;
+}
+
 /* Libraries whose functions say nothing about the program's own. */
 static bool is_system(const char *path)
 {
@@ -187,8 +194,7 @@ static bool locate(const void *address, place_t *place)
     }
     if (!find_file(address, &place->path, &base) || is_system(place->path))
         return false;
-    if (!copy.shows_own &&
-        (place->path[0] == '\0' || is_own(base) || strstr(place->path, "/libmpi") != NULL))
+    if (!copy.shows_own && (place->path[0] == '\0' || is_own(base) || is_of_runtime(place->path)))
         return false;
     if (place->path[0] == '\0')
         place->path = executable;
@@ -262,7 +268,7 @@ static void put_places(void)
  * libraries to preload, servers of debugging information. */
 static void read_lines(void)
 {
-    static char name[] = "mpiexec", option[] = XMPI_CRASH_OPTION;
+    static char name[] = "lines", option[] = XMPI_CRASH_OPTION;
     char *environment[] = {search_path, NULL};
 
     copy.arguments[0] = name;
@@ -272,15 +278,28 @@ static void read_lines(void)
     syscall(SYS_execve, "/proc/self/exe", copy.arguments, environment);
 }
 
+/* The process that the calling thread works for, or NULL. */
+static const mpi_process_t *current(void)
+{
+    return mpi_process_runtime.current != NULL ? mpi_process_runtime.current() : mpi_process_main;
+}
+
+const char *mpi_crash_runtime_call(const void **site_p)
+{
+    const mpi_process_t *process = current();
+
+    return process != NULL && mpi_process_runtime.call_of != NULL
+               ? mpi_process_runtime.call_of(process, site_p)
+               : NULL;
+}
+
 static void run_copy(const void *pc, bool is_deep, int out) __attribute__((noreturn));
 static void run_copy(const void *pc, bool is_deep, int out)
 {
-    bool has_rank = mpi_self != NULL || mpi_process_self != NULL;
-
-    copy.caller = mpi_self != NULL && mpi_self->call.name != NULL ? mpi_self->call.caller : NULL;
-    copy.shows_own = !has_rank;
-    mpi_process_self = NULL;
-    mpi_self = NULL;
+    copy.caller = NULL;
+    mpi_crash_runtime_call(&copy.caller);
+    copy.shows_own = current() == NULL && mpi_process_self == NULL;
+    mpi_process_forget();
     copy.pc = pc;
     copy.out = out;
     if (is_deep && found != NULL) {
@@ -414,12 +433,12 @@ static void run_on_large_stack(void (*function)(void))
 {
     static ucontext_t here, there;
     void *stack =
-        mmap(NULL, XMPI_CALLER_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        mmap(NULL, CALL_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (stack == MAP_FAILED || getcontext(&there) != 0)
         return;
     there.uc_stack.ss_sp = stack;
-    there.uc_stack.ss_size = XMPI_CALLER_STACK;
+    there.uc_stack.ss_size = CALL_STACK;
     there.uc_link = &here;
     makecontext(&there, function, 0);
     swapcontext(&here, &there);
@@ -435,8 +454,7 @@ void mpi_crash_call(void (*function)(void))
         return;
     pid = make_copy();
     if (pid == 0) {
-        mpi_process_self = NULL;
-        mpi_self = NULL;
+        mpi_process_forget();
         run_on_large_stack(function);
         syscall(SYS_exit_group, 0);
     }
@@ -484,12 +502,11 @@ static void report_anyway(int number)
     static char stack[TEXT_SIZE];
 
     if (!report.is_said && report.faults == 2) {
-        mpi_self = NULL;
-        mpi_process_self = NULL;
+        mpi_process_forget();
         mpi_crash_describe_stack(report.pc, stack, sizeof(stack));
-        mpi_launch_say("signal %d (%s) in an unknown rank: memory of the job is overwritten; "
+        mpi_launch_say("signal %d (%s) in an unknown %s: memory of the job is overwritten; "
                        "valgrind and -fsanitize=address find the first wrong write",
-                       number, sigabbrev_np(number));
+                       number, sigabbrev_np(number), mpi_process_runtime.noun);
         say_text(stack);
     }
     end_process();

@@ -8,7 +8,7 @@
 
 enum { XMPI_CRASH_LINES = 12 }; /* at most */
 
-/* The first argument of an mpiexec that reads lines for a crashed one. */
+/* The first argument of a command that reads lines for a crashed one. */
 #define XMPI_CRASH_OPTION "--describe-crash"
 
 /* Look up everything that a report needs after a crash. Once, before ranks run. */
@@ -23,6 +23,9 @@ void mpi_crash_begin(int number, const void *pc) __attribute__((visibility("hidd
  * Safe in a signal handler, and takes at most a second. */
 void mpi_crash_describe_stack(const void *pc, char *text, size_t size)
     __attribute__((visibility("hidden")));
+/* The name of the runtime's call that the calling thread is in, with the address behind it in the
+ * program; NULL, and *site_p untouched: none. */
+const char *mpi_crash_runtime_call(const void **site_p) __attribute__((visibility("hidden")));
 /* Call `function` in a copy of the process, which may fault or wait for ever without harm. Safe in
  * a signal handler, and takes at most a second. */
 void mpi_crash_call(void (*function)(void)) __attribute__((visibility("hidden")));

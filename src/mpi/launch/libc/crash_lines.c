@@ -8,7 +8,6 @@
 
 #include "mpi/launch/libc/crash.h"
 #include "mpi/launch/libc/process.h"
-#include "mpi/runtime/runtime.h"
 
 enum { LINE_SIZE = 400 };
 
@@ -34,7 +33,7 @@ static void describe(const char *path, size_t offset, char *line)
         info.dli_sname = mpi_elf_string(elf, symbol->st_name);
         info.dli_saddr = (void *)(symbol->st_value - elf->low);
     }
-    mpi_caller_describe_frame(&info, offset, line, LINE_SIZE);
+    mpi_process_runtime.describe_frame(&info, offset, line, LINE_SIZE);
     mpi_elf_close(elf);
 }
 

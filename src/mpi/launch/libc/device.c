@@ -6,8 +6,8 @@
 
 bool mpi_device_may_wait(void)
 {
-    return mpi_process_is_rank() && mpi_job->clock == NULL && mpi_is_in_program(mpi_self) &&
-           mpi_thread_here == NULL;
+    return mpi_process_is_rank() && mpi_process_runtime.clock == NULL &&
+           mpi_process_is_in_program(mpi_process_self) && !mpi_process_self->is_away;
 }
 
 /* Most kernels are short: look again after every turn of the other ranks. What takes longer is

@@ -27,7 +27,6 @@
 #include "mpi/launch/libc/device_call.h"
 #include "mpi/launch/libc/device_storage.h"
 #include "mpi/launch/libc/interpose.h"
-#include "mpi/runtime/runtime.h"
 
 typedef uintptr_t word_t;
 
@@ -870,7 +869,7 @@ bool mpi_device_is_wanted(void)
 
 void *mpi_device_substitute(const char *name, void *found)
 {
-    static const mpi_device_default_t default_streams = {has_work, wait_for_work};
+    static const mpi_process_streams_t default_streams = {has_work, wait_for_work};
     void *ours = found;
 
     if (found == NULL || name[0] != 'c' || mpi_interpose_is_own(found))
@@ -882,8 +881,7 @@ void *mpi_device_substitute(const char *name, void *found)
     if (!mpi_device_is_wanted() || !is_loaded())
         return found;
     atomic_fetch_or(&mpi_switch_more, XMPI_SWITCH_DEVICES);
-    mpi_device_set_default(&default_streams);
-    mpi_device_use();
+    XY_RUNTIME_CALL(uses_device, &default_streams);
     if (mpi_process_is_rank())
         take_bound_device(mpi_process_self);
     if (strcmp(name, "cuGetProcAddress") == 0) {

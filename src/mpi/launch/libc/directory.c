@@ -141,7 +141,7 @@ static void move(const mpi_process_t *process)
 
     if (!become_apart() || plain_fchdir(fd) != 0) {
         xy_fail_errno(errno, "the working directory of a rank", "change to");
-        mpi_job->abort(1);
+        XY_RUNTIME_CALL(abort, 1);
     }
     here = process->directory_number;
     errno = code;

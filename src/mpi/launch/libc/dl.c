@@ -173,7 +173,9 @@ bool mpi_report_is_caught(const char *message)
 
 static void report(void *argument, xy_status_t status, const char *message)
 {
-    struct iovec parts[3] = {{.iov_base = (char[]){"mpiexec: "}, .iov_len = 9},
+    const char *name = mpi_process_runtime.name;
+    struct iovec parts[4] = {{.iov_base = (void *)(uintptr_t)name, .iov_len = strlen(name)},
+                             {.iov_base = (char[]){": "}, .iov_len = 2},
                              {.iov_base = (void *)(uintptr_t)message, .iov_len = strlen(message)},
                              {.iov_base = (char[]){"\n"}, .iov_len = 1}};
     ssize_t ignored;
@@ -187,7 +189,7 @@ static void report(void *argument, xy_status_t status, const char *message)
         loading->dl_error = xy_strdup(message);
         return;
     }
-    ignored = writev(STDERR_FILENO, parts, 3);
+    ignored = writev(STDERR_FILENO, parts, 4);
     (void)ignored;
 }
 
@@ -279,8 +281,8 @@ static xy_status_t attach(mpi_process_t *process, const mpi_program_t *plugin)
         mpi_image_fix(other, image, process->variables);
         mpi_locals_fill(other, image);
         mpi_threads_fill(process, other, image);
-        if (other->fortran_at != 0 && process->rank->fortran == NULL)
-            process->rank->fortran = image + other->fortran_at;
+        if (other->block_at != 0)
+            XY_RUNTIME_CALL(found_block, process, image + other->block_at);
     }
     loading = NULL;
     for (size_t i = from; i < process->plugins.count; i++)
@@ -552,12 +554,12 @@ static void *symbol_of_driver(void *handle, const char *name)
     return mpi_device_substitute(name, found);
 }
 
-/* A library that ranks share may be another MPI. */
-static void *symbol_of_init(void *handle, const char *name)
+/* A library that ranks share may have a function that must not run. */
+static void *symbol_of_refused(void *handle, const char *name)
 {
     return is_for_rank(mpi_process_self, handle, NULL)
                ? symbol_for_rank(handle, name)
-               : mpi_foreign_guard_shared(name, real_symbol()(handle, name));
+               : mpi_process_runtime.refuse_shared(name, real_symbol()(handle, name));
 }
 
 /* The function that dlsym is for this caller. */
@@ -570,13 +572,14 @@ void *mpi_dl_choose_symbol(void *handle, const char *name, const char *version, 
     (void)version;
     if (process == NULL && strncmp(name, "cuGetProcAddress", 16) == 0 &&
         !mpi_interpose_is_own(caller) && mpi_device_is_wanted())
-        mpi_device_use(); /* a program without a launcher */
+        XY_RUNTIME_CALL(uses_device, NULL); /* a program without a launcher */
     if (process == NULL || mpi_interpose_is_own(caller))
         return (void *)real_symbol();
     if (name[0] == 'c' && (name[1] == 'u' || name[1] == 'l') && handle != RTLD_NEXT)
         return (void *)symbol_of_driver;
-    if (mpi_other_is_init(name) && handle != RTLD_NEXT)
-        return (void *)symbol_of_init;
+    if (mpi_process_runtime.may_refuse != NULL && mpi_process_runtime.may_refuse(name) &&
+        handle != RTLD_NEXT)
+        return (void *)symbol_of_refused;
     return is_for_rank(process, handle, caller) ? (void *)symbol_for_rank : (void *)real_symbol();
 }
 

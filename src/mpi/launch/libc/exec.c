@@ -14,7 +14,6 @@
 
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/path.h"
-#include "mpi/runtime/runtime.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
@@ -32,16 +31,19 @@ static void leave_job(mpi_process_t *process)
 static int refuse(const char *function, const char *path)
 {
     mpi_process_t *process = mpi_process_self;
+    int count;
 
     if (process == NULL || getpid() != mpi_process_pid)
         return 0;
-    if (mpi_job->size == 1) {
+    count = mpi_process_runtime.count();
+    if (count == 1) {
         leave_job(process);
         return 0;
     }
-    mpi_launch_say("rank %d: %s of '%s' is refused: it would replace all %d ranks, which share one "
+    mpi_launch_say("%s %d: %s of '%s' is refused: it would replace all %d %ss, which share one "
                    "process; start the program with posix_spawn, system, or fork and exec",
-                   process->world, function, path != NULL ? path : "", mpi_job->size);
+                   mpi_process_runtime.noun, process->world, function, path != NULL ? path : "",
+                   count, mpi_process_runtime.noun);
     errno = ENOTSUP;
     return -1;
 }

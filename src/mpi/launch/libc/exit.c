@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "mpi/launch/libc/affinity.h"
-#include "mpi/launch/libc/end_job.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"
 
@@ -41,7 +40,7 @@ XY_INTERPOSE void _exit(int code)
     mpi_process_t *process = mpi_process_self;
 
     if (process != NULL && getpid() == mpi_process_pid)
-        mpi_finish_rank(process, code & 0377);
+        mpi_process_end(process, code);
     XY_CALL_NEXT(next, "_exit")(code);
     __builtin_unreachable();
 }

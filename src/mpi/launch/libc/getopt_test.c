@@ -14,7 +14,7 @@
 #include "mpi/launch/libc/process.h"
 
 _Thread_local mpi_process_t *mpi_process_self;
-_Thread_local mpi_rank_t *mpi_self;
+_Thread_local mpi_process_t *mpi_process_main;
 
 enum { MOST = 12, RESULTS = 64 };
 

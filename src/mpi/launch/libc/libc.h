@@ -6,7 +6,6 @@
  *   directory.h   working directories of ranks
  *   interpose.h   how a function is defined in front of the C library's
  *   crash.h       the stack of a crash
- *   end_job.h     how a rank and the job end; signals and time limits
  *   heap.h        how malloc grows and gives memory back
  *   share_data.h  large blocks that are one for all ranks
  *
@@ -21,7 +20,6 @@
 #include "mpi/launch/libc/crash.h"
 #include "mpi/launch/libc/device.h"
 #include "mpi/launch/libc/directory.h"
-#include "mpi/launch/libc/end_job.h"
 #include "mpi/launch/libc/heap.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"

@@ -99,7 +99,7 @@ static int operate(int set, struct sembuf *operations, size_t n, const struct ti
         return o.result;
     if (!is_patient(operations, n))
         mpi_rank_yield();
-    else if (limit != NULL && mpi_job->clock != NULL) {
+    else if (limit != NULL && mpi_process_runtime.clock != NULL) {
         if (mpi_block_look(is_operated, &o, (double)limit->tv_sec + 1e-9 * (double)limit->tv_nsec,
                            true))
             return o.result;
@@ -175,7 +175,7 @@ static bool wait_until(mqd_t queue, short events, const struct timespec *deadlin
 
 static bool is_virtual_deadline(const struct timespec *deadline)
 {
-    return mpi_job->clock != NULL && deadline != NULL && deadline->tv_nsec >= 0 &&
+    return mpi_process_runtime.clock != NULL && deadline != NULL && deadline->tv_nsec >= 0 &&
            deadline->tv_nsec < 1000000000L;
 }
 

@@ -56,7 +56,7 @@ static int insist(try_fn attempt, void *object, int busy, clockid_t clock,
     while (!is_had(&t)) {
         if (deadline != NULL && !is_valid(deadline))
             return EINVAL;
-        if (mpi_job->clock != NULL)
+        if (mpi_process_runtime.clock != NULL)
             return insist_in_virtual_time(&t, clock, deadline);
         if (deadline != NULL && mpi_seconds_until(clock, deadline) <= 0)
             return ETIMEDOUT;

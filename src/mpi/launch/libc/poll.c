@@ -54,7 +54,7 @@ static struct timespec *of_milliseconds(int milliseconds, struct timespec *limit
 static bool is_sleep(size_t count, const struct timespec *limit)
 {
     return count == 0 && limit != NULL && is_valid(limit) && mpi_process_is_rank() &&
-           mpi_is_in_program(mpi_self);
+           mpi_process_is_in_program(mpi_process_self);
 }
 
 /* ---- poll ---- */
@@ -81,7 +81,7 @@ static int look(struct pollfd *fds, nfds_t n, const struct timespec *limit, cons
 
     if (is_any_ready(&p))
         return p.count;
-    if (!is_zero(limit) && mpi_job->clock != NULL)
+    if (!is_zero(limit) && mpi_process_runtime.clock != NULL)
         return mpi_block_look(is_any_ready, &p, limit_of(limit), true) ? p.count : 0;
     if (!is_zero(limit))
         return (int)mpi_block_call(
@@ -212,7 +212,7 @@ static int look_at_sets(select_t *s, struct timespec *limit)
         mpi_rank_yield();
         return 0;
     }
-    if (mpi_job->clock != NULL)
+    if (mpi_process_runtime.clock != NULL)
         return look_at_sets_in_virtual_time(s, limit);
     restore_sets(s);
     return (int)mpi_block_call(SYS_pselect6,
@@ -284,7 +284,7 @@ static int look_at_events(int fd, struct epoll_event *events, int room, int mill
 
     if (is_any_event(&e))
         return e.count;
-    if (milliseconds != 0 && mpi_job->clock != NULL)
+    if (milliseconds != 0 && mpi_process_runtime.clock != NULL)
         return mpi_block_look(is_any_event, &e, milliseconds < 0 ? -1 : 1e-3 * milliseconds, true)
                    ? e.count
                    : 0;

@@ -5,10 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mpi/launch/libc/directory.h"
-#include "mpi/launch/libc/end_job.h"
+#include "fiber/fiber.h"
 
-_Thread_local mpi_process_t *mpi_process_self;
+#include "mpi/launch/libc/directory.h"
+
+_Thread_local mpi_process_t *mpi_process_self, *mpi_process_main;
 pid_t mpi_process_pid;
 bool mpi_process_is_child;
 _Atomic unsigned mpi_switch_more;
@@ -150,9 +151,7 @@ void mpi_process_run(void *argument)
 
     process->thread = pthread_self();
     process->tid = gettid();
-    mpi_thread_rank_begins(process->rank);
-    if (mpi_job->clock != NULL)
-        mpi_job->clock->begin(process->rank);
+    XY_RUNTIME_CALL(begin, process);
     if (!program->is_shared)
         mpi_image_construct(program, process->image, process->argc, process->argv, environment);
     mpi_process_exit(process, run(process->argc, process->argv, environment));
@@ -200,5 +199,26 @@ void mpi_process_exit(mpi_process_t *process, int code)
 void mpi_process_exit_now(mpi_process_t *process, int code)
 {
     mpi_streams_flush(process);
-    mpi_finish_rank(process, code & 0377);
+    mpi_process_end(process, code);
+}
+
+void mpi_process_forget(void)
+{
+    mpi_process_self = mpi_process_main = NULL;
+    XY_RUNTIME_CALL(forget);
+}
+
+void mpi_process_end(mpi_process_t *process, int code)
+{
+    process->exit_code = code & 0377;
+    XY_RUNTIME_CALL(end, process, process->exit_code);
+    mpi_sanitizer_end(process);
+    process->has_ended = true;
+    XY_RUNTIME_CALL(leave, process);
+    /* No rank's code runs on this thread until the next switch. */
+    mpi_process_forget();
+    mpi_locals_drop();
+    if (process->ended != NULL)
+        process->ended(process);
+    xy_fiber_exit();
 }

@@ -19,8 +19,8 @@
 #include <time.h>
 #include <wchar.h>
 
+#include "fiber/fiber.h"
 #include "mpi/launch/image/image.h"
-#include "mpi/runtime/runtime.h"
 
 /* A standard stream of a rank. Output collects lines and writes whole ones, protected by one lock
  * for all (stream.c). */
@@ -64,7 +64,8 @@ typedef struct {
 typedef enum { XMPI_SHARING_UNKNOWN, XMPI_SHARING_ALONE, XMPI_SHARING_CORE } mpi_sharing_t;
 
 struct mpi_process {
-    mpi_rank_t *rank;
+    void *owner;              /* the runtime's own object for it */
+    xy_fiber_t *const *fiber; /* where the runtime keeps the fiber that runs it */
     int world;
     const mpi_program_t *program;
     char *image;
@@ -97,6 +98,7 @@ struct mpi_process {
 
     xy_vec_t atexit; /* of mpi_atexit_t */
     bool is_exiting, has_ended;
+    bool is_away;   /* it runs on a thread of its own */
     bool gives_way; /* it is in a wait of the C library, and other ranks run (block.c) */
     mpi_sharing_t sharing;
 
@@ -135,6 +137,11 @@ struct mpi_process {
 extern _Thread_local mpi_process_t *mpi_process_self
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
+/* The process whose fiber runs on this thread; NULL: none does. Threads that a process makes, and
+ * handlers of signals, have a process without being its fiber. */
+extern _Thread_local mpi_process_t *mpi_process_main
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
 extern pid_t mpi_process_pid __attribute__((visibility("hidden"))); /* of the job */
 /* This is a process that a rank made with fork. */
 extern bool mpi_process_is_child __attribute__((visibility("hidden")));
@@ -142,7 +149,13 @@ extern bool mpi_process_is_child __attribute__((visibility("hidden")));
 /* Is the caller the fiber of a rank (and not a thread that one made)? */
 static inline bool mpi_process_is_rank(void)
 {
-    return mpi_process_self != NULL && mpi_self != NULL && mpi_self->process == mpi_process_self;
+    return mpi_process_self != NULL && mpi_process_self == mpi_process_main;
+}
+
+/* Is it in the program's own code, and not in a call of the runtime? */
+static inline bool mpi_process_is_in_program(const mpi_process_t *process)
+{
+    return mpi_process_runtime.is_inside == NULL || !mpi_process_runtime.is_inside(process);
 }
 
 /* What has to be done when a worker goes on with another rank, besides thread-local variables. */
@@ -172,6 +185,10 @@ void mpi_process_run(void *process);
 void mpi_process_exit(mpi_process_t *process, int code) __attribute__((noreturn));
 /* End it at once. */
 void mpi_process_exit_now(mpi_process_t *process, int code) __attribute__((noreturn));
+/* The rank ends with this exit code, when its own code has done what it does at the end. */
+void mpi_process_end(mpi_process_t *process, int code) __attribute__((noreturn));
+/* The calling thread works for no rank from now on: the C library's functions are its own. */
+void mpi_process_forget(void);
 /* Call the functions of one kind; of one shared object when `dso` is not NULL. */
 void mpi_process_run_atexit(mpi_process_t *process, unsigned kinds, const void *dso, int code);
 
@@ -293,18 +310,28 @@ void mpi_keys_end(void);
 /* For the symbols of programs: `found`, or a function with the rank's lock. */
 void *mpi_openmp_substitute(const char *name, void *found);
 
-/* ---- Other MPIs (foreign.c) ---- */
-/* For private libraries: a function that refuses the job, where `name` initialises another MPI. */
-void *mpi_foreign_guard(const char *library, const char *name);
-/* The same for an address that dlsym has found in a library that ranks share. */
-void *mpi_foreign_guard_shared(const char *name, void *found);
-
 /* ---- Threads (thread.c) ---- */
 /* The rank has loaded a plug-in: its thread-local variables get their initial values in the threads
  * that the rank has. */
 void mpi_threads_fill(const mpi_process_t *process, const mpi_program_t *plugin, char *image);
-/* Threads that the library makes for itself belong to no rank. */
-void mpi_threads_setup(void);
+/* pthread_create for threads that belong to no rank. */
+int mpi_thread_create_plain(pthread_t *handle, const pthread_attr_t *attributes,
+                            void *(*function)(void *), void *argument);
+/* Start a thread that takes no signals: they are for the ranks. Returns what pthread_create does.
+ */
+int mpi_thread_without_signals(void *(*function)(void *), void *argument);
+/* Continue a rank on a thread of its own: from its worker, which it leaves; one that has not
+ * begun; and it is about to leave that thread. */
+xy_status_t mpi_process_detach(mpi_process_t *process);
+xy_status_t mpi_process_carry(mpi_process_t *process);
+void mpi_process_attach(void);
+
+/* ---- Signals (signals.c) ---- */
+/* Faults name the rank; SIGINT and others end the job, unless ranks handle them. `processes` are
+ * all there may be. */
+void mpi_signals_setup(mpi_process_t *processes, int count);
+/* The rank of this number is over: the next one has no handlers. */
+void mpi_signals_forget(int rank);
 
 /* ---- dlopen and dlsym (dl.c) ---- */
 /* Messages can be read with dlerror from now on, where a rank has asked. */

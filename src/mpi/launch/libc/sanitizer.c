@@ -12,7 +12,6 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 
-#include "mpi/launch/libc/end_job.h"
 #include "mpi/launch/libc/process.h"
 
 static struct {
@@ -53,10 +52,10 @@ static void say_whose(void)
     const mpi_process_t *process = mpi_process_self;
 
     if (process != NULL)
-        mpi_launch_say("rank %d: the sanitizer has found an error, and ends the job",
-                       process->world);
+        mpi_launch_say("%s %d: the sanitizer has found an error, and ends the job",
+                       mpi_process_runtime.noun, process->world);
     mpi_process_self = NULL;
-    mpi_finish_flush();
+    XY_RUNTIME_CALL(flush);
 }
 
 static void *find(const char *name)
@@ -135,7 +134,7 @@ void mpi_sanitizer_end(const mpi_process_t *process)
 
     if (!runtime.is_there)
         return;
-    xy_fiber_stack(process->rank->fiber, &low, &high);
+    xy_fiber_stack(*process->fiber, &low, &high);
     if (here_now < (char *)low || here_now >= (char *)high)
         return;
     if (runtime.has_stacks)
@@ -154,7 +153,7 @@ void mpi_sanitizer_switch(mpi_process_t *next)
 
     if (next == previous)
         return;
-    xy_fiber_stack(next->rank->fiber, &low, &high);
+    xy_fiber_stack(*next->fiber, &low, &high);
     runtime.start(is_first || previous->has_ended ? NULL : &previous->sanitizer_stack, low,
                   (size_t)((char *)high - (char *)low));
     runtime.finish(next->sanitizer_stack, &bottom, &size);

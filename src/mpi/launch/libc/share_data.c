@@ -58,7 +58,7 @@ static uint64_t site_of(const void *caller)
 
 static uintptr_t next_number(uint64_t site, size_t size)
 {
-    uint64_t key = mix(mix(site, size), (uint64_t)mpi_self->world);
+    uint64_t key = mix(mix(site, size), (uint64_t)mpi_process_self->world);
     uintptr_t number = (uintptr_t)xy_hash_get(&all.numbers, key) + 1;
 
     return xy_hash_set(&all.numbers, key, (void *)number) == XY_OK ? number : 0;

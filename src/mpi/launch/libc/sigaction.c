@@ -11,9 +11,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "mpi/check/check.h"
 #include "mpi/launch/libc/crash.h"
-#include "mpi/launch/libc/end_job.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/signals.h"
 
@@ -126,7 +124,7 @@ static int set_shared(int number, const struct sigaction *action, struct sigacti
     }
 
     if (number == SIGSEGV && action != NULL)
-        mpi_check_guards_allow(false, NULL);
+        XY_RUNTIME_CALL(guards_allow, false, NULL);
     if (is_plain(&own, SIG_DFL) || is_plain(&own, SIG_IGN))
         return signals_set(number, action, old);
     code =

@@ -14,13 +14,11 @@
 #include <execinfo.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "mpi/check/check.h"
 #include "mpi/launch/libc/crash.h"
-#include "mpi/launch/libc/end_job.h"
-#include "mpi/p2p/p2p.h"
 
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
 static const int ending[] = {SIGALRM, SIGVTALRM, SIGPROF,   SIGXCPU, SIGXFSZ,
@@ -169,37 +167,41 @@ static bool is_of_child(int number)
     return true;
 }
 
-/* The rank that a fault belongs to, which becomes that of this thread; NULL: none. A thread of the
- * network writes to the memory of ranks. */
+/* The rank that a fault belongs to; NULL: none. A thread of the runtime may write to the memory of
+ * ranks. */
 static const mpi_process_t *find_rank(const siginfo_t *info)
 {
-    if (mpi_self == NULL && mpi_process_self == NULL)
-        mpi_self = mpi_remote_receiver(info->si_addr);
+    const mpi_process_t *owner = mpi_process_runtime.owner_of_fault != NULL
+                                     ? mpi_process_runtime.owner_of_fault(info->si_addr)
+                                     : NULL;
+
     /* In virtual time the memory of one rank may be touched after the code of another has run. */
-    return mpi_self != NULL && mpi_self->process != NULL ? mpi_self->process : mpi_process_self;
+    return owner != NULL ? owner : mpi_process_self;
 }
 
 static void say_fault(int number, const siginfo_t *info, void *context)
 {
     const mpi_process_t *process = find_rank(info);
-    const char *call = mpi_self != NULL ? mpi_self->call.name : NULL;
-    const void *pc = program_counter(context);
+    const void *site = program_counter(context);
+    const char *call = mpi_crash_runtime_call(&site);
     char address[48] = "", where[512], stack[STACK_TEXT], text[700];
 
     if (number == SIGSEGV || number == SIGBUS)
         snprintf(address, sizeof(address), " (address %p)", info->si_addr);
     describe_stack(info, context, stack, sizeof(stack));
-    describe_place(stack, call != NULL ? mpi_self->call.caller : pc, where, sizeof(where));
+    describe_place(stack, site, where, sizeof(where));
     if (process == NULL) {
-        mpi_launch_say("%s%s outside of any rank%s", fault_name(number), address, where);
+        mpi_launch_say("%s%s outside of any %s%s", fault_name(number), address,
+                       mpi_process_runtime.noun, where);
         mpi_crash_say_stack(stack);
         return;
     }
     snprintf(text, sizeof(text), "%s%s in %s%s", fault_name(number), address,
              call != NULL ? call : "program code", where);
-    mpi_launch_say("rank %d: %s", process->world, text);
+    mpi_launch_say("%s %d: %s", mpi_process_runtime.noun, process->world, text);
     mpi_crash_say_stack(stack);
-    mpi_finish_note_crash(process->world, strncmp(where, ", at ", 5) == 0 ? where + 5 : "", text);
+    XY_RUNTIME_CALL(note_crash, process->world, strncmp(where, ", at ", 5) == 0 ? where + 5 : "",
+                    text);
 }
 
 /* Of the innermost function of the program: a return address, or what is like one. */
@@ -220,12 +222,13 @@ static const void *find_site(void *context)
     return pc;
 }
 
-/* Memory that --check has protected. */
+/* Memory that the runtime has protected. */
 static bool is_guarded(int number, const siginfo_t *info, void *context)
 {
     int code = errno;
-    bool is_done = number == SIGSEGV && mpi_checks.is_on && info->si_code == SEGV_ACCERR &&
-                   mpi_check_fault(info->si_addr, is_child(), find_site, context);
+    bool is_done = number == SIGSEGV && mpi_process_runtime.is_guarded != NULL &&
+                   info->si_code == SEGV_ACCERR &&
+                   mpi_process_runtime.is_guarded(info->si_addr, is_child(), find_site, context);
 
     errno = code;
     return is_done;
@@ -253,6 +256,13 @@ static void put_guards_first(void)
         signals_set(SIGSEGV, &action, NULL);
 }
 
+/* End the process from a handler; what ranks have printed is lost. */
+static void end_now(int code)
+{
+    XY_RUNTIME_CALL(end_now, code);
+    syscall(SYS_exit_group, code);
+}
+
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     if (is_guarded(number, info, context))
@@ -262,9 +272,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
     mpi_crash_begin(number, program_counter(context));
     say_fault(number, info, context);
     if (!wants_core())
-        mpi_finish_now(128 + number);
-    mpi_finish_write_now(128 + number);
-    mpi_finish_announce(128 + number);
+        end_now(128 + number);
+    XY_RUNTIME_CALL(end_by_signal, 128 + number);
     set_default(number); /* the instruction faults again, or raise comes back */
     if (info->si_code <= 0)
         raise(number);
@@ -291,9 +300,8 @@ static bool makes_core(int number)
 static void end_by(int number)
 {
     if (!makes_core(number))
-        mpi_finish_now(128 + number);
-    mpi_finish_write_now(128 + number);
-    mpi_finish_announce(128 + number);
+        end_now(128 + number);
+    XY_RUNTIME_CALL(end_by_signal, 128 + number);
     set_default(number);
     raise(number);
 }
@@ -314,9 +322,9 @@ static const mpi_process_t *rank_of(int number, const siginfo_t *info)
 static void on_ending(int number, siginfo_t *info, void *context)
 {
     const mpi_process_t *process = rank_of(number, info);
-    const char *call = process != NULL && process == mpi_process_self && mpi_self != NULL
-                           ? mpi_self->call.name
-                           : NULL;
+    const void *site;
+    const char *call =
+        process != NULL && process == mpi_process_self ? mpi_crash_runtime_call(&site) : NULL;
     char what[64], text[160];
 
     (void)context;
@@ -326,8 +334,8 @@ static void on_ending(int number, siginfo_t *info, void *context)
     snprintf(text, sizeof(text), "ended by %s%s%s", what, call != NULL ? " in " : "",
              call != NULL ? call : "");
     if (process != NULL) {
-        mpi_launch_say("rank %d: %s", process->world, text);
-        mpi_finish_note_crash(process->world, "", text);
+        mpi_launch_say("%s %d: %s", mpi_process_runtime.noun, process->world, text);
+        XY_RUNTIME_CALL(note_crash, process->world, "", text);
     } else {
         mpi_launch_say("%s", text);
     }
@@ -359,7 +367,7 @@ static void on_delivered(int number, siginfo_t *info, void *context)
     bool is_handled = false;
     char what[64];
 
-    for (int r = 0; r < process_count && r < mpi_job->size; r++)
+    for (int r = 0; r < process_count && r < mpi_process_runtime.count(); r++)
         if (!is_child() || (mpi_process_self != NULL && mpi_process_self->world == r))
             is_handled |= call_handler(r, info, context);
     errno = code;
@@ -393,8 +401,8 @@ static bool is_reported_elsewhere(int number)
 static void set_fault_handler(int number)
 {
     set_handler(number, on_fault);
-    if (number == SIGSEGV && mpi_checks.is_on)
-        mpi_check_guards_allow(true, put_guards_first);
+    if (number == SIGSEGV)
+        XY_RUNTIME_CALL(guards_allow, true, put_guards_first);
 }
 
 void mpi_signals_setup(mpi_process_t *all, int count)

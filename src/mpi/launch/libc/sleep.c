@@ -67,7 +67,7 @@ XY_INTERPOSE int clock_nanosleep(clockid_t clock, int flags, const struct timesp
     double seconds;
 
     if (!may_switch(__builtin_return_address(0)) ||
-        (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC && mpi_job->clock == NULL))
+        (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC && mpi_process_runtime.clock == NULL))
         return XY_CALL_NEXT(next, "clock_nanosleep")(clock, flags, wanted, left);
     if (!is_valid(wanted))
         return EINVAL;

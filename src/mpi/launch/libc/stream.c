@@ -55,7 +55,8 @@ static void begin_child(void)
 {
     unlock_output();
     mpi_process_is_child = true;
-    mpi_self = NULL; /* one thread, no workers: every wait is the C library's own */
+    mpi_process_main = NULL; /* one thread, no workers: every wait is the C library's own */
+    XY_RUNTIME_CALL(forget);
 }
 
 void mpi_streams_setup(const mpi_streams_config_t *c)
@@ -138,9 +139,10 @@ static int write_out(const mpi_stream_t *stream, const char *bytes, size_t size)
     if (code == 0 && stream->copy >= 0 && !stream->is_redirected)
         code = write_all(stream->copy, bytes, size);
     if (code != 0 && !stream->is_redirected && !atomic_exchange(&is_lost, true))
-        mpi_launch_say("rank %d: cannot write to standard %s: %s; what ranks print is lost",
-                       stream->process->world,
-                       strcmp(name_of(stream), "stdout") == 0 ? "output" : "error", strerror(code));
+        mpi_launch_say("%s %d: cannot write to standard %s: %s; what %ss print is lost",
+                       mpi_process_runtime.noun, stream->process->world,
+                       strcmp(name_of(stream), "stdout") == 0 ? "output" : "error", strerror(code),
+                       mpi_process_runtime.noun);
     return code;
 }
 

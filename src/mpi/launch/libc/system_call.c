@@ -13,7 +13,6 @@
 
 #include "mpi/launch/libc/affinity.h"
 #include "mpi/launch/libc/block.h"
-#include "mpi/launch/libc/end_job.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"
 
@@ -27,7 +26,7 @@ static long plain(long number, const long a[6])
 static void end(mpi_process_t *process, long number, int code)
 {
     if (number == SYS_exit_group)
-        mpi_finish_rank(process, code & 0377);
+        mpi_process_end(process, code);
     if (mpi_process_is_rank())
         mpi_threads_end_rank(process, code, false);
 }
@@ -73,7 +72,7 @@ static long wait_for_word(const long a[6])
     if ((operation != FUTEX_WAIT && operation != FUTEX_WAIT_BITSET) ||
         __atomic_load_n((const int *)a[0], __ATOMIC_ACQUIRE) != (int)a[2])
         return plain(SYS_futex, a);
-    if (mpi_job->clock != NULL && a[3] != 0 && is_valid((const struct timespec *)a[3]))
+    if (mpi_process_runtime.clock != NULL && a[3] != 0 && is_valid((const struct timespec *)a[3]))
         return wait_in_virtual_time(a);
     return mpi_block_call(SYS_futex, a);
 }

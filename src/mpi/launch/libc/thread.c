@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Threads of a rank: plain kernel threads that share the rank's environment and streams and run on
- * the rank's cores (not on the one of the worker that made them). They may call MPI where the rank
- * has asked for it (runtime/thread.h); a rank that then shares its core moves to such a thread,
- * too.
+ * the rank's cores (not on the one of the worker that made them). Where they may
+ * enter the runtime, a rank that shares its core moves to such a thread, too.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <threads.h>
 #include <unistd.h>
@@ -16,7 +16,6 @@
 #include "mpi/launch/libc/affinity.h"
 #include "mpi/launch/libc/block.h"
 #include "mpi/launch/libc/directory.h"
-#include "mpi/launch/libc/end_job.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"
 
@@ -73,7 +72,7 @@ static void add(thread_t *thread)
 
 static void uncount(mpi_process_t *process)
 {
-    mpi_thread_count(process->rank, -1);
+    XY_RUNTIME_CALL(thread_count, process, -1);
     atomic_fetch_sub(&process->thread_count, 1);
 }
 
@@ -88,7 +87,7 @@ static void forget(void *argument)
     if (thread->next != NULL)
         thread->next->back = thread->back;
     pthread_mutex_unlock(&lock);
-    mpi_thread_end();
+    XY_RUNTIME_CALL(thread_end);
     uncount(thread->process);
     xy_free(thread);
 }
@@ -110,13 +109,13 @@ void mpi_threads_end_rank(mpi_process_t *process, int code, bool runs_exit)
     mpi_keys_end();
     if (runs_exit)
         mpi_process_run_atexit(process, 1u << XMPI_ATEXIT_THREAD, NULL, code);
-    if (mpi_job->clock != NULL)
+    if (mpi_process_runtime.clock != NULL)
         mpi_block_look(has_no_threads, process, -1, true);
     while (!has_no_threads(process))
         mpi_rank_back_off(&round);
     if (runs_exit)
         mpi_process_exit(process, code);
-    mpi_finish_rank(process, code & 0377);
+    mpi_process_end(process, code);
 }
 
 /* Where the rank has asked to be, or on all its cores. */
@@ -142,7 +141,7 @@ static thread_t begin(void *argument)
     mpi_process_self = thread.process;
     add(argument);
     pthread_setspecific(at_end, argument);
-    mpi_thread_owner = thread.process->rank;
+    XY_RUNTIME_CALL(thread_begin, thread.process);
     mpi_locals_begin(thread.process);
     go_to_directory(thread.process);
     if (!thread.is_placed)
@@ -155,6 +154,21 @@ static void *run(void *argument)
     thread_t thread = begin(argument);
 
     return thread.function(thread.argument);
+}
+
+int mpi_thread_without_signals(void *(*function)(void *), void *argument)
+{
+    pthread_t thread;
+    sigset_t all, before;
+    int code;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    code = pthread_create(&thread, NULL, function, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (code == 0)
+        pthread_detach(thread);
+    return code;
 }
 
 int mpi_thread_create_plain(pthread_t *handle, const pthread_attr_t *attributes,
@@ -179,19 +193,20 @@ static void *carry(void *argument)
     mpi_process_t *process = argument;
 
     mpi_locals_switch(process);
-    mpi_thread_owner = NULL;
+    process->is_away = true;
     process->thread = pthread_self();
     process->tid = gettid();
     go_to_directory(process);
     place(process);
     if (mpi_sanitizer_has_stacks())
         mpi_sanitizer_switch(process);
-    mpi_thread_carry(process->rank, mpi_locals_follow);
-    mpi_process_self = NULL; /* what runs when the thread ends is no code of the rank */
+    mpi_process_runtime.carry(process, mpi_locals_follow);
+    mpi_process_self = mpi_process_main =
+        NULL; /* what runs when the thread ends is no code of the rank */
     return NULL;
 }
 
-xy_status_t mpi_rank_carry(mpi_rank_t *rank)
+xy_status_t mpi_process_carry(mpi_process_t *process)
 {
     pthread_attr_t attributes;
     pthread_t thread;
@@ -199,31 +214,31 @@ xy_status_t mpi_rank_carry(mpi_rank_t *rank)
 
     if (code == 0) {
         pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-        code = mpi_thread_create_plain(&thread, &attributes, carry, rank->process);
+        code = mpi_thread_create_plain(&thread, &attributes, carry, process);
         pthread_attr_destroy(&attributes);
     }
     if (code != 0)
-        return xy_fail_errno(code, "a thread for a rank beside threads that call MPI", "start");
+        return xy_fail_errno(code, "a thread for a rank beside threads of others", "start");
     return XY_OK;
 }
 
-xy_status_t mpi_rank_detach(mpi_rank_t *rank)
+xy_status_t mpi_process_detach(mpi_process_t *process)
 {
     xy_status_t st;
 
     mpi_locals_leave();
-    st = mpi_rank_carry(rank);
+    st = mpi_process_carry(process);
     if (st != XY_OK)
         return st;
     if (mpi_sanitizer_has_stacks())
         mpi_sanitizer_leave();
-    mpi_process_self = NULL;
+    mpi_process_self = mpi_process_main = NULL;
     return XY_OK;
 }
 
-void mpi_rank_attach(mpi_rank_t *rank)
+void mpi_process_attach(void)
 {
-    (void)rank;
+    mpi_process_self->is_away = false;
     mpi_locals_leave();
     if (mpi_sanitizer_has_stacks())
         mpi_sanitizer_leave();
@@ -242,18 +257,13 @@ static void count(mpi_process_t *process)
 {
     pthread_once(&is_ready, make_key);
     atomic_fetch_add(&process->thread_count, 1);
-    mpi_thread_count(process->rank, 1);
+    XY_RUNTIME_CALL(thread_count, process, 1);
 }
 
 static void cancel(thread_t *thread)
 {
     uncount(thread->process);
     xy_free(thread);
-}
-
-void mpi_threads_setup(void)
-{
-    mpi_caller_set_threads(mpi_thread_create_plain);
 }
 
 /* What ThreadSanitizer begins its threads with, as far as it matters. */

@@ -70,15 +70,15 @@ static char *program_block(const mpi_program_t *program)
 /* Sanitizers keep there what they know of the thread; they are notified of switches (src/fiber). */
 static bool is_skipped(const char *path)
 {
-    static const char *const names[] = {"libc.so",     "ld-linux",   "libmpi_abi.so", "linux-vdso",
-                                        "libasan.so",  "liblsan.so", "libtsan.so",    "libubsan.so",
-                                        "libclang_rt", NULL};
+    static const char *const names[] = {"libc.so",     "ld-linux",    "linux-vdso",
+                                        "libasan.so",  "liblsan.so",  "libtsan.so",
+                                        "libubsan.so", "libclang_rt", NULL};
     const char *name = basename(path);
 
     for (int i = 0; names[i] != NULL; i++)
         if (strncmp(name, names[i], strlen(names[i])) == 0)
             return true;
-    return *name == '\0'; /* the launcher itself */
+    return *name == '\0' || mpi_library_is_own(name); /* the launcher itself */
 }
 
 static bool is_known(size_t module)
@@ -322,8 +322,8 @@ static void restore(mpi_process_t *process)
 
 void mpi_locals_switch(mpi_process_t *next)
 {
-    mpi_process_self = next;
-    if (next == NULL || next == last || (library_count == 0 && next->thread_locals == NULL))
+    mpi_process_self = mpi_process_main = next;
+    if (next == last || (library_count == 0 && next->thread_locals == NULL))
         return;
     if (last != NULL && !last->has_ended)
         save(last);

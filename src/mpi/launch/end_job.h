@@ -2,18 +2,20 @@
 /*
  * How a job ends: with the last rank, or with the first that fails.
  */
-#ifndef XY_MPI_LAUNCH_LIBC_END_JOB_H
-#define XY_MPI_LAUNCH_LIBC_END_JOB_H
+#ifndef XY_MPI_LAUNCH_END_JOB_H
+#define XY_MPI_LAUNCH_END_JOB_H
 
-#include "mpi/launch/libc/process.h"
+#include "mpi/launch/libc/libc.h"
+#include "mpi/runtime/runtime.h"
 
 /* The processes of the job and the bytes of their stacks, before any runs. */
 void mpi_finish_setup(mpi_process_t *processes, int count, size_t stack);
 /* The exit code so far: of the first rank that ended with another one than 0. */
 int mpi_finish_code(void);
 
-/* The rank is over: the last one, or the first that failed, ends the job. */
-void mpi_finish_rank(mpi_process_t *process, int code) __attribute__((noreturn));
+/* The rank is over (mpi_process_runtime_t.end): the first that failed ends the job, and so does a
+ * thread that has called exit. Otherwise the rank is at home, on its worker. */
+void mpi_finish_rank(mpi_process_t *process, int code);
 /* Flush and end the process; a message was printed. Any thread. */
 void mpi_finish_job(int code) __attribute__((noreturn));
 /* Called with the exit code before the process ends in any of these ways. */
@@ -37,20 +39,6 @@ void mpi_finish_abort(int code);
 void mpi_finish_stuck(void);
 void mpi_finish_overflow(mpi_rank_t *rank);
 
-/* A rank moves to a thread of its own, and leaves it (thread.c; mpi_job_config_t). */
-xy_status_t mpi_rank_detach(mpi_rank_t *rank);
-void mpi_rank_attach(mpi_rank_t *rank);
-xy_status_t mpi_rank_carry(mpi_rank_t *rank);
-
-/* Start a thread that takes no signals: they are for the ranks. Returns what pthread_create does.
- */
-int mpi_thread_without_signals(void *(*function)(void *), void *argument);
-
-/* Signals (signals.c): faults name the rank; SIGINT and others end the job, unless ranks handle
- * them. */
-void mpi_signals_setup(mpi_process_t *processes, int count);
-/* The rank of this number is over: the next one has no handlers. */
-void mpi_signals_forget(int rank);
 /* End the job after so many seconds. */
 xy_status_t mpi_timeout_start(double seconds);
 /* Look whether ranks have waited for each other for so many seconds, or polled for what cannot

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads that watch a job: for its time limit, and for ranks that wait for each other. */
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "mpi/check/check.h"
-#include "mpi/launch/libc/end_job.h"
+#include "mpi/launch/end_job.h"
 
 enum { CODE = 124, DEADLOCK_CODE = 1, REPORT_SECONDS = 30, RANKS_SHOWN = 32 };
 enum { MESSAGE_SIZE = 2400 };
@@ -30,21 +27,6 @@ static void *end_anyway(void *argument)
     wait_for(REPORT_SECONDS);
     syscall(SYS_exit_group, *(int *)argument);
     return NULL;
-}
-
-int mpi_thread_without_signals(void *(*function)(void *), void *argument)
-{
-    pthread_t thread;
-    sigset_t all, before;
-    int code;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    code = pthread_create(&thread, NULL, function, argument);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (code == 0)
-        pthread_detach(thread);
-    return code;
 }
 
 static void *end_at_limit(void *argument)

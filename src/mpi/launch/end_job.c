@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mpi/launch/libc/end_job.h"
+#include "mpi/launch/end_job.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -8,9 +8,7 @@
 #include <unistd.h>
 
 #include "mpi/check/check.h"
-#include "mpi/launch/libc/crash.h"
-#include "mpi/launch/libc/interpose.h"
-#include "mpi/runtime/runtime.h"
+#include "mpi/launch/rank_process.h"
 
 static mpi_process_t *processes;
 static int process_count;
@@ -128,7 +126,8 @@ void mpi_finish_now(int code)
 /* `is_early`: it had to call more of MPI. */
 static void fail_rank(const mpi_process_t *process, int code, const char *how, bool is_early)
 {
-    const char *call = process->rank != NULL ? process->rank->call.name : NULL;
+    const mpi_rank_t *rank = mpi_rank_of(process);
+    const char *call = rank != NULL ? rank->call.name : NULL;
     char text[160];
 
     snprintf(text, sizeof(text), "ended with exit code %d%s%s%s", code, how,
@@ -141,18 +140,17 @@ static void fail_rank(const mpi_process_t *process, int code, const char *how, b
 
 void mpi_finish_rank(mpi_process_t *process, int code)
 {
-    mpi_rank_phase_t phase = process->rank->phase;
+    mpi_rank_t *rank = mpi_rank_of(process);
+    mpi_rank_phase_t phase = rank->phase;
     bool is_alone;
     int none = 0;
 
-    mpi_thread_come_home(process->rank);
-    is_alone = process->rank->own.fiber == NULL || xy_fiber_self() != process->rank->own.fiber;
-    process->exit_code = code;
+    mpi_thread_come_home(rank);
+    is_alone = rank->own.fiber == NULL || xy_fiber_self() != rank->own.fiber;
     if (phase == XMPI_RANK_RUNNING) {
         fail_rank(process, code,
-                  process->rank->world_phase == XMPI_RANK_RUNNING
-                      ? " without calling MPI_Finalize"
-                      : " without calling MPI_Session_finalize",
+                  rank->world_phase == XMPI_RANK_RUNNING ? " without calling MPI_Finalize"
+                                                         : " without calling MPI_Session_finalize",
                   true);
         mpi_finish_job(code != 0 ? code : 1);
     }
@@ -164,18 +162,6 @@ void mpi_finish_rank(mpi_process_t *process, int code)
         fail_rank(process, code, "", false);
     if (is_alone) /* a thread that the rank made has called exit */
         mpi_finish_job(code);
-    mpi_sanitizer_end(process);
-    process->has_ended = true;
-    if (mpi_job->clock != NULL)
-        mpi_job->clock->end(process->rank);
-    mpi_go_inside(process->rank);
-    /* No rank's code runs on this thread until the next switch. */
-    mpi_process_self = NULL;
-    mpi_self = NULL;
-    mpi_locals_drop();
-    if (process->ended != NULL)
-        process->ended(process);
-    xy_fiber_exit();
 }
 
 void mpi_finish_abort(int code)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Recognising and refusing other MPI libraries, for ranks (libc/other_mpi.c), for processes
- * (foreign.c beside the launcher) and for the launcher. Only the C library stands below.
+ * Recognising and refusing other MPI libraries, for ranks (other_mpi.c), for processes
+ * (foreign.c) and for the launcher. Only the C library stands below.
  */
-#ifndef XY_MPI_LAUNCH_IMAGE_OTHER_MPI_H
-#define XY_MPI_LAUNCH_IMAGE_OTHER_MPI_H
+#ifndef XY_MPI_LAUNCH_OTHER_MPI_H
+#define XY_MPI_LAUNCH_OTHER_MPI_H
 
 #include <link.h>
 #include <stdbool.h>
@@ -62,5 +62,10 @@ static inline const char *mpi_other_name(const struct link_map *library)
         return strings + soname;
     return slash != NULL ? slash + 1 : library->l_name;
 }
+
+/* For private libraries: a function that refuses the job, where `name` initialises another MPI. */
+void *mpi_foreign_guard(const char *library, const char *name);
+/* The same for an address that dlsym has found in a library that ranks share. */
+void *mpi_foreign_guard_shared(const char *name, void *found);
 
 #endif

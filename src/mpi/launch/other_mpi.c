@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mpi/launch/libc/end_job.h"
-#include "mpi/launch/libc/process.h"
+#include "mpi/launch/end_job.h"
+#include "mpi/launch/other_mpi.h"
 
 static char found_library[256];
 
