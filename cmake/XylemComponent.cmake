@@ -11,9 +11,9 @@ set(XYLEM_TESTS_OF_ANSWERS coll.choose sim.study stencil.cliffs stencil.quality 
 set(XYLEM_COMPONENTS_OF_ONE_THREAD adapt arith choose coll cost draw graph machine match measure place program sched sim stencil)
 set(XYLEM_TESTS_OF_ONE_THREAD
     base.bitset base.file base.hash base.heap base.json base.option base.progress base.status base.table
-    base.text base.vec base.version base.xml exec.exec launch.comm_auto launch.elf launch.getopt launch.head_share
-    launch.hosts launch.stack_size mpi.abi mpi.adapt mpi.area mpi.code mpi.copy_stream mpi.deadlock mpi.findings
-    mpi.knot mpi.monitor mpi.op mpi.signature mpi.soft mpi.suppress mpi.type mpi.type_make net.greet tasks.memory
+    base.text base.vec base.version base.xml exec.exec launch.comm_auto launch.head_share
+    launch.host_list launch.stack_size mpi.abi mpi.adapt mpi.area mpi.code mpi.copy_stream mpi.deadlock mpi.findings
+    mpi.knot mpi.monitor mpi.op mpi.signature mpi.soft mpi.suppress mpi.type mpi.type_make net.greet process.elf process.getopt_long tasks.memory
     tasks.picture tasks.sim tasks.tasks trace.merge trace.reader trace.report)
 
 # Their tests compute for long: sanitized builds of them are optimised.
@@ -91,21 +91,60 @@ function(xy_component name)
     else()
       target_compile_options(xy_${name} PRIVATE -fsanitize=fuzzer-no-link)
     endif()
-    foreach(source ${R_FUZZ})
-      get_filename_component(stem ${source} NAME)
-      string(REGEX REPLACE "_fuzz\\.c$" "" stem ${stem})
-      add_executable(fuzz_${name}_${stem} ${source})
-      target_include_directories(fuzz_${name}_${stem} PRIVATE ${XYLEM_INCLUDES})
-      target_compile_options(fuzz_${name}_${stem} PRIVATE -fsanitize=fuzzer-no-link)
-      target_link_libraries(fuzz_${name}_${stem} PRIVATE xy_${name} m)
-      # Not the shared runtime: the fuzzer's C++ library would come before it.
-      target_link_options(fuzz_${name}_${stem} PRIVATE -fsanitize=fuzzer -static-libsan)
-      xy_sanitized(fuzz_${name}_${stem})
-      # Seeds live in tests/data/fuzz/NAME_STEM/; new findings stay in the build tree.
-      add_test(NAME fuzz.${name}_${stem}
-               COMMAND ${PROJECT_SOURCE_DIR}/tests/fuzz.sh $<TARGET_FILE:fuzz_${name}_${stem}>
-                       ${PROJECT_SOURCE_DIR}/tests/data/fuzz/${name}_${stem})
-      set_tests_properties(fuzz.${name}_${stem} PROPERTIES LABELS fuzz TIMEOUT ${XYLEM_TEST_TIMEOUT})
-    endforeach()
+    xy_fuzz(${name} xy_${name} ${R_FUZZ})
   endif()
+endfunction()
+
+# xy_fuzz(NAME LIBRARY foo_fuzz.c...): one fuzz target fuzz_NAME_foo for each, linked with this library, in builds that
+# have a fuzzer.
+function(xy_fuzz name library)
+  if(NOT XYLEM_FUZZ)
+    return()
+  endif()
+  foreach(source ${ARGN})
+    get_filename_component(stem ${source} NAME)
+    string(REGEX REPLACE "_fuzz\\.c$" "" stem ${stem})
+    add_executable(fuzz_${name}_${stem} ${source})
+    target_include_directories(fuzz_${name}_${stem} PRIVATE ${PROJECT_SOURCE_DIR}/src ${XYLEM_INCLUDES})
+    target_compile_options(fuzz_${name}_${stem} PRIVATE -fsanitize=fuzzer-no-link)
+    target_link_libraries(fuzz_${name}_${stem} PRIVATE ${library} m)
+    # Not the shared runtime: the fuzzer's C++ library would come before it.
+    target_link_options(fuzz_${name}_${stem} PRIVATE -fsanitize=fuzzer -static-libsan)
+    xy_sanitized(fuzz_${name}_${stem})
+    # Seeds live in tests/data/fuzz/NAME_STEM/; new findings stay in the build tree.
+    add_test(NAME fuzz.${name}_${stem}
+             COMMAND ${PROJECT_SOURCE_DIR}/tests/fuzz.sh $<TARGET_FILE:fuzz_${name}_${stem}>
+                     ${PROJECT_SOURCE_DIR}/tests/data/fuzz/${name}_${stem})
+    set_tests_properties(fuzz.${name}_${stem} PROPERTIES LABELS fuzz TIMEOUT ${XYLEM_TEST_TIMEOUT})
+  endforeach()
+endfunction()
+
+# xy_in_front(TARGET): it defines functions of the C library, which stand before the C library's own.
+function(xy_in_front target)
+  target_compile_options(${target} PRIVATE -ftls-model=initial-exec -fno-builtin)
+  # The C library's headers must not define in line what is defined here.
+  target_compile_definitions(${target} PRIVATE __NO_INLINE__=1)
+  if(XYLEM_SANITIZE)
+    # The sanitizer calls these functions before it is ready.
+    target_compile_options(${target} PRIVATE -fno-sanitize=all)
+  endif()
+endfunction()
+
+# xy_alone_test(COMPONENT foo_test.c SOURCE...): a unit test COMPONENT.foo that links only these sources: the rest of the
+# component would stand before its own C library.
+function(xy_alone_test component source)
+  get_filename_component(stem ${source} NAME)
+  string(REGEX REPLACE "_test\\.c$" "" stem ${stem})
+  if(NOT XYLEM_HAVE_CMOCKA OR
+     (XYLEM_SANITIZE MATCHES "thread" AND "${component}.${stem}" IN_LIST XYLEM_TESTS_OF_ONE_THREAD))
+    return()
+  endif()
+  set(target test_${component}_${stem})
+  add_executable(${target} ${source} ${ARGN})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${XYLEM_INCLUDES})
+  target_link_options(${target} PRIVATE -pie)
+  target_link_libraries(${target} PRIVATE xy_base PkgConfig::CMOCKA m dl)
+  xy_sanitized(${target})
+  add_test(NAME ${component}.${stem} COMMAND ${target})
+  set_tests_properties(${component}.${stem} PROPERTIES LABELS unit TIMEOUT ${XYLEM_TEST_TIMEOUT})
 endfunction()

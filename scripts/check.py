@@ -26,7 +26,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/dev"
 LOG = ROOT / "build/logs/check.log"
-PARTED = ("mpi", "tasks") # components with parts, which count as components here
+PARTED = ("mpi", "process", "tasks") # components with parts, which count as components here
 SLOW = 5 # seconds
 MOST = 12 # tests of a file that many of them read
 
@@ -269,7 +269,7 @@ def choose_tests(options, suite):
 def self_test():
     assert component_of("src/coll/split.c") == "coll"
     assert component_of("src/mpi/coll/start.c") == "mpi/coll"
-    assert component_of("src/mpi/launch/image/x.c") == "mpi/launch/image"
+    assert component_of("src/process/image/x.c") == "process/image"
     assert component_of("src/mpi/mpi.h") == "mpi"
     assert component_of("src/coll/rules/x.csv") == "coll"
     assert component_of("tools/main.c") is None

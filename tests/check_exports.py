@@ -7,7 +7,7 @@
 
 A function or variable of a library that no object but its own and those of tests and benchmarks
 refers to should be static, or go. `nm` tells; compile_commands.json says which object belongs to
-which source. What include/ declares is for programs, and what mpi/launch/libc puts in front of the
+which source. What include/ declares is for programs, and what process/libc puts in front of the
 C library has the C library's callers: neither is looked at, and nor are Fortran's names for MPI
 functions (mpi_send_). ROOT/tests/exports.txt lists the others
 that stay, one `name: reason` per line; a line that is not needed any more is a complaint, too.
@@ -116,7 +116,7 @@ GOOD = {
     "src/high/high.c": "int xy_low(void); extern int (*xy_own)(void);\n"
                        "int xylem_run(void) { return xy_low() + xy_own(); }\n",
     "src/low/low_test.c": "int xy_tested(void); int test(void) { return xy_tested(); }\n",
-    "src/mpi/launch/libc/c.c": "int getenv_like(void) { return 0; }\n",
+    "src/process/libc/c.c": "int getenv_like(void) { return 0; }\n",
     "include/x.h": "int xylem_run(void); int xy_public(void);\n",
     ALLOWED: "# why\nxy_tested: a way in for its test\n",
 }

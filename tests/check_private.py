@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compare the table of docs/private.md with the functions that stand before the C library's.
+"""Compare the table of docs/c-library.md with the functions that stand before the C library's.
 
     tests/check_private.py LIBRARY [ROOT]   LIBRARY is libmpi_abi.so
     tests/check_private.py --self-test
@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-TABLE = "docs/private.md"
+TABLE = "docs/c-library.md"
 HEADING = "## The C library, function by function"
 STATES = {"private", "gives way", "refused", "shared"}
 

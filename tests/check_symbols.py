@@ -11,7 +11,7 @@ a component or part of its own layer or above (docs/architecture.md has the tabl
 belongs to which source comes from compile_commands.json, so objects of sources that are gone do not
 matter. Sources that the build writes count for the part whose folder they are written to.
 
-Functions that mpi/launch/libc puts in front of the C library have the C library's names: whoever
+Functions that process/libc puts in front of the C library have the C library's names: whoever
 calls them means the C library.
 """
 import json
@@ -25,8 +25,8 @@ from pathlib import Path
 
 import check_layers
 
-IN_FRONT = "mpi/launch/libc"
-OWN = re.compile(r"(mpi|xy)_")
+IN_FRONT = "process/libc"
+OWN = re.compile(r"(mpi|process|xy)_")
 
 
 def output_of(entry):
@@ -96,12 +96,12 @@ def check(build, root):
 
 TABLE = ("| layer | component | what |\n|---|---|---|\n| 1 | `src/low` | x |\n| 2 | `src/group` | x |\n"
          "| 2.1 | `src/group/a` | x |\n| 2.2 | `src/group/b` | x |\n| 3 | `src/mpi` | x |\n"
-         "| 3.1 | `src/mpi/launch/libc` | x |\n")
+         "| 3.1 | `src/process/libc` | x |\n")
 GOOD = {
     "low/low.c": "int low(void) { return 1; }\n",
     "group/a/a.c": "int low(void); int exit_hook(void); int mpi_a(void) { return low(); }\n",
     "group/b/b.c": "int mpi_a(void); int mpi_b(void) { return mpi_a(); }\n",
-    "mpi/launch/libc/c.c": "int getenv_like(void) { return 0; } int mpi_c(void) { return 0; }\n",
+    "process/libc/c.c": "int getenv_like(void) { return 0; } int mpi_c(void) { return 0; }\n",
 }
 
 # What is changed in the good tree, and a word that the complaint must hold; "" for none.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The machine that this program runs on, for its own predictions. In a rank that is the machine of
- * the job, which mpiexec tells it (src/mpi/launch/tell_machine.c): the rank is bound to one core,
+ * the job, which mpiexec tells it (src/launch/tell_machine.c): the rank is bound to one core,
  * and with --virtual the cores that count are not here at all. Elsewhere it is what the operating
  * system lets the process use.
  */

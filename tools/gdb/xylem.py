@@ -24,7 +24,7 @@ STATES = ("waiting", "ready", "running", "sleeping", "ended")
 SHT_SYMTAB, STT_OBJECT = 2, 1
 BEFORE_INIT, RUNNING, FINALIZED = range(3)
 
-# The fields of the table `xylem_debug` (src/mpi/launch/debug.c), and of the one it leads to.
+# The fields of the table `xylem_debug` (src/launch/debug.c), and of the one it leads to.
 FIELDS = ("version", "job", "job_size", "job_ranks", "rank_bytes", "rank_fiber", "rank_phase",
           "rank_call_name", "rank_call_caller", "rank_process", "process_ended",
           "process_exit_code", "process_image", "process_program", "program_stride", "fiber",
@@ -206,7 +206,7 @@ def shown_images(layout):
 
 def load_local_copies():
     """After gdb has attached, or opened a core file: read the images from such copies. A program
-    that gdb started has them already (src/mpi/launch/image/debug_copy.c)."""
+    that gdb started has them already (src/process/image/debug_copy.c)."""
     images = shown_images(Layout())
     files = {name for _, name in images}
     if not files or any(name.startswith("/proc/") or not os.path.exists(name) for name in files):

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finding programs, and finding out whether they use MPI. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "launch/launch.h"
+#include "launch/other_mpi.h"
+
+static bool is_program(const char *path)
+{
+    struct stat about;
+
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0;
+}
+
+static bool exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+/* The first program of that name in PATH, then in the working directory. */
+char *mpi_launch_search(const char *name)
+{
+    const char *list = getenv("PATH");
+
+    while (list != NULL && *list != '\0') {
+        size_t n = strcspn(list, ":");
+        char *path = xy_sprintf("%.*s/%s", (int)n, list, name);
+
+        if (path == NULL || is_program(path))
+            return path;
+        xy_free(path);
+        list += n;
+        list += *list == ':';
+    }
+    return exists(name) ? xy_sprintf("./%s", name) : NULL;
+}
+
+xy_status_t mpi_launch_find(const char *name, char **path_p, int *code_p)
+{
+    char *path = strchr(name, '/') != NULL ? xy_strdup(name) : mpi_launch_search(name);
+    struct stat about;
+
+    *code_p = XMPI_EXIT_NOT_FOUND;
+    if (path == NULL || !exists(path)) {
+        xy_free(path);
+        return xy_fail(XY_ENOENT, "the program '%s' does not exist%s", name,
+                       strchr(name, '/') != NULL ? "" : " in PATH or in the working directory");
+    }
+    if (is_program(path)) {
+        *path_p = path;
+        return XY_OK;
+    }
+    *code_p = XMPI_EXIT_NOT_EXECUTABLE;
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+        xy_fail(XY_EACCES, "'%s' is a directory, not a program", path);
+    else
+        xy_fail(XY_EACCES, "'%s' is not executable; 'chmod +x %s' makes it so", path, path);
+    xy_free(path);
+    return XY_EACCES;
+}
+
+/* Libraries in the directories that the program names may bring MPI in; the system's do not. */
+static bool uses_mpi(const process_elf_t *elf, int depth)
+{
+    bool is_found = false;
+
+    for (size_t i = 0; i < elf->needed.count && !is_found; i++) {
+        const char *name = XY_VEC_AT(&elf->needed, const char *, i);
+        char *path;
+        process_elf_t *library;
+
+        if (strncmp(name, "libmpi_abi.so", 13) == 0)
+            return true;
+        path = depth > 0 ? process_elf_find_own_library(elf, name) : NULL;
+        if (path != NULL && process_elf_open(path, &library) == XY_OK) {
+            is_found = uses_mpi(library, depth - 1);
+            process_elf_close(library);
+        }
+        xy_free(path);
+    }
+    return is_found;
+}
+
+/* The MPI library whose code is in the file: messages of its MPI_Init are. A stripped program has
+ * them, too. */
+static const char *inner_mpi(const process_elf_t *elf)
+{
+    static const struct {
+        const char *text, *name;
+    } marks[] = {{"**mpi_init_thread", "MPICH or a relative, linked statically"},
+                 {"mpi_init:startup:internal-failure", "Open MPI, linked statically"}};
+
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]) && elf->kind != PROCESS_ELF_NONE; i++)
+        if (memmem(elf->bytes, elf->size, marks[i].text, strlen(marks[i].text)) != NULL)
+            return marks[i].name;
+    return NULL;
+}
+
+xy_status_t mpi_launch_inspect(mpi_part_t *part)
+{
+    process_elf_t *elf;
+    xy_status_t st;
+
+    if (access(part->path, R_OK) != 0) /* may be run, but not looked into */
+        return XY_OK;
+    st = process_elf_open(part->path, &elf);
+    if (st != XY_OK)
+        return st;
+    part->is_mpi =
+        (elf->kind == PROCESS_ELF_PIE || elf->kind == PROCESS_ELF_FIXED) && uses_mpi(elf, 4);
+    part->is_fixed = elf->kind == PROCESS_ELF_FIXED;
+    part->other_mpi = part->is_mpi ? NULL : inner_mpi(elf);
+    process_elf_close(elf);
+    return XY_OK;
+}

@@ -1,0 +1,822 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The head: mpiexec while the processes that it has started run the ranks. It makes them meet,
+ * passes signals on, looks whether they still answer, and ends all of them when one has failed,
+ * with one message.
+ */
+#include "launch/head.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <xylem.h>
+
+#include "launch/children.h"
+#include "launch/joined.h"
+#include "mpi/check/check.h"
+#include "process/process.h"
+
+enum { EXIT_TIME_LIMIT = 124, FRAMES_AT_ONCE = 64 };
+
+/* Seconds: between two looks; for a process to end after it was told; for the reason of an end to
+ * become known; for a launcher that has lost a process to end by itself (Open MPI's crashes when a
+ * signal comes meanwhile). */
+#define LOOK_SECONDS     1.0
+#define END_SECONDS      8.0
+#define CAUSE_SECONDS    2.0
+#define LAUNCHER_SECONDS 4.0
+
+static struct {
+    head_t base;
+    bool is_ending, is_launcher_told, has_cards; /* all cards of the last exchange have come */
+    int code;
+    double begun, met, left, ending_since, looked; /* met: when all had come; left: had ended */
+    int signals;
+    struct pollfd *fds;
+    xy_vec_t said; /* of char *: lines that were printed */
+} head;
+
+static int code_of(int status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static const char *plural(int n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/* "process 1 on node7 (ranks 4-7)" */
+static char *name_of(int process, char text[320])
+{
+    const head_process_t *p = &head.base.processes[process];
+    int first = 0, n;
+
+    for (int i = 0; i < process; i++)
+        first += head.base.processes[i].ranks;
+    n = snprintf(text, 320, "process %d on %.200s", process, p->host != NULL ? p->host : "?");
+    if (head.base.process_of != NULL)
+        snprintf(text + n, 320 - (size_t)n, " (%d rank%s)", p->ranks, plural(p->ranks));
+    else if (p->ranks == 1)
+        snprintf(text + n, 320 - (size_t)n, " (rank %d)", first);
+    else if (p->ranks > 1)
+        snprintf(text + n, 320 - (size_t)n, " (ranks %d-%d)", first, first + p->ranks - 1);
+    return text;
+}
+
+/* ---- The end ---- */
+
+/* All others are told, and print where their ranks are if `why` is not empty; what was said about
+ * the first end is all that is said. */
+static void end_job_reporting(int code, const char *why)
+{
+    char fields[160];
+    int n = snprintf(fields, sizeof(fields), "%d%c%s", code, '\0', why);
+
+    if (head.is_ending)
+        return;
+    head.is_ending = true;
+    head.ending_since = xy_now();
+    head.code = code;
+    for (int i = 0; i < head.base.count; i++) {
+        head_process_t *p = &head.base.processes[i];
+
+        if (!p->is_reached && p->pid > 0)
+            kill(p->pid, SIGTERM); /* a launcher that still tries */
+        else if (!p->has_left && p->link.fd >= 0)
+            xy_channel_send(&p->link, NODE_END, fields, (size_t)n + 1);
+    }
+}
+
+static void end_job(int code)
+{
+    end_job_reporting(code, "");
+}
+
+static bool is_over(const head_process_t *p)
+{
+    return p->link.fd < 0 && p->pid == 0;
+}
+
+static bool all_are_over(void)
+{
+    for (int i = 0; i < head.base.count; i++)
+        if (!is_over(&head.base.processes[i]) ||
+            (head.base.processes[i].gone > 0 && !head.is_ending))
+            return false;
+    return head.base.launcher == 0;
+}
+
+static void end_one_by_force(head_process_t *p)
+{
+    xy_channel_close(&p->link);
+    if (p->pid > 0)
+        kill(p->pid, SIGKILL);
+}
+
+static void end_by_force(void)
+{
+    for (int i = 0; i < head.base.count; i++)
+        end_one_by_force(&head.base.processes[i]);
+    if (head.base.launcher > 0)
+        kill(head.base.launcher, SIGKILL);
+}
+
+static void note_end(pid_t pid, int status)
+{
+    for (int i = 0; i < head.base.count; i++)
+        if (head.base.processes[i].pid == pid) {
+            head.base.processes[i].pid = 0;
+            head.base.processes[i].status = status;
+        }
+    if (pid == head.base.launcher) {
+        head.base.launcher = 0;
+        head.base.launcher_status = status;
+    }
+}
+
+static void reap(void)
+{
+    int status;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+        note_end(pid, status);
+}
+
+/* A process has gone without a word. What the system says about it may come a little later. */
+static void report_death(int process)
+{
+    head_process_t *p = &head.base.processes[process];
+    double deadline = xy_now() + CAUSE_SECONDS;
+    char name[320];
+    int code = 1;
+
+    while (p->pid > 0 && xy_now() < deadline) {
+        poll(NULL, 0, 5);
+        reap();
+    }
+    name_of(process, name);
+    if (head.base.starts_all) {
+        process_say("%s has ended or was killed", name);
+    } else if (p->pid == 0 && WIFSIGNALED(p->status)) {
+        process_say("%s was ended by signal %d (%s)", name, WTERMSIG(p->status),
+                    strsignal(WTERMSIG(p->status)));
+        code = 128 + WTERMSIG(p->status);
+    } else if (p->pid == 0) {
+        process_say("%s ended with exit code %d before its ranks did", name,
+                    WEXITSTATUS(p->status));
+        code = WEXITSTATUS(p->status) != 0 ? WEXITSTATUS(p->status) : 1;
+    } else {
+        process_say("%s has closed its connection to mpiexec", name);
+    }
+    end_job(code);
+}
+
+/* ---- What processes say ---- */
+
+static void print_once(const char *line)
+{
+    char *copy;
+
+    for (size_t i = 0; i < head.said.count; i++)
+        if (strcmp(XY_VEC_AT(&head.said, char *, i), line) == 0)
+            return;
+    copy = xy_strdup(line);
+    if (copy == NULL || xy_vec_append(&head.said, &copy) != XY_OK)
+        xy_free(copy);
+    process_say("%s", line);
+}
+
+static void take_exit(int process, const xy_frame_t *frame)
+{
+    node_fields_t fields = node_fields(frame);
+    long code = 1, ends_job = 1;
+
+    node_field_number(&fields, 0, 255, &code);
+    node_field_number(&fields, 0, 1, &ends_job);
+    head.base.processes[process].has_left = true;
+    head.left = xy_now();
+    if (head.is_ending)
+        return;
+    if (head.code == 0)
+        head.code = (int)code;
+    if (ends_job)
+        end_job((int)code);
+}
+
+/* What the user's calibration says about libraries that may carry messages. */
+static void add_measured(xy_text_t *text)
+{
+    xy_carrier_cost_t list[XY_CARRIERS_MAX];
+    int count = xy_carriers_read(!head.base.is_local, list);
+
+    node_field_add_number(text, count);
+    for (int i = 0; i < count; i++) {
+        node_field_add(text, list[i].name);
+        node_field_add_number(text, (long)fmax(1, fmin(list[i].latency * 1e9, 1e15)));
+        node_field_add_number(text, (long)fmax(1, fmin(list[i].bandwidth, 1e15)));
+        node_field_add_number(text, (long)fmin(list[i].eager, 1e15));
+    }
+}
+
+static void make_job(int process, xy_text_t *text)
+{
+    const head_t *h = &head.base;
+    char secret[2 * XY_SECRET_BYTES + 1];
+
+    xy_secret_write(h->secret, secret);
+    node_field_add_number(text, process);
+    node_field_add_number(text, h->count);
+    node_field_add(text, h->values->net);
+    node_field_add(text, secret);
+    node_field_add_number(text, h->is_local);
+    node_field_add_number(text, h->is_input_sent);
+    node_field_add_number(text, h->input_rank);
+    node_field_add(text, h->processes[process].cores != NULL ? h->processes[process].cores : "");
+    node_field_add(text, mpi_launch_adapt_plan());
+    node_field_add_number(text, mpi_launch_adapt_counts());
+    add_measured(text);
+    for (int i = 0; i < h->count; i++) {
+        node_field_add(text, h->processes[i].host);
+        node_field_add_number(text, h->processes[i].ranks);
+    }
+    for (int r = 0; r < h->size && h->process_of != NULL; r++) {
+        node_field_add_number(text, h->process_of[r]);
+        node_field_add_number(text, h->slot_of[r]);
+    }
+}
+
+static void send_job(int process)
+{
+    xy_text_t text = XY_TEXT_INIT;
+
+    make_job(process, &text);
+    if (text.failed)
+        end_job(xy_status_exit_code(xy_fail_memory("starting the processes")));
+    else
+        xy_channel_send(&head.base.processes[process].link, NODE_JOB, text.s, text.length);
+    xy_text_cleanup(&text);
+}
+
+/* Ranks exchange bytes, so all processes are of one kind. */
+static bool is_alike(int process, const char *version, const char *machine)
+{
+    struct utsname own;
+    char name[320];
+
+    if (strcmp(version, xylem_version()) != 0) {
+        process_say("%s has Xylem %s and this mpiexec is %s; install one version everywhere",
+                    name_of(process, name), version, xylem_version());
+        return false;
+    }
+    if (uname(&own) == 0 && strcmp(machine, own.machine) != 0) {
+        process_say("%s has processors of type %s and this machine %s; a job has one type",
+                    name_of(process, name), machine, own.machine);
+        return false;
+    }
+    return true;
+}
+
+static bool all_have_come(void)
+{
+    for (int i = 0; i < head.base.count; i++)
+        if (!head.base.processes[i].has_come)
+            return false;
+    return true;
+}
+
+/* What the cores of each host share, where that is wanted and not known. */
+static void ask_for_cpus(void)
+{
+    for (int i = 0; i < head.base.count && head_wants_cpus(&head.base); i++)
+        if (head.base.processes[i].cpus == NULL)
+            xy_channel_send(&head.base.processes[i].link, NODE_CPUS, NULL, 0);
+}
+
+/* When all is known that is wanted. */
+static void place_and_send(void)
+{
+    xy_status_t st;
+
+    for (int i = 0; i < head.base.count && head_wants_cpus(&head.base); i++)
+        if (head.base.processes[i].cpus == NULL)
+            return;
+    st = head_place_ranks(&head.base);
+    if (st != XY_OK)
+        end_job(xy_status_exit_code(st));
+    for (int i = 0; i < head.base.count && st == XY_OK; i++)
+        send_job(i);
+}
+
+static void take_hello(int process, const xy_frame_t *frame)
+{
+    head_process_t *p = &head.base.processes[process];
+    node_fields_t fields = node_fields(frame);
+    const char *version = node_field(&fields), *machine = node_field(&fields),
+               *host = node_field(&fields);
+    bool is_first = !p->has_come;
+    long cores;
+    xy_status_t st;
+
+    if (host == NULL || !node_field_number(&fields, 1, 1 << 20, &cores) ||
+        !is_alike(process, version, machine)) {
+        end_job(1);
+        return;
+    }
+    p->has_come = true;
+    if (p->cores_there == 0)
+        p->cores_there = cores;
+    if (!is_first) { /* it has started itself again */
+        send_job(process);
+        return;
+    }
+    if (!all_have_come())
+        return;
+    head.met = xy_now();
+    head_share_ranks(&head.base);
+    st = head.base.is_local ? XY_OK : head_adapt(&head.base);
+    if (st == XY_OK && head.base.has_children)
+        st = head_children_begin(&head.base);
+    if (st != XY_OK) {
+        end_job(xy_status_exit_code(st));
+        return;
+    }
+    ask_for_cpus();
+    place_and_send();
+}
+
+/* When the last card has come, all get all. */
+static void take_card(int process, const xy_frame_t *frame)
+{
+    xy_text_t text = XY_TEXT_INIT;
+    head_process_t *all = head.base.processes;
+
+    xy_free(all[process].card);
+    all[process].card = xy_strdup(frame->bytes);
+    head.has_cards = false;
+    for (int i = 0; i < head.base.count; i++) {
+        if (all[i].card == NULL) {
+            xy_text_cleanup(&text);
+            return;
+        }
+        node_field_add(&text, all[i].card);
+    }
+    for (int i = 0; i < head.base.count && !text.failed; i++) {
+        xy_channel_send(&all[i].link, NODE_CARDS, text.s, text.length);
+        xy_free(all[i].card);
+        all[i].card = NULL;
+    }
+    head.has_cards = true;
+    if (text.failed)
+        end_job(xy_status_exit_code(xy_fail_memory("connecting the processes")));
+    xy_text_cleanup(&text);
+}
+
+static void take_frame(int process, const xy_frame_t *frame)
+{
+    switch (frame->kind) {
+    case NODE_HELLO:
+        take_hello(process, frame);
+        break;
+    case NODE_CARD:
+        take_card(process, frame);
+        break;
+    case NODE_SAY:
+        if (!head.is_ending)
+            print_once(frame->bytes);
+        break;
+    case NODE_EXIT:
+        take_exit(process, frame);
+        break;
+    case NODE_READY:
+        head.base.processes[process].is_running = true;
+        head_ask_time(&head.base, process);
+        break;
+    case NODE_PONG:
+        head_take_time(&head.base, process, frame);
+        break;
+    case NODE_CPUS:
+        head_take_cpus(&head.base.processes[process], frame);
+        place_and_send();
+        break;
+    case NODE_TRACE:
+        head_take_trace(process, frame);
+        break;
+    case NODE_TRAFFIC:
+        head_take_traffic(&head.base, process, frame);
+        break;
+    case NODE_PROFILE:
+        head_take_profile(&head.base.processes[process], frame);
+        break;
+    case NODE_FOUND:
+        mpi_check_take(frame->bytes, frame->size);
+        break;
+    case NODE_INPUT_TAKEN:
+        head.base.is_input_away = false;
+        break;
+    case NODE_JOIN:
+    case NODE_CHILD:
+        if (!head.is_ending && !head_children_take(&head.base, process, frame))
+            end_job(1);
+        break;
+    default:
+        break;
+    }
+}
+
+static void listen_to(int process)
+{
+    head_process_t *p = &head.base.processes[process];
+    xy_frame_t frame;
+    xy_channel_answer_t answer = XY_CHANNEL_FRAME;
+
+    for (int i = 0; i < FRAMES_AT_ONCE && answer == XY_CHANNEL_FRAME; i++) {
+        answer = xy_channel_read(&p->link, &frame);
+        if (answer == XY_CHANNEL_FRAME) {
+            p->heard = xy_now();
+            take_frame(process, &frame);
+            xy_frame_free(&frame);
+        }
+    }
+    if (answer != XY_CHANNEL_END)
+        return;
+    xy_channel_close(&p->link);
+    if (p->has_left || head.is_ending)
+        return;
+    if (head.base.has_children && head.base.starts_all)
+        p->gone = xy_now(); /* the launcher may have ended it because of a rank: others know more */
+    else
+        report_death(process);
+}
+
+/* ---- What the user and the clock say ---- */
+
+static void forward(int number)
+{
+    char field[16];
+    int n = snprintf(field, sizeof(field), "%d", number);
+
+    for (int i = 0; i < head.base.count; i++) {
+        head_process_t *p = &head.base.processes[i];
+
+        if (p->is_running && p->link.fd >= 0 && !(head.base.is_local && p->pid > 0))
+            xy_channel_send(&p->link, NODE_SIGNAL, field, (size_t)n + 1);
+        else if (p->pid > 0)
+            kill(p->pid, number);
+    }
+}
+
+static void take_signals(void)
+{
+    struct signalfd_siginfo info;
+
+    while (read(head.signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+        if (info.ssi_signo == SIGCHLD)
+            reap();
+        else if (info.ssi_code != SI_KERNEL || !head.base.is_local) /* else all have had it */
+            forward((int)info.ssi_signo);
+    }
+}
+
+/* Does every process still answer? After a stop of mpiexec itself (SIGSTOP, a suspended terminal)
+ * the count begins anew. */
+static void look_for_silence(double now)
+{
+    double limit = head.base.values->heartbeat;
+    bool was_away = now - head.looked > 5 * LOOK_SECONDS;
+    char name[320];
+
+    head.looked = now;
+    for (int i = 0; i < head.base.count && limit > 0; i++) {
+        head_process_t *p = &head.base.processes[i];
+
+        if (!p->is_running || p->has_left || p->link.fd < 0 || head.is_ending)
+            continue;
+        if (was_away || p->heard == 0)
+            p->heard = now;
+        if (now - p->heard > limit) {
+            process_say("%s has not answered for %g s: it is stopped, or its machine is not "
+                        "reached any more (--heartbeat 0 waits for ever)",
+                        name_of(i, name), limit);
+            end_job(1);
+            end_one_by_force(p);
+            return;
+        }
+        head_ask_time(&head.base, i);
+    }
+}
+
+static void look_for_absent(double now)
+{
+    double limit = head.base.values->start_timeout;
+    char name[320];
+
+    if (head.is_ending || limit <= 0 || now - head.begun < limit || all_have_come())
+        return;
+    for (int i = 0; i < head.base.count; i++)
+        if (!head.base.processes[i].has_come) {
+            process_say("%s has not started within %g s (--start-timeout)", name_of(i, name),
+                        limit);
+            break;
+        }
+    end_job(1);
+}
+
+/* All have come, and one does not get ready: the first that the others wait for. */
+static void look_for_unready(double now)
+{
+    double limit = head.base.values->start_timeout;
+    int found = -1;
+    char name[320];
+
+    if (head.is_ending || limit <= 0 || head.met == 0 || now - head.met < limit)
+        return;
+    for (int i = head.base.count - 1; i >= 0; i--) {
+        const head_process_t *p = &head.base.processes[i];
+
+        if (!p->is_running && (found < 0 || p->card == NULL || head.has_cards))
+            found = i;
+    }
+    if (found < 0)
+        return;
+    process_say("%s has come, and was not ready within %g s (--start-timeout): it is stopped, "
+                "or does not reach the others",
+                name_of(found, name), limit);
+    end_job(1);
+    end_one_by_force(&head.base.processes[found]);
+}
+
+static bool has_links(void)
+{
+    for (int i = 0; i < head.base.count; i++)
+        if (head.base.processes[i].link.fd >= 0)
+            return true;
+    return false;
+}
+
+static void look_at_clock(void)
+{
+    double now = xy_now(), limit = head.base.values->timeout;
+    char why[80];
+
+    if (limit > 0 && now - head.begun > limit && !head.is_ending) {
+        snprintf(why, sizeof(why), "the time limit of %g s has passed", limit);
+        process_say("%s", why);
+        if (head.base.has_children && head.met > 0)
+            mpi_joined_report();
+        end_job_reporting(EXIT_TIME_LIMIT, why);
+    }
+    look_for_absent(now);
+    look_for_unready(now);
+    if (now - head.looked >= LOOK_SECONDS)
+        look_for_silence(now);
+    if (head.is_ending && head.base.launcher > 0 && !head.is_launcher_told && !has_links() &&
+        now - head.ending_since > LAUNCHER_SECONDS) {
+        head.is_launcher_told = true;
+        kill(head.base.launcher, SIGTERM);
+    }
+    if (head.is_ending && now - head.ending_since > END_SECONDS)
+        end_by_force();
+}
+
+/* Ranks that are processes of their own: do others wait for one that is gone? */
+static void look_at_children(void)
+{
+    int code = head.base.has_children && head.met > 0 && !head.is_ending ? mpi_joined_judge() : -1;
+
+    if (code >= 0)
+        end_job(code);
+    for (int i = 0; i < head.base.count && !head.is_ending; i++)
+        if (head.base.processes[i].gone > 0 &&
+            xy_now() - head.base.processes[i].gone > CAUSE_SECONDS)
+            report_death(i);
+}
+
+/* Something that was started and ended before it has come: a launcher that could not. */
+static void look_for_early_ends(void)
+{
+    bool has_no_launcher = head.base.listener != NULL && head.base.launcher == 0;
+    char name[320];
+
+    for (int i = 0; i < head.base.count && !head.is_ending; i++) {
+        const head_process_t *p = &head.base.processes[i];
+        int status = p->status != 0 ? p->status : head.base.launcher_status;
+
+        if (p->pid != 0 || p->link.fd >= 0 || p->is_reached || (p->status == 0 && !has_no_launcher))
+            continue;
+        process_say("%s could not be started: '%s' ended with exit code %d", name_of(i, name),
+                    head.base.launcher_name != NULL ? head.base.launcher_name : "mpiexec",
+                    code_of(status));
+        end_job(1);
+    }
+}
+
+/* ---- Processes that a launcher has started ---- */
+
+/* What makes it the same mpiexec as this one (node_boot.c). */
+static bool send_start(head_process_t *p)
+{
+    char *const *argv = mpi_restart_arguments();
+    char *directory = mpi_restart_directory();
+    xy_text_t text = XY_TEXT_INIT;
+    int argc = 0;
+    bool is_sent;
+
+    while (argv[argc] != NULL)
+        argc++;
+    node_field_add(&text, directory != NULL ? directory : "/");
+    node_field_add_number(&text, argc);
+    for (int i = 0; i < argc; i++)
+        node_field_add(&text, argv[i]);
+    for (char **entry = environ; *entry != NULL; entry++)
+        node_field_add(&text, *entry);
+    is_sent = !text.failed && xy_channel_send(&p->link, NODE_START, text.s, text.length);
+    xy_text_cleanup(&text);
+    xy_free(directory);
+    return is_sent;
+}
+
+static void accept_all(void)
+{
+    int process, fd;
+
+    while ((fd = xy_listener_accept(head.base.listener, &process)) >= 0) {
+        head_process_t *p = &head.base.processes[process];
+
+        if (p->is_reached || head.is_ending) {
+            close(fd);
+            continue;
+        }
+        xy_channel_init(&p->link, fd);
+        p->is_reached = true;
+        if (!send_start(p))
+            xy_channel_close(&p->link);
+    }
+}
+
+/* ---- The loop ---- */
+
+static xy_status_t watch_signals(void)
+{
+    static const int wanted[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    struct sigaction now;
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+        /* What the shell ignores (nohup) stays ignored. */
+        if (sigaction(wanted[i], NULL, &now) != 0 || now.sa_handler != SIG_IGN ||
+            wanted[i] == SIGCHLD)
+            sigaddset(&set, wanted[i]);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    head.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return head.signals >= 0 ? XY_OK : xy_fail_errno(errno, "signals", "watch");
+}
+
+static void serve(void)
+{
+    int n = head.base.count;
+
+    while (!all_are_over()) {
+        for (int i = 0; i < n; i++)
+            head.fds[i] = (struct pollfd){.fd = head.base.processes[i].link.fd, .events = POLLIN};
+        head.fds[n] = (struct pollfd){.fd = head.signals, .events = POLLIN};
+        head.fds[n + 1] = (struct pollfd){
+            .fd = head.base.listener != NULL ? xy_listener_fd(head.base.listener) : -1,
+            .events = POLLIN};
+        head.fds[n + 2] = (struct pollfd){.fd = head_input_fd(&head.base), .events = POLLIN};
+        if (poll(head.fds, (nfds_t)n + 3, 250) > 0) {
+            take_signals();
+            for (int i = 0; i < n; i++)
+                if (head.fds[i].fd >= 0 && head.fds[i].revents != 0)
+                    listen_to(i);
+            if (head.fds[n + 1].revents != 0)
+                accept_all();
+            if (head.fds[n + 2].revents != 0)
+                head_input_read(&head.base);
+        }
+        reap();
+        look_for_early_ends();
+        look_at_children();
+        look_at_clock();
+    }
+}
+
+static xy_status_t name_hosts(const mpi_hosts_t *hosts)
+{
+    char own[256] = "";
+
+    gethostname(own, sizeof(own) - 1);
+    for (int i = 0; i < head.base.count; i++) {
+        head_process_t *p = &head.base.processes[i];
+
+        xy_channel_init(&p->link, -1);
+        p->slots = hosts->count > 0 ? hosts->all[i].slots : 0;
+        p->host = xy_strdup(hosts->count > 0 ? hosts->all[i].name : own);
+        if (p->host == NULL)
+            return xy_fail_memory("starting the processes");
+    }
+    return XY_OK;
+}
+
+/* There may be more of them then. */
+static xy_status_t split_processes(void)
+{
+    xy_status_t st = head_children_split(&head.base);
+    struct pollfd *fds = xy_realloc_array(head.fds, (size_t)head.base.count + 3, sizeof(*fds));
+
+    if (st == XY_OK && fds == NULL)
+        return xy_fail_memory("starting the processes");
+    if (fds != NULL)
+        head.fds = fds;
+    return st;
+}
+
+static xy_status_t begin(const mpi_head_job_t *job)
+{
+    const mpi_hosts_t *hosts = job->hosts;
+    int size = job->size;
+    int n = hosts->count > 0 ? (int)hosts->count : (int)job->values->processes;
+    xy_status_t st;
+
+    head.base.values = job->values;
+    head.base.job = job;
+    head.base.size = size;
+    head.base.is_local = hosts->count == 0;
+    head.base.has_children = job->has_children;
+    head.said = XY_VEC_INIT(char *);
+    head.begun = head.looked = xy_now();
+    if (size < n && head.base.is_local)
+        return xy_fail(XY_EUSAGE,
+                       "--processes %d: the job has only %d rank%s; each process needs one", n,
+                       size, plural(size));
+    head.base.processes = xy_calloc((size_t)n, sizeof(*head.base.processes));
+    head.fds = xy_calloc((size_t)n + 3, sizeof(*head.fds));
+    if (head.base.processes == NULL || head.fds == NULL)
+        return xy_fail_memory("starting the processes");
+    head.base.count = n;
+    st = name_hosts(hosts);
+    if (st == XY_OK && head.base.is_local)
+        st = head_share_cores(&head.base);
+    if (st == XY_OK && !head.base.is_local)
+        head_leave_out(&head.base);
+    if (st == XY_OK && head.base.has_children)
+        st = split_processes();
+    if (st == XY_OK && head.base.is_local)
+        st = head_adapt(&head.base); /* else when all have come */
+    if (st == XY_OK)
+        st = head_tools_begin(&head.base);
+    return st == XY_OK ? xy_secret_make(head.base.secret) : st;
+}
+
+static xy_status_t start_all(void)
+{
+    xy_status_t st;
+
+    fflush(NULL);
+    st = mpi_launch_output_check(head.base.values, head.base.size, true, &head.base.input_rank);
+    if (st != XY_OK)
+        return st;
+    head.base.is_input_sent =
+        head.base.input_rank >= 0 &&
+        (head_needs_launcher(&head.base) || head_places(&head.base) || head.base.input_rank > 0);
+    head_input_begin(&head.base);
+    return head_needs_launcher(&head.base) ? head_start_by_launcher(&head.base)
+                                           : head_start_here(&head.base);
+}
+
+int mpi_head_run(const mpi_head_job_t *job)
+{
+    xy_status_t st = begin(job), written;
+
+    if (st == XY_OK)
+        st = watch_signals();
+    if (st == XY_OK)
+        st = start_all();
+    if (st == XY_OK)
+        serve();
+    else
+        end_by_force();
+    if (head.base.has_children && head.met > 0 && !head.is_ending && head.code == 0)
+        head.code = mpi_joined_code();
+    if (head.base.host_file != NULL)
+        unlink(head.base.host_file);
+    if (mpi_checks.is_on && !mpi_checks.has_seed)
+        mpi_checks.seed = mpi_node_seed(head.base.secret);
+    written = head_tools_end(&head.base);
+    if (head.code == 0 && written != XY_OK)
+        head.code = xy_status_exit_code(written);
+    if (st == XY_OK && head.code == 0 && !head.is_ending)
+        head_adapt_end(&head.base, head.left - head.met);
+    return mpi_launch_checks_collect(head.base.size,
+                                     st == XY_OK ? head.code : xy_status_exit_code(st));
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Recognising and refusing other MPI libraries, for ranks (other_mpi.c), for processes
+ * (foreign.c) and for the launcher. Only the C library stands below.
+ */
+#ifndef XY_LAUNCH_OTHER_MPI_H
+#define XY_LAUNCH_OTHER_MPI_H
+
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Its arguments: the program and the library. */
+#define XMPI_OTHER_REFUSED                                                                         \
+    "%s uses another MPI (%s), and each of its ranks would be a job of its own; compile it with "  \
+    "the mpicc of Xylem, or start it with the mpirun of that MPI"
+
+/* Is a library of this name the library with the C functions of Open MPI or MPICH (libmpi.so.12 and
+ * libmpich.so.12), or of a library derived from one of them? */
+static inline bool mpi_other_is_library(const char *name)
+{
+    static const char *const names[] = {"libmpi.so.", "libmpich.so.", "libmpi_ibm.so."};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Is it a function that initialises MPI? Without strcmp: a sanitizer that has one in front of the C
+ * library's calls dlsym before it is ready. */
+static inline bool mpi_other_is_init(const char *name)
+{
+    static const char *const names[] = {"MPI_Init", "MPI_Init_thread", "MPI_Session_init"};
+
+    name += name[0] == 'P';
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        size_t at = 0;
+
+        while (name[at] != '\0' && name[at] == names[i][at])
+            at++;
+        if (name[at] == names[i][at])
+            return true;
+    }
+    return false;
+}
+
+/* The name that a loaded library gives itself, else that of its file. */
+static inline const char *mpi_other_name(const struct link_map *library)
+{
+    const char *slash = strrchr(library->l_name, '/'), *strings = NULL;
+    size_t soname = 0;
+
+    for (const ElfW(Dyn) *d = library->l_ld; d->d_tag != DT_NULL; d++)
+        if (d->d_tag == DT_SONAME)
+            soname = d->d_un.d_val;
+        else if (d->d_tag == DT_STRTAB)
+            strings = (const char *)d->d_un.d_ptr;
+    if (soname != 0 && (uintptr_t)strings >= library->l_addr) /* the kernel's is not relocated */
+        return strings + soname;
+    return slash != NULL ? slash + 1 : library->l_name;
+}
+
+/* For private libraries: a function that refuses the job, where `name` initialises another MPI. */
+void *mpi_foreign_guard(const char *library, const char *name);
+/* The same for an address that dlsym has found in a library that ranks share. */
+void *mpi_foreign_guard_shared(const char *name, void *found);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Random numbers and strtok: one state per process, with the numbers the C library would give to a
+ * process of its own.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "process/libc/interpose.h"
+#include "process/libc/process_state.h"
+
+/* NULL: not a process, or no memory; the C library's shared state is used then. */
+static process_random_t *state(void)
+{
+    process_t *process = process_self;
+
+    if (process == NULL || process->random != NULL)
+        return process != NULL ? process->random : NULL;
+    process->random = xy_calloc(1, sizeof(*process->random));
+    if (process->random != NULL)
+        initstate_r(1, process->random->random_state, sizeof(process->random->random_state),
+                    &process->random->random);
+    return process->random;
+}
+
+XY_INTERPOSE long random(void)
+{
+    static XY_NEXT(long, next, (void));
+    process_random_t *mine = state();
+    int32_t value;
+
+    if (mine == NULL)
+        return XY_CALL_NEXT(next, "random")();
+    random_r(&mine->random, &value);
+    return value;
+}
+
+XY_INTERPOSE int rand(void)
+{
+    return (int)random();
+}
+
+XY_INTERPOSE void srandom(unsigned seed)
+{
+    static XY_NEXT(void, next, (unsigned));
+    process_random_t *mine = state();
+
+    if (mine != NULL)
+        srandom_r(seed, &mine->random);
+    else
+        XY_CALL_NEXT(next, "srandom")(seed);
+}
+
+XY_INTERPOSE void srand(unsigned seed)
+{
+    srandom(seed);
+}
+
+XY_INTERPOSE char *initstate(unsigned seed, char *buffer, size_t size)
+{
+    static XY_NEXT(char *, next, (unsigned, char *, size_t));
+    process_random_t *mine = state();
+    char *old;
+
+    if (mine == NULL)
+        return XY_CALL_NEXT(next, "initstate")(seed, buffer, size);
+    old = (char *)(mine->random.state - 1);
+    return initstate_r(seed, buffer, size, &mine->random) == 0 ? old : NULL;
+}
+
+XY_INTERPOSE char *setstate(char *buffer)
+{
+    static XY_NEXT(char *, next, (char *));
+    process_random_t *mine = state();
+    char *old;
+
+    if (mine == NULL)
+        return XY_CALL_NEXT(next, "setstate")(buffer);
+    old = (char *)(mine->random.state - 1);
+    return setstate_r(buffer, &mine->random) == 0 ? old : NULL;
+}
+
+XY_INTERPOSE double drand48(void)
+{
+    static XY_NEXT(double, next, (void));
+    process_random_t *mine = state();
+    double value = 0;
+
+    if (mine == NULL)
+        return XY_CALL_NEXT(next, "drand48")();
+    drand48_r(&mine->drand48, &value);
+    return value;
+}
+
+XY_INTERPOSE double erand48(unsigned short x[3])
+{
+    static XY_NEXT(double, next, (unsigned short[3]));
+    process_random_t *mine = state();
+    double value = 0;
+
+    if (mine == NULL)
+        return XY_CALL_NEXT(next, "erand48")(x);
+    erand48_r(x, &mine->drand48, &value);
+    return value;
+}
+
+XY_INTERPOSE long lrand48(void)
+{
+    static XY_NEXT(long, next, (void));
+    process_random_t *mine = state();
+    long value = 0;
+
+    if (mine == NULL)
+        return XY_CALL_NEXT(next, "lrand48")();
+    lrand48_r(&mine->drand48, &value);
+    return value;
+}
+
+XY_INTERPOSE long nrand48(unsigned short x[3])
+{
+    static XY_NEXT(long, next, (unsigned short[3]));
+    process_random_t *mine = state();
+    long value = 0;
+
+    if (mine == NULL)
+        return XY_CALL_NEXT(next, "nrand48")(x);
+    nrand48_r(x, &mine->drand48, &value);
+    return value;
+}
+
+XY_INTERPOSE long mrand48(void)
+{
+    static XY_NEXT(long, next, (void));
+    process_random_t *mine = state();
+    long value = 0;
+
+    if (mine == NULL)
+        return XY_CALL_NEXT(next, "mrand48")();
+    mrand48_r(&mine->drand48, &value);
+    return value;
+}
+
+XY_INTERPOSE long jrand48(unsigned short x[3])
+{
+    static XY_NEXT(long, next, (unsigned short[3]));
+    process_random_t *mine = state();
+    long value = 0;
+
+    if (mine == NULL)
+        return XY_CALL_NEXT(next, "jrand48")(x);
+    jrand48_r(x, &mine->drand48, &value);
+    return value;
+}
+
+XY_INTERPOSE void srand48(long seed)
+{
+    static XY_NEXT(void, next, (long));
+    process_random_t *mine = state();
+
+    if (mine != NULL)
+        srand48_r(seed, &mine->drand48);
+    else
+        XY_CALL_NEXT(next, "srand48")(seed);
+}
+
+XY_INTERPOSE unsigned short *seed48(unsigned short seed[3])
+{
+    static XY_NEXT(unsigned short *, next, (unsigned short[3]));
+    process_random_t *mine = state();
+
+    if (mine == NULL)
+        return XY_CALL_NEXT(next, "seed48")(seed);
+    seed48_r(seed, &mine->drand48);
+    return mine->drand48.__old_x;
+}
+
+XY_INTERPOSE void lcong48(unsigned short parameters[7])
+{
+    static XY_NEXT(void, next, (unsigned short[7]));
+    process_random_t *mine = state();
+
+    if (mine != NULL)
+        lcong48_r(parameters, &mine->drand48);
+    else
+        XY_CALL_NEXT(next, "lcong48")(parameters);
+}
+
+XY_INTERPOSE char *strtok(char *s, const char *delimiters)
+{
+    static XY_NEXT(char *, next, (char *, const char *));
+    process_t *process = process_self;
+
+    if (process == NULL)
+        return XY_CALL_NEXT(next, "strtok")(s, delimiters);
+    return strtok_r(s, delimiters, &process->strtok_rest);
+}
