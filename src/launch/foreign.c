@@ -16,9 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "launch/other_mpi.h"
@@ -58,24 +55,22 @@ __attribute__((constructor)) static void note_launcher(void)
         snprintf(job, sizeof(job), "%s", launched);
 }
 
-/* The first process of the job here that comes; others that come soon find its name taken. */
+/* Is this the first process of the job here that comes? */
 static bool is_first(void)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_un address;
+    socklen_t size = mpi_other_claim(job, &address);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-    snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "xylem-refused-%s", job);
-    return fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
+    return connect(fd, (struct sockaddr *)&address, size) == 0 || errno != EAGAIN;
 }
 
-/* The message is printed by one process of the job, which waits until the others have seen that. */
+/* The message is printed by one process of the job. */
 static void refuse(const char *library) __attribute__((noreturn));
 static void refuse(const char *library)
 {
-    if (is_first()) {
+    if (is_first())
         fprintf(stderr, "mpiexec: " XMPI_OTHER_REFUSED "\n", program_invocation_name, library);
-        clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){.tv_sec = 1}, NULL);
-    }
     _exit(1);
 }
 

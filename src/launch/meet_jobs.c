@@ -3,10 +3,9 @@
 
 #include <stddef.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "launch/other_mpi.h"
 #include "mpi/bindings/bindings.h"
 
 enum { BACKLOG = 4096, EVENTS = 64 };
@@ -43,10 +42,23 @@ static bool listen_at(struct sockaddr_un *name, socklen_t *size)
            listen(meet.listener, BACKLOG) == 0 && watch(meet.listener, NULL);
 }
 
+/* Open the socket where one process claims the report of a refusal (other_mpi.h). It lives as long
+ * as the job: without it each process reports. */
+static void open_claim(const char *launched)
+{
+    struct sockaddr_un name;
+    socklen_t size = mpi_other_claim(launched, &name);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd >= 0 && bind(fd, (struct sockaddr *)&name, size) == 0)
+        listen(fd, 0);
+}
+
 char *mpi_meet_open(const mpi_meet_events_t *events, const char *address, const char *library)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
     socklen_t length = sizeof(name);
+    char *launched;
 
     meet.events = events;
     if (!listen_at(&name, &length)) {
@@ -54,9 +66,12 @@ char *mpi_meet_open(const mpi_meet_events_t *events, const char *address, const 
         meet.fd = -1;
         return xy_strdup("process:");
     }
-    return xy_sprintf("process:%.*s,%s,%s",
-                      (int)(length - offsetof(struct sockaddr_un, sun_path) - 1), name.sun_path + 1,
-                      address, library);
+    launched =
+        xy_sprintf("process:%.*s,%s,%s", (int)(length - offsetof(struct sockaddr_un, sun_path) - 1),
+                   name.sun_path + 1, address, library);
+    if (launched != NULL)
+        open_claim(launched);
+    return launched;
 }
 
 int mpi_meet_fd(void)

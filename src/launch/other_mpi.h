@@ -10,12 +10,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 /* Its arguments: the program and the library. */
 #define XMPI_OTHER_REFUSED                                                                         \
     "%s uses another MPI (%s), and each of its ranks would be a job of its own; compile it with "  \
     "the mpicc of Xylem, or start it with the mpirun of that MPI"
+
+/* A socket at this address, of the launcher of the processes with this XYLEM_LAUNCHED, has room for
+ * one connection and accepts none: the process that connects reports a refusal, the others find no
+ * room. An abstract name; returns the size of the address. */
+static inline socklen_t mpi_other_claim(const char *launched, struct sockaddr_un *address)
+{
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    snprintf(address->sun_path + 1, sizeof(address->sun_path) - 1, "xylem-refused-%.*s",
+             (int)strcspn(launched, ","), launched);
+    return sizeof(*address);
+}
 
 /* Is a library of this name the library with the C functions of Open MPI or MPICH (libmpi.so.12 and
  * libmpich.so.12), or of a library derived from one of them? */

@@ -23,6 +23,10 @@ foreign() { # MPI LIBRARY LAUNCHER...
     cc -DLOADED="\"$library\"" "$sources/foreign.c" -o "loads.$mpi" -ldl
     refused "$library" "./foreign.$mpi"
     refused "$library" sh -c "./foreign.$mpi"
+    # Once also where one process comes when another has ended.
+    mkfifo "ended.$mpi"
+    refused "$library" sh -c "if [ \$PMI_RANK = 0 ]; then ./foreign.$mpi; echo >ended.$mpi; exit 1; fi
+        [ \$PMI_RANK = 2 ] || read -r _ <ended.$mpi; exec ./foreign.$mpi"
     refused "$library" "./loads.$mpi"
     # Programs for Xylem that load it, and those with plug-ins that are linked with it.
     "mpicc.$mpi" -DPLUGGED -shared -fPIC "$sources/foreign.c" -o "plug.$mpi.so"
