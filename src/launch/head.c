@@ -23,7 +23,8 @@
 #include "mpi/check/check.h"
 #include "process/process.h"
 
-enum { EXIT_TIME_LIMIT = 124, FRAMES_AT_ONCE = 64 };
+enum { EXIT_TIME_LIMIT = 124, FRAMES_AT_ONCE = 64, GONE_SHOWN = 4 };
+enum { CODE_TERMINATED = 128 + SIGTERM };
 
 /* Seconds: between two looks; for a process to end after it was told; for the reason of an end to
  * become known; for a launcher that has lost a process to end by itself (Open MPI's crashes when a
@@ -38,6 +39,7 @@ static struct {
     bool is_ending, is_launcher_told, has_cards; /* all cards of the last exchange have come */
     int code;
     double begun, met, left, ending_since, looked; /* met: when all had come; left: had ended */
+    double terminated; /* when the last one was ended by SIGTERM; or 0 */
     int signals;
     struct pollfd *fds;
     xy_vec_t said; /* of char *: lines that were printed */
@@ -164,9 +166,7 @@ static void report_death(int process)
         reap();
     }
     name_of(process, name);
-    if (head.base.starts_all) {
-        process_say("%s has ended or was killed", name);
-    } else if (p->pid == 0 && WIFSIGNALED(p->status)) {
+    if (p->pid == 0 && WIFSIGNALED(p->status)) {
         process_say("%s was ended by signal %d (%s)", name, WTERMSIG(p->status),
                     strsignal(WTERMSIG(p->status)));
         code = 128 + WTERMSIG(p->status);
@@ -208,7 +208,9 @@ static void take_exit(int process, const xy_frame_t *frame)
         return;
     if (head.code == 0)
         head.code = (int)code;
-    if (ends_job)
+    if (ends_job && head.base.starts_all && code == CODE_TERMINATED)
+        head.terminated = head.left; /* perhaps by the launcher, because of another one */
+    else if (ends_job)
         end_job((int)code);
 }
 
@@ -451,8 +453,8 @@ static void listen_to(int process)
     xy_channel_close(&p->link);
     if (p->has_left || head.is_ending)
         return;
-    if (head.base.has_children && head.base.starts_all)
-        p->gone = xy_now(); /* the launcher may have ended it because of a rank: others know more */
+    if (head.base.starts_all)
+        p->gone = xy_now();
     else
         report_death(process);
 }
@@ -594,10 +596,50 @@ static void look_at_children(void)
 
     if (code >= 0)
         end_job(code);
-    for (int i = 0; i < head.base.count && !head.is_ending; i++)
-        if (head.base.processes[i].gone > 0 &&
-            xy_now() - head.base.processes[i].gone > CAUSE_SECONDS)
-            report_death(i);
+}
+
+/* The process whose link closed first, without a word and not reported; NULL: none. */
+static head_process_t *first_gone(void)
+{
+    head_process_t *first = NULL;
+
+    for (int i = 0; i < head.base.count; i++) {
+        head_process_t *p = &head.base.processes[i];
+
+        if (p->gone > 0 && (first == NULL || p->gone < first->gone))
+            first = p;
+    }
+    return first;
+}
+
+/* Report the processes that have gone, of those that a launcher has started. It ends all when one
+ * ends, by SIGTERM or at once, and their links close in any order: one that is left may say why,
+ * until its link closes, too, or for some time. */
+static void look_for_gone(void)
+{
+    head_process_t *p = first_gone();
+    char name[320], others[GONE_SHOWN * 320] = "";
+    size_t used = 0;
+    int count = 0;
+
+    if ((p == NULL && head.terminated == 0) || head.is_ending ||
+        (has_links() && xy_now() - (p != NULL ? p->gone : head.terminated) < CAUSE_SECONDS))
+        return;
+    if (p == NULL) {
+        end_job(CODE_TERMINATED);
+        return;
+    }
+    name_of((int)(p - head.base.processes), name);
+    p->gone = 0;
+    for (; (p = first_gone()) != NULL && count < GONE_SHOWN; count++, p->gone = 0) {
+        char other[320];
+
+        used += (size_t)snprintf(others + used, sizeof(others) - used, "%s%s",
+                                 count == 0 ? "; so has " : ", ",
+                                 name_of((int)(p - head.base.processes), other));
+    }
+    process_say("%s has ended or was killed%s%s", name, others, p != NULL ? ", and more" : "");
+    end_job(1);
 }
 
 /* Something that was started and ended before it has come: a launcher that could not. */
@@ -707,6 +749,7 @@ static void serve(void)
         reap();
         look_for_early_ends();
         look_at_children();
+        look_for_gone();
         look_at_clock();
     }
 }

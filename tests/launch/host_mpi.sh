@@ -40,8 +40,22 @@ for launcher in mpirun.openmpi mpiexec.hydra; do
     says "$out" "table: "
     run 7 -n 4 --processes 2 --net mpi-only --launcher $launcher ./several abort 3
     says "$err" "MPI_ABORT was invoked on rank 3"
+    # A stopped mpiexec sees what process 1 has said when the launcher has ended process 0, too.
+    rm -f pid
+    "$bin/mpiexec" -n 4 --processes 2 --net mpi-only --launcher $launcher ./several late_abort 3 >/dev/null 2>late &
+    until [ -s pid ]; do sleep 0.01; done
+    aborting=$(<pid)
+    kill -STOP $!
+    rm pid
+    while kill -0 "$aborting" 2>/dev/null; do sleep 0.01; done
+    sleep 0.1
+    kill -CONT $!
+    code=0
+    wait $! || code=$?
+    [ $code = 7 ] || die "$launcher: late abort ended with $code: $(<late)"
     run 1 -n 4 --processes 2 --net mpi --launcher $launcher ./several kill 3
-    says "$err" "process 1 on $(hostname) (ranks 2-3) has ended or was killed"
+    says "$err" "has ended or was killed"
+    says "$err" "process 1 on $(hostname) (ranks 2-3)"
     # On one machine nothing is left to the library.
     run 0 -n 5 -v --processes 2 --net mpi --launcher $launcher ./several messages </dev/null
     says "$err" "messages go over mpi (shared memory to 1 of this machine), up to 16384 bytes at once"
