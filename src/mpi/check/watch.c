@@ -449,14 +449,7 @@ static void end(mpi_job_t *job)
     mpi_polling_stop();
 }
 
-static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
-{
-    (void)job;
-    (void)config;
-    mpi_network_answer = check_tell_locks;
-    mpi_network_news = check_watch_news;
-    return XY_OK;
-}
-
-const mpi_layer_t mpi_check_layer = {
-    .help = check_watch_help, .report = check_report_text, .job_begin = begin, .job_end = end};
+const mpi_layer_t mpi_check_layer = {.far = {.answer = check_tell_locks, .news = check_watch_news},
+                                     .help = check_watch_help,
+                                     .report = check_report_text,
+                                     .job_end = end};

@@ -64,6 +64,8 @@ xy_status_t coll_interprocess_create(const mpi_group_t *group,
 void coll_interprocess_destroy(coll_interprocess_t *interprocess);
 
 xy_status_t coll_interprocess_begin(const mpi_job_t *job);
+/* Run a schedule that only the worker itself may run. False: there is none (mpi_far_t). */
+bool coll_interprocess_run_staying(mpi_worker_t *worker);
 void coll_interprocess_end(void);
 
 /* Start a call that has its number. */

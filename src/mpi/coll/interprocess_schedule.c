@@ -59,16 +59,12 @@ typedef struct {
 
 static ready_t *ready; /* [workers] */
 
-static bool run_staying(mpi_worker_t *worker);
-
 xy_status_t coll_interprocess_begin(const mpi_job_t *job)
 {
     size_t bytes = (size_t)job->workers * sizeof(*ready);
 
     if (job->processes == 1 && job->numbers == job->capacity)
         return XY_OK;
-    mpi_remote_differs = coll_interprocess_differs;
-    mpi_network_more = run_staying;
     ready = aligned_alloc(XMPI_LINES, bytes);
     if (ready == NULL)
         return XY_ENOMEM;
@@ -321,10 +317,10 @@ void schedule_run_soon(schedule_t *s)
     r->is_busy = false;
 }
 
-static bool run_staying(mpi_worker_t *worker)
+bool coll_interprocess_run_staying(mpi_worker_t *worker)
 {
-    ready_t *r = &ready[worker->index];
-    schedule_t *s = r->staying;
+    ready_t *r = ready != NULL ? &ready[worker->index] : NULL;
+    schedule_t *s = r != NULL ? r->staying : NULL;
 
     if (s == NULL || r->is_busy)
         return false;

@@ -28,9 +28,11 @@ static void end(mpi_job_t *job)
     coll_interprocess_end();
 }
 
-const mpi_layer_t mpi_coll_layer = {.packet = {[XMPI_PACKET_COLL] = mpi_coll_packet},
-                                    .job_begin = begin,
-                                    .job_end = end,
-                                    .wait = coll_before_wait,
-                                    .stuck = coll_compare_stuck,
-                                    .comm_end = comm_end};
+const mpi_layer_t mpi_coll_layer = {
+    .packet = {[XMPI_PACKET_COLL] = mpi_coll_packet},
+    .far = {.differs = coll_interprocess_differs, .more = coll_interprocess_run_staying},
+    .job_begin = begin,
+    .job_end = end,
+    .wait = coll_before_wait,
+    .stuck = coll_compare_stuck,
+    .comm_end = comm_end};

@@ -84,8 +84,8 @@ enum { DYNAMIC_NAME_WHY = 400 };
 bool dynamic_name_file_write(const char *service, const char *port, char why[DYNAMIC_NAME_WHY]);
 bool dynamic_name_file_read(const char *service, char port[MPI_MAX_PORT_NAME]);
 void dynamic_name_file_remove(const char *service, const char *port);
-/* Other processes may ask for names. */
-void dynamic_names_begin(void);
+/* Answer the question of another process for a name (mpi_far_t). */
+size_t dynamic_name_answer(const char *question, size_t size, char *answer);
 /* What ranks have forgotten to unpublish; the job is over. */
 void dynamic_names_end(void);
 
@@ -99,8 +99,8 @@ void dynamic_welcome_await(const mpi_comm_t *comm, double seconds, const char *n
 /* found->other has knocked: is it still there? */
 bool dynamic_welcome_give(const mpi_comm_t *comm, const dynamic_found_t *found);
 
-/* Other jobs may ask whether one is open. */
-void dynamic_ports_begin(void);
+/* Answer another job that asks whether a port is open (mpi_far_t). */
+uint64_t dynamic_port_answer(uint64_t question);
 /* Those that the rank has opened. */
 void dynamic_ports_close(const mpi_rank_t *rank);
 #endif

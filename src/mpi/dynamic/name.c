@@ -113,8 +113,7 @@ static void keep(const question_t *question, answer_t *answer)
     pthread_mutex_unlock(&lock);
 }
 
-/* A question of another process: mpi_network_answer_name. */
-static size_t answer_other(const char *bytes, size_t size, char *answer_bytes)
+size_t dynamic_name_answer(const char *bytes, size_t size, char *answer_bytes)
 {
     question_t question = {0};
     answer_t answer;
@@ -211,11 +210,6 @@ int impl_lookup_name(mpi_rank_t *self, const char *service_name, MPI_Info info, 
                          ? " in this job; for names of others, set XYLEM_NAMES to a directory "
                            "that all can write to"
                          : "");
-}
-
-void dynamic_names_begin(void)
-{
-    mpi_network_answer_name = answer_other;
 }
 
 void dynamic_names_end(void)

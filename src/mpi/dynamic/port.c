@@ -221,15 +221,9 @@ static int find_far(const dynamic_place_t *place, const char *name, int *link_p,
     return owner;
 }
 
-/* Asked by another job. */
-static uint64_t answer(uint64_t question)
+uint64_t dynamic_port_answer(uint64_t question)
 {
     return is_open((int)(question >> 32), (uint32_t)question);
-}
-
-void dynamic_ports_begin(void)
-{
-    mpi_network_answer_port = answer;
 }
 
 static void connect_at_root(mpi_comm_t *comm, const char *name, MPI_Info info,
@@ -287,7 +281,7 @@ static void accept_at_root(mpi_comm_t *comm, const char *name, MPI_Info info,
     dynamic_place_t place;
     mpi_group_t everybody;
     mpi_comm_t port;
-    knock_t knock;
+    knock_t knock = {0};
 
     (void)info;
     if (!find_port(name, false, &place, found))

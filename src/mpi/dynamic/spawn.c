@@ -343,22 +343,14 @@ int impl_comm_get_parent(mpi_rank_t *self, MPI_Comm *parent)
     return MPI_SUCCESS;
 }
 
-static xy_status_t job_begin(mpi_job_t *job, const mpi_job_config_t *config)
-{
-    (void)job;
-    (void)config;
-    dynamic_ports_begin();
-    dynamic_names_begin();
-    return XY_OK;
-}
-
 static void job_end(mpi_job_t *job)
 {
     (void)job;
     dynamic_names_end();
 }
 
-const mpi_layer_t mpi_dynamic_layer = {.packet = {[XMPI_PACKET_START] = on_start},
-                                       .job_begin = job_begin,
-                                       .job_end = job_end,
-                                       .rank_end = rank_end};
+const mpi_layer_t mpi_dynamic_layer = {
+    .packet = {[XMPI_PACKET_START] = on_start},
+    .far = {.answer_port = dynamic_port_answer, .answer_name = dynamic_name_answer},
+    .job_end = job_end,
+    .rank_end = rank_end};

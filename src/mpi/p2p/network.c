@@ -71,11 +71,6 @@ static struct {
     char answer[XMPI_NEWS_MOST];
 } network = {.lock = PTHREAD_MUTEX_INITIALIZER, .ask_lock = PTHREAD_MUTEX_INITIALIZER};
 
-bool (*mpi_network_more)(mpi_worker_t *worker);
-uint64_t (*mpi_network_answer)(uint64_t question);
-uint64_t (*mpi_network_answer_port)(uint64_t question);
-size_t (*mpi_network_answer_name)(const char *question, size_t size, char *answer);
-void (*mpi_network_news)(int from, const char *bytes, size_t size);
 static _Thread_local bool is_driver; /* this is one of the threads */
 /* Who polls on this thread, and may handle letters; NULL: none may. */
 static _Thread_local mpi_worker_t *fetcher;
@@ -321,12 +316,13 @@ void mpi_network_ask_name(int process, const void *question, size_t size, void *
 /* Answer a question of another process. */
 static void tell(int from, const remote_head_t *head, const char *data, size_t size)
 {
-    uint64_t (*answer)(uint64_t) = head->kind == ASK ? mpi_network_answer : mpi_network_answer_port;
+    const mpi_far_t *far = &mpi_dispatch.far;
+    uint64_t (*answer)(uint64_t) = head->kind == ASK ? far->answer : far->answer_port;
     char bytes[XMPI_NEWS_MOST];
     uint64_t word;
 
     if (head->kind == ASK_NAME) {
-        size = mpi_network_answer_name != NULL ? mpi_network_answer_name(data, size, bytes) : 0;
+        size = far->answer_name != NULL ? far->answer_name(data, size, bytes) : 0;
         send_service(from, TOLD, head->id, bytes, size);
         return;
     }
@@ -405,8 +401,8 @@ static void on_service(int from, const remote_head_t *head, const char *data, si
     } else if (head->kind == TOLD) {
         note_answer(head, data, size);
     } else if (head->kind == NEWS) {
-        if (mpi_network_news != NULL)
-            mpi_network_news(from, data, size);
+        if (mpi_dispatch.far.news != NULL)
+            mpi_dispatch.far.news(from, data, size);
     } else {
         memcpy(&quiet, data, sizeof(quiet));
         mpi_quiet_message(from, &quiet, data + sizeof(quiet));
@@ -594,8 +590,8 @@ bool mpi_network_help(mpi_worker_t *worker)
 {
     bool found = read_mail(worker);
 
-    if (mpi_network_more != NULL)
-        found |= mpi_network_more(worker);
+    if (mpi_dispatch.far.more != NULL)
+        found |= mpi_dispatch.far.more(worker);
     if (is_helper(worker))
         look_for_others(worker->index);
     /* It is enough that it changes. */

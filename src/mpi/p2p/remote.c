@@ -12,8 +12,6 @@
 enum { PIECE = 1 << 20, PIECES_AHEAD = 2 };
 
 mpi_request_t mpi_remote_sender;
-void (*mpi_remote_differs)(const mpi_request_t *receive, const remote_letter_t *letter);
-void (*mpi_remote_one_sided)(mpi_worker_t *worker, const remote_letter_t *letter);
 
 /* What is given with its RTS: beyond this size, a receiver that has to unpack it would need much
  * memory at once, and asking first costs little. Its numbers differ from those of pieces. */
@@ -460,7 +458,7 @@ void mpi_remote_receive(mpi_request_t *receive, remote_letter_t *letter)
     const void *site;
 
     if (memcmp(head->claim, receive->comm->claim, sizeof(head->claim)) != 0)
-        mpi_remote_differs(receive, letter);
+        mpi_dispatch.far.differs(receive, letter);
     site = site_of(receive, letter);
     if (head->kind == REMOTE_EAGER) {
         if (head->flags & REMOTE_SYNCHRONOUS)
@@ -601,7 +599,7 @@ static void handle_letter(mpi_worker_t *worker, remote_letter_t *letter)
         release(letter);
         break;
     case REMOTE_ONE_SIDED:
-        mpi_remote_one_sided(worker, letter);
+        mpi_dispatch.far.one_sided(worker, letter);
         break;
     case REMOTE_SCRAP:
         take_early(letter->from, letter->head.take, letter->head.bytes, NULL);

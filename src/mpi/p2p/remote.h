@@ -130,14 +130,6 @@ typedef struct remote_letter {
     _Alignas(16) char data[];
 } remote_letter_t;
 
-/* Called before a message of a collective meets `receive`, which says something else about it; and
- * does not return if they really differ. Set before ranks run. */
-extern void (*mpi_remote_differs)(const mpi_request_t *receive, const remote_letter_t *letter);
-
-/* Called for each letter of its kind, on the worker of the rank that it is for, or at its gate; the
- * letter stays the caller's. Set before ranks run. */
-extern void (*mpi_remote_one_sided)(mpi_worker_t *worker, const remote_letter_t *letter);
-
 /* `sender` of an unexpected message from another process, whose letter is in `data`. */
 extern mpi_request_t mpi_remote_sender;
 
@@ -189,9 +181,6 @@ static inline int mpi_network_number(int process)
 {
     return process < mpi_job->processes ? process : process - mpi_job->processes + 1;
 }
-/* What a layer above has left for a worker to do itself. False: there was nothing. NULL: no layer
- * does. Written before ranks run. */
-extern bool (*mpi_network_more)(mpi_worker_t *worker);
 /* Let it progress, on an idle worker. False: there was nothing. */
 bool mpi_network_help(mpi_worker_t *worker);
 /* Let `worker` run an errand, in the order in which they are posted and letters come. Any thread.
@@ -215,26 +204,19 @@ void mpi_network_count_pieces(int change);
 /* What was given with its RTS is taken: to its sender that is like a message, which is handled when
  * it has been given (GAVE). */
 void mpi_network_count_take(void);
-/* Ask another process for a word about something of its own, for reports: mpi_network_answer there.
+/* Ask another process for a word about something of its own, for reports: mpi_far_t.answer there.
  * False: it does not answer in time. Not inside an event of the network. */
 bool mpi_network_ask(int process, uint64_t question, uint64_t *answer_p) __attribute__((cold));
 /* The same about a port, of a process of another job. */
 bool mpi_network_ask_port(int process, uint64_t question, uint64_t *answer_p) __attribute__((cold));
-extern uint64_t (*mpi_network_answer_port)(uint64_t question);
 /* Ask a process of this job about names, in at most XMPI_NEWS_MOST bytes; returns with its answer,
  * of exactly `room` bytes. */
 void mpi_network_ask_name(int process, const void *question, size_t size, void *answer, size_t room)
     __attribute__((cold));
-/* Any thread, inside an event of the network: write at most XMPI_NEWS_MOST bytes of an answer, and
- * return their number. */
-extern size_t (*mpi_network_answer_name)(const char *question, size_t size, char *answer);
-/* Any thread; `question` need not mean anything any more. Set before ranks run; NULL: 0. */
-extern uint64_t (*mpi_network_answer)(uint64_t question);
-/* News for a layer above, in another process of the job: mpi_network_news there, inside an event of
+/* News for a layer above, in another process of the job: mpi_far_t.news there, inside an event of
  * the network. At most XMPI_NEWS_MOST bytes; in order with all that was sent there before. */
 enum { XMPI_NEWS_MOST = 4096 };
 void mpi_network_send_news(int process, const void *bytes, size_t size);
-extern void (*mpi_network_news)(int from, const char *bytes, size_t size);
 /* What stands for a place in the program of another process, for reports; NULL: there are too
  * many. */
 const void *mpi_network_site(int process, uint64_t site) __attribute__((cold));

@@ -186,12 +186,4 @@ int rma_spread_create(mpi_comm_t *parent, const rma_wish_t *wish, mpi_win_t **wi
 
 /* ---- The layer ---- */
 
-static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
-{
-    (void)job;
-    (void)config;
-    mpi_remote_one_sided = rma_far_serve;
-    return XY_OK;
-}
-
-const mpi_layer_t mpi_rma_layer = {.job_begin = begin};
+const mpi_layer_t mpi_rma_layer = {.far = {.one_sided = rma_far_serve}};

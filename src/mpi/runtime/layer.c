@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/runtime/layer.h"
 
+#include <string.h>
+
 mpi_dispatch_t mpi_dispatch;
 
 static const mpi_layer_t *const none[] = {NULL};
@@ -19,6 +21,18 @@ static void register_helpers(void)
     helpers[n] = NULL;
 }
 
+/* Add the calls that a layer wants; all fields are pointers to functions. */
+static void register_far(const mpi_far_t *wanted)
+{
+    void (*function)(void);
+
+    for (size_t at = 0; at < sizeof(*wanted); at += sizeof(function)) {
+        memcpy(&function, (const char *)wanted + at, sizeof(function));
+        if (function != NULL)
+            memcpy((char *)&mpi_dispatch.far + at, &function, sizeof(function));
+    }
+}
+
 void mpi_layers_register(const mpi_layer_t *const *layers)
 {
     all = layers != NULL ? layers : none;
@@ -33,6 +47,7 @@ void mpi_layers_register(const mpi_layer_t *const *layers)
         }
         if (all[i]->gate_mail != NULL)
             mpi_dispatch.gate_mail = all[i]->gate_mail;
+        register_far(&all[i]->far);
         for (int k = 0; k < XMPI_MAIL_KINDS; k++)
             if (all[i]->mail[k] != NULL)
                 mpi_dispatch.mail[k] = all[i]->mail[k];

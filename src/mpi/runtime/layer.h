@@ -18,6 +18,30 @@
 #include "mpi/runtime/packet.h"
 #include "mpi/runtime/rank.h"
 
+struct remote_letter;
+
+/* Calls for what other processes send and ask (p2p/remote.h). Each belongs to one layer; but for
+ * the letters, none needs to be there. */
+typedef struct {
+    /* Do what was left for the worker itself. False: there was nothing. */
+    bool (*more)(mpi_worker_t *worker);
+    /* A word about something of this process, for reports; `question` need not mean anything any
+     * more. And the same about a port, for another job. Any thread. */
+    uint64_t (*answer)(uint64_t question);
+    uint64_t (*answer_port)(uint64_t question);
+    /* Any thread, inside an event of the network: write at most XMPI_NEWS_MOST bytes of an answer
+     * about names, and return their number. */
+    size_t (*answer_name)(const char *question, size_t size, char *answer);
+    /* What mpi_network_send_news has sent; inside an event of the network. */
+    void (*news)(int from, const char *bytes, size_t size);
+    /* A message of a collective is about to meet `receive`, which says something else about it:
+     * does not return if they really differ. */
+    void (*differs)(const mpi_request_t *receive, const struct remote_letter *letter);
+    /* A letter of one-sided communication, on the worker of the rank that it is for, or at its
+     * gate; the letter stays the caller's. */
+    void (*one_sided)(mpi_worker_t *worker, const struct remote_letter *letter);
+} mpi_far_t;
+
 struct mpi_layer {
     /* Handlers of packets, called on the consuming worker. */
     mpi_packet_fn packet[XMPI_PACKET_KINDS];
@@ -29,6 +53,7 @@ struct mpi_layer {
     /* Other processes have left something for the worker, which is about to leave the gate, or
      * whose ranks compute. */
     void (*gate_mail)(mpi_worker_t *worker);
+    mpi_far_t far;
     /* A worker has nothing to do: do something for others. False: there was nothing. */
     bool (*help)(mpi_worker_t *worker);
     /* `self`, which has operations that ask for it (mpi_rank_t.deferred, schedules), is going to
@@ -59,12 +84,13 @@ struct mpi_layer {
     void (*comm_end)(mpi_comm_t *comm);
 };
 
-/* What all layers registered for packets and mail: one load and one call. */
+/* What all layers registered for packets, mail and other processes: one load and one call. */
 typedef struct {
     mpi_packet_fn packet[XMPI_PACKET_KINDS];
     mpi_packet_fn gate_packet[XMPI_PACKET_KINDS];
     void (*mail[XMPI_MAIL_KINDS])(mpi_worker_t *worker);
     void (*gate_mail)(mpi_worker_t *worker);
+    mpi_far_t far;
 } mpi_dispatch_t;
 
 extern mpi_dispatch_t mpi_dispatch;
