@@ -15,7 +15,7 @@ void mpi_rank_give_process(mpi_rank_t *rank, process_t *process)
 
 void mpi_rank_take_process(mpi_rank_t *rank, process_t *process)
 {
-    rank->process = (mpi_process_t *)process;
+    rank->process = process;
     if (process->program->block_at != 0)
         rank->fortran = process->image + process->program->block_at;
 }
@@ -90,12 +90,12 @@ static __attribute__((noinline, cold)) void switch_more(const mpi_rank_t *previo
                                                         const mpi_rank_t *next, unsigned more)
 {
     if ((more & PROCESS_SWITCH_DEVICES) != 0)
-        process_device_leave(previous != NULL ? mpi_process_of(previous) : NULL);
-    process_locals_switch(mpi_process_of(next));
+        process_device_leave(previous != NULL ? previous->process : NULL);
+    process_locals_switch(next->process);
     if ((more & PROCESS_SWITCH_DEVICES) != 0)
-        process_device_enter(mpi_process_of(next));
+        process_device_enter(next->process);
     if ((more & PROCESS_SWITCH_DIRECTORIES) != 0)
-        process_directory_enter(mpi_process_of(next));
+        process_directory_enter(next->process);
 }
 
 /* A progress thread is no rank: what is private to the last one stays where it is. */
@@ -108,14 +108,14 @@ void mpi_rank_switched(mpi_rank_t *previous, mpi_rank_t *next)
     else if (__builtin_expect(more != 0, 0))
         switch_more(previous, next, more);
     else
-        process_locals_switch(mpi_process_of(next));
+        process_locals_switch(next->process);
 }
 
 void mpi_rank_switched_announced(mpi_rank_t *previous, mpi_rank_t *next)
 {
     mpi_rank_switched(previous, next);
     if (next != NULL)
-        process_sanitizer_switch(mpi_process_of(next));
+        process_sanitizer_switch(next->process);
 }
 
 /* ---- Beginning and end ---- */
@@ -159,7 +159,7 @@ static void carry(process_t *self, void (*moved)(void *self, void *low, void *hi
 
 xy_status_t mpi_rank_detach(mpi_rank_t *rank)
 {
-    return process_detach(mpi_process_of(rank));
+    return process_detach(rank->process);
 }
 
 void mpi_rank_attach(mpi_rank_t *rank)
@@ -170,14 +170,14 @@ void mpi_rank_attach(mpi_rank_t *rank)
 
 xy_status_t mpi_rank_carry(mpi_rank_t *rank)
 {
-    return process_carry(mpi_process_of(rank));
+    return process_carry(rank->process);
 }
 
 /* ---- Faults ---- */
 
 static process_t *current(void)
 {
-    return mpi_self != NULL ? mpi_process_of(mpi_self) : NULL;
+    return mpi_self != NULL ? mpi_self->process : NULL;
 }
 
 /* A thread of the network writes to the memory of ranks: it works for that rank from now on. */
@@ -235,17 +235,6 @@ static void found_block(process_t *self, char *address)
         mpi_rank_of(self)->fortran = address;
 }
 
-static void uses_device(const process_streams_t *streams)
-{
-    static mpi_device_default_t kept;
-
-    if (streams != NULL) {
-        kept = (mpi_device_default_t){streams->has_work, streams->wait};
-        mpi_device_set_default(&kept);
-    }
-    mpi_device_use();
-}
-
 /* When the library is loaded: a program without a launcher uses devices, too. */
 static __attribute__((constructor)) void set_runtime(void)
 {
@@ -290,6 +279,6 @@ static __attribute__((constructor)) void set_runtime(void)
         .may_refuse = mpi_other_is_init,
         .refuse_shared = mpi_foreign_guard_shared,
         .found_block = found_block,
-        .uses_device = uses_device,
+        .uses_device = mpi_device_use,
     };
 }

@@ -12,13 +12,6 @@ static inline mpi_rank_t *mpi_rank_of(const process_t *process)
     return process->owner;
 }
 
-/* And the process that runs a rank, or NULL. Parts of src/mpi hold it without knowing what it is.
- */
-static inline process_t *mpi_process_of(const mpi_rank_t *rank)
-{
-    return (process_t *)rank->process;
-}
-
 /* A process is made that is going to run `rank`. */
 void mpi_rank_give_process(mpi_rank_t *rank, process_t *process);
 /* The rank is about to be started, and runs that process from now on. */

@@ -79,11 +79,20 @@ static bool find_functions(void *library)
     return true;
 }
 
-void mpi_device_use(void)
+static struct {
+    bool (*has_work)(void);
+    void (*wait)(void);
+} default_streams; /* of ranks; or NULL */
+
+void mpi_device_use(bool (*has_work)(void), void (*wait)(void))
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     void *library;
 
+    if (has_work != NULL) {
+        default_streams.wait = wait;
+        default_streams.has_work = has_work;
+    }
     if (mpi_device_is_used)
         return;
     pthread_mutex_lock(&lock);
@@ -204,21 +213,14 @@ bool mpi_device_has(const void *address, int *number_p)
 
 /* ---- The default streams of ranks ---- */
 
-static const mpi_device_default_t *default_streams;
-
-void mpi_device_set_default(const mpi_device_default_t *streams)
-{
-    default_streams = streams;
-}
-
 bool mpi_device_has_work(void)
 {
-    return default_streams != NULL && default_streams->has_work();
+    return default_streams.has_work != NULL && default_streams.has_work();
 }
 
 void mpi_device_wait_for_work(void)
 {
-    default_streams->wait();
+    default_streams.wait();
 }
 
 bool mpi_device_is_written(const void *address)

@@ -19,8 +19,11 @@
 
 /* There may be addresses of devices. */
 extern bool mpi_device_is_used __attribute__((visibility("hidden")));
-/* From now on, if the driver is loaded and has what is needed here. */
-void mpi_device_use(void);
+/* From now on, if the driver is loaded and has what is needed here. What a rank puts into its
+ * default stream is complete before MPI touches memory of a device for it, as in a process of its
+ * own. `has_work`: may the default stream of the caller have work that it has not waited for?
+ * `wait`: until it has none; other ranks run meanwhile. NULL: both are as before, or none. */
+void mpi_device_use(bool (*has_work)(void), void (*wait)(void));
 
 /* Is it memory of a device? *number_p gets which, if it is not NULL. */
 bool mpi_device_has(const void *address, int *number_p);
@@ -53,15 +56,6 @@ static inline void mpi_moves_end(void)
         mpi_device_end();
 }
 
-/* What a rank puts into its default stream is complete before MPI touches memory of a device for
- * it, as in a process of its own. The launcher knows these streams. */
-typedef struct {
-    bool (*has_work)(void); /* may there be work that the calling rank has not waited for? */
-    void (*wait)(void);     /* until there is none; other ranks run meanwhile */
-} mpi_device_default_t;
-
-/* Kept. */
-void mpi_device_set_default(const mpi_device_default_t *streams);
 /* Before an MPI call of the program begins: has the default stream of the caller work? */
 bool mpi_device_has_work(void);
 void mpi_device_wait_for_work(void);

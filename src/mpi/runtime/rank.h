@@ -47,8 +47,7 @@ typedef struct mpi_worker mpi_worker_t;
 typedef struct mpi_comm mpi_comm_t;
 typedef struct mpi_request mpi_request_t;
 typedef struct mpi_layer mpi_layer_t;
-typedef struct mpi_process mpi_process_t; /* launch: image, environment, streams of a rank */
-typedef struct xy_net xy_net_t;           /* net/net.h */
+typedef struct xy_net xy_net_t; /* net/net.h */
 
 /* What a rank is doing: kept for every MPI call, so that a deadlock or an abort can name it. */
 typedef struct {
@@ -114,8 +113,8 @@ struct mpi_rank {
     struct mpi_thread *main_thread; /* the rank itself, on a thread of its own; or NULL */
     xy_match_t match;
     mpi_comm_t *comm_self;
-    mpi_comm_t *comms; /* all that it has */
-    mpi_process_t *process;
+    mpi_comm_t *comms;             /* all that it has */
+    struct process *process;       /* src/process: its image, environment, streams */
     struct mpi_bsend *bsend;       /* attached buffer, or NULL */
     struct mpi_monitor *monitor;   /* counts what it sends, or NULL */
     struct mpi_listener *listener; /* of a tool (observe.h), or NULL */

@@ -871,7 +871,6 @@ bool process_device_is_wanted(void)
 
 void *process_device_substitute(const char *name, void *found)
 {
-    static const process_streams_t default_streams = {has_work, wait_for_work};
     void *ours = found;
 
     if (found == NULL || name[0] != 'c' || process_interpose_is_own(found))
@@ -883,7 +882,7 @@ void *process_device_substitute(const char *name, void *found)
     if (!process_device_is_wanted() || !is_loaded())
         return found;
     atomic_fetch_or(&process_switch_more, PROCESS_SWITCH_DEVICES);
-    XY_RUNTIME_CALL(uses_device, &default_streams);
+    XY_RUNTIME_CALL(uses_device, has_work, wait_for_work);
     if (process_is_main())
         take_bound_device(process_self);
     if (strcmp(name, "cuGetProcAddress") == 0) {

@@ -578,7 +578,7 @@ void *process_dl_choose_symbol(void *handle, const char *name, const char *versi
     (void)version;
     if (process == NULL && strncmp(name, "cuGetProcAddress", 16) == 0 &&
         !process_interpose_is_own(caller) && process_device_is_wanted())
-        XY_RUNTIME_CALL(uses_device, NULL); /* a program without a launcher */
+        XY_RUNTIME_CALL(uses_device, NULL, NULL); /* a program without a launcher */
     if (process == NULL || process_interpose_is_own(caller))
         return (void *)real_symbol();
     if (name[0] == 'c' && (name[1] == 'u' || name[1] == 'l') && handle != RTLD_NEXT)

@@ -30,12 +30,6 @@ typedef struct {
     const bool *reads_real_time; /* while true, the clock itself reads one of the C library's */
 } process_clock_t;
 
-/* The default streams of processes on a GPU, for a runtime that copies memory of devices. */
-typedef struct {
-    bool (*has_work)(void); /* may there be work that the caller has not waited for? */
-    void (*wait)(void);     /* until there is none; other processes run meanwhile */
-} process_streams_t;
-
 typedef struct {
     /* ---- Names, for reports and for the loader ---- */
     const char *name;    /* of the command, in front of messages */
@@ -115,8 +109,10 @@ typedef struct {
     void *(*refuse_shared)(const char *name, void *found);
     /* A plug-in of `self` has the variable `block`. */
     void (*found_block)(process_t *self, char *address);
-    /* A driver of GPUs is in use; `streams` is NULL outside of processes. */
-    void (*uses_device)(const process_streams_t *streams);
+    /* A driver of GPUs is in use. For a runtime that copies memory of devices: may the caller's
+     * default stream have work that it has not waited for? And wait until there is none; other
+     * processes run meanwhile. Both are NULL outside of processes. */
+    void (*uses_device)(bool (*has_work)(void), void (*wait)(void));
 } process_runtime_t;
 
 extern process_runtime_t process_runtime __attribute__((visibility("hidden")));
