@@ -59,8 +59,7 @@ static xy_status_t must_preload(const xy_vec_t *libraries, bool is_verbose)
 static void switched(xy_worker_t *worker, xy_fiber_t *previous, xy_fiber_t *fiber)
 {
     (void)worker;
-    (void)previous;
-    process_locals_switch(xy_fiber_user(fiber));
+    process_switch(previous != NULL ? xy_fiber_user(previous) : NULL, xy_fiber_user(fiber));
 }
 
 static void stuck(xy_pool_t *pool)

@@ -278,9 +278,9 @@ static xy_status_t make_job(launch_t *launch)
         .overflow = mpi_finish_overflow,
         .abort = mpi_finish_abort,
         .stuck = mpi_finish_stuck,
-        .detach = mpi_rank_detach,
-        .attach = mpi_rank_attach,
-        .carry = mpi_rank_carry,
+        .detach = process_detach,
+        .attach = process_attach,
+        .carry = process_carry,
         .rest = process_heap_rest,
         .imagined = launch->values->machine,
     };

@@ -85,30 +85,10 @@ void mpi_rank_follow_clock(const mpi_job_t *job)
     process_runtime.clock = job->clock != NULL ? &clock : NULL;
 }
 
-/* What is private to a rank beside its thread-local variables changes hands. */
-static __attribute__((noinline, cold)) void switch_more(const mpi_rank_t *previous,
-                                                        const mpi_rank_t *next, unsigned more)
-{
-    if ((more & PROCESS_SWITCH_DEVICES) != 0)
-        process_device_leave(previous != NULL ? previous->process : NULL);
-    process_locals_switch(next->process);
-    if ((more & PROCESS_SWITCH_DEVICES) != 0)
-        process_device_enter(next->process);
-    if ((more & PROCESS_SWITCH_DIRECTORIES) != 0)
-        process_directory_enter(next->process);
-}
-
-/* A progress thread is no rank: what is private to the last one stays where it is. */
 void mpi_rank_switched(mpi_rank_t *previous, mpi_rank_t *next)
 {
-    unsigned more = atomic_load_explicit(&process_switch_more, memory_order_relaxed);
-
-    if (next == NULL)
-        process_main = NULL;
-    else if (__builtin_expect(more != 0, 0))
-        switch_more(previous, next, more);
-    else
-        process_locals_switch(next->process);
+    process_switch(previous != NULL ? previous->process : NULL,
+                   next != NULL ? next->process : NULL); /* a progress thread is no rank */
 }
 
 void mpi_rank_switched_announced(mpi_rank_t *previous, mpi_rank_t *next)
@@ -155,22 +135,6 @@ static void carry(process_t *self, void (*moved)(void *self, void *low, void *hi
 {
     mpi_thread_owner = NULL;
     mpi_thread_carry(mpi_rank_of(self), moved);
-}
-
-xy_status_t mpi_rank_detach(mpi_rank_t *rank)
-{
-    return process_detach(rank->process);
-}
-
-void mpi_rank_attach(mpi_rank_t *rank)
-{
-    (void)rank;
-    process_attach();
-}
-
-xy_status_t mpi_rank_carry(mpi_rank_t *rank)
-{
-    return process_carry(rank->process);
 }
 
 /* ---- Faults ---- */

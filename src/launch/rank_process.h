@@ -26,8 +26,5 @@ void mpi_rank_follow_clock(const mpi_job_t *job);
  * switches. */
 void mpi_rank_switched(mpi_rank_t *previous, mpi_rank_t *next);
 void mpi_rank_switched_announced(mpi_rank_t *previous, mpi_rank_t *next);
-xy_status_t mpi_rank_detach(mpi_rank_t *rank);
-void mpi_rank_attach(mpi_rank_t *rank);
-xy_status_t mpi_rank_carry(mpi_rank_t *rank);
 
 #endif

@@ -31,10 +31,10 @@
  *           process ends or crashes, how to name it. One table of callbacks (ops/ops.h).
  *
  * Contexts of a thread. A worker runs the fibers of processes in turn. The runtime calls
- * process_locals_switch() at each switch: `process_self` and `process_main` are the process from
- * then on, and its thread-local variables are in place. Threads that a process makes have its
- * `process_self`, and no `process_main`: they wait as plain threads do. With `process_self` NULL,
- * a thread belongs to the host.
+ * process_switch() at each switch: `process_self` and `process_main` are the process from then on,
+ * and its thread-local variables, devices and working directory are in place. Threads that a
+ * process makes have its `process_self`, and no `process_main`: they wait as plain threads do. With
+ * `process_self` NULL, a thread belongs to the host.
  *
  * Rules for the host. It is linked with this component before the C library, as a shared library
  * or an executable with exported symbols. Its executable has a block of thread-local memory that

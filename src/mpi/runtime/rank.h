@@ -370,10 +370,10 @@ typedef struct {
     void (*stuck)(void); /* no rank can move: report and end */
     /* A rank that shares its worker wants a thread of its own: begin one that calls
      * mpi_thread_carry; and the rank is about to leave that thread. NULL: none can be had. */
-    xy_status_t (*detach)(mpi_rank_t *rank);
-    void (*attach)(mpi_rank_t *rank);
+    xy_status_t (*detach)(struct process *process);
+    void (*attach)(void);
     /* The same for a rank that has not begun, by another one. */
-    xy_status_t (*carry)(mpi_rank_t *rank);
+    xy_status_t (*carry)(struct process *process);
     double (*rest)(xy_worker_t *worker); /* see xy_pool_config_t; NULL: nothing to do */
 } mpi_job_config_t;
 

@@ -8,9 +8,9 @@
 
 _Thread_local mpi_thread_t *mpi_thread_here;
 
-static xy_status_t (*detach)(mpi_rank_t *rank);
-static void (*attach)(mpi_rank_t *rank);
-static xy_status_t (*carry)(mpi_rank_t *rank);
+static xy_status_t (*detach)(struct process *process);
+static void (*attach)(void);
+static xy_status_t (*carry)(struct process *process);
 
 void mpi_threads_configure(const mpi_job_config_t *config)
 {
@@ -283,7 +283,7 @@ static xy_status_t move_to_thread(mpi_rank_t *self)
     t->is_main = t->has_begun = true;
     t->depth = 1;
     self->main_thread = t;
-    st = detach(self);
+    st = detach(self->process);
     if (st != XY_OK)
         return st;
     mpi_self = NULL; /* no rank's code runs on this thread until the next switch */
@@ -325,7 +325,7 @@ xy_status_t mpi_thread_begin_away(mpi_rank_t *rank)
     t->is_main = true;
     t->depth = 1;
     rank->main_thread = t;
-    return carry(rank);
+    return carry(rank->process);
 }
 
 /* One that began on a thread of its own, and had no others, leaves nothing. */
@@ -349,7 +349,7 @@ void mpi_thread_come_home(mpi_rank_t *rank)
     if (t == NULL || !t->is_main)
         return;
     mpi_gate_go_inside(rank);
-    attach(rank);
+    attach();
     rank->depth = 1;
     xy_fiber_attach();
 }

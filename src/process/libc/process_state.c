@@ -7,6 +7,7 @@
 
 #include "fiber/fiber.h"
 
+#include "process/libc/device_wait.h"
 #include "process/libc/directory.h"
 
 _Thread_local process_t *process_self, *process_main;
@@ -203,6 +204,17 @@ void process_exit_now(process_t *process, int code)
 {
     process_streams_flush(process);
     process_end(process, code);
+}
+
+void process_switch_all(process_t *previous, process_t *next, unsigned more)
+{
+    if ((more & PROCESS_SWITCH_DEVICES) != 0)
+        process_device_leave(previous);
+    process_locals_switch(next);
+    if ((more & PROCESS_SWITCH_DEVICES) != 0)
+        process_device_enter(next);
+    if ((more & PROCESS_SWITCH_DIRECTORIES) != 0)
+        process_directory_enter(next);
 }
 
 void process_forget(void)

@@ -281,6 +281,23 @@ FILE *process_stream_reopen(process_stream_t *stream, const char *path, const ch
 xy_status_t process_locals_init(process_t *process);
 /* `next` runs on this thread from now on. */
 void process_locals_switch(process_t *next);
+void process_switch_all(process_t *previous, process_t *next, unsigned more)
+    __attribute__((cold, visibility("hidden")));
+
+/* The fiber of `next` is about to run on this worker, where that of `previous` has run (NULL: none
+ * has): what is private to a process changes hands. `next` is NULL for a fiber of the runtime: what
+ * is private to the last process stays where it is. */
+static inline void process_switch(process_t *previous, process_t *next)
+{
+    unsigned more = atomic_load_explicit(&process_switch_more, memory_order_relaxed);
+
+    if (next == NULL)
+        process_main = NULL;
+    else if (__builtin_expect(more != 0, 0))
+        process_switch_all(previous, next, more);
+    else
+        process_locals_switch(next);
+}
 /* The process of this thread continues on another one; or it has ended, and its variables are gone.
  */
 void process_locals_leave(void);
