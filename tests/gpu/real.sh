@@ -33,7 +33,7 @@ for mode in late legacy overlap; do
     try $mode 300 -n 2 --processes 2
     try $mode 3000 -n 16
 done
-python3 "$here/../mpi/random/run.py" --device --count "$programs" --ranks 16 --jobs 4 --seed real \
+python3 "$here/../mpi/random/run.py" --device --count "$programs" --ranks 16 --jobs 3 --seed real \
     --mpiexec "$build/bin/mpiexec" --program "$build/tests/mpi/mpi_random" || failed=$((failed + 1))
 echo "real: $failed failed"
 [ "$failed" -eq 0 ]
