@@ -158,38 +158,98 @@ xy_status_t mpi_hosts_add_list(mpi_hosts_t *hosts, const char *list, const char 
     return st;
 }
 
-/* Attributes after a name: "slots=4", "max_slots=8", "cpus=4". */
-static xy_status_t read_words(const char *rest, long *slots, const char *where, long line)
-{
-    while (*(rest += strspn(rest, " \t")) != '\0') {
-        size_t n = strcspn(rest, " \t"), key = strcspn(rest, "= \t");
+/* What stands after a name in a file of hosts. */
+typedef struct {
+    long slots;       /* 0: not given */
+    bool is_left_out; /* slots=0 */
+    const char *user; /* not ended by 0 */
+    size_t user_length;
+} words_t;
 
-        if (strncmp(rest, "slots=", 6) == 0 || strncmp(rest, "cpus=", 5) == 0 ||
-            strncmp(rest, "cpu=", 4) == 0) {
-            if (!read_slots(rest + key + 1, n - key - 1, slots))
-                return xy_fail_at(XY_EPARSE, where, line, "'%.*s' is not a number of slots",
-                                  (int)(n < 80 ? n : 80), rest);
-        } else if (strncmp(rest, "max_slots=", 10) != 0 && strncmp(rest, "max-slots=", 10) != 0 &&
-                   strncmp(rest, "ifhn=", 5) != 0 && strncmp(rest, "user=", 5) != 0) {
-            return xy_fail_at(XY_EPARSE, where, line,
-                              "unknown word '%.*s'; write a host name and, optionally, slots=N%s",
-                              (int)(n < 80 ? n : 80), rest,
-                              strncmp(rest, "binding=", 8) == 0 ? "; bind ranks with --place" : "");
-        }
-        rest += n;
+static bool is_key(const char *word, size_t length, const char *const *keys)
+{
+    for (; *keys != NULL; keys++)
+        if (strlen(*keys) == length && strncmp(word, *keys, length) == 0)
+            return true;
+    return false;
+}
+
+/* One word, "slots=4": `key` bytes before the sign. */
+static xy_status_t read_word(const char *word, size_t key, size_t length, words_t *words,
+                             const char *where, long line)
+{
+    static const char *const slots[] = {"slots", "count", "cpus", "cpu", NULL};
+    /* How far other launchers may go beyond the slots; ranks here are threads. */
+    static const char *const limits[] = {"max_slots", "max-slots", NULL};
+    static const char *const users[] = {"user", NULL};
+    static const char *const interfaces[] = {"ifname", "ifhn", NULL};
+    static const char *const bindings[] = {"binding", NULL};
+    const char *value = word + key + 1;
+    size_t left = length > key ? length - key - 1 : 0;
+
+    if (is_key(word, key, slots)) {
+        words->is_left_out = left == 1 && *value == '0';
+        if (!words->is_left_out && !read_slots(value, left, &words->slots))
+            return xy_fail_at(XY_EPARSE, where, line, "'%.*s' is not a number of slots",
+                              (int)(length < 80 ? length : 80), word);
+    } else if (is_key(word, key, users) && left > 0) {
+        words->user = value;
+        words->user_length = left;
+    } else if (!is_key(word, key, limits)) {
+        return xy_fail_at(XY_EPARSE, where, line,
+                          "unknown word '%.*s'; write a host name and, optionally, slots=N%s",
+                          (int)(length < 80 ? length : 80), word,
+                          is_key(word, key, bindings)     ? "; bind ranks with --place"
+                          : is_key(word, key, interfaces) ? "; write the address of the interface "
+                                                            "instead of the name of the host"
+                                                          : "");
     }
     return XY_OK;
+}
+
+static xy_status_t read_words(const char *rest, words_t *words, const char *where, long line)
+{
+    xy_status_t st = XY_OK;
+
+    while (st == XY_OK && *(rest += strspn(rest, " \t")) != '\0') {
+        size_t n = strcspn(rest, " \t");
+
+        st = read_word(rest, strcspn(rest, "= \t"), n, words, where, line);
+        rest += n;
+    }
+    return st;
+}
+
+/* A host with its words; with user=NAME it is NAME@host. */
+static xy_status_t add_line(mpi_hosts_t *hosts, const char *word, size_t length,
+                            const words_t *words, const char *where, long line)
+{
+    xy_status_t st;
+    char *name;
+
+    if (words->user == NULL)
+        return add_word(hosts, word, length, words->slots, where, line);
+    name = xy_malloc(words->user_length + length + 2);
+    if (name == NULL)
+        return xy_fail_memory("reading the hosts");
+    memcpy(name, words->user, words->user_length);
+    name[words->user_length] = '@';
+    memcpy(name + words->user_length + 1, word, length);
+    name[words->user_length + length + 1] = '\0';
+    st = add_word(hosts, name, words->user_length + length + 1, words->slots, where, line);
+    xy_free(name);
+    return st;
 }
 
 xy_status_t mpi_hosts_add_file(mpi_hosts_t *hosts, const char *text, const char *where)
 {
     xy_status_t st = XY_OK;
-    long number = 0;
+    long number = 0, left_out = 0;
 
     while (*text != '\0' && st == XY_OK) {
         size_t n = strcspn(text, "\n"), name;
         char *line = xy_strndup(text, n), *word;
-        long slots = 0;
+        words_t words = {0};
 
         if (line == NULL)
             return xy_fail_memory("reading the hosts");
@@ -198,13 +258,17 @@ xy_status_t mpi_hosts_add_file(mpi_hosts_t *hosts, const char *text, const char 
         word = line + strspn(line, " \t");
         name = strcspn(word, " \t");
         if (name > 0)
-            st = read_words(word + name, &slots, where, number);
-        if (name > 0 && st == XY_OK)
-            st = add_word(hosts, word, name, slots, where, number);
+            st = read_words(word + name, &words, where, number);
+        if (words.is_left_out)
+            left_out = number;
+        else if (name > 0 && st == XY_OK)
+            st = add_line(hosts, word, name, &words, where, number);
         xy_free(line);
         text += n;
         text += *text == '\n';
     }
+    if (st == XY_OK && hosts->count == 0 && left_out > 0)
+        return xy_fail_at(XY_EPARSE, where, left_out, "no host is left: give one of them slots");
     return st;
 }
 

@@ -74,19 +74,29 @@ static void files(void **state)
                                "c\n"
                                "c\n"
                                "d cpus=3\n"
+                               "f count=5\n"
+                               "g slots=0\n"
+                               "h user=me slots=2\n"
                                "e";
     mpi_hosts_t hosts = {0};
 
     (void)state;
     assert_int_equal(mpi_hosts_add_file(&hosts, text, "hosts"), XY_OK);
-    assert_string_equal(shown(&hosts), "a:4 b:2 c:2 d:3 e:0");
+    assert_string_equal(shown(&hosts), "a:4 b:2 c:2 d:3 f:5 me@h:2 e:0");
     mpi_hosts_cleanup(&hosts);
 }
 
 static void wrong_files(void **state)
 {
-    static const char *const bad[] = {"a\nb slots=x", "a\nb slots=", "a\nb colour=red", "a\nb:x",
-                                      "a\n-b"};
+    static const char *const bad[] = {"a\nb slots=x",
+                                      "a\nb slots=",
+                                      "a\nb colour=red",
+                                      "a\nb:x",
+                                      "a\n-b",
+                                      "a\nb ifname=ib0",
+                                      "a\nb user=",
+                                      "a\nb slots=0 colour=red",
+                                      "a slots=0\nb slots=0"};
 
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
