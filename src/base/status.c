@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -59,6 +61,29 @@ static void make_one_line(char *message)
             *c = '?';
 }
 
+static bool has_colours(void)
+{
+    const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+    return isatty(STDERR_FILENO) && (no == NULL || no[0] == '\0') && terminal != NULL &&
+           strcmp(terminal, "dumb") != 0;
+}
+
+/* "mpiexec: warning: ..."; on a terminal the words in front are coloured. */
+static int make_line(xy_status_t status, const char *message, char *line, size_t size)
+{
+    static const char warning[] = "warning: ";
+    bool is_warning = strncmp(message, warning, sizeof(warning) - 1) == 0;
+
+    if (!has_colours())
+        return snprintf(line, size, "%s: %s\n", program, message);
+    if (is_warning)
+        return snprintf(line, size, "\033[1m%s:\033[0m \033[1;35mwarning:\033[0m %s\n", program,
+                        message + sizeof(warning) - 1);
+    return snprintf(line, size, "\033[1%sm%s:\033[0m %s\n", status != XY_OK ? ";31" : "", program,
+                    message);
+}
+
 static void say(xy_status_t status, const char *message)
 {
     char line[MESSAGE_SIZE + 64];
@@ -68,7 +93,7 @@ static void say(xy_status_t status, const char *message)
         handler(handler_arg, status, message);
         return;
     }
-    n = snprintf(line, sizeof(line), "%s: %s\n", program, message);
+    n = make_line(status, message, line, sizeof(line));
     if (n > (int)sizeof(line) - 1)
         n = (int)sizeof(line) - 1;
     /* One write, so that lines of several threads do not mix; a failure cannot be reported.

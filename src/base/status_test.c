@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -104,12 +105,55 @@ static void test_default_goes_to_standard_error(void **state)
     close(saved);
 }
 
+/* What comes out of a terminal when a warning and an error go in. */
+static void print_to_terminal(char *text, size_t size)
+{
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY), other, saved = dup(STDERR_FILENO);
+    ssize_t n;
+
+    assert_true(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+    other = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+    assert_true(other >= 0);
+    dup2(other, STDERR_FILENO);
+    xy_warn("one");
+    xy_fail(XY_EINVAL, "two");
+    dup2(saved, STDERR_FILENO);
+    n = read(terminal, text, size - 1);
+    assert_true(n > 0);
+    text[n] = '\0';
+    close(other);
+    close(terminal);
+    close(saved);
+}
+
+static void test_colours(void **state)
+{
+    char text[256];
+
+    (void)state;
+    xy_error_handler_set(NULL, NULL);
+    xy_error_program_set("test");
+    setenv("TERM", "xterm", 1);
+    unsetenv("NO_COLOR");
+    print_to_terminal(text, sizeof(text));
+    assert_non_null(strstr(text, "\033[1mtest:\033[0m \033[1;35mwarning:\033[0m one"));
+    setenv("NO_COLOR", "1", 1);
+    print_to_terminal(text, sizeof(text));
+    assert_null(strchr(text, '\033'));
+    assert_non_null(strstr(text, "test: warning: one"));
+    unsetenv("NO_COLOR");
+    setenv("TERM", "dumb", 1);
+    print_to_terminal(text, sizeof(text));
+    assert_null(strchr(text, '\033'));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_texts),    cmocka_unit_test(test_exit_codes),
         cmocka_unit_test(test_places),   cmocka_unit_test(test_errno),
         cmocka_unit_test(test_one_line), cmocka_unit_test(test_default_goes_to_standard_error),
+        cmocka_unit_test(test_colours),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
