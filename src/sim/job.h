@@ -172,6 +172,8 @@ typedef struct {
     /* The data of a send goes to a receive that is about to be over. What was captured is not
      * needed after that. NULL: likewise. */
     void (*copy)(void *owner, void *send_data, void *receive_data);
+    /* A ready send has arrived before its receive was posted. NULL: it is received all the same. */
+    void (*unready)(void *owner, void *send_data);
     /* A captured message will never be received. May be NULL. */
     void (*drop)(void *owner, void *send_data);
     /* A step of a collective; *slot_p is the driver's, from capture to deliver. NULL: likewise. */

@@ -121,7 +121,7 @@ struct xy_vmsg {
     int32_t from, to;
     uint8_t stage; /* job_stage_t */
     uint8_t ends;  /* job_end_t */
-    bool is_eager, is_synchronous, is_captured;
+    bool is_eager, is_synchronous, is_ready, is_captured;
     bool is_blocking; /* its send */
     bool is_arrived;  /* its first byte: it can be matched */
     bool is_there;    /* all that comes before the receiver does something */

@@ -387,6 +387,12 @@ static void inject(xy_vjob_t *job, xy_vmsg_t *m)
         job_message_plan(job, m, JOB_ARRIVE, first + m->way->latency);
 }
 
+/* Does it find no receive, or one that its process, ahead of the clock, posts later? */
+static bool is_unready(const xy_vjob_t *job, const xy_match_entry_t *receive)
+{
+    return receive == NULL || ((const xy_vreq_t *)receive)->posted_at > job->clock.now;
+}
+
 static void arrive(xy_vjob_t *job, xy_vmsg_t *m)
 {
     job_proc_t *p = &job->procs[m->to];
@@ -408,6 +414,8 @@ static void arrive(xy_vjob_t *job, xy_vmsg_t *m)
     }
     p->arrived++;
     entry = xy_match_arrive(&p->match, &m->entry.envelope);
+    if (m->is_ready && job->config.unready != NULL && is_unready(job, entry))
+        job->config.unready(job->config.owner, m->send_data);
     if (entry != NULL) {
         m->receive = (xy_vreq_t *)entry;
         m->receive->is_posted = false;
@@ -497,7 +505,7 @@ xy_vmsg_t *job_message_new(xy_vjob_t *job, int32_t from, int32_t to, uint64_t by
     m->node = m->item.node = NULL;
     m->send_busy = m->receive_busy = m->extra = m->spared = m->late = m->cross = m->crowd = 0;
     m->is_captured = m->is_taken = m->is_there = m->is_arrived = m->is_dead = m->is_met = false;
-    m->is_synchronous = m->is_blocking = m->is_flying = m->is_split = false;
+    m->is_synchronous = m->is_ready = m->is_blocking = m->is_flying = m->is_split = false;
     m->ends = JOB_WRITTEN;
     if (m->way != NULL || job->has_link)
         return m;
@@ -601,6 +609,7 @@ xy_vreq_t *xy_vjob_isend(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p,
         return NULL;
     m->entry.envelope = envelope_of(p2p, proc);
     m->is_synchronous = p2p->mode == XY_VJOB_SYNCHRONOUS;
+    m->is_ready = p2p->mode == XY_VJOB_READY;
     m->is_blocking = p2p->is_blocking;
     m->buffer = p2p->buffer;
     m->send_data = data;

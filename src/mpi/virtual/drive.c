@@ -245,6 +245,7 @@ static xy_status_t make_job(const virtual_config_t *config)
     c.capture = virtual_capture;
     c.copy = virtual_copy;
     c.drop = virtual_drop;
+    c.unready = virtual_refuse_unready;
     c.stuck = stuck;
     c.trace = virtual.trace;
     c.room = mpi_job->capacity;

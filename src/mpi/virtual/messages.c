@@ -123,6 +123,14 @@ static mpi_rank_t *act_for(mpi_rank_t *rank)
     return before;
 }
 
+void virtual_refuse_unready(void *owner, void *send_data)
+{
+    const virtual_send_t *s = send_data;
+
+    (void)owner;
+    mpi_refuse_unready(&mpi_job->ranks[s->to], s->envelope.tag, s->site);
+}
+
 void virtual_capture(void *owner, void *send_data)
 {
     virtual_send_t *s = send_data;

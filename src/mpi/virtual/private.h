@@ -59,6 +59,7 @@ void virtual_note_over(void);
 void virtual_capture(void *owner, void *send_data);
 void virtual_copy(void *owner, void *send_data, void *receive_data);
 void virtual_drop(void *owner, void *send_data);
+void virtual_refuse_unready(void *owner, void *send_data);
 
 /* ---- Collectives (colls.c) ---- */
 
