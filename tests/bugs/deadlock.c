@@ -275,3 +275,15 @@ BUG(accept_alone)
     if (rank == 0)
         MPI_Close_port(port);
 }
+
+/* ranks: 600
+ * says: cause: rank 0 waits for a message with tag 0 from rank 1, rank 1 waits for a message with
+ * tag 0 from rank 2, * and so on, 600 ranks in all */
+BUG(ring_of_600)
+{
+    if (!wrong && rank == 0)
+        MPI_Send(numbers, 1, MPI_INT, size - 1, 0, world);
+    MPI_Recv(others, 1, MPI_INT, (rank + 1) % size, 0, world, ignore);
+    if (!wrong && rank > 0)
+        MPI_Send(numbers, 1, MPI_INT, rank - 1, 0, world);
+}

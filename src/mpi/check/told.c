@@ -17,8 +17,6 @@
 #include "mpi/check/wait.h"
 #include "mpi/object/object.h"
 
-enum { MEMBERS_MOST = 1024, RANKS_MOST = 256 };
-
 static bool is_collective(const check_wait_t *wait)
 {
     return wait->kind == CHECK_WAIT_COLLECTIVE && !wait->is_part;
@@ -54,17 +52,14 @@ static void write_members(FILE *out, const mpi_comm_t *comm)
 static void write_graph(FILE *out, const check_graph_t *graph)
 {
     uint32_t last = 0;
-    int shown = 0;
 
-    for (int r = 0; r < graph->job->size && shown < RANKS_MOST; r++) {
+    for (int r = 0; r < graph->job->size; r++) {
         const check_wait_t *wait = &graph->wait[r];
 
         if (!mpi_rank_is_here(graph->job, r) || graph->job->ranks[r].worker == NULL)
             continue;
         write_rank(out, graph, r, true);
-        shown++;
-        if (is_collective(wait) && wait->comm->context + 1 != last &&
-            wait->comm->size <= MEMBERS_MOST) {
+        if (is_collective(wait) && wait->comm->context + 1 != last) {
             write_members(out, wait->comm);
             last = wait->comm->context + 1;
         }
@@ -84,13 +79,9 @@ void check_told_write(FILE *out)
 
 void check_told_write_knot(FILE *out, const check_graph_t *graph, const bool *stuck)
 {
-    int shown = 0;
-
-    for (int r = 0; r < graph->job->size && shown < RANKS_MOST; r++)
-        if (stuck[r] && mpi_rank_is_here(graph->job, r)) {
+    for (int r = 0; r < graph->job->size; r++)
+        if (stuck[r] && mpi_rank_is_here(graph->job, r))
             write_rank(out, graph, r, false);
-            shown++;
-        }
 }
 
 /* ---- Reading ---- */

@@ -164,13 +164,21 @@ void mpi_network_send_quiet(int process, const mpi_quiet_t *quiet, const char *t
         mpi_quiet_t quiet;
         char text[QUIET_TEXT];
     } message = {.quiet = *quiet};
-    size_t room = xy_net_short_limit(mpi_job->net) - sizeof(head) - sizeof(*quiet);
+    size_t most = xy_net_short_limit(mpi_job->net) - sizeof(head) - sizeof(*quiet);
+    size_t left = strlen(text);
 
-    if (room > sizeof(message.text))
-        room = sizeof(message.text);
-    snprintf(message.text, room, "%s", text);
-    xy_net_send(mpi_job->net, process, &head, sizeof(head), &message,
-                sizeof(*quiet) + strlen(message.text) + 1);
+    most = (most < sizeof(message.text) ? most : sizeof(message.text)) - 1;
+    do {
+        size_t size = left < most ? left : most;
+
+        left -= size;
+        message.quiet.has_more = left > 0;
+        memcpy(message.text, text, size);
+        message.text[size] = '\0';
+        xy_net_send(mpi_job->net, process, &head, sizeof(head), &message,
+                    sizeof(*quiet) + size + 1);
+        text += size;
+    } while (left > 0);
 }
 
 const mpi_traffic_t *mpi_network_traffic(void)

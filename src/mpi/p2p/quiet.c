@@ -225,11 +225,18 @@ static void send_lines(int to, bool is_over)
     free(text);
 }
 
-static void take_lines(int from, const char *text)
+/* Add a part of a report; the first part of a later one replaces what is there. */
+static void take_lines(int from, const char *text, bool has_more)
 {
-    xy_free(mpi_job->reports[from]);
-    mpi_job->reports[from] = xy_strdup(text);
-    if (--quiet.answers == 0)
+    char **report = &mpi_job->reports[from];
+    char *before = quiet.first[from].has_more ? *report : NULL;
+
+    if (before == NULL)
+        xy_free(*report);
+    *report = xy_sprintf("%s%s", before != NULL ? before : "", text);
+    xy_free(before);
+    quiet.first[from].has_more = has_more;
+    if (!has_more && --quiet.answers == 0)
         xy_net_wake(mpi_job->net);
 }
 
@@ -263,7 +270,7 @@ void mpi_quiet_message(int from, const mpi_quiet_t *message, const char *text)
         xy_net_wake(mpi_job->net);
         break;
     case XMPI_QUIET_LINES:
-        take_lines(from, text);
+        take_lines(from, text, message->has_more != 0);
         break;
     case XMPI_QUIET_REVIVE:
         post_revive(from, (mpi_revive_t)message->round, text);

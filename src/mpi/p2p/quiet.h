@@ -44,6 +44,7 @@ typedef struct {
     uint32_t round;
     uint32_t is_quiet;
     uint32_t wakes;
+    uint32_t has_more; /* the text continues in the next message of this kind */
     uint64_t sent, handled;
 } mpi_quiet_t;
 
@@ -58,7 +59,8 @@ void mpi_quiet_call(void);
 /* A process is not reached any more. */
 void mpi_quiet_lost(int process, const char *why);
 
-/* network.c */
+/* network.c: a text that is longer than a message travels in several; only XMPI_QUIET_LINES has
+ * such texts. */
 void mpi_network_send_quiet(int process, const mpi_quiet_t *quiet, const char *text);
 const mpi_traffic_t *mpi_network_traffic(void);
 
