@@ -36,6 +36,32 @@ void dynamic_fail(dynamic_found_t *found, int code, const char *format, ...)
     va_end(arguments);
 }
 
+static void describe_root(const mpi_topic_t *topic, const mpi_topic_t *other, char *text,
+                          size_t room)
+{
+    (void)other;
+    snprintf(text, room, " with root %d", *(const int *)topic->data);
+}
+
+static void nothing(void *const *inputs, int size, void *const *outputs)
+{
+    (void)inputs;
+    (void)size;
+    (void)outputs;
+}
+
+/* End the job where members name different roots: a root acts before the others hear of it. */
+static void compare_roots(mpi_comm_t *comm, int root)
+{
+    mpi_topic_t topic = {.value = (uint64_t)root, .data = &root, .describe = describe_root};
+
+    comm->owner->topic = &topic;
+    if (mpi_comm_is_spread(comm))
+        mpi_spread_bcast(comm, 0, &root, sizeof root);
+    else
+        mpi_coll_agree(comm, NULL, NULL, nothing);
+}
+
 int dynamic_check(MPI_Comm handle, int root, mpi_comm_t **comm_p)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
@@ -53,6 +79,8 @@ int dynamic_check(MPI_Comm handle, int root, mpi_comm_t **comm_p)
                          "%s has ranks of another job; only the ranks of one job can spawn others, "
                          "or meet those of another one, together",
                          mpi_comm_name(comm));
+    if (comm->size > 1)
+        compare_roots(comm, root);
     return MPI_SUCCESS;
 }
 
