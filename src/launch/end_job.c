@@ -149,7 +149,7 @@ void mpi_finish_rank(process_t *process, int code)
 
     mpi_thread_come_home(rank);
     is_alone = rank->own.fiber == NULL || xy_fiber_self() != rank->own.fiber;
-    if (phase == XMPI_RANK_RUNNING) {
+    if (mpi_phase_is_running(phase)) {
         fail_rank(process, code,
                   rank->world_phase == XMPI_RANK_RUNNING ? " without calling MPI_Finalize"
                                                          : " without calling MPI_Session_finalize",

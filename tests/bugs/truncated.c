@@ -136,7 +136,7 @@ BUG(truncated_test)
 
 /* code: 15
  * says: rank 1: MPI_Wait: the message from rank 0 with tag 3 has 8 bytes; the receive has room for
- * 4 (MPI_Recv_init at @start, sent at @send) (MPI_ERR_TRUNCATE; at @wait)
+ * 4 (MPI_Start of MPI_Recv_init at @start, sent at @send) (MPI_ERR_TRUNCATE; at @wait)
  */
 BUG(truncated_persistent)
 {

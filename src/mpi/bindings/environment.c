@@ -49,12 +49,12 @@ int mpi_rank_grant(mpi_rank_t *self, int required)
     return level;
 }
 
-/* What other calls see of MPI_Init, MPI_Finalize and sessions. Threads read it as they enter: it is
- * written only when it changes. */
-static void set_phase(mpi_rank_t *self)
+void mpi_rank_set_phase(mpi_rank_t *self)
 {
+    bool has_sessions_only = self->sessions > 0 && self->world_phase != XMPI_RANK_RUNNING;
     mpi_rank_phase_t phase = self->sessions > 0 ? XMPI_RANK_RUNNING : self->world_phase;
 
+    self->named_world = has_sessions_only ? NULL : self->comm_world;
     if (self->phase != phase)
         self->phase = phase;
 }
@@ -72,7 +72,7 @@ static int init(const char *name, const void *site, int required, int *provided)
             self, mpi_error(NULL, MPI_ERR_OTHER, "MPI was already initialized%s",
                             self->world_phase == XMPI_RANK_FINALIZED ? " and finalized" : ""));
     self->world_phase = XMPI_RANK_RUNNING;
-    set_phase(self);
+    mpi_rank_set_phase(self);
     code = mpi_rank_grant(self, required);
     if (provided)
         *provided = code;
@@ -110,7 +110,7 @@ void mpi_rank_end_session(mpi_rank_t *self)
             mpi_join_leave();
         mpi_rank_look_back(self);
     }
-    set_phase(self);
+    mpi_rank_set_phase(self);
 }
 
 /* First the program's own clean-up, which may still use MPI; then a barrier, so that no rank
@@ -129,14 +129,20 @@ static int finalize(mpi_rank_t *self)
     if (self->sessions == 0)
         mpi_rank_look_back(self);
     self->world_phase = XMPI_RANK_FINALIZED;
-    set_phase(self);
+    mpi_rank_set_phase(self);
     return MPI_SUCCESS;
 }
 
 int impl_finalize(mpi_rank_t *self)
 {
-    int error = finalize(self);
+    bool is_main = mpi_thread_here == NULL || mpi_thread_here->is_main;
+    int error;
 
+    if (!is_main)
+        return mpi_error(
+            NULL, MPI_ERR_OTHER,
+            "another thread than that of MPI_Init calls it; call it in the main thread");
+    error = finalize(self);
     if (error == MPI_SUCCESS && self->sessions == 0)
         mpi_join_leave();
     /* No helper comes in any more: what comes now is the end of the fiber. Threads of other ranks

@@ -204,6 +204,7 @@ def impl_call(function, head, address=HERE):
 
 # How mpi_enter, mpi_enter_any and mpi_enter_local are called, and what they return.
 ENTER = {kind: ("mpi_rank_t *", "self", "") for kind in ("self", "fast", "call")}
+QUERY = re.compile(r"(Comm_(rank|size|remote_size|compare|test_inter|get_\w+)|Query_thread)$")
 ENTER["any"] = ("mpi_rank_t *", "self", "_any")
 ENTER["local"] = ("mpi_noted_t ", "outer", "_local")
 
@@ -360,6 +361,7 @@ def body(function, address=HERE):
     if function.kind in ("own", "bare"):
         return checks + impl_call(function, "    return ", address) + "\n"
     kind, name, suffix = ENTER[function.kind]
+    how = "_query" if function.kind == "call" and function.component == "object" or QUERY.match(function.name) else suffix
     # Not for all: it costs small messages an instruction.
     error = "mpi_error_returned(error)" if function.component == "io" else "error"
     call = impl_call(function, "    error = ")
@@ -368,10 +370,10 @@ def body(function, address=HERE):
                 + impl_call(function, "        error = "))
     if checks:
         enter = (f"    {kind}{name};\n    int error;\n\n{checks}"
-                 f"    {name} = mpi_enter{suffix}({site});\n{forget_owned(function)}")
+                 f"    {name} = mpi_enter{how}({site});\n{forget_owned(function)}")
         return (f"{enter}{call}\n{no_object(function)}{note_owned(function, site)}"
                 f"    return mpi_leave{suffix}({name}, {error});\n")
-    return (f"    {kind}{name} = mpi_enter{suffix}({site});\n"
+    return (f"    {kind}{name} = mpi_enter{how}({site});\n"
             + impl_call(function, "    int error = ") + "\n\n"
             + f"{note_owned(function, site)}    return mpi_leave{suffix}({name}, {error});\n")
 

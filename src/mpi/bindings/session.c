@@ -80,7 +80,7 @@ int mpi_session_refuse_null(const char *name, const void *site, MPI_Session hand
                             const char *argument)
 {
     mpi_rank_t *self = mpi_enter_any(name, site);
-    session_t *session = self && self->phase == XMPI_RANK_RUNNING ? session_find(handle) : NULL;
+    session_t *session = self && mpi_phase_is_running(self->phase) ? session_find(handle) : NULL;
 
     return mpi_leave_any(self, session ? raise_null(session->errhandler, session, argument)
                                        : mpi_error_null(NULL, argument));
@@ -156,8 +156,8 @@ static int open_session(mpi_rank_t *self, MPI_Info info, MPI_Errhandler errhandl
         return mpi_error_raise_session(errhandler, MPI_SESSION_NULL, MPI_ERR_INFO_VALUE,
                                        "the value of thread_level is not the name of a level");
     self->sessions++;
-    if (self->phase != XMPI_RANK_RUNNING) /* other threads read it as they enter */
-        self->phase = XMPI_RANK_RUNNING;
+    self->has_had_session = true;
+    mpi_rank_set_phase(self);
     mpi_rank_grant(self, wanted); /* what others have asked for holds, too */
     session = session_new(errhandler, self->thread_level);
     if (!session) {

@@ -25,7 +25,7 @@ bool check_is_probing(const mpi_rank_t *rank)
 /* Where threads of a rank call MPI, any of them may be what others wait for. */
 bool check_is_waiting(const mpi_rank_t *rank)
 {
-    return rank->call.name != NULL && rank->threads == NULL && rank->phase == XMPI_RANK_RUNNING &&
+    return rank->call.name != NULL && rank->threads == NULL && mpi_phase_is_running(rank->phase) &&
            (rank->own.count > 0 || check_is_probing(rank));
 }
 

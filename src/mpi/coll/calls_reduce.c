@@ -42,6 +42,8 @@ int impl_reduce(mpi_rank_t *self, const void *sendbuf, void *recvbuf, int64_t co
     }
     if (error == MPI_SUCCESS)
         error = coll_check_root(&call);
+    if (error == MPI_SUCCESS && call.is_in_place && call.comm->rank != root)
+        error = coll_refuse_in_place(&call);
     if (error == MPI_SUCCESS)
         error = coll_check_memory(&call);
     return coll_go(self, error, &call, request, is_persistent);

@@ -55,6 +55,8 @@ static int check_root_side(coll_call_t *call, const void *buffer, int64_t count,
 {
     if (call->comm->rank != call->root)
         return MPI_SUCCESS;
+    if (count == COLL_VECTOR && buffer == MPI_IN_PLACE)
+        return coll_refuse_in_place(call);
     if (count == COLL_VECTOR)
         return coll_check_counts(call, call->comm->size, counts, displacements, type, type_p);
     return coll_check_buffer(call, buffer, count, type, type_p);

@@ -39,8 +39,16 @@ static int check_type(const coll_call_t *call, MPI_Datatype handle, int64_t coun
     if (!type->is_committed)
         return mpi_error(call->comm, MPI_ERR_TYPE,
                          "the datatype was not committed; call MPI_Type_commit first");
+    if (__builtin_expect(count > type->most_received, 0) && type_p == &call->receive_type &&
+        !(call->kind == &coll_bcast && call->comm->rank == call->root))
+        return mpi_type_refuse_overlap(call->comm);
     *type_p = type;
     return MPI_SUCCESS;
+}
+
+int coll_refuse_in_place(const coll_call_t *call)
+{
+    return mpi_error(call->comm, MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed for this buffer");
 }
 
 int coll_check_buffer(const coll_call_t *call, const void *buffer, int64_t count, MPI_Datatype type,
@@ -50,7 +58,7 @@ int coll_check_buffer(const coll_call_t *call, const void *buffer, int64_t count
         return mpi_error(call->comm, MPI_ERR_COUNT, "the count is %lld; it must not be negative",
                          (long long)count);
     if (buffer == MPI_IN_PLACE)
-        return mpi_error(call->comm, MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed for this buffer");
+        return coll_refuse_in_place(call);
     return check_type(call, type, count, type_p);
 }
 
@@ -60,8 +68,10 @@ static int refuse_null(const coll_call_t *call, const char *side)
                      side);
 }
 
-static int refuse_alias(const coll_call_t *call)
+/* Only the root of a rooted collective uses both buffers: the others do not wait for it in vain. */
+static int refuse_alias(coll_call_t *call)
 {
+    call->is_aliased = call->kind->is_rooted;
     return mpi_error(call->comm, MPI_ERR_BUFFER,
                      "the send and the receive buffer are the same memory; pass MPI_IN_PLACE");
 }
@@ -101,12 +111,9 @@ static bool has_data(const coll_call_t *call, bool is_send)
     return false;
 }
 
-static int refuse_reduction(const coll_call_t *call)
+/* What is wrong with the buffers of a member that gives data, gets data, or both. */
+static int refuse_sides(coll_call_t *call, bool gives, bool gets)
 {
-    bool gives = !call->is_in_place, gets = !call->kind->is_rooted || call->rank == call->root;
-
-    if (call->bytes == 0 || !call->receive_type->is_predefined)
-        return MPI_SUCCESS;
     if (gives && call->send == NULL)
         return refuse_null(call, "send");
     if (gets && call->receive == NULL)
@@ -114,21 +121,25 @@ static int refuse_reduction(const coll_call_t *call)
     return gives && gets && call->send == call->receive ? refuse_alias(call) : MPI_SUCCESS;
 }
 
-int coll_refuse_memory(const coll_call_t *given)
+/* Is the receive buffer MPI_IN_PLACE and in use? In a scatter, what only the root may pass was
+ * checked before. */
+static bool is_misplaced(const coll_call_t *call)
 {
-    coll_call_t call = *given;
-    bool gives, gets;
+    return call->receive == MPI_IN_PLACE && call->kind != &coll_scatter &&
+           call->kind != &coll_scatterv && coll_side_blocks(call, false) > 0;
+}
 
-    call.rank = call.comm->rank;
-    if (call.op != NULL)
-        return refuse_reduction(&call);
-    gives = has_data(&call, true);
-    gets = has_data(&call, false);
-    if (gives && call.send == NULL)
-        return refuse_null(&call, "send");
-    if (gets && call.receive == NULL)
-        return refuse_null(&call, "receive");
-    return gives && gets && call.send == call.receive ? refuse_alias(&call) : MPI_SUCCESS;
+int coll_refuse_memory(coll_call_t *call)
+{
+    call->rank = call->comm->rank;
+    if (call->op != NULL && (call->bytes == 0 || !call->receive_type->is_predefined))
+        return MPI_SUCCESS;
+    if (call->op != NULL)
+        return refuse_sides(call, !call->is_in_place,
+                            !call->kind->is_rooted || call->rank == call->root);
+    if (is_misplaced(call))
+        return coll_refuse_in_place(call);
+    return refuse_sides(call, has_data(call, true), has_data(call, false));
 }
 
 void coll_refuse_own_types(const coll_call_t *call, uint64_t bytes)
@@ -230,8 +241,24 @@ int coll_check_op(coll_call_t *call, MPI_Op handle)
     if (call->op == NULL)
         return mpi_error(call->comm, MPI_ERR_OP, "the operation is not a valid handle");
     call->what = (uint8_t)(COLL_WHAT_OP + call->op->kind);
+    if (mpi_op_is_one_sided(call->op))
+        return mpi_error(call->comm, MPI_ERR_OP, XMPI_OP_ONE_SIDED, call->op->name);
     if (!mpi_op_is_valid_for(call->op, call->receive_type))
         return mpi_error(call->comm, MPI_ERR_OP, "%s is not defined for %s", call->op->name,
                          mpi_type_name(call->receive_type));
     return MPI_SUCCESS;
+}
+
+int coll_take_part(mpi_rank_t *self, int error, coll_call_t *call, MPI_Request *request,
+                   bool is_persistent)
+{
+    MPI_Request own;
+
+    call->is_aliased = false;
+    call->is_in_place = true;
+    if (request == NULL)
+        coll_go(self, MPI_SUCCESS, call, NULL, false);
+    else if (!is_persistent && coll_go(self, MPI_SUCCESS, call, &own, false) == MPI_SUCCESS)
+        mpi_request_abandon(mpi_request_of(own));
+    return error;
 }

@@ -31,6 +31,7 @@ static inline int coll_check_comm(mpi_rank_t *self, MPI_Comm handle, coll_call_t
 }
 
 int coll_check_root(const coll_call_t *call);
+int coll_refuse_in_place(const coll_call_t *call) __attribute__((cold));
 /* A buffer of `count` elements of `type`, whose object goes to *type_p. */
 int coll_check_buffer(const coll_call_t *call, const void *buffer, int64_t count, MPI_Datatype type,
                       mpi_type_t **type_p);
@@ -43,11 +44,13 @@ static inline void coll_check_own_types(const coll_call_t *call, uint64_t bytes)
     if (__builtin_expect(call->send_type->signature != call->receive_type->signature, 0))
         coll_refuse_own_types(call, bytes);
 }
-/* No buffer with data is NULL, and the two are not the same. The call has all its arguments. */
-int coll_refuse_memory(const coll_call_t *call) __attribute__((cold));
-static inline int coll_check_memory(const coll_call_t *call)
+/* MPI_IN_PLACE is only where it may be, no buffer with data is NULL, and the two are not the same.
+ * The call has all its arguments. */
+int coll_refuse_memory(coll_call_t *call) __attribute__((cold));
+static inline int coll_check_memory(coll_call_t *call)
 {
-    if (__builtin_expect(call->send != NULL && call->receive != NULL && call->send != call->receive,
+    if (__builtin_expect(call->send != NULL && !mpi_buffer_is_special(call->receive) &&
+                             call->send != call->receive,
                          1))
         return MPI_SUCCESS;
     return coll_refuse_memory(call);
@@ -70,11 +73,16 @@ int coll_refuse_size(const coll_call_t *call) __attribute__((cold));
 
 /* Run it (request NULL), start it, or make a persistent request, unless the checks found an error.
  */
+/* A root whose buffers are the same, and whose error returned: the other members, which have made
+ * no mistake, complete. Returns `error`. */
+int coll_take_part(mpi_rank_t *self, int error, coll_call_t *call, MPI_Request *request,
+                   bool is_persistent) __attribute__((cold));
+
 static inline int coll_go(mpi_rank_t *self, int error, coll_call_t *call, MPI_Request *request,
                           bool is_persistent)
 {
     if (error != MPI_SUCCESS)
-        return error;
+        return call->is_aliased ? coll_take_part(self, error, call, request, is_persistent) : error;
     if (__builtin_expect(call->bytes >> COLL_BYTES_BITS != 0, 0))
         return coll_refuse_size(call);
     if (request != NULL)

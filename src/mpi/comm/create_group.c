@@ -326,7 +326,7 @@ int mpi_from_group_refuse_null(const char *name, const void *site, MPI_Errhandle
     mpi_parent_t parent;
     int code;
 
-    if (!self || self->phase != XMPI_RANK_RUNNING)
+    if (!self || !mpi_phase_is_running(self->phase))
         return mpi_leave_any(self, mpi_error_null_on(NULL, argument));
     code = mpi_parent_begin(self, "", errhandler, &parent);
     if (code == MPI_SUCCESS)

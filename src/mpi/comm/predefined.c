@@ -103,7 +103,7 @@ static xy_status_t give(mpi_rank_t *rank, mpi_comm_t *world)
         mpi_comm_release(world);
         return status;
     }
-    rank->comm_world = world;
+    rank->comm_world = rank->named_world = world;
     rank->comm_self = self;
     return XY_OK;
 }
@@ -130,7 +130,7 @@ static void take_back(mpi_rank_t *rank)
         mpi_comm_release(rank->comm_world);
     if (rank->comm_self)
         mpi_comm_release(rank->comm_self);
-    rank->comm_world = rank->comm_self = NULL;
+    rank->comm_world = rank->named_world = rank->comm_self = NULL;
 }
 
 /* World of the first rank comes first: it makes what the others share. */

@@ -93,6 +93,13 @@ static inline void mpi_op_release(mpi_op_t *op)
 /* The function of the operation that was just made is Fortran's: its type is an integer. */
 void mpi_op_set_fortran(MPI_Op handle);
 
+/* MPI_REPLACE and MPI_NO_OP: reductions refuse them. */
+static inline bool mpi_op_is_one_sided(const mpi_op_t *op)
+{
+    return op->kind == XMPI_OP_KIND_REPLACE || op->kind == XMPI_OP_KIND_NO_OP;
+}
+#define XMPI_OP_ONE_SIDED "%s is an operation of one-sided communication, and not of reductions"
+
 /* Whether `op` is defined for elements of `type`. What the functions below are given must be. */
 bool mpi_op_is_valid_for(const mpi_op_t *op, const mpi_type_t *type);
 

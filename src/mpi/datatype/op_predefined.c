@@ -88,8 +88,8 @@ int mpi_op_error(const mpi_op_t *op, const mpi_type_t *type)
 
 /* ---- Applying ---------------------------------------------------------------------------- */
 
-static void apply_user(const mpi_op_t *op, const void *in, void *inout, int64_t count,
-                       const mpi_type_t *type)
+static void call_user(const mpi_op_t *op, const void *in, void *inout, int64_t count,
+                      const mpi_type_t *type)
 {
     char *a = (char *)(uintptr_t)in, *b = inout;
     MPI_Datatype handle = type->handle;
@@ -115,6 +115,23 @@ static void apply_user(const mpi_op_t *op, const void *in, void *inout, int64_t 
         b += done * type->extent;
         count -= done;
     }
+}
+
+/* Inside the program's function the rank must not communicate: mpi_enter looks at the phase. Other
+ * threads of the rank may, and look at the phase before they wait for their turn: with them it
+ * stays as it is. */
+static void apply_user(const mpi_op_t *op, const void *in, void *inout, int64_t count,
+                       const mpi_type_t *type)
+{
+    mpi_rank_t *self = mpi_self;
+    bool is_marked =
+        self && self->phase == XMPI_RANK_RUNNING && self->thread_level < MPI_THREAD_SERIALIZED;
+
+    if (is_marked)
+        self->phase = XMPI_RANK_IN_OPERATION;
+    call_user(op, in, inout, count, type);
+    if (is_marked)
+        self->phase = XMPI_RANK_RUNNING;
 }
 
 static void copy(const void *from, void *to, int64_t count, const mpi_type_t *type)

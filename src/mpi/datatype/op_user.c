@@ -86,6 +86,8 @@ int impl_reduce_local(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Da
         return mpi_error(NULL, MPI_ERR_TYPE, "this is not a datatype");
     if (!object)
         return mpi_error(NULL, MPI_ERR_OP, "this is not an operation");
+    if (mpi_op_is_one_sided(object))
+        return mpi_error(NULL, MPI_ERR_OP, XMPI_OP_ONE_SIDED, object->name);
     if (!mpi_op_is_valid_for(object, type))
         return mpi_op_error(object, type);
     if (inbuf == MPI_IN_PLACE || inoutbuf == MPI_IN_PLACE)

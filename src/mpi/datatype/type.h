@@ -104,7 +104,8 @@ typedef struct {
 typedef struct mpi_type {
     size_t size; /* data bytes */
     MPI_Aint lb, extent;
-    bool is_contiguous; /* any number of elements is one run that starts at the buffer */
+    int64_t most_received; /* elements, before their blocks overlap; INT64_MAX: any number */
+    bool is_contiguous;    /* any number of elements is one run that starts at the buffer */
     bool is_predefined;
     bool is_committed;
     bool is_lb_set, is_ub_set; /* by MPI_Type_create_resized, here or in a part */
@@ -230,5 +231,7 @@ const struct mpi_attributes *mpi_attributes_of_type(const mpi_type_t *type);
 
 /* For messages: "MPI_INT", the name the program gave, or "a derived datatype". */
 const char *mpi_type_name(const mpi_type_t *type);
+/* Raise MPI_ERR_TYPE: more than `most_received` elements are to be received. */
+int mpi_type_refuse_overlap(mpi_comm_t *comm) __attribute__((cold));
 
 #endif

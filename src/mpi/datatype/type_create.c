@@ -150,6 +150,7 @@ int impl_type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
     if (error != MPI_SUCCESS)
         return error;
     draft.type->is_committed = old->is_committed;
+    draft.type->most_received = old->most_received;
     error = mpi_attributes_copy(XMPI_ATTR_TYPE, oldtype, mpi_attributes_of_type(old),
                                 &draft.type->attributes);
     if (error != MPI_SUCCESS) {
@@ -166,8 +167,10 @@ int impl_type_commit(MPI_Datatype *datatype)
 
     if (!type)
         return mpi_error(NULL, MPI_ERR_TYPE, "this is not a datatype");
-    if (!type->is_predefined)
+    if (!type->is_predefined && !type->is_committed) {
+        type->most_received = mpi_type_count_disjoint(type);
         type->is_committed = true;
+    }
     return MPI_SUCCESS;
 }
 

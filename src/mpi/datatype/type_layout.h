@@ -38,4 +38,8 @@ void mpi_layout_list_add(mpi_layout_list_t *list, const mpi_layout_t *layout, MP
 /* The normal form of the list, which is used up in any case. */
 bool mpi_layout_list_finish(mpi_layout_list_t *list, mpi_layout_t *result_p);
 
+/* How many elements can follow each other so that no two of their bytes are the same: 0 where one
+ * element has such bytes; INT64_MAX: any number, or it would take too long to find out. */
+int64_t mpi_type_count_disjoint(const mpi_type_t *type);
+
 #endif

@@ -12,8 +12,8 @@
 
 #define COMMON(id, ctype)                                                                          \
     .extent = (MPI_Aint)sizeof(ctype), .is_predefined = true, .is_committed = true,                \
-    .align = _Alignof(ctype), .contents = {.combiner = MPI_COMBINER_NAMED}, .handle = MPI_##id,    \
-    .name = "MPI_" #id
+    .most_received = INT64_MAX, .align = _Alignof(ctype),                                          \
+    .contents = {.combiner = MPI_COMBINER_NAMED}, .handle = MPI_##id, .name = "MPI_" #id
 
 #define AT(id) [(uintptr_t)(MPI_##id) - XMPI_TYPE_FIRST]
 

@@ -83,6 +83,7 @@ mpi_type_t *mpi_type_wire_read(const void *bytes)
     type->true_extent = wire.true_extent;
     type->is_contiguous = wire.is_contiguous;
     type->is_committed = true;
+    type->most_received = INT64_MAX; /* no receive has it */
     type->align = wire.align;
     type->basic = wire.basic;
     type->signature = XMPI_SIGNATURE_ANY;

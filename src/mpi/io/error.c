@@ -33,7 +33,7 @@ int mpi_file_refuse(MPI_File handle)
 int mpi_file_refuse_null(const char *name, const void *site, MPI_File handle, const char *argument)
 {
     mpi_rank_t *self = mpi_enter_any(name, site);
-    mpi_file_t *file = self && self->phase == XMPI_RANK_RUNNING ? mpi_file_of(handle) : NULL;
+    mpi_file_t *file = self && mpi_phase_is_running(self->phase) ? mpi_file_of(handle) : NULL;
     int error = file != NULL ? mpi_error_null(file->comm, argument)
                              : io_error_null(MPI_ERR_ARG, "the argument %s is NULL", argument);
 

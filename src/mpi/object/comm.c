@@ -25,6 +25,12 @@ int mpi_comm_refuse(MPI_Comm handle)
 
     if ((uintptr_t)handle >= 4096 && comm->mark == XMPI_COMM_FREED)
         return refuse_freed(comm);
+    if (handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF)
+        return mpi_error(
+            NULL, MPI_ERR_COMM,
+            "%s needs MPI_Init, and the program has sessions only; make a communicator "
+            "with MPI_Comm_create_from_group",
+            handle == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
     return mpi_error(NULL, MPI_ERR_COMM, "the communicator is %s",
                      handle == MPI_COMM_NULL ? "MPI_COMM_NULL" : "not a communicator");
 }

@@ -85,9 +85,9 @@ static inline mpi_comm_t *mpi_comm_of(MPI_Comm handle)
     mpi_comm_t *comm;
 
     if (handle == MPI_COMM_WORLD)
-        return mpi_self->comm_world;
+        return mpi_self->named_world;
     if (__builtin_expect((uintptr_t)handle < 4096, 0))
-        return handle == MPI_COMM_SELF ? mpi_self->comm_self : NULL;
+        return handle == MPI_COMM_SELF && mpi_self->named_world ? mpi_self->comm_self : NULL;
     comm = (mpi_comm_t *)(void *)handle;
     return __builtin_expect(comm->mark == XMPI_COMM_LIVE, 1) ? comm : NULL;
 }

@@ -155,7 +155,7 @@ int mpi_error_raise(mpi_comm_t *comm, int code, const char *message)
     const mpi_rank_t *self = mpi_self;
     char whole[MESSAGE_SIZE + SITE_SIZE], freed[SITE_SIZE];
 
-    if (!comm && self && self->phase == XMPI_RANK_RUNNING)
+    if (!comm && self && mpi_phase_is_running(self->phase))
         comm = common_comm(self);
     mpi_life_explain(freed, sizeof freed);
     snprintf(whole, sizeof whole, "%s%s", message, freed);
@@ -222,7 +222,7 @@ int mpi_error_null_on(mpi_comm_t *object, const char *argument)
 int mpi_refuse_null(const char *name, const void *site, MPI_Comm comm, const char *argument)
 {
     mpi_rank_t *self = mpi_enter_any(name, site);
-    bool is_running = self && self->phase == XMPI_RANK_RUNNING;
+    bool is_running = self && mpi_phase_is_running(self->phase);
 
     return mpi_leave_any(self, mpi_error_null_on(is_running ? mpi_comm_of(comm) : NULL, argument));
 }

@@ -36,7 +36,7 @@ int __wrap_mpi_error(mpi_comm_t *comm, int error_class, const char *format, ...)
 static inline void test_become_rank(void)
 {
     static mpi_comm_t world = {.mark = XMPI_COMM_LIVE, .size = 1};
-    static mpi_rank_t self = {.comm_world = &world};
+    static mpi_rank_t self = {.comm_world = &world, .named_world = &world};
 
     mpi_self = &self;
 }

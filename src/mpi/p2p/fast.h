@@ -100,6 +100,8 @@ FAST int impl_wait(mpi_rank_t *self, MPI_Request *request, MPI_Status *status)
         mpi_status_set_empty(status);
         return MPI_SUCCESS;
     }
+    if (__builtin_expect(mpi_request_of(*request)->waiter != NULL, 0))
+        return mpi_request_refuse_waiter(mpi_request_of(*request));
     mpi_request_wait(self, mpi_request_of(*request));
     return mpi_request_finish(request, status, true);
 }

@@ -77,6 +77,8 @@ static void start_named(mpi_request_t *request)
 
     self->call = request->call;
     self->call.caller = now.caller;
+    if (request->mode == XMPI_MODE_BUFFERED) /* the start itself may fail */
+        self->call.name = now.name;
     request->call.caller = now.caller;
     request->start(request);
     self->call = now;
@@ -88,6 +90,8 @@ static int start(MPI_Request handle)
 
     if (handle == MPI_REQUEST_NULL)
         return mpi_error(NULL, MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL");
+    if (mpi_request_is_over(handle))
+        return mpi_request_refuse_over(handle);
     request = mpi_request_of(handle);
     if (!request->is_persistent)
         return mpi_error(request->comm, MPI_ERR_REQUEST, "the request is not persistent");

@@ -57,6 +57,7 @@ void mpi_request_free(mpi_request_t *request)
     if (request->comm != NULL)
         mpi_comm_release(request->comm);
     request->is_active = false;
+    request->is_persistent = false; /* a copy of the handle is that of no request any more */
     request->next_free = worker->free_requests;
     worker->free_requests = request;
 }
@@ -187,9 +188,11 @@ static void describe_places(const mpi_request_t *request, char *text, size_t siz
         mpi_caller_describe(request->call.caller, receive, sizeof(receive));
     mpi_caller_describe(request->completion.sent_at, sent, sizeof(sent));
     if (receive[0] != '\0' && sent[0] != '\0')
-        snprintf(text, size, " (%s %s, sent %s)", request->call.name, receive, sent);
+        snprintf(text, size, " (%s%s %s, sent %s)", mpi_call_start_of(request->call.name),
+                 request->call.name, receive, sent);
     else if (receive[0] != '\0')
-        snprintf(text, size, " (%s %s)", request->call.name, receive);
+        snprintf(text, size, " (%s%s %s)", mpi_call_start_of(request->call.name),
+                 request->call.name, receive);
     else if (sent[0] != '\0')
         snprintf(text, size, " (sent %s)", sent);
 }
@@ -231,6 +234,18 @@ int mpi_request_refuse_over(MPI_Request handle)
     mpi_caller_describe(call->caller, place, sizeof(place));
     return mpi_error(NULL, MPI_ERR_REQUEST,
                      "the request was completed or freed before; it was that of %s%s%s", call->name,
+                     place[0] != '\0' ? " " : "", place);
+}
+
+int mpi_request_refuse_waiter(const mpi_request_t *request)
+{
+    char place[160];
+
+    mpi_caller_describe(request->call.caller, place, sizeof(place));
+    return mpi_error(request->comm, MPI_ERR_REQUEST,
+                     "the request of %s%s%s%s is waited for already, by another thread or earlier "
+                     "in the list of requests; one call completes a request",
+                     mpi_call_start_of(request->call.name), request->call.name,
                      place[0] != '\0' ? " " : "", place);
 }
 

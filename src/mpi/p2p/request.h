@@ -138,6 +138,11 @@ static inline bool mpi_request_is_over(MPI_Request handle)
 }
 /* Raise it. */
 int mpi_request_refuse_over(MPI_Request handle);
+/* Raise: `request` is waited for already, by another thread or earlier in the list of requests. */
+int mpi_request_refuse_waiter(const mpi_request_t *request) __attribute__((cold));
+/* No handle names it any more: it is freed when it is complete, or now. Returns what a generalized
+ * request raises. */
+int mpi_request_abandon(mpi_request_t *request);
 
 /* The empty status, and an completion as a status, which leaves MPI_ERROR alone. MPI_STATUS_IGNORE
  * is fine. */

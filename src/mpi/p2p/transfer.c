@@ -17,7 +17,8 @@ static int check_peer(mpi_comm_t *comm, int peer, bool receive)
                      peer, mpi_comm_name(comm), size - 1);
 }
 
-static int check_buffer(mpi_comm_t *comm, const void *buffer, int64_t count, MPI_Datatype handle)
+static int check_buffer(mpi_comm_t *comm, const void *buffer, int64_t count, MPI_Datatype handle,
+                        bool receive)
 {
     const mpi_type_t *type = mpi_type_of(handle);
 
@@ -31,6 +32,8 @@ static int check_buffer(mpi_comm_t *comm, const void *buffer, int64_t count, MPI
     if (!type->is_committed)
         return mpi_error(comm, MPI_ERR_TYPE,
                          "the datatype was not committed; call MPI_Type_commit first");
+    if (receive && count > type->most_received)
+        return mpi_type_refuse_overlap(comm);
     if (buffer == NULL && count > 0 && type->is_predefined)
         return mpi_error(comm, MPI_ERR_BUFFER, "the buffer is NULL and the count is %lld",
                          (long long)count);
@@ -57,7 +60,7 @@ int mpi_transfer_refuse(mpi_comm_t *comm, MPI_Comm handle, const void *buffer, i
 
     if (comm == NULL)
         return mpi_comm_refuse(handle);
-    error = check_buffer(comm, buffer, count, type);
+    error = check_buffer(comm, buffer, count, type, receive);
     if (error == MPI_SUCCESS)
         error = check_peer(comm, peer, receive);
     if (error != MPI_SUCCESS)

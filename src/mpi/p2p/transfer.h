@@ -45,11 +45,12 @@ static inline int mpi_transfer_check_on(mpi_rank_t *self, mpi_comm_t *comm, MPI_
     self->call.comm = comm;
     self->call.peer = peer;
     self->call.tag = tag;
-    if (__builtin_expect(comm == NULL || type == NULL || !type->is_committed || count < 0 ||
-                             mpi_buffer_is_special(buffer) ||
-                             (unsigned)peer >= (unsigned)comm->size || comm->remote != NULL ||
-                             tag < 0,
-                         0)) {
+    if (__builtin_expect(
+            comm == NULL || type == NULL || !type->is_committed ||
+                (receive ? (uint64_t)count > (uint64_t)type->most_received : count < 0) ||
+                mpi_buffer_is_special(buffer) || (unsigned)peer >= (unsigned)comm->size ||
+                comm->remote != NULL || tag < 0,
+            0)) {
         int error = mpi_transfer_refuse(comm, handle, buffer, count, datatype, peer, tag, receive);
 
         if (error != MPI_SUCCESS)

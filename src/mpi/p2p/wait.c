@@ -26,8 +26,17 @@ static void let_others_run(mpi_rank_t *self, int count, const MPI_Request reques
     mpi_request_look(self, (mpi_request_t *const *)(const void *)requests, count, any);
 }
 
+/* One of the list is waited for already: the list has no waiter then. */
+static int refuse_waiter(const mpi_waiter_t *waiter, const MPI_Request requests[], int at)
+{
+    for (int i = 0; i < at; i++)
+        if (is_pending(requests[i]) && mpi_request_of(requests[i])->waiter == waiter)
+            mpi_request_of(requests[i])->waiter = NULL;
+    return mpi_request_refuse_waiter(mpi_request_of(requests[at]));
+}
+
 /* Park until all pending ones (or, with `any`, one of them) are done. */
-static void wait_for(mpi_rank_t *self, int count, const MPI_Request requests[], bool any)
+static int wait_for(mpi_rank_t *self, int count, const MPI_Request requests[], bool any)
 {
     mpi_waiter_t *waiter = self->waiter;
     int pending = 0;
@@ -35,11 +44,13 @@ static void wait_for(mpi_rank_t *self, int count, const MPI_Request requests[], 
     mpi_request_before_wait(self, (mpi_request_t *const *)(const void *)requests, count);
     for (int i = 0; i < count; i++)
         if (is_pending(requests[i])) {
+            if (__builtin_expect(mpi_request_of(requests[i])->waiter != NULL, 0))
+                return refuse_waiter(waiter, requests, i);
             mpi_request_of(requests[i])->waiter = waiter;
             pending++;
         }
     if (pending == 0)
-        return;
+        return MPI_SUCCESS;
     waiter->count = any ? 1 : pending;
     waiter->waits = (mpi_request_t *const *)(const void *)requests;
     waiter->waits_count = count;
@@ -51,6 +62,7 @@ static void wait_for(mpi_rank_t *self, int count, const MPI_Request requests[], 
         for (int i = 0; i < count; i++)
             if (is_pending(requests[i]))
                 mpi_request_of(requests[i])->waiter = NULL;
+    return MPI_SUCCESS;
 }
 
 /* The index of the first that is done; -1: none; MPI_UNDEFINED: nothing is active. */
@@ -118,10 +130,10 @@ int impl_waitall(mpi_rank_t *self, int count, MPI_Request requests[], MPI_Status
 {
     int error = check_count(count);
 
-    if (error == MPI_SUCCESS) {
-        wait_for(self, count, requests, false);
+    if (error == MPI_SUCCESS)
+        error = wait_for(self, count, requests, false);
+    if (error == MPI_SUCCESS)
         error = finish_all(count, requests, statuses);
-    }
     return error;
 }
 
@@ -134,8 +146,8 @@ int impl_waitany(mpi_rank_t *self, int count, MPI_Request requests[], int *index
         return error;
     *index = find_ready(count, requests);
     if (*index == -1) {
-        wait_for(self, count, requests, true);
-        *index = find_ready(count, requests);
+        error = wait_for(self, count, requests, true);
+        *index = error == MPI_SUCCESS ? find_ready(count, requests) : MPI_UNDEFINED;
     }
     if (*index == MPI_UNDEFINED)
         mpi_status_set_empty(status);
@@ -173,8 +185,9 @@ int impl_waitsome(mpi_rank_t *self, int incount, MPI_Request requests[], int *ou
         return MPI_SUCCESS;
     }
     if (first == -1)
-        wait_for(self, incount, requests, true);
-    return finish_some(incount, requests, outcount, indices, statuses);
+        error = wait_for(self, incount, requests, true);
+    return error != MPI_SUCCESS ? error
+                                : finish_some(incount, requests, outcount, indices, statuses);
 }
 
 int impl_test(mpi_rank_t *self, MPI_Request *request, int *flag, MPI_Status *status)

@@ -16,7 +16,7 @@ int mpi_win_refuse(MPI_Win handle)
 int mpi_win_refuse_null(const char *name, const void *site, MPI_Win handle, const char *argument)
 {
     mpi_rank_t *self = mpi_enter_any(name, site);
-    mpi_win_t *win = self && self->phase == XMPI_RANK_RUNNING ? mpi_win_of(handle) : NULL;
+    mpi_win_t *win = self && mpi_phase_is_running(self->phase) ? mpi_win_of(handle) : NULL;
 
     return mpi_leave_any(self, mpi_error_null_on(win ? win->comm : NULL, argument));
 }

@@ -51,6 +51,8 @@ static int transfer(mpi_rank_t *self, rma_operation_t *o, bool is_put, void *add
     if (__builtin_expect(from->bytes > to->bytes, 0))
         return rma_refuse_size(o->win, is_put ? "origin" : "target", from->bytes,
                                is_put ? "target" : "origin", to->bytes);
+    if (__builtin_expect(to->count > to->type->most_received, 0))
+        return mpi_type_refuse_overlap(o->win->comm);
     rma_operation_sync(self);
     if (!rma_is_far(o->win, o->rank))
         move(to, from);

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "mpi/runtime/caller.h"
@@ -17,6 +18,13 @@ void mpi_report_claim(void)
 
     while (atomic_flag_test_and_set(&is_claimed))
         pause();
+}
+
+const char *mpi_call_start_of(const char *name)
+{
+    const char *end = strstr(name, "_init");
+
+    return end != NULL && (end[5] == '\0' || strcmp(end, "_init_c") == 0) ? "MPI_Start of " : "";
 }
 
 static void refuse_thread(const mpi_finding_t *finding, const char *name, const char *site)
@@ -34,6 +42,17 @@ static void refuse_thread(const mpi_finding_t *finding, const char *name, const 
                         site);
     else
         mpi_finding_end(finding, "%s %s%s", name, why, site);
+}
+
+/* Why a rank may not call MPI now, and what to do. */
+static const char *describe_phase(const mpi_rank_t *self)
+{
+    if (self->phase == XMPI_RANK_IN_OPERATION)
+        return "in an operation of the program (MPI_Op_create), which must not communicate";
+    if (self->phase == XMPI_RANK_FINALIZED)
+        return "after MPI_Finalize; move it before";
+    return self->has_had_session ? "after MPI_Session_finalize and without MPI_Init; move it before"
+                                 : "before MPI_Init; call MPI_Init first";
 }
 
 void mpi_enter_refused(const char *name, const void *site)
@@ -55,10 +74,7 @@ void mpi_enter_refused(const char *name, const void *site)
         refuse_thread(&finding, name, where);
     else
         mpi_finding_end(&finding, "rank %d: %s was called %s%s", self->world, name,
-                        self->phase == XMPI_RANK_BEFORE_INIT
-                            ? "before MPI_Init; call MPI_Init first"
-                            : "after MPI_Finalize; move it before",
-                        where);
+                        describe_phase(self), where);
     if (mpi_job != NULL)
         mpi_job->abort(1);
     exit(1);

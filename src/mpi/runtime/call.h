@@ -28,6 +28,11 @@ void mpi_enter_refused(const char *name, const void *site) __attribute__((noretu
  * call if it may (thread.h). */
 mpi_rank_t *mpi_enter_thread(const char *name, const void *site) __attribute__((cold));
 mpi_rank_t *mpi_enter_any_thread(const char *name, const void *site) __attribute__((cold));
+mpi_rank_t *mpi_enter_query_thread(const char *name, const void *site) __attribute__((cold));
+
+/* "MPI_Start of ", in front of the name of a call that made a persistent request, where the place
+ * is that of its start; "" in front of others. */
+const char *mpi_call_start_of(const char *name);
 
 /* The calling rank, with the call noted. */
 static inline mpi_rank_t *mpi_enter(const char *name, const void *site)
@@ -36,6 +41,18 @@ static inline mpi_rank_t *mpi_enter(const char *name, const void *site)
 
     if (__builtin_expect(self == NULL || self->phase != XMPI_RANK_RUNNING, 0))
         return mpi_enter_thread(name, site);
+    mpi_call_begin(self, name, site);
+    return self;
+}
+
+/* The same for a call that asks for something and does not communicate: the program's operations
+ * may make it. */
+static inline mpi_rank_t *mpi_enter_query(const char *name, const void *site)
+{
+    mpi_rank_t *self = mpi_self;
+
+    if (__builtin_expect(self == NULL || self->phase != XMPI_RANK_RUNNING, 0))
+        return mpi_enter_query_thread(name, site);
     mpi_call_begin(self, name, site);
     return self;
 }

@@ -82,14 +82,21 @@ static inline int mpi_waiter_requests(const mpi_waiter_t *waiter)
 typedef enum __attribute__((packed)) {
     XMPI_RANK_BEFORE_INIT,
     XMPI_RANK_RUNNING,
+    XMPI_RANK_IN_OPERATION, /* the same, in an operation of the program (MPI_Op_create) */
     XMPI_RANK_FINALIZED
 } mpi_rank_phase_t;
+
+/* May the rank call MPI? */
+static inline bool mpi_phase_is_running(mpi_rank_phase_t phase)
+{
+    return phase == XMPI_RANK_RUNNING || phase == XMPI_RANK_IN_OPERATION;
+}
 
 /* Ranks of different workers share no cache line. What every call touches comes first and fits in
  * two: with a thousand ranks on a core, each line is one that has left the caches since. */
 struct mpi_rank {
     _Alignas(XMPI_LINES) mpi_worker_t *worker; /* NULL: the rank lives in another process */
-    mpi_comm_t *comm_world;
+    mpi_comm_t *named_world; /* MPI_COMM_WORLD; NULL: the rank has sessions and no MPI_Init */
     struct mpi_trace *trace; /* of its worker, or NULL */
     mpi_gate_t *gate;        /* of its worker, or NULL */
     mpi_waiter_t *waiter;    /* of the thread that is in a call: `own`, unless threads visit */
@@ -106,13 +113,14 @@ struct mpi_rank {
     struct coll_call **deferred_end;
     mpi_waiter_t *probers; /* parked in Probe: any unexpected message readies them */
     int sessions; /* that are open: with one, the rank is RUNNING, else it is what follows */
+    bool has_had_session;
     mpi_rank_phase_t world_phase; /* by MPI_Init and MPI_Finalize */
     int thread_level;
     int thread_count;               /* made by the rank, and not ended (thread.c) */
     struct mpi_thread *threads;     /* that have called MPI, once at least */
     struct mpi_thread *main_thread; /* the rank itself, on a thread of its own; or NULL */
     xy_match_t match;
-    mpi_comm_t *comm_self;
+    mpi_comm_t *comm_world, *comm_self;
     mpi_comm_t *comms;             /* all that it has */
     struct process *process;       /* src/process: its image, environment, streams */
     struct mpi_bsend *bsend;       /* attached buffer, or NULL */

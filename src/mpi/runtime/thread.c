@@ -154,7 +154,7 @@ static mpi_rank_t *rank_of_thread(void)
 
     if (rank == NULL && mpi_job != NULL)
         rank = mpi_job->adopted;
-    if (rank == NULL || rank->phase != XMPI_RANK_RUNNING || !may_call(rank))
+    if (rank == NULL || !mpi_phase_is_running(rank->phase) || !may_call(rank))
         return NULL;
     return rank;
 }
@@ -177,6 +177,16 @@ mpi_rank_t *mpi_enter_thread(const char *name, const void *site)
         mpi_enter_refused(name, site);
     mpi_call_note(rank, name, site);
     return rank;
+}
+
+mpi_rank_t *mpi_enter_query_thread(const char *name, const void *site)
+{
+    mpi_rank_t *self = mpi_self;
+
+    if (self == NULL || self->phase != XMPI_RANK_IN_OPERATION)
+        return mpi_enter_thread(name, site);
+    mpi_call_begin(self, name, site);
+    return self;
 }
 
 mpi_rank_t *mpi_enter_any_thread(const char *name, const void *site)
@@ -310,7 +320,7 @@ bool mpi_thread_must_carry(const mpi_rank_t *rank)
         const mpi_rank_t *other = &mpi_job->ranks[r];
 
         if (other != rank && mpi_job->home[r] == rank->worker->index && may_call(other) &&
-            other->main_thread == NULL && other->phase == XMPI_RANK_RUNNING)
+            other->main_thread == NULL && mpi_phase_is_running(other->phase))
             return true;
     }
     return false;
