@@ -134,3 +134,15 @@ BUG(file_used_after_close)
     if (!wrong)
         MPI_File_close(&file);
 }
+
+/* says: disagree about collective 2 of the file /dev/null
+ * says: rank 0 calls MPI_File_write_at_all at @here
+ * says: rank 1 calls MPI_File_close at @there
+ */
+BUG(file_write_and_close)
+{
+    open_file();
+    if (!wrong || rank == 0)
+        MPI_File_write_at_all(file, 0, numbers, 1, MPI_INT, ignore); // @here
+    MPI_File_close(&file);                                           // @there
+}

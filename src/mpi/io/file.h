@@ -23,12 +23,13 @@ typedef struct mpi_file {
     mpi_rank_t *owner;
     bool is_atomic;
     io_view_t *view;
-    int64_t position;  /* the individual pointer, in etypes */
-    size_t piece;      /* hint: cb_buffer_size, */
-    bool is_split[2];  /* whether collective reads [0] and writes [1] are left to each member, */
-    bool is_direct[2]; /* and holes are left alone */
-    mpi_info_t *info;  /* the hints that are known, with their values */
-    int pending;       /* nonblocking accesses of this member whose requests it has */
+    int64_t position;     /* the individual pointer, in etypes */
+    size_t piece;         /* hint: cb_buffer_size, */
+    bool is_split[2];     /* whether collective reads [0] and writes [1] are left to each member, */
+    bool is_direct[2];    /* and holes are left alone */
+    mpi_info_t *info;     /* the hints that are known, with their values */
+    int pending;          /* nonblocking accesses of this member whose requests it has */
+    uint64_t collectives; /* which collective accesses this member has made */
     io_split_t split;
 } mpi_file_t;
 
@@ -88,6 +89,14 @@ void io_agree(mpi_comm_t *comm, io_word_t *word);
 int io_agree_on(mpi_file_t *file, io_word_t *word, const char *what);
 /* Raise that: `member` gives another `what` than rank 0. */
 int io_refuse_different(mpi_file_t *file, int member, const char *what);
+
+/* Members of other processes are not waited for in a collective access: MPI_File_close finds out
+ * whether all have made the same. */
+static inline void io_note_collective(mpi_file_t *file)
+{
+    for (const char *c = mpi_self->call.name; *c != '\0'; c++)
+        file->collectives = xy_hash_u64(file->collectives ^ (unsigned char)*c);
+}
 
 /* ---- Between the files of this part ---- */
 

@@ -414,6 +414,26 @@ static int refuse_open_access(mpi_file_t *file)
     return MPI_SUCCESS;
 }
 
+/* End the job: a member has made other collective accesses. */
+static void refuse_accesses(const mpi_file_t *file, int member)
+{
+    mpi_finding_t finding = {.kind = XMPI_FINDING_DISAGREEMENT,
+                             .rank = mpi_comm_world_rank(file->comm, 0),
+                             .other = mpi_comm_world_rank(file->comm, member),
+                             .sites = {mpi_self->call.caller}};
+    char place[160];
+
+    mpi_report_claim();
+    mpi_caller_describe(mpi_self->call.caller, place, sizeof(place));
+    mpi_finding_end(&finding,
+                    "ranks disagree about the collective accesses to %s before MPI_File_close%s%s: "
+                    "those of rank %d are not those of rank %d; all members must make the same "
+                    "calls in the same order",
+                    mpi_comm_name(file->comm), place[0] != '\0' ? " " : "", place, finding.other,
+                    finding.rank);
+    mpi_job->abort(1);
+}
+
 /* When all members have come here, no access of theirs is on its way. */
 int impl_file_close(MPI_File *handle_p)
 {
@@ -424,6 +444,7 @@ int impl_file_close(MPI_File *handle_p)
     if (file == NULL)
         return mpi_file_refuse(*handle_p);
     io_note(file);
+    word.key = file->collectives;
     error = refuse_open_access(file);
     if (error != MPI_SUCCESS)
         return error;
@@ -431,6 +452,8 @@ int impl_file_close(MPI_File *handle_p)
     if (file->comm->rank == 0 && (file->shared->amode & MPI_MODE_DELETE_ON_CLOSE) != 0)
         unlink(file->shared->name);
     io_agree(file->comm, &word);
+    if (word.different >= 0)
+        refuse_accesses(file, word.different);
     if (file->comm->rank == 0)
         io_pointer_remove(file->shared);
     file_destroy(file);

@@ -22,6 +22,8 @@ static int check_memory(mpi_file_t *file, const io_order_t *order, const mpi_typ
     if (!type->is_committed)
         return mpi_error(file->comm, MPI_ERR_TYPE,
                          "the datatype was not committed; call MPI_Type_commit first");
+    if (!order->is_write && order->count > type->most_received)
+        return mpi_type_refuse_overlap(file->comm);
     if (order->memory == NULL && order->count > 0 && type->is_predefined)
         return mpi_error(file->comm, MPI_ERR_BUFFER, "the buffer is NULL and the count is %lld",
                          (long long)order->count);
@@ -323,8 +325,10 @@ static int run(mpi_file_t *file, entry_t *entry, const io_order_t *order)
     }
     if (entry->is_done)
         io_access_run(&entry->access);
-    if (order->is_collective)
+    if (order->is_collective) {
+        io_note_collective(file);
         mpi_coll_agree(file->here, entry, NULL, lead);
+    }
     return MPI_SUCCESS;
 }
 

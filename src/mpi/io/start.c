@@ -194,13 +194,8 @@ static int meet(mpi_rank_t *self, io_pending_t *p)
     MPI_Request handle;
     int error = coll_start(self, &call, &handle);
 
-    if (error != MPI_SUCCESS)
-        return error;
-    if (mpi_request_of(handle)->is_done)
-        mpi_request_free(mpi_request_of(handle));
-    else
-        mpi_request_of(handle)->is_freed = true;
-    return MPI_SUCCESS;
+    io_note_collective(p->file);
+    return error == MPI_SUCCESS ? mpi_request_abandon(mpi_request_of(handle)) : error;
 }
 
 /* In virtual time data moves at once, and the request is over later. */
