@@ -16,8 +16,8 @@ static const char *const level_names[] = {"slot",    "hwthread", "core",   "l1ca
 static const char *const bind_to_names[] = {"core", "hwthread", "none", NULL};
 static const char *const comm_core_names[] = {"auto", NULL};
 static const char *const split_names[] = {"auto", "adaptive", "off", NULL};
-static const char *const check_names[] = {"leaks",   "sends", "buffers", "wildcards",
-                                          "windows", "go-on", "shuffle", NULL};
+static const char *const check_names[] = {"leaks", "sends",   "buffers", "wildcards", "windows",
+                                          "go-on", "shuffle", "strict",  NULL};
 static const char *const compute_names[] = {"none", "timed", "model", NULL};
 static const char *const all_none[] = {"all", "none", NULL};
 static const char *const gpu_names[] = {"close", "round", NULL};
@@ -247,9 +247,10 @@ const xy_option_t mpi_launch_options[] = {
      .help = "look for mistakes that did not fail in this run; ends with exit code 120 after "
              "warnings and 121 after errors. leaks: objects never freed; sends: sends that need "
              "buffering; buffers: buffers that are changed or used twice; wildcards: receives that "
-             "could take other messages; windows: conflicting one-sided accesses (default: all). "
-             "An error ends the job, except with go-on; shuffle[:SEED] tries other orders of ranks "
-             "and messages. All ranks run on one core; those of several processes on one of each"},
+             "could take other messages (exit code 120 only with strict); windows: conflicting "
+             "one-sided accesses (default: all). An error ends the job, except with go-on; "
+             "shuffle[:SEED] tries other orders of ranks and messages. All ranks run on one core; "
+             "those of several processes on one of each"},
     {"deadlock-after", 0, XY_OPT_SECONDS, "SECONDS", AT(deadlock_after),
      .env = "XYLEM_DEADLOCK_AFTER", .preset = "5s", XY_COMMON("check"),
      .help = "end the job when ranks wait only for each other; this long, while other ranks "

@@ -56,8 +56,8 @@ BUG(check_ialltoallv_changed)
 
 /* options: --check=buffers
  * code: 121
- * says: error: rank 1: the send buffer of MPI_Allreduce_init at @start was changed before MPI_Wait
- * at
+ * says: error: rank 1: the send buffer of MPI_Start of MPI_Allreduce_init at @start was changed
+ * before MPI_Wait at
  * @wait [buffer-changed]
  */
 BUG(check_persistent_changed)
@@ -252,8 +252,8 @@ BUG(check_iallgather_touched)
 /* A request that was freed is complete when the program knows it by other means.
  * options: --check=buffers
  * code: 121
- * says: error: rank 1: the receive buffer of MPI_Recv_init at @start was used at @read, before
- * MPI_Wait at @wait [buffer-touched]
+ * says: error: rank 1: the receive buffer of MPI_Start of MPI_Recv_init at @start was used at
+ * @read, before MPI_Wait at @wait [buffer-touched]
  */
 BUG(check_persistent_read)
 {

@@ -9,7 +9,7 @@ static char buffer[1000 + MPI_BSEND_OVERHEAD];
 /* The communicator is gone when the job ends.
  * code: 0
  * says: rank 1: 1 message never received: from rank 0, tag 3 on brief, which was freed, 4 bytes,
- * sent at @here */
+ * sent by MPI_* at @here */
 BUG(left_on_freed_communicator)
 {
     MPI_Comm brief;
@@ -26,7 +26,8 @@ BUG(left_on_freed_communicator)
 
 /* ranks: 3
  * code: 0
- * says: rank 2: 1 message never received: from rank 1, tag 3 on pair, 4 bytes, sent at @here */
+ * says: rank 2: 1 message never received: from rank 1, tag 3 on pair, 4 bytes, sent by MPI_* at
+ * @here */
 BUG(left_in_part)
 {
     MPI_Comm pair;
@@ -43,7 +44,7 @@ BUG(left_in_part)
 }
 
 /* code: 0
- * says: rank 1: 1 message never received: from rank 0, tag 3, 400 bytes, sent at @here */
+ * says: rank 1: 1 message never received: from rank 0, tag 3, 400 bytes, sent by MPI_* at @here */
 BUG(left_bsend)
 {
     void *detached;
@@ -60,7 +61,8 @@ BUG(left_bsend)
 
 /* ranks: 64
  * code: 0
- * says: rank 0: 63 messages never received; the first: from rank *, tag 1, 4 bytes, sent at @here
+ * says: rank 0: 63 messages never received; the first: from rank *, tag 1, 4 bytes, sent by MPI_*
+ * at @here
  */
 BUG(left_by_63)
 {
@@ -72,7 +74,7 @@ BUG(left_by_63)
 
 /* One of two: the other tag was meant.
  * code: 0
- * says: rank 0: 1 message never received: from rank 1, tag 2, 8 bytes, sent at @second */
+ * says: rank 0: 1 message never received: from rank 1, tag 2, 8 bytes, sent by MPI_* at @second */
 BUG(left_second)
 {
     if (rank == 1) {
@@ -87,7 +89,7 @@ BUG(left_second)
 
 /* Looked at and not taken.
  * code: 0
- * says: rank 1: 1 message never received: from rank 0, tag 5, 4 bytes, sent at @here */
+ * says: rank 1: 1 message never received: from rank 0, tag 5, 4 bytes, sent by MPI_* at @here */
 BUG(left_after_probe)
 {
     if (rank == 0)
@@ -100,7 +102,7 @@ BUG(left_after_probe)
 
 /* ranks: 1
  * code: 0
- * says: rank 0: 1 message never received: from rank 0, tag 1, 4 bytes, sent at @here */
+ * says: rank 0: 1 message never received: from rank 0, tag 1, 4 bytes, sent by MPI_* at @here */
 BUG(left_to_itself)
 {
     MPI_Request request;
@@ -113,9 +115,7 @@ BUG(left_to_itself)
 
 /* ranks: 3
  * code: 0
- * says: rank 0: 1 request never completed: that of MPI_Iallreduce (at @here); *
- * says: rank 1: 1 request never completed: that of MPI_Iallreduce (at @here); *
- * says: rank 2: 1 request never completed: that of MPI_Iallreduce (at @here); *
+ * says: ranks 0-2: 1 request never completed: that of MPI_Iallreduce (at @here); *
  */
 BUG(iallreduce_never_completed)
 {
@@ -127,7 +127,7 @@ BUG(iallreduce_never_completed)
 }
 
 /* code: 0
- * says: rank 0: 3 requests never completed; one of them: MPI_Isend (at @here); complete * with
+ * says: rank 0: 3 requests never completed: those of MPI_Isend (at @here); complete * with
  * MPI_Wait or MPI_Test before MPI_Finalize
  */
 BUG(sends_never_completed)
@@ -144,8 +144,7 @@ BUG(sends_never_completed)
 }
 
 /* code: 0
- * says: rank 0: 1 request never completed: that of MPI_Comm_idup (at @here); *
- * says: rank 1: 1 request never completed: that of MPI_Comm_idup (at @here); *
+ * says: ranks 0-1: 1 request never completed: that of MPI_Comm_idup (at @here); *
  */
 BUG(idup_never_completed)
 {
@@ -181,8 +180,8 @@ BUG(tested_once)
 
 #if MPI_VERSION >= 4
 /* code: 0
- * says: rank 0: 1 request never completed: that of MPI_Barrier_init (at @start); *
- * says: rank 1: 1 request never completed: that of MPI_Barrier_init (at @start); *
+ * says: ranks 0-1: 1 request never completed: that of MPI_Start of MPI_Barrier_init (at @start);
+ * *
  */
 BUG(persistent_never_completed)
 {
@@ -199,7 +198,7 @@ BUG(persistent_never_completed)
 
 /* code: 0
  * says: rank 1: 1 message taken by MPI_Mprobe and never received by MPI_Mrecv: from rank 0, tag 4,
- * 8 bytes, sent at @send, taken at @take */
+ * 8 bytes, sent by MPI_* at @send, taken at @take */
 BUG(left_after_mprobe)
 {
     MPI_Message message;
@@ -215,7 +214,7 @@ BUG(left_after_mprobe)
 /* code: 0
  * ranks: 3
  * says: rank 2: 2 messages taken by MPI_Mprobe and never received by MPI_Mrecv; the first: from
- * rank 1, tag 0 on pair, which was freed, 4 bytes, sent at @send, taken at @take */
+ * rank 1, tag 0 on pair, which was freed, 4 bytes, sent by MPI_* at @send, taken at @take */
 BUG(left_after_improbe)
 {
     MPI_Message messages[2];
@@ -237,7 +236,7 @@ BUG(left_after_improbe)
 
 /* The receiver has called MPI_Finalize when the message is sent.
  * code: 0
- * says: rank 1: 1 message never received: from rank 0, tag 6, 4 bytes, sent at @here */
+ * says: rank 1: 1 message never received: from rank 0, tag 6, 4 bytes, sent by MPI_* at @here */
 BUG(left_to_finished)
 {
     if (rank == 0) {
@@ -253,7 +252,8 @@ BUG(left_to_finished)
 /* The second is still on its way when all ranks are in MPI_Finalize.
  * options: --virtual core:2 --compute none
  * code: 0
- * says: rank 1: 2 messages never received; the first: from rank 0, tag 3, 4 bytes, sent at @here */
+ * says: rank 1: 2 messages never received; the first: from rank 0, tag 3, 4 bytes, sent by MPI_* at
+ * @here */
 BUG(left_virtual)
 {
     if (rank == 0) {
@@ -285,7 +285,7 @@ BUG(left_virtual_request)
 /* options: --virtual core:2 --compute none
  * code: 0
  * says: rank 1: 1 message taken by MPI_Mprobe and never received by MPI_Mrecv: from rank 0, tag 4,
- * 8 bytes, sent at @send, taken at @take */
+ * 8 bytes, sent by MPI_* at @send, taken at @take */
 BUG(left_virtual_mprobe)
 {
     MPI_Message message;
@@ -296,4 +296,49 @@ BUG(left_virtual_mprobe)
         MPI_Mprobe(0, 4, world, &message, ignore); // @take
     if (rank == 1 && !wrong)
         MPI_Mrecv(others, 2, MPI_INT, &message, ignore);
+}
+
+static void start_one(int tag)
+{
+    MPI_Request request;
+
+    MPI_Irecv(others + tag, 1, MPI_INT, 1 - rank, tag, world, &request); // @one
+    if (!wrong)
+        MPI_Cancel(&request);
+    if (!wrong)
+        MPI_Wait(&request, ignore);
+}
+
+/* Each place has a line of its own.
+ * ranks: 2
+ * code: 0
+ * says: ranks 0-1: 2 requests never completed: those of MPI_Irecv (at @one); complete them *
+ * says: rank 0: 1 request never completed: that of MPI_Ibarrier (at @here); complete it *
+ */
+BUG(left_in_two_places)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+
+    start_one(1);
+    start_one(2);
+    if (rank == 0)
+        MPI_Ibarrier(MPI_COMM_SELF, &request); // @here
+    if (!wrong)
+        MPI_Wait(&request, ignore);
+}
+
+/* One line for all ranks.
+ * ranks: 200
+ * code: 0
+ * says: warning: ranks 0-199: 1 request never completed: that of MPI_Irecv (at @all); complete it *
+ */
+BUG(left_by_200)
+{
+    MPI_Request request;
+
+    MPI_Irecv(others, 1, MPI_INT, rank, 1, world, &request); // @all
+    if (!wrong)
+        MPI_Send(numbers, 1, MPI_INT, rank, 1, world);
+    if (!wrong)
+        MPI_Wait(&request, ignore);
 }

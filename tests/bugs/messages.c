@@ -75,7 +75,7 @@ BUG(truncated_elsewhere)
 }
 
 /* code: 0
- * says: rank 1: 1 message never received: from rank 0, tag 3, 4 bytes, sent at @here */
+ * says: rank 1: 1 message never received: from rank 0, tag 3, 4 bytes, sent by MPI_Send at @here */
 BUG(never_received)
 {
     if (rank == 0)
@@ -85,7 +85,9 @@ BUG(never_received)
 }
 
 /* code: 0
- * says: rank 0: 3 messages never received; the first: from rank 1, tag 3, 400 bytes, sent at @here
+ * says: rank 0: 3 messages never received; the first: from rank 1, tag 3, 400 bytes, sent by MPI_*
+ * at
+ * @here
  */
 BUG(several_never_received)
 {
@@ -97,9 +99,9 @@ BUG(several_never_received)
 }
 
 /* code: 0
- * says: rank 0: 1 request never completed: that of MPI_Ibarrier (at @here); complete it with
- * MPI_Wait or MPI_Test before MPI_Finalize says: rank 1: 1 request never completed: that of
- * MPI_Ibarrier (at @here) */
+ * says: ranks 0-1: 1 request never completed: that of MPI_Ibarrier (at @here); complete it with
+ * MPI_Wait or MPI_Test before MPI_Finalize
+ */
 BUG(never_completed)
 {
     MPI_Request request;
@@ -141,7 +143,8 @@ BUG(send_never_completed)
 }
 
 /* code: 0
- * says: rank 0: 1 request never completed: that of MPI_Send_init (at @start) */
+ * says: rank 0: 1 request never completed: that of MPI_Start of MPI_Send_init (at
+ * @start) */
 BUG(start_never_completed)
 {
     MPI_Request request;

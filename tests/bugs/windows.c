@@ -312,7 +312,7 @@ BUG(target_too_large)
 {
     make_window();
     MPI_Win_fence(0, win);
-    MPI_Put(numbers, 1, MPI_INT, wrong ? 2 : 1, 0, 1, MPI_INT, win); // @here
+    MPI_Put(numbers, 1, MPI_INT, wrong ? 2 : 1 - rank, 0, 1, MPI_INT, win); // @here
     MPI_Win_fence(0, win);
     MPI_Win_free(&win);
 }
@@ -399,7 +399,8 @@ BUG(never_attached)
     MPI_Win_free(&win);
 }
 
-/* code: 57
+/* alone: yes
+ * code: 57
  * says: MPI_Win_shared_query: * (MPI_ERR_RMA_FLAVOR; at @here) */
 BUG(not_shared)
 {

@@ -21,7 +21,7 @@ found = report["findings"][0]
 assert found["class"] == name and found["severity"] == "error" and not found["suppressed"], found
 assert found["ranks"] == [int(r) for r in ranks.split(",")], found
 assert found["message"] and not re.match(r"rank \d+: ", found["message"]), found
-lines = [place["line"] for place in found["places"] if place["file"] == "check.c"]
+lines = [place["line"] for place in found["places"] if place["file"] and place["file"].endswith("check.c")]
 assert not marked or marked[0] in lines, (marked, found)
 
 result, = sarif["runs"][0]["results"]
@@ -29,7 +29,7 @@ rules = sarif["runs"][0]["tool"]["driver"]["rules"]
 assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == name and result["level"] == "error", result
 assert found["message"] in result["message"]["text"], result
 places = result["locations"] + result["relatedLocations"]
-assert all(p["physicalLocation"]["artifactLocation"]["uri"] == "check.c" for p in places), result
+assert all(p["physicalLocation"]["artifactLocation"]["uri"].endswith("check.c") for p in places), result
 assert not marked or marked[0] in [p["physicalLocation"]["region"]["startLine"] for p in places], result
 if name in ("deadlock", "time-limit"):
     states = found["states"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""check_files.py JSON SARIF: what mpiexec --check wrote about check.c."""
+"""check_files.py JSON SARIF PATH: what mpiexec --check wrote about check.c, which is PATH in the files."""
 import json
 import sys
 
@@ -16,7 +16,7 @@ comm, info = found["communicator"], found["info"]
 assert comm["class"] == "never-freed" and comm["severity"] == "warning", comm
 assert comm["ranks"] == [0, 1, 2] and comm["count"] == 3 and not comm["suppressed"], comm
 assert info["ranks"] == [0] and info["suppressed"], info
-assert comm["places"][0]["file"] == "check.c" and comm["places"][0]["line"] > 10, comm
+assert comm["places"][0]["file"] == sys.argv[3] and comm["places"][0]["line"] > 10, comm
 
 # What SARIF 2.1.0 requires: sarifLog (version, runs), run (tool), toolComponent (name),
 # reportingDescriptor (id), result (message), suppression (kind).
@@ -33,7 +33,8 @@ for result in run["results"]:
     assert result["message"]["text"] and result["level"] in ("none", "note", "warning", "error"), result
     assert driver["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == "never-freed", result
     where = result["locations"][0]["physicalLocation"]
-    assert where["artifactLocation"]["uri"] == "check.c" and where["region"]["startLine"] > 10, where
+    uri = sys.argv[3] if not sys.argv[3].startswith("/") else "file://" + sys.argv[3]
+    assert where["artifactLocation"]["uri"] == uri and where["region"]["startLine"] > 10, where
     for suppression in result.get("suppressions", []):
         assert suppression["kind"] in ("inSource", "external"), suppression
 assert sum("suppressions" in result for result in run["results"]) == 1

@@ -71,8 +71,9 @@ void mpi_job_explain(const mpi_job_t *job, char *cause, size_t room);
 typedef struct {
     bool is_on;
     bool leaks, sends, buffers, wildcards, windows;
-    bool goes_on;  /* after an error */
-    bool shuffles; /* the order of ranks and of messages, by: */
+    bool goes_on;   /* after an error */
+    bool is_strict; /* hints change the exit code, too */
+    bool shuffles;  /* the order of ranks and of messages, by: */
     uint64_t seed;
     bool has_seed; /* it was given */
 } mpi_checks_t;

@@ -45,7 +45,7 @@ void check_place_name(const void *site, char place[CHECK_PLACE_SIZE])
 {
     char text[CHECK_PLACE_SIZE + 3];
 
-    mpi_caller_describe(site, text, sizeof(text));
+    mpi_caller_describe_path(site, text, sizeof(text));
     snprintf(place, CHECK_PLACE_SIZE, "%s", strncmp(text, "at ", 3) == 0 ? text + 3 : text);
 }
 
@@ -181,6 +181,7 @@ xy_status_t mpi_check_begin(const mpi_check_config_t *given)
         if (mpi_checks.windows)
             check_conflicts_begin();
     }
+    mpi_findings_wait = !mpi_checks.is_on;
     mpi_made_is_noted = mpi_checks.leaks || given->is_verbose;
     return st;
 }
@@ -273,6 +274,7 @@ static void count(check_results_t *results)
             continue;
         results->errors += is_error;
         results->warnings += !is_error;
+        results->hints += !mpi_checks.is_strict && at(i)->kind == XMPI_FINDING_WILDCARD;
         if (!at(i)->is_printed)
             print(at(i));
     }
@@ -292,7 +294,9 @@ static int code_of(const check_results_t *results)
 {
     if (results->code != 0)
         return results->code;
-    return results->errors > 0 ? XMPI_EXIT_ERRORS : results->warnings > 0 ? XMPI_EXIT_WARNINGS : 0;
+    if (results->errors > 0)
+        return XMPI_EXIT_ERRORS;
+    return results->warnings > results->hints ? XMPI_EXIT_WARNINGS : 0;
 }
 
 int mpi_check_finish(int code)
@@ -300,6 +304,7 @@ int mpi_check_finish(int code)
     check_results_t results = {
         .config = config, .findings = &findings, .code = code, .is_ended = is_ended};
 
+    mpi_findings_flush();
     if (!mpi_checks.is_on || config == NULL)
         return code;
     check_engine_finish();

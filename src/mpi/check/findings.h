@@ -8,7 +8,7 @@
 
 #include "mpi/check/check.h"
 
-enum { CHECK_PLACE_SIZE = 160 };
+enum { CHECK_PLACE_SIZE = 320 };
 
 /* Of a table of ranks: what some of them do. */
 typedef struct {
@@ -36,10 +36,11 @@ typedef struct {
     bool is_ended;            /* by an error that was found */
     int final_code;           /* of mpiexec */
     int warnings, errors;     /* without those that are suppressed */
+    int hints;                /* of the warnings: those that leave the exit code as it is */
 } check_results_t;
 
-/* "ring.c:12", of a return address; "": not known. Every rank has its own copy of the program, so
- * addresses do not tell whether two places are the same. */
+/* "examples/ring.c:12", of a return address; "": not known. Every rank has its own copy of the
+ * program, so addresses do not tell whether two places are the same. */
 void check_place_name(const void *site, char place[CHECK_PLACE_SIZE]);
 /* A finding that ends the job, and was printed. Takes all that it has. */
 void check_findings_end(check_finding_t *made);

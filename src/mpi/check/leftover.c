@@ -32,7 +32,18 @@ static void describe_site(const char *what, const void *at, char text[TEXT])
     char site[TEXT];
 
     mpi_caller_describe(at, site, sizeof(site));
-    snprintf(text, TEXT, "%.20s%.130s", site[0] != '\0' ? what : "", site);
+    snprintf(text, TEXT, "%.47s%.130s", site[0] != '\0' ? what : "", site);
+}
+
+/* ", sent by MPI_Isend at ring.c:12"; "" where that is not known. */
+static void describe_send(const void *at, char text[TEXT])
+{
+    char by[48] = ", sent ";
+    const char *call = mpi_caller_function(at);
+
+    if (call != NULL)
+        snprintf(by, sizeof(by), ", sent by %.30s ", call);
+    describe_site(by, at, text);
 }
 
 /* What became of them: "never received", "taken by MPI_Mprobe and never received". */
@@ -51,7 +62,7 @@ static void report_messages(const mpi_rank_t *self, const mpi_left_t *first, int
     if (mpi_finding_is_known(&finding))
         return;
     describe_comm(self, comm, on);
-    describe_site(", sent ", first->site, sent);
+    describe_send(first->site, sent);
     describe_site(", taken ", taken_at, taken);
     mpi_finding_add(&finding, "%d message%s %s%s from rank %d, tag %d%s, %llu bytes%s%s", count,
                     count > 1 ? "s" : "", what, count > 1 ? "; the first:" : ":", source, e->tag,
@@ -177,47 +188,48 @@ static bool is_left(const mpi_request_t *request)
     return request->is_active && !request->is_freed && !is_part && request->call.name != NULL;
 }
 
-/* Those of one rank. */
-static void report_requests(const mpi_worker_t *worker, const mpi_rank_t *rank)
+/* Is it one of the rank that was started where `like` was? */
+static bool is_left_at(const mpi_request_t *request, const mpi_rank_t *rank,
+                       const mpi_request_t *like)
 {
-    mpi_finding_t finding = {
-        .kind = XMPI_FINDING_NEVER_COMPLETED, .rank = rank->world, .other = -1};
-    const mpi_request_t *first = NULL;
+    return is_left(request) && request->owner == rank &&
+           request->call.caller == like->call.caller && request->call.name == like->call.name;
+}
+
+/* Those of the rank that were started where `like` was; `like` is the first of them in the list. */
+static void report_requests(const mpi_worker_t *worker, const mpi_rank_t *rank,
+                            const mpi_request_t *like)
+{
+    mpi_finding_t finding = {.kind = XMPI_FINDING_NEVER_COMPLETED,
+                             .rank = rank->world,
+                             .other = -1,
+                             .sites = {like->call.caller, NULL}};
     char site[160];
     int count = 0;
 
-    for (const mpi_request_t *r = worker->all_requests; r != NULL; r = r->next_made)
-        if (is_left(r) && r->owner == rank) {
-            first = r; /* the one whose memory was made first is the last of the list */
-            count++;
-        }
-    if (count == 0)
-        return;
-    finding.sites[0] = first->call.caller;
     if (mpi_finding_is_known(&finding))
         return;
-    mpi_caller_describe(first->call.caller, site, sizeof(site));
+    for (const mpi_request_t *r = worker->all_requests; r != NULL; r = r->next_made)
+        count += is_left_at(r, rank, like);
+    mpi_caller_describe(like->call.caller, site, sizeof(site));
     mpi_finding_add(&finding,
-                    "%d request%s never completed%s %s%s%s%s; complete it with MPI_Wait or "
+                    "%d request%s never completed: %s of %s%s%s%s%s; complete %s with MPI_Wait or "
                     "MPI_Test before MPI_Finalize",
-                    count, count > 1 ? "s" : "", count > 1 ? "; one of them:" : ": that of",
-                    first->call.name, site[0] != '\0' ? " (" : "", site,
-                    site[0] != '\0' ? ")" : "");
+                    count, count > 1 ? "s" : "", count > 1 ? "those" : "that",
+                    mpi_call_start_of(like->call.name), like->call.name,
+                    site[0] != '\0' ? " (" : "", site, site[0] != '\0' ? ")" : "",
+                    count > 1 ? "them" : "it");
 }
 
 /* All ranks are in MPI_Finalize: the first to come here looks for all of its worker. */
 static void look_for_requests(mpi_worker_t *worker)
 {
-    bool has_some = false;
-
     if (worker->has_looked_back)
         return;
     worker->has_looked_back = true;
-    for (const mpi_request_t *r = worker->all_requests; r != NULL && !has_some; r = r->next_made)
-        has_some = is_left(r);
-    for (int r = 0; has_some && r < mpi_job->size; r++)
-        if (mpi_job->home[r] == worker->index)
-            report_requests(worker, &mpi_job->ranks[r]);
+    for (const mpi_request_t *r = worker->all_requests; r != NULL; r = r->next_made)
+        if (is_left(r))
+            report_requests(worker, r->owner, r);
 }
 
 /* How many others the same line has made. */

@@ -57,10 +57,11 @@ static void report_overlap(const mpi_rank_t *self, const pending_t *p, const che
     if (mpi_finding_is_known(&finding))
         return;
     mpi_finding_add(&finding,
-                    "%s %s %s memory that %s %s %s, which is not complete; they have byte %lld of "
-                    "its buffer in common",
-                    self->call.name, place_of(self->call.caller, here),
-                    is_receive ? "receives into" : "sends from", p->call, place_of(p->site, there),
+                    "%s%s %s %s memory that %s%s %s %s, which is not complete; they have byte "
+                    "%lld of its buffer in common",
+                    mpi_call_start_of(self->call.name), self->call.name,
+                    place_of(self->call.caller, here), is_receive ? "receives into" : "sends from",
+                    mpi_call_start_of(p->call), p->call, place_of(p->site, there),
                     p->is_receive ? "receives into" : "sends from",
                     (long long)(low - p->area.buffer));
 }
@@ -90,9 +91,9 @@ static void report_change(const pending_t *p, const mpi_rank_t *self)
 
     if (mpi_finding_is_known(&finding))
         return;
-    mpi_finding_add(&finding, "the %s buffer of %s %s was changed before %s %s",
-                    p->is_receive ? "receive" : "send", p->call, place_of(p->site, start),
-                    self->call.name != NULL ? self->call.name : "the end",
+    mpi_finding_add(&finding, "the %s buffer of %s%s %s was changed before %s %s",
+                    p->is_receive ? "receive" : "send", mpi_call_start_of(p->call), p->call,
+                    place_of(p->site, start), self->call.name != NULL ? self->call.name : "the end",
                     place_of(self->call.caller, end));
 }
 
@@ -114,8 +115,9 @@ static void report_touch(const pending_t *p, const mpi_rank_t *self)
 
     if (mpi_finding_is_known(&finding))
         return;
-    mpi_finding_add(&finding, "the receive buffer of %s %s was used %s, before %s %s", p->call,
-                    place_of(p->site, start), place_of(finding.sites[0], touched),
+    mpi_finding_add(&finding, "the receive buffer of %s%s %s was used %s, before %s %s",
+                    mpi_call_start_of(p->call), p->call, place_of(p->site, start),
+                    place_of(finding.sites[0], touched),
                     self->call.name != NULL ? self->call.name : "the end",
                     place_of(self->call.caller, end));
 }

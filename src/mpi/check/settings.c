@@ -22,7 +22,8 @@ static const word_t words[] = {{"leaks", offsetof(mpi_checks_t, leaks), true},
                                {"wildcards", offsetof(mpi_checks_t, wildcards), true},
                                {"windows", offsetof(mpi_checks_t, windows), true},
                                {"shuffle", offsetof(mpi_checks_t, shuffles), false},
-                               {"go-on", offsetof(mpi_checks_t, goes_on), false}};
+                               {"go-on", offsetof(mpi_checks_t, goes_on), false},
+                               {"strict", offsetof(mpi_checks_t, is_strict), false}};
 enum { WORDS = sizeof(words) / sizeof(words[0]) };
 
 static void set_classes(mpi_checks_t *checks, bool is_set)

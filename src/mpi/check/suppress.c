@@ -85,13 +85,20 @@ xy_status_t check_rules_parse(char *text, const char *path, xy_vec_t *rules)
     return st;
 }
 
+/* A rule may name a file with its directories or without. */
+static bool is_place(const char *pattern, const char *place)
+{
+    const char *slash = strrchr(place, '/');
+
+    return fnmatch(pattern, place, 0) == 0 || (slash && fnmatch(pattern, slash + 1, 0) == 0);
+}
+
 bool check_rules_match(const xy_vec_t *rules, mpi_finding_kind_t kind, const char *place)
 {
     for (size_t i = 0; i < rules->count; i++) {
         check_rule_t *rule = &XY_VEC_AT(rules, check_rule_t, i);
 
-        if ((rule->kind == EVERY || rule->kind == (int)kind) &&
-            fnmatch(rule->place, place, 0) == 0) {
+        if ((rule->kind == EVERY || rule->kind == (int)kind) && is_place(rule->place, place)) {
             rule->is_used = true;
             return true;
         }

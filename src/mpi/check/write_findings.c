@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Findings for other programs: JSON, and SARIF 2.1.0, which forges show beside the source. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xylem.h>
@@ -149,6 +150,21 @@ static void write_driver(xy_json_t *j)
     xy_json_end(j);
 }
 
+/* A path as a reference: relative, or file://. */
+static void write_uri(xy_json_t *j, const char *path)
+{
+    xy_text_t uri = XY_TEXT_INIT;
+
+    xy_text_add(&uri, path[0] == '/' ? "file://" : "");
+    for (; *path != '\0'; path++)
+        if (isalnum((unsigned char)*path) || strchr("-._~/", *path) != NULL)
+            xy_text_add_bytes(&uri, path, 1);
+        else
+            xy_text_addf(&uri, "%%%02X", (unsigned)(unsigned char)*path);
+    xy_json_string(j, "uri", uri.failed ? NULL : uri.s);
+    xy_text_cleanup(&uri);
+}
+
 /* `text`: what is there; or NULL. */
 static void write_location(xy_json_t *j, const char *place, const char *text)
 {
@@ -160,7 +176,7 @@ static void write_location(xy_json_t *j, const char *place, const char *text)
     xy_json_begin_object(j, NULL);
     xy_json_begin_object(j, "physicalLocation");
     xy_json_begin_object(j, "artifactLocation");
-    xy_json_string(j, "uri", file);
+    write_uri(j, file);
     xy_json_end(j);
     xy_json_begin_object(j, "region");
     xy_json_int(j, "startLine", line);

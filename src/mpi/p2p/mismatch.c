@@ -26,8 +26,9 @@ static void report(const mpi_finding_t *finding, const mpi_request_t *receive, u
 
     if ((receive->comm->context & XMPI_CONTEXT_BITS) == 0)
         snprintf(tag, sizeof(tag), " with tag %d", c->tag);
-    mpi_finding_add(finding, "%s%s receives %s; %s sent %s%s%s; give the same types in both",
-                    receive->call.name, place(receive->call.caller, here),
+    mpi_finding_add(finding, "%s%s%s receives %s; %s sent %s%s%s; give the same types in both",
+                    mpi_call_start_of(receive->call.name), receive->call.name,
+                    place(receive->call.caller, here),
                     mpi_signature_describe(receive->type->signature, taken),
                     mpi_comm_describe_rank(receive->comm, c->source, peer),
                     mpi_signature_describe(signature, sent), tag, place(finding->sites[1], there));

@@ -17,11 +17,13 @@
 enum { TEXT_SIZE = 2 * XMPI_LINE_TEXT + 64, REMEMBERED = 32 };
 
 /* The places described last. */
-static struct {
+typedef struct {
     size_t offset;
     uint64_t program; /* a hash of its name */
     char text[TEXT_SIZE];
-} remembered[REMEMBERED];
+    char path[XMPI_LINE_PATH + 16]; /* "examples/ring.c:12"; "": not known */
+} place_t;
+static place_t remembered[REMEMBERED];
 static int remembered_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -99,23 +101,25 @@ static void describe_line(const question_t *q, const char *address, char *text, 
         snprintf(text, size, "at offset 0x%zx of the program", q->offset);
 }
 
-static bool recall(const question_t *q, uint64_t program, char *text, size_t size)
+/* The place, from what is known or by looking it up. With the lock held. */
+static const place_t *place_of(question_t *q, const char *address)
 {
-    for (int i = 0; i < remembered_count; i++)
-        if (remembered[i].offset == q->offset && remembered[i].program == program) {
-            snprintf(text, size, "%s", remembered[i].text);
-            return true;
-        }
-    return false;
-}
+    static place_t last;
+    uint64_t program = hash_of(q->info->dli_fname);
+    place_t *place = &last;
 
-static void remember(const question_t *q, uint64_t program, const char *text)
-{
-    if (remembered_count == REMEMBERED)
-        return;
-    remembered[remembered_count].offset = q->offset;
-    remembered[remembered_count].program = program;
-    snprintf(remembered[remembered_count++].text, TEXT_SIZE, "%s", text);
+    for (int i = 0; i < remembered_count; i++)
+        if (remembered[i].offset == q->offset && remembered[i].program == program)
+            return &remembered[i];
+    if (remembered_count < REMEMBERED)
+        place = &remembered[remembered_count++];
+    if (q->info->dli_fname != NULL)
+        ask_aside(q);
+    *place = (place_t){.offset = q->offset, .program = program};
+    describe_line(q, address, place->text, sizeof(place->text));
+    if (q->line.file[0] != '\0')
+        snprintf(place->path, sizeof(place->path), "%s:%d", q->line.path, q->line.number);
+    return place;
 }
 
 static bool locate(const char *address, Dl_info *info, question_t *q)
@@ -128,28 +132,32 @@ static bool locate(const char *address, Dl_info *info, question_t *q)
     return true;
 }
 
-void mpi_caller_describe(const void *site, char *text, size_t size)
+/* The text of a place, or its path where that is known and asked for. */
+static void describe(const void *site, bool has_path, char *text, size_t size)
 {
-    const char *address;
-    uint64_t program;
+    const char *address = (const char *)site - 1; /* in the call, not after it */
+    const place_t *place;
     Dl_info info;
     question_t q;
 
     text[0] = '\0';
-    if (site == NULL || (describe_remote != NULL && describe_remote(site, text, size)))
+    if (site == NULL || (describe_remote != NULL && describe_remote(site, text, size)) ||
+        !locate(address, &info, &q))
         return;
-    address = (const char *)site - 1; /* in the call, not after it */
-    if (!locate(address, &info, &q))
-        return;
-    program = hash_of(info.dli_fname);
     pthread_mutex_lock(&lock);
-    if (!recall(&q, program, text, size)) {
-        if (info.dli_fname != NULL)
-            ask_aside(&q);
-        describe_line(&q, address, text, size);
-        remember(&q, program, text);
-    }
+    place = place_of(&q, address);
+    snprintf(text, size, "%s", has_path && place->path[0] != '\0' ? place->path : place->text);
     pthread_mutex_unlock(&lock);
+}
+
+void mpi_caller_describe(const void *site, char *text, size_t size)
+{
+    describe(site, false, text, size);
+}
+
+void mpi_caller_describe_path(const void *site, char *text, size_t size)
+{
+    describe(site, true, text, size);
 }
 
 void mpi_caller_describe_frame(const Dl_info *info, size_t offset, char *text, size_t size)

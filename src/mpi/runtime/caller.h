@@ -14,6 +14,11 @@ enum { XMPI_CALLER_STACK = 1 << 20 }; /* bytes that reading lines may need */
  * libdw is installed), "in solve+0x1c", or "at offset 0x11d4 of the program"; "" when nothing is.
  * Any thread; makes one. */
 void mpi_caller_describe(const void *site, char *text, size_t size);
+/* The name of the MPI function that was called there ("MPI_Isend"), as the machine code has it;
+ * NULL: it is called in another way, or in another process. */
+const char *mpi_caller_function(const void *site);
+/* The same with the directories of the file, and without "at": "examples/ring.c:25". */
+void mpi_caller_describe_path(const void *site, char *text, size_t size);
 
 /* The same for the byte at `offset` of a file, with the function in front: "solve at ring.c:25".
  * Runs on this thread, and needs its stack. */

@@ -78,6 +78,12 @@ void mpi_finding_add(const mpi_finding_t *finding, const char *format, ...)
 void mpi_finding_end(const mpi_finding_t *finding, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Without --check, findings about what is left at the end of a job wait for each other, so that
+ * those of all ranks at one place are one line: set before ranks run, and flushed at the end. Any
+ * thread. */
+extern bool mpi_findings_wait;
+void mpi_findings_flush(void);
+
 /* What keeps findings; NULL: they are printed. Written before ranks run. */
 typedef struct {
     bool (*is_known)(const mpi_finding_t *finding);

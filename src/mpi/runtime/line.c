@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The part of libdwfl's interface that is used here, which has been stable since its first release:
  * declared because the library is found at run time. */
@@ -40,6 +41,7 @@ static struct {
     dwfl_line_t *(*module_getsrc)(dwfl_module_t *module, uint64_t address);
     const char *(*lineinfo)(dwfl_line_t *line, uint64_t *address, int *number, int *column,
                             uint64_t *time, uint64_t *length);
+    const char *(*line_comp_dir)(dwfl_line_t *line);
     const char *(*module_addrname)(dwfl_module_t *module, uint64_t address);
     die_t *(*module_addrdie)(dwfl_module_t *module, uint64_t address, uint64_t *bias);
     int (*getscopes)(die_t *unit, uint64_t address, die_t **scopes);
@@ -60,6 +62,7 @@ static const struct {
     {"dwfl_module_info", &dw.module_info},
     {"dwfl_module_getsrc", &dw.module_getsrc},
     {"dwfl_lineinfo", &dw.lineinfo},
+    {"dwfl_line_comp_dir", &dw.line_comp_dir},
     {"dwfl_module_addrname", &dw.module_addrname},
     {"dwfl_module_addrdie", &dw.module_addrdie},
     {"dwarf_getscopes", &dw.getscopes},
@@ -158,6 +161,23 @@ static void find_function(dwfl_module_t *module, uint64_t address, char *name)
     free(scopes);
 }
 
+/* `file` from `directory`, or from the current directory, if it lies below one of them. */
+static void copy_path(const char *file, const char *directory, char *path)
+{
+    char here[XMPI_LINE_PATH];
+    const char *below[2] = {directory, getcwd(here, sizeof(here))};
+
+    snprintf(path, XMPI_LINE_PATH, "%s", file);
+    for (int i = 0; i < 2; i++) {
+        size_t length = below[i] != NULL ? strlen(below[i]) : 0;
+
+        if (length > 0 && strncmp(file, below[i], length) == 0 && file[length] == '/') {
+            snprintf(path, XMPI_LINE_PATH, "%s", file + length + 1);
+            return;
+        }
+    }
+}
+
 static bool find(const char *path, size_t offset, mpi_line_t *line)
 {
     dwfl_module_t *module = module_of(path);
@@ -173,6 +193,8 @@ static bool find(const char *path, size_t offset, mpi_line_t *line)
         file = dw.lineinfo(found, NULL, &line->number, NULL, NULL, NULL);
     slash = file != NULL ? strrchr(file, '/') : NULL;
     copy_name(line->file, slash != NULL ? slash + 1 : file);
+    if (file != NULL)
+        copy_path(file, dw.line_comp_dir(found), line->path);
     if (line->number <= 0)
         line->file[0] = '\0';
     find_function(module, start + offset, line->function);

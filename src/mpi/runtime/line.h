@@ -16,10 +16,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { XMPI_LINE_TEXT = 128 };
+enum { XMPI_LINE_TEXT = 128, XMPI_LINE_PATH = 512 };
 
 typedef struct {
     char file[XMPI_LINE_TEXT]; /* without directories; "": the line is not known */
+    char path[XMPI_LINE_PATH]; /* with them, from where it was compiled, if it lies below */
     int number;
     char function[XMPI_LINE_TEXT]; /* as in the symbol table; "": not known */
 } mpi_line_t;
