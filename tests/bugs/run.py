@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Run the programs of this directory, wrong and right, and compare what is reported with their source.
 
-  run.py [--options "MPIEXEC OPTIONS"] [--behind WRAPPER] MPIEXEC PROGRAM SOURCE... [-- NAME...]
+  run.py [--options "MPIEXEC OPTIONS" | --mode MODE] [--behind WRAPPER] MPIEXEC PROGRAM SOURCE... [-- NAME...]
 
 Without names (or XYLEM_BUGS, "NAME NAME") the first pair of each source, those of ALWAYS and a fixed tenth of the others run; all of
 them with XYLEM_SOAK. With XYLEM_FIRST_FAILURE (mutants) the first failure ends the run.
 bugs.h says what the comments in the sources mean. Sources in C++ are not in PROGRAM: the wrapper beside MPIEXEC
 compiles them. Behind a wrapper (`env`) each rank is a process of its own.
+
+With --mode (check, processes, virtual) the reports must be those of a plain run, but for the programs in
+differences.txt, whose wrong ones are reported in another way: the table in docs/checking.md says how.
 """
 import concurrent.futures
 import os
@@ -26,6 +29,12 @@ MARK = re.compile(r"// @(\w+)$")
 SECONDS = testing.seconds(100) # where failure is a hang
 DEADLOCK = "mpiexec: deadlock: "
 BEHIND = [] # words in front of the program
+HERE = Path(__file__).resolve().parent
+MODES = {"check": "--check=buffers,windows", # the programs leak, and rely on buffers
+         "processes": "--processes 2",
+         "virtual": "--virtual 'node:2(latency=1us bandwidth=10GB/s) core:2048' --compute none"}
+REFUSED = {"check": ("--check", "--virtual"), # it has the option already
+           "virtual": ("--check", "--cores", "--workers", "--algorithm", "--split", "--progress")}
 ALWAYS = {"called_nothing", "received_read_only"} # no other pair shows what they do
 
 
@@ -95,10 +104,42 @@ def list_of(ranks):
     """As reports write it: ranges, and steps where there are three ranks or more."""
     parts, ranks = [], sorted(ranks)
     while ranks:
-        count = next((n for n in range(len(ranks), 1, -1) if ranks[n - 1] == ranks[0] + n - 1), 1)
-        parts.append(f"{ranks[0]}-{ranks[count - 1]}" if count > 1 else str(ranks[0]))
+        step = ranks[1] - ranks[0] if len(ranks) > 2 and ranks[2] - ranks[1] == ranks[1] - ranks[0] else 1
+        count = 1
+        while count < len(ranks) and ranks[count] == ranks[0] + count * step:
+            count += 1
+        tail = f":{step}" if step > 1 else ""
+        parts.append(f"{ranks[0]}-{ranks[count - 1]}{tail}" if count > 1 else str(ranks[0]))
         ranks = ranks[count:]
     return ",".join(parts)
+
+
+def read_differences(mode):
+    """{program: row of the table} of one mode; all rows must be in the table, and the table in use."""
+    rows, found = set(), {}
+    for line in (HERE / "differences.txt").read_text(encoding="utf-8").splitlines():
+        if not line or line.startswith("#"):
+            continue
+        where, row, *names = line.split()
+        rows.add(row)
+        if where == mode:
+            found.update(dict.fromkeys(names, row))
+    page = (HERE.parent.parent / "docs" / "checking.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\| `([a-z-]+)` \|", page.split("### Differences between modes", 1)[1].split("\n#", 1)[0], re.M)
+    if set(table) != rows or len(table) > 10:
+        sys.exit(f"differences.txt has {sorted(rows)}, docs/checking.md {sorted(table)}")
+    return found
+
+
+def judge_different(command, name, fields, row):
+    """A program whose report is another one in this mode: it is reported, but for `silent` ones. A thread that
+    waits for its own rank hangs between processes: those of `threads` are not run."""
+    if row == "threads":
+        return []
+    code, report = run(command, fields, name, "wrong")
+    if code is None or (code == 0 and not report and row != "silent"):
+        return [f"exit code {code}, and says:\n{report}"]
+    return []
 
 
 def without_hosts(report):
@@ -118,17 +159,20 @@ def without_hosts(report):
                    f"  rank{'s' if len(line[0]) > 1 else ''} {list_of(line[0])}: {line[1]}" for line in lines)
 
 
-def judge(command, name, fields):
-    """What is wrong with the reports about one pair, as lines."""
+def judge(command, name, fields, row=None):
+    """What is wrong with the reports about one pair, as lines. `row`: they may be others in this mode."""
+    if row:
+        return judge_different(command, name, fields, row)
     wrong = []
     code, report = run(command, fields, name, "wrong")
     lines = report.splitlines()
     expected = int(fields.get("code", ["1"])[0])
-    if code != expected:
+    is_checked = any(word.startswith("--check=") for word in command)
+    if code != expected and not (is_checked and expected == 0 and code == 120): # what is left counts there
         wrong.append(f"exit code {code}, expected {expected}")
     for text in fields["says"]:
         found = sum(1 for line in lines if pattern(text).search(line))
-        if found != 1:
+        if found == 0 or found > (2 if "--processes" in command else 1): # each process reports its own
             wrong.append(f"{'does not say' if found == 0 else 'says more than once'}: {text}")
     # Nothing else is said: one report of one mistake, and its table.
     patterns = [pattern(text) for text in fields["says"]]
@@ -164,8 +208,11 @@ def is_wanted(name, number, names):
     return name in names if names else number == 0 or name in ALWAYS or testing.is_chosen(name, 10)
 
 
-def can_run(fields, options):
+def can_run(fields, options, mode):
     """Virtual time is for one process, and each process needs a rank."""
+    own = [word.split("=")[0] for word in fields.get("options", [""])[0].split()]
+    if any(word in own for word in REFUSED.get(mode, ())):
+        return False
     if "--virtual" in fields.get("options", [""])[0] and (BEHIND or "--hosts" in options):
         return False
     if "--processes" not in options:
@@ -179,16 +226,19 @@ def main():
     if "--" in arguments:
         at = arguments.index("--")
         arguments, names = arguments[:at], arguments[at + 1:]
-    options = []
+    options, mode, differences = [], None, {}
     if arguments[0] == "--options":
         options, arguments = shlex.split(arguments[1]), arguments[2:]
+    elif arguments[0] == "--mode":
+        mode, options, arguments = arguments[1], shlex.split(MODES[arguments[1]]), arguments[2:]
+        differences = read_differences(mode)
     if arguments[0] == "--behind":
         BEHIND.extend(arguments[1].split())
         arguments = arguments[2:]
     bugs = []
     for path in arguments[2:]:
         found = [bug for number, bug in enumerate(read(path))
-                 if is_wanted(bug[0], number, names) and can_run(bug[1], options)]
+                 if is_wanted(bug[0], number, names) and can_run(bug[1], options, mode)]
         program = arguments[1]
         if path.endswith(".cc") and found:
             program = compile_cc(arguments[0], program, path)
@@ -196,7 +246,7 @@ def main():
     os.environ.pop("DEBUGINFOD_URLS", None)
     failures = 0
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
-        for (_, name, _), wrong in zip(bugs, pool.map(lambda b: judge(*b), bugs)):
+        for (_, name, _), wrong in zip(bugs, pool.map(lambda b: judge(*b, differences.get(b[1])), bugs)):
             failures += bool(wrong)
             for line in wrong:
                 print(f"{name}: {line}")
