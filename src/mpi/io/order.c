@@ -326,7 +326,7 @@ static int run(mpi_file_t *file, entry_t *entry, const io_order_t *order)
     if (entry->is_done)
         io_access_run(&entry->access);
     if (order->is_collective) {
-        io_note_collective(file);
+        io_note_collective(file, order->is_write);
         mpi_coll_agree(file->here, entry, NULL, lead);
     }
     return MPI_SUCCESS;

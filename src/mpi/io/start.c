@@ -194,7 +194,7 @@ static int meet(mpi_rank_t *self, io_pending_t *p)
     MPI_Request handle;
     int error = coll_start(self, &call, &handle);
 
-    io_note_collective(p->file);
+    io_note_collective(p->file, p->access.is_write);
     return error == MPI_SUCCESS ? mpi_request_abandon(mpi_request_of(handle)) : error;
 }
 
