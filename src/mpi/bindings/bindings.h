@@ -12,6 +12,7 @@
 #ifndef XY_MPI_BINDINGS_BINDINGS_H
 #define XY_MPI_BINDINGS_BINDINGS_H
 
+#include "mpi/bindings/services.h"
 #include "mpi/runtime/runtime.h"
 
 /* For mpi_job_config_t: all layers, the lowest first. */

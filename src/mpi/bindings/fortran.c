@@ -77,15 +77,6 @@ void fortran_list_end(void **list, void *few[FORTRAN_FEW])
         xy_free(list);
 }
 
-long fortran_peers(MPI_Fint comm)
-{
-    const mpi_comm_t *object = mpi_comm_of((MPI_Comm)mpi_handle_from_int(comm));
-
-    if (!object)
-        return 0;
-    return object->remote ? object->remote->size : object->size;
-}
-
 /* ---- Comparing handles, and the sizes of things ---- */
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"

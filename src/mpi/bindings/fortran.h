@@ -20,6 +20,7 @@
 
 #include "base/base.h"
 #include "mpi.h"
+#include "mpi/bindings/services.h"
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
 
@@ -102,11 +103,6 @@ enum { FORTRAN_FEW = 16 };
 void **fortran_list(void *few[FORTRAN_FEW], long count, const MPI_Fint numbers[]);
 void fortran_list_back(MPI_Fint numbers[], void **list, long count);
 void fortran_list_end(void **list, void *few[FORTRAN_FEW]);
-/* How many handles collectives take: one per member of the other side, one per neighbour. 0 for
- * what is no communicator: the call says so. */
-typedef enum { FORTRAN_IN, FORTRAN_OUT } fortran_side_t;
-long fortran_peers(MPI_Fint comm);
-long fortran_degree(MPI_Fint comm, fortran_side_t side);
 
 /* A function under its two names, behind its definition under the first. */
 #define FORTRAN_ALIAS(name, ...)                                                                   \

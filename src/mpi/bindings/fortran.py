@@ -66,10 +66,10 @@ def length_of_list(function, parameter):
     for name in LENGTHS:
         if name in names:
             return f"*{name}"
-    side = "out" if parameter.name.startswith("send") else "in"
+    comm = "(MPI_Comm)mpi_handle_from_int(*comm)"
     if function.name.lower().removeprefix("i").startswith("neighbor"):
-        return f"fortran_degree(*comm, FORTRAN_{side.upper()})"
-    return "fortran_peers(*comm)"
+        return f"xylem_mpi_services.degree({comm}, {'true' if parameter.name.startswith('send') else 'false'})"
+    return f"xylem_mpi_services.peers({comm})"
 
 
 class Argument:

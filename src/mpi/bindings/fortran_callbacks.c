@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Functions of the program in Fortran: operations, error handlers, attributes, generalized requests
- * and data representations. The object that holds such a function knows its language; where C's
- * function has a state of its own (generalized requests, data representations), a function of C
+ * and data representations. The object that holds such a function calls it through one of C; where
+ * C's function has a state of its own (generalized requests, data representations), a function of C
  * stands in front of it.
  */
 #include "mpi/bindings/fortran.h"
@@ -16,13 +16,27 @@
 
 /* ---- Operations and error handlers ---- */
 
+static void apply_op(mpi_any_fn *fn, void *in, void *inout, void *length, MPI_Datatype type)
+{
+    MPI_Fint number = mpi_handle_to_int(type);
+
+    ((void (*)(void *, void *, void *, MPI_Fint *))fn)(in, inout, length, &number);
+}
+
+static void handle_error(mpi_any_fn *fn, void *handle, int *code)
+{
+    MPI_Fint number = mpi_handle_to_int(handle);
+
+    ((void (*)(MPI_Fint *, MPI_Fint *))fn)(&number, code);
+}
+
 void pmpi_op_create_(MPI_User_function *fn, const MPI_Fint *commute, MPI_Fint *op, MPI_Fint *ierror)
 {
     MPI_Op made = MPI_OP_NULL;
     int error = at_op_create(HERE, fn, *commute, &made);
 
     if (error == MPI_SUCCESS)
-        mpi_op_set_fortran(made);
+        mpi_op_set_through(made, apply_op);
     *op = mpi_handle_to_int(made);
     fortran_return(ierror, error);
 }
@@ -35,7 +49,7 @@ void pmpi_op_create_c_(MPI_User_function_c *fn, const MPI_Fint *commute, MPI_Fin
     int error = at_op_create_c(HERE, fn, *commute, &made);
 
     if (error == MPI_SUCCESS)
-        mpi_op_set_fortran(made);
+        mpi_op_set_through(made, apply_op);
     *op = mpi_handle_to_int(made);
     fortran_return(ierror, error);
 }
@@ -48,7 +62,7 @@ FORTRAN_ALIAS(op_create_c, MPI_User_function_c *, const MPI_Fint *, MPI_Fint *, 
         int error = at_##name(HERE, fn, &made);                                                    \
                                                                                                    \
         if (error == MPI_SUCCESS)                                                                  \
-            mpi_errhandler_set_fortran(made);                                                      \
+            mpi_errhandler_set_through(made, handle_error);                                        \
         *errhandler = mpi_handle_to_int(made);                                                     \
         fortran_return(ierror, error);                                                             \
     }                                                                                              \

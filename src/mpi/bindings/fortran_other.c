@@ -9,7 +9,6 @@
 #include "mpi/bindings/fortran.h"
 #include "mpi/bindings/fortran_calls.h"
 #include "mpi/comm/comm.h"
-#include "mpi/topo/topo.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC visibility push(default)
@@ -33,16 +32,6 @@ void pmpi_pcontrol_(const MPI_Fint *level)
     PMPI_Pcontrol(*level);
 }
 FORTRAN_ALIAS(pcontrol, const MPI_Fint *)
-
-long fortran_degree(MPI_Fint comm, fortran_side_t side)
-{
-    const mpi_comm_t *object = mpi_comm_of((MPI_Comm)mpi_handle_from_int(comm));
-    int in = 0, out = 0;
-
-    if (object && object->topology)
-        mpi_topology_degrees(object, &in, &out);
-    return side == FORTRAN_IN ? in : out;
-}
 
 /* ---- Info ---- */
 
@@ -197,10 +186,15 @@ void mpi_win_shared_query_cptr_(const MPI_Fint *win, const MPI_Fint *rank, MPI_A
 
 /* ---- The new communicator comes when the request is completed ---- */
 
+static void give_number(void *place, MPI_Comm comm)
+{
+    *(MPI_Fint *)place = mpi_handle_to_int(comm);
+}
+
 static void started(MPI_Request request, MPI_Fint *newcomm, MPI_Fint *number, int error)
 {
     if (error == MPI_SUCCESS)
-        mpi_comm_idup_set_fortran(request, newcomm);
+        mpi_comm_idup_set_place(request, newcomm, give_number);
     *number = mpi_handle_to_int(request);
 }
 

@@ -12,6 +12,7 @@ writes below DIRECTORY, the build tree, and prints the C files among them:
   generated/mpi/io/accesses.c                        the impl_* that read and write files
   generated/mpi/bindings/fortran_COMPONENT.c         the same functions for Fortran (fortran.py)
   generated/mpi/bindings/fortran_calls.h             what fortran_*.c calls
+  generated/mpi/bindings/table_COMPONENT.c, table.c, mpi/bindings/table.h   one table of all functions
   include/mpif.h, fortran/mpi.f90, fortran/mpi_f08.f90   Fortran's header and modules
   doc/mpi-coverage.md                                the table of functions
 
@@ -502,6 +503,59 @@ def write_fortran(out, functions):
     return sources
 
 
+TABLE_HEADER = """#ifndef XY_MPI_BINDINGS_TABLE_H
+#define XY_MPI_BINDINGS_TABLE_H
+
+#include "mpi.h"
+
+typedef struct {{
+{lines}
+}} mpi_table_t;
+
+#endif
+"""
+
+
+def has_site(function):
+    return function.result == "int" and not function.is_open
+
+
+def table_entry(function):
+    texts = [] if function.text == "void" else parameter_list(function)
+    texts = (["const void *site"] if has_site(function) else []) + texts
+    return wrapped(f"    {function.result} (*{function.name})", texts or ["void"], ");")
+
+
+def table_prototype(function, tail):
+    texts = [] if function.text == "void" else parameter_list(function)
+    return wrapped(f"int table_{function.name.lower()}", ["const void *site", *texts], tail)
+
+
+def write_table(out, functions):
+    """The table of all functions, for translations of other ABIs; its C files."""
+    about = "All MPI functions: `site` is where the program called."
+    lines = "\n".join(table_entry(f) for f in functions)
+    write(out / "generated/mpi/bindings/table.h", ABOUT.format(what=about) + TABLE_HEADER.format(lines=lines))
+    sources = []
+    own_sites = [f for f in functions if has_site(f)]
+    for component in sorted({f.component for f in own_sites}):
+        own = [f for f in own_sites if f.component == component]
+        text = ABOUT.format(what=f"The functions of src/mpi/{component} for table.c.")
+        text += UNSUPPORTED if component == "unsupported" else includes_of(component, own) + "\n"
+        text += '#pragma GCC diagnostic ignored "-Wmissing-prototypes"\n'
+        text += '#pragma GCC diagnostic ignored "-Wunused-parameter"\n\n'
+        text += "\n".join(f"{table_prototype(f, ')')}\n{{\n{body(f, 'site')}}}\n" for f in own)
+        sources.append(out / f"generated/mpi/bindings/table_{component}.c")
+        write(sources[-1], text)
+    text = ABOUT.format(what=about) + '#include "mpi/bindings/table.h"\n\n#include "mpi/bindings/bindings.h"\n\n'
+    text += "\n".join(table_prototype(f, ");") for f in own_sites)
+    text += "\n\nconst mpi_table_t xylem_mpi_table = {\n"
+    text += "".join(f"    .{f.name} = {'table_' + f.name.lower() if has_site(f) else 'PMPI_' + f.name},\n" for f in functions)
+    sources.append(out / "generated/mpi/bindings/table.c")
+    write(sources[-1], text + "};\n")
+    return sources
+
+
 def unsupported_file(functions):
     what = "The MPI functions that are not implemented yet, under their two names."
     return (ABOUT.format(what=what) + UNSUPPORTED
@@ -590,7 +644,7 @@ def main(arguments):
             write(out / f"generated/mpi/{component}/calls.h", calls_header(component, own))
     sources.append(out / "generated/mpi/io/accesses.c")
     write(sources[-1], accesses_file(functions))
-    sources += write_fortran(out, functions)
+    sources += write_fortran(out, functions) + write_table(out, functions)
     for old in (out / "generated/mpi/bindings").glob("calls_*.c"): # of a component that has no functions any more
         if old not in sources:
             old.unlink()

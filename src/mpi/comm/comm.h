@@ -15,8 +15,10 @@
 
 extern const mpi_layer_t mpi_comm_layer;
 
-/* The communicator of MPI_Comm_idup, just started, goes to `number` as Fortran has it. */
-void mpi_comm_idup_set_fortran(MPI_Request handle, MPI_Fint *number);
+/* The communicator of MPI_Comm_idup, just started, is written to `place` by `give`: not as a handle
+ * of C. */
+typedef void(mpi_comm_give_fn)(void *place, MPI_Comm comm);
+void mpi_comm_idup_set_place(MPI_Request handle, void *place, mpi_comm_give_fn *give);
 
 /* An argument of a call that makes a communicator of groups is NULL, as mpi_refuse_null: the error
  * handler is that of the communicator. */

@@ -12,9 +12,9 @@
 #include "mpi/runtime/runtime.h"
 
 typedef struct {
-    mpi_comm_t *parent; /* held; its address is what the leader gets */
-    MPI_Comm *newcomm;
-    MPI_Fint *number; /* in Fortran: the place of its number instead */
+    mpi_comm_t *parent;     /* held; its address is what the leader gets */
+    void *newcomm;          /* the place of the new communicator */
+    mpi_comm_give_fn *give; /* how it gets there */
     mpi_plan_t plan;
     bool is_spread; /* over processes: what arrives is the context */
     uint32_t context;
@@ -31,12 +31,9 @@ static int link_of(const mpi_comm_t *comm)
     return mpi_link_of((comm->remote ? comm->merged : comm)->group);
 }
 
-static void give(const idup_t *idup, MPI_Comm handle)
+static void give_handle(void *place, MPI_Comm handle)
 {
-    if (idup->number)
-        *idup->number = mpi_handle_to_int(handle);
-    else
-        *idup->newcomm = handle;
+    *(MPI_Comm *)place = handle;
 }
 
 /* The request is complete and goes: everything is there. */
@@ -55,13 +52,13 @@ static void finish(mpi_request_t *request)
         mpi_layers_comm_duplicate(idup->parent, made);
         made->info = idup->info ? (MPI_Info)(void *)idup->info : MPI_INFO_NULL;
         mpi_settings_apply(made, idup->info);
-        give(idup, mpi_comm_handle(made));
+        idup->give(idup->newcomm, mpi_comm_handle(made));
         if (mpi_made_is_noted)
             mpi_made_note(made, "communicator", request->call.name, request->call.caller);
     } else {
         mpi_attributes_drop(idup->attributes);
         mpi_info_destroy(idup->info);
-        give(idup, MPI_COMM_NULL);
+        idup->give(idup->newcomm, MPI_COMM_NULL);
     }
     mpi_comm_release(idup->parent);
     xy_free(idup);
@@ -85,6 +82,7 @@ static idup_t *prepare(mpi_comm_t *comm, const mpi_info_t *info, MPI_Comm *newco
     }
     idup->parent = comm;
     idup->newcomm = newcomm;
+    idup->give = give_handle;
     *code_p = mpi_attributes_copy(XMPI_ATTR_COMM, mpi_comm_handle(comm), comm->attributes,
                                   &idup->attributes);
     if (*code_p != MPI_SUCCESS) {
@@ -162,7 +160,10 @@ int impl_comm_idup_with_info(mpi_rank_t *self, MPI_Comm comm, MPI_Info info, MPI
     return idup(self, comm, true, info, newcomm, request);
 }
 
-void mpi_comm_idup_set_fortran(MPI_Request handle, MPI_Fint *number)
+void mpi_comm_idup_set_place(MPI_Request handle, void *place, mpi_comm_give_fn *give)
 {
-    ((idup_t *)mpi_request_of(handle)->extra)->number = number;
+    idup_t *idup = mpi_request_of(handle)->extra;
+
+    idup->newcomm = place;
+    idup->give = give;
 }

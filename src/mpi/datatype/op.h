@@ -46,12 +46,12 @@ typedef struct mpi_op {
     mpi_op_kind_t kind;
     bool is_predefined;
     bool is_commutative;
-    const char *name;          /* "MPI_SUM", "a user-defined operation" */
-    MPI_User_function *fn;     /* of the program, */
-    MPI_User_function_c *fn_c; /* one of the two */
-    mpi_language_t language;   /* of that */
-    atomic_long references;    /* the handle, and each pending operation */
-    mpi_life_t life;           /* of the handle; of predefined operations not used */
+    const char *name;           /* "MPI_SUM", "a user-defined operation" */
+    MPI_User_function *fn;      /* of the program, */
+    MPI_User_function_c *fn_c;  /* one of the two */
+    mpi_op_through_fn *through; /* how it is called; NULL: it is a function of C */
+    atomic_long references;     /* the handle, and each pending operation */
+    mpi_life_t life;            /* of the handle; of predefined operations not used */
 } mpi_op_t;
 
 enum { XMPI_OP_FIRST = 0x20, XMPI_OP_TABLE = 0x20 };
@@ -90,8 +90,8 @@ static inline void mpi_op_release(mpi_op_t *op)
         mpi_op_destroy(op);
 }
 
-/* The function of the operation that was just made is Fortran's: its type is an integer. */
-void mpi_op_set_fortran(MPI_Op handle);
+/* How the function of the operation that was just made is called. */
+void mpi_op_set_through(MPI_Op handle, mpi_op_through_fn *through);
 
 /* MPI_REPLACE and MPI_NO_OP: reductions refuse them. */
 static inline bool mpi_op_is_one_sided(const mpi_op_t *op)

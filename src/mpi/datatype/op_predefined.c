@@ -88,29 +88,34 @@ int mpi_op_error(const mpi_op_t *op, const mpi_type_t *type)
 
 /* ---- Applying ---------------------------------------------------------------------------- */
 
+/* Call the function of the program for `*n` elements: an int or, for a function of large counts, an
+ * MPI_Count. */
+static void call_function(const mpi_op_t *op, void *a, void *b, void *n, MPI_Datatype type)
+{
+    if (op->through)
+        op->through(op->fn_c ? (mpi_any_fn *)op->fn_c : (mpi_any_fn *)op->fn, a, b, n, type);
+    else if (op->fn_c)
+        op->fn_c(a, b, n, &type);
+    else
+        op->fn(a, b, n, &type);
+}
+
 static void call_user(const mpi_op_t *op, const void *in, void *inout, int64_t count,
                       const mpi_type_t *type)
 {
     char *a = (char *)(uintptr_t)in, *b = inout;
-    MPI_Datatype handle = type->handle;
-    MPI_Fint number;
-    void *name = &handle; /* what the function gets to know of the type */
 
-    if (op->language == XMPI_FROM_FORTRAN) {
-        number = mpi_handle_to_int(handle);
-        name = &number;
-    }
     if (op->fn_c) {
         MPI_Count n = count;
 
-        op->fn_c(a, b, &n, name);
+        call_function(op, a, b, &n, type->handle);
         return;
     }
     while (count > 0) {
         int n = count > INT_MAX ? INT_MAX : (int)count;
         int64_t done = n;
 
-        op->fn(a, b, &n, name);
+        call_function(op, a, b, &n, type->handle);
         a += done * type->extent;
         b += done * type->extent;
         count -= done;

@@ -39,9 +39,9 @@ int impl_op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
     return create(NULL, user_fn, commute, op);
 }
 
-void mpi_op_set_fortran(MPI_Op handle)
+void mpi_op_set_through(MPI_Op handle, mpi_op_through_fn *through)
 {
-    mpi_op_of(handle)->language = XMPI_FROM_FORTRAN;
+    mpi_op_of(handle)->through = through;
 }
 
 void mpi_op_destroy(mpi_op_t *op)

@@ -131,11 +131,6 @@ int mpi_keyval_free(mpi_attr_kind_t kind, int *number_p)
     return MPI_SUCCESS;
 }
 
-void mpi_keyval_set_language(mpi_attr_kind_t kind, int number, mpi_language_t language)
-{
-    keyval_find(kind, number)->language = language;
-}
-
 void mpi_attributes_language(mpi_language_t language)
 {
     mpi_env_t *env = mpi_env_self();
@@ -185,41 +180,62 @@ typedef void(fortran_delete_t)(int *, int *, MPI_Aint *, MPI_Aint *, int *);
 typedef void(fortran_1_copy_t)(int *, int *, int *, int *, int *, int *, int *);
 typedef void(fortran_1_delete_t)(int *, int *, int *, int *, int *);
 
-static int copy_in_fortran(const mpi_keyval_t *keyval, void *handle, void *value, void **copy_p,
-                           int *flag_p)
+static int copy_in_fortran(mpi_any_fn *fn, void *handle, int keyval, void *extra_state, void *value,
+                           void **copy_p, int *flag_p)
 {
-    int object = mpi_handle_to_int(handle), number = keyval->number, error = MPI_SUCCESS;
-    MPI_Aint extra = (MPI_Aint)keyval->extra_state, from = (MPI_Aint)value, to = 0;
+    int object = mpi_handle_to_int(handle), error = MPI_SUCCESS;
+    MPI_Aint extra = (MPI_Aint)extra_state, from = (MPI_Aint)value, to = 0;
 
-    if (keyval->language == XMPI_FROM_FORTRAN) {
-        ((fortran_copy_t *)(void (*)(void))keyval->copy.comm)(&object, &number, &extra, &from, &to,
-                                                              flag_p, &error);
-    } else {
-        int extra_1 = (int)extra, from_1 = (int)from, to_1 = 0;
-
-        ((fortran_1_copy_t *)(void (*)(void))keyval->copy.comm)(&object, &number, &extra_1, &from_1,
-                                                                &to_1, flag_p, &error);
-        to = to_1;
-    }
+    ((fortran_copy_t *)fn)(&object, &keyval, &extra, &from, &to, flag_p, &error);
     *copy_p = (void *)to;
     return error;
 }
 
-static int delete_in_fortran(const mpi_keyval_t *keyval, void *handle, void *value)
+static int delete_in_fortran(mpi_any_fn *fn, void *handle, int keyval, void *value,
+                             void *extra_state)
 {
-    int object = mpi_handle_to_int(handle), number = keyval->number, error = MPI_SUCCESS;
-    MPI_Aint extra = (MPI_Aint)keyval->extra_state, old = (MPI_Aint)value;
+    int object = mpi_handle_to_int(handle), error = MPI_SUCCESS;
+    MPI_Aint extra = (MPI_Aint)extra_state, old = (MPI_Aint)value;
 
-    if (keyval->language == XMPI_FROM_FORTRAN) {
-        ((fortran_delete_t *)(void (*)(void))keyval->delete.comm)(&object, &number, &old, &extra,
-                                                                  &error);
-    } else {
-        int extra_1 = (int)extra, old_1 = (int)old;
-
-        ((fortran_1_delete_t *)(void (*)(void))keyval->delete.comm)(&object, &number, &old_1,
-                                                                    &extra_1, &error);
-    }
+    ((fortran_delete_t *)fn)(&object, &keyval, &old, &extra, &error);
     return error;
+}
+
+static int copy_in_fortran_1(mpi_any_fn *fn, void *handle, int keyval, void *extra_state,
+                             void *value, void **copy_p, int *flag_p)
+{
+    int object = mpi_handle_to_int(handle), error = MPI_SUCCESS;
+    int extra = (int)(MPI_Aint)extra_state, from = (int)(MPI_Aint)value, to = 0;
+
+    ((fortran_1_copy_t *)fn)(&object, &keyval, &extra, &from, &to, flag_p, &error);
+    *copy_p = (void *)(MPI_Aint)to;
+    return error;
+}
+
+static int delete_in_fortran_1(mpi_any_fn *fn, void *handle, int keyval, void *value,
+                               void *extra_state)
+{
+    int object = mpi_handle_to_int(handle), error = MPI_SUCCESS;
+    int extra = (int)(MPI_Aint)extra_state, old = (int)(MPI_Aint)value;
+
+    ((fortran_1_delete_t *)fn)(&object, &keyval, &old, &extra, &error);
+    return error;
+}
+
+void mpi_keyval_set_through(mpi_attr_kind_t kind, int number, const mpi_attr_through_t *through)
+{
+    keyval_find(kind, number)->through = through;
+}
+
+void mpi_keyval_set_language(mpi_attr_kind_t kind, int number, mpi_language_t language)
+{
+    static const mpi_attr_through_t of[] = {
+        [XMPI_FROM_FORTRAN] = {copy_in_fortran, delete_in_fortran},
+        [XMPI_FROM_FORTRAN_1] = {copy_in_fortran_1, delete_in_fortran_1},
+    };
+
+    keyval_find(kind, number)->language = language;
+    mpi_keyval_set_through(kind, number, language != XMPI_FROM_C ? &of[language] : NULL);
 }
 
 /* The functions of the program may call MPI, which must not change what this call is. */
@@ -241,8 +257,9 @@ static int call_copy(const attribute_t *attribute, void *handle, void **copy_p,
         *flag_p = 1;
         return MPI_SUCCESS;
     }
-    if (keyval->language != XMPI_FROM_C)
-        code = copy_in_fortran(keyval, handle, value, copy_p, flag_p);
+    if (keyval->through)
+        code = keyval->through->copy((mpi_any_fn *)keyval->copy.comm, handle, keyval->number,
+                                     keyval->extra_state, value, copy_p, flag_p);
     else if (keyval->kind == XMPI_ATTR_COMM)
         code =
             keyval->copy.comm(handle, keyval->number, keyval->extra_state, value, copy_p, flag_p);
@@ -264,8 +281,9 @@ static int call_delete(const attribute_t *attribute, void *handle)
 
     if (keyval->delete.comm == MPI_COMM_NULL_DELETE_FN)
         return MPI_SUCCESS;
-    if (keyval->language != XMPI_FROM_C)
-        code = delete_in_fortran(keyval, handle, value);
+    if (keyval->through)
+        code = keyval->through->delete ((mpi_any_fn *)keyval->delete.comm, handle, keyval->number,
+                                        value, keyval->extra_state);
     else if (keyval->kind == XMPI_ATTR_COMM)
         code = keyval->delete.comm(handle, keyval->number, value, keyval->extra_state);
     else if (keyval->kind == XMPI_ATTR_TYPE)

@@ -27,7 +27,8 @@ typedef struct mpi_keyval {
     int number;
     long references;
     bool is_freed;
-    mpi_language_t language; /* of the functions */
+    mpi_language_t language;           /* of the functions */
+    const mpi_attr_through_t *through; /* how they are called; NULL: they are functions of C */
     union {
         MPI_Comm_copy_attr_function *comm;
         MPI_Type_copy_attr_function *type;
@@ -60,6 +61,8 @@ int mpi_keyval_create(mpi_keyval_t filled, int *number_p);
 int mpi_keyval_free(mpi_attr_kind_t kind, int *number_p);
 /* The functions of the key that was just made are Fortran's. */
 void mpi_keyval_set_language(mpi_attr_kind_t kind, int number, mpi_language_t language);
+/* They are called through other functions than those of their language. */
+void mpi_keyval_set_through(mpi_attr_kind_t kind, int number, const mpi_attr_through_t *through);
 
 /* The next call of the rank that sets or gets an attribute comes from that language: C gets the
  * address of a number that Fortran has set, and Fortran the address that C has set as a number. */

@@ -63,22 +63,20 @@ const char *mpi_errhandler_refuse(MPI_Errhandler handle, mpi_handler_kind_t kind
                                          : "the error handler is not a handle";
 }
 
-void mpi_errhandler_set_fortran(MPI_Errhandler handle)
+void mpi_errhandler_set_through(MPI_Errhandler handle, mpi_errhandler_through_fn *through)
 {
-    mpi_errhandler_of(handle)->language = XMPI_FROM_FORTRAN;
+    mpi_errhandler_of(handle)->through = through;
 }
 
 int mpi_errhandler_call(const mpi_errhandler_t *handler, void *handle, int code)
 {
-    int number, returned = code;
+    int returned = code;
     mpi_env_t *env;
 
-    if (handler->language == XMPI_FROM_C) { /* the kinds differ in the type of the handle only */
+    if (handler->through)
+        handler->through((mpi_any_fn *)handler->comm_fn, handle, &returned);
+    else /* the kinds differ in the type of the handle only */
         handler->comm_fn((MPI_Comm *)&handle, &returned);
-    } else {
-        number = mpi_handle_to_int(handle);
-        ((void (*)(int *, int *))(void (*)(void))handler->comm_fn)(&number, &returned);
-    }
     if (returned != MPI_SUCCESS)
         return returned;
     env = mpi_env_self();

@@ -26,8 +26,8 @@ typedef struct {
     long handles;    /* that the program holds: it frees what MPI_Comm_get_errhandler returns */
     long references; /* these, and each object that uses it */
     mpi_handler_kind_t kind;
-    mpi_language_t language;
-    union { /* by kind */
+    mpi_errhandler_through_fn *through; /* how the function is called; NULL: it is one of C */
+    union {                             /* by kind */
         MPI_Comm_errhandler_function *comm_fn;
         MPI_Win_errhandler_function *win_fn;
         MPI_File_errhandler_function *file_fn;
@@ -41,8 +41,8 @@ static inline mpi_errhandler_t *mpi_errhandler_of(MPI_Errhandler handle)
     return (uintptr_t)handle < 4096 ? NULL : (mpi_errhandler_t *)(void *)handle;
 }
 
-/* The function is Fortran's: it gets handles as integers. For the handler that was just made. */
-void mpi_errhandler_set_fortran(MPI_Errhandler handle);
+/* How the function of the handler that was just made is called. */
+void mpi_errhandler_set_through(MPI_Errhandler handle, mpi_errhandler_through_fn *through);
 /* Call the function for an object. Returns the code that the MPI function returns, which the
  * handler may have changed to that of another error. */
 int mpi_errhandler_call(const mpi_errhandler_t *handler, void *handle, int code);

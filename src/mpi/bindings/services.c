@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/bindings/services.h"
+
+#include "mpi/datatype/datatype.h"
+#include "mpi/topo/topo.h"
+
+static long peers(MPI_Comm comm)
+{
+    const mpi_comm_t *object = mpi_comm_of(comm);
+
+    if (!object)
+        return 0;
+    return object->remote ? object->remote->size : object->size;
+}
+
+static long degree(MPI_Comm comm, bool is_out)
+{
+    const mpi_comm_t *object = mpi_comm_of(comm);
+    int in = 0, out = 0;
+
+    if (object && object->topology)
+        mpi_topology_degrees(object, &in, &out);
+    return is_out ? out : in;
+}
+
+const mpi_services_t xylem_mpi_services = {
+    .handle_to_int = mpi_handle_to_int,
+    .handle_from_int = mpi_handle_from_int,
+    .op_set_through = mpi_op_set_through,
+    .errhandler_set_through = mpi_errhandler_set_through,
+    .keyval_set_through = mpi_keyval_set_through,
+    .keyval_set_language = mpi_keyval_set_language,
+    .attributes_language = mpi_attributes_language,
+    .idup_set_place = mpi_comm_idup_set_place,
+    .peers = peers,
+    .degree = degree,
+};
