@@ -9,7 +9,7 @@ A function or variable of a library that no object but its own and those of test
 refers to should be static, or go. `nm` tells; compile_commands.json says which object belongs to
 which source. What include/ declares is for programs, and what process/libc puts in front of the
 C library has the C library's callers: neither is looked at, and nor are Fortran's names for MPI
-functions (mpi_send_). ROOT/tests/exports.txt lists the others
+functions (mpi_send_), the names of other MPIs and those that the dynamic linker asks an auditor for. ROOT/tests/exports.txt lists the others
 that stay, one `name: reason` per line; a line that is not needed any more is a complaint, too.
 
 A build without one of the optional libraries lacks callers: it is left out (exit code 77).
@@ -27,6 +27,7 @@ import check_symbols
 ALLOWED = "tests/exports.txt"
 TEST = re.compile(r"_(test|fuzz)\.c$")
 FORTRAN = re.compile(r"^(p?mpi|xylem)_\w+_$")
+OF_OTHERS = re.compile(r"^(OMPI_C_MPI|MPIR)_\w+$|^la_(version|objsearch)$")
 
 
 def read_allowed(root):
@@ -94,7 +95,7 @@ def check(build, root):
         users.setdefault(name, set()).add(objects[path])
     homes = {}
     for path, name in defined:
-        is_called = name in public or FORTRAN.match(name) or name == "main"
+        is_called = name in public or FORTRAN.match(name) or OF_OTHERS.match(name) or name == "main"
         if is_library_source(objects[path], root) and not is_called:
             homes.setdefault(name, set()).add(objects[path])
     unused = {name for name, sources in homes.items()

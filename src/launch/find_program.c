@@ -8,6 +8,7 @@
 
 #include "launch/launch.h"
 #include "launch/other_mpi.h"
+#include "launch/translation.h"
 
 static bool is_program(const char *path)
 {
@@ -63,28 +64,6 @@ xy_status_t mpi_launch_find(const char *name, char **path_p, int *code_p)
     return XY_EACCES;
 }
 
-/* Libraries in the directories that the program names may bring MPI in; the system's do not. */
-static bool uses_mpi(const process_elf_t *elf, int depth)
-{
-    bool is_found = false;
-
-    for (size_t i = 0; i < elf->needed.count && !is_found; i++) {
-        const char *name = XY_VEC_AT(&elf->needed, const char *, i);
-        char *path;
-        process_elf_t *library;
-
-        if (strncmp(name, "libmpi_abi.so", 13) == 0)
-            return true;
-        path = depth > 0 ? process_elf_find_own_library(elf, name) : NULL;
-        if (path != NULL && process_elf_open(path, &library) == XY_OK) {
-            is_found = uses_mpi(library, depth - 1);
-            process_elf_close(library);
-        }
-        xy_free(path);
-    }
-    return is_found;
-}
-
 /* The MPI library whose code is in the file: messages of its MPI_Init are. A stripped program has
  * them, too. */
 static const char *inner_mpi(const process_elf_t *elf)
@@ -110,10 +89,10 @@ xy_status_t mpi_launch_inspect(mpi_part_t *part)
     st = process_elf_open(part->path, &elf);
     if (st != XY_OK)
         return st;
-    part->is_mpi =
-        (elf->kind == PROCESS_ELF_PIE || elf->kind == PROCESS_ELF_FIXED) && uses_mpi(elf, 4);
+    if (elf->kind == PROCESS_ELF_PIE || elf->kind == PROCESS_ELF_FIXED)
+        st = mpi_translation_inspect(elf, &part->is_mpi);
     part->is_fixed = elf->kind == PROCESS_ELF_FIXED;
     part->other_mpi = part->is_mpi ? NULL : inner_mpi(elf);
     process_elf_close(elf);
-    return XY_OK;
+    return st;
 }

@@ -116,13 +116,26 @@ static const struct link_map *first_object(void)
     return object;
 }
 
-/* The name of the other MPI that the function belongs to; NULL: of none. */
+/* Is it a library that stands in for that of another MPI? They lie in directories beside this one.
+ */
+static bool stands_in(const struct link_map *object)
+{
+    const struct link_map *own = object_of((const void *)(uintptr_t)is_first);
+    const char *slash = own != NULL ? strrchr(own->l_name, '/') : NULL;
+    size_t length = slash != NULL ? (size_t)(slash + 1 - own->l_name) : 0;
+
+    return length > 0 && strncmp(object->l_name, own->l_name, length) == 0 &&
+           strchr(object->l_name + length, '/') != NULL;
+}
+
+/* The name of the other MPI that the function belongs to; NULL: of none, or of one that has a
+ * library that stands in for it. */
 static const char *foreign_of(const void *function)
 {
     const struct link_map *object = function != NULL ? object_of(function) : NULL;
     const char *name = object != NULL ? mpi_other_name(object) : "";
 
-    return mpi_other_is_library(name) ? name : NULL;
+    return mpi_other_is_library(name) && !stands_in(object) ? name : NULL;
 }
 
 /* The function that the caller would have without this library: that of the program and what is

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks and other MPIs. A rank may load the library of another MPI, by itself or with a plug-in;
- * initialised, it would be a job of its own in every rank. So the functions that do that refuse the
- * job. What only links such a library, and never initialises it, runs.
+ * Ranks and MPIs that no library stands in for (translation.h). A rank may load the library of such
+ * an MPI, by itself or with a plug-in; initialised, it would be a job of its own in every rank. So
+ * the functions that do that refuse the job. What only links such a library, and never initialises
+ * it, runs.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 
 #include "launch/end_job.h"
 #include "launch/other_mpi.h"
+#include "launch/translation.h"
 
 static char found_library[256];
 
@@ -42,7 +44,8 @@ void *mpi_foreign_guard_shared(const char *name, void *found)
     struct link_map *map = NULL;
     Dl_info info;
     void *guard = found != NULL && mpi_job->size > 1 &&
-                          dladdr1(found, &info, (void **)&map, RTLD_DL_LINKMAP) != 0
+                          dladdr1(found, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 &&
+                          !mpi_translation_is(map->l_name)
                       ? mpi_foreign_guard(mpi_other_name(map), name)
                       : NULL;
 

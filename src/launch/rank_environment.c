@@ -106,25 +106,37 @@ static xy_status_t add_word(char **list, const char *name, const char *word)
     return XY_OK;
 }
 
-/* Put the library in front of processes that refuses programs for another MPI (foreign.c), behind
- * those of the user. It lies beside this one. */
-static xy_status_t guard_processes(char **list)
+/* Add a library that lies beside this one to those that a variable names, behind the user's. */
+static xy_status_t add_library(char **list, const char *variable, const char *name, bool *is_added)
 {
     char path[4096];
     const char *slash;
     Dl_info own;
-    xy_status_t st;
 
+    *is_added = false;
     if (dladdr((const void *)(uintptr_t)mpi_launch_environment, &own) == 0)
         return XY_OK;
     slash = strrchr(own.dli_fname, '/');
-    snprintf(path, sizeof(path), "%.*s/xylem/libxylem-foreign.so",
-             slash != NULL ? (int)(slash - own.dli_fname) : 1, slash != NULL ? own.dli_fname : ".");
-    if (strpbrk(path, " :") != NULL || access(path, R_OK) != 0) /* LD_PRELOAD cannot name it */
+    snprintf(path, sizeof(path), "%.*s/xylem/%s", slash != NULL ? (int)(slash - own.dli_fname) : 1,
+             slash != NULL ? own.dli_fname : ".", name);
+    if (strpbrk(path, " :") != NULL || access(path, R_OK) != 0) /* the variable cannot name it */
         return XY_OK;
-    st = add_word(list, "LD_PRELOAD", path);
+    *is_added = true;
+    return add_word(list, variable, path);
+}
+
+/* In processes, libraries stand in for those of other MPIs (translate_process.c), and programs for
+ * MPIs that have none are refused (foreign.c). */
+static xy_status_t guard_processes(char **list)
+{
+    bool is_added;
+    xy_status_t st = add_library(list, "LD_AUDIT", "libxylem-translate.so", &is_added);
+
+    if (st == XY_OK)
+        st = add_library(list, "LD_PRELOAD", "libxylem-foreign.so", &is_added);
     /* The sanitizer wants to be the first library that is loaded. */
-    return st == XY_OK ? add_word(list, "ASAN_OPTIONS", "verify_asan_link_order=0") : st;
+    return st == XY_OK && is_added ? add_word(list, "ASAN_OPTIONS", "verify_asan_link_order=0")
+                                   : st;
 }
 
 xy_status_t mpi_launch_environment(mpi_part_t *part, const mpi_launch_values_t *first,
@@ -133,7 +145,7 @@ xy_status_t mpi_launch_environment(mpi_part_t *part, const mpi_launch_values_t *
     size_t n = length(environ);
     size_t more =
         first->genv.count + first->x.count + part->values->env.count + part->values->x.count;
-    char **list = xy_calloc(n + more + 4, sizeof(char *));
+    char **list = xy_calloc(n + more + 5, sizeof(char *));
     char *entry = xy_sprintf("%s=%s", XMPI_LAUNCHED, launched);
     xy_status_t st;
 

@@ -3,6 +3,7 @@
 
 #include "launch/end_job.h"
 #include "launch/other_mpi.h"
+#include "launch/translation.h"
 #include "launch/virtual_time.h"
 #include "mpi/check/check.h"
 #include "mpi/p2p/p2p.h"
@@ -242,6 +243,7 @@ static __attribute__((constructor)) void set_runtime(void)
         .substitute = substitute,
         .may_refuse = mpi_other_is_init,
         .refuse_shared = mpi_foreign_guard_shared,
+        .stand_in = mpi_translation_find,
         .found_block = found_block,
         .uses_device = mpi_device_use,
     };

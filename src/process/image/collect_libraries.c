@@ -145,6 +145,8 @@ static void decide(const gathering_t *g, library_t *library)
         library->reason = "its functions are simulated";
     else if (config->is_shared && process_library_is_fortran(elf->path))
         library->reason = "--share-globals";
+    else if (process_elf_stands_in(elf, elf->path))
+        library->fate = PRIVATE, library->reason = "it stands in for another library of its name";
     else if (process_elf_has_variables(elf))
         library->fate = PRIVATE, library->reason = "it has variables";
     else

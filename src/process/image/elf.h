@@ -122,5 +122,8 @@ const char *process_elf_version(const process_elf_t *elf, size_t symbol);
 char *process_elf_find_library(const process_elf_t *elf, const char *name);
 /* The same in the directories that `elf` and LD_LIBRARY_PATH name, without the system's. */
 char *process_elf_find_own_library(const process_elf_t *elf, const char *name);
+/* Is it the file of the runtime that stands in for a library of this name? Some stand in for
+ * several; with its own path: is it one of them? */
+bool process_elf_stands_in(const process_elf_t *elf, const char *name);
 
 #endif

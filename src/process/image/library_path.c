@@ -2,14 +2,17 @@
 /*
  * Where the libraries of a program are, in the order of the dynamic linker: DT_RPATH (when there is
  * no DT_RUNPATH), LD_LIBRARY_PATH, DT_RUNPATH, the file that ldconfig writes, the system's
- * directories. $ORIGIN is the directory of the program.
+ * directories. $ORIGIN is the directory of the program. A file of the runtime may stand in for a
+ * library, wherever that is.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "process/image/elf.h"
+#include "process/ops/ops.h"
 
 static void add_origin(xy_text_t *text, const process_elf_t *elf)
 {
@@ -138,10 +141,23 @@ static char *find_in_system(const char *name)
     return found;
 }
 
+bool process_elf_stands_in(const process_elf_t *elf, const char *name)
+{
+    char *path = process_runtime.stand_in != NULL ? process_runtime.stand_in(name) : NULL;
+    struct stat about;
+    bool is_same = path != NULL && stat(path, &about) == 0 && about.st_dev == elf->device &&
+                   about.st_ino == elf->number;
+
+    xy_free(path);
+    return is_same;
+}
+
 char *process_elf_find_own_library(const process_elf_t *elf, const char *name)
 {
-    char *found;
+    char *found = process_runtime.stand_in != NULL ? process_runtime.stand_in(name) : NULL;
 
+    if (found != NULL)
+        return found;
     if (strchr(name, '/') != NULL)
         return access(name, R_OK) == 0 ? xy_strdup(name) : NULL;
     found = elf->runpath == NULL ? search(elf, elf->rpath, name) : NULL;

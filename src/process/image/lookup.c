@@ -176,7 +176,10 @@ void *process_lookup_outside(const char *name, const char *version)
 
 void *process_lookup_guarded(const process_elf_t *elf, const char *name)
 {
-    if (process_runtime.refuse == NULL)
-        return NULL;
-    return process_runtime.refuse(elf->soname != NULL ? elf->soname : basename(elf->path), name);
+    void *refusal =
+        process_runtime.refuse != NULL
+            ? process_runtime.refuse(elf->soname != NULL ? elf->soname : basename(elf->path), name)
+            : NULL;
+
+    return refusal != NULL && !process_elf_stands_in(elf, elf->path) ? refusal : NULL;
 }

@@ -16,7 +16,8 @@ enum { R_COPY = -1 };
 bool process_library_has_name(const process_elf_t *elf, const char *name)
 {
     return strcmp(basename(elf->path), basename(name)) == 0 ||
-           (elf->soname != NULL && strcmp(elf->soname, basename(name)) == 0);
+           (elf->soname != NULL && strcmp(elf->soname, basename(name)) == 0) ||
+           process_elf_stands_in(elf, name);
 }
 
 bool process_library_needs(const process_elf_t *user, const process_elf_t *library)

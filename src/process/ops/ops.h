@@ -107,6 +107,9 @@ typedef struct {
     bool (*may_refuse)(const char *name);
     void *(*refuse)(const char *library, const char *name);
     void *(*refuse_shared)(const char *name, void *found);
+    /* The file that stands in for a library of this name, whatever the dynamic linker would find,
+     * in fresh memory; NULL: none does. */
+    char *(*stand_in)(const char *name);
     /* A plug-in of `self` has the variable `block`. */
     void (*found_block)(process_t *self, char *address);
     /* A driver of GPUs is in use. For a runtime that copies memory of devices: may the caller's

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A library for the dynamic linker of processes that mpiexec starts and does not load itself:
+ * scripts, interpreters (LD_AUDIT, see rank_environment.c). A process that loads the library of
+ * another MPI, when it starts or later (python3 -m mpi4py), gets the one that stands in for it
+ * (src/mpi/abi), which lies beside this file in openmpi/ or mpich/. Processes that the launcher of
+ * another MPI has started keep their own.
+ *
+ * The C library alone is below it.
+ */
+#include <dlfcn.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+EXPORTED unsigned int la_version(unsigned int version);
+EXPORTED char *la_objsearch(const char *name, uintptr_t *cookie, unsigned int flag);
+
+unsigned int la_version(unsigned int version)
+{
+    return version < LAV_CURRENT ? version : LAV_CURRENT;
+}
+
+/* Has a launcher of another MPI started this process? */
+static bool is_of_other_launcher(void)
+{
+    return getenv("PMIX_NAMESPACE") != NULL || getenv("PMI_FD") != NULL ||
+           getenv("PMI_PORT") != NULL;
+}
+
+/* Is there a file that stands in for a library of this name? */
+static bool find(const char *name, char *path, size_t size)
+{
+    static const char *const abis[] = {"openmpi", "mpich"};
+    const char *slash;
+    Dl_info own;
+
+    if (dladdr((const void *)(uintptr_t)la_version, &own) == 0)
+        return false;
+    slash = strrchr(own.dli_fname, '/');
+    for (size_t i = 0; slash != NULL && i < sizeof(abis) / sizeof(abis[0]); i++) {
+        snprintf(path, size, "%.*s/%s/%s", (int)(slash - own.dli_fname), own.dli_fname, abis[i],
+                 name);
+        if (access(path, R_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Called for each library, first under the name that is asked for. */
+char *la_objsearch(const char *name, uintptr_t *cookie, unsigned int flag)
+{
+    static char path[4096];
+    const char *slash = strrchr(name, '/'), *base = slash != NULL ? slash + 1 : name;
+
+    (void)cookie;
+    if (flag == LA_SER_ORIG && strncmp(base, "libmpi", 6) == 0 && !is_of_other_launcher() &&
+        find(base, path, sizeof(path)))
+        return path;
+    return (char *)(uintptr_t)name;
+}

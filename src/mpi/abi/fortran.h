@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the functions for Fortran have in common. Some variables of Fortran mean something by their
+ * address; they are COMMON blocks, which the program has: the names here are resolved to them.
+ */
+#ifndef XY_MPI_ABI_FORTRAN_H
+#define XY_MPI_ABI_FORTRAN_H
+
+#include "mpi/abi/abi.h"
+
+typedef struct {
+    const void *bottom, *in_place, *status, *statuses, *errcodes, *unweighted, *empty, *argv,
+        *argvs;
+} abi_fortran_t;
+
+/* The addresses, of openmpi.c or mpich.c. */
+extern const abi_fortran_t abi_fortran;
+
+static inline void *fortran_buffer(void *buffer)
+{
+    if (__builtin_expect(buffer == abi_fortran.in_place, 0))
+        return MPI_IN_PLACE;
+    return __builtin_expect(buffer == abi_fortran.bottom, 0) ? MPI_BOTTOM : buffer;
+}
+
+static inline F_Status *fortran_status(F_Status *status)
+{
+    return (const void *)status == abi_fortran.status ||
+                   (const void *)status == abi_fortran.statuses
+               ? F_STATUS_IGNORE
+               : status;
+}
+
+static inline MPI_Fint *fortran_weights(MPI_Fint *weights)
+{
+    return weights == abi_fortran.unweighted ? MPI_UNWEIGHTED
+           : weights == abi_fortran.empty    ? MPI_WEIGHTS_EMPTY
+                                             : weights;
+}
+
+/* MPICH's keys of attributes that MPI defines are those of C plus 1. */
+static inline int fortran_keyval_in(int keyval)
+{
+#ifdef ABI_MPICH
+    if (keyval >= 0x64000000 && keyval < 0x68000000 && (keyval & 1) == 0)
+        keyval--;
+#endif
+    return keyval_in(keyval);
+}
+
+/* The last argument may be absent in programs that use mpi_f08. */
+static inline void fortran_return(MPI_Fint *ierror, int error)
+{
+    if (ierror)
+        *ierror = error;
+}
+
+/* A position in a list begins with 1; MPI_UNDEFINED stays. */
+static inline void fortran_position(MPI_Fint *index)
+{
+    if (*index >= 0)
+        ++*index;
+}
+
+/* A text of C without the blanks at both ends, freed by abi_list_free; and back, filled with
+ * blanks. */
+char *fortran_text(const char *text, size_t length);
+void fortran_text_back(char *text, size_t length, const char *from);
+
+/* A function that has no translation: end the job with a message. */
+void fortran_missing(const char *name) __attribute__((noreturn));
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What MPICH's library has besides MPI functions. */
+#include "mpi/abi/fortran.h"
+
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+int abi_unweighted, abi_weights_empty, abi_all_handles;
+
+#pragma GCC visibility push(default)
+
+/* In mpi.h they are macros. */
+#undef MPI_UNWEIGHTED
+#undef MPI_WEIGHTS_EMPTY
+#undef MPI_T_PVAR_ALL_HANDLES
+int *const MPI_UNWEIGHTED = &abi_unweighted;
+int *const MPI_WEIGHTS_EMPTY = &abi_weights_empty;
+void *const MPI_T_PVAR_ALL_HANDLES = &abi_all_handles;
+
+#undef MPI_F_STATUS_IGNORE
+#undef MPI_F_STATUSES_IGNORE
+#undef MPI_F08_STATUS_IGNORE
+#undef MPI_F08_STATUSES_IGNORE
+F_Status MPIR_F08_MPI_STATUS_IGNORE_OBJ, MPIR_F08_MPI_STATUSES_IGNORE_OBJ[1];
+int MPIR_F08_MPI_IN_PLACE, MPIR_F08_MPI_BOTTOM;
+F_Status *MPI_F08_STATUS_IGNORE = &MPIR_F08_MPI_STATUS_IGNORE_OBJ;
+F_Status *MPI_F08_STATUSES_IGNORE = MPIR_F08_MPI_STATUSES_IGNORE_OBJ;
+MPI_Fint *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE;
+
+/* COMMON blocks of Fortran, whose variables mean something by their address. */
+struct {
+    int bottom, in_place, status[sizeof(F_Status) / sizeof(int)];
+} mpipriv1_;
+struct {
+    int statuses[sizeof(F_Status) / sizeof(int)], errcodes[1];
+} mpipriv2_;
+struct {
+    char argvs[1], argv[1];
+} mpiprivc_;
+int mpifcmb5_, mpifcmb9_;
+
+/* MPI_DUP_FN and its relatives; the other functions of attributes that MPI defines are NULL. */
+int MPIR_Dup_fn(int object, int keyval, void *extra, void *value, void *copy, int *flag)
+{
+    (void)object, (void)keyval, (void)extra;
+    *(void **)copy = value;
+    *flag = 1;
+    return 0;
+}
+#pragma GCC visibility pop
+
+const abi_fortran_t abi_fortran = {
+    .bottom = &mpipriv1_.bottom,
+    .in_place = &mpipriv1_.in_place,
+    .status = mpipriv1_.status,
+    .statuses = mpipriv2_.statuses,
+    .errcodes = mpipriv2_.errcodes,
+    .unweighted = &mpifcmb5_,
+    .empty = &mpifcmb9_,
+    .argv = mpiprivc_.argv,
+    .argvs = mpiprivc_.argvs,
+};
+
+mpi_any_fn *abi_copy_in(mpi_any_fn *fn)
+{
+    return fn == (mpi_any_fn *)MPIR_Dup_fn ? (mpi_any_fn *)MPI_COMM_DUP_FN : fn;
+}
+
+mpi_any_fn *abi_delete_in(mpi_any_fn *fn)
+{
+    return fn;
+}
