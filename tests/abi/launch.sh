@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# mpiexec finds out which MPI a program is compiled for, however it comes to need it, and reports about such
+# programs as about its own.
+. "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+headers=$XYLEM_BUILD_DIR/tests/abi
+openmpi=$XYLEM_BUILD_DIR/lib/xylem/openmpi/libmpi.so.40
+mpich=$XYLEM_BUILD_DIR/lib/xylem/mpich/libmpich.so.12
+[ -f "$headers/openmpi/mpi.h" ] || skip "no translations in this build"
+three=$'one of 3\none of 3\none of 3'
+
+# compile ABI LIBRARY ARGUMENT...: as the compiler of that MPI does.
+compile() {
+    local abi=$1 library=$2
+    shift 2
+    cc -g -I"$headers/$abi" "$@" "$library" -Wl,--allow-shlib-undefined
+}
+
+all_ways() { # ABI LIBRARY NAME
+    local abi=$1 library=$2 name=$3
+    compile "$abi" "$library" "$sources/foreign.c" -o direct
+    run 0 -v -n 3 ./direct
+    same "$out" "$three"
+    says "$err" "xylem/$abi/$(basename "$library")': it stands in for another library of its name"
+    # A script, and a library that is loaded late, in a process.
+    run 0 -n 3 sh -c ./direct
+    same "$out" "$three"
+    cc -DLOADED="\"$(basename "$library")\"" "$sources/foreign.c" -o loads -ldl
+    run 0 -n 3 ./loads
+    same "$out" $'initialised\ninitialised\ninitialised'
+    # A program whose library needs it.
+    cat >inner.c <<'END'
+#include <mpi.h>
+#include <stdio.h>
+void inner(void);
+void inner(void)
+{
+    int size;
+    MPI_Init(NULL, NULL);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    printf("one of %d\n", size);
+    MPI_Finalize();
+}
+END
+    compile "$abi" "$library" -shared -fPIC inner.c -o libinner.so
+    echo 'void inner(void); int main(void) { inner(); return 0; }' >outer.c
+    # shellcheck disable=SC2016 # for the linker
+    cc outer.c ./libinner.so -Wl,-rpath,'$ORIGIN' -Wl,--allow-shlib-undefined -o outer
+    run 0 -n 3 ./outer
+    same "$out" "$three"
+    # A deadlock: the call and its line are those of the program.
+    cat >waits.c <<'END'
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+    int x;
+    MPI_Init(&argc, &argv);
+    MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* line 6 */
+    return 0;
+}
+END
+    compile "$abi" "$library" waits.c -o waits
+    run 1 -n 2 ./waits
+    says "$err" "ranks 0-1: in MPI_Recv from any rank, tag 7 on MPI_COMM_WORLD, at waits.c:6"
+    # Both MPIs in one program.
+    local other=mpich other_library=$mpich
+    [ "$abi" = openmpi ] || other=openmpi other_library=$openmpi
+    compile "$other" "$other_library" -shared -fPIC inner.c -o libother.so
+    # shellcheck disable=SC2016
+    compile "$abi" "$library" "$sources/foreign.c" -Wl,--no-as-needed ./libother.so -Wl,-rpath,'$ORIGIN' -o mixed
+    run 1 -n 2 ./mixed
+    says "$err" "mixed' is compiled for $name and '"
+    says "$err" "libother.so' for "
+    # A plug-in for another MPI than the program's may not initialise it again.
+    "$bin/mpicc" -DWITH_MPI -DLOADED="\"$(basename "$library")\"" "$sources/foreign.c" -o again
+    run 16 -n 2 ./again
+    says "$err" "MPI_Init: MPI was already initialized"
+}
+all_ways openmpi "$openmpi" "Open MPI"
+all_ways mpich "$mpich" MPICH
+
+# The common name of MPICH's relatives.
+compile mpich "$mpich" "$sources/foreign.c" -o renamed
+if command -v patchelf >/dev/null; then
+    patchelf --replace-needed libmpich.so.12 libmpi.so.12 renamed
+    run 0 -n 3 ./renamed
+    same "$out" "$three"
+fi
+
+# Copy relocations: the executable has its own copies of predefined objects.
+if command -v clang >/dev/null && command -v ld.lld >/dev/null; then
+    clang -g -fuse-ld=lld -fPIE -pie -fdirect-access-external-data -I"$headers/openmpi" \
+        -I"$XYLEM_SOURCE_DIR/tests/mpi" -w -D_GNU_SOURCE "$XYLEM_SOURCE_DIR/tests/mpi/topology.c" "$openmpi" \
+        -Wl,--allow-shlib-undefined -lm -o copies
+    readelf -r copies | grep -q 'COPY.*ompi_mpi_comm_world' || die "no copy relocations"
+    run 0 -n 4 ./copies
+fi
+
+# The C++ interface of another MPI uses the inside of its C library.
+echo 'int unused;' >cxx.c
+cc -shared -fPIC cxx.c -Wl,-soname,libmpi_cxx.so.40 -o libmpi_cxx.so.40
+# shellcheck disable=SC2016
+compile openmpi "$openmpi" "$sources/foreign.c" -Wl,--no-as-needed ./libmpi_cxx.so.40 -Wl,-rpath,'$ORIGIN' -o uses_cxx
+run 1 -n 2 ./uses_cxx
+says "$err" "uses_cxx' uses the C++ or Java interface of another MPI (libmpi_cxx.so.40)"
+
+# With the real compilers, and interpreters with bindings that were compiled for the other MPI.
+for abi in openmpi mpich; do
+    command -v "mpicc.$abi" >/dev/null || continue
+    "mpicc.$abi" "$sources/foreign.c" -o "real.$abi"
+    run 0 -n 3 "./real.$abi"
+    same "$out" "$three"
+    "mpicc.$abi" -I"$XYLEM_SOURCE_DIR/tests/mpi" "$XYLEM_SOURCE_DIR/tests/abi/translated.c" -o translated
+    run 0 -n 3 ./translated
+    command -v "mpif90.$abi" >/dev/null || continue
+    for module in mpi mpif.h; do
+        use="use mpi" include=""
+        [ $module = mpi ] || use="" include="include 'mpif.h'"
+        sed "s/USE_MPI/$use/; s/INCLUDE_MPI/$include/" "$XYLEM_SOURCE_DIR/tests/abi/fortran.f90" >fortran.f90
+        "mpif90.$abi" -w fortran.f90 -o fortran 2>/dev/null || continue # without that compiler
+        run 0 -n 3 ./fortran
+        same "$(tr -s ' ' <<<"$out")" $' one of 3\n one of 3\n one of 3'
+    done
+done
+python=/usr/bin/python3
+if [ -x $python ] && $python -c 'import mpi4py' 2>/dev/null; then
+    run 0 -n 3 $python -c 'from mpi4py import MPI; print("one of", MPI.COMM_WORLD.allreduce(1))'
+    same "$out" "$three"
+fi
