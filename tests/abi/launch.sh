@@ -114,6 +114,10 @@ for abi in openmpi mpich; do
     "mpicc.$abi" -I"$XYLEM_SOURCE_DIR/tests/mpi" "$XYLEM_SOURCE_DIR/tests/abi/translated.c" -o translated
     run 0 -n 3 ./translated
     command -v "mpif90.$abi" >/dev/null || continue
+    if [ "$abi" = openmpi ] && mpif90.openmpi "$XYLEM_SOURCE_DIR/tests/abi/fortran_2008.f90" -o f08 2>/dev/null; then
+        run 0 -n 3 ./f08
+        same "$(tr -s ' ' <<<"$out")" $' sum 3\n sum 3\n sum 3'
+    fi
     for module in mpi mpif.h; do
         use="use mpi" include=""
         [ $module = mpi ] || use="" include="include 'mpif.h'"
