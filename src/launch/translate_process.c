@@ -18,10 +18,7 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-EXPORTED unsigned int la_version(unsigned int version);
-EXPORTED char *la_objsearch(const char *name, uintptr_t *cookie, unsigned int flag);
-
-unsigned int la_version(unsigned int version)
+EXPORTED unsigned int la_version(unsigned int version)
 {
     return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
@@ -53,7 +50,7 @@ static bool find(const char *name, char *path, size_t size)
 }
 
 /* Called for each library, first under the name that is asked for. */
-char *la_objsearch(const char *name, uintptr_t *cookie, unsigned int flag)
+EXPORTED char *la_objsearch(const char *name, uintptr_t *cookie, unsigned int flag)
 {
     static char path[4096];
     const char *slash = strrchr(name, '/'), *base = slash != NULL ? slash + 1 : name;

@@ -54,6 +54,7 @@ for command in ./loads ./rank ./plugged ./plain "sh -c ./rank" "sh -c ./plugged"
 done
 # Once also where one process comes when another has ended.
 mkfifo ended
+# shellcheck disable=SC2016 # for that shell
 refused $library sh -c 'if [ $PMI_RANK = 0 ]; then ./loads; echo >ended; exit 1; fi
     [ $PMI_RANK = 2 ] || read -r _ <ended; exec ./loads'
 # Without initialising it a plug-in may be linked with it.

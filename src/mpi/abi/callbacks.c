@@ -29,7 +29,7 @@ static void apply_op(mpi_any_fn *fn, void *in, void *inout, void *length, MPI_Da
         MPI_Op made = MPI_OP_NULL;                                                                 \
         int error = xylem_mpi_table.name(HERE, fn, commute, op ? &made : NULL);                    \
                                                                                                    \
-        if (error == MPI_SUCCESS) {                                                                \
+        if (error == MPI_SUCCESS && op) {                                                          \
             xylem_mpi_services.op_set_through(made, apply_op);                                     \
             *op = op_out(made);                                                                    \
         }                                                                                          \
@@ -56,7 +56,7 @@ OP(Op_create_c, MPI_User_function_c)
         MPI_Errhandler made = MPI_ERRHANDLER_NULL;                                                 \
         int error = xylem_mpi_table.name(HERE, fn, errhandler ? &made : NULL);                     \
                                                                                                    \
-        if (error == MPI_SUCCESS) {                                                                \
+        if (error == MPI_SUCCESS && errhandler) {                                                  \
             xylem_mpi_services.errhandler_set_through(made, handle_##kind##_error);                \
             *errhandler = errhandler_out(made);                                                    \
         }                                                                                          \
@@ -95,7 +95,7 @@ ABI_ALIAS(Errhandler_create, MPI_Comm_errhandler_function *fn, F_Errhandler *err
                                          (delete_type *)abi_delete_in((mpi_any_fn *)delete),       \
                                          keyval ? &made : NULL, extra);                            \
                                                                                                    \
-        if (error == MPI_SUCCESS) {                                                                \
+        if (error == MPI_SUCCESS && keyval) {                                                      \
             xylem_mpi_services.keyval_set_through(attributes, made, &through);                     \
             *keyval = keyval_out(made);                                                            \
         }                                                                                          \
@@ -167,7 +167,7 @@ int PMPI_Grequest_start(int (*query_fn)(void *, F_Status *), int (*free_fn)(void
     error =
         xylem_mpi_table.Grequest_start(HERE, query_fn ? query : NULL, free_fn ? free_state : NULL,
                                        cancel_fn ? cancel : NULL, g, request ? &made : NULL);
-    if (error == MPI_SUCCESS)
+    if (error == MPI_SUCCESS && request)
         *request = request_out(made);
     else
         free(g);

@@ -21,7 +21,7 @@ int PMPI_Get_version(int *version, int *subversion)
     int error = xylem_mpi_table.Get_version(HERE, version ? &unused_version : NULL,
                                             subversion ? &unused_subversion : NULL);
 
-    if (error == MPI_SUCCESS) {
+    if (error == MPI_SUCCESS && version && subversion) {
         *version = F_VERSION; /* of the header that the program was compiled with */
         *subversion = F_SUBVERSION;
     }
@@ -231,7 +231,7 @@ static void give(void *place, MPI_Comm comm)
 
 static int started(int error, MPI_Request made, MPI_Comm none, F_Comm *newcomm, F_Request *request)
 {
-    if (error == MPI_SUCCESS) {
+    if (error == MPI_SUCCESS && request) {
         xylem_mpi_services.idup_set_place(made, newcomm, give);
         *request = request_out(made);
     } else if (newcomm && none != (MPI_Comm)ABI_UNTOUCHED) {
