@@ -82,8 +82,12 @@ bool mpi_translation_is(const char *path)
 
 /* ---- The program and its libraries ---- */
 
+/* Libraries that were inspected (process_elf_t *). They stay mapped: Valgrind 3.19 remembers a file
+ * that was mapped, and fails where the dynamic linker puts it at the same address again. */
+static xy_vec_t files = XY_VEC_INIT(process_elf_t *);
+
 typedef struct {
-    xy_vec_t names, files;  /* const char * and process_elf_t *; the names are the files' own */
+    xy_vec_t names;         /* const char *, of the files */
     const char *mpi, *file; /* the first that is compiled for an MPI; NULL: none yet */
 } inspection_t;
 
@@ -129,9 +133,12 @@ static void add_file(inspection_t *in, const process_elf_t *elf, const char *nam
     if (is_listed(&in->names, name) || xy_vec_append(&in->names, &name) != XY_OK)
         return;
     path = process_elf_find_library(elf, name);
-    if (path != NULL && process_elf_open(path, &library) == XY_OK &&
-        xy_vec_append(&in->files, &library) != XY_OK)
-        process_elf_close(library);
+    if (path != NULL && process_elf_open(path, &library) == XY_OK) {
+        close(library->fd);
+        library->fd = -1;
+        if (xy_vec_append(&files, &library) != XY_OK)
+            process_elf_close(library);
+    }
     xy_free(path);
 }
 
@@ -158,16 +165,14 @@ static xy_status_t look_at(inspection_t *in, const process_elf_t *elf)
 
 xy_status_t mpi_translation_inspect(const process_elf_t *program, bool *uses_mpi_p)
 {
-    inspection_t in = {.names = XY_VEC_INIT(const char *), .files = XY_VEC_INIT(process_elf_t *)};
+    inspection_t in = {.names = XY_VEC_INIT(const char *)};
+    size_t first = files.count;
     xy_status_t st = look_at(&in, program);
 
-    for (size_t i = 0; i < in.files.count && st == XY_OK; i++)
-        st = look_at(&in, XY_VEC_AT(&in.files, process_elf_t *, i));
+    for (size_t i = first; i < files.count && st == XY_OK; i++)
+        st = look_at(&in, XY_VEC_AT(&files, process_elf_t *, i));
     if (st == XY_OK)
         *uses_mpi_p = in.mpi != NULL;
-    for (size_t i = 0; i < in.files.count; i++)
-        process_elf_close(XY_VEC_AT(&in.files, process_elf_t *, i));
-    xy_vec_cleanup(&in.files);
     xy_vec_cleanup(&in.names);
     return st;
 }

@@ -6,7 +6,8 @@
 
 `ctags -R src build` must find the definition of each function of functions.def, once, and of the
 impl_ function, or the one that is called instead, that does its work; and compile_commands.json must list the files they are in. No
-other name that the sources define begins with MPI_ or PMPI_: these belong to the standard.
+other name that the sources define begins with MPI_ or PMPI_: these belong to the standard. The translations for other
+MPIs (src/mpi/abi) define all of them again.
 Exit code 77: there is no ctags.
 """
 import collections
@@ -26,6 +27,8 @@ def tags(root, build):
                          text=True, capture_output=True).stdout
     for line in out.splitlines():
         fields = line.split("\t")
+        if "/mpi/abi/" in fields[1]:
+            continue
         if len(fields) > 3 and "f" in fields[3:]:
             found[fields[0]].add(Path(fields[1]).resolve())
         else:
