@@ -50,6 +50,7 @@ xy_check(check.messages_self COMMAND ${python} ${here}/check_messages.py --self-
 xy_check(check.tools COMMAND ${python} ${here}/check_tools.py ${PROJECT_SOURCE_DIR})
 xy_check(check.verbs COMMAND ${python} ${here}/check_verbs.py $<TARGET_FILE:xylem> ${PROJECT_SOURCE_DIR}/README.md)
 xy_check(check.options_page COMMAND ${python} ${PROJECT_SOURCE_DIR}/scripts/options_page.py $<TARGET_FILE:xylem> --check)
+xy_check(check.findings_page COMMAND ${python} ${PROJECT_SOURCE_DIR}/scripts/findings_page.py $<TARGET_FILE:xylem> --check)
 xy_check(check.install
          COMMAND ${python} ${here}/install_test.py ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR})
 # The architecture that this machine has not.

@@ -8,12 +8,14 @@
 
 extern const explain_topic_t explain_coll;
 extern const explain_topic_t explain_cost;
+extern const explain_topic_t explain_finding;
 extern const explain_topic_t explain_message;
 extern const explain_topic_t explain_place;
 extern const explain_topic_t explain_split;
 
 static const explain_topic_t *const topics[] = {
-    &explain_coll, &explain_cost, &explain_message, &explain_place, &explain_split, NULL,
+    &explain_coll,  &explain_cost, &explain_finding, &explain_message, &explain_place,
+    &explain_split, NULL,
 };
 
 enum { RANKS_MAX = 1 << 14 };
@@ -132,6 +134,8 @@ const xy_command_t verb_explain = {
         "rank or inside one, g that of a byte reduced, lg the logarithm to base 2.\n\n"
         "cost KERNEL SIZE [THREADS]: the predicted time of a kernel, the polynomial it comes "
         "from, and its error.\n\n"
+        "finding [CLASS]: a class of mistakes that mpiexec reports, such as deadlock or "
+        "never-freed: the rule, the cure, and the limits of its detection.\n\n"
         "message SIZE [CLUSTER CLUSTER]: the time of a message, predicted by each model.\n\n"
         "place MATRIX [STRATEGY]: why a placement costs what it costs: what stays within each "
         "level of the machine, the pairs that cost most, and what other strategies would give.\n\n"
@@ -144,6 +148,7 @@ const xy_command_t verb_explain = {
         "xylem explain coll bcast -n 64 -s 8 --json\n    the same for programs\n"
         "xylem explain coll bcast -n 64 -s 8 --library openmpi\n    what Open MPI would do\n"
         "xylem explain cost dgemm 1500\n    the model of a matrix product at n = 1500\n"
+        "xylem explain finding rma-conflict\n    the meaning of a class in a report\n"
         "xylem explain message 64K C1 C2\n    64 KiB between two clusters\n"
         "xylem explain place app.mat -m 16x2x8\n    what is still far apart, and why\n"
         "xylem explain split reduce -m knl64 -n 58 --svg split.svg\n    how many levels ranks do\n",

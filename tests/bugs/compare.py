@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What three libraries say about the wrong programs of this directory, as a table for docs/checking.md.
+"""What three libraries say about the wrong programs of this directory, as a table for docs/performance.md.
 
   compare.py [--jobs N] [--log FILE] [--only LIBRARY] XYLEM_BIN [NAME...]
 

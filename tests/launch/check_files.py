@@ -26,7 +26,7 @@ run = sarif["runs"][0]
 driver = run["tool"]["driver"]
 assert driver["name"] == "Xylem" and isinstance(driver["rules"], list), driver
 for rule in driver["rules"]:
-    assert rule["id"] and rule["shortDescription"]["text"], rule
+    assert rule["id"] and all(rule[k]["text"] for k in ("shortDescription", "fullDescription", "help")), rule
 assert len({rule["id"] for rule in driver["rules"]}) == len(driver["rules"])
 assert len(run["results"]) == 2
 for result in run["results"]:

@@ -143,6 +143,8 @@ static void write_driver(xy_json_t *j)
         xy_json_begin_object(j, NULL);
         xy_json_string(j, "id", mpi_finding_classes[k].name);
         write_text(j, "shortDescription", mpi_finding_classes[k].summary);
+        write_text(j, "fullDescription", mpi_finding_classes[k].rule);
+        write_text(j, "help", mpi_finding_classes[k].cure);
         xy_json_end(j);
     }
     xy_json_end(j);

@@ -12,49 +12,6 @@
 
 enum { LINES_MOST = 8 }; /* of one class */
 
-const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
-    [XMPI_FINDING_NEVER_RECEIVED] = {"never-received", false, false,
-                                     "a message that was sent and never received"},
-    [XMPI_FINDING_NEVER_COMPLETED] = {"never-completed", false, false,
-                                      "a request that was started and never completed"},
-    [XMPI_FINDING_NEVER_FREED] = {"never-freed", false, false,
-                                  "an object that the program made and never freed"},
-    [XMPI_FINDING_TYPE_MISMATCH] = {"type-mismatch", true, false,
-                                    "data that is sent as one type and received as another"},
-    [XMPI_FINDING_NEEDS_BUFFERING] = {"needs-buffering", false, false,
-                                      "sends that end only because messages are buffered"},
-    [XMPI_FINDING_BUFFER_CHANGED] = {"buffer-changed", true, false,
-                                     "a buffer that is changed while an operation uses it"},
-    [XMPI_FINDING_BUFFER_TOUCHED] = {"buffer-touched", true, false,
-                                     "a receive buffer that is used before its data is there"},
-    [XMPI_FINDING_BUFFER_OVERLAP] = {"buffer-overlap", true, false,
-                                     "memory that two operations use at the same time"},
-    [XMPI_FINDING_WILDCARD] = {"wildcard", false, false,
-                               "a receive from any source that could take other messages"},
-    [XMPI_FINDING_RMA_CONFLICT] = {"rma-conflict", true, false,
-                                   "one-sided accesses to the same memory in one epoch"},
-    [XMPI_FINDING_DEADLOCK] = {"deadlock", true, true, "ranks that wait for what cannot come"},
-    [XMPI_FINDING_DISAGREEMENT] = {"disagreement", true, true,
-                                   "members of a communicator that call different collectives"},
-    [XMPI_FINDING_EXCESS] = {"excess", true, true,
-                             "a collective that sends more than a member has room for"},
-    [XMPI_FINDING_TRUNCATION] = {"truncation", true, true,
-                                 "a message that is longer than its receive"},
-    [XMPI_FINDING_NOT_READY] = {"not-ready", true, true, "a ready send that meets no receive"},
-    [XMPI_FINDING_CALL_ERROR] = {"call-error", true, true,
-                                 "a call with a wrong argument, or that failed"},
-    [XMPI_FINDING_RMA_ERROR] = {"rma-error", true, true,
-                                "a one-sided call outside of its epoch or window"},
-    [XMPI_FINDING_WRONG_TIME] = {"wrong-time", true, true,
-                                 "a call before MPI_Init, after MPI_Finalize or in a wrong thread"},
-    [XMPI_FINDING_CRASH] = {"crash", true, true, "a rank that was ended by a signal"},
-    [XMPI_FINDING_EARLY_EXIT] = {"early-exit", true, true,
-                                 "a rank that ended without calling MPI_Finalize"},
-    [XMPI_FINDING_ABORTED] = {"aborted", true, true, "a rank that called MPI_Abort"},
-    [XMPI_FINDING_TIME_LIMIT] = {"time-limit", true, true,
-                                 "a job that did not end in the time that it was given"},
-};
-
 const mpi_finding_store_t *mpi_finding_store;
 bool mpi_findings_wait;
 

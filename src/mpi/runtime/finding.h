@@ -53,7 +53,12 @@ typedef struct {
     const char *name;    /* a word, the same in reports, files of suppressions and the docs */
     bool is_error;       /* ends the job with --check; the others are warnings */
     bool ends_job;       /* ... and without it */
-    const char *summary; /* one line */
+    const char *summary; /* a clause */
+    const char *rule;    /* what the standard demands, or how it is found; sentences */
+    const char *cure;    /* the same */
+    const char *limits;  /* what is not found; "": nothing known */
+    const char *example; /* a program of tests/bugs; "": none */
+    bool is_plain;       /* found without --check, too */
 } mpi_finding_class_t;
 
 extern const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS];
