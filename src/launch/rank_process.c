@@ -185,7 +185,7 @@ static void end_by_signal(int code)
 
 static void *substitute(const char *name, void *found)
 {
-    found = mpi_virtual_time_substitute(name, found);
+    found = mpi_virtual_time_substitute(name, mpi_check_substitute(name, found));
     return process_openmp_substitute(name, process_device_substitute(name, found));
 }
 

@@ -57,6 +57,17 @@ static const char *walk_next(walk_t *walk, size_t *length_p)
     return run;
 }
 
+void check_area_each(const check_area_t *area,
+                     bool (*visit)(const char *run, size_t length, void *argument), void *argument)
+{
+    walk_t walk = walk_begin(area);
+    const char *run;
+    size_t length;
+
+    while ((run = walk_next(&walk, &length)) != NULL && visit(run, length, argument))
+        ;
+}
+
 /* Mark the bytes of an area between `low` and `high`, or look for one that is marked. */
 static bool mark(const check_area_t *area, const char *low, const char *high, unsigned char *marks,
                  bool looks)

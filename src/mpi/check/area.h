@@ -17,6 +17,10 @@ check_area_t check_area_make(const void *buffer, int64_t count, const mpi_type_t
 /* A byte that belongs to both. Of interleaved data none does. */
 bool check_area_overlaps(const check_area_t *a, const check_area_t *b);
 
+/* Call `visit` for each run of bytes, until it returns false. */
+void check_area_each(const check_area_t *area,
+                     bool (*visit)(const char *run, size_t length, void *argument), void *argument);
+
 /* Of the bytes as they are now. */
 uint64_t check_area_hash(const check_area_t *area);
 

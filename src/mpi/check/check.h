@@ -116,6 +116,9 @@ void mpi_check_end(const mpi_check_end_t *end);
 /* The same about the ranks that mpi_watch_look has found. */
 void mpi_watch_end(const char *message);
 
+/* The function that programs get for `found`, such as malloc; or `found`. */
+void *mpi_check_substitute(const char *name, void *found);
+
 /* Faults can be handled: receive buffers may be protected until their data may be used. Or no
  * longer, where the program handles faults itself. `begin` is called before the first is
  * protected; NULL: nothing is. */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "mpi/check/allocations.h"
 #include "mpi/check/area.h"
 #include "mpi/check/check.h"
 #include "mpi/check/guard.h"
@@ -198,6 +199,7 @@ static void start(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_request_t
 
     if (area.low == area.high)
         return;
+    check_allocations_look(self, &area, is_receive);
     other = find_overlap(self, request, &area, is_receive);
     if (other != NULL)
         report_overlap(self, other, &area, is_receive);

@@ -62,6 +62,7 @@ typedef struct {
     const Dl_info *info;
     size_t offset; /* from where the file begins in memory */
     mpi_line_t line;
+    mpi_symbol_t symbol;
     bool is_found;
 } question_t;
 
@@ -73,7 +74,15 @@ static void *answer(void *arg)
     return NULL;
 }
 
-static void ask_aside(question_t *q)
+static void *answer_symbol(void *arg)
+{
+    question_t *q = arg;
+
+    q->is_found = mpi_line_symbol(q->info->dli_fname, q->offset, &q->symbol);
+    return NULL;
+}
+
+static void ask_aside(question_t *q, void *(*how)(void *))
 {
     pthread_attr_t attributes;
     pthread_t thread;
@@ -82,7 +91,7 @@ static void ask_aside(question_t *q)
     if (pthread_attr_init(&attributes) != 0)
         return;
     pthread_attr_setstacksize(&attributes, XMPI_CALLER_STACK);
-    is_running = create_thread(&thread, &attributes, answer, q) == 0;
+    is_running = create_thread(&thread, &attributes, how, q) == 0;
     pthread_attr_destroy(&attributes);
     if (is_running)
         pthread_join(thread, NULL);
@@ -114,7 +123,7 @@ static const place_t *place_of(question_t *q, const char *address)
     if (remembered_count < REMEMBERED)
         place = &remembered[remembered_count++];
     if (q->info->dli_fname != NULL)
-        ask_aside(q);
+        ask_aside(q, answer);
     *place = (place_t){.offset = q->offset, .program = program};
     describe_line(q, address, place->text, sizeof(place->text));
     if (q->line.file[0] != '\0')
@@ -158,6 +167,49 @@ void mpi_caller_describe(const void *site, char *text, size_t size)
 void mpi_caller_describe_path(const void *site, char *text, size_t size)
 {
     describe(site, true, text, size);
+}
+
+/* The symbol of an offset, from those found last or by looking it up. With the lock held. */
+static const mpi_symbol_t *symbol_of(question_t *q)
+{
+    static struct {
+        uint64_t program;
+        mpi_symbol_t symbol;
+    } known[REMEMBERED];
+    static int next;
+    uint64_t program = hash_of(q->info->dli_fname);
+
+    for (int i = 0; i < REMEMBERED; i++)
+        if (known[i].program == program && q->offset >= known[i].symbol.offset &&
+            q->offset - known[i].symbol.offset < known[i].symbol.size)
+            return &known[i].symbol;
+    ask_aside(q, answer_symbol);
+    if (!q->is_found)
+        return NULL;
+    next = (next + 1) % REMEMBERED;
+    known[next].program = program;
+    known[next].symbol = q->symbol;
+    return &known[next].symbol;
+}
+
+bool mpi_caller_variable(const void *address, mpi_variable_t *variable)
+{
+    const mpi_symbol_t *symbol;
+    Dl_info info;
+    question_t q;
+
+    *variable = (mpi_variable_t){.low = NULL};
+    if (!locate(address, &info, &q) || info.dli_fname == NULL)
+        return false;
+    pthread_mutex_lock(&lock);
+    symbol = symbol_of(&q);
+    if (symbol != NULL) {
+        variable->low = (const char *)info.dli_fbase + symbol->offset;
+        variable->size = symbol->size;
+        snprintf(variable->name, sizeof(variable->name), "%s", symbol->name);
+    }
+    pthread_mutex_unlock(&lock);
+    return symbol != NULL;
 }
 
 void mpi_caller_describe_frame(const Dl_info *info, size_t offset, char *text, size_t size)

@@ -24,6 +24,17 @@ void mpi_caller_describe_path(const void *site, char *text, size_t size);
  * Runs on this thread, and needs its stack. */
 void mpi_caller_describe_frame(const Dl_info *info, size_t offset, char *text, size_t size);
 
+/* A global variable of the program or a library. */
+typedef struct {
+    const char *low;
+    size_t size;
+    char name[128];
+} mpi_variable_t;
+
+/* The variable that has this byte, by the symbol table. False: none is known. Any thread; makes
+ * one. */
+bool mpi_caller_variable(const void *address, mpi_variable_t *variable);
+
 /* What describes places in the programs of other processes, which have addresses of their own:
  * false for all others. Before there are ranks. */
 void mpi_caller_set_remote(bool (*describe)(const void *site, char *text, size_t size));

@@ -68,6 +68,24 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
          .rule = "No two pending operations may use the same bytes if one of them receives.",
          .cure = "Use separate buffers, or complete the first operation before the second.",
          .limits = "", .example = "check_receives_overlap"},
+    [XMPI_FINDING_BUFFER_TOO_SMALL] =
+        {"buffer-too-small", true, false, "a buffer is shorter than its count and datatype say",
+         .rule = "The memory of a buffer must have room for count elements of the datatype, also "
+                 "where a shorter message arrives. Sizes of heap blocks come from malloc and its "
+                 "relatives, those of global variables from the symbol table.",
+         .cure = "Allocate the block with the size of the call, or correct the count or the "
+                 "datatype.",
+         .limits = "Not found: variables on the stack and in thread-local memory, blocks inside an "
+                   "allocator of the program, memory from mmap, buffers of one-sided calls and "
+                   "files.",
+         .example = "check_short_receive"},
+    [XMPI_FINDING_BUFFER_FREED] =
+        {"buffer-freed", true, false, "a buffer lies in freed memory",
+         .rule = "A buffer must stay allocated until its operation is complete.",
+         .cure = "Free the block after the call, or after the completion of its request.",
+         .limits = "Blocks of more than 1 MiB, and blocks freed before the last 4096 or 32 MiB, "
+                   "are not recognised.",
+         .example = "check_freed_send"},
     [XMPI_FINDING_WILDCARD] =
         {"wildcard", false, false, "a receive from any source could take another message",
          .rule = "A receive or probe with MPI_ANY_SOURCE takes any message that matches. What the "

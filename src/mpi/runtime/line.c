@@ -2,6 +2,7 @@
 #include "mpi/runtime/line.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,8 @@ typedef struct {
 } die_t;
 enum { DW_TAG_SUBPROGRAM = 0x2e };
 
+typedef Elf64_Sym symbol_t; /* GElf_Sym, on every machine */
+
 static struct {
     dwfl_t *(*begin)(const callbacks_t *callbacks);
     void (*end)(dwfl_t *dwfl);
@@ -43,6 +46,8 @@ static struct {
                             uint64_t *time, uint64_t *length);
     const char *(*line_comp_dir)(dwfl_line_t *line);
     const char *(*module_addrname)(dwfl_module_t *module, uint64_t address);
+    const char *(*module_addrinfo)(dwfl_module_t *module, uint64_t address, uint64_t *offset,
+                                   symbol_t *symbol, uint32_t *section, void **elf, uint64_t *bias);
     die_t *(*module_addrdie)(dwfl_module_t *module, uint64_t address, uint64_t *bias);
     int (*getscopes)(die_t *unit, uint64_t address, die_t **scopes);
     int (*tag)(die_t *die);
@@ -64,6 +69,7 @@ static const struct {
     {"dwfl_lineinfo", &dw.lineinfo},
     {"dwfl_line_comp_dir", &dw.line_comp_dir},
     {"dwfl_module_addrname", &dw.module_addrname},
+    {"dwfl_module_addrinfo", &dw.module_addrinfo},
     {"dwfl_module_addrdie", &dw.module_addrdie},
     {"dwarf_getscopes", &dw.getscopes},
     {"dwarf_tag", &dw.tag},
@@ -201,19 +207,61 @@ static bool find(const char *path, size_t offset, mpi_line_t *line)
     return line->file[0] != '\0' || line->function[0] != '\0';
 }
 
-bool mpi_line_find(const char *path, size_t offset, mpi_line_t *line)
+static bool find_symbol(const char *path, size_t offset, mpi_symbol_t *symbol)
 {
-    /* No message waits for a server. */
+    dwfl_module_t *module = module_of(path);
+    symbol_t found = {.st_size = 0};
+    uint64_t start, inside = 0;
+    const char *name;
+
+    if (module == NULL ||
+        dw.module_info(module, NULL, &start, NULL, NULL, NULL, NULL, NULL) == NULL)
+        return false;
+    name = dw.module_addrinfo(module, start + offset, &inside, &found, NULL, NULL, NULL);
+    if (name == NULL || inside >= found.st_size)
+        return false;
+    copy_name(symbol->name, name);
+    symbol->offset = offset - inside;
+    symbol->size = found.st_size;
+    return true;
+}
+
+/* Files of debugging information are not fetched from servers: a message would wait for them. */
+static char *forbid_servers(void)
+{
     const char *urls = getenv("DEBUGINFOD_URLS");
     char *kept = urls != NULL ? strdup(urls) : NULL;
-    bool is_found;
 
-    memset(line, 0, sizeof(*line));
     if (kept != NULL)
         unsetenv("DEBUGINFOD_URLS");
-    is_found = load() && find(path, offset, line);
+    return kept;
+}
+
+static void allow_servers(char *kept)
+{
     if (kept != NULL)
         setenv("DEBUGINFOD_URLS", kept, 1);
     free(kept);
+}
+
+bool mpi_line_find(const char *path, size_t offset, mpi_line_t *line)
+{
+    char *kept = forbid_servers();
+    bool is_found;
+
+    memset(line, 0, sizeof(*line));
+    is_found = load() && find(path, offset, line);
+    allow_servers(kept);
+    return is_found;
+}
+
+bool mpi_line_symbol(const char *path, size_t offset, mpi_symbol_t *symbol)
+{
+    char *kept = forbid_servers();
+    bool is_found;
+
+    memset(symbol, 0, sizeof(*symbol));
+    is_found = load() && find_symbol(path, offset, symbol);
+    allow_servers(kept);
     return is_found;
 }

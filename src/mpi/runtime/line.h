@@ -25,6 +25,15 @@ typedef struct {
     char function[XMPI_LINE_TEXT]; /* as in the symbol table; "": not known */
 } mpi_line_t;
 
+/* A variable or function of the symbol table. */
+typedef struct {
+    char name[XMPI_LINE_TEXT];
+    size_t offset, size; /* of its first byte, as below; in bytes */
+} mpi_symbol_t;
+
+/* The symbol that has the byte at `offset`, as below. False: none is known. */
+bool mpi_line_symbol(const char *path, size_t offset, mpi_symbol_t *symbol);
+
 /* The line of the byte at `offset` from the lowest address of `path` in memory. False: nothing is
  * known. Calls must not overlap; needs much stack (XMPI_CALLER_STACK). */
 bool mpi_line_find(const char *path, size_t offset, mpi_line_t *line);

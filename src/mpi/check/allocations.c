@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Blocks do not overlap, so the C library's search tree finds the one that has an address: a byte
+ * compares equal to the block around it.
+ *
+ * Freed blocks wait in a queue before the C library gets them back. Until then no other block has
+ * their addresses, and a buffer in one of them is certainly freed.
+ */
+#include "mpi/check/allocations.h"
+
+#include <malloc.h>
+#include <search.h>
+#include <stdlib.h>
+
+#include "mpi/check/check.h"
+
+enum { QUEUE = 4096, QUEUED_BYTES = 32 << 20, KEPT_BYTES = 1 << 20 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *tree; /* of check_block_t */
+static struct {
+    void *blocks[QUEUE];
+    size_t first, count, bytes;
+} queue;
+
+static int compare(const void *a, const void *b)
+{
+    const check_block_t *x = a, *y = b;
+
+    return x->high <= y->low ? -1 : x->low >= y->high ? 1 : 0;
+}
+
+static check_block_t *find(const void *address)
+{
+    check_block_t key = {.low = address, .high = (const char *)address + 1};
+    check_block_t **found = tfind(&key, &tree, compare);
+
+    return found != NULL ? *found : NULL;
+}
+
+static void forget(check_block_t *block)
+{
+    tdelete(block, &tree, compare);
+    xy_free(block);
+}
+
+void check_allocations_add(void *memory, size_t size, const void *site)
+{
+    check_block_t *block = memory != NULL ? xy_malloc(sizeof(*block)) : NULL, *there;
+    check_block_t **added;
+
+    if (block == NULL)
+        return;
+    *block = (check_block_t){.low = memory,
+                             .high = (const char *)memory + (size > 0 ? size : 1),
+                             .size = size,
+                             .usable = malloc_usable_size(memory),
+                             .allocated = site};
+    pthread_mutex_lock(&lock);
+    while ((added = tfind(block, &tree, compare)) != NULL) { /* freed behind our back */
+        there = *added;
+        forget(there);
+    }
+    if (tsearch(block, &tree, compare) == NULL)
+        xy_free(block);
+    pthread_mutex_unlock(&lock);
+}
+
+bool check_allocations_remove(const void *memory)
+{
+    check_block_t *block;
+
+    pthread_mutex_lock(&lock);
+    block = find(memory);
+    if (block != NULL && block->low == memory && block->freed == NULL)
+        forget(block);
+    else
+        block = NULL;
+    pthread_mutex_unlock(&lock);
+    return block != NULL;
+}
+
+/* The oldest block of the queue, which nobody knows any more; or NULL. With the lock held. */
+static void *take_oldest(void)
+{
+    void *memory = queue.blocks[queue.first];
+    check_block_t *block = find(memory);
+
+    queue.first = (queue.first + 1) % QUEUE;
+    queue.count--;
+    if (block == NULL)
+        return NULL;
+    queue.bytes -= block->usable;
+    forget(block);
+    return memory;
+}
+
+bool check_allocations_free(const void *memory, const void *site)
+{
+    check_block_t *block;
+    bool waits;
+
+    pthread_mutex_lock(&lock);
+    block = find(memory);
+    waits = block != NULL && block->low == memory && block->freed == NULL &&
+            block->usable <= KEPT_BYTES &&
+            malloc_usable_size((void *)(uintptr_t)memory) == block->usable;
+    if (waits) {
+        while (queue.count == QUEUE || (queue.count > 0 && queue.bytes > QUEUED_BYTES))
+            free(take_oldest());
+        block->freed = site;
+        queue.blocks[(queue.first + queue.count++) % QUEUE] = (void *)(uintptr_t)memory;
+        queue.bytes += block->usable;
+    } else if (block != NULL && block->low == memory && block->freed == NULL) {
+        forget(block);
+    }
+    pthread_mutex_unlock(&lock);
+    return waits;
+}
+
+bool check_allocations_find(const void *address, check_block_t *block)
+{
+    check_block_t *found;
+
+    pthread_mutex_lock(&lock);
+    found = find(address);
+    if (found != NULL && found->freed == NULL &&
+        malloc_usable_size((void *)(uintptr_t)found->low) != found->usable) {
+        forget(found); /* the C library has resized or freed it by itself */
+        found = NULL;
+    }
+    if (found != NULL)
+        *block = *found;
+    pthread_mutex_unlock(&lock);
+    return found != NULL;
+}
+
+/* ---- Reports ---- */
+
+/* "at ring.c:12", or nothing that is known. */
+static const char *place_of(const void *site, char text[160])
+{
+    mpi_caller_describe(site, text, 160);
+    return text[0] != '\0' ? text : "at a place that is not known";
+}
+
+static void report_freed(const mpi_rank_t *self, const check_block_t *block, bool is_receive)
+{
+    mpi_finding_t finding = {.kind = XMPI_FINDING_BUFFER_FREED,
+                             .rank = self->world,
+                             .other = -1,
+                             .sites = {self->call.caller, block->freed}};
+    char here[160], allocated[160], freed[160];
+
+    if (mpi_finding_is_known(&finding))
+        return;
+    mpi_finding_add(
+        &finding, "%s%s %s %s memory that was freed %s: a block of %zu bytes, allocated %s",
+        mpi_call_start_of(self->call.name), self->call.name, place_of(self->call.caller, here),
+        is_receive ? "receives into" : "sends from", place_of(block->freed, freed), block->size,
+        place_of(block->allocated, allocated));
+}
+
+/* `what`: "a block of 40 bytes, allocated at ring.c:12". */
+static void report_short(const mpi_rank_t *self, const check_area_t *area, const char *end,
+                         const char *what, const void *site, bool is_receive)
+{
+    mpi_finding_t finding = {.kind = XMPI_FINDING_BUFFER_TOO_SMALL,
+                             .rank = self->world,
+                             .other = -1,
+                             .sites = {self->call.caller, site}};
+    char here[160];
+
+    if (mpi_finding_is_known(&finding))
+        return;
+    mpi_finding_add(
+        &finding, "%s%s %s %s %s; its count and datatype reach %lld bytes beyond the end",
+        mpi_call_start_of(self->call.name), self->call.name, place_of(self->call.caller, here),
+        is_receive ? "receives into" : "sends from", what, (long long)(area->high - end));
+}
+
+typedef struct {
+    const mpi_rank_t *self;
+    const check_area_t *area;
+    bool is_receive;
+    check_block_t block; /* of the last run */
+    mpi_variable_t variable;
+} look_t;
+
+static bool report_block(const look_t *look, const char *run, size_t length)
+{
+    const check_block_t *block = &look->block;
+    char what[256], place[160];
+
+    if (block->freed != NULL) {
+        report_freed(look->self, block, look->is_receive);
+        return false;
+    }
+    if (run + length <= block->low + block->size)
+        return true;
+    snprintf(what, sizeof(what), "a block of %zu bytes, allocated %s", block->size,
+             place_of(block->allocated, place));
+    report_short(look->self, look->area, block->low + block->size, what, block->allocated,
+                 look->is_receive);
+    return false;
+}
+
+static bool report_variable(const look_t *look, const char *run, size_t length)
+{
+    const mpi_variable_t *v = &look->variable;
+    char what[256];
+
+    if (run + length <= v->low + v->size)
+        return true;
+    snprintf(what, sizeof(what), "the variable '%s' of %zu bytes", v->name, v->size);
+    report_short(look->self, look->area, v->low + v->size, what, NULL, look->is_receive);
+    return false;
+}
+
+/* One run of bytes. False: a report was made, and one is enough. */
+static bool look_at(const char *run, size_t length, void *argument)
+{
+    look_t *look = argument;
+
+    if (look->variable.low != NULL && run >= look->variable.low &&
+        run < look->variable.low + look->variable.size)
+        return report_variable(look, run, length);
+    if ((run >= look->block.low && run < look->block.high) ||
+        check_allocations_find(run, &look->block))
+        return report_block(look, run, length);
+    look->block = (check_block_t){0};
+    return !mpi_caller_variable(run, &look->variable) || report_variable(look, run, length);
+}
+
+void check_allocations_look(const mpi_rank_t *self, const check_area_t *area, bool is_receive)
+{
+    look_t look = {.self = self, .area = area, .is_receive = is_receive};
+
+    if (area->type->layout.blocks <= 1) /* an array, perhaps with gaps */
+        look_at(area->low, (size_t)(area->high - area->low), &look);
+    else /* each part may lie in a variable of its own */
+        check_area_each(area, look_at, &look);
+}

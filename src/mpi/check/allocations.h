@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The heap blocks and variables of the program, with --check: is a buffer as long as its count and
+ * datatype say, and is it still allocated?
+ */
+#ifndef XY_MPI_CHECK_ALLOCATIONS_H
+#define XY_MPI_CHECK_ALLOCATIONS_H
+
+#include "mpi/check/area.h"
+#include "mpi/runtime/runtime.h"
+
+/* Blocks of the heap, from malloc and its relatives. */
+typedef struct {
+    const char *low, *high; /* high > low, also of an empty block */
+    size_t size;            /* as requested */
+    size_t usable;          /* as the allocator has rounded it */
+    const void *allocated;  /* return addresses */
+    const void *freed;      /* NULL: it is in use */
+} check_block_t;
+
+/* Record a block, forget it, or mark it as freed. False: it is not known. Any thread. */
+void check_allocations_add(void *memory, size_t size, const void *site);
+bool check_allocations_remove(const void *memory);
+bool check_allocations_free(const void *memory, const void *site);
+/* The block that has this byte. False: none is known. */
+bool check_allocations_find(const void *address, check_block_t *block);
+
+/* `self` uses a buffer: report one that is too small or freed. */
+void check_allocations_look(const mpi_rank_t *self, const check_area_t *area, bool is_receive);
+
+#endif

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Buffers that are shorter than their count says, or freed: reported with --check. */
+#include "bugs.h"
+
+static int few[10];
+
+/* A block of so many integers, in the wrong program of `short_of` fewer. */
+__attribute__((noinline)) static int *room(int count, int short_of)
+{
+    return calloc((size_t)(count - (wrong ? short_of : 0)), sizeof(int)); // @room
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: MPI_Recv at @here receives into a block of 64 bytes, allocated at
+ * @room; its count and datatype reach 16 bytes beyond the end [buffer-too-small]
+ */
+BUG(check_short_receive)
+{
+    int *mine = room(20, 4);
+
+    if (rank == 1)
+        MPI_Recv(mine, 20, MPI_INT, 0, 0, world, ignore); // @here
+    else
+        MPI_Send(numbers, 3, MPI_INT, 1, 0, world);
+    free(mine);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 0: MPI_Send at @here sends from a block of 64 bytes, allocated at @room;
+ * its count and datatype reach 16 bytes beyond the end [buffer-too-small]
+ */
+BUG(check_short_send)
+{
+    int *mine = room(20, 4);
+
+    if (rank == 0)
+        MPI_Send(mine, 20, MPI_INT, 1, 0, world); // @here
+    else
+        MPI_Recv(others, 20, MPI_INT, 0, 0, world, ignore);
+    free(mine);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 0: MPI_Isend at @here sends from a block of 64 bytes, allocated at @room;
+ * its count and datatype reach 16 bytes beyond the end [buffer-too-small]
+ */
+BUG(check_short_isend)
+{
+    int *mine = room(20, 4);
+    MPI_Request request;
+
+    if (rank == 0) {
+        MPI_Isend(mine, 20, MPI_INT, 1, 0, world, &request); // @here
+        MPI_Wait(&request, ignore);
+    } else {
+        MPI_Recv(others, 20, MPI_INT, 0, 0, world, ignore);
+    }
+    free(mine);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 0: MPI_Send at @here sends from a block of 64 bytes, allocated at @room;
+ * its count and datatype reach 12 bytes beyond the end [buffer-too-small]
+ */
+BUG(check_short_inside)
+{
+    int *mine = room(20, 4);
+
+    if (rank == 0)
+        MPI_Send(mine + 9, 10, MPI_INT, 1, 0, world); // @here
+    else
+        MPI_Recv(others, 10, MPI_INT, 0, 0, world, ignore);
+    free(mine);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 0: MPI_Send at @here sends from a block of 79 bytes, allocated at @text;
+ * its count and datatype reach 1 bytes beyond the end [buffer-too-small]
+ */
+BUG(check_short_byte)
+{
+    char *text = malloc(wrong ? 79 : 80); // @text
+
+    memset(text, 1, 79);
+    if (rank == 0)
+        MPI_Send(text, 80, MPI_CHAR, 1, 0, world); // @here
+    else
+        MPI_Recv(others, 80, MPI_CHAR, 0, 0, world, ignore);
+    free(text);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: MPI_Recv at @here receives into a block of 64 bytes, allocated at
+ * @room; its count and datatype reach 16 bytes beyond the end [buffer-too-small]
+ */
+BUG(check_short_type)
+{
+    int *mine = room(20, 4);
+    MPI_Datatype columns;
+
+    MPI_Type_vector(4, 2, 6, MPI_INT, &columns); /* 20 integers from end to end */
+    MPI_Type_commit(&columns);
+    if (rank == 1)
+        MPI_Recv(mine, 1, columns, 0, 0, world, ignore); // @here
+    else
+        MPI_Send(numbers, 8, MPI_INT, 1, 0, world);
+    MPI_Type_free(&columns);
+    free(mine);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank *: MPI_Bcast at @here * a block of 72 bytes, allocated at @grown; its count
+ * and datatype reach 8 bytes beyond the end [buffer-too-small]
+ */
+BUG(check_short_grown)
+{
+    int *mine = malloc(4 * sizeof(int));
+
+    mine = realloc(mine, (wrong ? 18 : 20) * sizeof(int)); // @grown
+    memset(mine, 0, 18 * sizeof(int));
+    MPI_Bcast(mine, 20, MPI_INT, 0, world); // @here
+    free(mine);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank *: MPI_Allreduce at @here receives into a block of 64 bytes, allocated at
+ * @room; its count and datatype reach 16 bytes beyond the end [buffer-too-small]
+ */
+BUG(check_short_allreduce)
+{
+    int *mine = room(20, 4);
+
+    MPI_Allreduce(numbers, mine, 20, MPI_INT, MPI_SUM, world); // @here
+    free(mine);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 0: MPI_Gather at @here receives into a block of 64 bytes, allocated at
+ * @room; its count and datatype reach 16 bytes beyond the end [buffer-too-small]
+ */
+BUG(check_short_gather)
+{
+    int *mine = room(20, 4);
+
+    MPI_Gather(numbers, 10, MPI_INT, mine, 10, MPI_INT, 0, world); // @here
+    free(mine);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank *: MPI_Alltoallv at @here receives into a block of 64 bytes, allocated at
+ * @room; its count and datatype reach 16 bytes beyond the end [buffer-too-small]
+ */
+BUG(check_short_alltoallv)
+{
+    int *mine = room(20, 4);
+    int counts[2] = {10, 10}, places[2] = {0, 10};
+
+    MPI_Alltoallv(numbers, counts, places, MPI_INT, mine, counts, places, MPI_INT, world); // @here
+    free(mine);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank *: MPI_Iallgather at @here receives into a block of 64 bytes, allocated at
+ * @room; its count and datatype reach 16 bytes beyond the end [buffer-too-small]
+ */
+BUG(check_short_iallgather)
+{
+    int *mine = room(20, 4);
+    MPI_Request request;
+
+    MPI_Iallgather(numbers, 10, MPI_INT, mine, 10, MPI_INT, world, &request); // @here
+    MPI_Wait(&request, ignore);
+    free(mine);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: MPI_* at * receives into a block of 64 bytes, allocated at @room; its
+ * count and datatype reach 16 bytes beyond the end [buffer-too-small]
+ */
+BUG(check_short_persistent)
+{
+    int *mine = room(20, 4);
+    MPI_Request request;
+
+    if (rank == 1) {
+        MPI_Recv_init(mine, 20, MPI_INT, 0, 0, world, &request);
+        MPI_Start(&request);
+        MPI_Wait(&request, ignore);
+        MPI_Request_free(&request);
+    } else {
+        MPI_Send(numbers, 3, MPI_INT, 1, 0, world);
+    }
+    free(mine);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: MPI_Recv at @here receives into the variable 'few' of 40 bytes; its
+ * count and datatype reach 40 bytes beyond the end [buffer-too-small]
+ */
+BUG(check_short_variable)
+{
+    if (rank == 1)
+        MPI_Recv(few, wrong ? 20 : 10, MPI_INT, 0, 0, world, ignore); // @here
+    else
+        MPI_Send(numbers, 3, MPI_INT, 1, 0, world);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 0: MPI_Send at @here sends from the variable 'few' of 40 bytes; its count
+ * and datatype reach 4 bytes beyond the end [buffer-too-small]
+ */
+BUG(check_short_element)
+{
+    if (rank == 0)
+        MPI_Send(&few[5], wrong ? 6 : 5, MPI_INT, 1, 0, world); // @here
+    else
+        MPI_Recv(others, 6, MPI_INT, 0, 0, world, ignore);
+}
+
+/* Free a block, in the wrong program before its last use. */
+__attribute__((noinline)) static void release(int *block, bool is_early)
+{
+    if (wrong == is_early)
+        free(block); // @free
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 0: MPI_Send at * sends from memory that was freed at @free: a block of 80
+ * bytes, allocated at @room [buffer-freed]
+ */
+BUG(check_freed_send)
+{
+    int *mine = room(20, 0);
+
+    release(mine, true);
+    if (rank == 0)
+        MPI_Send(mine, 20, MPI_INT, 1, 0, world);
+    else
+        MPI_Recv(others, 20, MPI_INT, 0, 0, world, ignore);
+    release(mine, false);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: MPI_Recv at * receives into memory that was freed at @free: a block of
+ * 80 bytes, allocated at @room [buffer-freed]
+ */
+BUG(check_freed_receive)
+{
+    int *mine = room(20, 0);
+
+    release(mine, true);
+    if (rank == 1)
+        MPI_Recv(mine, 20, MPI_INT, 0, 0, world, ignore);
+    else
+        MPI_Send(numbers, 20, MPI_INT, 1, 0, world);
+    release(mine, false);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: MPI_Irecv at * receives into memory that was freed at @free: a block of
+ * 80 bytes, allocated at @room [buffer-freed]
+ */
+BUG(check_freed_irecv)
+{
+    int *mine = room(20, 0);
+    MPI_Request request;
+
+    release(mine, true);
+    if (rank == 1) {
+        MPI_Irecv(mine, 20, MPI_INT, 0, 0, world, &request);
+        MPI_Wait(&request, ignore);
+    } else {
+        MPI_Send(numbers, 20, MPI_INT, 1, 0, world);
+    }
+    release(mine, false);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank *: MPI_Sendrecv at * sends from memory that was freed at @free: a block of
+ * 80 bytes, allocated at @room [buffer-freed]
+ */
+BUG(check_freed_sendrecv)
+{
+    int *mine = room(20, 0);
+
+    release(mine, true);
+    MPI_Sendrecv(mine, 20, MPI_INT, 1 - rank, 0, others, 20, MPI_INT, 1 - rank, 0, world, ignore);
+    release(mine, false);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 0: MPI_Ssend at * sends from memory that was freed at @free: a block of 80
+ * bytes, allocated at @room [buffer-freed]
+ */
+BUG(check_freed_ssend)
+{
+    int *mine = room(20, 0);
+
+    release(mine, true);
+    if (rank == 0)
+        MPI_Ssend(mine + 3, 5, MPI_INT, 1, 0, world);
+    else
+        MPI_Recv(others, 5, MPI_INT, 0, 0, world, ignore);
+    release(mine, false);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank *: MPI_Bcast at * * memory that was freed at @free: a block of 80 bytes,
+ * allocated at @room [buffer-freed]
+ */
+BUG(check_freed_bcast)
+{
+    int *mine = room(20, 0);
+
+    release(mine, true);
+    MPI_Bcast(mine, 20, MPI_INT, 0, world);
+    release(mine, false);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank *: MPI_Reduce at * sends from memory that was freed at @free: a block of
+ * 80 bytes, allocated at @room [buffer-freed]
+ */
+BUG(check_freed_reduce)
+{
+    int *mine = room(20, 0);
+
+    release(mine, true);
+    MPI_Reduce(mine, others, 20, MPI_INT, MPI_SUM, 0, world);
+    release(mine, false);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 0: MPI_Scatter at * sends from memory that was freed at @free: a block of
+ * 80 bytes, allocated at @room [buffer-freed]
+ */
+BUG(check_freed_scatter)
+{
+    int *mine = room(20, 0);
+
+    release(mine, true);
+    MPI_Scatter(mine, 10, MPI_INT, others, 10, MPI_INT, 0, world);
+    release(mine, false);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank *: MPI_Iallreduce at * receives into memory that was freed at @free: a
+ * block of 80 bytes, allocated at @room [buffer-freed]
+ */
+BUG(check_freed_iallreduce)
+{
+    int *mine = room(20, 0);
+    MPI_Request request;
+
+    release(mine, true);
+    MPI_Iallreduce(numbers, mine, 20, MPI_INT, MPI_SUM, world, &request);
+    MPI_Wait(&request, ignore);
+    release(mine, false);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 0: MPI_Send at * sends from memory that was freed at @free: a block of 80
+ * bytes, allocated at @room [buffer-freed]
+ */
+BUG(check_freed_type)
+{
+    int *mine = room(20, 0);
+    MPI_Datatype columns;
+
+    release(mine, true);
+    MPI_Type_vector(3, 1, 5, MPI_INT, &columns);
+    MPI_Type_commit(&columns);
+    if (rank == 0)
+        MPI_Send(mine, 1, columns, 1, 0, world);
+    else
+        MPI_Recv(others, 3, MPI_INT, 0, 0, world, ignore);
+    MPI_Type_free(&columns);
+    release(mine, false);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 0: MPI_Send at * sends from memory that was freed at @here: a block of 80
+ * bytes, allocated at @room [buffer-freed]
+ */
+BUG(check_freed_resized)
+{
+    int *mine = room(20, 0);
+    int *volatile old = mine;
+    int *larger = realloc(mine, 4000); // @here
+
+    if (rank == 0)
+        MPI_Send(wrong ? old : larger, 20, MPI_INT, 1, 0, world);
+    else
+        MPI_Recv(others, 20, MPI_INT, 0, 0, world, ignore);
+    free(larger);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 0: MPI_* at * sends from memory that was freed at @free: a block of 80
+ * bytes, allocated at @room [buffer-freed]
+ */
+BUG(check_freed_persistent)
+{
+    int *mine = room(20, 0);
+    MPI_Request request;
+
+    if (rank == 0) {
+        MPI_Send_init(mine, 20, MPI_INT, 1, 0, world, &request);
+        release(mine, true);
+        MPI_Start(&request);
+        MPI_Wait(&request, ignore);
+        MPI_Request_free(&request);
+        release(mine, false);
+    } else {
+        MPI_Recv(others, 20, MPI_INT, 0, 0, world, ignore);
+        free(mine);
+    }
+}
