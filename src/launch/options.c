@@ -244,13 +244,15 @@ const xy_option_t mpi_launch_options[] = {
              "history ('xylem choose --history show'); -v prints each choice and its reason"},
     {"check", 0, XY_OPT_STRING, "[=NAME,...]", AT(check), .env = "XYLEM_CHECK",
      .excludes = "virtual", XY_COMMON("check"), .choices = check_names,
-     .help = "look for mistakes that did not fail in this run; ends with exit code 120 after "
-             "warnings and 121 after errors. leaks: objects never freed; sends: sends that need "
-             "buffering; buffers: buffers that are changed or used twice; wildcards: receives that "
-             "could take other messages (exit code 120 only with strict); windows: conflicting "
-             "one-sided accesses (default: all). An error ends the job, except with go-on; "
-             "shuffle[:SEED] tries other orders of ranks and messages. All ranks run on one core; "
-             "those of several processes on one of each"},
+     .help =
+         "look for mistakes that did not fail in this run; ends with exit code 120 after "
+         "warnings and 121 after errors. leaks: objects never freed; sends: sends that need "
+         "buffering; buffers: buffers that are changed, used twice, too small, freed or of another "
+         "type; wildcards: receives that "
+         "could take other messages (exit code 120 only with strict); windows: conflicting "
+         "one-sided accesses (default: all). An error ends the job, except with go-on; "
+         "shuffle[:SEED] tries other orders of ranks and messages. All ranks run on one core; "
+         "those of several processes on one of each"},
     {"deadlock-after", 0, XY_OPT_SECONDS, "SECONDS", AT(deadlock_after),
      .env = "XYLEM_DEADLOCK_AFTER", .preset = "5s", XY_COMMON("check"),
      .help = "end the job when ranks wait only for each other; this long, while other ranks "

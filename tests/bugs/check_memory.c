@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Buffers that are shorter than their count says, or freed: reported with --check. */
+/* Buffers that are shorter than their count says, freed, or of another type: reported with --check.
+ */
 #include "bugs.h"
 
 static int few[10];
+static double weights[10];
+static float *heights;
+static struct {
+    double x, y;
+    int count;
+} point;
 
 /* A block of so many integers, in the wrong program of `short_of` fewer. */
 __attribute__((noinline)) static int *room(int count, int short_of)
@@ -441,4 +448,150 @@ BUG(check_freed_persistent)
         MPI_Recv(others, 20, MPI_INT, 0, 0, world, ignore);
         free(mine);
     }
+}
+
+/* options: --check=buffers
+ * code: 120
+ * says: MPI_Bcast at @here has MPI_INT, but the variable 'values' has elements of type double
+ * [buffer-type]
+ */
+BUG(check_type_double)
+{
+    double values[10] = {0};
+
+    MPI_Bcast(values, 10, wrong ? MPI_INT : MPI_DOUBLE, 0, world); // @here
+}
+
+/* options: --check=buffers
+ * code: 120
+ * says: MPI_Bcast at @here has MPI_FLOAT, but the pointer 'values' points to double
+ * [buffer-type]
+ */
+BUG(check_type_pointer)
+{
+    double *values = calloc(10, sizeof(double));
+
+    MPI_Bcast(values, 10, wrong ? MPI_FLOAT : MPI_DOUBLE, 0, world); // @here
+    free(values);
+}
+
+/* options: --check=buffers
+ * code: 120
+ * says: MPI_Allreduce at @here has MPI_LONG, but the variable 'weights' has elements of type
+ * double [buffer-type]
+ */
+BUG(check_type_global)
+{
+    double sums[10];
+
+    MPI_Allreduce(weights, sums, 10, wrong ? MPI_LONG : MPI_DOUBLE, MPI_SUM, world); // @here
+}
+
+/* options: --check=buffers
+ * code: 120
+ * says: MPI_Bcast at @here has MPI_INT, but the pointer 'heights' points to float
+ * [buffer-type]
+ */
+BUG(check_type_global_pointer)
+{
+    heights = calloc(10, sizeof(float));
+    MPI_Bcast(heights, 10, wrong ? MPI_INT : MPI_FLOAT, 0, world); // @here
+    free(heights);
+}
+
+/* options: --check=buffers
+ * code: 120
+ * says: MPI_Bcast at @here has MPI_INT, but the variable 'count' has elements of type long int
+ * [buffer-type]
+ */
+BUG(check_type_scalar)
+{
+    long count = 1;
+
+    MPI_Bcast(&count, 1, wrong ? MPI_INT : MPI_LONG, 0, world); // @here
+}
+
+/* options: --check=buffers
+ * code: 120
+ * says: MPI_Bcast at @here has MPI_LONG_LONG_INT, but the variable 'few' has elements of type int
+ * [buffer-type]
+ */
+BUG(check_type_size)
+{
+    MPI_Bcast(few, wrong ? 5 : 10, wrong ? MPI_LONG_LONG : MPI_INT, 0, world); // @here
+}
+
+/* options: --check=buffers
+ * code: 120
+ * says: MPI_Bcast at @here has MPI_INT, but the variable 'point' has elements of type double
+ * [buffer-type]
+ */
+BUG(check_type_struct)
+{
+    MPI_Bcast(&point, wrong ? 4 : 2, wrong ? MPI_INT : MPI_DOUBLE, 0, world); // @here
+}
+
+/* options: --check=buffers
+ * code: 120
+ * says: MPI_Bcast at @here has MPI_FLOAT, but the variable 'point' has elements of type int
+ * [buffer-type]
+ */
+BUG(check_type_member)
+{
+    MPI_Bcast(&point.count, 1, wrong ? MPI_FLOAT : MPI_INT, 0, world); // @here
+}
+
+/* options: --check=buffers
+ * code: 120
+ * says: MPI_Bcast at @here has MPI_FLOAT, but the variable 'matrix' has elements of type
+ * double [buffer-type]
+ */
+BUG(check_type_matrix)
+{
+    double matrix[4][5] = {{0}};
+
+    MPI_Bcast(matrix[2], 5, wrong ? MPI_FLOAT : MPI_DOUBLE, 0, world); // @here
+}
+
+/* options: --check=buffers
+ * code: 120
+ * says: MPI_Bcast at @here has MPI_FLOAT, but the variable 'colours' has elements of type
+ * unsigned int [buffer-type]
+ */
+BUG(check_type_unsigned)
+{
+    unsigned colours[6] = {0};
+
+    MPI_Bcast(colours, 6, wrong ? MPI_FLOAT : MPI_INT, 0, world); // @here
+}
+
+/* options: --check=buffers
+ * code: 120
+ * says: MPI_Bcast at @here has MPI_FLOAT, but the variable 'weights' has elements of type
+ * double [buffer-type]
+ */
+BUG(check_type_vector)
+{
+    MPI_Datatype every;
+
+    MPI_Type_vector(3, 1, 2, wrong ? MPI_FLOAT : MPI_DOUBLE, &every);
+    MPI_Type_commit(&every);
+    MPI_Bcast(weights, 1, every, 0, world); // @here
+    MPI_Type_free(&every);
+}
+
+/* options: --check=buffers
+ * code: 120
+ * says: MPI_Recv at @here has MPI_INT, but the pointer 'values' points to short int
+ * [buffer-type]
+ */
+BUG(check_type_send)
+{
+    short *values = calloc(20, sizeof(short));
+
+    if (rank == 0)
+        MPI_Send(values + 2, 4, wrong ? MPI_INT : MPI_SHORT, 1, 0, world);
+    else
+        MPI_Recv(values, 4, wrong ? MPI_INT : MPI_SHORT, 0, 0, world, ignore); // @here
+    free(values);
 }

@@ -304,6 +304,8 @@ BUG(check_wildcard_order)
  * code: 121
  * says: error: rank 1: MPI_Recv at @recv receives *; rank 0 sent * with tag 5 at @send; give the
  * same types in both [type-mismatch]
+ * says: warning: rank 1: MPI_Recv at @recv has MPI_FLOAT, but the variable 'others' has elements of
+ * type int [buffer-type]
  */
 BUG(check_type_mismatch)
 {

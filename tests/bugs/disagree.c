@@ -278,12 +278,13 @@ BUG(allgather_excess)
  */
 BUG(alltoallw_excess)
 {
+    static double from[20], to[20];
     int ones[2] = {1, 1}, at[2] = {0, 40};
     MPI_Datatype wide[2] = {MPI_DOUBLE, MPI_DOUBLE}, narrow[2] = {MPI_DOUBLE, MPI_DOUBLE};
 
     if (wrong && rank == 1)
         narrow[0] = MPI_FLOAT;
-    MPI_Alltoallw(numbers, ones, at, wide, others, ones, at, narrow, world); // @here
+    MPI_Alltoallw(from, ones, at, wide, to, ones, at, narrow, world); // @here
 }
 
 /* ---- Calls that make communicators, with other arguments ---- */

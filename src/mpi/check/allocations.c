@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "mpi/check/check.h"
+#include "mpi/check/elements.h"
 
 enum { QUEUE = 4096, QUEUED_BYTES = 32 << 20, KEPT_BYTES = 1 << 20 };
 
@@ -102,6 +103,13 @@ bool check_allocations_free(const void *memory, const void *site)
 
     pthread_mutex_lock(&lock);
     block = find(memory);
+    if (block != NULL && block->low == memory && block->freed != NULL) {
+        /* Freed twice: the C library is to notice, when the caller frees it. */
+        queue.bytes -= block->usable;
+        forget(block);
+        block = NULL;
+        free((void *)(uintptr_t)memory);
+    }
     waits = block != NULL && block->low == memory && block->freed == NULL &&
             block->usable <= KEPT_BYTES &&
             malloc_usable_size((void *)(uintptr_t)memory) == block->usable;
@@ -229,7 +237,9 @@ static bool look_at(const char *run, size_t length, void *argument)
         check_allocations_find(run, &look->block))
         return report_block(look, run, length);
     look->block = (check_block_t){0};
-    return !mpi_caller_variable(run, &look->variable) || report_variable(look, run, length);
+    return (!check_elements_local(look->self, run, &look->variable) &&
+            !mpi_caller_variable(run, &look->variable)) ||
+           report_variable(look, run, length);
 }
 
 void check_allocations_look(const mpi_rank_t *self, const check_area_t *area, bool is_receive)

@@ -6,6 +6,7 @@
 #include "mpi/check/allocations.h"
 #include "mpi/check/area.h"
 #include "mpi/check/check.h"
+#include "mpi/check/elements.h"
 #include "mpi/check/guard.h"
 
 typedef struct {
@@ -200,6 +201,7 @@ static void start(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_request_t
     if (area.low == area.high)
         return;
     check_allocations_look(self, &area, is_receive);
+    check_elements_look(self, &area);
     other = find_overlap(self, request, &area, is_receive);
     if (other != NULL)
         report_overlap(self, other, &area, is_receive);

@@ -10,11 +10,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "mpi/runtime/line.h"
 
-enum { TEXT_SIZE = 2 * XMPI_LINE_TEXT + 64, REMEMBERED = 32 };
+enum { TEXT_SIZE = 2 * XMPI_LINE_TEXT + 64, REMEMBERED = 32, VARIABLES = 64, CALLS = 512 };
 
 /* The places described last. */
 typedef struct {
@@ -63,6 +64,8 @@ typedef struct {
     size_t offset; /* from where the file begins in memory */
     mpi_line_t line;
     mpi_symbol_t symbol;
+    mpi_typed_t *variables; /* [VARIABLES] */
+    int count;
     bool is_found;
 } question_t;
 
@@ -79,6 +82,22 @@ static void *answer_symbol(void *arg)
     question_t *q = arg;
 
     q->is_found = mpi_line_symbol(q->info->dli_fname, q->offset, &q->symbol);
+    return NULL;
+}
+
+static void *answer_variables(void *arg)
+{
+    question_t *q = arg;
+
+    q->count = mpi_variables_of_call(q->info->dli_fname, q->offset, q->variables, VARIABLES);
+    return NULL;
+}
+
+static void *answer_global(void *arg)
+{
+    question_t *q = arg;
+
+    q->is_found = mpi_variables_global(q->info->dli_fname, q->offset, q->variables);
     return NULL;
 }
 
@@ -210,6 +229,114 @@ bool mpi_caller_variable(const void *address, mpi_variable_t *variable)
     }
     pthread_mutex_unlock(&lock);
     return symbol != NULL;
+}
+
+/* The variables of the calls looked at first. */
+typedef struct {
+    uint64_t program;
+    size_t offset;
+    int count;
+    mpi_typed_t *variables;
+} call_t;
+
+/* With the lock held. NULL: there are too many calls, or there is no memory. */
+static const call_t *call_of(question_t *q)
+{
+    static call_t calls[CALLS];
+    static int known;
+    static mpi_typed_t found[VARIABLES];
+    uint64_t program = hash_of(q->info->dli_fname);
+    call_t *call = &calls[known];
+
+    for (int i = 0; i < known; i++)
+        if (calls[i].offset == q->offset && calls[i].program == program)
+            return &calls[i];
+    if (known == CALLS)
+        return NULL;
+    q->variables = found;
+    ask_aside(q, answer_variables);
+    *call = (call_t){.program = program, .offset = q->offset, .count = q->count};
+    call->variables = malloc(sizeof(found[0]) * (size_t)(q->count > 0 ? q->count : 1));
+    if (call->variables == NULL)
+        return NULL;
+    memcpy(call->variables, found, sizeof(found[0]) * (size_t)q->count);
+    known++;
+    return call;
+}
+
+int mpi_caller_variables(const void *site, const mpi_typed_t **found_p, const char **base_p)
+{
+    const call_t *call = NULL;
+    Dl_info info;
+    question_t q;
+
+    *found_p = NULL;
+    if (site == NULL || !locate((const char *)site - 1, &info, &q) || info.dli_fname == NULL)
+        return 0;
+    pthread_mutex_lock(&lock);
+    call = call_of(&q);
+    pthread_mutex_unlock(&lock);
+    if (call == NULL)
+        return 0;
+    *found_p = call->variables;
+    *base_p = info.dli_fbase;
+    return call->count;
+}
+
+/* A variable asked for last, or a byte of which nothing is known. */
+typedef struct {
+    uint64_t program;
+    bool is_known;
+    mpi_typed_t variable;
+} global_t;
+
+static bool has_byte(const global_t *g, uint64_t program, size_t offset)
+{
+    size_t inside = offset - (size_t)g->variable.place;
+
+    return g->program == program &&
+           (g->variable.is_uniform ? inside < g->variable.size : inside == 0);
+}
+
+/* With the lock held. */
+static const global_t *global_of(question_t *q)
+{
+    static global_t known[REMEMBERED];
+    static int next;
+    uint64_t program = hash_of(q->info->dli_fname);
+    global_t *g;
+
+    for (int i = 0; i < REMEMBERED; i++)
+        if (has_byte(&known[i], program, q->offset))
+            return &known[i];
+    next = (next + 1) % REMEMBERED;
+    g = &known[next];
+    *g = (global_t){.program = program};
+    q->variables = &g->variable;
+    ask_aside(q, answer_global);
+    g->is_known = q->is_found;
+    if (!g->is_known || !g->variable.is_uniform)
+        g->variable.place = (int64_t)q->offset;
+    if (!g->is_known)
+        g->variable.is_uniform = false;
+    return g;
+}
+
+bool mpi_caller_global(const void *address, mpi_typed_t *found)
+{
+    const global_t *g;
+    bool is_known;
+    Dl_info info;
+    question_t q;
+
+    if (!locate(address, &info, &q) || info.dli_fname == NULL)
+        return false;
+    pthread_mutex_lock(&lock);
+    g = global_of(&q);
+    is_known = g->is_known;
+    *found = g->variable;
+    pthread_mutex_unlock(&lock);
+    return is_known;
 }
 
 void mpi_caller_describe_frame(const Dl_info *info, size_t offset, char *text, size_t size)

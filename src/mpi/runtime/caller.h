@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "mpi/runtime/variables.h"
+
 enum { XMPI_CALLER_STACK = 1 << 20 }; /* bytes that reading lines may need */
 
 /* What is known of the return address `site`, as "at ring.c:25" (the program has line numbers and
@@ -34,6 +36,12 @@ typedef struct {
 /* The variable that has this byte, by the symbol table. False: none is known. Any thread; makes
  * one. */
 bool mpi_caller_variable(const void *address, mpi_variable_t *variable);
+
+/* Variables with their types: those that the code at the return address `site` can name, and the
+ * global one that has a byte. Their places count from *base_p, but for local ones. `found` of the
+ * first is kept, and NULL where there are none. Any thread; may make one. */
+int mpi_caller_variables(const void *site, const mpi_typed_t **found_p, const char **base_p);
+bool mpi_caller_global(const void *address, mpi_typed_t *found);
 
 /* What describes places in the programs of other processes, which have addresses of their own:
  * false for all others. Before there are ranks. */

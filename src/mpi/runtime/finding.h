@@ -33,6 +33,7 @@ typedef enum {
     XMPI_FINDING_BUFFER_OVERLAP,
     XMPI_FINDING_BUFFER_TOO_SMALL,
     XMPI_FINDING_BUFFER_FREED,
+    XMPI_FINDING_BUFFER_TYPE,
     XMPI_FINDING_WILDCARD,
     XMPI_FINDING_RMA_CONFLICT,
     /* These end the job, with and without --check: */

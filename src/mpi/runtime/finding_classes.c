@@ -75,9 +75,10 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
                  "relatives, those of global variables from the symbol table.",
          .cure = "Allocate the block with the size of the call, or correct the count or the "
                  "datatype.",
-         .limits = "Not found: variables on the stack and in thread-local memory, blocks inside an "
-                   "allocator of the program, memory from mmap, buffers of one-sided calls and "
-                   "files.",
+         .limits =
+             "Variables on the stack are found in unoptimized code of gcc with -g. Not found: "
+             "thread-local variables, blocks inside an allocator of the program, memory from "
+             "mmap, buffers of one-sided calls and files.",
          .example = "check_short_receive"},
     [XMPI_FINDING_BUFFER_FREED] =
         {"buffer-freed", true, false, "a buffer lies in freed memory",
@@ -86,6 +87,17 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
          .limits = "Blocks of more than 1 MiB, and blocks freed before the last 4096 or 32 MiB, "
                    "are not recognised.",
          .example = "check_freed_send"},
+    [XMPI_FINDING_BUFFER_TYPE] =
+        {"buffer-type", false, false, "a buffer has other elements than its datatype",
+         .rule = "The datatype must describe the elements that the program has in memory. The "
+                 "types of variables, and those that pointers point to, come from the debugging "
+                 "information at the call. Integers of one size match each other; MPI_BYTE, "
+                 "MPI_PACKED and characters match anything, on both sides.",
+         .cure = "Give the datatype of the variable: MPI_DOUBLE for double, MPI_INT for int.",
+         .limits = "Variables in memory only: compile with -g and without optimization. Local "
+                   "variables are found in code of gcc. Derived types with several kinds of "
+                   "elements are not compared, of structures the first element is.",
+         .example = "check_type_double"},
     [XMPI_FINDING_WILDCARD] =
         {"wildcard", false, false, "a receive from any source could take another message",
          .rule = "A receive or probe with MPI_ANY_SOURCE takes any message that matches. What the "

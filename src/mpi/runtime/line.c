@@ -56,10 +56,7 @@ static struct {
                                    const char *, uint32_t, char **);
 } dw;
 
-static const struct {
-    const char *name;
-    void *function;
-} symbols[] = {
+static const mpi_line_import_t symbols[] = {
     {"dwfl_begin", &dw.begin},
     {"dwfl_end", &dw.end},
     {"dwfl_report_elf", &dw.report_elf},
@@ -89,24 +86,30 @@ static int next_file;
 static char *no_path; /* where split-off information lies: the usual places */
 static callbacks_t callbacks = {.debuginfo_path = &no_path};
 
+static void *library;
+
+static bool import(const mpi_line_import_t *imports, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        void *address = dlsym(library, imports[i].name);
+
+        if (address == NULL)
+            return false;
+        memcpy(imports[i].function, &address, sizeof(address));
+    }
+    return true;
+}
+
 static bool load(void)
 {
     static enum { UNTRIED, LOADED, MISSING } state;
-    void *library;
 
     if (state != UNTRIED)
         return state == LOADED;
     state = MISSING;
     library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL)
+    if (library == NULL || !import(symbols, sizeof(symbols) / sizeof(symbols[0])))
         return false;
-    for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
-        void *address = dlsym(library, symbols[i].name);
-
-        if (address == NULL)
-            return false;
-        memcpy(symbols[i].function, &address, sizeof(address));
-    }
     callbacks.find_debuginfo = dw.standard_find_debuginfo;
     state = LOADED;
     return true;
@@ -138,6 +141,14 @@ static dwfl_module_t *module_of(const char *path)
     at = next_file++ % FILES;
     open_file(path, at);
     return files[at].module;
+}
+
+/* Its lowest address. False: it cannot be read. */
+static bool module_start(const char *path, dwfl_module_t **module_p, uint64_t *start_p)
+{
+    *module_p = module_of(path);
+    return *module_p != NULL &&
+           dw.module_info(*module_p, NULL, start_p, NULL, NULL, NULL, NULL, NULL) != NULL;
 }
 
 static void copy_name(char *to, const char *from)
@@ -186,13 +197,12 @@ static void copy_path(const char *file, const char *directory, char *path)
 
 static bool find(const char *path, size_t offset, mpi_line_t *line)
 {
-    dwfl_module_t *module = module_of(path);
+    dwfl_module_t *module;
     dwfl_line_t *found;
     const char *file = NULL, *slash;
     uint64_t start;
 
-    if (module == NULL ||
-        dw.module_info(module, NULL, &start, NULL, NULL, NULL, NULL, NULL) == NULL)
+    if (!module_start(path, &module, &start))
         return false;
     found = dw.module_getsrc(module, start + offset);
     if (found != NULL)
@@ -209,13 +219,12 @@ static bool find(const char *path, size_t offset, mpi_line_t *line)
 
 static bool find_symbol(const char *path, size_t offset, mpi_symbol_t *symbol)
 {
-    dwfl_module_t *module = module_of(path);
     symbol_t found = {.st_size = 0};
     uint64_t start, inside = 0;
+    dwfl_module_t *module;
     const char *name;
 
-    if (module == NULL ||
-        dw.module_info(module, NULL, &start, NULL, NULL, NULL, NULL, NULL) == NULL)
+    if (!module_start(path, &module, &start))
         return false;
     name = dw.module_addrinfo(module, start + offset, &inside, &found, NULL, NULL, NULL);
     if (name == NULL || inside >= found.st_size)
@@ -264,4 +273,15 @@ bool mpi_line_symbol(const char *path, size_t offset, mpi_symbol_t *symbol)
     is_found = load() && find_symbol(path, offset, symbol);
     allow_servers(kept);
     return is_found;
+}
+
+void *mpi_line_module(const char *path, const mpi_line_import_t *imports, size_t count,
+                      uint64_t *start_p)
+{
+    char *kept = forbid_servers();
+    dwfl_module_t *module = NULL;
+    bool is_found = load() && import(imports, count) && module_start(path, &module, start_p);
+
+    allow_servers(kept);
+    return is_found ? module : NULL;
 }

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { XMPI_LINE_TEXT = 128, XMPI_LINE_PATH = 512 };
 
@@ -33,6 +34,17 @@ typedef struct {
 
 /* The symbol that has the byte at `offset`, as below. False: none is known. */
 bool mpi_line_symbol(const char *path, size_t offset, mpi_symbol_t *symbol);
+
+/* For further readers of the information: functions of libdw, filled in by mpi_line_module. */
+typedef struct {
+    const char *name;
+    void *function; /* a pointer to a pointer */
+} mpi_line_import_t;
+
+/* The Dwfl_Module of a file and its lowest address there, and these functions. NULL: it cannot be
+ * read. */
+void *mpi_line_module(const char *path, const mpi_line_import_t *imports, size_t count,
+                      uint64_t *start_p);
 
 /* The line of the byte at `offset` from the lowest address of `path` in memory. False: nothing is
  * known. Calls must not overlap; needs much stack (XMPI_CALLER_STACK). */

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A call names a variable, or a pointer to its buffer. Which one is not known, so all variables
+ * that the calling function can name are compared: those that contain the buffer, and pointers with
+ * its address. A report needs all of them to contradict the datatype.
+ */
+#include "mpi/check/elements.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <unwind.h>
+
+#include "mpi/check/check.h"
+
+/* ---- The frame of the caller ---- */
+
+/* libgcc is loaded when it is first needed: jobs without --check do not need it. */
+static struct {
+    _Unwind_Reason_Code (*backtrace)(_Unwind_Trace_Fn, void *);
+    _Unwind_Ptr (*ip)(struct _Unwind_Context *);
+    _Unwind_Word (*cfa)(struct _Unwind_Context *);
+} unwinder;
+
+typedef struct {
+    _Unwind_Ptr site;
+    bool is_reached;
+    const char *frame; /* the canonical frame address; NULL: not found */
+} search_t;
+
+/* In a frame the unwinder knows the frame address of the function called last. */
+static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context, void *argument)
+{
+    search_t *search = argument;
+
+    if (search->is_reached) {
+        search->frame = (const char *)unwinder.cfa(context);
+        return _URC_END_OF_STACK;
+    }
+    search->is_reached = unwinder.ip(context) == search->site;
+    return _URC_NO_REASON;
+}
+
+static bool load_unwinder(void)
+{
+    static bool is_tried;
+    void *library = NULL;
+
+    if (!is_tried)
+        library = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
+    is_tried = true;
+    if (library != NULL) {
+        *(void **)&unwinder.ip = dlsym(library, "_Unwind_GetIP");
+        *(void **)&unwinder.cfa = dlsym(library, "_Unwind_GetCFA");
+        *(void **)&unwinder.backtrace = dlsym(library, "_Unwind_Backtrace");
+    }
+    return unwinder.backtrace != NULL && unwinder.ip != NULL && unwinder.cfa != NULL;
+}
+
+static const char *frame_of(const void *site)
+{
+    search_t search = {.site = (_Unwind_Ptr)site};
+
+    if (load_unwinder())
+        unwinder.backtrace(note_frame, &search);
+    return search.frame;
+}
+
+/* ---- Variables ---- */
+
+typedef struct {
+    const mpi_typed_t *variables;
+    int count;
+    const char *base, *frame;
+} scope_t;
+
+static scope_t scope_of(const mpi_rank_t *self)
+{
+    scope_t scope = {.variables = NULL};
+
+    scope.count = mpi_caller_variables(self->call.caller, &scope.variables, &scope.base);
+    if (scope.count > 0)
+        scope.frame = frame_of(self->call.caller);
+    if (scope.frame == NULL)
+        scope.count = 0;
+    return scope;
+}
+
+static const char *place_in(const scope_t *scope, const mpi_typed_t *v)
+{
+    return (v->is_local ? scope->frame : scope->base) + v->place;
+}
+
+/* A variable that is no pointer and has this byte. */
+static const mpi_typed_t *find_around(const scope_t *scope, const char *address)
+{
+    for (int i = 0; i < scope->count; i++) {
+        const mpi_typed_t *v = &scope->variables[i];
+        const char *low = place_in(scope, v);
+
+        if (v->is_local && address >= low && address < low + v->size)
+            return v;
+    }
+    return NULL;
+}
+
+bool check_elements_local(const mpi_rank_t *self, const void *address, mpi_variable_t *variable)
+{
+    scope_t scope = scope_of(self);
+    const mpi_typed_t *v = find_around(&scope, address);
+
+    if (v == NULL)
+        return false;
+    *variable = (mpi_variable_t){.low = place_in(&scope, v), .size = v->size};
+    snprintf(variable->name, sizeof(variable->name), "%s", v->name);
+    return true;
+}
+
+/* ---- Elements ---- */
+
+/* What a datatype of one kind of element needs; ANY: it takes everything. */
+static mpi_element_t element_of(const mpi_type_t *type)
+{
+    switch ((mpi_basic_t)type->basic) {
+    case XMPI_BASIC_INT16:
+    case XMPI_BASIC_UINT16:
+        return (mpi_element_t){.kind = XMPI_ELEMENT_INTEGER, .bytes = 2};
+    case XMPI_BASIC_INT32:
+    case XMPI_BASIC_UINT32:
+        return (mpi_element_t){.kind = XMPI_ELEMENT_INTEGER, .bytes = 4};
+    case XMPI_BASIC_INT64:
+    case XMPI_BASIC_UINT64:
+        return (mpi_element_t){.kind = XMPI_ELEMENT_INTEGER, .bytes = 8};
+    case XMPI_BASIC_FLOAT:
+    case XMPI_BASIC_COMPLEX_FLOAT:
+        return (mpi_element_t){.kind = XMPI_ELEMENT_FLOAT, .bytes = sizeof(float)};
+    case XMPI_BASIC_DOUBLE:
+    case XMPI_BASIC_COMPLEX_DOUBLE:
+        return (mpi_element_t){.kind = XMPI_ELEMENT_FLOAT, .bytes = sizeof(double)};
+    default:
+        return (mpi_element_t){.kind = XMPI_ELEMENT_ANY};
+    }
+}
+
+static bool agree(const mpi_element_t *a, const mpi_element_t *b)
+{
+    return a->kind == XMPI_ELEMENT_ANY || b->kind == XMPI_ELEMENT_ANY || a->bytes <= 1 ||
+           b->bytes <= 1 || (a->kind == b->kind && a->bytes == b->bytes);
+}
+
+/* May the call have named this variable for the buffer? */
+static bool may_name(const scope_t *scope, const mpi_typed_t *v, const char *buffer)
+{
+    const char *place = place_in(scope, v);
+    const char *pointed;
+
+    if (!v->is_pointer)
+        return v->is_local && buffer >= place && buffer < place + v->size &&
+               (v->is_uniform || buffer == place);
+    memcpy(&pointed, place, sizeof(pointed));
+    return pointed == buffer;
+}
+
+/* A variable that contradicts the datatype, if no other one agrees; or NULL. */
+static const mpi_typed_t *find_other(const scope_t *scope, const char *buffer,
+                                     const mpi_element_t *wanted)
+{
+    const mpi_typed_t *other = NULL;
+
+    for (int i = 0; i < scope->count; i++) {
+        const mpi_typed_t *v = &scope->variables[i];
+
+        if (!may_name(scope, v, buffer))
+            continue;
+        if (agree(&v->element, wanted))
+            return NULL;
+        if (other == NULL)
+            other = v;
+    }
+    return other;
+}
+
+static void report(const mpi_rank_t *self, const check_area_t *area, const mpi_typed_t *v)
+{
+    mpi_finding_t finding = {.kind = XMPI_FINDING_BUFFER_TYPE,
+                             .rank = self->world,
+                             .other = -1,
+                             .sites = {self->call.caller, NULL}};
+    char here[160], name[XMPI_SIGNATURE_TEXT];
+
+    if (mpi_finding_is_known(&finding))
+        return;
+    mpi_caller_describe(self->call.caller, here, sizeof(here));
+    mpi_finding_add(&finding, "%s%s %s has %s, but %s '%s' %s %s",
+                    mpi_call_start_of(self->call.name), self->call.name, here,
+                    mpi_signature_describe(area->type->signature, name),
+                    v->is_pointer ? "the pointer" : "the variable", v->name,
+                    v->is_pointer ? "points to" : "has elements of type", v->element.name);
+}
+
+void check_elements_look(const mpi_rank_t *self, const check_area_t *area)
+{
+    mpi_element_t wanted = element_of(area->type);
+    const mpi_typed_t *other;
+    mpi_typed_t global;
+    scope_t scope;
+
+    if (wanted.kind == XMPI_ELEMENT_ANY || area->buffer != area->low)
+        return;
+    scope = scope_of(self);
+    other = find_other(&scope, area->buffer, &wanted);
+    if (other == NULL && find_around(&scope, area->buffer) == NULL &&
+        mpi_caller_global(area->buffer, &global) && !agree(&global.element, &wanted))
+        other = &global;
+    if (other != NULL)
+        report(self, area, other);
+}

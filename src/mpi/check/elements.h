@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The elements of a buffer, as the program declares them, against its datatype. */
+#ifndef XY_MPI_CHECK_ELEMENTS_H
+#define XY_MPI_CHECK_ELEMENTS_H
+
+#include "mpi/check/area.h"
+#include "mpi/runtime/runtime.h"
+
+/* The local variable of the caller that has this byte. False: none is known. */
+bool check_elements_local(const mpi_rank_t *self, const void *address, mpi_variable_t *variable);
+/* `self` uses a buffer: report one whose variable has elements of another type. */
+void check_elements_look(const mpi_rank_t *self, const check_area_t *area);
+
+#endif
