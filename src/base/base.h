@@ -9,6 +9,7 @@
  *   text.h random.h clock.h        numbers and sizes as text, repeatable random numbers, clocks
  *   file.h xml.h json.h            files read whole and written safely, XML in, JSON out
  *   option.h table.h               command lines, and tables of strategies, each described once
+ *   plugin.h                       tables of the user, in shared objects
  *   progress.h                     a progress bar on a terminal
  *
  * Containers belong to one thread at a time. Reporting and memory may be used from any thread, and
@@ -25,6 +26,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/option.h"
+#include "base/plugin.h"
 #include "base/progress.h"
 #include "base/random.h"
 #include "base/status.h"

@@ -115,14 +115,6 @@ static bool set_load(const char *value, xy_stencil_t *s)
     return false;
 }
 
-static bool is_policy(const char *name)
-{
-    for (int i = 0; xy_task_policies[i] != NULL; i++)
-        if (strcmp(xy_task_policies[i]->name, name) == 0)
-            return true;
-    return false;
-}
-
 static bool is_eviction(const char *name)
 {
     for (int i = 0; xy_task_evictions[i].name != NULL; i++)
@@ -136,7 +128,7 @@ static bool set(xy_stencil_run_t *run, int key, const char *value)
     switch (key) {
     case POLICY:
         run->how.policy = value;
-        return is_policy(value);
+        return xy_task_policy_is_known(value);
     case BLOCKS:
         return xy_stencil_blocks_parse(value, &run->grid);
     case MACHINE:

@@ -244,12 +244,14 @@ static xy_status_t run(device_tasks_t *e)
     e->start = device_now(e);
     st = start_clocks(e);
     if (st == XY_OK)
-        st = e->policy->create(&e->view, &params, &e->state);
+        st = xy_task_policy_create(e->policy, &e->view, &params, &e->state);
     e->result.scheduling_seconds = xy_now() - begin;
     if (st == XY_OK)
         st = device_cores_start(e);
     if (st == XY_OK)
         st = device_run(e);
+    if (st == XY_OK)
+        st = xy_task_policy_end(e->policy, e->state, 0, e->ops);
     e->result.makespan = device_now(e) - e->start;
     return st;
 }

@@ -189,6 +189,8 @@ static xy_status_t turn(device_tasks_t *e, int32_t gpu, bool *is_moving_p)
 
     if (op >= 0)
         st = run_batch(e, gpu, op);
+    else if (st == XY_OK)
+        st = xy_task_policy_end(e->policy, e->state, 0, e->ops);
     /* Decisions are ahead of the GPU, and so are the loads that they ask for: what is loaded even
      * earlier takes room from what is needed before it. Beside cores they are ahead by little. */
     if (st == XY_OK && (op < 0 || e->how->cores > 0 || e->how->params.look_ahead > 0) &&
@@ -246,9 +248,7 @@ static xy_status_t rest(device_tasks_t *e)
         e->is_pressed = true;
         return XY_OK;
     }
-    return xy_fail(XY_EINVAL,
-                   "policy %s left %d of %d tasks undone: it chose none of the ready ones",
-                   e->policy->name, e->left, e->ops);
+    return xy_task_policy_end(e->policy, e->state, e->left, e->ops);
 }
 
 static xy_status_t round_of_all(device_tasks_t *e, bool *is_moving_p)

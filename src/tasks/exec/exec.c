@@ -279,12 +279,14 @@ static xy_status_t run(exec_tasks_t *e)
     params.alpha = params.alpha > 0 ? params.alpha : 1;
     params.beta = params.beta > 0 ? params.beta : 1;
     e->start = exec_clock();
-    st = e->policy->create(&e->view, &params, &e->state);
+    st = xy_task_policy_create(e->policy, &e->view, &params, &e->state);
     e->result.scheduling_seconds = exec_clock() - e->start;
     if (st == XY_OK && e->how->store != NULL)
         st = exec_store_start(e);
     if (st == XY_OK)
         st = run_workers(e);
+    if (st == XY_OK)
+        st = xy_task_policy_end(e->policy, e->state, 0, e->ops);
     if (st == XY_OK)
         exec_flush(e);
     if (e->how->store != NULL)

@@ -44,8 +44,11 @@ static void feed(exec_tasks_t *e, exec_worker_t *w)
         xy_op_id_t op = e->policy->pick(e->state, w->number);
         xy_task_slot_t *slot;
 
-        if (op < 0)
+        if (op < 0) {
+            if (xy_task_policy_is_faulty(e->policy, e->state))
+                exec_fail(e, XY_EINVAL);
             return;
+        }
         slot = xy_task_pipeline_take(&w->pipeline, op, w->number);
         exec_hold(e, slot);
         xy_task_gathering_add(&m->gathering, slot);
@@ -79,10 +82,7 @@ static void wait_for_change(exec_tasks_t *e, exec_worker_t *w)
 
     w->seen = epoch;
     if (is_stuck(e)) {
-        exec_fail(e, xy_fail(XY_EINVAL,
-                             "policy %s left %d of %d tasks undone: it chose none of the ready "
-                             "ones",
-                             e->policy->name, e->left, e->ops));
+        exec_fail(e, xy_task_policy_end(e->policy, e->state, e->left, e->ops));
         return;
     }
     e->idle++;

@@ -32,6 +32,8 @@ xy_status_t xy_task_policy_find(const char *name, const xy_task_policy_t **polic
 {
     const char *names[POLICY_COUNT] = {0};
 
+    if (xy_plugin_is_path(name))
+        return policy_plugin_find(name, policy_p);
     for (int i = 0; xy_task_policies[i] != NULL; i++) {
         names[i] = xy_task_policies[i]->name;
         if (strcmp(names[i], name) == 0) {
@@ -40,6 +42,33 @@ xy_status_t xy_task_policy_find(const char *name, const xy_task_policy_t **polic
         }
     }
     return fail_name("policy", name, names);
+}
+
+bool xy_task_policy_is_known(const char *name)
+{
+    return xy_plugin_is_path(name) || xy_table_find(XY_TABLE(xy_task_policies), name) != NULL;
+}
+
+xy_status_t xy_task_policy_create(const xy_task_policy_t *policy, const xy_task_view_t *view,
+                                  const xy_task_params_t *params, void **state_p)
+{
+    xy_task_params_t own = *params;
+
+    own.policy = policy;
+    return policy->create(view, &own, state_p);
+}
+
+xy_status_t xy_task_policy_end(const xy_task_policy_t *policy, const void *state, int32_t left,
+                               int32_t ops)
+{
+    if (xy_task_policy_is_faulty(policy, state) ||
+        (left > 0 && policy->plugin != NULL && !policy_plugin_is_first(policy->name)))
+        return XY_EINVAL;
+    if (left > 0)
+        return xy_fail(XY_EINVAL,
+                       "policy %s left %d of %d tasks undone: it chose none of the ready ones",
+                       policy->name, left, ops);
+    return XY_OK;
 }
 
 xy_status_t xy_task_policy_find_real(const char *name, const xy_task_policy_t **policy_p)

@@ -50,6 +50,14 @@ int32_t policy_key_datum(const xy_graph_t *graph, xy_op_id_t op);
  * silence. */
 xy_status_t policy_line_up(const xy_graph_t *graph, int32_t *rank);
 
+/* ---- Policies of the user (plugin.c) ---- */
+
+/* Errors are reported. Any thread. */
+xy_status_t policy_plugin_find(const char *path, const xy_task_policy_t **policy_p);
+/* Is a fault of this plug-in to be reported? Trials of one choice make the same mistake, maybe side
+ * by side: the first one in a process is. */
+bool policy_plugin_is_first(const char *path);
+
 extern const xy_task_policy_t policy_foresight, policy_closure, policy_eager, policy_prio,
     policy_dmda, policy_dmdar, policy_lws, policy_modular, policy_cache_oblivious, policy_relay,
     policy_dmdas, policy_darts, policy_random;

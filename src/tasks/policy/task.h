@@ -38,9 +38,12 @@ typedef struct {
     const double *now;              /* seconds since the start */
 } xy_task_view_t;
 
+typedef struct xy_task_policy xy_task_policy_t;
+
 typedef struct {
-    double alpha, beta;   /* weights of computation and transfer in completion times */
-    bool is_proportional; /* cache-oblivious: cut the domain in proportion to the load */
+    const xy_task_policy_t *policy; /* the one that is created; set by xy_task_policy_create */
+    double alpha, beta;             /* weights of computation and transfer in completion times */
+    bool is_proportional;           /* cache-oblivious: cut the domain in proportion to the load */
     int32_t extra_rounds; /* relay: turns of each memory beyond the fewest that its room allows */
     int32_t look_ahead;   /* real GPUs: data that are loaded and that no task has asked for yet, or
                              XY_TASK_CHOOSE */
@@ -66,7 +69,7 @@ typedef struct {
     bool may_refuse;     /* graphs that lack what it needs */
 } xy_task_trial_t;
 
-typedef struct {
+struct xy_task_policy {
     const char *name;
     const char *describe; /* one line */
     const char *eviction; /* the default eviction */
@@ -100,15 +103,33 @@ typedef struct {
     /* When the datum is used next by the plan of the policy, in an order of its own; NULL: it has
      * no plan, and the order of submission stands for it. */
     int64_t (*next_use)(void *state, int32_t memory, int32_t data);
-} xy_task_policy_t;
+    /* Has it broken a rule? It was reported, and the policy picks nothing more. NULL: never. */
+    bool (*is_faulty)(const void *state);
+    const void *plugin; /* the table of the user behind it (plugin.c); or NULL */
+};
 
 /* All policies, ended by NULL; the first is the default. */
 extern const xy_task_policy_t *const xy_task_policies[];
 
-/* The policy of this name. XY_EINVAL: there is none (said, with the nearest). */
+/* The policy of this name, or of a plug-in, by its path. XY_EINVAL: there is none (said, with the
+ * nearest). Errors of plug-ins are reported. */
 xy_status_t xy_task_policy_find(const char *name, const xy_task_policy_t **policy_p);
+/* Is there one of this name, or could there be? Silent. */
+bool xy_task_policy_is_known(const char *name);
 /* For runs in real time: NULL is their default, and a policy that is a choice its first trial. */
 xy_status_t xy_task_policy_find_real(const char *name, const xy_task_policy_t **policy_p);
+
+/* What engines call instead of `create`. */
+xy_status_t xy_task_policy_create(const xy_task_policy_t *policy, const xy_task_view_t *view,
+                                  const xy_task_params_t *params, void **state_p);
+static inline bool xy_task_policy_is_faulty(const xy_task_policy_t *policy, const void *state)
+{
+    return policy->is_faulty != NULL && policy->is_faulty(state);
+}
+/* The run is over, or cannot go on. XY_EINVAL: `left` tasks were never picked (said here), or the
+ * policy is faulty. */
+xy_status_t xy_task_policy_end(const xy_task_policy_t *policy, const void *state, int32_t left,
+                               int32_t ops);
 
 /* ---- What policies compute alike ---- */
 

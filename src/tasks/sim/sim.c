@@ -321,12 +321,7 @@ static xy_status_t run(sim_tasks_t *s)
     moment_over(s);
     if (xy_vclock_run(&s->clock) != XY_OK)
         return xy_fail_memory("simulating the tasks");
-    if (s->left > 0 && !s->is_cut)
-        return xy_fail(XY_EINVAL,
-                       "policy %s left %d of %d tasks undone: it chose none of the "
-                       "ready ones",
-                       s->policy->name, s->left, s->ops);
-    return XY_OK;
+    return xy_task_policy_end(s->policy, s->state, s->is_cut ? 0 : s->left, s->ops);
 }
 
 static xy_status_t simulate(sim_tasks_t *s, const xy_task_sim_t *how)
@@ -356,7 +351,7 @@ static xy_status_t simulate(sim_tasks_t *s, const xy_task_sim_t *how)
     params.alpha = params.alpha > 0 ? params.alpha : 1;
     params.beta = params.beta > 0 || params.alpha < 0 ? params.beta : 1;
     start = sim_clock();
-    st = s->policy->create(&s->view, &params, &s->state);
+    st = xy_task_policy_create(s->policy, &s->view, &params, &s->state);
     s->result.scheduling_seconds += sim_clock() - start;
     if (st == XY_OK)
         st = run(s);
