@@ -208,7 +208,8 @@ static xy_status_t place_by(const predict_t *p, const char *strategy, int32_t pr
                             int32_t *core_of)
 {
     int *places = xy_calloc((size_t)procs, sizeof(*places));
-    bool is_file = strategy != NULL && xy_table_find(XY_TABLE(xy_strategies), strategy) == NULL;
+    bool is_file = strategy != NULL && !xy_strategy_is_plugin(strategy) &&
+                   xy_table_find(XY_TABLE(xy_strategies), strategy) == NULL;
     xy_status_t st;
 
     if (places == NULL)
@@ -224,9 +225,12 @@ static xy_status_t place_by(const predict_t *p, const char *strategy, int32_t pr
 
 static bool is_by_matrix(const char *strategy)
 {
-    const xy_strategy_t *s =
-        strategy != NULL ? xy_table_find(XY_TABLE(xy_strategies), strategy) : NULL;
+    const xy_strategy_t *s = NULL;
 
+    if (xy_strategy_is_plugin(strategy))
+        return xy_strategy_find(strategy, &s) == XY_OK && s->needs_matrix;
+    if (strategy != NULL)
+        s = xy_table_find(XY_TABLE(xy_strategies), strategy);
     return s != NULL && s->needs_matrix;
 }
 

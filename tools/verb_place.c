@@ -25,8 +25,9 @@ static const xy_option_t options[] = {
      .help = "place on this machine; any source of 'xylem machine', or torus:8x8x8, mesh:32x32 "
              "(default: this machine)",
      .env = "XYLEM_MACHINE"},
-    {"strategy", 's', XY_OPT_CHOICE, "NAME", offsetof(values_t, strategy), XY_COMMON("place"),
-     .help = "choose the strategy", .preset = "auto", .table = XY_TABLE(xy_strategies)},
+    {"strategy", 's', XY_OPT_STRING, "NAME", offsetof(values_t, strategy), XY_COMMON("place"),
+     .help = "choose the strategy; or a plug-in, by its path (docs/plugins.md)", .preset = "auto",
+     .table = XY_TABLE(xy_strategies)},
     {"compare", 'c', XY_OPT_FLAG, .offset = offsetof(values_t, compare), XY_COMMON("place"),
      .help = "place by all strategies and print a table"},
     {"metric", 0, XY_OPT_CHOICE, "METRIC", offsetof(values_t, metric), XY_ADVANCED("place"),

@@ -15,11 +15,13 @@ static const char *strategy_of(const mpi_launch_values_t *values)
 
 bool head_places(const head_t *head)
 {
-    const xy_strategy_t *strategy =
-        head->values->matrix != NULL
-            ? xy_table_find(XY_TABLE(xy_strategies), strategy_of(head->values))
-            : NULL;
+    const char *name = strategy_of(head->values);
+    const xy_strategy_t *strategy = NULL;
 
+    if (head->values->matrix != NULL && xy_strategy_is_plugin(name))
+        return xy_strategy_find(name, &strategy) == XY_OK && strategy->needs_matrix;
+    if (head->values->matrix != NULL)
+        strategy = xy_table_find(XY_TABLE(xy_strategies), name);
     return strategy != NULL && strategy->needs_matrix;
 }
 

@@ -180,7 +180,10 @@ xy_status_t mpi_placement_place(const mpi_launch_values_t *values, const xy_core
                       : values->matrix != NULL ? xy_strategies[0]->name
                                                : XMPI_PLACE_USUAL;
     const xy_strategy_t *strategy = xy_table_find(XY_TABLE(xy_strategies), how);
+    xy_status_t st = xy_strategy_is_plugin(how) ? xy_strategy_find(how, &strategy) : XY_OK;
 
+    if (st != XY_OK)
+        return st;
     if (mpi_mapping_is_given(values))
         return mpi_mapping_place(values, cores, machine, ranks, core_of);
     if (strategy != NULL && strategy->needs_matrix && values->matrix != NULL)

@@ -540,7 +540,9 @@ static xy_status_t place_on(xy_cores_t *cores, int count, int *core_of)
     const xy_strategy_t *strategy = NULL;
     mpi_launch_values_t values = *all.values;
 
-    if (values.place != NULL)
+    if (xy_strategy_is_plugin(values.place))
+        (void)xy_strategy_find(values.place, &strategy);
+    else if (values.place != NULL)
         strategy = xy_table_find(XY_TABLE(xy_strategies), values.place);
     values.matrix = NULL;
     if (strategy == NULL || strategy->needs_matrix)

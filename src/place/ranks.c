@@ -9,7 +9,8 @@ static xy_status_t place_on(const xy_strategy_t *strategy, const xy_target_t *t,
                             uint32_t *leaf_of)
 {
     uint32_t *capacity = place_capacities(ranks, t, NULL);
-    xy_problem_t q = {.n = ranks, .target = t, .capacity = capacity, .seed = 1};
+    xy_problem_t q = {
+        .n = ranks, .target = t, .capacity = capacity, .seed = 1, .strategy = strategy};
     xy_status_t st = capacity != NULL ? strategy->place(&q, leaf_of) : XY_ENOMEM;
 
     xy_free(capacity);

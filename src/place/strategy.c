@@ -93,7 +93,8 @@ xy_status_t xy_place_compute(const xy_matrix_t *m, const xy_target_t *t,
                           .seed = options->seed,
                           .restarts = options->restarts > 0 ? options->restarts : 5,
                           .load = options->load,
-                          .winner_p = &p->winner};
+                          .winner_p = &p->winner,
+                          .strategy = strategy};
 
         p->strategy = p->winner = strategy->name;
         p->n = m->n;

@@ -73,9 +73,10 @@ typedef struct {
     const double *load;    /* of each process, or NULL */
     bool is_trial;         /* one of several: libraries that cannot solve it say nothing */
     const char **winner_p; /* for a strategy that asks others: whose answer it gives */
+    const struct xy_strategy *strategy; /* that is asked; NULL: one of several that auto tries */
 } xy_problem_t;
 
-typedef struct {
+typedef struct xy_strategy {
     const char *name;
     const char *describe;
     bool needs_matrix; /* it looks at who talks to whom; the others take any graph, and none */
@@ -84,6 +85,7 @@ typedef struct {
     bool (*is_missing)(void);
     /* Fill leaf_of. EUNSUPPORTED: is_missing; with a message. ENOMEM is silent. */
     xy_status_t (*place)(const xy_problem_t *q, uint32_t *leaf_of);
+    const void *plugin; /* the table of the user behind it (plugin.c); or NULL */
 } xy_strategy_t;
 
 /* All of them, the default first; NULL-terminated. The one table of 'xylem place', of 'mpiexec
@@ -91,7 +93,10 @@ typedef struct {
 extern const xy_strategy_t *const xy_strategies[];
 /* Can it be used here? */
 bool xy_strategy_is_available(const xy_strategy_t *strategy);
-/* By name; NULL: the default. EUSAGE: unknown, said with the nearest. */
+/* Is it a plug-in? Those are named by their path, which ends in ".so". */
+bool xy_strategy_is_plugin(const char *name);
+/* By name; NULL: the default. EUSAGE: unknown, said with the nearest. Errors of plug-ins are
+ * reported. */
 xy_status_t xy_strategy_find(const char *name, const xy_strategy_t **strategy_p);
 
 /* Place the processes of `m` on `t`. On success the caller owns *place_p; on failure it is
