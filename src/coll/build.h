@@ -21,12 +21,14 @@ typedef struct coll_stage coll_stage_t;
 struct coll_build {
     const xy_coll_request_t *q;
     const xy_coll_link_t *link;
+    const xy_coll_algorithm_t *algorithm;
     xy_graph_t *graph;      /* NULL when the algorithm is walked: */
     xy_coll_visit_fn visit; /* gets each operation instead */
     void *arg;              /* of visit */
     int p;
     uint64_t bytes;            /* q->count * q->element */
-    xy_status_t status;        /* XY_ENOMEM: a stage ran out of memory */
+    xy_status_t status;        /* XY_ENOMEM: a stage ran out of memory; XY_EINVAL: a plug-in broke
+                                  a rule (both reported) */
     coll_build_t *parent;      /* a stage: operations are its, elsewhere */
     const coll_stage_t *stage; /* where that is */
     uint64_t *start; /* [p + 1]: where each rank's block begins when they lie one after the other */
@@ -38,6 +40,11 @@ struct coll_build {
     bool has_marks;     /* there are marks since then */
     bool is_piece_open; /* the next operation continues a piece */
 };
+
+/* ---- Algorithms of the user (plugin.c) ---- */
+
+/* Does its plug-in do this call? */
+bool coll_plugin_applies(const xy_coll_algorithm_t *a, const xy_coll_request_t *q);
 
 /* ---- Places ---- */
 

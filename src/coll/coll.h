@@ -145,6 +145,7 @@ struct xy_coll_algorithm {
     /* Does it read all of a rank's input before it writes there, when both are in one buffer? NULL:
      * no; what is in place is then copied first. */
     bool (*keeps_input)(const xy_coll_request_t *request);
+    const void *plugin; /* the table of the user behind it (plugin.c), without a cost; or NULL */
 };
 
 /* All algorithms, NULL-terminated. */
@@ -152,6 +153,11 @@ const xy_coll_algorithm_t *const *xy_coll_algorithms(void);
 
 /* The one of this name that does the collective; NULL: there is none. */
 const xy_coll_algorithm_t *xy_coll_find(xy_collective_t collective, const char *name);
+
+/* That of a plug-in, by its path. XY_EINVAL and others are reported: it cannot be loaded, or does
+ * another collective. Any thread. */
+xy_status_t xy_coll_find_plugin(xy_collective_t collective, const char *path,
+                                const xy_coll_algorithm_t **algorithm_p);
 
 bool xy_coll_is_applicable(const xy_coll_algorithm_t *a, const xy_coll_request_t *q);
 

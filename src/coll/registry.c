@@ -147,6 +147,8 @@ const xy_coll_algorithm_t *xy_coll_levels(const xy_coll_request_t *q)
 
 bool xy_coll_is_applicable(const xy_coll_algorithm_t *a, const xy_coll_request_t *q)
 {
+    if (a->plugin != NULL && !coll_plugin_applies(a, q))
+        return false;
     return does(a, q) && (a->applicable == NULL || a->applicable(q));
 }
 

@@ -172,6 +172,7 @@ void coll_build_all(coll_build_t *b, const xy_coll_algorithm_t *algorithm)
 {
     const xy_coll_request_t *q = b->q;
 
+    b->algorithm = algorithm;
     b->has_snapshots = q->in_place != NULL && !is_moved_only(q->collective) &&
                        (algorithm->keeps_input == NULL || !algorithm->keeps_input(q));
     for (int r = 0; r < b->p && b->has_snapshots; r++)

@@ -132,7 +132,7 @@ const xy_option_t mpi_launch_options[] = {
      .table = XY_TABLE(xy_strategies), .complete = "file", XY_COMMON("place"),
      .help = "place ranks by a strategy or by a file; a strategy is one of 'xylem place', some "
              "need --matrix; a file has lines 'RANK CORE', and '* STRATEGY' for the other ranks "
-             "(default: scatter_numa, with --matrix auto)"},
+             "(default: scatter_numa, with --matrix auto); FILE.so is a plug-in (docs/plugins.md)"},
     {"matrix", 0, XY_OPT_STRING, "FILE", AT(matrix), .env = "XYLEM_MATRIX", .complete = "file",
      XY_COMMON("place"),
      .help = "read the communication matrix for --place from FILE; it says how much each rank "
@@ -211,8 +211,8 @@ const xy_option_t mpi_launch_options[] = {
              "for the measured computation), off"},
     {"algorithm", 0, XY_OPT_LIST, "COLLECTIVE=NAME[,...]", AT(algorithm), .env = "XYLEM_ALGORITHM",
      .excludes = "virtual", XY_ADVANCED("overlap"), .complete = "algorithm",
-     .help = "run a nonblocking collective with this algorithm, such as allreduce=ring; 'xylem "
-             "explain coll' lists the algorithms"},
+     .help = "run a collective with this algorithm, such as allreduce=ring, or with that of a "
+             "plug-in, such as allreduce=./mine.so; 'xylem explain coll' lists the algorithms"},
     {"progress-place", 0, XY_OPT_STRING, "[COLLECTIVE=]PLACE[,...]", AT(progress_place),
      .needs = "progress=threads", .excludes = "virtual", .env = "XYLEM_PROGRESS_PLACE",
      .preset = "auto", .table = XY_TABLE(xy_threads_all), XY_ADVANCED("overlap"),

@@ -600,13 +600,31 @@ static bool start(mpi_rank_t *self, coll_call_t *call)
     return local->finished <= seq && slot_of(local, seq)->state == COLL_ARRIVING;
 }
 
-/* In virtual time, and between processes. False: a direct one. */
+/* Was an algorithm named that runs as a schedule, for blocking calls as for others? */
+static bool wants_schedule(const coll_call_t *call)
+{
+    xy_collective_t c = call->kind->collective;
+
+    return c != XY_COLL_COUNT && mpi_settings_of(call->comm)->algorithm[c] != NULL &&
+           coll_engine_scheduled() != NULL && coll_engine_scheduled()->wants(call);
+}
+
+static void start_schedule(mpi_rank_t *self, coll_call_t *call)
+{
+    coll_direct_compare(call);
+    call->comm->apart++;
+    coll_engine_scheduled()->start(self, call);
+}
+
+/* In virtual time, between processes, and by a named algorithm. False: a direct one. */
 static __attribute__((noinline)) bool start_apart(mpi_rank_t *self, coll_call_t *call)
 {
     if (mpi_job->clock != NULL)
         coll_engine_scheduled()->start(self, call);
     else if (call->comm->coll->interprocess != NULL)
         coll_interprocess_start(self, call);
+    else if (wants_schedule(call))
+        start_schedule(self, call);
     else
         return false;
     return true;

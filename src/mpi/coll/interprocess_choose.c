@@ -150,12 +150,15 @@ static int picked_for(const coll_call_t *call, xy_collective_t collective, uint6
 {
     const mpi_settings_t *settings = mpi_settings_of(call->comm);
     const xy_coll_algorithm_t *a = settings->algorithm[collective];
+    static atomic_bool has_warned;
 
     if (a == NULL && settings->picks != NULL)
         a = xy_coll_picked(settings->picks, collective, call->comm->size, bytes);
     for (int i = 0; a != NULL && i < CANDIDATES; i++)
         if (algorithm_of(i) == a)
             return i;
+    if (a != NULL && a->plugin != NULL && !atomic_exchange(&has_warned, true))
+        xy_warn("algorithm %s is for ranks of one process; among several it is not used", a->name);
     return -1;
 }
 

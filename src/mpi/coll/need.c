@@ -56,8 +56,8 @@ static int need_of_call(const coll_call_t *call)
     if (mpi_job->clock != NULL)
         return call->kind->collective == XY_COLL_COUNT ? ALL : need_of_schedule(call);
 
-    if (call->how != COLL_BLOCKING && scheduled != NULL &&
-        (call->schedule != NULL || scheduled->wants(call)))
+    if (scheduled != NULL &&
+        (call->schedule != NULL || (call->how != COLL_BLOCKING && scheduled->wants(call))))
         return need_of_schedule(call);
     /* The others begin with a meeting of all. */
     return coll_star_wants(call) ? need_of_star(call) : ALL;

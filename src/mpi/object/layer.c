@@ -9,6 +9,7 @@ static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
         return XY_ENOMEM;
     *job->settings =
         config->settings != NULL ? *config->settings : (mpi_settings_t){.split = XMPI_SPLIT_OFF};
+    mpi_settings_mark(job->settings, job);
     return XY_OK;
 }
 

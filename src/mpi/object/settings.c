@@ -89,6 +89,10 @@ static bool parse_pair(mpi_settings_t *s, char *pair, char *why)
     *name++ = '\0';
     if (!parse_collective(pair, &collective, why))
         return false;
+    if (xy_plugin_is_path(name)) {
+        snprintf(why, XMPI_SETTINGS_WHY, "the algorithm '%s' cannot be used", name);
+        return xy_coll_find_plugin(collective, name, &s->algorithm[collective]) == XY_OK;
+    }
     s->algorithm[collective] = xy_coll_find(collective, name);
     if (s->algorithm[collective] != NULL || strcmp(name, "auto") == 0)
         return true;
@@ -266,6 +270,13 @@ static int refuse_unknown(mpi_comm_t *comm, const mpi_info_t *info)
     return MPI_SUCCESS;
 }
 
+void mpi_settings_mark(const mpi_settings_t *s, mpi_job_t *job)
+{
+    for (int c = 0; c < XY_COLL_COUNT; c++)
+        if (s->algorithm[c] != NULL)
+            job->is_apart = true;
+}
+
 int mpi_settings_apply(mpi_comm_t *comm, const mpi_info_t *info)
 {
     mpi_settings_t made = *mpi_job->settings;
@@ -289,6 +300,7 @@ int mpi_settings_apply(mpi_comm_t *comm, const mpi_info_t *info)
     }
     if (has_some) {
         *comm->settings = made;
+        mpi_settings_mark(&made, mpi_job);
     } else {
         xy_free(comm->settings);
         comm->settings = NULL;

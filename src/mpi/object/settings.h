@@ -49,6 +49,8 @@ bool mpi_settings_progress(mpi_settings_t *s, const char *text, char why[XMPI_SE
 bool mpi_settings_place(mpi_settings_t *s, const char *text, char why[XMPI_SETTINGS_WHY]);
 bool mpi_settings_order(mpi_settings_t *s, const char *text, char why[XMPI_SETTINGS_WHY]);
 bool mpi_settings_split(mpi_settings_t *s, const char *text, char why[XMPI_SETTINGS_WHY]);
+/* Let blocking collectives of the job look for named algorithms, if these settings name any. */
+void mpi_settings_mark(const mpi_settings_t *s, mpi_job_t *job);
 bool mpi_settings_algorithm(mpi_settings_t *s, const char *text, char why[XMPI_SETTINGS_WHY]);
 
 /* Number of a place in xy_threads_all. */

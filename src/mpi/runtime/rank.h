@@ -264,7 +264,8 @@ struct mpi_job {
     mpi_node_t node;
     const char *imagined;          /* the machine for reordering, instead of this one; or NULL */
     const struct mpi_clock *clock; /* virtual time (clock.h); NULL: real time */
-    _Atomic bool is_apart;         /* a clock or other processes: collectives are not all direct */
+    _Atomic bool is_apart;         /* a clock, other processes or a named algorithm: collectives are
+                                      not all direct */
     char *
         *reports; /* [processes]: where the ranks of the others are, when none can move; or NULL */
     bool reads_real_time; /* that clock reads one of the C library's itself */
