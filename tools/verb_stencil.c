@@ -14,7 +14,7 @@ extern const xy_command_t verb_stencil;
 typedef struct {
     const char *blocks, *graph, *machine, *policy, *eviction, *load, *memory, *trace, *pictures,
         *svg;
-    const char *study, *csv, *page, *over, *cells, *precision, *file, *gpus, *task_time;
+    const char *study, *csv, *page, *over, *cells, *precision, *file, *gpus, *task_time, *choices;
     long rounds, look_ahead, dim, points, iterations, cpus, threads, every;
     double alpha, beta, cpu_speed, until;
     uint64_t block;
@@ -81,7 +81,8 @@ static const xy_option_t options[] = {
     {"policy", 'p', XY_OPT_STRING, "NAME", offsetof(values_t, policy),
      .table = XY_TABLE(xy_task_policies), XY_COMMON("schedule"),
      .help =
-         "choose the scheduling policy (see --list; default: foresight, on real cores closure)"},
+         "choose the scheduling policy (see --list; default: foresight, on real cores closure), or "
+         "a plug-in by its path (docs/plugins.md)"},
     {"eviction", 0, XY_OPT_STRING, "NAME", offsetof(values_t, eviction), .complete = "eviction",
      XY_COMMON("schedule"),
      .help = "choose what a full memory evicts; lru, clean-first, belady-plan (default: the choice "
@@ -108,6 +109,11 @@ static const xy_option_t options[] = {
      .help =
          "in real runs with --gpus and --cpus: use all of them, even where some alone would end "
          "sooner"},
+    {"choices", 0, XY_OPT_STRING, "FILE", offsetof(values_t, choices), .env = "XYLEM_CHOICES",
+     XY_ADVANCED("schedule"),
+     .help = "in real runs: keep in this file what was chosen by trials, and choose the same in "
+             "later runs that are alike; 'none' to try each time (default: ~/.cache/xylem/choices)",
+     .complete = "file"},
     {"real", 'r', XY_OPT_FLAG, .offset = offsetof(values_t, real), XY_COMMON("run"),
      .help = "compute on the cores of this machine; in real time, with --gpus on its GPUs; the "
              "result is compared bit for bit with a plain loop"},
@@ -417,10 +423,19 @@ static xy_status_t run_ranks(const values_t *v, xy_stencil_run_t *run)
     return stencil_ranks_end(&messages, st);
 }
 
+/* Where real runs keep their choices; NULL: nowhere. The caller frees it. */
+static char *choices_path(const values_t *v)
+{
+    if (!v->real || (v->choices != NULL && strcmp(v->choices, "none") == 0))
+        return NULL;
+    return v->choices != NULL ? xy_strdup(v->choices) : xy_cache_path("XYLEM_CHOICES", "choices");
+}
+
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
     const values_t *v = values;
     xy_stencil_run_t run;
+    char *choices;
     xy_status_t st;
 
     (void)command, (void)argc, (void)argv;
@@ -429,6 +444,7 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
     st = set_run(v, &run);
     if (st != XY_OK)
         return st;
+    run.choices = choices = choices_path(v);
     if (v->real && stencil_ranks_are_several()) {
         st = run_ranks(v, &run);
     } else if (v->study != NULL) {
@@ -436,6 +452,7 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
     } else {
         st = run_one(v, &run);
     }
+    xy_free(choices);
     if (run.grid.load == XY_STENCIL_FILE)
         xy_free((void *)(uintptr_t)run.grid.factors);
     return st;

@@ -384,9 +384,11 @@ static xy_status_t execute(stencil_real_t *r, xy_task_result_t *result_p)
                           .stop = r->grid.check_every > 0 ? &r->stop : NULL,
                           .trace = run->how.trace,
                           .observer = run->how.observer};
+    double begin = xy_clock_seconds(CLOCK_MONOTONIC);
     stencil_choice_t choice;
     xy_status_t st = stencil_real_choose(r, &choice);
 
+    r->choosing = xy_clock_seconds(CLOCK_MONOTONIC) - begin;
     if (st != XY_OK)
         return st;
     how.policy = choice.policy;
@@ -460,6 +462,7 @@ xy_status_t stencil_real_run(const xy_stencil_run_t *run, xy_stencil_result_t *r
         result.workers = r.workers_used;
         result.gpus = r.gpus_used;
         result.core_speed = r.core_speed;
+        result.choosing_seconds = r.choosing;
         if (r.gpu != NULL)
             result.costs = *stencil_gpu_costs(&r);
         result.kernels = r.gpus_used > 0 ? "gpu" : r.kernels->name;

@@ -48,6 +48,7 @@ typedef struct {
     xy_task_observer_t listener;
     bool is_told_in_part;
     int32_t gpus_used, workers_used; /* by the run */
+    double choosing; /* seconds before it, for trials or for finding the choice of an earlier run */
 
     double until;    /* negative: no end before the last iteration */
     double residual; /* of the last decision; decisions come one after the other */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "stencil/real.h"
+#include "stencil/choices.h"
 
 /* A simulated memory holds at least what one task needs; a cache spills instead. */
 static uint64_t largest_task(const xy_graph_t *graph)
@@ -201,11 +201,45 @@ static xy_status_t choose_policy(const stencil_real_t *r, stencil_choice_t *choi
     return XY_OK;
 }
 
+/* By trials, in virtual time. */
+static xy_status_t choose_anew(const stencil_real_t *r, stencil_choice_t *choice)
+{
+    xy_status_t st = XY_OK;
+
+    if (choice->gpus > 0 && choice->cores > 0 && !r->run->is_using_all) {
+        if (r->core_seconds < LEAST_SECONDS)
+            choice->cores = 0;
+        else
+            st = choose_workers(r, choice);
+    }
+    return st == XY_OK ? choose_policy(r, choice) : st;
+}
+
+/* What a run like this one has chosen before, or else anew; that is kept. */
+static xy_status_t choose_with_file(const stencil_real_t *r, stencil_choice_t *choice)
+{
+    const char *path = r->run->choices;
+    char *key = stencil_choices_key(r);
+    stencil_choices_t known;
+    xy_status_t st;
+
+    if (key == NULL)
+        return choose_anew(r, choice);
+    st = stencil_choices_read(path, &known);
+    if (st == XY_OK && !stencil_choices_find(&known, key, choice)) {
+        st = choose_anew(r, choice);
+        if (st == XY_OK && choice->spent > 0)
+            stencil_choices_keep(&known, path, key, choice);
+    }
+    stencil_choices_cleanup(&known);
+    xy_free(key);
+    return st;
+}
+
 xy_status_t stencil_real_choose(const stencil_real_t *r, stencil_choice_t *choice)
 {
     int32_t gpus = r->gpu != NULL ? stencil_gpu_count(r) : 0;
     bool is_open = r->run->how.params.look_ahead == XY_TASK_CHOOSE;
-    xy_status_t st = XY_OK;
 
     *choice = (stencil_choice_t){.policy = r->run->how.policy,
                                  .eviction = r->run->how.eviction,
@@ -216,13 +250,5 @@ xy_status_t stencil_real_choose(const stencil_real_t *r, stencil_choice_t *choic
                                  .look_ahead = is_open ? 0 : r->run->how.params.look_ahead};
     if (r->share != NULL) /* all ranks the same, without a trial */
         return XY_OK;
-    if (gpus > 0 && choice->cores > 0 && !r->run->is_using_all) {
-        if (r->core_seconds < LEAST_SECONDS)
-            choice->cores = 0;
-        else
-            st = choose_workers(r, choice);
-    }
-    if (st == XY_OK)
-        st = choose_policy(r, choice);
-    return st;
+    return r->run->choices != NULL ? choose_with_file(r, choice) : choose_anew(r, choice);
 }

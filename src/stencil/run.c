@@ -347,6 +347,8 @@ void xy_stencil_print_json(const xy_stencil_run_t *run, const xy_stencil_result_
     }
     xy_json_int(&j, "evictions", (int64_t)s->evictions);
     xy_json_double(&j, "scheduling_seconds", s->scheduling_seconds);
+    if (r->is_real)
+        xy_json_double(&j, "choosing_seconds", r->choosing_seconds);
     json_real(&j, run, r);
     xy_json_end(&j);
 }

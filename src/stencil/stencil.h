@@ -102,7 +102,8 @@ typedef struct {
     /* On `gpus` GPUs (0: all) with `memory` of each, and on `cpus` cores (0: none) if the virtual
      * clock says that they help. */
     bool is_on_gpus;
-    bool is_using_all; /* cores and GPUs, even where some of them alone would end sooner */
+    const char *choices; /* the file of choices of earlier runs (choices.h); NULL: none */
+    bool is_using_all;   /* cores and GPUs, even where some of them alone would end sooner */
     /* Several ranks share the blocks, by rows of them; each has `cpus` cores (0: one, or with GPUs
      * none), and GPUs of its own or shared ones. NULL: there is one process. */
     const struct xylem_messages *messages;
@@ -136,6 +137,7 @@ typedef struct {
                                  results of ranks other than 0 mean nothing */
     bool is_lost;             /* of several ranks: it failed after all had begun */
     xy_stencil_costs_t costs; /* of runs on GPUs */
+    double choosing_seconds;  /* before the run, by trials or by a file of choices */
     double core_speed;        /* of a core beside them, where a GPU is 1 */
 } xy_stencil_result_t;
 

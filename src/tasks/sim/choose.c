@@ -34,6 +34,7 @@ typedef struct {
     uint64_t largest_task; /* bytes of its data */
     uint64_t accesses;     /* of all tasks */
     bool is_at_home;       /* all data live in the main memory */
+    bool is_named;         /* one policy was asked for: only its look-ahead is a choice */
     bool is_open;          /* how many data are loaded early is to be chosen */
     /* The best so far. */
     xy_task_trial_t best;      /* without a policy: none yet */
@@ -255,19 +256,16 @@ static void run_crew(crew_t *crew)
         pthread_join(threads[--started], NULL);
 }
 
-/* Runs that are driven as real ones go to their end: there is nothing to learn from those before.
- */
-static xy_status_t try_side_by_side(choice_t *c, const xy_task_trial_t *trials)
+/* Run those of the trials that are worth it and within the limit, and keep the best. */
+static xy_status_t try_crew(choice_t *c, crew_t *crew, const xy_task_trial_t *trials)
 {
-    uint64_t ops = (uint64_t)xy_graph_ops(c->graph);
-    crew_t *crew = xy_calloc(1, sizeof(*crew));
+    uint64_t ops = (uint64_t)xy_graph_ops(c->graph), before = (uint64_t)c->count;
     xy_status_t st = XY_OK;
 
-    if (crew == NULL)
-        return xy_fail_memory("choosing a policy");
-    crew->choice = c;
+    *crew = (crew_t){.choice = c};
     for (int i = 0; trials[i].policy != NULL && crew->count < TRIALS_MOST &&
-                    (crew->count == 0 || !is_limit_reached(c, ops * (uint64_t)crew->count));
+                    (before + (uint64_t)crew->count == 0 ||
+                     !is_limit_reached(c, ops * (before + (uint64_t)crew->count)));
          i++)
         if (is_worth_trying(c, &trials[i]))
             crew->trials[crew->count++] = &trials[i];
@@ -278,6 +276,56 @@ static xy_status_t try_side_by_side(choice_t *c, const xy_task_trial_t *trials)
         else if (crew->status[i] != XY_EINVAL || !crew->trials[i]->may_refuse)
             st = crew->status[i];
     }
+    return st;
+}
+
+/* The trial that ended first of those other than `but`; NULL: none did. */
+static const xy_task_trial_t *first_of(const crew_t *crew, const xy_task_trial_t *but)
+{
+    const xy_task_trial_t *found = NULL;
+    double least = INFINITY;
+
+    for (int i = 0; i < crew->count; i++)
+        if (crew->status[i] == XY_OK && crew->trials[i] != but &&
+            time_of(&crew->results[i], &crew->ended[i]) < least) {
+            least = time_of(&crew->results[i], &crew->ended[i]);
+            found = crew->trials[i];
+        }
+    return found;
+}
+
+/* Shares of each memory with which the best are tried once more: a plan that needs less memory is
+ * one for more, and no rule finds a better one for every size. */
+static const double smaller[] = {0.9, 0.8, 0.7, 0.6};
+enum { SMALLER = sizeof(smaller) / sizeof(smaller[0]) };
+
+static xy_status_t try_smaller(choice_t *c, crew_t *crew)
+{
+    const xy_task_trial_t *best[2] = {first_of(crew, NULL)};
+    xy_task_trial_t again[2 * SMALLER + 1] = {{0}};
+    int n = 0;
+
+    best[1] = best[0] != NULL ? first_of(crew, best[0]) : NULL;
+    for (int i = 0; i < SMALLER; i++)
+        for (int k = 0; k < 2 && best[k] != NULL; k++) {
+            again[n] = *best[k];
+            again[n++].memory = smaller[i];
+        }
+    return try_crew(c, crew, again);
+}
+
+/* Runs that are driven as real ones go to their end: there is nothing to learn from those before.
+ */
+static xy_status_t try_side_by_side(choice_t *c, const xy_task_trial_t *trials)
+{
+    crew_t *crew = xy_malloc(sizeof(*crew));
+    xy_status_t st;
+
+    if (crew == NULL)
+        return xy_fail_memory("choosing a policy");
+    st = try_crew(c, crew, trials);
+    if (st == XY_OK && !c->is_named)
+        st = try_smaller(c, crew);
     xy_free(crew);
     return st;
 }
@@ -357,6 +405,7 @@ xy_status_t xy_task_simulate(const xy_graph_t *graph, const xy_task_platform_t *
 
     if (st == XY_OK && policy->trials == NULL && !c.is_open)
         return run_recorded(&c, &(xy_task_trial_t){.policy = name}, result_p);
+    c.is_named = st == XY_OK && policy->trials == NULL;
     if (st == XY_OK)
         st = policy->trials != NULL ? choose(&c, policy->trials) : choose_look_ahead(&c, name);
     if (st == XY_OK && c.best.policy != NULL &&
