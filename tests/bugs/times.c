@@ -247,3 +247,36 @@ BUG(serialized_and_at_once)
     }
     MPI_Finalize();
 }
+
+static void *bcast(void *argument)
+{
+    (void)argument;
+    MPI_Bcast(others, 1, MPI_INT, 0, world); // @other
+    return NULL;
+}
+
+/* before: yes
+ * says: rank *: MPI_* was called on MPI_COMM_WORLD while another thread is in MPI_*; collectives of
+ * one communicator follow each other
+ * options: --workers 2 */
+BUG(collectives_of_two_threads)
+{
+    pthread_t thread;
+    int provided;
+
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(world, &rank);
+    if (rank == 0)
+        MPI_Recv(others, 1, MPI_INT, 1, 0, world, ignore); /* the threads of rank 1 wait for it */
+    if (rank == 1) {
+        pthread_create(&thread, NULL, bcast, NULL);
+        if (!wrong)
+            MPI_Send(numbers, 1, MPI_INT, 0, 0, world);
+        if (!wrong)
+            pthread_join(thread, NULL);
+    } else if (!wrong) {
+        bcast(NULL);
+    }
+    MPI_Barrier(world);
+    MPI_Finalize();
+}

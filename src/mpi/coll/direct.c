@@ -630,6 +630,29 @@ static __attribute__((noinline)) bool start_apart(mpi_rank_t *self, coll_call_t 
     return true;
 }
 
+/* Threads of a rank must not be in collectives of one communicator at the same time: the members
+ * could not agree on an order. */
+static __attribute__((cold)) void enter_alone(const mpi_rank_t *self, mpi_comm_t *comm)
+{
+    mpi_finding_t finding = {.kind = XMPI_FINDING_CONCURRENT,
+                             .rank = self->world,
+                             .other = -1,
+                             .sites = {self->call.caller, comm->blocking_site}};
+    char here[160], there[160];
+
+    if (comm->blocking != NULL) {
+        mpi_caller_describe(self->call.caller, here, sizeof(here));
+        mpi_caller_describe(comm->blocking_site, there, sizeof(there));
+        mpi_finding_end(&finding,
+                        "rank %d: %s %s was called on %s while another thread is in %s %s; "
+                        "collectives of one communicator follow each other",
+                        self->world, self->call.name, here, comm->name, comm->blocking, there);
+        mpi_job->abort(1);
+    }
+    comm->blocking = self->call.name;
+    comm->blocking_site = self->call.caller;
+}
+
 void coll_run(mpi_rank_t *self, coll_call_t *call)
 {
     mpi_request_t request;
@@ -643,6 +666,8 @@ void coll_run(mpi_rank_t *self, coll_call_t *call)
     }
     if (__builtin_expect(self->is_observed, 0))
         coll_observe(self, call);
+    if (__builtin_expect(self->gate != NULL, 0))
+        enter_alone(self, call->comm);
     mpi_request_init(&request, self, XMPI_KIND_COLL);
     request.comm = call->comm;
     request.extra = call; /* for reports */
@@ -655,6 +680,8 @@ void coll_run(mpi_rank_t *self, coll_call_t *call)
     else
         arrive(local_of(call->comm), call);
     mpi_request_wait(self, &request);
+    if (__builtin_expect(self->gate != NULL, 0))
+        call->comm->blocking = NULL;
 }
 
 /* ---- On the progress worker: a collective whose local groups have all their members ---- */

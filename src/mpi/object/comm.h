@@ -54,6 +54,8 @@ struct mpi_comm {
     int partition_tag;                   /* the next tag of a partition, */
     bool partition_tags_wrapped;         /* and whether all were given once */
     const void *sites[XMPI_COMM_SITES];  /* where the program called the last ones, for reports */
+    const char *blocking;      /* with threads: the blocking collective that one of them is in, */
+    const void *blocking_site; /* and where; NULL: none is */
     const void *shares;   /* the counts of the MPI_Reduce_scatter that it has called, likewise: */
     bool shares_are_wide; /* MPI_Count, else int */
     mpi_rank_t *owner;

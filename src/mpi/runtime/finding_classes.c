@@ -177,6 +177,15 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
          .cure = "Call MPI_Init first and MPI_Finalize last on every path; request the thread "
                  "level that the program uses.",
          .limits = "", .example = "before_init", .is_plain = true},
+    [XMPI_FINDING_CONCURRENT] =
+        {"concurrent", true, true, "two threads call collectives of one communicator at a time",
+         .rule = "The threads of a rank must call the collectives of a communicator one after the "
+                 "other, in the order of the other ranks.",
+         .cure = "Give each thread a communicator of its own (MPI_Comm_dup), or let one thread "
+                 "make the calls.",
+         .limits = "Blocking collectives are compared while both are in progress. Two that follow "
+                   "each other in different orders are a disagreement or go unnoticed.",
+         .example = "collectives_of_two_threads", .is_plain = true},
     [XMPI_FINDING_CRASH] =
         {"crash", true, true, "a signal ended a rank",
          .rule = "The report names the rank, the signal, the MPI call, and the active functions "
