@@ -595,3 +595,84 @@ BUG(check_type_send)
         MPI_Recv(values, 4, wrong ? MPI_INT : MPI_SHORT, 0, 0, world, ignore); // @here
     free(values);
 }
+
+/* ---- One-sided calls ---- */
+
+/* options: --check
+ * code: 121
+ * says: error: rank 1: MPI_Put at @here sends from a block of 64 bytes, allocated at @room; its
+ * count and datatype reach 16 bytes beyond the end [buffer-too-small]
+ */
+BUG(check_short_put)
+{
+    int *mine = room(20, 4);
+    MPI_Win win;
+
+    MPI_Win_create(numbers, 400, sizeof(int), MPI_INFO_NULL, world, &win);
+    MPI_Win_fence(0, win);
+    if (rank == 1)
+        MPI_Put(mine, 20, MPI_INT, 0, 0, 20, MPI_INT, win); // @here
+    MPI_Win_fence(0, win);
+    MPI_Win_free(&win);
+    free(mine);
+}
+
+/* options: --check
+ * code: 121
+ * says: error: rank 1: MPI_Get at @here receives into a block of 64 bytes, allocated at @room; its
+ * count and datatype reach 16 bytes beyond the end [buffer-too-small]
+ */
+BUG(check_short_get)
+{
+    int *mine = room(20, 4);
+    MPI_Win win;
+
+    MPI_Win_create(numbers, 400, sizeof(int), MPI_INFO_NULL, world, &win);
+    MPI_Win_fence(0, win);
+    if (rank == 1)
+        MPI_Get(mine, 20, MPI_INT, 0, 0, 20, MPI_INT, win); // @here
+    MPI_Win_fence(0, win);
+    MPI_Win_free(&win);
+    free(mine);
+}
+
+/* options: --check
+ * code: 121
+ * says: error: rank 1: MPI_Accumulate at * sends from memory that was freed at @free: a block of 80
+ * bytes, allocated at @room [buffer-freed]
+ */
+BUG(check_freed_accumulate)
+{
+    int *mine = room(20, 0);
+    MPI_Win win;
+
+    release(mine, true);
+    MPI_Win_create(numbers, 400, sizeof(int), MPI_INFO_NULL, world, &win);
+    MPI_Win_fence(0, win);
+    if (rank == 1)
+        MPI_Accumulate(mine, 20, MPI_INT, 0, 0, 20, MPI_INT, MPI_SUM, win);
+    MPI_Win_fence(0, win);
+    MPI_Win_free(&win);
+    release(mine, false);
+}
+
+/* options: --check
+ * code: 120
+ * says: MPI_Fetch_and_op at @here has MPI_LONG, but the variable 'got' has elements of type double
+ * [buffer-type]
+ */
+BUG(check_type_fetch)
+{
+    double got = 0, one = 1;
+    long more = 1;
+    MPI_Win win;
+
+    MPI_Win_create(numbers, 400, sizeof(double), MPI_INFO_NULL, world, &win);
+    MPI_Win_lock_all(0, win);
+    if (wrong)
+        MPI_Fetch_and_op(&more, &got, MPI_LONG, 0, 0, MPI_SUM, win); // @here
+    else
+        MPI_Fetch_and_op(&one, &got, MPI_DOUBLE, 0, 0, MPI_SUM, win);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+}

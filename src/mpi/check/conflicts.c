@@ -16,8 +16,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "mpi/check/allocations.h"
 #include "mpi/check/area.h"
 #include "mpi/check/check.h"
+#include "mpi/check/elements.h"
 #include "mpi/rma/rma.h"
 
 typedef enum { READ, WRITE, UPDATE } what_t;
@@ -507,9 +509,24 @@ static void on_told(mpi_win_t *win, int from, int origin, const rma_told_t *told
     add(&now, win);
 }
 
+/* The memory and the type of the caller's own buffer. */
+static void on_side(const mpi_rank_t *self, const char *name, const void *address, int64_t count,
+                    const mpi_type_t *type)
+{
+    check_area_t area = check_area_make(address, count, type);
+    bool is_receive = strcmp(name, "result") == 0 || strcmp(self->call.name, "MPI_Get") == 0 ||
+                      strcmp(self->call.name, "MPI_Rget") == 0;
+
+    if (!mpi_checks.buffers || area.low == area.high || strcmp(name, "target") == 0)
+        return;
+    check_allocations_look(self, &area, is_receive);
+    check_elements_look(self, &area);
+}
+
 void check_conflicts_begin(void)
 {
     static const rma_watch_t watch = {.operation = on_operation,
+                                      .side = on_side,
                                       .request = on_request,
                                       .settle = on_settle,
                                       .exposed = on_exposed,

@@ -20,6 +20,8 @@ int rma_side_refuse(mpi_win_t *win, const char *name, const void *address, int64
     if (address == NULL && count > 0 && type->is_predefined)
         return mpi_error(win->comm, MPI_ERR_BUFFER, "the %s buffer is NULL and its count is %lld",
                          name, (long long)count);
+    if (rma_watch != NULL)
+        rma_watch->side(win->comm->owner, name, address, count, type);
     return MPI_SUCCESS;
 }
 

@@ -39,7 +39,7 @@ typedef struct {
     rma_pending_t *pending; /* on a far target: not over yet; or NULL */
 } rma_operation_t;
 
-/* The slow half of rma_side_check: names what is wrong, or finds that nothing is. */
+/* The slow half of rma_side_check: names what is wrong, or finds that nothing is; with --check. */
 int rma_side_refuse(mpi_win_t *win, const char *name, const void *address, int64_t count,
                     MPI_Datatype datatype);
 
@@ -49,7 +49,9 @@ static inline int rma_side_check(mpi_win_t *win, const char *name, const void *a
 {
     mpi_type_t *type = mpi_type_of(datatype);
 
-    if (__builtin_expect(type == NULL || !type->is_committed || count < 0 || address == NULL, 0)) {
+    if (__builtin_expect(type == NULL || !type->is_committed || count < 0 || address == NULL ||
+                             rma_watch != NULL,
+                         0)) {
         int error = rma_side_refuse(win, name, address, count, datatype);
 
         if (error != MPI_SUCCESS)

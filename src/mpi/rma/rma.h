@@ -327,6 +327,9 @@ typedef struct {
 typedef struct {
     void (*operation)(mpi_rank_t *self, mpi_win_t *win, int target, const void *address,
                       int64_t count, mpi_type_t *type, const mpi_op_t *op);
+    /* A buffer of the caller, which the call names so ("origin", "result"). */
+    void (*side)(const mpi_rank_t *self, const char *name, const void *address, int64_t count,
+                 const mpi_type_t *type);
     /* The operation before on `target` has this request. */
     void (*request)(mpi_win_t *win, int target, mpi_request_t *request);
     void (*settle)(mpi_win_t *win);
