@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 MIB = 3  # of a block
-# (policy, GPUs, MB): larger differences, explained in docs/stencil.md.
+# (policy, GPUs, MB): larger differences, explained in docs/measurements.md.
 FAR_FROM_STARPU = {("prio", 2, 498), ("dmdar", 2, 498)}
 OUT_OF_ORDER = {("dmdar", 1, 198)}
 problems = []

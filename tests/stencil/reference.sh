@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The published curves of 2016 and the times of StarPU under SimGrid (tests/data/stencil/*.csv): the
-# policies keep their order, and their distance where StarPU's is known. docs/stencil.md says why
+# policies keep their order, and their distance where StarPU's is known. docs/measurements.md says why
 # the memory is 180 MiB and the eviction lru here, and explains the exceptions.
 . "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
 
