@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Check that the table of verbs in README.md names the verbs of the command, all and no other.
+"""Check that the table of verbs in docs/README.md names the verbs of the command, all and no other.
 
-    tests/check_verbs.py XYLEM README.md
+    tests/check_verbs.py XYLEM docs/README.md
 """
 import json
 import re
@@ -20,9 +20,9 @@ def main():
     page = Path(sys.argv[2]).read_text(encoding="utf-8")
     listed = set(re.findall(r"^\| `xylem ([a-z+]+)", page, re.M))
     for verb in sorted(verbs - listed):
-        print(f"README.md: its table of verbs leaves out `xylem {verb}`")
+        print(f"docs/README.md: its table of verbs leaves out `xylem {verb}`")
     for verb in sorted(listed - verbs):
-        print(f"README.md: `xylem {verb}` is in its table of verbs, but not in the command")
+        print(f"docs/README.md: `xylem {verb}` is in its table of verbs, but not in the command")
     return 0 if verbs == listed else 1
 
 

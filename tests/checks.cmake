@@ -45,10 +45,12 @@ xy_check(check.compare_self COMMAND ${python} ${PROJECT_SOURCE_DIR}/scripts/comp
 xy_check(check.seeds COMMAND ${here}/seeds.sh)
 xy_check(check.paths COMMAND ${python} ${here}/check_paths.py ${PROJECT_SOURCE_DIR})
 xy_check(check.paths_self COMMAND ${python} ${here}/check_paths.py --self-test)
+xy_check(check.docs COMMAND ${python} ${here}/check_docs.py ${PROJECT_SOURCE_DIR})
+xy_check(check.docs_self COMMAND ${python} ${here}/check_docs.py --self-test)
 xy_check(check.messages COMMAND ${python} ${here}/check_messages.py ${PROJECT_SOURCE_DIR})
 xy_check(check.messages_self COMMAND ${python} ${here}/check_messages.py --self-test)
 xy_check(check.tools COMMAND ${python} ${here}/check_tools.py ${PROJECT_SOURCE_DIR})
-xy_check(check.verbs COMMAND ${python} ${here}/check_verbs.py $<TARGET_FILE:xylem> ${PROJECT_SOURCE_DIR}/README.md)
+xy_check(check.verbs COMMAND ${python} ${here}/check_verbs.py $<TARGET_FILE:xylem> ${PROJECT_SOURCE_DIR}/docs/README.md)
 xy_check(check.options_page COMMAND ${python} ${PROJECT_SOURCE_DIR}/scripts/options_page.py $<TARGET_FILE:xylem> --check)
 xy_check(check.findings_page COMMAND ${python} ${PROJECT_SOURCE_DIR}/scripts/findings_page.py $<TARGET_FILE:xylem> --check)
 xy_check(check.install

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Check the form of the documentation.
+
+    tests/check_docs.py [ROOT]        links, sizes, sentences, phrases and claims of the pages at ROOT
+    tests/check_docs.py --self-test   see that each kind of mistake is noticed
+
+Links between pages must lead to a file and a heading that exist. A page has at most 12 KiB, a sentence at most 40 words; larger
+pages are listed below with their limit. Phrases that the style does not allow are listed, too. The pages say that all functions of
+MPI are implemented if and only if functions.def agrees.
+"""
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+PAGE_BYTES = 12 * 1024
+LARGER = {  # generated pages and collections of measurements, in KiB
+    "options.md": 20, "findings.md": 26, "performance.md": 54, "gpu.md": 30, "prediction.md": 14, "measurements.md": 20,
+}
+SENTENCE_WORDS = 40
+# sentences and phrases of these are not checked
+NOT_YET = {"performance.md", "gpu.md", "findings.md", "options.md", "architecture.md", "installed-programs.md", "report.md"}
+PHRASES = [r"\bmended\b", r"\b(?:its|their) kin\b", r"\bbrothers\b", r"\b(?:is|are|was|were) told\b", r"\bwas said\b",
+           r"\bfor want of\b", r"\bat hand\b", r"\bwhat one gets\b", r"\bTODO\b"]
+CLAIM = "All functions of MPI 5.0 are implemented"
+
+
+def without_code(text):
+    """The text with code blocks and pictures blanked, line by line."""
+    lines, fence = [], False
+    for line in text.splitlines():
+        if line.lstrip().startswith("```"):
+            fence = not fence
+            line = ""
+        lines.append("" if fence or line.startswith("    ") else line)
+    return lines
+
+
+def anchors(text):
+    """The anchors of a page's headings, as GitHub makes them."""
+    found = set()
+    for line in without_code(text):
+        heading = re.match(r"#+ (.*)", line)
+        if heading:
+            words = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading[1]).lower()
+            found.add(re.sub(r"[^\w\- ]", "", words).strip().replace(" ", "-"))
+    return found
+
+
+def link_problems(page, text):
+    """Links that lead nowhere."""
+    for link in re.findall(r"\]\(([^)\s]+)\)", "\n".join(without_code(text))):
+        if re.match(r"[a-z]+:", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        if not target.exists():
+            yield f"the link {link} leads to no file"
+        elif anchor and target.suffix == ".md" and anchor not in anchors(target.read_text(encoding="utf-8")):
+            yield f"the link {link} leads to no heading"
+
+
+def sentences(text):
+    """The sentences of paragraphs and list items; tables and headings end one."""
+    blocks, block = [], []
+    for line in without_code(text) + [""]:
+        is_new = not line.strip() or re.match(r"\s*(?:[-*] |\||#|!\[)", line)
+        if is_new and block:
+            blocks.append(" ".join(block))
+            block = []
+        if line.strip() and not re.match(r"\s*(?:\||#|!\[)", line):
+            block.append(line.strip())
+    for paragraph in blocks:
+        plain = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "code", paragraph))
+        yield from re.split(r"(?<=[.:;?!])\)?\*{0,2}\s+(?=[A-Z`*(\[]|code)", plain)
+
+
+def page_problems(page, root):
+    """Complaints about one page."""
+    text = page.read_text(encoding="utf-8")
+    name = str(page.relative_to(root))
+    for problem in link_problems(page, text):
+        yield f"{name}: {problem}"
+    if page.parent.name != "docs":
+        return
+    limit = 1024 * LARGER[page.name] if page.name in LARGER else PAGE_BYTES
+    if len(text.encode()) > limit:
+        yield f"{name}: has {len(text.encode())} bytes, at most {limit} are allowed"
+    for pattern in PHRASES:
+        for found in re.finditer(pattern, "\n".join(without_code(text))):
+            if page.name not in NOT_YET:
+                yield f"{name}: do not write '{found[0]}'"
+    for sentence in sentences(text):
+        if len(sentence.split()) > SENTENCE_WORDS and page.name not in NOT_YET:
+            yield f"{name}: {len(sentence.split())} words in '{sentence[:60]}...', at most {SENTENCE_WORDS} are allowed"
+
+
+def claim_problems(root):
+    """Does what the pages say about missing functions agree with the table of functions?"""
+    table = (root / "src/mpi/bindings/functions.def").read_text(encoding="utf-8")
+    missing = re.findall(r"^none .*?(\w+)\(", table, re.M)
+    for name in ("README.md", "docs/mpi.md"):
+        claims = CLAIM in " ".join((root / name).read_text(encoding="utf-8").split())
+        if claims and missing:
+            yield f"{name}: says '{CLAIM}', but functions.def has none of {', '.join(missing)}"
+        elif not claims and not missing:
+            yield f"{name}: does not say '{CLAIM}', although functions.def has all"
+
+
+def check(root):
+    pages = [*root.glob("*.md"), *root.glob("docs/*.md"), *root.glob("examples/*.md"), *root.glob("packaging/*.md")]
+    return [problem for page in sorted(pages) for problem in page_problems(page, root)] + list(claim_problems(root))
+
+
+def self_test():
+    """(file, what is appended to it, complaints expected)"""
+    cases = [
+        ("docs/a.md", "", 0), ("docs/a.md", "[x](b.md)", 1), ("docs/a.md", "[x](a.md#one-two)", 0), ("docs/a.md", "[x](#three)", 1),
+        ("docs/a.md", "```\n[x](b.md)\n```\n", 0), ("docs/a.md", "It is mended.", 1), ("docs/a.md", "word " * 41, 1),
+        ("docs/a.md", "word " * 39 + "word. " + "Word " * 40, 0), ("docs/a.md", "| " + "word " * 50 + "|", 0),
+        ("docs/a.md", "Word.\n" * 2100, 1), ("docs/gpu.md", "Word.\n" * 2100, 0),
+        ("src/mpi/bindings/functions.def", "none int Send(void)\n", 2), ("README.md", "[x](docs/c.md)", 1),
+    ]
+    bad = 0
+    for name, added, expected in cases:
+        with tempfile.TemporaryDirectory() as directory:
+            root = Path(directory)
+            (root / "src/mpi/bindings").mkdir(parents=True)
+            (root / "docs").mkdir()
+            start = {"README.md": CLAIM + ".\n\n", "docs/mpi.md": CLAIM + ".\n", "docs/a.md": "# One, `two`\n\n", "docs/gpu.md": "",
+                     "src/mpi/bindings/functions.def": "self int Recv(void)\n"}
+            for path, text in start.items():
+                (root / path).write_text(text + (added if path == name else ""), encoding="utf-8")
+            found = check(root)
+        if len(found) != expected:
+            print(f"{name} with '{added[:40]}': expected {expected} complaints, got {found}")
+            bad += 1
+    print(f"self-test: {len(cases)} cases, {bad} misjudged")
+    return 1 if bad else 0
+
+
+def main(arguments):
+    if arguments == ["--self-test"]:
+        return self_test()
+    found = check(Path(arguments[0] if arguments else Path(__file__).parent.parent).resolve())
+    print("\n".join(found))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
