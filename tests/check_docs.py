@@ -20,7 +20,7 @@ LARGER = {  # generated pages and collections of measurements, in KiB
 }
 SENTENCE_WORDS = 40
 # sentences and phrases of these are not checked
-NOT_YET = {"performance.md", "gpu.md", "findings.md", "options.md", "architecture.md", "installed-programs.md", "report.md"}
+NOT_YET = {"performance.md", "gpu.md", "findings.md", "options.md", "installed-programs.md", "report.md"}
 PHRASES = [r"\bmended\b", r"\b(?:its|their) kin\b", r"\bbrothers\b", r"\b(?:is|are|was|were) told\b", r"\bwas said\b",
            r"\bfor want of\b", r"\bat hand\b", r"\bwhat one gets\b", r"\bTODO\b"]
 CLAIM = "All functions of MPI 5.0 are implemented"
