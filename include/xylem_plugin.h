@@ -9,7 +9,7 @@
  *       .create = create, .destroy = destroy, .ready = ready, .pick = pick,
  *   };
  *
- *   cc -shared -fPIC -o mine.so mine.c $(pkg-config --cflags xylem)
+ *   cc -shared -fPIC -o mine.so MINE.c $(pkg-config --cflags xylem)
  *   xylem stencil --policy ./mine.so
  *
  * A plug-in is linked with no library of Xylem. Each run has a state of its own, made by `create`.

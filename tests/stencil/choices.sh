@@ -53,8 +53,8 @@ for text in 'xylem choices 1 0.0.1\nwhat\tlws lru 0 0 0 2 0' 'xylem choices 1 0.
     [ -z "$(cat "$WORK/.err")" ] || die "said again: $(cat "$WORK/.err")"
 done
 # A choice with more workers than there are is made anew.
-sed "s/ 2 0\$/ 3000 0/" before >more
-[ "$(ran --choices more)" = "$first" ] || die "3000 cores were used"
+sed "s/ 2 0\$/ 3000 0/" before >more.txt
+[ "$(ran --choices more.txt)" = "$first" ] || die "3000 cores were used"
 
 # A file of something else stays as it is.
 echo "int main(void) { return 0; }" >main.c
