@@ -130,6 +130,9 @@ const xy_stencil_costs_t *stencil_gpu_costs(const stencil_real_t *r);
 void stencil_gpu_platform(const stencil_real_t *r, xy_link_t *in_p, xy_link_t *out_p,
                           uint64_t *memory_p);
 
+/* The speed of a GPU where the first is 1, and its memory. */
+double stencil_gpu_speed(const stencil_real_t *r, int32_t gpu, uint64_t *memory_p);
+
 /* real_file.c */
 /* A file that is there must have the size of the domain and is not changed before the end; all
  * room that the run needs is taken now. XY_EINVAL, XY_EIO, XY_ENOMEM (reported); then nothing has

@@ -86,10 +86,10 @@ static xy_task_platform_t *platform_of_gpus(const stencil_real_t *r, int32_t gpu
     }
     for (int32_t w = 0; w < gpus + cores; w++) {
         p->memory_of[w] = w < gpus ? w + 1 : 0;
-        p->speed[w] = w < gpus ? 1 : r->core_speed;
+        p->speed[w] = w < gpus ? stencil_gpu_speed(r, w, &memory) : r->core_speed;
+        if (w < gpus)
+            p->capacity[w + 1] = r->run->memory == 0 ? memory : capacity_of(r);
     }
-    for (int32_t m = 1; m <= gpus; m++)
-        p->capacity[m] = r->run->memory == 0 ? memory : capacity_of(r);
     return p;
 }
 

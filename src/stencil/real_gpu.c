@@ -341,6 +341,12 @@ void stencil_gpu_platform(const stencil_real_t *r, xy_link_t *in_p, xy_link_t *o
     *memory_p = xy_gpu_info(r->gpu->places[0].gpu)->memory / 10 * 9;
 }
 
+double stencil_gpu_speed(const stencil_real_t *r, int32_t gpu, uint64_t *memory_p)
+{
+    *memory_p = xy_gpu_info(r->gpu->places[gpu].gpu)->memory / 10 * 9;
+    return r->gpu->speeds[gpu];
+}
+
 /* ---- Running ---- */
 
 xy_status_t stencil_gpu_execute(stencil_real_t *r, const stencil_choice_t *choice,
@@ -375,6 +381,7 @@ xy_status_t stencil_gpu_execute(stencil_real_t *r, const stencil_choice_t *choic
         how.in = r->gpu->costs.in;
         how.out = r->gpu->costs.out;
         how.sharers = r->gpu->sharers;
+        how.speeds = r->gpu->speeds;
     }
     for (int32_t i = 0; i < choice->gpus; i++)
         gpus[i] = r->gpu->places[i].gpu;

@@ -49,7 +49,8 @@ struct stencil_gpu {
     int32_t count;
     int32_t sharers; /* ranks that have the same GPUs; 0: only this process */
     void *pinned;
-    xy_stencil_costs_t costs; /* of the first of them */
+    xy_stencil_costs_t costs;        /* of the first of them */
+    double speeds[STENCIL_GPUS_MAX]; /* where the first is 1 */
 };
 
 /* Put an update of a block into a stream, of so many rows. */

@@ -216,10 +216,12 @@ static xy_status_t take_pinned(probe_t *probe, int which)
     return xy_gpu_stream_create(probe->place->gpu, &probe->streams[which]);
 }
 
-xy_status_t stencil_gpu_measure(stencil_real_t *r)
+/* All costs of the first GPU; of others what a task takes. */
+static xy_status_t measure_place(stencil_real_t *r, int32_t gpu, double *seconds_p)
 {
-    const stencil_place_t *p = &r->gpu->places[0];
+    const stencil_place_t *p = &r->gpu->places[gpu];
     probe_t probe = {.r = r, .place = p};
+    double launch;
     xy_status_t st = take_blocks(&probe);
 
     for (int i = 0; i < 2 && st == XY_OK; i++)
@@ -227,7 +229,8 @@ xy_status_t stencil_gpu_measure(stencil_real_t *r)
     if (st == XY_OK)
         st = xy_gpu_event_create(p->gpu, false, &probe.event);
     if (st == XY_OK)
-        st = measure_on(&probe, &r->gpu->costs);
+        st = gpu == 0 ? measure_on(&probe, &r->gpu->costs)
+                      : time_row(&probe, put_task, &launch, seconds_p);
     for (int i = 0; i < 2; i++) {
         xy_gpu_pinned_give(p->gpu, probe.pinned[i]);
         xy_gpu_stream_destroy(probe.streams[i]);
@@ -235,5 +238,23 @@ xy_status_t stencil_gpu_measure(stencil_real_t *r)
     for (int i = 0; i < probe.count; i++)
         xy_gpu_memory_give(p->gpu, probe.blocks[i]);
     xy_gpu_event_destroy(probe.event);
+    return st;
+}
+
+/* GPUs of one name are equally fast. */
+xy_status_t stencil_gpu_measure(stencil_real_t *r)
+{
+    const char *first = xy_gpu_info(r->gpu->places[0].gpu)->name;
+    xy_status_t st = measure_place(r, 0, NULL);
+
+    r->gpu->speeds[0] = 1;
+    for (int32_t g = 1; g < r->gpu->count && st == XY_OK; g++) {
+        double seconds = r->gpu->costs.task;
+
+        if (strcmp(xy_gpu_info(r->gpu->places[g].gpu)->name, first) != 0)
+            st = measure_place(r, g, &seconds);
+        r->gpu->speeds[g] =
+            seconds > 0 && r->gpu->costs.task > 0 ? r->gpu->costs.task / seconds : 1;
+    }
     return st;
 }

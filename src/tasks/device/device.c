@@ -100,6 +100,8 @@ static uint64_t own_share(const device_tasks_t *e, int32_t gpu, uint64_t room)
     uint64_t ranks = e->how->sharers > 1 ? (uint64_t)e->how->sharers : 1;
     uint64_t all = ranks > 1 ? xy_gpu_info(e->how->gpus[gpu])->memory : room, share;
 
+    if (e->how->memories != NULL)
+        return e->how->memories[gpu] / ranks;
     if (e->how->memory > 0)
         return e->how->memory / ranks;
     share = all / 10 * 9 / ranks;
@@ -145,7 +147,9 @@ static xy_status_t init_device(device_tasks_t *e, int32_t gpu)
     e->capacity[gpu + 1] = bytes;
     e->states[gpu + 1] = m->space.states;
     e->memory_of[gpu] = gpu + 1;
-    e->speed[gpu] = 1;
+    e->speed[gpu] = e->how->speeds != NULL ? e->how->speeds[gpu] : 1;
+    /* Beside cores, GPUs are only a few tasks ahead. */
+    e->is_uneven = (e->is_uneven || e->speed[gpu] != e->speed[0]) && e->how->cores == 0;
     for (int k = 0; k < LANES && st == XY_OK; k++) {
         m->lanes[k] = (lane_t){.engine = e, .kind = (lane_kind_t)k, .gpu = gpu};
         st = device_lane_init(&m->lanes[k], m->gpu);

@@ -64,10 +64,12 @@ typedef struct {
     xy_task_params_t params; /* alpha and beta 0: both 1 */
     xy_gpu_device_t *const *gpus;
     int32_t gpu_count;
-    uint64_t memory;  /* of each GPU; 0: nine tenths of what is free */
-    int32_t sharers;  /* ranks that have that memory together; 0: this one alone */
-    void **addresses; /* [data] in the main memory; NULL: those of the data themselves */
-    bool is_pinned;   /* they are pinned already */
+    const double *speeds;     /* [gpu_count] where the first is 1; NULL: all the same */
+    uint64_t memory;          /* of each GPU; 0: nine tenths of what is free */
+    const uint64_t *memories; /* [gpu_count] instead; NULL: `memory` */
+    int32_t sharers;          /* ranks that have that memory together; 0: this one alone */
+    void **addresses;         /* [data] in the main memory; NULL: those of the data themselves */
+    bool is_pinned;           /* they are pinned already */
     bool is_unpinned; /* they are not, and must not be: they may be more than there is memory */
     /* Of a piece that data go through which are not pinned. 0: a usual number, and none on devices
      * that are made of cores. */

@@ -115,6 +115,8 @@ typedef struct {
     lane_t lanes[LANES];
     xy_gpu_event_t *origin; /* when its clock was at `began` */
     double began;
+    double given;  /* seconds that the tasks given to it take there, and its waiting */
+    bool had_turn; /* in this round (uneven speeds) */
 } device_memory_t;
 
 /* A datum in the main memory: complete after `written`, read until `read`. */
@@ -231,6 +233,8 @@ typedef struct device_tasks {
     void **job_addresses;
     int32_t job_count, job_used;
     double seconds_left; /* of tasks, as declared */
+    bool is_uneven;      /* GPUs have different speeds */
+    uint64_t picked;     /* tasks, so far */
     bool is_pressed;     /* cores work even where that lengthens the end: nothing else moves */
 
     core_t *cores; /* [how->cores] */

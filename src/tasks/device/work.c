@@ -19,6 +19,9 @@ static xy_op_id_t pick(device_tasks_t *e, int32_t worker)
     e->now = start - e->start;
     op = e->policy->pick(e->state, worker);
     e->result.scheduling_seconds += xy_now() - begin;
+    e->picked += op >= 0;
+    if (e->is_uneven && op >= 0)
+        e->devices[worker].given += xy_task_seconds(&e->view, op, worker);
     if (e->how->clock != NULL && op >= 0)
         *e->how->clock += e->how->decision_seconds;
     if (e->is_recording && op >= 0)
@@ -251,6 +254,43 @@ static xy_status_t rest(device_tasks_t *e)
     return xy_task_policy_end(e->policy, e->state, e->left, e->ops);
 }
 
+/* The GPU that has not had its turn in this round and is free first. */
+static int32_t first_free(const device_tasks_t *e)
+{
+    int32_t first = -1;
+
+    for (int32_t g = 0; g < e->how->gpu_count; g++)
+        if (!e->devices[g].had_turn && (first < 0 || e->devices[g].given < e->devices[first].given))
+            first = g;
+    return first;
+}
+
+/* Decisions are far ahead of the GPUs, so turns of all would give a slow one as many tasks as a
+ * fast one. Instead the one that is free first has the first choice, and in a round one of them
+ * gets tasks. Those that refused have waited until then. */
+static xy_status_t turns_uneven(device_tasks_t *e, bool *is_moving_p)
+{
+    xy_status_t st = XY_OK;
+    int32_t gpu;
+
+    for (int32_t g = 0; g < e->how->gpu_count; g++)
+        e->devices[g].had_turn = false;
+    while (e->left > 0 && st == XY_OK && (gpu = first_free(e)) >= 0) {
+        uint64_t picked = e->picked;
+        double since = e->devices[gpu].given;
+
+        e->devices[gpu].had_turn = true;
+        st = turn(e, gpu, is_moving_p);
+        if (e->picked == picked)
+            continue;
+        for (int32_t g = 0; g < e->how->gpu_count; g++)
+            if (e->devices[g].had_turn && e->devices[g].given < since)
+                e->devices[g].given = since;
+        break;
+    }
+    return st;
+}
+
 static xy_status_t round_of_all(device_tasks_t *e, bool *is_moving_p)
 {
     xy_status_t st = XY_OK;
@@ -262,7 +302,9 @@ static xy_status_t round_of_all(device_tasks_t *e, bool *is_moving_p)
         st = device_jobs_pump(e, is_moving_p);
     for (int32_t i = 0; i < e->how->cores && e->left > 0 && st == XY_OK; i++)
         st = turn_core(e, &e->cores[i], is_moving_p);
-    for (int32_t g = 0; g < e->how->gpu_count && e->left > 0 && st == XY_OK; g++)
+    if (e->is_uneven && st == XY_OK)
+        st = turns_uneven(e, is_moving_p);
+    for (int32_t g = 0; !e->is_uneven && g < e->how->gpu_count && e->left > 0 && st == XY_OK; g++)
         st = turn(e, g, is_moving_p);
     if (*is_moving_p)
         e->is_pressed = false;

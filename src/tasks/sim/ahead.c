@@ -17,6 +17,7 @@ const xy_task_ahead_t xy_task_ahead_usual = {
 
 typedef struct {
     const xy_graph_t *graph;
+    const double *speed; /* of each GPU */
     double once;
 } tasks_t;
 
@@ -24,7 +25,8 @@ static xy_status_t put(void *arg, const xy_task_kernel_t *kernel)
 {
     const tasks_t *tasks = arg;
 
-    return xy_gpu_model_launch(kernel->stream, xy_graph_op(tasks->graph, kernel->op)->seconds);
+    return xy_gpu_model_launch(kernel->stream, xy_graph_op(tasks->graph, kernel->op)->seconds /
+                                                   tasks->speed[kernel->gpu]);
 }
 
 static xy_status_t put_together(void *arg, const xy_task_kernel_t *kernels, int32_t count)
@@ -34,7 +36,8 @@ static xy_status_t put_together(void *arg, const xy_task_kernel_t *kernels, int3
 
     for (int32_t i = 0; i < count; i++)
         seconds += xy_graph_op(tasks->graph, kernels[i].op)->seconds;
-    return xy_gpu_model_launch(kernels[0].stream, fmax(seconds - (count - 1) * tasks->once, 0));
+    return xy_gpu_model_launch(kernels[0].stream, fmax(seconds - (count - 1) * tasks->once, 0) /
+                                                      tasks->speed[kernels[0].gpu]);
 }
 
 static xy_status_t check(const xy_graph_t *graph, const xy_task_platform_t *p)
@@ -101,14 +104,17 @@ xy_status_t sim_run_ahead(const xy_graph_t *graph, const xy_task_platform_t *p,
                           const xy_task_sim_t *how, const xy_task_policy_t *policy,
                           const xy_task_observer_t *observer, xy_task_result_t *result_p)
 {
-    double clock = 0;
+    double clock = 0, speed = 0;
     xy_gpu_device_t *gpus[GPUS_MAX] = {0};
-    tasks_t tasks = {graph, how->ahead->once};
+    uint64_t memories[GPUS_MAX];
+    tasks_t tasks = {graph, p->speed, how->ahead->once};
     xy_task_device_t device = {.policy = policy->name,
                                .eviction = how->eviction,
                                .params = how->params,
                                .gpus = gpus,
                                .gpu_count = p->workers,
+                               .speeds = p->speed,
+                               .memories = memories,
                                .is_pinned = true,
                                .in = {p->latency[1], p->rate[1]},
                                .out = {p->latency[p->memories], p->rate[p->memories]},
@@ -125,8 +131,8 @@ xy_status_t sim_run_ahead(const xy_graph_t *graph, const xy_task_platform_t *p,
         xy_gpu_model_t model = model_of(graph, p, g, how->ahead, &clock);
 
         st = xy_gpu_model_open(&model, &gpus[g]);
-        device.memory =
-            device.memory == 0 || model.memory < device.memory ? model.memory : device.memory;
+        memories[g] = model.memory;
+        speed += p->speed[g];
     }
     if (st == XY_OK)
         st = xy_task_execute_on(graph, &device, result_p);
@@ -134,7 +140,7 @@ xy_status_t sim_run_ahead(const xy_graph_t *graph, const xy_task_platform_t *p,
         xy_gpu_close(gpus[g]);
     if (st == XY_OK) {
         result_p->extra_rounds = how->params.extra_rounds;
-        result_p->compute_bound = work_of(graph, how->ahead) / p->workers;
+        result_p->compute_bound = work_of(graph, how->ahead) / speed;
     }
     return st;
 }

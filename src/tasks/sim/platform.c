@@ -54,6 +54,14 @@ static void set_way(xy_task_platform_t *p, int32_t from, int32_t to, xy_link_t l
     p->shared[way] = shared;
 }
 
+/* Beside the first GPU, by what their kernels read and write; 1 where that is not known. */
+static double speed_of(const xy_machine_t *m, const xy_gpu_t *gpu)
+{
+    double first = m->gpus[0].kernel.bandwidth;
+
+    return first > 0 && gpu->kernel.bandwidth > 0 ? gpu->kernel.bandwidth / first : 1;
+}
+
 static void set_gpu(xy_task_platform_t *p, const xy_machine_t *m, int32_t i, uint64_t memory)
 {
     const xy_gpu_t *gpu = &m->gpus[gpu_of(m, i)];
@@ -61,7 +69,7 @@ static void set_gpu(xy_task_platform_t *p, const xy_machine_t *m, int32_t i, uin
     int32_t shared = group->shared.bandwidth > 0 ? (int32_t)gpu->group : -1;
 
     p->memory_of[i] = i + 1;
-    p->speed[i] = 1;
+    p->speed[i] = speed_of(m, gpu);
     p->capacity[i + 1] = memory == 0 ? gpu->memory : memory == XY_TASK_NO_LIMIT ? 0 : memory;
     set_way(p, 0, i + 1, gpu->in, shared);
     set_way(p, i + 1, 0, gpu->out, shared);
