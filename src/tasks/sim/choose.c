@@ -9,6 +9,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "tasks/sim/sim_internal.h"
@@ -279,35 +280,51 @@ static xy_status_t try_crew(choice_t *c, crew_t *crew, const xy_task_trial_t *tr
     return st;
 }
 
-/* The trial that ended first of those other than `but`; NULL: none did. */
-static const xy_task_trial_t *first_of(const crew_t *crew, const xy_task_trial_t *but)
+/* Shares of each memory with which the best policies are tried once more: a plan that needs less
+ * memory is one for more, and no rule finds a better one for every size. */
+static const double smaller[] = {0.93, 0.87, 0.8, 0.7, 0.6};
+enum { SMALLER = sizeof(smaller) / sizeof(smaller[0]), ANY = 2, BEST = 4 };
+
+/* Not one of the list; and not of their policies either, if another policy is wanted. */
+static bool is_beside(const xy_task_trial_t *t, const xy_task_trial_t *const *list, int n,
+                      bool is_other_policy)
+{
+    for (int i = 0; i < n; i++)
+        if (list[i] == t || (is_other_policy && strcmp(list[i]->policy, t->policy) == 0))
+            return false;
+    return true;
+}
+
+/* The trial that ended first beside those of the list; NULL: none did. */
+static const xy_task_trial_t *first_beside(const crew_t *crew, const xy_task_trial_t *const *list,
+                                           int n)
 {
     const xy_task_trial_t *found = NULL;
     double least = INFINITY;
 
-    for (int i = 0; i < crew->count; i++)
-        if (crew->status[i] == XY_OK && crew->trials[i] != but &&
-            time_of(&crew->results[i], &crew->ended[i]) < least) {
-            least = time_of(&crew->results[i], &crew->ended[i]);
+    for (int i = 0; i < crew->count; i++) {
+        double time =
+            crew->status[i] == XY_OK ? time_of(&crew->results[i], &crew->ended[i]) : INFINITY;
+
+        if (time < least && is_beside(crew->trials[i], list, n, n >= ANY)) {
+            least = time;
             found = crew->trials[i];
         }
+    }
     return found;
 }
 
-/* Shares of each memory with which the best are tried once more: a plan that needs less memory is
- * one for more, and no rule finds a better one for every size. */
-static const double smaller[] = {0.9, 0.8, 0.7, 0.6};
-enum { SMALLER = sizeof(smaller) / sizeof(smaller[0]) };
-
+/* The two best, and the best of two other policies. */
 static xy_status_t try_smaller(choice_t *c, crew_t *crew)
 {
-    const xy_task_trial_t *best[2] = {first_of(crew, NULL)};
-    xy_task_trial_t again[2 * SMALLER + 1] = {{0}};
-    int n = 0;
+    const xy_task_trial_t *best[BEST] = {NULL};
+    xy_task_trial_t again[BEST * SMALLER + 1] = {{0}};
+    int count = 0, n = 0;
 
-    best[1] = best[0] != NULL ? first_of(crew, best[0]) : NULL;
+    while (count < BEST && (best[count] = first_beside(crew, best, count)) != NULL)
+        count++;
     for (int i = 0; i < SMALLER; i++)
-        for (int k = 0; k < 2 && best[k] != NULL; k++) {
+        for (int k = 0; k < count; k++) {
             again[n] = *best[k];
             again[n++].memory = smaller[i];
         }
