@@ -20,6 +20,7 @@
 
 #include "launch/children.h"
 #include "launch/joined.h"
+#include "launch/report.h"
 #include "mpi/check/check.h"
 #include "process/process.h"
 
@@ -417,6 +418,9 @@ static void take_frame(int process, const xy_frame_t *frame)
         break;
     case NODE_PROFILE:
         head_take_profile(&head.base.processes[process], frame);
+        break;
+    case NODE_REPORT:
+        mpi_report_take(process, head.base.count, frame->bytes, frame->size);
         break;
     case NODE_FOUND:
         mpi_check_take(frame->bytes, frame->size);
@@ -856,6 +860,8 @@ int mpi_head_run(const mpi_head_job_t *job)
     if (mpi_checks.is_on && !mpi_checks.has_seed)
         mpi_checks.seed = mpi_node_seed(head.base.secret);
     written = head_tools_end(&head.base);
+    if (written == XY_OK && head.code == 0)
+        written = mpi_report_end(head.base.values->quiet);
     if (head.code == 0 && written != XY_OK)
         head.code = xy_status_exit_code(written);
     if (st == XY_OK && head.code == 0 && !head.is_ending)

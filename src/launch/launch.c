@@ -12,6 +12,7 @@
 #include "launch/mapping.h"
 #include "launch/other_mpi.h"
 #include "launch/rank_process.h"
+#include "launch/report.h"
 #include "launch/spawn_ranks.h"
 #include "launch/virtual_time.h"
 #include "mpi/bindings/bindings.h"
@@ -560,6 +561,7 @@ static xy_status_t run_head_of_children(launch_t *launch)
 {
     launch->adapted = *launch->values;
     launch->adapted.trace = launch->adapted.monitor = launch->adapted.matrix = NULL;
+    launch->adapted.report = NULL;
     launch->adapted.adapt = "off";
     if (launch->hosts.count == 0 && node_is_over_mpi(launch->adapted.net))
         launch->adapted.processes = launch->size; /* of the installed MPI */
@@ -601,14 +603,25 @@ static xy_status_t adapt(launch_t *launch)
     return st;
 }
 
-/* Messages are counted for --monitor, and for --adapt in a run that it knows nothing of. */
-static xy_status_t start_monitor(const launch_t *launch)
+/* Messages are counted for --monitor and --report, and for --adapt in a run that it knows nothing
+ * of. */
+static xy_status_t start_counting(const launch_t *launch)
 {
+    const mpi_launch_values_t *v = launch->values;
     bool is_counted = mpi_launch_adapt_counts() && launch->in_virtual_time == NULL;
+    xy_status_t st = XY_OK;
 
-    if (launch->values->monitor == NULL && !is_counted)
+    if (v->monitor != NULL || v->report != NULL || is_counted)
+        st = mpi_monitor_start(launch->job, v->monitor_slice);
+    return st == XY_OK && v->report != NULL ? mpi_account_start(launch->job) : st;
+}
+
+static xy_status_t finish_report(const launch_t *launch)
+{
+    if (launch->values->report == NULL || mpi_finish_code() != 0)
         return XY_OK;
-    return mpi_monitor_start(launch->job, launch->values->monitor_slice);
+    return mpi_report_finish(launch->values, launch->job, part_at(launch, 0)->argv[0],
+                             launch->node != NULL);
 }
 
 static xy_status_t run_ranks(launch_t *launch)
@@ -661,7 +674,7 @@ static xy_status_t run_ranks(launch_t *launch)
             mpi_deadlock_watch_start(launch->values->deadlock_after, launch->values->polling_after);
     program_invocation_name = part_at(launch, 0)->argv[0];
     if (st == XY_OK)
-        st = start_monitor(launch);
+        st = start_counting(launch);
     if (st == XY_OK)
         st = start_trace(launch);
     process_sanitizer_add_root(launch->job->ranks,
@@ -686,6 +699,8 @@ static xy_status_t run_ranks(launch_t *launch)
     if (st == XY_OK &&
         (launch->values->monitor != NULL || (launch->node != NULL && mpi_launch_adapt_counts())))
         st = write_traffic(launch);
+    if (st == XY_OK)
+        st = finish_report(launch);
     if (st == XY_OK && launch->values->verbose)
         say_progress(launch->job);
     return st;
@@ -742,6 +757,8 @@ static xy_status_t start(launch_t *launch)
 {
     xy_status_t st = change_directory(launch);
 
+    if (st == XY_OK && launch->node == NULL)
+        st = mpi_report_prepare(launch->values);
     if (st == XY_OK)
         st = find_programs(launch);
     if (st != XY_OK)
@@ -753,6 +770,11 @@ static xy_status_t start(launch_t *launch)
                        "executable",
                        part_at(launch, 0)->path,
                        part_at(launch, 0)->is_mpi ? "has a fixed address" : "does not use MPI");
+    if (launch->values->report != NULL && runs_alone(launch))
+        return xy_fail(XY_EUNSUPPORTED,
+                       "--report: '%s' has a fixed address; compile it with mpicc as a "
+                       "position-independent executable",
+                       part_at(launch, 0)->path);
     if (launch->values->check != NULL && (runs_alone(launch) || !part_at(launch, 0)->is_mpi))
         return xy_fail(XY_EUNSUPPORTED,
                        "--check: '%s' %s; compile it with mpicc as a position-independent "

@@ -47,6 +47,7 @@ typedef struct {
     xy_vec_t algorithm;  /* each a list with commas */
     const char *monitor; /* a directory */
     double monitor_slice;
+    const char *report;          /* a file, or "": print only; NULL: none */
     const char *trace;           /* a file */
     const char *trace_messages;  /* which; NULL: all */
     const char *machine;         /* for reordering */

@@ -482,7 +482,7 @@ xy_status_t mpi_virtual_prepare(const mpi_launch_values_t *values, int ranks, co
         c->job.costs.eager = c->job.costs.eager_net = values->eager;
     c->job.costs.start = values->spawn_time;
     c->job.library = values->library;
-    c->job.has_matrix = values->monitor != NULL;
+    c->job.has_matrix = values->monitor != NULL || values->report != NULL;
     c->trace = values->trace;
     slash = strrchr(program, '/');
     c->title = xy_sprintf("%s, %d ranks on %s", slash != NULL ? slash + 1 : program, ranks,
@@ -611,7 +611,7 @@ xy_status_t mpi_virtual_finish(const mpi_launch_values_t *values, mpi_job_t *job
 {
     xy_status_t st = mpi_virtual_finish_trace();
 
-    if (st == XY_OK && values->monitor != NULL)
+    if (st == XY_OK && (values->monitor != NULL || values->report != NULL))
         st = mpi_virtual_monitor(job);
     if (st == XY_OK && values->verbose)
         mpi_virtual_say(stderr);

@@ -78,3 +78,8 @@ uint64_t trace_clock_second(void)
     return 1000000000u;
 }
 #endif
+
+void xy_trace_clock_begin(void)
+{
+    trace_clock_choose();
+}

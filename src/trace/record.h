@@ -122,7 +122,10 @@ void xy_trace_put_call(xy_trace_row_t *row, uint64_t time, uint32_t rank, uint32
 void xy_trace_put_collective(xy_trace_row_t *row, uint64_t time, const xy_trace_collective_t *c);
 void xy_trace_put_counter(xy_trace_row_t *row, uint64_t time, uint32_t counter, double value);
 void xy_trace_put_mark(xy_trace_row_t *row, uint64_t time, int64_t id, uint32_t label);
-uint64_t xy_trace_clock(void); /* ticks of the real clock */
+/* Ticks of the real clock. The first says which counter that is, before any thread reads it;
+ * xy_trace_create does the same. */
+void xy_trace_clock_begin(void);
+uint64_t xy_trace_clock(void);
 
 /* The next state of the row begins now, inside the current one if there is one. `id` is a rank or
  * a task, or XY_TRACE_NO_ID. */

@@ -292,12 +292,14 @@ int impl_abort(MPI_Comm comm, int errorcode)
     mpi_abort(errorcode);
 }
 
-/* For profilers that put their own in front; the monitor begins a new phase. */
+/* For profilers that put their own in front; the monitor begins a new phase, and --report counts
+ * from 1 on and not from 0 on. */
 int impl_pcontrol(const int level)
 {
-    (void)level;
-    if (mpi_self != NULL)
-        mpi_monitor_phase(mpi_self);
+    if (mpi_self == NULL)
+        return MPI_SUCCESS;
+    mpi_monitor_phase(mpi_self);
+    mpi_account_control(mpi_self, level != 0);
     return MPI_SUCCESS;
 }
 

@@ -206,6 +206,9 @@ struct coll_local {
     _Alignas(64) char data[COLL_SLOTS][COLL_SMALL];
 };
 
+/* Collectives of a communicator that ranks may be in at a time, as accounts see it. */
+enum { COLL_MEETINGS = 64 };
+
 struct mpi_coll {
     mpi_group_t *group;
     uint32_t context;
@@ -233,6 +236,7 @@ struct mpi_coll {
     struct coll_persistent *persistent;
     /* Scheduled collectives that not all members have started. */
     _Atomic int open_schedules;
+    _Atomic(mpi_meeting_t *) meetings; /* [COLL_MEETINGS], where time is counted; or NULL */
     /* The rest changes, so it lives in other cache lines. */
     _Alignas(XMPI_LINES) _Atomic long references;
     _Atomic int offload_arrivals[COLL_SLOTS]; /* local groups that have announced themselves */
@@ -301,8 +305,9 @@ typedef struct {
 } coll_shape_t;
 
 coll_shape_t coll_shape_of(const coll_call_t *call);
-/* Into the trace of `self`, and to the tool that listens; it has one of them. */
-void coll_observe(mpi_rank_t *self, const coll_call_t *call) __attribute__((cold));
+/* Into the trace and the account of `self`, and to the tool that listens; it has one of them. For
+ * the request of the call: its meeting (account.h), or NULL. */
+void *coll_observe(mpi_rank_t *self, const coll_call_t *call) __attribute__((cold));
 /* The call behind a request of coll_start; NULL: it is another one, or MPI_REQUEST_NULL. */
 coll_call_t *coll_call_of_request(const mpi_request_t *request);
 /* `self` is going to wait for these requests, or tests (NULL). */

@@ -111,6 +111,7 @@ static void destroy(mpi_coll_t *coll)
     xy_free(coll->local_of);
     xy_free(coll->place_of);
     xy_free(coll->comms);
+    xy_free(atomic_load_explicit(&coll->meetings, memory_order_relaxed));
     if (coll->scheduled != NULL)
         coll_engine_scheduled()->comm_destroy(coll);
     free(coll);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "mpi/coll/coll.h"
+#include "mpi/coll/star.h"
 #include "mpi/object/object.h"
 
 static bool is_agreement(const coll_call_t *call)
@@ -201,10 +202,54 @@ static void trace(const mpi_rank_t *self, const coll_call_t *call, const coll_sh
     mpi_trace_put_collective(self->trace, &c);
 }
 
-void coll_observe(mpi_rank_t *self, const coll_call_t *call)
+/* Made when the first member needs them. */
+static mpi_meeting_t *meetings_of(mpi_coll_t *coll)
+{
+    mpi_meeting_t *all = atomic_load_explicit(&coll->meetings, memory_order_acquire), *made;
+
+    if (all != NULL)
+        return all;
+    made = xy_calloc(COLL_MEETINGS, sizeof(*made));
+    if (made != NULL &&
+        !atomic_compare_exchange_strong_explicit(&coll->meetings, &all, made, memory_order_acq_rel,
+                                                 memory_order_acquire)) {
+        xy_free(made);
+        return all;
+    }
+    return made;
+}
+
+/* Does this member hold others up? From a root, only the root does, unless all have to come before
+ * data moves. */
+static bool is_awaited(const coll_call_t *call)
+{
+    xy_collective_t c = call->kind->collective;
+    bool is_from_root = c == XY_COLL_BCAST || c == XY_COLL_SCATTER || c == XY_COLL_SCATTERV;
+
+    if (call->kind->is_inter || !is_from_root || call->comm->rank == call->root)
+        return true;
+    return mpi_job->clock == NULL && call->comm->coll->interprocess == NULL &&
+           !coll_star_wants(call);
+}
+
+static void *account(mpi_rank_t *self, const coll_call_t *call)
+{
+    mpi_coll_t *coll = call->comm->coll;
+    mpi_meeting_t *all = meetings_of(coll), *meeting;
+
+    if (all == NULL)
+        return NULL;
+    meeting = &all[call->number % COLL_MEETINGS];
+    if (is_awaited(call))
+        mpi_account_meet(self, meeting, coll->interprocess != NULL);
+    return meeting;
+}
+
+void *coll_observe(mpi_rank_t *self, const coll_call_t *call)
 {
     coll_shape_t s = coll_shape_of(call);
     uint64_t count = s.count;
+    void *meeting = self->account != NULL ? account(self, call) : NULL;
 
     for (int r = 0; s.counts != NULL && r < s.members; r++)
         count += s.counts[r];
@@ -212,7 +257,11 @@ void coll_observe(mpi_rank_t *self, const coll_call_t *call)
         trace(self, call, &s, count);
     if (!is_agreement(call) && call->kind != &coll_making_bcast &&
         call->kind != &coll_making_allgather) /* the program knows of it */
+    {
         mpi_event_tell(self,
                        (mpi_event_t){XMPI_EVENT_COLLECTIVE, (int)call->kind->collective,
                                      call->kind->is_rooted ? call->root : -1, count * s.element});
+        mpi_account_bytes(self, count * s.element);
+    }
+    return meeting;
 }

@@ -286,7 +286,7 @@ static void begin(mpi_rank_t *self, coll_call_t *call)
         return;
     }
     if (__builtin_expect(self->is_observed, 0))
-        coll_observe(self, call);
+        call->request->buffer = coll_observe(self, call);
     if (engine == scheduled) {
         coll_direct_compare(call);
         call->comm->apart++;

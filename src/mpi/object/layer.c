@@ -2,8 +2,14 @@
 /* What objects add to the runtime: the settings of the job, and what ranks have made. */
 #include "mpi/object/object.h"
 
+static uint32_t members_of(const mpi_comm_t *comm)
+{
+    return (uint32_t)comm->size;
+}
+
 static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
 {
+    mpi_account_members = members_of;
     job->settings = xy_malloc(sizeof(*job->settings));
     if (job->settings == NULL)
         return XY_ENOMEM;

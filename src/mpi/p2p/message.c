@@ -59,6 +59,9 @@ static __attribute__((noinline, cold)) void observe_unexpected(mpi_rank_t *to,
 {
     const xy_envelope_t *envelope = &m->entry.envelope;
 
+    if (to->account != NULL && to->probers == &to->own)
+        mpi_account_waited(to, XY_PART_LATE_SENDER, sender_of(to, envelope), m->site,
+                           XMPI_ACCOUNT_ENTERED);
     if ((envelope->context & XMPI_CONTEXT_BITS) == 0 &&
         mpi_event_is_wanted(to, XMPI_EVENT_UNEXPECTED))
         mpi_event_tell(to, (mpi_event_t){XMPI_EVENT_UNEXPECTED, sender_of(to, envelope),
@@ -100,9 +103,33 @@ trace_received(const mpi_request_t *receive, const xy_envelope_t *envelope, uint
                                .bytes = bytes});
 }
 
-static __attribute__((noinline, cold)) void
-observe_received(const mpi_request_t *receive, const xy_envelope_t *envelope, uint64_t bytes)
+/* The rank may be parked for this message. In virtual time the engine tells (virtual/messages.c).
+ */
+static void account_received(const mpi_request_t *receive, const xy_envelope_t *envelope,
+                             uint64_t bytes, const void *site)
 {
+    mpi_rank_t *owner = receive->owner;
+    bool is_part = (envelope->context & XMPI_CONTEXT_BITS) == XMPI_CONTEXT_NEIGHBORS;
+
+    if (envelope->context & XMPI_CONTEXT_SHADOW)
+        return; /* inside a collective */
+    if (receive->waiter == &owner->own || is_part) {
+        if (mpi_job->clock == NULL)
+            mpi_account_waited(owner, XY_PART_LATE_SENDER,
+                               mpi_comm_world_rank(receive->comm, envelope->source), site,
+                               XMPI_ACCOUNT_ENTERED);
+        mpi_account_bytes(owner, bytes);
+    } else if (receive->call.since == owner->call.since && receive->call.name == owner->call.name) {
+        mpi_account_bytes(owner, bytes); /* it was there when the call came */
+    }
+}
+
+static __attribute__((noinline, cold)) void observe_received(const mpi_request_t *receive,
+                                                             const xy_envelope_t *envelope,
+                                                             uint64_t bytes, const void *site)
+{
+    if (receive->owner->account != NULL)
+        account_received(receive, envelope, bytes, site);
     if (receive->owner->trace != NULL)
         trace_received(receive, envelope, bytes);
     if ((envelope->context & XMPI_CONTEXT_BITS) == 0)
@@ -119,7 +146,7 @@ void mpi_receive_set(mpi_request_t *receive, const xy_envelope_t *envelope, uint
     receive->completion.tag = envelope->tag;
     receive->completion.bytes = sent;
     if (__builtin_expect(receive->owner->is_observed, 0))
-        observe_received(receive, envelope, sent);
+        observe_received(receive, envelope, sent, site);
     if (sent > receive->bytes) {
         receive->completion.error = MPI_ERR_TRUNCATE;
         receive->completion.bytes = receive->bytes;
@@ -347,6 +374,8 @@ bool mpi_send_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *re
         mpi_monitor_message(self, to, t->comm->context, bytes);
         if (self->trace != NULL)
             trace_sent(self, t, to, bytes);
+        if (self->account != NULL && (t->comm->context & XMPI_CONTEXT_SHADOW) == 0)
+            mpi_account_bytes(self, bytes);
         if ((t->comm->context & XMPI_CONTEXT_BITS) == 0)
             mpi_event_tell(self, (mpi_event_t){XMPI_EVENT_SENT, to, t->tag, bytes});
     }

@@ -41,6 +41,7 @@ int mpi_multi_request_begin(mpi_rank_t *self, mpi_comm_t *comm, mpi_multi_reques
     multi->parts = NULL;
     multi->messages = NULL;
     whole->engine = NULL;
+    whole->buffer = NULL;
     whole->comm = comm;
     whole->call = self->call;
     whole->extra = multi;

@@ -36,7 +36,9 @@ static mpi_message_t *find_or_wait(mpi_rank_t *self, const xy_envelope_t *envelo
         self->waiter->waits_count = 0;
         self->waiter->next = self->probers;
         self->probers = self->waiter;
+        mpi_account_park(self);
         xy_fiber_park();
+        mpi_account_resume(self);
     }
     return (mpi_message_t *)found;
 }
@@ -67,8 +69,14 @@ static MPI_Message take(mpi_rank_t *self, mpi_message_t *m, mpi_comm_t *comm)
 static mpi_message_t *find(mpi_rank_t *self, const xy_envelope_t *envelope, mpi_comm_t *comm,
                            bool waits, bool takes)
 {
-    if (mpi_p2p_engine != NULL)
-        return mpi_p2p_engine->probe(self, envelope, comm, waits, takes);
+    if (mpi_p2p_engine != NULL) {
+        mpi_message_t *found;
+
+        mpi_account_park(self);
+        found = mpi_p2p_engine->probe(self, envelope, comm, waits, takes);
+        mpi_account_resume(self);
+        return found;
+    }
     return waits ? find_or_wait(self, envelope) : find_or_yield(self, envelope);
 }
 

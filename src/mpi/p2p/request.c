@@ -75,6 +75,21 @@ void mpi_request_describe(mpi_request_t *request, const mpi_transfer_t *t)
     request->call = request->owner->call;
 }
 
+void mpi_request_account(const mpi_request_t *request)
+{
+    mpi_rank_t *owner = request->owner;
+
+    if (owner->account == NULL)
+        return;
+    if (request->kind == XMPI_KIND_SEND && request->comm != NULL && mpi_job->clock == NULL)
+        mpi_account_waited(owner, XY_PART_LATE_RECEIVER,
+                           mpi_comm_world_rank(request->comm, request->peer), NULL,
+                           XMPI_ACCOUNT_ENTERED);
+    if (request->kind == XMPI_KIND_COLL)
+        mpi_account_met(owner, request->buffer);
+    mpi_account_ready(owner);
+}
+
 void mpi_request_complete(mpi_request_t *request)
 {
     mpi_waiter_t *waiter = request->waiter;
@@ -82,6 +97,8 @@ void mpi_request_complete(mpi_request_t *request)
     request->is_done = true;
     if (waiter != NULL) {
         request->waiter = NULL;
+        if (__builtin_expect(request->owner->is_observed, 0) && waiter == &request->owner->own)
+            mpi_request_account(request);
         if (--waiter->count == 0)
             xy_fiber_ready(waiter->fiber);
     } else if (request->is_freed) {
@@ -116,10 +133,12 @@ void mpi_request_wait(mpi_rank_t *self, mpi_request_t *request)
     waiter->count = 1;
     waiter->waits = &request;
     waiter->waits_count = 1;
+    mpi_account_park(self);
     if (__builtin_expect(mpi_p2p_engine != NULL, 0))
         mpi_p2p_engine->wait(self, &request, 1, false);
     else
         xy_fiber_park();
+    mpi_account_resume(self);
 }
 
 static mpi_request_t *find_pending(const mpi_rank_t *self, const mpi_comm_t *comm)

@@ -47,7 +47,7 @@ struct mpi_request {
     mpi_rank_t *owner;
     mpi_waiter_t *waiter; /* its completion counts for this one; or NULL */
     mpi_comm_t *comm;     /* referenced while the request lives */
-    void *buffer;
+    void *buffer;         /* of a collective: its mpi_meeting_t, where time is counted, or NULL */
     int64_t count;
     mpi_type_t *type; /* referenced, or NULL */
     uint64_t bytes;   /* of a send: packed size; of a receive: capacity */
@@ -80,6 +80,9 @@ void mpi_request_complete(mpi_request_t *request);
 
 /* The same for a request whose owner may live on another worker. Called on `worker`. */
 void mpi_request_done(mpi_worker_t *worker, mpi_request_t *request);
+
+/* Into the account of its owner, which is observed and waits for it. */
+void mpi_request_account(const mpi_request_t *request) __attribute__((cold));
 
 /* `self` is going to wait for `requests`, or tests (NULL): what asked for it progresses. */
 static inline void mpi_request_before_wait(mpi_rank_t *self, mpi_request_t *const *requests,

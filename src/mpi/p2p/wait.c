@@ -54,10 +54,12 @@ static int wait_for(mpi_rank_t *self, int count, const MPI_Request requests[], b
     waiter->count = any ? 1 : pending;
     waiter->waits = (mpi_request_t *const *)(const void *)requests;
     waiter->waits_count = count;
+    mpi_account_park(self);
     if (__builtin_expect(mpi_p2p_engine != NULL, 0))
         mpi_p2p_engine->wait(self, waiter->waits, count, any);
     else
         xy_fiber_park();
+    mpi_account_resume(self);
     if (any)
         for (int i = 0; i < count; i++)
             if (is_pending(requests[i]))

@@ -223,9 +223,12 @@ static void acquire(mpi_rank_t *self, mpi_win_t *win, int target, bool is_exclus
         mpi_virtual_sync(self); /* locks are taken in the order of the clock */
     is_free = take_or_wait(win->shared, &w);
     rma_note(win, target == ALL ? MPI_UNDEFINED : target);
-    if (!is_free)
-        rma_receive_note(self, win, MPI_ANY_SOURCE,
-                         target == ALL ? RMA_TAG_LOCK_ALL : RMA_TAG_LOCK + target);
+    if (is_free)
+        return;
+    mpi_account_lock(self, true);
+    rma_receive_note(self, win, MPI_ANY_SOURCE,
+                     target == ALL ? RMA_TAG_LOCK_ALL : RMA_TAG_LOCK + target);
+    mpi_account_lock(self, false);
 }
 
 /* In virtual time a lock is asked for and granted by messages without data, there and back; giving

@@ -58,6 +58,7 @@ void rma_operation_count(mpi_rank_t *self, rma_operation_t *o, size_t there, boo
     if (self->is_watched) {
         /* Of the program, although the window's communicator is hidden from it. */
         mpi_monitor_message(self, target, win->comm->context & ~XMPI_CONTEXT_SHADOW, there + back);
+        mpi_account_bytes(self, there + back);
         if (self->trace != NULL && there > 0)
             note_moved(self, win, self->world, target, there);
         if (self->trace != NULL && back > 0)

@@ -21,6 +21,8 @@ typedef struct mpi_clock {
     /* Seconds since the job began, for `self`. A look takes some time, so that a rank that waits
      * for a moment in a loop reaches it. */
     double (*now)(mpi_rank_t *self);
+    /* The same without taking time, for those who look at the rank. */
+    double (*peek)(mpi_rank_t *self);
     double tick; /* seconds: the smallest difference that `now` shows */
     /* `self` does nothing for so long. `parks`: others run meanwhile; otherwise the time is charged
      * to it, for callers that must not give way. */

@@ -134,7 +134,7 @@ void mpi_monitor_stop(mpi_job_t *job)
         xy_free(m->records);
         xy_free(m);
         job->ranks[r].monitor = NULL;
-        job->ranks[r].is_watched = job->ranks[r].trace != NULL;
+        job->ranks[r].is_watched = job->ranks[r].trace != NULL || job->ranks[r].account != NULL;
     }
 }
 

@@ -202,6 +202,7 @@ xy_status_t mpi_rank_renew(mpi_rank_t *rank)
     rank->trace = mpi_job->clock != NULL ? mpi_job->ranks[0].trace : rank->worker->trace;
     if (mpi_job->is_monitored && rank->monitor == NULL && mpi_monitor_begin(rank) != XY_OK)
         return XY_ENOMEM;
+    rank->account = NULL;
     rank->is_observed = rank->trace != NULL;
     rank->is_watched = rank->is_observed || rank->monitor != NULL;
     return mpi_layers_rank_begin(rank);

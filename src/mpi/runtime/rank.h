@@ -56,7 +56,7 @@ typedef struct {
     mpi_comm_t *comm;   /* or NULL */
     int peer;           /* rank in comm, MPI_ANY_SOURCE, or MPI_UNDEFINED when there is none */
     int tag;
-    uint64_t bytes;
+    uint64_t since; /* when it was entered, where time is counted (account.h) */
 } mpi_call_t;
 
 /* One that waits: a rank's fiber, or a thread of it. */
@@ -101,7 +101,7 @@ struct mpi_rank {
     mpi_gate_t *gate;        /* of its worker, or NULL */
     mpi_waiter_t *waiter;    /* of the thread that is in a call: `own`, unless threads visit */
     mpi_rank_phase_t phase;
-    bool is_observed; /* it has a trace or a listener: its calls and messages are looked at */
+    bool is_observed; /* it has a trace, a listener or an account: its calls are looked at */
     int depth;        /* calls that closed the gate */
     int world;
     int schedules;              /* its collectives that run as schedules, or are timed */
@@ -126,6 +126,7 @@ struct mpi_rank {
     struct mpi_bsend *bsend;       /* attached buffer, or NULL */
     struct mpi_monitor *monitor;   /* counts what it sends, or NULL */
     struct mpi_listener *listener; /* of a tool (observe.h), or NULL */
+    struct mpi_account *account;   /* counts its time (account.h), or NULL */
     bool is_watched;               /* it has a monitor or a trace: what it sends is looked at */
     double computed, carried;      /* timed: seconds between start and Wait, seconds of transfers */
     const char *fortran; /* the program's variables with special addresses (bindings); or NULL */

@@ -12,6 +12,7 @@
  *   device.h              memory of GPUs
  *   clock.h               the clock of a job in virtual time
  *   caller.h trace.h monitor.h    where a call stands in the program; --trace; --monitor
+ *   account.h             where the time goes; --report
  *   observe.h             what tools are told while it happens
  *   finding.h             what is wrong with a program
  *
@@ -22,6 +23,7 @@
 #ifndef XY_MPI_RUNTIME_RUNTIME_H
 #define XY_MPI_RUNTIME_RUNTIME_H
 
+#include "mpi/runtime/account.h"
 #include "mpi/runtime/buffer.h"
 #include "mpi/runtime/call.h"
 #include "mpi/runtime/caller.h"

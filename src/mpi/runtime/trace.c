@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "mpi/runtime/account.h"
 #include "mpi/runtime/clock.h"
 #include "mpi/runtime/observe.h"
 #include "trace/trace.h"
@@ -202,10 +203,14 @@ void mpi_observe_enter(mpi_rank_t *self)
         trace_enter(self->trace, self);
     if (self->listener != NULL)
         self->listener->in_call(self);
+    if (self->account != NULL)
+        mpi_account_enter(self);
 }
 
 void mpi_observe_leave(mpi_rank_t *self)
 {
+    if (self->account != NULL)
+        mpi_account_leave(self);
     if (self->trace != NULL)
         mpi_trace_call(self->trace, self);
     if (self->listener != NULL)

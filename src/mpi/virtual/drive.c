@@ -126,6 +126,18 @@ void virtual_leave(mpi_rank_t *self)
 
 /* ---- The clock ---- */
 
+/* Of a rank whose code does not run (in a call that waits) nothing is noted. */
+static double peek(mpi_rank_t *self)
+{
+    virtual_rank_t *rank = &virtual.ranks[self->world];
+
+    if (is_timed() && rank->since.wall != 0) {
+        note_code(rank);
+        rank->since = virtual_code_begin(clock_read);
+    }
+    return xy_vjob_now(virtual.job, self->world) + rank->ahead;
+}
+
 static double now(mpi_rank_t *self)
 {
     virtual_rank_t *rank = &virtual.ranks[self->world];
@@ -190,6 +202,7 @@ static const mpi_clock_t virtual_clock = {.begin = begin_rank,
                                           .end = end_rank,
                                           .call = note_call,
                                           .now = now,
+                                          .peek = peek,
                                           .tick = 1e-9,
                                           .sleep = rest,
                                           .look = virtual_look};

@@ -27,6 +27,8 @@ typedef struct virtual_send {
     bool is_taken;      /* by MPI_Mprobe */
     int to;             /* a rank of the world */
     mpi_rank_t *from;
+    uint64_t since;               /* when its call began, where time is counted */
+    const mpi_request_t *sending; /* that the program may wait for; NULL: none */
     /* Among the free ones; among those to that rank that it has not received. */
     struct virtual_send *next, *previous;
     char small[SMALL];
@@ -86,6 +88,8 @@ static virtual_send_t *send_new(const mpi_transfer_t *t, uint64_t bytes)
     s->signature = t->type->signature;
     s->packed = NULL;
     s->request = NULL;
+    s->since = s->from->call.since;
+    s->sending = NULL;
     s->is_received = s->is_taken = false;
     mpi_type_hold(t->type);
     send_list(s, mpi_comm_world_rank(t->comm, t->peer));
@@ -154,6 +158,19 @@ void virtual_capture(void *owner, void *send_data)
     s->type = NULL;
 }
 
+/* Who has waited for whom: neither has been told that it may go on. */
+static void account(const virtual_send_t *s, const mpi_request_t *receive)
+{
+    mpi_rank_t *to = receive->owner, *from = s->from;
+
+    if (receive->waiter == &to->own ||
+        (s->envelope.context & XMPI_CONTEXT_BITS) == XMPI_CONTEXT_NEIGHBORS)
+        mpi_account_waited(to, XY_PART_LATE_SENDER, from->world, s->site, s->since);
+    if (s->sending != NULL && s->sending->waiter == &from->own)
+        mpi_account_waited(from, XY_PART_LATE_RECEIVER, to->world, receive->call.caller,
+                           receive->call.since);
+}
+
 void virtual_copy(void *owner, void *send_data, void *receive_data)
 {
     virtual_send_t *s = send_data;
@@ -161,6 +178,8 @@ void virtual_copy(void *owner, void *send_data, void *receive_data)
     mpi_rank_t *before;
 
     (void)owner;
+    if (receive->owner->account != NULL)
+        account(s, receive);
     mpi_receive_set(receive, &s->envelope, s->bytes, s->signature, s->site);
     before = act_for(receive->owner);
     if (s->packed == NULL)
@@ -187,6 +206,7 @@ static void send_over(virtual_send_t *s, bool is_cancelled)
         send_received(s); /* as what was captured, which was dropped */
     xy_vjob_release(virtual.job, s->request);
     s->request = NULL;
+    s->sending = NULL;
     if (!s->is_received)
         virtual_capture(NULL, s);
     send_free_if_over(s);
@@ -235,6 +255,7 @@ static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes
     } else {
         mpi_request_describe(request, t);
         request->engine = s;
+        s->sending = request;
     }
     virtual_leave(self);
     return is_over;
@@ -296,6 +317,8 @@ static void finish(mpi_request_t *request)
     xy_vreq_t *over = vreq_of(request);
     xy_vjob_status_t status = {0};
 
+    if (request->owner->is_observed && request->waiter == &request->owner->own)
+        mpi_request_account(request);
     request->waiter = NULL;
     if (request->kind == XMPI_KIND_COLL) {
         virtual_part_finish(request->engine);
@@ -535,7 +558,11 @@ static mpi_message_t *probe(mpi_rank_t *self, const xy_envelope_t *envelope, mpi
         virtual_give_way(self);
     probe_end(self, waits);
     if (xy_vjob_flag(virtual.job, self->world)) {
+        const virtual_send_t *s;
+
         xy_vjob_found(virtual.job, self->world, &status);
+        s = status.send_data;
+        mpi_account_waited(self, XY_PART_LATE_SENDER, s->from->world, s->site, s->since);
         found = takes ? take(self, &status) : &virtual.ranks[self->world].found;
         if (!takes)
             describe(found, &status);

@@ -13,6 +13,7 @@
   run.py --virtual ...                  in virtual time, on machines that are not there
   run.py --processes ...                with ranks in several processes
   run.py --check ...                    with mpiexec --check: nothing may be found in them
+  run.py --report ...                   with mpiexec --report: the time of each rank is the sum of its parts
 
 Each program has a number, which decides what it does (random.h), the number of ranks and the options.
 What fails is printed with the command that runs it again. The last line is
@@ -28,6 +29,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
@@ -164,8 +166,37 @@ def plain_command(number, given):
             *threads]
 
 
+def check_profile(path):
+    """What is wrong with a profile, or None: computation and all parts of all calls add up to the time of a rank."""
+    spent, calls, sums = {}, {}, {}
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            words = line.split(" ")
+            if words[0] == "rank":
+                spent[int(words[1])] = int(words[3])
+            elif words[0] == "call":
+                rank = int(words[1])
+                calls[rank] = calls.get(rank, 0) + 1
+                sums[rank] = sums.get(rank, 0) + sum(int(word) for word in words[7:15])
+                blamed = sum(int(word.split(":")[2]) for word in words[15:])
+                if blamed > sum(int(word) for word in words[8:12]) + 8:
+                    return "more is blamed than waited: " + line
+    for rank, time_of in spent.items():
+        if abs(sums.get(rank, 0) - time_of) > 2 + calls.get(rank, 0):  # each is rounded to nanoseconds
+            return "rank %d: the parts are %d ns, and the whole is %d ns" % (rank, sums.get(rank, 0), time_of)
+    return None if spent else "no rank is in the profile"
+
+
 def run(command, given):
     """Returns None when it ended well, else what it said."""
+    if not given.report:
+        return run_once(command, given)
+    profile = os.path.join(given.scratch, "%d.xyp" % threading.get_ident())
+    said = run_once([command[0], "-q", "--report=" + profile, *command[1:]], given)
+    return said if said is not None else check_profile(profile)
+
+
+def run_once(command, given):
     limit = given.timeout
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                                start_new_session=True, env={**os.environ, "TMPDIR": given.scratch})
@@ -275,6 +306,7 @@ def main():
     parser.add_argument("--device", action="store_true", help="with memory of a GPU")
     parser.add_argument("--virtual", action="store_true", help="in virtual time")
     parser.add_argument("--check", action="store_true", help="with mpiexec --check")
+    parser.add_argument("--report", action="store_true", help="with mpiexec --report")
     parser.add_argument("--processes", action="store_true", help="with ranks in several processes")
     parser.add_argument("--ranks", type=int, default=70, help="at most")
     parser.add_argument("--steps", type=int, default=STEPS)

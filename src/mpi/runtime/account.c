@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/runtime/account.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "mpi/runtime/account_internal.h"
+#include "mpi/runtime/clock.h"
+#include "trace/trace.h"
+
+uint32_t (*mpi_account_members)(const mpi_comm_t *comm);
+
+uint64_t mpi_account_now(mpi_rank_t *self)
+{
+    if (__builtin_expect(mpi_job->clock != NULL, 0))
+        return (uint64_t)(1e9 * mpi_job->clock->peek(self) + 0.5);
+    return xy_trace_clock();
+}
+
+/* ---- Records ---- */
+
+static size_t hash_of(const void *site, const char *name, uint32_t members, uint32_t size_class)
+{
+    uint64_t h = (uintptr_t)site ^ (uintptr_t)name << 17 ^ (uint64_t)members << 40 ^
+                 (uint64_t)size_class << 56;
+
+    h *= UINT64_C(0x9e3779b97f4a7c15);
+    return (size_t)(h >> 32);
+}
+
+static size_t find(const account_record_t *records, size_t room, const account_record_t *key)
+{
+    size_t at = hash_of(key->site, key->name, key->members, key->size_class) & (room - 1);
+
+    while (records[at].name != NULL &&
+           (records[at].site != key->site || records[at].name != key->name ||
+            records[at].members != key->members || records[at].size_class != key->size_class))
+        at = (at + 1) & (room - 1);
+    return at;
+}
+
+static __attribute__((noinline, cold)) bool grow(mpi_account_t *a)
+{
+    size_t room = 2 * a->room;
+    account_record_t *more = room <= ACCOUNT_MOST ? xy_calloc(room, sizeof(*more)) : NULL;
+
+    if (more == NULL)
+        return false;
+    for (size_t i = 0; i < a->room; i++)
+        if (a->records[i].name != NULL)
+            more[find(more, room, &a->records[i])] = a->records[i];
+    xy_free(a->records);
+    a->records = more;
+    a->room = room;
+    return true;
+}
+
+/* The record of these calls. When there are too many, one that is for all further ones. */
+static account_record_t *record_of(mpi_account_t *a, const account_record_t *key)
+{
+    size_t at = find(a->records, a->room, key);
+
+    if (__builtin_expect(a->records[at].name != NULL, 1))
+        return &a->records[at];
+    if (2 * (a->count + 1) > a->room) {
+        if (!grow(a))
+            return &a->rest;
+        at = find(a->records, a->room, key);
+    }
+    a->records[at] = *key;
+    a->count++;
+    return &a->records[at];
+}
+
+static void blame(account_blame_t *all, int n, const account_blame_t *more)
+{
+    int at = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (all[i].ticks > 0 && all[i].rank == more->rank && all[i].site == more->site) {
+            at = i;
+            break;
+        }
+        if (all[i].ticks < all[at].ticks)
+            at = i;
+    }
+    /* The least makes room, and leaves its time: who is blamed often comes to stay. */
+    all[at] = (account_blame_t){more->rank, more->site, all[at].ticks + more->ticks};
+}
+
+/* ---- Calls ---- */
+
+/* Of the thread that runs main. */
+static inline bool is_counted(const mpi_rank_t *self)
+{
+    return self->account != NULL && self->waiter == &self->own;
+}
+
+void mpi_account_enter(mpi_rank_t *self)
+{
+    mpi_account_t *a = self->account;
+    uint64_t now;
+
+    if (self->waiter != &self->own || a->depth++ > 0 || !a->is_on)
+        return;
+    now = mpi_account_now(self);
+    a->compute = now - a->left;
+    a->bytes = 0;
+    a->name = self->call.name;
+    self->call.since = now;
+    atomic_store_explicit(&a->site, self->call.caller, memory_order_relaxed);
+    atomic_store_explicit(&a->entered, now, memory_order_relaxed);
+}
+
+static __attribute__((noinline)) void add_waits(mpi_account_t *a, account_record_t *r)
+{
+    for (int i = 0; i < XY_PART_LIBRARY; i++) {
+        r->part[i] += a->part[i];
+        a->part[i] = 0;
+    }
+    for (int i = 0; i < ACCOUNT_PENDING; i++) {
+        if (a->pending[i].ticks > 0)
+            blame(r->blame, XY_PROFILE_BLAMES, &a->pending[i]);
+        a->pending[i].ticks = 0;
+    }
+    a->has_waited = false;
+}
+
+/* Counting begins when a call leaves the rank in the running phase, and ends with MPI_Finalize. */
+static __attribute__((noinline, cold)) void begin(mpi_rank_t *self, mpi_account_t *a)
+{
+    if (a->is_over || !mpi_phase_is_running(self->phase) || a->is_stopped)
+        return;
+    a->is_on = true;
+    a->left = a->begun = mpi_account_now(self);
+}
+
+static __attribute__((noinline, cold)) void end(mpi_account_t *a, uint64_t now)
+{
+    a->counted += now - a->begun;
+    a->is_on = false;
+}
+
+void mpi_account_leave(mpi_rank_t *self)
+{
+    mpi_account_t *a = self->account;
+    account_record_t *r;
+    uint64_t now;
+
+    if (self->waiter != &self->own || a->depth == 0 || --a->depth > 0)
+        return;
+    if (__builtin_expect(!a->is_on, 0)) {
+        begin(self, a);
+        return;
+    }
+    r = record_of(a,
+                  &(account_record_t){
+                      .site = atomic_load_explicit(&a->site, memory_order_relaxed),
+                      .name = a->name,
+                      .members = self->call.comm != NULL ? mpi_account_members(self->call.comm) : 0,
+                      .size_class = xy_profile_class(a->bytes)});
+    r->calls++;
+    r->bytes += a->bytes;
+    r->compute += a->compute;
+    if (__builtin_expect(a->has_waited, 0))
+        add_waits(a, r);
+    now = mpi_account_now(self);
+    r->time += now - atomic_load_explicit(&a->entered, memory_order_relaxed);
+    a->left = now;
+    if (__builtin_expect(self->phase == XMPI_RANK_FINALIZED, 0)) {
+        a->is_over = true;
+        end(a, now);
+    }
+}
+
+void mpi_account_bytes(mpi_rank_t *self, uint64_t bytes)
+{
+    if (is_counted(self))
+        self->account->bytes += bytes;
+}
+
+void mpi_account_control(mpi_rank_t *self, bool is_on)
+{
+    mpi_account_t *a = self->account;
+    account_record_t *r;
+    uint64_t now;
+
+    if (!is_counted(self) || a->depth > 0 || a->is_stopped == !is_on)
+        return;
+    a->is_stopped = !is_on;
+    if (is_on) {
+        begin(self, a);
+        return;
+    }
+    if (!a->is_on)
+        return;
+    now = mpi_account_now(self);
+    r = record_of(a, &(account_record_t){.name = "MPI_Pcontrol"});
+    r->calls++;
+    r->compute += now - a->left;
+    end(a, now);
+}
+
+/* ---- Waiting ---- */
+
+static inline mpi_account_t *parked(mpi_rank_t *owner)
+{
+    mpi_account_t *a = owner->account;
+
+    return a != NULL && a->is_parked ? a : NULL;
+}
+
+static void add(mpi_account_t *a, xy_part_t part, int who, const void *site, uint64_t until)
+{
+    account_blame_t more;
+
+    if (until <= a->since)
+        return;
+    more = (account_blame_t){who, site, until - a->since};
+    a->part[part] += more.ticks;
+    if (part < XY_PART_CORE)
+        blame(a->pending, ACCOUNT_PENDING, &more);
+    a->since = until;
+    a->has_waited = true;
+}
+
+void mpi_account_put_park(mpi_rank_t *self)
+{
+    mpi_account_t *a = self->account;
+
+    if (a == NULL || a->depth == 0 || !a->is_on || self->waiter != &self->own)
+        return;
+    a->since = mpi_account_now(self);
+    a->ready = 0;
+    a->is_parked = true;
+}
+
+void mpi_account_put_resume(mpi_rank_t *self)
+{
+    mpi_account_t *a = self->waiter == &self->own ? parked(self) : NULL;
+    uint64_t now;
+
+    if (a == NULL)
+        return;
+    now = mpi_account_now(self);
+    add(a, XY_PART_TRANSFER, XY_PROFILE_NOBODY, NULL,
+        a->ready > 0 && a->ready < now ? a->ready : now);
+    add(a, XY_PART_CORE, XY_PROFILE_NOBODY, NULL, now);
+    a->is_parked = false;
+}
+
+void mpi_account_waited(mpi_rank_t *owner, xy_part_t part, int who, const void *site, uint64_t time)
+{
+    mpi_account_t *a = parked(owner);
+    const mpi_account_t *other =
+        who >= 0 && who < mpi_job->size ? mpi_job->ranks[who].account : NULL;
+
+    if (a == NULL)
+        return;
+    if (time == XMPI_ACCOUNT_ENTERED) {
+        uint64_t now = mpi_account_now(owner);
+
+        time = other != NULL ? atomic_load_explicit(&other->entered, memory_order_relaxed) : now;
+        if (time > now)
+            time = now;
+    }
+    if (site == NULL && other != NULL)
+        site = atomic_load_explicit(&other->site, memory_order_relaxed);
+    if (part == XY_PART_LATE_SENDER && a->is_lock)
+        part = XY_PART_LOCK;
+    add(a, part, who, site, time);
+}
+
+void mpi_account_ready(mpi_rank_t *owner)
+{
+    mpi_account_t *a = parked(owner);
+
+    if (a != NULL)
+        a->ready = mpi_account_now(owner);
+}
+
+void mpi_account_lock(mpi_rank_t *self, bool is_lock)
+{
+    if (is_counted(self))
+        self->account->is_lock = is_lock;
+}
+
+/* ---- Collectives ---- */
+
+void mpi_account_meet(mpi_rank_t *self, mpi_meeting_t *meeting, bool is_far)
+{
+    uint64_t now = is_counted(self) && self->account->depth > 0
+                       ? atomic_load_explicit(&self->account->entered, memory_order_relaxed)
+                       : mpi_account_now(self);
+    uint64_t last = atomic_load_explicit(&meeting->time, memory_order_relaxed);
+
+    while (now > last)
+        if (atomic_compare_exchange_weak_explicit(&meeting->time, &last, now, memory_order_relaxed,
+                                                  memory_order_relaxed)) {
+            /* One that came at nearly the same time may be named instead. */
+            atomic_store_explicit(&meeting->rank, self->world, memory_order_relaxed);
+            atomic_store_explicit(&meeting->site, self->call.caller, memory_order_relaxed);
+            break;
+        }
+    if (is_far)
+        atomic_store_explicit(&meeting->is_far, true, memory_order_relaxed);
+}
+
+void mpi_account_met(mpi_rank_t *owner, const mpi_meeting_t *meeting)
+{
+    mpi_account_t *a = parked(owner);
+    uint64_t now, last;
+    int who;
+
+    if (a == NULL || meeting == NULL)
+        return;
+    now = mpi_account_now(owner);
+    last = atomic_load_explicit(&meeting->time, memory_order_relaxed);
+    who = atomic_load_explicit(&meeting->rank, memory_order_relaxed);
+    if (who != owner->world)
+        add(a, XY_PART_COLLECTIVE, who, atomic_load_explicit(&meeting->site, memory_order_relaxed),
+            last < now ? last : now);
+    if (atomic_load_explicit(&meeting->is_far, memory_order_relaxed))
+        add(a, XY_PART_COLLECTIVE, XY_PROFILE_NOBODY, NULL, now);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The beginning and the end of accounts: from ticks and addresses to times and lines. */
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "mpi/runtime/account_internal.h"
+#include "mpi/runtime/caller.h"
+#include "trace/trace.h"
+
+/* The same moment on both clocks, when counting began. */
+static uint64_t start_ticks, start_ns;
+
+static uint64_t monotonic_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static mpi_account_t *account_new(void)
+{
+    mpi_account_t *a = aligned_alloc(XMPI_LINES, sizeof(*a));
+
+    if (a == NULL)
+        return NULL;
+    memset((void *)a, 0, sizeof(*a));
+    a->rest.name = "MPI";
+    a->room = ACCOUNT_FIRST;
+    a->records = xy_calloc(a->room, sizeof(*a->records));
+    if (a->records != NULL)
+        return a;
+    free(a);
+    return NULL;
+}
+
+xy_status_t mpi_account_start(mpi_job_t *job)
+{
+    xy_trace_clock_begin();
+    start_ticks = xy_trace_clock();
+    start_ns = monotonic_ns();
+    for (int r = 0; r < job->size; r++) {
+        mpi_rank_t *rank = &job->ranks[r];
+
+        if (!mpi_rank_is_here(job, r))
+            continue;
+        rank->account = account_new();
+        if (rank->account == NULL)
+            return xy_fail_memory("preparing to count time");
+        rank->is_observed = rank->is_watched = true;
+    }
+    return XY_OK;
+}
+
+/* ---- Lines ---- */
+
+typedef struct {
+    xy_profile_t *profile;
+    mpi_job_t *job;
+    double scale;     /* nanoseconds of a tick */
+    xy_hash_t places; /* by "FILE+OFFSET": images of one program share them */
+    xy_arena_t *arena;
+} collecting_t;
+
+/* "at ring.c:25" and "in solve+0x1c" without the first word. */
+static const char *shorten(const char *text)
+{
+    return strncmp(text, "at ", 3) == 0 || strncmp(text, "in ", 3) == 0 ? text + 3 : text;
+}
+
+/* NULL: memory ran out. */
+static const char *place_of(collecting_t *c, const void *site)
+{
+    const char *inside = (const char *)site - 1;
+    char key[PATH_MAX + 32], text[320];
+    const char *known;
+    char *kept, *place;
+    Dl_info info;
+
+    if (site == NULL || dladdr(inside, &info) == 0 || info.dli_fname == NULL)
+        return "";
+    snprintf(key, sizeof(key), "%s+0x%zx", info.dli_fname,
+             (size_t)(inside - (const char *)info.dli_fbase));
+    known = xy_hash_get(&c->places, XY_HASH_KEY(key));
+    if (known != NULL)
+        return known;
+    mpi_caller_describe(site, text, sizeof(text));
+    kept = xy_arena_strndup(c->arena, key, strlen(key));
+    place = xy_arena_strndup(c->arena, shorten(text), strlen(shorten(text)));
+    if (kept == NULL || place == NULL || xy_hash_set(&c->places, XY_HASH_KEY(kept), place) != XY_OK)
+        return NULL;
+    return place;
+}
+
+static bool site_of(collecting_t *c, const char *function, const void *site, uint32_t *site_p)
+{
+    const char *place = place_of(c, site);
+
+    *site_p = 0;
+    if (place == NULL)
+        return false;
+    if (site == NULL && strcmp(function, "-") == 0)
+        return true;
+    return xy_profile_site(c->profile, function, place, site_p);
+}
+
+/* The function that rank `who` has called there. */
+static const char *function_of(const mpi_job_t *job, int who, const void *site)
+{
+    const mpi_account_t *a = who >= 0 && who < job->size ? job->ranks[who].account : NULL;
+
+    for (size_t i = 0; a != NULL && site != NULL && i < a->room; i++)
+        if (a->records[i].name != NULL && a->records[i].site == site)
+            return a->records[i].name;
+    return "-";
+}
+
+/* ---- Records ---- */
+
+static uint64_t ns_of(const collecting_t *c, uint64_t ticks)
+{
+    return (uint64_t)(c->scale * (double)ticks + 0.5);
+}
+
+/* Rounded parts may be more than the rounded whole. */
+static void set_parts(const collecting_t *c, const account_record_t *from, xy_profile_record_t *to)
+{
+    uint64_t left = ns_of(c, from->time);
+
+    for (int i = 0; i < XY_PART_LIBRARY; i++) {
+        uint64_t ns = ns_of(c, from->part[i]);
+
+        to->part[i] = ns < left ? ns : left;
+        left -= to->part[i];
+    }
+    to->part[XY_PART_LIBRARY] = left;
+}
+
+static bool add_record(collecting_t *c, int rank, const account_record_t *from)
+{
+    xy_profile_record_t to = {.rank = (uint32_t)rank,
+                              .members = from->members,
+                              .size_class = from->size_class,
+                              .calls = from->calls,
+                              .bytes = from->bytes,
+                              .compute = ns_of(c, from->compute)};
+    bool is_good = site_of(c, from->name, from->site, &to.site);
+
+    set_parts(c, from, &to);
+    for (int b = 0; b < XY_PROFILE_BLAMES && is_good; b++) {
+        const account_blame_t *blame = &from->blame[b];
+        uint32_t site;
+
+        if (blame->ticks == 0)
+            continue;
+        is_good = site_of(c, function_of(c->job, blame->rank, blame->site), blame->site, &site);
+        xy_profile_blame(to.blame, blame->rank < c->job->size ? blame->rank : XY_PROFILE_NOBODY,
+                         site, ns_of(c, blame->ticks));
+    }
+    return is_good && xy_vec_append(&c->profile->records, &to) == XY_OK;
+}
+
+static bool add_rank(collecting_t *c, int rank, uint32_t core)
+{
+    mpi_account_t *a = c->job->ranks[rank].account;
+    bool is_good = true;
+
+    if (a == NULL)
+        return true;
+    if (a->is_on)
+        a->counted += a->left - a->begun;
+    a->is_on = false;
+    XY_VEC_AT(&c->profile->ranks, xy_profile_rank_t, rank) =
+        (xy_profile_rank_t){core, ns_of(c, a->counted)};
+    for (size_t i = 0; i < a->room && is_good; i++)
+        if (a->records[i].name != NULL)
+            is_good = add_record(c, rank, &a->records[i]);
+    return is_good && (a->rest.calls == 0 || add_record(c, rank, &a->rest));
+}
+
+static double ns_per_tick(const mpi_job_t *job)
+{
+    uint64_t ticks = xy_trace_clock() - start_ticks, ns = monotonic_ns() - start_ns;
+
+    return job->clock != NULL || ticks == 0 ? 1 : (double)ns / (double)ticks;
+}
+
+enum { PROCESS_CORES = 1 << 16 }; /* numbers of cores for each process */
+
+xy_status_t mpi_account_collect(mpi_job_t *job, const char *program, const int32_t *core_of,
+                                xy_profile_t **profile_p)
+{
+    collecting_t c = {.job = job, .scale = ns_per_tick(job)};
+    xy_status_t st = xy_profile_create(program, (uint32_t)job->size, &c.profile);
+    bool is_good = true;
+
+    if (st != XY_OK)
+        return st;
+    c.profile->is_virtual = job->clock != NULL;
+    xy_hash_init(&c.places, XY_HASH_STRING);
+    is_good = xy_arena_create(&c.arena) == XY_OK;
+    for (int r = 0; r < job->size && is_good; r++) {
+        int worker = mpi_rank_is_here(job, r) ? job->home[r] : 0;
+
+        is_good = add_rank(&c, r,
+                           core_of != NULL ? (uint32_t)core_of[r]
+                                           : (uint32_t)(job->process * PROCESS_CORES + worker));
+    }
+    xy_hash_cleanup(&c.places);
+    xy_arena_destroy(c.arena);
+    if (!is_good) {
+        xy_profile_destroy(c.profile);
+        return xy_fail_memory("collecting a profile");
+    }
+    *profile_p = c.profile;
+    return XY_OK;
+}

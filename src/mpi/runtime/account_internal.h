@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Between the files of accounts. Times are ticks of the trace's clock, or virtual nanoseconds. */
+#ifndef XY_MPI_RUNTIME_ACCOUNT_INTERNAL_H
+#define XY_MPI_RUNTIME_ACCOUNT_INTERNAL_H
+
+#include "mpi/runtime/account.h"
+
+enum {
+    ACCOUNT_FIRST = 64,   /* records of a rank, at first; a power of two */
+    ACCOUNT_MOST = 16384, /* and at most */
+    ACCOUNT_PENDING = 4,  /* blames of one call */
+};
+
+typedef struct {
+    int rank;
+    const void *site;
+    uint64_t ticks;
+} account_blame_t;
+
+typedef struct {
+    const void *site;
+    const char *name; /* NULL: a free slot */
+    uint32_t members, size_class;
+    uint64_t calls, bytes;
+    uint64_t compute, time;         /* time: of the calls, with all parts */
+    uint64_t part[XY_PART_LIBRARY]; /* without the last, which is the rest */
+    account_blame_t blame[XY_PROFILE_BLAMES];
+} account_record_t;
+
+struct mpi_account {
+    /* Read by others. */
+    _Alignas(XMPI_LINES) _Atomic uint64_t entered;
+    _Atomic(const void *) site;
+    /* Of the rank's worker. */
+    int depth; /* calls inside each other: the outermost counts */
+    bool is_on, is_over, is_stopped, is_lock, has_waited, is_parked;
+    const char *name;
+    uint64_t left;           /* when the last call ended */
+    uint64_t compute, bytes; /* before, and of, the present call */
+    account_record_t *records;
+    size_t room, count;
+    uint64_t since; /* parked: what has been attributed so far */
+    uint64_t ready; /* parked: when it could go on; 0: not yet */
+    uint64_t part[XY_PART_LIBRARY];
+    account_blame_t pending[ACCOUNT_PENDING];
+    uint64_t begun, counted;
+    account_record_t rest; /* of sites without a record */
+};
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The main result of a profile in one sentence. */
+#include <math.h>
+#include <string.h>
+
+#include "report/internal.h"
+
+/* Shares from which something is worth a sentence. */
+#define LITTLE  0.05 /* of all time */
+#define CULPRIT 0.25 /* of the waiting */
+
+const char *report_share(double share, char text[32])
+{
+    static const struct {
+        double least, most;
+        const char *words;
+    } known[] = {{0.95, 2, "nearly all"},    {0.72, 0.78, "three quarters"},
+                 {0.63, 0.71, "two thirds"}, {0.47, 0.53, "half"},
+                 {0.31, 0.36, "a third"},    {0.23, 0.27, "a quarter"}};
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (share >= known[i].least && share <= known[i].most)
+            return known[i].words;
+    snprintf(text, 32, "%.0f %%", 100 * share);
+    return text;
+}
+
+double report_percent(double part, double whole)
+{
+    return whole > 0 ? 100 * part / whole : 0;
+}
+
+/* What one rank computes more than the others before one site. */
+typedef struct {
+    uint32_t site;
+    double excess, ratio; /* ratio 0: the others do not come there */
+} excess_t;
+
+static bool excess_of(const xy_analysis_t *a, uint32_t rank, excess_t *e)
+{
+    const xy_profile_t *p = a->profile;
+    double *own = xy_calloc(p->sites.count, sizeof(*own));
+
+    *e = (excess_t){0};
+    if (own == NULL)
+        return false;
+    for (size_t i = 0; i < p->records.count; i++) {
+        const xy_profile_record_t *r = &XY_VEC_AT(&p->records, xy_profile_record_t, i);
+
+        if (r->rank == rank)
+            own[r->site] += 1e-9 * (double)r->compute;
+    }
+    for (size_t i = 0; i < a->site_count; i++) {
+        const xy_site_time_t *s = &a->sites[i];
+        double others =
+            p->ranks.count > 1 ? (s->compute - own[s->site]) / (double)(p->ranks.count - 1) : 0;
+
+        if (own[s->site] - others > e->excess)
+            *e = (excess_t){s->site, own[s->site] - others, others > 0 ? own[s->site] / others : 0};
+    }
+    xy_free(own);
+    return e->excess > 0;
+}
+
+/* Where the culprit was when others waited for it, by the waits. */
+static uint32_t blamed_site(const xy_analysis_t *a, int32_t rank)
+{
+    xy_blame_t most[XY_PROFILE_BLAMES] = {{0}};
+
+    for (size_t i = 0; i < a->site_count; i++)
+        for (int b = 0; b < XY_PROFILE_BLAMES; b++)
+            if (a->sites[i].blame[b].rank == rank)
+                xy_profile_blame(most, rank, a->sites[i].blame[b].site, a->sites[i].blame[b].ns);
+    return most[0].site;
+}
+
+static int largest_wait(const xy_analysis_t *a)
+{
+    int most = 0;
+
+    for (int i = 1; i < XY_PART_WAITS; i++)
+        if (a->part[i] > a->part[most])
+            most = i;
+    return most;
+}
+
+static void describe_place(const xy_analysis_t *a, uint32_t site, char *text, size_t size)
+{
+    const xy_profile_site_t *s = &XY_VEC_AT(&a->profile->sites, xy_profile_site_t, site);
+
+    snprintf(text, size, "%s", s->place[0] != '\0' ? s->place : s->function);
+}
+
+/* Why the others wait for the culprit. */
+static void explain_culprit(const xy_analysis_t *a, double share, char *text, size_t size)
+{
+    const xy_rank_time_t *t = &a->ranks[a->culprit];
+    char words[32], place[256];
+    excess_t e;
+
+    report_share(share, words);
+    if (excess_of(a, (uint32_t)a->culprit, &e) &&
+        e.excess >= 0.3 * t->blamed / a->profile->ranks.count) {
+        describe_place(a, e.site, place, sizeof(place));
+        if (e.ratio > 0 && e.ratio < 100)
+            snprintf(text, size,
+                     "%s of it because rank %d computes %.2g times as long as the "
+                     "others before %s",
+                     report_share(share, words), a->culprit, e.ratio, place);
+        else
+            snprintf(text, size, "%s of it because rank %d computes %.3g s before %s",
+                     report_share(share, words), a->culprit, e.excess, place);
+        return;
+    }
+    xy_site_describe(a->profile, blamed_site(a, a->culprit), place, sizeof(place));
+    snprintf(text, size, "%s of it for rank %d, which comes late to %s", report_share(share, words),
+             a->culprit, place);
+}
+
+static void find_wait(xy_analysis_t *a, double all)
+{
+    int kind = largest_wait(a);
+    double share = a->culprit >= 0 ? a->ranks[a->culprit].blamed / a->wait : 0;
+    char why[320], place[256], words[32];
+    const xy_site_time_t *most = &a->sites[0];
+
+    for (size_t i = 1; i < a->site_count; i++)
+        if (a->sites[i].wait > most->wait)
+            most = &a->sites[i];
+    xy_site_describe(a->profile, most->site, place, sizeof(place));
+    if (kind == XY_PART_LOCK && a->part[kind] >= CULPRIT * a->wait) {
+        int at = snprintf(why, sizeof(why), "%s of it for a lock of a window, in %s",
+                          report_share(a->part[kind] / a->wait, words), place);
+
+        if (most->blame[0].rank >= 0 && at > 0 && (size_t)at < sizeof(why))
+            snprintf(why + at, sizeof(why) - (size_t)at, "; rank %d holds it longest",
+                     most->blame[0].rank);
+    } else if (kind == XY_PART_CORE && a->part[kind] >= 0.5 * a->wait) {
+        snprintf(why, sizeof(why), "%s of it for a core that another rank uses",
+                 report_share(a->part[kind] / a->wait, words));
+    } else if (share >= CULPRIT) {
+        explain_culprit(a, share, why, sizeof(why));
+    } else {
+        snprintf(why, sizeof(why), "%s of it in %s, and no rank alone causes it",
+                 report_share(most->wait / a->wait, words), place);
+    }
+    snprintf(a->finding, sizeof(a->finding), "%.0f %% of the time is waiting; %s",
+             report_percent(a->wait, all), why);
+}
+
+static void find_traffic(xy_analysis_t *a, double all)
+{
+    const xy_site_time_t *most = &a->sites[0];
+    double busy = a->part[XY_PART_TRANSFER] + a->part[XY_PART_LIBRARY];
+    char place[256], size[32];
+
+    for (size_t i = 1; i < a->site_count; i++)
+        if (a->sites[i].time - a->sites[i].wait > most->time - most->wait)
+            most = &a->sites[i];
+    xy_site_describe(a->profile, most->site, place, sizeof(place));
+    xy_format_size(most->calls > 0 ? most->bytes / most->calls : 0, size);
+    snprintf(
+        a->finding, sizeof(a->finding),
+        "%.0f %% of the time is communication itself, not waiting; most of it %.3g calls of %s "
+        "with %s each",
+        report_percent(busy, all), (double)most->calls, place, size);
+}
+
+void report_find(xy_analysis_t *a)
+{
+    double all = a->run * (double)a->profile->ranks.count;
+    double busy = a->part[XY_PART_TRANSFER] + a->part[XY_PART_LIBRARY];
+
+    if (all <= 0 || a->site_count == 0)
+        snprintf(a->finding, sizeof(a->finding), "no time was counted");
+    else if (a->wait >= LITTLE * all && a->wait >= busy / 2)
+        find_wait(a, all);
+    else if (busy >= 2 * LITTLE * all)
+        find_traffic(a, all);
+    else
+        snprintf(a->finding, sizeof(a->finding),
+                 "%.0f %% of the time is computation; waiting takes %.1f %% and communication "
+                 "%.1f %%",
+                 report_percent(a->compute, all), report_percent(a->wait, all),
+                 report_percent(busy, all));
+}

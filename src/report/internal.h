@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Between the files of the component. */
+#ifndef XY_REPORT_INTERNAL_H
+#define XY_REPORT_INTERNAL_H
+
+#include "report/analyse.h"
+
+/* Put the main result into one sentence: a->finding. */
+void report_find(xy_analysis_t *a);
+/* "two thirds", "nearly all", "41 %". */
+const char *report_share(double share, char text[32]);
+/* Part of a whole in percent; 0 of nothing. */
+double report_percent(double part, double whole);
+
+#endif

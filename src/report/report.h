@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Why a run takes as long as it does. This is the header that other components include; each part
+ * is a chapter of its own:
+ *
+ *   profile.h  where the time of a run went, by rank and call site: recorded, read, merged
+ *   analyse.h  efficiencies, the calls that cost most, who is waited for; text, JSON, CSV, page
+ *
+ * `mpiexec --report` records a profile; `xylem report` reads it. A profile and an analysis belong
+ * to one thread at a time.
+ */
+#ifndef XY_REPORT_REPORT_H
+#define XY_REPORT_REPORT_H
+
+#include "report/analyse.h"
+#include "report/profile.h"
+
+#endif
