@@ -61,10 +61,14 @@ scene "a machine from a line of text: 2 packages of 4 cores in each of 2 nodes" 
 scene "what a program did: a heat equation on eight cores of two nodes" \
     "xylem view examples/heat.xyt" \
     "xylem view examples/heat.xyt -o $out/heat.html"
+mpicc -g tests/report/planted.c -o "$out/planted"
+scene "why a run takes as long as it does: a program whose rank 2 has twice the work, in virtual time" \
+    "mpiexec -n 4 --virtual core:4 --compute none --report=$out/run.xyp $out/planted imbalance" \
+    "xylem report $out/run.xyp -o $out/report.html"
 scene "collectives that move on while the program computes, beside Open MPI where it is installed" \
     "xylem bench nbc -c bcast -c allreduce -c alltoall --size 256K --size 1M --factor 3 --limit 0.5 \\
     --progress tasks --progress none --against openmpi --html $out/overlap.html" \
     "xylem bench nbc --simulate knl64 --ranks 32..63 --html $out/overlap-knl64.html"
 echo "The curves: $out/overlap.html (measured) and $out/overlap-knl64.html (64 simulated cores)."
-echo "Open $out/heat.html and $out/machine.svg in a browser. Your own programs: mpicc and mpiexec"
+echo "Open $out/report.html, $out/heat.html and $out/machine.svg in a browser. Your own programs: mpicc and mpiexec"
 echo "are in build/release/bin; docs/getting-started.md goes on from here."

@@ -561,7 +561,6 @@ static xy_status_t run_head_of_children(launch_t *launch)
 {
     launch->adapted = *launch->values;
     launch->adapted.trace = launch->adapted.monitor = launch->adapted.matrix = NULL;
-    launch->adapted.report = NULL;
     launch->adapted.adapt = "off";
     if (launch->hosts.count == 0 && node_is_over_mpi(launch->adapted.net))
         launch->adapted.processes = launch->size; /* of the installed MPI */
@@ -770,15 +769,11 @@ static xy_status_t start(launch_t *launch)
                        "executable",
                        part_at(launch, 0)->path,
                        part_at(launch, 0)->is_mpi ? "has a fixed address" : "does not use MPI");
-    if (launch->values->report != NULL && runs_alone(launch))
+    if ((launch->values->check != NULL || launch->values->report != NULL) &&
+        (runs_alone(launch) || !part_at(launch, 0)->is_mpi))
         return xy_fail(XY_EUNSUPPORTED,
-                       "--report: '%s' has a fixed address; compile it with mpicc as a "
-                       "position-independent executable",
-                       part_at(launch, 0)->path);
-    if (launch->values->check != NULL && (runs_alone(launch) || !part_at(launch, 0)->is_mpi))
-        return xy_fail(XY_EUNSUPPORTED,
-                       "--check: '%s' %s; compile it with mpicc as a position-independent "
-                       "executable",
+                       "%s: '%s' %s; compile it with mpicc as a position-independent executable",
+                       launch->values->check != NULL ? "--check" : "--report",
                        part_at(launch, 0)->path,
                        part_at(launch, 0)->is_mpi ? "has a fixed address" : "does not use MPI");
     if (!part_at(launch, 0)->is_mpi && launch->node == NULL)

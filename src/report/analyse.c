@@ -175,6 +175,71 @@ static void order_sites(xy_analysis_t *a)
     qsort(a->sites, n, sizeof(*a->sites), by_time);
 }
 
+/* ---- Who causes it ---- */
+
+enum { ROUNDS = 64 };
+
+/* For each rank: what others wait for it, and what it waits for others. */
+typedef struct {
+    double *now, *next, *kept, *waits;
+} passing_t;
+
+/* One step: of what is blamed on a rank, the part in which it waits itself goes on to those that it
+ * waits for. */
+static void pass_once(const xy_analysis_t *a, passing_t *t)
+{
+    size_t n = a->profile->ranks.count;
+
+    for (size_t r = 0; r < n; r++) {
+        double all = t->waits[r] + a->ranks[r].compute;
+
+        t->kept[r] += t->now[r] * (all > 0 ? a->ranks[r].compute / all : 1);
+        t->now[r] *= all > 0 ? t->waits[r] / all : 0;
+        t->next[r] = 0;
+    }
+    for (size_t i = 0; i < a->profile->records.count; i++) {
+        const xy_profile_record_t *r = &XY_VEC_AT(&a->profile->records, xy_profile_record_t, i);
+
+        for (int b = 0; b < XY_PROFILE_BLAMES; b++)
+            if (r->blame[b].rank >= 0 && r->blame[b].ns > 0)
+                t->next[r->blame[b].rank] +=
+                    t->now[r->rank] * seconds(r->blame[b].ns) / t->waits[r->rank];
+    }
+    memcpy(t->now, t->next, n * sizeof(*t->now));
+}
+
+static void pass_all(xy_analysis_t *a, passing_t *t)
+{
+    size_t n = a->profile->ranks.count;
+
+    for (size_t i = 0; i < a->profile->records.count; i++) {
+        const xy_profile_record_t *r = &XY_VEC_AT(&a->profile->records, xy_profile_record_t, i);
+
+        for (int b = 0; b < XY_PROFILE_BLAMES; b++)
+            if (r->blame[b].rank >= 0)
+                t->waits[r->rank] += seconds(r->blame[b].ns);
+    }
+    for (size_t r = 0; r < n; r++)
+        t->now[r] = a->ranks[r].blamed;
+    for (int i = 0; i < ROUNDS; i++)
+        pass_once(a, t);
+    for (size_t r = 0; r < n; r++) /* what goes in circles stays where it is */
+        a->ranks[r].blamed = t->kept[r] + t->now[r];
+}
+
+/* A profile has no order of events: a rank is taken to wait while it is late as much as it does on
+ * the whole. A trace knows better, and has done it. */
+static bool pass_on(xy_analysis_t *a)
+{
+    size_t n = a->profile->ranks.count;
+    double *memory = a->profile->has_roots ? NULL : xy_calloc(4 * n + 1, sizeof(*memory));
+
+    if (memory != NULL)
+        pass_all(a, &(passing_t){memory, memory + n, memory + 2 * n, memory + 3 * n});
+    xy_free(memory);
+    return memory != NULL || a->profile->has_roots;
+}
+
 static int32_t find_culprit(const xy_analysis_t *a)
 {
     int32_t most = XY_PROFILE_NOBODY;
@@ -203,7 +268,7 @@ xy_status_t xy_analyse(const xy_profile_t *p, double ideal, xy_analysis_t **anal
         a->sites = xy_calloc(p->sites.count, sizeof(*a->sites));
     }
     if (a == NULL || a->ranks == NULL || a->sites == NULL || !add_records(a) ||
-        (add_ranks(a), !find_efficiency(a, ideal))) {
+        (add_ranks(a), !find_efficiency(a, ideal)) || !pass_on(a)) {
         xy_analysis_destroy(a);
         return xy_fail_memory("analysing a profile");
     }

@@ -36,7 +36,7 @@ typedef struct {
     double run; /* counted */
     double compute, part[XY_PARTS];
     double wait;   /* the waits among the parts */
-    double blamed; /* that others wait for this rank */
+    double blamed; /* that others wait because of this rank, which does not wait itself */
     double ended;  /* after its end, until the last rank has ended */
 } xy_rank_time_t;
 

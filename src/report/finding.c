@@ -132,9 +132,8 @@ static void find_wait(xy_analysis_t *a, double all)
         int at = snprintf(why, sizeof(why), "%s of it for a lock of a window, in %s",
                           report_share(a->part[kind] / a->wait, words), place);
 
-        if (most->blame[0].rank >= 0 && at > 0 && (size_t)at < sizeof(why))
-            snprintf(why + at, sizeof(why) - (size_t)at, "; rank %d holds it longest",
-                     most->blame[0].rank);
+        if (a->culprit >= 0 && at > 0 && (size_t)at < sizeof(why))
+            snprintf(why + at, sizeof(why) - (size_t)at, "; rank %d holds it longest", a->culprit);
     } else if (kind == XY_PART_CORE && a->part[kind] >= 0.5 * a->wait) {
         snprintf(why, sizeof(why), "%s of it for a core that another rank uses",
                  report_share(a->part[kind] / a->wait, words));

@@ -80,6 +80,7 @@ typedef struct {
 typedef struct {
     const char *program;
     bool is_virtual;
+    bool has_roots;   /* blames are root causes, from a trace; not in files */
     xy_vec_t ranks;   /* of xy_profile_rank_t */
     xy_vec_t sites;   /* of xy_profile_site_t; [0] is "no site" */
     xy_vec_t records; /* of xy_profile_record_t */

@@ -4,6 +4,7 @@
  * is a chapter of its own:
  *
  *   profile.h  where the time of a run went, by rank and call site: recorded, read, merged
+ *   timeline.h the same from a trace, with root causes
  *   analyse.h  efficiencies, the calls that cost most, who is waited for; text, JSON, CSV, page
  *
  * `mpiexec --report` records a profile; `xylem report` reads it. A profile and an analysis belong
@@ -14,5 +15,6 @@
 
 #include "report/analyse.h"
 #include "report/profile.h"
+#include "report/timeline.h"
 
 #endif

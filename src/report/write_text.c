@@ -105,7 +105,7 @@ static void put_sites(const xy_analysis_t *a, FILE *file)
 {
     if (a->site_count > 0)
         fprintf(file, "%8s %9s %8s %9s %10s  %-9s %s\n", "of all", "time", "waiting", "calls",
-                "mean size", "blames", "call");
+                "mean size", a->profile->has_roots ? "caused by" : "blames", "call");
     for (size_t i = 0; i < a->site_count && i < SITES; i++)
         if (i < FEW || a->sites[i].time >= LITTLE * all_time(a))
             put_site(a, &a->sites[i], file);

@@ -33,6 +33,7 @@
 #include "mpi/runtime/finding.h"
 #include "mpi/runtime/gate.h"
 #include "mpi/runtime/layer.h"
+#include "mpi/runtime/line.h"
 #include "mpi/runtime/monitor.h"
 #include "mpi/runtime/observe.h"
 #include "mpi/runtime/packet.h"

@@ -192,7 +192,8 @@ def run(command, given):
     if not given.report:
         return run_once(command, given)
     profile = os.path.join(given.scratch, "%d.xyp" % threading.get_ident())
-    said = run_once([command[0], "-q", "--report=" + profile, *command[1:]], given)
+    after = command.index(given.mpiexec) + 1
+    said = run_once([*command[:after], "-q", "--report=" + profile, *command[after:]], given)
     return said if said is not None else check_profile(profile)
 
 

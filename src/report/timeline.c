@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEPTH = 64, EAGER = 16 << 10 };
+
+/* A call of a rank. */
+typedef struct {
+    int64_t enter, leave;
+    uint32_t site;
+    size_t first, end; /* its steps in the log, without the call itself */
+    int64_t compute;   /* before it */
+    uint64_t bytes;
+    uint32_t members;
+} call_t;
+
+/* A stretch of a call in which its rank waits for another one. */
+typedef struct {
+    int64_t start, end;
+    uint32_t who;
+    size_t call; /* that it is in */
+    xy_part_t part;
+} wait_t;
+
+typedef struct {
+    size_t first_call, calls, first_wait, waits;
+    int64_t begin, end; /* counted */
+    uint32_t row;
+} rank_t;
+
+/* One collective of all its members: who came last. */
+typedef struct {
+    int64_t last;
+    uint32_t rank;
+} meeting_t;
+
+typedef struct {
+    const xy_trace_log_t *log;
+    xy_profile_t *profile;
+    xy_site_fn line;
+    uint32_t ranks;
+    rank_t *rank;
+    xy_vec_t calls, waits, meetings;
+    int64_t *sent, *received; /* [message]: when */
+    size_t *meeting_of;       /* [step] */
+    xy_hash_t index;          /* of meetings */
+} timeline_t;
+
+static const char *label_of(const timeline_t *t, const xy_trace_step_t *s)
+{
+    return t->log->labels[s->label];
+}
+
+/* ---- Calls ---- */
+
+/* The computation of each rank, in the order of time: indices of states. */
+typedef struct {
+    const xy_trace_log_t *log;
+    size_t *state, count, at;
+} computing_t;
+
+static bool is_computing(const xy_trace_log_t *log, const xy_trace_state_t *s, uint32_t rank)
+{
+    return s->id == (int64_t)rank && log->kinds[s->kind].role == XY_TRACE_COMPUTE;
+}
+
+static xy_status_t find_computing(const timeline_t *t, uint32_t rank, uint32_t row, computing_t *c)
+{
+    const xy_trace_row_info_t *info = &t->log->rows[row];
+
+    *c = (computing_t){.log = t->log, .state = xy_malloc((info->state_count + 1) * sizeof(size_t))};
+    if (c->state == NULL)
+        return XY_ENOMEM;
+    for (size_t i = 0; i < info->state_count; i++)
+        if (is_computing(t->log, &t->log->states[info->first_state + i], rank))
+            c->state[c->count++] = info->first_state + i;
+    return XY_OK;
+}
+
+/* Computation from `from` to `to`; times only grow from call to call. And when it next begins. */
+static int64_t computed(computing_t *c, int64_t from, int64_t to)
+{
+    int64_t sum = 0;
+
+    for (; c->at < c->count && c->log->states[c->state[c->at]].start < to; c->at++) {
+        const xy_trace_state_t *s = &c->log->states[c->state[c->at]];
+        int64_t start = s->start > from ? s->start : from, end = s->end < to ? s->end : to;
+
+        sum += end > start ? end - start : 0;
+        if (s->end > to)
+            break;
+    }
+    return sum;
+}
+
+static int64_t next_start(const computing_t *c, int64_t from, int64_t otherwise)
+{
+    for (size_t i = c->at; i < c->count; i++)
+        if (c->log->states[c->state[i]].start >= from)
+            return c->log->states[c->state[i]].start < otherwise ? c->log->states[c->state[i]].start
+                                                                 : otherwise;
+    return otherwise;
+}
+
+static xy_status_t make_site(timeline_t *t, const xy_trace_step_t *s, uint32_t *site_p)
+{
+    const char *place = s->site < t->log->site_count ? t->log->sites[s->site] : "";
+    const char *slash = strrchr(place, '/');
+    char text[320];
+
+    if (t->line == NULL || !t->line(place, text, sizeof(text)))
+        snprintf(text, sizeof(text), "%s", slash != NULL ? slash + 1 : place);
+    return xy_profile_site(t->profile, label_of(t, s), text, site_p) ? XY_OK : XY_ENOMEM;
+}
+
+static void add_step(call_t *call, const xy_trace_step_t *s)
+{
+    if (s->kind == XY_TRACE_STEP_COLLECTIVE) {
+        call->members = s->members;
+        call->bytes += s->bytes * s->element;
+    } else {
+        call->bytes += s->bytes;
+    }
+}
+
+static xy_status_t add_call(timeline_t *t, size_t at, size_t end, computing_t *computing,
+                            int64_t *left)
+{
+    const xy_trace_step_t *s = &t->log->steps[at];
+    int64_t next = end < t->log->step_count && t->log->steps[end].rank == s->rank
+                       ? t->log->steps[end].time
+                       : t->log->end;
+    call_t call = {.enter = s->time, .first = at + 1, .end = end};
+    xy_status_t st = make_site(t, s, &call.site);
+
+    call.compute = computed(computing, *left, call.enter);
+    call.leave = next_start(computing, call.enter, next);
+    for (size_t i = call.first; i < end; i++)
+        add_step(&call, &t->log->steps[i]);
+    *left = call.leave;
+    return st == XY_OK ? xy_vec_append(&t->calls, &call) : st;
+}
+
+static bool begins_counting(const char *label)
+{
+    return strncmp(label, "MPI_Init", 8) == 0 && strcmp(label, "MPI_Initialized") != 0;
+}
+
+/* From the end of MPI_Init, which is not counted itself. */
+static xy_status_t add_rank(timeline_t *t, size_t first, size_t end)
+{
+    const xy_trace_step_t *steps = t->log->steps;
+    rank_t *rank = &t->rank[steps[first].rank];
+    computing_t computing;
+    int64_t left = steps[first].time;
+    xy_status_t st = find_computing(t, steps[first].rank, steps[first].row, &computing);
+
+    rank->row = steps[first].row;
+    rank->first_call = t->calls.count;
+    for (size_t i = first; i < end && st == XY_OK;) {
+        size_t next = i + 1;
+
+        while (next < end && steps[next].kind != XY_TRACE_STEP_CALL)
+            next++;
+        if (steps[i].kind == XY_TRACE_STEP_CALL && begins_counting(label_of(t, &steps[i]))) {
+            left = next_start(&computing, steps[i].time, next < end ? steps[next].time : left);
+            rank->begin = left;
+            rank->first_call = t->calls.count;
+        } else if (steps[i].kind == XY_TRACE_STEP_CALL) {
+            st = add_call(t, i, next, &computing, &left);
+        }
+        i = next;
+    }
+    if (rank->begin == 0)
+        rank->begin = steps[first].time;
+    rank->end = left;
+    rank->calls = t->calls.count - rank->first_call;
+    xy_free(computing.state);
+    return st;
+}
+
+static xy_status_t add_ranks(timeline_t *t)
+{
+    const xy_trace_log_t *log = t->log;
+    xy_status_t st = XY_OK;
+
+    for (size_t i = 0, end; i < log->step_count && st == XY_OK; i = end) {
+        for (end = i; end < log->step_count && log->steps[end].rank == log->steps[i].rank;)
+            end++;
+        st = add_rank(t, i, end);
+    }
+    return st;
+}
+
+/* ---- Who meets whom ---- */
+
+/* The n-th collective of a member on a communicator is the n-th of all. */
+static xy_status_t join(timeline_t *t, xy_hash_t *counts, size_t step)
+{
+    const xy_trace_step_t *s = &t->log->steps[step];
+    uint64_t comm = (uint64_t)s->context << 32 | s->first;
+    uint64_t own = xy_hash_u64(comm) ^ ((uint64_t)s->rank + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    uintptr_t n = (uintptr_t)xy_hash_get(counts, own) + 1;
+    uint64_t key = xy_hash_u64(comm) ^ (uint64_t)n * UINT64_C(0xbf58476d1ce4e5b9);
+    uintptr_t at = (uintptr_t)xy_hash_get(&t->index, key);
+    meeting_t *m;
+
+    if (xy_hash_set(counts, own, (void *)n) != XY_OK)
+        return XY_ENOMEM;
+    if (at == 0) {
+        meeting_t fresh = {INT64_MIN, s->rank};
+
+        if (xy_vec_append(&t->meetings, &fresh) != XY_OK ||
+            xy_hash_set(&t->index, key, (void *)(uintptr_t)t->meetings.count) != XY_OK)
+            return XY_ENOMEM;
+        at = t->meetings.count;
+    }
+    m = &XY_VEC_AT(&t->meetings, meeting_t, at - 1);
+    if (s->time > m->last)
+        *m = (meeting_t){s->time, s->rank};
+    t->meeting_of[step] = at;
+    return XY_OK;
+}
+
+static xy_status_t find_meetings(timeline_t *t)
+{
+    xy_status_t st = XY_OK;
+    xy_hash_t counts;
+
+    xy_hash_init(&counts, XY_HASH_U64);
+    for (size_t i = 0; i < t->log->step_count && st == XY_OK; i++) {
+        const xy_trace_step_t *s = &t->log->steps[i];
+
+        if (s->kind == XY_TRACE_STEP_SENT && s->message > 0)
+            t->sent[s->message] = s->time;
+        else if (s->kind == XY_TRACE_STEP_RECEIVED && s->message > 0)
+            t->received[s->message] = s->time;
+        else if (s->kind == XY_TRACE_STEP_COLLECTIVE)
+            st = join(t, &counts, i);
+    }
+    xy_hash_cleanup(&counts);
+    return st;
+}
+
+/* ---- Waits ---- */
+
+/* Until when the call waits because of a step, or its beginning. */
+static int64_t until(const timeline_t *t, const call_t *call, size_t step, wait_t *wait)
+{
+    const xy_trace_step_t *s = &t->log->steps[step];
+
+    wait->who = s->peer;
+    if (s->kind == XY_TRACE_STEP_RECEIVED && s->message > 0) {
+        wait->part = XY_PART_LATE_SENDER;
+        return t->sent[s->message];
+    }
+    if (s->kind == XY_TRACE_STEP_SENT && s->message > 0 && s->bytes > EAGER) {
+        wait->part = XY_PART_LATE_RECEIVER; /* if it has stayed until then */
+        return t->received[s->message] <= call->leave ? t->received[s->message] : call->enter;
+    }
+    if (s->kind == XY_TRACE_STEP_COLLECTIVE) {
+        const meeting_t *m = &XY_VEC_AT(&t->meetings, meeting_t, t->meeting_of[step] - 1);
+
+        wait->part = XY_PART_COLLECTIVE;
+        wait->who = m->rank;
+        return m->last;
+    }
+    return call->enter;
+}
+
+/* What it waits for in the order in which that comes: each takes over where the one before ends. */
+static xy_status_t add_waits(timeline_t *t, uint32_t rank, size_t at)
+{
+    const call_t *call = &XY_VEC_AT(&t->calls, call_t, at);
+    int64_t from = call->enter;
+    bool is_nonblocking =
+        strncmp(XY_VEC_AT(&t->profile->sites, xy_profile_site_t, call->site).function, "MPI_I",
+                5) == 0;
+
+    for (bool is_over = is_nonblocking; !is_over;) {
+        wait_t best = {.end = INT64_MAX};
+
+        for (size_t i = call->first; i < call->end; i++) {
+            wait_t w = {.start = from, .call = at};
+
+            w.end = until(t, call, i, &w);
+            if (w.end > call->leave)
+                w.end = call->leave;
+            if (w.end > from && w.end < best.end && w.who != rank && w.who < t->ranks)
+                best = w;
+        }
+        is_over = best.end == INT64_MAX;
+        if (!is_over && xy_vec_append(&t->waits, &best) != XY_OK)
+            return XY_ENOMEM;
+        from = best.end;
+    }
+    return XY_OK;
+}
+
+static xy_status_t find_waits(timeline_t *t)
+{
+    xy_status_t st = XY_OK;
+
+    for (uint32_t r = 0; r < t->ranks && st == XY_OK; r++) {
+        rank_t *rank = &t->rank[r];
+
+        rank->first_wait = t->waits.count;
+        for (size_t i = 0; i < rank->calls && st == XY_OK; i++)
+            st = add_waits(t, r, rank->first_call + i);
+        rank->waits = t->waits.count - rank->first_wait;
+    }
+    return st;
+}
+
+/* ---- Root causes ---- */
+
+/* The call that the rank enters at `time`, or is in. */
+static uint32_t site_at(const timeline_t *t, uint32_t rank, int64_t time)
+{
+    const call_t *calls = (const call_t *)t->calls.data + t->rank[rank].first_call;
+    size_t low = 0, high = t->rank[rank].calls;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (calls[middle].leave < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < t->rank[rank].calls ? calls[low].site : 0;
+}
+
+/* The first wait of a rank that ends after `time`. */
+static size_t wait_after(const timeline_t *t, uint32_t rank, int64_t time)
+{
+    const wait_t *waits = (const wait_t *)t->waits.data + t->rank[rank].first_wait;
+    size_t low = 0, high = t->rank[rank].waits;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (waits[middle].end <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Others wait for `rank` from `start` to `end`, when it came to the call at `site`. */
+static void follow(const timeline_t *t, uint32_t rank, int64_t start, int64_t end, uint32_t site,
+                   int depth, xy_blame_t *blame)
+{
+    const wait_t *waits = (const wait_t *)t->waits.data + t->rank[rank].first_wait;
+    int64_t own = end - start;
+
+    for (size_t i = wait_after(t, rank, start);
+         depth < DEPTH && i < t->rank[rank].waits && waits[i].start < end; i++) {
+        int64_t from = waits[i].start > start ? waits[i].start : start;
+        int64_t to = waits[i].end < end ? waits[i].end : end;
+
+        own -= to - from;
+        follow(t, waits[i].who, from, to, site_at(t, waits[i].who, waits[i].end), depth + 1, blame);
+    }
+    if (own > 0)
+        xy_profile_blame(blame, (int32_t)rank, site, (uint64_t)own);
+}
+
+/* ---- The profile ---- */
+
+static xy_profile_record_t *record_of(timeline_t *t, xy_hash_t *index, uint32_t rank,
+                                      const call_t *call)
+{
+    xy_profile_record_t key = {.rank = rank,
+                               .site = call->site,
+                               .members = call->members,
+                               .size_class = xy_profile_class(call->bytes)};
+    uint64_t hash = xy_hash_u64((uint64_t)rank << 32 | call->site) ^
+                    ((uint64_t)call->members << 8 | key.size_class) * UINT64_C(0xbf58476d1ce4e5b9);
+    uintptr_t at = (uintptr_t)xy_hash_get(index, hash);
+
+    if (at == 0) {
+        if (xy_vec_append(&t->profile->records, &key) != XY_OK ||
+            xy_hash_set(index, hash, (void *)(uintptr_t)t->profile->records.count) != XY_OK)
+            return NULL;
+        at = t->profile->records.count;
+    }
+    return &XY_VEC_AT(&t->profile->records, xy_profile_record_t, at - 1);
+}
+
+static void add_to_record(const timeline_t *t, xy_profile_record_t *r, const rank_t *rank,
+                          size_t at, size_t *wait)
+{
+    const call_t *call = &XY_VEC_AT(&t->calls, call_t, at);
+    int64_t rest = call->leave - call->enter;
+
+    r->calls++;
+    r->bytes += call->bytes;
+    r->compute += (uint64_t)call->compute;
+    for (; *wait < rank->first_wait + rank->waits; ++*wait) {
+        const wait_t *w = &XY_VEC_AT(&t->waits, wait_t, *wait);
+
+        if (w->call != at)
+            break;
+        r->part[w->part] += (uint64_t)(w->end - w->start);
+        rest -= w->end - w->start;
+        follow(t, w->who, w->start, w->end, site_at(t, w->who, w->end), 0, r->blame);
+    }
+    r->part[XY_PART_LIBRARY] += rest > 0 ? (uint64_t)rest : 0;
+}
+
+static xy_status_t add_records(timeline_t *t)
+{
+    xy_status_t st = XY_OK;
+    xy_hash_t index;
+
+    xy_hash_init(&index, XY_HASH_U64);
+    for (uint32_t r = 0; r < t->ranks && st == XY_OK; r++) {
+        const rank_t *rank = &t->rank[r];
+        size_t wait = rank->first_wait;
+
+        XY_VEC_AT(&t->profile->ranks, xy_profile_rank_t, r) = (xy_profile_rank_t){
+            rank->row, rank->end > rank->begin ? (uint64_t)(rank->end - rank->begin) : 0};
+        for (size_t i = 0; i < rank->calls && st == XY_OK; i++) {
+            size_t at = rank->first_call + i;
+            xy_profile_record_t *record =
+                record_of(t, &index, r, &XY_VEC_AT(&t->calls, call_t, at));
+
+            if (record == NULL)
+                st = XY_ENOMEM;
+            else
+                add_to_record(t, record, rank, at, &wait);
+        }
+    }
+    xy_hash_cleanup(&index);
+    return st;
+}
+
+static xy_status_t add_pairs(timeline_t *t)
+{
+    xy_status_t st = XY_OK;
+    xy_hash_t index;
+
+    xy_hash_init(&index, XY_HASH_U64);
+    for (size_t i = 0; i < t->log->step_count && st == XY_OK; i++) {
+        const xy_trace_step_t *s = &t->log->steps[i];
+        uint64_t key = (uint64_t)s->rank << 32 | s->peer;
+        uintptr_t at;
+
+        if (s->kind != XY_TRACE_STEP_SENT || s->peer >= t->ranks)
+            continue;
+        at = (uintptr_t)xy_hash_get(&index, key);
+        if (at == 0) {
+            xy_profile_pair_t fresh = {s->rank, s->peer, 0, 0};
+
+            st = xy_vec_append(&t->profile->pairs, &fresh);
+            at = t->profile->pairs.count;
+            if (st == XY_OK)
+                st = xy_hash_set(&index, key, (void *)at);
+        }
+        if (st == XY_OK) {
+            XY_VEC_AT(&t->profile->pairs, xy_profile_pair_t, at - 1).bytes += s->bytes;
+            XY_VEC_AT(&t->profile->pairs, xy_profile_pair_t, at - 1).messages++;
+        }
+    }
+    xy_hash_cleanup(&index);
+    return st;
+}
+
+static void cleanup(timeline_t *t)
+{
+    xy_free(t->rank);
+    xy_free(t->sent);
+    xy_free(t->received);
+    xy_free(t->meeting_of);
+    xy_vec_cleanup(&t->calls);
+    xy_vec_cleanup(&t->waits);
+    xy_vec_cleanup(&t->meetings);
+    xy_hash_cleanup(&t->index);
+}
+
+static xy_status_t build(timeline_t *t)
+{
+    xy_status_t st = XY_OK;
+
+    t->rank = xy_calloc(t->ranks, sizeof(*t->rank));
+    t->sent = xy_calloc(t->log->message_count + 1, sizeof(*t->sent));
+    t->received = xy_calloc(t->log->message_count + 1, sizeof(*t->received));
+    t->meeting_of = xy_calloc(t->log->step_count + 1, sizeof(*t->meeting_of));
+    if (t->rank == NULL || t->sent == NULL || t->received == NULL || t->meeting_of == NULL)
+        st = XY_ENOMEM;
+    if (st == XY_OK)
+        st = add_ranks(t);
+    if (st == XY_OK)
+        st = find_meetings(t);
+    if (st == XY_OK)
+        st = find_waits(t);
+    if (st == XY_OK)
+        st = add_records(t);
+    return st == XY_OK ? add_pairs(t) : st;
+}
+
+xy_status_t xy_profile_from_trace(const xy_trace_log_t *log, xy_site_fn line,
+                                  xy_profile_t **profile_p)
+{
+    timeline_t t = {.log = log,
+                    .line = line,
+                    .calls = XY_VEC_INIT(call_t),
+                    .waits = XY_VEC_INIT(wait_t),
+                    .meetings = XY_VEC_INIT(meeting_t)};
+    xy_status_t st;
+
+    for (size_t i = 0; i < log->step_count; i++)
+        if (log->steps[i].rank >= t.ranks)
+            t.ranks = log->steps[i].rank + 1;
+    if (t.ranks == 0 || t.ranks > XY_PROFILE_RANKS_MAX)
+        return xy_fail(XY_EINVAL,
+                       "%s has no calls of ranks; record a real run with 'mpiexec --trace', or use "
+                       "'mpiexec --report' for one in virtual time",
+                       log->path);
+    st = xy_profile_create(log->title, t.ranks, &t.profile);
+    if (st != XY_OK)
+        return st;
+    xy_hash_init(&t.index, XY_HASH_U64);
+    t.profile->is_virtual = log->clock == XY_TRACE_VIRTUAL;
+    t.profile->has_roots = true;
+    st = build(&t);
+    cleanup(&t);
+    if (st != XY_OK) {
+        xy_profile_destroy(t.profile);
+        return xy_fail_memory("reading a trace");
+    }
+    *profile_p = t.profile;
+    return XY_OK;
+}

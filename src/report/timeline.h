@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Profiles from traces. A trace has every call and message, so a delay can be followed to where it
+ * began: a wait is blamed on the rank that ends it, but for the time in which that rank waited
+ * itself, which is blamed on whom it waited for, and so on.
+ *
+ *   rank 0  compute ---------- send
+ *   rank 1  recv ...............|  compute - send       waits for rank 0
+ *   rank 2  recv ............................|          waits for rank 0, then for rank 1
+ */
+#ifndef XY_REPORT_TIMELINE_H
+#define XY_REPORT_TIMELINE_H
+
+#include "report/profile.h"
+#include "trace/trace.h"
+
+/* "solve.c:217" for a site of a trace, "FILE+0xOFFSET"; false: it is not known. */
+typedef bool (*xy_site_fn)(const char *site, char *text, size_t size);
+
+/* The blames of records are root causes. What is neither a wait nor computation is XY_PART_LIBRARY.
+ * EINVAL (said): the trace has no calls of ranks, as one in virtual time. On success the caller
+ * owns *profile_p. */
+xy_status_t xy_profile_from_trace(const xy_trace_log_t *log, xy_site_fn line,
+                                  xy_profile_t **profile_p);
+
+#endif

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""mpiexec --report and xylem report: programs with a planted cause each, whose rank and line are named.
+
+    report_test.py BUILD SOURCE
+
+Virtual time makes all of them exact.
+"""
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+BUILD, SOURCE = Path(sys.argv[1]), Path(sys.argv[2])
+PLANTED = SOURCE / "tests/report/planted.c"
+
+# name: (ranks, part that is largest, rank to blame, share of the waiting that it gets at least)
+CAUSES = {
+    "chain": (4, "late_sender", 0, 0.3),
+    "imbalance": (4, "collective", 2, 0.9),
+    "barrier": (4, "collective", 1, 0.9),
+    "root": (4, "collective", 3, 0.9),
+    "receiver": (2, "late_receiver", 1, 0.9),
+    "waiting": (2, "late_sender", 1, 0.9),
+    "lock": (4, "lock", 3, 0.5),
+}
+PARTS = ["late_sender", "late_receiver", "collective", "lock", "core", "transfer", "library"]
+
+
+def run(*command, code=0, **more):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, timeout=120, **more)
+    assert done.returncode == code, (command, done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def line_of(mark):
+    """The line of planted.c below the comment with `mark`."""
+    for number, line in enumerate(PLANTED.read_text(encoding="utf-8").splitlines(), 1):
+        if re.search(rf"/\*.*\b{mark}\b.*\*/", line):
+            return f"planted.c:{number + 1}"
+    raise AssertionError(mark)
+
+
+class Report:
+    def __init__(self, work):
+        self.work, self.program = Path(work), Path(work) / "planted"
+        run(BUILD / "bin/mpicc", "-g", "-O1", PLANTED, "-o", self.program)
+
+    def record(self, name, ranks=4, options=("--virtual", "core:4", "--compute", "none")):
+        """The profile of a run, and what was printed at its end."""
+        profile = self.work / f"{name}.xyp"
+        done = run(BUILD / "bin/mpiexec", "-n", ranks, *options, f"--report={profile}", self.program, name)
+        return profile, done.stderr
+
+    def read(self, *arguments, code=0):
+        return run(BUILD / "bin/xylem", "report", *arguments, code=code)
+
+
+def check_sums(found):
+    """Computation and all parts are the time of the rank."""
+    for rank in found["by_rank"]:
+        total = rank["computation"] + sum(rank[part] for part in PARTS)
+        assert abs(total - rank["run"]) < 1e-7, (rank, total)
+        assert abs(rank["waiting"] - sum(rank[part] for part in PARTS[:5])) < 1e-9, rank
+
+
+def check_cause(report, name):
+    ranks, part, culprit, share = CAUSES[name]
+    profile, said = report.record(name, ranks)
+    assert len(said.splitlines()) <= 25, said
+    found = json.loads(report.read(profile, "--json").stdout)
+    check_sums(found)
+    waits = {part: found[part] for part in PARTS[:5]}
+    assert max(waits, key=waits.get) == part, (name, waits)
+    assert found["culprit"] == culprit, (name, found["culprit"])
+    blamed = found["by_rank"][culprit]["waited_for"]
+    assert blamed >= share * found["waiting"], (name, blamed, found["waiting"])
+    most = max(found["calls"], key=lambda call: call["waiting"])
+    assert most["place"] == line_of("waits: " + name), (name, most)
+    places = {blame["place"] for call in found["calls"] for blame in call["blames"] if blame["rank"] == culprit}
+    assert line_of("late: " + name) in places, (name, places)
+    assert said.splitlines()[0] == found["finding"], said
+    assert f"rank {culprit}" in found["finding"], found["finding"]
+    assert found["waiting"] > 0.1 * ranks * found["run"], (name, found["finding"])
+
+
+def check_small(report):
+    profile, _ = report.record("small")
+    found = json.loads(report.read(profile, "--json").stdout)
+    check_sums(found)
+    assert "communication itself" in found["finding"] and "8 B each" in found["finding"], found["finding"]
+    assert [size for size in found["sizes"] if size["from"] == 8][0]["calls"] == 80000, found["sizes"]
+    pairs = {(pair["from"], pair["to"]): pair for pair in found["matrix"]}
+    assert pairs[0, 1]["bytes"] >= 160000, pairs
+
+
+def check_balanced(report):
+    """Nothing is blamed, and MPI_Pcontrol leaves out what it has to."""
+    profile, _ = report.record("balanced")
+    found = json.loads(report.read(profile, "--json").stdout)
+    check_sums(found)
+    assert found["finding"].endswith("%") and "computation" in found["finding"], found["finding"]
+    assert 0.0109 < found["run"] < 0.0112, found["run"]
+    assert found["efficiency"]["parallel"] > 0.98, found["efficiency"]
+    barrier = [call for call in found["calls"] if call["function"] == "MPI_Barrier"]
+    assert sum(call["calls"] for call in barrier) == 40, barrier
+
+
+def check_forms(report):
+    """CSV, page, comparison, several files, and what is no profile."""
+    profile = report.work / "imbalance.xyp"
+    rows = list(csv.DictReader(io.StringIO(report.read(profile, "--csv").stdout)))
+    assert {row["rank"] for row in rows} == {"0", "1", "2", "3"}, rows
+    assert all(abs(sum(float(row[part]) for part in PARTS) - float(row["time"])) < 1e-6 for row in rows)
+    page = report.work / "page.html"
+    report.read(profile, "-o", page)
+    text = page.read_text(encoding="utf-8")
+    assert "prefers-color-scheme" in text and line_of("waits: imbalance") in text and "</html>" in text
+    assert not re.search(r"(src|href)=.?https?:", text), "the page needs something else"
+    said = report.read("--compare", report.work / "balanced.xyp", profile).stdout
+    assert "the run takes" in said and "MPI_Allreduce" in said, said
+    said = report.read(profile, report.work / "barrier.xyp").stdout.splitlines()
+    assert len(said) == 3 and said[0].split()[0] == "ranks", said
+    assert "--trace" in report.read(profile).stdout
+    bad = report.work / "bad"
+    bad.write_text("xylem profile 1\nranks 1\n", encoding="utf-8")
+    for path in (bad, PLANTED, report.work / "nothing"):
+        done = report.read(path, code=1)
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+    report.read("--compare", profile, code=2)
+
+
+def check_real(report):
+    """Real time, in one process and in two: nothing but sums is exact."""
+    for options in (("--workers", "2"), ("--workers", "1"), ("--processes", "2")):
+        for name in ("chain", "receiver", "lock", "imbalance"):
+            profile, said = report.record(name, 4, options)
+            assert len(said.splitlines()) <= 25, said
+            found = json.loads(report.read(profile, "--json").stdout)
+            check_sums(found)
+            sends = [call for call in found["calls"] if call["function"] == "MPI_Send"]
+            assert name != "chain" or sum(call["calls"] for call in sends) == 30, sends
+
+
+def check_trace(report):
+    """From a trace the same calls come, with efficiencies that need it."""
+    trace = report.work / "chain.xyt"
+    run(BUILD / "bin/mpiexec", "-n", 4, "--workers", 2, "--trace", trace, report.program, "chain")
+    found = json.loads(report.read(trace, "--json").stdout)
+    check_sums(found)
+    receives = [call for call in found["calls"] if call["function"] == "MPI_Recv"]
+    assert sum(call["calls"] for call in receives) == 30 and receives[0]["place"] == line_of("waits: chain"), receives
+    assert found["efficiency"]["transfer"] is not None, found["efficiency"]
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="report-") as work:
+        report = Report(work)
+        for name in CAUSES:
+            check_cause(report, name)
+        check_small(report)
+        check_balanced(report)
+        check_forms(report)
+        check_real(report)
+        check_trace(report)
+    print("report: ok")
+
+
+if __name__ == "__main__":
+    main()
