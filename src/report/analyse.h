@@ -73,7 +73,7 @@ typedef struct {
 xy_status_t xy_analyse(const xy_profile_t *p, double ideal, xy_analysis_t **analysis_p);
 void xy_analysis_destroy(xy_analysis_t *a); /* NULL is fine */
 
-/* "MPI_Recv at solve.c:217"; `text` is returned. */
+/* "MPI_Recv at ring.c:25"; `text` is returned. */
 const char *xy_site_describe(const xy_profile_t *p, uint32_t site, char *text, size_t size);
 
 /* ---- Output; write errors stay in the FILE ---- */

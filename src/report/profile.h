@@ -64,7 +64,7 @@ typedef struct {
 
 typedef struct {
     const char *function; /* "MPI_Recv" */
-    const char *place;    /* "solve.c:217", "solve+0x1c" or "" */
+    const char *place;    /* "ring.c:25", "solve+0x1c" or "" */
 } xy_profile_site_t;
 
 typedef struct {

@@ -3,7 +3,13 @@
 #ifndef XY_REPORT_TESTING_H
 #define XY_REPORT_TESTING_H
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
+/* cmocka wants the ones above first */
+#include <cmocka.h>
 
 #include "base/testing.h"
 #include "report/report.h"

@@ -14,7 +14,7 @@
 #include "report/profile.h"
 #include "trace/trace.h"
 
-/* "solve.c:217" for a site of a trace, "FILE+0xOFFSET"; false: it is not known. */
+/* "ring.c:25" for a site of a trace, "FILE+0xOFFSET"; false: it is not known. */
 typedef bool (*xy_site_fn)(const char *site, char *text, size_t size);
 
 /* The blames of records are root causes. What is neither a wait nor computation is XY_PART_LIBRARY.
