@@ -365,20 +365,26 @@ bool mpi_plain_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes,
     return send(self, mpi_comm_world_rank(t->comm, t->peer), t, bytes, request, false);
 }
 
+/* Apart: in line it would cost those that are not watched their registers. */
+static __attribute__((noinline)) void watch_send(mpi_rank_t *self, const mpi_transfer_t *t, int to,
+                                                 uint64_t bytes)
+{
+    mpi_monitor_message(self, to, t->comm->context, bytes);
+    if (self->trace != NULL)
+        trace_sent(self, t, to, bytes);
+    if (self->account != NULL && (t->comm->context & XMPI_CONTEXT_SHADOW) == 0)
+        mpi_account_bytes(self, bytes);
+    if ((t->comm->context & XMPI_CONTEXT_BITS) == 0)
+        mpi_event_tell(self, (mpi_event_t){XMPI_EVENT_SENT, to, t->tag, bytes});
+}
+
 bool mpi_send_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request, bool offload)
 {
     int to = mpi_comm_world_rank(t->comm, t->peer);
     uint64_t bytes = transfer_bytes(t);
 
-    if (__builtin_expect(self->is_watched, 0)) {
-        mpi_monitor_message(self, to, t->comm->context, bytes);
-        if (self->trace != NULL)
-            trace_sent(self, t, to, bytes);
-        if (self->account != NULL && (t->comm->context & XMPI_CONTEXT_SHADOW) == 0)
-            mpi_account_bytes(self, bytes);
-        if ((t->comm->context & XMPI_CONTEXT_BITS) == 0)
-            mpi_event_tell(self, (mpi_event_t){XMPI_EVENT_SENT, to, t->tag, bytes});
-    }
+    if (__builtin_expect(self->is_watched, 0))
+        watch_send(self, t, to, bytes);
     if (__builtin_expect(mpi_p2p_engine != NULL, 0))
         return mpi_p2p_engine->send(self, t, bytes, request);
     return send(self, to, t, bytes, request, offload);

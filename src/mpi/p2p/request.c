@@ -90,6 +90,16 @@ void mpi_request_account(const mpi_request_t *request)
     mpi_account_ready(owner);
 }
 
+/* The same as below, apart from it: what is not observed needs no frame. */
+static __attribute__((noinline, cold)) void complete_observed(mpi_request_t *request,
+                                                              mpi_waiter_t *waiter)
+{
+    if (waiter == &request->owner->own)
+        mpi_request_account(request);
+    if (--waiter->count == 0)
+        xy_fiber_ready(waiter->fiber);
+}
+
 void mpi_request_complete(mpi_request_t *request)
 {
     mpi_waiter_t *waiter = request->waiter;
@@ -97,9 +107,9 @@ void mpi_request_complete(mpi_request_t *request)
     request->is_done = true;
     if (waiter != NULL) {
         request->waiter = NULL;
-        if (__builtin_expect(request->owner->is_observed, 0) && waiter == &request->owner->own)
-            mpi_request_account(request);
-        if (--waiter->count == 0)
+        if (__builtin_expect(request->owner->is_observed, 0))
+            complete_observed(request, waiter);
+        else if (--waiter->count == 0)
             xy_fiber_ready(waiter->fiber);
     } else if (request->is_freed) {
         mpi_request_free(request);
@@ -122,6 +132,17 @@ void mpi_request_done(mpi_worker_t *worker, mpi_request_t *request)
     mpi_ring_commit(worker, home, packet);
 }
 
+static __attribute__((noinline, cold)) void park_observed(mpi_rank_t *self,
+                                                          mpi_request_t *const *request)
+{
+    mpi_account_park(self);
+    if (mpi_p2p_engine != NULL)
+        mpi_p2p_engine->wait(self, request, 1, false);
+    else
+        xy_fiber_park();
+    mpi_account_resume(self);
+}
+
 void mpi_request_wait(mpi_rank_t *self, mpi_request_t *request)
 {
     mpi_waiter_t *waiter = self->waiter;
@@ -133,12 +154,12 @@ void mpi_request_wait(mpi_rank_t *self, mpi_request_t *request)
     waiter->count = 1;
     waiter->waits = &request;
     waiter->waits_count = 1;
-    mpi_account_park(self);
-    if (__builtin_expect(mpi_p2p_engine != NULL, 0))
+    if (__builtin_expect(self->is_observed, 0))
+        park_observed(self, &request);
+    else if (__builtin_expect(mpi_p2p_engine != NULL, 0))
         mpi_p2p_engine->wait(self, &request, 1, false);
     else
         xy_fiber_park();
-    mpi_account_resume(self);
 }
 
 static mpi_request_t *find_pending(const mpi_rank_t *self, const mpi_comm_t *comm)
