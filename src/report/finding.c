@@ -9,7 +9,8 @@
 #define LITTLE  0.05 /* of all time */
 #define CULPRIT 0.25 /* of the waiting */
 
-const char *report_share(double share, char text[32])
+/* "two thirds", "nearly all", "41 %". */
+static const char *share_of(double share, char text[32])
 {
     static const struct {
         double least, most;
@@ -98,7 +99,7 @@ static void explain_culprit(const xy_analysis_t *a, double share, char *text, si
     char words[32], place[256];
     excess_t e;
 
-    report_share(share, words);
+    share_of(share, words);
     if (excess_of(a, (uint32_t)a->culprit, &e) &&
         e.excess >= 0.3 * t->blamed / a->profile->ranks.count) {
         describe_place(a, e.site, place, sizeof(place));
@@ -106,14 +107,14 @@ static void explain_culprit(const xy_analysis_t *a, double share, char *text, si
             snprintf(text, size,
                      "%s of it because rank %d computes %.2g times as long as the "
                      "others before %s",
-                     report_share(share, words), a->culprit, e.ratio, place);
+                     share_of(share, words), a->culprit, e.ratio, place);
         else
             snprintf(text, size, "%s of it because rank %d computes %.3g s before %s",
-                     report_share(share, words), a->culprit, e.excess, place);
+                     share_of(share, words), a->culprit, e.excess, place);
         return;
     }
     xy_site_describe(a->profile, blamed_site(a, a->culprit), place, sizeof(place));
-    snprintf(text, size, "%s of it for rank %d, which comes late to %s", report_share(share, words),
+    snprintf(text, size, "%s of it for rank %d, which comes late to %s", share_of(share, words),
              a->culprit, place);
 }
 
@@ -130,18 +131,18 @@ static void find_wait(xy_analysis_t *a, double all)
     xy_site_describe(a->profile, most->site, place, sizeof(place));
     if (kind == XY_PART_LOCK && a->part[kind] >= CULPRIT * a->wait) {
         int at = snprintf(why, sizeof(why), "%s of it for a lock of a window, in %s",
-                          report_share(a->part[kind] / a->wait, words), place);
+                          share_of(a->part[kind] / a->wait, words), place);
 
         if (a->culprit >= 0 && at > 0 && (size_t)at < sizeof(why))
             snprintf(why + at, sizeof(why) - (size_t)at, "; rank %d holds it longest", a->culprit);
     } else if (kind == XY_PART_CORE && a->part[kind] >= 0.5 * a->wait) {
         snprintf(why, sizeof(why), "%s of it for a core that another rank uses",
-                 report_share(a->part[kind] / a->wait, words));
+                 share_of(a->part[kind] / a->wait, words));
     } else if (share >= CULPRIT) {
         explain_culprit(a, share, why, sizeof(why));
     } else {
         snprintf(why, sizeof(why), "%s of it in %s, and no rank alone causes it",
-                 report_share(most->wait / a->wait, words), place);
+                 share_of(most->wait / a->wait, words), place);
     }
     snprintf(a->finding, sizeof(a->finding), "%.0f %% of the time is waiting; %s",
              report_percent(a->wait, all), why);

@@ -7,8 +7,6 @@
 
 /* Put the main result into one sentence: a->finding. */
 void report_find(xy_analysis_t *a);
-/* "two thirds", "nearly all", "41 %". */
-const char *report_share(double share, char text[32]);
 /* Part of a whole in percent; 0 of nothing. */
 double report_percent(double part, double whole);
 

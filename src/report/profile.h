@@ -119,7 +119,5 @@ void xy_profile_write(const xy_profile_t *p, FILE *file);
 xy_status_t xy_profile_read(const char *path, xy_profile_t **profile_p);
 /* The same from memory; `text` is changed. `path` is named in messages. */
 xy_status_t xy_profile_parse(char *text, const char *path, xy_profile_t **profile_p);
-/* Does the file begin as a profile does? In silence. */
-bool xy_profile_is_profile(const char *path);
 
 #endif

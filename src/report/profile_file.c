@@ -276,14 +276,3 @@ xy_status_t xy_profile_read(const char *path, xy_profile_t **profile_p)
     xy_free(text);
     return st;
 }
-
-bool xy_profile_is_profile(const char *path)
-{
-    char head[sizeof(magic)] = "";
-    FILE *file = fopen(path, "re");
-    size_t n = file != NULL ? fread(head, 1, sizeof(magic) - 1, file) : 0;
-
-    if (file != NULL)
-        fclose(file);
-    return n == sizeof(magic) - 1 && memcmp(head, magic, n) == 0;
-}

@@ -10,7 +10,8 @@
 
 uint32_t (*mpi_account_members)(const mpi_comm_t *comm);
 
-uint64_t mpi_account_now(mpi_rank_t *self)
+/* The clock of accounts. */
+static uint64_t now_of(mpi_rank_t *self)
 {
     if (__builtin_expect(mpi_job->clock != NULL, 0))
         return (uint64_t)(1e9 * mpi_job->clock->peek(self) + 0.5);
@@ -103,7 +104,7 @@ void mpi_account_enter(mpi_rank_t *self)
 
     if (self->waiter != &self->own || a->depth++ > 0 || !a->is_on)
         return;
-    now = mpi_account_now(self);
+    now = now_of(self);
     a->compute = now - a->left;
     a->bytes = 0;
     a->name = self->call.name;
@@ -132,7 +133,7 @@ static __attribute__((noinline, cold)) void begin(mpi_rank_t *self, mpi_account_
     if (a->is_over || !mpi_phase_is_running(self->phase) || a->is_stopped)
         return;
     a->is_on = true;
-    a->left = a->begun = mpi_account_now(self);
+    a->left = a->begun = now_of(self);
 }
 
 static __attribute__((noinline, cold)) void end(mpi_account_t *a, uint64_t now)
@@ -164,7 +165,7 @@ void mpi_account_leave(mpi_rank_t *self)
     r->compute += a->compute;
     if (__builtin_expect(a->has_waited, 0))
         add_waits(a, r);
-    now = mpi_account_now(self);
+    now = now_of(self);
     r->time += now - atomic_load_explicit(&a->entered, memory_order_relaxed);
     a->left = now;
     if (__builtin_expect(self->phase == XMPI_RANK_FINALIZED, 0)) {
@@ -194,7 +195,7 @@ void mpi_account_control(mpi_rank_t *self, bool is_on)
     }
     if (!a->is_on)
         return;
-    now = mpi_account_now(self);
+    now = now_of(self);
     r = record_of(a, &(account_record_t){.name = "MPI_Pcontrol"});
     r->calls++;
     r->compute += now - a->left;
@@ -230,7 +231,7 @@ void mpi_account_put_park(mpi_rank_t *self)
 
     if (a == NULL || a->depth == 0 || !a->is_on || self->waiter != &self->own)
         return;
-    a->since = mpi_account_now(self);
+    a->since = now_of(self);
     a->ready = 0;
     a->is_parked = true;
 }
@@ -242,7 +243,7 @@ void mpi_account_put_resume(mpi_rank_t *self)
 
     if (a == NULL)
         return;
-    now = mpi_account_now(self);
+    now = now_of(self);
     add(a, XY_PART_TRANSFER, XY_PROFILE_NOBODY, NULL,
         a->ready > 0 && a->ready < now ? a->ready : now);
     add(a, XY_PART_CORE, XY_PROFILE_NOBODY, NULL, now);
@@ -258,7 +259,7 @@ void mpi_account_waited(mpi_rank_t *owner, xy_part_t part, int who, const void *
     if (a == NULL)
         return;
     if (time == XMPI_ACCOUNT_ENTERED) {
-        uint64_t now = mpi_account_now(owner);
+        uint64_t now = now_of(owner);
 
         time = other != NULL ? atomic_load_explicit(&other->entered, memory_order_relaxed) : now;
         if (time > now)
@@ -278,7 +279,7 @@ void mpi_account_ready(mpi_rank_t *owner)
     mpi_account_t *a = parked(owner);
 
     if (a != NULL)
-        a->ready = mpi_account_now(owner);
+        a->ready = now_of(owner);
 }
 
 void mpi_account_lock(mpi_rank_t *self, bool is_lock)
@@ -293,7 +294,7 @@ void mpi_account_meet(mpi_rank_t *self, mpi_meeting_t *meeting, bool is_far)
 {
     uint64_t now = is_counted(self) && self->account->depth > 0
                        ? atomic_load_explicit(&self->account->entered, memory_order_relaxed)
-                       : mpi_account_now(self);
+                       : now_of(self);
     uint64_t last = atomic_load_explicit(&meeting->time, memory_order_relaxed);
 
     while (now > last)
@@ -316,7 +317,7 @@ void mpi_account_met(mpi_rank_t *owner, const mpi_meeting_t *meeting)
 
     if (a == NULL || meeting == NULL)
         return;
-    now = mpi_account_now(owner);
+    now = now_of(owner);
     last = atomic_load_explicit(&meeting->time, memory_order_relaxed);
     who = atomic_load_explicit(&meeting->rank, memory_order_relaxed);
     if (who != owner->world)

@@ -53,8 +53,6 @@ void mpi_account_enter(mpi_rank_t *self);
 void mpi_account_leave(mpi_rank_t *self);
 /* The call that the rank is in has sent or received so much. */
 void mpi_account_bytes(mpi_rank_t *self, uint64_t bytes);
-/* The clock of accounts, for `self`. */
-uint64_t mpi_account_now(mpi_rank_t *self);
 /* The rank takes part in a collective that others wait for in `meeting`. */
 void mpi_account_meet(mpi_rank_t *self, mpi_meeting_t *meeting, bool is_far);
 
