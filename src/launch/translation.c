@@ -94,13 +94,7 @@ typedef struct {
 /* Libraries of other MPIs that use the inside of the one that is replaced. */
 static bool is_untranslated(const char *name)
 {
-    static const char *const names[] = {"libmpi_cxx.so.", "libmpi_java.so.", "libmpichcxx.so.",
-                                        "libmpicxx.so."};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strncmp(name, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
+    return strncmp(name, "libmpi_java.so.", 15) == 0;
 }
 
 /* Note that a file needs the library of an MPI. */
@@ -153,9 +147,8 @@ static xy_status_t look_at(inspection_t *in, const process_elf_t *elf)
             st = note_mpi(in, elf, mpi);
         else if (is_untranslated(name))
             st = xy_fail(XY_EUNSUPPORTED,
-                         "'%s' uses the C++ or Java interface of another MPI (%s), which no "
-                         "library of Xylem stands in for; compile it with Xylem's mpicxx, or "
-                         "start it with the mpirun of that MPI",
+                         "'%s' uses the Java interface of another MPI (%s), which no "
+                         "library of Xylem stands in for; start it with the mpirun of that MPI",
                          elf->path, name);
         else
             add_file(in, elf, name);

@@ -97,13 +97,13 @@ if command -v clang >/dev/null && command -v ld.lld >/dev/null; then
     run 0 -n 4 ./copies
 fi
 
-# The C++ interface of another MPI uses the inside of its C library.
-echo 'int unused;' >cxx.c
-cc -shared -fPIC cxx.c -Wl,-soname,libmpi_cxx.so.40 -o libmpi_cxx.so.40
+# The Java interface of another MPI uses the inside of its C library.
+echo 'int unused;' >java.c
+cc -shared -fPIC java.c -Wl,-soname,libmpi_java.so.40 -o libmpi_java.so.40
 # shellcheck disable=SC2016
-compile openmpi "$openmpi" "$sources/foreign.c" -Wl,--no-as-needed ./libmpi_cxx.so.40 -Wl,-rpath,'$ORIGIN' -o uses_cxx
-run 1 -n 2 ./uses_cxx
-says "$err" "uses_cxx' uses the C++ or Java interface of another MPI (libmpi_cxx.so.40)"
+compile openmpi "$openmpi" "$sources/foreign.c" -Wl,--no-as-needed ./libmpi_java.so.40 -Wl,-rpath,'$ORIGIN' -o uses_java
+run 1 -n 2 ./uses_java
+says "$err" "uses_java' uses the Java interface of another MPI (libmpi_java.so.40)"
 
 # With the real compilers, and interpreters with bindings that were compiled for the other MPI.
 for abi in openmpi mpich; do
@@ -113,6 +113,10 @@ for abi in openmpi mpich; do
     same "$out" "$three"
     "mpicc.$abi" -I"$XYLEM_SOURCE_DIR/tests/mpi" "$XYLEM_SOURCE_DIR/tests/abi/translated.c" -o translated
     run 0 -n 3 ./translated
+    if "mpicxx.$abi" -w "$XYLEM_SOURCE_DIR/tests/abi/classes.cpp" -o classes 2>/dev/null; then
+        run 0 -n 3 ./classes
+        same "$out" $'right\nright\nright'
+    fi
     command -v "mpif90.$abi" >/dev/null || continue
     if [ "$abi" = openmpi ] && mpif90.openmpi "$XYLEM_SOURCE_DIR/tests/abi/fortran_2008.f90" -o f08 2>/dev/null; then
         run 0 -n 3 ./f08

@@ -237,6 +237,10 @@ void text_out(char *to, const char *from, size_t room, int *length_p);
 mpi_any_fn *abi_copy_in(mpi_any_fn *fn);
 mpi_any_fn *abi_delete_in(mpi_any_fn *fn);
 
+/* What the last key and the last error handler of the program belong to ('c', 'f', 's', 'w'). */
+extern mpi_attr_kind_t abi_last_keyval;
+extern char abi_last_errhandler;
+
 /* Lists of numbers. */
 typedef int(abi_number_fn)(int value);
 int *abi_numbers_list(int *few, const int *from, long n, abi_number_fn *into);

@@ -8,6 +8,10 @@
 #include "mpi/abi/abi.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+mpi_attr_kind_t abi_last_keyval;
+char abi_last_errhandler;
+
 #pragma GCC visibility push(default)
 
 #define HERE __builtin_return_address(0)
@@ -59,6 +63,7 @@ OP(Op_create_c, MPI_User_function_c)
         if (error == MPI_SUCCESS && errhandler) {                                                  \
             xylem_mpi_services.errhandler_set_through(made, handle_##kind##_error);                \
             *errhandler = errhandler_out(made);                                                    \
+            abi_last_errhandler = #kind[0];                                                        \
         }                                                                                          \
         return error_out(error);                                                                   \
     }                                                                                              \
@@ -98,6 +103,7 @@ ABI_ALIAS(Errhandler_create, MPI_Comm_errhandler_function *fn, F_Errhandler *err
         if (error == MPI_SUCCESS && keyval) {                                                      \
             xylem_mpi_services.keyval_set_through(attributes, made, &through);                     \
             *keyval = keyval_out(made);                                                            \
+            abi_last_keyval = attributes;                                                          \
         }                                                                                          \
         return error_out(error);                                                                   \
     }                                                                                              \

@@ -40,7 +40,9 @@ typedef struct {
     void *own; /* Xylem's handle */
 } abi_object_t;
 
-extern abi_object_t abi_objects[];
+/* Objects that the C++ interface writes to stand behind the predefined ones (cxx.c). */
+enum { ABI_PROXY_WORDS = 16, ABI_PROXIES = 16 };
+extern abi_object_t abi_objects[], *const abi_proxies;
 extern const size_t abi_objects_size;
 extern void *const abi_handles_out[];
 extern uintptr_t abi_copies, abi_copies_size;

@@ -201,9 +201,10 @@ def handle_tables(abi, own):
     if abi.name == "openmpi":
         objects = list(dict.fromkeys((what, own[other]) for _, other, what, _ in abi.handles))
         text = "\n/* All in one array; the address of each has the name that programs use. */\n"
-        text += f"abi_object_t abi_objects[{len(objects)}] = {{\n"
+        text += f"abi_object_t abi_objects[{len(objects)} + ABI_PROXY_WORDS * ABI_PROXIES] = {{\n"
         text += "".join(f"    {{(void *){value:#x}}}, /* {symbol} */\n" for symbol, value in objects) + "};\n"
-        text += f"const size_t abi_objects_size = sizeof(abi_objects);\n"
+        text += "const size_t abi_objects_size = sizeof(abi_objects);\n"
+        text += f"abi_object_t *const abi_proxies = abi_objects + {len(objects)};\n"
         text += "".join(f'ABI_OBJECT("{symbol}", {i})\n' for i, (symbol, _) in enumerate(objects))
         text += "".join(f"extern abi_object_t {symbol} __attribute__((visibility(\"default\")));\n" for symbol, _ in objects)
         entries = "".join(f"    [{value:#x}] = &{what},\n" for value, (what, _) in sorted(first.items()))

@@ -23,10 +23,19 @@ static long degree(MPI_Comm comm, bool is_out)
     return is_out ? out : in;
 }
 
+static MPI_User_function *op_set_function(MPI_Op op, MPI_User_function *fn)
+{
+    MPI_User_function *before = mpi_op_of(op)->fn;
+
+    mpi_op_of(op)->fn = fn;
+    return before;
+}
+
 const mpi_services_t xylem_mpi_services = {
     .handle_to_int = mpi_handle_to_int,
     .handle_from_int = mpi_handle_from_int,
     .op_set_through = mpi_op_set_through,
+    .op_set_function = op_set_function,
     .errhandler_set_through = mpi_errhandler_set_through,
     .keyval_set_through = mpi_keyval_set_through,
     .keyval_set_language = mpi_keyval_set_language,

@@ -17,6 +17,8 @@ typedef struct {
     int (*handle_to_int)(const void *handle);
     void *(*handle_from_int)(int number);
     void (*op_set_through)(MPI_Op op, mpi_op_through_fn *through);
+    /* Give an operation another function; returns the one that it had. */
+    MPI_User_function *(*op_set_function)(MPI_Op op, MPI_User_function *fn);
     void (*errhandler_set_through)(MPI_Errhandler errhandler, mpi_errhandler_through_fn *through);
     void (*keyval_set_through)(mpi_attr_kind_t kind, int keyval, const mpi_attr_through_t *through);
     void (*keyval_set_language)(mpi_attr_kind_t kind, int keyval, mpi_language_t language);
