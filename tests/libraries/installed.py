@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Run programs of Debian that were compiled for Open MPI, unchanged, under Xylem's mpiexec.
+"""Run programs of Debian that were compiled for Open MPI or MPICH, unchanged, under Xylem's mpiexec.
 
-    tests/libraries/installed.py --mpiexec FILE [--install] [--only NAME,...]
+    tests/libraries/installed.py --mpiexec FILE [--install] [--only NAME,...] [--options 'WORDS'] [--ranks N,...]
 
-Each program runs on 4 and 16 ranks. Output is compared with that of the same program under mpirun.openmpi as far as
-the program is deterministic; the others check themselves. --install installs the packages first (apt-get). A
-program that is not installed is left out; exit code 77: none is.
+Each program runs on 4 and 16 ranks (--ranks). Output is compared with that of the same program under mpirun.openmpi as far as
+the program is deterministic; the others check themselves. Libraries of Debian are tried with the programs beside this
+file, in programs/, compiled by mpicc.openmpi. --install installs the packages first (apt-get; PETSc, GROMACS and Quantum
+ESPRESSO take half of the 1.3 GB). --options are for Xylem's mpiexec. A program that is not installed is left out; exit
+code 77: none is.
 """
 import argparse
 import os
@@ -17,7 +19,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-PACKAGES = ["openmpi-bin", "lammps", "hpcc", "netpipe-openmpi", "netpipe-mpich2", "ptscotch", "python3-mpi4py"]
+PACKAGES = ["openmpi-bin", "libopenmpi-dev", "lammps", "lammps-data", "hpcc", "netpipe-openmpi", "netpipe-mpich2", "ptscotch",
+            "python3-mpi4py", "libscalapack-openmpi-dev", "libhdf5-openmpi-dev", "libfftw3-mpi-dev", "libmumps-dev",
+            "libpetsc-real3.18-dev", "libboost-mpi-dev", "quantum-espresso", "quantum-espresso-data", "gromacs", "gfortran"]
+SOURCES = Path(__file__).resolve().parent / "programs"
 ENV = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1",
        "OPENBLAS_NUM_THREADS": "1", "LC_ALL": "C"}
 LATTICE = """units lj
@@ -35,6 +40,91 @@ neigh_modify delay 0 every 20 check no
 fix 1 all {fix}
 thermo 20
 run 100
+"""
+COPPER = """units metal
+atom_style atomic
+lattice fcc 3.615
+region box block 0 8 0 8 0 8
+create_box 1 box
+create_atoms 1 box
+pair_style eam
+pair_coeff 1 1 /usr/share/lammps/potentials/Cu_u3.eam
+velocity all create 1600.0 376847 loop geom
+neighbor 1.0 bin
+fix 1 all nve
+timestep 0.005
+thermo 20
+run 60
+"""
+CHAIN = """units lj
+atom_style bond
+special_bonds fene
+read_data data.chain
+bond_style fene
+bond_coeff 1 30.0 1.5 1.0 1.0
+pair_style lj/cut 1.12
+pair_modify shift yes
+pair_coeff 1 1 1.0 1.0 1.12
+velocity all create 1.0 8973 loop geom
+fix 1 all nve
+fix 2 all langevin 1.0 1.0 10.0 904297
+timestep 0.004
+thermo 20
+run 60
+"""
+SALT = """units lj
+atom_style charge
+lattice sc 0.8
+region box block 0 12 0 12 0 12
+create_box 2 box
+create_atoms 1 box basis 1 1
+set group all type/fraction 2 0.5 3847
+set type 1 charge 1.0
+set type 2 charge -1.0
+mass * 1.0
+pair_style lj/cut/coul/long 2.5 3.0
+pair_coeff * * 1.0 1.0
+kspace_style pppm 1.0e-4
+velocity all create 0.8 87287 loop geom
+fix 1 all nve
+timestep 0.001
+thermo 10
+run 40
+"""
+SILICON = """&control
+ calculation='scf', pseudo_dir='/usr/share/espresso/pseudo', outdir='{out}', prefix='si', disk_io='none'
+/
+&system
+ ibrav=2, celldm(1)=10.2, nat=2, ntyp=1, ecutwfc=14.0
+/
+&electrons
+ conv_thr=1.0d-9
+/
+ATOMIC_SPECIES
+ Si 28.086 Si.pz-vbc.UPF
+ATOMIC_POSITIONS alat
+ Si 0.0 0.0 0.0
+ Si 0.25 0.25 0.25
+K_POINTS automatic
+ 2 2 2 1 1 1
+"""
+WATER = """#include "oplsaa.ff/forcefield.itp"
+#include "oplsaa.ff/spc.itp"
+[ system ]
+water
+[ molecules ]
+"""
+STEPS = """integrator = md
+nsteps = 40
+dt = 0.001
+coulombtype = PME
+rcoulomb = 0.8
+rvdw = 0.8
+nstenergy = 10
+nstlog = 10
+gen_vel = yes
+gen_seed = 1
+constraints = none
 """
 MPI4PY = """
 import sys
@@ -74,11 +164,11 @@ print('rank', rank, 'of', size, 'is right', flush=True)
 
 
 class Runner:
-    def __init__(self, mpiexec, folder):
-        self.mpiexec, self.folder, self.failed = mpiexec, folder, []
+    def __init__(self, mpiexec, options, folder):
+        self.mpiexec, self.options, self.folder, self.failed = mpiexec, options, folder, []
 
     def run(self, launcher, ranks, *command):
-        words = [self.mpiexec, "-n", str(ranks)] if launcher == "xylem" \
+        words = [self.mpiexec, "-n", str(ranks), *self.options] if launcher == "xylem" \
             else ["mpirun.openmpi", "--oversubscribe", "-n", str(ranks)]
         result = subprocess.run([*words, *map(str, command)], cwd=self.folder, env=ENV, capture_output=True, text=True,
                                 timeout=600, check=False)
@@ -86,27 +176,99 @@ class Runner:
             print(result.stdout[-2000:], result.stderr[-2000:])
         return result.stdout if result.returncode == 0 else None
 
+    def prepare(self, *command, text=None):
+        """Run a command that makes an input or a program."""
+        subprocess.run(list(map(str, command)), cwd=self.folder, env=ENV, input=text, capture_output=True, text=True, check=True)
+
+    def compare(self, name, ranks, command, pattern):
+        """What the pattern finds in the output is the same under both MPIs."""
+        found = [re.findall(pattern, self.run(launcher, ranks, *command) or "", re.M | re.S) for launcher in ("xylem", "openmpi")]
+        self.judge(name, ranks, bool(found[0]) and found[0] == found[1])
+        if found[0] != found[1]:
+            print(*found, sep="\n")
+
     def judge(self, name, ranks, is_right):
         print(f"{name} on {ranks} ranks: {'passed' if is_right else 'FAILED'}", flush=True)
         if not is_right:
             self.failed.append(name)
 
 
+def chain_data():
+    """Chains of 20 beads in rows along x."""
+    beads, side, step, gap = 20, 12, 0.97, 1.1
+    lines = ["chains", "", f"{beads * side * side} atoms", f"{(beads - 1) * side * side} bonds", "1 atom types", "1 bond types", "",
+             f"0 {beads * step + 0.2} xlo xhi", f"0 {side * gap} ylo yhi", f"0 {side * gap} zlo zhi", "", "Masses", "", "1 1.0", "",
+             "Atoms", ""]
+    for i in range(beads * side * side):
+        row, at = divmod(i, beads)
+        lines.append(f"{i + 1} {row + 1} 1 {0.1 + at * step:.4f} {row % side * gap + 0.5:.4f} {row // side * gap + 0.5:.4f}")
+    bonds = [i for i in range(1, beads * side * side + 1) if i % beads != 0]
+    lines += ["", "Bonds", ""] + [f"{n} 1 {i} {i + 1}" for n, i in enumerate(bonds, 1)] + [""]
+    return "\n".join(lines)
+
+
 def lammps(runner, ranks):
-    """The same numbers as under Open MPI, for two potentials and two integrators."""
+    """The same numbers as under Open MPI: several potentials and integrators, bonds, long-range forces with FFTs."""
     cases = {"lj": ("atomic", 0.8442, 8, "lj/cut", "nve"), "nvt": ("atomic", 0.8442, 8, "lj/cut", "nvt temp 1.0 1.0 0.1"),
              "soft": ("bond", 0.6, 10, "soft", "nve")}
+    texts = {"eam": COPPER, "chain": CHAIN, "salt": SALT}
     for name, (style, density, size, pair, fix) in cases.items():
-        text = LATTICE.format(style=style, density=density, size=size, pair=pair, fix=fix)
+        texts[name] = LATTICE.format(style=style, density=density, size=size, pair=pair, fix=fix)
         if pair == "soft":
-            text = text.replace("1.0 1.0 2.5", "10.0")
+            texts[name] = texts[name].replace("1.0 1.0 2.5", "10.0")
+    (runner.folder / "data.chain").write_text(chain_data(), encoding="ascii")
+    for name, text in texts.items():
         (runner.folder / f"in.{name}").write_text(text, encoding="ascii")
-        tables = []
-        for launcher in ("xylem", "openmpi"):
-            output = runner.run(launcher, ranks, "lmp", "-in", f"in.{name}", "-log", "none") or ""
-            table = re.search(r"^Step .*?(?=^Loop time)", output, re.M | re.S)
-            tables.append(table.group() if table else None)
-        runner.judge(f"lmp {name}", ranks, tables[0] is not None and tables[0] == tables[1])
+        runner.compare(f"lmp {name}", ranks, ("lmp", "-in", f"in.{name}", "-log", "none"), r"^ *Step .*?(?=^Loop time)")
+
+
+def compiled(name, compiler, *words):
+    """A program of ours on a library of Debian: the same output under both MPIs."""
+    def check(runner, ranks):
+        source = next(SOURCES.glob(f"{name}.*"))
+        program = runner.folder / f"on_{name}"
+        if not program.exists():
+            runner.prepare(compiler, "-O", "-I/usr/include", source, "-o", program, *words)
+        runner.compare(name, ranks, (program, f"{name}.data"), r".+")
+    return check
+
+
+def flags(package):
+    done = subprocess.run(["pkg-config", "--cflags", "--libs", package], capture_output=True, text=True, check=False)
+    return done.stdout.split()
+
+
+def pw(runner, ranks):
+    """Quantum ESPRESSO: silicon; the energy and the number of iterations are the same."""
+    (runner.folder / "si.in").write_text(SILICON.format(out=runner.folder), encoding="ascii")
+    runner.compare("pw.x", ranks, ("pw.x", "-in", "si.in"), r"^! .*?Ry|convergence has been achieved in +\d+")
+
+
+def energies(log):
+    """The potential energy of each step, to four digits; columns are 15 characters wide."""
+    found = []
+    for names, values in re.findall(r"^(.* Potential .*)\n(.*)$", log, re.M):
+        at = names.index("Potential") // 15 * 15
+        found += [f"{float(values[at:at + 15]):.3e}"] if re.fullmatch(r"[-+.e\d ]+", values) else []
+    return found
+
+
+def gromacs(runner, ranks):
+    """GROMACS: water with PME; the energies of all steps agree to four digits."""
+    if not (runner.folder / "water.tpr").exists():
+        (runner.folder / "water.top").write_text(WATER, encoding="ascii")
+        (runner.folder / "water.mdp").write_text(STEPS, encoding="ascii")
+        runner.prepare("gmx", "solvate", "-cs", "spc216.gro", "-box", "2.6", "2.6", "2.6", "-p", "water.top", "-o", "water.gro")
+        runner.prepare("gmx", "grompp", "-f", "water.mdp", "-c", "water.gro", "-p", "water.top", "-o", "water.tpr", "-maxwarn", "9")
+    tables = []
+    for launcher in ("xylem", "openmpi"):
+        log = runner.folder / f"{launcher}.log"
+        log.unlink(missing_ok=True)
+        runner.run(launcher, ranks, "gmx_mpi", "mdrun", "-s", "water.tpr", "-g", log.name, "-ntomp", "1", "-reprod", "-dlb", "no",
+                   "-notunepme", "-npme", "0", "-e", "out.edr", "-o", "out.trr", "-c", "out.gro", "-cpo", "out.cpt")
+        text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+        tables.append(energies(text))
+    runner.judge("gmx_mpi", ranks, len(tables[0]) >= 5 and tables[0] == tables[1])
 
 
 def hpcc(runner, ranks):
@@ -158,12 +320,27 @@ def has_mpi4py():
     return subprocess.run(["/usr/bin/python3", "-c", "import mpi4py"], capture_output=True, check=False).returncode == 0
 
 
+def has_header(name):
+    """A header of a library's package, and the compilers for Open MPI."""
+    def check():
+        return shutil.which("mpicc.openmpi") and (any(Path("/usr/include").glob(name)) or any(Path("/usr/include").glob(f"*/{name}")))
+    return check
+
+
 PROGRAMS = {"lammps": (lammps, lambda: shutil.which("lmp") and shutil.which("mpirun.openmpi")),
             "hpcc": (hpcc, lambda: shutil.which("hpcc")),
             "netpipe": (netpipe("NPopenmpi"), lambda: shutil.which("NPopenmpi")),
             "netpipe-mpich": (netpipe("NPmpich2"), lambda: shutil.which("NPmpich2")),
             "scotch": (dgpart, lambda: shutil.which("dgpart")),
-            "mpi4py": (mpi4py, has_mpi4py)}
+            "mpi4py": (mpi4py, has_mpi4py),
+            "scalapack": (compiled("scalapack", "mpicc.openmpi", "-lscalapack-openmpi", "-lm"), lambda: flags("scalapack-openmpi")),
+            "hdf5": (compiled("hdf5", "mpicc.openmpi", *flags("hdf5-openmpi")), lambda: flags("hdf5-openmpi")),
+            "fftw": (compiled("fftw", "mpicc.openmpi", "-lfftw3_mpi", "-lfftw3", "-lm"), has_header("fftw3-mpi.h")),
+            "mumps": (compiled("mumps", "mpif90.openmpi", "-ldmumps", "-lmumps_common"), has_header("dmumps_struc.h")),
+            "petsc": (compiled("petsc", "mpicc.openmpi", *flags("petsc")), lambda: flags("petsc")),
+            "boost": (compiled("boost", "mpicxx.openmpi", "-lboost_mpi", "-lboost_serialization"), has_header("boost/mpi.hpp")),
+            "espresso": (pw, lambda: shutil.which("pw.x") and shutil.which("mpirun.openmpi")),
+            "gromacs": (gromacs, lambda: shutil.which("gmx_mpi") and shutil.which("mpirun.openmpi"))}
 
 
 def main():
@@ -171,6 +348,8 @@ def main():
     parser.add_argument("--mpiexec", required=True)
     parser.add_argument("--install", action="store_true")
     parser.add_argument("--only", default="")
+    parser.add_argument("--options", default="")
+    parser.add_argument("--ranks", default="4,16")
     options = parser.parse_args()
     if options.install:
         subprocess.run(["apt-get", "install", "-y", *PACKAGES], check=True)
@@ -180,9 +359,9 @@ def main():
         print("none of the programs is installed")
         return 77
     with tempfile.TemporaryDirectory() as folder:
-        runner = Runner(Path(options.mpiexec).resolve(), Path(folder))
+        runner = Runner(Path(options.mpiexec).resolve(), options.options.split(), Path(folder))
         for name in present:
-            for ranks in (4, 16):
+            for ranks in map(int, options.ranks.split(",")):
                 PROGRAMS[name][0](runner, ranks)
     return 1 if runner.failed else 0
 
