@@ -42,7 +42,6 @@ typedef struct {
 } abi_number_t;
 
 extern const abi_number_t abi_numbers[];
-extern const unsigned abi_numbers_multiplier, abi_numbers_shift;
 extern const unsigned abi_handles_out[];
 
 #define ABI_DYNAMIC 0xc0000000u
@@ -54,7 +53,7 @@ static inline void *abi_handle_in(int handle)
 
     if (number >= ABI_DYNAMIC)
         return xylem_mpi_services.handle_from_int((int)(number & ~ABI_DYNAMIC));
-    found = &abi_numbers[number * abi_numbers_multiplier >> abi_numbers_shift];
+    found = &abi_numbers[number * ABI_NUMBERS_MULTIPLIER >> ABI_NUMBERS_SHIFT];
     return (void *)(uintptr_t)(found->number == number ? found->own : 0);
 }
 

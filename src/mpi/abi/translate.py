@@ -183,8 +183,11 @@ def bit_conversion(kind, abi, constants):
     return text
 
 
-def facts_header(abi):
+def facts_header(abi, own):
     text = ABOUT.format(what=f"Facts of {abi.name}.def.") + "#ifndef XY_MPI_ABI_FACTS_H\n#define XY_MPI_ABI_FACTS_H\n\n"
+    if abi.name == "mpich": # constants of the hash: every call would load them
+        _, multiplier, bits = number_hash(abi, own)
+        text += f"#define ABI_NUMBERS_MULTIPLIER {multiplier}u\n#define ABI_NUMBERS_SHIFT {32 - bits}\n\n"
     text += f'#include "mpi/abi/{abi.name}.h"\n\nenum {{\n'
     text += "".join(f"    {foreign(name)} = {value},\n" for name, value in abi.constants.items()) + "};\n\n"
     return text + "#endif\n"
@@ -246,8 +249,8 @@ def fortran_tables(abi, own):
     return text + f"const signed char abi_fortran_out[ABI_PREDEFINED] = {{\n{entries}}};\n"
 
 
-def number_table(abi, own):
-    """A hash table without collisions, found here."""
+def number_hash(abi, own):
+    """A hash without collisions, found here: ({number: Xylem's handle}, multiplier, bits)."""
     values = {}
     for name, other, what, _ in abi.handles:
         if name != "MPI_MESSAGE_NULL": # the number of MPI_REQUEST_NULL
@@ -257,11 +260,15 @@ def number_table(abi, own):
             multiplier = factor * 2654435761 & 0xffffffff | 1
             slots = {(value * multiplier & 0xffffffff) >> (32 - bits) for value in values}
             if len(slots) == len(values):
-                entries = "".join(f"    [{(v * multiplier & 0xffffffff) >> (32 - bits)}] = {{{v:#010x}, {own_v:#x}}},\n"
-                                  for v, own_v in values.items())
-                return (f"\nconst abi_number_t abi_numbers[{1 << bits}] = {{\n{entries}}};\n"
-                        f"const unsigned abi_numbers_multiplier = {multiplier}u, abi_numbers_shift = {32 - bits};\n")
+                return values, multiplier, bits
     sys.exit("no hash without collisions")
+
+
+def number_table(abi, own):
+    values, multiplier, bits = number_hash(abi, own)
+    entries = "".join(f"    [{(v * multiplier & 0xffffffff) >> (32 - bits)}] = {{{v:#010x}, {own_v:#x}}},\n"
+                      for v, own_v in values.items())
+    return f"\nconst abi_number_t abi_numbers[{1 << bits}] = {{\n{entries}}};\n"
 
 
 def facts_file(abi, constants, own):
@@ -471,7 +478,7 @@ def main(arguments):
         unknown = [n for n in abi.constants if n not in constants] + [h[1] for h in abi.handles if h[1] not in own]
         if unknown:
             sys.exit(f"{name}.def: Xylem's mpi.h has no {' '.join(unknown)}")
-        bindings.write(out / name / "facts.h", facts_header(abi))
+        bindings.write(out / name / "facts.h", facts_header(abi, own))
         bindings.write(out / name / "facts.c", facts_file(abi, constants, own))
     bindings.write(out / "calls.c", calls_file(functions))
     bindings.write(out / "fortran_calls.c", translate_fortran.calls_file(functions, sys.modules[__name__]))
