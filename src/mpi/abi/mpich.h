@@ -41,6 +41,10 @@ typedef struct {
     unsigned own; /* Xylem's handle */
 } abi_number_t;
 
+/* The hash of predefined handles, without collisions: translate.py finds it, and facts.c compares.
+ */
+#define ABI_NUMBERS_MULTIPLIER 728671195u
+#define ABI_NUMBERS_SHIFT      23
 extern const abi_number_t abi_numbers[];
 extern const unsigned abi_handles_out[];
 

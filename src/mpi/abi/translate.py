@@ -183,11 +183,8 @@ def bit_conversion(kind, abi, constants):
     return text
 
 
-def facts_header(abi, own):
+def facts_header(abi):
     text = ABOUT.format(what=f"Facts of {abi.name}.def.") + "#ifndef XY_MPI_ABI_FACTS_H\n#define XY_MPI_ABI_FACTS_H\n\n"
-    if abi.name == "mpich": # constants of the hash: every call would load them
-        _, multiplier, bits = number_hash(abi, own)
-        text += f"#define ABI_NUMBERS_MULTIPLIER {multiplier}u\n#define ABI_NUMBERS_SHIFT {32 - bits}\n\n"
     text += f'#include "mpi/abi/{abi.name}.h"\n\nenum {{\n'
     text += "".join(f"    {foreign(name)} = {value},\n" for name, value in abi.constants.items()) + "};\n\n"
     return text + "#endif\n"
@@ -268,7 +265,9 @@ def number_table(abi, own):
     values, multiplier, bits = number_hash(abi, own)
     entries = "".join(f"    [{(v * multiplier & 0xffffffff) >> (32 - bits)}] = {{{v:#010x}, {own_v:#x}}},\n"
                       for v, own_v in values.items())
-    return f"\nconst abi_number_t abi_numbers[{1 << bits}] = {{\n{entries}}};\n"
+    return (f"\nconst abi_number_t abi_numbers[{1 << bits}] = {{\n{entries}}};\n"
+            f"_Static_assert(ABI_NUMBERS_MULTIPLIER == {multiplier}u && ABI_NUMBERS_SHIFT == {32 - bits},\n"
+            f'               "mpich.h: ABI_NUMBERS_MULTIPLIER has to be {multiplier}u, ABI_NUMBERS_SHIFT {32 - bits}");\n')
 
 
 def facts_file(abi, constants, own):
@@ -478,7 +477,7 @@ def main(arguments):
         unknown = [n for n in abi.constants if n not in constants] + [h[1] for h in abi.handles if h[1] not in own]
         if unknown:
             sys.exit(f"{name}.def: Xylem's mpi.h has no {' '.join(unknown)}")
-        bindings.write(out / name / "facts.h", facts_header(abi, own))
+        bindings.write(out / name / "facts.h", facts_header(abi))
         bindings.write(out / name / "facts.c", facts_file(abi, constants, own))
     bindings.write(out / "calls.c", calls_file(functions))
     bindings.write(out / "fortran_calls.c", translate_fortran.calls_file(functions, sys.modules[__name__]))
