@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How long programs of Debian that were compiled for Open MPI take under Xylem's mpiexec and under mpirun.openmpi.
 
-    bench/installed.py --mpiexec FILE [--ranks 2,8,16] [--turns N] [--quick]
+    bench/installed.py --mpiexec FILE [--ranks 2,8,16] [--turns N] [--quick] [--only NAME,...]
 
 The same machine code runs under both, in turns, start and end included. The table has medians in seconds and Xylem's time
 divided by Open MPI's: below 1, Xylem is faster. Programs that are not installed are left out. --quick: one turn.
@@ -37,7 +37,8 @@ def programs(runner):
     if shutil.which("pw.x"):
         found["pw.x"] = ["pw.x", "-in", write(runner, "si.in", installed.SILICON.format(out=runner.folder))]
     if shutil.which("gmx_mpi"):
-        found["gmx_mpi"] = ["gmx_mpi", "mdrun", "-s", installed.water(runner), "-ntomp", "1", "-npme", "0", "-dlb", "no"]
+        found["gmx_mpi"] = ["gmx_mpi", "mdrun", "-s", installed.water(runner), "-ntomp", "1", "-npme", "0", "-dlb", "no", "-notunepme",
+                            "-pin", "off"]
     for name, compiler, words in (("petsc", "mpicc.openmpi", installed.flags("petsc")),
                                   ("fftw", "mpicc.openmpi", ["-lfftw3_mpi", "-lfftw3", "-lm"]),
                                   ("scalapack", "mpicc.openmpi", ["-lscalapack-openmpi", "-lm"])):
@@ -59,6 +60,7 @@ def main():
     parser.add_argument("--ranks", default="2,8,16")
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", default="")
     options = parser.parse_args()
     if not shutil.which("mpirun.openmpi"):
         sys.exit("mpirun.openmpi is not installed (openmpi-bin)")
@@ -66,6 +68,8 @@ def main():
         runner = installed.Runner(Path(options.mpiexec).resolve(), [], Path(folder))
         print(f"load average {os.getloadavg()[0]:.1f}\n\n{'program':<12}{'ranks':>6}{'xylem':>9}{'openmpi':>9}{'ratio':>7}", flush=True)
         for name, command in programs(runner).items():
+            if options.only and name not in options.only.split(","):
+                continue
             for ranks in map(int, options.ranks.split(",")):
                 times = {"xylem": [], "openmpi": []}
                 for _ in range(1 if options.quick else options.turns):
