@@ -16,11 +16,11 @@ from pathlib import Path
 
 PAGE_BYTES = 12 * 1024
 LARGER = {  # generated pages and collections of measurements, in KiB
-    "options.md": 20, "findings.md": 26, "performance.md": 54, "gpu.md": 30, "prediction.md": 14, "measurements.md": 20,
+    "options.md": 20, "findings.md": 26, "performance.md": 54, "gpu-measurements.md": 20, "prediction.md": 14, "measurements.md": 20,
 }
 SENTENCE_WORDS = 40
 # sentences and phrases of these are not checked
-NOT_YET = {"performance.md", "gpu.md", "findings.md", "options.md", "installed-programs.md", "report.md"}
+NOT_YET = {"performance.md", "gpu-measurements.md", "findings.md", "options.md", "installed-programs.md", "report.md"}
 PHRASES = [r"\bmended\b", r"\b(?:its|their) kin\b", r"\bbrothers\b", r"\b(?:is|are|was|were) told\b", r"\bwas said\b",
            r"\bfor want of\b", r"\bat hand\b", r"\bwhat one gets\b", r"\bTODO\b"]
 CLAIM = "All functions of MPI 5.0 are implemented"
