@@ -479,6 +479,7 @@ static inline void receive(mpi_rank_t *self, mpi_request_t *request, bool offloa
         return;
     }
     xy_match_drop(&self->match, found);
+    request->entry.order = found->order; /* for wait.c */
     receive_message(self, request, (mpi_message_t *)found, offload);
 }
 

@@ -67,6 +67,29 @@ static int wait_for(mpi_rank_t *self, int count, const MPI_Request requests[], b
     return MPI_SUCCESS;
 }
 
+static bool is_wildcard(MPI_Request handle)
+{
+    const mpi_request_t *r = mpi_request_of(handle);
+
+    return r->kind == XMPI_KIND_RECV && r->peer == MPI_ANY_SOURCE;
+}
+
+/* Of the receives from any source that are done, the one whose message came first; `first` is one
+ * of them. Programs rely on it that have several at a time: the last message of a sender must not
+ * be seen before the others. */
+static __attribute__((noinline)) int find_earliest(int count, const MPI_Request requests[],
+                                                   int first)
+{
+    int earliest = first;
+
+    for (int i = first + 1; i < count; i++)
+        if (is_ready(requests[i]) && is_wildcard(requests[i]) &&
+            mpi_request_of(requests[i])->entry.order <
+                mpi_request_of(requests[earliest])->entry.order)
+            earliest = i;
+    return earliest;
+}
+
 /* The index of the first that is done; -1: none; MPI_UNDEFINED: nothing is active. */
 static int find_ready(int count, const MPI_Request requests[])
 {
@@ -74,7 +97,7 @@ static int find_ready(int count, const MPI_Request requests[])
 
     for (int i = 0; i < count; i++) {
         if (is_ready(requests[i]))
-            return i;
+            return is_wildcard(requests[i]) ? find_earliest(count, requests, i) : i;
         active |= !mpi_request_is_empty(requests[i]);
     }
     return active ? -1 : MPI_UNDEFINED;
@@ -166,9 +189,12 @@ static int finish_some(int incount, MPI_Request requests[], int *outcount, int i
 
     *outcount = 0;
     for (int i = 0; i < incount; i++)
-        if (is_ready(requests[i])) {
-            worst = finish_into(requests, i, incount, status_at(statuses, *outcount), worst);
-            indices[(*outcount)++] = i;
+        while (*outcount < incount &&
+               is_ready(requests[i])) { /* one that came before it may be done first */
+            int next = is_wildcard(requests[i]) ? find_earliest(incount, requests, i) : i;
+
+            worst = finish_into(requests, next, incount, status_at(statuses, *outcount), worst);
+            indices[(*outcount)++] = next;
         }
     return worst;
 }
