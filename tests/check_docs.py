@@ -119,7 +119,7 @@ def self_test():
         ("docs/a.md", "", 0), ("docs/a.md", "[x](b.md)", 1), ("docs/a.md", "[x](a.md#one-two)", 0), ("docs/a.md", "[x](#three)", 1),
         ("docs/a.md", "```\n[x](b.md)\n```\n", 0), ("docs/a.md", "It is mended.", 1), ("docs/a.md", "word " * 41, 1),
         ("docs/a.md", "word " * 39 + "word. " + "Word " * 40, 0), ("docs/a.md", "| " + "word " * 50 + "|", 0),
-        ("docs/a.md", "Word.\n" * 2100, 1), ("docs/gpu.md", "Word.\n" * 2100, 0),
+        ("docs/a.md", "Word.\n" * 2100, 1), ("docs/performance.md", "Word.\n" * 2100, 0),
         ("src/mpi/bindings/functions.def", "none int Send(void)\n", 2), ("README.md", "[x](docs/c.md)", 1),
     ]
     bad = 0
@@ -128,7 +128,7 @@ def self_test():
             root = Path(directory)
             (root / "src/mpi/bindings").mkdir(parents=True)
             (root / "docs").mkdir()
-            start = {"README.md": CLAIM + ".\n\n", "docs/mpi.md": CLAIM + ".\n", "docs/a.md": "# One, `two`\n\n", "docs/gpu.md": "",
+            start = {"README.md": CLAIM + ".\n\n", "docs/mpi.md": CLAIM + ".\n", "docs/a.md": "# One, `two`\n\n", "docs/performance.md": "",
                      "src/mpi/bindings/functions.def": "self int Recv(void)\n"}
             for path, text in start.items():
                 (root / path).write_text(text + (added if path == name else ""), encoding="utf-8")

@@ -282,8 +282,9 @@ const xy_option_t mpi_launch_options[] = {
              "waits or is idle"},
     {"report", 0, XY_OPT_STRING, "[=FILE]", AT(report), .complete = "file", .env = "XYLEM_REPORT",
      XY_COMMON("observe"),
-     .help = "print at the end where the time went, who waited for whom, and at which line; FILE "
-             "keeps the profile for 'xylem report'"},
+     .help =
+         "print where the time went; who waited for whom, in which call and at which line; FILE "
+         "keeps the profile for 'xylem report'"},
     {"monitor", 0, XY_OPT_STRING, "DIR", AT(monitor), .complete = "directory",
      .env = "XYLEM_MONITOR", XY_COMMON("observe"),
      .help = "write communication matrices for 'xylem place'; they count how much each rank sends "

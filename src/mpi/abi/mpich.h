@@ -41,7 +41,7 @@ typedef struct {
     unsigned own; /* Xylem's handle */
 } abi_number_t;
 
-/* The hash of predefined handles, without collisions: translate.py finds it, and facts.c compares.
+/* The hash of predefined handles, without collisions: translate.py finds it, and a test compares.
  */
 #define ABI_NUMBERS_MULTIPLIER 728671195u
 #define ABI_NUMBERS_SHIFT      23
