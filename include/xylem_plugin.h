@@ -95,7 +95,7 @@ typedef struct {
      * `destroy`. */
     int (*create)(const xylem_policy_view *view, void **state_p);
     void (*destroy)(void *state);
-    void (*ready)(void *state, int32_t task); /* all that it waits for is over */
+    void (*ready)(void *state, int32_t task); /* its predecessors have ended */
     /* A task for this worker, of those that are ready and not yet picked; -1: none now. */
     int32_t (*pick)(void *state, int32_t worker);
 

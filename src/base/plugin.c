@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <xylem_plugin.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 
 bool xy_plugin_is_path(const char *name)
@@ -57,4 +58,49 @@ xy_status_t xy_plugin_load(const char *path, const char *kind, const char *symbo
                        kind, path, *version, XYLEM_PLUGIN_VERSION);
     *table_p = version;
     return XY_OK;
+}
+
+typedef struct xy_plugin_object {
+    struct xy_plugin_object *next;
+    void *object;
+    char path[];
+} object_t;
+
+/* With the lock held. */
+static xy_status_t add(xy_plugin_objects_t *objects, const char *path,
+                       xy_status_t (*make)(const char *path, void **object_p), object_t **added_p)
+{
+    size_t size = strlen(path) + 1;
+    object_t *o = xy_malloc(sizeof(*o) + size);
+    xy_status_t st;
+
+    if (o == NULL)
+        return xy_fail_memory("loading a plug-in");
+    memcpy(o->path, path, size);
+    st = make(o->path, &o->object);
+    if (st != XY_OK) {
+        xy_free(o);
+        return st;
+    }
+    o->next = objects->first;
+    objects->first = *added_p = o;
+    return XY_OK;
+}
+
+xy_status_t xy_plugin_find(xy_plugin_objects_t *objects, const char *path,
+                           xy_status_t (*make)(const char *path, void **object_p), void **object_p)
+{
+    xy_status_t st = XY_OK;
+    object_t *o;
+
+    pthread_mutex_lock(&objects->lock);
+    o = objects->first;
+    while (o != NULL && strcmp(o->path, path) != 0)
+        o = o->next;
+    if (o == NULL)
+        st = add(objects, path, make, &o);
+    if (st == XY_OK)
+        *object_p = o->object;
+    pthread_mutex_unlock(&objects->lock);
+    return st;
 }

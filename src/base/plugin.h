@@ -11,6 +11,7 @@
 #ifndef XY_BASE_PLUGIN_H
 #define XY_BASE_PLUGIN_H
 
+#include <pthread.h>
 #include <stdbool.h>
 
 #include "base/status.h"
@@ -23,5 +24,21 @@ bool xy_plugin_is_path(const char *name);
  * loaded, lacks the symbol, or was built for another version (all reported). Any thread. */
 xy_status_t xy_plugin_load(const char *path, const char *kind, const char *symbol,
                            const void **table_p);
+
+/* What a component makes of its plug-ins: one object for each path, never freed, as results and
+ * settings point to them. */
+typedef struct {
+    pthread_mutex_t lock;
+    struct xy_plugin_object *first;
+} xy_plugin_objects_t;
+#define XY_PLUGIN_OBJECTS_INIT                                                                     \
+    {                                                                                              \
+        PTHREAD_MUTEX_INITIALIZER, NULL                                                            \
+    }
+
+/* The object of a path, made by `make` when it is first asked for. `make` may keep its `path`. Any
+ * thread. */
+xy_status_t xy_plugin_find(xy_plugin_objects_t *objects, const char *path,
+                           xy_status_t (*make)(const char *path, void **object_p), void **object_p);
 
 #endif

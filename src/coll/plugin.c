@@ -3,8 +3,6 @@
  * Algorithms of the user: shared objects with the table of include/xylem_plugin.h. Each operation
  * is checked before it becomes part of the graph: it must stay inside the buffers of the call.
  */
-#include <pthread.h>
-#include <string.h>
 #include <xylem_plugin.h>
 
 #include "coll/build.h"
@@ -172,73 +170,50 @@ bool coll_plugin_applies(const xy_coll_algorithm_t *a, const xy_coll_request_t *
 
 /* ---- Loading ---- */
 
-typedef struct loaded {
-    struct loaded *next;
-    char *path;
-    xy_coll_algorithm_t algorithm;
-} loaded_t;
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static loaded_t *list; /* under the lock; none is ever freed, as settings point to them */
-
-static xy_status_t check(const xylem_algorithm *t, const char *path, xy_collective_t collective)
+static xy_status_t make(const char *path, void **object_p)
 {
+    const xylem_algorithm *t;
+    const void *table;
     xy_collective_t does;
+    xy_coll_algorithm_t *a;
+    xy_status_t st = xy_plugin_load(path, "algorithm", "xylem_plugin_algorithm", &table);
 
+    if (st != XY_OK)
+        return st;
+    t = table;
     if (t->build == NULL)
         return xy_fail(XY_EINVAL, "algorithm %s has no function 'build' in its table", path);
     if (t->collective == NULL || !xy_coll_parse(t->collective, &does) || shape_of(does) == NULL)
         return xy_fail(XY_EINVAL, "algorithm %s is for '%s', for which there are no plug-ins", path,
                        t->collective != NULL ? t->collective : "");
-    if (does != collective)
-        return xy_fail(XY_EINVAL, "algorithm %s is for %s, not for %s", path, t->collective,
-                       xy_coll_name(collective));
-    return XY_OK;
-}
-
-static xy_status_t load(xy_collective_t collective, const char *path, loaded_t **loaded_p)
-{
-    const void *table;
-    loaded_t *l;
-    xy_status_t st = xy_plugin_load(path, "algorithm", "xylem_plugin_algorithm", &table);
-
-    if (st == XY_OK)
-        st = check(table, path, collective);
-    if (st != XY_OK)
-        return st;
-    l = xy_calloc(1, sizeof(*l));
-    if (l == NULL || (l->path = xy_strdup(path)) == NULL) {
-        xy_free(l);
+    a = xy_malloc(sizeof(*a));
+    if (a == NULL)
         return xy_fail_memory("loading an algorithm");
-    }
-    l->algorithm = (xy_coll_algorithm_t){.name = l->path,
-                                         .collectives = 1u << collective,
-                                         .formula = "",
-                                         .describe = "a plug-in",
-                                         .needs = "a call that its plug-in can do",
-                                         .build = build,
-                                         .plugin = table};
-    l->next = list;
-    *loaded_p = l;
+    *a = (xy_coll_algorithm_t){.name = path,
+                               .collectives = 1u << does,
+                               .formula = "",
+                               .describe = "a plug-in",
+                               .needs = "a call that its plug-in can do",
+                               .build = build,
+                               .plugin = t};
+    *object_p = a;
     return XY_OK;
 }
 
 xy_status_t xy_coll_find_plugin(xy_collective_t collective, const char *path,
                                 const xy_coll_algorithm_t **algorithm_p)
 {
-    xy_status_t st = XY_OK;
-    loaded_t *l;
+    static xy_plugin_objects_t algorithms = XY_PLUGIN_OBJECTS_INIT;
+    const xy_coll_algorithm_t *a;
+    void *found;
+    xy_status_t st = xy_plugin_find(&algorithms, path, make, &found);
 
-    pthread_mutex_lock(&lock);
-    l = list;
-    while (l != NULL && strcmp(l->path, path) != 0)
-        l = l->next;
-    if (l == NULL && (st = load(collective, path, &l)) == XY_OK)
-        list = l;
-    else if (l != NULL)
-        st = check(l->algorithm.plugin, path, collective);
-    pthread_mutex_unlock(&lock);
-    if (st == XY_OK)
-        *algorithm_p = &l->algorithm;
-    return st;
+    if (st != XY_OK)
+        return st;
+    a = found;
+    if ((a->collectives & 1u << collective) == 0)
+        return xy_fail(XY_EINVAL, "algorithm %s is for %s, not for %s", path,
+                       ((const xylem_algorithm *)a->plugin)->collective, xy_coll_name(collective));
+    *algorithm_p = a;
+    return XY_OK;
 }

@@ -3,8 +3,6 @@
  * Strategies of the user: shared objects with the table of include/xylem_plugin.h. What they answer
  * is checked: each process has a leaf that there is, and no leaf more than it may run.
  */
-#include <pthread.h>
-#include <string.h>
 #include <xylem_plugin.h>
 
 #include "place/strategy_internal.h"
@@ -70,20 +68,11 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
     return st;
 }
 
-typedef struct loaded {
-    struct loaded *next;
-    char *path;
-    xy_strategy_t strategy;
-} loaded_t;
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static loaded_t *list; /* under the lock; none is ever freed, as placements name their strategies */
-
-static xy_status_t load(const char *path, loaded_t **loaded_p)
+static xy_status_t make(const char *path, void **object_p)
 {
     const xylem_strategy *t;
     const void *table;
-    loaded_t *l;
+    xy_strategy_t *s;
     xy_status_t st = xy_plugin_load(path, "strategy", "xylem_plugin_strategy", &table);
 
     if (st != XY_OK)
@@ -91,35 +80,26 @@ static xy_status_t load(const char *path, loaded_t **loaded_p)
     t = table;
     if (t->place == NULL)
         return xy_fail(XY_EINVAL, "strategy %s has no function 'place' in its table", path);
-    l = xy_calloc(1, sizeof(*l));
-    if (l == NULL || (l->path = xy_strdup(path)) == NULL) {
-        xy_free(l);
+    s = xy_malloc(sizeof(*s));
+    if (s == NULL)
         return xy_fail_memory("loading a strategy");
-    }
-    l->strategy = (xy_strategy_t){.name = l->path,
-                                  .describe = "a plug-in",
-                                  .needs_matrix = t->needs_matrix != 0,
-                                  .limit = t->limit,
-                                  .place = place,
-                                  .plugin = t};
-    l->next = list;
-    *loaded_p = l;
+    *s = (xy_strategy_t){.name = path,
+                         .describe = "a plug-in",
+                         .needs_matrix = t->needs_matrix != 0,
+                         .limit = t->limit,
+                         .place = place,
+                         .plugin = t};
+    *object_p = s;
     return XY_OK;
 }
 
 xy_status_t place_plugin_find(const char *path, const xy_strategy_t **strategy_p)
 {
-    xy_status_t st = XY_OK;
-    loaded_t *l;
+    static xy_plugin_objects_t strategies = XY_PLUGIN_OBJECTS_INIT;
+    void *found;
+    xy_status_t st = xy_plugin_find(&strategies, path, make, &found);
 
-    pthread_mutex_lock(&lock);
-    l = list;
-    while (l != NULL && strcmp(l->path, path) != 0)
-        l = l->next;
-    if (l == NULL && (st = load(path, &l)) == XY_OK)
-        list = l;
-    pthread_mutex_unlock(&lock);
     if (st == XY_OK)
-        *strategy_p = &l->strategy;
+        *strategy_p = found;
     return st;
 }

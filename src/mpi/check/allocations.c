@@ -14,6 +14,7 @@
 
 #include "mpi/check/check.h"
 #include "mpi/check/elements.h"
+#include "mpi/check/findings.h"
 
 enum { QUEUE = 4096, QUEUED_BYTES = 32 << 20, KEPT_BYTES = 1 << 20 };
 
@@ -47,8 +48,7 @@ static void forget(check_block_t *block)
 
 void check_allocations_add(void *memory, size_t size, const void *site)
 {
-    check_block_t *block = memory != NULL ? xy_malloc(sizeof(*block)) : NULL, *there;
-    check_block_t **added;
+    check_block_t *block = memory != NULL ? xy_malloc(sizeof(*block)) : NULL, **there;
 
     if (block == NULL)
         return;
@@ -58,10 +58,8 @@ void check_allocations_add(void *memory, size_t size, const void *site)
                              .usable = malloc_usable_size(memory),
                              .allocated = site};
     pthread_mutex_lock(&lock);
-    while ((added = tfind(block, &tree, compare)) != NULL) { /* freed behind our back */
-        there = *added;
-        forget(there);
-    }
+    while ((there = tfind(block, &tree, compare)) != NULL)
+        forget(*there); /* the C library has freed it by itself */
     if (tsearch(block, &tree, compare) == NULL)
         xy_free(block);
     pthread_mutex_unlock(&lock);
@@ -145,13 +143,6 @@ bool check_allocations_find(const void *address, check_block_t *block)
 
 /* ---- Reports ---- */
 
-/* "at ring.c:12", or nothing that is known. */
-static const char *place_of(const void *site, char text[160])
-{
-    mpi_caller_describe(site, text, 160);
-    return text[0] != '\0' ? text : "at a place that is not known";
-}
-
 static void report_freed(const mpi_rank_t *self, const check_block_t *block, bool is_receive)
 {
     mpi_finding_t finding = {.kind = XMPI_FINDING_BUFFER_FREED,
@@ -164,9 +155,10 @@ static void report_freed(const mpi_rank_t *self, const check_block_t *block, boo
         return;
     mpi_finding_add(
         &finding, "%s%s %s %s memory that was freed %s: a block of %zu bytes, allocated %s",
-        mpi_call_start_of(self->call.name), self->call.name, place_of(self->call.caller, here),
-        is_receive ? "receives into" : "sends from", place_of(block->freed, freed), block->size,
-        place_of(block->allocated, allocated));
+        mpi_call_start_of(self->call.name), self->call.name,
+        check_place_text(self->call.caller, here), is_receive ? "receives into" : "sends from",
+        check_place_text(block->freed, freed), block->size,
+        check_place_text(block->allocated, allocated));
 }
 
 /* `what`: "a block of 40 bytes, allocated at ring.c:12". */
@@ -183,8 +175,9 @@ static void report_short(const mpi_rank_t *self, const check_area_t *area, const
         return;
     mpi_finding_add(
         &finding, "%s%s %s %s %s; its count and datatype reach %lld bytes beyond the end",
-        mpi_call_start_of(self->call.name), self->call.name, place_of(self->call.caller, here),
-        is_receive ? "receives into" : "sends from", what, (long long)(area->high - end));
+        mpi_call_start_of(self->call.name), self->call.name,
+        check_place_text(self->call.caller, here), is_receive ? "receives into" : "sends from",
+        what, (long long)(area->high - end));
 }
 
 typedef struct {
@@ -207,7 +200,7 @@ static bool report_block(const look_t *look, const char *run, size_t length)
     if (run + length <= block->low + block->size)
         return true;
     snprintf(what, sizeof(what), "a block of %zu bytes, allocated %s", block->size,
-             place_of(block->allocated, place));
+             check_place_text(block->allocated, place));
     report_short(look->self, look->area, block->low + block->size, what, block->allocated,
                  look->is_receive);
     return false;

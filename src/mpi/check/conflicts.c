@@ -20,6 +20,7 @@
 #include "mpi/check/area.h"
 #include "mpi/check/check.h"
 #include "mpi/check/elements.h"
+#include "mpi/check/findings.h"
 #include "mpi/rma/rma.h"
 
 typedef enum { READ, WRITE, UPDATE } what_t;
@@ -118,12 +119,6 @@ static bool is_conflict(const access_t *a, const access_t *b)
     return check_area_overlaps(&a->area, &b->area);
 }
 
-static const char *place_of(const void *site, char text[160])
-{
-    mpi_caller_describe(site, text, 160);
-    return text[0] != '\0' ? text : "at a place that is not known";
-}
-
 static const char *cure_of(const access_t *now, const access_t *before)
 {
     if (now->what == UPDATE && before->what == UPDATE)
@@ -153,9 +148,9 @@ static void report_conflict(access_t *now, access_t *before, const mpi_win_t *wi
         snprintf(byte, sizeof(byte), " (byte %lld of its window)",
                  (long long)(low - win->shared->places[now->target].base));
     mpi_finding_add(&finding, "%s %s and %s%s %s use the same memory of rank %d in one epoch%s; %s",
-                    now->call, place_of(now->site, here), before->call, by,
-                    place_of(before->site, there), mpi_comm_world_rank(win->comm, now->target),
-                    byte, cure_of(now, before));
+                    now->call, check_place_text(now->site, here), before->call, by,
+                    check_place_text(before->site, there),
+                    mpi_comm_world_rank(win->comm, now->target), byte, cure_of(now, before));
 }
 
 static epoch_t epoch_of(const mpi_win_t *win)
@@ -332,8 +327,8 @@ static void report_store(access_t *a, const end_t *end)
     mpi_finding_add(&finding,
                     "its own code has changed memory of its window that %s of rank %d %s wrote to, "
                     "before %s%s %s",
-                    a->call, a->origin, place_of(a->site, there), end->call, by,
-                    place_of(end->site, here));
+                    a->call, a->origin, check_place_text(a->site, there), end->call, by,
+                    check_place_text(end->site, here));
 }
 
 static void look_for_store(access_t *a, const end_t *end)

@@ -41,6 +41,12 @@ static bool is_known(const mpi_finding_t *finding)
     return is_there;
 }
 
+const char *check_place_text(const void *site, char text[CHECK_TEXT_SIZE])
+{
+    mpi_caller_describe(site, text, CHECK_TEXT_SIZE);
+    return text[0] != '\0' ? text : "at a place that is not known";
+}
+
 void check_place_name(const void *site, char place[CHECK_PLACE_SIZE])
 {
     char text[CHECK_PLACE_SIZE + 3];

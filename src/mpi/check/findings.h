@@ -8,7 +8,7 @@
 
 #include "mpi/check/check.h"
 
-enum { CHECK_PLACE_SIZE = 320 };
+enum { CHECK_PLACE_SIZE = 320, CHECK_TEXT_SIZE = 160 };
 
 /* Of a table of ranks: what some of them do. */
 typedef struct {
@@ -42,6 +42,8 @@ typedef struct {
 /* "examples/ring.c:12", of a return address; "": not known. Every rank has its own copy of the
  * program, so addresses do not tell whether two places are the same. */
 void check_place_name(const void *site, char place[CHECK_PLACE_SIZE]);
+/* "at ring.c:12", or that it is not known: `text`, or a constant. */
+const char *check_place_text(const void *site, char text[CHECK_TEXT_SIZE]);
 /* A finding that ends the job, and was printed. Takes all that it has. */
 void check_findings_end(check_finding_t *made);
 /* mpi_finding_store_t.end */

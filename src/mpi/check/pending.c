@@ -7,6 +7,7 @@
 #include "mpi/check/area.h"
 #include "mpi/check/check.h"
 #include "mpi/check/elements.h"
+#include "mpi/check/findings.h"
 #include "mpi/check/guard.h"
 
 typedef struct {
@@ -39,13 +40,6 @@ static pending_t *at(const xy_vec_t *list, size_t i)
     return &XY_VEC_AT(list, pending_t, i);
 }
 
-/* "at ring.c:12", or nothing that is known. */
-static const char *place_of(const void *site, char text[160])
-{
-    mpi_caller_describe(site, text, 160);
-    return text[0] != '\0' ? text : "at a place that is not known";
-}
-
 static void report_overlap(const mpi_rank_t *self, const pending_t *p, const check_area_t *area,
                            bool is_receive)
 {
@@ -58,14 +52,14 @@ static void report_overlap(const mpi_rank_t *self, const pending_t *p, const che
 
     if (mpi_finding_is_known(&finding))
         return;
-    mpi_finding_add(&finding,
-                    "%s%s %s %s memory that %s%s %s %s, which is not complete; they have byte "
-                    "%lld of its buffer in common",
-                    mpi_call_start_of(self->call.name), self->call.name,
-                    place_of(self->call.caller, here), is_receive ? "receives into" : "sends from",
-                    mpi_call_start_of(p->call), p->call, place_of(p->site, there),
-                    p->is_receive ? "receives into" : "sends from",
-                    (long long)(low - p->area.buffer));
+    mpi_finding_add(
+        &finding,
+        "%s%s %s %s memory that %s%s %s %s, which is not complete; they have byte "
+        "%lld of its buffer in common",
+        mpi_call_start_of(self->call.name), self->call.name,
+        check_place_text(self->call.caller, here), is_receive ? "receives into" : "sends from",
+        mpi_call_start_of(p->call), p->call, check_place_text(p->site, there),
+        p->is_receive ? "receives into" : "sends from", (long long)(low - p->area.buffer));
 }
 
 /* Nonblocking calls whose request is the program's own. */
@@ -95,8 +89,9 @@ static void report_change(const pending_t *p, const mpi_rank_t *self)
         return;
     mpi_finding_add(&finding, "the %s buffer of %s%s %s was changed before %s %s",
                     p->is_receive ? "receive" : "send", mpi_call_start_of(p->call), p->call,
-                    place_of(p->site, start), self->call.name != NULL ? self->call.name : "the end",
-                    place_of(self->call.caller, end));
+                    check_place_text(p->site, start),
+                    self->call.name != NULL ? self->call.name : "the end",
+                    check_place_text(self->call.caller, end));
 }
 
 static void check_hash(pending_t *p, const mpi_rank_t *self)
@@ -118,10 +113,10 @@ static void report_touch(const pending_t *p, const mpi_rank_t *self)
     if (mpi_finding_is_known(&finding))
         return;
     mpi_finding_add(&finding, "the receive buffer of %s%s %s was used %s, before %s %s",
-                    mpi_call_start_of(p->call), p->call, place_of(p->site, start),
-                    place_of(finding.sites[0], touched),
+                    mpi_call_start_of(p->call), p->call, check_place_text(p->site, start),
+                    check_place_text(finding.sites[0], touched),
                     self->call.name != NULL ? self->call.name : "the end",
-                    place_of(self->call.caller, end));
+                    check_place_text(self->call.caller, end));
 }
 
 static void check_touch(pending_t *p, const mpi_rank_t *self)

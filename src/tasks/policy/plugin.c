@@ -6,7 +6,6 @@
  * be ready and not yet picked, a datum to give up must be free. The first answer that breaks a rule
  * is reported; from then on the policy picks nothing, and the run ends with an error.
  */
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <xylem_plugin.h>
@@ -257,24 +256,6 @@ static int64_t next_use(void *state, int32_t memory, int32_t data)
 
 /* ---- Loading ---- */
 
-typedef struct loaded {
-    struct loaded *next;
-    char *path;
-    xy_task_policy_t policy;
-} loaded_t;
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static loaded_t *list; /* under the lock; none is ever freed, as results name their policies */
-
-static loaded_t *find_loaded(const char *path)
-{
-    loaded_t *l = list;
-
-    while (l != NULL && strcmp(l->path, path) != 0)
-        l = l->next;
-    return l;
-}
-
 static xy_status_t check(const xylem_policy *t, const char *path)
 {
     const char *missing = t->create == NULL    ? "create"
@@ -291,11 +272,11 @@ static xy_status_t check(const xylem_policy *t, const char *path)
     return t->eviction != NULL ? xy_task_eviction_find(t->eviction, &eviction) : XY_OK;
 }
 
-static xy_status_t load(const char *path, loaded_t **loaded_p)
+static xy_status_t make(const char *path, void **object_p)
 {
     const xylem_policy *t;
     const void *table;
-    loaded_t *l;
+    xy_task_policy_t *p;
     xy_status_t st = xy_plugin_load(path, "policy", "xylem_plugin_policy", &table);
 
     if (st != XY_OK)
@@ -304,45 +285,38 @@ static xy_status_t load(const char *path, loaded_t **loaded_p)
     st = check(t, path);
     if (st != XY_OK)
         return st;
-    l = xy_calloc(1, sizeof(*l));
-    if (l == NULL || (l->path = xy_strdup(path)) == NULL) {
-        xy_free(l);
+    p = xy_malloc(sizeof(*p));
+    if (p == NULL)
         return xy_fail_memory("loading a policy");
-    }
-    l->policy = (xy_task_policy_t){.name = l->path,
-                                   .describe = "a plug-in",
-                                   .eviction = t->eviction != NULL ? t->eviction : "clean-first",
-                                   .pipeline = t->tasks_held,
-                                   .is_writing_early = t->is_writing_early != 0,
-                                   .is_strict = t->is_strict != 0,
-                                   .is_evicting_for_prefetch = t->is_evicting_for_prefetch != 0,
-                                   .create = create,
-                                   .destroy = destroy,
-                                   .ready = ready,
-                                   .pick = pick,
-                                   .done = t->done != NULL ? done : NULL,
-                                   .arrived = t->arrived != NULL ? arrived : NULL,
-                                   .prefetch = t->prefetch != NULL ? prefetch : NULL,
-                                   .victim = t->victim != NULL ? victim : NULL,
-                                   .next_use = t->next_use != NULL ? next_use : NULL,
-                                   .is_faulty = is_faulty,
-                                   .plugin = t};
-    l->next = list;
-    *loaded_p = l;
+    *p = (xy_task_policy_t){.name = path,
+                            .describe = "a plug-in",
+                            .eviction = t->eviction != NULL ? t->eviction : "clean-first",
+                            .pipeline = t->tasks_held,
+                            .is_writing_early = t->is_writing_early != 0,
+                            .is_strict = t->is_strict != 0,
+                            .is_evicting_for_prefetch = t->is_evicting_for_prefetch != 0,
+                            .create = create,
+                            .destroy = destroy,
+                            .ready = ready,
+                            .pick = pick,
+                            .done = t->done != NULL ? done : NULL,
+                            .arrived = t->arrived != NULL ? arrived : NULL,
+                            .prefetch = t->prefetch != NULL ? prefetch : NULL,
+                            .victim = t->victim != NULL ? victim : NULL,
+                            .next_use = t->next_use != NULL ? next_use : NULL,
+                            .is_faulty = is_faulty,
+                            .plugin = t};
+    *object_p = p;
     return XY_OK;
 }
 
 xy_status_t policy_plugin_find(const char *path, const xy_task_policy_t **policy_p)
 {
-    xy_status_t st = XY_OK;
-    loaded_t *l;
+    static xy_plugin_objects_t policies = XY_PLUGIN_OBJECTS_INIT;
+    void *found;
+    xy_status_t st = xy_plugin_find(&policies, path, make, &found);
 
-    pthread_mutex_lock(&lock);
-    l = find_loaded(path);
-    if (l == NULL && (st = load(path, &l)) == XY_OK)
-        list = l;
-    pthread_mutex_unlock(&lock);
     if (st == XY_OK)
-        *policy_p = &l->policy;
+        *policy_p = found;
     return st;
 }
