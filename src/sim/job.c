@@ -87,6 +87,8 @@ static xy_status_t place_comm_cores(xy_vjob_t *job)
     job->comm = xy_calloc((size_t)c->comm_core_count + 1, sizeof(*job->comm));
     if (job->host == NULL || job->comm == NULL)
         return xy_fail_memory("simulating a job");
+    for (int32_t h = 0; h < job->host_count; h++)
+        job->host[h].helper = -1;
     for (int32_t i = c->comm_core_count - 1; i >= 0; i--) {
         xy_status_t st = job_check_core(job, "communication core", i, c->comm_cores[i]);
         job_comm_core_t *core = &job->comm[i];

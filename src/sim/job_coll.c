@@ -204,6 +204,7 @@ static job_local_t *local_new(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, job_n
     local->item.seconds = local_seconds;
     local->item.done = local_done;
     local->item.is_core = false;
+    local->item.is_shared = coll->shape->algorithm->is_direct;
     return local;
 }
 
@@ -248,7 +249,7 @@ static void begin_send(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, double at, j
     m->item.done = send_done;
     m->item.proc = from;
     m->item.ready = at;
-    m->item.is_core = false;
+    m->item.is_core = m->item.is_shared = false;
     m->item.node = job_node_use(because);
     job_work(job, &m->item);
 }

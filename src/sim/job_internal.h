@@ -61,7 +61,8 @@ struct job_item {
     double ready;     /* not before */
     job_node_t *node; /* critical path: what made it ready; or NULL */
     int32_t proc;
-    bool is_core; /* any process of the core can do it: see core_handle() */
+    bool is_core;   /* any process of the core can do it: see core_handle() */
+    bool is_shared; /* a piece of a direct collective: any core of the node can do it */
 };
 
 /* A stretch of time on a path: from the end of `before` to `at`. */
@@ -193,6 +194,8 @@ typedef struct {
     job_call_t call;
     xy_event_t event;
     int32_t next; /* of those that want the core */
+    int32_t next_helper;
+    bool is_helper; /* among those that wait and would help */
     uint64_t messages, bytes;
     double arrival[2]; /* of its last message to another core of the node, to its own */
     /* What most calls do not need. */
@@ -255,6 +258,7 @@ typedef struct {
     bool has_comm;
     job_comm_core_t *idle;
     job_item_t *first, **last; /* work that waits for a communication core */
+    int32_t helper;            /* the first process that waits and would do shared work; -1 */
     job_way_t *way, *same;     /* between its cores, inside one */
     job_way_t *self;           /* of a process to itself */
 } job_host_t;
@@ -477,6 +481,8 @@ bool job_work_has_helper(const xy_vjob_t *job, const job_proc_t *p);
 void job_work_ready(xy_vjob_t *job, job_proc_t *p);
 /* The first that was kept: as if it came now. */
 void job_work_take(xy_vjob_t *job, job_proc_t *p);
+/* The process waits, and does shared work of its host while there is some. */
+void job_work_help(xy_vjob_t *job, job_proc_t *p);
 void job_comm_due(xy_event_t *event);
 /* A copy that takes `seconds` where no other disturbs it. */
 double job_copy_seconds(xy_vjob_t *job, int32_t proc, double start, double seconds);

@@ -272,6 +272,7 @@ static void set_item(xy_vmsg_t *m, int32_t proc, double ready,
     m->item.proc = proc;
     m->item.ready = ready;
     m->item.is_core = m->coll != NULL && job_coll_is_direct(m->coll);
+    m->item.is_shared = false;
     m->item.node = job_node_use(m->node);
 }
 

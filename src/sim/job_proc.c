@@ -116,6 +116,9 @@ static void proc_due(xy_event_t *event)
         job_record_compute(job, p, p->compute_since, p->now);
         go(job, p);
         break;
+    case JOB_WAITING:
+        job_work_help(job, p);
+        break;
     default:
         want_core(job, p);
     }

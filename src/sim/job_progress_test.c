@@ -151,32 +151,40 @@ static void large_messages_need_progress(void **state)
     assert_close(overlapped(XY_SIM_THREADS, 0), alone);
 }
 
-/* A nonblocking allreduce of 8 KiB by 4 processes of one node while each computes. */
-static double allreduce(xy_sim_progress_t progress, const char *algorithm, double seconds)
+/* A nonblocking collective by the first `procs` processes of a node while each computes. */
+static double collective(const xy_vjob_coll_t *call, int procs, int comm_cores,
+                         xy_sim_progress_t progress, const char *algorithm, double seconds)
 {
-    static const int32_t comm[] = {6, 7};
-    testing_act_t acts[] = {{.kind = DO_ICOLL,
-                             .coll = {.collective = XY_COLL_ALLREDUCE,
-                                      .count = 131072,
-                                      .element = 8,
-                                      .is_commutative = true,
-                                      .is_nonblocking = true}},
+    static const int32_t comm[] = {14, 15};
+    testing_act_t acts[] = {{.kind = DO_ICOLL, .coll = *call},
                             {.kind = DO_COMPUTE, .seconds = seconds},
                             {.kind = DO_WAIT},
                             {0}};
     double end;
 
-    testing_job_init(&t, "core:8", 4);
+    testing_job_init(&t, "core:16", procs);
     t.config.progress = progress;
     t.config.comm_cores = comm;
-    t.config.comm_core_count = progress == XY_SIM_TASKS ? 2 : 0;
+    t.config.comm_core_count = comm_cores;
     t.config.algorithm = algorithm;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < procs; i++)
         t.procs[i].acts = acts;
     end = testing_job_run(&t);
     assert_int_equal(t.status, XY_OK);
     testing_job_cleanup(&t);
     return end;
+}
+
+/* An allreduce of 1 MiB by 4 processes. */
+static double allreduce(xy_sim_progress_t progress, const char *algorithm, double seconds)
+{
+    const xy_vjob_coll_t call = {.collective = XY_COLL_ALLREDUCE,
+                                 .count = 131072,
+                                 .element = 8,
+                                 .is_commutative = true,
+                                 .is_nonblocking = true};
+
+    return collective(&call, 4, progress == XY_SIM_TASKS ? 2 : 0, progress, algorithm, seconds);
 }
 
 static void collectives_need_progress(void **state)
@@ -196,6 +204,29 @@ static void collectives_need_progress(void **state)
     }
 }
 
+/* Two cores alone would take several times as long as those of the processes. */
+static void processes_that_wait_help(void **state)
+{
+    static const xy_collective_t all[] = {XY_COLL_ALLREDUCE, XY_COLL_REDUCE, XY_COLL_BCAST,
+                                          XY_COLL_ALLGATHER, XY_COLL_ALLTOALL};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        for (uint64_t count = 1 << 14; count <= 1 << 18; count *= 4)
+            for (double part = 0; part < 3; part++) {
+                const xy_vjob_coll_t call = {.collective = all[i],
+                                             .count = count,
+                                             .element = 8,
+                                             .is_commutative = true,
+                                             .is_nonblocking = true};
+                double alone = collective(&call, 14, 0, XY_SIM_TASKS, NULL, 0);
+                double none = collective(&call, 14, 0, XY_SIM_TASKS, NULL, part * alone);
+                double tasks = collective(&call, 14, 2, XY_SIM_TASKS, NULL, part * alone);
+
+                assert_true(tasks < part * alone + 2.5 * (none - part * alone));
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +235,7 @@ int main(void)
         cmocka_unit_test(messages_of_a_process_keep_their_order),
         cmocka_unit_test(large_messages_need_progress),
         cmocka_unit_test(collectives_need_progress),
+        cmocka_unit_test(processes_that_wait_help),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,6 +89,8 @@ static void begin_wait(xy_vjob_t *job, job_proc_t *p, xy_vreq_t *const *requests
         wait_over(job, p);
     while (p->first != NULL && p->state == JOB_WAITING)
         job_work_take(job, p);
+    if (p->state == JOB_WAITING && job->host[p->host].has_comm)
+        xy_vclock_set(&job->clock, &p->event, p->now);
 }
 
 bool xy_vjob_wait(xy_vjob_t *job, int32_t proc, xy_vreq_t *const *requests, size_t count,

@@ -2,7 +2,9 @@
 /*
  * Work of a process that no call of its own does at once: receiving a message, answering one,
  * sending the next one of a collective. The process does it while it is in a call that waits; else
- * a communication core, a thread on its core, or nothing until it waits again.
+ * a communication core, a thread on its core, or nothing until it waits again. Pieces of direct
+ * collectives that find all communication cores busy are also done by processes that wait, as the
+ * library does.
  */
 #include "sim/job_internal.h"
 
@@ -54,14 +56,86 @@ void job_comm_due(xy_event_t *event)
     job_node_drop(job, node);
 }
 
-/* By a communication core of the host, or by the first that has nothing else to do. */
+/* ---- Helpers ---- */
+
+/* Does the process wait, with its core to itself? */
+static bool can_help(const xy_vjob_t *job, const job_proc_t *p)
+{
+    const job_core_t *core = &job->cores[p->core];
+
+    return p->state == JOB_WAITING && p->now <= job->clock.now &&
+           (core->procs == 1 || (core->first < 0 && core->busy <= job->clock.now));
+}
+
+static void help(xy_vjob_t *job, job_proc_t *p, job_item_t *item)
+{
+    handle(job, p, item);
+    if (p->state == JOB_WAITING)
+        xy_vclock_set(&job->clock, &p->event, p->now); /* for more */
+}
+
+/* A process of the host that can help; NULL: none. */
+static job_proc_t *take_helper(xy_vjob_t *job, job_host_t *host)
+{
+    while (host->helper >= 0) {
+        job_proc_t *p = &job->procs[host->helper];
+
+        host->helper = p->next_helper;
+        p->is_helper = false;
+        if (can_help(job, p))
+            return p;
+    }
+    return NULL;
+}
+
+/* The first piece that any core can do, but before it one of the process itself. */
+static job_item_t *take_shared(job_host_t *host, int32_t proc)
+{
+    job_item_t **found = NULL, *item;
+
+    for (job_item_t **place = &host->first; (item = *place) != NULL; place = &item->next)
+        if (item->is_shared && (found == NULL || item->proc == proc)) {
+            found = place;
+            if (item->proc == proc)
+                break;
+        }
+    if (found == NULL)
+        return NULL;
+    item = *found;
+    *found = item->next;
+    if (host->last == &item->next)
+        host->last = found;
+    return item;
+}
+
+void job_work_help(xy_vjob_t *job, job_proc_t *p)
+{
+    job_host_t *host = &job->host[p->host];
+    job_item_t *item = can_help(job, p) ? take_shared(host, p->number) : NULL;
+
+    if (item != NULL) {
+        help(job, p, item);
+    } else if (!p->is_helper) {
+        p->is_helper = true;
+        p->next_helper = host->helper;
+        host->helper = p->number;
+    }
+}
+
+/* By a communication core of the host, a process that waits, or the first of them that has nothing
+ * else to do. */
 static void comm_work(xy_vjob_t *job, job_host_t *host, job_item_t *item)
 {
     job_comm_core_t *core = host->idle;
+    job_proc_t *helper = core == NULL && item->is_shared ? take_helper(job, host) : NULL;
 
     if (core != NULL) {
         host->idle = core->next;
         comm_begin(job, core, item);
+        return;
+    }
+    if (helper != NULL) {
+        help(job, helper, item);
         return;
     }
     item->next = NULL;
