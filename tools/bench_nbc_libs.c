@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The MPI libraries that xylem bench nbc runs its program with: Xylem's own and installed peers. */
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -35,23 +34,9 @@ static void on_signal(int number)
     raise(number);
 }
 
-/* A program beside this one, or the file under share. The caller frees. */
-static char *beside(const char *relative)
-{
-    char path[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-    char *slash;
-
-    path[n > 0 ? n : 0] = '\0';
-    slash = strrchr(path, '/');
-    if (slash != NULL)
-        *slash = '\0';
-    return xy_sprintf("%s/%s", path, relative);
-}
-
 static char *find_source(void)
 {
-    char *path = beside("../share/xylem/bench/nbc.c");
+    char *path = xy_beside("../share/xylem/bench/nbc.c");
 
     if (path != NULL && access(path, R_OK) == 0)
         return path;
@@ -207,7 +192,7 @@ xy_status_t nbc_library_run(const nbc_study_t *study, const nbc_library_t *libra
     const char *argv[ARGUMENTS_MAX] = {NULL};
     char numbers[3][16];
     size_t n = launch_line(study, library, ranks, numbers, argv);
-    char *own = beside("mpiexec");
+    char *own = xy_beside("mpiexec");
     int ends[2];
     pid_t child;
 
@@ -234,7 +219,7 @@ xy_status_t nbc_library_run(const nbc_study_t *study, const nbc_library_t *libra
 
 static xy_status_t compile(nbc_study_t *study, nbc_library_t *library)
 {
-    char *compiler = library->peer == NULL ? beside("mpicc")
+    char *compiler = library->peer == NULL ? xy_beside("mpicc")
                                            : xy_strdup(peers[peer_index(library->peer)].compiler);
     char *source = find_source();
     const char *argv[] = {compiler, "-O2", "-o", NULL, source, "-lm", NULL};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -90,22 +89,6 @@ xy_status_t calibrate_fibers(const xy_calibration_t *c, const xy_machine_t *live
 
 /* ---- Messages ---- */
 
-/* The file at `relative` to the directory of this program. false: there is none. */
-static bool find_beside(const char *relative, char path[PATH_MAX])
-{
-    char self[PATH_MAX / 2];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    char *slash;
-
-    self[n > 0 ? n : 0] = '\0';
-    slash = strrchr(self, '/');
-    if (slash == NULL)
-        return false;
-    *slash = '\0';
-    snprintf(path, PATH_MAX, "%s/%s", self, relative);
-    return access(path, X_OK) == 0;
-}
-
 typedef struct {
     const char *launcher, *probe;
 } command_t;
@@ -188,21 +171,15 @@ static xy_status_t count_failed(xy_status_t st, int *failed_p)
     return XY_OK;
 }
 
-xy_status_t calibrate_own_messages(const xy_calibration_t *c, const xy_messages_calibration_t *m,
-                                   double seconds, const xy_machine_t *live, xy_costs_t *costs,
-                                   int *failed_p)
+static xy_status_t measure_messages(const xy_calibration_t *c, const xy_messages_calibration_t *m,
+                                    double seconds, const xy_machine_t *live,
+                                    const command_t *command, xy_costs_t *costs, int *failed_p)
 {
-    char launcher[PATH_MAX], probe[PATH_MAX];
-    const command_t command = {launcher, probe};
     level_t levels[LEVELS_MAX];
     xy_messages_calibration_t one = *m;
     int count = list_levels(live, levels), nearest;
     xy_status_t st = XY_OK;
 
-    if (!find_beside("mpiexec", launcher) || !find_beside("../lib/xylem/xylem-probe", probe)) {
-        xy_warn("there is no mpiexec with its probe beside this program; messages are left out");
-        return XY_OK;
-    }
     one.budget = seconds / fmax(count, 1);
     one.seconds = fmin(seconds / (SIZES * fmax(count, 1)), 0.16);
     if (count == 0)
@@ -210,12 +187,30 @@ xy_status_t calibrate_own_messages(const xy_calibration_t *c, const xy_messages_
     nearest = levels[count > 1].other;
     /* The nearest other PU first: it is the default. */
     for (int i = 1; i < count && st == XY_OK; i++)
-        st = count_failed(measure_level(c, &one, &levels[i], nearest, &command, costs), failed_p);
+        st = count_failed(measure_level(c, &one, &levels[i], nearest, command, costs), failed_p);
     if (st == XY_OK)
-        st = count_failed(measure_level(c, &one, &levels[0], nearest, &command, costs), failed_p);
+        st = count_failed(measure_level(c, &one, &levels[0], nearest, command, costs), failed_p);
     if (st == XY_OK)
-        st = measure_crowd(XY_MESSAGE_CROWD, levels[0].first, nearest, &command, costs);
+        st = measure_crowd(XY_MESSAGE_CROWD, levels[0].first, nearest, command, costs);
     if (st == XY_OK)
-        st = measure_crowd(XY_MESSAGE_THRONG, levels[0].first, nearest, &command, costs);
+        st = measure_crowd(XY_MESSAGE_THRONG, levels[0].first, nearest, command, costs);
+    return st;
+}
+
+xy_status_t calibrate_own_messages(const xy_calibration_t *c, const xy_messages_calibration_t *m,
+                                   double seconds, const xy_machine_t *live, xy_costs_t *costs,
+                                   int *failed_p)
+{
+    char *launcher = xy_beside("mpiexec"), *probe = xy_beside("../lib/xylem/xylem-probe");
+    const command_t command = {launcher, probe};
+    xy_status_t st = XY_OK;
+
+    if (launcher != NULL && probe != NULL && access(launcher, X_OK) == 0 &&
+        access(probe, X_OK) == 0)
+        st = measure_messages(c, m, seconds, live, &command, costs, failed_p);
+    else
+        xy_warn("there is no mpiexec with its probe beside this program; messages are left out");
+    xy_free(launcher);
+    xy_free(probe);
     return st;
 }

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "predict.h"
-#include "scan_include.h"
 
 static bool is_source(const char *path)
 {
@@ -38,8 +37,8 @@ static xy_status_t scan(predict_t *p, int count, char **paths, xy_vec_t *flags, 
         st = xy_vec_append(&kernels, &XY_VEC_AT(&p->v->kernels, const char *, i));
     if (st == XY_OK && (xy_vec_push(flags) == NULL || xy_vec_push(&kernels) == NULL))
         st = xy_fail_memory("scanning a program");
-    if (st == XY_OK)
-        st = scan_find_include(include_p);
+    if (st == XY_OK && (*include_p = xy_beside("../include")) == NULL)
+        st = xy_fail_memory("scanning a program");
     o.flags = flags->data;
     o.kernels = kernels.data;
     o.include = *include_p;

@@ -57,21 +57,9 @@ static int count_own(int argc, char **argv)
     return i < argc ? i : argc;
 }
 
-/* A file by its place beside this program; the caller frees. */
-static char *beside(const char *relative)
-{
-    char path[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-    char *slash;
-
-    path[n > 0 ? n : 0] = '\0';
-    slash = strrchr(path, '/');
-    return xy_sprintf("%.*s/%s", slash != NULL ? (int)(slash - path) : 0, path, relative);
-}
-
 static char *find_script(void)
 {
-    char *path = beside("../share/xylem/gdb/xylem.py");
+    char *path = xy_beside("../share/xylem/gdb/xylem.py");
 
     if (path != NULL && access(path, R_OK) == 0)
         return path;
@@ -129,7 +117,7 @@ static void add(command_line_t *line, const char *word)
 
 static void add_target(command_line_t *line, const values_t *v, int argc, char **argv)
 {
-    char *mpiexec = beside("mpiexec");
+    char *mpiexec = xy_beside("mpiexec");
 
     if (v->pid != 0) {
         add(line, "-p");

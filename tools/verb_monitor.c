@@ -77,15 +77,10 @@ static const char *ask_launcher(char **argv)
 /* The library beside this program: bin/../lib/xylem. The caller frees. */
 static xy_status_t find_library(const char *mpi, char **path_p)
 {
-    char self[4096];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    char *path;
+    char *relative = xy_sprintf("../lib/xylem/libxylem-monitor-%s.so", mpi);
+    char *path = relative != NULL ? xy_beside(relative) : NULL;
 
-    if (length < 0)
-        return xy_fail_errno(errno, "/proc/self/exe", "read");
-    self[length] = '\0';
-    *strrchr(self, '/') = '\0';
-    path = xy_sprintf("%s/../lib/xylem/libxylem-monitor-%s.so", self, mpi);
+    xy_free(relative);
     if (path == NULL)
         return xy_fail_memory("starting the monitor");
     if (access(path, R_OK) != 0) {

@@ -4,7 +4,6 @@
  * which the command becomes. They understand their arguments themselves.
  */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,21 +18,21 @@ extern const char mpi_launch_examples[];
 
 static xy_status_t become(const char *program, int argc, char **argv)
 {
-    char path[PATH_MAX + 64];
-    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    char *path = xy_beside(program);
     char **arguments = xy_calloc((size_t)argc + 2, sizeof(char *));
-    char *slash;
+    xy_status_t st;
 
-    if (arguments == NULL)
-        return xy_fail_memory("starting a program");
-    path[n > 0 ? n : 0] = '\0';
-    slash = strrchr(path, '/');
-    snprintf(slash != NULL ? slash + 1 : path, 64, "%s", program);
-    arguments[0] = path;
-    memcpy(arguments + 1, argv, (size_t)argc * sizeof(char *));
-    execv(path, arguments);
+    if (path == NULL || arguments == NULL) {
+        st = xy_fail_memory("starting a program");
+    } else {
+        arguments[0] = path;
+        memcpy(arguments + 1, argv, (size_t)argc * sizeof(char *));
+        execv(path, arguments);
+        st = xy_fail_errno(errno, path, "execute");
+    }
     xy_free(arguments);
-    return xy_fail_errno(errno, path, "execute");
+    xy_free(path);
+    return st;
 }
 
 static xy_status_t run_mpiexec(const xy_command_t *command, const void *values, int argc,

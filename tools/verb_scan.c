@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "program/program.h"
-#include "scan_include.h"
 #include "scan_trace.h"
 #include "verbs.h"
 
@@ -139,8 +138,8 @@ static xy_status_t run(const xy_command_t *command, const void *values_p, int ar
     xy_status_t st = make_flags(v, &flags);
 
     (void)command;
-    if (st == XY_OK)
-        st = scan_find_include(&include);
+    if (st == XY_OK && (include = xy_beside("../include")) == NULL)
+        st = xy_fail_memory("scanning a program");
     o.flags = (const char *const *)flags;
     o.include = include;
     if (st == XY_OK)

@@ -75,6 +75,9 @@ void xy_scratch_release(xy_scratch_t *scratch);
  * $XDG_CACHE_HOME/xylem or ~/.cache/xylem. The caller frees it. NULL, in silence: neither HOME nor
  * XDG_CACHE_HOME is set, or no memory. */
 char *xy_cache_path(const char *variable, const char *name);
+/* A file of the installed tree, by its path relative to the directory of this executable:
+ * "mpiexec", "../lib/xylem/libxylem-translate.so". The caller frees it. NULL: no memory. */
+char *xy_beside(const char *relative);
 /* mkdir -p of the part of the path in front of the last slash. The second is silent, for files that
  * a program can do without: 0 or the number of the error. */
 xy_status_t xy_make_directories(const char *path);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where files of the user are. */
+/* Where files of the user and of the installed tree are. */
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -24,6 +26,25 @@ char *xy_cache_path(const char *variable, const char *name)
     if (is_given(cache) && cache[0] == '/')
         return xy_sprintf("%s/xylem/%s", cache, name);
     return is_given(home) ? xy_sprintf("%s/.cache/xylem/%s", home, name) : NULL;
+}
+
+/* The length of `path` without what follows its last slash, and without the slash. */
+static size_t directory_length(const char *path, size_t length)
+{
+    while (length > 0 && path[length - 1] != '/')
+        length--;
+    return length > 0 ? length - 1 : 0;
+}
+
+char *xy_beside(const char *relative)
+{
+    char path[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
+    size_t length = directory_length(path, n > 0 ? (size_t)n : 0);
+
+    for (; strncmp(relative, "../", 3) == 0; relative += 3)
+        length = directory_length(path, length);
+    return xy_sprintf("%.*s/%s", (int)length, path, relative);
 }
 
 /* Make the directories of `path`; on failure `path` ends with the one that could not be made. */

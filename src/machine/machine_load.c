@@ -4,7 +4,6 @@
  * string, tried in this order; and what was tried when it is none.
  */
 #include <dirent.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,17 +26,12 @@ static xy_status_t add_directory(xy_vec_t *list, const char *path, size_t length
 /* PREFIX/share/xylem/machines of a program in PREFIX/bin: an installed tree can be moved. */
 static xy_status_t add_beside_program(xy_vec_t *list)
 {
-    static const char share[] = "/share/xylem/machines";
-    char path[PATH_MAX + sizeof(share)];
-    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX);
+    char *path = xy_beside("../share/xylem/machines");
+    xy_status_t st = path != NULL ? add_directory(list, path, strlen(path))
+                                  : xy_fail_memory("looking for machine files");
 
-    for (int up = 0; up < 2 && n > 0; up++)
-        while (n > 0 && path[--n] != '/')
-            ;
-    if (n <= 0)
-        return XY_OK;
-    memcpy(path + n, share, sizeof(share));
-    return add_directory(list, path, strlen(path));
+    xy_free(path);
+    return st;
 }
 
 /* Where machine files are looked for: $XYLEM_MACHINES (directories separated by colons), then
