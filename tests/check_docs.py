@@ -109,7 +109,7 @@ def claim_problems(root):
 
 
 def check(root):
-    pages = [*root.glob("*.md"), *root.glob("docs/*.md"), *root.glob("examples/*.md"), *root.glob("packaging/*.md")]
+    pages = [*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("examples/*.md"), *root.glob("packaging/*.md")]
     return [problem for page in sorted(pages) for problem in page_problems(page, root)] + list(claim_problems(root))
 
 
