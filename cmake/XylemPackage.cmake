@@ -36,6 +36,10 @@ set(CPACK_DEBIAN_PACKAGE_DEPENDS "libdw1 | libdw1t64")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gcc, libc6-dev, g++, gfortran, python3, liblapacke, \
 libopenblas0-pthread | libopenblas0, libscotch-7.0 | libscotch-7.0t64, libmetis5, libclang-19-dev, gdb")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "ocl-icd-libopencl1, valgrind, openssh-client")
+# Alternatives of mpicc, mpirun and xylem, below those of Open MPI and MPICH.
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/debian/postinst
+                                       ${PROJECT_SOURCE_DIR}/packaging/debian/prerm)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 # dpkg removes empty directories of a package with it; /opt belongs to the system.
 set(CPACK_POST_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/packaging/leave_opt.cmake)
 set(CPACK_RPM_PACKAGE_LICENSE BSD-3-Clause)
