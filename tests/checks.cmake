@@ -47,6 +47,9 @@ xy_check(check.paths COMMAND ${python} ${here}/check_paths.py ${PROJECT_SOURCE_D
 xy_check(check.paths_self COMMAND ${python} ${here}/check_paths.py --self-test)
 xy_check(check.docs COMMAND ${python} ${here}/check_docs.py ${PROJECT_SOURCE_DIR})
 xy_check(check.docs_self COMMAND ${python} ${here}/check_docs.py --self-test)
+xy_check(check.release COMMAND ${PROJECT_SOURCE_DIR}/scripts/release.sh --check)
+xy_check(check.interface COMMAND ${python} ${here}/check_interface.py ${CMAKE_BINARY_DIR}/include ${PROJECT_SOURCE_DIR})
+xy_check(check.interface_self COMMAND ${python} ${here}/check_interface.py --self-test)
 xy_check(check.messages COMMAND ${python} ${here}/check_messages.py ${PROJECT_SOURCE_DIR})
 xy_check(check.messages_self COMMAND ${python} ${here}/check_messages.py --self-test)
 xy_check(check.tools COMMAND ${python} ${here}/check_tools.py ${PROJECT_SOURCE_DIR})
@@ -80,12 +83,14 @@ set_tests_properties(check.build_${other} check.build_without-options check.mode
 
 # Every page with commands in it: they are run and their output is compared.
 xy_check(docs.runner_self COMMAND ${python} ${here}/docs_test.py --self-test)
-file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/*.md ${PROJECT_SOURCE_DIR}/docs/*.md)
+file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/*.md ${PROJECT_SOURCE_DIR}/docs/*.md
+     ${PROJECT_SOURCE_DIR}/docs/course/*.md)
 foreach(page ${pages})
   get_filename_component(stem ${page} NAME_WE)
   file(RELATIVE_PATH relative ${PROJECT_SOURCE_DIR} ${page})
-  if(relative MATCHES "^docs/")
-    set(stem docs_${stem})
+  if(relative MATCHES "^(docs(/course)?)/")
+    string(REPLACE "/" "_" folder ${CMAKE_MATCH_1})
+    set(stem ${folder}_${stem})
   endif()
   string(TOLOWER ${stem} stem)
   xy_check(docs.${stem}
