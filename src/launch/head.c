@@ -20,11 +20,13 @@
 
 #include "launch/children.h"
 #include "launch/joined.h"
+#include "launch/live.h"
 #include "launch/report.h"
 #include "mpi/check/check.h"
 #include "process/process.h"
 
 enum { EXIT_TIME_LIMIT = 124, FRAMES_AT_ONCE = 64, GONE_SHOWN = 4 };
+enum { HEAD_FDS = 4 }; /* to wait for besides the processes */
 enum { CODE_TERMINATED = 128 + SIGTERM };
 
 /* Seconds: between two looks; for a process to end after it was told; for the reason of an end to
@@ -422,6 +424,9 @@ static void take_frame(int process, const xy_frame_t *frame)
     case NODE_REPORT:
         mpi_report_take(process, head.base.count, frame->bytes, frame->size);
         break;
+    case NODE_LOOK:
+        head_live_take(&head.base, process, frame);
+        break;
     case NODE_FOUND:
         mpi_check_take(frame->bytes, frame->size);
         break;
@@ -740,7 +745,8 @@ static void serve(void)
             .fd = head.base.listener != NULL ? xy_listener_fd(head.base.listener) : -1,
             .events = POLLIN};
         head.fds[n + 2] = (struct pollfd){.fd = head_input_fd(&head.base), .events = POLLIN};
-        if (poll(head.fds, (nfds_t)n + 3, 250) > 0) {
+        head.fds[n + 3] = (struct pollfd){.fd = head_live_fd(), .events = POLLIN};
+        if (poll(head.fds, (nfds_t)n + HEAD_FDS, 250) > 0) {
             take_signals();
             for (int i = 0; i < n; i++)
                 if (head.fds[i].fd >= 0 && head.fds[i].revents != 0)
@@ -749,12 +755,15 @@ static void serve(void)
                 accept_all();
             if (head.fds[n + 2].revents != 0)
                 head_input_read(&head.base);
+            if (head.fds[n + 3].revents != 0)
+                head_live_accept(&head.base);
         }
         reap();
         look_for_early_ends();
         look_at_children();
         look_for_gone();
         look_at_clock();
+        head_live_look(&head.base);
     }
 }
 
@@ -779,7 +788,8 @@ static xy_status_t name_hosts(const mpi_hosts_t *hosts)
 static xy_status_t split_processes(void)
 {
     xy_status_t st = head_children_split(&head.base);
-    struct pollfd *fds = xy_realloc_array(head.fds, (size_t)head.base.count + 3, sizeof(*fds));
+    struct pollfd *fds =
+        xy_realloc_array(head.fds, (size_t)head.base.count + HEAD_FDS, sizeof(*fds));
 
     if (st == XY_OK && fds == NULL)
         return xy_fail_memory("starting the processes");
@@ -807,7 +817,7 @@ static xy_status_t begin(const mpi_head_job_t *job)
                        "--processes %d: the job has only %d rank%s; each process needs one", n,
                        size, plural(size));
     head.base.processes = xy_calloc((size_t)n, sizeof(*head.base.processes));
-    head.fds = xy_calloc((size_t)n + 3, sizeof(*head.fds));
+    head.fds = xy_calloc((size_t)n + HEAD_FDS, sizeof(*head.fds));
     if (head.base.processes == NULL || head.fds == NULL)
         return xy_fail_memory("starting the processes");
     head.base.count = n;
@@ -849,10 +859,12 @@ int mpi_head_run(const mpi_head_job_t *job)
         st = watch_signals();
     if (st == XY_OK)
         st = start_all();
-    if (st == XY_OK)
+    if (st == XY_OK) {
+        head_live_open(&head.base);
         serve();
-    else
+    } else {
         end_by_force();
+    }
     if (head.base.has_children && head.met > 0 && !head.is_ending && head.code == 0)
         head.code = mpi_joined_code();
     if (head.base.host_file != NULL)

@@ -9,6 +9,7 @@
 
 #include "launch/end_job.h"
 #include "launch/launch_node.h"
+#include "launch/live.h"
 #include "launch/mapping.h"
 #include "launch/other_mpi.h"
 #include "launch/rank_process.h"
@@ -603,7 +604,7 @@ static xy_status_t adapt(launch_t *launch)
 }
 
 /* Messages are counted for --monitor and --report, and for --adapt in a run that it knows nothing
- * of. */
+ * of; and while someone looks at the job. */
 static xy_status_t start_counting(const launch_t *launch)
 {
     const mpi_launch_values_t *v = launch->values;
@@ -612,7 +613,11 @@ static xy_status_t start_counting(const launch_t *launch)
 
     if (v->monitor != NULL || v->report != NULL || is_counted)
         st = mpi_monitor_start(launch->job, v->monitor_slice);
-    return st == XY_OK && v->report != NULL ? mpi_account_start(launch->job) : st;
+    if (st == XY_OK && v->report != NULL)
+        st = mpi_account_start(launch->job);
+    if (st == XY_OK)
+        mpi_live_open(launch->job, part_at(launch, 0)->argv[0], launch->node != NULL);
+    return st;
 }
 
 static xy_status_t finish_report(const launch_t *launch)

@@ -14,6 +14,7 @@
 #include <xylem.h>
 
 #include "launch/end_job.h"
+#include "launch/live.h"
 #include "mpi/check/check.h"
 #include "process/process.h"
 
@@ -452,6 +453,8 @@ static void *serve(void *unused)
             take_signal(&frame);
         else if (frame.kind == NODE_INPUT && node.job.has_input)
             node_input_take(&frame);
+        else if (frame.kind == NODE_LOOK)
+            mpi_live_asked();
         else if (frame.kind == NODE_PING)
             node_answer_ping(&frame);
         xy_frame_free(&frame);

@@ -59,6 +59,7 @@ typedef enum {
     NODE_TRAFFIC, /* of xy_traffic_record_t; none: these were all */
     NODE_PROFILE, /* what it has counted for --adapt, as the text of a profile (mpi/adapt) */
     NODE_REPORT,  /* the next bytes of its profile for --report */
+    NODE_LOOK,    /* asked for with none: what its ranks do now (report/live.h) */
     NODE_FOUND,   /* what --check has found there (mpi_check_take) */
     /* Where ranks are processes of their own: */
     NODE_JOIN,  /* to the head: the number of a process there, a kind (0: it is gone), and what it

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Between the processes of a job: messages and large buffers over one of several transports, and
- * the control connection between mpiexec and the processes that it has started (control.h).
+ * the control connection between mpiexec and the processes that it has started (control.h), and the
+ * door through which a user's commands reach a running mpiexec (door.h).
  *
  *   xy_net_config_t config = {.process = 1, .processes = 2, .transport = "tcp", ...};
  *   xy_net_t *net;
@@ -31,6 +32,7 @@
 
 #include "base/base.h"
 #include "net/control.h"
+#include "net/door.h"
 
 typedef struct xy_net xy_net_t;
 

@@ -367,7 +367,7 @@ int impl_t_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
         made->kind = (mpi_event_kind_t)event_index;
         made->round = l->round;
         add(l, made);
-        self->is_watched = self->is_observed = true;
+        mpi_rank_observe(self, XMPI_LOOK_RECORD);
     }
     mpi_go_outside(self);
     if (!l) {

@@ -16,6 +16,9 @@
 /* Print "  rank 3: MPI_Recv(source 2, tag 7, MPI_COMM_WORLD) at file:line or symbol" for each rank,
  * folded for many equal ones. For stuck and abort reports. */
 void mpi_job_report(const mpi_job_t *job, int at_most);
+/* What the ranks of this process do now, for xylem top; from the first call on they note when calls
+ * begin (live.h). Adds to `live`. One thread at a time; ranks may run. */
+xy_status_t mpi_job_snapshot(mpi_job_t *job, xy_live_t *live);
 /*
  * Ranks that wait for each other, or poll for what cannot come, while others go on (watch.c). A
  * thread of its own calls look again and again, with a pause between; when that finds some, it

@@ -529,6 +529,6 @@ void check_conflicts_begin(void)
 
     xy_hash_init(&members, XY_HASH_U64);
     for (int r = 0; r < mpi_job->size; r++)
-        mpi_job->ranks[r].is_watched = true;
+        mpi_rank_watch(&mpi_job->ranks[r], XMPI_LOOK_RECORD);
     rma_watch = &watch;
 }

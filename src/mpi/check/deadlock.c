@@ -25,22 +25,9 @@ enum {
     REPORTED = 32,
     PENDING_SHOWN = 3,
     TEXT_SIZE = 1024,
-    NAME_SIZE = 64,
     REQUESTS_MOST = 1 << 16,
-    PARTITIONS_MOST = 1 << 14,
-    PARTITIONS_TEXT = 160
+    PARTITIONS_MOST = 1 << 14
 };
-
-/* A call with its own copies of what it points to. */
-typedef struct {
-    char name[NAME_SIZE]; /* "": none */
-    char comm[MPI_MAX_OBJECT_NAME];
-    const void *caller;
-    int peer, tag;
-    int world; /* the peer's number in MPI_COMM_WORLD, where that is known and another one; or -1 */
-    bool is_started;                  /* by MPI_Start: `name` is the call that made the request */
-    char partitions[PARTITIONS_TEXT]; /* of partitioned communication: what is missing */
-} place_t;
 
 /* Ranks in the same place. */
 typedef struct {
@@ -70,10 +57,11 @@ int check_world_rank(const mpi_comm_t *comm, int peer)
     return world;
 }
 
-static void copy_call(const mpi_call_t *call, place_t *place)
+void check_copy_call(const mpi_call_t *call, check_place_t *place)
 {
-    *place = (place_t){.caller = call->caller, .peer = call->peer, .tag = call->tag, .world = -1};
-    if (call->name == NULL || !check_copy_string(place->name, call->name, NAME_SIZE) ||
+    *place =
+        (check_place_t){.caller = call->caller, .peer = call->peer, .tag = call->tag, .world = -1};
+    if (call->name == NULL || !check_copy_string(place->name, call->name, CHECK_NAME_SIZE) ||
         strncmp(place->name, "MPI_", 4) != 0) {
         place->name[0] = '\0'; /* memory that is something else by now */
         return;
@@ -89,7 +77,7 @@ static void copy_call(const mpi_call_t *call, place_t *place)
     place->world = check_world_rank(call->comm, call->peer);
 }
 
-static void describe_peer(const place_t *call, char *text, size_t size)
+static void describe_peer(const check_place_t *call, char *text, size_t size)
 {
     bool is_meeting = strstr(call->name, "Intercomm") != NULL; /* of two leaders */
     bool sends = strstr(call->name, "end") != NULL || is_meeting;
@@ -129,7 +117,7 @@ static bool is_wait(const char *name)
 }
 
 /* "MPI_Recv with rank 1, tag 7 on MPI_COMM_WORLD, at ring.c:25". */
-static void describe_call(const place_t *call, char *text, size_t size)
+static void describe_call(const check_place_t *call, char *text, size_t size)
 {
     char peer[MPI_MAX_OBJECT_NAME + 96] = "", site[160];
     bool has_comm = call->comm[0] != '\0' && !is_wait(call->name);
@@ -153,7 +141,7 @@ static void copy_partitions(const mpi_request_t *request, char *text, size_t siz
 {
     bool is_receive = request->kind == XMPI_KIND_PRECV;
     unsigned char over[PARTITIONS_MOST];
-    char missing[PARTITIONS_TEXT - 80];
+    char missing[CHECK_PARTITIONS_TEXT - 80];
     mpi_partitioned_t p;
 
     if (!check_copy_memory(&p, request->extra, sizeof(p)))
@@ -170,17 +158,23 @@ static void copy_partitions(const mpi_request_t *request, char *text, size_t siz
                  is_receive ? "have not arrived" : "were not marked ready");
 }
 
-/* Is request `i` of those that one waits for pending? Its call is copied then. */
-static bool copy_pending(const mpi_waiter_t *waiter, int i, place_t *place)
+bool check_copy_request(const mpi_waiter_t *waiter, int i, mpi_request_t *request)
 {
     const mpi_request_t *address;
+
+    return check_copy_memory(&address, waiter->waits + i, sizeof(address)) &&
+           check_copy_memory(request, address, sizeof(*request)) && !is_set(&request->is_done) &&
+           is_set(&request->is_active);
+}
+
+/* Is request `i` of those that one waits for pending? Its call is copied then. */
+static bool copy_pending(const mpi_waiter_t *waiter, int i, check_place_t *place)
+{
     mpi_request_t request;
 
-    if (!check_copy_memory(&address, waiter->waits + i, sizeof(address)) ||
-        !check_copy_memory(&request, address, sizeof(request)) || is_set(&request.is_done) ||
-        !is_set(&request.is_active))
+    if (!check_copy_request(waiter, i, &request))
         return false;
-    copy_call(&request.call, place);
+    check_copy_call(&request.call, place);
     place->is_started = is_set(&request.is_persistent);
     if (request.kind == XMPI_KIND_PSEND || request.kind == XMPI_KIND_PRECV)
         copy_partitions(&request, place->partitions, sizeof(place->partitions));
@@ -197,8 +191,8 @@ static void describe_pending(const mpi_waiter_t *waiter, char *text, size_t size
 
     text[0] = '\0';
     for (int i = 0; i < count; i++) {
-        place_t place;
-        char call[256 + PARTITIONS_TEXT];
+        check_place_t place;
+        char call[256 + CHECK_PARTITIONS_TEXT];
 
         if (!copy_pending(waiter, i, &place) || pending++ >= PENDING_SHOWN)
             continue;
@@ -217,9 +211,9 @@ static bool describe_place(const char *who, const mpi_call_t *call, const mpi_wa
                            char *text, size_t size)
 {
     char name[384], pending[TEXT_SIZE - 400] = "";
-    place_t place;
+    check_place_t place;
 
-    copy_call(call, &place);
+    check_copy_call(call, &place);
     if (place.name[0] == '\0')
         return false;
     describe_call(&place, name, sizeof(name));
@@ -316,9 +310,7 @@ static bool add_rank(report_t *report, const mpi_rank_t *of, int r)
     return is_added;
 }
 
-/* A number that no rank has: none yet, or that of a spawned one which is over, and which no other
- * rank knows any more. */
-static bool is_gone(const mpi_job_t *job, int r)
+bool check_is_gone(const mpi_job_t *job, int r)
 {
     const mpi_rank_t *rank = &job->ranks[r];
     const mpi_comm_t *comm = rank->comms;
@@ -340,8 +332,8 @@ static void report_to(const mpi_job_t *job, int at_most, FILE *out)
     if (report.groups == NULL)
         return;
     for (int r = 0; r < job->size; r++)
-        others +=
-            mpi_rank_is_here(job, r) && !is_gone(job, r) && !add_rank(&report, &job->ranks[r], r);
+        others += mpi_rank_is_here(job, r) && !check_is_gone(job, r) &&
+                  !add_rank(&report, &job->ranks[r], r);
     for (int i = 0; i < report.count; i++) {
         print_group(job, &report.groups[i], out);
         xy_bitset_cleanup(&report.groups[i].members);

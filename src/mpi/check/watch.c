@@ -67,10 +67,12 @@ xy_status_t mpi_watch_begin(mpi_job_t *job, double polling)
     check_watch.stuck = xy_calloc(size, sizeof(*check_watch.stuck));
     check_watch.last = xy_calloc(size, sizeof(*check_watch.last));
     check_watch.idle_since = xy_calloc(size, sizeof(*check_watch.idle_since));
+    check_watch.parked_since = xy_calloc(size, sizeof(*check_watch.parked_since));
     check_watch.answers = aligned_alloc(XMPI_LINES, bytes);
     if (check_watch.records == NULL || check_watch.stuck == NULL || check_watch.answers == NULL ||
         check_watch.last == NULL || check_watch.idle_since == NULL ||
-        (polling > 0 && mpi_polling_start(job) != XY_OK) || !check_watch_far_begin(job))
+        check_watch.parked_since == NULL || (polling > 0 && mpi_polling_start(job) != XY_OK) ||
+        !check_watch_far_begin(job))
         return xy_fail_memory("looking for deadlocks");
     memset((void *)check_watch.answers, 0, bytes);
     for (int w = 0; w < job->workers; w++)
@@ -239,6 +241,25 @@ static bool has_forced(void)
     return false;
 }
 
+/* For those who ask how long a rank has waited: it was parked at the look before, at least. */
+static void note_parked(void)
+{
+    static uint64_t before;
+    uint64_t now = mpi_live_now();
+
+    for (int r = 0; r < check_watch.job->size; r++) {
+        _Atomic uint64_t *since = &check_watch.parked_since[r];
+        bool is_parked = has_record(r) && !check_watch.records[r]->is_polling &&
+                         check_watch.records[r]->knot.count > 0;
+
+        if (!is_parked)
+            atomic_store_explicit(since, 0, memory_order_relaxed);
+        else if (atomic_load_explicit(since, memory_order_relaxed) == 0)
+            atomic_store_explicit(since, before > 0 ? before : now, memory_order_relaxed);
+    }
+    before = now;
+}
+
 /* ---- Where other processes are: the part of this one ---- */
 
 void check_watch_look_here(bool is_second, xy_text_t *text)
@@ -248,6 +269,7 @@ void check_watch_look_here(bool is_second, xy_text_t *text)
     ask();
     for (int w = 0; w < rank_workers(); w++)
         check_watch.answers[w].had_answered = has_answered(w);
+    note_parked();
     if (is_second)
         judge_again();
     else
@@ -314,6 +336,7 @@ mpi_watch_t mpi_watch_look(void)
     for (int w = 0; w < rank_workers(); w++)
         check_watch.answers[w].is_in_time = has_answered(w);
     ask();
+    note_parked();
     found = ranks != NULL ? find(ranks) : XMPI_WATCH_NONE;
     xy_free(ranks);
     if (found != XMPI_WATCH_NONE && has_forced()) {
@@ -445,6 +468,7 @@ static void end(mpi_job_t *job)
     xy_free(check_watch.stuck);
     xy_free(check_watch.last);
     xy_free(check_watch.idle_since);
+    xy_free((void *)(uintptr_t)check_watch.parked_since);
     free(check_watch.answers);
     mpi_polling_stop();
 }

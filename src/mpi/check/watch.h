@@ -70,8 +70,9 @@ typedef struct {
     double polling;      /* seconds; 0: not looked for */
     watch_tally_t *last; /* [ranks]: at the last look; failed 0: it did not poll then */
     double last_time;
-    double *idle_since;   /* [ranks]: it has done nothing else since then; 0: it has */
-    _Atomic bool is_over; /* the job is: no more looks */
+    double *idle_since;             /* [ranks]: it has done nothing else since then; 0: it has */
+    _Atomic uint64_t *parked_since; /* [ranks]: ns; seen parked at all looks since; 0: it was not */
+    _Atomic bool is_over;           /* the job is: no more looks */
 } check_watch_t;
 
 extern check_watch_t check_watch;

@@ -667,7 +667,7 @@ void coll_run(mpi_rank_t *self, coll_call_t *call)
     if (__builtin_expect(self->gate != NULL, 0))
         enter_alone(self, call->comm);
     mpi_request_init(&request, self, XMPI_KIND_COLL);
-    if (__builtin_expect(self->is_observed, 0))
+    if (__builtin_expect(mpi_is_observed(self), 0))
         request.buffer = coll_observe(self, call);
     request.comm = call->comm;
     request.extra = call; /* for reports */

@@ -262,6 +262,7 @@ void *coll_observe(mpi_rank_t *self, const coll_call_t *call)
                        (mpi_event_t){XMPI_EVENT_COLLECTIVE, (int)call->kind->collective,
                                      call->kind->is_rooted ? call->root : -1, count * s.element});
         mpi_account_bytes(self, count * s.element);
+        mpi_live_sent(self, 0, count * s.element);
     }
     return meeting;
 }

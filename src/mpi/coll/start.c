@@ -285,7 +285,7 @@ static void begin(mpi_rank_t *self, coll_call_t *call)
         mpi_request_complete(call->request);
         return;
     }
-    if (__builtin_expect(self->is_observed, 0))
+    if (__builtin_expect(mpi_is_observed(self), 0))
         call->request->buffer = coll_observe(self, call);
     if (engine == scheduled) {
         coll_direct_compare(call);

@@ -72,7 +72,7 @@ static inline __attribute__((always_inline)) void keep(mpi_rank_t *to, mpi_messa
 {
     m->to = to;
     xy_match_keep(&to->match, &m->entry);
-    if (__builtin_expect(to->is_observed, 0))
+    if (__builtin_expect(mpi_is_observed(to), 0))
         observe_unexpected(to, m);
     if (to->probers != NULL)
         ready_probers(to);
@@ -145,7 +145,7 @@ void mpi_receive_set(mpi_request_t *receive, const xy_envelope_t *envelope, uint
     receive->completion.source = envelope->source;
     receive->completion.tag = envelope->tag;
     receive->completion.bytes = sent;
-    if (__builtin_expect(receive->owner->is_observed, 0))
+    if (__builtin_expect(mpi_is_observed(receive->owner), 0))
         observe_received(receive, envelope, sent, site);
     if (sent > receive->bytes) {
         receive->completion.error = MPI_ERR_TRUNCATE;
@@ -374,6 +374,7 @@ static __attribute__((noinline)) void watch_send(mpi_rank_t *self, const mpi_tra
         trace_sent(self, t, to, bytes);
     if (self->account != NULL && (t->comm->context & XMPI_CONTEXT_SHADOW) == 0)
         mpi_account_bytes(self, bytes);
+    mpi_live_sent(self, 1, bytes);
     if ((t->comm->context & XMPI_CONTEXT_BITS) == 0)
         mpi_event_tell(self, (mpi_event_t){XMPI_EVENT_SENT, to, t->tag, bytes});
 }
@@ -383,7 +384,7 @@ bool mpi_send_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *re
     int to = mpi_comm_world_rank(t->comm, t->peer);
     uint64_t bytes = transfer_bytes(t);
 
-    if (__builtin_expect(self->is_watched, 0))
+    if (__builtin_expect(mpi_is_watched(self), 0))
         watch_send(self, t, to, bytes);
     if (__builtin_expect(mpi_p2p_engine != NULL, 0))
         return mpi_p2p_engine->send(self, t, bytes, request);

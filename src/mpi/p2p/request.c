@@ -107,7 +107,7 @@ void mpi_request_complete(mpi_request_t *request)
     request->is_done = true;
     if (waiter != NULL) {
         request->waiter = NULL;
-        if (__builtin_expect(request->owner->is_observed, 0))
+        if (__builtin_expect(mpi_is_observed(request->owner), 0))
             complete_observed(request, waiter);
         else if (--waiter->count == 0)
             xy_fiber_ready(waiter->fiber);
@@ -154,7 +154,7 @@ void mpi_request_wait(mpi_rank_t *self, mpi_request_t *request)
     waiter->count = 1;
     waiter->waits = &request;
     waiter->waits_count = 1;
-    if (__builtin_expect(self->is_observed, 0))
+    if (__builtin_expect(mpi_is_observed(self), 0))
         park_observed(self, &request);
     else if (__builtin_expect(mpi_p2p_engine != NULL, 0))
         mpi_p2p_engine->wait(self, &request, 1, false);

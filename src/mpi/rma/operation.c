@@ -55,10 +55,11 @@ void rma_operation_count(mpi_rank_t *self, rma_operation_t *o, size_t there, boo
     if (rma_watch != NULL)
         rma_watch->operation(self, o->win, o->rank, o->target.address,
                              o->target.bytes > 0 ? o->target.count : 0, o->target.type, o->op);
-    if (self->is_watched) {
+    if (mpi_is_watched(self)) {
         /* Of the program, although the window's communicator is hidden from it. */
         mpi_monitor_message(self, target, win->comm->context & ~XMPI_CONTEXT_SHADOW, there + back);
         mpi_account_bytes(self, there + back);
+        mpi_live_sent(self, 1, there + back);
         if (self->trace != NULL && there > 0)
             note_moved(self, win, self->world, target, there);
         if (self->trace != NULL && back > 0)

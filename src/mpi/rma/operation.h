@@ -122,7 +122,7 @@ static inline __attribute__((always_inline)) char *rma_fast(const mpi_rank_t *se
     uint64_t offset, room;
 
     if (win == NULL || number >= XMPI_TYPE_TABLE ||
-        (!type->is_contiguous && !(is_one && rma_is_in_front(type))) || self->is_watched ||
+        (!type->is_contiguous && !(is_one && rma_is_in_front(type))) || mpi_is_watched(self) ||
         mpi_job->clock != NULL || (unsigned)target >= (unsigned)win->size ||
         !rma_is_open(win, target) || win->shared->flavor == MPI_WIN_FLAVOR_DYNAMIC)
         return NULL;
@@ -150,7 +150,7 @@ void rma_operation_count(mpi_rank_t *self, rma_operation_t *o, size_t there, boo
 static inline void rma_operation_end(mpi_rank_t *self, rma_operation_t *o, size_t there,
                                      bool is_answered, size_t back)
 {
-    if (__builtin_expect(self->is_watched || mpi_job->clock != NULL, 0))
+    if (__builtin_expect(mpi_is_watched(self) || mpi_job->clock != NULL, 0))
         rma_operation_count(self, o, there, is_answered, back);
 }
 

@@ -14,7 +14,7 @@
  * its rank only. Others read two words of it: when, and where, the rank entered its last call.
  *
  * Memory grows with the call sites and not with the length of the run. Off, the hooks are the
- * branch that traces have anyway (mpi_rank_t.is_observed), and one more before a rank parks.
+ * branch that traces have anyway (mpi_rank_t.observed), and one more before a rank parks.
  *
  * Calls of further threads of a rank are not counted, nor are ranks that are spawned.
  */
@@ -74,13 +74,13 @@ void mpi_account_put_resume(mpi_rank_t *self);
 /* Around what lets other ranks run until something has happened. */
 static inline void mpi_account_park(mpi_rank_t *self)
 {
-    if (__builtin_expect(self->is_observed, 0))
+    if (__builtin_expect(mpi_is_observed(self), 0))
         mpi_account_put_park(self);
 }
 
 static inline void mpi_account_resume(mpi_rank_t *self)
 {
-    if (__builtin_expect(self->is_observed, 0))
+    if (__builtin_expect(mpi_is_observed(self), 0))
         mpi_account_put_resume(self);
 }
 

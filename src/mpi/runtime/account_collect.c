@@ -50,7 +50,7 @@ xy_status_t mpi_account_start(mpi_job_t *job)
         rank->account = account_new();
         if (rank->account == NULL)
             return xy_fail_memory("preparing to count time");
-        rank->is_observed = rank->is_watched = true;
+        mpi_rank_observe(rank, XMPI_LOOK_RECORD);
     }
     return XY_OK;
 }

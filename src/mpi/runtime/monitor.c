@@ -42,7 +42,7 @@ xy_status_t mpi_monitor_begin(mpi_rank_t *rank)
 {
     if (rank->monitor == NULL)
         rank->monitor = monitor_new();
-    rank->is_watched = true;
+    mpi_rank_watch(rank, XMPI_LOOK_RECORD);
     if (rank->monitor == NULL)
         return xy_fail_memory("preparing to count messages");
     atomic_store_explicit(&mpi_job->is_monitored, true, memory_order_relaxed);
@@ -134,7 +134,9 @@ void mpi_monitor_stop(mpi_job_t *job)
         xy_free(m->records);
         xy_free(m);
         job->ranks[r].monitor = NULL;
-        job->ranks[r].is_watched = job->ranks[r].trace != NULL || job->ranks[r].account != NULL;
+        if (job->ranks[r].trace == NULL && job->ranks[r].account == NULL)
+            __atomic_fetch_and(&job->ranks[r].watched, (uint8_t)~XMPI_LOOK_RECORD,
+                               __ATOMIC_RELAXED);
     }
 }
 

@@ -203,8 +203,8 @@ xy_status_t mpi_rank_renew(mpi_rank_t *rank)
     if (mpi_job->is_monitored && rank->monitor == NULL && mpi_monitor_begin(rank) != XY_OK)
         return XY_ENOMEM;
     rank->account = NULL;
-    rank->is_observed = rank->trace != NULL;
-    rank->is_watched = rank->is_observed || rank->monitor != NULL;
+    rank->observed = rank->trace != NULL ? XMPI_LOOK_RECORD : 0;
+    rank->watched = rank->trace != NULL || rank->monitor != NULL ? XMPI_LOOK_RECORD : 0;
     return mpi_layers_rank_begin(rank);
 }
 

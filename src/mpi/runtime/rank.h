@@ -92,6 +92,12 @@ static inline bool mpi_phase_is_running(mpi_rank_phase_t phase)
     return phase == XMPI_RANK_RUNNING || phase == XMPI_RANK_IN_OPERATION;
 }
 
+/* Who looks at a rank: bits of `observed` and `watched`. */
+typedef enum {
+    XMPI_LOOK_RECORD = 1, /* a trace, a listener, an account, a monitor or --check */
+    XMPI_LOOK_LIVE = 2    /* someone outside, for a while (live.h); set and cleared by any thread */
+} mpi_look_t;
+
 /* Ranks of different workers share no cache line. What every call touches comes first and fits in
  * two: with a thousand ranks on a core, each line is one that has left the caches since. */
 struct mpi_rank {
@@ -101,7 +107,7 @@ struct mpi_rank {
     mpi_gate_t *gate;        /* of its worker, or NULL */
     mpi_waiter_t *waiter;    /* of the thread that is in a call: `own`, unless threads visit */
     mpi_rank_phase_t phase;
-    bool is_observed; /* it has a trace, a listener or an account: its calls are looked at */
+    uint8_t observed; /* of mpi_look_t: its calls are looked at; see mpi_is_observed */
     int depth;        /* calls that closed the gate */
     int world;
     int schedules;              /* its collectives that run as schedules, or are timed */
@@ -127,7 +133,8 @@ struct mpi_rank {
     struct mpi_monitor *monitor;   /* counts what it sends, or NULL */
     struct mpi_listener *listener; /* of a tool (observe.h), or NULL */
     struct mpi_account *account;   /* counts its time (account.h), or NULL */
-    bool is_watched;               /* it has a monitor or a trace: what it sends is looked at */
+    struct mpi_live *live;         /* what it does now, for those who look (live.h), or NULL */
+    uint8_t watched;               /* of mpi_look_t: what it sends is looked at */
     double computed, carried;      /* timed: seconds between start and Wait, seconds of transfers */
     const char *fortran; /* the program's variables with special addresses (bindings); or NULL */
     void *env;           /* per-rank lists of the environment part (keyvals, infos, ...) */
@@ -279,6 +286,31 @@ struct mpi_job {
 };
 
 extern mpi_job_t *mpi_job;
+
+/* Another thread may change these bytes while a rank reads them: either value is right. They are
+ * plain ones, because an atomic or volatile read is an instruction more in every call (gcc,
+ * aarch64). */
+static inline bool mpi_is_observed(const mpi_rank_t *rank)
+{
+    return rank->observed != 0;
+}
+
+static inline bool mpi_is_watched(const mpi_rank_t *rank)
+{
+    return rank->watched != 0;
+}
+
+/* Look at the calls of a rank, and at what it sends; or at the latter only. */
+static inline void mpi_rank_watch(mpi_rank_t *rank, mpi_look_t look)
+{
+    __atomic_fetch_or(&rank->watched, (uint8_t)look, __ATOMIC_RELEASE);
+}
+
+static inline void mpi_rank_observe(mpi_rank_t *rank, mpi_look_t look)
+{
+    mpi_rank_watch(rank, look);
+    __atomic_fetch_or(&rank->observed, (uint8_t)look, __ATOMIC_RELEASE);
+}
 
 /* One program of MPI_Comm_spawn_multiple. */
 typedef struct {
@@ -447,7 +479,7 @@ static inline void mpi_call_note(mpi_rank_t *self, const char *name, const void 
     self->call.name = name;
     self->call.caller = site;
     self->call.comm = NULL; /* that of the call before may be gone */
-    if (__builtin_expect(self->is_observed, 0))
+    if (__builtin_expect(mpi_is_observed(self), 0))
         mpi_observe_enter(self);
 }
 
@@ -461,7 +493,7 @@ static inline void mpi_call_begin(mpi_rank_t *self, const char *name, const void
 static inline void mpi_call_end(mpi_rank_t *self)
 {
     self->call.name = NULL;
-    if (__builtin_expect(self->is_observed, 0))
+    if (__builtin_expect(mpi_is_observed(self), 0))
         mpi_observe_leave(self);
     mpi_go_outside(self);
 }

@@ -14,6 +14,7 @@
  *   caller.h trace.h monitor.h    where a call stands in the program; --trace; --monitor
  *   account.h             where the time goes; --report
  *   observe.h             what tools are told while it happens
+ *   live.h                what ranks do now, while someone outside looks
  *   finding.h             what is wrong with a program
  *
  * A job is made once per process, by the launcher or by MPI_Init without one, and lives to the end
@@ -34,6 +35,7 @@
 #include "mpi/runtime/gate.h"
 #include "mpi/runtime/layer.h"
 #include "mpi/runtime/line.h"
+#include "mpi/runtime/live.h"
 #include "mpi/runtime/monitor.h"
 #include "mpi/runtime/observe.h"
 #include "mpi/runtime/packet.h"

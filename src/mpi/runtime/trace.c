@@ -12,6 +12,7 @@
 
 #include "mpi/runtime/account.h"
 #include "mpi/runtime/clock.h"
+#include "mpi/runtime/live.h"
 #include "mpi/runtime/observe.h"
 #include "trace/trace.h"
 
@@ -205,10 +206,12 @@ void mpi_observe_enter(mpi_rank_t *self)
         self->listener->in_call(self);
     if (self->account != NULL)
         mpi_account_enter(self);
+    mpi_live_enter(self);
 }
 
 void mpi_observe_leave(mpi_rank_t *self)
 {
+    mpi_live_leave(self);
     if (self->account != NULL)
         mpi_account_leave(self);
     if (self->trace != NULL)
@@ -406,7 +409,7 @@ void mpi_trace_virtual(mpi_job_t *job)
 
     for (int r = 0; r < job->size; r++) {
         job->ranks[r].trace = &calls;
-        job->ranks[r].is_observed = true;
+        job->ranks[r].observed = XMPI_LOOK_RECORD;
     }
 }
 
@@ -435,7 +438,7 @@ xy_status_t mpi_trace_start(mpi_job_t *job, const char *path, const char *title)
         if (!mpi_rank_is_here(job, r))
             continue;
         job->ranks[r].trace = job->ranks[r].worker->trace;
-        job->ranks[r].is_watched = job->ranks[r].is_observed = true;
+        mpi_rank_observe(&job->ranks[r], XMPI_LOOK_RECORD);
     }
     xy_free(text);
     return st;

@@ -317,7 +317,7 @@ static void finish(mpi_request_t *request)
     xy_vreq_t *over = vreq_of(request);
     xy_vjob_status_t status = {0};
 
-    if (request->owner->is_observed && request->waiter == &request->owner->own)
+    if (mpi_is_observed(request->owner) && request->waiter == &request->owner->own)
         mpi_request_account(request);
     request->waiter = NULL;
     if (request->kind == XMPI_KIND_COLL) {
