@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "place/place.h"
+#include "report/report.h"
+#include "site_line.h"
 #include "verbs.h"
 
 typedef struct {
@@ -96,7 +98,7 @@ static xy_status_t find_library(const char *mpi, char **path_p)
 
 /* Run the launcher with the library in front of the MPI; its exit code goes to *code_p. */
 static xy_status_t run_program(char **argv, const char *library, const char *directory,
-                               double slice, int *code_p)
+                               double slice, bool is_profiled, int *code_p)
 {
     const char *before = getenv("LD_PRELOAD");
     char *preload = before != NULL && *before != '\0' ? xy_sprintf("%s:%s", library, before)
@@ -114,6 +116,8 @@ static xy_status_t run_program(char **argv, const char *library, const char *dir
         setenv("LD_PRELOAD", preload, 1);
         setenv("XYLEM_MONITOR_DIRECTORY", directory, 1);
         setenv("XYLEM_MONITOR_SLICE", seconds, 1);
+        if (is_profiled)
+            setenv("XYLEM_MONITOR_PROFILE", "1", 1);
         execvp(argv[0], argv);
         xy_fail_errno(errno, argv[0], "run");
         _exit(errno == ENOENT ? 127 : 126);
@@ -203,6 +207,85 @@ static xy_status_t collect(const values_t *v, const char *directory, const char 
     return st;
 }
 
+/* ---- Profiles ---- */
+
+/* A name with the ending of a profile: where the time goes is asked for, not the matrix. */
+static bool is_profile(const char *path)
+{
+    size_t length = strlen(path);
+
+    return length > 4 && strcmp(path + length - 4, ".xyp") == 0;
+}
+
+static void find_lines(xy_profile_t *p)
+{
+    for (size_t i = 1; i < p->sites.count; i++) {
+        xy_profile_site_t *site = &XY_VEC_AT(&p->sites, xy_profile_site_t, i);
+        const char *slash = strrchr(site->place, '/'), *shorter;
+        char text[160];
+
+        if (site_line_find(site->place, text, sizeof(text)))
+            shorter = xy_arena_strndup(p->arena, text, strlen(text));
+        else
+            shorter = slash != NULL ? slash + 1 : NULL;
+        if (shorter != NULL)
+            site->place = shorter;
+    }
+}
+
+/* Each rank has written a profile of its own. */
+static xy_status_t merge_profiles(const char *directory, xy_profile_t **all_p)
+{
+    xy_profile_t *all = NULL, *one;
+    xy_status_t st = XY_OK;
+    uint64_t count = 1;
+
+    for (uint64_t i = 0; i < count && st == XY_OK; i++) {
+        char *path = xy_sprintf("%s/%llu.xyp", directory, (unsigned long long)i);
+
+        st = path != NULL ? xy_profile_read(path, &one) : xy_fail_memory("collecting profiles");
+        xy_free(path);
+        if (st == XY_OK && all == NULL) {
+            all = one;
+            count = all->ranks.count;
+        } else if (st == XY_OK) {
+            st = xy_profile_merge(all, one);
+            xy_profile_destroy(one);
+        }
+    }
+    if (st == XY_OK)
+        *all_p = all;
+    else
+        xy_profile_destroy(all);
+    return st;
+}
+
+static xy_status_t write_profile(const void *p, FILE *file)
+{
+    xy_profile_write(p, file);
+    return XY_OK;
+}
+
+static xy_status_t collect_profile(const char *directory, const char *path)
+{
+    xy_profile_t *p = NULL;
+    xy_analysis_t *a;
+    xy_status_t st = merge_profiles(directory, &p);
+
+    if (st == XY_OK) {
+        find_lines(p);
+        st = xy_profile_settle(p);
+    }
+    if (st == XY_OK)
+        st = xy_out_write(path, write_profile, p);
+    if (st == XY_OK && xy_analyse(p, 0, &a) == XY_OK) {
+        xy_report_brief(a, stderr);
+        xy_analysis_destroy(a);
+    }
+    xy_profile_destroy(p);
+    return st;
+}
+
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
     const values_t *v = values;
@@ -228,9 +311,10 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
     if (st == XY_OK && mkdtemp(directory) == NULL)
         st = xy_fail_errno(errno, directory, "create");
     if (st == XY_OK) {
-        st = run_program(program, library, directory, v->slice, &code);
+        st = run_program(program, library, directory, v->slice, is_profile(argv[0]), &code);
         if (st == XY_OK && code == 0)
-            st = collect(v, directory, argv[0]);
+            st = is_profile(argv[0]) ? collect_profile(directory, argv[0])
+                                     : collect(v, directory, argv[0]);
         remove_directory(directory);
     }
     xy_free(library);
@@ -241,7 +325,7 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
 
 const xy_command_t verb_monitor = {
     .name = "monitor",
-    .summary = "count the messages of a run under Open MPI or MPICH",
+    .summary = "count the messages or the time of a run under Open MPI or MPICH",
     .synopsis = "OUT -- MPIRUN ARGUMENTS...",
     .description =
         "Runs the launcher with a library that intercepts MPI calls and counts what every rank "
@@ -250,12 +334,14 @@ const xy_command_t verb_monitor = {
         "program, of the collectives, of each phase (MPI_Pcontrol begins one), time slice and "
         "communicator, and a page with their heat maps. The program is not changed; it must "
         "end with MPI_Finalize.\n\n"
+        "An OUT that ends in .xyp is a profile of where the time goes, for 'xylem report'.\n\n"
         "Collective operations are counted as the messages of the algorithms that both libraries "
         "document: binomial trees, recursive doubling, rings and pairwise exchange.",
     .examples = "xylem monitor app.csv -- mpirun -n 8 ./app\n    the matrix of a run\n"
                 "xylem monitor talk --slice 0.5 -- mpirun -n 8 ./app\n    a directory of matrices: "
                 "every half "
                 "second, phase and communicator\n"
+                "xylem monitor app.xyp -- mpirun -n 8 ./app\n    where the time of a run goes\n"
                 "xylem monitor app.csv --only program -- mpiexec -n 8 ./app\n    without the "
                 "messages inside collectives\n",
     .options = options,

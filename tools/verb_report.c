@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "machine/machine.h"
-#include "mpi/runtime/runtime.h"
 #include "program/program.h"
 #include "report/report.h"
+#include "site_line.h"
 #include "verbs.h"
 
 typedef struct {
@@ -30,22 +30,6 @@ static const xy_option_t options[] = {
     {0}};
 
 /* ---- Reading ---- */
-
-/* "PROGRAM+0x11d4" becomes "ring.c:25". */
-static bool find_line(const char *site, char *text, size_t size)
-{
-    const char *plus = strrchr(site, '+');
-    char *path = plus != NULL ? xy_strndup(site, (size_t)(plus - site)) : NULL;
-    mpi_line_t line;
-    bool is_found = path != NULL &&
-                    mpi_line_find(path, (size_t)strtoull(plus + 1, NULL, 16), &line) &&
-                    line.file[0] != '\0';
-
-    if (is_found)
-        snprintf(text, size, "%s:%d", line.file, line.number);
-    xy_free(path);
-    return is_found;
-}
 
 /* The same run where messages and collectives take no time, but wait for each other; 0: it cannot
  * be replayed. Ranks share cores as they did. */
@@ -101,7 +85,7 @@ static xy_status_t read_trace(const char *path, run_t *run)
 
     if (st != XY_OK)
         return st;
-    st = xy_profile_from_trace(log, find_line, &run->profile);
+    st = xy_profile_from_trace(log, site_line_find, &run->profile);
     if (st == XY_OK)
         ideal = replay_ideal(log, run->profile);
     xy_trace_log_free(log);

@@ -2,11 +2,12 @@
 /* xylem view: show what happened. */
 #include <stddef.h>
 
+#include "site_line.h"
 #include "trace/trace.h"
 #include "verbs.h"
 
 typedef struct {
-    const char *output, *paje, *chrome, *svg;
+    const char *output, *paje, *chrome, *otf2, *svg;
     double from, to, last;
     bool summary, json;
 } values_t;
@@ -20,6 +21,9 @@ static const xy_option_t options[] = {
      .help = "write it for Pajé readers such as ViTE", .complete = "file"},
     {"chrome", 0, XY_OPT_STRING, "FILE", offsetof(values_t, chrome), XY_COMMON("output"),
      .help = "write it for ui.perfetto.dev and chrome://tracing", .complete = "file"},
+    {"otf2", 0, XY_OPT_STRING, "DIRECTORY", offsetof(values_t, otf2), XY_COMMON("output"),
+     .help = "write it for Vampir, Scalasca and other readers of OTF2, into a new directory",
+     .complete = "file"},
     {"summary", 's', XY_OPT_FLAG, .offset = offsetof(values_t, summary), XY_COMMON("output"),
      .help = "print the summary even if a file is written"},
     {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json), XY_COMMON("output"),
@@ -88,7 +92,8 @@ static xy_status_t print_summary(const xy_trace_log_t *log, bool json)
 static xy_status_t run(const xy_command_t *command, const void *values_p, int argc, char **argv)
 {
     const values_t *v = values_p;
-    bool is_silent = v->output != NULL || v->paje != NULL || v->chrome != NULL || v->svg != NULL;
+    bool is_silent = v->output != NULL || v->paje != NULL || v->chrome != NULL || v->otf2 != NULL ||
+                     v->svg != NULL;
     xy_trace_log_t *log;
     xy_status_t st;
 
@@ -105,6 +110,8 @@ static xy_status_t run(const xy_command_t *command, const void *values_p, int ar
         st = xy_out_write(v->paje, write_paje, log);
     if (st == XY_OK)
         st = xy_out_write(v->chrome, write_chrome, log);
+    if (st == XY_OK && v->otf2 != NULL)
+        st = xy_trace_write_otf2(log, v->otf2, site_line_find);
     if (st == XY_OK)
         st = xy_out_write(v->svg, write_picture, &(picture_t){log, v});
     if (st == XY_OK && (!is_silent || v->summary || v->json))
@@ -115,7 +122,7 @@ static xy_status_t run(const xy_command_t *command, const void *values_p, int ar
 
 const xy_command_t verb_view = {
     .name = "view",
-    .summary = "show a trace: summary, page, Pajé, Perfetto",
+    .summary = "show a trace: summary, page, Pajé, Perfetto, OTF2",
     .synopsis = "TRACE",
     .description =
         "Reads a trace that Xylem recorded or simulated and shows what happened: the time of each "

@@ -52,6 +52,11 @@ void xy_trace_write_json(const xy_trace_log_t *log, const xy_trace_summary_t *su
 xy_status_t xy_trace_write_paje(const xy_trace_log_t *log, FILE *file);
 /* Chrome's trace event format: ui.perfetto.dev, chrome://tracing. */
 xy_status_t xy_trace_write_chrome(const xy_trace_log_t *log, FILE *file);
+/* OTF2, into a new directory: Vampir, Scalasca, otf2-print. `line` gives the line of a site, false:
+ * it is not known. EUNSUPPORTED: the library is missing (reported). */
+typedef bool (*xy_trace_line_fn)(const char *site, char *text, size_t size);
+xy_status_t xy_trace_write_otf2(const xy_trace_log_t *log, const char *directory,
+                                xy_trace_line_fn line);
 /* A picture of the time from `begin` to `end` (of the log's clock). EINVAL: that is empty
  * (reported).
  */

@@ -195,6 +195,74 @@ static void check_bound(int is_virtual)
     MPI_Comm_free(&comm);
 }
 
+/* How many messages a rank sends to another one. */
+static int messages_between(int from, int to)
+{
+    return (from + 2 * to) % 4;
+}
+
+/* Each rank sends some messages of 1 + PEER bytes to each. */
+static void send_to_all(MPI_Comm comm)
+{
+    char out[64] = "", in[64];
+    int rank, size;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    for (int distance = 0; distance < size; distance++) {
+        int to = (rank + distance) % size, from = (rank + size - distance) % size;
+        MPI_Request requests[4];
+
+        for (int i = 0; i < messages_between(from, rank); i++)
+            MPI_Irecv(in + 16 * i, 16, MPI_CHAR, from, 0, comm, &requests[i]);
+        for (int i = 0; i < messages_between(rank, to); i++)
+            MPI_Send(out, 1 + to % 16, MPI_CHAR, to, 0, comm);
+        MPI_Waitall(messages_between(from, rank), requests, MPI_STATUSES_IGNORE);
+    }
+}
+
+/* Arrays with a value for each peer: on this communicator only, while they run. */
+static void check_peers(void)
+{
+    unsigned long long messages[64], bytes[64];
+    MPI_T_pvar_handle sent, size_sent;
+    MPI_T_pvar_session session;
+    int index, rank, size, count = 0;
+    MPI_Comm comm;
+
+    MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &comm);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    if (size > 64) {
+        MPI_Comm_free(&comm);
+        return;
+    }
+    MPI_T_pvar_session_create(&session);
+    MPI_T_pvar_get_index("xylem_peer_messages_sent", MPI_T_PVAR_CLASS_COUNTER, &index);
+    CHECK_EQUAL(MPI_T_pvar_handle_alloc(session, index, &comm, &sent, &count), MPI_SUCCESS);
+    CHECK_EQUAL(count, size);
+    MPI_T_pvar_get_index("xylem_peer_bytes_sent", MPI_T_PVAR_CLASS_COUNTER, &index);
+    CHECK_EQUAL(MPI_T_pvar_handle_alloc(session, index, &comm, &size_sent, &count), MPI_SUCCESS);
+    send_to_all(comm); /* before it is started */
+    MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES);
+    send_to_all(comm);
+    send_to_all(MPI_COMM_WORLD);
+    CHECK_EQUAL(MPI_T_pvar_readreset(session, sent, messages), MPI_SUCCESS);
+    MPI_T_pvar_stop(session, size_sent);
+    send_to_all(comm);
+    CHECK_EQUAL(MPI_T_pvar_read(session, size_sent, bytes), MPI_SUCCESS);
+    for (int to = 0; to < size; to++) {
+        CHECK_EQUAL(messages[to], messages_between(rank, to));
+        CHECK_EQUAL(bytes[to], messages_between(rank, to) * (1 + to % 16));
+    }
+    CHECK_EQUAL(MPI_T_pvar_write(session, sent, bytes), MPI_SUCCESS);
+    CHECK_EQUAL(MPI_T_pvar_read(session, sent, messages), MPI_SUCCESS);
+    for (int to = 0; to < size; to++)
+        CHECK_EQUAL(messages[to], bytes[to]);
+    MPI_T_pvar_session_free(&session);
+    MPI_Comm_free(&comm);
+}
+
 static double seconds_of(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
     double value = -1;
@@ -666,6 +734,7 @@ int main(int argc, char **argv)
     check_counters();
     check_levels();
     check_bound(is_in_virtual_time());
+    check_peers();
     check_memory();
     check_events();
     check_crowd();

@@ -59,6 +59,42 @@ else
     echo "ViTE (Debian: vite) is not installed: not asked"
 fi
 
+# OTF2, read by its own tool: rows of a trace without ranks, and ranks of an MPI program.
+count() {
+    grep -c "^$1 " events || true
+}
+expect_otf2() { # TRACE ENTERS SENDS LOCATIONS
+    rm -rf archive
+    expect 0 "$XYLEM" view "$1" --otf2 archive
+    [ -z "$out$err" ] || die "said: $out$err"
+    otf2-print archive/traces.otf2 >events || die "otf2-print cannot read it"
+    [ "$(count ENTER)" = "$2" ] || die "otf2-print sees $(count ENTER) ENTER, not $2"
+    [ "$(count LEAVE)" = "$2" ] || die "otf2-print sees $(count LEAVE) LEAVE, not $2"
+    [ "$(count MPI_SEND)" = "$3" ] || die "otf2-print sees $(count MPI_SEND) MPI_SEND, not $3"
+    [ "$(count MPI_RECV)" = "$3" ] || die "otf2-print sees $(count MPI_RECV) MPI_RECV, not $3"
+    [ "$(otf2-print -G archive/traces.otf2 | grep -c '^LOCATION ')" = "$4" ] || die "otf2-print sees other locations"
+}
+if ! command -v otf2-print >/dev/null; then
+    echo "otf2-print (Debian: otf2-tools) is not installed: not asked"
+elif ! "$XYLEM" view "$trace" --otf2 try 2>otf2.err; then
+    grep -q 'OTF2' otf2.err || die "$(cat otf2.err)"
+    echo "this build has no OTF2 (Debian: libopen-trace-format2-dev): not written"
+else
+    expect_otf2 "$trace" 782 336 8
+    expect 1 "$XYLEM" view "$trace" --otf2 archive
+    says "$err" "'archive' exists"
+    if [ -x "$XYLEM_BUILD_DIR/bin/mpiexec" ]; then
+        "$XYLEM_BUILD_DIR/bin/mpicc" -g "$XYLEM_SOURCE_DIR/examples/ring.c" -o ring
+        "$XYLEM_BUILD_DIR/bin/mpiexec" -n 3 --trace ring.xyt ./ring >/dev/null
+        expect 0 "$XYLEM" report ring.xyt --csv # which begins after MPI_Init
+        calls=$((3 + $(awk -F, 'NR > 1 { calls += $6 } END { print calls }' <<<"$out")))
+        expect 0 "$XYLEM" view ring.xyt --json
+        messages=$(python3 -c 'import json, sys; print(json.load(sys.stdin)["messages"])' <<<"$out")
+        expect_otf2 ring.xyt "$calls" "$messages" 3
+        otf2-print archive/traces.otf2 | grep -q 'MPI_Send ring' || die "otf2-print does not know the calls"
+    fi
+fi
+
 # Cut short: shown as far as it goes, with one warning.
 head -c 6000 "$trace" >cut.xyt
 expect 0 "$XYLEM" view cut.xyt

@@ -24,75 +24,79 @@ static void scatter(MPI_Comm comm, int root, int count, MPI_Datatype type, int o
 int MPI_Barrier(MPI_Comm comm)
 {
     monitor_collective(comm, XY_COLL_BARRIER, 0, 0, MPI_BYTE);
-    return PMPI_Barrier(comm);
+    return MONITOR_CALL_AS(MONITOR_LATE_MEMBER, PMPI_Barrier(comm));
 }
 
 int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     monitor_collective(comm, XY_COLL_BARRIER, 0, 0, MPI_BYTE);
-    return PMPI_Ibarrier(comm, request);
+    return MONITOR_CALL(PMPI_Ibarrier(comm, request));
 }
 
 int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm)
 {
     monitor_collective(comm, XY_COLL_BCAST, root, count, type);
-    return PMPI_Bcast(data, count, type, root, comm);
+    return MONITOR_CALL_AS(MONITOR_LATE_MEMBER, PMPI_Bcast(data, count, type, root, comm));
 }
 
 int MPI_Ibcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm,
                MPI_Request *request)
 {
     monitor_collective(comm, XY_COLL_BCAST, root, count, type);
-    return PMPI_Ibcast(data, count, type, root, comm, request);
+    return MONITOR_CALL(PMPI_Ibcast(data, count, type, root, comm, request));
 }
 
 int MPI_Reduce(const void *data, void *out, int count, MPI_Datatype type, MPI_Op op, int root,
                MPI_Comm comm)
 {
     monitor_collective(comm, XY_COLL_REDUCE, root, count, type);
-    return PMPI_Reduce(data, out, count, type, op, root, comm);
+    return MONITOR_CALL_AS(MONITOR_LATE_MEMBER,
+                           PMPI_Reduce(data, out, count, type, op, root, comm));
 }
 
 int MPI_Ireduce(const void *data, void *out, int count, MPI_Datatype type, MPI_Op op, int root,
                 MPI_Comm comm, MPI_Request *request)
 {
     monitor_collective(comm, XY_COLL_REDUCE, root, count, type);
-    return PMPI_Ireduce(data, out, count, type, op, root, comm, request);
+    return MONITOR_CALL(PMPI_Ireduce(data, out, count, type, op, root, comm, request));
 }
 
 int MPI_Allreduce(const void *data, void *out, int count, MPI_Datatype type, MPI_Op op,
                   MPI_Comm comm)
 {
     monitor_collective(comm, XY_COLL_ALLREDUCE, 0, count, type);
-    return PMPI_Allreduce(data, out, count, type, op, comm);
+    return MONITOR_CALL_AS(MONITOR_LATE_MEMBER, PMPI_Allreduce(data, out, count, type, op, comm));
 }
 
 int MPI_Iallreduce(const void *data, void *out, int count, MPI_Datatype type, MPI_Op op,
                    MPI_Comm comm, MPI_Request *request)
 {
     monitor_collective(comm, XY_COLL_ALLREDUCE, 0, count, type);
-    return PMPI_Iallreduce(data, out, count, type, op, comm, request);
+    return MONITOR_CALL(PMPI_Iallreduce(data, out, count, type, op, comm, request));
 }
 
 int MPI_Gather(const void *data, int count, MPI_Datatype type, void *out, int out_count,
                MPI_Datatype out_type, int root, MPI_Comm comm)
 {
     monitor_collective(comm, XY_COLL_GATHER, root, count, type);
-    return PMPI_Gather(data, count, type, out, out_count, out_type, root, comm);
+    return MONITOR_CALL_AS(MONITOR_LATE_MEMBER,
+                           PMPI_Gather(data, count, type, out, out_count, out_type, root, comm));
 }
 
 int MPI_Igather(const void *data, int count, MPI_Datatype type, void *out, int out_count,
                 MPI_Datatype out_type, int root, MPI_Comm comm, MPI_Request *request)
 {
     monitor_collective(comm, XY_COLL_GATHER, root, count, type);
-    return PMPI_Igather(data, count, type, out, out_count, out_type, root, comm, request);
+    return MONITOR_CALL(
+        PMPI_Igather(data, count, type, out, out_count, out_type, root, comm, request));
 }
 
 int MPI_Gatherv(const void *data, int count, MPI_Datatype type, void *out, const int *counts,
                 const int *offsets, MPI_Datatype out_type, int root, MPI_Comm comm)
 {
     monitor_collective(comm, XY_COLL_GATHERV, root, count, type);
-    return PMPI_Gatherv(data, count, type, out, counts, offsets, out_type, root, comm);
+    return MONITOR_CALL_AS(MONITOR_LATE_MEMBER, PMPI_Gatherv(data, count, type, out, counts,
+                                                             offsets, out_type, root, comm));
 }
 
 int MPI_Igatherv(const void *data, int count, MPI_Datatype type, void *out, const int *counts,
@@ -100,28 +104,32 @@ int MPI_Igatherv(const void *data, int count, MPI_Datatype type, void *out, cons
                  MPI_Request *request)
 {
     monitor_collective(comm, XY_COLL_GATHERV, root, count, type);
-    return PMPI_Igatherv(data, count, type, out, counts, offsets, out_type, root, comm, request);
+    return MONITOR_CALL(
+        PMPI_Igatherv(data, count, type, out, counts, offsets, out_type, root, comm, request));
 }
 
 int MPI_Scatter(const void *data, int count, MPI_Datatype type, void *out, int out_count,
                 MPI_Datatype out_type, int root, MPI_Comm comm)
 {
     scatter(comm, root, count, type, out_count, out_type);
-    return PMPI_Scatter(data, count, type, out, out_count, out_type, root, comm);
+    return MONITOR_CALL_AS(MONITOR_LATE_MEMBER,
+                           PMPI_Scatter(data, count, type, out, out_count, out_type, root, comm));
 }
 
 int MPI_Iscatter(const void *data, int count, MPI_Datatype type, void *out, int out_count,
                  MPI_Datatype out_type, int root, MPI_Comm comm, MPI_Request *request)
 {
     scatter(comm, root, count, type, out_count, out_type);
-    return PMPI_Iscatter(data, count, type, out, out_count, out_type, root, comm, request);
+    return MONITOR_CALL(
+        PMPI_Iscatter(data, count, type, out, out_count, out_type, root, comm, request));
 }
 
 int MPI_Scatterv(const void *data, const int *counts, const int *offsets, MPI_Datatype type,
                  void *out, int out_count, MPI_Datatype out_type, int root, MPI_Comm comm)
 {
     monitor_collective_v(comm, XY_COLL_SCATTERV, root, counts, type);
-    return PMPI_Scatterv(data, counts, offsets, type, out, out_count, out_type, root, comm);
+    return MONITOR_CALL_AS(MONITOR_LATE_MEMBER, PMPI_Scatterv(data, counts, offsets, type, out,
+                                                              out_count, out_type, root, comm));
 }
 
 int MPI_Iscatterv(const void *data, const int *counts, const int *offsets, MPI_Datatype type,
@@ -129,50 +137,55 @@ int MPI_Iscatterv(const void *data, const int *counts, const int *offsets, MPI_D
                   MPI_Request *request)
 {
     monitor_collective_v(comm, XY_COLL_SCATTERV, root, counts, type);
-    return PMPI_Iscatterv(data, counts, offsets, type, out, out_count, out_type, root, comm,
-                          request);
+    return MONITOR_CALL(
+        PMPI_Iscatterv(data, counts, offsets, type, out, out_count, out_type, root, comm, request));
 }
 
 int MPI_Allgather(const void *data, int count, MPI_Datatype type, void *out, int out_count,
                   MPI_Datatype out_type, MPI_Comm comm)
 {
     monitor_collective(comm, XY_COLL_ALLGATHER, 0, out_count, out_type);
-    return PMPI_Allgather(data, count, type, out, out_count, out_type, comm);
+    return MONITOR_CALL_AS(MONITOR_LATE_MEMBER,
+                           PMPI_Allgather(data, count, type, out, out_count, out_type, comm));
 }
 
 int MPI_Iallgather(const void *data, int count, MPI_Datatype type, void *out, int out_count,
                    MPI_Datatype out_type, MPI_Comm comm, MPI_Request *request)
 {
     monitor_collective(comm, XY_COLL_ALLGATHER, 0, out_count, out_type);
-    return PMPI_Iallgather(data, count, type, out, out_count, out_type, comm, request);
+    return MONITOR_CALL(
+        PMPI_Iallgather(data, count, type, out, out_count, out_type, comm, request));
 }
 
 int MPI_Allgatherv(const void *data, int count, MPI_Datatype type, void *out, const int *counts,
                    const int *offsets, MPI_Datatype out_type, MPI_Comm comm)
 {
     monitor_ring_v(comm, counts, out_type);
-    return PMPI_Allgatherv(data, count, type, out, counts, offsets, out_type, comm);
+    return MONITOR_CALL_AS(MONITOR_LATE_MEMBER, PMPI_Allgatherv(data, count, type, out, counts,
+                                                                offsets, out_type, comm));
 }
 
 int MPI_Iallgatherv(const void *data, int count, MPI_Datatype type, void *out, const int *counts,
                     const int *offsets, MPI_Datatype out_type, MPI_Comm comm, MPI_Request *request)
 {
     monitor_ring_v(comm, counts, out_type);
-    return PMPI_Iallgatherv(data, count, type, out, counts, offsets, out_type, comm, request);
+    return MONITOR_CALL(
+        PMPI_Iallgatherv(data, count, type, out, counts, offsets, out_type, comm, request));
 }
 
 int MPI_Alltoall(const void *data, int count, MPI_Datatype type, void *out, int out_count,
                  MPI_Datatype out_type, MPI_Comm comm)
 {
     monitor_collective(comm, XY_COLL_ALLTOALL, 0, out_count, out_type);
-    return PMPI_Alltoall(data, count, type, out, out_count, out_type, comm);
+    return MONITOR_CALL_AS(MONITOR_LATE_MEMBER,
+                           PMPI_Alltoall(data, count, type, out, out_count, out_type, comm));
 }
 
 int MPI_Ialltoall(const void *data, int count, MPI_Datatype type, void *out, int out_count,
                   MPI_Datatype out_type, MPI_Comm comm, MPI_Request *request)
 {
     monitor_collective(comm, XY_COLL_ALLTOALL, 0, out_count, out_type);
-    return PMPI_Ialltoall(data, count, type, out, out_count, out_type, comm, request);
+    return MONITOR_CALL(PMPI_Ialltoall(data, count, type, out, out_count, out_type, comm, request));
 }
 
 int MPI_Alltoallv(const void *data, const int *counts, const int *offsets, MPI_Datatype type,
@@ -181,8 +194,9 @@ int MPI_Alltoallv(const void *data, const int *counts, const int *offsets, MPI_D
 {
     monitor_collective_v(comm, XY_COLL_ALLTOALLV, 0, data == MPI_IN_PLACE ? out_counts : counts,
                          data == MPI_IN_PLACE ? out_type : type);
-    return PMPI_Alltoallv(data, counts, offsets, type, out, out_counts, out_offsets, out_type,
-                          comm);
+    return MONITOR_CALL_AS(
+        MONITOR_LATE_MEMBER,
+        PMPI_Alltoallv(data, counts, offsets, type, out, out_counts, out_offsets, out_type, comm));
 }
 
 int MPI_Ialltoallv(const void *data, const int *counts, const int *offsets, MPI_Datatype type,
@@ -191,60 +205,62 @@ int MPI_Ialltoallv(const void *data, const int *counts, const int *offsets, MPI_
 {
     monitor_collective_v(comm, XY_COLL_ALLTOALLV, 0, data == MPI_IN_PLACE ? out_counts : counts,
                          data == MPI_IN_PLACE ? out_type : type);
-    return PMPI_Ialltoallv(data, counts, offsets, type, out, out_counts, out_offsets, out_type,
-                           comm, request);
+    return MONITOR_CALL(PMPI_Ialltoallv(data, counts, offsets, type, out, out_counts, out_offsets,
+                                        out_type, comm, request));
 }
 
 int MPI_Scan(const void *data, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
     monitor_collective(comm, XY_COLL_SCAN, 0, count, type);
-    return PMPI_Scan(data, out, count, type, op, comm);
+    return MONITOR_CALL_AS(MONITOR_LATE_MEMBER, PMPI_Scan(data, out, count, type, op, comm));
 }
 
 int MPI_Iscan(const void *data, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
               MPI_Request *request)
 {
     monitor_collective(comm, XY_COLL_SCAN, 0, count, type);
-    return PMPI_Iscan(data, out, count, type, op, comm, request);
+    return MONITOR_CALL(PMPI_Iscan(data, out, count, type, op, comm, request));
 }
 
 int MPI_Exscan(const void *data, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
     monitor_collective(comm, XY_COLL_EXSCAN, 0, count, type);
-    return PMPI_Exscan(data, out, count, type, op, comm);
+    return MONITOR_CALL_AS(MONITOR_LATE_MEMBER, PMPI_Exscan(data, out, count, type, op, comm));
 }
 
 int MPI_Iexscan(const void *data, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                 MPI_Request *request)
 {
     monitor_collective(comm, XY_COLL_EXSCAN, 0, count, type);
-    return PMPI_Iexscan(data, out, count, type, op, comm, request);
+    return MONITOR_CALL(PMPI_Iexscan(data, out, count, type, op, comm, request));
 }
 
 int MPI_Reduce_scatter(const void *data, void *out, const int *counts, MPI_Datatype type, MPI_Op op,
                        MPI_Comm comm)
 {
     monitor_collective_v(comm, XY_COLL_REDUCE_SCATTER, 0, counts, type);
-    return PMPI_Reduce_scatter(data, out, counts, type, op, comm);
+    return MONITOR_CALL_AS(MONITOR_LATE_MEMBER,
+                           PMPI_Reduce_scatter(data, out, counts, type, op, comm));
 }
 
 int MPI_Ireduce_scatter(const void *data, void *out, const int *counts, MPI_Datatype type,
                         MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     monitor_collective_v(comm, XY_COLL_REDUCE_SCATTER, 0, counts, type);
-    return PMPI_Ireduce_scatter(data, out, counts, type, op, comm, request);
+    return MONITOR_CALL(PMPI_Ireduce_scatter(data, out, counts, type, op, comm, request));
 }
 
 int MPI_Reduce_scatter_block(const void *data, void *out, int count, MPI_Datatype type, MPI_Op op,
                              MPI_Comm comm)
 {
     monitor_collective(comm, XY_COLL_REDUCE_SCATTER_BLOCK, 0, count, type);
-    return PMPI_Reduce_scatter_block(data, out, count, type, op, comm);
+    return MONITOR_CALL_AS(MONITOR_LATE_MEMBER,
+                           PMPI_Reduce_scatter_block(data, out, count, type, op, comm));
 }
 
 int MPI_Ireduce_scatter_block(const void *data, void *out, int count, MPI_Datatype type, MPI_Op op,
                               MPI_Comm comm, MPI_Request *request)
 {
     monitor_collective(comm, XY_COLL_REDUCE_SCATTER_BLOCK, 0, count, type);
-    return PMPI_Ireduce_scatter_block(data, out, count, type, op, comm, request);
+    return MONITOR_CALL(PMPI_Ireduce_scatter_block(data, out, count, type, op, comm, request));
 }

@@ -28,10 +28,11 @@ static struct {
 
 static int forget(MPI_Comm comm, int keyval, void *info, void *extra)
 {
-    (void)comm, (void)keyval, (void)extra;
+    (void)keyval, (void)extra;
     if (latest.info == info)
         latest.info = NULL;
     monitor_forget(); /* the handle may come back as another communicator */
+    monitor_profile_forget(comm);
     free(info);
     return MPI_SUCCESS;
 }
@@ -107,6 +108,15 @@ monitor_sent_t *monitor_bytes(MPI_Comm comm, int to, double bytes, int messages,
     if (partner == MPI_UNDEFINED) /* a spawned process is not in MPI_COMM_WORLD */
         return NULL;
     return monitor_count(partner, name, bytes, messages, kind);
+}
+
+int monitor_world_rank(MPI_Comm comm, int rank)
+{
+    const info_t *info = comm != MPI_COMM_WORLD ? info_of(comm) : NULL;
+
+    if (comm == MPI_COMM_WORLD)
+        return rank;
+    return info != NULL && info->ranks[rank] != MPI_UNDEFINED ? info->ranks[rank] : -1;
 }
 
 monitor_before_t monitor_before;

@@ -142,6 +142,7 @@ static void begin(void)
 
     PMPI_Query_thread(&level);
     table.is_threaded = level == MPI_THREAD_MULTIPLE;
+    monitor_profile_begin();
     if (slice == NULL || atof(slice) <= 0)
         return;
     table.slice_seconds = atof(slice);
@@ -176,6 +177,25 @@ int MPI_Pcontrol(const int level, ...)
     return MPI_SUCCESS;
 }
 
+/* What was sent to whom, in all. */
+static void write_pairs(int rank, int size, FILE *file)
+{
+    monitor_sent_t *sums = calloc((size_t)size, sizeof(*sums));
+
+    for (unsigned i = 0; sums != NULL && i < table.capacity; i++)
+        for (int kind = 0; kind < MONITOR_KINDS && table.entries[i].partner != -1; kind++) {
+            const entry_t *e = &table.entries[i];
+
+            sums[e->partner].bytes[0] += e->sent.bytes[kind];
+            sums[e->partner].messages[0] += e->sent.messages[kind];
+        }
+    for (int to = 0; sums != NULL && to < size; to++)
+        if (sums[to].messages[0] > 0)
+            fprintf(file, "pair %d %d %lld %lld\n", rank, to, sums[to].bytes[0],
+                    sums[to].messages[0]);
+    free(sums);
+}
+
 int MPI_Finalize(void)
 {
     const char *directory = getenv("XYLEM_MONITOR_DIRECTORY");
@@ -193,6 +213,7 @@ int MPI_Finalize(void)
             write_rows(file);
             fclose(file);
         }
+        monitor_profile_end(directory, rank, size, write_pairs);
     }
     return PMPI_Finalize();
 }

@@ -38,6 +38,13 @@ static int receiver(const expansion_t *e, int i)
     return (e->sends[i].to + e->root) % e->size;
 }
 
+/* For the profile: what this rank gives. */
+static void note_call(MPI_Comm comm, double bytes)
+{
+    monitor_call.comm = comm;
+    monitor_call.bytes += bytes;
+}
+
 static void count_send(const expansion_t *e, int i, double bytes)
 {
     monitor_bytes(e->comm, receiver(e, i), bytes, e->sends[i].messages, MONITOR_COLLECTIVE);
@@ -49,6 +56,8 @@ void monitor_collective(MPI_Comm comm, xy_collective_t collective, int root, int
     expansion_t e = expand(comm, collective, root);
     double bytes = e.count > 0 && count > 0 ? monitor_bytes_of(count, type) : 0;
 
+    if (monitor_call.is_on)
+        note_call(comm, count > 0 ? monitor_bytes_of(count, type) : 0);
     for (int i = 0; i < e.count; i++)
         count_send(&e, i, bytes * (double)e.sends[i].blocks);
 }
@@ -60,6 +69,8 @@ void monitor_collective_v(MPI_Comm comm, xy_collective_t collective, int root, c
 
     for (int i = 0; i < e.count; i++)
         count_send(&e, i, monitor_bytes_of(counts[receiver(&e, i)], type));
+    if (monitor_call.is_on)
+        note_call(comm, 0);
 }
 
 /* In a ring a rank gets from one other all blocks but its own. */
@@ -70,6 +81,8 @@ void monitor_ring_v(MPI_Comm comm, const int *counts, MPI_Datatype type)
 
     for (int r = 0; r < e.size; r++)
         all += monitor_bytes_of(counts[r], type);
+    if (monitor_call.is_on)
+        note_call(comm, all);
     for (int i = 0; i < e.count; i++)
         count_send(&e, i, all - monitor_bytes_of(counts[receiver(&e, i)], type));
 }

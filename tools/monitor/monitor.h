@@ -8,11 +8,15 @@
  *   # ranks 8 slice 0
  *   1,4096,2,0,0,0,0,0          target, bytes, messages, of the program (0); phase, slice of time,
  *   3,16,2,1,0,0,4,1            and communicator; (1): sent inside collectives
+ *
+ * With $XYLEM_MONITOR_PROFILE it also measures where the time goes, and writes RANK.xyp
+ * (profile.c).
  */
 #ifndef XY_TOOLS_MONITOR_H
 #define XY_TOOLS_MONITOR_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include <mpi.h>
 
@@ -48,6 +52,46 @@ monitor_sent_t *monitor_count(int partner, monitor_name_t comm, double bytes, in
  * Nothing is counted for MPI_PROC_NULL. */
 monitor_sent_t *monitor_bytes(MPI_Comm comm, int to, double bytes, int messages, int kind);
 
+/* ---- Profiles (profile.c) ---- */
+
+/* What a call does while it takes time. */
+typedef enum {
+    MONITOR_LIBRARY,
+    MONITOR_TRANSFER,
+    MONITOR_LATE_SENDER, /* it waits for the message of rank `who` of the world */
+    MONITOR_LATE_MEMBER  /* it waits for the last member of a collective */
+} monitor_part_t;
+
+/* The call that the rank is in. */
+typedef struct {
+    int is_on; /* times are measured */
+    int depth; /* calls inside each other: the outermost counts */
+    monitor_part_t part;
+    int who; /* -1: not known */
+    MPI_Comm comm;
+    double bytes; /* what is known before the call is counted for it */
+} monitor_call_t;
+extern monitor_call_t monitor_call;
+
+void monitor_profile_begin(void);
+/* Write the file; `pairs` adds what was sent to whom. */
+void monitor_profile_end(const char *directory, int rank, int size,
+                         void (*pairs)(int, int, FILE *));
+void monitor_profile_forget(MPI_Comm comm);
+void monitor_enter_timed(const char *name, const void *site);
+int monitor_leave_timed(int rc);
+
+/* Hand a call on, as one that does `as` all the time. */
+#define MONITOR_CALL_AS(as, call)                                                                  \
+    (__builtin_expect(monitor_call.is_on, 0)                                                       \
+         ? (monitor_enter_timed(__func__, __builtin_return_address(0)), monitor_call.part = (as),  \
+            monitor_leave_timed(call))                                                             \
+         : (call))
+#define MONITOR_CALL(call) MONITOR_CALL_AS(MONITOR_LIBRARY, call)
+
+/* The number in the world of a rank of a communicator; -1: not known. */
+int monitor_world_rank(MPI_Comm comm, int rank);
+
 /* The message before: most are like it. `sent` is NULL when nothing may be remembered: several
  * threads, slices of time, a new phase, a table that moved, a handle that may come back as another
  * one. */
@@ -74,6 +118,10 @@ static inline void monitor_message(MPI_Comm comm, int to, int count, MPI_Datatyp
 {
     const monitor_before_t *b = &monitor_before;
 
+    if (__builtin_expect(monitor_call.is_on, 0)) {
+        monitor_call.comm = comm;
+        monitor_call.bytes += monitor_bytes_of(count, type);
+    }
     if (__builtin_expect(b->to == to && b->comm == comm && b->type == type && b->sent != NULL, 1)) {
         b->sent->bytes[MONITOR_PROGRAM] += (long long)b->size * count;
         b->sent->messages[MONITOR_PROGRAM]++;

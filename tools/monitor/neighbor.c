@@ -88,7 +88,8 @@ int MPI_Neighbor_allgather(const void *data, int count, MPI_Datatype type, void 
                            MPI_Datatype out_type, MPI_Comm comm)
 {
     regular(comm, count, type);
-    return PMPI_Neighbor_allgather(data, count, type, out, out_count, out_type, comm);
+    return MONITOR_CALL_AS(MONITOR_LATE_MEMBER, PMPI_Neighbor_allgather(data, count, type, out,
+                                                                        out_count, out_type, comm));
 }
 
 int MPI_Ineighbor_allgather(const void *data, int count, MPI_Datatype type, void *out,
@@ -96,7 +97,8 @@ int MPI_Ineighbor_allgather(const void *data, int count, MPI_Datatype type, void
                             MPI_Request *request)
 {
     regular(comm, count, type);
-    return PMPI_Ineighbor_allgather(data, count, type, out, out_count, out_type, comm, request);
+    return MONITOR_CALL(
+        PMPI_Ineighbor_allgather(data, count, type, out, out_count, out_type, comm, request));
 }
 
 int MPI_Neighbor_allgatherv(const void *data, int count, MPI_Datatype type, void *out,
@@ -104,7 +106,9 @@ int MPI_Neighbor_allgatherv(const void *data, int count, MPI_Datatype type, void
                             MPI_Comm comm)
 {
     regular(comm, count, type);
-    return PMPI_Neighbor_allgatherv(data, count, type, out, counts, offsets, out_type, comm);
+    return MONITOR_CALL_AS(
+        MONITOR_LATE_MEMBER,
+        PMPI_Neighbor_allgatherv(data, count, type, out, counts, offsets, out_type, comm));
 }
 
 int MPI_Ineighbor_allgatherv(const void *data, int count, MPI_Datatype type, void *out,
@@ -112,22 +116,24 @@ int MPI_Ineighbor_allgatherv(const void *data, int count, MPI_Datatype type, voi
                              MPI_Comm comm, MPI_Request *request)
 {
     regular(comm, count, type);
-    return PMPI_Ineighbor_allgatherv(data, count, type, out, counts, offsets, out_type, comm,
-                                     request);
+    return MONITOR_CALL(PMPI_Ineighbor_allgatherv(data, count, type, out, counts, offsets, out_type,
+                                                  comm, request));
 }
 
 int MPI_Neighbor_alltoall(const void *data, int count, MPI_Datatype type, void *out, int out_count,
                           MPI_Datatype out_type, MPI_Comm comm)
 {
     regular(comm, count, type);
-    return PMPI_Neighbor_alltoall(data, count, type, out, out_count, out_type, comm);
+    return MONITOR_CALL_AS(MONITOR_LATE_MEMBER, PMPI_Neighbor_alltoall(data, count, type, out,
+                                                                       out_count, out_type, comm));
 }
 
 int MPI_Ineighbor_alltoall(const void *data, int count, MPI_Datatype type, void *out, int out_count,
                            MPI_Datatype out_type, MPI_Comm comm, MPI_Request *request)
 {
     regular(comm, count, type);
-    return PMPI_Ineighbor_alltoall(data, count, type, out, out_count, out_type, comm, request);
+    return MONITOR_CALL(
+        PMPI_Ineighbor_alltoall(data, count, type, out, out_count, out_type, comm, request));
 }
 
 int MPI_Neighbor_alltoallv(const void *data, const int *counts, const int *offsets,
@@ -135,8 +141,9 @@ int MPI_Neighbor_alltoallv(const void *data, const int *counts, const int *offse
                            const int *out_offsets, MPI_Datatype out_type, MPI_Comm comm)
 {
     to_neighbors(comm, (blocks_t){0, counts, type, NULL});
-    return PMPI_Neighbor_alltoallv(data, counts, offsets, type, out, out_counts, out_offsets,
-                                   out_type, comm);
+    return MONITOR_CALL_AS(MONITOR_LATE_MEMBER,
+                           PMPI_Neighbor_alltoallv(data, counts, offsets, type, out, out_counts,
+                                                   out_offsets, out_type, comm));
 }
 
 int MPI_Ineighbor_alltoallv(const void *data, const int *counts, const int *offsets,
@@ -145,8 +152,8 @@ int MPI_Ineighbor_alltoallv(const void *data, const int *counts, const int *offs
                             MPI_Request *request)
 {
     to_neighbors(comm, (blocks_t){0, counts, type, NULL});
-    return PMPI_Ineighbor_alltoallv(data, counts, offsets, type, out, out_counts, out_offsets,
-                                    out_type, comm, request);
+    return MONITOR_CALL(PMPI_Ineighbor_alltoallv(data, counts, offsets, type, out, out_counts,
+                                                 out_offsets, out_type, comm, request));
 }
 
 int MPI_Neighbor_alltoallw(const void *data, const int *counts, const MPI_Aint *offsets,
@@ -155,8 +162,9 @@ int MPI_Neighbor_alltoallw(const void *data, const int *counts, const MPI_Aint *
                            MPI_Comm comm)
 {
     to_neighbors(comm, (blocks_t){0, counts, MPI_BYTE, types});
-    return PMPI_Neighbor_alltoallw(data, counts, offsets, types, out, out_counts, out_offsets,
-                                   out_types, comm);
+    return MONITOR_CALL_AS(MONITOR_LATE_MEMBER,
+                           PMPI_Neighbor_alltoallw(data, counts, offsets, types, out, out_counts,
+                                                   out_offsets, out_types, comm));
 }
 
 int MPI_Ineighbor_alltoallw(const void *data, const int *counts, const MPI_Aint *offsets,
@@ -165,8 +173,8 @@ int MPI_Ineighbor_alltoallw(const void *data, const int *counts, const MPI_Aint 
                             MPI_Comm comm, MPI_Request *request)
 {
     to_neighbors(comm, (blocks_t){0, counts, MPI_BYTE, types});
-    return PMPI_Ineighbor_alltoallw(data, counts, offsets, types, out, out_counts, out_offsets,
-                                    out_types, comm, request);
+    return MONITOR_CALL(PMPI_Ineighbor_alltoallw(data, counts, offsets, types, out, out_counts,
+                                                 out_offsets, out_types, comm, request));
 }
 
 /* Pairwise, as MPI_Alltoallv; between two groups nothing is counted, as with the others. */
@@ -188,8 +196,9 @@ int MPI_Alltoallw(const void *data, const int *counts, const int *offsets,
 {
     to_all(comm, data, &(blocks_t){0, counts, MPI_BYTE, types},
            &(blocks_t){0, out_counts, MPI_BYTE, out_types});
-    return PMPI_Alltoallw(data, counts, offsets, types, out, out_counts, out_offsets, out_types,
-                          comm);
+    return MONITOR_CALL_AS(MONITOR_LATE_MEMBER,
+                           PMPI_Alltoallw(data, counts, offsets, types, out, out_counts,
+                                          out_offsets, out_types, comm));
 }
 
 int MPI_Ialltoallw(const void *data, const int *counts, const int *offsets,
@@ -199,6 +208,6 @@ int MPI_Ialltoallw(const void *data, const int *counts, const int *offsets,
 {
     to_all(comm, data, &(blocks_t){0, counts, MPI_BYTE, types},
            &(blocks_t){0, out_counts, MPI_BYTE, out_types});
-    return PMPI_Ialltoallw(data, counts, offsets, types, out, out_counts, out_offsets, out_types,
-                           comm, request);
+    return MONITOR_CALL(PMPI_Ialltoallw(data, counts, offsets, types, out, out_counts, out_offsets,
+                                        out_types, comm, request));
 }

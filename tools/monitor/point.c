@@ -7,53 +7,53 @@
 int MPI_Send(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
 {
     monitor_message(comm, to, count, type);
-    return PMPI_Send(data, count, type, to, tag, comm);
+    return MONITOR_CALL_AS(MONITOR_TRANSFER, PMPI_Send(data, count, type, to, tag, comm));
 }
 
 int MPI_Ssend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
 {
     monitor_message(comm, to, count, type);
-    return PMPI_Ssend(data, count, type, to, tag, comm);
+    return MONITOR_CALL_AS(MONITOR_TRANSFER, PMPI_Ssend(data, count, type, to, tag, comm));
 }
 
 int MPI_Bsend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
 {
     monitor_message(comm, to, count, type);
-    return PMPI_Bsend(data, count, type, to, tag, comm);
+    return MONITOR_CALL_AS(MONITOR_TRANSFER, PMPI_Bsend(data, count, type, to, tag, comm));
 }
 
 int MPI_Rsend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
 {
     monitor_message(comm, to, count, type);
-    return PMPI_Rsend(data, count, type, to, tag, comm);
+    return MONITOR_CALL_AS(MONITOR_TRANSFER, PMPI_Rsend(data, count, type, to, tag, comm));
 }
 
 int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
               MPI_Request *request)
 {
     monitor_message(comm, to, count, type);
-    return PMPI_Isend(data, count, type, to, tag, comm, request);
+    return MONITOR_CALL(PMPI_Isend(data, count, type, to, tag, comm, request));
 }
 
 int MPI_Issend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
     monitor_message(comm, to, count, type);
-    return PMPI_Issend(data, count, type, to, tag, comm, request);
+    return MONITOR_CALL(PMPI_Issend(data, count, type, to, tag, comm, request));
 }
 
 int MPI_Ibsend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
     monitor_message(comm, to, count, type);
-    return PMPI_Ibsend(data, count, type, to, tag, comm, request);
+    return MONITOR_CALL(PMPI_Ibsend(data, count, type, to, tag, comm, request));
 }
 
 int MPI_Irsend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
     monitor_message(comm, to, count, type);
-    return PMPI_Irsend(data, count, type, to, tag, comm, request);
+    return MONITOR_CALL(PMPI_Irsend(data, count, type, to, tag, comm, request));
 }
 
 int MPI_Sendrecv(const void *data, int count, MPI_Datatype type, int to, int tag, void *in,
@@ -61,15 +61,16 @@ int MPI_Sendrecv(const void *data, int count, MPI_Datatype type, int to, int tag
                  MPI_Status *status)
 {
     monitor_message(comm, to, count, type);
-    return PMPI_Sendrecv(data, count, type, to, tag, in, in_count, in_type, from, in_tag, comm,
-                         status);
+    return MONITOR_CALL_AS(MONITOR_TRANSFER, PMPI_Sendrecv(data, count, type, to, tag, in, in_count,
+                                                           in_type, from, in_tag, comm, status));
 }
 
 int MPI_Sendrecv_replace(void *data, int count, MPI_Datatype type, int to, int tag, int from,
                          int in_tag, MPI_Comm comm, MPI_Status *status)
 {
     monitor_message(comm, to, count, type);
-    return PMPI_Sendrecv_replace(data, count, type, to, tag, from, in_tag, comm, status);
+    return MONITOR_CALL_AS(MONITOR_TRANSFER, PMPI_Sendrecv_replace(data, count, type, to, tag, from,
+                                                                   in_tag, comm, status));
 }
 
 /* Persistent sends: what MPI_Start sends. Few programs have many; a list is enough. */
@@ -107,14 +108,14 @@ static void start(MPI_Request request)
 int MPI_Start(MPI_Request *request)
 {
     start(*request);
-    return PMPI_Start(request);
+    return MONITOR_CALL(PMPI_Start(request));
 }
 
 int MPI_Startall(int count, MPI_Request *requests)
 {
     for (int i = 0; i < count; i++)
         start(requests[i]);
-    return PMPI_Startall(count, requests);
+    return MONITOR_CALL(PMPI_Startall(count, requests));
 }
 
 int MPI_Request_free(MPI_Request *request)

@@ -45,6 +45,8 @@ typedef struct {
     /* A handle is started, or stopped; NULL: nothing to do. */
     void (*turn)(const mpi_rank_t *self, bool on);
     bool needs_stack; /* of a fiber */
+    /* One value for each rank that the communicator can send to, instead of `now`; or NULL. */
+    uint64_t (*of_peer)(const mpi_rank_t *self, const mpi_comm_t *comm, int peer);
 } tool_variable_t;
 
 const tool_variable_t *tool_variable(int index);

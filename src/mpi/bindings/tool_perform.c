@@ -19,7 +19,8 @@ struct MPI_T_pvar_handle_t {
     int index;
     MPI_Comm comm; /* that it is bound to */
     bool is_running;
-    uint64_t from, counted; /* at the last start, and before that */
+    int count;         /* of values */
+    uint64_t values[]; /* [3 * count]: at the last start, before that, and room for the present */
 };
 
 struct MPI_T_pvar_session_t {
@@ -90,42 +91,63 @@ int impl_t_pvar_get_index(const char *name, int var_class, int *pvar_index)
 
 /* ---- Values ---- */
 
-/* MPI_SUCCESS: *value_p is what it is now. The communicator may be gone by now. */
-static int value_now(const mpi_rank_t *self, const struct MPI_T_pvar_handle_t *handle,
-                     uint64_t *value_p)
+static uint64_t *from_of(MPI_T_pvar_handle handle)
+{
+    return handle->values;
+}
+
+static uint64_t *counted_of(MPI_T_pvar_handle handle)
+{
+    return handle->values + handle->count;
+}
+
+static uint64_t *present_of(MPI_T_pvar_handle handle)
+{
+    return handle->values + 2 * (size_t)handle->count;
+}
+
+static size_t bytes_of(MPI_T_pvar_handle handle)
+{
+    return (size_t)handle->count * sizeof(uint64_t);
+}
+
+/* MPI_SUCCESS: `values` are what they are now. The communicator may be gone by now. */
+static int values_now(const mpi_rank_t *self, MPI_T_pvar_handle handle, uint64_t *values)
 {
     const tool_variable_t *variable = tool_variable(handle->index);
     const mpi_comm_t *comm = variable->is_of_comm ? mpi_comm_of(handle->comm) : NULL;
 
     if (variable->is_of_comm && !comm)
         return MPI_T_ERR_INVALID_HANDLE;
-    *value_p = variable->now(self, comm);
+    for (int i = 0; i < handle->count; i++)
+        values[i] =
+            variable->of_peer ? variable->of_peer(self, comm, i) : variable->now(self, comm);
     return MPI_SUCCESS;
 }
 
-static int read_value(const mpi_rank_t *self, const struct MPI_T_pvar_handle_t *handle,
-                      uint64_t *value_p)
+static int read_values(const mpi_rank_t *self, MPI_T_pvar_handle handle, uint64_t *values)
 {
     int code;
 
-    *value_p = handle->counted;
-    if (!handle->is_running)
+    if (!handle->is_running) {
+        memcpy(values, counted_of(handle), bytes_of(handle));
         return MPI_SUCCESS;
-    code = value_now(self, handle, value_p);
-    if (code == MPI_SUCCESS && is_counter(handle->index))
-        *value_p += handle->counted - handle->from;
+    }
+    code = values_now(self, handle, values);
+    for (int i = 0; code == MPI_SUCCESS && is_counter(handle->index) && i < handle->count; i++)
+        values[i] += counted_of(handle)[i] - from_of(handle)[i];
     return code;
 }
 
 /* Values are whole numbers; times are in nanoseconds here, and in seconds for the program. */
-static void give(int index, uint64_t value, void *buf)
+static void give(int index, uint64_t value, char *buf)
 {
     double seconds = 1e-9 * (double)value;
 
     memcpy(buf, is_timer(index) ? (const void *)&seconds : (const void *)&value, sizeof value);
 }
 
-static uint64_t take(int index, const void *buf)
+static uint64_t take(int index, const char *buf)
 {
     double seconds;
     uint64_t value;
@@ -187,12 +209,21 @@ static int begin_to_count(mpi_rank_t *self, const tool_variable_t *variable)
                                                                          : MPI_SUCCESS;
 }
 
+/* One, or one for each rank that the communicator can send to. */
+static int count_values(const tool_variable_t *variable, const MPI_Comm *handle)
+{
+    const mpi_comm_t *comm = variable->of_peer ? mpi_comm_of(*handle) : NULL;
+
+    return !comm ? 1 : comm->remote ? comm->remote->size : comm->size;
+}
+
 int impl_t_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *obj_handle,
                              MPI_T_pvar_handle *handle, int *count)
 {
     int code = check_index(pvar_index);
     const MPI_Comm *comm = obj_handle;
     MPI_T_pvar_handle made;
+    int values;
 
     if (code != MPI_SUCCESS)
         return code;
@@ -205,9 +236,11 @@ int impl_t_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *o
     code = begin_to_count(mpi_self, tool_variable(pvar_index));
     if (code != MPI_SUCCESS)
         return code;
-    made = xy_calloc(1, sizeof *made);
+    values = count_values(tool_variable(pvar_index), comm);
+    made = xy_calloc(1, sizeof *made + 3 * (size_t)values * sizeof made->values[0]);
     if (!made)
         return MPI_T_ERR_MEMORY;
+    made->count = values;
     made->session = session;
     made->owner = mpi_self;
     made->index = pvar_index;
@@ -217,7 +250,7 @@ int impl_t_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *o
     made->next = session->handles;
     session->handles = made;
     *handle = made;
-    tool_set(count, 1);
+    tool_set(count, values);
     return MPI_SUCCESS;
 }
 
@@ -276,7 +309,7 @@ static int start(MPI_T_pvar_handle handle)
     if (!is_counter(handle->index))
         return MPI_T_ERR_PVAR_NO_STARTSTOP;
     if (!handle->is_running)
-        code = value_now(mpi_self, handle, &handle->from);
+        code = values_now(mpi_self, handle, from_of(handle));
     if (code == MPI_SUCCESS)
         set_running(handle, true);
     return code;
@@ -284,30 +317,30 @@ static int start(MPI_T_pvar_handle handle)
 
 static int stop(MPI_T_pvar_handle handle)
 {
-    uint64_t value;
     int code;
 
     if (!is_counter(handle->index))
         return MPI_T_ERR_PVAR_NO_STARTSTOP;
-    code = read_value(mpi_self, handle, &value);
+    code = read_values(mpi_self, handle, present_of(handle));
     if (code == MPI_SUCCESS)
-        handle->counted = value;
+        memcpy(counted_of(handle), present_of(handle), bytes_of(handle));
     set_running(handle, false);
     return code;
 }
 
-/* It goes on from `value`. */
-static int set(MPI_T_pvar_handle handle, uint64_t value)
+/* It goes on from what is in `buf`; NULL: from 0. */
+static int set(MPI_T_pvar_handle handle, const char *buf)
 {
     if (!is_counter(handle->index))
         return MPI_T_ERR_PVAR_NO_WRITE;
-    handle->counted = value;
-    return value_now(mpi_self, handle, &handle->from);
+    for (int i = 0; i < handle->count; i++)
+        counted_of(handle)[i] = buf ? take(handle->index, buf + (size_t)i * sizeof(uint64_t)) : 0;
+    return values_now(mpi_self, handle, from_of(handle));
 }
 
 static int reset(MPI_T_pvar_handle handle)
 {
-    return set(handle, 0);
+    return set(handle, NULL);
 }
 
 int impl_t_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
@@ -338,13 +371,12 @@ static int check_one(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const
 int impl_t_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
 {
     int code = check_one(session, handle, buf);
-    uint64_t value;
 
     if (code != MPI_SUCCESS)
         return code;
-    code = read_value(mpi_self, handle, &value);
-    if (code == MPI_SUCCESS)
-        give(handle->index, value, buf);
+    code = read_values(mpi_self, handle, present_of(handle));
+    for (int i = 0; code == MPI_SUCCESS && i < handle->count; i++)
+        give(handle->index, present_of(handle)[i], (char *)buf + (size_t)i * sizeof(uint64_t));
     return code;
 }
 
@@ -361,5 +393,5 @@ int impl_t_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, cons
 
     if (code != MPI_SUCCESS)
         return code;
-    return set(handle, take(handle->index, buf));
+    return set(handle, buf);
 }

@@ -43,6 +43,24 @@ static uint64_t collective_bytes(const mpi_rank_t *self, const mpi_comm_t *comm)
     return sent(self, comm).bytes[1];
 }
 
+static mpi_sent_t sent_to(const mpi_rank_t *self, const mpi_comm_t *comm, int peer)
+{
+    mpi_sent_t total;
+
+    mpi_monitor_total_to(self, comm->context, mpi_comm_world_rank(comm, peer), &total);
+    return total;
+}
+
+static uint64_t messages_sent_to(const mpi_rank_t *self, const mpi_comm_t *comm, int peer)
+{
+    return sent_to(self, comm, peer).messages[0];
+}
+
+static uint64_t bytes_sent_to(const mpi_rank_t *self, const mpi_comm_t *comm, int peer)
+{
+    return sent_to(self, comm, peer).bytes[0];
+}
+
 /* ---- What waits ---- */
 
 static const mpi_message_t *message_of(const xy_match_entry_t *entry)
@@ -182,43 +200,48 @@ static uint64_t stack_memory(const mpi_rank_t *self, const mpi_comm_t *comm)
 
 static const tool_variable_t table[] = {
     {"xylem_messages_sent", "messages that the program has sent", COUNTER, TOOL_MESSAGES, false,
-     messages_sent, NULL, false},
+     messages_sent, NULL, false, NULL},
     {"xylem_bytes_sent", "bytes that the program has sent", COUNTER, TOOL_MESSAGES, false,
-     bytes_sent, NULL, false},
+     bytes_sent, NULL, false, NULL},
     {"xylem_collective_messages", "messages sent inside collectives", COUNTER, TOOL_MESSAGES, false,
-     collective_messages, NULL, false},
+     collective_messages, NULL, false, NULL},
     {"xylem_collective_bytes", "bytes sent inside collectives", COUNTER, TOOL_MESSAGES, false,
-     collective_bytes, NULL, false},
+     collective_bytes, NULL, false, NULL},
     {"xylem_unexpected_messages", "messages that no receive was posted for yet", LEVEL,
-     TOOL_MESSAGES, false, unexpected_messages, NULL, false},
+     TOOL_MESSAGES, false, unexpected_messages, NULL, false, NULL},
     {"xylem_posted_receives", "receives that wait for their messages", LEVEL, TOOL_MESSAGES, false,
-     posted_receives, NULL, false},
+     posted_receives, NULL, false, NULL},
     {"xylem_unexpected_bytes", "bytes of messages that are kept until a receive is posted", LEVEL,
-     TOOL_MESSAGES, false, unexpected_bytes, NULL, false},
+     TOOL_MESSAGES, false, unexpected_bytes, NULL, false, NULL},
     {"xylem_pending_requests", "requests that are active and not complete", LEVEL, TOOL_MESSAGES,
-     false, pending_requests, NULL, false},
+     false, pending_requests, NULL, false, NULL},
     {"xylem_comm_messages_sent", "messages that the program has sent on the communicator", COUNTER,
-     TOOL_MESSAGES, true, messages_sent, NULL, false},
+     TOOL_MESSAGES, true, messages_sent, NULL, false, NULL},
     {"xylem_comm_bytes_sent", "bytes that the program has sent on the communicator", COUNTER,
-     TOOL_MESSAGES, true, bytes_sent, NULL, false},
+     TOOL_MESSAGES, true, bytes_sent, NULL, false, NULL},
+    {"xylem_peer_messages_sent",
+     "messages that the program has sent to each rank of the communicator", COUNTER, TOOL_MESSAGES,
+     true, NULL, NULL, false, messages_sent_to},
+    {"xylem_peer_bytes_sent", "bytes that the program has sent to each rank of the communicator",
+     COUNTER, TOOL_MESSAGES, true, NULL, NULL, false, bytes_sent_to},
     {"xylem_comm_unexpected_messages",
      "messages on the communicator that no receive was posted for yet", LEVEL, TOOL_MESSAGES, true,
-     unexpected_messages, NULL, false},
+     unexpected_messages, NULL, false, NULL},
     {"xylem_comm_unexpected_bytes",
      "bytes of messages on the communicator that are kept until a receive is posted", LEVEL,
-     TOOL_MESSAGES, true, unexpected_bytes, NULL, false},
+     TOOL_MESSAGES, true, unexpected_bytes, NULL, false, NULL},
     {"xylem_comm_posted_receives", "receives on the communicator that wait for their messages",
-     LEVEL, TOOL_MESSAGES, true, posted_receives, NULL, false},
+     LEVEL, TOOL_MESSAGES, true, posted_receives, NULL, false, NULL},
     {"xylem_progress_time",
      "seconds in which the core of the rank has handled what came for its ranks", TIMER,
-     TOOL_PROGRESS, false, progress_time, time_own_core, false},
+     TOOL_PROGRESS, false, progress_time, time_own_core, false, NULL},
     {"xylem_comm_core_time", "seconds in which the communication cores of the process have worked",
-     TIMER, TOOL_PROGRESS, false, comm_core_time, time_comm_cores, false},
+     TIMER, TOOL_PROGRESS, false, comm_core_time, time_comm_cores, false, NULL},
     {"xylem_memory",
      "bytes that the library has for the rank: requests, communicators, messages, tables", LEVEL,
-     TOOL_MEMORY, false, library_memory, NULL, false},
+     TOOL_MEMORY, false, library_memory, NULL, false, NULL},
     {"xylem_stack_memory", "bytes of the rank's stack that have been used", LEVEL, TOOL_MEMORY,
-     false, stack_memory, NULL, true},
+     false, stack_memory, NULL, true, NULL},
 };
 
 int tool_perform_count(void)

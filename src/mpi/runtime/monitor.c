@@ -150,6 +150,19 @@ static uint32_t slot_of(const record_t *records, uint32_t capacity, uint64_t pai
     return i;
 }
 
+void mpi_monitor_total_to(const mpi_rank_t *rank, uint32_t context, int to, mpi_sent_t *total)
+{
+    const monitor_t *m = rank->monitor;
+
+    *total = (mpi_sent_t){{0, 0}, {0, 0}};
+    for (uint32_t span = 0; m != NULL && m->capacity > 0 && span < m->spans.count; span++) {
+        uint32_t i = slot_of(m->records, m->capacity, mpi_monitor_pair(to, context), span);
+
+        if (m->records[i].is_used)
+            add_record(&m->records[i], total);
+    }
+}
+
 static bool grow(monitor_t *m)
 {
     uint32_t capacity = m->capacity > 0 ? 2 * m->capacity : 8;

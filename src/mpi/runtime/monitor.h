@@ -70,6 +70,8 @@ xy_status_t mpi_monitor_take(mpi_rank_t *rank, uint32_t from, const int *index, 
 void mpi_monitor_total(const mpi_rank_t *rank, mpi_sent_t *total);
 /* The same on one communicator. */
 void mpi_monitor_total_on(const mpi_rank_t *rank, uint32_t context, mpi_sent_t *total);
+/* ... and to one rank of the world. */
+void mpi_monitor_total_to(const mpi_rank_t *rank, uint32_t context, int to, mpi_sent_t *total);
 
 /* The slow half of the hook below, and what collectives count (coll/count_messages.c). */
 void mpi_monitor_add(mpi_rank_t *self, int to, uint32_t context, uint64_t bytes, bool collective);
