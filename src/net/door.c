@@ -15,7 +15,7 @@
 enum { BACKLOG = 16, DESCRIPTOR = 64 };
 
 /* In /proc/net/unix the name begins with '@' instead of a NUL. */
-#define NAME "xylem-live/%lu/%ld"
+#define PREFIX "xylem-live/%lu/"
 
 static socklen_t name_of(long pid, struct sockaddr_un *name)
 {
@@ -23,7 +23,7 @@ static socklen_t name_of(long pid, struct sockaddr_un *name)
 
     memset(name, 0, sizeof(*name));
     name->sun_family = AF_UNIX;
-    length = snprintf(name->sun_path + 1, sizeof(name->sun_path) - 1, NAME,
+    length = snprintf(name->sun_path + 1, sizeof(name->sun_path) - 1, PREFIX "%ld",
                       (unsigned long)geteuid(), pid);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 }
@@ -125,16 +125,16 @@ static int by_number(const void *left, const void *right)
 }
 
 /* The process of a line of /proc/net/unix; 0: it is none of ours. */
-static long pid_of(const char *line)
+static long pid_of(char *line)
 {
-    const char *at = strrchr(line, '@');
-    unsigned long user;
+    char prefix[64], *at = strrchr(line, '@');
+    size_t length = (size_t)snprintf(prefix, sizeof(prefix), PREFIX, (unsigned long)geteuid());
     long pid;
-    char rest;
     bool exists;
 
-    if (at == NULL || sscanf(at, "@" NAME "%c", &user, &pid, &rest) != 3 || rest != '\n' ||
-        user != (unsigned long)geteuid() || !is_process_ours(pid, &exists))
+    line[strcspn(line, "\n")] = '\0';
+    if (at == NULL || strncmp(at + 1, prefix, length) != 0 ||
+        !xy_parse_long(at + 1 + length, &pid) || pid < 1 || !is_process_ours(pid, &exists))
         return 0;
     return pid;
 }
