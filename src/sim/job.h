@@ -162,6 +162,7 @@ typedef struct {
     bool has_matrix;   /* count messages per pair of processes */
     bool has_path;     /* find the critical path */
     xy_trace_t *trace; /* with XY_TRACE_VIRTUAL; or NULL */
+    bool has_steps;    /* the driver tells calls by xy_vjob_step: messages become steps, too */
 
     void *owner; /* for the callbacks */
     /* The process may go on, from the beginning or from where a call returned false. */
@@ -223,6 +224,10 @@ bool xy_vjob_is_over(const xy_vjob_t *job, int32_t proc);
 void xy_vjob_set_line(xy_vjob_t *job, int32_t proc, uint32_t line);
 /* The name of the MPI call that begins, for traces; 0 (xy_trace_label) ends it. */
 void xy_vjob_set_call(xy_vjob_t *job, int32_t proc, uint32_t label);
+/* The call that has begun is a step of the process in the trace, made from this place
+ * (xy_trace_site). And its part in a collective. */
+void xy_vjob_step(xy_vjob_t *job, int32_t proc, uint32_t site);
+void xy_vjob_step_collective(xy_vjob_t *job, int32_t proc, const xy_trace_collective_t *part);
 /* Likewise: what it computes from now on. */
 void xy_vjob_set_kernel(xy_vjob_t *job, int32_t proc, uint32_t label);
 

@@ -144,6 +144,7 @@ struct xy_vmsg {
     /* What is needed when it is sent, and for large ones. */
     double sent, send_busy, extra, spared;
     uint64_t buffer; /* of its sender; 0: not known */
+    uint64_t step;   /* in the trace; 0: it is no step */
     double late;     /* more work of the receiver, where its receive comes later than the message */
     double cross;    /* more latency, where the receiver has sent something the other way */
     double left;     /* bytes that its receiver's core had touched when it was sent */
@@ -377,6 +378,7 @@ typedef struct {
 
 struct xy_vjob {
     xy_vjob_config_t config;
+    uint64_t steps; /* messages in the trace that are steps of their processes */
     xy_vjob_costs_t costs;
     const xy_coll_library_t *library;
     /* Messages between the cores of the first node, and inside a core; or NULL. */
@@ -723,6 +725,7 @@ xy_status_t job_record_start(xy_vjob_t *job, job_proc_t *p); /* of another node 
 void job_record_compute(xy_vjob_t *job, job_proc_t *p, double start, double end);
 void job_record_wait(xy_vjob_t *job, job_proc_t *p, double end); /* until then */
 void job_record_finish(const xy_vjob_t *job, job_proc_t *p);
+void job_record_sent(xy_vjob_t *job, xy_vmsg_t *message);
 void job_record_message(xy_vjob_t *job, const xy_vmsg_t *message, double end);
 
 static inline xy_vmsg_t *job_message_of(job_item_t *item)

@@ -499,7 +499,7 @@ xy_vmsg_t *job_message_new(xy_vjob_t *job, int32_t from, int32_t to, uint64_t by
     m->from = from;
     m->to = to;
     m->bytes = bytes;
-    m->buffer = 0;
+    m->buffer = m->step = 0;
     m->send = m->receive = NULL;
     m->coll = NULL;
     m->slot = m->send_data = NULL;
@@ -618,6 +618,7 @@ xy_vreq_t *xy_vjob_isend(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p,
     r->message = m;
     job->procs[m->to].incoming++;
     job_proc_busy(job, p, message_send(job, m, p->now));
+    job_record_sent(job, m);
     m->node = job_node_use(p->node);
     job_count_message(job, proc, p2p->peer, p2p->bytes, false);
     m->is_captured = (m->is_eager && !m->is_synchronous) || p2p->mode == XY_VJOB_BUFFERED;

@@ -70,14 +70,37 @@ void job_record_wait(xy_vjob_t *job, job_proc_t *p, double end)
         job_record_finish(job, p);
 }
 
+/* A message is known by its number, so that its halves meet in whatever order they end. */
+static xy_trace_message_t half_of(const xy_vmsg_t *m, int32_t rank, int32_t peer)
+{
+    return (xy_trace_message_t){
+        .key = m->step, .bytes = m->bytes, .rank = (uint32_t)rank, .peer = (uint32_t)peer};
+}
+
+void job_record_sent(xy_vjob_t *job, xy_vmsg_t *m)
+{
+    xy_trace_message_t half;
+
+    if (!job->config.has_steps || job->procs[m->from].row == NULL)
+        return;
+    m->step = ++job->steps;
+    half = half_of(m, m->from, m->to);
+    xy_trace_put_sent(job->procs[m->from].row, nanoseconds(m->sent), &half);
+}
+
 void job_record_message(xy_vjob_t *job, const xy_vmsg_t *m, double end)
 {
     const job_proc_t *from = &job->procs[m->from], *to = &job->procs[m->to];
 
-    if (to->row != NULL)
+    if (m->step != 0) {
+        xy_trace_message_t half = half_of(m, m->to, m->from);
+
+        xy_trace_put_received(to->row, nanoseconds(end), &half);
+    } else if (to->row != NULL) {
         xy_trace_link_at(to->row, xy_trace_row_number(from->row), nanoseconds(m->sent),
                          xy_trace_row_number(to->row), nanoseconds(end), m->bytes,
                          XY_TRACE_NO_LABEL);
+    }
 }
 
 void xy_vjob_set_call(xy_vjob_t *job, int32_t proc, uint32_t label)
@@ -90,6 +113,21 @@ void xy_vjob_set_call(xy_vjob_t *job, int32_t proc, uint32_t label)
     job_record_finish(job, p);
     p->label = label;
     p->call_since = p->now;
+}
+
+void xy_vjob_step(xy_vjob_t *job, int32_t proc, uint32_t site)
+{
+    const job_proc_t *p = &job->procs[proc];
+
+    xy_trace_call_at(p->row, nanoseconds(p->now), (uint32_t)proc, p->label, site);
+}
+
+void xy_vjob_step_collective(xy_vjob_t *job, int32_t proc, const xy_trace_collective_t *part)
+{
+    const job_proc_t *p = &job->procs[proc];
+
+    if (p->row != NULL)
+        xy_trace_put_collective(p->row, nanoseconds(p->now), part);
 }
 
 void xy_vjob_set_kernel(xy_vjob_t *job, int32_t proc, uint32_t label)

@@ -66,7 +66,7 @@ typedef struct {
 } xy_trace_message_t;
 
 /* The part of one member in a collective. */
-typedef struct {
+typedef struct xy_trace_collective {
     uint32_t rank;
     uint32_t collective;      /* a number of those who record: xy_collective_t */
     uint32_t context, first;  /* of the communicator, and the rank of its member 0: both name it */

@@ -179,7 +179,7 @@ coll_shape_t coll_shape_of(const coll_call_t *call)
     return s;
 }
 
-static void trace(const mpi_rank_t *self, const coll_call_t *call, const coll_shape_t *shape,
+static void trace(mpi_rank_t *self, const coll_call_t *call, const coll_shape_t *shape,
                   uint64_t count)
 {
     const mpi_group_t *group = call->comm->coll->group;
@@ -199,7 +199,7 @@ static void trace(const mpi_rank_t *self, const coll_call_t *call, const coll_sh
                                 .root = (uint32_t)s.root,
                                 .count = count,
                                 .element = s.element};
-    mpi_trace_put_collective(self->trace, &c);
+    mpi_trace_put_collective(self, &c);
 }
 
 /* Made when the first member needs them. */

@@ -18,6 +18,11 @@ typedef struct mpi_clock {
     void (*end)(mpi_rank_t *self);
     /* `self` enters a call or leaves it (self->call); for traces. */
     void (*call)(mpi_rank_t *self);
+    /* A place that calls are made from (xy_trace_site); the call that `self` has entered stands
+     * there; its part in a collective. Nothing without a trace. */
+    uint32_t (*site)(const char *name);
+    void (*step)(mpi_rank_t *self, uint32_t site);
+    void (*collective)(mpi_rank_t *self, const struct xy_trace_collective *part);
     /* Seconds since the job began, for `self`. A look takes some time, so that a rank that waits
      * for a moment in a loop reaches it. */
     double (*now)(mpi_rank_t *self);

@@ -110,7 +110,7 @@ static uint32_t site_name(const void *address)
         return 0;
     snprintf(name, sizeof(name), "%s+0x%zx", info.dli_fname,
              (size_t)(inside - (const char *)info.dli_fbase));
-    return xy_trace_site(all.file, name);
+    return mpi_job->clock != NULL ? mpi_job->clock->site(name) : xy_trace_site(all.file, name);
 }
 
 static uint32_t site_of(mpi_trace_t *trace, const void *address)
@@ -190,8 +190,10 @@ void mpi_trace_call(mpi_trace_t *trace, mpi_rank_t *self)
 static void trace_enter(mpi_trace_t *trace, mpi_rank_t *self)
 {
     mpi_trace_call(trace, self);
-    if (trace->row == NULL) /* in virtual time */
+    if (trace->row == NULL) { /* in virtual time */
+        mpi_job->clock->step(self, site_of(trace, self->call.caller));
         return;
+    }
     lock(trace);
     xy_trace_call_at(trace->row, trace->since, (uint32_t)self->world, trace->now.label,
                      site_of(trace, self->call.caller));
@@ -220,10 +222,14 @@ void mpi_observe_leave(mpi_rank_t *self)
         self->listener->in_call(self);
 }
 
-void mpi_trace_put_collective(mpi_trace_t *trace, const xy_trace_collective_t *c)
+void mpi_trace_put_collective(mpi_rank_t *self, const xy_trace_collective_t *c)
 {
-    if (trace->row == NULL)
+    mpi_trace_t *trace = self->trace;
+
+    if (trace->row == NULL) {
+        mpi_job->clock->collective(self, c);
         return;
+    }
     lock(trace);
     xy_trace_collective(trace->row, c);
     unlock(trace);

@@ -65,8 +65,8 @@ typedef struct {
     const char *name; /* of what was sent, which lives for ever; NULL: what the sender is doing */
 } mpi_trace_message_t;
 
-/* The rank of the worker of `trace` takes part in a collective. */
-void mpi_trace_put_collective(mpi_trace_t *trace, const xy_trace_collective_t *c);
+/* `self`, which has a trace, takes part in a collective. */
+void mpi_trace_put_collective(mpi_rank_t *self, const xy_trace_collective_t *c);
 void mpi_trace_put_sent(mpi_trace_t *trace, const mpi_trace_message_t *m);
 void mpi_trace_put_received(mpi_trace_t *trace, const mpi_trace_message_t *m);
 /* The same without a second end: a rank of the worker of `trace` has moved it, in the call that it

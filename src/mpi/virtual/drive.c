@@ -198,9 +198,29 @@ static void note_call(mpi_rank_t *self)
     virtual_leave(self);
 }
 
+static uint32_t find_site(const char *name)
+{
+    return xy_trace_site(virtual.trace, name);
+}
+
+static void note_step(mpi_rank_t *self, uint32_t site)
+{
+    if (virtual.trace != NULL)
+        xy_vjob_step(virtual.job, self->world, site);
+}
+
+static void note_collective(mpi_rank_t *self, const xy_trace_collective_t *part)
+{
+    if (virtual.trace != NULL)
+        xy_vjob_step_collective(virtual.job, self->world, part);
+}
+
 static const mpi_clock_t virtual_clock = {.begin = begin_rank,
                                           .end = end_rank,
                                           .call = note_call,
+                                          .site = find_site,
+                                          .step = note_step,
+                                          .collective = note_collective,
                                           .now = now,
                                           .peek = peek,
                                           .tick = 1e-9,
@@ -261,6 +281,7 @@ static xy_status_t make_job(const virtual_config_t *config)
     c.unready = virtual_refuse_unready;
     c.stuck = stuck;
     c.trace = virtual.trace;
+    c.has_steps = true;
     c.room = mpi_job->capacity;
     return xy_vjob_create(&c, &virtual.job);
 }
