@@ -31,6 +31,11 @@ int32_t xy_replay_procs(const xy_replay_t *replay)
     return replay->script->procs;
 }
 
+xy_script_t *xy_replay_script(xy_replay_t *replay)
+{
+    return replay->script;
+}
+
 bool xy_replay_has_computation(const xy_replay_t *replay)
 {
     return replay->has_computation;

@@ -44,6 +44,9 @@ xy_status_t xy_replay_from_matrix(const xy_matrix_t *matrix, xy_replay_t **repla
 void xy_replay_destroy(xy_replay_t *replay); /* NULL is fine */
 int32_t xy_replay_procs(const xy_replay_t *replay);
 bool xy_replay_has_computation(const xy_replay_t *replay);
+/* What is replayed, to be changed before it is run for the first time. Of a trace, the mark of an
+ * operation is the step of its call, or of the call behind a computation. */
+xy_script_t *xy_replay_script(xy_replay_t *replay);
 
 /* `job`: all but the callbacks, for that number of processes. Computation is `speed` times as fast
  * as it was. EINVAL (said): processes wait for each other. */

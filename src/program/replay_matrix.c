@@ -71,7 +71,7 @@ static xy_status_t end_round(xy_script_proc_t *p, int32_t *waited, int32_t *list
     for (int32_t i = *waited; i < p->requests; i++)
         list[count++] = i;
     *waited = p->requests;
-    return xy_script_add_wait(p, list, count);
+    return xy_script_add_wait(p, list, count, 0);
 }
 
 static xy_status_t add_rounds(const rounds_t *s, int32_t *waited, int32_t *list)

@@ -7,7 +7,8 @@
  *
  *   what                       is waited for at the end of
  *   a receive                  the call in which it met its message; of a nonblocking call, the
- *                              next that waits or tests
+ *                              next that waits or tests. It is started there; one that a wait
+ *                              meets, by the first MPI_Irecv that is left
  *   a send, a nonblocking      its call, or the next one that waits or tests, whose successor came
  *   collective                 after the message was met, after all members had started
  *   a blocking collective      its call
@@ -28,6 +29,8 @@ typedef struct {
     const xy_trace_log_t *log;
     xy_replay_t *replay;
     int64_t *met;     /* [messages + 1] when each was received */
+    size_t *posts;    /* [steps] of an MPI_Irecv: the step that receives what it waits for; or 0 */
+    int32_t *early;   /* [messages + 1] the request of such a receive + 1; 0: it is none */
     size_t *computed; /* states of computation, by rank, */
     size_t *first;    /* ... [procs + 1] where those of each begin */
     int32_t *comm_of; /* [steps] of collectives */
@@ -40,6 +43,7 @@ typedef struct {
     xy_script_proc_t *p;
     size_t state;      /* the next of its computation */
     const char *call;  /* that it is in; NULL: none */
+    uint32_t mark;     /* its step */
     xy_vec_t now;      /* of int32_t: waited for at the end of the call */
     xy_vec_t pending;  /* of pending_t */
     int64_t next_call; /* when the call behind this one began */
@@ -85,23 +89,25 @@ static xy_status_t end_call(rank_t *k)
     size_t kept = 0;
     xy_status_t st = XY_OK;
 
-    for (size_t i = 0; i < k->pending.count && st == XY_OK; i++)
-        if (k->call != NULL && completes(k->call) && pending[i].since <= k->next_call)
-            st = xy_vec_append(&k->now, &pending[i].request);
-        else
-            pending[kept++] = pending[i];
-    k->pending.count = kept;
+    if (k->call != NULL && completes(k->call)) {
+        for (size_t i = 0; i < k->pending.count && st == XY_OK; i++)
+            if (pending[i].since <= k->next_call)
+                st = xy_vec_append(&k->now, &pending[i].request);
+            else
+                pending[kept++] = pending[i];
+        k->pending.count = kept;
+    }
     if (st == XY_OK)
-        st = xy_script_add_wait(k->p, k->now.data, k->now.count);
+        st = xy_script_add_wait(k->p, k->now.data, k->now.count, k->mark);
     k->now.count = 0;
     k->call = NULL;
     return st;
 }
 
 /* What it computed before `until`. */
-static xy_status_t add_computation(rank_t *k, size_t last, int64_t until)
+static xy_status_t add_computation(rank_t *k, size_t last, int64_t until, size_t call)
 {
-    xy_script_op_t op = {.kind = XY_SCRIPT_COMPUTE};
+    xy_script_op_t op = {.kind = XY_SCRIPT_COMPUTE, .mark = (uint32_t)call};
 
     for (; k->state < last; k->state++) {
         const xy_trace_state_t *s = &k->r->log->states[k->r->computed[k->state]];
@@ -124,13 +130,35 @@ static xy_status_t add_message(rank_t *k, const xy_trace_step_t *s)
     xy_script_op_t op = {.kind = is_sent ? XY_SCRIPT_SEND : XY_SCRIPT_RECEIVE,
                          .peer = (int32_t)s->peer,
                          .tag = (int32_t)s->message,
+                         .mark = k->mark,
                          .bytes = s->bytes};
 
     if (s->message == 0) /* never received */
         return XY_OK;
+    if (!is_sent && k->r->early[s->message] != 0) {
+        int32_t request = k->r->early[s->message] - 1;
+
+        return xy_vec_append(&k->now, &request);
+    }
     if (is_sent && !is_later && met > k->next_call)
         is_later = true;
     return add(k, &op, !is_later, is_sent ? met : s->time);
+}
+
+/* A receive that this call starts and a later one meets. */
+static xy_status_t post_early(rank_t *k, size_t call)
+{
+    const xy_trace_step_t *s = &k->r->log->steps[k->r->posts[call]];
+    xy_script_op_t op = {.kind = XY_SCRIPT_RECEIVE,
+                         .peer = (int32_t)s->peer,
+                         .tag = (int32_t)s->message,
+                         .mark = (uint32_t)call,
+                         .bytes = s->bytes};
+
+    if (k->r->posts[call] == 0)
+        return XY_OK;
+    k->r->early[s->message] = k->p->requests + 1;
+    return xy_script_add(k->p, &op);
 }
 
 static bool has_blocks(xy_collective_t c)
@@ -151,7 +179,8 @@ static xy_status_t add_collective(rank_t *k, const xy_trace_step_t *s)
 {
     size_t step = (size_t)(s - k->r->log->steps);
     xy_script_op_t op = {.kind = XY_SCRIPT_COLLECTIVE,
-                         .peer = (int32_t)k->r->replay->script->colls.count};
+                         .peer = (int32_t)k->r->replay->script->colls.count,
+                         .mark = k->mark};
     bool is_later = k->call != NULL && only_starts(k->call);
     xy_script_coll_t c = {.comm = k->r->comm_of[step],
                           .call = {.collective = (xy_collective_t)s->collective,
@@ -195,8 +224,11 @@ static xy_status_t read_rank(const reader_t *r, uint32_t rank, size_t begin, siz
         if (s->kind == XY_TRACE_STEP_CALL) {
             st = end_call(&k);
             if (st == XY_OK)
-                st = add_computation(&k, states, s->time);
+                st = add_computation(&k, states, s->time, i);
+            if (st == XY_OK)
+                st = post_early(&k, i);
             k.call = r->log->labels[s->label];
+            k.mark = (uint32_t)i;
             k.next_call = next_call_after(r->log, i, end);
         } else if (s->kind == XY_TRACE_STEP_COLLECTIVE) {
             st = add_collective(&k, s);
@@ -207,7 +239,7 @@ static xy_status_t read_rank(const reader_t *r, uint32_t rank, size_t begin, siz
     if (st == XY_OK)
         st = end_call(&k);
     if (st == XY_OK)
-        st = add_computation(&k, states, INT64_MAX);
+        st = add_computation(&k, states, INT64_MAX, end - 1);
     xy_vec_cleanup(&k.now);
     xy_vec_cleanup(&k.pending);
     return st;
@@ -241,15 +273,49 @@ static xy_status_t find_computation(reader_t *r)
     return XY_OK;
 }
 
+/* Which MPI_Irecv started what a wait met: the first that is left, of those that met nothing
+ * themselves. Receives of one wait are alike, so it does not matter which is which. */
+static xy_status_t find_posts(const reader_t *r)
+{
+    const xy_trace_log_t *log = r->log;
+    xy_vec_t open = XY_VEC_INIT(size_t);
+    const char *call = "";
+    size_t first = 0;
+    xy_status_t st = XY_OK;
+
+    for (size_t i = 0; i < log->step_count && st == XY_OK; i++) {
+        const xy_trace_step_t *s = &log->steps[i];
+        bool is_post = strcmp(call, "MPI_Irecv") == 0;
+
+        if (i == 0 || s->rank != log->steps[i - 1].rank)
+            first = open.count = 0;
+        if (s->kind == XY_TRACE_STEP_CALL) {
+            call = log->labels[s->label];
+            if (strcmp(call, "MPI_Irecv") == 0)
+                st = xy_vec_append(&open, &i);
+        } else if (s->kind == XY_TRACE_STEP_RECEIVED && is_post && open.count > first) {
+            open.count--;
+        } else if (s->kind == XY_TRACE_STEP_RECEIVED && completes(call) && s->message > 0 &&
+                   open.count > first) {
+            r->posts[XY_VEC_AT(&open, size_t, first)] = i;
+            first++;
+        }
+    }
+    xy_vec_cleanup(&open);
+    return st;
+}
+
 static xy_status_t find_messages(reader_t *r)
 {
     r->met = xy_calloc(r->log->message_count + 1, sizeof(*r->met));
-    if (r->met == NULL)
+    r->early = xy_calloc(r->log->message_count + 1, sizeof(*r->early));
+    r->posts = xy_calloc(r->log->step_count + 1, sizeof(*r->posts));
+    if (r->met == NULL || r->early == NULL || r->posts == NULL)
         return XY_ENOMEM;
     for (size_t i = 0; i < r->log->step_count; i++)
         if (r->log->steps[i].kind == XY_TRACE_STEP_RECEIVED)
             r->met[r->log->steps[i].message] = r->log->steps[i].time;
-    return XY_OK;
+    return find_posts(r);
 }
 
 /* ---- Communicators: the steps of one collective, found by sorting ---- */
@@ -444,6 +510,8 @@ xy_status_t xy_replay_from_trace(const xy_trace_log_t *log, xy_replay_t **replay
     if (st == XY_OK)
         st = read_ranks(&r);
     xy_free(r.met);
+    xy_free(r.early);
+    xy_free(r.posts);
     xy_free(r.computed);
     xy_free(r.first);
     xy_free(r.comm_of);

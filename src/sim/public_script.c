@@ -200,7 +200,7 @@ void xylem_script_wait(xylem_script *s, int rank)
     if (!is_rank(s, rank, "xylem_script_wait"))
         return;
     s->status = xy_script_add_wait(&s->script->proc[rank], s->pending[rank].requests,
-                                   s->pending[rank].count);
+                                   s->pending[rank].count, 0);
     s->pending[rank].count = 0;
 }
 
@@ -238,7 +238,7 @@ static void collective(xylem_script *s, int rank, int group, const char *name,
     request = s->script->proc[rank].requests;
     s->status = xy_vec_append(&s->script->colls, &coll);
     if (s->status == XY_OK && add(s, rank, &op))
-        s->status = xy_script_add_wait(&s->script->proc[rank], &request, 1);
+        s->status = xy_script_add_wait(&s->script->proc[rank], &request, 1, 0);
 }
 
 /* Elements as large as the bytes allow: algorithms cut vectors between elements. */

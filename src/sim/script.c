@@ -52,10 +52,11 @@ xy_status_t xy_script_add(xy_script_proc_t *p, const xy_script_op_t *op)
     return xy_vec_append(&p->ops, &copy);
 }
 
-xy_status_t xy_script_add_wait(xy_script_proc_t *p, const int32_t *requests, size_t count)
+xy_status_t xy_script_add_wait(xy_script_proc_t *p, const int32_t *requests, size_t count,
+                               uint32_t mark)
 {
-    xy_script_op_t op = {.kind = XY_SCRIPT_WAIT,
-                         .wait = {(uint32_t)p->waits.count, (uint32_t)count}};
+    xy_script_op_t op = {
+        .kind = XY_SCRIPT_WAIT, .mark = mark, .wait = {(uint32_t)p->waits.count, (uint32_t)count}};
 
     for (size_t i = 0; i < count; i++)
         if (xy_vec_append(&p->waits, &requests[i]) != XY_OK)

@@ -29,6 +29,7 @@ typedef struct {
     int32_t peer; /* of a message; of a collective: its number in `colls` */
     int32_t tag;
     int32_t request; /* what it starts is request `request` of the process */
+    uint32_t mark;   /* whatever the maker likes; nothing depends on it */
     union {
         double seconds;
         uint64_t bytes;
@@ -68,7 +69,8 @@ xy_script_t *xy_script_new(int32_t procs);
 void xy_script_destroy(xy_script_t *script); /* NULL is fine */
 /* Adds at the end of a process; XY_ENOMEM in silence. */
 xy_status_t xy_script_add(xy_script_proc_t *p, const xy_script_op_t *op);
-xy_status_t xy_script_add_wait(xy_script_proc_t *p, const int32_t *requests, size_t count);
+xy_status_t xy_script_add_wait(xy_script_proc_t *p, const int32_t *requests, size_t count,
+                               uint32_t mark);
 
 typedef struct {
     xy_vjob_config_t job; /* all but `procs` and the callbacks */
