@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "find_line.h"
 #include "machine/machine.h"
 #include "program/program.h"
 #include "report/report.h"

@@ -148,6 +148,29 @@ static void find_wait(xy_analysis_t *a, double all)
              report_percent(a->wait, all), why);
 }
 
+/* Data that could have moved while ranks computed: in seconds, of all ranks. */
+static double late_progress(const xy_analysis_t *a)
+{
+    const xy_insight_t *in = a->profile->insight;
+    double sum = 0;
+
+    for (size_t i = 0; in != NULL && i < in->late.count; i++)
+        sum += 1e-9 * (double)XY_VEC_AT(&in->late, xy_late_t, i).ns;
+    return sum;
+}
+
+static void find_late(xy_analysis_t *a, double all)
+{
+    const xy_late_t *most = &XY_VEC_AT(&a->profile->insight->late, xy_late_t, 0);
+    char place[256];
+
+    snprintf(a->finding, sizeof(a->finding),
+             "%.0f %% of the time moves data that was ready while ranks computed (late progress); "
+             "most by rank %u in %s: communication cores would move it meanwhile",
+             report_percent(late_progress(a), all), most->rank,
+             xy_site_describe(a->profile, most->site, place, sizeof(place)));
+}
+
 static void find_traffic(xy_analysis_t *a, double all)
 {
     const xy_site_time_t *most = &a->sites[0];
@@ -162,8 +185,11 @@ static void find_traffic(xy_analysis_t *a, double all)
     snprintf(
         a->finding, sizeof(a->finding),
         "%.0f %% of the time is communication itself, not waiting; most of it %.3g calls of %s "
-        "with %s each",
-        report_percent(busy, all), (double)most->calls, place, size);
+        "with %s each%s",
+        report_percent(busy, all), (double)most->calls, place, size,
+        most->bytes > 0 && most->bytes / most->calls <= XY_SMALL_BYTES
+            ? ": small messages, which could be merged"
+            : "");
 }
 
 void report_find(xy_analysis_t *a)
@@ -175,6 +201,8 @@ void report_find(xy_analysis_t *a)
         snprintf(a->finding, sizeof(a->finding), "no time was counted");
     else if (a->wait >= LITTLE * all && a->wait >= busy / 2)
         find_wait(a, all);
+    else if (late_progress(a) >= fmax(LITTLE * all, busy / 2))
+        find_late(a, all);
     else if (busy >= 2 * LITTLE * all)
         find_traffic(a, all);
     else

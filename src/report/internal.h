@@ -4,10 +4,13 @@
 #define XY_REPORT_INTERNAL_H
 
 #include "report/analyse.h"
+#include "report/insight.h"
 
 /* Put the main result into one sentence: a->finding. */
 void report_find(xy_analysis_t *a);
 /* Part of a whole in percent; 0 of nothing. */
 double report_percent(double part, double whole);
+/* "before MPI_Send at ring.c:12", "in MPI_Send at ring.c:12"; `text` is returned. */
+const char *report_part(const xy_profile_t *p, const xy_path_part_t *part, char *text, size_t size);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/profile.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "report/insight.h"
 
 const char *const xy_part_names[XY_PARTS] = {
     [XY_PART_LATE_SENDER] = "late sender", [XY_PART_LATE_RECEIVER] = "late receiver",
@@ -42,6 +42,7 @@ void xy_profile_destroy(xy_profile_t *p)
     xy_vec_cleanup(&p->sites);
     xy_vec_cleanup(&p->records);
     xy_vec_cleanup(&p->pairs);
+    xy_insight_destroy(p->insight);
     xy_hash_cleanup(&p->index);
     xy_arena_destroy(p->arena);
     xy_free(p);

@@ -80,12 +80,13 @@ typedef struct {
 typedef struct {
     const char *program;
     bool is_virtual;
-    bool has_roots;   /* blames are root causes, from a trace; not in files */
-    xy_vec_t ranks;   /* of xy_profile_rank_t */
-    xy_vec_t sites;   /* of xy_profile_site_t; [0] is "no site" */
-    xy_vec_t records; /* of xy_profile_record_t */
-    xy_vec_t pairs;   /* of xy_profile_pair_t */
-    xy_hash_t index;  /* of sites, by their text: "FUNCTION PLACE" */
+    bool has_roots;             /* blames are root causes, from a trace; not in files */
+    struct xy_insight *insight; /* likewise: what only a trace tells (insight.h); or NULL */
+    xy_vec_t ranks;             /* of xy_profile_rank_t */
+    xy_vec_t sites;             /* of xy_profile_site_t; [0] is "no site" */
+    xy_vec_t records;           /* of xy_profile_record_t */
+    xy_vec_t pairs;             /* of xy_profile_pair_t */
+    xy_hash_t index;            /* of sites, by their text: "FUNCTION PLACE" */
     xy_arena_t *arena;
 } xy_profile_t;
 

@@ -5,6 +5,7 @@
  *
  *   profile.h  where the time of a run went, by rank and call site: recorded, read, merged
  *   timeline.h the same from a trace, with root causes
+ *   insight.h  what only a trace tells: the critical path, late progress, small messages
  *   live.h     what the ranks of a running job do
  *   analyse.h  efficiencies, the calls that cost most, who is waited for; text, JSON, CSV, page
  *
@@ -15,6 +16,7 @@
 #define XY_REPORT_REPORT_H
 
 #include "report/analyse.h"
+#include "report/insight.h"
 #include "report/live.h"
 #include "report/profile.h"
 #include "report/timeline.h"

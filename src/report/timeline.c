@@ -1,52 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/timeline.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/timeline_internal.h"
+
 enum { DEPTH = 64, EAGER = 16 << 10 };
 
-/* A call of a rank. */
-typedef struct {
-    int64_t enter, leave;
-    uint32_t site;
-    size_t first, end; /* its steps in the log, without the call itself */
-    int64_t compute;   /* before it */
-    uint64_t bytes;
-    uint32_t members;
-} call_t;
+bool timeline_starts(const char *function)
+{
+    return (strncmp(function, "MPI_I", 5) == 0 && strncmp(function, "MPI_Init", 8) != 0 &&
+            strncmp(function, "MPI_Intercomm", 13) != 0) ||
+           strncmp(function, "MPI_Start", 9) == 0;
+}
 
-/* A stretch of a call in which its rank waits for another one. */
-typedef struct {
-    int64_t start, end;
-    uint32_t who;
-    size_t call; /* that it is in */
-    xy_part_t part;
-} wait_t;
-
-typedef struct {
-    size_t first_call, calls, first_wait, waits;
-    int64_t begin, end; /* counted */
-    uint32_t row;
-} rank_t;
-
-/* One collective of all its members: who came last. */
-typedef struct {
-    int64_t last;
-    uint32_t rank;
-} meeting_t;
-
-typedef struct {
-    const xy_trace_log_t *log;
-    xy_profile_t *profile;
-    xy_site_fn line;
-    uint32_t ranks;
-    rank_t *rank;
-    xy_vec_t calls, waits, meetings;
-    int64_t *sent, *received; /* [message]: when */
-    size_t *meeting_of;       /* [step] */
-    xy_hash_t index;          /* of meetings */
-} timeline_t;
+bool timeline_completes(const char *function)
+{
+    return strncmp(function, "MPI_Wait", 8) == 0 || strncmp(function, "MPI_Test", 8) == 0;
+}
 
 static const char *label_of(const timeline_t *t, const xy_trace_step_t *s)
 {
@@ -63,7 +33,8 @@ typedef struct {
 
 static bool is_computing(const xy_trace_log_t *log, const xy_trace_state_t *s, uint32_t rank)
 {
-    return s->id == (int64_t)rank && log->kinds[s->kind].role == XY_TRACE_COMPUTE;
+    return s->id == (int64_t)rank && log->kinds[s->kind].role == XY_TRACE_COMPUTE &&
+           s->end > s->start;
 }
 
 static xy_status_t find_computing(const timeline_t *t, uint32_t rank, uint32_t row, computing_t *c)
@@ -115,7 +86,7 @@ static xy_status_t make_site(timeline_t *t, const xy_trace_step_t *s, uint32_t *
     return xy_profile_site(t->profile, label_of(t, s), text, site_p) ? XY_OK : XY_ENOMEM;
 }
 
-static void add_step(call_t *call, const xy_trace_step_t *s)
+static void add_step(timeline_call_t *call, const xy_trace_step_t *s)
 {
     if (s->kind == XY_TRACE_STEP_COLLECTIVE) {
         call->members = s->members;
@@ -132,7 +103,7 @@ static xy_status_t add_call(timeline_t *t, size_t at, size_t end, computing_t *c
     int64_t next = end < t->log->step_count && t->log->steps[end].rank == s->rank
                        ? t->log->steps[end].time
                        : t->log->end;
-    call_t call = {.enter = s->time, .first = at + 1, .end = end};
+    timeline_call_t call = {.enter = s->time, .first = at + 1, .end = end, .started = at + 1};
     xy_status_t st = make_site(t, s, &call.site);
 
     call.compute = computed(computing, *left, call.enter);
@@ -141,6 +112,20 @@ static xy_status_t add_call(timeline_t *t, size_t at, size_t end, computing_t *c
         add_step(&call, &t->log->steps[i]);
     *left = call.leave;
     return st == XY_OK ? xy_vec_append(&t->calls, &call) : st;
+}
+
+/* What nonblocking calls have started belongs to the next call that completes something. */
+static void note_started(timeline_t *t, size_t *started)
+{
+    timeline_call_t *call = &XY_VEC_AT(&t->calls, timeline_call_t, t->calls.count - 1);
+    const char *function = label_of(t, &t->log->steps[call->first - 1]);
+
+    if (timeline_starts(function) && *started == SIZE_MAX)
+        *started = call->first;
+    if (timeline_completes(function) && *started != SIZE_MAX) {
+        call->started = *started;
+        *started = SIZE_MAX;
+    }
 }
 
 static bool begins_counting(const char *label)
@@ -152,9 +137,10 @@ static bool begins_counting(const char *label)
 static xy_status_t add_rank(timeline_t *t, size_t first, size_t end)
 {
     const xy_trace_step_t *steps = t->log->steps;
-    rank_t *rank = &t->rank[steps[first].rank];
+    timeline_rank_t *rank = &t->rank[steps[first].rank];
     computing_t computing;
     int64_t left = steps[first].time;
+    size_t started = SIZE_MAX;
     xy_status_t st = find_computing(t, steps[first].rank, steps[first].row, &computing);
 
     rank->row = steps[first].row;
@@ -170,6 +156,8 @@ static xy_status_t add_rank(timeline_t *t, size_t first, size_t end)
             rank->first_call = t->calls.count;
         } else if (steps[i].kind == XY_TRACE_STEP_CALL) {
             st = add_call(t, i, next, &computing, &left);
+            if (st == XY_OK)
+                note_started(t, &started);
         }
         i = next;
     }
@@ -205,21 +193,21 @@ static xy_status_t join(timeline_t *t, xy_hash_t *counts, size_t step)
     uintptr_t n = (uintptr_t)xy_hash_get(counts, own) + 1;
     uint64_t key = xy_hash_u64(comm) ^ (uint64_t)n * UINT64_C(0xbf58476d1ce4e5b9);
     uintptr_t at = (uintptr_t)xy_hash_get(&t->index, key);
-    meeting_t *m;
+    timeline_meeting_t *m;
 
     if (xy_hash_set(counts, own, (void *)n) != XY_OK)
         return XY_ENOMEM;
     if (at == 0) {
-        meeting_t fresh = {INT64_MIN, s->rank};
+        timeline_meeting_t fresh = {INT64_MIN, s->rank};
 
         if (xy_vec_append(&t->meetings, &fresh) != XY_OK ||
             xy_hash_set(&t->index, key, (void *)(uintptr_t)t->meetings.count) != XY_OK)
             return XY_ENOMEM;
         at = t->meetings.count;
     }
-    m = &XY_VEC_AT(&t->meetings, meeting_t, at - 1);
+    m = &XY_VEC_AT(&t->meetings, timeline_meeting_t, at - 1);
     if (s->time > m->last)
-        *m = (meeting_t){s->time, s->rank};
+        *m = (timeline_meeting_t){s->time, s->rank};
     t->meeting_of[step] = at;
     return XY_OK;
 }
@@ -228,15 +216,18 @@ static xy_status_t find_meetings(timeline_t *t)
 {
     xy_status_t st = XY_OK;
     xy_hash_t counts;
+    int64_t entered = 0;
 
     xy_hash_init(&counts, XY_HASH_U64);
     for (size_t i = 0; i < t->log->step_count && st == XY_OK; i++) {
         const xy_trace_step_t *s = &t->log->steps[i];
 
-        if (s->kind == XY_TRACE_STEP_SENT && s->message > 0)
+        if (s->kind == XY_TRACE_STEP_CALL)
+            entered = s->time;
+        else if (s->kind == XY_TRACE_STEP_SENT && s->message > 0)
             t->sent[s->message] = s->time;
         else if (s->kind == XY_TRACE_STEP_RECEIVED && s->message > 0)
-            t->received[s->message] = s->time;
+            t->received[s->message] = s->time < entered ? s->time : entered;
         else if (s->kind == XY_TRACE_STEP_COLLECTIVE)
             st = join(t, &counts, i);
     }
@@ -246,22 +237,61 @@ static xy_status_t find_meetings(timeline_t *t)
 
 /* ---- Waits ---- */
 
+/* The messages of such a call are asking for the lock, and getting it. */
+static bool is_lock(const timeline_t *t, const timeline_call_t *call)
+{
+    return strncmp(label_of(t, &t->log->steps[call->first - 1]), "MPI_Win_lock", 12) == 0;
+}
+
+static bool is_synchronous(const timeline_t *t, const timeline_call_t *call)
+{
+    return strcmp(label_of(t, &t->log->steps[call->first - 1]), "MPI_Ssend") == 0;
+}
+
+/* A probe waits for the message that its rank receives next: that step, or SIZE_MAX. */
+static size_t probed(const timeline_t *t, const timeline_call_t *call)
+{
+    const xy_trace_step_t *steps = t->log->steps;
+    const char *label = label_of(t, &steps[call->first - 1]);
+
+    if (strcmp(label, "MPI_Probe") != 0 && strcmp(label, "MPI_Mprobe") != 0)
+        return SIZE_MAX;
+    for (size_t i = call->end; i < t->log->step_count && steps[i].rank == steps[i - 1].rank; i++)
+        if (steps[i].kind == XY_TRACE_STEP_RECEIVED)
+            return i;
+    return SIZE_MAX;
+}
+
+int64_t timeline_ready(const timeline_t *t, size_t step)
+{
+    const xy_trace_step_t *s = &t->log->steps[step];
+
+    if (s->kind == XY_TRACE_STEP_RECEIVED && s->message > 0)
+        return t->sent[s->message];
+    if (s->kind == XY_TRACE_STEP_COLLECTIVE)
+        return XY_VEC_AT(&t->meetings, timeline_meeting_t, t->meeting_of[step] - 1).last;
+    return INT64_MAX;
+}
+
 /* Until when the call waits because of a step, or its beginning. */
-static int64_t until(const timeline_t *t, const call_t *call, size_t step, wait_t *wait)
+static int64_t until(const timeline_t *t, const timeline_call_t *call, size_t step,
+                     timeline_wait_t *wait)
 {
     const xy_trace_step_t *s = &t->log->steps[step];
 
     wait->who = s->peer;
     if (s->kind == XY_TRACE_STEP_RECEIVED && s->message > 0) {
-        wait->part = XY_PART_LATE_SENDER;
+        wait->part = is_lock(t, call) ? XY_PART_LOCK : XY_PART_LATE_SENDER;
         return t->sent[s->message];
     }
-    if (s->kind == XY_TRACE_STEP_SENT && s->message > 0 && s->bytes > EAGER) {
+    if (s->kind == XY_TRACE_STEP_SENT && s->message > 0 &&
+        (s->bytes > EAGER || is_synchronous(t, call))) {
         wait->part = XY_PART_LATE_RECEIVER; /* if it has stayed until then */
         return t->received[s->message] <= call->leave ? t->received[s->message] : call->enter;
     }
     if (s->kind == XY_TRACE_STEP_COLLECTIVE) {
-        const meeting_t *m = &XY_VEC_AT(&t->meetings, meeting_t, t->meeting_of[step] - 1);
+        const timeline_meeting_t *m =
+            &XY_VEC_AT(&t->meetings, timeline_meeting_t, t->meeting_of[step] - 1);
 
         wait->part = XY_PART_COLLECTIVE;
         wait->who = m->rank;
@@ -273,19 +303,21 @@ static int64_t until(const timeline_t *t, const call_t *call, size_t step, wait_
 /* What it waits for in the order in which that comes: each takes over where the one before ends. */
 static xy_status_t add_waits(timeline_t *t, uint32_t rank, size_t at)
 {
-    const call_t *call = &XY_VEC_AT(&t->calls, call_t, at);
+    timeline_call_t *call = &XY_VEC_AT(&t->calls, timeline_call_t, at);
     int64_t from = call->enter;
+    size_t probe = probed(t, call);
     bool is_nonblocking =
         strncmp(XY_VEC_AT(&t->profile->sites, xy_profile_site_t, call->site).function, "MPI_I",
                 5) == 0;
 
     for (bool is_over = is_nonblocking; !is_over;) {
-        wait_t best = {.end = INT64_MAX};
+        timeline_wait_t best = {.end = INT64_MAX};
 
-        for (size_t i = call->first; i < call->end; i++) {
-            wait_t w = {.start = from, .call = at};
+        for (size_t k = call->started; k <= call->end; k++) {
+            size_t i = k < call->end ? k : probe;
+            timeline_wait_t w = {.start = from, .call = at};
 
-            w.end = until(t, call, i, &w);
+            w.end = i != SIZE_MAX ? until(t, call, i, &w) : from;
             if (w.end > call->leave)
                 w.end = call->leave;
             if (w.end > from && w.end < best.end && w.who != rank && w.who < t->ranks)
@@ -294,8 +326,9 @@ static xy_status_t add_waits(timeline_t *t, uint32_t rank, size_t at)
         is_over = best.end == INT64_MAX;
         if (!is_over && xy_vec_append(&t->waits, &best) != XY_OK)
             return XY_ENOMEM;
-        from = best.end;
+        from = is_over ? from : best.end;
     }
+    call->rest = call->leave - from;
     return XY_OK;
 }
 
@@ -304,7 +337,7 @@ static xy_status_t find_waits(timeline_t *t)
     xy_status_t st = XY_OK;
 
     for (uint32_t r = 0; r < t->ranks && st == XY_OK; r++) {
-        rank_t *rank = &t->rank[r];
+        timeline_rank_t *rank = &t->rank[r];
 
         rank->first_wait = t->waits.count;
         for (size_t i = 0; i < rank->calls && st == XY_OK; i++)
@@ -319,7 +352,8 @@ static xy_status_t find_waits(timeline_t *t)
 /* The call that the rank enters at `time`, or is in. */
 static uint32_t site_at(const timeline_t *t, uint32_t rank, int64_t time)
 {
-    const call_t *calls = (const call_t *)t->calls.data + t->rank[rank].first_call;
+    const timeline_call_t *calls =
+        (const timeline_call_t *)t->calls.data + t->rank[rank].first_call;
     size_t low = 0, high = t->rank[rank].calls;
 
     while (low < high) {
@@ -336,7 +370,8 @@ static uint32_t site_at(const timeline_t *t, uint32_t rank, int64_t time)
 /* The first wait of a rank that ends after `time`. */
 static size_t wait_after(const timeline_t *t, uint32_t rank, int64_t time)
 {
-    const wait_t *waits = (const wait_t *)t->waits.data + t->rank[rank].first_wait;
+    const timeline_wait_t *waits =
+        (const timeline_wait_t *)t->waits.data + t->rank[rank].first_wait;
     size_t low = 0, high = t->rank[rank].waits;
 
     while (low < high) {
@@ -354,7 +389,8 @@ static size_t wait_after(const timeline_t *t, uint32_t rank, int64_t time)
 static void follow(const timeline_t *t, uint32_t rank, int64_t start, int64_t end, uint32_t site,
                    int depth, xy_blame_t *blame)
 {
-    const wait_t *waits = (const wait_t *)t->waits.data + t->rank[rank].first_wait;
+    const timeline_wait_t *waits =
+        (const timeline_wait_t *)t->waits.data + t->rank[rank].first_wait;
     int64_t own = end - start;
 
     for (size_t i = wait_after(t, rank, start);
@@ -372,7 +408,7 @@ static void follow(const timeline_t *t, uint32_t rank, int64_t start, int64_t en
 /* ---- The profile ---- */
 
 static xy_profile_record_t *record_of(timeline_t *t, xy_hash_t *index, uint32_t rank,
-                                      const call_t *call)
+                                      const timeline_call_t *call)
 {
     xy_profile_record_t key = {.rank = rank,
                                .site = call->site,
@@ -391,17 +427,17 @@ static xy_profile_record_t *record_of(timeline_t *t, xy_hash_t *index, uint32_t 
     return &XY_VEC_AT(&t->profile->records, xy_profile_record_t, at - 1);
 }
 
-static void add_to_record(const timeline_t *t, xy_profile_record_t *r, const rank_t *rank,
+static void add_to_record(const timeline_t *t, xy_profile_record_t *r, const timeline_rank_t *rank,
                           size_t at, size_t *wait)
 {
-    const call_t *call = &XY_VEC_AT(&t->calls, call_t, at);
+    const timeline_call_t *call = &XY_VEC_AT(&t->calls, timeline_call_t, at);
     int64_t rest = call->leave - call->enter;
 
     r->calls++;
     r->bytes += call->bytes;
     r->compute += (uint64_t)call->compute;
     for (; *wait < rank->first_wait + rank->waits; ++*wait) {
-        const wait_t *w = &XY_VEC_AT(&t->waits, wait_t, *wait);
+        const timeline_wait_t *w = &XY_VEC_AT(&t->waits, timeline_wait_t, *wait);
 
         if (w->call != at)
             break;
@@ -419,7 +455,7 @@ static xy_status_t add_records(timeline_t *t)
 
     xy_hash_init(&index, XY_HASH_U64);
     for (uint32_t r = 0; r < t->ranks && st == XY_OK; r++) {
-        const rank_t *rank = &t->rank[r];
+        const timeline_rank_t *rank = &t->rank[r];
         size_t wait = rank->first_wait;
 
         XY_VEC_AT(&t->profile->ranks, xy_profile_rank_t, r) = (xy_profile_rank_t){
@@ -427,7 +463,7 @@ static xy_status_t add_records(timeline_t *t)
         for (size_t i = 0; i < rank->calls && st == XY_OK; i++) {
             size_t at = rank->first_call + i;
             xy_profile_record_t *record =
-                record_of(t, &index, r, &XY_VEC_AT(&t->calls, call_t, at));
+                record_of(t, &index, r, &XY_VEC_AT(&t->calls, timeline_call_t, at));
 
             if (record == NULL)
                 st = XY_ENOMEM;
@@ -499,6 +535,8 @@ static xy_status_t build(timeline_t *t)
     if (st == XY_OK)
         st = find_waits(t);
     if (st == XY_OK)
+        st = timeline_find_insight(t);
+    if (st == XY_OK)
         st = add_records(t);
     return st == XY_OK ? add_pairs(t) : st;
 }
@@ -508,18 +546,16 @@ xy_status_t xy_profile_from_trace(const xy_trace_log_t *log, xy_site_fn line,
 {
     timeline_t t = {.log = log,
                     .line = line,
-                    .calls = XY_VEC_INIT(call_t),
-                    .waits = XY_VEC_INIT(wait_t),
-                    .meetings = XY_VEC_INIT(meeting_t)};
+                    .calls = XY_VEC_INIT(timeline_call_t),
+                    .waits = XY_VEC_INIT(timeline_wait_t),
+                    .meetings = XY_VEC_INIT(timeline_meeting_t)};
     xy_status_t st;
 
     for (size_t i = 0; i < log->step_count; i++)
         if (log->steps[i].rank >= t.ranks)
             t.ranks = log->steps[i].rank + 1;
     if (t.ranks == 0 || t.ranks > XY_PROFILE_RANKS_MAX)
-        return xy_fail(XY_EINVAL,
-                       "%s has no calls of ranks; record a real run with 'mpiexec --trace', or use "
-                       "'mpiexec --report' for one in virtual time",
+        return xy_fail(XY_EINVAL, "%s has no calls of ranks; record a run with 'mpiexec --trace'",
                        log->path);
     st = xy_profile_create(log->title, t.ranks, &t.profile);
     if (st != XY_OK)

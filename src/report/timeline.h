@@ -18,8 +18,8 @@
 typedef bool (*xy_site_fn)(const char *site, char *text, size_t size);
 
 /* The blames of records are root causes. What is neither a wait nor computation is XY_PART_LIBRARY.
- * EINVAL (said): the trace has no calls of ranks, as one in virtual time. On success the caller
- * owns *profile_p. */
+ * The profile has its insight. EINVAL (said): the trace has no calls of ranks. On success the
+ * caller owns *profile_p. */
 xy_status_t xy_profile_from_trace(const xy_trace_log_t *log, xy_site_fn line,
                                   xy_profile_t **profile_p);
 

@@ -6,12 +6,13 @@
 #include <stdlib.h>
 /* cmocka wants the ones above first */
 #include <cmocka.h>
+#include <math.h>
 #include <string.h>
 
 #include "report/testing.h"
 
 /* Traces by hand: times in seconds, a row for each rank. */
-enum { STATES = 64, STEPS = 64, RANKS = 4 };
+enum { STATES = 512, STEPS = 512, RANKS = 4 };
 #define SECOND INT64_C(1000000000)
 
 typedef struct {
@@ -24,8 +25,8 @@ typedef struct {
 } trace_t;
 
 static xy_trace_kind_info_t kinds[] = {{"", XY_TRACE_OTHER, 0}, {"compute", XY_TRACE_COMPUTE, 0}};
-static const char *labels[] = {"", "MPI_Send", "MPI_Recv", "MPI_Barrier"};
-static const char *sites[] = {"", "dir/p+0x1", "dir/p+0x2", "dir/p+0x3"};
+static const char *labels[] = {"", "MPI_Send", "MPI_Recv", "MPI_Barrier", "MPI_Init"};
+static const char *sites[] = {"", "dir/p+0x1", "dir/p+0x2", "dir/p+0x3", "dir/p+0x4"};
 
 static void trace_begin(trace_t *t)
 {
@@ -38,9 +39,9 @@ static void trace_begin(trace_t *t)
                               .kinds = kinds,
                               .kind_count = 2,
                               .labels = labels,
-                              .label_count = 4,
+                              .label_count = 5,
                               .sites = sites,
-                              .site_count = 4,
+                              .site_count = 5,
                               .states = t->states,
                               .steps = t->steps};
 }
@@ -50,6 +51,16 @@ static void rank_begin(trace_t *t)
     t->rank++;
     t->now = 0;
     t->rows[t->rank] = (xy_trace_row_info_t){"core", "", t->log.state_count, 0};
+}
+
+/* Counting begins with the rank. */
+static void init(trace_t *t)
+{
+    xy_trace_step_t *s = &t->steps[t->log.step_count++];
+
+    rank_begin(t);
+    *s = (xy_trace_step_t){
+        .kind = XY_TRACE_STEP_CALL, .rank = t->rank, .row = t->rank, .label = 4, .site = 4};
 }
 
 static void compute(trace_t *t, double seconds)
@@ -122,6 +133,29 @@ static xy_profile_t *profile_of(trace_t *t)
 
 /* Rank 1 computes 3 s, then sends; rank 0 computes 1 s and receives. Both enter a barrier, 0 after
  * 1 s more, 1 after 2 s more. */
+static void golden(trace_t *t)
+{
+    trace_begin(t);
+    init(t);
+    compute(t, 1);
+    call(t, 2, 3);
+    message(t, XY_TRACE_STEP_RECEIVED, 1, 1, 3);
+    compute(t, 1);
+    call(t, 3, 5);
+    barrier(t, 2, 4);
+    compute(t, 0.5);
+    call(t, 3, 5.5);
+    init(t);
+    compute(t, 3);
+    call(t, 1, 3);
+    message(t, XY_TRACE_STEP_SENT, 1, 0, 3);
+    compute(t, 2);
+    call(t, 3, 5);
+    barrier(t, 2, 5);
+    compute(t, 0.5);
+    call(t, 3, 5.5);
+}
+
 static void test_golden_waits(void **state)
 {
     xy_analysis_t *a;
@@ -129,25 +163,7 @@ static void test_golden_waits(void **state)
     trace_t t;
 
     (void)state;
-    trace_begin(&t);
-    rank_begin(&t);
-    compute(&t, 1);
-    call(&t, 2, 3);
-    message(&t, XY_TRACE_STEP_RECEIVED, 1, 1, 3);
-    compute(&t, 1);
-    call(&t, 3, 5);
-    barrier(&t, 2, 4);
-    compute(&t, 0.5);
-    call(&t, 3, 5.5);
-    rank_begin(&t);
-    compute(&t, 3);
-    call(&t, 1, 3);
-    message(&t, XY_TRACE_STEP_SENT, 1, 0, 3);
-    compute(&t, 2);
-    call(&t, 3, 5);
-    barrier(&t, 2, 5);
-    compute(&t, 0.5);
-    call(&t, 3, 5.5);
+    golden(&t);
     p = profile_of(&t);
     assert_int_equal(xy_analyse(p, 0, &a), XY_OK);
     assert_float_equal(a->ranks[0].part[XY_PART_LATE_SENDER], 2, 1e-9);
@@ -194,7 +210,91 @@ static void test_chain_has_one_root(void **state)
     xy_profile_destroy(p);
 }
 
-static void test_virtual_traces_are_refused(void **state)
+/* ---- The critical path ---- */
+
+static double path_of(const xy_profile_t *p, uint32_t rank, const char *function, bool is_call)
+{
+    const xy_insight_t *in = p->insight;
+    double found = 0;
+
+    for (size_t i = 0; i < in->path.count; i++) {
+        const xy_path_part_t *part = &XY_VEC_AT(&in->path, xy_path_part_t, i);
+
+        if (part->rank == rank && part->is_call == is_call &&
+            strcmp(XY_VEC_AT(&p->sites, xy_profile_site_t, part->site).function, function) == 0)
+            found += (double)part->ns / (double)SECOND;
+    }
+    return found;
+}
+
+/* The golden example once more: all of the path is computation, 5 of its 5.5 s on rank 1. */
+static void test_golden_path(void **state)
+{
+    xy_profile_t *p;
+    trace_t t;
+
+    (void)state;
+    golden(&t);
+    p = profile_of(&t);
+    assert_float_equal((double)p->insight->path_ns / (double)SECOND, 5.5, 1e-9);
+    assert_float_equal(path_of(p, 1, "MPI_Send", false), 3, 1e-9);
+    assert_float_equal(path_of(p, 1, "MPI_Barrier", false), 2, 1e-9);
+    assert_float_equal(path_of(p, 0, "MPI_Barrier", false), 0.5, 1e-9);
+    assert_int_equal(p->insight->path.count, 3);
+    assert_int_equal(XY_VEC_AT(&p->insight->path, xy_path_part_t, 0).rank, 1);
+    xy_profile_destroy(p);
+}
+
+/* Rounds of computation and barriers: the path takes the longest of each round. And whatever waits
+ * for whom, it is as long as the run, without gaps. */
+static void test_path_is_as_long_as_the_run(void **state)
+{
+    enum { ROUNDS = 20 };
+    double compute_of[ROUNDS][RANKS], longest[RANKS];
+    uint64_t sum;
+
+    (void)state;
+    for (int round = 0; round < 50; round++) {
+        double expected = 0;
+        xy_profile_t *p;
+        trace_t t;
+
+        for (int i = 0; i < ROUNDS; i++)
+            for (int r = 0; r < RANKS; r++)
+                compute_of[i][r] = (double)testing_below(1000) / 100;
+        memset(longest, 0, sizeof(longest));
+        trace_begin(&t);
+        for (uint32_t r = 0; r < RANKS; r++) {
+            double end = 0;
+
+            init(&t);
+            for (int i = 0; i < ROUNDS; i++) {
+                double enter = end + compute_of[i][r];
+
+                for (int k = 0; k < RANKS; k++)
+                    longest[k] = compute_of[i][k];
+                end += fmax(fmax(longest[0], longest[1]), fmax(longest[2], longest[3])) + 0.01;
+                compute(&t, compute_of[i][r]);
+                call(&t, 3, end);
+                barrier(&t, RANKS, enter);
+            }
+            expected = end;
+            t.log.end = (int64_t)llround(end * (double)SECOND);
+        }
+        p = profile_of(&t);
+        sum = 0;
+        for (size_t i = 0; i < p->insight->path.count; i++)
+            sum += XY_VEC_AT(&p->insight->path, xy_path_part_t, i).ns;
+        assert_int_equal(sum, p->insight->path_ns);
+        assert_float_equal((double)sum / (double)SECOND, expected, 1e-6);
+        for (uint32_t r = 0; r < RANKS; r++)
+            expected -= path_of(p, r, "MPI_Barrier", false);
+        assert_float_equal(expected, 0.01 * ROUNDS, 1e-5); /* what the barriers take themselves */
+        xy_profile_destroy(p);
+    }
+}
+
+static void test_traces_without_calls_are_refused(void **state)
 {
     xy_profile_t *p;
     trace_t t;
@@ -211,7 +311,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden_waits),
         cmocka_unit_test(test_chain_has_one_root),
-        cmocka_unit_test(test_virtual_traces_are_refused),
+        cmocka_unit_test(test_golden_path),
+        cmocka_unit_test(test_path_is_as_long_as_the_run),
+        cmocka_unit_test(test_traces_without_calls_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,6 +115,49 @@ static void put_sites(const xy_analysis_t *a, FILE *file)
     xy_page_table_end(file, NULL);
 }
 
+static void put_path(const xy_analysis_t *a, FILE *file)
+{
+    const xy_insight_t *in = a->profile->insight;
+
+    xy_page_heading(file, "Critical path");
+    xy_page_paragraph(file, "What has to get shorter so that the run does: its parts cover each "
+                            "moment of the run once.");
+    xy_page_table_begin(file, NULL,
+                        (const char *const[]){"of the path", "time", "rank", "what", NULL});
+    for (size_t i = 0; i < in->path.count && i < SITES; i++) {
+        const xy_path_part_t *part = &XY_VEC_AT(&in->path, xy_path_part_t, i);
+        char text[320];
+
+        xy_page_line(file);
+        xy_page_cell(file, "%.1f %%", report_percent((double)part->ns, (double)in->path_ns));
+        xy_page_cell(file, "%s", xy_format_seconds(1e-9 * (double)part->ns, text));
+        xy_page_cell(file, "%u", part->rank);
+        xy_page_cell(file, "%s", report_part(a->profile, part, text, sizeof(text)));
+    }
+    xy_page_table_end(file, NULL);
+}
+
+static void put_late(const xy_analysis_t *a, FILE *file)
+{
+    const xy_insight_t *in = a->profile->insight;
+
+    xy_page_heading(file, "Late progress");
+    xy_page_paragraph(file, "Data moved in these calls that had been ready while the rank "
+                            "computed.");
+    xy_page_table_begin(file, NULL, (const char *const[]){"time", "rank", "calls", "call", NULL});
+    for (size_t i = 0; i < in->late.count && i < SITES; i++) {
+        const xy_late_t *late = &XY_VEC_AT(&in->late, xy_late_t, i);
+        char text[320];
+
+        xy_page_line(file);
+        xy_page_cell(file, "%s", xy_format_seconds(1e-9 * (double)late->ns, text));
+        xy_page_cell(file, "%u", late->rank);
+        xy_page_cell(file, "%.6g", (double)late->calls);
+        xy_page_cell(file, "%s", xy_site_describe(a->profile, late->site, text, sizeof(text)));
+    }
+    xy_page_table_end(file, NULL);
+}
+
 static void put_sizes(const xy_analysis_t *a, FILE *file)
 {
     char text[32];
@@ -232,6 +275,10 @@ xy_status_t xy_report_html(const xy_analysis_t *a, FILE *file)
     put_efficiency(a, file);
     put_ranks(a, file);
     put_sites(a, file);
+    if (a->profile->insight != NULL)
+        put_path(a, file);
+    if (a->profile->insight != NULL && a->profile->insight->late.count > 0)
+        put_late(a, file);
     put_sizes(a, file);
     if (a->profile->pairs.count > 0)
         st = put_matrix(a, file);

@@ -110,6 +110,51 @@ static void put_sizes(xy_json_t *j, const xy_analysis_t *a)
     xy_json_end(j);
 }
 
+static void put_insight(xy_json_t *j, const xy_profile_t *p)
+{
+    const xy_insight_t *in = p->insight;
+
+    xy_json_double(j, "critical_path_time", 1e-9 * (double)in->path_ns);
+    xy_json_begin_array(j, "critical_path");
+    for (size_t i = 0; i < in->path.count; i++) {
+        const xy_path_part_t *part = &XY_VEC_AT(&in->path, xy_path_part_t, i);
+
+        xy_json_begin_object(j, NULL);
+        xy_json_int(j, "rank", part->rank);
+        xy_json_string(j, "kind", part->is_call ? "call" : "computation");
+        put_site(j, p, part->site);
+        xy_json_double(j, "time", 1e-9 * (double)part->ns);
+        xy_json_double(j, "share", report_percent((double)part->ns, (double)in->path_ns) / 100);
+        xy_json_end(j);
+    }
+    xy_json_end(j);
+    xy_json_begin_array(j, "late_progress");
+    for (size_t i = 0; i < in->late.count; i++) {
+        const xy_late_t *late = &XY_VEC_AT(&in->late, xy_late_t, i);
+
+        xy_json_begin_object(j, NULL);
+        xy_json_int(j, "rank", late->rank);
+        put_site(j, p, late->site);
+        xy_json_int(j, "calls", (int64_t)late->calls);
+        xy_json_double(j, "time", 1e-9 * (double)late->ns);
+        xy_json_end(j);
+    }
+    xy_json_end(j);
+    xy_json_begin_array(j, "small_messages");
+    for (size_t i = 0; i < in->small.count; i++) {
+        const xy_small_t *small = &XY_VEC_AT(&in->small, xy_small_t, i);
+
+        xy_json_begin_object(j, NULL);
+        xy_json_int(j, "rank", small->rank);
+        put_site(j, p, small->site);
+        xy_json_int(j, "messages", (int64_t)small->messages);
+        xy_json_int(j, "bytes", (int64_t)small->bytes);
+        xy_json_double(j, "time", 1e-9 * (double)small->ns);
+        xy_json_end(j);
+    }
+    xy_json_end(j);
+}
+
 void xy_report_json(const xy_analysis_t *a, FILE *file)
 {
     xy_json_t j;
@@ -134,6 +179,8 @@ void xy_report_json(const xy_analysis_t *a, FILE *file)
     put_ranks(&j, a);
     put_sizes(&j, a);
     put_pairs(&j, a->profile);
+    if (a->profile->insight != NULL)
+        put_insight(&j, a->profile);
     xy_json_end(&j);
 }
 

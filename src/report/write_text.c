@@ -6,6 +6,7 @@
 
 enum { SITES = 10, FEW = 3, CULPRITS = 3, RANKS = 16 };
 #define LITTLE 0.0005 /* of all time: such calls are left out, but for a few */
+#define WORTH  0.01   /* of the run: late progress and small messages of a rank are shown */
 
 static double all_time(const xy_analysis_t *a)
 {
@@ -151,6 +152,68 @@ static void put_tree(const xy_analysis_t *a, FILE *file)
               file);
 }
 
+const char *report_part(const xy_profile_t *p, const xy_path_part_t *part, char *text, size_t size)
+{
+    char where[256];
+
+    snprintf(text, size, "%s %s", part->is_call ? "in" : "computes before",
+             xy_site_describe(p, part->site, where, sizeof(where)));
+    return text;
+}
+
+static void put_path(const xy_analysis_t *a, FILE *file)
+{
+    const xy_insight_t *in = a->profile->insight;
+
+    if (in == NULL) {
+        fputs("\nCritical path, late progress and root causes need a trace, too.\n", file);
+        return;
+    }
+    fputs("\nCritical path\n", file);
+    for (size_t i = 0; i < in->path.count && i < SITES; i++) {
+        const xy_path_part_t *part = &XY_VEC_AT(&in->path, xy_path_part_t, i);
+        double share = report_percent((double)part->ns, (double)in->path_ns);
+        char time[32], text[320];
+
+        if (i >= FEW && share < 100 * LITTLE)
+            break;
+        fprintf(file, "  %5.1f %% %10s  rank %-6u %s\n", share,
+                xy_format_seconds(1e-9 * (double)part->ns, time), part->rank,
+                report_part(a->profile, part, text, sizeof(text)));
+    }
+}
+
+/* Only what takes one percent of all time, or more. */
+static void put_late(const xy_analysis_t *a, FILE *file)
+{
+    const xy_insight_t *in = a->profile->insight;
+    const char *title = "\nLate progress: data was ready while the rank computed\n";
+    char time[32], where[256];
+
+    for (size_t i = 0; in != NULL && i < in->late.count && i < SITES; i++) {
+        const xy_late_t *late = &XY_VEC_AT(&in->late, xy_late_t, i);
+
+        if (1e-9 * (double)late->ns < WORTH * a->run)
+            break;
+        fprintf(file, "%s  %10s  rank %-6u %s\n", title,
+                xy_format_seconds(1e-9 * (double)late->ns, time), late->rank,
+                xy_site_describe(a->profile, late->site, where, sizeof(where)));
+        title = "";
+    }
+    title = "\nSmall messages that follow each other to one rank\n";
+    for (size_t i = 0; in != NULL && i < in->small.count && i < SITES; i++) {
+        const xy_small_t *small = &XY_VEC_AT(&in->small, xy_small_t, i);
+
+        if (1e-9 * (double)small->ns < WORTH * a->run)
+            break;
+        fprintf(file, "%s  %10s  rank %-6u %.6g messages of %.3g B in the mean, %s\n", title,
+                xy_format_seconds(1e-9 * (double)small->ns, time), small->rank,
+                (double)small->messages, (double)small->bytes / (double)small->messages,
+                xy_site_describe(a->profile, small->site, where, sizeof(where)));
+        title = "";
+    }
+}
+
 static void put_imbalance(const xy_analysis_t *a, FILE *file)
 {
     size_t n = a->profile->ranks.count, step = n > RANKS ? (n + RANKS - 1) / RANKS : 1;
@@ -212,6 +275,8 @@ void xy_report_text(const xy_analysis_t *a, FILE *file)
 {
     xy_report_brief(a, file);
     put_tree(a, file);
+    put_path(a, file);
+    put_late(a, file);
     put_imbalance(a, file);
     put_sizes(a, file);
     put_pairs(a, file);

@@ -27,7 +27,22 @@ CAUSES = {
     "receiver": (2, "late_receiver", 1, 0.9),
     "waiting": (2, "late_sender", 1, 0.9),
     "lock": (4, "lock", 3, 0.5),
+    "slow": (4, "collective", 3, 0.9),
+    "file": (4, "collective", 0, 0.9),
+    "fence": (4, "collective", 2, 0.9),
+    "reduce": (4, "collective", 3, 0.9),
+    "gather": (4, "collective", 1, 0.9),
+    "alltoall": (4, "collective", 0, 0.9),
+    "shift": (4, "late_sender", 1, 0.3),
+    "synchronous": (2, "late_receiver", 1, 0.9),
+    "nonblocking": (4, "collective", 2, 0.9),
+    "halves": (4, "collective", 3, 0.5),
+    "persistent": (2, "late_sender", 1, 0.9),
+    "probe": (2, "late_sender", 1, 0.9),
+    "manager": (4, "late_sender", 0, 0.5),
 }
+# Traces do not tell time asleep from time in the call before it.
+NOT_TRACED = {"file"}
 PARTS = ["late_sender", "late_receiver", "collective", "lock", "core", "transfer", "library"]
 
 
@@ -53,7 +68,8 @@ class Report:
     def record(self, name, ranks=4, options=("--virtual", "core:4", "--compute", "none")):
         """The profile of a run, and what was printed at its end."""
         profile = self.work / f"{name}.xyp"
-        done = run(BUILD / "bin/mpiexec", "-n", ranks, *options, f"--report={profile}", self.program, name)
+        trace = ("--trace", self.work / f"{name}.xyt") if "--virtual" in options else ()
+        done = run(BUILD / "bin/mpiexec", "-n", ranks, *options, *trace, f"--report={profile}", self.program, name)
         return profile, done.stderr
 
     def read(self, *arguments, code=0):
@@ -79,13 +95,66 @@ def check_cause(report, name):
     assert found["culprit"] == culprit, (name, found["culprit"])
     blamed = found["by_rank"][culprit]["waited_for"]
     assert blamed >= share * found["waiting"], (name, blamed, found["waiting"])
-    most = max(found["calls"], key=lambda call: call["waiting"])
+    calls = [call for call in found["calls"] if call["function"] != "MPI_Finalize"]
+    most = max(calls, key=lambda call: call["waiting"])
     assert most["place"] == line_of("waits: " + name), (name, most)
     places = {blame["place"] for call in found["calls"] for blame in call["blames"] if blame["rank"] == culprit}
     assert line_of("late: " + name) in places, (name, places)
     assert said.splitlines()[0] == found["finding"], said
     assert f"rank {culprit}" in found["finding"], found["finding"]
     assert found["waiting"] > 0.1 * ranks * found["run"], (name, found["finding"])
+
+
+def check_path(found):
+    """The path covers the run once."""
+    total = sum(part["time"] for part in found["critical_path"])
+    assert abs(total - found["critical_path_time"]) < 1e-7, (total, found["critical_path_time"])
+    assert abs(sum(part["share"] for part in found["critical_path"]) - 1) < 1e-6, found["critical_path"]
+    assert abs(found["critical_path_time"] - found["run"]) < 1e-5, (found["critical_path_time"], found["run"])
+
+
+def check_traced(report, name):
+    """A trace of the same run names the same rank, and its line on the critical path."""
+    _, part, culprit, share = CAUSES[name]
+    found = json.loads(report.read(report.work / f"{name}.xyt", "--json").stdout)
+    check_sums(found)
+    check_path(found)
+    waits = {part: found[part] for part in PARTS[:5]}
+    assert max(waits, key=waits.get) == part, (name, waits)
+    assert found["culprit"] == culprit, (name, found["culprit"])
+    assert found["by_rank"][culprit]["waited_for"] >= share * found["waiting"], (name, found["by_rank"])
+    first = found["critical_path"][0]
+    assert first["rank"] == culprit and first["kind"] == "computation", (name, first)
+    wanted = line_of("late: " + name)
+    assert first["place"] == wanted or name == "lock", (name, first, wanted)  # there, a put comes before the unlock
+
+
+def check_serial(report):
+    """One after the other: the path is the computation of all ranks."""
+    report.record("serial")
+    found = json.loads(report.read(report.work / "serial.xyt", "--json").stdout)
+    check_path(found)
+    computes = [part for part in found["critical_path"] if part["kind"] == "computation"]
+    assert {part["rank"] for part in computes if part["share"] > 0.2} == {0, 1, 2, 3}, computes
+    assert line_of("late: serial") in {part["place"] for part in computes}, computes
+    assert found["efficiency"]["serialization"] < 0.3, found["efficiency"]
+
+
+def check_progress(report):
+    """Data that was ready moves in the wait."""
+    report.record("progress")
+    trace = report.work / "progress.xyt"
+    found = json.loads(report.read(trace, "--json").stdout)
+    check_path(found)
+    assert "late progress" in found["finding"], found["finding"]
+    late = found["late_progress"]
+    assert {entry["rank"] for entry in late} == {0, 1, 2, 3}, late
+    assert {entry["place"] for entry in late} == {line_of("waits: progress")}, late
+    page = report.work / "progress.html"
+    report.read(trace, "-o", page)
+    text = page.read_text(encoding="utf-8")
+    assert "Late progress" in text and "Critical path" in text
+    assert "Late progress" in report.read(trace).stdout
 
 
 def check_small(report):
@@ -96,6 +165,11 @@ def check_small(report):
     assert [size for size in found["sizes"] if size["from"] == 8][0]["calls"] == 80000, found["sizes"]
     pairs = {(pair["from"], pair["to"]): pair for pair in found["matrix"]}
     assert pairs[0, 1]["bytes"] >= 160000, pairs
+    assert "small messages" in found["finding"], found["finding"]
+    found = json.loads(report.read(report.work / "small.xyt", "--json").stdout)
+    check_path(found)
+    first = [entry for entry in found["small_messages"] if entry["rank"] == 0][0]
+    assert first["messages"] == 19999 and first["place"] == line_of("waits: small"), first
 
 
 def check_balanced(report):
@@ -155,6 +229,7 @@ def check_trace(report):
     receives = [call for call in found["calls"] if call["function"] == "MPI_Recv"]
     assert sum(call["calls"] for call in receives) == 30 and receives[0]["place"] == line_of("waits: chain"), receives
     assert found["efficiency"]["transfer"] is not None, found["efficiency"]
+    assert abs(sum(part["time"] for part in found["critical_path"]) - found["critical_path_time"]) < 1e-7
 
 
 def main():
@@ -162,6 +237,10 @@ def main():
         report = Report(work)
         for name in CAUSES:
             check_cause(report, name)
+            if name not in NOT_TRACED:
+                check_traced(report, name)
+        check_serial(report)
+        check_progress(report)
         check_small(report)
         check_balanced(report)
         check_forms(report)
