@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+extern const xy_command_t verb_advise;
 extern const xy_command_t verb_bench;
 extern const xy_command_t verb_calibrate;
 extern const xy_command_t verb_cc;
@@ -27,7 +28,8 @@ const xy_command_t *const verbs[] = {
     &verb_run,       &verb_cc,      &verb_cxx,     &verb_gdb,     &verb_machine,
     &verb_calibrate, &verb_monitor, &verb_place,   &verb_scan,    &verb_predict,
     &verb_choose,    &verb_bench,   &verb_stencil, &verb_explain, &verb_view,
-    &verb_report,    &verb_top,     &verb_info,    &verb_help,    NULL,
+    &verb_report,    &verb_advise,  &verb_top,     &verb_info,    &verb_help,
+    NULL,
 };
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };

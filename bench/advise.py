@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Predicted and measured gains of the remedies of xylem advise.
+
+    bench/advise.py [--build DIR] [--virtual] [--rounds N] [PROGRAM...]
+
+Each program of tests/report/gain.c is recorded; xylem advise predicts what remedies gain. Options of
+mpiexec are verified by 'xylem advise --verify'; for a remedy that changes the program, its changed form
+is run in turns with the original. --virtual does the same in virtual time, where times are exact.
+"""
+import argparse
+import json
+import statistics
+import subprocess
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+# program: (ranks, options in real time, machine in virtual time, remedy that its changed form applies)
+PROGRAMS = {
+    "imbalance": (4, ["--workers", "2"], "core:4", "balance"),
+    "small": (2, ["--workers", "2"], "core:2", "merge"),
+    "late": (4, ["--workers", "2"], "core:4", "overlap"),
+    "early": (4, ["--workers", "2"], "core:4", None),
+    "slope": (8, ["--workers", "2"], "core:2", "balance"),
+    "sum": (4, ["--workers", "2"], "core:4", "overlap"),
+    "vector": (4, ["--workers", "2"], "core:6", None),
+    "pipeline": (8, ["--workers", "1"], "core:2", None),
+}
+
+
+def run(*words):
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False, timeout=600)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, words))}: {done.stderr}")
+    return done.stdout
+
+
+class Bench:
+    def __init__(self, options, work):
+        self.bin, self.work = Path(options.build) / "bin", Path(work)
+        self.rounds, self.is_virtual = 1 if options.virtual else options.rounds, options.virtual
+        self.program = self.work / "gain"
+        run(self.bin / "mpicc", "-g", "-O1", ROOT / "tests/report/gain.c", "-o", self.program)
+
+    def command(self, name):
+        ranks, real, machine, _ = PROGRAMS[name]
+        place = ["--virtual", machine, "--oversubscribe", "--compute", "none"] if self.is_virtual else real
+        return [self.bin / "mpiexec", "-n", ranks, *place]
+
+    def seconds(self, name, *more):
+        profile = self.work / "run.xyp"
+        run(*self.command(name), f"--report={profile}", self.program, name, *more)
+        return json.loads(run(self.bin / "xylem", "report", profile, "--json"))["run"]
+
+    def advise(self, name):
+        trace = self.work / f"{name}.xyt"
+        run(*self.command(name), "--trace", trace, self.program, name)
+        machine = ["--machine", PROGRAMS[name][2]] if self.is_virtual else []
+        return json.loads(run(self.bin / "xylem", "advise", trace, "--json", "--verify", "--rounds", self.rounds, *machine,
+                              "--", *self.command(name), self.program, name))["remedies"]
+
+    def measure_changed(self, name):
+        pairs = [(self.seconds(name), self.seconds(name, "fixed")) for _ in range(self.rounds)]
+        before, after = (statistics.median(column) for column in zip(*pairs))
+        return 1 - after / before
+
+    def rows(self, name):
+        """Remedies that were measured: the best of those that change the program is its changed form."""
+        changed = PROGRAMS[name][3]
+        for remedy in self.advise(name):
+            if remedy["measured"] is None and remedy["kind"] == changed:
+                remedy["measured"] = self.measure_changed(name)
+                changed = None
+            if remedy["measured"] is not None:
+                yield remedy
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default=ROOT / "build/dev")
+    parser.add_argument("--virtual", action="store_true")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("program", nargs="*", choices=[[], *PROGRAMS])
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="advise-") as work:
+        bench, count, close, right = Bench(options, work), 0, 0, 0
+        print("| program | remedy | predicted | range | measured |\n|---|---|---|---|---|")
+        for name in options.program or PROGRAMS:
+            for r in bench.rows(name):
+                gain, measured = 100 * r["gain"], 100 * r["measured"]
+                count, close, right = count + 1, close + (abs(gain - measured) <= 5), right + (measured > 0)
+                print(f"| {name} | {r['option'] or r['kind']} | {gain:.1f} % | {100 * r['low']:.0f} to {100 * r['high']:.0f} % "
+                      f"| {measured:.1f} % |", flush=True)
+    print(f"{count} remedies: the sign is right in {right}, the gain within 5 points in {close}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What would make a recorded run faster, and by how much.
+ *
+ *   xy_advice_t *advice;
+ *   st = xy_advise(log, profile, &(xy_advise_options_t){0}, &advice);
+ *   xy_advice_text(advice, stdout);
+ *   xy_advice_destroy(advice);
+ *
+ * Each remedy is a replay of the run by the virtual clock with one thing changed: cores,
+ * communication cores, placement, eager limit, the algorithm of a collective; or the program: a
+ * blocking call becomes a nonblocking one, small messages are merged, computation is balanced. All
+ * gains come from that one mechanism: the time of the changed replay is compared with that of the
+ * unchanged one.
+ *
+ * What messages cost is fitted to the run: all costs are scaled by one factor, so that the
+ * unchanged replay takes as long as the run took. The range of a gain is that of three replays,
+ * with costs a third smaller and larger, widened by what the fit leaves.
+ */
+#ifndef XY_ADVISE_ADVISE_H
+#define XY_ADVISE_ADVISE_H
+
+#include <stdio.h>
+
+#include "cost/cost.h"
+#include "machine/machine.h"
+#include "report/report.h"
+#include "trace/trace.h"
+
+typedef struct {
+    const char *machine;     /* that the run is replayed on; NULL: as many cores as it had, or as
+                                there are here */
+    const xy_costs_t *store; /* models of messages; NULL: figures that are fitted to the run */
+    uint64_t eager;          /* of the run; 0: the default */
+} xy_advise_options_t;
+
+typedef struct {
+    const char *kind; /* a word: "workers", "overlap" */
+    char option[128]; /* of mpiexec: "--workers 2"; "": the program has to change */
+    char change[256]; /* what to do */
+    char reason[256]; /* why it helps */
+    double gain;      /* of the run time: 0.25 is a quarter less */
+    double low, high; /* its range */
+    double measured;  /* likewise; NAN: it was not verified */
+} xy_remedy_t;
+
+typedef struct {
+    const char *program; /* that of the profile */
+    double run;          /* seconds that were recorded */
+    double replayed;     /* the same by the unchanged replay */
+    double scale;        /* of the costs of messages; 1: those of the store */
+    int32_t ranks, cores;
+    xy_vec_t remedies; /* of xy_remedy_t, largest gain first; none below XY_ADVISE_LEAST */
+} xy_advice_t;
+
+#define XY_ADVISE_LEAST  0.01 /* gains below are not listed */
+#define XY_ADVISE_LITTLE 0.02 /* if none is above: that is the answer */
+
+/* The profile is that of the log, with its insight. On success the caller owns *advice_p, which
+ * refers to the profile. EINVAL (said): the trace cannot be replayed. */
+xy_status_t xy_advise(const xy_trace_log_t *log, const xy_profile_t *profile,
+                      const xy_advise_options_t *options, xy_advice_t **advice_p);
+void xy_advice_destroy(xy_advice_t *advice); /* NULL is fine */
+
+/* ---- Output; write errors stay in the FILE ---- */
+
+void xy_advice_text(const xy_advice_t *advice, FILE *file);
+void xy_advice_json(const xy_advice_t *advice, FILE *file);
+
+#endif

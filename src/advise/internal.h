@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Between the files of the component. */
+#ifndef XY_ADVISE_INTERNAL_H
+#define XY_ADVISE_INTERNAL_H
+
+#include "advise/advise.h"
+#include "place/place.h"
+#include "program/program.h"
+#include "sim/sim.h"
+
+enum { ADVISE_RANGE = 3 }; /* replays of a case: costs as fitted, smaller, larger */
+
+typedef struct {
+    const xy_trace_log_t *log;
+    const xy_profile_t *profile;
+    const xy_advise_options_t *options;
+    xy_analysis_t *analysis;
+    xy_machine_t *machine;
+    int32_t ranks, cores; /* cores of the machine, */
+    int32_t used;         /* ... and those that had ranks */
+    int32_t *core_of;     /* [ranks] in the run */
+    bool has_nodes;       /* the machine has several */
+    xy_vjob_costs_t costs;
+    double base[ADVISE_RANGE]; /* seconds of the unchanged replay */
+    double rest;               /* what the fit leaves, of the run time */
+    xy_advice_t *out;
+} advise_t;
+
+/* What a replay changes; all 0: nothing. */
+typedef struct {
+    xy_replay_t *replay;    /* NULL: as recorded */
+    const int32_t *core_of; /* NULL: likewise */
+    const int32_t *comm_cores;
+    int32_t comm_core_count;
+    uint64_t eager; /* 0: that of the run */
+    const xy_coll_picks_t *picks;
+} advise_case_t;
+
+/* A replay of the run, without what comes before MPI_Init is over. The caller destroys it. */
+xy_status_t advise_replay(const advise_t *a, xy_replay_t **replay_p);
+/* Replay a case, and list the remedy if it is worth it: one of each kind that changes options, the
+ * best. gain, low and high are set. A case that cannot be replayed is left out, in silence. */
+xy_status_t advise_try(advise_t *a, const advise_case_t *c, const xy_remedy_t *remedy);
+
+/* The call of an operation of a replay: its function and its site in the profile. */
+const char *advise_function(const advise_t *a, const xy_script_op_t *op);
+uint32_t advise_site(const advise_t *a, const xy_script_op_t *op);
+
+/* Add remedies that change options, or the program. */
+xy_status_t advise_settings(advise_t *a);
+xy_status_t advise_changes(advise_t *a);
+
+#endif

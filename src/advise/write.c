@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+
+#include "advise/advise.h"
+
+static void put_head(const xy_advice_t *a, FILE *file)
+{
+    const xy_remedy_t *best =
+        a->remedies.count > 0 ? &XY_VEC_AT(&a->remedies, xy_remedy_t, 0) : NULL;
+    char run[32], replayed[32];
+
+    if (best == NULL || best->gain < XY_ADVISE_LITTLE)
+        fputs("nothing would help by more than 2 %\n", file);
+    else
+        fprintf(file, "%.0f %% less time: %s\n", 100 * best->gain,
+                best->option[0] != '\0' ? best->option : best->change);
+    fprintf(file, "%s: %s on %d ranks and %d core%s; its replay takes %s", a->program,
+            xy_format_seconds(a->run, run), a->ranks, a->cores, a->cores == 1 ? "" : "s",
+            xy_format_seconds(a->replayed, replayed));
+    fprintf(file, a->scale != 1 ? ", with message costs %.2g times the default\n" : "\n", a->scale);
+}
+
+static void put_remedy(const xy_remedy_t *r, bool is_verified, FILE *file)
+{
+    fprintf(file, "%6.1f %%  %5.1f to %5.1f %%", 100 * r->gain, 100 * r->low, 100 * r->high);
+    if (is_verified && isnan(r->measured))
+        fprintf(file, "  %10s", "");
+    else if (is_verified)
+        fprintf(file, "  %8.1f %%", 100 * r->measured);
+    if (r->option[0] != '\0')
+        fprintf(file, "  mpiexec %s: %s\n", r->option, r->change);
+    else
+        fprintf(file, "  %s\n", r->change);
+    fprintf(file, "%*s%s\n", is_verified ? 40 : 28, "", r->reason);
+}
+
+void xy_advice_text(const xy_advice_t *a, FILE *file)
+{
+    bool is_verified = false;
+
+    put_head(a, file);
+    for (size_t i = 0; i < a->remedies.count; i++)
+        is_verified |= !isnan(XY_VEC_AT(&a->remedies, xy_remedy_t, i).measured);
+    if (a->remedies.count > 0)
+        fprintf(file, "%8s  %16s%s  %s\n", "gain", "range", is_verified ? "    measured" : "",
+                "remedy");
+    for (size_t i = 0; i < a->remedies.count; i++)
+        put_remedy(&XY_VEC_AT(&a->remedies, xy_remedy_t, i), is_verified, file);
+}
+
+void xy_advice_json(const xy_advice_t *a, FILE *file)
+{
+    xy_json_t j;
+
+    xy_json_init(&j, file, true);
+    xy_json_begin_object(&j, NULL);
+    xy_json_string(&j, "program", a->program);
+    xy_json_int(&j, "ranks", a->ranks);
+    xy_json_int(&j, "cores", a->cores);
+    xy_json_double(&j, "run", a->run);
+    xy_json_double(&j, "replayed", a->replayed);
+    xy_json_double(&j, "scale", a->scale);
+    xy_json_begin_array(&j, "remedies");
+    for (size_t i = 0; i < a->remedies.count; i++) {
+        const xy_remedy_t *r = &XY_VEC_AT(&a->remedies, xy_remedy_t, i);
+
+        xy_json_begin_object(&j, NULL);
+        xy_json_string(&j, "kind", r->kind);
+        xy_json_string(&j, "option", r->option);
+        xy_json_string(&j, "change", r->change);
+        xy_json_string(&j, "reason", r->reason);
+        xy_json_double(&j, "gain", r->gain);
+        xy_json_double(&j, "low", r->low);
+        xy_json_double(&j, "high", r->high);
+        xy_json_double(&j, "measured", r->measured);
+        xy_json_end(&j);
+    }
+    xy_json_end(&j);
+    xy_json_end(&j);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Programs with something to gain, for xylem advise: gain NAME [fixed]. Each has a form in
+ * which the remedy that changes the program is applied.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xylem_mpi.h>
+
+enum { ROUNDS = 40, UNIT = 20000, FEW = 64, SMALL = 400, LARGE = 2 << 20 };
+
+#define SECONDS 20e-6 /* of a unit, in virtual time */
+
+static int rank, size, is_fixed;
+static char *buffer;
+static volatile double sink;
+
+/* So many units of work. */
+static void work(double units)
+{
+    double x = 1;
+
+    for (long i = 0; i < (long)(units * UNIT); i++)
+        x = x * 1.0000001 + 1e-9;
+    sink = x;
+    xylem_compute(units * SECONDS);
+}
+
+/* Rank 0 has three times the work of the others; fixed: all have the same. */
+static void imbalance(void)
+{
+    double mean = (size + 2.0) / size, sum, own = rank;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        work(is_fixed ? 4 * mean : rank == 0 ? 12 : 4);
+        MPI_Allreduce(&own, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+}
+
+/* Many messages of 8 bytes; fixed: one. */
+static void small(void)
+{
+    int to = rank ^ 1;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        work(1);
+        for (int k = 0; k < (is_fixed ? 1 : SMALL); k++)
+            if (rank % 2 == 0)
+                MPI_Send(buffer, is_fixed ? 8 * SMALL : 8, MPI_CHAR, to, 0, MPI_COMM_WORLD);
+            else
+                MPI_Recv(buffer, is_fixed ? 8 * SMALL : 8, MPI_CHAR, to, 0, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
+    }
+}
+
+/* An odd rank waits for data and then does other work; fixed: it works meanwhile. */
+static void late(void)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        if (rank % 2 == 0) {
+            work(8);
+            MPI_Send(buffer, FEW, MPI_CHAR, rank + 1, 0, MPI_COMM_WORLD);
+        } else if (is_fixed) {
+            MPI_Request request;
+
+            MPI_Irecv(buffer, FEW, MPI_CHAR, rank - 1, 0, MPI_COMM_WORLD, &request);
+            work(8);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Recv(buffer, FEW, MPI_CHAR, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            work(8);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+/* Large messages are sent before the receiver comes; an eager one would not wait for it. */
+static void early(void)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        if (rank % 2 == 0) {
+            MPI_Send(buffer, LARGE / 16, MPI_CHAR, rank + 1, 0, MPI_COMM_WORLD);
+            work(8);
+        } else {
+            work(8);
+            MPI_Recv(buffer, LARGE / 16, MPI_CHAR, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+/* The work grows with the rank: ranks that follow each other should not share a core. */
+static void slope(void)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        work(is_fixed ? (size + 1) / 2.0 : rank + 1);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+/* Each rank needs the sum only after its next piece of work; fixed: it does not wait before. */
+static void sum(void)
+{
+    double all = 0, own = rank;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        MPI_Request request;
+
+        work(rank == i % size ? 6 : 2);
+        if (is_fixed)
+            MPI_Iallreduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+        else
+            MPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        work(rank == (i + 1) % size ? 6 : 2);
+        if (is_fixed)
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
+/* Large vectors are reduced while the ranks work. */
+static void vector(void)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        MPI_Request request;
+
+        MPI_Iallreduce(buffer, buffer + LARGE / 2, LARGE / 16, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD,
+                       &request);
+        work(40);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
+/* A pipeline in which each rank works on what it gets. */
+static void pipeline(void)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        if (rank > 0)
+            MPI_Recv(buffer, FEW, MPI_CHAR, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        work(2);
+        if (rank < size - 1)
+            MPI_Send(buffer, FEW, MPI_CHAR, rank + 1, 0, MPI_COMM_WORLD);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } all[] = {{"imbalance", imbalance}, {"small", small},      {"late", late},
+               {"early", early},         {"slope", slope},      {"sum", sum},
+               {"vector", vector},       {"pipeline", pipeline}};
+    int code = 1;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    is_fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;
+    buffer = calloc(LARGE, 1);
+    for (size_t i = 0; buffer != NULL && argc > 1 && i < sizeof(all) / sizeof(all[0]); i++)
+        if (strcmp(all[i].name, argv[1]) == 0) {
+            all[i].run();
+            code = 0;
+        }
+    free(buffer);
+    MPI_Finalize();
+    return code;
+}
