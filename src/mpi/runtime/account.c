@@ -29,13 +29,17 @@ static size_t hash_of(const void *site, const char *name, uint32_t members, uint
     return (size_t)(h >> 32);
 }
 
-static size_t find(const account_record_t *records, size_t room, const account_record_t *key)
+static inline bool is_of(const account_record_t *r, const account_key_t *key)
+{
+    return r->site == key->site && r->name == key->name && r->members == key->members &&
+           r->size_class == key->size_class;
+}
+
+static size_t find(const account_record_t *records, size_t room, const account_key_t *key)
 {
     size_t at = hash_of(key->site, key->name, key->members, key->size_class) & (room - 1);
 
-    while (records[at].name != NULL &&
-           (records[at].site != key->site || records[at].name != key->name ||
-            records[at].members != key->members || records[at].size_class != key->size_class))
+    while (records[at].name != NULL && !is_of(&records[at], key))
         at = (at + 1) & (room - 1);
     return at;
 }
@@ -48,29 +52,40 @@ static __attribute__((noinline, cold)) bool grow(mpi_account_t *a)
     if (more == NULL)
         return false;
     for (size_t i = 0; i < a->room; i++)
-        if (a->records[i].name != NULL)
-            more[find(more, room, &a->records[i])] = a->records[i];
+        if (a->records[i].name != NULL) {
+            const account_record_t *r = &a->records[i];
+
+            more[find(more, room, &(account_key_t){r->site, r->name, r->members, r->size_class})] =
+                *r;
+        }
     xy_free(a->records);
     a->records = more;
+    a->last = NULL;
     a->room = room;
     return true;
 }
 
 /* The record of these calls. When there are too many, one that is for all further ones. */
-static account_record_t *record_of(mpi_account_t *a, const account_record_t *key)
+static account_record_t *record_of(mpi_account_t *a, const account_key_t *key)
 {
-    size_t at = find(a->records, a->room, key);
+    size_t at;
 
+    if (a->last != NULL && is_of(a->last, key))
+        return a->last;
+    at = find(a->records, a->room, key);
     if (__builtin_expect(a->records[at].name != NULL, 1))
-        return &a->records[at];
+        return a->last = &a->records[at];
     if (2 * (a->count + 1) > a->room) {
         if (!grow(a))
             return &a->rest;
         at = find(a->records, a->room, key);
     }
-    a->records[at] = *key;
+    a->records[at] = (account_record_t){.site = key->site,
+                                        .name = key->name,
+                                        .members = key->members,
+                                        .size_class = key->size_class};
     a->count++;
-    return &a->records[at];
+    return a->last = &a->records[at];
 }
 
 static void blame(account_blame_t *all, int n, const account_blame_t *more)
@@ -154,12 +169,12 @@ void mpi_account_leave(mpi_rank_t *self)
         begin(self, a);
         return;
     }
-    r = record_of(a,
-                  &(account_record_t){
-                      .site = atomic_load_explicit(&a->site, memory_order_relaxed),
-                      .name = a->name,
-                      .members = self->call.comm != NULL ? mpi_account_members(self->call.comm) : 0,
-                      .size_class = xy_profile_class(a->bytes)});
+    r = record_of(a, &(account_key_t){.site = atomic_load_explicit(&a->site, memory_order_relaxed),
+                                      .name = a->name,
+                                      .members = self->call.comm != NULL
+                                                     ? mpi_account_members(self->call.comm)
+                                                     : 0,
+                                      .size_class = xy_profile_class(a->bytes)});
     r->calls++;
     r->bytes += a->bytes;
     r->compute += a->compute;
@@ -196,7 +211,7 @@ void mpi_account_control(mpi_rank_t *self, bool is_on)
     if (!a->is_on)
         return;
     now = now_of(self);
-    r = record_of(a, &(account_record_t){.name = "MPI_Pcontrol"});
+    r = record_of(a, &(account_key_t){.name = "MPI_Pcontrol"});
     r->calls++;
     r->compute += now - a->left;
     end(a, now);
@@ -278,8 +293,10 @@ void mpi_account_ready(mpi_rank_t *owner)
 {
     mpi_account_t *a = parked(owner);
 
-    if (a != NULL)
-        a->ready = now_of(owner);
+    if (a == NULL)
+        return;
+    a->ready = a->met != 0 ? a->met : now_of(owner);
+    a->met = 0;
 }
 
 void mpi_account_lock(mpi_rank_t *self, bool is_lock)
@@ -317,7 +334,7 @@ void mpi_account_met(mpi_rank_t *owner, const mpi_meeting_t *meeting)
 
     if (a == NULL || meeting == NULL)
         return;
-    now = now_of(owner);
+    a->met = now = now_of(owner);
     last = atomic_load_explicit(&meeting->time, memory_order_relaxed);
     who = atomic_load_explicit(&meeting->rank, memory_order_relaxed);
     if (who != owner->world)

@@ -17,6 +17,13 @@ typedef struct {
     uint64_t ticks;
 } account_blame_t;
 
+/* What calls of one record have in common. */
+typedef struct {
+    const void *site;
+    const char *name;
+    uint32_t members, size_class;
+} account_key_t;
+
 typedef struct {
     const void *site;
     const char *name; /* NULL: a free slot */
@@ -35,12 +42,13 @@ struct mpi_account {
     int depth; /* calls inside each other: the outermost counts */
     bool is_on, is_over, is_stopped, is_lock, has_waited, is_parked;
     const char *name;
-    uint64_t left;           /* when the last call ended */
-    uint64_t compute, bytes; /* before, and of, the present call */
-    account_record_t *records;
+    uint64_t left;                    /* when the last call ended */
+    uint64_t compute, bytes;          /* before, and of, the present call */
+    account_record_t *records, *last; /* last: that was used; or NULL */
     size_t room, count;
     uint64_t since; /* parked: what has been attributed so far */
     uint64_t ready; /* parked: when it could go on; 0: not yet */
+    uint64_t met;   /* when a collective was found to be over, up to the hook that says so; or 0 */
     uint64_t part[XY_PART_LIBRARY];
     account_blame_t pending[ACCOUNT_PENDING];
     uint64_t begun, counted;
