@@ -6,8 +6,8 @@
 #include "advise/internal.h"
 
 enum { FIT_STEPS = 14 };
-#define FIT_LEAST 0.05
-#define FIT_MOST  50.0
+#define FIT_LEAST 0.1
+#define FIT_MOST  10.0
 #define FIT_CLOSE 0.003
 /* A gain depends on more than the costs of messages: computation is not the same in every run. */
 #define KNOWN_ERROR 0.1

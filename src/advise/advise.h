@@ -55,6 +55,7 @@ typedef struct {
 
 #define XY_ADVISE_LEAST  0.01 /* gains below are not listed */
 #define XY_ADVISE_LITTLE 0.02 /* if none is above: that is the answer */
+#define XY_ADVISE_DOUBT  0.2  /* of the run time: the replay differs by more, which is said */
 
 /* The profile is that of the log, with its insight. On success the caller owns *advice_p, which
  * refers to the profile. EINVAL (said): the trace cannot be replayed. */

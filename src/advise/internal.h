@@ -19,7 +19,6 @@ typedef struct {
     int32_t ranks, cores; /* cores of the machine, */
     int32_t used;         /* ... and those that had ranks */
     int32_t *core_of;     /* [ranks] in the run */
-    bool has_nodes;       /* the machine has several */
     xy_vjob_costs_t costs;
     double base[ADVISE_RANGE]; /* seconds of the unchanged replay */
     double rest;               /* what the fit leaves, of the run time */

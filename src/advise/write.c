@@ -18,6 +18,11 @@ static void put_head(const xy_advice_t *a, FILE *file)
             xy_format_seconds(a->run, run), a->ranks, a->cores, a->cores == 1 ? "" : "s",
             xy_format_seconds(a->replayed, replayed));
     fprintf(file, a->scale != 1 ? ", with message costs %.2g times the default\n" : "\n", a->scale);
+    if (fabs(a->replayed - a->run) > XY_ADVISE_DOUBT * a->run)
+        fputs("the replay does not take as long as the run, so gains are uncertain: did other "
+              "programs\n"
+              "use the cores? Record the run on an idle machine\n",
+              file);
 }
 
 static void put_remedy(const xy_remedy_t *r, bool is_verified, FILE *file)
