@@ -21,9 +21,10 @@ PROGRAMS = {
     "imbalance": (4, ["--workers", "2"], "core:4", "balance"),
     "small": (2, ["--workers", "2"], "core:2", "merge"),
     "late": (4, ["--workers", "2"], "core:4", "overlap"),
-    "early": (4, ["--workers", "2"], "core:4", None),
+    "early": (4, ["--workers", "2"], "core:4", "overlap"),
     "slope": (8, ["--workers", "2"], "core:2", "balance"),
     "sum": (4, ["--workers", "2"], "core:4", "overlap"),
+    "exchange": (2, ["--workers", "1"], "core:3", None),
     "vector": (4, ["--workers", "2"], "core:6", None),
     "pipeline": (8, ["--workers", "1"], "core:2", None),
 }

@@ -20,6 +20,7 @@ BEST = {
     "early": (4, 4, "eager", "eager limit"),
     "slope": (8, 2, "balance", "MPI_Barrier at gain.c:"),
     "sum": (4, 4, "overlap", "MPI_Iallreduce"),
+    "exchange": (2, 3, "comm-cores", "communication"),
 }
 
 

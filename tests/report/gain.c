@@ -76,13 +76,19 @@ static void late(void)
     }
 }
 
-/* Large messages are sent before the receiver comes; an eager one would not wait for it. */
+/* Large messages are sent before the receiver comes; fixed: their sender does not wait for it. */
 static void early(void)
 {
     for (int i = 0; i < ROUNDS; i++) {
         if (rank % 2 == 0) {
-            MPI_Send(buffer, LARGE / 16, MPI_CHAR, rank + 1, 0, MPI_COMM_WORLD);
+            MPI_Request request = MPI_REQUEST_NULL;
+
+            if (is_fixed)
+                MPI_Isend(buffer, LARGE / 16, MPI_CHAR, rank + 1, 0, MPI_COMM_WORLD, &request);
+            else
+                MPI_Send(buffer, LARGE / 16, MPI_CHAR, rank + 1, 0, MPI_COMM_WORLD);
             work(8);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
         } else {
             work(8);
             MPI_Recv(buffer, LARGE / 16, MPI_CHAR, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -132,6 +138,20 @@ static void vector(void)
     }
 }
 
+/* Pairs exchange large messages while they work; nobody moves them before the wait. */
+static void exchange(void)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        MPI_Request request[2];
+
+        MPI_Irecv(buffer, LARGE / 4, MPI_CHAR, rank ^ 1, 0, MPI_COMM_WORLD, &request[0]);
+        MPI_Isend(buffer + LARGE / 2, LARGE / 4, MPI_CHAR, rank ^ 1, 0, MPI_COMM_WORLD,
+                  &request[1]);
+        work(20);
+        MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+    }
+}
+
 /* A pipeline in which each rank works on what it gets. */
 static void pipeline(void)
 {
@@ -149,9 +169,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"imbalance", imbalance}, {"small", small},      {"late", late},
-               {"early", early},         {"slope", slope},      {"sum", sum},
-               {"vector", vector},       {"pipeline", pipeline}};
+    } all[] = {{"imbalance", imbalance}, {"small", small},       {"late", late},
+               {"early", early},         {"slope", slope},       {"sum", sum},
+               {"vector", vector},       {"exchange", exchange}, {"pipeline", pipeline}};
     int code = 1;
 
     MPI_Init(&argc, &argv);
