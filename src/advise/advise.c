@@ -22,7 +22,7 @@ uint32_t advise_site(const advise_t *a, const xy_script_op_t *op)
     return op->mark < a->log->step_count ? a->profile->insight->site_of[op->mark] : 0;
 }
 
-const char *advise_function(const advise_t *a, const xy_script_op_t *op)
+static const char *function_of(const advise_t *a, const xy_script_op_t *op)
 {
     return op->mark < a->log->step_count ? a->log->labels[a->log->steps[op->mark].label] : "";
 }
@@ -35,7 +35,7 @@ static void leave_out_start(const advise_t *a, xy_script_proc_t *p)
 
         if (op->kind != XY_SCRIPT_COMPUTE)
             continue;
-        if (strncmp(advise_function(a, op), "MPI_Init", 8) == 0)
+        if (strncmp(function_of(a, op), "MPI_Init", 8) == 0)
             op->seconds = 0;
         break;
     }

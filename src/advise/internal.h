@@ -41,8 +41,7 @@ xy_status_t advise_replay(const advise_t *a, xy_replay_t **replay_p);
  * best. gain, low and high are set. A case that cannot be replayed is left out, in silence. */
 xy_status_t advise_try(advise_t *a, const advise_case_t *c, const xy_remedy_t *remedy);
 
-/* The call of an operation of a replay: its function and its site in the profile. */
-const char *advise_function(const advise_t *a, const xy_script_op_t *op);
+/* The site of an operation's call, in the profile. */
 uint32_t advise_site(const advise_t *a, const xy_script_op_t *op);
 
 /* Add remedies that change options, or the program. */

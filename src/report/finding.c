@@ -187,7 +187,7 @@ static void find_traffic(xy_analysis_t *a, double all)
         "%.0f %% of the time is communication itself, not waiting; most of it %.3g calls of %s "
         "with %s each%s",
         report_percent(busy, all), (double)most->calls, place, size,
-        most->bytes > 0 && most->bytes / most->calls <= XY_SMALL_BYTES
+        most->bytes > 0 && most->bytes <= XY_SMALL_BYTES * most->calls
             ? ": small messages, which could be merged"
             : "");
 }

@@ -12,6 +12,8 @@
 
 #include "mpi/runtime/rank.h"
 
+struct xy_trace_collective; /* trace/record.h */
+
 typedef struct mpi_clock {
     /* The fiber of `self` begins: it gives way until its turn comes. And it ends. */
     void (*begin)(mpi_rank_t *self);
