@@ -16,8 +16,8 @@ static const char *const level_names[] = {"slot",    "hwthread", "core",   "l1ca
 static const char *const bind_to_names[] = {"core", "hwthread", "none", NULL};
 static const char *const comm_core_names[] = {"auto", NULL};
 static const char *const split_names[] = {"auto", "adaptive", "off", NULL};
-static const char *const check_names[] = {"leaks", "sends",   "buffers", "wildcards", "windows",
-                                          "go-on", "shuffle", "strict",  NULL};
+static const char *const check_names[] = {"leaks",  "sends", "buffers", "wildcards", "windows",
+                                          "errors", "go-on", "shuffle", "strict",    NULL};
 static const char *const compute_names[] = {"none", "timed", "model", NULL};
 static const char *const all_none[] = {"all", "none", NULL};
 static const char *const gpu_names[] = {"close", "round", NULL};
@@ -250,7 +250,8 @@ const xy_option_t mpi_launch_options[] = {
          "buffering; buffers: buffers that are changed, used twice, too small, freed or of another "
          "type; wildcards: receives that "
          "could take other messages (exit code 120 only with strict); windows: conflicting "
-         "one-sided accesses (default: all). An error ends the job, except with go-on; "
+         "one-sided accesses; errors: errors that calls return and nobody looks at (default: all). "
+         "An error ends the job, except with go-on; "
          "shuffle[:SEED] tries other orders of ranks and messages. All ranks run on one core; "
          "those of several processes on one of each"},
     {"deadlock-after", 0, XY_OPT_SECONDS, "SECONDS", AT(deadlock_after),

@@ -73,7 +73,7 @@ void mpi_job_explain(const mpi_job_t *job, char *cause, size_t room);
 /* What is looked for besides what is always. */
 typedef struct {
     bool is_on;
-    bool leaks, sends, buffers, wildcards, windows;
+    bool leaks, sends, buffers, wildcards, windows, errors;
     bool goes_on;   /* after an error */
     bool is_strict; /* hints change the exit code, too */
     bool shuffles;  /* the order of ranks and of messages, by: */

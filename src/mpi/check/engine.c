@@ -8,6 +8,7 @@
 #include "mpi/check/check.h"
 #include "mpi/check/collectives.h"
 #include "mpi/check/guard.h"
+#include "mpi/check/ignored.h"
 #include "mpi/check/late.h"
 #include "mpi/check/pending.h"
 #include "mpi/check/wait.h"
@@ -422,6 +423,7 @@ void check_engine_finish(void)
     for (int i = 0; i < held_count; i++)
         mpi_finding_add(&held[i].finding, "%s", held[i].text);
     held_count = 0;
+    check_ignored_finish();
 }
 
 xy_status_t check_engine_begin(int ranks)
@@ -434,6 +436,8 @@ xy_status_t check_engine_begin(int ranks)
         return st;
     if (mpi_checks.buffers)
         check_collectives_begin();
+    if (mpi_checks.errors)
+        check_ignored_begin();
     random_state = mpi_checks.seed + (uint64_t)mpi_job->process * UINT64_C(0x9e3779b97f4a7c15);
     mpi_p2p_engine = &engine;
     return XY_OK;

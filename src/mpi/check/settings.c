@@ -21,6 +21,7 @@ static const word_t words[] = {{"leaks", offsetof(mpi_checks_t, leaks), true},
                                {"buffers", offsetof(mpi_checks_t, buffers), true},
                                {"wildcards", offsetof(mpi_checks_t, wildcards), true},
                                {"windows", offsetof(mpi_checks_t, windows), true},
+                               {"errors", offsetof(mpi_checks_t, errors), true},
                                {"shuffle", offsetof(mpi_checks_t, shuffles), false},
                                {"go-on", offsetof(mpi_checks_t, goes_on), false},
                                {"strict", offsetof(mpi_checks_t, is_strict), false}};

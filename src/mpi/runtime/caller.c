@@ -231,6 +231,27 @@ bool mpi_caller_variable(const void *address, mpi_variable_t *variable)
     return symbol != NULL;
 }
 
+static void *answer_void(void *arg)
+{
+    question_t *q = arg;
+
+    q->is_found = mpi_variables_is_void(q->info->dli_fname, q->offset);
+    return NULL;
+}
+
+bool mpi_caller_is_void(const void *site)
+{
+    Dl_info info;
+    question_t q;
+
+    if (site == NULL || !locate((const char *)site - 1, &info, &q) || info.dli_fname == NULL)
+        return false;
+    pthread_mutex_lock(&lock);
+    ask_aside(&q, answer_void);
+    pthread_mutex_unlock(&lock);
+    return q.is_found;
+}
+
 /* The variables of the calls looked at first. */
 typedef struct {
     uint64_t program;

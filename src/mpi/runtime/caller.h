@@ -42,6 +42,9 @@ bool mpi_caller_variable(const void *address, mpi_variable_t *variable);
  * first is kept, and NULL where there are none. Any thread; may make one. */
 int mpi_caller_variables(const void *site, const mpi_typed_t **found_p, const char **base_p);
 bool mpi_caller_global(const void *address, mpi_typed_t *found);
+/* Does the function that has the return address `site` return nothing? False: not known, too. Any
+ * thread; makes one. */
+bool mpi_caller_is_void(const void *site);
 
 /* What describes places in the programs of other processes, which have addresses of their own:
  * false for all others. Before there are ranks. */

@@ -117,6 +117,18 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
          .limits = "Not found: loads of the target, its stores before a put, locks one after the "
                    "other without a message between them, origin buffers, shared windows.",
          .example = "check_put_put"},
+    [XMPI_FINDING_ERROR_IGNORED] =
+        {"error-ignored", false, false, "a call returned an error, and the program did not look",
+         .rule =
+             "With MPI_ERRORS_RETURN, and for files by default, the program must examine what a "
+             "call returns. At an error, the machine code behind the call is read: the result "
+             "is overwritten before any instruction reads it.",
+         .cure = "Compare the result with MPI_SUCCESS, or leave MPI_ERRORS_ARE_FATAL in place.",
+         .limits = "A result that is stored counts as examined; compilers that optimise remove "
+                   "variables that nobody reads. Not found: calls in Fortran or through pointers, "
+                   "and results that the code behind leaves in place for longer than 64 "
+                   "instructions. MPI_File_delete of a missing file is no finding.",
+         .example = "check_ignored_send"},
     [XMPI_FINDING_DEADLOCK] =
         {"deadlock", true, true, "ranks wait for something that cannot happen",
          .rule = "Each rank of the report waits for another rank of the report, or for one that "

@@ -275,6 +275,23 @@ int mpi_variables_of_call(const char *path, size_t offset, mpi_typed_t *found, i
     return count;
 }
 
+/* Functions that were inlined there share the code of the one around them. */
+bool mpi_variables_is_void(const char *path, size_t offset)
+{
+    uint64_t start, bias = 0;
+    void *module = mpi_line_module(path, symbols, sizeof(symbols) / sizeof(symbols[0]), &start);
+    die_t *unit = module != NULL ? dw.module_addrdie(module, start + offset, &bias) : NULL;
+    die_t *scopes = NULL, type;
+    bool is_void = false;
+    int depth = unit != NULL ? dw.getscopes(unit, start + offset - bias, &scopes) : 0;
+
+    for (int i = 0; i < depth; i++)
+        if (dw.tag(&scopes[i]) == TAG_SUBPROGRAM)
+            is_void = !type_of(&scopes[i], &type);
+    free(scopes);
+    return is_void;
+}
+
 /* Look below an entry for a variable with this byte. */
 static bool find_global(die_t *parent, uint64_t address, uint64_t start, mpi_typed_t *found,
                         int depth)

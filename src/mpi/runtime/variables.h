@@ -37,5 +37,7 @@ typedef struct {
 int mpi_variables_of_call(const char *path, size_t offset, mpi_typed_t *found, int room);
 /* The type of a global variable, at the byte `offset`. False: it is not known. */
 bool mpi_variables_global(const char *path, size_t offset, mpi_typed_t *found);
+/* Does the function with the code at `offset` return nothing? */
+bool mpi_variables_is_void(const char *path, size_t offset);
 
 #endif
