@@ -399,3 +399,275 @@ BUG(check_lock_all_fetch_get)
     MPI_Win_unlock_all(win);
     MPI_Win_free(&win);
 }
+
+/* ---- Buffers of the origin ---- */
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the origin buffer of MPI_Put at @here was changed before MPI_Win_fence at
+ * @end [buffer-changed]
+ */
+BUG(check_origin_put)
+{
+    MPI_Win win = window();
+
+    MPI_Win_fence(0, win);
+    if (rank == 1) {
+        MPI_Put(numbers, 4, MPI_INT, 0, 0, 4, MPI_INT, win); // @here
+        numbers[wrong ? 3 : 4] = 7;
+    }
+    MPI_Win_fence(0, win); // @end
+    numbers[3] = 8;
+    MPI_Win_free(&win);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the origin buffer of MPI_Accumulate at @here was changed before
+ * MPI_Win_unlock at @end [buffer-changed]
+ */
+BUG(check_origin_accumulate)
+{
+    MPI_Win win = window();
+
+    if (rank == 1) {
+        MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+        MPI_Accumulate(numbers, 2, MPI_INT, 0, 0, 2, MPI_INT, MPI_SUM, win); // @here
+        if (!wrong)
+            MPI_Win_flush_local(0, win);
+        numbers[0] = 7;
+        MPI_Win_unlock(0, win); // @end
+    }
+    MPI_Win_free(&win);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the origin buffer of MPI_Rput at @here was changed before MPI_Wait at @end
+ * [buffer-changed]
+ */
+BUG(check_origin_rput)
+{
+    MPI_Win win = window();
+    MPI_Request request;
+
+    MPI_Win_lock_all(0, win);
+    if (rank == 1) {
+        MPI_Rput(numbers, 4, MPI_INT, 0, 0, 4, MPI_INT, win, &request); // @here
+        if (wrong)
+            numbers[0]++;
+        MPI_Wait(&request, ignore); // @end
+        numbers[1]++;
+    }
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the origin buffer of MPI_Put at @here was changed before MPI_Win_complete at
+ * @end [buffer-changed]
+ */
+BUG(check_origin_complete)
+{
+    MPI_Win win = window();
+
+    if (rank == 0) {
+        expose(win);
+        MPI_Win_wait(win);
+    } else {
+        reach(win);
+        MPI_Put(numbers, 1, MPI_INT, 0, 0, 1, MPI_INT, win); // @here
+        if (wrong)
+            numbers[0] = 9;
+        MPI_Win_complete(win); // @end
+        numbers[0] = 9;
+    }
+    MPI_Win_free(&win);
+}
+
+/* What a get has read may come at any time until its end.
+ * options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the result buffer of MPI_Get at @here was changed before MPI_Win_fence at
+ * @end [buffer-changed]
+ */
+BUG(check_result_written)
+{
+    MPI_Win win = window();
+
+    MPI_Win_fence(0, win);
+    if (rank == 1) {
+        MPI_Get(numbers, 4, MPI_INT, 0, 0, 4, MPI_INT, win); // @here
+        numbers[wrong ? 0 : 5] = 7;
+    }
+    MPI_Win_fence(0, win); // @end
+    MPI_Win_free(&win);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the result buffer of MPI_Get at @here was used at @use, before MPI_Win_fence
+ * at @end [buffer-touched]
+ */
+BUG(check_result_read)
+{
+    MPI_Win win;
+    int sum = 0;
+
+    MPI_Win_create(others, sizeof(others), sizeof(int), MPI_INFO_NULL, world, &win);
+    MPI_Win_fence(0, win);
+    if (rank == 1)
+        MPI_Get(numbers, LARGE, MPI_INT, 0, 0, LARGE, MPI_INT, win); // @here
+    if (!wrong)
+        MPI_Win_fence(0, win);
+    if (rank == 1)
+        sum = numbers[LARGE / 2]; // @use
+    MPI_Win_fence(0, win);        // @end
+    others[0] = sum;
+    MPI_Win_free(&win);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: MPI_Get at @second receives into memory that MPI_Get at @first receives
+ * into, which is not complete; they have byte 4 of its buffer in common [buffer-overlap]
+ */
+BUG(check_result_twice)
+{
+    MPI_Win win = window();
+
+    MPI_Win_fence(0, win);
+    if (rank == 1) {
+        MPI_Get(numbers, 2, MPI_INT, 0, 0, 2, MPI_INT, win);                   // @first
+        MPI_Get(numbers + (wrong ? 1 : 2), 2, MPI_INT, 0, 2, 2, MPI_INT, win); // @second
+    }
+    MPI_Win_fence(0, win);
+    MPI_Win_free(&win);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: MPI_Put at @put sends from memory that MPI_Get at @get receives into, which
+ * is not complete; they have byte 0 of its buffer in common [buffer-overlap]
+ */
+BUG(check_result_put)
+{
+    MPI_Win win = window();
+
+    MPI_Win_lock_all(0, win);
+    if (rank == 1) {
+        MPI_Get(numbers, 2, MPI_INT, 0, 0, 2, MPI_INT, win); // @get
+        if (!wrong)
+            MPI_Win_flush(0, win);
+        MPI_Put(numbers, 2, MPI_INT, 0, 8, 2, MPI_INT, win); // @put
+    }
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+}
+
+/* ---- Code of the target ---- */
+
+static MPI_Win large_window(void)
+{
+    MPI_Win win;
+
+    MPI_Win_create(others, sizeof(others), sizeof(int), MPI_INFO_NULL, world, &win);
+    return win;
+}
+
+/* The right one reads after the fence.
+ * options: --check=windows
+ * code: 121
+ * says: error: rank 0: its own code has used memory of its window at @load that MPI_Put of rank 1
+ * at @put wrote to, before MPI_Win_fence at @end [rma-conflict]
+ */
+BUG(check_put_load)
+{
+    MPI_Win win = large_window();
+    int sum = 0;
+
+    MPI_Win_fence(0, win);
+    if (rank == 1) {
+        MPI_Put(numbers, LARGE, MPI_INT, 0, 0, LARGE, MPI_INT, win); // @put
+        MPI_Send(numbers, 1, MPI_INT, 0, 0, world);
+    } else {
+        MPI_Recv(numbers, 1, MPI_INT, 1, 0, world, ignore);
+        if (wrong)
+            sum += others[LARGE / 2]; // @load
+    }
+    MPI_Win_fence(0, win); // @end
+    numbers[0] = sum + others[LARGE / 2];
+    MPI_Win_free(&win);
+}
+
+/* options: --check=windows
+ * code: 121
+ * says: error: rank 0: its own code has used memory of its window at @load that MPI_Put of rank 1
+ * at @put wrote to, before MPI_Win_wait at @wait [rma-conflict]
+ */
+BUG(check_group_put_load)
+{
+    MPI_Win win = large_window();
+
+    if (rank == 0) {
+        expose(win);
+        MPI_Recv(numbers, 1, MPI_INT, 1, 0, world, ignore);
+        if (wrong)
+            numbers[1] = others[LARGE / 2]; // @load
+        MPI_Win_wait(win);                  // @wait
+        numbers[1] = others[LARGE / 2];
+    } else {
+        reach(win);
+        MPI_Put(numbers, LARGE, MPI_INT, 0, 0, LARGE, MPI_INT, win); // @put
+        MPI_Send(numbers, 1, MPI_INT, 0, 0, world);
+        MPI_Win_complete(win);
+    }
+    MPI_Win_free(&win);
+}
+
+/* A store into memory that another rank reads in the same epoch.
+ * options: --check=windows
+ * code: 121
+ * says: error: rank 0: its own code has changed memory of its window that MPI_Get of rank 1 at @get
+ * read, before MPI_Win_fence at @end [rma-conflict]
+ */
+BUG(check_get_store)
+{
+    MPI_Win win = window();
+
+    MPI_Win_fence(0, win);
+    if (rank == 1) {
+        MPI_Get(numbers, 4, MPI_INT, 0, 0, 4, MPI_INT, win); // @get
+        MPI_Send(numbers + 4, 1, MPI_INT, 0, 0, world);
+    } else {
+        MPI_Recv(numbers, 1, MPI_INT, 1, 0, world, ignore);
+        others[wrong ? 2 : 4]++;
+    }
+    MPI_Win_fence(0, win); // @end
+    MPI_Win_free(&win);
+}
+
+/* options: --check=windows
+ * code: 121
+ * says: error: rank 0: its own code has changed memory of its window that MPI_Get of rank 1 at @get
+ * read, before MPI_Win_wait at @wait [rma-conflict]
+ */
+BUG(check_group_get_store)
+{
+    MPI_Win win = window();
+
+    if (rank == 0) {
+        expose(win);
+        MPI_Recv(numbers, 1, MPI_INT, 1, 0, world, ignore);
+        others[wrong ? 0 : 9]++;
+        MPI_Win_wait(win); // @wait
+        others[0]++;
+    } else {
+        reach(win);
+        MPI_Get(numbers, 1, MPI_INT, 0, 0, 1, MPI_INT, win); // @get
+        MPI_Send(numbers + 4, 1, MPI_INT, 0, 0, world);
+        MPI_Win_complete(win);
+    }
+    MPI_Win_free(&win);
+}

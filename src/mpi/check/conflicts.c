@@ -21,6 +21,8 @@
 #include "mpi/check/check.h"
 #include "mpi/check/elements.h"
 #include "mpi/check/findings.h"
+#include "mpi/check/guard.h"
+#include "mpi/check/pending.h"
 #include "mpi/rma/rma.h"
 
 typedef enum { READ, WRITE, UPDATE } what_t;
@@ -40,6 +42,7 @@ typedef struct {
     bool is_told;
     const char *call;
     const void *site;
+    int guard; /* of whole pages that were written, against the owner's code (guard.h) */
 } access_t;
 
 static xy_vec_t list = XY_VEC_INIT(access_t);
@@ -175,6 +178,23 @@ static bool is_repeated(const access_t *now, const access_t *before)
            now->area.count == before->area.count && now->type == before->type;
 }
 
+/* Is memory compared with what it was when the operation was done? Under locks the owner may store
+ * to what others read, where they poll. */
+static bool is_compared(const access_t *a)
+{
+    return a->what == WRITE || (a->what == READ && a->epoch != LOCKS);
+}
+
+/* Other ranks, and calls of the owner, lift the guard where they use the memory. */
+static void guard_pages(access_t *a, const mpi_win_t *win)
+{
+    const mpi_rank_t *owner = &mpi_job->ranks[mpi_comm_world_rank(win->comm, a->target)];
+
+    if (a->type->is_contiguous && owner->gate == NULL && owner->world != a->origin &&
+        win->shared->flavor != MPI_WIN_FLAVOR_SHARED)
+        a->guard = check_guard_set(owner, a->area.low, a->area.high);
+}
+
 /* Compare it with the others, and keep it: counters that all ranks update come once per rank. */
 static void add(access_t *now, const mpi_win_t *win)
 {
@@ -189,8 +209,11 @@ static void add(access_t *now, const mpi_win_t *win)
             break;
         }
     }
-    if (now->what == WRITE)
+    now->guard = -1;
+    if (is_compared(now))
         now->hash = check_area_hash(&now->area);
+    if (now->what == WRITE && !now->is_told)
+        guard_pages(now, win);
     if (xy_vec_append(&list, now) == XY_OK) /* else it is not compared */
         mpi_type_hold(now->type);
 }
@@ -269,6 +292,27 @@ static const char *keep_name(const char *call)
     return copy;
 }
 
+/* The buffers that the call has named before its operation. */
+enum { SIDES = 2 };
+static struct {
+    mpi_transfer_t sides[SIDES];
+    bool is_receive[SIDES];
+    int count;
+    const mpi_rank_t *self;
+    const void *site;
+} named;
+
+/* They are in use from now on. */
+static void use_buffers(mpi_rank_t *self, const mpi_win_t *win, int target)
+{
+    bool is_same = named.self == self && named.site == self->call.caller; /* else one has failed */
+
+    for (int i = 0; i < named.count && is_same; i++)
+        check_pending_window(self, win, &named.sides[i], named.is_receive[i],
+                             rma_is_far(win, target));
+    named.count = 0;
+}
+
 static void on_operation(mpi_rank_t *self, mpi_win_t *win, int target, const void *address,
                          int64_t count, mpi_type_t *type, const mpi_op_t *op)
 {
@@ -284,7 +328,8 @@ static void on_operation(mpi_rank_t *self, mpi_win_t *win, int target, const voi
                     .call = self->call.name,
                     .site = self->call.caller};
 
-    if (member == NULL)
+    use_buffers(self, win, target);
+    if (member == NULL || !mpi_checks.windows)
         return;
     now.number = ++member->operations;
     if (now.area.low == now.area.high)
@@ -324,16 +369,41 @@ static void report_store(access_t *a, const end_t *end)
         return;
     if (end->rank != owner)
         snprintf(by, sizeof(by), " of rank %d", end->rank);
+    mpi_finding_add(
+        &finding,
+        "its own code has changed memory of its window that %s of rank %d %s %s, before "
+        "%s%s %s",
+        a->call, a->origin, check_place_text(a->site, there), a->what == READ ? "read" : "wrote to",
+        end->call, by, check_place_text(end->site, here));
+}
+
+/* The owner's code has used pages that were written, and the guard knows where. */
+static void report_touch(access_t *a, const end_t *end)
+{
+    int owner = mpi_comm_world_rank(end->win->comm, a->target);
+    mpi_finding_t finding = {.kind = XMPI_FINDING_RMA_CONFLICT,
+                             .rank = owner,
+                             .other = a->origin,
+                             .sites = {check_guard_touched(a->guard), a->site}};
+    char here[160], there[160], at_end[160];
+
+    a->is_told = true;
+    if (mpi_finding_is_known(&finding))
+        return;
     mpi_finding_add(&finding,
-                    "its own code has changed memory of its window that %s of rank %d %s wrote to, "
-                    "before %s%s %s",
-                    a->call, a->origin, check_place_text(a->site, there), end->call, by,
-                    check_place_text(end->site, here));
+                    "its own code has used memory of its window %s that %s of rank %d %s wrote to, "
+                    "before %s %s",
+                    check_place_text(finding.sites[0], here), a->call, a->origin,
+                    check_place_text(a->site, there), end->call,
+                    check_place_text(end->site, at_end));
 }
 
 static void look_for_store(access_t *a, const end_t *end)
 {
-    if (a->what == WRITE && !a->is_told && check_area_hash(&a->area) != a->hash)
+    check_guard_lift(a->guard);
+    if (!a->is_told && check_guard_touched(a->guard) != NULL)
+        report_touch(a, end);
+    if (is_compared(a) && !a->is_told && check_area_hash(&a->area) != a->hash)
         report_store(a, end);
 }
 
@@ -372,6 +442,12 @@ static void look(const end_t *end, uint32_t number, is_over_fn is_over)
             look_for_store(at(i), end);
 }
 
+static void drop(const access_t *a)
+{
+    check_guard_end(a->guard);
+    mpi_type_release(a->type);
+}
+
 static void forget(const mpi_win_t *win, uint32_t number, is_over_fn is_over)
 {
     size_t kept = 0;
@@ -380,7 +456,7 @@ static void forget(const mpi_win_t *win, uint32_t number, is_over_fn is_over)
         const access_t *a = at(i);
 
         if (a->window == win->comm->context && is_over(a, win, number))
-            mpi_type_release(a->type);
+            drop(a);
         else
             *at(kept++) = *a;
     }
@@ -398,7 +474,7 @@ static void forget_read(uint32_t window, int origin, uint32_t number)
         i++;
     if (i == list.count)
         return;
-    mpi_type_release(at(i)->type);
+    drop(at(i));
     for (; i + 1 < list.count; i++)
         *at(i) = *at(i + 1);
     xy_vec_pop(&list);
@@ -435,7 +511,8 @@ static void on_request(mpi_win_t *win, int target, mpi_request_t *request)
     member_t *member = member_of(win);
     fetch_t *fetch;
 
-    if (member == NULL || what_of(win->owner->call.name) != READ)
+    check_pending_bind(win->owner, win, request);
+    if (member == NULL || !mpi_checks.windows || what_of(win->owner->call.name) != READ)
         return;
     fetch = xy_malloc(sizeof(*fetch));
     if (fetch == NULL)
@@ -457,7 +534,8 @@ static void on_settle(mpi_win_t *win)
     member_t *member = member_of(win);
     end_t end = end_of(win);
 
-    if (member == NULL)
+    check_pending_settle(win->owner, win);
+    if (member == NULL || !mpi_checks.windows)
         return;
     forget(win, member->fences, is_fenced_before);
     if (epoch_of(win) == FENCES)
@@ -509,13 +587,23 @@ static void on_side(const mpi_rank_t *self, const char *name, const void *addres
                     const mpi_type_t *type)
 {
     check_area_t area = check_area_make(address, count, type);
-    bool is_receive = strcmp(name, "result") == 0 || strcmp(self->call.name, "MPI_Get") == 0 ||
-                      strcmp(self->call.name, "MPI_Rget") == 0;
+    what_t what = what_of(self->call.name);
+    bool is_receive = strcmp(name, "result") == 0 || what == READ;
 
+    if (strcmp(name, "origin") == 0 || named.count == SIDES)
+        named.count = 0;
     if (!mpi_checks.buffers || area.low == area.high || strcmp(name, "target") == 0)
         return;
     check_allocations_look(self, &area, is_receive);
     check_elements_look(self, &area);
+    if (is_receive && what == UPDATE)
+        return; /* what nobody wants may go to one place */
+    named.sides[named.count] = (mpi_transfer_t){.buffer = (void *)(uintptr_t)address,
+                                                .count = count,
+                                                .type = (mpi_type_t *)(uintptr_t)type};
+    named.is_receive[named.count++] = is_receive;
+    named.self = self;
+    named.site = self->call.caller;
 }
 
 void check_conflicts_begin(void)

@@ -184,7 +184,7 @@ xy_status_t mpi_check_begin(const mpi_check_config_t *given)
     if (st == XY_OK && mpi_checks.is_on) {
         mpi_finding_store = &store;
         st = check_engine_begin(mpi_job->numbers);
-        if (mpi_checks.windows)
+        if (mpi_checks.windows || mpi_checks.buffers)
             check_conflicts_begin();
     }
     mpi_findings_wait = !mpi_checks.is_on;

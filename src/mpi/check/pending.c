@@ -11,7 +11,8 @@
 #include "mpi/check/guard.h"
 
 typedef struct {
-    const mpi_request_t *request;
+    const mpi_request_t *request; /* NULL: of a one-sided operation, which the epoch of */
+    const struct mpi_win *win;    /* ... ends */
     check_area_t area;
     mpi_type_t *type; /* held */
     const char *call;
@@ -24,6 +25,9 @@ typedef struct {
 } pending_t;
 
 static xy_vec_t *lists; /* [ranks] of pending_t */
+
+/* Buffers of one-sided operations per rank: an epoch may have very many, and the first will do. */
+enum { WINDOW_MOST = 1024 };
 
 xy_status_t check_pending_begin(int ranks)
 {
@@ -77,6 +81,13 @@ static bool is_kept(const mpi_rank_t *self, const mpi_request_t *request)
     return request->is_persistent && request->kind <= XMPI_KIND_RECV;
 }
 
+static const char *side_of(const pending_t *p)
+{
+    if (p->win != NULL)
+        return p->is_receive ? "result" : "origin";
+    return p->is_receive ? "receive" : "send";
+}
+
 static void report_change(const pending_t *p, const mpi_rank_t *self)
 {
     mpi_finding_t finding = {.kind = XMPI_FINDING_BUFFER_CHANGED,
@@ -87,9 +98,8 @@ static void report_change(const pending_t *p, const mpi_rank_t *self)
 
     if (mpi_finding_is_known(&finding))
         return;
-    mpi_finding_add(&finding, "the %s buffer of %s%s %s was changed before %s %s",
-                    p->is_receive ? "receive" : "send", mpi_call_start_of(p->call), p->call,
-                    check_place_text(p->site, start),
+    mpi_finding_add(&finding, "the %s buffer of %s%s %s was changed before %s %s", side_of(p),
+                    mpi_call_start_of(p->call), p->call, check_place_text(p->site, start),
                     self->call.name != NULL ? self->call.name : "the end",
                     check_place_text(self->call.caller, end));
 }
@@ -112,7 +122,7 @@ static void report_touch(const pending_t *p, const mpi_rank_t *self)
 
     if (mpi_finding_is_known(&finding))
         return;
-    mpi_finding_add(&finding, "the receive buffer of %s%s %s was used %s, before %s %s",
+    mpi_finding_add(&finding, "the %s buffer of %s%s %s was used %s, before %s %s", side_of(p),
                     mpi_call_start_of(p->call), p->call, check_place_text(p->site, start),
                     check_place_text(finding.sites[0], touched),
                     self->call.name != NULL ? self->call.name : "the end",
@@ -138,34 +148,36 @@ static void end_one(pending_t *gone, const mpi_rank_t *self, bool looks)
     mpi_type_release(gone->type);
 }
 
-/* The operation is over for the program; `looks`: at its bytes. A finding may end the job, so the
- * list is whole when it is made. */
-static void end(const mpi_request_t *request, bool looks)
+/* The operation with the request, or the operations of the window without one, are over for the
+ * program; `looks`: at their bytes. A finding may end the job, so the list is whole when it is
+ * made. */
+static void end(const mpi_rank_t *self, const mpi_request_t *request, const struct mpi_win *win,
+                bool looks)
 {
-    xy_vec_t *list = &lists[request->owner->world];
+    xy_vec_t *list = &lists[self->world];
 
     for (size_t i = 0; i < list->count;) {
         pending_t gone = *at(list, i);
 
-        if (gone.request != request) {
+        if (gone.request != request || (request == NULL && gone.win != win)) {
             i++;
             continue;
         }
         *at(list, i) = *at(list, list->count - 1);
         xy_vec_pop(list);
-        end_one(&gone, request->owner, looks);
+        end_one(&gone, self, looks);
     }
 }
 
 void check_pending_finish(mpi_request_t *request)
 {
-    end(request, true);
+    end(request->owner, request, NULL, true);
 }
 
 /* What the program has freed may be sent, or received, later than it knows. */
 void check_pending_forget(const mpi_request_t *request)
 {
-    end(request, false);
+    end(request->owner, request, NULL, false);
 }
 
 /* Does another pending operation use these bytes, and does one of the two receive? Blocks of one
@@ -255,7 +267,64 @@ void check_pending_look(mpi_rank_t *self)
 
         check_touch(p, self);
         if (p->is_receive && p->is_hashed && !check_guard_is_up(p->guard) &&
-            p->is_arrived == p->request->is_done)
+            (p->win != NULL || p->is_arrived == p->request->is_done))
             check_hash(p, self);
     }
+}
+
+/* ---- One-sided operations ---- */
+
+static bool is_full(const xy_vec_t *list)
+{
+    return list->count >= WINDOW_MOST;
+}
+
+/* What a get of this process has read is there already. */
+void check_pending_window(mpi_rank_t *self, const struct mpi_win *win, const mpi_transfer_t *t,
+                          bool is_receive, bool is_far)
+{
+    check_area_t area = check_area_make(t->buffer, t->count, t->type);
+    xy_vec_t *list = &lists[self->world];
+    const pending_t *other =
+        is_receive || !is_full(list) ? find_overlap(self, NULL, &area, is_receive) : NULL;
+    pending_t *p;
+
+    if (other != NULL && other->win != NULL)
+        report_overlap(self, other, &area, is_receive);
+    p = is_full(list) ? NULL : xy_vec_push(list);
+    if (p == NULL)
+        return; /* what is not noted is not reported */
+    *p = (pending_t){.win = win,
+                     .area = area,
+                     .type = t->type,
+                     .call = self->call.name,
+                     .site = self->call.caller,
+                     .is_receive = is_receive,
+                     .is_hashed = !is_receive || !is_far,
+                     .is_arrived = !is_far,
+                     .guard = -1};
+    if (p->is_hashed)
+        p->hash = check_area_hash(&area);
+    mpi_type_hold(t->type);
+    if (is_receive && !is_far && other == NULL && t->type->is_contiguous && self->gate == NULL)
+        p->guard = check_guard_set(self, area.low, area.high);
+}
+
+void check_pending_bind(const mpi_rank_t *self, const struct mpi_win *win,
+                        const mpi_request_t *request)
+{
+    const xy_vec_t *list = &lists[self->world];
+
+    for (size_t i = 0; i < list->count; i++) {
+        pending_t *p = at(list, i);
+
+        if (p->request == NULL && p->win == win && p->site == self->call.caller &&
+            p->call == self->call.name)
+            p->request = request;
+    }
+}
+
+void check_pending_settle(const mpi_rank_t *self, const struct mpi_win *win)
+{
+    end(self, NULL, win, true);
 }

@@ -9,6 +9,8 @@
 
 #include "mpi/p2p/p2p.h"
 
+struct mpi_win;
+
 xy_status_t check_pending_begin(int ranks);
 /* `self` starts to send from or receive into this buffer: does another operation use it? With a
  * request of a nonblocking call it is pending from now on. */
@@ -22,6 +24,13 @@ void check_pending_arrive(mpi_rank_t *rank);
 /* The program has completed the request, or has freed it before it was complete. */
 void check_pending_finish(mpi_request_t *request);
 void check_pending_forget(const mpi_request_t *request);
+/* `self` has begun a one-sided operation with this buffer of its own, on a target that is in
+ * another process or not. It ends with the operations of the window, or with a request. */
+void check_pending_window(mpi_rank_t *self, const struct mpi_win *win, const mpi_transfer_t *t,
+                          bool is_receive, bool is_far);
+void check_pending_bind(const mpi_rank_t *self, const struct mpi_win *win,
+                        const mpi_request_t *request);
+void check_pending_settle(const mpi_rank_t *self, const struct mpi_win *win);
 /* The rank is going to wait or tests: has it changed the buffers of its receives? */
 void check_pending_look(mpi_rank_t *self);
 

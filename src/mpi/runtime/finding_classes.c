@@ -47,10 +47,13 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
     [XMPI_FINDING_BUFFER_CHANGED] =
         {"buffer-changed", true, false, "a buffer is changed while an operation uses it",
          .rule = "Until an operation is complete, the program must not write to its send buffer, "
-                 "nor touch its receive buffer.",
+                 "nor touch its receive buffer. One-sided operations end with their epoch, a flush "
+                 "or their request.",
          .cure = "Complete the operation first, or use another buffer.",
          .limits = "A change that is undone before completion is not found, nor are collectives "
-                   "on intercommunicators.",
+                   "on intercommunicators. Of the one-sided operations of a rank 1024 are compared "
+                   "at a time; not compared: results of MPI_Get_accumulate, MPI_Fetch_and_op and "
+                   "MPI_Compare_and_swap.",
          .example = "check_send_changed"},
     [XMPI_FINDING_BUFFER_TOUCHED] =
         {"buffer-touched", true, false, "a receive buffer is used before its data has arrived",
@@ -114,8 +117,10 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
                  "access ends at the next fence, at MPI_Win_wait of the target, or when its origin "
                  "unlocks or flushes; MPI_Rget also when its request is complete.",
          .cure = "Separate them by a fence or flush, lock exclusively, or use MPI_Accumulate.",
-         .limits = "Not found: loads of the target, its stores before a put, locks one after the "
-                   "other without a message between them, origin buffers, shared windows.",
+         .limits = "Loads of the target are found in whole pages that were put, its stores by "
+                   "comparison; both after the operation and before the end of the epoch. Not "
+                   "found: loads and stores before the operation, stores beside a get under locks, "
+                   "locks one after the other without a message between them, shared windows.",
          .example = "check_put_put"},
     [XMPI_FINDING_ERROR_IGNORED] =
         {"error-ignored", false, false, "a call returned an error, and the program did not look",
