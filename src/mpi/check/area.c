@@ -109,6 +109,35 @@ bool check_area_overlaps(const check_area_t *a, const check_area_t *b)
     return found;
 }
 
+static uint64_t mix(uint64_t hash, const char *from, size_t length)
+{
+    uint64_t word = 0;
+
+    memcpy(&word, from, length);
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
+}
+
+/* Four sums at a time: one would wait for each of its multiplications. */
+static uint64_t hash_run(uint64_t hash, const char *run, size_t length)
+{
+    const char *end = run + length;
+
+    if (length >= 64) {
+        uint64_t sums[4] = {hash, hash + 1, hash + 2, hash + 3};
+
+        for (; end - run >= 32; run += 32)
+            for (int i = 0; i < 4; i++)
+                sums[i] = mix(sums[i], run + 8 * (size_t)i, 8);
+        hash = 0;
+        for (int i = 0; i < 4; i++)
+            hash = mix(hash, (const char *)&sums[i], 8);
+    }
+    for (; end - run >= 8; run += 8)
+        hash = mix(hash, run, 8);
+    return end > run ? mix(hash, run, (size_t)(end - run)) : hash;
+}
+
 uint64_t check_area_hash(const check_area_t *area)
 {
     walk_t walk = walk_begin(area);
@@ -119,11 +148,6 @@ uint64_t check_area_hash(const check_area_t *area)
     if (mpi_is_on_device((const char *)area->buffer + area->type->true_lb))
         return hash; /* changes on a GPU are not looked for */
     while ((run = walk_next(&walk, &length)) != NULL)
-        for (size_t i = 0; i < length; i += 8) {
-            uint64_t word = 0;
-
-            memcpy(&word, run + i, length - i < 8 ? length - i : 8);
-            hash = xy_hash_u64(hash ^ word) + length;
-        }
+        hash = hash_run(hash, run, length);
     return hash;
 }

@@ -6,6 +6,8 @@
  */
 #include "mpi/check/collectives.h"
 
+#include "mpi/check/check.h"
+#include "mpi/check/order.h"
 #include "mpi/check/pending.h"
 #include "mpi/coll/coll.h"
 
@@ -103,8 +105,10 @@ static void on_start(const coll_call_t *call)
 {
     coll_call_t mine = *call;
 
+    if (mpi_checks.windows && !call->kind->is_inter)
+        check_order_meet(call->comm->owner, call->comm->context);
     mine.rank = call->comm->rank; /* numbers come later */
-    if (!call->kind->is_inter && call->comm->coll->lows == 0)
+    if (mpi_checks.buffers && !call->kind->is_inter && call->comm->coll->lows == 0)
         add_buffers(&mine);
 }
 

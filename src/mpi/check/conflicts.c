@@ -22,11 +22,12 @@
 #include "mpi/check/elements.h"
 #include "mpi/check/findings.h"
 #include "mpi/check/guard.h"
+#include "mpi/check/order.h"
 #include "mpi/check/pending.h"
 #include "mpi/rma/rma.h"
 
 typedef enum { READ, WRITE, UPDATE } what_t;
-typedef enum { FENCES, GROUPS, LOCKS } epoch_t;
+typedef enum { FENCES, GROUPS, LOCKS, PAST } epoch_t;
 
 typedef struct {
     uint32_t window;
@@ -42,10 +43,14 @@ typedef struct {
     bool is_told;
     const char *call;
     const void *site;
-    int guard; /* of whole pages that were written, against the owner's code (guard.h) */
+    bool is_exclusive; /* under an exclusive lock */
+    uint64_t ended;    /* PAST: when (order.h) */
+    int guard;         /* of whole pages that were written, against the owner's code (guard.h) */
 } access_t;
 
 static xy_vec_t list = XY_VEC_INIT(access_t);
+
+enum { PAST_MOST = 128 }; /* accesses that are over */
 
 /* What a member has called so far. */
 typedef struct {
@@ -96,6 +101,9 @@ static what_t what_of(const char *call)
 /* May both happen in any order? What is in the list is not over. */
 static bool is_open(const access_t *a, const access_t *b)
 {
+    if (a->epoch == PAST)
+        return a->window == b->window && a->origin != b->origin && !b->is_exclusive &&
+               check_order_heard(&mpi_job->ranks[b->origin]) < a->ended;
     return a->window == b->window && a->epoch == b->epoch &&
            (a->epoch != FENCES || a->turn == b->turn);
 }
@@ -126,6 +134,8 @@ static const char *cure_of(const access_t *now, const access_t *before)
 {
     if (now->what == UPDATE && before->what == UPDATE)
         return "accumulates that meet must have the same operation";
+    if (before->epoch == PAST)
+        return "send a message between them, lock it exclusively, or use MPI_Accumulate";
     if (now->epoch == FENCES)
         return "put MPI_Win_fence between them, or use MPI_Accumulate";
     if (now->epoch == LOCKS && now->origin != before->origin)
@@ -150,10 +160,12 @@ static void report_conflict(access_t *now, access_t *before, const mpi_win_t *wi
     if (win->shared->flavor != MPI_WIN_FLAVOR_DYNAMIC)
         snprintf(byte, sizeof(byte), " (byte %lld of its window)",
                  (long long)(low - win->shared->places[now->target].base));
-    mpi_finding_add(&finding, "%s %s and %s%s %s use the same memory of rank %d in one epoch%s; %s",
+    mpi_finding_add(&finding, "%s %s and %s%s %s use the same memory of rank %d %s%s; %s",
                     now->call, check_place_text(now->site, here), before->call, by,
                     check_place_text(before->site, there),
-                    mpi_comm_world_rank(win->comm, now->target), byte, cure_of(now, before));
+                    mpi_comm_world_rank(win->comm, now->target),
+                    before->epoch == PAST ? "in epochs without an order" : "in one epoch", byte,
+                    cure_of(now, before));
 }
 
 static epoch_t epoch_of(const mpi_win_t *win)
@@ -166,7 +178,7 @@ static epoch_t epoch_of(const mpi_win_t *win)
 /* Reads with a request may end before their epoch does, and what was written is compared. */
 static bool stays(const access_t *a)
 {
-    return a->what == UPDATE || (a->what == READ && strncmp(a->call, "MPI_R", 5) != 0);
+    return a->what != WRITE && strncmp(a->call, "MPI_Rget", 8) != 0;
 }
 
 /* Does it have the conflicts of another that stays in the list as long? */
@@ -313,6 +325,16 @@ static void use_buffers(mpi_rank_t *self, const mpi_win_t *win, int target)
     named.count = 0;
 }
 
+/* Memory carries what ranks tell each other, too. */
+static void note_order(const mpi_rank_t *self, const mpi_win_t *win, const access_t *a)
+{
+    if (a->what != READ)
+        check_order_write(mpi_comm_world_rank(win->comm, a->target));
+    if (a->what == READ || (strncmp(a->call, "MPI_Accumulate", 14) != 0 &&
+                            strncmp(a->call, "MPI_Racc", 8) != 0 && a->what == UPDATE))
+        check_order_hear_all(self);
+}
+
 static void on_operation(mpi_rank_t *self, mpi_win_t *win, int target, const void *address,
                          int64_t count, mpi_type_t *type, const mpi_op_t *op)
 {
@@ -335,10 +357,13 @@ static void on_operation(mpi_rank_t *self, mpi_win_t *win, int target, const voi
     if (now.area.low == now.area.high)
         return;
     now.turn = member->fences;
-    if (rma_is_far(win, target))
+    if (rma_is_far(win, target)) {
         tell(self, win, member, &now, count);
-    else
-        add(&now, win);
+        return;
+    }
+    now.is_exclusive = win->shared->targets[target].owner == win->rank;
+    add(&now, win);
+    note_order(self, win, &now);
 }
 
 /* What was called when something is over: by whom, and where. */
@@ -469,8 +494,8 @@ static void forget_read(uint32_t window, int origin, uint32_t number)
 {
     size_t i = 0;
 
-    while (i < list.count && (at(i)->window != window || at(i)->origin != origin ||
-                              at(i)->number != number || at(i)->what != READ))
+    while (i < list.count &&
+           (at(i)->window != window || at(i)->origin != origin || at(i)->number != number))
         i++;
     if (i == list.count)
         return;
@@ -512,7 +537,7 @@ static void on_request(mpi_win_t *win, int target, mpi_request_t *request)
     fetch_t *fetch;
 
     check_pending_bind(win->owner, win, request);
-    if (member == NULL || !mpi_checks.windows || what_of(win->owner->call.name) != READ)
+    if (member == NULL || !mpi_checks.windows || strncmp(win->owner->call.name, "MPI_Rget", 8) != 0)
         return;
     fetch = xy_malloc(sizeof(*fetch));
     if (fetch == NULL)
@@ -522,9 +547,40 @@ static void on_request(mpi_win_t *win, int target, mpi_request_t *request)
     request->release = on_fetched;
 }
 
+/* Other ranks may have been faster: what is over may meet what they do later, unless that is
+ * ordered. The latest will do. */
+static void keep_past(const end_t *end)
+{
+    size_t past = 0;
+
+    for (size_t i = 0; i < list.count; i++) {
+        access_t *a = at(i);
+
+        past += a->epoch == PAST;
+        if (a->window != end->win->comm->context || a->is_exclusive ||
+            !is_locked_by(a, end->win, (uint32_t)end->rank))
+            continue;
+        check_guard_end(a->guard);
+        a->guard = -1;
+        a->epoch = PAST;
+        a->ended = check_order_now();
+        past++;
+    }
+    for (size_t i = 0, kept = 0; past > PAST_MOST; past--) {
+        while (at(i)->epoch != PAST)
+            i++;
+        drop(at(i));
+        for (kept = i; kept + 1 < list.count; kept++)
+            *at(kept) = *at(kept + 1);
+        xy_vec_pop(&list);
+    }
+}
+
 static void end_locks(const end_t *end)
 {
     look(end, (uint32_t)end->rank, is_locked_by);
+    if (mpi_job->processes == 1)
+        keep_past(end);
     forget(end->win, (uint32_t)end->rank, is_locked_by);
 }
 

@@ -10,6 +10,7 @@
 #include "mpi/check/guard.h"
 #include "mpi/check/ignored.h"
 #include "mpi/check/late.h"
+#include "mpi/check/order.h"
 #include "mpi/check/pending.h"
 #include "mpi/check/wait.h"
 #include "mpi/check/windows.h"
@@ -119,6 +120,8 @@ static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes
     mpi_rank_t *to = receiver_of(t);
     mpi_transfer_t mine = *t;
 
+    if (mpi_checks.windows)
+        check_order_send(mpi_comm_world_rank(t->comm, t->peer));
     if (!is_own(self, t->comm))
         return mpi_plain_send(self, t, bytes, request);
     begin(self);
@@ -434,11 +437,13 @@ xy_status_t check_engine_begin(int ranks)
         st = check_late_begin(ranks);
     if (st != XY_OK)
         return st;
-    if (mpi_checks.buffers)
+    if (mpi_checks.windows)
+        st = check_order_begin(ranks);
+    if (mpi_checks.buffers || mpi_checks.windows)
         check_collectives_begin();
     if (mpi_checks.errors)
         check_ignored_begin();
     random_state = mpi_checks.seed + (uint64_t)mpi_job->process * UINT64_C(0x9e3779b97f4a7c15);
     mpi_p2p_engine = &engine;
-    return XY_OK;
+    return st;
 }

@@ -148,7 +148,7 @@ static void end_one(pending_t *gone, const mpi_rank_t *self, bool looks)
     mpi_type_release(gone->type);
 }
 
-/* The operation with the request, or the operations of the window without one, are over for the
+/* The operation with the request, or all operations of the window, are over for the
  * program; `looks`: at their bytes. A finding may end the job, so the list is whole when it is
  * made. */
 static void end(const mpi_rank_t *self, const mpi_request_t *request, const struct mpi_win *win,
@@ -159,7 +159,7 @@ static void end(const mpi_rank_t *self, const mpi_request_t *request, const stru
     for (size_t i = 0; i < list->count;) {
         pending_t gone = *at(list, i);
 
-        if (gone.request != request || (request == NULL && gone.win != win)) {
+        if (win != NULL ? gone.win != win : gone.request != request) {
             i++;
             continue;
         }
@@ -289,7 +289,7 @@ void check_pending_window(mpi_rank_t *self, const struct mpi_win *win, const mpi
         is_receive || !is_full(list) ? find_overlap(self, NULL, &area, is_receive) : NULL;
     pending_t *p;
 
-    if (other != NULL && other->win != NULL)
+    if (other != NULL && other->win != NULL && other->site != self->call.caller)
         report_overlap(self, other, &area, is_receive);
     p = is_full(list) ? NULL : xy_vec_push(list);
     if (p == NULL)

@@ -112,15 +112,21 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
          .example = "check_wildcard"},
     [XMPI_FINDING_RMA_CONFLICT] =
         {"rma-conflict", true, false, "one-sided operations access the same memory in one epoch",
-         .rule = "Operations of one epoch are executed in any order. Two that meet in a target's "
-                 "memory conflict, unless both read or both accumulate with the same operation. An "
-                 "access ends at the next fence, at MPI_Win_wait of the target, or when its origin "
-                 "unlocks or flushes; MPI_Rget also when its request is complete.",
+         .rule =
+             "Operations of one epoch are executed in any order, and so are epochs of shared locks "
+             "that no message, collective or read of common memory orders. Two that meet in a "
+             "target's "
+             "memory conflict, unless both read or both accumulate with the same operation. An "
+             "access ends at the next fence, at MPI_Win_wait of the target, or when its origin "
+             "unlocks or flushes; MPI_Rget also when its request is complete.",
          .cure = "Separate them by a fence or flush, lock exclusively, or use MPI_Accumulate.",
-         .limits = "Loads of the target are found in whole pages that were put, its stores by "
-                   "comparison; both after the operation and before the end of the epoch. Not "
-                   "found: loads and stores before the operation, stores beside a get under locks, "
-                   "locks one after the other without a message between them, shared windows.",
+         .limits =
+             "Loads of the target are found in whole pages that were put, its stores by "
+             "comparison; both after the operation and before the end of the epoch. Not "
+             "found: loads and stores before the operation, stores beside a get under locks, "
+             "shared windows. Epochs one after the other are compared in one process, without "
+             "threads, for the last 128 accesses; a rank that has received a message sent "
+             "later by any rank counts as ordered.",
          .example = "check_put_put"},
     [XMPI_FINDING_ERROR_IGNORED] =
         {"error-ignored", false, false, "a call returned an error, and the program did not look",

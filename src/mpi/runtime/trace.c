@@ -200,8 +200,12 @@ static void trace_enter(mpi_trace_t *trace, mpi_rank_t *self)
     unlock(trace);
 }
 
+void (*mpi_call_watch)(mpi_rank_t *self);
+
 void mpi_observe_enter(mpi_rank_t *self)
 {
+    if (mpi_call_watch != NULL)
+        mpi_call_watch(self);
     if (self->trace != NULL)
         trace_enter(self->trace, self);
     if (self->listener != NULL)
@@ -214,6 +218,8 @@ void mpi_observe_enter(mpi_rank_t *self)
 void mpi_observe_leave(mpi_rank_t *self)
 {
     mpi_live_leave(self);
+    if (mpi_call_watch != NULL)
+        mpi_call_watch(self);
     if (self->account != NULL)
         mpi_account_leave(self);
     if (self->trace != NULL)

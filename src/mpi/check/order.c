@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/check/order.h"
+
+#include <string.h>
+
+/* Members of a communicator are seldom further apart than this many collectives. */
+enum { MEETINGS = 16 };
+
+/* The last collectives of a communicator: when the last member so far has entered each. */
+typedef struct {
+    uint64_t numbers[MEETINGS], times[MEETINGS];
+} meetings_t;
+
+typedef struct {
+    uint64_t heard;
+    uint64_t sent;        /* the last message to this rank */
+    uint64_t written;     /* the last operation that has changed memory of its windows */
+    const char *call;     /* in which it is; NULL: none */
+    meetings_t *meetings; /* of the collective in that call; NULL: none */
+    uint64_t number;      /* which one it is */
+    xy_hash_t entered;    /* by context: how many collectives, as a pointer */
+} state_t;
+
+static uint64_t now;
+static state_t *states; /* [count] */
+static int count;
+static xy_hash_t communicators; /* of meetings_t, by context */
+static bool is_hidden;          /* ranks may see what others do in another way */
+
+uint64_t check_order_now(void)
+{
+    return ++now;
+}
+
+/* A program may read its memory at any time. */
+uint64_t check_order_heard(const mpi_rank_t *self)
+{
+    const state_t *s = self->world < count ? &states[self->world] : NULL;
+
+    if (s == NULL || !self->is_observed || self->gate != NULL || is_hidden)
+        return UINT64_MAX;
+    return s->heard > s->written ? s->heard : s->written;
+}
+
+void check_order_hear_all(const mpi_rank_t *self)
+{
+    if (self->world < count)
+        states[self->world].heard = now;
+}
+
+void check_order_send(int to)
+{
+    if (to >= 0 && to < count)
+        states[to].sent = check_order_now();
+}
+
+void check_order_write(int to)
+{
+    if (to >= 0 && to < count)
+        states[to].written = check_order_now();
+}
+
+static meetings_t *meetings_of(uint32_t context)
+{
+    meetings_t *m = xy_hash_get(&communicators, context);
+
+    if (m != NULL)
+        return m;
+    m = xy_calloc(1, sizeof(*m));
+    if (m != NULL && xy_hash_set(&communicators, context, m) != XY_OK) {
+        xy_free(m);
+        m = NULL;
+    }
+    return m;
+}
+
+/* All members count their collectives alike. */
+void check_order_meet(const mpi_rank_t *self, uint32_t context)
+{
+    state_t *s = self->world < count ? &states[self->world] : NULL;
+    meetings_t *m = meetings_of(context);
+    int slot;
+
+    if (s == NULL)
+        return;
+    s->number = (uintptr_t)xy_hash_get(&s->entered, context) + 1;
+    s->meetings = m;
+    if (m == NULL || xy_hash_set(&s->entered, context, (void *)(uintptr_t)s->number) != XY_OK) {
+        is_hidden = true; /* no memory */
+        return;
+    }
+    slot = (int)(s->number % MEETINGS);
+    if (m->numbers[slot] <= s->number) {
+        m->numbers[slot] = s->number;
+        m->times[slot] = check_order_now();
+    }
+}
+
+/* ---- Calls ---- */
+
+typedef enum {
+    HEARS_NOTHING,
+    HEARS_MESSAGES, /* that were sent to it */
+    HEARS_MEMBERS,  /* of the collective */
+    HEARS_ALL
+} hears_t;
+
+static bool is_one_of(const char *call, const char *const *names)
+{
+    while (*names != NULL && strcmp(*names, call) != 0)
+        names++;
+    return *names != NULL;
+}
+
+/* Calls with a result of memory of others are told to check_order_hear_all. */
+static hears_t hears_of(const char *call)
+{
+    static const char *const nothing[] = {"MPI_Put",
+                                          "MPI_Accumulate",
+                                          "MPI_Rput",
+                                          "MPI_Raccumulate",
+                                          "MPI_Send",
+                                          "MPI_Isend",
+                                          "MPI_Irecv",
+                                          "MPI_Win_lock",
+                                          "MPI_Win_flush",
+                                          "MPI_Win_unlock",
+                                          "MPI_Win_flush_all",
+                                          "MPI_Win_flush_local",
+                                          "MPI_Comm_rank",
+                                          "MPI_Win_lock_all",
+                                          "MPI_Comm_size",
+                                          "MPI_Win_unlock_all",
+                                          NULL};
+    static const char *const members[] = {"MPI_Barrier", "MPI_Bcast",    "MPI_Allreduce",
+                                          "MPI_Reduce",  "MPI_Scatter",  "MPI_Allgather",
+                                          "MPI_Gather",  "MPI_Alltoall", NULL};
+    static const char *const messages[] = {"MPI_Recv", "MPI_Sendrecv", NULL};
+
+    return is_one_of(call, nothing)    ? HEARS_NOTHING
+           : is_one_of(call, members)  ? HEARS_MEMBERS
+           : is_one_of(call, messages) ? HEARS_MESSAGES
+                                       : HEARS_ALL;
+}
+
+/* Members that are far ahead may have taken the place. */
+static uint64_t heard_of_members(const state_t *s)
+{
+    int slot = (int)(s->number % MEETINGS);
+
+    return s->meetings != NULL && s->meetings->numbers[slot] == s->number ? s->meetings->times[slot]
+                                                                          : now;
+}
+
+/* What the rank has heard when it leaves its call. */
+static uint64_t heard_in(const state_t *s)
+{
+    switch (hears_of(s->call)) {
+    case HEARS_NOTHING:
+        return 0;
+    case HEARS_MESSAGES:
+        return s->sent;
+    case HEARS_MEMBERS:
+        return heard_of_members(s);
+    default:
+        return now;
+    }
+}
+
+static void on_call(mpi_rank_t *self)
+{
+    state_t *s = self->world < count ? &states[self->world] : NULL;
+    uint64_t heard;
+
+    if (s == NULL)
+        return;
+    if (self->call.name == NULL && s->call != NULL) {
+        heard = heard_in(s);
+        s->heard = heard > s->heard ? heard : s->heard;
+        s->meetings = NULL;
+        is_hidden |= strcmp(s->call, "MPI_Win_allocate_shared") == 0;
+    }
+    s->call = self->call.name;
+}
+
+xy_status_t check_order_begin(int ranks)
+{
+    states = xy_calloc((size_t)ranks, sizeof(*states));
+    if (states == NULL)
+        return xy_fail_memory("checking the program");
+    for (int r = 0; r < ranks; r++)
+        xy_hash_init(&states[r].entered, XY_HASH_U64);
+    xy_hash_init(&communicators, XY_HASH_U64);
+    count = ranks;
+    for (int r = 0; r < mpi_job->size; r++)
+        mpi_job->ranks[r].is_observed = true;
+    mpi_call_watch = on_call;
+    return XY_OK;
+}

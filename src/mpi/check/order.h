@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which events of other ranks a rank may have heard of. Events have times of one logical clock:
+ *
+ *   uint64_t end = check_order_now();           (rank 1 has unlocked a window)
+ *   if (check_order_heard(self) < end)          (rank 2: no chain of messages leads here)
+ *       ...
+ *
+ * A chain of messages from an event to a rank has a last message, sent after the event. So what a
+ * rank has heard is one number, the latest time at which anything was sent that it has received: a
+ * rank that has heard less than the time of an event is certainly not ordered behind it. Calls that
+ * are not understood have heard all.
+ */
+#ifndef XY_MPI_CHECK_ORDER_H
+#define XY_MPI_CHECK_ORDER_H
+
+#include "mpi/runtime/observe.h"
+#include "mpi/runtime/runtime.h"
+
+/* Before ranks run. */
+xy_status_t check_order_begin(int ranks);
+/* The time of an event: later than all before. */
+uint64_t check_order_now(void);
+/* UINT64_MAX: not known. */
+uint64_t check_order_heard(const mpi_rank_t *self);
+/* The rank has seen what others have done, through memory. */
+void check_order_hear_all(const mpi_rank_t *self);
+/* A message leaves for `to`, a rank of the world. */
+void check_order_send(int to);
+/* A one-sided operation has changed memory of a rank of the world. */
+void check_order_write(int to);
+/* The rank enters a collective of a communicator. */
+void check_order_meet(const mpi_rank_t *self, uint32_t context);
+
+#endif
