@@ -18,6 +18,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -192,9 +193,10 @@ def judge(command, name, fields, row=None):
     return wrong
 
 
-def compile_cc(mpiexec, program, source):
-    """The program of one source in C++, beside that of the others."""
-    made = f"{program}_{os.path.basename(source)[:-3]}"
+def compile_cc(mpiexec, directory, source):
+    """The program of one source in C++. Tests of other modes compile it at the same time, so it is in a directory of
+    this run."""
+    made = os.path.join(directory, os.path.basename(source)[:-3])
     here = os.path.dirname(os.path.abspath(source))
     bin_directory = os.path.dirname(mpiexec)
     parts = [f"{made}_main.o", f"{made}.o"]
@@ -222,6 +224,11 @@ def can_run(fields, options, mode):
 
 
 def main():
+    with tempfile.TemporaryDirectory() as directory:
+        run_all(directory)
+
+
+def run_all(directory):
     arguments, names = sys.argv[1:], os.environ.get("XYLEM_BUGS", "").split()
     if "--" in arguments:
         at = arguments.index("--")
@@ -241,7 +248,7 @@ def main():
                  if is_wanted(bug[0], number, names) and can_run(bug[1], options, mode)]
         program = arguments[1]
         if path.endswith(".cc") and found:
-            program = compile_cc(arguments[0], program, path)
+            program = compile_cc(arguments[0], directory, path)
         bugs += [([arguments[0], program, *options], *bug) for bug in found]
     os.environ.pop("DEBUGINFOD_URLS", None)
     failures = 0
