@@ -156,7 +156,7 @@ static void report_freed(const mpi_rank_t *self, const check_block_t *block, boo
     mpi_finding_add(
         &finding, "%s%s %s %s memory that was freed %s: a block of %zu bytes, allocated %s",
         mpi_call_start_of(self->call.name), self->call.name,
-        check_place_text(self->call.caller, here), is_receive ? "receives into" : "sends from",
+        check_place_text(self->call.caller, here), check_area_verb(self->call.name, is_receive),
         check_place_text(block->freed, freed), block->size,
         check_place_text(block->allocated, allocated));
 }
@@ -176,7 +176,7 @@ static void report_short(const mpi_rank_t *self, const check_area_t *area, const
     mpi_finding_add(
         &finding, "%s%s %s %s %s; its count and datatype reach %lld bytes beyond the end",
         mpi_call_start_of(self->call.name), self->call.name,
-        check_place_text(self->call.caller, here), is_receive ? "receives into" : "sends from",
+        check_place_text(self->call.caller, here), check_area_verb(self->call.name, is_receive),
         what, (long long)(area->high - end));
 }
 

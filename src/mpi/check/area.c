@@ -25,6 +25,13 @@ check_area_t check_area_make(const void *buffer, int64_t count, const mpi_type_t
     return area;
 }
 
+const char *check_area_verb(const char *call, bool is_receive)
+{
+    if (strncmp(call, "MPI_File_", 9) == 0)
+        return is_receive ? "reads into" : "writes from";
+    return is_receive ? "receives into" : "sends from";
+}
+
 /* Run after run. */
 typedef struct {
     mpi_cursor_t cursor;

@@ -10,6 +10,7 @@
 #include "mpi/check/order.h"
 #include "mpi/check/pending.h"
 #include "mpi/coll/coll.h"
+#include "mpi/io/io.h"
 
 static void add(const coll_call_t *call, const void *buffer, int64_t count, const mpi_type_t *type,
                 bool is_receive)
@@ -112,7 +113,16 @@ static void on_start(const coll_call_t *call)
         add_buffers(&mine);
 }
 
+static void on_access(mpi_rank_t *self, const io_access_t *access, const mpi_request_t *request)
+{
+    mpi_transfer_t t = {.buffer = access->memory, .count = access->count, .type = access->type};
+
+    if (access->bytes > 0)
+        check_pending_block(self, &t, request, !access->is_write);
+}
+
 void check_collectives_begin(void)
 {
+    io_watch = mpi_checks.buffers ? on_access : NULL;
     coll_watch = on_start;
 }

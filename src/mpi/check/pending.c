@@ -56,14 +56,14 @@ static void report_overlap(const mpi_rank_t *self, const pending_t *p, const che
 
     if (mpi_finding_is_known(&finding))
         return;
-    mpi_finding_add(
-        &finding,
-        "%s%s %s %s memory that %s%s %s %s, which is not complete; they have byte "
-        "%lld of its buffer in common",
-        mpi_call_start_of(self->call.name), self->call.name,
-        check_place_text(self->call.caller, here), is_receive ? "receives into" : "sends from",
-        mpi_call_start_of(p->call), p->call, check_place_text(p->site, there),
-        p->is_receive ? "receives into" : "sends from", (long long)(low - p->area.buffer));
+    mpi_finding_add(&finding,
+                    "%s%s %s %s memory that %s%s %s %s, which is not complete; they have byte "
+                    "%lld of its buffer in common",
+                    mpi_call_start_of(self->call.name), self->call.name,
+                    check_place_text(self->call.caller, here),
+                    check_area_verb(self->call.name, is_receive), mpi_call_start_of(p->call),
+                    p->call, check_place_text(p->site, there),
+                    check_area_verb(p->call, p->is_receive), (long long)(low - p->area.buffer));
 }
 
 /* Nonblocking calls whose request is the program's own. */
@@ -85,6 +85,8 @@ static const char *side_of(const pending_t *p)
 {
     if (p->win != NULL)
         return p->is_receive ? "result" : "origin";
+    if (strncmp(p->call, "MPI_File_", 9) == 0)
+        return p->is_receive ? "read" : "write";
     return p->is_receive ? "receive" : "send";
 }
 
@@ -225,7 +227,8 @@ static void start(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_request_t
                      .hash = is_hashed ? check_area_hash(&area) : 0,
                      .guard = -1};
     mpi_type_hold(t->type);
-    if (is_receive && other == NULL && t->type->is_contiguous && self->gate == NULL)
+    if (is_receive && other == NULL && t->type->is_contiguous && self->gate == NULL &&
+        request->kind != XMPI_KIND_FILE) /* the kernel does not lift it */
         p->guard = check_guard_set(self, area.low, area.high);
 }
 

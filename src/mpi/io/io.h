@@ -37,4 +37,8 @@
 
 extern const mpi_layer_t mpi_io_layer;
 
+/* With --check: told of each access with data before it begins; `request` NULL: it blocks. NULL:
+ * not called. Written before ranks run. */
+extern void (*io_watch)(mpi_rank_t *self, const io_access_t *access, const mpi_request_t *request);
+
 #endif

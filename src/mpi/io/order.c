@@ -145,6 +145,8 @@ static bool is_dealt(const mpi_file_t *file, const io_order_t *order)
     return order->where == IO_ORDERED && !io_is_spread(file);
 }
 
+void (*io_watch)(mpi_rank_t *self, const io_access_t *access, const mpi_request_t *request);
+
 int io_prepare(mpi_rank_t *self, const io_order_t *order, mpi_file_t **file_p, io_access_t *access)
 {
     mpi_file_t *file = mpi_file_of(order->handle);
@@ -395,6 +397,8 @@ static __attribute__((noinline)) int do_any(mpi_rank_t *self, const io_order_t *
 
     if (file == NULL)
         return error;
+    if (__builtin_expect(io_watch != NULL, 0))
+        io_watch(self, access, NULL);
     entry.etypes = order->where == IO_ORDERED ? (int64_t)(access->bytes / file->view->unit) : 0;
     converted = io_stage(access);
     if (converted != MPI_SUCCESS)
@@ -419,7 +423,9 @@ int io_do(mpi_rank_t *self, const io_order_t *order, MPI_Status *status)
 {
     int error;
 
-    return do_simple(order, status, &error) ? error : do_any(self, order, status);
+    if (__builtin_expect(io_watch == NULL, 1) && do_simple(order, status, &error))
+        return error;
+    return do_any(self, order, status);
 }
 
 /* ---- Split calls: the access is made by the first half ---- */

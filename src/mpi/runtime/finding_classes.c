@@ -81,7 +81,7 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
          .limits =
              "Variables on the stack are found in unoptimized code of gcc with -g. Not found: "
              "thread-local variables, blocks inside an allocator of the program, memory from "
-             "mmap, buffers of file accesses.",
+             "mmap.",
          .example = "check_short_receive"},
     [XMPI_FINDING_BUFFER_FREED] =
         {"buffer-freed", true, false, "a buffer lies in freed memory",
