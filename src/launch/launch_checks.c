@@ -15,7 +15,13 @@ xy_status_t mpi_launch_checks_read(const mpi_launch_values_t *v)
     if (v->check != NULL && !mpi_checks_parse(v->check, &mpi_checks, why))
         return xy_fail(XY_EUSAGE, "--check: %s", why);
     if (v->check != NULL && v->comm_cores != NULL)
-        return xy_fail(XY_EUSAGE, "--check runs all ranks on one core; leave --comm-cores out");
+        return xy_fail(XY_EUSAGE,
+                       "--check runs all ranks on one core, so that it sees each message "
+                       "before others move; leave --comm-cores out");
+    if (v->check != NULL && v->virtual_machine != NULL)
+        return xy_fail(XY_EUSAGE, "--check chooses which rank continues and which message arrives "
+                                  "first, and so does virtual time; leave one of --check and "
+                                  "--virtual out");
     return XY_OK;
 }
 

@@ -242,8 +242,8 @@ const xy_option_t mpi_launch_options[] = {
              "earlier runs of the same program; on uses their measurements; learn also tries other "
              "choices, so that all runs together take at most 2 % longer, and stores times in the "
              "history ('xylem choose --history show'); -v prints each choice and its reason"},
-    {"check", 0, XY_OPT_STRING, "[=NAME,...]", AT(check), .env = "XYLEM_CHECK",
-     .excludes = "virtual", XY_COMMON("check"), .choices = check_names,
+    {"check", 0, XY_OPT_STRING, "[=NAME,...]", AT(check), .env = "XYLEM_CHECK", XY_COMMON("check"),
+     .choices = check_names,
      .help =
          "look for mistakes that did not fail in this run; ends with exit code 120 after "
          "warnings and 121 after errors. leaks: objects never freed; sends: sends that need "

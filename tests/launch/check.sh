@@ -114,6 +114,6 @@ says "$err" "--check: there is no 'leak'; there are leaks"
 run 2 --check-json x.json -n 3 ./check
 says "$err" "option --check-json has no effect without --check"
 run 2 --check --virtual flat:2 -n 2 ./check
-says "$err" "option --check has no effect with --virtual"
+says "$err" "--check chooses which rank continues and which message arrives first, and so does virtual time"
 run 1 --check -n 2 true
 says "$err" "does not use MPI"

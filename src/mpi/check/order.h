@@ -14,7 +14,6 @@
 #ifndef XY_MPI_CHECK_ORDER_H
 #define XY_MPI_CHECK_ORDER_H
 
-#include "mpi/runtime/observe.h"
 #include "mpi/runtime/runtime.h"
 
 /* Before ranks run. */
