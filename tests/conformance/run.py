@@ -3,7 +3,7 @@
 """Run the programs by which MPICH checks an MPI library against the standard.
 
     tests/conformance/run.py [--work DIR] [--source DIR] [--prefix DIR] [--only DIRECTORY,...] [--timeout S]
-                             [--jobs N] [--built] [--options 'WORDS']
+                             [--jobs N] [--built] [--options 'WORDS'] [--compiler MPICC] [--launcher 'WORDS'] [--failed]
     tests/conformance/run.py --list [--work DIR] [--prefix DIR]
 
 The programs are not part of Xylem: the sources of MPICH are fetched from Debian's archive
@@ -11,7 +11,9 @@ The programs are not part of Xylem: the sources of MPICH are fetched from Debian
 installed below --work) and built there. --source names the folder `test/mpi` of another version instead, with its
 `configure` made (`autogen.sh` there); it is built in place. --built runs what an earlier call has built. --only names
 directories of the suite (`coll`, `errors/io`, `f08`). --options gives mpiexec more options: with `--processes 2` only
-programs of two or more ranks run. Every line of the suite's lists (`testlist`, and the datatypes of `testlist.dtp`,
+programs of two or more ranks run. --compiler compiles the programs for another MPI, `mpicc.openmpi` or `mpicc.mpich`, in a folder
+of its own, with the Fortran compiler beside it; --launcher runs them with that MPI's own mpiexec instead of Xylem's. --failed runs
+again what has failed in --work/results.json. Every line of the suite's lists (`testlist`, and the datatypes of `testlist.dtp`,
 which its autogen.sh or configure writes) is run in a directory of its own, with links to the programs, once for all lines that differ in
 settings of MPICH alone, for --timeout seconds or as long as its list allows. It passes by the rules of the suite: exit code 0 and "No
 Errors" as the only output, or what `resultTest` says. The table has one row per directory; what did
@@ -43,6 +45,7 @@ from debian import CannotFetch, Sources, call, install # noqa: E402
 LEFT_OUT = {"impls", "perf", "basic", "manual", "ckpoint", "ft", "util", "dtpools", "cxx", "errors/cxx"}
 # How long a connect waits that nobody accepts, which is a setting of each library.
 CONNECT_LIMIT = "MPIR_CVAR_CH4_COMM_CONNECT_TIMEOUT="
+NOT_BUILT = "was not built"
 Run = collections.namedtuple("Run", "directory program ranks arguments result seconds memory expected limit",
                              defaults=("", ""))
 
@@ -136,7 +139,7 @@ def execute(run, number, options):
     """Run one program in a directory of its own; (why it failed or '', its output)."""
     program = options.build / run.directory / run.program
     if not program.exists():
-        return "was not built", ""
+        return NOT_BUILT, ""
     place = options.work / "runs" / f"{run.directory.replace('/', '_')}_{run.program.replace('/', '_')}_{number}"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
@@ -147,7 +150,8 @@ def execute(run, number, options):
     limit = ["--timeout", str(run.seconds)] if run.result == "TestErrFatal" and run.seconds else []
     # Programs spawn only where MPI_UNIVERSE_SIZE leaves room.
     room = ["--usize", "64"] if "spawn" in run.directory else []
-    command = [options.prefix / "bin/mpiexec", "-n", str(run.ranks), *room, *limit, *options.options, program, *run.arguments]
+    launcher = options.launcher or [options.prefix / "bin/mpiexec", *room, *limit]
+    command = [*launcher, *options.options, "-n", str(run.ranks), program, *run.arguments]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("XYLEM_")}
     environment["OMP_NUM_THREADS"] = "1"
     if run.limit:
@@ -173,21 +177,30 @@ def let_f08_in(configure):
                                       '"$enable_f08" = "yes"'), encoding="utf-8")
 
 
+def compilers(options):
+    """The wrappers that compile the suite, those of --compiler or Xylem's."""
+    mpicc = shutil.which(options.compiler) if options.compiler else str(options.prefix / "bin/mpicc")
+    if mpicc is None:
+        raise SystemExit(f"conformance: there is no '{options.compiler}'")
+    folder, name = os.path.split(mpicc)
+    return {key: os.path.join(folder, name.replace("mpicc", wrapper))
+            for key, wrapper in (("CC", "mpicc"), ("CXX", "mpicxx"), ("FC", "mpifort"), ("F77", "mpifort"))}
+
+
 def prepare(options):
     """Fetch, configure and build what is to be run."""
-    suite = options.work / "mpich"
+    suite = options.work / ("mpich" + options.abi)
     options.build = options.source or suite / "test/mpi"
     if not options.build.exists():
         Sources(options.work).unpack("mpich", suite)
     log = options.work / "build.log"
     if not (options.build / "config.status").exists():
         let_f08_in(options.build / "configure")
-        bin_ = options.prefix / "bin"
-        code = call([options.build / "configure", f"--with-mpi={options.prefix}", f"CC={bin_}/mpicc",
-                     f"CXX={bin_}/mpicxx", f"FC={bin_}/mpifort", f"F77={bin_}/mpifort",
-                     f"MPICC={bin_}/mpicc", f"MPICXX={bin_}/mpicxx", f"MPIFC={bin_}/mpifort",
-                     f"MPIF77={bin_}/mpifort", "--enable-fortran=all", "--disable-cxx",
-                     "--enable-threads=multiple", "--enable-strictmpi"],
+        wrappers = compilers(options)
+        code = call([options.build / "configure", f"--with-mpi={options.prefix}",
+                     *(f"{prefix}{name}={wrapper}" for name, wrapper in wrappers.items() for prefix in ("", "MPI")),
+                     *(f"{name}=-fallow-argument-mismatch" for name in ("FFLAGS", "FCFLAGS") if options.compiler),
+                     "--enable-fortran=all", "--disable-cxx", "--enable-threads=multiple", "--enable-strictmpi"],
                     log, cwd=options.build)
         if code != 0:
             raise SystemExit(f"the suite cannot be configured (see {log})")
@@ -197,6 +210,8 @@ def prepare(options):
         # Programs that need what the library has not do not build; the others do. Compilers take
         # minutes to optimise some of them (coll/allred), and what checks buffers takes minutes otherwise.
         level = "-O2" if directory in ("util", "dtpools") else "-O0"
+        if options.abi == ".openmpi":  # its header refuses functions that MPI 3.0 removed, which its library has
+            level += " -DOMPI_OMIT_MPI1_COMPAT_DECLS=0 -DOMPI_REMOVED_USE_STATIC_ASSERT=0 '-D__mpi_interface_removed__(a,b)='"
         call(["make", "-k", f"-j{options.jobs}", "-C", options.build / directory, f"CFLAGS={level}",
               *programs(options.build, directory)], log)
 
@@ -228,15 +243,21 @@ def run_all(options):
     least = 2 if "--processes" in options.options else 1
     runs = [run for directory in options.directories(options.build)
             for run in read_list(options.build, directory) if run.ranks >= least]
+    if options.failed:
+        failed = {(row["directory"], row["program"], row["ranks"], tuple(row["arguments"]))
+                  for row in json.loads((options.work / "results.json").read_text(encoding="utf-8")) if row["why"]}
+        runs = [run for run in runs if run[:4] in failed]
     results = []
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         jobs = []
         for number, run in enumerate(runs):
-            reason = left_out(run, reasons, options.options) or too_large(run, memory)
+            reason = left_out(run, reasons, [*options.options, options.abi]) or too_large(run, memory)
             jobs.append((run, reason, None if reason else pool.submit(execute, run, number, options)))
         for run, reason, job in jobs:
             why, output = job.result() if job else ("", "")
+            if why == NOT_BUILT and options.compiler:
+                reason, why = "does not compile for this MPI, which has not all that it uses", ""
             if why and run.expected:
                 reason, why = f"the suite expects that it fails ({run.expected}): {why}", ""
             results.append({"directory": run.directory, "program": run.program, "ranks": run.ranks,
@@ -272,11 +293,15 @@ def main():
     parser.add_argument("--timeout", type=float, default=180) # as the suite has it
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--built", action="store_true")
+    parser.add_argument("--failed", action="store_true")
+    parser.add_argument("--compiler", default="")
+    parser.add_argument("--launcher", type=shlex.split, default=[])
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
     options.work = options.work.resolve()
     options.work.mkdir(parents=True, exist_ok=True)
     options.directories = directories(options)
+    options.abi = Path(options.compiler).suffix # '.openmpi', '.mpich', or '' for Xylem's own
     try:
         options.prefix = (options.prefix or install(options.work)).resolve()
         prepare(options)
