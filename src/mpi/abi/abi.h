@@ -181,6 +181,7 @@ static inline void status_mark(MPI_Status *status)
 }
 
 void status_in(const F_Status *from, MPI_Status *to);
+void abi_status_empty(F_Status *status);
 
 static inline void status_out(const MPI_Status *from, F_Status *to)
 {
@@ -240,6 +241,12 @@ mpi_any_fn *abi_delete_in(mpi_any_fn *fn);
 /* What the last key and the last error handler of the program belong to ('c', 'f', 's', 'w'). */
 extern mpi_attr_kind_t abi_last_keyval;
 extern char abi_last_errhandler;
+
+/* Is it code of the installed library for Fortran, which calls the functions of C? */
+bool abi_is_of_fortran(const void *address);
+
+/* The functions of the generalized request that was just started are Fortran's. */
+void abi_last_grequest_is_fortran(void);
 
 /* Lists of numbers. */
 typedef int(abi_number_fn)(int value);

@@ -128,38 +128,56 @@ typedef struct {
     int (*free)(void *extra);
     int (*cancel)(void *extra, int complete);
     void *extra;
+    bool is_fortran; /* they are subroutines, whose last argument is the error */
 } grequest_t;
+
+static grequest_t *last_grequest;
+
+void abi_last_grequest_is_fortran(void)
+{
+    last_grequest->is_fortran = true;
+}
 
 static int query(void *state, MPI_Status *status)
 {
     const grequest_t *g = state;
     F_Status foreign;
-    int error;
+    int code = 0;
 
     /* The function sets what it wants; the rest stays what it is in an empty status. */
-    foreign.MPI_SOURCE = F_ANY_SOURCE;
-    foreign.MPI_TAG = F_ANY_TAG;
+    abi_status_empty(&foreign);
     foreign.MPI_ERROR = error_out(status->MPI_ERROR);
-    abi_status_set(&foreign, 0, 0);
-    error = error_in(g->query(g->extra, &foreign));
+    if (g->is_fortran)
+        ((void (*)(void *, F_Status *, int *))g->query)(g->extra, &foreign, &code);
+    else
+        code = g->query(g->extra, &foreign);
     status_in(&foreign, status);
-    return error;
+    return error_in(code);
 }
 
 static int free_state(void *state)
 {
     grequest_t *g = state;
-    int error = error_in(g->free(g->extra));
+    int code = 0;
 
+    if (g->is_fortran)
+        ((void (*)(void *, int *))g->free)(g->extra, &code);
+    else
+        code = g->free(g->extra);
     free(g);
-    return error;
+    return error_in(code);
 }
 
 static int cancel(void *state, int complete)
 {
     const grequest_t *g = state;
+    int code = 0;
 
-    return error_in(g->cancel(g->extra, complete));
+    if (g->is_fortran)
+        ((void (*)(void *, int *, int *))g->cancel)(g->extra, &complete, &code);
+    else
+        code = g->cancel(g->extra, complete);
+    return error_in(code);
 }
 
 int PMPI_Grequest_start(int (*query_fn)(void *, F_Status *), int (*free_fn)(void *),
@@ -169,7 +187,8 @@ int PMPI_Grequest_start(int (*query_fn)(void *, F_Status *), int (*free_fn)(void
     grequest_t *g = abi_list_large(1, sizeof *g);
     int error;
 
-    *g = (grequest_t){query_fn, free_fn, cancel_fn, extra};
+    *g = (grequest_t){query_fn, free_fn, cancel_fn, extra, false};
+    last_grequest = g;
     error =
         xylem_mpi_table.Grequest_start(HERE, query_fn ? query : NULL, free_fn ? free_state : NULL,
                                        cancel_fn ? cancel : NULL, g, request ? &made : NULL);
@@ -218,13 +237,20 @@ static int extent(MPI_Datatype type, MPI_Aint *extent_p, void *state)
     return error_in(d->extent(datatype_out(type), extent_p, d->extra));
 }
 
+/* Subroutines of Fortran, which the installed library gives as they are; in fortran_callbacks.c. */
+int abi_fortran_datarep(const void *site, const char *name, void *read, void *write, void *of_file,
+                        const MPI_Aint *extra) __attribute__((visibility("hidden")));
+
 /* MPI_CONVERSION_FN_NULL is NULL everywhere. */
 int PMPI_Register_datarep(const char *name, convert_fn *read, convert_fn *write, extent_fn *of_file,
                           void *extra)
 {
-    datarep_t *d = abi_list_large(1, sizeof *d);
+    datarep_t *d;
     int error;
 
+    if (abi_is_of_fortran(HERE))
+        return abi_fortran_datarep(HERE, name, (void *)read, (void *)write, (void *)of_file, extra);
+    d = abi_list_large(1, sizeof *d);
     *d = (datarep_t){.read = read, .write = write, .extent = of_file, .extra = extra};
     error =
         xylem_mpi_table.Register_datarep(HERE, name, read ? convert_read : NULL,

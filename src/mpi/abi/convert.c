@@ -2,6 +2,7 @@
 /* Conversions that the message path does not need. */
 #include "mpi/abi/abi.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,21 @@ void status_in(const F_Status *from, MPI_Status *to)
     to->MPI_ERROR = error_in(from->MPI_ERROR);
     mpi_status_set_bytes(to, abi_status_bytes(from));
     mpi_status_set_cancelled(to, abi_status_is_cancelled(from));
+}
+
+void abi_status_empty(F_Status *status)
+{
+    status->MPI_SOURCE = F_ANY_SOURCE;
+    status->MPI_TAG = F_ANY_TAG;
+    status->MPI_ERROR = 0;
+    abi_status_set(status, 0, 0);
+}
+
+bool abi_is_of_fortran(const void *address)
+{
+    Dl_info about;
+
+    return dladdr(address, &about) != 0 && strstr(about.dli_fname, "libmpichfort") != NULL;
 }
 
 void text_out(char *to, const char *from, size_t room, int *length_p)

@@ -200,6 +200,8 @@ void MPII_Keyval_set_proxy(int keyval, copy_proxy_fn *copy, delete_proxy_fn *del
 
     copy_proxies[kind] = copy;
     delete_proxies[kind] = delete;
+    if (abi_is_of_fortran((void *)copy))
+        xylem_mpi_services.keyval_set_language(kind, keyval_in(keyval), XMPI_FROM_FORTRAN);
     xylem_mpi_services.keyval_set_through(kind, keyval_in(keyval), through[kind]);
 }
 

@@ -8,6 +8,16 @@
 
 #include "mpi/abi/abi.h"
 
+/* The other names of pmpi_NAME_; the module mpi_f08 of Open MPI uses its own. */
+#ifdef ABI_OPENMPI
+#define FORTRAN_ALIAS(name, ...)                                                                   \
+    void mpi_##name##_(__VA_ARGS__) __attribute__((weak, alias("pmpi_" #name "_")));               \
+    void ompi_##name##_f(__VA_ARGS__) __attribute__((weak, alias("pmpi_" #name "_")));
+#else
+#define FORTRAN_ALIAS(name, ...)                                                                   \
+    void mpi_##name##_(__VA_ARGS__) __attribute__((weak, alias("pmpi_" #name "_")));
+#endif
+
 typedef struct {
     const void *bottom, *in_place, *status, *statuses, *errcodes, *unweighted, *empty, *argv,
         *argvs;
@@ -66,6 +76,16 @@ static inline void fortran_position(MPI_Fint *index)
  * blanks. */
 char *fortran_text(const char *text, size_t length);
 void fortran_text_back(char *text, size_t length, const char *from);
+
+/* An attribute as Fortran has it; the error is the other ABI's. Not exported: the names of Fortran
+ * may be another library's. */
+#define FORTRAN_GET_ATTR(name)                                                                     \
+    int abi_##name(MPI_Fint object, MPI_Fint keyval, MPI_Aint *value, MPI_Fint *flag)              \
+        __attribute__((visibility("hidden")));
+FORTRAN_GET_ATTR(comm_get_attr)
+FORTRAN_GET_ATTR(type_get_attr)
+FORTRAN_GET_ATTR(win_get_attr)
+FORTRAN_GET_ATTR(attr_get)
 
 /* A function that has no translation: end the job with a message. */
 void fortran_missing(const char *name) __attribute__((noreturn));

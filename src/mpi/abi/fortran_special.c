@@ -11,14 +11,6 @@
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 #define HERE __builtin_return_address(0)
-#ifdef ABI_OPENMPI
-#define FORTRAN_ALIAS(name, ...)                                                                   \
-    void mpi_##name##_(__VA_ARGS__) __attribute__((weak, alias("pmpi_" #name "_")));               \
-    void ompi_##name##_f(__VA_ARGS__) __attribute__((weak, alias("pmpi_" #name "_")));
-#else
-#define FORTRAN_ALIAS(name, ...)                                                                   \
-    void mpi_##name##_(__VA_ARGS__) __attribute__((weak, alias("pmpi_" #name "_")));
-#endif
 
 char *fortran_text(const char *text, size_t length)
 {
@@ -259,19 +251,28 @@ static MPI_Aint attribute(int keyval, void *value)
 }
 
 #define GET_ATTR(name, function, handle, kind, integer)                                            \
-    void pmpi_##name##_(const MPI_Fint *object, const MPI_Fint *keyval, integer *value,            \
-                        MPI_Fint *flag, MPI_Fint *ierror)                                          \
+    int abi_##name(MPI_Fint object, MPI_Fint keyval, MPI_Aint *value, MPI_Fint *flag)              \
     {                                                                                              \
-        int own = fortran_keyval_in(*keyval), error;                                               \
+        int own = fortran_keyval_in(keyval), error;                                                \
         void *found = NULL;                                                                        \
                                                                                                    \
         xylem_mpi_services.attributes_language(XMPI_FROM_FORTRAN);                                 \
-        error = xylem_mpi_table.function(HERE, (handle)abi_##kind##_from_fortran(*object), own,    \
+        error = xylem_mpi_table.function(HERE, (handle)abi_##kind##_from_fortran(object), own,     \
                                          (void *)&found, flag);                                    \
         xylem_mpi_services.attributes_language(XMPI_FROM_C);                                       \
         if (error == MPI_SUCCESS && *flag)                                                         \
-            *value = (integer)attribute(own, found);                                               \
-        fortran_return(ierror, error_out(error));                                                  \
+            *value = attribute(own, found);                                                        \
+        return error_out(error);                                                                   \
+    }                                                                                              \
+    void pmpi_##name##_(const MPI_Fint *object, const MPI_Fint *keyval, integer *value,            \
+                        MPI_Fint *flag, MPI_Fint *ierror)                                          \
+    {                                                                                              \
+        MPI_Aint found = 0;                                                                        \
+        int error = abi_##name(*object, *keyval, &found, flag);                                    \
+                                                                                                   \
+        if (error == 0 && *flag)                                                                   \
+            *value = (integer)found;                                                               \
+        fortran_return(ierror, error);                                                             \
     }                                                                                              \
     FORTRAN_ALIAS(name, const MPI_Fint *, const MPI_Fint *, integer *, MPI_Fint *, MPI_Fint *)
 

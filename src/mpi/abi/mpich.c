@@ -46,6 +46,43 @@ int MPIR_Dup_fn(int object, int keyval, void *extra, void *value, void *copy, in
     *flag = 1;
     return 0;
 }
+
+/* ---- What the installed library for Fortran (libmpichfort.so.12) calls ---- */
+
+void MPII_Grequest_set_lang_f77(F_Request request)
+{
+    (void)request; /* it was just started */
+    abi_last_grequest_is_fortran();
+}
+
+/* How a value is given: in C, as an integer of the size of an address, as an INTEGER. */
+enum { AS_POINTER, AS_ADDRESS, AS_INTEGER = 3 };
+
+#define ATTRIBUTE(name, prefix, handle, kind)                                                      \
+    int MPII_##name##_set_attr(F_##handle object, int keyval, void *value, int how)                \
+    {                                                                                              \
+        static const mpi_language_t languages[] = {[AS_POINTER] = XMPI_FROM_C,                     \
+                                                   [AS_ADDRESS] = XMPI_FROM_FORTRAN,               \
+                                                   [AS_INTEGER] = XMPI_FROM_FORTRAN_1};            \
+        int error;                                                                                 \
+                                                                                                   \
+        xylem_mpi_services.attributes_language(languages[how & 3]);                                \
+        error = xylem_mpi_table.name##_set_attr(__builtin_return_address(0), kind##_in(object),    \
+                                                fortran_keyval_in(keyval), value);                 \
+        xylem_mpi_services.attributes_language(XMPI_FROM_C);                                       \
+        return error_out(error);                                                                   \
+    }                                                                                              \
+    extern int PMPI_##name##_get_attr(F_##handle, int, void *, int *);                             \
+    int MPII_##name##_get_attr(F_##handle object, int keyval, void *value, int *flag, int how)     \
+    {                                                                                              \
+        if (how == AS_POINTER)                                                                     \
+            return PMPI_##name##_get_attr(object, keyval, value, flag);                            \
+        return abi_##prefix##_get_attr(object, keyval, value, flag);                               \
+    }
+
+ATTRIBUTE(Comm, comm, Comm, comm)
+ATTRIBUTE(Type, type, Datatype, datatype)
+ATTRIBUTE(Win, win, Win, win)
 #pragma GCC visibility pop
 
 const abi_fortran_t abi_fortran = {

@@ -14,7 +14,8 @@ BY_HAND = {"Init", "Init_thread", "Pcontrol", "Info_get", "Buffer_detach", "Op_c
            "Type_create_keyval", "Win_create_keyval", "Keyval_create", "Comm_get_attr", "Type_get_attr",
            "Win_get_attr", "Attr_get", "Comm_set_attr", "Type_set_attr", "Win_set_attr", "Attr_put", "Address",
            "Type_extent", "Type_lb", "Type_ub", "Type_hvector", "Type_hindexed", "Type_struct", "Get_version",
-           "Type_get_contents", "Comm_idup", "Comm_idup_with_info"}
+           "Type_get_contents", "Comm_idup", "Comm_idup_with_info", "Grequest_start", "Register_datarep",
+           "Comm_spawn", "Comm_spawn_multiple"}
 
 
 def argument_class(translate):

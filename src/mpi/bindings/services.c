@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/bindings/services.h"
 
+#include <mpi-ext.h>
+
 #include "mpi/datatype/datatype.h"
 #include "mpi/topo/topo.h"
 
@@ -43,4 +45,5 @@ const mpi_services_t xylem_mpi_services = {
     .idup_set_place = mpi_comm_idup_set_place,
     .peers = peers,
     .degree = degree,
+    .query_cuda_support = MPIX_Query_cuda_support,
 };

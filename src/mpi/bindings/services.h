@@ -28,6 +28,7 @@ typedef struct {
      * communicator. */
     long (*peers)(MPI_Comm comm);
     long (*degree)(MPI_Comm comm, bool is_out);
+    int (*query_cuda_support)(void);
 } mpi_services_t;
 
 extern const mpi_table_t xylem_mpi_table __attribute__((visibility("default")));
