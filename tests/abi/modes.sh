@@ -21,7 +21,7 @@ all_modes() { # ABI LIBRARY
     [ "$(grep -vc '^#' talk/all.csv)" -ge 3 ] || die "the monitor has no messages"
     rm -rf run.xyt talk
     run 120 --check -n 3 ./modes left
-    says "$err" "modes.c:18"
+    says "$err" "modes.c:40"
     expect 0 env LD_PRELOAD="$PWD/libtool.so" timeout 240 "$bin/mpiexec" -n 3 ./modes
     same "$out" "$three"$'\ntool: 1 messages, 1 sums\ntool: 1 messages, 1 sums\ntool: 1 messages, 1 sums'
     run 0 -n 3 -x LD_PRELOAD="$PWD/libtool.so" ./modes
