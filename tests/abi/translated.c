@@ -242,6 +242,25 @@ static void texts(void)
     CHECK(name[MPI_MAX_OBJECT_NAME] == 'x');
 }
 
+/* A status that the program has not initialised: what it sets is set, the rest stays. */
+static void statuses(void)
+{
+    MPI_Status status;
+    MPI_Count count = -1;
+    int flag = -1;
+
+    memset(&status, 0xb6, sizeof status);
+    MPI_Status_set_cancelled(&status, 0);
+    MPI_Status_set_elements_x(&status, MPI_BYTE, 0x7654321ff1234567);
+    MPI_Get_elements_x(&status, MPI_BYTE, &count);
+    MPI_Test_cancelled(&status, &flag);
+    CHECK(count == 0x7654321ff1234567 && flag == 0);
+    CHECK(status.MPI_SOURCE == (int)0xb6b6b6b6 && status.MPI_TAG == (int)0xb6b6b6b6);
+    MPI_Status_set_cancelled(&status, 1);
+    MPI_Test_cancelled(&status, &flag);
+    CHECK(flag == 1);
+}
+
 int main(int argc, char **argv)
 {
     int rank, size;
@@ -256,6 +275,7 @@ int main(int argc, char **argv)
     later();
     fortran();
     texts();
+    statuses();
     errors();
     MPI_Finalize();
     return 0;

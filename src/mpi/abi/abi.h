@@ -182,6 +182,9 @@ static inline void status_mark(MPI_Status *status)
 
 void status_in(const F_Status *from, MPI_Status *to);
 void abi_status_empty(F_Status *status);
+/* Write what a call has changed: the program may set one field of a status that it has not
+ * initialised. */
+void status_change(const MPI_Status *before, const MPI_Status *after, F_Status *to);
 
 static inline void status_out(const MPI_Status *from, F_Status *to)
 {

@@ -35,6 +35,19 @@ void status_in(const F_Status *from, MPI_Status *to)
     mpi_status_set_cancelled(to, abi_status_is_cancelled(from));
 }
 
+void status_change(const MPI_Status *before, const MPI_Status *after, F_Status *to)
+{
+    if (to == F_STATUS_IGNORE)
+        return;
+    if (after->MPI_SOURCE != before->MPI_SOURCE)
+        to->MPI_SOURCE = rank_out(after->MPI_SOURCE);
+    if (after->MPI_TAG != before->MPI_TAG)
+        to->MPI_TAG = tag_out(after->MPI_TAG);
+    if (after->MPI_ERROR != before->MPI_ERROR)
+        to->MPI_ERROR = error_out(after->MPI_ERROR);
+    abi_status_set(to, mpi_status_bytes(after), mpi_status_is_cancelled(after));
+}
+
 void abi_status_empty(F_Status *status)
 {
     status->MPI_SOURCE = F_ANY_SOURCE;

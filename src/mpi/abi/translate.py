@@ -371,7 +371,10 @@ class Argument:
         else:
             self.before += f"    status_mark(&c_{name});\n"
         self.value = f"{name} == F_STATUS_IGNORE ? MPI_STATUS_IGNORE : &c_{name}"
-        if not p.base.startswith("const "):
+        if function.name.startswith("Status_set"):
+            self.before += f"    const MPI_Status before = c_{name};\n"
+            self.after = f"    status_change(&before, &c_{name}, {name});\n"
+        elif not p.base.startswith("const "):
             self.after = f"    if ({name} != F_STATUS_IGNORE)\n        status_out(&c_{name}, {name});\n"
 
     def list_of_numbers(self, p, kind):
