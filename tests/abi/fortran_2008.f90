@@ -6,6 +6,7 @@ program f08
   integer :: rank, n, from
   type(MPI_Request) :: requests(2)
   type(MPI_Status) :: status
+  type(MPI_Comm) :: graph
   call MPI_Init()
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, n)
@@ -15,6 +16,9 @@ program f08
   if (status%MPI_SOURCE /= from .or. requests(1) /= MPI_REQUEST_NULL) print *, 'wrong status'
   call MPI_Wait(requests(2), MPI_STATUS_IGNORE)
   call MPI_Allreduce(MPI_IN_PLACE, from, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
+  call MPI_Dist_graph_create(MPI_COMM_WORLD, 1, [rank], [1], [mod(rank + 1, n)], MPI_UNWEIGHTED, MPI_INFO_NULL, &
+                             .false., graph)
+  call MPI_Comm_free(graph)
   print *, 'sum', from
   call MPI_Finalize()
 end program

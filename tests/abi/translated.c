@@ -261,6 +261,19 @@ static void statuses(void)
     CHECK(flag == 1);
 }
 
+#ifndef OPEN_MPI /* Open MPI 4 has no events */
+/* The tool interface has no events: no name and no number is one. */
+static void events(void)
+{
+    int n = -1, level;
+
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &level);
+    CHECK(MPI_T_event_get_num(&n) == MPI_SUCCESS && n == 0);
+    CHECK(MPI_T_event_get_index("any", &n) == MPI_T_ERR_INVALID_NAME);
+    MPI_T_finalize();
+}
+#endif
+
 int main(int argc, char **argv)
 {
     int rank, size;
@@ -276,6 +289,9 @@ int main(int argc, char **argv)
     fortran();
     texts();
     statuses();
+#ifndef OPEN_MPI
+    events();
+#endif
     errors();
     MPI_Finalize();
     return 0;

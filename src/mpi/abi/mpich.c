@@ -20,11 +20,19 @@ void *const MPI_T_PVAR_ALL_HANDLES = &abi_all_handles;
 #undef MPI_F_STATUSES_IGNORE
 #undef MPI_F08_STATUS_IGNORE
 #undef MPI_F08_STATUSES_IGNORE
+int *MPIR_C_MPI_UNWEIGHTED, *MPIR_C_MPI_WEIGHTS_EMPTY;
 F_Status MPIR_F08_MPI_STATUS_IGNORE_OBJ, MPIR_F08_MPI_STATUSES_IGNORE_OBJ[1];
 int MPIR_F08_MPI_IN_PLACE, MPIR_F08_MPI_BOTTOM;
 F_Status *MPI_F08_STATUS_IGNORE = &MPIR_F08_MPI_STATUS_IGNORE_OBJ;
 F_Status *MPI_F08_STATUSES_IGNORE = MPIR_F08_MPI_STATUSES_IGNORE_OBJ;
 MPI_Fint *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE;
+
+/* The module mpi_f08 has its own variables of these names, which must have the values of C. */
+static void __attribute__((constructor)) set_weights(void)
+{
+    MPIR_C_MPI_UNWEIGHTED = &abi_unweighted;
+    MPIR_C_MPI_WEIGHTS_EMPTY = &abi_weights_empty;
+}
 
 /* COMMON blocks of Fortran, whose variables mean something by their address. */
 struct {

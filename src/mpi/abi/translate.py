@@ -453,7 +453,8 @@ def events(functions):
     for f in functions:
         if f.name.startswith("T_event_"):
             is_number = f.name == "T_event_get_num"
-            body = "    *number = 0;\n    return 0;\n" if is_number else "    return error_out(MPI_T_ERR_NOT_SUPPORTED);\n"
+            error = {"T_event_get_index": "INVALID_NAME", "T_event_get_info": "INVALID_INDEX"}.get(f.name, "NOT_SUPPORTED")
+            body = "    *number = 0;\n    return 0;\n" if is_number else f"    return error_out(MPI_T_ERR_{error});\n"
             parameter = "int *number" if is_number else "void"
             text += (f"int PMPI_{f.name}({parameter})\n{{\n{body}}}\nint MPI_{f.name}({parameter})\n"
                      f'    __attribute__((weak, alias("PMPI_{f.name}")));\n')
