@@ -142,7 +142,7 @@ for abi in openmpi mpich; do
     fi
     command -v "mpif90.$abi" >/dev/null || continue
     if "mpif90.$abi" "$XYLEM_SOURCE_DIR/tests/abi/fortran_2008.f90" -o f08 2>/dev/null; then
-        run 0 -n 3 ./f08
+        run 0 -n 3 --usize 8 ./f08
         same "$(tr -s ' ' <<<"$out")" $' sum 3\n sum 3\n sum 3'
     fi
     callbacks_of_fortran "$abi"

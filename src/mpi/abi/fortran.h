@@ -72,6 +72,13 @@ static inline void fortran_position(MPI_Fint *index)
         ++*index;
 }
 
+/* Lengths of texts: the module mpi_f08 of Open MPI gives an int, with anything in the other half.
+ */
+static inline size_t fortran_length(size_t length)
+{
+    return (uint32_t)length;
+}
+
 /* A text of C without the blanks at both ends, freed by abi_list_free; and back, filled with
  * blanks. */
 char *fortran_text(const char *text, size_t length);

@@ -215,7 +215,7 @@ void pmpi_comm_spawn_(const char *command, char *argv, const MPI_Fint *maxprocs,
 {
     MPI_Comm own = (MPI_Comm)abi_comm_from_fortran(*comm), made = MPI_COMM_NULL;
     const bool has_list = is_root(own, rank_in(*root)) && argv != abi_fortran.argv;
-    char **arguments = has_list ? texts(argv, argv_length, 1, -1) : MPI_ARGV_NULL;
+    char **arguments = has_list ? texts(argv, fortran_length(argv_length), 1, -1) : MPI_ARGV_NULL;
     char *name = fortran_text(command, command_length);
     int *codes = codes_in(array_of_errcodes);
     int error = xylem_mpi_table.Comm_spawn(HERE, name, arguments, *maxprocs,
@@ -251,9 +251,10 @@ void pmpi_comm_spawn_multiple_(const MPI_Fint *count, const char *commands, char
 {
     MPI_Comm own = (MPI_Comm)abi_comm_from_fortran(*comm), made = MPI_COMM_NULL;
     const long n = is_root(own, rank_in(*root)) && *count > 0 ? *count : 0;
-    char **names = texts(commands, command_length, 1, n);
-    char ***arguments =
-        n > 0 && argv != abi_fortran.argvs ? rows(argv, argv_length, n) : MPI_ARGVS_NULL;
+    char **names = texts(commands, fortran_length(command_length), 1, n);
+    char ***arguments = n > 0 && argv != abi_fortran.argvs
+                            ? rows(argv, fortran_length(argv_length), n)
+                            : MPI_ARGVS_NULL;
     MPI_Info few[ABI_FEW], *list = abi_list(few, n, sizeof *list);
     int *codes = codes_in(array_of_errcodes), error;
     long ranks = 0;

@@ -16,6 +16,7 @@ char *fortran_text(const char *text, size_t length)
 {
     char *made;
 
+    length = fortran_length(length);
     while (length > 0 && text[length - 1] == ' ')
         length--;
     for (; length > 0 && text[0] == ' '; length--)
@@ -28,10 +29,10 @@ char *fortran_text(const char *text, size_t length)
 
 void fortran_text_back(char *text, size_t length, const char *from)
 {
-    size_t size = strnlen(from, length);
+    size_t size = strnlen(from, fortran_length(length));
 
     memcpy(text, from, size);
-    memset(text + size, ' ', length - size);
+    memset(text + size, ' ', fortran_length(length) - size);
 }
 
 void fortran_missing(const char *name)
