@@ -54,6 +54,24 @@ scene "heat in a plate: a halo exchange; the checksum is the same for any number
     "mpiexec -n 1000 $out/heat2d 512 500"
 mpicc -g examples/deadlock.c -o "$out/deadlock"
 mistake "a deadlock does not hang: it is reported" "mpiexec -n 4 $out/deadlock"
+if command -v lmp >/dev/null; then
+    cat >"$out/in.lj" <<'END'
+units lj
+lattice fcc 0.8442
+region box block 0 12 0 12 0 12
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+velocity all create 1.44 87287 loop geom
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0 2.5
+fix 1 all nve
+thermo 50
+run 100
+END
+    scene "an installed program, compiled for Open MPI, as it is: LAMMPS with 16 ranks" \
+        "mpiexec -n 16 lmp -in $out/in.lj -log none | grep -A4 Step"
+fi
 scene "this machine" "xylem machine"
 scene "a machine from a line of text: 2 packages of 4 cores in each of 2 nodes" \
     "xylem machine 'node:2 package:2 core:4' --svg $out/machine.svg" \
