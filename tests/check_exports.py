@@ -27,7 +27,7 @@ import check_symbols
 ALLOWED = "tests/exports.txt"
 TEST = re.compile(r"_(test|fuzz)\.c$")
 FORTRAN = re.compile(r"^(p?mpi|xylem)_\w+_$")
-OF_OTHERS = re.compile(r"^(OMPI_C_MPI|MPII|MPIR)_\w+$|^ompi_\w+$|^mpi(priv|fcmb)\w_$|^la_(version|objsearch)$")
+OF_OTHERS = re.compile(r"^(OMPI_C_MPI|OMPI_Affinity|P?MPIX|MPII|MPIR)_\w+$|^ompi_\w+$|^mpi(priv|fcmb)\w_$|^la_(version|objsearch)$")
 
 
 def read_allowed(root):
