@@ -15,6 +15,7 @@ typedef struct {
     const char *blocks, *graph, *machine, *policy, *eviction, *load, *memory, *trace, *pictures,
         *svg;
     const char *study, *csv, *page, *over, *cells, *precision, *file, *gpus, *task_time, *choices;
+    const char *kernel;
     long rounds, look_ahead, dim, points, iterations, cpus, threads, every;
     double alpha, beta, cpu_speed, until;
     uint64_t block;
@@ -120,6 +121,11 @@ static const xy_option_t options[] = {
     {"file", 'f', XY_OPT_STRING, "FILE", offsetof(values_t, file), XY_ADVANCED("run"),
      .help = "in real runs: keep the domain in this file; it is created if it does not exist, and "
              "replaced at the end of the run",
+     .complete = "file"},
+    {"kernel-source", 0, XY_OPT_STRING, "FILE", offsetof(values_t, kernel), XY_ADVANCED("run"),
+     .help = "in real runs: compute the stencil of this file instead of the mean; one text for "
+             "cores and GPUs that ends in .c, or in .cu or .cl for GPUs of one kind "
+             "(docs/stencil.md)",
      .complete = "file"},
     {"no-check", 0, XY_OPT_FLAG, .offset = offsetof(values_t, no_check), XY_ADVANCED("run"),
      .help = "in real runs: do not compare with the plain loop"},
@@ -248,15 +254,18 @@ static xy_status_t set_run(const values_t *v, xy_stencil_run_t *run)
                               .is_real = v->real,
                               .is_unchecked = v->no_check,
                               .is_using_all = v->use_all,
-                              .file = v->file};
+                              .file = v->file,
+                              .kernel_source = v->kernel};
     st = check_files(v);
     if (st == XY_OK && v->gpus != NULL)
         st = set_gpus(v->gpus, run);
     if (st != XY_OK)
         return st;
-    if (!v->real && (v->file != NULL || v->no_check))
+    if (!v->real && (v->file != NULL || v->no_check || v->kernel != NULL))
         return xy_fail(XY_EUSAGE, "--%s is for real runs; add --real",
-                       v->file != NULL ? "file" : "no-check");
+                       v->file != NULL ? "file"
+                       : v->no_check   ? "no-check"
+                                       : "kernel-source");
     if (v->use_all && (!v->real || v->gpus == NULL || v->cpus == 0))
         return xy_fail(XY_EUSAGE,
                        "--use-all is for real runs on GPUs and cores; add --real, --gpus "

@@ -432,7 +432,7 @@ static xy_status_t program_create(xy_gpu_program_t *p, const char *text)
     xy_free(whole);
     if (error != CL_SUCCESS)
         return failed(p->gpu, error, "compile a kernel");
-    error = cl.clBuildProgram(p->native, 1, &device, "-cl-std=CL1.2", NULL, NULL);
+    error = cl.clBuildProgram(p->native, 1, &device, "-cl-std=CL1.2 -w", NULL, NULL);
     if (error == CL_BUILD_PROGRAM_FAILURE)
         st = fail_build(p);
     else if (error != CL_SUCCESS)

@@ -6,6 +6,8 @@
 #include <unistd.h>
 #include <xylem.h>
 
+#include "stencil/own.h"
+
 static const char HEAD[] = "xylem choices ", VERSION[] = "1 " XYLEM_VERSION;
 enum { BYTES_MAX = 1 << 20, KEPT_MAX = 1000, WORKERS_MAX = 4096 };
 /* The words of a value; no limit of the memory is -1. */
@@ -26,12 +28,13 @@ char *stencil_choices_key(const stencil_real_t *r)
         *c = *c == '\t' || *c == '\n' ? ' ' : *c;
     return xy_sprintf(
         "%s; %d gpus, %d workers, %" PRIu64 " bytes; %s %" PRId64 "x%" PRId64 "x%" PRId64
-        " blocks of %" PRIu64 ", %d points, %d iterations, check %d, load %d, parts %d, %s; "
+        " blocks of %" PRIu64 ", %d points, kernel %" PRIx64
+        ", %d iterations, check %d, load %d, parts %d, %s; "
         "policy %s, eviction %s, rounds %d, ahead %d, all %d, file %d, alpha %g, beta %g",
         device, r->gpu != NULL ? (int)stencil_gpu_count(r) : 0, (int)r->workers, r->run->memory,
         xy_stencil_graph_name(s->graph), s->blocks[0], s->blocks[1], s->blocks[2], s->block_bytes,
-        s->points, s->iterations, s->check_every, (int)s->load, s->parts,
-        xy_stencil_precision_name(s), how->policy != NULL ? how->policy : "-",
+        s->points, s->own != NULL ? s->own->print : 0, s->iterations, s->check_every, (int)s->load,
+        s->parts, xy_stencil_precision_name(s), how->policy != NULL ? how->policy : "-",
         how->eviction != NULL ? how->eviction : "-", (int)how->params.extra_rounds,
         (int)how->params.look_ahead, r->run->is_using_all, r->run->file != NULL, how->params.alpha,
         how->params.beta);

@@ -78,8 +78,8 @@ int stencil_arrays(const xy_stencil_t *s)
 /* There is a kernel for tasks of 5 points that do nothing but update a block. */
 int stencil_batch(const xy_stencil_t *s)
 {
-    return s->points == 5 && s->graph == XY_STENCIL_JACOBI && s->load == XY_STENCIL_EVEN &&
-                   s->check_every == 0
+    return s->points == 5 && s->own == NULL && s->graph == XY_STENCIL_JACOBI &&
+                   s->load == XY_STENCIL_EVEN && s->check_every == 0
                ? XY_TASK_BATCH_MAX
                : 0;
 }
@@ -107,7 +107,9 @@ static void add_task(stencil_grid_t *g, const int64_t x[3], int t)
         accesses[n++].mode = i == 0 && !is_jacobi ? XY_ACCESS_READ_WRITE : XY_ACCESS_READ;
     }
     if (is_jacobi)
-        accesses[n++] = (xy_access_t){g->base[(t + 1) % 2] + (int32_t)cell, XY_ACCESS_WRITE};
+        accesses[n++] =
+            (xy_access_t){g->base[(t + 1) % 2] + (int32_t)cell,
+                          stencil_is_reading_back(s) ? XY_ACCESS_READ_WRITE : XY_ACCESS_WRITE};
     n += stencil_checks_access(g, cell, t, accesses + n);
     xy_graph_add_task(g->graph, &op, accesses, n);
 }

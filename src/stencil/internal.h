@@ -5,6 +5,7 @@
  *   grid.c      blocks into tasks
  *   checks.c    tests of convergence as tasks
  *   shape.c     cells of a block, first values
+ *   own.c       the user's own stencil (own.h)
  *   plain.c     the plain loop (plain_loop.inc: of a piece of a block)
  *   crew.c      threads that share a loop
  *   real.c      a real run (real.h)
@@ -75,10 +76,15 @@ xy_status_t stencil_build_trial(const xy_stencil_t *s, const xy_task_platform_t 
 
 /* The cells of a block, from s->cells or else from its bytes. */
 xy_status_t stencil_shape(xy_stencil_t *s, stencil_shape_t *shape_p);
-/* The first values of block `cell`: numbers between 0.5 and 1.5 that depend on the place alone. */
-void stencil_fill(const xy_stencil_t *s, const stencil_shape_t *shape, int64_t cell, void *block);
+/* The first values of block `cell` of an array: numbers between 0.5 and 1.5 that depend on the
+ * place alone, or those of the user's own stencil. */
+void stencil_fill(const xy_stencil_t *s, const stencil_shape_t *shape, int array, int64_t cell,
+                  void *block);
 /* Those of `count` cells from a place of the whole grid on, in the order of its cells. */
-void stencil_fill_places(const xy_stencil_t *s, int64_t place, int64_t count, void *at);
+void stencil_fill_places(const xy_stencil_t *s, int array, int64_t place, int64_t count, void *at);
+/* How far away, in cells, a cell reads; does it read the value that it replaces? */
+int stencil_radius(const xy_stencil_t *s);
+bool stencil_is_reading_back(const xy_stencil_t *s);
 
 /* A part of a row of a block, which several threads may deal with. */
 enum { STENCIL_PIECE = 512 };
@@ -153,7 +159,7 @@ bool stencil_plain_equals(const stencil_plain_t *plain, int64_t cell, const void
  * as it was. Returns the largest change of a cell if it is asked for. */
 typedef double stencil_plain_update_fn(const stencil_plain_t *plain, const int64_t origin[3],
                                        const stencil_piece_t *piece, const void *from, void *to,
-                                       bool is_measured);
+                                       int iteration, bool is_measured);
 stencil_plain_update_fn stencil_plain_update_double, stencil_plain_update_single;
 
 /* For runs in virtual time: set s->iterations to those that it takes, and tell in the result. */

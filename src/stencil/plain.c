@@ -72,6 +72,7 @@ typedef struct {
     int64_t origin[3];
     void *grid, *to; /* to: of an update */
     char *block;
+    int iteration;
     bool is_out, is_measured;
 } loop_t;
 
@@ -138,8 +139,8 @@ static double update_pieces(void *arg, int64_t from, int64_t to)
 
     for (int64_t i = from; i < to; i++) {
         stencil_piece_t piece = stencil_piece(&loop->p->shape, i);
-        double change =
-            update(loop->p, loop->origin, &piece, loop->grid, loop->to, loop->is_measured);
+        double change = update(loop->p, loop->origin, &piece, loop->grid, loop->to, loop->iteration,
+                               loop->is_measured);
 
         most = change > most ? change : most;
     }
@@ -157,7 +158,7 @@ static double fill_places(void *arg, int64_t from, int64_t to)
         for (int k = 0; k < stencil_arrays(p->s); k++) {
             int64_t left = p->count - i * FILLED;
 
-            stencil_fill_places(p->s, i * FILLED, left < FILLED ? left : FILLED,
+            stencil_fill_places(p->s, k, i * FILLED, left < FILLED ? left : FILLED,
                                 (char *)p->grid[k] +
                                     (size_t)(i * FILLED) * stencil_cell_bytes(p->s));
         }
@@ -172,14 +173,15 @@ static void copy_block(const stencil_plain_t *p, int64_t cell, void *grid, void 
     (void)run_loop(p, copy_pieces, &loop);
 }
 
-static double update_block(stencil_plain_t *p, int64_t cell, void *from, void *to, bool is_measured)
+static double update_block(stencil_plain_t *p, int64_t cell, int iteration, void *from, void *to)
 {
     loop_t loop = loop_of(p, cell, from, NULL);
 
     if (from == to)
         copy_block(p, cell, from, p->old, true);
     loop.to = to;
-    loop.is_measured = is_measured;
+    loop.iteration = iteration;
+    loop.is_measured = stencil_is_checked(p->s, iteration);
     return run_loop(p, update_pieces, &loop);
 }
 
@@ -267,8 +269,8 @@ void stencil_plain_run(stencil_plain_t *p, const xy_graph_t *graph, double until
             p->iterations++;
             most = 0;
         }
-        change = update_block(p, stencil_cell(p->s, op->position), p->grid[is_jacobi ? t % 2 : 0],
-                              p->grid[is_jacobi ? (t + 1) % 2 : 0], stencil_is_checked(p->s, t));
+        change = update_block(p, stencil_cell(p->s, op->position), t,
+                              p->grid[is_jacobi ? t % 2 : 0], p->grid[is_jacobi ? (t + 1) % 2 : 0]);
         most = change > most ? change : most;
         p->result = is_jacobi ? (t + 1) % 2 : 0;
     }

@@ -8,19 +8,46 @@
 #include <unistd.h>
 #include <xylem.h>
 
+#include "stencil/own.h"
+
 /* What a task does besides its own work is counted in rows, so that loads need not be whole. */
 static int64_t extra_rows(const stencil_real_t *r, const xy_op_t *op, int64_t rows)
 {
     return (int64_t)((op->seconds / r->least_seconds - 1) * (double)rows + 0.5);
 }
 
-static void add_load(const stencil_real_t *r, const stencil_around_t *around, int64_t extra,
-                     void *scratch)
+long stencil_real_origin(const stencil_real_t *r, const xy_op_t *op, long origin[3])
+{
+    int64_t first[3];
+
+    stencil_origin(&r->grid, &r->shape,
+                   op != NULL ? stencil_cell(&r->grid, op->position) : stencil_cells(&r->grid) / 2,
+                   first);
+    for (int i = 0; i < 3; i++)
+        origin[i] = (long)first[i];
+    return op != NULL ? op->iteration : 0;
+}
+
+void stencil_real_update(const stencil_real_t *r, const xy_op_t *op, const stencil_around_t *around,
+                         int64_t rows, void *out)
+{
+    long origin[3], iteration;
+
+    if (r->grid.own == NULL) {
+        r->kernels->update(&r->shape, around, 0, rows, out);
+        return;
+    }
+    iteration = stencil_real_origin(r, op, origin);
+    r->grid.own->update(around->at, origin, iteration, 0, (long)rows, out);
+}
+
+static void add_load(const stencil_real_t *r, const xy_op_t *op, const stencil_around_t *around,
+                     int64_t extra, void *scratch)
 {
     int64_t rows = r->shape.layers * r->shape.rows;
 
     for (; extra > 0; extra -= rows)
-        r->kernels->update(&r->shape, around, 0, extra < rows ? extra : rows, scratch);
+        stencil_real_update(r, op, around, extra < rows ? extra : rows, scratch);
 }
 
 static void update(stencil_real_t *r, const xy_op_t *op, const xy_task_turn_t *turn)
@@ -43,8 +70,8 @@ static void update(stencil_real_t *r, const xy_op_t *op, const xy_task_turn_t *t
     if (s->graph == XY_STENCIL_JACOBI)
         out = buffers[n++];
     if (op->seconds > r->least_seconds)
-        add_load(r, &around, extra_rows(r, op, rows), scratch);
-    r->kernels->update(&r->shape, &around, 0, rows, out);
+        add_load(r, op, &around, extra_rows(r, op, rows), scratch);
+    stencil_real_update(r, op, &around, rows, out);
     if (stencil_is_deciding(s, op->iteration))
         n++;
     if (stencil_is_checked(s, op->iteration)) {
@@ -159,7 +186,8 @@ static double fill_pieces(void *arg, int64_t from, int64_t to)
         int64_t origin[3];
 
         stencil_origin(&r->grid, &r->shape, i / pieces % cells, origin);
-        stencil_fill_places(&r->grid, stencil_piece_place(extents, origin, &piece), piece.count,
+        stencil_fill_places(&r->grid, (int)(i / pieces / cells),
+                            stencil_piece_place(extents, origin, &piece), piece.count,
                             (char *)r->addresses[i / pieces] +
                                 (size_t)piece.at * stencil_cell_bytes(&r->grid));
     }
@@ -237,6 +265,21 @@ static xy_status_t find_workers(stencil_real_t *r)
     return st;
 }
 
+/* Of several ranks the first one compiles before the others: what is wrong is reported once. */
+static xy_status_t load_own(stencil_real_t *r)
+{
+    const struct xylem_messages *m = r->run->messages;
+    xy_status_t st = XY_OK;
+
+    if (m == NULL || m->rank == 0)
+        st = stencil_own_load(r->run->kernel_source, &r->grid, r->run->is_on_gpus, &r->grid.own);
+    if (m != NULL)
+        st = stencil_ranks_agree(r, st);
+    if (st == XY_OK && m != NULL && m->rank > 0)
+        st = stencil_own_load(r->run->kernel_source, &r->grid, r->run->is_on_gpus, &r->grid.own);
+    return st;
+}
+
 static xy_status_t prepare(stencil_real_t *r)
 {
     xy_stencil_t *s = &r->grid;
@@ -245,6 +288,8 @@ static xy_status_t prepare(stencil_real_t *r)
 
     r->kernels = stencil_kernels_best(s->is_single);
     st = stencil_shape(s, &r->shape);
+    if (st == XY_OK && r->run->kernel_source != NULL)
+        st = load_own(r);
     if (st == XY_OK && r->run->is_on_gpus && r->run->messages != NULL)
         st = stencil_ranks_open(r);
     if (st == XY_OK && r->run->is_on_gpus)
@@ -287,6 +332,7 @@ static void cleanup(stencil_real_t *r)
     stencil_ranks_cleanup(r);
     xy_free(r->addresses);
     xy_graph_destroy(r->graph);
+    stencil_own_destroy(r->grid.own);
 }
 
 /* ---- The result ---- */
@@ -303,6 +349,19 @@ int32_t stencil_real_result(const stencil_real_t *r, int64_t cell)
     return (int32_t)((s->graph == XY_STENCIL_JACOBI ? s->iterations % 2 : 0) * cells + cell);
 }
 
+xy_status_t stencil_real_differs(const stencil_real_t *r, int64_t cell)
+{
+    if (r->grid.own != NULL)
+        return xy_fail(XY_EINVAL,
+                       "block %lld differs from the one of the plain loop of '%s'; use sums, "
+                       "products, quotients and sqrt, which have the same bits everywhere, and no "
+                       "other variables than those of the cell",
+                       (long long)cell, r->run->kernel_source);
+    return xy_fail(XY_EUNSUPPORTED,
+                   "block %lld differs from the one of the plain loop; this is a defect of xylem",
+                   (long long)cell);
+}
+
 static xy_status_t compare_blocks(const stencil_real_t *r, const stencil_plain_t *plain)
 {
     void *block = r->run->file != NULL ? xy_malloc(r->grid.block_bytes) : NULL;
@@ -317,10 +376,7 @@ static xy_status_t compare_blocks(const stencil_real_t *r, const stencil_plain_t
             st = stencil_file_read(&r->file, data, block);
         if (st == XY_OK &&
             !stencil_plain_equals(plain, cell, block != NULL ? block : r->addresses[data]))
-            st = xy_fail(XY_EUNSUPPORTED,
-                         "block %lld differs from the one of the plain loop; this is a defect of "
-                         "xylem",
-                         (long long)cell);
+            st = stencil_real_differs(r, cell);
     }
     xy_free(block);
     return st;
@@ -353,6 +409,8 @@ static xy_status_t start_plain(const stencil_real_t *r, stencil_plain_t **plain_
 static xy_status_t finish_plain(const stencil_real_t *r, stencil_plain_t *plain)
 {
     stencil_plain_run(plain, r->graph, r->until);
+    if (r->grid.own != NULL && stencil_own_check(r->grid.own, &r->grid) != XY_OK)
+        return XY_EINVAL;
     if (plain->is_converged != (r->converged > 0) ||
         (r->converged > 0 && plain->iterations != r->converged))
         return xy_fail(XY_EUNSUPPORTED,
@@ -465,7 +523,7 @@ xy_status_t stencil_real_run(const xy_stencil_run_t *run, xy_stencil_result_t *r
         result.choosing_seconds = r.choosing;
         if (r.gpu != NULL)
             result.costs = *stencil_gpu_costs(&r);
-        result.kernels = r.gpus_used > 0 ? "gpu" : r.kernels->name;
+        result.kernels = r.gpus_used > 0 ? "gpu" : r.grid.own != NULL ? "own" : r.kernels->name;
         if (r.gpus_used > 0)
             snprintf(result.gpu, sizeof(result.gpu), "%s", stencil_gpu_name(&r));
         result.iterations = r.converged > 0 ? r.converged : r.grid.iterations;

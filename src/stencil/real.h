@@ -61,6 +61,14 @@ typedef struct {
 /* Do a task in the main memory; `arg` is the stencil_real_t. */
 void stencil_real_task(void *arg, const xy_task_turn_t *turn);
 int64_t stencil_block_cells(const stencil_real_t *r);
+/* Update so many rows of a block on this core; `op` NULL: of some block, to see how long it takes.
+ */
+void stencil_real_update(const stencil_real_t *r, const xy_op_t *op, const stencil_around_t *around,
+                         int64_t rows, void *out);
+/* Where the block of a task begins in the grid, and the iteration; of NULL: in the middle, 0. */
+long stencil_real_origin(const stencil_real_t *r, const xy_op_t *op, long origin[3]);
+/* Report a block that is not that of the plain loop. */
+xy_status_t stencil_real_differs(const stencil_real_t *r, int64_t cell);
 /* The datum that holds a block of the result. */
 int32_t stencil_real_result(const stencil_real_t *r, int64_t cell);
 

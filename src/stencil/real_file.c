@@ -82,14 +82,17 @@ static xy_status_t write_blocks(stencil_file_t *f, const char *path, const xy_st
 
     for (int64_t cell = 0; cell < cells && st == XY_OK; cell++) {
         if (domain < 0)
-            stencil_fill(s, shape, cell, block);
+            stencil_fill(s, shape, 0, cell, block);
         else
             st = move_bytes(domain, path, block, f->block_bytes, (uint64_t)cell * f->block_bytes,
                             false);
         if (st == XY_OK)
             st = move_bytes(f->fd, f->path, block, f->block_bytes, f->offset[cell], true);
         /* The blocks at the ends are read from both arrays. */
-        if (st == XY_OK && stencil_arrays(s) == 2 && !stencil_is_written(s, cell))
+        if (stencil_is_reading_back(s) && domain < 0)
+            stencil_fill(s, shape, 1, cell, block);
+        if (st == XY_OK && stencil_arrays(s) == 2 &&
+            (!stencil_is_written(s, cell) || stencil_is_reading_back(s)))
             st = move_bytes(f->fd, f->path, block, f->block_bytes, f->offset[cells + cell], true);
     }
     xy_free(block);

@@ -7,6 +7,7 @@
 
 #include "fiber/fiber.h"
 #include "gpu/gpu.h"
+#include "stencil/own.h"
 #include "stencil/real.h"
 #include "tasks/device/device.h"
 
@@ -55,16 +56,42 @@ static xy_status_t launch_rows(const stencil_shape_t *s, xy_gpu_stream_t *stream
     return st;
 }
 
-xy_status_t stencil_gpu_launch(const stencil_real_t *r, const stencil_place_t *p,
+/* Those of the user's own stencil; the first `n` arguments are of the blocks. */
+static xy_status_t launch_own(const stencil_real_t *r, const xy_op_t *op, xy_gpu_stream_t *stream,
+                              xy_gpu_kernel_t *kernel, xy_gpu_arg_t *args, int n, int64_t last)
+{
+    const int64_t most = (int64_t)STENCIL_GPU_GROUPS_MAX * (int64_t)group2[1];
+    size_t threads[3] = {(size_t)r->shape.columns, 1, 1};
+    long origin[3], iteration = stencil_real_origin(r, op, origin);
+    xy_status_t st = XY_OK;
+
+    for (int i = 0; i < 3; i++)
+        args[n++] = XY_GPU_ARG(origin[i]);
+    args[n++] = XY_GPU_ARG(iteration);
+    for (int64_t from = 0; from < last && st == XY_OK; from += most) {
+        int64_t end = last - from < most ? last : from + most;
+
+        args[n] = XY_GPU_ARG(from);
+        args[n + 1] = XY_GPU_ARG(end);
+        threads[1] = (size_t)(end - from);
+        st = xy_gpu_launch(stream, kernel, threads, r->grid.dims == 1 ? group1 : group2, args,
+                           n + 2);
+    }
+    return st;
+}
+
+xy_status_t stencil_gpu_launch(const stencil_real_t *r, const stencil_place_t *p, const xy_op_t *op,
                                xy_gpu_stream_t *stream, const xy_gpu_memory_t *around,
                                xy_gpu_memory_t out, int64_t last)
 {
     const int points = r->shape.points;
-    xy_gpu_arg_t args[STENCIL_AROUND_MAX + 6];
+    xy_gpu_arg_t args[STENCIL_AROUND_MAX + 7];
 
     for (int i = 0; i < points; i++)
         args[i] = (xy_gpu_arg_t){&around[i], sizeof(around[i])};
     args[points] = XY_GPU_ARG(out);
+    if (r->grid.own != NULL)
+        return launch_own(r, op, stream, p->kernels[KERNEL_UPDATE], args, points + 1, last);
     return launch_rows(&r->shape, stream, p->kernels[KERNEL_UPDATE], args, points + 1, last, 1);
 }
 
@@ -103,7 +130,8 @@ static xy_status_t add_load(const stencil_real_t *r, const stencil_place_t *p,
     xy_status_t st = XY_OK;
 
     for (; extra > 0 && st == XY_OK; extra -= rows)
-        st = stencil_gpu_launch(r, p, k->stream, around, p->scratch, extra < rows ? extra : rows);
+        st = stencil_gpu_launch(r, p, op, k->stream, around, p->scratch,
+                                extra < rows ? extra : rows);
     return st;
 }
 
@@ -162,7 +190,7 @@ static xy_status_t put_update(const stencil_real_t *r, const xy_op_t *op, const 
     if (op->seconds > r->least_seconds)
         st = add_load(r, p, k, around, op);
     if (st == XY_OK)
-        st = stencil_gpu_launch(r, p, k->stream, around, out, r->shape.layers * r->shape.rows);
+        st = stencil_gpu_launch(r, p, op, k->stream, around, out, r->shape.layers * r->shape.rows);
     if (st == XY_OK && stencil_is_checked(s, op->iteration))
         st = keep(r, p, k, around[0], out, n);
     if (st == XY_OK && out == p->scratch)
@@ -220,6 +248,19 @@ static char *make_text(const stencil_real_t *r)
                       stencil_gpu_is_wide(&r->shape) ? "long" : "int", stencil_gpu_text);
 }
 
+static xy_status_t compile_own(const stencil_real_t *r, stencil_place_t *p)
+{
+    char *text;
+    xy_status_t st = stencil_own_gpu_text(r->grid.own, &r->grid, xy_gpu_info(p->gpu)->driver,
+                                          stencil_gpu_is_wide(&r->shape), &text);
+
+    if (st != XY_OK)
+        return st;
+    st = xy_gpu_program_create(p->gpu, r->run->kernel_source, text, &p->own);
+    xy_free(text);
+    return st;
+}
+
 static xy_status_t open_place(const stencil_real_t *r, const xy_gpu_info_t *info,
                               stencil_place_t *p)
 {
@@ -233,9 +274,12 @@ static xy_status_t open_place(const stencil_real_t *r, const xy_gpu_info_t *info
     if (st == XY_OK)
         st = xy_gpu_program_create(p->gpu, "stencil.cl", text, &p->program);
     xy_free(text);
-    snprintf(update, sizeof(update), "update%d", r->shape.points);
+    if (st == XY_OK && r->grid.own != NULL)
+        st = compile_own(r, p);
+    snprintf(update, sizeof(update), p->own != NULL ? "update_own" : "update%d", r->shape.points);
     for (int i = 0; i < KERNELS && st == XY_OK; i++)
-        st = xy_gpu_kernel_create(p->program, names[i], &p->kernels[i]);
+        st = xy_gpu_kernel_create(i == KERNEL_UPDATE && p->own != NULL ? p->own : p->program,
+                                  names[i], &p->kernels[i]);
     for (int i = 0; i < KERNELS && st == XY_OK; i++)
         xy_gpu_kernel_chain(p->kernels[i]);
     if (st == XY_OK)
@@ -307,6 +351,7 @@ void stencil_gpu_close(stencil_real_t *r)
         for (int k = 0; k < KERNELS; k++)
             xy_gpu_kernel_destroy(p->kernels[k]);
         xy_gpu_program_destroy(p->program);
+        xy_gpu_program_destroy(p->own);
         xy_gpu_close(p->gpu);
     }
     xy_free(r->gpu);

@@ -40,6 +40,7 @@ typedef enum {
 typedef struct {
     xy_gpu_device_t *gpu;
     xy_gpu_program_t *program;
+    xy_gpu_program_t *own; /* the user's own stencil; NULL: none */
     xy_gpu_kernel_t *kernels[KERNELS];
     xy_gpu_memory_t scratch, parts;
 } stencil_place_t;
@@ -53,8 +54,8 @@ struct stencil_gpu {
     double speeds[STENCIL_GPUS_MAX]; /* where the first is 1 */
 };
 
-/* Put an update of a block into a stream, of so many rows. */
-xy_status_t stencil_gpu_launch(const stencil_real_t *r, const stencil_place_t *p,
+/* Put an update of a block into a stream, of so many rows; `op` NULL: of some block. */
+xy_status_t stencil_gpu_launch(const stencil_real_t *r, const stencil_place_t *p, const xy_op_t *op,
                                xy_gpu_stream_t *stream, const xy_gpu_memory_t *around,
                                xy_gpu_memory_t out, int64_t last);
 /* The blocks of an update, as its kernel takes them. */

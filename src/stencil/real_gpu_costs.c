@@ -50,7 +50,7 @@ static xy_status_t put_task(const probe_t *probe, int turn)
         around[i] = probe->blocks[(turn + (i > 0)) % probe->count];
     if (r->grid.graph != XY_STENCIL_JACOBI || probe->count < 4)
         out = probe->place->scratch;
-    st = stencil_gpu_launch(r, probe->place, probe->streams[0], around, out,
+    st = stencil_gpu_launch(r, probe->place, NULL, probe->streams[0], around, out,
                             r->shape.layers * r->shape.rows);
     if (st == XY_OK && r->grid.graph != XY_STENCIL_JACOBI)
         st = xy_gpu_copy_on(probe->streams[0], around[0], 0, out, 0, r->grid.block_bytes);

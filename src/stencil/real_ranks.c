@@ -81,16 +81,18 @@ static xy_status_t map_memory(stencil_real_t *r)
         if (check_of(r, d) >= 0) /* what an empty message leaves: the run goes on */
             stencil_set_number(&r->grid, r->addresses[d], INFINITY);
         if (whole < stencil_arrays(&r->grid) * cells && r->owner[whole] == r->share->rank)
-            stencil_fill(&r->grid, &r->shape, whole % cells, r->addresses[d]);
+            stencil_fill(&r->grid, &r->shape, (int)(whole / cells), whole % cells, r->addresses[d]);
     }
     return XY_OK;
 }
 
 /* Ranks have neighbouring rows of blocks, so that another one reads only the cells of a block that
- * lie at its side: the first or the last row, or layer, which are next to each other in memory. */
+ * lie at its side: the first or the last rows, or layers, which are next to each other in memory.
+ */
 static void narrow_messages(stencil_real_t *r)
 {
-    uint64_t edge = r->grid.block_bytes / (uint64_t)r->grid.cells[0];
+    uint64_t edge =
+        r->grid.block_bytes / (uint64_t)r->grid.cells[0] * (uint64_t)stencil_radius(&r->grid);
 
     for (size_t i = 0; i < r->share->messages.count; i++) {
         xy_task_message_t *m = &XY_VEC_AT(&r->share->messages, xy_task_message_t, i);
@@ -316,7 +318,7 @@ static xy_status_t bring(const stencil_real_t *r, int64_t cell, void *block)
     else if (r->owner[data] == t->rank && r->unused != NULL && r->unused[cell] != NULL)
         memcpy(block, r->unused[cell], r->grid.block_bytes);
     else if (r->owner[data] == t->rank) /* no task uses it: it has its first values */
-        stencil_fill(&r->grid, &r->shape, cell, block);
+        stencil_fill(&r->grid, &r->shape, 0, cell, block);
     if (r->owner[data] == t->rank && t->rank > 0)
         return xy_task_send(t, 0, 0, block, r->grid.block_bytes);
     return r->owner[data] != t->rank && t->rank == 0
@@ -338,10 +340,5 @@ xy_status_t stencil_ranks_gather(const stencil_real_t *r, const stencil_plain_t 
             st = stencil_file_write(&r->file, cell, block);
     }
     xy_free(block);
-    return st == XY_OK && wrong >= 0
-               ? xy_fail(XY_EUNSUPPORTED,
-                         "block %lld differs from the one of the plain loop; this is a defect of "
-                         "xylem",
-                         (long long)wrong)
-               : st;
+    return st == XY_OK && wrong >= 0 ? stencil_real_differs(r, wrong) : st;
 }

@@ -132,7 +132,7 @@ static void test_comparison(void **state)
                         : k == 1 ? run.grid.block_bytes - 1
                                  : (size_t)below(&seed, (int)run.grid.block_bytes);
 
-            stencil_fill(&run.grid, &shape, cell, block);
+            stencil_fill(&run.grid, &shape, 0, cell, block);
             assert_true(stencil_plain_equals(plain, cell, block));
             block[at] ^= (unsigned char)(1 << below(&seed, 8));
             assert_false(stencil_plain_equals(plain, cell, block));

@@ -225,6 +225,8 @@ void xy_stencil_print_text(const xy_stencil_run_t *run, const xy_stencil_result_
             xy_format_size(r->graph_bytes, a), run->grid.iterations,
             xy_stencil_graph_name(run->grid.graph), (unsigned long long)r->tasks);
     print_places(run, r, file);
+    if (run->kernel_source != NULL)
+        fprintf(file, "kernel      %s\n", run->kernel_source);
     if (r->ranks > 0)
         fprintf(file, "ranks       %d, %llu messages (%s)\n", r->ranks,
                 (unsigned long long)s->messages, xy_format_size(s->bytes_received, a));
@@ -286,6 +288,8 @@ static void json_real(xy_json_t *j, const xy_stencil_run_t *run, const xy_stenci
         xy_json_int(j, "messages", (int64_t)r->sim.messages);
         xy_json_int(j, "bytes_received", (int64_t)r->sim.bytes_received);
     }
+    if (run->kernel_source != NULL)
+        xy_json_string(j, "kernel_source", run->kernel_source);
     if (run->file != NULL)
         xy_json_string(j, "file", run->file);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cells: how many a block has, where they lie, what they hold at first. */
-#include "stencil/internal.h"
+#include "stencil/own.h"
 
 size_t stencil_cell_bytes(const xy_stencil_t *s)
 {
@@ -107,9 +107,21 @@ static double first_value(uint64_t place)
     return 0.5 + (double)(x >> 11) * 0x1p-53;
 }
 
-void stencil_fill_places(const xy_stencil_t *s, int64_t place, int64_t count, void *at)
+int stencil_radius(const xy_stencil_t *s)
 {
-    if (s->is_single)
+    return s->own != NULL ? s->own->radius : 1;
+}
+
+bool stencil_is_reading_back(const xy_stencil_t *s)
+{
+    return s->own != NULL && s->own->levels == 2;
+}
+
+void stencil_fill_places(const xy_stencil_t *s, int array, int64_t place, int64_t count, void *at)
+{
+    if (s->own != NULL && s->own->first != NULL)
+        s->own->first((long)place, (long)count, stencil_is_reading_back(s) ? -array : 0, at);
+    else if (s->is_single)
         for (int64_t c = 0; c < count; c++)
             ((float *)at)[c] = (float)first_value((uint64_t)(place + c));
     else
@@ -117,7 +129,8 @@ void stencil_fill_places(const xy_stencil_t *s, int64_t place, int64_t count, vo
             ((double *)at)[c] = first_value((uint64_t)(place + c));
 }
 
-void stencil_fill(const xy_stencil_t *s, const stencil_shape_t *shape, int64_t cell, void *block)
+void stencil_fill(const xy_stencil_t *s, const stencil_shape_t *shape, int array, int64_t cell,
+                  void *block)
 {
     int64_t origin[3], extents[3];
     char *at = block;
@@ -128,7 +141,7 @@ void stencil_fill(const xy_stencil_t *s, const stencil_shape_t *shape, int64_t c
         for (int64_t r = 0; r < shape->rows; r++) {
             int64_t place = ((origin[0] + l) * extents[1] + origin[1] + r) * extents[2] + origin[2];
 
-            stencil_fill_places(s, place, shape->columns, at);
+            stencil_fill_places(s, array, place, shape->columns, at);
             at += (size_t)shape->columns * stencil_cell_bytes(s);
         }
 }

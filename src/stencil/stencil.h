@@ -52,9 +52,10 @@ typedef struct {
     xy_stencil_load_t load;
     const double *factors; /* XY_STENCIL_FILE: [factor_rows][factor_columns] */
     int64_t factor_rows, factor_columns;
-    int parts;            /* of natural order; 0 is 1 */
-    bool is_proportional; /* its parts are cut in proportion to the work */
-    int check_every;      /* iterations between checks of convergence; 0: none */
+    int parts;               /* of natural order; 0 is 1 */
+    bool is_proportional;    /* its parts are cut in proportion to the work */
+    int check_every;         /* iterations between checks of convergence; 0: none */
+    struct stencil_own *own; /* in real runs: the user's own stencil (own.h); NULL: the mean */
 } xy_stencil_t;
 
 #define XY_STENCIL_DEFAULT                                                                         \
@@ -97,8 +98,9 @@ typedef struct {
     double until;      /* with grid.check_every: end when no cell changes by more than this */
     /* In real time, on `cpus` cores (0: all that the process may use). */
     bool is_real;
-    bool is_unchecked; /* do not compare with the plain loop */
-    const char *file;  /* where the domain lives; NULL: in memory */
+    bool is_unchecked;         /* do not compare with the plain loop */
+    const char *file;          /* where the domain lives; NULL: in memory */
+    const char *kernel_source; /* the text of the user's own stencil; NULL: the mean */
     /* On `gpus` GPUs (0: all) with `memory` of each, and on `cpus` cores (0: none) if the virtual
      * clock says that they help. */
     bool is_on_gpus;
