@@ -22,7 +22,7 @@ static const char *ending_of(const char *path)
     return dot != NULL && strchr(dot, '/') == NULL ? dot : "";
 }
 
-/* The file beside heat.cu that is for cores, heat.c; NULL: there is none. The caller frees it. */
+/* The file beside one for GPUs that is for cores; NULL: there is none. The caller frees it. */
 static char *beside(const char *path)
 {
     char *other = xy_sprintf("%.*s.c", (int)(ending_of(path) - path), path);

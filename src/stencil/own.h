@@ -3,7 +3,7 @@
  * The user's own stencil: a text with one function that computes a cell from those around it. The
  * same text is compiled for cores by the compiler of the system, for the plain loop, and for GPUs.
  *
- *   st = stencil_own_load("heat.c", &grid, &own);
+ *   st = stencil_own_load(path, &grid, is_on_gpus, &own);
  *   own->update(around, origin, t, 0, rows, out);
  *   text = stencil_own_gpu_text(own, &grid, is_wide);
  *   stencil_own_destroy(own);
