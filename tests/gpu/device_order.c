@@ -627,11 +627,16 @@ static void wait_at(void *arg)
 
 /* Calls with memory of the host are complete before the stream is. The driver runs the host
  * functions of all ranks in one thread, so no rank may start a function while another one waits for
- * its own. */
+ * its own. It may also wait for the device when it takes memory or makes a stream, which ranks do
+ * the first time that they use the device: all of that is over before the first function that
+ * waits for other ranks. */
 static void overlap(void)
 {
     static atomic_bool gate;
 
+    atomic_store(&gate, 1);
+    check(call_host(NULL, wait_at, &gate) == 0 && stream_wait(NULL) == 0, "the stream", "used");
+    MPI_Barrier(MPI_COMM_WORLD);
     for (int c = 0; c < CALLS; c++) {
         if (calls[c].call == call_alltoallw) /* its addresses are not looked at */
             continue;

@@ -231,6 +231,28 @@ static struct process_device *device_of(process_t *process)
     return process->device;
 }
 
+/* Words of processes, one line of the cache for each. */
+static void make_word(struct process_device *d)
+{
+    enum { LINE = 64, LINES = 256, PORTABLE = 1 };
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static char *memory;
+    static size_t used = LINES;
+    void *more;
+
+    if (d->reached != NULL || cuda.write_value == NULL || cuda.host_alloc == NULL)
+        return;
+    process_block_lock(&lock);
+    if (used == LINES && cuda.host_alloc(&more, LINES * LINE, PORTABLE) == CUDA_SUCCESS_CODE) {
+        memory = more;
+        memset(memory, 0, LINES * LINE);
+        used = 0;
+    }
+    if (used < LINES)
+        d->reached = (_Atomic uint32_t *)(memory + LINE * used++);
+    process_block_unlock(&lock);
+}
+
 /* The default stream of a process in the current context. 0: there is none. */
 static word_t own_stream(struct process_device *d)
 {
@@ -251,6 +273,8 @@ static word_t own_stream(struct process_device *d)
         d->owns++;
     }
     process_block_unlock(&d->lock);
+    if (stream != NULL)
+        make_word(d); /* not later: taking memory may wait for what others have put into streams */
     return (word_t)stream;
 }
 
@@ -367,28 +391,6 @@ static int wait_for(int (*query)(word_t), word_t what)
 
     process_device_wait(is_reached, &look);
     return look.result;
-}
-
-/* Words of processes, one line of the cache for each. */
-static void make_word(struct process_device *d)
-{
-    enum { LINE = 64, LINES = 256, PORTABLE = 1 };
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static char *memory;
-    static size_t used = LINES;
-    void *more;
-
-    if (d->reached != NULL || cuda.write_value == NULL || cuda.host_alloc == NULL)
-        return;
-    process_block_lock(&lock);
-    if (used == LINES && cuda.host_alloc(&more, LINES * LINE, PORTABLE) == CUDA_SUCCESS_CODE) {
-        memory = more;
-        memset(memory, 0, LINES * LINE);
-        used = 0;
-    }
-    if (used < LINES)
-        d->reached = (_Atomic uint32_t *)(memory + LINE * used++);
-    process_block_unlock(&lock);
 }
 
 /* The device writes the process's word once the stream has come here. false: it cannot. */
