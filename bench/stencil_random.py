@@ -84,6 +84,12 @@ def run(xylem, row, more, mode=("--as-real",)):
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
+def share_of(default):
+    """Processor time of the trials, on all processors, as a part of the run."""
+    seconds = default.get("trial_seconds", default["scheduling_seconds"])
+    return seconds / min(os.cpu_count(), 17) / default["makespan"]
+
+
 def measure(xylem, row):
     default = run(xylem, row, [])
     if default is None:
@@ -122,7 +128,7 @@ def measure_real(xylem, machine, row, pool, trials):
     ran = None
     for _ in range(3):
         for i, (_, how) in enumerate(ways):
-            done = run(xylem, row, how, ("--real", "--no-check"))
+            done = run(xylem, row, how, ("--real", "--no-check", "--choices", "none"))
             if done is None and i == 0:
                 return None
             times[i].append(done["makespan"] if done is not None else math.inf)
@@ -138,7 +144,7 @@ def measure_real(xylem, machine, row, pool, trials):
 def real(xylem, arguments, rows):
     """One row after the other: there is one GPU."""
     end = time.monotonic() + arguments.seconds
-    ratios, errors, refused = [], [], 0
+    ratios, errors, spent, refused = [], [], [], 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for row in rows:
             if time.monotonic() > end:
@@ -150,8 +156,9 @@ def real(xylem, arguments, rows):
             ratio, how, default, wrong = measured
             ratios.append(ratio)
             errors.append(wrong)
+            spent += [(default["choosing_seconds"], default["makespan"])]
             print("%.3f  %8.2f ms, chosen in %.2f ms  xylem stencil --real %s   (%s %d)  %s  %s" %
-                  (ratio, 1e3 * default["makespan"], 1e3 * default["scheduling_seconds"], " ".join(row),
+                  (ratio, 1e3 * default["makespan"], 1e3 * default["choosing_seconds"], " ".join(row),
                    default["ran"], default["look_ahead"], " ".join(how), " ".join("%+.0f %%" % (100 * e) for e in wrong)),
                   flush=True)
     if not ratios:
@@ -160,6 +167,8 @@ def real(xylem, arguments, rows):
     flat = [abs(e) for row in errors for e in row]
     print("%d rows (seed %s), %d refused: default / best other: median %.3f, worst %.3f, %d more than 5 %% slower" %
           (len(ratios), arguments.seed, refused, statistics.median(ratios), ratios[-1], sum(r > 1.05 for r in ratios)))
+    print("choosing took %.2f %% of the runs in all, at worst %.1f %%" %
+          (100 * sum(s for s, _ in spent) / sum(t for _, t in spent), 100 * max(s / t for s, t in spent)))
     if flat:
         print("virtual times: mean error %.1f %%, worst %.0f %%, %d of %d within 10 %%" %
               (100 * statistics.mean(flat), 100 * max(flat), sum(e <= 0.1 for e in flat), len(flat)))
@@ -188,12 +197,13 @@ def main():
     if not measured:
         sys.exit("no row could be run")
     ratios = [m[0] for m in measured]
-    tasks = sum(m[3]["tasks"] for m in measured)
+    shares = sorted(share_of(m[3]) for m in measured)
     part = lambda share: ratios[min(len(ratios) - 1, int(share * len(ratios)))]
     print("%d rows (seed %s), %d refused: default / best other: median %.3f, 90 %% %.3f, 99 %% %.3f, worst %.3f" %
           (len(ratios), arguments.seed, refused, part(0.5), part(0.9), part(0.99), ratios[-1]))
-    print("%d more than 5 %% slower; choosing took %.1f us per task" %
-          (sum(r > 1.05 for r in ratios), 1e6 * sum(m[3]["scheduling_seconds"] for m in measured) / tasks))
+    print("%d more than 5 %% slower; choosing takes %.2f %% of the run in the median, %.2f %% at worst, with %s trials" %
+          (sum(r > 1.05 for r in ratios), 100 * statistics.median(shares), 100 * shares[-1],
+           " to ".join(str(f(m[3]["trials"] for m in measured)) for f in (min, max))))
     memory = sorted(m[4] for m in measured)
     print("with a quarter more memory: %d more than 2 %% slower, worst %.3f" % (sum(r > 1.02 for r in memory), memory[-1]))
     for ratio, row, how, default, _ in measured[::-1][:arguments.worst]:

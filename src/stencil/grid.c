@@ -3,6 +3,7 @@
 #include "stencil/internal.h"
 
 #include <math.h>
+#include <unistd.h>
 
 #include "tasks/device/device.h"
 
@@ -263,25 +264,108 @@ xy_status_t xy_stencil_build(const xy_stencil_t *stencil, xy_graph_t **graph_p)
 
 enum { TRIAL_TASKS = 40000, TRIAL_ROWS = 64, TRIAL_ITERATIONS = 16 };
 
+static int64_t written_blocks(const xy_stencil_t *s)
+{
+    int64_t count = 1;
+
+    for (int d = 0; d < 3; d++)
+        count *= s->blocks[d] > 2 ? s->blocks[d] - 2 : 1;
+    return count;
+}
+
+/* From the main memory to all others, where some share a link. */
+static double rate_of(const xy_task_platform_t *p)
+{
+    double rate = 0;
+
+    for (int32_t m = 1; m < p->memories; m++)
+        rate += p->shared[m] < 0 ? p->rate[m] : 0;
+    for (int32_t i = 0; i < p->shared_count; i++) {
+        double sum = 0;
+
+        for (int32_t m = 1; m < p->memories; m++)
+            sum += p->shared[m] == i ? p->rate[m] : 0;
+        rate += fmin(sum, p->shared_rate[i]);
+    }
+    return rate;
+}
+
+/* About what a good schedule takes: its tasks are shared evenly, and rows of blocks come and go as
+ * those of a window in one memory that slides over the domain (bound.c). */
+static double expected_seconds(const xy_stencil_t *s, const xy_task_platform_t *p,
+                               const xy_task_ahead_t *ahead)
+{
+    double tasks = (double)written_blocks(s) * s->iterations, task = s->task_seconds;
+    uint64_t row = s->block_bytes * (uint64_t)(s->blocks[1] * s->blocks[2] * stencil_arrays(s));
+    xy_stencil_t rows = *s;
+    double speed = 0, rate = rate_of(p), room = 0, moved;
+
+    rows.dims = 1;
+    rows.graph = s->graph == XY_STENCIL_JACOBI ? XY_STENCIL_NATURAL : s->graph;
+    if (ahead->batch > 1)
+        task -= ahead->once * (1 - 1.0 / ahead->batch);
+    for (int32_t w = 0; w < p->workers; w++)
+        speed += p->speed[w];
+    for (int32_t m = 1; m < p->memories; m++)
+        room = fmax(room, (double)(p->capacity[m] / row));
+    if (p->capacity[1] == 0 || room > (double)s->blocks[0]) /* 0: no limit */
+        room = (double)s->blocks[0];
+    moved = (double)xy_stencil_window_volume(&rows, (uint64_t)fmax(room, 3)) / 2 * (double)row;
+    return fmax(speed > 0 ? tasks * task / speed : 0, rate > 0 ? moved / rate : 0);
+}
+
+/* By how much longer a run takes, on average, than with the best of all trials, if only so many of
+ * them are made (150 random problems of bench/stencil_random.py, seed "dev3"). */
+static const struct {
+    int32_t trials;
+    double loss;
+} losses[] = {{1, 0.094}, {2, 0.056},  {3, 0.033},  {4, 0.017}, {6, 0.010},
+              {8, 0.006}, {10, 0.004}, {13, 0.003}, {60, 0}};
+enum { LOSSES = sizeof(losses) / sizeof(losses[0]), PROCESSORS_MOST = 17 };
+
+/* As many trials as are worth their time, which run on all processors side by side: the time of
+ * trials and run together is least. 1: none; 0: all. */
+static int32_t count_trials(const xy_stencil_t *trial, double seconds)
+{
+    double accesses = (double)written_blocks(trial) * trial->iterations *
+                      (trial->points + stencil_arrays(trial) - 1);
+    double processors = fmin((double)sysconf(_SC_NPROCESSORS_ONLN), PROCESSORS_MOST);
+    double least = losses[0].loss * seconds;
+    int best = 0;
+
+    for (int i = 1; i < LOSSES; i++) {
+        double time = ceil(losses[i].trials / processors) * accesses * xy_task_trial_access +
+                      losses[i].loss * seconds;
+
+        if (time < least) {
+            least = time;
+            best = i;
+        }
+    }
+    return best == LOSSES - 1 ? 0 : losses[best].trials;
+}
+
 /* A window over a domain with two arrays moves by its own width at least: as many blocks as all
  * memories hold, and some more. */
 xy_status_t stencil_build_trial(const xy_stencil_t *s, const xy_task_platform_t *p,
-                                xy_graph_t **graph_p)
+                                const xy_task_ahead_t *ahead, xy_graph_t **graph_p, int32_t *most_p)
 {
     uint64_t held = p->capacity[1] / s->block_bytes * (uint64_t)p->workers;
     int64_t rows = (int64_t)(held / (uint64_t)(s->blocks[1] * s->blocks[2])) + TRIAL_ROWS;
     xy_stencil_t trial = *s;
+    bool is_whole = stencil_cells(s) * s->iterations <= TRIAL_TASKS;
     int64_t most;
 
     *graph_p = NULL;
-    if (stencil_cells(s) * s->iterations <= TRIAL_TASKS)
-        return XY_OK;
-    if (rows < s->blocks[0])
+    if (!is_whole && rows < s->blocks[0])
         trial.blocks[0] = rows;
     most = TRIAL_TASKS / stencil_cells(&trial);
     most = most > TRIAL_ITERATIONS ? most : TRIAL_ITERATIONS;
-    if (trial.iterations > most)
+    if (!is_whole && trial.iterations > most)
         trial.iterations = (int)most;
+    *most_p = count_trials(&trial, expected_seconds(s, p, ahead));
+    if (is_whole || *most_p == 1)
+        return XY_OK;
     trial.check_every = 0;
     return xy_stencil_build(&trial, graph_p);
 }

@@ -94,12 +94,14 @@ static xy_task_platform_t *platform_of_gpus(const stencil_real_t *r, int32_t gpu
 }
 
 static xy_status_t simulate(const stencil_real_t *r, const xy_graph_t *graph, const char *policy,
-                            xy_task_platform_t *platform, xy_task_result_t *result_p)
+                            int32_t trials_most, xy_task_platform_t *platform,
+                            xy_task_result_t *result_p)
 {
     xy_task_sim_t how = r->run->how;
     xy_status_t st = XY_ENOMEM;
 
     how.policy = policy;
+    how.trials_most = trials_most;
     how.trace = NULL;
     how.observer = NULL;
     if (platform == NULL)
@@ -147,7 +149,7 @@ static xy_status_t choose_workers(const stencil_real_t *r, stencil_choice_t *cho
     for (int i = 0; i < 3 && st == XY_OK; i++) {
         xy_task_result_t result;
 
-        st = simulate(r, graph, policy, platform_of_gpus(r, tries[i][0], tries[i][1]), &result);
+        st = simulate(r, graph, policy, 0, platform_of_gpus(r, tries[i][0], tries[i][1]), &result);
         if (st != XY_OK)
             break;
         choice->spent += result.scheduling_seconds;
@@ -163,6 +165,17 @@ static xy_status_t choose_workers(const stencil_real_t *r, stencil_choice_t *cho
 
 /* ---- Which policy? ---- */
 
+/* Where even two trials would take too long, what is good most often. */
+static void choose_untried(stencil_choice_t *choice, const xy_task_policy_t *policy, bool is_open)
+{
+    const xy_task_trial_t *t = xy_task_trial_first(policy != NULL ? policy->name : NULL);
+
+    if (policy == NULL || policy->trials != NULL)
+        choice->policy = t->policy;
+    if (is_open)
+        choice->look_ahead = t->look_ahead;
+}
+
 /* And how many data are loaded early. On GPUs alone both are a choice unless they are given. */
 static xy_status_t choose_policy(const stencil_real_t *r, stencil_choice_t *choice)
 {
@@ -172,6 +185,7 @@ static xy_status_t choose_policy(const stencil_real_t *r, stencil_choice_t *choi
     xy_graph_t *shorter_run = NULL;
     xy_task_platform_t *platform;
     xy_task_result_t result;
+    int32_t most = 0;
     xy_status_t st = XY_OK;
 
     if (choice->policy != NULL)
@@ -181,10 +195,16 @@ static xy_status_t choose_policy(const stencil_real_t *r, stencil_choice_t *choi
     platform = choice->gpus > 0 ? platform_of_gpus(r, choice->gpus, choice->cores)
                                 : platform_of_cores(r, choice->cores);
     if (is_gpus && platform != NULL)
-        st = stencil_build_trial(&r->grid, platform, &shorter_run);
+        st = stencil_build_trial(&r->grid, platform, &stencil_gpu_costs(r)->ahead, &shorter_run,
+                                 &most);
+    if (st == XY_OK && most == 1) {
+        xy_task_platform_destroy(platform);
+        choose_untried(choice, policy, is_open);
+        return XY_OK;
+    }
     if (st == XY_OK)
-        st = simulate(r, shorter_run != NULL ? shorter_run : r->graph, choice->policy, platform,
-                      &result);
+        st = simulate(r, shorter_run != NULL ? shorter_run : r->graph, choice->policy, most,
+                      platform, &result);
     else
         xy_task_platform_destroy(platform);
     xy_graph_destroy(shorter_run);

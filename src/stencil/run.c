@@ -128,7 +128,7 @@ static xy_status_t run_on(const xy_stencil_run_t *run, const xy_task_platform_t 
         how.ahead = &ahead;
     }
     if (how.ahead != NULL)
-        st = stencil_build_trial(&grid, p, &trial);
+        st = stencil_build_trial(&grid, p, how.ahead, &trial, &how.trials_most);
     how.trials_on = trial;
     if (st == XY_OK)
         st = xy_task_simulate(graph, p, &how, &r.sim);
@@ -307,6 +307,7 @@ static void json_choice(xy_json_t *j, const xy_stencil_result_t *r)
     if (s->memory > 0)
         xy_json_int(j, "memory_used", (int64_t)s->memory);
     xy_json_int(j, "trials", s->trials);
+    xy_json_double(j, "trial_seconds", s->trial_seconds);
 }
 
 void xy_stencil_print_json(const xy_stencil_run_t *run, const xy_stencil_result_t *r, FILE *file)

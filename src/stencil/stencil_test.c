@@ -310,7 +310,7 @@ static void test_chosen_look_ahead(void **state)
 {
     static const uint64_t memories[] = {8, 60, 0}; /* blocks */
     static const char *const policies[] = {"closure", "foresight"};
-    xy_task_ahead_t ahead = {.launch = 3e-6, .decision = 1e-7, .once = 40e-6};
+    xy_task_ahead_t ahead = {.launch = 3e-6, .decision = 1e-7, .once = 4e-3};
 
     (void)state;
     for (int i = 0; i < 6; i++) {
@@ -321,7 +321,7 @@ static void test_chosen_look_ahead(void **state)
         run.grid.graph = XY_STENCIL_JACOBI;
         run.grid.iterations = 20;
         run.grid.block_bytes = 1 << 16;
-        run.grid.task_seconds = 50e-6;
+        run.grid.task_seconds = 5e-3; /* long enough for all trials */
         run.memory = memories[i / 2] > 0 ? memories[i / 2] << 16 : XY_TASK_NO_LIMIT;
         run.how.ahead = &ahead;
         run.how.params.look_ahead = XY_TASK_CHOOSE;
@@ -340,6 +340,38 @@ static void test_chosen_look_ahead(void **state)
         assert_true(given.sim.makespan == chosen.sim.makespan &&
                     given.sim.loads == chosen.sim.loads);
     }
+}
+
+/* Trials are worth their time: for tasks that are far shorter than what simulates them none are
+ * made, for long ones all; what is chosen among some is one of the good ones. */
+static void test_trials_by_time(void **state)
+{
+    static const double seconds[] = {1e-7, 5e-2};
+    xy_stencil_run_t run = {.grid = XY_STENCIL_DEFAULT,
+                            .machine = XYLEM_SOURCE_DIR "/machines/attila.xml",
+                            .gpus = 1,
+                            .how = {.ahead = &xy_task_ahead_usual}};
+    xy_stencil_result_t chosen[2], named;
+
+    (void)state;
+    run.grid.blocks[0] = 60;
+    run.grid.iterations = 12;
+    run.grid.block_bytes = 4096; /* the link is not what takes time */
+    run.memory = 100 << 10;
+    run.how.params.look_ahead = XY_TASK_CHOOSE;
+    for (int i = 0; i < 2; i++) {
+        run.grid.task_seconds = seconds[i];
+        assert_int_equal(xy_stencil_run(&run, &chosen[i]), XY_OK);
+    }
+    assert_int_equal(chosen[0].sim.trials, 0);
+    assert_true(chosen[1].sim.trials > 20);
+    /* What was not tried runs as if it had been asked for. */
+    run.grid.task_seconds = seconds[0];
+    run.how.policy = chosen[0].sim.policy;
+    run.how.params.look_ahead = chosen[0].sim.look_ahead;
+    assert_int_equal(xy_stencil_run(&run, &named), XY_OK);
+    assert_true(named.sim.makespan == chosen[0].sim.makespan);
+    assert_int_equal(named.sim.loads, chosen[0].sim.loads);
 }
 
 static void test_bad_descriptions(void **state)
@@ -373,6 +405,7 @@ int main(void)
         cmocka_unit_test(test_order_of_published_curves),
         cmocka_unit_test(test_weight_of_transfers),
         cmocka_unit_test(test_chosen_look_ahead),
+        cmocka_unit_test(test_trials_by_time),
         cmocka_unit_test(test_bad_descriptions),
     };
 

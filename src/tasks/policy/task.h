@@ -67,6 +67,7 @@ typedef struct {
     bool is_for_short;   /* it wins on short graphs only, if ever */
     bool is_for_several; /* memories */
     bool may_refuse;     /* graphs that lack what it needs */
+    int32_t first;       /* its place where only some can be tried, from 1; 0: behind those */
 } xy_task_trial_t;
 
 struct xy_task_policy {
@@ -235,6 +236,7 @@ typedef struct {
     double makespan;           /* until the last datum is home */
     double tasks_end;          /* until the last task is over */
     double scheduling_seconds; /* real time spent in the policy */
+    double trial_seconds;      /* of a processor, for all trials of a choice */
     double compute_bound;      /* all work shared by all workers without a gap */
     double bound;              /* virtual time: no schedule ends before (bound.c) */
     /* Virtual time, of all memories but the main one: how long data moved to or from it, and how

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -44,6 +45,7 @@ typedef struct {
     bool is_whole; /* the result is that of the whole graph */
     /* Of all trials. */
     double spent; /* seconds in policies */
+    double took;  /* of processors */
     uint64_t tasks;
     int32_t count;
 } choice_t;
@@ -110,6 +112,13 @@ static bool is_worth_trying(const choice_t *c, const xy_task_trial_t *t)
     return true;
 }
 
+const double xy_task_trial_access = 0.5e-6;
+
+static double processor_clock(void)
+{
+    return xy_clock_seconds(CLOCK_THREAD_CPUTIME_ID);
+}
+
 /* Run a trial, or what it stands for: without `trial`, on the whole graph. */
 static xy_status_t run_trial(const choice_t *c, const xy_task_trial_t *t,
                              const xy_task_observer_t *observer, sim_trial_t *trial,
@@ -118,6 +127,7 @@ static xy_status_t run_trial(const choice_t *c, const xy_task_trial_t *t,
     const xy_task_policy_t *policy;
     xy_task_platform_t *part = NULL;
     xy_task_sim_t how = *c->how;
+    double begin = processor_clock();
     xy_status_t st = xy_task_policy_find(t->policy, &policy);
 
     if (st != XY_OK)
@@ -140,6 +150,8 @@ static xy_status_t run_trial(const choice_t *c, const xy_task_trial_t *t,
     if (st == XY_OK)
         result_p->look_ahead = how.ahead != NULL ? how.params.look_ahead : 0;
     xy_task_platform_destroy(part);
+    if (st == XY_OK)
+        result_p->trial_seconds = trial != NULL ? processor_clock() - begin : 0;
     return st;
 }
 
@@ -170,6 +182,7 @@ static void keep(choice_t *c, const xy_task_trial_t *t, const sim_trial_t *trial
     c->tasks +=
         result->tasks + (trial->share > 0 ? (uint64_t)xy_graph_ops(c->graph) / PREPARATION : 0);
     c->spent += result->scheduling_seconds;
+    c->took += result->trial_seconds;
     if (!is_better(c, found, result))
         return;
     c->best = *t;
@@ -257,14 +270,15 @@ static void run_crew(crew_t *crew)
         pthread_join(threads[--started], NULL);
 }
 
-/* Run those of the trials that are worth it and within the limit, and keep the best. */
+/* Run those of the trials that are worth it and within the limits, and keep the best. */
 static xy_status_t try_crew(choice_t *c, crew_t *crew, const xy_task_trial_t *trials)
 {
     uint64_t ops = (uint64_t)xy_graph_ops(c->graph), before = (uint64_t)c->count;
+    int most = c->how->trials_most > 0 ? c->how->trials_most - c->count : TRIALS_MOST;
     xy_status_t st = XY_OK;
 
     *crew = (crew_t){.choice = c};
-    for (int i = 0; trials[i].policy != NULL && crew->count < TRIALS_MOST &&
+    for (int i = 0; trials[i].policy != NULL && crew->count < TRIALS_MOST && crew->count < most &&
                     (before + (uint64_t)crew->count == 0 ||
                      !is_limit_reached(c, ops * (before + (uint64_t)crew->count)));
          i++)
@@ -331,25 +345,62 @@ static xy_status_t try_smaller(choice_t *c, crew_t *crew)
     return try_crew(c, crew, again);
 }
 
+static int by_first(const void *a, const void *b)
+{
+    const xy_task_trial_t *x = a, *y = b;
+
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Those that have a place in front, in its order, then the others. */
+static void sort_trials(const xy_task_trial_t *trials, xy_task_trial_t sorted[TRIALS_MOST + 1])
+{
+    int count = 0, n = 0;
+
+    for (int i = 0; trials[i].policy != NULL && n < TRIALS_MOST; i++)
+        if (trials[i].first > 0)
+            sorted[n++] = trials[i];
+    count = n;
+    for (int i = 0; trials[i].policy != NULL && n < TRIALS_MOST; i++)
+        if (trials[i].first == 0)
+            sorted[n++] = trials[i];
+    qsort(sorted, (size_t)count, sizeof(*sorted), by_first);
+    sorted[n] = (xy_task_trial_t){0};
+}
+
 /* Runs that are driven as real ones go to their end: there is nothing to learn from those before.
  */
 static xy_status_t try_side_by_side(choice_t *c, const xy_task_trial_t *trials)
 {
     crew_t *crew = xy_malloc(sizeof(*crew));
+    xy_task_trial_t sorted[TRIALS_MOST + 1];
     xy_status_t st;
 
     if (crew == NULL)
         return xy_fail_memory("choosing a policy");
-    st = try_crew(c, crew, trials);
+    sort_trials(trials, sorted);
+    st = try_crew(c, crew, c->how->trials_most > 0 ? sorted : trials);
     if (st == XY_OK && !c->is_named)
         st = try_smaller(c, crew);
     xy_free(crew);
     return st;
 }
 
+static const xy_task_trial_t *first_of(const xy_task_trial_t *trials)
+{
+    for (const xy_task_trial_t *t = trials; t->policy != NULL; t++)
+        if (t->first == 1)
+            return t;
+    return trials;
+}
+
 /* Find the trial that ends first. */
 static xy_status_t choose(choice_t *c, const xy_task_trial_t *trials)
 {
+    if (c->how->ahead != NULL && c->how->trials_most == 1) {
+        c->best = *first_of(trials);
+        return XY_OK;
+    }
     look_at_graph(c);
     return c->how->ahead != NULL ? try_side_by_side(c, trials) : try_in_turn(c, trials);
 }
@@ -388,7 +439,7 @@ static xy_status_t run_chosen(choice_t *c)
         return st;
     /* A whole trial and its repetition are the same decisions: they count once. */
     c->spent += c->is_whole && c->graph == c->whole ? 0 : again.scheduling_seconds;
-    if (c->graph == c->whole) {
+    if (c->graph == c->whole && c->count > 0) {
         again.compute_bound = c->result.compute_bound;
         again.bound = c->result.bound;
     }
@@ -399,13 +450,23 @@ static xy_status_t run_chosen(choice_t *c)
 /* The policy itself, with each number of data to load early. */
 static xy_status_t choose_look_ahead(choice_t *c, const char *policy)
 {
-    static const int32_t early[] = {0, 2, 8, 4, 1, 16};
+    static const int32_t early[] = {0, 2, 8, 4, 1, 16}, first[] = {4, 5, 3, 1, 2, 6};
     enum { COUNT = sizeof(early) / sizeof(early[0]) };
     xy_task_trial_t trials[COUNT + 1] = {{0}};
 
     for (int i = 0; i < COUNT; i++)
-        trials[i] = (xy_task_trial_t){.policy = policy, .look_ahead = early[i]};
+        trials[i] = (xy_task_trial_t){.policy = policy, .look_ahead = early[i], .first = first[i]};
     return choose(c, trials);
+}
+
+const xy_task_trial_t *xy_task_trial_first(const char *policy)
+{
+    const xy_task_policy_t *found = xy_task_policies[0];
+
+    if (policy != NULL)
+        found = xy_table_find(XY_TABLE(xy_task_policies), policy);
+    return first_of(found != NULL && found->trials != NULL ? found->trials
+                                                           : xy_task_policies[0]->trials);
 }
 
 xy_status_t xy_task_simulate(const xy_graph_t *graph, const xy_task_platform_t *platform,
@@ -432,6 +493,7 @@ xy_status_t xy_task_simulate(const xy_graph_t *graph, const xy_task_platform_t *
         return st;
     c.result.scheduling_seconds = c.spent;
     c.result.trials = c.count;
+    c.result.trial_seconds = c.took;
     *result_p = c.result;
     return XY_OK;
 }

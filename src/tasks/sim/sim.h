@@ -81,7 +81,16 @@ typedef struct {
     const xy_task_observer_t *observer; /* or NULL */
     const xy_task_ahead_t *ahead;       /* as real GPUs are driven; NULL: as it is said above */
     const xy_graph_t *trials_on; /* a smaller graph of the same kind, to choose by; NULL: none */
+    /* With `ahead`: so many trials at most; 0: all. 1: the one that is good most often is chosen
+     * without a trial. */
+    int32_t trials_most;
 } xy_task_sim_t;
+
+/* The trial that is good most often, of a policy that is a choice (NULL: the default); or for the
+ * number of data that another policy loads early. */
+const xy_task_trial_t *xy_task_trial_first(const char *policy);
+/* Seconds that a trial of a graph takes on a processor, about, for each access of a task. */
+extern const double xy_task_trial_access;
 
 /* XY_EINVAL: no such policy or eviction, a task does not fit, the policy cannot run the graph (all
  * reported). XY_ENOMEM (reported). Any thread. */
