@@ -307,7 +307,7 @@ static double expected_seconds(const xy_stencil_t *s, const xy_task_platform_t *
     for (int32_t w = 0; w < p->workers; w++)
         speed += p->speed[w];
     for (int32_t m = 1; m < p->memories; m++)
-        room = fmax(room, (double)(p->capacity[m] / row));
+        room = fmax(room, floor((double)p->capacity[m] / (double)row));
     if (p->capacity[1] == 0 || room > (double)s->blocks[0]) /* 0: no limit */
         room = (double)s->blocks[0];
     moved = (double)xy_stencil_window_volume(&rows, (uint64_t)fmax(room, 3)) / 2 * (double)row;

@@ -162,7 +162,7 @@ static int run_command(char *const argv[], char **said_p)
         return -1;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-    is_started = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ) == 0;
+    is_started = argv[0] != NULL && posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ) == 0;
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     while (is_started &&
@@ -193,7 +193,7 @@ static xy_status_t fail_compiler(const char *path, const char *compiler, const c
 
 static xy_status_t compile(const char *path, const room_t *room)
 {
-    const char *compiler = getenv("CC") != NULL && *getenv("CC") != '\0' ? getenv("CC") : "cc";
+    const char *named = getenv("CC"), *compiler = named != NULL && *named != '\0' ? named : "cc";
     char flags[] = "-O3\0-w\0-std=gnu11\0-ffp-contract=off\0-fPIC\0-shared\0-fvisibility=hidden\0"
 #ifdef __x86_64__
                    "-march=native\0"
