@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "advise/advise.h"
-#include "find_line.h"
+#include "site_line.h"
 #include "verbs.h"
 
 enum { WORDS = 4096, TRIES_MAX = 1000 };
@@ -207,7 +207,7 @@ static xy_status_t advise(const values_t *v, const char *path, char **command, i
 
     if (st != XY_OK)
         return st;
-    st = xy_profile_from_trace(log, find_line, &profile);
+    st = xy_profile_from_trace(log, site_line_find, &profile);
     if (st == XY_OK && v->costs != NULL)
         st = xy_costs_load(v->costs, &costs);
     o.store = costs;

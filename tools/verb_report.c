@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "find_line.h"
 #include "machine/machine.h"
 #include "program/program.h"
 #include "report/report.h"
