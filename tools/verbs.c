@@ -25,11 +25,10 @@ extern const xy_command_t verb_top;
 extern const xy_command_t verb_view;
 
 const xy_command_t *const verbs[] = {
-    &verb_run,       &verb_cc,      &verb_cxx,     &verb_gdb,     &verb_machine,
-    &verb_calibrate, &verb_monitor, &verb_place,   &verb_scan,    &verb_predict,
-    &verb_choose,    &verb_bench,   &verb_stencil, &verb_explain, &verb_view,
-    &verb_report,    &verb_advise,  &verb_top,     &verb_info,    &verb_help,
-    NULL,
+    &verb_run,     &verb_cc,      &verb_cxx,  &verb_gdb,     &verb_machine, &verb_calibrate,
+    &verb_monitor, &verb_place,   &verb_scan, &verb_predict, &verb_choose,  &verb_bench,
+    &verb_stencil, &verb_explain, &verb_view, &verb_report,  &verb_advise,  &verb_top,
+    &verb_info,    &verb_help,    NULL,
 };
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };

@@ -37,7 +37,7 @@ uint64_t check_order_heard(const mpi_rank_t *self)
 {
     const state_t *s = self->world < count ? &states[self->world] : NULL;
 
-    if (s == NULL || !self->is_observed || self->gate != NULL || is_hidden)
+    if (s == NULL || !mpi_is_observed(self) || self->gate != NULL || is_hidden)
         return UINT64_MAX;
     return s->heard > s->written ? s->heard : s->written;
 }
@@ -193,7 +193,7 @@ xy_status_t check_order_begin(int ranks)
     xy_hash_init(&communicators, XY_HASH_U64);
     count = ranks;
     for (int r = 0; r < mpi_job->size; r++)
-        mpi_job->ranks[r].is_observed = true;
+        mpi_job->ranks[r].observed |= XMPI_LOOK_RECORD;
     mpi_call_watch = on_call;
     return XY_OK;
 }
