@@ -363,7 +363,8 @@ xy_status_t stencil_build_trial(const xy_stencil_t *s, const xy_task_platform_t 
     most = most > TRIAL_ITERATIONS ? most : TRIAL_ITERATIONS;
     if (!is_whole && trial.iterations > most)
         trial.iterations = (int)most;
-    *most_p = count_trials(&trial, expected_seconds(s, p, ahead));
+    if (*most_p < 0)
+        *most_p = count_trials(&trial, expected_seconds(s, p, ahead));
     if (is_whole || *most_p == 1)
         return XY_OK;
     trial.check_every = 0;

@@ -68,8 +68,9 @@ void stencil_checks_add(stencil_grid_t *g, int t);
 /* How many tasks may share a launch on a GPU; 0: none. */
 int stencil_batch(const xy_stencil_t *s);
 /* A grid of fewer rows, or with fewer iterations, to choose a policy for a long run on GPUs by;
- * *graph_p is NULL if the run itself is short enough. *most_p: how many trials are worth their
- * time, as in xy_task_sim_t.trials_most; without a graph if it is 1. */
+ * *graph_p is NULL if the run itself is short enough, or *most_p is 1 then. A negative *most_p
+ * becomes the number of trials that are worth their time on this machine, as in
+ * xy_task_sim_t.trials_most. */
 xy_status_t stencil_build_trial(const xy_stencil_t *s, const xy_task_platform_t *p,
                                 const xy_task_ahead_t *ahead, xy_graph_t **graph_p,
                                 int32_t *most_p);

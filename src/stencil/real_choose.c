@@ -185,7 +185,7 @@ static xy_status_t choose_policy(const stencil_real_t *r, stencil_choice_t *choi
     xy_graph_t *shorter_run = NULL;
     xy_task_platform_t *platform;
     xy_task_result_t result;
-    int32_t most = 0;
+    int32_t most = -1;
     xy_status_t st = XY_OK;
 
     if (choice->policy != NULL)
@@ -197,6 +197,8 @@ static xy_status_t choose_policy(const stencil_real_t *r, stencil_choice_t *choi
     if (is_gpus && platform != NULL)
         st = stencil_build_trial(&r->grid, platform, &stencil_gpu_costs(r)->ahead, &shorter_run,
                                  &most);
+    else
+        most = 0;
     if (st == XY_OK && most == 1) {
         xy_task_platform_destroy(platform);
         choose_untried(choice, policy, is_open);

@@ -350,7 +350,7 @@ static void test_trials_by_time(void **state)
     xy_stencil_run_t run = {.grid = XY_STENCIL_DEFAULT,
                             .machine = XYLEM_SOURCE_DIR "/machines/attila.xml",
                             .gpus = 1,
-                            .how = {.ahead = &xy_task_ahead_usual}};
+                            .how = {.ahead = &xy_task_ahead_usual, .trials_most = -1}};
     xy_stencil_result_t chosen[2], named;
 
     (void)state;
