@@ -7,7 +7,7 @@ PREFIX ?= /opt/xylem
 .PHONY: help demo check test mutants soak bench lint format install uninstall package clean
 
 help:
-	@echo 'make demo       run MPI programs with 64 and 1000 ranks, show the machine and overlap (under a minute)'
+	@echo 'make demo       run MPI programs with 64 and 1000 ranks, show the machine, a report and advice (under a minute)'
 	@echo 'make check      the tests of what changed (under a minute); COMPONENT=coll for one component'
 	@echo 'make test       a fixed set of every kind of check (about ten minutes on two idle cores)'
 	@echo 'make soak       all tests, cases and mutants with new random numbers (hours; scripts/nightly.sh: two)'

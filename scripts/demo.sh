@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # What `make demo` shows, in under a minute: an MPI program with 64 ranks and with 1000, a mistake
-# that is explained, the machine it all runs on, what a program did, and collectives that move on
-# while the program computes. Each scene prints the command it runs.
+# that is explained, the machine it all runs on, what a program did, why it took that long, and what
+# would make it faster. Each scene prints the command it runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
@@ -83,10 +83,12 @@ mpicc -g tests/report/planted.c -o "$out/planted"
 scene "why a run takes as long as it does: a program whose rank 2 has twice the work, in virtual time" \
     "mpiexec -n 4 --virtual core:4 --compute none --report=$out/run.xyp $out/planted imbalance" \
     "xylem report $out/run.xyp -o $out/report.html"
-scene "collectives that move on while the program computes, beside Open MPI where it is installed" \
-    "xylem bench nbc -c bcast -c allreduce -c alltoall --size 256K --size 1M --factor 3 --limit 0.5 \\
-    --progress tasks --progress none --against openmpi --html $out/overlap.html" \
+mpicc -g -O1 tests/report/gain.c -o "$out/gain"
+scene "what would make a run faster, and by how much: predicted from a trace, and measured" \
+    "mpiexec -n 4 --virtual core:4 --compute none --trace $out/gain.xyt $out/gain early" \
+    "xylem advise $out/gain.xyt --verify --rounds 1 -- mpiexec -n 4 --virtual core:4 --compute none $out/gain early"
+scene "collectives that progress while the program computes: 64 simulated cores, 32 to 63 of them with ranks" \
     "xylem bench nbc --simulate knl64 --ranks 32..63 --html $out/overlap-knl64.html"
-echo "The curves: $out/overlap.html (measured) and $out/overlap-knl64.html (64 simulated cores)."
+echo "The curves are in $out/overlap-knl64.html."
 echo "Open $out/report.html, $out/heat.html and $out/machine.svg in a browser. Your own programs: mpicc and mpiexec"
 echo "are in build/release/bin; docs/getting-started.md goes on from here."
