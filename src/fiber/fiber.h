@@ -164,6 +164,9 @@ void xy_worker_user_set(xy_worker_t *worker, void *user);
 void *xy_worker_user(const xy_worker_t *worker);
 bool xy_worker_has_ready(const xy_worker_t *worker); /* from the worker itself */
 
+/* The calling thread never wakes another thread or a fiber: it does not count when all threads of
+ * the process are looked at for a deadlock, whatever it waits for. One thread of a process. */
+void xy_fiber_thread_is_bystander(void);
 /* From a thread that is no worker and is counted in xy_pool_outside_add, `outside` such in all:
  * does every worker sleep, without a timer, and does no other thread visit? Then nothing moves
  * until one of these threads wakes a worker; *wakes_p counts how often workers were woken (modulo

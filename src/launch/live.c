@@ -111,6 +111,7 @@ static void *serve(void *unused)
     bool is_looked_at = false;
 
     (void)unused;
+    xy_fiber_thread_is_bystander();
     for (;;) {
         int n = poll(&end, 1, is_looked_at ? QUIET_MS : -1);
 
