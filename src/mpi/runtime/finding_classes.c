@@ -70,7 +70,8 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
         {"buffer-overlap", true, false, "two operations use the same memory at the same time",
          .rule = "No two pending operations may use the same bytes if one of them receives.",
          .cure = "Use separate buffers, or complete the first operation before the second.",
-         .limits = "", .example = "check_receives_overlap"},
+         .limits = "Two MPI_Get from one line into the same place are not reported.",
+         .example = "check_receives_overlap"},
     [XMPI_FINDING_BUFFER_TOO_SMALL] =
         {"buffer-too-small", true, false, "a buffer is shorter than its count and datatype say",
          .rule = "The memory of a buffer must have room for count elements of the datatype, also "
