@@ -261,8 +261,8 @@ static void test_refusals(void **state)
         "xylem live 1\njob\t1\t1\tx\nrank\t0\t0\tsleep\t0\t0\t0\t0\t0\t\t\t\t0\t-\t-\nend\n",
         "xylem live 1\njob\t1\t1\tx\nrank\t0\t0\twait\t0\t0\t0\t0\t0\t\t\t\t1\t-\t-\nend\n",
         "xylem live 1\njob\t1\t1\tx\ncalls\t1\t1\t0-1\nend\n",
-        "xylem live 1\njob\t1\t2\tx\nrank\t0\t0\tend\t0\t0\t0\t0\t0\t\t\t\t0\t-\t-\n"
-        "rank\t0\t0\tend\t0\t0\t0\t0\t0\t\t\t\t0\t-\t-\nend\n",
+        ("xylem live 1\njob\t1\t2\tx\nrank\t0\t0\tend\t0\t0\t0\t0\t0\t\t\t\t0\t-\t-\n"
+         "rank\t0\t0\tend\t0\t0\t0\t0\t0\t\t\t\t0\t-\t-\nend\n"),
     };
 
     (void)state;
