@@ -57,12 +57,23 @@ xy_status_t mpi_account_start(mpi_job_t *job)
 
 /* ---- Lines ---- */
 
+/* A part of an image that lies in one file. dladdr looks at all symbols of a file, which takes long
+ * for a large library with many ranks. */
+typedef struct {
+    const char *low, *high; /* its beginning; the last address that dladdr was asked about */
+    const char *file;
+} module_t;
+
+enum { MODULES = 64 };
+
 typedef struct {
     xy_profile_t *profile;
     mpi_job_t *job;
     double scale;     /* nanoseconds of a tick */
     xy_hash_t places; /* by "FILE+OFFSET": images of one program share them */
     xy_arena_t *arena;
+    module_t modules[MODULES]; /* the last ones that were asked about, in a ring */
+    size_t next;
 } collecting_t;
 
 /* "at ring.c:25" and "in solve+0x1c" without the first word. */
@@ -71,19 +82,40 @@ static const char *shorten(const char *text)
     return strncmp(text, "at ", 3) == 0 || strncmp(text, "in ", 3) == 0 ? text + 3 : text;
 }
 
+/* The file of an address; NULL: it has none. */
+static const module_t *module_of(collecting_t *c, const char *address)
+{
+    module_t *found = NULL;
+    Dl_info info;
+
+    for (size_t i = 0; i < MODULES && found == NULL; i++)
+        if (address >= c->modules[i].low && address <= c->modules[i].high)
+            found = &c->modules[i];
+    if (found != NULL)
+        return found;
+    if (dladdr(address, &info) == 0 || info.dli_fname == NULL)
+        return NULL;
+    for (size_t i = 0; i < MODULES && found == NULL; i++)
+        if (c->modules[i].low == info.dli_fbase)
+            found = &c->modules[i];
+    if (found == NULL)
+        found = &c->modules[c->next++ % MODULES];
+    *found = (module_t){.low = info.dli_fbase, .high = address, .file = info.dli_fname};
+    return found;
+}
+
 /* NULL: memory ran out. */
 static const char *place_of(collecting_t *c, const void *site)
 {
     const char *inside = (const char *)site - 1;
     char key[PATH_MAX + 32], text[320];
     const char *known;
+    const module_t *module = site != NULL ? module_of(c, inside) : NULL;
     char *kept, *place;
-    Dl_info info;
 
-    if (site == NULL || dladdr(inside, &info) == 0 || info.dli_fname == NULL)
+    if (module == NULL)
         return "";
-    snprintf(key, sizeof(key), "%s+0x%zx", info.dli_fname,
-             (size_t)(inside - (const char *)info.dli_fbase));
+    snprintf(key, sizeof(key), "%s+0x%zx", module->file, (size_t)(inside - module->low));
     known = xy_hash_get(&c->places, XY_HASH_KEY(key));
     if (known != NULL)
         return known;
