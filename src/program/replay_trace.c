@@ -470,9 +470,8 @@ static xy_status_t count_ranks(const xy_trace_log_t *log, int32_t *procs_p)
                            log->steps[i].peer);
     if (ranks == 0)
         return xy_fail(XY_EINVAL,
-                       "%s has no calls of ranks: only traces of real runs have them (mpiexec "
-                       "--trace); of runs in virtual time and predictions, 'xylem predict --place' "
-                       "has the gain",
+                       "%s has no calls of ranks; record a run with 'mpiexec --trace', or use "
+                       "'xylem predict --place' for a prediction",
                        log->path);
     *procs_p = (int32_t)ranks;
     return XY_OK;

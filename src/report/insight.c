@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/search.h"
 #include "report/timeline_internal.h"
 
 /* ---- Sums by rank and site ---- */
@@ -52,17 +53,10 @@ static xy_status_t add_part(walk_t *w, uint32_t rank, uint32_t site, bool is_cal
 static size_t calls_before(const timeline_t *t, uint32_t rank, int64_t time)
 {
     const timeline_call_t *calls = timeline_calls(t, rank);
-    size_t low = 0, high = t->rank[rank].calls;
+    size_t i;
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (calls[middle].enter < time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    REPORT_SEARCH(i, t->rank[rank].calls, calls[i].enter < time);
+    return i;
 }
 
 /* What the rank did from `from` to `to`, without waiting: its calls, and computation that belongs
@@ -95,17 +89,10 @@ static xy_status_t add_stretch(walk_t *w, uint32_t rank, int64_t from, int64_t t
 static const timeline_wait_t *wait_before(const timeline_t *t, uint32_t rank, int64_t time)
 {
     const timeline_wait_t *waits = timeline_waits(t, rank);
-    size_t low = 0, high = t->rank[rank].waits;
+    size_t i;
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (waits[middle].start < time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 ? &waits[low - 1] : NULL;
+    REPORT_SEARCH(i, t->rank[rank].waits, waits[i].start < time);
+    return i > 0 ? &waits[i - 1] : NULL;
 }
 
 /* Backwards from `time` on `rank`. Clocks of several processes may make ranks wait for each other

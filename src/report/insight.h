@@ -6,8 +6,8 @@
  *   for (size_t i = 0; i < p->insight->path.count; i++)
  *       use(&XY_VEC_AT(&p->insight->path, xy_path_part_t, i));
  *
- * The critical path is walked backwards from the rank that ends last. Where that rank waits, the
- * path goes on at the rank that it waits for, at the moment at which the wait ends:
+ * The critical path is walked backwards from the rank that ends last. Where a rank waits, the path
+ * changes to the rank that ended the wait, at that moment:
  *
  *   rank 0  compute . . . . | send  - - -           the path: compute, send on rank 0,
  *   rank 1  compute | recv ........| compute |      then the rest of the receive and compute on 1

@@ -11,22 +11,16 @@
 #include <string.h>
 
 #include "report/live.h"
+#include "report/search.h"
 
 /* The first entry of a context. */
 static size_t first_of(const xy_live_t *live, uint32_t context)
 {
     const xy_live_calls_t *all = live->calls.data;
-    size_t low = 0, high = live->calls.count;
+    size_t i;
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (all[middle].context < context)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    REPORT_SEARCH(i, live->calls.count, all[i].context < context);
+    return i;
 }
 
 /* Those that have called fewer come first. */
@@ -48,17 +42,10 @@ static void find_missing(const xy_live_t *live, xy_live_rank_t *r)
 static xy_live_rank_t *find(const xy_live_t *live, int32_t rank)
 {
     xy_live_rank_t *all = live->ranks.data;
-    size_t low = 0, high = live->ranks.count;
+    size_t i;
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (all[middle].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < live->ranks.count && all[low].rank == rank ? &all[low] : NULL;
+    REPORT_SEARCH(i, live->ranks.count, all[i].rank < rank);
+    return i < live->ranks.count && all[i].rank == rank ? &all[i] : NULL;
 }
 
 /* The one that it waits for first; NULL: it does not wait, or for any of several. */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/search.h"
 #include "report/timeline_internal.h"
 
 enum { DEPTH = 64, EAGER = 16 << 10 };
@@ -352,45 +353,28 @@ static xy_status_t find_waits(timeline_t *t)
 /* The call that the rank enters at `time`, or is in. */
 static uint32_t site_at(const timeline_t *t, uint32_t rank, int64_t time)
 {
-    const timeline_call_t *calls =
-        (const timeline_call_t *)t->calls.data + t->rank[rank].first_call;
-    size_t low = 0, high = t->rank[rank].calls;
+    const timeline_call_t *calls = timeline_calls(t, rank);
+    size_t i;
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (calls[middle].leave < time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < t->rank[rank].calls ? calls[low].site : 0;
+    REPORT_SEARCH(i, t->rank[rank].calls, calls[i].leave < time);
+    return i < t->rank[rank].calls ? calls[i].site : 0;
 }
 
 /* The first wait of a rank that ends after `time`. */
 static size_t wait_after(const timeline_t *t, uint32_t rank, int64_t time)
 {
-    const timeline_wait_t *waits =
-        (const timeline_wait_t *)t->waits.data + t->rank[rank].first_wait;
-    size_t low = 0, high = t->rank[rank].waits;
+    const timeline_wait_t *waits = timeline_waits(t, rank);
+    size_t i;
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (waits[middle].end <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    REPORT_SEARCH(i, t->rank[rank].waits, waits[i].end <= time);
+    return i;
 }
 
 /* Others wait for `rank` from `start` to `end`, when it came to the call at `site`. */
 static void follow(const timeline_t *t, uint32_t rank, int64_t start, int64_t end, uint32_t site,
                    int depth, xy_blame_t *blame)
 {
-    const timeline_wait_t *waits =
-        (const timeline_wait_t *)t->waits.data + t->rank[rank].first_wait;
+    const timeline_wait_t *waits = timeline_waits(t, rank);
     int64_t own = end - start;
 
     for (size_t i = wait_after(t, rank, start);
