@@ -123,7 +123,7 @@ static void merge_proc(const advise_t *a, const xy_script_proc_t *p, uint32_t si
     }
 }
 
-/* Waits for requests that were never started are over at once. */
+/* A wait for a request that was never started returns at once. */
 static void remove_merged(xy_script_proc_t *p, const merged_t *m)
 {
     xy_script_op_t *ops = p->ops.data;

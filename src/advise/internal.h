@@ -35,7 +35,7 @@ typedef struct {
     const xy_coll_picks_t *picks;
 } advise_case_t;
 
-/* A replay of the run, without what comes before MPI_Init is over. The caller destroys it. */
+/* A replay of the run from the return of MPI_Init. The caller destroys it. */
 xy_status_t advise_replay(const advise_t *a, xy_replay_t **replay_p);
 /* Replay a case, and list the remedy if it is worth it: one of each kind that changes options, the
  * best. gain, low and high are set. A case that cannot be replayed is left out, in silence. */

@@ -209,7 +209,7 @@ void head_live_take(head_t *head, int process, const xy_frame_t *frame)
     head_live_look(head);
 }
 
-/* A process that has not answered, or is over. */
+/* A process that has ended or has not answered. */
 static void write_silent(const head_process_t *p, int number, FILE *file)
 {
     fprintf(file, "process\t%d\t%s\t0\n", number, p->host != NULL ? p->host : "?");

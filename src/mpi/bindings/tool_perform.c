@@ -328,7 +328,7 @@ static int stop(MPI_T_pvar_handle handle)
     return code;
 }
 
-/* It goes on from what is in `buf`; NULL: from 0. */
+/* Continue counting from the values in `buf`; NULL: from 0. */
 static int set(MPI_T_pvar_handle handle, const char *buf)
 {
     if (!is_counter(handle->index))

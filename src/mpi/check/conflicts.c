@@ -547,8 +547,8 @@ static void on_request(mpi_win_t *win, int target, mpi_request_t *request)
     request->release = on_fetched;
 }
 
-/* Other ranks may have been faster: what is over may meet what they do later, unless that is
- * ordered. The latest will do. */
+/* Keep completed accesses: a slower rank may still conflict with them, unless something orders the
+ * two. The latest ones suffice. */
 static void keep_past(const end_t *end)
 {
     size_t past = 0;

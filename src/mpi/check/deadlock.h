@@ -25,8 +25,8 @@ typedef struct {
 void check_copy_call(const mpi_call_t *call, check_place_t *place);
 /* Copy request `i` of those that one waits for; false: it is not pending any more. */
 bool check_copy_request(const mpi_waiter_t *waiter, int i, mpi_request_t *request);
-/* Is it a number that no rank has: none yet, or that of a spawned one which is over, and which no
- * other rank knows any more? */
+/* Does no rank have this number: one that was not spawned yet, or that ended and is not known to
+ * any other rank? */
 bool check_is_gone(const mpi_job_t *job, int r);
 
 /* The number in MPI_COMM_WORLD of rank `peer` of a communicator that may be gone; -1: the same, or

@@ -8,7 +8,7 @@
 
 /* Before ranks run. */
 void check_ignored_begin(void);
-/* The job is over: each place is a finding. */
+/* At the end of the job: report each place. */
 void check_ignored_finish(void);
 
 #endif

@@ -112,7 +112,7 @@ static bool is_one_of(const char *call, const char *const *names)
     return *names != NULL;
 }
 
-/* Calls with a result of memory of others are told to check_order_hear_all. */
+/* Calls that return data of other ranks report that to check_order_hear_all themselves. */
 static hears_t hears_of(const char *call)
 {
     static const char *const nothing[] = {"MPI_Put",

@@ -150,9 +150,8 @@ static void end_one(pending_t *gone, const mpi_rank_t *self, bool looks)
     mpi_type_release(gone->type);
 }
 
-/* The operation with the request, or all operations of the window, are over for the
- * program; `looks`: at their bytes. A finding may end the job, so the list is whole when it is
- * made. */
+/* Complete the operation of the request, or all operations of the window; `looks`: compare their
+ * bytes. A finding may end the job, so the list is consistent before one is reported. */
 static void end(const mpi_rank_t *self, const mpi_request_t *request, const struct mpi_win *win,
                 bool looks)
 {

@@ -28,7 +28,7 @@ static bool is_seen(const walk_t *walk, uint64_t address)
     return false;
 }
 
-/* The path goes on. */
+/* Does execution continue behind this instruction? */
 static bool is_passed(const check_code_t *code)
 {
     return code->kind == CHECK_CODE_PLAIN || code->kind == CHECK_CODE_JUMP ||
