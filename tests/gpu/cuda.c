@@ -535,9 +535,14 @@ result_t cuPointerGetAttributes(unsigned count, int *attributes, void **values, 
 
 /* ---- Kernels ---- */
 
+/* One after the other, as a driver that has one thread for them. */
 static void run_host(work_t *w)
 {
+    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+
+    pthread_mutex_lock(&one);
     ((void (*)(void *))w->function)(w->argument);
+    pthread_mutex_unlock(&one);
 }
 
 static void write_word(work_t *w)

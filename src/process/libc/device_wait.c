@@ -21,6 +21,7 @@ void process_device_wait(bool (*is_over)(void *arg), void *arg)
 
     while (!is_over(arg)) {
         if (!process_block_shares_core()) { /* no other process needs the core */
+            process_yield();                /* but those elsewhere may need what it has begun */
             xy_back_off(&looks);
             continue;
         }
