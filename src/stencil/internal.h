@@ -67,6 +67,8 @@ void stencil_checks_add(stencil_grid_t *g, int t);
 
 /* How many tasks may share a launch on a GPU; 0: none. */
 int stencil_batch(const xy_stencil_t *s);
+/* Bytes of blocks that tasks change: on GPUs a task writes to another buffer. 0: there are none. */
+uint64_t stencil_exchange(const xy_stencil_t *s);
 /* A grid of fewer rows, or with fewer iterations, to choose a policy for a long run on GPUs by;
  * *graph_p is NULL if the run itself is short enough, or *most_p is 1 then. A negative *most_p
  * becomes the number of trials that are worth their time on this machine, as in

@@ -13,7 +13,21 @@
 
 /* ---- Tasks ---- */
 
-static const size_t group2[3] = {128, 2, 1}, group1[3] = {256, 1, 1};
+static const size_t group1[3] = {256, 1, 1};
+enum { GROUP_COLUMNS = 128, GROUP_ROWS = 2 };
+
+/* Groups of narrow blocks have more rows, so that few of their threads are beyond the end of one.
+ */
+static void set_group(int64_t columns, size_t group[3])
+{
+    size_t width = GROUP_COLUMNS;
+
+    while (width > 8 && (int64_t)width / 2 >= columns)
+        width /= 2;
+    group[0] = width;
+    group[1] = (size_t)GROUP_COLUMNS * GROUP_ROWS / width;
+    group[2] = 1;
+}
 
 bool stencil_gpu_is_wide(const stencil_shape_t *s)
 {
@@ -24,8 +38,7 @@ bool stencil_gpu_is_wide(const stencil_shape_t *s)
 
 int64_t stencil_gpu_launch_rows(int points)
 {
-    return (int64_t)STENCIL_GPU_GROUPS_MAX * (int64_t)group2[1] *
-           (points == 5 ? STENCIL_GPU_ROWS : 1);
+    return (int64_t)STENCIL_GPU_GROUPS_MAX * GROUP_ROWS * (points == 5 ? STENCIL_GPU_ROWS : 1);
 }
 
 /* Put rows of blocks into a stream, so many in a launch as a driver takes. The first `n` arguments
@@ -35,9 +48,10 @@ static xy_status_t launch_rows(const stencil_shape_t *s, xy_gpu_stream_t *stream
                                int count)
 {
     const int64_t most = stencil_gpu_launch_rows(s->points);
-    size_t threads[3] = {(size_t)s->columns, 1, (size_t)count};
+    size_t threads[3] = {(size_t)s->columns, 1, (size_t)count}, group[3];
     xy_status_t st = XY_OK;
 
+    set_group(s->columns, group);
     args[n] = XY_GPU_ARG(s->layers);
     args[n + 1] = XY_GPU_ARG(s->rows);
     args[n + 2] = XY_GPU_ARG(s->columns);
@@ -50,7 +64,7 @@ static xy_status_t launch_rows(const stencil_shape_t *s, xy_gpu_stream_t *stream
             threads[1] = (size_t)(end - from);
         if (s->points == 5)
             threads[1] = (threads[1] + STENCIL_GPU_ROWS - 1) / STENCIL_GPU_ROWS;
-        st = xy_gpu_launch(stream, kernel, threads, s->points == 3 ? group1 : group2, args, n + 5);
+        st = xy_gpu_launch(stream, kernel, threads, s->points == 3 ? group1 : group, args, n + 5);
     }
     args[n + 3] = args[n + 4] = args[n]; /* those were of this function */
     return st;
@@ -60,11 +74,12 @@ static xy_status_t launch_rows(const stencil_shape_t *s, xy_gpu_stream_t *stream
 static xy_status_t launch_own(const stencil_real_t *r, const xy_op_t *op, xy_gpu_stream_t *stream,
                               xy_gpu_kernel_t *kernel, xy_gpu_arg_t *args, int n, int64_t last)
 {
-    const int64_t most = (int64_t)STENCIL_GPU_GROUPS_MAX * (int64_t)group2[1];
-    size_t threads[3] = {(size_t)r->shape.columns, 1, 1};
+    const int64_t most = (int64_t)STENCIL_GPU_GROUPS_MAX * GROUP_ROWS;
+    size_t threads[3] = {(size_t)r->shape.columns, 1, 1}, group[3];
     long origin[3], iteration = stencil_real_origin(r, op, origin);
     xy_status_t st = XY_OK;
 
+    set_group(r->shape.columns, group);
     for (int i = 0; i < 3; i++)
         args[n++] = XY_GPU_ARG(origin[i]);
     args[n++] = XY_GPU_ARG(iteration);
@@ -74,8 +89,8 @@ static xy_status_t launch_own(const stencil_real_t *r, const xy_op_t *op, xy_gpu
         args[n] = XY_GPU_ARG(from);
         args[n + 1] = XY_GPU_ARG(end);
         threads[1] = (size_t)(end - from);
-        st = xy_gpu_launch(stream, kernel, threads, r->grid.dims == 1 ? group1 : group2, args,
-                           n + 2);
+        st =
+            xy_gpu_launch(stream, kernel, threads, r->grid.dims == 1 ? group1 : group, args, n + 2);
     }
     return st;
 }
@@ -155,8 +170,8 @@ static xy_status_t keep(const stencil_real_t *r, const stencil_place_t *p,
                        : st;
 }
 
-/* The blocks around one, and that which is written where that is another. Returns how many accesses
- * of the task these are. */
+/* The blocks around one, and where it is written to. Returns how many accesses of the task these
+ * are. */
 static int find_blocks(const stencil_real_t *r, const xy_op_t *op, const xy_task_kernel_t *k,
                        stencil_blocks_t *blocks)
 {
@@ -170,8 +185,7 @@ static int find_blocks(const stencil_real_t *r, const xy_op_t *op, const xy_task
 
         blocks->around[i] = stencil_has(s, y) ? k->buffers[n++] : 0;
     }
-    if (s->graph == XY_STENCIL_JACOBI)
-        blocks->out = k->buffers[n++];
+    blocks->out = s->graph == XY_STENCIL_JACOBI ? k->buffers[n++] : k->changed;
     return n;
 }
 
@@ -179,7 +193,7 @@ static xy_status_t put_update(const stencil_real_t *r, const xy_op_t *op, const 
 {
     const stencil_place_t *p = &r->gpu->places[k->gpu];
     const xy_stencil_t *s = &r->grid;
-    stencil_blocks_t blocks = {.out = p->scratch};
+    stencil_blocks_t blocks;
     const xy_gpu_memory_t *around = blocks.around;
     xy_status_t st = XY_OK;
     int n = find_blocks(r, op, k, &blocks);
@@ -193,8 +207,6 @@ static xy_status_t put_update(const stencil_real_t *r, const xy_op_t *op, const 
         st = stencil_gpu_launch(r, p, op, k->stream, around, out, r->shape.layers * r->shape.rows);
     if (st == XY_OK && stencil_is_checked(s, op->iteration))
         st = keep(r, p, k, around[0], out, n);
-    if (st == XY_OK && out == p->scratch)
-        st = xy_gpu_copy_on(k->stream, around[0], 0, out, 0, s->block_bytes);
     return st;
 }
 
@@ -411,6 +423,7 @@ xy_status_t stencil_gpu_execute(stencil_real_t *r, const stencil_choice_t *choic
                             .launch = put,
                             .launch_together = put_several,
                             .batch = stencil_batch(&r->grid),
+                            .exchange_bytes = stencil_exchange(&r->grid),
                             .is_for_gpu = is_for_gpu,
                             .run = stencil_real_task,
                             .arg = r,

@@ -36,7 +36,7 @@ typedef enum {
     KERNELS
 } kernel_t;
 
-/* One GPU; tasks that update in place go through `scratch`, changes of cells through `parts`. */
+/* One GPU; work that is only a load writes to `scratch`, changes of cells go through `parts`. */
 typedef struct {
     xy_gpu_device_t *gpu;
     xy_gpu_program_t *program;

@@ -48,12 +48,10 @@ static xy_status_t put_task(const probe_t *probe, int turn)
 
     for (int i = 0; i < STENCIL_AROUND_MAX; i++)
         around[i] = probe->blocks[(turn + (i > 0)) % probe->count];
-    if (r->grid.graph != XY_STENCIL_JACOBI || probe->count < 4)
+    if (probe->count < 4)
         out = probe->place->scratch;
     st = stencil_gpu_launch(r, probe->place, NULL, probe->streams[0], around, out,
                             r->shape.layers * r->shape.rows);
-    if (st == XY_OK && r->grid.graph != XY_STENCIL_JACOBI)
-        st = xy_gpu_copy_on(probe->streams[0], around[0], 0, out, 0, r->grid.block_bytes);
     return st == XY_OK && turn % STRIDE == 0 ? xy_gpu_event_record(probe->event, probe->streams[0])
                                              : st;
 }
@@ -182,6 +180,7 @@ static xy_status_t measure_on(probe_t *probe, xy_stencil_costs_t *costs)
     if (st == XY_OK && stencil_batch(&probe->r->grid) > 0 && several_of(probe) > 1)
         st = time_several(probe, costs);
     costs->ahead.batch = stencil_batch(&probe->r->grid);
+    costs->ahead.exchange_bytes = stencil_exchange(&probe->r->grid);
     costs->both = both > 0 ? (double)probe->bytes / both : 0;
     costs->ahead.decision = xy_task_ahead_usual.decision;
     costs->ahead.delay = xy_task_ahead_usual.delay;

@@ -125,6 +125,7 @@ static xy_status_t run_on(const xy_stencil_run_t *run, const xy_task_platform_t 
     if (how.ahead != NULL) {
         ahead = *how.ahead;
         ahead.batch = stencil_batch(&grid);
+        ahead.exchange_bytes = stencil_exchange(&grid);
         how.ahead = &ahead;
     }
     if (how.ahead != NULL)

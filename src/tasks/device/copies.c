@@ -154,24 +154,54 @@ static uint64_t one_size(const device_tasks_t *e)
     return e->data_count > 0 ? device_bytes(e, 0) : 0;
 }
 
+/* Buffers for changed data, beside the memory that policies know of: one for each task of a launch,
+ * and at most a part of that memory. */
+static int32_t count_spares(const device_tasks_t *e, const device_memory_t *m)
+{
+    uint64_t bytes = e->how->exchange_bytes;
+    uint64_t most = bytes > 0 ? m->most / bytes / (2 * XY_TASK_BATCH_MAX) : 0;
+    int32_t batch = e->how->batch < XY_TASK_BATCH_MAX ? e->how->batch : XY_TASK_BATCH_MAX;
+
+    if (bytes == 0)
+        return 0;
+    batch = most < (uint64_t)batch ? (int32_t)most : batch;
+    return batch > 1 ? batch : 1;
+}
+
+static xy_status_t take_spares(device_memory_t *m, uint64_t bytes, int32_t count)
+{
+    xy_status_t st = XY_OK;
+
+    while (m->spare_count < count && st == XY_OK) {
+        st = xy_gpu_memory_take(m->gpu, bytes, &m->spares[m->spare_count]);
+        m->spare_count += st == XY_OK;
+    }
+    return st;
+}
+
 /* The driver takes long for each buffer, and meanwhile no kernel is put into a stream. */
 xy_status_t device_take_row(device_tasks_t *e, device_memory_t *m)
 {
     uint64_t bytes = one_size(e), count = bytes > 0 ? m->most / bytes : 0;
+    int32_t spares = count_spares(e, m);
     xy_status_t st;
 
     count = count < (uint64_t)e->data_count ? count : (uint64_t)e->data_count;
-    if (count == 0)
-        return XY_OK;
-    m->row = xy_calloc(count, sizeof(*m->row));
+    if (count == 0 || (spares > 0 && bytes != e->how->exchange_bytes))
+        return take_spares(m, e->how->exchange_bytes, spares);
+    m->row = xy_calloc(count + (uint64_t)spares, sizeof(*m->row));
     if (m->row == NULL)
         return xy_fail_memory("preparing a GPU");
-    st = xy_gpu_memory_take_row(m->gpu, bytes, count, m->row);
-    for (uint64_t i = 0; i < count && st == XY_OK; i++) /* there is room for them */
+    st = xy_gpu_memory_take_row(m->gpu, bytes, count + (uint64_t)spares, m->row);
+    if (st != XY_OK)
+        return st;
+    for (uint64_t i = 0; i < count; i++) /* there is room for them */
         (void)xy_vec_append(&m->kept, &(buffer_t){.memory = m->row[i], .bytes = bytes});
-    m->row_count = st == XY_OK ? count : 0;
-    m->taken = m->row_count * bytes;
-    return st;
+    for (; m->spare_count < spares; m->spare_count++)
+        m->spares[m->spare_count] = m->row[count + (uint64_t)m->spare_count];
+    m->row_count = count + (uint64_t)spares;
+    m->taken = count * bytes;
+    return XY_OK;
 }
 
 void device_memory_cleanup(device_tasks_t *e, device_memory_t *m)
@@ -180,7 +210,10 @@ void device_memory_cleanup(device_tasks_t *e, device_memory_t *m)
         xy_gpu_memory_give_row(m->gpu, m->row, m->row_count);
         xy_free(m->row);
         m->kept.count = 0;
+        m->spare_count = 0;
     }
+    for (int32_t i = 0; i < m->spare_count; i++)
+        xy_gpu_memory_give(m->gpu, m->spares[i]);
     for (int32_t d = 0;
          m->row == NULL && m->buffers != NULL && m->space.copies != NULL && d < e->data_count; d++)
         if (m->space.copies[d].is_allocated)
@@ -458,6 +491,25 @@ xy_status_t device_gather(device_tasks_t *e, int32_t gpu, xy_op_id_t op, bool ha
         if (a[i].mode & XY_ACCESS_WRITE)
             own(e, gpu, a[i].data);
     return st;
+}
+
+/* The kernel comes behind all loads and stores of the old buffer (gather_one), and those that use
+ * it next come behind the kernel: what is known of the datum holds for its new buffer. */
+void device_exchange(device_tasks_t *e, int32_t gpu, xy_op_id_t op, int32_t n)
+{
+    device_memory_t *m = &e->devices[gpu];
+    const xy_access_t *a;
+    int32_t i = n < m->spare_count ? xy_graph_accesses(e->graph, op, &a) - 1 : -1;
+
+    for (; i >= 0; i--)
+        if (a[i].mode == XY_ACCESS_READ_WRITE &&
+            device_bytes(e, a[i].data) == e->how->exchange_bytes) {
+            xy_gpu_memory_t changed = m->spares[n];
+
+            m->spares[n] = m->buffers[a[i].data].memory;
+            m->buffers[a[i].data].memory = changed;
+            return;
+        }
 }
 
 void device_used(device_tasks_t *e, int32_t gpu, xy_op_id_t op, ticket_t ticket)

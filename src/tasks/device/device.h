@@ -56,6 +56,7 @@ typedef struct {
     xy_op_id_t op;
     xy_gpu_stream_t *stream;
     const xy_gpu_memory_t *buffers; /* [accesses] */
+    xy_gpu_memory_t changed; /* where what it changes goes; 0: into the buffer that it reads */
 } xy_task_kernel_t;
 
 typedef struct {
@@ -81,6 +82,9 @@ typedef struct {
      * XY_TASK_BATCH_MAX or fewer; 0 or 1: there is no such kernel. */
     xy_status_t (*launch_together)(void *arg, const xy_task_kernel_t *kernels, int32_t count);
     int32_t batch;
+    /* A task that reads and writes a datum of this size leaves what it reads as it is and writes to
+     * kernel->changed, which becomes the buffer of the datum. 0: tasks change data in place. */
+    uint64_t exchange_bytes;
     /* Has it a kernel? NULL: all have. */
     bool (*is_for_gpu)(void *arg, xy_op_id_t op);
     /* Do one in the main memory, as this worker; the one behind the GPUs if there are no cores, on

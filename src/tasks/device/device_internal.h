@@ -105,8 +105,11 @@ typedef struct {
 typedef struct {
     xy_gpu_device_t *gpu;
     xy_task_memory_t space;
-    buffer_t *buffers;    /* [data] of copies that are there */
-    xy_vec_t kept;        /* of buffer_t, to be used again, the oldest first */
+    buffer_t *buffers; /* [data] of copies that are there */
+    xy_vec_t kept;     /* of buffer_t, to be used again, the oldest first */
+    /* [spare_count] Targets of tasks that change data. Only the stream of kernels uses them. */
+    xy_gpu_memory_t spares[XY_TASK_BATCH_MAX];
+    int32_t spare_count;
     xy_gpu_memory_t *row; /* [row_count] all buffers, where data have one size; else NULL */
     size_t row_count;
     uint64_t taken, most; /* bytes from the GPU; how many it may be (device_reserve) */
@@ -289,8 +292,10 @@ void device_home_give(device_tasks_t *e, const xy_access_t *a, int32_t n);
 /* All tasks are over: everything goes home. */
 xy_status_t device_flush(device_tasks_t *e);
 void device_memory_cleanup(device_tasks_t *e, device_memory_t *m);
-/* Before the run: take the buffers of data that have one size. */
+/* Before the run: take the buffers of data that have one size, and those for changed data. */
 xy_status_t device_take_row(device_tasks_t *e, device_memory_t *m);
+/* The task, number n of its launch, has written the datum that it changes to spare n. */
+void device_exchange(device_tasks_t *e, int32_t gpu, xy_op_id_t op, int32_t n);
 
 /* Of so many bytes, those that policies do not know of. */
 uint64_t device_reserve(const device_tasks_t *e, uint64_t bytes);

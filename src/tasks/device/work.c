@@ -75,18 +75,21 @@ xy_status_t device_task_over(device_tasks_t *e, int32_t worker, xy_op_id_t op)
 static xy_status_t launch(device_tasks_t *e, int32_t gpu, const xy_op_id_t *ops, int32_t count,
                           int32_t *done_p)
 {
+    const device_memory_t *m = &e->devices[gpu];
     lane_t *lane = &e->devices[gpu].lanes[LANE_COMPUTE];
+    int32_t most = m->spare_count > 0 && m->spare_count < count ? m->spare_count : count;
     xy_task_kernel_t kernels[XY_TASK_BATCH_MAX];
     ticket_t ticket;
     bool is_there = true;
     int32_t n = 0;
     xy_status_t st = XY_OK;
 
-    while (n < count && st == XY_OK && is_there) {
+    while (n < most && st == XY_OK && is_there) {
         xy_gpu_memory_t *buffers = e->buffers + (size_t)n * (size_t)e->most;
 
         st = device_gather(e, gpu, ops[n], n > 0, buffers, &is_there);
-        kernels[n] = (xy_task_kernel_t){gpu, ops[n], lane->stream, buffers};
+        kernels[n] = (xy_task_kernel_t){gpu, ops[n], lane->stream, buffers,
+                                        m->spare_count > 0 ? m->spares[n] : 0};
         n += is_there ? 1 : 0;
     }
     if (st == XY_OK)
@@ -99,6 +102,7 @@ static xy_status_t launch(device_tasks_t *e, int32_t gpu, const xy_op_id_t *ops,
     if (st == XY_OK)
         st = device_lane_end(lane, ops, n, &ticket);
     for (int32_t i = 0; i < n && st == XY_OK; i++) {
+        device_exchange(e, gpu, ops[i], i);
         device_used(e, gpu, ops[i], ticket);
         e->is_over[ops[i]] = true; /* what it wrote is not about to be overwritten by it */
     }

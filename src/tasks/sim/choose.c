@@ -450,7 +450,7 @@ static xy_status_t run_chosen(choice_t *c)
 /* The policy itself, with each number of data to load early. */
 static xy_status_t choose_look_ahead(choice_t *c, const char *policy)
 {
-    static const int32_t early[] = {0, 2, 8, 4, 1, 16}, first[] = {4, 5, 3, 1, 2, 6};
+    static const int32_t early[] = {0, 2, 8, 4, 1, 16}, first[] = {5, 1, 2, 4, 3, 6};
     enum { COUNT = sizeof(early) / sizeof(early[0]) };
     xy_task_trial_t trials[COUNT + 1] = {{0}};
 

@@ -68,6 +68,7 @@ typedef struct {
     double launch, copy, event, delay, decision;
     int32_t batch; /* tasks that may share a launch; 0: one */
     double once;   /* of the seconds of each task, those that a launch of several takes only once */
+    uint64_t exchange_bytes; /* as in xy_task_device_t */
 } xy_task_ahead_t;
 
 extern const xy_task_ahead_t xy_task_ahead_usual;
