@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace/reader.h"
 
@@ -27,6 +28,15 @@ uint32_t xy_trace_colour(xy_trace_role_t role, unsigned n)
     };
 
     return table[role].colours[n % table[role].count];
+}
+
+/* Calls have the same colour in recorded and in predicted runs, beside whatever other kinds. */
+static uint32_t colour_of(const xy_trace_kind_info_t *kind, unsigned *used)
+{
+    if (kind->colour != 0)
+        return kind->colour;
+    return strcmp(kind->name, "MPI") == 0 ? 0x9467bd
+                                          : xy_trace_colour(kind->role, used[kind->role]++);
 }
 
 void xy_trace_log_free(xy_trace_log_t *log)
@@ -233,9 +243,9 @@ static xy_status_t name_all(xy_trace_log_t *log)
 
         if (kind->name == NULL)
             kind->name = invent(log, "kind", i);
-        if (kind->colour == 0)
-            kind->colour = i == 0 ? 0x999999 : xy_trace_colour(kind->role, used[kind->role]++);
         ok = ok && kind->name != NULL;
+        if (kind->name != NULL)
+            kind->colour = i == 0 && kind->colour == 0 ? 0x999999 : colour_of(kind, used);
     }
     for (size_t i = 0; i < log->label_count; i++)
         if (log->labels[i] == NULL)

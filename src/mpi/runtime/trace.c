@@ -439,7 +439,7 @@ xy_status_t mpi_trace_start(mpi_job_t *job, const char *path, const char *title)
         st = xy_trace_create(all.path, &(xy_trace_options_t){.title = text}, &all.file);
     if (st == XY_OK) {
         all.compute = xy_trace_kind(all.file, "compute", XY_TRACE_COMPUTE, 0);
-        all.call = xy_trace_kind(all.file, "MPI", XY_TRACE_PROGRESS, 0x9467bd);
+        all.call = xy_trace_kind(all.file, "MPI", XY_TRACE_PROGRESS, 0);
         all.progress = xy_trace_kind(all.file, "progress", XY_TRACE_PROGRESS, 0);
         all.wait = xy_trace_kind(all.file, "wait", XY_TRACE_WAIT, 0);
         all.idle = xy_trace_kind(all.file, "idle", XY_TRACE_IDLE, 0);
