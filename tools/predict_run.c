@@ -175,9 +175,12 @@ static xy_status_t fill_arguments(const predict_t *p, const predict_case_t *k,
 static xy_status_t fill_job(const predict_t *p, const predict_case_t *k, xy_predict_config_t *c,
                             parts_t *parts)
 {
-    xy_trace_options_t options = {.title = p->name, .clock = XY_TRACE_VIRTUAL};
+    char title[256];
+    xy_trace_options_t options = {.title = title, .clock = XY_TRACE_VIRTUAL};
     xy_status_t st = XY_OK;
 
+    snprintf(title, sizeof(title), "%s, %d ranks, predicted on %s", p->name, (int)k->procs,
+             p->machine->name);
     c->job.machine = p->machine;
     c->job.procs = k->procs;
     c->job.core_of = k->core_of;

@@ -485,8 +485,8 @@ xy_status_t mpi_virtual_prepare(const mpi_launch_values_t *values, int ranks, co
     c->job.has_matrix = values->monitor != NULL || values->report != NULL;
     c->trace = values->trace;
     slash = strrchr(program, '/');
-    c->title = xy_sprintf("%s, %d ranks on %s", slash != NULL ? slash + 1 : program, ranks,
-                          all.machine->name);
+    c->title = xy_sprintf("%s, %d ranks, predicted on %s", slash != NULL ? slash + 1 : program,
+                          ranks, all.machine->name);
     *config_p = c;
     return XY_OK;
 }
