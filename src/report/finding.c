@@ -97,6 +97,7 @@ static void explain_culprit(const xy_analysis_t *a, double share, char *text, si
 {
     const xy_rank_time_t *t = &a->ranks[a->culprit];
     char words[32], place[256];
+    uint32_t site;
     excess_t e;
 
     share_of(share, words);
@@ -113,9 +114,10 @@ static void explain_culprit(const xy_analysis_t *a, double share, char *text, si
                      share_of(share, words), a->culprit, e.excess, place);
         return;
     }
-    xy_site_describe(a->profile, blamed_site(a, a->culprit), place, sizeof(place));
-    snprintf(text, size, "%s of it for rank %d, which comes late to %s", share_of(share, words),
-             a->culprit, place);
+    site = blamed_site(a, a->culprit);
+    snprintf(text, size, "%s of it for rank %d%s%s", share_of(share, words), a->culprit,
+             site > 0 ? ", which comes late to " : "",
+             site > 0 ? xy_site_describe(a->profile, site, place, sizeof(place)) : "");
 }
 
 static void find_wait(xy_analysis_t *a, double all)
