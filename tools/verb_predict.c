@@ -7,6 +7,8 @@
 
 #include "choose.h"
 #include "predict.h"
+#include "report/report.h"
+#include "site_line.h"
 #include "verbs.h"
 
 #define AT(field) offsetof(predict_values_t, field)
@@ -101,8 +103,7 @@ static const xy_option_t options[] = {
 
 static xy_status_t write_page(const void *log, FILE *file)
 {
-    xy_trace_write_html(log, file);
-    return XY_OK;
+    return xy_report_view(log, site_line_find, file);
 }
 
 /* A trace that is only needed for the page goes into a file of its own, and away. */

@@ -2,6 +2,7 @@
 /* xylem view: show what happened. */
 #include <stddef.h>
 
+#include "report/report.h"
 #include "site_line.h"
 #include "trace/trace.h"
 #include "verbs.h"
@@ -42,8 +43,7 @@ enum { COLUMNS = 64, ROWS = 40 };
 
 static xy_status_t write_page(const void *log, FILE *file)
 {
-    xy_trace_write_html(log, file);
-    return XY_OK;
+    return xy_report_view(log, site_line_find, file);
 }
 
 static xy_status_t write_paje(const void *log, FILE *file)

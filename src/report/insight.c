@@ -273,6 +273,20 @@ static xy_status_t find_rest(const timeline_t *t, xy_insight_t *out)
 
 /* ---- All of it ---- */
 
+static xy_status_t list_calls(const timeline_t *t, xy_insight_t *out)
+{
+    xy_status_t st = XY_OK;
+
+    for (uint32_t r = 0; r < t->ranks; r++)
+        for (size_t i = 0; i < t->rank[r].calls && st == XY_OK; i++) {
+            const timeline_call_t *call = &timeline_calls(t, r)[i];
+
+            st = xy_vec_append(&out->calls,
+                               &(xy_trace_call_t){call->enter, call->leave, r, call->site});
+        }
+    return st;
+}
+
 xy_status_t timeline_find_insight(timeline_t *t)
 {
     xy_insight_t *out = xy_calloc(1, sizeof(*out));
@@ -283,6 +297,8 @@ xy_status_t timeline_find_insight(timeline_t *t)
     out->path = XY_VEC_INIT(xy_path_part_t);
     out->late = XY_VEC_INIT(xy_late_t);
     out->small = XY_VEC_INIT(xy_small_t);
+    out->calls = XY_VEC_INIT(xy_trace_call_t);
+    out->waits = XY_VEC_INIT(xy_trace_wait_t);
     t->profile->insight = out;
     out->site_of = xy_calloc(t->log->step_count + 1, sizeof(*out->site_of));
     if (out->site_of == NULL)
@@ -292,7 +308,9 @@ xy_status_t timeline_find_insight(timeline_t *t)
 
         out->site_of[call->first - 1] = call->site;
     }
-    st = find_path(t, out);
+    st = list_calls(t, out);
+    if (st == XY_OK)
+        st = find_path(t, out);
     return st == XY_OK ? find_rest(t, out) : st;
 }
 
@@ -303,6 +321,8 @@ void xy_insight_destroy(xy_insight_t *insight)
     xy_vec_cleanup(&insight->path);
     xy_vec_cleanup(&insight->late);
     xy_vec_cleanup(&insight->small);
+    xy_vec_cleanup(&insight->calls);
+    xy_vec_cleanup(&insight->waits);
     xy_free(insight->site_of);
     xy_free(insight);
 }

@@ -18,6 +18,7 @@
 #define XY_REPORT_INSIGHT_H
 
 #include "report/profile.h"
+#include "trace/trace.h"
 
 /* All stretches of the path on one rank that belong to one call site: computation before it, or the
  * calls themselves. */
@@ -50,6 +51,8 @@ typedef struct xy_insight {
     xy_vec_t late;     /* of xy_late_t, longest first */
     xy_vec_t small;    /* of xy_small_t, longest first */
     uint32_t *site_of; /* [steps of the trace] of a call, its site; else 0 */
+    xy_vec_t calls;    /* of xy_trace_call_t, counted ones, by rank, then by time */
+    xy_vec_t waits;    /* of xy_trace_wait_t, likewise; its kind is an xy_part_t */
 } xy_insight_t;
 
 void xy_insight_destroy(xy_insight_t *insight); /* NULL is fine */

@@ -370,23 +370,38 @@ static size_t wait_after(const timeline_t *t, uint32_t rank, int64_t time)
     return i;
 }
 
-/* Others wait for `rank` from `start` to `end`, when it came to the call at `site`. */
-static void follow(const timeline_t *t, uint32_t rank, int64_t start, int64_t end, uint32_t site,
-                   int depth, xy_blame_t *blame)
+/* Others wait for `rank` from `start` to `end`; it comes to the call at `site`. */
+typedef struct {
+    int64_t start, end;
+    uint32_t rank, site;
+} delay_t;
+
+/* The part of a delay in which its rank does not wait itself goes to `blame`, and to `wait` if it
+ * is the largest part of that. */
+static void follow(const timeline_t *t, const delay_t *d, int depth, xy_blame_t *blame,
+                   xy_trace_wait_t *wait)
 {
-    const timeline_wait_t *waits = timeline_waits(t, rank);
-    int64_t own = end - start;
+    const timeline_wait_t *waits = timeline_waits(t, d->rank);
+    int64_t own = d->end - d->start;
 
-    for (size_t i = wait_after(t, rank, start);
-         depth < DEPTH && i < t->rank[rank].waits && waits[i].start < end; i++) {
-        int64_t from = waits[i].start > start ? waits[i].start : start;
-        int64_t to = waits[i].end < end ? waits[i].end : end;
+    for (size_t i = wait_after(t, d->rank, d->start);
+         depth < DEPTH && i < t->rank[d->rank].waits && waits[i].start < d->end; i++) {
+        delay_t before = {.start = waits[i].start > d->start ? waits[i].start : d->start,
+                          .end = waits[i].end < d->end ? waits[i].end : d->end,
+                          .rank = waits[i].who,
+                          .site = site_at(t, waits[i].who, waits[i].end)};
 
-        own -= to - from;
-        follow(t, waits[i].who, from, to, site_at(t, waits[i].who, waits[i].end), depth + 1, blame);
+        own -= before.end - before.start;
+        follow(t, &before, depth + 1, blame, wait);
     }
     if (own > 0)
-        xy_profile_blame(blame, (int32_t)rank, site, (uint64_t)own);
+        xy_profile_blame(blame, (int32_t)d->rank, d->site, (uint64_t)own);
+    if (own > wait->root_ns) {
+        wait->root = d->rank;
+        wait->root_place = d->site;
+        wait->root_end = d->end;
+        wait->root_ns = own;
+    }
 }
 
 /* ---- The profile ---- */
@@ -411,8 +426,8 @@ static xy_profile_record_t *record_of(timeline_t *t, xy_hash_t *index, uint32_t 
     return &XY_VEC_AT(&t->profile->records, xy_profile_record_t, at - 1);
 }
 
-static void add_to_record(const timeline_t *t, xy_profile_record_t *r, const timeline_rank_t *rank,
-                          size_t at, size_t *wait)
+static xy_status_t add_to_record(const timeline_t *t, xy_profile_record_t *r,
+                                 const timeline_rank_t *rank, size_t at, size_t *wait)
 {
     const timeline_call_t *call = &XY_VEC_AT(&t->calls, timeline_call_t, at);
     int64_t rest = call->leave - call->enter;
@@ -423,13 +438,24 @@ static void add_to_record(const timeline_t *t, xy_profile_record_t *r, const tim
     for (; *wait < rank->first_wait + rank->waits; ++*wait) {
         const timeline_wait_t *w = &XY_VEC_AT(&t->waits, timeline_wait_t, *wait);
 
+        delay_t d = {w->start, w->end, w->who, site_at(t, w->who, w->end)};
+        xy_trace_wait_t found = {.start = w->start,
+                                 .end = w->end,
+                                 .rank = r->rank,
+                                 .kind = w->part,
+                                 .who = w->who,
+                                 .place = d.site};
+
         if (w->call != at)
             break;
         r->part[w->part] += (uint64_t)(w->end - w->start);
         rest -= w->end - w->start;
-        follow(t, w->who, w->start, w->end, site_at(t, w->who, w->end), 0, r->blame);
+        follow(t, &d, 0, r->blame, &found);
+        if (xy_vec_append(&t->profile->insight->waits, &found) != XY_OK)
+            return XY_ENOMEM;
     }
     r->part[XY_PART_LIBRARY] += rest > 0 ? (uint64_t)rest : 0;
+    return XY_OK;
 }
 
 static xy_status_t add_records(timeline_t *t)
@@ -449,10 +475,7 @@ static xy_status_t add_records(timeline_t *t)
             xy_profile_record_t *record =
                 record_of(t, &index, r, &XY_VEC_AT(&t->calls, timeline_call_t, at));
 
-            if (record == NULL)
-                st = XY_ENOMEM;
-            else
-                add_to_record(t, record, rank, at, &wait);
+            st = record != NULL ? add_to_record(t, record, rank, at, &wait) : XY_ENOMEM;
         }
     }
     xy_hash_cleanup(&index);

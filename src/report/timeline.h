@@ -23,4 +23,8 @@ typedef bool (*xy_site_fn)(const char *site, char *text, size_t size);
 xy_status_t xy_profile_from_trace(const xy_trace_log_t *log, xy_site_fn line,
                                   xy_profile_t **profile_p);
 
+/* The page of a trace (xy_trace_write_html), with calls, waits and their causes if the trace has
+ * calls of ranks. ENOMEM (reported). */
+xy_status_t xy_report_view(const xy_trace_log_t *log, xy_site_fn line, FILE *file);
+
 #endif

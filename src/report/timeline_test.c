@@ -113,6 +113,66 @@ static void barrier(trace_t *t, uint32_t members, double time)
     s->context = 1;
 }
 
+/* The rank to blame at a moment when others wait for `rank`: the one at the end of the chain. */
+static uint32_t blamed_at(const xy_vec_t *waits, uint32_t rank, int64_t time)
+{
+    for (size_t i = 0; i < waits->count; i++) {
+        const xy_trace_wait_t *w = &XY_VEC_AT(waits, xy_trace_wait_t, i);
+
+        if (w->rank == rank && w->start <= time && time < w->end)
+            return blamed_at(waits, w->who, time);
+    }
+    return rank;
+}
+
+/* How long each rank is to blame for a wait, moment by moment between all beginnings and ends. */
+static void blame_wait(const xy_vec_t *waits, const xy_trace_wait_t *w, int64_t blamed[RANKS])
+{
+    for (int64_t at = w->start, next; at < w->end; at = next) {
+        next = w->end;
+        for (size_t i = 0; i < waits->count; i++) {
+            const xy_trace_wait_t *other = &XY_VEC_AT(waits, xy_trace_wait_t, i);
+
+            next = other->start > at && other->start < next ? other->start : next;
+            next = other->end > at && other->end < next ? other->end : next;
+        }
+        blamed[blamed_at(waits, w->who, at)] += next - at;
+    }
+}
+
+/* Each wait is inside a call of its rank, behind the one before it, and its root is to blame. */
+static void check_waits(const xy_profile_t *p)
+{
+    const xy_vec_t *waits = &p->insight->waits, *calls = &p->insight->calls;
+    int64_t part[RANKS][XY_PART_WAITS] = {{0}}, last = 0;
+
+    for (size_t i = 0, c = 0; i < waits->count; i++) {
+        const xy_trace_wait_t *w = &XY_VEC_AT(waits, xy_trace_wait_t, i);
+        const xy_trace_call_t *call;
+        int64_t blamed[RANKS] = {0};
+
+        last = i > 0 && w[-1].rank == w->rank ? last : 0;
+        while ((call = &XY_VEC_AT(calls, xy_trace_call_t, c))->rank < w->rank ||
+               call->leave < w->end)
+            c++;
+        assert_true(call->rank == w->rank && call->enter <= w->start && w->end <= call->leave);
+        assert_true(w->start >= last && w->end > w->start && w->who != w->rank);
+        blame_wait(waits, w, blamed);
+        assert_true(w->root_ns > 0 && w->root_ns <= blamed[w->root]);
+        part[w->rank][w->kind] += w->end - w->start;
+        last = w->end;
+    }
+    for (size_t i = 0; i < p->records.count; i++)
+        for (int k = 0; k < XY_PART_WAITS; k++) {
+            const xy_profile_record_t *r = &XY_VEC_AT(&p->records, xy_profile_record_t, i);
+
+            part[r->rank][k] -= (int64_t)r->part[k];
+        }
+    for (int r = 0; r < RANKS; r++)
+        for (int k = 0; k < XY_PART_WAITS; k++)
+            assert_int_equal(part[r][k], 0);
+}
+
 static xy_profile_t *profile_of(trace_t *t)
 {
     xy_profile_t *p;
@@ -128,6 +188,7 @@ static xy_profile_t *profile_of(trace_t *t)
         }
         assert_int_equal(sum, XY_VEC_AT(&p->ranks, xy_profile_rank_t, r).ns);
     }
+    check_waits(p);
     return p;
 }
 
@@ -206,8 +267,59 @@ static void test_chain_has_one_root(void **state)
     assert_float_equal(a->ranks[0].blamed, 9, 1e-9);
     assert_float_equal(a->ranks[1].blamed, 1, 1e-9);
     assert_float_equal(a->ranks[2].blamed, 0.5, 1e-9);
+    for (size_t i = 0; i < p->insight->waits.count; i++) {
+        const xy_trace_wait_t *w = &XY_VEC_AT(&p->insight->waits, xy_trace_wait_t, i);
+
+        assert_int_equal(w->who, w->rank - 1);
+        assert_int_equal(w->root, 0);
+        assert_int_equal(w->root_ns, 3 * SECOND);
+        assert_int_equal(w->root_end, 3 * SECOND);
+        assert_string_equal(XY_VEC_AT(&p->sites, xy_profile_site_t, w->root_place).function,
+                            "MPI_Send");
+    }
     xy_analysis_destroy(a);
     xy_profile_destroy(p);
+}
+
+/* Pipelines of random stages: profile_of() looks at all waits. */
+static void test_waits_of_pipelines(void **state)
+{
+    enum { ROUNDS = 20 };
+    size_t found = 0;
+
+    (void)state;
+    for (int round = 0; round < 50; round++) {
+        double sent[ROUNDS] = {0};
+        xy_profile_t *p;
+        trace_t t;
+
+        trace_begin(&t);
+        for (uint32_t r = 0; r < RANKS; r++) {
+            double now = 0;
+
+            rank_begin(&t);
+            for (uint32_t i = 0; i < ROUNDS; i++) {
+                uint32_t number = i * RANKS + r;
+                double work = (double)testing_below(5) / 4;
+
+                if (r > 0) {
+                    now = fmax(now, sent[i]);
+                    call(&t, 2, now);
+                    message(&t, XY_TRACE_STEP_RECEIVED, number, r - 1, now);
+                }
+                compute(&t, work);
+                now += work;
+                call(&t, 1, now);
+                if (r < RANKS - 1)
+                    message(&t, XY_TRACE_STEP_SENT, number + 1, r + 1, now);
+                sent[i] = now;
+            }
+        }
+        p = profile_of(&t);
+        found += p->insight->waits.count;
+        xy_profile_destroy(p);
+    }
+    assert_true(found > 500);
 }
 
 /* ---- The critical path ---- */
@@ -311,6 +423,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden_waits),
         cmocka_unit_test(test_chain_has_one_root),
+        cmocka_unit_test(test_waits_of_pipelines),
         cmocka_unit_test(test_golden_path),
         cmocka_unit_test(test_path_is_as_long_as_the_run),
         cmocka_unit_test(test_traces_without_calls_are_refused),

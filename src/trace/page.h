@@ -9,7 +9,9 @@
 extern const char trace_page_html[];
 extern const char trace_page_css[];
 extern const char trace_page_data_js[];
+extern const char trace_page_rows_js[];
 extern const char trace_page_draw_js[];
+extern const char trace_page_table_js[];
 extern const char trace_page_view_js[];
 
 #endif

@@ -53,7 +53,7 @@ static void write_all(const xy_trace_log_t *log, FILE *file)
         xy_trace_write_paje(log, file) != XY_OK || xy_trace_write_chrome(log, file) != XY_OK)
         abort();
     xy_trace_write_json(log, summary, file);
-    xy_trace_write_html(log, file);
+    xy_trace_write_html(log, NULL, file);
     xy_trace_summary_free(summary);
 }
 

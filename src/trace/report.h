@@ -61,7 +61,42 @@ xy_status_t xy_trace_write_otf2(const xy_trace_log_t *log, const char *directory
  * (reported).
  */
 xy_status_t xy_trace_write_svg(const xy_trace_log_t *log, int64_t begin, int64_t end, FILE *file);
-/* One self-contained page. */
-void xy_trace_write_html(const xy_trace_log_t *log, FILE *file);
+
+/* ---- The page ---- */
+
+typedef struct {
+    const char *function; /* "MPI_Recv" */
+    const char *place;    /* "ring.c:25", or "" */
+} xy_trace_place_t;
+
+typedef struct {
+    int64_t enter, leave;
+    uint32_t rank, place;
+} xy_trace_call_t;
+
+/* A part of a call in which its rank waits. */
+typedef struct {
+    int64_t start, end;
+    uint32_t rank, kind;
+    uint32_t who, place;       /* who ends the wait, and the call that it makes then */
+    uint32_t root, root_place; /* the rank to blame for most of the wait, and where it came late, */
+    int64_t root_end;          /* when, */
+    int64_t root_ns;           /* and how much of the wait it is to blame for */
+} xy_trace_wait_t;
+
+/* Why ranks wait, as src/report finds it. Calls and waits are in the order of ranks, then of time;
+ * those of a rank are disjoint, and a wait is inside a call. Places have index 0 for "none". */
+typedef struct {
+    const char *finding;
+    const xy_trace_kind_info_t *kinds; /* of waits */
+    const xy_trace_place_t *places;
+    const xy_trace_call_t *calls;
+    const xy_trace_wait_t *waits;
+    size_t kind_count, place_count, call_count, wait_count;
+} xy_trace_why_t;
+
+/* One self-contained page. With `why` it also has a row for each rank, with its calls and waits;
+ * NULL: not known. ENOMEM (reported). */
+xy_status_t xy_trace_write_html(const xy_trace_log_t *log, const xy_trace_why_t *why, FILE *file);
 
 #endif

@@ -210,28 +210,40 @@ static void test_summary(void **state)
 }
 
 /* The page is whole, holds its data, and lets no name out of its place. */
-static void test_page(void **state)
+static void check_page(const xy_trace_why_t *why, const char *headline)
 {
     xy_trace_log_t *log = sample();
     char *text, *end;
     size_t size, scripts = 0;
     FILE *file = open_memstream(&text, &size);
 
-    (void)state;
-    xy_trace_write_html(log, file);
+    assert_int_equal(xy_trace_write_html(log, why, file), XY_OK);
     fclose(file);
     assert_null(strstr(text, "{{"));
     assert_non_null(strstr(text, "<title>a &quot;small&quot; &lt;/script&gt; trace</title>"));
     for (const char *at = text; (at = strstr(at, "</script>")) != NULL; at++)
         scripts++;
     assert_int_equal(scripts, 2);
-    assert_non_null(strstr(text, "<p class=\"finding\">Rows compute "));
+    assert_non_null(strstr(text, headline));
     assert_null(strstr(text, "http://"));
     assert_null(strstr(text, "https://"));
     end = text + size;
     assert_memory_equal(end - 8, "</html>\n", 8);
     free(text);
     xy_trace_log_free(log);
+}
+
+static void test_page(void **state)
+{
+    xy_trace_kind_info_t kind = {"late </script>", XY_TRACE_WAIT, 0};
+    xy_trace_place_t places[] = {{"", ""}, {"MPI_Recv", "</script>"}};
+    xy_trace_call_t call = {.enter = 0, .leave = 10, .place = 1};
+    xy_trace_wait_t wait = {.start = 2, .end = 8, .root_end = 8, .root_ns = 6};
+    xy_trace_why_t why = {"<b>late</b>", &kind, places, &call, &wait, 1, 2, 1, 1};
+
+    (void)state;
+    check_page(NULL, "<h1>Rows compute ");
+    check_page(&why, "<h1>&lt;b&gt;late&lt;/b&gt;</h1>");
 }
 
 static xy_status_t write_svg(const xy_trace_log_t *log, FILE *file)

@@ -5,6 +5,7 @@
  * base64: some 13 bytes per state, where JSON would take a hundred.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -97,6 +98,16 @@ static const char *damage(const xy_trace_log_t *log)
     return "";
 }
 
+static void put_kinds(stream_t *s, const xy_trace_kind_info_t *kinds, size_t count)
+{
+    put_u(s, count);
+    for (size_t i = 0; i < count; i++) {
+        put_string(s, kinds[i].name);
+        put_u(s, kinds[i].role);
+        put_u(s, kinds[i].colour);
+    }
+}
+
 static void put_names(stream_t *s, const xy_trace_log_t *log)
 {
     put_string(s, title(log));
@@ -110,12 +121,7 @@ static void put_names(stream_t *s, const xy_trace_log_t *log)
         put_string(s, log->rows[i].name);
         put_string(s, log->rows[i].group);
     }
-    put_u(s, log->kind_count);
-    for (size_t i = 0; i < log->kind_count; i++) {
-        put_string(s, log->kinds[i].name);
-        put_u(s, log->kinds[i].role);
-        put_u(s, log->kinds[i].colour);
-    }
+    put_kinds(s, log->kinds, log->kind_count);
     put_u(s, log->label_count);
     for (size_t i = 0; i < log->label_count; i++)
         put_string(s, log->labels[i]);
@@ -202,9 +208,140 @@ static void put_marks(stream_t *s, const xy_trace_log_t *log)
     }
 }
 
-static void put_data(const xy_trace_log_t *log, FILE *file)
+/* The two ends of a message between ranks. */
+typedef struct {
+    const xy_trace_step_t *sent, *received;
+} ends_t;
+
+static int by_sent(const void *left, const void *right)
+{
+    const ends_t *a = left, *b = right;
+
+    return a->sent->time != b->sent->time        ? (a->sent->time < b->sent->time ? -1 : 1)
+           : a->sent->message < b->sent->message ? -1
+                                                 : a->sent->message > b->sent->message;
+}
+
+/* Messages from rank to rank, as the links are. */
+static xy_status_t put_messages(stream_t *s, const xy_trace_log_t *log)
+{
+    ends_t *ends = xy_calloc(log->message_count + 1, sizeof(*ends));
+    int64_t last = log->begin;
+    size_t n = 0;
+
+    if (ends == NULL)
+        return xy_fail_memory("writing a page");
+    for (size_t i = 0; i < log->step_count; i++) {
+        const xy_trace_step_t *step = &log->steps[i];
+
+        if (step->message == 0)
+            continue;
+        if (step->kind == XY_TRACE_STEP_SENT)
+            ends[step->message].sent = step;
+        else if (step->kind == XY_TRACE_STEP_RECEIVED)
+            ends[step->message].received = step;
+    }
+    for (size_t i = 1; i <= log->message_count; i++)
+        if (ends[i].sent != NULL && ends[i].received != NULL)
+            ends[n++] = ends[i];
+    if (n > 0)
+        qsort(ends, n, sizeof(*ends), by_sent);
+    put_u(s, n);
+    for (size_t i = 0; i < n; i++) {
+        put_u(s, (uint64_t)(ends[i].sent->time - last));
+        put_z(s, ends[i].received->time - ends[i].sent->time);
+        put_u(s, ends[i].sent->rank);
+        put_u(s, ends[i].received->rank);
+        put_u(s, ends[i].sent->bytes);
+        put_u(s, 0);
+        last = ends[i].sent->time;
+    }
+    xy_free(ends);
+    return XY_OK;
+}
+
+/* The ranks, each with the row that it was first seen on, from 1. */
+static xy_status_t put_ranks(stream_t *s, const xy_trace_log_t *log)
+{
+    uint32_t ranks = 0, *row_of;
+
+    for (size_t i = 0; i < log->step_count; i++)
+        ranks = log->steps[i].rank >= ranks ? log->steps[i].rank + 1 : ranks;
+    row_of = xy_calloc((size_t)ranks + 1, sizeof(*row_of));
+    if (row_of == NULL)
+        return xy_fail_memory("writing a page");
+    for (size_t i = log->step_count; i > 0; i--)
+        row_of[log->steps[i - 1].rank] = log->steps[i - 1].row + 1;
+    put_u(s, ranks);
+    for (uint32_t r = 0; r < ranks; r++)
+        put_u(s, row_of[r]);
+    xy_free(row_of);
+    return XY_OK;
+}
+
+static void put_calls(stream_t *s, const xy_trace_log_t *log, const xy_trace_why_t *why)
+{
+    int64_t last = log->begin;
+
+    put_u(s, why->call_count);
+    for (size_t i = 0; i < why->call_count; i++) {
+        const xy_trace_call_t *c = &why->calls[i];
+
+        put_u(s, c->rank);
+        put_z(s, c->enter - last);
+        put_u(s, c->leave > c->enter ? (uint64_t)(c->leave - c->enter) : 0);
+        put_u(s, c->place);
+        last = c->enter;
+    }
+}
+
+static void put_waits(stream_t *s, const xy_trace_log_t *log, const xy_trace_why_t *why)
+{
+    int64_t last = log->begin;
+
+    put_u(s, why->wait_count);
+    for (size_t i = 0; i < why->wait_count; i++) {
+        const xy_trace_wait_t *w = &why->waits[i];
+
+        put_u(s, w->rank);
+        put_z(s, w->start - last);
+        put_u(s, (uint64_t)(w->end - w->start));
+        put_u(s, w->kind);
+        put_u(s, w->who);
+        put_u(s, w->place);
+        put_u(s, w->root);
+        put_u(s, w->root_place);
+        put_z(s, w->end - w->root_end);
+        put_u(s, (uint64_t)w->root_ns);
+        last = w->end;
+    }
+}
+
+static xy_status_t put_why(stream_t *s, const xy_trace_log_t *log, const xy_trace_why_t *why)
+{
+    xy_status_t st;
+
+    put_u(s, why != NULL);
+    if (why == NULL)
+        return XY_OK;
+    put_kinds(s, why->kinds, why->kind_count);
+    put_u(s, why->place_count);
+    for (size_t i = 0; i < why->place_count; i++) {
+        put_string(s, why->places[i].function);
+        put_string(s, why->places[i].place);
+    }
+    st = put_ranks(s, log);
+    if (st != XY_OK)
+        return st;
+    put_calls(s, log, why);
+    put_waits(s, log, why);
+    return put_messages(s, log);
+}
+
+static xy_status_t put_data(const xy_trace_log_t *log, const xy_trace_why_t *why, FILE *file)
 {
     stream_t s = {.file = file};
+    xy_status_t st;
 
     put_names(&s, log);
     for (size_t r = 0; r < log->row_count; r++)
@@ -212,16 +349,22 @@ static void put_data(const xy_trace_log_t *log, FILE *file)
     put_links(&s, log);
     put_series(&s, log);
     put_marks(&s, log);
+    st = put_why(&s, log, why);
     stream_flush(&s);
+    return st;
 }
 
 /* What the page shows, in one sentence. Without memory for it the page opens without. */
-static void put_finding(const xy_trace_log_t *log, FILE *file)
+static void put_finding(const xy_trace_log_t *log, const xy_trace_why_t *why, FILE *file)
 {
     xy_trace_summary_t *s;
     char span[32];
     double all;
 
+    if (why != NULL) {
+        xy_xml_escape(file, why->finding);
+        return;
+    }
     if (xy_trace_summarize(log, &s) != XY_OK)
         return;
     all = s->span * (double)s->row_count;
@@ -236,28 +379,36 @@ static void put_finding(const xy_trace_log_t *log, FILE *file)
     xy_trace_summary_free(s);
 }
 
-static void put_part(const xy_trace_log_t *log, const char *name, size_t length, FILE *file)
+static xy_status_t put_part(const xy_trace_log_t *log, const xy_trace_why_t *why, const char *name,
+                            size_t length, FILE *file)
 {
+    xy_status_t st = XY_OK;
+
     if (strncmp(name, "title", length) == 0)
         xy_xml_escape(file, title(log));
     else if (strncmp(name, "finding", length) == 0)
-        put_finding(log, file);
+        put_finding(log, why, file);
     else if (strncmp(name, "style", length) == 0)
         fputs(trace_page_css, file);
     else if (strncmp(name, "script", length) == 0)
-        fprintf(file, "%s\n%s\n%s", trace_page_data_js, trace_page_draw_js, trace_page_view_js);
+        fprintf(file, "%s\n%s\n%s\n%s\n%s", trace_page_data_js, trace_page_rows_js,
+                trace_page_draw_js, trace_page_table_js, trace_page_view_js);
     else
-        put_data(log, file);
+        st = put_data(log, why, file);
+    return st;
 }
 
-void xy_trace_write_html(const xy_trace_log_t *log, FILE *file)
+xy_status_t xy_trace_write_html(const xy_trace_log_t *log, const xy_trace_why_t *why, FILE *file)
 {
     const char *at = trace_page_html, *open, *close;
+    xy_status_t st = XY_OK;
 
-    while ((open = strstr(at, "{{")) != NULL && (close = strstr(open, "}}")) != NULL) {
+    while (st == XY_OK && (open = strstr(at, "{{")) != NULL &&
+           (close = strstr(open, "}}")) != NULL) {
         fwrite(at, 1, (size_t)(open - at), file);
-        put_part(log, open + 2, (size_t)(close - open) - 2, file);
+        st = put_part(log, why, open + 2, (size_t)(close - open) - 2, file);
         at = close + 2;
     }
     fputs(at, file);
+    return st;
 }

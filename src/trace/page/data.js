@@ -62,7 +62,33 @@ function decode(bytes) {
   trace.series = decodeSeries(c);
   trace.marks = c.list(() => ({ time: c.u(), row: c.u(), label: c.u(), id: c.z() }));
   trace.states = trace.rows.reduce((sum, row) => sum + row.count, 0);
+  trace.why = c.u() ? decodeWhy(c, trace) : null;
   return trace;
+}
+
+// Why ranks wait. Kinds of waits follow those of the trace.
+function decodeWhy(c, trace) {
+  const first = trace.kinds.length;
+  const kinds = c.list((index) => ({ index: first + index, name: c.string(), role: c.u(), colour: c.u(), time: 0, hidden: false }));
+  trace.kinds.push(...kinds);
+  return { first, kinds, places: c.list(() => ({ function: c.string(), place: c.string() })), rowOf: c.list(() => c.u() - 1),
+    calls: decodeColumns(c, ["rank", "-start", "+end", "place"], "start"),
+    waits: decodeColumns(c, ["rank", "-start", "+end", "kind", "who", "place", "root", "rootPlace", "<rootEnd", "rootTime"], "end"),
+    messages: decodeLinks(c) };
+}
+
+// Records, one array for each field. A "-" field is counted from field `last` of the record before,
+// "+" from the start of its own, "<" back from the end of it.
+function decodeColumns(c, fields, last) {
+  const n = c.u(), names = fields.map((field) => field.replace(/^[-+<]/, "")), out = { count: n };
+  for (const name of names) out[name] = new Float64Array(n);
+  for (let i = 0; i < n; i++)
+    fields.forEach((field, k) => {
+      const before = i ? out[last][i - 1] : 0;
+      out[names[k]][i] = field[0] === "-" ? before + c.z() : field[0] === "+" ? out.start[i] + c.u()
+        : field[0] === "<" ? out.end[i] - c.z() : c.u();
+    });
+  return out;
 }
 
 function decodeStates(c, row) {
@@ -238,14 +264,18 @@ function overlap(trace, row, from, to) {
   return { flight: b.flight - a.flight, hidden: b.hidden - a.hidden };
 }
 
+// What drawing and tables need of the rows in use, which may be indexed already.
 function indexTrace(trace) {
+  for (const kind of trace.kinds) kind.time = 0;
   for (const row of trace.rows) {
-    flatten(row);
-    row.sums = row.shown = sumSegments(row, Uint16Array.from(row.segments.state, (i) => row.kind[i]), trace.kinds.length + 1);
+    if (!row.sums) {
+      flatten(row);
+      row.sums = row.shown = sumSegments(row, Uint16Array.from(row.segments.state, (i) => row.kind[i]), trace.kinds.length + 1);
+    }
     const time = timeBetween(row, row.sums, 0, trace.span);
     for (const kind of trace.kinds) kind.time += time[kind.index];
   }
-  indexFlights(trace);
+  if (trace.rows.length && !trace.rows[0].flights) indexFlights(trace);
 }
 
 // The innermost state of a row at a moment, or -1.
@@ -261,13 +291,14 @@ function search(trace, text) {
   const id = /^#-?\d+$/.test(needle) ? Number(needle.slice(1)) : null;
   const byLabel = trace.labels.map((label) => label.toLowerCase().includes(needle));
   const byKind = trace.kinds.map((kind) => kind.name.toLowerCase().includes(needle));
+  const byPlace = (trace.why?.places ?? []).map((one) => one.place.toLowerCase().includes(needle));
   let hits = 0;
   for (const row of trace.rows) {
     row.found = null;
     if (needle) {
       row.found = new Uint8Array(row.count);
       for (let i = 0; i < row.count; i++)
-        hits += row.found[i] = id !== null ? row.id[i] === id : byLabel[row.label[i]] || byKind[row.kind[i]];
+        hits += row.found[i] = id !== null ? row.id[i] === id : byLabel[row.label[i]] || byKind[row.kind[i]] || (row.place !== undefined && byPlace[row.place[i]]);
     }
     row.shown = !needle ? row.sums
       : sumSegments(row, Uint16Array.from(row.segments.state, (i) => row.found[i] ? row.kind[i] : dim), dim + 1);

@@ -2,12 +2,16 @@
 // Drawing. A row with few states in sight is drawn state by state, nested ones lower and on top. A
 // row with many is drawn pixel column by pixel column: each column is filled in proportion to the
 // time of each kind in it, exactly, from the prefix sums. So the cost of a frame depends on the size
-// of the window and not on the number of events, and nothing is hidden by what was drawn last.
+// of the window and not on the number of events, and nothing is hidden by what was drawn last. Rows
+// of a few pixels are a heat map: the colours of a column are mixed in proportion to their time.
 "use strict";
 
+const NAMED = 12; // pixels between rows from which each has its name
+const HEAT = 6;   // and from which it has a line of its own
 const GUTTER_MIN = 70, GUTTER_MAX = 220, AXIS = 26, GROUP = 20, GAP = 4;
 const RECTS = 9000;  // states drawn one by one per frame, at most
 const ARROWS = 2500; // messages drawn per frame, at most
+const CELLS = 260000; // of a heat map, per frame while it moves
 const LABEL = '11.5px system-ui, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif';
 const FONT = '12px system-ui, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif';
 
@@ -18,10 +22,15 @@ class Painter {
     this.overview = overview;
     this.ctx = canvas.getContext("2d", { alpha: false });
     this.view = { from: 0, to: Math.max(1, trace.span), scroll: 0 };
+    this.folded = new Set(); // names of groups
+    this.pitch = null;       // between rows, as chosen; null: what fits
+    this.cause = -1;         // of why.waits: whose culprit is shown
+    this.isQuick = false;    // a frame of many
     this.showArrows = false;
     this.selected = null; // {row, state}
-    this.range = null;    // [x, x] while shift-dragging
+    this.range = null;    // [x, x, y, y] while shift-dragging
     this.order = trace.kinds.map((kind) => kind.index).sort((a, b) => this.rank(a) - this.rank(b) || a - b);
+    this.setRows();
     this.readTheme();
     this.resize();
   }
@@ -36,12 +45,14 @@ class Painter {
     const css = (name) => style.getPropertyValue(name).trim();
     this.dark = document.documentElement.classList.contains("dark");
     this.theme = { card: css("--card"), ink: css("--ink"), soft: css("--soft"), faint: css("--faint"),
-      line: css("--line"), track: css("--track"), accent: css("--accent") };
+      line: css("--line"), track: css("--track"), accent: css("--accent"), cause: css("--cause") };
     this.rgb = this.trace.kinds.map((kind) => this.shade(kind));
     this.css = this.rgb.map(([r, g, b]) => `rgb(${r} ${g} ${b})`);
     this.text = this.rgb.map(([r, g, b]) => r * .3 + g * .59 + b * .11 > 140 ? "#14202b" : "#ffffff");
     const track = parseInt(this.theme.track.slice(1), 16), dim = this.dark ? [46, 57, 69] : [217, 222, 228];
     const pack = ([r, g, b]) => (255 << 24 | b << 16 | g << 8 | r) >>> 0;
+    this.trackRgb = [track >> 16, track >> 8 & 255, track & 255];
+    this.mix = [...this.rgb, dim];
     this.trackPixel = pack([track >> 16, track >> 8 & 255, track & 255]);
     this.pixel = Uint32Array.from([...this.rgb, dim].map(pack));
     this.dim = `rgb(${dim.join(" ")})`;
@@ -51,7 +62,7 @@ class Painter {
   shade(kind) {
     const rgb = [kind.colour >> 16, kind.colour >> 8 & 255, kind.colour & 255];
     if (!this.dark) return rgb;
-    const [goal, part] = kind.role === ROLE.IDLE ? [[40, 50, 61], .82] : [[255, 255, 255], .1];
+    const [goal, part] = kind.role === ROLE.IDLE ? [[40, 50, 61], .82] : [[255, 255, 255], kind.index >= (this.trace.why?.first ?? Infinity) ? .25 : .1];
     return rgb.map((v, i) => Math.round(v + (goal[i] - v) * part));
   }
 
@@ -59,40 +70,98 @@ class Painter {
     const ratio = this.ratio = window.devicePixelRatio || 1;
     this.width = this.canvas.parentElement.clientWidth - 28;
     this.ctx.font = FONT;
-    const widest = Math.max(...this.trace.rows.map((row) => this.ctx.measureText(row.name).width), 0);
+    const names = [...this.trace.rows.map((row) => row.name), ...(this.isGrouped ? this.groups.map((group) => `▾ ${group.name}`) : [])];
+    const longest = names.reduce((a, b) => b.length > a.length ? b : a, ""), widest = this.ctx.measureText(longest).width;
     this.gutter = Math.min(GUTTER_MAX, Math.max(GUTTER_MIN, Math.ceil(widest) + 18));
+    if (this.width < 480) this.gutter = Math.min(this.gutter, 96);
+    this.fitCanvas();
+  }
+
+  fitCanvas() {
+    const { ratio } = this;
     this.layout();
     for (const [canvas, height] of [[this.canvas, this.height], [this.overview, 54]]) {
-      canvas.width = Math.round(this.width * ratio);
-      canvas.height = Math.round(height * ratio);
+      const w = Math.round(this.width * ratio), h = Math.round(height * ratio);
+      if (canvas.width !== w || canvas.height !== h) Object.assign(canvas, { width: w, height: h });
       canvas.style.height = `${height}px`;
     }
     this.profile = null;
   }
 
-  // Where each line is: groups with a heading when there are several, rows, then counters.
+  // Where each line is: groups with a heading when there are several, rows, then counters. Rows share
+  // the window unless the reader has chosen their height; low ones have no gaps and no headings, and
+  // those lower than a pixel share one.
   layout() {
-    const { rows, series } = this.trace, groups = new Set(rows.map((row) => row.group)).size > 1;
-    const most = Math.max(260, window.innerHeight - 330), lines = rows.length + 1.4 * series.length;
-    const line = Math.max(14, Math.min(30, Math.floor(most / Math.max(1, lines)) - GAP));
+    const { series } = this.trace, groups = this.groups, top = this.canvas.getBoundingClientRect().top + window.scrollY;
+    const most = Math.max(260, window.innerHeight - top - AXIS - 56);
+    const heads = this.isGrouped ? groups.filter((group) => !this.isFolded(group)).length : 0;
+    const units = groups.reduce((sum, group) => sum + (this.isFolded(group) ? 1 : group.rows.length), 0) + 1.4 * series.length;
+    const withHeads = (most - 8 - heads * GROUP) / Math.max(1, units), tight = (most - 8) / Math.max(1, units);
+    this.fitPitch = Math.min(30 + GAP, withHeads >= NAMED ? withHeads : tight);
+    const pitch = Math.max(this.fitPitch, Math.min(30 + GAP, this.pitch ?? 0)), gap = pitch >= 18 ? GAP : pitch >= 6 ? 1 : 0;
+    const head = this.isGrouped && pitch >= NAMED ? GROUP : 0, exact = pitch >= NAMED ? Math.floor(pitch) : pitch;
     let y = 4;
+    const add = (line, h = exact - gap) => {
+      this.lines.push(Object.assign(line, { y, h }));
+      y += h + gap;
+    };
     this.lines = [];
-    rows.forEach((row, i) => {
-      if (groups && (i === 0 || row.group !== rows[i - 1].group)) {
-        this.lines.push({ group: row.group || "rows", y, h: GROUP - GAP });
-        y += GROUP;
+    for (const group of groups) {
+      const top = y;
+      if (this.isFolded(group)) {
+        const line = { group, isFolded: true };
+        add(line);
+        for (const row of group.rows) row.line = line;
+        continue;
       }
-      this.lines.push(row.line = { row, y, h: line });
-      y += line + GAP;
-    });
-    for (const one of series) {
-      this.lines.push({ series: one, y, h: Math.round(line * 1.4) });
-      y += Math.round(line * 1.4) + GAP;
+      if (head) add({ group }, head - gap);
+      for (const row of group.rows) add(row.line = { row });
+      group.span = [top, y];
     }
-    this.content = y;
-    this.height = AXIS + Math.min(y, Math.max(most, 200));
+    for (const one of series) add({ series: one }, Math.max(14, Math.round(exact * 1.4) - gap));
+    Object.assign(this, { used: pitch, gap, head, content: y, height: AXIS + Math.min(y + 2, most) });
     this.scrollMax = Math.max(0, y + AXIS - this.height);
     this.view.scroll = Math.min(this.view.scroll, this.scrollMax);
+  }
+
+  isFolded(group) { return this.isGrouped && this.folded.has(group.name); }
+
+  // The rows are others, or in another order.
+  setRows(order = null) {
+    const rows = order ? order : this.trace.rows;
+    this.groups = groupsOf(rows);
+    this.isGrouped = this.groups.length > 1 && this.groups.length < rows.length;
+    this.selected = null;
+    this.profile = null;
+  }
+
+  // Keep what is at `y` where it is.
+  zoomRows(factor, y = AXIS + (this.height - AXIS) / 2) {
+    const at = (y - AXIS + this.view.scroll) / this.content;
+    this.pitch = Math.max(this.fitPitch, Math.min(30 + GAP, this.used * factor));
+    this.fitCanvas();
+    this.view.scroll = Math.max(0, Math.min(this.scrollMax, at * this.content - (y - AXIS)));
+  }
+
+  // Show the rows between two heights.
+  zoomRowsTo(top, bottom) {
+    const at = (top - AXIS + this.view.scroll) / this.content;
+    this.zoomRows((this.height - AXIS) / Math.max(1, bottom - top));
+    this.view.scroll = Math.max(0, Math.min(this.scrollMax, at * this.content));
+  }
+
+  // The group whose name is at this height beside the rows.
+  groupAt(y) {
+    const line = this.lineAt(y), at = y - AXIS + this.view.scroll;
+    if (!this.isGrouped || !line) return undefined;
+    if (line.group) return line.group;
+    return this.head ? undefined : this.groups.find((group) => !this.isFolded(group) && at >= group.span[0] && at < group.span[1]);
+  }
+
+  showRow(row) {
+    const y = row.line.y, room = this.height - AXIS;
+    if (y < this.view.scroll || y + row.line.h > this.view.scroll + room)
+      this.view.scroll = Math.max(0, Math.min(this.scrollMax, y - room / 2));
   }
 
   get plot() { return this.width - this.gutter; }
@@ -100,7 +169,7 @@ class Painter {
   time(x) { return this.view.from + (x - this.gutter) / this.plot * (this.view.to - this.view.from); }
   lineAt(y) {
     const at = y - AXIS + this.view.scroll;
-    return y < AXIS ? undefined : this.lines.find((line) => at >= line.y && at < line.y + line.h + GAP);
+    return y < AXIS ? undefined : this.lines.find((line) => at >= line.y && at < line.y + line.h + this.gap);
   }
   top(line) { return AXIS + line.y - this.view.scroll; }
 
@@ -111,13 +180,19 @@ class Painter {
     ctx.fillStyle = this.theme.card;
     ctx.fillRect(0, 0, this.width, this.height);
     const visible = this.lines.filter((line) => this.top(line) + line.h > AXIS && this.top(line) < this.height);
-    const rows = visible.filter((line) => line.row);
+    const rows = visible.filter((line) => line.row || line.isFolded);
     this.paintGrid();
-    for (const line of rows) this.paintRow(line.row, this.top(line), line.h, Math.min(this.plot / 2, RECTS / rows.length));
+    this.isCoarse = false;
+    if (rows.length && rows[0].h < HEAT) this.paintHeat(rows);
+    else
+      for (const line of rows)
+        if (line.isFolded) this.paintGroup(line);
+        else this.paintRow(line.row, this.top(line), line.h, Math.min(this.plot / 2, RECTS / rows.length));
     for (const line of visible) if (line.series) this.paintSeries(line.series, this.top(line), line.h);
     this.paintMarks();
     this.paintLinks();
     this.paintSelection();
+    if (this.cause >= 0) this.paintCause(this.trace.why.waits, this.cause);
     this.paintGutter(visible);
     this.paintAxis();
     this.paintRange();
@@ -233,6 +308,77 @@ class Painter {
     }
   }
 
+  // How many pixels a column is wide when so many rows are added up.
+  cellOf(rows) {
+    const w = this.canvas.width - Math.round(this.gutter * this.ratio);
+    const cell = this.isQuick ? Math.min(16, Math.max(1, Math.ceil(w * rows / CELLS))) : 1;
+    this.isCoarse ||= cell > 1;
+    return { cell, columns: Math.ceil(w / cell), w, scale: cell * (this.view.to - this.view.from) / w };
+  }
+
+  // All rows of a folded group as one.
+  paintGroup(line) {
+    const { cell, columns, w, scale } = this.cellOf(line.group.rows.length), lanes = this.trace.kinds.length + 1;
+    const total = new Float64Array(columns * lanes), h = Math.max(1, Math.round(line.h * this.ratio));
+    for (const row of line.group.rows) accumulate(row, this.view.from, scale, columns, lanes, total);
+    const image = this.profileImage(total, columns, h, h / line.group.rows.length, cell, w);
+    this.ctx.putImageData(image, Math.round(this.gutter * this.ratio), Math.round(this.top(line) * this.ratio));
+  }
+
+  // Rows (and folded groups) of less than HEAT pixels, one below the other.
+  paintHeat(lines) {
+    const { ratio } = this, rows = lines.reduce((sum, line) => sum + (line.row ? 1 : line.group.rows.length), 0);
+    const { cell, columns, w, scale } = this.cellOf(rows), lanes = this.trace.kinds.length + 1;
+    const high = this.canvas.height - Math.round(AXIS * ratio), total = new Float64Array(columns * lanes);
+    if (!this.heat || this.heat.width !== w || this.heat.height !== high) this.heat = new ImageData(w, Math.max(1, high));
+    const words = new Uint32Array(this.heat.data.buffer).fill(this.cardPixel());
+    let from = null, to = 0, count = 0;
+    const flush = () => {
+      if (count) this.mixLine(total, count, columns, cell, words, w, Math.max(0, from), Math.min(high, to));
+      total.fill(0);
+      count = 0;
+    };
+    for (const line of lines) {
+      const top = Math.round((this.top(line) - AXIS) * ratio), end = Math.max(top + 1, Math.round((this.top(line) - AXIS + line.h) * ratio));
+      if (top !== from) flush();
+      for (const row of line.row ? [line.row] : line.group.rows) {
+        accumulate(row, this.view.from, scale, columns, lanes, total);
+        row.isDense = true;
+        count++;
+      }
+      from = top;
+      to = end;
+    }
+    flush();
+    this.ctx.putImageData(this.heat, Math.round(this.gutter * ratio), Math.round(AXIS * ratio));
+  }
+
+  cardPixel() {
+    const card = parseInt(this.theme.card.slice(1), 16);
+    return (255 << 24 | (card & 255) << 16 | (card & 0xff00) | card >> 16) >>> 0;
+  }
+
+  // One line of the heat map, of `count` rows, into the lines of pixels from `top` to `end`.
+  mixLine(total, count, columns, cell, words, w, top, end) {
+    const { mix, trackRgb } = this, lanes = this.trace.kinds.length + 1;
+    const shown = mix.map((_, k) => k).filter((k) => k === lanes - 1 || !this.trace.kinds[k].hidden);
+    for (let column = 0; column < columns; column++) {
+      let r = 0, g = 0, b = 0, rest = 1;
+      for (const k of shown) {
+        const part = total[column * lanes + k] / count;
+        if (part === 0) continue;
+        r += part * mix[k][0];
+        g += part * mix[k][1];
+        b += part * mix[k][2];
+        rest -= part;
+      }
+      rest = Math.max(0, rest);
+      const word = (255 << 24 | (b + rest * trackRgb[2]) << 16 | ((g + rest * trackRgb[1]) & 255) << 8 | ((r + rest * trackRgb[0]) & 255)) >>> 0;
+      for (let x = column * cell, stop = Math.min(w, x + cell); x < stop; x++)
+        for (let y = top; y < end; y++) words[y * w + x] = word;
+    }
+  }
+
   paintSeries(series, y, h) {
     const { ctx, view } = this, range = series.most - series.least || 1;
     const at = (value) => y + h - (value - series.least) / range * (h - 3) - 1;
@@ -264,7 +410,9 @@ class Painter {
     ctx.fillStyle = this.theme.ink;
     for (const mark of trace.marks) {
       if (mark.time < this.view.from || mark.time > this.view.to) continue;
-      const line = trace.rows[mark.row].line, x = this.x(mark.time), y = this.top(line);
+      const line = this.rowOfMark(mark)?.line;
+      if (!line) continue;
+      const x = this.x(mark.time), y = this.top(line);
       ctx.fillRect(x - .5, y - 1, 1, line.h + 2);
       ctx.beginPath();
       ctx.moveTo(x - 4, y - 2);
@@ -272,6 +420,12 @@ class Painter {
       ctx.lineTo(x, y + 4);
       ctx.fill();
     }
+  }
+
+  // A mark is of a recorded row, and may name a rank.
+  rowOfMark(mark) {
+    const { rows, sets } = this.trace;
+    return rows === sets.core.rows ? rows[mark.row] : rows[mark.id];
   }
 
   // Is message i shown? All of them on demand; those of the selected state in any case.
@@ -336,9 +490,72 @@ class Painter {
     ctx.globalAlpha = 1;
   }
 
+  // From a wait to the rank that ended it, and on to the one that caused it.
+  paintCause(waits, i) {
+    const { ctx } = this, rows = this.trace.rows, isRanks = rows === this.trace.sets.rank?.rows;
+    const rowOf = (rank) => isRanks ? rows[rank] : rows[this.trace.why.rowOf[rank]];
+    const point = (rank, time) => {
+      const line = rowOf(rank)?.line;
+      return line && { rank, x: this.x(time), y: this.top(line) + line.h / 2 };
+    };
+    const wait = point(waits.rank[i], waits.end[i]), who = point(waits.who[i], waits.end[i]);
+    const root = waits.root[i] !== waits.who[i] ? point(waits.root[i], waits.rootEnd[i]) : null;
+    if (!wait || !who) return;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(this.gutter, AXIS, this.plot, this.height - AXIS);
+    ctx.clip();
+    const h = rowOf(waits.rank[i]).line.h, left = Math.max(this.gutter - 4, this.x(waits.start[i]));
+    ctx.strokeStyle = this.theme.ink;
+    ctx.lineWidth = 2;
+    ctx.strokeRect(left, wait.y - h / 2, Math.max(2, Math.min(this.width + 4, wait.x) - left), Math.max(3, h));
+    this.paintPointer(wait, who, false, root === null);
+    if (root) this.paintPointer(who, root, true, true);
+    ctx.restore();
+  }
+
+  paintPointer(a, b, isDashed, isLast) {
+    const { ctx } = this, bend = Math.min(46, 12 + Math.abs(b.y - a.y) / 4), turn = Math.sign(b.y - a.y) || 1;
+    const draw = (colour, width) => {
+      ctx.strokeStyle = colour;
+      ctx.lineWidth = width;
+      ctx.setLineDash(isDashed ? [6, 4] : []);
+      ctx.beginPath();
+      ctx.moveTo(a.x, a.y);
+      ctx.bezierCurveTo(a.x + bend, a.y + turn * bend / 2, b.x + bend, b.y - turn * bend / 2, b.x, b.y);
+      ctx.stroke();
+      ctx.setLineDash([]);
+    };
+    draw(this.theme.card, 5);
+    draw(this.theme.cause, 2.2);
+    ctx.fillStyle = this.theme.cause;
+    ctx.beginPath();
+    ctx.moveTo(b.x, b.y);
+    ctx.lineTo(b.x + 9, b.y - turn * 7);
+    ctx.lineTo(b.x + 10, b.y + turn * 1);
+    ctx.fill();
+    if (isLast) this.paintTag(`rank ${b.rank}`, b.x, b.y);
+  }
+
+  paintTag(text, x, y) {
+    const { ctx } = this;
+    ctx.font = FONT;
+    const w = ctx.measureText(text).width + 12, left = Math.max(this.gutter + 2, x - w - 4);
+    const top = Math.max(AXIS + 1, Math.min(this.height - 20, y - 9));
+    ctx.fillStyle = this.theme.cause;
+    ctx.beginPath();
+    ctx.roundRect(left, top, w, 18, 5);
+    ctx.fill();
+    ctx.fillStyle = this.theme.card;
+    ctx.textAlign = "left";
+    ctx.textBaseline = "middle";
+    ctx.fillText(text, left + 6, top + 9.5);
+  }
+
   paintSelection() {
-    if (!this.selected) return;
+    if (!this.selected || this.cause >= 0) return;
     const { ctx } = this, row = this.trace.rows[this.selected.row];
+    if (row.line.isFolded) return;
     const [x, y, w, h] = this.stateBox(row, this.selected.state, this.top(row.line), row.line.h);
     ctx.strokeStyle = this.theme.ink;
     ctx.lineWidth = 2;
@@ -355,18 +572,38 @@ class Painter {
     ctx.beginPath();
     ctx.rect(0, AXIS, this.width, this.height);
     ctx.clip();
+    if (this.isGrouped && !this.head) this.paintSpans();
+    let last = -Infinity;
     for (const line of visible) {
       const y = this.top(line) + line.h / 2 + .5;
+      if (line.row && !this.head && this.isGrouped) continue;
+      if (y - last < NAMED) continue; // names that would touch
+      last = y;
       ctx.textAlign = line.group ? "left" : "right";
       ctx.fillStyle = line.row ? theme.ink : theme.soft;
-      if (line.group) {
-        ctx.fillStyle = theme.card;
-        ctx.fillRect(0, this.top(line), this.gutter, line.h + GAP);
-        ctx.fillStyle = theme.soft;
-        ctx.fillText(line.group, 2, y + 1);
-      } else ctx.fillText(this.shorten(this.nameOf(line)), this.gutter - 10, y);
+      if (line.group) ctx.fillText(this.shorten(`${line.isFolded ? "▸" : "▾"} ${line.group.name}`), 2, y + 1);
+      else ctx.fillText(this.shorten(this.nameOf(line)), this.gutter - 10, y);
     }
     ctx.restore();
+  }
+
+  // Names of groups beside rows that have no room for headings.
+  paintSpans() {
+    const { ctx, theme } = this;
+    let last = -Infinity;
+    ctx.textAlign = "left";
+    for (const group of this.groups) {
+      if (this.isFolded(group)) continue;
+      const top = AXIS + group.span[0] - this.view.scroll, end = AXIS + group.span[1] - this.view.scroll;
+      if (end < AXIS || top > this.height) continue;
+      ctx.fillStyle = theme.line;
+      if (end - top >= 4) ctx.fillRect(0, Math.round(top), this.gutter - 4, 1);
+      const y = (Math.max(top, AXIS) + Math.min(end, this.height)) / 2;
+      if (y - last < NAMED + 2) continue;
+      last = y;
+      ctx.fillStyle = theme.soft;
+      ctx.fillText(this.shorten(`▾ ${group.name}`), 2, y + 1);
+    }
   }
 
   nameOf(line) {
@@ -423,11 +660,16 @@ class Painter {
 
   paintRange() {
     if (!this.range) return;
-    const [a, b] = this.range, { ctx } = this;
+    const [a, b, c, d] = this.range, { ctx } = this, isBox = this.isBox();
     ctx.fillStyle = this.theme.accent;
-    ctx.globalAlpha = .2;
-    ctx.fillRect(Math.min(a, b), 0, Math.abs(b - a), this.height);
+    ctx.globalAlpha = .25;
+    ctx.fillRect(Math.min(a, b), isBox ? Math.min(c, d) : 0, Math.abs(b - a), isBox ? Math.abs(d - c) : this.height);
     ctx.globalAlpha = 1;
+  }
+
+  // Of low rows, a range is one of rows, too.
+  isBox() {
+    return this.used < NAMED && Math.abs(this.range[3] - this.range[2]) > 10;
   }
 
   // The share of all rows in each kind, over the whole trace: drawn once, then copied.
@@ -458,27 +700,21 @@ class Painter {
   makeProfile() {
     const w = Math.max(1, this.overview.width - Math.round(this.gutter * this.ratio)), rows = this.overview.height;
     const n = this.trace.kinds.length + 1, total = new Float64Array(w * n), scale = this.trace.span / w || 1;
-    let before = new Float64Array(n), now = new Float64Array(n);
-    for (const row of this.trace.rows) {
-      let hint = timeBefore(row, row.shown, 0, before);
-      for (let column = 0; column < w; column++) {
-        hint = timeBefore(row, row.shown, (column + 1) * scale, now, hint);
-        for (let k = 0; k < n; k++) total[column * n + k] += now[k] - before[k];
-        [before, now] = [now, before];
-      }
-    }
-    return this.profileImage(total, w, rows, rows / (scale * Math.max(1, this.trace.rows.length)));
+    for (const row of this.trace.rows) accumulate(row, 0, scale, w, n, total);
+    return this.profileImage(total, w, rows, rows / Math.max(1, this.trace.rows.length));
   }
 
-  profileImage(total, w, rows, height) {
+  // Columns of `cell` pixels, filled in proportion to the time of each kind.
+  profileImage(total, columns, rows, height, cell = 1, w = columns) {
     const image = new ImageData(w, rows), words = new Uint32Array(image.data.buffer).fill(this.trackPixel);
     const n = this.trace.kinds.length + 1, kinds = [...this.order.filter((k) => !this.trace.kinds[k].hidden), n - 1];
-    for (let column = 0; column < w; column++) {
+    for (let column = 0; column < columns; column++) {
       let filled = 0, bottom = rows;
       for (const k of kinds) {
         filled += total[column * n + k];
         const top = Math.max(0, rows - Math.round(filled * height));
-        for (let y = bottom - 1; y >= top; y--) words[y * w + column] = this.pixel[k];
+        for (let y = bottom - 1; y >= top; y--)
+          for (let x = column * cell, stop = Math.min(w, x + cell); x < stop; x++) words[y * w + x] = this.pixel[k];
         bottom = Math.min(bottom, top);
       }
     }
