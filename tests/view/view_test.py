@@ -4,7 +4,6 @@
 
     tests/view/view_test.py XYLEM TRACE_DEMO           run the test (exit code 77: no browser)
     ... --pictures DIRECTORY                           also keep screenshots
-    ... --bench                                        print frame times with 10^6 states
 
 Chromium without a window is driven through chromedriver and the WebDriver protocol (plain HTTP).
 """
@@ -12,11 +11,9 @@ import base64
 import json
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -284,27 +281,115 @@ def test_picture_zoom(browser, xylem, work):
     check(not (said := browser.console()), f"console: {said}")
 
 
-def test_many(browser, xylem, demo, work, bench, pictures):
+def test_many(browser, xylem, demo, work, pictures):
     """10^6 states: everything is there, and a frame costs what the window costs."""
-    page, summary = make(xylem, demo, work, "8", "31500" if bench or pictures else "3200")
-    before = time.monotonic()
+    page, summary = make(xylem, demo, work, "8", "31500" if pictures else "3200")
     browser.open(page)
     test_loading(browser, summary)
     check(not (said := browser.console()), f"console: {said}")
     if pictures:
         browser.picture(pictures / "many.png")
-    if not bench:
-        return
-    print(f"{summary['states']} states, {page.stat().st_size / 1e6:.1f} MB, loaded and checked in "
-          f"{time.monotonic() - before:.1f} s")
-    for name, low, high in (("whole trace", 0, 1), ("a tenth", .3, .4), ("a thousandth", .5, .501)):
-        browser.run("xylem.frames.length = 0; let n = 0; const s = xylem.trace.span;"
-                    "const step = () => { xylem.look(s * (arguments[0] + 1e-5 * n), s * (arguments[1] - 1e-5 * n));"
-                    " if (++n < 40) requestAnimationFrame(step); }; step()", low, high)
-        time.sleep(4)
-        frames = browser.run("return xylem.frames")
-        print(f"frame, {name}: median {statistics.median(frames):.1f} ms, longest {max(frames):.1f} ms "
-              f"({len(frames)} frames)")
+
+
+WAITS = {"late sender": "late_sender", "late receiver": "late_receiver", "collective": "collective", "lock": "lock"}
+
+
+def make_ranks(xylem, work, what):
+    """The page of a program of tests/report/planted.c on two nodes, and what `xylem report` says of its trace."""
+    tools, trace, page = Path(xylem).parent, work / f"{what}.xyt", work / f"{what}.html"
+    program = work / "planted"
+    if not program.exists():
+        source = Path(__file__).resolve().parent.parent / "report/planted.c"
+        subprocess.run([tools / "mpicc", "-g", "-O1", source, "-o", program], check=True)
+    subprocess.run([tools / "mpiexec", "-n", "8", "--virtual", "node:2(latency=1us bandwidth=12.5GB/s) core:4", "--compute", "none",
+                    "--trace", trace, program, what], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([xylem, "view", trace, "-o", page], check=True)
+    out = subprocess.run([xylem, "report", trace, "--json"], check=True, stdout=subprocess.PIPE)
+    return page, json.loads(out.stdout)
+
+
+def test_waits(browser, report):
+    """Waits, calls, lines and culprits are those of `xylem report`."""
+    now = browser.inspect()
+    check(now["mode"] == "rank" and len(now["rows"]) == report["ranks"], f"rows: {now['rows']}")
+    check(browser.run("return document.querySelector('h1').textContent") == report["finding"], "the headline is another finding")
+    check("predicted on" in browser.run("return document.title"), "the title does not say that the run is predicted")
+    for rank, row in zip(report["by_rank"], now["summary"]):
+        check(close_to(row["time"].get("compute", 0), 1e9 * rank["computation"], 1e-3), f"rank {rank['rank']}: computation")
+        for kind, key in WAITS.items():
+            check(close_to(row["time"].get(kind, 0), 1e9 * rank[key]), f"rank {rank['rank']}: {kind}")
+    mine = {(call["function"], call["place"]): call for call in now["calls"]}
+    check(len(mine) == len(report["calls"]), f"calls: {list(mine)}")
+    for its in report["calls"]:
+        call = mine[its["function"], its["place"]]
+        check(call["calls"] == its["calls"] and close_to(call["time"], 1e9 * its["time"]), f"{its['function']}: {call}")
+        for kind, key in WAITS.items():
+            check(close_to(call["wait"][kind], 1e9 * its[key]), f"{its['function']}: {kind}")
+        if its["waiting"] > .01 * report["run"]:
+            check(call["root"] == its["blames"][0]["rank"], f"{its['function']} blames rank {call['root']}, not {its['blames']}")
+
+
+def test_cause(browser, page):
+    """A click on a wait shows the arrow to its culprit."""
+    row, share = browser.run("const w = xylem.trace.why.waits; let most = 0;"
+                             "for (let i = 0; i < w.count; i++) if (w.end[i] - w.start[i] > w.end[most] - w.start[most]) most = i;"
+                             "return [w.rank[most], (w.start[most] + w.end[most]) / 2 / xylem.trace.span]")
+    at = page.at(share, row)
+    browser.move(*at)
+    browser.wait_frame()
+    tip = browser.run("return document.getElementById('tip').innerText")
+    check("waits for" in tip and "planted.c:" in tip, f"tooltip: {tip!r}")
+    browser.drag(at, at)
+    cause = browser.inspect()["cause"]
+    check(cause >= 0, "a click on a wait shows no cause")
+    expected = browser.run("const w = xylem.trace.why.waits, i = arguments[0]; return [w.rank[i], w.who[i], w.root[i]]", cause)
+    said = browser.run("return document.getElementById('why').innerText")
+    check(expected[0] == row and all(f"rank {rank}" in said for rank in expected), f"{expected}: {said!r}")
+    browser.key("\ue00c")
+    check(browser.inspect()["cause"] < 0, "Escape does not give up the cause")
+    browser.key("w")
+    check(browser.inspect()["cause"] >= 0, "W shows no wait")
+
+
+def test_rows(browser, page):
+    """By rank, as recorded, by node; folded; sorted."""
+    first = browser.inspect()
+    check(first["modes"] == ["rank", "core", "node"], f"modes: {first['modes']}")
+    browser.click("#by-node")
+    nodes = browser.inspect()
+    check(nodes["lines"] == ["node 0", "node 1"], f"nodes: {nodes['lines']}")
+    box = browser.run("const b = document.getElementById('timeline').getBoundingClientRect(); return [b.left, b.top]")
+    heading = (round(box[0] + 30), round(box[1] + nodes["rowTop"][0]))
+    browser.drag(heading, heading)
+    check(browser.inspect()["lines"] == ["node 0", *first["rows"][:4], "node 1"], "a click does not unfold a node")
+    browser.click("#by-core")
+    check(browser.inspect()["kinds"] == ["compute", "MPI", "wait"], "not as recorded")
+    browser.click("#by-rank")
+    back = browser.inspect()
+    check(back["summary"] == first["summary"] and back["lines"] == first["lines"], "the ranks are not what they were")
+    browser.run("[...document.querySelectorAll('#summary th button')].find((b) => b.textContent === 'compute').click()")
+    order = [line for line in browser.inspect()["lines"] if line.startswith("rank")]
+    time = {name: row["time"].get("compute", 0) for name, row in zip(back["rows"], back["summary"])}
+    check(all(time[a] >= time[b] for half in (order[:4], order[4:]) for a, b in zip(half, half[1:])), f"not sorted: {order}")
+
+
+def test_heat(browser, xylem, demo, work):
+    """More rows than fit are a heat map, which zooms into single rows."""
+    page, _ = make(xylem, demo, work, "600", "2")
+    browser.open(page)
+    whole = browser.inspect()
+    check(len(whole["rows"]) == 600 and whole["pitch"] < 2 and whole["scrollMax"] < 8, f"not all rows are in sight: {whole['pitch']}")
+    shown = Page(browser)
+    check(max(shown.colours(3).values()) > .2, "the heat map is not drawn")
+    x, y = shown.at(.5, 300)
+    browser.drag((x, y), (x + 200, y + 30), shift=True)
+    now = browser.inspect()
+    check(now["pitch"] > 8 * whole["pitch"] and now["to"] - now["from"] < .3 * whole["span"], f"not zoomed: {now['pitch']}")
+    browser.key(*["]"] * 4)
+    check(browser.inspect()["pitch"] >= 12, "rows do not get higher")
+    browser.key("0")
+    check(browser.inspect()["pitch"] == whole["pitch"], "not all rows again")
+    check(not (said := browser.console()), f"console: {said}")
 
 
 def take_pictures(browser, page, directory):
@@ -328,7 +413,6 @@ def take_pictures(browser, page, directory):
 
 def main():
     arguments = sys.argv[1:]
-    bench = "--bench" in arguments
     pictures = None
     if "--pictures" in arguments:
         pictures = Path(arguments[arguments.index("--pictures") + 1])
@@ -351,8 +435,17 @@ def main():
             check(not (said := browser.console()), f"console: {said}")
             if pictures:
                 take_pictures(browser, shown, pictures)
+            test_heat(browser, xylem, demo, work)
+            if (Path(xylem).parent / "mpiexec").exists():
+                for what in ("chain", "imbalance"):
+                    page, report = make_ranks(xylem, work, what)
+                    browser.open(page)
+                    test_waits(browser, report)
+                    test_cause(browser, Page(browser))
+                    test_rows(browser, page)
+                    check(not (said := browser.console()), f"console: {said}")
             test_picture_zoom(browser, xylem, work)
-            test_many(browser, xylem, demo, work, bench, pictures)
+            test_many(browser, xylem, demo, work, pictures)
         finally:
             browser.close()
     return 0

@@ -5,7 +5,7 @@
 "use strict";
 
 const ROLE = { OTHER: 0, COMPUTE: 1, PROGRESS: 2, WAIT: 3, IDLE: 4 };
-const BLOCK = 64; // segments between two entries of the prefix sums
+const SHIFT = 4, BLOCK = 1 << SHIFT; // segments between two entries of the prefix sums
 
 function bytesOfBase64(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
@@ -188,12 +188,12 @@ function flatten(row) {
 // Sums of time per kind before every BLOCK-th segment. There is one kind more than the trace has:
 // the last stands for states that a search did not find.
 function sumSegments(row, kind, kinds) {
-  const s = row.segments, prefix = new Float64Array(((s.count >> 6) + 1) * kinds), sum = new Float64Array(kinds);
+  const s = row.segments, prefix = new Float64Array(((s.count >> SHIFT) + 1) * kinds), sum = new Float64Array(kinds);
   for (let i = 0; i < s.count; i++) {
-    if (i % BLOCK === 0) prefix.set(sum, (i >> 6) * kinds);
+    if (i % BLOCK === 0) prefix.set(sum, (i >> SHIFT) * kinds);
     sum[kind[i]] += s.end[i] - s.start[i];
   }
-  if (s.count % BLOCK === 0) prefix.set(sum, (s.count >> 6) * kinds);
+  if (s.count % BLOCK === 0) prefix.set(sum, (s.count >> SHIFT) * kinds);
   return { kind, kinds, prefix };
 }
 
@@ -204,7 +204,7 @@ function timeBefore(row, sums, time, out, hint) {
   let n = hint;
   if (n === undefined || (n + BLOCK < s.count && s.start[n + BLOCK] < time)) n = upperBound(s.start, time);
   while (n < s.count && s.start[n] < time) n++;
-  const block = n >> 6;
+  const block = n >> SHIFT;
   for (let k = 0; k < kinds; k++) out[k] = prefix[block * kinds + k];
   for (let i = block * BLOCK; i < n; i++) out[kind[i]] += Math.min(s.end[i], time) - s.start[i];
   if (n === block * BLOCK && n > 0) out[kind[n - 1]] -= Math.max(0, s.end[n - 1] - time);

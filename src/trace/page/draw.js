@@ -11,7 +11,7 @@ const HEAT = 6;   // and from which it has a line of its own
 const GUTTER_MIN = 70, GUTTER_MAX = 220, AXIS = 26, GROUP = 20, GAP = 4;
 const RECTS = 9000;  // states drawn one by one per frame, at most
 const ARROWS = 2500; // messages drawn per frame, at most
-const CELLS = 260000; // of a heat map, per frame while it moves
+const FRAME = 12;      // ms that the rows should take to draw while they move
 const LABEL = '11.5px system-ui, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif';
 const FONT = '12px system-ui, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif';
 
@@ -25,7 +25,8 @@ class Painter {
     this.folded = new Set(); // names of groups
     this.pitch = null;       // between rows, as chosen; null: what fits
     this.cause = -1;         // of why.waits: whose culprit is shown
-    this.isQuick = false;    // a frame of many
+    this.isQuick = false;    // a frame of many, with wider columns if it would take too long:
+    this.cells = 260000;     // of a heat map, in such a frame
     this.showArrows = false;
     this.selected = null; // {row, state}
     this.range = null;    // [x, x, y, y] while shift-dragging
@@ -95,8 +96,9 @@ class Painter {
     const { series } = this.trace, groups = this.groups, top = this.canvas.getBoundingClientRect().top + window.scrollY;
     const most = Math.max(260, window.innerHeight - top - AXIS - 56);
     const heads = this.isGrouped ? groups.filter((group) => !this.isFolded(group)).length : 0;
-    const units = groups.reduce((sum, group) => sum + (this.isFolded(group) ? 1 : group.rows.length), 0) + 1.4 * series.length;
-    const withHeads = (most - 8 - heads * GROUP) / Math.max(1, units), tight = (most - 8) / Math.max(1, units);
+    const units = groups.reduce((sum, group) => sum + (this.isFolded(group) ? 1 : group.rows.length), 0);
+    const withHeads = (most - 8 - heads * GROUP) / Math.max(1, units + 1.4 * series.length);
+    const tight = Math.max(100, most - 8 - 21 * series.length) / Math.max(1, units);
     this.fitPitch = Math.min(30 + GAP, withHeads >= NAMED ? withHeads : tight);
     const pitch = Math.max(this.fitPitch, Math.min(30 + GAP, this.pitch ?? 0)), gap = pitch >= 18 ? GAP : pitch >= 6 ? 1 : 0;
     const head = this.isGrouped && pitch >= NAMED ? GROUP : 0, exact = pitch >= NAMED ? Math.floor(pitch) : pitch;
@@ -118,7 +120,7 @@ class Painter {
       for (const row of group.rows) add(row.line = { row });
       group.span = [top, y];
     }
-    for (const one of series) add({ series: one }, Math.max(14, Math.round(exact * 1.4) - gap));
+    for (const one of series) add({ series: one }, pitch >= NAMED ? Math.round(exact * 1.4) - gap : 20);
     Object.assign(this, { used: pitch, gap, head, content: y, height: AXIS + Math.min(y + 2, most) });
     this.scrollMax = Math.max(0, y + AXIS - this.height);
     this.view.scroll = Math.min(this.view.scroll, this.scrollMax);
@@ -183,11 +185,14 @@ class Painter {
     const rows = visible.filter((line) => line.row || line.isFolded);
     this.paintGrid();
     this.isCoarse = false;
+    const before = performance.now();
     if (rows.length && rows[0].h < HEAT) this.paintHeat(rows);
     else
       for (const line of rows)
         if (line.isFolded) this.paintGroup(line);
         else this.paintRow(line.row, this.top(line), line.h, Math.min(this.plot / 2, RECTS / rows.length));
+    if (this.isQuick && this.isCoarse)
+      this.cells = Math.min(1e6, Math.max(4e4, this.cells * Math.min(1.3, Math.max(.5, FRAME / (performance.now() - before)))));
     for (const line of visible) if (line.series) this.paintSeries(line.series, this.top(line), line.h);
     this.paintMarks();
     this.paintLinks();
@@ -311,7 +316,7 @@ class Painter {
   // How many pixels a column is wide when so many rows are added up.
   cellOf(rows) {
     const w = this.canvas.width - Math.round(this.gutter * this.ratio);
-    const cell = this.isQuick ? Math.min(16, Math.max(1, Math.ceil(w * rows / CELLS))) : 1;
+    const cell = this.isQuick ? Math.min(16, Math.max(1, Math.ceil(w * rows / this.cells))) : 1;
     this.isCoarse ||= cell > 1;
     return { cell, columns: Math.ceil(w / cell), w, scale: cell * (this.view.to - this.view.from) / w };
   }
@@ -332,6 +337,9 @@ class Painter {
     const high = this.canvas.height - Math.round(AXIS * ratio), total = new Float64Array(columns * lanes);
     if (!this.heat || this.heat.width !== w || this.heat.height !== high) this.heat = new ImageData(w, Math.max(1, high));
     const words = new Uint32Array(this.heat.data.buffer).fill(this.cardPixel());
+    const kind = this.mix.map((_, k) => k).filter((k) => k === lanes - 1 || (this.trace.kinds[k].time > 0 && !this.trace.kinds[k].hidden));
+    const channel = (c) => Float64Array.from(kind, (k) => this.mix[k][c]);
+    this.mixed = { kind: Uint16Array.from(kind), red: channel(0), green: channel(1), blue: channel(2) };
     let from = null, to = 0, count = 0;
     const flush = () => {
       if (count) this.mixLine(total, count, columns, cell, words, w, Math.max(0, from), Math.min(high, to));
@@ -360,19 +368,20 @@ class Painter {
 
   // One line of the heat map, of `count` rows, into the lines of pixels from `top` to `end`.
   mixLine(total, count, columns, cell, words, w, top, end) {
-    const { mix, trackRgb } = this, lanes = this.trace.kinds.length + 1;
-    const shown = mix.map((_, k) => k).filter((k) => k === lanes - 1 || !this.trace.kinds[k].hidden);
+    const { trackRgb } = this, lanes = this.trace.kinds.length + 1, { kind, red, green, blue } = this.mixed, n = kind.length;
     for (let column = 0; column < columns; column++) {
-      let r = 0, g = 0, b = 0, rest = 1;
-      for (const k of shown) {
-        const part = total[column * lanes + k] / count;
-        if (part === 0) continue;
-        r += part * mix[k][0];
-        g += part * mix[k][1];
-        b += part * mix[k][2];
+      let r = 0, g = 0, b = 0, rest = count;
+      for (let i = 0, base = column * lanes; i < n; i++) {
+        const part = total[base + kind[i]];
+        r += part * red[i];
+        g += part * green[i];
+        b += part * blue[i];
         rest -= part;
       }
-      rest = Math.max(0, rest);
+      r /= count;
+      g /= count;
+      b /= count;
+      rest = Math.max(0, rest / count);
       const word = (255 << 24 | (b + rest * trackRgb[2]) << 16 | ((g + rest * trackRgb[1]) & 255) << 8 | ((r + rest * trackRgb[0]) & 255)) >>> 0;
       for (let x = column * cell, stop = Math.min(w, x + cell); x < stop; x++)
         for (let y = top; y < end; y++) words[y * w + x] = word;

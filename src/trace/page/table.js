@@ -141,7 +141,7 @@ function orderRows() {
 function callLines(from, to) {
   const { why } = trace, lines = why.places.map((one, place) => ({ ...one, place, calls: 0, time: 0, wait: new Float64Array(why.kinds.length), roots: new Map() }));
   for (const row of trace.sets.rank.rows) {
-    let i = upperBound(row.start, from);
+    let i = upperBound(row.start, from - .5); // with calls that begin and end at `from`
     while (i > 0 && row.end[i - 1] > from) i--;
     for (; i < row.count && row.start[i] < to; i++) {
       const line = lines[row.place[i]], time = Math.min(row.end[i], to) - Math.max(row.start[i], from), wait = row.wait[i];

@@ -502,7 +502,7 @@ start();
 
 // For scripts and tests: what the page shows, in numbers.
 window.xylem = {
-  trace, frames, look, setMode,
+  trace, frames, look, setMode, zoomRows,
   inspect: () => ({
     rows: trace.rows.map((row) => row.name), kinds: usedKinds.map((kind) => kind.name), states: trace.states,
     links: trace.links.count, from: painter.view.from, to: painter.view.to, span: trace.span, dark: painter.dark,
