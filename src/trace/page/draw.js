@@ -12,6 +12,7 @@ const GUTTER_MIN = 70, GUTTER_MAX = 220, AXIS = 26, GROUP = 20, GAP = 4;
 const RECTS = 9000;  // states drawn one by one per frame, at most
 const ARROWS = 2500; // messages drawn per frame, at most
 const FRAME = 12;      // ms that the rows should take to draw while they move
+const SAMPLE = 256;    // rows of folded groups that are added up while they move
 const LABEL = '11.5px system-ui, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif';
 const FONT = '12px system-ui, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif';
 
@@ -321,19 +322,27 @@ class Painter {
     return { cell, columns: Math.ceil(w / cell), w, scale: cell * (this.view.to - this.view.from) / w };
   }
 
+  // The rows of a folded group; while they move, some of them.
+  rowsOf(group) {
+    const step = this.isQuick ? Math.max(1, Math.floor(this.trace.rows.length / SAMPLE)) : 1;
+    if (step === 1) return group.rows;
+    this.isCoarse = true;
+    return group.rows.filter((_, i) => i % step === 0);
+  }
+
   // All rows of a folded group as one.
   paintGroup(line) {
-    const { cell, columns, w, scale } = this.cellOf(line.group.rows.length), lanes = this.trace.kinds.length + 1;
-    const total = new Float64Array(columns * lanes), h = Math.max(1, Math.round(line.h * this.ratio));
-    for (const row of line.group.rows) accumulate(row, this.view.from, scale, columns, lanes, total);
-    const image = this.profileImage(total, columns, h, h / line.group.rows.length, cell, w);
+    const rows = this.rowsOf(line.group), { cell, columns, w, scale } = this.cellOf(Math.min(SAMPLE, this.trace.rows.length));
+    const lanes = this.trace.kinds.length + 1, total = new Float64Array(columns * lanes), h = Math.max(1, Math.round(line.h * this.ratio));
+    for (const row of rows) accumulate(row, this.view.from, scale, columns, lanes, total);
+    const image = this.profileImage(total, columns, h, h / rows.length, cell, w);
     this.ctx.putImageData(image, Math.round(this.gutter * this.ratio), Math.round(this.top(line) * this.ratio));
   }
 
   // Rows (and folded groups) of less than HEAT pixels, one below the other.
   paintHeat(lines) {
-    const { ratio } = this, rows = lines.reduce((sum, line) => sum + (line.row ? 1 : line.group.rows.length), 0);
-    const { cell, columns, w, scale } = this.cellOf(rows), lanes = this.trace.kinds.length + 1;
+    const { ratio } = this;
+    const { cell, columns, w, scale } = this.cellOf(Math.min(lines.length, this.canvas.height)), lanes = this.trace.kinds.length + 1;
     const high = this.canvas.height - Math.round(AXIS * ratio), total = new Float64Array(columns * lanes);
     if (!this.heat || this.heat.width !== w || this.heat.height !== high) this.heat = new ImageData(w, Math.max(1, high));
     const words = new Uint32Array(this.heat.data.buffer).fill(this.cardPixel());
@@ -349,9 +358,13 @@ class Painter {
     for (const line of lines) {
       const top = Math.round((this.top(line) - AXIS) * ratio), end = Math.max(top + 1, Math.round((this.top(line) - AXIS + line.h) * ratio));
       if (top !== from) flush();
-      for (const row of line.row ? [line.row] : line.group.rows) {
+      if (line.row) line.row.isDense = true;
+      if (this.isQuick && top === from && count > 0) { // while it moves, one row speaks for its pixel
+        this.isCoarse = true;
+        continue;
+      }
+      for (const row of line.row ? [line.row] : this.rowsOf(line.group)) {
         accumulate(row, this.view.from, scale, columns, lanes, total);
-        row.isDense = true;
         count++;
       }
       from = top;
