@@ -411,6 +411,29 @@ def take_pictures(browser, page, directory):
     browser.run("const s = document.getElementById('search'); s.value = ''; s.dispatchEvent(new Event('input'))")
 
 
+def take_rank_pictures(browser, xylem, work, directory):
+    """Ranks with the cause of a wait, and 1024 of them."""
+    browser.open(make_ranks(xylem, work, "chain")[0])
+    browser.inspect()
+    browser.key("w")
+    browser.picture(directory / "ranks.png")
+    tools, trace, page = Path(xylem).parent, work / "heat.xyt", work / "heat.html"
+    source = Path(__file__).resolve().parent.parent.parent / "examples/heat2d.c"
+    subprocess.run([tools / "mpicc", "-g", "-O2", source, "-o", work / "heat2d"], check=True)
+    subprocess.run([tools / "mpiexec", "-n", "1024", "--virtual", "node:32(latency=1us bandwidth=12.5GB/s) core:32", "--compute", "none",
+                    "--trace", trace, work / "heat2d", "512", "20"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([xylem, "view", trace, "-o", page], check=True)
+    browser.open(page)
+    browser.inspect()
+    browser.key("w")
+    browser.picture(directory / "heat.png")
+    browser.click("#theme")
+    browser.picture(directory / "heat-dark.png")
+    browser.click("#theme")
+    browser.click("#by-node")
+    browser.picture(directory / "nodes.png")
+
+
 def main():
     arguments = sys.argv[1:]
     pictures = None
@@ -444,6 +467,8 @@ def main():
                     test_cause(browser, Page(browser))
                     test_rows(browser, page)
                     check(not (said := browser.console()), f"console: {said}")
+            if pictures:
+                take_rank_pictures(browser, xylem, work, pictures)
             test_picture_zoom(browser, xylem, work)
             test_many(browser, xylem, demo, work, pictures)
         finally:
