@@ -81,8 +81,9 @@ scene "what a program did: a heat equation on eight cores of two nodes" \
     "xylem view examples/heat.xyt -o $out/heat.html"
 mpicc -g tests/report/planted.c -o "$out/planted"
 scene "why a run takes as long as it does: a program whose rank 2 has twice the work, in virtual time" \
-    "mpiexec -n 4 --virtual core:4 --compute none --report=$out/run.xyp $out/planted imbalance" \
-    "xylem report $out/run.xyp -o $out/report.html"
+    "mpiexec -n 4 --virtual core:4 --compute none --report=$out/run.xyp --trace $out/run.xyt $out/planted imbalance" \
+    "xylem report $out/run.xyp -o $out/report.html" \
+    "xylem view $out/run.xyt -o $out/view.html"
 mpicc -g -O1 tests/report/gain.c -o "$out/gain"
 scene "what would make a run faster, and by how much: predicted from a trace, and measured" \
     "mpiexec -n 4 --virtual core:4 --compute none --trace $out/gain.xyt $out/gain early" \
@@ -90,5 +91,5 @@ scene "what would make a run faster, and by how much: predicted from a trace, an
 scene "collectives that progress while the program computes: 64 simulated cores, 32 to 63 of them with ranks" \
     "xylem bench nbc --simulate knl64 --ranks 32..63 --html $out/overlap-knl64.html"
 echo "The curves are in $out/overlap-knl64.html."
-echo "Open $out/report.html, $out/heat.html and $out/machine.svg in a browser. Your own programs: mpicc and mpiexec"
+echo "Open $out/report.html, $out/view.html, $out/heat.html and $out/machine.svg in a browser. Your own programs: mpicc and mpiexec"
 echo "are in build/release/bin; docs/getting-started.md goes on from here."
