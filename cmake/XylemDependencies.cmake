@@ -75,6 +75,7 @@ endfunction()
 
 xy_dependency(HWLOC hwloc "the live machine is read flat from /sys, hwloc XML is not read")
 xy_dependency(LIBXML2 libxml-2.0 "machine files are not read (synthetic machines still are)")
+xy_header_dependency(OPENSSL openssl/evp.h "jobs on several hosts need --net-plain, as nothing is encrypted")
 xy_header_dependency(OPENCL CL/cl.h "OpenCL devices are not used (CUDA devices still are)")
 # The compiler whose modules are written; mpif.h and the library need none.
 option(XYLEM_WITH_FORTRAN "write modules for gfortran when it is found" ON)

@@ -32,7 +32,7 @@ endif()
 # is needed is a dependency, too; those of single commands, and the compilers of mpicc, are recommended.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "libdw1 | libdw1t64")
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libdw1 | libdw1t64, libssl3 | libssl3t64")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gcc, libc6-dev, g++, gfortran, python3, liblapacke, \
 libopenblas0-pthread | libopenblas0, libscotch-7.0 | libscotch-7.0t64, libmetis5, libclang-19-dev, gdb")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "ocl-icd-libopencl1, valgrind, openssh-client")

@@ -10,7 +10,8 @@ Xylem's divided by the peer's (for a bandwidth as well: both are times). --brief
 minutes; --quick tries all of it once, for figures that mean nothing.
 
   tcp          two hosts, which are network namespaces behind a bridge (needs root): Xylem over its own
-               sockets and over the peer, and the peer over TCP
+               sockets, encrypted and plain, and over the peer, and the peer over TCP; before it, what
+               the cipher alone takes on one core
   shared       one machine: Xylem over its own shared memory, with --net mpi, with --net mpi-only through
                that of the peer, and the peer; both with the same settings of the library
   collectives  64 ranks: Xylem with 32 in each of two processes, and the peer with 64 processes. What
@@ -116,12 +117,29 @@ def peer(name, options):
     return library
 
 
+def cipher_speed():
+    """Time to encrypt messages of these sizes, without the network; decryption takes as long again."""
+    if shutil.which("openssl") is None:
+        return
+    print("\ncipher alone, aes-128-gcm, one core:", end="")
+    for size in SIZES:
+        block = min(size, 65536)  # of a record
+        lines = subprocess.run(["openssl", "speed", "-mr", "-seconds", "1", "-bytes", str(block), "-evp",
+                                "aes-128-gcm"], capture_output=True, text=True).stdout.splitlines()
+        rate = [float(line.split(":")[-1]) for line in lines if line.startswith("+F:")]
+        if rate:
+            print(f"  {size} B {text(size / rate[0])}", end="")
+    print(flush=True)
+
+
 def rows_of(prefix, only, names, folder):
     """(title, {column: Library}, rows, ranks)"""
     if "tcp" in only and os.environ.get("XYLEM_BENCH_NAMESPACE"):
         hosts = Hosts(folder)
         where = ["--hosts", "alpha:1,beta:1", "--launcher"]
-        columns = {"xylem tcp": xylem(prefix, [*where, hosts.agent, "--net", "tcp"])}
+        columns = {"xylem tcp": xylem(prefix, [*where, hosts.agent, "--net", "tcp"]),
+                   "xylem plain": xylem(prefix, [*where, hosts.agent, "--net", "tcp", "--net-plain"])}
+        cipher_speed()
         for name in names:
             launcher = LAUNCHERS[name] + " " + " ".join(hosts.options(name))
             spread = (["--map-by", "ppr:1:node", "--bind-to", "none", "--hostfile", hosts.file]
@@ -278,7 +296,7 @@ def main():
             os.execvp("unshare", ["unshare", "--net", sys.executable, *sys.argv])
         print("# no namespaces: tcp is left out")
     form = FORMS["quick" if options.quick else "brief" if options.brief else "full"]
-    names = [n for n in options.peers.split(",") if shutil.which(LAUNCHERS[n])]
+    names = [n for n in options.peers.split(",") if n and shutil.which(LAUNCHERS[n])]
     quiet()
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)

@@ -25,7 +25,8 @@
 #include "mpi/check/check.h"
 #include "process/process.h"
 
-enum { EXIT_TIME_LIMIT = 124, FRAMES_AT_ONCE = 64, GONE_SHOWN = 4 };
+/* ssh ends with 255 when what it has started was ended by a signal, or is not reached. */
+enum { EXIT_OF_SSH = 255, EXIT_TIME_LIMIT = 124, FRAMES_AT_ONCE = 64, GONE_SHOWN = 4 };
 enum { HEAD_FDS = 4 }; /* to wait for besides the processes */
 enum { CODE_TERMINATED = 128 + SIGTERM };
 
@@ -173,6 +174,10 @@ static void report_death(int process)
         process_say("%s was ended by signal %d (%s)", name, WTERMSIG(p->status),
                     strsignal(WTERMSIG(p->status)));
         code = 128 + WTERMSIG(p->status);
+    } else if (p->pid == 0 && WEXITSTATUS(p->status) == EXIT_OF_SSH &&
+               head.base.launcher_name != NULL) {
+        process_say("%s was killed, or its host has gone: '%s' ended with exit code %d", name,
+                    head.base.launcher_name, EXIT_OF_SSH);
     } else if (p->pid == 0) {
         process_say("%s ended with exit code %d before its ranks did", name,
                     WEXITSTATUS(p->status));
@@ -185,8 +190,10 @@ static void report_death(int process)
 
 /* ---- What processes say ---- */
 
-static void print_once(const char *line)
+/* What several hosts say is printed once, with the name of the first. */
+static void print_once(int process, const char *line)
 {
+    const head_process_t *p = &head.base.processes[process];
     char *copy;
 
     for (size_t i = 0; i < head.said.count; i++)
@@ -195,7 +202,10 @@ static void print_once(const char *line)
     copy = xy_strdup(line);
     if (copy == NULL || xy_vec_append(&head.said, &copy) != XY_OK)
         xy_free(copy);
-    process_say("%s", line);
+    if (head.base.is_local || p->is_running)
+        process_say("%s", line);
+    else
+        process_say("on %s: %s", p->host, line);
 }
 
 static void take_exit(int process, const xy_frame_t *frame)
@@ -396,7 +406,7 @@ static void take_frame(int process, const xy_frame_t *frame)
         break;
     case NODE_SAY:
         if (!head.is_ending)
-            print_once(frame->bytes);
+            print_once(process, frame->bytes);
         break;
     case NODE_EXIT:
         take_exit(process, frame);
@@ -672,45 +682,34 @@ static void look_for_early_ends(void)
 
 /* ---- Processes that a launcher has started ---- */
 
-/* What makes it the same mpiexec as this one (node_boot.c). */
-static bool send_start(head_process_t *p)
+/* When all are there, nobody else is heard. */
+static void close_door(void)
 {
-    char *const *argv = mpi_restart_arguments();
-    char *directory = mpi_restart_directory();
-    xy_text_t text = XY_TEXT_INIT;
-    int argc = 0;
-    bool is_sent;
-
-    while (argv[argc] != NULL)
-        argc++;
-    node_field_add(&text, directory != NULL ? directory : "/");
-    node_field_add_number(&text, argc);
-    for (int i = 0; i < argc; i++)
-        node_field_add(&text, argv[i]);
-    for (char **entry = environ; *entry != NULL; entry++)
-        node_field_add(&text, *entry);
-    is_sent = !text.failed && xy_channel_send(&p->link, NODE_START, text.s, text.length);
-    xy_text_cleanup(&text);
-    xy_free(directory);
-    return is_sent;
+    for (int i = 0; i < head.base.count; i++)
+        if (!head.base.processes[i].is_reached)
+            return;
+    xy_listener_close(head.base.listener);
+    head.base.listener = NULL;
 }
 
 static void accept_all(void)
 {
+    xy_seal_t *seal;
     int process, fd;
 
-    while ((fd = xy_listener_accept(head.base.listener, &process)) >= 0) {
+    while ((fd = xy_listener_accept(head.base.listener, &process, &seal)) >= 0) {
         head_process_t *p = &head.base.processes[process];
 
         if (p->is_reached || head.is_ending) {
             close(fd);
+            xy_seal_free(seal);
             continue;
         }
-        xy_channel_init(&p->link, fd);
         p->is_reached = true;
-        if (!send_start(p))
+        if (!xy_channel_init(&p->link, fd, seal) || !head_send_start(&head.base, p))
             xy_channel_close(&p->link);
     }
+    close_door();
 }
 
 /* ---- The loop ---- */
@@ -775,7 +774,7 @@ static xy_status_t name_hosts(const mpi_hosts_t *hosts)
     for (int i = 0; i < head.base.count; i++) {
         head_process_t *p = &head.base.processes[i];
 
-        xy_channel_init(&p->link, -1);
+        xy_channel_init(&p->link, -1, NULL);
         p->slots = hosts->count > 0 ? hosts->all[i].slots : 0;
         p->host = xy_strdup(hosts->count > 0 ? hosts->all[i].name : own);
         if (p->host == NULL)

@@ -60,6 +60,10 @@ typedef struct {
     bool has_children;         /* ranks are processes of their own (children.h) */
 } head_t;
 
+/* Send a process what makes it the same mpiexec as this one (node_boot.c). Of the environment, what
+ * belongs to the session here is left out, and what looks like a password, unless -x names it. */
+bool head_send_start(const head_t *head, head_process_t *p);
+
 /* Processes on this machine, each with cores of its own. */
 xy_status_t head_start_here(head_t *head);
 

@@ -46,7 +46,7 @@ xy_status_t head_children_split(head_t *head)
         return xy_fail_memory("starting the processes");
     for (int p = 0; p < head->count; p++)
         for (int r = 0; r < head->processes[p].ranks; r++, n++) {
-            xy_channel_init(&all[n].link, -1);
+            xy_channel_init(&all[n].link, -1, NULL);
             all[n].slots = 1;
             all[n].host = xy_strdup(head->processes[p].host);
             if (all[n].host == NULL)

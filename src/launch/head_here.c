@@ -70,7 +70,7 @@ static xy_status_t start(head_t *head, int process)
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
         return xy_fail_errno(errno, "a connection to a process", "make");
-    xy_channel_init(&p->link, fds[0]);
+    xy_channel_init(&p->link, fds[0], NULL);
     p->is_reached = true;
     p->pid = fork();
     if (p->pid == 0)

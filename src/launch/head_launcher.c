@@ -310,7 +310,7 @@ xy_status_t head_start_by_launcher(head_t *head)
 {
     const char *command = choose(head);
     const launcher_t *l = known(command);
-    char *card;
+    char *card, why[XY_WHY_SIZE];
     xy_status_t st = find(command);
 
     if (st == XY_OK && l != NULL && words_of(head, l) == NULL)
@@ -318,6 +318,11 @@ xy_status_t head_start_by_launcher(head_t *head)
                      "--net mpi: '%s' cannot start a process for each rank of a program that is "
                      "not linked with Xylem's MPI; use --net tcp, or another --launcher",
                      command);
+    if (st == XY_OK && !head->is_local && !head->values->net_plain && !xy_seal_is_there(why))
+        st = xy_fail(XY_EUNSUPPORTED,
+                     "connections between hosts are encrypted, and %s; or use --net-plain, where "
+                     "only trusted users reach the network",
+                     why);
     if (st != XY_OK)
         return st;
     st = xy_listener_open(head->secret, head->count, head->count, head->is_local, &head->listener);

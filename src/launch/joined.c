@@ -76,7 +76,7 @@ static bool let_all_run(void)
 {
     const mpi_joined_config_t *config = joined.config;
     uint8_t secret[XY_SECRET_BYTES];
-    char digits[2 * XY_SECRET_BYTES + 1];
+    char digits[2 * XY_SECRET_BYTES + 1], rules[XY_RULES_SIZE];
     xy_text_t text = XY_TEXT_INIT;
 
     if (xy_secret_make(secret) != XY_OK)
@@ -85,6 +85,8 @@ static bool let_all_run(void)
     add(&text, digits);
     add(&text, config->values->net);
     add(&text, config->is_local ? "1" : "0");
+    xy_net_rules_write(rules);
+    add(&text, rules);
     add_seconds(&text, config->values->deadlock_after);
     add_seconds(&text, config->values->polling_after);
     for (int r = 0; r < joined.size; r++) {

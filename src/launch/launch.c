@@ -843,6 +843,8 @@ static xy_status_t launch_all(launch_t *launch, const xy_vec_t *contexts)
 
     launch->parts = XY_VEC_INIT(mpi_part_t);
     launch->values = first;
+    if (st == XY_OK)
+        st = mpi_launch_set_rules(first);
     if (launch->node != NULL)
         take_over(launch, first);
     else if (st == XY_OK)

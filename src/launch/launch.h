@@ -42,6 +42,9 @@ xy_status_t mpi_launch_find(const char *name, char **path_p, int *code_p);
  * into it statically? */
 xy_status_t mpi_launch_inspect(mpi_part_t *part);
 
+/* How this process connects to others of the job. */
+xy_status_t mpi_launch_set_rules(const mpi_launch_values_t *v);
+
 /* The libraries that --privatize and --share name, of all programs. */
 typedef struct {
     xy_vec_t privat, shared; /* of const char * */

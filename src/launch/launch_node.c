@@ -293,25 +293,63 @@ static xy_status_t await(node_kind_t kind, xy_frame_t *frame)
     }
 }
 
+/* The connection of a process that starts itself again: its descriptor and, where it is encrypted,
+ * that of its keys. */
+bool node_link_text(const xy_channel_t *link, char *text, size_t size)
+{
+    int keys = link->seal != NULL ? xy_seal_save(link->seal) : -1;
+
+    if (keys >= 0)
+        snprintf(text, size, "%d:%d", link->fd, keys);
+    else
+        snprintf(text, size, "%d", link->fd);
+    return link->seal == NULL || keys >= 0;
+}
+
+static bool is_descriptor(const char *text, int *fd_p)
+{
+    long fd;
+
+    if (!xy_parse_long(text, &fd) || fd < 3 || fd > 1 << 20 || fcntl((int)fd, F_GETFD) < 0)
+        return false;
+    *fd_p = (int)fd;
+    return true;
+}
+
+static bool read_link(const char *text, int *fd_p, xy_seal_t **seal_p)
+{
+    const char *colon = strchr(text, ':');
+    char first[16];
+    int keys;
+
+    snprintf(first, sizeof(first), "%.*s", (int)strcspn(text, ":"), text);
+    if (!is_descriptor(first, fd_p) || (colon != NULL && !is_descriptor(colon + 1, &keys)))
+        return false;
+    *seal_p = colon != NULL ? xy_seal_load(keys) : NULL;
+    return colon == NULL || *seal_p != NULL;
+}
+
 xy_status_t mpi_node_begin(const mpi_node_job_t **job_p)
 {
     const char *text = getenv(XMPI_NODE_VARIABLE);
     xy_frame_t frame;
-    long fd;
+    xy_seal_t *seal = NULL;
+    int fd;
     xy_status_t st;
 
     if (text == NULL)
         return XY_OK;
     if (strchr(text, ' ') != NULL)
         return mpi_node_boot(text);
-    if (!xy_parse_long(text, &fd) || fd < 3 || fd > 1 << 20 || fcntl((int)fd, F_GETFD) < 0)
+    if (!read_link(text, &fd, &seal))
         return xy_fail(XY_EUSAGE,
                        "%s is set to '%s', which is for processes that mpiexec starts; unset it",
                        XMPI_NODE_VARIABLE, text);
     unsetenv(XMPI_NODE_VARIABLE);
     unsetenv("XYLEM_NODE_SECRET");
-    fcntl((int)fd, F_SETFD, FD_CLOEXEC);
-    xy_channel_init(&node.link, (int)fd);
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    if (!xy_channel_init(&node.link, fd, seal))
+        return xy_fail_memory("connecting to mpiexec");
     node.is_node = true;
     xy_error_handler_set(say_at_head, NULL);
     st = say_hello();
@@ -349,12 +387,11 @@ void mpi_node_hand_over(void)
 
 xy_status_t mpi_node_keep(void)
 {
-    char text[16];
+    char text[32];
 
     if (!node.is_node)
         return XY_OK;
-    snprintf(text, sizeof(text), "%d", node.link.fd);
-    if (setenv(XMPI_NODE_VARIABLE, text, 1) != 0)
+    if (!node_link_text(&node.link, text, sizeof(text)) || setenv(XMPI_NODE_VARIABLE, text, 1) != 0)
         return xy_fail_memory("making the environment");
     fcntl(node.link.fd, F_SETFD, 0);
     return XY_OK;
@@ -519,6 +556,8 @@ xy_status_t mpi_node_open(xy_net_t **net_p)
     int code;
 
     memcpy(config.secret, node.job.secret, sizeof(config.secret));
+    if (!node.job.is_local)
+        xy_socket_tune(node.link.fd);
     if (xy_socket_address(node.link.fd, address))
         config.address = address;
     st = xy_net_open(&config, net_p);

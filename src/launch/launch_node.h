@@ -134,6 +134,8 @@ xy_status_t mpi_node_send_profile(mpi_job_t *job);
 /* ... all that is in the pipe; also while the process ends. */
 void node_trace_drain(void);
 
+/* What XYLEM_NODE is for a connection that the next program takes over; false: no descriptor. */
+bool node_link_text(const xy_channel_t *link, char *text, size_t size);
 bool node_send(node_kind_t kind, const void *bytes, size_t size);
 xy_channel_t *node_link(void);
 void node_answer_ping(const xy_frame_t *ping);

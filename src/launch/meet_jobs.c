@@ -101,7 +101,7 @@ static bool take_in(int fd)
         xy_free(guest);
         return false;
     }
-    xy_channel_init(&guest->link, fd);
+    xy_channel_init(&guest->link, fd, NULL);
     guest->next = meet.guests;
     guest->before = &meet.guests;
     if (guest->next != NULL)

@@ -45,11 +45,8 @@ static bool is_of_launcher(const char *entry)
 
 static xy_status_t fail_there(xy_channel_t *link, const char *what, const char *path)
 {
-    char host[256] = "", *line;
-    int code = errno;
+    char *line = xy_sprintf("%s '%s': %s", what, path, strerror(errno));
 
-    gethostname(host, sizeof(host) - 1);
-    line = xy_sprintf("on %s: %s '%s': %s", host, what, path, strerror(code));
     if (line != NULL)
         xy_channel_send(link, NODE_SAY, line, strlen(line));
     xy_free(line);
@@ -63,7 +60,7 @@ static xy_status_t become(xy_channel_t *link, const xy_frame_t *frame)
     node_fields_t fields = node_fields(frame);
     const char *directory = node_field(&fields), *entry;
     xy_vec_t argv = XY_VEC_INIT(const char *), environment = XY_VEC_INIT(const char *);
-    char number[16];
+    char number[32];
     long argc = 0;
 
     if (directory == NULL || !node_field_number(&fields, 1, 1 << 20, &argc))
@@ -81,8 +78,9 @@ static xy_status_t become(xy_channel_t *link, const xy_frame_t *frame)
     while ((entry = node_field(&fields)) != NULL)
         if (!is_of_launcher(entry) && xy_vec_append(&environment, &entry) != XY_OK)
             return xy_fail_memory("starting a process");
-    snprintf(number, sizeof(number), "%d", link->fd);
-    entry = xy_sprintf("%s=%s", XMPI_NODE_VARIABLE, number);
+    entry = node_link_text(link, number, sizeof(number))
+                ? xy_sprintf("%s=%s", XMPI_NODE_VARIABLE, number)
+                : NULL;
     if (entry == NULL || xy_vec_append(&environment, &entry) != XY_OK ||
         xy_vec_push(&environment) == NULL)
         return xy_fail_memory("starting a process");
@@ -100,6 +98,7 @@ xy_status_t mpi_node_boot(const char *where)
     uint8_t secret[XY_SECRET_BYTES];
     char why[XY_WHY_SIZE], host[256] = "";
     xy_channel_t link;
+    xy_seal_t *seal;
     xy_frame_t frame;
     long number, count;
     int fd;
@@ -114,11 +113,12 @@ xy_status_t mpi_node_boot(const char *where)
                        XMPI_NODE_VARIABLE, where);
     gethostname(host, sizeof(host) - 1);
     fd = xy_card_connect(head + 1, secret, (int)count, (int)number,
-                         xy_clock_seconds(CLOCK_MONOTONIC) + CONNECT_SECONDS, why);
+                         xy_clock_seconds(CLOCK_MONOTONIC) + CONNECT_SECONDS, &seal, why);
     if (fd < 0)
         return xy_fail(XY_EIO, "%s cannot connect to mpiexec (port and addresses: %s): %s", host,
                        head + 1, why);
-    xy_channel_init(&link, fd);
+    if (!xy_channel_init(&link, fd, seal))
+        return xy_fail_memory("connecting to mpiexec");
     st = xy_channel_await(&link, CONNECT_SECONDS, &frame) == XY_CHANNEL_FRAME &&
                  frame.kind == NODE_START
              ? XY_OK

@@ -364,6 +364,18 @@ const xy_option_t mpi_launch_options[] = {
     {"start-timeout", 0, XY_OPT_SECONDS, "SECONDS", AT(start_timeout), .needs = SEVERAL,
      .env = "XYLEM_START_TIMEOUT", .preset = "60s", XY_ADVANCED("hosts"),
      .help = "end a job of several processes when one has not started within this time; 0: never"},
+    {"net-plain", 0, XY_OPT_FLAG, NULL, AT(net_plain), .needs = SEVERAL, .env = "XYLEM_NET_PLAIN",
+     XY_ADVANCED("hosts"),
+     .help =
+         "do not encrypt connections between hosts; for networks that only trusted users reach"},
+    {"net-interface", 0, XY_OPT_STRING, "NAME", AT(net_interface), .needs = SEVERAL,
+     .env = "XYLEM_NET_INTERFACE", XY_ADVANCED("hosts"),
+     .help = "connect hosts over their interface NAME, such as eth0; with commas between several, "
+             "those that a host has (default: any that reaches the other host)"},
+    {"net-ports", 0, XY_OPT_STRING, "LOW-HIGH", AT(net_ports), .needs = SEVERAL,
+     .env = "XYLEM_NET_PORTS", XY_ADVANCED("hosts"),
+     .help = "wait for connections of other hosts at these ports, for firewalls; one for mpiexec "
+             "and one for each process of a host (default: any that the system gives)"},
     {"net-place", 0, XY_OPT_CHOICE, "PLACE", AT(net_place), .needs = SEVERAL,
      .env = "XYLEM_NET_PLACE", .preset = "any", .choices = net_place_names,
      XY_EXPERIMENTAL("hosts"),

@@ -21,6 +21,8 @@ typedef struct {
     long processes;  /* on this machine; 0: ranks run in this one */
     const char *net; /* the transport between processes */
     const char *net_place;
+    const char *net_interface, *net_ports; /* or NULL */
+    bool net_plain;                        /* connections between hosts are not encrypted */
     double heartbeat, start_timeout;
     bool prepend_rank, tag_output;
     bool quiet, verbose, version;

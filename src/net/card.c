@@ -47,16 +47,46 @@ bool xy_socket_address(int fd, char text[64])
            text_of((struct sockaddr *)&own, text);
 }
 
+/* Is the interface one of the rules? */
+static bool is_wanted(const char *name)
+{
+    const char *list = net_rules()->interface;
+    size_t length = strlen(name);
+
+    if (*list == '\0')
+        return true;
+    for (; *list != '\0'; list += strcspn(list, ","), list += *list == ',')
+        if (strcspn(list, ",") == length && strncmp(list, name, length) == 0)
+            return true;
+    return false;
+}
+
 /* Those of the loopback come last: they are reached from this machine only. */
 static void add_interfaces(xy_text_t *card, const struct ifaddrs *all, bool loopback)
 {
     for (const struct ifaddrs *i = all; i != NULL; i = i->ifa_next) {
         char text[64];
 
-        if ((i->ifa_flags & IFF_UP) != 0 && ((i->ifa_flags & IFF_LOOPBACK) != 0) == loopback &&
-            text_of(i->ifa_addr, text))
+        if ((i->ifa_flags & IFF_UP) != 0 && is_wanted(i->ifa_name) &&
+            ((i->ifa_flags & IFF_LOOPBACK) != 0) == loopback && text_of(i->ifa_addr, text))
             xy_text_addf(card, " %s", text);
     }
+}
+
+bool net_has_interface(void)
+{
+    struct ifaddrs *all = NULL;
+    xy_text_t found = XY_TEXT_INIT;
+    bool is_there;
+
+    if (net_rules()->interface[0] == '\0' || getifaddrs(&all) != 0)
+        return true;
+    add_interfaces(&found, all, false);
+    add_interfaces(&found, all, true);
+    is_there = found.length > 0;
+    xy_text_cleanup(&found);
+    freeifaddrs(all);
+    return is_there;
 }
 
 char *xy_listener_card(const xy_listener_t *listener, const char *first)
@@ -68,7 +98,7 @@ char *xy_listener_card(const xy_listener_t *listener, const char *first)
     if (net_listener_is_local(listener)) {
         xy_text_add(&card, " 127.0.0.1");
     } else {
-        if (first != NULL)
+        if (first != NULL && net_rules()->interface[0] == '\0')
             xy_text_addf(&card, " %s", first);
         if (getifaddrs(&all) != 0)
             all = NULL;
@@ -106,7 +136,8 @@ bool net_address_read(const char *text, uint16_t port, struct sockaddr_storage *
 }
 
 static int try_address(const char *text, uint16_t port, const uint8_t secret[XY_SECRET_BYTES],
-                       int name, int own, double deadline, char why[XY_WHY_SIZE])
+                       int name, int own, double deadline, xy_seal_t **seal_p,
+                       char why[XY_WHY_SIZE])
 {
     struct sockaddr_storage address;
     socklen_t size;
@@ -117,7 +148,7 @@ static int try_address(const char *text, uint16_t port, const uint8_t secret[XY_
         return -1;
     }
     fd = net_connect_to((struct sockaddr *)&address, size, deadline, why);
-    if (fd < 0 || net_greet(fd, secret, name, own, deadline, why))
+    if (fd < 0 || net_greet(fd, secret, name, own, deadline, seal_p, why))
         return fd;
     close(fd);
     return -1;
@@ -132,7 +163,8 @@ static bool is_passing(int code)
 /* Addresses in turn, each with its part of what is left of the time. *again_p: one of them may be
  * reached later. */
 static int try_all(const char *addresses, uint16_t port, const uint8_t secret[XY_SECRET_BYTES],
-                   int name, int own, double deadline, bool *again_p, char why[XY_WHY_SIZE])
+                   int name, int own, double deadline, bool *again_p, xy_seal_t **seal_p,
+                   char why[XY_WHY_SIZE])
 {
     int fd = -1, left = 0;
     char text[64];
@@ -148,7 +180,7 @@ static int try_all(const char *addresses, uint16_t port, const uint8_t secret[XY
         snprintf(text, sizeof(text), "%.*s", n < sizeof(text) ? (int)n : 0, at);
         errno = 0;
         fd = try_address(text, port, secret, name, own, now + (deadline - now) / (left > 1 ? 2 : 1),
-                         why);
+                         seal_p, why);
         *again_p = *again_p || (fd < 0 && is_passing(errno));
         at += n;
     }
@@ -156,7 +188,7 @@ static int try_all(const char *addresses, uint16_t port, const uint8_t secret[XY
 }
 
 int xy_card_connect(const char *card, const uint8_t secret[XY_SECRET_BYTES], int name, int own,
-                    double deadline, char why[XY_WHY_SIZE])
+                    double deadline, xy_seal_t **seal_p, char why[XY_WHY_SIZE])
 {
     const struct timespec pause = {.tv_nsec = (long)(AGAIN_PAUSE * 1e9)};
     double last = net_now() + AGAIN_SECONDS;
@@ -170,7 +202,7 @@ int xy_card_connect(const char *card, const uint8_t secret[XY_SECRET_BYTES], int
         return -1;
     while (fd < 0 && again) {
         again = false;
-        fd = try_all(end, (uint16_t)port, secret, name, own, deadline, &again, why);
+        fd = try_all(end, (uint16_t)port, secret, name, own, deadline, &again, seal_p, why);
         again = again && net_now() + AGAIN_PAUSE < (deadline < last ? deadline : last);
         if (fd < 0 && again)
             clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames: kind and size as 32-bit little-endian numbers, then the bytes. */
+/*
+ * Frames: kind and size as 32-bit little-endian numbers, then the bytes. On an encrypted connection
+ * a frame is one record or several (seal.h), and no record has parts of two: nothing of the next
+ * frame is read before its time, when another program may read it (xy_seal_save).
+ */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -9,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "net/private.h"
+#include "net/seal.h"
 
 enum { HEAD = 8 };
 #define PATIENCE      30.0 /* seconds for the other side to read */
@@ -26,11 +30,20 @@ static uint32_t get32(const uint8_t *p)
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-void xy_channel_init(xy_channel_t *link, int fd)
+bool xy_channel_init(xy_channel_t *link, int fd, xy_seal_t *seal)
 {
     memset(link, 0, sizeof(*link));
     link->fd = fd;
+    link->seal = seal;
     atomic_init(&link->is_sending, false);
+    for (int i = 0; i < 2 && seal != NULL; i++) {
+        link->records[i] = xy_malloc(NET_SEAL_RECORD);
+        if (link->records[i] == NULL) {
+            xy_channel_close(link);
+            return false;
+        }
+    }
+    return true;
 }
 
 void xy_channel_close(xy_channel_t *link)
@@ -40,6 +53,12 @@ void xy_channel_close(xy_channel_t *link)
     close(link->fd);
     link->fd = -1;
     xy_frame_free(&link->frame);
+    xy_seal_free(link->seal);
+    link->seal = NULL;
+    for (int i = 0; i < 2; i++) {
+        xy_free(link->records[i]);
+        link->records[i] = NULL;
+    }
 }
 
 void xy_frame_free(xy_frame_t *frame)
@@ -49,13 +68,13 @@ void xy_frame_free(xy_frame_t *frame)
 }
 
 /* 1: the piece is whole; 0: not yet; -1: there will be no more. */
-static int fill(xy_channel_t *link, void *piece, size_t size)
+static int fill(const xy_channel_t *link, void *piece, size_t *got_p, size_t size)
 {
-    while (link->got < size) {
-        ssize_t n = recv(link->fd, (char *)piece + link->got, size - link->got, MSG_DONTWAIT);
+    while (*got_p < size) {
+        ssize_t n = recv(link->fd, (char *)piece + *got_p, size - *got_p, MSG_DONTWAIT);
 
         if (n > 0)
-            link->got += (size_t)n;
+            *got_p += (size_t)n;
         else if (n < 0 && errno == EAGAIN)
             return 0;
         else if (n == 0 || errno != EINTR)
@@ -69,32 +88,86 @@ static xy_channel_answer_t answer_of(int code)
     return code < 0 ? XY_CHANNEL_END : XY_CHANNEL_NOTHING;
 }
 
-xy_channel_answer_t xy_channel_read(xy_channel_t *link, xy_frame_t *frame)
+/* The head has come. False: it is none. */
+static bool begin_frame(xy_channel_t *link, const uint8_t *head)
 {
     xy_frame_t *f = &link->frame;
-    int code;
 
-    if (link->fd < 0)
-        return XY_CHANNEL_END;
-    if (f->bytes == NULL) {
-        code = fill(link, link->head, HEAD);
-        if (code <= 0)
-            return answer_of(code);
-        f->kind = get32(link->head);
-        f->size = get32(link->head + 4);
-        f->bytes = f->size <= XY_FRAME_LIMIT ? xy_malloc(f->size + 1) : NULL;
-        if (f->bytes == NULL)
-            return XY_CHANNEL_END;
-        link->got = 0;
-    }
-    code = fill(link, f->bytes, f->size);
-    if (code <= 0)
-        return answer_of(code);
+    f->kind = get32(head);
+    f->size = get32(head + 4);
+    f->bytes = f->size <= XY_FRAME_LIMIT ? xy_malloc(f->size + 1) : NULL;
+    link->got = 0;
+    return f->bytes != NULL;
+}
+
+static xy_channel_answer_t end_frame(xy_channel_t *link, xy_frame_t *frame)
+{
+    xy_frame_t *f = &link->frame;
+
     f->bytes[f->size] = '\0';
     *frame = *f;
     *f = (xy_frame_t){0};
     link->got = 0;
     return XY_CHANNEL_FRAME;
+}
+
+static xy_channel_answer_t read_plain(xy_channel_t *link, xy_frame_t *frame)
+{
+    int code;
+
+    if (link->frame.bytes == NULL) {
+        code = fill(link, link->head, &link->got, HEAD);
+        if (code <= 0)
+            return answer_of(code);
+        if (!begin_frame(link, link->head))
+            return XY_CHANNEL_END;
+    }
+    code = fill(link, link->frame.bytes, &link->got, link->frame.size);
+    return code <= 0 ? answer_of(code) : end_frame(link, frame);
+}
+
+/* What a record adds to the frame. False: it does not belong there. */
+static bool take_record(xy_channel_t *link, const uint8_t *plain, size_t size)
+{
+    if (link->frame.bytes == NULL) {
+        if (size < HEAD || !begin_frame(link, plain))
+            return false;
+        plain += HEAD;
+        size -= HEAD;
+    }
+    if (size > link->frame.size - link->got)
+        return false;
+    memcpy(link->frame.bytes + link->got, plain, size);
+    link->got += size;
+    return true;
+}
+
+static xy_channel_answer_t read_sealed(xy_channel_t *link, xy_frame_t *frame)
+{
+    uint8_t *record = link->records[1], *plain = record + NET_SEAL_SIZE;
+
+    do {
+        int code = fill(link, record, &link->record_got, NET_SEAL_SIZE);
+        size_t length = code > 0 ? net_seal_length(record) : 0;
+
+        if (code <= 0)
+            return answer_of(code);
+        code = length > 0 ? fill(link, record, &link->record_got, length) : -1;
+        if (code <= 0)
+            return answer_of(code);
+        link->record_got = 0;
+        if (!net_seal_open(link->seal, record, length, plain) ||
+            !take_record(link, plain, length - NET_SEAL_SIZE - NET_SEAL_TAG))
+            return XY_CHANNEL_END;
+    } while (link->got < link->frame.size);
+    return end_frame(link, frame);
+}
+
+xy_channel_answer_t xy_channel_read(xy_channel_t *link, xy_frame_t *frame)
+{
+    if (link->fd < 0)
+        return XY_CHANNEL_END;
+    return link->seal != NULL ? read_sealed(link, frame) : read_plain(link, frame);
 }
 
 xy_channel_answer_t xy_channel_await(xy_channel_t *link, double seconds, xy_frame_t *frame)
@@ -131,6 +204,22 @@ static bool send_all(int fd, struct iovec pieces[2])
     return true;
 }
 
+/* In records, one after the other. */
+static bool send_sealed(const xy_channel_t *link, const struct iovec pieces[2])
+{
+    size_t total = pieces[0].iov_len + pieces[1].iov_len, done = 0, taken;
+
+    while (done < total) {
+        struct iovec record[2] = {{.iov_base = link->records[0]}, {.iov_len = 0}};
+
+        record[0].iov_len = net_seal_wrap(link->seal, pieces, 2, done, link->records[0], &taken);
+        if (record[0].iov_len == 0 || !send_all(link->fd, record))
+            return false;
+        done += taken;
+    }
+    return true;
+}
+
 /* A flag and not a mutex: a signal handler may look at it, whatever it has interrupted. False: it
  * was not free within `seconds`. */
 static bool begin_to_send(xy_channel_t *link, double seconds)
@@ -160,7 +249,7 @@ static bool send_frame(xy_channel_t *link, uint32_t kind, const void *bytes, siz
     put32(head + 4, (uint32_t)size);
     if (!begin_to_send(link, seconds))
         return false;
-    is_sent = send_all(link->fd, pieces);
+    is_sent = link->seal != NULL ? send_sealed(link, pieces) : send_all(link->fd, pieces);
     atomic_store_explicit(&link->is_sending, false, memory_order_release);
     return is_sent;
 }

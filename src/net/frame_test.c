@@ -10,15 +10,23 @@
 #include <cmocka.h>
 
 #include "base/testing.h"
-#include "net/private.h"
+#include "net/testing.h"
 
-static void make_pair(xy_channel_t *a, xy_channel_t *b)
+/* A state stands for an encrypted connection. */
+static char encrypted[] = "encrypted";
+
+static void make_pair(void *state, xy_channel_t *a, xy_channel_t *b)
 {
+    xy_seal_t *seals[2] = {NULL, NULL};
     int fds[2];
 
+    if (state != NULL && net_seal_ciphers() == 0)
+        skip();
+    if (state != NULL)
+        assert_true(testing_seals(net_seal_choose(3, net_seal_ciphers()), seals));
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-    xy_channel_init(a, fds[0]);
-    xy_channel_init(b, fds[1]);
+    assert_true(xy_channel_init(a, fds[0], seals[0]));
+    assert_true(xy_channel_init(b, fds[1], seals[1]));
 }
 
 static void frames_arrive_as_they_were_sent(void **state)
@@ -28,8 +36,7 @@ static void frames_arrive_as_they_were_sent(void **state)
     xy_channel_t a, b;
     xy_frame_t frame;
 
-    (void)state;
-    make_pair(&a, &b);
+    make_pair(*state, &a, &b);
     assert_int_equal(xy_channel_read(&b, &frame), XY_CHANNEL_NOTHING);
     for (size_t i = 0; i < sizeof(bytes); i++)
         bytes[i] = (char)(i * 7);
@@ -60,7 +67,7 @@ static void frames_may_come_byte_by_byte(void **state)
 
     (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-    xy_channel_init(&b, fds[1]);
+    assert_true(xy_channel_init(&b, fds[1], NULL));
     for (size_t i = 0; i < sizeof(bytes) - 1; i++) {
         assert_int_equal(write(fds[0], bytes + i, 1), 1);
         if (xy_channel_read(&b, &frame) == XY_CHANNEL_FRAME) {
@@ -83,8 +90,7 @@ static void what_is_too_long_is_no_frame(void **state)
     xy_frame_t frame;
     xy_channel_t a, b;
 
-    (void)state;
-    make_pair(&a, &b);
+    make_pair(*state, &a, &b);
     assert_false(xy_channel_send(&a, 1, head, (size_t)XY_FRAME_LIMIT + 1));
     assert_int_equal(write(a.fd, head, 8), 8);
     assert_int_equal(xy_channel_await(&b, 20, &frame), XY_CHANNEL_END);
@@ -112,8 +118,7 @@ static void threads_send_whole_frames(void **state)
     xy_frame_t frame;
     xy_channel_t a, b;
 
-    (void)state;
-    make_pair(&a, &b);
+    make_pair(*state, &a, &b);
     for (int t = 0; t < THREADS; t++)
         assert_int_equal(pthread_create(&threads[t], NULL, send_many, &a), 0);
     for (int i = 0; i < THREADS * FRAMES; i++) {
@@ -149,8 +154,7 @@ static void a_signal_handler_sends_the_last_frame(void **state)
     xy_channel_t other;
     xy_frame_t frame;
 
-    (void)state;
-    make_pair(&interrupted, &other);
+    make_pair(*state, &interrupted, &other);
     signal(SIGUSR1, send_in_handler);
     raise(SIGUSR1);
     assert_true(was_sent);
@@ -166,6 +170,39 @@ static void a_signal_handler_sends_the_last_frame(void **state)
     xy_channel_close(&other);
 }
 
+/* A byte that is not the other end's, wherever it is. */
+static void a_changed_frame_ends_the_connection(void **state)
+{
+    (void)state;
+    for (int at = 0; at < 40; at += 3) {
+        xy_seal_t *seals[2];
+        uint8_t bytes[64];
+        int fds[2], relay[2];
+        xy_frame_t frame;
+        xy_channel_t a, b;
+        ssize_t n;
+
+        if (net_seal_ciphers() == 0)
+            skip();
+        assert_true(testing_seals(net_seal_choose(3, net_seal_ciphers()), seals));
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, relay), 0);
+        assert_true(xy_channel_init(&a, fds[0], seals[0]));
+        assert_true(xy_channel_init(&b, relay[1], seals[1]));
+        assert_true(xy_channel_send(&a, 3, "a secret text", 13));
+        n = recv(fds[1], bytes, sizeof(bytes), 0);
+        assert_true(n >= 40);
+        assert_null(memmem(bytes, (size_t)n, "secret", 6));
+        bytes[at] ^= 0x10;
+        assert_int_equal(send(relay[0], bytes, (size_t)n, 0), n);
+        close(fds[1]);
+        close(relay[0]);
+        assert_int_equal(xy_channel_await(&b, 20, &frame), XY_CHANNEL_END);
+        xy_channel_close(&a);
+        xy_channel_close(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +211,10 @@ int main(void)
         cmocka_unit_test(what_is_too_long_is_no_frame),
         cmocka_unit_test(threads_send_whole_frames),
         cmocka_unit_test(a_signal_handler_sends_the_last_frame),
+        cmocka_unit_test_prestate(frames_arrive_as_they_were_sent, encrypted),
+        cmocka_unit_test_prestate(threads_send_whole_frames, encrypted),
+        cmocka_unit_test_prestate(a_signal_handler_sends_the_last_frame, encrypted),
+        cmocka_unit_test(a_changed_frame_ends_the_connection),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,10 @@ int net_connect_to(const struct sockaddr *to, socklen_t size, double deadline,
                    char why[XY_WHY_SIZE]);
 /* Prove the secret to the listener `name`, and see it proved. */
 bool net_greet(int fd, const uint8_t secret[XY_SECRET_BYTES], int name, int own, double deadline,
-               char why[XY_WHY_SIZE]);
+               xy_seal_t **seal_p, char why[XY_WHY_SIZE]);
+const xy_net_rules_t *net_rules(void);
+/* Has this machine an address at an interface of the rules? */
+bool net_has_interface(void);
 /* "127.0.0.1", "fe80::1"; false: it is none. */
 bool net_address_read(const char *text, uint16_t port, struct sockaddr_storage *address,
                       socklen_t *size_p);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -12,8 +13,10 @@
 
 #include "base/testing.h"
 #include "net/greet.h"
+#include "net/seal.h"
 
 static const uint8_t secret[XY_SECRET_BYTES] = {1, 2, 3};
+static xy_seal_t *accepted;
 static const uint8_t other_secret[XY_SECRET_BYTES] = {1, 2, 4};
 
 /* The vectors of the reference implementation: key 00 01 .. 0f, texts 00 01 02 ... */
@@ -61,7 +64,7 @@ static int accept_from(xy_listener_t *listener, pid_t child, int *name)
     bool is_over = false;
 
     for (int i = 0; i < 3000 && fd < 0; i++) {
-        fd = xy_listener_accept(listener, name);
+        fd = xy_listener_accept(listener, name, &accepted);
         if (fd < 0 && is_over)
             return -1;
         if (fd < 0 && !net_await(xy_listener_fd(listener), POLLIN, net_now() + 0.01))
@@ -78,9 +81,11 @@ static pid_t connect_as(const char *card, const uint8_t key[XY_SECRET_BYTES], in
 
     if (child == 0) {
         char why[XY_WHY_SIZE] = "", byte;
-        int fd = xy_card_connect(card, key, name, own, net_now() + 20, why);
+        xy_seal_t *seal;
+        int fd = xy_card_connect(card, key, name, own, net_now() + 20, &seal, why);
 
-        if (fd >= 0 && net_await(fd, POLLIN, net_now() + 20) && recv(fd, &byte, 1, 0) == 1)
+        if (fd >= 0 && seal == NULL && net_await(fd, POLLIN, net_now() + 20) &&
+            recv(fd, &byte, 1, 0) == 1)
             _exit(0);
         if (expected != NULL && strstr(why, expected) == NULL) {
             fprintf(stderr, "why: %s\n", why);
@@ -135,6 +140,7 @@ static void others_are_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         xy_listener_t *listener;
+        xy_seal_t *seal;
         int name;
         char *card;
         pid_t child;
@@ -147,7 +153,7 @@ static void others_are_refused(void **state)
              round++) {
             siginfo_t info = {0};
 
-            assert_int_equal(xy_listener_accept(listener, &name), -1);
+            assert_int_equal(xy_listener_accept(listener, &name, &seal), -1);
             waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT);
             if (info.si_pid == child)
                 break;
@@ -159,6 +165,9 @@ static void others_are_refused(void **state)
     }
 }
 
+/* More than the listener hears at once. */
+enum { STRANGERS = 600 };
+
 /* Those who say nothing, or something else, keep none waiting. */
 static void strangers_do_not_block(void **state)
 {
@@ -166,14 +175,14 @@ static void strangers_do_not_block(void **state)
     struct sockaddr_storage to;
     socklen_t size;
     char *card, why[XY_WHY_SIZE];
-    int silent[40], name = -1, fd;
+    int silent[STRANGERS], name = -1, fd;
     pid_t child;
 
     (void)state;
     assert_int_equal(xy_listener_open(secret, 0, 2, true, &listener), XY_OK);
     card = xy_listener_card(listener, NULL);
     assert_true(net_address_read("127.0.0.1", net_listener_port(listener), &to, &size));
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < STRANGERS; i++) {
         silent[i] = net_connect_to((struct sockaddr *)&to, size, net_now() + 20, why);
         assert_true(silent[i] >= 0);
         if (i % 2 == 0)
@@ -186,7 +195,7 @@ static void strangers_do_not_block(void **state)
     assert_int_equal(name, 1);
     assert_int_equal(send(fd, "!", 1, 0), 1);
     assert_int_equal(code_of(child), 0);
-    for (int i = 0; i < 40; i++)
+    for (int i = 0; i < STRANGERS; i++)
         close(silent[i]);
     close(fd);
     xy_free(card);
@@ -196,8 +205,9 @@ static void strangers_do_not_block(void **state)
 /* One that does not look at the listener's proof, and has none of its own. */
 static void a_liar_is_refused(void **state)
 {
-    uint8_t bytes[32] = "xylem-1\n\1\0\0\0\0\0\0\0";
+    uint8_t bytes[84] = "xylem-2\n\1\0\0\0\0\0\0\0";
     xy_listener_t *listener;
+    xy_seal_t *seal;
     struct sockaddr_storage to;
     socklen_t size;
     char why[XY_WHY_SIZE];
@@ -208,13 +218,13 @@ static void a_liar_is_refused(void **state)
     assert_true(net_address_read("127.0.0.1", net_listener_port(listener), &to, &size));
     fd = net_connect_to((struct sockaddr *)&to, size, net_now() + 20, why);
     assert_true(fd >= 0);
+    assert_int_equal(send(fd, bytes, 68, 0), 68);
+    while (!net_await(fd, POLLIN, net_now() + 0.01))
+        assert_int_equal(xy_listener_accept(listener, &name, &seal), -1);
+    assert_int_equal(recv(fd, bytes, 84, MSG_WAITALL), 84); /* the listener proves itself */
     assert_int_equal(send(fd, bytes, 32, 0), 32);
     while (!net_await(fd, POLLIN, net_now() + 0.01))
-        assert_int_equal(xy_listener_accept(listener, &name), -1);
-    assert_int_equal(recv(fd, bytes, 32, MSG_WAITALL), 32); /* the listener proves itself */
-    assert_int_equal(send(fd, bytes, 16, 0), 16);
-    while (!net_await(fd, POLLIN, net_now() + 0.01))
-        assert_int_equal(xy_listener_accept(listener, &name), -1);
+        assert_int_equal(xy_listener_accept(listener, &name, &seal), -1);
     assert_true(recv(fd, bytes, 1, MSG_DONTWAIT) <= 0); /* and has hung up */
     close(fd);
     xy_listener_close(listener);
@@ -225,11 +235,12 @@ static void cards_from_anywhere(void **state)
     static const char *const bad[] = {"",   "x",           "0 127.0.0.1", "70000 127.0.0.1", "5",
                                       "5 ", "5 somewhere", "-1 ::1",      "5 1.2.3.4.5",     "1  "};
     char why[XY_WHY_SIZE];
+    xy_seal_t *seal;
 
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         why[0] = '\0';
-        assert_int_equal(xy_card_connect(bad[i], secret, 0, 1, net_now() + 5, why), -1);
+        assert_int_equal(xy_card_connect(bad[i], secret, 0, 1, net_now() + 5, &seal, why), -1);
         assert_true(why[0] != '\0');
     }
 }
@@ -257,6 +268,146 @@ static void the_next_address_is_tried(void **state)
     xy_listener_close(listener);
 }
 
+/* ---- Encrypted ---- */
+
+/* Connect with encryption and say something; the exit code is 0 if the answer is understood. */
+static pid_t connect_sealed(const char *card, const uint8_t key[XY_SECRET_BYTES])
+{
+    pid_t child = fork();
+
+    if (child == 0) {
+        char why[XY_WHY_SIZE] = "";
+        xy_seal_t *seal = NULL;
+        xy_channel_t link;
+        xy_frame_t frame;
+        int fd = xy_card_connect(card, key, 0, 1, net_now() + 20, &seal, why);
+
+        if (fd < 0 || seal == NULL || !xy_channel_init(&link, fd, seal) ||
+            !xy_channel_send(&link, 7, "question", 8) ||
+            xy_channel_await(&link, 20, &frame) != XY_CHANNEL_FRAME)
+            _exit(1);
+        _exit(strcmp(frame.bytes, "answer") != 0);
+    }
+    return child;
+}
+
+static void connections_are_encrypted(void **state)
+{
+    xy_listener_t *listener;
+    xy_channel_t link;
+    xy_frame_t frame;
+    char *card;
+    int name = -1, fd;
+    pid_t child;
+
+    (void)state;
+    if (net_seal_ciphers() == 0)
+        skip();
+    xy_net_rules_set(&(xy_net_rules_t){.seal = XY_SEAL_ALWAYS});
+    assert_int_equal(xy_listener_open(secret, 0, 2, true, &listener), XY_OK);
+    card = xy_listener_card(listener, NULL);
+    child = connect_sealed(card, other_secret);
+    assert_int_equal(accept_from(listener, child, &name), -1);
+    child = connect_sealed(card, secret);
+    fd = accept_from(listener, child, &name);
+    assert_true(fd >= 0 && name == 1);
+    assert_non_null(accepted);
+    assert_true(xy_channel_init(&link, fd, accepted));
+    assert_int_equal(xy_channel_await(&link, 20, &frame), XY_CHANNEL_FRAME);
+    assert_string_equal(frame.bytes, "question");
+    xy_frame_free(&frame);
+    assert_true(xy_channel_send(&link, 7, "answer", 6));
+    assert_int_equal(code_of(child), 0);
+    xy_channel_close(&link);
+    xy_free(card);
+    xy_listener_close(listener);
+    xy_net_rules_set(&(xy_net_rules_t){.seal = XY_SEAL_BETWEEN_HOSTS});
+}
+
+/* What went by from the connector to the listener. */
+typedef struct {
+    uint8_t said[256];
+    size_t count;
+} relay_t;
+
+/* What a connector says to a listener that a relay stands in front of. */
+static void record_greeting(xy_listener_t *listener, bool is_sealed, relay_t *relay)
+{
+    struct sockaddr_storage to;
+    socklen_t size;
+    char why[XY_WHY_SIZE];
+    int ends[2], fd, name, code = -1;
+    xy_seal_t *seal = NULL;
+    uint8_t second[256];
+    pid_t child;
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    child = fork();
+    if (child == 0)
+        _exit(!net_greet(ends[1], secret, 0, 1, net_now() + 20, &seal, why) ||
+              (seal != NULL) != is_sealed);
+    assert_true(net_address_read("127.0.0.1", net_listener_port(listener), &to, &size));
+    fd = net_connect_to((struct sockaddr *)&to, size, net_now() + 20, why);
+    assert_true(fd >= 0);
+    for (int i = 0; i < 3000 && code < 0; i++) {
+        ssize_t n = recv(ends[0], relay->said + relay->count, sizeof(relay->said) - relay->count,
+                         MSG_DONTWAIT);
+
+        if (n > 0) {
+            assert_int_equal(send(fd, relay->said + relay->count, (size_t)n, 0), n);
+            relay->count += (size_t)n;
+        }
+        code = xy_listener_accept(listener, &name, &seal);
+        n = recv(fd, second, sizeof(second), MSG_DONTWAIT);
+        if (n > 0)
+            assert_int_equal(send(ends[0], second, (size_t)n, 0), n);
+        if (code < 0)
+            net_await(ends[0], POLLIN, net_now() + 0.01);
+    }
+    assert_true(code >= 0);
+    assert_int_equal(code_of(child), 0);
+    xy_seal_free(seal);
+    close(code);
+    close(fd);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* Who repeats what a connector has said, word for word, is refused. */
+static void a_recorded_greeting_is_refused(void **state)
+{
+    (void)state;
+    for (int is_sealed = 0; is_sealed <= (net_seal_ciphers() != 0); is_sealed++) {
+        relay_t relay = {0};
+        xy_listener_t *listener;
+        struct sockaddr_storage to;
+        socklen_t size;
+        char why[XY_WHY_SIZE];
+        xy_seal_t *seal;
+        uint8_t byte[128];
+        int fd, name;
+
+        xy_net_rules_set(
+            &(xy_net_rules_t){.seal = is_sealed ? XY_SEAL_ALWAYS : XY_SEAL_BETWEEN_HOSTS});
+        assert_int_equal(xy_listener_open(secret, 0, 2, true, &listener), XY_OK);
+        record_greeting(listener, is_sealed != 0, &relay);
+        assert_true(net_address_read("127.0.0.1", net_listener_port(listener), &to, &size));
+        fd = net_connect_to((struct sockaddr *)&to, size, net_now() + 20, why);
+        assert_true(fd >= 0);
+        assert_int_equal(send(fd, relay.said, relay.count, 0), relay.count);
+        for (ssize_t n = 1; n != 0;) {
+            assert_int_equal(xy_listener_accept(listener, &name, &seal), -1);
+            net_await(fd, POLLIN, net_now() + 0.01);
+            n = recv(fd, byte, sizeof(byte), MSG_DONTWAIT);
+            if (n < 0 && errno != EAGAIN)
+                break;
+        }
+        close(fd);
+        xy_listener_close(listener);
+    }
+    xy_net_rules_set(&(xy_net_rules_t){.seal = XY_SEAL_BETWEEN_HOSTS});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +419,8 @@ int main(void)
         cmocka_unit_test(a_liar_is_refused),
         cmocka_unit_test(cards_from_anywhere),
         cmocka_unit_test(the_next_address_is_tried),
+        cmocka_unit_test(connections_are_encrypted),
+        cmocka_unit_test(a_recorded_greeting_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,23 +10,21 @@
 
 #include "net/private.h"
 
-static void close_all(int *fds, int count)
+static void close_all(net_wire_t *wires, int count)
 {
     for (int p = 0; p < count; p++)
-        if (fds[p] >= 0) {
-            close(fds[p]);
-            fds[p] = -1;
-        }
+        net_wire_close(&wires[p]);
 }
 
 static xy_status_t connect_down(const xy_net_config_t *config, char **cards, double deadline,
-                                int *fds)
+                                net_wire_t *wires)
 {
     for (int p = 0; p < config->process; p++) {
         char why[XY_WHY_SIZE];
 
-        fds[p] = xy_card_connect(cards[p], config->secret, p, config->process, deadline, why);
-        if (fds[p] < 0)
+        wires[p].fd = xy_card_connect(cards[p], config->secret, p, config->process, deadline,
+                                      &wires[p].seal, why);
+        if (wires[p].fd < 0)
             return xy_fail(XY_EIO,
                            "process %d cannot connect to process %d (port and addresses: %s): %s",
                            config->process, p, cards[p], why);
@@ -35,20 +33,22 @@ static xy_status_t connect_down(const xy_net_config_t *config, char **cards, dou
 }
 
 static xy_status_t accept_up(const xy_net_config_t *config, xy_listener_t *listener,
-                             double deadline, int *fds)
+                             double deadline, net_wire_t *wires)
 {
     int missing = config->processes - config->process - 1;
 
     while (missing > 0) {
-        int name, fd = xy_listener_accept(listener, &name);
+        net_wire_t wire = {0};
+        int name;
 
-        if (fd >= 0 && (name <= config->process || fds[name] >= 0)) {
-            close(fd);
-        } else if (fd >= 0) {
-            fds[name] = fd;
+        wire.fd = xy_listener_accept(listener, &name, &wire.seal);
+        if (wire.fd >= 0 && (name <= config->process || wires[name].fd >= 0)) {
+            net_wire_close(&wire);
+        } else if (wire.fd >= 0) {
+            wires[name] = wire;
             missing--;
         } else if (!net_await(xy_listener_fd(listener), POLLIN, deadline)) {
-            for (name = config->process + 1; fds[name] >= 0;)
+            for (name = config->process + 1; wires[name].fd >= 0;)
                 name++;
             return xy_fail(XY_EIO, "process %d was not reached by process %d within %g s",
                            config->process, name, config->seconds);
@@ -57,7 +57,7 @@ static xy_status_t accept_up(const xy_net_config_t *config, xy_listener_t *liste
     return XY_OK;
 }
 
-xy_status_t net_mesh_open(const xy_net_config_t *config, int *fds)
+xy_status_t net_mesh_open(const xy_net_config_t *config, net_wire_t *wires)
 {
     double deadline = net_now() + config->seconds;
     char **cards = xy_calloc((size_t)config->processes, sizeof(char *)), *own = NULL;
@@ -65,7 +65,7 @@ xy_status_t net_mesh_open(const xy_net_config_t *config, int *fds)
     xy_status_t st = XY_ENOMEM;
 
     for (int p = 0; p < config->processes; p++)
-        fds[p] = -1;
+        wires[p] = (net_wire_t){.fd = -1};
     if (cards != NULL)
         st = xy_listener_open(config->secret, config->process, config->processes, config->is_local,
                               &listener);
@@ -76,11 +76,11 @@ xy_status_t net_mesh_open(const xy_net_config_t *config, int *fds)
     if (st == XY_OK)
         st = config->exchange(config->exchange_arg, own, cards);
     if (st == XY_OK)
-        st = connect_down(config, cards, deadline, fds);
+        st = connect_down(config, cards, deadline, wires);
     if (st == XY_OK)
-        st = accept_up(config, listener, deadline, fds);
+        st = accept_up(config, listener, deadline, wires);
     if (st != XY_OK)
-        close_all(fds, config->processes);
+        close_all(wires, config->processes);
     xy_listener_close(listener);
     for (int p = 0; cards != NULL && p < config->processes; p++)
         xy_free(cards[p]);

@@ -4,6 +4,7 @@
 #define XY_NET_PRIVATE_H
 
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "net/net.h"
 
@@ -61,12 +62,26 @@ static inline void net_poll_end(xy_net_t *net)
 void net_init(xy_net_t *net, const net_transport_t *transport, const xy_net_config_t *config,
               size_t short_limit);
 
-/* Sockets to all other processes, [processes], -1 for this one. */
-xy_status_t net_mesh_open(const xy_net_config_t *config, int *fds);
+/* A connection, which owns both. */
+typedef struct {
+    int fd; /* -1: none */
+    xy_seal_t *seal;
+} net_wire_t;
 
-/* The tcp transport on sockets that are there: of a mesh, or pairs. They are its own from now on,
- * also when it fails. */
-xy_status_t net_tcp_make(const xy_net_config_t *config, const int *fds, xy_net_t **net_p);
+static inline void net_wire_close(net_wire_t *wire)
+{
+    if (wire->fd >= 0)
+        close(wire->fd);
+    xy_seal_free(wire->seal);
+    *wire = (net_wire_t){.fd = -1};
+}
+
+/* Connections to all other processes, [processes]; none to this one. */
+xy_status_t net_mesh_open(const xy_net_config_t *config, net_wire_t *wires);
+
+/* The tcp transport on connections that are there: of a mesh, or pairs. They are its own from now
+ * on, also when it fails. */
+xy_status_t net_tcp_make(const xy_net_config_t *config, net_wire_t *wires, xy_net_t **net_p);
 
 /* SipHash-2-4 with 128 bits of result: a keyed hash for short texts. */
 void net_siphash(const uint8_t key[16], const void *bytes, size_t size, uint8_t hash[16]);

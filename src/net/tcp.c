@@ -18,27 +18,31 @@ static bool is_there(const xy_net_config_t *config)
     return true;
 }
 
-xy_status_t tcp_start_peer(tcp_net_t *net, int process, int fd)
+xy_status_t tcp_start_peer(tcp_net_t *net, int process)
 {
     tcp_peer_t *p = &net->peers[process];
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = (uint32_t)process};
 
-    if (fd < 0) {
+    if (p->wire.fd < 0) {
         p->is_gone = p->is_leaving = p->is_broken = true;
         return XY_OK;
     }
     p->buffer = xy_malloc(TCP_BUFFER);
-    if (p->buffer == NULL)
+    if (p->wire.seal != NULL) {
+        p->sealed_in = xy_malloc(TCP_SEALED);
+        p->sealed_out = xy_malloc(NET_SEAL_RECORD);
+    }
+    if (p->buffer == NULL ||
+        (p->wire.seal != NULL && (p->sealed_in == NULL || p->sealed_out == NULL)))
         return xy_fail_memory("connecting the processes");
-    if (epoll_ctl(net->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
+    if (epoll_ctl(net->epoll, EPOLL_CTL_ADD, p->wire.fd, &event) != 0)
         return xy_fail_errno(errno, "a connection to another process", "watch");
     return XY_OK;
 }
 
 void tcp_clear_peer(tcp_peer_t *p)
 {
-    if (p->fd >= 0)
-        close(p->fd);
+    net_wire_close(&p->wire);
     for (tcp_block_t *b = p->blocks, *next; b != NULL; b = next) {
         next = b->next;
         xy_free(b);
@@ -53,6 +57,8 @@ void tcp_clear_peer(tcp_peer_t *p)
             xy_free(t);
         }
     xy_free(p->buffer);
+    xy_free(p->sealed_in);
+    xy_free(p->sealed_out);
 }
 
 static void free_peer(tcp_peer_t *p)
@@ -74,7 +80,7 @@ static void destroy(tcp_net_t *net)
     xy_free(net);
 }
 
-xy_status_t net_tcp_make(const xy_net_config_t *config, const int *fds, xy_net_t **net_p)
+xy_status_t net_tcp_make(const xy_net_config_t *config, net_wire_t *wires, xy_net_t **net_p)
 {
     int n = config->processes;
     tcp_net_t *net = xy_calloc(1, sizeof(*net) + (size_t)n * sizeof(tcp_peer_t));
@@ -83,8 +89,7 @@ xy_status_t net_tcp_make(const xy_net_config_t *config, const int *fds, xy_net_t
 
     if (net == NULL) {
         for (int i = 0; i < n; i++)
-            if (fds[i] >= 0)
-                close(fds[i]);
+            net_wire_close(&wires[i]);
         return xy_fail_memory("connecting the processes");
     }
     net_init(&net->base, &net_tcp, config, TCP_SHORT);
@@ -92,7 +97,7 @@ xy_status_t net_tcp_make(const xy_net_config_t *config, const int *fds, xy_net_t
     for (int i = 0; i < n; i++) {
         tcp_peer_t *p = &net->peers[i];
 
-        p->fd = fds[i];
+        p->wire = wires[i];
         p->blocks_end = &p->blocks;
         p->gives_end = &p->gives;
         pthread_mutex_init(&p->lock, NULL);
@@ -103,7 +108,7 @@ xy_status_t net_tcp_make(const xy_net_config_t *config, const int *fds, xy_net_t
         epoll_ctl(net->epoll, EPOLL_CTL_ADD, net->event, &event) != 0)
         st = xy_fail_errno(errno, "the connections of the processes", "watch");
     for (int i = 0; i < n && st == XY_OK; i++)
-        st = tcp_start_peer(net, i, fds[i]);
+        st = tcp_start_peer(net, i);
     if (st != XY_OK) {
         destroy(net);
         return st;
@@ -114,13 +119,13 @@ xy_status_t net_tcp_make(const xy_net_config_t *config, const int *fds, xy_net_t
 
 static xy_status_t open_tcp(const xy_net_config_t *config, xy_net_t **net_p)
 {
-    int *fds = xy_malloc((size_t)config->processes * sizeof(int));
+    net_wire_t *wires = xy_malloc((size_t)config->processes * sizeof(*wires));
     xy_status_t st =
-        fds == NULL ? xy_fail_memory("connecting the processes") : net_mesh_open(config, fds);
+        wires == NULL ? xy_fail_memory("connecting the processes") : net_mesh_open(config, wires);
 
     if (st == XY_OK)
-        st = net_tcp_make(config, fds, net_p);
-    xy_free(fds);
+        st = net_tcp_make(config, wires, net_p);
+    xy_free(wires);
     return st;
 }
 

@@ -6,6 +6,8 @@
  *   SHORT: a message                             DATA: the next piece of the buffer `id`
  *   BYE: no more follows
  *
+ * On an encrypted connection, these bytes are in records (seal.h).
+ *
  * What the socket does not take at once waits in memory (messages) or in the giver's buffer. A
  * large buffer is sent in pieces, between which messages overtake it.
  */
@@ -16,6 +18,7 @@
 #include <stdatomic.h>
 
 #include "net/private.h"
+#include "net/seal.h"
 
 enum {
     TCP_HEAD = 16,
@@ -23,7 +26,11 @@ enum {
     TCP_BUFFER = 2 * TCP_SHORT,
     TCP_PIECE = 1 << 20,
     TCP_BUCKETS = 64,
+    TCP_SEALED = 2 * NET_SEAL_RECORD,
 };
+
+_Static_assert(TCP_BUFFER - (TCP_HEAD + TCP_SHORT - 1) >= NET_SEAL_MOST,
+               "a record has room behind the beginning of a message");
 
 typedef enum { TCP_KIND_SHORT = 1, TCP_KIND_DATA, TCP_KIND_BYE } tcp_kind_t;
 
@@ -51,13 +58,15 @@ typedef struct tcp_taken {
 } tcp_taken_t;
 
 typedef struct {
-    int fd;               /* -1: closed */
+    net_wire_t wire;      /* its fd is -1: closed */
     pthread_mutex_t lock; /* of all up to `takes` */
     tcp_block_t *blocks, **blocks_end;
     tcp_given_t *gives, **gives_end;
     uint8_t piece_head[TCP_HEAD]; /* of the piece of gives[0] that is being sent */
     size_t piece_head_left, piece_left;
-    bool is_broken; /* nothing can be written */
+    uint8_t *sealed_out;             /* a record, where the connection is encrypted */
+    size_t sealed_begin, sealed_end; /* what of it waits for room */
+    bool is_broken;                  /* nothing can be written */
     tcp_taken_t *takes[TCP_BUCKETS];
     _Atomic bool has_output; /* that waits for room */
     /* The rest belongs to the thread that polls. */
@@ -69,6 +78,8 @@ typedef struct {
     size_t begin, end;    /* what was read and not looked at */
     tcp_taken_t *current; /* whose piece is coming */
     size_t current_left;  /* of the piece */
+    uint8_t *sealed_in;   /* records, where the connection is encrypted */
+    size_t sealed_got;
 } tcp_peer_t;
 
 typedef struct {
@@ -94,8 +105,8 @@ void tcp_take(xy_net_t *net, int from, uint64_t id, void *buffer, size_t bytes, 
 bool tcp_receive(tcp_net_t *net, int from);
 /* Close the connection; nothing comes from there any more, and nothing goes. By who polls. */
 void tcp_shut(tcp_net_t *net, int process);
-/* Watch the socket of a peer, whose buffer comes into being. */
-xy_status_t tcp_start_peer(tcp_net_t *net, int process, int fd);
+/* Watch the socket of a peer, whose buffers come into being. */
+xy_status_t tcp_start_peer(tcp_net_t *net, int process);
 /* Free what a peer has, but for its lock. */
 void tcp_clear_peer(tcp_peer_t *p);
 /* Of a hub, by who polls: somebody may have come to the listener; and those that both sides have

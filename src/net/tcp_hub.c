@@ -15,19 +15,19 @@ xy_status_t xy_net_hub_open(int most, const uint8_t secret[XY_SECRET_BYTES], xy_
 {
     xy_net_config_t config = {.process = 0, .processes = most + 1};
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = (uint32_t)most + 2};
-    int *fds = xy_malloc((size_t)config.processes * sizeof(int));
+    net_wire_t *wires = xy_malloc((size_t)config.processes * sizeof(*wires));
     xy_listener_t *listener = NULL;
     xy_net_t *base = NULL;
     xy_status_t st;
 
-    if (fds == NULL)
+    if (wires == NULL)
         return xy_fail_memory("listening for other jobs");
     for (int i = 0; i < config.processes; i++)
-        fds[i] = -1;
+        wires[i] = (net_wire_t){.fd = -1};
     st = xy_listener_open(secret, 0, 1, false, &listener);
     if (st == XY_OK)
-        st = net_tcp_make(&config, fds, &base);
-    xy_free(fds);
+        st = net_tcp_make(&config, wires, &base);
+    xy_free(wires);
     if (st != XY_OK) {
         xy_listener_close(listener);
         return st;
@@ -48,10 +48,10 @@ char *xy_net_hub_card(const xy_net_t *net)
     return xy_listener_card(((const tcp_net_t *)net)->listener, NULL);
 }
 
-/* As one that nothing was sent to yet, or (fd -1) as nobody; with its lock held. */
-static void reset(tcp_peer_t *p, int fd)
+/* As one that nothing was sent to yet, or (no wire) as nobody; with its lock held. */
+static void reset(tcp_peer_t *p, net_wire_t wire)
 {
-    p->fd = fd;
+    p->wire = wire;
     p->blocks = NULL;
     p->blocks_end = &p->blocks;
     p->gives = NULL;
@@ -60,16 +60,18 @@ static void reset(tcp_peer_t *p, int fd)
     for (int i = 0; i < TCP_BUCKETS; i++)
         p->takes[i] = NULL;
     atomic_store_explicit(&p->has_output, false, memory_order_relaxed);
-    p->is_used = fd >= 0;
-    p->is_broken = p->is_leaving = p->is_gone = fd < 0;
+    p->is_used = wire.fd >= 0;
+    p->is_broken = p->is_leaving = p->is_gone = wire.fd < 0;
     p->is_parting = false;
     p->buffer = NULL;
+    p->sealed_in = p->sealed_out = NULL;
+    p->sealed_begin = p->sealed_end = p->sealed_got = 0;
     p->begin = p->end = p->current_left = 0;
     p->current = NULL;
 }
 
 /* A number for the connection, which is closed if there is none. */
-static int admit(tcp_net_t *net, int fd)
+static int admit(tcp_net_t *net, net_wire_t wire)
 {
     int process = 1;
     tcp_peer_t *p;
@@ -77,19 +79,19 @@ static int admit(tcp_net_t *net, int fd)
     while (process < net->base.processes && net->peers[process].is_used)
         process++;
     if (process == net->base.processes) {
-        close(fd);
+        net_wire_close(&wire);
         return -1;
     }
     p = &net->peers[process];
     pthread_mutex_lock(&p->lock);
-    reset(p, fd);
+    reset(p, wire);
     pthread_mutex_unlock(&p->lock);
-    if (tcp_start_peer(net, process, fd) == XY_OK)
+    if (tcp_start_peer(net, process) == XY_OK)
         return process;
     tcp_shut(net, process);
     pthread_mutex_lock(&p->lock);
     tcp_clear_peer(p);
-    reset(p, -1);
+    reset(p, (net_wire_t){.fd = -1});
     pthread_mutex_unlock(&p->lock);
     return -1;
 }
@@ -97,10 +99,11 @@ static int admit(tcp_net_t *net, int fd)
 bool tcp_hub_invite(tcp_net_t *net)
 {
     bool has_come = false;
-    int name, fd;
+    net_wire_t wire = {0};
+    int name;
 
-    while ((fd = xy_listener_accept(net->listener, &name)) >= 0)
-        has_come |= admit(net, fd) >= 0;
+    while ((wire.fd = xy_listener_accept(net->listener, &name, &wire.seal)) >= 0)
+        has_come |= admit(net, wire) >= 0;
     return has_come;
 }
 
@@ -122,7 +125,7 @@ void tcp_hub_tidy(tcp_net_t *net)
             tcp_shut(net, i);
         pthread_mutex_lock(&p->lock);
         tcp_clear_peer(p);
-        reset(p, -1);
+        reset(p, (net_wire_t){.fd = -1});
         pthread_mutex_unlock(&p->lock);
     }
 }
@@ -131,13 +134,15 @@ int xy_net_hub_connect(xy_net_t *net, const char *card, const uint8_t secret[XY_
                        double deadline, char why[XY_WHY_SIZE])
 {
     const struct timespec pause = {.tv_nsec = 10000};
-    int fd = xy_card_connect(card, secret, 0, 0, deadline, why), process;
+    net_wire_t wire = {0};
+    int process;
 
-    if (fd < 0)
+    wire.fd = xy_card_connect(card, secret, 0, 0, deadline, &wire.seal, why);
+    if (wire.fd < 0)
         return -1;
     while (!net_poll_begin(net))
         clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
-    process = admit((tcp_net_t *)net, fd);
+    process = admit((tcp_net_t *)net, wire);
     net_poll_end(net);
     if (process < 0)
         snprintf(why, XY_WHY_SIZE, "this job is connected to %d others already",

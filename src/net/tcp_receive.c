@@ -26,8 +26,8 @@ void tcp_take(xy_net_t *base, int from, uint64_t id, void *buffer, size_t bytes,
     if (t == NULL) {
         xy_fail_memory("taking a buffer from another process");
         p->is_broken = true;
-        if (p->fd >= 0)
-            shutdown(p->fd, SHUT_RDWR);
+        if (p->wire.fd >= 0)
+            shutdown(p->wire.fd, SHUT_RDWR);
     } else {
         *t = (tcp_taken_t){
             .next = *bucket, .id = id, .buffer = buffer, .size = bytes, .token = token};
@@ -81,9 +81,8 @@ void tcp_shut(tcp_net_t *net, int process)
 
     pthread_mutex_lock(&p->lock);
     p->is_broken = true;
-    epoll_ctl(net->epoll, EPOLL_CTL_DEL, p->fd, NULL);
-    close(p->fd);
-    p->fd = -1;
+    epoll_ctl(net->epoll, EPOLL_CTL_DEL, p->wire.fd, NULL);
+    net_wire_close(&p->wire);
     atomic_store_explicit(&p->has_output, false, memory_order_relaxed);
     pthread_mutex_unlock(&p->lock);
     p->is_gone = true;
@@ -162,6 +161,24 @@ static bool take_frame(tcp_net_t *net, int from, const char **why_p)
     }
 }
 
+/* Room for `size` bytes behind what was read. */
+static void make_room_for(tcp_peer_t *p, size_t size)
+{
+    if (p->begin == p->end)
+        p->begin = p->end = 0;
+    if (p->begin > 0 && TCP_BUFFER - p->end < size) {
+        memmove(p->buffer, p->buffer + p->begin, p->end - p->begin);
+        p->end -= p->begin;
+        p->begin = 0;
+    }
+}
+
+/* ... for all of the longest message. */
+static void make_room(tcp_peer_t *p)
+{
+    make_room_for(p, p->begin + TCP_HEAD + TCP_SHORT > TCP_BUFFER ? TCP_BUFFER : 0);
+}
+
 static ssize_t read_some(tcp_peer_t *p)
 {
     struct iovec pieces[2];
@@ -169,13 +186,7 @@ static ssize_t read_some(tcp_peer_t *p)
     size_t room;
     ssize_t n;
 
-    if (p->begin == p->end)
-        p->begin = p->end = 0;
-    if (p->begin > 0 && TCP_BUFFER - p->begin < TCP_HEAD + TCP_SHORT) {
-        memmove(p->buffer, p->buffer + p->begin, p->end - p->begin);
-        p->end -= p->begin;
-        p->begin = 0;
-    }
+    make_room(p);
     room = TCP_BUFFER - p->end;
     pieces[0] = (struct iovec){p->buffer + p->end, room};
     if (p->current != NULL) {
@@ -183,7 +194,7 @@ static ssize_t read_some(tcp_peer_t *p)
         pieces[1] = (struct iovec){p->buffer + p->end, room < BEHIND ? room : BEHIND};
         message.msg_iovlen = 2;
     }
-    n = recvmsg(p->fd, &message, MSG_DONTWAIT);
+    n = recvmsg(p->wire.fd, &message, MSG_DONTWAIT);
     /* The kernel could not write to a buffer of the program. The connection is not to blame: the
      * same access from here faults, and the report names the place. */
     if (n < 0 && errno == EFAULT && p->current != NULL)
@@ -191,28 +202,95 @@ static ssize_t read_some(tcp_peer_t *p)
     return n;
 }
 
+/* All messages that are whole in the buffer. What is wrong, or NULL. */
+static const char *take_frames(tcp_net_t *net, int from)
+{
+    const char *why = NULL;
+
+    while (net->peers[from].current == NULL && take_frame(net, from, &why))
+        ;
+    return why;
+}
+
+static const char *take_plain(tcp_net_t *net, int from, size_t n)
+{
+    tcp_peer_t *p = &net->peers[from];
+    size_t of_piece = n < p->current_left ? n : p->current_left;
+
+    p->end += n - of_piece;
+    if (of_piece > 0)
+        advance(net, p, of_piece);
+    return take_frames(net, from);
+}
+
+/* A record goes straight to its place if all of it belongs to the current piece, else to the
+ * buffer, which is empty while a piece comes. */
+static const char *take_record(tcp_net_t *net, int from, const uint8_t *record, size_t length)
+{
+    tcp_peer_t *p = &net->peers[from];
+    size_t size = length - NET_SEAL_SIZE - NET_SEAL_TAG, of_piece;
+    tcp_taken_t *t = p->current;
+
+    if (t != NULL && p->current_left >= size) {
+        if (!net_seal_open(p->wire.seal, record, length, t->buffer + t->got))
+            return "what comes from there was changed on its way";
+        advance(net, p, size);
+        return NULL;
+    }
+    make_room_for(p, size);
+    if (!net_seal_open(p->wire.seal, record, length, p->buffer + p->end))
+        return "what comes from there was changed on its way";
+    p->end += size;
+    if (t != NULL) {
+        of_piece = p->current_left;
+        memcpy(t->buffer + t->got, p->buffer + p->begin, of_piece);
+        p->begin += of_piece;
+        advance(net, p, of_piece);
+    }
+    return take_frames(net, from);
+}
+
+/* All records that are whole. */
+static const char *take_sealed(tcp_net_t *net, int from, size_t n)
+{
+    tcp_peer_t *p = &net->peers[from];
+    size_t at = 0, length = 0;
+    const char *why = NULL;
+
+    p->sealed_got += n;
+    while (why == NULL && p->sealed_got - at >= NET_SEAL_SIZE) {
+        length = net_seal_length(p->sealed_in + at);
+        if (length == 0)
+            return "it sends what is no record";
+        if (p->sealed_got - at < length)
+            break;
+        why = take_record(net, from, p->sealed_in + at, length);
+        at += length;
+    }
+    memmove(p->sealed_in, p->sealed_in + at, p->sealed_got - at);
+    p->sealed_got -= at;
+    return why;
+}
+
 bool tcp_receive(tcp_net_t *net, int from)
 {
     tcp_peer_t *p = &net->peers[from];
-    const char *why = NULL;
-    size_t of_piece;
+    const char *why;
     ssize_t n;
 
     if (p->is_gone)
         return false;
-    n = read_some(p);
+    n = p->wire.seal == NULL ? read_some(p)
+                             : recv(p->wire.fd, p->sealed_in + p->sealed_got,
+                                    TCP_SEALED - p->sealed_got, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
     if (n <= 0) {
         drop(net, from, n == 0 ? "it has closed the connection" : strerror(errno));
         return true;
     }
-    of_piece = (size_t)n < p->current_left ? (size_t)n : p->current_left;
-    p->end += (size_t)n - of_piece;
-    if (of_piece > 0)
-        advance(net, p, of_piece);
-    while (p->current == NULL && take_frame(net, from, &why))
-        ;
+    why =
+        p->wire.seal == NULL ? take_plain(net, from, (size_t)n) : take_sealed(net, from, (size_t)n);
     if (why != NULL)
         drop(net, from, why);
     return true;

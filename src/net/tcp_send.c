@@ -20,8 +20,8 @@ static void want_output(tcp_net_t *net, int to, bool wants)
     if (atomic_load_explicit(&p->has_output, memory_order_relaxed) == wants)
         return;
     atomic_store_explicit(&p->has_output, wants, memory_order_relaxed);
-    if (p->fd >= 0)
-        epoll_ctl(net->epoll, EPOLL_CTL_MOD, p->fd, &event);
+    if (p->wire.fd >= 0)
+        epoll_ctl(net->epoll, EPOLL_CTL_MOD, p->wire.fd, &event);
 }
 
 /* The kernel could not read a buffer of the program. The connection is not to blame: the same
@@ -33,20 +33,55 @@ static void read_pieces(const struct iovec *pieces, size_t count)
             (void)((const volatile char *)pieces[i].iov_base)[at];
 }
 
-/* How much was written; 0: no room, or never again. */
-static size_t put(tcp_peer_t *p, struct iovec *pieces, size_t count)
+static size_t put_plain(tcp_peer_t *p, struct iovec *pieces, size_t count)
 {
     struct msghdr message = {.msg_iov = pieces, .msg_iovlen = count};
     ssize_t n;
 
     do
-        n = sendmsg(p->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        n = sendmsg(p->wire.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     while (n < 0 && errno == EINTR);
     if (n < 0 && errno == EFAULT)
         read_pieces(pieces, count);
     if (n < 0 && errno != EAGAIN)
         p->is_broken = true;
     return n > 0 ? (size_t)n : 0;
+}
+
+/* Write what waits of a record. False: no room, or never again. */
+static bool put_record(tcp_peer_t *p)
+{
+    struct iovec rest = {p->sealed_out + p->sealed_begin, p->sealed_end - p->sealed_begin};
+
+    if (rest.iov_len > 0)
+        p->sealed_begin += put_plain(p, &rest, 1);
+    return p->sealed_begin == p->sealed_end;
+}
+
+/* Record after record, each sent before the next is sealed. What is in a record is written. */
+static size_t put_sealed(tcp_peer_t *p, const struct iovec *pieces, size_t count)
+{
+    size_t total = 0, done = 0, taken;
+
+    for (size_t i = 0; i < count; i++)
+        total += pieces[i].iov_len;
+    while (put_record(p) && done < total && !p->is_broken) {
+        p->sealed_begin = 0;
+        p->sealed_end = net_seal_wrap(p->wire.seal, pieces, count, done, p->sealed_out, &taken);
+        if (p->sealed_end == 0) {
+            p->is_broken = true;
+            shutdown(p->wire.fd, SHUT_RDWR);
+            return done;
+        }
+        done += taken;
+    }
+    return done;
+}
+
+/* How much was written; 0: no room, or never again. */
+static size_t put(tcp_peer_t *p, struct iovec *pieces, size_t count)
+{
+    return p->wire.seal != NULL ? put_sealed(p, pieces, count) : put_plain(p, pieces, count);
 }
 
 static bool flush_blocks(tcp_peer_t *p)
@@ -128,7 +163,7 @@ static bool is_inside_piece(const tcp_peer_t *p)
 static void flush(tcp_net_t *net, int to)
 {
     tcp_peer_t *p = &net->peers[to];
-    bool has_room = !p->is_broken;
+    bool has_room = !p->is_broken && put_record(p);
 
     while (has_room && (p->blocks != NULL || p->gives != NULL)) {
         if (p->blocks != NULL && !is_inside_piece(p))
@@ -136,7 +171,9 @@ static void flush(tcp_net_t *net, int to)
         else
             has_room = flush_piece(net, p);
     }
-    want_output(net, to, !p->is_broken && (p->blocks != NULL || p->gives != NULL));
+    want_output(net, to,
+                !p->is_broken &&
+                    (p->blocks != NULL || p->gives != NULL || p->sealed_begin < p->sealed_end));
 }
 
 void tcp_flush_all(tcp_net_t *net)
@@ -165,7 +202,7 @@ static void keep_rest(tcp_peer_t *p, const struct iovec *pieces, size_t count, s
     if (b == NULL) {
         xy_fail_memory("keeping a message for another process");
         p->is_broken = true;
-        shutdown(p->fd, SHUT_RDWR);
+        shutdown(p->wire.fd, SHUT_RDWR);
         return;
     }
     *b = (tcp_block_t){.size = total - sent};
@@ -191,10 +228,10 @@ static void send_frame(tcp_net_t *net, int to, struct iovec *pieces, size_t coun
     if (!p->is_broken) {
         if (p->blocks == NULL && !is_inside_piece(p))
             n = put(p, pieces, count);
-        if (n < total && !p->is_broken) {
+        if (n < total && !p->is_broken)
             keep_rest(p, pieces, count, n);
-            want_output(net, to, true);
-        }
+        if (n < total || p->sealed_begin < p->sealed_end)
+            want_output(net, to, !p->is_broken);
     }
     pthread_mutex_unlock(&p->lock);
 }
@@ -229,8 +266,8 @@ void tcp_give(xy_net_t *base, int to, uint64_t id, const void *buffer, size_t by
     if (g == NULL) {
         xy_fail_memory("giving a buffer to another process");
         p->is_broken = true;
-        if (p->fd >= 0)
-            shutdown(p->fd, SHUT_RDWR);
+        if (p->wire.fd >= 0)
+            shutdown(p->wire.fd, SHUT_RDWR);
     } else {
         *g = (tcp_given_t){.id = id, .bytes = buffer, .size = bytes, .token = token};
         *p->gives_end = g;

@@ -24,11 +24,12 @@
 #include "base/testing.h"
 #include "net/shm.h"
 
-enum { MOST = 3, PATIENCE = 60 };
+enum { MOST = 3, PATIENCE = 60, LONGEST = 60000 };
 
 #define REQUIRE(condition) ((condition) ? (void)0 : fail_here(#condition, __func__, __LINE__))
 
 static int process, processes;
+static xy_seal_rule_t rule = XY_SEAL_NEVER;
 static xy_net_t *net;
 
 static void fail_here(const char *what, const char *function, int line)
@@ -222,6 +223,39 @@ static void flood(void)
             if (to != process)
                 xy_net_send(net, to, &head, sizeof(head), bytes, k % sizeof(bytes));
         }
+    wait_for(has_all_messages);
+}
+
+static size_t length_of(uint32_t k)
+{
+    return k * 7919u % (k % 3 == 0 ? 900u : (unsigned)(LONGEST - sizeof(head_t)));
+}
+
+static void check_bytes(int from, const head_t *head, const char *data, size_t size)
+{
+    check_number(from, head, data, size);
+    REQUIRE(size == length_of(head->number));
+    for (size_t i = 0; i < size; i++)
+        REQUIRE(data[i] == (char)(head->number + i));
+}
+
+/* The same with messages of all lengths, so that what is read ends anywhere in one. */
+static void flood_of_lengths(void)
+{
+    static char bytes[LONGEST];
+
+    wanted = 400;
+    seen.on_message = check_bytes;
+    for (uint32_t k = 0; k < (uint32_t)wanted; k++) {
+        for (size_t i = 0; i < sizeof(bytes); i++)
+            bytes[i] = (char)(k + i);
+        for (int to = 0; to < processes; to++) {
+            head_t head = {.number = k};
+
+            if (to != process)
+                xy_net_send(net, to, &head, sizeof(head), bytes, length_of(k));
+        }
+    }
     wait_for(has_all_messages);
 }
 
@@ -572,6 +606,7 @@ typedef struct {
 static const case_t cases[] = {
     {"sizes_and_order", sizes_and_order, 0, false},
     {"flood", flood, 0, false},
+    {"flood_of_lengths", flood_of_lengths, 0, false},
     {"large_buffers", large_buffers, 0, false},
     {"the_same_number_again", the_same_number_again, 2, false},
     {"threads_send", threads_send, 0, false},
@@ -596,6 +631,7 @@ static int run_case(const case_t *c, const char *transport, const char *director
 
     snprintf(desk.directory, sizeof(desk.directory), "%s", directory);
     desk.hides = hides;
+    xy_net_rules_set(&(xy_net_rules_t){.seal = rule});
     REQUIRE(xy_net_open(&config, &net) == XY_OK);
     REQUIRE(strcmp(xy_net_name(net), transport) == 0);
     xy_net_listen(net, &events, &seen);
@@ -651,11 +687,16 @@ static void run_forked(void **state)
 {
     const case_t *c = *state;
     unsigned n = (unsigned)(c - cases), share = XYLEM_SANITIZED ? 2 : 1;
+    char why[XY_WHY_SIZE];
 
     for (int count = 2; count <= MOST; count++)
         if (c->processes == count || (c->processes == 0 && (!XYLEM_SANITIZED || count == MOST))) {
             if (testing_is_chosen(n, share))
                 fork_and_run(c, "tcp", count, false);
+            rule = XY_SEAL_ALWAYS;
+            if (count == MOST && testing_is_chosen(n, share) && xy_seal_is_there(why))
+                fork_and_run(c, "tcp", count, false);
+            rule = XY_SEAL_NEVER;
             if (testing_is_chosen(n + 1, share))
                 fork_and_run(c, "shm", count, false);
             if (count == MOST && testing_is_chosen(n, share))

@@ -145,10 +145,14 @@ static bool read_hosts(const char **at)
 static bool read_all(void)
 {
     const char *at = joined.all.bytes, *secret = text_at(&at), *is_local;
+    xy_net_rules_t rules;
 
     joined.transport = text_at(&at);
     is_local = text_at(&at);
     joined.is_local = is_local != NULL && strcmp(is_local, "1") == 0;
+    if (!xy_net_rules_read(text_at(&at), &rules))
+        return false;
+    xy_net_rules_set(&rules);
     return is_local != NULL && xy_secret_read(secret, joined.secret) &&
            read_seconds(text_at(&at), &joined.deadlock_after) &&
            read_seconds(text_at(&at), &joined.polling_after) && read_hosts(&at);
@@ -161,7 +165,7 @@ static xy_status_t meet(const mpi_others_t *others)
     xy_status_t st;
     int n;
 
-    xy_channel_init(&joined.link, connect_to(others->socket));
+    xy_channel_init(&joined.link, connect_to(others->socket), NULL);
     if (joined.link.fd < 0)
         return lost_mpiexec();
     n = snprintf(hello, sizeof(hello), "%d %s", others->rank, xylem_version());
