@@ -23,7 +23,8 @@ enum {
     NET_SEAL_MAC = 32,
     NET_SEAL_SIZE = 4, /* of the size in front of a record */
     NET_SEAL_TAG = 16,
-    NET_SEAL_MOST = 64 << 10, /* bytes in a record */
+    NET_SEAL_MOST =
+        (64 << 10) + 128, /* bytes in a record: the longest short message with its heads */
     NET_SEAL_RECORD = NET_SEAL_SIZE + NET_SEAL_MOST + NET_SEAL_TAG,
     NET_SEAL_KEY_RECORDS = 1 << 20, /* that one key seals */
 };

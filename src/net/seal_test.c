@@ -177,7 +177,7 @@ static void connections_are_handed_over(void **state)
 
 static void sizes_of_records(void **state)
 {
-    static const uint8_t none[] = {0, 0, 0, 0}, most[] = {0, 0, 1, 0}, more[] = {1, 0, 1, 0},
+    static const uint8_t none[] = {0, 0, 0, 0}, most[] = {128, 0, 1, 0}, more[] = {129, 0, 1, 0},
                          huge[] = {255, 255, 255, 255};
 
     (void)state;

@@ -23,12 +23,13 @@
 enum {
     TCP_HEAD = 16,
     TCP_SHORT = (64 << 10) + 64, /* greatest short message: 64 KiB and a head */
-    TCP_BUFFER = 2 * TCP_SHORT,
+    TCP_BUFFER = 2 * TCP_SHORT + 256,
     TCP_PIECE = 1 << 20,
     TCP_BUCKETS = 64,
     TCP_SEALED = 2 * NET_SEAL_RECORD,
 };
 
+_Static_assert((int)TCP_HEAD + (int)TCP_SHORT <= (int)NET_SEAL_MOST, "a message is one record");
 _Static_assert(TCP_BUFFER - (TCP_HEAD + TCP_SHORT - 1) >= NET_SEAL_MOST,
                "a record has room behind the beginning of a message");
 
