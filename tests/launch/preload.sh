@@ -50,6 +50,13 @@ same "$out" "$(for r in 0 1 2 3; do echo "rank $r: 0 caches too many"; done)"
 run 0 --share-globals --workers 2 -n 4 ./preloaded
 quiet
 
+# A library with malloc and without free: it is no allocator, and its variables are the rank's.
+cc -O1 -shared -fPIC -fno-builtin "$sources/filling.c" -o libfilling.so
+build preloaded -fno-builtin "${here[@]}" -lfilling
+run 0 --workers 2 -n 4 ./preloaded
+quiet
+same "$out" "$(for r in 0 1 2 3; do echo "rank $r: filled with 'f' for rank $r"; done)"
+
 # Functions of the C library in which ranks give way, called while MPI looks for work.
 cc -shared -fPIC "$sources/yielder.c" -o libyielder.so
 "$bin/mpicc" "$XYLEM_SOURCE_DIR/tests/mpi/polling.c" -o polling

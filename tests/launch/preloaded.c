@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 extern int allocator_caches(void) __attribute__((weak));
+extern int filling_rank __attribute__((weak));
 
 static void use_memory(void)
 {
@@ -39,6 +40,17 @@ static void use_memory(void)
     }
 }
 
+/* The variable of libfilling is the rank's, and so is its malloc. */
+static void show_filling(int rank)
+{
+    char *piece = malloc(100);
+
+    filling_rank = rank;
+    MPI_Barrier(MPI_COMM_WORLD);
+    printf("rank %d: filled with '%c' for rank %d\n", rank, piece[99], filling_rank);
+    free(piece);
+}
+
 int main(int argc, char **argv)
 {
     int rank, size, x = 0;
@@ -59,6 +71,8 @@ int main(int argc, char **argv)
                getenv("LD_PRELOAD") != NULL ? getenv("LD_PRELOAD") : "");
     if (allocator_caches != NULL)
         printf("rank %d: %d caches too many\n", rank, allocator_caches());
+    if (&filling_rank != NULL)
+        show_filling(rank);
     MPI_Finalize();
     return 0;
 }

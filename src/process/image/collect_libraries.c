@@ -3,7 +3,7 @@
  * Which files make an image, and which are shared.
  *
  * A library is private to the process, as the program is, except
- *   - libraries of the table in known_libraries.c, and allocators, which define malloc;
+ *   - libraries of the table in known_libraries.c, and allocators, which define malloc and free;
  *   - those of --share, and what they need: one library must not have two states for one user;
  *   - those whose functions are simulated (--compute-call);
  *   - those without variables, unless they use something that is private: their addresses of it
@@ -138,7 +138,7 @@ static void decide(const gathering_t *g, library_t *library)
         library->fate = PRIVATE, library->reason = "--privatize";
     else if (is_listed(config->shared, library))
         library->reason = "--share";
-    else if (process_elf_lookup(elf, "malloc") != NULL)
+    else if (process_elf_is_allocator(elf))
         library->reason = "an allocator; all ranks share one heap";
     else if (config->is_simulated != NULL &&
              process_elf_defines_any(elf, is_simulated, (void *)(uintptr_t)config))

@@ -287,6 +287,11 @@ bool process_elf_defines_any(const process_elf_t *elf,
     return false;
 }
 
+bool process_elf_is_allocator(const process_elf_t *elf)
+{
+    return process_elf_lookup(elf, "malloc") != NULL && process_elf_lookup(elf, "free") != NULL;
+}
+
 /* Compilers add one word of .data to every library, __dso_handle, which holds its own address. */
 static bool is_own_handle(const process_elf_t *elf, const ElfW(Shdr) * section)
 {

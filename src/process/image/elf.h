@@ -111,6 +111,9 @@ const ElfW(Sym) *
 /* Does it define a symbol that `is_wanted`? */
 bool process_elf_defines_any(const process_elf_t *elf,
                              bool (*is_wanted)(const char *name, void *argument), void *argument);
+/* Does it have a heap of its own, malloc and free? With malloc alone it hands out memory of the C
+ * library, which frees it. */
+bool process_elf_is_allocator(const process_elf_t *elf);
 /* Can code change any of its variables, thread-local ones included? A file without section headers
  * counts as one with variables. */
 bool process_elf_has_variables(const process_elf_t *elf);

@@ -119,7 +119,7 @@ enum { SMALL = 256 };
 
 static xy_status_t choose_for_itself(choice_t *c, const process_elf_t *elf)
 {
-    bool is_allocator = process_elf_lookup(elf, "malloc") != NULL;
+    bool is_allocator = process_elf_is_allocator(elf);
     bool is_large = elf->has_static_tls && elf->tls != NULL && elf->tls->p_memsz > SMALL;
 
     return is_allocator || is_large ? process_preload_add(c->program, c->preloaded, elf->path)
