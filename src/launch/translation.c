@@ -2,6 +2,7 @@
 #include "launch/translation.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,17 +12,23 @@ static const struct {
 
 enum { ABIS = sizeof(abis) / sizeof(abis[0]) };
 
-/* The directory of the library that this is a part of, with its last slash. */
+/* The directory of the library that this is a part of, with its last slash. It is asked for with
+ * each pair of libraries, and dladdr reads all symbols. */
 static const char *own_directory(int *length_p)
 {
+    static _Atomic(const char *) known;
+    const char *path = atomic_load_explicit(&known, memory_order_relaxed), *slash;
     Dl_info own;
-    const char *slash;
 
-    if (dladdr((const void *)(uintptr_t)mpi_translation_find, &own) == 0)
-        return NULL;
-    slash = strrchr(own.dli_fname, '/');
-    *length_p = slash != NULL ? (int)(slash + 1 - own.dli_fname) : 0;
-    return own.dli_fname;
+    if (path == NULL) {
+        if (dladdr((const void *)(uintptr_t)mpi_translation_find, &own) == 0)
+            return NULL;
+        path = own.dli_fname;
+        atomic_store_explicit(&known, path, memory_order_relaxed);
+    }
+    slash = strrchr(path, '/');
+    *length_p = slash != NULL ? (int)(slash + 1 - path) : 0;
+    return path;
 }
 
 static char *path_of(int abi, const char *name)
