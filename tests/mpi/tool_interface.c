@@ -161,7 +161,9 @@ static void check_bound(int is_virtual)
     MPI_T_pvar_get_info(index, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &bind, NULL, NULL,
                         NULL);
     CHECK_EQUAL(bind, MPI_T_BIND_MPI_COMM);
+    count = 1;
     CHECK_EQUAL(MPI_T_pvar_handle_alloc(session, index, NULL, &sent, &count), MPI_T_ERR_INVALID);
+    CHECK_EQUAL(count, 0);
     gone = MPI_COMM_NULL;
     CHECK_EQUAL(MPI_T_pvar_handle_alloc(session, index, &gone, &sent, &count),
                 MPI_T_ERR_INVALID_HANDLE);

@@ -225,6 +225,7 @@ int impl_t_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *o
     MPI_T_pvar_handle made;
     int values;
 
+    tool_set(count, 0); /* programs look at the count alone */
     if (code != MPI_SUCCESS)
         return code;
     if (session == MPI_T_PVAR_SESSION_NULL)
