@@ -31,7 +31,7 @@
 
 #include "mpi/abi/own.h"
 
-/* What no kind of number contains, and what no function returns. */
+/* What no function returns. */
 enum { ABI_INVALID = -1999999999 };
 #define ABI_UNTOUCHED ((void *)3)
 enum { ABI_FEW = 48 };

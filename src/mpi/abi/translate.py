@@ -164,7 +164,7 @@ def conversion(kind, abi, constants):
     out = [(n, constants[n], foreign(n)) for n in known]
     default_in = default_out = "value"
     if rest == "invalid":
-        default_in = "value < 0 ? ABI_INVALID : value" if kind in ("rank", "tag") else "ABI_INVALID"
+        default_in = "value < 0 ? mpi_number_unknown(value) : value" if kind in ("rank", "tag") else "mpi_number_unknown(value)"
     if rest == "error":
         out += [(n, constants[n], foreign(substitute(n))) for n in names if n not in known]
         default_in = "value > F_ERR_LASTCODE ? value - F_ERR_LASTCODE + MPI_ERR_LASTCODE : MPI_ERR_UNKNOWN"
@@ -178,8 +178,8 @@ def bit_conversion(kind, abi, constants):
     text = ""
     for way, first, second in (("in", foreign, str), ("out", str, foreign)):
         lines = "".join(f"    if (value & {first(n)})\n        made |= {second(n)}, value &= ~{first(n)};\n" for n in names)
-        text += (f"int abi_{kind}_{way}(int value)\n{{\n    int made = 0;\n\n{lines}"
-                 "    return value == 0 ? made : ABI_INVALID;\n}\n")
+        text += (f"int abi_{kind}_{way}(int value)\n{{\n    int made = 0, all = value;\n\n{lines}"
+                 "    return value == 0 ? made : mpi_number_unknown(all);\n}\n")
     return text
 
 

@@ -28,7 +28,7 @@ static int find_root(coll_call_t *call)
             call->comm, MPI_ERR_ROOT,
             "the root is %d; the other group of %s has ranks 0 to %d, and members of the "
             "root's group say MPI_ROOT or MPI_PROC_NULL",
-            root, mpi_comm_name(comm), comm->remote->size - 1);
+            mpi_number_passed(root), mpi_comm_name(comm), comm->remote->size - 1);
     }
     return MPI_SUCCESS;
 }

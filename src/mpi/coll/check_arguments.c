@@ -23,8 +23,9 @@ int coll_check_root(const coll_call_t *call)
 {
     if (call->root >= 0 && call->root < call->comm->size)
         return MPI_SUCCESS;
-    return mpi_error(call->comm, MPI_ERR_ROOT, "the root is %d; %s has ranks 0 to %d", call->root,
-                     mpi_comm_name(call->comm), call->comm->size - 1);
+    return mpi_error(call->comm, MPI_ERR_ROOT, "the root is %d; %s has ranks 0 to %d",
+                     mpi_number_passed(call->root), mpi_comm_name(call->comm),
+                     call->comm->size - 1);
 }
 
 /* Of `count` elements. Reductions need a type that their operation is defined for. */

@@ -295,7 +295,8 @@ int impl_comm_create_group(MPI_Comm handle, MPI_Group group_handle, int tag, MPI
     if (comm->remote)
         return mpi_error(comm, MPI_ERR_COMM, "%s is an intercommunicator", mpi_comm_name(comm));
     if (tag < 0)
-        return mpi_error(comm, MPI_ERR_TAG, "the tag is %d; it must not be negative", tag);
+        return mpi_error(comm, MPI_ERR_TAG, "the tag is %d; it must not be negative",
+                         mpi_number_passed(tag));
     code = check_members(comm, group);
     if (code == MPI_SUCCESS && mpi_group_rank(group, comm->owner->world) != MPI_UNDEFINED)
         code = mpi_comm_from_group(comm, group, tag, &made);

@@ -129,7 +129,8 @@ static int check_create(mpi_comm_t *local, int local_leader, MPI_Comm peer_handl
                          "the remote leader is %d; the peer group has %d ranks", remote_leader,
                          size);
     if (tag < 0)
-        return mpi_error(local, MPI_ERR_TAG, "the tag is %d; it must not be negative", tag);
+        return mpi_error(local, MPI_ERR_TAG, "the tag is %d; it must not be negative",
+                         mpi_number_passed(tag));
     return MPI_SUCCESS;
 }
 

@@ -229,7 +229,7 @@ int impl_comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_
     else if (type == MPI_UNDEFINED)
         color = MPI_UNDEFINED;
     else
-        return mpi_error(comm, MPI_ERR_ARG, "%d is not a type of split", type);
+        return mpi_error(comm, MPI_ERR_ARG, "%d is not a type of split", mpi_number_passed(type));
     if (code != MPI_SUCCESS)
         return code;
     comm->owner->topic = &topic;

@@ -87,7 +87,8 @@ static int check_order(int ndims, int order)
                          ndims);
     if (order != MPI_ORDER_C && order != MPI_ORDER_FORTRAN)
         return mpi_error(NULL, MPI_ERR_ARG,
-                         "the order is %d; it must be MPI_ORDER_C or MPI_ORDER_FORTRAN", order);
+                         "the order is %d; it must be MPI_ORDER_C or MPI_ORDER_FORTRAN",
+                         mpi_number_passed(order));
     return MPI_SUCCESS;
 }
 

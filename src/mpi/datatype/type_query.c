@@ -266,8 +266,8 @@ int impl_type_match_size(int typeclass, int size, MPI_Datatype *datatype)
             *datatype = known[i].type;
             return MPI_SUCCESS;
         }
-    return mpi_error(NULL, MPI_ERR_ARG, "there is no datatype of class %d with %d bytes", typeclass,
-                     size);
+    return mpi_error(NULL, MPI_ERR_ARG, "there is no datatype of class %d with %d bytes",
+                     mpi_number_passed(typeclass), size);
 }
 
 int impl_type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,

@@ -72,8 +72,8 @@ int dynamic_check(MPI_Comm handle, int root, mpi_comm_t **comm_p)
     if (comm->remote)
         return mpi_error(comm, MPI_ERR_COMM, "%s is an intercommunicator", mpi_comm_name(comm));
     if (root < 0 || root >= comm->size)
-        return mpi_error(comm, MPI_ERR_ROOT, "the root is %d; the communicator has %d ranks", root,
-                         comm->size);
+        return mpi_error(comm, MPI_ERR_ROOT, "the root is %d; the communicator has %d ranks",
+                         mpi_number_passed(root), comm->size);
     if (mpi_link_of(comm->group) != 0)
         return mpi_error(comm, MPI_ERR_COMM,
                          "%s has ranks of another job; only the ranks of one job can spawn others, "

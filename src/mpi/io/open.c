@@ -339,7 +339,7 @@ static int check_amode(int amode)
         known |= modes[i].bit;
     if ((amode & ~known) != 0)
         return io_error_null(MPI_ERR_AMODE, "the access mode 0x%x has bits that are no mode",
-                             (unsigned)amode);
+                             (unsigned)mpi_number_passed(amode));
     if (access == 0 || (access & (access - 1)) != 0)
         return io_error_null(MPI_ERR_AMODE,
                              "the access mode must have one of MPI_MODE_RDONLY, MPI_MODE_WRONLY "

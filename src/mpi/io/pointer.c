@@ -139,7 +139,8 @@ static int check_whence(mpi_file_t *file, int whence)
     if (is_whence(whence))
         return MPI_SUCCESS;
     return mpi_error(file->comm, MPI_ERR_ARG,
-                     "whence is %d; it is MPI_SEEK_SET, MPI_SEEK_CUR or MPI_SEEK_END", whence);
+                     "whence is %d; it is MPI_SEEK_SET, MPI_SEEK_CUR or MPI_SEEK_END",
+                     mpi_number_passed(whence));
 }
 
 static int check_target(const seek_t *seek)

@@ -118,7 +118,7 @@ int impl_group_translate_ranks(MPI_Group group1, int n, const int *ranks, MPI_Gr
         return MPI_SUCCESS;
     return bad < 0 ? mpi_error_memory(NULL, "the translation of ranks")
                    : mpi_error(NULL, MPI_ERR_RANK, "ranks1[%d] is %d; the group has %d ranks", bad,
-                               ranks[bad], a->size);
+                               mpi_number_passed(ranks[bad]), a->size);
 }
 
 int impl_group_compare(MPI_Group group1, MPI_Group group2, int *result)

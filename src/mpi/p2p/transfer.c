@@ -14,7 +14,7 @@ static int check_peer(mpi_comm_t *comm, int peer, bool receive)
             comm, MPI_ERR_RANK,
             "the destination is MPI_ANY_SOURCE, which only receives have; name a rank");
     return mpi_error(comm, MPI_ERR_RANK, "rank %d does not exist in %s, which has ranks 0 to %d",
-                     peer, mpi_comm_name(comm), size - 1);
+                     mpi_number_passed(peer), mpi_comm_name(comm), size - 1);
 }
 
 static int check_buffer(mpi_comm_t *comm, const void *buffer, int64_t count, MPI_Datatype handle,
@@ -50,7 +50,8 @@ static int check_tag(mpi_comm_t *comm, int tag, bool receive)
         return mpi_error(comm, MPI_ERR_TAG,
                          "the tag is MPI_ANY_TAG, which only receives have; tags are 0 to %d",
                          INT_MAX);
-    return mpi_error(comm, MPI_ERR_TAG, "the tag is %d; tags are 0 to %d", tag, INT_MAX);
+    return mpi_error(comm, MPI_ERR_TAG, "the tag is %d; tags are 0 to %d", mpi_number_passed(tag),
+                     INT_MAX);
 }
 
 int mpi_transfer_refuse(mpi_comm_t *comm, MPI_Comm handle, const void *buffer, int64_t count,

@@ -41,7 +41,7 @@ const char *rma_access_name(const mpi_win_t *win)
 static int refuse_rank(mpi_win_t *win, int target)
 {
     return mpi_error(win->comm, MPI_ERR_RANK, "the target is rank %d; the window has ranks 0 to %d",
-                     target, win->size - 1);
+                     mpi_number_passed(target), win->size - 1);
 }
 
 int rma_refuse_access(mpi_win_t *win, int target)

@@ -373,7 +373,7 @@ static int check_target(mpi_win_t *win, int rank)
     if ((unsigned)rank < (unsigned)win->size)
         return MPI_SUCCESS;
     return mpi_error(win->comm, MPI_ERR_RANK, "the target is rank %d; the window has ranks 0 to %d",
-                     rank, win->size - 1);
+                     mpi_number_passed(rank), win->size - 1);
 }
 
 static int check_lock_assert(mpi_win_t *win, int assert)
@@ -381,7 +381,8 @@ static int check_lock_assert(mpi_win_t *win, int assert)
     if ((assert & ~MPI_MODE_NOCHECK) == 0)
         return MPI_SUCCESS;
     return mpi_error(win->comm, MPI_ERR_ASSERT,
-                     "the assertion is %d; this call knows MPI_MODE_NOCHECK", assert);
+                     "the assertion is %d; this call knows MPI_MODE_NOCHECK",
+                     mpi_number_passed(assert));
 }
 
 static int check_locks(mpi_win_t *win)
@@ -400,7 +401,7 @@ static int check_lock(mpi_win_t *win, int lock_type, int rank, int assert)
         error = mpi_error(win->comm, MPI_ERR_LOCKTYPE,
                           "the lock type is %d; it is neither MPI_LOCK_EXCLUSIVE nor "
                           "MPI_LOCK_SHARED",
-                          lock_type);
+                          mpi_number_passed(lock_type));
     if (error == MPI_SUCCESS)
         error = check_lock_assert(win, assert);
     if (error == MPI_SUCCESS && rank != MPI_PROC_NULL)

@@ -168,7 +168,7 @@ int impl_win_shared_query_c(MPI_Win handle, int rank, MPI_Aint *size, MPI_Aint *
     place = find_place(win, rank);
     if (place == NULL)
         return mpi_error(win->comm, MPI_ERR_RANK, "the rank is %d; the window has ranks 0 to %d",
-                         rank, win->size - 1);
+                         mpi_number_passed(rank), win->size - 1);
     *size = place->size;
     *disp_unit = place->unit;
     memcpy(baseptr, &place->base, sizeof(place->base));

@@ -53,7 +53,7 @@ static int check_fence(mpi_win_t *win, int assert)
         return mpi_error(win->comm, MPI_ERR_ASSERT,
                          "the assertion is %d; a fence knows MPI_MODE_NOSTORE, MPI_MODE_NOPUT, "
                          "MPI_MODE_NOPRECEDE and MPI_MODE_NOSUCCEED",
-                         assert);
+                         mpi_number_passed(assert));
     if (win->access > RMA_ACCESS_FENCE_USED)
         return mpi_error(win->comm, MPI_ERR_RMA_SYNC, "%s is open", rma_access_name(win));
     if (win->posted != NULL)
@@ -123,7 +123,7 @@ static int check_group(mpi_win_t *win, MPI_Group handle, int assert, int known)
         return mpi_group_refuse(win->comm, handle);
     if ((assert & ~known) != 0)
         return mpi_error(win->comm, MPI_ERR_ASSERT, "the assertion %d is not one of this call",
-                         assert);
+                         mpi_number_passed(assert));
     return MPI_SUCCESS;
 }
 

@@ -236,7 +236,7 @@ int impl_cart_coords(MPI_Comm handle, int rank, int maxdims, int *coords)
     cart = comm->topology;
     if (rank < 0 || rank >= comm->size)
         return mpi_error(comm, MPI_ERR_RANK, "rank %d does not exist in %s, which has %d ranks",
-                         rank, mpi_comm_name(comm), comm->size);
+                         mpi_number_passed(rank), mpi_comm_name(comm), comm->size);
     if (maxdims < cart->cart.ndims || (cart->cart.ndims > 0 && !coords))
         return mpi_error(comm, MPI_ERR_DIMS, "there is room for %d coordinates; the grid has %d",
                          maxdims, cart->cart.ndims);

@@ -209,7 +209,7 @@ static int graph_neighbors(MPI_Comm handle, int rank, int most, int *neighbors, 
         return code;
     if (rank < 0 || rank >= comm->size)
         return mpi_error(comm, MPI_ERR_RANK, "rank %d does not exist in %s, which has %d ranks",
-                         rank, mpi_comm_name(comm), comm->size);
+                         mpi_number_passed(rank), mpi_comm_name(comm), comm->size);
     graph = comm->topology;
     first = rank > 0 ? graph->graph.index[rank - 1] : 0;
     count = graph->graph.index[rank] - first;
