@@ -113,6 +113,33 @@ for abi in openmpi mpich; do
     unknown mode 1048577 "the access mode 0x100001 has bits"
 done
 
+# Extensions answer, as for a program of Xylem's own, or end the job with a message.
+cat >cuda.c <<'END'
+#include <mpi.h>
+#include <mpi-ext.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    printf("CUDA %d\n", MPIX_Query_cuda_support());
+    MPI_Finalize();
+    return 0;
+}
+END
+"$bin/mpicc" cuda.c -o cuda
+run 0 -n 3 ./cuda
+cuda=$out
+for abi in openmpi mpich; do
+    compile $abi "${!abi}" -D${abi^^} "$XYLEM_SOURCE_DIR/tests/abi/extensions.c" -ldl -o extensions
+    run 0 -n 3 ./extensions
+    same "$out" "$cuda"
+done
+for name in MPIX_Comm_agree MPIX_Comm_revoke MPIX_Comm_shrink MPIX_Delete_error_class MPIX_Grequest_start; do
+    run 1 -n 2 ./extensions $name
+    says "$err" "MPI: $name, an extension of MPICH, is not supported"
+    says "$err" "at extensions.c:"
+done
+
 # The common name of MPICH's relatives.
 compile mpich "$mpich" "$sources/foreign.c" -o renamed
 rename_needed libmpich.so.12 libmpi.so.12 renamed
@@ -157,6 +184,9 @@ for abi in openmpi mpich; do
     same "$out" "$three"
     "mpicc.$abi" -I"$XYLEM_SOURCE_DIR/tests/mpi" "$XYLEM_SOURCE_DIR/tests/abi/translated.c" -o translated
     run 0 -n 3 ./translated
+    "mpicc.$abi" "-D${abi^^}" "$XYLEM_SOURCE_DIR/tests/abi/extensions.c" -ldl -o extensions
+    run 0 -n 3 ./extensions
+    same "$out" "$cuda"
     if "mpicxx.$abi" -w "$XYLEM_SOURCE_DIR/tests/abi/classes.cpp" -o classes 2>/dev/null; then
         run 0 -n 3 ./classes
         same "$out" $'right\nright\nright'

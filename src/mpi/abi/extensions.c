@@ -89,17 +89,17 @@ EXTENSION(int, MPIX_GPU_query_support, (int kind, int *is_supported))
     return 0;
 }
 
-static int missing(const char *name)
+static int missing(const char *name, const void *site)
 {
     fprintf(stderr, "MPI: %s, an extension of MPICH, is not supported\n", name);
-    xylem_mpi_table.Abort(HERE, MPI_COMM_WORLD, 1);
+    xylem_mpi_table.Abort(site, MPI_COMM_WORLD, 1);
     abort();
 }
 
 #define MISSING(name)                                                                              \
     EXTENSION(int, name, (void))                                                                   \
     {                                                                                              \
-        return missing(#name);                                                                     \
+        return missing(#name, HERE);                                                               \
     }
 
 MISSING(MPIX_Comm_agree)
