@@ -6,8 +6,8 @@
 
 Each program runs on 4 and 16 ranks (--ranks). Output is compared with that of the same program under mpirun.openmpi as far as
 the program is deterministic; the others check themselves. Libraries of Debian are tried with the programs beside this
-file, in programs/, compiled by mpicc.openmpi. --install installs the packages first (apt-get; PETSc, GROMACS and Quantum
-ESPRESSO take half of the 1.3 GB). --options are for Xylem's mpiexec. A program that is not installed is left out; exit
+file, in programs/, compiled by mpicc.openmpi. --install installs the packages first (apt-get; PETSc, GROMACS, OpenFOAM and
+Quantum ESPRESSO take most of the 1.7 GB). --options are for Xylem's mpiexec. A program that is not installed is left out; exit
 code 77: none is.
 """
 import argparse
@@ -21,10 +21,11 @@ from pathlib import Path
 
 PACKAGES = ["openmpi-bin", "libopenmpi-dev", "lammps", "lammps-data", "hpcc", "netpipe-openmpi", "netpipe-mpich2", "ptscotch",
             "python3-mpi4py", "libscalapack-openmpi-dev", "libhdf5-openmpi-dev", "libfftw3-mpi-dev", "libmumps-dev",
-            "libpetsc-real3.18-dev", "libboost-mpi-dev", "quantum-espresso", "quantum-espresso-data", "gromacs", "gfortran"]
+            "libpetsc-real3.18-dev", "libboost-mpi-dev", "quantum-espresso", "quantum-espresso-data", "gromacs", "gfortran",
+            "openfoam", "openfoam-examples"]
 SOURCES = Path(__file__).resolve().parent / "programs"
 ENV = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1",
-       "OPENBLAS_NUM_THREADS": "1", "LC_ALL": "C"}
+       "OPENBLAS_NUM_THREADS": "1", "LC_ALL": "C", "WM_PROJECT_DIR": "/usr/share/openfoam"}
 LATTICE = """units lj
 atom_style {style}
 lattice fcc {density}
@@ -125,6 +126,12 @@ nstlog = 10
 gen_vel = yes
 gen_seed = 1
 constraints = none
+"""
+CAVITY = Path("/usr/share/doc/openfoam-examples/examples/incompressible/icoFoam/cavity/cavity")
+PARTS = """FoamFile {{ version 2.0; format ascii; class dictionary; object decomposeParDict; }}
+numberOfSubdomains {ranks};
+method simple;
+simpleCoeffs {{ n ({side} {side} 1); delta 0.001; }}
 """
 MPI4PY = """
 import sys
@@ -247,6 +254,20 @@ def pw(runner, ranks):
     runner.compare("pw.x", ranks, ("pw.x", "-in", "si.in"), r"^! .*?Ry|convergence has been achieved in +\d+")
 
 
+def openfoam(runner, ranks):
+    """OpenFOAM: the flow in a cavity, from its tutorial; residuals and iterations of all steps are the same, sums of rounding
+    errors are not."""
+    case = runner.folder / f"cavity{ranks}"
+    shutil.copytree(CAVITY, case)
+    control = case / "system/controlDict"
+    control.write_text(re.sub(r"(endTime +)0.5;", r"\g<1>0.1;", control.read_text(encoding="ascii")), encoding="ascii")
+    (case / "system/decomposeParDict").write_text(PARTS.format(ranks=ranks, side=round(ranks ** 0.5)), encoding="ascii")
+    for command in ("blockMesh", "decomposePar"):
+        runner.prepare(command, "-case", case)
+    runner.compare("icoFoam", ranks, ("icoFoam", "-parallel", "-case", case),
+                   r"^(?:Time =|Courant|smoothSolver|DICPCG).*?$|sum local = [^,]+")
+
+
 def energies(log):
     """The potential energy of each step, to four digits; columns are 15 characters wide."""
     found = []
@@ -354,6 +375,7 @@ PROGRAMS = {"lammps": (lammps, lambda: shutil.which("lmp") and shutil.which("mpi
             "petsc": (compiled("petsc", "mpicc.openmpi", *flags("petsc")), lambda: flags("petsc")),
             "boost": (compiled("boost", "mpicxx.openmpi", "-lboost_mpi", "-lboost_serialization"), has_header("boost/mpi.hpp")),
             "espresso": (pw, lambda: shutil.which("pw.x") and shutil.which("mpirun.openmpi")),
+            "openfoam": (openfoam, lambda: shutil.which("icoFoam") and CAVITY.exists() and shutil.which("mpirun.openmpi")),
             "gromacs": (gromacs, lambda: shutil.which("gmx_mpi") and shutil.which("mpirun.openmpi"))}
 
 
