@@ -65,7 +65,7 @@ if [ "$variant" = without-options ] && ! grep -q '^  hwloc: the live machine' "$
     exit 1
 fi
 # What reads the machine and its files has other code there; the rest is the same everywhere.
-targets=(xylem mpiexec libxylem)
+targets=(xylem mpiexec libxylem xylem_abi_openmpi xylem_abi_mpich)
 if [ "$variant" = without-options ]; then
     mapfile -t tests < <(ninja -C "$build" -t targets all |
         sed -nE 's/^(test_(machine|place)_[^:]*): phony$/\1/p' | grep -v _eco)
@@ -99,4 +99,16 @@ if [[ $variant = *64 ]] && command -v "qemu-$variant" >/dev/null; then
         echo "a private library: $text"
         exit 1
     fi
+    # Programs for other MPIs; those for Open MPI have copies of its predefined objects on x86_64.
+    for library in openmpi/libmpi.so.40 mpich/libmpich.so.12; do
+        abi=${library%/*}
+        python3 "$source/tests/abi/header.py" "$abi" "$build/$abi.include/mpi.h"
+        "$variant-linux-gnu-gcc" -std=gnu11 -D_GNU_SOURCE -DXYLEM_SANITIZED=0 -w -I"$build/$abi.include" -I"$build/include" \
+            -I"$source/tests/mpi" "$source/tests/mpi/topology.c" -fPIE -pie "$build/lib/xylem/$library" -Wl,--allow-shlib-undefined -lm -o "$build/$abi"
+        if [ "$variant$abi" = x86_64openmpi ] && ! readelf -rW "$build/$abi" | grep -q 'COPY.*ompi_mpi_comm_world'; then
+            echo "the program for Open MPI has no copy relocations"
+            exit 1
+        fi
+        timeout 240 "${emulated[@]}" "$build/bin/mpiexec" -n 4 --workers 2 "$build/$abi"
+    done
 fi
