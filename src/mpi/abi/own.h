@@ -9,7 +9,7 @@
 #define XYLEM_MPI_FUNCTIONS_H
 #define XYLEM_MPI_PROFILING_H
 #include "mpi/bindings/bindings.h"
-#include "mpi/object/error.h"
+#include "mpi/object/object.h"
 
 enum { ABI_PREDEFINED = 0x400 }; /* Xylem's predefined handles are below */
 

@@ -21,19 +21,19 @@ int mpi_error(mpi_comm_t *comm, int error_class, const char *format, ...)
 
 /* A number that the MPI of the program does not define (rank -3) becomes one that Xylem does not
  * define either; messages show it as the program passed it. */
-enum { MPI_NUMBER_UNKNOWN = -1500000000, MPI_NUMBER_UNKNOWN_MOST = 1 << 22 };
+enum { XMPI_NUMBER_UNKNOWN = -1500000000, XMPI_NUMBER_UNKNOWN_MOST = 1 << 22 };
 static inline int mpi_number_unknown(int number)
 {
-    return number > -MPI_NUMBER_UNKNOWN_MOST && number < MPI_NUMBER_UNKNOWN_MOST
-               ? MPI_NUMBER_UNKNOWN + number
+    return number > -XMPI_NUMBER_UNKNOWN_MOST && number < XMPI_NUMBER_UNKNOWN_MOST
+               ? XMPI_NUMBER_UNKNOWN + number
                : number;
 }
 
 static inline int mpi_number_passed(int number)
 {
-    return number > MPI_NUMBER_UNKNOWN - MPI_NUMBER_UNKNOWN_MOST &&
-                   number < MPI_NUMBER_UNKNOWN + MPI_NUMBER_UNKNOWN_MOST
-               ? number - MPI_NUMBER_UNKNOWN
+    return number > XMPI_NUMBER_UNKNOWN - XMPI_NUMBER_UNKNOWN_MOST &&
+                   number < XMPI_NUMBER_UNKNOWN + XMPI_NUMBER_UNKNOWN_MOST
+               ? number - XMPI_NUMBER_UNKNOWN
                : number;
 }
 
