@@ -21,48 +21,25 @@ HEAD = """# Findings
 `scripts/findings_page.py build/dev/bin/xylem >docs/findings.md` writes this page. `xylem explain finding CLASS` prints a
 section of it.
 
-Reports of `--check` end with the class in brackets. The guide is [checking.md](checking.md). Each example is a program of
-[tests/bugs](../tests/bugs) with its report; `*` is any text.
+Reports of `--check` end with the class in brackets; `mpiexec -n 2 --check ./bugs NAME wrong` prints that of an example of
+[tests/bugs](../tests/bugs). The guide is [checking.md](checking.md).
 """
 
 
 def bugs():
-    """{name: (file, {field: [values]}, body)} of tests/bugs."""
-    found = {}
-    for path in sorted((ROOT / "tests/bugs").glob("*.c")):
-        text = path.read_text(encoding="utf-8")
-        for comment, name, body in re.findall(r"/\*((?:(?!\*/).)*)\*/\nBUG\((\w+)\)\n\{\n(.*?)\n\}\n", text, re.S):
-            fields, last = {}, None
-            for line in (re.sub(r"^ ?\* ?", "", line).rstrip() for line in comment.strip().splitlines()):
-                field = re.match(r"(ranks|code|options|says): (.*)", line)
-                if field:
-                    last = fields.setdefault(field[1], [])
-                    last.append(field[2])
-                elif last and line:
-                    last[-1] += " " + line.strip()
-            found[name] = (path.name, fields, body)
-    return found
-
-
-def indented(text):
-    """Text as a block of code, with the least indentation removed."""
-    lines = text.splitlines()
-    least = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
-    return "\n".join(line[least:].replace(" // @here", "") for line in lines)
+    """{name: file} of tests/bugs."""
+    return {name: path.name for path in sorted((ROOT / "tests/bugs").glob("*.c"))
+            for name in re.findall(r"^BUG\((\w+)\)$", path.read_text(encoding="utf-8"), re.M)}
 
 
 def example(found, name):
-    file, fields, body = found[name]
-    command = " ".join(["mpiexec", *fields.get("options", []), "-n", *fields.get("ranks", ["2"]), "./bugs", name, "wrong"])
-    report = "\n".join(re.sub(r"@\w+", f"{file}:*", line) for line in fields["says"])
-    return f"```c\n{indented(body)}\n```\n\n```console norun\n$ {command}\n{report}\n```\n\n"
+    return f"[{name}](../tests/bugs/{found[name]})"
 
 
 def section(found, kind):
-    shown = example(found, kind["example"]) if kind["example"] else ""
+    shown = f" Example: {example(found, kind['example'])}." if kind["example"] else ""
     limits = f"*Limits:* {kind['limits']}\n\n" if kind["limits"] else ""
-    return (f"## {kind['class']}\n\n*{kind['summary'][0].upper()}{kind['summary'][1:]}: {kind['severity']}.*\n\n"
-            f"{kind['rule']}\n\n{shown}*Cure:* {kind['cure']}\n\n{limits}")
+    return f"## {kind['class']}\n\n{kind['rule']}{shown}\n\n*Cure:* {kind['cure']}\n\n{limits}"
 
 
 def page(xylem):

@@ -18,8 +18,8 @@ HEAD = """# Options of mpiexec
 
 `scripts/options_page.py build/dev/bin/xylem >docs/options.md` writes this page from the option table.
 
-`mpiexec --help` prints the common options, in **bold** here; `mpiexec --help-all` and mpiexec(1) describe all of
-them. Long names take one dash or two: `-np 4` and `--np=4` are the same. A stable option keeps its name and meaning
+`mpiexec --help` prints the common options, in **bold** here. `mpiexec --help-all` and mpiexec(1) describe all of
+them in detail; this page has the first clause of each. Long names take one dash or two: `-np 4` and `--np=4` are the same. A stable option keeps its name and meaning
 until the next major version; one that is marked *experimental* may change in any version.
 """
 GROUPS = {
@@ -46,8 +46,19 @@ def names(option):
     return ", ".join(f"`{name}`".replace("|", "\\|") for name in written)
 
 
+def first_clause(text):
+    """A help text up to its first ';' or full stop outside of parentheses and quotes."""
+    depth, quoted = 0, False
+    for at, char in enumerate(text):
+        depth += (char == "(") - (char == ")")
+        quoted ^= char == "'"
+        if not depth and not quoted and (char == ";" or text[at:at + 2] == ". "):
+            return text[:at]
+    return text
+
+
 def row(option):
-    help_text = option["help"][0].upper() + option["help"][1:]
+    help_text = first_clause(option["help"][0].upper() + option["help"][1:])
     facts = [f"one of {', '.join(option['choices'])}"] if not all(c in option["help"] for c in option["choices"]) else []
     facts += [f"default {option['default']}"] if option["default"] else []
     facts += [f"`{option['environment']}`"] if option["environment"] else []
