@@ -1,15 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Write docs/findings.md from the classes of findings and the programs of tests/bugs.
+"""Write docs/findings.md from the classes of findings.
 
     scripts/findings_page.py XYLEM           print the page
     scripts/findings_page.py XYLEM --check   compare docs/findings.md with it
 
-XYLEM is the built command; 'xylem explain finding --json' has the classes. The test bugs.reports runs the programs and
-compares the reports.
+XYLEM is the built command; 'xylem explain finding --json' has the classes.
 """
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -19,35 +17,22 @@ PAGE = ROOT / "docs/findings.md"
 HEAD = """# Findings
 
 `scripts/findings_page.py build/dev/bin/xylem >docs/findings.md` writes this page. `xylem explain finding CLASS` prints a
-section of it.
+section of it and names an example.
 
-Reports of `--check` end with the class in brackets; `mpiexec -n 2 --check ./bugs NAME wrong` prints that of an example of
-[tests/bugs](../tests/bugs). The guide is [checking.md](checking.md).
+Reports of `--check` end with the class in brackets. The guide is [checking.md](checking.md); [tests/bugs](../tests/bugs) has
+examples of each class.
 """
 
 
-def bugs():
-    """{name: file} of tests/bugs."""
-    return {name: path.name for path in sorted((ROOT / "tests/bugs").glob("*.c"))
-            for name in re.findall(r"^BUG\((\w+)\)$", path.read_text(encoding="utf-8"), re.M)}
-
-
-def example(found, name):
-    return f"[{name}](../tests/bugs/{found[name]})"
-
-
-def section(found, kind):
-    shown = f" Example: {example(found, kind['example'])}." if kind["example"] else ""
-    limits = f"*Limits:* {kind['limits']}\n\n" if kind["limits"] else ""
-    return f"## {kind['class']}\n\n{kind['rule']}{shown}\n\n*Cure:* {kind['cure']}\n\n{limits}"
+def section(kind):
+    limits = f" *Limits:* {kind['limits']}" if kind["limits"] else ""
+    return (f"## {kind['class']}\n\n*{kind['summary'][0].upper()}{kind['summary'][1:]}: {kind['severity']}.* {kind['rule']}\n\n"
+            f"*Cure:* {kind['cure']}{limits}\n\n")
 
 
 def page(xylem):
     said = subprocess.run([xylem, "explain", "finding", "--json"], check=True, capture_output=True, text=True)
-    kinds, found = json.loads(said.stdout), bugs()
-    rows = "".join(f"| [{k['class']}](#{k['class']}) | {k['summary']} | {k['severity']} |\n" for k in kinds)
-    table = f"| class | what happened | severity |\n|---|---|---|\n{rows}"
-    return f"{HEAD}\n{table}\n{''.join(section(found, kind) for kind in kinds)}".rstrip() + "\n"
+    return f"{HEAD}\n{''.join(section(kind) for kind in json.loads(said.stdout))}".rstrip() + "\n"
 
 
 def main():

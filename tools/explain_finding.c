@@ -39,7 +39,8 @@ static void print_class(const mpi_finding_class_t *c)
     print_wrapped("Cure", c->cure);
     if (c->limits[0] != '\0')
         print_wrapped("Limits", c->limits);
-    printf("Example: docs/findings.md#%s\n", c->name);
+    if (c->example[0] != '\0')
+        printf("Example: the function %s in tests/bugs\n", c->example);
 }
 
 static void write_class(xy_json_t *json, const mpi_finding_class_t *c)
