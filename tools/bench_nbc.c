@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* xylem bench nbc: how well nonblocking collectives overlap with computation; the command line. */
+/* xylem bench nbc: measure how well nonblocking collectives overlap with computation; the command
+ * line. */
 #include <stddef.h>
 #include <string.h>
 
@@ -23,7 +24,8 @@ static const xy_option_t options[] = {
              "half of the cores)"},
     {"algorithm", 'a', XY_OPT_STRING, "NAME", offsetof(nbc_values_t, algorithm),
      XY_ADVANCED("collective"),
-     .help = "algorithm of the collective (default: chosen by the library; simulated: trees and "
+     .help = "use this algorithm for the collective (default: chosen by the library; simulated: "
+             "trees and "
              "chains, otherwise the cheapest)"},
     {"progress", 'p', XY_OPT_LIST, "WAY", offsetof(nbc_values_t, progress), XY_COMMON("overlap"),
      .help = "choose who progresses collectives; none, threads, split-tree (threads with S by the "
@@ -43,16 +45,16 @@ static const xy_option_t options[] = {
              "(simulated) or what the library chooses",
      .preset = "auto", .table = XY_TABLE(xy_threads_all)},
     {"order", 0, XY_OPT_STRING, "ORDER", offsetof(nbc_values_t, order), XY_ADVANCED("overlap"),
-     .help = "order of progress threads that share a core; auto: semaphore (simulated) or what the "
+     .help = "choose the order of progress threads that share a core; auto: semaphore (simulated) "
+             "or what the "
              "library chooses",
      .preset = "auto", .table = XY_TABLE(xy_order_all)},
     {"priority", 0, XY_OPT_LONG, "N", offsetof(nbc_values_t, priority), .min = 0, .max = 20,
-     XY_ADVANCED("overlap"), .help = "priority of progress threads, with --order priority",
+     XY_ADVANCED("overlap"), .help = "set the priority of progress threads, with --order priority",
      .preset = "10"},
     {"let-arrive", 0, XY_OPT_CHOICE, "on|off", offsetof(nbc_values_t, let_arrive),
-     XY_EXPERIMENTAL("overlap"),
-     .help = "measured: a start call first lets the other ranks of its core start", .preset = "on",
-     .choices = on_off},
+     XY_EXPERIMENTAL("overlap"), .help = "measured: let the other ranks of a core start first",
+     .preset = "on", .choices = on_off},
     {"simulate", 0, XY_OPT_STRING, "MACHINE", offsetof(nbc_values_t, simulate),
      .complete = "machine file", XY_COMMON("measure"),
      .help = "simulate this machine instead of measuring; a name, a file or a string as for 'xylem "
@@ -65,8 +67,8 @@ static const xy_option_t options[] = {
     {"against", 0, XY_OPT_STRING, "LIST", offsetof(nbc_values_t, against), XY_COMMON("measure"),
      .help = "measured: also run with these MPI libraries; openmpi,mpich"},
     {"repetitions", 'r', XY_OPT_LONG, "N", offsetof(nbc_values_t, repetitions), .min = 1,
-     .max = 1000000, XY_COMMON("measure"), .help = "measured: repetitions of each time, in one run",
-     .preset = "15"},
+     .max = 1000000, XY_COMMON("measure"),
+     .help = "measured: repeat each measurement N times in one run", .preset = "15"},
     {"kernel", 0, XY_OPT_CHOICE, "KERNEL", offsetof(nbc_values_t, kernel), XY_ADVANCED("measure"),
      .help = "measured: compute products of small matrices (high intensity) or sums (low)",
      .preset = "product", .choices = kernels},
@@ -83,11 +85,12 @@ static const xy_option_t options[] = {
      .help = "measured: end the repetitions of a collective after this time, but not before three",
      .preset = "5s"},
     {"turns", 0, XY_OPT_LONG, "N", offsetof(nbc_values_t, turns), .min = 1, .max = NBC_TURNS_MAX,
-     XY_ADVANCED("measure"), .help = "measured: runs of each library, in alternation",
+     XY_ADVANCED("measure"), .help = "measured: run each library N times, in alternation",
      .preset = "1"},
     {"compute", 0, XY_OPT_SECONDS, "TIME", offsetof(nbc_values_t, compute), XY_ADVANCED("measure"),
-     .help = "simulated, equivalent-compute: computation of a rank with one rank on every core "
-             "(default: the time of the collective there)"},
+     .help =
+         "simulated, equivalent-compute: set the computation of a rank with one rank on every core "
+         "(default: the time of the collective there)"},
     {"json", 0, XY_OPT_FLAG, .offset = offsetof(nbc_values_t, json), XY_COMMON("output"),
      .help = "print JSON"},
     {"csv", 0, XY_OPT_STRING, "FILE", offsetof(nbc_values_t, csv), XY_COMMON("output"),
@@ -261,7 +264,7 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
 const xy_command_t bench_nbc = {
     .name = "nbc",
     .prefix = "xylem bench",
-    .summary = "how well nonblocking collectives overlap with computation",
+    .summary = "measure how well nonblocking collectives overlap with computation",
     .description =
         "Measures start, computation and wait of nonblocking collectives here, or simulates them "
         "on a machine, and prints t_comm (start and wait), t_comp (the computation alone) and "

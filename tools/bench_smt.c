@@ -306,7 +306,7 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
 const xy_command_t bench_smt = {
     .name = "smt",
     .prefix = "xylem bench",
-    .summary = "the effect of a copying thread on a computation, by placement",
+    .summary = "measure the effect of a copying thread on a computation, by placement",
     .description =
         "Measures a matrix product on one PU while a thread copies buffers of 4 KiB, 128 "
         "KiB and 2 MiB on another package, another core, the same PU, or the sibling "

@@ -243,7 +243,7 @@ static xy_status_t run(const xy_command_t *command, const void *values_p, int ar
 
 const xy_command_t verb_advise = {
     .name = "advise",
-    .summary = "say what would make a run faster, and by how much",
+    .summary = "predict what would make a run faster, and by how much",
     .synopsis = "TRACE [-- COMMAND...]",
     .description =
         "Reads what 'mpiexec --trace FILE' recorded and replays the run by the virtual clock with "

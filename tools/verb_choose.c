@@ -32,8 +32,9 @@ static const xy_option_t options[] = {
      .help = "try an alternative that may be better now and then: as long as all trials together "
              "lose at most so much of all time that was stored"},
     {"reference", 0, XY_OPT_STRING, "NAME", AT(reference), XY_EXPERIMENTAL("choose"),
-     .help = "the alternative that would run without a choice: others are chosen only as far as "
-             "--loss allows to be slower than it"},
+     .help =
+         "name the alternative that would run without a choice; others are chosen only as far as "
+         "--loss allows to be slower than it"},
     {"ran", 'r', XY_OPT_STRING, "NAME=TIME", AT(ran), XY_COMMON("history"),
      .help = "store the time that an alternative has taken; as in fox=1.31s; it is kept beside the "
              "prediction, and nothing is chosen"},
@@ -42,7 +43,7 @@ static const xy_option_t options[] = {
      .help = "show, export, import or clear stored times; of the problem named, or of all; import "
              "reads a file"},
     {"host", 0, XY_OPT_STRING, "NAME", AT(host), XY_ADVANCED("history"),
-     .help = "whose stored times count (default: this host; with --history: all)"},
+     .help = "use the stored times of this host (default: this host; with --history: all)"},
     {"no-history", 0, XY_OPT_FLAG, .offset = AT(no_history), XY_ADVANCED("history"),
      .help = "choose by predictions alone"},
     {"svg", 0, XY_OPT_STRING, "FILE", AT(svg), .complete = "file", .needs = "map",
@@ -64,7 +65,7 @@ static xy_status_t read_given(choose_t *c)
         if (xy_parse_size(equal + 1, &size))
             p.value = (double)size;
         else if (!xy_parse_double(equal + 1, &p.value))
-            return xy_fail(XY_EUSAGE, "--set '%s': '%s' is no number", text, equal + 1);
+            return xy_fail(XY_EUSAGE, "--set '%s': '%s' is not a number", text, equal + 1);
         p.name = xy_strndup(text, (size_t)(equal - text));
         if (p.name == NULL || xy_vec_append(&c->given, &p) != XY_OK) {
             xy_free((void *)(uintptr_t)p.name);
@@ -240,7 +241,7 @@ static xy_status_t store(const choose_t *c, const choose_answer_t *a, size_t i, 
                        "stored beside",
                        run.alternative);
     if (c->path == NULL)
-        return xy_fail(XY_ENOENT, "no place for the history: neither HOME nor XDG_CACHE_HOME is "
+        return xy_fail(XY_ENOENT, "cannot store the history: neither HOME nor XDG_CACHE_HOME is "
                                   "set; set XYLEM_HISTORY to a path");
     return xy_history_append(c->path, &run, 1);
 }
@@ -291,7 +292,7 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
     if (c.v->history != NULL)
         return choose_history(c.v, argc, argv);
     if (argc == 0)
-        return xy_fail(XY_EUSAGE, "which problem? Name its file; see 'xylem choose --help'");
+        return xy_fail(XY_EUSAGE, "missing argument PROBLEM; see 'xylem choose --help'");
     if (c.v->svg != NULL && c.v->map.count == 0)
         return xy_fail(XY_EUSAGE, "--svg is for --map");
     st = load(&c, argv[0]);
@@ -327,7 +328,7 @@ static const char examples[] =
 
 const xy_command_t verb_choose = {
     .name = "choose",
-    .summary = "say which of several algorithms is the fastest, before it runs",
+    .summary = "choose the fastest of several algorithms, before it runs",
     .synopsis = "PROBLEM | --history ACTION [PROBLEM|FILE]",
     .description = description,
     .examples = examples,

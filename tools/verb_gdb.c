@@ -31,7 +31,7 @@ static const xy_option_t options[] = {
     {"batch", 0, XY_OPT_FLAG, .offset = offsetof(values_t, batch), XY_COMMON("options"),
      .help = "end after the commands of --ex, without a prompt"},
     {"gdb", 0, XY_OPT_STRING, "PROGRAM", offsetof(values_t, gdb), .env = "XYLEM_GDB",
-     .preset = "gdb", .complete = "file", XY_ADVANCED("options"), .help = "the gdb to run"},
+     .preset = "gdb", .complete = "file", XY_ADVANCED("options"), .help = "run this gdb"},
     {"script", 0, XY_OPT_FLAG, .offset = offsetof(values_t, script), XY_ADVANCED("options"),
      .help = "print where the gdb script is, for 'gdb -x' or an editor's debugger"},
     {0}};

@@ -31,23 +31,25 @@ static const xy_option_t options[] = {
     {"compare", 'c', XY_OPT_FLAG, .offset = offsetof(values_t, compare), XY_COMMON("place"),
      .help = "place by all strategies and print a table"},
     {"metric", 0, XY_OPT_CHOICE, "METRIC", offsetof(values_t, metric), XY_ADVANCED("place"),
-     .help = "traffic by bytes (size), messages (msg), or the mean size of a message (avg)",
+     .help = "measure traffic by bytes (size), messages (msg), or the mean size of a message (avg)",
      .preset = "size", .choices = metrics},
     {"cost", 0, XY_OPT_CHOICE, "COST", offsetof(values_t, cost), XY_ADVANCED("place"),
-     .help = "the cost to minimize: links by their weights (weighted) or each link as 1 (hops)",
+     .help =
+         "choose the cost to minimize: links by their weights (weighted) or each link as 1 (hops)",
      .preset = "weighted", .choices = costs},
     {"weights", 'w', XY_OPT_STRING, "W:W:...", offsetof(values_t, weights), XY_ADVANCED("place"),
-     .help =
-         "weights of the links from the cores up (default 1:10:100:...); of a torus or mesh, by "
-         "dimension (default 1)"},
+     .help = "set the weights of the links from the cores up (default 1:10:100:...); of a torus or "
+             "mesh, by "
+             "dimension (default 1)"},
     {"load", 0, XY_OPT_STRING, "FILE", offsetof(values_t, load), XY_ADVANCED("place"),
-     .help = "work of each process, one number per line, to balance cores with several processes",
+     .help = "read the work of each process from FILE, one number per line, to balance cores with "
+             "several processes",
      .complete = "file"},
     {"seed", 0, XY_OPT_LONG, "N", offsetof(values_t, seed), XY_ADVANCED("place"),
-     .help = "seed of the random numbers; the same seed gives the same placement", .preset = "1",
-     .min = 0, .max = 1e15},
+     .help = "set the seed of the random numbers; the same seed gives the same placement",
+     .preset = "1", .min = 0, .max = 1e15},
     {"restarts", 0, XY_OPT_LONG, "N", offsetof(values_t, restarts), XY_ADVANCED("place"),
-     .help = "random starts of mpipp", .preset = "5", .min = 1, .max = 1000},
+     .help = "set the number of random starts of mpipp", .preset = "5", .min = 1, .max = 1000},
     {"predict", 0, XY_OPT_FLAG, .offset = offsetof(values_t, predict), XY_COMMON("predict"),
      .help = "predict the run time of the placement; and that by --baseline: a recorded run (a "
              "trace) with its computation, a matrix as communication alone"},
@@ -59,11 +61,12 @@ static const xy_option_t options[] = {
      .help = "with --predict: read message models from FILE; those of 'xylem calibrate'",
      .complete = "file"},
     {"library", 'l', XY_OPT_CHOICE, "NAME", offsetof(values_t, library), .needs = "predict",
-     XY_ADVANCED("predict"), .help = "with --predict: whose collectives (default: xylem)",
+     XY_ADVANCED("predict"),
+     .help = "with --predict: simulate the collectives of this library (default: xylem)",
      .choices = libraries},
     {"speed", 0, XY_OPT_DOUBLE, "FACTOR", offsetof(values_t, speed), .needs = "predict",
      XY_ADVANCED("predict"),
-     .help = "with --predict: cores of MACHINE compute so many times as fast as those of the "
+     .help = "with --predict: assume that cores of MACHINE compute X times as fast as those of the "
              "recorded run",
      .preset = "1", .min = 1e-6, .max = 1e6},
     {"output", 'o', XY_OPT_CHOICE, "FORMAT", offsetof(values_t, output), XY_COMMON("output"),

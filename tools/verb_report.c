@@ -179,7 +179,7 @@ static xy_status_t run(const xy_command_t *command, const void *values_p, int ar
 
 const xy_command_t verb_report = {
     .name = "report",
-    .summary = "say where the time of a run went, and why",
+    .summary = "print where the time of a run went, and why",
     .synopsis = "FILE...",
     .description =
         "Reads what 'mpiexec --report=FILE' or 'mpiexec --trace FILE' recorded and prints the main "

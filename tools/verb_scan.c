@@ -35,12 +35,12 @@ static const xy_option_t options[] = {
      .may_be_empty = true, XY_COMMON("program"),
      .help = "name an argument of the program in that run"},
     {"std", 0, XY_OPT_STRING, "STANDARD", offsetof(values_t, standard), XY_ADVANCED("program"),
-     .help = "the C standard that the program follows: c89, gnu11, ...", .preset = "gnu11"},
+     .help = "set the C standard of the program: c89, gnu11, ...", .preset = "gnu11"},
     {"output", 'o', XY_OPT_STRING, "FILE", offsetof(values_t, output), XY_COMMON("output"),
      .help = "write the description there (\"-\": standard output)", .complete = "file"},
     {"show", 0, XY_OPT_CHOICE, "STYLE", offsetof(values_t, show), .choices = styles,
      XY_COMMON("output"),
-     .help = "print the sources with dropped lines in grey; behind // where the output is no "
+     .help = "print the sources with dropped lines in grey; behind // where the output is not a "
              "terminal; html: a page"},
     {"list", 0, XY_OPT_FLAG, .offset = offsetof(values_t, list), XY_COMMON("output"),
      .help = "print what was kept and why, and what is unknown"},

@@ -26,7 +26,7 @@ static const char *const orders[] = {"time", "rank", "bytes", NULL}; /* as xy_li
 
 static const xy_option_t options[] = {
     {"once", 0, XY_OPT_FLAG, .offset = offsetof(values_t, once), XY_COMMON("options"),
-     .help = "print once and end; so it is where the output is no terminal"},
+     .help = "print once and end, as where the output is not a terminal"},
     {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json), XY_COMMON("options"),
      .help = "print once, all ranks, as JSON"},
     {"all", 'a', XY_OPT_FLAG, .offset = offsetof(values_t, all), XY_COMMON("options"),

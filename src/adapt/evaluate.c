@@ -204,7 +204,7 @@ static xy_status_t evaluate_verb(evaluation_t *v, const adapt_alternative_t *a, 
 
     if (v->given->simulate == NULL)
         return xy_fail_at(XY_EUNSUPPORTED, v->problem->path, a->line,
-                          "%s is simulated, which is not possible here", a->name);
+                          "%s needs a simulation, which is not possible here", a->name);
     st = adapt_expand(&s, a->words, a->line, v->times->words, &words);
     if (st != XY_OK)
         return st;

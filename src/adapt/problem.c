@@ -131,7 +131,8 @@ static xy_status_t read_lines(adapt_reading_t *r, char *data)
     xy_text_cleanup(&whole);
     if (st == XY_OK && r->problem->alternatives.count == 0) {
         r->line = 0;
-        st = adapt_reading_fail(r, "no problem: it has no line 'alternative NAME ...'", NULL);
+        st = adapt_reading_fail(r, "not a problem file: it has no line 'alternative NAME ...'",
+                                NULL);
     }
     return st;
 }

@@ -238,19 +238,19 @@ static void test_bad_tables(void **state)
 static void test_bad_problems(void **state)
 {
     static const char *const bad[][2] = {
-        {"", "x: no problem: it has no line 'alternative NAME ...'"},
+        {"", "x: not a problem file: it has no line 'alternative NAME ...'"},
         {"alternatve a formula 1\n", "x:1: 'alternatve'; did you mean 'alternative'?"},
-        {"\nparameter 2n\n", "x:2: a name is letters, digits and '_': '2n'"},
-        {"parameter n\nlet n = 2\n", "x:2: the name is there twice: 'n'"},
+        {"\nparameter 2n\n", "x:2: a name consists of letters, digits and '_': '2n'"},
+        {"parameter n\nlet n = 2\n", "x:2: the name is defined twice: 'n'"},
         {"parameter n = x\n", "x:1: not a number: 'x'"},
         {"let n\n", "x:1: write 'let NAME = FORMULA'"},
         {"alternative a formula 1 +\n", "x:1: "},
         {"alternative a formula n << 2\n", "an operation that formulas do not have"},
         {"alternative a formula x = 2\n", "an operation that formulas do not have"},
         {"alternative a magic 2\n", "x:1: formula, table, predict or stencil is expected: 'magic'"},
-        {"alternative a predict x \"it's\n", "x:1: a quote is missing: 'x \"it's'"},
+        {"alternative a predict x \"it's\n", "x:1: a quote is not closed: 'x \"it's'"},
         {"alternative a formula 1\nalternative a formula 2\n",
-         "x:2: the alternative is there twice"},
+         "x:2: the alternative is defined twice"},
         {"when a n\n", "x:1: there is no alternative of this name above: 'a'"},
         {"node a b\n", "x:1: write NAME=FORMULA, without blanks: 'b'"},
     };
@@ -273,13 +273,13 @@ static void test_bad_values(void **state)
         {"parameter n\nalternative a formula n\n", "give it with --set n=NUMBER"},
         {"alternative a formula m\n", "there is no 'm' in the formula 'm'"},
         {"alternative a formula min(1)\n", "a wrong number of arguments of 'min'"},
-        {"alternative a formula dgemm(5)\n", "no model of a kernel of this name"},
+        {"alternative a formula dgemm(5)\n", "no kernel of this name has a model"},
         {"alternative a formula message(5)\n", "no model of messages"},
         {"alternative a formula 0 - 1\n", "the time of a is -1 s; it must be positive"},
-        {"alternative a formula 0 / 0\n", "is no number"},
+        {"alternative a formula 0 / 0\n", "is not a number"},
         {"let x = y\nlet y = 1\nalternative a formula x\n", "there is no 'y' in the formula 'y'"},
         {"node a x=y y=x\nalternative a formula x\n", "there is no '"},
-        {"alternative a predict x {1\n", "x:1: a '}' is missing"},
+        {"alternative a predict x {1\n", "x:1: missing '}'"},
     };
 
     (void)state;

@@ -114,7 +114,7 @@ static xy_status_t read_how(adapt_reading_t *r, adapt_alternative_t *a, const ch
     if (a->how[0] == 't')
         return read_table(r, a, rest);
     if (!are_quotes_closed(rest))
-        return adapt_reading_fail(r, "a quote is missing", rest);
+        return adapt_reading_fail(r, "a quote is not closed", rest);
     a->words = adapt_reading_keep(r, rest);
     return a->words != NULL ? XY_OK : adapt_reading_memory();
 }
@@ -133,10 +133,10 @@ xy_status_t adapt_read_alternative(adapt_reading_t *r, char *rest)
     char *name = adapt_reading_word(&rest), *how = adapt_reading_word(&rest);
 
     if (!xy_choose_is_word(name))
-        return adapt_reading_fail(r, "an alternative has a name of one word, without ',' and '='",
-                                  name);
+        return adapt_reading_fail(
+            r, "the name of an alternative must be one word without ',' and '='", name);
     if (find_alternative(r->problem, name) != NULL)
-        return adapt_reading_fail(r, "the alternative is there twice", name);
+        return adapt_reading_fail(r, "the alternative is defined twice", name);
     if (r->problem->alternatives.count == ADAPT_ITEMS_MAX)
         return adapt_reading_fail(r, "there are too many lines of this kind", NULL);
     a = xy_vec_push(&r->problem->alternatives);

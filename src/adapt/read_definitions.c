@@ -19,7 +19,7 @@ static bool is_name(const char *word)
 xy_status_t adapt_read_problem(adapt_reading_t *r, char *rest)
 {
     if (!xy_choose_is_word(rest))
-        return adapt_reading_fail(r, "a problem has a name of one word", rest);
+        return adapt_reading_fail(r, "the name of a problem must be one word", rest);
     r->problem->name = adapt_reading_keep(r, rest);
     return r->problem->name != NULL ? XY_OK : adapt_reading_memory();
 }
@@ -48,9 +48,9 @@ static xy_status_t split_name(adapt_reading_t *r, char *text, char **name_p, cha
     }
     name[strcspn(name, " \t")] = '\0';
     if (!is_name(name))
-        return adapt_reading_fail(r, "a name is letters, digits and '_'", name);
+        return adapt_reading_fail(r, "a name consists of letters, digits and '_'", name);
     if (is_taken(r->problem, name))
-        return adapt_reading_fail(r, "the name is there twice", name);
+        return adapt_reading_fail(r, "the name is defined twice", name);
     *name_p = adapt_reading_keep(r, name);
     return *name_p != NULL ? XY_OK : adapt_reading_memory();
 }
@@ -114,7 +114,7 @@ static xy_status_t read_node_value(adapt_reading_t *r, adapt_node_t *node, char 
     if (value.name == NULL)
         return adapt_reading_memory();
     if (!is_name(word))
-        return adapt_reading_fail(r, "a name is letters, digits and '_'", word);
+        return adapt_reading_fail(r, "a name consists of letters, digits and '_'", word);
     st = adapt_reading_formula(r, equal + 1, &value.formula);
     return st == XY_OK ? add_named(&node->values, &value) : st;
 }
@@ -144,5 +144,5 @@ xy_status_t adapt_read_node(adapt_reading_t *r, char *rest)
 xy_status_t adapt_read_independent(adapt_reading_t *r, char *rest)
 {
     r->problem->is_independent = true;
-    return *rest == '\0' ? XY_OK : adapt_reading_fail(r, "nothing follows 'independent'", rest);
+    return *rest == '\0' ? XY_OK : adapt_reading_fail(r, "'independent' takes no argument", rest);
 }

@@ -121,8 +121,8 @@ static bool call_value(void *arg, const char *name, const double *args, size_t c
     }
     *status_p =
         xy_fail(st,
-                st == XY_ENOENT ? "%s: %s() is no function of formulas, and there is no model of a "
-                                  "kernel of this name; run 'xylem calibrate' or give --costs FILE"
+                st == XY_ENOENT ? "%s: %s() is not a function of formulas, and no kernel of this "
+                                  "name has a model; run 'xylem calibrate' or give --costs FILE"
                                 : "%s: %s(): the kernel has another number of sizes, or one is "
                                   "negative",
                 s->problem->path, name);
@@ -176,7 +176,7 @@ xy_status_t adapt_expand(adapt_scope_t *s, const char *text, long line, xy_arena
             break;
         inside = strcspn(text + 1, "}");
         if (text[1 + inside] == '\0')
-            st = xy_fail_at(XY_EPARSE, s->problem->path, line, "a '}' is missing");
+            st = xy_fail_at(XY_EPARSE, s->problem->path, line, "missing '}'");
         else
             st = expand_one(s, text + 1, inside, line, &out);
         text += inside + 2;

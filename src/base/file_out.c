@@ -375,7 +375,8 @@ static xy_status_t fail_write(const char *name, int err)
         return XY_EIO;
     if (err != 0)
         return xy_fail_errno(err, name, "write");
-    return xy_fail_at(XY_EIO, name, 0, "not all of it could be written; free some space there");
+    return xy_fail_at(XY_EIO, name, 0,
+                      "the file could not be written completely; free some space there");
 }
 
 /* Everything to the disk, so that the rename never exposes an empty file after a crash. */

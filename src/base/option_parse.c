@@ -358,8 +358,8 @@ static xy_status_t check_positional(const parser_t *p)
 
     base_command_call(c, call, sizeof(call));
     if (p->positional < c->positional_min)
-        return xy_fail(XY_EUSAGE, "%s: %s is missing; see '%s --help'", call,
-                       c->synopsis != NULL ? c->synopsis : "an argument", call);
+        return xy_fail(XY_EUSAGE, "%s: missing argument %s; see '%s --help'", call,
+                       c->synopsis != NULL ? c->synopsis : "ARGUMENT", call);
     if (c->positional_max >= 0 && p->positional > c->positional_max)
         return xy_fail(XY_EUSAGE, "%s: one argument too many: '%s'; see '%s --help'", call,
                        p->argv[c->positional_max], call);

@@ -57,9 +57,10 @@ static xy_status_t read_line(xy_history_t *h, reading_t *r, const char *line, si
 
     if (!choose_line_parse(line, length, h->words, &run, &st)) {
         if (st == XY_OK && r->on_bad == CHOOSE_REFUSE)
-            return xy_fail_at(XY_EPARSE, r->path, number,
-                              "no line of a history: '1 TIME HOST PROBLEM NAME=VALUE,... "
-                              "ALTERNATIVE PREDICTED MEASURED INSTEAD'");
+            return xy_fail_at(
+                XY_EPARSE, r->path, number,
+                "not a line of a history; expected '1 TIME HOST PROBLEM NAME=VALUE,... "
+                "ALTERNATIVE PREDICTED MEASURED INSTEAD'");
         r->first_bad = r->bad == 0 ? number : r->first_bad;
         r->bad++;
     } else if (is_wanted(r, &run)) {
@@ -71,9 +72,10 @@ static xy_status_t read_line(xy_history_t *h, reading_t *r, const char *line, si
 static void warn_bad(const reading_t *r)
 {
     if (r->bad > 0)
-        xy_warn("%s:%ld: no line of a history; %zu such line%s left out ('xylem choose --history "
-                "clear' removes all)",
-                r->path, r->first_bad, r->bad, r->bad == 1 ? " is" : "s are");
+        xy_warn(
+            "%s:%ld: not a line of a history; %zu such line%s left out ('xylem choose --history "
+            "clear' removes all)",
+            r->path, r->first_bad, r->bad, r->bad == 1 ? " is" : "s are");
 }
 
 static xy_status_t read_lines(xy_history_t *h, reading_t *r, const char *data, size_t size)

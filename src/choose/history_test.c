@@ -130,7 +130,8 @@ static void test_bad_lines(void **state)
     h = load("matmul", "a");
     assert_int_equal(h->runs.count, 2);
     assert_int_equal(testing_said_count, 1); /* for all of them */
-    assert_non_null(strstr(testing_said, ":2: no line of a history; 16 such lines are left out"));
+    assert_non_null(
+        strstr(testing_said, ":2: not a line of a history; 16 such lines are left out"));
     xy_history_destroy(h);
 }
 
@@ -249,7 +250,7 @@ static void test_import_once(void **state)
     testing_listen();
     assert_int_equal(xy_history_import(path, other, &added), XY_EPARSE);
     assert_int_equal(testing_said_count, 1);
-    assert_non_null(strstr(testing_said, ":3: no line of a history"));
+    assert_non_null(strstr(testing_said, ":3: not a line of a history"));
     unlink(other);
 }
 

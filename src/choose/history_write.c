@@ -16,7 +16,7 @@ xy_status_t xy_history_path(char **path_p)
     char *path = xy_cache_path("XYLEM_HISTORY", "history");
 
     if (path == NULL)
-        return xy_fail(XY_ENOENT, "no place for the history: neither HOME nor XDG_CACHE_HOME is "
+        return xy_fail(XY_ENOENT, "cannot store the history: neither HOME nor XDG_CACHE_HOME is "
                                   "set; name a file in XYLEM_HISTORY");
     *path_p = path;
     return XY_OK;

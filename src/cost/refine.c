@@ -351,7 +351,7 @@ static xy_status_t check(const xy_sample_t *samples, size_t count, const xy_fit_
             return xy_fail(XY_EINVAL, "sample %zu (size %g, %g s) is not positive", i + 1,
                            samples[i].x, samples[i].t);
     if (cost_criterion_find(options->criterion) == NULL)
-        return xy_fail(XY_EINVAL, "there is no criterion '%s'; there are relative, adjusted and r2",
+        return xy_fail(XY_EINVAL, "unknown criterion '%s'; use relative, adjusted or r2",
                        options->criterion);
     return XY_OK;
 }

@@ -385,7 +385,8 @@ xy_status_t xy_costs_load(const char *path, xy_costs_t **costs_p)
         return st;
     if (access(own, F_OK) != 0)
         st = xy_fail(XY_ENOENT,
-                     "nothing was measured here yet (%s is not there); run 'xylem calibrate'", own);
+                     "no costs were measured here yet (%s does not exist); run 'xylem calibrate'",
+                     own);
     else
         st = load_from(own, costs_p);
     xy_free(own);

@@ -117,12 +117,12 @@ static void load(void)
     int version = 0;
 
     if (library == NULL)
-        cuda.why = "libcuda.so.1, the driver of NVIDIA, is not installed";
+        cuda.why = "libcuda.so.1, the NVIDIA driver, is not installed";
     else if (!find_functions(library) || cuda.driver_version(&version) != SUCCESS ||
              version < OLDEST_DRIVER)
-        cuda.why = "the driver of NVIDIA is older than CUDA 11; install a newer one";
+        cuda.why = "the NVIDIA driver is older than CUDA 11; install a newer one";
     else if (cuda.init(0) != SUCCESS)
-        cuda.why = "the driver of NVIDIA finds no device that this process may use";
+        cuda.why = "the NVIDIA driver finds no device that this process may use";
 }
 
 /* ---- Failures ---- */
@@ -139,8 +139,8 @@ static xy_status_t failed(xy_gpu_device_t *gpu, result_t r, const char *doing)
     gpu->is_lost = r >= FIRST_OF_KERNELS && r <= LAST_OF_KERNELS;
     if (gpu->is_lost)
         return xy_fail(XY_EIO,
-                       "%s: a kernel failed (%s, %s), seen when it was to %s; what the device held "
-                       "is lost",
+                       "%s: a kernel failed (%s, %s), detected when it was to %s; the contents of "
+                       "the device are lost",
                        gpu->info.name, text, name, doing);
     return xy_fail(r == OUT_OF_MEMORY ? XY_ENOMEM : XY_EIO, "%s cannot %s: %s (%s)", gpu->info.name,
                    doing, text, name);
@@ -200,7 +200,7 @@ static const char *list(xy_vec_t *found, xy_status_t *status_p)
         if (describe(i, &info) && xy_vec_append(found, &info) != XY_OK)
             *status_p = xy_fail_memory("listing GPUs");
     }
-    return count > 0 ? "" : "the driver of NVIDIA finds no device";
+    return count > 0 ? "" : "the NVIDIA driver finds no device";
 }
 
 static xy_status_t open_device(xy_gpu_device_t *gpu)
@@ -255,7 +255,7 @@ static xy_status_t room(xy_gpu_device_t *gpu, uint64_t *bytes_p)
     enter(gpu);
     r = cuda.memory_info(&left, &all);
     if (r != SUCCESS)
-        return failed(gpu, r, "tell its free memory");
+        return failed(gpu, r, "report its free memory");
     *bytes_p = left;
     return XY_OK;
 }
@@ -377,7 +377,7 @@ static void unpin(xy_gpu_device_t *gpu, void *address)
 static xy_status_t stream_create(xy_gpu_stream_t *s)
 {
     enter(s->gpu);
-    return check(s->gpu, cuda.stream_create(&s->native, STREAM_NON_BLOCKING), "make a stream");
+    return check(s->gpu, cuda.stream_create(&s->native, STREAM_NON_BLOCKING), "create a stream");
 }
 
 static void stream_destroy(xy_gpu_stream_t *s)
@@ -389,13 +389,13 @@ static void stream_destroy(xy_gpu_stream_t *s)
 static xy_status_t stream_wait(xy_gpu_stream_t *s)
 {
     enter(s->gpu);
-    return check(s->gpu, cuda.stream_wait(s->native), "end its work");
+    return check(s->gpu, cuda.stream_wait(s->native), "finish its work");
 }
 
 static xy_status_t stream_after(xy_gpu_stream_t *s, const xy_gpu_event_t *e)
 {
     enter(s->gpu);
-    return check(s->gpu, cuda.stream_after(s->native, e->native, 0), "order its streams");
+    return check(s->gpu, cuda.stream_after(s->native, e->native, 0), "synchronize its streams");
 }
 
 static xy_status_t event_create(xy_gpu_event_t *e, bool is_timed)
@@ -403,7 +403,7 @@ static xy_status_t event_create(xy_gpu_event_t *e, bool is_timed)
     unsigned flags = is_timed ? EVENT_DEFAULT : EVENT_WITHOUT_TIME;
 
     enter(e->gpu);
-    return check(e->gpu, cuda.event_create(&e->native, flags), "make an event");
+    return check(e->gpu, cuda.event_create(&e->native, flags), "create an event");
 }
 
 static void event_destroy(xy_gpu_event_t *e)
@@ -421,7 +421,7 @@ static xy_status_t event_record(xy_gpu_event_t *e, xy_gpu_stream_t *s)
 static xy_status_t event_wait(const xy_gpu_event_t *e)
 {
     enter(e->gpu);
-    return check(e->gpu, cuda.event_wait(e->native), "reach an event");
+    return check(e->gpu, cuda.event_wait(e->native), "wait for an event");
 }
 
 static xy_status_t event_is_reached(const xy_gpu_event_t *e, bool *is_reached_p)
@@ -431,7 +431,7 @@ static xy_status_t event_is_reached(const xy_gpu_event_t *e, bool *is_reached_p)
     enter(e->gpu);
     r = cuda.event_query(e->native);
     *is_reached_p = r == SUCCESS;
-    return r == NOT_READY ? XY_OK : check(e->gpu, r, "reach an event");
+    return r == NOT_READY ? XY_OK : check(e->gpu, r, "wait for an event");
 }
 
 static xy_status_t event_between(const xy_gpu_event_t *from, const xy_gpu_event_t *to,
@@ -443,7 +443,7 @@ static xy_status_t event_between(const xy_gpu_event_t *from, const xy_gpu_event_
     enter(from->gpu);
     r = cuda.event_between(&milliseconds, from->native, to->native);
     *seconds_p = 1e-3 * (double)milliseconds;
-    return check(from->gpu, r, "tell the time of an event");
+    return check(from->gpu, r, "read the time of an event");
 }
 
 /* ---- Copies ---- */
@@ -518,8 +518,8 @@ static xy_status_t kernel_create(xy_gpu_kernel_t *k, const char *name)
         return XY_OK;
     }
     return xy_fail(XY_ENOENT,
-                   "the program has no kernel '%s': write XY_KERNEL %s(...), with a name that "
-                   "is no function of the language itself",
+                   "the program has no kernel '%s': write XY_KERNEL %s(...), with a name that is "
+                   "not a function of the language itself",
                    name, name);
 }
 
@@ -561,7 +561,7 @@ static xy_status_t launch(xy_gpu_stream_t *s, xy_gpu_kernel_t *k, const size_t g
 
 const gpu_driver_t gpu_driver_cuda = {
     .name = "cuda",
-    .describe = "GPUs of NVIDIA, through the driver library",
+    .describe = "NVIDIA GPUs, through the driver library",
     .list = list,
     .open = open_device,
     .close = close_device,

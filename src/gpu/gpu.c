@@ -86,8 +86,7 @@ static xy_status_t check_name(const char *name)
 {
     return strcmp(name, "none") == 0 || find_driver(name, DRIVERS) != NULL
                ? XY_OK
-               : xy_fail(XY_EINVAL,
-                         "XYLEM_GPU_DRIVER=%s names no driver; there are cuda, opencl and none",
+               : xy_fail(XY_EINVAL, "XYLEM_GPU_DRIVER=%s is not a driver; use cuda, opencl or none",
                          name);
 }
 
@@ -100,7 +99,7 @@ xy_status_t xy_gpu_list(xy_vec_t *found_p)
 
     for (int i = 0; i <= ADDED && st == XY_OK; i++) {
         size_t before = found.count;
-        const char *why = "another driver was asked for";
+        const char *why = "another driver was requested";
         bool is_listed = i < DRIVERS || (i == ADDED && is_named && drivers[i] != NULL);
 
         if (is_listed && (!is_named || strcmp(drivers[i]->name, name) == 0)) {
@@ -401,14 +400,16 @@ static xy_status_t check_arguments(const xy_gpu_kernel_t *k, const xy_gpu_arg_t 
         return xy_fail(XY_ELIMIT, "a kernel with %d arguments; at most %d are passed", count,
                        XY_GPU_ARGS_MAX);
     if (k->count >= 0 && k->count != count)
-        return xy_fail(XY_EINVAL,
-                       "kernel '%s' has %d arguments, and is given %d: data in the order of the "
-                       "accesses, then values",
-                       k->name, k->count, count);
+        return xy_fail(
+            XY_EINVAL,
+            "kernel '%s' takes %d arguments, and %d were given: data in the order of the "
+            "accesses, then values",
+            k->name, k->count, count);
     for (int i = 0; i < count && k->count >= 0; i++)
         if (k->sizes[i] > 0 && k->sizes[i] != args[i].size)
-            return xy_fail(XY_EINVAL, "argument %d of kernel '%s' has %zu bytes, and is given %zu",
-                           i + 1, k->name, k->sizes[i], args[i].size);
+            return xy_fail(XY_EINVAL,
+                           "argument %d of kernel '%s' takes %zu bytes, and %zu were given", i + 1,
+                           k->name, k->sizes[i], args[i].size);
     return XY_OK;
 }
 

@@ -218,7 +218,7 @@ static const char *list(xy_vec_t *found, xy_status_t *status_p)
 {
     (void)found;
     *status_p = XY_OK;
-    return "it is no device of this machine";
+    return "it is not a device of this machine";
 }
 
 static xy_status_t open_device(xy_gpu_device_t *gpu)

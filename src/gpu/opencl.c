@@ -77,9 +77,9 @@ static void load(void)
     cl_uint count = 0, devices;
 
     if (library == NULL)
-        cl.why = "libOpenCL.so.1, the loader of OpenCL, is not installed";
+        cl.why = "libOpenCL.so.1, the OpenCL loader, is not installed";
     else if (!find_functions(library))
-        cl.why = "the loader of OpenCL is older than OpenCL 1.2; install a newer one";
+        cl.why = "the OpenCL loader is older than OpenCL 1.2; install a newer one";
     else if (cl.clGetPlatformIDs(PLATFORMS_MAX, platforms, &count) != CL_SUCCESS || count == 0)
         cl.why = "no implementation of OpenCL is installed";
     if (cl.why != NULL)
@@ -285,7 +285,7 @@ static xy_status_t stream_create(xy_gpu_stream_t *s)
 
     s->native =
         cl.clCreateCommandQueue(s->gpu->context, s->gpu->device, CL_QUEUE_PROFILING_ENABLE, &error);
-    return check(s->gpu, error, "make a stream");
+    return check(s->gpu, error, "create a stream");
 }
 
 static void stream_destroy(xy_gpu_stream_t *s)
@@ -295,7 +295,7 @@ static void stream_destroy(xy_gpu_stream_t *s)
 
 static xy_status_t stream_wait(xy_gpu_stream_t *s)
 {
-    return check(s->gpu, cl.clFinish(s->native), "end its work");
+    return check(s->gpu, cl.clFinish(s->native), "finish its work");
 }
 
 static xy_status_t stream_after(xy_gpu_stream_t *s, const xy_gpu_event_t *e)
@@ -305,7 +305,7 @@ static xy_status_t stream_after(xy_gpu_stream_t *s, const xy_gpu_event_t *e)
     if (event == NULL)
         return XY_OK;
     return check(s->gpu, cl.clEnqueueBarrierWithWaitList(s->native, 1, &event, NULL),
-                 "order its streams");
+                 "synchronize its streams");
 }
 
 static xy_status_t event_create(xy_gpu_event_t *e, bool is_timed)
@@ -338,7 +338,8 @@ static xy_status_t event_wait(const xy_gpu_event_t *e)
 {
     cl_event event = e->native;
 
-    return event == NULL ? XY_OK : check(e->gpu, cl.clWaitForEvents(1, &event), "reach an event");
+    return event == NULL ? XY_OK
+                         : check(e->gpu, cl.clWaitForEvents(1, &event), "wait for an event");
 }
 
 static xy_status_t event_is_reached(const xy_gpu_event_t *e, bool *is_reached_p)
@@ -349,7 +350,7 @@ static xy_status_t event_is_reached(const xy_gpu_event_t *e, bool *is_reached_p)
         error = cl.clGetEventInfo(e->native, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status),
                                   &status, NULL);
     *is_reached_p = status == CL_COMPLETE;
-    return check(e->gpu, status < 0 ? status : error, "reach an event");
+    return check(e->gpu, status < 0 ? status : error, "wait for an event");
 }
 
 static cl_ulong end_of(const xy_gpu_event_t *e, cl_int *error_p)
@@ -369,7 +370,7 @@ static xy_status_t event_between(const xy_gpu_event_t *from, const xy_gpu_event_
     cl_ulong a = end_of(from, &first), b = end_of(to, &second);
 
     *seconds_p = b >= a ? 1e-9 * (double)(b - a) : -1e-9 * (double)(a - b);
-    return check(from->gpu, first != CL_SUCCESS ? first : second, "tell the time of an event");
+    return check(from->gpu, first != CL_SUCCESS ? first : second, "read the time of an event");
 }
 
 /* ---- Copies ---- */
@@ -456,7 +457,7 @@ static xy_status_t kernel_create(xy_gpu_kernel_t *k, const char *name)
     if (error == CL_INVALID_KERNEL_NAME)
         return xy_fail(XY_ENOENT,
                        "the program has no kernel '%s': write XY_KERNEL %s(...), with a name that "
-                       "is no function of the language itself",
+                       "is not a function of the language itself",
                        name, name);
     if (error == CL_SUCCESS && cl.clGetKernelInfo(k->native, CL_KERNEL_NUM_ARGS, sizeof(count),
                                                   &count, NULL) == CL_SUCCESS)
@@ -485,7 +486,7 @@ static xy_status_t launch(xy_gpu_stream_t *s, xy_gpu_kernel_t *k, const size_t g
 
 const gpu_driver_t gpu_driver_opencl = {
     .name = "opencl",
-    .describe = "devices of all makers, through the loader of OpenCL",
+    .describe = "devices of all vendors, through the OpenCL loader",
     .list = list,
     .open = open_device,
     .close = close_device,
@@ -525,6 +526,6 @@ static const char *list(xy_vec_t *found, xy_status_t *status_p)
 }
 
 const gpu_driver_t gpu_driver_opencl = {
-    .name = "opencl", .describe = "devices of all makers; not in this build", .list = list};
+    .name = "opencl", .describe = "devices of all vendors; not in this build", .list = list};
 
 #endif

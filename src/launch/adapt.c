@@ -317,7 +317,8 @@ xy_status_t mpi_launch_adapt_told(const char *plan, bool counts, mpi_launch_valu
 {
     if (!mpi_plan_parse(plan, &all.choice.plan))
         return xy_fail(XY_EPARSE,
-                       "--adapt: '%s' is no plan; are all parts of Xylem of one version?", plan);
+                       "--adapt: '%s' is not a plan; do all parts of Xylem have the same version?",
+                       plan);
     all.choice.plan.is_placed = false; /* the head has placed the ranks */
     all.counts = counts;
     apply(adapted, settings);

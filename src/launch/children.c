@@ -108,9 +108,10 @@ static xy_status_t start(const mpi_part_t *part, int index)
         return xy_fail_memory("starting a process");
     for (int i = 0; i < 2; i++) {
         if (pipe2(pipes[i], O_CLOEXEC) != 0)
-            return xy_fail(XY_ELIMIT,
-                           "rank %d: no pipe (%s); raise 'ulimit -n' or start fewer ranks", rank,
-                           strerror(errno));
+            return xy_fail(
+                XY_ELIMIT,
+                "rank %d: cannot create a pipe (%s); raise 'ulimit -n' or start fewer ranks", rank,
+                strerror(errno));
         child->pipes[i] = pipes[i][0];
         job.fds[FIRST_PIPE + 2 * index + i] = (struct pollfd){.fd = pipes[i][0], .events = POLLIN};
     }

@@ -293,7 +293,8 @@ static bool is_alike(int process, const char *version, const char *machine)
         return false;
     }
     if (uname(&own) == 0 && strcmp(machine, own.machine) != 0) {
-        process_say("%s has processors of type %s and this machine %s; a job has one type",
+        process_say("%s has processors of type %s and this machine %s; all hosts of a job need the "
+                    "same type",
                     name_of(process, name), machine, own.machine);
         return false;
     }
@@ -524,8 +525,8 @@ static void look_for_silence(double now)
         if (was_away || p->heard == 0)
             p->heard = now;
         if (now - p->heard > limit) {
-            process_say("%s has not answered for %g s: it is stopped, or its machine is not "
-                        "reached any more (--heartbeat 0 waits for ever)",
+            process_say("%s has not answered for %g s: it is stopped, or its machine is no longer "
+                        "reachable (--heartbeat 0 waits forever)",
                         name_of(i, name), limit);
             end_job(1);
             end_one_by_force(p);
@@ -568,8 +569,8 @@ static void look_for_unready(double now)
     }
     if (found < 0)
         return;
-    process_say("%s has come, and was not ready within %g s (--start-timeout): it is stopped, "
-                "or does not reach the others",
+    process_say("%s has connected, but was not ready within %g s (--start-timeout): it is stopped, "
+                "or cannot reach the others",
                 name_of(found, name), limit);
     end_job(1);
     end_one_by_force(&head.base.processes[found]);

@@ -121,14 +121,14 @@ static xy_status_t add_word(mpi_hosts_t *hosts, const char *word, size_t length,
     const char *close = has_brackets ? memchr(word, ']', length) : NULL;
 
     if (has_brackets && close == NULL)
-        return xy_fail_at(XY_EPARSE, where, line, "'%.*s': ']' is missing", (int)length, word);
+        return xy_fail_at(XY_EPARSE, where, line, "'%.*s': missing ']'", (int)length, word);
     if (has_brackets) {
         const char *end = word + length;
 
         name = word + 1;
         if (close + 1 < end &&
             (close[1] != ':' || !read_slots(close + 2, (size_t)(end - close - 2), &slots)))
-            return xy_fail_at(XY_EPARSE, where, line, "'%.*s': behind the address stands ':SLOTS'",
+            return xy_fail_at(XY_EPARSE, where, line, "'%.*s': expected ':SLOTS' after the address",
                               (int)length, word);
         return add(hosts, name, (size_t)(close - name), slots, where, line);
     }
@@ -136,7 +136,7 @@ static xy_status_t add_word(mpi_hosts_t *hosts, const char *word, size_t length,
     if (colon != NULL && memchr(word, ':', (size_t)(colon - word)) == NULL) {
         if (!read_slots(colon + 1, length - (size_t)(colon - word) - 1, &slots))
             return xy_fail_at(XY_EPARSE, where, line,
-                              "'%.*s': behind the colon stands a number of slots, 1 to %d",
+                              "'%.*s': expected a number of slots, 1 to %d, after the colon",
                               (int)(length < 80 ? length : 80), word, MOST_SLOTS);
         length = (size_t)(colon - word);
     }

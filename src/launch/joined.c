@@ -306,9 +306,9 @@ static void report_missed(int rank)
     char *waiting = list(is_waiting), name[280];
 
     if (waiting != NULL)
-        process_say("%s has ended with exit code %d and without MPI_Init, in which %s wait%s "
-                    "for it",
-                    name_of(rank, name), code_of(rank), waiting, joined.waiting > 1 ? "" : "s");
+        process_say(
+            "%s has ended with exit code %d without calling MPI_Init, where %s wait%s for it",
+            name_of(rank, name), code_of(rank), waiting, joined.waiting > 1 ? "" : "s");
     xy_free(waiting);
 }
 

@@ -832,7 +832,8 @@ static xy_status_t find_hosts(launch_t *launch, const xy_vec_t *contexts)
     if (elsewhere == 0)
         mpi_hosts_cleanup(&launch->hosts);
     if (launch->hosts.count > 0 && values.processes > 1)
-        return xy_fail(XY_EUSAGE, "--processes is for this machine; leave it or the hosts out");
+        return xy_fail(XY_EUSAGE,
+                       "--processes is for this machine; leave out either it or the hosts");
     return XY_OK;
 }
 

@@ -118,7 +118,7 @@ static void say_at_head(void *arg, xy_status_t status, const char *message)
 static xy_status_t lost_head(void)
 {
     xy_error_handler_set(NULL, NULL);
-    return xy_fail(XY_EIO, "the mpiexec that has started this process is gone");
+    return xy_fail(XY_EIO, "the mpiexec that started this process has ended");
 }
 
 static xy_status_t say_hello(void)
@@ -356,8 +356,8 @@ xy_status_t mpi_node_begin(const mpi_node_job_t **job_p)
     if (st == XY_OK)
         st = await(NODE_JOB, &frame);
     if (st == XY_OK && !read_job(&frame, &node.job))
-        st = xy_fail(XY_EPARSE, "what mpiexec says about the job is not understood; are all parts "
-                                "of Xylem of one version?");
+        st = xy_fail(XY_EPARSE, "cannot understand what mpiexec sent about the job; do all parts "
+                                "of Xylem have the same version?");
     if (st == XY_OK)
         *job_p = &node.job;
     return st;

@@ -64,8 +64,8 @@ static xy_status_t become(xy_channel_t *link, const xy_frame_t *frame)
     long argc = 0;
 
     if (directory == NULL || !node_field_number(&fields, 1, 1 << 20, &argc))
-        return xy_fail(XY_EPARSE, "what mpiexec says about the job is not understood; is Xylem of "
-                                  "one version everywhere?");
+        return xy_fail(XY_EPARSE, "cannot understand what mpiexec sent about the job; is Xylem of "
+                                  "the same version everywhere?");
     for (long i = 0; i <= argc; i++) {
         const char *word = i < argc ? node_field(&fields) : NULL;
 
@@ -122,6 +122,6 @@ xy_status_t mpi_node_boot(const char *where)
     st = xy_channel_await(&link, CONNECT_SECONDS, &frame) == XY_CHANNEL_FRAME &&
                  frame.kind == NODE_START
              ? XY_OK
-             : xy_fail(XY_EIO, "%s: the mpiexec that has started this process is gone", host);
+             : xy_fail(XY_EIO, "%s: the mpiexec that started this process has ended", host);
     return st == XY_OK ? become(&link, &frame) : st;
 }

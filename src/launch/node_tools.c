@@ -82,7 +82,7 @@ xy_status_t mpi_node_send_traffic(const xy_traffic_t *t)
         size_t n = t->records.count - i < RECORDS_AT_ONCE ? t->records.count - i : RECORDS_AT_ONCE;
 
         if (!node_send(NODE_TRAFFIC, records + i, n * sizeof(*records)))
-            return xy_fail(XY_EIO, "the mpiexec that has started this process is gone");
+            return xy_fail(XY_EIO, "the mpiexec that started this process has ended");
     }
     node_send(NODE_TRAFFIC, NULL, 0); /* that is all */
     return XY_OK;
@@ -100,7 +100,7 @@ xy_status_t mpi_node_send_profile(mpi_job_t *job)
     if (text.failed)
         st = xy_fail_memory("counting collectives");
     else if (!node_send(NODE_PROFILE, text.s, text.length))
-        st = xy_fail(XY_EIO, "the mpiexec that has started this process is gone");
+        st = xy_fail(XY_EIO, "the mpiexec that started this process has ended");
     xy_text_cleanup(&text);
     return st;
 }

@@ -104,7 +104,7 @@ static xy_status_t send(const xy_profile_t *p)
     for (size_t at = 0; at < size && is_sent; at += PIECE)
         is_sent = node_send(NODE_REPORT, text + at, size - at < PIECE ? size - at : PIECE);
     free(text);
-    return is_sent ? XY_OK : xy_fail(XY_EIO, "the mpiexec that has started this process is gone");
+    return is_sent ? XY_OK : xy_fail(XY_EIO, "the mpiexec that started this process has ended");
 }
 
 xy_status_t mpi_report_finish(const mpi_launch_values_t *values, mpi_job_t *job,

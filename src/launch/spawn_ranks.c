@@ -292,8 +292,8 @@ static xy_status_t make_rank(const making_t *m, int place, int *number_p)
 
     if (slot == NULL)
         return xy_fail(XY_ELIMIT,
-                       "%d spawned ranks live already, the most that there can be; ranks that are "
-                       "over count until both sides have called MPI_Comm_disconnect",
+                       "%d spawned ranks are alive already, the maximum; ranks that have ended "
+                       "count until both sides have called MPI_Comm_disconnect",
                        setup.room);
     st = get_loaded(m->path, m->part->count, &slot->loaded);
     if (st != XY_OK) {

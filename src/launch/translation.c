@@ -154,8 +154,8 @@ static xy_status_t look_at(inspection_t *in, const process_elf_t *elf)
             st = note_mpi(in, elf, mpi);
         else if (is_untranslated(name))
             st = xy_fail(XY_EUNSUPPORTED,
-                         "'%s' uses the Java interface of another MPI (%s), which no "
-                         "library of Xylem stands in for; start it with the mpirun of that MPI",
+                         "'%s' uses the Java interface of another MPI (%s), which Xylem does not "
+                         "support; start it with the mpirun of that MPI",
                          elf->path, name);
         else
             add_file(in, elf, name);

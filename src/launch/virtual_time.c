@@ -44,7 +44,7 @@ static xy_status_t open_loader(void)
     if (all.loader != NULL)
         return XY_OK;
     if (dladdr((void *)(uintptr_t)&all, &here) == 0 || here.dli_fname == NULL)
-        return xy_fail(XY_EIO, "the MPI library does not find itself");
+        return xy_fail(XY_EIO, "the MPI library cannot find its own path");
     slash = strrchr(here.dli_fname, '/');
     path = xy_sprintf("%.*s%s", slash != NULL ? (int)(slash + 1 - here.dli_fname) : 0,
                       here.dli_fname, XMPI_LOADER_FILE);
@@ -361,11 +361,11 @@ static void say_factors(int ranks, size_t kernels)
         most = all.factor_of[r] > most ? all.factor_of[r] : most;
     }
     if (least == most)
-        fprintf(stderr, "mpiexec: code takes %.3g times what it takes here (by %zu kernels)\n",
+        fprintf(stderr, "mpiexec: computation takes %.3g times as long as here (by %zu kernels)\n",
                 least, kernels);
     else
         fprintf(stderr,
-                "mpiexec: code takes %.3g to %.3g times what it takes here (by %zu kernels)\n",
+                "mpiexec: computation takes %.3g to %.3g times as long as here (by %zu kernels)\n",
                 least, most, kernels);
 }
 
@@ -388,7 +388,9 @@ static xy_status_t scale_times(const mpi_launch_values_t *values, int ranks, vir
     if (st != XY_OK)
         return st;
     if (all.here == NULL) {
-        xy_warn("--compute timed: code takes what it takes here, whose speed is not known%s", how);
+        xy_warn("--compute timed: computation is not scaled, because the speed of this machine is "
+                "not known%s",
+                how);
         return XY_OK;
     }
     all.factor_of = xy_calloc((size_t)all.room, sizeof(*all.factor_of));
@@ -396,7 +398,7 @@ static xy_status_t scale_times(const mpi_launch_values_t *values, int ranks, vir
         return xy_fail_memory("placing the ranks");
     kernels = find_factors(ranks);
     if (kernels == 0) {
-        xy_warn("--compute timed: code takes what it takes here: no kernel has a model of both "
+        xy_warn("--compute timed: computation is not scaled, because no kernel has models of both "
                 "machines at common sizes%s",
                 how);
         return XY_OK;

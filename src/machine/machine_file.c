@@ -110,7 +110,7 @@ static xy_status_t count_target(machine_reader_t *r, const xy_xml_node_t *use, i
                                  xy_xml_attr(use, "ref"));
     if (t->is_open)
         return xy_fail_at(XY_EPARSE, r->path, use->line,
-                          "cycle: '%.60s' (line %ld) holds itself through this reference",
+                          "cycle: '%.60s' (line %ld) contains itself through this reference",
                           xy_xml_attr(use, "ref"), t->node->line);
     return count_one(r, t->node, depth, objects_p);
 }
@@ -274,14 +274,14 @@ static xy_status_t build_below(machine_reader_t *r, const xy_xml_node_t *n, uint
         else if (machine_file_is(c, "define"))
             st = xy_xml_check_names(r->doc, c, machine_file_nothing, children);
         else if (machine_file_is(c, "route") && type != XY_OBJ_MACHINE)
-            st = machine_file_fail(r, c, "routes stand directly in <machine>, not in", n->name);
+            st = machine_file_fail(r, c, "routes belong directly in <machine>, not in", n->name);
     }
     /* When everything below is there. */
     for (const xy_xml_node_t *c = n->child; st == XY_OK && c != NULL; c = c->next) {
         if (!machine_file_is(c, "numbering"))
             continue;
         if (type != XY_OBJ_NODE && type != XY_OBJ_MACHINE)
-            st = machine_file_fail(r, c, "numberings stand in a node or in <machine>, not in",
+            st = machine_file_fail(r, c, "numberings belong in a node or in <machine>, not in",
                                    n->name);
         else
             st = machine_file_numbering(r, c, first);

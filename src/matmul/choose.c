@@ -271,7 +271,7 @@ int matmul_choose(matmul_t *p, const xylem_matmul_options *o, matmul_choice_t **
 
     *choice_p = q;
     if (kept == NULL || q == NULL) {
-        fprintf(stderr, "xylem_matmul: no memory\n");
+        fprintf(stderr, "xylem_matmul: out of memory\n");
         return -1;
     }
     q->kept = kept;

@@ -168,12 +168,12 @@ static bool has_speeds(const matmul_t *p, const xylem_matmul_options *o)
     for (int i = 0; o->speeds != NULL && i < p->ranks; i++)
         if (!(o->speeds[i] > 0)) {
             fprintf(stderr,
-                    "xylem_matmul: rank %d has a speed of %g flop/s; speeds are more than 0\n", i,
+                    "xylem_matmul: rank %d has a speed of %g flop/s; speeds must be positive\n", i,
                     o->speeds[i]);
             return false;
         }
     if (p->speeds == NULL)
-        fprintf(stderr, "xylem_matmul: no memory\n");
+        fprintf(stderr, "xylem_matmul: out of memory\n");
     return p->speeds != NULL;
 }
 
@@ -212,7 +212,7 @@ static int run(const matmul_t *p, int i, bool learns, matmul_choice_t *choice)
     int failed = matmul_algorithms[i]->run(p);
 
     if (failed && p->rank == 0)
-        fprintf(stderr, "xylem_matmul: no memory for %s\n", matmul_algorithms[i]->name);
+        fprintf(stderr, "xylem_matmul: out of memory for %s\n", matmul_algorithms[i]->name);
     if (!failed && choice != NULL)
         matmul_chosen(choice, MPI_Wtime() - start, learns);
     return failed;

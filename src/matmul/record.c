@@ -45,7 +45,7 @@ bool matmul_record(const matmul_t *p, const matmul_algorithm_t *algorithm, int s
     for (rank.rank = 0; rank.rank < p->ranks && !record->failed; rank.rank++)
         record->failed |= algorithm->run(&rank) != 0;
     if (record->failed)
-        fprintf(stderr, "xylem_matmul: no memory to predict %s\n", algorithm->name);
+        fprintf(stderr, "xylem_matmul: out of memory while predicting %s\n", algorithm->name);
     return !record->failed;
 }
 

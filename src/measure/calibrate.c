@@ -152,8 +152,8 @@ static xy_status_t list_kernels(const xy_calibration_t *c, char *copy, xy_vec_t 
         bool is_all = strcmp(name, "all") == 0;
 
         if (k == NULL && !is_all)
-            return xy_fail(XY_EUSAGE,
-                           "there is no kernel '%s'; 'xylem calibrate --list' names them", name);
+            return xy_fail(XY_EUSAGE, "unknown kernel '%s'; 'xylem calibrate --list' lists them",
+                           name);
         for (const measure_kernel_t *all = measure_kernels; all->name != NULL; all++) {
             measure_child_options_t o = {.name = all->name, .library = c->blas};
 

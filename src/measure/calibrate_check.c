@@ -43,7 +43,7 @@ static xy_status_t add(const xy_calibration_t *c, const xy_check_result_t *r, xy
 {
     if (c->report != NULL && r->is_measured)
         fprintf(c->report, "%-8s %s: %s (%+.1f %% in the middle, %+.1f %% to %+.1f %%)\n", r->name,
-                r->detail, r->holds ? "holds" : "does not hold", 100 * r->middle, 100 * r->least,
+                r->detail, r->holds ? "valid" : "no longer valid", 100 * r->middle, 100 * r->least,
                 100 * r->greatest);
     else if (c->report != NULL)
         fprintf(c->report, "%-8s %s: could not be measured\n", r->name, r->detail);
@@ -168,9 +168,9 @@ xy_status_t xy_calibrate_conclude(const xy_vec_t *results)
     for (size_t i = 0; i < results->count; i++)
         bad += !XY_VEC_AT(results, xy_check_result_t, i).holds;
     if (results->count == 0)
-        return xy_fail(XY_ENOENT, "there is nothing in these costs that could be checked");
+        return xy_fail(XY_ENOENT, "these costs contain nothing that can be checked");
     if (bad > 0)
-        return xy_fail(XY_EINVAL, "%zu of %zu models do not hold any more; run 'xylem calibrate'",
+        return xy_fail(XY_EINVAL, "%zu of %zu models are no longer valid; run 'xylem calibrate'",
                        bad, results->count);
     return XY_OK;
 }

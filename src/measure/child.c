@@ -360,7 +360,7 @@ xy_status_t measure_child_start(const measure_child_options_t *options, measure_
     xy_status_t st;
 
     if (options->symbol == NULL && measure_kernel_find(options->name) == NULL)
-        return xy_fail(XY_ENOENT, "there is no kernel '%s'; 'xylem calibrate --list' names them",
+        return xy_fail(XY_ENOENT, "unknown kernel '%s'; 'xylem calibrate --list' lists them",
                        options->name);
     st = spawn(options, &w);
     if (st == XY_OK)

@@ -45,15 +45,14 @@ xy_status_t measure_trust(const char *what, const measure_trust_t *t)
             what, t->dropped, t->samples);
     if (t->error_mean > miss_max)
         return xy_fail(XY_EINVAL,
-                       "too noisy: %s (the best model misses its samples by %.0f %% in the mean), "
+                       "too noisy: %s (the best model misses its samples by %.0f %% on average), "
                        "run again on a quiet machine",
                        what, 100 * t->error_mean);
     if (but_one > miss_max || held_out > held_max)
-        return xy_fail(
-            XY_EINVAL,
-            "too noisy: %s (the best model misses sizes that it was not shown by %.0f %% "
-            "in the mean), run again on a quiet machine",
-            what, 100 * held_out);
+        return xy_fail(XY_EINVAL,
+                       "too noisy: %s (the best model misses held-out sizes by %.0f %% on "
+                       "average), run again on a quiet machine",
+                       what, 100 * held_out);
     return XY_OK;
 }
 

@@ -38,13 +38,13 @@ xy_status_t measure_discovery_read(const char *path, measure_discovery_t *hosts)
         line += strspn(line, " \t\r");
         line[strcspn(line, "# \t\r")] = '\0';
         if (*line == '-')
-            st = xy_fail_at(XY_EPARSE, path, 0, "'%s' is not a name of a host", line);
+            st = xy_fail_at(XY_EPARSE, path, 0, "'%s' is not a host name", line);
         else if (*line != '\0')
             st = add_host(hosts, line);
     }
     xy_free(data);
     if (st == XY_OK && hosts->names.count == 0)
-        st = xy_fail_at(XY_EPARSE, path, 0, "names no hosts; write one on each line");
+        st = xy_fail_at(XY_EPARSE, path, 0, "has no hosts; write one per line");
     return st;
 }
 

@@ -607,7 +607,7 @@ static const char *judge(const uint8_t secret[XY_SECRET_BYTES], transcript_t *sa
         return "connections between hosts are encrypted, and OpenSSL's libcrypto.so.3 is missing "
                "here: install libssl3, or use --net-plain";
     if (!prove(secret, 'L', said, expected) || !is_same(expected, said->second + SHOWN, PROOF))
-        return "what answers there does not know this job's secret";
+        return "the process that answers there does not know this job's secret";
     return NULL;
 }
 
@@ -623,7 +623,7 @@ bool net_greet(int fd, const uint8_t secret[XY_SECRET_BYTES], int name, int own,
     if (!introduce(fd, said.first, name, own, key) ||
         send(fd, said.first, FIRST, MSG_NOSIGNAL) != FIRST ||
         !read_all(fd, said.second, SECOND, deadline)) {
-        snprintf(why, XY_WHY_SIZE, "what answers there is not this job");
+        snprintf(why, XY_WHY_SIZE, "the process that answers there is not part of this job");
         return false;
     }
     wrong = judge(secret, &said);

@@ -133,9 +133,9 @@ static void others_are_refused(void **state)
         int name, own;
         const char *why;
     } wrong[] = {{other_secret, 3, 5, "does not know this job's secret"},
-                 {secret, 4, 5, "is not this job"},
-                 {secret, 3, 8, "is not this job"},
-                 {secret, 3, -1, "is not this job"}};
+                 {secret, 4, 5, "is not part of this job"},
+                 {secret, 3, 8, "is not part of this job"},
+                 {secret, 3, -1, "is not part of this job"}};
 
     (void)state;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {

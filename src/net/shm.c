@@ -366,7 +366,7 @@ static bool poll_shm(xy_net_t *base)
         if (peer->writes_here && !peer->is_gone)
             has_come |= shm_receive(net, p);
         if (atomic_load_explicit(&peer->is_full, memory_order_relaxed))
-            shm_lose(net, p, "memory for what is sent there ran out");
+            shm_lose(net, p, "out of memory for messages to it");
     }
     shm_flush_all(net);
     return tell_finished(net) || has_come;

@@ -69,7 +69,7 @@ static const char *take_piece(shm_peer_t *p, const shm_record_t *record, size_t 
     shm_taken_t *t = find_taken(p, record->id);
 
     if (t == NULL || n == 0 || n > t->size - t->got)
-        return "it sends bytes that were not asked for";
+        return "it has sent bytes that were not requested";
     memcpy(t->buffer + t->got, record->bytes, n);
     t->got += n;
     return NULL;
@@ -84,7 +84,7 @@ static const char *take_record(shm_net_t *net, int from, const shm_record_t *rec
     const char *why = NULL;
 
     if (bytes > shm_most(net->ring_size))
-        return "it sends a message that is too long";
+        return "it has sent a message that is too long";
     switch (kind) {
     case SHM_KIND_SHORT:
         net->base.events->message(net->base.context, from, record->bytes, bytes);
@@ -101,7 +101,7 @@ static const char *take_record(shm_net_t *net, int from, const shm_record_t *rec
         p->is_leaving = true;
         break;
     default:
-        why = "it sends what is no message";
+        why = "it has sent an invalid message";
     }
     return why;
 }

@@ -113,7 +113,7 @@ static const char *begin_piece(tcp_net_t *net, tcp_peer_t *p, uint64_t id, size_
     size_t n = p->end - p->begin < size ? p->end - p->begin : size;
 
     if (t == NULL || size == 0 || size > t->size - t->got)
-        return "it sends bytes that were not asked for";
+        return "it has sent bytes that were not requested";
     memcpy(t->buffer + t->got, p->buffer + p->begin, n);
     p->begin += n;
     p->current = t;
@@ -137,7 +137,7 @@ static bool take_frame(tcp_net_t *net, int from, const char **why_p)
     switch (first >> 32) {
     case TCP_KIND_SHORT:
         if (size > TCP_SHORT) {
-            *why_p = "it sends a message that is too long";
+            *why_p = "it has sent a message that is too long";
             return false;
         }
         if (have - TCP_HEAD < size)
@@ -156,7 +156,7 @@ static bool take_frame(tcp_net_t *net, int from, const char **why_p)
             net->base.events->lost(net->base.context, from, NULL);
         return true;
     default:
-        *why_p = "it sends what is no message";
+        *why_p = "it has sent an invalid message";
         return false;
     }
 }

@@ -29,8 +29,7 @@ xy_status_t xy_place_ranks(const char *name, const xy_cores_t *cores, int ranks,
         return st;
     if (strategy->needs_matrix)
         return xy_fail(XY_EUSAGE,
-                       "strategy %s places by who talks to whom; give it the communication matrix "
-                       "with --matrix FILE",
+                       "strategy %s needs a communication matrix; give it with --matrix FILE",
                        name);
     t.host = xy_calloc(t.leaves, sizeof(*t.host));
     st = t.host != NULL ? place_on(strategy, &t, (uint32_t)ranks, (uint32_t *)core_of) : XY_ENOMEM;
@@ -65,10 +64,11 @@ static xy_status_t take_strategy(place_file_t *f, long number, const char *name)
         return xy_fail_at(XY_EINVAL, f->path, number, "line %ld names a strategy already",
                           f->strategy_line);
     if (strategy == NULL || strategy->needs_matrix)
-        return xy_fail_at(XY_EINVAL, f->path, number,
-                          "'%s' is no strategy that places without a matrix; 'xylem place --help' "
-                          "lists them",
-                          name);
+        return xy_fail_at(
+            XY_EINVAL, f->path, number,
+            "'%s' is not a strategy that works without a matrix; 'xylem place --help' "
+            "lists them",
+            name);
     f->strategy = strategy->name;
     f->strategy_line = number;
     return XY_OK;

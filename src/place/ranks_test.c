@@ -250,8 +250,8 @@ static void test_file(void **state)
 {
     (void)state;
     read_as("# where\n0 3\n2 3 # the same\n\n1 0\n", XY_OK, NULL);
-    read_as("0 3\n1 0\n* unknown\n", XY_EINVAL, ":3: 'unknown' is no strategy");
-    read_as("* treematch\n", XY_EINVAL, ":1: 'treematch' is no strategy that places without");
+    read_as("0 3\n1 0\n* unknown\n", XY_EINVAL, ":3: 'unknown' is not a strategy");
+    read_as("* treematch\n", XY_EINVAL, ":1: 'treematch' is not a strategy that works without");
     read_as("* packed\n\n* packed\n", XY_EINVAL, ":3: line 1 names a strategy already");
     read_as("0 3\n0 1\n", XY_EINVAL, ":2: rank 0 has a core already");
     read_as("0 x\n", XY_EPARSE, ":1: a line must be");

@@ -30,7 +30,7 @@ static bool change(compiler_t *c, operator_t op, const type_t *type, const expr_
         other = compile_value(c, by);
         if (other == NULL || !type_is_integer(other) ||
             (op != OPERATOR_ADD && op != OPERATOR_SUBTRACT)) {
-            compile_fail(c, "a pointer and what is no integer");
+            compile_fail(c, "a pointer combined with a non-integer");
             return false;
         }
         if (op == OPERATOR_SUBTRACT)
@@ -44,7 +44,7 @@ static bool change(compiler_t *c, operator_t op, const type_t *type, const expr_
     if (other == NULL)
         return false;
     if (!type_is_arithmetic(type) || !type_is_arithmetic(other)) {
-        compile_fail(c, "an operator with what is no number");
+        compile_fail(c, "an operator applied to a non-number");
         return false;
     }
     common = op == OPERATOR_LEFT || op == OPERATOR_RIGHT ? compile_promote(type)
@@ -281,7 +281,7 @@ void compile_variable(compiler_t *c, const char *name, size_t length, const type
     v->is_global = is_global;
     v->offset = compile_reserve(c, is_made ? 8 : type->size, is_made ? 8 : type->align, is_global);
     if (is_made && is_global)
-        compile_fail(c, "the length of '%.*s' is no constant", (int)length, name);
+        compile_fail(c, "the length of '%.*s' is not a constant", (int)length, name);
     if (is_made) {
         v->type = make_array(c, type, v->offset);
         if (v->type == NULL)

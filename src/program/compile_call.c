@@ -105,7 +105,7 @@ static const type_t *call_extreme(compiler_t *c, const expr_t *e, op_t op)
     if (b == NULL)
         return NULL;
     if (!type_is_arithmetic(a) || !type_is_arithmetic(b))
-        return compile_fail(c, "%.*s() of what is no number", (int)e->length, e->text);
+        return compile_fail(c, "%.*s() of a non-number", (int)e->length, e->text);
     type = compile_common(a, b);
     emit_convert(c, b, type);
     emit(c, OP_SWAP, 0, 0, 0);
@@ -170,7 +170,7 @@ static bool mpi_argument(compiler_t *c, code_site_t *site, int i)
         return emit_convert(c, type, type_basic(TYPE_I64));
     if (type->kind == TYPE_POINTER || type->kind == TYPE_ARRAY || type_is_integer(type))
         return true;
-    compile_fail(c, "%s of %s is no pointer", site->call->args[i], site->call->name);
+    compile_fail(c, "%s of %s is not a pointer", site->call->args[i], site->call->name);
     return false;
 }
 
@@ -179,7 +179,7 @@ void compile_mpi(compiler_t *c, const xy_node_t *node)
     code_site_t site = {.node = node, .call = xy_mpi_call_find(xy_node_attr(node, "call"))};
 
     if (site.call == NULL) {
-        compile_fail(c, "'%s' is no MPI call that a description may have",
+        compile_fail(c, "'%s' is not an MPI call that a description may have",
                      xy_node_attr(node, "call"));
         return;
     }

@@ -74,7 +74,7 @@ static const type_t *member(compiler_t *c, const expr_t *e)
     if (type == NULL)
         return NULL;
     if (type->kind != TYPE_STRUCT)
-        return compile_fail(c, "'.%.*s' of what is no struct", (int)e->length, e->text);
+        return compile_fail(c, "'.%.*s' of a non-struct", (int)e->length, e->text);
     field = type_field(type, e->text, e->length);
     if (field == NULL)
         return compile_fail(c, "struct %s has no member '%.*s'", type->name, (int)e->length,
@@ -101,14 +101,14 @@ static const type_t *element(compiler_t *c, const expr_t *e, bool is_end)
     if (type == NULL)
         return NULL;
     if (type->kind != TYPE_POINTER && type->kind != TYPE_ARRAY)
-        return compile_fail(c, "an index of what is no array");
+        return compile_fail(c, "an index into a non-array");
     if (type->kind == TYPE_ARRAY && type->count > 0)
         count = (int64_t)type->count + is_end;
     index = compile_value(c, e->b);
     if (index == NULL)
         return NULL;
     if (!type_is_integer(index))
-        return compile_fail(c, "an index that is no integer");
+        return compile_fail(c, "an index that is not an integer");
     emit_index(c, type->of->size, count);
     return type->of;
 }
@@ -135,14 +135,14 @@ const type_t *compile_address(compiler_t *c, const expr_t *e, bool is_end)
             return NULL;
         return type->kind == TYPE_POINTER || type->kind == TYPE_ARRAY
                    ? type->of
-                   : compile_fail(c, "'*' of what is no pointer");
+                   : compile_fail(c, "'*' applied to a non-pointer");
     case EXPR_CALL: /* of a function whose result is a struct */
         type = compile_value(c, e);
         return type == NULL || type->kind == TYPE_STRUCT
                    ? type
                    : compile_fail(c, "the address of a result");
     default:
-        return compile_fail(c, "the address of what has none");
+        return compile_fail(c, "the address of a value that has none");
     }
 }
 
@@ -225,7 +225,7 @@ const type_t *compile_operator(compiler_t *c, operator_t op, const type_t *type)
 
     if ((is_bitwise || op == OPERATOR_MODULO || op == OPERATOR_LEFT || op == OPERATOR_RIGHT) &&
         !type_is_integer(type))
-        return compile_fail(c, "an operator of integers with what is none");
+        return compile_fail(c, "an integer operator applied to a non-integer");
     if (op == OPERATOR_GREATER || op == OPERATOR_GREATER_EQUAL)
         emit(c, OP_SWAP, 0, 0, 0);
     emit(c, (op_t)(ops[op] + (is_bitwise ? 0 : (int)type->kind - TYPE_I32)), 0, 0, 0);
@@ -256,7 +256,7 @@ static const type_t *pointer_arithmetic(compiler_t *c, operator_t op, const type
         p = a, a = b, b = p;
     }
     if (!type_is_integer(b))
-        return compile_fail(c, "a pointer and what is no integer");
+        return compile_fail(c, "a pointer combined with a non-integer");
     if (op == OPERATOR_SUBTRACT) {
         emit_integer(c, (int64_t)a->of->size);
         compile_operator(c, OPERATOR_MULTIPLY, u64);
@@ -292,7 +292,7 @@ static const type_t *binary(compiler_t *c, const expr_t *e)
     if ((is_pointer(a) || is_pointer(b)) && (e->op == OPERATOR_ADD || e->op == OPERATOR_SUBTRACT))
         return pointer_arithmetic(c, e->op, a, b);
     if (!(type_is_scalar(a) || is_pointer(a)) || !(type_is_scalar(b) || is_pointer(b)))
-        return compile_fail(c, "an operator with what is no number");
+        return compile_fail(c, "an operator applied to a non-number");
     type = e->op == OPERATOR_LEFT || e->op == OPERATOR_RIGHT ? compile_promote(a)
                                                              : compile_common(a, b);
     if (!convert_both(c, a, b, type))
@@ -374,7 +374,7 @@ static const type_t *unary(compiler_t *c, const expr_t *e)
         return type_basic(TYPE_I32);
     }
     if (!type_is_arithmetic(type) || (e->kind == EXPR_INVERT && !type_is_integer(type)))
-        return compile_fail(c, "a sign before what is no number");
+        return compile_fail(c, "a sign before a non-number");
     promoted = compile_promote(type);
     if (e->kind == EXPR_MINUS)
         emit(c, (op_t)(OP_NEGATE_I32 + (int)promoted->kind - TYPE_I32), 0, 0, 0);

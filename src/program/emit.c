@@ -158,7 +158,7 @@ bool emit_convert(compiler_t *c, const type_t *from, const type_t *to)
         return false;
     }
     if (!type_is_scalar(from) || !type_is_scalar(to)) {
-        compile_fail(c, "a value that is none");
+        compile_fail(c, "an expression without a value");
         return false;
     }
     if (!is_same_cell(from, to))
@@ -172,7 +172,7 @@ bool emit_truth(compiler_t *c, const type_t *type)
     if (type_is_real(type))
         emit(c, OP_TRUE_F64, 0, 0, 0);
     else if (!type_is_scalar(type) && type->kind != TYPE_ARRAY) {
-        compile_fail(c, "a condition that is no number");
+        compile_fail(c, "a condition that is not a number");
         return false;
     }
     return true;

@@ -319,7 +319,7 @@ xy_status_t xy_formula_value(const xy_formula_t *f, const xy_formula_names_t *na
 
     if (w.status == XY_OK && isnan(v))
         w.status = xy_fail_at(XY_EINVAL, f->place.file, f->place.line,
-                              "the value of the formula '%s' is no number", f->text);
+                              "the value of the formula '%s' is not a number", f->text);
     if (w.status == XY_OK)
         *value_p = v;
     return w.status;

@@ -165,7 +165,7 @@ static void test_open(void **state)
     call(&s, "MPI_Barrier", 7, 0);
     call(&s, "MPI_Finalize", 99, 0);
     s.first[1] = 2;
-    fails(&s, "n (line 5: data) is not told by run.xyt");
+    fails(&s, "n (line 5: data) cannot be determined from run.xyt");
 }
 
 /* How blocks are spread is not told by their sum, nor is a tag by the bytes of its message. */
@@ -196,7 +196,8 @@ static void test_open_calls(void **state)
             call(&s, "MPI_Finalize", 99, 0);
             s.first[r + 1] = s.recorded.calls.count;
         }
-        fails(&s, "n (line 5: data) is not told by run.xyt: with 1 and with 0 the calls are the "
+        fails(&s, "n (line 5: data) cannot be determined from run.xyt: with 1 and with 0 the calls "
+                  "are the "
                   "recorded ones, but not their ranks, tags or blocks");
     }
 }

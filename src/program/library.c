@@ -115,7 +115,7 @@ static int64_t run_lround(process_t *p, const int64_t *args)
     double value = round(cell_real(args[0]));
 
     if (!(value > -9e18 && value < 9e18)) {
-        process_fail(p, "lround() of what no long holds");
+        process_fail(p, "lround() of a value that does not fit into a long");
         return 0;
     }
     return (int64_t)value;

@@ -69,8 +69,8 @@ static expr_t *parse_new(parser_t *p, expr_kind_t kind, expr_t *a, expr_t *b)
 xy_status_t parse_end(parser_t *p)
 {
     if (p->status == XY_OK && p->token.kind != TOKEN_END)
-        parse_fail(p, p->token.kind == TOKEN_BAD ? "a sign that C does not have"
-                                                 : "something too much");
+        parse_fail(p, p->token.kind == TOKEN_BAD ? "a character that C does not have"
+                                                 : "unexpected text");
     return p->status;
 }
 
@@ -173,7 +173,7 @@ static expr_t *parse_primary(parser_t *p)
     case TOKEN_STRING:
         return parse_string(p);
     case TOKEN_END:
-        return parse_fail(p, "something is missing at the end");
+        return parse_fail(p, "unexpected end");
     default:
         if (!parse_accept(p, SIGN1('(')))
             return parse_fail(p, "no value");

@@ -127,7 +127,7 @@ static const type_t *parse_dimensions(parser_t *p, const type_t *of)
     if (count < 0 || (uint64_t)count > TYPE_SIZE_MAX / (of->size > 0 ? of->size : 1))
         return parse_fail(p, "an array of no possible size");
     if (of->kind == TYPE_ARRAY && of->length != NULL)
-        return parse_fail(p, "an array whose inner dimensions are no constants");
+        return parse_fail(p, "an array whose inner dimensions are not constants");
     of = type_array(p->types, of, (uint64_t)count, length);
     return of != NULL ? of : out_of_memory(p);
 }
@@ -155,7 +155,7 @@ static const type_t *parse_row_pointer(parser_t *p, const type_t *of)
     if (of == NULL)
         return NULL;
     if (of->kind == TYPE_ARRAY && (of->length != NULL || of->count == 0))
-        return parse_fail(p, "a pointer to an array whose size is no constant");
+        return parse_fail(p, "a pointer to an array whose size is not a constant");
     of = type_pointer(p->types, of);
     return of != NULL ? of : out_of_memory(p);
 }

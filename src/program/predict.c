@@ -47,7 +47,7 @@ static xy_status_t find_model(walk_t *walk, code_site_t *site, bool is_kernel)
         m->is_missing = !has_model(c, site->name);
     } else if (text != NULL) {
         if (!xy_parse_seconds(text, &m->per_pass) || m->per_pass < 0)
-            return xy_fail(XY_EUSAGE, "'%s' is no time for a pass of %s", text, site->name);
+            return xy_fail(XY_EUSAGE, "'%s' is not a time for a pass of %s", text, site->name);
         m->is_missing = m->per_pass == 0;
     } else if (!has_model(c, site->name)) {
         m->per_pass = c->cost_all;

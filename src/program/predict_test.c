@@ -502,7 +502,7 @@ static void test_bad(void **state)
               "<if c='rank == 0'><mpi call='MPI_Send' count='3' datatype='MPI_INT' dest='1' "
               "tag='4' " WORLD "/><else><mpi call='MPI_Recv' count='2' datatype='MPI_INT' "
               "source='0' tag='4' " WORLD " line='5'/></else></if>",
-              "a.c:5: process 1: a message of 12 bytes from process 0, tag 4, has come for a "
+              "a.c:5: process 1: a message of 12 bytes from process 0, tag 4, has arrived for a "
               "receive of 8");
     check_bad(2,
               "<mpi call='MPI_Bcast' count='3' datatype='MPI_INT' root='rank' " WORLD " line='5'/>",
@@ -516,8 +516,8 @@ static void test_bad(void **state)
               "where rank 0 calls MPI_Barrier at a.c:6 (root 0, 0 bytes): all members must make "
               "the same calls in the same order");
     check_bad(1, "<while c='1' line='4'><mpi call='MPI_Barrier' " WORLD "/></while>",
-              "a.c:4: process 0: loops have made 1001 passes; raise --limit if this is no endless "
-              "loop");
+              "a.c:4: process 0: loops have made 1001 passes; raise --limit if this is not an "
+              "endless loop");
 }
 
 /* Sizes, bounds and comparisons are those of a run: the arithmetic is the same. */

@@ -125,7 +125,7 @@ bool process_release(process_t *p, uint64_t address)
     if (address == 0)
         return true;
     if (number == 0 || number > p->blocks.count || address << (64 - PROCESS_BLOCK_BITS) != 0)
-        return process_fail(p, "free() of what malloc() did not make");
+        return process_fail(p, "free() of memory that malloc() did not return");
     block = &XY_VEC_AT(&p->blocks, block_t, number - 1);
     if (block->data == NULL)
         return process_fail(p, "memory is freed twice");
@@ -146,7 +146,7 @@ uint64_t process_reallocate(process_t *p, uint64_t address, uint64_t size)
         return process_allocate(p, size);
     if (number == 0 || number > p->blocks.count || address << (64 - PROCESS_BLOCK_BITS) != 0 ||
         XY_VEC_AT(&p->blocks, block_t, number - 1).data == NULL) {
-        process_fail(p, "realloc() of what malloc() did not make");
+        process_fail(p, "realloc() of memory that malloc() did not return");
         return 0;
     }
     made = process_allocate(p, size);

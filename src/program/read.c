@@ -48,7 +48,7 @@ static xy_status_t check_attrs(const xy_xml_t *doc, const xy_xml_node_t *x, xy_n
 
         if (call == NULL)
             return xy_fail_at(XY_EPARSE, xy_xml_path(doc), x->line,
-                              "'%s' is no MPI call that a description may have",
+                              "'%s' is not an MPI call that a description may have",
                               xy_xml_attr(x, "call"));
         for (int i = 0; i < XY_MPI_ARGS_MAX && call->args[i] != NULL; i++)
             names[count++] = call->args[i];

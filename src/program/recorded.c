@@ -202,7 +202,7 @@ static xy_status_t count_ranks(const xy_trace_log_t *log, int32_t *procs_p)
     for (size_t i = 0; i < log->step_count; i++)
         if (log->steps[i].rank >= ranks) {
             if (log->steps[i].rank > ranks)
-                return xy_fail(XY_EINVAL, "%s: rank %u made no call; the trace is not whole",
+                return xy_fail(XY_EINVAL, "%s: rank %u made no call; the trace is incomplete",
                                log->path, ranks);
             ranks++;
         }

@@ -352,8 +352,8 @@ static bool is_same_comm(const xy_trace_step_t *s, const xy_trace_step_t *t)
 static xy_status_t fail_members(const reader_t *r, const xy_trace_step_t *s)
 {
     return xy_fail(XY_EINVAL,
-                   "%s: a collective of %u ranks (rank %u is one) lacks some of them; the trace "
-                   "is not whole: record it again",
+                   "%s: a collective of %u ranks (rank %u is one) lacks some of them; the trace is "
+                   "incomplete: record it again",
                    r->log->path, s->members, s->rank);
 }
 
@@ -458,7 +458,7 @@ static xy_status_t count_ranks(const xy_trace_log_t *log, int32_t *procs_p)
     for (size_t i = 0; i < log->step_count; i++)
         if (i == 0 || log->steps[i].rank != log->steps[i - 1].rank) {
             if (log->steps[i].rank != ranks)
-                return xy_fail(XY_EINVAL, "%s: rank %u made no call; the trace is not whole",
+                return xy_fail(XY_EINVAL, "%s: rank %u made no call; the trace is incomplete",
                                log->path, ranks);
             ranks++;
         }
@@ -466,8 +466,8 @@ static xy_status_t count_ranks(const xy_trace_log_t *log, int32_t *procs_p)
         if ((log->steps[i].kind == XY_TRACE_STEP_SENT ||
              log->steps[i].kind == XY_TRACE_STEP_RECEIVED) &&
             log->steps[i].peer >= ranks)
-            return xy_fail(XY_EINVAL, "%s: rank %u made no call; the trace is not whole", log->path,
-                           log->steps[i].peer);
+            return xy_fail(XY_EINVAL, "%s: rank %u made no call; the trace is incomplete",
+                           log->path, log->steps[i].peer);
     if (ranks == 0)
         return xy_fail(XY_EINVAL,
                        "%s has no calls of ranks; record a run with 'mpiexec --trace', or use "

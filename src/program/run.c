@@ -96,7 +96,7 @@ static bool convert(process_t *p, int from, int to, int64_t *cell)
         return true;
     }
     if (!(real > -0x1p63 && real < 0x1p63))
-        return process_fail(p, "%g is beyond what an integer holds", real);
+        return process_fail(p, "%g does not fit into an integer", real);
     *cell = narrow((int64_t)real, to);
     return true;
 }
@@ -256,7 +256,8 @@ static bool ask(process_t *p, int32_t unknown, int64_t *top)
 
 static bool fail_passes(process_t *p)
 {
-    return process_fail(p, "loops have made %lld passes; raise --limit if this is no endless loop",
+    return process_fail(p,
+                        "loops have made %lld passes; raise --limit if this is not an endless loop",
                         (long long)p->passes);
 }
 

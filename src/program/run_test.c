@@ -370,15 +370,15 @@ static void check_bad(const char *body, const char *message)
 static void test_bad(void **state)
 {
     (void)state;
-    check_bad("<do c='1 +' line='9'/>", "a.c:9: something is missing at the end");
+    check_bad("<do c='1 +' line='9'/>", "a.c:9: unexpected end");
     check_bad("<do c='(1' line='9'/>", "a ')' is missing in the expression '(1'");
     check_bad("<do c='x = 1' line='9'/>", "a.c:9: 'x' is not known here");
     check_bad("<do c='f(1)'/>", "the function f() is not known");
-    check_bad("<do c='1 = 2'/>", "the address of what has none");
-    check_bad("<do c='1 $ 2'/>", "a sign that C does not have");
+    check_bad("<do c='1 = 2'/>", "the address of a value that has none");
+    check_bad("<do c='1 $ 2'/>", "a character that C does not have");
     check_bad("<break line='4'/>", "a.c:4: <break> outside of a loop");
     check_bad("<variable name='x' type='foo'/>", "a type that is not known");
-    check_bad("<variable name='x' type='int'/><do c='x.y'/>", "of what is no struct");
+    check_bad("<variable name='x' type='int'/><do c='x.y'/>", "of a non-struct");
     check_bad("<mpi call='MPI_Send' line='3'/>", "a.c:3: MPI_Send needs count=");
     check_bad("<do c='argc / (argc - 7)' line='5'/>", "a.c:5: process 3: a division by zero");
     check_bad("<variable name='a' type='int[3]'/><do c='a[argc]' line='5'/>",

@@ -155,8 +155,8 @@ static void check_pointer_calls(xy_scan_t *scan, const scan_expr_t *e)
         return;
     if (e->kind == SCAN_E_CALL && e->decl == NULL)
         scan_fail(scan, XY_EINVAL, e->at,
-                  "a call through a function pointer: which function it reaches is not followed, "
-                  "and some of this program communicate; call it by its name");
+                  "a call through a function pointer: the function it reaches is not known, and "
+                  "some functions of this program communicate; call it by its name");
     check_pointer_calls(scan, e->a);
     check_pointer_calls(scan, e->b);
     check_pointer_calls(scan, e->c);
@@ -238,10 +238,11 @@ static void check_assumed(xy_scan_t *scan)
                        strncmp(u->reason, *a, length) == 0;
         }
         if (!is_used)
-            scan_leave(scan, xy_fail(XY_EUSAGE,
-                                     "--assume %s: no unknown value has that name; run without "
-                                     "it to see those that there are",
-                                     *a));
+            scan_leave(
+                scan,
+                xy_fail(XY_EUSAGE,
+                        "--assume %s: no unknown value has that name; run without it to list them",
+                        *a));
     }
 }
 
@@ -252,7 +253,7 @@ static void scan_all(xy_scan_t *scan)
     scan_clang_close(scan);
     if (scan->main == NULL)
         scan_leave(scan, xy_fail_at(XY_EINVAL, scan->paths[scan->count - 1], 0,
-                                    "no function main(): name the file that has it, too"));
+                                    "no function main(): also give the file that has it"));
     reverse(&scan->functions);
     reverse(&scan->globals);
     rename_same(scan, scan->functions);

@@ -165,7 +165,7 @@ static void test_bad(void **state)
     check_bad("<program version='1'><function name='f'><do c='1' x='2'/></function></program>",
               "unknown attribute 'x'");
     check_bad("<program version='1'><function name='f'><mpi call='MPI_Sent'/></function></program>",
-              "'MPI_Sent' is no MPI call");
+              "'MPI_Sent' is not an MPI call");
     check_bad("<program version='1'><function name='f'><mpi call='MPI_Send' root='0'/>"
               "</function></program>",
               "unknown attribute 'root'");

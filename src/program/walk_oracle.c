@@ -420,7 +420,7 @@ static bool fail_open(walker_t *w, const code_unknown_t *u, double a, double b)
 {
     return process_fail(
         &w->process,
-        "%s (line %ld: %s) is not told by %s: with %g and with %g the calls are "
+        "%s (line %ld: %s) cannot be determined from %s: with %g and with %g the calls are "
         "the recorded ones, but not their ranks, tags or blocks, or kernels or loops; give "
         "it with --assume %s=VALUE",
         u->name, u->place.line, u->reason, w->walk->oracle->recorded->path, a, b, u->name);

@@ -17,8 +17,8 @@ static void finish(walker_t *w, walk_request_t *r)
         xy_vjob_status(w->walk->job, r->vreq, &status);
         if (r->kind == WALK_RECEIVE && status.bytes > r->status.bytes)
             process_fail(&w->process,
-                         "a message of %llu bytes from process %d, tag %d, has come for a receive "
-                         "of %llu",
+                         "a message of %llu bytes from process %d, tag %d, has arrived for a "
+                         "receive of %llu",
                          (unsigned long long)status.bytes, status.source, status.tag,
                          (unsigned long long)r->status.bytes);
         r->status = (walk_status_t){status.source, status.tag, status.bytes};
@@ -347,7 +347,7 @@ static bool request_free(walker_t *w, const code_site_t *site, int64_t *args)
     if (r == NULL)
         return false;
     if (r->vreq != NULL && r->kind == WALK_COLLECTIVE)
-        return process_fail(&w->process, "a collective cannot be freed before it is over");
+        return process_fail(&w->process, "a collective cannot be freed before it is complete");
     xy_vjob_release(w->walk->job, r->vreq);
     walk_request_free(w, r);
     return walk_set_handle(w, args[0], (int64_t)(intptr_t)MPI_REQUEST_NULL);

@@ -217,7 +217,7 @@ static void test_folding(void **state)
     xy_live_settle(live);
     text = print(live, &(xy_live_style_t){.rows = 0}, &rows);
     assert_int_equal(rows, 2);
-    assert_non_null(strstr(text, "999 wait; 999 in the end for rank 3: its own code, after "
+    assert_non_null(strstr(text, "999 wait; 999 ultimately for rank 3: its own code, after "
                                  "ring.c:20, 2 s\n"));
     assert_non_null(strstr(text, "\n0-2,4-999 "));
     assert_true(strstr(text, "\n3 ") < strstr(text, "\n0-2,4-999 "));

@@ -282,7 +282,7 @@ static void put_finding(const xy_live_t *live, const xy_live_style_t *style, FIL
                  plural(live->ranks.count), counts[XY_LIVE_COMPUTE], counts[XY_LIVE_CALL],
                  counts[XY_LIVE_WAIT]);
     if (culprit != NULL) {
-        xy_text_addf(&text, "; %u in the end for rank %d: ", (unsigned)culprit->waiters,
+        xy_text_addf(&text, "; %u ultimately for rank %d: ", (unsigned)culprit->waiters,
                      (int)culprit->rank);
         describe(culprit, &text);
         format_time(culprit, time);

@@ -120,7 +120,7 @@ static void put_path(const xy_analysis_t *a, FILE *file)
     const xy_insight_t *in = a->profile->insight;
 
     xy_page_heading(file, "Critical path");
-    xy_page_paragraph(file, "What has to get shorter so that the run does: its parts cover each "
+    xy_page_paragraph(file, "The run gets shorter only if this path does; its parts cover each "
                             "moment of the run once.");
     xy_page_table_begin(file, NULL,
                         (const char *const[]){"of the path", "time", "rank", "what", NULL});

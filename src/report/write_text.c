@@ -206,7 +206,7 @@ static void put_late(const xy_analysis_t *a, FILE *file)
 
         if (1e-9 * (double)small->ns < WORTH * a->run)
             break;
-        fprintf(file, "%s  %10s  rank %-6u %.6g messages of %.3g B in the mean, %s\n", title,
+        fprintf(file, "%s  %10s  rank %-6u %.6g messages of %.3g B on average, %s\n", title,
                 xy_format_seconds(1e-9 * (double)small->ns, time), small->rank,
                 (double)small->messages, (double)small->bytes / (double)small->messages,
                 xy_site_describe(a->profile, small->site, where, sizeof(where)));
@@ -232,7 +232,7 @@ static void put_imbalance(const xy_analysis_t *a, FILE *file)
                 xy_format_seconds(t->blamed, text[4]));
     }
     if (step > 1)
-        fprintf(file, "  every %zu. rank of %zu; --csv prints all\n", step, n);
+        fprintf(file, "  one of every %zu ranks of %zu; --csv prints all\n", step, n);
 }
 
 static void put_sizes(const xy_analysis_t *a, FILE *file)

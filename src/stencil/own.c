@@ -368,10 +368,11 @@ static xy_status_t check_ending(const char *path, bool is_on_gpus)
     bool is_gpu = strcmp(ending, ".cu") == 0 || strcmp(ending, ".cl") == 0;
 
     if (!is_gpu && strcmp(ending, ".c") != 0)
-        return xy_fail(XY_EINVAL,
-                       "'%s' is no kernel by its name; it ends in .c (for cores and all GPUs), .cu "
-                       "(CUDA) or .cl (OpenCL)",
-                       path);
+        return xy_fail(
+            XY_EINVAL,
+            "'%s' is not a kernel file; its name must end in .c (for cores and all GPUs), .cu "
+            "(CUDA) or .cl (OpenCL)",
+            path);
     if (is_gpu && !is_on_gpus)
         return xy_fail(XY_EINVAL, "'%s' is for GPUs; add --gpus 1, or give a file that ends in .c",
                        path);

@@ -60,7 +60,7 @@ static int open_domain(const char *path, uint64_t bytes, xy_status_t *st_p)
         *st_p = xy_fail_errno(errno, path, "read");
     else if (!S_ISREG(info.st_mode))
         *st_p =
-            xy_fail(XY_EINVAL, "%s is not a plain file; name one, or one that is to be made", path);
+            xy_fail(XY_EINVAL, "%s is not a plain file; name an existing one or a new one", path);
     else if ((uint64_t)info.st_size != bytes)
         *st_p = xy_fail(XY_EINVAL,
                         "%s has %s (%lld bytes) and the domain %s (%llu bytes); name the blocks, "

@@ -308,7 +308,7 @@ static xy_status_t fail_none(int wanted, size_t found)
     for (size_t i = 0; xy_gpu_driver_state(i, &name, &why); i++)
         *(i == 0 ? &first : &second) = why;
     if (found > 0)
-        return xy_fail(XY_ENOENT, "%d GPUs are asked for, and there are %zu", wanted, found);
+        return xy_fail(XY_ENOENT, "%d GPUs were requested, and there are %zu", wanted, found);
     return xy_fail(XY_ENOENT,
                    "there is no GPU (%s; %s); leave --gpus out, or set XYLEM_GPU_DRIVER=opencl to "
                    "use an OpenCL device that is made of cores",

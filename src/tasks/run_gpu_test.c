@@ -251,7 +251,7 @@ static void test_failures(void **state)
     t = make();
     k = (xylem_kernel){.text = text, .name = "scale", .threads = {CELLS}};
     xylem_tasks_add(t, &(xylem_task){.kernel = &k}, &(xylem_access){0, XYLEM_READ_WRITE}, 1);
-    assert_fails(t, &how, XY_EINVAL, "kernel 'scale' has 3 arguments, and is given 1");
+    assert_fails(t, &how, XY_EINVAL, "kernel 'scale' takes 3 arguments, and 1 were given");
     testing_listen();
     t = make();
     xylem_tasks_add(t, &(xylem_task){.kernel = &(xylem_kernel){.name = "f"}},

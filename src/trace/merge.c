@@ -121,7 +121,7 @@ xy_status_t xy_trace_merge_add(xy_trace_merge_t *merge, int source, const void *
     left = take_pieces(merge, source, (const uint8_t *)s->rest.s, s->rest.length);
     if (left < 0) {
         s->is_refused = true;
-        return xy_fail(XY_EPARSE, "%s: what %s has recorded is no trace; the rest of it is missing",
+        return xy_fail(XY_EPARSE, "%s: the record of %s is not a trace; the rest of it is missing",
                        merge->path, s->name);
     }
     memmove(s->rest.s, s->rest.s + s->rest.length - (size_t)left, (size_t)left);

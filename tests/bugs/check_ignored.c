@@ -13,8 +13,8 @@ static void return_errors(void)
 
 /* options: --check=errors
  * code: 120
- * says: warning: ranks 0-1: MPI_Send at @here returned an error (MPI_ERR_RANK), and nobody looked
- * [error-ignored]
+ * says: warning: ranks 0-1: MPI_Send at @here returned an error (MPI_ERR_RANK), and the program did
+ * not check [error-ignored]
  */
 BUG(check_ignored_send)
 {
@@ -42,8 +42,8 @@ BUG(check_ignored_thrice)
 
 /* options: --check=errors
  * code: 120
- * says: warning: rank 1: MPI_Recv at @here returned an error (MPI_ERR_TRUNCATE), and nobody looked
- * [error-ignored]
+ * says: warning: rank 1: MPI_Recv at @here returned an error (MPI_ERR_TRUNCATE), and the program
+ * did not check [error-ignored]
  */
 BUG(check_ignored_truncation)
 {
@@ -63,8 +63,8 @@ BUG(check_ignored_truncation)
 
 /* options: --check=errors
  * code: 120
- * says: warning: rank 1: MPI_Wait at @here returned an error (MPI_ERR_TRUNCATE), and nobody looked
- * [error-ignored]
+ * says: warning: rank 1: MPI_Wait at @here returned an error (MPI_ERR_TRUNCATE), and the program
+ * did not check [error-ignored]
  */
 BUG(check_ignored_wait)
 {
@@ -84,8 +84,8 @@ BUG(check_ignored_wait)
 
 /* options: --check=errors
  * code: 120
- * says: warning: rank 1: MPI_Waitall at @here returned an error (MPI_ERR_IN_STATUS), and nobody
- * looked [error-ignored]
+ * says: warning: rank 1: MPI_Waitall at @here returned an error (MPI_ERR_IN_STATUS), and the
+ * program did not check [error-ignored]
  */
 BUG(check_ignored_waitall)
 {
@@ -119,8 +119,8 @@ static int send_far_and_tell(void)
 
 /* options: --check=errors
  * code: 120
- * says: warning: ranks 0-1: MPI_Send at @void returned an error (MPI_ERR_RANK), and nobody looked
- * [error-ignored]
+ * says: warning: ranks 0-1: MPI_Send at @void returned an error (MPI_ERR_RANK), and the program did
+ * not check [error-ignored]
  */
 BUG(check_ignored_void)
 {
@@ -149,8 +149,8 @@ BUG(check_ignored_open)
 
 /* options: --check=errors
  * code: 120
- * says: warning: ranks 0-1: MPI_File_read at @here returned an error (MPI_ERR_ACCESS), and nobody
- * looked [error-ignored]
+ * says: warning: ranks 0-1: MPI_File_read at @here returned an error (MPI_ERR_ACCESS), and the
+ * program did not check [error-ignored]
  */
 BUG(check_ignored_read)
 {
@@ -171,8 +171,8 @@ BUG(check_ignored_read)
 
 /* options: --check=errors
  * code: 120
- * says: warning: ranks 0-1: MPI_Put at @here returned an error (MPI_ERR_RMA_RANGE), and nobody
- * looked [error-ignored]
+ * says: warning: ranks 0-1: MPI_Put at @here returned an error (MPI_ERR_RMA_RANGE), and the program
+ * did not check [error-ignored]
  */
 BUG(check_ignored_put)
 {
@@ -210,8 +210,8 @@ BUG(check_ignored_type)
 
 /* options: --check=errors
  * code: 120
- * says: warning: ranks 0-1: MPI_Comm_rank at @here returned an error (MPI_ERR_COMM), and nobody
- * looked [error-ignored]
+ * says: warning: ranks 0-1: MPI_Comm_rank at @here returned an error (MPI_ERR_COMM), and the
+ * program did not check [error-ignored]
  */
 BUG(check_ignored_rank)
 {
@@ -232,8 +232,8 @@ static void expect(int error)
 
 /* options: --check=errors
  * code: 120
- * says: warning: ranks 0-1: MPI_Send at @here returned an error (MPI_ERR_TAG), and nobody
- * looked [error-ignored]
+ * says: warning: ranks 0-1: MPI_Send at @here returned an error (MPI_ERR_TAG), and the program did
+ * not check [error-ignored]
  */
 BUG(check_ignored_tag)
 {
@@ -248,8 +248,8 @@ BUG(check_ignored_tag)
 
 /* options: --check=errors
  * code: 120
- * says: warning: ranks 0-1: MPI_Group_incl at @here returned an error (MPI_ERR_RANK), and nobody
- * looked [error-ignored]
+ * says: warning: ranks 0-1: MPI_Group_incl at @here returned an error (MPI_ERR_RANK), and the
+ * program did not check [error-ignored]
  */
 BUG(check_ignored_group)
 {
@@ -268,8 +268,8 @@ BUG(check_ignored_group)
 /* A loop that tests its result at the end, and one that does not. */
 /* options: --check=errors
  * code: 120
- * says: warning: rank 0: MPI_Test at @here returned an error (MPI_ERR_TRUNCATE), and nobody looked
- * [error-ignored]
+ * says: warning: rank 0: MPI_Test at @here returned an error (MPI_ERR_TRUNCATE), and the program
+ * did not check [error-ignored]
  */
 BUG(check_ignored_test)
 {

@@ -206,7 +206,7 @@ static void *finalize(void *argument)
 
 /* before: yes
  * code: 16
- * says: rank *: MPI_Finalize: another thread than that of MPI_Init calls it; call it in the main
+ * says: rank *: MPI_Finalize: called by a thread other than that of MPI_Init; call it in the main
  * thread (MPI_ERR_OTHER; at @finalize) */
 BUG(finalized_by_thread)
 {

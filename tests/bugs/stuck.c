@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks that wait only for each other, or poll for what cannot come, while others go on. The right
- * ones wait as long, and are helped at last. */
+/* Ranks that wait only for each other, or poll for messages that cannot arrive, while others go on.
+ * The right ones wait as long, and are helped at last. */
 #include <time.h>
 
 #include "bugs.h"
@@ -354,8 +354,8 @@ static void compute(void)
 
 /* In the right one the message comes late.
  * options: --deadlock-after 0.1 --polling-after 0.3
- * says: deadlock: ranks 0-1 can make no progress: 0 has done nothing but poll for 0.3 s, for what
- * cannot come
+ * says: deadlock: ranks 0-1 can make no progress: 0 has only polled for 0.3 s, for messages that
+ * cannot arrive
  * says: rank 1: in MPI_Recv from rank 0, tag 2 on MPI_COMM_WORLD, at @recv
  * says:   cause: rank 0 polls for a message with tag 1 from rank 1 (at @test), rank 1 waits for a
  * message with tag 2 from rank 0
@@ -381,8 +381,8 @@ BUG(poll_test)
 
 /* Both poll; the right ones leave by a clock.
  * options: --deadlock-after 0.1 --polling-after 0.3
- * says: deadlock: ranks 0-1 can make no progress: 0-1 have done nothing but poll for 0.3 s, for
- * what cannot come says:   cause: rank 0 polls for a message with tag 1 from rank 1 (at @probe),
+ * says: deadlock: ranks 0-1 can make no progress: 0-1 have only polled for 0.3 s, for messages
+ * that cannot arrive says:   cause: rank 0 polls for a message with tag 1 from rank 1 (at @probe),
  * rank 1 polls for a message with tag 1 from rank 0 (at @probe)
  */
 BUG(poll_iprobe)
@@ -396,8 +396,8 @@ BUG(poll_iprobe)
 
 /* The right one leaves by a clock of the C library.
  * options: --deadlock-after 0.1 --polling-after 0.3
- * says: deadlock: ranks 0-1 can make no progress: 0 has done nothing but poll for 0.3 s, for what
- * cannot come
+ * says: deadlock: ranks 0-1 can make no progress: 0 has only polled for 0.3 s, for messages that
+ * cannot arrive
  */
 BUG(poll_improbe)
 {
@@ -421,8 +421,8 @@ BUG(poll_improbe)
 /* The right one works between its tests, and is done at last.
  * ranks: 3
  * options: --deadlock-after 0.1 --polling-after 0.3
- * says: deadlock: ranks 0-2 can make no progress: 0 has done nothing but poll for 0.3 s, for what
- * cannot come
+ * says: deadlock: ranks 0-2 can make no progress: 0 has only polled for 0.3 s, for messages that
+ * cannot arrive
  */
 BUG(poll_testany)
 {
@@ -449,8 +449,8 @@ BUG(poll_testany)
 /* The right one sleeps between its tests.
  * ranks: 3
  * options: --deadlock-after 0.1 --polling-after 0.3
- * says: deadlock: ranks 0-* can make no progress: 0 has done nothing but poll for 0.3 s, for what
- * cannot come
+ * says: deadlock: ranks 0-* can make no progress: 0 has only polled for 0.3 s, for messages that
+ * cannot arrive
  */
 BUG(poll_testall)
 {

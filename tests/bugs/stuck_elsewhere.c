@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks that wait only for each other, or poll for what cannot come, in virtual time and with
+/* Ranks that wait only for each other, or poll for messages that cannot arrive, in virtual time and
+ * with
  * --check. */
 #include <time.h>
 
@@ -15,8 +16,8 @@ static void pause_ms(int ms)
 }
 
 /* options: --virtual core:4 --compute none --deadlock-after 0.1 --polling-after 0.3
- * says: deadlock: ranks 0-1 can make no progress: 0 has done nothing but poll for 0.3 s, for what
- * cannot come
+ * says: deadlock: ranks 0-1 can make no progress: 0 has only polled for 0.3 s, for messages that
+ * cannot arrive
  * says: rank 1: in MPI_Recv from rank 0, tag 2 on MPI_COMM_WORLD, at @recv
  * says:   cause: rank 0 polls for a message with tag 1 from rank 1 (at @test), rank 1 waits for a
  * message with tag 2 from rank 0
@@ -43,8 +44,8 @@ BUG(virtual_poll_test)
 /* A message with another tag is there; the other rank is at its end.
  * ranks: 3
  * options: --virtual core:4 --compute none --deadlock-after 0.1 --polling-after 0.3
- * says: deadlock: ranks 0-2 can make no progress: 0 has done nothing but poll for 0.3 s, for what
- * cannot come
+ * says: deadlock: ranks 0-2 can make no progress: 0 has only polled for 0.3 s, for messages that
+ * cannot arrive
  * says:   cause: rank 0 polls for a message with tag 1 from rank 1 (at @probe); rank 1 has called
  * MPI_Finalize
  */
@@ -102,8 +103,8 @@ BUG(virtual_cycle)
 
 /* The same with --check.
  * options: --check --deadlock-after 0.1 --polling-after 0.3
- * says: deadlock: ranks 0-1 can make no progress: 0 has done nothing but poll for 0.3 s, for what
- * cannot come
+ * says: deadlock: ranks 0-1 can make no progress: 0 has only polled for 0.3 s, for messages that
+ * cannot arrive
  * says: rank 0: in MPI_Test, at @test
  * says:   cause: rank 1 waits for a message from any rank; no rank will send one
  */

@@ -60,7 +60,7 @@ echo nonsense >>.cache/xylem/history
 expect 0 "$XYLEM" choose sort.problem --set n=6e4
 [ "$out" = gather ] || die "$out"
 one_line "$err"
-says "$err" "history:3: no line of a history; 1 such line is left out"
+says "$err" "history:3: not a line of a history; 1 such line is left out"
 expect 1 "$XYLEM" choose --history import .cache/xylem/history
 one_line "$err"
 
@@ -130,11 +130,11 @@ wrong() {
 wrong "give it with --set n=NUMBER" sort.problem
 wrong "has no parameter 'm'" sort.problem --set n=1 --set m=1
 wrong "write NAME=NUMBER" sort.problem --set n
-wrong "is no number" sort.problem --set n=x
+wrong "is not a number" sort.problem --set n=x
 wrong "no alternative 'heap'" sort.problem --set n=1 --reference heap
 wrong "no alternative 'heap'" sort.problem --set n=1 --ran heap=1s
 wrong "write NAME=TIME" sort.problem --set n=1 --ran gather
-wrong "which problem?"
+wrong "missing argument PROBLEM"
 wrong "option --svg has no effect without --map" sort.problem --set n=1 --svg x.svg
 wrong "write NAME=VALUES" sort.problem --map n
 expect 1 "$XYLEM" choose missing.problem

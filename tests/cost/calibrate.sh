@@ -46,7 +46,7 @@ compute=("${short[@]}" --compute)
 
 # What is wrong with the command line is said before anything is measured.
 expect 2 "$XYLEM" calibrate -k nonsense
-says "$err" "no kernel 'nonsense'"
+says "$err" "unknown kernel 'nonsense'"
 expect 2 "$XYLEM" calibrate -k '' -p nonsense
 expect 2 "$XYLEM" calibrate -t 0
 [ -z "$(find cache/xylem -type f 2>/dev/null)" ] || die "something was measured"
@@ -122,12 +122,12 @@ root.write("false.xml")
 END
 python3 falsify.py cache/xylem/costs-*.xml
 expect 1 "$XYLEM" calibrate --check --tolerance 100 -o false.xml
-says "$err" "models do not hold any more; run 'xylem calibrate'"
-for part in "copy     1 core: holds" "reduce   1 core: does not hold" "good     1 thread: does not hold" \
+says "$err" "models are no longer valid; run 'xylem calibrate'"
+for part in "copy     1 core: valid" "reduce   1 core: no longer valid" "good     1 thread: no longer valid" \
     "message  pu - pu by Xylem" "message  local - local by Xylem"; do
     says "$out" "$part"
 done
-[[ $out != *"copy     2 cores"* ]] || says "$out" "copy     2 cores: does not hold"
+[[ $out != *"copy     2 cores"* ]] || says "$out" "copy     2 cores: no longer valid"
 expect 0 "$XYLEM" calibrate --check --messages --tolerance 100 --json
 printf '%s\n' "$out" | python3 -c 'import json, sys
 all = json.load(sys.stdin)

@@ -62,7 +62,7 @@ ends 1 "the launcher 'no-such-thing' was not found" -n 2 --hosts alpha,beta --la
 printf '#!/bin/sh\nexec sleep 100\n' >late
 chmod +x late
 ends 1 "has not started within 1 s" -n 2 --hosts alpha,beta --launcher ./late --start-timeout 1s ./several
-ends 1 "behind the colon stands a number of slots" -n 2 --hosts alpha:x,beta ./several
+ends 1 "expected a number of slots" -n 2 --hosts alpha:x,beta ./several
 printf 'a colour=red\n' >file
 ends 1 "file:1: unknown word 'colour=red'" -n 2 --hostfile file ./several
 ends 2 "--processes is for this machine" -n 2 --processes 2 --hosts alpha,beta ./several
@@ -91,7 +91,7 @@ int getifaddrs(void *all)
 }
 END
 cc -shared -fPIC stuck.c -o stuck.so
-LD_PRELOAD=./stuck.so ends 1 "has come, and was not ready within 1 s (--start-timeout)" \
+LD_PRELOAD=./stuck.so ends 1 "has connected, but was not ready within 1 s (--start-timeout)" \
     -n 2 --hosts alpha,beta --launcher ./agent --start-timeout 1s ./several </dev/null
 
 # A trace shows that the communication core works on what comes from another host while the rank

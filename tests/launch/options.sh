@@ -49,7 +49,7 @@ for host in localhost "$(hostname)" localhost:4 127.0.0.1 "localhost:2,$(hostnam
 done
 run 1 -n 2 -host localhost,elsewhere:x ./private
 [ "$(wc -l <<<"$err")" = 1 ] || die "one line: $err"
-says "$err" "--hosts: 'elsewhere:x': behind the colon stands a number of slots"
+says "$err" "--hosts: 'elsewhere:x': expected a number of slots"
 printf '# hosts\nlocalhost slots=4\n' >hosts
 run 0 -n 2 -hostfile hosts ./private
 run 0 -n 2 -f hosts ./private
@@ -87,7 +87,7 @@ says "$err" "rank 2 runs './private' on core $core"
 says "$err" "rank 3 runs './private' on core "
 echo '* pakced' >>places
 run 1 -n 4 --place places ./private
-says "$err" "places:4: 'pakced' is no strategy that places without a matrix"
+says "$err" "places:4: 'pakced' is not a strategy that works without a matrix"
 run 0 -n 3 -v --cores "$core" ./private
 says "$err" "rank 2 runs './private' on core $core"
 [ "$(grep -c "on core $core" <<<"$err")" = 3 ] || die "$err"

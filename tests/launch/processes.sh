@@ -70,7 +70,7 @@ says "$err" "deadlock: no rank can make progress"
 says "$err" "rank 3: in MPI_Recv from rank 0, tag 3 on MPI_COMM_WORLD"
 says "$err" "cause: rank 0 waits for a message with tag 3 from rank 1"
 run 1 -n 3 sh -c '[ $PMI_RANK = 1 ] || exec ./joined'
-says "$err" "rank 1 has ended with exit code 0 and without MPI_Init, in which rank"
+says "$err" "rank 1 has ended with exit code 0 without calling MPI_Init, where rank"
 run 1 -n 2 sh -c './joined & ./joined; wait'
 says "$err" "calls MPI_Init in two processes at once"
 run 1 -n 2 env PMI_RANK=7 ./joined

@@ -124,7 +124,7 @@ run 0 --virtual core:4 --compute model --costs "$costs" -n 1 ./kernel
 run 0 --virtual core:4 --compute none --costs "$costs" -n 1 ./kernel
 [ "$out" = "1852.0 0.000000025" ] || die "a kernel for nothing: $out"
 run 1 --virtual core:4 --compute model --costs "$costs" -n 1 ./kernel more
-[[ $err == *"nothing is known of 'cblas_dtrmm'"* ]] || die "$err"
+[[ $err == *"there is no model of 'cblas_dtrmm'"* ]] || die "$err"
 run 0 --virtual core:4 --compute model --costs "$costs" --compute-call cblas_dtrmm=1us -n 1 ./kernel more
 run 0 --virtual core:4 --compute none -n 1 ./virtual time compute time
 [ "$out" = "rank 0 ends at 0.000000025
@@ -212,13 +212,13 @@ run 1 --virtual core:4 -n 2 /bin/true
 sed 's/<Params>.*<\/Params>/<Params>0 0 0 1e-11<\/Params>/' "$costs" >here.xml
 sed 's/<Params>.*<\/Params>/<Params>0 0 0 3e-11<\/Params>/' "$costs" >there.xml
 run 0 --virtual core:4 --compute timed --costs there.xml --costs-here here.xml -v -n 2 ./virtual barrier
-[[ $err == *'code takes 3 times what it takes here (by 1 kernels)'* ]] || die "timed: $err"
+[[ $err == *'computation takes 3 times as long as here (by 1 kernels)'* ]] || die "timed: $err"
 run 0 --virtual core:4 --compute timed --costs there.xml --costs-here there.xml -v -n 2 ./virtual barrier
-[[ $err == *'code takes 1 times what it takes here'* ]] || die "timed: $err"
+[[ $err == *'computation takes 1 times as long as here'* ]] || die "timed: $err"
 XYLEM_COSTS=$PWD/nothing.xml run 0 --virtual core:4 --compute timed --costs there.xml -n 2 ./virtual barrier
-[[ $err == *'whose speed is not known; give --compute timed:FACTOR'* ]] || die "timed: $err"
+[[ $err == *'because the speed of this machine is not known; give --compute timed:FACTOR'* ]] || die "timed: $err"
 XYLEM_COSTS=$PWD/here.xml run 0 --virtual core:4 --compute timed --costs there.xml -v -n 2 ./virtual barrier
-[[ $err == *'code takes 3 times what it takes here'* ]] || die "timed: $err"
+[[ $err == *'computation takes 3 times as long as here'* ]] || die "timed: $err"
 run 2 --virtual core:4 --compute none --costs there.xml --costs-here here.xml -n 2 ./virtual barrier
 [[ $err == *'--costs-here scales --compute timed'* ]] || die "timed: $err"
 run 2 --costs-here here.xml -n 2 ./virtual barrier

@@ -22,7 +22,7 @@ on="--processes 2"
     run 7 -n 4 $on sh -c './joined abort; true'
     says "$err" "rank 1 ended with exit code 7"
     ends 1 "rank 1 has ended without MPI_Finalize" -n 4 $on env ./joined exit
-    ends 1 "rank 3 has ended with exit code 0 and without MPI_Init, in which" -n 4 $on \
+    ends 1 "rank 3 has ended with exit code 0 without calling MPI_Init, where" -n 4 $on \
         sh -c '[ $PMI_RANK = 3 ] || exec ./joined'
     ends 1 "calls MPI_Init in two processes at once" -n 2 $on sh -c './joined & ./joined; wait'
     ends 3 "rank 1 ended with exit code 3" -n 3 $on sh -c '[ $PMI_RANK = 0 ] || exit $((4 - PMI_RANK))'

@@ -84,7 +84,7 @@ series 8 "$usual"
 printf 'nonsense\n1 2 3' >>"$XYLEM_HISTORY"
 virtual --adapt learn -v "$program" "${sum[@]}" 2>"$work/out"
 # (A launcher that starts again, as for sanitizers, prints it again.)
-[ "$(grep 'no line of a history' "$work/out" | sort -u | wc -l)" = 1 ] || fail "bad lines are not reported once"
+[ "$(grep 'not a line of a history' "$work/out" | sort -u | wc -l)" = 1 ] || fail "bad lines are not reported once"
 said "rabenseifner-halves, the best"
 [ "$(grep -c '^1 [0-9]* virtual mpiexec:' "$XYLEM_HISTORY")" = 9 ] || fail "runs were lost"
 grep -q nonsense "$XYLEM_HISTORY" || fail "what the file had is gone"

@@ -42,7 +42,7 @@ done
 
 # What needs a matrix says so; a file of lines works as before.
 run 2 -n 2 --place treematch ./private
-says "$err" "strategy treematch places by who talks to whom; give it the communication matrix with --matrix FILE"
+says "$err" "strategy treematch needs a communication matrix; give it with --matrix FILE"
 run 1 -n 2 --matrix random.mat ./private
 says "$err" "random.mat: the matrix has 13 ranks and the job 2"
 run 1 -n 2 --matrix absent.mat ./private

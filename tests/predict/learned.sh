@@ -77,7 +77,7 @@ END
 if "$xylem" predict kernel.c -I . -n 2 -m haswell32 --free-kernels --from-trace kernel.xyt >said 2>&1; then
     fail "the size of a kernel was guessed: $(cat said)"
 fi
-grep -q 'is not told by kernel.xyt' said || fail "$(cat said)"
+grep -q 'cannot be determined from kernel.xyt' said || fail "$(cat said)"
 grep -q 'give it with --assume' said || fail "$(cat said)"
 
 # A description has room for what has one value; what has several stays open, and is named.

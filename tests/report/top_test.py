@@ -97,7 +97,7 @@ def check_waits(job):
 def check_text(job):
     text = top(job.process.pid, "--once").stdout
     assert text.startswith(f"look, {RANKS} ranks"), text
-    assert re.search(rf"{RANKS - 1} wait; {RANKS - 1} in the end for rank {RANKS - 1}: its own code", text), text
+    assert re.search(rf"{RANKS - 1} wait; {RANKS - 1} ultimately for rank {RANKS - 1}: its own code", text), text
     assert re.search(rf"\n2-{RANKS - 2} +wait .*MPI_Barrier on MPI_COMM_WORLD, at {line_of('all')}, for ranks 0, 1, {RANKS - 1}\n", text), text
     assert "\033" not in text, text
     assert len(top(job.process.pid, "--once", "--all").stdout.splitlines()) == 4 + RANKS

@@ -61,7 +61,7 @@ export TEST_CUDA=alone
 expect 0 ./given 8
 expect 1 ./given
 one_line "$err"
-says "$err" "kernel 'scale' has 2 arguments, and is given 1"
+says "$err" "kernel 'scale' takes 2 arguments, and 1 were given"
 expect 1 ./given 4
 one_line "$err"
-says "$err" "argument 2 of kernel 'scale' has 8 bytes, and is given 4"
+says "$err" "argument 2 of kernel 'scale' takes 8 bytes, and 4 were given"

@@ -67,7 +67,7 @@ expect 1 "$XYLEM" stencil --real --kernel-source none.c
 one_line "$err"
 cp k.c k.txt
 expect 1 "$XYLEM" stencil --real --kernel-source k.txt
-says "$err" "is no kernel by its name"
+says "$err" "is not a kernel file"
 cp k.c k.cu
 expect 1 "$XYLEM" stencil --real --kernel-source k.cu
 says "$err" "is for GPUs"

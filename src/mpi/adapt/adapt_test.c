@@ -136,7 +136,7 @@ static void test_profiles_are_kept(void **state)
     testing_listen();
     assert_int_equal(mpi_profile_read(path, &q), XY_ENOENT);
     assert_int_equal(testing_said_count, 1);
-    assert_non_null(strstr(testing_said, "no profile"));
+    assert_non_null(strstr(testing_said, "not a profile"));
     unlink(path);
     testing_listen();
     assert_int_equal(mpi_profile_read(path, &q), XY_ENOENT);

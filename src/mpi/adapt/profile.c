@@ -182,7 +182,7 @@ xy_status_t mpi_profile_read(const char *path, mpi_profile_t *profile)
     xy_free(data);
     if (is_good)
         return XY_OK;
-    xy_warn("%s is no profile of a program; --adapt learn makes it again", path);
+    xy_warn("%s is not a profile of a program; --adapt learn writes it again", path);
     return XY_ENOENT;
 }
 

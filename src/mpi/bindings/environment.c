@@ -141,7 +141,7 @@ int impl_finalize(mpi_rank_t *self)
     if (!is_main)
         return mpi_error(
             NULL, MPI_ERR_OTHER,
-            "another thread than that of MPI_Init calls it; call it in the main thread");
+            "called by a thread other than that of MPI_Init; call it in the main thread");
     error = finalize(self);
     if (error == MPI_SUCCESS && self->sessions == 0)
         mpi_join_leave();

@@ -47,7 +47,7 @@ static struct {
 
 static xy_status_t lost_mpiexec(void)
 {
-    return xy_fail(XY_EIO, "the mpiexec that has started this process is gone");
+    return xy_fail(XY_EIO, "the mpiexec that started this process has ended");
 }
 
 static int connect_to(const char *name)
@@ -79,8 +79,9 @@ static xy_status_t await(uint32_t kind, xy_frame_t *frame)
     if (frame->kind == kind)
         return XY_OK;
     xy_frame_free(frame);
-    return xy_fail(XY_EPARSE, "what mpiexec says is not understood; are all parts of Xylem of one "
-                              "version?");
+    return xy_fail(
+        XY_EPARSE,
+        "cannot understand what mpiexec sent; do all parts of Xylem have the same version?");
 }
 
 static xy_status_t exchange(void *arg, const char *card, char **cards)
@@ -173,7 +174,7 @@ static xy_status_t meet(const mpi_others_t *others)
         return lost_mpiexec();
     st = await(XMPI_JOIN_ALL, &joined.all);
     if (st == XY_OK && !read_all())
-        st = xy_fail(XY_EPARSE, "what mpiexec says is not understood");
+        st = xy_fail(XY_EPARSE, "cannot understand what mpiexec sent");
     return st;
 }
 

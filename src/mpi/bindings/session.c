@@ -148,9 +148,9 @@ static int open_session(mpi_rank_t *self, MPI_Info info, MPI_Errhandler errhandl
         return mpi_error_raise_session(errhandler, MPI_SESSION_NULL, MPI_ERR_INFO,
                                        "the info object is not a handle");
     if (mpi_join_is_over())
-        return mpi_error_raise_session(errhandler, MPI_SESSION_NULL, MPI_ERR_OTHER,
-                                       "a process behind a wrapper has left MPI for good when it "
-                                       "has ended its last session");
+        return mpi_error_raise_session(
+            errhandler, MPI_SESSION_NULL, MPI_ERR_OTHER,
+            "a process behind a wrapper cannot use MPI again after its last session");
     wanted = level_wanted(info);
     if (wanted < 0)
         return mpi_error_raise_session(errhandler, MPI_SESSION_NULL, MPI_ERR_INFO_VALUE,
@@ -253,7 +253,7 @@ int impl_session_get_nth_pset(MPI_Session handle, MPI_Info info, int n, int *pse
     if (n < 0 || n >= SETS)
         return raise_on(session, MPI_ERR_ARG, "there is no process set of this number");
     if (*pset_len > 0 && !pset_name)
-        return raise_on(session, MPI_ERR_ARG, "the name of the process set has no place to go to");
+        return raise_on(session, MPI_ERR_ARG, "the buffer for the name of the process set is NULL");
     if (*pset_len > 0)
         snprintf(pset_name, (size_t)*pset_len, "%s", set_names[n]);
     *pset_len = (int)strlen(set_names[n]) + 1;

@@ -44,7 +44,7 @@ static bool is_known(const mpi_finding_t *finding)
 const char *check_place_text(const void *site, char text[CHECK_TEXT_SIZE])
 {
     mpi_caller_describe(site, text, CHECK_TEXT_SIZE);
-    return text[0] != '\0' ? text : "at a place that is not known";
+    return text[0] != '\0' ? text : "at an unknown place";
 }
 
 void check_place_name(const void *site, char place[CHECK_PLACE_SIZE])
@@ -247,7 +247,7 @@ void mpi_check_take(const void *bytes, size_t size)
 
     pthread_mutex_lock(&lock);
     if (!check_carry_read(bytes, size, &has_ended, take_one))
-        xy_warn("what a process has found is not understood, and not all of it is here");
+        xy_warn("the findings of a process are not understood; some are missing");
     else
         is_ended |= has_ended;
     pthread_mutex_unlock(&lock);
@@ -316,7 +316,7 @@ int mpi_check_finish(int code)
     check_engine_finish();
     if (config->send != NULL) {
         if (!send_all())
-            xy_warn("what was found in this process could not be sent to mpiexec");
+            xy_warn("the findings of this process could not be sent to mpiexec");
         return code;
     }
     pthread_mutex_lock(&lock);

@@ -121,7 +121,7 @@ static void report(const returned_t *r)
 
     if (r->count > 1)
         snprintf(times, sizeof(times), "%ld errors", r->count);
-    mpi_finding_add(&finding, "%s %s returned %s (%s%s), and nobody looked", r->call,
+    mpi_finding_add(&finding, "%s %s returned %s (%s%s), and the program did not check", r->call,
                     check_place_text(r->site, place), times, r->count > 1 ? "the last: " : "",
                     name != NULL ? name : "of its own");
 }

@@ -426,8 +426,8 @@ void mpi_watch_describe(mpi_watch_t found, double polling_after, char *text, siz
                  ranks != NULL ? ranks : "?");
     else
         snprintf(text, size,
-                 "ranks %s can make no progress: %s ha%s done nothing but poll for %g s, for what "
-                 "cannot come",
+                 "ranks %s can make no progress: %s ha%s only polled for %g s, for messages that "
+                 "cannot arrive",
                  ranks != NULL ? ranks : "?", polling != NULL ? polling : "?",
                  polling != NULL && strpbrk(polling, "-,") == NULL ? "s" : "ve", polling_after);
     xy_free(ranks);

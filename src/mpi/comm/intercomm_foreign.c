@@ -221,7 +221,7 @@ static void agree(mpi_comm_t *local, int leader, const table_t *t, const side_t 
     if (local->rank == leader && code == MPI_SUCCESS)
         code = swap(t, report, sizeof *report, &theirs, sizeof theirs);
     if (code != MPI_SUCCESS || (report->status == XY_OK && theirs.status != XY_OK))
-        *report = code != MPI_SUCCESS ? (report_t){XY_EIO, "the leaders do not meet"} : theirs;
+        *report = code != MPI_SUCCESS ? (report_t){XY_EIO, "the leaders did not connect"} : theirs;
     report->why[WHY - 1] = '\0';
     local->owner->call = call;
     xy_free(all);
@@ -298,7 +298,7 @@ int mpi_intercomm_foreign(mpi_comm_t *local, int local_leader, mpi_comm_t *peer,
     if (!other.side.is_broken)
         agree(local, local_leader, &table, &mine, &report);
     if (other.side.is_broken)
-        code = mpi_error(local, MPI_ERR_OTHER, "the leaders of the two groups have not met");
+        code = mpi_error(local, MPI_ERR_OTHER, "the leaders of the two groups have not connected");
     else if (report.status != XY_OK)
         code = mpi_error(local, MPI_ERR_PORT, "%s", report.why);
     else

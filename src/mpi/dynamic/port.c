@@ -206,8 +206,8 @@ static int find_far(const dynamic_place_t *place, const char *name, int *link_p,
     process = mpi_link_connect(place->job, place->process, place->card, place->secret, why);
     if (process < 0) {
         dynamic_fail(found, MPI_ERR_PORT,
-                     "the job of the port '%.60s' is not reached at %.200s: %s", name, place->card,
-                     why);
+                     "the job of the port '%.60s' cannot be reached at %.200s: %s", name,
+                     place->card, why);
         return -1;
     }
     *link_p = mpi_link_to(process);

@@ -111,7 +111,8 @@ static void read_info(const wish_t *wish, int i, mpi_spawn_part_t *part, dynamic
     const char *soft;
 
     if (handle != MPI_INFO_NULL && !info) {
-        dynamic_fail(found, MPI_ERR_INFO, "the info object for '%s' is not one", part->command);
+        dynamic_fail(found, MPI_ERR_INFO, "the info argument for '%s' is not an info object",
+                     part->command);
         return;
     }
     if (!info)

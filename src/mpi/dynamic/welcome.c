@@ -99,8 +99,8 @@ void dynamic_welcome_await(const mpi_comm_t *comm, double seconds, const char *n
     impl_send(self, &word, 1, MPI_INT, 1, ANSWER, port);
     self->call = call;
     if (is_gone)
-        dynamic_fail(found, MPI_ERR_PORT, "nobody has accepted at the port '%.60s' within %g s",
-                     name, seconds);
+        dynamic_fail(found, MPI_ERR_PORT, "nobody accepted at the port '%.60s' within %g s", name,
+                     seconds);
 }
 
 bool dynamic_welcome_give(const mpi_comm_t *comm, const dynamic_found_t *found)

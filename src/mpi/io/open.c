@@ -338,7 +338,7 @@ static int check_amode(int amode)
     for (int i = 0; i < MODES; i++)
         known |= modes[i].bit;
     if ((amode & ~known) != 0)
-        return io_error_null(MPI_ERR_AMODE, "the access mode 0x%x has bits that are no mode",
+        return io_error_null(MPI_ERR_AMODE, "the access mode 0x%x has bits that are not a mode",
                              (unsigned)mpi_number_passed(amode));
     if (access == 0 || (access & (access - 1)) != 0)
         return io_error_null(MPI_ERR_AMODE,
@@ -346,10 +346,12 @@ static int check_amode(int amode)
                              "and MPI_MODE_RDWR; it has %s",
                              access == 0 ? "none" : "several");
     if (access == MPI_MODE_RDONLY && (amode & (MPI_MODE_CREATE | MPI_MODE_EXCL)) != 0)
-        return io_error_null(MPI_ERR_AMODE,
-                             "MPI_MODE_RDONLY goes with neither MPI_MODE_CREATE nor MPI_MODE_EXCL");
+        return io_error_null(
+            MPI_ERR_AMODE,
+            "MPI_MODE_RDONLY cannot be combined with MPI_MODE_CREATE or MPI_MODE_EXCL");
     if (access == MPI_MODE_RDWR && (amode & MPI_MODE_SEQUENTIAL) != 0)
-        return io_error_null(MPI_ERR_AMODE, "MPI_MODE_SEQUENTIAL does not go with MPI_MODE_RDWR");
+        return io_error_null(MPI_ERR_AMODE,
+                             "MPI_MODE_SEQUENTIAL cannot be combined with MPI_MODE_RDWR");
     return MPI_SUCCESS;
 }
 

@@ -67,7 +67,7 @@ static int count_bytes(mpi_file_t *file, const io_order_t *order, const mpi_type
                          (long long)order->count, size);
     if (*bytes_p % file->view->unit != 0)
         return mpi_error(file->comm, MPI_ERR_ARG,
-                         "%zu bytes are no whole number of etypes, which have %zu", *bytes_p,
+                         "%zu bytes are not a whole number of etypes, which have %zu", *bytes_p,
                          file->view->unit);
     return MPI_SUCCESS;
 }

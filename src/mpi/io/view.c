@@ -75,13 +75,13 @@ static const char *fill(io_view_t *view, bool may_overlap, int *class_p)
     if (view->unit == 0)
         return "the etype has no data";
     if (view->tile->size % view->unit != 0)
-        return "the filetype is not made of etypes: its size is no multiple of theirs";
+        return "the filetype is not made of etypes: its size is not a multiple of theirs";
     *class_p = MPI_ERR_IO; /* as ROMIO has it, which most libraries are built with */
     if (!find_bounds(view))
         return "the displacements of the filetype decrease";
     if (view->overlaps && !may_overlap)
-        return "the blocks of the filetype overlap, which only those of files that are opened with "
-               "MPI_MODE_RDONLY may";
+        return "the blocks of the filetype overlap, which is allowed only in files opened with "
+               "MPI_MODE_RDONLY";
     if (view->low[0] < 0)
         return "the filetype has a negative displacement";
     if (view->tile->extent < view->high[0] - view->low[0]) {

@@ -172,6 +172,6 @@ void nbc_threads_tell(const mpi_job_t *job, xy_text_t *text)
         xy_text_addf(text, "progress threads (%s, %s) did ", family->way.place->name,
                      family->way.order->name);
         add_calls(family, text);
-        xy_text_addf(text, "; they had %llu turns, %llu of them in vain\n", turns, vain);
+        xy_text_addf(text, "; they had %llu turns, %llu of them without work\n", turns, vain);
     }
 }

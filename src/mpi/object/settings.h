@@ -60,7 +60,7 @@ int mpi_settings_place_index(const xy_threads_t *place);
 const mpi_settings_t *mpi_settings_of(const mpi_comm_t *comm);
 
 /* The job's settings with the keys of `info` (NULL: none), which have just become `comm`'s. An MPI
- * error code, raised: a key has a value that is none. */
+ * error code, raised: a key has an expression without a value. */
 int mpi_settings_apply(mpi_comm_t *comm, const struct mpi_info *info);
 /* Write what is in force into an info object that the program asked for. XY_ENOMEM is silent. */
 xy_status_t mpi_settings_tell(const mpi_comm_t *comm, struct mpi_info *info);

@@ -681,8 +681,8 @@ void mpi_link_lost(int process, const char *why)
     pthread_mutex_unlock(&links.lock);
     if (is_used && why != NULL && links.is_open) {
         xy_fail(XY_EIO,
-                "the job that this one is connected to (%s) is gone without MPI_Comm_disconnect or "
-                "MPI_Finalize: %s",
+                "the job that this one is connected to (%s) has ended without MPI_Comm_disconnect "
+                "or MPI_Finalize: %s",
                 where, why);
         mpi_job->abort(1);
     }

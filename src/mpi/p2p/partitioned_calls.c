@@ -115,7 +115,7 @@ int impl_pready_range(mpi_rank_t *self, int low, int high, MPI_Request request)
 
     if (error == MPI_SUCCESS && low > high)
         error = mpi_error(mpi_request_of(request)->comm, MPI_ERR_ARG,
-                          "the partitions from %d to %d are none", low, high);
+                          "there are no partitions from %d to %d", low, high);
     if (error == MPI_SUCCESS)
         error = check_partition(mpi_request_of(request), low);
     if (error == MPI_SUCCESS)

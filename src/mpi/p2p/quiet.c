@@ -306,7 +306,7 @@ static void look_for_lost(double now)
 {
     if (quiet.lost < 0 || now < quiet.lost_at + LOST_SECONDS)
         return;
-    xy_fail(XY_EIO, "process %d%s%s is not reached any more: %s", quiet.lost,
+    xy_fail(XY_EIO, "process %d%s%s is no longer reachable: %s", quiet.lost,
             mpi_job->hosts != NULL ? " on " : "",
             mpi_job->hosts != NULL ? mpi_job->hosts[quiet.lost] : "", quiet.why);
     mpi_job->abort(1);

@@ -262,7 +262,7 @@ static void *stream_of(void *context)
     while (i < STREAMS - 1 && streams[i].context != NULL && streams[i].context != context)
         i++;
     if (streams[i].context != context) {
-        check(cuda.stream_create(&streams[i].stream, STREAM_NON_BLOCKING), "make a stream");
+        check(cuda.stream_create(&streams[i].stream, STREAM_NON_BLOCKING), "create a stream");
         streams[i].context = context;
     }
     return streams[i].stream;

@@ -106,7 +106,7 @@ void mpi_findings_flush(void)
         if (++printed[w->kind] <= LINES_MOST)
             xy_warn("rank%s %s: %s%s", xy_bitset_count(&w->ranks) == 1 ? "" : "s",
                     ranks != NULL ? ranks : "?", w->message,
-                    printed[w->kind] == LINES_MOST ? "; more of this kind is not shown" : "");
+                    printed[w->kind] == LINES_MOST ? "; more of this kind are not shown" : "");
         xy_free(ranks);
         xy_free(w->message);
         xy_bitset_cleanup(&w->ranks);
@@ -149,7 +149,7 @@ static void print(const mpi_finding_t *f, const char *message)
     pthread_mutex_unlock(&lock);
     if (is_new)
         xy_warn("rank %d: %s%s", f->rank, message,
-                is_last ? "; more of this kind is not shown" : "");
+                is_last ? "; more of this kind are not shown" : "");
 }
 
 void mpi_finding_add(const mpi_finding_t *finding, const char *format, ...)

@@ -61,7 +61,7 @@ static double model_seconds(const mpi_rank_t *self, const kernel_t *k, const dou
     if (xy_cost_kernel_value(all.config->job.store, k->name, cluster, sizes, count, &e) != XY_OK &&
         xy_cost_kernel_value(all.config->job.store, k->name, NULL, sizes, count, &e) != XY_OK) {
         xy_fail(XY_ENOENT,
-                "--compute model: nothing is known of '%s'; measure it with 'xylem calibrate "
+                "--compute model: there is no model of '%s'; measure it with 'xylem calibrate "
                 "--kernels', or give its time with --compute-call %s=SECONDS",
                 k->name, k->name);
         virtual_fail();

@@ -72,7 +72,7 @@ static xy_op_id_t pick(void *state, int32_t worker)
 
 const xy_task_policy_t policy_random = {
     .name = "random",
-    .describe = "each task goes to a worker by lot; what others should beat",
+    .describe = "each task goes to a random worker; a baseline for the others",
     .eviction = "clean-first",
     .create = create,
     .destroy = destroy,

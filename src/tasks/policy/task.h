@@ -44,10 +44,11 @@ typedef struct {
     const xy_task_policy_t *policy; /* the one that is created; set by xy_task_policy_create */
     double alpha, beta;             /* weights of computation and transfer in completion times */
     bool is_proportional;           /* cache-oblivious: cut the domain in proportion to the load */
-    int32_t extra_rounds; /* relay: turns of each memory beyond the fewest that its room allows */
-    int32_t look_ahead;   /* real GPUs: data that are loaded and that no task has asked for yet, or
-                             XY_TASK_CHOOSE */
-    bool is_trial;        /* a graph that lacks what the policy needs is refused in silence */
+    int32_t
+        extra_rounds;   /* relay: add turns of each memory beyond the fewest that its room allows */
+    int32_t look_ahead; /* real GPUs: data that are loaded and that no task has asked for yet, or
+                           XY_TASK_CHOOSE */
+    bool is_trial;      /* a graph that lacks what the policy needs is refused in silence */
 } xy_task_params_t;
 
 /* For `look_ahead`: what ends first in virtual time, of a few. */

@@ -43,11 +43,11 @@ static xy_status_t put_together(void *arg, const xy_task_kernel_t *kernels, int3
 static xy_status_t check(const xy_graph_t *graph, const xy_task_platform_t *p)
 {
     if (p->workers > GPUS_MAX)
-        return xy_fail(XY_ELIMIT, "%d GPUs are more than %d, which can be run ahead of", p->workers,
+        return xy_fail(XY_ELIMIT, "%d GPUs; at most %d can be driven as in real runs", p->workers,
                        GPUS_MAX);
     for (int32_t w = 0; w < p->workers; w++)
         if (p->memory_of[w] != w + 1 || p->workers != p->memories - 1)
-            return xy_fail(XY_EINVAL, "only GPUs are run ahead of; leave cores out (--cpus)");
+            return xy_fail(XY_EINVAL, "only GPUs can be driven as in real runs; leave out --cpus");
     for (int32_t d = 0; d < xy_graph_data_count(graph); d++)
         if (xy_graph_data_at(graph, d)->home != 0)
             return xy_fail(XY_EINVAL,

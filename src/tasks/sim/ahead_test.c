@@ -583,7 +583,7 @@ static void test_refusals(void **state)
     p->memory_of[0] = 0;
     testing_listen();
     assert_int_equal(xy_task_simulate(g, p, &how, &r), XY_EINVAL);
-    assert_non_null(strstr(testing_said, "leave cores out"));
+    assert_non_null(strstr(testing_said, "leave out --cpus"));
     p->memory_of[0] = 1;
     for (long k = 0; testing_fail_next(&k);)
         assert_null(testing_fail_fault(&k, xy_task_simulate(g, p, &how, &r)));

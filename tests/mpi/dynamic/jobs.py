@@ -106,7 +106,7 @@ if testing.SOAK:
     meet(4, 3, options=TWO, wrappers=([], ["env"]))
     meet(2, 2, wrappers=(["env"], ["env"]))
 # Each process of the job may report it before mpiexec ends them all.
-GONE = r"^([^\n]*the job that this one is connected to \(process \d+ on \S+\) is gone without MPI_Comm_disconnect[^\n]*\n)+$"
+GONE = r"^([^\n]*the job that this one is connected to \(process \d+ on \S+\) has ended without MPI_Comm_disconnect[^\n]*\n)+$"
 part("exit", 0, None, 0)
 part("late", 0, None, 0)
 part("abort", 1, GONE, 5)
