@@ -11,7 +11,21 @@ scripts/install-packages.sh build
 say_step "building (release)"
 mkdir -p build
 log=build/demo-build.log
-if ! { cmake --preset release && cmake --build --preset release --target xylem mpiexec; } >"$log" 2>&1; then
+# The build writes to the log; a terminal sees how far it is.
+build() {
+    cmake --preset release && cmake --build --preset release --target xylem mpiexec
+}
+show_steps() {
+    awk -v log_file="$log" '{ print >log_file }
+        match($0, /^\[[0-9]+\/[0-9]+\]/) { printf "\r  %s ", substr($0, 1, RLENGTH) >"/dev/stderr" }
+        END { printf "\r\033[K" >"/dev/stderr" }'
+}
+if [ -t 2 ] && [ "${TERM:-dumb}" != dumb ]; then
+    build 2>&1 | show_steps && built=yes || built=no
+else
+    build >"$log" 2>&1 && built=yes || built=no
+fi
+if [ "$built" = no ]; then
     tail -30 "$log"
     echo "demo: the build failed; the whole log is in $log" >&2
     exit 1

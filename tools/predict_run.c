@@ -179,8 +179,8 @@ static xy_status_t fill_job(const predict_t *p, const predict_case_t *k, xy_pred
     xy_trace_options_t options = {.title = title, .clock = XY_TRACE_VIRTUAL};
     xy_status_t st = XY_OK;
 
-    snprintf(title, sizeof(title), "%s, %d ranks, predicted on %s", p->name, (int)k->procs,
-             p->machine->name);
+    snprintf(title, sizeof(title), "%.100s, %d rank%s, predicted on %.100s", p->name, (int)k->procs,
+             k->procs == 1 ? "" : "s", p->machine->name);
     c->job.machine = p->machine;
     c->job.procs = k->procs;
     c->job.core_of = k->core_of;

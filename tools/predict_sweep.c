@@ -20,6 +20,7 @@ typedef struct {
     int count;
     double *seconds; /* [cases], the last variable running fastest */
     size_t cases;
+    const char *program, *machine; /* for the title of the picture */
 } sweep_t;
 
 /* ---- Reading ---- */
@@ -247,6 +248,69 @@ static void print_table(const sweep_t *s)
     }
 }
 
+/* Do the values grow by one factor, as 1, 2, 4, 8? */
+static bool are_powers(const double *x, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (!(x[i - 1] > 0) || x[i] / x[i - 1] < 1.25 ||
+            fabs(x[i] / x[i - 1] - x[1] / x[0]) > 0.01 * x[1] / x[0])
+            return false;
+    return n > 2;
+}
+
+/* Both axes are logarithmic where the values are powers: equal factors are equal steps there. */
+static void set_axes(const sweep_t *s, xy_axis_t *across, xy_axis_t *up)
+{
+    const variable_t *last = &s->variable[s->count - 1];
+    const double *x = last->values.data;
+    size_t n = last->values.count;
+    double low = INFINITY, high = 0;
+    bool is_log = are_powers(x, n);
+
+    for (size_t k = 0; k < s->cases; k++) {
+        low = fmin(low, s->seconds[k]);
+        high = fmax(high, s->seconds[k]);
+    }
+    is_log = is_log && low > 0;
+    *across = (xy_axis_t){.scale = is_log ? XY_SCALE_DOUBLING : XY_SCALE_LINEAR,
+                          .low = x[0],
+                          .high = x[n - 1] > x[0] ? x[n - 1] : x[0] + 1,
+                          .from = 70,
+                          .to = 620};
+    *up = (xy_axis_t){.scale = is_log ? XY_SCALE_TENS : XY_SCALE_LINEAR,
+                      .low = is_log ? low : 0,
+                      .high = high > 0 ? high : 1,
+                      .from = 280,
+                      .to = 40};
+    if (is_log && !(high > low))
+        up->high = 2 * low;
+    xy_axis_widen(up, 5);
+}
+
+/* The time that falls as the number of processes grows, from the first point on. */
+static void draw_ideal(const sweep_t *s, const xy_svg_t *svg, const xy_axis_t *across,
+                       const xy_axis_t *up, double *at)
+{
+    const variable_t *last = &s->variable[s->count - 1];
+    const double *x = last->values.data;
+    size_t n = last->values.count, curves = s->cases / n, shown = 0;
+
+    for (size_t c = 0; c < curves; c++) {
+        for (shown = 0; shown < n; shown++) {
+            double ideal = s->seconds[c * n] * x[0] / x[shown];
+
+            if (ideal < up->low)
+                break;
+            at[shown] = xy_axis_at(across, x[shown]);
+            at[n + shown] = xy_axis_at(up, ideal);
+        }
+        if (shown > 1)
+            xy_svg_curve(svg, "frame dash", at, at + n, shown);
+    }
+    if (shown > 0)
+        xy_svg_text(svg, "note end", 620, 322, "dashed: ideal speed-up");
+}
+
 /* The last variable across, time up; a curve for each combination of the others. */
 static xy_status_t print_svg(const void *arg, FILE *file)
 {
@@ -254,27 +318,24 @@ static xy_status_t print_svg(const void *arg, FILE *file)
     const variable_t *last = &s->variable[s->count - 1];
     size_t n = last->values.count, curves = s->cases / n;
     const double *x = last->values.data;
-    xy_axis_t across = {
-        .scale = XY_SCALE_LINEAR, .low = x[0], .high = x[n - 1], .from = 70, .to = 620};
-    xy_axis_t up = {.scale = XY_SCALE_LINEAR, .low = 0, .high = 0, .from = 280, .to = 30};
+    bool is_processes = strcmp(last->name, "P") == 0;
     double *at = xy_calloc(2 * n, sizeof(*at));
-    char class[32], name[64];
+    char class[32], name[64], title[256];
+    xy_axis_t across, up;
     xy_svg_t svg;
 
     if (at == NULL)
         return xy_fail_memory("drawing");
-    for (size_t k = 0; k < s->cases; k++)
-        up.high = fmax(up.high, s->seconds[k]);
-    if (!(across.high > across.low))
-        across.high = across.low + 1;
-    if (!(up.high > 0))
-        up.high = 1;
-    xy_axis_widen(&up, 5);
-    svg = xy_svg_begin(file, &(xy_svg_head_t){.width = 640, .height = 330, .title = "predicted"});
-    xy_svg_rect(&svg, "plot", 70, 30, 550, 250, NULL);
+    set_axes(s, &across, &up);
+    snprintf(title, sizeof(title), "%.100s, predicted on %.100s", s->program, s->machine);
+    svg = xy_svg_begin(file, &(xy_svg_head_t){.width = 640, .height = 330, .title = title});
+    xy_svg_text(&svg, "title", 70, 26, "%s", title);
+    xy_svg_rect(&svg, "plot", 70, 40, 550, 240, NULL);
     xy_axis_draw_up(&svg, &up, 5, 70, 620, xy_tick_seconds);
-    xy_axis_draw_values(&svg, &across, x, n, 30, 280, xy_tick_number);
-    xy_svg_text(&svg, "note mid", 345, 322, "%s", last->name);
+    xy_axis_draw_values(&svg, &across, x, n, 40, 280, xy_tick_number);
+    xy_svg_text(&svg, "note mid", 345, 322, "%s", is_processes ? "processes" : last->name);
+    if (is_processes)
+        draw_ideal(s, &svg, &across, &up, at);
     for (size_t c = 0; c < curves; c++) {
         for (size_t i = 0; i < n; i++) {
             at[i] = xy_axis_at(&across, x[i]);
@@ -296,13 +357,18 @@ static xy_status_t print_svg(const void *arg, FILE *file)
 
 xy_status_t predict_sweep(const predict_t *p)
 {
-    sweep_t s = {0};
+    sweep_t s = {.program = p->name, .machine = p->machine->name};
+    xy_progress_t bar;
     xy_status_t st = read_sweep(p, &s);
 
     if (st == XY_OK)
         st = check_names(p, &s);
-    for (size_t k = 0; k < s.cases && st == XY_OK; k++)
+    xy_progress_start(&bar, "predicting", s.cases);
+    for (size_t k = 0; k < s.cases && st == XY_OK; k++) {
         st = run_case(p, &s, k);
+        xy_progress_step(&bar, 1);
+    }
+    xy_progress_stop(&bar);
     if (st == XY_OK && p->v->csv != NULL)
         st = xy_out_write(p->v->csv, print_csv, &s);
     if (st == XY_OK && p->v->svg != NULL)

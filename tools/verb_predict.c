@@ -10,6 +10,7 @@
 #include "report/report.h"
 #include "site_line.h"
 #include "verbs.h"
+#include "watch.h"
 
 #define AT(field) offsetof(predict_values_t, field)
 
@@ -33,17 +34,17 @@ static const xy_option_t options[] = {
      .help = "take unknown values from a recorded run; of the program with the same arguments and "
              "any number of processes, recorded with 'mpiexec --trace'"},
     {"include", 'I', XY_OPT_LIST, "DIR", AT(includes), .complete = "directory",
-     XY_COMMON("program"), .help = "of C sources: look for headers there, too"},
+     XY_COMMON("program"), .help = "look for headers of C sources there, too"},
     {"define", 'D', XY_OPT_LIST, "NAME[=VALUE]", AT(defines), XY_COMMON("program"),
-     .help = "of C sources: define a macro"},
+     .help = "define a macro for C sources"},
     {"kernel", 0, XY_OPT_LIST, "NAME", AT(kernels), XY_COMMON("program"),
-     .help = "of C sources: name a compute kernel; as for 'xylem scan'"},
+     .help = "name a compute kernel of C sources; as for 'xylem scan'"},
     {"sweep", 0, XY_OPT_LIST, "NAME=VALUES", AT(sweep), XY_COMMON("program"),
      .help = "predict for several values; as in n=1000,2000,4000 or P=1..64*2 or n=100..500+100; P "
              "is the number of processes, {NAME} in --arg and --assume is replaced"},
     {"limit", 0, XY_OPT_LONG, "N", AT(limit), .preset = "100000000", .min = 1, .max = 1e18,
      XY_ADVANCED("program"),
-     .help = "passes of loops in one process, after which the program is taken to be endless"},
+     .help = "stop after N passes of loops in one process: the program is assumed to be endless"},
     {"machine", 'm', XY_OPT_STRING, "MACHINE", AT(machine), .env = "XYLEM_MACHINE",
      .complete = "machine file", XY_COMMON("machine"),
      .help = "predict for this machine, real or not; any source of 'xylem machine' (default: this "
@@ -54,10 +55,11 @@ static const xy_option_t options[] = {
              "lines 'RANK CORE' (default: scatter_numa). One that needs a matrix gets that of the "
              "program, and the gain in time is printed"},
     {"hosts", 0, XY_OPT_STRING, "FILE", AT(hosts), .complete = "file", XY_ADVANCED("machine"),
-     .help = "names of nodes of the machine, one per line: process i is on line i, and from the "
+     .help = "read names of nodes of the machine from FILE, one per line: process i is on line i, "
+             "and from the "
              "beginning again"},
     {"oversubscribe", 0, XY_OPT_FLAG, .offset = AT(oversubscribe), XY_ADVANCED("machine"),
-     .help = "processes may share cores"},
+     .help = "let processes share cores"},
     {"progress", 0, XY_OPT_CHOICE, "HOW", AT(progress), .preset = "tasks", .choices = progress,
      XY_COMMON("machine"),
      .help = "choose who moves messages during computation; communication cores (tasks), a thread "
@@ -73,15 +75,15 @@ static const xy_option_t options[] = {
      .help = "compare with other links or faster cores; bandwidth*2, latency/10, speed*1.5, or "
              "several with commas"},
     {"cost", 0, XY_OPT_LIST, "NAME=TIME", AT(cost), XY_ADVANCED("model"),
-     .help = "what one pass of a loop outside of kernels takes, as in main.c:88=2ns"},
+     .help = "set the time of one pass of a loop outside of kernels, as in main.c:88=2ns"},
     {"loop-cost", 0, XY_OPT_SECONDS, "TIME", AT(cost_all), XY_ADVANCED("model"),
-     .help = "the same for all loops without --cost and without a model"},
+     .help = "set the time of one pass for all loops without --cost and without a model"},
     {"free-kernels", 0, XY_OPT_FLAG, .offset = AT(free_kernels), XY_ADVANCED("model"),
-     .help = "kernels without a model take no time; otherwise they are an error"},
+     .help = "let kernels without a model take no time; otherwise they are an error"},
     {"algorithm", 0, XY_OPT_STRING, "NAME", AT(algorithm), XY_ADVANCED("model"),
      .help = "of collectives that have it, instead"},
     {"eager", 0, XY_OPT_SIZE, "SIZE", AT(eager), XY_ADVANCED("model"),
-     .help = "larger messages wait for their receiver"},
+     .help = "let messages above this size wait for their receiver"},
     {"json", 0, XY_OPT_FLAG, .offset = AT(json), XY_COMMON("output"),
      .help = "print the prediction as JSON; time, messages, bytes, kernel_calls and each process"},
     {"html", 'o', XY_OPT_STRING, "FILE", AT(html), .complete = "file", XY_COMMON("output"),
@@ -96,7 +98,7 @@ static const xy_option_t options[] = {
     {"svg", 0, XY_OPT_STRING, "FILE", AT(svg), .complete = "file", .needs = "sweep",
      XY_COMMON("output"), .help = "with --sweep: draw the times"},
     {"lines", 0, XY_OPT_LONG, "N", AT(lines), .preset = "10", .min = 0, .max = 1e6,
-     XY_ADVANCED("output"), .help = "lines of the critical path to print"},
+     XY_ADVANCED("output"), .help = "print at most N lines of the critical path"},
     {0}};
 
 /* ---- Pages ---- */
@@ -232,10 +234,13 @@ static xy_status_t run_case(predict_t *p, predict_case_t *k, const char *trace)
     int32_t *core_of = NULL;
     xy_prediction_t *r = NULL;
     double before = 0;
+    watch_t watch;
     xy_status_t st;
 
     k->has_path = true;
+    watch_start(&watch, "predicting");
     st = find_time(p, k, trace, &core_of, &r, &before);
+    watch_stop(&watch);
     if (st == XY_OK)
         st = save_matrix(p, r);
     if (st == XY_OK)
@@ -404,7 +409,7 @@ static const char examples[] =
 
 const xy_command_t verb_predict = {
     .name = "predict",
-    .summary = "say how long a program will take, before it runs",
+    .summary = "predict how long a program will take, before it runs",
     .synopsis = "DESCRIPTION.xml|FILE.c...",
     .description = description,
     .examples = examples,

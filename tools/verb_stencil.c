@@ -8,6 +8,7 @@
 #include "stencil/stencil.h"
 #include "stencil_ranks.h"
 #include "verbs.h"
+#include "watch.h"
 
 extern const xy_command_t verb_stencil;
 
@@ -38,20 +39,24 @@ static const xy_option_t options[] = {
          "choose the order of updates; in place (red-black or natural order) or double-buffered"},
     {"dim", 'd', XY_OPT_LONG, "N", offsetof(values_t, dim), .min = 1, .max = 3,
      XY_ADVANCED("problem"),
-     .help = "dimensions of the grid, when --blocks is one number (default: those of --blocks)"},
+     .help = "set the dimensions of the grid, when --blocks is one number (default: those of "
+             "--blocks)"},
     {"points", 0, XY_OPT_LONG, "N", offsetof(values_t, points), .min = 3, .max = 9,
-     XY_ADVANCED("problem"), .help = "points of the stencil: 3 in 1D, 5 or 9 in 2D, 7 in 3D"},
+     XY_ADVANCED("problem"),
+     .help = "set the points of the stencil: 3 in 1D, 5 or 9 in 2D, 7 in 3D"},
     {"block", 0, XY_OPT_SIZE, "SIZE", offsetof(values_t, block), .preset = "3MiB",
      XY_COMMON("problem"), .help = "set the size of a block"},
     {"load", 0, XY_OPT_STRING, "LOAD", offsetof(values_t, load), .preset = "even",
      XY_ADVANCED("problem"),
-     .help = "even, static (half the time in the first half), dynamic (twice the time in a quarter "
+     .help = "choose the load: even, static (half the time in the first half), dynamic (twice the "
+             "time in a quarter "
              "that moves), or a file of factors"},
     {"cells", 0, XY_OPT_STRING, "N[xN[xN]]", offsetof(values_t, cells), XY_ADVANCED("problem"),
-     .help = "cells of a block, of 8 bytes each or 4 (see --precision), instead of --block"},
+     .help =
+         "set the cells of a block, of 8 bytes each or 4 (see --precision), instead of --block"},
     {"precision", 0, XY_OPT_CHOICE, "P", offsetof(values_t, precision), .choices = precisions,
      .preset = "double", XY_ADVANCED("problem"),
-     .help = "of cells, 4 bytes or 8; the plain loop has the same"},
+     .help = "choose the precision of cells, 4 bytes or 8; the plain loop has the same"},
     {"until", 'u', XY_OPT_DOUBLE, "X", offsetof(values_t, until), .min = 1e-300, .max = 1e300,
      XY_ADVANCED("problem"),
      .help = "end before --iterations when no cell changes by more than X in an iteration"},
@@ -75,10 +80,11 @@ static const xy_option_t options[] = {
              "real runs on cores: the cache of each core that policies may fill (default: its L2), "
              "with --file the memory to use (default: a quarter of main memory)"},
     {"task-time", 0, XY_OPT_STRING, "TIME", offsetof(values_t, task_time), XY_ADVANCED("machine"),
-     .help = "time of a task on a GPU, in virtual time (default: by the kernel of the machine's "
+     .help = "set the time of a task on a GPU, in virtual time (default: by the kernel of the "
+             "machine's "
              "GPU, or 267us)"},
     {"cpu-speed", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, cpu_speed), .min = 1e-6, .max = 1e6,
-     .preset = "0.1", XY_ADVANCED("machine"), .help = "speed of a core, relative to a GPU"},
+     .preset = "0.1", XY_ADVANCED("machine"), .help = "set the speed of a core, relative to a GPU"},
     {"policy", 'p', XY_OPT_STRING, "NAME", offsetof(values_t, policy),
      .table = XY_TABLE(xy_task_policies), XY_COMMON("schedule"),
      .help =
@@ -92,12 +98,13 @@ static const xy_option_t options[] = {
      .help = "print the policies and evictions"},
     {"alpha", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, alpha), .min = 1e-9, .max = 1e9,
      .preset = "1", XY_EXPERIMENTAL("schedule"),
-     .help = "weight of computation in completion times"},
+     .help = "set the weight of computation in completion times"},
     {"beta", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, beta), .min = 1e-9, .max = 1e9,
-     .preset = "1", XY_EXPERIMENTAL("schedule"), .help = "weight of transfers in completion times"},
+     .preset = "1", XY_EXPERIMENTAL("schedule"),
+     .help = "set the weight of transfers in completion times"},
     {"rounds", 0, XY_OPT_LONG, "N", offsetof(values_t, rounds), .min = 0, .max = 64,
      XY_EXPERIMENTAL("schedule"),
-     .help = "relay: turns of each memory beyond the fewest that its size allows"},
+     .help = "relay: add turns of each memory beyond the fewest that its size allows"},
     {"look-ahead", 0, XY_OPT_LONG, "N", offsetof(values_t, look_ahead), .min = -1, .max = 64,
      .preset = "-1", XY_EXPERIMENTAL("schedule"),
      .help =
@@ -143,12 +150,13 @@ static const xy_option_t options[] = {
     {"over", 0, XY_OPT_STRING, "NAME", offsetof(values_t, over), .needs = "page",
      XY_ADVANCED("study"),
      .help =
-         "with --page: the parameter of the study that the curves are drawn over (default: the "
+         "with --page: draw the curves over this parameter of the study (default: the "
          "first of blocks, gpus, memory, iterations, block, cpus and others with several values)"},
     {"threads", 0, XY_OPT_LONG, "N", offsetof(values_t, threads), .min = 0, .max = 64,
      .needs = "study", XY_ADVANCED("study"),
-     .help = "with --study: number of concurrent runs (default: one per core; real runs are "
-             "sequential)"},
+     .help =
+         "with --study: set the number of concurrent runs (default: one per core; real runs are "
+         "sequential)"},
     {"trace", 0, XY_OPT_STRING, "FILE", offsetof(values_t, trace), XY_COMMON("output"),
      .help = "record a trace for 'xylem view'", .complete = "file"},
     {"pictures", 'o', XY_OPT_STRING, "FILE", offsetof(values_t, pictures), XY_COMMON("output"),
@@ -392,15 +400,19 @@ static xy_status_t run_pictures(const values_t *v, xy_stencil_run_t *run,
 static xy_status_t run_one(const values_t *v, xy_stencil_run_t *run)
 {
     xy_stencil_result_t result;
+    watch_t watch = {0};
     bool has_run = false;
     xy_status_t printed = XY_OK, st;
 
+    if (run->messages == NULL)
+        watch_start(&watch, run->is_real ? "computing" : "simulating");
     if (v->pictures != NULL || v->svg != NULL) {
         st = run_pictures(v, run, &result, &has_run);
     } else {
         st = xy_stencil_run(run, &result);
         has_run = st == XY_OK;
     }
+    watch_stop(&watch);
     has_run = has_run && (run->messages == NULL || run->messages->rank == 0);
     if (has_run && v->json)
         xy_stencil_print_json(run, &result, stdout);

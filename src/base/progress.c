@@ -13,6 +13,7 @@ enum { BAR = 30, LINE = 128 };
 
 static const double FIRST_AFTER = 1.0; /* seconds */
 static const double EVERY = 0.1;
+static const double MOST = 0.99; /* the work is not over before xy_progress_stop */
 
 /* A terminal that does not understand a carriage return would be filled with lines. */
 static bool can_draw(void)
@@ -38,12 +39,14 @@ static void put_line(const char *line, size_t n)
 
 static void draw(const xy_progress_t *bar, double elapsed)
 {
-    double part = bar->total > 0 ? fmin((double)bar->done / (double)bar->total, 1) : 0;
+    double part = bar->total > 0 ? fmin((double)bar->done / (double)bar->total, MOST) : 0;
     int full = (int)(part * BAR);
     char line[LINE], left[32] = "";
     int n;
 
-    if (part > 0.02 && part < 1)
+    if (bar->done >= bar->total)
+        snprintf(left, sizeof(left), "finishing");
+    else if (part > 0.02)
         snprintf(left, sizeof(left), "%.0f s left", elapsed / part - elapsed);
     n = snprintf(line, sizeof(line), "\r%.40s [%.*s%.*s] %3.0f%% %-14s", bar->label, full,
                  "##############################", BAR - full, "..............................",

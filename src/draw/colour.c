@@ -84,7 +84,7 @@ static void write_colours(bool is_dark, FILE *file)
 void xy_inks_write(const xy_ink_t *inks, FILE *file)
 {
     write_inks(inks, false, file);
-    fputs("\n@media(prefers-color-scheme:dark){", file);
+    fputs("\n@media screen and (prefers-color-scheme:dark){", file);
     write_inks(inks, true, file);
     fputs("}\n", file);
 }
@@ -106,7 +106,7 @@ void xy_style_write(FILE *file)
           file);
     write_inks(usual, false, file);
     write_colours(false, file);
-    fputs("\n@media(prefers-color-scheme:dark){", file);
+    fputs("\n@media screen and (prefers-color-scheme:dark){", file);
     write_inks(usual, true, file);
     write_colours(true, file);
     fputs("}\n", file);

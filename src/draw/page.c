@@ -22,6 +22,10 @@ static const char style[] =
     "table{border-collapse:collapse;font-size:13px;font-variant-numeric:tabular-nums}"
     "td,th{padding:2px 10px;text-align:right;border-bottom:1px solid;white-space:nowrap}"
     "td:first-child,th:first-child{text-align:left;padding-left:0}th{font-weight:500}"
+    "th.sorts{cursor:pointer}th[data-up]::after{content:' \\25B2'}"
+    "th[data-down]::after{content:' \\25BC'}"
+    "@media print{:root{color-scheme:light}body{margin:0;max-width:none}"
+    ".wide{overflow:visible}table,svg{break-inside:avoid}h2{break-after:avoid}}"
     ".wide{overflow-x:auto}.row{display:flex;flex-wrap:wrap;gap:0 "
     "2em}summary{cursor:pointer}svg{display:block;margin:1em 0}\n";
 
@@ -45,6 +49,25 @@ static const char zoom[] =
     "keep()});\n"
     "s.addEventListener('pointerup',()=>{from=null});\n"
     "s.addEventListener('dblclick',()=>{b=whole.slice();show()});}\n"
+    "</script>\n";
+
+/* A click on the head of a column sorts by it: largest first, then smallest. Cells are numbers with
+ * a unit, or words. */
+static const char sorting[] =
+    "<script>\n"
+    "const unit={ns:1e-9,us:1e-6,ms:1e-3,s:1,min:60,h:3600,B:1,KiB:2**10,MiB:2**20,GiB:2**30,"
+    "TiB:2**40};\n"
+    "const worth=t=>{const m=t.trim().match(/^([-+]?[\\d.]+(?:e[-+]?\\d+)?)\\s*([A-Za-z%]*)/);\n"
+    "return m?m[1]*(unit[m[2]]||1):NaN};\n"
+    "for(const h of document.querySelectorAll('table tr:first-child th')){\n"
+    "const t=h.closest('table');if(t.rows.length<4)continue;h.classList.add('sorts');\n"
+    "h.addEventListener('click',()=>{const i=h.cellIndex,down=!('down'in h.dataset);\n"
+    "const key=r=>r.cells[i]?r.cells[i].textContent:'';\n"
+    "const rows=[...t.rows].slice(1).sort((a,b)=>{const x=worth(key(a)),y=worth(key(b));\n"
+    "const d=isNaN(x)||isNaN(y)?isNaN(x)-isNaN(y)||key(b).localeCompare(key(a)):x-y;\n"
+    "return down?-d:d});\n"
+    "for(const o of t.rows[0].cells){delete o.dataset.up;delete o.dataset.down}\n"
+    "h.dataset[down?'down':'up']='';for(const r of rows)r.parentNode.appendChild(r)})}\n"
     "</script>\n";
 
 static void put(FILE *file, const char *before, const char *text, const char *after)
@@ -74,6 +97,7 @@ void xy_page_begin(FILE *file, const xy_page_t *page)
 void xy_page_end(FILE *file)
 {
     fputs(zoom, file);
+    fputs(sorting, file);
     fputs("</body></html>\n", file);
 }
 

@@ -2,6 +2,7 @@
 /* What was kept, shown in the sources and as a list; what is not known. */
 #include <string.h>
 
+#include "draw/draw.h"
 #include "program/scan_emit.h"
 
 enum { SOURCE_MAX = 64 << 20 };
@@ -203,20 +204,30 @@ static void print_html(FILE *file, const char *s, size_t n)
         }
 }
 
-static void print_line(const source_t *s, size_t begin, size_t end, xy_scan_style_t style,
-                       FILE *file)
+/* Is a byte of the line kept? *is_blank_p: it has none but spaces. */
+static bool keeps_line(const source_t *s, size_t begin, size_t end, bool *is_blank_p)
 {
-    bool is_kept = false, is_blank = true;
-    int length = (int)(end - begin);
-    const char *line = s->text + begin;
+    bool is_kept = false;
 
+    *is_blank_p = true;
     for (size_t i = begin; i < end; i++) {
         bool is_space = strchr(" \t\r", s->text[i]) != NULL;
 
         is_kept |= s->marks[i] != 0 && !is_space;
-        is_blank &= is_space;
+        *is_blank_p &= is_space;
     }
+    return is_kept;
+}
+
+static void print_line(const source_t *s, size_t number, size_t begin, size_t end,
+                       xy_scan_style_t style, FILE *file)
+{
+    bool is_blank, is_kept = keeps_line(s, begin, end, &is_blank);
+    int length = (int)(end - begin);
+    const char *line = s->text + begin;
+
     if (style == XY_SCAN_HTML) {
+        fprintf(file, "<b>%6zu</b>  ", number);
         fputs(is_kept || is_blank ? "" : "<i>", file);
         print_html(file, line, end - begin);
         fputs(is_kept || is_blank ? "\n" : "</i>\n", file);
@@ -231,15 +242,33 @@ static void print_line(const source_t *s, size_t begin, size_t end, xy_scan_styl
 
 static void print_source(const source_t *s, xy_scan_style_t style, FILE *file)
 {
-    size_t begin = 0;
+    size_t begin = 0, number = 0;
 
     while (begin < s->size) {
         const char *newline = memchr(s->text + begin, '\n', s->size - begin);
         size_t end = newline != NULL ? (size_t)(newline - s->text) : s->size;
 
-        print_line(s, begin, end, style, file);
+        print_line(s, ++number, begin, end, style, file);
         begin = end + 1;
     }
+}
+
+/* How many lines the description keeps, of those that are not blank. */
+static void print_share(const source_t *s, FILE *file)
+{
+    size_t begin = 0, kept = 0, lines = 0;
+
+    while (begin < s->size) {
+        const char *newline = memchr(s->text + begin, '\n', s->size - begin);
+        size_t end = newline != NULL ? (size_t)(newline - s->text) : s->size;
+        bool is_blank;
+
+        kept += keeps_line(s, begin, end, &is_blank);
+        lines += !is_blank;
+        begin = end + 1;
+    }
+    xy_page_paragraph(file, "%zu of %zu line%s %s kept.", kept, lines, lines == 1 ? "" : "s",
+                      kept == 1 ? "is" : "are");
 }
 
 static xy_status_t show_file(xy_scan_t *scan, int number, xy_scan_style_t style, FILE *file)
@@ -259,9 +288,9 @@ static xy_status_t show_file(xy_scan_t *scan, int number, xy_scan_style_t style,
         return xy_fail_memory("showing the slice");
     visit_all(&v);
     if (style == XY_SCAN_HTML) {
-        fputs("<h2>", file);
-        print_html(file, f->path, strlen(f->path));
-        fputs("</h2>\n<pre>", file);
+        xy_page_heading(file, "%s", f->path);
+        print_share(&s, file);
+        fputs("<pre class=\"wide\">", file);
     } else if (scan->count > 1) {
         fprintf(file, "/* ---- %s ---- */\n", f->path);
     }
@@ -271,17 +300,32 @@ static xy_status_t show_file(xy_scan_t *scan, int number, xy_scan_style_t style,
     return XY_OK;
 }
 
+static const xy_ink_t page_inks[] = {
+    {"pre i,p i", "color", "#a0a7b4", "#656d7a"},
+    {"pre b", "color", "#8b93a3", "#6b7382"},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const char page_style[] = "pre{font-size:13px;line-height:1.45}pre i,p i{font-style:normal}"
+                                 "pre b{font-weight:400;user-select:none}\n";
+
 xy_status_t xy_scan_show(xy_scan_t *scan, xy_scan_style_t style, FILE *file)
 {
     xy_status_t st = XY_OK;
 
-    if (style == XY_SCAN_HTML)
-        fputs("<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>The slice</title>\n<style>"
-              ":root{color-scheme:light dark}body{font-family:sans-serif;margin:2em}"
-              "i{color:GrayText;font-style:normal;opacity:.6}</style>\n",
+    if (style == XY_SCAN_HTML) {
+        xy_page_begin(file, &(xy_page_t){.title = "Lines that decide the run time",
+                                         .finding = "'xylem predict' follows these lines.",
+                                         .inks = page_inks,
+                                         .style = page_style});
+        fputs("<p>Legend: <code>kept</code>, <code><i>dropped</i></code>. Loops that are dropped "
+              "leave the number of their passes.</p>\n",
               file);
+    }
     for (size_t i = 0; i < scan->files.count && st == XY_OK; i++)
         if (!XY_VEC_AT(&scan->files, scan_file_t, i).is_system)
             st = show_file(scan, (int)i, style, file);
+    if (style == XY_SCAN_HTML)
+        xy_page_end(file);
     return st;
 }

@@ -260,12 +260,13 @@ static double mean_of(const xy_stencil_study_t *study, const char *policy, value
     return n > 0 ? exp(sum / n) : NAN;
 }
 
-/* "closure comes nearest to the compute bound, 1.04 times it; dmdar 1.3, eager 4.2": best first. */
+/* "closure is the best of 3 policies, 1.04 times the compute bound; dmdar 1.3, eager 4.2". */
 static void find(const xy_stencil_study_t *study, char *text, size_t size)
 {
     value_fn value = is_real(study) ? pace : ratio;
     picture_t p = {0};
     xy_score_t scores[POLICIES_MAX];
+    char best[64];
     size_t n, count;
 
     for (size_t i = 0; i < study->count; i++)
@@ -277,12 +278,13 @@ static void find(const xy_stencil_study_t *study, char *text, size_t size)
     text[0] = '\0';
     if (count == 0)
         return;
+    snprintf(best, sizeof(best), count > 1 ? "the best of %zu policies" : "the only policy", count);
     if (value == pace)
-        n = (size_t)snprintf(text, size, "%s is fastest, %.3g ns per cell and iteration",
-                             scores[0].name, scores[0].value);
+        n = (size_t)snprintf(text, size, "%s is %s, %.3g ns per cell and iteration", scores[0].name,
+                             best, scores[0].value);
     else
-        n = (size_t)snprintf(text, size, "%s comes nearest to the compute bound, %.3g times it",
-                             scores[0].name, scores[0].value);
+        n = (size_t)snprintf(text, size, "%s is %s, %.3g times the compute bound", scores[0].name,
+                             best, scores[0].value);
     for (size_t i = 1; i < count && n < size; i++)
         n += (size_t)snprintf(text + n, size - n, "%s %s %.3g", i == 1 ? ";" : ",", scores[i].name,
                               scores[i].value);

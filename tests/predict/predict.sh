@@ -39,6 +39,9 @@ grep -q '</html>' run.html || die "no page"
 expect 0 "$XYLEM" predict "$ring" -n 8 -m haswell8x32 --html other.html
 expect 0 "$XYLEM" predict "$ring" -m haswell8x32 --sweep 'n=1,10,P=2..8*2' --arg '{n}' \
     --csv times.csv --svg times.svg
+grep -q 'predicted on haswell8x32' other.html || die "the page does not say that it is a prediction"
+grep -q 'predicted on haswell8x32</text>' times.svg || die "the picture has no title"
+grep -q 'class="frame dash"' times.svg || die "the picture has no ideal line"
 [ "$(wc -l <times.csv) $(head -1 times.csv)" = "7 n,P,seconds" ] || die "$(cat times.csv)"
 grep -q '^10,8,' times.csv || die "$(cat times.csv)"
 grep -q '</svg>' times.svg || die "no picture"
@@ -108,7 +111,7 @@ wrong 2 "option --csv has no effect without --sweep" "$ring" --csv x.csv
 wrong 2 "bandwidth, latency or speed" "$ring" --what-if 'price*2'
 wrong 1 "nothing.xml: cannot open" nothing.xml
 echo '<program version="1"><function name="main"><do c="1 +" line="3"/></function></program>' >bad.xml
-wrong 1 "something is missing at the end in the expression '1 +'" bad.xml
+wrong 1 "unexpected end in the expression '1 +'" bad.xml
 
 # C sources, where they are read.
 if "$XYLEM" scan "$XYLEM_SOURCE_DIR/examples/fox.c" -o fox.xml 2>/dev/null; then

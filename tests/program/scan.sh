@@ -87,6 +87,9 @@ grep -q '^        MPI_Bcast(a, N \* N' shown.c || die "$(cat shown.c)"
 diff <(sed 's,^//,,' shown.c) <(sed 's,^//,,' "$programs/work.c") || die "the text of the program changed"
 "$XYLEM" scan "$programs/work.c" --show=html >shown.html
 grep -q '<i>                c\[i\]\[j\] += a' shown.html || die "no grey in the page"
+grep -q '<b>    31</b>' shown.html || die "no line numbers in the page"
+grep -q 'Legend:' shown.html || die "no legend in the page"
+grep -q 'prefers-color-scheme:dark' shown.html || die "the page has no dark colours"
 "$XYLEM" scan "$programs/work.c" --list >list
 grep -Eq 'work.c:31 +MPI_Bcast +MPI$' list || die "$(cat list)"
 
