@@ -64,8 +64,9 @@ typedef struct {
     double (*rest)(xy_worker_t *w);
     /* Called once, on one worker or a visitor's thread, when every worker is asleep, no timer runs
      * and fibers are still parked: nothing will ever wake them. It may make fibers of its own
-     * worker ready, and is called again then, when they are parked. A wake from a thread that is no
-     * worker is foreseen where the fiber waits in xy_fiber_park_outside. */
+     * worker ready, or call xy_pool_unstick, and is called again then, when all are parked. A wake
+     * from a thread that is no worker is foreseen where the fiber waits in xy_fiber_park_outside.
+     */
     void (*stuck)(xy_pool_t *pool);
     /* Called on the faulting worker, on its signal stack, when `fiber` ran over its stack, or at a
      * switch that finds it below its stack, on the stack that it has reached. Must not return (it
@@ -172,6 +173,10 @@ void xy_fiber_thread_is_bystander(void);
  * until one of these threads wakes a worker; *wakes_p counts how often workers were woken (modulo
  * 2^32). */
 bool xy_pool_is_quiet(xy_pool_t *pool, int outside, uint32_t *wakes_p);
+
+/* From `stuck` of the configuration: something was posted for workers of the pool, which may be
+ * stuck again afterwards. */
+void xy_pool_unstick(xy_pool_t *pool);
 
 /* End: stop all workers as soon as each comes back to its scheduler, leaving fibers where they are
  * (an aborting job). Any thread. Does nothing to an adopted pool: its thread can simply exit. */

@@ -238,6 +238,11 @@ static void sleep_until_rung(xy_worker_t *w)
         atomic_store(&pool->is_stuck_said, false);
 }
 
+void xy_pool_unstick(xy_pool_t *pool)
+{
+    atomic_store(&pool->is_stuck_said, false);
+}
+
 static void sleep_until(xy_worker_t *w, int64_t deadline)
 {
     while (atomic_load_explicit(&w->head.asleep, memory_order_acquire) == FIBER_ASLEEP_TIMED &&

@@ -473,8 +473,13 @@ static xy_status_t number_by_world(launch_t *launch)
     return st;
 }
 
-/* In virtual time all of them run on one core here, wherever they are said to be; and with --check,
- * so that what happens is in one order. */
+/* With --check ranks run on one core where what happens must be in one order. */
+static bool is_checked_in_order(const launch_t *launch)
+{
+    return launch->values->check != NULL && (mpi_checks.shuffles || launch->node != NULL);
+}
+
+/* In virtual time all of them run on one core here, wherever they are said to be. */
 static xy_status_t place_ranks(launch_t *launch)
 {
     mpi_launch_values_t values = *launch->values;
@@ -486,7 +491,7 @@ static xy_status_t place_ranks(launch_t *launch)
                                  &launch->in_virtual_time);
         mpi_virtual_adapt(launch->settings.picks, mpi_launch_adapt_counts());
     }
-    if (values.virtual_machine != NULL || values.check != NULL) {
+    if (values.virtual_machine != NULL || is_checked_in_order(launch)) {
         values = mpi_virtual_real_values(launch->values);
         launch->settings.progress = XMPI_PROGRESS_TASKS;
     }
@@ -540,7 +545,7 @@ static xy_status_t start_trace(const launch_t *launch)
 /* The head of several processes. */
 static xy_status_t run_head(launch_t *launch)
 {
-    xy_status_t st = mpi_launch_checks_read(launch->values);
+    xy_status_t st = mpi_launch_checks_read_several(launch->values);
 
     if (st == XY_OK)
         st = mpi_launch_checks_begin(launch->values, part_at(launch, 0)->argv[0], NULL, NULL);
@@ -593,7 +598,7 @@ static xy_status_t adapt(launch_t *launch)
     if (strcmp(launch->values->adapt, "off") == 0)
         return XY_OK;
     if (launch->values->check != NULL)
-        return xy_fail(XY_EUSAGE, "--check runs all ranks on one core; leave --adapt out");
+        return xy_fail(XY_EUSAGE, "--check changes run times; leave --adapt out");
     launch->adapted = *launch->values;
     st = launch->node != NULL
              ? mpi_launch_adapt_told(launch->node->plan, launch->node->counts, &launch->adapted,

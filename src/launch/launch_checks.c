@@ -14,15 +14,21 @@ xy_status_t mpi_launch_checks_read(const mpi_launch_values_t *v)
 
     if (v->check != NULL && !mpi_checks_parse(v->check, &mpi_checks, why))
         return xy_fail(XY_EUSAGE, "--check: %s", why);
-    if (v->check != NULL && v->comm_cores != NULL)
-        return xy_fail(XY_EUSAGE,
-                       "--check runs all ranks on one core, so that it sees each message "
-                       "before others move; leave --comm-cores out");
-    if (v->check != NULL && v->virtual_machine != NULL)
-        return xy_fail(XY_EUSAGE, "--check chooses which rank continues and which message arrives "
-                                  "first, and so does virtual time; leave one of --check and "
-                                  "--virtual out");
+    if (v->check != NULL && mpi_checks.shuffles && v->virtual_machine != NULL)
+        return xy_fail(XY_EUSAGE, "--check=shuffle chooses which message arrives first, and so "
+                                  "does virtual time; leave shuffle or --virtual out");
+    if (v->check != NULL && mpi_checks.shuffles && v->comm_cores != NULL)
+        return xy_fail(XY_EUSAGE, "--check=shuffle runs all ranks on one core, to repeat their "
+                                  "order; leave shuffle or --comm-cores out");
     return XY_OK;
+}
+
+xy_status_t mpi_launch_checks_read_several(const mpi_launch_values_t *v)
+{
+    if (v->check != NULL && v->comm_cores != NULL)
+        return xy_fail(XY_EUNSUPPORTED, "--check runs the ranks of each of several processes on "
+                                        "one core; leave --comm-cores out");
+    return mpi_launch_checks_read(v);
 }
 
 xy_status_t mpi_launch_checks_begin(const mpi_launch_values_t *v, const char *program,

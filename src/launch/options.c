@@ -252,8 +252,8 @@ const xy_option_t mpi_launch_options[] = {
          "could take other messages (exit code 120 only with strict); windows: conflicting "
          "one-sided accesses; errors: errors that calls return and nobody looks at (default: all). "
          "An error ends the job, except with go-on; "
-         "shuffle[:SEED] tries other orders of ranks and messages. All ranks run on one core; "
-         "those of several processes on one of each"},
+         "shuffle[:SEED] tries other orders of ranks and messages, on one core. The ranks of each "
+         "of several processes run on one core, too"},
     {"deadlock-after", 0, XY_OPT_SECONDS, "SECONDS", AT(deadlock_after),
      .env = "XYLEM_DEADLOCK_AFTER", .preset = "5s", XY_COMMON("check"),
      .help = "end the job when ranks wait only for each other; this long, while other ranks "

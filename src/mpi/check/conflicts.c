@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All ranks of a process run on one worker, so that one list has the operations of all that are
- * not over at their target, which is in this process: those on others are told to theirs. Two of
- * them that meet are concurrent, whatever the order of this run:
+ * One list has the operations of all ranks of the process that are not over at their target, which
+ * is in this process: those on others are told to theirs. Two of them that meet are concurrent,
+ * whatever the order of this run:
  *
  *   fences   between two of them the operations of all members
  *   groups   those of all origins, until the target ends its epoch (MPI_Win_wait)
@@ -13,12 +13,14 @@
  */
 #include "mpi/check/conflicts.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "mpi/check/allocations.h"
 #include "mpi/check/area.h"
 #include "mpi/check/check.h"
+#include "mpi/check/cores.h"
 #include "mpi/check/elements.h"
 #include "mpi/check/findings.h"
 #include "mpi/check/guard.h"
@@ -48,6 +50,8 @@ typedef struct {
     int guard;         /* of whole pages that were written, against the owner's code (guard.h) */
 } access_t;
 
+/* Of the list, of members and of names. A finding that ends the job does not return. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static xy_vec_t list = XY_VEC_INIT(access_t);
 
 enum { PAST_MOST = 128 }; /* accesses that are over */
@@ -71,20 +75,30 @@ static uint64_t key_of(const mpi_win_t *win)
     return (uint64_t)win->comm->context << 32 | (uint32_t)win->owner->world;
 }
 
-/* NULL: memory ran out, and nothing is compared. */
-static member_t *member_of(const mpi_win_t *win)
+/* With the lock held. */
+static member_t *member_new(uint64_t key)
 {
-    member_t *m = xy_hash_get(&members, key_of(win));
+    member_t *m = xy_calloc(1, sizeof(*m));
 
     if (m != NULL)
-        return m;
-    m = xy_calloc(1, sizeof(*m));
-    if (m != NULL)
         m->far = XY_VEC_INIT(int);
-    if (m != NULL && xy_hash_set(&members, key_of(win), m) != XY_OK) {
+    if (m != NULL && xy_hash_set(&members, key, m) != XY_OK) {
         xy_free(m);
         return NULL;
     }
+    return m;
+}
+
+/* What it has belongs to its rank. NULL: memory ran out, and nothing is compared. */
+static member_t *member_of(const mpi_win_t *win)
+{
+    member_t *m;
+
+    pthread_mutex_lock(&lock);
+    m = xy_hash_get(&members, key_of(win));
+    if (m == NULL)
+        m = member_new(key_of(win));
+    pthread_mutex_unlock(&lock);
     return m;
 }
 
@@ -202,7 +216,7 @@ static void guard_pages(access_t *a, const mpi_win_t *win)
 {
     const mpi_rank_t *owner = &mpi_job->ranks[mpi_comm_world_rank(win->comm, a->target)];
 
-    if (a->type->is_contiguous && owner->gate == NULL && owner->world != a->origin &&
+    if (a->type->is_contiguous && !check_has_threads(owner) && owner->world != a->origin &&
         win->shared->flavor != MPI_WIN_FLAVOR_SHARED)
         a->guard = check_guard_set(owner, a->area.low, a->area.high);
 }
@@ -214,7 +228,7 @@ static void add(access_t *now, const mpi_win_t *win)
         if (is_repeated(now, at(i)))
             return;
         if (is_conflict(at(i), now)) {
-            if (mpi_job->processes > 1 && now->origin < at(i)->origin) /* they come in any order */
+            if (check_is_parallel() && now->origin < at(i)->origin) /* they come in any order */
                 report_conflict(at(i), now, win);
             else
                 report_conflict(now, at(i), win);
@@ -304,9 +318,9 @@ static const char *keep_name(const char *call)
     return copy;
 }
 
-/* The buffers that the call has named before its operation. */
+/* The buffers that the call of this thread has named before its operation. */
 enum { SIDES = 2 };
-static struct {
+static _Thread_local struct {
     mpi_transfer_t sides[SIDES];
     bool is_receive[SIDES];
     int count;
@@ -338,7 +352,7 @@ static void note_order(const mpi_rank_t *self, const mpi_win_t *win, const acces
 static void on_operation(mpi_rank_t *self, mpi_win_t *win, int target, const void *address,
                          int64_t count, mpi_type_t *type, const mpi_op_t *op)
 {
-    member_t *member = member_of(win);
+    member_t *member;
     access_t now = {.window = win->comm->context,
                     .epoch = epoch_of(win),
                     .op = op,
@@ -351,7 +365,8 @@ static void on_operation(mpi_rank_t *self, mpi_win_t *win, int target, const voi
                     .site = self->call.caller};
 
     use_buffers(self, win, target);
-    if (member == NULL || !mpi_checks.windows)
+    member = mpi_checks.windows ? member_of(win) : NULL;
+    if (member == NULL)
         return;
     now.number = ++member->operations;
     if (now.area.low == now.area.high)
@@ -362,7 +377,9 @@ static void on_operation(mpi_rank_t *self, mpi_win_t *win, int target, const voi
         return;
     }
     now.is_exclusive = win->shared->targets[target].owner == win->rank;
+    pthread_mutex_lock(&lock);
     add(&now, win);
+    pthread_mutex_unlock(&lock);
     note_order(self, win, &now);
 }
 
@@ -517,16 +534,21 @@ typedef struct {
 static void on_fetched(mpi_request_t *request)
 {
     fetch_t *fetch = request->extra;
-    member_t *member = xy_hash_get(&members, fetch->key);
+    const member_t *member;
     rma_told_t told;
 
+    pthread_mutex_lock(&lock);
+    member = xy_hash_get(&members, fetch->key);
+    pthread_mutex_unlock(&lock);
     if (is_reached(member, fetch->target)) {
         told = told_of(request->owner);
         told.is_over = true;
         told.number = fetch->number;
         rma_far_tell(fetch->win, fetch->target, &told);
     } else {
+        pthread_mutex_lock(&lock);
         forget_read((uint32_t)(fetch->key >> 32), (int)(uint32_t)fetch->key, fetch->number);
+        pthread_mutex_unlock(&lock);
     }
     xy_free(fetch);
 }
@@ -593,10 +615,12 @@ static void on_settle(mpi_win_t *win)
     check_pending_settle(win->owner, win);
     if (member == NULL || !mpi_checks.windows)
         return;
+    pthread_mutex_lock(&lock);
     forget(win, member->fences, is_fenced_before);
     if (epoch_of(win) == FENCES)
         look(&end, member->fences++, is_fenced_here);
     end_locks(&end);
+    pthread_mutex_unlock(&lock);
     tell_over(win, member);
 }
 
@@ -604,8 +628,10 @@ static void on_exposed(mpi_win_t *win)
 {
     end_t end = end_of(win);
 
+    pthread_mutex_lock(&lock);
     look(&end, 0, is_exposed_here);
     forget(win, 0, is_exposed_here);
+    pthread_mutex_unlock(&lock);
 }
 
 /* `win` is that of the target. */
@@ -623,19 +649,19 @@ static void on_told(mpi_win_t *win, int from, int origin, const rma_told_t *told
                     .what = (what_t)told->what,
                     .type = told->type,
                     .is_told = !told->is_written,
-                    .call = keep_name(told->call),
                     .site = site};
-    end_t end = {win, world, now.call, site};
 
-    if (told->is_over) {
-        if (told->number > 0)
-            forget_read(now.window, world, told->number);
-        else
-            end_locks(&end);
-        return;
+    pthread_mutex_lock(&lock);
+    now.call = keep_name(told->call);
+    if (!told->is_over) {
+        now.area = check_area_make(told->address, told->count, told->type);
+        add(&now, win);
+    } else if (told->number > 0) {
+        forget_read(now.window, world, told->number);
+    } else {
+        end_locks(&(end_t){win, world, now.call, site});
     }
-    now.area = check_area_make(told->address, told->count, told->type);
-    add(&now, win);
+    pthread_mutex_unlock(&lock);
 }
 
 /* The memory and the type of the caller's own buffer. */

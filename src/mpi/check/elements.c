@@ -7,6 +7,7 @@
 #include "mpi/check/elements.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <string.h>
 #include <unwind.h>
 
@@ -40,19 +41,22 @@ static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context, void *arg
     return _URC_NO_REASON;
 }
 
+static void load(void)
+{
+    void *library = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
+
+    if (library == NULL)
+        return;
+    *(void **)&unwinder.ip = dlsym(library, "_Unwind_GetIP");
+    *(void **)&unwinder.cfa = dlsym(library, "_Unwind_GetCFA");
+    *(void **)&unwinder.backtrace = dlsym(library, "_Unwind_Backtrace");
+}
+
 static bool load_unwinder(void)
 {
-    static bool is_tried;
-    void *library = NULL;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    if (!is_tried)
-        library = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
-    is_tried = true;
-    if (library != NULL) {
-        *(void **)&unwinder.ip = dlsym(library, "_Unwind_GetIP");
-        *(void **)&unwinder.cfa = dlsym(library, "_Unwind_GetCFA");
-        *(void **)&unwinder.backtrace = dlsym(library, "_Unwind_Backtrace");
-    }
+    pthread_once(&once, load);
     return unwinder.backtrace != NULL && unwinder.ip != NULL && unwinder.cfa != NULL;
 }
 

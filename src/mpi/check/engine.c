@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/check/engine.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "mpi/check/area.h"
 #include "mpi/check/check.h"
 #include "mpi/check/collectives.h"
+#include "mpi/check/cores.h"
 #include "mpi/check/guard.h"
 #include "mpi/check/ignored.h"
 #include "mpi/check/late.h"
@@ -15,10 +17,12 @@
 #include "mpi/check/wait.h"
 #include "mpi/check/windows.h"
 
-/* Tests and probes that found nothing since a message was sent or received. */
-static unsigned idle_looks;
-static double acted; /* when one was; where ranks are in several processes */
+static double acted; /* when one has sent or received; where ranks are in several processes */
 static uint64_t random_state;
+
+/* The engine of virtual time, which moves messages, or NULL. It has an order of its own, in which
+ * sends and receives come; they are not held up. */
+static const mpi_p2p_engine_t *inner;
 
 /* Seconds without a message before a rank that polls may get its late ones, where ranks of other
  * processes may send more. */
@@ -49,19 +53,20 @@ static bool is_own(const mpi_rank_t *self, const mpi_comm_t *comm)
            (comm->context & XMPI_CONTEXT_BITS) == 0;
 }
 
-/* Threads that call MPI may move while all that is counted here is parked. */
-static bool has_threads(const mpi_rank_t *self)
+/* May sends and receives of the rank be held up? Threads that call MPI may move while all that is
+ * counted here is parked. */
+static bool is_held_up(const mpi_rank_t *self)
 {
-    return self->gate != NULL;
+    return inner == NULL && !check_has_threads(self);
 }
 
 /* The rank does something: others may have been faster. */
 static void begin(mpi_rank_t *self)
 {
-    idle_looks = 0;
+    check_cores_act(self->worker);
     if (mpi_job->processes > 1)
         acted = xy_now();
-    while (mpi_checks.shuffles && !has_threads(self) && check_random(2) == 0)
+    while (mpi_checks.shuffles && is_held_up(self) && check_random(2) == 0)
         xy_fiber_yield();
 }
 
@@ -72,29 +77,30 @@ static bool is_standard(const mpi_rank_t *self, const mpi_transfer_t *t)
                                              strncmp(self->call.name, "MPI_Isend", 9) == 0);
 }
 
-/* Of a message; NULL: it is in another process. */
-static mpi_rank_t *receiver_of(const mpi_transfer_t *t)
+/* Of a message; NULL: it is on another worker, or in another process. */
+static mpi_rank_t *receiver_of(const mpi_rank_t *self, const mpi_transfer_t *t)
 {
     int to = mpi_comm_world_rank(t->comm, t->peer);
 
-    return mpi_rank_is_here(mpi_job, to) ? &mpi_job->ranks[to] : NULL;
+    return mpi_job->home[to] == self->worker->index ? &mpi_job->ranks[to] : NULL;
 }
 
 static mpi_mode_t mode_of(const mpi_rank_t *self, const mpi_transfer_t *t)
 {
-    const mpi_rank_t *to = receiver_of(t);
+    const mpi_rank_t *to = receiver_of(self, t);
     xy_envelope_t envelope = {t->comm->context, t->comm->rank, t->tag};
 
-    if (mpi_checks.sends && is_standard(self, t) && !has_threads(self))
+    if (mpi_checks.sends && is_standard(self, t) && is_held_up(self))
         return XMPI_MODE_SYNCHRONOUS;
     if (t->mode == XMPI_MODE_READY && to != NULL && check_late_takes(to, &envelope))
         return XMPI_MODE_SYNCHRONOUS; /* the receive is there */
     return t->mode;
 }
 
-/* The buffer of the message that begins next is known: it is part of a request for several. */
-static bool is_part;
-static const void *part_buffer; /* which may be MPI_BOTTOM */
+/* The buffer of the message that begins next on this thread is known: it is part of a request for
+ * several. */
+static _Thread_local bool is_part;
+static _Thread_local const void *part_buffer; /* which may be MPI_BOTTOM */
 
 static void start_part(mpi_request_t *whole, const mpi_transfer_t *t, bool is_receive)
 {
@@ -113,22 +119,37 @@ static bool takes_buffer(const void *buffer)
     return mpi_checks.buffers && !is_known;
 }
 
+static bool move_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes,
+                      mpi_request_t *request)
+{
+    return inner != NULL ? inner->send(self, t, bytes, request)
+                         : mpi_plain_send(self, t, bytes, request);
+}
+
+static void move_receive(mpi_rank_t *self, mpi_request_t *request)
+{
+    if (inner != NULL)
+        inner->receive(self, request);
+    else
+        mpi_plain_receive(self, request);
+}
+
 static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes,
                        mpi_request_t *request)
 {
     bool looks = takes_buffer(t->buffer), is_done;
-    mpi_rank_t *to = receiver_of(t);
+    mpi_rank_t *to = receiver_of(self, t);
     mpi_transfer_t mine = *t;
 
     if (mpi_checks.windows)
         check_order_send(mpi_comm_world_rank(t->comm, t->peer));
     if (!is_own(self, t->comm))
-        return mpi_plain_send(self, t, bytes, request);
+        return move_send(self, t, bytes, request);
     begin(self);
     mine.mode = request != NULL ? mode_of(self, t) : t->mode;
     if (looks)
         check_pending_start(self, t, request, false);
-    is_done = mpi_plain_send(self, &mine, bytes, request);
+    is_done = move_send(self, &mine, bytes, request);
     if (request != NULL)
         request->mode = t->mode; /* that of the program: see check_engine_is_forced */
     if (mpi_checks.buffers && to != NULL)
@@ -142,15 +163,15 @@ static void start_receive(mpi_rank_t *self, mpi_request_t *request)
     bool looks = takes_buffer(request->buffer);
 
     if (!is_own(self, request->comm)) {
-        mpi_plain_receive(self, request);
+        move_receive(self, request);
         return;
     }
     begin(self);
     if (looks)
         check_pending_start(self, &t, request, true);
-    if (mpi_checks.wildcards && !has_threads(self) && check_late_receive(self, request))
+    if (mpi_checks.wildcards && is_held_up(self) && check_late_receive(self, request))
         return;
-    mpi_plain_receive(self, request);
+    move_receive(self, request);
     if (mpi_checks.buffers)
         check_pending_arrive(self);
 }
@@ -162,25 +183,45 @@ static void receive_message(mpi_rank_t *self, mpi_request_t *request, mpi_messag
     begin(self);
     if (mpi_checks.buffers)
         check_pending_start(self, &t, request, true);
-    mpi_plain_receive_message(self, request, message);
+    if (inner != NULL)
+        inner->receive_message(self, request, message);
+    else
+        mpi_plain_receive_message(self, request, message);
     if (mpi_checks.buffers)
         check_pending_arrive(self);
 }
 
 static void wait(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
 {
-    (void)requests;
-    (void)count;
-    (void)any;
     if (mpi_checks.buffers)
         check_pending_look(self);
-    xy_fiber_park();
+    if (inner != NULL)
+        inner->wait(self, requests, count, any);
+    else
+        xy_fiber_park();
 }
 
 /* What others do is not seen here: they are given some time. */
 static bool is_patient(void)
 {
     return mpi_job->processes <= 1 || xy_now() > acted + PATIENCE;
+}
+
+/* One late receive gets its message: of a rank of the worker, if all of the workers before it, from
+ * number `first` on, have none that could. */
+static bool match_one(const mpi_worker_t *worker, int first)
+{
+    for (int w = first; w < check_cores_count(); w++) {
+        if (check_cores_has_late(w) == 0)
+            continue;
+        if (w != worker->index)
+            return check_cores_order(w, (check_order_t){CHECK_ORDER_MATCH_ANY, 0});
+        if (check_late_match(worker, &(bool){false})) {
+            check_cores_act(worker);
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Ranks that poll are never parked: when all have looked in vain it is time for late receives. What
@@ -191,11 +232,20 @@ static void look(mpi_rank_t *self, mpi_request_t *const *requests, int count, bo
     if (requests != NULL && mpi_checks.buffers)
         check_pending_look(self);
     xy_fiber_yield();
-    if (++idle_looks > 2 * (unsigned)mpi_job->size + 16 && is_patient()) {
-        idle_looks = 0;
-        check_late_match(&(bool){false});
-    }
+    if (check_cores_look(self->worker) && is_patient())
+        match_one(self->worker, 0);
     mpi_polling_end(self);
+}
+
+static void test(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
+{
+    if (inner == NULL) {
+        look(self, requests, count, any);
+        return;
+    }
+    if (mpi_checks.buffers)
+        check_pending_look(self);
+    inner->test(self, requests, count, any);
 }
 
 /* Where there are no late receives, as without --check. */
@@ -231,11 +281,12 @@ static mpi_message_t *probe_late(mpi_rank_t *self, const xy_envelope_t *envelope
 static mpi_message_t *probe(mpi_rank_t *self, const xy_envelope_t *envelope, mpi_comm_t *comm,
                             bool waits, bool takes)
 {
-    mpi_message_t *m = mpi_checks.wildcards && !has_threads(self)
-                           ? probe_late(self, envelope, waits)
-                           : probe_at_once(self, envelope, waits);
+    mpi_message_t *m;
 
-    (void)comm;
+    if (inner != NULL)
+        return inner->probe(self, envelope, comm, waits, takes);
+    m = mpi_checks.wildcards && is_held_up(self) ? probe_late(self, envelope, waits)
+                                                 : probe_at_once(self, envelope, waits);
     if (m != NULL && takes)
         xy_match_drop(&self->match, &m->entry);
     return m;
@@ -243,7 +294,9 @@ static mpi_message_t *probe(mpi_rank_t *self, const xy_envelope_t *envelope, mpi
 
 static void cancel(mpi_rank_t *self, mpi_request_t *request)
 {
-    if (!check_late_cancel(self, request))
+    if (inner != NULL)
+        inner->cancel(self, request);
+    else if (!check_late_cancel(self, request))
         mpi_plain_cancel(self, request);
 }
 
@@ -251,9 +304,11 @@ static void cancel(mpi_rank_t *self, mpi_request_t *request)
 static void free_request(mpi_request_t *request)
 {
     check_pending_forget(request);
+    if (inner != NULL)
+        inner->free(request);
 }
 
-/* ---- Other processes ---- */
+/* ---- Other workers and processes ---- */
 
 static void touch(const void *buffer, int64_t count, mpi_type_t *type)
 {
@@ -267,14 +322,36 @@ static void touch(const void *buffer, int64_t count, mpi_type_t *type)
 static void arrive(const mpi_request_t *receive)
 {
     if (mpi_checks.buffers)
-        check_pending_arrive(receive->owner);
+        check_pending_arrived(receive);
+}
+
+/* Packets with messages, as message.c handles them, and then the receives that they have met; also
+ * at the gate, where large copies are not left to others: a buffer is not written to while its rank
+ * looks at it. */
+static void take_eager(mpi_worker_t *worker, int from, mpi_packet_t *packet)
+{
+    mpi_packet_eager(worker, from, packet);
+    check_pending_arrive(&mpi_job->ranks[packet->to]);
+}
+
+static void take_rts(mpi_worker_t *worker, int from, mpi_packet_t *packet)
+{
+    mpi_packet_rts(worker, from, packet);
+    check_pending_arrive(&mpi_job->ranks[packet->to]);
+}
+
+static void watch_packets(void)
+{
+    mpi_dispatch.packet[XMPI_PACKET_EAGER] = mpi_dispatch.gate_packet[XMPI_PACKET_EAGER] =
+        take_eager;
+    mpi_dispatch.packet[XMPI_PACKET_RTS] = mpi_dispatch.gate_packet[XMPI_PACKET_RTS] = take_rts;
 }
 
 static const mpi_p2p_engine_t engine = {.send = start_send,
                                         .receive = start_receive,
                                         .receive_message = receive_message,
                                         .wait = wait,
-                                        .test = look,
+                                        .test = test,
                                         .probe = probe,
                                         .cancel = cancel,
                                         .free = free_request,
@@ -292,19 +369,24 @@ static struct {
     char text[900];
 } held[16];
 static int held_count;
+static pthread_mutex_t held_lock = PTHREAD_MUTEX_INITIALIZER;
 
 bool check_engine_is_forced(const mpi_request_t *sender)
 {
-    return sender != NULL && sender->mode == XMPI_MODE_STANDARD && sender->waiter != NULL &&
-           sender->bytes <= mpi_job->eager_limit && is_own(sender->owner, sender->comm);
+    return sender != NULL && inner == NULL && sender->mode == XMPI_MODE_STANDARD &&
+           sender->waiter != NULL && sender->bytes <= mpi_job->eager_limit &&
+           is_own(sender->owner, sender->comm);
 }
 
-static mpi_message_t *find_forced(void)
+/* Of those to one rank; `stuck`: of these senders, or NULL. On its worker, or while that sleeps. */
+static mpi_message_t *find_forced_to(const mpi_rank_t *rank, const bool *stuck)
 {
-    for (int r = 0; r < mpi_job->size; r++)
-        for (xy_match_entry_t *e = mpi_job->ranks[r].match.first; e != NULL; e = e->list_next)
-            if (check_engine_is_forced(((mpi_message_t *)e)->sender))
-                return (mpi_message_t *)e;
+    for (xy_match_entry_t *e = rank->match.first; e != NULL; e = e->list_next) {
+        const mpi_request_t *sender = ((mpi_message_t *)e)->sender;
+
+        if (check_engine_is_forced(sender) && (stuck == NULL || stuck[sender->owner->world]))
+            return (mpi_message_t *)e;
+    }
     return NULL;
 }
 
@@ -324,18 +406,27 @@ static void hold(const mpi_request_t *sender, const mpi_rank_t *receiver, const 
                              .other = receiver->world,
                              .sites = {sender->call.caller, receiver->call.caller}};
     char cause[640] = "", site[160];
+    bool is_known;
 
-    if (is_held(&finding))
+    pthread_mutex_lock(&held_lock);
+    is_known = is_held(&finding);
+    pthread_mutex_unlock(&held_lock);
+    if (is_known)
         return;
     if (known == NULL)
         mpi_job_explain(mpi_job, cause, sizeof(cause));
     else
         snprintf(cause, sizeof(cause), "%s", known);
     mpi_caller_describe(sender->call.caller, site, sizeof(site));
-    held[held_count].finding = finding;
-    snprintf(held[held_count++].text, sizeof(held[0].text),
-             "%s%s%s works only because messages are buffered%s%s", sender->call.name,
-             site[0] != '\0' ? " " : "", site, cause[0] != '\0' ? "; without that, " : "", cause);
+    pthread_mutex_lock(&held_lock);
+    if (!is_held(&finding)) {
+        held[held_count].finding = finding;
+        snprintf(held[held_count++].text, sizeof(held[0].text),
+                 "%s%s%s works only because messages are buffered%s%s", sender->call.name,
+                 site[0] != '\0' ? " " : "", site, cause[0] != '\0' ? "; without that, " : "",
+                 cause);
+    }
+    pthread_mutex_unlock(&held_lock);
 }
 
 /* A send to another process that a rank waits for only here, and its receiver. */
@@ -375,43 +466,101 @@ static bool release_far(const char *cause)
     return true;
 }
 
-/* A send that waits only here is let go. */
-static bool release_send(const char *cause, bool *readies_p)
+/* On the worker of the receiver. True: a rank can move now, or perhaps one of another worker. */
+static bool let_go(mpi_message_t *m)
 {
-    mpi_message_t *m = find_forced();
-    const mpi_waiter_t *waiter = m != NULL ? m->sender->waiter : NULL;
+    const mpi_rank_t *owner = m->sender->owner;
+    const mpi_waiter_t *waiter = m->sender->waiter;
 
-    if (m == NULL)
-        return false;
-    hold(m->sender, m->to, cause);
     mpi_message_buffer(m->to->worker, m);
-    *readies_p = waiter->count == 0;
-    return true;
+    return owner->worker != m->to->worker || waiter->count == 0;
 }
 
-void check_engine_release(const char *cause)
+/* A send that waits only here is let go; `worker` NULL: by an order to the worker of its receiver,
+ * while all sleep. */
+static bool release_send(const mpi_worker_t *worker, const bool *stuck, const char *cause,
+                         bool *readies_p)
 {
-    if (!release_send(cause, &(bool){false}) && mpi_job->processes > 1)
-        release_far(cause);
+    for (int r = 0; r < mpi_job->size; r++) {
+        bool is_here = worker != NULL && mpi_job->home[r] == worker->index;
+        mpi_message_t *m =
+            is_here || worker == NULL ? find_forced_to(&mpi_job->ranks[r], stuck) : NULL;
+
+        if (m == NULL)
+            continue;
+        hold(m->sender, m->to, cause);
+        *readies_p =
+            is_here ? let_go(m)
+                    : check_cores_order(mpi_job->home[r], (check_order_t){CHECK_ORDER_RELEASE, r});
+        return true;
+    }
+    return false;
+}
+
+bool check_engine_release(const mpi_worker_t *worker, const bool *stuck, const char *cause)
+{
+    return release_send(worker, stuck, cause, &(bool){false}) ||
+           (mpi_job->processes > 1 && release_far(cause));
 }
 
 /* Of several processes, any that lets something go on may wake a rank of another one. */
-static bool revive(mpi_revive_t what, const char *cause)
+static bool revive_here(const mpi_worker_t *worker, mpi_revive_t what, const char *cause)
 {
     bool is_ready = false, is_done = false;
 
-    idle_looks = 0;
-    while (!is_ready && (((what & XMPI_REVIVE_RECEIVES) && check_late_match(&is_ready)) ||
-                         ((what & XMPI_REVIVE_SENDS) && release_send(cause, &is_ready))))
+    check_cores_act(worker);
+    while (!is_ready &&
+           (((what & XMPI_REVIVE_RECEIVES) && check_late_match(worker, &is_ready)) ||
+            ((what & XMPI_REVIVE_SENDS) && release_send(worker, NULL, cause, &is_ready))))
         is_done = true;
     if (!is_ready && (what & XMPI_REVIVE_SENDS))
         is_done |= release_far(cause);
     return is_ready || (is_done && mpi_job->processes > 1);
 }
 
+/* On the worker that sleeps last, or on a visitor's thread: the others sleep until the order. */
+static bool revive_elsewhere(void)
+{
+    for (int r = 0; r < mpi_job->size; r++)
+        if (check_late_can_match(&mpi_job->ranks[r])) {
+            check_cores_order(mpi_job->home[r], (check_order_t){CHECK_ORDER_MATCH, r});
+            return true;
+        }
+    return release_send(NULL, NULL, NULL, &(bool){false});
+}
+
+static bool revive(mpi_revive_t what, const char *cause)
+{
+    return check_cores_count() > 1 ? revive_elsewhere()
+                                   : revive_here(&mpi_job->worker[0], what, cause);
+}
+
+bool check_engine_serve(const mpi_worker_t *worker)
+{
+    bool is_done = false, is_ready;
+    check_order_t order;
+    mpi_message_t *m;
+
+    while (check_cores_take(worker, &order)) {
+        is_done = true;
+        if (order.kind == CHECK_ORDER_MATCH) {
+            check_late_match_of(&mpi_job->ranks[order.rank], &is_ready);
+        } else if (order.kind == CHECK_ORDER_MATCH_ANY) {
+            match_one(worker, worker->index);
+        } else {
+            m = find_forced_to(&mpi_job->ranks[order.rank], NULL);
+            if (m != NULL)
+                let_go(m);
+        }
+    }
+    return is_done;
+}
+
 static void give_up(void)
 {
+    pthread_mutex_lock(&held_lock);
     held_count = 0;
+    pthread_mutex_unlock(&held_lock);
 }
 
 static void explain(char *cause, size_t room)
@@ -423,9 +572,11 @@ const mpi_reviver_t mpi_check_reviver = {.revive = revive, .give_up = give_up, .
 
 void check_engine_finish(void)
 {
+    pthread_mutex_lock(&held_lock);
     for (int i = 0; i < held_count; i++)
         mpi_finding_add(&held[i].finding, "%s", held[i].text);
     held_count = 0;
+    pthread_mutex_unlock(&held_lock);
     check_ignored_finish();
 }
 
@@ -435,6 +586,8 @@ xy_status_t check_engine_begin(int ranks)
 
     if (st == XY_OK)
         st = check_late_begin(ranks);
+    if (st == XY_OK)
+        st = check_cores_begin();
     if (st != XY_OK)
         return st;
     if (mpi_checks.windows)
@@ -444,6 +597,9 @@ xy_status_t check_engine_begin(int ranks)
     if (mpi_checks.errors)
         check_ignored_begin();
     random_state = mpi_checks.seed + (uint64_t)mpi_job->process * UINT64_C(0x9e3779b97f4a7c15);
+    inner = mpi_p2p_engine;
     mpi_p2p_engine = &engine;
+    if (mpi_checks.buffers && inner == NULL)
+        watch_packets();
     return st;
 }

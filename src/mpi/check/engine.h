@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages with --check: all ranks run on one worker, and what moves messages (message.c) is called
- * through an engine that looks at them first.
+ * Messages with --check: what moves messages (message.c, or the job in virtual time) is called
+ * through an engine that looks at them first. What it notes about a rank is touched by the worker
+ * of that rank only.
  *
  * Sends wait for their receivers, and receives from any source wait until no rank can do anything
  * else (late.h): then all messages that one could take are there.
@@ -18,9 +19,12 @@ void check_engine_finish(void);
 
 /* Does the send wait only because of --check? */
 bool check_engine_is_forced(const mpi_request_t *send);
-/* Let one such go, on the worker: ranks wait for each other because of it, for ever. `cause`: as
- * revive of mpi_reviver_t has it. */
-void check_engine_release(const char *cause);
+/* Let one such go that meets a rank of the worker, on the worker: ranks wait for each other because
+ * of it, for ever. `stuck[rank]`: is it one of them? `cause`: as revive of mpi_reviver_t has it.
+ * False: there is none. */
+bool check_engine_release(const mpi_worker_t *worker, const bool *stuck, const char *cause);
+/* Do what other workers have ordered (cores.h). True: something was done. */
+bool check_engine_serve(const mpi_worker_t *worker);
 
 /* A random number below `limit`, and whether there are any: --check=shuffle. */
 bool check_shuffles(void);

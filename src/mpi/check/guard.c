@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,17 +11,20 @@
 
 enum { GUARDS_MOST = 256 }; /* each may cut a mapping of the process into three */
 
+/* One rank sets a guard and ends it. Any thread may fault there, and lifts it; in the handler of a
+ * signal, where there are no locks. */
 typedef struct {
-    const mpi_rank_t *owner; /* NULL: not in use */
-    char *low, *high;        /* whole pages */
-    bool is_up;
-    const void *touched; /* by the program, there */
+    _Atomic(const mpi_rank_t *) owner; /* NULL: not in use */
+    _Atomic(char *) low, high;         /* whole pages */
+    _Atomic bool is_up;
+    _Atomic(const void *) touched; /* by the program, there */
 } guard_t;
 
-/* All ranks run on one thread; other threads of theirs fault, too, and only read and lift. */
 static guard_t guards[GUARDS_MOST];
-static bool is_possible;
-static void (*before_first)(void); /* called once, or NULL */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* to find a free one */
+static _Atomic bool is_possible;
+static _Atomic(void (*)(void)) before_first; /* called once, or NULL */
+static _Atomic uint32_t lifts;               /* guards that were lifted so far */
 
 void mpi_check_guards_allow(bool is_allowed, void (*begin)(void))
 {
@@ -56,12 +60,36 @@ static bool is_writable(uintptr_t p, size_t page)
            (populate((const void *)p, page) || !populate(guards, page));
 }
 
-static int find_free(void)
+/* Take a free one. */
+static int take(const mpi_rank_t *self, uintptr_t low, uintptr_t high)
 {
-    for (int i = 0; i < GUARDS_MOST; i++)
-        if (guards[i].owner == NULL)
-            return i;
-    return -1;
+    int guard = 0;
+
+    pthread_mutex_lock(&lock);
+    while (guard < GUARDS_MOST && guards[guard].owner != NULL)
+        guard++;
+    if (guard < GUARDS_MOST) {
+        guards[guard].low = (char *)low;
+        guards[guard].high = (char *)high;
+        guards[guard].touched = NULL;
+        guards[guard].owner = self;
+    }
+    pthread_mutex_unlock(&lock);
+    return guard < GUARDS_MOST ? guard : -1;
+}
+
+static void call_before_first(void)
+{
+    void (*begin)(void) = before_first;
+
+    if (begin == NULL)
+        return;
+    pthread_mutex_lock(&lock);
+    begin = before_first;
+    if (begin != NULL)
+        begin();
+    before_first = NULL;
+    pthread_mutex_unlock(&lock);
 }
 
 int check_guard_set(const mpi_rank_t *self, const char *low, const char *high)
@@ -71,35 +99,50 @@ int check_guard_set(const mpi_rank_t *self, const char *low, const char *high)
               end = (uintptr_t)high / page * page;
     bool is_wanted = first < end && is_possible && !is_blocked() && is_writable(first, page) &&
                      is_writable(end - page, page);
-    int guard = is_wanted ? find_free() : -1;
+    int guard = is_wanted ? take(self, first, end) : -1;
 
     if (guard < 0)
         return -1;
-    if (before_first != NULL) {
-        before_first();
-        before_first = NULL;
-    }
-    guards[guard] = (guard_t){.owner = self, .low = (char *)first, .high = (char *)end};
+    call_before_first();
     check_guard_renew(guard);
     return guard;
+}
+
+/* The word and the pages change together. A handler of faults may wait for it: nobody faults who
+ * has it. */
+static atomic_flag is_changing = ATOMIC_FLAG_INIT;
+
+static void change(guard_t *g, bool is_up)
+{
+    char *low = g->low;
+    unsigned looks = 0;
+    bool is_changed;
+
+    while (atomic_flag_test_and_set(&is_changing))
+        xy_back_off(&looks);
+    is_changed = g->is_up != is_up && mprotect(low, (size_t)(g->high - low),
+                                               is_up ? PROT_NONE : PROT_READ | PROT_WRITE) == 0;
+    if (is_changed)
+        g->is_up = is_up;
+    if (is_changed && !is_up)
+        lifts++;
+    atomic_flag_clear(&is_changing);
 }
 
 void check_guard_renew(int guard)
 {
     guard_t *g = guard >= 0 ? &guards[guard] : NULL;
 
-    if (g != NULL && is_possible && !g->is_up && !is_blocked())
-        g->is_up = mprotect(g->low, (size_t)(g->high - g->low), PROT_NONE) == 0;
+    if (g != NULL && is_possible && !is_blocked())
+        change(g, true);
 }
 
 void check_guard_lift(int guard)
 {
     guard_t *g = guard >= 0 ? &guards[guard] : NULL;
 
-    if (g == NULL || !g->is_up)
-        return;
-    g->is_up = false;
-    mprotect(g->low, (size_t)(g->high - g->low), PROT_READ | PROT_WRITE);
+    if (g != NULL && g->is_up)
+        change(g, false);
 }
 
 void check_guard_lift_all(const char *low, const char *high)
@@ -134,6 +177,21 @@ static bool is_own_code(const mpi_rank_t *self)
                                          !self->worker->is_handling && !self->worker->is_helping));
 }
 
+/* Another thread may have lifted the guard since the fault: then the instruction succeeds now. If
+ * it faults again and nobody has lifted anything meanwhile, it is no guard. */
+static bool may_succeed(const void *address)
+{
+    static _Thread_local const void *tried __attribute__((tls_model("initial-exec")));
+    static _Thread_local uint32_t lifts_then __attribute__((tls_model("initial-exec")));
+    uint32_t now = lifts;
+
+    if (now == 0 || (tried == address && lifts_then == now))
+        return false;
+    tried = address;
+    lifts_then = now;
+    return true;
+}
+
 /* In a handler of signals. What a rank does inside of a call is the library's business, or that of
  * a function that the program gave it. */
 bool mpi_check_fault(const void *address, bool is_child, const void *(*find_site)(void *), void *at)
@@ -146,10 +204,12 @@ bool mpi_check_fault(const void *address, bool is_child, const void *(*find_site
         if (g->owner == NULL || !g->is_up || (const char *)address < g->low ||
             (const char *)address >= g->high)
             continue;
-        check_guard_lift(i);
         if (!is_child && self == g->owner && is_own_code(self) && g->touched == NULL)
             g->touched = find_site(at);
+        if (is_child) /* another thread may have had the flag when it was forked */
+            atomic_flag_clear(&is_changing);
+        check_guard_lift(i);
         return true;
     }
-    return false;
+    return may_succeed(address);
 }

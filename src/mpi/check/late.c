@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "mpi/check/check.h"
+#include "mpi/check/cores.h"
 #include "mpi/check/engine.h"
 #include "mpi/check/pending.h"
 
@@ -105,6 +106,7 @@ bool check_late_receive(mpi_rank_t *self, mpi_request_t *request)
     late = is_late ? xy_vec_push(list) : NULL;
     if (late == NULL)
         return false;
+    check_cores_late(self->worker, 1);
     *late = (late_t){.request = request,
                      .envelope = *envelope,
                      .comm = request->comm,
@@ -139,8 +141,11 @@ bool check_late_waits(const mpi_rank_t *rank, const mpi_request_t *request)
     return c.count == 0;
 }
 
-static void drop(xy_vec_t *list, size_t i)
+static void drop(const mpi_rank_t *rank, size_t i)
 {
+    xy_vec_t *list = &lists[rank->world];
+
+    check_cores_late(rank->worker, -1);
     for (; i + 1 < list->count; i++)
         *at(list, i) = *at(list, i + 1);
     xy_vec_pop(list);
@@ -152,7 +157,7 @@ bool check_late_cancel(mpi_rank_t *self, mpi_request_t *request)
 
     for (size_t i = 0; i < list->count; i++)
         if (at(list, i)->request == request) {
-            drop(list, i);
+            drop(self, i);
             request->completion.is_cancelled = true;
             mpi_request_complete(request);
             return true;
@@ -206,7 +211,7 @@ static void report_choice(const mpi_rank_t *rank, const late_t *late, const cand
         mpi_comm_describe_rank(late->comm, taken->entry.envelope.source, sender), others);
 }
 
-/* Messages of several processes come in any order: by their ranks, to be the same each time. */
+/* Messages of several cores come in any order: by their ranks, to be the same each time. */
 static void sort(candidates_t *c)
 {
     for (int i = 1; i < c->count; i++)
@@ -220,10 +225,10 @@ static void sort(candidates_t *c)
         }
 }
 
-/* The one that came first; where there are several processes, that of the first rank. */
+/* The one that came first; where ranks run at the same time, that of the first rank. */
 static mpi_message_t *choose(const mpi_rank_t *rank, candidates_t *c)
 {
-    if (mpi_job->processes > 1)
+    if (check_is_parallel())
         sort(c);
     if (!check_shuffles())
         return c->messages[0];
@@ -233,20 +238,24 @@ static mpi_message_t *choose(const mpi_rank_t *rank, candidates_t *c)
     return c->messages[check_random((unsigned)c->count)];
 }
 
-/* The late receive number `i` of a rank, or its probe, gets `m`. True: a rank can move now. */
+/* The late receive number `i` of a rank, or its probe, gets `m`. True: a rank can move now, or
+ * perhaps one of another worker. */
 static bool give(mpi_rank_t *rank, size_t i, mpi_message_t *m)
 {
     late_t late = *at(&lists[rank->world], i);
-    const mpi_waiter_t *sender = m->sender != NULL ? m->sender->waiter : NULL;
+    bool is_far = m->sender != NULL && m->sender != &mpi_remote_sender &&
+                  m->sender->owner->worker != rank->worker;
+    const mpi_waiter_t *sender = m->sender != NULL && !is_far ? m->sender->waiter : NULL;
 
-    drop(&lists[rank->world], i);
+    drop(rank, i);
     if (late.request != NULL) {
         const mpi_waiter_t *waiter = late.request->waiter;
 
         xy_match_drop(&rank->match, &m->entry);
         mpi_plain_receive_message(rank, late.request, m);
         check_pending_arrive(rank);
-        return (waiter != NULL && waiter->count == 0) || (sender != NULL && sender->count == 0);
+        return is_far || (waiter != NULL && waiter->count == 0) ||
+               (sender != NULL && sender->count == 0);
     }
     *late.found_p = m;
     for (mpi_waiter_t **w = &rank->probers; *w != NULL; w = &(*w)->next)
@@ -258,7 +267,7 @@ static bool give(mpi_rank_t *rank, size_t i, mpi_message_t *m)
     return true;
 }
 
-static bool match_of(mpi_rank_t *rank, bool *readies_p)
+bool check_late_match_of(mpi_rank_t *rank, bool *readies_p)
 {
     const xy_vec_t *list = &lists[rank->world];
 
@@ -277,15 +286,28 @@ static bool match_of(mpi_rank_t *rank, bool *readies_p)
     return false;
 }
 
-bool check_late_match(bool *readies_p)
+bool check_late_match(const mpi_worker_t *worker, bool *readies_p)
 {
     int ranks = mpi_job->size;
     int first = check_shuffles() ? (int)check_random((unsigned)ranks) : 0;
 
-    for (int r = 0; r < ranks; r++)
-        if (match_of(&mpi_job->ranks[(first + r) % ranks], readies_p))
+    for (int i = 0; i < ranks; i++) {
+        int r = (first + i) % ranks;
+
+        if (mpi_job->home[r] == worker->index && check_late_match_of(&mpi_job->ranks[r], readies_p))
             return true;
+    }
     return false;
+}
+
+bool check_late_can_match(const mpi_rank_t *rank)
+{
+    const xy_vec_t *list = &lists[rank->world];
+    candidates_t c = {.count = 0};
+
+    for (size_t i = 0; i < list->count && c.count == 0; i++)
+        find_candidates(rank, &at(list, i)->envelope, i, &c);
+    return c.count > 0;
 }
 
 static mpi_message_t *wait_for(mpi_rank_t *self, const xy_envelope_t *envelope)
@@ -295,6 +317,7 @@ static mpi_message_t *wait_for(mpi_rank_t *self, const xy_envelope_t *envelope)
 
     if (late == NULL)
         return NULL;
+    check_cores_late(self->worker, 1);
     *late = (late_t){.envelope = *envelope,
                      .comm = self->call.comm,
                      .call = self->call.name,

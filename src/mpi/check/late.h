@@ -22,9 +22,12 @@ bool check_late_cancel(mpi_rank_t *self, mpi_request_t *request);
 /* The message that a probe sees; NULL: none so far. `waits`: then it parks until there is one. */
 mpi_message_t *check_late_probe(mpi_rank_t *self, const xy_envelope_t *envelope, bool waits);
 
-/* No rank can do anything else: one of them gets its message. False: there is none. *readies_p: a
- * rank can move now; it may have to wait for more. */
-bool check_late_match(bool *readies_p);
+/* No rank can do anything else: one of this worker, or this one, gets its message, on the worker.
+ * False: there is none. *readies_p: a rank can move now; it may have to wait for more. */
+bool check_late_match(const mpi_worker_t *worker, bool *readies_p);
+bool check_late_match_of(mpi_rank_t *rank, bool *readies_p);
+/* Would that give it one? On its worker, or while that sleeps. */
+bool check_late_can_match(const mpi_rank_t *rank);
 
 /* Is it a receive, or with NULL a probe, that is late? And is no message there that it could take?
  */

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/check/order.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+
+#include "mpi/check/cores.h"
 
 /* Members of a communicator are seldom further apart than this many collectives. */
 enum { MEETINGS = 16 };
@@ -11,25 +15,28 @@ typedef struct {
     uint64_t numbers[MEETINGS], times[MEETINGS];
 } meetings_t;
 
+/* Other ranks write only what is atomic, with times of the clock, which never go back by much: a
+ * rank that has heard too much is not reported. */
 typedef struct {
     uint64_t heard;
-    uint64_t sent;        /* the last message to this rank */
-    uint64_t written;     /* the last operation that has changed memory of its windows */
-    const char *call;     /* in which it is; NULL: none */
-    meetings_t *meetings; /* of the collective in that call; NULL: none */
-    uint64_t number;      /* which one it is */
-    xy_hash_t entered;    /* by context: how many collectives, as a pointer */
+    _Atomic uint64_t sent;    /* the last message to this rank */
+    _Atomic uint64_t written; /* the last operation that has changed memory of its windows */
+    const char *call;         /* in which it is; NULL: none */
+    meetings_t *meetings;     /* of the collective in that call; NULL: none */
+    uint64_t number;          /* which one it is */
+    xy_hash_t entered;        /* by context: how many collectives, as a pointer */
 } state_t;
 
-static uint64_t now;
+static _Atomic uint64_t now;
 static state_t *states; /* [count] */
 static int count;
-static xy_hash_t communicators; /* of meetings_t, by context */
-static bool is_hidden;          /* ranks may see what others do in another way */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of meetings */
+static xy_hash_t communicators;                          /* of meetings_t, by context */
+static _Atomic bool is_hidden; /* ranks may see what others do in another way */
 
 uint64_t check_order_now(void)
 {
-    return ++now;
+    return atomic_fetch_add(&now, 1) + 1;
 }
 
 /* A program may read its memory at any time. */
@@ -37,9 +44,12 @@ uint64_t check_order_heard(const mpi_rank_t *self)
 {
     const state_t *s = self->world < count ? &states[self->world] : NULL;
 
-    if (s == NULL || !mpi_is_observed(self) || self->gate != NULL || is_hidden)
+    uint64_t written;
+
+    if (s == NULL || !mpi_is_observed(self) || check_has_threads(self) || is_hidden)
         return UINT64_MAX;
-    return s->heard > s->written ? s->heard : s->written;
+    written = s->written;
+    return s->heard > written ? s->heard : written;
 }
 
 void check_order_hear_all(const mpi_rank_t *self)
@@ -78,22 +88,23 @@ static meetings_t *meetings_of(uint32_t context)
 void check_order_meet(const mpi_rank_t *self, uint32_t context)
 {
     state_t *s = self->world < count ? &states[self->world] : NULL;
-    meetings_t *m = meetings_of(context);
+    meetings_t *m;
     int slot;
 
     if (s == NULL)
         return;
     s->number = (uintptr_t)xy_hash_get(&s->entered, context) + 1;
-    s->meetings = m;
-    if (m == NULL || xy_hash_set(&s->entered, context, (void *)(uintptr_t)s->number) != XY_OK) {
-        is_hidden = true; /* no memory */
-        return;
-    }
     slot = (int)(s->number % MEETINGS);
-    if (m->numbers[slot] <= s->number) {
+    pthread_mutex_lock(&lock);
+    m = meetings_of(context);
+    if (m != NULL && m->numbers[slot] <= s->number) {
         m->numbers[slot] = s->number;
         m->times[slot] = check_order_now();
     }
+    pthread_mutex_unlock(&lock);
+    s->meetings = m;
+    if (m == NULL || xy_hash_set(&s->entered, context, (void *)(uintptr_t)s->number) != XY_OK)
+        is_hidden = true; /* no memory */
 }
 
 /* ---- Calls ---- */
@@ -147,9 +158,15 @@ static hears_t hears_of(const char *call)
 static uint64_t heard_of_members(const state_t *s)
 {
     int slot = (int)(s->number % MEETINGS);
+    uint64_t heard = now;
 
-    return s->meetings != NULL && s->meetings->numbers[slot] == s->number ? s->meetings->times[slot]
-                                                                          : now;
+    if (s->meetings == NULL)
+        return heard;
+    pthread_mutex_lock(&lock);
+    if (s->meetings->numbers[slot] == s->number)
+        heard = s->meetings->times[slot];
+    pthread_mutex_unlock(&lock);
+    return heard;
 }
 
 /* What the rank has heard when it leaves its call. */
@@ -178,7 +195,8 @@ static void on_call(mpi_rank_t *self)
         heard = heard_in(s);
         s->heard = heard > s->heard ? heard : s->heard;
         s->meetings = NULL;
-        is_hidden |= strcmp(s->call, "MPI_Win_allocate_shared") == 0;
+        if (strcmp(s->call, "MPI_Win_allocate_shared") == 0)
+            is_hidden = true;
     }
     s->call = self->call.name;
 }

@@ -6,6 +6,7 @@
 #include "mpi/check/allocations.h"
 #include "mpi/check/area.h"
 #include "mpi/check/check.h"
+#include "mpi/check/cores.h"
 #include "mpi/check/elements.h"
 #include "mpi/check/findings.h"
 #include "mpi/check/guard.h"
@@ -226,7 +227,7 @@ static void start(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_request_t
                      .hash = is_hashed ? check_area_hash(&area) : 0,
                      .guard = -1};
     mpi_type_hold(t->type);
-    if (is_receive && other == NULL && t->type->is_contiguous && self->gate == NULL &&
+    if (is_receive && other == NULL && t->type->is_contiguous && !check_has_threads(self) &&
         request->kind != XMPI_KIND_FILE) /* the kernel does not lift it */
         p->guard = check_guard_set(self, area.low, area.high);
 }
@@ -243,20 +244,35 @@ void check_pending_block(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_re
     start(self, t, request, is_receive, !is_receive);
 }
 
+static void arrive(pending_t *p)
+{
+    p->is_arrived = true;
+    check_guard_lift(p->guard);
+    p->hash = check_area_hash(&p->area);
+    check_guard_renew(p->guard);
+}
+
+static bool may_arrive(const pending_t *p)
+{
+    return p->is_receive && p->is_hashed && !p->is_arrived;
+}
+
 void check_pending_arrive(mpi_rank_t *rank)
 {
     const xy_vec_t *list = &lists[rank->world];
 
-    for (size_t i = 0; i < list->count; i++) {
-        pending_t *p = at(list, i);
+    for (size_t i = 0; i < list->count; i++)
+        if (may_arrive(at(list, i)) && at(list, i)->request->is_done)
+            arrive(at(list, i));
+}
 
-        if (!p->is_receive || !p->is_hashed || p->is_arrived || !p->request->is_done)
-            continue;
-        p->is_arrived = true;
-        check_guard_lift(p->guard);
-        p->hash = check_area_hash(&p->area);
-        check_guard_renew(p->guard);
-    }
+void check_pending_arrived(const mpi_request_t *receive)
+{
+    const xy_vec_t *list = &lists[receive->owner->world];
+
+    for (size_t i = 0; i < list->count; i++)
+        if (may_arrive(at(list, i)) && at(list, i)->request == receive)
+            arrive(at(list, i));
 }
 
 /* Bytes behind a guard that is up are as they were. */
@@ -269,7 +285,7 @@ void check_pending_look(mpi_rank_t *self)
 
         check_touch(p, self);
         if (p->is_receive && p->is_hashed && !check_guard_is_up(p->guard) &&
-            (p->win != NULL || p->is_arrived == p->request->is_done))
+            (p->win != NULL || p->is_arrived || !p->request->is_done))
             check_hash(p, self);
     }
 }
@@ -308,7 +324,8 @@ void check_pending_window(mpi_rank_t *self, const struct mpi_win *win, const mpi
     if (p->is_hashed)
         p->hash = check_area_hash(&area);
     mpi_type_hold(t->type);
-    if (is_receive && !is_far && other == NULL && t->type->is_contiguous && self->gate == NULL)
+    if (is_receive && !is_far && other == NULL && t->type->is_contiguous &&
+        !check_has_threads(self))
         p->guard = check_guard_set(self, area.low, area.high);
 }
 

@@ -19,8 +19,9 @@ void check_pending_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_
 /* The same for one of the buffers of an operation that has several; `request` NULL: it blocks. */
 void check_pending_block(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_request_t *request,
                          bool is_receive);
-/* Receives of `rank` may have got their messages. */
+/* Receives of `rank` may have got their messages; this one has. On the worker. */
 void check_pending_arrive(mpi_rank_t *rank);
+void check_pending_arrived(const mpi_request_t *receive);
 /* The program has completed the request, or has freed it before it was complete. */
 void check_pending_finish(mpi_request_t *request);
 void check_pending_forget(const mpi_request_t *request);

@@ -323,6 +323,8 @@ char *check_watch_tell(const int *wait, const int *next)
 
 /* ---- All ---- */
 
+static void explain(char *cause, size_t room);
+
 mpi_watch_t mpi_watch_look(void)
 {
     knot_rank_t *ranks;
@@ -340,7 +342,8 @@ mpi_watch_t mpi_watch_look(void)
     found = ranks != NULL ? find(ranks) : XMPI_WATCH_NONE;
     xy_free(ranks);
     if (found != XMPI_WATCH_NONE && has_forced()) {
-        atomic_store_explicit(&check_watch.releases, true, memory_order_relaxed);
+        explain(check_watch.cause, sizeof(check_watch.cause));
+        atomic_store_explicit(&check_watch.releases, true, memory_order_release);
         return XMPI_WATCH_NONE;
     }
     return found;

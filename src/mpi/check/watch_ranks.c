@@ -4,6 +4,7 @@
  */
 
 #include "mpi/check/copy_memory.h"
+#include "mpi/check/cores.h"
 #include "mpi/check/engine.h"
 #include "mpi/check/late.h"
 #include "mpi/check/watch.h"
@@ -383,29 +384,41 @@ static void look_at_ranks(mpi_worker_t *worker, watch_answer_t *answer)
             set_meetings(check_watch.records[r], &answer->meetings);
 }
 
+/* The cause is known where ranks run at the same time. If no send to a rank of this worker waits,
+ * another one does it. */
+static void release(const mpi_worker_t *worker)
+{
+    const bool *stuck = mpi_job->processes > 1 ? NULL : check_watch.stuck;
+    const char *cause = check_is_parallel() ? check_watch.cause : NULL;
+
+    if (!check_engine_release(worker, stuck, cause) && check_cores_count() > 1)
+        atomic_store_explicit(&check_watch.releases, true, memory_order_release);
+}
+
 /* The acquire pairs with the release of mpi_watch_look: what parked ranks of other workers sent is
  * in the rings, and the poll handles it. */
 bool check_watch_help(mpi_worker_t *worker)
 {
     uint32_t asked = atomic_load_explicit(&check_watch.asked, memory_order_acquire);
+    bool is_served = __builtin_expect(mpi_checks.is_on, 0) && check_engine_serve(worker);
     watch_answer_t *answer;
 
     if (__builtin_expect(check_watch.job == NULL, 0))
-        return false;
+        return is_served;
     answer = &check_watch.answers[worker->index];
     if (__builtin_expect(asked == atomic_load_explicit(&answer->answered, memory_order_relaxed) ||
                              answer->is_busy,
                          1))
-        return false;
+        return is_served;
     answer->is_busy = true;
     mpi_poll(worker->base);
     if (mpi_job->processes > 1) /* and what those of other processes sent, in the mailbox */
         mpi_network_read(worker);
     if (mpi_checks.is_on &&
         atomic_exchange_explicit(&check_watch.releases, false, memory_order_acquire))
-        check_engine_release(mpi_job->processes > 1 ? check_watch.cause : NULL);
+        release(worker);
     look_at_ranks(worker, answer);
     answer->is_busy = false;
     atomic_store_explicit(&answer->answered, asked, memory_order_release);
-    return false;
+    return is_served;
 }

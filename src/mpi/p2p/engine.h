@@ -31,7 +31,8 @@ typedef struct mpi_p2p_engine {
     void (*finish)(mpi_request_t *request);
     /* A message of a request for several (multi_request.h) begins; may be NULL. */
     void (*part)(mpi_request_t *whole, const mpi_transfer_t *t, bool is_receive);
-    /* Between processes; may be NULL. Is there a receive for a message that has met none? */
+    /* Between workers and processes; may be NULL. On the worker of the receiver: is there a receive
+     * for a message that has met none? */
     bool (*expects)(const mpi_rank_t *to, const xy_envelope_t *envelope);
     /* Data of another process is going to be read from or written to a buffer of the program, on
      * its worker: where this is set, the network itself does not write there. */
@@ -53,6 +54,13 @@ static inline void mpi_engine_touch(const void *buffer, int64_t count, mpi_type_
 {
     if (__builtin_expect(mpi_p2p_engine != NULL, 0) && mpi_p2p_engine->touch != NULL)
         mpi_p2p_engine->touch(buffer, count, type);
+}
+
+/* A receive that takes messages later than they come is none for the queues. */
+static inline bool mpi_engine_expects(const mpi_rank_t *to, const xy_envelope_t *envelope)
+{
+    return mpi_p2p_engine != NULL && mpi_p2p_engine->expects != NULL &&
+           mpi_p2p_engine->expects(to, envelope);
 }
 
 static inline void mpi_engine_arrive(const mpi_request_t *receive)

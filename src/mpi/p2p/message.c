@@ -528,7 +528,7 @@ void mpi_message_buffer(mpi_worker_t *worker, mpi_message_t *m)
     pack(m->data, &t, m->bytes);
     m->signature = sender->type->signature;
     m->sender = NULL;
-    mpi_request_complete(sender);
+    mpi_request_done(worker, sender);
 }
 
 void mpi_packet_eager(mpi_worker_t *worker, int from, mpi_packet_t *packet)
@@ -552,7 +552,8 @@ void mpi_packet_eager(mpi_worker_t *worker, int from, mpi_packet_t *packet)
         mpi_buffer_give(worker, packet->pointer);
         return;
     }
-    if (__builtin_expect(packet->flags & MESSAGE_READY, 0))
+    if (__builtin_expect(packet->flags & MESSAGE_READY, 0) &&
+        !mpi_engine_expects(to, &packet->envelope))
         mpi_refuse_unready(to, packet->envelope.tag, site_of(packet));
     m = message_new(worker);
     m->entry.envelope = packet->envelope;
@@ -582,7 +583,8 @@ static inline void take_rts(mpi_worker_t *worker, mpi_packet_t *packet, bool off
         receive_rendezvous(worker, receive, &envelope, packet->pointer, offload);
         return;
     }
-    if (__builtin_expect(packet->flags & MESSAGE_READY, 0))
+    if (__builtin_expect(packet->flags & MESSAGE_READY, 0) &&
+        !mpi_engine_expects(to, &packet->envelope))
         mpi_refuse_unready(to, packet->envelope.tag, (const void *)(uintptr_t)packet->words[0]);
     m = message_new(worker);
     m->entry.envelope = packet->envelope;

@@ -504,13 +504,6 @@ bool mpi_remote_deliver(const remote_head_t *head, const char *data, mpi_request
     return true;
 }
 
-/* A receive that takes messages later than they come is none for the queues. */
-static bool is_expected(const mpi_rank_t *to, const xy_envelope_t *envelope)
-{
-    return mpi_p2p_engine != NULL && mpi_p2p_engine->expects != NULL &&
-           mpi_p2p_engine->expects(to, envelope);
-}
-
 const void *mpi_remote_site(const remote_letter_t *letter)
 {
     return mpi_network_site(letter->from, letter->head.site);
@@ -530,7 +523,7 @@ static void arrive(mpi_worker_t *worker, remote_letter_t *letter)
         mpi_remote_receive(receive, letter);
         return;
     }
-    if (head->flags & REMOTE_READY && !is_expected(to, &envelope))
+    if (head->flags & REMOTE_READY && !mpi_engine_expects(to, &envelope))
         mpi_refuse_unready(to, head->tag, mpi_remote_site(letter));
     mpi_message_keep_remote(worker, to, &envelope, head->bytes, letter);
 }

@@ -42,11 +42,12 @@ void mpi_job_stuck(void)
 
 static void stuck(xy_pool_t *pool)
 {
-    (void)pool;
     if (mpi_job->processes > 1) /* what comes from others may wake a rank: they find out together */
         return;
-    if (mpi_job->reviver != NULL && mpi_job->reviver->revive(XMPI_REVIVE_ALL, NULL))
+    if (mpi_job->reviver != NULL && mpi_job->reviver->revive(XMPI_REVIVE_ALL, NULL)) {
+        xy_pool_unstick(pool);
         return;
+    }
     if (mpi_job->reviver != NULL)
         mpi_job->reviver->give_up();
     mpi_job_stuck();

@@ -188,6 +188,7 @@ void virtual_copy(void *owner, void *send_data, void *receive_data)
         mpi_type_unpack(receive->buffer, receive->count, receive->type, s->packed, 0,
                         receive->completion.bytes);
     mpi_self = before;
+    mpi_engine_arrive(receive);
     send_received(s);
     if (receive->is_freed && receive->engine == NULL) /* by the program: no call will ask for it */
         mpi_request_complete(receive);
