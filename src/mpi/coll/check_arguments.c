@@ -69,10 +69,10 @@ static int refuse_null(const coll_call_t *call, const char *side)
                      side);
 }
 
-/* Only the root of a rooted collective uses both buffers: the others do not wait for it in vain. */
-static int refuse_alias(coll_call_t *call)
+/* Only the root of a rooted collective uses both buffers; others may pass the same one twice. Where
+ * the error returns, the root has not taken part: they wait until it calls again. */
+static int refuse_alias(const coll_call_t *call)
 {
-    call->is_aliased = call->kind->is_rooted;
     return mpi_error(call->comm, MPI_ERR_BUFFER,
                      "the send and the receive buffer are the same memory; pass MPI_IN_PLACE");
 }
@@ -113,7 +113,7 @@ static bool has_data(const coll_call_t *call, bool is_send)
 }
 
 /* What is wrong with the buffers of a member that gives data, gets data, or both. */
-static int refuse_sides(coll_call_t *call, bool gives, bool gets)
+static int refuse_sides(const coll_call_t *call, bool gives, bool gets)
 {
     if (gives && call->send == NULL)
         return refuse_null(call, "send");
@@ -248,18 +248,4 @@ int coll_check_op(coll_call_t *call, MPI_Op handle)
         return mpi_error(call->comm, MPI_ERR_OP, "%s is not defined for %s", call->op->name,
                          mpi_type_name(call->receive_type));
     return MPI_SUCCESS;
-}
-
-int coll_take_part(mpi_rank_t *self, int error, coll_call_t *call, MPI_Request *request,
-                   bool is_persistent)
-{
-    MPI_Request own;
-
-    call->is_aliased = false;
-    call->is_in_place = true;
-    if (request == NULL)
-        coll_go(self, MPI_SUCCESS, call, NULL, false);
-    else if (!is_persistent && coll_go(self, MPI_SUCCESS, call, &own, false) == MPI_SUCCESS)
-        mpi_request_abandon(mpi_request_of(own));
-    return error;
 }

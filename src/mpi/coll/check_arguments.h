@@ -73,16 +73,11 @@ int coll_refuse_size(const coll_call_t *call) __attribute__((cold));
 
 /* Run it (request NULL), start it, or make a persistent request, unless the checks found an error.
  */
-/* A root whose buffers are the same, and whose error returned: the other members, which have made
- * no mistake, complete. Returns `error`. */
-int coll_take_part(mpi_rank_t *self, int error, coll_call_t *call, MPI_Request *request,
-                   bool is_persistent) __attribute__((cold));
-
 static inline int coll_go(mpi_rank_t *self, int error, coll_call_t *call, MPI_Request *request,
                           bool is_persistent)
 {
     if (error != MPI_SUCCESS)
-        return call->is_aliased ? coll_take_part(self, error, call, request, is_persistent) : error;
+        return error;
     if (__builtin_expect(call->bytes >> COLL_BYTES_BITS != 0, 0))
         return coll_refuse_size(call);
     if (request != NULL)

@@ -120,7 +120,6 @@ struct coll_call {
     void (*leader)(void *const *inputs, int size, void *const *outputs); /* agree, */
     const struct mpi_topic *topic; /* and what members must say alike; or NULL */
     bool is_in_place;
-    bool is_aliased; /* the root was refused; it takes part as with MPI_IN_PLACE */
     coll_how_t how;
     /* All members must agree on it; 0 where sizes may differ. */
     uint64_t bytes;
