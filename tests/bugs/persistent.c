@@ -39,6 +39,54 @@ BUG(persistent_root)
     MPI_Request_free(&request);
 }
 
+/* The arguments of a persistent collective are those of a blocking one.
+ * says: MPI_Bcast_init: the * buffer is NULL and there is data for it (MPI_ERR_BUFFER; at @here) */
+BUG(persistent_null)
+{
+    MPI_Request request;
+
+    MPI_Bcast_init(wrong ? NULL : numbers, 4, MPI_INT, 0, world, MPI_INFO_NULL, &request); // @here
+    MPI_Request_free(&request);
+}
+
+/* says: rank 0: MPI_Gather_init: the send and the receive buffer are the same memory; pass
+ * MPI_IN_PLACE (MPI_ERR_BUFFER; at @here) */
+BUG(persistent_alias)
+{
+    MPI_Request request;
+
+    MPI_Gather_init(wrong ? others : numbers, 4, MPI_INT, others, 4, MPI_INT, 0, world, // @here
+                    MPI_INFO_NULL, &request);
+    MPI_Request_free(&request);
+}
+
+/* code: 8
+ * says: MPI_Reduce_init: the root is 2; MPI_COMM_WORLD has ranks 0 to 1 (MPI_ERR_ROOT; at @here) */
+BUG(persistent_no_root)
+{
+    MPI_Request request;
+
+    MPI_Reduce_init(numbers, others, 4, MPI_INT, MPI_SUM, wrong ? 2 : 1, world, // @here
+                    MPI_INFO_NULL, &request);
+    MPI_Request_free(&request);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank*: MPI_Start of MPI_Allreduce_init at @start receives into a block of 8 bytes,
+ * allocated at @block; its count and datatype reach 8 bytes beyond the end [buffer-too-small] */
+BUG(persistent_short)
+{
+    MPI_Request request;
+    int *block = malloc((wrong ? 2 : 4) * sizeof(int)); // @block
+
+    MPI_Allreduce_init(numbers, block, 4, MPI_INT, MPI_SUM, world, MPI_INFO_NULL, &request);
+    MPI_Start(&request); // @start
+    MPI_Wait(&request, ignore);
+    MPI_Request_free(&request);
+    free(block);
+}
+
 /* Requests are made in the same order by all.
  * says: rank 0 calls MPI_Start of MPI_*_init at @start
  * says: rank 1 calls MPI_Start of MPI_*_init at @start */
