@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What three libraries say about the wrong programs of this directory, as a table for docs/performance.md.
 
-  compare.py [--jobs N] [--log FILE] [--only LIBRARY] XYLEM_BIN [NAME...]
+  compare.py [--pairs] [--jobs N] [--log FILE] [--only COLUMN] XYLEM_BIN [NAME...]
 
 Each program is compiled with Xylem's mpicc, mpicc.openmpi and mpicc.mpich, as far as these are installed, and
 each wrong one runs for at most 5 s from the time when its first rank has left MPI_Init. The first of these
@@ -21,11 +21,20 @@ that holds is its outcome; all libraries are judged by the same rules, and what 
 
 Programs with more than five ranks or options of Xylem's mpiexec are left out, and those that a library
 cannot compile, or whose standard is too old for it.
+
+With --pairs there is one row for each pair, wrong and right, also for those with options, and one column for each
+mode of Xylem (plain, check, processes, hosts, virtual) beside the other libraries; sums are at the end. Besides, in modes:
+
+  ROW       reported in another way, as this row of the table in docs/checking.md says (`silent`: not at all)
+  alarm     something is said about the right program
+  differs   not what is expected; --log has the report. This and `alarm` make the exit code 1
+  -         the pair cannot run in this mode: it has another option, or needs --check
 """
 import argparse
 import concurrent.futures
 import os
 import re
+import shlex
 import signal
 import shutil
 import subprocess
@@ -39,6 +48,7 @@ import run # noqa: E402 pylint: disable=wrong-import-position
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIMIT, START = 5, 120 # s
 ATTEMPTS = 5
+PAIR_MODES = ("plain", "check", "processes", "hosts", "virtual")
 # show_help.c: the launcher of Open MPI 4.1 has lost the message on its way.
 SPEAKS = re.compile(r"MPI_[A-Z][A-Za-z_]+|MPI routine|MPI [Ee]rror|calling \"finalize\"|show_help\.c|rank \d+.*(waits|calls|ended)|never received")
 CRASHED = re.compile(r"signal|Signal:|Assertion failed")
@@ -51,15 +61,16 @@ def title(path):
     return text
 
 
-def programs(names):
-    """(class, source, name, fields) of all that can be compared."""
+def programs(names, has_all):
+    """(class, source, name, fields) of all that can be compared, or of all."""
     found = []
     for file in sorted(os.listdir(HERE)):
         if not file.endswith((".c", ".cc")) or file == "main.c":
             continue
         path = os.path.join(HERE, file)
         for name, fields in run.read(path):
-            if int(fields.get("ranks", ["2"])[0]) <= 5 and "options" not in fields and (not names or name in names):
+            is_comparable = has_all or (int(fields.get("ranks", ["2"])[0]) <= 5 and "options" not in fields)
+            if is_comparable and (not names or name in names):
                 found.append((title(path), file, name, fields))
     return found
 
@@ -149,6 +160,98 @@ def judge_once(kind, launcher, program, name, fields):
     return ("crash" if code and CRASHED.search(text) else "silent"), text
 
 
+# ---- All pairs in all modes ----
+
+
+AGENT = """#!/bin/sh
+host=$1; shift
+unshare --uts true 2>/dev/null || exec "$@"
+exec unshare --uts sh -c "hostname $host; exec $*"
+"""
+
+
+def options_of_mode(mode, fields, agent):
+    """What mpiexec is given besides the program's own options; None: the pair cannot run so."""
+    own = fields.get("options", [""])[0]
+    is_checked = "--check" in own
+    if mode == "plain":
+        return None if is_checked else []
+    if mode == "check" and is_checked:
+        return []
+    if mode == "hosts":
+        ranks = int(fields.get("ranks", ["2"])[0])
+        options = ["--hosts", f"alpha:{ranks - ranks // 2},beta:{ranks}", "--launcher", agent]
+        if ranks < 2 or "--processes" in own or "--cores" in own:
+            return None
+    else:
+        options = shlex.split(run.MODES[mode])
+    return options if run.can_run(fields, options, mode) else None
+
+
+def judge_mode(mode, mpiexec, program, name, fields, agent):
+    """(cell of the table, what was printed)"""
+    options = options_of_mode(mode, fields, agent)
+    if options is None:
+        return "-", ""
+    row = None
+    if mode in ("processes", "hosts", "virtual", "check"):
+        row = run.read_differences("processes" if mode == "hosts" else mode).get(name)
+    if mode == "hosts" and row == "threads":
+        return row, ""
+    wrong = run.judge([mpiexec, program, *options], name, fields, row)
+    if not wrong:
+        return row or "right", ""
+    is_alarm = all(line.startswith("the right one") for line in wrong)
+    return "alarm" if is_alarm else "differs", "\n".join(wrong)
+
+
+def others_can_run(fields):
+    own = fields.get("options", [""])[0].split()
+    return int(fields.get("ranks", ["2"])[0]) <= 5 and all(word.startswith("--check") for word in own)
+
+
+def judge_pair(kind, what, program, bug, agent):
+    """(outcome, what was printed) of one pair in one column."""
+    _, source, name, fields = bug
+    if kind in PAIR_MODES:
+        return judge_mode(kind, what[2][0], program, name, fields, agent)
+    if not others_can_run(fields):
+        return "-", ""
+    outcome, text = judge(kind, what[2], program, name, fields)
+    return ("-", f"{source}: not in this library's version of the standard") if "usage:" in text else (outcome, text)
+
+
+def show_pairs(bugs, tools, directory, jobs, log):
+    """One row for each pair, and the sums. The number of those that are not as expected."""
+    agent = f"{directory}/agent"
+    with open(agent, "w", encoding="ascii") as script:
+        script.write(AGENT)
+    os.chmod(agent, 0o755)
+    made = {}
+    for kind, what in tools.items():
+        folder = f"{directory}/{what[0][0].replace('/', '_')}"
+        if what[0][0] not in made:
+            made[what[0][0]] = (build(what, folder, {bug[1] for bug in bugs}), f"{folder}/bugs")
+    sums = {kind: {} for kind in tools}
+    print("| pair | " + " | ".join(tools) + " |")
+    print("|---|" + "---|" * len(tools))
+    with concurrent.futures.ThreadPoolExecutor(max_workers=jobs) as pool:
+        def cells_of(bug):
+            return [judge_pair(kind, what, made[what[0][0]][1], bug, agent) if bug[1] in made[what[0][0]][0] else ("-", "")
+                    for kind, what in tools.items()]
+        for bug, cells in zip(bugs, pool.map(cells_of, bugs)):
+            for kind, (outcome, text) in zip(tools, cells):
+                sums[kind][outcome] = sums[kind].get(outcome, 0) + 1
+                if text:
+                    log.write(f"== {kind} {bug[1]} {bug[2]}: {outcome}\n{text}\n")
+            log.flush()
+            print(f"| {bug[2]} | " + " | ".join(outcome for outcome, _ in cells) + " |", flush=True)
+    print(f"\n{len(bugs)} pairs")
+    for kind, counts in sums.items():
+        print(f"{kind}: " + ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items(), key=lambda i: -i[1])))
+    return sum(counts.get(outcome, 0) for counts in sums.values() for outcome in ("alarm", "differs", "busy"))
+
+
 def measure(bugs, tools, directory, jobs, log):
     """{library: {class: {outcome: count}}}."""
     table = {}
@@ -191,15 +294,21 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--log", default=os.devnull)
-    parser.add_argument("--only", help="one library")
+    parser.add_argument("--only", help="one library or mode")
+    parser.add_argument("--pairs", action="store_true", help="one row for each pair, in all modes")
     parser.add_argument("xylem")
     parser.add_argument("names", nargs="*")
     given = parser.parse_args()
-    bugs = programs(given.names)
+    bugs = programs(given.names, given.pairs)
     with tempfile.TemporaryDirectory() as directory, open(given.log, "w", encoding="utf-8") as log:
         tools = libraries(os.path.abspath(given.xylem))
+        if given.pairs:
+            own = tools.pop("Xylem")
+            tools = {**{mode: own for mode in PAIR_MODES}, **tools}
         if given.only:
-            tools = {given.only: tools[given.only]}
+            tools = {name: tools[name] for name in given.only.split(",")}
+        if given.pairs:
+            sys.exit(show_pairs(bugs, tools, directory, given.jobs, log) > 0)
         table = measure(bugs, tools, directory, given.jobs, log)
     show(table, list(dict.fromkeys(bug[0] for bug in bugs)))
     sys.exit(any("busy" in counts for classes in table.values() for counts in classes.values()))

@@ -35,7 +35,7 @@ MODES = {"check": "--check=buffers,windows", # the programs leak, and rely on bu
          "processes": "--processes 2",
          "virtual": "--virtual 'node:2(latency=1us bandwidth=10GB/s) core:2048' --compute none"}
 REFUSED = {"check": ("--check", "--virtual"), # it has the option already
-           "virtual": ("--check", "--cores", "--workers", "--algorithm", "--split", "--progress")}
+           "virtual": ("--cores", "--workers", "--algorithm", "--split", "--progress")}
 ALWAYS = {"called_nothing", "received_read_only"} # no other pair shows what they do
 
 
@@ -160,6 +160,11 @@ def without_hosts(report):
                    f"  rank{'s' if len(line[0]) > 1 else ''} {list_of(line[0])}: {line[1]}" for line in lines)
 
 
+def is_several(command):
+    """Does each of several processes report its own?"""
+    return "--processes" in command or "--hosts" in command
+
+
 def judge(command, name, fields, row=None):
     """What is wrong with the reports about one pair, as lines. `row`: they may be others in this mode."""
     if row:
@@ -173,7 +178,7 @@ def judge(command, name, fields, row=None):
         wrong.append(f"exit code {code}, expected {expected}")
     for text in fields["says"]:
         found = sum(1 for line in lines if pattern(text).search(line))
-        if found == 0 or found > (2 if "--processes" in command else 1): # each process reports its own
+        if found == 0 or found > (2 if is_several(command) else 1):
             wrong.append(f"{'does not say' if found == 0 else 'says more than once'}: {text}")
     # Nothing else is said: one report of one mistake, and its table.
     patterns = [pattern(text) for text in fields["says"]]
@@ -185,7 +190,7 @@ def judge(command, name, fields, row=None):
             wrong.append(f"says: {text}")
     if wrong:
         wrong.append("the report was:\n" + report)
-    if fields.get("right", ["yes"])[0] == "no" or ("alone" in fields and (BEHIND or "--processes" in command)):
+    if fields.get("right", ["yes"])[0] == "no" or ("alone" in fields and (BEHIND or is_several(command))):
         return wrong
     code, report = run(command, fields, name, "right")
     if code != 0 or report:
