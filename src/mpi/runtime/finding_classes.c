@@ -43,7 +43,8 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
                  "on the size. With --check every standard send waits; when no rank can continue, "
                  "one send is released, and reported if the program then comes to its end.",
          .cure = "Use MPI_Sendrecv or nonblocking calls, or let one of the two receive first.",
-         .limits = "Not in programs whose threads call MPI.", .example = "check_send_send"},
+         .limits = "Not in programs whose threads call MPI, nor in virtual time.",
+         .example = "check_send_send"},
     [XMPI_FINDING_BUFFER_CHANGED] =
         {"buffer-changed", true, false, "a buffer is changed while an operation uses it",
          .rule = "Until an operation is complete, the program must not write to its send buffer, "
@@ -70,7 +71,9 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
         {"buffer-overlap", true, false, "two operations use the same memory at the same time",
          .rule = "No two pending operations may use the same bytes if one of them receives.",
          .cure = "Use separate buffers, or complete the first operation before the second.",
-         .limits = "Two MPI_Get from one line into the same place are not reported.",
+         .limits = "Two one-sided operations from one line with the same place are not reported, "
+                   "nor are blocks of one call that overlap, unless one is sent and the other "
+                   "received.",
          .example = "check_receives_overlap"},
     [XMPI_FINDING_BUFFER_TOO_SMALL] =
         {"buffer-too-small", true, false, "a buffer is shorter than its count and datatype say",
@@ -108,8 +111,9 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
                  "program does next may depend on the order of arrival.",
          .cure = "Name the source or another tag. If every order is right, suppress the line. "
                  "--check=shuffle tries other orders.",
-         .limits = "The exit code stays 0, except with --check=strict. Between processes, while "
-                   "ranks poll, messages that arrive later than 20 ms are not named.",
+         .limits = "The exit code stays 0, except with --check=strict. Not in programs whose "
+                   "threads call MPI, nor in virtual time. Between processes, while ranks poll, "
+                   "messages that arrive later than 20 ms are not named.",
          .example = "check_wildcard"},
     [XMPI_FINDING_RMA_CONFLICT] =
         {"rma-conflict", true, false, "one-sided operations access the same memory in one epoch",
