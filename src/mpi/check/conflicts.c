@@ -221,6 +221,12 @@ static void guard_pages(access_t *a, const mpi_win_t *win)
         a->guard = check_guard_set(owner, a->area.low, a->area.high);
 }
 
+/* On one core ranks take turns; elsewhere the clock decides, or chance. */
+static bool comes_in_any_order(void)
+{
+    return check_is_parallel() || mpi_job->clock != NULL;
+}
+
 /* Compare it with the others, and keep it: counters that all ranks update come once per rank. */
 static void add(access_t *now, const mpi_win_t *win)
 {
@@ -228,7 +234,7 @@ static void add(access_t *now, const mpi_win_t *win)
         if (is_repeated(now, at(i)))
             return;
         if (is_conflict(at(i), now)) {
-            if (check_is_parallel() && now->origin < at(i)->origin) /* they come in any order */
+            if (comes_in_any_order() && now->origin < at(i)->origin)
                 report_conflict(at(i), now, win);
             else
                 report_conflict(now, at(i), win);

@@ -531,8 +531,9 @@ static bool revive_elsewhere(void)
 
 static bool revive(mpi_revive_t what, const char *cause)
 {
-    return check_cores_count() > 1 ? revive_elsewhere()
-                                   : revive_here(&mpi_job->worker[0], what, cause);
+    /* A communication core may be the last to sleep. */
+    return mpi_job->workers > 1 ? revive_elsewhere()
+                                : revive_here(&mpi_job->worker[0], what, cause);
 }
 
 bool check_engine_serve(const mpi_worker_t *worker)
