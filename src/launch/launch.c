@@ -246,6 +246,12 @@ static mpi_spawn_numbers_t spawn_numbers(const launch_t *launch)
     };
 }
 
+/* With --check ranks run on one core where what happens must be in one order. */
+static bool is_checked_in_order(const launch_t *launch)
+{
+    return launch->values->check != NULL && (mpi_checks.shuffles || launch->node != NULL);
+}
+
 static xy_status_t make_job(launch_t *launch)
 {
     const mpi_spawn_numbers_t numbers = spawn_numbers(launch);
@@ -274,7 +280,7 @@ static xy_status_t make_job(launch_t *launch)
             launch->values, launch->node != NULL ? launch->node->count : launch->size),
         .eager_limit = launch->values->eager,
         .limits_between = launch->values->has_eager,
-        .spin_seconds = launch->values->check != NULL ? 0 : launch->values->spin,
+        .spin_seconds = is_checked_in_order(launch) ? 0 : launch->values->spin,
         .switched =
             process_sanitizer_has_stacks() ? mpi_rank_switched_announced : mpi_rank_switched,
         .overflow = mpi_finish_overflow,
@@ -471,12 +477,6 @@ static xy_status_t number_by_world(launch_t *launch)
         if (of_threads[i] != NULL)
             st = spread(launch, &of_threads[i]);
     return st;
-}
-
-/* With --check ranks run on one core where what happens must be in one order. */
-static bool is_checked_in_order(const launch_t *launch)
-{
-    return launch->values->check != NULL && (mpi_checks.shuffles || launch->node != NULL);
 }
 
 /* In virtual time all of them run on one core here, wherever they are said to be. */
