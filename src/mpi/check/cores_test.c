@@ -188,10 +188,12 @@ static void put_all(int rank, int size)
     MPI_Win_free(&win);
 }
 
+/* The puts of this program race, as a sanitizer would say. */
 static void test_windows(void **state)
 {
     (void)state;
-    expect(XMPI_EXIT_ERRORS, "windows", put_all);
+    if (!XYLEM_SANITIZED)
+        expect(XMPI_EXIT_ERRORS, "windows", put_all);
 }
 
 static void receive_twice(int rank, int size)
