@@ -583,29 +583,26 @@ static xy_status_t write_traffic(const launch_t *launch)
     if (launch->node == NULL)
         return mpi_monitor_write(launch->job, launch->values->monitor);
     st = mpi_monitor_collect(launch->job, &t);
-    if (st != XY_OK)
-        return st;
-    st = mpi_node_send_traffic(&t);
-    xy_traffic_cleanup(&t);
+    if (st == XY_OK) {
+        st = mpi_node_send_traffic(&t);
+        xy_traffic_cleanup(&t);
+    }
     return st;
 }
 
 /* The plan of --adapt takes the place of the options. */
 static xy_status_t adapt(launch_t *launch)
 {
-    xy_status_t st;
-
     if (strcmp(launch->values->adapt, "off") == 0)
         return XY_OK;
     if (launch->values->check != NULL)
         return xy_fail(XY_EUSAGE, "--check changes run times; leave --adapt out");
     launch->adapted = *launch->values;
-    st = launch->node != NULL
-             ? mpi_launch_adapt_told(launch->node->plan, launch->node->counts, &launch->adapted,
-                                     &launch->settings)
-             : mpi_launch_adapt(&launch->parts, launch->size, &launch->adapted, &launch->settings);
     launch->values = &launch->adapted;
-    return st;
+    if (launch->node != NULL)
+        return mpi_launch_adapt_told(launch->node->plan, launch->node->counts, &launch->adapted,
+                                     &launch->settings);
+    return mpi_launch_adapt(&launch->parts, launch->size, &launch->adapted, &launch->settings);
 }
 
 /* Messages are counted for --monitor and --report, and for --adapt in a run that it knows nothing
@@ -625,12 +622,11 @@ static xy_status_t start_counting(const launch_t *launch)
     return st;
 }
 
-static xy_status_t finish_report(const launch_t *launch)
+static xy_status_t finish_report(const launch_t *l)
 {
-    if (launch->values->report == NULL || mpi_finish_code() != 0)
+    if (l->values->report == NULL || mpi_finish_code() != 0)
         return XY_OK;
-    return mpi_report_finish(launch->values, launch->job, part_at(launch, 0)->argv[0],
-                             launch->node != NULL);
+    return mpi_report_finish(l->values, l->job, part_at(l, 0)->argv[0], l->node != NULL);
 }
 
 static xy_status_t run_ranks(launch_t *launch)

@@ -676,7 +676,7 @@ BUG(check_group_get_store)
 
 /* Shared locks in any order: the right one has a message between them.
  * ranks: 3
- * options: --check=windows
+ * options: --check=windows --workers 1
  * code: 121
  * says: error: rank 2: MPI_Put at @here and MPI_Put of rank 1 at @here use the same memory of rank
  * 0 in epochs without an order (byte 8 of its window); send a message between them, lock it
@@ -704,7 +704,7 @@ BUG(check_order_put_put)
 
 /* The right one has an exclusive lock.
  * ranks: 3
- * options: --check=windows
+ * options: --check=windows --workers 1
  * code: 121
  * says: error: rank 2: MPI_Get at @get and MPI_Put of rank 1 at @put use the same memory of rank 0
  * in epochs without an order (byte 0 of its window); * [rma-conflict]
@@ -728,7 +728,7 @@ BUG(check_order_put_get)
 
 /* A flush ends an access, but does not tell anyone. The right one has a barrier behind it.
  * ranks: 3
- * options: --check=windows
+ * options: --check=windows --workers 1
  * code: 121
  * says: error: rank 2: MPI_Put at @second and MPI_Put of rank 1 at @first use the same memory of
  * rank 0 in epochs without an order (byte 0 of its window); * [rma-conflict]
@@ -756,7 +756,7 @@ BUG(check_order_flush)
 
 /* A message sent before the access orders nothing. The right one sends it after.
  * ranks: 3
- * options: --check=windows
+ * options: --check=windows --workers 1
  * code: 121
  * says: error: rank 2: MPI_Put at @second and MPI_Put of rank 1 at @first use the same memory of
  * rank 0 in epochs without an order (byte 0 of its window); * [rma-conflict]
@@ -788,7 +788,7 @@ BUG(check_order_early_message)
 
 /* Rank 3 tells rank 2 before the access; the right one tells it afterwards.
  * ranks: 4
- * options: --check=windows
+ * options: --check=windows --workers 1
  * code: 121
  * says: error: rank 1: MPI_Put at @put and MPI_Accumulate of rank 2 at @add use the same memory of
  * rank 0 in epochs without an order (byte 4 of its window); * [rma-conflict]

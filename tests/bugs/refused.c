@@ -440,7 +440,9 @@ BUG(send_in_operation)
 }
 
 /* Only the root has made a mistake, and has not taken part: the others complete when it calls
- * again. code: 9 says: MPI_ABORT was invoked on rank 0 in communicator MPI_COMM_WORLD with
+ * again.
+ * code: 9
+ * says: MPI_ABORT was invoked on rank 0 in communicator MPI_COMM_WORLD with
  * errorcode 9 (at @here)
  */
 BUG(alias_returned)

@@ -109,7 +109,8 @@ static void make_mistake(const char *word, int rank)
         exit(3);
     if (strcmp(word, "rma-error") == 0) {
         MPI_Win_create(numbers, sizeof(numbers), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-        MPI_Put(numbers, 1, MPI_INT, rank, 0, 1, MPI_INT, win); // rma-error
+        if (rank == 2)
+            MPI_Put(numbers, 1, MPI_INT, rank, 0, 1, MPI_INT, win); // rma-error
     }
     MPI_Finalize();
     if (strcmp(word, "wrong-time") == 0 && rank == 1)

@@ -107,13 +107,15 @@ run 0 --check=shuffle:"$passing" -n 3 ./check race
 
 # Wrong command lines.
 run 2 --check=shuffle:many -n 3 ./check
-run 2 --check --comm-cores 1 -n 3 ./check
-says "$err" "--check runs all ranks on one core"
+run 120 --check --comm-cores 1 -n 3 ./check
+says "$err" "1 info object never freed"
+run 1 --check --comm-cores 1 --processes 2 -n 3 ./check
+says "$err" "--comm-cores"
 run 2 --check=leak -n 3 ./check
 says "$err" "--check: there is no 'leak'; there are leaks"
 run 2 --check-json x.json -n 3 ./check
 says "$err" "option --check-json has no effect without --check"
-run 2 --check --virtual flat:2 -n 2 ./check
-says "$err" "--check chooses which rank continues and which message arrives first, and so does virtual time"
+run 120 --check --virtual core:2 -n 2 ./check
+says "$err" "1 info object never freed"
 run 1 --check -n 2 true
 says "$err" "does not use MPI"

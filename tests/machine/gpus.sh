@@ -9,7 +9,7 @@ XYLEM_GPU_DRIVER=none expect 1 "$XYLEM" calibrate --gpu
 says "$err" "there is no GPU to measure"
 XYLEM_GPU_DRIVER=glide expect 1 "$XYLEM" machine
 one_line "$err"
-says "$err" "XYLEM_GPU_DRIVER=glide names no driver"
+says "$err" "XYLEM_GPU_DRIVER=glide is not a driver"
 expect 2 "$XYLEM" calibrate --gpu --check
 one_line "$err"
 

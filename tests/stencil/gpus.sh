@@ -94,7 +94,7 @@ expect 1 "$XYLEM" stencil --real --gpus 1 --blocks 12 --block 4KiB --iterations 
 one_line "$err"
 expect 1 "$XYLEM" stencil --real --gpus 64 --blocks 12 --block 4KiB --iterations 6
 one_line "$err"
-says "$err" "64 GPUs are asked for"
+says "$err" "64 GPUs were requested"
 expect 2 "$XYLEM" stencil --real --gpus 1 --use-all --blocks 12 --block 4KiB
 one_line "$err"
 
