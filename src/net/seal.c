@@ -205,6 +205,7 @@ xy_seal_t *net_seal_make(unsigned cipher, const uint8_t secret[XY_SECRET_BYTES],
     static const char *const purposes[] = {"xylem connector", "xylem listener"};
     uint8_t shared[NET_SEAL_KEY], mixed[NET_SEAL_MAC], root[NET_SEAL_MAC];
     state_t state = {.cipher = cipher};
+    xy_seal_t *seal;
     bool is_made;
 
     if (net_seal_ciphers() == 0 || !agree(own, theirs, shared))
@@ -214,7 +215,12 @@ xy_seal_t *net_seal_make(unsigned cipher, const uint8_t secret[XY_SECRET_BYTES],
     for (int i = 0; i < 2 && is_made; i++)
         is_made = net_seal_mac(root, sizeof(root), purposes[i], strlen(purposes[i]),
                                state.key[(i == 0) == is_first ? OUT : IN]);
-    return is_made ? seal_of(&state) : NULL;
+    seal = is_made ? seal_of(&state) : NULL;
+    explicit_bzero(shared, sizeof(shared));
+    explicit_bzero(mixed, sizeof(mixed));
+    explicit_bzero(root, sizeof(root));
+    explicit_bzero(&state, sizeof(state));
+    return seal;
 }
 
 void xy_seal_free(xy_seal_t *seal)

@@ -126,13 +126,16 @@ def check_terminal(job):
             if select.select([main], [], [], 1)[0]:
                 seen += os.read(main, 65536)
         os.write(main, b"sfq")
-        while child.poll() is None:
+        while True: # what it printed last may come after its end
+            is_over = child.poll() is not None
             assert time.monotonic() < end, seen
             if select.select([main], [], [], 0.1)[0]:
                 try:
                     seen += os.read(main, 65536)
                 except OSError:
                     break
+            elif is_over:
+                break
         assert child.wait() == 0, seen
         os.close(main)
         assert (b"\033[1m" in seen) == (no_colour == ""), seen
