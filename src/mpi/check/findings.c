@@ -139,12 +139,11 @@ static void add(const mpi_finding_t *finding, const char *message)
         if (is_error && !kept->is_suppressed && !kept->is_printed)
             (config->send != NULL ? send_at_once : print)(kept);
         ends = is_error && !kept->is_suppressed && !mpi_checks.goes_on;
+        is_ended = is_ended || ends;
     }
     pthread_mutex_unlock(&lock);
-    if (ends) {
-        is_ended = true;
+    if (ends)
         mpi_job->abort(XMPI_EXIT_ERRORS);
-    }
 }
 
 /* Whose exit code is it then? */
@@ -307,8 +306,7 @@ static int code_of(const check_results_t *results)
 
 int mpi_check_finish(int code)
 {
-    check_results_t results = {
-        .config = config, .findings = &findings, .code = code, .is_ended = is_ended};
+    check_results_t results = {.config = config, .findings = &findings, .code = code};
 
     mpi_findings_flush();
     if (!mpi_checks.is_on || config == NULL)
@@ -319,7 +317,8 @@ int mpi_check_finish(int code)
             xy_warn("the findings of this process could not be sent to mpiexec");
         return code;
     }
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&lock); /* other ranks may still report */
+    results.is_ended = is_ended;
     count(&results);
     if (config->is_verbose)
         report_unused_rules();
