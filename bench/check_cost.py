@@ -9,7 +9,6 @@ without the thread that looks for deadlocks (--deadlock-after 0), and with --che
 median seconds of the plain run and the medians of the others divided by it, by the clock and by processor time, which other
 load disturbs less. --quick: two turns.
 """
-import argparse
 import os
 import resource
 import statistics
@@ -20,21 +19,11 @@ import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from report_cost import ROOT, programs_of # noqa: E402 pylint: disable=wrong-import-position
+from report_cost import commands, parse, programs_of # noqa: E402 pylint: disable=wrong-import-position
 
 WAYS = {"plain": [], "unwatched": ["--deadlock-after", "0"], "check": ["--check"]}
 EXAMPLES = {"heat2d": ["1024", "300"], "fox": ["480"], "pi": ["100000000"]} # about a second each
 FINDINGS = (0, 120) # --check may warn
-
-
-def examples(runner, mpiexec):
-    """{name: command}"""
-    found = {}
-    for name, arguments in EXAMPLES.items():
-        program = runner.folder / name
-        runner.prepare(mpiexec.parent / "mpicc", "-g", "-O2", ROOT / "examples" / f"{name}.c", "-o", program, "-lm")
-        found[name] = [program, *arguments]
-    return found
 
 
 def measure(mpiexec, words, ranks, command, folder):
@@ -49,20 +38,14 @@ def measure(mpiexec, words, ranks, command, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mpiexec", type=Path, default=ROOT / "build/dev/bin/mpiexec")
-    parser.add_argument("--ranks", default="2,8")
-    parser.add_argument("--turns", type=int, default=9)
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--only", default="")
-    options = parser.parse_args()
+    options = parse(__doc__)
     with tempfile.TemporaryDirectory() as folder:
         mpiexec = options.mpiexec.resolve()
         runner = programs_of.installed.Runner(mpiexec, [], Path(folder))
         others = list(WAYS)[1:]
         print(f"load average {os.getloadavg()[0]:.1f}\n\n{'program':<12}{'ranks':>6}{'plain':>9}" +
               "".join(f"{way:>11}{'(cpu)':>7}" for way in others), flush=True)
-        for name, command in {**examples(runner, mpiexec), **programs_of.programs(runner)}.items():
+        for name, command in commands(runner, mpiexec, EXAMPLES).items():
             if options.only and name not in options.only.split(","):
                 continue
             for ranks in map(int, options.ranks.split(",")):

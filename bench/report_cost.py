@@ -25,29 +25,33 @@ SPEC.loader.exec_module(programs_of)
 EXAMPLES = {"heat2d": ["1024", "300"]}
 
 
-def examples(runner, mpiexec):
-    """{name: command} of the examples that compile."""
+def commands(runner, mpiexec, examples):
+    """{name: command} of examples, which are compiled, and of the installed programs."""
     found = {}
-    for name, arguments in EXAMPLES.items():
+    for name, arguments in examples.items():
         program = runner.folder / name
         runner.prepare(mpiexec.parent / "mpicc", "-g", "-O2", ROOT / "examples" / f"{name}.c", "-o", program, "-lm")
         found[name] = [program, *arguments]
-    return found
+    return {**found, **programs_of.programs(runner)}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parse(description):
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mpiexec", type=Path, default=ROOT / "build/dev/bin/mpiexec")
     parser.add_argument("--ranks", default="2,8")
     parser.add_argument("--turns", type=int, default=9)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", default="")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main():
+    options = parse(__doc__)
     with tempfile.TemporaryDirectory() as folder:
         mpiexec = options.mpiexec.resolve()
         kinds = [programs_of.installed.Runner(mpiexec, words, Path(folder)) for words in ([], [f"--report={folder}/run.xyp"])]
         print(f"load average {os.getloadavg()[0]:.1f}\n\n{'program':<12}{'ranks':>6}{'without':>9}{'with':>9}{'ratio':>7}", flush=True)
-        for name, command in {**examples(kinds[0], mpiexec), **programs_of.programs(kinds[0])}.items():
+        for name, command in commands(kinds[0], mpiexec, EXAMPLES).items():
             if options.only and name not in options.only.split(","):
                 continue
             for ranks in map(int, options.ranks.split(",")):

@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 
-/* Draws the time so far, four times a second, until the work is over. */
+/* Draws the elapsed time, four times a second, until the end of the work. */
 static void *draw(void *arg)
 {
     watch_t *watch = arg;

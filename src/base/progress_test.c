@@ -98,7 +98,7 @@ static void test_terminal(void **state)
     text = on_terminal(work_long);
     assert_non_null(strstr(text, "\rworking [###############...............]  50% "));
     assert_non_null(strstr(text, " s left "));
-    /* All steps are done, and the work goes on. */
+    /* All steps are done, but the work continues. */
     assert_null(strstr(text, "100%"));
     /* It is gone at the end. */
     assert_string_equal(text + strlen(text) - 4, "\r\033[K");

@@ -265,7 +265,7 @@ static xy_status_t build_route(machine_reader_t *r, const xy_xml_node_t *n)
         st = find_end(r, n, "to", &route.b);
     if (st == XY_OK && (is_inside(r, route.a, route.b) || is_inside(r, route.b, route.a)))
         return xy_fail_at(XY_EPARSE, r->path, n->line,
-                          "a route joins two objects, neither of which contains the other");
+                          "a route joins two objects, none inside the other");
     if (st == XY_OK)
         st = machine_file_link(r, n, "latency", "bandwidth", &route.link);
     return st == XY_OK ? machine_builder_route(&r->builder, &route) : st;

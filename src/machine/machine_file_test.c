@@ -135,7 +135,7 @@ static void test_bad(void **state)
         {"<machine><node id='a' count='2'/><node id='b'/><route from='a' to='b'/></machine>",
          XY_EPARSE, "stands for 2"},
         {"<machine><node id='a'><core id='b'/></node><route from='a' to='b'/></machine>", XY_EPARSE,
-         "neither of which contains the other"},
+         "none inside the other"},
         {"<machine><node><gpus><gpu/><peer from='0' to='1'/></gpus></node></machine>", XY_EPARSE,
          "to"},
         {"<machine version='2'/>", XY_EPARSE, "version"},

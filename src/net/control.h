@@ -98,7 +98,7 @@ typedef struct {
     double
         patience; /* seconds without an answer after which a connection ends; 0: 15, < 0: never */
     uint16_t port_low, port_high; /* where listeners are; 0: anywhere */
-    char interface[32]; /* whose addresses are told to others, or ""; commas between several */
+    char interface[32];           /* to listen at, or "": any; commas between several */
 } xy_net_rules_t;
 
 enum { XY_RULES_SIZE = 128 };

@@ -149,7 +149,7 @@ static void keys_are_replaced(void **state)
     each(use_up_a_key);
 }
 
-/* The next program goes on where this one has stopped. */
+/* The next program continues with the state of this one. */
 static void hand_over(xy_seal_t *seals[2])
 {
     int fd;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The main result of a profile in one sentence. */
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -96,7 +97,7 @@ static void describe_place(const xy_analysis_t *a, uint32_t site, char *text, si
 static void explain_culprit(const xy_analysis_t *a, double share, char *text, size_t size)
 {
     const xy_rank_time_t *t = &a->ranks[a->culprit];
-    char words[32], place[256];
+    char words[32], seconds[32], place[256];
     uint32_t site;
     excess_t e;
 
@@ -110,8 +111,9 @@ static void explain_culprit(const xy_analysis_t *a, double share, char *text, si
                      "others before %s",
                      share_of(share, words), a->culprit, e.ratio, place);
         else
-            snprintf(text, size, "%s of it because rank %d computes %.3g s before %s",
-                     share_of(share, words), a->culprit, e.excess, place);
+            snprintf(text, size, "%s of it because rank %d computes %s before %s",
+                     share_of(share, words), a->culprit, xy_format_seconds(e.excess, seconds),
+                     place);
         return;
     }
     site = blamed_site(a, a->culprit);
@@ -184,14 +186,14 @@ static void find_traffic(xy_analysis_t *a, double all)
             most = &a->sites[i];
     xy_site_describe(a->profile, most->site, place, sizeof(place));
     xy_format_size(most->calls > 0 ? most->bytes / most->calls : 0, size);
-    snprintf(
-        a->finding, sizeof(a->finding),
-        "%.0f %% of the time is communication itself, not waiting; most of it %.3g calls of %s "
-        "with %s each%s",
-        report_percent(busy, all), (double)most->calls, place, size,
-        most->bytes > 0 && most->bytes <= XY_SMALL_BYTES * most->calls
-            ? ": small messages, which could be merged"
-            : "");
+    snprintf(a->finding, sizeof(a->finding),
+             "%.0f %% of the time is communication itself, not waiting; most of it %" PRIu64
+             " calls of %s "
+             "with %s each%s",
+             report_percent(busy, all), (uint64_t)most->calls, place, size,
+             most->bytes > 0 && most->bytes <= XY_SMALL_BYTES * most->calls
+                 ? ": small messages, which could be merged"
+                 : "");
 }
 
 void report_find(xy_analysis_t *a)

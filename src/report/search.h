@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-/* `i` becomes the number of elements at the beginning of which `is_before` holds. */
+/* Set `i` to the number of leading elements with `is_before`. */
 #define REPORT_SEARCH(i, count, is_before)                                                         \
     do {                                                                                           \
         size_t low_ = 0, high_ = (count);                                                          \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One list has the operations of all ranks of the process that are not over at their target, which
- * is in this process: those on others are told to theirs. Two of them that meet are concurrent,
+ * One list has the pending operations of all ranks on windows of this process. An operation on
+ * another process is sent to that process. Two operations of the list that overlap are concurrent,
  * whatever the order of this run:
  *
  *   fences   between two of them the operations of all members

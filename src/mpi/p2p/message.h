@@ -103,8 +103,8 @@ void mpi_refuse_unready(const mpi_rank_t *to, int tag, const void *site) __attri
 void mpi_receive_packed(mpi_request_t *receive, const xy_envelope_t *envelope, const char *data,
                         uint64_t bytes, uint16_t signature, const void *site);
 
-/* A message whose sender waits, on the worker of its receiver: it leaves the sender's buffer, and
- * that send is over. */
+/* On the worker of the receiver: copy a message out of the buffer of its waiting sender, and
+ * complete the send. */
 void mpi_message_buffer(mpi_worker_t *worker, mpi_message_t *m);
 
 /* `receive` has got `sent` bytes with a type signature, of a call at `site`: its completion. */
