@@ -21,7 +21,8 @@ set(XYLEM_COMPONENTS_THAT_COMPUTE coll cost exec graph place sched sim stencil t
 
 # xy_unity(TARGET FILE...): in sanitized builds, compile files of a component together, up to eight at a time. Most are
 # short, and the compiler takes longer to start and to read headers than for what is in them. Which files go
-# together is found anew whenever CMake runs; -DXYLEM_UNITY=OFF compiles each alone. The build dev always does.
+# together is found anew whenever CMake runs; -DXYLEM_UNITY=OFF compiles each alone. The build dev always does: a
+# program that needs one file of a library must not get eight, and check.exports looks at each.
 option(XYLEM_UNITY "compile several files at a time in sanitized builds" ON)
 function(xy_unity target)
   if(NOT XYLEM_SANITIZE OR NOT XYLEM_UNITY)
@@ -77,6 +78,10 @@ function(xy_component name)
       xy_number(number ${name}.${stem})
       math(EXPR number "${number} % 40")
       set(labels unit)
+      if(NOT "${name}.${stem}" IN_LIST XYLEM_TESTS_OF_ANSWERS)
+        list(APPEND labels also_asan)
+        set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL $<NOT:$<BOOL:${XYLEM_BUILD_UNIT_TESTS}>>)
+      endif()
       if(number EQUAL 0)
         list(APPEND labels leaks) # the tests to find leaks with, where that takes seconds for each
       endif()
@@ -144,7 +149,8 @@ function(xy_alone_test component source)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${XYLEM_INCLUDES})
   target_link_options(${target} PRIVATE -pie)
   target_link_libraries(${target} PRIVATE xy_base PkgConfig::CMOCKA m dl)
+  set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL $<NOT:$<BOOL:${XYLEM_BUILD_UNIT_TESTS}>>)
   xy_sanitized(${target})
   add_test(NAME ${component}.${stem} COMMAND ${target})
-  set_tests_properties(${component}.${stem} PROPERTIES LABELS unit TIMEOUT ${XYLEM_TEST_TIMEOUT})
+  set_tests_properties(${component}.${stem} PROPERTIES LABELS "unit;also_asan" TIMEOUT ${XYLEM_TEST_TIMEOUT})
 endfunction()

@@ -2,6 +2,7 @@
 # Compiler flags. Everything is C11 with hidden visibility and position-independent.
 option(XYLEM_WERROR "treat warnings as errors" OFF)
 option(XYLEM_REQUIRE_TESTS "fail to configure when unit tests cannot be built" OFF)
+option(XYLEM_BUILD_UNIT_TESTS "build all unit tests with the rest (make test builds most with sanitizers only)" ON)
 option(XYLEM_FUZZ "build the libFuzzer targets (clang only)" OFF)
 set(XYLEM_SANITIZE "" CACHE STRING "sanitizers: address,undefined or thread")
 

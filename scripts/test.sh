@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The checks of make test: a fixed set, the same on every commit, in the order in which it fails fastest:
-#   dev      build with warnings as errors; all tests but those labelled bench or soak; the source tree, the
-#            documents, the install
+#   dev      build with warnings as errors; whole programs, the source tree, the documents, the install; unit tests
+#            only where the stage asan does not run them (make check runs those of a change, make soak all)
 #   lint     formatting, sizes, clang-tidy of a fixed twentieth of the files (make lint: all, and the analyzer)
 #   asan     build with clang; unit tests and half of some MPI programs under AddressSanitizer and
 #            UndefinedBehaviorSanitizer; each fuzz target with a fixed number of inputs
@@ -35,7 +35,7 @@ results=$logs/results.csv
 mkdir -p "$logs"
 echo "stage,name,result,seconds" >"$results"
 passed=0 failed=0
-failures=() left_out=() wrapper=() prepared=() times=() load=() preparer=
+failures=() left_out=() wrapper=() times=() load=() scratch=
 if [ -n "${XYLEM_SOAK:-}" ]; then
     XYLEM_SEED=${XYLEM_SEED:-$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')}
     export XYLEM_TIMEOUT_FACTOR=${XYLEM_TIMEOUT_FACTOR:-12} # all cases of a test take minutes
@@ -48,9 +48,10 @@ else
     every_stage="dev lint asan tsan mutants"
 fi
 export XYLEM_SEED
+once= # unit tests run under AddressSanitizer, and not in dev as well
 part=$((${SOAK_MINUTES:-6} * 60))
 until=${XYLEM_UNTIL:-}
-jobs=$(($(nproc) * 2)) # many tests wait for something: two for each core keep it busy
+jobs=$(($(nproc) + 1)) # some tests wait for something; ranks that lose their core to another test wait for much longer
 
 note_failure() {
     failed=$((failed + 1))
@@ -73,6 +74,18 @@ within() {
     fi
 }
 
+# Tests write and sync many small files. On a disk each takes milliseconds, in which other ranks of the test spin; so
+# their temporary files are in memory, where there is enough and programs may be run from it.
+use_memory() {
+    local room
+    room=$(df --output=avail -k /dev/shm 2>/dev/null | tail -1)
+    [ "${room:-0}" -ge 2000000 ] && scratch=$(mktemp -d /dev/shm/tests.XXXXXX) || return 0
+    if install -m 755 /bin/true "$scratch/true" && "$scratch/true" 2>/dev/null; then
+        export TMPDIR=$scratch
+    fi
+    rm -f "$scratch/true"
+}
+
 # Keep every core busy with something else.
 start_load() {
     local core
@@ -91,52 +104,25 @@ stop_load() {
 
 clean_up() {
     stop_load
-    [ -z "$preparer" ] || kill -- "-$preparer" 2>/dev/null
+    [ -z "$scratch" ] || rm -rf "$scratch"
 }
 trap clean_up EXIT
 
 # compile PRESET [TARGET]. A tree that is made here has lines of source for reports, and no more: that takes the
 # compiler a tenth less. One that is there keeps its flags.
 compile() {
-    local lines=()
-    [ "$1" != dev ] || [ -e build/dev/CMakeCache.txt ] || lines=("-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g1 -DNDEBUG")
-    { cmake --preset "$1" "${lines[@]}" && within cmake --build --preset "$1" --target "${2:-all}"; } >"$logs/$1-build.log" 2>&1
-}
-
-# prepare PRESET...: compile for the sanitized stages with what other work leaves of the machine. Tests wait for
-# much, and compilers need not wait for them.
-prepare() {
-    local preset
-    for preset in "$@"; do
-        rm -f "$logs/$preset-build.code"
-        prepared+=("$preset")
-    done
-    set -m # a group of its own, to end all of it
-    (
-        renice -n 19 -p "$BASHPID" >/dev/null
-        for preset in "$@"; do
-            compile "$preset" sanitized
-            echo $? >"$logs/$preset-build.ended"
-            mv "$logs/$preset-build.ended" "$logs/$preset-build.code"
-        done
-    ) &
-    preparer=$!
-    set +m
+    local flags=()
+    if [ "$1" = dev ]; then
+        flags=("-DXYLEM_BUILD_UNIT_TESTS=$([ -n "$once" ] && echo OFF || echo ON)")
+        [ -e build/dev/CMakeCache.txt ] || flags+=("-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g1 -DNDEBUG")
+    fi
+    { cmake --preset "$1" "${flags[@]}" && within cmake --build --preset "$1" --target "${2:-all}"; } >"$logs/$1-build.log" 2>&1
 }
 
 # build PRESET [TARGET]: one more thing that passes or fails.
 build() {
-    local code=1 begin=$SECONDS
-    if [[ " ${prepared[*]} " == *" $1 "* ]]; then
-        while [ ! -e "$logs/$1-build.code" ] && kill -0 "$preparer" 2>/dev/null && [ "$(seconds_left)" -gt 1 ]; do
-            sleep 0.2
-        done
-        [ "$(seconds_left)" -gt 1 ] || code=124
-        read -r code 2>/dev/null <"$logs/$1-build.code"
-    else
-        compile "$@"
-        code=$?
-    fi
+    local code=0 begin=$SECONDS
+    compile "$@" || code=$?
     echo "   $((SECONDS - begin)) s for the build"
     if [ "$code" -eq 0 ]; then
         passed=$((passed + 1))
@@ -204,12 +190,8 @@ leaks_are_slow() {
 }
 
 stage_dev() {
-    local sanitized=()
     build dev || return
-    [[ " $stages " != *" asan "* ]] || ! command -v clang >/dev/null || sanitized+=(asan)
-    [[ " $stages " != *" tsan "* ]] || sanitized+=(tsan)
-    [ ${#sanitized[@]} -eq 0 ] || prepare "${sanitized[@]}"
-    run_tests dev "$jobs" "${fixed[@]}"
+    run_tests dev "$jobs" -LE "${fixed[1]}${once:+|also_asan}"
 }
 
 # Sanitizers slow programs down but find what others cannot; most whole-program tests stay with dev.
@@ -337,7 +319,9 @@ stage_generated() {
 }
 
 scripts/install-packages.sh build test browser || exit 1
+use_memory
 stages=${*:-$every_stage}
+[ -n "${XYLEM_SOAK:-}" ] || [[ " $stages " != *" asan "* ]] || ! command -v clang >/dev/null || once=1
 echo "random numbers of XYLEM_SEED=$XYLEM_SEED"
 for name in $stages; do
     declare -F "stage_${name%%=*}" >/dev/null || { echo "test: no stage $name" >&2; exit 2; }

@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -136,12 +137,22 @@ static inline const char *testing_fail_fault(long *k, xy_status_t answer)
     return testing_said_count == 1 ? NULL : "memory ran out, and there is not one message";
 }
 
+/* A name in the directory for temporary files, for mkstemp and mkdtemp. */
+static inline void testing_template(char path[64])
+{
+    const char *directory = getenv("TMPDIR");
+
+    if (directory == NULL || directory[0] == '\0' || strlen(directory) > 40)
+        directory = "/tmp";
+    snprintf(path, 64, "%s/xylem-test-XXXXXX", directory);
+}
+
 /* An empty file that no other test uses; the caller unlinks it. */
 static inline void testing_path(char path[64])
 {
     int fd;
 
-    snprintf(path, 64, "/tmp/xylem-test-XXXXXX");
+    testing_template(path);
     fd = mkstemp(path);
     if (fd < 0)
         abort();

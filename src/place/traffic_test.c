@@ -12,18 +12,18 @@
 #include "base/testing.h"
 #include "place/place.h"
 
-static char folder[] = "/tmp/xylem_traffic_XXXXXX";
+static char folder[64];
 
 static int make_folder(void **state)
 {
     (void)state;
-    strcpy(folder + sizeof(folder) - 7, "XXXXXX");
+    testing_template(folder);
     return mkdtemp(folder) == NULL;
 }
 
 static int remove_folder(void **state)
 {
-    char command[64];
+    char command[80];
 
     (void)state;
     snprintf(command, sizeof(command), "rm -r %s", folder);

@@ -33,7 +33,7 @@ quiet
 # A rank that waits for its device, alone on its core, still forwards what others need.
 cc -D_GNU_SOURCE -O1 -shared -fPIC "$XYLEM_SOURCE_DIR/tests/mpi/random/more_cores.c" -o more_cores.so
 export TEST_CUDA_ONE=1
-for _ in 1 2 3; do
+for ((n = 0; n < ${XYLEM_SOAK:+2} + 1; n++)); do
     LD_PRELOAD=$PWD/more_cores.so XYLEM_TEST_CORES=8 run 0 -n 8 ./device_order overlap 3000
     says "$out" "overlap: 57 checks"
     quiet
