@@ -92,6 +92,8 @@ static bool read_index(const char **s, size_t *value_p)
     return true;
 }
 
+/* Read FIRST, FIRST-LAST or FIRST-LAST:STEP and move *s behind it; false on a syntax error or a
+ * descending range. */
 static bool read_range(const char **s, size_t *first_p, size_t *last_p, size_t *step_p)
 {
     if (!read_index(s, first_p))

@@ -106,6 +106,7 @@ static bool is_endless(int fd, const struct stat *info)
                                       info->st_rdev != makedev(1, 3) /* /dev/null */);
 }
 
+/* Read a whole file from an open descriptor; the caller owns *data_p and closes `fd`. */
 static xy_status_t read_open(int fd, const char *name, size_t limit, xy_head_fn check,
                              char **data_p, size_t *size_p)
 {

@@ -73,6 +73,8 @@ static void temporary_release(temporary_t *temporary)
     }
 }
 
+/* Remove the temporary files and directories of this process, then let the signal take its default
+ * effect. */
 static void on_signal(int signal_number)
 {
     temporary_t *taken[MAX_TEMPORARIES];
@@ -183,6 +185,8 @@ static uint64_t random_number(void)
     return xy_hash_u64((uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 32 ^ (uint64_t)getpid());
 }
 
+/* Return a record with a random file name in the directory of `target`, or NULL without memory; the
+ * file is not created. */
 static temporary_t *temporary_name(const char *target)
 {
     const char *slash = strrchr(target, '/');
@@ -267,6 +271,8 @@ static void keep_permissions(int fd, const struct stat *existing, const char *pa
         xy_warn("%s: its owner and permissions could not be kept: %s", path, strerror(errno));
 }
 
+/* Create the temporary file that xy_out_commit() renames to the target, with the permissions of an
+ * existing target. */
 static xy_status_t open_beside(xy_out_t *out, const char *path, const struct stat *existing,
                                bool follows, int *fd_p)
 {
@@ -289,6 +295,7 @@ static xy_status_t open_beside(xy_out_t *out, const char *path, const struct sta
     return XY_OK;
 }
 
+/* Open a regular or new file through a temporary file beside it, and anything else directly. */
 static xy_status_t open_descriptor(xy_out_t *out, const char *path, bool follows, int *fd_p)
 {
     struct stat info;
@@ -307,6 +314,8 @@ static xy_status_t open_descriptor(xy_out_t *out, const char *path, bool follows
     return *fd_p >= 0 ? XY_OK : xy_fail_errno(errno, path, "write");
 }
 
+/* Open an output file, or standard output for "-" if `follows`; the caller owns *out_p, on failure
+ * nothing is left behind. */
 static xy_status_t out_open(const char *path, bool follows, xy_out_t **out_p)
 {
     xy_out_t *out = xy_calloc(1, sizeof(*out));

@@ -22,6 +22,7 @@ uint64_t xy_hash_u64(uint64_t key)
     return key ^ (key >> 31);
 }
 
+/* Hash of a string of bytes; it depends on the byte order of the machine. */
 static uint64_t hash_bytes(const void *bytes, size_t n)
 {
     const unsigned char *p = bytes;
@@ -76,6 +77,7 @@ void xy_hash_cleanup(xy_hash_t *hash)
     xy_hash_init(hash, hash->kind);
 }
 
+/* Double the capacity and insert all entries again; the table is unchanged on XY_ENOMEM. */
 static xy_status_t grow(xy_hash_t *hash)
 {
     xy_hash_t larger = {.kind = hash->kind, .count = hash->count};

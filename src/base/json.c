@@ -15,6 +15,7 @@ void xy_json_init(xy_json_t *json, FILE *file, bool indent)
     *json = (xy_json_t){.file = file, .indent = indent};
 }
 
+/* Write an ASCII character as it appears inside a JSON string. */
 static void quote_ascii(FILE *file, unsigned char c)
 {
     static const char named[] = "\"\\\b\f\n\r\t";

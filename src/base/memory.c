@@ -141,6 +141,7 @@ void xy_arena_destroy(xy_arena_t *arena)
     xy_free(arena);
 }
 
+/* Add a block with room for at least `need` bytes in front of the others; NULL without memory. */
 static arena_block_t *arena_grow(xy_arena_t *arena, size_t need)
 {
     size_t size = need > arena->block_size ? need : arena->block_size;

@@ -97,6 +97,8 @@ static int lead_of(const xy_command_t *command)
     return command->single_dash || command->is_one_dash ? 2 : 6;
 }
 
+/* Print the entry of an option, with the short text for --help or the full one with its facts for
+ * --help-all. */
 static void print_option(const xy_command_t *command, const xy_option_t *option,
                          xy_option_level_t level, FILE *file)
 {

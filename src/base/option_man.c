@@ -112,6 +112,8 @@ static void put_choices(FILE *file, const xy_option_t *option)
         fputs(".br\n", file);
 }
 
+/* Write the entry of an option: its names, argument, help text, choices, default and environment
+ * variable. */
 static void put_option(const xy_command_t *command, const xy_option_t *option,
                        xy_option_level_t level, FILE *file)
 {
@@ -172,6 +174,7 @@ static void put_options(FILE *file, const xy_command_t *command)
     base_option_visit(command, XY_LEVEL_EXPERIMENTAL, put_group, put_option, file);
 }
 
+/* Write the section ENVIRONMENT; commands whose options have no variables get none. */
 static void put_environment(FILE *file, const xy_command_t *command)
 {
     bool first = true;
@@ -243,6 +246,7 @@ static void put_date(FILE *file)
     fprintf(file, " 1 \"%s\"", date);
 }
 
+/* Write the title line and the sections NAME and SYNOPSIS. */
 static void put_head(FILE *file, const xy_command_t *command, const char *version)
 {
     char call[128];

@@ -54,6 +54,7 @@ static xy_status_t fail_value(const origin_t *origin, const char *value, const c
                    base_command_call(origin->command, call, sizeof(call)));
 }
 
+/* Report a value outside the range of its option; an option with min >= max has no range. */
 static xy_status_t check_range(const xy_option_t *option, double value, const char *text,
                                const origin_t *origin)
 {
@@ -73,6 +74,7 @@ static xy_status_t check_range(const xy_option_t *option, double value, const ch
     return fail_value(origin, text, what);
 }
 
+/* Read a word for yes or no; no text at all, as in --flag, means yes. */
 static xy_status_t set_flag(const char *text, bool *value_p, const origin_t *origin)
 {
     static const char *const words[] = {"0", "no", "false", "off", "1", "yes", "true", "on"};
@@ -89,6 +91,8 @@ static xy_status_t set_flag(const char *text, bool *value_p, const origin_t *ori
     return fail_value(origin, text, "is neither yes nor no");
 }
 
+/* Set *value_p to the choice with the name `text`, or report the list of choices and the most
+ * similar one. */
 static xy_status_t set_choice(const xy_option_t *option, const char *text, const char **value_p,
                               const origin_t *origin)
 {
@@ -112,6 +116,8 @@ static xy_status_t set_choice(const xy_option_t *option, const char *text, const
     return fail_value(origin, text, what);
 }
 
+/* Read a whole number, a size, a time or a real number and check its range; *value_p is written
+ * only on success. */
 static xy_status_t set_number(const xy_option_t *option, const char *text, void *value_p,
                               const origin_t *origin)
 {
@@ -196,6 +202,7 @@ static xy_status_t set_value(const xy_option_t *option, void *values, const char
     }
 }
 
+/* Report an unknown option together with the most similar name of the command's visible options. */
 static xy_status_t fail_unknown(const parser_t *p, const char *argument)
 {
     const char *names[MAX_NAMES + 3];
@@ -329,6 +336,8 @@ static xy_status_t parse_option(parser_t *p, const char *argument)
     return parse_letters(p, argument);
 }
 
+/* Parse options and move positional arguments to the front of argv; stops at an option that asks
+ * for help. */
 static xy_status_t parse_arguments(parser_t *p)
 {
     bool only_positional = false;
@@ -351,6 +360,7 @@ static xy_status_t parse_arguments(parser_t *p)
     return XY_OK;
 }
 
+/* Report too few or too many positional arguments. */
 static xy_status_t check_positional(const parser_t *p)
 {
     const xy_command_t *c = p->command;

@@ -37,6 +37,7 @@ static void put_line(const char *line, size_t n)
         return;
 }
 
+/* Redraw the line of the progress bar, with an estimate of the time left after the first 2 %. */
 static void draw(const xy_progress_t *bar, double elapsed)
 {
     double part = bar->total > 0 ? fmin((double)bar->done / (double)bar->total, MOST) : 0;

@@ -84,6 +84,7 @@ static int make_line(xy_status_t status, const char *message, char *line, size_t
                     message);
 }
 
+/* Pass a message to the handler of the program, or write it to standard error. */
 static void say(xy_status_t status, const char *message)
 {
     char line[MESSAGE_SIZE + 64];

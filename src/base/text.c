@@ -13,6 +13,8 @@
 
 #include "base/memory.h"
 
+/* Make room for `more` bytes and the final zero; false without memory, which marks the text as
+ * failed. */
 static bool text_make_room(xy_text_t *text, size_t more)
 {
     size_t need, capacity;

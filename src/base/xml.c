@@ -101,6 +101,7 @@ static bool add_attributes(builder_t *b, xy_xml_node_t *node, int count, const x
     return true;
 }
 
+/* Append an element to the children of the innermost open one and open it. */
 static void link_node(builder_t *b, xy_xml_node_t *node)
 {
     level_t *above = b->depth > 0 ? &b->levels[b->depth - 1] : NULL;
@@ -121,6 +122,7 @@ static void link_node(builder_t *b, xy_xml_node_t *node)
     level->text.length = 0;
 }
 
+/* SAX2 callback at the start of an element: add it to the tree, or stop at a limit. */
 static void on_start(void *arg, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri,
                      int namespace_count, const xmlChar **namespaces, int attribute_count,
                      int defaulted_count, const xmlChar **attributes)
@@ -153,6 +155,7 @@ static void on_start(void *arg, const xmlChar *name, const xmlChar *prefix, cons
     link_node(b, node);
 }
 
+/* SAX2 callback at the end of an element: store its text, unless it consists of blanks. */
 static void on_end(void *arg, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri)
 {
     builder_t *b = arg;
@@ -278,6 +281,7 @@ static int read_piece(void *arg, char *buffer, int size)
     return (int)n;
 }
 
+/* Parse the document into the tree; an error is reported with its line. */
 static xy_status_t run_parser(builder_t *b, const char *data, size_t size)
 {
     source_t source = {.data = data, .left = size};
@@ -315,6 +319,7 @@ static xy_xml_t *create_document(const char *path)
     return doc;
 }
 
+/* Parse the document into `doc` with a builder of its own, which is freed before the return. */
 static xy_status_t build_tree(const char *data, size_t size, const xy_xml_limits_t *limits,
                               xy_xml_t *doc)
 {

@@ -5,6 +5,8 @@
 #include "base/text.h"
 #include "base/xml.h"
 
+/* Write an ASCII character as XML text or attribute value; other control characters are left out.
+ * */
 static void escape_ascii(FILE *file, char c)
 {
     switch (c) {
