@@ -67,6 +67,7 @@ static char *address(const xy_exec_t *e, const xy_spot_t *place)
     return *exec_base(e, place->rank, place->buffer) + place->offset;
 }
 
+/* Execute the data movement or reduction of one operation; operations without data do nothing. */
 static void perform(const xy_exec_t *e, const xy_op_t *op)
 {
     const xy_exec_options_t *o = &e->options;

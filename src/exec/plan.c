@@ -21,6 +21,8 @@ static int add_rank(int ranks[EXEC_RANKS_MAX], int n, int rank)
     return n + 1;
 }
 
+/* Collect the distinct ranks whose first `buffers` buffers the operation touches; returns their
+ * number. */
 static int collect(const xy_op_t *op, int buffers, int ranks[EXEC_RANKS_MAX])
 {
     int n = 0;
@@ -80,6 +82,8 @@ static xy_status_t allocate_temporaries(xy_exec_t *e)
     return XY_OK;
 }
 
+/* Allocate the arrays of the plan and the counters and queues of its runs; freed with the executor,
+ * also after a failure. */
 static xy_status_t allocate(xy_exec_t *e)
 {
     size_t ops = (size_t)xy_graph_ops(e->graph), ranks = (size_t)e->ranks;
@@ -159,6 +163,7 @@ static void visit_gates(xy_exec_t *e, const uint8_t *covered)
     }
 }
 
+/* List, for each rank, the operations that wait for its arrival themselves. */
 static xy_status_t plan_gates(xy_exec_t *e)
 {
     uint8_t *covered = xy_calloc((size_t)xy_graph_ops(e->graph) + 1, 1);
@@ -186,6 +191,8 @@ static int32_t queue_of(const xy_exec_t *e, const xy_op_t *op)
     return queue >= 0 ? queue : e->common;
 }
 
+/* Set the initial counters and the queue of each operation, and the part of each queue in the
+ * slots. */
 static void plan_ops(xy_exec_t *e)
 {
     int32_t first = 0;

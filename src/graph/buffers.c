@@ -91,6 +91,8 @@ static bool fill_gap(xy_vec_t *track, size_t i, uint64_t begin, uint64_t end)
     return true;
 }
 
+/* Record a read of bytes [begin, end) by `op` and order it after their last writes; false without
+ * memory. */
 static bool track_read(xy_graph_t *graph, xy_vec_t *track, uint64_t begin, uint64_t end,
                        xy_op_id_t op)
 {
@@ -107,6 +109,8 @@ static bool track_read(xy_graph_t *graph, xy_vec_t *track, uint64_t begin, uint6
     return true;
 }
 
+/* Record a write of bytes [begin, end) by `op` and order it after their earlier readers and
+ * writers; false without memory. */
 static bool track_write(xy_graph_t *graph, xy_vec_t *track, uint64_t begin, uint64_t end,
                         xy_op_id_t op)
 {
@@ -184,6 +188,8 @@ static xy_status_t check_place(const xy_spot_t *place, uint64_t bytes)
     return XY_OK;
 }
 
+/* Set the number of ranks and buffers of the graph from the places of its operations, and check
+ * these places. */
 static xy_status_t count_buffers(xy_graph_t *graph)
 {
     for (size_t i = 0; i < graph->ops.count; i++) {

@@ -44,6 +44,8 @@ static bool is_conflict(const xy_op_t *a, const xy_op_t *b)
     return false;
 }
 
+/* Add an operation in pieces of at most `piece` bytes, or whole if it cannot be cut; returns the
+ * ids of the pieces. */
 static pieces_t add_pieces(xy_graph_t *cut, const xy_op_t *op, uint64_t piece)
 {
     pieces_t pieces = {xy_graph_ops(cut), 0};
@@ -66,6 +68,8 @@ static pieces_t add_pieces(xy_graph_t *cut, const xy_op_t *op, uint64_t piece)
     return pieces;
 }
 
+/* Order all pieces of one operation before all pieces of another, through a common point if both
+ * have several. */
 static void keep_order(xy_graph_t *cut, pieces_t before, pieces_t after)
 {
     xy_op_id_t point = before.first;
@@ -81,6 +85,8 @@ static void keep_order(xy_graph_t *cut, pieces_t before, pieces_t after)
             xy_graph_add_edge(cut, point + i, after.first + j);
 }
 
+/* Add the pieces of all operations in topological order, then the edges that do not follow from
+ * common bytes. */
 static void add_all(const xy_graph_t *graph, uint64_t piece, pieces_t *pieces, xy_graph_t *cut)
 {
     int32_t ops = xy_graph_ops(graph);

@@ -5,6 +5,7 @@
 
 #include "graph/graph_internal.h"
 
+/* Allocate the arrays of a finished graph; on failure the graph still owns those allocated. */
 static xy_status_t allocate(xy_graph_t *graph)
 {
     size_t ops = graph->ops.count;
@@ -122,6 +123,8 @@ static void sort_by_depth(xy_graph_t *graph, const int32_t *depth, int32_t *coun
         graph->topological[count[depth[i]]++] = (xy_op_id_t)i;
 }
 
+/* Fill the arrays of successors, predecessors and topological order; a cycle is reported as an
+ * error. */
 static xy_status_t arrange(xy_graph_t *graph)
 {
     size_t ops = graph->ops.count;

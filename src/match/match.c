@@ -71,6 +71,7 @@ static void table_add(xy_match_table_t *table, xy_match_entry_t *entry)
     bucket_append(table, entry);
 }
 
+/* Unlink an entry from its bucket; it stays allocated and belongs to the caller. */
 static void table_remove(xy_match_table_t *table, xy_match_entry_t *entry)
 {
     xy_match_bucket_t *b = &table->buckets[entry->hash & table->mask];

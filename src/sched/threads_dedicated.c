@@ -6,6 +6,8 @@
  */
 #include "sched/threads_internal.h"
 
+/* Give each rank a free core of its own, in the order of cores; an error if there are fewer free
+ * cores than ranks. */
 static xy_status_t place(const xy_threads_query_t *query, int *thread_of)
 {
     if (query->comm_count < query->ranks)

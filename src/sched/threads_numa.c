@@ -23,6 +23,8 @@ static int ranks_in(const xy_threads_query_t *query, int node)
     return n;
 }
 
+/* The core of the progress thread of a rank on `core`: by the formula above, else the nearest
+ * communication core, else `core`. */
 static int core_for(const xy_threads_query_t *query, int core)
 {
     int node = query->cores->numa[core];
