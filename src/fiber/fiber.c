@@ -25,6 +25,7 @@ _Static_assert(FIBER_PARKED == 0 && FIBER_READY == 1 && FIBER_RUNNING == 2 && FI
                    FIBER_ENDED == 4,
                "debuggers know these numbers");
 
+/* Allocate a chunk of fibers and put all of them on the worker's free list. */
 static xy_status_t chunk_create(xy_worker_t *w)
 {
     size_t bytes = sizeof(fiber_chunk_t) + XY_FIBER_LINE + CHUNK_FIBERS * sizeof(xy_fiber_t);

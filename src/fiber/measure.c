@@ -81,6 +81,7 @@ static xy_status_t spawn(xy_pool_t *pool, int worker, xy_fiber_fn fn, game_t *g,
     return xy_fiber_create(xy_pool_worker(pool, worker), fn, g, &g->fiber[index]);
 }
 
+/* Run one measurement: spawn its fibers on the pool and return when they have ended. */
 static xy_status_t play(xy_pool_t *pool, xy_fiber_cost_t what, game_t *g)
 {
     xy_status_t st;

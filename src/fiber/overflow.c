@@ -20,6 +20,7 @@ static int users; /* workers that are running; under lock */
 static const int signals[2] = {SIGSEGV, SIGBUS};
 static struct sigaction before[2]; /* written while no worker runs */
 
+/* Pass a signal on to the earlier handler, or restore the default action if there was none. */
 static void chain(int number, siginfo_t *info, void *context)
 {
     const struct sigaction *old = &before[number == signals[1]];
@@ -97,6 +98,8 @@ static bool is_shielded(int number, const siginfo_t *info)
     return true;
 }
 
+/* Signal handler: call the pool's `overflow` function after a stack overflow, and pass other faults
+ * on. */
 static void handle(int number, siginfo_t *info, void *context)
 {
     xy_worker_t *w = xy_worker_current;

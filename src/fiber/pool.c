@@ -17,6 +17,7 @@ static size_t align_up(size_t n, size_t unit)
     return (n + unit - 1) / unit * unit;
 }
 
+/* Initialize a worker from the configuration of its pool; its thread is not started. */
 static void worker_init(xy_pool_t *pool, int index, uint32_t fenced)
 {
     const xy_pool_config_t *config = &pool->config;
@@ -138,6 +139,7 @@ static void cpuset_one(fiber_cpuset_t *cpus, int cpu)
     CPU_SET_S((size_t)cpu, sizeof(*cpus), &cpus->set);
 }
 
+/* Report why a worker's thread was not started, from the error code of pthreads. */
 static xy_status_t fail_thread(int err, const xy_worker_t *w)
 {
     if (err == EINVAL && w->cpu >= 0)
@@ -153,6 +155,7 @@ static xy_status_t fail_thread(int err, const xy_worker_t *w)
     return xy_fail(XY_EIO, "cannot start worker %d: %s", w->index, strerror(err));
 }
 
+/* Start and name the thread of a worker, pinned to its core if it has one. */
 static xy_status_t thread_start(xy_worker_t *w)
 {
     pthread_attr_t attr;
@@ -176,6 +179,7 @@ static xy_status_t thread_start(xy_worker_t *w)
     return XY_OK;
 }
 
+/* Pin the calling thread, which is worker 0, and remember its affinity in the pool. */
 static xy_status_t pin_self(xy_pool_t *pool)
 {
     xy_worker_t *w = &pool->workers[0];

@@ -53,6 +53,7 @@ static inline xy_fiber_t *fiber_queue_pop(fiber_queue_t *q)
     return fiber;
 }
 
+/* Unlink a ready fiber from the list that it is in. */
 static inline void fiber_queue_remove(fiber_queue_t *q, xy_fiber_t *fiber)
 {
     unsigned list = fiber->list;

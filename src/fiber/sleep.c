@@ -218,6 +218,8 @@ static bool sleep_beside_threads(xy_worker_t *w)
     }
 }
 
+/* Sleep until another worker rings; the last worker to fall asleep calls the pool's `stuck`
+ * function if no fiber can be woken. */
 static void sleep_until_rung(xy_worker_t *w)
 {
     xy_pool_t *pool = w->pool;

@@ -66,6 +66,8 @@ static bool is_guarded(void *p)
     return syscall(SYS_getrandom, p, 1, 0) < 0 && errno == EFAULT;
 }
 
+/* Install a guard by madvise; false, then and for all later guards, on kernels without
+ * MADV_GUARD_INSTALL. */
 static bool guard_by_advice(char *guard, size_t bytes)
 {
     static _Atomic int works = -1; /* -1: not tried yet */
@@ -81,6 +83,8 @@ static bool guard_by_advice(char *guard, size_t bytes)
     return true;
 }
 
+/* Report that stacks do not fit into the address space, with the limit of the process if it has
+ * one. */
 static xy_status_t fail_map(size_t bytes)
 {
     struct rlimit limit;
@@ -123,6 +127,7 @@ static xy_status_t slab_guard(fiber_slab_t *slab, size_t stride, size_t guard)
     return XY_OK;
 }
 
+/* Put the stacks of a mapped slab on the free list and the slab on the list of slabs. */
 static void slab_cut(fiber_stacks_t *stacks, fiber_slab_t *slab, size_t stride, size_t guard)
 {
     /* Backwards, so that the free list hands them out upwards. */
@@ -143,6 +148,8 @@ static void slab_cut(fiber_stacks_t *stacks, fiber_slab_t *slab, size_t stride, 
     stacks->slabs = slab;
 }
 
+/* Map a slab of stacks with their guards and put them on the free list; slabs grow with the number
+ * of stacks made. */
 static xy_status_t slab_create(fiber_stacks_t *stacks)
 {
     size_t guard = guard_size(stacks->size), stride = stride_of(stacks->size, guard);

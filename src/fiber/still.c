@@ -38,6 +38,7 @@ void xy_fiber_thread_is_bystander(void)
     atomic_store(&bystander, (long)gettid());
 }
 
+/* Read a file of a thread in /proc as text; false if it is empty or the thread has ended. */
 static bool read_text(long thread, const char *what, char text[TEXT_SIZE])
 {
     char path[64];

@@ -329,6 +329,8 @@ static void ask_whether_stuck(xy_pool_t *pool, xy_fiber_t *self)
         pool->config.stuck(pool);
 }
 
+/* Sleep until the visitor is called, and check from time to time whether the whole pool is stuck.
+ * */
 static void sleep_for_call(xy_worker_t *w, xy_fiber_t *self)
 {
     int64_t pause = FIBER_ASK_FIRST;

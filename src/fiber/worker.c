@@ -184,6 +184,8 @@ static __attribute__((noinline)) xy_fiber_t *wait_for_work(xy_worker_t *w)
     return fiber;
 }
 
+/* Return the fiber to run next; polls at intervals, sleeps while none is ready, and returns the
+ * root when the worker stops. */
 static inline xy_fiber_t *choose(xy_worker_t *w)
 {
     xy_fiber_t *fiber;
