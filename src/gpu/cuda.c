@@ -163,6 +163,7 @@ static void enter(const xy_gpu_device_t *gpu)
 
 /* ---- Devices ---- */
 
+/* Describe a device; false if the driver does not give its name or memory. */
 static bool describe(int number, xy_gpu_info_t *info)
 {
     int device, version = 0;
@@ -186,6 +187,7 @@ static bool describe(int number, xy_gpu_info_t *info)
     return true;
 }
 
+/* Append all devices to `found`; returns why there are none, or "". */
 static const char *list(xy_vec_t *found, xy_status_t *status_p)
 {
     int count = 0;
@@ -203,6 +205,7 @@ static const char *list(xy_vec_t *found, xy_status_t *status_p)
     return count > 0 ? "" : "the NVIDIA driver finds no device";
 }
 
+/* Retain the primary context of a device and read its compute capability. */
 static xy_status_t open_device(xy_gpu_device_t *gpu)
 {
     int device = 0, major = 0, minor = 0;
@@ -260,6 +263,7 @@ static xy_status_t room(xy_gpu_device_t *gpu, uint64_t *bytes_p)
     return XY_OK;
 }
 
+/* Allocate device memory; reports how much is free when it does not suffice. */
 static xy_status_t memory_take(xy_gpu_device_t *gpu, uint64_t bytes, xy_gpu_memory_t *memory_p)
 {
     char need[32], have[32];
@@ -300,6 +304,8 @@ static void *touch(void *arg)
     return NULL;
 }
 
+/* Touch all pages of a range from several threads, and from this one where a thread cannot be
+ * started. */
 static void touch_all(char *address, uint64_t bytes)
 {
     range_t ranges[TOUCHERS_MAX];
@@ -472,6 +478,7 @@ static xy_status_t copy_on(xy_gpu_stream_t *s, xy_gpu_memory_t to, uint64_t to_o
 
 /* ---- Kernels ---- */
 
+/* Compile a program and load its image into the device; compiler errors are reported. */
 static xy_status_t program_create(xy_gpu_program_t *p, const char *text)
 {
     char *whole = gpu_text_make(gpu_words_cuda, p->name, text), *image = NULL;
@@ -508,6 +515,7 @@ static void find_arguments(xy_gpu_kernel_t *k)
     k->count = r == INVALID_VALUE ? n : -1;
 }
 
+/* Look up a kernel in the program in k->native, which the kernel replaces there. */
 static xy_status_t kernel_create(xy_gpu_kernel_t *k, const char *name)
 {
     void *module = k->native;
@@ -542,6 +550,7 @@ static result_t launch_chained(const xy_gpu_stream_t *s, const xy_gpu_kernel_t *
     return cuda.launch_with(&config, k->native, values, NULL);
 }
 
+/* Enqueue a kernel, as a chained launch if the kernel asks for it and the device can do so. */
 static xy_status_t launch(xy_gpu_stream_t *s, xy_gpu_kernel_t *k, const size_t groups[3],
                           const size_t group[3], const xy_gpu_arg_t *args, int count)
 {

@@ -290,6 +290,7 @@ static void unpin(xy_gpu_device_t *gpu, void *address)
 
 /* ---- Streams and events ---- */
 
+/* Create an empty stream and add it to the streams of the model. */
 static xy_status_t stream_create(xy_gpu_stream_t *stream)
 {
     model_t *m = model_of(stream->gpu);

@@ -34,6 +34,7 @@ static bool find_functions(void *library)
     return gpu_symbols_find(library, list, sizeof(list) / sizeof(list[0]));
 }
 
+/* Load the compiler library from the first place that has one with all functions. */
 static void load(void)
 {
     static const char *const names[] = {"libnvrtc.so.13",
@@ -50,6 +51,7 @@ static void load(void)
     }
 }
 
+/* Report the messages of the compiler about a program. */
 static xy_status_t fail_log(const xy_gpu_device_t *gpu, const char *name, void *program)
 {
     size_t size = 0;
@@ -65,6 +67,7 @@ static xy_status_t fail_log(const xy_gpu_device_t *gpu, const char *name, void *
     return st;
 }
 
+/* Copy the image of a compiled program; the caller owns *image_p. */
 static xy_status_t take_image(void *program, char **image_p)
 {
     size_t size = 0;

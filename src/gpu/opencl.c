@@ -70,6 +70,7 @@ static bool find_functions(void *library)
     return gpu_symbols_find(library, list, sizeof(list) / sizeof(list[0]));
 }
 
+/* Load the OpenCL loader and list the devices of all platforms; cl.why says why there are none. */
 static void load(void)
 {
     void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -95,6 +96,7 @@ static void load(void)
 
 /* ---- Failures ---- */
 
+/* Describe an error code of OpenCL for messages. */
 static const char *text_of(cl_int error)
 {
     switch (error) {
@@ -144,6 +146,7 @@ static uint64_t number_of(cl_device_id device, cl_device_info what)
     return value;
 }
 
+/* Fill in the description of a device; what the implementation does not tell stays empty. */
 static void describe(int number, xy_gpu_info_t *info)
 {
     cl_device_id device = cl.devices[number];
@@ -159,6 +162,7 @@ static void describe(int number, xy_gpu_info_t *info)
     info->is_cpu = (number_of(device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
 }
 
+/* Append all devices to `found`; returns why there are none, or "". */
 static const char *list(xy_vec_t *found, xy_status_t *status_p)
 {
     pthread_once(&cl.once, load);
@@ -174,6 +178,7 @@ static const char *list(xy_vec_t *found, xy_status_t *status_p)
     return cl.count > 0 ? "" : "OpenCL has no device";
 }
 
+/* Create a context for the device. */
 static xy_status_t open_device(xy_gpu_device_t *gpu)
 {
     cl_device_id device;
@@ -208,6 +213,7 @@ static xy_status_t room(xy_gpu_device_t *gpu, uint64_t *bytes_p)
     return XY_OK;
 }
 
+/* Allocate device memory; a buffer larger than the device allows is reported with that limit. */
 static xy_status_t memory_take(xy_gpu_device_t *gpu, uint64_t bytes, xy_gpu_memory_t *memory_p)
 {
     uint64_t most = number_of(gpu->device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
@@ -404,6 +410,7 @@ static xy_status_t copy_on(xy_gpu_stream_t *s, xy_gpu_memory_t to, uint64_t to_o
 
 /* ---- Kernels ---- */
 
+/* Report the build log of a program. */
 static xy_status_t fail_build(const xy_gpu_program_t *p)
 {
     size_t size = 0;
@@ -419,6 +426,7 @@ static xy_status_t fail_build(const xy_gpu_program_t *p)
     return st;
 }
 
+/* Compile a program; on failure it is released and the compiler errors are reported. */
 static xy_status_t program_create(xy_gpu_program_t *p, const char *text)
 {
     char *whole = gpu_text_make(gpu_words_opencl, p->name, text);
@@ -448,6 +456,7 @@ static void program_destroy(xy_gpu_program_t *p)
     cl.clReleaseProgram(p->native);
 }
 
+/* Create a kernel from the program in k->native, which the kernel replaces there. */
 static xy_status_t kernel_create(xy_gpu_kernel_t *k, const char *name)
 {
     cl_uint count;
