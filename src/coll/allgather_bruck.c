@@ -11,6 +11,7 @@
  */
 #include "coll/build.h"
 
+/* Seconds that the collective takes; each round lasts as long as its largest message. */
 static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
 {
     int p = q->procs;
@@ -33,6 +34,7 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
     return sum + coll_cost_total(q) * l->copy;
 }
 
+/* Add the rounds and the final rotation of the blocks to the graph. */
 static void build(coll_build_t *b)
 {
     int p = b->p;

@@ -28,6 +28,7 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
     return 2 * coll_cost_meet(q, l) + all;
 }
 
+/* Let rank r copy all blocks: as one piece if they are short, else in pieces. */
 static void collect(coll_build_t *b, int r, bool is_left)
 {
     bool is_one = is_left || is_compact(b->q);
@@ -43,6 +44,7 @@ static void collect(coll_build_t *b, int r, bool is_left)
     }
 }
 
+/* Add the copies and their barriers to the graph; without the second barrier if blocks are left. */
 static void build(coll_build_t *b)
 {
     bool is_left = is_packed(b->q);

@@ -33,6 +33,7 @@ static void pass(coll_build_t *b, xy_spot_t from, xy_spot_t to, uint64_t bytes)
                   bytes - at < piece ? bytes - at : piece, 0);
 }
 
+/* Add the p - 1 rounds of the ring to the graph. */
 static void build(coll_build_t *b)
 {
     int p = b->p;

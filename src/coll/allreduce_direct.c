@@ -41,6 +41,8 @@ static void build_grouped(coll_build_t *b)
     }
 }
 
+/* Build one of three forms: by groups, by slices of a long vector, or of vectors left by all ranks.
+ * */
 static void build(coll_build_t *b)
 {
     if (coll_direct_is_grouped(b)) {

@@ -30,6 +30,7 @@ static xy_spot_t acc(const coll_build_t *b, int rank)
     return coll_place(rank, XY_BUFFER_RECEIVE, 0);
 }
 
+/* Add the fold, the halving rounds, the doubling rounds and the unfold to the graph. */
 static void build(coll_build_t *b)
 {
     coll_group_t g = coll_group(b->p, -1);

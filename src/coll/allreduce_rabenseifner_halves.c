@@ -25,6 +25,7 @@ static xy_spot_t acc(const coll_build_t *b, int rank)
     return coll_place(rank, XY_BUFFER_RECEIVE, 0);
 }
 
+/* Add the reduction by halves, the doubling rounds and the results of odd ranks to the graph. */
 static void build(coll_build_t *b)
 {
     coll_group_t g = coll_group(b->p, b->p); /* the even ranks of pairs are the keepers */

@@ -42,6 +42,7 @@ static xy_spot_t sum(const coll_build_t *b, const coll_group_t *g, int member, i
     return coll_place(rank, COLL_TEMPORARY + t % 2, 0);
 }
 
+/* Add the fold, the exchanges of lg p rounds and the unfold to the graph. */
 static void build(coll_build_t *b)
 {
     coll_group_t g = coll_group(b->p, -1);

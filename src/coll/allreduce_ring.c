@@ -26,6 +26,7 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
     return (p - 1) * (coll_reduced(l, n / p) + coll_message(l, n / p));
 }
 
+/* Add both turns around the ring to the graph: p - 1 rounds of additions and p - 1 of copies. */
 static void build(coll_build_t *b)
 {
     int p = b->p;

@@ -50,6 +50,7 @@ static void inside(coll_build_t *b, const coll_nodes_t *n, xy_collective_t colle
     }
 }
 
+/* Add the three stages to the graph: inside nodes, among leaders, and inside nodes again. */
 static void build(coll_build_t *b)
 {
     coll_nodes_t *n = coll_nodes_find(b);

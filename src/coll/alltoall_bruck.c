@@ -63,6 +63,8 @@ static void turn(coll_build_t *b, int rank)
     coll_move(b, input, coll_shift(blocks, above), below, 0);
 }
 
+/* Add the rotation, lg p rounds of packing, sending and unpacking, and the rotation back to the
+ * graph. */
 static void build(coll_build_t *b)
 {
     int p = b->p;

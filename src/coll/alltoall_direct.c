@@ -54,6 +54,8 @@ static void leave(coll_build_t *b)
     }
 }
 
+/* Let rank r copy its blocks: left ones and tiles of short ones as one piece each, long ones in
+ * pieces. */
 static void collect(coll_build_t *b, int r, bool is_left)
 {
     coll_direct_piece(b);
@@ -74,6 +76,7 @@ static void collect(coll_build_t *b, int r, bool is_left)
     }
 }
 
+/* Add the copies and their barriers to the graph; without the second barrier if blocks are left. */
 static void build(coll_build_t *b)
 {
     bool is_left = is_packed(b->q);

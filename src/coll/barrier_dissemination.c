@@ -16,6 +16,8 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
     return coll_log2_ceil(q->procs) * l->alpha;
 }
 
+/* Add lg p rounds of signals, each ordered after the two signals of the round before that it
+ * depends on. */
 static void build(coll_build_t *b)
 {
     for (int step = 1; step < b->p; step *= 2) {

@@ -20,6 +20,7 @@ static void signal_node(coll_build_t *b, const coll_nodes_t *n, int node)
             coll_tell_next(b, ranks[v - step], ranks[v]);
 }
 
+/* Add the barriers of all nodes, that of the leaders and the final signals to the graph. */
 static void build(coll_build_t *b)
 {
     coll_nodes_t *n = coll_nodes_find(b);

@@ -17,6 +17,8 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
     return 2 * coll_cost_meet(q, l) + others;
 }
 
+/* Add the copies from the root and their barriers to the graph; the root does not wait for a small
+ * vector. */
 static void build(coll_build_t *b)
 {
     int root = b->q->root;

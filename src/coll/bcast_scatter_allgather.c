@@ -39,6 +39,7 @@ static int had(const coll_build_t *b, int v)
     return v == 0 || v + subtree > b->p ? b->p - v : subtree;
 }
 
+/* Add the binomial scatter and the ring to the graph, without parts that a node already has. */
 static void build(coll_build_t *b)
 {
     int p = b->p;

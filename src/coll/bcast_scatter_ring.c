@@ -25,6 +25,7 @@ static void move_parts(coll_build_t *b, int from, int to, int first, int end)
               begin_of(b, end < b->p ? end : b->p) - begin, 0);
 }
 
+/* Add the binomial scatter and the whole ring to the graph. */
 static void build(coll_build_t *b)
 {
     int p = b->p;

@@ -42,6 +42,7 @@ static void inside(coll_build_t *b, const coll_nodes_t *n, int node, int root)
         coll_stage(b, &s, node < 0 ? among_leaders(b, &s) : NULL);
 }
 
+/* Add the stages of `two-level`, or of `two-level-root` if `is_root_first`, to the graph. */
 static void build_of(coll_build_t *b, bool is_root_first)
 {
     coll_nodes_t *n = coll_nodes_find(b);

@@ -52,6 +52,7 @@ static void deliver(coll_build_t *b, int v, int parent, int level)
                   coll_blocks(b, rank, size), level);
 }
 
+/* Add the copies of own blocks and the messages of the tree, level by level, to the graph. */
 static void build(coll_build_t *b)
 {
     int root = b->q->root, p = b->p;

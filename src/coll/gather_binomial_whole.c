@@ -9,6 +9,7 @@
  */
 #include "coll/build.h"
 
+/* Seconds until node v has the blocks of its first `levels` subtrees. */
 static double finish(const xy_coll_request_t *q, const xy_coll_link_t *l, int v, int levels)
 {
     int p = q->procs;

@@ -36,6 +36,8 @@ static void build_packed(coll_build_t *b)
                              coll_block(b, r));
 }
 
+/* Add the copies into the root's buffer between two barriers, or the packed form for small blocks.
+ * */
 static void build(coll_build_t *b)
 {
     if (is_packed(b->q)) {

@@ -20,6 +20,7 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
     return first - l->alpha + (q->procs - 1) * (2 * l->alpha + coll_message(l, n));
 }
 
+/* Add request, block and empty message of each rank in turn to the graph. */
 static void build(coll_build_t *b)
 {
     int root = b->q->root;

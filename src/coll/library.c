@@ -143,6 +143,8 @@ static uint32_t facts_of(const xy_coll_request_t *q, int *ranks_p)
     return facts | (is_consecutive ? COLL_IF_CONSECUTIVE : COLL_IF_SCATTERED);
 }
 
+/* The number that the limits of a rule are compared with: bytes or elements of the call, by
+ * `measure`. */
 static uint64_t measure_of(const xy_coll_request_t *q, int measure)
 {
     switch (measure) {
@@ -161,6 +163,8 @@ static uint64_t measure_of(const xy_coll_request_t *q, int measure)
 
 /* ---- The rule ---- */
 
+/* Find the rules that hold for the call, in their order; returns their number, which may exceed
+ * `most`. */
 static int find_rules(const xy_coll_library_t *library, const xy_coll_request_t *q, int collective,
                       const xy_coll_rule_t **list, int most)
 {
@@ -273,6 +277,7 @@ static const xy_coll_algorithm_t *builder_like(const xy_coll_request_t *q, const
     return builder_named(q, name);
 }
 
+/* The algorithm that builds what the library calls `word` for this call; NULL if there is none. */
 static const xy_coll_algorithm_t *builder_of(const xy_coll_library_t *library,
                                              const xy_coll_request_t *q, const char *word)
 {
@@ -318,6 +323,8 @@ static const xy_coll_algorithm_t *fallback_of(const xy_coll_request_t *q,
 
 /* ---- The choice ---- */
 
+/* Choose as this library does: direct inside a node and in levels if `is_own`, else the lowest
+ * cost. */
 static xy_status_t choose_own(const xy_coll_request_t *q, const xy_coll_link_t *link, bool is_own,
                               xy_coll_choice_t *choice)
 {

@@ -72,6 +72,7 @@ static void fault(coll_build_t *b, const char *what)
                             xy_coll_name(b->q->collective), what);
 }
 
+/* Whether an operation of a plug-in stays inside the buffer that it names. */
 static bool is_inside(const coll_build_t *b, xylem_spot s, uint64_t bytes)
 {
     uint64_t room;
@@ -170,6 +171,7 @@ bool coll_plugin_applies(const xy_coll_algorithm_t *a, const xy_coll_request_t *
 
 /* ---- Loading ---- */
 
+/* Load an algorithm from a shared object and check its table; the caller owns *object_p. */
 static xy_status_t make(const char *path, void **object_p)
 {
     const xylem_algorithm *t;

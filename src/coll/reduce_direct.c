@@ -33,6 +33,8 @@ static void build_grouped(coll_build_t *b)
     coll_direct_combine_groups(b, b->q->root, coll_place(b->q->root, XY_BUFFER_RECEIVE, 0));
 }
 
+/* Build one of three forms: by groups, of short vectors left by all ranks, or by slices of a long
+ * one. */
 static void build(coll_build_t *b)
 {
     if (coll_direct_is_small(b->q) && coll_direct_is_grouped(b)) {

@@ -26,6 +26,7 @@ static xy_spot_t acc(const coll_build_t *b, int rank)
     return coll_place(rank, rank == b->q->root ? XY_BUFFER_RECEIVE : COLL_TEMPORARY, 0);
 }
 
+/* Add the fold, the halving rounds and the gather of the parts at the root to the graph. */
 static void build(coll_build_t *b)
 {
     coll_group_t g = coll_group(b->p, b->q->root);

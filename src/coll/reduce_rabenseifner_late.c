@@ -48,6 +48,8 @@ static void move(coll_build_t *b, const coll_group_t *g, bool is_halved, int mem
         coll_phase_halved_move(b, g, member, rounds, acc(b, from), acc(b, to));
 }
 
+/* Add the stages of `rabenseifner-even`, or of `rabenseifner-halves` if `is_halved`, to the graph.
+ * */
 static void build_of(coll_build_t *b, bool is_halved)
 {
     coll_group_t g = coll_group(b->p, b->p); /* the even ranks of pairs are the keepers */

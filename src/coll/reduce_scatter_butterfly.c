@@ -48,6 +48,8 @@ static xy_spot_t held(const coll_build_t *b, const coll_group_t *g, int member, 
     return t == 0 && member >= g->extra ? coll_input(b, rank) : coll_place(rank, COLL_TEMPORARY, 0);
 }
 
+/* Add the rounds of the butterfly: in each, a member reduces the half of its blocks that its bit
+ * selects. */
 static void halve(coll_build_t *b, const coll_group_t *g)
 {
     for (int t = 0; t < g->rounds; t++)
@@ -65,6 +67,7 @@ static void halve(coll_build_t *b, const coll_group_t *g)
         }
 }
 
+/* Add the fold, the butterfly and the moves of the blocks to their owners to the graph. */
 static void build(coll_build_t *b)
 {
     coll_group_t g = coll_group(b->p, -1);

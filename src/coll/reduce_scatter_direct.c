@@ -13,6 +13,7 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
            coll_cost_largest(q) * ((q->procs - 1) * (l->beta + l->gamma) + l->beta);
 }
 
+/* Add the reduction of each rank's block between two barriers to the graph. */
 static void build(coll_build_t *b)
 {
     uint64_t n =

@@ -28,6 +28,7 @@ static double bytes_of(const xy_coll_request_t *q, const coll_group_t *g, int fi
     return sum;
 }
 
+/* Seconds that the collective takes; each round lasts as long as its largest message. */
 static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
 {
     coll_group_t g = coll_group(q->procs, -1);
@@ -60,6 +61,8 @@ static xy_spot_t held(const coll_build_t *b, const coll_group_t *g, int member, 
     return coll_shift(is_input ? coll_input(b, rank) : coll_place(rank, COLL_TEMPORARY, 0), offset);
 }
 
+/* Add the round of distance `half`: each member reduces the half of its blocks with its own block.
+ * */
 static void round_of(coll_build_t *b, const coll_group_t *g, int half)
 {
     for (int i = 0; i < g->size; i++) {
@@ -75,6 +78,7 @@ static void round_of(coll_build_t *b, const coll_group_t *g, int half)
     }
 }
 
+/* Add the fold, the halving rounds and the blocks of folded pairs to the graph. */
 static void build(coll_build_t *b)
 {
     coll_group_t g = coll_group(b->p, -1);

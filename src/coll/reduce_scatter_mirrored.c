@@ -37,6 +37,7 @@ static int reversed(int i, int bits)
     return same;
 }
 
+/* Add round t: each rank reduces half of its blocks; the last round writes the result. */
 static void halve(coll_build_t *b, int t, uint64_t block)
 {
     int count = b->p >> (t + 1);
@@ -56,6 +57,7 @@ static void halve(coll_build_t *b, int t, uint64_t block)
     }
 }
 
+/* Add the copies in mirrored order and the halving rounds to the graph. */
 static void build(coll_build_t *b)
 {
     int bits = coll_log2_floor(b->p);

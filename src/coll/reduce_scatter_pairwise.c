@@ -41,6 +41,8 @@ static void take(coll_build_t *b, int r, int round)
         coll_combine(b, theirs, high, high, bytes, true, 0);
 }
 
+/* Add the p - 1 rounds and, for operations that do not commute, the join of the two partial sums.
+ * */
 static void build(coll_build_t *b)
 {
     int p = b->p;

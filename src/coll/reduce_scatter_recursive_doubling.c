@@ -83,6 +83,7 @@ static void pass_on(coll_build_t *b, int lower, int upper)
         }
 }
 
+/* Add the round of distance `step`: pack, exchange, pass on to ranks without a partner, and add. */
 static void exchange(coll_build_t *b, int step)
 {
     for (int r = 0; r < b->p; r++)

@@ -16,6 +16,7 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
     return q->procs == 1 ? most * l->copy : (q->procs - 1) * coll_reduced(l, most);
 }
 
+/* Add the p - 1 rounds of the ring to the graph. */
 static void build(coll_build_t *b)
 {
     int p = b->p;

@@ -82,6 +82,8 @@ static void build_direct(coll_build_t *b, coll_nodes_t *n, int home)
         coll_inside_meet(b, n, i);
 }
 
+/* Add the stages of `two-level` to the graph, with the direct form inside nodes where it applies.
+ * */
 static void build_home(coll_build_t *b)
 {
     coll_nodes_t *n = coll_nodes_find(b);
@@ -110,6 +112,7 @@ static void build_home(coll_build_t *b)
     xy_free(n);
 }
 
+/* Add the stages of `two-level-zero` to the graph. */
 static void build_zero(coll_build_t *b)
 {
     coll_nodes_t *n = coll_nodes_find(b);

@@ -182,6 +182,8 @@ int xy_coll_candidates(const xy_coll_request_t *q, const xy_coll_link_t *link,
     return n;
 }
 
+/* Report an unknown algorithm together with the most similar name, or with all names of the
+ * collective. */
 static xy_status_t fail_unknown(const xy_coll_request_t *q, const char *name)
 {
     const char *words[XY_COLL_CANDIDATES_MAX + 1] = {NULL};
@@ -207,6 +209,8 @@ static xy_status_t fail_unknown(const xy_coll_request_t *q, const char *name)
     return st;
 }
 
+/* Find the algorithm with this name; an error if there is none or if it does not apply to the
+ * request. */
 static xy_status_t choose_named(const xy_coll_request_t *q, const char *name,
                                 const xy_coll_algorithm_t **algorithm_p)
 {

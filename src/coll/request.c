@@ -61,6 +61,7 @@ static bool is_too_much(uint64_t count, uint64_t element, uint64_t blocks)
            __builtin_mul_overflow(bytes, blocks, &bytes) || bytes >> BYTES_BITS != 0;
 }
 
+/* Whether a size of the request overflows when counts, elements and ranks are multiplied. */
 static bool has_too_much(const xy_coll_request_t *q)
 {
     uint64_t procs = (uint64_t)q->procs;
@@ -127,6 +128,7 @@ xy_status_t xy_coll_check(const xy_coll_request_t *q)
 
 /* ---- From a request to a graph ---- */
 
+/* Allocate the tables of a build and compute where each block starts. */
 static xy_status_t measure_blocks(coll_build_t *b)
 {
     const xy_coll_request_t *q = b->q;

@@ -40,6 +40,7 @@ static void hear_below(coll_build_t *b, int r, int t)
         coll_combine(b, came, result, result, b->bytes, true, 0);
 }
 
+/* Add the exchanges of lg p rounds to the graph. */
 static void build(coll_build_t *b)
 {
     if (!is_exclusive(b))

@@ -62,6 +62,7 @@ static void scan_node(coll_build_t *b, const coll_nodes_t *n, int node)
                   coll_place(n->leaders[node], OF_NODE, 0), b->bytes, 0);
 }
 
+/* Add the sum of all earlier nodes to the results of the ranks of `node`. */
 static void add_before(coll_build_t *b, const coll_nodes_t *n, int node)
 {
     coll_stage_t s = coll_nodes_stage(b, n, node, XY_COLL_BCAST, 0), told = s;
@@ -83,6 +84,8 @@ static void add_before(coll_build_t *b, const coll_nodes_t *n, int node)
     }
 }
 
+/* Add the scans inside nodes, the scan of the leaders and the sums of earlier nodes to the graph.
+ * */
 static void build(coll_build_t *b)
 {
     coll_nodes_t *n = coll_nodes_find(b);

@@ -56,6 +56,8 @@ static void deliver(coll_build_t *b, int v, int parent, int level)
                   coll_blocks(b, rank, size), level);
 }
 
+/* Add the messages of the tree, level by level, and the copies into the receive buffers to the
+ * graph. */
 static void build(coll_build_t *b)
 {
     int root = b->q->root, p = b->p;

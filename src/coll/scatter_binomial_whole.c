@@ -46,6 +46,8 @@ static xy_spot_t row(const coll_build_t *b, int v)
     return coll_place(rank, COLL_TEMPORARY, 0);
 }
 
+/* Add the root's row of blocks, the messages of the tree and the copies into the receive buffers.
+ * */
 static void build(coll_build_t *b)
 {
     int root = b->q->root, p = b->p;

@@ -32,6 +32,8 @@ static void leave(coll_build_t *b)
     }
 }
 
+/* Add the copies from the root and their barriers to the graph; the root does not wait for packed
+ * blocks. */
 static void build(coll_build_t *b)
 {
     int root = b->q->root;
