@@ -20,6 +20,8 @@ enum { MOST_ADDRESSES = 32 };
 #define AGAIN_SECONDS 15.0
 #define AGAIN_PAUSE   0.2
 
+/* Write an address as text; false for link-local and other addresses that no other machine can use.
+ * */
 static bool text_of(const struct sockaddr *address, char text[64])
 {
     if (address == NULL)
@@ -135,6 +137,8 @@ bool net_address_read(const char *text, uint16_t port, struct sockaddr_storage *
     return false;
 }
 
+/* Connect to one address and greet the listener there; returns the socket, or -1 and the reason in
+ * `why`. */
 static int try_address(const char *text, uint16_t port, const uint8_t secret[XY_SECRET_BYTES],
                        int name, int own, double deadline, xy_seal_t **seal_p,
                        char why[XY_WHY_SIZE])

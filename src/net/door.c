@@ -86,6 +86,7 @@ static bool is_process_ours(long pid, bool *exists_p)
     return *exists_p && s.st_uid == geteuid();
 }
 
+/* Report why no job of this process can be reached. */
 static xy_status_t refuse(long pid)
 {
     bool exists;

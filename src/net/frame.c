@@ -111,6 +111,7 @@ static xy_channel_answer_t end_frame(xy_channel_t *link, xy_frame_t *frame)
     return XY_CHANNEL_FRAME;
 }
 
+/* Continue to read a frame of a plain connection; what has come so far is kept in the link. */
 static xy_channel_answer_t read_plain(xy_channel_t *link, xy_frame_t *frame)
 {
     int code;
@@ -142,6 +143,8 @@ static bool take_record(xy_channel_t *link, const uint8_t *plain, size_t size)
     return true;
 }
 
+/* Continue to read a frame of an encrypted connection, record by record; a forged record ends it.
+ * */
 static xy_channel_answer_t read_sealed(xy_channel_t *link, xy_frame_t *frame)
 {
     uint8_t *record = link->records[1], *plain = record + NET_SEAL_SIZE;
@@ -181,6 +184,7 @@ xy_channel_answer_t xy_channel_await(xy_channel_t *link, double seconds, xy_fram
     return answer;
 }
 
+/* Send both pieces, waiting up to PATIENCE seconds for room; false if the connection is broken. */
 static bool send_all(int fd, struct iovec pieces[2])
 {
     struct msghdr message = {.msg_iov = pieces, .msg_iovlen = 2};
@@ -235,6 +239,8 @@ static bool begin_to_send(xy_channel_t *link, double seconds)
     return true;
 }
 
+/* Send a frame as the only sender, waiting up to `seconds` for another one; false if it was not
+ * sent whole. */
 static bool send_frame(xy_channel_t *link, uint32_t kind, const void *bytes, size_t size,
                        double seconds)
 {

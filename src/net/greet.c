@@ -415,6 +415,8 @@ static int accept_next(xy_listener_t *l)
     return fd;
 }
 
+/* Accept waiting connections and begin their greetings; when all places are taken, an unfinished
+ * one is dismissed. */
 static void invite(xy_listener_t *l)
 {
     for (int n = 0, at = 0; n < ACCEPTED; n++) {
@@ -466,6 +468,8 @@ static bool choose_cipher(xy_listener_t *l, const stranger_t *s, unsigned *ciphe
     return true;
 }
 
+/* Check the first message of a stranger and send the second; false if the stranger is to be
+ * dismissed. */
 static bool answer(xy_listener_t *l, stranger_t *s)
 {
     uint8_t *first = s->said.first, *second = s->said.second;
@@ -565,6 +569,8 @@ void xy_listener_close(xy_listener_t *l)
 
 /* ---- The connector ---- */
 
+/* Read exactly `size` bytes; false at the end of the connection, on an error or after the deadline.
+ * */
 static bool read_all(int fd, uint8_t *bytes, size_t size, double deadline)
 {
     while (size > 0) {

@@ -16,6 +16,7 @@ static void close_all(net_wire_t *wires, int count)
         net_wire_close(&wires[p]);
 }
 
+/* Connect to all processes with lower numbers. */
 static xy_status_t connect_down(const xy_net_config_t *config, char **cards, double deadline,
                                 net_wire_t *wires)
 {
@@ -32,6 +33,7 @@ static xy_status_t connect_down(const xy_net_config_t *config, char **cards, dou
     return XY_OK;
 }
 
+/* Accept the connections of all processes with higher numbers; others are closed. */
 static xy_status_t accept_up(const xy_net_config_t *config, xy_listener_t *listener,
                              double deadline, net_wire_t *wires)
 {

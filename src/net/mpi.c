@@ -155,6 +155,8 @@ static void reap_sends(mpi_net_t *net)
     }
 }
 
+/* Send a short message, or the mark of the last one; if memory is short, it is dropped with an
+ * error message. */
 static void send_short(mpi_net_t *net, int to, bool is_last, const void *head, size_t head_size,
                        const void *data, size_t size)
 {
@@ -193,6 +195,8 @@ static void send_mpi(xy_net_t *base, int to, const void *head, size_t head_size,
 
 /* ---- Large buffers ---- */
 
+/* Start to send or receive a large buffer in pieces; `token` is reported when the last piece is
+ * done. */
 static void start_large(mpi_net_t *net, int process, uint64_t id, char *buffer, size_t bytes,
                         void *token, bool is_given)
 {
@@ -263,6 +267,8 @@ static large_t *reap_larges(mpi_net_t *net)
     return all;
 }
 
+/* Report and free a list of completed large buffers; true if there were any. Called without the
+ * lock. */
 static bool tell_larges(mpi_net_t *net, large_t *l)
 {
     bool has_come = l != NULL;
@@ -291,6 +297,8 @@ static void post(mpi_net_t *net, int i)
     host_receive(net->host, buffer_of(net, i), net->room, HOST_ANY, TAG_SHORT, &net->posted[i]);
 }
 
+/* Pass on the short message in the buffer `next`, or count the process as leaving. Called without
+ * the lock. */
 static void take_short(mpi_net_t *net)
 {
     const char *bytes = buffer_of(net, net->next);
@@ -307,6 +315,7 @@ static void take_short(mpi_net_t *net)
                                   head.bytes);
 }
 
+/* Take at most one short message and all completed large buffers; true if there was any. */
 static bool receive_one(mpi_net_t *net)
 {
     large_t *done;
@@ -410,6 +419,7 @@ static bool is_there(const xy_net_config_t *config)
     return false; /* chosen by name: where its launcher has started the job */
 }
 
+/* Free the transport and its spare buffers. */
 static void destroy(mpi_net_t *net)
 {
     while (net->spare != NULL) {
@@ -451,6 +461,8 @@ static xy_net_config_t use_measured(const xy_net_config_t *config, const host_mp
     return used;
 }
 
+/* Allocate the arrays and receive buffers of the transport; destroy() frees them, also after a
+ * failure. */
 static xy_status_t allocate(const xy_net_config_t *config, const host_mpi_t *host, size_t limit,
                             mpi_net_t *net)
 {
@@ -510,6 +522,8 @@ static xy_status_t open_bell(const xy_net_config_t *config, mpi_net_t *net)
     return st;
 }
 
+/* Open the transport over an installed MPI and post its receives; on failure the transport is
+ * freed. */
 static xy_status_t open_mpi(const xy_net_config_t *config, xy_net_t **net_p)
 {
     const host_mpi_t *host;

@@ -68,6 +68,7 @@ static bool has_other_malloc(void)
            strncmp(name, "libmpi_abi", 10) != 0;
 }
 
+/* Load the MPI library of the launcher, or the one in XYLEM_HOST_MPI; NULL if there is none. */
 static void *open_library(const char *launcher)
 {
     static const char *const of_open_mpi[] = {"libmpi.so.40", "libmpi.so.80", NULL};
@@ -88,6 +89,7 @@ static void *open_library(const char *launcher)
     return library;
 }
 
+/* Look up the MPI functions in use; false if one is missing. */
 static bool find_functions(void *library, host_mpi_t *h)
 {
     const struct {
@@ -106,6 +108,7 @@ static bool find_functions(void *library, host_mpi_t *h)
     return true;
 }
 
+/* Set the handles and constants of Open MPI or MPICH, whichever the library is. */
 static void learn_abi(void *library, host_mpi_t *h)
 {
     void *world = dlsym(library, "ompi_mpi_comm_world");
@@ -153,6 +156,7 @@ static int connection_of(const host_mpi_t *h)
     return (int)fd;
 }
 
+/* Initialize the installed MPI, keep our signal handlers, and check its thread level and size. */
 static xy_status_t start(host_mpi_t *h, int processes)
 {
     struct sigaction before[NSIG];

@@ -104,6 +104,7 @@ static bool has_aes(void)
 #endif
 }
 
+/* Load libcrypto and its ciphers; library.ciphers stays 0 without them. */
 static void load(void)
 {
     void *loaded = dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL);
@@ -181,6 +182,8 @@ static bool set_key(xy_seal_t *seal, int way)
                                     way == OUT, NULL) == 1;
 }
 
+/* Create a seal with the keys of `state`; NULL without memory. The caller frees it with
+ * xy_seal_free(). */
 static xy_seal_t *seal_of(const state_t *state)
 {
     xy_seal_t *seal = xy_calloc(1, sizeof(*seal));

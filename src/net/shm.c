@@ -260,6 +260,8 @@ static xy_status_t open_far(const xy_net_config_t *config, const net_transport_t
     return XY_OK;
 }
 
+/* Open shared memory between the processes of one machine, with `far` as the transport to all
+ * others. */
 static xy_status_t open_over(const xy_net_config_t *config, const net_transport_t *transport,
                              const net_transport_t *far, xy_net_t **net_p)
 {
@@ -324,6 +326,7 @@ static bool gives_early(const xy_net_t *base, int to)
     return net->peers[to].segment == NULL && xy_net_gives_early(net->far, to);
 }
 
+/* Report and free the buffers that have been sent; true if there were any. Called without locks. */
 static bool tell_finished(shm_net_t *net)
 {
     shm_given_t *g;
@@ -346,6 +349,8 @@ static bool tell_finished(shm_net_t *net)
     return true;
 }
 
+/* Receive from all near processes, poll the far transport, and write what waits for room; true if
+ * anything came. */
 static bool poll_shm(xy_net_t *base)
 {
     shm_net_t *net = (shm_net_t *)base;
@@ -409,6 +414,8 @@ static bool is_idle(const shm_net_t *net, double *seconds_p)
     return true;
 }
 
+/* Sleep until a message, a wake or the time limit; returns at once if something has come meanwhile.
+ * */
 static void sleep_shm(xy_net_t *base, double seconds)
 {
     shm_net_t *net = (shm_net_t *)base;

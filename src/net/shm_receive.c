@@ -48,6 +48,7 @@ static shm_taken_t *find_taken(shm_peer_t *p, uint64_t id)
     return p->current = t;
 }
 
+/* Remove a buffer that has been received completely and report its token. */
 static void end_taken(shm_net_t *net, shm_peer_t *p, shm_taken_t *t)
 {
     shm_taken_t **at = bucket_of(p, t->id);

@@ -16,6 +16,8 @@ void shm_ring(shm_net_t *net, int to)
         xy_net_send(net->bell, to, "", 0, "", 0);
 }
 
+/* Write a record of one message into the ring; false if it has no room. The caller has the peer's
+ * lock. */
 static bool put(shm_peer_t *p, shm_kind_t kind, const void *head, size_t head_size,
                 const void *data, size_t size)
 {
@@ -45,6 +47,8 @@ static bool flush_block(shm_peer_t *p)
     return true;
 }
 
+/* Move the first given buffer of a peer to the list of finished ones and wake a sleeper. Under the
+ * peer's lock. */
 static void finish(shm_net_t *net, shm_peer_t *p)
 {
     shm_given_t *g = p->gives;
@@ -61,6 +65,8 @@ static void finish(shm_net_t *net, shm_peer_t *p)
         xy_net_wake(net->bell);
 }
 
+/* Write the next piece of the first given buffer into the ring; false if it has no room. Under the
+ * peer's lock. */
 static bool flush_piece(shm_net_t *net, shm_peer_t *p)
 {
     shm_given_t *g = p->gives;

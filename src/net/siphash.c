@@ -27,6 +27,7 @@ static void store(uint8_t *p, uint64_t x)
         p[i] = (uint8_t)x;
 }
 
+/* Apply SipHash rounds to the state. */
 static void mix(uint64_t v[4], int rounds)
 {
     while (rounds-- > 0) {

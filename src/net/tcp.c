@@ -131,6 +131,7 @@ static xy_status_t open_tcp(const xy_net_config_t *config, xy_net_t **net_p)
 
 /* ---- Progress ---- */
 
+/* Report and free the buffers that have been sent; true if there were any. Called without locks. */
 static bool tell_finished(tcp_net_t *net)
 {
     tcp_given_t *g;
@@ -178,6 +179,7 @@ static bool poll_tcp(xy_net_t *base)
     return tell_finished(net) || has_come;
 }
 
+/* Wait until a socket is ready, the transport is woken or the time is over; nothing is received. */
 static void sleep_tcp(xy_net_t *base, double seconds)
 {
     tcp_net_t *net = (tcp_net_t *)base;

@@ -179,6 +179,8 @@ static void make_room(tcp_peer_t *p)
     make_room_for(p, p->begin + TCP_HEAD + TCP_SHORT > TCP_BUFFER ? TCP_BUFFER : 0);
 }
 
+/* Read into the large buffer that is being received, if any, and into the peer's own buffer behind
+ * it. */
 static ssize_t read_some(tcp_peer_t *p)
 {
     struct iovec pieces[2];

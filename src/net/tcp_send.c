@@ -33,6 +33,8 @@ static void read_pieces(const struct iovec *pieces, size_t count)
             (void)((const volatile char *)pieces[i].iov_base)[at];
 }
 
+/* Send as much as the socket takes without waiting; returns the bytes sent. An error marks the peer
+ * as broken. */
 static size_t put_plain(tcp_peer_t *p, struct iovec *pieces, size_t count)
 {
     struct msghdr message = {.msg_iov = pieces, .msg_iovlen = count};
@@ -84,6 +86,8 @@ static size_t put(tcp_peer_t *p, struct iovec *pieces, size_t count)
     return p->wire.seal != NULL ? put_sealed(p, pieces, count) : put_plain(p, pieces, count);
 }
 
+/* Send queued messages and free those sent; true if the socket took all that were tried. Under the
+ * peer's lock. */
 static bool flush_blocks(tcp_peer_t *p)
 {
     struct iovec pieces[GATHERED];
@@ -111,6 +115,8 @@ static bool flush_blocks(tcp_peer_t *p)
     return n == total;
 }
 
+/* Move the first given buffer of a peer to the list of finished ones and wake a sleeper. Under the
+ * peer's lock. */
 static void finish(tcp_net_t *net, tcp_peer_t *p)
 {
     tcp_given_t *g = p->gives;
@@ -127,6 +133,8 @@ static void finish(tcp_net_t *net, tcp_peer_t *p)
         tcp_wake(&net->base);
 }
 
+/* Send the current piece of the first given buffer, or begin one; true if the socket took all of
+ * it. */
 static bool flush_piece(tcp_net_t *net, tcp_peer_t *p)
 {
     tcp_given_t *g = p->gives;
@@ -219,6 +227,7 @@ static void keep_rest(tcp_peer_t *p, const struct iovec *pieces, size_t count, s
     p->blocks_end = &b->next;
 }
 
+/* Send a frame, or queue what the socket does not take; frames to broken peers are dropped. */
 static void send_frame(tcp_net_t *net, int to, struct iovec *pieces, size_t count, size_t total)
 {
     tcp_peer_t *p = &net->peers[to];
