@@ -193,6 +193,7 @@ static bool is_in_table(const library_t *library)
     return library->elf == NULL || process_library_known(name_of(library)) != NULL;
 }
 
+/* Add the libraries that all libraries need, recursively; known shared ones are not followed. */
 static xy_status_t add_all(gathering_t *g)
 {
     xy_status_t st = XY_OK;
@@ -302,6 +303,7 @@ static bool settle_constant(const gathering_t *g, library_t *library)
     return true;
 }
 
+/* Decide between private and shared for libraries that are still undecided. */
 static void settle(const gathering_t *g)
 {
     bool has_changed;
@@ -321,6 +323,8 @@ static void settle(const gathering_t *g)
 
 /* ---- Requests that cannot be honoured ---- */
 
+/* Report a library of --share that cannot be shared, because it uses private symbols or must be
+ * private. */
 static xy_status_t check_shared(const gathering_t *g, const library_t *library)
 {
     const char *owner = "", *name = private_use(g, library, &owner);
@@ -363,6 +367,8 @@ static void warn_unused(const gathering_t *g, const xy_vec_t *list, const char *
     }
 }
 
+/* Report libraries for which --share or --privatize cannot be obeyed, and private ones that need
+ * text relocations. */
 static xy_status_t check(const gathering_t *g)
 {
     xy_status_t st = XY_OK;
@@ -431,6 +437,7 @@ static xy_status_t look_at_preloaded(gathering_t *g, const char *name, size_t le
     return XY_OK;
 }
 
+/* Examine each library in LD_PRELOAD. */
 static xy_status_t choose_tools(gathering_t *g)
 {
     const char *list = g->config->preloaded;
@@ -449,6 +456,7 @@ static xy_status_t choose_tools(gathering_t *g)
 
 /* ---- The result ---- */
 
+/* Record the decision about a library, with its reason, in the program. */
 static xy_status_t note_choice(process_program_t *program, const library_t *library)
 {
     const char *path = library->elf != NULL ? library->elf->path : library->name;

@@ -44,6 +44,7 @@ const char *process_elf_string(const process_elf_t *elf, size_t offset)
     return offset < elf->strings_size ? elf->strings + offset : "";
 }
 
+/* The name of needed version `index`; NULL if the file needs no such version. */
 static const char *need_of_version(const process_elf_t *elf, unsigned index)
 {
     uintptr_t at = elf->version_needs.address;
@@ -167,6 +168,7 @@ static void read_gnu_hash(process_elf_t *elf, uintptr_t address)
     table->chain_count = (most - size) / 4;
 }
 
+/* Index of a definition by the GNU hash table; 0 if there is none. */
 static size_t find_gnu(const process_elf_t *elf, const process_elf_name_t *wanted)
 {
     const process_elf_hash_t *table = &elf->gnu_hash;
@@ -340,6 +342,7 @@ bool process_elf_has_variables(const process_elf_t *elf)
     return false;
 }
 
+/* Whether all segments lie inside the file and have plausible sizes. */
 static bool segments_are_sane(const process_elf_t *elf)
 {
     for (int i = 0; i < elf->segment_count; i++) {
@@ -356,6 +359,8 @@ static bool segments_are_sane(const process_elf_t *elf)
     return true;
 }
 
+/* Set the bounds of the image and its writable part, and note the segments for TLS, unwinding and
+ * RELRO. */
 static void measure(process_elf_t *elf)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -391,6 +396,7 @@ typedef struct {
     uintptr_t soname, rpath, runpath, gnu_hash;
 } raw_dynamic_t;
 
+/* Store an entry of the dynamic section about relocations, constructors, flags or versions. */
 static void read_relocation_entry(process_elf_t *elf, const ElfW(Dyn) * d)
 {
     switch (d->d_tag) {
@@ -470,6 +476,7 @@ static void read_relocation_entry(process_elf_t *elf, const ElfW(Dyn) * d)
     }
 }
 
+/* Store an entry of the dynamic section; strings are resolved later, in finish_dynamic(). */
 static void read_entry(process_elf_t *elf, const ElfW(Dyn) * d, raw_dynamic_t *raw)
 {
     switch (d->d_tag) {
@@ -509,6 +516,8 @@ static void read_entry(process_elf_t *elf, const ElfW(Dyn) * d, raw_dynamic_t *r
     }
 }
 
+/* Resolve the names in the dynamic section, now that the string table is known; checks that table.
+ * */
 static xy_status_t finish_dynamic(process_elf_t *elf, const raw_dynamic_t *raw)
 {
     elf->strings = process_elf_at(elf, raw->strings, elf->strings_size);
@@ -539,6 +548,8 @@ static xy_status_t read_dynamic(process_elf_t *elf, const ElfW(Phdr) * segment)
     return finish_dynamic(elf, &raw);
 }
 
+/* Whether this is an ELF file for this machine, whose headers it notes; any other ELF file is
+ * foreign. */
 static bool is_header_usable(process_elf_t *elf)
 {
     const ElfW(Ehdr) *h = (const void *)elf->bytes;
@@ -558,6 +569,7 @@ static bool is_header_usable(process_elf_t *elf)
     return true;
 }
 
+/* Read headers, segments and the dynamic section; a file of an unknown kind is no error. */
 static xy_status_t parse(process_elf_t *elf)
 {
     const ElfW(Phdr) *dynamic = NULL;
@@ -584,6 +596,7 @@ static xy_status_t parse(process_elf_t *elf)
     return dynamic != NULL ? read_dynamic(elf, dynamic) : XY_OK;
 }
 
+/* Map the file and parse it; process_elf_close() releases everything, also after a failure. */
 static xy_status_t map(process_elf_t *elf)
 {
     struct stat about;

@@ -123,6 +123,8 @@ typedef struct {
     int64_t value;                 /* in the owner's block, with the addend */
 } local_t;
 
+/* Find the variable of a TLS relocation: in a module of the program, or outside in a shared
+ * library. */
 static xy_status_t find(const process_program_t *program, const process_module_t *module,
                         const ElfW(Rela) * entry, local_t *local)
 {

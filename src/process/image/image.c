@@ -84,6 +84,7 @@ static xy_status_t fail_mapping(const process_program_t *program, int index)
     return xy_fail_errno(errno, program->path, "map for execution");
 }
 
+/* Map the code and data of a module into an image; false if a mapping fails. */
 static bool place_module(const process_program_t *program, const process_module_t *module,
                          char *image)
 {
@@ -143,6 +144,7 @@ static char *image_of(const process_program_t *program, char *image, uint32_t nu
                : other->region + (size_t)process_image_index(program, image) * other->stride;
 }
 
+/* Store the value of one fixup in an image. */
 static void fix(const process_program_t *program, const process_fixup_t *fixup, char *image,
                 void *const *variables)
 {

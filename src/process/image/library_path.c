@@ -45,6 +45,8 @@ static void add_directory(xy_text_t *text, const process_elf_t *elf, const char 
     }
 }
 
+/* Find a readable library in a list of directories; the caller owns the path, NULL if there is
+ * none. */
 static char *search(const process_elf_t *elf, const char *list, const char *name)
 {
     while (list != NULL && *list != '\0') {
@@ -84,6 +86,8 @@ enum { CACHE_FLAGS = 0x0a03 };
 enum { CACHE_FLAGS = -1 };
 #endif
 
+/* Find a library in the contents of ld.so.cache; the caller owns the path, NULL if there is none.
+ * */
 static char *search_cache(const char *bytes, size_t size, const char *name)
 {
     const cache_head_t *head = (const void *)bytes;

@@ -90,6 +90,7 @@ static bool is_in_step(const process_elf_t *elf, off_t *from_p)
     return true;
 }
 
+/* Write all bytes to a file in memory at an offset. */
 static xy_status_t write_all(int fd, const char *bytes, size_t size, off_t at, const char *path)
 {
     while (size > 0) {
@@ -106,6 +107,7 @@ static xy_status_t write_all(int fd, const char *bytes, size_t size, off_t at, c
     return XY_OK;
 }
 
+/* Copy the read-only segments into a file in memory, where one mapping covers all of them. */
 static xy_status_t flatten(process_module_t *module)
 {
     const process_elf_t *elf = module->elf;
@@ -209,6 +211,7 @@ xy_status_t process_program_lay_out(process_program_t *program)
     return XY_OK;
 }
 
+/* Report a program that cannot be loaded as private copies, or at all. */
 static xy_status_t check_kind(const process_elf_t *elf, const process_program_config_t *config)
 {
     if (elf->has_text_relocations)
@@ -226,6 +229,7 @@ static xy_status_t check_kind(const process_elf_t *elf, const process_program_co
                       "this is not an executable that can be loaded");
 }
 
+/* Find the offset of main() by capturing the call that the entry code makes in image 0. */
 static xy_status_t find_main(process_program_t *program, const process_program_config_t *config)
 {
     static void *nowhere[PROCESS_VARIABLES];
@@ -247,6 +251,7 @@ static xy_status_t find_main(process_program_t *program, const process_program_c
     return XY_OK;
 }
 
+/* Load a program: its libraries, layout, relocations and main function. */
 static xy_status_t load(process_program_t *program, const process_program_config_t *config)
 {
     xy_status_t st = process_program_gather(program, config);

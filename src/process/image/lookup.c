@@ -42,6 +42,7 @@ int process_lookup_cxx_stream(const char *name)
     return -1;
 }
 
+/* Look up a symbol in all modules of the program but `behind`; returns the module, or NULL. */
 static const process_module_t *look_in(const process_program_t *program,
                                        const process_elf_name_t *wanted,
                                        const process_module_t *behind, const ElfW(Sym) * *symbol_p)
@@ -78,6 +79,7 @@ typedef struct {
     process_tls_index_t index;
 } block_search_t;
 
+/* Callback of dl_iterate_phdr: stop at the library whose thread-local block holds the address. */
 static int is_block(struct dl_phdr_info *info, size_t size, void *argument)
 {
     block_search_t *search = argument;
@@ -113,6 +115,8 @@ typedef struct {
     const ElfW(Dyn) * dynamic;
 } object_search_t;
 
+/* Callback of dl_iterate_phdr: stop at the object that contains the address and note its dynamic
+ * section. */
 static int is_object(struct dl_phdr_info *info, size_t size, void *argument)
 {
     object_search_t *search = argument;

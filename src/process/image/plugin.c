@@ -13,6 +13,7 @@
 
 enum { DEPTH = 4 };
 
+/* Whether a library or one of its dependencies, down to `depth`, uses symbols of the program. */
 static bool uses_program(const process_program_t *program, const process_elf_t *library, int depth)
 {
     bool is_found = false;
@@ -196,6 +197,8 @@ static xy_status_t resolve(process_program_t *first)
     return st;
 }
 
+/* Load a plug-in and its dependencies behind the others of the program; on failure they are removed
+ * again. */
 static xy_status_t load(process_program_t *all, process_program_t **plugin_p)
 {
     process_program_t **end = &all->parent->plugins, **first;

@@ -152,6 +152,7 @@ xy_status_t process_prototype_finish(process_program_t *program)
     return XY_OK;
 }
 
+/* Create the prototype file, its mapping and the set of relative words. */
 static xy_status_t make(process_program_t *program, size_t size)
 {
     program->data_fd = memfd_create("data", MFD_CLOEXEC);

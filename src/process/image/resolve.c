@@ -157,6 +157,7 @@ static bool is_open(const process_module_t *module, const ElfW(Sym) * symbol)
            (symbol->st_shndx == SHN_UNDEF || !module->elf->is_symbolic);
 }
 
+/* Add the fixup of a relocation that names a symbol, found in the program or outside. */
 static xy_status_t fix_symbol(process_program_t *program, const process_module_t *module,
                               uint64_t where, const ElfW(Rela) * entry)
 {
@@ -193,6 +194,7 @@ static xy_status_t fix_symbol(process_program_t *program, const process_module_t
         (int64_t)process_module_offset(owner, symbol->st_value) + addend, owner_of(program, owner));
 }
 
+/* Add the fixup of a copy relocation: the initial value of a variable of a library. */
 static xy_status_t fix_copy(process_program_t *program, const process_module_t *module,
                             uint64_t where, size_t index)
 {
@@ -224,6 +226,7 @@ static xy_status_t fix_copy(process_program_t *program, const process_module_t *
                              symbol->st_size);
 }
 
+/* Add the fixup of one relocation; unsupported types are reported. */
 static xy_status_t fix_entry(process_program_t *program, const process_module_t *module,
                              const ElfW(Rela) * entry)
 {
@@ -255,6 +258,7 @@ static xy_status_t fix_entry(process_program_t *program, const process_module_t 
     }
 }
 
+/* Add the fixups of a relocation table; types that depend on others are left to the second pass. */
 static xy_status_t fix_table(process_program_t *program, const process_module_t *module,
                              const process_elf_part_t *part, bool is_second)
 {

@@ -26,6 +26,7 @@ bool process_valgrind_is_there(void)
     return preloaded != NULL && strstr(preloaded, "/vgpreload_core") != NULL;
 }
 
+/* Map one segment with its own rights; the rest of the last page of data is cleared. */
 static bool map_segment(const process_elf_t *elf, const ElfW(Phdr) * s, int fd, char *base)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), skipped = s->p_vaddr & (page - 1);
@@ -136,6 +137,7 @@ static const char *link_file(const process_elf_t *elf)
     return name;
 }
 
+/* Remove the temporary files and their directory. */
 static void remove_files(void)
 {
     for (size_t i = 0; i < files.count; i++) {

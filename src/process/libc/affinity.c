@@ -48,6 +48,8 @@ static bool is_possible(const unsigned char *set, size_t size)
     return false;
 }
 
+/* Remember the affinity that a process asks for; returns an errno value, EINVAL if no CPU of it can
+ * be used. */
 static int record(process_t *process, const void *set, size_t size)
 {
     unsigned char *copy;

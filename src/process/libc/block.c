@@ -99,6 +99,7 @@ static pthread_cond_t has_work = PTHREAD_COND_INITIALIZER;
 static process_blocked_t *first, **last = &first;
 static int queued, waiting; /* calls that no thread has taken; threads without a call */
 
+/* Wait for the next blocking call to execute and remove it from the queue. */
 static process_blocked_t *take(void)
 {
     process_blocked_t *block;

@@ -190,6 +190,8 @@ static int start_with_pipe(const char *command, const int ends[2], int there, pi
     return code;
 }
 
+/* Start a shell command with a pipe and return our end of it as a stream; NULL with errno on
+ * failure. */
 static FILE *open_pipe(const char *command, bool is_read, pipe_end_t *pipe)
 {
     int ends[2], there = is_read ? STDOUT_FILENO : STDIN_FILENO, code;

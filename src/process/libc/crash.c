@@ -293,6 +293,8 @@ const char *process_crash_runtime_call(const void **site_p)
 }
 
 static void run_copy(const void *pc, bool is_deep, int out) __attribute__((noreturn));
+/* In the copy of the crashed process: unwind the stack, print the addresses, and become the reader
+ * of lines. */
 static void run_copy(const void *pc, bool is_deep, int out)
 {
     copy.caller = NULL;
@@ -397,6 +399,7 @@ static void choose_lines(const char *all, char *text, size_t size)
     text[length] = '\0';
 }
 
+/* Describe a stack in `text` with the help of a copy of the process; empty if that fails. */
 static void try_describe(const void *pc, bool is_deep, char *text, size_t size)
 {
     static char all[TEXT_SIZE];
@@ -494,8 +497,8 @@ static void end_process(void)
     __builtin_unreachable();
 }
 
-/* The report itself has failed: print what can be known without the job's own data, and end. */
 static void report_anyway(int number) __attribute__((noreturn));
+/* The report itself has failed: print what can be known without the job's own data, and end. */
 static void report_anyway(int number)
 {
     static char stack[TEXT_SIZE];
@@ -518,6 +521,7 @@ static void on_late(int number)
     end_process();
 }
 
+/* End the process after ten seconds even if its report hangs. */
 static void limit_end(void)
 {
     enum { SECONDS = 10 };

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CUDA in processes. All processes share the contexts of their host. Each has for itself what it
- * would have alone:
+ * CUDA in processes. All processes share the contexts of their host. Each has of its own:
  *
  *   - The current context. It belongs to a thread, and processes share threads: it is changed with
  *     the process.
- *   - The default stream. It is a stream of the process, one of those that wait for the real
- * default stream and that the real one waits for, so that work that an unknown function puts there
- * keeps its order. A process that makes other such streams gets the real default stream back, which
- *     they wait for.
- *   - cuCtxSynchronize and a reset of the device wait for the streams of the process only: others
- *     use the device.
+ *   - The default stream. It is a stream of the process, one of those that wait for the real one
+ *     and that the real one waits for, so that work that an unknown function puts there keeps its
+ *     order. A process that makes other such streams gets the real default stream back.
+ *   - cuCtxSynchronize and a reset of the device: they wait for the streams of the process only.
  *
  * A process that waits lets others run. The CUDA runtime and all libraries call the driver; they
  * find its functions with dlsym and cuGetProcAddress, where these stand in their place. This serves
@@ -211,6 +208,7 @@ struct process_device {
     xy_vec_t streams; /* of word_t: those that it has made */
 };
 
+/* The device state of a process, created on first use; NULL without memory. */
 static struct process_device *device_of(process_t *process)
 {
     static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
@@ -294,9 +292,8 @@ static word_t stream_of(word_t s, variant_t variant)
     return own != 0 && !(is_legacy && d->is_legacy) ? own : s;
 }
 
-/* Something was put into stream `s` as the program names it: what is put into a default stream is
- * noted afterwards, so that a thread of the process that waits meanwhile cannot take the note away.
- */
+/* Something was put into stream `s` as the program names it: for a default stream this is noted
+ * afterwards, so that a thread of the process that waits meanwhile cannot take the note away. */
 static int issued(word_t s, int result)
 {
     struct process_device *d = process_self != NULL ? process_self->device : NULL;
@@ -404,6 +401,7 @@ static bool ask_for_word(struct process_device *d, word_t s)
            CUDA_SUCCESS_CODE;
 }
 
+/* Wait for a stream and let other processes run meanwhile; returns a code of CUDA. */
 static int wait_for_stream(word_t s, variant_t variant)
 {
     const double between = 1e-3;
@@ -594,6 +592,7 @@ static void wait_for_default(word_t own, bool has_real)
         cuda.cuStreamSynchronize[OF_PROCESS](STREAM_LEGACY);
 }
 
+/* Wait for the default streams of the process in all contexts. */
 static void wait_for_work(void)
 {
     struct process_device *d = process_self->device;
@@ -643,6 +642,7 @@ static int hook_cuStreamCreateWithPriority(void **stream_p, word_t flags, word_t
     return result;
 }
 
+/* Remove a stream from the list of the process and destroy it. */
 static int hook_cuStreamDestroy(word_t s, variant_t variant)
 {
     struct process_device *d = process_self != NULL ? process_self->device : NULL;

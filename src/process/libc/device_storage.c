@@ -54,6 +54,7 @@ struct process_storage {
     xy_vec_t entries;
 };
 
+/* The driver storage of a process, created on first use; NULL without memory. */
 static struct process_storage *storage_of(process_t *process)
 {
     static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
@@ -115,6 +116,7 @@ static bool look_up(word_t context, word_t key, bool is_last, word_t *value_p)
     return is_there;
 }
 
+/* Store the entry of a context and key in place of an earlier one; returns a code of CUDA. */
 static int keep(struct process_storage *s, const entry_t *entry)
 {
     int result = SUCCESS;

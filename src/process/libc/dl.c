@@ -171,6 +171,8 @@ bool process_report_is_caught(const char *message)
     return true;
 }
 
+/* Message handler while a plug-in is loaded: keep the message for dlerror() of the loading process,
+ * or print it. */
 static void report(void *argument, xy_status_t status, const char *message)
 {
     const char *name = process_runtime.name;
@@ -267,6 +269,7 @@ static void construct(process_t *process, size_t from)
     }
 }
 
+/* Place a plug-in and its dependencies in the process, relocate them and run their constructors. */
 static xy_status_t attach(process_t *process, const process_program_t *plugin)
 {
     size_t from = process->plugins.count;
@@ -292,6 +295,8 @@ static xy_status_t attach(process_t *process, const process_program_t *plugin)
     return XY_OK;
 }
 
+/* Load a plug-in and apply its flags, under the lock of loading; *plugin_p is NULL for a shared
+ * library. */
 static xy_status_t load_plugin(process_t *process, const char *path, int flags,
                                process_program_t **plugin_p)
 {
@@ -375,6 +380,8 @@ static bool uses_program(process_t *process, const char *file)
     return is_used;
 }
 
+/* Return the handle of a private library or plug-in, loading it if allowed; all others are opened
+ * by the C library. */
 static void *open_file(process_t *process, const char *path, const char *file, int flags)
 {
     void *handle = find_private(process, file != NULL ? file : path);
@@ -391,6 +398,7 @@ static void *open_file(process_t *process, const char *path, const char *file, i
     return is_shared ? real_open()(file != NULL ? file : path, flags) : handle;
 }
 
+/* dlopen() in a process; the caller's address decides where relative names are searched. */
 static void *open_for_process(const char *path, int flags)
 {
     process_t *process = process_self;

@@ -40,6 +40,8 @@ static int plain_fcntl(int fd, int command, void *argument)
     return XY_CALL_NEXT(next, "fcntl")(fd, command, argument);
 }
 
+/* fcntl() with record locks, as locks of the open file; a waiting process yields its core if
+ * `may_park`. */
 static int lock_record(int fd, int command, struct flock *lock, bool may_park)
 {
     int result;
@@ -89,6 +91,7 @@ XY_INTERPOSE int fcntl64(int fd, int command, ...)
     return control(fd, command, argument, XY_MAY_PARK());
 }
 
+/* lockf() for a range that begins at the file position. */
 static int lock_from_here(int fd, int operation, off_t size, bool may_park)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_CUR, .l_len = size};

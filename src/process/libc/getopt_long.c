@@ -96,6 +96,8 @@ static bool advance(scan_t *scan, int *result_p)
     return true;
 }
 
+/* Find a long option by its name or an unambiguous abbreviation; NULL if there is none or there are
+ * several. */
 static const struct option *match_long(const scan_t *scan, const char *name, size_t length,
                                        bool *is_ambiguous)
 {
@@ -175,6 +177,8 @@ static int scan_long(scan_t *scan, char *name, const char *dashes, int *index_p)
     return '?';
 }
 
+/* Take the argument of a short option from the rest of the element or from the next one; returns
+ * the letter or an error. */
 static int take_argument(scan_t *scan, char letter, bool is_optional)
 {
     process_t *p = scan->process;
@@ -195,6 +199,7 @@ static int take_argument(scan_t *scan, char letter, bool is_optional)
     return result;
 }
 
+/* Handle the next letter of a group of short options; returns what getopt() does. */
 static int scan_short(scan_t *scan)
 {
     process_t *p = scan->process;
@@ -220,6 +225,7 @@ static int scan_short(scan_t *scan)
     return found[1] == ':' ? take_argument(scan, letter, found[2] == ':') : letter;
 }
 
+/* Initialize the scan, and the state of the process at the first call or after optind = 0. */
 static void begin(scan_t *scan, const char *letters)
 {
     process_t *p = scan->process;
@@ -238,6 +244,7 @@ static void begin(scan_t *scan, const char *letters)
     scan->says = PROCESS_VARIABLE(p, int, PROCESS_VARIABLE_OPTERR) != 0 && scan->letters[0] != ':';
 }
 
+/* Return the next option of the command line, or -1 at the end. */
 static int scan_next(scan_t *scan, const char *letters, int *index_p)
 {
     process_t *p = scan->process;
@@ -265,6 +272,7 @@ static int scan_next(scan_t *scan, const char *letters, int *index_p)
     return scan_short(scan);
 }
 
+/* getopt() and its relatives with the state and variables of one process. */
 static int scan_for(process_t *process, int argc, char *const *argv, const char *letters,
                     const struct option *options, int *index_p, bool is_long_only)
 {

@@ -67,6 +67,8 @@ static void write_piece(reader_t *reader, bool is_over)
     }
 }
 
+/* Thread: read standard input once and write it to the pipes of all readers until they are closed.
+ * */
 static void *share(void *unused)
 {
     size_t n = readers.count;

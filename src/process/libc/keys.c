@@ -64,6 +64,7 @@ static process_key_t *find(pthread_key_t key)
     return &keys->keys[number];
 }
 
+/* Create a key of the process; EAGAIN if all are in use or memory is short. */
 static int create(process_t *process, pthread_key_t *key_p, end_fn end)
 {
     int code = EAGAIN;
@@ -128,6 +129,7 @@ XY_INTERPOSE void *pthread_getspecific(pthread_key_t key)
     return key >= OWN ? get(key) : XY_CALL_NEXT(next, "pthread_getspecific")(key);
 }
 
+/* Set the value of a key for this thread or process; returns an errno value. */
 static int set(pthread_key_t key, uintptr_t value)
 {
     struct process_key_values **here = values_here();

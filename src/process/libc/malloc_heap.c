@@ -92,6 +92,7 @@ static bool is_plain_malloc(void)
            found.dli_fbase == library.dli_fbase;
 }
 
+/* Whether the environment sets one of the malloc parameters that would be changed here. */
 static bool is_set_by_user(void)
 {
     static const char *const names[] = {"top_pad", "trim_threshold", "mmap_threshold", "mmap_max"};
@@ -170,6 +171,8 @@ static size_t resident(void)
     return pages > 0 ? pages * (size_t)sysconf(_SC_PAGESIZE) : SIZE_MAX;
 }
 
+/* Return free memory to the system if there is much of it; returns the bytes that were free. One
+ * worker at a time. */
 static size_t look(void)
 {
     struct mallinfo2 now = mallinfo2();

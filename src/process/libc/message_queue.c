@@ -91,6 +91,7 @@ static bool is_operated(void *arg)
     return o->result == 0 || errno != EAGAIN;
 }
 
+/* semtimedop() for a process: try at once, then let others run, in virtual time by polling. */
 static int operate(int set, struct sembuf *operations, size_t n, const struct timespec *limit)
 {
     operate_t o = {.set = set, .operations = operations, .n = n};

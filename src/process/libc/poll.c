@@ -75,6 +75,8 @@ static bool is_any_ready(void *arg)
     return p->count != 0;
 }
 
+/* ppoll() for a process: test at once, then wait in virtual time, on another thread or by yielding.
+ * */
 static int look(struct pollfd *fds, nfds_t n, const struct timespec *limit, const sigset_t *mask)
 {
     poll_t p = {.fds = fds, .n = n, .mask = mask};
@@ -198,6 +200,7 @@ static int look_at_sets_in_virtual_time(select_t *s, struct timespec *limit)
     return 0;
 }
 
+/* pselect() for a process: test at once, then yield, wait in virtual time or on another thread. */
 static int look_at_sets(select_t *s, struct timespec *limit)
 {
     struct {
@@ -277,6 +280,8 @@ static bool is_any_event(void *arg)
     return e->count != 0;
 }
 
+/* epoll_pwait() for a process: test at once, then wait in virtual time, on another thread or by
+ * yielding. */
 static int look_at_events(int fd, struct epoll_event *events, int room, int milliseconds,
                           const sigset_t *mask)
 {

@@ -59,6 +59,8 @@ static void choose_variables(process_t *process)
             process->variables[v] = process->image + program->variable_at[v];
 }
 
+/* Give a process its image, relocated and with fresh getopt variables, or the common one of a
+ * shared program. */
 static xy_status_t place_image(process_t *process, int index)
 {
     xy_status_t st = XY_OK;

@@ -134,6 +134,7 @@ static void go_to_directory(const process_t *process)
         process_directory_enter(process);
 }
 
+/* Set up a new thread of a process; returns a copy of its description. */
 static thread_t begin(void *argument)
 {
     thread_t thread = *(thread_t *)argument;
@@ -188,6 +189,7 @@ int process_thread_create_plain(pthread_t *handle, const pthread_attr_t *attribu
 
 /* ---- A process on a thread of its own ---- */
 
+/* Thread main: run a process away from its worker until it comes back or ends. */
 static void *carry(void *argument)
 {
     process_t *process = argument;

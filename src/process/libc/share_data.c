@@ -186,6 +186,8 @@ static void share_free(void *memory)
         free(memory);
 }
 
+/* realloc() for a block that is shared or becomes large enough to be; contents are copied to the
+ * new block. */
 static void *share_realloc(void *old, size_t size)
 {
     size_t before = shared_size(old);

@@ -73,6 +73,7 @@ bool signals_take(int which, int number, struct sigaction *action)
     return true;
 }
 
+/* Set or read the handler of one process for a signal that is delivered to all; as sigaction(). */
 static int set_private(int which, int index, const struct sigaction *action, struct sigaction *old)
 {
     table_t *table = tables[which];
@@ -113,6 +114,8 @@ static bool is_plain(const struct sigaction *action, sighandler_t handler)
     return (action->sa_flags & SA_SIGINFO) == 0 && action->sa_handler == handler;
 }
 
+/* Set or read the handler of a signal that all processes share; SIG_DFL stands for the job's own
+ * handler. */
 static int set_shared(int number, const struct sigaction *action, struct sigaction *old)
 {
     struct sigaction own = job_action(number), before, given;

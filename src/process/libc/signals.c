@@ -80,6 +80,7 @@ static const void *program_counter(const void *context)
 #endif
 }
 
+/* Name of a fault for messages. */
 static const char *fault_name(int number)
 {
     switch (number) {
@@ -181,6 +182,7 @@ static const process_t *find_process(const siginfo_t *info)
     return owner != NULL ? owner : process_self;
 }
 
+/* Print the rank, address, call and stack of a fault and pass it to the runtime. */
 static void say_fault(int number, const siginfo_t *info, void *context)
 {
     const process_t *process = find_process(info);
@@ -265,6 +267,7 @@ static void end_now(int code)
     syscall(SYS_exit_group, code);
 }
 
+/* Signal handler for faults: report the fault and end the job, with a core file if wanted. */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     if (is_guarded(number, info, context))
@@ -321,6 +324,7 @@ static const process_t *process_of_signal(int number, const siginfo_t *info)
                                                                              : NULL;
 }
 
+/* Signal handler for signals that end a process: name the rank and end the job. */
 static void on_ending(int number, siginfo_t *info, void *context)
 {
     const process_t *process = process_of_signal(number, info);
@@ -344,6 +348,7 @@ static void on_ending(int number, siginfo_t *info, void *context)
     end_by(number);
 }
 
+/* Call the handler of one process with this process as the current one; false if it has none. */
 static bool call_handler(int which, siginfo_t *info, void *context)
 {
     struct sigaction action;
@@ -363,6 +368,7 @@ static bool call_handler(int which, siginfo_t *info, void *context)
     return true;
 }
 
+/* Signal handler for signals delivered to all processes; ends the job if none has a handler. */
 static void on_delivered(int number, siginfo_t *info, void *context)
 {
     int code = errno;

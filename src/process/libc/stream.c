@@ -184,6 +184,7 @@ static int emit(process_stream_t *stream, const char *bytes, size_t size)
     return write_tagged(stream, bytes, size);
 }
 
+/* Append bytes to the unfinished line of a stream; false without memory. */
 static bool keep(process_stream_t *stream, const char *bytes, size_t size)
 {
     size_t needed = stream->partial_size + size;
@@ -251,6 +252,8 @@ int process_stream_take(process_stream_t *stream, const char *bytes, size_t size
 
 /* ---- What the FILE calls ---- */
 
+/* Cookie function: write what a process has flushed; returns 0 with errno on failure. Children of
+ * fork() write only their own. */
 static ssize_t on_write(void *cookie, const char *bytes, size_t size)
 {
     process_stream_t *stream = cookie;
@@ -290,6 +293,8 @@ static int on_seek(void *cookie, off64_t *offset, int whence)
     return 0;
 }
 
+/* Open a standard stream of a process on `fd`; standard error is unbuffered, standard output
+ * buffered by lines. */
 static xy_status_t open_stream(process_t *process, process_stream_t *stream, int fd)
 {
     const cookie_io_functions_t calls = {.read = on_read, .write = on_write, .seek = on_seek};

@@ -77,6 +77,7 @@ static long wait_for_word(const long a[6])
     return process_block_call(SYS_futex, a);
 }
 
+/* Execute a system call for a process; exit, execve and affinity calls are redirected. */
 static long of_process(process_t *process, long number, const long a[6])
 {
     long result;

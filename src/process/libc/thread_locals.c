@@ -104,6 +104,8 @@ static bool is_driver(const char *path)
     return strncmp(name, "libcuda.so", 10) == 0 || strncmp(name, "libnvidia-", 10) == 0;
 }
 
+/* Callback of dl_iterate_phdr: collect shared libraries with thread-local variables that are not
+ * yet known. */
 static int visit(struct dl_phdr_info *info, size_t size, void *argument)
 {
     search_t *search = argument;
@@ -215,6 +217,8 @@ static xy_status_t add_shared(const library_t *library)
     return is_left_out ? XY_OK : add(library);
 }
 
+/* Add newly loaded libraries with thread-local variables, and those of a plug-in, to the exchanged
+ * ones. */
 static xy_status_t extend(const process_program_t *plugin)
 {
     search_t *search = xy_calloc(1, sizeof(*search));

@@ -38,6 +38,8 @@ XY_INTERPOSE int _dl_find_object(void *address, struct dl_find_object *result)
 }
 #endif
 
+/* Call `visit` for each module of an image as dl_iterate_phdr() does; stops at a result other than
+ * 0. */
 static int visit_modules(const process_program_t *program, const char *image,
                          int (*visit)(struct dl_phdr_info *, size_t, void *), void *argument)
 {

@@ -19,6 +19,8 @@ int old_vwscanf(const wchar_t *format, va_list arguments) __asm__("vwscanf");
 int old_fwscanf(FILE *file, const wchar_t *format, ...) __asm__("fwscanf");
 int old_wscanf(const wchar_t *format, ...) __asm__("wscanf");
 
+/* The stream from which wide input of `file` is read; opened on first use for standard streams of
+ * the process. */
 static FILE *reader(FILE *file)
 {
     process_stream_t *stream = process_stream_find(process_self, file);

@@ -72,6 +72,8 @@ static int format_checked(FILE *file, int flag, const wchar_t *format, va_list a
     return XY_CALL_NEXT(next, "__vfwprintf_chk")(file, flag, format, arguments);
 }
 
+/* Format wide text to a stream, through memory for standard streams of the process; -1 on failure.
+ * */
 static int format_to(FILE *file, format_fn write, int flag, const wchar_t *format,
                      va_list arguments)
 {
