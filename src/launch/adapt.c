@@ -73,6 +73,7 @@ static void mix_file(uint64_t *hash, const char *path)
     free(full);
 }
 
+/* Mix the options that influence running times into a hash. */
 static void mix_options(uint64_t *hash, const mpi_launch_values_t *v)
 {
     long numbers[] = {v->threads_per_rank, v->workers,       v->progress_priority, (long)v->eager,
@@ -96,6 +97,7 @@ static void mix_options(uint64_t *hash, const mpi_launch_values_t *v)
     mix_file(hash, v->virtual_machine);
 }
 
+/* Hash of programs, arguments, ranks, cores and options: the number of the problem. */
 static uint64_t number_of(const xy_vec_t *parts, const mpi_launch_values_t *values,
                           const mpi_adapt_place_t *place)
 {
@@ -126,6 +128,7 @@ static void copy_word(char *to, size_t size, const char *from)
     to[n] = '\0';
 }
 
+/* Set the names of the problem and of the host in the history. */
 static void name_problem(const xy_vec_t *parts, const mpi_launch_values_t *values,
                          const mpi_adapt_place_t *place)
 {
@@ -154,6 +157,7 @@ static xy_status_t name_files(void)
     return all.profile != NULL && all.matrix != NULL ? XY_OK : xy_fail_memory("choosing");
 }
 
+/* Count the cores of the job, real or virtual. */
 static xy_status_t count_cores(const mpi_launch_values_t *values, int *count_p)
 {
     xy_cores_t cores;
@@ -177,6 +181,7 @@ static double noise_of(const mpi_launch_values_t *v)
     return v->virtual_machine != NULL && strncmp(v->compute, "timed", 5) != 0 ? 1e-3 : 0;
 }
 
+/* Describe the job for the choice of a plan: its size, and which changes the options leave open. */
 static mpi_adapt_t describe(const mpi_launch_values_t *v, const mpi_settings_t *settings,
                             const mpi_adapt_place_t *place)
 {
@@ -200,6 +205,7 @@ static mpi_adapt_t describe(const mpi_launch_values_t *v, const mpi_settings_t *
     return a;
 }
 
+/* Apply the chosen plan to options and settings. */
 static void apply(mpi_launch_values_t *values, mpi_settings_t *settings)
 {
     const mpi_plan_t *plan = &all.choice.plan;
@@ -245,6 +251,7 @@ void mpi_launch_adapt_say(void)
                     100 * c->lost / c->measured, xy_format_seconds(c->measured, expected));
 }
 
+/* Choose a plan from the history, or the default one while the first run counts. */
 static xy_status_t choose(const mpi_launch_values_t *values, const mpi_settings_t *settings,
                           const mpi_adapt_place_t *place)
 {
@@ -327,6 +334,7 @@ xy_status_t mpi_launch_adapt_told(const char *plan, bool counts, mpi_launch_valu
 
 /* ---- The end ---- */
 
+/* Build the communication matrix of the finished run; the caller owns *matrix_p. */
 static xy_status_t find_matrix(bool is_virtual, const mpi_job_t *job, xy_matrix_t **matrix_p)
 {
     const xy_traffic_choice_t everything = {true, true, XY_TRAFFIC_ANY, XY_TRAFFIC_ANY,
@@ -365,6 +373,8 @@ double mpi_launch_sending(const xy_matrix_t *m, const xy_coll_link_t *here,
     return most;
 }
 
+/* Set *gain_p to the relative communication cost of a better placement; unchanged if the matrix is
+ * empty or too large. */
 static xy_status_t find_gain(const mpi_launch_values_t *values, const xy_matrix_t *m,
                              double *gain_p)
 {
@@ -422,6 +432,7 @@ static xy_status_t write_profile(const mpi_profile_t *profile, const xy_matrix_t
     return st == XY_OK ? mpi_profile_write(profile, all.profile) : st;
 }
 
+/* Write the profile of the finished run and its matrix beside the history. */
 static xy_status_t note_profile(const mpi_launch_values_t *values, mpi_job_t *job, double seconds)
 {
     bool is_virtual = values->virtual_machine != NULL;

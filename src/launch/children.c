@@ -55,6 +55,8 @@ static struct {
     struct pollfd *fds; /* [FIRST_PIPE + 2 * count] */
 } job;
 
+/* In the child: connect the streams and execute the program, by the shell if it has no first line;
+ * does not return. */
 static void become(const mpi_part_t *part, char **environment, int input, int pipes[2][2])
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -137,6 +139,7 @@ static xy_status_t start(const mpi_part_t *part, int index)
     return XY_OK;
 }
 
+/* Start the processes of this host, in the order of parts. */
 static xy_status_t start_all(void)
 {
     xy_status_t st = XY_OK;
@@ -316,6 +319,8 @@ static int collect(double limit)
     return job.node == NULL ? mpi_joined_code() : 0;
 }
 
+/* Start the processes and follow them until all have ended; returns the exit code of the collector.
+ * */
 static int run_collector(double limit)
 {
     xy_status_t st;
@@ -357,6 +362,7 @@ static void pass_on(int number, siginfo_t *info, void *context)
         kill((pid_t)collector, number);
 }
 
+/* Install handlers that pass signals on to the collector; ignored signals stay ignored. */
 static void pass_on_signals(void)
 {
     static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
@@ -438,6 +444,7 @@ static void become_collector(double limit)
     _exit(job.node != NULL ? 0 : code);
 }
 
+/* Fork the collector and follow it; returns the exit code of mpiexec. */
 static int launch(const xy_vec_t *parts)
 {
     const mpi_launch_values_t *values = XY_VEC_AT(parts, mpi_part_t, 0).values;

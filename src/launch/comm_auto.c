@@ -74,6 +74,7 @@ static bool parse_line(const char *line, const char *program, int ranks, double 
     return true;
 }
 
+/* Read the computation noted for a program and number of ranks; 0 if there is none. */
 static double recall(const char *path, const char *program, int ranks)
 {
     double work = 0.0;

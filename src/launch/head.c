@@ -208,6 +208,7 @@ static void print_once(int process, const char *line)
         process_say("on %s: %s", p->host, line);
 }
 
+/* A process has ended: note its code, and end the job if it says so. */
 static void take_exit(int process, const xy_frame_t *frame)
 {
     node_fields_t fields = node_fields(frame);
@@ -242,6 +243,7 @@ static void add_measured(xy_text_t *text)
     }
 }
 
+/* Write the fields of NODE_JOB for one process: number, hosts, secret, place of each rank. */
 static void make_job(int process, xy_text_t *text)
 {
     const head_t *h = &head.base;
@@ -332,6 +334,7 @@ static void place_and_send(void)
         send_job(i);
 }
 
+/* A process has come: check its version, and begin the job when all have come. */
 static void take_hello(int process, const xy_frame_t *frame)
 {
     head_process_t *p = &head.base.processes[process];
@@ -396,6 +399,7 @@ static void take_card(int process, const xy_frame_t *frame)
     xy_text_cleanup(&text);
 }
 
+/* Dispatch a frame from a process; unknown kinds are ignored. */
 static void take_frame(int process, const xy_frame_t *frame)
 {
     switch (frame->kind) {
@@ -454,6 +458,7 @@ static void take_frame(int process, const xy_frame_t *frame)
     }
 }
 
+/* Read and handle some frames of a process; the end of its connection may be a death. */
 static void listen_to(int process)
 {
     head_process_t *p = &head.base.processes[process];
@@ -481,6 +486,7 @@ static void listen_to(int process)
 
 /* ---- What the user and the clock say ---- */
 
+/* Send a signal to all processes, through their connection or directly. */
 static void forward(int number)
 {
     char field[16];
@@ -536,6 +542,7 @@ static void look_for_silence(double now)
     }
 }
 
+/* End the job if a process has not come within --start-timeout. */
 static void look_for_absent(double now)
 {
     double limit = head.base.values->start_timeout;
@@ -584,6 +591,7 @@ static bool has_links(void)
     return false;
 }
 
+/* Check all time limits: of the job, the start, silent processes and the end itself. */
 static void look_at_clock(void)
 {
     double now = xy_now(), limit = head.base.values->timeout;
@@ -693,6 +701,7 @@ static void close_door(void)
     head.base.listener = NULL;
 }
 
+/* Accept connections of processes; second ones, and all at the end of the job, are closed. */
 static void accept_all(void)
 {
     xy_seal_t *seal;
@@ -715,6 +724,7 @@ static void accept_all(void)
 
 /* ---- The loop ---- */
 
+/* Open a descriptor for the signals that the head handles; ignored signals stay ignored. */
 static xy_status_t watch_signals(void)
 {
     static const int wanted[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
@@ -733,6 +743,7 @@ static xy_status_t watch_signals(void)
     return head.signals >= 0 ? XY_OK : xy_fail_errno(errno, "signals", "watch");
 }
 
+/* Event loop: connections, signals, input and clocks, until all processes have ended. */
 static void serve(void)
 {
     int n = head.base.count;
@@ -767,6 +778,7 @@ static void serve(void)
     }
 }
 
+/* Set the host name and slots of each process. */
 static xy_status_t name_hosts(const mpi_hosts_t *hosts)
 {
     char own[256] = "";
@@ -798,6 +810,7 @@ static xy_status_t split_processes(void)
     return st;
 }
 
+/* Initialize the head for a job: processes, hosts, cores and secret. */
 static xy_status_t begin(const mpi_head_job_t *job)
 {
     const mpi_hosts_t *hosts = job->hosts;
@@ -835,6 +848,7 @@ static xy_status_t begin(const mpi_head_job_t *job)
     return st == XY_OK ? xy_secret_make(head.base.secret) : st;
 }
 
+/* Start all processes, here or through a launcher, and prepare standard input. */
 static xy_status_t start_all(void)
 {
     xy_status_t st;

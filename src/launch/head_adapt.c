@@ -109,6 +109,8 @@ static xy_status_t find_gain(const head_t *h, const xy_matrix_t *program, double
     return head_place_gain(h, program, gain_p);
 }
 
+/* Note the merged profile and matrix of a counted run; nothing is noted if a process sent no
+ * profile. */
 static void end_counted(const head_t *h, double seconds)
 {
     const xy_traffic_choice_t everything = {true, true, XY_TRAFFIC_ANY, XY_TRAFFIC_ANY,

@@ -138,6 +138,8 @@ static void remove_guest(guest_t *guest)
     mpi_joined_gone(member);
 }
 
+/* Pass a message of a joined rank on, or remove the rank if it has gone; false if the job must end.
+ * */
 static bool take_join(int process, const xy_frame_t *frame)
 {
     node_fields_t fields = node_fields(frame);

@@ -35,6 +35,7 @@ static bool is_asked_for(const xy_vec_t *parts, const char *name)
     return false;
 }
 
+/* Whether an environment entry is sent to other hosts. */
 static bool is_for_hosts(const xy_vec_t *parts, const char *entry)
 {
     size_t length = strcspn(entry, "=");

@@ -42,6 +42,7 @@ xy_status_t head_share_cores(head_t *head)
     return st;
 }
 
+/* In the child: set up its streams and signals and execute mpiexec as a node; does not return. */
 static void become_node(bool has_input, int fd)
 {
     int nothing = has_input ? -1 : open("/dev/null", O_RDONLY);
@@ -63,6 +64,7 @@ static void become_node(bool has_input, int fd)
     _exit(XMPI_EXIT_NOT_EXECUTABLE);
 }
 
+/* Start one process of the job with a socket pair as its connection. */
 static xy_status_t start(head_t *head, int process)
 {
     head_process_t *p = &head->processes[process];

@@ -135,6 +135,8 @@ static xy_status_t start(words_t *w, const char *input, pid_t *pid_p)
 
 /* ---- Agents ---- */
 
+/* The shell script that starts a process on a host; the caller owns it. NULL without memory or with
+ * a quote in our path. */
 static char *script_of(const head_t *head, int process, const char *card)
 {
     char secret[2 * XY_SECRET_BYTES + 1];
@@ -153,6 +155,7 @@ static char *script_of(const head_t *head, int process, const char *card)
     return script;
 }
 
+/* Start one agent per host, such as ssh, with the script on its standard input. */
 static xy_status_t start_by_agent(head_t *head, const char *agent, const char *card)
 {
     static const char ssh[] = "ssh -x -o BatchMode=yes -o StrictHostKeyChecking=accept-new";
@@ -221,6 +224,7 @@ static const char *words_of(const head_t *head, const launcher_t *l)
     return head->is_local ? l->here : has_each(head) ? l->each : l->there;
 }
 
+/* Start all processes by one command of a launcher; the secret is passed in the environment. */
 static xy_status_t start_all(head_t *head, const launcher_t *l, const char *command,
                              const char *card)
 {
@@ -266,6 +270,7 @@ static const launcher_t *known(const char *command)
     return NULL;
 }
 
+/* The launcher: that of --launcher, of an installed MPI, srun in a Slurm allocation, or ssh. */
 static const char *choose(const head_t *head)
 {
     static const char *const of_mpi[] = {"mpirun.openmpi", "mpiexec.hydra", NULL};

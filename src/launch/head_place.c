@@ -60,6 +60,7 @@ static void fill_slots(const head_t *h, xy_target_cpu_t *cpus, int *process, int
     }
 }
 
+/* Place the ranks on the CPUs of all hosts and count the ranks of each process. */
 static xy_status_t place(head_t *h, const xy_matrix_t *m, const xy_target_cpu_t *cpus,
                          const int *process, const int *slot)
 {
@@ -87,6 +88,7 @@ static xy_status_t place(head_t *h, const xy_matrix_t *m, const xy_target_cpu_t 
     return st;
 }
 
+/* Allocate the placement arrays of the head and place the ranks by a matrix. */
 static xy_status_t place_by(head_t *h, const xy_matrix_t *m)
 {
     size_t n = (size_t)h->size;
@@ -159,6 +161,7 @@ static void find_blocks(const xy_target_t *t, uint32_t n, uint32_t *leaf_of)
             leaf_of[t->logical[leaf]] = leaf;
 }
 
+/* Compare the best placement with blocks of ranks; *gain_p is changed only if it is better. */
 static xy_status_t compare(const xy_matrix_t *m, const xy_target_cpu_t *cpus, uint32_t *leaf_of,
                            double *gain_p)
 {

@@ -136,6 +136,7 @@ static bool take_hello(mpi_member_t *member, const char *text)
     return ++joined.waiting < joined.size || let_all_run();
 }
 
+/* Send the cards of all ranks to all of them and free them; false without memory. */
 static bool hand_out_cards(void)
 {
     xy_text_t text = XY_TEXT_INIT;

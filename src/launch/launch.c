@@ -50,8 +50,6 @@ static mpi_part_t *part_at(const launch_t *launch, size_t i)
     return &XY_VEC_AT(&launch->parts, mpi_part_t, i);
 }
 
-/* ---- What is to be run ---- */
-
 /* Those of the part that run in this process. */
 static void find_own_ranks(const launch_t *launch, mpi_part_t *part)
 {
@@ -72,6 +70,7 @@ static int own_rank(const launch_t *launch, const mpi_part_t *part, int i)
     return launch->node != NULL ? launch->node->own[part->own_first + i] : part->first + i;
 }
 
+/* Add the part of one command line to the job, with its arguments and number of ranks. */
 static xy_status_t add_part(launch_t *launch, const mpi_launch_context_t *context, bool is_only)
 {
     mpi_part_t *part = xy_vec_push(&launch->parts);
@@ -119,6 +118,7 @@ static xy_status_t change_directory(const launch_t *launch)
     return XY_OK;
 }
 
+/* Find and inspect the programs of all parts; all must be of one kind. */
 static xy_status_t find_programs(launch_t *launch)
 {
     xy_status_t st = XY_OK;
@@ -145,11 +145,8 @@ static xy_status_t find_programs(launch_t *launch)
     return st;
 }
 
-/* ---- Making the ranks ---- */
-
-/* OpenMP reads its settings when its library is loaded, before any rank has an environment: what
- * the first part sets is set here, too. Ranks share the queues of a GPU that each process has: as
- * many as CUDA can have. */
+/* Set also here what OpenMP reads when its library is loaded, before ranks have environments, and
+ * as many queues of a GPU as CUDA can have: all ranks of a process share them. */
 static xy_status_t make_environments(const launch_t *launch)
 {
     const virtual_config_t *v = launch->in_virtual_time;
@@ -231,6 +228,7 @@ static bool is_here(const launch_t *launch, int rank)
     return launch->node == NULL || launch->node->process_of[rank] == launch->node->process;
 }
 
+/* The numbers that spawning needs. */
 static mpi_spawn_numbers_t spawn_numbers(const launch_t *launch)
 {
     bool is_node = launch->node != NULL;
@@ -252,6 +250,7 @@ static bool is_checked_in_order(const launch_t *launch)
     return launch->values->check != NULL && (mpi_checks.shuffles || launch->node != NULL);
 }
 
+/* Create the job from options, placement and node, and the table of processes. */
 static xy_status_t make_job(launch_t *launch)
 {
     const mpi_spawn_numbers_t numbers = spawn_numbers(launch);
@@ -301,8 +300,7 @@ static xy_status_t make_job(launch_t *launch)
     st = mpi_spawn_number(&numbers, &config);
     if (st != XY_OK)
         return st;
-    /* Most of it is for ranks that may be spawned, and is not touched before; calloc would clear it
-     * where the heap has so much memory already. */
+    /* Most of it is for ranks that may be spawned: calloc might touch it to clear it. */
     launch->processes =
         mmap(NULL, (size_t)config.capacity * sizeof(*launch->processes), PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -332,6 +330,7 @@ static void prepare_spawn(launch_t *launch)
                                          .is_verbose = launch->values->verbose});
 }
 
+/* Create a rank: its environment, process and fiber. */
 static xy_status_t make_rank(launch_t *launch, const mpi_part_t *part, int index)
 {
     int rank = own_rank(launch, part, index);
@@ -361,6 +360,7 @@ static xy_status_t make_rank(launch_t *launch, const mpi_part_t *part, int index
     return mpi_rank_start(launch->job, rank, process_run, process);
 }
 
+/* Create the ranks of all parts that run in this process. */
 static xy_status_t make_ranks(launch_t *launch)
 {
     xy_status_t st = XY_OK;
@@ -401,6 +401,7 @@ static void say_network(const launch_t *launch)
                 process, host, name, within, (unsigned long long)limit, where);
 }
 
+/* Print where each rank runs (--verbose). */
 static void say_ranks(const launch_t *launch)
 {
     const virtual_config_t *v = launch->in_virtual_time;
@@ -518,6 +519,7 @@ static xy_status_t place_ranks(launch_t *launch)
     return st == XY_OK ? number_by_world(launch) : st;
 }
 
+/* Start the trace of the job: to a file, through the head, or in virtual time. */
 static xy_status_t start_trace(const launch_t *launch)
 {
     const virtual_config_t *v = launch->in_virtual_time;
@@ -561,8 +563,7 @@ static xy_status_t run_head(launch_t *launch)
     return st;
 }
 
-/* Ranks that are processes of their own: options about ranks in processes of mpiexec have no
- * effect. */
+/* Ranks are processes of their own: options for ranks inside mpiexec have no effect. */
 static xy_status_t run_head_of_children(launch_t *launch)
 {
     launch->adapted = *launch->values;
@@ -605,8 +606,7 @@ static xy_status_t adapt(launch_t *launch)
     return mpi_launch_adapt(&launch->parts, launch->size, &launch->adapted, &launch->settings);
 }
 
-/* Messages are counted for --monitor and --report, and for --adapt in a run that it knows nothing
- * of; and while someone looks at the job. */
+/* Count messages for --monitor, --report, a first run of --adapt, and while xylem top looks. */
 static xy_status_t start_counting(const launch_t *launch)
 {
     const mpi_launch_values_t *v = launch->values;
@@ -629,6 +629,7 @@ static xy_status_t finish_report(const launch_t *l)
     return mpi_report_finish(l->values, l->job, part_at(l, 0)->argv[0], l->node != NULL);
 }
 
+/* Run the ranks of this process: prepare, start, wait for their end, and write the results. */
 static xy_status_t run_ranks(launch_t *launch)
 {
     xy_status_t st;
@@ -758,6 +759,7 @@ static bool has_head(const launch_t *launch)
            (!part_at(launch, 0)->is_mpi && launch->size > 1 && node_is_over_mpi(v->net));
 }
 
+/* Find the programs and run them: as head, as one program, as ranks, or as child processes. */
 static xy_status_t start(launch_t *launch)
 {
     xy_status_t st = change_directory(launch);
@@ -813,8 +815,7 @@ static void take_over(const launch_t *launch, mpi_launch_values_t *values)
         values->matrix = NULL;
 }
 
-/* Hosts of the first program are those of the job. Where all are this machine, they need no
- * processes of their own. */
+/* Hosts are those of the first program that has any; none if all of them are this machine. */
 static xy_status_t find_hosts(launch_t *launch, const xy_vec_t *contexts)
 {
     mpi_launch_values_t values = *launch->values;
@@ -838,6 +839,7 @@ static xy_status_t find_hosts(launch_t *launch, const xy_vec_t *contexts)
     return XY_OK;
 }
 
+/* Read mapping, hosts and parts from the command lines and start the job. */
 static xy_status_t launch_all(launch_t *launch, const xy_vec_t *contexts)
 {
     mpi_launch_values_t *first = &XY_VEC_AT(contexts, mpi_launch_context_t, 0).values;
@@ -859,8 +861,7 @@ static xy_status_t launch_all(launch_t *launch, const xy_vec_t *contexts)
     return st == XY_OK ? start(launch) : st;
 }
 
-/* What the job holds is left to the end of the process: with many ranks, giving it back piece by
- * piece takes longer than all the rest. */
+/* Memory of the job is left to the end of the process: freeing it for many ranks takes long. */
 int mpi_launch_main(int argc, char **argv)
 {
     static launch_t launch;

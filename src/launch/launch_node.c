@@ -121,6 +121,7 @@ static xy_status_t lost_head(void)
     return xy_fail(XY_EIO, "the mpiexec that started this process has ended");
 }
 
+/* Send version, machine, host, number of cores and address to the head. */
 static xy_status_t say_hello(void)
 {
     xy_text_t text = XY_TEXT_INIT;
@@ -146,6 +147,7 @@ static xy_status_t say_hello(void)
     return is_sent ? XY_OK : lost_head();
 }
 
+/* Read host and number of ranks of each process; the caller frees the arrays, also after false. */
 static bool read_blocks(node_fields_t *fields, mpi_node_job_t *job)
 {
     long count;
@@ -169,6 +171,7 @@ static bool read_blocks(node_fields_t *fields, mpi_node_job_t *job)
     return job->hosts != NULL;
 }
 
+/* Read the measured carriers from the job; false if a field is missing or out of range. */
 static bool read_measured(node_fields_t *fields, mpi_node_job_t *job)
 {
     long count, latency, bandwidth, eager;
@@ -439,6 +442,7 @@ void mpi_node_leave(int code, bool has_failed)
 
 /* ---- While ranks run ---- */
 
+/* End this process as the head asks, with a report if the reason is a time limit. */
 static void end_as_told(const xy_frame_t *frame)
 {
     static int code;
@@ -472,6 +476,7 @@ static void input_taken(void)
     xy_channel_send(&node.link, NODE_INPUT_TAKEN, NULL, 0);
 }
 
+/* Thread: handle what the head sends until the connection ends, which ends the process. */
 static void *serve(void *unused)
 {
     xy_frame_t frame;
@@ -501,6 +506,7 @@ static void *serve(void *unused)
 
 /* ---- Connecting to the others ---- */
 
+/* Send our card to the head and receive those of all processes; the caller frees them. */
 static xy_status_t exchange(void *arg, const char *card, char **cards)
 {
     xy_frame_t frame;

@@ -6,6 +6,7 @@
 #include "launch/launch_node.h"
 #include "process/process.h"
 
+/* Read the rank of --stdin, or none or all. */
 static xy_status_t read_input(const char *text, int size, bool is_several, int *rank_p)
 {
     long rank = 0;

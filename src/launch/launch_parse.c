@@ -102,6 +102,7 @@ static xy_status_t check_later(const mpi_launch_context_t *context)
     return XY_OK;
 }
 
+/* Parse one command line; *is_done is set if help or the version was printed instead. */
 static xy_status_t parse_one(int argc, char **argv, mpi_launch_context_t *context, bool *is_done)
 {
     xy_help_t help = XY_HELP_NONE;

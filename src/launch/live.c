@@ -86,6 +86,7 @@ static void give(int guest, const char *text, size_t size)
     close(guest);
 }
 
+/* Answer one question with a snapshot of the ranks, to a guest or to the head. */
 static void answer(void)
 {
     int guest = looking.is_node ? -1 : xy_door_accept(looking.fd);
@@ -105,6 +106,7 @@ static void answer(void)
     free(text);
 }
 
+/* Thread: answer questions of xylem top, and end the observation when none has come for a while. */
 static void *serve(void *unused)
 {
     struct pollfd end = {.fd = looking.fd, .events = POLLIN};
@@ -215,6 +217,7 @@ static void write_silent(const head_process_t *p, int number, FILE *file)
     fprintf(file, "process\t%d\t%s\t0\n", number, p->host != NULL ? p->host : "?");
 }
 
+/* Send the collected answers of all processes to the guest and forget them. */
 static void give_answers(const head_t *head)
 {
     xy_live_t job = {

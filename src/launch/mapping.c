@@ -130,6 +130,7 @@ static xy_status_t set_threads(mpi_launch_values_t *values, const char *option, 
     return XY_OK;
 }
 
+/* Translate --map-by into a rankfile, processes per node and threads per rank. */
 static xy_status_t translate_map(mpi_launch_values_t *values)
 {
     const char *file = "rankfile:file=";
@@ -377,6 +378,7 @@ typedef struct {
     int *order, *begin, *used;
 } dealer_t;
 
+/* Sort the cores by parts; the caller frees d->order. */
 static xy_status_t make_dealer(const long *part_of, int cores, int parts, dealer_t *d)
 {
     int n = 0;
@@ -411,6 +413,7 @@ static int deal(dealer_t *d, long per, int i)
     return d->order[d->begin[p] + d->used[p]++ % size];
 }
 
+/* Compute the core of each rank by --map-by; an error if the parts have too little room. */
 static xy_status_t map_ranks(const mapping_t *m, const mpi_launch_values_t *values,
                              const xy_cores_t *cores, const xy_machine_t *machine, int ranks,
                              int *core_of)

@@ -88,6 +88,7 @@ static bool is_own(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == getuid();
 }
 
+/* Take in a guest that has connected; false if it belongs to another user or memory is short. */
 static bool take_in(int fd)
 {
     guest_t *guest = is_own(fd) ? xy_calloc(1, sizeof(*guest)) : NULL;
@@ -131,6 +132,8 @@ static void see_off(guest_t *guest)
     meet.events->gone(member);
 }
 
+/* Handle all frames of a guest and see it off at the end of its connection; false if the job must
+ * end. */
 static bool take_frames(guest_t *guest)
 {
     xy_channel_answer_t answer;

@@ -31,6 +31,7 @@ static void write_all(const char *bytes, size_t size)
     }
 }
 
+/* Thread: write the frames of standard input to the pipe until an empty one closes it. */
 static void *fill(void *unused)
 {
     bool is_over = false;

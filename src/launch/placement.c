@@ -156,6 +156,8 @@ xy_status_t mpi_placement_gain(const xy_matrix_t *m, const xy_cores_t *cores,
     return st;
 }
 
+/* Read the communication matrix and place the ranks by it; an error if it has another number of
+ * ranks. */
 static xy_status_t read_and_place(const char *strategy, const char *path, const xy_cores_t *cores,
                                   const xy_machine_t *machine, int ranks, int *core_of)
 {
@@ -245,6 +247,7 @@ static void choose_comm_cores(const xy_cores_t *cores, int k, xy_bitset_t *set)
         xy_bitset_set(set, (size_t)cores->cpu[(long)(i + 1) * cores->count / k - 1]);
 }
 
+/* Read --comm-cores as a number or a set of cores; `automatic` >= 0 replaces the number. */
 static xy_status_t parse_comm_cores(const char *text, int automatic, const xy_cores_t *cores,
                                     xy_bitset_t *set)
 {

@@ -38,6 +38,7 @@ static const char *short_name(const char *program)
     return slash != NULL ? slash + 1 : program;
 }
 
+/* Add bytes and messages of each pair of ranks to the profile. */
 static xy_status_t add_pairs(xy_profile_t *p, mpi_job_t *job)
 {
     const xy_traffic_choice_t all = {true, true, XY_TRAFFIC_ANY, XY_TRAFFIC_ANY, XY_TRAFFIC_ANY};
@@ -87,6 +88,7 @@ static xy_status_t show(xy_profile_t *p, bool is_quiet)
 
 /* ---- In the process of the ranks ---- */
 
+/* Send the profile to the head as text, in pieces. */
 static xy_status_t send(const xy_profile_t *p)
 {
     char *text = NULL;
@@ -141,6 +143,7 @@ void mpi_report_take(int process, int count, const void *bytes, size_t size)
     xy_text_add_bytes(&parts[process], bytes, size);
 }
 
+/* Parse the profile of one process and merge it into *all, which the caller owns. */
 static xy_status_t merge(xy_text_t *part, xy_profile_t **all)
 {
     xy_profile_t *one;

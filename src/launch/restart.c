@@ -240,6 +240,7 @@ static xy_status_t copy_executable(int *fd_p, ElfW(Ehdr) * header)
 
 enum { SMALL = 64 }; /* what the thread pointer is aligned to in any case */
 
+/* Enlarge the thread-local segment in a copy of our executable to at least `size` bytes. */
 static xy_status_t enlarge(int fd, const ElfW(Ehdr) * header, size_t size, size_t align)
 {
     for (int i = 0; i < header->e_phnum; i++) {

@@ -219,6 +219,8 @@ static void end_slot(process_t *process)
 
 /* ---- Finding the program ---- */
 
+/* Find the program of MPI_Comm_spawn in the directories of the info key `path`, or as mpiexec does;
+ * the caller owns *path_p. */
 static xy_status_t search(const char *command, const char *list, char **path_p)
 {
     while (list != NULL && *list != '\0' && strchr(command, '/') == NULL) {
@@ -238,6 +240,7 @@ static xy_status_t search(const char *command, const char *list, char **path_p)
     return mpi_launch_find(command, path_p, &(int){0});
 }
 
+/* Report info keys that ask for another host or architecture. */
 static xy_status_t check_place(const mpi_spawn_part_t *part)
 {
     struct utsname system;
@@ -331,6 +334,8 @@ static void drop(const int *ranks, int count)
     pthread_mutex_unlock(&lock);
 }
 
+/* Create the ranks of one command of a spawn and count them in *made_p, also when a later one
+ * fails. */
 static xy_status_t make_part(making_t m, int *ranks, int *made_p)
 {
     const mpi_spawn_part_t *part = m.part;
@@ -352,6 +357,7 @@ static xy_status_t make_part(making_t m, int *ranks, int *made_p)
     return st;
 }
 
+/* Create the ranks of all commands of a spawn; *made_p says how many there are, also on failure. */
 static xy_status_t make_all(const process_t *parent, const mpi_spawn_part_t *parts, int count,
                             int *ranks, int *made_p)
 {
@@ -413,6 +419,7 @@ static void forget_alone(const mpi_rank_t *rank)
             setup.processes[r].sharing = PROCESS_SHARING_UNKNOWN;
 }
 
+/* Print where a spawned rank runs (--verbose). */
 static void say(const mpi_rank_t *rank, const process_t *process)
 {
     const int32_t *core_of;

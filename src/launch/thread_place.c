@@ -57,6 +57,8 @@ typedef struct {
     int *core_of, *comm;
 } question_t;
 
+/* Compute the worker of each rank's progress thread for one placement; workers are added as needed.
+ * */
 static xy_status_t place(const question_t *q, const xy_threads_t *threads, int *worker_of,
                          mpi_placement_t *p)
 {
@@ -99,6 +101,7 @@ static xy_status_t place_all(const question_t *q, const mpi_settings_t *settings
     return st;
 }
 
+/* Compute the workers of progress threads for the placements that settings may choose. */
 static xy_status_t make_tables(const mpi_settings_t *settings, const xy_cores_t *cores, int ranks,
                                const xy_bitset_t *allowed, mpi_placement_t *p)
 {
@@ -160,6 +163,7 @@ static int list_free(const mpi_placement_t *p, const xy_cores_t *cores, int *lis
     return count;
 }
 
+/* Choose the CPU of the network thread. */
 static xy_status_t place_network(const xy_threads_t *threads, const xy_cores_t *cores, int ranks,
                                  const xy_bitset_t *allowed, mpi_placement_t *p)
 {

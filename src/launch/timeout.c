@@ -29,6 +29,7 @@ static void *end_anyway(void *argument)
     return NULL;
 }
 
+/* Thread: end the job with a report when its time limit has passed. */
 static void *end_at_limit(void *argument)
 {
     static int code = CODE;
@@ -58,6 +59,7 @@ xy_status_t mpi_timeout_start(double seconds)
 /* What --deadlock-after and --polling-after say; 0: not looked for. */
 static double deadlock_after, polling_after;
 
+/* Thread: look for ranks that wait for each other, and end the job with a report. */
 static void *end_at_deadlock(void *argument)
 {
     static int code = DEADLOCK_CODE;

@@ -143,6 +143,8 @@ static void add_file(inspection_t *in, const process_elf_t *elf, const char *nam
     xy_free(path);
 }
 
+/* Examine the libraries that a file needs: note those of MPI, refuse Java bindings, queue the
+ * others. */
 static xy_status_t look_at(inspection_t *in, const process_elf_t *elf)
 {
     xy_status_t st = XY_OK;

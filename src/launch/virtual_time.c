@@ -90,6 +90,7 @@ static xy_status_t find_leaves(void)
     return XY_OK;
 }
 
+/* Read the virtual machine and its costs, once; cores are numbered through all nodes. */
 static xy_status_t read_machine(const mpi_launch_values_t *values)
 {
     xy_status_t st;
@@ -217,6 +218,7 @@ static xy_status_t check_room(const mpi_launch_values_t *values, int ranks)
                    ranks, all.machine->name, all.cores.count, all.cores.count == 1 ? "" : "s");
 }
 
+/* Place the ranks on the cores of the virtual machine, without those kept for communication. */
 static xy_status_t place(const mpi_launch_values_t *values, int ranks)
 {
     int *core_of = xy_calloc((size_t)ranks, sizeof(*core_of));
@@ -248,6 +250,7 @@ static xy_sim_progress_t progress_of(const char *name)
                                           : XY_SIM_TASKS;
 }
 
+/* Parse --compute; on failure the usage is reported. */
 static xy_status_t parse_compute(const char *text, virtual_config_t *c)
 {
     static const char *const names[] = {"none", "timed", "model", NULL};
@@ -352,6 +355,7 @@ static size_t find_factors(int ranks)
     return kernels;
 }
 
+/* Print the least and the largest factor between computation there and here. */
 static void say_factors(int ranks, size_t kernels)
 {
     double least = all.factor_of[0], most = least;
@@ -552,6 +556,7 @@ static xy_status_t place_on(xy_cores_t *cores, int count, int *core_of)
     return mpi_placement_place(&values, cores, all.machine, count, core_of);
 }
 
+/* Place spawned ranks on free cores of the virtual machine. */
 static xy_status_t place_more(int count, int *core_of)
 {
     xy_cores_t cores = {0};
