@@ -174,6 +174,7 @@ static void extended_unpack(char *here, const char *there)
     memcpy(here, &value, sizeof value);
 }
 
+/* Convert one item between memory and external32; false if the value does not fit. */
 static bool unit_convert(const item_t *item, char *here, char *there, bool to_external)
 {
     char turned[sizeof(uint64_t)];

@@ -166,6 +166,7 @@ static struct {
 
 static _Thread_local xy_gpu_stream_t *streams[MAX_DEVICES];
 
+/* Open a CUDA device by its number, once; all.device[number] stays NULL if that fails. */
 static void open_device(int number)
 {
     xy_vec_t found;
@@ -268,6 +269,7 @@ static bool fill(table_t *table, void *const *addresses, int n)
     return is_aligned;
 }
 
+/* Launch a reduction kernel on the device and wait for its end. */
 static xy_status_t launch(int number, xy_gpu_kernel_t *kernel, void *const *sources, int n,
                           void *const *outs, int out_count, int64_t count, size_t size)
 {

@@ -100,6 +100,7 @@ static void call_function(const mpi_op_t *op, void *a, void *b, void *n, MPI_Dat
         op->fn(a, b, n, &type);
 }
 
+/* Call the program's operation, in portions of INT_MAX elements if it takes an int. */
 static void call_user(const mpi_op_t *op, const void *in, void *inout, int64_t count,
                       const mpi_type_t *type)
 {
@@ -178,6 +179,7 @@ static __attribute__((noinline, cold)) bool apply_on_device(const mpi_op_t *op, 
     return mpi_op_reduce_device(op, sources, 2, &out, 1, count, type);
 }
 
+/* Compute out = a op b for elements in host memory. */
 static void apply_here(const mpi_op_t *op, const void *a, const void *b, void *out, int64_t count,
                        const mpi_type_t *type)
 {

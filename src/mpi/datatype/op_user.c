@@ -8,6 +8,7 @@
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
 
+/* Create an operation of the program; the program owns the handle. */
 static int create(MPI_User_function *fn, MPI_User_function_c *fn_c, int commute, MPI_Op *handle)
 {
     mpi_op_t *op;

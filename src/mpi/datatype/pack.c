@@ -17,6 +17,8 @@ typedef struct {
     size_t bytes;
 } packing_t;
 
+/* Check the arguments of a pack call and set communicator, type and bytes; returns an MPI error
+ * code. */
 static int check(packing_t *p, MPI_Comm comm, MPI_Count count, MPI_Datatype datatype)
 {
     p->comm = comm == MPI_COMM_NULL ? NULL : mpi_comm_of(comm);

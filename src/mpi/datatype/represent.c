@@ -39,6 +39,7 @@ static bool is_same(const mpi_type_t *type, mpi_type_size_fn fn, const void *arg
 
 /* ---- The constructors again ---- */
 
+/* Make a datatype of listed blocks or an array part again from its recorded arguments. */
 static int make_blocks(const mpi_contents_t *c, MPI_Datatype old, MPI_Datatype *made)
 {
     const int *i = c->an_int;
@@ -63,6 +64,7 @@ static int make_blocks(const mpi_contents_t *c, MPI_Datatype old, MPI_Datatype *
     }
 }
 
+/* Make a datatype again from its recorded arguments and other old types. */
 static int make(const mpi_contents_t *c, const MPI_Datatype *old, MPI_Datatype *made)
 {
     const int *i = c->an_int;

@@ -221,6 +221,7 @@ static bool append(draft_t *draft, uint64_t element, uint64_t count)
     return true;
 }
 
+/* Append the sequence of a type, repeated; false if the draft has no room. */
 static bool append_part(draft_t *draft, const mpi_type_t *part, size_t times)
 {
     run_t own[2];

@@ -26,6 +26,7 @@ static void draft_vector(mpi_draft_t *draft, const mpi_type_t *old, int64_t coun
     mpi_layout_cleanup(&block);
 }
 
+/* Make a contiguous datatype; returns an MPI error code. */
 static int make_contiguous(bool is_large, MPI_Count count, MPI_Datatype oldtype,
                            MPI_Datatype *newtype)
 {
@@ -104,6 +105,7 @@ int impl_type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count
     return make_vector(true, MPI_COMBINER_HVECTOR, count, blocklength, stride, oldtype, newtype);
 }
 
+/* Make a datatype with other bounds; returns an MPI error code. */
 static int make_resized(bool is_large, MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
                         MPI_Datatype *newtype)
 {

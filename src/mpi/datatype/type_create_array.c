@@ -127,6 +127,7 @@ static void record_subarray(mpi_draft_t *draft, int ndims, const MPI_Count *size
     mpi_draft_record_type(draft, old);
 }
 
+/* Make a subarray datatype; returns an MPI error code. */
 static int make_subarray(bool is_large, int ndims, const MPI_Count *sizes,
                          const MPI_Count *subsizes, const MPI_Count *starts, int order,
                          MPI_Datatype oldtype, MPI_Datatype *newtype)
@@ -207,6 +208,7 @@ static MPI_Count darray_block(const darray_t *a, int i)
     return darg > 0 && darg * p >= n ? darg : 0;
 }
 
+/* Check distribution, process grid and rank of a darray; returns an MPI error code. */
 static int check_darray(const darray_t *a)
 {
     int64_t processes = 1;
@@ -229,6 +231,7 @@ static int check_darray(const darray_t *a)
     return MPI_SUCCESS;
 }
 
+/* Record the arguments of a darray for MPI_Type_get_contents. */
 static void record_darray(mpi_draft_t *draft, const darray_t *a, mpi_type_t *old)
 {
     const int *arrays[] = {a->distribs, a->dargs, a->psizes};
@@ -269,6 +272,7 @@ static void darray_dimension(slab_t *slab, const darray_t *a, int i)
     slab_dimension(slab, n, start, own, length, step);
 }
 
+/* Make a darray datatype; returns an MPI error code. */
 static int make_darray(bool is_large, const darray_t *a, MPI_Datatype oldtype,
                        MPI_Datatype *newtype)
 {

@@ -47,6 +47,7 @@ static bool is_regular(const blocks_t *b)
     return true;
 }
 
+/* Lay out blocks of one type at equal distances as loops; false without memory. */
 static bool layout_regular(const blocks_t *b, mpi_layout_t *layout_p)
 {
     const mpi_type_t *old = block_type(b, 0);
@@ -242,6 +243,7 @@ int impl_type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
 
 /* ---- Struct ------------------------------------------------------------------------------ */
 
+/* Record the arguments of a struct and make the datatype. */
 static int draft_struct(const blocks_t *b, bool is_large, MPI_Datatype *newtype)
 {
     mpi_draft_t draft;
@@ -258,6 +260,7 @@ static int draft_struct(const blocks_t *b, bool is_large, MPI_Datatype *newtype)
     return mpi_draft_finish(&draft, newtype);
 }
 
+/* Check the arguments of a struct and make the datatype; returns an MPI error code. */
 static int make_struct(bool is_large, MPI_Count n, const MPI_Count *lengths,
                        const MPI_Count *places, const MPI_Datatype *handles, MPI_Datatype *newtype)
 {

@@ -23,6 +23,7 @@ static void flush(rows_t *r)
     r->n = 0;
 }
 
+/* Add a run to the current rows if it continues them; otherwise copy these and begin new ones. */
 static void add(rows_t *r, char *to, const char *from, size_t bytes)
 {
     ptrdiff_t to_step = to - r->to, from_step = from - r->from;
@@ -73,6 +74,7 @@ static void advance(side_t *side, size_t n)
         side->bytes += n;
 }
 
+/* Move a side forward by a number of data bytes. */
 static void skip(side_t *side, size_t bytes)
 {
     size_t n;

@@ -50,6 +50,7 @@ static const chosen_t *make(int combiner, const int arguments[2], MPI_Datatype l
     return c;
 }
 
+/* Give the predefined type for a precision and range to the program, made on first use. */
 static int give(int combiner, int first, int second, MPI_Datatype like, MPI_Datatype *newtype)
 {
     const int arguments[2] = {first, second};

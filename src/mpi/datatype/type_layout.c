@@ -112,6 +112,8 @@ bool mpi_layout_repeat(const mpi_layout_t *layout, int64_t count, MPI_Aint strid
     return true;
 }
 
+/* Append a run of bytes to a list, joined with the last one if adjacent; is_failed is set without
+ * memory. */
 static void list_add_run(mpi_layout_list_t *list, MPI_Aint offset, size_t length)
 {
     mpi_block_t *last = list->blocks > 0 ? &list->block[list->blocks - 1] : NULL;

@@ -251,6 +251,8 @@ static void move_two(const mpi_block_t *b, const mpi_block_t *last, char *base, 
         copy_pairs(out, in, n, b->length, next->length);
 }
 
+/* Move n iterations of a list of blocks, two blocks at a time and in portions that stay in cache.
+ * */
 static void move_structs(const mpi_layout_t *layout, char *base, MPI_Aint stride, int64_t n,
                          char *packed, bool pack)
 {
@@ -429,6 +431,7 @@ static __attribute__((noinline, cold)) bool is_on_device(const void *a, const mp
            (b_type != NULL ? mpi_type_is_on_device(b, b_type) : mpi_device_has(b, NULL));
 }
 
+/* Pack or unpack a range of the data of a message, also in device memory. */
 static void move(char *packed, char *user, const mpi_type_t *type, size_t first, size_t bytes,
                  bool pack)
 {
@@ -507,6 +510,7 @@ static size_t copy_loops(mpi_cursor_t *to, mpi_cursor_t *from, size_t bytes)
     return (size_t)blocks * length;
 }
 
+/* Copy typed data to typed data run by run, without packing it. */
 static void copy_blockwise(char *target, const mpi_type_t *target_type, char *source,
                            const mpi_type_t *source_type, size_t bytes)
 {

@@ -194,6 +194,7 @@ int impl_type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
     return MPI_SUCCESS;
 }
 
+/* Return the recorded arguments of a datatype; types in them are new handles of the program. */
 static int get_contents(MPI_Datatype datatype, const MPI_Count room[4], int *integers,
                         MPI_Aint *addresses, MPI_Count *counts, MPI_Datatype *datatypes)
 {

@@ -117,6 +117,7 @@ static int skew_of(const turn_t *m, int64_t rows, int64_t columns)
     return skew;
 }
 
+/* Transpose a matrix in squares aligned to lines of `to`, and the rest in squares anywhere. */
 static void turn(turn_t m, int64_t rows, int64_t columns)
 {
     int64_t first = (int64_t)((-(uintptr_t)m.to & (XMPI_LINE - 1)) / m.length), end, later;

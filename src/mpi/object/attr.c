@@ -272,6 +272,7 @@ static int call_copy(const attribute_t *attribute, void *handle, void **copy_p,
     return code;
 }
 
+/* Call the delete function of an attribute; returns its code. */
 static int call_delete(const attribute_t *attribute, void *handle)
 {
     const mpi_keyval_t *keyval = attribute->keyval;

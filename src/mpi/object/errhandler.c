@@ -29,6 +29,7 @@ MPI_Errhandler mpi_errhandler_give(MPI_Errhandler handle)
     return handle;
 }
 
+/* Create an error handler; MPI_ERR_ARG without a function. */
 static int create(mpi_errhandler_t filled, MPI_Errhandler *handle_p)
 {
     mpi_errhandler_t *handler;

@@ -57,6 +57,7 @@ static mpi_finding_kind_t kind_of(int error_class)
                : XMPI_FINDING_CALL_ERROR;
 }
 
+/* Report a fatal error with rank, call and line; does not end the job yet. */
 static void say_fatal(const mpi_rank_t *self, int code, const char *message)
 {
     const mpi_rank_t *owner = self ? self : mpi_thread_owner;
@@ -110,6 +111,7 @@ static int call_session_handler(const mpi_errhandler_t *handler, mpi_comm_t *ses
     return mpi_errhandler_call(handler, session, code);
 }
 
+/* Call the error handler for an error; returns its code, or ends the job if errors are fatal. */
 static int raise_error(MPI_Errhandler handle,
                        int (*call)(const mpi_errhandler_t *, mpi_comm_t *, int), mpi_comm_t *comm,
                        int code, const char *message)

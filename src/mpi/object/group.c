@@ -181,6 +181,7 @@ int impl_group_free(MPI_Group *group)
     return MPI_SUCCESS;
 }
 
+/* Give the local or remote group of a communicator to the program. */
 static int comm_group(MPI_Comm handle, bool is_remote, MPI_Group *group)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);

@@ -69,6 +69,7 @@ static int select_ranks(MPI_Group handle, int n, const int *list, bool is_incl, 
                      group->size);
 }
 
+/* Make a group of the ranks in ranges, or of all others; MPI_ERR_RANK if a range is not inside. */
 static int select_ranges(MPI_Group handle, int n, int ranges[][3], bool is_incl,
                          MPI_Group *newgroup)
 {

@@ -335,6 +335,7 @@ int impl_info_free(MPI_Info *info)
     return MPI_SUCCESS;
 }
 
+/* Create an info object with the values of MPI_INFO_ENV and the arguments of the program. */
 static int info_create_env(int argc, char **argv, MPI_Info *handle_p)
 {
     const char *command = argc > 0 && argv && argv[0] ? argv[0] : program_invocation_name;

@@ -317,6 +317,7 @@ static xy_status_t tell_split(const mpi_settings_t *s, mpi_info_t *info)
     return mpi_info_put(info, "xylem_split", s->split < 0 ? words[-1 - s->split] : text);
 }
 
+/* Put the chosen algorithms into an info object. */
 static xy_status_t tell_algorithms(const mpi_settings_t *s, mpi_info_t *info)
 {
     xy_text_t text = XY_TEXT_INIT;

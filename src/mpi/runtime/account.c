@@ -44,6 +44,7 @@ static size_t find(const account_record_t *records, size_t room, const account_k
     return at;
 }
 
+/* Double the room of an account; false at the limit or without memory. */
 static __attribute__((noinline, cold)) bool grow(mpi_account_t *a)
 {
     size_t room = 2 * a->room;
@@ -88,6 +89,8 @@ static account_record_t *record_of(mpi_account_t *a, const account_key_t *key)
     return a->last = &a->records[at];
 }
 
+/* Add waiting time to the entry of a rank and call site, or to the smallest entry, which it
+ * replaces. */
 static void blame(account_blame_t *all, int n, const account_blame_t *more)
 {
     int at = 0;

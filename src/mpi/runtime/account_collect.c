@@ -21,6 +21,7 @@ static uint64_t monotonic_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* Allocate an empty account; NULL without memory. */
 static mpi_account_t *account_new(void)
 {
     mpi_account_t *a = aligned_alloc(XMPI_LINES, sizeof(*a));
@@ -171,6 +172,7 @@ static void set_parts(const collecting_t *c, const account_record_t *from, xy_pr
     to->part[XY_PART_LIBRARY] = left;
 }
 
+/* Convert a record of a rank to times and lines and add it to the profile; false without memory. */
 static bool add_record(collecting_t *c, int rank, const account_record_t *from)
 {
     xy_profile_record_t to = {.rank = (uint32_t)rank,
@@ -195,6 +197,7 @@ static bool add_record(collecting_t *c, int rank, const account_record_t *from)
     return is_good && xy_vec_append(&c->profile->records, &to) == XY_OK;
 }
 
+/* Stop the account of a rank and add its records to the profile; false without memory. */
 static bool add_rank(collecting_t *c, int rank, uint32_t core)
 {
     mpi_account_t *a = c->job->ranks[rank].account;

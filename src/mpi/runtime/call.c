@@ -27,6 +27,7 @@ const char *mpi_call_start_of(const char *name)
     return end != NULL && (end[5] == '\0' || strcmp(end, "_init_c") == 0) ? "MPI_Start of " : "";
 }
 
+/* Report that a thread that is not a rank has called MPI, and how it may. */
 static void refuse_thread(const mpi_finding_t *finding, const char *name, const char *site)
 {
     const char *why = mpi_job->clock != NULL

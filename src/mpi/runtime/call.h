@@ -91,6 +91,8 @@ typedef struct {
     const void *caller;
 } mpi_noted_t;
 
+/* Enter a call that needs no communicator; returns the call that it interrupts, for
+ * mpi_leave_local(). */
 static inline mpi_noted_t mpi_enter_local(const char *name, const void *site)
 {
     mpi_rank_t *self = mpi_self;

@@ -101,6 +101,8 @@ static void *answer_global(void *arg)
     return NULL;
 }
 
+/* Answer a question on a thread with a stack of its own, and wait for it; unanswered if there is no
+ * thread. */
 static void ask_aside(question_t *q, void *(*how)(void *))
 {
     pthread_attr_t attributes;

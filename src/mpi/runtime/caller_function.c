@@ -54,6 +54,7 @@ static const unsigned char *target_of(const unsigned char *site, bool *is_functi
 
 #elif defined(__aarch64__)
 
+/* The function behind a stub of the linkage table; NULL if the code is no such stub. */
 static const void *follow_stub(const unsigned char *at)
 {
     uint32_t adrp, ldr;

@@ -26,6 +26,7 @@ static inline void copy_line(char *to, const char *from)
     _mm_stream_si128((__m128i *)(void *)(to + 48), d);
 }
 
+/* Copy a large block past the caches, several pages at a time; smaller ones by memcpy. */
 static void copy_here(void *to, const void *from, size_t bytes)
 {
     char *t = to;

@@ -59,6 +59,7 @@ bool mpi_device_is_used;
 /* The C library's own: for ranks `syscall` is another, which takes longer. */
 static long (*plain_syscall)(long, ...) = syscall;
 
+/* Look up the functions of the CUDA driver; false if one is missing. */
 static bool find_functions(void *library)
 {
     void *next = dlsym(RTLD_NEXT, "syscall");

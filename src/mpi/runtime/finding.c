@@ -128,6 +128,8 @@ bool mpi_finding_is_known(const mpi_finding_t *finding)
     return is_known;
 }
 
+/* Print a warning unless the same was printed, or keep it if it must wait; the last of a kind says
+ * so. */
 static void print(const mpi_finding_t *f, const char *message)
 {
     bool is_new, is_last;

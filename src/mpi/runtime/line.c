@@ -100,6 +100,7 @@ static bool import(const mpi_line_import_t *imports, size_t count)
     return true;
 }
 
+/* Load libdw on first use; false if it is missing. */
 static bool load(void)
 {
     static enum { UNTRIED, LOADED, MISSING } state;
@@ -115,6 +116,7 @@ static bool load(void)
     return true;
 }
 
+/* Open the debugging information of a file in a slot of the cache, in place of the file there. */
 static void open_file(const char *path, int at)
 {
     const uint64_t base = (uint64_t)1 << 32; /* any; an address of 0 would mean none to some */
@@ -195,6 +197,7 @@ static void copy_path(const char *file, const char *directory, char *path)
     }
 }
 
+/* Find source file, line and function of an offset in a file; false if none is known. */
 static bool find(const char *path, size_t offset, mpi_line_t *line)
 {
     dwfl_module_t *module;
@@ -217,6 +220,7 @@ static bool find(const char *path, size_t offset, mpi_line_t *line)
     return line->file[0] != '\0' || line->function[0] != '\0';
 }
 
+/* Find the symbol that contains an offset in a file; false if there is none. */
 static bool find_symbol(const char *path, size_t offset, mpi_symbol_t *symbol)
 {
     symbol_t found = {.st_size = 0};

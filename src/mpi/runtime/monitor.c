@@ -23,6 +23,7 @@ typedef struct mpi_monitor monitor_t;
 static _Atomic uint32_t slice_now;
 static double slice_seconds;
 
+/* Allocate the monitor of a rank; NULL without memory. */
 static monitor_t *monitor_new(void)
 {
     monitor_t *m = xy_calloc(1, sizeof(*m));
@@ -77,6 +78,7 @@ void mpi_monitor_total_on(const mpi_rank_t *rank, uint32_t context, mpi_sent_t *
             add_record(&m->records[i], total);
 }
 
+/* Thread: increment the number of the time slice at each interval. */
 static void *count_slices(void *arg)
 {
     struct timespec next;
@@ -95,6 +97,7 @@ static void *count_slices(void *arg)
     return NULL;
 }
 
+/* Start the thread that counts time slices, with all signals blocked. */
 static xy_status_t start_slices(double seconds)
 {
     sigset_t all, before;
@@ -163,6 +166,7 @@ void mpi_monitor_total_to(const mpi_rank_t *rank, uint32_t context, int to, mpi_
     }
 }
 
+/* Double the room for records; false without memory. */
 static bool grow(monitor_t *m)
 {
     uint32_t capacity = m->capacity > 0 ? 2 * m->capacity : 8;

@@ -27,6 +27,8 @@ static bool has_room(mpi_ring_t *ring)
     return ring->tail - ring->head_seen < XMPI_RING_PACKETS;
 }
 
+/* Append a ring to the one that is full; the sender owns it until it is moved. Ends the job without
+ * memory. */
 static void spill(mpi_worker_t *worker, int to)
 {
     mpi_ring_t *ring = aligned_alloc(_Alignof(mpi_ring_t), sizeof(*ring));
@@ -58,6 +60,8 @@ static void move_packets(mpi_ring_t *ring, mpi_ring_t *from)
     atomic_store_explicit(&from->head, from->next, memory_order_relaxed);
 }
 
+/* Move packets from spilled rings to the ring of a worker as far as it has room, and free empty
+ * ones. */
 static void unspill_to(mpi_worker_t *worker, int to)
 {
     mpi_ring_t *ring = ring_to(worker, to), *first;
@@ -202,6 +206,7 @@ bool mpi_poll(xy_worker_t *base)
 
 /* ---- How long that takes, for those who ask ---- */
 
+/* Poll once and add the time to the progress time of the worker if there was anything to do. */
 static bool poll_timed(xy_worker_t *base)
 {
     mpi_worker_t *worker = xy_worker_user(base);

@@ -82,6 +82,7 @@ bool mpi_parallel_help(int worker)
     return found;
 }
 
+/* Share chunks with idle workers, take part in them, and return when all are done. */
 static void run_shared(slot_t *s, mpi_chunk_fn fn, void *arg, int64_t chunks)
 {
     uint64_t generation = (atomic_load_explicit(&s->ticket, memory_order_relaxed) >> 32) + 1;

@@ -110,6 +110,7 @@ void mpi_thread_end(void)
     leave(t);
 }
 
+/* Register this thread as a caller of MPI for a rank; ends the job without memory. */
 static mpi_thread_t *thread_of(mpi_rank_t *rank)
 {
     mpi_thread_t *t;

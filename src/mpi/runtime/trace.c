@@ -54,6 +54,8 @@ static struct {
     xy_bitset_t ranks; /* no bits: all */
 } all;
 
+/* The label of a name in the trace, cached by its address; XY_TRACE_NO_LABEL if the cache is full.
+ * */
 static uint32_t label_of(mpi_trace_t *trace, const char *name)
 {
     size_t h = (size_t)((uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) >> 32);
@@ -82,6 +84,7 @@ static size_t site_place(const struct site *sites, size_t room, const void *addr
     return at;
 }
 
+/* Double the cache of call sites; false without memory. */
 static bool sites_grow(mpi_trace_t *trace)
 {
     size_t room = trace->site_room > 0 ? 2 * trace->site_room : SITES;
@@ -113,6 +116,7 @@ static uint32_t site_name(const void *address)
     return mpi_job->clock != NULL ? mpi_job->clock->site(name) : xy_trace_site(all.file, name);
 }
 
+/* The number of a call site in the trace; 0 if it is unknown or memory is short. */
 static uint32_t site_of(mpi_trace_t *trace, const void *address)
 {
     size_t at;
@@ -387,6 +391,7 @@ static xy_status_t remember_path(const char *path)
     return all.path != NULL ? XY_OK : xy_fail_memory("starting a trace");
 }
 
+/* Add a row for worker w to the trace. */
 static xy_status_t add_row(mpi_job_t *job, int w)
 {
     mpi_trace_t *trace = xy_calloc(1, sizeof(*trace));

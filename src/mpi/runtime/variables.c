@@ -119,6 +119,7 @@ static uint64_t number_of(die_t *die, unsigned name)
     return number;
 }
 
+/* Set size, kind and name of an element from a base type. */
 static void set_base(die_t *type, mpi_element_t *element)
 {
     uint64_t encoding = number_of(type, AT_ENCODING), bytes = 0;
@@ -194,6 +195,7 @@ static bool find_element(die_t type, uint64_t offset, mpi_element_t *element)
 
 /* ---- Variables ---- */
 
+/* Describe a variable and the element at `offset` in it, or in the memory it points to. */
 static void describe(die_t *die, die_t type, uint64_t offset, mpi_typed_t *found)
 {
     const char *name = dw.diename(die);
