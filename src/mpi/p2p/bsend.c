@@ -50,6 +50,7 @@ static void epochs_free(mpi_bsend_t *b)
     }
 }
 
+/* Open an epoch of an account, to which later messages belong; false without memory. */
 static bool epoch_open(mpi_bsend_t *b)
 {
     epoch_t *epoch = xy_calloc(1, sizeof(*epoch));
@@ -100,6 +101,8 @@ static mpi_type_t *packed_type(const mpi_type_t *type)
     return mpi_type_of(MPI_BYTE);
 }
 
+/* Send a packed copy of a message and charge it to the account; the copy is freed when it has left.
+ * */
 static int send_copy(mpi_rank_t *self, mpi_bsend_t *b, const mpi_transfer_t *t, uint64_t bytes)
 {
     char *copy = mpi_buffer_take(self->worker, bytes);
@@ -361,6 +364,7 @@ int impl_comm_iflush_buffer(mpi_rank_t *self, MPI_Comm handle, MPI_Request *requ
 
 /* ---- Sends ------------------------------------------------------------------------------- */
 
+/* MPI_Bsend, or MPI_Ibsend if `handle` is not NULL; returns an MPI error code. */
 static int bsend(mpi_rank_t *self, const void *buffer, int64_t count, MPI_Datatype type, int dest,
                  int tag, MPI_Comm comm, MPI_Request *handle)
 {

@@ -87,6 +87,7 @@ static uint32_t word_of(void)
     return (uint32_t)sizeof(long) << 8 | first;
 }
 
+/* The greeting that this process sends to a process of another job. */
 static hello_t hello_own(bool refuses)
 {
     hello_t hello = {.version = XYLEM_VERSION,
@@ -102,6 +103,7 @@ static hello_t hello_own(bool refuses)
     return hello;
 }
 
+/* Open the hub for connections with other jobs, with a secret of its own. */
 static xy_status_t open_hub(void)
 {
     uint8_t secret[XY_SECRET_BYTES];
@@ -340,6 +342,8 @@ static bool await_hello(int number, uint64_t id, int there, char why[XY_WHY_SIZE
     return false;
 }
 
+/* Connect to a process of another job and exchange greetings; returns its number, or -1 and the
+ * reason in `why`. */
 static int connect_new(uint64_t id, int there, const char *card,
                        const uint8_t secret[XY_SECRET_BYTES], char why[XY_WHY_SIZE])
 {

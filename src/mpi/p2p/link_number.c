@@ -26,6 +26,8 @@ static struct {
     int last;                     /* that was given */
 } numbers = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* The number of the link to a job, or a free one for it; 0 if all are in use. Called under the
+ * lock. */
 static int number_of(uint64_t job)
 {
     for (int n = 1; n <= XMPI_LINKS; n++)

@@ -12,6 +12,7 @@ _Static_assert((int)XY_MATCH_ANY_TAG == (int)MPI_ANY_TAG, "receives are matched 
 
 const mpi_p2p_engine_t *mpi_p2p_engine;
 
+/* Take a message from the worker's pool; ends the job without memory. */
 static mpi_message_t *message_new(mpi_worker_t *worker)
 {
     mpi_message_t *m = worker->free_messages;
@@ -569,6 +570,8 @@ void mpi_packet_eager(mpi_worker_t *worker, int from, mpi_packet_t *packet)
     keep(to, m);
 }
 
+/* Handle the arrival of a large message: start its transfer if a receive waits, else keep the
+ * message. */
 static inline void take_rts(mpi_worker_t *worker, mpi_packet_t *packet, bool offload)
 {
     mpi_rank_t *to = &mpi_job->ranks[packet->to];
@@ -652,6 +655,7 @@ void mpi_packet_cancel(mpi_worker_t *worker, int from, mpi_packet_t *packet)
     mpi_ring_commit(worker, from, answer);
 }
 
+/* Try to cancel a send: at once if the receiver is on this worker, else by a packet to it. */
 static void cancel_send(mpi_rank_t *self, mpi_request_t *request)
 {
     mpi_packet_t *packet;

@@ -18,6 +18,7 @@ static const char *place(const void *site, char text[PLACE_TEXT])
     return text[1] != '\0' ? text : text + 1;
 }
 
+/* Report that the types of a message and its receive differ, with both call sites. */
 static void report(const mpi_finding_t *finding, const mpi_request_t *receive, uint16_t signature)
 {
     const mpi_completion_t *c = &receive->completion;

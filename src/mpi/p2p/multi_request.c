@@ -91,6 +91,7 @@ static void part_over(mpi_request_t *part)
     less(multi);
 }
 
+/* Note a part that was started: count it as complete, or wait for its end. */
 static int started(mpi_multi_request_t *multi, mpi_request_t *part)
 {
     if (part->is_done) {

@@ -388,6 +388,8 @@ static bool is_for_others(int kind)
     return kind == HELLO || kind == WHERE || kind == HERE || kind == ASK_PORT || kind == TOLD;
 }
 
+/* Handle a message that is for the process and no rank; malformed ones of other jobs are dropped.
+ * */
 static void on_service(int from, const remote_head_t *head, const char *data, size_t size)
 {
     mpi_quiet_t quiet;
@@ -447,6 +449,8 @@ static bool is_whole(const char *bytes, size_t size)
            size >= (bytes[0] == REMOTE_SMALL ? (size_t)REMOTE_SMALL_HEAD : sizeof(remote_head_t));
 }
 
+/* Handle a message of another process: deliver it at once, or put it into the mailbox of its
+ * worker. */
 static void on_message(void *context, int from, const void *bytes, size_t size)
 {
     const driver_t *driver = context;
@@ -522,6 +526,7 @@ static remote_mail_t *turn_round(remote_mail_t *mail)
     return first;
 }
 
+/* Handle the mail of a worker in the order of arrival; true if there was any. */
 static bool read_mail(mpi_worker_t *worker)
 {
     remote_mail_t *mail;
@@ -617,6 +622,7 @@ bool mpi_network_help(mpi_worker_t *worker)
     return found;
 }
 
+/* Thread: drive a network while no worker does, until the job ends. */
 static void *drive(void *arg)
 {
     driver_t *driver = arg;

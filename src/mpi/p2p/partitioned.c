@@ -255,6 +255,7 @@ static void meet(mpi_partitioned_t *p)
     }
 }
 
+/* The greeting of a partitioned transfer is complete: start what waited for it. */
 static void head_over(mpi_request_t *hello)
 {
     mpi_partitioned_t *p = hello->extra;
@@ -315,6 +316,7 @@ static void start_send(mpi_request_t *whole)
     whole->is_done = whole->peer == MPI_PROC_NULL || p->partitions == 0;
 }
 
+/* Start a partitioned receive, which may have to wait for the greeting of its sender. */
 static void start_receive(mpi_request_t *whole)
 {
     mpi_partitioned_t *p = whole->extra;
@@ -379,6 +381,7 @@ int mpi_partitioned_raise(const mpi_request_t *request)
                      site[0] ? ")" : "", p->partitions, (unsigned long long)p->bytes);
 }
 
+/* Allocate the state of a partitioned transfer; NULL without memory. */
 static mpi_partitioned_t *object_new(const mpi_transfer_t *t, int partitions, bool is_receive)
 {
     mpi_partitioned_t *p = xy_calloc(1, sizeof(*p));
@@ -401,6 +404,8 @@ static mpi_partitioned_t *object_new(const mpi_transfer_t *t, int partitions, bo
     return p;
 }
 
+/* Take tags for the partitions and list the transfer in its communicator; returns an MPI error
+ * code. */
 static int enlist(mpi_partitioned_t *p, mpi_comm_t *comm)
 {
     int first = take_tags(comm, p->partitions);

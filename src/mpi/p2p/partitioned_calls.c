@@ -6,6 +6,7 @@
 #include "mpi/p2p/partitioned.h"
 #include "mpi/runtime/runtime.h"
 
+/* Check the arguments of MPI_Psend_init or MPI_Precv_init; returns an MPI error code. */
 static int check_init(mpi_rank_t *self, const void *buf, int partitions, MPI_Count count,
                       MPI_Datatype type, int peer, int tag, MPI_Comm handle, bool is_receive,
                       mpi_transfer_t *t)

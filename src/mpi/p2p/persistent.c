@@ -17,6 +17,7 @@ static mpi_transfer_t transfer_of(const mpi_request_t *request)
                             .mode = request->mode};
 }
 
+/* Start a persistent send; it may be complete at once. */
 static void start_send(mpi_request_t *request)
 {
     mpi_transfer_t t = transfer_of(request);
@@ -44,6 +45,7 @@ static void start_receive(mpi_request_t *request)
     }
 }
 
+/* Create a persistent request, inactive; returns an MPI error code. */
 static int init(mpi_rank_t *self, const void *buffer, int64_t count, MPI_Datatype type, int peer,
                 int tag, MPI_Comm comm, mpi_request_kind_t kind, mpi_mode_t mode,
                 MPI_Request *handle)
@@ -84,6 +86,7 @@ static void start_named(mpi_request_t *request)
     self->call = now;
 }
 
+/* Start a persistent request; MPI_ERR_REQUEST if it is active or not persistent. */
 static int start(MPI_Request handle)
 {
     mpi_request_t *request;

@@ -86,6 +86,8 @@ static void take(int p, const mpi_quiet_t *q)
         quiet.is_quiet = quiet.is_quiet && is_same(q, &quiet.first[p]);
 }
 
+/* Begin a round of questions whether processes are quiet, and answer for this one. Under the lock.
+ * */
 static void ask_all(step_t step)
 {
     mpi_quiet_t question = {.kind = XMPI_QUIET_ASK, .round = ++quiet.round}, own;
@@ -124,6 +126,7 @@ typedef struct {
 
 static void take_revived(bool is_none);
 
+/* Errand of worker 0: try to revive ranks and report the result to the process that asked. */
 static void revive(remote_errand_t *base)
 {
     errand_t *errand = (errand_t *)(void *)base;
@@ -140,6 +143,7 @@ static void revive(remote_errand_t *base)
     xy_free(errand);
 }
 
+/* Post the errand that tries to revive ranks. */
 static void post_revive(int from, mpi_revive_t what, const char *cause)
 {
     errand_t *errand = xy_malloc(sizeof(*errand));
@@ -186,6 +190,8 @@ static void take_revived(bool is_none)
     }
 }
 
+/* All answers of a round have come: ask again, try to revive ranks, report a deadlock, or stop.
+ * Under the lock. */
 static void round_is_over(void)
 {
     bool is_dead = quiet.is_quiet && quiet.sent == quiet.handled;

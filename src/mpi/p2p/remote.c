@@ -123,6 +123,8 @@ static void give_early(int process, remote_head_t *head, const mpi_transfer_t *t
                 head->bytes, piece);
 }
 
+/* Send the data of an eager message, packed if its type is not contiguous or the buffer is on a
+ * device. */
 static void send_data(mpi_rank_t *self, int process, const remote_head_t *head,
                       const mpi_transfer_t *t, uint64_t bytes)
 {
@@ -343,6 +345,7 @@ static void unpack(const piece_t *piece, uint64_t length)
                         piece->offset, length);
 }
 
+/* A piece has come: unpack it and ask for the next one, or complete the receive. */
 static void taken(piece_t *piece)
 {
     mpi_request_t *receive = piece->request;
@@ -425,6 +428,7 @@ void mpi_remote_take_left(void)
     }
 }
 
+/* Begin to pull a large message in pieces, several of them ahead. */
 static void pull_begin(mpi_request_t *receive, const remote_letter_t *letter)
 {
     bool packs = letter->head.flags & REMOTE_PACKS || !mpi_type_is_contiguous(receive->type);
@@ -509,6 +513,7 @@ const void *mpi_remote_site(const remote_letter_t *letter)
     return mpi_network_site(letter->from, letter->head.site);
 }
 
+/* A message has come: give it to the receive that matches, or keep it with its letter. */
 static void arrive(mpi_worker_t *worker, remote_letter_t *letter)
 {
     const remote_head_t *head = &letter->head;
@@ -570,6 +575,7 @@ static void release(const remote_letter_t *letter)
     answer(letter, REMOTE_DONE);
 }
 
+/* Handle a letter by its kind; frees it unless it was kept. */
 static void handle_letter(mpi_worker_t *worker, remote_letter_t *letter)
 {
     mpi_request_t *request = request_of(&letter->head);

@@ -17,6 +17,7 @@ static int check_peer(mpi_comm_t *comm, int peer, bool receive)
                      mpi_number_passed(peer), mpi_comm_name(comm), size - 1);
 }
 
+/* Check count, type and buffer of a transfer; returns an MPI error code. */
 static int check_buffer(mpi_comm_t *comm, const void *buffer, int64_t count, MPI_Datatype handle,
                         bool receive)
 {
