@@ -56,6 +56,7 @@ static bool allgather_is_compact(const coll_local_t *local, const coll_slot_t *s
     return xy_direct_is_compact(slot->bytes, (uint64_t)local->coll->size);
 }
 
+/* Fill the buffer of the first member and copy it to the others; for small regular blocks. */
 static void allgather_compact(coll_local_t *local, coll_slot_t *slot)
 {
     coll_call_t *first = slot->calls[0];
@@ -108,6 +109,7 @@ static xy_status_t allgather_prepare(coll_local_t *local, coll_slot_t *slot)
     return XY_OK;
 }
 
+/* Unpack the blocks that all local groups have left into one member's buffer. */
 static void allgather_unpack(coll_local_t *local, coll_slot_t *slot, coll_call_t *to)
 {
     const mpi_coll_t *coll = local->coll;
@@ -219,6 +221,7 @@ static bool is_plain(const coll_call_t *call)
            mpi_type_is_contiguous(call->receive_type) && mpi_type_is_contiguous(send);
 }
 
+/* Pack the blocks of all members into the slot. */
 static void alltoall_pack(coll_local_t *local, coll_slot_t *slot)
 {
     size_t size = (size_t)local->coll->size, n = slot->bytes;
@@ -299,6 +302,7 @@ static bool is_tiled(const coll_local_t *local, const coll_slot_t *slot)
     return xy_direct_is_tiled(slot->bytes) && all_are_plain(local, slot);
 }
 
+/* Copy the blocks of up to TILE senders to all members of the local group. */
 static void exchange_tile(coll_local_t *local, coll_slot_t *slot, int first)
 {
     int size = local->coll->size, end = first + TILE < size ? first + TILE : size;
@@ -420,6 +424,7 @@ static int64_t alltoall_pieces(const coll_local_t *local, coll_slot_t *slot)
     return alltoall_depth(local, slot) * local->members * local->coll->size;
 }
 
+/* Do one piece of an alltoall, in the form that was chosen for the call. */
 static void alltoall_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 {
     int64_t rest = piece / local->members;

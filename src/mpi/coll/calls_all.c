@@ -18,6 +18,7 @@ static void agree_on_vector(coll_call_t *call)
         coll_check_own_types(call, (uint64_t)call->send_count * call->send_type->size);
 }
 
+/* Check the arguments of all forms of allgather and start it; returns an MPI error code. */
 static int allgather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount,
                      MPI_Datatype sendtype, void *recvbuf, int64_t recvcount, coll_vector_t counts,
                      coll_vector_t displs, MPI_Datatype recvtype, MPI_Comm comm,

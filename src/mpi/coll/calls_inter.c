@@ -129,6 +129,8 @@ int coll_inter_move(mpi_rank_t *self, coll_call_t *call, const coll_ops_t *kind,
 
 /* ---- Reductions ---- */
 
+/* Check the vectors and the operation of a reduction between two groups; returns an MPI error code.
+ * */
 static int check_vectors(coll_call_t *call, const coll_given_t *receive, MPI_Op op)
 {
     int own = call->comm->size, error;

@@ -77,6 +77,7 @@ static void agree(coll_call_t *call, int64_t count, const mpi_type_t *type, int6
         coll_check_own_types(call, (uint64_t)other_count * other->size);
 }
 
+/* Check the arguments of all forms of gather and start it; returns an MPI error code. */
 static int gather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_Datatype sendtype,
                   void *recvbuf, int64_t recvcount, coll_vector_t counts, coll_vector_t displs,
                   MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request,
@@ -135,6 +136,7 @@ int impl_gatherv(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_D
                   recvtype, root, comm, request, is_persistent);
 }
 
+/* Check the arguments of all forms of scatter and start it; returns an MPI error code. */
 static int scatter(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, coll_vector_t counts,
                    coll_vector_t displs, MPI_Datatype sendtype, void *recvbuf, int64_t recvcount,
                    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request,

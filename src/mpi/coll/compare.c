@@ -89,6 +89,7 @@ typedef enum {
     ABOUT_SPLIT /* reduce_scatter: other counts */
 } about_t;
 
+/* The first thing in which two claims about a collective differ. */
 static about_t difference(const coll_claim_t *a, const coll_claim_t *b)
 {
     if (a->kind != b->kind || a->how != b->how || is_agreement(a))
@@ -137,6 +138,7 @@ static void describe_what(const coll_claim_t *c, char text[TEXT])
             snprintf(text, TEXT, " with %s", mpi_op_table[i].name);
 }
 
+/* Describe the root of a claim for a report, by its world rank and its rank in the communicator. */
 static void describe_root(const mpi_coll_t *coll, const coll_claim_t *c, char text[TEXT])
 {
     const mpi_comm_t *comm = comm_of(coll, c->rank);
@@ -266,6 +268,7 @@ static mpi_finding_t mismatch(const mpi_coll_t *coll, int rank, int other, uint6
     return finding_of(XMPI_FINDING_TYPE_MISMATCH, coll, rank, other, number);
 }
 
+/* Warn once that two members of a collective give different types. */
 static void warn_types(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a,
                        const coll_claim_t *b)
 {

@@ -26,6 +26,7 @@ static bool sends_from_receive_buffer(const coll_call_t *call)
            call->kind->collective != XY_COLL_SCATTERV;
 }
 
+/* Bytes that a member sends to `peer` in this call. */
 static uint64_t sent_bytes(const coll_call_t *call, int peer)
 {
     const mpi_type_t *type;
@@ -115,6 +116,7 @@ static void count_inter(const coll_local_t *local, const coll_call_t *call)
     }
 }
 
+/* Count the messages of one member's call by its collective. */
 static void count_call(const coll_local_t *local, const coll_slot_t *slot, const coll_call_t *call)
 {
     int size = local->coll->size;

@@ -98,6 +98,7 @@ static bool find_order(const mpi_coll_t *coll)
     return true;
 }
 
+/* Free the shared part of a communicator with its local groups. */
 static void destroy(mpi_coll_t *coll)
 {
     if (coll->link > 0)

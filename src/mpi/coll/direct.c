@@ -323,6 +323,8 @@ static void compare_left(coll_local_t *local, const coll_slot_t *slot)
     }
 }
 
+/* All members of the local group have come: prepare the collective and begin the entry barrier or
+ * the offload. */
 static void post_arrival(coll_local_t *local, coll_slot_t *slot)
 {
     const coll_ops_t *kind = slot->kind;
@@ -426,6 +428,8 @@ static bool is_short(const coll_local_t *local, const coll_slot_t *slot, int64_t
     return slot->kind->is_sized && piece <= SHORT && piece * (uint64_t)pieces <= SHORT;
 }
 
+/* Do the pieces of the local group, with the help of idle workers unless they are short or run
+ * program code. */
 static void coll_work(coll_local_t *local, coll_slot_t *slot)
 {
     const coll_ops_t *kind = slot->kind;
@@ -544,6 +548,7 @@ static inline void store_call(coll_local_t *local, coll_slot_t *slot, coll_call_
     slot->arrived++;
 }
 
+/* Move calls from the backlog to slots that have become free. */
 static void take_backlog(coll_local_t *local)
 {
     coll_call_t **link = &local->backlog;
@@ -560,6 +565,7 @@ static void take_backlog(coll_local_t *local)
     }
 }
 
+/* Store a member's call in its slot, or in the backlog if the slot is still in use. */
 static inline void arrive(coll_local_t *local, coll_call_t *call)
 {
     call->seq = call->number - call->comm->apart;
@@ -585,6 +591,7 @@ static coll_local_t *local_of(const mpi_comm_t *comm)
     return comm->coll->local[comm->coll->local_of[comm->rank]];
 }
 
+/* Start a nonblocking collective; true if the call still waits for other members. */
 static bool start(mpi_rank_t *self, coll_call_t *call)
 {
     coll_local_t *local = local_of(call->comm);
@@ -709,6 +716,7 @@ static void offload_piece(void *arg, int64_t piece)
     slot->kind->piece(local, slot, piece - (p > 0 ? offload->ends[p - 1] : 0));
 }
 
+/* Do the pieces of all local groups together. */
 static void offload_work(offload_t *offload)
 {
     mpi_coll_t *coll = offload->coll;
@@ -761,6 +769,7 @@ static void offload_notify(offload_t *offload, mpi_worker_t *worker)
     mpi_coll_release(coll);
 }
 
+/* All local groups of an offloaded collective have come: do the work and notify them. */
 static void offload_arrived(mpi_worker_t *worker, mpi_coll_t *coll, uint64_t seq)
 {
     offload_t offload = {coll, seq, worker,

@@ -54,6 +54,7 @@ static char *room_for(const coll_local_t *local, star_slot_t *slot, int rank, ui
     return slot->wide != NULL ? slot->wide + place * share(coll, STAR_WIDE) : NULL;
 }
 
+/* Leave a member's block and its size in the slot; false if the block is too large. */
 static bool leave(const coll_local_t *local, star_slot_t *slot, const coll_call_t *call)
 {
     uint64_t part = share(local->coll, STAR_DATA), bytes;
@@ -105,6 +106,7 @@ static uint64_t left_by(const job_t *job, int rank, const char **data_p)
     return bytes;
 }
 
+/* Unpack a block that was left into the root's buffer; ends the job if it is too large. */
 static void take_left(const job_t *job, int rank, const char *data, uint64_t bytes)
 {
     const coll_call_t *root = job->root;
@@ -150,6 +152,7 @@ static void take_all_left(job_t *job)
     }
 }
 
+/* Copy one piece of a block that was not left from the member's buffer to the root's. */
 static void take_piece(void *arg, int64_t piece)
 {
     const job_t *job = arg;

@@ -111,6 +111,7 @@ static int64_t depth(const coll_call_t *call)
     return most;
 }
 
+/* The number of pieces of the local group; checks the root that its members name. */
 static int64_t move_pieces(const coll_local_t *local, coll_slot_t *slot)
 {
     int64_t most = 0;
@@ -253,6 +254,7 @@ static void deliver(const coll_local_t *local, const coll_slot_t *slot, const re
     }
 }
 
+/* Reduce a range of elements of all vectors of a group and deliver the result. */
 static void reduce_range(const coll_local_t *local, const coll_slot_t *slot, const result_t *result,
                          int64_t begin, int64_t n)
 {

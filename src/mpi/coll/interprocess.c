@@ -205,6 +205,7 @@ struct interprocess_meeting {
     coll_call_t *calls[];
 };
 
+/* Allocate the meeting of a process's members for one collective; ends the job without memory. */
 static interprocess_meeting_t *meeting_new(mpi_coll_t *coll, int tag)
 {
     const coll_interprocess_t *interprocess = coll->interprocess;

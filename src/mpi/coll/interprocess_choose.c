@@ -91,6 +91,7 @@ static double scatter_cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
     return 2 * (levels(q->procs) * l->alpha + (q->procs - 1.0) / q->procs * n * l->beta);
 }
 
+/* The expected seconds of a candidate for a vector of `bytes`. */
 static interprocess_choice_t price(const interprocess_cost_t *cost, int i, int parts,
                                    uint64_t bytes)
 {

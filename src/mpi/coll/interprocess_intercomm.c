@@ -8,6 +8,7 @@
 
 #include "mpi/runtime/runtime.h"
 
+/* Add the receives and sends of a member's blocks to the schedule. */
 static void build_moves(schedule_t *s, const coll_call_t *call)
 {
     int first = coll_peers_first(call), n = coll_peers(call);
@@ -123,6 +124,8 @@ static void get_shares(schedule_t *s, const coll_call_t *call, const side_t *sid
     }
 }
 
+/* Add the exchange of results between the first members, and their distribution, to the schedule.
+ * */
 static void build_reduction(schedule_t *s, const coll_call_t *call)
 {
     side_t side = side_of(call);

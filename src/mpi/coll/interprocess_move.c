@@ -286,6 +286,8 @@ static uint64_t word_of(const coll_block_t *block)
     return coll_block_bytes(block) | (uint64_t)signature << COLL_BYTES_BITS;
 }
 
+/* Step: pack all blocks of a bundle that do not travel alone, behind their words if it has these.
+ * */
 static void do_pack(void *arg)
 {
     const bundle_t *b = arg;
@@ -321,6 +323,7 @@ static void compare(const bundle_t *b, const item_t *item, uint64_t word)
         coll_compare_types(&from, given, to, item->block.type->signature, sent);
 }
 
+/* Step: unpack a bundle into the blocks of its receivers and compare the sizes. */
 static void do_unpack(void *arg)
 {
     const bundle_t *b = arg;
@@ -392,6 +395,7 @@ static bool is_gather(const coll_call_t *call)
     return call->kind->collective == XY_COLL_GATHER || call->kind->collective == XY_COLL_GATHERV;
 }
 
+/* Step: copy blocks between the root and the members in its process. */
 static void do_rooted_here(void *arg)
 {
     const interprocess_part_t *p = arg;
@@ -428,6 +432,7 @@ static bundle_t *rooted_bundle(schedule_t *s, const interprocess_part_t *p, int 
     return b;
 }
 
+/* Add the root's part of a gather or scatter to the schedule, with one bundle per process. */
 static void build_root(schedule_t *s, const interprocess_part_t *p)
 {
     const interprocess_layout_t *layout = p->layout;
@@ -451,6 +456,7 @@ static void build_root(schedule_t *s, const interprocess_part_t *p)
             schedule_do(s, do_unpack, bundles[i]);
 }
 
+/* Add a process's part of a gather or scatter to the schedule. */
 static void build_rooted(schedule_t *s, const interprocess_part_t *p)
 {
     const coll_call_t *call = p->call;
@@ -508,6 +514,7 @@ static void swap(const coll_call_t *a, const coll_call_t *b)
     xy_free(kept);
 }
 
+/* Step: exchange blocks between the members of this process. */
 static void do_alltoall_here(void *arg)
 {
     const interprocess_part_t *p = arg;
@@ -523,6 +530,7 @@ static void do_alltoall_here(void *arg)
     }
 }
 
+/* The bundle of all blocks between this process and another; it lives as long as the schedule. */
 static bundle_t *alltoall_bundle(schedule_t *s, const interprocess_part_t *p, int part,
                                  bool is_send)
 {
@@ -542,6 +550,7 @@ static bundle_t *alltoall_bundle(schedule_t *s, const interprocess_part_t *p, in
     return b;
 }
 
+/* Add one bundle to and one from every other process, and the exchange inside, to the schedule. */
 static void build_alltoall(schedule_t *s, const interprocess_part_t *p)
 {
     const interprocess_layout_t *layout = p->layout;
@@ -583,6 +592,7 @@ static bool is_plain(const interprocess_part_t *p)
            mpi_type_is_contiguous(p->call->receive_type);
 }
 
+/* Lay out the blocks of an allgather by processes; the memory belongs to the schedule. */
 static gathered_t *gathered_new(schedule_t *s, const interprocess_part_t *p)
 {
     const interprocess_layout_t *layout = p->layout;
@@ -607,6 +617,7 @@ static gathered_t *gathered_new(schedule_t *s, const interprocess_part_t *p)
     return g;
 }
 
+/* Step: copy the blocks of the members here to their places among the gathered ones. */
 static void do_gather_here(void *arg)
 {
     const gathered_t *g = arg;
@@ -625,6 +636,7 @@ static void do_gather_here(void *arg)
     }
 }
 
+/* Copy the gathered blocks to one member's buffer; done for members in parallel. */
 static void deliver_chunk(void *arg, int64_t m)
 {
     const gathered_t *g = arg;
@@ -687,6 +699,7 @@ static void allgather_bruck(schedule_t *s, const gathered_t *g)
     }
 }
 
+/* Add an allgather with direct messages between all processes to the schedule. */
 static void allgather_linear(schedule_t *s, const gathered_t *g)
 {
     const interprocess_layout_t *layout = g->part->layout;

@@ -49,6 +49,7 @@ static const void *contribution(const coll_call_t *call)
     return is_in_place ? call->receive : call->send;
 }
 
+/* Reduce a range of elements over all members here, at most AT_ONCE vectors at a time. */
 static void sum_elements(const sum_t *sum, int64_t begin, int64_t count)
 {
     enum { AT_ONCE = 64 };
@@ -89,6 +90,7 @@ static void sum_in_turn(const sum_t *sum)
                      sum->to, sum->count, type);
 }
 
+/* Step: reduce the vectors of all members here, in parallel for predefined operations. */
 static void do_sum(void *arg)
 {
     sum_t *sum = arg;
@@ -226,6 +228,8 @@ static int pairs_speaker(const pairs_t *a, int place)
     return speaker(a->part, place < a->over ? 2 * place : place + a->over);
 }
 
+/* Add the fold to a power of two of processes to the schedule; folded processes then wait for the
+ * result. */
 static void pairs_join(schedule_t *s, pairs_t *a)
 {
     const interprocess_part_t *p = a->part;
@@ -268,6 +272,7 @@ static void pairs_reduce(schedule_t *s, const pairs_t *a, int other, int64_t beg
         schedule_reduce_after(s, own, a->theirs, n);
 }
 
+/* Add an allreduce by recursive doubling to the schedule. */
 static void allreduce_doubling(schedule_t *s, const interprocess_part_t *p, void *sum)
 {
     const mpi_type_t *type = p->call->receive_type;
@@ -356,6 +361,8 @@ static void allreduce_ring(schedule_t *s, const interprocess_part_t *p, void *su
     }
 }
 
+/* Add an allreduce by the cheapest algorithm, and the distribution to the members, to the schedule.
+ * */
 static void build_allreduce(schedule_t *s, const interprocess_part_t *p)
 {
     const coll_call_t *call = p->call;
@@ -394,6 +401,7 @@ typedef struct {
     char *shares;
 } shares_t;
 
+/* Step: collect the shares of one process's members from the whole result. */
 static void do_collect(void *arg)
 {
     const shares_t *a = arg;
@@ -414,6 +422,7 @@ static void do_collect(void *arg)
     }
 }
 
+/* Step: copy the shares to the members here. */
 static void do_deal(void *arg)
 {
     const shares_t *a = arg;
@@ -583,6 +592,7 @@ static void schedule_scan_parts(schedule_t *s, const interprocess_part_t *p, sca
     }
 }
 
+/* Add a scan or exclusive scan to the schedule. */
 static void build_scan(schedule_t *s, const interprocess_part_t *p)
 {
     const mpi_type_t *type = p->call->receive_type;

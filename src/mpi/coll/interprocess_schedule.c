@@ -226,6 +226,7 @@ void *schedule_vector(schedule_t *s, int64_t count, const mpi_type_t *type)
 
 /* ---- Running ---- */
 
+/* End a schedule: free it and complete the requests of its members. */
 static void finish(schedule_t *s)
 {
     interprocess_meeting_t *meeting = s->meeting;
@@ -390,6 +391,7 @@ static void reduce_after(const coll_call_t *call, void *inout, void *in, int64_t
     coll_copy(inout, count, type, in, count, type);
 }
 
+/* Execute one step of a schedule; messages are only started. */
 static void do_step(schedule_t *s, const step_t *step)
 {
     const coll_call_t *call = s->call;

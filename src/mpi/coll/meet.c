@@ -28,6 +28,7 @@ static meeting_t **find(uint32_t context)
     return link;
 }
 
+/* Create the shared part of a communicator for all members of this process; NULL without memory. */
 static meeting_t *begin(mpi_group_t *group, uint32_t context, int lows)
 {
     meeting_t *m = xy_calloc(1, sizeof(*m));

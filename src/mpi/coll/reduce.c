@@ -88,6 +88,7 @@ static void leave_part(const coll_call_t *call, void *const *sources, int n, cha
         mpi_op_reduce_here(call->op, sources, n, part, call->receive_count, call->receive_type);
 }
 
+/* Decide how the vector is reduced, and leave the group's part of a small one in its slot. */
 static xy_status_t prepare(coll_local_t *local, coll_slot_t *slot)
 {
     const coll_call_t *call = slot->calls[0];
@@ -171,6 +172,7 @@ static __attribute__((noinline, cold)) bool is_for_device(const coll_local_t *lo
     return mpi_op_has_kernel(own->op, size, slot->kind->is_rooted ? 1 : size, own->receive_type);
 }
 
+/* Reduce the whole vector on a device, from and to the buffers of all members. */
 static void reduce_on_device(const coll_local_t *local, coll_slot_t *slot)
 {
     const coll_call_t *own = slot->calls[0];
@@ -230,6 +232,7 @@ static void slice_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece, i
                   slot->bytes * (uint64_t)(end - first) >= XMPI_STREAM_FROM);
 }
 
+/* Do one piece of an allreduce: a slice of a large vector, or all of a small one. */
 static void allreduce_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 {
     _Alignas(64) char small[COLL_SMALL];
@@ -398,6 +401,7 @@ static int64_t reduce_scatter_pieces(const coll_local_t *local, coll_slot_t *slo
     return local->members * reduce_scatter_depth(local, slot);
 }
 
+/* Do one piece of a reduce-scatter: a range of one member's block. */
 static void reduce_scatter_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 {
     coll_call_t *call = slot->calls[piece % local->members];

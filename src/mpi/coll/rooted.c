@@ -49,6 +49,7 @@ static int64_t bcast_pieces(const coll_local_t *local, coll_slot_t *slot)
     return local->members * xy_direct_copy_pieces(slot->bytes);
 }
 
+/* Do one piece of a broadcast: a part of one member's buffer, or all of a small vector. */
 static void bcast_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 {
     const coll_call_t *root;
@@ -144,6 +145,8 @@ static xy_status_t gather_prepare(coll_local_t *local, coll_slot_t *slot)
     return XY_OK;
 }
 
+/* Unpack the blocks left by all groups into the root's buffer; nothing in groups without the root.
+ * */
 static void gather_unpack(coll_local_t *local, coll_slot_t *slot)
 {
     const mpi_coll_t *coll = local->coll;
@@ -169,6 +172,7 @@ static int64_t gather_pieces(const coll_local_t *local, coll_slot_t *slot)
     return local->members * most_pieces(local, slot, true);
 }
 
+/* Do one piece of a gather: a part of one member's block, or all of small ones. */
 static void gather_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 {
     const coll_call_t *call = slot->calls[piece % local->members], *root;
@@ -202,6 +206,7 @@ static bool gather_leave(const coll_local_t *local, star_slot_t *slot, const col
     return true;
 }
 
+/* Unpack the blocks that all groups of a star have left into the root's buffer. */
 static void gather_take(const coll_local_t *local, const star_slot_t *slot, const coll_call_t *root)
 {
     const mpi_coll_t *coll = local->coll;
@@ -280,6 +285,7 @@ static int64_t scatter_pieces(const coll_local_t *local, coll_slot_t *slot)
     return local->members * most_pieces(local, slot, false);
 }
 
+/* Do one piece of a scatter: a part of one member's block, or all of small ones. */
 static void scatter_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 {
     const coll_call_t *call = slot->calls[piece % local->members], *root;

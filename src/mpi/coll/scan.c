@@ -24,6 +24,7 @@ static int64_t range_of(const coll_local_t *local, const coll_slot_t *slot, int6
     return end - *begin < n ? end - *begin : n;
 }
 
+/* Do one piece of a scan: a range of the vector through all members in order. */
 static void scan_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 {
     const coll_call_t *own = slot->calls[0];

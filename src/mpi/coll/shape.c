@@ -113,6 +113,7 @@ static void inter_members(const coll_call_t *call, coll_shape_t *s)
     }
 }
 
+/* The shape of a collective between two groups; `member` is -1 for ranks without a part in it. */
 static coll_shape_t inter_shape(const coll_call_t *call)
 {
     xy_collective_t collective = call->kind->collective;
@@ -179,6 +180,7 @@ coll_shape_t coll_shape_of(const coll_call_t *call)
     return s;
 }
 
+/* Write the record of a collective to the trace. */
 static void trace(mpi_rank_t *self, const coll_call_t *call, const coll_shape_t *shape,
                   uint64_t count)
 {

@@ -314,6 +314,7 @@ static void step_down(coll_local_t *local, star_slot_t *slot)
         end(local, slot);
 }
 
+/* A member of a star from the root has come: leave or take the data, or wait for them. */
 static void arrive_down(coll_local_t *local, star_slot_t *slot, coll_call_t *call)
 {
     const coll_star_ops_t *ops = call->kind->star;
@@ -333,6 +334,7 @@ static void arrive_down(coll_local_t *local, star_slot_t *slot, coll_call_t *cal
     step_down(local, slot);
 }
 
+/* If all have come, let the root take the data, and notify the other groups. */
 static void step_up(coll_local_t *local, star_slot_t *slot)
 {
     if (slot->arrived < local->members || slot->is_sending || !has_all(local, slot))
@@ -348,6 +350,8 @@ static void step_up(coll_local_t *local, star_slot_t *slot)
     end(local, slot);
 }
 
+/* A member of a star to the root has come: leave its data, and notify the root's group if it is the
+ * last. */
 static void arrive_up(coll_local_t *local, star_slot_t *slot, coll_call_t *call)
 {
     const coll_star_ops_t *ops = call->kind->star;
@@ -426,6 +430,7 @@ static coll_call_t *take_backlog(coll_local_t *local)
     return NULL;
 }
 
+/* Handle what waited for slots that have become free, until no more is freed. */
 static void settle(coll_local_t *local)
 {
     coll_star_t *star = local->star;
@@ -484,6 +489,7 @@ void coll_star_start(coll_local_t *local, coll_call_t *call)
     leave(local);
 }
 
+/* Keep a packet about a slot that is still in use; ends the job without memory. */
 static void keep_early(coll_local_t *local, const early_t *e)
 {
     early_t **link = &local->star->early, *copy = xy_malloc(sizeof(*copy));

@@ -205,6 +205,7 @@ static inline void free_call(mpi_worker_t *worker, coll_call_t *call)
     worker->free_calls = block;
 }
 
+/* Release what the call of a completed nonblocking collective holds, and the call itself. */
 static void release_call(mpi_request_t *request)
 {
     coll_call_t *call = request->extra;
@@ -272,6 +273,7 @@ static const coll_engine_ops_t *engine_of(const coll_call_t *call)
     return &coll_direct;
 }
 
+/* Begin a nonblocking collective: number it, choose its engine and start it there. */
 static void begin(mpi_rank_t *self, coll_call_t *call)
 {
     const coll_engine_ops_t *engine = engine_of(call);
