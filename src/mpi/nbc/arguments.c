@@ -107,6 +107,8 @@ static uint64_t total_bytes(const coll_side_t *a, int blocks)
     return total;
 }
 
+/* Set base address, offsets and blocks of one side of a call; packs what is sent if blocks are not
+ * contiguous. */
 static xy_status_t make_side(const coll_call_t *c, bool is_send, nbc_side_t *s)
 {
     coll_side_t a = coll_side_of(c, is_send);
@@ -253,6 +255,7 @@ xy_status_t nbc_rank_args_adjust(coll_call_t *call, bool is_in_place)
     return XY_OK;
 }
 
+/* Unpack the received blocks into the program's buffer. */
 static void unpack(const coll_call_t *call, const nbc_side_t *s)
 {
     coll_side_t a = coll_side_of(call, false);

@@ -106,6 +106,7 @@ typedef struct {
     void *memory;
 } request_t;
 
+/* Allocate the arrays of a request in one piece of memory, which the caller frees. */
 static xy_status_t request_allocate(request_t *r, int procs)
 {
     size_t p = (size_t)procs;

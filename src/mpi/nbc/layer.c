@@ -6,6 +6,7 @@
 
 xy_coll_link_t nbc_link;
 
+/* Begin of a job: read the calibrated costs of messages and register the engine. */
 static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
 {
     xy_link_cost_t calibrated;

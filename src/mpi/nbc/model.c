@@ -179,6 +179,7 @@ static xy_status_t expect(xy_sim_node_t node, const xy_graph_t *graph, double *c
     return st;
 }
 
+/* Simulate one placement and order of progress threads and add the result to the forecast. */
 static xy_status_t add_way(nbc_forecast_t *f, xy_sim_node_t *node, const xy_graph_t *graph,
                            const xy_threads_t *place, const xy_order_t *order, double compute)
 {
@@ -213,6 +214,7 @@ static xy_status_t add_orders(nbc_forecast_t *f, xy_sim_node_t *node, const xy_g
     return st;
 }
 
+/* Simulate all placements and orders that the settings leave open. */
 static xy_status_t simulate(nbc_forecast_t *f, const xy_graph_t *graph, xy_sim_node_t *node,
                             int split)
 {

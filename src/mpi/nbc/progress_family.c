@@ -53,6 +53,8 @@ static void add_supervisor(nbc_core_t *core)
     xy_order_update(&core->queue, core->count);
 }
 
+/* Create the threads of a family and the cores that they live on; freed by the caller, also after a
+ * failure. */
 static xy_status_t fill(nbc_family_t *family, int *counts)
 {
     const nbc_way_t *way = &family->way;
@@ -86,6 +88,7 @@ static void destroy(nbc_family_t *family, int workers)
     xy_free(family);
 }
 
+/* Create a family of progress threads; NULL, with an error message, without memory. */
 static nbc_family_t *create(const nbc_way_t *way)
 {
     nbc_family_t *family = xy_calloc(1, sizeof(*family));

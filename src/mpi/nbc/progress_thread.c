@@ -11,6 +11,7 @@ typedef struct nbc_entry {
 
 /* ---- From other workers ---- */
 
+/* Post a thread to its worker unless it is posted already, and wake the worker. Any thread. */
 static void post(nbc_thread_t *t)
 {
     mpi_worker_t *worker = t->worker;
@@ -55,6 +56,7 @@ void nbc_thread_post(nbc_thread_t *t)
 
 /* ---- On the worker ---- */
 
+/* Append the new entries of a thread's inbox to its list, oldest first. */
 static void take_inbox(nbc_thread_t *t)
 {
     entry_t *entry = atomic_exchange_explicit(&t->inbox, NULL, memory_order_acquire);
@@ -109,6 +111,7 @@ static void take_posts(mpi_worker_t *worker)
     }
 }
 
+/* Execute all operations that are ready for a thread; true if there were any. */
 static bool turn(nbc_thread_t *t)
 {
     entry_t **link = &t->entries;

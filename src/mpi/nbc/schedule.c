@@ -103,6 +103,7 @@ static void list(nbc_schedule_t *schedule)
     atomic_fetch_add_explicit(&all.running, 1, memory_order_release);
 }
 
+/* Remove a schedule from the list of running ones; takes the lock. */
 static void unlist(nbc_schedule_t *schedule)
 {
     pthread_mutex_lock(&all.lock);
@@ -361,6 +362,8 @@ void nbc_progress(mpi_rank_t *self)
 
 /* ---- Starting ---- */
 
+/* Create the schedule of a collective for its first caller; NULL without memory. Under the lock of
+ * the communicator. */
 static nbc_schedule_t *schedule_new(const coll_call_t *call)
 {
     mpi_coll_t *coll = call->comm->coll;
@@ -486,6 +489,8 @@ static int arrive_all(nbc_schedule_t *schedule, const coll_call_t *call)
     return ready;
 }
 
+/* Take part in a schedule: mark this member as arrived, wake threads and do what must run at the
+ * start. */
 static void join_in(nbc_schedule_t *schedule, coll_call_t *call, bool is_last)
 {
     bool needs_all = nbc_needs_all_counts(call);
@@ -509,6 +514,7 @@ static void join_in(nbc_schedule_t *schedule, coll_call_t *call, bool is_last)
         nbc_do_op(schedule, op);
 }
 
+/* Start a scheduled collective; true if other members are still missing. */
 static bool start(mpi_rank_t *self, coll_call_t *call)
 {
     mpi_coll_t *coll = call->comm->coll;

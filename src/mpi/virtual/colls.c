@@ -43,6 +43,7 @@ static bool is_agreement(const coll_call_t *call)
     return call->kind->collective == XY_COLL_COUNT;
 }
 
+/* Describe a call for the simulated job. */
 static xy_vjob_coll_t describe(const coll_call_t *call)
 {
     coll_shape_t shape = coll_shape_of(call);
@@ -114,6 +115,7 @@ static xy_vcomm_t *rooted_comm_of(mpi_coll_t *coll, int root)
 
 /* ---- Arriving ---- */
 
+/* Create the record of a collective for its first caller; ends the job without memory. */
 static virtual_coll_t *coll_new(const coll_call_t *call)
 {
     mpi_coll_t *coll = call->comm->coll;
@@ -173,6 +175,8 @@ static void lead(const virtual_coll_t *c)
     coll_agree_lead(calls, n);
 }
 
+/* Add a member to its collective: compare it with the others, take its data, and lead if it is the
+ * last. */
 static void join(coll_call_t *call)
 {
     virtual_coll_t **link = find_open(call->comm->coll, call->number), *c = *link;
@@ -196,6 +200,7 @@ static void join(coll_call_t *call)
         lead(c);
 }
 
+/* Start a collective in virtual time; always false, as the simulated job completes it. */
 static bool start(mpi_rank_t *self, coll_call_t *call)
 {
     bool is_rooted = call->kind->is_inter && call->kind->is_rooted;

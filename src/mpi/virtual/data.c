@@ -98,6 +98,7 @@ static xy_status_t take_share(virtual_data_t *data, const coll_call_t *call, int
     return XY_OK;
 }
 
+/* Copy a member's share of a reduce-scatter into its buffer. */
 static xy_status_t take_scattered(virtual_data_t *data, const coll_call_t *call)
 {
     int64_t first = call->rank * call->receive_count, count = call->receive_count;
@@ -129,6 +130,7 @@ static void take_scan(virtual_data_t *data, const coll_call_t *call, int last)
     coll_copy(call->receive, n, type, vector_at(call, data->inputs[last].memory), n, type);
 }
 
+/* Copy a member's result of a reduction or scan into its buffer. */
 static xy_status_t take_reduction(virtual_data_t *data, const coll_call_t *call)
 {
     switch (call->kind->collective) {
@@ -158,6 +160,7 @@ typedef struct {
     bool is_ragged;
 } given_t;
 
+/* The blocks that a member gives, with the side of its buffers that they are on. */
 static given_t given_by(const coll_call_t *call)
 {
     xy_collective_t c = call->kind->collective;
@@ -179,6 +182,7 @@ static given_t given_by(const coll_call_t *call)
     return g;
 }
 
+/* Compute the offsets of blocks with different sizes. */
 static xy_status_t note_offsets(virtual_input_t *input, const given_t *g)
 {
     int n = g->end - g->first;
@@ -195,6 +199,7 @@ static xy_status_t note_offsets(virtual_input_t *input, const given_t *g)
     return XY_OK;
 }
 
+/* Note the signature of each block if blocks have different types. */
 static xy_status_t note_signatures(virtual_input_t *input, const given_t *g)
 {
     int n = g->end - g->first;
@@ -215,6 +220,7 @@ static uint64_t offset_of(const virtual_input_t *input, int block)
     return input->offsets != NULL ? input->offsets[block] : (uint64_t)block * input->block;
 }
 
+/* Pack the blocks that a member gives into memory of the collective; freed with it. */
 static xy_status_t give_blocks(virtual_input_t *input, const coll_call_t *call)
 {
     given_t g = given_by(call);
@@ -276,6 +282,7 @@ static void take_block(const virtual_data_t *data, const coll_call_t *call, int 
     mpi_type_unpack(to->at, to->count, to->type, from->memory + offset_of(from, index), 0, bytes);
 }
 
+/* Copy the blocks that a member gets into its buffer. */
 static void take_blocks(const virtual_data_t *data, const coll_call_t *call)
 {
     xy_collective_t c = call->kind->collective;
@@ -300,6 +307,7 @@ static void take_blocks(const virtual_data_t *data, const coll_call_t *call)
 
 /* ---- Between two groups ---- */
 
+/* Pack the blocks that a member gives to the other group; one block if all get the same. */
 static xy_status_t inter_give_blocks(virtual_input_t *input, const coll_call_t *call)
 {
     bool is_one = coll_inter_gives_one(call);
@@ -367,6 +375,7 @@ static xy_status_t inter_make_result(virtual_data_t *data, const coll_call_t *ca
     return XY_OK;
 }
 
+/* Copy a member's result of a reduction between two groups, or its share, into its buffer. */
 static xy_status_t inter_take_vector(virtual_data_t *data, const coll_call_t *call)
 {
     const mpi_type_t *type = call->receive_type;

@@ -270,6 +270,7 @@ static xy_status_t start_trace(const virtual_config_t *config)
     return config->trace != NULL ? xy_trace_create(config->trace, &options, &virtual.trace) : XY_OK;
 }
 
+/* Create the simulated job with the callbacks of this runtime. */
 static xy_status_t make_job(const virtual_config_t *config)
 {
     xy_vjob_config_t c = config->job;
@@ -286,6 +287,8 @@ static xy_status_t make_job(const virtual_config_t *config)
     return xy_vjob_create(&c, &virtual.job);
 }
 
+/* Begin of a job: in virtual time, create the simulated job and its driver and replace the engines.
+ * */
 static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *c)
 {
     const virtual_config_t *config = c->in_virtual_time;

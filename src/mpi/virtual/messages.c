@@ -65,6 +65,7 @@ static void send_unlist(const virtual_send_t *s)
         rank->last_left = s->previous;
 }
 
+/* Create the description of a message; ends the job without memory. */
 static virtual_send_t *send_new(const mpi_transfer_t *t, uint64_t bytes)
 {
     virtual_send_t *s = free_sends;
@@ -232,6 +233,7 @@ static uint64_t virtual_buffer(const mpi_transfer_t *t)
     return virtual.config->compute == VIRTUAL_COMPUTE_MODEL ? 0 : (uintptr_t)t->buffer;
 }
 
+/* Start a send in virtual time; true if it is complete. */
 static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes,
                        mpi_request_t *request)
 {
@@ -355,6 +357,7 @@ static void finish_parts(mpi_request_t **link)
     }
 }
 
+/* Complete those of the requests that are done in the simulated job. */
 static void sweep(mpi_request_t *const *requests, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -380,6 +383,7 @@ typedef struct {
     xy_vreq_t *few[FEW];
 } list_t;
 
+/* Append a simulated request to a list; NULL is ignored. Ends the job without memory. */
 static void add(list_t *list, xy_vreq_t *request)
 {
     if (request == NULL)
@@ -400,6 +404,8 @@ static void add(list_t *list, xy_vreq_t *request)
     list->all[list->count++] = request;
 }
 
+/* Collect the simulated requests of all pending requests and their parts; the caller cleans up the
+ * list. */
 static void gather(list_t *list, mpi_request_t *const *requests, int count)
 {
     list->all = list->few;
@@ -455,6 +461,7 @@ static xy_vreq_t *never(const mpi_rank_t *self)
     return request;
 }
 
+/* Wait in virtual time until all requests, or any of them, are complete. */
 static void await_all(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
 {
     int most = any ? count_pending(requests, count) - 1 : 0; /* may be left */
@@ -482,6 +489,7 @@ static void wait_for(mpi_rank_t *self, mpi_request_t *const *requests, int count
     virtual_leave(self);
 }
 
+/* Test all requests, or any of them, and let virtual time pass if they are not complete. */
 static void test_for(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
 {
     list_t list;
@@ -513,6 +521,7 @@ static void describe(mpi_message_t *m, const xy_vjob_status_t *status)
     m->sender = NULL;
 }
 
+/* Take a message that a probe has found out of the simulated job; ends the job without memory. */
 static mpi_message_t *take(const mpi_rank_t *self, const xy_vjob_status_t *status)
 {
     virtual_send_t *s = status->send_data;
@@ -546,6 +555,8 @@ static void probe_end(mpi_rank_t *self, bool waits)
     self->probers = NULL;
 }
 
+/* Probe for a message in virtual time; returns NULL if there is none, and takes it out if `takes`.
+ * */
 static mpi_message_t *probe(mpi_rank_t *self, const xy_envelope_t *envelope, mpi_comm_t *comm,
                             bool waits, bool takes)
 {

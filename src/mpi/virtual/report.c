@@ -45,6 +45,7 @@ static void print_totals(xy_json_t *json)
     xy_json_int(json, "events", (int64_t)t.events);
 }
 
+/* Write the times and messages of one rank as JSON. */
 static void print_process(xy_json_t *json, int32_t p)
 {
     xy_vjob_proc_t of;

@@ -27,6 +27,7 @@ static struct {
     past_t *ranks; /* [most] */
 } all;
 
+/* Add a state of the trace to a rank's past: computation, or the call that ends it. */
 static xy_status_t add_state(past_t *past, const xy_trace_state_t *s)
 {
     xy_trace_role_t role = all.log->kinds[s->kind].role;
@@ -55,6 +56,7 @@ static bool has_spawned(void)
     return false;
 }
 
+/* Read the states of all ranks from the trace; an error if it has ranks that this job has not. */
 static xy_status_t read_states(int size, int most)
 {
     if (!has_spawned())
