@@ -135,6 +135,7 @@ static bool find_far(const mpi_topic_t *topic, const mpi_said_t *said, int size,
     return false;
 }
 
+/* The topic by which members compare the groups that they give. */
 static mpi_topic_t topic_of(const given_t *given, int rank)
 {
     const mpi_group_t *group = given->group;

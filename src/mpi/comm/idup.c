@@ -111,6 +111,7 @@ static coll_call_t context_call(const mpi_comm_t *comm, uint32_t *context)
     return call;
 }
 
+/* Start a nonblocking duplication, with or without hints; returns an MPI error code. */
 static int idup(mpi_rank_t *self, MPI_Comm handle, bool has_info, MPI_Info info, MPI_Comm *newcomm,
                 MPI_Request *request_p)
 {

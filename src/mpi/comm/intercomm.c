@@ -105,6 +105,8 @@ static void tell_side(void *const *inputs, int size, void *const *outputs)
     }
 }
 
+/* Check the arguments of MPI_Intercomm_create; the peer's only at the leader. Returns an MPI error
+ * code. */
 static int check_create(mpi_comm_t *local, int local_leader, MPI_Comm peer_handle,
                         int remote_leader, int tag)
 {
@@ -238,6 +240,7 @@ static bool is_foreign(const mpi_comm_t *peer, int remote_leader)
     return mpi_rank_is_foreign(mpi_job, mpi_comm_world_rank(peer, remote_leader));
 }
 
+/* Agree on an intercommunicator whose members are in several processes; *plan carries a failure. */
 static int create_far(mpi_comm_t *local, int local_leader, mpi_comm_t *peer, int remote_leader,
                       int tag, mpi_plan_t *plan)
 {

@@ -135,6 +135,8 @@ static int swap(const table_t *t, const void *mine, size_t bytes, void *theirs, 
                          MPI_STATUS_IGNORE);
 }
 
+/* Exchange members and contacts with the leader of the other job; the caller frees those in
+ * `other`. */
 static int swap_groups(const table_t *t, const side_t *mine, const contact_t *contacts,
                        group_t *other)
 {
@@ -183,6 +185,8 @@ static void learn(mpi_comm_t *local, int leader, const table_t *t, side_t *mine,
 
 /* ---- The connections ---- */
 
+/* Connect this process to one of the other job, or wait for its connection; a failure is noted in
+ * `report`. */
 static void connect_one(const side_t *other, contact_t *contact, report_t *report)
 {
     char why[XY_WHY_SIZE] = "it cannot be connected to others";
@@ -247,6 +251,8 @@ static mpi_group_t *group_of(const group_t *other)
     return mpi_group_create(ranks, other->side.size);
 }
 
+/* Make the intercommunicator when all processes are connected; ends the job if its tables are full.
+ * */
 static int make(mpi_comm_t *local, const side_t *mine, const group_t *other, mpi_comm_t **made_p)
 {
     mpi_group_t *remote = group_of(other);

@@ -83,6 +83,7 @@ static void plan_release(const mpi_plan_t *plan)
     mpi_coll_release(plan->coll);
 }
 
+/* Allocate a communicator with the error handler and session of its parent; NULL without memory. */
 static mpi_comm_t *comm_new(const mpi_comm_t *parent, uint32_t context, mpi_group_t *group,
                             int rank)
 {
@@ -104,6 +105,7 @@ static mpi_comm_t *comm_new(const mpi_comm_t *parent, uint32_t context, mpi_grou
     return comm;
 }
 
+/* Allocate an intercommunicator and its hidden communicator of both groups; NULL without memory. */
 static mpi_comm_t *comm_new_inter(const mpi_comm_t *parent, const mpi_plan_t *plan)
 {
     int merged_rank = plan->rank + (plan->is_high ? plan->remote->size : 0);
@@ -203,6 +205,7 @@ static void plan_inter(const xy_split_entry_t *entries, int lows, int count, voi
     entries_tell(entries + lows, count - lows, &high_plan, outputs);
 }
 
+/* Leader of a split: sort the members by colour and key and give each the plan of its part. */
 static void split_leader(void *const *inputs, int size, void *const *outputs)
 {
     xy_split_entry_t *entries = xy_malloc((size_t)size * sizeof *entries);

@@ -7,6 +7,7 @@
 /* COMM_SELF of every rank has the same context: its messages never leave the rank. */
 enum { CONTEXT_WORLD = 0, CONTEXT_SELF = 1, CONTEXT_FREE = 2 };
 
+/* Allocate a predefined communicator; NULL without memory. */
 static mpi_comm_t *predefined_new(mpi_rank_t *rank, uint32_t context, mpi_group_t *group, int place,
                                   const char *name)
 {
@@ -68,6 +69,7 @@ static xy_status_t world_new(mpi_rank_t *rank, mpi_comm_t **comm_p)
     return *comm_p ? XY_OK : xy_fail_memory("making MPI_COMM_WORLD");
 }
 
+/* Create MPI_COMM_SELF of a rank. */
 static xy_status_t self_new(mpi_rank_t *rank, mpi_comm_t **comm_p)
 {
     int *ranks = xy_malloc(sizeof *ranks);

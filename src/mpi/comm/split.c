@@ -189,6 +189,7 @@ static bool find_type(const mpi_topic_t *const *topics, int size, int *a_p, int 
     return false;
 }
 
+/* Find two members that give different split types; false if all agree. */
 static bool find_type_far(const mpi_topic_t *topic, const mpi_said_t *said, int size, int own,
                           int *a_p, int *b_p)
 {

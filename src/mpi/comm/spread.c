@@ -233,6 +233,8 @@ static int rank_of(const xy_split_entry_t *first, int world)
     return i;
 }
 
+/* The plan of this rank's part of a split, with the groups of both sides for an intercommunicator.
+ * */
 static mpi_plan_t plan_part(const mpi_comm_t *parent, const xy_split_entry_t *entries,
                             const xy_split_part_t *part, uint32_t context)
 {

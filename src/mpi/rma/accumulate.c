@@ -66,6 +66,7 @@ static void load(window_t *w, size_t first, size_t n)
     mpi_type_unpack(w->stage, (int64_t)n, w->element, packed, 0, n * size);
 }
 
+/* Write staged elements back to the memory of their side. */
 static void store(window_t *w, size_t first, size_t n)
 {
     size_t size = w->element->size;

@@ -81,6 +81,7 @@ update_fast(const mpi_rank_t *self, const void *origin, bool has_result, void *r
 
 /* ---- Checks ---- */
 
+/* Check the operation of an accumulate call; returns an MPI error code. */
 static int check_op(mpi_win_t *win, MPI_Op handle, bool has_result, const mpi_op_t **op_p)
 {
     const mpi_op_t *op = mpi_op_of(handle);
@@ -178,6 +179,8 @@ static int accumulate_nothing(mpi_rank_t *self, rma_operation_t *o, const argume
     return error;
 }
 
+/* Check the arguments of an accumulate call and do it, here or far away; returns an MPI error code.
+ * */
 static int accumulate(mpi_rank_t *self, rma_operation_t *o, const arguments_t *a)
 {
     rma_update_t u = {.updates = &o->win->shared->targets[o->rank].updates,
@@ -360,6 +363,7 @@ static int check_swap(const rma_operation_t *o, const void *origin, const void *
     return MPI_SUCCESS;
 }
 
+/* Compare and swap one element in this process at once; false if the general form must do it. */
 static bool swap_fast(const mpi_rank_t *self, const void *origin, const void *compare, void *result,
                       MPI_Datatype datatype, int target, MPI_Aint disp, MPI_Win win)
 {

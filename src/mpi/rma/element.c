@@ -77,6 +77,8 @@ static bool is_integer(int basic)
            (basic >= XMPI_BASIC_UINT8 && basic <= XMPI_BASIC_UINT64);
 }
 
+/* How an operation on a basic type is done atomically; WAY_COMPUTE if the hardware has no such
+ * instruction. */
 static way_t find_way(int kind, int basic)
 {
     switch (kind) {
@@ -220,6 +222,7 @@ ATOMIC(64)
 ADD_REAL(double, 64)
 ADD_REAL(float, 32)
 
+/* Update n elements in shared memory, each atomically. */
 static __attribute__((noinline)) void update_atomic(const rma_update_t *u, char *target,
                                                     const char *origin, char *result, size_t n)
 {
@@ -289,6 +292,7 @@ static bool is_aligned(const mpi_type_t *type, const void *address)
     return (uintptr_t)address % type->align == 0;
 }
 
+/* Update n elements that no other rank updates meanwhile. */
 static void update_alone(const rma_update_t *u, char *target, const char *origin, char *result,
                          size_t n)
 {

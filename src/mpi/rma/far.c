@@ -43,6 +43,7 @@ void rma_far_send(mpi_win_t *win, int to, rma_far_kind_t kind, rma_far_wire_t *w
     rma_far_reply(far->process, far->world, kind, wire, data, size);
 }
 
+/* Write a message of a one-sided operation to the trace. */
 static __attribute__((noinline, cold)) void trace(const mpi_win_t *win, int peer, int tag,
                                                   size_t bytes, bool is_sent, const char *name)
 {
@@ -159,6 +160,7 @@ static rma_pending_t *pending_new(rma_operation_t *o, const rma_side_t *to, uint
     return pending;
 }
 
+/* An answer has come: complete its request and wake those who wait for all answers. */
 static void pending_end(rma_pending_t *pending)
 {
     rma_far_t *far = &pending->win->far;

@@ -69,6 +69,7 @@ static void put(const letter_t *l)
         mpi_type_unpack(to.address, to.count, to.type, l->data, 0, l->wire->bytes);
 }
 
+/* Send the data that a far origin gets, packed if they are not contiguous. */
 static void get(const letter_t *l)
 {
     rma_side_t from = side_of(l);
@@ -217,6 +218,7 @@ static void result(const rma_far_wire_t *wire, const char *data)
 
 /* ---- Letters ---- */
 
+/* Do what a letter of a far origin asks for. */
 static void serve(const letter_t *l, rma_far_kind_t kind)
 {
     bool is_all = kind == RMA_FAR_LOCK_ALL || kind == RMA_FAR_UNLOCK_ALL;

@@ -214,6 +214,7 @@ static bool take_or_wait(rma_shared_t *shared, rma_waiter_t *w)
     return is_free;
 }
 
+/* Acquire a lock, waiting for a message of the rank that grants it if it is not free. */
 static void acquire(mpi_rank_t *self, mpi_win_t *win, int target, bool is_exclusive)
 {
     rma_waiter_t w = {.rank = win->rank, .target = target, .is_exclusive = is_exclusive};
@@ -246,6 +247,7 @@ static void charge_lock(mpi_rank_t *self, const mpi_win_t *win, int target, bool
         mpi_virtual_until(self, end);
 }
 
+/* Release a lock and grant it to those who wait, who are notified after the guard is released. */
 static void give_back(mpi_rank_t *self, mpi_win_t *win, int target)
 {
     rma_shared_t *shared = win->shared;
@@ -285,6 +287,8 @@ static void granted_here(remote_errand_t *errand)
     rma_answers_come(w->answers, 0);
 }
 
+/* Acquire a lock in a window of several processes, here and by letters, and wait for all answers.
+ * */
 static void acquire_spread(mpi_rank_t *self, mpi_win_t *win, int target, bool is_exclusive)
 {
     rma_answers_t answers;
@@ -393,6 +397,7 @@ static int check_locks(mpi_win_t *win)
                      "the hint no_locks of %s is true: it cannot be locked", win->comm->name);
 }
 
+/* Check the arguments of MPI_Win_lock and the epochs that are open; returns an MPI error code. */
 static int check_lock(mpi_win_t *win, int lock_type, int rank, int assert)
 {
     int error = check_locks(win);
@@ -531,6 +536,7 @@ static void complete_far(mpi_win_t *win, int target, bool is_local)
         rma_far_flush(win->owner, win, target);
 }
 
+/* Complete the operations on one target; returns an MPI error code. */
 static int flush(int rank, MPI_Win handle, bool is_local)
 {
     mpi_win_t *win = mpi_win_of(handle);
@@ -548,6 +554,7 @@ static int flush(int rank, MPI_Win handle, bool is_local)
     return error;
 }
 
+/* Complete the operations on all targets; returns an MPI error code. */
 static int flush_all(MPI_Win handle, bool is_local)
 {
     mpi_win_t *win = mpi_win_of(handle);

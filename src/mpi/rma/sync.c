@@ -45,6 +45,7 @@ void rma_receive_note(mpi_rank_t *self, mpi_win_t *win, int from, int tag)
 
 /* ---- Fence ---- */
 
+/* Check the assertions of a fence and that no other epoch is open; returns an MPI error code. */
 static int check_fence(mpi_win_t *win, int assert)
 {
     const int known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
@@ -169,6 +170,7 @@ static int expect_origins(mpi_rank_t *self, mpi_win_t *win)
     return error;
 }
 
+/* Open an exposure epoch and post the receives of its end; on failure nothing is open. */
 static int begin_exposure(mpi_rank_t *self, mpi_win_t *win, mpi_group_t *group)
 {
     size_t n = (size_t)group->size;
@@ -261,6 +263,7 @@ static void end_access(mpi_win_t *win)
     win->access = RMA_ACCESS_NONE;
 }
 
+/* Open an access epoch to the ranks of a group; returns an MPI error code. */
 static int begin_access(mpi_win_t *win, mpi_group_t *group)
 {
     int error = MPI_SUCCESS, *goals = xy_malloc((size_t)group->size * sizeof(int) + 1);

@@ -106,6 +106,7 @@ rma_shared_t *rma_shared_new(int size, int flavor, int members)
     return shared;
 }
 
+/* Create what all members of a window in this process share; NULL without memory. */
 static rma_shared_t *shared_make(void *const *inputs, int size)
 {
     const rma_wish_t *first = inputs[0];

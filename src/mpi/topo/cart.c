@@ -14,6 +14,7 @@
 #include "mpi/topo/reorder.h"
 #include "mpi/topo/topology.h"
 
+/* Allocate a grid with the coordinates of `rank`; NULL without memory. */
 static mpi_topology_t *cart_new(int ndims, const int *dims, const int *periods, int rank)
 {
     mpi_topology_t *cart = mpi_topology_new(MPI_CART, 3 * (size_t)ndims);
@@ -127,6 +128,7 @@ static xy_status_t grid_pattern(void *const *args, int size, xy_vec_t *entries)
     return xy_place_grid_pattern(grid->ndims, grid->dims, grid->periods, grid->points, entries);
 }
 
+/* Check the arguments of MPI_Cart_create and make the communicator; returns an MPI error code. */
 static int cart_create(MPI_Comm handle, int ndims, const int *dims, const int *periods,
                        bool may_reorder, MPI_Comm *newcomm)
 {

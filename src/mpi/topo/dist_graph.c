@@ -13,6 +13,7 @@
 #include "mpi/topo/reorder.h"
 #include "mpi/topo/topology.h"
 
+/* Allocate a distributed graph with room for its neighbours and weights; NULL without memory. */
 static mpi_topology_t *dist_new(int indegree, int outdegree, bool is_weighted)
 {
     size_t in = (size_t)indegree, out = (size_t)outdegree;
@@ -62,6 +63,7 @@ typedef struct {
     bool may_reorder, is_weighted, has_edges;
 } said_t;
 
+/* Find two members that disagree about reordering or weights; false if all agree. */
 static bool find_said(const mpi_topic_t *const *topics, int size, int *a_p, int *b_p)
 {
     const said_t *first = NULL;
@@ -184,6 +186,8 @@ static void copy(int *to, const int *from, int count)
         memcpy(to, from, (size_t)count * sizeof *to);
 }
 
+/* Check the arguments of MPI_Dist_graph_create_adjacent and make the communicator; returns an MPI
+ * error code. */
 static int create_adjacent(MPI_Comm handle, int indegree, const int *sources,
                            const int *sourceweights, int outdegree, const int *destinations,
                            const int *destweights, bool may_reorder, MPI_Comm *newcomm)
@@ -248,6 +252,7 @@ static void count_edge(mpi_topology_t **graphs, int *degrees, int from, int to, 
     degrees[2 * to]++;
 }
 
+/* Add an edge to the lists of both its ends; `degrees` counts what is filled. */
 static void put_edge(mpi_topology_t **graphs, int *degrees, int from, int to, int weight)
 {
     int out = degrees[2 * from + 1]++, in = degrees[2 * to]++;
@@ -289,6 +294,8 @@ static void edges_leader(void *const *inputs, int size, void *const *outputs)
 /* n, whether weights follow, the number of edges; sources, degrees, destinations, weights. */
 enum { HEAD = 3 };
 
+/* Write the edges that a rank names as numbers for other processes; the caller owns them, NULL
+ * without memory. */
 static int *edges_write(const edges_t *e, int total, int length)
 {
     int *words = xy_calloc((size_t)length, sizeof *words), *at = words + HEAD;
@@ -343,6 +350,7 @@ static mpi_topology_t *find_own(const int *all, int longest, int size, int rank)
     return own;
 }
 
+/* Exchange the edges of all members and return this rank's graph; NULL without memory. */
 static mpi_topology_t *exchange_edges(mpi_comm_t *comm, const edges_t *edges, int total)
 {
     int length = HEAD + 2 * edges->n + 2 * total, *words = edges_write(edges, total, length);
@@ -362,6 +370,8 @@ static mpi_topology_t *exchange_edges(mpi_comm_t *comm, const edges_t *edges, in
     return graph;
 }
 
+/* Check the arguments of MPI_Dist_graph_create and make the communicator; returns an MPI error
+ * code. */
 static int create(MPI_Comm handle, const edges_t *edges, bool may_reorder, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);

@@ -29,6 +29,7 @@ static int give(mpi_comm_t *parent, mpi_comm_t *made, mpi_topology_t *topology, 
     return MPI_SUCCESS;
 }
 
+/* Check the nodes and edges of a graph; returns an MPI error code. */
 static int check_graph(mpi_comm_t *comm, int nnodes, const int *index, const int *edges)
 {
     if (comm->remote)
@@ -49,6 +50,7 @@ static int check_graph(mpi_comm_t *comm, int nnodes, const int *index, const int
     return MPI_SUCCESS;
 }
 
+/* Copy a graph; NULL without memory. */
 static mpi_topology_t *graph_new(int nnodes, const int *index, const int *edges)
 {
     size_t count = (size_t)index[nnodes - 1];
@@ -121,6 +123,7 @@ static mpi_topic_t topic_of(const graph_t *graph)
         .value = value, .data = graph, .describe = describe_graph, .tell = tell_graph};
 }
 
+/* Append an entry for each edge of the graph, which all ranks know. */
 static xy_status_t graph_pattern(void *const *args, int size, xy_vec_t *entries)
 {
     const graph_t *graph = args[0];
@@ -136,6 +139,7 @@ static xy_status_t graph_pattern(void *const *args, int size, xy_vec_t *entries)
     return XY_OK;
 }
 
+/* Check the arguments of MPI_Graph_create and make the communicator; returns an MPI error code. */
 static int graph_create(MPI_Comm handle, int nnodes, const int *index, const int *edges,
                         bool may_reorder, MPI_Comm *newcomm)
 {

@@ -23,6 +23,8 @@ typedef struct {
     int few[FEW];
 } neighbors_t;
 
+/* Find the neighbours of this rank; the caller frees n->heap. MPI_ERR_TOPOLOGY without a topology.
+ * */
 static int find_neighbors(mpi_comm_t *comm, neighbors_t *n)
 {
     size_t total;
@@ -98,6 +100,7 @@ static int check_blocks(mpi_comm_t *comm, const mpi_blocks_t *b, int degree)
     return error;
 }
 
+/* The transfer of block i to or from a neighbour. */
 static mpi_transfer_t block_at(const mpi_blocks_t *b, int i, int peer, int tag)
 {
     mpi_type_t *type = mpi_type_or_bytes(type_at(b, i));
@@ -166,6 +169,7 @@ static int start_all(mpi_multi_request_t *multi, const neighbors_t *n, const mpi
     return error;
 }
 
+/* Make a persistent request of all messages to and from neighbours; returns an MPI error code. */
 static int persist(mpi_rank_t *self, mpi_comm_t *comm, const neighbors_t *n,
                    const mpi_blocks_t *send, const mpi_blocks_t *receive, MPI_Request *request)
 {

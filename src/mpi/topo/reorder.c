@@ -17,6 +17,7 @@ static struct {
     const xy_machine_t *imagined; /* instead of what the text describes; or NULL */
 } machine = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* Make the target of placement from the description of an imagined machine. */
 static xy_status_t imagine(const char *text, xy_target_t **target_p)
 {
     xy_machine_t *m;
@@ -65,6 +66,7 @@ xy_status_t mpi_reorder_imagine(const xy_machine_t *m)
     return mpi_reorder_check("");
 }
 
+/* Find the machine on which ranks are reordered and the leaf of each worker or rank. */
 static xy_status_t make_machine(void)
 {
     bool is_imagined = is_elsewhere();
@@ -203,6 +205,7 @@ static void order_here(const mpi_group_t *group, const here_t *members, const he
     xy_free(order);
 }
 
+/* Improve the order of the members in this process only; without memory it stays as it is. */
 static void refine_here(const mpi_group_t *group, int points, const xy_vec_t *entries, int *member)
 {
     here_t members = {xy_malloc((size_t)group->size * sizeof(int)), 0};
@@ -278,6 +281,7 @@ typedef struct {
     mpi_topology_t *topology;
 } answer_t;
 
+/* Collect the communication pattern of all members and compute which member gets which new rank. */
 static xy_status_t find_order(void *const *inputs, int size, int *member)
 {
     const wish_t *first = inputs[0];
@@ -307,6 +311,7 @@ static mpi_group_t *group_of(const mpi_group_t *group, const int *member, int po
     return mpi_group_create(ranks, points);
 }
 
+/* Leader of a reordering: compute the order and give each member its plan and topology. */
 static void leader(void *const *inputs, int size, void *const *outputs)
 {
     const wish_t *first = inputs[0];

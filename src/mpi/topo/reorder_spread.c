@@ -25,6 +25,7 @@ typedef struct {
     int size;
 } all_t;
 
+/* Exchange the patterns and topologies of all members; the caller frees all.bytes. */
 static all_t tell_all(mpi_comm_t *comm, const mpi_pattern_t *pattern,
                       const mpi_topology_t *topology)
 {
