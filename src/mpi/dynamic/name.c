@@ -56,6 +56,7 @@ static name_t **find(const char *service)
     return link;
 }
 
+/* Allocate a published name; NULL without memory. */
 static name_t *name_new(const question_t *question)
 {
     name_t *name = xy_calloc(1, sizeof *name);

@@ -226,6 +226,8 @@ uint64_t dynamic_port_answer(uint64_t question)
     return is_open((int)(question >> 32), (uint32_t)question);
 }
 
+/* At the root of MPI_Comm_connect: find the port and send the context of the bridge to its owner.
+ * */
 static void connect_at_root(mpi_comm_t *comm, const char *name, MPI_Info info,
                             dynamic_found_t *found)
 {
@@ -274,6 +276,7 @@ static bool find_guest(const knock_t *knock, dynamic_found_t *found)
     return found->other >= 0;
 }
 
+/* At the root of MPI_Comm_accept: take the next guest that can still be reached. */
 static void accept_at_root(mpi_comm_t *comm, const char *name, MPI_Info info,
                            dynamic_found_t *found)
 {

@@ -75,6 +75,7 @@ static void on_start(mpi_worker_t *worker, int from, mpi_packet_t *packet)
           (int)packet->words[1]);
 }
 
+/* Begin a spawned rank on its worker, here or by a packet. */
 static void post(mpi_rank_t *self, int rank, mpi_origin_t *origin, int place, int appnum)
 {
     int home = mpi_job->home[rank];
@@ -205,6 +206,7 @@ static void begin_all(mpi_rank_t *self, const mpi_spawn_part_t *parts, int count
         mpi_virtual_start(self, ranks, size);
 }
 
+/* Have the launcher make the ranks, and begin them; a failure is noted in `found`. */
 static void start(mpi_rank_t *self, const mpi_spawn_part_t *parts, int count,
                   dynamic_found_t *found)
 {
@@ -266,6 +268,7 @@ static void fill_codes(int *codes, const share_t *shares, const dynamic_found_t 
             *codes++ = k < shares[i].made ? MPI_SUCCESS : fail;
 }
 
+/* Spawn ranks and make the intercommunicator with them; returns an MPI error code. */
 static int spawn(mpi_rank_t *self, const wish_t *wish, int root, MPI_Comm handle,
                  MPI_Comm *intercomm, int *codes)
 {

@@ -71,6 +71,8 @@ char *io_view_base(const io_view_t *view, char *memory, int64_t from)
     return (char *)((uintptr_t)memory + (uintptr_t)(view->disp - from));
 }
 
+/* Read runs of the view one by one; *got_p is less than `bytes` at the end of the file. Returns an
+ * errno value. */
 static int read_runs(const io_access_t *a, char *to, int64_t byte, size_t bytes, size_t *got_p)
 {
     io_walk_t walk;
@@ -112,6 +114,7 @@ static int read_around(const io_access_t *a, char *to, int64_t byte, size_t byte
     return error;
 }
 
+/* Write runs of the view one by one; returns an errno value. */
 static int write_runs(const io_access_t *a, const char *from, int64_t byte, size_t bytes)
 {
     io_walk_t walk;
@@ -171,6 +174,8 @@ static bool is_much(const io_access_t *a, size_t bytes)
            io_view_run(a->view) >= LONG_RUN;
 }
 
+/* Write dense runs through a mapping of the file if other ranks write too, else one by one; returns
+ * an errno value. */
 static int write_much(const io_access_t *a, const char *from, int64_t byte, size_t bytes)
 {
     bool is_alone = io_write_enter(a->shared), is_written = false;
@@ -217,6 +222,7 @@ static int move_view(const io_access_t *a, char *data, int64_t byte, size_t byte
     return error;
 }
 
+/* Read or write contiguous data through the view; returns an errno value. */
 static int move_data(const io_access_t *a, char *data, int64_t byte, size_t bytes, size_t *got_p)
 {
     int error;
@@ -234,6 +240,8 @@ static int move_data(const io_access_t *a, char *data, int64_t byte, size_t byte
 
 /* ---- Memory with holes ---- */
 
+/* Read or write an access, in packed pieces if its memory is not contiguous; returns an errno
+ * value. */
 static int move_memory(const io_access_t *a, size_t *got_p)
 {
     char *data = io_access_bytes(a), *buffer;

@@ -25,6 +25,8 @@ static void tell(io_word_t *word, const io_word_t *known, int64_t before)
     word->failure = known->failure;
 }
 
+/* Leader: compare what all members say, and give each the result and the sum of the values before
+ * it. */
 static void leader(void *const *inputs, int size, void *const *outputs)
 {
     io_word_t known = {.different = -1, .failed = -1};

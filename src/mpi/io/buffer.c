@@ -22,6 +22,7 @@ static struct {
     unsigned turn;
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* The buffers that this thread keeps for the current job; NULL without memory. */
 static kept_t *kept_of_thread(void)
 {
     if (own != NULL && own_turn == all.turn)

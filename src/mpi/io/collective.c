@@ -195,6 +195,7 @@ static int write_marked(int fd, const char *buffer, const char *marks, size_t co
     return error;
 }
 
+/* Write those segments of a piece that members have filled, and leave the holes as they are. */
 static int write_segments(const plan_t *p, int64_t from, int64_t to, char *buffer)
 {
     size_t count = (size_t)(to - from) / p->grain;
@@ -215,6 +216,8 @@ static int write_segments(const plan_t *p, int64_t from, int64_t to, char *buffe
     return error;
 }
 
+/* Put a piece together in a buffer and write it, whole if it has no holes; returns an errno value.
+ * */
 static int write_buffered(const plan_t *p, int64_t from, int64_t to, bool is_full)
 {
     char *buffer = io_buffer_get(IO_BUFFER_FILE, (size_t)(to - from));
@@ -258,6 +261,8 @@ static int write_piece(const plan_t *p, int64_t from, int64_t to, size_t data)
 
 /* ---- Pieces of reads ---- */
 
+/* Copy a member's share of a piece from the file's bytes into its memory; returns an errno value.
+ * */
 static int take(const io_access_t *a, share_t share, char *memory, int64_t from)
 {
     size_t bytes = share.end - share.first;
@@ -285,6 +290,7 @@ static void note_end(plan_t *p, int64_t end)
         ;
 }
 
+/* Read a piece of the file and deal it out to the members; notes where the file ends. */
 static int read_piece(plan_t *p, int64_t from, int64_t to)
 {
     char *buffer = io_buffer_get(IO_BUFFER_FILE, (size_t)(to - from));
@@ -320,6 +326,7 @@ static void note_error(plan_t *p, int error)
         atomic_store_explicit(&p->error, error, memory_order_relaxed);
 }
 
+/* Read or write one piece; pieces without data of any member are skipped. */
 static void do_piece(void *arg, int64_t index)
 {
     plan_t *p = arg;

@@ -38,6 +38,7 @@ static const hint_t hints[] = {
 
 enum { HINTS = sizeof(hints) / sizeof(hints[0]) };
 
+/* Whether a value is allowed for a hint. */
 static bool is_accepted(const hint_t *hint, const char *value)
 {
     size_t length = strlen(value);

@@ -44,6 +44,7 @@ static bool is_there(const io_map_t *map)
     return true;
 }
 
+/* Map a range of the file, shielded against its truncation; false if that fails. */
 static bool map_part(const io_shared_t *shared, int64_t first, int64_t end, int protection,
                      io_map_t *map)
 {

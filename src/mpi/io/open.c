@@ -92,6 +92,7 @@ static int open_file(const char *name, int amode, int *fd_p)
     return *fd_p < 0 ? errno : 0;
 }
 
+/* Close the file and free what members of this process share. */
 static void shared_destroy(io_shared_t *shared)
 {
     io_own_destroy(shared);
@@ -127,6 +128,8 @@ static char *counter_name(const wish_t *wish)
     return name;
 }
 
+/* Open the file for the members of this process; returns an errno value, and *shared_p on success.
+ * */
 static int shared_new(const wish_t *wish, int members, io_shared_t **shared_p)
 {
     io_shared_t *shared = xy_calloc(1, sizeof(*shared));
@@ -171,6 +174,7 @@ static bool is_other(const io_shared_t *shared, const char *name)
            own.st_ino != other.st_ino;
 }
 
+/* Leader: open the file for all members and check that all name the same one. */
 static void open_leader(void *const *inputs, int size, void *const *outputs)
 {
     answer_t answer = {.shared = NULL};
@@ -188,6 +192,7 @@ static void open_leader(void *const *inputs, int size, void *const *outputs)
 
 /* ---- A member's object ---- */
 
+/* Free a member's file object; drops its reference to the shared part. */
 static void file_destroy(mpi_file_t *file)
 {
     if (file->shared != NULL)
@@ -247,6 +252,7 @@ static int open_spread(mpi_file_t *file, wish_t wish, answer_t *answer)
     return word.failure;
 }
 
+/* Open the file collectively and make this member's object; *file_p is valid only on success. */
 static int file_new(mpi_comm_t *parent, const wish_t *wish, mpi_file_t **file_p)
 {
     mpi_file_t *file = xy_calloc(1, sizeof(*file));
@@ -331,6 +337,7 @@ static void describe_amode(const mpi_topic_t *topic, const mpi_topic_t *other, c
         }
 }
 
+/* Check the combination of access modes; returns an MPI error code. */
 static int check_amode(int amode)
 {
     int access = amode & ACCESSES, known = 0;
@@ -355,6 +362,7 @@ static int check_amode(int amode)
     return MPI_SUCCESS;
 }
 
+/* Check the arguments of MPI_File_open; returns an MPI error code. */
 static int check_arguments(MPI_Comm handle, const char *filename, int amode, MPI_Info info)
 {
     const mpi_comm_t *comm = mpi_comm_of(handle);

@@ -12,6 +12,7 @@
 
 /* ---- Arguments ---- */
 
+/* Check count, type and memory of an access; returns an MPI error code. */
 static int check_memory(mpi_file_t *file, const io_order_t *order, const mpi_type_t *type)
 {
     if (order->count < 0)
@@ -30,6 +31,8 @@ static int check_memory(mpi_file_t *file, const io_order_t *order, const mpi_typ
     return MPI_SUCCESS;
 }
 
+/* Check an access against the mode of the file and open split accesses; returns an MPI error code.
+ * */
 static int check_order(mpi_file_t *file, const io_order_t *order, const mpi_type_t *type)
 {
     int amode = file->shared->amode;
@@ -100,6 +103,7 @@ static int find_ordered(mpi_file_t *file, int64_t etypes, int64_t *offset_p)
     return base.failure;
 }
 
+/* Find the offset of an access and advance the pointer that it uses; returns an errno value. */
 static int find_offset(mpi_file_t *file, const io_order_t *order, int64_t etypes, int64_t *offset_p)
 {
     switch (order->where) {

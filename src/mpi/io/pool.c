@@ -28,6 +28,7 @@ static io_task_t *take(void)
     return task;
 }
 
+/* Thread of the pool: run tasks until the pool ends. */
 static void *work(void *arg)
 {
     io_task_t *task;

@@ -119,6 +119,7 @@ MPI_Aint io_rep_extent(const io_rep_t *rep, const mpi_type_t *type)
 
 /* ---- Conversion ---- */
 
+/* Convert data between memory and external32 through a packed copy; returns an MPI error code. */
 static int convert_external(const void *memory, int64_t count, mpi_type_t *type, char *in_file,
                             bool is_write)
 {
@@ -150,6 +151,7 @@ static int convert_native(const void *memory, int64_t count, const mpi_type_t *t
     return MPI_SUCCESS;
 }
 
+/* Convert data between memory and the representation of the file; returns an MPI error code. */
 static int convert(const io_rep_t *rep, const void *memory, int64_t count, mpi_type_t *type,
                    char *in_file, bool is_write)
 {
@@ -184,6 +186,7 @@ int io_rep_read(const io_rep_t *rep, void *memory, int64_t count, mpi_type_t *ty
 
 /* ---- Registration ---- */
 
+/* Register a data representation; returns an MPI error code. */
 static int enlist(const char *name, const io_rep_t *filled)
 {
     const io_rep_t *known;

@@ -11,6 +11,7 @@
 
 enum { RUNS = 64 }; /* of one call */
 
+/* Whether accesses are contiguous on both sides and adjacent in the file, in order of rank. */
 static bool are_side_by_side(io_access_t *const *accesses, int count)
 {
     int64_t at = accesses[0]->view->disp + accesses[0]->at;

@@ -41,6 +41,7 @@ static int check_disp(mpi_file_t *file, MPI_Offset *disp)
     return MPI_SUCCESS;
 }
 
+/* Check the arguments of MPI_File_set_view and make the view, which the caller owns. */
 static int make_view(mpi_file_t *file, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
                      const char *datarep, io_view_t **view_p)
 {

@@ -52,6 +52,7 @@ static void release(mpi_request_t *request)
     xy_free(p);
 }
 
+/* Set bytes and error of a completed nonblocking access, with the text of the error. */
 static void fill_completion(io_pending_t *p)
 {
     mpi_completion_t *completion = &p->request->completion;
@@ -108,6 +109,8 @@ static void run_alone(io_task_t *task)
     post(p);
 }
 
+/* Task: make the accesses of all members of a collective and post them; one by one without memory.
+ * */
 static void run_group(io_task_t *task)
 {
     group_t *g = (group_t *)task;
@@ -149,6 +152,8 @@ static void lead(void *const *inputs, int size, void *const *outputs)
 
 /* ---- The beginning ---- */
 
+/* Create a nonblocking access and its request, which hold file, view and type; NULL without memory.
+ * */
 static io_pending_t *pending_new(mpi_rank_t *self, mpi_file_t *file, const io_access_t *access)
 {
     mpi_request_t *request = mpi_request_new(self, XMPI_KIND_FILE);

@@ -68,6 +68,7 @@ static size_t find_grain(const io_view_t *view)
     return (size_t)(bits & -bits);
 }
 
+/* Compute the properties of a view; returns why it is not possible, or NULL. */
 static const char *fill(io_view_t *view, bool may_overlap, int *class_p)
 {
     *class_p = MPI_ERR_TYPE;
@@ -222,6 +223,7 @@ int64_t io_view_before(const io_view_t *view, int64_t offset)
 
 /* ---- From the view to the file ---- */
 
+/* Index of the block that contains a data byte. */
 static size_t find_block(const mpi_layout_t *layout, size_t byte)
 {
     size_t first = 0, end = layout->blocks;
@@ -264,6 +266,7 @@ int64_t io_walk_run(const io_walk_t *walk, size_t *length_p)
     return walk->at + b->offset + (int64_t)walk->done;
 }
 
+/* Move a walk to the next iteration of the layout, or to the next tile. */
 static void next_iteration(io_walk_t *walk)
 {
     const mpi_layout_t *layout = &walk->view->tile->layout;

@@ -33,6 +33,8 @@ static void adapt(const io_shared_t *shared, io_own_t *own, unsigned every, uint
     own->pause = writers > 1 ? (HELD * writers - 64) * own->least / 64 : 0;
 }
 
+/* Write few bytes, now and then measured, after the pause that this worker keeps; returns an errno
+ * value. */
 static int write_small(const io_shared_t *shared, io_own_t *own, const char *from, size_t bytes,
                        int64_t offset)
 {
@@ -88,6 +90,8 @@ static int write_mapped(io_shared_t *shared, const char *from, size_t bytes, int
     return 0;
 }
 
+/* Read through mappings of the file as far as possible, and the rest by calls; returns an errno
+ * value. */
 static int read_mapped(io_shared_t *shared, char *to, size_t bytes, int64_t offset, size_t *got_p)
 {
     size_t got = 0, rest = 0;
