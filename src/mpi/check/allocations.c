@@ -143,6 +143,7 @@ bool check_allocations_find(const void *address, check_block_t *block)
 
 /* ---- Reports ---- */
 
+/* Report a buffer in memory that was freed. */
 static void report_freed(const mpi_rank_t *self, const check_block_t *block, bool is_receive)
 {
     mpi_finding_t finding = {.kind = XMPI_FINDING_BUFFER_FREED,
@@ -188,6 +189,7 @@ typedef struct {
     mpi_variable_t variable;
 } look_t;
 
+/* Report a buffer that is freed or ends behind its block; true if the run lies inside the block. */
 static bool report_block(const look_t *look, const char *run, size_t length)
 {
     const check_block_t *block = &look->block;

@@ -125,6 +125,7 @@ static void next_line(reader_t *r, xy_vec_t *lines)
     next_place(r, line->place);
 }
 
+/* Read one finding; r->failed is set if a field is missing or out of range. */
 static void next_finding(reader_t *r, check_finding_t *f)
 {
     long lines;

@@ -250,6 +250,7 @@ static int find_circle(const check_graph_t *graph, int *seen)
     return -1;
 }
 
+/* Describe a circle of waiting ranks and one thing that would break it. */
 static void explain_circle(const check_graph_t *graph, int first, char *text)
 {
     int shown = 0, at = first;

@@ -59,6 +59,7 @@ static void add_reduction(const coll_call_t *call, int64_t given, int64_t got)
         add(call, call->receive, got, call->receive_type, true);
 }
 
+/* Add the buffers of a collective to those in use. */
 static void add_buffers(const coll_call_t *call)
 {
     int64_t count = call->receive_count;

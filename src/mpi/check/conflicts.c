@@ -157,6 +157,7 @@ static const char *cure_of(const access_t *now, const access_t *before)
     return "put a flush or the end of the epoch between them, or use MPI_Accumulate";
 }
 
+/* Report two operations that use the same memory of a window without an order. */
 static void report_conflict(access_t *now, access_t *before, const mpi_win_t *win)
 {
     mpi_finding_t finding = {.kind = XMPI_FINDING_RMA_CONFLICT,
@@ -276,6 +277,7 @@ static rma_told_t told_of(const mpi_rank_t *self)
     return told;
 }
 
+/* Send an operation on another process to that process, which looks for conflicts there. */
 static void tell(mpi_rank_t *self, mpi_win_t *win, member_t *member, const access_t *now,
                  int64_t count)
 {
@@ -355,6 +357,7 @@ static void note_order(const mpi_rank_t *self, const mpi_win_t *win, const acces
         check_order_hear_all(self);
 }
 
+/* Note an operation on a window and compare it with the pending ones. */
 static void on_operation(mpi_rank_t *self, mpi_win_t *win, int target, const void *address,
                          int64_t count, mpi_type_t *type, const mpi_op_t *op)
 {
@@ -496,6 +499,7 @@ static void drop(const access_t *a)
     mpi_type_release(a->type);
 }
 
+/* Remove the operations of a window that `is_over` selects. Called under the lock. */
 static void forget(const mpi_win_t *win, uint32_t number, is_over_fn is_over)
 {
     size_t kept = 0;
@@ -537,6 +541,7 @@ typedef struct {
     uint32_t number;
 } fetch_t;
 
+/* An MPI_Rget is complete: forget its read, here or in the process of the target. */
 static void on_fetched(mpi_request_t *request)
 {
     fetch_t *fetch = request->extra;
@@ -559,6 +564,7 @@ static void on_fetched(mpi_request_t *request)
     xy_free(fetch);
 }
 
+/* Bind an operation to its request; the end of an MPI_Rget ends its read. */
 static void on_request(mpi_win_t *win, int target, mpi_request_t *request)
 {
     member_t *member = member_of(win);

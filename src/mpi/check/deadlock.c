@@ -77,6 +77,7 @@ void check_copy_call(const mpi_call_t *call, check_place_t *place)
     place->world = check_world_rank(call->comm, call->peer);
 }
 
+/* Describe the peer and tag that a rank waits for; empty if the call has none. */
 static void describe_peer(const check_place_t *call, char *text, size_t size)
 {
     bool is_meeting = strstr(call->name, "Intercomm") != NULL; /* of two leaders */
@@ -294,6 +295,7 @@ static void add_threads(report_t *report, const mpi_rank_t *rank)
             add_line(report, rank->world, text, &thread.call);
 }
 
+/* Add what a rank does to the report; false if there is no line left for it. */
 static bool add_rank(report_t *report, const mpi_rank_t *of, int r)
 {
     static const char unknown[] =
@@ -323,6 +325,7 @@ bool check_is_gone(const mpi_job_t *job, int r)
     return rank->worker == NULL || (rank->phase == XMPI_RANK_FINALIZED && comm == NULL);
 }
 
+/* Print one line for each group of ranks in the same call, at most `at_most` of them. */
 static void report_to(const mpi_job_t *job, int at_most, FILE *out)
 {
     report_t report = {.at_most = at_most, .ranks = job->capacity};

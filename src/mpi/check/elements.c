@@ -183,6 +183,7 @@ static const mpi_typed_t *find_other(const scope_t *scope, const char *buffer,
     return other;
 }
 
+/* Report that the type of a buffer contradicts the variable in the source. */
 static void report(const mpi_rank_t *self, const check_area_t *area, const mpi_typed_t *v)
 {
     mpi_finding_t finding = {.kind = XMPI_FINDING_BUFFER_TYPE,

@@ -134,6 +134,7 @@ static void move_receive(mpi_rank_t *self, mpi_request_t *request)
         mpi_plain_receive(self, request);
 }
 
+/* Start a send in checked runs: note its buffer and look for conflicts; true if it is complete. */
 static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes,
                        mpi_request_t *request)
 {
@@ -157,6 +158,8 @@ static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes
     return is_done;
 }
 
+/* Start a receive in checked runs; one from any source may be held back to see all its candidates.
+ * */
 static void start_receive(mpi_rank_t *self, mpi_request_t *request)
 {
     mpi_transfer_t t = {.buffer = request->buffer, .count = request->count, .type = request->type};
@@ -176,6 +179,7 @@ static void start_receive(mpi_rank_t *self, mpi_request_t *request)
         check_pending_arrive(self);
 }
 
+/* Receive a probed message in checked runs. */
 static void receive_message(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *message)
 {
     mpi_transfer_t t = {.buffer = request->buffer, .count = request->count, .type = request->type};

@@ -120,6 +120,8 @@ static void send_at_once(check_finding_t *f)
     xy_text_cleanup(&text);
 }
 
+/* Record a finding; a new error is printed at once and ends the job unless it may go on. Takes the
+ * lock. */
 static void add(const mpi_finding_t *finding, const char *message)
 {
     bool is_error = mpi_finding_classes[finding->kind].is_error, ends = false;
@@ -217,6 +219,7 @@ static void add_lines(xy_vec_t *lines, xy_vec_t *more)
     *more = XY_VEC_INIT(check_line_t);
 }
 
+/* Merge a finding of another process, which it takes over, and print it if it is a new error. */
 static void take_one(check_finding_t *f)
 {
     check_finding_t *there = find_other_part(f);
@@ -270,6 +273,7 @@ static bool send_all(void)
 
 /* ---- The end ---- */
 
+/* Count errors, warnings and hints, and print what was not printed yet. */
 static void count(check_results_t *results)
 {
     for (size_t i = 0; i < findings.count; i++) {

@@ -112,6 +112,7 @@ int check_guard_set(const mpi_rank_t *self, const char *low, const char *high)
  * has it. */
 static atomic_flag is_changing = ATOMIC_FLAG_INIT;
 
+/* Raise or lift the protection of a guarded buffer; one thread at a time. */
 static void change(guard_t *g, bool is_up)
 {
     char *low = g->low;

@@ -85,6 +85,7 @@ static bool is_expected(const char *call, int class)
     return strcmp(call, "MPI_File_delete") == 0 && class == MPI_ERR_NO_SUCH_FILE;
 }
 
+/* Note an error that a call returned to the program. */
 static void note(const mpi_rank_t *self, int code)
 {
     int class = mpi_error_class_of(code);

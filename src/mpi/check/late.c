@@ -193,6 +193,7 @@ static void name_others(const late_t *late, const candidates_t *c, const mpi_mes
         snprintf(text + used, size - used, " and %d more", shown - SHOWN);
 }
 
+/* Report that a receive from any source could have taken another message. */
 static void report_choice(const mpi_rank_t *rank, const late_t *late, const candidates_t *c,
                           const mpi_message_t *taken)
 {
@@ -310,6 +311,7 @@ bool check_late_can_match(const mpi_rank_t *rank)
     return c.count > 0;
 }
 
+/* Park until a held-back probe is given its message; NULL without memory. */
 static mpi_message_t *wait_for(mpi_rank_t *self, const xy_envelope_t *envelope)
 {
     mpi_message_t *found = NULL;

@@ -165,6 +165,7 @@ static void look_for_partitions(const mpi_rank_t *self)
                         finding.other, on, (unsigned long long)all.first.bytes, sent);
 }
 
+/* Report messages taken by MPI_Mprobe and never received. */
 static void look_for_taken(const mpi_rank_t *self)
 {
     const mpi_message_t *first = self->first_taken;
@@ -242,6 +243,7 @@ static int count_made(const xy_vec_t *all, const mpi_made_t *made)
     return count;
 }
 
+/* Report objects that one place of the program made and never freed. */
 static void report_made(const mpi_rank_t *self, const xy_vec_t *all, const mpi_made_t *made)
 {
     mpi_finding_t finding = {.kind = XMPI_FINDING_NEVER_FREED,

@@ -184,6 +184,8 @@ static uint64_t heard_in(const state_t *s)
     }
 }
 
+/* Called at the beginning and end of each MPI call: note what the rank has heard of others in it.
+ * */
 static void on_call(mpi_rank_t *self)
 {
     state_t *s = self->world < count ? &states[self->world] : NULL;

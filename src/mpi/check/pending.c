@@ -45,6 +45,7 @@ static pending_t *at(const xy_vec_t *list, size_t i)
     return &XY_VEC_AT(list, pending_t, i);
 }
 
+/* Report an operation on memory that a pending one uses. */
 static void report_overlap(const mpi_rank_t *self, const pending_t *p, const check_area_t *area,
                            bool is_receive)
 {
@@ -91,6 +92,7 @@ static const char *side_of(const pending_t *p)
     return p->is_receive ? "receive" : "send";
 }
 
+/* Report a buffer that was changed while its operation was pending. */
 static void report_change(const pending_t *p, const mpi_rank_t *self)
 {
     mpi_finding_t finding = {.kind = XMPI_FINDING_BUFFER_CHANGED,
@@ -115,6 +117,7 @@ static void check_hash(pending_t *p, const mpi_rank_t *self)
     report_change(p, self);
 }
 
+/* Report a guarded buffer that the program touched while its operation was pending. */
 static void report_touch(const pending_t *p, const mpi_rank_t *self)
 {
     mpi_finding_t finding = {.kind = XMPI_FINDING_BUFFER_TOUCHED,
@@ -200,6 +203,8 @@ static const pending_t *find_overlap(const mpi_rank_t *self, const mpi_request_t
     return NULL;
 }
 
+/* Check the buffer of an operation and note it as pending; receives of contiguous data are guarded.
+ * */
 static void start(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_request_t *request,
                   bool is_receive, bool is_hashed)
 {

@@ -95,6 +95,7 @@ typedef struct {
     bool failed;
 } reader_t;
 
+/* Read the next number; r->failed is set if it is missing or larger than `most`. */
 static uint64_t next(reader_t *r, uint64_t most)
 {
     char *end;
@@ -149,6 +150,7 @@ static void read_list(reader_t *r, knot_wait_t *wait)
     wait->ranks = ranks;
 }
 
+/* Read one wait of a rank, and what it needs of a collective. */
 static void read_wait(reader_t *r, knot_wait_t *wait, picture_need_t *need)
 {
     wait->kind = (knot_kind_t)next(r, KNOT_ALL_OF);
@@ -166,6 +168,7 @@ static void read_wait(reader_t *r, knot_wait_t *wait, picture_need_t *need)
     }
 }
 
+/* Read the waits, messages and calls of one rank; blocks belong to the picture. */
 static void read_rank(reader_t *r, picture_rank_t *rank)
 {
     knot_rank_t *knot = &rank->knot;
@@ -301,6 +304,7 @@ static const lacking_t *lacking_of(picture_t *p, const picture_need_t *need, int
     return made;
 }
 
+/* Fill in the members that a rank's collectives lack, now that all processes are known. */
 static void complete(picture_t *p, int rank)
 {
     const knot_rank_t *knot = &p->ranks[rank].knot;

@@ -55,6 +55,7 @@ static check_code_t immediate(uint32_t word)
     }
 }
 
+/* Decode a branch, a call, a return or one of few system instructions. */
 static check_code_t branch(uint32_t word)
 {
     check_code_t code = {.kind = CHECK_CODE_BRANCH, .length = 4};
@@ -91,6 +92,7 @@ static check_code_t pair(uint32_t word)
     return plain(is_0(word, 5) || (touches && !is_load), touches && is_load);
 }
 
+/* Decode a load or store: whether it reads or writes register 0. */
 static check_code_t load_store(uint32_t word)
 {
     unsigned group = bits(word, 29, 27), opc = bits(word, 23, 22);
@@ -135,6 +137,7 @@ static check_code_t vectors(uint32_t word)
     return is_scalar || is_constant ? plain(false, false) : unknown();
 }
 
+/* Decode the instruction at `bytes`; unknown ones end the search. */
 static check_code_t decode(const unsigned char *bytes)
 {
     uint32_t word;

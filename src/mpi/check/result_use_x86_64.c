@@ -172,6 +172,8 @@ static check_code_t decode_two(text_t *t)
     return plain(t->uses_address, false);
 }
 
+/* Decode an instruction of the groups 0xf7 and 0xff: test, not, neg, inc, dec, push and indirect
+ * calls. */
 static check_code_t decode_group(text_t *t, unsigned opcode)
 {
     size_t start = t->at;
@@ -202,6 +204,7 @@ static check_code_t decode_register(text_t *t, unsigned opcode)
     return t->is_short && is_rax ? unknown() : plain(false, is_rax);
 }
 
+/* Decode an instruction with a one-byte opcode; unknown ones end the search. */
 static check_code_t decode_one(text_t *t, unsigned opcode)
 {
     int constant = t->is_short ? 2 : 4;
@@ -272,6 +275,7 @@ static check_code_t decode_one(text_t *t, unsigned opcode)
     }
 }
 
+/* Decode the instruction at `bytes` with its prefixes; unknown ones end the search. */
 static check_code_t decode(const unsigned char *bytes)
 {
     text_t t = {.bytes = bytes};

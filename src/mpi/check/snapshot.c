@@ -81,6 +81,7 @@ static void look_at_collective(const looking_t *look, xy_live_rank_t *r,
         add_peer(look, r, request->comm, call.root);
 }
 
+/* Note the partners of the requests that a rank waits for; anybody if one of several is enough. */
 static void look_at_requests(const looking_t *look, const mpi_rank_t *rank, xy_live_rank_t *r)
 {
     int count = mpi_waiter_requests(&rank->own), pending = 0;
@@ -144,6 +145,8 @@ static void look_at_clock(const looking_t *look, const mpi_live_t *live, xy_live
     r->bytes = atomic_load_explicit(&live->bytes, memory_order_relaxed);
 }
 
+/* Add what a rank does now to the snapshot; is_full is set without memory or if it cannot be read.
+ * */
 static void add_rank(looking_t *look, int world)
 {
     xy_live_rank_t *r = xy_vec_push(&look->live->ranks);

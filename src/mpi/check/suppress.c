@@ -16,6 +16,7 @@ static int find_class(const char *word)
     return UNKNOWN;
 }
 
+/* Report an unknown class in a file of suppressions, with the most similar name. */
 static xy_status_t refuse_class(const char *word, const char *path, long number)
 {
     const char *names[XMPI_FINDING_KINDS + 1] = {NULL};
@@ -48,6 +49,7 @@ static char *next_word(char **rest)
     return word;
 }
 
+/* Parse one line of a file of suppressions; the rule keeps pointers into the line. */
 static xy_status_t parse_line(char *line, const char *path, long number, xy_vec_t *rules)
 {
     char *name, *place;

@@ -49,6 +49,8 @@ static void write_members(FILE *out, const mpi_comm_t *comm)
     fputc('\n', out);
 }
 
+/* Write what the ranks of this process wait for, and the members of communicators in whose
+ * collectives they wait. */
 static void write_graph(FILE *out, const check_graph_t *graph)
 {
     uint32_t last = 0;
@@ -95,6 +97,7 @@ static long next_number(const char **at)
     return value;
 }
 
+/* Read what a rank of another process waits for; lines that are cut or wrong are ignored. */
 static void read_rank(check_graph_t *graph, const char *line)
 {
     const char *at = line;

@@ -74,6 +74,8 @@ static bool look_at_left(void *user, const mpi_left_t *message)
     return !search->is_here;
 }
 
+/* Find a message that a waiting receive does not match: with another tag, or of another
+ * communicator. */
 static check_other_t find_other(const mpi_rank_t *rank, const check_wait_t *wait)
 {
     search_t search = {.wait = wait};

@@ -155,6 +155,7 @@ static void judge_again(void)
     }
 }
 
+/* Note since when each rank has done nothing but poll. Called once per look. */
 static void judge_polling(void)
 {
     double now = xy_now();
@@ -455,6 +456,7 @@ void mpi_watch_end(const char *message)
         .kind = XMPI_FINDING_DEADLOCK, .rank = -1, .ranks = check_watch.stuck, .message = message});
 }
 
+/* End of a job: free what its looks have used. */
 static void end(mpi_job_t *job)
 {
     if (check_watch.job != job)

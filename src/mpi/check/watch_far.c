@@ -129,6 +129,7 @@ void check_watch_far_end(void)
 
 /* ---- What goes and comes ---- */
 
+/* Send a text to a process in pieces that fit into short messages. */
 static void send_news(int process, news_kind_t kind, uint32_t flags, const char *text)
 {
     size_t room = xy_net_short_limit(mpi_job->net) - sizeof(remote_head_t) - sizeof(news_t);
@@ -235,6 +236,8 @@ static bool has_lines(const from_t *from)
     return from->has_lines;
 }
 
+/* Wait until `has` holds for all other processes; false after `seconds` or at the end of the job.
+ * */
 static bool await_all(bool (*has)(const from_t *from), double seconds)
 {
     double end = xy_now() + seconds;
@@ -269,6 +272,8 @@ static void leave(void)
 
 /* ---- In all but process 0 ---- */
 
+/* Look at the ranks of this process and send the result to process 0; with marks, after those of
+ * all have come. */
 static void look_for_0(uint32_t flags)
 {
     xy_text_t text = XY_TEXT_INIT;
@@ -386,6 +391,7 @@ static void read_all(const char *own)
     pthread_mutex_unlock(&far.lock);
 }
 
+/* In process 0: one look at the ranks of all processes; returns which kind of knot it found. */
 static mpi_watch_t look(bool with_marks)
 {
     xy_text_t own = XY_TEXT_INIT;
@@ -478,6 +484,7 @@ static char *list_of(int process)
     return text.s;
 }
 
+/* Ask all other processes for their reports and wait up to REPORT_SECONDS for them. */
 static void gather_reports(void)
 {
     pthread_mutex_lock(&far.lock);

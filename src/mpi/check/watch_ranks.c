@@ -35,6 +35,7 @@ void check_watch_record_destroy(watch_record_t *record)
     xy_free(record);
 }
 
+/* The record of a rank, created on first use; NULL without memory. */
 static watch_record_t *record_of(int rank)
 {
     watch_record_t **record = &check_watch.records[rank];
@@ -247,6 +248,7 @@ static const void *sender_of(const mpi_message_t *m)
     return picture_message(letter->from, letter->head.id);
 }
 
+/* Note the messages that have come for a rank and were not received. */
 static void add_messages(watch_record_t *record, const mpi_rank_t *rank)
 {
     if (mpi_job->clock != NULL)
@@ -298,6 +300,8 @@ static void look_at_parked(mpi_rank_t *rank)
         record_end(record, rank, add_waits(record, rank));
 }
 
+/* Add what a polling rank tests for as its waits; false if these do not show that it cannot go on.
+ * */
 static bool add_tests(watch_record_t *record, const mpi_rank_t *rank, const mpi_polling_t *p)
 {
     check_wait_t wait;
@@ -325,6 +329,7 @@ static bool add_tests(watch_record_t *record, const mpi_rank_t *rank, const mpi_
     return record->waits.count > 0;
 }
 
+/* Record what a polling rank has done so far and what it tests for. */
 static void look_at_polling(const mpi_rank_t *rank, const mpi_polling_t *p)
 {
     watch_record_t *record = record_of(rank->world);
@@ -342,6 +347,7 @@ static void look_at_polling(const mpi_rank_t *rank, const mpi_polling_t *p)
     record_end(record, rank, add_tests(record, rank, p));
 }
 
+/* Record what a rank waits for or polls; ranks with threads that may call MPI are left out. */
 static void look_at_rank(mpi_rank_t *rank)
 {
     watch_record_t *record = check_watch.records[rank->world];

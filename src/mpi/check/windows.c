@@ -141,6 +141,7 @@ static void describe_owner(const mpi_call_t *call, int target, int owner, char *
              name_of(call, owner).text);
 }
 
+/* Describe the lock that a rank waits for and who holds it. */
 static void describe_lock(const mpi_call_t *call, char *text, size_t size)
 {
     rma_shared_t shared;

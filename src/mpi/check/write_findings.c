@@ -70,6 +70,7 @@ static void write_lines(xy_json_t *j, const check_finding_t *f)
     xy_json_end(j);
 }
 
+/* Write one finding as JSON. */
 static void write_finding(xy_json_t *j, const check_finding_t *f)
 {
     xy_json_begin_object(j, NULL);
@@ -132,6 +133,7 @@ static void write_text(xy_json_t *j, const char *key, const char *text)
     xy_json_end(j);
 }
 
+/* Write the tool and its rules, one per kind of finding, as SARIF. */
 static void write_driver(xy_json_t *j)
 {
     xy_json_begin_object(j, "tool");
@@ -211,6 +213,7 @@ static void write_locations(xy_json_t *j, const check_finding_t *f)
     xy_json_end(j);
 }
 
+/* Write one finding as a SARIF result. */
 static void write_result(xy_json_t *j, const check_finding_t *f)
 {
     char *text = say_ranks(&f->ranks, f->message);
