@@ -138,6 +138,7 @@ void abi_last_grequest_is_fortran(void)
     last_grequest->is_fortran = true;
 }
 
+/* Query function of a generalized request: call the program's with a status of its own MPI. */
 static int query(void *state, MPI_Status *status)
 {
     const grequest_t *g = state;

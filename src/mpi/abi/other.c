@@ -89,6 +89,7 @@ GET_ATTR(Win_get_attr, Win, win)
 
 /* ---- The contents of datatypes: some of the integers are constants ---- */
 
+/* Translate the constants among the contents of a subarray or darray. */
 static void constants_out(int combiner, int integers[])
 {
     int n, at;

@@ -85,6 +85,7 @@ static void add_plan(deciding_t *d, const mpi_plan_t *plan)
     d->count++;
 }
 
+/* Add the default plan and all plans of earlier runs as candidates. */
 static void add_measured(deciding_t *d)
 {
     const mpi_adapt_t *a = d->adapt;
@@ -148,6 +149,7 @@ static mpi_plan_t with_algorithm(const mpi_plan_t *plan, const xy_vjob_calls_t *
     return p;
 }
 
+/* Add the plans that differ in the algorithm of one call. */
 static void add_algorithms(deciding_t *d, const mpi_plan_t *plan, size_t call)
 {
     const xy_vjob_calls_t *c = &d->adapt->profile->calls[call];
@@ -210,6 +212,7 @@ static bool is_worth_it(const deciding_t *d, const xy_choice_t *c)
            d->of[c->chosen].seconds < (1 - LEAST_GAIN) * d->of[0].seconds;
 }
 
+/* Ask the chooser; a gain that is too small gives the default. */
 static xy_status_t ask(deciding_t *d, bool is_settled, xy_choice_t *c)
 {
     xy_choose_t q = {.instance = d->adapt->instance,
@@ -240,6 +243,7 @@ static void look_further(deciding_t *d, size_t best)
         d->candidates[i].predicted *= known;
 }
 
+/* Fill in the choice from the estimate of the chosen plan. */
 static void tell(const deciding_t *d, const xy_choice_t *c, mpi_adapt_choice_t *choice)
 {
     const xy_estimate_of_t *of = &d->of[c->chosen];
@@ -257,6 +261,7 @@ static void tell(const deciding_t *d, const xy_choice_t *c, mpi_adapt_choice_t *
     choice->measured = c->measured;
 }
 
+/* Choose a plan: the best measured one or, while learning, one that is worth a try. */
 static xy_status_t decide(deciding_t *d, mpi_adapt_choice_t *choice)
 {
     xy_choice_t c;

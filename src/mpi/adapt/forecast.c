@@ -99,6 +99,7 @@ static double ratio_of(const xy_vjob_calls_t *c, const mpi_ways_t *ways,
     return 0;
 }
 
+/* Add the expected change by another algorithm to a forecast. */
 static void forecast_pick(const mpi_profile_t *p, const xy_coll_pick_t *pick, forecast_t *f)
 {
     for (size_t i = 0; i < p->call_count; i++) {

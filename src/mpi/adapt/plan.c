@@ -63,6 +63,7 @@ static bool parse_pick(char *word, mpi_plan_t *plan)
     return p.algorithm != NULL && !p.algorithm->is_direct;
 }
 
+/* Parse one piece of a plan; false if it is none. */
 static bool parse_piece(char *word, mpi_plan_t *plan)
 {
     long cores;

@@ -87,6 +87,8 @@ static bool parse_time(const char *word, double *value_p)
     return xy_parse_double(word, value_p) && *value_p >= 0;
 }
 
+/* Parse a line about a call and append it to the profile; false if it is wrong or the profile is
+ * full. */
 static bool parse_call(char *const *w, mpi_profile_t *p)
 {
     xy_vjob_calls_t *c = &p->calls[p->call_count];
@@ -109,6 +111,7 @@ static bool parse_call(char *const *w, mpi_profile_t *p)
     return c->algorithm != NULL;
 }
 
+/* Parse a line about an algorithm for the last call; false if it is wrong. */
 static bool parse_way(char *const *w, mpi_profile_t *p)
 {
     mpi_ways_t *ways;
@@ -125,6 +128,7 @@ static bool parse_way(char *const *w, mpi_profile_t *p)
     return true;
 }
 
+/* Parse one line of a profile; *is_over is set at its end, false if the line is wrong. */
 static bool parse_line(char *line, mpi_profile_t *p, bool *is_over)
 {
     char *words[WORDS], *rest = line;

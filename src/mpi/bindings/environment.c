@@ -59,6 +59,8 @@ void mpi_rank_set_phase(mpi_rank_t *self)
         self->phase = phase;
 }
 
+/* MPI_Init and MPI_Init_thread: begin the rank, grant a thread level and meet the parent of a
+ * spawned rank. */
 static int init(const char *name, const void *site, int required, int *provided)
 {
     int code;
@@ -239,6 +241,7 @@ int impl_abi_get_version(int *abi_major, int *abi_minor)
     return MPI_SUCCESS;
 }
 
+/* Make the info object of MPI_Abi_get_info; the program owns it. */
 static int abi_get_info(MPI_Info *info)
 {
     static const struct {

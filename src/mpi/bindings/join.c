@@ -50,6 +50,7 @@ static xy_status_t lost_mpiexec(void)
     return xy_fail(XY_EIO, "the mpiexec that started this process has ended");
 }
 
+/* Connect to an abstract socket of mpiexec; returns the descriptor, or -1. */
 static int connect_to(const char *name)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -84,6 +85,7 @@ static xy_status_t await(uint32_t kind, xy_frame_t *frame)
         "cannot understand what mpiexec sent; do all parts of Xylem have the same version?");
 }
 
+/* Send our card to mpiexec and receive those of all ranks; the caller frees them. */
 static xy_status_t exchange(void *arg, const char *card, char **cards)
 {
     xy_frame_t frame;
@@ -189,6 +191,7 @@ static void step_aside(bool is_inside)
     mpi_self = is_inside ? NULL : rank;
 }
 
+/* Open the network to all other ranks of the job. */
 static xy_status_t connect_all(const mpi_others_t *others)
 {
     xy_net_config_t config = {.process = others->rank,
@@ -207,6 +210,7 @@ static xy_status_t connect_all(const mpi_others_t *others)
 
 /* ---- Threads, which take no signals: they are for the program ---- */
 
+/* Start a detached thread with all signals blocked. */
 static xy_status_t start_thread(void *(*function)(void *))
 {
     pthread_t thread;

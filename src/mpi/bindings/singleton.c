@@ -20,6 +20,7 @@ static void singleton_abort(int code)
     _exit(code);
 }
 
+/* Report a deadlock and end the process. */
 static void singleton_stuck(void)
 {
     char cause[1200];

@@ -145,6 +145,7 @@ int impl_t_cvar_handle_free(MPI_T_cvar_handle *handle)
     return MPI_SUCCESS;
 }
 
+/* Read a text variable of a communicator; `text` has room for MPI_MAX_INFO_VAL characters. */
 static int read_text(const struct MPI_T_cvar_handle_t *handle, char *text)
 {
     const mpi_comm_t *comm = mpi_self ? mpi_comm_of(handle->comm) : NULL;

@@ -176,6 +176,7 @@ static void keep(listener_t *l, const struct MPI_T_event_instance_t *instance)
     l->has_lost = true;
 }
 
+/* Hook of the runtime: call the callbacks for an event, or keep it until the rank is in a call. */
 static void on_event(mpi_rank_t *rank, const mpi_event_t *event)
 {
     listener_t *l = (listener_t *)rank->listener;

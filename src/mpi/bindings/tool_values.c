@@ -156,6 +156,8 @@ static uint64_t request_bytes(const mpi_rank_t *self)
     return count * sizeof(mpi_request_t);
 }
 
+/* Bytes that the library has for a rank: its tables, requests, unexpected messages and
+ * communicators. */
 static uint64_t library_memory(const mpi_rank_t *self, const mpi_comm_t *comm)
 {
     const xy_match_t *match = &self->match;
