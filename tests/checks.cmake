@@ -36,6 +36,8 @@ xy_check(check.headers COMMAND ${python} ${here}/check_headers.py
          ${PROJECT_SOURCE_DIR})
 xy_check(check.sizes COMMAND ${python} ${here}/check_sizes.py ${PROJECT_SOURCE_DIR})
 xy_check(check.sizes_self COMMAND ${python} ${here}/check_sizes.py --self-test)
+xy_check(check.comments COMMAND ${python} ${here}/check_comments.py ${PROJECT_SOURCE_DIR})
+xy_check(check.comments_self COMMAND ${python} ${here}/check_comments.py --self-test)
 xy_check(check.mutants COMMAND ${python} ${here}/mutants/run.py --check --build ${CMAKE_BINARY_DIR})
 xy_check(check.mutants_self COMMAND ${python} ${here}/mutants/run.py --self-test)
 xy_check(check.mutants_generate COMMAND ${python} ${here}/mutants/generate.py --self-test)
