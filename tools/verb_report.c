@@ -24,9 +24,8 @@ static const xy_option_t options[] = {
     {"csv", 0, XY_OPT_FLAG, .offset = offsetof(values_t, csv), .excludes = "json",
      XY_COMMON("output"),
      .help = "print the call sites of all ranks as CSV; the first line names the columns"},
-    {"compare", 0, XY_OPT_FLAG, .offset = offsetof(values_t, compare),
-     .excludes = "json csv output", XY_COMMON("output"),
-     .help = "compare two runs: print what got slower, by line"},
+    {"compare", 0, XY_OPT_FLAG, .offset = offsetof(values_t, compare), .excludes = "csv",
+     XY_COMMON("output"), .help = "compare two runs: print what got slower, by line"},
     {0}};
 
 /* ---- Reading ---- */
@@ -104,50 +103,82 @@ static xy_status_t read_run(const char *path, run_t *run)
 
 /* ---- Printing ---- */
 
-static xy_status_t write_page(const void *analysis, FILE *file)
+/* What is printed: a run, several, or two that are compared. */
+typedef struct {
+    const xy_analysis_t *one;
+    xy_comparison_t *two;
+    xy_scaling_t *several;
+} subject_t;
+
+static xy_status_t write_page(const void *subject_p, FILE *file)
 {
-    return xy_report_html(analysis, file);
-}
+    const subject_t *s = subject_p;
 
-static int by_ranks(const void *left, const void *right)
-{
-    size_t a = ((const run_t *)left)->profile->ranks.count,
-           b = ((const run_t *)right)->profile->ranks.count;
-
-    return a < b ? -1 : a > b;
-}
-
-static xy_status_t print_several(run_t *runs, size_t count)
-{
-    const xy_analysis_t **list = xy_calloc(count, sizeof(*list));
-
-    if (list == NULL)
-        return xy_fail_memory("printing a report");
-    qsort(runs, count, sizeof(*runs), by_ranks);
-    for (size_t i = 0; i < count; i++)
-        list[i] = runs[i].analysis;
-    xy_report_scaling(list, count, stdout);
-    xy_free((void *)list);
+    if (s->two != NULL)
+        xy_comparison_html(s->two, file);
+    else if (s->several != NULL)
+        xy_scaling_html(s->several, file);
+    else
+        return xy_report_html(s->one, file);
     return XY_OK;
 }
 
-static xy_status_t print(const values_t *v, run_t *runs, size_t count)
+static void write_json(const subject_t *s)
 {
-    const xy_analysis_t *a = runs[0].analysis;
-    xy_status_t st = XY_OK;
+    if (s->two != NULL)
+        xy_comparison_json(s->two, stdout);
+    else if (s->several != NULL)
+        xy_scaling_json(s->several, stdout);
+    else
+        xy_report_json(s->one, stdout);
+}
 
+static void write_text(const subject_t *s)
+{
+    if (s->two != NULL)
+        xy_comparison_text(s->two, stdout);
+    else if (s->several != NULL)
+        xy_scaling_text(s->several, stdout);
+    else
+        xy_report_text(s->one, stdout);
+}
+
+/* Compare the runs, if there are several. */
+static xy_status_t prepare(const values_t *v, const run_t *runs, size_t count, subject_t *s)
+{
+    const xy_analysis_t **list;
+    xy_status_t st;
+
+    s->one = runs[0].analysis;
     if (v->compare)
-        return xy_report_compare(runs[0].analysis, runs[1].analysis, stdout);
-    if (count > 1)
-        return print_several(runs, count);
-    if (v->output != NULL)
-        st = xy_out_write(v->output, write_page, a);
-    if (v->json)
-        xy_report_json(a, stdout);
-    else if (v->csv)
+        return xy_comparison_create(runs[0].analysis, runs[1].analysis, &s->two);
+    if (count == 1)
+        return XY_OK;
+    list = xy_calloc(count, sizeof(*list));
+    if (list == NULL)
+        return xy_fail_memory("printing a report");
+    for (size_t i = 0; i < count; i++)
+        list[i] = runs[i].analysis;
+    st = xy_scaling_create(list, count, &s->several);
+    xy_free((void *)list);
+    return st;
+}
+
+static xy_status_t print(const values_t *v, const run_t *runs, size_t count)
+{
+    subject_t s = {NULL, NULL, NULL};
+    xy_status_t st = prepare(v, runs, count, &s);
+
+    if (st == XY_OK && v->output != NULL)
+        st = xy_out_write(v->output, write_page, &s);
+    if (st == XY_OK && v->json)
+        write_json(&s);
+    else if (st == XY_OK && v->csv)
         xy_report_csv(runs[0].profile, stdout);
-    else if (v->output == NULL)
-        xy_report_text(a, stdout);
+    else if (st == XY_OK && v->output == NULL)
+        write_text(&s);
+    xy_comparison_destroy(s.two);
+    xy_scaling_destroy(s.several);
     return st;
 }
 
@@ -160,8 +191,8 @@ static xy_status_t run(const xy_command_t *command, const void *values_p, int ar
     (void)command;
     if (v->compare && argc != 2)
         return xy_fail(XY_EUSAGE, "--compare needs two files: one before and one after");
-    if (argc > 1 && (v->json || v->csv || v->output != NULL))
-        return xy_fail(XY_EUSAGE, "--json, --csv and --output are for one file; give one");
+    if (argc > 1 && v->csv)
+        return xy_fail(XY_EUSAGE, "--csv is for one file; give one, or use --json");
     runs = xy_calloc((size_t)argc, sizeof(*runs));
     if (runs == NULL)
         return xy_fail_memory("printing a report");
@@ -189,8 +220,11 @@ const xy_command_t verb_report = {
         "and transfer, and the root causes of waits, need a trace: the run is replayed on a "
         "network without latency, and a wait is passed on while the rank that is waited for waits "
         "itself.\n\n"
-        "Several files are runs of one problem with different numbers of ranks: a table shows how "
-        "it scales.",
+        "Several files are runs of one problem with different numbers of ranks: the speed-up is "
+        "printed as it was measured, as it would be ideally, and as it is predicted, with the "
+        "efficiencies between runs. Runs in virtual time, as 'xylem predict --trace FILE' and "
+        "'mpiexec --virtual' record them, are the prediction of real ones; without them, the "
+        "efficiencies are extrapolated.",
     .examples = "xylem report run.xyp\n    print everything about a run\n"
                 "xylem report run.xyp -o run.html\n    write one page for any browser\n"
                 "xylem report --compare before.xyp after.xyp\n    print what got slower\n"

@@ -87,9 +87,4 @@ void xy_report_csv(const xy_profile_t *p, FILE *file);
 /* One self-contained page. */
 xy_status_t xy_report_html(const xy_analysis_t *a, FILE *file);
 
-/* Several runs, in the order of their numbers of ranks: how it scales. */
-void xy_report_scaling(const xy_analysis_t *const *runs, size_t count, FILE *file);
-/* What got slower, by line. */
-xy_status_t xy_report_compare(const xy_analysis_t *before, const xy_analysis_t *after, FILE *file);
-
 #endif

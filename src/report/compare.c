@@ -1,32 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two runs of one program: what got slower, by line. */
+#include "report/compare.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "draw/draw.h"
 #include "report/internal.h"
 
 enum { LINES = 15 };
+#define SAME 0.005 /* of the run: such a difference is not named */
 
-typedef struct {
-    const xy_profile_t *profile;
-    uint32_t site;
-    double before[2], after[2]; /* computation before the calls, time in them; of one rank */
-} line_t;
+static const char *const kinds[XY_LINE_KINDS] = {"computation", "waiting", "in the call"};
+static const char *const keys[XY_LINE_KINDS] = {"computation", "waiting", "moving"};
 
-static double change(const line_t *l)
+double xy_line_change(const xy_line_change_t *line)
 {
-    return l->after[0] + l->after[1] - l->before[0] - l->before[1];
+    double sum = 0;
+
+    for (int k = 0; k < XY_LINE_KINDS; k++)
+        sum += line->after[k] - line->before[k];
+    return sum;
 }
+
+static const xy_line_change_t *line_at(const xy_comparison_t *c, size_t i)
+{
+    return &XY_VEC_AT(&c->lines, xy_line_change_t, i);
+}
+
+/* ---- Lines ---- */
 
 static int by_change(const void *left, const void *right)
 {
-    double a = fabs(change(left)), b = fabs(change(right));
+    double a = fabs(xy_line_change(left)), b = fabs(xy_line_change(right));
 
     return a > b ? -1 : a < b;
 }
 
-/* Means over ranks, so that runs with different numbers of ranks compare. */
+static void add_site(xy_line_change_t *l, const xy_site_time_t *s, double ranks, bool is_after)
+{
+    const double values[XY_LINE_KINDS] = {s->compute, s->wait, s->time - s->wait};
+
+    for (int k = 0; k < XY_LINE_KINDS; k++)
+        (is_after ? l->after : l->before)[k] += values[k] / ranks;
+    *(is_after ? &l->most_after : &l->most_before) = s->most_compute;
+    if (is_after)
+        l->most_rank = s->most_rank;
+}
+
+/* Add all call sites of a run to the lines; false: memory ran out. */
 static bool add(xy_vec_t *lines, xy_hash_t *index, const xy_analysis_t *a, bool is_after)
 {
     double ranks = fmax(1, (double)a->profile->ranks.count);
@@ -37,72 +59,229 @@ static bool add(xy_vec_t *lines, xy_hash_t *index, const xy_analysis_t *a, bool 
         /* function and place stand one after the other in one string: see xy_profile_site */
         const char *key = site->place - strlen(site->function) - 1;
         uintptr_t at = (uintptr_t)xy_hash_get(index, XY_HASH_KEY(key));
-        line_t *l;
 
         if (at == 0) {
-            line_t fresh = {a->profile, s->site, {0, 0}, {0, 0}};
+            xy_line_change_t fresh = {.profile = a->profile, .site = s->site};
 
             if (xy_vec_append(lines, &fresh) != XY_OK ||
                 xy_hash_set(index, XY_HASH_KEY(key), (void *)(uintptr_t)lines->count) != XY_OK)
                 return false;
             at = lines->count;
         }
-        l = &XY_VEC_AT(lines, line_t, at - 1);
-        (is_after ? l->after : l->before)[0] += s->compute / ranks;
-        (is_after ? l->after : l->before)[1] += s->time / ranks;
+        add_site(&XY_VEC_AT(lines, xy_line_change_t, at - 1), s, ranks, is_after);
     }
     return true;
 }
 
-static void put_line(const line_t *l, FILE *file)
-{
-    char where[256], text[4][32];
+/* ---- The finding ---- */
 
-    fprintf(file, "%+10.3g s %12s %12s %12s %12s  %s\n", change(l),
-            xy_format_seconds(l->before[0], text[0]), xy_format_seconds(l->after[0], text[1]),
-            xy_format_seconds(l->before[1], text[2]), xy_format_seconds(l->after[1], text[3]),
-            xy_site_describe(l->profile, l->site, where, sizeof(where)));
+/* What explains a change of the run: of computation, that of the rank which computes longest, as
+ * others wait for it. */
+static double weight_of(const xy_line_change_t *l, int kind)
+{
+    return kind == XY_LINE_COMPUTE ? l->most_after - l->most_before
+                                   : l->after[kind] - l->before[kind];
 }
 
-static void put_result(const xy_analysis_t *before, const xy_analysis_t *after, const line_t *most,
-                       FILE *file)
+/* The line and kind that change most in the direction of the run; NULL: none does. */
+static const xy_line_change_t *find_most(const xy_comparison_t *c, double sign, int *kind_p)
 {
-    double ratio = before->run > 0 ? after->run / before->run : 1;
-    char where[256], text[2][32];
+    const xy_line_change_t *found = NULL;
+    double most = 0;
 
-    fprintf(file, "the run takes %s instead of %s (%.2f times)",
-            xy_format_seconds(after->run, text[0]), xy_format_seconds(before->run, text[1]), ratio);
-    if (most != NULL)
-        fprintf(file, "; most of the change is in %s",
-                xy_site_describe(most->profile, most->site, where, sizeof(where)));
-    fputs("\n", file);
+    for (size_t i = 0; i < c->lines.count; i++)
+        for (int k = 0; k < XY_LINE_KINDS; k++)
+            if (sign * weight_of(line_at(c, i), k) > most) {
+                most = sign * weight_of(line_at(c, i), k);
+                *kind_p = k;
+                found = line_at(c, i);
+            }
+    return found;
+}
+
+/* "1 s more computation of rank 2 before MPI_Send at ring.c:12" */
+static void describe_change(const xy_line_change_t *l, int kind, char *text, size_t size)
+{
+    double change = weight_of(l, kind);
+    const char *sign = change > 0 ? "more" : "less";
+    char where[256], seconds[32];
+
+    xy_site_describe(l->profile, l->site, where, sizeof(where));
+    xy_format_seconds(fabs(change), seconds);
+    if (kind == XY_LINE_COMPUTE)
+        snprintf(text, size, "%s %s computation of rank %u before %s", seconds, sign, l->most_rank,
+                 where);
+    else
+        snprintf(text, size, "%s %s %s %s", seconds, sign,
+                 kind == XY_LINE_WAIT ? "waiting in" : "time in", where);
+}
+
+/* Put the main result into one sentence. */
+static void find(xy_comparison_t *c)
+{
+    double before = c->before->run, after = c->after->run, sign = after > before ? 1 : -1;
+    const xy_line_change_t *most;
+    char what[384], text[2][32];
+    int n, kind = 0;
+
+    if (fabs(after - before) <= SAME * before) {
+        snprintf(c->finding, sizeof(c->finding), "the run takes %s, as before",
+                 xy_format_seconds(after, text[0]));
+        return;
+    }
+    n = snprintf(c->finding, sizeof(c->finding), "the run takes %s instead of %s (%.2f times)",
+                 xy_format_seconds(after, text[0]), xy_format_seconds(before, text[1]),
+                 before > 0 ? after / before : 1);
+    most = find_most(c, sign, &kind);
+    if (most == NULL)
+        return;
+    describe_change(most, kind, what, sizeof(what));
+    snprintf(c->finding + n, sizeof(c->finding) - (size_t)n, "; %s %s",
+             2 * sign * weight_of(most, kind) > fabs(after - before) ? "most of it is"
+                                                                     : "the largest part is",
+             what);
+}
+
+xy_status_t xy_comparison_create(const xy_analysis_t *before, const xy_analysis_t *after,
+                                 xy_comparison_t **comparison_p)
+{
+    xy_comparison_t *c = xy_calloc(1, sizeof(*c));
+    xy_hash_t index;
+    bool is_good = c != NULL;
+
+    xy_hash_init(&index, XY_HASH_STRING);
+    if (is_good) {
+        *c = (xy_comparison_t){before, after, XY_VEC_INIT(xy_line_change_t), ""};
+        is_good = add(&c->lines, &index, before, false) && add(&c->lines, &index, after, true);
+    }
+    xy_hash_cleanup(&index);
+    if (!is_good) {
+        xy_comparison_destroy(c);
+        return xy_fail_memory("comparing profiles");
+    }
+    if (c->lines.count > 0)
+        qsort(c->lines.data, c->lines.count, sizeof(xy_line_change_t), by_change);
+    find(c);
+    *comparison_p = c;
+    return XY_OK;
+}
+
+void xy_comparison_destroy(xy_comparison_t *c)
+{
+    if (c == NULL)
+        return;
+    xy_vec_cleanup(&c->lines);
+    xy_free(c);
+}
+
+/* ---- Output ---- */
+
+/* "+1.5 ms" */
+static const char *signed_seconds(double seconds, char text[40])
+{
+    char value[32];
+
+    snprintf(text, 40, "%s%s", seconds < 0 ? "-" : "+", xy_format_seconds(fabs(seconds), value));
+    return text;
+}
+
+void xy_comparison_text(const xy_comparison_t *c, FILE *file)
+{
+    const xy_efficiency_t *b = &c->before->efficiency, *a = &c->after->efficiency;
+    char text[40], where[256];
+
+    fprintf(file, "%s\n", c->finding);
     fprintf(file,
             "parallel efficiency %.1f %% -> %.1f %%, load balance %.1f %% -> %.1f %%, "
             "communication %.1f %% -> %.1f %%\n",
-            100 * before->efficiency.parallel, 100 * after->efficiency.parallel,
-            100 * before->efficiency.load_balance, 100 * after->efficiency.load_balance,
-            100 * before->efficiency.communication, 100 * after->efficiency.communication);
+            100 * b->parallel, 100 * a->parallel, 100 * b->load_balance, 100 * a->load_balance,
+            100 * b->communication, 100 * a->communication);
+    fprintf(file, "%10s", "");
+    for (int k = 0; k < XY_LINE_KINDS; k++)
+        fprintf(file, " %19s", kinds[k]);
+    fprintf(file, "\n%10s", "change");
+    for (int k = 0; k < XY_LINE_KINDS; k++)
+        fprintf(file, " %9s %9s", "before", "after");
+    fputs("  call (time of a rank)\n", file);
+    for (size_t i = 0; i < c->lines.count && i < LINES; i++) {
+        const xy_line_change_t *l = line_at(c, i);
+
+        fprintf(file, "%10s", signed_seconds(xy_line_change(l), text));
+        for (int k = 0; k < XY_LINE_KINDS; k++) {
+            fprintf(file, " %9s", xy_format_seconds(l->before[k], text));
+            fprintf(file, " %9s", xy_format_seconds(l->after[k], text));
+        }
+        fprintf(file, "  %s\n", xy_site_describe(l->profile, l->site, where, sizeof(where)));
+    }
 }
 
-xy_status_t xy_report_compare(const xy_analysis_t *before, const xy_analysis_t *after, FILE *file)
+static void put_run(xy_json_t *j, const char *key, const xy_analysis_t *a)
 {
-    xy_vec_t lines = XY_VEC_INIT(line_t);
-    xy_hash_t index;
-    bool is_good;
+    xy_json_begin_object(j, key);
+    xy_json_string(j, "program", a->profile->program);
+    xy_json_int(j, "ranks", (int64_t)a->profile->ranks.count);
+    xy_json_double(j, "run", a->run);
+    report_put_efficiency(j, &a->efficiency);
+    xy_json_end(j);
+}
 
-    xy_hash_init(&index, XY_HASH_STRING);
-    is_good = add(&lines, &index, before, false) && add(&lines, &index, after, true);
-    if (is_good && lines.count > 0)
-        qsort(lines.data, lines.count, sizeof(line_t), by_change);
-    if (is_good) {
-        put_result(before, after, lines.count > 0 ? lines.data : NULL, file);
-        fprintf(file, "%12s %25s %25s\n", "", "computation before", "in the call");
-        fprintf(file, "%12s %12s %12s %12s %12s  call (seconds of a rank)\n", "change", "before",
-                "after", "before", "after");
+static void put_kinds(xy_json_t *j, const char *key, const double *values)
+{
+    xy_json_begin_object(j, key);
+    for (int k = 0; k < XY_LINE_KINDS; k++)
+        xy_json_double(j, keys[k], values[k]);
+    xy_json_end(j);
+}
+
+void xy_comparison_json(const xy_comparison_t *c, FILE *file)
+{
+    xy_json_t j;
+
+    xy_json_init(&j, file, true);
+    xy_json_begin_object(&j, NULL);
+    xy_json_string(&j, "finding", c->finding);
+    put_run(&j, "before", c->before);
+    put_run(&j, "after", c->after);
+    xy_json_begin_array(&j, "lines");
+    for (size_t i = 0; i < c->lines.count; i++) {
+        const xy_line_change_t *l = line_at(c, i);
+
+        xy_json_begin_object(&j, NULL);
+        report_put_site(&j, l->profile, l->site);
+        xy_json_double(&j, "change", xy_line_change(l));
+        put_kinds(&j, "before", l->before);
+        put_kinds(&j, "after", l->after);
+        xy_json_end(&j);
     }
-    for (size_t i = 0; i < lines.count && i < LINES && is_good; i++)
-        put_line(&XY_VEC_AT(&lines, line_t, i), file);
-    xy_hash_cleanup(&index);
-    xy_vec_cleanup(&lines);
-    return is_good ? XY_OK : xy_fail_memory("comparing profiles");
+    xy_json_end(&j);
+    xy_json_end(&j);
+}
+
+void xy_comparison_html(const xy_comparison_t *c, FILE *file)
+{
+    char title[160], text[40];
+
+    snprintf(title, sizeof(title), "%.100s: what changed", c->after->profile->program);
+    xy_page_begin(file, &(xy_page_t){.title = title, .finding = c->finding});
+    xy_page_heading(file, "Lines");
+    xy_page_paragraph(file, "Times of a rank, before and after.");
+    xy_page_table_begin(file, NULL,
+                        (const char *const[]){"call", "line", "change", "computation before",
+                                              "after", "waiting before", "after",
+                                              "in the call before", "after", NULL});
+    for (size_t i = 0; i < c->lines.count; i++) {
+        const xy_line_change_t *l = line_at(c, i);
+        const xy_profile_site_t *site = &XY_VEC_AT(&l->profile->sites, xy_profile_site_t, l->site);
+
+        xy_page_line(file);
+        xy_page_cell(file, "%s", site->function);
+        xy_page_cell(file, "%s", site->place);
+        xy_page_cell(file, "%s", signed_seconds(xy_line_change(l), text));
+        for (int k = 0; k < XY_LINE_KINDS; k++) {
+            xy_page_cell(file, "%s", xy_format_seconds(l->before[k], text));
+            xy_page_cell(file, "%s", xy_format_seconds(l->after[k], text));
+        }
+    }
+    xy_page_table_end(file, NULL);
+    xy_page_end(file);
 }

@@ -8,6 +8,8 @@
  *   insight.h  what only a trace tells: the critical path, late progress, small messages
  *   live.h     what the ranks of a running job do
  *   analyse.h  efficiencies, the calls that cost most, who is waited for; text, JSON, CSV, page
+ *   compare.h  two runs: what got slower, by line
+ *   scaling.h  several runs of one problem: speed-up and efficiencies between them
  *
  * `mpiexec --report` records a profile; `xylem report` reads it. A profile and an analysis belong
  * to one thread at a time.
@@ -16,9 +18,11 @@
 #define XY_REPORT_REPORT_H
 
 #include "report/analyse.h"
+#include "report/compare.h"
 #include "report/insight.h"
 #include "report/live.h"
 #include "report/profile.h"
+#include "report/scaling.h"
 #include "report/timeline.h"
 
 #endif

@@ -14,7 +14,7 @@ static void put_parts(xy_json_t *j, const double part[XY_PARTS])
         xy_json_double(j, keys[i], part[i]);
 }
 
-static void put_efficiency(xy_json_t *j, const xy_efficiency_t *e)
+void report_put_efficiency(xy_json_t *j, const xy_efficiency_t *e)
 {
     xy_json_begin_object(j, "efficiency");
     xy_json_double(j, "global", e->global);
@@ -27,7 +27,7 @@ static void put_efficiency(xy_json_t *j, const xy_efficiency_t *e)
     xy_json_end(j);
 }
 
-static void put_site(xy_json_t *j, const xy_profile_t *p, uint32_t site)
+void report_put_site(xy_json_t *j, const xy_profile_t *p, uint32_t site)
 {
     const xy_profile_site_t *s = &XY_VEC_AT(&p->sites, xy_profile_site_t, site);
 
@@ -38,7 +38,7 @@ static void put_site(xy_json_t *j, const xy_profile_t *p, uint32_t site)
 static void put_call(xy_json_t *j, const xy_profile_t *p, const xy_site_time_t *s)
 {
     xy_json_begin_object(j, NULL);
-    put_site(j, p, s->site);
+    report_put_site(j, p, s->site);
     xy_json_int(j, "calls", (int64_t)s->calls);
     xy_json_int(j, "bytes", (int64_t)s->bytes);
     xy_json_int(j, "ranks", s->ranks);
@@ -52,7 +52,7 @@ static void put_call(xy_json_t *j, const xy_profile_t *p, const xy_site_time_t *
     for (int b = 0; b < XY_PROFILE_BLAMES && s->blame[b].ns > 0; b++) {
         xy_json_begin_object(j, NULL);
         xy_json_int(j, "rank", s->blame[b].rank);
-        put_site(j, p, s->blame[b].site);
+        report_put_site(j, p, s->blame[b].site);
         xy_json_double(j, "time", 1e-9 * (double)s->blame[b].ns);
         xy_json_end(j);
     }
@@ -122,7 +122,7 @@ static void put_insight(xy_json_t *j, const xy_profile_t *p)
         xy_json_begin_object(j, NULL);
         xy_json_int(j, "rank", part->rank);
         xy_json_string(j, "kind", part->is_call ? "call" : "computation");
-        put_site(j, p, part->site);
+        report_put_site(j, p, part->site);
         xy_json_double(j, "time", 1e-9 * (double)part->ns);
         xy_json_double(j, "share", report_percent((double)part->ns, (double)in->path_ns) / 100);
         xy_json_end(j);
@@ -134,7 +134,7 @@ static void put_insight(xy_json_t *j, const xy_profile_t *p)
 
         xy_json_begin_object(j, NULL);
         xy_json_int(j, "rank", late->rank);
-        put_site(j, p, late->site);
+        report_put_site(j, p, late->site);
         xy_json_int(j, "calls", (int64_t)late->calls);
         xy_json_double(j, "time", 1e-9 * (double)late->ns);
         xy_json_end(j);
@@ -146,7 +146,7 @@ static void put_insight(xy_json_t *j, const xy_profile_t *p)
 
         xy_json_begin_object(j, NULL);
         xy_json_int(j, "rank", small->rank);
-        put_site(j, p, small->site);
+        report_put_site(j, p, small->site);
         xy_json_int(j, "messages", (int64_t)small->messages);
         xy_json_int(j, "bytes", (int64_t)small->bytes);
         xy_json_double(j, "time", 1e-9 * (double)small->ns);
@@ -171,7 +171,7 @@ void xy_report_json(const xy_analysis_t *a, FILE *file)
     xy_json_double(&j, "waiting", a->wait);
     put_parts(&j, a->part);
     xy_json_int(&j, "culprit", a->culprit);
-    put_efficiency(&j, &a->efficiency);
+    report_put_efficiency(&j, &a->efficiency);
     xy_json_begin_array(&j, "calls");
     for (size_t i = 0; i < a->site_count; i++)
         put_call(&j, a->profile, &a->sites[i]);

@@ -281,22 +281,3 @@ void xy_report_text(const xy_analysis_t *a, FILE *file)
     put_sizes(a, file);
     put_pairs(a, file);
 }
-
-/* ---- Several runs ---- */
-
-void xy_report_scaling(const xy_analysis_t *const *runs, size_t count, FILE *file)
-{
-    fprintf(file, "%8s %12s %9s %9s %9s %9s %9s %9s\n", "ranks", "run", "speed-up", "global",
-            "parallel", "balance", "commun.", "comp.sc.");
-    for (size_t i = 0; i < count; i++) {
-        const xy_analysis_t *a = runs[i];
-        xy_efficiency_t e = a->efficiency;
-        char run[32];
-
-        xy_efficiency_scale(a->compute, runs[0]->compute, &e);
-        fprintf(file, "%8zu %12s %9.3g %7.1f %% %7.1f %% %7.1f %% %7.1f %% %7.1f %%\n",
-                a->profile->ranks.count, xy_format_seconds(a->run, run),
-                a->run > 0 ? runs[0]->run / a->run : 0, 100 * e.global, 100 * e.parallel,
-                100 * e.load_balance, 100 * e.communication, 100 * e.scalability);
-    }
-}
