@@ -85,6 +85,27 @@ static bool is_used(const walk_t *walk, const char *name)
     return false;
 }
 
+/* Such calls are computation, as they are where a run is recorded. */
+static bool is_local(const char *call)
+{
+    return strncmp(call, "MPI_Type_", 9) == 0 || strncmp(call, "MPI_Get_", 8) == 0 ||
+           strcmp(call, "MPI_Initialized") == 0 || strcmp(call, "MPI_Finalized") == 0;
+}
+
+/* Register the name and the line of a call in the trace. */
+static void label_site(walk_t *walk, const code_site_t *site, size_t i)
+{
+    xy_trace_t *trace = walk->config->job.trace;
+    const char *slash = strrchr(site->node->file, '/');
+    char place[320];
+
+    snprintf(place, sizeof(place), "%s:%ld", slash != NULL ? slash + 1 : site->node->file,
+             site->node->line);
+    walk->labels[i] = xy_trace_label(trace, site->call->name);
+    if (!is_local(site->call->name))
+        walk->places[i] = xy_trace_site(trace, place);
+}
+
 static xy_status_t prepare_sites(walk_t *walk)
 {
     const xy_predict_config_t *c = walk->config;
@@ -93,7 +114,8 @@ static xy_status_t prepare_sites(walk_t *walk)
 
     if (trace != NULL) {
         walk->labels = xy_calloc(walk->code->sites.count + 1, sizeof(*walk->labels));
-        if (walk->labels == NULL)
+        walk->places = xy_calloc(walk->code->sites.count + 1, sizeof(*walk->places));
+        if (walk->labels == NULL || walk->places == NULL)
             return xy_fail_memory("predicting");
     }
     for (size_t i = 0; i < walk->code->sites.count && st == XY_OK; i++) {
@@ -110,7 +132,7 @@ static xy_status_t prepare_sites(walk_t *walk)
             site->run = (void (*)(void))call->run;
             site->extra = call->extra;
             if (trace != NULL)
-                walk->labels[i] = xy_trace_label(trace, site->call->name);
+                label_site(walk, site, i);
         }
     }
     for (size_t i = 0; i < c->loop_cost_count && st == XY_OK; i++)

@@ -143,6 +143,16 @@ static bool run_loop(process_t *p, const code_site_t *site, double count)
 
 /* ---- Calls ---- */
 
+/* For the trace: the call that begins, and its line. */
+static void note_call(const walker_t *w, const code_site_t *site)
+{
+    const walk_t *walk = w->walk;
+
+    xy_vjob_set_call(walk->job, w->rank, walk->labels[site->index]);
+    if (walk->places[site->index] != 0)
+        xy_vjob_step(walk->job, w->rank, walk->places[site->index]);
+}
+
 static bool run_mpi(process_t *p, const code_site_t *site, int64_t *args)
 {
     walker_t *w = walker_of(p);
@@ -154,7 +164,7 @@ static bool run_mpi(process_t *p, const code_site_t *site, int64_t *args)
             return false;
         xy_vjob_set_line(job, w->rank, process_place(p));
         if (w->walk->labels != NULL)
-            xy_vjob_set_call(job, w->rank, w->walk->labels[site->index]);
+            note_call(w, site);
     }
     if (!w->is_initialized && strcmp(site->call->name, "MPI_Init") != 0 &&
         strcmp(site->call->name, "MPI_Init_thread") != 0 &&
@@ -415,6 +425,7 @@ static xy_status_t make_job(walk_t *walk)
     xy_vjob_config_t c = walk->config->job;
 
     c.owner = walk;
+    c.has_steps = c.trace != NULL;
     c.run = run;
     c.capture = capture;
     c.copy = copy;
@@ -464,6 +475,7 @@ void walk_cleanup(walk_t *walk)
     }
     xy_free(walk->walkers);
     xy_free(walk->labels);
+    xy_free(walk->places);
     xy_free(walk->several);
     xy_vec_cleanup(&walk->models);
     walk_oracle_free(walk->oracle);

@@ -181,7 +181,8 @@ struct walk {
     uint32_t next_context;
     xy_arena_t *arena; /* groups, grids */
     xy_vec_t models;   /* of walk_model_t, by the sites' `model` */
-    uint32_t *labels;  /* for the trace: of each site */
+    uint32_t *labels;  /* for the trace: the name of each site's call, and */
+    uint32_t *places;  /* ... its line; 0: the call touches memory only, and is no step */
     walk_unset_t *unset;
     walk_data_t *data;
     uint64_t kernel_calls;

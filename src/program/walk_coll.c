@@ -93,8 +93,36 @@ static bool compare(walker_t *w, const walk_member_t *m, const xy_vjob_coll_t *c
     return disagree(w, first, &own);
 }
 
+/* For the trace: the member's part in a collective. Between two groups, `root` and the other group
+ * are its members, as in recorded runs; WALK_NO_ROOT: all are. */
+static void note(const walker_t *w, const walk_member_t *m, const xy_vjob_coll_t *call,
+                 int32_t root)
+{
+    const walk_comm_t *comm = m->comm;
+    int32_t first = root != WALK_NO_ROOT ? root : 0;
+    xy_trace_collective_t part = {.rank = (uint32_t)w->rank,
+                                  .collective = (uint32_t)call->collective,
+                                  .context = comm->context,
+                                  .first =
+                                      (uint32_t)(comm->procs != NULL ? comm->procs[first] : first),
+                                  .members = (uint32_t)comm->size,
+                                  .member = (uint32_t)m->rank,
+                                  .root = (uint32_t)call->root,
+                                  .count = call->count,
+                                  .element = call->element};
+
+    if (root != WALK_NO_ROOT) {
+        part.members = (uint32_t)walk_peers(comm, root) + 1;
+        part.member = m->rank == root ? 0 : (uint32_t)(m->rank - walk_peers_first(comm, root) + 1);
+    }
+    for (int32_t r = 0; call->counts != NULL && r < (int32_t)part.members; r++)
+        part.count += call->counts[r];
+    xy_vjob_step_collective(w->walk->job, w->rank, &part);
+}
+
+/* `root`: as in note. */
 static bool start(walker_t *w, walk_member_t *m, xy_vcomm_t *comm, const xy_vjob_coll_t *call,
-                  walk_request_t *r)
+                  int32_t root, walk_request_t *r)
 {
     if (comm == NULL || !compare(w, m, call))
         return false;
@@ -102,6 +130,8 @@ static bool start(walker_t *w, walk_member_t *m, xy_vcomm_t *comm, const xy_vjob
     r->comm = m->comm;
     r->rank = m->rank;
     r->number = m->number++;
+    if (w->walk->labels != NULL)
+        note(w, m, call, root);
     r->vreq = xy_vjob_collective(w->walk->job, w->rank, comm, call, NULL);
     return r->vreq != NULL || process_stop(&w->process);
 }
@@ -110,7 +140,7 @@ bool walk_coll_start(walker_t *w, walk_member_t *m, const xy_vjob_coll_t *call, 
 {
     *request_p = walk_request_new(w);
     return *request_p >= 0 &&
-           start(w, m, walk_vcomm(w, m->comm), call, walk_request_at(w, *request_p));
+           start(w, m, walk_vcomm(w, m->comm), call, WALK_NO_ROOT, walk_request_at(w, *request_p));
 }
 
 /* The member comes and has no part: there is no data, or the root is another one of its group. */
@@ -256,7 +286,7 @@ static bool begin_intra(walker_t *w, walk_member_t *m, const code_site_t *site, 
         pass(m, r);
     else if (is_ok)
         is_ok = walk_data_give(w, m, m->number, site, args) &&
-                start(w, m, walk_vcomm(w, m->comm), &call, r);
+                start(w, m, walk_vcomm(w, m->comm), &call, WALK_NO_ROOT, r);
     xy_free(counts);
     return is_ok;
 }
@@ -421,9 +451,9 @@ static bool begin_inter(walker_t *w, walk_member_t *m, const code_site_t *site, 
     bytes = xy_malloc((size_t)(m->comm->size + 1) * sizeof(*bytes));
     if (bytes == NULL)
         return process_fail_memory(&w->process);
-    is_ok =
-        describe_inter(w, m, site, args, root, bytes, &call) &&
-        start(w, m, is_rooted ? rooted_vcomm(w, m->comm, root) : walk_vcomm(w, m->comm), &call, r);
+    is_ok = describe_inter(w, m, site, args, root, bytes, &call) &&
+            start(w, m, is_rooted ? rooted_vcomm(w, m->comm, root) : walk_vcomm(w, m->comm), &call,
+                  is_rooted ? root : WALK_NO_ROOT, r);
     xy_free(bytes);
     return is_ok;
 }

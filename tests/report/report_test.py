@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -43,6 +44,25 @@ CAUSES = {
 }
 # Traces do not tell time asleep from time in the call before it.
 NOT_TRACED = {"file"}
+PREDICTED = """#include <mpi.h>
+int main(int argc, char **argv)
+{
+    int rank, n;
+    double x = 0;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    n = rank == 0 ? 3000 : 10;
+    for (int i = 0; i < n; i++)
+        x += i;
+    if (rank == 0)
+        MPI_Send(&x, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
+    if (rank == 1) MPI_Recv(&x, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
+"""
 PARTS = ["late_sender", "late_receiver", "collective", "lock", "core", "transfer", "library"]
 
 
@@ -197,8 +217,10 @@ def check_forms(report):
     assert not re.search(r"(src|href)=.?https?:", text), "the page needs something else"
     said = report.read("--compare", report.work / "balanced.xyp", profile).stdout
     assert "the run takes" in said and "MPI_Allreduce" in said, said
-    said = report.read(profile, report.work / "barrier.xyp").stdout.splitlines()
-    assert len(said) == 3 and said[0].split()[0] == "ranks", said
+    report.read(profile, profile, "--csv", code=2)
+    found = json.loads(report.read("--compare", report.work / "balanced.xyp", profile, "--json").stdout)
+    assert "MPI_Allreduce" in {line["function"] for line in found["lines"]}, found
+    assert found["finding"] == said.splitlines()[0], found["finding"]
     assert "--trace" in report.read(profile).stdout
     bad = report.work / "bad"
     bad.write_text("xylem profile 1\nranks 1\n", encoding="utf-8")
@@ -206,6 +228,47 @@ def check_forms(report):
         done = report.read(path, code=1)
         assert len(done.stderr.splitlines()) == 1, done.stderr
     report.read("--compare", profile, code=2)
+
+
+def check_scaling(report):
+    """Runs on more ranks: the speed-up is ideal times efficiency; predicted by runs in virtual time, or by a fit."""
+    paths = []
+    for ranks in (2, 4, 8):
+        paths.append(report.work / f"{ranks}.xyp")
+        shutil.copy(report.record("balanced", ranks, ("--virtual", "core:8", "--compute", "none"))[0], paths[-1])
+    found = json.loads(report.read(*paths, "--json").stdout)
+    assert [point["ranks"] for point in found["points"]] == [2, 4, 8, 16, 32] and found["predicted_by"] == "fit", found
+    base = found["points"][0]["efficiency"]["global"]
+    for point in found["points"][:3]:
+        expected = point["ideal_speedup"] * point["efficiency"]["global"] / base
+        assert abs(point["speedup"] - expected) < 1e-6, point
+    real = report.record("balanced", 2, ("--workers", "2"))[0]
+    found = json.loads(report.read(*paths, real, "--json").stdout)
+    assert found["predicted_by"] == "model" and [point["run"] is None for point in found["points"]] == [False, True, True], found
+    page = report.work / "scaling.html"
+    report.read(*paths, "-o", page)
+    assert "</html>" in page.read_text(encoding="utf-8") and "Speed-up" in page.read_text(encoding="utf-8")
+    said = report.read(*paths).stdout
+    assert said.startswith("8 ranks: ") and "m virtual time, i ideal, p predicted" in said, said
+
+
+def check_predicted(report):
+    """A trace of xylem predict has calls with lines, waits and their causes, as that of a run has."""
+    program, trace = report.work / "late.c", report.work / "late.xyt"
+    program.write_text(PREDICTED, encoding="utf-8")
+    done = subprocess.run([BUILD / "bin/xylem", "predict", program, "-n", "4", "--machine", "core:4", "--loop-cost", "1us",
+                           "--trace", trace], capture_output=True, text=True, check=False, timeout=120)
+    if "libclang" in done.stderr: # C sources cannot be read here
+        return
+    assert done.returncode == 0, done.stderr
+    found = json.loads(report.read(trace, "--json").stdout)
+    check_sums(found)
+    check_path(found)
+    calls = {call["function"]: call for call in found["calls"]}
+    assert calls["MPI_Recv"]["place"] == "late.c:14" and 0.00298 < calls["MPI_Recv"]["late_sender"] < 0.003, calls
+    assert calls["MPI_Recv"]["blames"][0]["rank"] == 0, calls
+    assert calls["MPI_Barrier"]["collective"] > 0.00598 and calls["MPI_Barrier"]["place"] == "late.c:15", calls
+    assert found["culprit"] == 0 and found["clock"] == "virtual", found["finding"]
 
 
 def check_real(report):
@@ -244,6 +307,8 @@ def main():
         check_small(report)
         check_balanced(report)
         check_forms(report)
+        check_scaling(report)
+        check_predicted(report)
         check_real(report)
         check_trace(report)
     print("report: ok")
