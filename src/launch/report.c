@@ -13,6 +13,7 @@
 
 #include "launch/launch_node.h"
 #include "mpi/virtual/virtual.h"
+#include "process/process.h"
 
 enum { PIECE = 1 << 20 };
 
@@ -118,7 +119,9 @@ xy_status_t mpi_report_finish(const mpi_launch_values_t *values, mpi_job_t *job,
 
     if (job->clock != NULL)
         mpi_virtual_machine(&core_of);
+    process_index_symbols(true);
     st = mpi_account_collect(job, short_name(program), core_of, &p);
+    process_index_symbols(false);
     if (st != XY_OK)
         return st;
     st = add_pairs(p, job);

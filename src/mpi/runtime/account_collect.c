@@ -58,23 +58,13 @@ xy_status_t mpi_account_start(mpi_job_t *job)
 
 /* ---- Lines ---- */
 
-/* A part of an image that lies in one file. dladdr looks at all symbols of a file, which takes long
- * for a large library with many ranks. */
-typedef struct {
-    const char *low, *high; /* its beginning; the last address that dladdr was asked about */
-    const char *file;
-} module_t;
-
-enum { MODULES = 64 };
-
 typedef struct {
     xy_profile_t *profile;
     mpi_job_t *job;
     double scale;     /* nanoseconds of a tick */
     xy_hash_t places; /* by "FILE+OFFSET": images of one program share them */
+    xy_hash_t known;  /* places by address */
     xy_arena_t *arena;
-    module_t modules[MODULES]; /* the last ones that were asked about, in a ring */
-    size_t next;
 } collecting_t;
 
 /* "at ring.c:25" and "in solve+0x1c" without the first word. */
@@ -83,40 +73,15 @@ static const char *shorten(const char *text)
     return strncmp(text, "at ", 3) == 0 || strncmp(text, "in ", 3) == 0 ? text + 3 : text;
 }
 
-/* The file of an address; NULL: it has none. */
-static const module_t *module_of(collecting_t *c, const char *address)
+/* The place of an address in a file; NULL: memory ran out. */
+static const char *place_in(collecting_t *c, const void *site, const Dl_info *info)
 {
-    module_t *found = NULL;
-    Dl_info info;
-
-    for (size_t i = 0; i < MODULES && found == NULL; i++)
-        if (address >= c->modules[i].low && address <= c->modules[i].high)
-            found = &c->modules[i];
-    if (found != NULL)
-        return found;
-    if (dladdr(address, &info) == 0 || info.dli_fname == NULL)
-        return NULL;
-    for (size_t i = 0; i < MODULES && found == NULL; i++)
-        if (c->modules[i].low == info.dli_fbase)
-            found = &c->modules[i];
-    if (found == NULL)
-        found = &c->modules[c->next++ % MODULES];
-    *found = (module_t){.low = info.dli_fbase, .high = address, .file = info.dli_fname};
-    return found;
-}
-
-/* NULL: memory ran out. */
-static const char *place_of(collecting_t *c, const void *site)
-{
-    const char *inside = (const char *)site - 1;
     char key[PATH_MAX + 32], text[320];
     const char *known;
-    const module_t *module = site != NULL ? module_of(c, inside) : NULL;
     char *kept, *place;
 
-    if (module == NULL)
-        return "";
-    snprintf(key, sizeof(key), "%s+0x%zx", module->file, (size_t)(inside - module->low));
+    snprintf(key, sizeof(key), "%s+0x%zx", info->dli_fname,
+             (size_t)((const char *)site - 1 - (const char *)info->dli_fbase));
     known = xy_hash_get(&c->places, XY_HASH_KEY(key));
     if (known != NULL)
         return known;
@@ -124,6 +89,22 @@ static const char *place_of(collecting_t *c, const void *site)
     kept = xy_arena_strndup(c->arena, key, strlen(key));
     place = xy_arena_strndup(c->arena, shorten(text), strlen(shorten(text)));
     if (kept == NULL || place == NULL || xy_hash_set(&c->places, XY_HASH_KEY(kept), place) != XY_OK)
+        return NULL;
+    return place;
+}
+
+/* NULL: memory ran out. */
+static const char *place_of(collecting_t *c, const void *site)
+{
+    const char *place = site != NULL ? xy_hash_get(&c->known, (uintptr_t)site) : "";
+    Dl_info info;
+
+    if (place != NULL)
+        return place;
+    if (dladdr((const char *)site - 1, &info) == 0 || info.dli_fname == NULL)
+        return "";
+    place = place_in(c, site, &info);
+    if (place == NULL || xy_hash_set(&c->known, (uintptr_t)site, (void *)(uintptr_t)place) != XY_OK)
         return NULL;
     return place;
 }
@@ -236,6 +217,7 @@ xy_status_t mpi_account_collect(mpi_job_t *job, const char *program, const int32
         return st;
     c.profile->is_virtual = job->clock != NULL;
     xy_hash_init(&c.places, XY_HASH_STRING);
+    xy_hash_init(&c.known, XY_HASH_U64);
     is_good = xy_arena_create(&c.arena) == XY_OK;
     for (int r = 0; r < job->size && is_good; r++) {
         int worker = mpi_rank_is_here(job, r) ? job->home[r] : 0;
@@ -245,6 +227,7 @@ xy_status_t mpi_account_collect(mpi_job_t *job, const char *program, const int32
                                            : (uint32_t)(job->process * PROCESS_CORES + worker));
     }
     xy_hash_cleanup(&c.places);
+    xy_hash_cleanup(&c.known);
     xy_arena_destroy(c.arena);
     if (!is_good) {
         xy_profile_destroy(c.profile);

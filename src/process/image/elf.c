@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -258,16 +259,115 @@ static size_t count_symbols(const process_elf_t *elf, size_t *first_p)
     return n;
 }
 
-const ElfW(Sym) * process_elf_nearest(const process_elf_t *elf, uintptr_t address)
+/* ---- Symbols by address ---- */
+
+typedef struct {
+    uintptr_t low, reach; /* reach: the largest end of this symbol and all before it */
+    size_t number;
+} index_entry_t;
+
+struct process_elf_index {
+    size_t count;
+    index_entry_t entry[]; /* by `low`, then number */
+};
+
+static uintptr_t end_of(const ElfW(Sym) * symbol)
+{
+    uintptr_t size = symbol->st_size > 0 ? symbol->st_size : 1;
+
+    return size < UINTPTR_MAX - symbol->st_value ? symbol->st_value + size : UINTPTR_MAX;
+}
+
+static int by_address(const void *left, const void *right)
+{
+    const index_entry_t *a = left, *b = right;
+
+    if (a->low != b->low)
+        return a->low < b->low ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* NULL: memory ran out. */
+static struct process_elf_index *make_index(const process_elf_t *elf)
+{
+    size_t first, count = count_symbols(elf, &first), n = 0;
+    struct process_elf_index *index =
+        xy_malloc(sizeof(*index) + (count + 1) * sizeof(index->entry[0]));
+    uintptr_t reach = 0;
+
+    for (size_t i = first; i < count && index != NULL; i++) {
+        const ElfW(Sym) *symbol = process_elf_symbol(elf, i);
+
+        if (symbol != NULL && symbol->st_shndx != SHN_UNDEF)
+            index->entry[n++] = (index_entry_t){symbol->st_value, end_of(symbol), i};
+    }
+    if (index == NULL)
+        return NULL;
+    qsort(index->entry, n, sizeof(index->entry[0]), by_address);
+    for (size_t i = 0; i < n; i++) {
+        reach = index->entry[i].reach > reach ? index->entry[i].reach : reach;
+        index->entry[i].reach = reach;
+    }
+    index->count = n;
+    return index;
+}
+
+void process_elf_index(process_elf_t *elf)
+{
+    struct process_elf_index *none = NULL, *made;
+
+    if (atomic_load_explicit(&elf->index, memory_order_acquire) != NULL)
+        return;
+    made = make_index(elf);
+    if (made != NULL && !atomic_compare_exchange_strong_explicit(
+                            &elf->index, &none, made, memory_order_acq_rel, memory_order_relaxed))
+        xy_free(made); /* another thread was faster */
+}
+
+static bool has_address(const ElfW(Sym) * symbol, uintptr_t address)
+{
+    return symbol->st_value <= address && address < end_of(symbol);
+}
+
+/* Of symbols that begin at the same address the first, as below. */
+static const ElfW(Sym) *
+    find_indexed(const process_elf_t *elf, const struct process_elf_index *index, uintptr_t address)
 {
     const ElfW(Sym) *best = NULL;
-    size_t first, count = count_symbols(elf, &first);
+    size_t low = 0, high = index->count;
 
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (index->entry[middle].low <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low > 0 && index->entry[low - 1].reach > address; low--) {
+        const ElfW(Sym) *symbol = process_elf_symbol(elf, index->entry[low - 1].number);
+
+        if (best != NULL && symbol->st_value != best->st_value)
+            break;
+        if (has_address(symbol, address))
+            best = symbol;
+    }
+    return best;
+}
+
+const ElfW(Sym) * process_elf_nearest(const process_elf_t *elf, uintptr_t address)
+{
+    const struct process_elf_index *index = atomic_load_explicit(&elf->index, memory_order_acquire);
+    const ElfW(Sym) *best = NULL;
+    size_t first, count;
+
+    if (index != NULL)
+        return find_indexed(elf, index, address);
+    count = count_symbols(elf, &first);
     for (size_t i = first; i < count; i++) {
         const ElfW(Sym) *symbol = process_elf_symbol(elf, i);
 
-        if (symbol != NULL && symbol->st_shndx != SHN_UNDEF && symbol->st_value <= address &&
-            address - symbol->st_value < (symbol->st_size > 0 ? symbol->st_size : 1) &&
+        if (symbol != NULL && symbol->st_shndx != SHN_UNDEF && has_address(symbol, address) &&
             (best == NULL || symbol->st_value > best->st_value))
             best = symbol;
     }
@@ -645,6 +745,7 @@ void process_elf_close(process_elf_t *elf)
     if (elf->fd >= 0)
         close(elf->fd);
     xy_vec_cleanup(&elf->needed);
+    xy_free(atomic_load_explicit(&elf->index, memory_order_relaxed));
     xy_free(elf->path);
     xy_free(elf);
 }

@@ -85,7 +85,8 @@ typedef struct {
     bool binds_now;      /* undefined functions are an error when it is loaded */
     const char *soname;
     const char *rpath, *runpath;
-    xy_vec_t needed; /* of const char * */
+    xy_vec_t needed;                           /* of const char * */
+    _Atomic(struct process_elf_index *) index; /* of its symbols, by address; NULL: not made */
 } process_elf_t;
 
 /* Open and parse. A file that is no ELF file of this machine is no error but has another kind.
@@ -101,8 +102,12 @@ const char *process_elf_string(const process_elf_t *elf, size_t offset);
 const ElfW(Sym) * process_elf_symbol(const process_elf_t *elf, size_t index);
 /* The symbol this file defines under a name, or NULL. */
 const ElfW(Sym) * process_elf_lookup(const process_elf_t *elf, const char *name);
-/* The symbol whose bytes have a linked address among them, or NULL. */
+/* The symbol whose bytes have a linked address among them, or NULL: the one that begins last. Looks
+ * at all symbols, unless there is an index. Allocates nothing. */
 const ElfW(Sym) * process_elf_nearest(const process_elf_t *elf, uintptr_t address);
+/* Make the index of its symbols, if there is none yet. Without memory there is none, in silence.
+ * Any thread. */
+void process_elf_index(process_elf_t *elf);
 /* The same for a reference to one version of it (process_elf_version): a file without versions
  * serves all. */
 process_elf_name_t process_elf_name(const char *name, const char *version);

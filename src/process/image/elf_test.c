@@ -7,12 +7,15 @@
 /* clang-format on */
 #include "process/image/elf.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "base/testing.h"
 
 static void ignore(void *arg, xy_status_t status, const char *message)
 {
@@ -203,6 +206,46 @@ static void test_broken_hash(void **state)
     close(fd);
 }
 
+/* With the index, every address has the symbol that it has without. */
+static void test_index(void **state)
+{
+    process_elf_t *plain, *indexed;
+    uint64_t random = testing_seed();
+    uintptr_t last = 0;
+    int found = 0;
+    Dl_info library;
+
+    (void)state;
+    assert_int_not_equal(dladdr((void *)(uintptr_t)fork, &library), 0);
+    assert_int_equal(process_elf_open(library.dli_fname, &plain), XY_OK);
+    assert_int_equal(process_elf_open(library.dli_fname, &indexed), XY_OK);
+    xy_memory_fail_at(1);
+    process_elf_index(indexed);
+    xy_memory_fail_at(0);
+    assert_null(indexed->index);
+    process_elf_index(indexed);
+    process_elf_index(indexed);
+    assert_non_null(indexed->index);
+    for (int i = 0; i < 20000; i++) {
+        /* Beside the edges of a symbol, or anywhere. */
+        uintptr_t at = i % 2 == 0
+                           ? last + (uintptr_t)testing_random_below(&random, 64) - 32
+                           : plain->low + testing_random(&random) % (plain->high - plain->low);
+        const ElfW(Sym) *a = process_elf_nearest(plain, at), *b = process_elf_nearest(indexed, at);
+
+        assert_int_equal(a == NULL, b == NULL);
+        found += a != NULL;
+        if (a != NULL) {
+            assert_string_equal(process_elf_string(plain, a->st_name),
+                                process_elf_string(indexed, b->st_name));
+            last = i % 3 == 0 ? a->st_value : a->st_value + a->st_size;
+        }
+    }
+    assert_in_range(found, 1000, 19999);
+    process_elf_close(plain);
+    process_elf_close(indexed);
+}
+
 static void test_memory(void **state)
 {
     (void)state;
@@ -226,7 +269,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_this_program), cmocka_unit_test(test_library_exports),
         cmocka_unit_test(test_other_files),  cmocka_unit_test(test_broken_files),
-        cmocka_unit_test(test_broken_hash),  cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_broken_hash),  cmocka_unit_test(test_index),
+        cmocka_unit_test(test_memory),
     };
 
     xy_error_handler_set(ignore, NULL);

@@ -369,4 +369,8 @@ void process_report_catch(char *text, size_t room);
 /* Has it been caught? For those who report themselves. */
 bool process_report_is_caught(const char *message);
 
+/* May dladdr make an index of the symbols of each file that it is asked about? For many questions
+ * at once, while memory can be allocated: never in a signal handler. Off at first. */
+void process_index_symbols(bool is_on);
+
 #endif

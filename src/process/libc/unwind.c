@@ -98,6 +98,13 @@ XY_INTERPOSE int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *, size_t, voi
     return result;
 }
 
+static atomic_bool makes_index;
+
+void process_index_symbols(bool is_on)
+{
+    atomic_store_explicit(&makes_index, is_on, memory_order_relaxed);
+}
+
 XY_INTERPOSE int dladdr(const void *address, Dl_info *info)
 {
     static XY_NEXT(int, next, (const void *, Dl_info *));
@@ -110,6 +117,8 @@ XY_INTERPOSE int dladdr(const void *address, Dl_info *info)
         return XY_CALL_NEXT(next, "dladdr")(address, info);
     info->dli_fname = module->elf->path;
     info->dli_fbase = (void *)(uintptr_t)(image + module->offset);
+    if (atomic_load_explicit(&makes_index, memory_order_relaxed))
+        process_elf_index(module->elf);
     symbol = process_elf_nearest(module->elf, (uintptr_t)address - load_address(module, image));
     info->dli_sname = symbol != NULL ? process_elf_string(module->elf, symbol->st_name) : NULL;
     info->dli_saddr =
