@@ -182,6 +182,8 @@ void coll_count_call(const coll_local_t *local, const coll_call_t *call)
 
 void coll_count_messages(const coll_local_t *local, const coll_slot_t *slot)
 {
+    if (slot->kind->collective == XY_COLL_BARRIER)
+        return;
     for (int m = 0; m < local->members; m++)
         count_call(local, slot, slot->calls[m]);
 }

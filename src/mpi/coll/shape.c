@@ -249,7 +249,9 @@ static void *account(mpi_rank_t *self, const coll_call_t *call)
 
 void *coll_observe(mpi_rank_t *self, const coll_call_t *call)
 {
-    coll_shape_t s = coll_shape_of(call);
+    /* Of a barrier, which has no data, only a trace needs the members. */
+    bool is_bare = call->kind->collective == XY_COLL_BARRIER && self->trace == NULL;
+    coll_shape_t s = is_bare ? (coll_shape_t){.element = 1} : coll_shape_of(call);
     uint64_t count = s.count;
     void *meeting = self->account != NULL ? account(self, call) : NULL;
 

@@ -10,12 +10,15 @@
 
 uint32_t (*mpi_account_members)(const mpi_comm_t *comm);
 
-/* The clock of accounts. */
-static uint64_t now_of(mpi_rank_t *self)
+static __attribute__((noinline, cold)) uint64_t virtual_now(mpi_rank_t *self)
 {
-    if (__builtin_expect(mpi_job->clock != NULL, 0))
-        return (uint64_t)(1e9 * mpi_job->clock->peek(self) + 0.5);
-    return xy_trace_clock();
+    return (uint64_t)(1e9 * mpi_job->clock->peek(self) + 0.5);
+}
+
+/* The clock of accounts. `a` is that of `self`, and tells which one it is. */
+static inline uint64_t now_of(mpi_rank_t *self, const mpi_account_t *a)
+{
+    return __builtin_expect(a->is_virtual, 0) ? virtual_now(self) : xy_trace_clock();
 }
 
 /* ---- Records ---- */
@@ -61,18 +64,18 @@ static __attribute__((noinline, cold)) bool grow(mpi_account_t *a)
         }
     xy_free(a->records);
     a->records = more;
-    a->last = NULL;
+    a->last = &a->rest;
     a->room = room;
     return true;
 }
 
-/* The record of these calls. When there are too many, one that is for all further ones. */
-static account_record_t *record_of(mpi_account_t *a, const account_key_t *key)
+/* The record of these calls, which are not those of the last record. When there are too many, one
+ * that is for all further ones. */
+static __attribute__((noinline)) account_record_t *search(mpi_account_t *a,
+                                                          const account_key_t *key)
 {
     size_t at;
 
-    if (a->last != NULL && is_of(a->last, key))
-        return a->last;
     at = find(a->records, a->room, key);
     if (__builtin_expect(a->records[at].name != NULL, 1))
         return a->last = &a->records[at];
@@ -87,6 +90,11 @@ static account_record_t *record_of(mpi_account_t *a, const account_key_t *key)
                                         .size_class = key->size_class};
     a->count++;
     return a->last = &a->records[at];
+}
+
+static inline account_record_t *record_of(mpi_account_t *a, const account_key_t *key)
+{
+    return __builtin_expect(is_of(a->last, key), 1) ? a->last : search(a, key);
 }
 
 /* Add waiting time to the entry of a rank and call site, or to the smallest entry, which it
@@ -122,7 +130,7 @@ void mpi_account_enter(mpi_rank_t *self)
 
     if (self->waiter != &self->own || a->depth++ > 0 || !a->is_on)
         return;
-    now = now_of(self);
+    now = now_of(self, a);
     a->compute = now - a->left;
     a->bytes = 0;
     a->name = self->call.name;
@@ -151,7 +159,7 @@ static __attribute__((noinline, cold)) void begin(mpi_rank_t *self, mpi_account_
     if (a->is_over || !mpi_phase_is_running(self->phase) || a->is_stopped)
         return;
     a->is_on = true;
-    a->left = a->begun = now_of(self);
+    a->left = a->begun = now_of(self, a);
 }
 
 static __attribute__((noinline, cold)) void end(mpi_account_t *a, uint64_t now)
@@ -183,7 +191,7 @@ void mpi_account_leave(mpi_rank_t *self)
     r->compute += a->compute;
     if (__builtin_expect(a->has_waited, 0))
         add_waits(a, r);
-    now = now_of(self);
+    now = now_of(self, a);
     r->time += now - atomic_load_explicit(&a->entered, memory_order_relaxed);
     a->left = now;
     if (__builtin_expect(self->phase == XMPI_RANK_FINALIZED, 0)) {
@@ -213,7 +221,7 @@ void mpi_account_control(mpi_rank_t *self, bool is_on)
     }
     if (!a->is_on)
         return;
-    now = now_of(self);
+    now = now_of(self, a);
     r = record_of(a, &(account_key_t){.name = "MPI_Pcontrol"});
     r->calls++;
     r->compute += now - a->left;
@@ -249,7 +257,7 @@ void mpi_account_put_park(mpi_rank_t *self)
 
     if (a == NULL || a->depth == 0 || !a->is_on || self->waiter != &self->own)
         return;
-    a->since = now_of(self);
+    a->since = now_of(self, a);
     a->ready = 0;
     a->is_parked = true;
 }
@@ -261,7 +269,7 @@ void mpi_account_put_resume(mpi_rank_t *self)
 
     if (a == NULL)
         return;
-    now = now_of(self);
+    now = now_of(self, a);
     add(a, XY_PART_TRANSFER, XY_PROFILE_NOBODY, NULL,
         a->ready > 0 && a->ready < now ? a->ready : now);
     add(a, XY_PART_CORE, XY_PROFILE_NOBODY, NULL, now);
@@ -277,7 +285,7 @@ void mpi_account_waited(mpi_rank_t *owner, xy_part_t part, int who, const void *
     if (a == NULL)
         return;
     if (time == XMPI_ACCOUNT_ENTERED) {
-        uint64_t now = now_of(owner);
+        uint64_t now = now_of(owner, a);
 
         time = other != NULL ? atomic_load_explicit(&other->entered, memory_order_relaxed) : now;
         if (time > now)
@@ -298,7 +306,7 @@ void mpi_account_ready(mpi_rank_t *owner)
 
     if (a == NULL)
         return;
-    a->ready = a->met != 0 ? a->met : now_of(owner);
+    a->ready = a->met != 0 ? a->met : now_of(owner, a);
     a->met = 0;
 }
 
@@ -314,7 +322,7 @@ void mpi_account_meet(mpi_rank_t *self, mpi_meeting_t *meeting, bool is_far)
 {
     uint64_t now = is_counted(self) && self->account->depth > 0
                        ? atomic_load_explicit(&self->account->entered, memory_order_relaxed)
-                       : now_of(self);
+                       : now_of(self, self->account);
     uint64_t last = atomic_load_explicit(&meeting->time, memory_order_relaxed);
 
     while (now > last)
@@ -337,7 +345,7 @@ void mpi_account_met(mpi_rank_t *owner, const mpi_meeting_t *meeting)
 
     if (a == NULL || meeting == NULL)
         return;
-    a->met = now = now_of(owner);
+    a->met = now = now_of(owner, a);
     last = atomic_load_explicit(&meeting->time, memory_order_relaxed);
     who = atomic_load_explicit(&meeting->rank, memory_order_relaxed);
     if (who != owner->world)

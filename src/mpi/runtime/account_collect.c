@@ -22,14 +22,16 @@ static uint64_t monotonic_ns(void)
 }
 
 /* Allocate an empty account; NULL without memory. */
-static mpi_account_t *account_new(void)
+static mpi_account_t *account_new(bool is_virtual)
 {
     mpi_account_t *a = aligned_alloc(XMPI_LINES, sizeof(*a));
 
     if (a == NULL)
         return NULL;
     memset((void *)a, 0, sizeof(*a));
+    a->is_virtual = is_virtual;
     a->rest.name = "MPI";
+    a->last = &a->rest;
     a->room = ACCOUNT_FIRST;
     a->records = xy_calloc(a->room, sizeof(*a->records));
     if (a->records != NULL)
@@ -48,7 +50,7 @@ xy_status_t mpi_account_start(mpi_job_t *job)
 
         if (!mpi_rank_is_here(job, r))
             continue;
-        rank->account = account_new();
+        rank->account = account_new(job->clock != NULL);
         if (rank->account == NULL)
             return xy_fail_memory("preparing to count time");
         mpi_rank_observe(rank, XMPI_LOOK_RECORD);

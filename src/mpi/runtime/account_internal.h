@@ -41,10 +41,11 @@ struct mpi_account {
     /* Of the rank's worker. */
     int depth; /* calls inside each other: the outermost counts */
     bool is_on, is_over, is_stopped, is_lock, has_waited, is_parked;
+    bool is_virtual; /* its times are those of the job's clock */
     const char *name;
     uint64_t left;                    /* when the last call ended */
     uint64_t compute, bytes;          /* before, and of, the present call */
-    account_record_t *records, *last; /* last: that was used; or NULL */
+    account_record_t *records, *last; /* last: that was used, or `rest` */
     size_t room, count;
     uint64_t since; /* parked: what has been attributed so far */
     uint64_t ready; /* parked: when it could go on; 0: not yet */
