@@ -28,7 +28,8 @@ static const xy_option_t options[] = {
              "without, and print the measured gain"},
     {"rounds", 0, XY_OPT_LONG, "N", offsetof(values_t, rounds), XY_COMMON("verify"), .min = 1,
      .max = TRIES_MAX, .preset = "5", .needs = "verify",
-     .help = "with --verify: run each N times, in turns; the gain is that of the medians"},
+     .help = "with --verify: run each N times, in turns; the gain is the median of the turns, "
+             "and is said to be noise where they differ by more"},
     {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json), XY_COMMON("output"),
      .help = "print everything as JSON"},
     {"machine", 'm', XY_OPT_STRING, "MACHINE", offsetof(values_t, machine), XY_COMMON("model"),
@@ -131,19 +132,6 @@ static xy_status_t run_once(const again_t *g, const char *option, double *second
     return XY_OK;
 }
 
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-
-    return a < b ? -1 : a > b;
-}
-
-static double median(double *values, long n)
-{
-    qsort(values, (size_t)n, sizeof(*values), by_value);
-    return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 /* All in turns: what else the machine does meets all of them. */
 static xy_status_t run_turns(const again_t *g, const xy_advice_t *advice, long rounds,
                              double *seconds)
@@ -176,16 +164,13 @@ static xy_status_t verify(xy_advice_t *advice, char **command, int words, long r
         st = xy_fail_errno(errno, g.profile, "make");
     if (st == XY_OK)
         st = run_turns(&g, advice, rounds, seconds);
-    if (st == XY_OK) {
-        double base = median(seconds, rounds);
-
+    if (st == XY_OK)
         for (size_t i = 0; i < advice->remedies.count; i++) {
             xy_remedy_t *r = &XY_VEC_AT(&advice->remedies, xy_remedy_t, i);
 
-            if (r->option[0] != '\0' && base > 0)
-                r->measured = 1 - median(&seconds[(i + 1) * (size_t)rounds], rounds) / base;
+            if (r->option[0] != '\0')
+                xy_remedy_measure(r, seconds, &seconds[(i + 1) * (size_t)rounds], (size_t)rounds);
         }
-    }
     if (fd >= 0) {
         close(fd);
         unlink(g.profile);

@@ -9,6 +9,9 @@ enum { FIT_STEPS = 14 };
 #define FIT_LEAST 0.1
 #define FIT_MOST  10.0
 #define FIT_CLOSE 0.003
+/* When other programs had so much of the computation, they also had the cores during calls: then
+ * the run is longer than its replay for another reason than slow messages. */
+#define FIT_STOLEN 0.02
 /* A gain depends on more than the costs of messages: computation is not the same in every run. */
 #define KNOWN_ERROR 0.1
 /* The known error of message costs: a third. */
@@ -45,8 +48,11 @@ xy_status_t advise_replay(const advise_t *a, xy_replay_t **replay_p)
 {
     xy_status_t st = xy_replay_from_trace(a->log, replay_p);
 
-    for (int32_t r = 0; st == XY_OK && r < a->ranks; r++)
+    for (int32_t r = 0; st == XY_OK && r < a->ranks; r++) {
+        if (a->leaves_stolen)
+            advise_leave_out_stolen(a, &xy_replay_script(*replay_p)->proc[r]);
         leave_out_start(a, &xy_replay_script(*replay_p)->proc[r]);
+    }
     return st;
 }
 
@@ -102,7 +108,7 @@ static xy_status_t seconds_of(const advise_t *a, const advise_case_t *c, double 
 /* The factor by which the replay takes as long as the run: the time grows with it. */
 static xy_status_t fit(advise_t *a)
 {
-    double low = FIT_LEAST, high = FIT_MOST, at = 1, seconds = 0;
+    double low = FIT_LEAST, high = a->out->stolen > FIT_STOLEN ? 1 : FIT_MOST, at = 1, seconds = 0;
     xy_replay_t *replay;
     xy_status_t st = advise_replay(a, &replay);
     advise_case_t c;
@@ -112,7 +118,8 @@ static xy_status_t fit(advise_t *a)
     c = (advise_case_t){.replay = replay};
     for (int i = 0; i < FIT_STEPS && st == XY_OK; i++) {
         st = seconds_of(a, &c, at, &seconds);
-        if (fabs(seconds - a->out->run) <= FIT_CLOSE * a->out->run || a->options->store != NULL)
+        if (fabs(seconds - a->out->run) <= FIT_CLOSE * a->out->run || a->options->store != NULL ||
+            (seconds < a->out->run && at >= high))
             break;
         if (seconds < a->out->run)
             low = at;
@@ -124,9 +131,11 @@ static xy_status_t fit(advise_t *a)
     a->out->replayed = seconds;
     scale_costs(&a->costs, at);
     a->rest = a->out->run > 0 ? fabs(seconds - a->out->run) / a->out->run : 0;
+    xy_replay_destroy(replay);
+    a->leaves_stolen = true;
+    c.replay = NULL;
     for (int i = 0; i < ADVISE_RANGE && st == XY_OK; i++)
         st = seconds_of(a, &c, factors[i], &a->base[i]);
-    xy_replay_destroy(replay);
     return st;
 }
 
@@ -167,8 +176,45 @@ xy_status_t advise_try(advise_t *a, const advise_case_t *c, const xy_remedy_t *r
     }
     r.low -= (a->rest + KNOWN_ERROR) * r.gain;
     r.high = fmin(r.high + (a->rest + KNOWN_ERROR) * r.gain, 1);
-    r.measured = NAN;
+    r.measured = r.noise = NAN;
     return st == XY_OK ? keep(a, &r) : st;
+}
+
+/* ---- Measuring ---- */
+
+static int by_value(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+static double median(double *values, size_t n)
+{
+    qsort(values, n, sizeof(*values), by_value);
+    return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+void xy_remedy_measure(xy_remedy_t *r, const double *without, double *with, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        with[i] = without[i] > 0 ? 1 - with[i] / without[i] : NAN;
+        if (isnan(with[i])) {
+            r->measured = r->noise = NAN;
+            return;
+        }
+    }
+    r->measured = median(with, count);
+    for (size_t i = 0; i < count; i++)
+        with[i] = fabs(with[i] - r->measured);
+    /* of normal errors: 1.4826 median deviations are one standard deviation, and the median of n
+     * has 1.2533 / sqrt(n) of it */
+    r->noise = count > 1 ? 1.96 * 1.2533 * 1.4826 * median(with, count) / sqrt((double)count) : NAN;
+}
+
+bool xy_remedy_is_noise(const xy_remedy_t *r)
+{
+    return !isnan(r->measured) && !isnan(r->noise) && r->noise > fabs(r->measured);
 }
 
 static int by_gain(const void *left, const void *right)
@@ -236,6 +282,8 @@ static xy_status_t advise(advise_t *a)
     if (a->options->eager != 0)
         a->costs.eager = a->costs.eager_net = a->options->eager;
     if (st == XY_OK)
+        st = advise_find_stolen(a);
+    if (st == XY_OK)
         st = fit(a);
     if (st == XY_OK)
         st = advise_settings(a);
@@ -265,6 +313,7 @@ xy_status_t xy_advise(const xy_trace_log_t *log, const xy_profile_t *profile,
     xy_analysis_destroy(a.analysis);
     xy_machine_destroy(a.machine);
     xy_free(a.core_of);
+    xy_free(a.stolen);
     if (st != XY_OK) {
         xy_advice_destroy(a.out);
         return st;

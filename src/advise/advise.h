@@ -14,8 +14,9 @@
  * unchanged one.
  *
  * What messages cost is fitted to the run: all costs are scaled by one factor, so that the
- * unchanged replay takes as long as the run took. The range of a gain is that of three replays,
- * with costs a third smaller and larger, widened by what the fit leaves.
+ * unchanged replay takes as long as the run took. Time in which other programs had a core is then
+ * left out of the computation, where the trace has it. The range of a gain is that of three
+ * replays, with costs a third smaller and larger, widened by what the fit leaves.
  */
 #ifndef XY_ADVISE_ADVISE_H
 #define XY_ADVISE_ADVISE_H
@@ -42,6 +43,7 @@ typedef struct {
     double gain;      /* of the run time: 0.25 is a quarter less */
     double low, high; /* its range */
     double measured;  /* likewise; NAN: it was not verified */
+    double noise;     /* the measured gain is uncertain by so much; NAN: one round does not tell */
 } xy_remedy_t;
 
 typedef struct {
@@ -49,6 +51,7 @@ typedef struct {
     double run;          /* seconds that were recorded */
     double replayed;     /* the same by the unchanged replay */
     double scale;        /* of the costs of messages; 1: those of the store */
+    double stolen;       /* part of the computation in which other programs had the core */
     int32_t ranks, cores;
     xy_vec_t remedies; /* of xy_remedy_t, largest gain first; none below XY_ADVISE_LEAST */
 } xy_advice_t;
@@ -62,6 +65,13 @@ typedef struct {
 xy_status_t xy_advise(const xy_trace_log_t *log, const xy_profile_t *profile,
                       const xy_advise_options_t *options, xy_advice_t **advice_p);
 void xy_advice_destroy(xy_advice_t *advice); /* NULL is fine */
+
+/* The gain of runs that took with[i] instead of without[i] seconds, measured in turns: the median
+ * of the gains of all turns, and half the 95 % interval of that median, by the median deviation.
+ * There are `count` turns, 1 or more; `with` is changed. NAN: a run with the remedy failed. */
+void xy_remedy_measure(xy_remedy_t *r, const double *without, double *with, size_t count);
+/* Is the noise larger than the measured gain, so that its sign is not known? */
+bool xy_remedy_is_noise(const xy_remedy_t *r);
 
 /* ---- Output; write errors stay in the FILE ---- */
 

@@ -165,12 +165,64 @@ static void test_memory_runs_out(void **state)
     }
 }
 
+/* 10 and 20 ms, but another program had the core of rank 1 for 10 ms of each 20: there is nothing
+ * to balance. */
+static void test_stolen_time_is_left_out(void **state)
+{
+    xy_trace_counter_info_t counters[] = {{"other", "s"}, {XY_TRACE_STOLEN, "s"}};
+    xy_trace_sample_t samples[ROUNDS + 1] = {{.value = 7}};
+    xy_advice_t *a;
+    xy_profile_t *p;
+    trace_t t;
+
+    (void)state;
+    make(&t, (int64_t[]){10, 20});
+    for (int i = 0; i < ROUNDS; i++)
+        samples[i + 1] = (xy_trace_sample_t){
+            .time = (i + 1) * 20 * MS, .value = 0.01 * (i + 1), .row = 1, .counter = 1};
+    t.log.counters = counters;
+    t.log.counter_count = 2;
+    t.log.samples = samples;
+    t.log.sample_count = ROUNDS + 1;
+    assert_int_equal(advise(&t, &p, &a), XY_OK);
+    assert_float_equal(a->stolen, 1.0 / 3, 1e-9);
+    assert_float_equal(a->replayed, 0.06, 1e-3);
+    assert_int_equal(a->remedies.count, 0);
+    xy_advice_destroy(a);
+    xy_profile_destroy(p);
+}
+
+/* Turns that agree have no noise; of turns that differ by more than the gain, the sign is unknown.
+ * A slow turn of both does not matter, nor does a single outlier. */
+static void test_measure(void **state)
+{
+    const double without[] = {10, 10, 20, 10, 10};
+    double same[] = {8, 8, 16, 8, 30}, wild[] = {7, 12, 30, 9, 10.5}, failed[] = {8, NAN, 16, 8, 8};
+    xy_remedy_t r = {.gain = 0.2};
+
+    (void)state;
+    xy_remedy_measure(&r, without, same, 5);
+    assert_float_equal(r.measured, 0.2, 1e-9);
+    assert_float_equal(r.noise, 0, 1e-9);
+    assert_false(xy_remedy_is_noise(&r));
+    /* gains -0.5, -0.2, -0.05, 0.1, 0.3: the median deviation is 0.15 */
+    xy_remedy_measure(&r, without, wild, 5);
+    assert_float_equal(r.measured, -0.05, 1e-9);
+    assert_float_equal(r.noise, 1.96 * 1.2533 * 1.4826 * 0.15 / sqrt(5), 1e-9);
+    assert_true(xy_remedy_is_noise(&r));
+    xy_remedy_measure(&r, without, failed, 5);
+    assert_true(isnan(r.measured) && isnan(r.noise) && !xy_remedy_is_noise(&r));
+    same[0] = 8;
+    xy_remedy_measure(&r, without, same, 1);
+    assert_true(isnan(r.noise) && !xy_remedy_is_noise(&r));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_balancing_is_found),
-        cmocka_unit_test(test_nothing_is_an_answer),
-        cmocka_unit_test(test_memory_runs_out),
+        cmocka_unit_test(test_balancing_is_found),      cmocka_unit_test(test_nothing_is_an_answer),
+        cmocka_unit_test(test_memory_runs_out),         cmocka_unit_test(test_measure),
+        cmocka_unit_test(test_stolen_time_is_left_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -180,11 +180,13 @@ static xy_status_t try_merge(advise_t *a, uint32_t site)
 /* ---- Balancing ---- */
 
 /* The computation of each rank before the calls of a site, or of all sites (0), becomes the mean of
- * the ranks that have some. False: memory ran out. */
-static bool balance(const advise_t *a, xy_script_t *s, uint32_t site)
+ * the ranks that have some. And which rank had most of it, how many times the mean. False: memory
+ * ran out. */
+static bool balance(const advise_t *a, xy_script_t *s, uint32_t site, int32_t *most_p,
+                    double *times_p)
 {
     double *of_rank = xy_calloc((size_t)s->procs, sizeof(*of_rank)), sum = 0;
-    int32_t count = 0;
+    int32_t count = 0, most = 0;
 
     if (of_rank == NULL)
         return false;
@@ -203,21 +205,13 @@ static bool balance(const advise_t *a, xy_script_t *s, uint32_t site)
             if (pass == 0 && of_rank[r] > 0) {
                 sum += of_rank[r];
                 count++;
+                most = of_rank[r] > of_rank[most] ? r : most;
             }
         }
+    *most_p = most;
+    *times_p = sum > 0 ? of_rank[most] * count / sum : 1;
     xy_free(of_rank);
     return true;
-}
-
-/* The rank that computes longest in all. */
-static size_t longest_rank(const xy_analysis_t *t)
-{
-    size_t most = 0;
-
-    for (size_t r = 1; r < t->profile->ranks.count; r++)
-        if (t->ranks[r].compute > t->ranks[most].compute)
-            most = r;
-    return most;
 }
 
 static xy_status_t try_balance(advise_t *a, const xy_site_time_t *t)
@@ -226,24 +220,21 @@ static xy_status_t try_balance(advise_t *a, const xy_site_time_t *t)
     xy_replay_t *replay;
     xy_status_t st = advise_replay(a, &replay);
     char where[256];
+    int32_t most = 0;
+    double times = 1;
 
     if (st != XY_OK)
         return st;
-    if (!balance(a, xy_replay_script(replay), t != NULL ? t->site : 0))
+    if (!balance(a, xy_replay_script(replay), t != NULL ? t->site : 0, &most, &times))
         st = xy_fail_memory("advising");
-    if (t != NULL) {
-        describe(a, t->site, where, sizeof(where));
-        snprintf(r.change, sizeof(r.change), "give each rank the same work before %.160s", where);
-        snprintf(r.reason, sizeof(r.reason),
-                 "rank %u computes %.2g times as long there as the mean", t->most_rank,
-                 t->most_compute * t->ranks / t->compute);
-    } else {
-        size_t most = longest_rank(a->analysis);
-
+    else
+        snprintf(r.reason, sizeof(r.reason), "rank %d computes %.2g times as long%s as the mean",
+                 most, times, t != NULL ? " there" : "");
+    if (t != NULL)
+        snprintf(r.change, sizeof(r.change), "give each rank the same work before %.160s",
+                 xy_site_describe(a->profile, t->site, where, sizeof(where)));
+    else
         snprintf(r.change, sizeof(r.change), "give each rank the same work");
-        snprintf(r.reason, sizeof(r.reason), "rank %zu computes %.2g times as long as the mean",
-                 most, a->analysis->ranks[most].compute * (double)a->ranks / a->analysis->compute);
-    }
     if (st == XY_OK)
         st = advise_try(a, &(advise_case_t){.replay = replay}, &r);
     xy_replay_destroy(replay);

@@ -20,6 +20,8 @@ typedef struct {
     int32_t used;         /* ... and those that had ranks */
     int32_t *core_of;     /* [ranks] in the run */
     xy_vjob_costs_t costs;
+    double *stolen;     /* [steps of the log]: from the computation before a call, in seconds */
+    bool leaves_stolen; /* replays are without it */
     double base[ADVISE_RANGE]; /* seconds of the unchanged replay */
     double rest;               /* what the fit leaves, of the run time */
     xy_advice_t *out;
@@ -40,6 +42,11 @@ xy_status_t advise_replay(const advise_t *a, xy_replay_t **replay_p);
 /* Replay a case, and list the remedy if it is worth it: one of each kind that changes options, the
  * best. gain, low and high are set. A case that cannot be replayed is left out, in silence. */
 xy_status_t advise_try(advise_t *a, const advise_case_t *c, const xy_remedy_t *remedy);
+
+/* Find what other programs had of the computation: a->stolen and its share. And take it from the
+ * computation of a replay. */
+xy_status_t advise_find_stolen(advise_t *a);
+void advise_leave_out_stolen(const advise_t *a, xy_script_proc_t *p);
 
 /* The site of an operation's call, in the profile. */
 uint32_t advise_site(const advise_t *a, const xy_script_op_t *op);

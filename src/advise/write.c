@@ -18,6 +18,11 @@ static void put_head(const xy_advice_t *a, FILE *file)
             xy_format_seconds(a->run, run), a->ranks, a->cores, a->cores == 1 ? "" : "s",
             xy_format_seconds(a->replayed, replayed));
     fprintf(file, a->scale != 1 ? ", with message costs %.2g times the default\n" : "\n", a->scale);
+    if (a->stolen > XY_ADVISE_LEAST)
+        fprintf(file,
+                "other programs had the cores for %.0f %% of the computation: gains are for a run "
+                "without them\n",
+                100 * a->stolen);
     if (fabs(a->replayed - a->run) > XY_ADVISE_DOUBT * a->run)
         fputs("the replay does not take as long as the run, so gains are uncertain: did other "
               "programs\n"
@@ -25,32 +30,47 @@ static void put_head(const xy_advice_t *a, FILE *file)
               file);
 }
 
-static void put_remedy(const xy_remedy_t *r, bool is_verified, FILE *file)
+/* `columns`: how much of the measurement any remedy has: 0, its gain, its noise. */
+static void put_remedy(const xy_remedy_t *r, int columns, FILE *file)
 {
+    static const int indents[] = {28, 40, 48};
+    int indent = indents[columns];
+
     fprintf(file, "%6.1f %%  %5.1f to %5.1f %%", 100 * r->gain, 100 * r->low, 100 * r->high);
-    if (is_verified && isnan(r->measured))
-        fprintf(file, "  %10s", "");
-    else if (is_verified)
+    if (columns > 0 && isnan(r->measured))
+        fprintf(file, "%*s", indent - 28, "");
+    else if (columns > 0)
         fprintf(file, "  %8.1f %%", 100 * r->measured);
+    if (columns > 1 && !isnan(r->measured))
+        fprintf(file, " +-%5.1f", 100 * r->noise);
     if (r->option[0] != '\0')
         fprintf(file, "  mpiexec %s: %s\n", r->option, r->change);
     else
         fprintf(file, "  %s\n", r->change);
-    fprintf(file, "%*s%s\n", is_verified ? 40 : 28, "", r->reason);
+    fprintf(file, "%*s%s\n", indent, "", r->reason);
+    if (xy_remedy_is_noise(r))
+        fprintf(file,
+                "%*srun times differ by more than the gain: measure on an idle machine, or "
+                "with more --rounds\n",
+                indent, "");
 }
 
 void xy_advice_text(const xy_advice_t *a, FILE *file)
 {
-    bool is_verified = false;
+    static const char *const heads[] = {"", "    measured", "    measured   noise"};
+    int columns = 0;
 
     put_head(a, file);
-    for (size_t i = 0; i < a->remedies.count; i++)
-        is_verified |= !isnan(XY_VEC_AT(&a->remedies, xy_remedy_t, i).measured);
+    for (size_t i = 0; i < a->remedies.count; i++) {
+        const xy_remedy_t *r = &XY_VEC_AT(&a->remedies, xy_remedy_t, i);
+        int own = isnan(r->measured) ? 0 : isnan(r->noise) ? 1 : 2;
+
+        columns = own > columns ? own : columns;
+    }
     if (a->remedies.count > 0)
-        fprintf(file, "%8s  %16s%s  %s\n", "gain", "range", is_verified ? "    measured" : "",
-                "remedy");
+        fprintf(file, "%8s  %16s%s  %s\n", "gain", "range", heads[columns], "remedy");
     for (size_t i = 0; i < a->remedies.count; i++)
-        put_remedy(&XY_VEC_AT(&a->remedies, xy_remedy_t, i), is_verified, file);
+        put_remedy(&XY_VEC_AT(&a->remedies, xy_remedy_t, i), columns, file);
 }
 
 void xy_advice_json(const xy_advice_t *a, FILE *file)
@@ -65,6 +85,7 @@ void xy_advice_json(const xy_advice_t *a, FILE *file)
     xy_json_double(&j, "run", a->run);
     xy_json_double(&j, "replayed", a->replayed);
     xy_json_double(&j, "scale", a->scale);
+    xy_json_double(&j, "stolen", a->stolen);
     xy_json_begin_array(&j, "remedies");
     for (size_t i = 0; i < a->remedies.count; i++) {
         const xy_remedy_t *r = &XY_VEC_AT(&a->remedies, xy_remedy_t, i);
@@ -78,6 +99,7 @@ void xy_advice_json(const xy_advice_t *a, FILE *file)
         xy_json_double(&j, "low", r->low);
         xy_json_double(&j, "high", r->high);
         xy_json_double(&j, "measured", r->measured);
+        xy_json_double(&j, "noise", r->noise);
         xy_json_end(&j);
     }
     xy_json_end(&j);

@@ -79,6 +79,11 @@ uint64_t trace_clock_second(void)
 }
 #endif
 
+uint64_t xy_trace_clock_rate(void)
+{
+    return trace_clock_second();
+}
+
 void xy_trace_clock_begin(void)
 {
     trace_clock_choose();

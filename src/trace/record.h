@@ -59,6 +59,10 @@ typedef struct {
 
 enum { XY_TRACE_NO_ID = -1, XY_TRACE_NO_LABEL = 0 };
 
+/* The counter of a row for the time, in seconds, that other programs had its core while a rank
+ * computed there: a value at the end of such a state. */
+#define XY_TRACE_STOLEN "stolen"
+
 /* A message from rank to rank. Of one that is received, `bytes` and `label` are not looked at. */
 typedef struct {
     uint64_t key, bytes;
@@ -126,6 +130,8 @@ void xy_trace_put_mark(xy_trace_row_t *row, uint64_t time, int64_t id, uint32_t 
  * xy_trace_create does the same. */
 void xy_trace_clock_begin(void);
 uint64_t xy_trace_clock(void);
+/* Ticks of a second, about. */
+uint64_t xy_trace_clock_rate(void);
 
 /* The next state of the row begins now, inside the current one if there is one. `id` is a rank or
  * a task, or XY_TRACE_NO_ID. */

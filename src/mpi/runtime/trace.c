@@ -3,10 +3,13 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,7 +23,11 @@ enum {
     LABELS = 256,      /* a power of two; more names than that go without label */
     STOP_TRIES = 2000, /* of a millisecond each: for a worker that records to let go */
     SITES = 64, /* likewise, at first: places that calls stand at, for each image of the program */
+    NOT_OPEN = -2,
 };
+/* Seconds. Another program that gets a core has it for a millisecond or more, so that shorter
+ * states need not be looked at. */
+#define LONG 1e-3
 
 struct mpi_trace {
     xy_trace_row_t *row;
@@ -28,7 +35,10 @@ struct mpi_trace {
     _Atomic(const char *) holder;
     uint64_t since; /* when the current state began */
     mpi_trace_state_t now;
-    uint32_t number; /* of the row */
+    uint32_t number;  /* of the row */
+    int sched;        /* the file in which the kernel counts what its thread waits for a core, */
+    uint64_t delayed; /* ... its last value, in ns, */
+    uint64_t stolen;  /* ... and the part of it during computation */
     struct {
         const char *name; /* by its address: names of calls live for ever */
         uint32_t label;
@@ -46,7 +56,9 @@ static struct {
     mpi_trace_t **workers;
     int count;
     uint32_t compute, call, progress, wait, idle;
-    char *path; /* absolute: the program may change its directory */
+    uint32_t stolen;     /* a counter */
+    uint64_t long_ticks; /* LONG */
+    char *path;          /* absolute: the program may change its directory */
     pid_t pid;
     /* Which messages. */
     bool no_messages;
@@ -158,9 +170,44 @@ static void unlock(mpi_trace_t *trace)
     atomic_store_explicit(&trace->holder, NULL, memory_order_release);
 }
 
+/* What the worker's thread has waited for a core since the last call, in ns. System calls of the
+ * kernel: it may be a rank's turn, whose files these are not. */
+static uint64_t delay_of(mpi_trace_t *trace)
+{
+    const xy_worker_t *worker = xy_worker_self();
+    uint64_t before = trace->delayed;
+    char text[96], *end = text;
+    long size;
+
+    if (trace->sched == NOT_OPEN && worker != NULL &&
+        ((const mpi_worker_t *)xy_worker_user(worker))->trace == trace)
+        trace->sched = (int)syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/schedstat",
+                                    O_RDONLY | O_CLOEXEC, 0);
+    if (trace->sched < 0)
+        return 0;
+    size = syscall(SYS_pread64, trace->sched, text, sizeof(text) - 1, (off_t)0);
+    text[size > 0 ? size : 0] = '\0';
+    strtoull(text, &end, 10); /* how long it has run */
+    trace->delayed = strtoull(end, NULL, 10);
+    return before > 0 && trace->delayed > before ? trace->delayed - before : 0;
+}
+
+/* Count how long other programs had the core while a rank computed. */
+static void put_stolen(mpi_trace_t *trace, uint64_t now)
+{
+    uint64_t delay = delay_of(trace);
+
+    if (delay == 0 || trace->now.kind != all.compute)
+        return;
+    trace->stolen += delay;
+    xy_trace_counter_at(trace->row, now, all.stolen, 1e-9 * (double)trace->stolen);
+}
+
 /* The current state ends. States without length are left out. */
 static void put_state(mpi_trace_t *trace, uint64_t now)
 {
+    if (now - trace->since > all.long_ticks && now > trace->since)
+        put_stolen(trace, now);
     if (now > trace->since)
         xy_trace_state_at(trace->row, trace->since, now, trace->now.kind, trace->now.id,
                           trace->now.label);
@@ -413,6 +460,7 @@ static xy_status_t add_row(mpi_job_t *job, int w)
         return st;
     }
     trace->number = xy_trace_row_number(trace->row);
+    trace->sched = NOT_OPEN;
     trace->since = xy_trace_clock();
     trace->now = (mpi_trace_state_t){.kind = all.idle, .id = XY_TRACE_NO_ID};
     job->worker[w].trace = all.workers[w] = trace;
@@ -448,6 +496,8 @@ xy_status_t mpi_trace_start(mpi_job_t *job, const char *path, const char *title)
         all.progress = xy_trace_kind(all.file, "progress", XY_TRACE_PROGRESS, 0);
         all.wait = xy_trace_kind(all.file, "wait", XY_TRACE_WAIT, 0);
         all.idle = xy_trace_kind(all.file, "idle", XY_TRACE_IDLE, 0);
+        all.stolen = xy_trace_counter_name(all.file, XY_TRACE_STOLEN, "s");
+        all.long_ticks = (uint64_t)(LONG * (double)xy_trace_clock_rate());
     }
     for (int w = 0; w < job->workers && st == XY_OK; w++)
         st = add_row(job, w);
@@ -478,6 +528,8 @@ xy_status_t mpi_trace_finish(void)
     st = xy_trace_close(all.file);
     all.file = NULL;
     for (int w = 0; w < all.count; w++) {
+        if (all.workers[w]->sched >= 0)
+            close(all.workers[w]->sched);
         xy_free(all.workers[w]->sites);
         xy_free(all.workers[w]);
     }
