@@ -22,7 +22,7 @@ SPEC = importlib.util.spec_from_file_location("bench_installed", ROOT / "bench/i
 programs_of = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(programs_of)
 # example: arguments by which it takes about a second
-EXAMPLES = {"heat2d": ["1024", "300"]}
+EXAMPLES = {"heat2d": ["1024", "300"], "fox": ["480"], "pi": ["100000000"]}
 
 
 def commands(runner, mpiexec, examples):
