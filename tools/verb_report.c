@@ -164,6 +164,7 @@ static xy_status_t prepare(const values_t *v, const run_t *runs, size_t count, s
     return st;
 }
 
+/* Write the page, and what goes to standard output. */
 static xy_status_t print(const values_t *v, const run_t *runs, size_t count)
 {
     subject_t s = {NULL, NULL, NULL};

@@ -166,7 +166,7 @@ static void test_compare_names_the_line(void **state)
     assert_string_equal(c->finding, "the run takes 6 s instead of 5 s (1.20 times); most of it is "
                                     "2 s more computation of rank 1 before MPI_Send at "
                                     "golden.c:7");
-    assert_float_equal(xy_line_change(c->lines.data), -1.5, 1e-9);
+    assert_float_equal(((const xy_line_change_t *)c->lines.data)->change, -1.5, 1e-9);
     xy_comparison_text(c, file);
     xy_comparison_json(c, file);
     xy_comparison_html(c, file);

@@ -14,15 +14,6 @@ enum { LINES = 15 };
 static const char *const kinds[XY_LINE_KINDS] = {"computation", "waiting", "in the call"};
 static const char *const keys[XY_LINE_KINDS] = {"computation", "waiting", "moving"};
 
-double xy_line_change(const xy_line_change_t *line)
-{
-    double sum = 0;
-
-    for (int k = 0; k < XY_LINE_KINDS; k++)
-        sum += line->after[k] - line->before[k];
-    return sum;
-}
-
 static const xy_line_change_t *line_at(const xy_comparison_t *c, size_t i)
 {
     return &XY_VEC_AT(&c->lines, xy_line_change_t, i);
@@ -32,7 +23,8 @@ static const xy_line_change_t *line_at(const xy_comparison_t *c, size_t i)
 
 static int by_change(const void *left, const void *right)
 {
-    double a = fabs(xy_line_change(left)), b = fabs(xy_line_change(right));
+    double a = fabs(((const xy_line_change_t *)left)->change),
+           b = fabs(((const xy_line_change_t *)right)->change);
 
     return a > b ? -1 : a < b;
 }
@@ -41,8 +33,10 @@ static void add_site(xy_line_change_t *l, const xy_site_time_t *s, double ranks,
 {
     const double values[XY_LINE_KINDS] = {s->compute, s->wait, s->time - s->wait};
 
-    for (int k = 0; k < XY_LINE_KINDS; k++)
+    for (int k = 0; k < XY_LINE_KINDS; k++) {
         (is_after ? l->after : l->before)[k] += values[k] / ranks;
+        l->change += (is_after ? 1 : -1) * values[k] / ranks;
+    }
     *(is_after ? &l->most_after : &l->most_before) = s->most_compute;
     if (is_after)
         l->most_rank = s->most_rank;
@@ -206,7 +200,7 @@ void xy_comparison_text(const xy_comparison_t *c, FILE *file)
     for (size_t i = 0; i < c->lines.count && i < LINES; i++) {
         const xy_line_change_t *l = line_at(c, i);
 
-        fprintf(file, "%10s", signed_seconds(xy_line_change(l), text));
+        fprintf(file, "%10s", signed_seconds(l->change, text));
         for (int k = 0; k < XY_LINE_KINDS; k++) {
             fprintf(file, " %9s", xy_format_seconds(l->before[k], text));
             fprintf(file, " %9s", xy_format_seconds(l->after[k], text));
@@ -248,7 +242,7 @@ void xy_comparison_json(const xy_comparison_t *c, FILE *file)
 
         xy_json_begin_object(&j, NULL);
         report_put_site(&j, l->profile, l->site);
-        xy_json_double(&j, "change", xy_line_change(l));
+        xy_json_double(&j, "change", l->change);
         put_kinds(&j, "before", l->before);
         put_kinds(&j, "after", l->after);
         xy_json_end(&j);
@@ -276,7 +270,7 @@ void xy_comparison_html(const xy_comparison_t *c, FILE *file)
         xy_page_line(file);
         xy_page_cell(file, "%s", site->function);
         xy_page_cell(file, "%s", site->place);
-        xy_page_cell(file, "%s", signed_seconds(xy_line_change(l), text));
+        xy_page_cell(file, "%s", signed_seconds(l->change, text));
         for (int k = 0; k < XY_LINE_KINDS; k++) {
             xy_page_cell(file, "%s", xy_format_seconds(l->before[k], text));
             xy_page_cell(file, "%s", xy_format_seconds(l->after[k], text));

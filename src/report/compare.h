@@ -23,6 +23,7 @@ typedef struct {
     double before[XY_LINE_KINDS], after[XY_LINE_KINDS]; /* seconds of a rank, in the mean */
     double most_before, most_after; /* computation of the rank that computes longest, */
     uint32_t most_rank;             /* ... which is this one, after */
+    double change;                  /* of all kinds together: positive, it got slower */
 } xy_line_change_t;
 
 typedef struct {
@@ -36,9 +37,6 @@ typedef struct {
 xy_status_t xy_comparison_create(const xy_analysis_t *before, const xy_analysis_t *after,
                                  xy_comparison_t **comparison_p);
 void xy_comparison_destroy(xy_comparison_t *c); /* NULL is fine */
-
-/* All kinds together: positive, it got slower. */
-double xy_line_change(const xy_line_change_t *line);
 
 /* Output; write errors stay in the FILE. */
 void xy_comparison_text(const xy_comparison_t *c, FILE *file);

@@ -226,6 +226,7 @@ static void plot_curve(const plot_t *p, double (*value_of)(const xy_scaling_poin
     }
 }
 
+/* The picture of the three curves, and what the prediction is. */
 static void put_speedup(const xy_scaling_t *s, FILE *file)
 {
     plot_t p = {.s = s};
@@ -263,6 +264,7 @@ static double efficiency_of(const xy_scaling_point_t *p, int which)
     return 100 * values[which];
 }
 
+/* The picture of the efficiencies of all measured runs. */
 static void put_efficiencies(const xy_scaling_t *s, FILE *file)
 {
     plot_t p = {.s = s};
@@ -282,6 +284,7 @@ static void put_efficiencies(const xy_scaling_t *s, FILE *file)
     xy_svg_end(&p.svg);
 }
 
+/* All points as a table. */
 static void put_table(const xy_scaling_t *s, FILE *file)
 {
     xy_page_heading(file, "Runs");
