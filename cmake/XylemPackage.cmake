@@ -6,7 +6,8 @@ install(FILES ${PROJECT_BINARY_DIR}/modulefile RENAME ${PROJECT_VERSION}
   DESTINATION ${CMAKE_INSTALL_DATADIR}/xylem/modulefiles/xylem)
 configure_file(${PROJECT_SOURCE_DIR}/packaging/env.sh.in ${PROJECT_BINARY_DIR}/env.sh @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/env.sh DESTINATION ${CMAKE_INSTALL_DATADIR}/xylem)
-install(FILES NEWS.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md NEWS.md LICENSE SECURITY.md SUPPORTED.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR}) # help texts name pages of docs
 
 set(CPACK_PACKAGE_VENDOR "The Xylem project")
 set(CPACK_PACKAGE_CONTACT "The Xylem project <xylem@localhost>")

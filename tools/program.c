@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "program.h"
 
+#include <ctype.h>
 #include <stddef.h>
 #include <string.h>
 #include <xylem.h>
@@ -20,11 +21,15 @@ static const xy_option_t options[] = {
     {"complete", 0, XY_OPT_FLAG, .offset = offsetof(program_values_t, complete)},
     {0}};
 
-static const char description[] =
-    "Xylem discovers a parallel machine, learns what things cost on it, places processes and data, "
-    "hides communication behind computation, and predicts the result before it runs.\n"
-    "\n"
-    "'xylem help VERB' and 'xylem VERB --help' describe one verb.";
+static const char description[] = "Xylem runs MPI programs, finds their mistakes and shows where "
+                                  "their time goes. It also describes "
+                                  "machines, measures the costs of messages and kernels, places "
+                                  "ranks, overlaps communication with "
+                                  "computation, and predicts run times.\n"
+                                  "\n"
+                                  "'xylem help VERB' and 'xylem VERB --help' describe one verb. "
+                                  "The guides (docs/NAME.md) and the "
+                                  "examples are installed in share/doc/xylem.";
 
 const xy_command_t program = {
     .name = "xylem",
@@ -55,7 +60,8 @@ static xy_status_t man_of_program(FILE *file)
     xy_status_t st = XY_OK;
 
     for (size_t i = 0; verbs[i] != NULL; i++) {
-        xy_text_addf(&list, "%s: %s.\n\n", verbs[i]->name, verbs[i]->summary);
+        xy_text_addf(&list, "- %s: %c%s.\n\n", verbs[i]->name,
+                     toupper((unsigned char)verbs[i]->summary[0]), verbs[i]->summary + 1);
         xy_text_addf(&see_also, "%sxylem-%s(1)", i > 0 ? ", " : "", verbs[i]->name);
     }
     if (list.failed || see_also.failed) {
@@ -63,6 +69,7 @@ static xy_status_t man_of_program(FILE *file)
     } else {
         sections[0] = (xy_section_t){.name = "verbs", .text = list.s};
         page.sections = sections;
+        page.subcommands = NULL; /* each has a page of its own */
         xy_command_man(&page, xylem_version(), see_also.s, file);
     }
     xy_text_cleanup(&list);
@@ -92,6 +99,43 @@ static const xy_command_t *find_command(const char *name)
     return NULL;
 }
 
+/* Pages that readers of a verb's page look for next, and the guide with examples. */
+static const struct {
+    const char *verb, *see_also;
+} related[] = {
+    {"run", "xylem-cc(1), xylem-gdb(1), xylem-top(1), xylem-report(1), docs/running.md"},
+    {"cc", "xylem-run(1), docs/running.md"},
+    {"c++", "xylem-run(1), docs/running.md"},
+    {"gdb", "xylem-run(1), docs/debugging.md"},
+    {"machine", "xylem-calibrate(1), xylem-place(1), docs/machine.md"},
+    {"calibrate", "xylem-explain(1), xylem-predict(1), docs/calibrate.md"},
+    {"monitor", "xylem-place(1), xylem-report(1), docs/place.md"},
+    {"place", "xylem-monitor(1), xylem-machine(1), xylem-explain(1), docs/place.md"},
+    {"scan", "xylem-predict(1), docs/scan.md"},
+    {"predict", "xylem-scan(1), xylem-calibrate(1), xylem-machine(1), docs/predict.md"},
+    {"choose", "xylem-predict(1), xylem-calibrate(1), docs/adapt.md"},
+    {"bench", "xylem-run(1), xylem-view(1), docs/overlap.md, docs/simulate.md"},
+    {"stencil", "xylem-machine(1), xylem-view(1), docs/stencil.md"},
+    {"explain", "xylem-calibrate(1), xylem-place(1), docs/collectives.md"},
+    {"view", "xylem-report(1), xylem-advise(1), mpiexec(1), docs/view.md"},
+    {"report", "xylem-view(1), xylem-advise(1), mpiexec(1), docs/report.md"},
+    {"advise", "xylem-report(1), xylem-view(1), mpiexec(1), docs/advise.md"},
+    {"top", "xylem-report(1), mpiexec(1), docs/top.md"},
+    {"info", "docs/getting-started.md"},
+    {"help", "docs/README.md"},
+};
+
+/* The page of a verb. */
+static void man_of_verb(const xy_command_t *verb, FILE *file)
+{
+    char see_also[256] = "xylem(1)";
+
+    for (size_t i = 0; i < sizeof(related) / sizeof(related[0]); i++)
+        if (strcmp(related[i].verb, verb->name) == 0)
+            snprintf(see_also, sizeof(see_also), "xylem(1), %s", related[i].see_also);
+    xy_command_man(verb, xylem_version(), see_also, file);
+}
+
 xy_status_t program_man(const char *name, FILE *file)
 {
     const xy_command_t *command;
@@ -106,7 +150,7 @@ xy_status_t program_man(const char *name, FILE *file)
     }
     st = verb_find(name, &command);
     if (st == XY_OK)
-        xy_command_man(command, xylem_version(), "xylem(1)", file);
+        man_of_verb(command, file);
     return st;
 }
 

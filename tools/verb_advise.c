@@ -238,8 +238,9 @@ const xy_command_t verb_advise = {
         "those that gain 1 % or more, the largest gain first, with its range, the reason, and the "
         "option or the line to change.\n\n"
         "With --verify the command is run again with each remedy that is an option of mpiexec.",
-    .examples = "xylem advise run.xyt\n    print what would help\n"
-                "xylem advise run.xyt --verify -- mpiexec -n 16 ./a.out\n    measure it, too\n",
+    .examples =
+        "xylem advise run.xyt\n    print what would help\n"
+        "xylem advise run.xyt --verify -- mpiexec -n 16 ./a.out\n    also measure the gains\n",
     .options = options,
     .values_size = sizeof(values_t),
     .positional_min = 1,

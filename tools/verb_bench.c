@@ -31,15 +31,10 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
 const xy_command_t verb_bench = {
     .name = "bench",
     .summary = "measure or simulate the overlap of communication and computation",
-    .synopsis = "BENCHMARK [OPTIONS]",
+    .synopsis = "nbc|smt [OPTION]...",
     .description =
-        "Benchmarks:\n\n"
-        "nbc: nonblocking collectives. Measures three times of the slowest rank: start and "
-        "wait (t_comm), the computation alone (t_comp), start, computation, wait "
-        "(t_ovrl). The overlap is the part of the shorter of the first two that does not "
-        "add to the third.\n\n"
-        "smt: a matrix product while another thread copies on another package, another "
-        "core, the same PU, or the sibling hardware thread.\n\n"
+        "- nbc: Measure how well nonblocking collectives overlap with computation.\n\n"
+        "- smt: Measure the effect of a copying thread on a computation, by placement.\n\n"
         "'xylem bench BENCHMARK --help' prints the options of each.",
     .examples = "xylem bench nbc --simulate knl64 --ranks 32..63 --size 2M\n    compare ways of "
                 "progress on a simulated 64-core node\n",

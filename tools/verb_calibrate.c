@@ -651,8 +651,9 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
 
 static const xy_section_t sections[] = {
     {"HOW IT IS MEASURED",
-     "Each kernel runs in a separate process. A kernel of one thread runs on one core: before each "
-     "visit, the one with least other work. Sizes double from 100 until a run takes "
+     "Each kernel runs in a separate process. A kernel of one thread runs on the core with the "
+     "least "
+     "other load, chosen before each visit. Sizes double from 100 until a run takes "
      "--max-time; then about fifty sizes in between are added, more of them small ones, and later "
      "some more where the error of the model is above 2 % or the time jumps. All sizes are visited "
      "in rounds, in random order, for a few runs each. Before, after and (kernels of the table, "
@@ -665,12 +666,13 @@ static const xy_section_t sections[] = {
      "processor does not count (except for kernels with several threads), and neither do the first "
      "two runs of a visit when they are short. A size whose runs differ by more than 10 % is left "
      "out.\n\n"
-     "Sizes of copies, sums and messages that contradict their neighbours are measured again; what "
-     "still does is not fitted. An interval of a model must pay for itself: it reduces the sum of "
-     "the squared relative errors by more than ln n times the squared noise (at least 1 %) for "
+     "Sizes of copies, sums and messages that contradict their neighbours are measured again, and "
+     "left out of the model if they still do. A model gets one more interval only if that reduces "
+     "the sum of the squared relative errors by more than ln n times the squared noise (at least 1 "
+     "%) for "
      "each "
-     "coefficient that it adds and for its border. Every model is compared with sizes that it was "
-     "not shown; their mean error is printed as 'held out'.\n\n"
+     "coefficient that it adds and for its border. Every model is compared with sizes that were "
+     "not used to fit it; their mean error is printed as 'held out'.\n\n"
      "A model is too noisy when more than a fifth of its sizes contradict their neighbours, when "
      "runs of more than a quarter of them differ by more than 10 %, or when it misses its samples "
      "or "
@@ -691,8 +693,8 @@ static const xy_section_t sections[] = {
      "those that differ by more than 10 % are reported. The file is a machine as well: xylem "
      "predict and mpiexec --virtual take it with all its models."},
     {"ENVIRONMENT",
-     "XYLEM_COSTS: the file of costs, instead of one in XDG_CACHE_HOME or ~/.cache. XYLEM_LAPACKE: "
-     "the shared library with LAPACKE that fits the models."},
+     "- XYLEM_COSTS: the file of costs, instead of one in XDG_CACHE_HOME or ~/.cache.\n\n"
+     "- XYLEM_LAPACKE: the shared library with LAPACKE that fits the models."},
     {0}};
 
 const xy_command_t verb_calibrate = {
@@ -700,14 +702,15 @@ const xy_command_t verb_calibrate = {
     .summary = "measure this machine and fit cost models",
     .synopsis = "",
     .description =
-        "Measures copies and sums of memory of different sizes, by one core and by several at "
-        "once, the hand-over of a cache line between cores, fibers, messages of Xylem's own MPI, "
-        "and compute kernels; fits models to them; and stores both in a file that other verbs "
-        "read. It takes less than two minutes. Run it while the machine is otherwise idle.\n\n"
+        "Measures copies and sums in memory, by one core and by several at once, transfers of "
+        "cache "
+        "lines between cores, switches of fibers, messages of Xylem's MPI, and compute kernels. "
+        "Fits cost models and stores them with the measurements in a file that other verbs read. "
+        "It takes less than two minutes. Run it while the machine is otherwise idle.\n\n"
         "Earlier measurements are kept and updated.",
     .examples =
         "xylem calibrate\n    this machine, into the user's cache\n"
-        "xylem calibrate --check\n    are the models still valid?\n"
+        "xylem calibrate --check\n    check whether the models are still valid\n"
         "xylem calibrate -k all -t 1,4 -o costs.xml\n    all kernels, with one thread and "
         "with four\n"
         "xylem calibrate -k '' -p sort=./sort.so\n    your own kernel\n"

@@ -24,23 +24,24 @@ static const xy_option_t options[] = {
              "calibrate' stored)"},
     {"map", 0, XY_OPT_LIST, "NAME=VALUES", AT(map), XY_COMMON("choose"),
      .help = "choose for many values of one or two parameters; as in n=500..6000+500 or p=4..256*2 "
-             "or n=1,2,5; prints who wins where"},
+             "or n=1,2,5; prints the choice for each value"},
     {"no-cache", 0, XY_OPT_FLAG, .offset = AT(no_cache), XY_ADVANCED("choose"),
      .help = "simulate again what was simulated before"},
     {"loss", 0, XY_OPT_DOUBLE, "PERCENT", AT(loss), .preset = "0", .min = 0, .max = 100,
      XY_EXPERIMENTAL("choose"),
-     .help = "try an alternative that may be better now and then: as long as all trials together "
-             "lose at most so much of all time that was stored"},
+     .help =
+         "sometimes try an alternative that may be better; all trials together lose at most this "
+         "share of the stored time"},
     {"reference", 0, XY_OPT_STRING, "NAME", AT(reference), XY_EXPERIMENTAL("choose"),
      .help =
-         "name the alternative that would run without a choice; others are chosen only as far as "
-         "--loss allows to be slower than it"},
+         "name the alternative that would run without a choice; --loss limits how much slower all "
+         "choices together may be"},
     {"ran", 'r', XY_OPT_STRING, "NAME=TIME", AT(ran), XY_COMMON("history"),
-     .help = "store the time that an alternative has taken; as in fox=1.31s; it is kept beside the "
+     .help = "store the measured time of an alternative, as in fox=1.31s; it is kept beside the "
              "prediction, and nothing is chosen"},
     {"history", 0, XY_OPT_CHOICE, "ACTION", AT(history), .choices = choose_history_actions,
      XY_COMMON("history"),
-     .help = "show, export, import or clear stored times; of the problem named, or of all; import "
+     .help = "show, export, import or clear stored times; of the given problem, or of all; import "
              "reads a file"},
     {"host", 0, XY_OPT_STRING, "NAME", AT(host), XY_ADVANCED("history"),
      .help = "use the stored times of this host (default: this host; with --history: all)"},
@@ -303,14 +304,16 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
 }
 
 static const char description[] =
-    "A problem is a file that names alternatives: algorithms that do the same. The time of each is "
-    "known before it runs, by a formula over the problem's parameters and the models of 'xylem "
-    "calibrate', by a table of measured times, or by a simulation: the words of 'xylem predict' or "
-    "of 'xylem stencil'. The alternative of the least parallel time is printed; where nodes "
-    "differ, "
-    "that of the slowest node counts.\n\n"
-    "With --ran, times of real runs are stored beside the predictions. Later choices correct the "
-    "predictions by those of near instances on the same host. They are kept in one file per user, "
+    "A problem is a file that names alternatives: algorithms with the same result. The time of "
+    "each "
+    "is predicted by a formula over the problem's parameters and the models of 'xylem "
+    "calibrate', by a table of measured times, or by a simulation: a command line of 'xylem "
+    "predict' or 'xylem stencil'. The alternative with the shortest parallel time is printed; "
+    "where "
+    "nodes differ, the slowest node counts.\n\n"
+    "With --ran, times of real runs are stored beside the predictions. Later choices correct "
+    "predictions by the stored times of similar instances on the same host. The times are kept in "
+    "one file per user, "
     "$XYLEM_HISTORY or ~/.cache/xylem/history, which several jobs may write at once; answers of "
     "simulations are kept beside it.";
 
@@ -318,11 +321,11 @@ static const char examples[] =
     "xylem choose matmul.problem --set n=4096 --set p=16\n"
     "    print the name of the best alternative\n"
     "xylem choose matmul.problem --set n=4096 --set p=16 --explain\n"
-    "    why\n"
+    "    print the reasons\n"
     "xylem choose matmul.problem --set n=4096 --set p=16 --ran fox=1.31s\n"
-    "    it ran, and that is what it took\n"
+    "    store the time of a real run\n"
     "xylem choose matmul.problem --map n=500..6000+500 --map p=4..16+1 --svg regions.svg\n"
-    "    who wins where\n"
+    "    draw the best alternative for each pair of values\n"
     "xylem choose --history export >times.txt\n"
     "    for another user's 'xylem choose --history import times.txt'";
 

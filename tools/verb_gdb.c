@@ -186,12 +186,12 @@ static xy_status_t run(const xy_command_t *command, const void *none, int argc, 
 
 static const xy_section_t sections[] = {
     {"commands of gdb",
-     "info ranks [LIST] shows what every rank does: its state, its MPI call, and the line of the "
-     "program. rank N goes to rank N, whether it runs or waits, and to the innermost frame of the "
-     "program. rank apply LIST|all COMMAND runs a command in several ranks. $_rank() is the rank "
-     "of the selected thread: break solve if $_rank() == 3. Breakpoints, lines and variables are "
-     "gdb's own; those of the first 64 ranks are known, or of the ranks given with "
-     "--debug-ranks."},
+     "- info ranks [LIST]: show the state of every rank, its MPI call and its source line.\n\n"
+     "- rank N: select rank N, running or waiting, and the innermost frame of the program.\n\n"
+     "- rank apply LIST|all COMMAND: run a command in several ranks.\n\n"
+     "- $_rank(): the rank of the selected thread, as in 'break solve if $_rank() == 3'.\n\n"
+     "- others: breakpoints, lines and variables are those of gdb. It knows the first 64 ranks, or "
+     "those of --debug-ranks."},
     {0}};
 
 const xy_command_t verb_gdb = {

@@ -317,11 +317,10 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
 const xy_command_t verb_info = {
     .name = "info",
     .summary = "print the version and the libraries, GPUs and launchers found",
-    .synopsis = "[--json]",
     .description =
         "Prints the version, the files of this installation, the machine, its GPUs, the optional "
-        "libraries with their uses, and the other launchers in PATH. A line with '-' names what is "
-        "missing, and the package to install. Attach the output to reports of defects.",
+        "libraries with their uses, and the other launchers in PATH. A line with '-' names a "
+        "missing library and its package. Attach the output to reports of defects.",
     .examples = "xylem info\n    print everything\n"
                 "xylem info --json\n    the same for programs: section, name, found, value",
     .options = options,

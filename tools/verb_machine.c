@@ -225,9 +225,10 @@ static const xy_section_t sections[] = {
      "GPUs of the live machine are those that hwloc or the drivers of GPUs find: CUDA, and OpenCL. "
      "XYLEM_GPU_DRIVER=cuda, opencl or none asks only that driver; an OpenCL device that is made "
      "of cores is shown only if XYLEM_GPU_DRIVER=opencl."},
-    {"ENVIRONMENT", "XYLEM_MACHINES: directories, separated by colons, where machines are looked "
-                    "for by name before those that ship with Xylem. XYLEM_GPU_DRIVER: see above. "
-                    "NO_COLOR: no colours."},
+    {"ENVIRONMENT", "- XYLEM_MACHINES: directories, separated by colons, that are searched for "
+                    "machines before those of Xylem.\n\n"
+                    "- XYLEM_GPU_DRIVER: the driver to ask for GPUs, as above.\n\n"
+                    "- NO_COLOR: print without colours."},
     {0}};
 
 const xy_command_t verb_machine = {

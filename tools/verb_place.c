@@ -51,8 +51,8 @@ static const xy_option_t options[] = {
     {"restarts", 0, XY_OPT_LONG, "N", offsetof(values_t, restarts), XY_ADVANCED("place"),
      .help = "set the number of random starts of mpipp", .preset = "5", .min = 1, .max = 1000},
     {"predict", 0, XY_OPT_FLAG, .offset = offsetof(values_t, predict), XY_COMMON("predict"),
-     .help = "predict the run time of the placement; and that by --baseline: a recorded run (a "
-             "trace) with its computation, a matrix as communication alone"},
+     .help = "predict the run times of this placement and of --baseline; of a trace with its "
+             "computation, of a matrix for communication alone"},
     {"baseline", 0, XY_OPT_CHOICE, "NAME", offsetof(values_t, baseline), .needs = "predict",
      XY_COMMON("predict"), .help = "with --predict: compare with this strategy",
      .preset = "scatter_numa", .table = XY_TABLE(xy_strategies)},
@@ -66,7 +66,8 @@ static const xy_option_t options[] = {
      .choices = libraries},
     {"speed", 0, XY_OPT_DOUBLE, "FACTOR", offsetof(values_t, speed), .needs = "predict",
      XY_ADVANCED("predict"),
-     .help = "with --predict: assume that cores of MACHINE compute X times as fast as those of the "
+     .help = "with --predict: assume that cores of MACHINE compute FACTOR times as fast as those "
+             "of the "
              "recorded run",
      .preset = "1", .min = 1e-6, .max = 1e6},
     {"output", 'o', XY_OPT_CHOICE, "FORMAT", offsetof(values_t, output), XY_COMMON("output"),
@@ -365,12 +366,13 @@ static const xy_section_t sections[] = {
      "(.prof). Rows are senders, columns receivers. A trace of a real run (mpiexec --trace) is "
      "one, "
      "too: its messages, and those that its collectives have on MACHINE."},
-    {"LAUNCHERS",
-     "rankfile: mpirun --rankfile FILE (Open MPI 4). rankfile5: mpirun --map-by "
-     "rankfile:file=FILE (Open MPI 5). mpich: arguments of mpiexec; several hosts need MPICH 5. "
-     "mpich-hosts: mpiexec -f FILE, any MPICH. slurm: SLURM_HOSTFILE=FILE srun -m arbitrary. "
-     "xylem: lines RANK CPU for xylem run --place, which works on one host. cores: physical "
-     "numbers, one for each rank."},
+    {"LAUNCHERS", "- cores: physical numbers, one for each rank.\n\n"
+                  "- mpich: arguments of mpiexec; several hosts need MPICH 5.\n\n"
+                  "- mpich-hosts: mpiexec -f FILE, any MPICH.\n\n"
+                  "- rankfile: mpirun --rankfile FILE (Open MPI 4).\n\n"
+                  "- rankfile5: mpirun --map-by rankfile:file=FILE (Open MPI 5).\n\n"
+                  "- slurm: SLURM_HOSTFILE=FILE srun -m arbitrary.\n\n"
+                  "- xylem: lines RANK CPU for xylem run --place, on one host."},
     {0}};
 
 const xy_command_t verb_place = {
@@ -378,15 +380,16 @@ const xy_command_t verb_place = {
     .summary = "place processes on cores by their communication matrix",
     .synopsis = "MATRIX|TRACE",
     .description =
-        "Reads who sends how much to whom, and finds a core for each process so that processes "
+        "Reads how much each process sends to each other one, and finds a core for each process so "
+        "that processes "
         "that communicate much are near each other in the machine. With more cores than processes "
         "the best cores are used; with more processes than cores each core gets its share.\n\n"
         "hop-bytes is the sum over all messages of bytes times links crossed; weighted counts each "
         "link by its weight; busiest link is the largest number of bytes that cross one link.",
     .examples = "xylem place app.mat --machine 16x2x8\n    the cores of all ranks\n"
                 "xylem place app.mat --compare\n    all strategies on this machine\n"
-                "xylem place run.xyt -m haswell8x32 --predict\n    what a recorded run gains "
-                "there, in time\n"
+                "xylem place run.xyt -m haswell8x32 --predict\n    the run time that a "
+                "recorded run gains there\n"
                 "xylem place app.mat -o rankfile >ranks\n    for mpirun --rankfile ranks\n",
     .options = options,
     .sections = sections,

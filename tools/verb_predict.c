@@ -81,7 +81,7 @@ static const xy_option_t options[] = {
     {"free-kernels", 0, XY_OPT_FLAG, .offset = AT(free_kernels), XY_ADVANCED("model"),
      .help = "let kernels without a model take no time; otherwise they are an error"},
     {"algorithm", 0, XY_OPT_STRING, "NAME", AT(algorithm), XY_ADVANCED("model"),
-     .help = "of collectives that have it, instead"},
+     .help = "use this algorithm for all collectives that have it"},
     {"eager", 0, XY_OPT_SIZE, "SIZE", AT(eager), XY_ADVANCED("model"),
      .help = "let messages above this size wait for their receiver"},
     {"json", 0, XY_OPT_FLAG, .offset = AT(json), XY_COMMON("output"),
@@ -386,26 +386,24 @@ xy_status_t predict_simulate(int argc, char **argv, xy_simulated_t *simulated_p)
 }
 
 static const char description[] =
-    "Predict how long a program takes on a machine, from its description: XML that people can read "
-    "and write, with one element per C statement that steers messages and kernels. C sources are "
-    "described first, as by 'xylem scan'. Every process "
-    "walks the description with its rank and the program's arguments; its messages, collectives "
-    "and kernels cost what the machine and the models say, and wait for each other as they would. "
-    "Nothing is run, and equal input gives equal times, to the last bit.\n"
+    "Predicts the run time of a program on a machine from its description: readable XML with one "
+    "element per C statement that determines messages and kernels. C sources are described first, "
+    "as by 'xylem scan'. Every process follows the description with its rank and the program's "
+    "arguments. The machine and the cost models give the times of messages, collectives and "
+    "kernels. Nothing is run, and equal input gives exactly equal times.\n"
     "\n"
-    "Printed are the time and how far the models may be off, messages and bytes, the lines of the "
-    "critical path (what the run would be shorter without) and what processes spend their time "
-    "with.";
+    "Prints the time and its uncertainty, messages and bytes, the lines of the critical path, and "
+    "how processes spend their time.";
 
 static const char examples[] =
     "xylem predict fox.xml -n 64 -m haswell8x32 --arg 4096 --costs site.xml\n"
     "    64 processes on eight nodes, by models that were calibrated there\n"
     "xylem predict halo.xml -n 64 -m fattree1024 --place multisection\n"
-    "    placed by what the program sends, with the gain in time\n"
+    "    place ranks by the messages of the program, and print the gain\n"
     "xylem predict halo.xml -m fattree1024 --sweep P=4..1024*4 --arg '{P}' --svg scaling.svg\n"
     "    a curve over the number of processes\n"
     "xylem predict halo.xml -n 256 -m fattree1024 --what-if bandwidth*2\n"
-    "    is a faster network worth it?";
+    "    compare with a faster network";
 
 const xy_command_t verb_predict = {
     .name = "predict",

@@ -219,7 +219,7 @@ const xy_command_t verb_report = {
         "and the sizes of messages.\n\n"
         "Load balance, communication and parallel efficiency come from either file. Serialization "
         "and transfer, and the root causes of waits, need a trace: the run is replayed on a "
-        "network without latency, and a wait is passed on while the rank that is waited for waits "
+        "network without latency, and each wait is followed to the rank that did not wait "
         "itself.\n\n"
         "Several files are runs of one problem with different numbers of ranks: the speed-up is "
         "printed as it was measured, as it would be ideally, and as it is predicted, with the "

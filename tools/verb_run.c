@@ -129,8 +129,8 @@ static const xy_section_t wrapper_sections[] = {
     {0}};
 
 static const char wrapper_exit_status[] =
-    "That of the compiler; 1: there is no compiler of that name, 2: an option of another MPI's "
-    "wrapper is not supported.";
+    "That of the compiler; 1 if there is no compiler of that name, 2 for an unsupported option of "
+    "another MPI's wrapper.";
 
 #define WRAPPER_DESCRIPTION(language)                                                              \
     "Runs the " language " compiler with the options that MPI programs need: -I, -L, -l and an "   \
@@ -161,6 +161,7 @@ const xy_command_t command_mpicxx = {
     .options = cxx_options,
     .sections = wrapper_sections,
     .exit_status = wrapper_exit_status,
+    .examples = "mpicxx -O2 -g heat.cc -o heat\n    compile and link",
     .is_one_dash = true,
     .complete = "file",
 };
@@ -189,6 +190,9 @@ const xy_command_t verb_cc = {
     .synopsis = "ARGUMENT...",
     .description = WRAPPER_DESCRIPTION("C"),
     .options = cc_options,
+    .sections = wrapper_sections,
+    .exit_status = wrapper_exit_status,
+    .examples = "xylem cc -O2 -g heat.c -o heat -lm\n    compile and link",
     .is_one_dash = true,
     .positional_max = -1,
     .complete = "file",
@@ -202,6 +206,9 @@ const xy_command_t verb_cxx = {
     .synopsis = "ARGUMENT...",
     .description = WRAPPER_DESCRIPTION("C++"),
     .options = cxx_options,
+    .sections = wrapper_sections,
+    .exit_status = wrapper_exit_status,
+    .examples = "xylem c++ -O2 -g heat.cc -o heat\n    compile and link",
     .is_one_dash = true,
     .positional_max = -1,
     .complete = "file",

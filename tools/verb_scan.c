@@ -159,7 +159,7 @@ static xy_status_t run(const xy_command_t *command, const void *values_p, int ar
 
 const xy_command_t verb_scan = {
     .name = "scan",
-    .summary = "describe a C program: its messages, kernels and what steers them",
+    .summary = "describe the messages and kernels of a C program",
     .synopsis = "FILE.c...",
     .description =
         "Reads the C sources of an MPI program (all of its files) and writes a description of "
@@ -173,11 +173,11 @@ const xy_command_t verb_scan = {
         "Needs libclang 19.",
     .examples = "xylem scan heat.c -o heat.xml\n    describe a program\n"
                 "xylem scan main.c grid.c -Iinclude -DN=100 --kernel relax -o p.xml\n"
-                "    several files, with a kernel of one's own\n"
+                "    several files, with your own kernel\n"
                 "xylem scan cg.c --from-trace run.xyt -o cg.xml\n"
-                "    values that are read from files, from a recorded run\n"
+                "    take values that the program reads from files from a recorded run\n"
                 "xylem scan cg.c --assume residual=1 --show=text\n"
-                "    look at what is kept\n",
+                "    print the sources with the kept lines\n",
     .options = options,
     .values_size = sizeof(values_t),
     .positional_min = 1,

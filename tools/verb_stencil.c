@@ -537,10 +537,12 @@ const xy_command_t verb_stencil = {
         "--gpus. Rank 0 reads and writes files.",
     .examples =
         "xylem stencil --blocks 366\n    the default policy on one GPU\n"
-        "xylem stencil --blocks 366 --gpus 2 --policy dmdar --json\n    another, on two\n"
+        "xylem stencil --blocks 366 --gpus 2 --policy dmdar --json\n    another policy on two "
+        "GPUs\n"
         "xylem stencil --blocks 40 --iterations 20 --memory 24MiB -o film.html\n"
-        "    pictures of a small one\n"
-        "xylem stencil --study study.txt --csv study.csv --page study.html\n    compare many\n"
+        "    write a page with pictures of a small run\n"
+        "xylem stencil --study study.txt --csv study.csv --page study.html\n    compare many "
+        "policies and sizes\n"
         "xylem stencil --real --graph jacobi --blocks 1024x1 --cells 4x2048 --iterations 20\n"
         "    compute on the cores, with blocks that fit in their caches\n"
         "mpiexec -n 4 xylem stencil --real --graph jacobi --blocks 64x64 --cells 64x64\n"

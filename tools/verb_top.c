@@ -211,11 +211,10 @@ static xy_status_t run(const xy_command_t *command, const void *values_p, int ar
                        : st;
 }
 
-static const xy_section_t sections[] = {
-    {"keys",
-     "q quits; s changes the order; f shows each rank or folds those that do the same; arrows, j, "
-     "k and space scroll."},
-    {0}};
+static const xy_section_t sections[] = {{"keys", "- q: quit.\n\n- s: change the order.\n\n"
+                                                 "- f: show each rank, or one line for ranks that "
+                                                 "do the same.\n\n- arrows, j, k, space: scroll."},
+                                        {0}};
 
 const xy_command_t verb_top = {
     .name = "top",
@@ -223,12 +222,12 @@ const xy_command_t verb_top = {
     .synopsis = "[PID]",
     .description =
         "Shows for each rank of a running job what it does and for how long, how many calls it "
-        "makes and messages it sends per second, and whom it waits for. PID is that of mpiexec; "
-        "without it, it is your only job on this machine. Only the user who has started a job may "
-        "look at it. Ranks in other processes and on other hosts are shown as well.\n\n"
-        "Ranks note when their calls begin from the first look on, until ten seconds after the "
-        "last one. A time with '>' is a lower bound: what it is about began earlier. A job that "
-        "nobody looks at does nothing for it.",
+        "makes and messages it sends per second, and whom it waits for. PID is that of mpiexec "
+        "(default: your only job on this machine). Only the user who started a job may look at it. "
+        "Ranks in other processes and on other hosts are shown as well.\n\n"
+        "Ranks record the start of their calls from the first query until ten seconds after the "
+        "last one. A time with '>' is a lower bound: the call began before the first query. At "
+        "other times a job spends nothing on this.",
     .examples =
         "xylem top\n    show your only job, until you press q\n"
         "xylem top --once\n    print what its ranks do now\n"

@@ -61,7 +61,7 @@ static void add_facts(const xy_option_t *option, xy_text_t *text)
         xy_text_addf(text, "%s%s", i == 0 ? " (one of " : ", ", choice);
         between = "; ";
     }
-    if (option->preset != NULL) {
+    if (option->preset != NULL && !base_option_states_default(option)) {
         xy_text_addf(text, "%sdefault %s", between, option->preset);
         between = "; ";
     }

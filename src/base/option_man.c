@@ -47,24 +47,37 @@ static void put_string(FILE *file, const char *s)
     put_text(file, s, strlen(s));
 }
 
-/* Paragraphs separated by empty lines; each line starts with text, so that none reads as a macro.
- */
+/* Text that starts a line: it must not read as a macro. */
+static void put_line(FILE *file, const char *text, size_t n)
+{
+    if (*text == '.' || *text == '\'')
+        fputs("\\&", file);
+    put_text(file, text, n);
+    putc('\n', file);
+}
+
+/* Paragraphs separated by empty lines. "- term: text" is an entry of a list. */
 static void put_paragraphs(FILE *file, const char *text)
 {
     bool first = true;
-    size_t n;
+    size_t n, term;
 
     while (*text != '\0') {
         text += strspn(text, " \n");
         n = strcspn(text, "\n");
         if (n == 0)
             break;
-        if (!first && text[-1] == '\n' && text[-2] == '\n')
+        term = strncmp(text, "- ", 2) == 0 ? strcspn(text, ":\n") : n;
+        if (term < n) {
+            fputs(".TP\n\\fB", file);
+            put_text(file, text + 2, term - 2);
+            fputs("\\fR\n", file);
+            text += term + 1 + strspn(text + term + 1, " ");
+            n = strcspn(text, "\n");
+        } else if (!first && text[-1] == '\n' && text[-2] == '\n') {
             fputs(".PP\n", file);
-        if (*text == '.' || *text == '\'')
-            fputs("\\&", file);
-        put_text(file, text, n);
-        putc('\n', file);
+        }
+        put_line(file, text, n);
         text += n;
         first = false;
     }
@@ -141,7 +154,7 @@ static void put_option(const xy_command_t *command, const xy_option_t *option,
     put_sentences(file, option->help);
     if (base_option_lists_choices(option))
         put_choices(file, option);
-    if (option->preset != NULL) {
+    if (option->preset != NULL && !base_option_states_default(option)) {
         fputs("Default: ", file);
         put_string(file, option->preset);
         fputs(".\n", file);
@@ -163,10 +176,6 @@ static void put_group(const char *group, FILE *file)
 /* The options in groups, the implied ones first. */
 static void put_options(FILE *file, const xy_command_t *command)
 {
-    fputs(".SH OPTIONS\n", file);
-    if (command->options != NULL)
-        put_paragraphs(file, "A stable option keeps its name and meaning until the next major "
-                             "version; an experimental one may change in any version.");
     if (!command->is_one_dash) {
         put_option(command, &base_option_help, XY_LEVEL_COMMON, file);
         put_option(command, &base_option_help_all, XY_LEVEL_COMMON, file);
@@ -174,7 +183,7 @@ static void put_options(FILE *file, const xy_command_t *command)
     base_option_visit(command, XY_LEVEL_EXPERIMENTAL, put_group, put_option, file);
 }
 
-/* Write the section ENVIRONMENT; commands whose options have no variables get none. */
+/* Write the section ENVIRONMENT, a line for each variable; commands whose options have none get no section. */
 static void put_environment(FILE *file, const xy_command_t *command)
 {
     bool first = true;
@@ -183,14 +192,15 @@ static void put_environment(FILE *file, const xy_command_t *command)
         if (o->env == NULL || o->help == NULL)
             continue;
         if (first)
-            fputs(".SH ENVIRONMENT\n", file);
+            fputs(".SH ENVIRONMENT\nA variable sets its option unless the command line does.\n",
+                  file);
         first = false;
-        fputs(".TP\n\\fB", file);
+        fputs(".TP 28\n\\fB", file);
         put_string(file, o->env);
-        fputs("\\fR\nSets \\fB", file);
+        fputs("\\fR\n\\fB", file);
         put_string(file, base_option_dashes(command, o->name));
         put_string(file, o->name);
-        fputs("\\fR where the command line does not.\n", file);
+        fputs("\\fR\n", file);
     }
 }
 
@@ -199,13 +209,13 @@ static void put_examples(FILE *file, const char *text)
 {
     size_t n;
 
-    fputs(".SH EXAMPLES\n.nf\n", file);
+    fputs(".nf\n", file);
     while (*text != '\0') {
         n = strcspn(text, "\n");
-        if (*text == '.' || *text == '\'')
-            fputs("\\&", file);
-        put_text(file, text, n);
-        fputs(n > 0 ? "\n" : "\\&\n", file);
+        if (n > 0)
+            put_line(file, text, n);
+        else
+            fputs("\\&\n", file);
         text += n + (text[n] == '\n');
     }
     fputs(".fi\n", file);
@@ -268,6 +278,22 @@ static void put_head(FILE *file, const xy_command_t *command, const char *versio
     putc('\n', file);
 }
 
+/* Each subcommand has a section with its description, options and examples. */
+static void put_subcommands(FILE *file, const xy_command_t *const *subcommands)
+{
+    char call[128];
+
+    for (; subcommands != NULL && *subcommands != NULL; subcommands++) {
+        put_heading(file, base_command_call(*subcommands, call, sizeof(call)));
+        put_paragraphs(file, (*subcommands)->description);
+        put_options(file, *subcommands);
+        if ((*subcommands)->examples != NULL) {
+            fputs(".SS Examples\n", file);
+            put_examples(file, (*subcommands)->examples);
+        }
+    }
+}
+
 void xy_command_man(const xy_command_t *command, const char *version, const char *see_also,
                     FILE *file)
 {
@@ -276,16 +302,23 @@ void xy_command_man(const xy_command_t *command, const char *version, const char
         fputs(".SH DESCRIPTION\n", file);
         put_paragraphs(file, command->description);
     }
+    fputs(".SH OPTIONS\n", file);
+    if (command->options != NULL || command->subcommands != NULL)
+        put_paragraphs(file, "A stable option keeps its name and meaning until the next major "
+                             "version; an experimental one may change in any version.");
     put_options(file, command);
+    put_subcommands(file, command->subcommands);
     put_sections(file, command->sections);
     put_environment(file, command);
     fputs(".SH EXIT STATUS\n", file);
     put_paragraphs(file, command->exit_status != NULL
                              ? command->exit_status
-                             : "0 when all went well, 2 when the command line is wrong, 1 for any "
-                               "other failure.");
-    if (command->examples != NULL)
+                             : "0 on success, 2 if the command line is wrong, 1 for any other "
+                               "failure.");
+    if (command->examples != NULL) {
+        fputs(".SH EXAMPLES\n", file);
         put_examples(file, command->examples);
+    }
     if (see_also != NULL && *see_also != '\0') {
         fputs(".SH SEE ALSO\n", file);
         put_paragraphs(file, see_also);

@@ -144,6 +144,11 @@ bool base_option_lists_choices(const xy_option_t *option)
     return false;
 }
 
+bool base_option_states_default(const xy_option_t *option)
+{
+    return option->help != NULL && strstr(option->help, "(default: ") != NULL;
+}
+
 char *base_command_call(const xy_command_t *command, char *buffer, size_t size)
 {
     const char *prefix = command->prefix != NULL ? command->prefix : "xylem";

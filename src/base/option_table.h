@@ -42,6 +42,9 @@ void base_option_visit(const xy_command_t *command, xy_option_level_t level,
 /* Whether its choices still have to be listed: not where the help explains each of them. */
 bool base_option_lists_choices(const xy_option_t *option);
 
+/* Whether its help explains the default, so that the value of the table is not printed. */
+bool base_option_states_default(const xy_option_t *option);
+
 /* "xylem machine": how the command is called. `size` bytes of buffer; returned. */
 char *base_command_call(const xy_command_t *command, char *buffer, size_t size);
 

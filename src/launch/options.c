@@ -125,7 +125,7 @@ const xy_option_t mpi_launch_options[] = {
      .help = "let an idle core look for work for this time before it sleeps; up to 20 times longer "
              "while it is woken soon again, and ten times longer on communication cores"},
     {"allow-run-as-root", 0, XY_OPT_IGNORED, .aliases = default_names, XY_ADVANCED("run"),
-     .help = "accepted; this is always the case"},
+     .help = "accepted without effect; these are always on"},
     {"mca", 0, XY_OPT_PAIRS, "NAME VALUE", AT(ignored_pairs), .aliases = mca_names,
      XY_ADVANCED("run"), .help = "accepted with a warning; parameters of Open MPI have no effect"},
     {"place", 0, XY_OPT_STRING, "STRATEGY|FILE", AT(place), .env = "XYLEM_PLACE",
@@ -135,8 +135,8 @@ const xy_option_t mpi_launch_options[] = {
              "(default: scatter_numa, with --matrix auto); FILE.so is a plug-in (docs/plugins.md)"},
     {"matrix", 0, XY_OPT_STRING, "FILE", AT(matrix), .env = "XYLEM_MATRIX", .complete = "file",
      XY_COMMON("place"),
-     .help = "read the communication matrix for --place from FILE; it says how much each rank "
-             "sends to each other rank, in any format of 'xylem place', such as the files of "
+     .help = "read the communication matrix for --place from FILE; the bytes that each "
+             "rank sends to each other rank, in any format of 'xylem place', such as the files of "
              "--monitor; without --place the strategy is auto"},
     {"cores", 0, XY_OPT_STRING, "LIST", AT(cores), .excludes = "virtual", .env = "XYLEM_CORES",
      XY_COMMON("place"),
@@ -250,14 +250,15 @@ const xy_option_t mpi_launch_options[] = {
          "buffering; buffers: buffers that are changed, used twice, too small, freed or of another "
          "type; wildcards: receives that "
          "could take other messages (exit code 120 only with strict); windows: conflicting "
-         "one-sided accesses; errors: errors that calls return and nobody looks at (default: all). "
+         "one-sided accesses; errors: errors that calls return and the program ignores (default: "
+         "all). "
          "An error ends the job, except with go-on; "
          "shuffle[:SEED] tries other orders of ranks and messages, on one core. The ranks of each "
          "of several processes run on one core, too"},
     {"deadlock-after", 0, XY_OPT_SECONDS, "SECONDS", AT(deadlock_after),
      .env = "XYLEM_DEADLOCK_AFTER", .preset = "5s", XY_COMMON("check"),
-     .help = "end the job when ranks wait only for each other; this long, while other ranks "
-             "continue. 0: never. A job in which no rank can continue ends at once in any case"},
+     .help = "end the job when ranks wait only for each other; after this time if other ranks "
+             "continue (0: never), at once if none can"},
     {"polling-after", 0, XY_OPT_SECONDS, "SECONDS", AT(polling_after), .env = "XYLEM_POLLING_AFTER",
      .preset = "10s", XY_ADVANCED("check"),
      .help = "end the job when ranks have only tested or probed (MPI_Test, MPI_Iprobe) for this "

@@ -37,15 +37,8 @@ for header in xylem xylem_matmul xylem_mpi; do
     done < <(grep -oE '\bxylem_[a-z_]+\(' "$XYLEM_SOURCE_DIR/include/$header.h" | sort -u)
 done
 
-# What --help-all lists, the page lists, each option with its mark.
+# --help-all and the page list the same options, each with its mark.
+python3 "$XYLEM_SOURCE_DIR/tests/cli/manual.py" "$XYLEM" "$pages" || die "man pages and --help-all differ"
 for verb in $verbs; do
-    plain=$(sed 's/.\x08//g' "xylem-$verb.1.txt")
-    for option in $("$XYLEM" "$verb" --help-all | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -e '--[a-z-]+'); do
-        says "$plain" "$option"
-    done
-    options=$("$XYLEM" help "$verb" --json |
-        python3 -c 'import json,sys; print(len(json.load(sys.stdin)["verbs"][0]["options"]))')
-    marks=$(grep -cE '^(Stable|Experimental)\.$' "$pages/xylem-$verb.1") || true
-    [ "$options" = "$marks" ] || die "xylem-$verb.1 has $marks marks for $options options"
-    says "$(cat xylem.1.txt)" "xylem-$verb(1)"
+    says "$(sed 's/.\x08//g' xylem.1.txt)" "xylem-$verb(1)"
 done
