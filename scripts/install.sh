@@ -49,7 +49,7 @@ scripts/install-packages.sh build
 
 # Its own build tree: the prefix is written into some files, and build/release stays as it was.
 if [ -w build ] || [ ! -e build ]; then
-    cmake --preset release -B build/install -DCMAKE_INSTALL_PREFIX="$prefix" >/dev/null
+    cmake --preset release -B build/install -DXYLEM_TESTS=OFF -DCMAKE_INSTALL_PREFIX="$prefix" >/dev/null
     cmake --build build/install
 fi
 cmake --install build/install >/dev/null

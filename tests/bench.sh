@@ -67,7 +67,7 @@ xml.dom.minidom.parse("split.svg")
 text = open("split.svg").read()
 assert "F(N, i)" in text
 # The strip of the best S for 32 to 63 ranks: 0 to 51, 1 to 57, 2 to 61, then 3.
-strip = re.findall(r"class=.s(\d) thick. d=.M[0-9.]+ 258L[0-9.]+ 258", text)
+strip = re.findall(r"class=.s(\d) thick. d=.M[0-9.]+ 272L[0-9.]+ 272", text)
 assert strip == ["1"] * 20 + ["2"] * 6 + ["3"] * 4 + ["4"] * 2, strip'
 expect 0 "$XYLEM" explain split gather -m skylake48 --json
 python3 -c 'import json,sys

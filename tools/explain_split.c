@@ -165,7 +165,7 @@ static void print_json(const question_t *q)
 /* ---- The picture: C(N), T_ovrl(S, N) and the choice against N; below T_nb(S, N) and F(N, i) ----
  */
 
-enum { WIDTH = 640, LEFT = 56, RIGHT = 20, TOP = 62, PLOT = 200, GAP = 46, HEIGHT = 816 };
+enum { WIDTH = 640, LEFT = 56, RIGHT = 20, TOP = 76, PLOT = 200, GAP = 46, HEIGHT = 830 };
 
 typedef double (*curve_fn)(const xy_split_t *s, int levels);
 
@@ -268,15 +268,15 @@ static void draw_panel(const question_t *q, const xy_svg_t *svg, double top, con
         draw_curve(q, svg, &across, &up, classes[s], time, s);
     if (time != xy_split_overlapped)
         return;
-    draw_curve(q, svg, &across, &up, "s0 thick", time_compute, 0);
+    draw_curve(q, svg, &across, &up, "s0 thick dash", time_compute, 0);
     draw_choice(q, svg, &across, top + PLOT - 4);
 }
 
 static xy_status_t draw(const void *arg, FILE *file)
 {
-    static const xy_legend_t legend[] = {{"C(N)", "s0 thick", true},  {"S = 0", "s1 thick", true},
-                                         {"S = 1", "s2 thick", true}, {"S = 2", "s3 thick", true},
-                                         {"S = 3", "s4 thick", true}, {"S = 4", "s5 thick", true}};
+    static const xy_legend_t legend[] = {
+        {"C(N)", "s0 thick dash", true}, {"S = 0", "s1 thick", true}, {"S = 1", "s2 thick", true},
+        {"S = 2", "s3 thick", true},     {"S = 3", "s4 thick", true}, {"S = 4", "s5 thick", true}};
     const question_t *q = arg;
     xy_svg_t svg = xy_svg_begin(
         file, &(xy_svg_head_t){.width = WIDTH, .height = HEIGHT, .title = "split-tree by ranks"});
@@ -286,7 +286,7 @@ static xy_status_t draw(const void *arg, FILE *file)
     xy_svg_legend(&svg, LEFT, 24, WIDTH - LEFT - RIGHT, legend, 1 + CURVES);
     draw_panel(q, &svg, TOP, "T_ovrl(S, N), in transfers; the strip is the best S",
                xy_split_overlapped);
-    draw_panel(q, &svg, TOP + PLOT + GAP, "T_nb(S, N): nothing to compute", time_alone);
+    draw_panel(q, &svg, TOP + PLOT + GAP, "T_nb(S, N): the collective alone", time_alone);
     draw_panel(q, &svg, TOP + 2 * (PLOT + GAP), "F(N, i): messages of level i = S + 1", messages);
     xy_svg_text(&svg, "note mid", (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 22,
                 "N: ranks; the other cores communicate");

@@ -258,6 +258,12 @@ static bool are_powers(const double *x, size_t n)
     return n > 2;
 }
 
+/* Is time drawn over the number of processes, beside that of an ideal speed-up? */
+static bool has_ideal(const sweep_t *s)
+{
+    return strcmp(s->variable[s->count - 1].name, "P") == 0;
+}
+
 /* Both axes are logarithmic where the values are powers: equal factors are equal steps there. */
 static void set_axes(const sweep_t *s, xy_axis_t *across, xy_axis_t *up)
 {
@@ -269,6 +275,8 @@ static void set_axes(const sweep_t *s, xy_axis_t *across, xy_axis_t *up)
 
     for (size_t k = 0; k < s->cases; k++) {
         low = fmin(low, s->seconds[k]);
+        if (has_ideal(s) && k % n == 0)
+            low = fmin(low, s->seconds[k] * x[0] / x[n - 1]);
         high = fmax(high, s->seconds[k]);
     }
     is_log = is_log && low > 0;
@@ -293,22 +301,16 @@ static void draw_ideal(const sweep_t *s, const xy_svg_t *svg, const xy_axis_t *a
 {
     const variable_t *last = &s->variable[s->count - 1];
     const double *x = last->values.data;
-    size_t n = last->values.count, curves = s->cases / n, shown = 0;
+    size_t n = last->values.count, curves = s->cases / n;
 
     for (size_t c = 0; c < curves; c++) {
-        for (shown = 0; shown < n; shown++) {
-            double ideal = s->seconds[c * n] * x[0] / x[shown];
-
-            if (ideal < up->low)
-                break;
-            at[shown] = xy_axis_at(across, x[shown]);
-            at[n + shown] = xy_axis_at(up, ideal);
+        for (size_t i = 0; i < n; i++) {
+            at[i] = xy_axis_at(across, x[i]);
+            at[n + i] = xy_axis_at(up, s->seconds[c * n] * x[0] / x[i]);
         }
-        if (shown > 1)
-            xy_svg_curve(svg, "frame dash", at, at + n, shown);
+        xy_svg_curve(svg, "frame dash", at, at + n, n);
     }
-    if (shown > 0)
-        xy_svg_text(svg, "note end", 620, 322, "dashed: ideal speed-up");
+    xy_svg_text(svg, "note end", 620, 322, "dashed: ideal speed-up");
 }
 
 /* The last variable across, time up; a curve for each combination of the others. */
@@ -318,7 +320,7 @@ static xy_status_t print_svg(const void *arg, FILE *file)
     const variable_t *last = &s->variable[s->count - 1];
     size_t n = last->values.count, curves = s->cases / n;
     const double *x = last->values.data;
-    bool is_processes = strcmp(last->name, "P") == 0;
+    bool is_processes = has_ideal(s);
     double *at = xy_calloc(2 * n, sizeof(*at));
     char class[32], name[64], title[256];
     xy_axis_t across, up;

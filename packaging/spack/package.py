@@ -30,7 +30,7 @@ class Xylem(CMakePackage):
     generator("ninja")
 
     def cmake_args(self):
-        return [self.define("XYLEM_WITH_CMOCKA", False)]
+        return [self.define("XYLEM_WITH_CMOCKA", False), self.define("XYLEM_TESTS", False)]
 
     def setup_run_environment(self, env):
         env.set("MPICC", self.prefix.bin.mpicc)

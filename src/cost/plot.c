@@ -279,8 +279,8 @@ xy_status_t xy_costs_print_html(const xy_costs_t *costs, FILE *file)
     find(costs, finding, sizeof(finding));
     xy_page_begin(file, &(xy_page_t){.title = title, .finding = finding});
     xy_page_paragraph(file,
-                      "%s, measured %s. Dots are measured, lines are the models, dashes their "
-                      "intervals.",
+                      "Measured on %s at %s. Dots are measurements, lines are models, dashed lines "
+                      "separate the intervals of a model.",
                       costs->hardware, costs->date);
     st = draw(costs, true, file);
     xy_page_end(file);

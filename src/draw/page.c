@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "draw/page.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 
@@ -16,16 +17,18 @@ static const xy_ink_t inks[] = {
 };
 
 static const char style[] =
-    "body{font:15px/1.5 system-ui,'Segoe UI',Helvetica,Arial,sans-serif;max-width:66em;"
+    "body{font:15px/1.5 system-ui,'Segoe UI',Helvetica,Arial,sans-serif;max-width:76em;"
     "margin:2em auto;padding:0 1em}h1{font-size:1.6em;margin-bottom:.3em}"
     "p.finding{font-size:1.2em;margin:.2em 0 1em}"
     "table{border-collapse:collapse;font-size:13px;font-variant-numeric:tabular-nums}"
     "td,th{padding:2px 10px;text-align:right;border-bottom:1px solid;white-space:nowrap}"
+    "td.word,th.word{text-align:left}"
     "td:first-child,th:first-child{text-align:left;padding-left:0}th{font-weight:500}"
     "th.sorts{cursor:pointer}th[data-up]::after{content:' \\25B2'}"
     "th[data-down]::after{content:' \\25BC'}"
     "@media print{:root{color-scheme:light}body{margin:0;max-width:none}"
-    ".wide{overflow:visible}table,svg{break-inside:avoid}h2{break-after:avoid}}"
+    ".wide{overflow:visible}td,th{white-space:normal}table,svg{break-inside:avoid}h2{break-after:"
+    "avoid}}"
     ".wide{overflow-x:auto}.row{display:flex;flex-wrap:wrap;gap:0 "
     "2em}summary{cursor:pointer}svg{display:block;margin:1em 0}\n";
 
@@ -60,7 +63,9 @@ static const char sorting[] =
     "const worth=t=>{const m=t.trim().match(/^([-+]?[\\d.]+(?:e[-+]?\\d+)?)\\s*([A-Za-z%]*)/);\n"
     "return m?m[1]*(unit[m[2]]||1):NaN};\n"
     "for(const h of document.querySelectorAll('table tr:first-child th')){\n"
-    "const t=h.closest('table');if(t.rows.length<4)continue;h.classList.add('sorts');\n"
+    "const t=h.closest('table');\n"
+    "if([...t.rows].some(r=>r.cells[h.cellIndex]?.className=='word'))h.classList.add('word');\n"
+    "if(t.rows.length<4)continue;h.classList.add('sorts');\n"
     "h.addEventListener('click',()=>{const i=h.cellIndex,down=!('down'in h.dataset);\n"
     "const key=r=>r.cells[i]?r.cells[i].textContent:'';\n"
     "const rows=[...t.rows].slice(1).sort((a,b)=>{const x=worth(key(a)),y=worth(key(b));\n"
@@ -128,13 +133,21 @@ void xy_page_paragraph(FILE *file, const char *format, ...)
     va_end(args);
 }
 
+/* Words are aligned to the left, numbers to the right; a single dash stands for no number. */
+static bool begins_a_word(const char *text)
+{
+    return isalpha((unsigned char)text[0]) != 0;
+}
+
 void xy_page_cell(FILE *file, const char *format, ...)
 {
+    char text[TEXT_MAX];
     va_list args;
 
     va_start(args, format);
-    put_formatted(file, "<td>", format, args, "");
+    vsnprintf(text, sizeof(text), format, args);
     va_end(args);
+    put(file, begins_a_word(text) ? "<td class=\"word\">" : "<td>", text, "");
 }
 
 void xy_page_row_begin(FILE *file)

@@ -26,6 +26,7 @@ static void test_page(void **state)
     xy_page_line(d.file);
     xy_page_cell(d.file, "%s", "<td>");
     xy_page_cell(d.file, "%.1f", 1.25);
+    xy_page_cell(d.file, "%s", "MPI_Send");
     xy_page_table_end(d.file, "num<bers");
     xy_page_end(d.file);
     fflush(d.file);
@@ -36,6 +37,7 @@ static void test_page(void **state)
     assert_non_null(strstr(d.text, "<summary>num&lt;bers</summary>"));
     assert_non_null(strstr(d.text, "<tr><th>one&lt;<th>two"));
     assert_non_null(strstr(d.text, "<tr><td>&lt;td&gt;<td>1.2"));
+    assert_non_null(strstr(d.text, "<td class=\"word\">MPI_Send"));
     assert_non_null(strstr(d.text, "</table></div></details>"));
     assert_int_equal(testing_count(d.text, ".mine{color:#"), 2);
     assert_non_null(strstr(d.text, "</body></html>\n"));

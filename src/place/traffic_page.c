@@ -23,9 +23,9 @@ static const char style[] =
 static const char script[] =
     "<script>\n"
     "const $=i=>document.getElementById(i),part=$('part'),metric=$('metric'),c=$('map');\n"
-    "const units=[['B',1],['kB',1e3],['MB',1e6],['GB',1e9],['TB',1e12]];\n"
+    "const units=[['B',1],['KiB',2**10],['MiB',2**20],['GiB',2**30],['TiB',2**40]];\n"
     "function bytes(v){let u=units[0];for(const x of units)if(v>=x[1])u=x;"
-    "return(v/u[1]).toPrecision(4)*1+' '+u[0]}\n"
+    "return(v/u[1]).toPrecision(3)*1+' '+u[0]}\n"
     "const value={size:e=>e[2],msg:e=>e[3],avg:e=>e[3]?e[2]/e[3]:0};\n"
     "const say={size:bytes,msg:v=>v+' messages',avg:v=>bytes(v)+' per message'};\n"
     "const first=b=>Math.ceil(b*talk.ranks/talk.bins);\n"
@@ -52,7 +52,7 @@ static const char script[] =
     "const sum=talk.parts[part.value].cells.reduce((a,e)=>[a[0]+e[2],a[1]+e[3]],[0,0]);\n"
     "const e=at&&talk.parts[part.value].cells.find(e=>e[0]===at[0]&&e[1]===at[1]);\n"
     "$('said').textContent=at?`${span(at[0])} \\u2192 ${span(at[1])}: `+(e?`${bytes(e[2])} in "
-    "${e[3]} messages`:'nothing'):`together ${bytes(sum[0])} in ${sum[1]} messages`}\n"
+    "${e[3]} messages`:'nothing'):`in total ${bytes(sum[0])} in ${sum[1]} messages`}\n"
     "function where(x,y){const b=c.getBoundingClientRect(),w=(side-pad-8)/talk.bins,"
     "q=v=>Math.floor(v/w),j=q((x-b.left)*side/b.width-pad),i=q((y-b.top)*side/b.height-pad);\n"
     "at=i>=0&&j>=0&&i<talk.bins&&j<talk.bins?[i,j]:null;draw()}\n"
@@ -154,7 +154,7 @@ xy_status_t traffic_print_page(const xy_traffic_t *t, const xy_vec_t *parts, con
     char heading[256], finding[160] = "";
     xy_status_t st = XY_OK;
 
-    snprintf(heading, sizeof(heading), "Who talks to whom: %.220s", title);
+    snprintf(heading, sizeof(heading), "Messages between ranks: %.220s", title);
     if (parts->count > 0)
         st = find(t, &XY_VEC_AT(parts, traffic_part_t, 0), finding, sizeof(finding));
     if (st != XY_OK)
@@ -162,7 +162,7 @@ xy_status_t traffic_print_page(const xy_traffic_t *t, const xy_vec_t *parts, con
     xy_page_begin(file,
                   &(xy_page_t){.title = heading, .finding = finding, .inks = inks, .style = style});
     xy_page_paragraph(
-        file, "The stronger the colour, the more is sent, by its logarithm.%s",
+        file, "The strength of the colour is the logarithm of the amount sent.%s",
         shown < parts->count ? " Not all matrices are in this page; the files have them." : "");
     fputs("<label>matrix <select id=\"part\"></select></label><label>metric <select id=\"metric\">"
           "<option value=\"size\">bytes<option value=\"msg\">messages<option value=\"avg\">mean "

@@ -183,11 +183,11 @@ void xy_sim_write_html(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE
     xy_page_begin(file, &(xy_page_t){.title = title, .finding = finding});
     xy_page_paragraph(
         file,
-        "%s: start a collective, compute, wait. %s Times are from the first rank's "
-        "beginning to the last one's end, of both together and, dashed and dotted, of "
-        "the collective and of the computation alone.%s",
+        "%s: start a collective, compute, wait. %s Times are from the start of the first rank to "
+        "the end of the last one. Solid lines are collective and computation together, dashed and "
+        "dotted lines each of them alone.%s",
         sweep->is_measured ? "Measured" : "Simulated", describe_mode(sweep),
-        sweep->is_measured ? "" : " The work bound is that of the last way.");
+        sweep->is_measured ? "" : " The work bound is that of the last method.");
     sim_draw_panels(sweep, points, true, file);
     write_heats(sweep, points, file);
     write_table(sweep, points, file);

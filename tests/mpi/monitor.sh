@@ -25,7 +25,7 @@ done
 [ "$(grep -c '^[0-9]' "$work/m/phase-0.csv")" = 4 ] || fail "phase-0.csv has other pairs, too"
 [ "$(grep -c '^[0-9]' "$work/m/collectives.csv")" = 3 ] || fail "collectives.csv has other pairs, too"
 has all.csv "1,2,1310,5"
-grep -q 'Who talks to whom' "$work/m/index.html" || fail "no page"
+grep -q 'Messages between ranks' "$work/m/index.html" || fail "no page"
 grep -Eq 'class="finding">[0-9]+ ranks sent .* in [0-9]+ messages' "$work/m/index.html" || fail "no finding"
 [ ! -e "$work/m/slice-0.csv" ] || fail "time was cut, and nobody asked for it"
 grep -lqxF "0,3,7,1" "$work"/m/communicator-*.csv || fail "no file of the second communicator"

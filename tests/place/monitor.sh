@@ -48,7 +48,7 @@ monitor() { # MPI LAUNCHER...
     cmp "$mpi.talk/phase-1.csv" "$mpi.talk/communicator-0.csv" || die "$mpi: not the world"
     [ "$(total "$mpi.talk"/slice-*.csv)" = "$(total "$mpi.talk/all.csv")" ] ||
         die "$mpi: slices are not the whole: $(ls "$mpi.talk")"
-    says "$(cat "$mpi.talk/index.html")" "Who talks to whom"
+    says "$(cat "$mpi.talk/index.html")" "Messages between ranks"
     "mpicc.$mpi" "$here/handles.c" -o "handles.$mpi"
     expect 0 timeout 240 "$XYLEM" monitor "$mpi.handles" -- "$@" -n 2 "./handles.$mpi"
     for part in phase-0=0,1,104,7 phase-1=0,1,140,7 communicator-1=0,1,84,6 communicator-2=0,1,160,8; do

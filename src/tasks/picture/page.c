@@ -83,12 +83,10 @@ xy_status_t xy_picture_files(const xy_picture_t *picture, const xy_graph_t *grap
 /* ---- The page ---- */
 
 static const char *const captions[PICTURE_VIEWS] = {
-    "A mark per task, in the colour of its worker; thin marks are transfers. Horizontal runs of "
-    "one "
-    "colour are reuse.",
-    "In the colours of the workers. Lines join what was done by the same instant, at equal "
-    "distances "
-    "in time. Teeth are locality.",
+    "A mark per task, in the colour of its worker; thin marks are transfers. A worker whose marks "
+    "stay at one position reuses its data.",
+    "In the colours of the workers. A line connects the iterations that the blocks have reached at "
+    "one time; steep teeth show that a worker advances a few blocks while it has their data.",
     "The domain at six instants; the stronger the colour, the more iterations are done.",
     "What each memory holds, in the colour of its worker.",
     "How many loads, stores and transfers between memories are in progress.",

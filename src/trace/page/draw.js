@@ -251,7 +251,8 @@ class Painter {
   // enough.
   paintLabel(row, i, left, top, width, height, colour) {
     const { ctx } = this, label = this.trace.labels[row.label[i]] || this.trace.kinds[row.kind[i]].name;
-    const texts = row.id[i] >= 0 ? [`${label} ${row.id[i]}`, label] : [label];
+    const isOwn = row.name === `rank ${row.id[i]}`; // the row says it already
+    const texts = row.id[i] >= 0 && !isOwn ? [`${label} ${row.id[i]}`, label] : [label];
     let from = Math.max(left, this.gutter) + 5;
     for (let child = i + 1, tries = 0; tries < 3; tries++) {
       while (child < row.count && row.depth[child] > row.depth[i] + 1) child++;
