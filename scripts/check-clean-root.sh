@@ -8,9 +8,9 @@
 # machine's apt, unless SUITE and MIRROR name others) and kept. Both get the apt configuration of this
 # machine. TARGETS (`demo test package install`) selects the steps: `install` installs the .deb of the last
 # `package` in DIR-package with nothing but the packages that it depends on, compiles and runs the examples
-# with Make, CMake and Meson, runs docs/getting-started.md and removes it; no file may remain. `shell`
-# starts a shell in DIR. DEBOOTSTRAP_OPTIONS: Ubuntu from a Debian without the package ubuntu-keyring needs
-# --no-check-gpg. The last line is `N passed, N failed`.
+# with Make, CMake and Meson, runs docs/getting-started.md and removes it; no file may remain. `trial` follows
+# the README as a new user does and prints the times (remove DIR before it). `shell` starts a shell in DIR.
+# DEBOOTSTRAP_OPTIONS: Ubuntu from a Debian without the package ubuntu-keyring needs --no-check-gpg. The last line is `N passed, N failed`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -203,6 +203,10 @@ for target in ${TARGETS:-demo test package install}; do
     ready=yes
     if [ "$target" = shell ]; then
         inside "cd /xylem; exec bash -i"
+        continue
+    fi
+    if [ "$target" = trial ]; then
+        step "follow the README" "cd /xylem; scripts/new-user-trial.sh" || :
         continue
     fi
     step "make $target" "cd /xylem; make $target" || :
