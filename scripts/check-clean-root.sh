@@ -163,6 +163,8 @@ use_package() {
         list >/try/before' || return 0
     step "install the .deb" '
         dpkg -i /try/xylem.deb >/try/install.log || { cat /try/install.log; exit 1; }
+        [ "$(readlink -f /usr/bin/mpicc /usr/bin/mpiexec /usr/bin/xylem | xargs)" = \
+            "/opt/xylem/bin/mpicc /opt/xylem/bin/mpiexec /opt/xylem/bin/xylem" ]
         . /opt/xylem/share/xylem/env.sh
         [ "$(command -v mpicc)" = /opt/xylem/bin/mpicc ]
         ! ldd /opt/xylem/bin/* /opt/xylem/lib/*.so 2>/dev/null | grep "not found"' || return 0

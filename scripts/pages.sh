@@ -3,7 +3,7 @@
 # Make every page and picture that the tools write, and look at them in Chromium.
 #
 #   scripts/pages.sh DIR [NAME...]      pages in DIR, pictures of them in DIR/light, dark, phone and print
-#   scripts/pages.sh --docs             make the screenshots in docs/pictures again
+#   scripts/pages.sh --docs             make the screenshots view, report and monitor in docs/pictures again
 #
 # Needs build/dev, chromium and pdftoppm (package poppler-utils). A NAME selects pages, such as 'view'. Pages are those of the commands
 # of the documentation; nothing of them is measured, except the trace of 64 ranks. MODES selects the modes.
@@ -97,9 +97,9 @@ all="view view_ranks view_svg report report_trace view_virtual predict sweep sca
 machine costs regions split"
 
 make_docs() {
-    write_view && shoot "$out/view.html" "$source/docs/pictures/view.png" 1280 900
-    write_report && shoot "$out/report.html" "$source/docs/pictures/report.png" 1280 900
-    write_monitor && shoot "$out/monitor.html" "$source/docs/pictures/monitor.png" 1280 900
+    write_view && shoot "$out/view.html" "$source/docs/pictures/view.png" 1440 760
+    write_report && shoot "$out/report.html" "$source/docs/pictures/report.png" 1180 800
+    write_monitor && shoot "$out/monitor.html" "$source/docs/pictures/monitor.png" 800 960
 }
 
 if [ "$1" = --docs ]; then

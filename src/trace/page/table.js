@@ -102,6 +102,7 @@ function summaryColumns() {
 }
 
 function summaryLines(from, to) {
+  byId("causes").hidden = !isByRank();
   const caused = isByRank() ? causedBy(from, to) : null;
   const units = mode === "node" ? groupsOf(trace.rows) : trace.rows.map((row) => ({ name: row.name, rows: [row] }));
   return units.map((unit) => {
