@@ -15,12 +15,12 @@ static void print_head(const predict_t *p, const xy_prediction_t *r, FILE *file)
         fprintf(file, " (models off by %.2g %% on average)", 100 * r->error);
     else
         fputs(" (messages by the machine's figures: not calibrated)", file);
-    fprintf(file, "\n%llu messages, %s", (unsigned long long)r->totals.messages,
-            xy_format_size(r->totals.bytes, bytes));
+    fprintf(file, "\n%llu message%s, %s", (unsigned long long)r->totals.messages,
+            xy_s(r->totals.messages), xy_format_size(r->totals.bytes, bytes));
     if (r->totals.collectives > 0)
-        fprintf(file, "; %llu collectives with %llu messages, %s",
-                (unsigned long long)r->totals.collectives,
-                (unsigned long long)r->totals.coll_messages,
+        fprintf(file, "; %llu collective%s with %llu message%s, %s",
+                (unsigned long long)r->totals.collectives, xy_s(r->totals.collectives),
+                (unsigned long long)r->totals.coll_messages, xy_s(r->totals.coll_messages),
                 xy_format_size(r->totals.coll_bytes, bytes));
     fprintf(file, "; %llu kernel call%s\n", (unsigned long long)r->kernel_calls,
             r->kernel_calls == 1 ? "" : "s");

@@ -14,9 +14,9 @@ static void put_head(const xy_advice_t *a, FILE *file)
     else
         fprintf(file, "%.0f %% less time: %s\n", 100 * best->gain,
                 best->option[0] != '\0' ? best->option : best->change);
-    fprintf(file, "%s: %s on %d ranks and %d core%s; its replay takes %s", a->program,
-            xy_format_seconds(a->run, run), a->ranks, a->cores, a->cores == 1 ? "" : "s",
-            xy_format_seconds(a->replayed, replayed));
+    fprintf(file, "%s: %s on %d rank%s and %d core%s; its replay takes %s", a->program,
+            xy_format_seconds(a->run, run), a->ranks, xy_s((uint64_t)a->ranks), a->cores,
+            xy_s((uint64_t)a->cores), xy_format_seconds(a->replayed, replayed));
     fprintf(file, a->scale != 1 ? ", with message costs %.2g times the default\n" : "\n", a->scale);
     if (a->stolen > XY_ADVISE_LEAST)
         fprintf(file,

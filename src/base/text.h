@@ -11,6 +11,12 @@
 
 #include "base/status.h"
 
+/* The end of a noun that is counted: "1 rank", "2 ranks". */
+static inline const char *xy_s(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 /* A growing string. `s` is always terminated once something was added; NULL while empty. When
  * memory runs out `failed` is set and later additions do nothing: check once, at the end. */
 typedef struct {

@@ -188,10 +188,10 @@ static void find_traffic(xy_analysis_t *a, double all)
     xy_format_size(most->calls > 0 ? most->bytes / most->calls : 0, size);
     snprintf(a->finding, sizeof(a->finding),
              "%.0f %% of the time is communication itself, not waiting; most of it %" PRIu64
-             " calls of %s "
-             "with %s each%s",
-             report_percent(busy, all), (uint64_t)most->calls, place, size,
-             most->bytes > 0 && most->bytes <= XY_SMALL_BYTES * most->calls
+             " call%s of %s with %s%s%s",
+             report_percent(busy, all), (uint64_t)most->calls, xy_s((uint64_t)most->calls), place,
+             size, most->calls == 1 ? "" : " each",
+             most->calls > 1 && most->bytes > 0 && most->bytes <= XY_SMALL_BYTES * most->calls
                  ? ": small messages, which could be merged"
                  : "");
 }

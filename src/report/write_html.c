@@ -269,9 +269,9 @@ xy_status_t xy_report_html(const xy_analysis_t *a, FILE *file)
 
     snprintf(title, sizeof(title), "%.100s: where the time went", a->profile->program);
     xy_page_begin(file, &(xy_page_t){.title = title, .finding = a->finding, .inks = inks});
-    xy_page_paragraph(file, "%s%s on %zu ranks and %u cores.", xy_format_seconds(a->run, run),
+    xy_page_paragraph(file, "%s%s on %zu rank%s and %u core%s.", xy_format_seconds(a->run, run),
                       a->profile->is_virtual ? " of virtual time" : "", a->profile->ranks.count,
-                      a->cores);
+                      xy_s(a->profile->ranks.count), a->cores, xy_s(a->cores));
     put_efficiency(a, file);
     put_ranks(a, file);
     put_sites(a, file);

@@ -222,9 +222,10 @@ void xy_stencil_print_text(const xy_stencil_run_t *run, const xy_stencil_result_
 
     stencil_format_blocks(&run->grid, blocks);
     stencil_format_policy(run, r, policy);
-    fprintf(file, "%s blocks (%s), %d iterations, %s order, %llu tasks\n", blocks,
+    fprintf(file, "%s blocks (%s), %d iteration%s, %s order, %llu task%s\n", blocks,
             xy_format_size(r->graph_bytes, a), run->grid.iterations,
-            xy_stencil_graph_name(run->grid.graph), (unsigned long long)r->tasks);
+            xy_s((uint64_t)run->grid.iterations), xy_stencil_graph_name(run->grid.graph),
+            (unsigned long long)r->tasks, xy_s(r->tasks));
     print_places(run, r, file);
     if (run->kernel_source != NULL)
         fprintf(file, "kernel      %s\n", run->kernel_source);
@@ -245,9 +246,10 @@ void xy_stencil_print_text(const xy_stencil_run_t *run, const xy_stencil_result_
             "bound       %s with the transfers that no schedule avoids; makespan %.3f times it\n",
             xy_format_seconds(s->bound, a), s->makespan / s->bound);
     fprintf(file, "last task   %s\n", xy_format_seconds(s->tasks_end, a));
-    fprintf(file, "transfers   %llu loads, %llu stores, %llu between %s\n",
-            (unsigned long long)s->loads, (unsigned long long)s->stores,
-            (unsigned long long)s->peers, r->is_real && r->gpu[0] == '\0' ? "caches" : "GPUs");
+    fprintf(file, "transfers   %llu load%s, %llu store%s, %llu between %s\n",
+            (unsigned long long)s->loads, xy_s(s->loads), (unsigned long long)s->stores,
+            xy_s(s->stores), (unsigned long long)s->peers,
+            r->is_real && r->gpu[0] == '\0' ? "caches" : "GPUs");
     if (s->launches > 0 && r->ranks == 0)
         fprintf(file, "launches    %llu, of %.1f tasks each; up to %d data loaded early\n",
                 (unsigned long long)s->launches, (double)s->tasks / (double)s->launches,

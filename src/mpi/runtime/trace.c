@@ -481,7 +481,8 @@ void mpi_trace_virtual(mpi_job_t *job)
 xy_status_t mpi_trace_start(mpi_job_t *job, const char *path, const char *title)
 {
     const char *slash = strrchr(title, '/');
-    char *text = xy_sprintf("%s, %d ranks", slash != NULL ? slash + 1 : title, job->size);
+    char *text = xy_sprintf("%s, %d rank%s", slash != NULL ? slash + 1 : title, job->size,
+                            xy_s((uint64_t)job->size));
     xy_status_t st = remember_path(path);
 
     all.pid = getpid();

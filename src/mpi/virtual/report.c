@@ -21,14 +21,14 @@ void mpi_virtual_say(FILE *file)
     char bytes[32], seconds[32];
 
     xy_vjob_totals(virtual.job, &t);
-    fprintf(
-        file,
-        "mpiexec: virtual time: %s on %s, %d ranks; %llu messages with %s, %llu of them in %llu "
-        "collectives\n",
-        xy_format_seconds(xy_vjob_end(virtual.job), seconds), virtual.config->job.machine->name,
-        mpi_job->size, (unsigned long long)t.messages + t.coll_messages,
-        xy_format_size(t.bytes + t.coll_bytes, bytes), (unsigned long long)t.coll_messages,
-        (unsigned long long)t.collectives);
+    fprintf(file,
+            "mpiexec: virtual time: %s on %s, %d rank%s; %llu message%s with %s, %llu of them in "
+            "%llu collective%s\n",
+            xy_format_seconds(xy_vjob_end(virtual.job), seconds), virtual.config->job.machine->name,
+            mpi_job->size, xy_s((uint64_t)mpi_job->size),
+            (unsigned long long)t.messages + t.coll_messages, xy_s(t.messages + t.coll_messages),
+            xy_format_size(t.bytes + t.coll_bytes, bytes), (unsigned long long)t.coll_messages,
+            (unsigned long long)t.collectives, xy_s(t.collectives));
 }
 
 static void print_totals(xy_json_t *json)
