@@ -26,11 +26,12 @@ static const char style[] =
     "td:first-child,th:first-child{text-align:left;padding-left:0}th{font-weight:500}"
     "th.sorts{cursor:pointer}th[data-up]::after{content:' \\25B2'}"
     "th[data-down]::after{content:' \\25BC'}"
-    "@media print{:root{color-scheme:light}body{margin:0;max-width:none}"
-    ".wide{overflow:visible}td,th{white-space:normal}table,svg{break-inside:avoid}h2{break-after:"
-    "avoid}}"
     ".wide{overflow-x:auto}.row{display:flex;flex-wrap:wrap;gap:0 "
-    "2em}summary{cursor:pointer}svg{display:block;margin:1em 0}\n";
+    "2em}summary{cursor:pointer}svg{display:block;margin:1em 0}"
+    "@media print{:root{color-scheme:light}body{margin:0;max-width:none}"
+    ".wide{overflow:visible}td.word,th{white-space:normal}table{font-size:11px}td,th{padding:2px "
+    "5px}table,svg{break-inside:avoid}h2{break-after:"
+    "avoid}}\n"; /* last: it overrides the others */
 
 /* The view box is what is seen: zooming and moving change it and nothing else. */
 static const char zoom[] =

@@ -30,6 +30,8 @@ static void test_page(void **state)
     xy_page_table_end(d.file, "num<bers");
     xy_page_end(d.file);
     fflush(d.file);
+    /* Rules for paper override the others, so they come last. */
+    assert_true(strstr(d.text, "@media print{:root") > strstr(d.text, ".wide{overflow-x:auto}"));
     assert_non_null(strstr(d.text, "<title>a &lt;b&gt;</title>"));
     assert_non_null(strstr(d.text, "<h1>a &lt;b&gt;</h1>\n<p class=\"finding\">x &amp; y</p>"));
     assert_non_null(strstr(d.text, "<h2>&lt;i&gt;</h2>"));
