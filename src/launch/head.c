@@ -247,9 +247,10 @@ static void add_measured(xy_text_t *text)
 static void make_job(int process, xy_text_t *text)
 {
     const head_t *h = &head.base;
-    char secret[2 * XY_SECRET_BYTES + 1];
+    char secret[2 * XY_SECRET_BYTES + 1] = "";
 
-    xy_secret_write(h->secret, secret);
+    if (!head_needs_launcher(h))
+        xy_secret_write(h->secret, secret);
     node_field_add_number(text, process);
     node_field_add_number(text, h->count);
     node_field_add(text, h->values->net);

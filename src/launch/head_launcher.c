@@ -236,7 +236,7 @@ static xy_status_t start_all(head_t *head, const launcher_t *l, const char *comm
 
     xy_secret_write(head->secret, secret);
     if (path == NULL || file == NULL || where == NULL ||
-        setenv(XMPI_NODE_VARIABLE, where, 1) != 0 || setenv("XYLEM_NODE_SECRET", secret, 1) != 0)
+        setenv(XMPI_NODE_VARIABLE, where, 1) != 0 || setenv(XMPI_NODE_SECRET, secret, 1) != 0)
         st = xy_fail_memory("starting the processes");
     if (st == XY_OK) {
         push_all(&w, command, 0, "");
@@ -247,7 +247,7 @@ static xy_status_t start_all(head_t *head, const launcher_t *l, const char *comm
         st = start(&w, "", &head->launcher);
     }
     unsetenv(XMPI_NODE_VARIABLE);
-    unsetenv("XYLEM_NODE_SECRET");
+    unsetenv(XMPI_NODE_SECRET);
     words_cleanup(&w);
     xy_free(path);
     xy_free(file);

@@ -25,6 +25,7 @@ static struct {
     bool is_node;
     xy_channel_t link;
     mpi_node_job_t job;
+    bool has_secret; /* of the job, from the launcher */
 } node;
 
 /* ---- Fields ---- */
@@ -236,7 +237,9 @@ static bool read_job(const xy_frame_t *frame, mpi_node_job_t *job)
         return false;
     job->transport = node_field(&fields);
     secret = node_field(&fields);
-    if (secret == NULL || !xy_secret_read(secret, job->secret) ||
+    /* Over a network the head does not repeat what the launcher has brought. */
+    if (secret == NULL ||
+        (*secret == '\0' ? !node.has_secret : !xy_secret_read(secret, job->secret)) ||
         !node_field_number(&fields, 0, 1, &is_local) ||
         !node_field_number(&fields, 0, 1, &has_input) ||
         !node_field_number(&fields, -1, 1 << 24, &input))
@@ -334,7 +337,7 @@ static bool read_link(const char *text, int *fd_p, xy_seal_t **seal_p)
 
 xy_status_t mpi_node_begin(const mpi_node_job_t **job_p)
 {
-    const char *text = getenv(XMPI_NODE_VARIABLE);
+    const char *text = getenv(XMPI_NODE_VARIABLE), *secret = getenv(XMPI_NODE_SECRET);
     xy_frame_t frame;
     xy_seal_t *seal = NULL;
     int fd;
@@ -348,8 +351,9 @@ xy_status_t mpi_node_begin(const mpi_node_job_t **job_p)
         return xy_fail(XY_EUSAGE,
                        "%s is set to '%s', which is for processes that mpiexec starts; unset it",
                        XMPI_NODE_VARIABLE, text);
+    node.has_secret = secret != NULL && xy_secret_read(secret, node.job.secret);
     unsetenv(XMPI_NODE_VARIABLE);
-    unsetenv("XYLEM_NODE_SECRET");
+    unsetenv(XMPI_NODE_SECRET);
     fcntl(fd, F_SETFD, FD_CLOEXEC);
     if (!xy_channel_init(&node.link, fd, seal))
         return xy_fail_memory("connecting to mpiexec");
@@ -372,6 +376,11 @@ bool mpi_node_hides_launcher(bool is_mpi)
            (is_mpi || !node_is_over_mpi(node.job.transport));
 }
 
+const uint8_t *mpi_node_secret(void)
+{
+    return node.job.secret;
+}
+
 bool mpi_node_is_one(void)
 {
     return node.is_node;
@@ -390,10 +399,13 @@ void mpi_node_hand_over(void)
 
 xy_status_t mpi_node_keep(void)
 {
-    char text[32];
+    char text[32], secret[2 * XY_SECRET_BYTES + 1];
 
     if (!node.is_node)
         return XY_OK;
+    xy_secret_write(node.job.secret, secret);
+    if (node.has_secret && setenv(XMPI_NODE_SECRET, secret, 1) != 0)
+        return xy_fail_memory("making the environment");
     if (!node_link_text(&node.link, text, sizeof(text)) || setenv(XMPI_NODE_VARIABLE, text, 1) != 0)
         return xy_fail_memory("making the environment");
     fcntl(node.link.fd, F_SETFD, 0);

@@ -24,6 +24,8 @@
 #include "trace/trace.h"
 
 #define XMPI_NODE_VARIABLE "XYLEM_NODE"
+/* The secret of the job in a process that a launcher has started. */
+#define XMPI_NODE_SECRET "XYLEM_NODE_SECRET"
 
 /* Does an installed MPI carry messages? Its launcher starts the job then. */
 static inline bool node_is_over_mpi(const char *net)
@@ -31,7 +33,9 @@ static inline bool node_is_over_mpi(const char *net)
     return strcmp(net, "mpi") == 0 || strcmp(net, "mpi-only") == 0;
 }
 
-/* Fields are texts, each with its NUL; numbers are decimal. */
+/* Fields are texts, each with its NUL; numbers are decimal. Over a network the secret of JOB is "":
+ * the launcher has brought it. In what JOIN says to all, a salt is in the place of a secret, which
+ * is derived from it and that of the job. */
 typedef enum {
     NODE_HELLO = 1, /* version, processor, host, cores, own address */
     NODE_JOB,    /* process, processes, transport, secret, is local, has a launcher, the rank that
@@ -113,6 +117,8 @@ xy_status_t mpi_node_boot(const char *where);
 /* Was this process started by a launcher, whose variables are hidden from ranks? From those that
  * are processes of their own not where they use the MPI of that launcher. */
 bool mpi_node_hides_launcher(bool is_mpi);
+/* The secret of the job. */
+const uint8_t *mpi_node_secret(void);
 /* Was this process started by a head, which has read the same command line? */
 bool mpi_node_is_one(void);
 /* Has this process the rank for which the head sends standard input? */

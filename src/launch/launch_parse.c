@@ -44,29 +44,13 @@ static xy_status_t check_values(const mpi_launch_values_t *v)
     return st;
 }
 
-/* "LOW-HIGH", or one number. */
-static bool read_ports(const char *text, xy_net_rules_t *rules)
-{
-    char low[16];
-    const char *dash = strchr(text, '-');
-    long first, last;
-
-    snprintf(low, sizeof(low), "%.*s", (int)strcspn(text, "-"), text);
-    if (!xy_parse_long(low, &first) || !xy_parse_long(dash != NULL ? dash + 1 : low, &last) ||
-        first < 1 || last < first || last > 65535)
-        return false;
-    rules->port_low = (uint16_t)first;
-    rules->port_high = (uint16_t)last;
-    return true;
-}
-
 xy_status_t mpi_launch_set_rules(const mpi_launch_values_t *v)
 {
     /* The head has the first word about a host that is not reached; then connections end, too. */
     xy_net_rules_t rules = {.seal = v->net_plain ? XY_SEAL_NEVER : XY_SEAL_BETWEEN_HOSTS,
                             .patience = v->heartbeat > 0 ? v->heartbeat + RULES_SECONDS : -1};
 
-    if (v->net_ports != NULL && !read_ports(v->net_ports, &rules))
+    if (v->net_ports != NULL && !xy_net_rules_ports(v->net_ports, &rules))
         return xy_fail(XY_EUSAGE,
                        "--net-ports '%s' are not ports; give two numbers from 1 to 65535, such as "
                        "20000-20100",

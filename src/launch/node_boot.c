@@ -60,6 +60,7 @@ static xy_status_t become(xy_channel_t *link, const xy_frame_t *frame)
     node_fields_t fields = node_fields(frame);
     const char *directory = node_field(&fields), *entry;
     xy_vec_t argv = XY_VEC_INIT(const char *), environment = XY_VEC_INIT(const char *);
+    const char *secret;
     char number[32];
     long argc = 0;
 
@@ -81,8 +82,9 @@ static xy_status_t become(xy_channel_t *link, const xy_frame_t *frame)
     entry = node_link_text(link, number, sizeof(number))
                 ? xy_sprintf("%s=%s", XMPI_NODE_VARIABLE, number)
                 : NULL;
-    if (entry == NULL || xy_vec_append(&environment, &entry) != XY_OK ||
-        xy_vec_push(&environment) == NULL)
+    secret = xy_sprintf("%s=%s", XMPI_NODE_SECRET, getenv(XMPI_NODE_SECRET));
+    if (entry == NULL || xy_vec_append(&environment, &entry) != XY_OK || secret == NULL ||
+        xy_vec_append(&environment, &secret) != XY_OK || xy_vec_push(&environment) == NULL)
         return xy_fail_memory("starting a process");
     if (chdir(directory) != 0)
         return fail_there(link, "cannot change to the directory", directory);
@@ -94,7 +96,7 @@ static xy_status_t become(xy_channel_t *link, const xy_frame_t *frame)
 
 xy_status_t mpi_node_boot(const char *where)
 {
-    const char *text = getenv("XYLEM_NODE_SECRET"), *card = strchr(where, ' '), *head;
+    const char *text = getenv(XMPI_NODE_SECRET), *card = strchr(where, ' '), *head;
     uint8_t secret[XY_SECRET_BYTES];
     char why[XY_WHY_SIZE], host[256] = "";
     xy_channel_t link;

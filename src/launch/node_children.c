@@ -12,6 +12,7 @@
 
 #include "launch/children.h"
 #include "launch/meet_jobs.h"
+#include "mpi/bindings/bindings.h"
 #include "process/process.h"
 
 /* ---- Processes ---- */
@@ -101,13 +102,29 @@ xy_status_t node_children_ready(void)
     return XY_OK;
 }
 
+/* The salt in front of what all must know becomes the secret of their network: no secret has come
+ * over the connection. */
+static bool derive_secret(char *text, size_t size)
+{
+    uint8_t salt[XY_SECRET_BYTES], secret[XY_SECRET_BYTES];
+
+    if (size <= 2 * XY_SECRET_BYTES || !xy_secret_read(text, salt))
+        return false;
+    xy_secret_derive(mpi_node_secret(), salt, secret);
+    xy_secret_write(secret, text);
+    return true;
+}
+
 /* Kind, and what is said to all. */
-static void pass_on(const xy_frame_t *frame)
+static void pass_on(xy_frame_t *frame)
 {
     node_fields_t fields = node_fields(frame);
     long kind;
 
-    if (node_field_number(&fields, 1, 1 << 20, &kind))
+    if (!node_field_number(&fields, 1, 1 << 20, &kind))
+        return;
+    if (kind != XMPI_JOIN_ALL ||
+        derive_secret(frame->bytes + (fields.at - frame->bytes), (size_t)(fields.end - fields.at)))
         mpi_meet_send((uint32_t)kind, fields.at, (size_t)(fields.end - fields.at));
 }
 

@@ -30,6 +30,9 @@ xy_status_t xy_secret_make(uint8_t secret[XY_SECRET_BYTES]);
 /* As 32 hexadecimal digits, and back (false: they are none). */
 void xy_secret_write(const uint8_t secret[XY_SECRET_BYTES], char text[2 * XY_SECRET_BYTES + 1]);
 bool xy_secret_read(const char *text, uint8_t secret[XY_SECRET_BYTES]);
+/* Another secret, for all who know this one and the salt, which others may know. */
+void xy_secret_derive(const uint8_t secret[XY_SECRET_BYTES], const uint8_t salt[XY_SECRET_BYTES],
+                      uint8_t derived[XY_SECRET_BYTES]);
 /* A number for all who know the secret, which cannot be found from it. */
 uint64_t xy_secret_number(const uint8_t secret[XY_SECRET_BYTES]);
 
@@ -108,6 +111,8 @@ void xy_net_rules_set(const xy_net_rules_t *rules);
 /* Those of this process as a text for another, and back; false: the text is none, or NULL. */
 void xy_net_rules_write(char text[XY_RULES_SIZE]);
 bool xy_net_rules_read(const char *text, xy_net_rules_t *rules);
+/* Ports as people write them, "LOW-HIGH" or one number; false: they are none. */
+bool xy_net_rules_ports(const char *text, xy_net_rules_t *rules);
 
 /* On a port of its own, of this machine's loopback address only or of all. `name` is for the other
  * end to know whom it has reached; `count` names are accepted, 0 to count - 1. */

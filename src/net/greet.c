@@ -8,8 +8,8 @@
  *   connector -> listener   proof C of all before
  *
  * The listener decides whether the connection is encrypted (seal.h). A cipher of 0 says that it is
- * not: then the keys are zero and proofs are SipHash. Otherwise proofs are HMAC-SHA256. Nothing of
- * an earlier greeting helps in another, as both ends choose random numbers.
+ * not: then the keys are zero. Proofs are HMAC-SHA256 in both cases. Nothing of an earlier greeting
+ * helps in another, as both ends choose random numbers.
  *
  * The listener holds many half-finished greetings at once, so that a stranger who connects and
  * says nothing keeps none of the job waiting. When there are too many, the oldest of the address
@@ -76,6 +76,21 @@ bool xy_net_rules_read(const char *text, xy_net_rules_t *read)
     return true;
 }
 
+bool xy_net_rules_ports(const char *text, xy_net_rules_t *into)
+{
+    char low[16];
+    const char *dash = strchr(text, '-');
+    long first, last;
+
+    snprintf(low, sizeof(low), "%.*s", (int)strcspn(text, "-"), text);
+    if (!xy_parse_long(low, &first) || !xy_parse_long(dash != NULL ? dash + 1 : low, &last) ||
+        first < 1 || last < first || last > 65535)
+        return false;
+    into->port_low = (uint16_t)first;
+    into->port_high = (uint16_t)last;
+    return true;
+}
+
 double net_now(void)
 {
     return xy_clock_seconds(CLOCK_MONOTONIC);
@@ -106,12 +121,25 @@ xy_status_t xy_secret_make(uint8_t secret[XY_SECRET_BYTES])
 uint64_t xy_secret_number(const uint8_t secret[XY_SECRET_BYTES])
 {
     static const char purpose[] = "number";
-    uint8_t hash[16];
+    uint8_t hash[PROOF];
     uint64_t number;
 
-    net_siphash(secret, purpose, sizeof(purpose), hash);
+    net_hmac(secret, XY_SECRET_BYTES, purpose, sizeof(purpose), hash);
     memcpy(&number, hash, sizeof(number));
     return number;
+}
+
+void xy_secret_derive(const uint8_t secret[XY_SECRET_BYTES], const uint8_t salt[XY_SECRET_BYTES],
+                      uint8_t derived[XY_SECRET_BYTES])
+{
+    static const char purpose[] = "derive";
+    uint8_t said[sizeof(purpose) + XY_SECRET_BYTES], hash[PROOF];
+
+    memcpy(said, purpose, sizeof(purpose));
+    memcpy(said + sizeof(purpose), salt, XY_SECRET_BYTES);
+    net_hmac(secret, XY_SECRET_BYTES, said, sizeof(said), hash);
+    memcpy(derived, hash, XY_SECRET_BYTES);
+    explicit_bzero(hash, sizeof(hash));
 }
 
 void xy_secret_write(const uint8_t secret[XY_SECRET_BYTES], char text[2 * XY_SECRET_BYTES + 1])
@@ -154,17 +182,11 @@ typedef struct {
 _Static_assert(sizeof(transcript_t) == 1 + FIRST + SECOND, "a transcript has no holes");
 
 /* `who` proves the secret: 'L' for the listener, up to its proof, or 'C' for the connector. */
-static bool prove(const uint8_t secret[XY_SECRET_BYTES], char who, transcript_t *t,
+static void prove(const uint8_t secret[XY_SECRET_BYTES], char who, transcript_t *t,
                   uint8_t proof[PROOF])
 {
-    size_t size = who == 'L' ? 1 + FIRST + SHOWN : sizeof(*t);
-
     t->who = (uint8_t)who;
-    if (get32(t->second + AT_CIPHER) != 0)
-        return net_seal_mac(secret, XY_SECRET_BYTES, t, size, proof);
-    memset(proof, 0, PROOF);
-    net_siphash(secret, t, size, proof);
-    return true;
+    net_hmac(secret, XY_SECRET_BYTES, t, who == 'L' ? 1 + FIRST + SHOWN : sizeof(*t), proof);
 }
 
 /* In a time that does not depend on where they differ. */
@@ -485,8 +507,8 @@ static bool answer(xy_listener_t *l, stranger_t *s)
         memcpy(second + AT_KEY_SECOND, l->shown, NET_SEAL_KEY);
     s->got = 0;
     s->is_answered = true;
-    return prove(l->secret, 'L', &s->said, second + SHOWN) &&
-           send(s->fd, second, SECOND, MSG_NOSIGNAL | MSG_DONTWAIT) == SECOND;
+    prove(l->secret, 'L', &s->said, second + SHOWN);
+    return send(s->fd, second, SECOND, MSG_NOSIGNAL | MSG_DONTWAIT) == SECOND;
 }
 
 /* Has it proved the secret? *seal_p: what the connection is encrypted with, or NULL. */
@@ -496,7 +518,8 @@ static bool is_proved(const xy_listener_t *l, stranger_t *s, xy_seal_t **seal_p)
     unsigned cipher = get32(s->said.second + AT_CIPHER);
 
     *seal_p = NULL;
-    if (!prove(l->secret, 'C', &s->said, expected) || !is_same(expected, s->third, PROOF))
+    prove(l->secret, 'C', &s->said, expected);
+    if (!is_same(expected, s->third, PROOF))
         return false;
     if (cipher != 0)
         *seal_p = net_seal_make(cipher, l->secret, &s->said, sizeof(s->said), l->key,
@@ -612,7 +635,8 @@ static const char *judge(const uint8_t secret[XY_SECRET_BYTES], transcript_t *sa
     if (cipher != 0 && net_seal_ciphers() == 0)
         return "connections between hosts are encrypted, and OpenSSL's libcrypto.so.3 is missing "
                "here: install libssl3, or use --net-plain";
-    if (!prove(secret, 'L', said, expected) || !is_same(expected, said->second + SHOWN, PROOF))
+    prove(secret, 'L', said, expected);
+    if (!is_same(expected, said->second + SHOWN, PROOF))
         return "the process that answers there does not know this job's secret";
     return NULL;
 }
@@ -638,7 +662,8 @@ bool net_greet(int fd, const uint8_t secret[XY_SECRET_BYTES], int name, int own,
         return false;
     }
     cipher = get32(said.second + AT_CIPHER);
-    if (!prove(secret, 'C', &said, proof) || send(fd, proof, PROOF, MSG_NOSIGNAL) != PROOF) {
+    prove(secret, 'C', &said, proof);
+    if (send(fd, proof, PROOF, MSG_NOSIGNAL) != PROOF) {
         snprintf(why, XY_WHY_SIZE, "%s", strerror(errno));
         return false;
     }

@@ -19,22 +19,43 @@ static const uint8_t secret[XY_SECRET_BYTES] = {1, 2, 3};
 static xy_seal_t *accepted;
 static const uint8_t other_secret[XY_SECRET_BYTES] = {1, 2, 4};
 
-/* The vectors of the reference implementation: key 00 01 .. 0f, texts 00 01 02 ... */
-static void the_hash_is_siphash(void **state)
+/* Cases 1 and 4 of RFC 4231, and one of two blocks. */
+static void the_proof_is_hmac_sha256(void **state)
 {
-    static const uint8_t of_nothing[16] = {0xa3, 0x81, 0x7f, 0x04, 0xba, 0x25, 0xa8, 0xe6,
-                                           0x6d, 0xf6, 0x72, 0x14, 0xc7, 0x55, 0x02, 0x93};
-    static const uint8_t of_one[16] = {0xda, 0x87, 0xc1, 0xd8, 0x6b, 0x99, 0xaf, 0x44,
-                                       0x34, 0x76, 0x59, 0x11, 0x9b, 0x22, 0xfc, 0x45};
-    uint8_t key[16], hash[16];
+    static const uint8_t one[8] = {0xb0, 0x34, 0x4c, 0x61, 0xd8, 0xdb, 0x38, 0x53};
+    static const uint8_t four[8] = {0x82, 0x55, 0x8a, 0x38, 0x9a, 0x44, 0x3c, 0x0e};
+    uint8_t key[25], text[200], mac[32], other[32];
 
     (void)state;
-    for (int i = 0; i < 16; i++)
-        key[i] = (uint8_t)i;
-    net_siphash(key, "", 0, hash);
-    assert_memory_equal(hash, of_nothing, 16);
-    net_siphash(key, "\0", 1, hash);
-    assert_memory_equal(hash, of_one, 16);
+    memset(key, 0x0b, 20);
+    net_hmac(key, 20, "Hi There", 8, mac);
+    assert_memory_equal(mac, one, sizeof(one));
+    for (int i = 0; i < 25; i++)
+        key[i] = (uint8_t)(i + 1);
+    memset(text, 0xcd, sizeof(text));
+    net_hmac(key, 25, text, 50, mac);
+    assert_memory_equal(mac, four, sizeof(four));
+    for (size_t size = 0; net_seal_ciphers() != 0 && size <= sizeof(text); size++) {
+        net_hmac(key, 25, text, size, mac);
+        assert_true(net_seal_mac(key, 25, text, size, other));
+        assert_memory_equal(mac, other, sizeof(mac));
+    }
+}
+
+/* Who knows the salt alone derives another secret. */
+static void secrets_are_derived(void **state)
+{
+    uint8_t salt[XY_SECRET_BYTES] = {5}, first[XY_SECRET_BYTES], second[XY_SECRET_BYTES];
+
+    (void)state;
+    xy_secret_derive(secret, salt, first);
+    xy_secret_derive(other_secret, salt, second);
+    assert_memory_not_equal(first, second, sizeof(first));
+    xy_secret_derive(secret, salt, second);
+    assert_memory_equal(first, second, sizeof(first));
+    salt[0]++;
+    xy_secret_derive(secret, salt, second);
+    assert_memory_not_equal(first, second, sizeof(first));
 }
 
 static void secrets_are_written_and_read(void **state)
@@ -411,7 +432,8 @@ static void a_recorded_greeting_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_hash_is_siphash),
+        cmocka_unit_test(the_proof_is_hmac_sha256),
+        cmocka_unit_test(secrets_are_derived),
         cmocka_unit_test(secrets_are_written_and_read),
         cmocka_unit_test(who_knows_the_secret_is_accepted),
         cmocka_unit_test(others_are_refused),

@@ -83,8 +83,8 @@ xy_status_t net_mesh_open(const xy_net_config_t *config, net_wire_t *wires);
  * on, also when it fails. */
 xy_status_t net_tcp_make(const xy_net_config_t *config, net_wire_t *wires, xy_net_t **net_p);
 
-/* SipHash-2-4 with 128 bits of result: a keyed hash for short texts. */
-void net_siphash(const uint8_t key[16], const void *bytes, size_t size, uint8_t hash[16]);
+/* HMAC-SHA256 of a short text; keys have at most 64 bytes. */
+void net_hmac(const uint8_t *key, size_t key_size, const void *bytes, size_t size, uint8_t mac[32]);
 
 /* CLOCK_MONOTONIC in seconds. */
 double net_now(void);

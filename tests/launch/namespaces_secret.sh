@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # What crosses the network between hosts is encrypted: who records it finds no secret, no variable of the
-# environment and no message. With --net-plain all of it is there.
+# environment and no message. With --net-plain all of it is there, except for the secret.
 . "$XYLEM_SOURCE_DIR/tests/launch/namespaces_lib.sh"
 
 build secret
@@ -38,17 +38,27 @@ captured
 for word in "$text" "$XYLEM_TEST_VARIABLE" "$SOME_TOKEN" "$OTHER_TOKEN" XYLEM_TEST_VARIABLE TOKEN PATH= ./secret; do
     if has "$word"; then die "in clear text on the network: $word"; fi
 done
-secrets=$(sed -n 's/.*XYLEM_NODE_SECRET=\([0-9a-f]*\).*/\1/p' scripts | sort -u)
-[ ${#secrets} = 32 ] || die "no secret went over the launcher's channel: $(cat scripts)"
-if has "$secrets"; then die "the secret of the job is in clear text on the network"; fi
-python3 -c 'import sys; sys.exit(bytes.fromhex(sys.argv[1]) in open("packets", "rb").read())' "$secrets" ||
-    die "the bytes of the secret are on the network"
+# hidden: the secret of the job that was recorded is not on the network.
+hidden() {
+    local secrets
+    secrets=$(sed -n 's/.*XYLEM_NODE_SECRET=\([0-9a-f]*\).*/\1/p' scripts | sort -u)
+    [ ${#secrets} = 32 ] || die "no secret went over the launcher's channel: $(cat scripts)"
+    if has "$secrets"; then die "the secret of the job is in clear text on the network"; fi
+    python3 -c 'import sys; sys.exit(bytes.fromhex(sys.argv[1]) in open("packets", "rb").read())' "$secrets" ||
+        die "the bytes of the secret are on the network"
+}
+hidden
 
 captured --net-plain
+hidden
 for word in "$text" "$XYLEM_TEST_VARIABLE" "$OTHER_TOKEN" XYLEM_TEST_VARIABLE=; do
     has "$word" || die "--net-plain: not found in what was recorded: $word"
 done
 if has "$SOME_TOKEN"; then die "a token that nobody asked for was sent"; fi
+
+# The same with ranks that are processes of their own.
+captured --net-plain env
+hidden
 
 # Where the library is missing, nothing is sent in clear text by accident.
 library=$(ldconfig -p | sed -n 's/.*libcrypto.so.3 .*=> //p' | head -n 1)

@@ -51,7 +51,7 @@ for launcher in ./agent "$openmpi" "$mpich"; do
     run 7 "${job[@]}" ./wrapper "$PWD/several" abort 2 </dev/null
     says "$err" "MPI_ABORT was invoked on rank 2"
     fails 124 "the time limit of 5 s has passed" "${job[@]}" --timeout 5 ./wrapper "$PWD/several" sleep 2
-    fails 1 "rank 3 on beta has ended with exit code 0 and without MPI_Init" "${job[@]}" \
+    fails 1 "rank 3 on beta has ended with exit code 0 without calling MPI_Init" "${job[@]}" \
         sh -c '[ $PMI_RANK != 3 ] || exit 0; exec "$PWD/joined"'
     # What ranks wait for.
     run 1 "${job[@]}" ./wrapper "$PWD/joined" deadlock </dev/null
