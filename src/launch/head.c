@@ -862,6 +862,8 @@ static xy_status_t start_all(void)
         head.base.input_rank >= 0 &&
         (head_needs_launcher(&head.base) || head_places(&head.base) || head.base.input_rank > 0);
     head_input_begin(&head.base);
+    if (mpi_pmi_is_head())
+        return head_start_by_pmi(&head.base);
     return head_needs_launcher(&head.base) ? head_start_by_launcher(&head.base)
                                            : head_start_here(&head.base);
 }

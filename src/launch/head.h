@@ -70,6 +70,8 @@ xy_status_t head_start_here(head_t *head);
 /* ... by a launcher, here or on other hosts. */
 bool head_needs_launcher(const head_t *head);
 xy_status_t head_start_by_launcher(head_t *head);
+/* ... that another launcher has started before: they wait to hear of this head. */
+xy_status_t head_start_by_pmi(head_t *head);
 
 /* How many ranks each gets: slots in order, or in proportion to the cores. Sets the size where it
  * is 0. */

@@ -852,7 +852,7 @@ static xy_status_t launch_all(launch_t *launch, const xy_vec_t *contexts)
     if (launch->node != NULL)
         take_over(launch, first);
     else if (st == XY_OK)
-        st = find_hosts(launch, contexts);
+        st = mpi_pmi_is_head() ? mpi_pmi_hosts(&launch->hosts) : find_hosts(launch, contexts);
     for (size_t i = 0; i < contexts->count && st == XY_OK; i++)
         st = add_part(launch, &XY_VEC_AT(contexts, mpi_launch_context_t, i), contexts->count == 1);
     if (st == XY_OK && launch->values->usize > 0 && launch->values->usize < launch->size)

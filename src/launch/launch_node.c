@@ -345,6 +345,8 @@ xy_status_t mpi_node_begin(const mpi_node_job_t **job_p)
 
     if (text == NULL)
         return XY_OK;
+    if (strcmp(text, XMPI_NODE_BY_PMI) == 0)
+        return mpi_pmi_begin();
     if (strchr(text, ' ') != NULL)
         return mpi_node_boot(text);
     if (!read_link(text, &fd, &seal))

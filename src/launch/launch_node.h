@@ -26,6 +26,8 @@
 #define XMPI_NODE_VARIABLE "XYLEM_NODE"
 /* The secret of the job in a process that a launcher has started. */
 #define XMPI_NODE_SECRET "XYLEM_NODE_SECRET"
+/* XYLEM_NODE in a process that another launcher has started (pmi_start.c). */
+#define XMPI_NODE_BY_PMI "pmi"
 
 /* Does an installed MPI carry messages? Its launcher starts the job then. */
 static inline bool node_is_over_mpi(const char *net)
@@ -114,6 +116,12 @@ typedef struct mpi_node_job {
 xy_status_t mpi_node_begin(const mpi_node_job_t **job_p);
 /* ... in one that a launcher has started: find it first. Returns only when that fails. */
 xy_status_t mpi_node_boot(const char *where);
+/* ... in one that another launcher has started for several ranks: process 0 returns and is the head
+ * of all, the others are nodes and return only when that fails. */
+xy_status_t mpi_pmi_begin(void);
+bool mpi_pmi_is_head(void);
+/* The processes that it has started, with the ranks of each. */
+xy_status_t mpi_pmi_hosts(mpi_hosts_t *hosts);
 /* Was this process started by a launcher, whose variables are hidden from ranks? From those that
  * are processes of their own not where they use the MPI of that launcher. */
 bool mpi_node_hides_launcher(bool is_mpi);

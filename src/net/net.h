@@ -33,6 +33,7 @@
 #include "base/base.h"
 #include "net/control.h"
 #include "net/door.h"
+#include "net/pmi.h"
 
 typedef struct xy_net xy_net_t;
 

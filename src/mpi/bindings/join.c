@@ -4,6 +4,7 @@
  * between mpiexec and the program. They meet at a socket of mpiexec, or on several hosts of its
  * process there, exchange how to reach each other, and say there that they leave; the rest is
  * between themselves. What they say is in bindings.h, and mpiexec's half in launch/joined.c.
+ * Processes of another launcher meet in its key-value space (join_launcher.c).
  *
  * A thread ends the process when the other end of the socket is gone: whoever was to end it then
  * cannot any more. Another looks for ranks that wait for each other, as in mpiexec.
@@ -36,12 +37,9 @@ static struct {
     int size;
     xy_net_t *net;
     int *process_of;
-    xy_frame_t all; /* what this points to: */
-    const char *transport;
-    const char **hosts; /* [size]; NULL: this machine */
-    uint8_t secret[XY_SECRET_BYTES];
-    bool is_local;
-    double deadlock_after, polling_after;
+    xy_frame_t all; /* what the facts point to */
+    mpi_join_facts_t facts;
+    bool is_in;
     _Atomic bool has_left;
 } joined = {.link = {.fd = -1}};
 
@@ -136,12 +134,12 @@ static bool read_hosts(const char **at)
 
     if (host == NULL)
         return true;
-    joined.hosts = xy_calloc((size_t)joined.size, sizeof(*joined.hosts));
-    for (int r = 0; r < joined.size && joined.hosts != NULL && host != NULL; r++) {
-        joined.hosts[r] = host;
+    joined.facts.hosts = xy_calloc((size_t)joined.size, sizeof(*joined.facts.hosts));
+    for (int r = 0; r < joined.size && joined.facts.hosts != NULL && host != NULL; r++) {
+        joined.facts.hosts[r] = host;
         host = r + 1 < joined.size ? text_at(at) : "";
     }
-    return joined.hosts != NULL && host != NULL;
+    return joined.facts.hosts != NULL && host != NULL;
 }
 
 /* What all must know. The frame stays. */
@@ -150,15 +148,15 @@ static bool read_all(void)
     const char *at = joined.all.bytes, *secret = text_at(&at), *is_local;
     xy_net_rules_t rules;
 
-    joined.transport = text_at(&at);
+    joined.facts.transport = text_at(&at);
     is_local = text_at(&at);
-    joined.is_local = is_local != NULL && strcmp(is_local, "1") == 0;
+    joined.facts.is_local = is_local != NULL && strcmp(is_local, "1") == 0;
     if (!xy_net_rules_read(text_at(&at), &rules))
         return false;
     xy_net_rules_set(&rules);
-    return is_local != NULL && xy_secret_read(secret, joined.secret) &&
-           read_seconds(text_at(&at), &joined.deadlock_after) &&
-           read_seconds(text_at(&at), &joined.polling_after) && read_hosts(&at);
+    return is_local != NULL && xy_secret_read(secret, joined.facts.secret) &&
+           read_seconds(text_at(&at), &joined.facts.deadlock_after) &&
+           read_seconds(text_at(&at), &joined.facts.polling_after) && read_hosts(&at);
 }
 
 /* Wait until all others have come. */
@@ -194,17 +192,18 @@ static void step_aside(bool is_inside)
 /* Open the network to all other ranks of the job. */
 static xy_status_t connect_all(const mpi_others_t *others)
 {
+    bool is_launched = others->is_launched;
     xy_net_config_t config = {.process = others->rank,
                               .processes = others->size,
-                              .transport = joined.transport,
-                              .is_local = joined.is_local,
+                              .transport = joined.facts.transport,
+                              .is_local = joined.facts.is_local,
                               .address = others->address[0] != '\0' ? others->address : NULL,
                               .library = others->library[0] != '\0' ? others->library : NULL,
-                              .exchange = exchange,
+                              .exchange = is_launched ? mpi_launcher_exchange : exchange,
                               .mark = step_aside,
                               .seconds = OPEN_SECONDS};
 
-    memcpy(config.secret, joined.secret, sizeof(config.secret));
+    memcpy(config.secret, joined.facts.secret, sizeof(config.secret));
     return xy_net_open(&config, &joined.net);
 }
 
@@ -254,15 +253,15 @@ static void *look(void *unused)
         return NULL;
     }
     while (!joined.has_left && (found == XMPI_WATCH_NONE ||
-                                (found == XMPI_WATCH_PARKED && joined.deadlock_after <= 0))) {
-        xy_watcher_sleep(joined.deadlock_after > 0 ? joined.deadlock_after
-                                                   : 0.5 * joined.polling_after);
+                                (found == XMPI_WATCH_PARKED && joined.facts.deadlock_after <= 0))) {
+        xy_watcher_sleep(joined.facts.deadlock_after > 0 ? joined.facts.deadlock_after
+                                                         : 0.5 * joined.facts.polling_after);
         found = mpi_watch_look();
     }
     if (joined.has_left)
         return NULL;
     mpi_report_claim();
-    mpi_watch_describe(found, joined.polling_after, message, sizeof(message));
+    mpi_watch_describe(found, joined.facts.polling_after, message, sizeof(message));
     xy_fail(XY_EINVAL, "deadlock: %s", message);
     mpi_watch_report(RANKS_SHOWN);
     mpi_watch_say_cause(message, sizeof(message));
@@ -274,23 +273,26 @@ xy_status_t mpi_join_watch(mpi_job_t *job)
 {
     xy_status_t st = XY_OK;
 
-    if (joined.link.fd < 0 || (joined.deadlock_after <= 0 && joined.polling_after <= 0))
+    if (!joined.is_in || (joined.facts.deadlock_after <= 0 && joined.facts.polling_after <= 0))
         return XY_OK;
-    st = mpi_watch_begin(job, joined.polling_after);
+    st = mpi_watch_begin(job, joined.facts.polling_after);
     return st == XY_OK ? start_thread(look) : st;
 }
 
 /* ---- Beginning and end ---- */
 
-xy_status_t mpi_join(const mpi_others_t *others, mpi_job_config_t *config)
+xy_status_t mpi_join(mpi_others_t *others, mpi_job_config_t *config)
 {
     xy_status_t st;
 
+    if (others->is_launched)
+        st = mpi_launcher_meet(others, &joined.facts);
     joined.size = others->size;
-    st = meet(others);
+    if (!others->is_launched)
+        st = meet(others);
     if (st == XY_OK)
         st = connect_all(others);
-    if (st == XY_OK)
+    if (st == XY_OK && !others->is_launched)
         st = start_thread(watch_link);
     if (st != XY_OK)
         return st;
@@ -300,19 +302,20 @@ xy_status_t mpi_join(const mpi_others_t *others, mpi_job_config_t *config)
     for (int r = 0; r < others->size; r++)
         joined.process_of[r] = r;
     setenv(XMPI_LAUNCHED, XMPI_LAUNCHED_RANK, 1); /* for processes that the program starts */
-    config->id = xy_secret_number(joined.secret);
+    config->id = xy_secret_number(joined.facts.secret);
     config->size = others->size;
     config->process = others->rank;
     config->processes = others->size;
     config->process_of = joined.process_of;
-    config->hosts = joined.hosts;
+    config->hosts = joined.facts.hosts;
     config->net = joined.net;
+    joined.is_in = true;
     return XY_OK;
 }
 
 bool mpi_join_is_in(void)
 {
-    return joined.link.fd >= 0;
+    return joined.is_in;
 }
 
 bool mpi_join_is_over(void)
@@ -326,6 +329,10 @@ void mpi_join_fail(int code)
     char text[16];
     int n = snprintf(text, sizeof(text), "%d", code & 0377);
 
+    if (mpi_launcher_is_there()) {
+        mpi_launcher_abort(code & 0377);
+        return;
+    }
     if (joined.link.fd < 0 || joined.has_left ||
         !xy_channel_send_last(&joined.link, XMPI_JOIN_FAIL, text, (size_t)n + 1))
         return;
@@ -335,7 +342,7 @@ void mpi_join_fail(int code)
 
 void mpi_join_leave(void)
 {
-    if (joined.link.fd < 0) {
+    if (!joined.is_in) {
         if (mpi_job->adopted != NULL) /* other jobs that it is connected to hear of its end */
             mpi_network_end();
         return;
@@ -344,6 +351,10 @@ void mpi_join_leave(void)
     mpi_watch_stop();
     mpi_network_end();
     xy_net_close(joined.net);
+    if (joined.link.fd < 0) {
+        mpi_launcher_leave();
+        return;
+    }
     xy_channel_send(&joined.link, XMPI_JOIN_LEAVE, NULL, 0);
     shutdown(joined.link.fd, SHUT_RDWR); /* the thread still reads there */
 }

@@ -6,21 +6,41 @@
 #include <stdbool.h>
 
 #include "mpi/runtime/runtime.h"
+#include "net/net.h"
 
 typedef struct {
     char socket[64];  /* where they meet: an abstract name */
     char address[64]; /* of this machine; or "" */
     char library[16]; /* of an installed MPI; or "" */
+    bool is_launched; /* by another launcher, which has a key-value space instead of a socket */
     int rank, size;
 } mpi_others_t;
 
-/* MPI_Init in a process that is no rank: has mpiexec started others like it? Ends the process, with
- * a message, when it is one of several of another launcher. */
+/* MPI_Init in a process that is no rank: are there others like it, of mpiexec or of another
+ * launcher? Ends the process, with a message, when it is one of several and cannot meet them. */
 bool mpi_is_one_of_several(mpi_others_t *others);
+
+/* What the processes of a job must know. */
+typedef struct {
+    const char *transport;
+    const char **hosts; /* [size]; NULL: this machine */
+    uint8_t secret[XY_SECRET_BYTES];
+    bool is_local;
+    double deadlock_after, polling_after;
+} mpi_join_facts_t;
+
+/* With another launcher: settings come from the environment, the rest from its key-value space. */
+xy_status_t mpi_launcher_meet(mpi_others_t *others, mpi_join_facts_t *facts);
+xy_status_t mpi_launcher_exchange(void *unused, const char *card, char **cards);
+bool mpi_launcher_is_there(void);
+/* ... ends all of its processes, if it can; */
+void mpi_launcher_abort(int code);
+/* ... is not needed any more. */
+void mpi_launcher_leave(void);
 
 /* Meet the others: their number, the processes of ranks, and the network between them are set in
  * `config`. Waits for all of them. */
-xy_status_t mpi_join(const mpi_others_t *others, mpi_job_config_t *config);
+xy_status_t mpi_join(mpi_others_t *others, mpi_job_config_t *config);
 /* ... when the job is made, and before its rank runs: look for ranks that wait for each other. */
 xy_status_t mpi_join_watch(mpi_job_t *job);
 /* All ranks have finalized: the network is closed, and the process may end. Without effect in a

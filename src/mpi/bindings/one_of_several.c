@@ -2,8 +2,9 @@
 /*
  * A program that calls MPI_Init without having been made a rank: alone it becomes rank 0 of 1. One
  * of several that mpiexec has started, behind a wrapper, a script or as an interpreter, joins the
- * others (join.c). One of several of the launcher of another MPI is refused: it would do the work
- * of a whole job, N times, and look like success.
+ * others (join.c), and so does one of several of another launcher that has a key-value space. One
+ * of several without it is refused: it would do the work of a whole job, N times, and look like
+ * success.
  *
  * Ranks of a job and the processes they start have XYLEM_LAUNCHED=rank: such a process runs as
  * rank 0 of 1. Processes that mpiexec has started have XYLEM_LAUNCHED=process:SOCKET,..., where
@@ -48,14 +49,14 @@ static const launcher_t *find_launcher(void)
 }
 
 /* Rank 0 says it; the others only where that has not ended the job. */
-static void say(const launcher_t *launcher)
+static void say(const launcher_t *launcher, const char *why)
 {
     if (number_of(launcher->rank) != 0)
         clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){.tv_sec = 1}, NULL);
     xy_fail(XY_EUNSUPPORTED,
             "%s is one of %ld processes of another launcher or a script (%s), and each would be a "
-            "job of its own; type 'mpiexec -n %ld %s' with the mpiexec of Xylem",
-            program_invocation_name, number_of(launcher->size), launcher->size,
+            "job of its own: %s; type 'mpiexec -n %ld %s' with the mpiexec of Xylem",
+            program_invocation_name, number_of(launcher->size), launcher->size, why,
             number_of(launcher->size), program_invocation_name);
 }
 
@@ -86,15 +87,24 @@ bool mpi_is_one_of_several(mpi_others_t *others)
     const char *launched = getenv(XMPI_LAUNCHED);
     const launcher_t *launcher = find_launcher();
 
-    if (launcher == NULL || (launched != NULL && strcmp(launched, XMPI_LAUNCHED_RANK) == 0))
+    char why[XY_WHY_SIZE];
+    bool is_pmix = getenv("PMIX_NAMESPACE") != NULL && getenv("PMIX_RANK") != NULL;
+
+    /* A launcher with PMIx alone tells only there how many there are. */
+    if ((launcher == NULL && !is_pmix) ||
+        (launched != NULL && strcmp(launched, XMPI_LAUNCHED_RANK) == 0))
         return false;
-    if (launched != NULL && strncmp(launched, process, strlen(process)) == 0 &&
+    *others = (mpi_others_t){0};
+    if (launcher != NULL && launched != NULL && strncmp(launched, process, strlen(process)) == 0 &&
         read_others(launched + strlen(process), others)) {
         others->rank = (int)number_of(launcher->rank);
         others->size = (int)number_of(launcher->size);
         return true;
     }
-    say(launcher);
+    others->is_launched = true;
+    if (xy_pmi_is_there(why))
+        return true;
+    say(launcher, why);
     fflush(NULL);
     _exit(1);
 }
