@@ -11,6 +11,8 @@
 /* Bytes to one target that it has not confirmed: what waits there takes memory. And the data of one
  * letter of an accumulate. */
 enum { UNFLUSHED_MOST = 1 << 20, PART_MOST = 32 << 10 };
+/* Data of a letter that is held back, and bytes of all that are. */
+enum { HELD_SMALL = 256, HELD_ROOM = 4096, HELD_ALIGN = 16 };
 
 void *rma_far_memory(void *memory)
 {
@@ -33,14 +35,123 @@ void rma_far_reply(int process, int world, rma_far_kind_t kind, const rma_far_wi
     mpi_network_send(process, &head, data, size);
 }
 
+/* In front of each letter that is held back. */
+typedef struct {
+    rma_far_wire_t wire;
+    uint32_t kind, size; /* of the data behind it, which are padded */
+} held_t;
+
+_Static_assert(sizeof(held_t) % HELD_ALIGN == 0, "data are aligned");
+
+static size_t held_length(size_t size)
+{
+    return sizeof(held_t) + (size + HELD_ALIGN - 1) / HELD_ALIGN * HELD_ALIGN;
+}
+
+static size_t held_room(void)
+{
+    size_t room = xy_net_short_limit(mpi_job->net) - sizeof(remote_head_t);
+
+    return room < HELD_ROOM ? room : HELD_ROOM;
+}
+
+/* Send what is held for one member: a single letter as it is. */
+static void drain(const mpi_win_t *win, rma_peer_t *peer)
+{
+    const rma_far_place_t *far = &win->shared->far[peer->rank];
+    size_t size = peer->held_size;
+    held_t first;
+
+    if (size == 0)
+        return;
+    peer->held_size = 0;
+    memcpy(&first, peer->held, sizeof(first));
+    if (size == held_length(first.size))
+        rma_far_reply(far->process, far->world, (rma_far_kind_t)first.kind, &first.wire,
+                      peer->held + sizeof(first), first.size);
+    else
+        rma_far_reply(far->process, far->world, RMA_FAR_SEVERAL,
+                      &(rma_far_wire_t){.window = far->window, .bytes = size}, peer->held, size);
+}
+
+/* Add a letter behind those that are held; they are sent first where it has no room. */
+static void append(const mpi_win_t *win, rma_peer_t *peer, rma_far_kind_t kind,
+                   const rma_far_wire_t *wire, const void *data, size_t size)
+{
+    held_t letter = {.wire = *wire, .kind = kind, .size = (uint32_t)size};
+
+    if (peer->held == NULL)
+        peer->held = rma_far_memory(xy_calloc(1, HELD_ROOM));
+    if (peer->held_size + held_length(size) > held_room())
+        drain(win, peer);
+    memcpy(peer->held + peer->held_size, &letter, sizeof(letter));
+    if (size > 0)
+        mpi_move(peer->held + peer->held_size + sizeof(letter), data, size);
+    peer->held_size += held_length(size);
+}
+
+static void address(const mpi_win_t *win, int to, rma_far_wire_t *wire)
+{
+    wire->window = win->shared->far[to].window;
+    wire->origin = win->rank;
+}
+
 void rma_far_send(mpi_win_t *win, int to, rma_far_kind_t kind, rma_far_wire_t *wire,
                   const void *data, size_t size)
 {
     const rma_far_place_t *far = &win->shared->far[to];
+    rma_peer_t *peer = win->far.peers != NULL ? win->far.peers[to] : NULL;
 
-    wire->window = far->window;
-    wire->origin = win->rank;
+    address(win, to, wire);
+    if (peer != NULL && peer->held_size > 0 && size <= HELD_SMALL) {
+        append(win, peer, kind, wire, data, size);
+        drain(win, peer);
+        return;
+    }
+    if (peer != NULL)
+        drain(win, peer);
     rma_far_reply(far->process, far->world, kind, wire, data, size);
+}
+
+void rma_far_hold(mpi_win_t *win, rma_peer_t *peer, rma_far_kind_t kind, rma_far_wire_t *wire,
+                  const void *data, size_t size)
+{
+    if (size > HELD_SMALL || held_length(size) > held_room()) {
+        rma_far_send(win, peer->rank, kind, wire, data, size);
+        return;
+    }
+    address(win, peer->rank, wire);
+    append(win, peer, kind, wire, data, size);
+}
+
+void rma_far_drain(const mpi_win_t *win, int target)
+{
+    if (win->far.peers == NULL)
+        return;
+    if (target != RMA_EVERYWHERE) {
+        if (win->far.peers[target] != NULL)
+            drain(win, win->far.peers[target]);
+        return;
+    }
+    for (rma_peer_t *peer = win->far.dirty; peer != NULL; peer = peer->next_dirty)
+        drain(win, peer);
+}
+
+bool rma_far_next(const char **at, const char *end, rma_far_kind_t *kind, rma_far_wire_t *wire,
+                  const char **data)
+{
+    held_t letter;
+
+    if ((size_t)(end - *at) < sizeof(letter))
+        return false;
+    memcpy(&letter, *at, sizeof(letter));
+    *data = *at + sizeof(letter);
+    if ((size_t)(end - *data) < letter.size)
+        return false;
+    *at += held_length(letter.size);
+    *kind = (rma_far_kind_t)letter.kind;
+    *wire = letter.wire;
+    return true;
 }
 
 /* Write a message of a one-sided operation to the trace. */
@@ -276,7 +387,9 @@ static void send_data(mpi_rank_t *self, mpi_win_t *win, rma_peer_t *peer, rma_fa
 {
     char *packed;
 
-    if (is_plain(side)) {
+    if (is_plain(side) && !wire->flag) {
+        rma_far_hold(win, peer, kind, wire, side->address + wire->offset, wire->bytes);
+    } else if (is_plain(side)) {
         rma_far_send(win, peer->rank, kind, wire, side->address + wire->offset, wire->bytes);
     } else {
         packed = rma_far_memory(mpi_buffer_take(self->worker, wire->bytes));
@@ -285,7 +398,8 @@ static void send_data(mpi_rank_t *self, mpi_win_t *win, rma_peer_t *peer, rma_fa
         mpi_buffer_give(self->worker, packed);
     }
     rma_far_trace(win, peer->rank, RMA_TAG_LETTER, wire->bytes, true, NULL);
-    sent(peer, win, wire->bytes);
+    if (!wire->flag || wire->bytes > HELD_SMALL) /* a result says that it is done */
+        sent(peer, win, wire->bytes);
 }
 
 static rma_far_wire_t wire_of(const rma_operation_t *o, rma_peer_t *peer)
@@ -424,7 +538,8 @@ void rma_far_accumulate(mpi_rank_t *self, rma_operation_t *o, const mpi_type_t *
             send_data(self, o->win, peer, RMA_FAR_ACCUMULATE, &wire, origin);
         } else {
             rma_far_send(o->win, o->rank, RMA_FAR_ACCUMULATE, &wire, NULL, 0);
-            sent(peer, o->win, 0);
+            if (wire.bytes > HELD_SMALL)
+                sent(peer, o->win, 0);
         }
     }
 }

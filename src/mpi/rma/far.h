@@ -18,6 +18,10 @@
  *   LOCK, LOCK_ALL                     ->   ANSWER, when it is granted
  *   UNLOCK, UNLOCK_ALL, FLUSH, FIND    ->   ANSWER
  *   NOTE                               ->   for its watch (rma_watch_t)
+ *   SEVERAL, letters                   ->   each of them
+ *
+ * Small puts and accumulates are held back until the next letter to the same member that is not one
+ * of them, such as the FLUSH of MPI_Win_flush: they leave together, as SEVERAL.
  *
  * Letters of one rank to another are handled in the order in which they were sent. So are
  * accumulates, of which a large one is several letters; an ANSWER says that all before it are done;
@@ -51,6 +55,7 @@ typedef enum {
     RMA_FAR_RESULT,
     RMA_FAR_DONE,
     RMA_FAR_ANSWER,
+    RMA_FAR_SEVERAL,
 } rma_far_kind_t;
 
 /* What a letter says, in the head of every one (remote_head_t: `flags` is the kind). */
@@ -76,7 +81,9 @@ enum { RMA_FAR_SLOTS = 8, RMA_FAR_SLOT = XMPI_TYPE_TABLE };
 struct rma_peer {
     int rank;           /* in the window */
     uint64_t unflushed; /* as an origin: bytes, heads included, since the last FLUSH */
-    bool is_listed;     /* in rma_far_t.dirty */
+    char *held;         /* letters that were not sent yet, held_size bytes; or NULL */
+    size_t held_size;
+    bool is_listed; /* in rma_far_t.dirty */
     rma_peer_t *next_dirty;
     mpi_type_t *described[RMA_FAR_SLOTS]; /* by this member to the other; held */
     unsigned next_slot;
@@ -108,6 +115,14 @@ void *rma_far_memory(void *memory);
 /* To member `to` of the window, of another process. `wire->window` and `origin` are filled in. */
 void rma_far_send(mpi_win_t *win, int to, rma_far_kind_t kind, rma_far_wire_t *wire,
                   const void *data, size_t size);
+/* The same for a letter that need not leave before the next one to that member. */
+void rma_far_hold(mpi_win_t *win, rma_peer_t *peer, rma_far_kind_t kind, rma_far_wire_t *wire,
+                  const void *data, size_t size);
+/* Send what is held for `target`, or for RMA_EVERYWHERE. */
+void rma_far_drain(const mpi_win_t *win, int target);
+/* The next letter of SEVERAL, from *at on; false: there is none. */
+bool rma_far_next(const char **at, const char *end, rma_far_kind_t *kind, rma_far_wire_t *wire,
+                  const char **data);
 /* The answer to `letter`, with these words. */
 void rma_far_reply(int process, int world, rma_far_kind_t kind, const rma_far_wire_t *wire,
                    const void *data, size_t size);

@@ -282,7 +282,12 @@ void rma_far_serve(mpi_worker_t *worker, const remote_letter_t *letter)
                       .worker = worker,
                       .wire = &wire,
                       .data = letter->data};
+        const char *at = letter->data, *end = letter->data + wire.bytes;
 
-        serve(&l, kind);
+        if (kind != RMA_FAR_SEVERAL)
+            serve(&l, kind);
+        else
+            while (rma_far_next(&at, end, &kind, &wire, &l.data))
+                serve(&l, kind);
     }
 }

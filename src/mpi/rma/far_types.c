@@ -92,6 +92,7 @@ static void peer_destroy(rma_peer_t *peer)
         if (peer->known[i] != NULL)
             mpi_type_release(peer->known[i]);
     }
+    xy_free(peer->held);
     xy_free(peer);
 }
 

@@ -530,10 +530,12 @@ static void complete(mpi_win_t *win)
 static void complete_far(mpi_win_t *win, int target, bool is_local)
 {
     rma_note(win, target == RMA_EVERYWHERE ? MPI_UNDEFINED : target);
-    if (is_local)
+    if (is_local) {
+        rma_far_drain(win, target);
         rma_far_settle(win->owner, win);
-    else
+    } else {
         rma_far_flush(win->owner, win, target);
+    }
 }
 
 /* Complete the operations on one target; returns an MPI error code. */

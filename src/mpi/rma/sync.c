@@ -321,8 +321,10 @@ int impl_win_complete(mpi_rank_t *self, MPI_Win handle)
         rma_far_settle(self, win);
     for (int i = 0; i < win->started->size; i++) {
         rma_note(win, win->goals[i]);
-        if (rma_is_far(win, win->goals[i]))
+        if (rma_is_far(win, win->goals[i])) {
             rma_far_follow(win, win->goals[i]);
+            rma_far_drain(win, win->goals[i]);
+        }
         rma_send_note(self, win, win->goals[i], RMA_TAG_COMPLETE);
     }
     end_access(win);
