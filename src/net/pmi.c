@@ -447,6 +447,14 @@ static xy_status_t take_entries(const xy_pmi_t *pmi, const entry_t *all, xy_pmi_
     return XY_OK;
 }
 
+static void meeting_cleanup(const xy_pmi_t *pmi, xy_pmi_meeting_t *meeting)
+{
+    for (int p = 0; p < pmi->size && meeting->hosts != NULL; p++)
+        xy_free((void *)(uintptr_t)meeting->hosts[p]);
+    xy_free((void *)meeting->hosts);
+    explicit_bzero(meeting, sizeof(*meeting));
+}
+
 xy_status_t xy_pmi_meet(xy_pmi_t *pmi, bool is_plain, xy_pmi_meeting_t *meeting)
 {
     size_t n = (size_t)pmi->size;
@@ -476,16 +484,8 @@ xy_status_t xy_pmi_meet(xy_pmi_t *pmi, bool is_plain, xy_pmi_meeting_t *meeting)
     xy_free(all);
     xy_free(text);
     if (st != XY_OK)
-        xy_pmi_meeting_cleanup(pmi, meeting);
+        meeting_cleanup(pmi, meeting);
     return st;
-}
-
-void xy_pmi_meeting_cleanup(const xy_pmi_t *pmi, xy_pmi_meeting_t *meeting)
-{
-    for (int p = 0; p < pmi->size && meeting->hosts != NULL; p++)
-        xy_free((void *)(uintptr_t)meeting->hosts[p]);
-    xy_free((void *)meeting->hosts);
-    explicit_bzero(meeting, sizeof(*meeting));
 }
 
 /* ---- Beginning and end ---- */
@@ -529,11 +529,6 @@ int xy_pmi_rank(const xy_pmi_t *pmi)
 int xy_pmi_size(const xy_pmi_t *pmi)
 {
     return pmi->size;
-}
-
-const char *xy_pmi_name(const xy_pmi_t *pmi)
-{
-    return pmi->protocol->name;
 }
 
 void xy_pmi_abort(xy_pmi_t *pmi, int code)

@@ -41,12 +41,9 @@ bool xy_pmi_is_there(char why[XY_WHY_SIZE]);
 xy_status_t xy_pmi_open(double seconds, xy_pmi_t **pmi_p);
 int xy_pmi_rank(const xy_pmi_t *pmi);
 int xy_pmi_size(const xy_pmi_t *pmi);
-/* "pmix", "pmi1" ... */
-const char *xy_pmi_name(const xy_pmi_t *pmi);
 /* Compare versions, and agree on a secret; `is_plain`: in clear text. Fails in all processes that
- * see a wrong one. The caller calls xy_pmi_meeting_cleanup. */
+ * see a wrong one. The caller owns the names. */
 xy_status_t xy_pmi_meet(xy_pmi_t *pmi, bool is_plain, xy_pmi_meeting_t *meeting);
-void xy_pmi_meeting_cleanup(const xy_pmi_t *pmi, xy_pmi_meeting_t *meeting);
 /* As xy_net_exchange_fn: the texts of all, which the caller frees. */
 xy_status_t xy_pmi_exchange(xy_pmi_t *pmi, const char *text, char **texts);
 /* End all processes with this exit code; returns where the launcher does not end this one. */

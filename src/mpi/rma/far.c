@@ -113,8 +113,9 @@ void rma_far_send(mpi_win_t *win, int to, rma_far_kind_t kind, rma_far_wire_t *w
     rma_far_reply(far->process, far->world, kind, wire, data, size);
 }
 
-void rma_far_hold(mpi_win_t *win, rma_peer_t *peer, rma_far_kind_t kind, rma_far_wire_t *wire,
-                  const void *data, size_t size)
+/* Send a letter that need not leave before the next one to that member. */
+static void hold(mpi_win_t *win, rma_peer_t *peer, rma_far_kind_t kind, rma_far_wire_t *wire,
+                 const void *data, size_t size)
 {
     if (size > HELD_SMALL || held_length(size) > held_room()) {
         rma_far_send(win, peer->rank, kind, wire, data, size);
@@ -388,7 +389,7 @@ static void send_data(mpi_rank_t *self, mpi_win_t *win, rma_peer_t *peer, rma_fa
     char *packed;
 
     if (is_plain(side) && !wire->flag) {
-        rma_far_hold(win, peer, kind, wire, side->address + wire->offset, wire->bytes);
+        hold(win, peer, kind, wire, side->address + wire->offset, wire->bytes);
     } else if (is_plain(side)) {
         rma_far_send(win, peer->rank, kind, wire, side->address + wire->offset, wire->bytes);
     } else {

@@ -115,9 +115,6 @@ void *rma_far_memory(void *memory);
 /* To member `to` of the window, of another process. `wire->window` and `origin` are filled in. */
 void rma_far_send(mpi_win_t *win, int to, rma_far_kind_t kind, rma_far_wire_t *wire,
                   const void *data, size_t size);
-/* The same for a letter that need not leave before the next one to that member. */
-void rma_far_hold(mpi_win_t *win, rma_peer_t *peer, rma_far_kind_t kind, rma_far_wire_t *wire,
-                  const void *data, size_t size);
 /* Send what is held for `target`, or for RMA_EVERYWHERE. */
 void rma_far_drain(const mpi_win_t *win, int target);
 /* The next letter of SEVERAL, from *at on; false: there is none. */
