@@ -19,7 +19,7 @@ fails() {
     local code=0
     timeout 240 "$@" >/dev/null 2>err </dev/null || code=$?
     err=$(cat err)
-    [ "$code" != 0 ] && [ "$code" != 124 ] || die "'$*' ended with $code: $err"
+    case $code in 0 | 124) die "'$*' ended with $code: $err" ;; esac
 }
 
 # works LAUNCHER... -n: what every launcher does.
