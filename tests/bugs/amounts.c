@@ -145,10 +145,11 @@ BUG(ialltoallv_excess)
  */
 BUG(allgatherv_type)
 {
+    static double mine[2], all[12];
     int room[2] = {2, 2}, at[2] = {0, 10};
     MPI_Datatype to = wrong && rank == 1 ? MPI_INT : MPI_DOUBLE;
 
-    MPI_Allgatherv(numbers, 2, MPI_DOUBLE, others, room, at, to, world); // @here
+    MPI_Allgatherv(mine, 2, MPI_DOUBLE, all, room, at, to, world); // @here
 }
 
 /* Ranks 0 and 1 on one side, the rest on the other. */

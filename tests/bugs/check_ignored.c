@@ -28,7 +28,7 @@ BUG(check_ignored_send)
 /* options: --check=errors
  * code: 120
  * says: warning: ranks 0-1: MPI_Bcast at @here returned 3 errors (the last: MPI_ERR_ROOT), and
- * nobody looked [error-ignored]
+ * the program did not check [error-ignored]
  */
 BUG(check_ignored_thrice)
 {
@@ -134,7 +134,7 @@ BUG(check_ignored_void)
 /* options: --check=errors
  * code: 120
  * says: warning: ranks 0-1: MPI_File_open at @here returned an error (MPI_ERR_NO_SUCH_FILE), and
- * nobody looked [error-ignored]
+ * the program did not check [error-ignored]
  */
 BUG(check_ignored_open)
 {
@@ -195,7 +195,7 @@ BUG(check_ignored_put)
 /* options: --check=errors
  * code: 120
  * says: warning: ranks 0-1: MPI_Type_contiguous at @here returned an error (MPI_ERR_COUNT), and
- * nobody looked [error-ignored]
+ * the program did not check [error-ignored]
  */
 BUG(check_ignored_type)
 {

@@ -54,6 +54,7 @@ BUG(check_ialltoallv_changed)
     MPI_Wait(&request, ignore); // @wait
 }
 
+#if MPI_VERSION >= 4
 /* options: --check=buffers
  * code: 121
  * says: error: rank 1: the send buffer of MPI_Start of MPI_Allreduce_init at @start was changed
@@ -74,6 +75,7 @@ BUG(check_persistent_changed)
     }
     MPI_Request_free(&request);
 }
+#endif
 
 /* options: --check=buffers
  * code: 121
@@ -111,6 +113,7 @@ BUG(check_bcast_overlap)
         MPI_Wait(&request, ignore);
 }
 
+#if MPI_VERSION >= 4
 /* options: --check=buffers
  * code: 121
  * says: error: rank 0: the send buffer of MPI_Isendrecv at @start was changed before MPI_Wait at
@@ -157,6 +160,7 @@ BUG(check_isendrecv_replace_overlap)
     MPI_Recv(others, 1, MPI_INT, to, 1, world, ignore);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 }
+#endif
 
 /* options: --check=buffers
  * code: 121

@@ -56,7 +56,7 @@ BUG(check_put_get)
  * ranks: 3
  * options: --check=windows
  * code: 121
- * says: error: rank 2: MPI_Put at @put and MPI_Accumulate of rank 1 at @add use
+ * says: error: rank 2: MPI_Put at @put and MPI_Accumulate*at @add use
  * the same memory of rank 0 in one epoch (byte 0 of its window); *
  * [rma-conflict]
  */
@@ -381,7 +381,7 @@ BUG(check_accumulate_operations)
  * ranks: 3
  * options: --check=windows
  * code: 121
- * says: error: rank *: *MPI_Get * use the same memory of rank 0 in one epoch (byte 0 of its
+ * says: error: rank *: *MPI_Get * use the same memory of rank 0 in *epoch* (byte 0 of its
  * window); * [rma-conflict]
  */
 BUG(check_lock_all_fetch_get)

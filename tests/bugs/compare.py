@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What three libraries say about the wrong programs of this directory, as a table for docs/performance.md.
 
-  compare.py [--pairs] [--jobs N] [--log FILE] [--only COLUMN] XYLEM_BIN [NAME...]
+  compare.py [--pairs [--keep FILE]] [--jobs N] [--limit S] [--log FILE] [--only COLUMN] XYLEM_BIN [NAME...]
 
 Each program is compiled with Xylem's mpicc, mpicc.openmpi and mpicc.mpich, as far as these are installed, and
-each wrong one runs for at most 5 s from the time when its first rank has left MPI_Init. The first of these
+each wrong one runs for at most --limit seconds (5) from the time when its first rank has left MPI_Init. The first of these
 that holds is its outcome; all libraries are judged by the same rules, and what they print is all that counts:
 
   right     (Xylem) all that run.py asks of the report: the class, the calls, the ranks and the lines
@@ -23,10 +23,11 @@ Programs with more than five ranks or options of Xylem's mpiexec are left out, a
 cannot compile, or whose standard is too old for it.
 
 With --pairs there is one row for each pair, wrong and right, also for those with options, and one column for each
-mode of Xylem (plain, check, processes, hosts, virtual) beside the other libraries; sums are at the end. Besides, in modes:
+mode of Xylem (plain, check, processes, hosts, virtual) beside the other libraries; sums are at the end, and a table by
+class. --keep FILE has the outcomes so far: a run that was interrupted continues there. Besides:
 
   ROW       reported in another way, as this row of the table in docs/checking.md says (`silent`: not at all)
-  alarm     something is said about the right program
+  alarm     something is said about the right program, whatever is said about the wrong one
   differs   not what is expected; --log has the report. This and `alarm` make the exit code 1
   -         the pair cannot run in this mode: it has another option, or needs --check
 """
@@ -46,7 +47,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import run # noqa: E402 pylint: disable=wrong-import-position
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-LIMIT, START = 5, 120 # s
+START = 120 # s
 ATTEMPTS = 5
 PAIR_MODES = ("plain", "check", "processes", "hosts", "virtual")
 # show_help.c: the launcher of Open MPI 4.1 has lost the message on its way.
@@ -58,7 +59,7 @@ def title(path):
     """The class of a source's programs: its first comment, up to the colon."""
     with open(path, encoding="utf-8") as source:
         text = re.search(r"(?:/\*|//) (?!SPDX)([^.:]*)", source.read().split("\n", 1)[1]).group(1)
-    return text
+    return re.sub(r"\s+(\* )?", " ", text)
 
 
 def programs(names, has_all):
@@ -132,32 +133,43 @@ def start_and_wait(command, limit):
         return code, errors.read().decode(errors="replace")
 
 
-def judge(kind, launcher, program, name, fields):
+def judge(kind, launcher, program, name, fields, limit):
     """The outcome, and what was printed."""
     for _ in range(ATTEMPTS):
-        outcome = judge_once(kind, launcher, program, name, fields)
+        outcome = judge_once(kind, launcher, program, name, fields, limit)
         if outcome[0] != "busy":
             break
     return outcome
 
 
-def judge_once(kind, launcher, program, name, fields):
+def speaks(text):
+    """Does a line say something about MPI?"""
+    return any(SPEAKS.search(line) and "MPI_ABORT was invoked" not in line for line in text.splitlines())
+
+
+def judge_once(kind, launcher, program, name, fields, limit):
     command = [*launcher, "-n", fields.get("ranks", ["2"])[0], program, name]
     before = ["before"] if "before" in fields else []
     if kind == "Xylem":
         if not run.judge([launcher[0], program], name, fields):
             return "right", ""
-    code, text = start_and_wait([*command, "wrong", *before], LIMIT)
-    speaks = any(SPEAKS.search(line) and "MPI_ABORT was invoked" not in line for line in text.splitlines())
-    if name == "abort_of_mpi":
-        speaks = "bort" in text
-    if speaks:
+    code, text = start_and_wait([*command, "wrong", *before], limit)
+    if speaks(text) or (name == "abort_of_mpi" and "bort" in text):
         return "reported", text
     if code is None:
-        if fields.get("right", ["yes"])[0] == "yes" and start_and_wait([*command, "right", *before], LIMIT)[0] is None:
+        if fields.get("right", ["yes"])[0] == "yes" and start_and_wait([*command, "right", *before], limit)[0] is None:
             return "busy", text
         return "hang", text
     return ("crash" if code and CRASHED.search(text) else "silent"), text
+
+
+def has_alarm(launcher, program, name, fields, limit):
+    """(is something said about the right program?, what)"""
+    if fields.get("right", ["yes"])[0] == "no":
+        return False, ""
+    command = [*launcher, "-n", fields.get("ranks", ["2"])[0], program, name, "right"]
+    _, text = start_and_wait(command + (["before"] if "before" in fields else []), limit)
+    return speaks(text), text
 
 
 # ---- All pairs in all modes ----
@@ -210,57 +222,97 @@ def others_can_run(fields):
     return int(fields.get("ranks", ["2"])[0]) <= 5 and all(word.startswith("--check") for word in own)
 
 
-def judge_pair(kind, what, program, bug, agent):
+def judge_pair(kind, what, program, bug, agent, limit):
     """(outcome, what was printed) of one pair in one column."""
     _, source, name, fields = bug
     if kind in PAIR_MODES:
         return judge_mode(kind, what[2][0], program, name, fields, agent)
     if not others_can_run(fields):
         return "-", ""
-    outcome, text = judge(kind, what[2], program, name, fields)
-    return ("-", f"{source}: not in this library's version of the standard") if "usage:" in text else (outcome, text)
+    outcome, text = judge(kind, what[2], program, name, fields, limit)
+    if "usage:" in text:
+        return "-", f"{source}: not in this library's version of the standard"
+    is_alarm, said = has_alarm(what[2], program, name, fields, limit)
+    return ("alarm", said) if is_alarm else (outcome, text)
 
 
-def show_pairs(bugs, tools, directory, jobs, log):
+def read_kept(path):
+    """{(pair, column): outcome} of an earlier run."""
+    if path is None or not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as file:
+        rows = [line.rstrip("\n").split("\t") for line in file]
+    return {(row[0], row[1]): row[2] for row in rows if len(row) == 3}
+
+
+def build_all(bugs, tools, directory):
+    """{compiler: (sources that it compiles, program)}"""
+    made = {}
+    for what in tools.values():
+        folder = f"{directory}/{what[0][0].replace('/', '_')}"
+        if what[0][0] not in made:
+            made[what[0][0]] = (build(what, folder, {bug[1] for bug in bugs}), f"{folder}/bugs")
+    return made
+
+
+def show_pairs(bugs, tools, directory, given, log):
     """One row for each pair, and the sums. The number of those that are not as expected."""
     agent = f"{directory}/agent"
     with open(agent, "w", encoding="ascii") as script:
         script.write(AGENT)
     os.chmod(agent, 0o755)
-    made = {}
-    for kind, what in tools.items():
-        folder = f"{directory}/{what[0][0].replace('/', '_')}"
-        if what[0][0] not in made:
-            made[what[0][0]] = (build(what, folder, {bug[1] for bug in bugs}), f"{folder}/bugs")
-    sums = {kind: {} for kind in tools}
-    print("| pair | " + " | ".join(tools) + " |")
-    print("|---|" + "---|" * len(tools))
-    with concurrent.futures.ThreadPoolExecutor(max_workers=jobs) as pool:
-        def cells_of(bug):
-            return [judge_pair(kind, what, made[what[0][0]][1], bug, agent) if bug[1] in made[what[0][0]][0] else ("-", "")
-                    for kind, what in tools.items()]
-        for bug, cells in zip(bugs, pool.map(cells_of, bugs)):
-            for kind, (outcome, text) in zip(tools, cells):
-                sums[kind][outcome] = sums[kind].get(outcome, 0) + 1
-                if text:
-                    log.write(f"== {kind} {bug[1]} {bug[2]}: {outcome}\n{text}\n")
-            log.flush()
-            print(f"| {bug[2]} | " + " | ".join(outcome for outcome, _ in cells) + " |", flush=True)
-    print(f"\n{len(bugs)} pairs")
-    for kind, counts in sums.items():
-        print(f"{kind}: " + ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items(), key=lambda i: -i[1])))
-    return sum(counts.get(outcome, 0) for counts in sums.values() for outcome in ("alarm", "differs", "busy"))
+    made = build_all(bugs, tools, directory)
+    kept = read_kept(given.keep)
+    with open(given.keep or os.devnull, "a", encoding="utf-8") as keeper:
+        def cell_of(bug, kind, what):
+            sources, program = made[what[0][0]]
+            if (bug[2], kind) in kept:
+                return kept[bug[2], kind]
+            outcome, text = judge_pair(kind, what, program, bug, agent, given.limit) if bug[1] in sources else ("-", "")
+            if text:
+                log.write(f"== {kind} {bug[1]} {bug[2]}: {outcome}\n{text}\n")
+                log.flush()
+            keeper.write(f"{bug[2]}\t{kind}\t{outcome}\n")
+            keeper.flush()
+            return outcome
+        print("| pair | " + " | ".join(tools) + " |\n|---|" + "---|" * len(tools))
+        with concurrent.futures.ThreadPoolExecutor(max_workers=given.jobs) as pool:
+            rows = []
+            for bug, cells in zip(bugs, pool.map(lambda bug: [cell_of(bug, *tool) for tool in tools.items()], bugs)):
+                rows.append((bug[0], cells))
+                print(f"| {bug[2]} | " + " | ".join(cells) + " |", flush=True)
+    show_classes(rows, list(tools))
+    print(f"\n{len(rows)} pairs")
+    for number, kind in enumerate(tools):
+        outcomes = [cells[number] for _, cells in rows]
+        print(f"{kind}: " + ", ".join(f"{outcomes.count(o)} {o}" for o in sorted(set(outcomes), key=lambda o: -outcomes.count(o))))
+    return sum(cells.count(outcome) for _, cells in rows for outcome in ("alarm", "differs", "busy"))
 
 
-def measure(bugs, tools, directory, jobs, log):
+def show_classes(rows, kinds):
+    """By class: how many wrong programs are reported, of those that can run, and alarms about right ones."""
+    print("\n| class | pairs | " + " | ".join(kinds) + " |\n|---|---|" + "---|" * len(kinds))
+    for name in [*dict.fromkeys(name for name, _ in rows), "all"]:
+        mine = [cells for of, cells in rows if name in (of, "all")]
+        cells = []
+        for number in range(len(kinds)):
+            outcomes = [row[number] for row in mine if row[number] != "-"]
+            missed = sum(outcome in ("silent", "hang", "crash", "busy", "differs") for outcome in outcomes)
+            alarms = outcomes.count("alarm")
+            cells.append((f"{len(outcomes) - missed - alarms} of {len(outcomes)}" if outcomes else "-") +
+                         (f", {alarms} alarms" if alarms else ""))
+        print(f"| {name} | {len(mine)} | " + " | ".join(cells) + " |")
+
+
+def measure(bugs, tools, directory, given, log):
     """{library: {class: {outcome: count}}}."""
     table = {}
     for kind, what in tools.items():
         made = build(what, f"{directory}/{kind.replace(' ', '')}", {bug[1] for bug in bugs})
         program = f"{directory}/{kind.replace(' ', '')}/bugs"
         known = [b for b in bugs if b[1] in made]
-        with concurrent.futures.ThreadPoolExecutor(max_workers=jobs) as pool:
-            outcomes = pool.map(lambda b: judge(kind, what[2], program, b[2], b[3]), known)
+        with concurrent.futures.ThreadPoolExecutor(max_workers=given.jobs) as pool:
+            outcomes = pool.map(lambda b: judge(kind, what[2], program, b[2], b[3], given.limit), known)
             for bug, (outcome, text) in zip(known, outcomes):
                 if "usage:" in text:
                     continue # not in this library's version of the standard
@@ -293,6 +345,8 @@ def show(table, classes):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--limit", type=float, default=5, help="seconds for a program of another library")
+    parser.add_argument("--keep", help="outcomes of --pairs, also of an earlier run")
     parser.add_argument("--log", default=os.devnull)
     parser.add_argument("--only", help="one library or mode")
     parser.add_argument("--pairs", action="store_true", help="one row for each pair, in all modes")
@@ -300,7 +354,7 @@ def main():
     parser.add_argument("names", nargs="*")
     given = parser.parse_args()
     bugs = programs(given.names, given.pairs)
-    with tempfile.TemporaryDirectory() as directory, open(given.log, "w", encoding="utf-8") as log:
+    with tempfile.TemporaryDirectory() as directory, open(given.log, "a" if given.keep else "w", encoding="utf-8") as log:
         tools = libraries(os.path.abspath(given.xylem))
         if given.pairs:
             own = tools.pop("Xylem")
@@ -308,8 +362,8 @@ def main():
         if given.only:
             tools = {name: tools[name] for name in given.only.split(",")}
         if given.pairs:
-            sys.exit(show_pairs(bugs, tools, directory, given.jobs, log) > 0)
-        table = measure(bugs, tools, directory, given.jobs, log)
+            sys.exit(show_pairs(bugs, tools, directory, given, log) > 0)
+        table = measure(bugs, tools, directory, given, log)
     show(table, list(dict.fromkeys(bug[0] for bug in bugs)))
     sys.exit(any("busy" in counts for classes in table.values() for counts in classes.values()))
 

@@ -111,6 +111,7 @@ BUG(start_of_freed)
     MPI_Request_free(&copy);
 }
 
+#if MPI_VERSION >= 4
 /* code: 7
  * says: rank *: MPI_Startall: the request was completed or freed before; it was that of
  * MPI_Barrier_init at @made (MPI_ERR_REQUEST; at @here) */
@@ -126,6 +127,7 @@ BUG(startall_of_freed)
     MPI_Wait(&copy, ignore);
     MPI_Request_free(&copy);
 }
+#endif
 
 /* ranks: 1
  * code: 7
@@ -142,6 +144,7 @@ BUG(request_freed_twice)
         MPI_Request_free(&copy); // @here
 }
 
+#if MPI_VERSION >= 4
 /* before: yes
  * code: 5
  * says: rank *: MPI_Barrier: MPI_COMM_WORLD needs MPI_Init, and the program has sessions only; make
@@ -197,6 +200,7 @@ BUG(after_session)
     if (!wrong)
         MPI_Finalize();
 }
+#endif
 
 static void *finalize(void *argument)
 {
