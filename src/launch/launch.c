@@ -279,7 +279,7 @@ static xy_status_t make_job(launch_t *launch)
             launch->values, launch->node != NULL ? launch->node->count : launch->size),
         .eager_limit = launch->values->eager,
         .limits_between = launch->values->has_eager,
-        .spin_seconds = is_checked_in_order(launch) ? 0 : launch->values->spin,
+        .spin_seconds = is_checked_in_order(launch) ? 0 : mpi_launch_checks_spin(launch->values),
         .switched =
             process_sanitizer_has_stacks() ? mpi_rank_switched_announced : mpi_rank_switched,
         .overflow = mpi_finish_overflow,

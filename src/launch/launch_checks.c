@@ -23,6 +23,13 @@ xy_status_t mpi_launch_checks_read(const mpi_launch_values_t *v)
     return XY_OK;
 }
 
+double mpi_launch_checks_spin(const mpi_launch_values_t *v)
+{
+    const double most = 2e-6;
+
+    return v->check != NULL && v->spin > most ? most : v->spin;
+}
+
 xy_status_t mpi_launch_checks_read_several(const mpi_launch_values_t *v)
 {
     if (v->check != NULL && v->comm_cores != NULL)

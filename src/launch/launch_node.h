@@ -177,7 +177,10 @@ int mpi_head_run(const mpi_head_job_t *job);
 /* --check (launch_checks.c): what the options say; where what is found goes, before ranks run;
  * `job` NULL: this is the head, which collects it and in the end has the exit code for `code`. */
 xy_status_t mpi_launch_checks_read(const mpi_launch_values_t *v);
-xy_status_t mpi_launch_checks_read_several(const mpi_launch_values_t *v); /* in the head */
+xy_status_t mpi_launch_checks_read_several(const mpi_launch_values_t *v);
+/* How long cores poll before they sleep: shorter with --check, where receives from any source wait
+ * until all of them do. */
+double mpi_launch_checks_spin(const mpi_launch_values_t *v); /* in the head */
 xy_status_t mpi_launch_checks_begin(const mpi_launch_values_t *v, const char *program,
                                     const mpi_job_t *job, const mpi_node_job_t *node);
 int mpi_launch_checks_collect(int ranks, int code);

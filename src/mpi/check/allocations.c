@@ -10,6 +10,7 @@
 
 #include <malloc.h>
 #include <search.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "mpi/check/check.h"
@@ -20,6 +21,7 @@ enum { QUEUE = 4096, QUEUED_BYTES = 32 << 20, KEPT_BYTES = 1 << 20 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void *tree; /* of check_block_t */
+static _Atomic uint64_t changes;
 static struct {
     void *blocks[QUEUE];
     size_t first, count, bytes;
@@ -30,6 +32,11 @@ static int compare(const void *a, const void *b)
     const check_block_t *x = a, *y = b;
 
     return x->high <= y->low ? -1 : x->low >= y->high ? 1 : 0;
+}
+
+uint64_t check_allocations_changes(void)
+{
+    return atomic_load_explicit(&changes, memory_order_relaxed);
 }
 
 static check_block_t *find(const void *address)
@@ -58,6 +65,7 @@ void check_allocations_add(void *memory, size_t size, const void *site)
                              .usable = malloc_usable_size(memory),
                              .allocated = site};
     pthread_mutex_lock(&lock);
+    changes++;
     while ((there = tfind(block, &tree, compare)) != NULL)
         forget(*there); /* the C library has freed it by itself */
     if (tsearch(block, &tree, compare) == NULL)
@@ -70,6 +78,7 @@ bool check_allocations_remove(const void *memory)
     check_block_t *block;
 
     pthread_mutex_lock(&lock);
+    changes++;
     block = find(memory);
     if (block != NULL && block->low == memory && block->freed == NULL)
         forget(block);
@@ -100,6 +109,7 @@ bool check_allocations_free(const void *memory, const void *site)
     bool waits;
 
     pthread_mutex_lock(&lock);
+    changes++;
     block = find(memory);
     if (block != NULL && block->low == memory && block->freed != NULL) {
         /* Freed twice: the C library is to notice, when the caller frees it. */
@@ -184,7 +194,7 @@ static void report_short(const mpi_rank_t *self, const check_area_t *area, const
 typedef struct {
     const mpi_rank_t *self;
     const check_area_t *area;
-    bool is_receive;
+    bool is_receive, is_heap_only;
     check_block_t block; /* of the last run */
     mpi_variable_t variable;
 } look_t;
@@ -232,14 +242,17 @@ static bool look_at(const char *run, size_t length, void *argument)
         check_allocations_find(run, &look->block))
         return report_block(look, run, length);
     look->block = (check_block_t){0};
-    return (!check_elements_local(look->self, run, &look->variable) &&
+    return look->is_heap_only ||
+           (!check_elements_local(look->self, run, length, &look->variable) &&
             !mpi_caller_variable(run, &look->variable)) ||
            report_variable(look, run, length);
 }
 
-void check_allocations_look(const mpi_rank_t *self, const check_area_t *area, bool is_receive)
+void check_allocations_look(const mpi_rank_t *self, const check_area_t *area, bool is_receive,
+                            bool is_heap_only)
 {
-    look_t look = {.self = self, .area = area, .is_receive = is_receive};
+    look_t look = {
+        .self = self, .area = area, .is_receive = is_receive, .is_heap_only = is_heap_only};
 
     if (area->type->layout.blocks <= 1) /* an array, perhaps with gaps */
         look_at(area->low, (size_t)(area->high - area->low), &look);

@@ -25,7 +25,12 @@ bool check_allocations_free(const void *memory, const void *site);
 /* The block that has this byte. False: none is known. */
 bool check_allocations_find(const void *address, check_block_t *block);
 
-/* `self` uses a buffer: report one that is too small or freed. */
-void check_allocations_look(const mpi_rank_t *self, const check_area_t *area, bool is_receive);
+/* How often any of these was called: nothing has changed if it is the same. */
+uint64_t check_allocations_changes(void);
+
+/* `self` uses a buffer: report one that is too small or freed. `is_heap_only`: if it is not in the
+ * heap, it is right. */
+void check_allocations_look(const mpi_rank_t *self, const check_area_t *area, bool is_receive,
+                            bool is_heap_only);
 
 #endif

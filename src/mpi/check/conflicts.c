@@ -17,11 +17,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mpi/check/allocations.h"
 #include "mpi/check/area.h"
 #include "mpi/check/check.h"
 #include "mpi/check/cores.h"
-#include "mpi/check/elements.h"
 #include "mpi/check/findings.h"
 #include "mpi/check/guard.h"
 #include "mpi/check/order.h"
@@ -232,6 +230,8 @@ static bool comes_in_any_order(void)
 static void add(access_t *now, const mpi_win_t *win)
 {
     for (size_t i = 0; i < list.count; i++) {
+        if (at(i)->area.high <= now->area.low || at(i)->area.low >= now->area.high)
+            continue; /* most are elsewhere */
         if (is_repeated(now, at(i)))
             return;
         if (is_conflict(at(i), now)) {
@@ -509,8 +509,8 @@ static void forget(const mpi_win_t *win, uint32_t number, is_over_fn is_over)
 
         if (a->window == win->comm->context && is_over(a, win, number))
             drop(a);
-        else
-            *at(kept++) = *a;
+        else if (kept++ < i)
+            *at(kept - 1) = *a;
     }
     while (list.count > kept)
         xy_vec_pop(&list);
@@ -527,8 +527,7 @@ static void forget_read(uint32_t window, int origin, uint32_t number)
     if (i == list.count)
         return;
     drop(at(i));
-    for (; i + 1 < list.count; i++)
-        *at(i) = *at(i + 1);
+    memmove(at(i), at(i) + 1, (list.count - i - 1) * sizeof(access_t));
     xy_vec_pop(&list);
 }
 
@@ -600,12 +599,11 @@ static void keep_past(const end_t *end)
         a->ended = check_order_now();
         past++;
     }
-    for (size_t i = 0, kept = 0; past > PAST_MOST; past--) {
+    for (size_t i = 0; past > PAST_MOST; past--) {
         while (at(i)->epoch != PAST)
             i++;
         drop(at(i));
-        for (kept = i; kept + 1 < list.count; kept++)
-            *at(kept) = *at(kept + 1);
+        memmove(at(i), at(i) + 1, (list.count - i - 1) * sizeof(access_t));
         xy_vec_pop(&list);
     }
 }
@@ -688,8 +686,7 @@ static void on_side(const mpi_rank_t *self, const char *name, const void *addres
         named.count = 0;
     if (!mpi_checks.buffers || area.low == area.high || strcmp(name, "target") == 0)
         return;
-    check_allocations_look(self, &area, is_receive);
-    check_elements_look(self, &area);
+    check_pending_memory(self, &area, is_receive);
     if (is_receive && what == UPDATE)
         return; /* what nobody wants may go to one place */
     named.sides[named.count] = (mpi_transfer_t){.buffer = (void *)(uintptr_t)address,

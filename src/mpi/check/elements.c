@@ -12,6 +12,7 @@
 #include <unwind.h>
 
 #include "mpi/check/check.h"
+#include "mpi/check/order.h"
 
 /* ---- The frame of the caller ---- */
 
@@ -60,7 +61,7 @@ static bool load_unwinder(void)
     return unwinder.backtrace != NULL && unwinder.ip != NULL && unwinder.cfa != NULL;
 }
 
-static const char *frame_of(const void *site)
+static const char *unwind(const void *site)
 {
     search_t search = {.site = (_Unwind_Ptr)site};
 
@@ -75,18 +76,67 @@ typedef struct {
     const mpi_typed_t *variables;
     int count;
     const char *base, *frame;
+    bool is_exact; /* the frame is that of the caller; else it is almost certainly */
 } scope_t;
 
-static scope_t scope_of(const mpi_rank_t *self)
-{
-    scope_t scope = {.variables = NULL};
+/* Unwinding takes longer than most calls. A call begins at one distance from the frame of its
+ * caller (check_order_anchor), unless that has arrays of variable length: its frame is unwound
+ * once, and again before something is reported. Memory up to the outermost frame that was unwound
+ * is part of the stack. */
+typedef struct {
+    const void *site;
+    scope_t scope;
+    ptrdiff_t distance; /* 0: not known */
+} place_t;
+enum { PLACES = 32 };
 
-    scope.count = mpi_caller_variables(self->call.caller, &scope.variables, &scope.base);
-    if (scope.count > 0)
-        scope.frame = frame_of(self->call.caller);
-    if (scope.frame == NULL)
-        scope.count = 0;
-    return scope;
+typedef struct {
+    place_t places[PLACES];
+    const char *outermost;
+} known_t;
+
+static known_t *known; /* [ranks] */
+
+xy_status_t check_elements_begin(int ranks)
+{
+    known = xy_calloc((size_t)ranks, sizeof(*known));
+    return known != NULL ? XY_OK : xy_fail_memory("checking the program");
+}
+
+/* The frame of the rank's caller, unwound or, if that will do, by its distance. */
+static void find_frame(const mpi_rank_t *self, place_t *place, bool is_exact)
+{
+    const char *anchor = check_order_anchor(self), *frame;
+    known_t *mine = &known[self->world];
+
+    if (!is_exact && anchor != NULL && place->distance > 0 &&
+        place->distance <= mine->outermost - anchor) {
+        place->scope.frame = anchor + place->distance;
+        place->scope.is_exact = false;
+        return;
+    }
+    frame = unwind(self->call.caller);
+    place->scope.frame = frame;
+    place->scope.is_exact = true;
+    place->distance = frame != NULL && anchor != NULL && frame > anchor ? frame - anchor : 0;
+    if (place->distance > 0 && frame > mine->outermost)
+        mine->outermost = frame;
+}
+
+/* What the calling function can name; `is_exact`: without any doubt. */
+static scope_t scope_of(const mpi_rank_t *self, bool is_exact)
+{
+    uint64_t hash = xy_hash_u64((uintptr_t)self->call.caller);
+    place_t *place = &known[self->world].places[hash % PLACES];
+    scope_t *scope = &place->scope;
+
+    if (place->site != self->call.caller) {
+        *place = (place_t){.site = self->call.caller};
+        scope->count = mpi_caller_variables(self->call.caller, &scope->variables, &scope->base);
+    }
+    if (scope->count > 0)
+        find_frame(self, place, is_exact);
+    return scope->frame != NULL ? *scope : (scope_t){.is_exact = true};
 }
 
 static const char *place_in(const scope_t *scope, const mpi_typed_t *v)
@@ -107,10 +157,16 @@ static const mpi_typed_t *find_around(const scope_t *scope, const char *address)
     return NULL;
 }
 
-bool check_elements_local(const mpi_rank_t *self, const void *address, mpi_variable_t *variable)
+bool check_elements_local(const mpi_rank_t *self, const char *address, size_t length,
+                          mpi_variable_t *variable)
 {
-    scope_t scope = scope_of(self);
+    scope_t scope = scope_of(self, false);
     const mpi_typed_t *v = find_around(&scope, address);
+
+    if (v != NULL && !scope.is_exact && address + length > place_in(&scope, v) + v->size) {
+        scope = scope_of(self, true);
+        v = find_around(&scope, address);
+    }
 
     if (v == NULL)
         return false;
@@ -202,6 +258,18 @@ static void report(const mpi_rank_t *self, const check_area_t *area, const mpi_t
                     v->is_pointer ? "points to" : "has elements of type", v->element.name);
 }
 
+/* A variable of the caller, or a global one, that contradicts the datatype; or NULL. */
+static const mpi_typed_t *find_contradiction(const scope_t *scope, const check_area_t *area,
+                                             const mpi_element_t *wanted, mpi_typed_t *global)
+{
+    const mpi_typed_t *other = find_other(scope, area->buffer, wanted);
+
+    if (other == NULL && find_around(scope, area->buffer) == NULL &&
+        mpi_caller_global(area->buffer, global) && !agree(&global->element, wanted))
+        other = global;
+    return other;
+}
+
 void check_elements_look(const mpi_rank_t *self, const check_area_t *area)
 {
     mpi_element_t wanted = element_of(area->type);
@@ -211,11 +279,12 @@ void check_elements_look(const mpi_rank_t *self, const check_area_t *area)
 
     if (wanted.kind == XMPI_ELEMENT_ANY || area->buffer != area->low)
         return;
-    scope = scope_of(self);
-    other = find_other(&scope, area->buffer, &wanted);
-    if (other == NULL && find_around(&scope, area->buffer) == NULL &&
-        mpi_caller_global(area->buffer, &global) && !agree(&global.element, &wanted))
-        other = &global;
+    scope = scope_of(self, false);
+    other = find_contradiction(&scope, area, &wanted, &global);
+    if (other != NULL && !scope.is_exact) {
+        scope = scope_of(self, true);
+        other = find_contradiction(&scope, area, &wanted, &global);
+    }
     if (other != NULL)
         report(self, area, other);
 }

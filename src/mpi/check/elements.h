@@ -6,8 +6,11 @@
 #include "mpi/check/area.h"
 #include "mpi/runtime/runtime.h"
 
-/* The local variable of the caller that has this byte. False: none is known. */
-bool check_elements_local(const mpi_rank_t *self, const void *address, mpi_variable_t *variable);
+/* Before ranks run. */
+xy_status_t check_elements_begin(int ranks);
+/* The local variable of the caller that has the first of these bytes. False: none is known. */
+bool check_elements_local(const mpi_rank_t *self, const char *address, size_t length,
+                          mpi_variable_t *variable);
 /* `self` uses a buffer: report one whose variable has elements of another type. */
 void check_elements_look(const mpi_rank_t *self, const check_area_t *area);
 

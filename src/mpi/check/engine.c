@@ -9,6 +9,7 @@
 #include "mpi/check/check.h"
 #include "mpi/check/collectives.h"
 #include "mpi/check/cores.h"
+#include "mpi/check/elements.h"
 #include "mpi/check/guard.h"
 #include "mpi/check/ignored.h"
 #include "mpi/check/late.h"
@@ -134,6 +135,15 @@ static void move_receive(mpi_rank_t *self, mpi_request_t *request)
         mpi_plain_receive(self, request);
 }
 
+/* A message for the rank has come, on its worker. */
+static void arrive_at(mpi_rank_t *rank)
+{
+    if (mpi_checks.buffers)
+        check_pending_arrive(rank);
+    if (mpi_checks.wildcards)
+        check_late_arrive(rank);
+}
+
 /* Start a send in checked runs: note its buffer and look for conflicts; true if it is complete. */
 static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes,
                        mpi_request_t *request)
@@ -153,8 +163,8 @@ static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes
     is_done = move_send(self, &mine, bytes, request);
     if (request != NULL)
         request->mode = t->mode; /* that of the program: see check_engine_is_forced */
-    if (mpi_checks.buffers && to != NULL)
-        check_pending_arrive(to);
+    if (to != NULL)
+        arrive_at(to);
     return is_done;
 }
 
@@ -172,8 +182,10 @@ static void start_receive(mpi_rank_t *self, mpi_request_t *request)
     begin(self);
     if (looks)
         check_pending_start(self, &t, request, true);
-    if (mpi_checks.wildcards && is_held_up(self) && check_late_receive(self, request))
+    if (mpi_checks.wildcards && is_held_up(self) && check_late_receive(self, request)) {
+        check_late_arrive(self);
         return;
+    }
     move_receive(self, request);
     if (mpi_checks.buffers)
         check_pending_arrive(self);
@@ -335,13 +347,13 @@ static void arrive(const mpi_request_t *receive)
 static void take_eager(mpi_worker_t *worker, int from, mpi_packet_t *packet)
 {
     mpi_packet_eager(worker, from, packet);
-    check_pending_arrive(&mpi_job->ranks[packet->to]);
+    arrive_at(&mpi_job->ranks[packet->to]);
 }
 
 static void take_rts(mpi_worker_t *worker, int from, mpi_packet_t *packet)
 {
     mpi_packet_rts(worker, from, packet);
-    check_pending_arrive(&mpi_job->ranks[packet->to]);
+    arrive_at(&mpi_job->ranks[packet->to]);
 }
 
 static void watch_packets(void)
@@ -590,6 +602,8 @@ xy_status_t check_engine_begin(int ranks)
     xy_status_t st = check_pending_begin(ranks);
 
     if (st == XY_OK)
+        st = check_elements_begin(ranks);
+    if (st == XY_OK)
         st = check_late_begin(ranks);
     if (st == XY_OK)
         st = check_cores_begin();
@@ -604,7 +618,7 @@ xy_status_t check_engine_begin(int ranks)
     random_state = mpi_checks.seed + (uint64_t)mpi_job->process * UINT64_C(0x9e3779b97f4a7c15);
     inner = mpi_p2p_engine;
     mpi_p2p_engine = &engine;
-    if (mpi_checks.buffers && inner == NULL)
+    if (inner == NULL)
         watch_packets();
     return st;
 }

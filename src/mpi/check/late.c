@@ -2,6 +2,7 @@
 #include "mpi/check/late.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "mpi/check/check.h"
 #include "mpi/check/cores.h"
@@ -285,6 +286,28 @@ bool check_late_match_of(mpi_rank_t *rank, bool *readies_p)
         return true;
     }
     return false;
+}
+
+/* Has each rank that could send to it done so? The receiver itself cannot while its call blocks. */
+static bool is_complete(const late_t *late, const candidates_t *c)
+{
+    const mpi_comm_t *comm = late->comm;
+    bool has_own = comm->remote == NULL && has_source(c, comm->rank);
+
+    return c->count - has_own >= (comm->remote != NULL ? comm->remote->size : comm->size - 1) &&
+           (late->request == NULL || strcmp(late->call, "MPI_Recv") == 0);
+}
+
+void check_late_arrive(mpi_rank_t *rank)
+{
+    const xy_vec_t *list = &lists[rank->world];
+    candidates_t c;
+
+    if (list->count == 0)
+        return;
+    find_candidates(rank, &at(list, 0)->envelope, 0, &c);
+    if (c.count > 0 && is_complete(at(list, 0), &c))
+        check_late_match_of(rank, &(bool){false});
 }
 
 bool check_late_match(const mpi_worker_t *worker, bool *readies_p)

@@ -17,6 +17,9 @@ xy_status_t check_late_begin(int ranks);
 bool check_late_receive(mpi_rank_t *self, mpi_request_t *request);
 /* Is there a late receive of `to` that takes the message? */
 bool check_late_takes(const mpi_rank_t *to, const xy_envelope_t *envelope);
+/* A message has come for the rank, or it has begun a late receive: if all messages are there that
+ * it could take, it gets one. On its worker. */
+void check_late_arrive(mpi_rank_t *rank);
 /* False: it is not a late one. */
 bool check_late_cancel(mpi_rank_t *self, mpi_request_t *request);
 /* The message that a probe sees; NULL: none so far. `waits`: then it parks until there is one. */

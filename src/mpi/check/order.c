@@ -22,6 +22,7 @@ typedef struct {
     _Atomic uint64_t sent;    /* the last message to this rank */
     _Atomic uint64_t written; /* the last operation that has changed memory of its windows */
     const char *call;         /* in which it is; NULL: none */
+    const char *anchor;       /* frame of on_call when it was entered */
     meetings_t *meetings;     /* of the collective in that call; NULL: none */
     uint64_t number;          /* which one it is */
     xy_hash_t entered;        /* by context: how many collectives, as a pointer */
@@ -50,6 +51,11 @@ uint64_t check_order_heard(const mpi_rank_t *self)
         return UINT64_MAX;
     written = s->written;
     return s->heard > written ? s->heard : written;
+}
+
+const char *check_order_anchor(const mpi_rank_t *self)
+{
+    return self->world < count && !check_has_threads(self) ? states[self->world].anchor : NULL;
 }
 
 void check_order_hear_all(const mpi_rank_t *self)
@@ -201,6 +207,7 @@ static void on_call(mpi_rank_t *self)
             is_hidden = true;
     }
     s->call = self->call.name;
+    s->anchor = __builtin_frame_address(0);
 }
 
 xy_status_t check_order_begin(int ranks)

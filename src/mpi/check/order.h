@@ -18,6 +18,9 @@
 
 /* Before ranks run. */
 xy_status_t check_order_begin(int ranks);
+/* A place on the stack, at one distance from the frame of the caller of the rank's MPI call. NULL:
+ * not known. */
+const char *check_order_anchor(const mpi_rank_t *self);
 /* The time of an event: later than all before. */
 uint64_t check_order_now(void);
 /* UINT64_MAX: not known. */

@@ -7,11 +7,15 @@
 #ifndef XY_MPI_CHECK_PENDING_H
 #define XY_MPI_CHECK_PENDING_H
 
+#include "mpi/check/area.h"
 #include "mpi/p2p/p2p.h"
 
 struct mpi_win;
 
 xy_status_t check_pending_begin(int ranks);
+/* `self` passes a buffer: does it lie in memory that is there, is it long enough, and has it the
+ * right type? */
+void check_pending_memory(const mpi_rank_t *self, const check_area_t *area, bool is_receive);
 /* `self` starts to send from or receive into this buffer: does another operation use it? With a
  * request of a nonblocking call it is pending from now on. */
 void check_pending_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request,

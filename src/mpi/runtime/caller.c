@@ -203,14 +203,14 @@ static const mpi_symbol_t *symbol_of(question_t *q)
     for (int i = 0; i < REMEMBERED; i++)
         if (known[i].program == program && q->offset >= known[i].symbol.offset &&
             q->offset - known[i].symbol.offset < known[i].symbol.size)
-            return &known[i].symbol;
+            return known[i].symbol.name[0] != '\0' ? &known[i].symbol : NULL;
     ask_aside(q, answer_symbol);
-    if (!q->is_found)
-        return NULL;
+    if (!q->is_found) /* nothing is known of this byte */
+        q->symbol = (mpi_symbol_t){.offset = q->offset, .size = 1};
     next = (next + 1) % REMEMBERED;
     known[next].program = program;
     known[next].symbol = q->symbol;
-    return &known[next].symbol;
+    return q->is_found ? &known[next].symbol : NULL;
 }
 
 bool mpi_caller_variable(const void *address, mpi_variable_t *variable)
