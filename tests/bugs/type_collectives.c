@@ -121,12 +121,13 @@ BUG(type_own_block)
  * MPI_DOUBLE at @here; give the same types in both */
 BUG(type_alltoallv)
 {
+    static char from[4096], into[4096];
     MPI_Datatype here = rank == 0 ? MPI_INT : MPI_FLOAT, there = rank == 0 ? MPI_FLOAT : MPI_INT;
 
     counts[1 - rank] = 4;
     if (wrong && rank == 1)
         there = MPI_DOUBLE;
-    MPI_Alltoallv(numbers, counts, places, here, others, counts, places, there, world); // @here
+    MPI_Alltoallv(from, counts, places, here, into, counts, places, there, world); // @here
 }
 
 /* code: 0

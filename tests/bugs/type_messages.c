@@ -117,6 +117,7 @@ BUG(type_repeated)
  * says: rank 1: MPI_Recv at @recv receives MPI_DOUBLE; rank 0 sent MPI_LONG with tag 4 at @send */
 BUG(type_alike)
 {
+    static char from[4096], into[4096];
     MPI_Datatype pairs[][2] = {
         {MPI_INT, MPI_INT32_T},       {MPI_LONG, wrong ? MPI_DOUBLE : MPI_UNSIGNED_LONG},
         {MPI_BYTE, MPI_DOUBLE},       {MPI_FLOAT, MPI_BYTE},
@@ -125,9 +126,9 @@ BUG(type_alike)
 
     for (int i = 0; i < 7; i++)
         if (rank == 0)
-            MPI_Send(numbers, 4, pairs[i][0], 1, 4, world); // @send
+            MPI_Send(from, 4, pairs[i][0], 1, 4, world); // @send
         else
-            MPI_Recv(others, 64, pairs[i][1], 0, 4, world, ignore); // @recv
+            MPI_Recv(into, 64, pairs[i][1], 0, 4, world, ignore); // @recv
 }
 
 /* code: 0
