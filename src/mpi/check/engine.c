@@ -21,9 +21,23 @@
 static double acted; /* when one has sent or received; where ranks are in several processes */
 static uint64_t random_state;
 
-/* The engine of virtual time, which moves messages, or NULL. It has an order of its own, in which
- * sends and receives come; they are not held up. */
-static const mpi_p2p_engine_t *inner;
+static void wait_plain(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
+{
+    (void)self;
+    (void)requests;
+    (void)count;
+    (void)any;
+    xy_fiber_park();
+}
+
+static const mpi_p2p_engine_t plain = {.send = mpi_plain_send,
+                                       .receive = mpi_plain_receive,
+                                       .receive_message = mpi_plain_receive_message,
+                                       .wait = wait_plain};
+
+/* What moves messages. The engine of virtual time has an order of its own, in which sends and
+ * receives come; they are not held up. */
+static const mpi_p2p_engine_t *inner = &plain;
 
 /* Seconds without a message before a rank that polls may get its late ones, where ranks of other
  * processes may send more. */
@@ -58,7 +72,7 @@ static bool is_own(const mpi_rank_t *self, const mpi_comm_t *comm)
  * counted here is parked. */
 static bool is_held_up(const mpi_rank_t *self)
 {
-    return inner == NULL && !check_has_threads(self);
+    return inner == &plain && !check_has_threads(self);
 }
 
 /* The rank does something: others may have been faster. */
@@ -120,21 +134,6 @@ static bool takes_buffer(const void *buffer)
     return mpi_checks.buffers && !is_known;
 }
 
-static bool move_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes,
-                      mpi_request_t *request)
-{
-    return inner != NULL ? inner->send(self, t, bytes, request)
-                         : mpi_plain_send(self, t, bytes, request);
-}
-
-static void move_receive(mpi_rank_t *self, mpi_request_t *request)
-{
-    if (inner != NULL)
-        inner->receive(self, request);
-    else
-        mpi_plain_receive(self, request);
-}
-
 /* A message for the rank has come, on its worker. */
 static void arrive_at(mpi_rank_t *rank)
 {
@@ -155,12 +154,12 @@ static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes
     if (mpi_checks.windows)
         check_order_send(mpi_comm_world_rank(t->comm, t->peer));
     if (!is_own(self, t->comm))
-        return move_send(self, t, bytes, request);
+        return inner->send(self, t, bytes, request);
     begin(self);
     mine.mode = request != NULL ? mode_of(self, t) : t->mode;
     if (looks)
         check_pending_start(self, t, request, false);
-    is_done = move_send(self, &mine, bytes, request);
+    is_done = inner->send(self, &mine, bytes, request);
     if (request != NULL)
         request->mode = t->mode; /* that of the program: see check_engine_is_forced */
     if (to != NULL)
@@ -176,7 +175,7 @@ static void start_receive(mpi_rank_t *self, mpi_request_t *request)
     bool looks = takes_buffer(request->buffer);
 
     if (!is_own(self, request->comm)) {
-        move_receive(self, request);
+        inner->receive(self, request);
         return;
     }
     begin(self);
@@ -186,7 +185,7 @@ static void start_receive(mpi_rank_t *self, mpi_request_t *request)
         check_late_arrive(self);
         return;
     }
-    move_receive(self, request);
+    inner->receive(self, request);
     if (mpi_checks.buffers)
         check_pending_arrive(self);
 }
@@ -199,10 +198,7 @@ static void receive_message(mpi_rank_t *self, mpi_request_t *request, mpi_messag
     begin(self);
     if (mpi_checks.buffers)
         check_pending_start(self, &t, request, true);
-    if (inner != NULL)
-        inner->receive_message(self, request, message);
-    else
-        mpi_plain_receive_message(self, request, message);
+    inner->receive_message(self, request, message);
     if (mpi_checks.buffers)
         check_pending_arrive(self);
 }
@@ -211,10 +207,7 @@ static void wait(mpi_rank_t *self, mpi_request_t *const *requests, int count, bo
 {
     if (mpi_checks.buffers)
         check_pending_look(self);
-    if (inner != NULL)
-        inner->wait(self, requests, count, any);
-    else
-        xy_fiber_park();
+    inner->wait(self, requests, count, any);
 }
 
 /* What others do is not seen here: they are given some time. */
@@ -255,7 +248,7 @@ static void look(mpi_rank_t *self, mpi_request_t *const *requests, int count, bo
 
 static void test(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
 {
-    if (inner == NULL) {
+    if (inner == &plain) {
         look(self, requests, count, any);
         return;
     }
@@ -299,7 +292,7 @@ static mpi_message_t *probe(mpi_rank_t *self, const xy_envelope_t *envelope, mpi
 {
     mpi_message_t *m;
 
-    if (inner != NULL)
+    if (inner != &plain)
         return inner->probe(self, envelope, comm, waits, takes);
     m = mpi_checks.wildcards && is_held_up(self) ? probe_late(self, envelope, waits)
                                                  : probe_at_once(self, envelope, waits);
@@ -310,7 +303,7 @@ static mpi_message_t *probe(mpi_rank_t *self, const xy_envelope_t *envelope, mpi
 
 static void cancel(mpi_rank_t *self, mpi_request_t *request)
 {
-    if (inner != NULL)
+    if (inner != &plain)
         inner->cancel(self, request);
     else if (!check_late_cancel(self, request))
         mpi_plain_cancel(self, request);
@@ -320,7 +313,7 @@ static void cancel(mpi_rank_t *self, mpi_request_t *request)
 static void free_request(mpi_request_t *request)
 {
     check_pending_forget(request);
-    if (inner != NULL)
+    if (inner != &plain)
         inner->free(request);
 }
 
@@ -389,7 +382,7 @@ static pthread_mutex_t held_lock = PTHREAD_MUTEX_INITIALIZER;
 
 bool check_engine_is_forced(const mpi_request_t *sender)
 {
-    return sender != NULL && inner == NULL && sender->mode == XMPI_MODE_STANDARD &&
+    return sender != NULL && inner == &plain && sender->mode == XMPI_MODE_STANDARD &&
            sender->waiter != NULL && sender->bytes <= mpi_job->eager_limit &&
            is_own(sender->owner, sender->comm);
 }
@@ -616,9 +609,10 @@ xy_status_t check_engine_begin(int ranks)
     if (mpi_checks.errors)
         check_ignored_begin();
     random_state = mpi_checks.seed + (uint64_t)mpi_job->process * UINT64_C(0x9e3779b97f4a7c15);
-    inner = mpi_p2p_engine;
+    if (mpi_p2p_engine != NULL)
+        inner = mpi_p2p_engine;
     mpi_p2p_engine = &engine;
-    if (inner == NULL)
+    if (inner == &plain)
         watch_packets();
     return st;
 }
