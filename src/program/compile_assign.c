@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "program/compile.h"
+#include "program/library.h"
 
 static void store_direct(compiler_t *c, const direct_t *d)
 {
@@ -247,18 +248,15 @@ static const type_t *complete(compiler_t *c, const type_t *type, const expr_t *v
     return type != NULL ? type : compile_fail_memory(c);
 }
 
+/* What the first value does not name is 0. */
 static void clear(compiler_t *c, direct_t d)
 {
-    expr_t zero = {.kind = EXPR_INTEGER, .type = type_basic(TYPE_I32)};
-
-    if (type_is_scalar(d.type)) {
-        set_value(c, d, &zero);
-        return;
-    }
-    for (const type_field_t *f = d.type->fields; f != NULL; f = f->next)
-        clear(c, (direct_t){d.is_global, d.offset + (int32_t)f->offset, f->type});
-    for (uint64_t i = 0; d.type->kind == TYPE_ARRAY && i < d.type->count && i < 1024; i++)
-        clear(c, (direct_t){d.is_global, d.offset + (int32_t)(i * d.type->of->size), d.type->of});
+    emit(c, OP_ADDRESS_LOCAL, 0, 0, d.offset);
+    emit_integer(c, 0);
+    emit_integer(c, (int64_t)d.type->size);
+    emit(c, OP_LIBRARY, 3, 0, library_find("memset", 6));
+    c->depth -= 2;
+    emit(c, OP_POP, 0, 0, 0);
 }
 
 void compile_variable(compiler_t *c, const char *name, size_t length, const type_t *type,
@@ -291,8 +289,8 @@ void compile_variable(compiler_t *c, const char *name, size_t length, const type
     if (value != NULL) {
         direct_t d = {is_global, v->offset, v->type};
 
-        if (value->kind == EXPR_LIST && !is_global)
-            clear(c, d); /* what the list does not name; frames are used again */
+        if (!is_global && !is_made && (value->kind == EXPR_LIST || type->kind == TYPE_ARRAY))
+            clear(c, d);
         set_value(c, d, value);
     }
 }

@@ -315,8 +315,8 @@ static int64_t run_calloc(process_t *p, const int64_t *args)
 {
     uint64_t count = (uint64_t)args[0], size = (uint64_t)args[1];
 
-    return (int64_t)process_allocate(p, size > 0 && count > UINT64_MAX / size ? UINT64_MAX
-                                                                              : count * size);
+    return (int64_t)process_allocate_cleared(
+        p, size > 0 && count > UINT64_MAX / size ? UINT64_MAX : count * size);
 }
 
 static int64_t run_realloc(process_t *p, const int64_t *args)

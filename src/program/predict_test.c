@@ -18,8 +18,8 @@ static xy_status_t predict(const setup_t *s, const char *declarations, const cha
     char *text = xy_sprintf(
         "<program version='1'>%s<function name='main' type='int' file='a.c' line='1'>"
         "<parameter name='argc' type='int'/><parameter name='argv' type='char **'/>"
-        "<variable name='rank' type='int'/><variable name='size' type='int'/>"
-        "<variable name='st' type='MPI_Status'/><variable name='x' type='int'/>"
+        "<variable name='rank' type='int' value='0'/><variable name='size' type='int' value='0'/>"
+        "<variable name='st' type='MPI_Status'/><variable name='x' type='int' value='0'/>"
         "<mpi call='MPI_Init'/><mpi call='MPI_Comm_rank' " WORLD " rank='&amp;rank'/>"
         "<mpi call='MPI_Comm_size' " WORLD " size='&amp;size'/>%s<mpi call='MPI_Finalize' "
         "line='99'/></function></program>",
@@ -84,11 +84,11 @@ static void test_messages(void **state)
     (void)state;
     check_all("<do c='x = rank * 10'/><if c='rank &gt; 0'>" SEND(
         "1", "0",
-        "rank + 5") "<else><variable name='sum' type='int'/>"
+        "rank + 5") "<else><variable name='sum' type='int' value='0'/>"
                     "<for start='int i = 1' test='i &lt; size' step='i++'>" RECV(
                         "1", "MPI_ANY_SOURCE", "MPI_ANY_TAG")
                         CHECK("st.MPI_TAG == st.MPI_SOURCE + 5 &amp;&amp; x == st.MPI_SOURCE * 10",
-                              "3") "<variable name='n' type='int'/>"
+                              "3") "<variable name='n' type='int' value='0'/>"
                                    "<mpi call='MPI_Get_count' status='&amp;st' datatype='MPI_INT' "
                                    "count='&amp;n'/>" CHECK(
                                        "n == 1",
@@ -104,7 +104,7 @@ static void test_requests(void **state)
         "<variable name='r' type='MPI_Request[4]'/><variable name='s' type='MPI_Status[4]'/>"
         "<variable name='left' type='int' value='(rank + size - 1) % size'/>"
         "<variable name='right' type='int' value='(rank + 1) % size'/>"
-        "<variable name='a' type='int'/><variable name='b' type='int'/>"
+        "<variable name='a' type='int' value='0'/><variable name='b' type='int' value='0'/>"
         "<do c='x = rank'/>"
         "<mpi call='MPI_Irecv' buf='&amp;a' count='1' datatype='MPI_INT' source='left' "
         "tag='1' " WORLD " request='&amp;r[0]'/>"
@@ -117,7 +117,8 @@ static void test_requests(void **state)
         "<mpi call='MPI_Waitall' count='4' array_of_requests='r' array_of_statuses='s'/>" CHECK(
             "a == left &amp;&amp; b == right &amp;&amp; s[0].MPI_SOURCE == left", "7")
             CHECK("r[3] == MPI_REQUEST_NULL",
-                  "8") "<variable name='flag' type='int'/><variable name='tests' type='int'/>"
+                  "8") "<variable name='flag' type='int' value='0'/><variable name='tests' "
+                       "type='int' value='0'/>"
                        "<mpi call='MPI_Irecv' buf='&amp;a' count='1' datatype='MPI_INT' "
                        "source='left' tag='3' " WORLD " request='&amp;r[0]'/>" SEND(
                            "1", "right",
@@ -125,7 +126,7 @@ static void test_requests(void **state)
                                 "flag='&amp;flag' "
                                 "status='MPI_STATUS_IGNORE'/><do c='tests++'/></while>" CHECK(
                                     "tests &gt; 0",
-                                    "9") "<variable name='p' type='MPI_Request'/>"
+                                    "9") "<variable name='p' type='MPI_Request' value='0'/>"
                                          "<mpi call='MPI_Recv_init' buf='&amp;b' count='1' "
                                          "datatype='MPI_INT' source='left' tag='4' " WORLD
                                          " request='&amp;p'/>"
@@ -151,7 +152,7 @@ static void test_collectives(void **state)
         "<mpi call='MPI_Bcast' buffer='&amp;n' count='1' datatype='MPI_INT' root='size - 1' " WORLD
         "/>" CHECK(
             "n == 7",
-            "1") "<do c='x = rank + 1'/><variable name='sum' type='int'/>"
+            "1") "<do c='x = rank + 1'/><variable name='sum' type='int' value='0'/>"
                  "<mpi call='MPI_Allreduce' sendbuf='&amp;x' recvbuf='&amp;sum' count='1' "
                  "datatype='MPI_INT' op='MPI_SUM' " WORLD "/>" CHECK(
                      "sum == size * (size + 1) / 2",
@@ -196,7 +197,8 @@ static void test_collectives(void **state)
                                                                        "recvtype='MPI_BYTE' " WORLD
                                                                        "/>"
                                                                        "<variable name='r' "
-                                                                       "type='MPI_Request'/>"
+                                                                       "type='MPI_Request' "
+                                                                       "value='0'/>"
                                                                        "<mpi call='MPI_Ireduce' "
                                                                        "sendbuf='&amp;x' "
                                                                        "recvbuf='&amp;sum' "
@@ -228,8 +230,8 @@ static void test_communicators(void **state)
 {
     (void)state;
     check_all(
-        "<variable name='half' type='MPI_Comm'/><variable name='n' type='int'/>"
-        "<variable name='r' type='int'/>"
+        "<variable name='half' type='MPI_Comm'/><variable name='n' type='int' value='0'/>"
+        "<variable name='r' type='int' value='0'/>"
         "<mpi call='MPI_Comm_split' " WORLD " color='rank % 2' key='-rank' newcomm='&amp;half'/>"
         "<mpi call='MPI_Comm_rank' comm='half' rank='&amp;r'/>"
         "<mpi call='MPI_Comm_size' comm='half' size='&amp;n'/>" CHECK(
@@ -291,10 +293,11 @@ static void test_communicators(void **state)
 /* Two groups, odd and even ranks, whose leaders are their first: of the first `n` processes. */
 #define TWO_GROUPS                                                                                 \
     "<variable name='half' type='MPI_Comm'/><variable name='inter' type='MPI_Comm'/>"              \
-    "<variable name='me' type='int'/><variable name='own' type='int'/>"                            \
-    "<variable name='n' type='int'/><variable name='got' type='int'/>"                             \
-    "<variable name='side' type='int' value='rank % 2'/><variable name='all' type='int[9]'/>"      \
-    "<variable name='out' type='int[9]'/>"                                                         \
+    "<variable name='me' type='int' value='0'/><variable name='own' type='int' value='0'/>"        \
+    "<variable name='n' type='int' value='0'/><variable name='got' type='int' value='0'/>"         \
+    "<variable name='side' type='int' value='rank % 2'/><variable name='all' type='int[9]' "       \
+    "value='{0}'/>"                                                                                \
+    "<variable name='out' type='int[9]' value='{0}'/>"                                             \
     "<mpi call='MPI_Comm_split' " WORLD " color='side' key='rank' newcomm='&amp;half'/>"           \
     "<mpi call='MPI_Intercomm_create' local_comm='half' local_leader='0' "                         \
     "peer_comm='MPI_COMM_WORLD' remote_leader='1 - side' tag='3' newintercomm='&amp;inter' "       \
@@ -359,7 +362,7 @@ static void test_two_groups(void **state)
 static void test_persistent(void **state)
 {
     static const char again[] =
-        "<variable name='r' type='MPI_Request[2]'/><variable name='sum' type='int'/>"
+        "<variable name='r' type='MPI_Request[2]'/><variable name='sum' type='int' value='0'/>"
         "<mpi call='MPI_Bcast_init' buffer='&amp;x' count='1' datatype='MPI_INT' root='0' " WORLD
         " request='&amp;r[0]'/><mpi call='MPI_Allreduce_init' sendbuf='&amp;rank' "
         "recvbuf='&amp;sum' count='1' datatype='MPI_INT' op='MPI_SUM' " WORLD
@@ -374,7 +377,8 @@ static void test_persistent(void **state)
     (void)state;
     check_all(again);
     check_two_groups(
-        "<variable name='r' type='MPI_Request'/><mpi call='MPI_Bcast_init' buffer='&amp;got' "
+        "<variable name='r' type='MPI_Request' value='0'/><mpi call='MPI_Bcast_init' "
+        "buffer='&amp;got' "
         "count='1' datatype='MPI_INT' " ROOT " request='&amp;r'/>"
         "<for start='int i = 1' test='i &lt; 4' step='i++'><do c='got = i * side'/>"
         "<mpi call='MPI_Start' request='&amp;r'/><mpi call='MPI_Wait' request='&amp;r' "
@@ -385,9 +389,10 @@ static void test_grids(void **state)
 {
     (void)state;
     check_all(
-        "<variable name='dims' type='int[2]'/><variable name='periods' type='int[2]' "
+        "<variable name='dims' type='int[2]' value='{0}'/><variable name='periods' type='int[2]' "
         "value='{1, 0}'/><variable name='grid' type='MPI_Comm'/><variable name='at' "
-        "type='int[2]'/><variable name='up' type='int'/><variable name='down' type='int'/>"
+        "type='int[2]'/><variable name='up' type='int' value='0'/><variable name='down' type='int' "
+        "value='0'/>"
         "<mpi call='MPI_Dims_create' nnodes='size' ndims='2' dims='dims'/>" CHECK(
             "dims[0] * dims[1] == size &amp;&amp; dims[0] &gt;= dims[1]",
             "1") "<mpi call='MPI_Cart_create' comm_old='MPI_COMM_WORLD' ndims='2' dims='dims' "
@@ -408,7 +413,8 @@ static void test_grids(void **state)
                                        "== up",
                                        "4") "<variable name='row' type='MPI_Comm'/><variable "
                                             "name='keep' type='int[2]' "
-                                            "value='{0, 1}'/><variable name='n' type='int'/>"
+                                            "value='{0, 1}'/><variable name='n' type='int' "
+                                            "value='0'/>"
                                             "<mpi call='MPI_Cart_sub' comm='grid' "
                                             "remain_dims='keep' newcomm='&amp;row'/>"
                                             "<mpi call='MPI_Comm_size' comm='row' "
@@ -426,7 +432,7 @@ static void test_types(void **state)
     assert_int_equal(
         predict(
             &s, "",
-            "<variable name='v' type='MPI_Datatype'/><variable name='n' type='int'/>"
+            "<variable name='v' type='MPI_Datatype'/><variable name='n' type='int' value='0'/>"
             "<mpi call='MPI_Type_vector' count='3' blocklength='2' stride='10' "
             "oldtype='MPI_DOUBLE' newtype='&amp;v'/><mpi call='MPI_Type_commit' "
             "datatype='&amp;v'/><mpi call='MPI_Type_size' datatype='v' size='&amp;n'/>" CHECK(
@@ -529,7 +535,8 @@ static void test_arithmetic(void **state)
     "extent='&amp;extent'/>" CHECK("lb == (" lower ") &amp;&amp; extent == " bytes, line)
     check(1, "<variable name='t' type='MPI_Datatype'/><variable name='lb' type='MPI_Aint'/>"
              "<variable name='extent' type='MPI_Aint'/>"
-             "<variable name='lengths' type='int[2]'/><variable name='at' type='MPI_Aint[2]'/>"
+             "<variable name='lengths' type='int[2]' value='{0}'/><variable name='at' "
+             "type='MPI_Aint[2]'/>"
              "<variable name='types' type='MPI_Datatype[2]'/>"
              "<do c='lengths[0] = lengths[1] = 1'/><do c='at[0] = 8'/><do c='at[1] = 16'/>"
              "<do c='types[0] = MPI_DOUBLE'/><do c='types[1] = MPI_CHAR'/>" /* a pair has padding */
@@ -547,12 +554,13 @@ static void test_arithmetic(void **state)
           "<variable name='turned' type='MPI_Comm'/><mpi call='MPI_Comm_split' " WORLD
           " color='0' key='-rank' newcomm='&amp;turned'/><mpi call='MPI_Comm_compare' "
           "comm1='MPI_COMM_WORLD' comm2='turned' result='&amp;x'/>" CHECK("x == MPI_SIMILAR", "5"));
-    check_bad(2,
-              "<variable name='g' type='MPI_Group'/><variable name='list' type='int[2]'/>"
-              "<do c='list[0] = list[1] = 1'/><mpi call='MPI_Comm_group' " WORLD
-              " group='&amp;g'/><mpi call='MPI_Group_incl' group='g' n='2' ranks='list' "
-              "newgroup='&amp;g' line='3'/>",
-              "a.c:3: process 0: rank 1 is named twice (the group has 2 ranks)");
+    check_bad(
+        2,
+        "<variable name='g' type='MPI_Group'/><variable name='list' type='int[2]' value='{0}'/>"
+        "<do c='list[0] = list[1] = 1'/><mpi call='MPI_Comm_group' " WORLD
+        " group='&amp;g'/><mpi call='MPI_Group_incl' group='g' n='2' ranks='list' "
+        "newgroup='&amp;g' line='3'/>",
+        "a.c:3: process 0: rank 1 is named twice (the group has 2 ranks)");
 }
 
 /* Costs of loops: by name, or one for all; the path says where the time went. */

@@ -51,6 +51,36 @@ bool process_stop(process_t *p)
     return false;
 }
 
+bool process_fail_blank(process_t *p)
+{
+    return process_fail(p, "a value that is not known: nothing that the description has sets it "
+                           "before; 'xylem run --virtual' runs the program itself");
+}
+
+bool process_is_blank(const void *at, size_t size)
+{
+    const uint8_t *bytes = at;
+
+    for (size_t i = 0; i < size; i++)
+        if (bytes[i] != PROCESS_BLANK)
+            return false;
+    return size > 0;
+}
+
+enum { PAGE = 4096 };
+
+/* Blank the pages of a part of a block that nobody has looked at. */
+static void touch(const block_t *block, uint64_t offset, uint64_t size)
+{
+    for (uint64_t page = offset / PAGE; size > 0 && page <= (offset + size - 1) / PAGE; page++) {
+        uint64_t left = block->size - page * PAGE;
+
+        if (block->touched[page] == 0)
+            memset(block->data + page * PAGE, PROCESS_BLANK, left < PAGE ? left : PAGE);
+        block->touched[page] = 1;
+    }
+}
+
 void *process_at_slow(process_t *p, uint64_t address, uint64_t size)
 {
     uint64_t number = address >> PROCESS_BLOCK_BITS;
@@ -72,6 +102,8 @@ void *process_at_slow(process_t *p, uint64_t address, uint64_t size)
                      (unsigned long long)block->size);
         return NULL;
     }
+    if (block->touched != NULL)
+        touch(block, offset, size);
     return block->data + offset;
 }
 
@@ -79,6 +111,7 @@ char *process_string(process_t *p, uint64_t address)
 {
     uint64_t number = address >> PROCESS_BLOCK_BITS, size;
     char *s = process_at(p, address, 1);
+    const char *end;
 
     if (s == NULL)
         return NULL;
@@ -87,14 +120,39 @@ char *process_string(process_t *p, uint64_t address)
     else
         size = XY_VEC_AT(&p->blocks, block_t, number - 1).size -
                (address & ((UINT64_C(1) << PROCESS_BLOCK_BITS) - 1));
-    if (memchr(s, '\0', size) == NULL) {
+    process_at(p, address, size); /* all of it is looked at */
+    end = memchr(s, '\0', size);
+    if (memchr(s, PROCESS_BLANK, end != NULL ? (size_t)(end - s) : size) != NULL) {
+        process_fail_blank(p);
+        return NULL;
+    }
+    if (end == NULL) {
         process_fail(p, "a string without an end");
         return NULL;
     }
     return s;
 }
 
+/* Blocks of up to a page are blanked at once, larger ones where they are touched. */
+static bool blank(process_t *p, block_t *block)
+{
+    if (block->size <= PAGE) {
+        memset(block->data, PROCESS_BLANK, block->size);
+        return true;
+    }
+    block->touched = xy_calloc(block->size / PAGE + 1, 1);
+    return block->touched != NULL || process_fail_memory(p);
+}
+
 uint64_t process_allocate(process_t *p, uint64_t size)
+{
+    uint64_t address = process_allocate_cleared(p, size);
+
+    return address != 0 && blank(p, &XY_VEC_AT(&p->blocks, block_t, p->blocks.count - 1)) ? address
+                                                                                          : 0;
+}
+
+uint64_t process_allocate_cleared(process_t *p, uint64_t size)
 {
     block_t *block;
 
@@ -130,8 +188,9 @@ bool process_release(process_t *p, uint64_t address)
     if (block->data == NULL)
         return process_fail(p, "memory is freed twice");
     xy_free(block->data);
+    xy_free(block->touched);
     p->heap -= block->size;
-    *block = (block_t){NULL, 0};
+    *block = (block_t){NULL, 0, NULL};
     /* Numbers at the end are used again, so that loops do not use them up. */
     while (p->blocks.count > 0 && XY_VEC_AT(&p->blocks, block_t, p->blocks.count - 1).data == NULL)
         xy_vec_pop(&p->blocks);
@@ -141,6 +200,7 @@ bool process_release(process_t *p, uint64_t address)
 uint64_t process_reallocate(process_t *p, uint64_t address, uint64_t size)
 {
     uint64_t number = address >> PROCESS_BLOCK_BITS, made, before;
+    const void *from;
 
     if (address == 0)
         return process_allocate(p, size);
@@ -153,8 +213,9 @@ uint64_t process_reallocate(process_t *p, uint64_t address, uint64_t size)
     if (made == 0)
         return 0;
     before = XY_VEC_AT(&p->blocks, block_t, number - 1).size;
-    memcpy(process_at(p, made, size), XY_VEC_AT(&p->blocks, block_t, number - 1).data,
-           before < size ? before : size);
+    before = before < size ? before : size;
+    from = process_at(p, address, before);
+    memcpy(process_at(p, made, before), from, before);
     return process_release(p, address) ? made : 0;
 }
 
@@ -227,16 +288,20 @@ static bool copy_blocks(process_t *p)
 {
     for (size_t i = 0; i < p->blocks.count; i++) {
         block_t *block = &XY_VEC_AT(&p->blocks, block_t, i);
-        const uint8_t *from = block->data;
+        const uint8_t *from = block->data, *touched = block->touched;
+        uint64_t pages = block->size / PAGE + 1;
 
         if (from == NULL)
             continue;
         block->data = xy_malloc(block->size + 1);
-        if (block->data == NULL) {
-            p->blocks.count = i;
+        block->touched = touched != NULL ? xy_malloc(pages) : NULL;
+        if (block->data == NULL || (touched != NULL && block->touched == NULL)) {
+            p->blocks.count = i + 1;
             return false;
         }
         memcpy(block->data, from, block->size);
+        if (touched != NULL)
+            memcpy(block->touched, touched, pages);
     }
     return true;
 }
@@ -263,8 +328,10 @@ xy_status_t process_copy(process_t *p, const process_t *from)
 
 void process_cleanup(process_t *p)
 {
-    for (size_t i = 0; i < p->blocks.count; i++)
+    for (size_t i = 0; i < p->blocks.count; i++) {
         xy_free(XY_VEC_AT(&p->blocks, block_t, i).data);
+        xy_free(XY_VEC_AT(&p->blocks, block_t, i).touched);
+    }
     xy_vec_cleanup(&p->frames);
     xy_vec_cleanup(&p->blocks);
     xy_vec_cleanup(&p->made);

@@ -16,9 +16,16 @@
 
 enum { PROCESS_BLOCK_BITS = 40, PROCESS_NULL = 16 };
 
+/* What nothing has written is full of this byte: a value made of it is not known, and a process
+ * that looks at it fails. It is copied, sent and received as it is. */
+enum { PROCESS_BLANK = 0xf7 };
+#define PROCESS_BLANK_32 ((int32_t)0xf7f7f7f7)
+#define PROCESS_BLANK_64 ((int64_t)0xf7f7f7f7f7f7f7f7)
+
 typedef struct {
     uint8_t *data; /* NULL: freed */
     uint64_t size;
+    uint8_t *touched; /* one for each page: 0, it is to be blanked first; NULL: all are */
 } block_t;
 
 typedef struct {
@@ -108,8 +115,14 @@ static inline void *process_at(process_t *p, uint64_t address, uint64_t size)
 /* The string there, or NULL (said). */
 char *process_string(process_t *p, uint64_t address);
 
+/* The value is not known; false. */
+bool process_fail_blank(process_t *p);
+bool process_is_blank(const void *at, size_t size);
+
 /* Blocks; 0: it failed, which has been said. */
 uint64_t process_allocate(process_t *p, uint64_t size);
+/* The same, of zeros. */
+uint64_t process_allocate_cleared(process_t *p, uint64_t size);
 uint64_t process_reallocate(process_t *p, uint64_t address, uint64_t size);
 bool process_release(process_t *p, uint64_t address);
 

@@ -49,6 +49,17 @@ static inline void store(void *at, int kind, int64_t value)
     }
 }
 
+/* Is what was loaded not known? The value decides fast that it is. */
+static inline bool is_blank(const void *at, int kind, int64_t value)
+{
+    if (kind == TYPE_I32)
+        return value == PROCESS_BLANK_32;
+    if (kind == TYPE_U64 || kind == TYPE_I64 || kind == TYPE_F64 || kind == TYPE_POINTER)
+        return value == PROCESS_BLANK_64;
+    return *(const uint8_t *)at == PROCESS_BLANK &&
+           process_is_blank(at, (size_t)type_basic((type_kind_t)kind)->size);
+}
+
 /* Integers from a cell to a type: C's conversion. */
 static int64_t narrow(int64_t value, int to)
 {
@@ -165,7 +176,7 @@ static bool call(process_t *p, int32_t index)
         return process_fail_memory(p);
     p->used += (uint64_t)f->frame;
     p->depth -= f->count;
-    memset(p->memory + base, 0, (size_t)f->frame);
+    memset(p->memory + base, PROCESS_BLANK, (size_t)f->frame);
     for (int i = 0; i < f->count; i++)
         if (f->parameters[i]->kind == TYPE_STRUCT &&
             !copy_struct(p, base + (uint64_t)f->offsets[i], (uint64_t)p->stack[p->depth + i],
@@ -366,7 +377,7 @@ static inline bool load_far(process_t *p, int kind, int64_t *top)
     if (at == NULL)
         return false;
     top[-1] = load(at, kind == TYPE_POINTER ? TYPE_U64 : kind);
-    return true;
+    return !is_blank(at, kind, top[-1]) || process_fail_blank(p);
 }
 
 /* Instructions about addresses and functions, which change more than the stack. False: stop. */
@@ -428,11 +439,15 @@ static bool run_other(process_t *p, const insn_t *insn, int64_t *top)
 
 /* Instructions that were fused: their operands are those of the ones behind. */
 #define STEP(value, other, target, count)                                                          \
+    if (LOCAL_AT(int32_t, (value)->arg) == PROCESS_BLANK_32)                                       \
+        goto blank;                                                                                \
     LOCAL_AT(int32_t, (target)->arg) =                                                             \
         (int32_t)((uint32_t)LOCAL_AT(int32_t, (value)->arg) + (uint32_t)(other)->arg);             \
     next += (count);                                                                               \
     break;
 #define UNLESS_LESS(limit)                                                                         \
+    if (LOCAL(int32_t) == PROCESS_BLANK_32 || (limit) == PROCESS_BLANK_32)                         \
+        goto blank;                                                                                \
     next = LOCAL(int32_t) < (limit) ? next + 3 : insns + insn[3].arg;                              \
     break;
 
@@ -476,13 +491,19 @@ static void run(process_t *p)
             *top++ = insn->arg;
             break;
         case OP_LOCAL_I32:
-            *top++ = LOCAL(int32_t);
+            *top = LOCAL(int32_t);
+            if (*top++ == PROCESS_BLANK_32)
+                goto blank;
             break;
         case OP_LOCAL_64:
-            *top++ = LOCAL(int64_t);
+            *top = LOCAL(int64_t);
+            if (*top++ == PROCESS_BLANK_64)
+                goto blank;
             break;
         case OP_LOCAL:
-            *top++ = load(frame + insn->arg, insn->x);
+            *top = load(frame + insn->arg, insn->x);
+            if (is_blank(frame + insn->arg, insn->x, *top++))
+                goto blank;
             break;
         case OP_SET_LOCAL_I32:
             LOCAL(int32_t) = (int32_t)top[-1];
@@ -494,7 +515,9 @@ static void run(process_t *p)
             store(frame + insn->arg, insn->x, top[-1]);
             break;
         case OP_GLOBAL:
-            *top++ = load(p->memory + insn->arg, insn->x == TYPE_POINTER ? TYPE_U64 : insn->x);
+            *top = load(p->memory + insn->arg, insn->x == TYPE_POINTER ? TYPE_U64 : insn->x);
+            if (is_blank(p->memory + insn->arg, insn->x, *top++))
+                goto blank;
             break;
         case OP_SET_GLOBAL:
             store(p->memory + insn->arg, insn->x == TYPE_POINTER ? TYPE_U64 : insn->x, top[-1]);
@@ -610,6 +633,8 @@ static void run(process_t *p)
             UNLESS_LESS(LOCAL_AT(int32_t, insn[1].arg))
         case OP_ELEMENT:
             *top = (int64_t)p->frame + insn->arg;
+            if (LOCAL_AT(int32_t, insn[1].arg) == PROCESS_BLANK_32)
+                goto blank;
             next += 2;
             p->pc = (int32_t)(next - insns);
             if (!index_array(p, &dims[insn[2].arg], top++, LOCAL_AT(int32_t, insn[1].arg)))
@@ -617,9 +642,13 @@ static void run(process_t *p)
             break;
         case OP_ELEMENT_VALUE:
             *top = (int64_t)p->frame + insn->arg;
+            if (LOCAL_AT(int32_t, insn[1].arg) == PROCESS_BLANK_32)
+                goto blank;
             VALUE(&insn[2], LOCAL_AT(int32_t, insn[1].arg), 3)
         case OP_CONSTANT_VALUE:
             *top = LOCAL(int64_t);
+            if (*top == PROCESS_BLANK_64)
+                goto blank;
             VALUE(&insn[2], insn[1].arg, 3)
         case OP_INDEX_VALUE:
             top -= 2;
@@ -637,13 +666,18 @@ static void run(process_t *p)
             next++;
             break;
         case OP_LOCAL_CONSTANT:
-            *top++ = LOCAL(int32_t);
+            *top = LOCAL(int32_t);
+            if (*top++ == PROCESS_BLANK_32)
+                goto blank;
             *top++ = insn[1].arg;
             next++;
             break;
         case OP_LOCALS:
-            *top++ = LOCAL(int32_t);
-            *top++ = LOCAL_AT(int32_t, insn[1].arg);
+            top[0] = LOCAL(int32_t);
+            top[1] = LOCAL_AT(int32_t, insn[1].arg);
+            if (top[0] == PROCESS_BLANK_32 || top[1] == PROCESS_BLANK_32)
+                goto blank;
+            top += 2;
             next++;
             break;
         case OP_STORE:
@@ -669,6 +703,9 @@ static void run(process_t *p)
             __builtin_unreachable();
         }
     }
+blank:
+    p->pc = (int32_t)(next - insns);
+    process_fail_blank(p);
 out:
     return;
 }

@@ -152,9 +152,9 @@ static void test_fused(void **state)
     (void)state;
     for (size_t s = 0; s < 5; s++)
         for (size_t t = 0; t < 5; t++) {
-            char *body = xy_sprintf("<variable name='i' type='int'/>"
-                                    "<variable name='j' type='int'/>"
-                                    "<variable name='k' type='int'/>"
+            char *body = xy_sprintf("<variable name='i' type='int' value='0'/>"
+                                    "<variable name='j' type='int' value='0'/>"
+                                    "<variable name='k' type='int' value='0'/>"
                                     "<variable name='n' type='int' value='5'/>"
                                     "<variable name='a' type='int[5]' value='{2, 3, 5, 7, 11}'/>"
                                     "<for start='i = 0' test='%s' step='%s'>"
@@ -167,7 +167,7 @@ static void test_fused(void **state)
             assert_true(noted[0] == 3 && noted[noted_count - 1] == (least[s] == 3 ? 3 : 4));
         }
     assert_int_equal(run("", "<variable name='i' type='int' value='9'/>"
-                             "<variable name='a' type='int[5]'/>"
+                             "<variable name='a' type='int[5]' value='{0}'/>"
                              "<kernel name='note' sizes='a[i]'/>"),
                      XY_EINVAL);
     assert_non_null(strstr(testing_said, "index 9 of an array of 5"));
@@ -207,7 +207,7 @@ static void test_fused_elements(void **state)
 
     (void)state;
     for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
-        char *body = xy_sprintf("<variable name='i' type='int'/>"
+        char *body = xy_sprintf("<variable name='i' type='int' value='0'/>"
                                 "<variable name='j' type='int' value='2'/>"
                                 "<variable name='a' type='int[5]' value='{2, 3, 5, 7, 11}'/>"
                                 "<variable name='q' type='int *' value='&amp;a[1]'/>"
@@ -219,7 +219,7 @@ static void test_fused_elements(void **state)
         assert_true(noted[0] == cases[k].value);
         xy_free(body);
     }
-    assert_int_equal(run("", "<variable name='a' type='int[5]'/>"
+    assert_int_equal(run("", "<variable name='a' type='int[5]' value='{0}'/>"
                              "<variable name='q' type='int *' value='a'/>"
                              "<kernel name='note' sizes='q[7000000]'/>"),
                      XY_EINVAL);
@@ -296,7 +296,7 @@ static void test_statements(void **state)
             "<if c='i == 1'><continue/></if><do c='total += i * 100 + j'/>"
             "<if c='i == 3'><break/></if></for>"
             "<kernel name='note' sizes='total'/>"
-            "<variable name='k' type='int'/>"
+            "<variable name='k' type='int' value='0'/>"
             "<repeat c='k &lt; 5'><do c='k += 2'/></repeat>"
             "<while c='1'><if c='--k == 0'><break/><else><block/></else></if></while>"
             "<compute name='loop' count='k + 9'/>"
@@ -331,13 +331,14 @@ static void test_memory(void **state)
 static void test_getopt(void **state)
 {
     (void)state;
-    assert_int_equal(
-        run("", "<variable name='c' type='int'/><while c='(c = getopt(argc, argv, \"n:vx:\")) != "
-                "-1'><switch c='c'><case value=\"'n'\"/><case value=\"'x'\"/>"
-                "<kernel name='note' sizes='c, atoi(optarg)'/><break/><default/>"
-                "<kernel name='note' sizes='c, optind'/></switch></while>"
-                "<kernel name='note' sizes='optind, strcmp(argv[optind], \"file\")'/>"),
-        XY_OK);
+    assert_int_equal(run("",
+                         "<variable name='c' type='int' value='0'/><while c='(c = getopt(argc, "
+                         "argv, \"n:vx:\")) != "
+                         "-1'><switch c='c'><case value=\"'n'\"/><case value=\"'x'\"/>"
+                         "<kernel name='note' sizes='c, atoi(optarg)'/><break/><default/>"
+                         "<kernel name='note' sizes='c, optind'/></switch></while>"
+                         "<kernel name='note' sizes='optind, strcmp(argv[optind], \"file\")'/>"),
+                     XY_OK);
     assert_int_equal(noted_count, 8);
     assert_true(noted[0] == 'n' && noted[1] == 12);
     assert_true(noted[2] == 'v');
@@ -378,12 +379,13 @@ static void test_bad(void **state)
     check_bad("<do c='1 $ 2'/>", "a character that C does not have");
     check_bad("<break line='4'/>", "a.c:4: <break> outside of a loop");
     check_bad("<variable name='x' type='foo'/>", "a type that is not known");
-    check_bad("<variable name='x' type='int'/><do c='x.y'/>", "of a non-struct");
+    check_bad("<variable name='x' type='int' value='0'/><do c='x.y'/>", "of a non-struct");
     check_bad("<mpi call='MPI_Send' line='3'/>", "a.c:3: MPI_Send needs count=");
     check_bad("<do c='argc / (argc - 7)' line='5'/>", "a.c:5: process 3: a division by zero");
-    check_bad("<variable name='a' type='int[3]'/><do c='a[argc]' line='5'/>",
+    check_bad("<variable name='a' type='int[3]' value='{0}'/><do c='a[argc]' line='5'/>",
               "a.c:5: process 3: index 7 of an array of 3");
-    check_bad("<variable name='p' type='int *'/><do c='*p' line='5'/>", "a pointer that is NULL");
+    check_bad("<variable name='p' type='int *' value='0'/><do c='*p' line='5'/>",
+              "a pointer that is NULL");
     check_bad("<variable name='p' type='int *' value='malloc(8)'/><do c='p[2] = 1'/>",
               "byte 12 of an array of 8 bytes");
     check_bad("<while c='1' line='6'/>", "a.c:6: process 3: loops have made 100001 passes");

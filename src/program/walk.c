@@ -245,7 +245,16 @@ static void run(void *owner, int32_t proc)
     }
 }
 
-walk_data_t *walk_data_new(walker_t *w, uint64_t address, uint64_t bytes)
+bool walk_data_lose(walker_t *w, uint64_t address, uint64_t bytes)
+{
+    void *at = process_at(&w->process, address, bytes);
+
+    if (at != NULL)
+        memset(at, PROCESS_BLANK, bytes);
+    return at != NULL;
+}
+
+walk_data_t *walk_data_new(walker_t *w, const walk_message_t *m)
 {
     walk_data_t *d = xy_calloc(1, sizeof(*d));
 
@@ -253,7 +262,12 @@ walk_data_t *walk_data_new(walker_t *w, uint64_t address, uint64_t bytes)
         process_fail_memory(&w->process);
         return NULL;
     }
-    *d = (walk_data_t){.from = w, .address = address, .bytes = bytes, .next = w->walk->data};
+    *d = (walk_data_t){.from = w,
+                       .address = m->buffer,
+                       .bytes = m->p2p.bytes,
+                       .span = m->span,
+                       .is_lost = m->is_lost,
+                       .next = w->walk->data};
     d->link = &w->walk->data;
     if (d->next != NULL)
         d->next->link = &d->next;
@@ -267,7 +281,7 @@ static void capture(void *owner, void *send_data)
     const void *from;
 
     (void)owner;
-    if (d == NULL || d->data != NULL)
+    if (d == NULL || d->data != NULL || d->is_lost)
         return;
     from = process_at(&d->from->process, d->address, d->bytes);
     d->data = xy_malloc(d->bytes + 1);
@@ -291,12 +305,15 @@ static void drop(void *owner, void *send_data)
     xy_free(d);
 }
 
-/* Where one side has nothing that is kept, nothing is copied. */
+/* Where the receive has nothing that is kept, nothing is copied; where only the receive has, what
+ * it gets is not known. */
 static void copy(void *owner, void *send_data, void *receive_data)
 {
     walk_data_t *s = send_data, *r = receive_data;
 
-    if (s != NULL && r != NULL) {
+    if (r != NULL && (s == NULL || s->is_lost || r->is_lost)) {
+        walk_data_lose(r->from, r->address, r->span);
+    } else if (r != NULL) {
         uint64_t bytes = s->bytes < r->bytes ? s->bytes : r->bytes;
         const void *from =
             s->data != NULL ? s->data : process_at(&s->from->process, s->address, bytes);

@@ -100,7 +100,8 @@ typedef struct {
 /* One side of a message whose data is kept, until both have met. */
 typedef struct walk_data {
     walker_t *from;
-    uint64_t address, bytes;
+    uint64_t address, bytes, span;
+    bool is_lost;                   /* its data cannot be followed */
     uint8_t *data;                  /* of a send, once captured */
     struct walk_data *next, **link; /* all there are */
 } walk_data_t;
@@ -110,7 +111,8 @@ typedef enum { WALK_SEND, WALK_RECEIVE, WALK_COLLECTIVE } walk_kind_t;
 /* A message: where it goes or comes from, and the address of data that is kept; 0: none. */
 typedef struct {
     xy_vjob_p2p_t p2p;
-    uint64_t buffer;
+    uint64_t buffer, span; /* span: bytes of memory that it may write */
+    bool is_lost;          /* more data than is followed, or with gaps */
 } walk_message_t;
 
 /* What a request needs later: a collective with data, or a persistent one. */
@@ -296,6 +298,21 @@ static inline int64_t walk_type_extent(const walk_type_t *type)
     return type->map.ub - type->map.lb;
 }
 
+/* Is an array of it as many bytes as it has data, from the first on? */
+static inline bool walk_type_is_dense(const walk_type_t *type)
+{
+    return type->map.lb == 0 && type->map.true_lb == 0 &&
+           (uint64_t)walk_type_extent(type) == type->map.size;
+}
+
+/* Bytes of memory from the address on that an array of it may write. */
+static inline uint64_t walk_type_span(const walk_type_t *type, int64_t count)
+{
+    int64_t span = count > 0 ? (count - 1) * walk_type_extent(type) + type->map.true_ub : 0;
+
+    return span > 0 ? (uint64_t)span : 0;
+}
+
 /* Bytes of a basic element; a value and an index count as two. 1: there are several kinds. */
 static inline uint64_t walk_type_element(const walk_type_t *type)
 {
@@ -326,9 +343,10 @@ static inline bool walk_get_int(walker_t *w, int64_t address, int64_t index, int
 {
     const void *at = process_at(&w->process, (uint64_t)address + 4 * (uint64_t)index, 4);
 
-    if (at != NULL)
-        memcpy(value_p, at, 4);
-    return at != NULL;
+    if (at == NULL)
+        return false;
+    memcpy(value_p, at, 4);
+    return *value_p != PROCESS_BLANK_32 || process_fail_blank(&w->process);
 }
 
 static inline bool walk_get_ints(walker_t *w, int64_t address, int64_t count, int *to)
@@ -338,6 +356,9 @@ static inline bool walk_get_ints(walker_t *w, int64_t address, int64_t count, in
 
     if (at != NULL)
         memcpy(to, at, 4 * (size_t)count);
+    for (int64_t i = 0; at != NULL && i < count; i++)
+        if (to[i] == PROCESS_BLANK_32)
+            return process_fail_blank(&w->process);
     return at != NULL || count <= 0;
 }
 
@@ -345,9 +366,10 @@ static inline bool walk_get_handle(walker_t *w, int64_t address, int64_t index, 
 {
     const void *at = process_at(&w->process, (uint64_t)address + 8 * (uint64_t)index, 8);
 
-    if (at != NULL)
-        memcpy(value_p, at, 8);
-    return at != NULL;
+    if (at == NULL)
+        return false;
+    memcpy(value_p, at, 8);
+    return *value_p != PROCESS_BLANK_64 || process_fail_blank(&w->process);
 }
 
 static inline bool walk_set_status(walker_t *w, int64_t address, int32_t source, int32_t tag,
@@ -407,7 +429,9 @@ bool walk_keep(walker_t *w, walk_request_t *r, const code_site_t *site, const in
 int32_t walk_message(walker_t *w, walk_kind_t kind, const xy_vjob_p2p_t *p2p);
 
 /* The data of a message of this process; NULL: memory ran out (said). */
-walk_data_t *walk_data_new(walker_t *w, uint64_t address, uint64_t bytes);
+walk_data_t *walk_data_new(walker_t *w, const walk_message_t *m);
+/* What a receive gets there is not known; false: there is no such memory (said). */
+bool walk_data_lose(walker_t *w, uint64_t address, uint64_t bytes);
 
 /* ---- Collectives ---- */
 

@@ -142,7 +142,7 @@ static int64_t input(walker_t *w, const walk_member_t *m, const code_site_t *sit
         return 0;
     if (is_in_receive && (c == XY_COLL_ALLGATHERV || c == XY_COLL_GATHERV))
         return 0;
-    if (!walk_type(w, args[type_at], &type))
+    if (!walk_type(w, args[type_at], &type) || !walk_type_is_dense(&type))
         return 0;
     if (c == XY_COLL_SCATTER || c == XY_COLL_ALLTOALL)
         blocks = (uint64_t)walk_peers(m->comm, m->rank);
@@ -196,7 +196,9 @@ static bool take_blocks(walker_t *w, const walk_request_t *r, const walk_meeting
                         const walk_layout_t *l, int64_t to)
 {
     bool is_all = collective_of(r->kept->site) == XY_COLL_ALLTOALL;
+    bool is_in_place = walk_is_in_place(r->kept->site, r->kept->args);
     int32_t first = walk_peers_first(r->comm, r->rank), n = walk_peers(r->comm, r->rank);
+    int32_t place = r->rank - first;
     int64_t block, extent;
     walk_type_t type;
 
@@ -207,16 +209,60 @@ static bool take_blocks(walker_t *w, const walk_request_t *r, const walk_meeting
         int32_t at = 0, count = (int32_t)r->kept->args[l->receive_count];
         uint64_t from = 0, bytes = meeting->bytes[first + i];
 
-        if (meeting->given[first + i] == NULL)
-            continue;
         if (l->receive_at >= 0 && !walk_get_int(w, r->kept->args[l->receive_at], i, &at))
             return false;
+        if (l->receive_at >= 0 && !walk_get_int(w, r->kept->args[l->receive_count], i, &count))
+            return false;
         block = l->receive_at >= 0 ? at * extent : (int64_t)i * count * extent;
+        if (meeting->given[first + i] == NULL || !walk_type_is_dense(&type)) {
+            if (!(is_in_place && i == place) &&
+                !walk_data_lose(w, (uint64_t)(to + block), walk_type_span(&type, count)))
+                return false;
+            continue;
+        }
         if (is_all) {
             bytes /= own_of(r);
             from = bytes * place_of(r);
         }
         if (!put(w, to + block, meeting->given[first + i] + from, bytes))
+            return false;
+    }
+    return true;
+}
+
+/* Nothing is known of what the call puts there: so many elements of the type of the receive. */
+static bool lose(walker_t *w, const walk_request_t *r, const walk_layout_t *l, int64_t to)
+{
+    xy_collective_t c = collective_of(r->kept->site);
+    int64_t count = r->kept->args[l->receive_count];
+    walk_type_t type;
+    int32_t own;
+
+    if (c == XY_COLL_REDUCE_SCATTER) {
+        if (!walk_get_int(w, count, (int64_t)place_of(r), &own))
+            return false;
+        count = own;
+    }
+    return walk_type(w, r->kept->args[l->receive_type], &type) &&
+           walk_data_lose(w, (uint64_t)to, walk_type_span(&type, count));
+}
+
+/* The same for an alltoall with a length for each. */
+static bool lose_blocks(walker_t *w, const walk_request_t *r, const walk_layout_t *l, int64_t to)
+{
+    bool is_each = collective_of(r->kept->site) == XY_COLL_ALLTOALLW;
+    int64_t handle = r->kept->args[l->receive_type];
+
+    for (int32_t i = 0; i < walk_peers(r->comm, r->rank); i++) {
+        int32_t at, count;
+        walk_type_t type;
+
+        if (!walk_get_int(w, r->kept->args[l->receive_at], i, &at) ||
+            !walk_get_int(w, r->kept->args[l->receive_count], i, &count) ||
+            (is_each && !walk_get_handle(w, r->kept->args[l->receive_type], i, &handle)) ||
+            !walk_type(w, handle, &type) ||
+            !walk_data_lose(w, (uint64_t)(to + at * (is_each ? 1 : walk_type_extent(&type))),
+                            walk_type_span(&type, count)))
             return false;
     }
     return true;
@@ -234,8 +280,10 @@ static bool take_reduced(walker_t *w, const walk_request_t *r, walk_meeting_t *m
     uint8_t *sum = meeting->result;
     walk_type_t type;
 
-    if (count == 0 || !is_known || !walk_type(w, r->kept->args[l->receive_type], &type))
+    if (count == 0 || !walk_type(w, r->kept->args[l->receive_type], &type))
         return w->process.status == XY_OK;
+    if (!is_known)
+        return lose(w, r, l, to);
     elements = bytes / walk_type_element(&type);
     if (sum == NULL || !is_kept) {
         sum = xy_malloc(bytes + 1);
@@ -254,10 +302,19 @@ static bool take_reduced(walker_t *w, const walk_request_t *r, walk_meeting_t *m
         uint64_t part = is_block ? bytes / own_of(r) : bytes;
 
         put(w, to, sum + (is_block ? part * place_of(r) : 0), part);
+    } else {
+        lose(w, r, l, to);
     }
     if (sum != meeting->result)
         xy_free(sum);
     return w->process.status == XY_OK;
+}
+
+static bool is_dense(walker_t *w, const walk_request_t *r, const walk_layout_t *l)
+{
+    walk_type_t type;
+
+    return walk_type(w, r->kept->args[l->receive_type], &type) && walk_type_is_dense(&type);
 }
 
 static bool take(walker_t *w, const walk_request_t *r, walk_meeting_t *meeting)
@@ -273,8 +330,11 @@ static bool take(walker_t *w, const walk_request_t *r, walk_meeting_t *meeting)
         return true;
     switch (c) {
     case XY_COLL_BCAST:
-        return r->rank == root || meeting->given[root] == NULL ||
-               put(w, to, meeting->given[root], meeting->bytes[root]);
+        if (r->rank == root || root == WALK_NO_ROOT)
+            return true;
+        return meeting->given[root] == NULL || !is_dense(w, r, l)
+                   ? lose(w, r, l, to)
+                   : put(w, to, meeting->given[root], meeting->bytes[root]);
     case XY_COLL_GATHER:
     case XY_COLL_GATHERV:
         return r->rank != root || take_blocks(w, r, meeting, l, to);
@@ -283,8 +343,10 @@ static bool take(walker_t *w, const walk_request_t *r, walk_meeting_t *meeting)
     case XY_COLL_ALLTOALL:
         return take_blocks(w, r, meeting, l, to);
     case XY_COLL_SCATTER:
-        if (meeting->given[root] == NULL || (r->rank == root && r->comm->lows > 0))
+        if (root == WALK_NO_ROOT || (r->rank == root && r->comm->lows > 0))
             return true;
+        if (meeting->given[root] == NULL || !is_dense(w, r, l))
+            return lose(w, r, l, to);
         block = meeting->bytes[root] / own_of(r);
         return put(w, to, meeting->given[root] + block * place_of(r), block);
     case XY_COLL_REDUCE:
@@ -296,6 +358,12 @@ static bool take(walker_t *w, const walk_request_t *r, walk_meeting_t *meeting)
         return take_reduced(w, r, meeting, l, to, r->rank + 1);
     case XY_COLL_EXSCAN:
         return take_reduced(w, r, meeting, l, to, r->rank);
+    case XY_COLL_SCATTERV:
+    case XY_COLL_REDUCE_SCATTER:
+        return lose(w, r, l, to);
+    case XY_COLL_ALLTOALLV:
+    case XY_COLL_ALLTOALLW:
+        return lose_blocks(w, r, l, to);
     default:
         return true;
     }

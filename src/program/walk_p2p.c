@@ -49,7 +49,7 @@ static bool start(walker_t *w, walk_request_t *r, const walk_message_t *m)
     }
     r->status.bytes = m->p2p.bytes; /* the room of a receive */
     if (m->buffer != 0) {
-        data = walk_data_new(w, m->buffer, m->p2p.bytes);
+        data = walk_data_new(w, m);
         if (data == NULL)
             return false;
     }
@@ -96,8 +96,9 @@ static bool describe(walker_t *w, const message_t *m, walk_request_t *r, walk_me
     r->kind = m->kind;
     r->comm = member->comm;
     r->first = walk_peers_first(member->comm, member->rank);
-    to->buffer =
-        m->has_buffer && (uint64_t)m->count * type.map.size <= 1 << 20 ? (uint64_t)m->buffer : 0;
+    to->buffer = m->has_buffer && m->count > 0 ? (uint64_t)m->buffer : 0;
+    to->span = walk_type_span(&type, m->count);
+    to->is_lost = (uint64_t)m->count * type.map.size > 1 << 20 || !walk_type_is_dense(&type);
     to->p2p = (xy_vjob_p2p_t){.context = member->comm->context,
                               .tag = m->tag == MPI_ANY_TAG ? XY_VJOB_ANY : (int32_t)m->tag,
                               .mode = m->mode,

@@ -16,6 +16,12 @@
                                                                                                    \
             memcpy(&a, (char *)accumulated + i * sizeof(a), sizeof(a));                            \
             memcpy(&b, (const char *)next + i * sizeof(b), sizeof(b));                             \
+            if (process_is_blank(&a, sizeof(a)))                                                   \
+                continue;                                                                          \
+            if (process_is_blank(&b, sizeof(b))) {                                                 \
+                memcpy((char *)accumulated + i * sizeof(a), &b, sizeof(b));                        \
+                continue;                                                                          \
+            }                                                                                      \
             if (op == HANDLE(MPI_SUM))                                                             \
                 a = (type)(a + b);                                                                 \
             else if (op == HANDLE(MPI_PROD))                                                       \
