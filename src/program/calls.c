@@ -121,7 +121,7 @@ static const xy_mpi_call_t calls[] = {
     {"MPI_Type_get_extent", "vpp", {"datatype", "lb", "extent"}},
     {"MPI_Op_create", "xvp", {"user_fn", "commute", "op"}},
     {"MPI_Op_free", "p", {"op"}},
-    {"MPI_Get_processor_name", "xp", {"name", "resultlen"}},
+    {"MPI_Get_processor_name", "pp", {"name", "resultlen"}},
     {"MPI_Barrier", "v", {"comm"}},
     {"MPI_Bcast", "bvvvv", {"buffer", "count", "datatype", "root", "comm"}},
     {"MPI_Gather",

@@ -64,18 +64,42 @@ static const type_t *library_type(compiler_t *c, char kind)
     }
 }
 
+/* A number as C gives it to printf(), in a cell; or a pointer. */
+static bool any_argument(compiler_t *c, const expr_t *e)
+{
+    const type_t *type = compile_value(c, e);
+
+    if (type == NULL)
+        return false;
+    if (type->kind == TYPE_POINTER || type->kind == TYPE_ARRAY)
+        return true;
+    if (type->kind == TYPE_F32 || type->kind == TYPE_F64)
+        return emit_convert(c, type, type_basic(TYPE_F64));
+    if (!type_is_integer(type)) {
+        compile_fail(c, "an argument that is no number and no pointer");
+        return false;
+    }
+    return emit_convert(c, type, type_basic(TYPE_I64));
+}
+
 static const type_t *call_library(compiler_t *c, const expr_t *e, int index)
 {
     const library_t *f = &library[index];
     const expr_t *a = e->a;
     int count = (int)strlen(f->args), given = count_args(e);
-    bool is_open = count > 0 && f->args[count - 1] == '.';
+    bool is_any = count > 0 && f->args[count - 1] == ',';
+    bool is_open = is_any || (count > 0 && f->args[count - 1] == '.');
     const type_t *type;
 
     if (is_open ? given < count - 1 || given > LIBRARY_SCANNED : given != count)
         return compile_fail(c, "%s() takes %s%d arguments, not %d", f->name,
                             is_open ? "at least " : "", is_open ? count - 1 : count, given);
     for (int i = 0; i < given; i++, a = a->next) {
+        if (is_any && i >= count - 1) {
+            if (!any_argument(c, a))
+                return NULL;
+            continue;
+        }
         type = library_type(c, is_open && i >= count - 1 ? 'p' : f->args[i]);
         if (type == NULL)
             return compile_fail_memory(c);

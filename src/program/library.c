@@ -349,6 +349,107 @@ static int64_t run_memcpy(process_t *p, const int64_t *args)
     return args[0];
 }
 
+/* ---- Texts ---- */
+
+/* Put a text of a known length, and its end, at an address. */
+static int64_t put_text(process_t *p, uint64_t address, const char *s, size_t length)
+{
+    char *copy = xy_strndup(s, length); /* what is read may be what is written */
+    char *to = copy != NULL ? process_at(p, address, length + 1) : NULL;
+
+    if (copy == NULL)
+        process_fail_memory(p);
+    if (to != NULL)
+        memcpy(to, copy, length + 1);
+    xy_free(copy);
+    return (int64_t)address;
+}
+
+/* A text of at most `most` letters: it need not have an end there. NULL: said. */
+static const char *text_at(process_t *p, uint64_t address, uint64_t most, size_t *length_p)
+{
+    for (size_t i = 0; i <= most; i++) {
+        const char *s = i < most ? process_at(p, address + i, 1) : NULL;
+
+        if (i < most && s == NULL)
+            return NULL;
+        if (i < most && (uint8_t)*s == PROCESS_BLANK) {
+            process_fail_blank(p);
+            return NULL;
+        }
+        if (i == most || *s == '\0') {
+            *length_p = i;
+            return i > 0 ? process_at(p, address, i) : "";
+        }
+    }
+    return NULL;
+}
+
+static int64_t run_strcpy(process_t *p, const int64_t *args)
+{
+    const char *s = process_string(p, (uint64_t)args[1]);
+
+    return s != NULL ? put_text(p, (uint64_t)args[0], s, strlen(s)) : 0;
+}
+
+static int64_t run_strncpy(process_t *p, const int64_t *args)
+{
+    size_t length = 0;
+    const char *s = text_at(p, (uint64_t)args[1], (uint64_t)args[2], &length);
+    char *to =
+        s != NULL && args[2] > 0 ? process_at(p, (uint64_t)args[0], (uint64_t)args[2]) : NULL;
+
+    if (to != NULL) {
+        memmove(to, s, length);
+        memset(to + length, 0, (size_t)args[2] - length);
+    }
+    return args[0];
+}
+
+static int64_t append_text(process_t *p, const int64_t *args, uint64_t most)
+{
+    size_t length = 0;
+    const char *to = process_string(p, (uint64_t)args[0]);
+    uint64_t at = to != NULL ? (uint64_t)args[0] + strlen(to) : 0;
+    const char *s = to != NULL ? text_at(p, (uint64_t)args[1], most, &length) : NULL;
+
+    if (s != NULL)
+        put_text(p, at, s, length);
+    return args[0];
+}
+
+static int64_t run_strcat(process_t *p, const int64_t *args)
+{
+    return append_text(p, args, UINT64_MAX);
+}
+
+static int64_t run_strncat(process_t *p, const int64_t *args)
+{
+    return append_text(p, args, (uint64_t)args[2]);
+}
+
+static int64_t run_strnlen(process_t *p, const int64_t *args)
+{
+    size_t length = 0;
+
+    text_at(p, (uint64_t)args[0], (uint64_t)args[1], &length);
+    return (int64_t)length;
+}
+
+static int64_t run_memcmp(process_t *p, const int64_t *args)
+{
+    const void *a = process_at(p, (uint64_t)args[0], (uint64_t)args[2]);
+    const void *b = a != NULL ? process_at(p, (uint64_t)args[1], (uint64_t)args[2]) : NULL;
+
+    if (b != NULL && args[2] > 0 &&
+        (memchr(a, PROCESS_BLANK, (size_t)args[2]) != NULL ||
+         memchr(b, PROCESS_BLANK, (size_t)args[2]) != NULL)) {
+        process_fail_blank(p);
+        return 0;
+    }
+    return b != NULL ? memcmp(a, b, (size_t)args[2]) : 0;
+}
+
 /* ---- The process ---- */
 
 static int64_t run_exit(process_t *p, const int64_t *args)
@@ -467,6 +568,14 @@ const library_t library[] = {
     {"realloc", 'p', "pu", run_realloc},
     {"getopt_long", 'i', "ipppp", library_getopt_long},
     {"sscanf", 'i', "pp.", library_sscanf},
+    {"sprintf", 'i', "pp,", library_sprintf},
+    {"snprintf", 'i', "pup,", library_snprintf},
+    {"strcpy", 'p', "pp", run_strcpy},
+    {"strncpy", 'p', "ppu", run_strncpy},
+    {"strcat", 'p', "pp", run_strcat},
+    {"strncat", 'p', "ppu", run_strncat},
+    {"strnlen", 'u', "pu", run_strnlen},
+    {"memcmp", 'i', "ppu", run_memcmp},
     {"exit", 'v', "i", run_exit},
     {"MPI_Wtime", 'd', "", run_wtime},
     {"MPI_Wtick", 'd', "", run_wtick},

@@ -157,7 +157,8 @@ static scan_node_t *fresh(xy_scan_t *scan, scan_expr_t *e, bool is_many)
 static bool gives_its_argument(const char *name)
 {
     static const char *const names[] = {"realloc", "strchr", "strrchr", "strstr",
-                                        "memcpy",  "memset", "memmove", NULL};
+                                        "memcpy",  "memset", "memmove", "strcpy",
+                                        "strncpy", "strcat", "strncat", NULL};
 
     for (int i = 0; names[i] != NULL; i++)
         if (strcmp(names[i], name) == 0)

@@ -45,6 +45,40 @@ bool scan_is_library(const char *name)
     return strcmp(name, "sscanf") != 0 && library_find(name, strlen(name)) >= 0;
 }
 
+/* The function of the C library that writes where its first argument points to. */
+typedef struct {
+    const char *name;
+    bool is_reading; /* what is there, too */
+    int format;      /* the argument that is a format of printf(); 0: none */
+} writer_t;
+
+static const writer_t *find_writer(const scan_expr_t *e)
+{
+    static const writer_t writers[] = {
+        {"memset", false, 0}, {"memcpy", false, 0},  {"memmove", false, 0},
+        {"strcpy", false, 0}, {"strncpy", false, 0}, {"strcat", true, 0},
+        {"strncat", true, 0}, {"sprintf", false, 1}, {"snprintf", false, 2}};
+
+    for (size_t i = 0; e->decl != NULL && i < sizeof(writers) / sizeof(writers[0]); i++)
+        if (strcmp(writers[i].name, e->decl->name) == 0)
+            return &writers[i];
+    return NULL;
+}
+
+/* Is the format one that is known before the program runs, with as many arguments as there can be?
+ */
+static bool is_printed(const scan_expr_t *e, const writer_t *writer)
+{
+    const scan_expr_t *format = e->args;
+    int count = 0;
+
+    for (const scan_expr_t *a = e->args; a != NULL; a = a->next, count++)
+        if (count == writer->format)
+            format = scan_strip(a);
+    return writer->format == 0 || (format != NULL && format->kind == SCAN_E_STRING &&
+                                   library_can_print(format->text) && count <= LIBRARY_SCANNED);
+}
+
 bool scan_is_parsed(xy_scan_t *scan, const scan_expr_t *e)
 {
     const scan_expr_t *text = e->args, *format = text != NULL ? text->next : NULL;
@@ -132,7 +166,7 @@ static bool is_result(const xy_mpi_call_t *call, const char *argument)
         "rank",         "size",         "flag",      "index",   "outcount",  "provided",
         "rank_source",  "rank_dest",    "resultlen", "newcomm", "comm_cart", "newgroup",
         "newtype",      "result",       "extent",    "lb",      "ndims",     "array_of_indices",
-        "newintercomm", "newintracomm", "count",     NULL};
+        "newintercomm", "newintracomm", "count",     "name",    NULL};
     static const char *const finishing[] = {"MPI_Wait", "MPI_Test", "MPI_Start", "MPI_Request_free",
                                             NULL};
 
@@ -166,32 +200,6 @@ static long long constant_of(const xy_mpi_call_t *call, scan_expr_t *args, const
     return -1;
 }
 
-static bool is_carried(const xy_scan_t *scan, long long datatype, long long tag)
-{
-    for (size_t i = 0; i < scan->carried.count; i++) {
-        const scan_carried_t *c = &XY_VEC_AT(&scan->carried, scan_carried_t, i);
-
-        if ((c->datatype < 0 || datatype < 0 || c->datatype == datatype) &&
-            (c->tag < 0 || tag < 0 || c->tag == tag))
-            return true;
-    }
-    return false;
-}
-
-/* What such a receive gets is what matching sends send: from now on they matter, too. */
-static void carry(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t *args)
-{
-    scan_carried_t c = {constant_of(call, args, "datatype", "recvtype"),
-                        constant_of(call, args, "tag", "recvtag")};
-
-    for (size_t i = 0; i < w->scan->carried.count; i++)
-        if (memcmp(&XY_VEC_AT(&w->scan->carried, scan_carried_t, i), &c, sizeof(c)) == 0)
-            return;
-    if (xy_vec_append(&w->scan->carried, &c) != XY_OK)
-        scan_leave(w->scan, xy_fail_memory("slicing"));
-    w->has_changed = true;
-}
-
 static bool is_point_to_point(const xy_mpi_call_t *call)
 {
     for (int i = 0; i < XY_MPI_ARGS_MAX && call->args[i] != NULL; i++)
@@ -200,25 +208,104 @@ static bool is_point_to_point(const xy_mpi_call_t *call)
     return false;
 }
 
-/* Is what this call sends needed where it arrives? */
-static bool is_sent_value_needed(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t *args,
-                                 scan_set_t live)
+/* "Bcast" of MPI_Bcast, MPI_Ibcast and MPI_Bcast_init. */
+static const char *collective_of(const xy_mpi_call_t *call)
 {
-    int i = 0;
+    static const char *const names[] = {"Reduce_scatter_block",
+                                        "Reduce_scatter",
+                                        "Allgatherv",
+                                        "Allgather",
+                                        "Allreduce",
+                                        "Alltoallv",
+                                        "Alltoallw",
+                                        "Alltoall",
+                                        "Gatherv",
+                                        "Gather",
+                                        "Scatterv",
+                                        "Scatter",
+                                        "Bcast",
+                                        "Reduce",
+                                        "Exscan",
+                                        "Scan",
+                                        NULL};
+    const char *name = call->name + 4;
 
     if (is_point_to_point(call))
-        return is_carried(w->scan, constant_of(call, args, "datatype", "sendtype"),
-                          constant_of(call, args, "tag", "sendtag"));
-    for (scan_expr_t *e = args; e != NULL; e = e->next, i++)
-        if (call->kinds[i] == XY_ARG_BUFFER && is_received(call, call->args[i]) && e->is_kept)
+        return NULL;
+    for (int i = 0; names[i] != NULL; i++)
+        if (strncmp(names[i] + 1, name + 1 + (name[0] == 'I'), strlen(names[i]) - 1) == 0)
+            return names[i];
+    return call->name;
+}
+
+/* What is carried by the call; `datatype` and `tag` are the names of its arguments. */
+static scan_carried_t carried_by(const xy_mpi_call_t *call, scan_expr_t *args, const char *datatype,
+                                 const char *tag)
+{
+    scan_carried_t c = {.collective = collective_of(call)};
+
+    c.datatype = constant_of(call, args, "datatype", datatype);
+    c.tag = constant_of(call, args, c.collective != NULL ? "count" : "tag", tag);
+    return c;
+}
+
+/* Is what the call sends needed somewhere? */
+static bool is_carried(const xy_scan_t *scan, const xy_mpi_call_t *call, scan_expr_t *args)
+{
+    scan_carried_t sent = carried_by(call, args, "sendtype", "sendtag");
+
+    for (size_t i = 0; i < scan->carried.count; i++) {
+        const scan_carried_t *c = &XY_VEC_AT(&scan->carried, scan_carried_t, i);
+
+        if (c->collective == sent.collective &&
+            (c->datatype < 0 || sent.datatype < 0 || c->datatype == sent.datatype) &&
+            (c->tag < 0 || sent.tag < 0 || c->tag == sent.tag))
             return true;
-    (void)live;
+    }
     return false;
+}
+
+/* What such a receive gets is what matching sends send: from now on they matter, too. */
+static void carry(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t *args)
+{
+    scan_carried_t c = carried_by(call, args, "recvtype", "recvtag");
+
+    for (size_t i = 0; i < w->scan->carried.count; i++) {
+        const scan_carried_t *other = &XY_VEC_AT(&w->scan->carried, scan_carried_t, i);
+
+        if (other->collective == c.collective && other->datatype == c.datatype &&
+            other->tag == c.tag)
+            return;
+    }
+    if (xy_vec_append(&w->scan->carried, &c) != XY_OK)
+        scan_leave(w->scan, xy_fail_memory("slicing"));
+    w->has_changed = true;
 }
 
 static bool is_in_place(const scan_expr_t *e)
 {
     return e->kind == SCAN_E_INT && e->value == 1;
+}
+
+/* May the buffer that is argument `number` be sent? Those of MPI_Bcast and, in place, of others are
+ * received into, too. */
+static bool is_input(const xy_mpi_call_t *call, const scan_expr_t *args, int number)
+{
+    const char *name = call->args[number];
+    int i = 0;
+
+    if (!is_received(call, name) || strcmp(name, "buffer") == 0 ||
+        strstr(call->name, "_replace") != NULL)
+        return true;
+    for (const scan_expr_t *e = args; e != NULL; e = e->next, i++) {
+        const scan_expr_t *s = scan_strip(e);
+
+        if (strcmp(call->args[i], "sendbuf") == 0 &&
+            (is_in_place(s) || (s->kind == SCAN_E_CHOICE &&
+                                (is_in_place(scan_strip(s->b)) || is_in_place(scan_strip(s->c))))))
+            return true;
+    }
+    return false;
 }
 
 /* `rank == 0 ? MPI_IN_PLACE : buffer`: who has it in place matters. */
@@ -248,8 +335,7 @@ static void walk_received(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t
         return;
     }
     scan_walk_keep(w, &e->is_kept, live);
-    if (is_point_to_point(call))
-        carry(w, call, args);
+    carry(w, call, args);
     scan_walk_expr(w, e, live, true);
 }
 
@@ -314,15 +400,14 @@ static void walk_mpi_args(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t
             walk_pointer(w, call, call->args[i], e, live);
         else if (call->kinds[i] == XY_ARG_BUFFER && is_received(call, call->args[i]))
             walk_received(w, call, args, e, live);
-    is_sent = is_sent_value_needed(w, call, args, live);
+    is_sent = is_carried(w->scan, call, args);
     i = 0;
     for (scan_expr_t *e = args; e != NULL; e = e->next, i++)
         if (call->kinds[i] == XY_ARG_VALUE)
             scan_walk_need(w, e, live);
         else if (call->kinds[i] == XY_ARG_IGNORED)
             scan_walk_expr(w, e, live, false);
-        else if (call->kinds[i] == XY_ARG_BUFFER &&
-                 (!is_received(call, call->args[i]) || strstr(call->name, "_replace") != NULL))
+        else if (call->kinds[i] == XY_ARG_BUFFER && is_input(call, args, i))
             walk_sent(w, e, live, is_sent);
 }
 
@@ -360,8 +445,7 @@ static void start_received(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_
     if (is_in_place(e) || scan_is_data(w->scan, &access) || !scan_set_has_any(w, live, &access))
         return;
     scan_walk_keep(w, &e->is_kept, live);
-    if (is_point_to_point(call))
-        carry(w, call, args);
+    carry(w, call, args);
 }
 
 /* ... and what it sends is needed before. */
@@ -385,7 +469,7 @@ static void walk_start(scan_walk_t *w, scan_set_t live)
         for (scan_expr_t *e = made->args; e != NULL; e = e->next, i++)
             if (call->kinds[i] == XY_ARG_BUFFER && is_received(call, call->args[i]))
                 start_received(w, call, made->args, e, live);
-        is_sent = is_sent_value_needed(w, call, made->args, live);
+        is_sent = is_carried(w->scan, call, made->args);
         i = 0;
         for (scan_expr_t *e = made->args; is_sent && e != NULL; e = e->next, i++)
             if (call->kinds[i] == XY_ARG_BUFFER)
@@ -468,29 +552,37 @@ static bool walk_own(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_ne
     return true;
 }
 
-static bool is_copy(const scan_decl_t *function)
-{
-    static const char *const names[] = {"memset", "memcpy", "memmove", NULL};
+static bool walk_foreign(scan_walk_t *w, scan_expr_t *e, scan_set_t live);
 
-    return function != NULL && is_listed(names, function->name);
+/* What an argument points to is read. */
+static void need_target(scan_walk_t *w, const scan_expr_t *a, long line, scan_set_t live)
+{
+    scan_access_t access = scan_access_target(w->scan, a);
+
+    if (access.count > 0 && !scan_is_data(w->scan, &access))
+        scan_set_add(w, live, &access, line);
 }
 
-/* Memory that is part of the slice is copied and cleared there, too. */
-static bool walk_copy(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
+/* Memory that is part of the slice is copied, cleared and written there, too. */
+static bool walk_writer(scan_walk_t *w, scan_expr_t *e, const writer_t *writer, scan_set_t live,
+                        bool is_needed)
 {
-    scan_expr_t *from = e->args != NULL ? e->args->next : NULL;
-    scan_access_t to, access;
+    scan_access_t to;
+    int i = 0;
 
-    if (from == NULL)
+    if (e->args == NULL)
         return false;
     to = scan_access_target(w->scan, e->args);
-    access = scan_access_target(w->scan, from);
-    if (scan_is_data(w->scan, &to) || !scan_set_has_any(w, live, &to))
+    if (!is_needed && (scan_is_data(w->scan, &to) || !scan_set_has_any(w, live, &to)))
         return walk_effects(w, e->args, live);
+    if (!is_needed && scan_is_unknowable(w->scan, e))
+        return walk_foreign(w, e, live);
     scan_walk_keep_effect(w, &e->is_kept, live);
-    scan_set_add(w, live, &access, e->at.line);
-    for (scan_expr_t *a = e->args; a != NULL; a = a->next)
+    for (scan_expr_t *a = e->args; a != NULL; a = a->next, i++) {
+        if (i > 0 || writer->is_reading)
+            need_target(w, a, e->at.line, live);
         scan_walk_need(w, a, live);
+    }
     return true;
 }
 
@@ -538,12 +630,13 @@ static bool walk_foreign(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
                    (strcmp(e->decl->name, "free") == 0 || strcmp(e->decl->name, "realloc") == 0);
     const scan_decl_t *p = e->decl != NULL ? e->decl->params : NULL;
     bool is_reader = e->decl != NULL && strstr(e->decl->name, "scanf") != NULL;
+    bool is_system = e->decl != NULL && (e->decl->is_system || e->decl->body != NULL);
     bool is_kept = false;
 
     for (scan_expr_t *a = e->args; a != NULL; a = a->next, p = p != NULL ? p->next : NULL) {
         scan_access_t access = scan_access_target(w->scan, a);
-        bool is_written =
-            p != NULL ? p->type->kind == SCAN_POINTER && !p->type->of->is_const : is_reader;
+        bool is_written = p != NULL ? p->type->kind == SCAN_POINTER && !p->type->of->is_const
+                                    : is_reader || !is_system;
 
         if (is_written && !is_free && access.count > 0 && !scan_is_data(w->scan, &access) &&
             scan_set_has_any(w, live, &access)) {
@@ -570,6 +663,7 @@ static bool walk_exit(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
 
 bool scan_walk_call(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_needed)
 {
+    const writer_t *writer = find_writer(e);
     bool is_kept = false;
 
     if (scan_is_mpi(e->decl))
@@ -580,16 +674,19 @@ bool scan_walk_call(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_nee
         return walk_own(w, e, live, is_needed);
     if (e->decl != NULL && scan_is_exit(e->decl->name))
         return walk_exit(w, e, live);
-    if (is_copy(e->decl))
-        return walk_copy(w, e, live);
+    if (writer != NULL && (is_needed || !scan_is_unknowable(w->scan, e)))
+        return walk_writer(w, e, writer, live, is_needed);
     if (scan_is_parsed(w->scan, e))
         return walk_parse(w, e, live, is_needed);
     if (!is_needed || e->decl == NULL || !scan_is_library(e->decl->name))
         return walk_foreign(w, e, live);
     if (strcmp(e->decl->name, "getopt_long") == 0)
         need_options(w, e, live);
-    for (scan_expr_t *a = e->args; a != NULL; a = a->next)
+    for (scan_expr_t *a = e->args; a != NULL; a = a->next) {
+        if (strcmp(e->decl->name, "free") != 0)
+            need_target(w, a, e->at.line, live);
         is_kept |= scan_walk_expr(w, a, live, true);
+    }
     return is_kept;
 }
 
@@ -611,6 +708,8 @@ static bool is_unknowable_call(xy_scan_t *scan, const scan_expr_t *e)
     if (scan_is_parsed(scan, e))
         return false;
     if (!scan_is_library(e->decl->name))
+        return true;
+    if (find_writer(e) != NULL && !is_printed(e, find_writer(e)))
         return true;
     for (const scan_expr_t *a = e->args; a != NULL; a = a->next)
         if (scan_is_unknowable(scan, a))

@@ -296,6 +296,8 @@ static void emit_call(scan_emit_t *t, scan_expr_t *e)
     const scan_decl_t *p = e->decl != NULL ? e->decl->params : NULL;
 
     if (is_plain(e) || (e->is_kept && scan_is_parsed(t->scan, e))) {
+        for (scan_expr_t *a = e->args; a != NULL; a = a->next)
+            scan_emit_before(t, a);
         emit_do(t, scan_print(t->scan, e), e->at);
     } else if (scan_is_mpi(e->decl) && e->is_kept) {
         emit_mpi(t, e);

@@ -21,9 +21,12 @@ typedef struct scan_flow {
     bool has_effects; /* kept ones that its callers see, beside its result */
 } scan_flow_t;
 
-/* A message whose contents are needed; -1: not a constant. */
+/* A message or a collective whose contents are needed; -1: not a constant. */
 typedef struct {
-    long long datatype, tag;
+    const char
+        *collective; /* its name behind "MPI_", as the blocking call has it; NULL: a message */
+    long long datatype;
+    long long tag; /* of a collective: how many elements */
 } scan_carried_t;
 
 typedef struct {

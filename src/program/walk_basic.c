@@ -2,6 +2,7 @@
 /* The table of all calls; memory of processes; the calls that only look. */
 #include <mpi.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "program/walk.h"
 
@@ -65,6 +66,22 @@ static bool get_count(walker_t *w, const code_site_t *site, int64_t *args)
                                             : (int32_t)(bytes / size));
 }
 
+/* As in a run in virtual time: that of the machine on which it is predicted. */
+static bool processor_name(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    char name[MPI_MAX_PROCESSOR_NAME] = "localhost";
+    void *to;
+
+    (void)site;
+    if (gethostname(name, sizeof(name)) != 0)
+        strcpy(name, "localhost");
+    name[sizeof(name) - 1] = '\0';
+    to = args[0] != 0 ? process_at(&w->process, (uint64_t)args[0], strlen(name) + 1) : NULL;
+    if (to != NULL)
+        memcpy(to, name, strlen(name) + 1);
+    return walk_set_int(w, args[1], (int32_t)strlen(name));
+}
+
 static const walk_call_t calls_basic[] = {{"Init", init, 0},
                                           {"Init_thread", init, 0},
                                           {"Initialized", initialized, 0},
@@ -75,7 +92,7 @@ static const walk_call_t calls_basic[] = {{"Init", init, 0},
                                           {"Get_elements", get_count, 1},
                                           {"Comm_set_errhandler", nothing, 0},
                                           {"Comm_set_name", nothing, 0},
-                                          {"Get_processor_name", nothing, 0},
+                                          {"Get_processor_name", processor_name, 0},
                                           {"Buffer_attach", nothing, 0},
                                           {"Buffer_detach", nothing, 0},
                                           {"Type_commit", nothing, 0},
