@@ -117,7 +117,7 @@ static void compile_for(compiler_t *c, const xy_node_t *node)
     const char *start = xy_node_attr(node, "start"), *test = xy_node_attr(node, "test"),
                *step = xy_node_attr(node, "step");
     variable_t *scope = c->scope;
-    int32_t frame = c->frame, top, out = -1, next;
+    int32_t top, out = -1, next;
     jumps_t jumps;
 
     for_start(c, start != NULL ? start : "");
@@ -135,7 +135,6 @@ static void compile_for(compiler_t *c, const xy_node_t *node)
         emit_target(c, out);
     close_loop(c, next);
     c->scope = scope;
-    c->frame = frame;
 }
 
 static void compile_while(compiler_t *c, const xy_node_t *node)
@@ -172,7 +171,7 @@ static void compile_switch(compiler_t *c, const xy_node_t *node)
     const type_t *i64 = type_basic(TYPE_I64);
     xy_vec_t cases = XY_VEC_INIT(int32_t);
     variable_t *scope = c->scope;
-    int32_t frame = c->frame, slot, otherwise;
+    int32_t slot, otherwise;
     const expr_t *e = parse(c, needed(c, node, "c"));
     bool has_default = false;
     jumps_t jumps;
@@ -217,7 +216,6 @@ static void compile_switch(compiler_t *c, const xy_node_t *node)
         emit_target(c, otherwise);
     close_loop(c, 0); /* a continue inside is one of the loop around */
     c->scope = scope;
-    c->frame = frame;
     xy_vec_cleanup(&cases);
 }
 
@@ -232,6 +230,55 @@ static void compile_leave(compiler_t *c, const xy_node_t *node)
         compile_fail(c, "<%s> outside of a loop", xy_node_name(node->kind));
     else
         chain(c, node->kind == XY_NODE_BREAK ? &jumps->breaks : &jumps->continues);
+}
+
+static label_t *find_label(compiler_t *c, const char *name)
+{
+    label_t *l = c->labels;
+
+    while (l != NULL && strcmp(l->name, name) != 0)
+        l = l->next;
+    if (l != NULL)
+        return l;
+    l = xy_arena_alloc(c->code->arena, sizeof(*l));
+    if (l == NULL) {
+        compile_fail_memory(c);
+        return NULL;
+    }
+    *l = (label_t){.name = name, .at = -1, .jumps = -1, .place = c->place, .next = c->labels};
+    c->labels = l;
+    return l;
+}
+
+static void compile_goto(compiler_t *c, const xy_node_t *node)
+{
+    label_t *l = find_label(c, needed(c, node, "label"));
+
+    if (l != NULL && l->at >= 0)
+        emit(c, OP_AGAIN, 0, 0, l->at);
+    else if (l != NULL)
+        chain(c, &l->jumps);
+}
+
+static void compile_label(compiler_t *c, const xy_node_t *node)
+{
+    label_t *l = find_label(c, needed(c, node, "name"));
+
+    if (l == NULL)
+        return;
+    if (l->at >= 0)
+        compile_fail(c, "a second label '%s' in a function", l->name);
+    l->at = emit_here(c);
+    resolve(c, l->jumps, l->at);
+}
+
+static void check_labels(compiler_t *c)
+{
+    for (const label_t *l = c->labels; l != NULL && c->status == XY_OK; l = l->next)
+        if (l->at < 0) {
+            c->place = l->place;
+            compile_fail(c, "there is no <label> '%s' in this function", l->name);
+        }
 }
 
 static void compile_return(compiler_t *c, const xy_node_t *node)
@@ -334,6 +381,12 @@ static void statement(compiler_t *c, const xy_node_t *node)
     case XY_NODE_CONTINUE:
         compile_leave(c, node);
         break;
+    case XY_NODE_GOTO:
+        compile_goto(c, node);
+        break;
+    case XY_NODE_LABEL:
+        compile_label(c, node);
+        break;
     case XY_NODE_RETURN:
         compile_return(c, node);
         break;
@@ -355,12 +408,11 @@ static void statement(compiler_t *c, const xy_node_t *node)
 static void compile_body(compiler_t *c, const xy_node_t *first)
 {
     variable_t *scope = c->scope;
-    int32_t frame = c->frame;
 
+    /* Room in the frame is not used again: what a variable holds before it is set is not known. */
     for (const xy_node_t *n = first; n != NULL && c->status == XY_OK; n = n->next)
         statement(c, n);
     c->scope = scope;
-    c->frame = frame;
 }
 
 /* ---- Functions and the whole ---- */
@@ -431,7 +483,9 @@ static void compile_function(compiler_t *c, size_t index)
         if (c->status == XY_OK)
             f->offsets[i++] = c->scope->offset;
     }
+    c->labels = NULL;
     compile_body(c, f->node->child);
+    check_labels(c);
     compile_at(c, f->node, NULL);
     emit_integer(c, 0);
     emit(c, OP_RETURN, 0, 0, 0);

@@ -21,6 +21,15 @@ typedef struct jumps {
     struct jumps *outer;
 } jumps_t;
 
+/* A label of the function, and the jumps forward to it: chained through their args. */
+typedef struct label {
+    const char *name;
+    int32_t at; /* -1: not there yet */
+    int32_t jumps;
+    place_t place; /* of the first jump */
+    struct label *next;
+} label_t;
+
 typedef struct {
     code_t *code;
     const code_assume_t *assumed;
@@ -28,6 +37,7 @@ typedef struct {
     function_t *function; /* the one that is compiled; its vector does not grow then */
     variable_t *scope;    /* all that are visible, innermost first */
     jumps_t *jumps;
+    label_t *labels;
     bool is_top;   /* outside of functions: variables are of the program */
     int32_t frame; /* bytes used by the variables of this block and those around it */
     int32_t depth; /* cells on the stack here */

@@ -38,6 +38,8 @@
  *   case       value*
  *   default
  *   break, continue
+ *   goto       label*                            to the <label> of the function
+ *   label      name*
  *   return     c
  *   mpi        call*, and the parameters by their names in the standard
  *   kernel     name* sizes                       a known kernel; sizes "m, n, k" as it takes them
@@ -89,6 +91,8 @@ typedef enum {
     XY_NODE_DEFAULT,
     XY_NODE_BREAK,
     XY_NODE_CONTINUE,
+    XY_NODE_GOTO,
+    XY_NODE_LABEL,
     XY_NODE_RETURN,
     XY_NODE_MPI,
     XY_NODE_KERNEL,

@@ -125,9 +125,9 @@ static void look_stmt(look_t *l, const scan_decl_t *f, const scan_stmt_t *s)
             look_stmt(l, f, s->other);
             continue;
         }
-        if (s->kind == SCAN_S_GOTO && !s->is_label && f->flow->has_kept)
+        if (s->kind == SCAN_S_GOTO && !s->is_label && s->target == NULL && f->flow->has_kept)
             scan_fail(l->scan, XY_EINVAL, s->at,
-                      "goto is not understood in %s(), which communicates or "
+                      "a goto to a computed label is not understood in %s(), which communicates or "
                       "computes: write it with loops and conditions",
                       f->name);
         look_expr(l, s->cond);

@@ -203,6 +203,17 @@ static scan_stmt_t *read_goto(xy_scan_t *scan, CXCursor cursor)
     scan_stmt_t *s = new_stmt(scan, cursor, SCAN_S_GOTO);
 
     s->is_label = clang.getCursorKind(cursor) == CXCursor_LabelStmt;
+    if (s->is_label)
+        s->label = scan_string(scan, clang.getCursorSpelling(cursor));
+    for (scan_child_t *c = scan_children(scan, cursor); !s->is_label && c != NULL; c = c->next)
+        if (clang.getCursorKind(c->cursor) == CXCursor_LabelRef)
+            s->label = scan_string(scan, clang.getCursorSpelling(c->cursor));
+    if (s->is_label) { /* without the statement behind it, which follows */
+        scan_child_t *inner = scan_children(scan, cursor);
+
+        if (inner != NULL)
+            s->at.last = scan_place(scan, inner->cursor).first;
+    }
     return s;
 }
 

@@ -435,11 +435,21 @@ static void emit_jump(scan_emit_t *t, scan_stmt_t *s)
         scan_emit_add(t, s->kind == SCAN_S_BREAK ? XY_NODE_BREAK : XY_NODE_CONTINUE, s->at);
 }
 
+static void emit_goto(scan_emit_t *t, scan_stmt_t *s)
+{
+    if (s->is_kept)
+        set(t, scan_emit_add(t, s->is_label ? XY_NODE_LABEL : XY_NODE_GOTO, s->at),
+            s->is_label ? "name" : "label", s->label);
+}
+
 static void emit_stmt(scan_emit_t *t, scan_stmt_t *s)
 {
     xy_node_t *node;
 
     switch (s->kind) {
+    case SCAN_S_GOTO:
+        emit_goto(t, s);
+        break;
     case SCAN_S_EXPR:
         scan_emit_effects(t, s->cond);
         break;

@@ -455,9 +455,78 @@ static bool walk_jump(scan_walk_t *w, scan_stmt_t *s, const scan_stmt_t *target,
     return target->is_kept;
 }
 
+static scan_stmt_t *find_label(scan_stmt_t *s, const char *name)
+{
+    scan_stmt_t *found = NULL;
+
+    for (; s != NULL && found == NULL; s = s->next) {
+        if (s->kind == SCAN_S_GOTO && s->is_label && strcmp(s->label, name) == 0)
+            return s;
+        found = find_label(s->body, name);
+        if (found == NULL)
+            found = find_label(s->other, name);
+    }
+    return found;
+}
+
+static bool has_kept_expr(const scan_expr_t *e)
+{
+    if (e == NULL)
+        return false;
+    for (const scan_expr_t *a = e->args; a != NULL; a = a->next)
+        if (has_kept_expr(a))
+            return true;
+    return e->is_kept || has_kept_expr(e->a) || has_kept_expr(e->b) || has_kept_expr(e->c);
+}
+
+/* Is something kept that begins between two places of a function? */
+static bool is_kept_between(const scan_stmt_t *s, long first, long last)
+{
+    for (; s != NULL; s = s->next) {
+        bool is_inside = s->at.first > first && s->at.first < last && !s->is_label;
+
+        if (is_inside &&
+            (s->is_kept || s->work != NULL || has_kept_expr(s->cond) || has_kept_expr(s->step) ||
+             (s->decl != NULL && has_kept_expr(s->decl->init))))
+            return true;
+        if (is_kept_between(s->init, first, last) || is_kept_between(s->body, first, last) ||
+            is_kept_between(s->other, first, last))
+            return true;
+    }
+    return false;
+}
+
+/* A jump matters when it goes past something that is kept, or back to it. */
+static bool walk_goto(scan_walk_t *w, scan_stmt_t *s, scan_set_t live)
+{
+    long first = s->at.first, last;
+
+    if (s->is_label) {
+        if (s->live == NULL)
+            s->live = new_set(w);
+        w->has_changed |= scan_set_join(w, s->live, live);
+        return s->is_kept;
+    }
+    if (s->label != NULL && s->target == NULL)
+        s->target = find_label(w->function->body, s->label);
+    if (s->target == NULL)
+        return false; /* refused where it matters */
+    last = s->target->at.first;
+    if (s->target->live != NULL)
+        memcpy(live, s->target->live, w->words * sizeof(uint64_t));
+    if (!is_kept_between(w->function->body, first < last ? first : last - 1,
+                         first < last ? last : first))
+        return false;
+    scan_walk_keep(w, &s->target->is_kept, live);
+    scan_walk_keep(w, &s->is_kept, live);
+    return true;
+}
+
 static bool walk_stmt(scan_walk_t *w, scan_stmt_t *s, scan_set_t live)
 {
     switch (s->kind) {
+    case SCAN_S_GOTO:
+        return walk_goto(w, s, live);
     case SCAN_S_EXPR:
         return scan_walk_expr(w, s->cond, live, false);
     case SCAN_S_DECL:

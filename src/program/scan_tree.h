@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct scan_type scan_type_t;
 typedef struct scan_record scan_record_t;
@@ -171,6 +172,9 @@ struct scan_stmt {
     bool is_kept;
     bool is_forced; /* a loop that is kept for the costs of those inside */
     bool is_label;
+    const char *label;      /* its name, or that of the target; NULL: a computed goto */
+    scan_stmt_t *target;    /* of a goto, once it is sliced: the label */
+    uint64_t *live;         /* of a label: what is needed there */
     bool is_failure;        /* an if whose body ends the program: assumed not to happen */
     struct scan_work *work; /* a loop that is dropped, and what its inner loops do */
     scan_stmt_t *prev;      /* in the same block */
