@@ -277,10 +277,26 @@ static const xy_mpi_call_t calls[] = {
      {"sendbuf", "recvbuf", "count", "datatype", "op", "comm", "info", "request"}},
 };
 
+/* Does it take and set what its form with large counts does? Arrays of counts and datatypes are of
+ * another type there, and so is a count that is set. */
+static bool has_large(const xy_mpi_call_t *call)
+{
+    for (int i = 0; call->kinds[i] != '\0'; i++)
+        if (call->kinds[i] == XY_ARG_POINTER && strcmp(call->args[i], "request") != 0 &&
+            strcmp(call->args[i], "status") != 0)
+            return false;
+    return true;
+}
+
 const xy_mpi_call_t *xy_mpi_call_find(const char *name)
 {
+    size_t length = strlen(name);
+    bool is_large = length > 2 && strcmp(name + length - 2, "_c") == 0;
+
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-        if (strcmp(calls[i].name, name) == 0)
+        if (is_large ? strncmp(calls[i].name, name, length - 2) == 0 &&
+                           calls[i].name[length - 2] == '\0' && has_large(&calls[i])
+                     : strcmp(calls[i].name, name) == 0)
             return &calls[i];
     return NULL;
 }

@@ -503,12 +503,14 @@ static const type_t *innermost(const type_t *type)
 
 static void declare_struct(compiler_t *c, const xy_node_t *node)
 {
-    type_t *structure;
+    const char *text = needed(c, node, "name");
+    type_t *structure = xy_hash_get(&c->code->types.structs, XY_HASH_KEY(text));
 
     compile_at(c, node, NULL);
-    structure = type_struct_add(&c->code->types, needed(c, node, "name"));
-    if (structure == NULL)
-        compile_fail_memory(c);
+    if (structure == NULL || structure->fields != NULL) {
+        compile_fail(c, "a second struct %s", text);
+        return;
+    }
     for (const xy_node_t *n = node->child; n != NULL && c->status == XY_OK; n = n->next) {
         const char *name = needed(c, n, "name");
         const type_t *type;
@@ -626,6 +628,13 @@ static xy_status_t check_assumed(const compiler_t *c)
 
 static void compile_program(compiler_t *c, const xy_node_t *root)
 {
+    /* Their names first: they may point to each other. */
+    for (const xy_node_t *n = root->child; n != NULL && c->status == XY_OK; n = n->next)
+        if (n->kind == XY_NODE_STRUCT &&
+            type_struct(&c->code->types, needed(c, n, "name"), strlen(needed(c, n, "name"))) ==
+                NULL &&
+            type_struct_add(&c->code->types, needed(c, n, "name")) == NULL)
+            compile_fail_memory(c);
     for (const xy_node_t *n = root->child; n != NULL && c->status == XY_OK; n = n->next)
         if (n->kind == XY_NODE_STRUCT)
             declare_struct(c, n);

@@ -348,7 +348,14 @@ static const type_t *choose(compiler_t *c, const expr_t *e)
     d = b != NULL ? compile_type_of(c, e->c) : NULL;
     if (d == NULL)
         return NULL;
-    type = type_is_arithmetic(b) && type_is_arithmetic(d) ? compile_common(b, d) : b;
+    if (type_is_arithmetic(b) && type_is_arithmetic(d))
+        type = compile_common(b, d);
+    else /* of a pointer and NULL the pointer; an array is the address of its first element */
+        type = type_is_arithmetic(b) && d->kind != TYPE_VOID ? d : b;
+    if (type->kind == TYPE_ARRAY)
+        type = type_pointer(&c->code->types, type->of);
+    if (type == NULL)
+        return compile_fail_memory(c);
     other = emit(c, OP_JUMP_ZERO, 0, 0, 0);
     if (!compile_value_as(c, e->b, type))
         return NULL;

@@ -417,6 +417,40 @@ scan_access_t scan_access_target(xy_scan_t *scan, const scan_expr_t *pointer)
     return access;
 }
 
+static void add_reachable(xy_scan_t *scan, scan_access_t *access, const scan_type_t *type,
+                          int depth)
+{
+    while (type != NULL && type->kind == SCAN_ARRAY)
+        type = type->of;
+    if (type == NULL || type->kind != SCAN_STRUCT || depth > 3)
+        return;
+    for (scan_field_t *f = type->record->fields; f != NULL; f = f->next) {
+        const scan_type_t *t = f->type;
+        scan_access_t found;
+
+        while (t->kind == SCAN_ARRAY)
+            t = t->of;
+        if (t->kind == SCAN_POINTER) {
+            found = access_node(scan, pointee(scan, object_node(scan, &f->node, f->type)), t->of,
+                                f->name);
+            for (int i = 0; i < found.count && access->count < SCAN_LOCATIONS_MAX; i++)
+                access->ids[access->count++] = found.ids[i];
+            t = t->of;
+        }
+        add_reachable(scan, access, t, depth + 1);
+    }
+}
+
+scan_access_t scan_access_reachable(xy_scan_t *scan, const scan_expr_t *pointer)
+{
+    const scan_expr_t *e = scan_strip(pointer);
+    scan_access_t access = {.count = 0};
+
+    if (is_pointer(e->type) && !is_null(e))
+        add_reachable(scan, &access, e->type->of, 0);
+    return access;
+}
+
 bool scan_is_own_memory(xy_scan_t *scan, const scan_expr_t *pointer)
 {
     return root(targets(scan, (scan_expr_t *)(uintptr_t)pointer))->objects > 0;

@@ -35,6 +35,9 @@ scan_access_t scan_access(xy_scan_t *scan, const scan_expr_t *e);
 scan_access_t scan_access_decl(xy_scan_t *scan, const scan_decl_t *d);
 scan_access_t scan_access_target(xy_scan_t *scan, const scan_expr_t *pointer);
 
+/* Those of what can be reached from there through members that are pointers. */
+scan_access_t scan_access_reachable(xy_scan_t *scan, const scan_expr_t *pointer);
+
 /* Is it the lvalue (or the target of the pointer) that is data? */
 /* May a pointer point to variables or memory of the program? */
 bool scan_is_own_memory(xy_scan_t *scan, const scan_expr_t *pointer);

@@ -79,6 +79,18 @@ static bool is_printed(const scan_expr_t *e, const writer_t *writer)
                                    library_can_print(format->text) && count <= LIBRARY_SCANNED);
 }
 
+/* Then text in memory is not known, and the numbers in it are asked for. */
+static bool reads_files(const xy_scan_t *scan)
+{
+    static const char *const names[] = {"c:@F@fgets", "c:@F@fread",    "c:@F@getline",
+                                        "c:@F@read",  "c:@F@getdelim", "c:@F@gets"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (xy_hash_get(&scan->decls, XY_HASH_KEY(names[i])) != NULL)
+            return true;
+    return false;
+}
+
 bool scan_is_parsed(xy_scan_t *scan, const scan_expr_t *e)
 {
     const scan_expr_t *text = e->args, *format = text != NULL ? text->next : NULL;
@@ -91,7 +103,7 @@ bool scan_is_parsed(xy_scan_t *scan, const scan_expr_t *e)
         if (scan_is_unknowable(scan, a))
             return false;
     return count <= LIBRARY_SCANNED && library_can_scan(scan_strip(format)->text) &&
-           !scan_is_own_memory(scan, text);
+           (!scan_is_own_memory(scan, text) || !reads_files(scan));
 }
 
 /* Calls that ask, and send nothing: kept where the answer is needed. */
@@ -600,6 +612,7 @@ static bool walk_parse(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_
     if (!is_kept)
         return walk_effects(w, e->args, live);
     scan_walk_keep_effect(w, &e->is_kept, live);
+    need_target(w, e->args, e->at.line, live);
     for (scan_expr_t *a = e->args; a != NULL; a = a->next)
         scan_walk_need(w, a, live);
     return true;
@@ -621,6 +634,25 @@ static void need_options(scan_walk_t *w, const scan_expr_t *e, scan_set_t live)
     t = scan_strip(a)->type;
     if (t->of != NULL && t->of->kind == SCAN_STRUCT)
         ((scan_record_t *)(uintptr_t)t->of->record)->is_whole = true;
+}
+
+/* It may follow the pointers that it finds there: nobody could say what to assume. */
+static void check_reachable(scan_walk_t *w, const scan_expr_t *call, const scan_expr_t *a,
+                            scan_set_t live)
+{
+    scan_access_t access = scan_access_reachable(w->scan, a);
+
+    for (int i = 0; i < access.count; i++) {
+        const scan_location_t *l = &XY_VEC_AT(&w->scan->locations, scan_location_t, access.ids[i]);
+        scan_access_t one = {.ids = {access.ids[i]}, .count = 1};
+
+        if (!l->is_data && scan_set_has_any(w, live, &one))
+            scan_fail(w->scan, XY_EINVAL, call->at,
+                      "%s%s may change '%s', which its argument points to and line %ld needs: its "
+                      "value is not known; also give the source of the function",
+                      call->decl != NULL ? call->decl->name : "the function",
+                      call->decl != NULL ? "()" : "", l->name, l->wanted);
+    }
 }
 
 /* What a function without a body writes through its pointers, when it is needed, is unknown. */
@@ -647,6 +679,8 @@ static bool walk_foreign(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
             a->is_unknown = a->is_kept = true;
             is_kept = w->loop == NULL || w->loop->is_kept;
         }
+        if (!is_system)
+            check_reachable(w, e, a, live);
         is_kept |= scan_walk_expr(w, a, live, false);
     }
     return is_kept;

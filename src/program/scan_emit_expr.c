@@ -206,7 +206,7 @@ static void emit_mpi(scan_emit_t *t, scan_expr_t *e)
         texts[count] = mpi_argument(t, call, count, a); /* with what stands in for the unknown */
     }
     xy_program_add_mpi(t->scan->program, t->at, scan_file_name(t->scan, e->at.file), e->at.line,
-                       name, count, texts);
+                       call->name, count, texts);
 }
 
 static void emit_kernel(scan_emit_t *t, scan_expr_t *e)

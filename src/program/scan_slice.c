@@ -587,6 +587,7 @@ static void number_expr(xy_scan_t *scan, const scan_expr_t *e)
         e->kind == SCAN_E_UNARY || e->kind == SCAN_E_CAST)
         scan_access(scan, e);
     scan_access_target(scan, e);
+    scan_access_reachable(scan, e);
 }
 
 static void number_stmts(xy_scan_t *scan, scan_stmt_t *first)

@@ -189,9 +189,9 @@ static void test_array_parameters(void **state)
 static void test_carried(void **state)
 {
     static const char source[] =
-        PROGRAM("int n = 0, m = 0;\nif (rank == 0) n = atoi(argv[1]);\n"
+        PROGRAM("int n = 0;\nlong m = 0;\nif (rank == 0) n = atoi(argv[1]);\n"
                 "MPI_Bcast(&n, 1, MPI_INT, 0, MPI_COMM_WORLD);\n"
-                "MPI_Bcast(&m, 1, MPI_INT, 0, MPI_COMM_WORLD);\n"
+                "MPI_Bcast(&m, 1, MPI_LONG, 0, MPI_COMM_WORLD);\n"
                 "for (int i = 0; i < n; i++) MPI_Barrier(MPI_COMM_WORLD);\n");
 
     (void)state;
@@ -204,13 +204,42 @@ static void test_carried(void **state)
         "<mpi call=\"MPI_Send\" buf=\"&amp;n\"");
 }
 
+/* What a collective brings may come from another call of it; text is followed to what writes it. */
+static void test_two_places(void **state)
+{
+    static const char source[] =
+        PROGRAM("int n = 3;\nchar text[40];\nif (rank == 0) {\nn = 50;\n"
+                "MPI_Bcast(&n, 1, MPI_INT, 0, MPI_COMM_WORLD);\n} else {\nint k = 0;\n"
+                "MPI_Bcast(&k, 1, MPI_INT, 0, MPI_COMM_WORLD);\n"
+                "sprintf(text, \"%d\", k);\n"
+                "MPI_Send(text, strlen(text), MPI_CHAR, 0, 0, MPI_COMM_WORLD);\n}\n");
+
+    (void)state;
+    check_has(source, "<do c=\"n = 50\"");
+    check_has(source, "buffer=\"&amp;n\"");
+    check_has(source, "<do c=\"sprintf(text, ");
+}
+
+/* A jump is kept where it goes past something that is kept. */
+static void test_goto(void **state)
+{
+    static const char source[] =
+        PROGRAM("int n = 0;\nif (size > 3) goto end;\nMPI_Barrier(MPI_COMM_WORLD);\n"
+                "end:\nif (size > 4) goto last;\nn = 1;\nlast: n++;\n");
+
+    (void)state;
+    check_has(source, "<goto label=\"end\"");
+    check_has(source, "<label name=\"end\"");
+    check_lacks(source, "last");
+}
+
 /* What a persistent request sends is what its buffer has when it is started. */
 static void test_persistent(void **state)
 {
     static const char source[] =
-        PROGRAM("int n = 0, m = 0;\nMPI_Request r[2];\n"
+        PROGRAM("int n = 0;\nlong m = 0;\nMPI_Request r[2];\n"
                 "MPI_Bcast_init(&n, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &r[0]);\n"
-                "MPI_Bcast_init(&m, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &r[1]);\n"
+                "MPI_Bcast_init(&m, 1, MPI_LONG, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &r[1]);\n"
                 "n = atoi(argv[1]);\nMPI_Startall(2, r);\n"
                 "MPI_Waitall(2, r, MPI_STATUSES_IGNORE);\n"
                 "for (int i = 0; i < n; i++) MPI_Barrier(MPI_COMM_WORLD);\n");
@@ -346,8 +375,9 @@ static void test_refused(void **state)
     check_refused("int main(void) { return x; }\n", ".c:1: use of undeclared identifier 'x'");
     check_refused("#include <mpi.h>\nint f(void) { return 1; }\n", "no function main()");
     check_refused("int main(void) { return 0; }\n", "calls no MPI function");
-    check_refused(PROGRAM("again: MPI_Barrier(MPI_COMM_WORLD);\nif (size > 3) goto again;\n"),
-                  "goto is not understood in main()");
+    check_refused(PROGRAM("void *to = &&again;\nagain: MPI_Barrier(MPI_COMM_WORLD);\n"
+                          "if (size > 3) goto *to;\n"),
+                  "a goto to a computed label is not understood in main()");
     check_refused("#include <mpi.h>\nstatic void f(void) { MPI_Barrier(MPI_COMM_WORLD); }\n"
                   "static void g(void) { MPI_Init(0, 0); }\n"
                   "int main(void) { void (*p[2])(void) = {g, f}; int i = 0; p[i++]();\np[i++]();\n"
@@ -396,7 +426,8 @@ int main(void)
         cmocka_unit_test(test_slice),         cmocka_unit_test(test_reused_variable),
         cmocka_unit_test(test_plain_char),    cmocka_unit_test(test_work),
         cmocka_unit_test(test_functions),     cmocka_unit_test(test_array_parameters),
-        cmocka_unit_test(test_carried),       cmocka_unit_test(test_persistent),
+        cmocka_unit_test(test_carried),       cmocka_unit_test(test_two_places),
+        cmocka_unit_test(test_goto),          cmocka_unit_test(test_persistent),
         cmocka_unit_test(test_unknown),       cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_failures),      cmocka_unit_test(test_refused),
         cmocka_unit_test(test_all_is_read),   cmocka_unit_test(test_layout),

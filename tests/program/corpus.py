@@ -3,6 +3,7 @@
 """Predict programs from their source, run them in virtual time, and count what came of it.
 
     tests/program/corpus.py BUILD PROGRAM.c... [--ranks N,M] [--arg WORD]... [--flag=-IDIR]... [--list]
+    tests/program/corpus.py BUILD --sample FOLDER
 
 Each program is described and predicted by `xylem predict`, and compiled and run by `mpiexec --virtual`. It is
 
@@ -13,7 +14,7 @@ Each program is described and predicted by `xylem predict`, and compiled and run
     left out    the program does not compile, or does not run
 
 The exit code is 1 if one is wrong. A comment `expect: WORD` in a program says what it must be, `arguments: A B` what it is
-given, `ranks: N M` on how many it runs.
+given, `ranks: N M` on how many it runs. --sample takes a fixed sixth of the programs of a folder, all with XYLEM_SOAK.
 """
 import csv
 import re
@@ -100,6 +101,9 @@ def options(words):
             found["--flag"].append(word[len("--flag="):])
         elif word == "--arg":
             found["--arg"].append(next(words))
+        elif word == "--sample":
+            folder = Path(next(words)).resolve()
+            files += [f for f in sorted(folder.glob("*.c")) if testing.is_chosen(f.stem, 6)]
         elif word == "--ranks":
             found["--ranks"] = next(words)
         else:

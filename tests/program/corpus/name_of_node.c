@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The name of the processor. expect: asked */
+/* The name of the processor. */
 #include <mpi.h>
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts that are sorted. expect: predicted */
+/* Counts that are sorted. expect: asked */
 #include <mpi.h>
 #include <stdlib.h>
 

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Random C programs: what is predicted from their source must be what they do.
+
+    tests/program/random_programs.py BUILD [--count N] [--from K] [--show K]
+
+Program K of a seed (XYLEM_SEED) sets its variables in ways that programs have (text, memory, pointers, structs, static
+state, goto, switch, messages, collectives at two places) and sends messages whose lengths are those variables. Each is
+predicted and run in virtual time: the matrices of messages and bytes must be the same. One that is asked about, or
+refused, is no difference; they are counted. By default 12 programs; 5000 with XYLEM_SOAK.
+"""
+import random
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import testing # noqa: E402
+from corpus import Corpus # noqa: E402
+
+HEAD = """#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LENGTH(e) ((int)((unsigned)(e) % 61u))
+struct part { int a; char text[40]; struct part *next; int list[6]; };
+static int rank, size;
+static char data[4096], room[4096];
+static int compare(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+static void ring(int n)
+{
+    MPI_Sendrecv(data, n, MPI_CHAR, (rank + 1) % size, 3, room, 4096, MPI_CHAR, (rank + size - 1) % size, 3,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+static void set_by_pointer(int *to, int value) { *to = value % 1000; }
+static int count_calls(int by) { static int state = 7; state = (state * 5 + by) % 997; return state; }
+static void write_text(char *to, int value) { sprintf(to, "value %d of %s", value, value % 2 ? "odd" : "even ones"); }
+static int same(int v) { return v; }
+static int twice(int v) { return 2 * v % 1000; }
+static int (*const functions[])(int) = {same, twice};
+"""
+
+
+class Generator:
+    """The text of one program. Uniform variables u0.. are the same on all ranks, local ones v0.. need not be."""
+
+    def __init__(self, number):
+        self.random = random.Random(testing.hash_of(f"{testing.SEED} {number}"))
+        self.lines, self.names, self.depth = [], 0, 1
+        self.uniform, self.local = ["u0", "u1", "u2"], ["v0", "v1", "v2"]
+
+    def add(self, text):
+        for line in text.strip().split("\n"):
+            self.lines.append("    " * self.depth + line.strip())
+
+    def name(self, prefix):
+        self.names += 1
+        return f"{prefix}{self.names}"
+
+    def pick(self, *choices):
+        return self.random.choice(choices)
+
+    def number(self, most=50):
+        return self.random.randint(0, most)
+
+    def value(self, is_uniform):
+        """An expression; all are of small values that do not overflow."""
+        names = self.uniform if is_uniform else self.uniform + self.local
+        leaf = self.pick(*names, *names, str(self.number()), "size", "size" if is_uniform else "rank")
+        return self.pick(leaf, leaf, f"({leaf} + {self.pick(*names)} * {self.number(4)})",
+                         f"({self.pick(*names)} > {self.number()} ? {leaf} : {self.number()})",
+                         f"functions[{leaf} % 2 != 0]({self.pick(*names)})")
+
+    # ---- Ways to set a variable ----
+
+    def set_plain(self, to, value):
+        self.add(f"{to} {self.pick('=', '+=')} {value};\n{to} %= 1000;")
+
+    def set_text(self, to, value):
+        t = self.name("t")
+        self.add(f"char {t}[64];")
+        self.add(self.pick(f'sprintf({t}, "%d", {value});', f"write_text({t}, {value});",
+                           f'snprintf({t}, {self.number(30) + 2}, "%s-%05d|%x", "word", {value}, {value});',
+                           f'strcpy({t}, "some");\nif ({value} % 3 == 0)\nstrcat({t}, " more");',
+                           f"memset({t}, 'x', 20);\n{t}[LENGTH({value}) % 20] = '\\0';",
+                           f'strncpy({t}, "a longer piece of text", sizeof({t}));\n{t}[LENGTH({value}) % 22] = 0;'))
+        self.add(f"{to} = (int)strlen({t}) + {self.pick('0', f'atoi({t})', f'(strcmp({t}, `some`) == 0)')};\n{to} %= 1000;"
+                 .replace("`", '"'))
+
+    def set_array(self, to, value):
+        a, i = self.name("a"), self.name("i")
+        self.add(self.pick(f"int {a}[6] = {{{self.number()}, {self.number()}}};", f"int {a}[6];\nmemset({a}, 0, sizeof({a}));",
+                           f"int *{a} = calloc(6, sizeof(int));",
+                           f"int *{a} = malloc(6 * sizeof(int));\nfor (int {i} = 0; {i} < 6; {i}++)\n{a}[{i}] = {i} * {self.number(9)};"))
+        self.add(f"{a}[LENGTH({value}) % 6] += {value};")
+        if self.number(3) == 0:
+            self.add(f"qsort({a}, 6, sizeof(int), compare);")
+        if self.number(1):
+            b = self.name("b")
+            self.add(f"int {b}[6];\nmemcpy({b}, {a}, sizeof({b}));")
+            a = b
+        self.add(f"{to} = {a}[{self.number(5)}] % 1000;")
+
+    def set_struct(self, to, value):
+        s = self.name("s")
+        self.add(f"struct part {s} = {{.a = {self.number()}}}, *{s}p = malloc(sizeof(struct part));")
+        self.add(f"{s}.next = {s}p;\n{s}p->a = {value};\n*{s}p->list = {self.number()};\nstrcpy({s}p->text, \"in a struct\");")
+        self.add(self.pick(f"{to} = {s}.next->a % 1000;", f"{to} = {s}.a + (int)strlen({s}.next->text);",
+                           f"struct part {s}c = *{s}.next;\n{to} = ({s}c.a + {s}c.list[0]) % 1000;"))
+
+    def set_called(self, to, value):
+        self.add(self.pick(f"set_by_pointer(&{to}, {value});", f"{to} = count_calls({value});",
+                           f"{to} = functions[LENGTH({value}) % 2]({value});"))
+
+    def set_switch(self, to, value):
+        self.add(f"switch ({value} % 4) {{\ncase 0:\n{to} += 3;\ncase 1:\n{to} += 5;\nbreak;\ncase 2:\n"
+                 f"{to} = {self.number()};\ndefault:\n{to} ^= 1;\n}}\n{to} %= 1000;")
+
+    def set_goto(self, to, value):
+        label = self.name("label")
+        self.add(f"if ({value} > {self.number()})\ngoto {label};\n{to} = {value} % 1000;\nif ({to} % 2)\ngoto {label};\n"
+                 f"{to} += 2;\n{label}:\n{to} += 1;")
+
+    def set_loop(self, to, value):
+        i = self.name("i")
+        self.add(f"for (int {i} = 0; {i} < {value} % 9; {i}++) {{\nif ({i} == {self.number(8)})\n{self.pick('break', 'continue')};\n"
+                 f"{to} = ({to} + {i} * {self.number(5)}) % 1000;\n}}")
+
+    # ---- Values that come from other ranks ----
+
+    def set_bcast(self, to, value):
+        root = self.number(3)
+        self.add(self.pick(f"if (rank == {root} % size)\n{to} = {value} % 1000;\nMPI_Bcast(&{to}, 1, MPI_INT, {root} % size, MPI_COMM_WORLD);",
+                           f"if (rank == {root} % size) {{\n{to} = {value} % 1000;\nMPI_Bcast(&{to}, 1, MPI_INT, {root} % size, MPI_COMM_WORLD);\n}} else {{\n"
+                           f"MPI_Bcast(&{to}, 1, MPI_INT, {root} % size, MPI_COMM_WORLD);\n}}"))
+
+    def set_reduced(self, to, value):
+        x = self.name("x")
+        op = self.pick("MPI_SUM", "MPI_MAX", "MPI_MIN")
+        self.add(f"int {x} = {value} % 1000;")
+        self.add(self.pick(f"MPI_Allreduce(&{x}, &{to}, 1, MPI_INT, {op}, MPI_COMM_WORLD);",
+                           f"MPI_Allreduce(MPI_IN_PLACE, &{x}, 1, MPI_INT, {op}, MPI_COMM_WORLD);\n{to} = {x};",
+                           f"if (rank == 0)\nMPI_Reduce(&{x}, &{to}, 1, MPI_INT, {op}, 0, MPI_COMM_WORLD);\nelse\n"
+                           f"MPI_Reduce(&{x}, NULL, 1, MPI_INT, {op}, 0, MPI_COMM_WORLD);\nMPI_Bcast(&{to}, 1, MPI_INT, 0, MPI_COMM_WORLD);"))
+        self.add(f"{to} %= 1000;")
+
+    def set_received(self, to, value):
+        x = self.name("x")
+        self.add(f"int {x} = {value} % 1000;")
+        self.add(self.pick(f"MPI_Sendrecv(&{x}, 1, MPI_INT, (rank + 1) % size, 9, &{to}, 1, MPI_INT, (rank + size - 1) % size, 9, "
+                           "MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+                           f"MPI_Request {x}r[2];\nMPI_Irecv(&{to}, 1, MPI_INT, (rank + size - 1) % size, 8, MPI_COMM_WORLD, &{x}r[0]);\n"
+                           f"MPI_Isend(&{x}, 1, MPI_INT, (rank + 1) % size, 8, MPI_COMM_WORLD, &{x}r[1]);\nMPI_Waitall(2, {x}r, MPI_STATUSES_IGNORE);",
+                           f"int {x}all[64];\nMPI_Allgather(&{x}, 1, MPI_INT, {x}all, 1, MPI_INT, MPI_COMM_WORLD);\n"
+                           f"{to} = {x}all[(rank + {self.number(3)}) % size];",
+                           f"MPI_Scan(&{x}, &{to}, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);\n{to} %= 1000;"))
+
+    # ---- Communication ----
+
+    def send(self):
+        u, v = self.value(True), self.value(False)
+        self.add(self.pick(f"ring(LENGTH({v}));", f"MPI_Bcast(data, LENGTH({u}), MPI_CHAR, {self.number(9)} % size, MPI_COMM_WORLD);",
+                           f"MPI_Allreduce(data, room, LENGTH({u}), MPI_CHAR, MPI_MAX, MPI_COMM_WORLD);",
+                           f"if ({u} % 2)\nMPI_Barrier(MPI_COMM_WORLD);\nelse\nring(LENGTH({v}));",
+                           f"if (rank == 0) {{\nfor (int i = 1; i < size; i++)\nMPI_Send(data, LENGTH({u} + i), MPI_CHAR, i, 4, MPI_COMM_WORLD);\n}} "
+                           "else\nMPI_Recv(room, 4096, MPI_CHAR, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+                           f"for (int i = 0; i < {u} % 4; i++)\nring(LENGTH({v} + i));"))
+
+    def step(self):
+        is_uniform = self.number(1) == 1
+        to = self.pick(*(self.uniform if is_uniform else self.local))
+        own = [self.set_plain, self.set_text, self.set_array, self.set_struct, self.set_called, self.set_switch, self.set_goto,
+               self.set_loop]
+        if self.number(2) > 0:
+            # A value that is the same everywhere stays so where all do the same with it.
+            self.pick(*own)(to, self.value(is_uniform))
+        elif is_uniform:
+            self.pick(self.set_bcast, self.set_reduced)(to, self.value(False))
+        else:
+            self.set_received(to, self.value(False))
+
+    def program(self):
+        for i, name in enumerate(self.uniform + self.local):
+            self.add(f"int {name} = {self.number()}{' + rank' if i >= 3 else ''};")
+        for _ in range(4 + self.number(10)):
+            self.add("{")
+            self.depth += 1
+            self.step()
+            self.depth -= 1
+            self.add("}")
+            if self.number(1):
+                self.send()
+        self.add("ring(LENGTH(u0 + u1 + u2));\nring(LENGTH(v0 + v1 + v2));")
+        body = "\n".join(self.lines)
+        return (f"{HEAD}int main(int argc, char **argv)\n{{\n    MPI_Init(&argc, &argv);\n    MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"
+                f"    MPI_Comm_size(MPI_COMM_WORLD, &size);\n{body}\n    MPI_Finalize();\n    return 0;\n}}\n")
+
+
+def main():
+    words = dict(zip(sys.argv[2::2], sys.argv[3::2]))
+    if "--show" in words:
+        print(Generator(int(words["--show"])).program())
+        return 0
+    first, count = int(words.get("--from", 0)), int(words.get("--count", 5000 if testing.SOAK else 12))
+    counts, failed = {}, 0
+    testing.seed()
+    for k in range(first, first + count):
+        with tempfile.TemporaryDirectory() as work:
+            source = Path(work) / "p.c"
+            source.write_text(Generator(k).program(), encoding="utf-8")
+            what, why = Corpus(sys.argv[1], work).judge([source], ["3" if k % 2 else "4"], [], [])
+        counts[what] = counts.get(what, 0) + 1
+        if what in ("wrong", "left out"):
+            failed += 1
+        if what != "predicted":
+            print(f"program {k}: {what}: {why.splitlines()[-1] if why else ''}")
+    print(", ".join(f"{n} {what}" for what, n in sorted(counts.items())))
+    return 1 if failed or not counts.get("predicted") else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
