@@ -264,6 +264,7 @@ static void scan_all(xy_scan_t *scan)
     check(scan);
     scan_emit(scan);
     check_assumed(scan);
+    scan_openmp_find(scan);
 }
 
 xy_status_t xy_scan_run(const xy_scan_options_t *options, int count, const char *const *paths,

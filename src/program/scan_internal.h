@@ -51,6 +51,9 @@ void scan_take_function(xy_scan_t *scan, scan_expr_t *name);
 /* Calls through pointers become calls of the functions that they may reach. */
 void scan_pointer_calls(xy_scan_t *scan);
 
+/* Say where threads of OpenMP work, which are not costed. */
+void scan_openmp_find(const xy_scan_t *scan);
+
 /* Parse one more source into functions and globals. */
 void scan_clang_parse(xy_scan_t *scan, const char *path);
 /* Free what libclang still holds. */

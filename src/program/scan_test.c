@@ -220,6 +220,22 @@ static void test_two_places(void **state)
     check_has(source, "<do c=\"sprintf(text, ");
 }
 
+/* What threads do is not costed, and that is said. */
+static void test_openmp(void **state)
+{
+    (void)state;
+    testing_said[0] = '\0';
+    check_has(PROGRAM("double x[100];\n#pragma omp parallel for\n"
+                      "for (int i = 0; i < 100; i++) x[i] = i;\n"),
+              "<compute");
+    assert_non_null(strstr(testing_said, "OpenMP: the loops of a parallel region"));
+    testing_said[0] = '\0';
+    check_has(PROGRAM("double x[100];\n#pragma omp simd\n"
+                      "for (int i = 0; i < 100; i++) x[i] = i;\n"),
+              "<compute");
+    assert_null(strstr(testing_said, "OpenMP"));
+}
+
 /* A jump is kept where it goes past something that is kept. */
 static void test_goto(void **state)
 {
@@ -423,15 +439,16 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slice),         cmocka_unit_test(test_reused_variable),
-        cmocka_unit_test(test_plain_char),    cmocka_unit_test(test_work),
-        cmocka_unit_test(test_functions),     cmocka_unit_test(test_array_parameters),
-        cmocka_unit_test(test_carried),       cmocka_unit_test(test_two_places),
-        cmocka_unit_test(test_goto),          cmocka_unit_test(test_persistent),
-        cmocka_unit_test(test_unknown),       cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_failures),      cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_all_is_read),   cmocka_unit_test(test_layout),
-        cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_slice),      cmocka_unit_test(test_reused_variable),
+        cmocka_unit_test(test_plain_char), cmocka_unit_test(test_work),
+        cmocka_unit_test(test_functions),  cmocka_unit_test(test_array_parameters),
+        cmocka_unit_test(test_carried),    cmocka_unit_test(test_two_places),
+        cmocka_unit_test(test_goto),       cmocka_unit_test(test_openmp),
+        cmocka_unit_test(test_persistent), cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_kernels),    cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_refused),    cmocka_unit_test(test_all_is_read),
+        cmocka_unit_test(test_layout),     cmocka_unit_test(test_shared_memory),
+        cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 Program K of a seed (XYLEM_SEED) sets its variables in ways that programs have (text, memory, pointers, structs, static
 state, goto, switch, messages, collectives at two places) and sends messages whose lengths are those variables. Each is
 predicted and run in virtual time: the matrices of messages and bytes must be the same. One that is asked about, or
-refused, is no difference; they are counted. By default 12 programs; 5000 with XYLEM_SOAK.
+refused, is no difference; they are counted. By default 6 programs; 5000 with XYLEM_SOAK.
 """
 import random
 import sys
@@ -203,7 +203,7 @@ def main():
     if "--show" in words:
         print(Generator(int(words["--show"])).program())
         return 0
-    first, count = int(words.get("--from", 0)), int(words.get("--count", 5000 if testing.SOAK else 12))
+    first, count = int(words.get("--from", 0)), int(words.get("--count", 5000 if testing.SOAK else 6))
     counts, failed = {}, 0
     testing.seed()
     for k in range(first, first + count):
