@@ -52,7 +52,7 @@ void scan_take_function(xy_scan_t *scan, scan_expr_t *name);
 void scan_pointer_calls(xy_scan_t *scan);
 
 /* Say where threads of OpenMP work, which are not costed. */
-void scan_openmp_find(const xy_scan_t *scan);
+void scan_openmp_find(xy_scan_t *scan);
 
 /* Parse one more source into functions and globals. */
 void scan_clang_parse(xy_scan_t *scan, const char *path);

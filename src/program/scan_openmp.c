@@ -56,16 +56,20 @@ static int count_regions(const char *text, long *first_p)
     return count;
 }
 
-void scan_openmp_find(const xy_scan_t *scan)
+void scan_openmp_find(xy_scan_t *scan)
 {
     for (size_t i = 0; i < scan->files.count; i++) {
         const scan_file_t *f = &XY_VEC_AT(&scan->files, scan_file_t, i);
         char *text = NULL;
         long first = 0;
+        xy_status_t st;
         int count;
 
-        if (f->is_system || xy_file_read_text(f->path, SOURCE_MAX, &text) != XY_OK)
+        if (f->is_system)
             continue;
+        st = xy_file_read_text(f->path, SOURCE_MAX, &text);
+        if (st != XY_OK)
+            scan_leave(scan, st);
         count = count_regions(text, &first);
         xy_free(text);
         if (count > 0)
