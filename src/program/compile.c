@@ -74,6 +74,7 @@ static void close_loop(compiler_t *c, int32_t continues)
     c->jumps = c->jumps->outer;
 }
 
+/* Emits the test of an <if> and its branches. */
 static void compile_if(compiler_t *c, const xy_node_t *node)
 {
     int32_t other = jump_unless(c, needed(c, node, "c"), false), end;
@@ -90,6 +91,8 @@ static void compile_if(compiler_t *c, const xy_node_t *node)
     emit_target(c, end);
 }
 
+/* Compiles the first part of a for loop: declarations, which join the current scope, or an
+ * expression. */
 static void for_start(compiler_t *c, const char *text)
 {
     const type_t *type = NULL;
@@ -112,6 +115,7 @@ static void for_start(compiler_t *c, const char *text)
     }
 }
 
+/* Emits a for loop; variables of its start are out of scope afterwards. */
 static void compile_for(compiler_t *c, const xy_node_t *node)
 {
     const char *start = xy_node_attr(node, "start"), *test = xy_node_attr(node, "test"),
@@ -150,6 +154,7 @@ static void compile_while(compiler_t *c, const xy_node_t *node)
     close_loop(c, top);
 }
 
+/* Emits a do-while loop: `continue` jumps to the test. */
 static void compile_repeat(compiler_t *c, const xy_node_t *node)
 {
     int32_t top = emit_here(c), next, out;
@@ -325,6 +330,8 @@ static const code_assume_t *find_assumed(const compiler_t *c, const char *name)
     return NULL;
 }
 
+/* Emits the assignment of an unknown value: the one given with --assume, else the recorded one, and
+ * adds it to the list of unknown values. */
 static void compile_unknown(compiler_t *c, const xy_node_t *node)
 {
     code_unknown_t unknown = {
@@ -349,6 +356,7 @@ static void compile_unknown(compiler_t *c, const xy_node_t *node)
         compile_fail_memory(c);
 }
 
+/* Emits one statement; errors are left in `c->status`. */
 static void statement(compiler_t *c, const xy_node_t *node)
 {
     compile_at(c, node, NULL);
@@ -438,6 +446,7 @@ static const type_t *parameter_type(compiler_t *c, const xy_node_t *node)
     return type != NULL ? type : compile_fail_memory(c);
 }
 
+/* Adds a function with its result and parameter types; its body is compiled later. */
 static void declare_function(compiler_t *c, const xy_node_t *node)
 {
     function_t *f = xy_vec_push(&c->code->functions);
@@ -464,6 +473,7 @@ static void declare_function(compiler_t *c, const xy_node_t *node)
             f->parameters[i++] = parameter_type(c, n);
 }
 
+/* Emits the parameters and the body of a function, and rounds its frame up to 16 bytes. */
 static void compile_function(compiler_t *c, size_t index)
 {
     function_t *f = &XY_VEC_AT(&c->code->functions, function_t, index);
@@ -501,6 +511,7 @@ static const type_t *innermost(const type_t *type)
     return type;
 }
 
+/* Adds a struct type with its fields; fields need a constant size. */
 static void declare_struct(compiler_t *c, const xy_node_t *node)
 {
     const char *text = needed(c, node, "name");
@@ -557,6 +568,7 @@ static void compile_globals(compiler_t *c, const xy_node_t *root)
     f->depth += 4;
 }
 
+/* Sets the index of main(), and fails for a missing main() and for two functions of one name. */
 static void find_main(compiler_t *c)
 {
     for (size_t i = 0; i < c->code->functions.count; i++) {
@@ -603,6 +615,7 @@ static void place_strings(compiler_t *c)
     }
 }
 
+/* Returns XY_EUSAGE if an --assume option names no unknown value of the description. */
 static xy_status_t check_assumed(const compiler_t *c)
 {
     xy_text_t names = XY_TEXT_INIT;
@@ -626,6 +639,7 @@ static xy_status_t check_assumed(const compiler_t *c)
     return st;
 }
 
+/* Compiles all of a description: types and heads of functions first, then globals and bodies. */
 static void compile_program(compiler_t *c, const xy_node_t *root)
 {
     /* Their names first: they may point to each other. */
@@ -653,6 +667,7 @@ static void compile_program(compiler_t *c, const xy_node_t *root)
         c->status = check_assumed(c);
 }
 
+/* Allocates an empty code object; the caller owns it. */
 static xy_status_t create(code_t **code_p)
 {
     code_t *code = xy_calloc(1, sizeof(*code));

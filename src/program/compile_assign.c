@@ -76,6 +76,7 @@ static const type_t *assign_struct(compiler_t *c, const expr_t *e)
     return to;
 }
 
+/* Emits an assignment through an address; returns the type of the left side, or NULL on failure. */
 static const type_t *assign_far(compiler_t *c, const expr_t *e)
 {
     const type_t *type = compile_address(c, e->a, false);
@@ -137,6 +138,8 @@ const type_t *compile_increment(compiler_t *c, const expr_t *e)
 
 static void set_value(compiler_t *c, direct_t d, const expr_t *value);
 
+/* Emits the stores of a braced list to the elements of an array, the fields of a struct, or a
+ * scalar. */
 static void set_list(compiler_t *c, direct_t d, const expr_t *list)
 {
     const type_field_t *field = d.type->kind == TYPE_STRUCT ? d.type->fields : NULL;
@@ -175,6 +178,7 @@ static void set_string(compiler_t *c, direct_t d, const expr_t *value)
     }
 }
 
+/* Emits the initialization of a variable or of a part of it. */
 static void set_value(compiler_t *c, direct_t d, const expr_t *value)
 {
     if (c->status != XY_OK)

@@ -25,6 +25,8 @@ static int count_args(const expr_t *e)
     return count;
 }
 
+/* Emits a call of a function of the program; a struct result is copied into the frame of the
+ * caller. */
 static const type_t *call_function(compiler_t *c, const expr_t *e, int32_t index)
 {
     const function_t *f = &XY_VEC_AT(&c->code->functions, function_t, index);
@@ -46,6 +48,7 @@ static const type_t *call_function(compiler_t *c, const expr_t *e, int32_t index
     return f->result;
 }
 
+/* Returns the type of a letter in the signature of a library function, or NULL without memory. */
 static const type_t *library_type(compiler_t *c, char kind)
 {
     switch (kind) {

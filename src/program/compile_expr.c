@@ -66,6 +66,7 @@ bool compile_direct(const compiler_t *c, const expr_t *e, direct_t *direct_p)
     }
 }
 
+/* Emits the address of a struct member and returns its type. */
 static const type_t *member(compiler_t *c, const expr_t *e)
 {
     const type_t *type = compile_address(c, e->a, false);
@@ -93,6 +94,8 @@ static void emit_index(compiler_t *c, uint64_t size, int64_t count)
         compile_fail_memory(c);
 }
 
+/* Emits the address of an array element with a check of its index; `is_end` also allows the address
+ * one past the end. */
 static const type_t *element(compiler_t *c, const expr_t *e, bool is_end)
 {
     const type_t *type = compile_value(c, e->a), *index;
@@ -282,6 +285,7 @@ static bool convert_both(compiler_t *c, const type_t *a, const type_t *b, const 
     return true;
 }
 
+/* Emits an operation on two operands after the usual conversions, and returns its type. */
 static const type_t *binary(compiler_t *c, const expr_t *e)
 {
     const type_t *a = compile_value(c, e->a), *b = a != NULL ? compile_value(c, e->b) : NULL;
@@ -337,6 +341,7 @@ const type_t *compile_type_of(compiler_t *c, const expr_t *e)
     return type;
 }
 
+/* Emits a conditional expression and returns its type. */
 static const type_t *choose(compiler_t *c, const expr_t *e)
 {
     const type_t *type = compile_value(c, e->a), *b, *d;
@@ -368,6 +373,7 @@ static const type_t *choose(compiler_t *c, const expr_t *e)
     return type;
 }
 
+/* Emits a sign, `!` or `~` and returns the promoted type. */
 static const type_t *unary(compiler_t *c, const expr_t *e)
 {
     const type_t *type = compile_value(c, e->a), *promoted;
@@ -431,6 +437,7 @@ static const type_t *comma(compiler_t *c, const expr_t *e)
     return compile_value(c, e->b);
 }
 
+/* Emits the value of an expression; returns its type, or NULL on failure. */
 static const type_t *value(compiler_t *c, const expr_t *e)
 {
     switch (e->kind) {

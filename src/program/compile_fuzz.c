@@ -40,6 +40,8 @@ static double now(process_t *p)
 
 static const process_ops_t ops = {.mpi = mpi, .kernel = kernel, .compute = loop, .now = now};
 
+/* Returns a program with a variable of type `type` and a kernel of the sizes `text` in a loop; the
+ * caller owns it. */
 static xy_program_t *build(const char *type, const char *text)
 {
     xy_program_t *program;

@@ -27,6 +27,7 @@ static xy_status_t fail(const xy_formula_t *f, const char *what, const expr_t *e
                       e->text != NULL ? e->text : "", e->text != NULL ? "'" : "", f->text);
 }
 
+/* Returns whether formulas have this kind of expression. */
 static bool is_known(const expr_t *e)
 {
     switch (e->kind) {
@@ -49,6 +50,7 @@ static bool is_known(const expr_t *e)
     }
 }
 
+/* Checks a formula recursively: known operations, short names, few arguments. */
 static xy_status_t check(const xy_formula_t *f, const expr_t *e)
 {
     const expr_t *parts[] = {e->a, e->kind == EXPR_CALL ? NULL : e->b, e->c};
@@ -229,6 +231,8 @@ static bool value_over(walk_t *w, const expr_t *e, const char *name, double *val
     return true;
 }
 
+/* Returns the value of a call: sum, most or least over all items, a function of the table, or one
+ * of the caller. */
 static double value_call(walk_t *w, const expr_t *e)
 {
     char name[NAME_MAX_LENGTH];
@@ -253,6 +257,7 @@ static double value_call(walk_t *w, const expr_t *e)
 
 /* ---- Operators ---- */
 
+/* Returns the value of an operator applied to two numbers. */
 static double value_binary(operator_t op, double a, double b)
 {
     switch (op) {
@@ -281,6 +286,7 @@ static double value_binary(operator_t op, double a, double b)
     }
 }
 
+/* Returns the value of an expression, 0 after a failure in `w->status`. */
 static double value(walk_t *w, const expr_t *e)
 {
     if (w->status != XY_OK)

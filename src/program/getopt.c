@@ -162,6 +162,8 @@ static int64_t argument(options_t *o, const char *word, uint64_t address, int le
     return found;
 }
 
+/* Returns the next option letter of the current word, '?' for an unknown one, -1 for an unreadable
+ * word. */
 static int64_t next_letter(options_t *o, const char *letters)
 {
     process_t *p = o->p;
@@ -214,6 +216,7 @@ static int64_t next_name(options_t *o, const char *word, const char *letters)
     return 0;
 }
 
+/* Returns what getopt() returns, and updates `optind` in the memory of the program. */
 static int64_t next_option(options_t *o, const char *letters)
 {
     process_t *p = o->p;

@@ -63,6 +63,7 @@ static token_t number(token_t token, const char *start, const char *end)
     return token;
 }
 
+/* Reads a floating-point constant with its suffix. */
 static token_t lex_real(const char *s)
 {
     char *end;
@@ -81,6 +82,7 @@ static token_t lex_real(const char *s)
     return number((token_t){.kind = TOKEN_REAL, .type = type, .real = value}, s, end);
 }
 
+/* Reads an integer constant; its suffix and value determine the type. */
 static token_t lex_integer(const char *s)
 {
     char *end;
@@ -105,6 +107,7 @@ static token_t lex_integer(const char *s)
                   s, end);
 }
 
+/* Reads a character constant; octal escapes are known, hexadecimal ones are not. */
 static token_t lex_character(const char *s)
 {
     static const char escapes[] = "n\nt\tr\ra\ab\bf\fv\v\\\\'\'\"\"?\?";
@@ -148,6 +151,7 @@ static token_t lex_string(const char *s)
     return (token_t){.kind = TOKEN_STRING, .start = s + 1, .length = (size_t)(p - s - 1)};
 }
 
+/* Reads an operator or a bracket, the longest possible. */
 static token_t lex_sign(const char *s)
 {
     static const char *const signs[] = {"<<=", ">>=", "->", "++", "--", "<<", ">>",

@@ -51,6 +51,7 @@ bool parse_expect(parser_t *p, char sign)
     return false;
 }
 
+/* Allocates an expression in the arena; returns NULL without memory, with the status set. */
 static expr_t *parse_new(parser_t *p, expr_kind_t kind, expr_t *a, expr_t *b)
 {
     expr_t *e = xy_arena_alloc(p->types->arena, sizeof(*e));
@@ -74,6 +75,8 @@ xy_status_t parse_end(parser_t *p)
     return p->status;
 }
 
+/* Reads adjacent string literals as one expression; `\n` and `\t` are the only escapes with a
+ * special value. */
 static expr_t *parse_string(parser_t *p)
 {
     xy_text_t text = XY_TEXT_INIT;
@@ -127,6 +130,7 @@ expr_t *parse_list(parser_t *p)
     return first;
 }
 
+/* Reads a name, or a call with its arguments. */
 static expr_t *parse_name(parser_t *p)
 {
     expr_t *e = parse_new(p, EXPR_NAME, NULL, NULL);
@@ -145,6 +149,7 @@ static expr_t *parse_name(parser_t *p)
     return e->a != NULL && parse_expect(p, ')') ? e : NULL;
 }
 
+/* Reads a numeric constant. */
 static expr_t *parse_number(parser_t *p)
 {
     expr_t *e = parse_new(p, p->token.kind == TOKEN_REAL ? EXPR_REAL : EXPR_INTEGER, NULL, NULL);
@@ -160,6 +165,7 @@ static expr_t *parse_number(parser_t *p)
     return e;
 }
 
+/* Reads a name, a constant, a string or an expression in parentheses. */
 static expr_t *parse_primary(parser_t *p)
 {
     expr_t *e;
@@ -182,6 +188,7 @@ static expr_t *parse_primary(parser_t *p)
     }
 }
 
+/* Reads the member name after `.` or `->`; `->` becomes a dereference and a `.`. */
 static expr_t *parse_member(parser_t *p, expr_t *a, bool is_arrow)
 {
     expr_t *e;
@@ -211,6 +218,7 @@ static expr_t *parse_increment(parser_t *p, expr_t *a, int by, bool is_prefix)
     return e;
 }
 
+/* Reads a primary expression with its members, indices, `++` and `--`. */
 static expr_t *parse_postfix(parser_t *p)
 {
     expr_t *e = parse_primary(p);
@@ -259,6 +267,7 @@ static expr_t *parse_cast(parser_t *p)
     return e;
 }
 
+/* Reads `sizeof` of a type in parentheses or of an expression. */
 static expr_t *parse_sizeof(parser_t *p)
 {
     parser_t before;
@@ -276,6 +285,7 @@ static expr_t *parse_sizeof(parser_t *p)
     return e != NULL && e->a != NULL ? e : NULL;
 }
 
+/* Reads a prefix operator and its operand, or a postfix expression. */
 static expr_t *parse_signed(parser_t *p)
 {
     expr_t *a;
@@ -305,6 +315,7 @@ static expr_t *parse_signed(parser_t *p)
     }
 }
 
+/* Reads sizeof, a cast or an operand with signs; limits the depth of the recursion. */
 static expr_t *parse_unary(parser_t *p)
 {
     parser_t before;
@@ -359,6 +370,7 @@ static int find_binary(const parser_t *p)
     return -1;
 }
 
+/* Reads binary operators of priority `level` or higher, left to right. */
 static expr_t *parse_binary(parser_t *p, int level)
 {
     expr_t *e = parse_unary(p), *b;
@@ -379,6 +391,7 @@ static expr_t *parse_binary(parser_t *p, int level)
     return e;
 }
 
+/* Reads a conditional expression. */
 static expr_t *parse_choice(parser_t *p)
 {
     expr_t *e = parse_binary(p, 1), *b, *c;

@@ -61,6 +61,7 @@ static const type_t *parse_integer(parser_t *p)
     return type_basic(is_unsigned ? TYPE_U32 : TYPE_I32);
 }
 
+/* Reads the name of a basic type or of a struct; `is_struct` excludes basic types. */
 static const type_t *parse_named(parser_t *p, bool is_struct)
 {
     const type_t *type = NULL;
@@ -77,6 +78,7 @@ static const type_t *parse_named(parser_t *p, bool is_struct)
     return type;
 }
 
+/* Reads a type without its stars and dimensions; enums are ints. */
 static const type_t *parse_base(parser_t *p)
 {
     skip_qualifiers(p);
@@ -242,6 +244,8 @@ xy_status_t expr_parse_start(types_t *types, const char *text, place_t place, co
     return st;
 }
 
+/* Evaluates an operator on constants; returns false for other operators and for divisors below
+ * 1. */
 static bool fold(const expr_t *e, int64_t a, int64_t b, int64_t *value_p)
 {
     uint64_t x = (uint64_t)a, y = (uint64_t)b;

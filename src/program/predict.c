@@ -26,6 +26,8 @@ static bool has_model(const xy_predict_config_t *c, const char *name)
            xy_costs_kernel(c->costs, xy_kernel_base_name(name), NULL, 1) != NULL;
 }
 
+/* Sets the cost model of a call site, shared by sites of one name: a kernel model, a time per pass,
+ * or none. */
 static xy_status_t find_model(walk_t *walk, code_site_t *site, bool is_kernel)
 {
     const xy_predict_config_t *c = walk->config;
@@ -173,6 +175,7 @@ static xy_status_t add_line(xy_prediction_t *p, const code_place_t *place,
     return xy_vec_append(&p->lines, &line);
 }
 
+/* Copies the critical path into the prediction, by source line, most seconds first. */
 static xy_status_t take_path(const walk_t *walk, xy_prediction_t *p)
 {
     xy_vec_t parts = XY_VEC_INIT(xy_vjob_path_part_t);
@@ -190,6 +193,7 @@ static xy_status_t take_path(const walk_t *walk, xy_prediction_t *p)
     return st;
 }
 
+/* Copies calls, seconds and mean model error of every kernel and loop into the prediction. */
 static xy_status_t take_kernels(const walk_t *walk, xy_prediction_t *p)
 {
     for (size_t i = 0; i < walk->models.count; i++) {
@@ -230,6 +234,8 @@ static double mean_error(const xy_prediction_t *p, double message_error)
     return (off + rest * (message_error > 0 ? message_error : 0)) / total;
 }
 
+/* Fills the prediction from the finished job: times, totals, and path and matrix if they were
+ * recorded. */
 static xy_status_t take_results(const walk_t *walk, xy_prediction_t *p)
 {
     xy_status_t st = XY_OK;
@@ -253,6 +259,7 @@ static xy_status_t take_results(const walk_t *walk, xy_prediction_t *p)
     return st;
 }
 
+/* Creates the prediction; the caller owns it, and on failure *prediction_p is untouched. */
 static xy_status_t finish(const walk_t *walk, xy_prediction_t **prediction_p)
 {
     xy_prediction_t *p = xy_calloc(1, sizeof(*p));

@@ -60,6 +60,7 @@ static xy_status_t check_attrs(const xy_xml_t *doc, const xy_xml_node_t *x, xy_n
 static xy_status_t read_node(const xy_xml_t *doc, const xy_xml_node_t *x, xy_node_kind_t kind,
                              xy_node_t *node, xy_program_t *program);
 
+/* Adds the child elements of `x` to the program; fails for elements out of place. */
 static xy_status_t read_children(const xy_xml_t *doc, const xy_xml_node_t *x, xy_node_t *parent,
                                  xy_program_t *program)
 {
@@ -86,6 +87,7 @@ static xy_status_t read_children(const xy_xml_t *doc, const xy_xml_node_t *x, xy
     return XY_OK;
 }
 
+/* Copies the attributes of an element, except version, file and line, and reads its children. */
 static xy_status_t read_node(const xy_xml_t *doc, const xy_xml_node_t *x, xy_node_kind_t kind,
                              xy_node_t *node, xy_program_t *program)
 {
@@ -102,6 +104,7 @@ static xy_status_t read_node(const xy_xml_t *doc, const xy_xml_node_t *x, xy_nod
     return read_children(doc, x, node, program);
 }
 
+/* Checks name and version of the document element and reads the tree below it. */
 static xy_status_t read_root(const xy_xml_t *doc, xy_program_t *program)
 {
     const xy_xml_node_t *x = xy_xml_root(doc);
@@ -122,6 +125,7 @@ static xy_status_t read_root(const xy_xml_t *doc, xy_program_t *program)
     return read_node(doc, x, XY_NODE_PROGRAM, root, program);
 }
 
+/* Creates the program of a document; the caller owns it. */
 static xy_status_t read_document(xy_xml_t *doc, xy_program_t **program_p)
 {
     xy_program_t *program;

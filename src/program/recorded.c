@@ -136,6 +136,7 @@ static bool is_same(const recorded_place_t *a, const recorded_place_t *b)
     return a->line == b->line && strcmp(a->name, b->name) == 0 && strcmp(a->file, b->file) == 0;
 }
 
+/* Sets *place_p to the number of a call's name and source line, adding it if it is new. */
 static xy_status_t find_place(xy_recorded_t *r, const xy_trace_log_t *log, const xy_trace_step_t *s,
                               const recorded_place_t *line, uint32_t *place_p)
 {
@@ -163,6 +164,8 @@ static void note(recorded_call_t *call, const xy_trace_step_t *s)
     call->peer = s->kind == XY_TRACE_STEP_COLLECTIVE ? -1 : (int32_t)s->peer;
 }
 
+/* Collects the calls of all ranks with their places; `first` gets the index of each rank's first
+ * call. */
 static xy_status_t read_calls(xy_recorded_t *r, const xy_trace_log_t *log,
                               const recorded_place_t *lines)
 {
@@ -195,6 +198,7 @@ static xy_status_t check(const xy_recorded_t *r, const xy_trace_log_t *log)
                    log->path);
 }
 
+/* Returns the number of ranks in a log; fails if one of them has no steps. */
 static xy_status_t count_ranks(const xy_trace_log_t *log, int32_t *procs_p)
 {
     uint32_t ranks = 0;
@@ -214,6 +218,7 @@ static xy_status_t count_ranks(const xy_trace_log_t *log, int32_t *procs_p)
     return XY_OK;
 }
 
+/* Fills `r` from a log: ranks, source lines, calls and their check. */
 static xy_status_t read_log(xy_recorded_t *r, const xy_trace_log_t *log)
 {
     recorded_place_t *lines = xy_calloc(log->site_count + 1, sizeof(*lines));

@@ -74,6 +74,7 @@ static xy_status_t end_round(xy_script_proc_t *p, int32_t *waited, int32_t *list
     return xy_script_add_wait(p, list, count, 0);
 }
 
+/* Adds the messages of the matrix to the script, round by round, each round ending with a wait. */
 static xy_status_t add_rounds(const rounds_t *s, int32_t *waited, int32_t *list)
 {
     xy_status_t st = XY_OK;
@@ -89,6 +90,8 @@ static xy_status_t add_rounds(const rounds_t *s, int32_t *waited, int32_t *list)
     return st;
 }
 
+/* Sets the number of rounds: the most messages of a pair, reduced if the total exceeds the
+ * limit. */
 static void find_rounds(rounds_t *s)
 {
     double messages = 0;

@@ -122,6 +122,8 @@ static xy_status_t add_computation(rank_t *k, size_t last, int64_t until, size_t
     return xy_script_add(k->p, &op);
 }
 
+/* Adds a sent or received message to the script of a rank; a receive posted early only adds its
+ * request to the next wait. */
 static xy_status_t add_message(rank_t *k, const xy_trace_step_t *s)
 {
     bool is_sent = s->kind == XY_TRACE_STEP_SENT;
@@ -175,6 +177,7 @@ static bool knows_all(const xy_trace_step_t *s)
     return !is_rooted || s->member == s->peer;
 }
 
+/* Adds a collective to the script of a rank, nonblocking if its call only starts it. */
 static xy_status_t add_collective(rank_t *k, const xy_trace_step_t *s)
 {
     size_t step = (size_t)(s - k->r->log->steps);
@@ -207,6 +210,7 @@ static int64_t next_call_after(const xy_trace_log_t *log, size_t step, size_t la
     return INT64_MAX;
 }
 
+/* Builds the script of one rank from its steps [begin, end) and the computation between them. */
 static xy_status_t read_rank(const reader_t *r, uint32_t rank, size_t begin, size_t end)
 {
     rank_t k = {.r = r,
@@ -393,6 +397,8 @@ static xy_status_t add_parts(reader_t *r, const part_t *parts, size_t count, boo
     return XY_OK;
 }
 
+/* Joins the ranks' parts of each collective: sorted neighbours with equal communicator and
+ * number. */
 static xy_status_t join_parts(reader_t *r, const part_t *parts, size_t count)
 {
     xy_status_t st = XY_OK;
@@ -421,6 +427,8 @@ static size_t number_of(xy_hash_t *counts, const xy_trace_step_t *s)
     return n;
 }
 
+/* Finds the communicator and the start of every recorded collective by matching the parts of its
+ * ranks. */
 static xy_status_t find_comms(reader_t *r)
 {
     const xy_trace_log_t *log = r->log;
@@ -451,6 +459,7 @@ static xy_status_t find_comms(reader_t *r)
 
 /* ---- All of it ---- */
 
+/* Returns the number of ranks; fails for ranks and peers without calls. */
 static xy_status_t count_ranks(const xy_trace_log_t *log, int32_t *procs_p)
 {
     uint32_t ranks = 0;
@@ -477,6 +486,7 @@ static xy_status_t count_ranks(const xy_trace_log_t *log, int32_t *procs_p)
     return XY_OK;
 }
 
+/* Builds the scripts of all ranks, whose steps are adjacent in the log. */
 static xy_status_t read_ranks(const reader_t *r)
 {
     const xy_trace_log_t *log = r->log;

@@ -5,6 +5,7 @@
 #include "program/library.h"
 #include "program/process.h"
 
+/* Returns the cell of a value of type `kind` in memory, sign-extended; reals become doubles. */
 static inline int64_t load(const void *at, int kind)
 {
     int64_t value = 0;
@@ -34,6 +35,7 @@ static inline int64_t load(const void *at, int kind)
     }
 }
 
+/* Writes a cell to memory as a value of type `kind`. */
 static inline void store(void *at, int kind, int64_t value)
 {
     int32_t number = (int32_t)value;
@@ -83,6 +85,7 @@ static int64_t narrow(int64_t value, int to)
     }
 }
 
+/* Converts a cell between types; fails for reals outside the range of 64-bit integers. */
 static bool convert(process_t *p, int from, int to, int64_t *cell)
 {
     bool is_real = from == TYPE_F32 || from == TYPE_F64;
@@ -112,6 +115,7 @@ static bool convert(process_t *p, int from, int to, int64_t *cell)
     return true;
 }
 
+/* Enlarges the operand stack to at least `depth` cells. */
 static bool grow_stack(process_t *p, int32_t depth)
 {
     int32_t capacity = p->stack_capacity;
@@ -127,6 +131,7 @@ static bool grow_stack(process_t *p, int32_t depth)
     return true;
 }
 
+/* Enlarges the memory of variables to twice `need` bytes, up to the limit of the configuration. */
 static bool grow_memory(process_t *p, uint64_t need)
 {
     uint64_t capacity = need * 2;
@@ -159,6 +164,7 @@ static bool copy_struct(process_t *p, uint64_t to, uint64_t from, uint64_t size)
 
 enum { CALLS_MAX = 100000 }; /* of functions inside each other */
 
+/* Enters a function: checks the limits, clears its frame and moves the arguments from the stack. */
 static bool call(process_t *p, int32_t index)
 {
     const function_t *f = &XY_VEC_AT(&p->config->code->functions, function_t, index);
@@ -193,6 +199,7 @@ static bool call(process_t *p, int32_t index)
     return true;
 }
 
+/* Leaves a function: frees the blocks made in it and restores the frame of the caller. */
 static void give_back(process_t *p)
 {
     frame_t back = XY_VEC_AT(&p->frames, frame_t, p->frames.count - 1);
@@ -236,6 +243,7 @@ static bool index_array(process_t *p, const code_dim_t *dim, int64_t *address, i
     return true;
 }
 
+/* Fails with a list of all unknown values that were not given. */
 static bool fail_unknown(process_t *p)
 {
     const xy_vec_t *unknowns = &p->config->code->unknowns;

@@ -99,6 +99,7 @@ typedef struct {
 
 static void look_function(look_t *l, scan_decl_t *f);
 
+/* Visits an expression and the functions it calls, and notes calls of MPI. */
 static void look_expr(look_t *l, const scan_expr_t *e)
 {
     if (e == NULL)
@@ -117,6 +118,7 @@ static void look_expr(look_t *l, const scan_expr_t *e)
     }
 }
 
+/* Visits a list of statements; fails for a goto in a function that is part of the description. */
 static void look_stmt(look_t *l, const scan_decl_t *f, const scan_stmt_t *s)
 {
     for (; s != NULL; s = s->next) {
@@ -208,6 +210,7 @@ static bool has_hidden(const xy_scan_t *scan)
     return false;
 }
 
+/* Fails for programs without MPI calls and for constructs that the description cannot express. */
 static void check(xy_scan_t *scan)
 {
     look_t l = {.scan = scan};
@@ -225,6 +228,7 @@ static void check(xy_scan_t *scan)
 
 /* ---- The whole --------------------------------------------------------------------------- */
 
+/* Fails if an --assume option names no unknown value. */
 static void check_assumed(xy_scan_t *scan)
 {
     for (const char *const *a = scan->options->assumed; a != NULL && *a != NULL; a++) {
@@ -246,6 +250,7 @@ static void check_assumed(xy_scan_t *scan)
     }
 }
 
+/* Reads all files, slices the program and emits its description; errors leave by longjmp. */
 static void scan_all(xy_scan_t *scan)
 {
     for (int i = 0; i < scan->count; i++)

@@ -33,6 +33,7 @@ static scan_node_t *root(scan_node_t *n)
     return n;
 }
 
+/* Unites two nodes and, along the chain, what they point to. */
 static void join(scan_node_t *a, scan_node_t *b)
 {
     while (a != NULL && b != NULL) {
@@ -62,6 +63,7 @@ static scan_node_t *pointee(xy_scan_t *scan, scan_node_t *n)
     return root(n->pointee);
 }
 
+/* Returns the node of a variable, field or result, created with the size class of its type. */
 static scan_node_t *object_node(xy_scan_t *scan, scan_node_t **slot, const scan_type_t *type)
 {
     scan_node_t *n = *slot;
@@ -238,6 +240,7 @@ static void bind_list(xy_scan_t *scan, scan_node_t *to, scan_expr_t *e)
             bind_value(scan, to, a);
 }
 
+/* Binds the initial value of a pointer, an array or a struct to its node. */
 static void bind_decl(xy_scan_t *scan, scan_decl_t *d)
 {
     const scan_record_t *record = record_of(d->type);
@@ -268,6 +271,7 @@ static void bind_call(xy_scan_t *scan, scan_expr_t *e)
         bind_value(scan, decl_node(scan, p), a);
 }
 
+/* Binds all pointer assignments and call arguments inside an expression. */
 static void bind_expr(xy_scan_t *scan, scan_expr_t *e)
 {
     scan_node_t *to;
@@ -288,6 +292,7 @@ static void bind_expr(xy_scan_t *scan, scan_expr_t *e)
     }
 }
 
+/* Binds all pointer values in a list of statements of `function`, including returned ones. */
 static void bind_stmt(xy_scan_t *scan, scan_decl_t *function, scan_stmt_t *s)
 {
     for (; s != NULL; s = s->next) {
@@ -320,6 +325,8 @@ static int type_key(const scan_type_t *t)
     return (int)t->kind * 64 + (t->kind == SCAN_HANDLE ? t->handle[4] - 'A' : (int)t->bytes % 64);
 }
 
+/* Returns the number of the location for values of this type in a node, created with `name` if it
+ * is new. */
 static int locate(xy_scan_t *scan, scan_node_t *n, const scan_type_t *type, const char *name)
 {
     int key = type_key(type);
@@ -343,6 +350,7 @@ static int locate(xy_scan_t *scan, scan_node_t *n, const scan_type_t *type, cons
     return l->id;
 }
 
+/* Adds the locations of all fields of a struct, nested ones included, to an access. */
 static void add_record(xy_scan_t *scan, scan_access_t *access, const scan_record_t *record)
 {
     for (scan_field_t *f = record->fields; f != NULL; f = f->next) {

@@ -351,6 +351,7 @@ static void walk_received(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t
     scan_walk_expr(w, e, live, true);
 }
 
+/* Walks a send buffer: its contents are kept only if the received value is needed. */
 static void walk_sent(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_needed)
 {
     scan_access_t access = scan_access_target(w->scan, e);
@@ -366,6 +367,8 @@ static void walk_sent(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_n
     scan_walk_expr(w, e, live, true);
 }
 
+/* Walks a pointer argument of an MPI call: a status or result that the call sets, or values that it
+ * reads. */
 static void walk_pointer(scan_walk_t *w, const xy_mpi_call_t *call, const char *name,
                          scan_expr_t *e, scan_set_t live)
 {
@@ -400,6 +403,8 @@ static bool is_answer_needed(scan_walk_t *w, const xy_mpi_call_t *call, scan_exp
     return false;
 }
 
+/* Walks the arguments of an MPI call, results first, so that they leave the live set before inputs
+ * join it. */
 static void walk_mpi_args(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t *args,
                           scan_set_t live)
 {
@@ -489,6 +494,7 @@ static void walk_start(scan_walk_t *w, scan_set_t live)
     }
 }
 
+/* Walks an MPI call and keeps it unless it is a query with an unused answer; returns true. */
 static bool walk_mpi(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
 {
     const char *name = e->decl->name + (e->decl->name[0] == 'P');
@@ -537,6 +543,8 @@ static bool walk_kernel(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
     return true;
 }
 
+/* Walks a call of a function of the program: live locations flow to its exit, those of its entry
+ * flow back. */
 static bool walk_own(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_needed)
 {
     scan_flow_t *flow = e->decl->flow;
@@ -733,6 +741,7 @@ bool scan_is_data_memory(const scan_type_t *pointer, const scan_expr_t *value)
            (strcmp(e->decl->name, "malloc") == 0 || strcmp(e->decl->name, "calloc") == 0);
 }
 
+/* Returns whether the result of a call cannot be computed from the description. */
 static bool is_unknowable_call(xy_scan_t *scan, const scan_expr_t *e)
 {
     if (e->decl == NULL || scan_is_kernel(scan, e->decl))
@@ -751,6 +760,7 @@ static bool is_unknowable_call(xy_scan_t *scan, const scan_expr_t *e)
     return false;
 }
 
+/* Returns whether a location holds data, or is addressed by a value that cannot be computed. */
 static bool is_unknowable_lvalue(xy_scan_t *scan, const scan_expr_t *e, bool is_read)
 {
     scan_access_t access = scan_access(scan, e);

@@ -40,6 +40,7 @@ typedef struct {
     bool is_full;
 } visit_t;
 
+/* Appends a cursor to the list of children; a callback of libclang. */
 static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientData data)
 {
     visit_t *v = data;
@@ -85,6 +86,7 @@ bool scan_is_expression(CXCursor cursor)
     return clang.isExpression(clang.getCursorKind(cursor)) != 0;
 }
 
+/* Returns the number of a file, added if it is new. */
 static int find_file(xy_scan_t *scan, CXFile file, bool is_system)
 {
     const char *path = scan_string(scan, clang.getFileName(file));
@@ -101,6 +103,7 @@ static int find_file(xy_scan_t *scan, CXFile file, bool is_system)
     return (int)scan->files.count - 1;
 }
 
+/* Returns file, line and byte range of a source range; file -1 if it has none. */
 static scan_place_t place_of(xy_scan_t *scan, CXSourceLocation first, CXSourceLocation last)
 {
     scan_place_t at = {.file = -1};
@@ -168,6 +171,7 @@ static void read_fields(xy_scan_t *scan, CXCursor cursor, scan_record_t *record,
     }
 }
 
+/* Returns the description of a struct type, read once; unnamed structs get a number as name. */
 static const scan_record_t *read_record(xy_scan_t *scan, CXType type)
 {
     CXCursor cursor = clang.getTypeDeclaration(type);
@@ -206,6 +210,7 @@ static const char *handle_name(xy_scan_t *scan, CXType pointee)
     return scan_copy(scan, buffer);
 }
 
+/* Sets the kind and the signedness of a scalar type. */
 static void read_scalar(scan_type_t *t, CXType type)
 {
     switch (type.kind) {
@@ -249,6 +254,8 @@ static bool is_function(CXType type)
     return kind == CXType_FunctionProto || kind == CXType_FunctionNoProto;
 }
 
+/* Sets the kind and the parts of a pointer, array, enum or struct; function pointers are
+ * integers. */
 static void read_derived(xy_scan_t *scan, scan_type_t *t, CXType type)
 {
     CXCursor decl;
@@ -401,6 +408,8 @@ scan_decl_t *scan_read_decl(xy_scan_t *scan, CXCursor cursor)
     return d;
 }
 
+/* Reads a function or global variable outside system headers and adds it to the lists of the
+ * scan. */
 static void read_top(xy_scan_t *scan, CXCursor cursor)
 {
     enum CXCursorKind kind = clang.getCursorKind(cursor);
@@ -450,6 +459,7 @@ static void check_errors(xy_scan_t *scan, CXTranslationUnit unit, const char *pa
     }
 }
 
+/* Fills `flags` with the options for libclang and those of the user; returns their number. */
 static int make_flags(const xy_scan_t *scan, const char *include, const char *flags[FLAGS_MAX])
 {
     int count = 0;

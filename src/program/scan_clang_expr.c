@@ -28,6 +28,7 @@ static int operands(xy_scan_t *scan, CXCursor cursor, scan_expr_t *list[3])
     return count;
 }
 
+/* Returns whether a cursor is a call, an assignment, an increment or a decrement. */
 static bool is_effect(CXCursor cursor)
 {
     enum CXCursorKind kind = clang.getCursorKind(cursor);
@@ -117,6 +118,7 @@ static scan_expr_t *read_string(xy_scan_t *scan, CXCursor cursor)
     return e;
 }
 
+/* Reads a name: an enum constant, a variable or a function. */
 static scan_expr_t *read_name(xy_scan_t *scan, CXCursor cursor)
 {
     CXCursor referenced = clang.getCursorReferenced(cursor);
@@ -142,6 +144,7 @@ static scan_expr_t *read_name(xy_scan_t *scan, CXCursor cursor)
     return e;
 }
 
+/* Reads a call; `decl` is NULL for calls through pointers. */
 static scan_expr_t *read_call(xy_scan_t *scan, CXCursor cursor)
 {
     CXCursor callee = clang.getCursorReferenced(cursor);
@@ -260,6 +263,7 @@ static const int binary_ops[] = {
     [CXBinaryOperator_Comma] = SCAN_OP_COMMA,
 };
 
+/* Reads a binary operation or an assignment. */
 static scan_expr_t *read_binary(xy_scan_t *scan, CXCursor cursor)
 {
     enum CXBinaryOperatorKind op = clang.getCursorBinaryOperatorKind(cursor);
@@ -303,6 +307,7 @@ static scan_expr_t *name_literal(xy_scan_t *scan, scan_expr_t *value, const scan
     return e;
 }
 
+/* Reads a unary operation; `&f` and `*f` of functions are `f`. */
 static scan_expr_t *read_unary(xy_scan_t *scan, CXCursor cursor)
 {
     scan_expr_t *e = new_expr(scan, cursor, SCAN_E_UNARY), *list[3] = {0};
@@ -364,6 +369,7 @@ static bool is_other_number(const scan_type_t *a, const scan_type_t *b)
            (a->kind != b->kind || a->bytes != b->bytes || a->is_unsigned != b->is_unsigned);
 }
 
+/* Reads a cast, and drops it where it changes nothing. */
 static scan_expr_t *read_cast(xy_scan_t *scan, CXCursor cursor, bool is_written)
 {
     scan_expr_t *e, *list[3] = {0};
@@ -455,6 +461,7 @@ static scan_expr_t *read_list(xy_scan_t *scan, CXCursor cursor)
     return e;
 }
 
+/* Reads an expression of `count` operands, as a constant if clang shows another number of them. */
 static scan_expr_t *read_operands(xy_scan_t *scan, CXCursor cursor, scan_expr_kind_t kind,
                                   int count)
 {

@@ -145,6 +145,7 @@ static scan_expr_t *read_again(xy_scan_t *scan, CXCursor cursor)
     return e;
 }
 
+/* Reads a for loop; the positions of its semicolons tell which parts are missing. */
 static scan_stmt_t *read_for(xy_scan_t *scan, CXCursor cursor)
 {
     scan_stmt_t *s = new_stmt(scan, cursor, SCAN_S_FOR);

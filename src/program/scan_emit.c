@@ -139,6 +139,7 @@ static void clear(scan_emit_t *t, const scan_decl_t *d)
     set(t, scan_emit_add(t, XY_NODE_DO, d->at), "c", text);
 }
 
+/* Emits a variable with its initial value, or as an unknown value if it cannot be computed. */
 static void emit_variable(scan_emit_t *t, scan_decl_t *d, scan_place_t at, bool has_value)
 {
     xy_node_t *node;
@@ -203,6 +204,7 @@ static void emit_false(scan_emit_t *t, scan_expr_t *e)
     emit_false(t, e->b);
 }
 
+/* Emits an if statement; of a test for failure only the effects and the other branch remain. */
 static void emit_if(scan_emit_t *t, scan_stmt_t *s)
 {
     xy_node_t *node;
@@ -235,6 +237,7 @@ static void emit_if(scan_emit_t *t, scan_stmt_t *s)
 /* Unknown values that a dropped loop computes are set once. */
 static void emit_loop_unknowns(scan_emit_t *t, scan_stmt_t *s);
 
+/* Emits the kept assignments and calls inside an expression. */
 static void expr_unknowns(scan_emit_t *t, scan_expr_t *e)
 {
     if (e == NULL)
@@ -410,6 +413,7 @@ static void emit_switch(scan_emit_t *t, scan_stmt_t *s)
     emit_inside(t, node, s->body);
 }
 
+/* Emits a return statement, with its value if the result of the function is needed. */
 static void emit_return(scan_emit_t *t, scan_stmt_t *s)
 {
     bool has_value = s->cond != NULL && t->function->flow->needs_result;
@@ -517,6 +521,7 @@ static const char *parameter_type(scan_emit_t *t, const scan_type_t *type)
     return scan_print_type(t->scan, &array, NULL);
 }
 
+/* Emits a function with its kept parameters; parameters that are only set become variables. */
 static void emit_function(scan_emit_t *t, scan_decl_t *f)
 {
     xy_node_t *node = scan_emit_add(t, XY_NODE_FUNCTION, f->at), *p;
@@ -585,6 +590,7 @@ static const char *field_type(scan_emit_t *t, const scan_type_t *type)
     return scan_copy(t->scan, buffer);
 }
 
+/* Emits a struct with its named fields, after the structs it contains. */
 static void emit_record(scan_emit_t *t, scan_record_t *record)
 {
     xy_node_t *node, *field;
@@ -617,6 +623,7 @@ static void emit_record(scan_emit_t *t, scan_record_t *record)
     t->at = NULL;
 }
 
+/* Emits all structs that the program names. */
 static void emit_records(scan_emit_t *t)
 {
     const xy_hash_t *records = &t->scan->records;
@@ -632,6 +639,7 @@ static void emit_records(scan_emit_t *t)
     }
 }
 
+/* Emits the whole description; an earlier one in the scan is destroyed. */
 static void emit_program(scan_emit_t *t, const char *name)
 {
     xy_scan_t *scan = t->scan;
@@ -651,6 +659,7 @@ static void emit_program(scan_emit_t *t, const char *name)
             emit_function(t, f);
 }
 
+/* Returns the number of names marked so far, to detect a fixed point. */
 static size_t count_named(const xy_scan_t *scan)
 {
     size_t count = 0;

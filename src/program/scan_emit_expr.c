@@ -156,6 +156,7 @@ static void note_layout(const scan_expr_t *buffer)
         ((scan_record_t *)(uintptr_t)t->record)->is_whole = true;
 }
 
+/* Returns the text of the i-th argument of an MPI call; NULL for an argument that is left out. */
 static const char *mpi_argument(scan_emit_t *t, const xy_mpi_call_t *call, int i,
                                 const scan_expr_t *e)
 {
@@ -190,6 +191,7 @@ static bool is_printed(const char *text)
            strcmp(text, "MPI_STATUSES_IGNORE") != 0 && strcmp(text, "MPI_IN_PLACE") != 0;
 }
 
+/* Emits an MPI call after the effects and unknown values of its arguments. */
 static void emit_mpi(scan_emit_t *t, scan_expr_t *e)
 {
     const char *name = e->decl->name + (e->decl->name[0] == 'P');
@@ -209,6 +211,7 @@ static void emit_mpi(scan_emit_t *t, scan_expr_t *e)
                        call->name, count, texts);
 }
 
+/* Emits a kernel call with the sizes that its arguments state. */
 static void emit_kernel(scan_emit_t *t, scan_expr_t *e)
 {
     xy_node_t *node;
@@ -254,6 +257,7 @@ static bool emit_sscanf(scan_emit_t *t, scan_expr_t *e)
     return false;
 }
 
+/* Emits the effects of a call outside the program; locations it sets become unknown values. */
 static void emit_foreign(scan_emit_t *t, scan_expr_t *e)
 {
     const char *reason;
@@ -291,6 +295,7 @@ static void emit_exit(scan_emit_t *t, const scan_expr_t *e)
     emit_do(t, is_success ? "exit(0)" : "exit(1)", e->at);
 }
 
+/* Emits a call, in the form of its kind: library, MPI, kernel, own function, exit or foreign. */
 static void emit_call(scan_emit_t *t, scan_expr_t *e)
 {
     const scan_decl_t *p = e->decl != NULL ? e->decl->params : NULL;
@@ -355,6 +360,8 @@ static void emit_choice(scan_emit_t *t, scan_expr_t *e)
     t->at = at;
 }
 
+/* Emits an assignment, as an unknown value if its right side cannot be computed; of a dropped one
+ * only the effects. */
 static void emit_assign(scan_emit_t *t, scan_expr_t *e)
 {
     if (!e->is_kept) {

@@ -19,6 +19,7 @@ static const scan_stmt_t *last_of(const scan_stmt_t *s)
     return s;
 }
 
+/* Returns whether a branch ends in an exit, a goto or a failing return. */
 static bool does_end(const xy_scan_t *scan, const scan_decl_t *function, const scan_stmt_t *s)
 {
     const scan_expr_t *e;

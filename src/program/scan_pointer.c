@@ -80,6 +80,8 @@ static scan_expr_t *choice(xy_scan_t *scan, const scan_expr_t *call, size_t numb
     return e;
 }
 
+/* Replaces a call through a pointer by a choice among the functions of its type; calls with no
+ * candidate stay. */
 static void resolve(xy_scan_t *scan, scan_expr_t *call)
 {
     scan_expr_t *next = call->next, *chosen = NULL;
@@ -117,6 +119,7 @@ static void look_expr(xy_scan_t *scan, scan_expr_t *e)
     }
 }
 
+/* Resolves the calls through pointers in a list of statements. */
 static void look_stmt(xy_scan_t *scan, scan_stmt_t *s)
 {
     for (; s != NULL; s = s->next) {

@@ -80,6 +80,7 @@ static const char *operator_text(int op, char buffer[4])
 
 static void print(print_t *p, const scan_expr_t *e, int least);
 
+/* Prints an integer constant with its suffix, or the name of an MPI constant. */
 static void print_int(print_t *p, const scan_expr_t *e)
 {
     const char *name = NULL;
@@ -127,6 +128,7 @@ static void name_field(const scan_expr_t *e)
             f->is_named = true;
 }
 
+/* Prints a call with its kept arguments; an MPI call, emitted before, prints as its result 0. */
 static void print_call(print_t *p, const scan_expr_t *e)
 {
     const scan_decl_t *param = e->decl != NULL ? e->decl->params : NULL;
@@ -186,6 +188,7 @@ static void print_placed(print_t *p, const scan_expr_t *e, long long count)
     }
 }
 
+/* Prints a list in braces, in order of the elements if it has designators. */
 static void print_list(print_t *p, const scan_expr_t *e)
 {
     long long count = 0, i = 0;
@@ -206,6 +209,7 @@ static void print_list(print_t *p, const scan_expr_t *e)
     xy_text_add(&p->text, "}");
 }
 
+/* Prints an assignment or binary operation; memory for data becomes malloc(1). */
 static void print_binary(print_t *p, const scan_expr_t *e)
 {
     int level = precedence(e);
@@ -225,6 +229,7 @@ static void print_binary(print_t *p, const scan_expr_t *e)
     print(p, e->b, level + 1);
 }
 
+/* Prints a unary operation, an increment or a decrement. */
 static void print_unary(print_t *p, const scan_expr_t *e)
 {
     char buffer[4];
@@ -241,6 +246,7 @@ static void print_unary(print_t *p, const scan_expr_t *e)
     print(p, e->a, e->op == '-' ? 15 : 14); /* - -1 is not --1 */
 }
 
+/* Prints an expression without parentheses and marks its names as used. */
 static void print_bare(print_t *p, const scan_expr_t *e)
 {
     switch (e->kind) {
@@ -353,6 +359,7 @@ const char *scan_print_product(xy_scan_t *scan, const scan_expr_t *factors)
 
 /* ---- Types ------------------------------------------------------------------------------- */
 
+/* Returns the C name of an arithmetic type. */
 static const char *number_name(const scan_type_t *t)
 {
     if (t->kind == SCAN_REAL)
@@ -371,6 +378,7 @@ static const char *number_name(const scan_type_t *t)
     }
 }
 
+/* Prints a type; `dims` are the dimensions that are not constant. */
 static void print_type(print_t *p, const scan_type_t *t, const scan_expr_t *dims)
 {
     const scan_type_t *base = t;

@@ -32,6 +32,7 @@ typedef struct {
     void *arg;
 } visit_t;
 
+/* Reports each kept call and assignment of an expression, with its reason. */
 static void visit_expr(const visit_t *v, const scan_expr_t *e)
 {
     char why[320];
@@ -75,6 +76,7 @@ static scan_place_t header_of(const scan_stmt_t *s)
     return at;
 }
 
+/* Reports a kept declaration or control statement, and loops that count as work. */
 static void visit_control(const visit_t *v, const scan_stmt_t *s)
 {
     static const char *const names[] = {
@@ -101,6 +103,7 @@ static void visit_control(const visit_t *v, const scan_stmt_t *s)
     }
 }
 
+/* Reports all kept parts of a list of statements. */
 static void visit_stmts(const visit_t *v, const scan_stmt_t *s)
 {
     for (; s != NULL; s = s->next) {
@@ -119,6 +122,7 @@ static void visit_stmts(const visit_t *v, const scan_stmt_t *s)
     }
 }
 
+/* Reports all kept parts of the program: globals, functions and their statements. */
 static void visit_all(const visit_t *v)
 {
     for (const scan_decl_t *d = v->scan->globals; d != NULL; d = d->next)
@@ -186,6 +190,7 @@ static void mark(void *arg, scan_place_t at, const char *what, const char *why)
             s->marks[i] = 1;
 }
 
+/* Prints `n` bytes with the special characters of HTML escaped. */
 static void print_html(FILE *file, const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -219,6 +224,7 @@ static bool keeps_line(const source_t *s, size_t begin, size_t end, bool *is_bla
     return is_kept;
 }
 
+/* Prints one source line, marked in the given style if it is not kept. */
 static void print_line(const source_t *s, size_t number, size_t begin, size_t end,
                        xy_scan_style_t style, FILE *file)
 {
@@ -271,6 +277,7 @@ static void print_share(const source_t *s, FILE *file)
                       kept == 1 ? "is" : "are");
 }
 
+/* Prints a source file with its kept lines marked. */
 static xy_status_t show_file(xy_scan_t *scan, int number, xy_scan_style_t style, FILE *file)
 {
     scan_file_t *f = &XY_VEC_AT(&scan->files, scan_file_t, number);

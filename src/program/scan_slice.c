@@ -150,6 +150,8 @@ static bool is_local(const scan_expr_t *e)
            !e->decl->is_extern && !e->decl->is_system;
 }
 
+/* Walks an assignment against the flow and keeps it if its target is live; returns whether an
+ * enclosing statement must be kept. */
 static bool walk_assign(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_needed)
 {
     scan_access_t access = scan_access(w->scan, e->a);
@@ -183,6 +185,7 @@ static bool walk_assign(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is
     return is_kept;
 }
 
+/* Walks ?:, && or || against the flow; the condition is needed if either branch is. */
 static bool walk_choice(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_needed)
 {
     scan_set_t other = copy_set(w, live);
@@ -272,6 +275,7 @@ static bool walk_block(scan_walk_t *w, scan_stmt_t *first, scan_set_t live)
     return is_kept;
 }
 
+/* Walks a local declaration against the flow and keeps it if the variable is live. */
 static bool walk_decl(scan_walk_t *w, scan_stmt_t *s, scan_set_t live)
 {
     scan_decl_t *d = s->decl;
@@ -306,6 +310,8 @@ static bool walk_false(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
     return walk_false(w, e->a, live) | is_kept;
 }
 
+/* Walks both branches of an if statement and joins their live sets; a branch for failures is
+ * skipped. */
 static bool walk_if(scan_walk_t *w, scan_stmt_t *s, scan_set_t live)
 {
     scan_set_t other = copy_set(w, live);
@@ -327,6 +333,7 @@ static bool walk_if(scan_walk_t *w, scan_stmt_t *s, scan_set_t live)
     return true;
 }
 
+/* Walks a switch backwards, joining the live set at every label. */
 static bool walk_switch(scan_walk_t *w, scan_stmt_t *s, scan_set_t live)
 {
     scan_walk_t saved = *w;
@@ -400,6 +407,7 @@ static bool walk_work(scan_walk_t *w, scan_stmt_t *s, scan_set_t live)
     return s->work != NULL;
 }
 
+/* Walks a loop until its live set stops growing; a loop that is not kept may become work. */
 static bool walk_loop(scan_walk_t *w, scan_stmt_t *s, scan_set_t live)
 {
     scan_walk_t saved = *w;
@@ -552,6 +560,7 @@ static bool walk_stmt(scan_walk_t *w, scan_stmt_t *s, scan_set_t live)
     }
 }
 
+/* Walks the body of a function from its exit set and updates its entry set and kept parameters. */
 static void walk_function(scan_walk_t *w, scan_decl_t *f)
 {
     scan_set_t live = copy_set(w, f->flow->exit);
@@ -590,6 +599,7 @@ static void number_expr(xy_scan_t *scan, const scan_expr_t *e)
     scan_access_reachable(scan, e);
 }
 
+/* Links statements backwards and assigns locations to all their expressions. */
 static void number_stmts(xy_scan_t *scan, scan_stmt_t *first)
 {
     scan_stmt_t *prev = NULL;

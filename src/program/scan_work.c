@@ -36,6 +36,7 @@ static const scan_decl_t *name_of(const scan_expr_t *e)
     return e->kind == SCAN_E_NAME && e->type->kind == SCAN_INT ? e->decl : NULL;
 }
 
+/* Returns whether evaluating an expression changes anything but its value. */
 static bool has_effect(const scan_expr_t *e)
 {
     if (e == NULL)
@@ -51,6 +52,7 @@ static bool has_effect(const scan_expr_t *e)
            has_effect(e->b) || has_effect(e->c);
 }
 
+/* Returns the comparison with its sides exchanged. */
 static int turned(int op)
 {
     switch (op) {
@@ -67,6 +69,8 @@ static int turned(int op)
     }
 }
 
+/* Returns the constant step of a loop variable, or 1 with *by_p set for a variable step; 0 if it is
+ * not a counting step. */
 static long long step_of(const scan_expr_t *e, const scan_decl_t **variable_p, scan_expr_t **by_p)
 {
     scan_expr_t *by;
@@ -89,6 +93,7 @@ static long long step_of(const scan_expr_t *e, const scan_decl_t **variable_p, s
     return 0;
 }
 
+/* Returns the initial value of a loop variable, or NULL. */
 static scan_expr_t *start_of(const scan_stmt_t *s, const scan_decl_t *variable)
 {
     for (const scan_stmt_t *i = s->init; i != NULL; i = i->next) {
@@ -118,6 +123,7 @@ static bool is_steady(xy_scan_t *scan, const scan_expr_t *e)
     return !has_effect(e) && !scan_is_unknowable(scan, e);
 }
 
+/* Returns the bounds of a counting for loop; the step is 0 for other loops. */
 static counted_t counted(xy_scan_t *scan, const scan_stmt_t *s)
 {
     counted_t c = {.step = 0};
@@ -256,6 +262,8 @@ static bool has_common(const scan_access_t *a, const scan_access_t *b)
     return false;
 }
 
+/* Returns whether an expression may change the locations in question; calls more than 8 deep count
+ * as changes. */
 static bool expr_changes(const change_t *c, const scan_expr_t *e)
 {
     if (e->kind == SCAN_E_ASSIGN || e->kind == SCAN_E_STEP) {
@@ -288,6 +296,7 @@ static bool declares(const scan_stmt_t *s, const scan_decl_t *d)
     return false;
 }
 
+/* Returns whether a loop changes a value that expression `e` reads. */
 static bool is_changed_in(xy_scan_t *scan, const scan_expr_t *e, const scan_stmt_t *loop)
 {
     if (e == NULL)
@@ -337,6 +346,7 @@ static void nest_inside(nest_t *n, const scan_stmt_t *s)
         }
 }
 
+/* Appends the loop to the work of the outermost one, with copies of the pass counts around it. */
 static void add_work(nest_t *n, const scan_stmt_t *loop)
 {
     scan_work_t *w = scan_alloc(n->scan, sizeof(*w)), **end = &n->outer->work;
@@ -353,6 +363,8 @@ static void add_work(nest_t *n, const scan_stmt_t *loop)
     *end = w;
 }
 
+/* Adds a loop and those inside it to the nest; marks the nest uneven if its bounds change in outer
+ * loops. */
 static void nest_loop(nest_t *n, const scan_stmt_t *s)
 {
     counted_t c = counted(n->scan, s);

@@ -125,6 +125,7 @@ static bool run_kernel(process_t *p, const code_site_t *site, const double *size
     return true;
 }
 
+/* Adds the time of `count` passes of a loop, from its time per pass or its model. */
 static bool run_loop(process_t *p, const code_site_t *site, double count)
 {
     walker_t *w = walker_of(p);
@@ -228,6 +229,7 @@ static const process_ops_t ops = {.mpi = run_mpi,
 
 /* ---- The job's callbacks ---- */
 
+/* Continues a rank until it waits or ends; the callback of the virtual job. */
 static void run(void *owner, int32_t proc)
 {
     walk_t *walk = owner;
@@ -275,6 +277,7 @@ walk_data_t *walk_data_new(walker_t *w, const walk_message_t *m)
     return d;
 }
 
+/* Copies the contents of a send buffer before the rank can change them. */
 static void capture(void *owner, void *send_data)
 {
     walk_data_t *d = send_data;
@@ -387,6 +390,7 @@ static void stuck(void *owner)
 
 /* ---- Beginning and end ---- */
 
+/* Initializes a rank with MPI_COMM_WORLD and MPI_COMM_SELF. */
 static xy_status_t walker_init(walk_t *walk, walker_t *w, int32_t rank)
 {
     walk_member_t world = {.comm = walk->world, .rank = rank}, self = {0};

@@ -40,6 +40,7 @@ static bool is_known(const walk_order_t *o, const walk_comm_t *comm, const walk_
            memcmp(o->periods, cart->periods, bytes) == 0;
 }
 
+/* Finds the leaf of every rank in the machine tree, once per prediction. */
 static xy_status_t find_machine(walk_t *walk)
 {
     const xy_vjob_config_t *job = &walk->config->job;
@@ -70,6 +71,7 @@ static xy_status_t order_by(walk_t *walk, const walk_comm_t *comm, const walk_ca
     return st;
 }
 
+/* Computes the reordered grid number of every rank and caches it in `walk->order`. */
 static xy_status_t find_order(walk_t *walk, const walk_comm_t *comm, const walk_cart_t *cart,
                               int32_t points)
 {
@@ -109,6 +111,7 @@ static bool number_of(walker_t *w, const walk_member_t *m, const walk_cart_t *ca
     return true;
 }
 
+/* MPI_Cart_create: all ranks split the communicator; ranks outside the grid get MPI_COMM_NULL. */
 static bool cart_create(walker_t *w, const code_site_t *site, int64_t *args)
 {
     const walk_member_t *m = walk_intracomm(w, args[0]);
@@ -141,6 +144,7 @@ static walk_member_t *cart_of(walker_t *w, int64_t handle)
     return m;
 }
 
+/* MPI_Cart_coords: writes at most `maxdims` coordinates. */
 static bool cart_coords(walker_t *w, const code_site_t *site, int64_t *args)
 {
     const walk_member_t *m = cart_of(w, args[0]);
@@ -158,6 +162,7 @@ static bool cart_coords(walker_t *w, const code_site_t *site, int64_t *args)
     return true;
 }
 
+/* MPI_Cart_rank: fails for coordinates outside a dimension that is not periodic. */
 static bool cart_rank(walker_t *w, const code_site_t *site, int64_t *args)
 {
     const walk_member_t *m = cart_of(w, args[0]);
@@ -174,6 +179,7 @@ static bool cart_rank(walker_t *w, const code_site_t *site, int64_t *args)
     return walk_set_int(w, args[2], found);
 }
 
+/* MPI_Cart_shift: source and destination, MPI_PROC_NULL at an edge. */
 static bool cart_shift(walker_t *w, const code_site_t *site, int64_t *args)
 {
     const walk_member_t *m = cart_of(w, args[0]);
@@ -194,6 +200,7 @@ static bool cart_shift(walker_t *w, const code_site_t *site, int64_t *args)
     return true;
 }
 
+/* MPI_Cart_get: writes dimensions, periods and own coordinates; null addresses are skipped. */
 static bool cart_get(walker_t *w, const code_site_t *site, int64_t *args)
 {
     const walk_member_t *m = cart_of(w, args[0]);
@@ -213,6 +220,7 @@ static bool cart_get(walker_t *w, const code_site_t *site, int64_t *args)
     return true;
 }
 
+/* MPI_Cart_sub: splits the grid by the dimensions that are dropped. */
 static bool cart_sub(walker_t *w, const code_site_t *site, int64_t *args)
 {
     const walk_member_t *m = cart_of(w, args[0]);
@@ -243,6 +251,7 @@ static bool cartdim_get(walker_t *w, const code_site_t *site, int64_t *args)
     return m != NULL && walk_set_int(w, args[1], m->comm->cart.ndims);
 }
 
+/* MPI_Dims_create: fails if the given dimensions do not divide the number of nodes. */
 static bool dims_create(walker_t *w, const code_site_t *site, int64_t *args)
 {
     int dims[1001];

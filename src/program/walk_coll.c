@@ -154,6 +154,8 @@ static void pass(walk_member_t *m, walk_request_t *r)
 
 /* ---- Counts ---- */
 
+/* Returns whether the send arguments, not the receive arguments, describe the sizes of a collective
+ * on this rank. */
 static bool is_sent_side(xy_collective_t c, bool is_root, bool in_place)
 {
     switch (c) {
@@ -214,6 +216,8 @@ static bool read_counts(walker_t *w, const walk_layout_t *l, bool is_sent, const
     return true;
 }
 
+/* Sets element size and counts of a collective; *counts_p is the caller's to free, also on
+ * failure. */
 static bool describe_sizes(walker_t *w, const walk_layout_t *l, const int64_t *args, int32_t size,
                            bool is_sent, xy_vjob_coll_t *call, uint64_t **counts_p)
 {
@@ -265,6 +269,7 @@ static xy_vjob_coll_t call_of(const code_site_t *site, const int64_t *args)
                             .is_commutative = l->op < 0 || args[l->op] != 2};
 }
 
+/* Starts a collective in a group; an empty one completes at once. */
 static bool begin_intra(walker_t *w, walk_member_t *m, const code_site_t *site, const int64_t *args,
                         walk_request_t *r)
 {
@@ -410,6 +415,7 @@ static bool describe_blocks(walker_t *w, const walk_member_t *m, const code_site
                        bytes + walk_peers_first(m->comm, m->rank));
 }
 
+/* Sets the sizes of a collective between two groups; `bytes` has room for all members. */
 static bool describe_inter(walker_t *w, const walk_member_t *m, const code_site_t *site,
                            const int64_t *args, int32_t root, uint64_t *bytes, xy_vjob_coll_t *call)
 {
@@ -431,6 +437,7 @@ static bool describe_inter(walker_t *w, const walk_member_t *m, const code_site_
                         : describe_blocks(w, m, site, args, bytes, call);
 }
 
+/* Starts a collective between two groups; ranks outside a rooted one complete at once. */
 static bool begin_inter(walker_t *w, walk_member_t *m, const code_site_t *site, const int64_t *args,
                         walk_request_t *r)
 {

@@ -282,6 +282,7 @@ static bool comm_rank(walker_t *w, const code_site_t *site, int64_t *args)
                                                       : m->rank - walk_own_first(m->comm, m->rank));
 }
 
+/* MPI_Comm_free: the handle becomes MPI_COMM_NULL; predefined communicators are refused. */
 static bool comm_free(walker_t *w, const code_site_t *site, int64_t *args)
 {
     walk_member_t *m;
@@ -299,6 +300,7 @@ static bool comm_free(walker_t *w, const code_site_t *site, int64_t *args)
     return walk_set_handle(w, args[0], (int64_t)(intptr_t)MPI_COMM_NULL);
 }
 
+/* MPI_Comm_compare, by local and remote groups. */
 static bool comm_compare(walker_t *w, const code_site_t *site, int64_t *args)
 {
     const walk_member_t *a = walk_comm(w, args[0]), *b = a != NULL ? walk_comm(w, args[1]) : NULL;

@@ -34,6 +34,7 @@ void walk_meeting_free(walk_meeting_t *meeting, int32_t size)
     xy_free(meeting);
 }
 
+/* Adds the record of one collective to a communicator; returns NULL without memory. */
 static walk_meeting_t *meeting_new(walk_comm_t *comm, uint64_t number)
 {
     walk_meeting_t *m = xy_calloc(1, sizeof(*m));

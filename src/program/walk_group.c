@@ -5,6 +5,7 @@
 
 #include "program/walk.h"
 
+/* Looks up a group by its handle; the members stay owned by the walker. */
 static bool group_of(walker_t *w, int64_t handle, xy_members_t *group_p)
 {
     static const int none;
@@ -38,6 +39,7 @@ static int *list_new(walker_t *w, int64_t size)
     return xy_arena_alloc(w->walk->arena, (size_t)(size + 1) * sizeof(int));
 }
 
+/* MPI_Comm_create: a split with the group's ranks as keys. */
 static bool comm_create(walker_t *w, const code_site_t *site, int64_t *args)
 {
     xy_members_t group = {0};
@@ -110,6 +112,7 @@ static bool give_selected(walker_t *w, const int64_t *args, xy_members_t group, 
     return give_group(w, args[3], list, size);
 }
 
+/* MPI_Group_incl, _excl, _range_incl and _range_excl. */
 static bool group_select(walker_t *w, const code_site_t *site, int64_t *args)
 {
     bool is_ranges = (walk_extra(site) & RANGES) != 0, is_ok;
@@ -159,6 +162,7 @@ static bool group_compare(walker_t *w, const code_site_t *site, int64_t *args)
     return answer < 0 ? process_fail_memory(&w->process) : walk_set_int(w, args[2], answer);
 }
 
+/* MPI_Group_translate_ranks. */
 static bool group_translate(walker_t *w, const code_site_t *site, int64_t *args)
 {
     int64_t n = args[1] > 0 ? args[1] : 0;
@@ -216,6 +220,8 @@ static bool make(walker_t *w, const circle_t *c)
     return w->made != NULL || process_fail_memory(&w->process);
 }
 
+/* Sends the new communicator to another member of the group: a record for the walk and a message
+ * for its time. */
 static bool tell(walker_t *w, const circle_t *c, int32_t to)
 {
     walk_told_t *told = xy_arena_alloc(w->walk->arena, sizeof(*told)), **end = &w->walk->told;
@@ -296,6 +302,7 @@ static bool go_round(walker_t *w, const circle_t *c)
     }
 }
 
+/* MPI_Comm_create_group: a tree of messages among the members alone. */
 static bool comm_create_group(walker_t *w, const code_site_t *site, int64_t *args)
 {
     const walk_member_t *m = walk_intracomm(w, args[0]);

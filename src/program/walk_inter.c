@@ -27,6 +27,8 @@ typedef struct {
     bool is_low;
 } leader_t;
 
+/* Fills the address of the remote leader from the arguments; fails for ranks outside the peer
+ * group. */
 static bool leader_of(walker_t *w, const walk_comm_t *local, const int64_t *args, leader_t *l)
 {
     const walk_member_t *peer = walk_comm(w, args[2]);
@@ -48,6 +50,7 @@ static bool leader_of(walker_t *w, const walk_comm_t *local, const int64_t *args
     return true;
 }
 
+/* Publishes the local group for the remote leader. */
 static bool offer(walker_t *w, const leader_t *l)
 {
     walk_offer_t *o = xy_arena_alloc(w->walk->arena, sizeof(*o));
@@ -206,6 +209,7 @@ static bool agree(walker_t *w, int64_t handle, int32_t leader, walk_made_t *made
     return true;
 }
 
+/* MPI_Intercomm_create: the leaders meet, then each group agrees on the new communicator. */
 static bool intercomm_create(walker_t *w, const code_site_t *site, int64_t *args)
 {
     const walk_member_t *m = walk_intracomm(w, args[0]);

@@ -67,6 +67,8 @@ static bool is_compared(const walk_oracle_t *o, const xy_mpi_call_t *call)
     return false;
 }
 
+/* Gives sites of one source line and call the same key; sites that are not compared get
+ * NOT_DESCRIBED. */
 static void key_sites(walk_oracle_t *o, const code_t *code)
 {
     for (size_t i = 0; i < code->sites.count; i++) {
@@ -84,6 +86,7 @@ static void key_sites(walk_oracle_t *o, const code_t *code)
     }
 }
 
+/* Gives each recorded place the key of the nearest site with its call and file. */
 static void key_places(walk_oracle_t *o, const code_t *code)
 {
     for (size_t p = 0; p < o->recorded->places.count; p++) {
@@ -140,6 +143,7 @@ static int argument(const code_site_t *site, const char *name)
     return -1;
 }
 
+/* Returns whether a call states its bytes, in *bytes_p, by count and datatype. */
 static bool bytes_of(walker_t *w, const code_site_t *site, const int64_t *args, uint64_t *bytes_p)
 {
     int count = argument(site, "count"), type = argument(site, "datatype");
@@ -257,6 +261,8 @@ static void add_call(copy_t *c, const code_site_t *site, const int64_t *args)
     add_blocks(c, site, args);
 }
 
+/* Compares an MPI call of a trial copy with the next recorded one; stops the copy at a mismatch or
+ * after LOOK calls. */
 static bool copy_mpi(process_t *p, const code_site_t *site, int64_t *args)
 {
     copy_t *c = copy_of(p);
@@ -379,6 +385,8 @@ static void offer_passes(candidates_t *list, const walk_oracle_t *o, size_t firs
         offer(list, (double)passes + (double)(more == 2 ? -1 : more));
 }
 
+/* Lists values to try for an unknown: the previous one, counts of the recorded calls, and some
+ * plain numbers. */
 static void make_candidates(const walker_t *w, const xy_vec_t *values, candidates_t *list)
 {
     static const double plain[] = {-1, 2, 3, 4, 5, 6, 7, 8, 0.5, 1e9, -1e9, 1e300, -1e300};
@@ -454,6 +462,7 @@ bool walk_oracle_ask(walker_t *w, int32_t unknown, double *value_p)
 
 /* ---- Following ---- */
 
+/* Fails where the description and the recorded run differ, with both calls. */
 static bool fail_parted(walker_t *w, const char *made, size_t next)
 {
     const walk_oracle_t *o = w->walk->oracle;
@@ -523,6 +532,7 @@ bool walk_learned_next(walker_t *w, int32_t unknown, double *value_p)
 
 /* ---- Making ---- */
 
+/* Returns an empty table of learned values, one list per rank and unknown; NULL without memory. */
 static xy_learned_t *learned_new(const xy_recorded_t *recorded, const code_t *code)
 {
     xy_learned_t *l = xy_calloc(1, sizeof(*l));

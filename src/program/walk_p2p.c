@@ -35,6 +35,7 @@ bool walk_keep(walker_t *w, walk_request_t *r, const code_site_t *site, const in
 
 /* ---- Starting ---- */
 
+/* Starts a message; buffered sends and messages to MPI_PROC_NULL complete at once. */
 static bool start(walker_t *w, walk_request_t *r, const walk_message_t *m)
 {
     xy_vjob_t *job = w->walk->job;
@@ -75,6 +76,8 @@ typedef struct {
     bool is_blocking; /* a send, in a call that ends it, too */
 } message_t;
 
+/* Checks the arguments of a message and fills request and message; contents above 1 MiB are not
+ * kept. */
 static bool describe(walker_t *w, const message_t *m, walk_request_t *r, walk_message_t *to)
 {
     const walk_member_t *member = walk_comm(w, m->comm);
@@ -168,6 +171,7 @@ static bool set_status(walker_t *w, int64_t address, const walk_request_t *r)
     return walk_set_status(w, address, source, r->status.tag, r->status.bytes);
 }
 
+/* MPI_Send and its modes. */
 static bool send_blocking(walker_t *w, const code_site_t *site, int64_t *args)
 {
     message_t m = message_of(WALK_SEND, site, args);
@@ -185,6 +189,7 @@ static bool send_blocking(walker_t *w, const code_site_t *site, int64_t *args)
     return true;
 }
 
+/* MPI_Recv. */
 static bool receive_blocking(walker_t *w, const code_site_t *site, int64_t *args)
 {
     message_t m = message_of(WALK_RECEIVE, site, args);
@@ -225,6 +230,7 @@ static bool exchange(walker_t *w, const message_t *send, const message_t *receiv
     return set_status(w, status, walk_request_at(w, w->current[0]));
 }
 
+/* MPI_Sendrecv. */
 static bool sendrecv(walker_t *w, const code_site_t *site, int64_t *args)
 {
     message_t send = {.kind = WALK_SEND,
@@ -248,6 +254,7 @@ static bool sendrecv(walker_t *w, const code_site_t *site, int64_t *args)
     return exchange(w, &send, &receive, args[11]);
 }
 
+/* MPI_Sendrecv_replace. */
 static bool sendrecv_replace(walker_t *w, const code_site_t *site, int64_t *args)
 {
     message_t send = {.kind = WALK_SEND,
@@ -279,6 +286,7 @@ static bool start_one(walker_t *w, const code_site_t *site, int64_t *args)
 
 /* ---- Persistent requests ---- */
 
+/* MPI_Send_init, its modes and MPI_Recv_init: an inactive persistent request. */
 static bool init(walker_t *w, const code_site_t *site, int64_t *args)
 {
     message_t m = message_of(walk_extra(site) & 4 ? WALK_RECEIVE : WALK_SEND, site, args);
@@ -319,6 +327,7 @@ static bool start_again(walker_t *w, const code_site_t *site, int64_t *args)
 
 /* ---- Probes ---- */
 
+/* MPI_Probe and MPI_Iprobe. */
 static bool probe(walker_t *w, const code_site_t *site, int64_t *args)
 {
     bool is_waiting = walk_extra(site) == 0;

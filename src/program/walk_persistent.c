@@ -35,6 +35,7 @@ static walk_comm_t *join(walker_t *w, walk_member_t *m)
     return part->comm;
 }
 
+/* Makes an inactive persistent request of a collective, with a communicator of its own. */
 static bool init(walker_t *w, const code_site_t *site, int64_t *args)
 {
     const walk_layout_t *l = &walk_layouts[walk_extra(site) & WALK_COLLECTIVE_MASK];

@@ -91,6 +91,7 @@ static bool blocks(walker_t *w, const code_site_t *site, int64_t *args)
     return make(w, made, args[4]);
 }
 
+/* MPI_Type_create_subarray: wraps the type once per dimension, the innermost first. */
 static bool subarray(walker_t *w, const code_site_t *site, int64_t *args)
 {
     int64_t ndims = args[0];

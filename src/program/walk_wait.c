@@ -28,6 +28,7 @@ static void finish(walker_t *w, walk_request_t *r)
     r->is_done = true;
 }
 
+/* Enlarges the lists of requests that a rank waits for. */
 static bool grow_list(walker_t *w, size_t count)
 {
     size_t capacity = count < 4 ? 4 : count * 2;
@@ -124,6 +125,7 @@ typedef struct {
                        share it: none runs before the call of another has returned. */
 } several_t;
 
+/* Enlarges the array of request numbers that all ranks share. */
 static bool grow_several(walker_t *w, size_t count)
 {
     walk_t *walk = w->walk;
@@ -140,6 +142,7 @@ static bool grow_several(walker_t *w, size_t count)
     return true;
 }
 
+/* Reads an array of request handles; inactive and null ones get the index -1. */
 static bool several_read(walker_t *w, int64_t at, int64_t count, several_t *s)
 {
     *s = (several_t){.at = at, .count = (int32_t)count};
@@ -247,6 +250,7 @@ static bool run_one(walker_t *w, const several_t *s, const int64_t *args)
     return walk_wait(w, s->index, 1, false) && deliver(w, s, 0, args[1]);
 }
 
+/* MPI_Waitany: MPI_UNDEFINED if no request is active. */
 static bool run_any(walker_t *w, const several_t *s, const int64_t *args)
 {
     int32_t ready = w->is_waiting ? -1 : find_ready(w, s);
@@ -293,6 +297,7 @@ static bool run_testall(walker_t *w, const several_t *s, const int64_t *args)
     return walk_set_int(w, args[2], is_done) && (!is_done || deliver_all(w, s, args[3]));
 }
 
+/* MPI_Testany: flag and MPI_UNDEFINED if no request is active. */
 static bool run_testany(walker_t *w, const several_t *s, const int64_t *args)
 {
     int32_t ready = w->is_waiting ? -1 : find_ready(w, s);
@@ -335,6 +340,7 @@ static bool wait_call(walker_t *w, const code_site_t *site, int64_t *args)
            runs[extra](w, &s, args);
 }
 
+/* MPI_Request_free: fails for collectives that are not complete. */
 static bool request_free(walker_t *w, const code_site_t *site, int64_t *args)
 {
     walk_request_t *r;

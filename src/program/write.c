@@ -11,6 +11,7 @@ static void print_attr(FILE *file, const char *name, const char *value)
     fputc('"', file);
 }
 
+/* Prints an element and its children; a file name only where it differs from the parent's. */
 static void print_node(const xy_node_t *node, int depth, FILE *file)
 {
     const char *name = xy_node_name(node->kind);
