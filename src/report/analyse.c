@@ -104,6 +104,7 @@ static bool add_records(xy_analysis_t *a)
     return true;
 }
 
+/* Sums the times of the ranks; time between a rank's end and the end of the run counts as ended. */
 static void add_ranks(xy_analysis_t *a)
 {
     size_t n = a->profile->ranks.count;
@@ -208,6 +209,8 @@ static void pass_once(const xy_analysis_t *a, passing_t *t)
     memcpy(t->now, t->next, n * sizeof(*t->now));
 }
 
+/* Passes the blame for waits on from ranks that waited themselves; ROUNDS steps, after which cycles
+ * keep the rest. */
 static void pass_all(xy_analysis_t *a, passing_t *t)
 {
     size_t n = a->profile->ranks.count;

@@ -38,6 +38,8 @@ typedef struct {
     double excess, ratio; /* ratio 0: the others do not come there */
 } excess_t;
 
+/* Finds the site at which a rank computes most above the mean of the others; returns false if there
+ * is none. */
 static bool excess_of(const xy_analysis_t *a, uint32_t rank, excess_t *e)
 {
     const xy_profile_t *p = a->profile;
@@ -122,6 +124,7 @@ static void explain_culprit(const xy_analysis_t *a, double share, char *text, si
              site > 0 ? xy_site_describe(a->profile, site, place, sizeof(place)) : "");
 }
 
+/* Writes the finding for a run with much waiting: kind of wait, rank and site. */
 static void find_wait(xy_analysis_t *a, double all)
 {
     int kind = largest_wait(a);
@@ -175,6 +178,7 @@ static void find_late(xy_analysis_t *a, double all)
              xy_site_describe(a->profile, most->site, place, sizeof(place)));
 }
 
+/* Writes the finding for a run with much time in communication itself. */
 static void find_traffic(xy_analysis_t *a, double all)
 {
     const xy_site_time_t *most = &a->sites[0];

@@ -131,6 +131,7 @@ static int by_length(const void *left, const void *right)
     return a->site < b->site ? -1 : a->site > b->site;
 }
 
+/* Finds the critical path back from the rank that ends last; parts are sorted by length. */
 static xy_status_t find_path(const timeline_t *t, xy_insight_t *out)
 {
     walk_t w = {.t = t, .out = out, .begin = t->rank[0].begin};
@@ -184,6 +185,7 @@ static xy_status_t add_late(const timeline_t *t, uint32_t rank, const timeline_c
     return XY_OK;
 }
 
+/* Adds the calls of a rank that complete transfers late, with the computation since their start. */
 static xy_status_t find_late(const timeline_t *t, uint32_t rank, xy_hash_t *index)
 {
     const timeline_call_t *calls = timeline_calls(t, rank);
@@ -250,6 +252,7 @@ static int by_small(const void *left, const void *right)
     return a->ns != b->ns ? (a->ns > b->ns ? -1 : 1) : a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
+/* Finds late progress and small messages of all ranks, most time first. */
 static xy_status_t find_rest(const timeline_t *t, xy_insight_t *out)
 {
     xy_hash_t late, small;

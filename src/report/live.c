@@ -65,6 +65,7 @@ static void put(const char *text, char end, FILE *file)
     fputc(end, file);
 }
 
+/* Writes the state of a rank as one line of tab-separated fields. */
 static void put_rank(const xy_live_rank_t *r, FILE *file)
 {
     fprintf(file, "rank\t%" PRId32 "\t%" PRIu32 "\t%s\t%" PRIu64 "\t%d", r->rank, r->process,
@@ -154,6 +155,7 @@ typedef struct {
     bool has_job, is_over, is_full;
 } reading_t;
 
+/* Reads a decimal number below `end`; returns false for anything else. */
 static bool number(const char *word, uint64_t end, uint64_t *value_p)
 {
     uint64_t value = 0;
@@ -187,6 +189,7 @@ static bool parse_rank_number(const reading_t *in, const char *word, int32_t *ra
     return true;
 }
 
+/* Reads the number of partners and the first XY_LIVE_PARTNERS of them. */
 static bool parse_partners(const reading_t *in, char *word, xy_live_rank_t *r)
 {
     uint64_t count;
@@ -217,6 +220,7 @@ static bool parse_state(const char *word, xy_live_state_t *state_p)
     return false;
 }
 
+/* Reads the line of a rank; returns false if a field is wrong. */
 static bool parse_rank(reading_t *in, char **f, int n)
 {
     xy_live_rank_t r = {
@@ -295,6 +299,7 @@ static bool parse_job(reading_t *in, char **f, int n)
     return true;
 }
 
+/* Reads one line: the version first, then the job, then ranks, calls and processes until "end". */
 static bool parse_line(reading_t *in, char *line)
 {
     char *f[FIELDS];

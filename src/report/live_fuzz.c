@@ -14,6 +14,7 @@ static void silence(void *arg, xy_status_t status, const char *message)
     (void)message;
 }
 
+/* Returns the state written as text; the caller frees it. */
 static char *text_of(xy_live_t *live)
 {
     char *text = NULL;
@@ -29,6 +30,7 @@ static char *text_of(xy_live_t *live)
     return text;
 }
 
+/* Prints the state in every order and as JSON, to /dev/null. */
 static void print(xy_live_t *live)
 {
     FILE *file = fopen("/dev/null", "we");
@@ -51,6 +53,7 @@ static void print(xy_live_t *live)
     fclose(file);
 }
 
+/* Aborts unless the state survives writing and parsing unchanged. */
 static void check(xy_live_t *live)
 {
     char *first = text_of(live), *kept = strdup(first), *again;

@@ -50,6 +50,7 @@ static void add_partners(xy_text_t *text, const xy_live_rank_t *r)
         xy_text_addf(text, " and %u more", (unsigned)(r->partners - shown));
 }
 
+/* Adds what a rank does now: its call and place, and the ranks it waits for. */
 static void describe(const xy_live_rank_t *r, xy_text_t *text)
 {
     if (r->state == XY_LIVE_START)
@@ -131,6 +132,7 @@ static void join(row_t *row, const xy_live_rank_t *r)
         row->least = r->ns;
 }
 
+/* Folds ranks in the same state into rows; unfolded, each has its own. */
 static xy_status_t make_rows(const xy_live_t *live, bool is_unfolded, xy_vec_t *rows)
 {
     xy_hash_t index;
@@ -218,6 +220,7 @@ static void put_line(const char *line, const char *colour, const xy_live_style_t
         fprintf(file, "%.*s\n", length, line);
 }
 
+/* Adds the columns of one row to `text`; long rank lists are replaced by their number. */
 static void format_row(const row_t *row, xy_text_t *text)
 {
     char *list = xy_bitset_format(&row->ranks), time[40], rate[3][32];
@@ -267,6 +270,7 @@ static const char *plural(size_t n)
     return n == 1 ? "" : "s";
 }
 
+/* Prints the number of ranks in each state and the rank that most others wait for. */
 static void put_finding(const xy_live_t *live, const xy_live_style_t *style, FILE *file)
 {
     const xy_live_rank_t *culprit = find_culprit(live);
@@ -295,6 +299,7 @@ static void put_finding(const xy_live_t *live, const xy_live_style_t *style, FIL
     xy_text_cleanup(&text);
 }
 
+/* Prints program, finding and column titles. */
 static void put_head(const xy_live_t *live, const xy_live_style_t *style, FILE *file)
 {
     xy_text_t text = XY_TEXT_INIT;
@@ -311,6 +316,7 @@ static void put_head(const xy_live_t *live, const xy_live_style_t *style, FILE *
              file);
 }
 
+/* Prints the rows from `style->first` on that fit, then the number of those left out. */
 static void put_rows(const xy_vec_t *rows, const xy_live_style_t *style, FILE *file)
 {
     size_t begin = style->first > 0 ? (size_t)style->first : 0, end = rows->count;
@@ -361,6 +367,7 @@ static void put_rate(xy_json_t *j, const char *key, double rate)
         xy_json_double(j, key, rate);
 }
 
+/* Writes a rank as a JSON object. */
 static void put_rank(xy_json_t *j, const xy_live_rank_t *r)
 {
     uint32_t shown = r->partners < XY_LIVE_PARTNERS ? r->partners : XY_LIVE_PARTNERS;

@@ -124,6 +124,7 @@ uint64_t xy_profile_time(const xy_profile_record_t *r)
 
 /* ---- Several processes ---- */
 
+/* Appends records and pairs of another profile; `number` maps its sites to those of `p`. */
 static xy_status_t merge_records(xy_profile_t *p, const xy_profile_t *other, const uint32_t *number)
 {
     for (size_t i = 0; i < other->records.count; i++) {
@@ -202,6 +203,8 @@ static void look(meeting_t *m, const xy_profile_record_t *r)
     m->is_used = true;
 }
 
+/* Splits a wait in a collective into transfer and waiting, and blames the rank that computes
+ * longest for the latter. */
 static void settle(xy_profile_record_t *r, const meeting_t *m)
 {
     uint64_t wait = unknown_of(r), transfer = (uint64_t)(m->least * (double)r->calls);

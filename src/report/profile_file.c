@@ -124,6 +124,7 @@ static int split(char *line, char *words[WORDS])
     return line == NULL ? n : WORDS + 1;
 }
 
+/* Reads "rank:site:ns"; returns false if a number is out of range. */
 static bool parse_blame(const xy_profile_t *p, char *word, xy_blame_t *blame)
 {
     char *rank = strsep(&word, ":"), *site = strsep(&word, ":");
@@ -143,6 +144,7 @@ static bool parse_blame(const xy_profile_t *p, char *word, xy_blame_t *blame)
 
 enum { FIXED = 8 + XY_PARTS }; /* words of a call without blames */
 
+/* Reads a line "call" and appends its record. */
 static bool parse_call(xy_profile_t *p, char **words, int n)
 {
     xy_profile_record_t r = {0};
@@ -192,6 +194,8 @@ static bool parse_pair(xy_profile_t *p, char **words, int n)
            number(words[4], UINT64_MAX, &q.messages) && xy_vec_append(&p->pairs, &q) == XY_OK;
 }
 
+/* Reads the lines before the first site: version, program, clock and ranks, which creates the
+ * profile. */
 static xy_status_t parse_head(reading_t *in, char *line)
 {
     uint32_t ranks;
@@ -221,6 +225,7 @@ static xy_status_t parse_head(reading_t *in, char *line)
     return xy_profile_create(in->program != NULL ? in->program : "", ranks, &in->profile);
 }
 
+/* Reads one line; reports the error of a bad one. */
 static xy_status_t parse_line(reading_t *in, char *line)
 {
     xy_profile_t *p = in->profile;

@@ -27,6 +27,7 @@ static void silence(void *arg, xy_status_t status, const char *message)
     (void)message;
 }
 
+/* Analyses the profile and prints it in every format, to /dev/null. */
 static void analyse(xy_profile_t *p)
 {
     xy_analysis_t *a;
@@ -42,6 +43,7 @@ static void analyse(xy_profile_t *p)
     fclose(file);
 }
 
+/* Aborts unless the profile survives writing and parsing unchanged. */
 static void check(xy_profile_t *p)
 {
     char *first = text_of(p), *again = strdup(first);

@@ -97,6 +97,8 @@ static void add_step(timeline_call_t *call, const xy_trace_step_t *s)
     }
 }
 
+/* Appends the call that starts at step `at`, with its computation before and its messages; `left`
+ * becomes its end. */
 static xy_status_t add_call(timeline_t *t, size_t at, size_t end, computing_t *computing,
                             int64_t *left)
 {
@@ -213,6 +215,7 @@ static xy_status_t join(timeline_t *t, xy_hash_t *counts, size_t step)
     return XY_OK;
 }
 
+/* Finds times of all messages, and joins the steps of each collective. */
 static xy_status_t find_meetings(timeline_t *t)
 {
     xy_status_t st = XY_OK;
@@ -333,6 +336,7 @@ static xy_status_t add_waits(timeline_t *t, uint32_t rank, size_t at)
     return XY_OK;
 }
 
+/* Finds the waits of all ranks, in order of their calls. */
 static xy_status_t find_waits(timeline_t *t)
 {
     xy_status_t st = XY_OK;
@@ -406,6 +410,8 @@ static void follow(const timeline_t *t, const delay_t *d, int depth, xy_blame_t 
 
 /* ---- The profile ---- */
 
+/* Returns the profile record of a call's site, members and size class, created if it is new; NULL
+ * without memory. */
 static xy_profile_record_t *record_of(timeline_t *t, xy_hash_t *index, uint32_t rank,
                                       const timeline_call_t *call)
 {
@@ -426,6 +432,7 @@ static xy_profile_record_t *record_of(timeline_t *t, xy_hash_t *index, uint32_t 
     return &XY_VEC_AT(&t->profile->records, xy_profile_record_t, at - 1);
 }
 
+/* Adds a call with its waits and their root causes to a record; `wait` advances past them. */
 static xy_status_t add_to_record(const timeline_t *t, xy_profile_record_t *r,
                                  const timeline_rank_t *rank, size_t at, size_t *wait)
 {
@@ -458,6 +465,7 @@ static xy_status_t add_to_record(const timeline_t *t, xy_profile_record_t *r,
     return XY_OK;
 }
 
+/* Builds the records of the profile from all calls. */
 static xy_status_t add_records(timeline_t *t)
 {
     xy_status_t st = XY_OK;
@@ -482,6 +490,7 @@ static xy_status_t add_records(timeline_t *t)
     return st;
 }
 
+/* Counts messages and bytes of each pair of ranks. */
 static xy_status_t add_pairs(timeline_t *t)
 {
     xy_status_t st = XY_OK;
@@ -525,6 +534,7 @@ static void cleanup(timeline_t *t)
     xy_hash_cleanup(&t->index);
 }
 
+/* Builds the timeline and the profile from a log. */
 static xy_status_t build(timeline_t *t)
 {
     xy_status_t st = XY_OK;

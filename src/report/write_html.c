@@ -53,6 +53,7 @@ static void put_leaf(FILE *file, const char *name, double value, const char *mea
     xy_page_cell(file, "%s", meaning);
 }
 
+/* Prints the table of efficiencies. */
 static void put_efficiency(const xy_analysis_t *a, FILE *file)
 {
     const xy_efficiency_t *e = &a->efficiency;
@@ -74,6 +75,7 @@ static void put_efficiency(const xy_analysis_t *a, FILE *file)
                                 "then xylem report run.xyt.");
 }
 
+/* Prints a call site as a line of the table. */
 static void put_site(const xy_analysis_t *a, const xy_site_time_t *s, FILE *file)
 {
     const xy_profile_site_t *site = &XY_VEC_AT(&a->profile->sites, xy_profile_site_t, s->site);
@@ -115,6 +117,7 @@ static void put_sites(const xy_analysis_t *a, FILE *file)
     xy_page_table_end(file, NULL);
 }
 
+/* Prints the longest parts of the critical path. */
 static void put_path(const xy_analysis_t *a, FILE *file)
 {
     const xy_insight_t *in = a->profile->insight;
@@ -137,6 +140,7 @@ static void put_path(const xy_analysis_t *a, FILE *file)
     xy_page_table_end(file, NULL);
 }
 
+/* Prints the calls with the most late progress. */
 static void put_late(const xy_analysis_t *a, FILE *file)
 {
     const xy_insight_t *in = a->profile->insight;
@@ -158,6 +162,7 @@ static void put_late(const xy_analysis_t *a, FILE *file)
     xy_page_table_end(file, NULL);
 }
 
+/* Prints calls and bytes by message size. */
 static void put_sizes(const xy_analysis_t *a, FILE *file)
 {
     char text[32];
@@ -190,6 +195,7 @@ static xy_rank_time_t mean_of(const xy_analysis_t *a, size_t first, size_t end)
     return sum;
 }
 
+/* Draws the mean time of ranks [first, end) as one bar of coloured parts. */
 static void put_bar(const xy_svg_t *svg, const xy_analysis_t *a, size_t first, size_t end, double y,
                     double high, double left, double wide)
 {
@@ -208,6 +214,7 @@ static void put_bar(const xy_svg_t *svg, const xy_analysis_t *a, size_t first, s
     }
 }
 
+/* Draws one bar per rank, at most BARS. */
 static void put_ranks(const xy_analysis_t *a, FILE *file)
 {
     size_t n = a->profile->ranks.count, bars = n < BARS ? n : BARS;
@@ -238,6 +245,7 @@ static void put_ranks(const xy_analysis_t *a, FILE *file)
     xy_svg_end(&svg);
 }
 
+/* Draws the matrix of bytes between ranks. */
 static xy_status_t put_matrix(const xy_analysis_t *a, FILE *file)
 {
     const xy_vec_t *pairs = &a->profile->pairs;

@@ -35,6 +35,7 @@ void report_put_site(xy_json_t *j, const xy_profile_t *p, uint32_t site)
     xy_json_string(j, "place", s->place);
 }
 
+/* Writes a call site with its times and blames. */
 static void put_call(xy_json_t *j, const xy_profile_t *p, const xy_site_time_t *s)
 {
     xy_json_begin_object(j, NULL);
@@ -60,6 +61,7 @@ static void put_call(xy_json_t *j, const xy_profile_t *p, const xy_site_time_t *
     xy_json_end(j);
 }
 
+/* Writes the times of each rank. */
 static void put_ranks(xy_json_t *j, const xy_analysis_t *a)
 {
     xy_json_begin_array(j, "by_rank");
@@ -79,6 +81,7 @@ static void put_ranks(xy_json_t *j, const xy_analysis_t *a)
     xy_json_end(j);
 }
 
+/* Writes messages and bytes of each pair of ranks. */
 static void put_pairs(xy_json_t *j, const xy_profile_t *p)
 {
     xy_json_begin_array(j, "matrix");
@@ -95,6 +98,7 @@ static void put_pairs(xy_json_t *j, const xy_profile_t *p)
     xy_json_end(j);
 }
 
+/* Writes calls and bytes by message size. */
 static void put_sizes(xy_json_t *j, const xy_analysis_t *a)
 {
     xy_json_begin_array(j, "sizes");
@@ -110,6 +114,7 @@ static void put_sizes(xy_json_t *j, const xy_analysis_t *a)
     xy_json_end(j);
 }
 
+/* Writes critical path, late progress and small messages. */
 static void put_insight(xy_json_t *j, const xy_profile_t *p)
 {
     const xy_insight_t *in = p->insight;

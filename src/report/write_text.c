@@ -13,6 +13,7 @@ static double all_time(const xy_analysis_t *a)
     return a->run * (double)a->profile->ranks.count;
 }
 
+/* Prints run time, ranks, cores and the shares of time. */
 static void put_run(const xy_analysis_t *a, FILE *file)
 {
     double all = all_time(a);
@@ -49,6 +50,7 @@ static void put_waits(const xy_analysis_t *a, FILE *file)
         fputc('\n', file);
 }
 
+/* Prints the ranks with least and most computation. */
 static void put_ranks(const xy_analysis_t *a, FILE *file)
 {
     size_t n = a->profile->ranks.count, least = 0, most = 0;
@@ -132,6 +134,7 @@ static void put_leaf(const char *name, double value, const char *meaning, FILE *
     fprintf(file, "  %-28s %6.1f %%  %s\n", name, 100 * value, meaning);
 }
 
+/* Prints the efficiencies, indented as factors. */
 static void put_tree(const xy_analysis_t *a, FILE *file)
 {
     const xy_efficiency_t *e = &a->efficiency;
@@ -161,6 +164,7 @@ const char *report_part(const xy_profile_t *p, const xy_path_part_t *part, char 
     return text;
 }
 
+/* Prints the critical path, down to parts of little time. */
 static void put_path(const xy_analysis_t *a, FILE *file)
 {
     const xy_insight_t *in = a->profile->insight;
@@ -214,6 +218,7 @@ static void put_late(const xy_analysis_t *a, FILE *file)
     }
 }
 
+/* Prints the times of the ranks, at most RANKS of them at even distances. */
 static void put_imbalance(const xy_analysis_t *a, FILE *file)
 {
     size_t n = a->profile->ranks.count, step = n > RANKS ? (n + RANKS - 1) / RANKS : 1;
@@ -248,6 +253,7 @@ static void put_sizes(const xy_analysis_t *a, FILE *file)
     }
 }
 
+/* Prints the sum of all messages and the pair with most bytes. */
 static void put_pairs(const xy_analysis_t *a, FILE *file)
 {
     const xy_vec_t *pairs = &a->profile->pairs;
