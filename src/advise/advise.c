@@ -141,6 +141,7 @@ static xy_status_t fit(advise_t *a)
 
 /* ---- Remedies ---- */
 
+/* Adds a remedy; of remedies of one kind that are options only the best is kept. */
 static xy_status_t keep(advise_t *a, const xy_remedy_t *remedy)
 {
     xy_vec_t *all = &a->out->remedies;
@@ -270,6 +271,7 @@ static xy_status_t take_machine(advise_t *a)
     return st;
 }
 
+/* Tries all remedies on the replay and sorts them by gain, largest first. */
 static xy_status_t advise(advise_t *a)
 {
     xy_status_t st = a->options->machine != NULL ? take_machine(a) : find_cores(a);

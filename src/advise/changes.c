@@ -59,6 +59,8 @@ static size_t overlap(const advise_t *a, xy_script_t *s, uint32_t site)
     return moved;
 }
 
+/* Replays the run with the blocking call of a site made nonblocking; calls without such a form are
+ * left out. */
 static xy_status_t try_overlap(advise_t *a, const xy_site_time_t *t)
 {
     const xy_profile_site_t *site = &XY_VEC_AT(&a->profile->sites, xy_profile_site_t, t->site);
@@ -142,6 +144,7 @@ static void remove_merged(xy_script_proc_t *p, const merged_t *m)
     p->ops.count = kept;
 }
 
+/* Replays the run with small messages to one rank merged, of one site, or of all for site 0. */
 static xy_status_t try_merge(advise_t *a, uint32_t site)
 {
     xy_remedy_t r = {.kind = "merge"};

@@ -27,6 +27,7 @@ static xy_status_t place(const advise_t *a, const char *strategy, int32_t cores,
     return st;
 }
 
+/* Replays the run on 1, 2, 4, ... cores; `core_of` is scratch space, one entry per rank. */
 static xy_status_t try_workers(advise_t *a, int32_t *core_of)
 {
     xy_status_t st = XY_OK;
@@ -109,6 +110,7 @@ static bool is_same(const advise_t *a, const int32_t *core_of)
     return memcmp(a->core_of, core_of, (size_t)a->ranks * sizeof(*core_of)) == 0;
 }
 
+/* Replays the run with other placements on the same number of cores; `core_of` is scratch space. */
 static xy_status_t try_places(advise_t *a, int32_t *core_of)
 {
     static const char *const strategies[] = {"packed", "round-robin", "scatter"};
@@ -142,6 +144,7 @@ static size_t count_messages(const advise_t *a, uint64_t from, uint64_t to)
     return count;
 }
 
+/* Replays the run with other eager limits, if messages lie between the old and the new limit. */
 static xy_status_t try_eager(advise_t *a)
 {
     static const uint64_t limits[] = {1 << 10, 4 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20};
@@ -205,6 +208,7 @@ static xy_status_t find_picks(const advise_t *a, const xy_coll_algorithm_t *algo
     return XY_OK;
 }
 
+/* Replays the run with one algorithm for a collective, where it applies. */
 static xy_status_t try_algorithm(advise_t *a, const xy_coll_algorithm_t *algorithm,
                                  xy_collective_t collective)
 {

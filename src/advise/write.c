@@ -3,6 +3,7 @@
 
 #include "advise/advise.h"
 
+/* Prints the best remedy and how well the replay matches the run. */
 static void put_head(const xy_advice_t *a, FILE *file)
 {
     const xy_remedy_t *best =
