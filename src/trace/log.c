@@ -139,6 +139,7 @@ static void span(xy_trace_log_t *log, bool *any, int64_t time)
     *any = true;
 }
 
+/* Sets begin and end of the log to its first and last event. */
 static void find_span(xy_trace_log_t *log)
 {
     bool any = false;
@@ -159,6 +160,7 @@ static void find_span(xy_trace_log_t *log)
         span(log, &any, log->steps[i].time);
 }
 
+/* Moves a vector into an array of the log, which is never NULL. */
 static xy_status_t take(xy_vec_t *vec, void *array_p, size_t *count_p)
 {
     size_t count = vec->count;
@@ -201,6 +203,7 @@ static xy_status_t take_sources(reader_t *r)
     return XY_OK;
 }
 
+/* Moves all tables and events from the reader into the log. */
 static xy_status_t take_all(reader_t *r)
 {
     xy_trace_log_t *log = r->log;
@@ -227,6 +230,8 @@ static const char *invent(xy_trace_log_t *log, const char *what, size_t i)
     return xy_arena_strndup(log->arena, name, (size_t)n);
 }
 
+/* Gives rows, kinds, labels and counters without a definition an invented name, and kinds a
+ * colour. */
 static xy_status_t name_all(xy_trace_log_t *log)
 {
     unsigned used[XY_TRACE_ROLES] = {0};
@@ -286,6 +291,7 @@ static xy_status_t nest_row(xy_trace_log_t *log, const xy_trace_row_info_t *row,
     return XY_OK;
 }
 
+/* Sets the states of each row and their depth. */
 static xy_status_t nest(xy_trace_log_t *log)
 {
     xy_vec_t stack = XY_VEC_INIT(xy_trace_state_t *);

@@ -94,6 +94,7 @@ static void *named_entry(reader_t *r, reader_table_t *table, uint64_t number, co
     return item;
 }
 
+/* Reads the definition of a row. */
 static xy_status_t define_row(reader_t *r, reader_cursor_t *c)
 {
     uint64_t number = reader_varint(c);
@@ -115,6 +116,7 @@ static xy_status_t define_row(reader_t *r, reader_cursor_t *c)
                              r->source, index});
 }
 
+/* Reads the definition of a kind; number 0 is reserved. */
 static xy_status_t define_kind(reader_t *r, reader_cursor_t *c)
 {
     uint64_t number = reader_varint(c), role = reader_varint(c), colour = reader_varint(c);
@@ -139,6 +141,7 @@ static xy_status_t define_kind(reader_t *r, reader_cursor_t *c)
     return XY_OK;
 }
 
+/* Reads the definition of a label or site into `table`; number 0 is reserved. */
 static xy_status_t define_name(reader_t *r, reader_table_t *table, reader_cursor_t *c)
 {
     uint64_t number = reader_varint(c);
@@ -156,6 +159,7 @@ static xy_status_t define_name(reader_t *r, reader_table_t *table, reader_cursor
     return XY_OK;
 }
 
+/* Reads the definition of a counter. */
 static xy_status_t define_counter(reader_t *r, reader_cursor_t *c)
 {
     uint64_t number = reader_varint(c);
@@ -185,6 +189,7 @@ static xy_status_t define_title(reader_t *r, reader_cursor_t *c)
     return XY_OK;
 }
 
+/* Reads one definition; an unknown one ends the chunk as damaged. */
 static xy_status_t read_definition(reader_t *r, reader_cursor_t *c)
 {
     switch (*c->at++) {
@@ -218,6 +223,7 @@ static xy_status_t read_definition(reader_t *r, reader_cursor_t *c)
     }
 }
 
+/* Reads a chunk of definitions; a bad one is counted and ends the chunk. */
 static xy_status_t read_definitions(reader_t *r, const reader_chunk_t *chunk)
 {
     reader_cursor_t c = {chunk->payload, chunk->payload + chunk->head.length, false};
@@ -266,6 +272,8 @@ static bool is_of_file(const reader_chunk_t *chunk)
             chunk->payload[0] == TRACE_DEF_CLOCK);
 }
 
+/* Reads a chunk of definitions at once; others are kept for later, with the last clock sample
+ * noted. */
 static xy_status_t chunk_accept(reader_t *r, reader_chunk_t *chunk)
 {
     reader_source_t *s;
@@ -289,6 +297,7 @@ static size_t next_candidate(const uint8_t *data, size_t size, size_t at)
     return p == NULL ? size : (size_t)(p - data);
 }
 
+/* Finds all chunks of a file, skipping damaged bytes; fails if there is none. */
 static xy_status_t scan(reader_t *r, const uint8_t *data, size_t size)
 {
     /* A file made to have a header everywhere could make the search quadratic: give up then. */
@@ -323,6 +332,7 @@ static xy_status_t scan(reader_t *r, const uint8_t *data, size_t size)
 
 _Static_assert((int)TRACE_HEADER_SIZE <= (int)XY_FILE_HEAD, "a header is in the head of a file");
 
+/* Checks magic, checksum and version of a trace file. */
 static xy_status_t header_check(const char *path, const void *head, size_t size)
 {
     const uint8_t *data = head;
@@ -395,6 +405,7 @@ static void say_damage(const xy_trace_log_t *log)
     xy_text_cleanup(&text);
 }
 
+/* Initializes an empty reader. */
 static void reader_init(reader_t *r)
 {
     *r = (reader_t){.chunks = XY_VEC_INIT(reader_chunk_t),
@@ -427,6 +438,7 @@ static void reader_init(reader_t *r)
     xy_hash_init(&r->sites.named, XY_HASH_STRING);
 }
 
+/* Frees all memory of the reader except the log. */
 static void reader_cleanup(reader_t *r)
 {
     reader_table_t *tables[] = {&r->rows, &r->kinds, &r->labels, &r->counters, &r->sites};
@@ -443,6 +455,7 @@ static void reader_cleanup(reader_t *r)
         xy_vec_cleanup(vecs[i]);
 }
 
+/* Returns an empty log, marked unfinished; NULL without memory. */
 static xy_trace_log_t *log_new(const char *path)
 {
     xy_trace_log_t *log = xy_calloc(1, sizeof(*log));
@@ -474,6 +487,7 @@ static xy_status_t add_no_names(reader_t *r)
     return XY_OK;
 }
 
+/* Reads a whole trace from memory. */
 static xy_status_t read_all(reader_t *r, const uint8_t *data, size_t size)
 {
     xy_status_t st = header_read(r, data, size);

@@ -71,6 +71,7 @@ static uint32_t read_index(decoder_t *d, reader_table_t *table, xy_status_t *st_
     return index;
 }
 
+/* Reads the start of a state and pushes it on the row's stack of open ones. */
 static xy_status_t read_enter(decoder_t *d)
 {
     reader_t *r = d->reader;
@@ -88,6 +89,7 @@ static xy_status_t read_enter(decoder_t *d)
     return st == XY_OK ? xy_vec_append(&r->open, &at) : st;
 }
 
+/* Reads the end of the innermost open state; one without a start is counted as damage. */
 static xy_status_t read_leave(decoder_t *d)
 {
     reader_t *r = d->reader;
@@ -107,6 +109,7 @@ static xy_status_t read_leave(decoder_t *d)
     return XY_OK;
 }
 
+/* Reads a state with start and length. */
 static xy_status_t read_state(decoder_t *d)
 {
     reader_t *r = d->reader;
@@ -125,6 +128,7 @@ static xy_status_t read_state(decoder_t *d)
     return xy_vec_append(&r->states, &s);
 }
 
+/* Reads a link with both of its ends. */
 static xy_status_t read_link(decoder_t *d)
 {
     reader_t *r = d->reader;
@@ -142,6 +146,7 @@ static xy_status_t read_link(decoder_t *d)
     return xy_vec_append(&r->links, &link);
 }
 
+/* Reads one end of a link; halves with the same key are joined later. */
 static xy_status_t read_half(decoder_t *d, bool is_in)
 {
     reader_t *r = d->reader;
@@ -194,6 +199,7 @@ static xy_status_t read_message(decoder_t *d, bool is_in)
     return st == XY_OK ? xy_vec_append(&r->halves, &half) : st;
 }
 
+/* Reads the start of an MPI call. */
 static xy_status_t read_call(decoder_t *d)
 {
     reader_t *r = d->reader;
@@ -209,6 +215,7 @@ static xy_status_t read_call(decoder_t *d)
     return xy_vec_append(&r->steps, &step);
 }
 
+/* Reads a rank's part of a collective; fails for members out of range. */
 static xy_status_t read_collective(decoder_t *d)
 {
     reader_t *r = d->reader;
@@ -229,6 +236,7 @@ static xy_status_t read_collective(decoder_t *d)
     return d->cursor.failed ? XY_OK : xy_vec_append(&r->steps, &step);
 }
 
+/* Reads a sample of a counter. */
 static xy_status_t read_counter(decoder_t *d)
 {
     reader_t *r = d->reader;
@@ -262,6 +270,7 @@ static xy_status_t read_mark(decoder_t *d)
     return xy_vec_append(&r->marks, &mark);
 }
 
+/* Reads one event; an unknown one ends the chunk as damaged. */
 static xy_status_t read_event(decoder_t *d)
 {
     switch (*d->cursor.at++) {
@@ -295,6 +304,7 @@ static xy_status_t read_event(decoder_t *d)
     }
 }
 
+/* Reads all events of a chunk, up to the first bad one. */
 static xy_status_t decode_chunk(reader_t *r, const reader_chunk_t *chunk)
 {
     decoder_t d = {.reader = r, .ticks = chunk->head.base, .source = chunk->source};
@@ -367,6 +377,7 @@ static xy_status_t join_key(reader_t *r, const reader_half_t *out, size_t outs, 
     return XY_OK;
 }
 
+/* Joins the ends of links with the same key. */
 static xy_status_t join_halves(reader_t *r)
 {
     const reader_half_t *half = r->halves.data;

@@ -20,6 +20,7 @@ static void count_message(void *arg, xy_status_t status, const char *message)
     errors += status != XY_OK;
 }
 
+/* Repairs the checksums, so that mutated chunks are read. */
 static void mend(uint8_t *data, size_t size)
 {
     size_t at = TRACE_HEADER_SIZE;
@@ -39,6 +40,7 @@ static void mend(uint8_t *data, size_t size)
     }
 }
 
+/* Writes the log in every format; aborts if the summary contradicts itself. */
 static void write_all(const xy_trace_log_t *log, FILE *file)
 {
     xy_trace_summary_t *summary;
@@ -57,6 +59,7 @@ static void write_all(const xy_trace_log_t *log, FILE *file)
     xy_trace_summary_free(summary);
 }
 
+/* Parses `data` and aborts unless one error is reported for a failure and none for a success. */
 static void check(const uint8_t *data, size_t size, FILE *file)
 {
     xy_trace_log_t *log;

@@ -255,6 +255,7 @@ void trace_define(xy_trace_t *trace, uint8_t type, const uint64_t *numbers, size
                  trace->sequence++, 0);
 }
 
+/* Appends the header of the file; real clocks state their ticks, monotonic and wall time. */
 static void header_append(xy_trace_t *trace)
 {
     uint8_t h[TRACE_HEADER_SIZE] = {0};
@@ -274,6 +275,7 @@ static void header_append(xy_trace_t *trace)
     trace_append(trace, h, sizeof(h));
 }
 
+/* Frees a trace and its rows; the file is already closed. */
 static void trace_free(xy_trace_t *trace)
 {
     for (xy_trace_row_t *row = trace->rows, *next; row != NULL; row = next) {
@@ -292,6 +294,7 @@ static void trace_free(xy_trace_t *trace)
     xy_free(trace);
 }
 
+/* Returns a trace without a file; NULL without memory. */
 static xy_trace_t *trace_new(const char *path, const xy_trace_options_t *options)
 {
     xy_trace_t *trace = xy_calloc(1, sizeof(*trace));
@@ -330,6 +333,8 @@ static int part_create(const char *part)
     return fd;
 }
 
+/* Opens the file to record to, a temporary one unless `path` is a device or pipe; returns -1 with
+ * errno set. */
 static int file_open(xy_trace_t *trace)
 {
     struct stat info;
@@ -411,6 +416,7 @@ xy_status_t xy_trace_close(xy_trace_t *trace)
     return st;
 }
 
+/* Returns a row with an empty buffer; NULL without memory. */
 static xy_trace_row_t *row_new(xy_trace_t *trace)
 {
     xy_trace_row_t *row = xy_calloc(1, sizeof(*row));

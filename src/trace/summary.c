@@ -58,6 +58,7 @@ static void flight_add(flights_t *f, uint32_t row, const xy_trace_link_t *l)
     f->count[row]++;
 }
 
+/* Groups the links by row; a link is in the lists of both its rows. */
 static void flights_fill(const xy_trace_log_t *log, flights_t *f)
 {
     size_t at = 0;
@@ -80,6 +81,8 @@ static double common(int64_t a, int64_t b, int64_t c, int64_t d)
     return high > low ? (double)(high - low) : 0;
 }
 
+/* Adds the part of a state that no inner one covers to the times of a row; links in flight during
+ * computation count as hidden. */
 static void add_segment(void *arg, size_t state, int64_t start, int64_t end)
 {
     walk_t *w = arg;
@@ -100,6 +103,7 @@ static void add_segment(void *arg, size_t state, int64_t start, int64_t end)
         w->row->hidden += common(start, end, f->start, f->end);
 }
 
+/* Adds a row to the totals. */
 static void add_total(xy_trace_summary_t *s, size_t r)
 {
     const xy_trace_row_summary_t *row = &s->rows[r];
@@ -116,6 +120,7 @@ static void add_total(xy_trace_summary_t *s, size_t r)
         s->kind_time[k] += s->time[r * s->kind_count + k];
 }
 
+/* Sums the times of every row; uncovered time is idle. */
 static xy_status_t walk_rows(const xy_trace_log_t *log, const flights_t *f, xy_trace_summary_t *s)
 {
     for (size_t r = 0; r < log->row_count; r++) {
@@ -138,6 +143,7 @@ static xy_status_t walk_rows(const xy_trace_log_t *log, const flights_t *f, xy_t
     return XY_OK;
 }
 
+/* Returns a summary of zeros; NULL without memory. */
 static xy_trace_summary_t *summary_new(const xy_trace_log_t *log)
 {
     xy_trace_summary_t *s = xy_calloc(1, sizeof(*s));

@@ -50,6 +50,7 @@ static void put_state(chrome_t *c, const xy_trace_state_t *s)
     putc('}', c->file);
 }
 
+/* Writes a message as two flow events. */
 static void put_link(chrome_t *c, size_t i)
 {
     const xy_trace_link_t *l = &c->log->links[i];
@@ -99,6 +100,7 @@ static void put_name(chrome_t *c, const char *what, uint32_t row, const char *na
     fputs("}}", c->file);
 }
 
+/* Writes the names of rows; each group is a process of Chrome's. */
 static void put_rows(chrome_t *c)
 {
     const xy_trace_log_t *log = c->log;

@@ -19,6 +19,7 @@ typedef struct {
     size_t count;
 } stream_t;
 
+/* Writes the buffered bytes in base64. */
 static void stream_flush(stream_t *s)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -108,6 +109,7 @@ static void put_kinds(stream_t *s, const xy_trace_kind_info_t *kinds, size_t cou
     }
 }
 
+/* Writes title, span and the names of rows, kinds, labels and counters. */
 static void put_names(stream_t *s, const xy_trace_log_t *log)
 {
     put_string(s, title(log));
@@ -132,6 +134,7 @@ static void put_names(stream_t *s, const xy_trace_log_t *log)
     }
 }
 
+/* Writes the states of a row, with starts as differences. */
 static void put_states(stream_t *s, const xy_trace_log_t *log, const xy_trace_row_info_t *row)
 {
     int64_t last = log->begin;
@@ -149,6 +152,7 @@ static void put_states(stream_t *s, const xy_trace_log_t *log, const xy_trace_ro
     }
 }
 
+/* Writes all links, with starts as differences. */
 static void put_links(stream_t *s, const xy_trace_log_t *log)
 {
     int64_t last = log->begin;
@@ -279,6 +283,7 @@ static xy_status_t put_ranks(stream_t *s, const xy_trace_log_t *log)
     return XY_OK;
 }
 
+/* Writes the MPI calls of all ranks. */
 static void put_calls(stream_t *s, const xy_trace_log_t *log, const xy_trace_why_t *why)
 {
     int64_t last = log->begin;
@@ -295,6 +300,7 @@ static void put_calls(stream_t *s, const xy_trace_log_t *log, const xy_trace_why
     }
 }
 
+/* Writes the waits of all ranks with their root causes. */
 static void put_waits(stream_t *s, const xy_trace_log_t *log, const xy_trace_why_t *why)
 {
     int64_t last = log->begin;
@@ -317,6 +323,7 @@ static void put_waits(stream_t *s, const xy_trace_log_t *log, const xy_trace_why
     }
 }
 
+/* Writes calls, waits and messages, or a 0 if there is no analysis. */
 static xy_status_t put_why(stream_t *s, const xy_trace_log_t *log, const xy_trace_why_t *why)
 {
     xy_status_t st;
@@ -338,6 +345,7 @@ static xy_status_t put_why(stream_t *s, const xy_trace_log_t *log, const xy_trac
     return put_messages(s, log);
 }
 
+/* Writes the whole log in the binary form of the page, in base64. */
 static xy_status_t put_data(const xy_trace_log_t *log, const xy_trace_why_t *why, FILE *file)
 {
     stream_t s = {.file = file};
@@ -379,6 +387,7 @@ static void put_finding(const xy_trace_log_t *log, const xy_trace_why_t *why, FI
     xy_trace_summary_free(s);
 }
 
+/* Writes the part of the page that replaces the placeholder `name`. */
 static xy_status_t put_part(const xy_trace_log_t *log, const xy_trace_why_t *why, const char *name,
                             size_t length, FILE *file)
 {

@@ -11,6 +11,7 @@ static void put_seconds(xy_json_t *j, const char *key, double ns)
     xy_json_double(j, key, ns / 1e9);
 }
 
+/* Writes times and messages of one row. */
 static void put_row(xy_json_t *j, const xy_trace_log_t *log, const double *time,
                     const xy_trace_row_summary_t *row)
 {
@@ -45,6 +46,7 @@ static void put_damage(xy_json_t *j, const xy_trace_damage_t *d)
     xy_json_end(j);
 }
 
+/* Writes the processes of the trace, with the offsets of aligned clocks. */
 static void put_sources(xy_json_t *j, const xy_trace_log_t *log)
 {
     xy_json_begin_array(j, "processes");

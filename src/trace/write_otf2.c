@@ -213,6 +213,7 @@ static size_t gather_call(writing_t *w, size_t i, size_t *at)
     return end;
 }
 
+/* Collects the events of all ranks and sets the number of locations. */
 static void gather_ranks(writing_t *w)
 {
     const xy_trace_log_t *log = w->log;
@@ -316,6 +317,7 @@ static void put_locations(writing_t *w, const uint64_t *counts)
     }
 }
 
+/* Writes the definition of MPI_COMM_WORLD. */
 static void put_world(writing_t *w)
 {
     uint64_t *members = xy_calloc(w->locations > 0 ? w->locations : 1, sizeof(*members));
@@ -340,6 +342,7 @@ static void put_world(writing_t *w)
 
 /* ---- Events ---- */
 
+/* Writes one event. */
 static void put_event(writing_t *w, OTF2_EvtWriter *writer, const event_t *e)
 {
     switch (e->what) {
@@ -358,6 +361,7 @@ static void put_event(writing_t *w, OTF2_EvtWriter *writer, const event_t *e)
     }
 }
 
+/* Writes the events of each location, sorted by location, and counts them in `counts`. */
 static void put_events(writing_t *w, uint64_t *counts)
 {
     const event_t *all = w->events.data;
@@ -402,6 +406,7 @@ static OTF2_FlushType before_flush(void *user, OTF2_FileType type, OTF2_Location
     return OTF2_FLUSH;
 }
 
+/* Writes events and definitions of an open archive. */
 static void put_archive(writing_t *w)
 {
     const xy_trace_log_t *log = w->log;
@@ -445,6 +450,7 @@ static OTF2_ErrorCode on_error(void *user, const char *file, uint64_t line, cons
     return code;
 }
 
+/* Loads the OTF2 library and its functions; XY_EUNSUPPORTED if it is missing or too old. */
 static xy_status_t load(void)
 {
     void *library = dlopen(XYLEM_OTF2_FILE, RTLD_NOW | RTLD_LOCAL);

@@ -100,6 +100,7 @@ static void put_time(FILE *file, const xy_trace_log_t *log, int event, int64_t t
     fprintf(file, "%d %" PRId64 ".%09" PRId64 " ", event, t / 1000000000, t % 1000000000);
 }
 
+/* Writes the definitions of types, kinds and counters. */
 static void put_types(const xy_trace_log_t *log, FILE *file)
 {
     fputs("0 P 0 \"Program\"\n0 G P \"Group\"\n0 R G \"Row\"\n1 S R \"State\"\n"
@@ -186,6 +187,7 @@ static void put_mark(const xy_trace_log_t *log, const xy_trace_mark_t *m, FILE *
     fprintf(file, " \"%" PRId64 "\"\n", m->id);
 }
 
+/* Writes one event of the time-ordered list. */
 static void put_item(const xy_trace_log_t *log, const item_t *item, FILE *file)
 {
     switch (item->what) {

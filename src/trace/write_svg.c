@@ -58,6 +58,7 @@ static double y_of(size_t row)
     return TOP + (double)row * (BAND + GAP);
 }
 
+/* Adds time of a state to a column, which shows its most frequent kind. */
 static void add_to_column(const picture_t *p, long c, const xy_trace_state_t *s, double length)
 {
     column_t *column = &p->columns[c];
@@ -89,6 +90,7 @@ static void add_segment(void *arg, size_t state, int64_t start, int64_t end)
     }
 }
 
+/* Draws columns [first, end), which show the same state. */
 static void draw_run(const picture_t *p, size_t row, long first, long end)
 {
     const column_t *c = &p->columns[first];
@@ -106,6 +108,7 @@ static void draw_run(const picture_t *p, size_t row, long first, long end)
         xy_svg_text(&p->svg, "id", x + width / 2, y_of(row) + BAND / 2.0 + 4, "%" PRId64, c->id);
 }
 
+/* Draws the band of a row. */
 static xy_status_t draw_row(const picture_t *p, size_t row)
 {
     xy_status_t st;
@@ -200,6 +203,7 @@ static void draw_axis(const picture_t *p)
     xy_axis_draw_across(&p->svg, &axis, 8, y, y + 6, xy_tick_seconds);
 }
 
+/* Draws the legend of the kinds and links in use. */
 static void draw_legend(const picture_t *p, links_t links)
 {
     xy_legend_t entries[LEGEND_MAX];

@@ -93,6 +93,7 @@ static int name_width(const xy_trace_log_t *log, size_t rows)
     return best < NAME_MAX_WIDTH ? best : NAME_MAX_WIDTH;
 }
 
+/* Prints the time of each kind per row. */
 static void put_table(const xy_trace_log_t *log, const xy_trace_summary_t *s, size_t rows,
                       FILE *file)
 {
@@ -125,6 +126,7 @@ typedef struct {
     double *share; /* [column * XY_TRACE_ROLES + role], in columns */
 } line_t;
 
+/* Adds a segment of a state to the columns it covers. */
 static void add_line(void *arg, size_t state, int64_t start, int64_t end)
 {
     line_t *l = arg;
@@ -140,6 +142,7 @@ static void add_line(void *arg, size_t state, int64_t start, int64_t end)
     }
 }
 
+/* Prints a row of glyphs, one column each, by the role with most time. */
 static void put_line(const line_t *l, FILE *file)
 {
     for (size_t c = 0; c < l->columns; c++) {
@@ -174,6 +177,7 @@ static void put_legend(const line_t *l, FILE *file)
     putc('\n', file);
 }
 
+/* Prints the timeline of the first `rows` rows in `columns` columns. */
 static xy_status_t put_timeline(const xy_trace_log_t *log, size_t columns, size_t rows, FILE *file)
 {
     line_t l = {.log = log, .columns = columns};
