@@ -30,6 +30,7 @@ static xy_status_t make_platform(const xylem_run_options *o, xy_task_platform_t 
     return st;
 }
 
+/* Simulates the tasks on the machine of the options. */
 static xy_status_t run_virtual(const xylem_tasks *t, const xylem_run_options *o,
                                const xy_task_observer_t *observer, xy_task_result_t *result_p)
 {
@@ -66,6 +67,7 @@ static xy_status_t check_real(const xylem_tasks *t, const xylem_run_options *o, 
     return XY_OK;
 }
 
+/* Runs the tasks on cores, GPUs or, with messages, several ranks. */
 static xy_status_t run_real(const xylem_tasks *t, const xylem_run_options *o,
                             const xy_task_observer_t *observer, xy_task_result_t *result_p)
 {
@@ -90,6 +92,7 @@ static xy_status_t run_real(const xylem_tasks *t, const xylem_run_options *o,
                       : xy_task_execute(t->graph, &how, result_p);
 }
 
+/* Copies the result into the structure of the C interface. */
 static void copy_result(const xy_task_result_t *r, xylem_run_result *result)
 {
     *result = (xylem_run_result){.makespan = r->makespan,
@@ -116,6 +119,7 @@ typedef struct {
     const xy_task_result_t *result;
 } page_t;
 
+/* Writes the page of pictures; the callback of xy_out_write(). */
 static xy_status_t write_page(const void *arg, FILE *file)
 {
     const page_t *p = arg;
@@ -139,6 +143,7 @@ static xy_status_t run_on(const xylem_tasks *t, const xylem_run_options *o,
     return o->clock == XYLEM_REAL ? run_real(t, o, observer, r) : run_virtual(t, o, observer, r);
 }
 
+/* Runs the tasks with an observer that collects pictures, and writes the page and the SVG files. */
 static xy_status_t run_with_pictures(const xylem_tasks *t, const xylem_run_options *o,
                                      xy_task_result_t *r)
 {

@@ -7,6 +7,7 @@
 /* A link that is not measured: that of device.c. */
 static const double LATENCY = 10e-6, BYTES_PER_SECOND = 20e9;
 
+/* Returns a platform with typical link costs for comparing policies; NULL without memory. */
 static xy_task_platform_t *make_platform(const xylem_run_options *o, int32_t gpus)
 {
     int32_t cores = gpus > 0 || o->cpus > 0 ? o->cpus : 1, memories = gpus + 1;

@@ -51,6 +51,7 @@ static void run_here(void *arg, const xy_task_turn_t *turn)
     code->code.run(turn->buffers, code->code.arg);
 }
 
+/* Calls the user's function that starts a task on a GPU; its result other than 0 is a failure. */
 static xy_status_t call(run_t *r, const xy_task_kernel_t *k, const tasks_code_t *code)
 {
     xylem_gpu gpu = {xy_gpu_info(r->gpus[k->gpu])->driver, k->gpu,
@@ -67,6 +68,7 @@ static xy_status_t call(run_t *r, const xy_task_kernel_t *k, const tasks_code_t 
                                     xy_gpu_info(r->gpus[k->gpu])->name, r->failed);
 }
 
+/* Launches the kernel of a task in a stream, or calls its function. */
 static xy_status_t put(void *arg, const xy_task_kernel_t *k)
 {
     run_t *r = arg;
@@ -150,6 +152,7 @@ static xy_status_t find_entry(run_t *r, const xylem_kernel *kernel, int32_t *ent
     return add_entry(r, kernel);
 }
 
+/* Compiles the kernels of all tasks; XY_ELIMIT for tasks with too many data. */
 static xy_status_t find_kernels(run_t *r)
 {
     const xy_graph_t *graph = r->graph;
@@ -196,6 +199,7 @@ static xy_status_t open_gpus(run_t *r, int wanted, int first)
     return st;
 }
 
+/* Frees kernels and programs and closes the GPUs. */
 static void cleanup(run_t *r)
 {
     for (int pass = 0; pass < 2; pass++) /* programs may belong to earlier entries */

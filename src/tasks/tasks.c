@@ -50,6 +50,7 @@ static void check_open(xylem_tasks *t, const char *what)
                             what));
 }
 
+/* Reports the wrong fields of a datum; the first failure is remembered for later calls. */
 static void check_data(xylem_tasks *t, const xylem_data *data)
 {
     int number = t->data;
@@ -123,6 +124,7 @@ static double model_seconds(xylem_tasks *t, const xylem_task *task)
     return e.seconds;
 }
 
+/* Reports the wrong accesses of a task; a datum may be named once. */
 static void check_accesses(xylem_tasks *t, const xylem_access *a, int count, int number)
 {
     for (int i = 0; i < count; i++) {
@@ -154,6 +156,7 @@ static const void *copy_bytes(xylem_tasks *t, const void *bytes, unsigned long s
     return copy;
 }
 
+/* Copies a kernel and its values into the arena; its texts stay the caller's. */
 static const xylem_kernel *copy_kernel(xylem_tasks *t, const xylem_kernel *kernel, int number)
 {
     xylem_kernel *copy = xy_arena_alloc(t->arena, sizeof(*copy));

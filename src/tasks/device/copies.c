@@ -111,6 +111,7 @@ static xy_status_t buffer_take(device_memory_t *m, uint64_t bytes, buffer_t *buf
     return XY_OK;
 }
 
+/* Gives a datum a buffer on a GPU, unless it has one; room must have been made. */
 static xy_status_t allocate(device_tasks_t *e, int32_t gpu, int32_t data)
 {
     device_memory_t *m = &e->devices[gpu];
@@ -228,6 +229,7 @@ void device_memory_cleanup(device_tasks_t *e, device_memory_t *m)
 
 /* ---- Loads and stores ---- */
 
+/* Starts the copy of a datum from a GPU to its home, after all earlier uses of both. */
 static xy_status_t store(device_tasks_t *e, int32_t gpu, int32_t data)
 {
     device_memory_t *m = &e->devices[gpu];
@@ -411,6 +413,8 @@ static xy_status_t make_room(device_tasks_t *e, int32_t gpu, uint64_t bytes, boo
 
 /* ---- Tasks ---- */
 
+/* Makes room for one datum of a task on a GPU and starts its load; *is_there_p is false while
+ * others must leave first. */
 static xy_status_t gather_one(device_tasks_t *e, int32_t gpu, const xy_access_t *a, bool has_others,
                               bool *is_there_p)
 {

@@ -33,6 +33,7 @@ static void run(core_t *core)
     ring(core->engine);
 }
 
+/* Runs the jobs mailed to a core until MAIL_END; the body of a fiber. */
 static void core_main(void *arg)
 {
     core_t *core = arg;

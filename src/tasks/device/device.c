@@ -7,6 +7,7 @@
 
 /* ---- Making and unmaking ---- */
 
+/* Stops the cores, waits for all streams and frees the engine's memory. */
 static void cleanup(device_tasks_t *e)
 {
     device_cores_stop(e);
@@ -37,6 +38,8 @@ static void cleanup(device_tasks_t *e)
     pthread_mutex_destroy(&e->lock);
 }
 
+/* Allocates the arrays of the engine; returns false without memory, and cleanup() frees what
+ * exists. */
 static bool init_arrays(device_tasks_t *e)
 {
     size_t gpus = (size_t)e->how->gpu_count, memories = gpus + 1, workers = (size_t)e->workers;
@@ -62,6 +65,7 @@ static bool init_arrays(device_tasks_t *e)
            device_messages_init(e) == XY_OK;
 }
 
+/* Counts predecessors of tasks, pending writes of data and the work left. */
 static void count_accesses(device_tasks_t *e)
 {
     const xy_access_t *a;
@@ -79,6 +83,7 @@ static void count_accesses(device_tasks_t *e)
     e->left = e->ops;
 }
 
+/* Sets the address of every datum in main memory, where all values are at first. */
 static void init_homes(device_tasks_t *e)
 {
     const xy_task_device_t *how = e->how;
@@ -108,6 +113,7 @@ static uint64_t own_share(const device_tasks_t *e, int32_t gpu, uint64_t room)
     return share < room ? share : room / 10 * 9;
 }
 
+/* Returns the bytes to use on a GPU; fails if more is asked for than it has free. */
 static xy_status_t find_capacity(device_tasks_t *e, int32_t gpu, uint64_t *bytes_p)
 {
     char asked[32], has[32];
@@ -125,6 +131,7 @@ static xy_status_t find_capacity(device_tasks_t *e, int32_t gpu, uint64_t *bytes
     return XY_OK;
 }
 
+/* Initializes the memory, the streams and the trace row of a GPU. */
 static xy_status_t init_device(device_tasks_t *e, int32_t gpu)
 {
     device_memory_t *m = &e->devices[gpu];
@@ -160,6 +167,8 @@ static xy_status_t init_device(device_tasks_t *e, int32_t gpu)
 /* What policies believe where nothing was measured. */
 static const xy_link_t usual_link = {10e-6, 20e9};
 
+/* Sets the costs of transfers between main memory and GPUs, the speeds of cores, and the view of
+ * the policy. */
 static void init_ways(device_tasks_t *e)
 {
     int32_t n = e->memory_count;
@@ -188,6 +197,7 @@ static void init_ways(device_tasks_t *e)
                                .now = &e->now};
 }
 
+/* Prepares a run; on failure cleanup() frees what was made. */
 static xy_status_t init(device_tasks_t *e)
 {
     xy_status_t st = XY_OK;
@@ -236,6 +246,7 @@ static xy_status_t start_clocks(device_tasks_t *e)
     return st;
 }
 
+/* Creates the policy, starts the cores and runs all tasks; the makespan is set even on failure. */
 static xy_status_t run(device_tasks_t *e)
 {
     xy_task_params_t params = e->how->params;

@@ -94,6 +94,7 @@ static xy_status_t start(device_tasks_t *e, job_t *job, bool *is_moving_p)
     return XY_OK;
 }
 
+/* Ends the job of a core if it has run. */
 static xy_status_t look_at_core(device_tasks_t *e, core_t *core, bool *is_moving_p)
 {
     job_t *job = core->job;

@@ -87,6 +87,7 @@ static xy_status_t reach(lane_t *lane, uint64_t number)
     return st == XY_OK ? device_spans_reach(lane) : st;
 }
 
+/* Blocks until operation `number` of a stream is over. */
 static xy_status_t wait_for(lane_t *lane, uint64_t number)
 {
     mark_t *mark;
@@ -211,6 +212,7 @@ static bool may_hold_back(const lane_t *lane)
            lane->put - lane->reached > DEVICE_KEEP;
 }
 
+/* Blocks while the copy `ticket` is not over and the stream has enough kernels to run. */
 static xy_status_t hold_back(lane_t *lane, ticket_t ticket)
 {
     bool is_over = false;

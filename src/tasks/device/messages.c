@@ -72,6 +72,7 @@ xy_status_t device_message_begin(device_tasks_t *e, int32_t message)
     return device_home_ask(e, &a, 1);
 }
 
+/* Ends a message: gives its datum back and releases the tasks that wait for it. */
 static xy_status_t over(device_tasks_t *e, int32_t message)
 {
     const xy_task_share_t *share = e->how->share;
@@ -92,6 +93,7 @@ static xy_status_t over(device_tasks_t *e, int32_t message)
     return device_release(e, share->node_of_message[message]);
 }
 
+/* Ends the messages that the transport has completed; waits for one if `is_waiting`. */
 static xy_status_t finish(device_tasks_t *e, bool is_waiting, bool *is_moving_p)
 {
     const xylem_messages *t = e->how->transport;
@@ -107,6 +109,7 @@ static xy_status_t finish(device_tasks_t *e, bool is_waiting, bool *is_moving_p)
     return st;
 }
 
+/* Starts the messages whose data have arrived in main memory. */
 static xy_status_t start_gathered(device_tasks_t *e, bool *is_moving_p)
 {
     xy_vec_t *list = &e->post.gathering;
@@ -177,6 +180,8 @@ xy_status_t device_messages_wait(device_tasks_t *e, bool *is_moving_p)
 
 /* ---- After a stop ---- */
 
+/* Starts passing over the tasks of a stopped run, after sending what finished tasks have
+ * produced. */
 static xy_status_t begin_passing(device_tasks_t *e)
 {
     post_t *p = &e->post;

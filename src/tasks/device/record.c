@@ -115,6 +115,7 @@ static int compare_ends(const void *a, const void *b)
     return x->end < y->end ? -1 : x->end > y->end;
 }
 
+/* Passes one record to the observer. */
 static void tell(const xy_task_observer_t *o, const record_t *r)
 {
     switch (r->kind) {
@@ -181,6 +182,7 @@ static void overlap(device_tasks_t *e, edge_t *edges, size_t n)
     }
 }
 
+/* Sums transfer time, hidden transfer time and the compute bound from the records. */
 static xy_status_t sum_up(device_tasks_t *e)
 {
     edge_t *edges = xy_malloc((2 * e->records.count + 1) * sizeof(*edges));

@@ -295,6 +295,8 @@ static xy_status_t turns_uneven(device_tasks_t *e, bool *is_moving_p)
     return st;
 }
 
+/* Gives messages, jobs, cores and GPUs one turn each; *is_moving_p tells whether anything
+ * happened. */
 static xy_status_t round_of_all(device_tasks_t *e, bool *is_moving_p)
 {
     xy_status_t st = XY_OK;

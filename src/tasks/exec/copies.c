@@ -138,6 +138,8 @@ static bool is_sole(const exec_tasks_t *e, int32_t memory, int32_t data)
     return true;
 }
 
+/* Removes a copy from a memory, after storing it if it is the only current one; called under the
+ * lock. */
 static void evict(exec_tasks_t *e, int32_t memory, int32_t data)
 {
     exec_memory_t *m = &e->memories[memory];
@@ -179,6 +181,7 @@ static bool make_room(exec_tasks_t *e, int32_t memory, uint64_t bytes, bool is_p
 
 /* ---- Gathering ---- */
 
+/* Starts the load of a datum into a memory; caches have it at once; called under the lock. */
 static void fetch(exec_tasks_t *e, int32_t memory, int32_t data, bool is_prefetch)
 {
     exec_memory_t *m = &e->memories[memory];
@@ -308,6 +311,8 @@ static bool gather(exec_tasks_t *e, int32_t memory, xy_task_slot_t *slot)
     return true;
 }
 
+/* Loads data that the policy wants early, at most EXEC_PREFETCH_MAX at a time; called under the
+ * lock. */
 static void prefetch(exec_tasks_t *e, int32_t memory)
 {
     exec_memory_t *m = &e->memories[memory];

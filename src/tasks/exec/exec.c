@@ -46,6 +46,7 @@ int32_t xy_task_exec_workers(const xy_task_exec_t *how)
 
 /* ---- Making and unmaking ---- */
 
+/* Frees the engine's memory and its policy. */
 static void cleanup(exec_tasks_t *e)
 {
     xy_pool_destroy(e->pool);
@@ -91,6 +92,7 @@ static xy_status_t init_memory(exec_tasks_t *e, int32_t memory)
     return XY_OK;
 }
 
+/* Allocates the arrays of the engine; cleanup() frees what exists. */
 static xy_status_t init_arrays(exec_tasks_t *e)
 {
     size_t memories = (size_t)e->memory_count, workers = (size_t)e->worker_count;
@@ -151,6 +153,7 @@ static xy_status_t init_platform(exec_tasks_t *e)
     return XY_OK;
 }
 
+/* Counts predecessors and pending writes, and initializes the workers. */
 static xy_status_t init_workers(exec_tasks_t *e)
 {
     const xy_access_t *a;
@@ -182,6 +185,7 @@ static xy_status_t init_workers(exec_tasks_t *e)
     return XY_OK;
 }
 
+/* Prepares locks, platform and workers; returns XY_ENOMEM without a message. */
 static xy_status_t init(exec_tasks_t *e)
 {
     pthread_mutexattr_t attr;
@@ -245,6 +249,7 @@ static xy_status_t pool_init(exec_tasks_t *e)
     return st;
 }
 
+/* Runs all tasks on the pool of workers and sums their times. */
 static xy_status_t run_workers(exec_tasks_t *e)
 {
     xy_status_t st = pool_init(e);
@@ -269,6 +274,7 @@ static xy_status_t run_workers(exec_tasks_t *e)
     return e->status;
 }
 
+/* Checks the graph, creates the policy and runs all tasks; data are stored at the end. */
 static xy_status_t run(exec_tasks_t *e)
 {
     xy_task_params_t params = e->how->params;

@@ -135,6 +135,7 @@ static const exec_record_t *peek(exec_log_t *log)
     return &log->reading->records[log->told];
 }
 
+/* Passes one record to the observer. */
 static void tell(const xy_task_observer_t *o, const exec_record_t *r)
 {
     switch (r->event) {

@@ -86,6 +86,8 @@ static int transfer(const exec_tasks_t *e, const exec_request_t *r, char *buffer
     return 0;
 }
 
+/* Moves data between file and memory, request by request, until it is closed; the body of a
+ * thread. */
 static void *store_main(void *arg)
 {
     exec_tasks_t *e = arg;

@@ -36,6 +36,7 @@ void exec_announce(exec_tasks_t *e, xy_op_id_t op)
     e->policy->ready(e->state, op);
 }
 
+/* Takes tasks from the policy until the pipeline of a worker is full; called under the lock. */
 static void feed(exec_tasks_t *e, exec_worker_t *w)
 {
     exec_memory_t *m = &e->memories[w->memory];
@@ -193,6 +194,8 @@ static bool is_free(const exec_tasks_t *e, exec_worker_t *w, int32_t task)
            exec_places_are_free(e, w, task);
 }
 
+/* Parks the worker until the predecessors of a task of its batch are over, and counts the time as
+ * waiting. */
 static void wait_for_others(exec_tasks_t *e, exec_worker_t *w, int32_t task)
 {
     double start, end;
@@ -260,6 +263,7 @@ static xy_op_id_t next_in_batch(const exec_tasks_t *e, exec_worker_t *w, int32_t
     return task + 1 < n && exec_places_are_free(e, w, task + 1) ? w->batch[task + 1] : -1;
 }
 
+/* Runs the `n` tasks of a worker's batch and updates its mean time per task. */
 static void run_batch(exec_tasks_t *e, exec_worker_t *w, int32_t n, double start)
 {
     double waited = w->waited, busy;

@@ -123,6 +123,7 @@ static double mark_high(const picture_layout_t *l)
     return (l->dims == 1 ? 1 : 0.8) * PICTURE_HIGH / (double)l->size[0];
 }
 
+/* Draws the transfers of one kind at the positions of their data, against time. */
 static void draw_transfers(const picture_layout_t *l, picture_kind_t kind)
 {
     double high = mark_high(l);
@@ -176,6 +177,8 @@ static int64_t on_line(const picture_layout_t *l, int64_t place)
     return place >= 0 && place % across == middle ? place / across : -1;
 }
 
+/* Returns end and worker of each position and iteration on the middle line; NULL without memory;
+ * the caller frees it. */
 static moment_t *find_moments(const picture_layout_t *l)
 {
     size_t count = (size_t)l->size[0] * (size_t)l->iterations;
@@ -223,6 +226,7 @@ static void draw_isochrone(const picture_layout_t *l, const moment_t *m, double 
     xy_svg_curve(&l->svg, "ink", x, y, n);
 }
 
+/* Draws the iterations of each position that `worker` computed, as horizontal strokes. */
 static void draw_runs(const picture_layout_t *l, const moment_t *m, int32_t worker)
 {
     /* A little wider than a cell, or the background would shine through. */
@@ -240,6 +244,7 @@ static void draw_runs(const picture_layout_t *l, const moment_t *m, int32_t work
     xy_svg_strokes_end(&l->svg);
 }
 
+/* Draws the domain against the iteration, with lines of equal time. */
 static void draw_iterations(picture_layout_t *l, const moment_t *m, double *line)
 {
     int lines = (int)sqrt(l->iterations / 2.0);

@@ -11,6 +11,8 @@ int64_t picture_place_of_data(const picture_layout_t *l, int32_t data)
     return (p[0] * l->size[1] + p[1]) * l->size[2] + p[2];
 }
 
+/* Sets size and dimensions of the domain from the positions of the data; huge domains count as
+ * none. */
 static void measure(picture_layout_t *l)
 {
     double cells = 1;
@@ -36,6 +38,8 @@ static void measure(picture_layout_t *l)
     l->cells = l->dims > 0 ? (int64_t)cells : 1;
 }
 
+/* Returns the place of the first datum that a task writes, else of the first it reads; -1 without
+ * positions. */
 static int64_t place_of_op(const picture_layout_t *l, xy_op_id_t op)
 {
     const xy_access_t *a;
@@ -77,6 +81,7 @@ static xy_status_t number_iterations(picture_layout_t *l)
     return XY_OK;
 }
 
+/* Sets the end of the time axis, the number of workers, and the stride at which marks are drawn. */
 static void find_end(picture_layout_t *l)
 {
     for (size_t i = 0; i < l->picture->tasks.count; i++) {

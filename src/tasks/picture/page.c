@@ -176,6 +176,7 @@ static void print_slider(const picture_layout_t *l)
     fputs(player, l->f);
 }
 
+/* Prints all pictures that the data allow, with headings and captions. */
 static xy_status_t print_pictures(picture_layout_t *l)
 {
     xy_status_t st = XY_OK;

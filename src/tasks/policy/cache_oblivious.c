@@ -57,6 +57,7 @@ typedef struct {
     int64_t box[3]; /* extents of the part being walked */
 } oblivious_t;
 
+/* Frees the arrays that only building the order needs. */
 static void forget_making(oblivious_t *c)
 {
     xy_free(c->time);
@@ -72,6 +73,7 @@ static void forget_making(oblivious_t *c)
     c->is_cut = NULL;
 }
 
+/* Frees the policy; NULL is allowed. */
 static void destroy(void *state)
 {
     oblivious_t *c = state;
@@ -125,6 +127,7 @@ static void local(const oblivious_t *c, xy_op_id_t op, int64_t x[3])
     x[2] = p[2] - c->low[2];
 }
 
+/* Sets the bounding box of the marked tasks; refuses fewer positions than workers. */
 static xy_status_t find_box(oblivious_t *c)
 {
     int32_t ops = xy_graph_ops(c->view->graph);
@@ -157,6 +160,7 @@ static xy_status_t find_box(oblivious_t *c)
     return XY_OK;
 }
 
+/* Sets the first iteration of marked tasks and their number. */
 static void find_iterations(oblivious_t *c)
 {
     int32_t high = 0;
@@ -213,6 +217,7 @@ static xy_status_t cut_parts(oblivious_t *c, bool is_proportional, bool is_slice
     return XY_OK;
 }
 
+/* Returns whether the walk runs `a` before `b`: the distance is at most the time between them. */
 static bool is_edge_fine(const oblivious_t *c, xy_op_id_t a, xy_op_id_t b)
 {
     int64_t x[3], y[3], dt = (int64_t)c->time[b] - c->time[a];
@@ -303,6 +308,7 @@ static xy_status_t cut_times(oblivious_t *c)
     return st;
 }
 
+/* Sets the time of each task: its iteration, or its depth if that violates a dependency. */
 static xy_status_t find_times(oblivious_t *c)
 {
     int32_t ops = xy_graph_ops(c->view->graph), high = 0;
@@ -374,6 +380,7 @@ static void visit(oblivious_t *c, int64_t t, const side_t s[3])
             }
 }
 
+/* Visits a trapezoid of space and time recursively, cut in space where it is wide, else in time. */
 static void walk(oblivious_t *c, int64_t t0, int64_t t1, const side_t s[3])
 {
     int64_t dt = t1 - t0, half = dt / 2;
@@ -421,6 +428,7 @@ static void walk_times(oblivious_t *c, int32_t part)
         }
 }
 
+/* Sets the order of the tasks of one worker. */
 static xy_status_t walk_part(oblivious_t *c, int32_t part)
 {
     int32_t ops = xy_graph_ops(c->view->graph);
@@ -462,6 +470,7 @@ static xy_status_t cut_all(oblivious_t *c, bool is_proportional, bool is_sliced)
     return st;
 }
 
+/* Cuts the domain among the workers and sets the order of tasks of each. */
 static xy_status_t make_order(oblivious_t *c, const xy_task_params_t *params)
 {
     xy_status_t st = find_box(c);
@@ -482,6 +491,7 @@ static xy_status_t make_order(oblivious_t *c, const xy_task_params_t *params)
     return st;
 }
 
+/* Creates the policy; refuses graphs without marked positions. */
 static xy_status_t create(const xy_task_view_t *view, const xy_task_params_t *params,
                           void **state_p)
 {

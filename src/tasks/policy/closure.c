@@ -41,6 +41,7 @@ static void memories_cleanup(closure_t *c)
     xy_free(c->memories);
 }
 
+/* Frees the policy; NULL is allowed. */
 static void destroy(void *state)
 {
     closure_t *c = state;
@@ -87,6 +88,7 @@ static uint64_t plan_capacity(const closure_t *c, uint64_t capacity)
     return capacity - (spare < most ? spare : most) * largest;
 }
 
+/* Initializes the empty plan of one memory. */
 static xy_status_t init_memory(closure_t *c, int32_t memory)
 {
     closure_memory_t *m = &c->memories[memory];
@@ -146,6 +148,7 @@ static xy_status_t init_graph(closure_t *c)
     return XY_OK;
 }
 
+/* Allocates the plan; destroy() frees what exists after a failure. */
 static xy_status_t init_arrays(closure_t *c)
 {
     size_t ops = (size_t)c->ops + 1, data = (size_t)c->data_count + 1;
@@ -182,6 +185,7 @@ static double find_horizon(const closure_t *c)
     return 8 * c->ahead * longest;
 }
 
+/* Sets the speed of each memory and the loads' rate; main memory holds all data. */
 static void start(closure_t *c)
 {
     for (int32_t w = 0; w < c->view->workers; w++)
@@ -202,6 +206,7 @@ static void start(closure_t *c)
     c->memories[0].capacity = 0;
 }
 
+/* Creates the policy and plans the tasks without predecessors as the first frontier. */
 static xy_status_t create(const xy_task_view_t *view, const xy_task_params_t *params,
                           void **state_p)
 {
@@ -369,6 +374,7 @@ static xy_op_id_t choose_stolen(closure_t *c, int32_t from, int32_t memory)
     return best >= 0 && is_worth_stealing(c, best, from, memory) ? best : -1;
 }
 
+/* Moves a ready task, and the datum it writes, from the memory with most work to this one. */
 static void steal(closure_t *c, int32_t memory)
 {
     int32_t victim = -1, data;
@@ -426,6 +432,7 @@ static xy_op_id_t choose_task(const closure_t *c, int32_t memory, bool is_busy)
     return op;
 }
 
+/* Returns the next task of a worker, or -1 if the plan has none whose data are present. */
 static xy_op_id_t pick(void *state, int32_t worker)
 {
     closure_t *c = state;
@@ -452,6 +459,7 @@ static xy_op_id_t pick(void *state, int32_t worker)
     return op;
 }
 
+/* Ends a task: updates the plan of its memory and releases successors in other memories. */
 static void done(void *state, int32_t worker, xy_op_id_t op)
 {
     closure_t *c = state;
@@ -486,6 +494,7 @@ static void arrived(void *state, int32_t memory, int32_t data)
     closure_came(state, memory, data);
 }
 
+/* Returns the next datum of the plan to load into a memory, or -1. */
 static int32_t prefetch(void *state, int32_t memory)
 {
     closure_t *c = state;
@@ -507,6 +516,7 @@ static int32_t prefetch(void *state, int32_t memory)
     return -1;
 }
 
+/* Returns a datum that the plan no longer needs in this memory, or -1. */
 static int32_t victim(void *state, int32_t memory, bool is_prefetch,
                       bool (*is_free)(const void *arg, int32_t data), const void *arg)
 {

@@ -157,6 +157,7 @@ static inline void closure_push(closure_t *c, xy_task_list_t *queue, xy_op_id_t 
     queue->count++;
 }
 
+/* Removes a task from a queue. */
 static inline void closure_take(closure_t *c, xy_task_list_t *queue, xy_op_id_t op)
 {
     int32_t next = c->tasks[op].next, prev = c->tasks[op].prev;

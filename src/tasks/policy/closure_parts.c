@@ -56,6 +56,8 @@ static void weigh(parts_t *p)
     }
 }
 
+/* Cuts the line of data into parts by work and speed, and assigns tasks to memories by their key
+ * datum. */
 static void assign(parts_t *p)
 {
     closure_t *c = p->c;
@@ -97,6 +99,7 @@ static void parts_cleanup(parts_t *p)
     xy_free(p->memory_of);
 }
 
+/* Assigns each task to a memory; those without data go round-robin. */
 static xy_status_t cut_parts(closure_t *c)
 {
     size_t data = (size_t)c->data_count + 1, ops = (size_t)c->ops + 1;

@@ -184,6 +184,7 @@ static void refile(closure_t *c, xy_op_id_t op)
     closure_frontier_add(c, op, memory);
 }
 
+/* Adds a datum to the plan of a memory. */
 static void plan_in(closure_t *c, int32_t memory, int32_t data)
 {
     closure_memory_t *m = &c->memories[memory];
@@ -203,6 +204,7 @@ static void plan_in(closure_t *c, int32_t memory, int32_t data)
     for_frontier(c, memory, data, refile);
 }
 
+/* Removes a datum from the plan of a memory; it becomes a victim once no task uses it. */
 static void plan_out(closure_t *c, int32_t memory, int32_t data)
 {
     closure_memory_t *m = &c->memories[memory];
@@ -270,6 +272,7 @@ static void plan_use(closure_t *c, int32_t memory, const xy_access_t *a)
             plan_out(c, k, a->data);
 }
 
+/* Adds a task to the plan of a memory and releases successors of the same memory. */
 static void plan_task(closure_t *c, int32_t memory, xy_op_id_t op)
 {
     closure_memory_t *m = &c->memories[memory];
@@ -323,6 +326,7 @@ static void free_task(closure_t *c, xy_op_id_t op, candidate_t *candidate)
     candidate->gain += x->seconds;
 }
 
+/* Adds the successors of `op` that could then run to the gain of a candidate. */
 static void free_successors(closure_t *c, int32_t memory, xy_op_id_t op, candidate_t *candidate)
 {
     const closure_task_t *before = &c->tasks[op];
@@ -356,6 +360,7 @@ static void free_siblings(closure_t *c, int32_t memory, int32_t data, candidate_
     }
 }
 
+/* Sets bytes and gain of a candidate: the load it needs and the work that this enables. */
 static void look_ahead(closure_t *c, int32_t memory, candidate_t *candidate)
 {
     const closure_copy_t *copies = c->memories[memory].copies;

@@ -27,6 +27,7 @@ typedef struct {
     int32_t *votes;          /* [data] ready tasks that miss only this one */
 } darts_t;
 
+/* Frees the policy; NULL is allowed. */
 static void destroy(void *state)
 {
     darts_t *d = state;
@@ -45,6 +46,8 @@ static void destroy(void *state)
     xy_free(d);
 }
 
+/* Allocates one pool of tasks per memory with workers; destroy() frees what exists after a
+ * failure. */
 static xy_status_t init(darts_t *d, const xy_task_view_t *view)
 {
     int32_t ops = xy_graph_ops(view->graph);
@@ -72,6 +75,7 @@ static xy_status_t init(darts_t *d, const xy_task_view_t *view)
     return XY_OK;
 }
 
+/* Creates the policy. */
 static xy_status_t create(const xy_task_view_t *view, const xy_task_params_t *params,
                           void **state_p)
 {

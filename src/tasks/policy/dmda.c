@@ -38,6 +38,7 @@ typedef struct {
     int32_t releasing; /* whose task was the last to end */
 } dm_t;
 
+/* Frees the policy; NULL is allowed. */
 static void destroy(void *state)
 {
     dm_t *d = state;
@@ -66,6 +67,7 @@ static xy_status_t init_near(dm_t *d)
     return XY_OK;
 }
 
+/* Creates dmda; with `is_ready_first`, workers prefer tasks whose data are present. */
 static xy_status_t create_any(const xy_task_view_t *view, const xy_task_params_t *params,
                               bool is_ready_first, void **state_p)
 {
@@ -186,6 +188,7 @@ static xy_op_id_t first_sorted(const dm_t *d, const xy_task_list_t *queue, int32
     return best;
 }
 
+/* Queues a task at the worker on which it is expected to end first. */
 static void ready(void *state, xy_op_id_t op)
 {
     dm_t *d = state;
@@ -218,6 +221,7 @@ static void ready(void *state, xy_op_id_t op)
         d->lanes[best].fetching = op;
 }
 
+/* Returns the next task of a worker's queue, or -1. */
 static xy_op_id_t pick(void *state, int32_t worker)
 {
     dm_t *d = state;

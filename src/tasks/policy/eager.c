@@ -40,6 +40,7 @@ static xy_status_t reserve(central_t *c, int32_t ops)
     return XY_OK;
 }
 
+/* Creates a central queue, in order of arrival or by priority. */
 static xy_status_t create_any(const xy_task_view_t *view, bool is_by_priority, void **state_p)
 {
     int32_t ops = xy_graph_ops(view->graph);

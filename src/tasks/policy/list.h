@@ -71,6 +71,7 @@ static inline void xy_task_list_insert(xy_task_list_t *list, xy_task_links_t *li
     list->count++;
 }
 
+/* Removes a member from its list. */
 static inline void xy_task_list_remove(xy_task_list_t *list, xy_task_links_t *links, int32_t number)
 {
     int32_t prev = links->prev[number], next = links->next[number];

@@ -31,6 +31,7 @@ static void destroy(void *state)
     xy_free(l);
 }
 
+/* Creates the policy, with one queue per worker. */
 static xy_status_t create(const xy_task_view_t *view, const xy_task_params_t *params,
                           void **state_p)
 {

@@ -29,6 +29,7 @@ typedef struct {
     double *end;            /* [workers] estimated */
 } modular_t;
 
+/* Frees the policy; NULL is allowed. */
 static void destroy(void *state)
 {
     modular_t *s = state;
@@ -47,6 +48,8 @@ static void destroy(void *state)
     xy_free(s);
 }
 
+/* Allocates one root pool per memory and one queue per worker; destroy() frees what exists after a
+ * failure. */
 static xy_status_t init(modular_t *s, const xy_task_view_t *view)
 {
     int32_t ops = xy_graph_ops(view->graph);
@@ -73,6 +76,7 @@ static xy_status_t init(modular_t *s, const xy_task_view_t *view)
     return XY_OK;
 }
 
+/* Creates the policy. */
 static xy_status_t create(const xy_task_view_t *view, const xy_task_params_t *params,
                           void **state_p)
 {
@@ -151,6 +155,7 @@ static int32_t best_worker(const modular_t *s, xy_op_id_t op, int32_t puller, do
     return best;
 }
 
+/* Moves tasks from the root to the queues of their best workers until `worker` has one. */
 static void pull(modular_t *s, int32_t worker)
 {
     policy_near_t *root = &s->root[s->view->memory_of[worker]];

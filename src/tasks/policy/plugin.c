@@ -35,6 +35,7 @@ typedef struct {
     xylem_plugin_access *accesses; /* of all tasks */
 } run_t;
 
+/* Frees the run and, if it was created, the state of the plug-in; NULL is allowed. */
 static void destroy(void *state)
 {
     run_t *r = state;
@@ -50,6 +51,7 @@ static void destroy(void *state)
     xy_free(r);
 }
 
+/* Copies a task into the form of the plug-in interface; its accesses start at `first`. */
 static void copy_task(run_t *r, const xy_graph_t *graph, xy_op_id_t op, size_t first)
 {
     const xy_op_t *o = xy_graph_op(graph, op);
@@ -104,6 +106,7 @@ static xy_status_t copy_graph(run_t *r, const xy_graph_t *graph)
     return XY_OK;
 }
 
+/* Copies the graph for the plug-in and creates its state; XY_EINVAL if it refuses. */
 static xy_status_t create(const xy_task_view_t *view, const xy_task_params_t *params,
                           void **state_p)
 {
@@ -176,6 +179,7 @@ static void ready(void *state, xy_op_id_t op)
         r->table->ready(r->state, op);
 }
 
+/* Returns the task that the plug-in picks, or -1; an invalid one is reported as a fault. */
 static xy_op_id_t pick(void *state, int32_t worker)
 {
     run_t *r = state;
@@ -256,6 +260,7 @@ static int64_t next_use(void *state, int32_t memory, int32_t data)
 
 /* ---- Loading ---- */
 
+/* Checks the table of a plug-in for missing functions and wrong values. */
 static xy_status_t check(const xylem_policy *t, const char *path)
 {
     const char *missing = t->create == NULL    ? "create"
@@ -272,6 +277,7 @@ static xy_status_t check(const xylem_policy *t, const char *path)
     return t->eviction != NULL ? xy_task_eviction_find(t->eviction, &eviction) : XY_OK;
 }
 
+/* Loads the plug-in at `path` and makes a policy of its table; the caller owns it. */
 static xy_status_t make(const char *path, void **object_p)
 {
     const xylem_policy *t;

@@ -112,6 +112,7 @@ uint64_t xy_task_missing(const xy_task_view_t *view, xy_op_id_t op, int32_t memo
     return bytes;
 }
 
+/* Returns the seconds of the cheapest transfer of a datum to a memory; 0 if there is none. */
 static double datum_transfer(const xy_task_view_t *view, int32_t data, int32_t memory)
 {
     double bytes = (double)xy_graph_data_at(view->graph, data)->bytes, best = -1;

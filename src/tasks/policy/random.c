@@ -26,6 +26,7 @@ static void destroy(void *state)
     xy_free(r);
 }
 
+/* Creates the policy; the sequence of random numbers is the same in every run. */
 static xy_status_t create(const xy_task_view_t *view, const xy_task_params_t *params,
                           void **state_p)
 {

@@ -56,6 +56,7 @@ static int32_t way_of(const xy_task_trace_t *t, int32_t from, int32_t to)
     return from * t->memories + to;
 }
 
+/* Creates the trace row of a transfer direction; `lane` counts concurrent transfers. */
 static xy_status_t open_way(xy_task_trace_t *t, int32_t way, int lane)
 {
     int32_t from = way / t->memories, to = way % t->memories;
@@ -190,6 +191,7 @@ static void on_message(void *arg, int32_t data, int32_t peer, bool is_send, doub
         t->next->message(t->next->arg, data, peer, is_send, start, end);
 }
 
+/* Creates the trace rows of workers, memories and links. */
 static xy_status_t open_rows(xy_task_trace_t *t, const xy_task_view_t *view)
 {
     char name[96], a[32];

@@ -43,6 +43,7 @@ typedef struct {
     xy_op_id_t *writer; /* [accesses] the last task before it that writes the datum; -1: none */
 } relay_t;
 
+/* Frees the policy; NULL is allowed. */
 static void destroy(void *state)
 {
     relay_t *r = state;
@@ -81,6 +82,7 @@ static xy_status_t init_lane(lane_t *l, int32_t data_count, int32_t start)
                : XY_ENOMEM;
 }
 
+/* Sets, for each access, the last earlier task that writes its datum. */
 static xy_status_t init_writers(relay_t *r)
 {
     int32_t ops = xy_graph_ops(r->view->graph), data = xy_graph_data_count(r->view->graph);
@@ -137,6 +139,8 @@ static xy_status_t init_uses(relay_t *r)
     return XY_OK;
 }
 
+/* Makes the order of tasks and one lane per memory with workers; destroy() frees what exists after
+ * a failure. */
 static xy_status_t init(relay_t *r, int32_t extra_rounds)
 {
     size_t ops = (size_t)xy_graph_ops(r->view->graph) + 1;
@@ -268,6 +272,8 @@ static int32_t missing_of(const relay_t *r, xy_op_id_t op, int32_t memory, bool 
     return -1;
 }
 
+/* Returns the next datum that the lane of a memory needs, at most LOADED_AHEAD tasks ahead, or
+ * -1. */
 static int32_t prefetch(void *state, int32_t memory)
 {
     relay_t *r = state;
@@ -319,6 +325,7 @@ static bool is_awaited(relay_t *r, int32_t memory, int32_t data)
     return false;
 }
 
+/* Removes data from the list of residents that have left the memory. */
 static void forget_gone(const relay_t *r, lane_t *l, int32_t memory)
 {
     int32_t kept = 0;

@@ -41,6 +41,7 @@ typedef struct {
     int64_t *room;    /* [ops + 1] bytes that enter the window there, less those that leave */
 } making_t;
 
+/* Frees the arrays that only building the order needs. */
 static void making_cleanup(making_t *m)
 {
     xy_free(m->rank);
@@ -109,6 +110,7 @@ static void split_levels(making_t *m)
     m->levels /= PIECES;
 }
 
+/* Sets the level of each task and the work of each level. */
 static xy_status_t find_levels(making_t *m)
 {
     for (int32_t i = 0; i < m->ops; i++) {
@@ -130,6 +132,7 @@ static xy_status_t find_levels(making_t *m)
     return XY_OK;
 }
 
+/* Returns the least slope of the front at which no task precedes one it depends on. */
 static int64_t find_slope(const making_t *m)
 {
     const xy_op_id_t *after;
@@ -196,6 +199,7 @@ static xy_status_t line_up_tasks(making_t *m, int32_t lanes)
 
 /* ---- Bands ---- */
 
+/* Cuts the levels into bands of work in proportion to the speeds of the lanes. */
 static void cut_bands(making_t *m, const relay_order_t *o, int32_t rounds)
 {
     int32_t b = 0;
@@ -266,6 +270,7 @@ static uint64_t find_window(making_t *m, const relay_order_t *o, int32_t lane)
     return (uint64_t)most;
 }
 
+/* Returns whether the window of each lane, with spare room, fits into its memory. */
 static bool is_fitting(making_t *m, const relay_order_t *o, const xy_task_view_t *view)
 {
     uint64_t largest = 0;
@@ -322,6 +327,7 @@ static void make_bands(making_t *m, relay_order_t *o, const xy_task_view_t *view
 
 /* ---- Lanes ---- */
 
+/* Sets one lane for each memory with workers, with their total speed. */
 static void find_lanes(relay_order_t *o, const xy_task_view_t *view)
 {
     for (int32_t m = 0; m < view->memories; m++) {
@@ -337,6 +343,7 @@ static void find_lanes(relay_order_t *o, const xy_task_view_t *view)
     }
 }
 
+/* Allocates the arrays for building the order and puts the data in a line. */
 static xy_status_t making_init(making_t *m)
 {
     size_t ops = (size_t)m->ops + 2, data = (size_t)m->data_count + 1;

@@ -52,6 +52,7 @@ static int32_t take_data(walk_t *w, int32_t data)
     return s->here[data];
 }
 
+/* Adds a message of this rank to the order, with its datum as access. */
 static void add_message(walk_t *w, int32_t data, int32_t peer, bool is_send)
 {
     xy_task_share_t *s = w->share;
@@ -114,6 +115,7 @@ static int32_t rank_of(const walk_t *w, const xy_access_t *a, int32_t n)
     return 0;
 }
 
+/* Adds a task of this rank to its graph and to the order. */
 static void add_task(walk_t *w, xy_op_id_t op, const xy_access_t *a, int32_t n)
 {
     xy_task_share_t *s = w->share;
@@ -129,6 +131,8 @@ static void add_task(walk_t *w, xy_op_id_t op, const xy_access_t *a, int32_t n)
     append(w, &w->tasks, &op);
 }
 
+/* Adds a task with the messages it needs: reads bring data to its rank, writes make its copy the
+ * only one. */
 static void walk_task(walk_t *w, xy_op_id_t op)
 {
     const xy_access_t *a;
@@ -173,6 +177,7 @@ static int32_t most_accesses(const xy_graph_t *graph)
     return most;
 }
 
+/* Allocates the walk and the empty graphs of the share; end() frees the walk. */
 static xy_status_t begin(walk_t *w)
 {
     xy_status_t st;
@@ -196,6 +201,7 @@ static xy_status_t begin(walk_t *w)
     return st == XY_OK ? xy_graph_create(&w->share->order) : st;
 }
 
+/* Frees the walk; the share stays. */
 static void end(walk_t *w)
 {
     for (int32_t d = 0; w->sent != NULL && d < xy_graph_data_count(w->whole); d++)
@@ -258,6 +264,7 @@ static xy_status_t check(const xy_graph_t *whole, const xylem_messages *transpor
     return XY_OK;
 }
 
+/* Builds the share of this rank from the whole graph. */
 static xy_status_t make(walk_t *w)
 {
     xy_status_t st = begin(w);

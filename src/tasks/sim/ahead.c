@@ -40,6 +40,7 @@ static xy_status_t put_together(void *arg, const xy_task_kernel_t *kernels, int3
                                                       tasks->speed[kernels[0].gpu]);
 }
 
+/* Refuses platforms and graphs that real runs on GPUs do not have. */
 static xy_status_t check(const xy_graph_t *graph, const xy_task_platform_t *p)
 {
     if (p->workers > GPUS_MAX)
@@ -69,6 +70,7 @@ static uint64_t memory_of(const xy_graph_t *graph, const xy_task_platform_t *p, 
     return bytes;
 }
 
+/* Returns the model of a GPU with the link costs of the platform. */
 static xy_gpu_model_t model_of(const xy_graph_t *graph, const xy_task_platform_t *p, int32_t gpu,
                                const xy_task_ahead_t *costs, double *clock)
 {

@@ -31,6 +31,8 @@ static bool find_rate(sim_tasks_t *s)
 /* States of must_load. */
 enum { UNSEEN, MUST_LOAD, NO_LOAD };
 
+/* Marks the data that must be loaded at least once: their first access reads them and their home is
+ * main memory. */
 static void count_loads(sim_tasks_t *s)
 {
     const xy_access_t *a;

@@ -58,6 +58,7 @@ static double time_of(const xy_task_result_t *r, const sim_trial_t *trial)
     return trial->is_done ? r->tasks_end : INFINITY;
 }
 
+/* Sets facts of the graph that decide which trials make sense. */
 static void look_at_graph(choice_t *c)
 {
     const xy_access_t *a;
@@ -87,6 +88,7 @@ static int32_t memories_of(const choice_t *c, const xy_task_trial_t *t)
                                         : all;
 }
 
+/* Returns whether a trial applies to this graph and platform. */
 static bool is_worth_trying(const choice_t *c, const xy_task_trial_t *t)
 {
     int32_t all = c->platform->memories - 1, used = memories_of(c, t);
@@ -405,6 +407,7 @@ static xy_status_t choose(choice_t *c, const xy_task_trial_t *trials)
     return c->how->ahead != NULL ? try_side_by_side(c, trials) : try_in_turn(c, trials);
 }
 
+/* Repeats the best trial with its trace and observer. */
 static xy_status_t run_recorded(const choice_t *c, const xy_task_trial_t *t,
                                 xy_task_result_t *result_p)
 {

@@ -126,6 +126,8 @@ static int32_t victim_by_strategy(sim_tasks_t *s, int32_t memory)
                                  &asked);
 }
 
+/* Returns the datum to evict, by the policy or else by the eviction strategy; -1 if there is
+ * none. */
 static int32_t choose_victim(sim_tasks_t *s, int32_t memory, bool is_prefetch)
 {
     int32_t data = -1;
@@ -309,6 +311,7 @@ static bool gather(sim_tasks_t *s, int32_t memory, xy_task_slot_t *slot)
     return true;
 }
 
+/* Starts loads that the policy wants early, at most PREFETCH_MAX at a time. */
 static void prefetch(sim_tasks_t *s, int32_t memory)
 {
     sim_memory_t *m = &s->memories[memory];

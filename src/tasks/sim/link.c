@@ -42,6 +42,7 @@ static void let_go(sim_tasks_t *s, sim_transfer_t *t)
     s->free_transfers = t;
 }
 
+/* Starts the next waiting transfer of a free link direction; stale ones are dropped. */
 static void way_start(sim_tasks_t *s, int32_t way)
 {
     sim_way_t *w = &s->ways[way];
@@ -96,6 +97,7 @@ bool sim_way_is_idle(const sim_tasks_t *s, int32_t from, int32_t to)
     return w->active == NULL && w->head[0] == NULL && w->head[1] == NULL;
 }
 
+/* Adds a transfer to the result. */
 static void count(sim_tasks_t *s, const sim_transfer_t *t)
 {
     xy_task_result_t *r = &s->result;

@@ -62,6 +62,7 @@ static double speed_of(const xy_machine_t *m, const xy_gpu_t *gpu)
     return first > 0 && gpu->kernel.bandwidth > 0 ? gpu->kernel.bandwidth / first : 1;
 }
 
+/* Sets memory, speed and links of the i-th GPU, including those to earlier GPUs. */
 static void set_gpu(xy_task_platform_t *p, const xy_machine_t *m, int32_t i, uint64_t memory)
 {
     const xy_gpu_t *gpu = &m->gpus[gpu_of(m, i)];

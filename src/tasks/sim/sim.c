@@ -22,6 +22,7 @@ static bool is_still_refused(const sim_tasks_t *s, const sim_worker_t *w)
            w->refused_arrivals == s->arrivals[w->memory];
 }
 
+/* Takes tasks from the policy until the pipeline of a worker is full. */
 static void worker_feed(sim_tasks_t *s, int32_t worker)
 {
     sim_worker_t *w = &s->workers[worker];
@@ -44,6 +45,7 @@ static void worker_feed(sim_tasks_t *s, int32_t worker)
     }
 }
 
+/* Starts the next task of an idle worker whose data are all present. */
 static void worker_start(sim_tasks_t *s, int32_t worker)
 {
     sim_worker_t *w = &s->workers[worker];
@@ -66,6 +68,7 @@ static void worker_start(sim_tasks_t *s, int32_t worker)
                   s->clock.now + xy_task_seconds(&s->view, w->running->op, worker));
 }
 
+/* Ends the task of a worker and reports its successors as ready; an event of the clock. */
 static void worker_due(xy_event_t *event)
 {
     sim_tasks_t *s = event->owner;
@@ -99,6 +102,7 @@ static void worker_due(xy_event_t *event)
 
 /* ---- Making and unmaking ---- */
 
+/* Frees the simulation and its policy. */
 static void cleanup(sim_tasks_t *s)
 {
     for (int32_t m = 0; s->memories != NULL && m < s->platform->memories; m++) {
@@ -138,6 +142,7 @@ static xy_status_t init_memory(sim_tasks_t *s, int32_t memory)
     return XY_OK;
 }
 
+/* Allocates memories, workers and links; cleanup() frees what exists after a failure. */
 static xy_status_t init_arrays(sim_tasks_t *s)
 {
     size_t memories = (size_t)s->platform->memories, ops = (size_t)s->ops + 1;
@@ -168,6 +173,7 @@ static xy_status_t init_arrays(sim_tasks_t *s)
                          s, sim_transfer_done);
 }
 
+/* Initializes the workers and counts predecessors, pending writes and work. */
 static void init_work(sim_tasks_t *s)
 {
     const xy_access_t *a;
@@ -189,6 +195,7 @@ static void init_work(sim_tasks_t *s)
     s->left = s->ops;
 }
 
+/* Sets the view that the policy has of the simulation. */
 static void init_view(sim_tasks_t *s)
 {
     const xy_task_platform_t *p = s->platform;
@@ -249,6 +256,7 @@ static xy_status_t check_times(const sim_tasks_t *s)
     return XY_OK;
 }
 
+/* Fails for a task whose data exceed the smallest memory of a worker. */
 static xy_status_t check_sizes(const sim_tasks_t *s)
 {
     uint64_t room = UINT64_MAX;
@@ -307,6 +315,7 @@ static void moment_over(void *owner)
         xy_vclock_stop(&s->clock);
 }
 
+/* Runs the simulation until all tasks are over, or until a trial is cut short. */
 static xy_status_t run(sim_tasks_t *s)
 {
     double start = sim_clock();
@@ -324,6 +333,7 @@ static xy_status_t run(sim_tasks_t *s)
     return xy_task_policy_end(s->policy, s->state, s->is_cut ? 0 : s->left, s->ops);
 }
 
+/* Checks the graph, creates the policy and simulates the run. */
 static xy_status_t simulate(sim_tasks_t *s, const xy_task_sim_t *how)
 {
     xy_task_params_t params = how->params;

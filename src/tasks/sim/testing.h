@@ -28,6 +28,7 @@ typedef struct {
     int32_t ran;
 } witness_t;
 
+/* Asserts that a task runs once, on a free worker, with current copies of its data. */
 static inline void witness_task(void *arg, int32_t worker, xy_op_id_t op, double start, double end)
 {
     witness_t *w = arg;
@@ -73,6 +74,7 @@ static inline void witness_memory(void *arg, int32_t memory, double time, uint64
         assert_true(used <= w->platform->capacity[memory]);
 }
 
+/* Initializes a witness for a run, with all data at their homes. */
 static inline void witness_start(witness_t *w, const xy_graph_t *graph,
                                  const xy_task_platform_t *platform)
 {
