@@ -59,6 +59,7 @@ static xy_eco_reason_t judge(eco_t *e, uint32_t a, uint32_t b, double cost, doub
     return cost > cluster ? XY_ECO_FAR_CLUSTER : XY_ECO_JOINED;
 }
 
+/* Lists all pairs of machines, cheapest first, with each machine in a cluster of its own. */
 static void list_edges(eco_t *e)
 {
     for (uint32_t i = 0; i < e->n; i++) {
@@ -108,6 +109,8 @@ static uint32_t number_clusters(eco_t *e, uint32_t *cluster_of)
     return clusters;
 }
 
+/* Fills size, inner latency and nearest other cluster of each cluster, and sums the latencies
+ * between them. */
 static void describe_clusters(eco_t *e, xy_eco_t *eco)
 {
     for (uint32_t c = 0; c < eco->clusters; c++)
@@ -160,6 +163,7 @@ static void average(xy_eco_t *eco)
     }
 }
 
+/* Checks that latencies are finite and not negative and that both ratios are valid. */
 static xy_status_t check(const xy_latency_t *m, double rho, double rho_site)
 {
     if (m->count == 0)
@@ -201,6 +205,7 @@ static void eco_cleanup(eco_t *e)
     xy_free(e->cluster);
 }
 
+/* Finds and describes the clusters; `eco` owns the arrays, also after a failure. */
 static xy_status_t find_clusters(eco_t *e, xy_eco_t *eco)
 {
     list_edges(e);

@@ -17,6 +17,7 @@ static void print_members(const xy_eco_t *eco, const xy_latency_t *m, uint32_t c
         fprintf(file, " and %u more", eco->cluster[c].machines - SHOWN);
 }
 
+/* Prints members and latencies of a cluster, and the reason for its distance to the nearest one. */
 static void print_cluster(const xy_eco_t *eco, const xy_latency_t *m, uint32_t c, FILE *file)
 {
     const xy_eco_cluster_t *cluster = &eco->cluster[c];
@@ -39,6 +40,7 @@ static void print_cluster(const xy_eco_t *eco, const xy_latency_t *m, uint32_t c
             cluster->reason == XY_ECO_FAR_MACHINE ? "its ends" : "their clusters");
 }
 
+/* Prints the clusters of each site, at most SHOWN. */
 static void print_sites(const xy_eco_t *eco, FILE *file)
 {
     enum { SHOWN = 16 };
@@ -58,6 +60,7 @@ static void print_sites(const xy_eco_t *eco, FILE *file)
     }
 }
 
+/* Prints the mean latencies between clusters. */
 static void print_table(const xy_eco_t *eco, FILE *file)
 {
     fputs("\nmean latency, microseconds\n      ", file);
@@ -89,6 +92,7 @@ void xy_eco_print(const xy_eco_t *eco, const xy_latency_t *matrix, FILE *file)
         print_table(eco, file);
 }
 
+/* Writes a cluster as a JSON object. */
 static void json_cluster(xy_json_t *json, const xy_eco_t *eco, uint32_t c)
 {
     const xy_eco_cluster_t *cluster = &eco->cluster[c];

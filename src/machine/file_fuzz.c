@@ -14,6 +14,7 @@ static void ignore(void *arg, xy_status_t status, const char *message)
     (void)arg, (void)status, (void)message;
 }
 
+/* Aborts unless the machine survives writing and reading unchanged. */
 static void check_round_trip(const xy_machine_t *m)
 {
     char *text = NULL;
@@ -30,6 +31,7 @@ static void check_round_trip(const xy_machine_t *m)
     free(text);
 }
 
+/* Reads a machine from a document and, if it is valid, prints it in every form. */
 static void check(const xy_xml_t *doc)
 {
     FILE *sink = fopen("/dev/null", "w");

@@ -95,6 +95,7 @@ static xy_status_t list_rows(char *data, size_t size, const char *path, xy_vec_t
     return XY_OK;
 }
 
+/* Reads the latencies, in microseconds, and the optional name of machine `i`. */
 static xy_status_t read_row(xy_latency_t *m, uint32_t i, const row_t *row, const char *path)
 {
     char *p = row->text, *word;
@@ -119,6 +120,7 @@ static xy_status_t read_row(xy_latency_t *m, uint32_t i, const row_t *row, const
     return XY_OK;
 }
 
+/* Checks that the rows make a square matrix, all with or all without names. */
 static xy_status_t check_shape(const xy_vec_t *rows, const char *path)
 {
     const row_t *first = rows->data;
@@ -141,6 +143,7 @@ static xy_status_t check_shape(const xy_vec_t *rows, const char *path)
     return XY_OK;
 }
 
+/* Makes a matrix of the rows; the caller owns it. */
 static xy_status_t read_rows(const xy_vec_t *rows, const char *path, xy_latency_t **matrix_p)
 {
     xy_latency_t *m;

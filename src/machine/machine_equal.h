@@ -12,6 +12,7 @@ static inline bool same_link(xy_link_t a, xy_link_t b)
     return a.latency == b.latency && a.bandwidth == b.bandwidth;
 }
 
+/* Returns whether two machines have equal object trees. */
 static inline bool same_tree(const xy_machine_t *a, const xy_machine_t *b)
 {
     size_t n = a->count;
@@ -29,6 +30,7 @@ static inline bool same_tree(const xy_machine_t *a, const xy_machine_t *b)
     return true;
 }
 
+/* Returns whether two machines have equal GPUs. */
 static inline bool same_gpus(const xy_machine_t *a, const xy_machine_t *b)
 {
     if (a->gpu_group_count != b->gpu_group_count || a->gpu_count != b->gpu_count ||

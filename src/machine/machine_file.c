@@ -35,6 +35,7 @@ static bool object_type(const xy_xml_node_t *n, xy_obj_type_t *type_p)
     return false;
 }
 
+/* Reads the attribute count, 1 if it is missing; XY_ELIMIT above the limit of objects. */
 static xy_status_t read_count(const machine_reader_t *r, const xy_xml_node_t *n, uint32_t *count_p)
 {
     long count = 1;
@@ -60,6 +61,7 @@ static machine_target_t *target_of(const machine_reader_t *r, const char *id)
     return position == 0 ? NULL : &XY_VEC_AT(&r->targets, machine_target_t, position - 1);
 }
 
+/* Registers the ids of an element and of all below it; fails for an id used twice. */
 static xy_status_t collect_ids(machine_reader_t *r, const xy_xml_node_t *n)
 {
     xy_status_t st = XY_OK;
@@ -97,6 +99,7 @@ machine_target_t *machine_file_target(const machine_reader_t *r, const xy_xml_no
 static xy_status_t count_one(machine_reader_t *r, const xy_xml_node_t *n, int depth,
                              uint64_t *objects_p);
 
+/* Counts the objects of the element that a <use> names; fails for cycles. */
 static xy_status_t count_target(machine_reader_t *r, const xy_xml_node_t *use, int depth,
                                 uint64_t *objects_p)
 {
@@ -145,6 +148,7 @@ static xy_status_t count_below(machine_reader_t *r, const xy_xml_node_t *n, int 
     return st;
 }
 
+/* Counts an object and those below it; the size of an element with an id is computed once. */
 static xy_status_t count_one(machine_reader_t *r, const xy_xml_node_t *n, int depth,
                              uint64_t *objects_p)
 {
@@ -174,6 +178,7 @@ static xy_status_t count_one(machine_reader_t *r, const xy_xml_node_t *n, int de
 
 /* ---- Second pass: building ---- */
 
+/* Reads the attributes of an object into a draft. */
 static xy_status_t read_object(machine_reader_t *r, const xy_xml_node_t *n, xy_obj_type_t type,
                                machine_draft_t *d)
 {
@@ -204,6 +209,7 @@ static xy_status_t read_object(machine_reader_t *r, const xy_xml_node_t *n, xy_o
 static xy_status_t build_below(machine_reader_t *r, const xy_xml_node_t *n, uint8_t type,
                                uint32_t first);
 
+/* Adds an object with all below it to the builder. */
 static xy_status_t build_one(machine_reader_t *r, const xy_xml_node_t *n, uint8_t parent)
 {
     machine_draft_t d;
@@ -235,6 +241,7 @@ static xy_status_t build_one(machine_reader_t *r, const xy_xml_node_t *n, uint8_
     return st;
 }
 
+/* Adds an object, or the target of a <use>, as often as its count says. */
 static xy_status_t build_counted(machine_reader_t *r, const xy_xml_node_t *n, uint8_t parent)
 {
     const xy_xml_node_t *what = n;
@@ -260,6 +267,7 @@ static xy_status_t build_counted(machine_reader_t *r, const xy_xml_node_t *n, ui
     return st == XY_OK ? machine_builder_repeat(&r->builder, first, count - 1) : st;
 }
 
+/* Adds the children of an element, then applies its numberings. */
 static xy_status_t build_below(machine_reader_t *r, const xy_xml_node_t *n, uint8_t type,
                                uint32_t first)
 {
@@ -291,6 +299,7 @@ static xy_status_t build_below(machine_reader_t *r, const xy_xml_node_t *n, uint
 
 /* ---- The whole ---- */
 
+/* Reads the document element, its objects and routes. */
 static xy_status_t build_root(machine_reader_t *r, const xy_xml_node_t *root)
 {
     machine_draft_t *d;
@@ -314,6 +323,7 @@ static xy_status_t build_root(machine_reader_t *r, const xy_xml_node_t *root)
     return st == XY_OK ? machine_file_routes(r, root) : st;
 }
 
+/* Counts all objects before any is built, and reserves memory for them. */
 static xy_status_t check_size(machine_reader_t *r, const xy_xml_node_t *root)
 {
     uint64_t objects = 0;

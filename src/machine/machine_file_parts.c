@@ -80,6 +80,7 @@ xy_status_t machine_file_physical(const machine_reader_t *r, const xy_xml_node_t
 
 /* ---- Numberings: <numbering type="pu" os="0-7,16-23"/> ---- */
 
+/* Reads a number or a range "low-high" and advances *s; returns false if it is malformed. */
 static bool read_range(const char **s, uint32_t *low_p, uint32_t *high_p)
 {
     char *end;
@@ -98,6 +99,7 @@ static bool read_range(const char **s, uint32_t *low_p, uint32_t *high_p)
     return *end == ',' || *end == '\0';
 }
 
+/* Reads a list of ranges that must make exactly `count` numbers. */
 static bool read_numbers(const char *s, uint32_t *numbers, uint32_t count)
 {
     uint32_t low, high, used = 0;
@@ -145,6 +147,7 @@ xy_status_t machine_file_numbering(machine_reader_t *r, const xy_xml_node_t *n, 
 
 /* ---- GPUs ---- */
 
+/* Adds a GPU, as often as its count says, to the last group. */
 static xy_status_t build_gpu(machine_reader_t *r, const xy_xml_node_t *n)
 {
     static const char *const attrs[] = {"name",
@@ -186,6 +189,7 @@ static xy_status_t build_gpu(machine_reader_t *r, const xy_xml_node_t *n)
     return st;
 }
 
+/* Adds a link between two GPUs of the last group. */
 static xy_status_t build_peer(machine_reader_t *r, const xy_xml_node_t *n)
 {
     static const char *const attrs[] = {"from", "to", "latency", "bandwidth", NULL};
@@ -253,6 +257,7 @@ static bool is_inside(const machine_reader_t *r, uint32_t inner, uint32_t outer)
     return inner == outer;
 }
 
+/* Adds a route between two objects, none inside the other. */
 static xy_status_t build_route(machine_reader_t *r, const xy_xml_node_t *n)
 {
     static const char *const attrs[] = {"from", "to", "latency", "bandwidth", NULL};

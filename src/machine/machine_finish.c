@@ -15,6 +15,7 @@ static const machine_draft_t *drafts_of(const machine_builder_t *b)
     return b->drafts.data;
 }
 
+/* Allocates the arrays of a machine; the caller destroys it after a failure. */
 static xy_status_t allocate(xy_machine_t *m, uint32_t count, uint32_t leaves)
 {
     uint32_t **const arrays[] = {&m->parent,     &m->first_child, &m->child_count, &m->first_leaf,
@@ -54,6 +55,7 @@ static void sort_by_level(const machine_builder_t *b, xy_machine_t *m, uint32_t 
         place[i] = next[d[i].level]++;
 }
 
+/* Copies the drafts into the arrays of the machine, at the positions `place`. */
 static void fill(const machine_builder_t *b, xy_machine_t *m, const uint32_t *place)
 {
     const machine_draft_t *d = drafts_of(b);
@@ -81,6 +83,7 @@ static void fill(const machine_builder_t *b, xy_machine_t *m, const uint32_t *pl
     }
 }
 
+/* Sets the logical numbers of objects and the lists of objects by type. */
 static void number_by_type(const machine_builder_t *b, xy_machine_t *m, const uint32_t *place)
 {
     uint32_t next[XY_OBJ_TYPES];
@@ -186,6 +189,7 @@ static xy_status_t number_gpus(xy_machine_t *m)
     return XY_OK;
 }
 
+/* Moves the routes into the machine and indexes them by their ends. */
 static xy_status_t take_routes(machine_builder_t *b, xy_machine_t *m, const uint32_t *place)
 {
     m->route_count = (uint32_t)b->routes.count;

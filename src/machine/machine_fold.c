@@ -39,6 +39,7 @@ static bool same_gpu(const xy_gpu_t *a, const xy_gpu_t *b)
            same_link(a->kernel, b->kernel);
 }
 
+/* Returns whether two groups of GPUs are alike. */
 static bool same_group(const xy_machine_t *m, const xy_gpu_group_t *a, const xy_gpu_group_t *b)
 {
     if (a->gpu_count != b->gpu_count || a->peer_count != b->peer_count ||
@@ -83,6 +84,8 @@ static bool same_numbers(const xy_machine_t *m, xy_obj_t a, xy_obj_t b)
     return true;
 }
 
+/* Returns whether two objects are alike with all below them; `exact` also compares physical
+ * numbers. */
 static bool same(const fold_t *f, xy_obj_t a, xy_obj_t b)
 {
     const xy_machine_t *m = f->m;
@@ -114,6 +117,7 @@ static uint64_t hash(const fold_t *f, xy_obj_t o)
     return h;
 }
 
+/* Sets the class of an object to the first one like it. */
 static xy_status_t classify(fold_t *f, xy_obj_t o)
 {
     uint64_t key = hash(f, o);

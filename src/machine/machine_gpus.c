@@ -37,6 +37,7 @@ static bool is_known(xy_link_t link)
     return link.latency > 0 || link.bandwidth > 0;
 }
 
+/* Replaces the values of a GPU by those found by its driver, as far as they are known. */
 static xy_status_t describe(xy_machine_t *m, uint32_t i, const xy_gpu_found_t *found)
 {
     xy_gpu_t *gpu = &m->gpus[i];

@@ -57,6 +57,7 @@ typedef struct {
     const xy_bitset_t *affinity; /* NULL: not this process's machine */
 } import_t;
 
+/* Sets the type of an hwloc object; returns false for types that are skipped. */
 static bool type_of(hwloc_obj_t o, uint8_t *type_p)
 {
     switch (o->type) {
@@ -113,6 +114,7 @@ static xy_status_t open_one(import_t *in, machine_draft_t *d, int *opened)
     return st;
 }
 
+/* Opens an object for an hwloc object; *opened counts the objects to close. */
 static xy_status_t open_object(import_t *in, hwloc_obj_t o, int *opened)
 {
     machine_draft_t d = {.physical = XY_OBJ_NONE};
@@ -128,6 +130,7 @@ static xy_status_t open_object(import_t *in, hwloc_obj_t o, int *opened)
     return open_one(in, &d, opened);
 }
 
+/* Opens a NUMA node for each memory attached to an hwloc object. */
 static xy_status_t open_memory(import_t *in, hwloc_obj_t o, int *opened)
 {
     xy_status_t st = XY_OK;
@@ -149,6 +152,8 @@ static xy_status_t open_memory(import_t *in, hwloc_obj_t o, int *opened)
     return st;
 }
 
+/* Returns the name of a PCI device's coprocessor, or NULL, and sets its memory if hwloc knows
+ * it. */
 static const char *memory_info(hwloc_obj_t pci, uint64_t *bytes_p)
 {
     const char *name = NULL;
@@ -181,6 +186,7 @@ static bool is_gpu(hwloc_obj_t pci)
            (class_id >> 8 == 0x03 && memory_info(pci, &ignored) != NULL);
 }
 
+/* Adds a GPU with the bandwidth of its PCI link, in a group made on first use. */
 static xy_status_t add_gpu(import_t *in, hwloc_obj_t pci, bool *has_group)
 {
     xy_gpu_t gpu = {.physical = XY_OBJ_NONE};
@@ -212,6 +218,7 @@ static xy_status_t add_gpus(import_t *in, hwloc_obj_t o, bool *has_group)
     return st;
 }
 
+/* Imports an hwloc object with its GPUs, memories and children. */
 static xy_status_t import_object(import_t *in, hwloc_obj_t o)
 {
     int opened = 0;
@@ -229,6 +236,7 @@ static xy_status_t import_object(import_t *in, hwloc_obj_t o)
     return st;
 }
 
+/* Imports the topology as one node, named by its host. */
 static xy_status_t import_node(import_t *in)
 {
     hwloc_obj_t root = hwloc_get_root_obj(in->topology);
@@ -301,6 +309,7 @@ static bool load(import_t *in, const char *data, size_t size)
            load_topology(in->topology) == 0;
 }
 
+/* Reads an hwloc XML file from memory. */
 static xy_status_t read_topology(const char *data, size_t size, const char *path,
                                  xy_machine_t **machine_p)
 {

@@ -28,6 +28,7 @@ static void write_excluded(xy_json_t *j, uint32_t flags)
     xy_json_end(j);
 }
 
+/* Writes an object of the tree. */
 static void write_object(xy_json_t *j, const xy_machine_t *m, xy_obj_t o)
 {
     xy_json_begin_object(j, NULL);
@@ -58,6 +59,7 @@ static void write_counts(xy_json_t *j, const xy_machine_t *m)
     xy_json_end(j);
 }
 
+/* Writes all groups of GPUs with their links. */
 static void write_gpus(xy_json_t *j, const xy_machine_t *m)
 {
     xy_json_begin_array(j, "gpu_groups");

@@ -25,6 +25,8 @@ static layout_box_t *box(const layout_t *l, uint32_t i)
 
 /* ---- How much would be drawn ---- */
 
+/* Returns the number of boxes below an object when runs above the fold are one box; stops at about
+ * a million. */
 static uint64_t count_boxes(const layout_t *l, xy_obj_t o)
 {
     const xy_machine_t *m = l->m;
@@ -68,6 +70,7 @@ static void label_link(layout_box_t *b, const char *before, xy_link_t link)
                  link.latency > 0 ? "" : before, xy_format_bandwidth(link.bandwidth, text));
 }
 
+/* Sets label and note of an object's box. */
 static void label_object(const layout_t *l, layout_box_t *b)
 {
     const xy_machine_t *m = l->m;
@@ -89,6 +92,7 @@ static void label_object(const layout_t *l, layout_box_t *b)
         label_link(b, "link ", xy_machine_link(m, o));
 }
 
+/* Sets label and note of a GPU's box. */
 static void label_gpu(const layout_t *l, layout_box_t *b)
 {
     const xy_gpu_t *gpu = &l->m->gpus[b->gpu];
@@ -148,6 +152,7 @@ static uint32_t choose_columns(double w, double h, uint32_t count)
     return columns;
 }
 
+/* Places equal children in a grid and sets the size of the box. */
 static void place_grid(const layout_t *l, layout_box_t *b, uint32_t count)
 {
     double w = 0, h = box(l, b->first)->h;
@@ -201,6 +206,7 @@ static double stack(const layout_box_t *b)
     return b->run > 1 ? 2 * LAYOUT_STACK : 0;
 }
 
+/* Sets the size of a box from its label and children, which have theirs. */
 static void size_box(const layout_t *l, uint32_t i)
 {
     layout_box_t *b = box(l, i);
@@ -252,6 +258,7 @@ static xy_status_t add(const layout_t *l, const layout_box_t *b, uint32_t parent
     return XY_OK;
 }
 
+/* Adds the box of a group of GPUs and one box per GPU. */
 static xy_status_t add_group(const layout_t *l, uint32_t g, uint32_t parent, uint32_t *last)
 {
     const xy_gpu_group_t *group = &l->m->gpu_groups[g];
@@ -278,6 +285,7 @@ static xy_status_t add_group(const layout_t *l, uint32_t g, uint32_t parent, uin
 static xy_status_t add_object(const layout_t *l, xy_obj_t o, uint32_t run, bool is_single,
                               uint32_t parent, uint32_t *last);
 
+/* Adds the boxes below an object; runs above the fold are one box. */
 static xy_status_t add_below(const layout_t *l, xy_obj_t o, bool is_single, uint32_t index)
 {
     const xy_machine_t *m = l->m;
@@ -300,6 +308,7 @@ static xy_status_t add_below(const layout_t *l, xy_obj_t o, bool is_single, uint
     return st;
 }
 
+/* Adds the box of an object, with those below it, and sets its size. */
 static xy_status_t add_object(const layout_t *l, xy_obj_t o, uint32_t run, bool is_single,
                               uint32_t parent, uint32_t *last)
 {

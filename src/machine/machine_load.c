@@ -96,6 +96,7 @@ static xy_status_t find_shipped(const char *name, char **path_p)
     return st;
 }
 
+/* Appends the names of the machine files in a directory; the caller frees them. */
 static xy_status_t add_names(xy_vec_t *names, const char *directory)
 {
     DIR *d = opendir(directory);

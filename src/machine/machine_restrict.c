@@ -26,6 +26,7 @@ static xy_status_t copy_gpu(copy_t *c, const xy_gpu_t *gpu)
     return st == XY_OK ? machine_builder_gpu(&c->builder, &copy) : st;
 }
 
+/* Copies the groups of GPUs at an object. */
 static xy_status_t copy_gpus(copy_t *c, xy_obj_t o)
 {
     uint32_t first, count = machine_gpu_groups_of(c->m, o, &first);
@@ -43,6 +44,7 @@ static xy_status_t copy_gpus(copy_t *c, xy_obj_t o)
     return st;
 }
 
+/* Copies an object and opens it in the builder; the caller closes it. */
 static xy_status_t copy_object(copy_t *c, xy_obj_t o)
 {
     const xy_machine_t *m = c->m;
@@ -59,6 +61,7 @@ static xy_status_t copy_object(copy_t *c, xy_obj_t o)
     return st == XY_OK ? copy_gpus(c, o) : st;
 }
 
+/* Copies the kept objects below `top`. */
 static xy_status_t copy_below(copy_t *c, xy_obj_t top)
 {
     xy_status_t st = XY_OK;
@@ -76,6 +79,7 @@ static xy_status_t copy_below(copy_t *c, xy_obj_t top)
     return st;
 }
 
+/* Copies the routes whose ends are both kept. */
 static xy_status_t copy_routes(copy_t *c)
 {
     xy_status_t st = XY_OK;

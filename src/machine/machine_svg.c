@@ -82,6 +82,7 @@ static const char *tip_of(const drawing_t *d, const layout_box_t *b, char tip[TI
     return tip;
 }
 
+/* Draws label, count and note of a box. */
 static void draw_head(const drawing_t *d, const layout_box_t *b, double x, double y, double w)
 {
     double line = y + (b->first == 0 ? 15 : 13);
@@ -101,6 +102,7 @@ static void draw_head(const drawing_t *d, const layout_box_t *b, double x, doubl
         xy_svg_text(&d->svg, "end note", x + w - LAYOUT_PAD, line, "%s", b->note);
 }
 
+/* Draws a box and those inside it; runs look like a stack. */
 static void draw(const drawing_t *d, uint32_t i, double x, double y)
 {
     const layout_box_t *b = box(d, i);
@@ -127,6 +129,7 @@ static char *end_name(const drawing_t *d, xy_obj_t o, char buffer[64])
     return buffer;
 }
 
+/* Lists the first ROUTES_MAX routes below the picture. */
 static void draw_routes(const drawing_t *d, double y)
 {
     char a[64], b[64], latency[32], bandwidth[32];
@@ -142,6 +145,7 @@ static void draw_routes(const drawing_t *d, double y)
     }
 }
 
+/* Returns the one-line summary of a machine, to be freed with free(); NULL without memory. */
 static char *summary(const xy_machine_t *m)
 {
     char *text = NULL;
@@ -186,6 +190,7 @@ static int draw_title(const drawing_t *d, const char *title, size_t room, bool i
     return lines;
 }
 
+/* Draws title, boxes and routes. */
 static void draw_page(drawing_t *d, const char *title, FILE *file)
 {
     uint32_t routes = d->m->route_count < ROUTES_MAX ? d->m->route_count : ROUTES_MAX;

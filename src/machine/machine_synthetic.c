@@ -76,6 +76,7 @@ static bool is_key(const char *s, size_t n, const char *key)
     return strlen(key) == n && strncmp(s, key, n) == 0;
 }
 
+/* Reads one attribute "key=value" of a level. */
 static xy_status_t parse_attribute(parser_t *p, level_t *level)
 {
     const char *start = p->at;
@@ -108,6 +109,7 @@ static xy_status_t parse_attribute(parser_t *p, level_t *level)
     return XY_OK;
 }
 
+/* Reads the attributes of a level in parentheses, if there are any. */
 static xy_status_t parse_attributes(parser_t *p, level_t *level)
 {
     const char *open = p->at;
@@ -129,6 +131,7 @@ static xy_status_t parse_attributes(parser_t *p, level_t *level)
     return st;
 }
 
+/* Reads the type of a level, with a suggestion for a misspelt one. */
 static xy_status_t parse_type(parser_t *p, level_t *level, size_t length)
 {
     static const char *const names[] = {"site", "cluster", "switch", "node", "package",
@@ -156,6 +159,7 @@ static xy_status_t parse_type(parser_t *p, level_t *level, size_t length)
     return XY_OK;
 }
 
+/* Reads the count of a level; XY_ELIMIT above the limit of objects. */
 static xy_status_t parse_count(parser_t *p, level_t *level)
 {
     size_t digits = strspn(p->at, "0123456789"), length = word_length(p->at, "([]");
@@ -199,6 +203,7 @@ static xy_status_t parse_attached(parser_t *p, level_t *level)
     return XY_OK;
 }
 
+/* Reads one level: type, count and attributes. */
 static xy_status_t parse_level(parser_t *p, level_t *level)
 {
     size_t length = word_length(p->at, ":([]");
@@ -248,6 +253,7 @@ static xy_status_t infer_types(parser_t *p)
     return XY_OK;
 }
 
+/* Checks the order of types and the total number of objects. */
 static xy_status_t check_levels(const parser_t *p)
 {
     uint64_t width = 1, total = 1;
@@ -276,6 +282,7 @@ static xy_status_t check_levels(const parser_t *p)
     return XY_OK;
 }
 
+/* Reads the whole description and infers missing types. */
 static xy_status_t parse(parser_t *p)
 {
     xy_status_t st = XY_OK;
@@ -341,6 +348,7 @@ static bool read_loops(const char *s, size_t length, uint32_t *numbers, uint32_t
     return weight == count;
 }
 
+/* Applies the indexes of a level to the objects below `first`. */
 static xy_status_t number(const parser_t *p, machine_builder_t *b, uint32_t first,
                           const level_t *level)
 {
@@ -378,6 +386,7 @@ static xy_status_t number_scope(const parser_t *p, machine_builder_t *b, uint32_
     return st;
 }
 
+/* Adds level `i` and those below it to the builder, recursively. */
 static xy_status_t build_level(const parser_t *p, machine_builder_t *b, int i)
 {
     const level_t *level = &p->levels[i];

@@ -37,6 +37,7 @@ static int compare(const void *a, const void *b)
     return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
 }
 
+/* Reads package and core of every online processor, sorted by both. */
 static void read_places(const char *root, const xy_bitset_t *online, place_t *places)
 {
     size_t n = 0;
@@ -64,6 +65,7 @@ static xy_status_t open_one(machine_builder_t *b, xy_obj_type_t type, uint32_t p
     return machine_builder_open(b, &d, &index);
 }
 
+/* Adds a node with packages, cores and processors; those outside `allowed` are excluded. */
 static xy_status_t build(machine_builder_t *b, const place_t *p, size_t n,
                          const xy_bitset_t *allowed)
 {

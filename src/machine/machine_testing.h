@@ -33,6 +33,7 @@ static inline xy_link_t random_link(uint64_t *s)
     return link;
 }
 
+/* Adds a random group of GPUs. */
 static inline void random_gpus(machine_builder_t *b, uint64_t *s)
 {
     static const char *const names[] = {"", "a100", "h<200>&\"x\""};
@@ -58,6 +59,7 @@ static inline void random_gpus(machine_builder_t *b, uint64_t *s)
     }
 }
 
+/* Adds random objects below an open one, at most `depth` levels. */
 static inline void random_below_object(machine_builder_t *b, uint64_t *s, uint8_t parent, int depth)
 {
     static const char *const names[] = {"", "n<&>'\"", "caf\xc3\xa9", "x y"};
@@ -94,6 +96,7 @@ static inline bool random_is_inside(const machine_builder_t *b, uint32_t inner, 
     return inner == outer;
 }
 
+/* Returns a random machine, the same for the same seed; the caller owns it. */
 static inline xy_machine_t *random_machine(uint64_t seed)
 {
     uint64_t s = seed * 977 + 1;

@@ -102,6 +102,7 @@ static bool is_chained(const xy_machine_t *m, xy_obj_t o)
            machine_gpu_groups_of(m, o, &first) == 0;
 }
 
+/* Prints an object with its chain of single children on one line; returns the last of the chain. */
 static xy_obj_t print_line(const printer_t *p, xy_obj_t o, uint32_t run, bool is_single)
 {
     const xy_machine_t *m = p->m;
@@ -155,6 +156,7 @@ static bool same_gpu(const xy_gpu_t *a, const xy_gpu_t *b)
            a->kernel.latency == b->kernel.latency && a->kernel.bandwidth == b->kernel.bandwidth;
 }
 
+/* Prints a run of equal GPUs on one line. */
 static void print_gpu(const printer_t *p, const xy_gpu_t *gpu, uint32_t run)
 {
     char text[32];
@@ -176,6 +178,7 @@ static void print_gpu(const printer_t *p, const xy_gpu_t *gpu, uint32_t run)
     fputc('\n', p->file);
 }
 
+/* Prints the GPUs of a group and the links between them. */
 static void print_group(const printer_t *p, const xy_gpu_group_t *g)
 {
     const xy_gpu_t *gpus = &p->m->gpus[g->first_gpu];
@@ -196,6 +199,7 @@ static void print_group(const printer_t *p, const xy_gpu_group_t *g)
     }
 }
 
+/* Prints groups of GPUs below their titles. */
 static void print_groups(printer_t *p, uint32_t first, uint32_t count)
 {
     for (uint32_t i = first; i < first + count; i++) {
@@ -214,6 +218,7 @@ static void print_groups(printer_t *p, uint32_t first, uint32_t count)
     }
 }
 
+/* Prints all below an object, with runs of equal objects folded. */
 static void print_below(printer_t *p, xy_obj_t o, bool is_single)
 {
     const xy_machine_t *m = p->m;
@@ -258,6 +263,7 @@ static void print_routes(const printer_t *p)
     }
 }
 
+/* Prints the number of usable leaves, and of excluded ones by reason. */
 static void print_excluded_counts(const xy_machine_t *m, FILE *file)
 {
     uint32_t counts[3] = {0};

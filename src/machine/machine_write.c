@@ -72,6 +72,7 @@ static void write_attributes(const writer_t *w, xy_obj_t o, uint32_t count)
     write_excluded(w, m->flags[o] & ~above);
 }
 
+/* Writes a GPU as XML; a number that follows from its place is left out. */
 static void write_gpu(const writer_t *w, uint32_t i, int depth)
 {
     const xy_gpu_t *gpu = &w->m->gpus[i];
@@ -90,6 +91,7 @@ static void write_gpu(const writer_t *w, uint32_t i, int depth)
     fputs("/>\n", w->file);
 }
 
+/* Writes the groups of GPUs at an object. */
 static void write_gpus(const writer_t *w, xy_obj_t o, int depth)
 {
     const xy_machine_t *m = w->m;
@@ -140,6 +142,7 @@ static bool is_numbered_by_place(const xy_machine_t *m, xy_obj_t scope, uint8_t 
     return true;
 }
 
+/* Writes the physical numbers of one type inside a scope, as ranges. */
 static void write_numbering(const writer_t *w, xy_obj_t scope, uint8_t type, int depth)
 {
     const xy_machine_t *m = w->m;
@@ -184,6 +187,7 @@ static uint32_t scope_types(const writer_t *w, xy_obj_t o)
 
 static void write_object(const writer_t *w, xy_obj_t o, uint32_t count, int depth);
 
+/* Writes children, GPUs and numberings of an object. */
 static void write_inside(const writer_t *w, xy_obj_t o, uint32_t types, int depth)
 {
     const xy_machine_t *m = w->m;
@@ -201,6 +205,7 @@ static void write_inside(const writer_t *w, xy_obj_t o, uint32_t types, int dept
             write_numbering(w, o, (uint8_t)t, depth);
 }
 
+/* Writes an object, with `count` for a run of equal ones. */
 static void write_object(const writer_t *w, xy_obj_t o, uint32_t count, int depth)
 {
     const char *name = xy_obj_type_name(w->m->type[o]);

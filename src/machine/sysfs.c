@@ -21,6 +21,7 @@ __attribute__((format(printf, 3, 0))) static void make_path(char path[PATH], con
         vsnprintf(path + used, PATH - (size_t)used, name, args);
 }
 
+/* Reads the first line of a file; returns false if it is missing or empty. */
 static bool read_line(const char *path, char text[XY_SYSFS_TEXT_MAX])
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
