@@ -25,6 +25,7 @@ static bool is_piece(const xy_sim_t *sim, const xy_op_t *op)
     return op->is_direct && (sim_is_direct(sim) || sim->host_count > 1);
 }
 
+/* Returns the time of an operation on a core, without memory contention. */
 static double op_seconds(const xy_sim_t *sim, const xy_op_t *op)
 {
     const xy_sim_costs_t *c = &sim->node.costs;
@@ -117,6 +118,7 @@ static int32_t cached_domain(const xy_sim_t *sim, const xy_op_t *op)
            sim->hosts[sim->host_of[to]].first_numa;
 }
 
+/* Sets the height of a tree and which operations lead down its levels. */
 static void look_at_edges(const xy_sim_t *sim, shape_t *shape)
 {
     for (int32_t id = 0; id < sim->op_count; id++) {
@@ -179,6 +181,8 @@ static int32_t thread_for(const xy_sim_t *sim, const sim_op_t *op)
     return sim_is_tasks(sim) ? -1 : sim->node.ranks + rank;
 }
 
+/* Assigns each operation to a core or thread, counts what each rank waits for, and sets the time
+ * from each operation to the end. */
 static void assign(xy_sim_t *sim, const shape_t *shape)
 {
     const xy_op_id_t *order = xy_graph_topological(sim->graph);
@@ -251,6 +255,8 @@ bool sim_graph_is_direct(const xy_graph_t *graph)
     return false;
 }
 
+/* Computes the cost, memory domain and predecessors of each operation, and prepares messages
+ * between hosts. */
 static xy_status_t prepare_ops(xy_sim_t *sim)
 {
     xy_hash_t read; /* direct: what NUMA nodes have read */

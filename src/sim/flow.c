@@ -120,6 +120,7 @@ static int32_t give_share(xy_flows_t *net, double share)
     return n;
 }
 
+/* Sets the max-min fair rates of all paths in the current group. */
 static void find_rates(xy_flows_t *net)
 {
     int32_t open = net->near_count;
@@ -263,6 +264,8 @@ static xy_flow_t *take_first(xy_flow_path_t *path)
     return flow;
 }
 
+/* Ends the flows of a link's group whose bytes have moved, and calls `done` for each; an event of
+ * the clock. */
 static void link_due(xy_event_t *event)
 {
     xy_flows_t *net = event->owner;
@@ -297,6 +300,7 @@ static void link_due(xy_event_t *event)
 
 /* ---- Beginning ---- */
 
+/* Adds a path to a link; returns false without memory. */
 static bool link_append(xy_flow_link_t *l, xy_flow_path_t *path)
 {
     if (l->count == l->capacity) {
@@ -333,6 +337,7 @@ static bool use(xy_flow_path_t *path)
     return is_in;
 }
 
+/* Adds a flow to its path, whose flows share a rate, and marks the links as changed. */
 static void join(xy_flow_t *flow)
 {
     xy_flow_path_t *path = flow->path;
@@ -353,6 +358,7 @@ static void join(xy_flow_t *flow)
     change_links(path->net, path);
 }
 
+/* Starts the transfer of a flow after its latency, or ends it; an event of the clock. */
 static void flow_due(xy_event_t *event)
 {
     xy_flow_t *flow = event->owner;

@@ -81,6 +81,7 @@ static void part_cleanup(part_t *part)
     xy_free(part->thread_of);
 }
 
+/* Allocates the arrays of one host's part; part_cleanup() frees what exists after a failure. */
 static xy_status_t part_allocate(part_t *part, const sim_host_t *host)
 {
     size_t n = (size_t)host->count;
@@ -97,6 +98,7 @@ static xy_status_t part_allocate(part_t *part, const sim_host_t *host)
     return XY_OK;
 }
 
+/* Fills the part with the cores and ranks of a host, numbered from 0. */
 static xy_status_t part_init(const xy_sim_t *sim, const sim_host_t *host, part_t *part)
 {
     xy_status_t st = part_allocate(part, host);
@@ -131,6 +133,7 @@ static void part_comm(const xy_sim_t *sim, const sim_host_t *host, part_t *part)
             part->comm[part->comm_count++] = list[i] - host->first;
 }
 
+/* Places communication cores and progress threads of one host. */
 static xy_status_t place_host(xy_sim_t *sim, const sim_host_t *host, const xy_threads_t *threads,
                               int pus)
 {

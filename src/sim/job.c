@@ -48,6 +48,7 @@ void xy_vjob_stop(xy_vjob_t *job, xy_status_t status)
 
 /* ---- Making ---- */
 
+/* Reads cores, NUMA nodes and hosts from the machine. */
 static xy_status_t find_cores(xy_vjob_t *job)
 {
     xy_cores_t cores;
@@ -79,6 +80,7 @@ static xy_status_t find_cores(xy_vjob_t *job)
     return st;
 }
 
+/* Sets up the communication cores of each host; fails for cores that do not exist. */
 static xy_status_t place_comm_cores(xy_vjob_t *job)
 {
     const xy_vjob_config_t *c = &job->config;
@@ -124,6 +126,7 @@ static size_t lines_of(size_t bytes)
     return (bytes + JOB_LINE - 1) / JOB_LINE * JOB_LINE;
 }
 
+/* Initializes the empty pools and tables of a job. */
 static void make_pools(xy_vjob_t *job)
 {
     job->messages.size = lines_of(sizeof(xy_vmsg_t));
@@ -140,6 +143,7 @@ static void make_pools(xy_vjob_t *job)
     job->all_shapes = XY_VEC_INIT(job_shape_t *);
 }
 
+/* Finds the MPI library whose rules choose algorithms; XY_EUSAGE with a list of names. */
 static xy_status_t find_library(xy_vjob_t *job)
 {
     const char *name = job->config.library != NULL ? job->config.library : "xylem";
@@ -158,6 +162,7 @@ static xy_status_t find_library(xy_vjob_t *job)
     return st;
 }
 
+/* Builds a job; the caller destroys it after a failure. */
 static xy_status_t make(xy_vjob_t *job)
 {
     xy_status_t st;

@@ -76,6 +76,7 @@ static bool begin_step(rehearsal_t *r, int32_t proc, int at, xy_vreq_t **request
     return *request_p != NULL && xy_vjob_wait(r->job, proc, request_p, 1, XY_VJOB_ALL);
 }
 
+/* Runs the steps of a rehearsing process until one must wait; the callback of the job. */
 static void run(void *owner, int32_t proc)
 {
     rehearsal_t *r = owner;
@@ -102,6 +103,7 @@ static int32_t find_other(const xy_vjob_t *job, int32_t core)
     return -1;
 }
 
+/* Simulates the measured calls between two cores, to compare them with the measured times. */
 static xy_status_t rehearse(const xy_vjob_t *job, const int32_t cores[2], rehearsal_t *r)
 {
     static const int32_t procs[2] = {0, 1};

@@ -23,6 +23,7 @@ static void do_step(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, xy_vjob_phase_t
 
 /* ---- Ends ---- */
 
+/* Removes a finished collective from its communicator and keeps its memory for the next. */
 static void coll_over(xy_vjob_t *job, xy_vcoll_t *coll)
 {
     xy_vcomm_t *comm = coll->comm;
@@ -74,6 +75,7 @@ static bool is_asked(const xy_vcoll_t *coll, int32_t s)
     return step->receive_left == 1 && step->message != NULL && job_message_asks(step->message);
 }
 
+/* Releases the operations that wait for the sent or received half of step `s`. */
 static void after(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, uint8_t is_sent, double at,
                   job_node_t *because)
 {
@@ -138,6 +140,7 @@ static bool is_read_in_order(xy_collective_t c)
            c == XY_COLL_SCATTER || c == XY_COLL_SCATTERV;
 }
 
+/* Returns the time of a local step at `start`, by the state of the cache. */
 static double local_seconds(xy_vjob_t *job, job_item_t *item, double start)
 {
     const job_local_t *local = (const job_local_t *)item;
@@ -191,6 +194,7 @@ bool job_coll_is_direct(const xy_vcoll_t *coll)
     return coll->shape->algorithm->is_direct;
 }
 
+/* Returns the work item of a local step; NULL without memory, with the job failed. */
 static job_local_t *local_new(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, job_node_t *because)
 {
     job_local_t *local = job_get(job, &job->locals);
@@ -229,6 +233,7 @@ static void send_done(xy_vjob_t *job, job_item_t *item, double end, job_node_t *
         job_coll_sent(job, coll, s, end, because);
 }
 
+/* Starts the message of step `s` at time `at`. */
 static void begin_send(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, double at, job_node_t *because)
 {
     const job_op_t *step = &coll->shape->ops[s];
@@ -307,6 +312,7 @@ void job_coll_arrived(xy_vjob_t *job, xy_vmsg_t *m)
     }
 }
 
+/* Counts down what one half of a step waits for, and starts it when nothing is left. */
 static void half_less(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, bool is_sending, double at,
                       job_node_t *because)
 {
@@ -331,6 +337,7 @@ static void half_less(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, bool is_sendi
 
 /* ---- Beginning ---- */
 
+/* Starts the operations of a rank that enters a collective at time `at`. */
 static void enter(xy_vjob_t *job, xy_vcoll_t *coll, int32_t rank, double at)
 {
     const job_shape_t *shape = coll->shape;
@@ -386,6 +393,7 @@ static bool get_work(xy_vjob_t *job, xy_vcoll_t *coll)
     return true;
 }
 
+/* Finds or builds the graph of a collective; returns false with the job failed. */
 static bool find_shape(xy_vjob_t *job, xy_vcoll_t *coll)
 {
     xy_status_t st = job_shape_find(job, coll->comm, coll, &coll->shape);
@@ -419,6 +427,7 @@ static void known_due(xy_event_t *event)
         coll_over(job, coll);
 }
 
+/* Appends a collective to its communicator; NULL without memory, with the job failed. */
 static xy_vcoll_t *coll_new(xy_vjob_t *job, xy_vcomm_t *comm, uint64_t number)
 {
     size_t ranks = (size_t)comm->count;

@@ -101,6 +101,7 @@ static bool find_layout(const xy_vjob_t *job, xy_vcomm_t *comm)
     return is_made;
 }
 
+/* Fills a communicator with its processes and their layout on hosts; returns false on failure. */
 static bool fill(xy_vjob_t *job, xy_vcomm_t *comm, const int32_t *procs, int32_t count)
 {
     size_t n = (size_t)count;

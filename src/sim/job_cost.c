@@ -165,6 +165,7 @@ static void find_end(job_way_t *way, uint64_t bytes, double rest)
     way->spared = fmax(0, 2 * once - rest);
 }
 
+/* Sets the costs of a message of this size on a way, from the measured model or from defaults. */
 static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool is_eager,
                       bool is_split)
 {

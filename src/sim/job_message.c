@@ -42,6 +42,7 @@ static void request_free(xy_vjob_t *job, xy_vreq_t *r)
     job_put(&job->requests, r);
 }
 
+/* Returns a request in its initial state; NULL without memory, with the job failed. */
 static xy_vreq_t *request_new(xy_vjob_t *job, int32_t proc, job_request_kind_t kind, void *data)
 {
     xy_vreq_t *r = job_get(job, &job->requests);
@@ -166,6 +167,7 @@ static bool has_notice(const xy_vmsg_t *m)
     return !m->is_eager && (m->way->path == NULL || m->ends == JOB_NOTICED);
 }
 
+/* Returns the time a process spends in receiving a message, with its copy. */
 static double receive_seconds(xy_vjob_t *job, job_item_t *item, double start)
 {
     const xy_vmsg_t *m = job_message_of(item);
@@ -181,6 +183,7 @@ static double receive_seconds(xy_vjob_t *job, job_item_t *item, double start)
                             job_cache_message(job, m, start, m->receive_busy - m->way->receive));
 }
 
+/* Completes a receive: copies the data, records the message and tells the sender if it waits. */
 static void receive_done(xy_vjob_t *job, job_item_t *item, double end, job_node_t *because)
 {
     xy_vmsg_t *m = job_message_of(item);
@@ -203,6 +206,7 @@ static void receive_done(xy_vjob_t *job, job_item_t *item, double end, job_node_
     job_request_done(job, r, end, because);
 }
 
+/* Completes the message of a collective's step. */
 static void step_done(xy_vjob_t *job, job_item_t *item, double end, job_node_t *because)
 {
     xy_vmsg_t *m = job_message_of(item);
@@ -394,6 +398,7 @@ static bool is_unready(const xy_vjob_t *job, const xy_match_entry_t *receive)
     return receive == NULL || ((const xy_vreq_t *)receive)->posted_at > job->clock.now;
 }
 
+/* Matches an arrived message with a posted receive, or keeps it; dead ones are freed. */
 static void arrive(xy_vjob_t *job, xy_vmsg_t *m)
 {
     job_proc_t *p = &job->procs[m->to];
@@ -433,6 +438,7 @@ static void arrive(xy_vjob_t *job, xy_vmsg_t *m)
         job_probe_arrived(job, p);
 }
 
+/* Continues a message with its next stage; an event of the clock. */
 static void message_due(xy_event_t *event)
 {
     xy_vjob_t *job = event->owner;

@@ -62,6 +62,7 @@ static int longer(const void *a, const void *b)
     return (int)x->kind - (int)y->kind;
 }
 
+/* Adds the time of a path node to the part of its line and kind. */
 static xy_status_t add_part(xy_vec_t *parts, xy_hash_t *index, const job_node_t *node)
 {
     uint64_t key = (uint64_t)node->line << 8 | node->kind;

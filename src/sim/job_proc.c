@@ -58,6 +58,7 @@ static double swap_of(const xy_vjob_t *job, const job_core_t *core, const job_pr
     return seconds;
 }
 
+/* Continues a process if its core is free, else queues it for the core. */
 static void want_core(xy_vjob_t *job, job_proc_t *p)
 {
     job_core_t *core = &job->cores[p->core];
@@ -98,6 +99,7 @@ void job_core_due(xy_event_t *event)
     go(job, p);
 }
 
+/* Continues a process after a test, a computation or a wait; an event of the clock. */
 static void proc_due(xy_event_t *event)
 {
     xy_vjob_t *job = event->owner;

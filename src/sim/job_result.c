@@ -4,6 +4,7 @@
 
 #include "sim/job_internal.h"
 
+/* Counts a message between two processes. */
 static void count_pair(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes, bool is_coll)
 {
     xy_hash_t *pairs = &job->procs[from].pairs;

@@ -56,6 +56,7 @@ static size_t counts_of(const xy_vcoll_t *coll, int32_t ranks)
     return has_counts(coll->call.collective) ? n : 0;
 }
 
+/* Returns the hash of a collective's arguments and layout, never 0. */
 static uint64_t hash_of(const xy_vcoll_t *coll, const xy_vcomm_t *comm)
 {
     const xy_vjob_coll_t *c = &coll->call;
@@ -93,6 +94,7 @@ typedef struct {
     bool *in_place;
 } arrays_t;
 
+/* Builds the count and offset rows of an alltoallv; returns false without memory. */
 static bool make_rows(arrays_t *a, const uint64_t *counts, size_t n)
 {
     a->rows = xy_calloc(3 * n, sizeof(*a->rows));
@@ -115,6 +117,7 @@ static bool make_rows(arrays_t *a, const uint64_t *counts, size_t n)
     return true;
 }
 
+/* Builds the arrays of a request; the caller frees them, also on failure. */
 static bool make_arrays(arrays_t *a, const job_shape_t *shape, xy_coll_request_t *q)
 {
     size_t n = (size_t)shape->ranks;
@@ -171,6 +174,7 @@ static bool has_choice(const xy_vjob_t *job, const job_shape_t *shape, const xy_
            !shape->call.is_agreement && !q->is_user_op && xy_coll_is_sized(q->collective);
 }
 
+/* Chooses the algorithm: a named one, a picked one, or that of the library's rules. */
 static xy_status_t choose(const xy_vjob_t *job, const xy_vcomm_t *comm, xy_coll_request_t *q,
                           const job_shape_t *shape, const xy_coll_algorithm_t **algorithm_p)
 {
@@ -204,6 +208,7 @@ static const int *nodes_of(const xy_vjob_t *job, const xy_vcomm_t *comm, int nod
     return job->has_link && is_chosen && nodes > 1 ? NULL : comm->nodes;
 }
 
+/* Builds the graph and the steps of a collective. */
 static xy_status_t build(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *shape)
 {
     xy_coll_request_t q = {.collective = shape->call.collective,
@@ -252,6 +257,7 @@ static void destroy(job_shape_t *shape)
     xy_free(shape);
 }
 
+/* Makes the shape of a collective; the caller owns it. */
 static xy_status_t make(const xy_vjob_t *job, const xy_vcomm_t *comm, const xy_vcoll_t *coll,
                         job_shape_t **shape_p)
 {
@@ -317,6 +323,7 @@ static bool is_like(const xy_vjob_calls_t *c, const job_shape_t *s, uint64_t byt
            xy_coll_step(c->bytes) == xy_coll_step(bytes);
 }
 
+/* Adds the calls of a shape to the entry with equal properties, or as a new one. */
 static xy_status_t add_calls(xy_vec_t *calls, const job_shape_t *s)
 {
     uint64_t bytes = s->call.count * s->call.element;

@@ -176,6 +176,7 @@ static bool is_from_two_places(const xy_vjob_t *job, const job_shape_t *shape, c
            op->bytes > block;
 }
 
+/* Adds an operation of the graph to the steps; chained ones join the step before. */
 static void make_op(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *shape, int32_t id,
                     int32_t *step_of)
 {

@@ -76,6 +76,7 @@ static inline void testing_log(testing_proc_t *p, const xy_vjob_status_t *status
     p->tags[p->received++] = status->tag;
 }
 
+/* Logs and releases all requests of a process, which must be complete. */
 static inline void testing_collect(testing_job_t *t, int32_t proc)
 {
     testing_proc_t *p = &t->procs[proc];
@@ -95,6 +96,7 @@ static inline void testing_collect(testing_job_t *t, int32_t proc)
     p->count = 0;
 }
 
+/* Starts a message, collective or remote access; returns false if the job failed. */
 static inline bool testing_start(testing_job_t *t, int32_t proc, const testing_act_t *act)
 {
     testing_proc_t *p = &t->procs[proc];
@@ -121,6 +123,7 @@ static inline bool testing_start(testing_job_t *t, int32_t proc, const testing_a
     return r != NULL;
 }
 
+/* Logs and releases the first complete request of a process. */
 static inline void testing_collect_one(testing_job_t *t, int32_t proc)
 {
     testing_proc_t *p = &t->procs[proc];
@@ -137,6 +140,7 @@ static inline void testing_collect_one(testing_job_t *t, int32_t proc)
     }
 }
 
+/* Tests all requests of a process until they are complete; returns false if it must wait. */
 static inline bool testing_poll(testing_job_t *t, int32_t proc, bool again)
 {
     testing_proc_t *p = &t->procs[proc];
@@ -152,6 +156,7 @@ static inline bool testing_poll(testing_job_t *t, int32_t proc, bool again)
     return false;
 }
 
+/* Probes until a message is found and logs it; returns false if the process must wait. */
 static inline bool testing_probe(testing_job_t *t, int32_t proc, const xy_vjob_p2p_t *p2p,
                                  bool is_waiting, bool again)
 {
@@ -240,6 +245,7 @@ static inline bool testing_do(testing_job_t *t, int32_t proc, const testing_act_
     return true;
 }
 
+/* Runs the acts of a process until one must wait; the callback of the job. */
 static inline void testing_go(void *owner, int32_t proc)
 {
     testing_job_t *t = owner;
@@ -290,6 +296,8 @@ static inline void testing_job_room(testing_job_t *t, int32_t room)
     assert_non_null(t->procs);
 }
 
+/* Creates the job and its world communicator; processes without cores get those of their
+ * numbers. */
 static inline xy_status_t testing_job_make(testing_job_t *t)
 {
     int32_t *numbers = calloc((size_t)t->config.procs, sizeof(*numbers));

@@ -16,6 +16,7 @@ typedef struct {
     double seconds;   /* of all that was measured otherwise */
 } counts_t;
 
+/* Adds an operation of the first process to the counts. */
 static void count(counts_t *c, const xy_op_t *op)
 {
     const xy_message_model_t *m = c->job->copy_model;
@@ -36,6 +37,7 @@ static void count(counts_t *c, const xy_op_t *op)
         c->seconds += m->copy * bytes / XY_MESSAGE_BCAST;
 }
 
+/* Counts the operations of the library's allreduce of two processes. */
 static xy_status_t count_allreduce(counts_t *c, uint64_t bytes)
 {
     int nodes[2] = {0, 0};

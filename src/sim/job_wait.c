@@ -66,6 +66,7 @@ void job_wait_done(xy_vjob_t *job, job_proc_t *p, xy_vreq_t *r)
         wait_over(job, p);
 }
 
+/* Starts to wait for one or all requests; ends at once if they are complete. */
 static void begin_wait(xy_vjob_t *job, job_proc_t *p, xy_vreq_t *const *requests, size_t count,
                        xy_vjob_how_t how)
 {

@@ -137,6 +137,7 @@ static void find_self(job_way_t *way)
     way->is_same = way->is_same && !way->is_self;
 }
 
+/* Returns the costs between two hosts, cores or processes; NULL with the job failed. */
 static job_way_t *make_way(xy_vjob_t *job, int32_t from, int32_t to, bool is_same, bool is_self)
 {
     const xy_vjob_costs_t *c = &job->costs;

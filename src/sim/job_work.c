@@ -267,6 +267,7 @@ static int32_t count_copies(xy_vjob_t *job, job_memory_t *memory, double at)
     return running;
 }
 
+/* Notes the end of a copy in a NUMA node, for contention. */
 static void add_copy(xy_vjob_t *job, job_memory_t *memory, double end)
 {
     if (memory->count == memory->capacity) {

@@ -32,6 +32,7 @@ static int32_t climb(const sim_net_t *net, xy_obj_t object, xy_obj_t top, int di
     return n;
 }
 
+/* Lists the links from host `a` to host `b`, over a route if there is one; returns their number. */
 static int32_t find_links(const sim_net_t *net, xy_obj_t a, xy_obj_t b, int32_t *links)
 {
     const xy_machine_t *m = net->machine;
@@ -77,6 +78,7 @@ static xy_status_t refuse(const sim_net_t *net, int32_t from, int32_t to, xy_lin
                    net->machine->name, lacks, name_of(net, from, a), name_of(net, to, b));
 }
 
+/* Makes the path between two hosts; fails if latency or bandwidth is unknown. */
 static xy_status_t make_path(sim_net_t *net, int32_t from, int32_t to, sim_path_t **path_p)
 {
     xy_obj_t a = net->hosts[from], b = net->hosts[to];

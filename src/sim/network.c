@@ -20,6 +20,7 @@ static int32_t source_of(const xy_sim_t *sim, const xy_op_t *op)
     return from;
 }
 
+/* Prepares the message of a remote operation and adds its bytes to the load of its links. */
 static xy_status_t prepare_message(xy_sim_t *sim, int32_t id)
 {
     sim_network_t *net = &sim->network;

@@ -11,6 +11,7 @@ static int pus_per_core(const xy_machine_t *m)
     return cores > 0 && pus >= 2 * cores ? 2 : 1;
 }
 
+/* Takes the given core of each rank; fails for cores that do not exist or are used twice. */
 static xy_status_t copy_cores(xy_sim_t *sim)
 {
     const int *list = sim->node.core_list;
@@ -29,6 +30,7 @@ static xy_status_t copy_cores(xy_sim_t *sim)
     return XY_OK;
 }
 
+/* Places the ranks on cores, as listed or by a strategy. */
 static xy_status_t place_ranks(xy_sim_t *sim)
 {
     const char *name = sim->node.placement;
@@ -70,6 +72,7 @@ static xy_status_t check_comm(const xy_sim_t *sim)
     return XY_OK;
 }
 
+/* Places progress threads and communication cores; fails if nothing would make progress. */
 static xy_status_t place_threads(xy_sim_t *sim, bool *on_sibling_p)
 {
     const char *name = sim->node.threads != NULL ? sim->node.threads : "numa";
@@ -93,6 +96,7 @@ static xy_status_t place_threads(xy_sim_t *sim, bool *on_sibling_p)
     return st;
 }
 
+/* Makes one unit per core, and one per rank for hardware threads beside them. */
 static xy_status_t make_units(xy_sim_t *sim, bool with_siblings)
 {
     int n = sim->cores.count;
@@ -125,6 +129,7 @@ static xy_status_t make_units(xy_sim_t *sim, bool with_siblings)
     return XY_OK;
 }
 
+/* Makes the threads: ranks first, then their progress threads, then one per unit. */
 static xy_status_t make_threads(xy_sim_t *sim, bool with_siblings)
 {
     int n = sim->node.ranks;

@@ -182,6 +182,7 @@ void sim_level_over(xy_sim_t *sim)
     }
 }
 
+/* Ends an operation and releases its successors. */
 static void over(xy_sim_t *sim, int32_t id)
 {
     const sim_op_t *op = &sim->ops[id];
@@ -217,6 +218,7 @@ void sim_instants_over(xy_sim_t *sim)
     }
 }
 
+/* Ends the operation of a unit, or sends its message, and gives the unit its next work. */
 static void finished(xy_sim_t *sim, int32_t unit)
 {
     sim_unit_t *u = &sim->units[unit];

@@ -162,6 +162,7 @@ void xylem_script_compute(xylem_script *s, int rank, double seconds)
         add(s, rank, &(xy_script_op_t){.kind = XY_SCRIPT_COMPUTE, .seconds = seconds});
 }
 
+/* Adds an operation whose request a later wait completes. */
 static void start(xylem_script *s, int rank, const xy_script_op_t *op)
 {
     pending_t *p = &s->pending[rank];
@@ -222,6 +223,7 @@ int xylem_script_group(xylem_script *s, const int *ranks, int count)
     return (int)s->script->comms.count - 1;
 }
 
+/* Adds a blocking collective; failures go to `s->status`. */
 static void collective(xylem_script *s, int rank, int group, const char *name,
                        const xy_vjob_coll_t *call)
 {

@@ -25,6 +25,7 @@ static double key_of(uint64_t bits)
 
 /* ---- Lists ---- */
 
+/* Doubles the entries of a queue; returns false without memory. */
 static bool grow(sim_queue_t *q)
 {
     uint32_t capacity = q->capacity == 0 ? FIRST_CAPACITY : 2 * q->capacity;
@@ -193,6 +194,7 @@ void *sim_queue_guess(const sim_queue_t *q, void **after_p)
 
 /* ---- All of them ---- */
 
+/* Removes the entries of a list that `keep` refuses. */
 static void filter_list(sim_queue_t *q, sim_queue_list_t *list,
                         bool (*keep)(const xy_heap_item_t *item))
 {

@@ -5,6 +5,7 @@
  */
 #include "sim/sim_internal.h"
 
+/* Enters the wait of a rank; it helps with tasks, or ends at once if nothing is left. */
 static void begin_wait(xy_sim_t *sim, int32_t rank)
 {
     sim_rank_t *r = &sim->ranks[rank];
@@ -26,6 +27,7 @@ static void begin_wait(xy_sim_t *sim, int32_t rank)
     }
 }
 
+/* Starts the computation of a rank, or its wait if there is none. */
 static void begin_compute(xy_sim_t *sim, int32_t rank)
 {
     sim_unit_t *u = &sim->units[sim->threads[rank].unit];

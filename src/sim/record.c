@@ -7,6 +7,7 @@ static uint64_t nanoseconds(double seconds)
     return (uint64_t)llround(seconds * 1e9);
 }
 
+/* Creates the trace row of a unit. */
 static xy_status_t add_row(xy_sim_t *sim, xy_trace_t *trace, sim_unit_t *u)
 {
     char name[64], group[32];

@@ -39,6 +39,7 @@ static void begin_ops(xy_sim_t *sim)
     sim_instants_over(sim);
 }
 
+/* Simulates a collective once; fails if the simulation stalls or takes too many steps. */
 static xy_status_t run(xy_sim_t *sim, const xy_graph_t *graph, xy_trace_t *trace)
 {
     xy_status_t st;
@@ -86,6 +87,7 @@ static uint64_t piece_of(const xy_sim_t *sim, const xy_graph_t *graph)
     return piece;
 }
 
+/* Simulates a collective, cut into pieces if tasks run it; `finish` may be NULL. */
 static xy_status_t run_cut(xy_sim_t *sim, const xy_graph_t *graph, double compute, double *finish,
                            xy_trace_t *trace, xy_sim_result_t *result_p)
 {
@@ -131,6 +133,8 @@ xy_status_t xy_sim_run(xy_sim_t *sim, const xy_graph_t *graph, double compute, d
     return st;
 }
 
+/* Simulates a collective alone and beside a computation; compute < 0 stands for as long as the
+ * collective. */
 static xy_status_t measure(xy_sim_t *sim, const xy_graph_t *graph, double compute,
                            xy_sim_times_t *times_p)
 {

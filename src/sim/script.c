@@ -91,6 +91,7 @@ static xy_vreq_t *start_message(play_t *play, int32_t proc, const xy_script_op_t
                                       : xy_vjob_irecv(play->job, proc, &p2p, NULL);
 }
 
+/* Starts the collective of a script operation; NULL if the job failed. */
 static xy_vreq_t *start_collective(play_t *play, int32_t proc, const xy_script_op_t *op)
 {
     const xy_script_coll_t *coll = &XY_VEC_AT(&play->script->colls, xy_script_coll_t, op->peer);
@@ -153,6 +154,7 @@ static bool take(play_t *play, int32_t proc, const xy_script_op_t *op, bool *is_
     return p->requests[op->request] != NULL;
 }
 
+/* Runs the operations of a process until one must wait; the callback of the job. */
 static void run(void *owner, int32_t proc)
 {
     play_t *play = owner;
@@ -193,6 +195,7 @@ static void play_cleanup(play_t *play)
     xy_vjob_destroy(play->job);
 }
 
+/* Allocates the state of all processes; the caller frees it, also on failure. */
 static xy_status_t play_init(play_t *play)
 {
     const xy_script_t *script = play->script;

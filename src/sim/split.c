@@ -35,6 +35,7 @@ static xy_status_t end_of(xy_sim_t *sim, const xy_graph_t *graph, double compute
     return st;
 }
 
+/* Simulates split level `s` alone, beside the computation, and beside one that hides everything. */
 static xy_status_t time_levels(xy_sim_t *sim, const xy_graph_t *graph, int s, xy_sim_split_t *times)
 {
     double enough, *own = &times->own[s];

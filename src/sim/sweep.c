@@ -13,6 +13,7 @@ typedef struct {
     const uint64_t **rows, **offset_rows;
 } blocks_t;
 
+/* Makes the counts and offsets of `n` equal blocks; the caller frees them, also on failure. */
 static xy_status_t make_blocks(blocks_t *b, int n, uint64_t count)
 {
     size_t size = (size_t)n;
@@ -215,6 +216,7 @@ static xy_status_t whole_compute(const xy_sim_sweep_t *sweep, xy_collective_t co
     return st;
 }
 
+/* Simulates one point of a sweep. */
 static xy_status_t measure(const xy_sim_sweep_t *sweep, const xy_graph_t *graph, double compute,
                            int split, xy_sim_point_t *point)
 {

@@ -104,6 +104,7 @@ static void find_result(const xy_sim_sweep_t *sweep, const xy_vec_t *points, cha
 
 /* ---- The page ---- */
 
+/* Draws the overlap over ranks and sizes, one picture per collective and way. */
 static void write_heats(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE *file)
 {
     if (sweep->size_count < 2 || sweep->rank_count < 2 ||
@@ -121,6 +122,7 @@ static void write_heats(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FIL
     }
 }
 
+/* Prints a point as a line of the table; points without a result are left out. */
 static void write_row(const xy_sim_sweep_t *sweep, const xy_sim_point_t *p, FILE *file)
 {
     const xy_sim_times_t *t = &p->times;
@@ -147,6 +149,7 @@ static void write_row(const xy_sim_sweep_t *sweep, const xy_sim_point_t *p, FILE
                                      : 100);
 }
 
+/* Prints the table of all points. */
 static void write_table(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE *file)
 {
     static const char *const measured[] = {"collective", "size",       "ranks",  "comm. cores",

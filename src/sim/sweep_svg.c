@@ -125,6 +125,7 @@ static void draw_marks(const panel_t *p, int way, int colour)
     }
 }
 
+/* Draws the times of each way as curves, with the bound of simulated sweeps. */
 static void draw_curves(const panel_t *p)
 {
     int ways = p->sweep->way_count;
@@ -144,6 +145,7 @@ static void draw_curves(const panel_t *p)
         draw_curve(p, BOUND, ways - 1, "ink dash");
 }
 
+/* Draws the ticks of sizes or ranks. */
 static void draw_steps(const panel_t *p)
 {
     const xy_sim_sweep_t *s = p->sweep;
@@ -195,6 +197,7 @@ static void draw_bars(const panel_t *p)
 
 /* ---- Panels ---- */
 
+/* Draws one panel: a collective over sizes or ranks, as bars or curves. */
 static void draw_panel(panel_t *p)
 {
     char size[32];
@@ -219,6 +222,7 @@ static void draw_panel(panel_t *p)
                 is_over_size(p->sweep) ? "bytes" : "ranks");
 }
 
+/* Fills the legend; returns the number of entries. */
 static size_t list_legend(const xy_sim_sweep_t *sweep, xy_legend_t entries[LEGEND_MAX])
 {
     bool has_bars = steps_of(sweep) <= BAR_STEPS;
