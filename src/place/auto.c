@@ -170,6 +170,7 @@ static xy_status_t polish(contest_t *c)
     return st == XY_OK ? judge(c, c->winner) : st;
 }
 
+/* Places with the best of several strategies and improves the answer by exchanges. */
 static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
 {
     contest_t c = {.q = q, .answer = leaf_of};

@@ -56,6 +56,8 @@ static void consider(const state_t *s, uint32_t v, uint32_t u, uint32_t to, doub
         *best = (choice_t){v, u, to, loss};
 }
 
+/* Moves or exchanges one process of the heaviest leaf at the least cost; returns false if nothing
+ * helps. */
 static bool relieve(state_t *s, uint32_t heavy, double goal)
 {
     uint32_t n = s->q->graph->n;

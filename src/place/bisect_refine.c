@@ -41,6 +41,7 @@ static uint32_t bucket_of(const cut_t *c, uint32_t v)
     return x <= 0 ? 0 : x >= PLACE_BUCKETS - 1 ? PLACE_BUCKETS - 1 : (uint32_t)x;
 }
 
+/* Puts a vertex into bucket `k` of its side. */
 static inline void insert(cut_t *c, uint32_t v, uint32_t k)
 {
     place_bisector_t *b = c->b;
@@ -147,6 +148,7 @@ static uint32_t choose(const cut_t *c)
     return c->b->gain[a] > c->b->gain[z] ? a : z;
 }
 
+/* Computes the cut, the sizes of its sides and the gain of moving each vertex. */
 static void compute_gains(cut_t *c)
 {
     const place_graph_t *g = c->g;

@@ -9,6 +9,7 @@
 #include "place/strategy.h"
 #include "place/strategy_internal.h"
 
+/* Cuts the graph recursively into one part per leaf, without regard to the tree. */
 static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
 {
     uint64_t *room = xy_malloc((size_t)q->target->leaves * sizeof(*room));

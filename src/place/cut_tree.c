@@ -21,6 +21,7 @@ static uint64_t room_of(const walk_t *w, uint32_t node)
            w->room_before[t->first_leaf[node]];
 }
 
+/* Returns whether all children are leaves for one process each, so that any order is as good. */
 static bool are_equal_leaves(const walk_t *w, uint32_t node)
 {
     const xy_target_t *t = w->q->target;
@@ -150,6 +151,7 @@ static xy_status_t visit_parts(walk_t *w, const place_graph_t *g, const uint32_t
     return st;
 }
 
+/* Cuts the vertices `ids` among the children of a node, recursively. */
 static xy_status_t visit(walk_t *w, const place_graph_t *g, const uint32_t *ids, uint32_t node)
 {
     const xy_target_t *t = w->q->target;

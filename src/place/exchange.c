@@ -132,6 +132,8 @@ static uint32_t best_slot(const place_exchange_t *x, uint32_t v)
     return best;
 }
 
+/* Moves a process to its best slot, in exchange with the process there; returns false if it
+ * stays. */
 static bool exchange(place_exchange_t *x, uint32_t v)
 {
     const place_graph_t *g = x->q->graph;

@@ -15,6 +15,7 @@ static bool is_small(const char *text)
     return cells <= CELLS_MAX;
 }
 
+/* Aborts unless the grid's cells are a permutation and its distances symmetric and finite. */
 static void check(const xy_target_t *t)
 {
     uint32_t last = t->leaves - 1;

@@ -87,6 +87,8 @@ static bool next_axis(search_t *s, int found, uint32_t wanted)
     return best != UINT32_MAX && walk(s, best, s->steps[found + 1]);
 }
 
+/* Computes the coordinates of all vertices from their distances to corners; returns false if they
+ * make no grid. */
 static bool set_coordinates(search_t *s, place_grid_pattern_t *l, uint8_t *is_seen)
 {
     for (uint32_t v = 0; v < s->g->n; v++) {
@@ -120,6 +122,7 @@ static bool set_coordinates(search_t *s, place_grid_pattern_t *l, uint8_t *is_se
     return true;
 }
 
+/* Looks for a grid of this many dimensions in the graph. */
 static bool find(search_t *s, int dimensions, place_grid_pattern_t *l, uint8_t *is_seen)
 {
     uint64_t cells = 1;

@@ -121,6 +121,7 @@ static void judge(const double *length, int dimensions, uint32_t parts, plan_t *
     }
 }
 
+/* Fills `best` with the best ways to cut a grid into `parts` bricks; returns their number. */
 static uint32_t make_plans(const double *length, int dimensions, uint32_t parts, plan_t *best)
 {
     static const int orders[6][3] = {{0, 1, 2}, {1, 0, 2}, {0, 2, 1},

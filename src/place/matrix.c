@@ -14,6 +14,7 @@ void xy_matrix_destroy(xy_matrix_t *m)
     xy_free(m);
 }
 
+/* Returns a zeroed matrix with room for `count` entries; NULL without memory. */
 static xy_matrix_t *allocate(uint32_t n, size_t count, bool has_messages)
 {
     xy_matrix_t *m = xy_calloc(1, sizeof(*m));
@@ -54,6 +55,7 @@ static bool is_sorted(const xy_matrix_entry_t *e, size_t count)
     return true;
 }
 
+/* Sorts entries by row and column with two stable counting passes. */
 static xy_status_t sort(uint32_t n, xy_matrix_entry_t *entries, size_t count)
 {
     xy_matrix_entry_t *spare;

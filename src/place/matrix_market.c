@@ -14,6 +14,7 @@ static bool word_is(const char *word, size_t length, const char *text)
     return length == strlen(text) && strncasecmp(word, text, length) == 0;
 }
 
+/* Reads the banner; XY_EUNSUPPORTED for kinds that are not read. */
 static xy_status_t read_header(matrix_reader_t *r, header_t *h)
 {
     const char *word[5];
@@ -50,6 +51,7 @@ static xy_status_t add(matrix_reader_t *r, const header_t *h, uint64_t i, uint64
     return st;
 }
 
+/* Reads a dense matrix by columns. */
 static xy_status_t read_array(matrix_reader_t *r, const header_t *h, uint64_t n)
 {
     for (uint64_t j = 0; j < n; j++)
@@ -72,6 +74,7 @@ static xy_status_t read_array(matrix_reader_t *r, const header_t *h, uint64_t n)
     return XY_OK;
 }
 
+/* Reads `count` coordinate entries. */
 static xy_status_t read_entries(matrix_reader_t *r, const header_t *h, uint64_t n, uint64_t count)
 {
     for (uint64_t k = 0; k < count; k++) {

@@ -68,6 +68,7 @@ static xy_status_t read_ranks(matrix_reader_t *r, uint64_t *ranks_p)
     return matrix_next_whole(r, "number of ranks", 0, XY_MATRIX_RANKS_MAX, ranks_p);
 }
 
+/* Reads lines of ranks, bytes and messages; `ranks` 0 stands for the largest rank plus one. */
 static xy_status_t read_list(matrix_reader_t *r, uint64_t ranks)
 {
     uint64_t largest = ranks > 0 ? ranks - 1 : XY_MATRIX_RANKS_MAX - 1, seen = 0;

@@ -10,6 +10,7 @@ typedef struct {
     bool has_weights;
 } header_t;
 
+/* Reads vertices, edges and format of a METIS graph. */
 static xy_status_t read_header(matrix_reader_t *r, header_t *h)
 {
     uint64_t format = 0, constraints = 1;
@@ -39,6 +40,7 @@ static xy_status_t read_header(matrix_reader_t *r, header_t *h)
     return st;
 }
 
+/* Reads the neighbours of vertex `v` and their weights. */
 static xy_status_t read_vertex(matrix_reader_t *r, const header_t *h, uint64_t v)
 {
     const char *next = r->word;

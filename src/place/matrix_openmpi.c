@@ -20,6 +20,7 @@
 
 #include "place/matrix_reader.h"
 
+/* Reads one line of Open MPI's monitoring output; `is_received` exchanges sender and receiver. */
 static xy_status_t read_line(matrix_reader_t *r, bool is_received, uint64_t *ranks)
 {
     uint64_t from, to;

@@ -8,6 +8,7 @@
 
 enum { BINS_MAX = 128, SIDE = 640, MARGIN = 14, LEFT = 56, TOP = 58, KEY = 34 };
 
+/* Draws the rank numbers of both axes. */
 static void draw_axes(const xy_svg_t *svg, uint32_t n, uint32_t bins)
 {
     double cell = (double)SIDE / bins;

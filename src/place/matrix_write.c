@@ -13,6 +13,7 @@ static void print_value(FILE *file, double value)
     fputs(xy_format_double(value, text), file);
 }
 
+/* Writes a dense matrix of bytes; XY_EINVAL for too many ranks. */
 static xy_status_t write_mat(const xy_matrix_t *m, FILE *file)
 {
     if (m->n > MAT_MAX)
@@ -46,6 +47,7 @@ static void write_market(const xy_matrix_t *m, FILE *file)
         }
 }
 
+/* Writes one line per pair of ranks. */
 static void write_csv(const xy_matrix_t *m, FILE *file)
 {
     fprintf(file, "# ranks %u\nsource,target,bytes%s\n", m->n,
@@ -79,6 +81,8 @@ static double opposite(const xy_matrix_t *m, uint32_t i, size_t k)
     return low < m->first[j + 1] && m->to[low] == i ? m->bytes[low] : -1;
 }
 
+/* Writes a METIS graph; XY_EINVAL unless the matrix is symmetric, of whole numbers and without a
+ * diagonal. */
 static xy_status_t write_metis(const xy_matrix_t *m, FILE *file)
 {
     for (uint32_t i = 0; i < m->n; i++)

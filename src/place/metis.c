@@ -57,6 +57,8 @@ static void whole_weights(const place_graph_t *g, idx_t *weight)
         weight[k] = 1 + (idx_t)(g->w[k] / most * scale);
 }
 
+/* Calls METIS with the capacities as part weights; the state of random() is unchanged
+ * afterwards. */
 static xy_status_t call(const xy_problem_t *q, const place_graph_t *g, uint32_t parts,
                         const uint64_t *room, idx_t *work, real_t *share, uint32_t *part_of)
 {
@@ -96,6 +98,7 @@ static xy_status_t call(const xy_problem_t *q, const place_graph_t *g, uint32_t 
     return XY_OK;
 }
 
+/* Cuts a graph into parts with METIS; overfull parts are repaired. */
 static xy_status_t cut(void *arg, const place_graph_t *g, const uint32_t *ids, uint32_t parts,
                        const uint64_t *room, uint32_t *part_of)
 {

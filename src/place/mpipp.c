@@ -7,6 +7,7 @@
 #include "place/exchange.h"
 #include "place/strategy_internal.h"
 
+/* Improves random placements by exchanges and keeps the cheapest of all restarts. */
 static void search(place_exchange_t *x, uint32_t *order, uint32_t *leaf_of)
 {
     uint64_t random = x->q->seed;

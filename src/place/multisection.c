@@ -160,6 +160,7 @@ static uint32_t count_roomy(const xy_problem_t *q)
     return q->n <= SMALL ? 2 : 1;
 }
 
+/* Places by several starts and keeps the cheapest answer. */
 static xy_status_t place_sorted(const xy_problem_t *q, uint32_t *leaf_of)
 {
     uint32_t n = q->graph->n, starts, roomy = count_roomy(q);

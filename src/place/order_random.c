@@ -4,6 +4,7 @@
  */
 #include "place/strategy_internal.h"
 
+/* Places the processes on random slots, the same for the same seed. */
 static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
 {
     uint64_t state = q->seed;

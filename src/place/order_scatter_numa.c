@@ -19,6 +19,7 @@ static uint32_t end_of_node(const xy_target_t *t, uint32_t leaf)
     return end;
 }
 
+/* Spreads the processes evenly over NUMA nodes, and inside each over its leaves. */
 static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
 {
     const xy_target_t *t = q->target;

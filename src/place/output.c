@@ -79,6 +79,7 @@ static xy_status_t mpich_cores(const xy_place_t *p, const xy_target_t *t, uint32
     return XY_OK;
 }
 
+/* Prints the -bind-to option of MPICH; fails if hosts need different lists. */
 static xy_status_t print_mpich_binding(const xy_place_t *p, const xy_target_t *t, uint32_t hosts,
                                        FILE *file)
 {
@@ -97,6 +98,7 @@ static xy_status_t print_mpich_binding(const xy_place_t *p, const xy_target_t *t
     return st;
 }
 
+/* Prints the placement as options of MPICH's mpiexec. */
 static xy_status_t print_mpich(const xy_place_t *p, const xy_target_t *t, const xy_machine_t *m,
                                FILE *file)
 {

@@ -113,6 +113,7 @@ static double level_y(const tree_t *r, uint32_t node)
     return TOP + LEVEL * (double)(t->child_count[node] == 0 ? lowest : t->level[node]);
 }
 
+/* Draws the links of the tree, as thick as their traffic. */
 static void draw_links(const tree_t *r)
 {
     const xy_target_t *t = r->d.t;
@@ -233,6 +234,7 @@ static void draw_page(place_drawing_t *d, const char *machine_name, const char *
     xy_svg_text(&d->svg, "note", MARGIN, 54, "%s", legend);
 }
 
+/* Draws a placement on a tree or a grid. */
 static xy_status_t draw(place_drawing_t *d, const char *machine_name)
 {
     tree_t r = {.d = *d};

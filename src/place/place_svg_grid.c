@@ -36,6 +36,7 @@ void place_svg_grid_size(const xy_target_t *t, double *width_p, double *height_p
     *height_p = *height_p < notes ? notes : *height_p;
 }
 
+/* Draws the share of the traffic by the number of links it crosses. */
 static void draw_travel(const place_drawing_t *d, double x, double y)
 {
     const xy_matrix_t *m = d->matrix;

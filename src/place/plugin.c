@@ -19,6 +19,8 @@ static double distance(const xylem_place_problem *problem, uint32_t a, uint32_t 
                                              : xy_target_weighted(t, a, b);
 }
 
+/* Checks that each process of a plug-in's answer has a leaf with room; `count` is zeroed scratch
+ * space. */
 static xy_status_t check(const xy_problem_t *q, const uint32_t *leaf_of, uint32_t *count)
 {
     const char *name = q->strategy->name;
@@ -37,6 +39,7 @@ static xy_status_t check(const xy_problem_t *q, const uint32_t *leaf_of, uint32_
     return XY_OK;
 }
 
+/* Asks the plug-in for a placement and checks it. */
 static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
 {
     const xylem_strategy *table = q->strategy->plugin;
@@ -68,6 +71,7 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
     return st;
 }
 
+/* Loads the plug-in at `path` and makes a strategy of its table; the caller owns it. */
 static xy_status_t make(const char *path, void **object_p)
 {
     const xylem_strategy *t;

@@ -74,6 +74,7 @@ void xylem_matrix_free(xylem_matrix *m)
     xy_free(m);
 }
 
+/* Loads a grid or a machine as target; the caller owns it. */
 static xy_status_t load_target(const char *source, xy_target_t **target_p)
 {
     xy_machine_t *machine;
@@ -89,6 +90,7 @@ static xy_status_t load_target(const char *source, xy_target_t **target_p)
     return st;
 }
 
+/* Copies the core numbers of a placement into the public object; NULL without memory. */
 static xylem_placement *keep(const xy_place_t *p, const xy_target_t *t)
 {
     xylem_placement *kept = xy_calloc(1, sizeof(*kept));

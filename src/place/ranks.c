@@ -74,6 +74,8 @@ static xy_status_t take_strategy(place_file_t *f, long number, const char *name)
     return XY_OK;
 }
 
+/* Assigns a rank to the core of processor `cpu`; fails if either is invalid or the rank has a
+ * core. */
 static xy_status_t take_rank(const place_file_t *f, long number, long rank, long cpu)
 {
     int core = core_with_cpu(f->cores, cpu);

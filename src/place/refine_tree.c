@@ -11,6 +11,7 @@
 
 typedef refine_state_t state_t;
 
+/* Frees the state and zeroes it. */
 static void state_cleanup(state_t *s)
 {
     void *all[] = {s->group_of, s->position,    s->locked,       s->gain,    s->link,
@@ -37,6 +38,8 @@ typedef struct {
     bool is_own_group; /* several items share a place: each place is a group */
 } places_t;
 
+/* Allocates the arrays of the state; returns false without memory, and state_cleanup() frees what
+ * exists. */
 static bool state_allocate(state_t *s, uint32_t items, uint32_t groups, uint32_t levels)
 {
     size_t n = (size_t)items + 1, m = (size_t)groups + 2;
@@ -103,6 +106,7 @@ static void state_distances(state_t *s, const xy_target_t *t, const double *heig
     }
 }
 
+/* Fills the state with the items at their places; cleaned up on failure. */
 static xy_status_t state_init(state_t *s, const place_graph_t *g, const xy_target_t *t,
                               const double *height, const places_t *p, const uint32_t *place_of)
 {
@@ -177,6 +181,7 @@ static void places_cleanup(places_t *p)
     *p = (places_t){0};
 }
 
+/* Allocates `count` places; nothing is left allocated on failure. */
 static xy_status_t places_allocate(places_t *p, uint32_t count)
 {
     size_t bytes = ((size_t)count + 1) * sizeof(uint32_t);
@@ -253,6 +258,8 @@ typedef struct {
     uint32_t *order, *number;
 } job_t;
 
+/* Improves the places at one level of the hierarchy by sweeps of exchanges; the caller cleans up
+ * `s` on success. */
 static xy_status_t refine_level(job_t *job, const place_graph_t *g, const places_t *p,
                                 uint32_t *place_of, state_t *s)
 {

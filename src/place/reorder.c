@@ -75,6 +75,7 @@ static bool is_better(const task_t *t, const xy_matrix_t *m, const xy_place_t *p
            p->cost.weighted < cost.weighted * (1 - 1e-9);
 }
 
+/* Computes a placement and assigns the members to it if it is better than the present order. */
 static bool place(const task_t *t, const xy_matrix_t *m, uint32_t *capacity, int *member)
 {
     /* No other library comes into the program, and the program does not wait for all strategies. */
@@ -90,6 +91,7 @@ static bool place(const task_t *t, const xy_matrix_t *m, uint32_t *capacity, int
     return is_done;
 }
 
+/* Places the points of the pattern `entries`; returns false to keep the present order. */
 static bool work(const task_t *t, xy_vec_t *entries, int *member)
 {
     uint32_t *capacity;

@@ -53,6 +53,7 @@ static void residence_cleanup(residence_t *r)
     xy_free(r->occupants);
 }
 
+/* Lists the occupants of each leaf; nothing is left allocated on failure. */
 static xy_status_t residence_init(residence_t *r, const xy_problem_t *q, const uint32_t *leaf_of)
 {
     uint32_t leaves = q->target->leaves, n = q->graph->n;

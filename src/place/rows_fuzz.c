@@ -4,6 +4,7 @@
 #include "place/matrix_fuzz.h"
 #include "place/traffic_internal.h"
 
+/* Builds matrices of several choices from the traffic and checks them. */
 static void check(const xy_traffic_t *t)
 {
     static const xy_traffic_choice_t choices[] = {

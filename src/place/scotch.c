@@ -96,6 +96,8 @@ typedef struct {
     scotch_num_t *leaf; /* number in the regular tree of each leaf of the target */
 } hull_t;
 
+/* Sets arity and link cost of each level of the regular tree around the machine; returns false if
+ * it is too large. */
 static bool hull_arities(const xy_problem_t *q, hull_t *h)
 {
     const xy_target_t *t = q->target;
@@ -164,6 +166,8 @@ static uint32_t *places(const xy_target_t *t, const hull_t *h, scotch_num_t coun
     return place;
 }
 
+/* Builds the Scotch architecture of the machine: a grid, a regular tree or a part of one; returns 0
+ * on success. */
 static int build_architecture(const xy_problem_t *q, const hull_t *h, void *whole, void *arch)
 {
     const xy_target_t *t = q->target;
@@ -288,6 +292,7 @@ static int map(const xy_problem_t *q, const hull_t *h, scotch_num_t *work, scotc
     return rc;
 }
 
+/* Maps the graph with Scotch, under a lock, and repairs overfull leaves. */
 static xy_status_t place_in_hull(const xy_problem_t *q, const hull_t *h, uint32_t *leaf_of)
 {
     const place_graph_t *g = q->graph;
@@ -316,6 +321,7 @@ static xy_status_t place_in_hull(const xy_problem_t *q, const hull_t *h, uint32_
     return st == XY_OK ? place_repair(q, leaf_of) : st;
 }
 
+/* Places with Scotch; XY_ELIMIT for trees that are too irregular. */
 static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
 {
     hull_t h = {0};

@@ -247,6 +247,7 @@ static uint32_t common(const xy_target_t *t, uint32_t a, uint32_t b)
     return a;
 }
 
+/* Returns the hops or weighted steps between two cells of a grid or torus. */
 static double grid_distance(const xy_target_t *t, uint32_t a, uint32_t b, bool is_weighted)
 {
     double sum = 0;

@@ -18,6 +18,7 @@ bool xy_target_is_grid_text(const char *text)
     return strncmp(text, "torus:", 6) == 0 || strncmp(text, "mesh:", 5) == 0;
 }
 
+/* Reads "torus:AxBxC" or "mesh:AxB" into sizes and the number of cells. */
 static xy_status_t parse(const char *text, xy_target_t *shape, uint32_t *cells_p)
 {
     const char *at = strchr(text, ':') + 1;
@@ -58,6 +59,7 @@ static uint32_t cell_of(const xy_target_t *t, const box_t *b)
     return cell;
 }
 
+/* Adds a box of cells as a node of the bisection tree. */
 static void add_child(xy_target_t *t, box_t *boxes, uint32_t parent, const box_t *b, uint32_t leaf)
 {
     uint32_t k = t->nodes++, cells = 1;

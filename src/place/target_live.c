@@ -107,6 +107,7 @@ static void branch(const place_t *places, span_t *spans, xy_target_t *t)
     }
 }
 
+/* Fills the tree of a target from the sorted places of its leaves. */
 static void fill(const place_t *places, span_t *spans, xy_target_t *t)
 {
     double hops[LEVELS + 2], weight[LEVELS + 2];

@@ -91,6 +91,7 @@ static xy_status_t add_part(xy_vec_t *parts, const char *name, const char *title
                                                 : xy_fail_memory("writing communication matrices");
 }
 
+/* Adds one part per phase, slice or communicator, if there are several. */
 static xy_status_t add_kind(const xy_traffic_t *t, kind_t kind, xy_vec_t *parts)
 {
     static const char *const words[KINDS] = {"phase", "slice", "communicator"};
@@ -122,6 +123,7 @@ static xy_status_t add_kind(const xy_traffic_t *t, kind_t kind, xy_vec_t *parts)
     return st;
 }
 
+/* Lists the matrices to write: all, by origin, and by phase, slice and communicator. */
 static xy_status_t list_parts(const xy_traffic_t *t, xy_vec_t *parts)
 {
     static const xy_traffic_choice_t whole = {true, true, -1, -1, -1};
@@ -160,6 +162,7 @@ static xy_status_t close_out(xy_out_t *out, xy_status_t st)
     return st;
 }
 
+/* Writes the matrix of one part as CSV into a directory. */
 static xy_status_t write_part(const xy_traffic_t *t, const traffic_part_t *part,
                               const char *directory)
 {

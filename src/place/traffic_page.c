@@ -92,6 +92,7 @@ static xy_status_t print_cells(const xy_matrix_t *m, uint32_t bins, FILE *file)
     return XY_OK;
 }
 
+/* Prints the matrix of one part, reduced to `bins`, as JSON. */
 static xy_status_t print_part(const xy_traffic_t *t, const traffic_part_t *part, uint32_t bins,
                               FILE *file)
 {

@@ -103,6 +103,7 @@ static bool is_row(const char *name, uint32_t *rank_p)
     return digits > 0 && strcmp(name + digits, ".csv") == 0 && rank < XY_MATRIX_RANKS_MAX;
 }
 
+/* Adds the rows of one file; files with other names are ignored. */
 static xy_status_t read_file(const char *directory, const char *name, traffic_rows_t *rows)
 {
     char *path, *data;

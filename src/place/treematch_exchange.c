@@ -31,6 +31,7 @@ static void level_cleanup(level_t *l)
     xy_free(l->capacity);
 }
 
+/* Allocates the arrays of a level; returns false without memory. */
 static bool level_allocate(level_t *l)
 {
     size_t nodes = l->t.nodes * sizeof(uint32_t), leaves = l->t.leaves * sizeof(uint32_t);

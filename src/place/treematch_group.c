@@ -59,6 +59,7 @@ static void list_cleanup(list_t *l)
     xy_free(l->first_of);
 }
 
+/* Allocates the list of all groups of `k` items; nothing is left allocated on failure. */
 static xy_status_t list_init(list_t *l, const place_graph_t *g, uint32_t k)
 {
     uint32_t n = g->n, count = (uint32_t)choose(n, k);
@@ -212,6 +213,7 @@ static int compare_index(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Groups the items by `k` with the least traffic between groups, from the list of all groups. */
 static xy_status_t group_by_list(const place_graph_t *g, uint32_t k, const treematch_way_t *way,
                                  uint32_t *group_of)
 {
