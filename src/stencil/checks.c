@@ -93,6 +93,7 @@ int stencil_checks_access(const stencil_grid_t *g, int64_t cell, int t, xy_acces
     return n;
 }
 
+/* Adds a task that reduces `count` changes to their maximum, or decides whether to stop. */
 static void add_node(stencil_grid_t *g, int t, int kind, int32_t first, int32_t count, int32_t to)
 {
     xy_access_t accesses[STENCIL_FAN + 2];

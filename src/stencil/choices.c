@@ -100,6 +100,7 @@ static void forget(stencil_choices_t *c)
     c->keys.count = c->values.count = 0;
 }
 
+/* Reads the stored choices; a malformed line discards all of them, with a warning. */
 static xy_status_t read_lines(char *rest, const char *path, stencil_choices_t *c)
 {
     xy_status_t st = XY_OK;
@@ -197,6 +198,7 @@ static void write_one(FILE *file, const char *key, const stencil_choice_t *v)
             (int)v->cores, (int)v->look_ahead);
 }
 
+/* Writes the latest choices and the new one; the callback of xy_out_write(). */
 static xy_status_t write_all(const void *arg, FILE *file)
 {
     const written_t *w = arg;

@@ -43,6 +43,7 @@ static double take_turns(stencil_crew_t *crew)
     return most;
 }
 
+/* Takes its share of every call until the crew ends; the body of a thread. */
 static void *member(void *arg)
 {
     stencil_crew_t *crew = arg;

@@ -89,6 +89,7 @@ uint64_t stencil_exchange(const xy_stencil_t *s)
     return s->graph == XY_STENCIL_JACOBI ? 0 : s->block_bytes;
 }
 
+/* Adds the update of a block in iteration `t`, with its accesses to the neighbours. */
 static void add_task(stencil_grid_t *g, const int64_t x[3], int t)
 {
     const xy_stencil_t *s = g->s;
@@ -138,6 +139,7 @@ static void add_rows(stencil_grid_t *g, int64_t x0, int64_t x1, int step, int co
     }
 }
 
+/* Adds the tasks of one iteration in the order of the graph. */
 static void add_iteration(stencil_grid_t *g, int t)
 {
     const xy_stencil_t *s = g->s;
@@ -156,6 +158,7 @@ static void add_iteration(stencil_grid_t *g, int t)
     stencil_checks_add(g, t);
 }
 
+/* Adds the blocks of all arrays as data with positions. */
 static void add_data(stencil_grid_t *g)
 {
     const xy_stencil_t *s = g->s;
@@ -175,6 +178,7 @@ static void add_data(stencil_grid_t *g)
     }
 }
 
+/* Cuts the rows into parts of equal work. */
 static xy_status_t cut(stencil_grid_t *g)
 {
     const xy_stencil_t *s = g->s;
@@ -199,6 +203,7 @@ static xy_status_t cut(stencil_grid_t *g)
     return XY_OK;
 }
 
+/* Checks dimensions, points, sizes and the total number of tasks. */
 static xy_status_t check(const xy_stencil_t *s)
 {
     static const int points_of[4][2] = {{0, 0}, {3, 3}, {5, 9}, {7, 7}};

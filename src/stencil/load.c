@@ -8,6 +8,7 @@
 enum { FILE_MAX = 64 << 20 };
 static const double FACTOR_MAX = 1e6;
 
+/* Reads the factors of one line; '#' starts a comment. */
 static xy_status_t read_line(const char *path, long number, char *line, xy_vec_t *values,
                              int64_t *count_p)
 {
@@ -30,6 +31,7 @@ static xy_status_t read_line(const char *path, long number, char *line, xy_vec_t
     return XY_OK;
 }
 
+/* Reads a table of factors, all lines of one length. */
 static xy_status_t read_lines(const char *path, char *text, xy_vec_t *values, xy_stencil_t *s)
 {
     long number = 0;

@@ -60,6 +60,7 @@ static void add_constants(const xy_stencil_t *s, xy_text_t *text)
                      (long long)extents[i], i, i >= 3 - s->dims && s->blocks[i - 3 + s->dims] > 1);
 }
 
+/* Joins the constants, the frame and the user's kernel to one text; the caller frees it. */
 static xy_status_t make_text(const xy_stencil_t *s, const char *words, const char *before,
                              const char *path, const char *own, const char *behind, char **text_p)
 {
@@ -100,6 +101,7 @@ typedef struct {
     xy_scratch_t *guards[3];
 } room_t;
 
+/* Removes the temporary directory and its files. */
 static void leave(room_t *room)
 {
     if (room->object != NULL)
@@ -115,6 +117,7 @@ static void leave(room_t *room)
     xy_free(room->directory);
 }
 
+/* Makes a temporary directory for compiling; leave() removes it, also after a failure. */
 static xy_status_t enter(room_t *room)
 {
     const char *under = getenv("TMPDIR");
@@ -191,6 +194,7 @@ static xy_status_t fail_compiler(const char *path, const char *compiler, const c
                    line);
 }
 
+/* Compiles the kernel to a shared object, with $CC or cc. */
 static xy_status_t compile(const char *path, const room_t *room)
 {
     const char *named = getenv("CC"), *compiler = named != NULL && *named != '\0' ? named : "cc";
@@ -223,6 +227,7 @@ static xy_status_t compile(const char *path, const room_t *room)
     return st;
 }
 
+/* Loads the compiled kernel and its functions. */
 static xy_status_t load_object(stencil_own_t *own, const char *path, const char *object)
 {
     stencil_own_first_fn *(*first)(void);
@@ -243,6 +248,7 @@ static xy_status_t load_object(stencil_own_t *own, const char *path, const char 
     return XY_OK;
 }
 
+/* Compiles and loads a kernel for cores. */
 static xy_status_t build(stencil_own_t *own, const char *path, const char *text,
                          const xy_stencil_t *s)
 {
@@ -266,6 +272,7 @@ static xy_status_t build(stencil_own_t *own, const char *path, const char *text,
 
 /* ---- Does it fit? ---- */
 
+/* Checks radius and levels of a kernel against the grid. */
 static xy_status_t check_fit(const stencil_own_t *own, const xy_stencil_t *s)
 {
     xy_stencil_t copy = *s;
@@ -292,6 +299,7 @@ static xy_status_t check_fit(const stencil_own_t *own, const xy_stencil_t *s)
     return XY_OK;
 }
 
+/* Reports a read outside the radius, the dimensions or the axes of the stencil. */
 static xy_status_t fail_read(const stencil_own_t *own, const xy_stencil_t *s, const long *offset)
 {
     long far = 0;
@@ -362,6 +370,7 @@ static xy_status_t try_cells(const stencil_own_t *own, const xy_stencil_t *s)
 
 /* ---- Making and unmaking ---- */
 
+/* Checks the ending of a kernel file against the kind of run. */
 static xy_status_t check_ending(const char *path, bool is_on_gpus)
 {
     const char *ending = ending_of(path);

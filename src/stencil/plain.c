@@ -37,6 +37,7 @@ xy_status_t stencil_open_nameless(const char *directory, size_t bytes, const cha
     return XY_OK;
 }
 
+/* Maps the grids of the plain loop, in memory or in a nameless file of `directory`. */
 static xy_status_t map_grids(stencil_plain_t *p, const char *directory)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE),
@@ -100,6 +101,7 @@ static char *in_grid(const loop_t *loop, const stencil_piece_t *piece)
                                     stencil_cell_bytes(loop->p->s);
 }
 
+/* Copies pieces [from, to) between the grid and a block. */
 static double copy_pieces(void *arg, int64_t from, int64_t to)
 {
     const loop_t *loop = arg;
@@ -115,6 +117,7 @@ static double copy_pieces(void *arg, int64_t from, int64_t to)
     return 0;
 }
 
+/* Returns 1 if any of the pieces [from, to) differs from the block, else 0. */
 static double compare_pieces(void *arg, int64_t from, int64_t to)
 {
     const loop_t *loop = arg;
@@ -130,6 +133,7 @@ static double compare_pieces(void *arg, int64_t from, int64_t to)
     return 0;
 }
 
+/* Updates pieces [from, to) of a block; returns the largest change. */
 static double update_pieces(void *arg, int64_t from, int64_t to)
 {
     const loop_t *loop = arg;
@@ -150,6 +154,7 @@ static double update_pieces(void *arg, int64_t from, int64_t to)
 /* The whole grid, whose places are its cells: in turns of so many. */
 enum { FILLED = 1 << 16 };
 
+/* Fills ranges [from, to) of the grids with their first values. */
 static double fill_places(void *arg, int64_t from, int64_t to)
 {
     const stencil_plain_t *p = arg;

@@ -50,6 +50,7 @@ static void add_load(const stencil_real_t *r, const xy_op_t *op, const stencil_a
         stencil_real_update(r, op, around, extra < rows ? extra : rows, scratch);
 }
 
+/* Updates a block on a core, with its extra load; checked iterations also write the change. */
 static void update(stencil_real_t *r, const xy_op_t *op, const xy_task_turn_t *turn)
 {
     const xy_stencil_t *s = &r->grid;
@@ -83,6 +84,7 @@ static void update(stencil_real_t *r, const xy_op_t *op, const xy_task_turn_t *t
         memcpy(buffers[0], out, s->block_bytes);
 }
 
+/* Writes the largest of several changes; the root decides whether the run stops. */
 static void reduce(stencil_real_t *r, xy_op_id_t id, const xy_op_t *op, void *const *buffers)
 {
     const xy_access_t *a;
@@ -280,6 +282,7 @@ static xy_status_t load_own(stencil_real_t *r)
     return st;
 }
 
+/* Builds the graph and maps the memory of a real run. */
 static xy_status_t prepare(stencil_real_t *r)
 {
     xy_stencil_t *s = &r->grid;
@@ -362,6 +365,7 @@ xy_status_t stencil_real_differs(const stencil_real_t *r, int64_t cell)
                    (long long)cell);
 }
 
+/* Compares the result with that of the plain loop, block by block. */
 static xy_status_t compare_blocks(const stencil_real_t *r, const stencil_plain_t *plain)
 {
     void *block = r->run->file != NULL ? xy_malloc(r->grid.block_bytes) : NULL;
@@ -427,6 +431,7 @@ static uint64_t default_memory(void)
     return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4;
 }
 
+/* Chooses a policy and runs the tasks on cores, GPUs or both. */
 static xy_status_t execute(stencil_real_t *r, xy_task_result_t *result_p)
 {
     const xy_stencil_run_t *run = r->run;
@@ -472,6 +477,7 @@ static xy_status_t execute(stencil_real_t *r, xy_task_result_t *result_p)
     return st;
 }
 
+/* Runs the tasks and compares the result with the plain loop, unless unchecked. */
 static xy_status_t run_and_check(stencil_real_t *r, xy_stencil_result_t *result)
 {
     stencil_plain_t *plain = NULL;

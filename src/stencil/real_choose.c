@@ -93,6 +93,7 @@ static xy_task_platform_t *platform_of_gpus(const stencil_real_t *r, int32_t gpu
     return p;
 }
 
+/* Simulates a policy on `platform`, which it destroys. */
 static xy_status_t simulate(const stencil_real_t *r, const xy_graph_t *graph, const char *policy,
                             int32_t trials_most, xy_task_platform_t *platform,
                             xy_task_result_t *result_p)

@@ -15,6 +15,7 @@
 
 #include "stencil/real.h"
 
+/* Reads or writes all bytes at offset `at`; interrupted calls are repeated. */
 static xy_status_t move_bytes(int fd, const char *path, char *buffer, uint64_t bytes, uint64_t at,
                               bool is_write)
 {
@@ -73,6 +74,8 @@ static int open_domain(const char *path, uint64_t bytes, xy_status_t *st_p)
     return -1;
 }
 
+/* Writes the first values of all blocks to the work file, from the file `domain` or generated if it
+ * is -1. */
 static xy_status_t write_blocks(stencil_file_t *f, const char *path, const xy_stencil_t *s,
                                 const stencil_shape_t *shape, int domain)
 {
@@ -101,6 +104,7 @@ static xy_status_t write_blocks(stencil_file_t *f, const char *path, const xy_st
 
 /* ---- The work file ---- */
 
+/* Sets the offset of each datum in the work file and the total bytes. */
 static xy_status_t place_data(stencil_file_t *f, const xy_graph_t *graph, uint64_t *bytes_p)
 {
     int32_t data = xy_graph_data_count(graph);
@@ -126,6 +130,7 @@ xy_status_t stencil_file_directory(const char *path, char **directory_p)
     return *directory_p != NULL ? XY_OK : xy_fail_memory("naming the work file");
 }
 
+/* Opens the work file beside `path` and reserves its space. */
 static xy_status_t make_work(stencil_file_t *f, const char *path, uint64_t bytes)
 {
     char need[32];

@@ -189,6 +189,7 @@ static int find_blocks(const stencil_real_t *r, const xy_op_t *op, const xy_task
     return n;
 }
 
+/* Launches the update of a block on a GPU; checked iterations also compute the change. */
 static xy_status_t put_update(const stencil_real_t *r, const xy_op_t *op, const xy_task_kernel_t *k)
 {
     const stencil_place_t *p = &r->gpu->places[k->gpu];
@@ -273,6 +274,7 @@ static xy_status_t compile_own(const stencil_real_t *r, stencil_place_t *p)
     return st;
 }
 
+/* Opens a GPU and compiles the kernels for it. */
 static xy_status_t open_place(const stencil_real_t *r, const xy_gpu_info_t *info,
                               stencil_place_t *p)
 {

@@ -39,6 +39,7 @@ static uint64_t copy_bytes(const probe_t *probe)
     return block < COPY_MOST ? block : COPY_MOST;
 }
 
+/* Launches one probe task, with an event after every STRIDE of them. */
 static xy_status_t put_task(const probe_t *probe, int turn)
 {
     const stencil_real_t *r = probe->r;
@@ -64,6 +65,7 @@ static int several_of(const probe_t *probe)
     return most < XY_TASK_BATCH_MAX ? most : XY_TASK_BATCH_MAX;
 }
 
+/* Launches one probe batch of several tasks. */
 static xy_status_t put_several(const probe_t *probe, int turn)
 {
     stencil_blocks_t blocks[XY_TASK_BATCH_MAX];
@@ -164,6 +166,7 @@ static xy_status_t time_several(const probe_t *probe, xy_stencil_costs_t *costs)
     return st;
 }
 
+/* Measures launches, copies and events on a GPU. */
 static xy_status_t measure_on(probe_t *probe, xy_stencil_costs_t *costs)
 {
     double unused, both = 0, copy = 0;

@@ -57,6 +57,7 @@ static int32_t check_of(const stencil_real_t *r, int32_t data)
     return r->share->data_of[data] - (xy_graph_data_count(r->graph) - checks);
 }
 
+/* Maps the blocks of this rank and fills those it owns with their first values. */
 static xy_status_t map_memory(stencil_real_t *r)
 {
     uint64_t scratches = (uint64_t)r->workers + (r->gpu != NULL ? 1 : 0);
@@ -219,6 +220,7 @@ enum {
     TOLD
 };
 
+/* Writes the results of this rank to an array for rank 0. */
 static void put(const stencil_real_t *r, const xy_task_result_t *x, double told[TOLD])
 {
     const double numbers[TOLD] = {[TOLD_MAKESPAN] = x->makespan,
@@ -259,6 +261,7 @@ static void add(double sum[TOLD], const double told[TOLD])
             sum[i] = told[i];
 }
 
+/* Reads the summed results of all ranks. */
 static void take(stencil_real_t *r, const double told[TOLD], xy_task_result_t *x)
 {
     x->makespan = told[TOLD_MAKESPAN];
@@ -306,6 +309,7 @@ xy_status_t stencil_ranks_sum(stencil_real_t *r, xy_task_result_t *result)
     return XY_OK;
 }
 
+/* Copies or receives a result block at rank 0; its owner sends it. */
 static xy_status_t bring(const stencil_real_t *r, int64_t cell, void *block)
 {
     const xylem_messages *t = r->run->messages;

@@ -91,6 +91,7 @@ static void renumber(told_t *told, const head_t *head, const head_t *before)
         told->what += gpus;
 }
 
+/* Appends the records of a rank, received unless it is 0, with renumbered workers. */
 static xy_status_t add(const stencil_real_t *r, xy_vec_t *all, const head_t *head, head_t *before,
                        int32_t rank)
 {
@@ -130,6 +131,7 @@ static void tell(const xy_task_observer_t *o, const told_t *x, int32_t gpus)
         o->memory(o->arg, x->what, x->end, x->used);
 }
 
+/* Gathers the records of all ranks at rank 0 and passes them to the observer by time. */
 static xy_status_t gather(const stencil_real_t *r, head_t head)
 {
     const xylem_messages *t = r->run->messages;

@@ -98,6 +98,7 @@ static void use_kernel(const xy_machine_t *m, xy_stencil_t *grid, xy_task_ahead_
     ahead->once = kernel->latency;
 }
 
+/* Simulates a stencil on a platform. */
 static xy_status_t run_on(const xy_stencil_run_t *run, const xy_task_platform_t *p,
                           xy_stencil_result_t *result_p)
 {
@@ -197,6 +198,7 @@ static void print_ends(const xy_stencil_run_t *run, const xy_stencil_result_t *r
                 r->is_checked ? "bit for bit that of the plain loop" : "not checked");
 }
 
+/* Prints the cores or GPUs that computed a real run. */
 static void print_places(const xy_stencil_run_t *run, const xy_stencil_result_t *r, FILE *file)
 {
     const char *precision = run->grid.is_single ? ", single precision" : "";
@@ -269,6 +271,7 @@ void xy_stencil_print_text(const xy_stencil_run_t *run, const xy_stencil_result_
     print_ends(run, r, file);
 }
 
+/* Writes what only real or checked runs have. */
 static void json_real(xy_json_t *j, const xy_stencil_run_t *run, const xy_stencil_result_t *r)
 {
     xy_json_bool(j, "real", r->is_real);

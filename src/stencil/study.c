@@ -41,6 +41,7 @@ typedef struct {
     bool is_real;
 } table_t;
 
+/* Reads a line of a study: the name of a column and its values. */
 static xy_status_t read_line(table_t *t, long number, const char *line, xy_arena_t *words)
 {
     const char *at = line + strspn(line, " \t\r");
@@ -77,6 +78,7 @@ static xy_status_t read_line(table_t *t, long number, const char *line, xy_arena
     }
 }
 
+/* Reads all lines of a study. */
 static xy_status_t read_table(table_t *t, char *text, xy_arena_t *words)
 {
     xy_status_t st = XY_OK;
@@ -123,6 +125,7 @@ static bool is_eviction(const char *name)
     return false;
 }
 
+/* Sets one value of a run; returns false if it is invalid. */
 static bool set(xy_stencil_run_t *run, int key, const char *value)
 {
     switch (key) {
@@ -181,6 +184,7 @@ static xy_status_t combine(const table_t *t, size_t i, xy_stencil_run_t *run)
     return XY_OK;
 }
 
+/* Makes one run for each combination of values. */
 static xy_status_t make_runs(const table_t *t, const xy_stencil_run_t *base,
                              xy_stencil_study_t *study)
 {
@@ -291,6 +295,7 @@ typedef struct {
     xy_progress_t bar;
 } crew_t;
 
+/* Runs combinations until none is left; the body of a thread. */
 static void *work(void *arg)
 {
     crew_t *crew = arg;

@@ -30,6 +30,7 @@ static const char *or_none(const char *text)
     return text != NULL ? text : "";
 }
 
+/* Returns whether two runs differ along an axis. */
 static bool differs(stencil_axis_t axis, const xy_stencil_run_t *a, const xy_stencil_run_t *b)
 {
     switch (axis) {

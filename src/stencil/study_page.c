@@ -77,6 +77,7 @@ static void add_policy(picture_t *p, const char *policy)
         p->policies[p->policy_count++] = policy;
 }
 
+/* Returns the place of a run on the horizontal axis: its number, or the index of its word. */
 static double place_of(const picture_t *p, size_t run)
 {
     const xy_stencil_study_t *s = p->study;
@@ -149,6 +150,7 @@ static void scale(picture_t *p)
 
 /* ---- Drawing ---- */
 
+/* Draws the values of a policy as a curve with points. */
 static void draw_curve(const picture_t *p, const char *policy)
 {
     int colour = xy_colour_of(policy), n = 0;
@@ -176,6 +178,7 @@ static const char *word_at(const picture_t *p, int place, char buffer[96])
     return stencil_axis_word(p->axis, &p->study->runs[run], &p->study->results[run], buffer);
 }
 
+/* Draws the values of all policies as groups of bars. */
 static void draw_bars(const picture_t *p)
 {
     xy_bars_t bars = {&p->up, LEFT, WIDTH - RIGHT, p->place_count, p->policy_count};
@@ -196,6 +199,7 @@ static void draw_bars(const picture_t *p)
     }
 }
 
+/* Draws one value of a group of runs, as bars or curves. */
 static void draw(FILE *f, const xy_stencil_study_t *study, size_t first, value_fn fn,
                  const char *title)
 {
@@ -318,6 +322,7 @@ static void print_place(FILE *f, const xy_stencil_run_t *run, const xy_stencil_r
     xy_page_heading(f, "%s", what);
 }
 
+/* Prints the properties that all runs of a group share. */
 static void print_heading(FILE *f, const xy_stencil_run_t *run, const xy_stencil_result_t *r,
                           stencil_axis_t axis)
 {
@@ -343,6 +348,7 @@ static void print_heading(FILE *f, const xy_stencil_run_t *run, const xy_stencil
     xy_page_paragraph(f, "%s time; %s.", run->is_real ? "Real" : "Virtual", what + 2);
 }
 
+/* Prints a run as a line of the table. */
 static void print_row(FILE *f, const xy_stencil_run_t *run, const xy_stencil_result_t *r,
                       stencil_axis_t axis)
 {
@@ -368,6 +374,7 @@ static void print_row(FILE *f, const xy_stencil_run_t *run, const xy_stencil_res
     xy_page_cell(f, "%.2f us", s->tasks > 0 ? 1e6 * s->scheduling_seconds / (double)s->tasks : 0);
 }
 
+/* Prints the table of a group of runs. */
 static void print_table(FILE *f, const xy_stencil_study_t *study, size_t first)
 {
     stencil_axis_t axis = stencil_axis_of(study);
