@@ -18,6 +18,8 @@ static bool find_name(const char *library, xy_carrier_cost_t *c)
     return false;
 }
 
+/* Derives latency and bandwidth of a transport from its message model; returns false if the model
+ * does not state them. */
 static bool make_one(const xy_message_cost_t *m, xy_carrier_cost_t *c)
 {
     const xy_message_lines_t *lines = &m->model.kind[XY_MESSAGE_BLOCKING];

@@ -20,6 +20,7 @@ static struct {
     dorgqr_fn dorgqr;
 } lapack = {.once = PTHREAD_ONCE_INIT};
 
+/* Loads the LAPACKE functions from a library; returns false if it lacks them. */
 static bool try_library(const char *name)
 {
     void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
@@ -35,6 +36,7 @@ static bool try_library(const char *name)
     return false;
 }
 
+/* Loads the first library with LAPACKE, or that of XYLEM_LAPACKE. */
 static void load(void)
 {
     static const char *const names[] = {"liblapacke.so.3", "libopenblas.so.0", "liblapacke.so",

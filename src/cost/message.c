@@ -76,6 +76,7 @@ static bool is_sane(const xy_message_sample_t *s)
     return s->blocking > 0 || s->nonblocking > 0;
 }
 
+/* Checks the samples and copies them into the model, sorted by size and without duplicates. */
 static xy_status_t take_samples(const xy_message_sample_t *samples, size_t count,
                                 xy_message_model_t *model)
 {
@@ -144,6 +145,8 @@ static double figure(const xy_message_sample_t *s, size_t offset)
     return *(const double *)((const char *)s + offset);
 }
 
+/* Returns a measured figure, given by its offset in a sample, interpolated at `bytes`; 0 if it was
+ * not measured. */
 static double figure_at(const xy_message_model_t *model, size_t offset, double bytes)
 {
     const xy_message_sample_t *a = NULL, *b = NULL;

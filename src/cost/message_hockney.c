@@ -12,6 +12,7 @@
 
 #include "cost/message_internal.h"
 
+/* Fits the bandwidth of one kind of message over its size; `x` and `y` are scratch space. */
 static xy_status_t fit_kind(xy_message_model_t *model, xy_message_kind_t kind, double *x, double *y)
 {
     xy_message_lines_t *lines = &model->kind[kind];

@@ -75,6 +75,7 @@ static xy_status_t take_lines(const cost_segment_t *segments, size_t count, cons
     return XY_OK;
 }
 
+/* Fits a piecewise linear model to the times `y` of sizes `x`. */
 static xy_status_t fit_lines(const double *x, const double *y, size_t n, xy_lines_t *lines)
 {
     size_t first = !(x[0] > 0), count;
@@ -94,6 +95,7 @@ static xy_status_t fit_lines(const double *x, const double *y, size_t n, xy_line
     return st;
 }
 
+/* Fits the times of one kind of message, without outliers; the arrays are scratch space. */
 static xy_status_t fit_kind(xy_message_model_t *model, xy_message_kind_t kind, double *x, double *y,
                             bool *is_out)
 {

@@ -8,6 +8,7 @@
 
 #include "cost/message_internal.h"
 
+/* Returns the gap at `bytes`, interpolated between the samples that have one; 0 if none does. */
 static double gap(const xy_message_model_t *model, double bytes)
 {
     const xy_message_sample_t *a = NULL, *b = NULL;

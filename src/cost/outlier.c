@@ -17,6 +17,8 @@ typedef struct {
     cost_segment_t *segments; /* room for a window */
 } view_t;
 
+/* Fits segments to `n` points, marks outliers in `is_out` and sets the expected times, if asked
+ * for. */
 static xy_status_t look(const view_t *v, size_t first, size_t n, bool *is_out, double *expected)
 {
     const cost_points_t points = {.x = v->x + first,

@@ -125,6 +125,7 @@ static double border(const curve_t *c, size_t i)
                              : c->message->model.kind[XY_MESSAGE_BLOCKING].time.line[i].end;
 }
 
+/* Draws the curve of a model and the borders of its intervals. */
 static void draw_model(const curve_t *c, const xy_svg_t *svg)
 {
     enum { STEPS = 300 };
@@ -144,6 +145,7 @@ static void draw_model(const curve_t *c, const xy_svg_t *svg)
     xy_svg_curve(svg, MODEL, x, y, STEPS + 1);
 }
 
+/* Draws the samples and the model's error at each. */
 static void draw_samples(const curve_t *c, const xy_svg_t *svg)
 {
     char text[32], tip[96];
@@ -161,6 +163,7 @@ static void draw_samples(const curve_t *c, const xy_svg_t *svg)
     }
 }
 
+/* Draws the title and the number of samples and intervals. */
 static void draw_title(const curve_t *c, const xy_svg_t *svg)
 {
     char distance[64] = "";
@@ -206,6 +209,7 @@ static size_t curve_count(const xy_costs_t *costs)
     return costs->kernels.count + costs->messages.count;
 }
 
+/* Draws all models of a store; XY_EINVAL if there is none. */
 static xy_status_t draw(const xy_costs_t *costs, bool is_embedded, FILE *file)
 {
     int rows = 0;

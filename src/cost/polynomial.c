@@ -83,6 +83,7 @@ static bool is_near_samples(const cost_regression_t *r, size_t first, size_t end
     return true;
 }
 
+/* Returns the score of a polynomial on the samples, by the criterion of the regression. */
 static double score_of(const cost_regression_t *r, size_t first, size_t points, const space_t *s,
                        const xy_interval_t *p)
 {
@@ -111,6 +112,7 @@ static void fit_constant(const cost_regression_t *r, size_t first, size_t end, x
     *p = (xy_interval_t){.params = {sqrt(low) * sqrt(high)}};
 }
 
+/* Sets range and relative errors of an interval from its samples. */
 static void measure_errors(const cost_regression_t *r, size_t first, size_t end, xy_interval_t *p)
 {
     p->start = r->samples[first > 0 ? first - 1 : first].x;

@@ -39,6 +39,7 @@ static xy_line_t fit_line(const double *x, const double *y, size_t n)
     return line;
 }
 
+/* Returns the coefficient of determination of a line. */
 static double r_squared(const xy_line_t *line, const double *x, const double *y, size_t n)
 {
     double mean = 0, left = 0, all = 0;

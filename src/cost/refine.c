@@ -134,6 +134,8 @@ static bool find_cut(const refinement_t *r, const piece_t *p, size_t *from_p, si
     return is_cut_worth_it(r, p, border);
 }
 
+/* Fits samples [first, end) with one polynomial, or recursively with several where a run of samples
+ * fits badly. */
 static xy_status_t refine(refinement_t *r, size_t first, size_t end)
 {
     piece_t piece = fit_piece(r, first, end);
@@ -243,6 +245,7 @@ static bool dissolve_pieces(refinement_t *r)
     return is_changed;
 }
 
+/* Copies the pieces into a fit; the caller owns it. */
 static xy_status_t take_pieces(const refinement_t *r, xy_fit_t *fit_p)
 {
     xy_fit_t fit = {.count = r->pieces.count, .samples = (long)r->given, .dropped = r->dropped};
@@ -261,6 +264,7 @@ static xy_status_t take_pieces(const refinement_t *r, xy_fit_t *fit_p)
     return XY_OK;
 }
 
+/* Fits one polynomial, or as many as the samples need. */
 static xy_status_t compute(refinement_t *r, bool is_single, xy_fit_t *fit_p)
 {
     size_t n = r->regression.count;
@@ -341,6 +345,7 @@ static xy_status_t clean_samples(refinement_t *r, xy_sample_t *samples, bool kee
     return st;
 }
 
+/* Checks the samples and the name of the criterion. */
 static xy_status_t check(const xy_sample_t *samples, size_t count, const xy_fit_options_t *options)
 {
     if (count == 0)

@@ -102,6 +102,7 @@ static int solve(const sums_t *s, int terms, double c[COST_SEGMENT_TERMS_MAX])
     return terms;
 }
 
+/* Returns the least-squares curve of points [first, end); lines never fall. */
 static cost_segment_t curve_of(const cost_points_t *p, const sums_t *s, size_t first, size_t end)
 {
     cost_segment_t g = {.first = first, .end = end};

@@ -25,6 +25,7 @@ typedef struct {
     double *work;  /* the same, and count for leverages */
 } equations_t;
 
+/* Adds one sample as a row of the linear system for the factors of a shape. */
 static void add_equation(equations_t *e, const xy_fit_t *cubes, const xy_shape_sample_t *s,
                          size_t row)
 {
@@ -137,6 +138,7 @@ static double aspect_of(const xy_shape_sample_t *s, size_t sizes)
     return high / low;
 }
 
+/* Sets the errors of a shape on fitted and on held-out samples, and its largest aspect ratio. */
 static void measure_errors(xy_shape_t *shape, const xy_fit_t *cubes)
 {
     double held = 0, shown = 0;
@@ -159,6 +161,7 @@ static void measure_errors(xy_shape_t *shape, const xy_fit_t *cubes)
     shape->held_out /= fmax(held, 1);
 }
 
+/* Checks the form of a kernel and its samples. */
 static xy_status_t check(const xy_kernel_form_t *form, const xy_shape_sample_t *samples,
                          size_t count)
 {

@@ -345,6 +345,7 @@ bool xy_costs_check(const xy_costs_t *costs, const xy_machine_t *live, const cha
 
 /* ---- Where it is ---- */
 
+/* Sets the date of the store to now, in UTC. */
 static xy_status_t set_date(xy_costs_t *costs)
 {
     char text[32];

@@ -27,6 +27,7 @@ static char *print(const xy_costs_t *costs)
     return text;
 }
 
+/* Aborts unless the store survives writing and reading unchanged. */
 static void check_round_trip(const xy_costs_t *costs)
 {
     char *first = print(costs), *second;
@@ -57,6 +58,7 @@ static void ask_sizes(const xy_costs_t *costs, const xy_kernel_cost_t *k)
         }
 }
 
+/* Evaluates all models of the store; aborts on a negative time. */
 static void ask(const xy_costs_t *costs)
 {
     for (size_t i = 0; i < costs->kernels.count; i++) {

@@ -5,6 +5,7 @@
  */
 #include "cost/store.h"
 
+/* Writes an interval of a fit. */
 static void put_interval(xy_json_t *j, const xy_interval_t *v)
 {
     xy_json_begin_object(j, NULL);
@@ -28,6 +29,7 @@ static void put_powers(xy_json_t *j, const char *name, const unsigned char *powe
     xy_json_end(j);
 }
 
+/* Writes the shape of a kernel, if it has one. */
 static void put_shape(xy_json_t *j, const xy_shape_t *shape)
 {
     if (shape->sizes == 0)
@@ -54,6 +56,7 @@ static void put_shape(xy_json_t *j, const xy_shape_t *shape)
     xy_json_end(j);
 }
 
+/* Writes a kernel with its fit. */
 static void put_kernel(xy_json_t *j, const xy_kernel_cost_t *k)
 {
     xy_json_begin_object(j, NULL);
@@ -91,6 +94,7 @@ static void put_lines(xy_json_t *j, const char *name, const xy_lines_t *lines)
     xy_json_end(j);
 }
 
+/* Writes a message model. */
 static void put_message(xy_json_t *j, const xy_message_cost_t *m)
 {
     static const char *const kinds[XY_MESSAGE_KINDS] = {"blocking", "nonblocking"};

@@ -49,6 +49,7 @@ xy_status_t costs_read_text(const xy_xml_node_t *node, const char *name, char **
 
 /* ---- Messages ---- */
 
+/* Reads an interval of a line and appends it; intervals must adjoin. */
 static xy_status_t read_line(const costs_reader_t *r, const xy_xml_node_t *node, xy_lines_t *lines)
 {
     xy_line_t v = {0}, *more;
@@ -77,6 +78,7 @@ static xy_status_t read_line(const costs_reader_t *r, const xy_xml_node_t *node,
     return XY_OK;
 }
 
+/* Reads the model of one kind of message. */
 static xy_status_t read_kind(const costs_reader_t *r, const xy_xml_node_t *node,
                              xy_message_lines_t *kind)
 {
@@ -107,6 +109,7 @@ static xy_status_t read_kind(const costs_reader_t *r, const xy_xml_node_t *node,
     return st;
 }
 
+/* Reads a sample of messages; sizes must increase. */
 static xy_status_t read_message_sample(const costs_reader_t *r, const xy_xml_node_t *node,
                                        xy_message_model_t *model)
 {
@@ -137,6 +140,7 @@ static xy_status_t read_message_sample(const costs_reader_t *r, const xy_xml_nod
     return XY_OK;
 }
 
+/* Reads one child of a message element. */
 static xy_status_t read_message_part(const costs_reader_t *r, const xy_xml_node_t *n,
                                      xy_message_model_t *model)
 {
@@ -160,6 +164,7 @@ static xy_status_t read_message_part(const costs_reader_t *r, const xy_xml_node_
     return costs_fail_node(r, n, "is not expected in a Message");
 }
 
+/* Reads a message element and adds it to the store. */
 static xy_status_t read_message(const costs_reader_t *r, const xy_xml_node_t *node)
 {
     xy_message_cost_t m = {0};
@@ -231,6 +236,7 @@ static xy_status_t read_message(const costs_reader_t *r, const xy_xml_node_t *no
 
 /* ---- The rest ---- */
 
+/* Reads a constant and adds it to the store. */
 static xy_status_t read_constant(const costs_reader_t *r, const xy_xml_node_t *node)
 {
     double seconds = 0, spread = 0;
@@ -273,6 +279,7 @@ static xy_status_t read_speed(const costs_reader_t *r, const xy_xml_node_t *node
     return st == XY_OK ? xy_costs_set_speed(r->costs, cluster, like, factor) : st;
 }
 
+/* Checks name and version of the document element. */
 static xy_status_t check_root(const xy_xml_t *doc)
 {
     const xy_xml_node_t *root = xy_xml_root(doc);
@@ -290,6 +297,7 @@ static xy_status_t check_root(const xy_xml_t *doc)
     return xy_xml_check_names(doc, root, root_attrs, root_children);
 }
 
+/* Reads all elements of the document into the store. */
 static xy_status_t read_all(const xy_xml_t *doc, xy_costs_t *costs)
 {
     costs_reader_t r = {.doc = doc, .costs = costs};
@@ -313,6 +321,7 @@ static xy_status_t read_all(const xy_xml_t *doc, xy_costs_t *costs)
     return st;
 }
 
+/* Makes a store of a document; the caller owns it. */
 static xy_status_t read_document(const xy_xml_t *doc, xy_costs_t **costs_p)
 {
     const xy_xml_node_t *root = xy_xml_root(doc);

@@ -9,6 +9,7 @@ enum { POWER_MAX = 6 };
 
 static const double huge = 1e300;
 
+/* Reads the coefficients of an interval, one more than its degree. */
 static xy_status_t read_params(const costs_reader_t *r, const xy_xml_node_t *node, xy_interval_t *v)
 {
     const xy_xml_node_t *params = node->child;
@@ -34,6 +35,7 @@ static xy_status_t read_params(const costs_reader_t *r, const xy_xml_node_t *nod
                : costs_fail_node(r, params, "must have one number more than the Degree");
 }
 
+/* Reads an interval of a fit and appends it; intervals must adjoin. */
 static xy_status_t read_interval(const costs_reader_t *r, const xy_xml_node_t *node, xy_fit_t *fit)
 {
     xy_interval_t v = {0}, *more;
@@ -68,6 +70,7 @@ static xy_status_t read_interval(const costs_reader_t *r, const xy_xml_node_t *n
     return XY_OK;
 }
 
+/* Reads a sample of a kernel and appends it. */
 static xy_status_t read_sample(const costs_reader_t *r, const xy_xml_node_t *node,
                                xy_kernel_cost_t *k)
 {
@@ -151,6 +154,7 @@ static xy_status_t read_term(const costs_reader_t *r, const xy_xml_node_t *node,
     return XY_OK;
 }
 
+/* Reads a sample of several sizes and appends it. */
 static xy_status_t read_shape_sample(const costs_reader_t *r, const xy_xml_node_t *node,
                                      xy_shape_t *shape)
 {
@@ -176,6 +180,7 @@ static xy_status_t read_shape_sample(const costs_reader_t *r, const xy_xml_node_
     return XY_OK;
 }
 
+/* Reads the shape of a kernel, with its terms and samples. */
 static xy_status_t read_shape(const costs_reader_t *r, const xy_xml_node_t *node, xy_shape_t *shape)
 {
     const costs_field_t fields[] = {{"ErrorMean", &shape->error_mean, 0, false},
@@ -206,6 +211,7 @@ static xy_status_t read_shape(const costs_reader_t *r, const xy_xml_node_t *node
     return st;
 }
 
+/* Reads a kernel's fit, samples and shape on one cluster. */
 static xy_status_t read_cluster(const costs_reader_t *r, const xy_xml_node_t *node,
                                 xy_kernel_cost_t *k)
 {

@@ -58,6 +58,7 @@ static double aspect_of(const double *sizes, size_t count)
     return high / low;
 }
 
+/* Returns the predicted time of a kernel, corrected by its shape, with the expected error. */
 static xy_estimate_t estimate(const xy_kernel_cost_t *k, const xy_kernel_form_t *form,
                               const double *sizes, size_t count)
 {

@@ -23,6 +23,7 @@ static void number_if(FILE *file, const char *name, double value)
         number(file, name, value);
 }
 
+/* Writes an interval of a fit. */
 static void write_interval(FILE *file, const xy_interval_t *interval)
 {
     char text[32];
@@ -61,6 +62,7 @@ static void write_shape_sample(FILE *file, const xy_shape_sample_t *s, size_t si
     fputs("/>\n", file);
 }
 
+/* Writes the shape of a kernel, if it has one. */
 static void write_shape(FILE *file, const xy_shape_t *shape)
 {
     char text[32];
@@ -89,6 +91,7 @@ static void write_shape(FILE *file, const xy_shape_t *shape)
     fputs("      </Shape>\n", file);
 }
 
+/* Writes a kernel with its intervals, samples and shape. */
 static void write_kernel(FILE *file, const xy_kernel_cost_t *k)
 {
     fputs("  <SeqKernel", file);
@@ -124,6 +127,7 @@ static void write_kernel(FILE *file, const xy_kernel_cost_t *k)
     fputs("    </Cluster>\n  </SeqKernel>\n", file);
 }
 
+/* Writes the intervals of a piecewise linear model. */
 static void write_lines(FILE *file, const char *name, const xy_lines_t *lines)
 {
     fprintf(file, "      <%s>\n", name);
@@ -142,6 +146,7 @@ static void write_lines(FILE *file, const char *name, const xy_lines_t *lines)
     fprintf(file, "      </%s>\n", name);
 }
 
+/* Writes the model of one kind of message, if it was measured. */
 static void write_kind(FILE *file, const char *name, const xy_message_lines_t *kind)
 {
     char text[32];
@@ -161,6 +166,7 @@ static void write_kind(FILE *file, const char *name, const xy_message_lines_t *k
     fprintf(file, "    </%s>\n", name);
 }
 
+/* Writes the samples of messages; figures of 0 are left out. */
 static void write_message_samples(FILE *file, const xy_message_model_t *model)
 {
     for (size_t i = 0; i < model->count; i++) {
@@ -182,6 +188,7 @@ static void write_message_samples(FILE *file, const xy_message_model_t *model)
     }
 }
 
+/* Writes a message model; figures of 0 are left out. */
 static void write_message(FILE *file, const xy_message_cost_t *m)
 {
     const xy_message_model_t *model = &m->model;
