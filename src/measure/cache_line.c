@@ -53,6 +53,7 @@ static void *partner(void *arg)
     return NULL;
 }
 
+/* Measures the time of passing a cache line to the partner, as the median of batches. */
 static void exchange(line_t *t, measure_time_t *measure_p)
 {
     double times[BATCHES], end = measure_now() + 1;
@@ -75,6 +76,8 @@ static void exchange(line_t *t, measure_time_t *measure_p)
     measure_p->seconds = measure_median(times, n, &measure_p->spread);
 }
 
+/* Measures the exchange of a cache line between two processors; the affinity of the caller is
+ * restored. */
 static xy_status_t measure_pair(int a, int b, measure_time_t *measure_p)
 {
     static line_t line;

@@ -184,6 +184,8 @@ static xy_status_t list_plugin(char *text, xy_vec_t *list)
     return xy_vec_append(list, &o) == XY_OK ? XY_OK : xy_fail_memory("listing kernels");
 }
 
+/* Calibrates all kernels with all thread counts within the given seconds; *failed_p counts kernels
+ * that failed. */
 static xy_status_t calibrate_list(const xy_calibration_t *c, const xy_vec_t *list,
                                   xy_costs_t *costs, int *failed_p)
 {

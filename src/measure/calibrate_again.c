@@ -61,6 +61,7 @@ static xy_status_t visit_all(const xy_calibration_t *c, const xy_kernel_cost_t *
     return XY_OK;
 }
 
+/* Measures a kernel again at the sizes of `samples`, in a child process. */
 static xy_status_t measure_all(const xy_calibration_t *c, const xy_kernel_cost_t *k,
                                const measure_child_options_t *o, xy_sample_t *samples, size_t count)
 {

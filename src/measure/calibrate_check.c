@@ -50,6 +50,7 @@ static xy_status_t add(const xy_calibration_t *c, const xy_check_result_t *r, xy
     return xy_vec_append(results, r) == XY_OK ? XY_OK : xy_fail_memory("checking models");
 }
 
+/* Measures a stored kernel at a few sizes and compares the times with its model. */
 static xy_status_t check_one(const xy_calibration_t *c, const xy_machine_t *live,
                              const xy_costs_t *costs, const xy_kernel_cost_t *k, double tolerance,
                              xy_vec_t *results)

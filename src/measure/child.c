@@ -74,6 +74,8 @@ static void *open_with_symbol(const char *name, const char *symbol)
     return library;
 }
 
+/* Returns a handle of the first library with the kernel's symbol; NULL with the reason in the
+ * answer. */
 static void *find_library(const child_t *c, answer_t *answer)
 {
     static const char *const names[] = {"libopenblas.so.0",
@@ -102,6 +104,7 @@ static void *find_library(const child_t *c, answer_t *answer)
     return library;
 }
 
+/* Loads the function of a plug-in; returns false with the reason in the answer. */
 static bool load_plugin(child_t *c, answer_t *answer)
 {
     const measure_child_options_t *o = c->options;
@@ -123,6 +126,7 @@ static bool load_plugin(child_t *c, answer_t *answer)
     return c->plugin != NULL;
 }
 
+/* Loads the kernel of a child, with its number of threads set. */
 static bool load(child_t *c, answer_t *answer)
 {
     void *library;
@@ -198,6 +202,7 @@ static void choose_place(const cpu_set_t *allowed, const measure_speed_t *refere
     pin(allowed, best);
 }
 
+/* Measures a kernel at the requested size; returns the kernel's error code, 0 on success. */
 static int measure(child_t *c, const request_t *request, measure_pool_t *pool)
 {
     const measure_limits_t limits = {
@@ -226,6 +231,7 @@ static int measure(child_t *c, const request_t *request, measure_pool_t *pool)
     return code;
 }
 
+/* Sends `size` bytes; returns false if the connection ends. */
 static bool send_all(int fd, const void *data, size_t size)
 {
     for (const char *p = data; size > 0;) {
@@ -241,6 +247,7 @@ static bool send_all(int fd, const void *data, size_t size)
     return true;
 }
 
+/* Receives `size` bytes; returns false if the connection ends. */
 static bool receive_all(int fd, void *data, size_t size)
 {
     for (char *p = data; size > 0;) {
@@ -256,6 +263,7 @@ static bool receive_all(int fd, void *data, size_t size)
     return true;
 }
 
+/* Loads a kernel and answers requests until the socket closes; does not return. */
 static void serve(const measure_child_options_t *options, int socket)
 {
     child_t c = {.options = options};
@@ -289,6 +297,7 @@ static void serve(const measure_child_options_t *options, int socket)
 
 /* ---- In the parent ---- */
 
+/* Waits for a child that ended by itself and reports its signal or exit code. */
 static void say_end(measure_child_t *w, double n)
 {
     int status = 0;
@@ -328,6 +337,7 @@ static xy_status_t await(measure_child_t *w, double n, double seconds, answer_t 
                    w->options.name, seconds, n);
 }
 
+/* Starts a child process with a socket to it. */
 static xy_status_t spawn(const measure_child_options_t *options, measure_child_t *w)
 {
     int ends[2];

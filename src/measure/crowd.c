@@ -13,6 +13,7 @@ typedef struct {
     int count;
 } reading_t;
 
+/* Reads the figures of one launch; other lines are ignored. */
 static xy_status_t read_line(void *arg, char *line)
 {
     reading_t *r = arg;

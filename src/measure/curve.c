@@ -177,6 +177,7 @@ static xy_status_t measure_again(session_t *s, xy_sample_t *const *all, size_t n
     return st;
 }
 
+/* Measures outliers again, a few times, while time is left. */
 static xy_status_t settle(session_t *s)
 {
     xy_sample_t *all[SIZES_MAX + HELD];
@@ -197,6 +198,7 @@ static xy_status_t settle(session_t *s)
 
 /* ---- The model ---- */
 
+/* Fits the model of a curve and reports whether it can be trusted. */
 static xy_status_t conclude(const session_t *s, xy_kernel_cost_t *k)
 {
     measure_trust_t trust = {.samples = (long)s->count};

@@ -11,6 +11,7 @@
 
 /* ---- The file ---- */
 
+/* Adds a host name, unless it is known. */
 static xy_status_t add_host(measure_discovery_t *hosts, const char *name)
 {
     char *copy;

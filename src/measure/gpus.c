@@ -167,6 +167,7 @@ static xy_status_t measure_kernel(bench_t *b, const char *what, put_fn put)
     return st == XY_OK ? keep(b, what, seconds / (2 * (double)b->large), spread) : st;
 }
 
+/* Measures links, launches and kernels of a GPU. */
 static xy_status_t measure_all(bench_t *b)
 {
     const struct {
@@ -192,6 +193,7 @@ static xy_status_t measure_all(bench_t *b)
     return st == XY_OK ? measure_kernel(b, "stencil-byte", put_jacobi) : st;
 }
 
+/* Opens a GPU and allocates memory and kernels; the caller cleans up after a failure. */
 static xy_status_t bench_init(bench_t *b, const xy_gpu_info_t *info)
 {
     xy_status_t st = xy_gpu_open(info, &b->gpu);

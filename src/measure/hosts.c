@@ -71,6 +71,7 @@ static void show_step(void *arg, double part)
         xy_progress_step(s->c->bar, now - s->c->bar->done);
 }
 
+/* Reads a line of the measuring program: a host, a step or a latency. */
 static xy_status_t read_latency(void *arg, char *line)
 {
     hosts_session_t *s = arg;
@@ -112,6 +113,7 @@ static xy_status_t name_matrix(hosts_session_t *s)
     return XY_OK;
 }
 
+/* Measures the latencies between all hosts into the matrix. */
 static xy_status_t measure_latencies(hosts_session_t *s)
 {
     static const char *const arguments[] = {"latency", "20", NULL};
@@ -222,6 +224,7 @@ static xy_status_t measure_inside(hosts_session_t *s, uint32_t c, xy_costs_t *co
     return st;
 }
 
+/* Measures messages inside one host of each cluster with several cores. */
 static xy_status_t measure_hosts(hosts_session_t *s, double steps, xy_costs_t *costs)
 {
     xy_status_t st = XY_OK;
@@ -247,6 +250,7 @@ static xy_status_t measure_messages(hosts_session_t *s, xy_costs_t *costs)
     return st == XY_OK && s->c->has_inside ? measure_hosts(s, steps, costs) : st;
 }
 
+/* Makes a machine of the measured clusters and stores it as the platform. */
 static xy_status_t describe(hosts_session_t *s, xy_costs_t *costs)
 {
     measure_platform_t p = {
@@ -281,6 +285,7 @@ static xy_status_t store_hosts(const hosts_session_t *s, const xy_eco_t *eco, xy
     return st;
 }
 
+/* Reads the hosts, finds the launcher and prepares the measuring program on them. */
 static xy_status_t start(hosts_session_t *s)
 {
     xy_status_t st = measure_discovery_read(s->c->hosts, &s->hosts);
@@ -299,6 +304,7 @@ static xy_status_t start(hosts_session_t *s)
     return st;
 }
 
+/* Measures latencies, clusters, messages and kernels of all hosts. */
 static xy_status_t calibrate(hosts_session_t *s, xy_costs_t *costs)
 {
     double rho = s->c->rho > 0 ? s->c->rho : XY_ECO_RHO;

@@ -45,6 +45,7 @@ static xy_status_t push_reach(const hosts_session_t *s, const char *host, xy_vec
     return push_all(words, s->c->agent != NULL ? agent : ssh);
 }
 
+/* Runs xylem calibrate on a host, with its output in `file`; *code_p is its exit code. */
 static xy_status_t run_on(const hosts_session_t *s, const char *host, const char *file, int *code_p)
 {
     xy_vec_t words = XY_VEC_INIT(char *);
@@ -174,6 +175,7 @@ static xy_status_t keep(const hosts_session_t *s, xy_costs_t *from, uint32_t hos
     return st;
 }
 
+/* Measures the kernels on one host of a cluster, or on all of them, and keeps one result. */
 static xy_status_t measure_cluster(hosts_session_t *s, uint32_t c, xy_costs_t *costs)
 {
     xy_vec_t measured = XY_VEC_INIT(measured_t);

@@ -90,6 +90,7 @@ static xy_status_t add_clusters(sets_t *sets, const xy_costs_t *costs, bool *lef
     return st;
 }
 
+/* Adds a set of pairs for each two sites, to measure the bandwidth they share. */
 static xy_status_t add_sites(sets_t *sets, const xy_costs_t *costs, bool *left, bool *right,
                              measure_share_t *to)
 {

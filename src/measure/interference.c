@@ -20,6 +20,7 @@ static struct {
     bool is_timed;
 } watch;
 
+/* Adds a look at the clock's pace to the sums; outliers are ignored. */
 static void add(const measure_speed_t *now)
 {
     double r = measure_speed_ratio(now, watch.reference), share = r > slack ? 1 / r : 1;

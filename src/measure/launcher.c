@@ -53,6 +53,7 @@ static xy_status_t note_kind(void *arg, char *line)
     return XY_OK;
 }
 
+/* Recognizes the launcher `name` by its version; *is_here_p tells whether it exists. */
 static bool try_launcher(measure_launcher_t *l, const char *name, bool *is_here_p)
 {
     char version[] = "--version";
@@ -115,6 +116,7 @@ static const struct {
                            {"trips.h", measure_probe_trips},
                            {"meetings.h", measure_probe_meetings}};
 
+/* Compiles the measuring program with `wanted` or mpicc. */
 static xy_status_t build_program(measure_launcher_t *l, const char *wanted)
 {
     char optimize[] = "-O2", quiet[] = "-w", o[] = "-o", lm[] = "-lm";
@@ -237,6 +239,7 @@ void measure_launcher_cleanup(measure_launcher_t *l)
 
 /* ---- Its command line ---- */
 
+/* Appends the command line of Open MPI's launcher. */
 static xy_status_t push_open_mpi(const measure_launcher_t *l, const char *count, const char *agent,
                                  xy_vec_t *words)
 {
@@ -255,6 +258,7 @@ static xy_status_t push_open_mpi(const measure_launcher_t *l, const char *count,
     return st;
 }
 
+/* Appends the command line of Hydra, MPICH's launcher. */
 static xy_status_t push_hydra(const measure_launcher_t *l, const char *count, const char *agent,
                               xy_vec_t *words)
 {

@@ -85,6 +85,8 @@ static char *take_memory(size_t bytes, int node)
     return p;
 }
 
+/* Times the copy of one core for the given seconds; it works on until the other cores have
+ * measured. */
 static void time_work(const point_t *p, char *to, const char *from, measure_time_t *measure)
 {
     double times[TIMES_MAX], begin = measure_now(), once, end = begin + p->seconds;
@@ -112,6 +114,7 @@ static void time_work(const point_t *p, char *to, const char *from, measure_time
         measure->seconds = measure_median(times, n, &measure->spread);
 }
 
+/* Measures one of several cores at once, on memory of a NUMA node; the body of a thread. */
 static void *run_crew(void *arg)
 {
     crew_t *crew = arg;

@@ -79,6 +79,7 @@ static double find_compute(bench_t *r)
     return times <= compute_max ? times : 0;
 }
 
+/* Scales all times by the pace of the clock. */
 static void scale_samples(xy_vec_t *samples, double pace)
 {
     for (size_t i = 0; i < samples->count; i++) {
@@ -102,6 +103,7 @@ static double middle_meeting(bench_t *r, int meeting)
     return fmax(0, bench_middle(r->meet[meeting], (size_t)r->met));
 }
 
+/* Sets the times of collectives of two processes, scaled by the pace. */
 static void set_meetings(bench_t *r, double pace, xy_message_model_t *m)
 {
     m->barrier = pace * middle_meeting(r, BENCH_BARRIER);
@@ -122,6 +124,7 @@ static void set_meetings(bench_t *r, double pace, xy_message_model_t *m)
     m->small_gather_stream = pace * middle_meeting(r, BENCH_SMALL_GATHER_STREAM);
 }
 
+/* Fits the model to the samples of all launches; nothing is left allocated on failure. */
 static xy_status_t fit_model(bench_t *r, xy_message_cost_t *m)
 {
     double pace = find_pace(r);

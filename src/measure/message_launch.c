@@ -65,6 +65,7 @@ static bool read_meetings(bench_t *r, const char *line)
     return n >= 3;
 }
 
+/* Reads a line of the measuring program; unknown lines are ignored. */
 static xy_status_t read_line(void *arg, char *line)
 {
     bench_t *r = arg;

@@ -33,6 +33,7 @@ static void report_held(const xy_message_model_t *model, const xy_vec_t *held, F
     }
 }
 
+/* Measures messages between two processes and adds their model to the store. */
 static xy_status_t measure(const xy_calibration_t *c, const xy_messages_calibration_t *m,
                            const xy_vec_t *words, xy_costs_t *costs)
 {

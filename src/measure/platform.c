@@ -106,6 +106,7 @@ static void put_link(FILE *file, xy_link_t link)
         fprintf(file, " bandwidth=\"%s\"", xy_format_double(link.bandwidth, text));
 }
 
+/* Writes the node of a host. */
 static void put_node(const measure_platform_t *p, uint32_t i, FILE *file)
 {
     uint32_t c = p->eco->cluster_of[i], cores = p->cores != NULL ? p->cores[i] : 1;
@@ -168,6 +169,7 @@ static void put_site_route(const measure_platform_t *p, uint32_t s, uint32_t t, 
     put_route(file, 'S', s, t, all);
 }
 
+/* Writes the routes between clusters, or between sites if those share links. */
 static void put_routes(const measure_platform_t *p, FILE *file)
 {
     const xy_eco_t *eco = p->eco;

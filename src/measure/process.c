@@ -116,6 +116,7 @@ static xy_status_t take_lines(reading_t *r)
     return st;
 }
 
+/* Passes the lines of a command's output to the reader until its end or the deadline. */
 static xy_status_t read_output(int fd, reading_t *r)
 {
     xy_status_t st = XY_OK;

@@ -288,6 +288,7 @@ static xy_status_t visit_round(session_t *s, const xy_fit_t *model, size_t *visi
     return st;
 }
 
+/* Measures sizes in rounds, more where the model misses, until the deadline. */
 static xy_status_t measure_rounds(session_t *s)
 {
     enum { ROUNDS_OF_GRID = 2, ROUNDS_OF_MISSED = 3 };
@@ -415,6 +416,7 @@ static xy_status_t judge(session_t *s, bool by_pace)
     return measure_trust(what, &trust);
 }
 
+/* Drops noisy samples, chooses the clock and fits the model; XY_EINVAL if it is too noisy. */
 static xy_status_t conclude(session_t *s)
 {
     xy_kernel_cost_t *k = &s->result;
@@ -451,6 +453,7 @@ typedef struct {
     bool by_pace;
 } shapes_arg_t;
 
+/* Measures a kernel at several sizes; a callback. */
 static xy_status_t measure_shape(void *arg, const double *sizes, double seconds, double *t_p)
 {
     const shapes_arg_t *a = arg;
@@ -493,6 +496,7 @@ static xy_status_t measure_shapes(session_t *s, double seconds)
     return measure_shapes_run(&shapes, &k->shape);
 }
 
+/* Sets name, cluster, library and criterion of the result. */
 static xy_status_t name_result(session_t *s, const measure_child_options_t *options)
 {
     xy_kernel_cost_t *k = &s->result;

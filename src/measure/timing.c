@@ -137,6 +137,7 @@ static long choose_counted(measure_run_t *run, long n)
     return half < n ? half : n;
 }
 
+/* Returns the median of the undisturbed runs of a pool, with spread and error. */
 static measure_time_t sum_paced(const measure_pool_t *pool)
 {
     measure_run_t run[COST_POOL_MAX];
@@ -217,6 +218,7 @@ static double time_runs(series_t *s, long batch)
     return took / (double)batch;
 }
 
+/* Times one batch of runs, with the interference of other programs. */
 static measure_run_t run_once(series_t *s, long batch)
 {
     const measure_speed_t *reference = s->limits->reference;
@@ -258,6 +260,7 @@ static long choose_batch(double once, bool has_before)
     return once > enough / 10000 ? (long)(enough / once) + 1 : 10000;
 }
 
+/* Returns whether the runs so far determine the time, or the limits are reached. */
 static bool is_enough(const series_t *s)
 {
     long least = s->limits->runs_min > 0 ? s->limits->runs_min : RUNS_MIN;

@@ -127,6 +127,7 @@ static int opponent(int me, int round, int n)
     return ((2 * round - me) % (n - 1) + (n - 1)) % (n - 1);
 }
 
+/* Measures the latency of every pair of ranks, in rounds of disjoint pairs; rank 0 prints them. */
 static void measure_latencies(int repetitions)
 {
     int n = size + size % 2;
@@ -218,6 +219,7 @@ typedef struct {
     double pace, compute;
 } report_t;
 
+/* Measures messages of the sizes in `text` between ranks `a` and `b`; rank 0 prints the results. */
 static void measure_pair(int a, int b, char *text, double seconds, int passes, char mode)
 {
     static size_data_t data[SIZES_MAX];
@@ -358,6 +360,8 @@ static double time_ordered(game_t *g, int each, double barrier, double small_all
     return fmax(0, time_all(g, all_alltoall, ALLTOALLS) - small_alltoall) / each / size;
 }
 
+/* Measures messages and collectives of all ranks at once, `each` ranks per core; rank 0 prints
+ * them. */
 static void measure_crowd(int each)
 {
     enum { BATCH = 100, ALLTOALLS = 25, BULKS = 8, LINE = 64, LINES = 256 };
@@ -520,6 +524,7 @@ static double rate_together(const pair_t *pairs, int count, int bytes, double se
     return all / fmax(longest, 1e-9);
 }
 
+/* Measures the bandwidth of sets of pairs, alone and at once; rank 0 prints the ratios. */
 static void measure_together(char *text, double seconds)
 {
     pair_t *pairs = calloc((size_t)size, sizeof(*pairs));
