@@ -35,6 +35,8 @@ static void send_step(const matmul_t *p, const grid_t *g, const matmul_rect_t *r
     matmul_wait(p, count, requests);
 }
 
+/* Computes one block of columns of A and rows of B: rank 0 sends them, rows and columns broadcast
+ * them. */
 static void step(const matmul_t *p, const grid_t *g, const matmul_rect_t *rects, int at, int depth,
                  MPI_Request *requests)
 {
@@ -70,6 +72,7 @@ static void run_steps(const matmul_t *p, grid_t *g, const matmul_rect_t *rects,
     matmul_collect(p, rects, g->c);
 }
 
+/* Multiplies on a grid of ranks; returns 0, or 1 on all ranks if memory is missing. */
 static int run(const matmul_t *p)
 {
     matmul_rect_t *rects = calloc((size_t)p->ranks, sizeof(*rects)), own = {0};

@@ -53,6 +53,7 @@ static int free_kept(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
+/* Returns the state kept with MPI_COMM_SELF until MPI_Finalize; NULL without memory. */
 static kept_t *find_kept(void)
 {
     static int key = MPI_KEYVAL_INVALID;
@@ -244,6 +245,7 @@ SECONDS_OF(2)
 SECONDS_OF(3)
 SECONDS_OF(4)
 
+/* Fills the problem with parameters and alternatives for xylem_choose(). */
 static void fill(const matmul_t *p, matmul_choice_t *q)
 {
     static double (*const seconds[MATMUL_ALGORITHMS])(void *) = {seconds_0, seconds_1, seconds_2,

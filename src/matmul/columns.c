@@ -59,6 +59,8 @@ static void step_elsewhere(const matmul_t *p, const matmul_rect_t *r, int depth,
     matmul_multiply(p, r->rows, r->columns, depth, a, depth, b, r->columns, c, r->columns);
 }
 
+/* Multiplies with rectangles of C per rank, fed by rank 0; returns 0, or 1 on all ranks if memory
+ * is missing. */
 static int run(const matmul_t *p)
 {
     matmul_rect_t *rects = calloc((size_t)p->ranks, sizeof(*rects)), own = {0};

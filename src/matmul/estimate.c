@@ -34,6 +34,8 @@ static passed_t pass(const matmul_t *p, const matmul_algorithm_t *algorithm, int
     return x;
 }
 
+/* Returns the predicted seconds, extrapolated from a few steps where a full pass takes long; 0 if
+ * unknown. */
 static double estimate(const matmul_t *p, const matmul_algorithm_t *algorithm,
                        const matmul_place_t *place, bool is_simulated)
 {

@@ -51,6 +51,7 @@ static void distribute(const matmul_t *p, const matmul_rect_t *own, double *a, d
     matmul_wait(p, 2 * p->ranks, requests);
 }
 
+/* Multiplies while the row blocks of A travel round the ranks. */
 static void roll(const matmul_t *p, const matmul_rect_t *own, double *a, double *next,
                  const double *b, double *c)
 {
@@ -82,6 +83,7 @@ static void fill_rects(const matmul_t *p, matmul_rect_t *rects)
     }
 }
 
+/* Multiplies with column blocks of B and C; returns 0, or 1 on all ranks if memory is missing. */
 static int run(const matmul_t *p)
 {
     matmul_rect_t *rects = calloc((size_t)p->ranks, sizeof(*rects)), own = {0};

@@ -25,6 +25,7 @@ static double *make_speeds(int ranks, const double *given)
     return speeds;
 }
 
+/* Returns a problem with the defaults of missing options; the caller frees its speeds. */
 static matmul_t make(int m, int n, int k, int ranks, const xylem_matmul_options *o)
 {
     return (matmul_t){.size = {m, n, k},
@@ -90,6 +91,7 @@ static double simulate(const matmul_t *p, const matmul_algorithm_t *algorithm,
     return seconds;
 }
 
+/* Returns the seconds that `how` predicts for an algorithm; 0 for invalid arguments. */
 static double predict(const char *algorithm, const matmul_size_t *size, int ranks,
                       const xylem_matmul_options *o,
                       double (*how)(const matmul_t *p, const matmul_algorithm_t *algorithm,
@@ -177,6 +179,7 @@ static bool has_speeds(const matmul_t *p, const xylem_matmul_options *o)
     return p->speeds != NULL;
 }
 
+/* Returns the index of an algorithm; -1 with a message if it is unknown or needs more ranks. */
 static int find_named(const matmul_t *p, const char *name)
 {
     int i = matmul_find(name);

@@ -70,6 +70,7 @@ static void sift_up(pass_t *x, int at, int rank)
     put(x, at, rank);
 }
 
+/* Removes the rank with the least time from the heap and returns it. */
 static int take_first(pass_t *x)
 {
     int first = x->heap[0], rank = x->heap[--x->waiting], at = 0;
@@ -101,6 +102,7 @@ static void wake(pass_t *x, int rank, double due)
 
 /* ---- Messages ---- */
 
+/* Returns the index of a free message; -1 without memory. */
 static int message_new(pass_t *x)
 {
     int i = x->free;
@@ -179,6 +181,7 @@ static void send(pass_t *x, int from, int to, int tag, double bytes, bool answer
     append(x, to, i);
 }
 
+/* Receives a message with rendezvous: both sides meet before its data flow. */
 static void take_large(pass_t *x, rank_t *r, const message_t *m)
 {
     rank_t *s = &x->ranks[m->from];
@@ -264,6 +267,7 @@ static const matmul_tree_t *tree_of(pass_t *x, double bytes, int count)
     return &x->tree;
 }
 
+/* Advances the broadcast of a rank; returns false if it must wait. */
 static bool bcast(pass_t *x, int rank, const matmul_op_t *op)
 {
     const matmul_group_t *g = &x->record->groups[op->group];
@@ -289,6 +293,7 @@ static bool bcast(pass_t *x, int rank, const matmul_op_t *op)
     return wait(x, rank);
 }
 
+/* Performs an operation of a rank; returns false if it must wait. */
 static bool take(pass_t *x, int rank, const matmul_op_t *op)
 {
     switch (op->kind) {

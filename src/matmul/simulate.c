@@ -11,6 +11,7 @@
 
 enum { TAG = 1, TAG_EXCHANGE = 2 };
 
+/* Adds an operation of a rank to the script. */
 static void play(xylem_script *s, int rank, const matmul_op_t *op, const int *group_of)
 {
     switch (op->kind) {

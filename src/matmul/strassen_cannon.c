@@ -145,6 +145,7 @@ static void collect_product(const matmul_t *p, const shape_t *s, const blocks_t 
 
 /* ---- Cannon's algorithm in a group ---- */
 
+/* Multiplies the blocks of a group of q x q ranks by Cannon's algorithm. */
 static void cannon(const matmul_t *p, const shape_t *s, const blocks_t *x)
 {
     int group = p->rank / (s->q * s->q) * s->q * s->q, own = p->rank - group;
@@ -161,6 +162,8 @@ static void cannon(const matmul_t *p, const shape_t *s, const blocks_t *x)
     }
 }
 
+/* Computes the seven products of Strassen's algorithm, one per group, and adds them up on rank
+ * 0. */
 static void run_groups(const matmul_t *p, const shape_t *s, const blocks_t *x)
 {
     MPI_Request request;
@@ -185,6 +188,7 @@ static void run_groups(const matmul_t *p, const shape_t *s, const blocks_t *x)
         collect_product(p, s, x, g);
 }
 
+/* Multiplies with seven groups of ranks; returns 0, or 1 on all ranks if memory is missing. */
 static int run(const matmul_t *p)
 {
     shape_t s = find_shape(p);

@@ -36,6 +36,7 @@ static double bound(const matmul_t *p, const matmul_place_t *place)
            2 * floor(m / rows) * floor(n / columns) * k / matmul_slowest(p);
 }
 
+/* Starts sending the blocks of A and B to rank `i`. */
 static void send_blocks(const summa_t *s, int i, MPI_Request *requests)
 {
     const matmul_size_t *z = &s->p->size;
@@ -51,6 +52,7 @@ static void send_blocks(const summa_t *s, int i, MPI_Request *requests)
                 part(z->k, s->rows, row), part(z->n, s->columns, column), z->n, i, &requests[1]);
 }
 
+/* Distributes the blocks of A and B from rank 0. */
 static void distribute(const summa_t *s, MPI_Request *requests)
 {
     const matmul_t *p = s->p;
@@ -99,6 +101,7 @@ static int step(const summa_t *s, int at)
     return at + depth;
 }
 
+/* Distributes, multiplies panel by panel and collects the result. */
 static void run_steps(summa_t *s, matmul_rect_t *rects, MPI_Request *requests)
 {
     const matmul_t *p = s->p;
@@ -120,6 +123,7 @@ static void run_steps(summa_t *s, matmul_rect_t *rects, MPI_Request *requests)
     matmul_collect(p, rects, s->c);
 }
 
+/* Multiplies on a grid by SUMMA; returns 0, or 1 on all ranks if memory is missing. */
 static int run(const matmul_t *p)
 {
     summa_t s = {.p = p};

@@ -137,6 +137,8 @@ static bool lacks(const matmul_tree_t *x, int v, int part)
     return part < v || part >= v + parts_of(x, v);
 }
 
+/* Finds the next transfer of member `v` in the ring phase of a broadcast; returns false at its
+ * end. */
 static bool ring_step(const matmul_tree_t *x, int v, int step, matmul_tree_step_t *s)
 {
     int n = x->count, right = (v + 1) % n, left = (v + n - 1) % n;
