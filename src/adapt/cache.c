@@ -61,6 +61,7 @@ uint64_t adapt_cache_key(const char *salt, const char *verb, int argc, char **ar
     return xy_hash_u64(hash);
 }
 
+/* Reads a stored simulation "SECONDS ERROR WHERE"; returns false if it is malformed. */
 static bool parse(const char *line, xy_simulated_t *s)
 {
     char *end;

@@ -36,6 +36,7 @@ static bool is_parameter(const xy_adapt_t *p, const char *name)
     return false;
 }
 
+/* Sets the values of all parameters, given or default; XY_EUSAGE for unknown or missing ones. */
 static xy_status_t set_parameters(evaluation_t *v)
 {
     const xy_adapt_t *p = v->problem;
@@ -113,6 +114,7 @@ static xy_status_t tell_terms(evaluation_t *v, const adapt_alternative_t *a, siz
     return has_all ? XY_OK : xy_fail_memory("choosing");
 }
 
+/* Evaluates the formula of an alternative on every node; the slowest node counts. */
 static xy_status_t evaluate_formula(evaluation_t *v, const adapt_alternative_t *a, size_t i)
 {
     double term[ADAPT_LINE_MAX / 2], most = 0;
@@ -154,6 +156,7 @@ static void evaluate_table(evaluation_t *v, const adapt_alternative_t *a, size_t
         v->times->where[i] = "beyond the rows of the table";
 }
 
+/* Simulates an alternative, or takes the result from the cache. */
 static xy_status_t simulate(evaluation_t *v, const adapt_alternative_t *a, int argc, char **argv,
                             xy_simulated_t *s)
 {
@@ -194,6 +197,7 @@ static char *next_word(char **rest_p)
     return word;
 }
 
+/* Evaluates an alternative by a simulation with its words expanded. */
 static xy_status_t evaluate_verb(evaluation_t *v, const adapt_alternative_t *a, size_t i)
 {
     char *words, *rest, *word, *argv[WORDS_MAX + 1];
@@ -224,6 +228,7 @@ static xy_status_t evaluate_verb(evaluation_t *v, const adapt_alternative_t *a, 
 
 /* ---- All ---- */
 
+/* Evaluates an alternative; one whose condition is false takes infinitely long. */
 static xy_status_t evaluate_one(evaluation_t *v, size_t i)
 {
     const adapt_alternative_t *a = &XY_VEC_AT(&v->problem->alternatives, adapt_alternative_t, i);
@@ -249,6 +254,7 @@ static xy_status_t evaluate_one(evaluation_t *v, size_t i)
     return XY_OK;
 }
 
+/* Creates empty times; *times_p is the caller's to destroy, also on failure once it is set. */
 static xy_status_t create(const xy_adapt_t *p, xy_adapt_times_t **times_p)
 {
     xy_adapt_times_t *t = xy_calloc(1, sizeof(*t));

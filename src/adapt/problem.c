@@ -62,6 +62,7 @@ static const struct {
     {"when", adapt_read_when},
 };
 
+/* Reads one line of a problem, with a suggestion for a misspelt first word. */
 static xy_status_t read_line(adapt_reading_t *r, char *line)
 {
     const char *known[sizeof(lines) / sizeof(lines[0]) + 1] = {0}, *nearest;
@@ -106,6 +107,7 @@ static xy_status_t flush(adapt_reading_t *r, xy_text_t *whole)
     return st;
 }
 
+/* Reads all lines of a problem; an indented line continues the one before. */
 static xy_status_t read_lines(adapt_reading_t *r, char *data)
 {
     xy_text_t whole = XY_TEXT_INIT;
@@ -152,6 +154,8 @@ static xy_status_t name_it(adapt_reading_t *r, const char *path)
     return XY_OK;
 }
 
+/* Creates an empty problem; *problem_p is the caller's to destroy, also on failure once it is
+ * set. */
 static xy_status_t create(const char *path, xy_adapt_t **problem_p)
 {
     xy_adapt_t *p = xy_calloc(1, sizeof(*p));

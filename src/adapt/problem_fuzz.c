@@ -32,6 +32,7 @@ static void evaluate(const xy_adapt_t *p)
     xy_adapt_times_destroy(t);
 }
 
+/* Reads the input as a table and evaluates it; aborts on a negative time. */
 static void read_table(const xy_adapt_t *p, const uint8_t *data, size_t size)
 {
     static const double at[][2] = {{1, 1}, {5, 3}, {1e9, -4}, {0, 0}};

@@ -25,6 +25,7 @@ static size_t term_length(const char *text)
     return strlen(text);
 }
 
+/* Adds the first `n` characters of `text` as a term of a formula. */
 static xy_status_t add_term(adapt_reading_t *r, adapt_alternative_t *a, const char *text, size_t n)
 {
     char *copy;
@@ -96,6 +97,7 @@ static bool are_quotes_closed(const char *text)
     return quote == '\0';
 }
 
+/* Reads how the time of an alternative is found: formula, table or simulation. */
 static xy_status_t read_how(adapt_reading_t *r, adapt_alternative_t *a, const char *how, char *rest)
 {
     if (*rest == '\0')

@@ -97,6 +97,7 @@ xy_status_t adapt_read_let(adapt_reading_t *r, char *rest)
     return st == XY_OK ? add_named(&r->problem->lets, &let) : st;
 }
 
+/* Reads "NAME=FORMULA" or "cluster=NAME" of a node. */
 static xy_status_t read_node_value(adapt_reading_t *r, adapt_node_t *node, char *word)
 {
     char *equal = strchr(word, '=');

@@ -59,6 +59,7 @@ static bool has_column(const reading_t *r, int what)
     return false;
 }
 
+/* Reads the column names; all parameters and 'seconds' are required. */
 static xy_status_t read_head(reading_t *r, char *line)
 {
     char *field;
@@ -75,6 +76,7 @@ static xy_status_t read_head(reading_t *r, char *line)
     return has_column(r, IS_SECONDS) ? XY_OK : fail(r, "the table has no column 'seconds'", NULL);
 }
 
+/* Reads one row; rows of other alternatives are checked and skipped. */
 static xy_status_t read_row(reading_t *r, char *line)
 {
     size_t n = r->problem->parameters.count;
@@ -116,6 +118,7 @@ static int compare_rows(const void *a, const void *b, void *parameters)
     return 0;
 }
 
+/* Sorts the rows and moves them into the table; fails for two rows with equal parameters. */
 static xy_status_t finish(reading_t *r, adapt_table_t *t)
 {
     size_t n = r->problem->parameters.count, rows = r->rows.count / (n + 1);

@@ -75,6 +75,8 @@ static void end_nodes(void *arg, const void *before)
 
 /* ---- Models ---- */
 
+/* Evaluates message(BYTES); returns false for another number of arguments, failures go to
+ * *status_p. */
 static bool message_value(adapt_scope_t *s, const double *args, size_t count, double *value_p,
                           xy_status_t *status_p)
 {
@@ -101,6 +103,7 @@ static bool message_value(adapt_scope_t *s, const double *args, size_t count, do
     return true;
 }
 
+/* Evaluates a call in a formula by the models of messages and kernels; failures go to *status_p. */
 static bool call_value(void *arg, const char *name, const double *args, size_t count,
                        double *value_p, xy_status_t *status_p)
 {
@@ -143,6 +146,7 @@ xy_status_t adapt_value(adapt_scope_t *s, const xy_formula_t *formula, double *v
 
 /* ---- Words with formulas in braces ---- */
 
+/* Appends the value of a formula in a word of an alternative. */
 static xy_status_t expand_one(adapt_scope_t *s, const char *text, size_t length, long line,
                               xy_text_t *out)
 {
