@@ -10,6 +10,7 @@ static bool is_usable(const xy_choose_t *q, size_t i)
     return i < q->count && !isinf(q->candidates[i].predicted);
 }
 
+/* Checks that predicted times are positive and that an alternative can be used. */
 static xy_status_t check(const xy_choose_t *q)
 {
     bool has_any = false;

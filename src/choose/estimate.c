@@ -149,6 +149,7 @@ static xy_status_t see(const xy_choose_t *q, const name_t *names, xy_vec_t *seen
     return st;
 }
 
+/* Collects the evidence of earlier runs for each candidate. */
 static xy_status_t look(const xy_choose_t *q, name_t *names, evidence_t *e)
 {
     xy_vec_t seen = XY_VEC_INIT(seen_t);

@@ -49,6 +49,7 @@ static bool is_wanted(const reading_t *r, const xy_run_t *run)
            (r->host == NULL || strcmp(r->host, run->instance.host) == 0);
 }
 
+/* Reads one line and keeps its run if it is wanted; a bad one is counted or refused. */
 static xy_status_t read_line(xy_history_t *h, reading_t *r, const char *line, size_t length,
                              long number)
 {
@@ -78,6 +79,7 @@ static void warn_bad(const reading_t *r)
             r->path, r->first_bad, r->bad, r->bad == 1 ? " is" : "s are");
 }
 
+/* Reads all lines; a last line without its end counts as bad. */
 static xy_status_t read_lines(xy_history_t *h, reading_t *r, const char *data, size_t size)
 {
     const char *end = data + size;
@@ -96,6 +98,7 @@ static xy_status_t read_lines(xy_history_t *h, reading_t *r, const char *data, s
     return st;
 }
 
+/* Makes a history of the text; the caller owns it. */
 static xy_status_t parse(const char *data, size_t size, reading_t *r, xy_history_t **history_p)
 {
     xy_history_t *h = NULL;
@@ -188,6 +191,7 @@ static long count_lines(const char *data, const char *end)
     return count;
 }
 
+/* Makes a history of the latest runs of one problem and host, read from the end of the file. */
 static xy_status_t read_recent(const char *data, size_t size, reading_t *r,
                                xy_history_t **history_p)
 {

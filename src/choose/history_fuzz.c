@@ -12,6 +12,7 @@ static void ignore(void *arg, xy_status_t status, const char *message)
     (void)arg, (void)status, (void)message;
 }
 
+/* Aborts unless the history survives printing and parsing. */
 static void check_round_trip(const xy_history_t *h)
 {
     char *text = NULL;

@@ -44,6 +44,7 @@ static bool has_end(int file)
            last == '\n';
 }
 
+/* Appends to the file, after an end of line if the last is missing; *size_p is its new size. */
 static xy_status_t write_text(const char *path, const char *text, size_t length, off_t *size_p)
 {
     int file = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
@@ -78,6 +79,7 @@ static bool is_removed(const keep_t *k, const xy_run_t *run)
            (k->host == NULL || strcmp(run->instance.host, k->host) == 0);
 }
 
+/* Writes the runs that are kept; the callback of xy_out_write(). */
 static xy_status_t print_kept(const void *arg, FILE *file)
 {
     const keep_t *k = arg;
@@ -127,6 +129,8 @@ static xy_status_t drop_half(const char *path)
     return st;
 }
 
+/* Appends to the history under its lock, and drops the older half of a file that has grown too
+ * large. */
 static xy_status_t append_text(const char *path, const xy_text_t *text)
 {
     int lock;
@@ -171,6 +175,7 @@ static bool has_run(const xy_history_t *h, const xy_run_t *run)
     return false;
 }
 
+/* Appends the runs of `from` that the history lacks. */
 static xy_status_t add_new(const char *path, const xy_history_t *from, size_t *added_p)
 {
     xy_history_t *own;
@@ -214,6 +219,7 @@ xy_status_t xy_history_import(const char *path, const char *from, size_t *added_
 
 /* ---- Clearing ---- */
 
+/* Removes the runs of a problem and host, all if both are NULL; the caller holds the lock. */
 static xy_status_t clear_locked(const char *path, const char *problem, const char *host,
                                 size_t *removed_p)
 {

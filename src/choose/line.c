@@ -44,6 +44,7 @@ static bool split(char *line, char *words[WORDS])
     return count == WORDS;
 }
 
+/* Reads "NAME=VALUE,..." or "-" in place; returns false if it is malformed. */
 static bool parse_parameters(char *text, xy_parameter_t *parameters, size_t *count_p)
 {
     char *rest = text, *word;

@@ -17,6 +17,7 @@ typedef struct {
     char host[sizeof(((struct utsname *)0)->nodename)];
 } asked_t;
 
+/* Checks a problem of the C interface. */
 static xy_status_t check(const xylem_problem *p)
 {
     if (p->name == NULL || !xy_choose_is_word(p->name))
@@ -83,6 +84,8 @@ static void cleanup(asked_t *a)
     xy_free(a->of);
 }
 
+/* Predicts all alternatives, loads the history and chooses; the caller frees `a`, also on
+ * failure. */
 static xy_status_t ask(const xylem_problem *p, asked_t *a, xy_choice_t *choice_p)
 {
     size_t count = (size_t)p->alternative_count, parameters = (size_t)p->parameter_count;
