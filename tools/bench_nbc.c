@@ -103,6 +103,7 @@ static const xy_option_t options[] = {
      .help = "simulated: write the trace of the last point; for 'xylem view'", .complete = "file"},
     {0}};
 
+/* Adds a collective by name, or all of them for "all"; a misspelt name gets a suggestion. */
 static xy_status_t add_collective(nbc_lists_t *lists, const char *name)
 {
     xy_collective_t c;
@@ -136,6 +137,7 @@ static xy_status_t read_collectives(const nbc_values_t *v, const char *const *us
     return st;
 }
 
+/* Reads the sizes of --size; without it 1M for real runs and 2M for simulated ones. */
 static xy_status_t read_sizes(const nbc_values_t *v, nbc_lists_t *lists)
 {
     for (size_t i = 0; i < v->sizes.count || (i == 0 && v->sizes.count == 0); i++) {
@@ -173,6 +175,7 @@ static bool parse_range(char *part, long *first, long *last, long *step)
            *first <= *last && *last <= 1000000;
 }
 
+/* Adds the rank counts from `first` to `last`; they must increase. */
 static xy_status_t add_ranks(nbc_lists_t *lists, long first, long last, long step)
 {
     for (long n = first; n <= last; n += step) {
@@ -188,6 +191,7 @@ static xy_status_t add_ranks(nbc_lists_t *lists, long first, long last, long ste
     return XY_OK;
 }
 
+/* Reads the list of --ranks; without it `usual`. */
 static xy_status_t read_ranks(const nbc_values_t *v, int usual, nbc_lists_t *lists)
 {
     char *list = xy_strdup(v->ranks != NULL ? v->ranks : ""), *rest = list, *part;

@@ -44,6 +44,7 @@ static char *find_source(void)
     return xy_strdup(XYLEM_BENCH_SOURCE);
 }
 
+/* Returns whether a directory of $PATH holds the program. */
 static bool is_in_path(const char *program)
 {
     char *list = xy_strdup(getenv("PATH") != NULL ? getenv("PATH") : ""), *rest = list, *part;
@@ -69,6 +70,8 @@ static int peer_index(const char *name)
 
 /* ---- Running ---- */
 
+/* Starts a command with standard output to `output`, unless it is -1; returns its process id, -1 on
+ * failure. */
 static pid_t start_child(char *const *argv, const char *peer, int output)
 {
     pid_t child;
@@ -217,6 +220,7 @@ xy_status_t nbc_library_run(const nbc_study_t *study, const nbc_library_t *libra
 
 /* ---- Making ---- */
 
+/* Compiles the benchmark for a library; the program is removed at the end. */
 static xy_status_t compile(nbc_study_t *study, nbc_library_t *library)
 {
     char *compiler = library->peer == NULL ? xy_beside("mpicc")
@@ -250,6 +254,7 @@ static xy_status_t add(nbc_study_t *study, const char *name, const char *peer, c
                : xy_fail_memory("reading the list of libraries");
 }
 
+/* Adds the libraries of --against; one that is not installed is left out with a warning. */
 static xy_status_t add_peers(nbc_study_t *study)
 {
     const char *list = study->values->against;

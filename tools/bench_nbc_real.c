@@ -38,6 +38,7 @@ static bool collective_of(const char *line, xy_collective_t *c)
            sscanf(line + sizeof(key) - 1, "%63[a-z_]", name) == 1 && xy_coll_parse(name, c);
 }
 
+/* Returns the result that a line of output belongs to, or NULL. */
 static nbc_result_t *result_of(const run_t *run, const char *line)
 {
     const nbc_lists_t *lists = &run->study->lists;
@@ -62,6 +63,7 @@ static void insert(double *list, int n, double value)
     list[n] = value;
 }
 
+/* Adds the times of one phase in a line to the result. */
 static void add_time(nbc_time_t *t, int turn, const char *line, const char *name)
 {
     char key[32];
@@ -78,6 +80,7 @@ static void add_time(nbc_time_t *t, int turn, const char *line, const char *name
     t->max = turn == 0 || most > t->max ? most : t->max;
 }
 
+/* Adds a line of the benchmark's output to the results; other lines are ignored. */
 static void take_line(void *arg, const char *line)
 {
     static const char *const names[NBC_PHASES] = {"t_comm", "t_comp", "t_ovrl"};
@@ -158,6 +161,7 @@ static void add_kernels(const nbc_study_t *study, size_t ranks, xy_collective_t 
         }
 }
 
+/* Makes the arguments of the benchmark; its texts are the caller's to clean up, also on failure. */
 static xy_status_t make_arguments(const nbc_study_t *study, size_t ranks, bool is_sized,
                                   arguments_t *a)
 {
@@ -192,6 +196,7 @@ static xy_status_t make_arguments(const nbc_study_t *study, size_t ranks, bool i
     return XY_OK;
 }
 
+/* Runs the benchmark once with a library; only a failure of the first library ends the study. */
 static xy_status_t run_once(nbc_study_t *study, size_t ranks, size_t library, bool is_sized)
 {
     const nbc_library_t *lib = &XY_VEC_AT(&study->libraries, nbc_library_t, library);
@@ -256,6 +261,7 @@ static xy_status_t make_results(nbc_study_t *study)
     return XY_OK;
 }
 
+/* Writes files and table of a study; fails if a collective had a wrong result. */
 static xy_status_t write_all(const nbc_study_t *study)
 {
     const nbc_values_t *v = study->values;

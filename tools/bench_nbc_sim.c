@@ -24,6 +24,7 @@ static xy_status_t read_split(const nbc_values_t *v, int *split_p)
     return XY_OK;
 }
 
+/* Adds a progress mode to the sweep. */
 static xy_status_t add_way(const nbc_values_t *v, job_t *job, const char *name, int split)
 {
     static const char *const names[] = {"none", "threads", "split-tree", "tasks", NULL};
@@ -64,6 +65,7 @@ static xy_status_t read_ways(const nbc_values_t *v, job_t *job)
     return st;
 }
 
+/* Reads machine, lists and progress modes of a simulated sweep. */
 static xy_status_t read_job(const nbc_values_t *v, job_t *job)
 {
     static const char *const usual[] = {"reduce", "bcast", "gather", "scatter", "allreduce", NULL};
@@ -163,6 +165,7 @@ static xy_status_t write_trace(const job_t *job, const xy_vec_t *points, const c
     return st;
 }
 
+/* Writes files and table of a simulated sweep. */
 static xy_status_t write_all(const nbc_values_t *v, const job_t *job, const xy_vec_t *points)
 {
     xy_status_t st = write_file(job, points, v->csv, xy_sim_write_csv);

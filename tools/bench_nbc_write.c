@@ -99,6 +99,7 @@ static void print_heading(const row_t *row, table_t *t)
     t->ranks = row->ranks;
 }
 
+/* Prints a result as a line of the table, below a heading for each size and number of ranks. */
 static void print_row(const row_t *row, void *arg)
 {
     table_t *t = arg;
@@ -141,6 +142,7 @@ void nbc_write_text(const void *arg, FILE *file)
 
 static const char *const phases[NBC_PHASES] = {"t_comm", "t_comp", "t_ovrl"};
 
+/* Writes a result as a line of CSV. */
 static void csv_row(const row_t *row, void *arg)
 {
     const nbc_result_t *r = row->result;
@@ -166,6 +168,7 @@ xy_status_t nbc_write_csv(const void *arg, FILE *file)
     return XY_OK;
 }
 
+/* Writes a result as a JSON object. */
 static void json_row(const row_t *row, void *arg)
 {
     const nbc_result_t *r = row->result;
@@ -218,6 +221,7 @@ void nbc_write_json(const void *arg, FILE *file)
 
 /* ---- Pictures: those of simulated sweeps, with libraries in the place of ways ---- */
 
+/* Converts the results to points of a sweep, for the pictures of simulations. */
 static xy_status_t make_points(const nbc_study_t *study, xy_vec_t *ways, xy_vec_t *points)
 {
     size_t each = study->lists.ranks.count * study->libraries.count;
@@ -253,6 +257,7 @@ static xy_status_t make_points(const nbc_study_t *study, xy_vec_t *ways, xy_vec_
     return XY_OK;
 }
 
+/* Draws the results with a writer of sweeps. */
 static xy_status_t draw(const nbc_study_t *study, FILE *file,
                         void (*write)(const xy_sim_sweep_t *, const xy_vec_t *, FILE *))
 {

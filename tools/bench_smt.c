@@ -83,6 +83,7 @@ static void multiply(const product_t *p)
         }
 }
 
+/* Copies memory on a processor until it is stopped; the body of a thread. */
 static void *copy_loop(void *arg)
 {
     copier_t *c = arg;
@@ -117,6 +118,7 @@ static int open_counter(void)
     return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 }
 
+/* Measures seconds and L1 misses of a matrix product; misses are -1 without a counter. */
 static void timed_product(const product_t *p, int counter, sample_t *sample)
 {
     uint64_t misses = 0;
@@ -248,6 +250,7 @@ static xy_status_t run_place(const values_t *v, const product_t *p, int counter,
     return st;
 }
 
+/* Measures the product beside a copying thread at each place. */
 static xy_status_t run_places(const values_t *v, const product_t *p, const xy_machine_t *m)
 {
     xy_obj_t first = first_usable(m);
@@ -278,6 +281,7 @@ static xy_status_t run_places(const values_t *v, const product_t *p, const xy_ma
     return st == XY_OK ? xy_stdout_check() : st;
 }
 
+/* Entry point of 'xylem bench smt'. */
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
     const values_t *v = values;

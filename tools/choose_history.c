@@ -7,6 +7,7 @@
 
 const char *const choose_history_actions[] = {"show", "export", "import", "clear", NULL};
 
+/* Prints a run of the history on one line. */
 static void print_run(const xy_run_t *r)
 {
     char date[32], a[32], b[32], value[32];
@@ -23,6 +24,7 @@ static void print_run(const xy_run_t *r)
            xy_format_seconds(r->predicted, b), r->instead > 0 ? ", a trial" : "");
 }
 
+/* Prints the runs of a problem and host, as text or in the format of the file. */
 static xy_status_t show(const char *path, const char *problem, const char *host, bool is_export)
 {
     xy_history_t *all;

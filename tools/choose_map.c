@@ -21,6 +21,7 @@ typedef struct {
 
 /* ---- Reading ---- */
 
+/* Reads "NAME=VALUES" of --map as the next axis. */
 static xy_status_t read_axis(map_t *m, const char *text)
 {
     char *copy = xy_strdup(text), *rest, *item;
@@ -52,6 +53,7 @@ static double value(const map_t *m, size_t axis, size_t i)
     return XY_VEC_AT(&m->values[axis], double, i);
 }
 
+/* Reads the axes of a map and allocates its cells. */
 static xy_status_t read_map(map_t *m)
 {
     const choose_values_t *v = m->c->v;
@@ -86,6 +88,7 @@ static xy_status_t keep_names(map_t *m, const xy_adapt_times_t *t)
     return XY_OK;
 }
 
+/* Chooses for one cell of the map. */
 static xy_status_t choose_at(map_t *m, size_t x, size_t y)
 {
     const choose_t *c = m->c;
@@ -111,6 +114,7 @@ static xy_status_t choose_at(map_t *m, size_t x, size_t y)
 
 /* ---- Text ---- */
 
+/* Prints the map as CSV. */
 static void print_text(const map_t *m)
 {
     char number[32];
@@ -161,6 +165,7 @@ static void draw_values(const map_t *m, const xy_svg_t *svg, double wide, double
     xy_svg_text_up(svg, "note mid", 16, TOP + HIGH / 2.0, m->name[1]);
 }
 
+/* Draws a map of two parameters; the callback of xy_out_write(). */
 static xy_status_t draw(const void *arg, FILE *file)
 {
     const map_t *m = arg;

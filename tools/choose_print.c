@@ -12,6 +12,7 @@ static const char *plural(size_t n)
 
 /* ---- Text ---- */
 
+/* Prints the expected time of a candidate, with its range and the runs behind it. */
 static void print_candidate(const choose_answer_t *a, size_t i, int width, FILE *file)
 {
     const xy_candidate_t *c = &a->times->candidates[i];
@@ -63,6 +64,7 @@ static void print_nodes(const choose_answer_t *a, FILE *file)
     }
 }
 
+/* Prints the confidence in the choice, and the reason for another candidate. */
 static void print_why(const choose_t *c, const choose_answer_t *a, FILE *file)
 {
     const xy_choice_t *choice = &a->choice;
@@ -101,6 +103,7 @@ void choose_print_text(const choose_t *c, const choose_answer_t *a, FILE *file)
 
 /* ---- JSON ---- */
 
+/* Writes a candidate as a JSON object. */
 static void json_candidate(const choose_answer_t *a, size_t i, xy_json_t *j)
 {
     const xy_candidate_t *c = &a->times->candidates[i];

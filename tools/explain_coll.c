@@ -19,6 +19,7 @@ typedef struct {
     xy_coll_choice_t choice;          /* its choice */
 } question_t;
 
+/* Replaces link costs by those given as options. */
 static xy_status_t use_given(const explain_values_t *v, question_t *q)
 {
     bool latency = xy_options_given("latency"), bandwidth = xy_options_given("bandwidth");
@@ -65,6 +66,8 @@ static xy_status_t find_link(const explain_values_t *v, question_t *q)
     return use_given(v, q);
 }
 
+/* Makes the request of a collective with equal counts; the arrays of `q` are the caller's to
+ * free. */
 static xy_status_t ask(const explain_values_t *v, xy_collective_t collective, question_t *q)
 {
     size_t ranks = (size_t)v->ranks;
@@ -123,6 +126,7 @@ static const char *format_range(uint64_t low, uint64_t high, bool is_open, char 
     return text;
 }
 
+/* Prints the rule by which a library chooses. */
 static void print_rule(const question_t *q)
 {
     const xy_coll_rule_t *r = q->choice.rule;
@@ -150,6 +154,7 @@ static void print_rule(const question_t *q)
         printf("  %s: %s\n", q->choice.is_fallback ? "it turns into another" : "inside", r->inside);
 }
 
+/* Prints all algorithms with their costs, and the one chosen. */
 static void print_text(const question_t *q, const xy_coll_algorithm_t *chosen, bool is_forced)
 {
     xy_coll_candidate_t list[XY_COLL_CANDIDATES_MAX];
@@ -196,6 +201,7 @@ static void print_text(const question_t *q, const xy_coll_algorithm_t *chosen, b
            chosen->name);
 }
 
+/* Writes an algorithm as a JSON object. */
 static void json_candidate(xy_json_t *j, const xy_coll_candidate_t *c,
                            const xy_coll_algorithm_t *chosen)
 {
@@ -213,6 +219,7 @@ static void json_candidate(xy_json_t *j, const xy_coll_candidate_t *c,
     xy_json_end(j);
 }
 
+/* Writes the library and its rule. */
 static void json_library(xy_json_t *j, const question_t *q)
 {
     const xy_coll_rule_t *r = q->choice.rule;
@@ -232,6 +239,7 @@ static void json_library(xy_json_t *j, const question_t *q)
     xy_json_end(j);
 }
 
+/* Writes all algorithms, and the one chosen, as JSON. */
 static void print_json(const question_t *q, const xy_coll_algorithm_t *chosen, bool is_forced)
 {
     xy_coll_candidate_t list[XY_COLL_CANDIDATES_MAX];
@@ -272,6 +280,7 @@ static xy_status_t fail_collective(const char *name)
     return xy_fail(XY_EUSAGE, "unknown collective '%s'; see 'xylem explain --help'", name);
 }
 
+/* Finds a library by name; a misspelt name gets a suggestion. */
 static xy_status_t find_library(const char *name, const xy_coll_library_t **library_p)
 {
     enum { MOST = 8 };
@@ -306,6 +315,7 @@ static xy_status_t choose(const explain_values_t *v, question_t *q,
     return st;
 }
 
+/* Explains the choice of a collective's algorithm. */
 static xy_status_t run(const explain_values_t *v, int argc, char **argv)
 {
     const xy_coll_algorithm_t *chosen;

@@ -26,6 +26,7 @@ static const char *format_x(const xy_kernel_cost_t *k, double x, char buffer[32]
     return buffer;
 }
 
+/* Prints the polynomial of an interval. */
 static void print_polynomial(const xy_interval_t *v)
 {
     printf("  t(x) =");
@@ -110,6 +111,7 @@ static void print_sizes(const xy_kernel_cost_t *k, const call_t *call)
         printf("%s%s", i > 0 ? " x " : " ", format_x(k, call->x[i], size));
 }
 
+/* Prints the predicted time of a kernel, its model and its origin. */
 static void print_text(const xy_costs_t *costs, const xy_kernel_cost_t *k, const call_t *call,
                        xy_estimate_t e)
 {
@@ -138,6 +140,7 @@ static void print_text(const xy_costs_t *costs, const xy_kernel_cost_t *k, const
            *k->library != '\0' ? " with " : "", k->library);
 }
 
+/* Writes the predicted time of a kernel and its model as JSON. */
 static void print_json(const xy_costs_t *costs, const xy_kernel_cost_t *k, const call_t *call,
                        xy_estimate_t e)
 {
@@ -173,6 +176,7 @@ static void print_json(const xy_costs_t *costs, const xy_kernel_cost_t *k, const
     xy_json_end(&json);
 }
 
+/* Fails with a list of the kernels that have models. */
 static xy_status_t fail_unknown(const xy_costs_t *costs, const char *name)
 {
     xy_text_t list = XY_TEXT_INIT;
@@ -218,6 +222,7 @@ static xy_status_t parse_sizes(const char *text, call_t *call)
     return st;
 }
 
+/* Fails with the sizes that the kernel has. */
 static xy_status_t fail_sizes(const xy_kernel_cost_t *k, size_t count)
 {
     const xy_kernel_form_t *form = xy_kernel_form(k->name);
@@ -236,6 +241,7 @@ static xy_status_t fail_sizes(const xy_kernel_cost_t *k, size_t count)
     return st;
 }
 
+/* Explains the cost of a kernel at the given sizes. */
 static xy_status_t explain(const xy_costs_t *costs, const explain_values_t *v, int argc,
                            char **argv)
 {

@@ -89,6 +89,7 @@ static xy_status_t fail_unknown(const char *name)
     return xy_fail(XY_EUSAGE, "unknown class '%s'; 'xylem explain finding' lists them", name);
 }
 
+/* Explains one class of findings of --check, or lists all. */
 static xy_status_t run(const explain_values_t *values, int argc, char **argv)
 {
     const mpi_finding_class_t *c = argc > 0 ? find(argv[0]) : NULL;

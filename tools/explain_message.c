@@ -7,6 +7,7 @@
 
 static const char *const kind_names[XY_MESSAGE_KINDS] = {"blocking", "nonblocking"};
 
+/* Prints the time of a message by each model. */
 static void print_kind(const xy_message_model_t *m, xy_message_kind_t kind, double bytes)
 {
     char time[32], rate[32];
@@ -38,6 +39,7 @@ static void print_interval(const xy_message_model_t *m, double bytes)
            e.is_extrapolated ? "; this size is outside of what was measured" : "");
 }
 
+/* Prints the time of a message by all models, and their origin. */
 static void print_text(const xy_costs_t *costs, const xy_message_cost_t *c, double bytes)
 {
     const xy_message_model_t *m = &c->model;
@@ -56,6 +58,7 @@ static void print_text(const xy_costs_t *costs, const xy_message_cost_t *c, doub
     printf("measured %s on %s\n", costs->date, costs->machine);
 }
 
+/* Writes the time of a message by all models as JSON. */
 static void print_json(const xy_message_cost_t *c, double bytes)
 {
     const xy_message_model_t *m = &c->model;
@@ -82,6 +85,7 @@ static void print_json(const xy_message_cost_t *c, double bytes)
     xy_json_end(&json);
 }
 
+/* Explains the cost of a message of the given size. */
 static xy_status_t explain(const xy_costs_t *costs, const explain_values_t *v, int argc,
                            char **argv)
 {

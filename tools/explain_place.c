@@ -99,6 +99,7 @@ static const char *level_name(const question_t *q, uint32_t level, char buffer[3
     return buffer;
 }
 
+/* Sums the traffic by the level at which it meets; *levels_p is the caller's to free. */
 static xy_status_t sum_levels(const question_t *q, level_t **levels_p)
 {
     const xy_matrix_t *m = q->matrix;
@@ -183,6 +184,7 @@ static double share(double part, double whole)
     return whole > 0 ? 100 * part / whole : 0;
 }
 
+/* Prints the traffic of each level. */
 static void print_levels(const question_t *q, const level_t *levels)
 {
     double bytes = 0;
@@ -198,6 +200,7 @@ static void print_levels(const question_t *q, const level_t *levels)
                    levels[l].weighted, share(levels[l].weighted, q->place->cost.weighted));
 }
 
+/* Prints the pairs of ranks that cost most. */
 static void print_pairs(const question_t *q, const pair_t *pairs, size_t count)
 {
     const xy_target_t *t = q->target;
@@ -214,6 +217,7 @@ static void print_pairs(const question_t *q, const pair_t *pairs, size_t count)
     }
 }
 
+/* Prints the costs of other strategies relative to this placement's. */
 static xy_status_t print_others(const question_t *q)
 {
     double cost = q->place->cost.weighted;
@@ -252,6 +256,7 @@ static xy_status_t print_text(const question_t *q, const level_t *levels, const 
     return print_others(q);
 }
 
+/* Writes the levels and the most expensive pairs as JSON. */
 static void print_json(const question_t *q, const level_t *levels, const pair_t *pairs,
                        size_t count)
 {
@@ -291,6 +296,7 @@ static void print_json(const question_t *q, const level_t *levels, const pair_t 
     xy_json_end(&j);
 }
 
+/* Prints the levels and pairs of a placement. */
 static xy_status_t explain(const explain_values_t *v, const question_t *q)
 {
     level_t *levels = NULL;
@@ -312,6 +318,7 @@ static xy_status_t explain(const explain_values_t *v, const question_t *q)
     return st;
 }
 
+/* Explains the cost of a placement. */
 static xy_status_t run(const explain_values_t *v, int argc, char **argv)
 {
     question_t q = {0};

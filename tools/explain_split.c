@@ -63,6 +63,7 @@ static void print_levels(const question_t *q)
     }
 }
 
+/* Prints the times of all split levels and marks the best. */
 static void print_times(const question_t *q)
 {
     int best = xy_split_best(&q->split);
@@ -103,6 +104,7 @@ static void print_switches(const question_t *q)
     printf("least T_ovrl: %.5g with %d ranks\n", least, fastest);
 }
 
+/* Prints the model of split-tree for a collective. */
 static void print_text(const question_t *q)
 {
     printf("%s on %s: %d cores, %d rank%s, %d communication core%s\n", q->collective, q->machine,
@@ -120,6 +122,7 @@ static void print_text(const question_t *q)
 
 /* ---- JSON ---- */
 
+/* Writes the times of all split levels for each number of ranks. */
 static void json_curves(const question_t *q, xy_json_t *j)
 {
     xy_json_begin_array(j, "ranks");
@@ -139,6 +142,7 @@ static void json_curves(const question_t *q, xy_json_t *j)
     xy_json_end(j);
 }
 
+/* Writes the model of split-tree as JSON. */
 static void print_json(const question_t *q)
 {
     xy_json_t j;
@@ -193,6 +197,7 @@ static int first_ranks(const question_t *q)
     return q->split.cores / 2 > 2 ? q->split.cores / 2 : 2;
 }
 
+/* Draws the times of one split level over the number of ranks. */
 static void draw_curve(const question_t *q, const xy_svg_t *svg, const xy_axis_t *across,
                        const xy_axis_t *up, const char *class, curve_fn time, int levels)
 {
@@ -251,6 +256,7 @@ static void draw_choice(const question_t *q, const xy_svg_t *svg, const xy_axis_
     }
 }
 
+/* Draws one panel: the curves of all split levels. */
 static void draw_panel(const question_t *q, const xy_svg_t *svg, double top, const char *title,
                        curve_fn time)
 {
@@ -272,6 +278,7 @@ static void draw_panel(const question_t *q, const xy_svg_t *svg, double top, con
     draw_choice(q, svg, &across, top + PLOT - 4);
 }
 
+/* Draws the panels; the callback of xy_out_write(). */
 static xy_status_t draw(const void *arg, FILE *file)
 {
     static const xy_legend_t legend[] = {
@@ -296,6 +303,7 @@ static xy_status_t draw(const void *arg, FILE *file)
 
 /* ---- The question ---- */
 
+/* Sets the collective; fails for one that split-tree does not have. */
 static xy_status_t read_collective(const char *name, question_t *q)
 {
     static const char *const names[] = {"bcast", "reduce", "allreduce", "gather", "scatter", NULL};
@@ -314,6 +322,7 @@ static xy_status_t read_collective(const char *name, question_t *q)
                    nearest != NULL ? "'?" : "");
 }
 
+/* Sets the cores and ranks of one node of the machine. */
 static xy_status_t ask(const explain_values_t *v, const xy_machine_t *m, question_t *q)
 {
     uint32_t cores = xy_machine_count(m, XY_OBJ_CORE), nodes = xy_machine_count(m, XY_OBJ_NODE);
@@ -334,6 +343,7 @@ static xy_status_t ask(const explain_values_t *v, const xy_machine_t *m, questio
     return XY_OK;
 }
 
+/* Explains the best split of a collective's tree. */
 static xy_status_t run(const explain_values_t *v, int argc, char **argv)
 {
     question_t q = {0};

@@ -19,6 +19,7 @@ static void hold_standard_descriptors(void)
             return;
 }
 
+/* Runs a verb, or one of the options that stand before verbs. */
 static xy_status_t dispatch(const program_values_t *values, int argc, char **argv)
 {
     const xy_command_t *verb;

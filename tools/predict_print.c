@@ -5,6 +5,7 @@
 
 #include "predict.h"
 
+/* Prints the predicted time, the error of the models, and the sums of messages. */
 static void print_head(const predict_t *p, const xy_prediction_t *r, FILE *file)
 {
     char time[32], bytes[32];
@@ -26,6 +27,7 @@ static void print_head(const predict_t *p, const xy_prediction_t *r, FILE *file)
             r->kernel_calls == 1 ? "" : "s");
 }
 
+/* Prints the values learned from a trace. */
 static void print_learned(const predict_t *p, FILE *file)
 {
     xy_vec_t names = XY_VEC_INIT(xy_learned_name_t);
@@ -45,6 +47,7 @@ static void print_learned(const predict_t *p, FILE *file)
     xy_vec_cleanup(&names);
 }
 
+/* Prints calls and seconds of kernels and loops; those without a model are free. */
 static void print_kernels(const xy_prediction_t *r, FILE *file)
 {
     char time[32];
@@ -70,6 +73,7 @@ static const char *what_of(const xy_predict_line_t *line)
     return line->kind == XY_VJOB_COMPUTING ? "computation" : "waiting";
 }
 
+/* Prints the source lines on the critical path. */
 static void print_path(const predict_t *p, const xy_prediction_t *r, FILE *file)
 {
     size_t most = (size_t)p->v->lines < r->lines.count ? (size_t)p->v->lines : r->lines.count;
@@ -118,6 +122,7 @@ void predict_print_text(const predict_t *p, const xy_prediction_t *r, FILE *file
     print_share(r, "idle", offsetof(xy_vjob_proc_t, idle), file);
 }
 
+/* Writes the times of each process. */
 static void print_processes(xy_json_t *j, const xy_prediction_t *r)
 {
     xy_json_begin_array(j, "processes");
@@ -136,6 +141,7 @@ static void print_processes(xy_json_t *j, const xy_prediction_t *r)
     xy_json_end(j);
 }
 
+/* Writes the critical path. */
 static void print_lines(xy_json_t *j, const xy_prediction_t *r)
 {
     xy_json_begin_array(j, "critical_path");
@@ -152,6 +158,7 @@ static void print_lines(xy_json_t *j, const xy_prediction_t *r)
     xy_json_end(j);
 }
 
+/* Writes the kernels and loops. */
 static void print_models(xy_json_t *j, const xy_prediction_t *r)
 {
     xy_json_begin_array(j, "kernels");

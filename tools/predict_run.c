@@ -39,6 +39,7 @@ xy_status_t predict_given(const xy_vec_t *list, const char *option, xy_predict_g
 
 /* ---- What if ---- */
 
+/* Scales latency and bandwidth of all message models. */
 static void scale_messages(xy_costs_t *costs, double latency, double bandwidth)
 {
     for (size_t i = 0; costs != NULL && i < costs->messages.count; i++)
@@ -54,6 +55,7 @@ static void scale_messages(xy_costs_t *costs, double latency, double bandwidth)
         }
 }
 
+/* Applies one change of --what-if, such as "bandwidth*2"; `p` NULL only checks it. */
 static xy_status_t change_one(predict_t *p, char *text)
 {
     char *sign = strpbrk(text, "*/");
@@ -134,6 +136,7 @@ static void parts_cleanup(const predict_t *p, parts_t *parts)
     xy_free(parts->argv);
 }
 
+/* Sets the cluster and node of each process; `parts` owns the arrays. */
 static xy_status_t fill_places(const predict_t *p, xy_predict_config_t *c, parts_t *parts)
 {
     int32_t procs = c->job.procs;
@@ -156,6 +159,7 @@ static xy_status_t fill_places(const predict_t *p, xy_predict_config_t *c, parts
     return XY_OK;
 }
 
+/* Sets arguments, environment and loop costs of a prediction; `parts` owns the arrays. */
 static xy_status_t fill_arguments(const predict_t *p, const predict_case_t *k,
                                   xy_predict_config_t *c, parts_t *parts)
 {
@@ -172,6 +176,7 @@ static xy_status_t fill_arguments(const predict_t *p, const predict_case_t *k,
     return predict_given(&p->v->cost, "--cost", &parts->loop_costs);
 }
 
+/* Sets the simulated job of a prediction and opens its trace. */
 static xy_status_t fill_job(const predict_t *p, const predict_case_t *k, xy_predict_config_t *c,
                             parts_t *parts)
 {

@@ -59,6 +59,7 @@ static xy_status_t reserve_per_node(const predict_t *p, long k, xy_bitset_t *res
     return XY_OK;
 }
 
+/* Splits the cores into reserved ones and those kept for ranks, by a number per node or a list. */
 static xy_status_t list_reserved(predict_t *p, const char *text, xy_bitset_t *reserved,
                                  xy_bitset_t *kept)
 {
@@ -204,6 +205,7 @@ static xy_status_t place_hosts(const predict_t *p, int32_t procs, int32_t *core_
     return st;
 }
 
+/* Places the processes by a strategy, a plug-in or a file. */
 static xy_status_t place_by(const predict_t *p, const char *strategy, int32_t procs,
                             int32_t *core_of)
 {

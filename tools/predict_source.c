@@ -25,6 +25,7 @@ static xy_status_t add_flags(const xy_vec_t *list, const char *flag, xy_vec_t *f
     return XY_OK;
 }
 
+/* Scans the source files into a program description. */
 static xy_status_t scan(predict_t *p, int count, char **paths, xy_vec_t *flags, char **include_p)
 {
     xy_vec_t kernels = XY_VEC_INIT(const char *);

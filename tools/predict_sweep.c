@@ -59,6 +59,7 @@ static xy_status_t read_text(sweep_t *s, const char *text)
     return st;
 }
 
+/* Reads the variables of --sweep and allocates the results of all combinations. */
 static xy_status_t read_sweep(const predict_t *p, sweep_t *s)
 {
     xy_status_t st = XY_OK;
@@ -181,6 +182,7 @@ static xy_status_t check_names(const predict_t *p, const sweep_t *s)
     return XY_OK;
 }
 
+/* Predicts one combination of the sweep. */
 static xy_status_t run_case(const predict_t *p, const sweep_t *s, size_t number)
 {
     xy_vec_t args = XY_VEC_INIT(char *), assume = XY_VEC_INIT(char *);
@@ -218,6 +220,7 @@ static xy_status_t run_case(const predict_t *p, const sweep_t *s, size_t number)
 
 /* ---- Output ---- */
 
+/* Writes the sweep as CSV; the callback of xy_out_write(). */
 static xy_status_t print_csv(const void *arg, FILE *file)
 {
     const sweep_t *s = arg;

@@ -52,6 +52,7 @@ void program_help(xy_help_t which, FILE *file)
         fprintf(file, "  %-10s %s\n", verbs[i]->name, verbs[i]->summary);
 }
 
+/* Writes the man page of the program, with a list of its verbs. */
 static xy_status_t man_of_program(FILE *file)
 {
     xy_text_t list = XY_TEXT_INIT, see_also = XY_TEXT_INIT;

@@ -42,6 +42,8 @@ static void on_window(int number)
     is_changed = 1;
 }
 
+/* Sets the terminal to single keys without echo, switches to its other screen and installs the
+ * signal handlers. */
 static void enter_terminal(void)
 {
     struct termios raw;

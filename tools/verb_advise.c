@@ -153,6 +153,7 @@ static xy_status_t run_turns(const again_t *g, const xy_advice_t *advice, long r
     return st;
 }
 
+/* Runs the command with each remedy in turn and sets the measured gains. */
 static xy_status_t verify(xy_advice_t *advice, char **command, int words, long rounds)
 {
     again_t g = {.command = command, .words = words, .profile = "/tmp/xylem-advise-XXXXXX"};
@@ -181,6 +182,7 @@ static xy_status_t verify(xy_advice_t *advice, char **command, int words, long r
 
 /* ---- All of it ---- */
 
+/* Reads a trace, computes the advice and prints it. */
 static xy_status_t advise(const values_t *v, const char *path, char **command, int words)
 {
     xy_advise_options_t o = {.machine = v->machine, .eager = v->eager};
@@ -211,6 +213,7 @@ static xy_status_t advise(const values_t *v, const char *path, char **command, i
     return st;
 }
 
+/* Entry point of 'xylem advise': checks the arguments. */
 static xy_status_t run(const xy_command_t *command, const void *values_p, int argc, char **argv)
 {
     const values_t *v = values_p;

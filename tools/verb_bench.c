@@ -9,6 +9,7 @@ extern const xy_command_t bench_smt;
 
 static const xy_command_t *const benches[] = {&bench_nbc, &bench_smt, NULL};
 
+/* Entry point of 'xylem bench': runs a benchmark by name. */
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
     const char *names[sizeof(benches) / sizeof(benches[0])] = {NULL};

@@ -125,6 +125,7 @@ enum { THREADS_MAX = 32, SIZES_MAX = 200 };
 
 static const uint64_t largest_message = 1 << 30;
 
+/* Reads the list of --threads. */
 static xy_status_t parse_threads(const char *text, long threads[THREADS_MAX], size_t *count_p)
 {
     char *copy = xy_strdup(text), *save = NULL;
@@ -148,6 +149,7 @@ static xy_status_t parse_threads(const char *text, long threads[THREADS_MAX], si
     return st;
 }
 
+/* Reads a list of message sizes; NULL is an empty one. */
 static xy_status_t parse_sizes(const char *option, const char *text, xy_vec_t *sizes)
 {
     char *copy = text != NULL ? xy_strdup(text) : NULL, *save = NULL;
@@ -168,6 +170,7 @@ static xy_status_t parse_sizes(const char *option, const char *text, xy_vec_t *s
     return st;
 }
 
+/* Lists the kernels that can be calibrated. */
 static xy_status_t list_kernels(bool as_json)
 {
     const char *name, *text;
@@ -207,6 +210,7 @@ static xy_status_t draw(const values_t *v, const xy_costs_t *costs)
     return st == XY_OK ? xy_out_write(v->html, write_html, costs) : st;
 }
 
+/* Draws or prints a stored file of costs. */
 static xy_status_t show(const values_t *v)
 {
     xy_costs_t *costs;
@@ -311,6 +315,7 @@ static xy_status_t measure_gpus(const values_t *v, const xy_calibration_t *c, xy
                    "one only if XYLEM_GPU_DRIVER=opencl");
 }
 
+/* Measures what the options ask for, all by default, and stores costs after each part. */
 static xy_status_t measure(const values_t *v, xy_calibration_t *c, const xy_machine_t *live,
                            xy_costs_t *costs, int *failed_p)
 {
@@ -346,6 +351,7 @@ static xy_status_t measure(const values_t *v, xy_calibration_t *c, const xy_mach
     return st;
 }
 
+/* Writes the results of --check as JSON. */
 static void print_checks(const xy_vec_t *results)
 {
     xy_json_t j;
@@ -412,6 +418,7 @@ static xy_status_t check_parts(const values_t *v, const xy_calibration_t *c,
     return st;
 }
 
+/* Measures stored models again and fails if they no longer hold. */
 static xy_status_t check(const values_t *v, xy_calibration_t *c, const xy_machine_t *live,
                          const char *path)
 {
@@ -538,6 +545,7 @@ static xy_status_t calibrate_hosts(const values_t *v)
     return st;
 }
 
+/* Measures and stores the costs of this machine; fails if a kernel had no result. */
 static xy_status_t calibrate(const values_t *v, xy_calibration_t *c, const xy_machine_t *live,
                              const char *path)
 {
@@ -597,6 +605,7 @@ static xy_status_t check_values(const values_t *v)
     return st == XY_OK ? check_output(v->html) : st;
 }
 
+/* Entry point of 'xylem calibrate'. */
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
     const values_t *v = values;

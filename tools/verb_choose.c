@@ -54,6 +54,7 @@ static const xy_option_t options[] = {
 
 /* ---- What is given ---- */
 
+/* Reads the parameters of --set. */
 static xy_status_t read_given(choose_t *c)
 {
     for (size_t i = 0; i < c->v->set.count; i++) {
@@ -96,6 +97,7 @@ static xy_status_t load_costs(choose_t *c)
     return st;
 }
 
+/* Sets the name under which runs are stored: --host or that of this machine. */
 static xy_status_t name_host(choose_t *c)
 {
     struct utsname name;
@@ -132,6 +134,7 @@ static xy_status_t name_files(choose_t *c)
     return XY_OK;
 }
 
+/* Reads the problem, the options, the costs and the history. */
 static xy_status_t load(choose_t *c, const char *path)
 {
     xy_status_t st = xy_adapt_read(path, &c->problem);
@@ -247,6 +250,7 @@ static xy_status_t store(const choose_t *c, const choose_answer_t *a, size_t i, 
     return xy_history_append(c->path, &run, 1);
 }
 
+/* Stores the measured time of --ran in the history. */
 static xy_status_t run_stored(const choose_t *c, const choose_answer_t *a)
 {
     const char *equal = strchr(c->v->ran, '=');
@@ -267,6 +271,7 @@ static xy_status_t run_stored(const choose_t *c, const choose_answer_t *a)
     return st;
 }
 
+/* Chooses for one set of parameters, and prints the choice or stores a time. */
 static xy_status_t run_one(const choose_t *c)
 {
     choose_answer_t a;
@@ -284,6 +289,7 @@ static xy_status_t run_one(const choose_t *c)
     return st == XY_OK ? xy_stdout_check() : st;
 }
 
+/* Entry point of 'xylem choose'. */
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
     choose_t c = {.v = values, .given = XY_VEC_INIT(xy_parameter_t)};

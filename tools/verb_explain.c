@@ -101,6 +101,7 @@ static xy_status_t fail_unknown(const char *name)
     return xy_fail(XY_EUSAGE, "unknown topic '%s'; 'xylem explain' lists them", name);
 }
 
+/* Entry point of 'xylem explain': runs a topic by name, or lists all. */
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
     (void)command;

@@ -115,6 +115,7 @@ static void add(command_line_t *line, const char *word)
     line->failed |= word == NULL || xy_vec_append(&line->words, &word) != XY_OK;
 }
 
+/* Adds the job to debug: a process, a core file or a command. */
 static void add_target(command_line_t *line, const values_t *v, int argc, char **argv)
 {
     char *mpiexec = xy_beside("mpiexec");
@@ -133,6 +134,7 @@ static void add_target(command_line_t *line, const values_t *v, int argc, char *
         add(line, argv[i]);
 }
 
+/* Replaces this process by gdb; returns only on failure. */
 static xy_status_t become_gdb(const values_t *v, const char *script, int argc, char **argv)
 {
     command_line_t line = {.words = XY_VEC_INIT(const char *)};
@@ -158,6 +160,7 @@ static xy_status_t become_gdb(const values_t *v, const char *script, int argc, c
     return xy_fail_errno(errno, v->gdb, "execute");
 }
 
+/* Entry point of 'xylem gdb'; only options before the command are its own. */
 static xy_status_t run(const xy_command_t *command, const void *none, int argc, char **argv)
 {
     int own = count_own(argc, argv), count = 0;

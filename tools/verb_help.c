@@ -28,6 +28,7 @@ static void json_choices(xy_json_t *json, const xy_option_t *option)
     xy_json_end(json);
 }
 
+/* Writes an option as a JSON object. */
 static void json_option(xy_json_t *json, const xy_option_t *option)
 {
     static const char *const levels[] = {[XY_LEVEL_HIDDEN] = "hidden",
@@ -68,6 +69,7 @@ static void json_option(xy_json_t *json, const xy_option_t *option)
     xy_json_end(json);
 }
 
+/* Writes a verb with its options and subcommands. */
 static void json_verb(xy_json_t *json, const xy_command_t *verb)
 {
     xy_json_begin_object(json, NULL);
@@ -88,6 +90,7 @@ static void json_verb(xy_json_t *json, const xy_command_t *verb)
     xy_json_end(json);
 }
 
+/* Writes one verb, or all, as JSON. */
 static void print_json(const xy_command_t *only)
 {
     xy_json_t json;
@@ -103,6 +106,7 @@ static void print_json(const xy_command_t *only)
     xy_json_end(&json);
 }
 
+/* Entry point of 'xylem help'. */
 static xy_status_t run(const xy_command_t *command, const void *values_p, int argc, char **argv)
 {
     const values_t *values = values_p;

@@ -66,6 +66,7 @@ static void add_file(info_t *info, const char *section, const char *name, const 
     xy_free(path);
 }
 
+/* Adds version and parts of this installation. */
 static void add_xylem(info_t *info)
 {
     static const char section[] = "Xylem";
@@ -152,6 +153,7 @@ static const char *find_library(const library_t *library)
     return NULL;
 }
 
+/* Adds the optional libraries, found or missing. */
 static void add_libraries(info_t *info)
 {
     setenv("OPENBLAS_NUM_THREADS", "1", 0); /* it starts its threads while it is loaded */
@@ -173,6 +175,7 @@ static void add_libraries(info_t *info)
 
 /* ---- The machine ---- */
 
+/* Adds cores, NUMA nodes and the file of costs. */
 static void add_machine(info_t *info)
 {
     xy_machine_t *live;
@@ -196,6 +199,7 @@ static void add_machine(info_t *info)
         xy_free(costs);
 }
 
+/* Adds the GPUs, and the drivers that do not work. */
 static void add_gpus(info_t *info)
 {
     const char *name, *why;
@@ -240,6 +244,7 @@ static char *find_command(const char *name)
     return found;
 }
 
+/* Adds launchers found in $PATH. */
 static void add_others(info_t *info)
 {
     static const struct {
@@ -275,6 +280,7 @@ static void print_text(const info_t *info)
     }
 }
 
+/* Writes all rows as JSON. */
 static void print_json(const info_t *info)
 {
     xy_json_t json;
@@ -294,6 +300,7 @@ static void print_json(const info_t *info)
     xy_json_end(&json);
 }
 
+/* Entry point of 'xylem info'. */
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
     const values_t *v = values;

@@ -46,6 +46,7 @@ static const xy_option_t options[] = {
              "relative to the latencies inside them"},
     {0}};
 
+/* Returns the style for the terminal: colours and UTF-8, none for files. */
 static int style(void)
 {
     const char *locale = getenv("LC_ALL");
@@ -74,6 +75,7 @@ static xy_status_t write_xml(const void *machine, FILE *file)
     return xy_machine_print_xml(machine, file);
 }
 
+/* Writes the machine in the forms asked for. */
 static xy_status_t show(const xy_machine_t *m, const values_t *v)
 {
     xy_status_t st = xy_out_write(v->svg, write_svg, m);
@@ -89,6 +91,7 @@ static xy_status_t show(const xy_machine_t *m, const values_t *v)
     return st == XY_OK ? xy_stdout_check() : st;
 }
 
+/* Finds the object "TYPE:N" of --only. */
 static xy_status_t find_object(const xy_machine_t *m, const char *text, xy_obj_t *object_p)
 {
     size_t length = strcspn(text, ":");
@@ -132,6 +135,7 @@ static xy_status_t reduce(xy_machine_t **m, const values_t *v)
     return st;
 }
 
+/* Lists the names of known machine files. */
 static xy_status_t list_machines(void)
 {
     xy_vec_t names;
@@ -147,6 +151,7 @@ static xy_status_t list_machines(void)
     return xy_stdout_check();
 }
 
+/* Finds and prints the clusters of a latency matrix. */
 static xy_status_t show_clusters(const values_t *v)
 {
     xy_latency_t *matrix;
@@ -184,6 +189,7 @@ static xy_status_t load(const char *source, xy_machine_t **machine_p)
     return st;
 }
 
+/* Entry point of 'xylem machine'. */
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
     const values_t *v = values;

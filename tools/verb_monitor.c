@@ -181,6 +181,7 @@ static bool is_file(const char *path)
     return strcmp(path, "-") == 0;
 }
 
+/* Writes the counted traffic as a matrix, a directory or a heatmap. */
 static xy_status_t collect(const values_t *v, const char *directory, const char *path)
 {
     xy_traffic_choice_t choice = {
@@ -217,6 +218,7 @@ static bool is_profile(const char *path)
     return length > 4 && strcmp(path + length - 4, ".xyp") == 0;
 }
 
+/* Replaces the addresses of call sites by source lines, as far as they are known. */
 static void find_lines(xy_profile_t *p)
 {
     for (size_t i = 1; i < p->sites.count; i++) {
@@ -266,6 +268,7 @@ static xy_status_t write_profile(const void *p, FILE *file)
     return XY_OK;
 }
 
+/* Merges the profiles of all processes into one file and prints its finding. */
 static xy_status_t collect_profile(const char *directory, const char *path)
 {
     xy_profile_t *p = NULL;
@@ -286,6 +289,7 @@ static xy_status_t collect_profile(const char *directory, const char *path)
     return st;
 }
 
+/* Entry point of 'xylem monitor'; ends with the code of the launcher if that fails. */
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
     const values_t *v = values;

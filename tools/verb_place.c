@@ -110,6 +110,7 @@ static xy_status_t keep_cores(xy_machine_t **machine_p)
     return st;
 }
 
+/* Loads the machine or grid to place on. */
 static xy_status_t load_target(job_t *j)
 {
     const char *source = j->v->machine;
@@ -207,6 +208,7 @@ static void print_one(const job_t *j, const xy_place_t *p, double seconds)
         place_predict_print(j->predict, seconds, j->before, j->v->baseline, stdout);
 }
 
+/* Places by one strategy and prints the placement. */
 static xy_status_t place_one(const job_t *j)
 {
     xy_place_t *p;
@@ -235,6 +237,7 @@ typedef struct {
     int count;
 } rows_t;
 
+/* Places by the next strategy, or notes the reason why not. */
 static xy_status_t add_row(const job_t *j, rows_t *rows)
 {
     int i = rows->count++;
@@ -257,6 +260,7 @@ static xy_status_t add_row(const job_t *j, rows_t *rows)
     return st == XY_OK ? predict(j, rows->places[i], &rows->runs[i]) : st;
 }
 
+/* Prints the placements of all strategies. */
 static void print_rows(const job_t *j, const rows_t *rows)
 {
     xy_json_t json;
@@ -305,6 +309,7 @@ static xy_status_t read_matrix(job_t *j)
     return st == XY_OK && j->predict != NULL ? place_predict_matrix(j->predict, j->matrix) : st;
 }
 
+/* Predicts the run time of the baseline placement, with --predict. */
 static xy_status_t predict_baseline(job_t *j)
 {
     xy_place_t *p;
@@ -320,6 +325,7 @@ static xy_status_t predict_baseline(job_t *j)
     return st;
 }
 
+/* Reads the loads and places by one strategy or by all. */
 static xy_status_t place(job_t *j)
 {
     xy_status_t st = j->v->load != NULL ? xy_loads_read(j->v->load, j->matrix->n, &j->load) : XY_OK;
@@ -335,6 +341,7 @@ static xy_status_t place(job_t *j)
     return st;
 }
 
+/* Entry point of 'xylem place'. */
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
     job_t j = {.v = values, .path = argv[0]};

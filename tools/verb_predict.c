@@ -131,6 +131,7 @@ static xy_status_t write_matrix(const void *arg, FILE *file)
     return xy_matrix_write(parts[1], xy_matrix_guess(v->matrix, ""), file);
 }
 
+/* Writes the matrix of --matrix, if it was asked for. */
 static xy_status_t save_matrix(const predict_t *p, const xy_prediction_t *r)
 {
     xy_matrix_t *matrix;
@@ -176,6 +177,7 @@ static xy_status_t place_and_run(const predict_t *p, predict_case_t *k, int32_t 
     return XY_OK;
 }
 
+/* Predicts the run again with the changes of --what-if and prints the gain. */
 static xy_status_t compare(predict_t *p, const predict_case_t *k, const xy_prediction_t *r)
 {
     predict_case_t changed = *k;
@@ -193,6 +195,7 @@ static xy_status_t compare(predict_t *p, const predict_case_t *k, const xy_predi
     return XY_OK;
 }
 
+/* Prints a prediction, with the gains of --place and --what-if. */
 static xy_status_t print(predict_t *p, const predict_case_t *k, const xy_prediction_t *r,
                          double before)
 {
@@ -229,6 +232,7 @@ static xy_status_t find_time(const predict_t *p, predict_case_t *k, const char *
     return st;
 }
 
+/* Predicts one case, with a progress display, and prints it. */
 static xy_status_t run_case(predict_t *p, predict_case_t *k, const char *trace)
 {
     int32_t *core_of = NULL;
@@ -250,6 +254,7 @@ static xy_status_t run_case(predict_t *p, predict_case_t *k, const char *trace)
     return st;
 }
 
+/* Predicts the program of the options once and writes its files. */
 static xy_status_t run_one(predict_t *p)
 {
     const predict_values_t *v = p->v;
@@ -304,6 +309,7 @@ static xy_status_t load(predict_t *p, int argc, char **argv)
     return st;
 }
 
+/* Entry point of 'xylem predict'. */
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
     const predict_values_t *v = values;
@@ -338,6 +344,7 @@ static void tell_where(const xy_prediction_t *r, char *where, size_t size)
              100 - 100 * computed);
 }
 
+/* Predicts a program for 'xylem choose', without printing. */
 static xy_status_t answer(const predict_values_t *v, int argc, char **argv, xy_simulated_t *s)
 {
     predict_t p = {.v = v, .speed = 1, .name = argv[0]};

@@ -76,6 +76,7 @@ typedef struct {
     xy_analysis_t *analysis;
 } run_t;
 
+/* Makes profile and analysis of a trace, with the run time on an ideal network. */
 static xy_status_t read_trace(const char *path, run_t *run)
 {
     xy_trace_log_t *log;
@@ -183,6 +184,7 @@ static xy_status_t print(const values_t *v, const run_t *runs, size_t count)
     return st;
 }
 
+/* Entry point of 'xylem report'. */
 static xy_status_t run(const xy_command_t *command, const void *values_p, int argc, char **argv)
 {
     const values_t *v = values_p;

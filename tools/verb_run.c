@@ -16,6 +16,7 @@ extern const char mpi_launch_description[];
 extern const char mpi_launch_exit_status[];
 extern const char mpi_launch_examples[];
 
+/* Replaces this process by a program beside it; returns only on failure. */
 static xy_status_t become(const char *program, int argc, char **argv)
 {
     char *path = xy_beside(program);

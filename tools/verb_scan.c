@@ -128,6 +128,7 @@ static xy_status_t scan_again(const values_t *v, xy_scan_options_t *o, int count
     return xy_scan_run(o, count, paths, scan_p);
 }
 
+/* Entry point of 'xylem scan'. */
 static xy_status_t run(const xy_command_t *command, const void *values_p, int argc, char **argv)
 {
     const values_t *v = values_p;

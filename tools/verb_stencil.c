@@ -170,6 +170,7 @@ static const xy_option_t options[] = {
      .leaving = "a worker holds as many tasks as its policy says"},
     {0}};
 
+/* Sets the grid, the kernel's time and the load from the options. */
 static xy_status_t set_grid(const values_t *v, xy_stencil_t *s)
 {
     *s = XY_STENCIL_DEFAULT;
@@ -249,6 +250,7 @@ static xy_status_t set_gpus(const char *text, xy_stencil_run_t *run)
     return XY_OK;
 }
 
+/* Sets a run from the options; fails for options that exclude each other. */
 static xy_status_t set_run(const values_t *v, xy_stencil_run_t *run)
 {
     xy_status_t st;
@@ -329,6 +331,7 @@ static bool has_lost(const xy_stencil_study_t *study)
     return false;
 }
 
+/* Runs the combinations of a study and writes their results; only rank 0 of a job writes. */
 static xy_status_t run_study(const values_t *v, const xy_stencil_run_t *base)
 {
     xy_stencil_study_t study;
@@ -397,6 +400,7 @@ static xy_status_t run_pictures(const values_t *v, xy_stencil_run_t *run,
     return st;
 }
 
+/* Runs one stencil and prints its result. */
 static xy_status_t run_one(const values_t *v, xy_stencil_run_t *run)
 {
     xy_stencil_result_t result;
@@ -452,6 +456,7 @@ static char *choices_path(const values_t *v)
     return v->choices != NULL ? xy_strdup(v->choices) : xy_cache_path("XYLEM_CHOICES", "choices");
 }
 
+/* Entry point of 'xylem stencil'. */
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
     const values_t *v = values;
@@ -481,6 +486,7 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
 
 /* ---- For xylem choose ---- */
 
+/* Simulates a stencil for 'xylem choose', without printing. */
 static xy_status_t answer(const values_t *v, xy_simulated_t *s)
 {
     char size[32];

@@ -116,6 +116,7 @@ static void print_command(long pid)
     printf("%8ld  %s\n", pid, line);
 }
 
+/* Finds the only job of this user; prints a list and fails if there are several. */
 static xy_status_t find_job(long *pid_p)
 {
     xy_vec_t pids = XY_VEC_INIT(long);
@@ -186,6 +187,7 @@ static xy_status_t print_once(const values_t *v, long pid, const xy_live_style_t
     return st;
 }
 
+/* Entry point of 'xylem top': shows a job on the terminal, or prints it once. */
 static xy_status_t run(const xy_command_t *command, const void *values_p, int argc, char **argv)
 {
     const values_t *v = values_p;

@@ -74,6 +74,7 @@ static xy_status_t write_picture(const void *arg, FILE *file)
     return xy_trace_write_svg(log, begin, end, file);
 }
 
+/* Prints the summary of a trace, as text or JSON. */
 static xy_status_t print_summary(const xy_trace_log_t *log, bool json)
 {
     xy_trace_summary_t *summary;
@@ -89,6 +90,7 @@ static xy_status_t print_summary(const xy_trace_log_t *log, bool json)
     return st;
 }
 
+/* Entry point of 'xylem view': writes the trace in the formats asked for. */
 static xy_status_t run(const xy_command_t *command, const void *values_p, int argc, char **argv)
 {
     const values_t *v = values_p;

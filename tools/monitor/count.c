@@ -57,6 +57,7 @@ static entry_t *slot(entry_t *entries, unsigned capacity, const entry_t *key)
     return &entries[i];
 }
 
+/* Doubles the table of partners; returns 0 without memory. */
 static int grow(void)
 {
     unsigned capacity = table.capacity > 0 ? 2 * table.capacity : 64;

@@ -57,6 +57,7 @@ static void put(void **place, void *function)
         *place = function;
 }
 
+/* Redirects the PMPI calls of a Fortran library to the functions that count. */
 static void redirect(const object_t *object, const ElfW(Rela) * relocations, size_t size)
 {
     for (size_t i = 0; i < size / sizeof(*relocations); i++) {

@@ -87,6 +87,7 @@ static size_t slot(const record_t *records, size_t room, const record_t *key)
     return i;
 }
 
+/* Doubles the table of records up to MOST; returns 0 if it cannot. */
 static int grow(void)
 {
     size_t room = 2 * profile.room;

@@ -37,6 +37,7 @@ typedef struct {
     bool has_failed;
 } walk_t;
 
+/* Returns the next entry of a schedule; NULL without memory. */
 static monitor_send_t *another(walk_t *w)
 {
     if (w->schedule->count == w->capacity) {
@@ -75,6 +76,7 @@ static void visit(const xy_op_t *op, void *arg)
         *send = (monitor_send_t){to, 1, op->bytes};
 }
 
+/* Returns the sends of a rank in a collective, by the assumed algorithm; NULL on failure. */
 static monitor_schedule_t *make(xy_collective_t collective, int size, int rank)
 {
     enum { FIRST = 8 };
