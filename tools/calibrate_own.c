@@ -171,8 +171,8 @@ static xy_status_t count_failed(xy_status_t st, int *failed_p)
     return XY_OK;
 }
 
-/* Measures messages at each distance between processors, the nearest first, then with several ranks
- * per core. */
+/* Measures messages at each distance between processors, then on one processor, then with many
+ * ranks per core. */
 static xy_status_t measure_messages(const xy_calibration_t *c, const xy_messages_calibration_t *m,
                                     double seconds, const xy_machine_t *live,
                                     const command_t *command, xy_costs_t *costs, int *failed_p)

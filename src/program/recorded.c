@@ -198,7 +198,7 @@ static xy_status_t check(const xy_recorded_t *r, const xy_trace_log_t *log)
                    log->path);
 }
 
-/* Returns the number of ranks in a log; fails if one of them has no steps. */
+/* Sets *procs_p to the number of ranks in a log; fails if one of them has no steps. */
 static xy_status_t count_ranks(const xy_trace_log_t *log, int32_t *procs_p)
 {
     uint32_t ranks = 0;

@@ -459,7 +459,7 @@ static xy_status_t find_comms(reader_t *r)
 
 /* ---- All of it ---- */
 
-/* Returns the number of ranks; fails for ranks and peers without calls. */
+/* Sets *procs_p to the number of ranks; fails for ranks and peers without calls. */
 static xy_status_t count_ranks(const xy_trace_log_t *log, int32_t *procs_p)
 {
     uint32_t ranks = 0;

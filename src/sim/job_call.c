@@ -103,7 +103,8 @@ static int32_t find_other(const xy_vjob_t *job, int32_t core)
     return -1;
 }
 
-/* Simulates the measured calls between two cores, to compare them with the measured times. */
+/* Runs the measured programs in a job of two processes whose collective calls cost nothing beside
+ * messages. */
 static xy_status_t rehearse(const xy_vjob_t *job, const int32_t cores[2], rehearsal_t *r)
 {
     static const int32_t procs[2] = {0, 1};

@@ -20,8 +20,8 @@ static job_stream_t *find(const xy_vjob_t *job, int32_t from, int32_t to)
     return xy_hash_get(&job->sockets, (uint64_t)from << 32 | (uint32_t)to);
 }
 
-/* Returns the stream between two hosts, created if it is new; NULL without memory, with the job
- * failed. */
+/* Returns the socket stream from one process to another, created if it is new; NULL without memory,
+ * with the job failed. */
 static job_stream_t *find_or_make(xy_vjob_t *job, int32_t from, int32_t to)
 {
     job_stream_t *s = find(job, from, to);

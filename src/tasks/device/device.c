@@ -113,7 +113,7 @@ static uint64_t own_share(const device_tasks_t *e, int32_t gpu, uint64_t room)
     return share < room ? share : room / 10 * 9;
 }
 
-/* Returns the bytes to use on a GPU; fails if more is asked for than it has free. */
+/* Sets *bytes_p to the bytes to use on a GPU; fails if more is asked for than it has free. */
 static xy_status_t find_capacity(device_tasks_t *e, int32_t gpu, uint64_t *bytes_p)
 {
     char asked[32], has[32];
