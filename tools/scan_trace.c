@@ -37,7 +37,7 @@ static xy_status_t assume(const xy_learned_name_t *n, xy_vec_t *assumed)
     return xy_fail_memory("scanning a program");
 }
 
-/* Assumes the learned values that are constant; others get a warning. */
+/* Assumes the constant values learned from a trace; others get a warning. */
 static xy_status_t take(const xy_learned_t *learned, const char *trace, xy_vec_t *assumed)
 {
     xy_vec_t names = XY_VEC_INIT(xy_learned_name_t);

@@ -315,7 +315,7 @@ static xy_status_t measure_gpus(const values_t *v, const xy_calibration_t *c, xy
                    "one only if XYLEM_GPU_DRIVER=opencl");
 }
 
-/* Measures what the options ask for, all by default, and stores costs after each part. */
+/* Measures the parts selected by options, all by default, and stores costs after each. */
 static xy_status_t measure(const values_t *v, xy_calibration_t *c, const xy_machine_t *live,
                            xy_costs_t *costs, int *failed_p)
 {

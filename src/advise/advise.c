@@ -141,7 +141,7 @@ static xy_status_t fit(advise_t *a)
 
 /* ---- Remedies ---- */
 
-/* Adds a remedy; of remedies of one kind that are options only the best is kept. */
+/* Adds a remedy; of several options of one kind only the best is kept. */
 static xy_status_t keep(advise_t *a, const xy_remedy_t *remedy)
 {
     xy_vec_t *all = &a->out->remedies;

@@ -79,7 +79,7 @@ static bool is_removed(const keep_t *k, const xy_run_t *run)
            (k->host == NULL || strcmp(run->instance.host, k->host) == 0);
 }
 
-/* Writes the runs that are kept; the callback of xy_out_write(). */
+/* Writes the remaining runs; the callback of xy_out_write(). */
 static xy_status_t print_kept(const void *arg, FILE *file)
 {
     const keep_t *k = arg;

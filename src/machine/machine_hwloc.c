@@ -57,7 +57,7 @@ typedef struct {
     const xy_bitset_t *affinity; /* NULL: not this process's machine */
 } import_t;
 
-/* Sets the type of an hwloc object; returns false for types that are skipped. */
+/* Sets the type of an hwloc object; returns false for skipped types. */
 static bool type_of(hwloc_obj_t o, uint8_t *type_p)
 {
     switch (o->type) {

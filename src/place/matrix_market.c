@@ -14,7 +14,7 @@ static bool word_is(const char *word, size_t length, const char *text)
     return length == strlen(text) && strncasecmp(word, text, length) == 0;
 }
 
-/* Reads the banner; XY_EUNSUPPORTED for kinds that are not read. */
+/* Reads the banner; XY_EUNSUPPORTED for other kinds of matrices. */
 static xy_status_t read_header(matrix_reader_t *r, header_t *h)
 {
     const char *word[5];

@@ -38,8 +38,8 @@ typedef struct {
     bool is_own_group; /* several items share a place: each place is a group */
 } places_t;
 
-/* Allocates the arrays of the state; returns false without memory, and state_cleanup() frees what
- * exists. */
+/* Allocates the arrays of the state; returns false without memory, and state_cleanup() frees the
+ * rest. */
 static bool state_allocate(state_t *s, uint32_t items, uint32_t groups, uint32_t levels)
 {
     size_t n = (size_t)items + 1, m = (size_t)groups + 2;

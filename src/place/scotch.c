@@ -321,7 +321,7 @@ static xy_status_t place_in_hull(const xy_problem_t *q, const hull_t *h, uint32_
     return st == XY_OK ? place_repair(q, leaf_of) : st;
 }
 
-/* Places with Scotch; XY_ELIMIT for trees that are too irregular. */
+/* Places with Scotch; XY_ELIMIT for very irregular trees. */
 static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
 {
     hull_t h = {0};

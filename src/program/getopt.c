@@ -216,7 +216,7 @@ static int64_t next_name(options_t *o, const char *word, const char *letters)
     return 0;
 }
 
-/* Returns what getopt() returns, and updates `optind` in the memory of the program. */
+/* Returns the result of getopt(), and updates `optind` in the memory of the program. */
 static int64_t next_option(options_t *o, const char *letters)
 {
     process_t *p = o->p;

@@ -33,7 +33,7 @@ static scan_node_t *root(scan_node_t *n)
     return n;
 }
 
-/* Unites two nodes and, along the chain, what they point to. */
+/* Unites two nodes and, along the chain, their pointees. */
 static void join(scan_node_t *a, scan_node_t *b)
 {
     while (a != NULL && b != NULL) {

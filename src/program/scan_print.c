@@ -378,7 +378,7 @@ static const char *number_name(const scan_type_t *t)
     }
 }
 
-/* Prints a type; `dims` are the dimensions that are not constant. */
+/* Prints a type; `dims` are its variable dimensions. */
 static void print_type(print_t *p, const scan_type_t *t, const scan_expr_t *dims)
 {
     const scan_type_t *base = t;

@@ -50,7 +50,8 @@ static bool abort_all(walker_t *w, const code_site_t *site, int64_t *args)
     return process_fail(&w->process, "MPI_Abort(%lld)", (long long)args[1]);
 }
 
-/* MPI_Get_count and MPI_Get_elements: MPI_UNDEFINED for bytes that are no multiple of the type. */
+/* MPI_Get_count and MPI_Get_elements: MPI_UNDEFINED for bytes that no whole number of elements
+ * has. */
 static bool get_count(walker_t *w, const code_site_t *site, int64_t *args)
 {
     uint8_t *status = process_at(&w->process, (uint64_t)args[0], 32);

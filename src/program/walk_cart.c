@@ -220,7 +220,7 @@ static bool cart_get(walker_t *w, const code_site_t *site, int64_t *args)
     return true;
 }
 
-/* MPI_Cart_sub: splits the grid by the dimensions that are dropped. */
+/* MPI_Cart_sub: splits the grid by the dropped dimensions. */
 static bool cart_sub(walker_t *w, const code_site_t *site, int64_t *args)
 {
     const walk_member_t *m = cart_of(w, args[0]);

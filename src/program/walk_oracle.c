@@ -67,7 +67,7 @@ static bool is_compared(const walk_oracle_t *o, const xy_mpi_call_t *call)
     return false;
 }
 
-/* Gives sites of one source line and call the same key; sites that are not compared get
+/* Gives sites of one source line and call the same key; sites left out of the comparison get
  * NOT_DESCRIBED. */
 static void key_sites(walk_oracle_t *o, const code_t *code)
 {

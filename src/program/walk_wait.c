@@ -340,7 +340,7 @@ static bool wait_call(walker_t *w, const code_site_t *site, int64_t *args)
            runs[extra](w, &s, args);
 }
 
-/* MPI_Request_free: fails for collectives that are not complete. */
+/* MPI_Request_free: fails for incomplete collectives. */
 static bool request_free(walker_t *w, const code_site_t *site, int64_t *args)
 {
     walk_request_t *r;

@@ -50,7 +50,7 @@ static void add_partners(xy_text_t *text, const xy_live_rank_t *r)
         xy_text_addf(text, " and %u more", (unsigned)(r->partners - shown));
 }
 
-/* Adds what a rank does now: its call and place, and the ranks it waits for. */
+/* Adds the current activity of a rank: its call and place, and the ranks it waits for. */
 static void describe(const xy_live_rank_t *r, xy_text_t *text)
 {
     if (r->state == XY_LIVE_START)

@@ -181,7 +181,7 @@ static int32_t thread_for(const xy_sim_t *sim, const sim_op_t *op)
     return sim_is_tasks(sim) ? -1 : sim->node.ranks + rank;
 }
 
-/* Assigns each operation to a core or thread, counts what each rank waits for, and sets the time
+/* Assigns each operation to a core or thread, counts the operations of each rank, and sets the time
  * from each operation to the end. */
 static void assign(xy_sim_t *sim, const shape_t *shape)
 {

@@ -81,7 +81,7 @@ static void part_cleanup(part_t *part)
     xy_free(part->thread_of);
 }
 
-/* Allocates the arrays of one host's part; part_cleanup() frees what exists after a failure. */
+/* Allocates the arrays of one host's part; part_cleanup() also frees a part of them. */
 static xy_status_t part_allocate(part_t *part, const sim_host_t *host)
 {
     size_t n = (size_t)host->count;

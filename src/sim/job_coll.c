@@ -312,7 +312,7 @@ void job_coll_arrived(xy_vjob_t *job, xy_vmsg_t *m)
     }
 }
 
-/* Counts down what one half of a step waits for, and starts it when nothing is left. */
+/* Counts down the predecessors of one half of a step, and starts it when none is left. */
 static void half_less(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, bool is_sending, double at,
                       job_node_t *because)
 {

@@ -271,7 +271,7 @@ void xy_stencil_print_text(const xy_stencil_run_t *run, const xy_stencil_result_
     print_ends(run, r, file);
 }
 
-/* Writes what only real or checked runs have. */
+/* Writes the fields of real and checked runs. */
 static void json_real(xy_json_t *j, const xy_stencil_run_t *run, const xy_stencil_result_t *r)
 {
     xy_json_bool(j, "real", r->is_real);

@@ -38,8 +38,8 @@ static void cleanup(device_tasks_t *e)
     pthread_mutex_destroy(&e->lock);
 }
 
-/* Allocates the arrays of the engine; returns false without memory, and cleanup() frees what
- * exists. */
+/* Allocates the arrays of the engine; returns false without memory, and cleanup() frees the
+ * rest. */
 static bool init_arrays(device_tasks_t *e)
 {
     size_t gpus = (size_t)e->how->gpu_count, memories = gpus + 1, workers = (size_t)e->workers;
@@ -197,7 +197,7 @@ static void init_ways(device_tasks_t *e)
                                .now = &e->now};
 }
 
-/* Prepares a run; on failure cleanup() frees what was made. */
+/* Prepares a run; cleanup() also frees a partial one. */
 static xy_status_t init(device_tasks_t *e)
 {
     xy_status_t st = XY_OK;

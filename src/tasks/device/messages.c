@@ -180,8 +180,7 @@ xy_status_t device_messages_wait(device_tasks_t *e, bool *is_moving_p)
 
 /* ---- After a stop ---- */
 
-/* Starts passing over the tasks of a stopped run, after sending what finished tasks have
- * produced. */
+/* Starts passing over the tasks of a stopped run, after sending the results of finished ones. */
 static xy_status_t begin_passing(device_tasks_t *e)
 {
     post_t *p = &e->post;

@@ -92,7 +92,7 @@ static xy_status_t init_memory(exec_tasks_t *e, int32_t memory)
     return XY_OK;
 }
 
-/* Allocates the arrays of the engine; cleanup() frees what exists. */
+/* Allocates the arrays of the engine; cleanup() also frees a part of them. */
 static xy_status_t init_arrays(exec_tasks_t *e)
 {
     size_t memories = (size_t)e->memory_count, workers = (size_t)e->worker_count;

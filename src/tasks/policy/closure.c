@@ -148,7 +148,7 @@ static xy_status_t init_graph(closure_t *c)
     return XY_OK;
 }
 
-/* Allocates the plan; destroy() frees what exists after a failure. */
+/* Allocates the plan; destroy() also frees a partial one. */
 static xy_status_t init_arrays(closure_t *c)
 {
     size_t ops = (size_t)c->ops + 1, data = (size_t)c->data_count + 1;

@@ -46,8 +46,7 @@ static void destroy(void *state)
     xy_free(d);
 }
 
-/* Allocates one pool of tasks per memory with workers; destroy() frees what exists after a
- * failure. */
+/* Allocates one pool of tasks per memory with workers; destroy() also frees a part of them. */
 static xy_status_t init(darts_t *d, const xy_task_view_t *view)
 {
     int32_t ops = xy_graph_ops(view->graph);

@@ -48,8 +48,8 @@ static void destroy(void *state)
     xy_free(s);
 }
 
-/* Allocates one root pool per memory and one queue per worker; destroy() frees what exists after a
- * failure. */
+/* Allocates one root pool per memory and one queue per worker; destroy() also frees a part of
+ * them. */
 static xy_status_t init(modular_t *s, const xy_task_view_t *view)
 {
     int32_t ops = xy_graph_ops(view->graph);

@@ -139,8 +139,8 @@ static xy_status_t init_uses(relay_t *r)
     return XY_OK;
 }
 
-/* Makes the order of tasks and one lane per memory with workers; destroy() frees what exists after
- * a failure. */
+/* Makes the order of tasks and one lane per memory with workers; destroy() also frees a part of
+ * them. */
 static xy_status_t init(relay_t *r, int32_t extra_rounds)
 {
     size_t ops = (size_t)xy_graph_ops(r->view->graph) + 1;

@@ -142,7 +142,7 @@ static xy_status_t init_memory(sim_tasks_t *s, int32_t memory)
     return XY_OK;
 }
 
-/* Allocates memories, workers and links; cleanup() frees what exists after a failure. */
+/* Allocates memories, workers and links; cleanup() also frees a part of them. */
 static xy_status_t init_arrays(sim_tasks_t *s)
 {
     size_t memories = (size_t)s->platform->memories, ops = (size_t)s->ops + 1;
