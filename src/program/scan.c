@@ -118,7 +118,7 @@ static void look_expr(look_t *l, const scan_expr_t *e)
     }
 }
 
-/* Visits a list of statements; fails for a goto in a function that is part of the description. */
+/* Visits a list of statements; fails for a goto that the description cannot express. */
 static void look_stmt(look_t *l, const scan_decl_t *f, const scan_stmt_t *s)
 {
     for (; s != NULL; s = s->next) {
