@@ -217,6 +217,8 @@ static bool balance(const advise_t *a, xy_script_t *s, uint32_t site, int32_t *m
     return true;
 }
 
+/* Replays the run with equal computation on all ranks, before one site, or everywhere if `t` is
+ * NULL. */
 static xy_status_t try_balance(advise_t *a, const xy_site_time_t *t)
 {
     xy_remedy_t r = {.kind = "balance"};

@@ -183,7 +183,8 @@ static void put_options(FILE *file, const xy_command_t *command)
     base_option_visit(command, XY_LEVEL_EXPERIMENTAL, put_group, put_option, file);
 }
 
-/* Write the section ENVIRONMENT, a line for each variable; commands whose options have none get no section. */
+/* Write the section ENVIRONMENT, a line for each variable; commands whose options have none get no
+ * section. */
 static void put_environment(FILE *file, const xy_command_t *command)
 {
     bool first = true;

@@ -69,6 +69,7 @@ static void add(sha_t *sha, const void *bytes, size_t size)
     }
 }
 
+/* Append the padding of SHA-256 and write the hash. */
 static void finish(sha_t *sha, uint8_t hash[32])
 {
     uint64_t bits = 8 * sha->size;

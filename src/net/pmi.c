@@ -67,6 +67,7 @@ typedef struct {
     bool is_over, is_watched;
 } guard_t;
 
+/* End the process with a message when the others have not come in time. */
 static void *watch(void *arg)
 {
     guard_t *guard = arg;
@@ -90,6 +91,7 @@ static void *watch(void *arg)
     return NULL;
 }
 
+/* Start the thread that limits the time of a fence; no limit if the thread cannot start. */
 static void guard_begin(guard_t *guard, const xy_pmi_t *pmi)
 {
     pthread_condattr_t attributes;
@@ -203,6 +205,7 @@ static xy_status_t put_text(xy_pmi_t *pmi, const char *name, const char *text)
     return is_put ? XY_OK : lost_launcher(pmi);
 }
 
+/* Read a text that process `rank` has published in chunks; the caller frees it. */
 static xy_status_t get_text(xy_pmi_t *pmi, int rank, const char *name, char **text_p)
 {
     char value[PMI_VALUE + 1] = "m", key[64];
@@ -312,6 +315,7 @@ static bool read_entry(const char *text, entry_t *e)
            read_hex(key, e->key, NET_SEAL_KEY);
 }
 
+/* Read what the processes say about themselves; all must have this version. */
 static xy_status_t read_entries(const xy_pmi_t *pmi, char **texts, entry_t *all)
 {
     for (int p = 0; p < pmi->size; p++) {
@@ -367,6 +371,7 @@ static xy_status_t put_secret(xy_pmi_t *pmi, const entry_t *all, int p, const ui
     return put_text(pmi, name, text);
 }
 
+/* Read and decrypt the secret that process 0 has published for this process. */
 static xy_status_t take_secret(xy_pmi_t *pmi, const entry_t *all, const uint8_t *own,
                                uint8_t secret[XY_SECRET_BYTES])
 {
@@ -410,6 +415,7 @@ static xy_status_t share_secret(xy_pmi_t *pmi, const entry_t *all, const uint8_t
     return st == XY_OK && pmi->rank > 0 ? take_secret(pmi, all, own, secret) : st;
 }
 
+/* Describe this process: version, machine, host and, unless plain, ciphers and public key. */
 static xy_status_t describe_self(bool is_plain, entry_t *own, uint8_t key[NET_SEAL_KEY])
 {
     char why[XY_WHY_SIZE];

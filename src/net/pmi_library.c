@@ -57,6 +57,7 @@ static bool find_all(void *loaded, const char *const *names, void **table)
     return true;
 }
 
+/* Load the library of PMI-1; NULL if it is missing or incomplete. */
 static const library1_t *load1(void)
 {
     static const char *const files[] = {"libpmi.so.0", "libpmi.so", NULL};

@@ -52,6 +52,7 @@ static bool is_there(void)
     return getenv("PMIX_NAMESPACE") != NULL && pmi_number("PMIX_RANK") >= 0;
 }
 
+/* Load the library of PMIx; NULL if it is missing or incomplete. */
 static const library_t *load(void)
 {
     static const char *const names[] = {"PMIx_Init",   "PMIx_Finalize",     "PMIx_Put",
@@ -79,6 +80,7 @@ static value_t *find(const xy_pmi_t *pmi, uint32_t rank, const char *key)
     return ((const library_t *)pmi->library)->get(&of, key, NULL, 0, &value) == 0 ? value : NULL;
 }
 
+/* Connect to the launcher by PMIx and read the rank and the size of the job. */
 static xy_status_t open_pmix(xy_pmi_t *pmi)
 {
     const library_t *l = load();

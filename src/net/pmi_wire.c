@@ -86,6 +86,7 @@ static bool ask(const xy_pmi_t *pmi, const char *request, const char *kind, char
            (!pmi_wire_field(answer, "rc", word, sizeof(word)) || strcmp(word, "0") == 0);
 }
 
+/* Connect to the launcher by the PMI-1 protocol on the descriptor PMI_FD. */
 static xy_status_t open_wire(xy_pmi_t *pmi)
 {
     char answer[LINE], version[16] = "";

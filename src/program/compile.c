@@ -237,6 +237,7 @@ static void compile_leave(compiler_t *c, const xy_node_t *node)
         chain(c, node->kind == XY_NODE_BREAK ? &jumps->breaks : &jumps->continues);
 }
 
+/* Returns the label of a name, which is added if it is new; NULL without memory. */
 static label_t *find_label(compiler_t *c, const char *name)
 {
     label_t *l = c->labels;
@@ -286,6 +287,8 @@ static void check_labels(compiler_t *c)
         }
 }
 
+/* Emits a return with the value converted to the type of the function; 0 is the value of a function
+ * without a result. */
 static void compile_return(compiler_t *c, const xy_node_t *node)
 {
     const char *text = xy_node_attr(node, "c");

@@ -85,6 +85,7 @@ static bool any_argument(compiler_t *c, const expr_t *e)
     return emit_convert(c, type, type_basic(TYPE_I64));
 }
 
+/* Emits a call of a library function; missing arguments of a variadic one are 0. */
 static const type_t *call_library(compiler_t *c, const expr_t *e, int index)
 {
     const library_t *f = &library[index];

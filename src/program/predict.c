@@ -108,6 +108,8 @@ static void label_site(walk_t *walk, const code_site_t *site, size_t i)
         walk->places[i] = xy_trace_site(trace, place);
 }
 
+/* Sets model, handler and trace label of every site; fails for calls that cannot be predicted and
+ * for times of unknown loops. */
 static xy_status_t prepare_sites(walk_t *walk)
 {
     const xy_predict_config_t *c = walk->config;

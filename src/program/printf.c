@@ -69,6 +69,7 @@ static void fill_stars(conversion_t *c, const int64_t *args, int *next)
     snprintf(c->spec, sizeof(c->spec), "%s", filled);
 }
 
+/* Appends one value as its conversion says. */
 static void print_one(process_t *p, xy_text_t *to, const conversion_t *c, int64_t cell)
 {
     bool is_signed = c->kind == 'd' || c->kind == 'i';
@@ -129,6 +130,7 @@ static int64_t put(process_t *p, uint64_t address, uint64_t room, const xy_text_
     return (int64_t)text->length;
 }
 
+/* Prints to the buffer of the first argument; returns the length of the whole text. */
 static int64_t print_to(process_t *p, const int64_t *args, int format, uint64_t room)
 {
     const char *f = process_string(p, (uint64_t)args[format]);

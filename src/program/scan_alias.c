@@ -425,6 +425,7 @@ scan_access_t scan_access_target(xy_scan_t *scan, const scan_expr_t *pointer)
     return access;
 }
 
+/* Adds the locations that pointers in a struct reach, up to four structs deep. */
 static void add_reachable(xy_scan_t *scan, scan_access_t *access, const scan_type_t *type,
                           int depth)
 {

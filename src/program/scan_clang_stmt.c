@@ -199,6 +199,7 @@ static scan_stmt_t *read_control(xy_scan_t *scan, CXCursor cursor, scan_stmt_kin
     return s;
 }
 
+/* Reads a goto, or a label without its statement. */
 static scan_stmt_t *read_goto(xy_scan_t *scan, CXCursor cursor)
 {
     scan_stmt_t *s = new_stmt(scan, cursor, SCAN_S_GOTO);

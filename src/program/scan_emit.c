@@ -446,6 +446,7 @@ static void emit_goto(scan_emit_t *t, scan_stmt_t *s)
             s->is_label ? "name" : "label", s->label);
 }
 
+/* Emits one statement. */
 static void emit_stmt(scan_emit_t *t, scan_stmt_t *s)
 {
     xy_node_t *node;

@@ -530,6 +530,7 @@ static bool walk_goto(scan_walk_t *w, scan_stmt_t *s, scan_set_t live)
     return true;
 }
 
+/* Walks one statement against the flow; returns whether any part is kept for its effect. */
 static bool walk_stmt(scan_walk_t *w, scan_stmt_t *s, scan_set_t live)
 {
     switch (s->kind) {

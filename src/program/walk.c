@@ -154,6 +154,7 @@ static void note_call(const walker_t *w, const code_site_t *site)
         xy_vjob_step(walk->job, w->rank, walk->places[site->index]);
 }
 
+/* Runs an MPI call of a rank; returns false while the rank waits, and on failure. */
 static bool run_mpi(process_t *p, const code_site_t *site, int64_t *args)
 {
     walker_t *w = walker_of(p);

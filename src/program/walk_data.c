@@ -318,6 +318,8 @@ static bool is_dense(walker_t *w, const walk_request_t *r, const walk_layout_t *
     return walk_type(w, r->kept->args[l->receive_type], &type) && walk_type_is_dense(&type);
 }
 
+/* Writes the result of a finished collective into the memory of a rank, as far as the values are
+ * known. */
 static bool take(walker_t *w, const walk_request_t *r, walk_meeting_t *meeting)
 {
     xy_collective_t c = collective_of(r->kept->site);

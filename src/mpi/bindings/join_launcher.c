@@ -59,6 +59,8 @@ static xy_status_t set_rules(const values_t *v)
     return XY_OK;
 }
 
+/* Read the settings of a job without mpiexec from the environment; several ranks per process are
+ * refused. */
 static xy_status_t read_settings(values_t *v)
 {
     char *none[] = {NULL};

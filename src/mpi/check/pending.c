@@ -232,7 +232,7 @@ void check_pending_memory(const mpi_rank_t *self, const check_area_t *area, bool
         check_elements_look(self, area);
 }
 
-/* Check the buffer of an operation and note it as pending; receives of contiguous data are guarded. */
+/* Check the buffer of an operation and note it as pending; guard receives of contiguous data. */
 static void start(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_request_t *request,
                   bool is_receive, bool is_hashed)
 {
