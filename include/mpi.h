@@ -309,6 +309,11 @@ enum {
     MPI_ERR_ERRHANDLER = 61,
     MPI_ERR_ABI = 62,
 
+    /* Failures that a job survives (mpiexec --survive). */
+    MPIX_ERR_PROC_FAILED = 128,
+    MPIX_ERR_PROC_FAILED_PENDING = 129,
+    MPIX_ERR_REVOKED = 130,
+
     MPI_T_ERR_CANNOT_INIT = 1001,
     MPI_T_ERR_NOT_ACCESSIBLE = 1002,
     MPI_T_ERR_NOT_INITIALIZED = 1003,

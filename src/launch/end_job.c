@@ -9,6 +9,7 @@
 
 #include "launch/rank_process.h"
 #include "mpi/check/check.h"
+#include "mpi/p2p/p2p.h"
 
 static process_t *processes;
 static int process_count;
@@ -140,6 +141,16 @@ static void fail_rank(const process_t *process, int code, const char *how, bool 
                                          .message = text});
 }
 
+/* Do other ranks of this process go on? */
+static bool has_others(const mpi_rank_t *rank)
+{
+    for (int r = 0; r < mpi_job->size; r++)
+        if (&mpi_job->ranks[r] != rank && mpi_job->ranks[r].worker != NULL &&
+            mpi_job->ranks[r].phase != XMPI_RANK_FINALIZED)
+            return true;
+    return false;
+}
+
 void mpi_finish_rank(process_t *process, int code)
 {
     mpi_rank_t *rank = mpi_rank_of(process);
@@ -149,6 +160,12 @@ void mpi_finish_rank(process_t *process, int code)
 
     mpi_thread_come_home(rank);
     is_alone = rank->own.fiber == NULL || xy_fiber_self() != rank->own.fiber;
+    if (mpi_phase_is_running(phase) && mpi_survives && !is_alone && has_others(rank)) {
+        fail_rank(process, code, " without calling MPI_Finalize", true);
+        mpi_survive_leave(rank);
+        rank->phase = rank->world_phase = XMPI_RANK_FINALIZED;
+        return;
+    }
     if (mpi_phase_is_running(phase)) {
         fail_rank(process, code,
                   rank->world_phase == XMPI_RANK_RUNNING ? " without calling MPI_Finalize"
@@ -166,8 +183,16 @@ void mpi_finish_rank(process_t *process, int code)
         mpi_finish_job(code);
 }
 
+static _Atomic bool is_abort;
+
+bool mpi_finish_is_abort(void)
+{
+    return is_abort;
+}
+
 void mpi_finish_abort(int code)
 {
+    is_abort = true;
     code &= 0377;
     mpi_finish_job(code != 0 ? code : 1);
 }

@@ -36,6 +36,8 @@ void mpi_finish_claim_report(void);
 
 /* Handlers of the job (mpi_job_config_t). */
 void mpi_finish_abort(int code);
+/* Has it been called? */
+bool mpi_finish_is_abort(void);
 void mpi_finish_stuck(void);
 void mpi_finish_overflow(mpi_rank_t *rank);
 

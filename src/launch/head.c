@@ -157,6 +157,16 @@ static void reap(void)
         note_end(pid, status);
 }
 
+/* A process has failed: the job ends with this code, or goes on without it. */
+static void end_or_survive(int process, int code)
+{
+    if (head.is_ending)
+        return;
+    if (!head_survives(&head.base) || !head.base.processes[process].is_running ||
+        !head_survive_process(&head.base, process))
+        end_job(code);
+}
+
 /* A process has gone without a word. What the system says about it may come a little later. */
 static void report_death(int process)
 {
@@ -185,7 +195,7 @@ static void report_death(int process)
     } else {
         process_say("%s has closed its connection to mpiexec", name);
     }
-    end_job(code);
+    end_or_survive(process, code);
 }
 
 /* ---- What processes say ---- */
@@ -215,11 +225,15 @@ static void take_exit(int process, const xy_frame_t *frame)
     long code = 1, ends_job = 1;
 
     node_field_number(&fields, 0, 255, &code);
-    node_field_number(&fields, 0, 1, &ends_job);
+    node_field_number(&fields, 0, 2, &ends_job);
     head.base.processes[process].has_left = true;
     head.left = xy_now();
     if (head.is_ending)
         return;
+    if (ends_job == NODE_EXIT_FAILED) {
+        end_or_survive(process, (int)code);
+        return;
+    }
     if (head.code == 0)
         head.code = (int)code;
     if (ends_job && head.base.starts_all && code == CODE_TERMINATED)
@@ -228,55 +242,11 @@ static void take_exit(int process, const xy_frame_t *frame)
         end_job((int)code);
 }
 
-/* What the user's calibration says about libraries that may carry messages. */
-static void add_measured(xy_text_t *text)
-{
-    xy_carrier_cost_t list[XY_CARRIERS_MAX];
-    int count = xy_carriers_read(!head.base.is_local, list);
-
-    node_field_add_number(text, count);
-    for (int i = 0; i < count; i++) {
-        node_field_add(text, list[i].name);
-        node_field_add_number(text, (long)fmax(1, fmin(list[i].latency * 1e9, 1e15)));
-        node_field_add_number(text, (long)fmax(1, fmin(list[i].bandwidth, 1e15)));
-        node_field_add_number(text, (long)fmin(list[i].eager, 1e15));
-    }
-}
-
-/* Write the fields of NODE_JOB for one process: number, hosts, secret, place of each rank. */
-static void make_job(int process, xy_text_t *text)
-{
-    const head_t *h = &head.base;
-    char secret[2 * XY_SECRET_BYTES + 1] = "";
-
-    if (!head_needs_launcher(h))
-        xy_secret_write(h->secret, secret);
-    node_field_add_number(text, process);
-    node_field_add_number(text, h->count);
-    node_field_add(text, h->values->net);
-    node_field_add(text, secret);
-    node_field_add_number(text, h->is_local);
-    node_field_add_number(text, h->is_input_sent);
-    node_field_add_number(text, h->input_rank);
-    node_field_add(text, h->processes[process].cores != NULL ? h->processes[process].cores : "");
-    node_field_add(text, mpi_launch_adapt_plan());
-    node_field_add_number(text, mpi_launch_adapt_counts());
-    add_measured(text);
-    for (int i = 0; i < h->count; i++) {
-        node_field_add(text, h->processes[i].host);
-        node_field_add_number(text, h->processes[i].ranks);
-    }
-    for (int r = 0; r < h->size && h->process_of != NULL; r++) {
-        node_field_add_number(text, h->process_of[r]);
-        node_field_add_number(text, h->slot_of[r]);
-    }
-}
-
 static void send_job(int process)
 {
     xy_text_t text = XY_TEXT_INIT;
 
-    make_job(process, &text);
+    head_make_job(&head.base, process, &text);
     if (text.failed)
         end_job(xy_status_exit_code(xy_fail_memory("starting the processes")));
     else
@@ -400,6 +370,13 @@ static void take_card(int process, const xy_frame_t *frame)
     xy_text_cleanup(&text);
 }
 
+/* Another process does not reach it: its end may be noticed soon. */
+static void note_lost(int process)
+{
+    if (process >= 0 && head.base.processes[process].lost == 0)
+        head.base.processes[process].lost = xy_now();
+}
+
 /* Dispatch a frame from a process; unknown kinds are ignored. */
 static void take_frame(int process, const xy_frame_t *frame)
 {
@@ -448,6 +425,12 @@ static void take_frame(int process, const xy_frame_t *frame)
         break;
     case NODE_INPUT_TAKEN:
         head.base.is_input_away = false;
+        break;
+    case NODE_LOST:
+    case NODE_FAILED:
+    case NODE_REVOKE:
+    case NODE_AGREE:
+        note_lost(head_survive_take(&head.base, process, frame));
         break;
     case NODE_JOIN:
     case NODE_CHILD:
@@ -535,11 +518,27 @@ static void look_for_silence(double now)
             process_say("%s has not answered for %g s: it is stopped, or its machine is no longer "
                         "reachable (--heartbeat 0 waits forever)",
                         name_of(i, name), limit);
-            end_job(1);
+            end_or_survive(i, 1);
             end_one_by_force(p);
             return;
         }
         head_ask_time(&head.base, i);
+    }
+}
+
+/* A process that lives, and that another one does not reach, fails. */
+static void look_for_lost(double now)
+{
+    char name[320];
+
+    for (int i = 0; i < head.base.count; i++) {
+        const head_process_t *p = &head.base.processes[i];
+
+        if (p->lost == 0 || now - p->lost < CAUSE_SECONDS || p->has_failed || p->has_left ||
+            head.is_ending)
+            continue;
+        process_say("%s is no longer reachable by another process", name_of(i, name));
+        end_or_survive(i, 1);
     }
 }
 
@@ -605,6 +604,7 @@ static void look_at_clock(void)
             mpi_joined_report();
         end_job_reporting(EXIT_TIME_LIMIT, why);
     }
+    look_for_lost(now);
     look_for_absent(now);
     look_for_unready(now);
     if (now - head.looked >= LOOK_SECONDS)
@@ -863,9 +863,11 @@ static xy_status_t start_all(void)
         (head_needs_launcher(&head.base) || head_places(&head.base) || head.base.input_rank > 0);
     head_input_begin(&head.base);
     if (mpi_pmi_is_head())
-        return head_start_by_pmi(&head.base);
-    return head_needs_launcher(&head.base) ? head_start_by_launcher(&head.base)
-                                           : head_start_here(&head.base);
+        st = head_start_by_pmi(&head.base);
+    else
+        st = head_needs_launcher(&head.base) ? head_start_by_launcher(&head.base)
+                                             : head_start_here(&head.base);
+    return st == XY_OK ? head_survive_check(&head.base) : st;
 }
 
 int mpi_head_run(const mpi_head_job_t *job)

@@ -23,6 +23,7 @@ typedef struct {
     bool is_reached;           /* the launcher has started it */
     bool has_come, is_running; /* HELLO; all cards are exchanged */
     bool has_left;             /* EXIT */
+    bool has_failed;           /* and the job goes on without it (head_survive.c) */
     char *host, *card;
     long cores_there, slots; /* 0: not known */
     int ranks;
@@ -30,6 +31,7 @@ typedef struct {
     xy_target_cpu_t *cpus; /* its cores, where ranks are placed by a matrix; or NULL */
     uint32_t cpu_count;
     double heard; /* when it last said something */
+    double lost;  /* when another process did not reach it any more; or 0 */
     double gone;  /* when it has gone without a word, and that is to be reported; or 0 */
     bool has_traffic;
     struct mpi_profile *profile; /* that it has counted, or NULL */
@@ -73,6 +75,9 @@ xy_status_t head_start_by_launcher(head_t *head);
 /* ... that another launcher has started before: they wait to hear of this head. */
 xy_status_t head_start_by_pmi(head_t *head);
 
+/* What NODE_JOB has for a process. */
+void head_make_job(const head_t *head, int process, xy_text_t *text);
+
 /* How many ranks each gets: slots in order, or in proportion to the cores. Sets the size where it
  * is 0. */
 void head_share_ranks(head_t *head);
@@ -112,6 +117,14 @@ void head_take_time(head_t *head, int process, const xy_frame_t *frame);
 xy_status_t head_tools_end(const head_t *head);
 /* What all have sent; NULL: some have not told. It lives for ever. */
 const xy_traffic_t *head_traffic(const head_t *head);
+
+/* Jobs that survive (head_survive.c). A process has failed, which its end or silence has told: all
+ * others are told. False: there are none. */
+xy_status_t head_survive_check(const head_t *head);
+bool head_survives(const head_t *head);
+bool head_survive_process(head_t *head, int process);
+/* What a process says about failures; returns a process that it does not reach, or -1. */
+int head_survive_take(head_t *head, int process, const xy_frame_t *frame);
 
 /* Which cores each gets, where all are on this machine. */
 xy_status_t head_share_cores(head_t *head);

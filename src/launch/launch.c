@@ -656,7 +656,7 @@ static xy_status_t run_ranks(launch_t *launch)
     if (st == XY_OK && launch->values->verbose)
         mpi_launch_adapt_say();
     if (st == XY_OK && launch->node != NULL)
-        st = mpi_node_open(&launch->net);
+        st = mpi_node_open(launch->values->survive, &launch->net);
     if (st == XY_OK)
         st = make_job(launch);
     if (st == XY_OK)
@@ -858,6 +858,8 @@ static xy_status_t launch_all(launch_t *launch, const xy_vec_t *contexts)
     if (st == XY_OK && launch->values->usize > 0 && launch->values->usize < launch->size)
         st = xy_fail(XY_EUSAGE, "--usize %ld: the job has %d ranks; give more",
                      launch->values->usize, launch->size);
+    if (st == XY_OK)
+        st = mpi_launch_survive(first, launch->size, launch->node == NULL ? &launch->hosts : NULL);
     return st == XY_OK ? start(launch) : st;
 }
 

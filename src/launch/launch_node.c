@@ -16,6 +16,7 @@
 #include "launch/end_job.h"
 #include "launch/live.h"
 #include "mpi/check/check.h"
+#include "mpi/p2p/p2p.h"
 #include "process/process.h"
 
 enum { MOST_RANKS = 1 << 24, MOST_PROCESSES = 1 << 16, RANKS_SHOWN = 32 };
@@ -445,6 +446,8 @@ static void leave_with_job(int code)
     fields[0] = (char)('0' + code / 100);
     fields[1] = (char)('0' + code / 10 % 10);
     fields[2] = (char)('0' + code % 10);
+    if (mpi_survives && !mpi_finish_is_abort())
+        fields[4] = '0' + NODE_EXIT_FAILED;
     xy_channel_send_last(&node.link, NODE_EXIT, fields, sizeof(fields));
 }
 
@@ -513,6 +516,8 @@ static void *serve(void *unused)
             mpi_live_asked();
         else if (frame.kind == NODE_PING)
             node_answer_ping(&frame);
+        else
+            node_survive_take(&frame);
         xy_frame_free(&frame);
     }
     return NULL;
@@ -560,7 +565,7 @@ static void step_aside(bool is_inside)
     mpi_self = is_inside ? NULL : rank;
 }
 
-xy_status_t mpi_node_open(xy_net_t **net_p)
+xy_status_t mpi_node_open(bool survives, xy_net_t **net_p)
 {
     char address[64];
     xy_net_config_t config = {.process = node.job.process,
@@ -580,7 +585,9 @@ xy_status_t mpi_node_open(xy_net_t **net_p)
         xy_socket_tune(node.link.fd);
     if (xy_socket_address(node.link.fd, address))
         config.address = address;
-    st = xy_net_open(&config, net_p);
+    st = survives ? mpi_node_survive(&node.job) : XY_OK;
+    if (st == XY_OK)
+        st = xy_net_open(&config, net_p);
     if (st != XY_OK)
         return st;
     mpi_finish_before_end(leave_with_job);

@@ -35,6 +35,8 @@ static inline bool node_is_over_mpi(const char *net)
     return strcmp(net, "mpi") == 0 || strcmp(net, "mpi-only") == 0;
 }
 
+enum { NODE_EXIT_FAILED = 2 }; /* of EXIT: this process has failed, and the job may survive */
+
 /* Fields are texts, each with its NUL; numbers are decimal. Over a network the secret of JOB is "":
  * the launcher has brought it. In what JOIN says to all, a salt is in the place of a secret, which
  * is derived from it and that of the job. */
@@ -51,7 +53,7 @@ typedef enum {
     NODE_CARD,   /* the card */
     NODE_CARDS,  /* all cards */
     NODE_SAY,    /* a line for the user; equal ones are printed once */
-    NODE_EXIT,   /* exit code, "1" if the whole job is to end with it */
+    NODE_EXIT,   /* exit code, "1" if the whole job is to end with it; NODE_EXIT_FAILED */
     NODE_END,    /* exit code, and why if what ranks are doing is to be printed first; or "" */
     NODE_SIGNAL, /* number: as if it had been sent to the process */
     NODE_PING,   /* fields for the answer, or none */
@@ -67,6 +69,11 @@ typedef enum {
     NODE_REPORT,  /* the next bytes of its profile for --report */
     NODE_LOOK,    /* asked for with none: what its ranks do now (report/live.h) */
     NODE_FOUND,   /* what --check has found there (mpi_check_take) */
+    /* Of a job that survives (mpi/p2p/survive.h): */
+    NODE_LOST,   /* a process that this one does not reach any more */
+    NODE_FAILED, /* to the head: a rank; from the head: "1" of a process, "0" of a rank, number */
+    NODE_REVOKE, /* a context */
+    NODE_AGREE,  /* mpi_agree_ask_t with its members; from the head: mpi_agree_answer_t */
     /* Where ranks are processes of their own: */
     NODE_JOIN,  /* to the head: the number of a process there, a kind (0: it is gone), and what it
                    says (bindings.h); from the head: a kind, and what is said to all */
@@ -136,7 +143,7 @@ void mpi_node_hand_over(void);
 /* This process is about to start itself again: let the connection live. */
 xy_status_t mpi_node_keep(void);
 /* Connect to the other processes, then do what the head says, on a thread of its own. */
-xy_status_t mpi_node_open(xy_net_t **net_p);
+xy_status_t mpi_node_open(bool survives, xy_net_t **net_p);
 /* This process ends: its ranks are over, or it has failed and the job ends with it. */
 void mpi_node_leave(int code, bool has_failed);
 
@@ -158,6 +165,10 @@ bool mpi_node_send_found(const void *bytes, size_t size);
 /* The seed of --check=shuffle that all processes of the job have. */
 uint64_t mpi_node_seed(const uint8_t secret[XY_SECRET_BYTES]);
 
+/* Jobs that survive (node_survive.c): before the processes are connected; what the head says. */
+xy_status_t mpi_node_survive(const mpi_node_job_t *job);
+void node_survive_take(const xy_frame_t *frame);
+
 /* Standard input from the head (node_input.c). `taken` is called when a piece was read. */
 xy_status_t node_input_begin(void (*taken)(void), int (*start)(void *(*)(void *), void *));
 void node_input_take(xy_frame_t *frame);
@@ -173,6 +184,9 @@ typedef struct {
 
 /* Start the processes, serve them, and return the exit code of the job. */
 int mpi_head_run(const mpi_head_job_t *job);
+
+/* --survive (launch_survive.c): how many processes; hosts NULL: in a process of the job. */
+xy_status_t mpi_launch_survive(mpi_launch_values_t *v, int size, const mpi_hosts_t *hosts);
 
 /* --check (launch_checks.c): what the options say; where what is found goes, before ranks run;
  * `job` NULL: this is the head, which collects it and in the end has the exit code for `code`. */

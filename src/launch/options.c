@@ -39,8 +39,9 @@ static const char *const rankfile_names[] = {"rf", NULL};
 static const char *const map_names[] = {"display-map", "display-devel-map", "print-rank-map", NULL};
 static const char *const app_names[] = {"configfile", NULL};
 static const char *const mca_names[] = {"gmca", "omca", "prtemca", NULL};
-static const char *const default_names[] = {"genvall", "envall", "disable-auto-cleanup",
-                                            "disable-hostname-propagation", NULL};
+static const char *const default_names[] = {"genvall", "envall", "disable-hostname-propagation",
+                                            NULL};
+static const char *const survive_names[] = {"disable-auto-cleanup", NULL};
 static const char *const library_names[] = {"xylem", "openmpi", "mpich", NULL};
 static const char *const ppn_names[] = {"npernode", "N", "perhost", NULL};
 
@@ -362,6 +363,11 @@ const xy_option_t mpi_launch_options[] = {
      .env = "XYLEM_HEARTBEAT", .preset = "30s", XY_ADVANCED("hosts"),
      .help = "end a job of several processes when one has not answered for this time; 0: never, "
              "for debuggers"},
+    {"survive", 0, XY_OPT_FLAG, AT(survive), .excludes = "virtual check adapt",
+     .env = "XYLEM_SURVIVE", .aliases = survive_names, XY_ADVANCED("hosts"),
+     .help = "go on when a process or host fails; calls that need its ranks return errors "
+             "(MPIX_ERR_PROC_FAILED), and the others can shrink their communicators. Without "
+             "--processes or hosts each rank runs in a process of its own"},
     {"start-timeout", 0, XY_OPT_SECONDS, "SECONDS", AT(start_timeout), .needs = SEVERAL,
      .env = "XYLEM_START_TIMEOUT", .preset = "60s", XY_ADVANCED("hosts"),
      .help = "end a job of several processes when one has not started within this time; 0: never"},

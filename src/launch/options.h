@@ -24,6 +24,7 @@ typedef struct {
     const char *net_interface, *net_ports; /* or NULL */
     bool net_plain;                        /* connections between hosts are not encrypted */
     double heartbeat, start_timeout;
+    bool survive; /* failures of processes */
     bool prepend_rank, tag_output;
     bool quiet, verbose, version;
     bool has_time, is_merged;           /* of output */

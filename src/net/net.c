@@ -137,6 +137,12 @@ void xy_net_wake(xy_net_t *net)
     net->transport->wake(net);
 }
 
+void xy_net_cut(xy_net_t *net, int process)
+{
+    if (net->transport->cut != NULL)
+        net->transport->cut(net, process);
+}
+
 void xy_net_close(xy_net_t *net)
 {
     if (net != NULL)

@@ -126,6 +126,9 @@ bool xy_net_is_polled(const xy_net_t *net);
  * end earlier. */
 void xy_net_sleep(xy_net_t *net, double seconds);
 void xy_net_wake(xy_net_t *net);
+/* Close the connection to a process that is known to be dead: `lost` follows, unless it came
+ * before. Any thread. */
+void xy_net_cut(xy_net_t *net, int process);
 
 /* ---- A hub ----
  *

@@ -28,6 +28,8 @@ struct net_transport {
     bool (*poll)(xy_net_t *net); /* by one thread at a time */
     void (*sleep)(xy_net_t *net, double seconds);
     void (*wake)(xy_net_t *net);
+    /* Close the connection to a process, which `lost` tells; NULL: it cannot. Any thread. */
+    void (*cut)(xy_net_t *net, int process);
     void (*close)(xy_net_t *net); /* and free */
     /* The sockets below it that its sleepers wait on, and how long one may wait there before it
      * looks again; NULL: it is sockets itself, and for ever. */

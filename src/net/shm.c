@@ -439,6 +439,14 @@ static void wake_shm(xy_net_t *base)
     xy_net_wake(((shm_net_t *)base)->bell);
 }
 
+static void cut_shm(xy_net_t *base, int process)
+{
+    shm_net_t *net = (shm_net_t *)base;
+
+    atomic_store_explicit(&net->is_rung, true, memory_order_relaxed);
+    xy_net_cut(net->bell, process);
+}
+
 /* ---- The end ---- */
 
 static bool is_quiet(const shm_net_t *net)
@@ -492,6 +500,7 @@ const net_transport_t net_shm = {
     .poll = poll_shm,
     .sleep = sleep_shm,
     .wake = wake_shm,
+    .cut = cut_shm,
     .close = close_shm,
 };
 

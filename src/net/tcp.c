@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum { FEW = 4, READY = 32 };
@@ -230,6 +231,18 @@ static void close_tcp(xy_net_t *base)
     destroy(net);
 }
 
+/* The thread that polls finds the end of the connection. */
+static void cut_tcp(xy_net_t *base, int process)
+{
+    tcp_peer_t *p = &((tcp_net_t *)base)->peers[process];
+
+    pthread_mutex_lock(&p->lock);
+    if (p->wire.fd >= 0)
+        shutdown(p->wire.fd, SHUT_RDWR);
+    pthread_mutex_unlock(&p->lock);
+    tcp_wake(base);
+}
+
 const net_transport_t net_tcp = {
     .name = "tcp",
     .describe = "sockets of the system; needs nothing else",
@@ -243,5 +256,6 @@ const net_transport_t net_tcp = {
     .poll = poll_tcp,
     .sleep = sleep_tcp,
     .wake = tcp_wake,
+    .cut = cut_tcp,
     .close = close_tcp,
 };

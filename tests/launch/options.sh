@@ -9,7 +9,7 @@ for n in -n -np --np -c --n; do
     quiet
     same "$out" $'rank 0\nrank 1'
 done
-run 0 --oversubscribe --allow-run-as-root -disable-auto-cleanup --bind-to core --map-by node -n 2 ./private x
+run 0 --oversubscribe --allow-run-as-root --bind-to core --map-by node -n 2 ./private x
 quiet
 run 2 -nn 2 ./private
 says "$err" "unknown option '-nn'; did you mean '-n'?"

@@ -474,7 +474,7 @@ def main(arguments):
     if len(arguments) != 1:
         sys.exit("usage: translate.py DIRECTORY")
     here, out = pathlib.Path(__file__).parent, pathlib.Path(arguments[0]) / "generated/mpi/abi"
-    functions = bindings.read(here.parent / "bindings/functions.def")
+    functions = [f for f in bindings.read(here.parent / "bindings/functions.def") if not f.is_extension]
     constants, own = read_own((here.parents[2] / "include/mpi.h").read_text(encoding="utf-8"))
     for name in ABIS:
         abi = Abi(here / f"{name}.def")

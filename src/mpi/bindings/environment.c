@@ -115,6 +115,16 @@ void mpi_rank_end_session(mpi_rank_t *self)
     mpi_rank_set_phase(self);
 }
 
+/* All ranks that live come here before one goes on. */
+static int meet_living(mpi_rank_t *self)
+{
+    mpi_agree_answer_t answer;
+
+    if (mpi_agree_run(self, self->comm_world, XMPI_AGREE_END, 0, &answer) != XY_OK)
+        return mpi_error_memory(NULL, "the end of the job");
+    return MPI_SUCCESS;
+}
+
 /* First the program's own clean-up, which may still use MPI; then a barrier, so that no rank
  * ends while another still takes its messages. */
 static int finalize(mpi_rank_t *self)
@@ -125,7 +135,7 @@ static int finalize(mpi_rank_t *self)
         return mpi_error_raise(NULL, code, "the delete function of an attribute failed");
     self->call.name = "MPI_Finalize";
     mpi_rank_look_ahead(self);
-    code = mpi_coll_agree(self->comm_world, NULL, NULL, nothing);
+    code = mpi_survives ? meet_living(self) : mpi_coll_agree(self->comm_world, NULL, NULL, nothing);
     if (code != MPI_SUCCESS)
         return code;
     if (self->sessions == 0)

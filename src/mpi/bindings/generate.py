@@ -59,6 +59,14 @@ class Function:
         self.counts = set()  # parameters that are numbers of either width
 
     @property
+    def is_extension(self):
+        """Named MPIX_: for C programs of this library alone."""
+        return self.name.startswith("MPIX_")
+
+    def full_name(self, prefix="MPI_"):
+        return prefix.removesuffix("MPI_") + self.name if self.is_extension else prefix + self.name
+
+    @property
     def is_implemented(self):
         return self.kind != "none"
 
@@ -149,7 +157,7 @@ def parameter_list(function):
 
 def prototype(function, prefix, tail):
     spaced = function.result + ("" if function.result.endswith("*") else " ")
-    return wrapped(spaced + prefix + function.name, parameter_list(function), tail)
+    return wrapped(spaced + function.full_name(prefix), parameter_list(function), tail)
 
 
 # The parameters that impl_x has before those of MPI_X.
@@ -354,7 +362,7 @@ def order(function):
 
 def body(function, address=HERE):
     """`address` is where the program called."""
-    site = f'"MPI_{function.name}", {address}'
+    site = f'"{function.full_name()}", {address}'
     if function.kind == "none":
         cast = "" if function.result == "int" else f"({function.result})(intptr_t)"
         return f"    return {cast}{unsupported_call(function, site)};\n"
@@ -380,7 +388,7 @@ def body(function, address=HERE):
 
 
 def definition(function):
-    alias = f'__attribute__((weak, alias("PMPI_{function.name}")));'
+    alias = f'__attribute__((weak, alias("{function.full_name("PMPI_")}")));'
     return (f"{prototype(function, 'PMPI_', ')')}\n{{\n{body(function)}}}\n"
             f"{prototype(function, 'MPI_', ')')}\n    {alias}\n")
 
@@ -592,7 +600,7 @@ HEADER = SPDX + """/*
 
 
 def header(functions, prefix, guard, title):
-    lines = "\n".join(f"{f.result} {prefix}{f.name}({f.text});" for f in functions)
+    lines = "\n".join(f"{f.result} {f.full_name(prefix)}({f.text});" for f in functions)
     return HEADER.format(title=title, guard=guard, lines=lines)
 
 
@@ -632,7 +640,8 @@ def main(arguments):
     write(out / "include/mpi_profiling.h",
           header(functions, "PMPI_", "XYLEM_MPI_PROFILING_H",
                  "The same functions under the names tools call."))
-    write(out / "doc/mpi-coverage.md", coverage(functions))
+    standard = [f for f in functions if not f.is_extension]
+    write(out / "doc/mpi-coverage.md", coverage(standard))
     sources = []
     for component in sorted({f.component for f in functions}):
         own = [f for f in functions if f.component == component]
@@ -644,7 +653,7 @@ def main(arguments):
             write(out / f"generated/mpi/{component}/calls.h", calls_header(component, own))
     sources.append(out / "generated/mpi/io/accesses.c")
     write(sources[-1], accesses_file(functions))
-    sources += write_fortran(out, functions) + write_table(out, functions)
+    sources += write_fortran(out, standard) + write_table(out, standard)
     for old in (out / "generated/mpi/bindings").glob("calls_*.c"): # of a component that has no functions any more
         if old not in sources:
             old.unlink()

@@ -89,6 +89,5 @@ int mpi_coll_agree(mpi_comm_t *comm, const void *input, void *output, mpi_leader
     mpi_self->topic = NULL;
     mpi_self->call.comm = comm;
     mpi_self->call.peer = MPI_UNDEFINED;
-    coll_run(mpi_self, &call);
-    return MPI_SUCCESS;
+    return coll_run(mpi_self, &call);
 }

@@ -84,8 +84,7 @@ static inline int coll_go(mpi_rank_t *self, int error, coll_call_t *call, MPI_Re
         return is_persistent ? coll_init(self, call, request) : coll_start(self, call, request);
     if (__builtin_expect(coll_watch != NULL, 0))
         coll_watch(call);
-    coll_run(self, call);
-    return MPI_SUCCESS;
+    return coll_run(self, call);
 }
 
 /* ---- On intercommunicators (calls_inter.c) ---- */

@@ -660,7 +660,7 @@ static __attribute__((cold)) void enter_alone(const mpi_rank_t *self, mpi_comm_t
     comm->blocking_site = self->call.caller;
 }
 
-void coll_run(mpi_rank_t *self, coll_call_t *call)
+int coll_run(mpi_rank_t *self, coll_call_t *call)
 {
     mpi_request_t request;
 
@@ -669,7 +669,7 @@ void coll_run(mpi_rank_t *self, coll_call_t *call)
     coll_number(call);
     if (__builtin_expect(coll_is_empty(call), 0)) {
         coll_leave_empty(call);
-        return;
+        return MPI_SUCCESS;
     }
     if (__builtin_expect(self->gate != NULL, 0))
         enter_alone(self, call->comm);
@@ -689,6 +689,7 @@ void coll_run(mpi_rank_t *self, coll_call_t *call)
     mpi_request_wait(self, &request);
     if (__builtin_expect(self->gate != NULL, 0))
         call->comm->blocking = NULL;
+    return mpi_request_raise(&request);
 }
 
 /* ---- On the progress worker: a collective whose local groups have all their members ---- */

@@ -69,7 +69,8 @@ xy_status_t coll_interprocess_create(const mpi_group_t *group, coll_interprocess
     coll_interprocess_t *s;
     int *part_of_process;
 
-    if (processes == 1 || is_in_one_process(group))
+    /* In a job that survives, each member is a part of its own, which may fail alone. */
+    if (mpi_survives ? n == 1 : processes == 1 || is_in_one_process(group))
         return XY_OK;
     s = xy_calloc(1, sizeof(*s));
     part_of_process = xy_calloc(processes, sizeof(int));
@@ -365,7 +366,7 @@ void coll_interprocess_start(mpi_rank_t *self, coll_call_t *call)
     schedule_t *s;
 
     coll_interprocess_say(call);
-    if (interprocess_is_together(call)) {
+    if (!mpi_survives && interprocess_is_together(call)) {
         join(self, call);
         return;
     }

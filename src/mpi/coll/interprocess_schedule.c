@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "mpi/coll/interprocess.h"
+#include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
 
 typedef enum { SEND, RECEIVE, WAIT, COPY, REDUCE, REDUCE_AFTER, DO } step_kind_t;
@@ -42,6 +43,7 @@ struct schedule {
     size_t next;
     int lane; /* of the steps that are added */
     lane_t lanes[SCHEDULE_LANES];
+    int error;       /* a member has failed: it waits for its messages, and does no more */
     bool is_waiting; /* for messages that are pending */
     bool is_queued;
     block_t *blocks;
@@ -63,7 +65,7 @@ xy_status_t coll_interprocess_begin(const mpi_job_t *job)
 {
     size_t bytes = (size_t)job->workers * sizeof(*ready);
 
-    if (job->processes == 1 && job->numbers == job->capacity)
+    if (!mpi_survives && job->processes == 1 && job->numbers == job->capacity)
         return XY_OK;
     ready = aligned_alloc(XMPI_LINES, bytes);
     if (ready == NULL)
@@ -232,7 +234,9 @@ static void finish(schedule_t *s)
     interprocess_meeting_t *meeting = s->meeting;
     mpi_request_t *request = s->call->request;
 
-    if (s->self->match.unexpected.count > 0)
+    if (s->error != MPI_SUCCESS)
+        request->completion.error = s->error;
+    else if (s->self->match.unexpected.count > 0)
         coll_interprocess_look_back(s->call);
     for (block_t *b = s->blocks, *next; b != NULL; b = next) {
         next = b->next;
@@ -271,7 +275,7 @@ static bool is_blocked(const schedule_t *s)
 {
     const step_t *step = s->next < s->steps.count ? &XY_VEC_AT(&s->steps, step_t, s->next) : NULL;
 
-    if (step != NULL)
+    if (step != NULL && s->error == MPI_SUCCESS)
         return step->kind == WAIT && s->lanes[step->lane].pending > 0;
     for (int i = 0; i < SCHEDULE_LANES; i++)
         if (s->lanes[i].pending > 0)
@@ -337,7 +341,9 @@ static void part_over(mpi_request_t *part)
 
     part->comm = NULL; /* the schedule's own */
     part->type = NULL;
-    if (part->completion.error != MPI_SUCCESS)
+    if (mpi_survive_is_class(part->completion.error))
+        s->error = part->completion.error;
+    else if (part->completion.error != MPI_SUCCESS)
         refuse(s, part);
     lane->pending--;
     if (s->is_waiting && !s->is_queued && !is_blocked(s))
@@ -364,7 +370,7 @@ static void start_message(schedule_t *s, const step_t *step)
     mpi_request_describe(part, &t);
     part->extra = &s->lanes[step->lane];
     if (step->kind == SEND) {
-        is_over = mpi_send_start(s->self, &t, part, false);
+        is_over = mpi_send_start(s->self, &t, part, false) || part->is_done;
     } else {
         mpi_recv_start(s->self, &t, part, false);
         is_over = part->is_done;
@@ -419,14 +425,14 @@ static void do_step(schedule_t *s, const step_t *step)
 static void run(schedule_t *s)
 {
     s->is_waiting = false;
-    while (s->next < s->steps.count && !is_blocked(s)) {
+    while (s->next < s->steps.count && s->error == MPI_SUCCESS && !is_blocked(s)) {
         const step_t *step = &XY_VEC_AT(&s->steps, step_t, s->next);
 
         s->next++;
         if (step->kind != WAIT)
             do_step(s, step);
     }
-    if (s->next == s->steps.count && !is_blocked(s))
+    if ((s->next == s->steps.count || s->error != MPI_SUCCESS) && !is_blocked(s))
         finish(s);
     else
         s->is_waiting = true;

@@ -46,7 +46,9 @@ static void finish(mpi_request_t *request)
     idup->release(request);
     if (idup->is_spread)
         idup->plan = mpi_plan_spread_duplicate(
-            idup->parent, mpi_link_context(link_of(idup->parent), idup->context));
+            idup->parent, request->completion.error != MPI_SUCCESS
+                              ? XMPI_CONTEXT_NONE
+                              : mpi_link_context(link_of(idup->parent), idup->context));
     if (mpi_comm_from_plan(idup->parent, &idup->plan, &made) == MPI_SUCCESS) {
         made->attributes = idup->attributes;
         mpi_layers_comm_duplicate(idup->parent, made);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "mpi/object/object.h"
+#include "mpi/p2p/p2p.h"
 
 /* A collective part with one reference for each member. */
 static xy_status_t coll_new(mpi_group_t *group, uint32_t context, mpi_coll_t **coll_p)
@@ -133,6 +134,8 @@ int mpi_comm_from_plan(mpi_comm_t *parent, const mpi_plan_t *plan, mpi_comm_t **
 {
     mpi_comm_t *comm;
 
+    if (plan->status == XY_EINTERRUPTED && mpi_survives) /* which was raised */
+        return mpi_survive_error(parent, MPI_UNDEFINED);
     if (plan->status != XY_OK)
         return mpi_error_status(parent, plan->status, "the communicator could not be made");
     if (plan->rank == MPI_UNDEFINED) {

@@ -50,9 +50,11 @@ mpi_plan_t mpi_plan_spread_inter(mpi_group_t *own, mpi_group_t *other, bool is_h
 /* Of a duplicate of `parent`, whose context is known (an intercommunicator has two). */
 mpi_plan_t mpi_plan_spread_duplicate(mpi_comm_t *parent, uint32_t context);
 /* On a communicator of one group: `bytes` from `root`, those of all (in order of rank), and a
- * number of new contexts. All members call it. Park. */
-void mpi_spread_bcast(mpi_comm_t *comm, int root, void *data, size_t bytes);
-void mpi_spread_allgather(mpi_comm_t *comm, const void *own, size_t bytes, void *all);
+ * number of new contexts (XMPI_CONTEXT_NONE: a member has failed). All members call it. Park.
+ * Errors are raised. */
+enum { XMPI_CONTEXT_NONE = 0x7fffffff };
+int mpi_spread_bcast(mpi_comm_t *comm, int root, void *data, size_t bytes);
+int mpi_spread_allgather(mpi_comm_t *comm, const void *own, size_t bytes, void *all);
 /* The same where lengths differ: those of member r begin at r * *stride_p. To be freed; never NULL
  * (without memory the job ends: the others wait). */
 char *mpi_spread_exchange(mpi_comm_t *comm, const void *own, size_t bytes, size_t *stride_p);

@@ -78,7 +78,10 @@ static void compare_topics(mpi_comm_t *comm, const mpi_topic_t *topic)
     int a, b;
     bool is_found;
 
-    mpi_spread_allgather(comm, &own, sizeof own, said);
+    if (mpi_spread_allgather(comm, &own, sizeof own, said) != MPI_SUCCESS) {
+        xy_free(said);
+        return;
+    }
     is_found = topic->find_far ? topic->find_far(topic, said, comm->size, comm->rank, &a, &b)
                                : find_other(said, comm->size, &a, &b);
     xy_free(said);
@@ -104,7 +107,7 @@ static void compare_topics(mpi_comm_t *comm, const mpi_topic_t *topic)
 }
 
 /* The calls of the program go on being named. */
-static void run(mpi_comm_t *comm, coll_call_t *call)
+static int run(mpi_comm_t *comm, coll_call_t *call)
 {
     mpi_rank_t *self = comm->owner;
     const mpi_topic_t *topic = self->topic;
@@ -117,17 +120,17 @@ static void run(mpi_comm_t *comm, coll_call_t *call)
         call->kind = call->kind == &coll_bcast ? &coll_making_bcast : &coll_making_allgather;
     self->call.comm = comm;
     self->call.peer = MPI_UNDEFINED;
-    coll_run(self, call);
+    return coll_run(self, call);
 }
 
-void mpi_spread_bcast(mpi_comm_t *comm, int root, void *data, size_t bytes)
+int mpi_spread_bcast(mpi_comm_t *comm, int root, void *data, size_t bytes)
 {
     coll_call_t call = mpi_spread_bcast_call(root, data, bytes);
 
-    run(comm, &call);
+    return run(comm, &call);
 }
 
-void mpi_spread_allgather(mpi_comm_t *comm, const void *own, size_t bytes, void *all)
+int mpi_spread_allgather(mpi_comm_t *comm, const void *own, size_t bytes, void *all)
 {
     mpi_type_t *type = mpi_type_of(MPI_BYTE);
     coll_call_t call = {.kind = &coll_allgather,
@@ -139,7 +142,7 @@ void mpi_spread_allgather(mpi_comm_t *comm, const void *own, size_t bytes, void 
                         .receive_type = type};
 
     coll_agree_on(&call, bytes, type);
-    run(comm, &call);
+    return run(comm, &call);
 }
 
 char *mpi_spread_exchange(mpi_comm_t *comm, const void *own, size_t bytes, size_t *stride_p)
@@ -167,7 +170,8 @@ uint32_t mpi_spread_context(mpi_comm_t *comm, int count)
     int link = mpi_link_of(comm->group);
     uint32_t context = comm->rank == 0 ? mpi_link_context_new(link, count) : 0;
 
-    mpi_spread_bcast(comm, 0, &context, sizeof context);
+    if (mpi_spread_bcast(comm, 0, &context, sizeof context) != MPI_SUCCESS)
+        return XMPI_CONTEXT_NONE;
     return mpi_link_context(link, context);
 }
 
@@ -177,8 +181,12 @@ mpi_plan_t mpi_plan_spread(mpi_group_t *group, uint32_t context, int rank)
 {
     mpi_plan_t plan = {.status = XY_ENOMEM, .rank = rank, .context = context};
 
-    if (!group)
+    if (context == XMPI_CONTEXT_NONE)
+        plan.status = XY_EINTERRUPTED;
+    if (!group || context == XMPI_CONTEXT_NONE) {
+        mpi_group_release(group);
         return plan;
+    }
     plan.coll = mpi_coll_meet(group, context, 0);
     if (plan.coll) {
         plan.status = XY_OK;
@@ -191,13 +199,16 @@ mpi_plan_t mpi_plan_spread_inter(mpi_group_t *own, mpi_group_t *other, bool is_h
                                  uint32_t context, int rank)
 {
     mpi_group_t *low = is_high ? other : own, *high = is_high ? own : other;
-    mpi_group_t *merged = low && high ? mpi_group_merge(low, high) : NULL;
+    mpi_group_t *merged =
+        low && high && context != XMPI_CONTEXT_NONE ? mpi_group_merge(low, high) : NULL;
     mpi_plan_t plan = {.status = XY_ENOMEM,
                        .rank = rank,
                        .context = context,
                        .merged_context = context + 1,
                        .is_high = is_high};
 
+    if (context == XMPI_CONTEXT_NONE)
+        plan.status = XY_EINTERRUPTED;
     plan.coll = merged ? mpi_coll_meet(merged, context + 1, low->size) : NULL;
     if (plan.coll) {
         plan.status = XY_OK;
@@ -259,7 +270,7 @@ int mpi_comm_split_spread(mpi_comm_t *parent, int color, int key, mpi_comm_t **c
     xy_split_entry_t *entries = xy_malloc((size_t)all->size * sizeof *entries);
     xy_split_part_t part = {0}, found = {0};
     mpi_plan_t plan = {.rank = MPI_UNDEFINED};
-    int count, parts = 0, place = -1;
+    int count, parts = 0, place = -1, code;
     uint32_t context;
 
     if (!entries) { /* the others wait for this one */
@@ -267,7 +278,11 @@ int mpi_comm_split_spread(mpi_comm_t *parent, int color, int key, mpi_comm_t **c
         mpi_job->abort(1);
         return MPI_ERR_NO_MEM;
     }
-    mpi_spread_allgather(all, &own, sizeof own, entries);
+    code = mpi_spread_allgather(all, &own, sizeof own, entries);
+    if (code != MPI_SUCCESS) {
+        xy_free(entries);
+        return code;
+    }
     for (int i = 0; i < all->size; i++) /* another job calls it something else */
         entries[i].process = mpi_group_world(all->group, i);
     count = xy_split_sort(entries, all->size);
@@ -277,7 +292,9 @@ int mpi_comm_split_spread(mpi_comm_t *parent, int color, int key, mpi_comm_t **c
             place = parts;
         }
     context = mpi_spread_context(all, 2 * parts + 1);
-    if (place >= 0)
+    if (context == XMPI_CONTEXT_NONE)
+        plan.status = XY_EINTERRUPTED;
+    else if (place >= 0)
         plan = plan_part(parent, entries, &found, context + 2 * (uint32_t)place);
     xy_free(entries);
     return mpi_comm_from_plan(parent, &plan, comm_p);

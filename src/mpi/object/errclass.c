@@ -87,6 +87,9 @@ static const class_t classes[] = {
     CLASS(MPI_ERR_VALUE_TOO_LARGE, "value too large for its type"),
     CLASS(MPI_ERR_SESSION, "invalid session"),
     CLASS(MPI_ERR_ERRHANDLER, "invalid error handler"),
+    CLASS(MPIX_ERR_PROC_FAILED, "a rank has failed"),
+    CLASS(MPIX_ERR_PROC_FAILED_PENDING, "a rank has failed that may have been the sender"),
+    CLASS(MPIX_ERR_REVOKED, "the communicator was revoked"),
 };
 #undef CLASS
 enum { CLASSES = sizeof classes / sizeof classes[0], FIRST_ADDED = MPI_ERR_LASTCODE + 1 };
@@ -105,7 +108,7 @@ static mpi_code_t *find(int code)
 
 static bool is_predefined(int code)
 {
-    return (code >= 0 && code < CLASSES) ||
+    return (code >= 0 && code < CLASSES && classes[code].name != NULL) ||
            (code >= MPI_T_ERR_CANNOT_INIT && code <= MPI_T_ERR_PVAR_NO_ATOMIC);
 }
 

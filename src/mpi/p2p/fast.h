@@ -22,10 +22,11 @@ FAST int send_blocking(mpi_rank_t *self, const void *buffer, int64_t count, MPI_
         return error;
     t.mode = mode;
     mpi_request_init(&request, self, XMPI_KIND_SEND);
-    if (mpi_send_start(self, &t, &request, false))
-        mpi_send_throttle(self->worker);
-    else
+    if (!mpi_send_start(self, &t, &request, false)) {
         mpi_request_wait(self, &request);
+        return mpi_request_raise(&request);
+    }
+    mpi_send_throttle(self->worker);
     return MPI_SUCCESS;
 }
 

@@ -17,6 +17,7 @@ static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
     for (int r = 0; has_gates && r < job->size; r++)
         if (job->ranks[r].worker != NULL)
             job->ranks[r].gate = &job->ranks[r].worker->gate;
+    mpi_survive_begin(job);
     if (job->net != NULL && mpi_network_begin(job, job->net, false) != XY_OK)
         return XY_EIO;
     return XY_OK;
@@ -30,6 +31,7 @@ static bool help(mpi_worker_t *worker)
 static void end(mpi_job_t *job)
 {
     mpi_network_end();
+    mpi_survive_end();
     for (int r = 0; r < job->size; r++) {
         mpi_bsend_destroy(job->ranks[r].bsend);
         job->ranks[r].bsend = NULL;

@@ -35,7 +35,7 @@ static void message_free(mpi_worker_t *worker, mpi_message_t *m)
     worker->free_messages = m;
 }
 
-static __attribute__((noinline, cold)) void ready_probers(mpi_rank_t *rank)
+__attribute__((noinline, cold)) void mpi_probers_ready(mpi_rank_t *rank)
 {
     mpi_waiter_t *waiter = rank->probers;
 
@@ -76,7 +76,7 @@ static inline __attribute__((always_inline)) void keep(mpi_rank_t *to, mpi_messa
     if (__builtin_expect(mpi_is_observed(to), 0))
         observe_unexpected(to, m);
     if (to->probers != NULL)
-        ready_probers(to);
+        mpi_probers_ready(to);
 }
 
 /* Into the trace: slow halves. */

@@ -97,6 +97,8 @@ void mpi_plain_cancel(mpi_rank_t *self, mpi_request_t *request);
 void mpi_message_keep_remote(mpi_worker_t *worker, mpi_rank_t *to, const xy_envelope_t *envelope,
                              uint64_t bytes, struct remote_letter *letter);
 void mpi_message_drop(mpi_worker_t *worker, mpi_rank_t *to, mpi_message_t *m);
+/* Let those that probe look again. */
+void mpi_probers_ready(mpi_rank_t *rank);
 /* A ready send has met no receive: report it and end the job. */
 void mpi_refuse_unready(const mpi_rank_t *to, int tag, const void *site) __attribute__((cold));
 /* Packed bytes into a receive's buffer. */

@@ -74,9 +74,8 @@ static void less(mpi_multi_request_t *multi)
 
 static void note(mpi_multi_request_t *multi, const mpi_request_t *part)
 {
-    if (part->kind == XMPI_KIND_RECV &&
-        (part->completion.error != MPI_SUCCESS ||
-         (multi->keeps && multi->whole->completion.error == MPI_SUCCESS)))
+    if (part->completion.error != MPI_SUCCESS || (part->kind == XMPI_KIND_RECV && multi->keeps &&
+                                                  multi->whole->completion.error == MPI_SUCCESS))
         multi->whole->completion = part->completion;
 }
 

@@ -25,6 +25,7 @@
 #include "mpi/p2p/p2p.h"
 #include "mpi/p2p/quiet.h"
 #include "mpi/p2p/remote.h"
+#include "mpi/p2p/survive.h"
 #include "net/net.h"
 
 /* How often the thread looks whether workers still drive the network, and how long it sleeps when
@@ -193,6 +194,8 @@ static bool poll_all(void)
 
     if (__builtin_expect(hub != NULL, 0) && hub != net)
         has_come |= xy_net_poll(hub);
+    if (__builtin_expect(mpi_survives, 0))
+        mpi_survive_settle();
     return has_come;
 }
 
@@ -505,6 +508,8 @@ static void on_lost(void *context, int process, const char *why)
 
     if (driver->is_hub)
         mpi_link_lost(process_of(driver, process), why);
+    else if (mpi_survives)
+        mpi_survive_lost(process);
     else
         mpi_quiet_lost(process, why);
 }
@@ -645,6 +650,8 @@ static void *drive(void *arg)
         while (xy_net_poll(driver->net))
             if (!mpi_job->offloads)
                 look_for_others(-1);
+        if (mpi_survives)
+            mpi_survive_settle();
         if (xy_net_is_polled(driver->net)) { /* it wants the processor that this one has */
             xy_watcher_sleep(LOOK_SECONDS);
             continue;

@@ -11,6 +11,7 @@
  *   remote.h         messages to and from other processes; quiet.h: their deadlocks
  *   polling.h        tests and probes without success, for reports
  *   engine.h         who moves messages in virtual time
+ *   survive.h        failures of ranks, which a job survives; agreements
  *   fast.h           frequent calls, compiled into their entry points; the others are declared in a
  *                    generated header
  *
@@ -30,6 +31,7 @@
 #include "mpi/p2p/polling.h"
 #include "mpi/p2p/remote.h"
 #include "mpi/p2p/request.h"
+#include "mpi/p2p/survive.h"
 #include "mpi/p2p/transfer.h"
 
 extern const mpi_layer_t mpi_p2p_layer;

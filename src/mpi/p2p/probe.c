@@ -95,6 +95,9 @@ static int probe(mpi_rank_t *self, int source, int tag, MPI_Comm comm, int *flag
         mpi_status_set(status, &mpi_completion_null_peer);
     else if ((m = find(self, &envelope, object, flag == NULL, message != NULL)) != NULL)
         describe(status, m);
+    if (m == NULL && source != MPI_PROC_NULL && mpi_survives &&
+        (error = mpi_survive_error(object, source)) != MPI_SUCCESS)
+        return mpi_survive_raise(object, error);
     if (flag != NULL)
         *flag = m != NULL || source == MPI_PROC_NULL;
     if (message != NULL && source == MPI_PROC_NULL)

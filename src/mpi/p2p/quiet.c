@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mpi/p2p/remote.h"
+#include "mpi/p2p/survive.h"
 #include "net/net.h"
 
 /* How often process 0 asks, while it is quiet itself; where there is a reviver first soon, and then
@@ -327,6 +328,8 @@ static void ask_or_call(double now)
     bool is_quiet;
     uint32_t wakes;
 
+    if (mpi_survives) /* a failure may still be noticed */
+        return;
     if (quiet.step != IDLE || !is_due || (mpi_job->process > 0 && mpi_job->reviver == NULL))
         return;
     is_quiet = xy_pool_is_quiet(mpi_job->pool, 1, &wakes);

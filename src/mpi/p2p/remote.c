@@ -414,6 +414,40 @@ static void take_if_left(const mpi_message_t *m)
         take_given(letter, NULL);
 }
 
+void mpi_remote_forget(const mpi_request_t *request)
+{
+    for (int i = 0; i < DIRECT; i++) {
+        const piece_t *piece = atomic_load(&direct[i]);
+
+        if (piece != NULL && piece->request == request)
+            atomic_compare_exchange_strong(&direct[i], &piece, NULL);
+    }
+}
+
+/* Has its sender died before its bytes were here? */
+static bool is_dead_letter(const mpi_message_t *m, bool (*is_dead)(int world))
+{
+    const remote_letter_t *letter = (const remote_letter_t *)(const void *)m->data;
+
+    if (m->sender == &mpi_remote_sender)
+        return letter->head.kind == REMOTE_RTS && is_dead(letter->head.owner);
+    return m->sender != NULL && is_dead(m->sender->owner->world);
+}
+
+void mpi_remote_drop_dead(mpi_rank_t *rank, bool (*is_dead)(int world))
+{
+    for (xy_match_entry_t *e = rank->match.first, *next; e != NULL; e = next) {
+        mpi_message_t *m = (mpi_message_t *)e;
+        char *letter = m->sender == &mpi_remote_sender ? m->data : NULL;
+
+        next = e->list_next;
+        if (!is_dead_letter(m, is_dead))
+            continue;
+        mpi_message_drop(rank->worker, rank, m);
+        xy_free(letter);
+    }
+}
+
 void mpi_remote_take_left(void)
 {
     for (int r = 0; r < mpi_job->size; r++) {

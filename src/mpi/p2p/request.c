@@ -6,6 +6,7 @@
 
 #include "mpi/p2p/partitioned.h"
 #include "mpi/p2p/polling.h"
+#include "mpi/p2p/survive.h"
 
 void mpi_request_init(mpi_request_t *request, mpi_rank_t *self, mpi_request_kind_t kind)
 {
@@ -248,6 +249,10 @@ int mpi_request_raise(const mpi_request_t *request)
         return mpi_error(request->comm, o->error, "%s", *(const char *const *)request->extra);
     if (mpi_request_is_partitioned(request))
         return mpi_partitioned_raise(request);
+    if (o->error == MPIX_ERR_PROC_FAILED_PENDING && !mpi_survive_is_kept(request))
+        return mpi_survive_raise(request->comm, MPIX_ERR_PROC_FAILED);
+    if (mpi_survive_is_class(o->error))
+        return mpi_survive_raise(request->comm, o->error);
     if (o->error != MPI_ERR_TRUNCATE && o->error != MPI_ERR_TYPE)
         return mpi_error(request->comm, o->error, "the operation failed");
     describe_places(request, places, sizeof(places));
@@ -295,6 +300,11 @@ int mpi_request_finish(MPI_Request *handle, MPI_Status *status, bool raise)
     bool is_generalized = request->kind == XMPI_KIND_GENERALIZED;
     int error = request->completion.error;
 
+    if (__builtin_expect(error == MPIX_ERR_PROC_FAILED_PENDING, 0)) {
+        if (!mpi_survive_again(request) && request->completion.error == error)
+            return raise ? mpi_request_raise(request) : error;
+        error = request->completion.error;
+    }
     if (is_generalized)
         error = mpi_grequest_finish(request, status);
     else

@@ -28,6 +28,8 @@ static int exchange(mpi_rank_t *self, const mpi_transfer_t *send, const mpi_tran
     if (!sent)
         mpi_request_wait(self, &requests[1]);
     mpi_status_set(status, &requests[0].completion);
+    if (!sent && requests[1].completion.error != MPI_SUCCESS)
+        return mpi_request_raise(&requests[1]);
     return receive->peer == MPI_PROC_NULL ? MPI_SUCCESS : mpi_request_raise(&requests[0]);
 }
 

@@ -85,9 +85,9 @@ int impl_win_fence(mpi_rank_t *self, int assert, MPI_Win handle)
     if (win->shared->far != NULL)
         rma_far_flush(self, win, RMA_EVERYWHERE);
     call.comm = win->comm;
-    coll_run(self, &call);
+    error = coll_run(self, &call);
     win->access = (assert &MPI_MODE_NOSUCCEED) != 0 ? RMA_ACCESS_NONE : RMA_ACCESS_FENCE;
-    return MPI_SUCCESS;
+    return error;
 }
 
 /* ---- Groups ---- */
