@@ -113,6 +113,7 @@ typedef struct {
 static void compare(MPI_Comm comm, const seen_t *own, int size)
 {
     seen_t *all = malloc((size_t)size * sizeof(*all));
+    int flag = 5;
 
     check(MPI_Allgather(own, sizeof(*own), MPI_BYTE, all, sizeof(*own), MPI_BYTE, comm) ==
               MPI_SUCCESS,
@@ -120,6 +121,8 @@ static void compare(MPI_Comm comm, const seen_t *own, int size)
     for (int i = 0; i < size; i++)
         check(memcmp(&all[i], own, sizeof(*own)) == 0, "another agreement or group elsewhere");
     free(all);
+    /* Nobody goes on, and fails, before all others are here. */
+    check(MPIX_Comm_agree(comm, &flag) == MPI_SUCCESS && flag == 5, "survivors do not agree");
 }
 
 static int hash_of(MPI_Comm comm)

@@ -22,13 +22,14 @@ static struct {
     const mpi_survive_ops_t *ops;
     const int *process_of;
     int ranks, processes;
-    pthread_mutex_t lock;     /* of what is written below */
-    int *failed;              /* [ranks]: world ranks, in the order in which they failed, */
-    _Atomic int count;        /* how many of them there are: release, and acquire by readers */
-    _Atomic bool *is_failed;  /* [ranks] */
-    _Atomic bool *is_dead;    /* [processes]: mpiexec says so */
-    bool *is_lost, *is_ended; /* [processes]: connection closed; requests ended */
-    _Atomic int unsettled;    /* see below */
+    pthread_mutex_t lock;    /* of what is written below */
+    int *failed;             /* [ranks]: world ranks, in the order in which they failed, */
+    _Atomic int count;       /* how many of them there are: release, and acquire by readers */
+    _Atomic bool *is_failed; /* [ranks] */
+    _Atomic bool *is_dead;   /* [processes]: mpiexec says so */
+    bool *is_lost;           /* [processes]: the connection is closed, */
+    _Atomic bool *is_ended;  /* and all that came over it was handled */
+    _Atomic int unsettled;   /* see below */
     _Atomic(uint32_t) revoked[1024];
     _Atomic unsigned revoked_count;
 } survive = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -70,10 +71,11 @@ bool mpi_survive_is_failed(int world)
            atomic_load_explicit(&survive.is_failed[world], memory_order_relaxed);
 }
 
-static bool is_dead(int world)
+/* Is its process dead, and all handled that it has sent? */
+static bool is_over(int world)
 {
     return world < survive.ranks &&
-           atomic_load_explicit(&survive.is_dead[survive.process_of[world]], memory_order_relaxed);
+           atomic_load_explicit(&survive.is_ended[survive.process_of[world]], memory_order_acquire);
 }
 
 bool mpi_survive_is_revoked(const mpi_comm_t *comm)
@@ -165,7 +167,7 @@ static void end_request(mpi_request_t *request, int error)
         request->is_posted = false;
         request->completion.error = error;
         mpi_request_complete(request);
-    } else if (world >= 0 && is_dead(world)) {
+    } else if (world >= 0 && is_over(world)) {
         mpi_remote_forget(request);
         request->completion.error = error;
         mpi_request_complete(request);
@@ -199,7 +201,7 @@ static void look_at_waiter(const mpi_waiter_t *waiter)
  */
 static bool is_gone(int world)
 {
-    return is_dead(world) || (mpi_survive_is_failed(world) && mpi_rank_is_here(mpi_job, world));
+    return is_over(world) || (mpi_survive_is_failed(world) && mpi_rank_is_here(mpi_job, world));
 }
 
 typedef struct {
@@ -321,8 +323,10 @@ void mpi_survive_settle(void)
     }
     pthread_mutex_lock(&survive.lock);
     for (int p = 0; p < survive.processes; p++)
-        if (atomic_load(&survive.is_dead[p]) && survive.is_lost[p] && !survive.is_ended[p])
-            is_new = survive.is_ended[p] = true;
+        if (atomic_load(&survive.is_dead[p]) && survive.is_lost[p] && !survive.is_ended[p]) {
+            atomic_store(&survive.is_ended[p], true);
+            is_new = true;
+        }
     pthread_mutex_unlock(&survive.lock);
     if (is_new)
         look_everywhere();
@@ -424,13 +428,26 @@ static void receive_message(mpi_rank_t *self, mpi_request_t *request, mpi_messag
     mpi_plain_receive_message(self, request, message);
 }
 
+/* A request that nobody has waited for was not looked at when its peer failed. */
 static void wait(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
 {
-    (void)self;
-    (void)requests;
-    (void)count;
+    mpi_waiter_t *waiter = self->waiter;
+
     (void)any;
-    xy_fiber_park();
+    for (int i = 0; i < count && (mpi_survive_count() > 0 || survive.revoked_count > 0); i++) {
+        mpi_request_t *request = requests[i];
+
+        if (request == mpi_request_of(MPI_REQUEST_NULL) || request->waiter != waiter)
+            continue;
+        request->waiter = NULL;
+        look_at(request);
+        if (request->is_done)
+            waiter->count--;
+        else
+            request->waiter = waiter;
+    }
+    if (waiter->count > 0)
+        xy_fiber_park();
 }
 
 static void test(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
