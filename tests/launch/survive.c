@@ -4,8 +4,8 @@
  *
  *   survive random SEED       rounds of operations, in which victims fail; all survivors must see
  *                             the same agreements and the same groups
- *   survive OPERATION HOW     the last rank fails (kill, exit, _exit, crash) before OPERATION of
- * the others, or in the middle of it
+ *   survive OPERATION HOW     the last rank fails (kill, stop, exit, _exit, crash) before OPERATION
+ * of the others, or in the middle of it
  */
 #include <mpi.h>
 #include <signal.h>
@@ -34,7 +34,7 @@ static void fail(const char *how)
         _exit(4);
     if (strcmp(how, "crash") == 0)
         raise(SIGSEGV);
-    kill(getpid(), SIGKILL);
+    kill(getpid(), strcmp(how, "stop") == 0 ? SIGSTOP : SIGKILL);
     pause();
 }
 
