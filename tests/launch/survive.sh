@@ -35,7 +35,7 @@ done
 
 # Without the option a failure ends the job, and calls say how to survive.
 ends 137 "process 2 on $host (rank 2) was ended by signal 9" -n 3 --processes 3 ./survive 0 kill
-ends 2 "cannot be combined" --survive --virtual cluster:2 -n 2 ./survive 0 kill
+ends 2 "has no effect with --virtual" --survive --virtual cluster:2 -n 2 ./survive 0 kill
 ends 1 "processes that do not survive" --survive -n 2 sh -c ./survive
 # MPI_Abort ends it all the same.
 ends 2 "MPI_ABORT was invoked" --survive -n 2 ./survive

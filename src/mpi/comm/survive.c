@@ -170,6 +170,22 @@ static void finish(mpi_agree_t *agree)
     agree->request->completion.error = error_of(agree->request->comm, &agree->answer);
 }
 
+/* An agreement of one rank, which is over. */
+static int agree_alone(mpi_rank_t *self, mpi_comm_t *comm, MPI_Request *request_p)
+{
+    mpi_request_t *request = mpi_request_new(self, XMPI_KIND_COLL);
+
+    if (!request)
+        return mpi_error_memory(comm, "an agreement");
+    request->buffer = NULL;
+    request->comm = comm;
+    mpi_comm_hold(comm);
+    request->call = self->call;
+    request->is_done = true;
+    *request_p = mpi_request_handle(request);
+    return MPI_SUCCESS;
+}
+
 int impl_mpix_comm_iagree(mpi_rank_t *self, MPI_Comm handle, int *flag, MPI_Request *request)
 {
     int code = MPI_SUCCESS;
@@ -178,6 +194,8 @@ int impl_mpix_comm_iagree(mpi_rank_t *self, MPI_Comm handle, int *flag, MPI_Requ
 
     if (!comm)
         return code;
+    if (!mpi_survives)
+        return agree_alone(self, comm, request);
     agree = xy_calloc(1, sizeof *agree);
     if (!agree)
         return mpi_error_memory(comm, "an agreement");
