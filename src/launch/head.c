@@ -503,7 +503,7 @@ static void take_signals(void)
 static void look_for_silence(double now)
 {
     double limit = head.base.values->heartbeat;
-    bool was_away = now - head.looked > 5 * LOOK_SECONDS;
+    bool was_away = now - head.looked > fmin(5 * LOOK_SECONDS, fmax(2 * LOOK_SECONDS, limit / 2));
     char name[320];
 
     head.looked = now;
