@@ -61,7 +61,7 @@ static void ask(int number, int rank, uint64_t *random)
     assert_int_equal(consensus_ask(&job.c, &message, sizeof(message)), XY_OK);
 }
 
-static void fail(int rank)
+static void lose(int rank)
 {
     bool is_new = !job.is_failed[rank];
 
@@ -91,7 +91,7 @@ static void all_orders(void **state)
             if (living > 1 && testing_random_below(&random, 8) == 0) {
                 living--;
                 done++;
-                fail(r);
+                lose(r);
             } else {
                 ask(next[r]++, r, &random);
                 done += next[r] == NUMBERS;
