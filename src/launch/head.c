@@ -79,8 +79,7 @@ static char *name_of(int process, char text[320])
 
 /* ---- The end ---- */
 
-/* All others are told, and print where their ranks are if `why` is not empty; what was said about
- * the first end is all that is said. */
+/* Tell all others, which print where their ranks are if `why` is not empty; once for a job. */
 static void end_job_reporting(int code, const char *why)
 {
     char fields[160];
@@ -498,8 +497,7 @@ static void take_signals(void)
     }
 }
 
-/* Does every process still answer? After a stop of mpiexec itself (SIGSTOP, a suspended terminal)
- * the count begins anew. */
+/* Does every process still answer? After a stop of mpiexec itself the count begins anew. */
 static void look_for_silence(double now)
 {
     double limit = head.base.values->heartbeat;

@@ -145,8 +145,7 @@ static xy_status_t find_programs(launch_t *launch)
     return st;
 }
 
-/* Set also here what OpenMP reads when its library is loaded, before ranks have environments, and
- * as many queues of a GPU as CUDA can have: all ranks of a process share them. */
+/* Set also here what libraries read when they are loaded, and as many queues as a GPU can have. */
 static xy_status_t make_environments(const launch_t *launch)
 {
     const virtual_config_t *v = launch->in_virtual_time;
@@ -868,8 +867,8 @@ int mpi_launch_main(int argc, char **argv)
 {
     static launch_t launch;
     static xy_vec_t contexts;
-    bool is_done;
     xy_status_t st;
+    bool is_done;
 
     if (argc > 1 && strcmp(argv[1], PROCESS_CRASH_OPTION) == 0)
         return process_crash_main(argc - 2, argv + 2);
@@ -893,8 +892,7 @@ int mpi_launch_main(int argc, char **argv)
     }
     if (st != XY_OK && launch.code == 0)
         launch.code = xy_status_exit_code(st);
-    if (launch.code == 0 && process_streams_failed())
-        launch.code = 1;
+    launch.code = launch.code == 0 && process_streams_failed() ? 1 : launch.code;
     mpi_node_leave(launch.code, st != XY_OK);
     if (launch.processes == NULL)
         mpi_launch_parse_cleanup(&contexts);

@@ -334,6 +334,7 @@ bool coll_interprocess_run_staying(mpi_worker_t *worker)
     return true;
 }
 
+/* End a message of the schedule; a failed member or a wrong amount becomes its error. */
 static void part_over(mpi_request_t *part)
 {
     lane_t *lane = part->extra;
