@@ -69,7 +69,7 @@ static struct {
     bool *was_in_time; /* [processes]: at the last look */
     picture_t *picture;
     bool is_timed;
-    char **reports;
+    char **reports; /* [processes]: what has come in time of each, or NULL */
 } far = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 bool check_watch_far_begin(mpi_job_t *job)
@@ -119,6 +119,7 @@ void check_watch_far_end(void)
     for (int p = 0; p < processes; p++) {
         xy_text_cleanup(&from[p].text);
         xy_text_cleanup(&from[p].lines);
+        xy_free(far.reports[p]);
     }
     xy_free(from);
     xy_free(far.was_in_time);
@@ -501,8 +502,11 @@ static void gather_reports(void)
     }
     await_all(has_lines, REPORT_SECONDS);
     pthread_mutex_lock(&far.lock);
-    for (int p = 1; p < mpi_job->processes; p++)
+    for (int p = 1; p < mpi_job->processes; p++) { /* parts that come later are not added to it */
+        xy_free(far.reports[p]);
         far.reports[p] = far.from[p].lines.s;
+        far.from[p].lines = XY_TEXT_INIT;
+    }
     pthread_mutex_unlock(&far.lock);
 }
 

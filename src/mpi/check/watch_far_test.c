@@ -112,7 +112,7 @@ void __wrap_mpi_network_send_news(int process, const void *bytes, size_t size)
         assert_int_equal(pthread_create(&thread, NULL, answer_late, NULL), 0);
         assert_int_equal(pthread_detach(thread), 0);
     } else if (news.kind == REPORT) {
-        come(1, LINES, 0, news.look, "");
+        come(1, LINES, 0, news.look, "in time");
     }
 }
 
@@ -161,6 +161,28 @@ static void test_a_knot_of_both_looks_is_one(void **state)
     assert_int_equal(looks, 3);
 }
 
+/* What comes of a report after it was taken does not change it: it is read without a lock. */
+static void test_a_late_part_is_not_added(void **state)
+{
+    char late[3000];
+    const char *report;
+
+    (void)state;
+    memset(late, 'x', sizeof(late) - 1);
+    late[sizeof(late) - 1] = '\0';
+    begin(0, 2);
+    is_knot_first = is_knot_second = false;
+    assert_int_equal(check_watch_look_far(), XMPI_WATCH_NONE);
+    is_knot_first = is_knot_second = true;
+    assert_int_equal(check_watch_look_far(), XMPI_WATCH_PARKED);
+    report = check_watch_far_reports()[1];
+    assert_string_equal(report, "in time");
+    come(1, LINES, 0, 2, late);
+    assert_ptr_equal(check_watch_far_reports()[1], report);
+    assert_string_equal(report, "in time");
+    check_watch_far_end();
+}
+
 static void test_without_a_knot_there_are_no_marks(void **state)
 {
     (void)state;
@@ -206,6 +228,7 @@ int main(void)
         cmocka_unit_test(test_others_wait_for_all_marks),
         cmocka_unit_test(test_a_message_held_back_is_no_knot),
         cmocka_unit_test(test_a_knot_of_both_looks_is_one),
+        cmocka_unit_test(test_a_late_part_is_not_added),
         cmocka_unit_test(test_without_a_knot_there_are_no_marks),
     };
 
