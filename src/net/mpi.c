@@ -80,6 +80,8 @@ typedef struct {
     int *rank_of;             /* [processes]: in the library's world */
     double *rung;             /* [processes] */
     _Atomic double *heard_of; /* [processes]: when each has sent something */
+    _Atomic bool *is_full;    /* [processes]: there was no memory for something to or from it */
+    _Atomic bool has_full;    /* ... and the loss is not told yet */
     /* Of the thread that polls. */
     int next;     /* the oldest of `posted` */
     int unposted; /* the one that was read last, and is posted with the next look; -1: none */
@@ -116,6 +118,13 @@ static void ring(mpi_net_t *net, int to)
         return;
     net->rung[to] = now;
     xy_net_send(net->bell, to, "", 0, "", 0);
+}
+
+/* Events of a loss belong to who polls. */
+static void note_full(mpi_net_t *net, int process)
+{
+    atomic_store(&net->is_full[process], true);
+    atomic_store(&net->has_full, true);
 }
 
 /* With the lock; NULL: memory ran out. */
@@ -169,6 +178,7 @@ static void send_short(mpi_net_t *net, int to, bool is_last, const void *head, s
     if (o == NULL) {
         leave(net);
         xy_fail_memory("sending to another process");
+        note_full(net, to);
         return;
     }
     memcpy(o->bytes, &first, sizeof(first));
@@ -211,6 +221,7 @@ static void start_large(mpi_net_t *net, int process, uint64_t id, char *buffer, 
         leave(net);
         xy_free(l);
         xy_fail_memory("moving a buffer between processes");
+        note_full(net, process);
         return;
     }
     l->token = token;
@@ -339,21 +350,6 @@ static bool receive_one(mpi_net_t *net)
     return tell_larges(net, done) || has_come;
 }
 
-/* One that comes alone is handed on before the library looks for another. */
-static bool poll_mpi(xy_net_t *base)
-{
-    mpi_net_t *net = (mpi_net_t *)base;
-    int most = net->is_burst ? BATCH : 1;
-    bool has_come = false;
-
-    if (++net->polls % BELL_EVERY == 0)
-        xy_net_poll(net->bell);
-    for (int i = 0; i < most && receive_one(net); i++)
-        has_come = true;
-    net->is_burst = has_come;
-    return has_come;
-}
-
 /* ---- The doorbell ---- */
 
 static void on_bell(void *context, int from, const void *bytes, size_t size)
@@ -370,12 +366,39 @@ static void on_lost(void *context, int process, const char *why)
 {
     mpi_net_t *net = context;
 
+    if (net->is_lost[process])
+        return;
     net->is_lost[process] = true;
     if (!net->is_closing)
         net->base.events->lost(net->base.context, process, why);
 }
 
 static const xy_net_events_t bell_events = {on_bell, on_done, on_lost};
+
+static void tell_full(mpi_net_t *net)
+{
+    atomic_store(&net->has_full, false);
+    for (int p = 0; p < net->base.processes; p++)
+        if (atomic_load(&net->is_full[p]))
+            on_lost(net, p, "out of memory for messages to it");
+}
+
+/* One that comes alone is handed on before the library looks for another. */
+static bool poll_mpi(xy_net_t *base)
+{
+    mpi_net_t *net = (mpi_net_t *)base;
+    int most = net->is_burst ? BATCH : 1;
+    bool has_come = false;
+
+    if (atomic_load_explicit(&net->has_full, memory_order_relaxed))
+        tell_full(net);
+    if (++net->polls % BELL_EVERY == 0)
+        xy_net_poll(net->bell);
+    for (int i = 0; i < most && receive_one(net); i++)
+        has_come = true;
+    net->is_burst = has_come;
+    return has_come;
+}
 
 static xy_net_t *bell_mpi(const xy_net_t *base)
 {
@@ -430,6 +453,7 @@ static void destroy(mpi_net_t *net)
     }
     host_set_cleanup(&net->larges);
     xy_free((void *)(uintptr_t)net->heard_of);
+    xy_free((void *)(uintptr_t)net->is_full);
     xy_free(net->buffers);
     xy_free(net->rank_of);
     xy_free(net->rung);
@@ -478,9 +502,10 @@ static xy_status_t allocate(const xy_net_config_t *config, const host_mpi_t *hos
     net->rank_of = xy_calloc(n, sizeof(int));
     net->rung = xy_calloc(n, sizeof(double));
     net->heard_of = xy_calloc(n, sizeof(*net->heard_of));
+    net->is_full = xy_calloc(n, sizeof(*net->is_full));
     net->is_lost = xy_calloc(n, sizeof(bool));
     if (net->buffers != NULL && net->rank_of != NULL && net->rung != NULL &&
-        net->heard_of != NULL && net->is_lost != NULL)
+        net->heard_of != NULL && net->is_full != NULL && net->is_lost != NULL)
         return XY_OK;
     return xy_fail_memory("connecting the processes");
 }
