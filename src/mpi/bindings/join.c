@@ -53,10 +53,11 @@ static int connect_to(const char *name)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
     size_t length = strlen(name);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd =
+        length + 1 <= sizeof(to.sun_path) ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
 
-    if (fd < 0 || length + 1 > sizeof(to.sun_path))
-        return fd;
+    if (fd < 0)
+        return -1;
     memcpy(to.sun_path + 1, name, length);
     if (connect(fd, (const struct sockaddr *)&to,
                 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) == 0)
