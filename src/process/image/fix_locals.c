@@ -184,6 +184,13 @@ static process_tls_index_t index_of(const local_t *local)
     return index;
 }
 
+enum { PAIR = 16 }; /* bytes of two words */
+
+static xy_status_t fail_broken(const process_module_t *module)
+{
+    return xy_fail_at(XY_EPARSE, module->elf->path, 0, "the relocations are broken");
+}
+
 /* The second word has no relocation of its own where the linker knows the place in the block. */
 static xy_status_t fix_library(process_program_t *program, const process_module_t *module,
                                uint64_t where, const ElfW(Rela) * entry, const local_t *local)
@@ -195,6 +202,8 @@ static xy_status_t fix_library(process_program_t *program, const process_module_
 
     if (st != XY_OK || local->owner == NULL)
         return st;
+    if (!process_fixup_fits(module, entry->r_offset, PAIR))
+        return fail_broken(module);
     return process_fixup_add(program, where + 8, PROCESS_FIXUP_VALUE,
                              (int64_t)index_of(&block).offset, 0);
 }
@@ -217,6 +226,8 @@ xy_status_t process_fixup_local(process_program_t *program, const process_module
         return process_fixup_add(program, where, PROCESS_FIXUP_VALUE,
                                  (int64_t)index_of(&local).offset, 0);
     default:
+        if (!process_fixup_fits(module, entry->r_offset, PAIR))
+            return fail_broken(module);
         st = process_fixup_add(program, where, PROCESS_FIXUP_VALUE,
                                (int64_t)(intptr_t)process_locals_distance, 0);
         return st != XY_OK ? st

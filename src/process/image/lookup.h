@@ -37,6 +37,8 @@ typedef struct {
 
 bool process_lookup_block(const void *address, process_tls_index_t *index_p);
 
+/* Does the module write all of these bytes of its own? */
+bool process_fixup_fits(const process_module_t *module, uintptr_t address, uint64_t bytes);
 /* One more store into every image. */
 xy_status_t process_fixup_add(process_program_t *program, uint64_t where, process_fixup_kind_t kind,
                               int64_t value, uint64_t which);

@@ -32,6 +32,13 @@ enum {
 enum { R_RELATIVE = 1, R_ABSOLUTE, R_GLOBAL, R_FUNCTION, R_COPY, R_CHOSEN };
 #endif
 
+bool process_fixup_fits(const process_module_t *module, uintptr_t address, uint64_t bytes)
+{
+    const process_elf_t *elf = module->elf;
+
+    return address >= elf->writable && address < elf->high && bytes <= elf->high - address;
+}
+
 xy_status_t process_fixup_add(process_program_t *program, uint64_t where, process_fixup_kind_t kind,
                               int64_t value, uint64_t which)
 {
@@ -196,8 +203,9 @@ static xy_status_t fix_symbol(process_program_t *program, const process_module_t
 
 /* Add the fixup of a copy relocation: the initial value of a variable of a library. */
 static xy_status_t fix_copy(process_program_t *program, const process_module_t *module,
-                            uint64_t where, size_t index)
+                            uint64_t where, const ElfW(Rela) * entry)
 {
+    size_t index = ELF64_R_SYM(entry->r_info);
     const ElfW(Sym) *symbol = process_elf_symbol(module->elf, index), *other = NULL;
     const process_module_t *owner;
     const char *name;
@@ -206,6 +214,8 @@ static xy_status_t fix_copy(process_program_t *program, const process_module_t *
 
     if (symbol == NULL)
         return xy_fail_at(XY_EPARSE, module->elf->path, 0, "the symbol table is broken");
+    if (!process_fixup_fits(module, entry->r_offset, symbol->st_size))
+        return xy_fail_at(XY_EPARSE, module->elf->path, 0, "the relocations are broken");
     name = process_elf_string(module->elf, symbol->st_name);
     variable = process_lookup_variable(name);
     if (variable >= 0) {
@@ -215,6 +225,10 @@ static xy_status_t fix_copy(process_program_t *program, const process_module_t *
     }
     owner = process_lookup_inside(program, name, process_elf_version(module->elf, index), module,
                                   &other);
+    if (owner != NULL &&
+        (other->st_value < owner->elf->low || other->st_value > owner->elf->high ||
+         symbol->st_size > owner->elf->high - other->st_value)) /* it may be read only */
+        return xy_fail_at(XY_EPARSE, owner->elf->path, 0, "the symbol table is broken");
     if (owner != NULL) /* with the addresses that relocation has stored there */
         return process_fixup_add(program, where, PROCESS_FIXUP_MOVE,
                                  (int64_t)process_module_offset(owner, other->st_value),
@@ -232,6 +246,9 @@ static xy_status_t fix_entry(process_program_t *program, const process_module_t 
 {
     uint64_t where = process_module_offset(module, entry->r_offset);
 
+    if (ELF64_R_TYPE(entry->r_info) != R_COPY &&
+        !process_fixup_fits(module, entry->r_offset, sizeof(uint64_t)))
+        return xy_fail_at(XY_EPARSE, module->elf->path, 0, "the relocations are broken");
     if (process_fixup_is_local((unsigned)ELF64_R_TYPE(entry->r_info)))
         return process_fixup_local(program, module, entry);
     switch (ELF64_R_TYPE(entry->r_info)) {
@@ -248,7 +265,7 @@ static xy_status_t fix_entry(process_program_t *program, const process_module_t 
     case R_FUNCTION:
         return fix_symbol(program, module, where, entry);
     case R_COPY:
-        return fix_copy(program, module, where, ELF64_R_SYM(entry->r_info));
+        return fix_copy(program, module, where, entry);
     default:
         return xy_fail_at(
             XY_EUNSUPPORTED, module->elf->path, 0,

@@ -198,13 +198,17 @@ static FILE *open_pipe(const char *command, bool is_read, pipe_end_t *pipe)
 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return NULL;
-    code = start_with_pipe(command, ends, there, &pipe->pid);
+    pipe->file = fdopen(ends[1 - there], is_read ? "r" : "w");
+    code = pipe->file != NULL ? start_with_pipe(command, ends, there, &pipe->pid) : errno;
     close(ends[there]);
-    pipe->file = code == 0 ? fdopen(ends[1 - there], is_read ? "r" : "w") : NULL;
-    if (pipe->file == NULL)
+    if (code == 0)
+        return pipe->file;
+    if (pipe->file != NULL)
+        fclose(pipe->file);
+    else
         close(ends[1 - there]);
-    errno = code != 0 ? code : errno;
-    return pipe->file;
+    errno = code;
+    return NULL;
 }
 
 XY_INTERPOSE FILE *popen(const char *command, const char *mode)

@@ -212,21 +212,22 @@ struct process_device {
 static struct process_device *device_of(process_t *process)
 {
     static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
-    struct process_device *made;
+    struct process_device *made = __atomic_load_n(&process->device, __ATOMIC_ACQUIRE);
 
-    if (process->device != NULL)
-        return process->device;
+    if (made != NULL)
+        return made;
     process_block_lock(&making);
     if (process->device == NULL) {
         made = xy_calloc(1, sizeof(*made));
         if (made != NULL) {
             pthread_mutex_init(&made->lock, NULL);
             made->streams = (xy_vec_t)XY_VEC_INIT(word_t);
-            process->device = made;
+            __atomic_store_n(&process->device, made, __ATOMIC_RELEASE); /* it is complete */
         }
     }
+    made = process->device;
     process_block_unlock(&making);
-    return process->device;
+    return made;
 }
 
 /* Words of processes, one line of the cache for each. */

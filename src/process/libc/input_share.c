@@ -50,6 +50,8 @@ static bool read_piece(void)
 
     if (n > 0)
         xy_text_add_bytes(&text, bytes, (size_t)n);
+    if (text.failed)
+        xy_fail_memory("keeping standard input for the ranks");
     return (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN))) && !text.failed;
 }
 
@@ -77,6 +79,8 @@ static void *share(void *unused)
     int open = (int)n;
 
     (void)unused;
+    if (fds == NULL)
+        xy_fail_memory("sharing standard input between the ranks");
     while (fds != NULL && open > 0) {
         open = 0;
         fds[n] = (struct pollfd){.fd = is_over ? -1 : STDIN_FILENO, .events = POLLIN};
@@ -87,8 +91,14 @@ static void *share(void *unused)
             open += reader->pipe >= 0;
             fds[i] = (struct pollfd){.fd = has_more ? reader->pipe : -1, .events = POLLOUT};
         }
-        if (open == 0 || (poll(fds, n + 1, -1) < 0 && errno != EINTR))
+        if (open == 0)
             break;
+        if (poll(fds, n + 1, -1) < 0) {
+            if (errno == EINTR)
+                continue;
+            xy_fail_errno(errno, "standard input of the ranks", "write");
+            break;
+        }
         if (fds[n].revents != 0 && !read_piece())
             is_over = true;
         for (size_t i = 0; i < n; i++)
@@ -96,6 +106,9 @@ static void *share(void *unused)
                 write_piece(&XY_VEC_AT(&readers, reader_t, i), is_over);
     }
     xy_free(fds);
+    for (size_t i = 0; i < n; i++) /* who still reads finds the end */
+        if (XY_VEC_AT(&readers, reader_t, i).pipe >= 0)
+            close(XY_VEC_AT(&readers, reader_t, i).pipe);
     return NULL;
 }
 
