@@ -90,6 +90,24 @@ static void test_whole(void **state)
     xy_adapt_destroy(p);
 }
 
+/* A sign is not the end of a term. */
+static void test_signs(void **state)
+{
+    static const char *const formulas[] = {"x + + 3", "x - + 3 + 6", "+ x + 3", "1e+0 * + x + 3"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(formulas) / sizeof(formulas[0]); i++) {
+        char *text = xy_sprintf("parameter x = 2\nalternative a formula %s\n", formulas[i]);
+        xy_adapt_t *p = parse(text);
+        xy_adapt_times_t *t = evaluate(p, &(xy_adapt_given_t){0});
+
+        near(t->candidates[0].predicted, 5);
+        xy_adapt_times_destroy(t);
+        xy_adapt_destroy(p);
+        xy_free(text);
+    }
+}
+
 /* Machines have blanks in their descriptions. */
 static xy_status_t simulate_there(void *arg, const char *verb, int argc, char **argv,
                                   xy_simulated_t *s)
@@ -317,11 +335,11 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),        cmocka_unit_test(test_quotes),
-        cmocka_unit_test(test_cache),        cmocka_unit_test(test_cache_key),
-        cmocka_unit_test(test_table),        cmocka_unit_test(test_bad_tables),
-        cmocka_unit_test(test_bad_problems), cmocka_unit_test(test_bad_values),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_whole),      cmocka_unit_test(test_signs),
+        cmocka_unit_test(test_quotes),     cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_cache_key),  cmocka_unit_test(test_table),
+        cmocka_unit_test(test_bad_tables), cmocka_unit_test(test_bad_problems),
+        cmocka_unit_test(test_bad_values), cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

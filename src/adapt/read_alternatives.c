@@ -13,14 +13,18 @@ static const char *const verbs[] = {"predict", "stencil", NULL};
 static size_t term_length(const char *text)
 {
     int depth = 0;
+    char last = '+'; /* that is not blank */
 
     if (strpbrk(text, "?<>=!&|") != NULL)
         return strlen(text);
     for (size_t i = 0; text[i] != '\0'; i++) {
         depth += text[i] == '(';
         depth -= text[i] == ')';
-        if (depth == 0 && text[i] == '+' && i > 0 && strchr("eEpP", text[i - 1]) == NULL)
+        if (depth == 0 && text[i] == '+' && strchr("+-*/%^", last) == NULL &&
+            strchr("eEpP", text[i - 1]) == NULL)
             return i;
+        if (text[i] != ' ' && text[i] != '\t')
+            last = text[i];
     }
     return strlen(text);
 }
@@ -32,9 +36,11 @@ static xy_status_t add_term(adapt_reading_t *r, adapt_alternative_t *a, const ch
     xy_formula_t *formula;
     xy_status_t st;
 
+    for (; n > 0 && (*text == ' ' || *text == '\t'); n--)
+        text++;
     while (n > 0 && (text[n - 1] == ' ' || text[n - 1] == '\t'))
         n--;
-    copy = xy_strndup(text + strspn(text, " \t"), n - strspn(text, " \t"));
+    copy = xy_strndup(text, n);
     if (copy == NULL)
         return adapt_reading_memory();
     st = adapt_reading_formula(r, copy, &formula);

@@ -98,7 +98,7 @@ static xy_status_t read_row(reading_t *r, char *line)
     }
     if (!(row[n] > 0))
         return fail(r, "a time must be positive", NULL);
-    if (r->rows.count >= ROWS_MAX)
+    if (r->rows.count / (n + 1) >= ROWS_MAX)
         return fail(r, "there are too many rows", NULL);
     if (!is_ours)
         return XY_OK;
