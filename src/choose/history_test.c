@@ -379,6 +379,26 @@ static void test_memory(void **state)
     }
 }
 
+/* The other runs stay where there is no memory to write them again. */
+static void test_clear_without_memory(void **state)
+{
+    xy_run_t runs[] = {make_run("matmul", "a", 7), make_run("sort", "a", 9)};
+    size_t removed;
+
+    (void)state;
+    assert_int_equal(xy_history_append(path, runs, 2), XY_OK);
+    for (long k = 0; testing_fail_next(&k);) {
+        xy_status_t st = xy_history_clear(path, "matmul", "a", &removed);
+        xy_history_t *h;
+
+        assert_null(testing_fail_fault(&k, st));
+        xy_memory_fail_at(0);
+        h = load(NULL, NULL);
+        assert_in_range(h->runs.count, 1, st == XY_OK ? 1 : 2);
+        xy_history_destroy(h);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -394,6 +414,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_clear_profiles, setup, teardown),
         cmocka_unit_test_setup_teardown(test_recent, setup, teardown),
         cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_clear_without_memory, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,6 +44,22 @@ static bool has_end(int file)
            last == '\n';
 }
 
+/* A write that is cut short goes on, or fails with the reason. */
+static bool write_all(int file, const char *text, size_t length)
+{
+    while (length > 0) {
+        ssize_t n = write(file, text, length);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        text += n;
+        length -= (size_t)n;
+    }
+    return true;
+}
+
 /* Appends to the file, after an end of line if the last is missing; *size_p is its new size. */
 static xy_status_t write_text(const char *path, const char *text, size_t length, off_t *size_p)
 {
@@ -53,8 +69,8 @@ static xy_status_t write_text(const char *path, const char *text, size_t length,
 
     if (file < 0)
         return xy_fail_errno(errno, path, "write");
-    is_written = (has_end(file) || write(file, "\n", 1) == 1) &&
-                 write(file, text, length) == (ssize_t)length && fstat(file, &s) == 0;
+    is_written = (has_end(file) || write_all(file, "\n", 1)) && write_all(file, text, length) &&
+                 fstat(file, &s) == 0;
     if (!is_written) {
         int error = errno;
 
@@ -84,6 +100,7 @@ static xy_status_t print_kept(const void *arg, FILE *file)
 {
     const keep_t *k = arg;
     xy_text_t text = XY_TEXT_INIT;
+    bool has_failed;
 
     for (size_t i = k->from; i < k->history->runs.count; i++) {
         const xy_run_t *run = &XY_VEC_AT(&k->history->runs, xy_run_t, i);
@@ -91,10 +108,11 @@ static xy_status_t print_kept(const void *arg, FILE *file)
         if (!is_removed(k, run))
             choose_line_format(run, &text);
     }
-    if (text.s != NULL && !text.failed)
+    has_failed = text.failed;
+    if (text.s != NULL && !has_failed)
         fwrite(text.s, 1, text.length, file);
     xy_text_cleanup(&text);
-    return text.failed ? xy_fail_memory("writing the history") : XY_OK;
+    return has_failed ? xy_fail_memory("writing the history") : XY_OK;
 }
 
 /* The file as it is, under the lock that the caller has. */
