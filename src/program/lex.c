@@ -107,35 +107,50 @@ static token_t lex_integer(const char *s)
                   s, end);
 }
 
-/* Reads a character constant; octal escapes are known, hexadecimal ones are not. */
+bool lex_escape(const char **s_p, signed char *c_p)
+{
+    static const char escapes[] = "n\nt\tr\ra\ab\bf\fv\ve\033\\\\'\'\"\"?\?";
+    const char *s = *s_p, *e = escapes;
+    unsigned value = 0;
+
+    if (*s >= '0' && *s <= '7') {
+        for (; *s >= '0' && *s <= '7' && s < *s_p + 3; s++)
+            value = value * 8 + (unsigned)(*s - '0');
+    } else if (*s == 'x' && isxdigit((unsigned char)s[1])) {
+        for (s++; isxdigit((unsigned char)*s) && value <= 255; s++)
+            value = value * 16 +
+                    (unsigned)(isdigit((unsigned char)*s) ? *s - '0' : (*s | 32) - 'a' + 10);
+    } else {
+        while (*e != '\0' && *e != *s)
+            e += 2;
+        if (*e == '\0')
+            return false;
+        value = (unsigned char)e[1];
+        s++;
+    }
+    if (value > 255)
+        return false;
+    *s_p = s;
+    *c_p = (signed char)value;
+    return true;
+}
+
+/* Reads a character constant. */
 static token_t lex_character(const char *s)
 {
-    static const char escapes[] = "n\nt\tr\ra\ab\bf\fv\v\\\\'\'\"\"?\?";
-    const char *e;
     const char *p = s + 1;
-    int value = (unsigned char)*p;
+    signed char value = (signed char)*p; /* characters are signed */
 
-    if (value >= 128) /* characters are signed */
-        value -= 256;
-    if (*p == '\\') {
-        p++;
-        if (*p >= '0' && *p <= '7') {
-            for (value = 0; *p >= '0' && *p <= '7' && value < 32; p++)
-                value = value * 8 + (*p - '0');
-            p--;
-        } else {
-            for (e = escapes; *e != '\0' && *e != *p; e += 2)
-                ;
-            if (*e == '\0')
-                return bad(s);
-            value = (unsigned char)e[1];
-        }
-    }
-    if (*p == '\0' || p[1] != '\'')
+    if (*p == '\0')
+        return bad(s);
+    p++;
+    if (p[-1] == '\\' && !lex_escape(&p, &value))
+        return bad(s);
+    if (*p != '\'')
         return bad(s);
     return (token_t){.kind = TOKEN_INTEGER,
                      .start = s,
-                     .length = (size_t)(p + 2 - s),
+                     .length = (size_t)(p + 1 - s),
                      .type = type_basic(TYPE_I32),
                      .integer = value};
 }

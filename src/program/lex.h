@@ -34,4 +34,8 @@ typedef struct {
 /* The token at `text`, behind blanks and comments. */
 token_t lex(const char *text);
 
+/* The character of the escape behind a backslash; *s_p comes behind the escape. False: there is no
+ * such one, and *s_p stays. */
+bool lex_escape(const char **s_p, signed char *c_p);
+
 #endif

@@ -81,22 +81,25 @@ static expr_t *parse_string(parser_t *p)
 {
     xy_text_t text = XY_TEXT_INIT;
     expr_t *e = parse_new(p, EXPR_STRING, NULL, NULL);
+    char *copy;
 
     for (; e != NULL && p->token.kind == TOKEN_STRING; parse_next(p))
-        for (const char *s = p->token.start, *end = s + p->token.length; s < end; s++) {
+        for (const char *s = p->token.start, *end = s + p->token.length; s < end;) {
             bool is_escape = *s == '\\' && s + 1 < end;
+            signed char c;
 
             s += is_escape;
-            xy_text_add_bytes(&text,
-                              is_escape && *s == 'n'   ? "\n"
-                              : is_escape && *s == 't' ? "\t"
-                                                       : s,
-                              1);
+            if (!is_escape || !lex_escape(&s, &c))
+                c = (signed char)*s++;
+            xy_text_add_bytes(&text, (const char *)&c, 1);
         }
     if (e != NULL) {
         e->length = text.length;
-        e->text = xy_arena_strndup(p->types->arena, text.s != NULL ? text.s : "", text.length);
-        if (text.failed || e->text == NULL)
+        copy = xy_arena_alloc(p->types->arena, text.length + 1);
+        if (copy != NULL && text.length > 0) /* there may be NULs in it */
+            memcpy(copy, text.s, text.length);
+        e->text = copy;
+        if (text.failed || copy == NULL)
             e = parse_fail(p, "no memory for a string");
     }
     xy_text_cleanup(&text);

@@ -50,7 +50,7 @@ static xy_status_t find_model(walk_t *walk, code_site_t *site, bool is_kernel)
     } else if (text != NULL) {
         if (!xy_parse_seconds(text, &m->per_pass) || m->per_pass < 0)
             return xy_fail(XY_EUSAGE, "'%s' is not a time for a pass of %s", text, site->name);
-        m->is_missing = m->per_pass == 0;
+        m->is_given = true;
     } else if (!has_model(c, site->name)) {
         m->per_pass = c->cost_all;
         m->is_missing = c->cost_all == 0;

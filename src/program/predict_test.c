@@ -20,6 +20,7 @@ static xy_status_t predict(const setup_t *s, const char *declarations, const cha
         "<parameter name='argc' type='int'/><parameter name='argv' type='char **'/>"
         "<variable name='rank' type='int' value='0'/><variable name='size' type='int' value='0'/>"
         "<variable name='st' type='MPI_Status'/><variable name='x' type='int' value='0'/>"
+        "<mpi call='MPI_Initialized' flag='&amp;x'/><mpi call='MPI_Finalized' flag='&amp;x'/>"
         "<mpi call='MPI_Init'/><mpi call='MPI_Comm_rank' " WORLD " rank='&amp;rank'/>"
         "<mpi call='MPI_Comm_size' " WORLD " size='&amp;size'/>%s<mpi call='MPI_Finalize' "
         "line='99'/></function></program>",
@@ -586,6 +587,14 @@ static void test_costs(void **state)
     assert_string_equal(first->what, "a");
     assert_int_equal(p->kernels.count, 2);
     assert_int_equal(p->kernel_calls, 0);
+    xy_prediction_destroy(p);
+    xy_program_destroy(program);
+    assert_int_equal(predict(&(setup_t){.procs = 1,
+                                        .config = {.loop_costs = &(xy_predict_given_t){"a", "0s"},
+                                                   .loop_cost_count = 1}},
+                             "", "<compute name='a' count='10' line='5'/>", &p, &program),
+                     XY_OK);
+    assert_false(XY_VEC_AT(&p->kernels, xy_predict_kernel_t, 0).is_missing);
     xy_prediction_destroy(p);
     xy_program_destroy(program);
     s.config.loop_cost_count = 0;

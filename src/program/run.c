@@ -256,7 +256,11 @@ static bool fail_unknown(process_t *p)
             xy_text_addf(&list, "%s %s (line %ld: %s)", list.length > 0 ? "," : "", u->name,
                          u->place.line, u->reason);
     }
-    process_fail(p, "not known:%s; give it with --assume NAME=VALUE", list.s);
+    if (list.failed)
+        process_fail_memory(p);
+    else
+        process_fail(p, "not known:%s; give it with --assume NAME=VALUE",
+                     list.s != NULL ? list.s : "");
     xy_text_cleanup(&list);
     return false;
 }

@@ -245,6 +245,9 @@ static void test_expressions(void **state)
     CHECK("l + i", l + i);
     CHECK("2147483647 * 2L", 2147483647 * 2L);
     CHECK("0x10 + 010 + 'a' + '\\n'", 0x10 + 010 + 'a' + '\n');
+    CHECK("'\\377' + '\\x41' * 10 + '\\0' + '\\e'", -1 + 0x41 * 10 + 033);
+    CHECK("sizeof &quot;a\\0\\x4a\\r&quot; + &quot;a\\0\\x4a\\r&quot;[2] + &quot;\\r&quot;[0]",
+          5 + 0x4a + '\r');
     CHECK("1e3 + .5 + 1.f", 1e3 + .5 + 1.f);
     CHECK("f * 3", f * 3);
     CHECK("f == 0.1", 0);

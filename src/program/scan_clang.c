@@ -460,7 +460,7 @@ static void check_errors(xy_scan_t *scan, CXTranslationUnit unit, const char *pa
 }
 
 /* Fills `flags` with the options for libclang and those of the user; returns their number. */
-static int make_flags(const xy_scan_t *scan, const char *include, const char *flags[FLAGS_MAX])
+static int make_flags(xy_scan_t *scan, const char *include, const char *flags[FLAGS_MAX])
 {
     int count = 0;
 
@@ -477,6 +477,9 @@ static int make_flags(const xy_scan_t *scan, const char *include, const char *fl
     for (const char *const *f = scan->options->flags; f != NULL && *f != NULL; f++)
         if (count < FLAGS_MAX)
             flags[count++] = *f;
+        else
+            scan_leave(scan, xy_fail(XY_ELIMIT, "there are more than %d options of the compiler",
+                                     FLAGS_MAX));
     return count;
 }
 

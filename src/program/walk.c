@@ -134,7 +134,7 @@ static bool run_loop(process_t *p, const code_site_t *site, double count)
 
     if (!(count > 0))
         return true;
-    if (model->per_pass > 0)
+    if (model->per_pass > 0 || model->is_given)
         e.seconds = count * model->per_pass;
     else if (!model->is_missing && !estimate(w, site, &count, &e))
         return fail_sizes(p, model->name, &count, 1);
@@ -170,7 +170,8 @@ static bool run_mpi(process_t *p, const code_site_t *site, int64_t *args)
     }
     if (!w->is_initialized && strcmp(site->call->name, "MPI_Init") != 0 &&
         strcmp(site->call->name, "MPI_Init_thread") != 0 &&
-        strcmp(site->call->name, "MPI_Initialized") != 0)
+        strcmp(site->call->name, "MPI_Initialized") != 0 &&
+        strcmp(site->call->name, "MPI_Finalized") != 0)
         return process_fail(p, "%s before MPI_Init", site->call->name);
     if (w->walk->oracle != NULL && !w->is_followed && !walk_oracle_follow(w, site))
         return false;

@@ -201,6 +201,7 @@ struct walk {
 typedef struct {
     const char *name;
     bool is_kernel, is_missing, is_extrapolated;
+    bool is_given; /* per_pass was */
     uint64_t calls;
     double seconds, weighted_error; /* error: seconds times relative error */
     double per_pass;                /* of a loop whose cost was given; else by the store */

@@ -116,13 +116,14 @@ static bool give_selected(walker_t *w, const int64_t *args, xy_members_t group, 
 static bool group_select(walker_t *w, const code_site_t *site, int64_t *args)
 {
     bool is_ranges = (walk_extra(site) & RANGES) != 0, is_ok;
-    int n = (int)args[1] * (is_ranges ? 3 : 1), *given, *ranks, count;
+    int n, *given, *ranks, count;
     xy_members_t group = {0};
 
     if (!group_of(w, args[0], &group))
         return false;
     if (args[1] < 0 || args[1] > INT32_MAX / 3)
         return process_fail(&w->process, "the number of ranks is %lld", (long long)args[1]);
+    n = (int)args[1] * (is_ranges ? 3 : 1);
     given = xy_malloc(((size_t)n + 1) * sizeof(*given));
     ranks = xy_malloc(((size_t)(n > group.size ? n : group.size) + 1) * sizeof(*ranks));
     is_ok = given != NULL && ranks != NULL ? walk_get_ints(w, args[2], n, given)
