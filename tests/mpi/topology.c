@@ -173,6 +173,11 @@ static void check_dist(int p, int me)
     CHECK(found[0] == (me + p - 1) % p && found[1] == out[0]);
     CHECK_EQUAL(MPI_Dist_graph_neighbors(graph, 0, NULL, NULL, 0, NULL, NULL), MPI_SUCCESS);
     MPI_Comm_free(&graph);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN); /* their sum is no int */
+    CHECK_EQUAL(MPI_Dist_graph_create(MPI_COMM_SELF, 2, (int[]){0, 0},
+                                      (int[]){2147483647, 2147483647}, ends, MPI_UNWEIGHTED,
+                                      MPI_INFO_NULL, 0, &graph),
+                MPI_ERR_ARG);
     free(sources);
     free(source_weights);
     free(heads);

@@ -3,6 +3,7 @@
  * Distributed graphs: each rank knows its own neighbours. MPI_Dist_graph_create lets any rank name
  * any edge; the leader of the call sorts them out in one pass over all edges.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -292,7 +293,7 @@ static void edges_leader(void *const *inputs, int size, void *const *outputs)
 /* ---- Between processes: the edges of all members travel as numbers ---- */
 
 /* n, whether weights follow, the number of edges; sources, degrees, destinations, weights. */
-enum { HEAD = 3 };
+enum { HEAD = 3, MOST_EDGES = (INT_MAX - HEAD) / 2 /* and sources: their number is an int */ };
 
 /* Write the edges that a rank names as numbers for other processes; the caller owns them, NULL
  * without memory. */
@@ -389,6 +390,9 @@ static int create(MPI_Comm handle, const edges_t *edges, bool may_reorder, MPI_C
     for (int i = 0; i < edges->n && code == MPI_SUCCESS; i++) {
         if (edges->degrees[i] < 0)
             code = mpi_error(comm, MPI_ERR_ARG, "degrees[%d] is %d", i, edges->degrees[i]);
+        else if (edges->degrees[i] > MOST_EDGES - edges->n - total)
+            code =
+                mpi_error(comm, MPI_ERR_ARG, "there are more than %d edges", MOST_EDGES - edges->n);
         else
             total += edges->degrees[i];
     }
