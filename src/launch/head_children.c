@@ -161,9 +161,7 @@ static bool take_join(int process, const xy_frame_t *frame)
     said.kind = (uint32_t)kind;
     said.size = (size_t)(fields.end - fields.at);
     said.bytes = xy_strndup(fields.at, said.size);
-    if (guest == NULL || said.bytes == NULL)
-        return false;
-    goes_on = mpi_joined_said(guest->member, &said);
+    goes_on = guest != NULL && said.bytes != NULL && mpi_joined_said(guest->member, &said);
     xy_frame_free(&said);
     return goes_on;
 }

@@ -107,6 +107,9 @@ static xy_status_t start(words_t *w, const char *input, pid_t *pid_p)
 {
     int ends[2];
 
+    if (w->failed && w->count == MOST_WORDS)
+        return xy_fail(XY_EUSAGE, "the launcher '%s' has more than %d words", w->words[0],
+                       MOST_WORDS);
     if (w->failed)
         return xy_fail_memory("starting the processes");
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -135,23 +138,42 @@ static xy_status_t start(words_t *w, const char *input, pid_t *pid_p)
 
 /* ---- Agents ---- */
 
-/* The shell script that starts a process on a host; the caller owns it. NULL without memory or with
- * a quote in our path. */
+/* As one word of a shell. */
+static char *quote(const char *path)
+{
+    xy_text_t text = XY_TEXT_INIT;
+
+    xy_text_add(&text, "'");
+    for (; *path != '\0'; path++)
+        if (*path == '\'')
+            xy_text_add(&text, "'\\''");
+        else
+            xy_text_add_bytes(&text, path, 1);
+    xy_text_add(&text, "'");
+    if (text.failed)
+        xy_text_cleanup(&text);
+    return text.s;
+}
+
+/* The shell script that starts a process on a host; the caller owns it. NULL without memory. */
 static char *script_of(const head_t *head, int process, const char *card)
 {
     char secret[2 * XY_SECRET_BYTES + 1];
-    char *path = own_path(), *script = NULL;
+    char *path = own_path(), *quoted = path != NULL ? quote(path) : NULL, *script = NULL;
 
     xy_secret_write(head->secret, secret);
-    if (path != NULL && strchr(path, '\'') == NULL)
+    if (quoted != NULL)
         script = xy_sprintf("%s='%d %d %s' XYLEM_NODE_SECRET=%s\n"
                             "export %s XYLEM_NODE_SECRET\n"
-                            "[ -x '%s' ] || { echo \"mpiexec: '%s' is not on $(hostname); install "
-                            "Xylem at the same place on all hosts\" >&2; exit 127; }\n"
-                            "exec '%s' </dev/null\n",
+                            "xylem_path=%s\n"
+                            "[ -x \"$xylem_path\" ] || { echo \"mpiexec: '$xylem_path' is not on "
+                            "$(hostname); install Xylem at the same place on all hosts\" >&2; exit "
+                            "127; }\n"
+                            "exec \"$xylem_path\" </dev/null\n",
                             XMPI_NODE_VARIABLE, process, head->count, card, secret,
-                            XMPI_NODE_VARIABLE, path, path, path);
+                            XMPI_NODE_VARIABLE, quoted);
     xy_free(path);
+    xy_free(quoted);
     return script;
 }
 
@@ -191,12 +213,31 @@ static bool has_each(const head_t *head)
     return head->has_children && node_is_over_mpi(head->values->net) && !head->is_local;
 }
 
+/* An empty file for the hosts, in TMPDIR or /tmp. */
+static xy_status_t make_host_file(head_t *head)
+{
+    const char *under = getenv("TMPDIR");
+    char *path =
+        xy_sprintf("%s/xylem-hosts-XXXXXX", under != NULL && *under != '\0' ? under : "/tmp");
+    int fd = path != NULL ? mkstemp(path) : -1;
+    xy_status_t st = path == NULL ? xy_fail_memory("starting the processes")
+                     : fd < 0     ? xy_fail_errno(errno, path, "create it, for the list of hosts")
+                                  : XY_OK;
+
+    if (fd >= 0)
+        close(fd);
+    if (st == XY_OK)
+        head->host_file = path;
+    else
+        xy_free(path);
+    return st;
+}
+
 /* Slurm takes the hosts themselves, the others a file, which is removed at the end. */
-static char *hosts_of(head_t *head, const launcher_t *l, bool is_slurm)
+static xy_status_t hosts_of(head_t *head, const launcher_t *l, bool is_slurm, char **hosts_p)
 {
     xy_text_t text = XY_TEXT_INIT;
-    char path[] = "/tmp/xylem-hosts-XXXXXX";
-    int fd;
+    xy_status_t st;
 
     for (int p = 0; p < head->count; p++)
         if (is_slurm)
@@ -207,16 +248,16 @@ static char *hosts_of(head_t *head, const launcher_t *l, bool is_slurm)
                          : strcmp(l->line, "%s\n") == 0 || has_each(head) ? "%s\n"
                                                                           : "%s slots=1\n",
                          head->processes[p].host);
-    if (text.failed || is_slurm)
-        return text.s;
-    fd = mkstemp(path);
-    if (fd >= 0)
-        close(fd);
-    if (fd < 0 || xy_out_write(path, print_text, text.s) != XY_OK)
-        xy_text_cleanup(&text);
-    head->host_file = text.s != NULL ? xy_strdup(path) : NULL;
+    if (is_slurm && !text.failed) {
+        *hosts_p = text.s;
+        return XY_OK;
+    }
+    st = text.failed ? xy_fail_memory("starting the processes") : make_host_file(head);
+    if (st == XY_OK)
+        st = xy_out_write(head->host_file, print_text, text.s);
     xy_text_cleanup(&text);
-    return head->host_file != NULL ? xy_strdup(path) : NULL;
+    *hosts_p = st == XY_OK ? xy_strdup(head->host_file) : NULL;
+    return st;
 }
 
 static const char *words_of(const head_t *head, const launcher_t *l)
@@ -229,14 +270,19 @@ static xy_status_t start_all(head_t *head, const launcher_t *l, const char *comm
                              const char *card)
 {
     char secret[2 * XY_SECRET_BYTES + 1], *path = own_path();
-    char *file = head->is_local ? xy_strdup("") : hosts_of(head, l, strcmp(l->name, "srun") == 0);
+    char *file = head->is_local ? xy_strdup("") : NULL;
     char *where = xy_sprintf("* %d %s", head->count, card);
     words_t w = {0};
     xy_status_t st = XY_OK;
 
     xy_secret_write(head->secret, secret);
-    if (path == NULL || file == NULL || where == NULL ||
-        setenv(XMPI_NODE_VARIABLE, where, 1) != 0 || setenv(XMPI_NODE_SECRET, secret, 1) != 0)
+    if (!head->is_local)
+        st = hosts_of(head, l, strcmp(l->name, "srun") == 0, &file);
+    if (st != XY_OK)
+        ; /* it has said why */
+    else if (path == NULL || file == NULL || where == NULL ||
+             setenv(XMPI_NODE_VARIABLE, where, 1) != 0 ||
+             setenv(XMPI_NODE_SECRET, secret, 1) != 0)
         st = xy_fail_memory("starting the processes");
     if (st == XY_OK) {
         push_all(&w, command, 0, "");

@@ -225,7 +225,7 @@ static xy_status_t search(const char *command, const char *list, char **path_p)
 {
     while (list != NULL && *list != '\0' && strchr(command, '/') == NULL) {
         size_t n = strcspn(list, ":;");
-        char *path = xy_sprintf("%.*s/%s", (int)n, list, command);
+        char *path = xy_sprintf("%.*s%s%s", (int)n, list, n > 0 ? "/" : "./", command);
 
         if (path == NULL)
             return xy_fail_memory("finding the program");

@@ -31,6 +31,11 @@ for option in -f -machinefile; do
     run 0 -n 2 -ppn 1 $option file --launcher ./agent ./several </dev/null
     says "$out" "rank 1 of 2 here 0 of 1 on $b"
 done
+# A path that a shell must not read.
+mkdir "it's \$HOME"
+cp "$bin/mpiexec" "it's \$HOME"
+expect 0 "it's \$HOME/mpiexec" -n 2 --hosts alpha,beta --launcher ./agent ./several </dev/null
+says "$out" "rank 1 of 2 here 0 of 1 on $b"
 # An allocation of Slurm or PBS is enough.
 printf 'alpha\nalpha\nbeta\n' >nodes
 PBS_NODEFILE=nodes run 0 --launcher ./agent ./several </dev/null
