@@ -225,7 +225,8 @@ static xy_status_t memory_take(xy_gpu_device_t *gpu, uint64_t bytes, xy_gpu_memo
         return xy_fail(XY_ENOMEM, "%s has no room for %s: one buffer has %s at most",
                        gpu->info.name, xy_format_size(bytes, need), xy_format_size(most, have));
     buffer = cl.clCreateBuffer(gpu->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
-    *memory_p = (uintptr_t)buffer;
+    if (error == CL_SUCCESS)
+        *memory_p = (uintptr_t)buffer;
     return check(gpu, error, "give memory");
 }
 
@@ -253,8 +254,9 @@ static xy_status_t pinned_take(xy_gpu_device_t *gpu, uint64_t bytes, void **addr
             cl.clEnqueueMapBuffer(queue, buffer, CL_TRUE, both, 0, bytes, 0, NULL, NULL, &error);
         cl.clReleaseCommandQueue(queue);
     }
-    *handle_p = buffer;
-    if (error != CL_SUCCESS)
+    if (error == CL_SUCCESS)
+        *handle_p = buffer;
+    else
         cl.clReleaseMemObject(buffer);
     return check(gpu, error, "pin memory of the host");
 }

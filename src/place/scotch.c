@@ -122,8 +122,10 @@ static bool hull_arities(const xy_problem_t *q, hull_t *h)
     }
     for (scotch_num_t l = 0; l < h->levels; l++)
         leaves *= (double)h->arity[l];
+    if (leaves > 1 << 24)
+        return false;
     h->leaves = (scotch_num_t)leaves;
-    return leaves <= 1 << 24;
+    return true;
 }
 
 /* Number nodes of the target in the hull: parent's number times arity plus place among siblings. */

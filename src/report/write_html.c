@@ -204,9 +204,13 @@ static void put_bar(const xy_svg_t *svg, const xy_analysis_t *a, size_t first, s
 
     for (int k = 0; k < KINDS; k++) {
         double w = a->run > 0 ? wide * of_kind(&t, k) / a->run : 0;
-        char tip[128], text[32];
+        char tip[128], text[32], who[64];
 
-        snprintf(tip, sizeof(tip), "rank %zu: %s %s", first, kinds[k].name,
+        if (end - first > 1)
+            snprintf(who, sizeof(who), "ranks %zu to %zu, mean", first, end - 1);
+        else
+            snprintf(who, sizeof(who), "rank %zu", first);
+        snprintf(tip, sizeof(tip), "%s: %s %s", who, kinds[k].name,
                  xy_format_seconds(of_kind(&t, k), text));
         if (w > 0.05)
             xy_svg_rect(svg, kinds[k].class, x, y, w, high, tip);

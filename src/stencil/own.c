@@ -194,20 +194,39 @@ static xy_status_t fail_compiler(const char *path, const char *compiler, const c
                    line);
 }
 
+/* As make takes CC: options or another command may stand in it. A file is one word. */
+static int split_compiler(char *text, char **argv, int most)
+{
+    int n = 0;
+
+    if (text == NULL)
+        return 0;
+    if (access(text, X_OK) == 0)
+        argv[n++] = text;
+    else
+        for (char *word; n < most && (word = strsep(&text, " \t")) != NULL;)
+            if (*word != '\0')
+                argv[n++] = word;
+    return n;
+}
+
 /* Compiles the kernel to a shared object, with $CC or cc. */
 static xy_status_t compile(const char *path, const room_t *room)
 {
-    const char *named = getenv("CC"), *compiler = named != NULL && *named != '\0' ? named : "cc";
+    const char *named = getenv("CC");
+    const char *compiler = named != NULL && named[strspn(named, " \t")] != '\0' ? named : "cc";
     char flags[] = "-O3\0-w\0-std=gnu11\0-ffp-contract=off\0-fPIC\0-shared\0-fvisibility=hidden\0"
 #ifdef __x86_64__
                    "-march=native\0"
 #endif
                    "-fno-diagnostics-show-caret\0-fdiagnostics-color=never\0";
-    char output[] = "-o", library[] = "-lm", *argv[20], *said = NULL;
-    int n = 0, status;
+    char output[] = "-o", library[] = "-lm", *argv[40], *said = NULL;
+    char *words = xy_strdup(compiler);
+    int n = split_compiler(words, argv, 20), status;
     xy_status_t st = XY_OK;
 
-    argv[n++] = (char *)(uintptr_t)compiler;
+    if (words == NULL)
+        return xy_fail_memory("compiling the kernel");
     for (char *flag = flags; *flag != '\0'; flag += strlen(flag) + 1)
         argv[n++] = flag;
     argv[n++] = output;
@@ -224,6 +243,7 @@ static xy_status_t compile(const char *path, const room_t *room)
     else if (status != 0)
         st = fail_compiler(path, compiler, said);
     xy_free(said);
+    xy_free(words);
     return st;
 }
 

@@ -62,6 +62,8 @@ refused '#define XY_RADIUS 5\nXY_CELL { return XY_AT2(0, 5); }\n' "radius 5, and
 refused '#define XY_RADIUS 17\nXY_CELL { return 0; }\n' "from 1 to 16"
 refused "$one"'#define XY_LEVELS 3\nXY_CELL { return 0; }\n' "1 or 2"
 refused "$one"'#define XY_LEVELS 2\nXY_CELL { return XY_BEFORE; }\n' "add --graph jacobi"
+printf '%b' "$one"'XY_CELL { return XY_AT2(0, 0); }\n' >k.c
+CC="env LC_ALL=C cc -DX" expect 0 "$XYLEM" stencil --real --kernel-source k.c --blocks 5x5 --cells 4x4 --iterations 3
 CC=no-such-compiler refused "$one"'XY_CELL { return 0; }\n' "there is no compiler 'no-such-compiler'"
 expect 1 "$XYLEM" stencil --real --kernel-source none.c
 one_line "$err"

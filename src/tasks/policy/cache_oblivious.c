@@ -428,6 +428,18 @@ static void walk_times(oblivious_t *c, int32_t part)
         }
 }
 
+/* False: there are too many. */
+static bool count_cells(const oblivious_t *c, size_t *cells_p)
+{
+    size_t cells = (size_t)c->time_count;
+    bool is_too_many = false;
+
+    for (int d = 0; d < 3; d++)
+        is_too_many |= __builtin_mul_overflow(cells, (size_t)c->box[d], &cells);
+    *cells_p = cells;
+    return !is_too_many && cells < SIZE_MAX / sizeof(*c->index);
+}
+
 /* Sets the order of the tasks of one worker. */
 static xy_status_t walk_part(oblivious_t *c, int32_t part)
 {
@@ -439,9 +451,8 @@ static xy_status_t walk_part(oblivious_t *c, int32_t part)
     c->box[2] = c->extent[2];
     for (int32_t s = 0; s < XY_TASK_SLICES; s++)
         c->box[0] = width_of(c, s, part) > c->box[0] ? width_of(c, s, part) : c->box[0];
-    cells = (size_t)(c->box[0] * c->box[1] * c->box[2]) * (size_t)c->time_count;
     xy_free(c->index);
-    c->index = xy_malloc((cells + 1) * sizeof(*c->index));
+    c->index = count_cells(c, &cells) ? xy_malloc((cells + 1) * sizeof(*c->index)) : NULL;
     if (c->index == NULL)
         return xy_fail_memory("walking the domain");
     for (size_t i = 0; i < cells; i++)

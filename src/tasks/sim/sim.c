@@ -359,7 +359,7 @@ static xy_status_t simulate(sim_tasks_t *s, const xy_task_sim_t *how)
     s->result.bound = sim_bound_start(s);
     init_view(s);
     params.alpha = params.alpha > 0 ? params.alpha : 1;
-    params.beta = params.beta > 0 || params.alpha < 0 ? params.beta : 1;
+    params.beta = params.beta > 0 ? params.beta : 1;
     start = sim_clock();
     st = xy_task_policy_create(s->policy, &s->view, &params, &s->state);
     s->result.scheduling_seconds += sim_clock() - start;
