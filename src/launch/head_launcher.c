@@ -281,8 +281,7 @@ static xy_status_t start_all(head_t *head, const launcher_t *l, const char *comm
     if (st != XY_OK)
         ; /* it has said why */
     else if (path == NULL || file == NULL || where == NULL ||
-             setenv(XMPI_NODE_VARIABLE, where, 1) != 0 ||
-             setenv(XMPI_NODE_SECRET, secret, 1) != 0)
+             setenv(XMPI_NODE_VARIABLE, where, 1) != 0 || setenv(XMPI_NODE_SECRET, secret, 1) != 0)
         st = xy_fail_memory("starting the processes");
     if (st == XY_OK) {
         push_all(&w, command, 0, "");
