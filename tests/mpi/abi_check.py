@@ -64,14 +64,15 @@ def check_symbols(root, library):
     sys.path.insert(0, str(root / "src/mpi/bindings"))
     sys.dont_write_bytecode = True
     import generate  # pylint: disable=import-error,import-outside-toplevel
-    names = {f.name for f in generate.read(root / "src/mpi/bindings/functions.def")}
+    functions = generate.read(root / "src/mpi/bindings/functions.def")
     exported = symbols(["-D", library])
-    wanted = {prefix + name for name in names for prefix in ("MPI_", "PMPI_")}
+    pairs = sorted((f.full_name("MPI_"), f.full_name("PMPI_")) for f in functions)
+    wanted = {name for pair in pairs for name in pair}
     problems = [f"{name} is not exported" for name in sorted(wanted - set(exported))]
     problems += [f"{name} is exported but not in functions.def" for name in sorted(exported)
-                 if name.startswith(("MPI_", "PMPI_")) and name not in wanted]
-    problems += [f"MPI_{name} and PMPI_{name} are different functions" for name in sorted(names)
-                 if exported.get("MPI_" + name, (0, 0))[0] != exported.get("PMPI_" + name, (1, 1))[0]]
+                 if name.startswith(("MPI_", "PMPI_", "MPIX_", "PMPIX_")) and name not in wanted]
+    problems += [f"{plain} and {profiled} are different functions" for plain, profiled in pairs
+                 if exported.get(plain, (0, 0))[0] != exported.get(profiled, (1, 1))[0]]
     for problem in problems:
         print(problem, file=sys.stderr)
     return len(problems)

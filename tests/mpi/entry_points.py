@@ -56,11 +56,12 @@ def main(arguments):
         problems.append(f"{where} defines {name}: names of the project begin with XMPI_ or mpi_")
     functions = generate.read(root / "src/mpi/bindings/functions.def")
     for function in functions:
-        files = found["PMPI_" + function.name]
+        name = function.full_name("PMPI_")
+        files = found[name]
         if len(files) != 1:
-            problems.append(f"PMPI_{function.name} is found in {len(files)} files")
+            problems.append(f"{name} is found in {len(files)} files")
         elif not files <= compiled:
-            problems.append(f"PMPI_{function.name} is in {files.pop()}, which is not compiled")
+            problems.append(f"{name} is in {files.pop()}, which is not compiled")
         does = function.base.call.split("(")[0] if function.base.call else function.impl
         if function.is_implemented and not found[does]:
             problems.append(f"{does}, which does MPI_{function.name}, is not found")
