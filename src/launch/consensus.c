@@ -25,17 +25,6 @@ static void destroy(consensus_one_t *one)
     xy_free(one);
 }
 
-void consensus_cleanup(consensus_t *c)
-{
-    for (consensus_one_t *one = c->all, *next; one != NULL; one = next) {
-        next = one->next;
-        destroy(one);
-    }
-    c->all = NULL;
-    xy_free(c->is_failed);
-    c->is_failed = NULL;
-}
-
 static bool begin(consensus_t *c)
 {
     if (c->is_failed == NULL)
@@ -43,11 +32,6 @@ static bool begin(consensus_t *c)
     if (c->is_failed == NULL)
         xy_fail_memory("agreeing");
     return c->is_failed != NULL;
-}
-
-bool consensus_is_failed(const consensus_t *c, int rank)
-{
-    return c->is_failed != NULL && rank >= 0 && rank < c->ranks && c->is_failed[rank];
 }
 
 /* Is what a rank has sent whole, and are its members ranks? */

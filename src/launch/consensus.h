@@ -34,8 +34,5 @@ xy_status_t consensus_ask(consensus_t *c, const void *bytes, size_t size);
 bool consensus_fail(consensus_t *c, int rank);
 /* After failures that all have been told: answer what nobody is missing in. */
 void consensus_settle(consensus_t *c);
-/* Is it one of the failed? */
-bool consensus_is_failed(const consensus_t *c, int rank);
-void consensus_cleanup(consensus_t *c);
 
 #endif
