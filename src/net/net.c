@@ -124,7 +124,7 @@ bool xy_net_poll(xy_net_t *net)
 
 bool xy_net_is_polled(const xy_net_t *net)
 {
-    return atomic_load_explicit(&net->is_polled, memory_order_relaxed);
+    return atomic_load_explicit(&net->is_polled, memory_order_acquire);
 }
 
 void xy_net_sleep(xy_net_t *net, double seconds)

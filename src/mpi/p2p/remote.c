@@ -425,16 +425,17 @@ void mpi_remote_forget(const mpi_request_t *request)
 }
 
 /* Has its sender died before its bytes were here? */
-static bool is_dead_letter(const mpi_message_t *m, bool (*is_dead)(int world))
+static bool is_dead_letter(const mpi_message_t *m,
+                           bool (*is_dead)(const mpi_rank_t *rank, int world))
 {
     const remote_letter_t *letter = (const remote_letter_t *)(const void *)m->data;
 
     if (m->sender == &mpi_remote_sender)
-        return letter->head.kind == REMOTE_RTS && is_dead(letter->head.owner);
-    return m->sender != NULL && is_dead(m->sender->owner->world);
+        return letter->head.kind == REMOTE_RTS && is_dead(m->to, letter->head.owner);
+    return m->sender != NULL && is_dead(m->to, m->sender->owner->world);
 }
 
-void mpi_remote_drop_dead(mpi_rank_t *rank, bool (*is_dead)(int world))
+void mpi_remote_drop_dead(mpi_rank_t *rank, bool (*is_dead)(const mpi_rank_t *rank, int world))
 {
     for (xy_match_entry_t *e = rank->match.first, *next; e != NULL; e = next) {
         mpi_message_t *m = (mpi_message_t *)e;

@@ -163,7 +163,7 @@ bool mpi_remote_is_scrap(remote_mail_t *piece);
 /* Its other process is dead, and its connection closed: no part of the message is on its way. */
 void mpi_remote_forget(const mpi_request_t *request);
 /* Drop the announcements of messages of senders that are dead, of one rank, on its worker. */
-void mpi_remote_drop_dead(mpi_rank_t *rank, bool (*is_dead)(int world));
+void mpi_remote_drop_dead(mpi_rank_t *rank, bool (*is_dead)(const mpi_rank_t *rank, int world));
 /* The job is over: take what was given and never received, or its senders would not end. */
 void mpi_remote_take_left(void);
 /* The rank in whose receive buffer this address is, of a message that another process sends right

@@ -28,8 +28,9 @@ static struct {
     _Atomic bool *is_failed; /* [ranks] */
     _Atomic bool *is_dead;   /* [processes]: mpiexec says so */
     bool *is_lost;           /* [processes]: the connection is closed, */
-    _Atomic bool *is_ended;  /* and all that came over it was handled */
-    _Atomic int unsettled;   /* see below */
+    _Atomic int *end_of;     /* [processes]: and all that came over it is in the mailboxes: */
+    _Atomic int ends;        /* the how manieth end that is, and how many there are; 0: not yet */
+    _Atomic int unsettled;   /* see above */
     _Atomic(uint32_t) revoked[1024];
     _Atomic unsigned revoked_count;
 } survive = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -45,9 +46,9 @@ xy_status_t mpi_survive_setup(const mpi_survive_ops_t *ops, const int *process_o
     survive.is_failed = xy_calloc((size_t)ranks, sizeof(*survive.is_failed));
     survive.is_dead = xy_calloc((size_t)processes, sizeof(*survive.is_dead));
     survive.is_lost = xy_calloc((size_t)processes, sizeof(*survive.is_lost));
-    survive.is_ended = xy_calloc((size_t)processes, sizeof(*survive.is_ended));
+    survive.end_of = xy_calloc((size_t)processes, sizeof(*survive.end_of));
     if (survive.failed == NULL || survive.is_failed == NULL || survive.is_dead == NULL ||
-        survive.is_lost == NULL || survive.is_ended == NULL)
+        survive.is_lost == NULL || survive.end_of == NULL)
         return xy_fail_memory("noting failures");
     mpi_survives = true;
     return XY_OK;
@@ -65,17 +66,22 @@ int mpi_survive_rank(int i)
     return survive.failed[i];
 }
 
-bool mpi_survive_is_failed(int world)
+static bool is_failed(int world)
 {
     return mpi_survives && world < survive.ranks &&
            atomic_load_explicit(&survive.is_failed[world], memory_order_relaxed);
 }
 
-/* Is its process dead, and all handled that it has sent? */
-static bool is_over(int world)
+/* Is its process dead, and all handled that `worker` has got from it? What lies in its mailbox
+ * still names requests. */
+static bool is_over(const mpi_worker_t *worker, int world)
 {
-    return world < survive.ranks &&
-           atomic_load_explicit(&survive.is_ended[survive.process_of[world]], memory_order_acquire);
+    int end =
+        world < survive.ranks
+            ? atomic_load_explicit(&survive.end_of[survive.process_of[world]], memory_order_acquire)
+            : 0;
+
+    return end > 0 && end <= worker->ends;
 }
 
 bool mpi_survive_is_revoked(const mpi_comm_t *comm)
@@ -119,8 +125,7 @@ int mpi_survive_error(const mpi_comm_t *comm, int peer)
         return mpi_survive_members(comm, comm->acked, mpi_survive_count()) > 0
                    ? MPIX_ERR_PROC_FAILED_PENDING
                    : MPI_SUCCESS;
-    return mpi_survive_is_failed(mpi_comm_world_rank(comm, peer)) ? MPIX_ERR_PROC_FAILED
-                                                                  : MPI_SUCCESS;
+    return is_failed(mpi_comm_world_rank(comm, peer)) ? MPIX_ERR_PROC_FAILED : MPI_SUCCESS;
 }
 
 int mpi_survive_raise(mpi_comm_t *comm, int error)
@@ -167,7 +172,7 @@ static void end_request(mpi_request_t *request, int error)
         request->is_posted = false;
         request->completion.error = error;
         mpi_request_complete(request);
-    } else if (world >= 0 && is_over(world)) {
+    } else if (world >= 0 && is_over(request->owner->worker, world)) {
         mpi_remote_forget(request);
         request->completion.error = error;
         mpi_request_complete(request);
@@ -199,22 +204,26 @@ static void look_at_waiter(const mpi_waiter_t *waiter)
 
 /* Of a message: will its sender give no more of it? A rank of a live process that has ended does.
  */
-static bool is_gone(int world)
+static bool is_gone(const mpi_rank_t *rank, int world)
 {
-    return is_over(world) || (mpi_survive_is_failed(world) && mpi_rank_is_here(mpi_job, world));
+    return is_over(rank->worker, world) || (is_failed(world) && mpi_rank_is_here(mpi_job, world));
 }
 
 typedef struct {
     remote_errand_t errand; /* must be first */
     mpi_worker_t *worker;
+    int ends; /* whose letters are before this in the mailbox */
 } look_t;
 
 /* On a worker, or at its gate: end what waits in vain there. */
 static void look_on(remote_errand_t *errand)
 {
-    const mpi_worker_t *worker = ((look_t *)(void *)errand)->worker;
+    const look_t *look = (const look_t *)(const void *)errand;
+    mpi_worker_t *worker = look->worker;
     mpi_request_t *next;
 
+    if (worker->ends < look->ends)
+        worker->ends = look->ends;
     for (mpi_request_t *r = worker->all_requests; r != NULL; r = next) {
         next = r->next_made;
         look_at(r);
@@ -244,7 +253,9 @@ static void look_everywhere(void)
             mpi_job->abort(1);
             return;
         }
-        *look = (look_t){.errand.run = look_on, .worker = &mpi_job->worker[w]};
+        *look = (look_t){.errand.run = look_on,
+                         .worker = &mpi_job->worker[w],
+                         .ends = atomic_load_explicit(&survive.ends, memory_order_acquire)};
         mpi_network_post(look->worker, &look->errand);
     }
 }
@@ -322,9 +333,14 @@ void mpi_survive_settle(void)
         return;
     }
     pthread_mutex_lock(&survive.lock);
+    if (xy_net_is_polled(mpi_job->net)) { /* and perhaps another one lost: the poller comes here */
+        atomic_store(&survive.unsettled, LOST);
+        pthread_mutex_unlock(&survive.lock);
+        return;
+    }
     for (int p = 0; p < survive.processes; p++)
-        if (atomic_load(&survive.is_dead[p]) && survive.is_lost[p] && !survive.is_ended[p]) {
-            atomic_store(&survive.is_ended[p], true);
+        if (atomic_load(&survive.is_dead[p]) && survive.is_lost[p] && survive.end_of[p] == 0) {
+            atomic_store(&survive.end_of[p], atomic_fetch_add(&survive.ends, 1) + 1);
             is_new = true;
         }
     pthread_mutex_unlock(&survive.lock);

@@ -83,7 +83,6 @@ void mpi_survive_settle(void);
 /* How many have failed, and the world rank of number `i` of them. */
 int mpi_survive_count(void);
 int mpi_survive_rank(int i);
-bool mpi_survive_is_failed(int world);
 bool mpi_survive_is_revoked(const mpi_comm_t *comm);
 /* Number of failures in [from, to) of the list that are members of `comm` (both groups). */
 int mpi_survive_members(const mpi_comm_t *comm, int from, int to);

@@ -172,6 +172,7 @@ struct mpi_worker {
     bool is_handling;      /* a packet, and cannot wait */
     bool is_helping;       /* it works for others, in no call of the rank that it ran last */
     int spills;            /* rings behind full ones (packet.h) */
+    int ends;              /* of processes that failed: all from there is handled (survive.c) */
     unsigned polls;        /* that found fibers ready */
     struct mpi_request *free_requests;
     struct mpi_request *all_requests; /* that were ever made: in use or free */
