@@ -108,7 +108,8 @@ def check_rates(job):
     job.go.touch()
     found = await_ranks(job.process, lambda ranks: all(rank["messages_per_second"] > 0 for rank in ranks.values()))
     for rank in found.values():
-        assert 990 < rank["bytes_per_second"] / rank["messages_per_second"] < 1001, rank
+        # Counters are read one after the other while the rank goes on.
+        assert 950 < rank["bytes_per_second"] / rank["messages_per_second"] < 1050, rank
         assert rank["calls_per_second"] >= rank["messages_per_second"], rank
 
 

@@ -29,7 +29,7 @@ static struct {
     _Atomic bool *is_dead;   /* [processes]: mpiexec says so */
     bool *is_lost;           /* [processes]: the connection is closed, */
     _Atomic int *end_of;     /* [processes]: and all that came over it is in the mailboxes: */
-    _Atomic int ends;        /* the how manieth end that is, and how many there are; 0: not yet */
+    _Atomic int ends;        /* its number among the ends, 0: none yet; and their count */
     _Atomic int unsettled;   /* see above */
     _Atomic(uint32_t) revoked[1024];
     _Atomic unsigned revoked_count;
