@@ -31,14 +31,19 @@ static void silence(void *arg, xy_status_t status, const char *message)
 static void analyse(xy_profile_t *p)
 {
     xy_analysis_t *a;
+    xy_comparison_t *c;
     FILE *file = fopen("/dev/null", "we");
 
-    if (file == NULL || xy_profile_settle(p) != XY_OK || xy_analyse(p, 0, &a) != XY_OK)
+    if (file == NULL || xy_profile_settle(p) != XY_OK || xy_analyse(p, 0, &a) != XY_OK ||
+        xy_comparison_create(a, a, &c) != XY_OK)
         exit(1);
     xy_report_text(a, file);
     xy_report_json(a, file);
     xy_report_csv(p, file);
-    xy_report_compare(a, a, file);
+    xy_comparison_text(c, file);
+    xy_comparison_json(c, file);
+    xy_comparison_html(c, file);
+    xy_comparison_destroy(c);
     xy_analysis_destroy(a);
     fclose(file);
 }
