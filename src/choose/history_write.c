@@ -44,7 +44,7 @@ static bool has_end(int file)
            last == '\n';
 }
 
-/* A write that is cut short goes on, or fails with the reason. */
+/* Write all bytes; false if one write fails, with errno set. */
 static bool write_all(int file, const char *text, size_t length)
 {
     while (length > 0) {

@@ -156,7 +156,7 @@ static void reap(void)
         note_end(pid, status);
 }
 
-/* A process has failed: the job ends with this code, or goes on without it. */
+/* A process has failed: end the job with this code, or continue without the process. */
 static void end_or_survive(int process, int code)
 {
     if (head.is_ending)

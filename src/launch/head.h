@@ -23,7 +23,7 @@ typedef struct {
     bool is_reached;           /* the launcher has started it */
     bool has_come, is_running; /* HELLO; all cards are exchanged */
     bool has_left;             /* EXIT */
-    bool has_failed;           /* and the job goes on without it (head_survive.c) */
+    bool has_failed;           /* and the job continues without it (head_survive.c) */
     char *host, *card;
     long cores_there, slots; /* 0: not known */
     int ranks;

@@ -85,7 +85,7 @@ bool head_survive_process(head_t *own, int process)
     return has_survivors();
 }
 
-/* A rank that has ended before MPI_Finalize, of a process that goes on. */
+/* A rank that has ended before MPI_Finalize, of a process that still runs. */
 static void take_rank(int process, const xy_frame_t *frame)
 {
     node_fields_t fields = node_fields(frame);

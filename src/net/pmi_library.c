@@ -33,22 +33,13 @@ typedef struct {
     int (*finalize)(void);
 } library2_t;
 
-/* The first of the names that can be loaded. */
-static void *load(const char *const *names)
+bool pmi_load(const char *const *files, const char *const *names, void **table)
 {
     const char *named = getenv("XYLEM_PMI_LIBRARY");
-    void *found = NULL;
+    void *loaded = named != NULL ? dlopen(named, RTLD_NOW | RTLD_LOCAL) : NULL;
 
-    if (named != NULL)
-        return dlopen(named, RTLD_NOW | RTLD_LOCAL);
-    for (int i = 0; names[i] != NULL && found == NULL; i++)
-        found = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    return found;
-}
-
-/* All functions of a table, which begins at `table`; false: one is missing. */
-static bool find_all(void *loaded, const char *const *names, void **table)
-{
+    for (int i = 0; named == NULL && files[i] != NULL && loaded == NULL; i++)
+        loaded = dlopen(files[i], RTLD_NOW | RTLD_LOCAL);
     for (int i = 0; names[i] != NULL; i++) {
         table[i] = loaded != NULL ? dlsym(loaded, names[i]) : NULL;
         if (table[i] == NULL)
@@ -74,7 +65,7 @@ static const library1_t *load1(void)
                                         NULL};
     static library1_t functions;
 
-    return find_all(load(files), names, (void **)&functions) ? &functions : NULL;
+    return pmi_load(files, names, (void **)&functions) ? &functions : NULL;
 }
 
 static const library2_t *load2(void)
@@ -85,7 +76,7 @@ static const library2_t *load2(void)
         "PMI2_KVS_Get", "PMI2_Abort",     "PMI2_Finalize", NULL};
     static library2_t functions;
 
-    return find_all(load(files), names, (void **)&functions) ? &functions : NULL;
+    return pmi_load(files, names, (void **)&functions) ? &functions : NULL;
 }
 
 static xy_status_t missing(const char *file, const char *package)

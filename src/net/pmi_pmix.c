@@ -55,19 +55,13 @@ static bool is_there(void)
 /* Load the library of PMIx; NULL if it is missing or incomplete. */
 static const library_t *load(void)
 {
+    static const char *const files[] = {"libpmix.so.2", NULL};
     static const char *const names[] = {"PMIx_Init",   "PMIx_Finalize",     "PMIx_Put",
                                         "PMIx_Commit", "PMIx_Fence",        "PMIx_Get",
                                         "PMIx_Abort",  "PMIx_Error_string", NULL};
     static library_t functions;
-    const char *named = getenv("XYLEM_PMI_LIBRARY");
-    void *loaded = dlopen(named != NULL ? named : "libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
 
-    for (int i = 0; names[i] != NULL; i++) {
-        ((void **)&functions)[i] = loaded != NULL ? dlsym(loaded, names[i]) : NULL;
-        if (((void **)&functions)[i] == NULL)
-            return NULL;
-    }
-    return &functions;
+    return pmi_load(files, names, (void **)&functions) ? &functions : NULL;
 }
 
 /* A value of process `rank`, which the caller frees; NULL: there is none. */

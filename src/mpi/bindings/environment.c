@@ -115,7 +115,7 @@ void mpi_rank_end_session(mpi_rank_t *self)
     mpi_rank_set_phase(self);
 }
 
-/* All ranks that live come here before one goes on. */
+/* Wait for all live ranks. */
 static int meet_living(mpi_rank_t *self)
 {
     mpi_agree_answer_t answer;
