@@ -154,10 +154,12 @@ const pmi_protocol_t pmi_library1 = {
 
 /* ---- PMI-2 ---- */
 
-/* Where the wire protocol is not: launchers whose library knows another way. */
+/* Without PMI_FD a library may know another way; that it is installed says nothing about the
+ * launcher. */
 static bool is_there2(void)
 {
-    return pmi_number("PMI_RANK") >= 0 && pmi_number("PMI_SIZE") > 1 && load2() != NULL;
+    return getenv("XYLEM_PMI_LIBRARY") != NULL && pmi_number("PMI_RANK") >= 0 &&
+           pmi_number("PMI_SIZE") > 1 && load2() != NULL;
 }
 
 static xy_status_t open2(xy_pmi_t *pmi)

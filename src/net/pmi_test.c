@@ -54,8 +54,8 @@ static void texts_become_words(void **state)
 static void the_environment_chooses(void **state)
 {
     static const char *const names[] = {
-        "XYLEM_PMI", "PMIX_NAMESPACE", "PMIX_RANK",    "PMI_FD",
-        "PMI_RANK",  "PMI_SIZE",       "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"};
+        "XYLEM_PMI", "XYLEM_PMI_LIBRARY", "PMIX_NAMESPACE", "PMIX_RANK",           "PMI_FD",
+        "PMI_RANK",  "PMI_SIZE",          "SLURM_PROCID",   "SLURM_STEP_NUM_TASKS"};
     char why[XY_WHY_SIZE] = "";
 
     (void)state;
@@ -67,9 +67,10 @@ static void the_environment_chooses(void **state)
     setenv("SLURM_PROCID", "1", 1);
     setenv("SLURM_STEP_NUM_TASKS", "2", 1);
     assert_true(pmi_library1.is_there());
-    setenv("PMI_FD", "7", 1);
     setenv("PMI_RANK", "1", 1);
     setenv("PMI_SIZE", "2", 1);
+    assert_false(pmi_library2.is_there()); /* also where libpmi2 is installed */
+    setenv("PMI_FD", "7", 1);
     assert_true(!pmi_library1.is_there() && pmi_wire.is_there());
     setenv("PMIX_NAMESPACE", "job", 1);
     assert_false(pmi_pmix.is_there());
