@@ -112,6 +112,8 @@ typedef struct {
 void xy_shield_set(xy_shield_t *shield);
 
 xy_worker_t *xy_pool_worker(xy_pool_t *pool, int index);
+/* Do all other workers of the pool sleep? Each may wake at once. From worker `w`. */
+bool xy_worker_others_sleep(const xy_worker_t *w);
 void *xy_pool_user(const xy_pool_t *pool);
 
 /* A new fiber on `worker`, ready to run. Before xy_pool_run: from the creating thread, for any

@@ -194,6 +194,18 @@ static bool is_stuck(xy_pool_t *pool, uint64_t counted)
            all_sleep(pool, counted, 0);
 }
 
+bool xy_worker_others_sleep(const xy_worker_t *w)
+{
+    for (int i = 0; i < w->pool->config.workers; i++) {
+        xy_worker_t *other = &w->pool->workers[i];
+        int state = atomic_load_explicit(&other->head.asleep, memory_order_acquire);
+
+        if (other != w && state != FIBER_ASLEEP && state != FIBER_ASLEEP_TIMED)
+            return false;
+    }
+    return true;
+}
+
 /* As for L: the caller posts nothing meanwhile, and it is the moment of its first look at
  * `sleepers` that counts. */
 bool xy_pool_is_quiet(xy_pool_t *pool, int outside, uint32_t *wakes_p)

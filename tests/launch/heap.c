@@ -9,6 +9,8 @@
  *                      the memory is left, "kept" when that does not happen in 50 s
  *   heap cross MIB     the same; each rank frees the pieces of the one before it
  *   heap keep MIB      the same as return, but with two seconds
+ *   heap freed MIB     rank 1 grows, frees all but a piece every 2 MiB, and reads the freed pieces
+ *                      for half a second while rank 0 sleeps: prints "whole" or "cleared"
  *   heap stuck MIB     grow, free all, and wait for a message that does not come
  */
 #include <malloc.h>
@@ -109,6 +111,27 @@ static void grow_and_return(int mib, int is_crossed, int steps)
         printf("%s\n", is_returned ? "returned" : "kept");
 }
 
+/* Wrong programs do this, and it works in a process of their own. The allocator may write the first
+ * bytes of a free block. */
+static void look_at_freed(int mib)
+{
+    int count = mib * PER_MIB, is_whole = 1;
+    double end;
+
+    if (rank == 1) {
+        grow(count);
+        release(pieces, count, KEEP_EVERY);
+        end = MPI_Wtime() + 0.5;
+        while (is_whole && MPI_Wtime() < end)
+            for (int i = 0; i < count && is_whole; i++)
+                is_whole = ((volatile char *)pieces[i])[PIECE / 2] == 1;
+        printf("%s\n", is_whole ? "whole" : "cleared");
+    }
+    for (int i = 0; i < 100 && rank == 0; i++)
+        usleep(5000); /* its worker rests each time */
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void get_stuck(int mib)
 {
     grow(mib * PER_MIB);
@@ -133,6 +156,8 @@ int main(int argc, char **argv)
         grow_and_return(mib, *what == 'c', 1000);
     else if (strcmp(what, "stuck") == 0)
         get_stuck(mib);
+    else if (strcmp(what, "freed") == 0)
+        look_at_freed(mib);
     else if (strcmp(what, "keep") == 0)
         grow_and_return(mib, 0, 40);
     else if (rank == 1)

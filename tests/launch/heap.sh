@@ -63,6 +63,10 @@ done
 good env MALLOC_TRIM_THRESHOLD_=1000000000 MALLOC_TOP_PAD_=67108864 "$bin/mpiexec" -n 2 ./heap keep 200
 [ "$out" = kept ] || die "the memory is $out though the user keeps it"
 
+# Not while another rank runs: it may use what it has just freed, as some programs do.
+good "$bin/mpiexec" -n 2 ./heap freed 200
+[ "$out" = whole ] || die "memory that a running rank has freed is $out"
+
 # A worker that is to look again is not taken for one that can wake others.
 run 1 -n 2 ./heap stuck 200
 says "$err" "deadlock"

@@ -17,6 +17,11 @@
  * heaps, which can be returned only by a free that finds the pad low: each worker does that for
  * itself, with the pad set low for a moment. A heap that another worker creates in this moment
  * grows in small steps; nothing else is affected.
+ *
+ * Some programs use memory that they have just freed (LAMMPS destroys FFTW plans after
+ * fftw_cleanup). In a process of their own the memory keeps its contents. So it is returned while
+ * all workers rest, and no process is between a free and such a use; while others run only if it
+ * is a large part of the machine's memory.
  */
 #include "process/libc/malloc_heap.h"
 
@@ -39,7 +44,8 @@ enum {
     MMAP_THRESHOLD = HEAP / 2, /* the largest that the C library accepts */
     TRIMMING_FREE = 128 << 10, /* a free of 64 KiB or more looks at the top */
     MUCH = 32 << 20,           /* free memory that is worth returning */
-    MUCH_SHARE = 8             /* and this share of what is in use */
+    MUCH_SHARE = 8,            /* and this share of what is in use */
+    PRESSING_SHARE = 16        /* of the machine's memory: returned while processes run */
 };
 
 /* Looking may take one fiftieth of the time, and clearing pages again that were returned and then
@@ -171,9 +177,15 @@ static size_t resident(void)
     return pages > 0 ? pages * (size_t)sysconf(_SC_PAGESIZE) : SIZE_MAX;
 }
 
+static bool is_pressing(size_t bytes)
+{
+    return bytes / (size_t)sysconf(_SC_PAGESIZE) >=
+           (size_t)sysconf(_SC_PHYS_PAGES) / PRESSING_SHARE;
+}
+
 /* Return free memory to the system if there is much of it; returns the bytes that were free. One
- * worker at a time. */
-static size_t look(void)
+ * worker at a time. `*is_late_p`: there is much, but other workers run. */
+static size_t look(const xy_worker_t *worker, bool *is_late_p)
 {
     struct mallinfo2 now = mallinfo2();
     size_t much = MUCH + now.uordblks / MUCH_SHARE, returned = 0;
@@ -182,6 +194,9 @@ static size_t look(void)
         kept = now.fordblks;
     if (now.fordblks - kept >= much && resident() >= now.uordblks + much) {
         returned = now.fordblks - kept;
+        *is_late_p = !xy_worker_others_sleep(worker) && !is_pressing(returned);
+        if (*is_late_p)
+            return 0;
         returns++;
     }
     if (own_returns != returns) {
@@ -203,8 +218,8 @@ double process_heap_rest(xy_worker_t *worker)
 {
     double begin, end, pause;
     size_t returned;
+    bool is_late = false;
 
-    (void)worker;
     if (!is_ours)
         return 0;
     begin = xy_now();
@@ -212,13 +227,14 @@ double process_heap_rest(xy_worker_t *worker)
         return next_look - begin;
     if (atomic_flag_test_and_set(&is_looked_after))
         return least_pause;
-    returned = is_ours ? look() : 0; /* mallopt may have come in between */
+    returned = is_ours ? look(worker, &is_late) : 0; /* mallopt may have come in between */
     atomic_flag_clear(&is_looked_after);
     end = xy_now();
     pause = least_pause + looking_share * (end - begin) +
             clearing_share * (double)returned / clear_bytes_per_second;
-    next_look = end + (pause < most_pause ? pause : most_pause);
-    return 0;
+    pause = pause < most_pause ? pause : most_pause;
+    next_look = end + pause;
+    return is_late ? pause : 0;
 }
 
 #else
