@@ -684,6 +684,8 @@ static xy_status_t run_ranks(launch_t *launch)
         st = start_trace(launch);
     process_sanitizer_add_root(launch->job->ranks,
                                (size_t)launch->job->capacity * sizeof(*launch->job->ranks));
+    process_sanitizer_add_root(launch->processes,
+                               (size_t)launch->job->capacity * sizeof(*launch->processes));
     process_sanitizer_enter();
     if (st == XY_OK)
         st = xy_pool_run(launch->job->pool);
