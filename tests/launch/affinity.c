@@ -71,12 +71,31 @@ static int bind_by(const char *how, const cpu_set_t *set)
 }
 #endif
 
+/* Ranks with threads that share a worker: a rank runs on a kernel thread of its own, where its
+ * threads may run, too. */
+static int run_beside_threads(void)
+{
+    cpu_set_t answer;
+    int rank, level;
+
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    sched_getaffinity(0, sizeof(answer), &answer);
+    printf("rank %d is bound to one core: %d, and says so: %d\n", rank, kernel_cpu() >= 0,
+           CPU_COUNT(&answer) == 1);
+    MPI_Finalize();
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     cpu_set_t set, answer, second, third, of_thread;
-    int rank, before, core = atoi(argv[2]);
+    int rank, before, core = argc > 2 ? atoi(argv[2]) : 0;
     pthread_t thread;
 
+    if (strcmp(argv[1], "threads") == 0)
+        return run_beside_threads();
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     before = kernel_cpu();

@@ -22,3 +22,10 @@ for how in $methods; do
     done)"
     [ "$cores" -lt 2 ] || [ "$(sort -u <<<"$err" | wc -l)" = 2 ] || die "workers are on one core: $err"
 done
+
+if [ "$cores" -gt 1 ]; then
+    run 0 -n 4 --workers 2 ./affinity threads
+    same "$out" "$(for r in 0 1 2 3; do
+        echo "rank $r is bound to one core: 0, and says so: 0"
+    done)"
+fi

@@ -102,13 +102,27 @@ void process_affinity_answer(pid_t id, size_t size, void *set)
         answer(process, set, size);
 }
 
-XY_INTERPOSE int sched_setaffinity(pid_t id, size_t size, const cpu_set_t *set)
+/* The C library's function. The one below would record the set as one that the process asks for. */
+static int set_plainly(pid_t id, size_t size, const cpu_set_t *set)
 {
     static XY_NEXT(int, next, (pid_t, size_t, const cpu_set_t *));
+
+    return XY_CALL_NEXT(next, "sched_setaffinity")(id, size, set);
+}
+
+void process_affinity_apply(const process_t *process)
+{
+    if (process->affinity != NULL)
+        set_plainly(0, process->affinity_size, (const cpu_set_t *)process->affinity);
+    else if (process->cores != NULL)
+        set_plainly(0, sizeof(*process->cores), process->cores);
+}
+
+XY_INTERPOSE int sched_setaffinity(pid_t id, size_t size, const cpu_set_t *set)
+{
     int result = process_affinity_set(id, size, set);
 
-    return result == PROCESS_AFFINITY_PLAIN ? XY_CALL_NEXT(next, "sched_setaffinity")(id, size, set)
-                                            : result;
+    return result == PROCESS_AFFINITY_PLAIN ? set_plainly(id, size, set) : result;
 }
 
 XY_INTERPOSE int sched_getaffinity(pid_t id, size_t size, cpu_set_t *set)

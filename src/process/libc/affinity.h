@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between affinity.c, process_thread.c and system_call.c. */
+/* Between affinity.c, exec_family.c, process_thread.c and system_call.c. */
 #ifndef XY_PROCESS_LIBC_AFFINITY_H
 #define XY_PROCESS_LIBC_AFFINITY_H
 
@@ -9,6 +9,9 @@ enum { PROCESS_AFFINITY_PLAIN = 1 }; /* not the process's: the kernel's business
 
 /* sched_setaffinity by a process or a thread of it: 0, -1 with errno, or PROCESS_AFFINITY_PLAIN. */
 int process_affinity_set(pid_t id, size_t size, const void *set);
+/* Bind the calling thread, which belongs to the kernel, where the process has asked to be; without
+ * that on all its cores. */
+void process_affinity_apply(const process_t *process);
 /* What sched_getaffinity has answered becomes the process's, where it was asked for that. */
 void process_affinity_answer(pid_t id, size_t size, void *set);
 

@@ -5,13 +5,12 @@
  * environment is the process's, and so is the PATH that is searched.
  */
 #include <errno.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "process/libc/affinity.h"
 #include "process/libc/interpose.h"
 #include "process/libc/path.h"
 
@@ -21,10 +20,7 @@
 static void leave_job(process_t *process)
 {
     process_streams_flush(process);
-    if (process->affinity != NULL)
-        syscall(SYS_sched_setaffinity, gettid(), process->affinity_size, process->affinity);
-    else if (process->cores != NULL)
-        syscall(SYS_sched_setaffinity, gettid(), sizeof(*process->cores), process->cores);
+    process_affinity_apply(process);
 }
 
 /* 0: go on. */

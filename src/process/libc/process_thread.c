@@ -7,7 +7,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <threads.h>
@@ -118,15 +117,6 @@ void process_threads_end(process_t *process, int code, bool runs_exit)
     process_end(process, code);
 }
 
-/* Where the process has asked to be, or on all its cores. */
-static void place(const process_t *process)
-{
-    if (process->affinity != NULL)
-        sched_setaffinity(0, process->affinity_size, (const cpu_set_t *)process->affinity);
-    else if (process->cores != NULL)
-        sched_setaffinity(0, sizeof(cpu_set_t), process->cores);
-}
-
 static void go_to_directory(const process_t *process)
 {
     process_directory_begin_thread();
@@ -146,7 +136,7 @@ static thread_t begin(void *argument)
     process_locals_begin(thread.process);
     go_to_directory(thread.process);
     if (!thread.is_placed)
-        place(thread.process);
+        process_affinity_apply(thread.process);
     return thread;
 }
 
@@ -199,7 +189,7 @@ static void *carry(void *argument)
     process->thread = pthread_self();
     process->tid = gettid();
     go_to_directory(process);
-    place(process);
+    process_affinity_apply(process);
     if (process_sanitizer_has_stacks())
         process_sanitizer_switch(process);
     process_runtime.carry(process, process_locals_follow);
