@@ -22,10 +22,13 @@ all_modes() { # ABI LIBRARY
     rm -rf run.xyt talk
     run 120 --check -n 3 ./modes left
     says "$err" "modes.c:40"
-    expect 0 env LD_PRELOAD="$PWD/libtool.so" timeout 240 "$bin/mpiexec" -n 3 ./modes
-    same "$out" "$three"$'\ntool: 1 messages, 1 sums\ntool: 1 messages, 1 sums\ntool: 1 messages, 1 sums'
     run 0 -n 3 -x LD_PRELOAD="$PWD/libtool.so" ./modes
     same "$out" "$three"$'\ntool: 1 messages, 1 sums\ntool: 1 messages, 1 sums\ntool: 1 messages, 1 sums'
+    # In front of mpiexec the system loads the tool, too, and needs the library that it was linked with.
+    if ldconfig -p | grep -qF " $2 "; then
+        expect 0 env LD_PRELOAD="$PWD/libtool.so" timeout 240 "$bin/mpiexec" -n 3 ./modes
+        same "$out" "$three"$'\ntool: 1 messages, 1 sums\ntool: 1 messages, 1 sums\ntool: 1 messages, 1 sums'
+    fi
 }
 all_modes openmpi libmpi.so.40
 all_modes mpich libmpich.so.12
