@@ -131,27 +131,4 @@ bool gpu_symbols_find(void *library, const gpu_symbol_t *list, size_t count);
 xy_status_t gpu_nvrtc_compile(const xy_gpu_device_t *gpu, const char *name, const char *text,
                               char **image_p);
 
-/* Driver libraries keep memory to their end, which is not ours to give back. */
-#if defined(__SANITIZE_ADDRESS__)
-#define GPU_HAVE_LSAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define GPU_HAVE_LSAN 1
-#endif
-#endif
-#ifdef GPU_HAVE_LSAN
-#include <sanitizer/lsan_interface.h>
-static inline void gpu_leaks_begin(void)
-{
-    __lsan_disable();
-}
-static inline void gpu_leaks_end(void)
-{
-    __lsan_enable();
-}
-#else
-static inline void gpu_leaks_begin(void) {}
-static inline void gpu_leaks_end(void) {}
-#endif
-
 #endif
