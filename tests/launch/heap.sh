@@ -75,4 +75,4 @@ says "$err" "deadlock"
 run 0 -n 1000 ./many
 read -r _ kib <<<"$out"
 echo "1000 idle ranks: $kib KiB"
-[ "$kib" -le $((40 << 10)) ] || die "1000 idle ranks take $kib KiB"
+[ "$kib" -le $((36 << 10)) ] || die "1000 idle ranks take $kib KiB"

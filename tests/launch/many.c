@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many mappings and how much memory a job of many ranks takes. */
+/* How many mappings and how much memory a job of many ranks takes. Pages of files that many images
+ * map are one page of memory each. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,10 +20,10 @@ int main(int argc, char **argv)
         while (fgets(line, sizeof(line), file) != NULL)
             mappings++;
         fclose(file);
-        file = fopen("/proc/self/status", "r");
+        file = fopen("/proc/self/smaps_rollup", "r");
         while (fgets(line, sizeof(line), file) != NULL)
-            if (strncmp(line, "VmRSS:", 6) == 0)
-                sscanf(line + 6, "%ld", &kib);
+            if (strncmp(line, "Pss:", 4) == 0)
+                sscanf(line + 4, "%ld", &kib);
         fclose(file);
         printf("%d %ld\n", mappings, kib);
     }
