@@ -7,6 +7,12 @@
 # These judge how good answers are, for a long time; what computes them is run by other tests too.
 set(XYLEM_TESTS_OF_ANSWERS coll.choose sim.study stencil.cliffs stencil.quality tasks.quality)
 
+# make soak runs the longest of them.
+set(XYLEM_LONG_TESTS sim.study stencil.cliffs stencil.quality)
+
+# Threads meet in these, and they are soon built: make test runs their tests under ThreadSanitizer. make soak runs all.
+set(XYLEM_COMPONENTS_OF_THREADS base exec fiber gpu machine net trace)
+
 # In these nothing runs at the same time, and ThreadSanitizer has nothing to find.
 set(XYLEM_COMPONENTS_OF_ONE_THREAD adapt arith choose coll cost draw graph machine match measure place program sched sim stencil)
 set(XYLEM_TESTS_OF_ONE_THREAD
@@ -85,6 +91,13 @@ function(xy_component name)
       if(number EQUAL 0)
         list(APPEND labels leaks) # the tests to find leaks with, where that takes seconds for each
       endif()
+      if("${name}.${stem}" IN_LIST XYLEM_LONG_TESTS)
+        list(APPEND labels soak)
+      endif()
+      if(name IN_LIST XYLEM_COMPONENTS_OF_THREADS)
+        list(APPEND labels threads)
+        xy_threaded(${target})
+      endif()
       set_tests_properties(${name}.${stem} PROPERTIES LABELS "${labels}" TIMEOUT ${XYLEM_TEST_TIMEOUT})
     endforeach()
   endif()
@@ -147,6 +160,7 @@ function(xy_alone_test component source)
   set(target test_${component}_${stem})
   add_executable(${target} ${source} ${ARGN})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${XYLEM_INCLUDES})
+  target_compile_definitions(${target} PRIVATE XYLEM_SANITIZED=${XYLEM_SANITIZED})
   target_link_options(${target} PRIVATE -pie)
   target_link_libraries(${target} PRIVATE xy_base PkgConfig::CMOCKA m dl)
   set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL $<NOT:$<BOOL:${XYLEM_BUILD_UNIT_TESTS}>>)

@@ -59,10 +59,16 @@ endif()
 # and some MPI programs with their launcher. The commands and examples are for dev.
 if(XYLEM_SANITIZE)
   add_custom_target(sanitized)
+  add_custom_target(threaded) # of these, what make test runs under ThreadSanitizer
 endif()
 function(xy_sanitized)
   if(XYLEM_SANITIZE)
     add_dependencies(sanitized ${ARGN})
+  endif()
+endfunction()
+function(xy_threaded)
+  if(XYLEM_SANITIZE)
+    add_dependencies(threaded ${ARGN})
   endif()
 endfunction()
 

@@ -6,7 +6,8 @@
 #   lint     formatting, sizes, clang-tidy of a fixed twentieth of the files (make lint: all, and the analyzer)
 #   asan     build with clang; unit tests and half of some MPI programs under AddressSanitizer and
 #            UndefinedBehaviorSanitizer; each fuzz target with a fixed number of inputs
-#   tsan     unit tests of what has threads and the other half of the MPI programs under ThreadSanitizer
+#   tsan     unit tests of the components below MPI in which threads meet, under ThreadSanitizer (make soak: all of
+#            them, and the other half of the MPI programs)
 #   mutants  a fixed dozen of small changes that each break a promise: a test must fail for each
 #            (mutants=all: every one of tests/mutants)
 # and in make soak, which leaves out no test, no case, no file and no mutant and draws a seed:
@@ -108,13 +109,13 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# compile PRESET [TARGET]. A tree that is made here has lines of source for reports, and no more: that takes the
-# compiler a tenth less. One that is there keeps its flags.
+# compile PRESET [TARGET]. A tree that is made here is optimised less and has lines of source for reports, and no more:
+# that takes the compiler a third less. One that is there keeps its flags. make soak and make demo compile with -O2.
 compile() {
     local flags=()
     if [ "$1" = dev ]; then
         flags=("-DXYLEM_BUILD_UNIT_TESTS=$([ -n "$once" ] && echo OFF || echo ON)")
-        [ -e build/dev/CMakeCache.txt ] || flags+=("-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g1 -DNDEBUG")
+        [ -n "${XYLEM_SOAK:-}" ] || [ -e build/dev/CMakeCache.txt ] || flags+=("-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g1 -DNDEBUG")
     fi
     { cmake --preset "$1" "${flags[@]}" && within cmake --build --preset "$1" --target "${2:-all}"; } >"$logs/$1-build.log" 2>&1
 }
@@ -214,9 +215,10 @@ stage_asan() {
 
 stage_tsan() {
     local wrapper=()
+    local target=threaded labels=threads
     fixed_addresses
-    build tsan sanitized &&
-        TSAN_OPTIONS=halt_on_error=1 run_tests tsan "$jobs" -L "unit|sanitize" "${fixed[@]}"
+    [ -z "${XYLEM_SOAK:-}" ] || target=sanitized labels="unit|sanitize"
+    build tsan $target && TSAN_OPTIONS=halt_on_error=1 run_tests tsan "$jobs" -L "$labels" "${fixed[@]}"
 }
 
 stage_lint() {

@@ -216,7 +216,7 @@ def compile_cc(mpiexec, directory, source):
 
 
 def is_wanted(name, number, names):
-    return name in names if names else number == 0 or name in ALWAYS or testing.is_chosen(name, 10)
+    return name in names if names else number == 0 or name in ALWAYS or testing.is_chosen(name, 20)
 
 
 def can_run(fields, options, mode):

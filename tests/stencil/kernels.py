@@ -126,7 +126,7 @@ def random_stencils(build):
         places += [([], ["--gpus", "1"])]
     if not Path(f"{build}/bin/mpiexec").exists():
         del places[1]
-    for number in range(60 if testing.SOAK else 3):
+    for number in range(60 if testing.SOAK else 2):
         stencil = Stencil(draw)
         blocks = [draw.randint(3, 5)] + [draw.choice([1, 3]) for _ in range(stencil.dims - 1)]
         cells = [stencil.radius + draw.randint(0, 2) if b > 1 else 2 * stencil.radius + draw.randint(1, 4) for b in blocks]
