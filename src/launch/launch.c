@@ -682,11 +682,7 @@ static xy_status_t run_ranks(launch_t *launch)
         st = start_counting(launch);
     if (st == XY_OK)
         st = start_trace(launch);
-    process_sanitizer_add_root(launch->job->ranks,
-                               (size_t)launch->job->capacity * sizeof(*launch->job->ranks));
-    process_sanitizer_add_root(launch->processes,
-                               (size_t)launch->job->capacity * sizeof(*launch->processes));
-    process_sanitizer_enter();
+    mpi_rank_process_watch(launch->job, launch->processes);
     if (st == XY_OK)
         st = xy_pool_run(launch->job->pool);
     process_sanitizer_leave();

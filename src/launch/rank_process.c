@@ -99,6 +99,15 @@ void mpi_rank_switched_announced(mpi_rank_t *previous, mpi_rank_t *next)
         process_sanitizer_switch(next->process);
 }
 
+void mpi_rank_process_watch(const mpi_job_t *job, const process_t *processes)
+{
+    size_t count = (size_t)job->capacity;
+
+    process_sanitizer_add_root(job->ranks, count * sizeof(*job->ranks));
+    process_sanitizer_add_root(processes, count * sizeof(*processes)); /* mapped memory */
+    process_sanitizer_enter();
+}
+
 /* ---- Beginning and end ---- */
 
 static void begin(process_t *self)

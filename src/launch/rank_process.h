@@ -26,5 +26,7 @@ void mpi_rank_follow_clock(const mpi_job_t *job);
  * switches. */
 void mpi_rank_switched(mpi_rank_t *previous, mpi_rank_t *next);
 void mpi_rank_switched_announced(mpi_rank_t *previous, mpi_rank_t *next);
+/* Ranks are about to run: sanitizers look at them, and find what the tables of both refer to. */
+void mpi_rank_process_watch(const mpi_job_t *job, const process_t *processes);
 
 #endif
