@@ -133,7 +133,7 @@ static void recover(void)
     if (old != MPI_COMM_WORLD)
         MPI_Comm_free(&old);
     if (rod.rank == 0)
-        fprintf(stderr, "%d ranks go on from step %d\n", rod.size, step);
+        fprintf(stderr, "%d ranks continue from step %d\n", rod.size, step);
     rod.copies[0].step = rod.copies[1].step = -1;
     if (save() != MPI_SUCCESS)
         recover();

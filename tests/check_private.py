@@ -18,7 +18,7 @@ from pathlib import Path
 
 TABLE = "docs/c-library.md"
 HEADING = "## The C library, function by function"
-STATES = {"private", "gives way", "refused", "shared"}
+STATES = {"private", "yields", "refused", "shared"}
 
 
 def stem(name):
