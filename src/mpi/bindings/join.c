@@ -81,7 +81,7 @@ static xy_status_t await(uint32_t kind, xy_frame_t *frame)
     xy_frame_free(frame);
     return xy_fail(
         XY_EPARSE,
-        "cannot understand what mpiexec sent; do all parts of Xylem have the same version?");
+        "cannot understand the message of mpiexec; do all parts of Xylem have the same version?");
 }
 
 /* Send our card to mpiexec and receive those of all ranks; the caller frees them. */
@@ -175,7 +175,7 @@ static xy_status_t meet(const mpi_others_t *others)
         return lost_mpiexec();
     st = await(XMPI_JOIN_ALL, &joined.all);
     if (st == XY_OK && !read_all())
-        st = xy_fail(XY_EPARSE, "cannot understand what mpiexec sent");
+        st = xy_fail(XY_EPARSE, "cannot understand the message of mpiexec");
     return st;
 }
 
@@ -227,7 +227,7 @@ static xy_status_t start_thread(void *(*function)(void *))
     return XY_OK;
 }
 
-/* Nothing is said there any more. */
+/* No more messages go there. */
 static void *watch_link(void *unused)
 {
     xy_channel_answer_t answer;

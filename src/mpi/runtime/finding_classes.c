@@ -134,16 +134,16 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
              "later by any rank counts as ordered.",
          .example = "check_put_put"},
     [XMPI_FINDING_ERROR_IGNORED] =
-        {"error-ignored", false, false, "a call returned an error, and the program did not look",
-         .rule =
-             "With MPI_ERRORS_RETURN, and for files by default, the program must examine what a "
-             "call returns. At an error, the machine code behind the call is read: the result "
-             "is overwritten before any instruction reads it.",
+        {"error-ignored", false, false,
+         "a call returned an error, and the program did not examine it",
+         .rule = "With MPI_ERRORS_RETURN, and for files by default, the program must examine the "
+                 "results of calls. At an error, the machine code after the call is analysed: the "
+                 "result is overwritten before any instruction reads it.",
          .cure = "Compare the result with MPI_SUCCESS, or leave MPI_ERRORS_ARE_FATAL in place.",
          .limits = "A result that is stored counts as examined; compilers that optimise remove "
                    "variables that nobody reads. Not found: calls in Fortran or through pointers, "
-                   "and results that the code behind leaves in place for longer than 64 "
-                   "instructions. MPI_File_delete of a missing file is no finding.",
+                   "and results that are not overwritten within 64 instructions. "
+                   " MPI_File_delete of a missing file is no finding.",
          .example = "check_ignored_send"},
     [XMPI_FINDING_DEADLOCK] =
         {"deadlock", true, true, "ranks wait for something that cannot happen",
@@ -230,7 +230,7 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
     [XMPI_FINDING_ABORTED] = {"aborted", true, true, "a rank called MPI_Abort",
                               .rule =
                                   "MPI_Abort ends all ranks; its argument becomes the exit code.",
-                              .cure = "See what the program printed before.", .limits = "",
+                              .cure = "Read the program's output before it.", .limits = "",
                               .example = "abort_of_mpi", .is_plain = true},
     [XMPI_FINDING_TIME_LIMIT] =
         {"time-limit", true, true, "the job exceeded --timeout",
