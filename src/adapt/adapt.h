@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Problems with several algorithms: a file that names the alternatives and says how the time of
- * each is known, before it runs.
+ * Problems with several algorithms: a file names the alternatives, and for each a way to predict
+ * its time.
  *
  *   xy_adapt_t *p;
  *   xy_adapt_given_t g = {.parameters = &n, .count = 1, .costs = costs, .simulate = simulate};
@@ -30,7 +30,7 @@ const char *xy_adapt_name(const xy_adapt_t *problem);
 
 enum { XY_ADAPT_WHERE = 256 };
 
-/* What a simulation answers. */
+/* The answer of a simulation. */
 typedef struct {
     double seconds, error;      /* relative; < 0: not known */
     char where[XY_ADAPT_WHERE]; /* where the time goes, in words */

@@ -60,7 +60,7 @@ xy_status_t adapt_table_parse(const xy_adapt_t *problem, char *data, const char 
                               const char *alternative, adapt_table_t *table_p);
 void adapt_table_cleanup(adapt_table_t *table);
 /* Between rows by straight lines in logarithms, one parameter after the other; *is_outside_p: it
- * had to go on beyond the rows. */
+ * had to continue beyond the rows. */
 double adapt_table_value(const adapt_table_t *table, const double *values, bool *is_outside_p);
 
 /* ---- Earlier answers (cache.c) ---- */
@@ -68,7 +68,7 @@ double adapt_table_value(const adapt_table_t *table, const double *values, bool 
 /* The key of a command: its words, the files that they name and the salt. */
 uint64_t adapt_cache_key(const char *salt, const char *verb, int argc, char **argv);
 bool adapt_cache_find(const char *path, uint64_t key, xy_simulated_t *simulated_p);
-/* What cannot be written is not kept, in silence. */
+/* Failed writes are ignored, in silence. */
 void adapt_cache_add(const char *path, uint64_t key, const xy_simulated_t *simulated);
 
 /* ---- Values (value.c) ---- */

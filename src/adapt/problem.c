@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading problems: lines of words, '#' begins a comment, a line that begins with a blank goes on
+ * Reading problems: lines of words, '#' begins a comment, a line that begins with a blank continues
  * with the one before.
  *
  *   problem NAME

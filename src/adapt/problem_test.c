@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Problems: what they say is what comes out, and what is wrong with one is said once. */
+/* Problems: reading returns their contents, and an error is reported once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -15,11 +15,11 @@ xy_status_t adapt_reading_fail(const adapt_reading_t *r, const char *what, const
 xy_status_t adapt_reading_memory(void); /* XY_ENOMEM, said */
 /* A copy that lives as long as the problem; NULL: memory ran out. */
 char *adapt_reading_keep(adapt_reading_t *r, const char *text);
-/* The next word; *rest_p goes on behind it and the blanks that follow. */
+/* The next word; *rest_p continues behind it and the blanks that follow. */
 char *adapt_reading_word(char **rest_p);
 xy_status_t adapt_reading_formula(adapt_reading_t *r, const char *text, xy_formula_t **formula_p);
 
-/* What follows the first word of a line (read_definitions.c, read_alternatives.c). */
+/* The rest of a line after its first word (read_definitions.c, read_alternatives.c). */
 xy_status_t adapt_read_problem(adapt_reading_t *r, char *rest);
 xy_status_t adapt_read_parameter(adapt_reading_t *r, char *rest);
 xy_status_t adapt_read_let(adapt_reading_t *r, char *rest);

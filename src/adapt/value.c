@@ -126,7 +126,7 @@ static bool call_value(void *arg, const char *name, const double *args, size_t c
         xy_fail(st,
                 st == XY_ENOENT ? "%s: %s() is not a function of formulas, and no kernel of this "
                                   "name has a model; run 'xylem calibrate' or give --costs FILE"
-                                : "%s: %s(): the kernel has another number of sizes, or one is "
+                                : "%s: %s(): the kernel takes another number of sizes, or one is "
                                   "negative",
                 s->problem->path, name);
     return true;
