@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What would make a recorded run faster, and by how much.
+ * Remedies that would make a recorded run faster, and their gains.
  *
  *   xy_advice_t *advice;
  *   st = xy_advise(log, profile, &(xy_advise_options_t){0}, &advice);
@@ -13,10 +13,10 @@
  * gains come from that one mechanism: the time of the changed replay is compared with that of the
  * unchanged one.
  *
- * What messages cost is fitted to the run: all costs are scaled by one factor, so that the
- * unchanged replay takes as long as the run took. Time in which other programs had a core is then
- * left out of the computation, where the trace has it. The range of a gain is that of three
- * replays, with costs a third smaller and larger, widened by what the fit leaves.
+ * The costs of messages are fitted to the run: one factor scales all of them, so that the unchanged
+ * replay takes as long as the run. Time that other programs used a core is then left out of the
+ * computation, where the trace has it. The range of a gain is that of three replays, with costs a
+ * third smaller and larger, widened by the residual of the fit.
  */
 #ifndef XY_ADVISE_ADVISE_H
 #define XY_ADVISE_ADVISE_H
@@ -58,7 +58,7 @@ typedef struct {
 
 #define XY_ADVISE_LEAST  0.01 /* gains below are not listed */
 #define XY_ADVISE_LITTLE 0.02 /* if none is above: that is the answer */
-#define XY_ADVISE_DOUBT  0.2  /* of the run time: the replay differs by more, which is said */
+#define XY_ADVISE_DOUBT  0.2  /* of the run time: a larger difference of the replay is reported */
 
 /* The profile is that of the log, with its insight. On success the caller owns *advice_p, which
  * refers to the profile. EINVAL (said): the trace cannot be replayed. */
@@ -66,7 +66,7 @@ xy_status_t xy_advise(const xy_trace_log_t *log, const xy_profile_t *profile,
                       const xy_advise_options_t *options, xy_advice_t **advice_p);
 void xy_advice_destroy(xy_advice_t *advice); /* NULL is fine */
 
-/* The gain of runs that took with[i] instead of without[i] seconds, measured in turns: the median
+/* The gain of runs that took with[i] instead of without[i] seconds, measured in turn: the median
  * of the gains of all turns, and half the 95 % interval of that median, by the median deviation.
  * There are `count` turns, 1 or more; `with` is changed. NAN: a run with the remedy failed. */
 void xy_remedy_measure(xy_remedy_t *r, const double *without, double *with, size_t count);

@@ -80,9 +80,9 @@ static xy_status_t try_overlap(advise_t *a, const xy_site_time_t *t)
              "next MPI call",
              where, site->function[4] | 0x20, site->function + 5);
     if (overlap(a, xy_replay_script(replay), t->site) > 0) {
-        snprintf(
-            r.reason, sizeof(r.reason),
-            "computation follows it; if that does not need the result, both can go on at once");
+        snprintf(r.reason, sizeof(r.reason),
+                 "computation follows it; the two can overlap if the computation does not need the "
+                 "result");
         st = advise_try(a, &(advise_case_t){.replay = replay}, &r);
     }
     xy_replay_destroy(replay);

@@ -27,7 +27,7 @@ typedef struct {
     xy_advice_t *out;
 } advise_t;
 
-/* What a replay changes; all 0: nothing. */
+/* The changes of a replay; all 0: none. */
 typedef struct {
     xy_replay_t *replay;    /* NULL: as recorded */
     const int32_t *core_of; /* NULL: likewise */

@@ -20,10 +20,11 @@ static void put_head(const xy_advice_t *a, FILE *file)
             xy_s((uint64_t)a->cores), xy_format_seconds(a->replayed, replayed));
     fprintf(file, a->scale != 1 ? ", with message costs %.2g times the default\n" : "\n", a->scale);
     if (a->stolen > XY_ADVISE_LEAST)
-        fprintf(file,
-                "other programs had the cores for %.0f %% of the computation: gains are for a run "
-                "without them\n",
-                100 * a->stolen);
+        fprintf(
+            file,
+            "other programs used the cores during %.0f %% of the computation: gains are for a run "
+            "without them\n",
+            100 * a->stolen);
     if (fabs(a->replayed - a->run) > XY_ADVISE_DOUBT * a->run)
         fputs("the replay does not take as long as the run, so gains are uncertain: did other "
               "programs\n"
