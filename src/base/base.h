@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What every component uses: it knows nothing of machines, messages or tasks. This is the header
- * that other components include; each part is a chapter of its own:
+ * Used by every component; it knows nothing of machines, messages or tasks. This is the header that
+ * other components include; each part is a chapter of its own:
  *
  *   status.h    status codes, and the one place where errors are reported
  *   memory.h    malloc that can be made to fail, and an arena

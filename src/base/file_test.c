@@ -412,7 +412,7 @@ static void test_write_failures(void **state)
     assert_int_equal(count_files(), 0);
 }
 
-/* The disk is full: said once at commit, whether little or much was written. */
+/* The disk is full: reported once at commit, whether little or much was written. */
 static void test_full_disk(void **state)
 {
     static const size_t sizes[] = {1, 100000};

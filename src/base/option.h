@@ -122,7 +122,7 @@ struct xy_command {
  * number. */
 const char *xy_option_choice(const xy_option_t *option, size_t i);
 
-/* What of the help was asked for. */
+/* The requested part of the help. */
 typedef enum { XY_HELP_NONE, XY_HELP_COMMON, XY_HELP_ALL } xy_help_t;
 
 /* Parse `argc` arguments; argv[0] is the first of them, not the command's name. Every command also

@@ -106,7 +106,7 @@ static void print_option(const xy_command_t *command, const xy_option_t *option,
     xy_text_t text = XY_TEXT_INIT;
     int lead = lead_of(command), column;
 
-    /* The implied -h gives way to an option that has this letter. */
+    /* The implied -h yields to an option that has this letter. */
     if (option->letter != 0 && base_option_by_letter(command, option->letter) == option)
         column = fprintf(file, "  -%c, ", option->letter);
     else

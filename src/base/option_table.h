@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parser and the printers of option tables share. Private to the component. */
+/* Shared by the parser and the printers of option tables. Private to the component. */
 #ifndef XY_BASE_OPTION_TABLE_H
 #define XY_BASE_OPTION_TABLE_H
 
@@ -22,7 +22,7 @@ bool base_option_is_optional(const xy_option_t *option);
 /* How many arguments it takes besides one that is attached: 0, 1 or 2. */
 int base_option_arity(const xy_option_t *option);
 
-/* What its help calls the argument. */
+/* The name of its argument in the help. */
 const char *base_option_argument(const xy_option_t *option);
 
 /* How a name is written: "--name", and "-n" for the one-letter names of single-dash commands. */

@@ -5,8 +5,7 @@
  *   if (xy_plugin_is_path(name))
  *       st = xy_plugin_load(name, "policy", "xylem_plugin_policy", &table);
  *
- * A table begins with its version, an int. include/xylem_plugin.h is what plug-ins are written
- * with.
+ * A table begins with its version, an int. include/xylem_plugin.h is the header for plug-ins.
  */
 #ifndef XY_BASE_PLUGIN_H
 #define XY_BASE_PLUGIN_H
@@ -25,7 +24,7 @@ bool xy_plugin_is_path(const char *name);
 xy_status_t xy_plugin_load(const char *path, const char *kind, const char *symbol,
                            const void **table_p);
 
-/* What a component makes of its plug-ins: one object for each path, never freed, as results and
+/* Objects that a component makes of its plug-ins: one for each path, never freed, as results and
  * settings point to them. */
 typedef struct {
     pthread_mutex_t lock;

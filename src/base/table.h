@@ -10,8 +10,8 @@
  *   if (s == NULL)
  *       return xy_table_fail(XY_TABLE(sorters), "sorter", name);
  *
- * An option that takes such a name has the table as its `table` (option.h): what --help, the man
- * page and the shell offer is then what there is.
+ * An option that takes such a name has the table as its `table` (option.h), so that --help, the man
+ * page and the shell list its names.
  */
 #ifndef XY_BASE_TABLE_H
 #define XY_BASE_TABLE_H
