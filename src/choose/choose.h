@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Choosing one of several ways to do the same thing, by what each is predicted to take and by what
- * earlier runs have really taken.
+ * Choosing one of several ways to do the same thing, by predicted times and the measured times of
+ * earlier runs.
  *
  *   xy_parameter_t n = {"n", 4096};
  *   xy_candidate_t c[] = {{"columns", 1.31, 0.1}, {"fox", 1.18, 0.1}};
@@ -17,8 +17,8 @@
  * Estimates. The logarithm of measured over predicted time is taken as normal: a part that all
  * candidates of the problem have in common (the machine is slower than its models), a part of the
  * candidate, as large as the error of its prediction, a part that grows with the distance between
- * instances (the logarithm of the ratio of their parameters), and the noise of a run. What earlier
- * runs of this problem on this host say about the instance follows from that, with its spread.
+ * instances (the logarithm of the ratio of their parameters), and the noise of a run. The estimate
+ * of an instance and its spread follow from the earlier runs of this problem on this host.
  *
  * Loss. Without a reference the least estimate is chosen. With `loss` > 0 another candidate that
  * may be better is tried now and then: only while the losses of all trials, this one at its worst

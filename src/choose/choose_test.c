@@ -273,7 +273,7 @@ static void test_never_beyond_loss(void **state)
     assert_true(trials > 400);
 }
 
-/* It is worth it: most of what there is to gain over the reference is gained. */
+/* It is worth it: most of the possible gain over the reference is reached. */
 static void test_gains_over_reference(void **state)
 {
     uint64_t seed = testing_seed();

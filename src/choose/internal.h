@@ -9,10 +9,10 @@
  * have other parameters. */
 double choose_distance(const xy_instance_t *a, const xy_instance_t *b);
 
-/* What the history says about each candidate. ENOMEM is reported. */
+/* The estimates of the candidates by the history. ENOMEM is reported. */
 xy_status_t choose_estimate(const xy_choose_t *request, xy_estimate_of_t *of);
 
-/* What to do with lines that are none. */
+/* The treatment of invalid lines. */
 typedef enum { CHOOSE_REFUSE, CHOOSE_WARN, CHOOSE_DROP } choose_bad_t;
 xy_status_t choose_history_parse(const char *data, size_t size, const char *path, choose_bad_t bad,
                                  xy_history_t **history_p);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 /* Waits. -1: there is no lock to be had (nobody has written here, or it may not be written):
- * readers go on without. */
+ * readers continue without. */
 int choose_lock(const char *path, bool is_writer);
 void choose_unlock(int lock);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For tests: nothing of a history stays behind. */
+/* For tests: remove a history with all its files. */
 #ifndef XY_CHOOSE_TESTING_H
 #define XY_CHOOSE_TESTING_H
 
