@@ -3,10 +3,10 @@
  * Allreduce as reduce-scatter and allgather (Rabenseifner).
  *                    Cost = 2 lg p a + (p-1)/p n (2 b + g)        for a power of two
  *
- * Partners at distance 1, 2, 4, ... split the vector between them: each adds up one half, and goes
- * on with that; then they give each other the halves of the result, the same way back. p = 4, ABCD:
- *   round 0: 0,1 and 2,3: AB|CD     round 1: 0 and 2: A|B, 1 and 3: C|D
- *   back:    0<->2 1<->3 (one part) then 0<->1 2<->3 (two parts)
+ * Partners at distance 1, 2, 4, ... split the vector between them: each adds up one half, and
+ * continues with that; then they give each other the halves of the result, the same way back. p =
+ * 4, ABCD: round 0: 0,1 and 2,3: AB|CD     round 1: 0 and 2: A|B, 1 and 3: C|D back:    0<->2 1<->3
+ * (one part) then 0<->1 2<->3 (two parts)
  *
  * When p is no power of two the first pairs fold into one member each and get the result in the
  * end: 2 a + n (2 b + g) more. Sums are of consecutive ranks: the operation need not commute.

@@ -5,7 +5,7 @@
  * Blocks are turned so that block j of every rank has j ranks to go. In round k all blocks whose j
  * has bit k set go 2^k ranks further, packed into one message: m(k) of them, about p/2. In the end
  * block j has come from the rank j below. p = 4, rank 0's blocks:
- *   0 stays; round 0: 1 and 3 go to rank 1; round 1: 2 goes to rank 2, 3 goes on from 1 to 3
+ *   0 stays; round 0: 1 and 3 go to rank 1; round 1: 2 goes to rank 2, 3 continues from 1 to 3
  *
  * log2(p) messages instead of p - 1, but every block travels and is packed several times.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What algorithms are written with.
+ * The functions that algorithms are written with.
  *
  * An algorithm writes down its messages as one sequential program, round after round; the graph
- * finds from the bytes what may run at the same time. It never sees MPI_IN_PLACE: coll_input() is
- * where a rank's contribution lies, and what the algorithm writes does not spoil it.
+ * finds independent operations by their bytes. Algorithms never see MPI_IN_PLACE: coll_input() is
+ * the place of a rank's contribution, and the algorithm's own writes do not overwrite it.
  */
 #ifndef XY_COLL_BUILD_H
 #define XY_COLL_BUILD_H
@@ -118,7 +118,7 @@ bool coll_direct_is_small(const xy_coll_request_t *q);
 bool coll_direct_is_packed(const xy_coll_request_t *q, int blocks);
 /* Do `blocks` of each rank of a group, together? Takes time; ask once. */
 bool coll_direct_is_packed_by_groups(const xy_coll_request_t *q, int blocks);
-/* What `rank` does begins here; called for all ranks in order, before a barrier. */
+/* The operations of `rank` begin here; called for all ranks in order, before a barrier. */
 void coll_direct_mark(coll_build_t *b, int rank);
 /* All ranks synchronize; what is added afterwards comes behind it. */
 void coll_direct_meet(coll_build_t *b);
@@ -132,7 +132,7 @@ int coll_direct_first(const coll_build_t *b, int group);
  * rank. */
 bool coll_direct_is_grouped(const coll_build_t *b);
 void coll_direct_leave_groups(coll_build_t *b);
-/* What the groups have left, to one place. */
+/* The data left by the groups, to one place. */
 void coll_direct_combine_groups(coll_build_t *b, int actor, xy_spot_t to);
 /* A new piece: the operations up to the next one are done by one core, one after the other. */
 void coll_direct_piece(coll_build_t *b);
@@ -176,8 +176,8 @@ int coll_group_member(const coll_group_t *g, int rank);
 
 /* ---- Stages: collectives inside collectives ---- */
 
-/* A collective among some ranks, as a part of another one. Where its buffers are is said in places
- * of the collective that it is part of; its temporaries are put behind those of that one. */
+/* A collective among some ranks, as a part of another one. The places of its buffers are those of
+ * the enclosing collective; its temporaries follow those of the enclosing one. */
 struct coll_stage {
     xy_coll_request_t q;
     const int *ranks;           /* [q.procs]: who they are; NULL: all */
@@ -187,8 +187,8 @@ struct coll_stage {
     const void *arg;
 };
 
-/* What a request needs on its way to operations: may the algorithm do it, then the operations, then
- * in any case the end. */
+/* The functions of an algorithm for a request: the check, then the operations, then in any case the
+ * end. */
 xy_status_t coll_build_begin(coll_build_t *b, const xy_coll_algorithm_t *algorithm);
 void coll_build_all(coll_build_t *b, const xy_coll_algorithm_t *algorithm);
 void coll_build_finish(coll_build_t *b);

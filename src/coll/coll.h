@@ -8,25 +8,24 @@
  *   xy_coll_build(&q, &xy_coll_link_default, algorithm, &graph);
  *
  * The graph has one operation per message: its actor, the receiver, copies (or reduces) straight
- * from the buffer of the sender. XY_BUFFER_SEND and XY_BUFFER_RECEIVE are what the rank gave to the
- * call, as packed elements; a broadcast has XY_BUFFER_RECEIVE only. Buffers above are temporaries
- * of the sizes given by the graph. Operations of tree algorithms carry their level.
+ * from the buffer of the sender. XY_BUFFER_SEND and XY_BUFFER_RECEIVE are the buffers of the call,
+ * as packed elements; a broadcast has XY_BUFFER_RECEIVE only. Buffers above are temporaries of the
+ * sizes given by the graph. Operations of tree algorithms carry their level.
  *
- * Two kinds of algorithms. *Direct* ones need the memory of all ranks in sight: they are what runs
- * inside a node unless another is asked for, without a graph being made (direct.h). The others are
- * *scheduled*: graphs of messages that an executor runs, with progress threads, with split-tree, or
- * when one is named.
+ * Two kinds of algorithms. *Direct* ones need access to the memory of all ranks: they are the
+ * default inside a node and run without a graph (direct.h). The others are *scheduled*: graphs of
+ * messages that an executor runs, with progress threads, with split-tree, or when one is named.
  *
- * Cost. A message of n bytes takes alpha + n*beta, n*gamma more when it is reduced into what the
- * receiver has; a copy inside a rank takes n*copy, a reduction there n*(copy + gamma). A rank sends
- * one message at a time and receives one at a time (both at once is fine), in the order of the
- * algorithm. A direct operation is no message: it takes n*beta (n*gamma more when it reduces), any
- * number of them read one buffer at once, and a barrier is messages of no bytes. `cost` states
- * what that sums up to; xy_coll_count finds it by walking the graph. The formulas hold exactly for
- * equal blocks and copy <= beta; with unequal blocks each round is counted as long as its longest
- * message, and the count may be less.
+ * Cost. A message of n bytes takes alpha + n*beta, n*gamma more when it is reduced into the
+ * receiver's data; a copy inside a rank takes n*copy, a reduction there n*(copy + gamma). A rank
+ * sends one message at a time and receives one at a time (both at once is fine), in the order of
+ * the algorithm. A direct operation is no message: it takes n*beta (n*gamma more when it reduces),
+ * any number of them read one buffer at once, and a barrier is messages of no bytes. `cost` is the
+ * formula of the sum; xy_coll_count finds the same by walking the graph. The formulas hold exactly
+ * for equal blocks and copy <= beta; with unequal blocks each round is counted as long as its
+ * longest message, and the count may be less.
  *
- * Nothing here is written to after it is made: any thread, does not park.
+ * Nothing here changes once made: any thread, does not park.
  */
 #ifndef XY_COLL_COLL_H
 #define XY_COLL_COLL_H
@@ -67,9 +66,9 @@ bool xy_coll_parse(const char *name, xy_collective_t *collective_p);
 /* All names, NULL-terminated, in the order of the enumeration. */
 const char *const *xy_coll_names(void);
 
-/* What is asked for, by all ranks together. Counts and offsets are in elements; alltoallw, where
- * elements differ, gives bytes and element = 1. Arrays belong to the caller and are looked at
- * during calls only. */
+/* The request of all ranks together. Counts and offsets are in elements; alltoallw, where elements
+ * differ, gives bytes and element = 1. Arrays belong to the caller and are looked at during calls
+ * only. */
 struct xy_coll_request {
     xy_collective_t collective;
     int procs;
@@ -98,7 +97,7 @@ struct xy_coll_request {
      * XY_COLL_WHOLE: not cut. */
     uint64_t segment;
     int radix; /* of k-nomial trees; below 2: 4 */
-    /* What the rules of other libraries look at (library.h): */
+    /* Input of the rules of other libraries (library.h): */
     const xy_coll_library_t *library; /* its rules choose the parts of compositions; NULL: the
                                          cheapest scheduled ones */
     bool is_nonblocking;
@@ -106,8 +105,8 @@ struct xy_coll_request {
     /* [procs]: the node of each rank; they are numbered from 0 in the order of their first ranks.
      * NULL: each rank has its own. */
     const int *nodes;
-    /* What a message between nodes costs, by which algorithms of several levels choose what their
-     * leaders do; NULL: the same as inside. */
+    /* The costs of messages between nodes, by which algorithms of several levels choose those of
+     * their leaders; NULL: the same as inside. */
     const xy_coll_link_t *between;
     /* Direct: [procs]: the group of each rank, those that share its core, numbered likewise. What
      * is built is then what the runtime does with several ranks to a part. NULL: each rank is one.
@@ -163,8 +162,8 @@ bool xy_coll_is_applicable(const xy_coll_algorithm_t *a, const xy_coll_request_t
 
 /* The direct algorithm of a collective: what runs inside a node by default. */
 const xy_coll_algorithm_t *xy_coll_direct(xy_collective_t collective);
-/* What the runtime does among ranks on several nodes, of which some have several: inside the nodes
- * first, one rank of each speaks with the others. NULL: nodes are not like that, there is no such
+/* The algorithm of the runtime among ranks on several nodes with several ranks each: inside the
+ * nodes first, then between one rank of each. NULL: nodes are not like that, there is no such
  * algorithm, or it does not apply. */
 const xy_coll_algorithm_t *xy_coll_levels(const xy_coll_request_t *q);
 

@@ -66,7 +66,8 @@ int coll_direct_first(const coll_build_t *b, int group)
     return r;
 }
 
-/* An operation without data: the rank comes (which takes a piece's time), or goes on (no time). */
+/* An operation without data: the rank comes (which takes a piece's time), or continues (no time).
+ */
 static xy_op_id_t add_point(coll_build_t *b, int rank, bool is_coming)
 {
     xy_spot_t place = coll_place(rank, COLL_TEMPORARY, 0);
@@ -87,7 +88,7 @@ static xy_op_id_t add_word(coll_build_t *b, int from, int to)
 }
 
 /* Every rank comes, after what it has done and the last barrier; the first of these operations, the
- * others' follow. Ranks come once: at the end of the work, its core goes on for them. */
+ * others' follow. Ranks come once: at the end of the work, its core continues for them. */
 static xy_op_id_t add_arrivals(coll_build_t *b)
 {
     xy_op_id_t first = xy_graph_ops(b->graph);
@@ -188,7 +189,7 @@ static bool star_begin(coll_build_t *b, star_t *s)
     return true;
 }
 
-/* Answers to the words, and where each rank goes on that has come. */
+/* Answers to the words, and where each rank continues that has come. */
 static void star_end(coll_build_t *b, const star_t *s, bool is_up)
 {
     add_answers(b, s->words, s->count, is_up);

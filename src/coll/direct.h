@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Direct collectives: the rules by which their work is cut.
+ * Direct collectives: the rules for cutting their work into pieces.
  *
  * The ranks of one node see each other's memory, so their default collective has no messages. The
  * ranks that share a core form a local group; the groups synchronize, and the work is then a
@@ -12,8 +12,8 @@
  *                 afterwards no rank has to wait until its buffers were read
  *
  * The runtime does the pieces without making a graph of them; the algorithms called `direct` build
- * the graph of the same pieces. Both ask the functions here, so that what is explained, counted and
- * simulated is what runs. Pure functions; any thread.
+ * the graph of the same pieces. Both ask the functions here, so that explanations, counts and
+ * simulations agree with the run. Pure functions; any thread.
  */
 #ifndef XY_COLL_DIRECT_H
 #define XY_COLL_DIRECT_H

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an MPI library would do: the rules by which it chooses among its algorithms.
+ * The choices of MPI libraries: the rules by which each chooses among its algorithms.
  *
  *   xy_coll_request_t q = {.collective = XY_COLL_BCAST, .procs = 16, .count = 4096, .element = 8};
  *   xy_coll_library_choose(xy_coll_library_find("openmpi"), &q, &link, &choice);
  *   xy_coll_build(&q, &link, choice.algorithm, &graph);      (or xy_coll_walk)
  *
  * The rules of other libraries are tables in src/coll/rules/, one rule to a line; of the lines for
- * a collective exactly one holds for any call. Two surprises that come with them: an algorithm may
- * turn into another one that the rule does not name (choice.is_fallback), and some are compositions
- * of collectives, each of which is chosen by the rules again.
+ * a collective exactly one holds for any call. Two surprises: an algorithm may turn into another
+ * one that the rule does not name (choice.is_fallback), and some are compositions of collectives,
+ * each of which is chosen by the rules again.
  *
  * Xylem's own rule: inside one node the direct algorithm, else the cheapest scheduled one.
  *
@@ -80,9 +80,10 @@ xy_coll_order_t xy_coll_library_order(const xy_coll_library_t *library,
 /* All, NULL-terminated, Xylem first. */
 const xy_coll_library_t *const *xy_coll_libraries(void);
 
-/* What the library does with this call. The request, which must be valid, gets the library and the
- * segment, which builders need. It may give the nodes of ranks, whether the call is blocking and
- * whether the operation is the program's own. XY_EINVAL, XY_ENOMEM: as xy_coll_choose (reported).
+/* The choice of the library for this call. The request, which must be valid, gets the library and
+ * the segment, which builders need. It may give the nodes of ranks, whether the call is blocking
+ * and whether the operation is the program's own. XY_EINVAL, XY_ENOMEM: as xy_coll_choose
+ * (reported).
  */
 xy_status_t xy_coll_library_choose(const xy_coll_library_t *library, xy_coll_request_t *q,
                                    const xy_coll_link_t *link, xy_coll_choice_t *choice_p);

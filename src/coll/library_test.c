@@ -119,7 +119,7 @@ static void test_one_rule(void **state)
     }
 }
 
-/* Whatever is chosen can be built; a fallback is said to be one. */
+/* Every choice can be built; a fallback is marked as one. */
 static void test_builds(void **state)
 {
     static const uint64_t sizes[] = {0, 1, 3, 40, 5000, 70000};

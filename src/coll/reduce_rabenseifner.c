@@ -3,10 +3,10 @@
  * Reduce as reduce-scatter and gather (Rabenseifner).
  *                    Cost = 2 lg p a + (p-1)/p n (2 b + g)        for a power of two
  *
- * Partners at distance 1, 2, 4, ... split the vector between them: each adds up one half, and goes
- * on with that. In the end each has one part of the result, and the parts go to the root the same
- * way back. p = 4, vector ABCD, root 0: round 0: 0,1 and 2,3: AB|CD     round 1: 0 and 2: A|B, 1
- * and 3: C|D back:    2->0 (B) 3->1 (D)      then 1->0 (CD)
+ * Partners at distance 1, 2, 4, ... split the vector between them: each adds up one half, and
+ * continues with that. In the end each has one part of the result, and the parts go to the root the
+ * same way back. p = 4, vector ABCD, root 0: round 0: 0,1 and 2,3: AB|CD     round 1: 0 and 2: A|B,
+ * 1 and 3: C|D back:    2->0 (B) 3->1 (D)      then 1->0 (CD)
  *
  * Otherwise the first pairs fold into one member each (a + n (b + g) more), see coll_group. Sums
  * are of consecutive ranks in every round, so the operation need not commute.

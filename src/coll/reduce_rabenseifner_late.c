@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reduce as reduce-scatter and gather, where the even rank of a pair goes on.
+ * Reduce as reduce-scatter and gather, where the even rank of a pair continues.
  *                    Cost = 2 lg p a + (p-1)/p n (2 b + g)        for a power of two
  *
- * As `rabenseifner`, but when p is no power of two, the even rank of each pair that folds goes on,
- * whoever the root is. A root that is an odd rank of a pair gets the part of rank 0 and takes its
- * place in the gather, for a + n/p' b more, p' being the power of two. `rabenseifner-even`: a pair
- * folds the whole vector, for a + n (b + g) more. `rabenseifner-halves`: it folds by halves, and
- * ranges are cut by halves, see phase_halves.c, for 2 a + n (b + g/2) more. The operation need not
- * commute.
+ * As `rabenseifner`, but when p is no power of two, the even rank of each pair that folds
+ * continues, whatever the root. A root that is an odd rank of a pair gets the part of rank 0 and
+ * takes its place in the gather, for a + n/p' b more, p' being the power of two.
+ * `rabenseifner-even`: a pair folds the whole vector, for a + n (b + g) more.
+ * `rabenseifner-halves`: it folds by halves, and ranges are cut by halves, see phase_halves.c, for
+ * 2 a + n (b + g/2) more. The operation need not commute.
  */
 #include "coll/build.h"
 
@@ -102,7 +102,7 @@ const xy_coll_algorithm_t coll_reduce_rabenseifner_even = {
     .name = "rabenseifner-even",
     .collectives = 1u << XY_COLL_REDUCE,
     .formula = "2 lg p a + (p-1)/p n (2b + g); p no power of 2: p rounded down, + a + n (b + g)",
-    .describe = "as rabenseifner; of pairs that fold the even rank goes on, whoever the root is",
+    .describe = "as rabenseifner; the even rank of a folding pair continues, whatever the root",
     .needs = "at least one element per rank, p rounded down to a power of 2",
     .is_foreign = true,
     .applicable = coll_has_element_per_member,

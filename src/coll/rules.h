@@ -5,7 +5,7 @@
 
 #include "coll/library.h"
 
-/* What the bytes of a rule are of. */
+/* The meaning of the bytes of a rule. */
 enum {
     COLL_BYTES_NOTHING,      /* they do not matter */
     COLL_BYTES_BLOCK,        /* the vector, or the block of a rank or of a pair of ranks */
@@ -21,7 +21,7 @@ enum {
     COLL_RANKS_NODE, /* several on some node */
 };
 
-/* What must hold for a rule. */
+/* The conditions of a rule. */
 enum {
     COLL_IF_DATA = 1 << 0,
     COLL_IF_NO_DATA = 1 << 1,

@@ -52,7 +52,7 @@ static double weight(const xy_split_t *s, int level)
 }
 
 /* The first `levels` levels of a tree of `ranks` on `cores` cores: each rank on its own, or, where
- * there are fewer, the messages of a level in turns. */
+ * there are fewer, the messages of a level in turn. */
 static double spread(const xy_split_t *s, int ranks, int cores, int levels)
 {
     int height = xy_split_height(ranks, s->base);

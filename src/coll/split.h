@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Split-tree: which levels of a tree run where.
+ * Split-tree: the levels of a tree that run on computing cores, and those on communication cores.
  *
  *   xy_split_t s = {.cores = 64, .ranks = 58, .base = 2};
  *   levels = xy_split_best(&s);              (2: two leaf levels on the cores of the program)
