@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What messages of an installed MPI cost, for jobs whose messages it carries: the few numbers by
- * which a size is sent at once and collectives are chosen.
+ * Costs of messages of an installed MPI, for jobs whose messages it carries: the eager limit, and
+ * the numbers that choose collectives.
  *
  *   xy_carrier_cost_t list[XY_CARRIERS_MAX];
  *   int n = xy_carriers_read(true, list);             (0: nothing was calibrated)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What things cost. This is the header that other components include; each part is a chapter of its
- * own:
+ * Costs. This is the header that other components include; each part is a chapter of its own:
  *
  *   fit.h       samples (size, seconds) to polynomials on intervals, and their value anywhere
  *   message.h   samples (bytes, seconds) to models of messages: Hockney, LogGP, PLogP

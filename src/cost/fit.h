@@ -9,12 +9,12 @@
  *
  * Samples that contradict their neighbours are left out. One polynomial of degree 0 to 5 is fitted
  * to all others. Where three or more neighbouring samples are missed by more than 5 %, they are
- * fitted apart, and so on; then the borders move to where they serve best, and neighbours that one
- * polynomial can serve are joined again. An interval must pay for itself (Schwarz's criterion): it
- * lessens the sum of the squared relative errors by more than ln n times the squared noise for each
- * coefficient that it adds and for its border, or it is joined. The noise is what samples differ
- * from their neighbours, at least 1 %. Which degree is best is for a criterion to say, named by a
- * word (cost/criterion.h lists them).
+ * fitted apart, and so on; then the borders move to their best places, and neighbours that one
+ * polynomial fits are joined again. An interval must pay for itself (Schwarz's criterion): it
+ * reduces the sum of the squared relative errors by more than ln n times the squared noise for each
+ * coefficient that it adds and for its border, or it is joined. The noise is the difference of
+ * samples from their neighbours, at least 1 %. A criterion, named by a word, chooses the degree
+ * (cost/criterion.h lists them).
  *
  * Inside the measured range a value is never negative. Outside it follows the power law that the
  * model has at the end of the range, and is marked.

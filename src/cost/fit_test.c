@@ -340,7 +340,7 @@ static void test_any_samples(void **state)
     }
 }
 
-/* Beyond the range a cubic goes on as a cubic, and is marked. */
+/* Beyond the range a cubic continues as a cubic, and is marked. */
 static void test_extrapolation(void **state)
 {
     xy_sample_t samples[SAMPLES];

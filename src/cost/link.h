@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The four numbers that choose a collective algorithm: what a message between cores of this machine
- * costs, from the calibration.
+ * The four numbers that choose a collective algorithm: the cost of a message between cores of this
+ * machine, from the calibration.
  *
  *   xy_link_cost_t link;
  *   if (xy_link_read(&link))          (calibrated; else the caller has defaults)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages: what one costs between two places, from measurements at some sizes.
+ * Messages: the cost of one between two places, from measurements at some sizes.
  *
  *   xy_message_model_t m;
  *   st = xy_message_fit(samples, count, &m);
@@ -14,11 +14,11 @@
  *   plogp     T = L + g(bytes): the gap measured at each size (Kielmann)
  *
  * Samples that contradict their neighbours are left out. The intervals of `linear` are the cheapest
- * explanation of the others: a new one must lessen the sum of the squared relative errors by more
- * than 3 ln n times the squared noise, which is what samples differ from their neighbours, at least
- * 1 %. Those of `hockney` come from progressive linear regression: one is extended, sample by
- * sample, while a line explains it (R^2 >= 0.99); else it is closed and the next starts at its last
- * sample. Nothing here parks; models may be read from any thread.
+ * explanation of the others: a new one must reduce the sum of the squared relative errors by more
+ * than 3 ln n times the squared noise, the difference of samples from their neighbours, at least 1
+ * %. Those of `hockney` come from progressive linear regression: one is extended, sample by sample,
+ * while a line explains it (R^2 >= 0.99); else it is closed and the next starts at its last sample.
+ * Nothing here parks; models may be read from any thread.
  */
 #ifndef XY_COST_MESSAGE_H
 #define XY_COST_MESSAGE_H
@@ -162,8 +162,8 @@ xy_estimate_t xy_message_value(const xy_message_model_t *model, const char *name
                                xy_message_kind_t kind, double bytes);
 
 /* The seconds of an exchange of so many bytes, of a burst, of a message to itself, until a send is
- * over, or of a message in pieces, between the measured sizes by a straight line; outside, as much
- * longer than a message as at the nearest. 0: not measured. */
+ * complete, or of a message in pieces, between the measured sizes by a straight line; outside, as
+ * much longer than a message as at the nearest. 0: not measured. */
 double xy_message_exchange(const xy_message_model_t *model, double bytes);
 double xy_message_burst(const xy_message_model_t *model, double bytes);
 double xy_message_self(const xy_message_model_t *model, double bytes);

@@ -7,7 +7,7 @@
  *                        which no polynomial can tell
  *   o  o  o  .  .  .     no outlier: the samples after it agree with it, it is a jump
  *
- * Only what is too slow is doubted: disturbances add.
+ * Only slow samples are doubted: disturbances add time.
  */
 #ifndef XY_COST_OUTLIER_H
 #define XY_COST_OUTLIER_H

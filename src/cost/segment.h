@@ -6,9 +6,8 @@
  *            \o                interval costs ln n for each coefficient and for its border, what
  *              o  o  o  o      they must gain (Schwarz's criterion); an outlier 2 ln n
  *
- * The cheapest explanation of all is found, by dynamic programming. So an interval pays for itself,
- * or it is not made; and what stands out alone, above its neighbours, is an outlier and no
- * interval.
+ * Dynamic programming finds the cheapest explanation. So every interval pays for itself, and a
+ * single sample above its neighbours is an outlier and no interval.
  */
 #ifndef XY_COST_SEGMENT_H
 #define XY_COST_SEGMENT_H
@@ -46,7 +45,7 @@ xy_status_t cost_noise(const double *x, const double *t, size_t n, double least,
 xy_status_t cost_segments(const cost_points_t *points, cost_segment_t *segments, size_t *count_p,
                           bool *marks);
 
-/* What a segment says at sample i. */
+/* The value of a segment at sample i. */
 double cost_segment_value(const cost_points_t *points, const cost_segment_t *segment, size_t i);
 
 #endif

@@ -6,15 +6,14 @@
  *   xy_estimate_t e;
  *   st = xy_cost_kernel_value(costs, "cblas_dgemm", "griffon", sizes, 3, &e);      (e.seconds)
  *
- * The model of one size says what a kernel takes when all sizes are equal. Other shapes are
+ * The model of one size gives the time of a kernel when all sizes are equal. Other shapes are
  * compared with equal sizes of the same work, s = (m n k)^(1/3) for dgemm:
  *
  *   T(m, n, k) = T(s, s, s) S(m, n, k) / S(s, s, s),   S(m, n, k) = m n k + a m n + b m k + ...
  *
- * S is the work and what is done beside it: reading and writing the matrices, calling. Its
- * coefficients are not negative, so that the time is never negative and grows with each size, also
- * outside of what was measured. Without a shape S is the work alone. Nothing here parks; any thread
- * may ask.
+ * S is the work and its overhead: reading and writing the matrices, calling. Its coefficients are
+ * not negative, so that the time is never negative and grows with each size, also outside of the
+ * measured range. Without a shape S is the work alone. Nothing here parks; any thread may ask.
  */
 #ifndef XY_COST_SHAPE_H
 #define XY_COST_SHAPE_H
@@ -48,7 +47,7 @@ typedef struct {
     double error_mean, error_max, held_out;
 } xy_shape_t;
 
-/* What is known of a kernel before it is measured. */
+/* The properties of a kernel that need no measurement. */
 typedef struct {
     const char *name;                          /* "dgemm" */
     size_t sizes;                              /* 1: a single one */

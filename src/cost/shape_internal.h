@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the value and the fit of a shape share (private to the component). */
+/* Shared by the value and the fit of a shape (private to the component). */
 #ifndef XY_COST_SHAPE_INTERNAL_H
 #define XY_COST_SHAPE_INTERNAL_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The store: everything that was measured and learnt about a platform, in one XML file.
+ * The store: all measurements and models of a platform, in one XML file.
  *
  *   xy_costs_t *costs;
  *   st = xy_costs_load(NULL, &costs);                     (the user's own: what was calibrated)
@@ -10,8 +10,8 @@
  *
  * The file has the structures of Achour's thesis (SeqKernel, Cluster, Interval, Params; Cluster1,
  * Cluster2, Latency, Bandwidth) with units, samples and errors beside them, so that people can read
- * it and models can be fitted again. What is written reads back as the same, bit for bit. Models
- * are read as they stand: no LAPACKE is needed.
+ * it and models can be fitted again. A written store reads back as the same, bit for bit. Reading
+ * models needs no LAPACKE.
  *
  * A store may be read from any thread while no thread changes it. Nothing parks.
  */
@@ -90,8 +90,8 @@ typedef struct {
     xy_vec_t constants; /* of xy_constant_cost_t */
     xy_vec_t hosts;     /* of xy_host_cost_t */
     xy_vec_t speeds;    /* of xy_speed_cost_t */
-    /* What several hosts are to a simulator: sites, clusters, nodes and links between them; NULL: a
-     * machine alone. Its nodes and clusters are called as above. */
+    /* Several hosts as a simulator sees them: sites, clusters, nodes and links between them; NULL:
+     * a machine alone. Its nodes and clusters are called as above. */
     xy_machine_t *platform;
 } xy_costs_t;
 
@@ -151,7 +151,7 @@ const xy_message_cost_t *xy_costs_message_by(const xy_costs_t *costs, const char
                                              const char *cluster2, const char *library);
 const xy_constant_cost_t *xy_costs_constant(const xy_costs_t *costs, const char *name);
 
-/* What a call of a kernel takes by its model, which has intervals. EINVAL, silent: it has another
+/* The time of a call of a kernel by its model, which has intervals. EINVAL, silent: it has another
  * number of sizes, or one is negative. */
 xy_status_t xy_kernel_cost_value(const xy_kernel_cost_t *kernel, const double *sizes, size_t count,
                                  xy_estimate_t *e_p);

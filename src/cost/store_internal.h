@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of the reader of a file of costs share (private to the component). */
+/* Shared by the parts of the reader of cost files (private to the component). */
 #ifndef XY_COST_STORE_INTERNAL_H
 #define XY_COST_STORE_INTERNAL_H
 
