@@ -31,7 +31,7 @@ int xy_axis_ticks(const xy_axis_t *axis, int about, double ticks[XY_TICKS_MAX]);
 /* Move low and high outwards to ticks. */
 void xy_axis_widen(xy_axis_t *axis, int about);
 
-/* What stands at a tick. */
+/* The text at a tick. */
 typedef char *(*xy_tick_fn)(double value, char buffer[32]);
 char *xy_tick_number(double value, char buffer[32]);
 char *xy_tick_seconds(double value, char buffer[32]);
@@ -61,7 +61,7 @@ double xy_bars_at(const xy_bars_t *bars, int group, int bar, double *width_p);
  * out. */
 void xy_bars_draw(const xy_svg_t *svg, const xy_bars_t *bars, int group, int bar, double value,
                   const char *class, const char *label, const char *tip);
-/* What stands below a group. */
+/* The text below a group. */
 void xy_bars_name(const xy_svg_t *svg, const xy_bars_t *bars, int group, const char *name);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Colours. There are nine, each in a tone for light and a tone for dark ground; people with
- * red-green blindness tell them apart, and the first six with ease. A thing that has a name (a
- * progress mode, a library, a policy, a strategy) has the same colour on every page.
+ * red-green blindness tell them apart, and the first six with ease. Every named thing (a progress
+ * mode, a library, a policy, a strategy) has the same colour on every page.
  *
  *   int c = xy_colour_of("openmpi");
  *   xy_svg_curve(svg, xy_colour_line[c], ...);

@@ -9,8 +9,8 @@
  *   page.h    the page around pictures: head, finding, sections, tables, zoom
  *
  * Every page and picture of Xylem is drawn with it: machines, placements, costs, sweeps, traces,
- * task runs. Output goes to a FILE of the caller, whose error flag keeps write errors; what is
- * being drawn belongs to one thread at a time.
+ * task runs. Output goes to a FILE of the caller, whose error flag keeps write errors; a drawing
+ * belongs to one thread at a time.
  */
 #ifndef XY_DRAW_DRAW_H
 #define XY_DRAW_DRAW_H

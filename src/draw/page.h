@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pages: one HTML file that needs nothing else, light or dark as the reader prefers. A page opens
- * with what it found, in one sentence.
+ * Pages: one HTML file that needs nothing else, light or dark as the reader prefers. A page begins
+ * with its main result, in one sentence.
  *
  *   xy_page_begin(file, &(xy_page_t){.title = "Overlap on knl64", .finding = "tasks hide 99 %"});
  *   xy_page_heading(file, "All points");
@@ -12,9 +12,9 @@
  *   xy_page_table_end(file, NULL);
  *   xy_page_end(file);
  *
- * Everything that is given is plain text and is escaped here. Pictures of svg.h go in between, with
- * is_embedded. On every page the wheel with shift or control zooms into a picture, dragging moves
- * it, and a double click shows all of it again.
+ * All texts are plain and are escaped here. Pictures of svg.h go in between, with is_embedded. On
+ * every page the wheel with shift or control zooms into a picture, dragging moves it, and a double
+ * click shows all of it again.
  */
 #ifndef XY_DRAW_PAGE_H
 #define XY_DRAW_PAGE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For unit tests that draw: what was written, read again. */
+/* For unit tests that draw: reading the written text. */
 #ifndef XY_DRAW_TESTING_H
 #define XY_DRAW_TESTING_H
 
