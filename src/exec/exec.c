@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Running a graph: what is done when an operation is over, or a rank arrives.
+ * Running a graph: what is done when an operation is complete, or a rank arrives.
  *
  * Three counters that go down to 0: `pending` of an operation (its predecessors, and the arrivals
  * it waits for itself), `left` of a rank (the operations that touch its own buffers, and its

@@ -8,13 +8,14 @@
  *   while (xy_exec_take(e, &op))                       (any core with time to spare)
  *       xy_exec_do(e, op);
  *
- * An operation becomes ready when all before it are over and the ranks whose buffers it touches
+ * An operation becomes ready when all before it are complete and the ranks whose buffers it touches
  * have arrived. Any idle thread takes ready operations: communication cores, ranks that wait, one
- * thread or many; no thread ever waits in here, and there is no lock. A rank is over, and notified,
- * when nothing will touch its own buffers any more; temporaries belong to the executor.
+ * thread or many; no thread ever waits in here, and there is no lock. A rank is complete, and is
+ * notified, when no operation will touch its buffers again; temporaries belong to the executor.
  *
- * With `queue` the caller says for each operation who gets it, by xy_exec_take_own: progress
- * threads have a queue each, and so have the ranks that do the lowest levels of a tree themselves.
+ * With `queue` the caller assigns each operation to a queue, from which xy_exec_take_own takes:
+ * each progress thread has a queue, and so has each rank that does the lowest levels of a tree
+ * itself.
  */
 #ifndef XY_EXEC_EXEC_H
 #define XY_EXEC_EXEC_H

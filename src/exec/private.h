@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the component share: the executor itself. */
+/* Shared by the files of the component: the executor itself. */
 #ifndef XY_EXEC_PRIVATE_H
 #define XY_EXEC_PRIVATE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For unit tests only: one collective with real buffers, and what must be in them in the end, by
- * the plain definition of the collective.
+ * For unit tests only: one collective with real buffers, and their expected contents by the plain
+ * definition of the collective.
  *
  *   testing_case_t c = {.q = {.collective = ..., .procs = ..., ...}, .type = TESTING_AFFINE};
  *   testing_case_open(&c);
