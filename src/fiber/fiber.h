@@ -8,20 +8,34 @@
  *   xy_pool_run(pool);                  (returns when every fiber has ended)
  *   xy_pool_destroy(pool);
  *
- * Scheduling is cooperative and a fiber never leaves its worker. So everything that only fibers of
- * one worker touch needs no lock and no atomic. A fiber gives way in park, yield and sleep only.
+ * Scheduling is cooperative, and a fiber never leaves its worker: data that only fibers of one
+ * worker use needs neither locks nor atomics. A fiber yields its core in park, yield and sleep
+ * only.
  *
  * A parked fiber continues after a call of xy_fiber_ready (same worker) or xy_fiber_wake (any
  * thread) on it, exactly once per park. Ready fibers run in order of priority (0 first, 31 last),
- * and first come first served inside one priority.
+ * and first come, first served within one priority. A yield lets every other ready fiber run once,
+ * including less urgent ones, so that polling loops make progress.
  *
  * When no fiber is ready, the worker polls (the `poll` function of the pool: messages from other
  * workers arrive there). It polls on the stack of the fiber that parked last: when that same fiber
- * becomes ready, it continues without a switch. After `spin_seconds` without work it sleeps in
- * the kernel until a doorbell, a wake or its next timer. A worker that is often woken soon after it
- * fell asleep polls longer, up to 20 times as long: waking costs both sides a system call.
- * Whoever posts something that `poll` finds
- * rings the doorbell afterwards; it costs one load when the worker is awake.
+ * becomes ready, it continues without a switch. After `spin_seconds` without work the worker sleeps
+ * in the kernel until a doorbell, a wake-up or its next timer. A worker that is often woken soon
+ * after it fell asleep polls up to 20 times as long, because a wake-up costs both sides a system
+ * call. A thread that posts work for `poll` rings the doorbell afterwards, which costs one load
+ * while the worker is awake. When all workers sleep, no timer runs and fibers are left, the pool
+ * reports a deadlock once (sleep.c; tests/models/sleep.pml is the model of it).
+ *
+ * A fiber has its own stack, registers, `errno` and floating-point environment (rounding mode and
+ * exception flags). Thread-local variables and the signal mask belong to the worker; the MPI layer
+ * swaps the variables of ranks. A stack has 8 MiB of address space by default, allocated page by
+ * page and reused, above a guard area of 1 MiB (an eighth of a smaller stack, at least 64 KiB). A
+ * frame larger than the guard may jump over it unless the code is compiled with
+ * -fstack-clash-protection.
+ *
+ * A call that blocks the kernel thread (a read, a lock of another thread, sleep) stops all fibers
+ * of the worker; xy_fiber_sleep parks instead. Do not park while holding a lock: if another fiber
+ * of the worker waits for it, the worker deadlocks.
  */
 #ifndef XY_FIBER_FIBER_H
 #define XY_FIBER_FIBER_H
@@ -207,10 +221,10 @@ void xy_visitor_go_out(xy_fiber_t *visitor);
  * park, the pool is not stuck. Any thread. */
 void xy_pool_outside_add(xy_pool_t *pool, int count);
 
-/* The running fiber of a shared worker goes on where another thread calls carry: as a visitor that
- * is in. carry returns when the fiber attaches itself again, which must be in, too, and continues
- * on its worker. Before the fiber goes on, moved(arg, low, high) may change what its stack holds,
- * the saved registers included; NULL: nothing is changed. */
+/* The running fiber of a shared worker continues where another thread calls carry: as a visitor
+ * that is in. carry returns when the fiber attaches itself again, which must be in, too, and
+ * continues on its worker. Before the fiber continues, moved(arg, low, high) may change what its
+ * stack holds, the saved registers included; NULL: nothing is changed. */
 void xy_fiber_detach(void);
 typedef void (*xy_fiber_moved_fn)(void *arg, void *low, void *high);
 void xy_fiber_carry(xy_fiber_t *fiber, xy_fiber_moved_fn moved, void *arg);

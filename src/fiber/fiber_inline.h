@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The inlined part of the component: who runs, and the doorbell. Include fiber/fiber.h instead.
+ * The inlined part of the component: the running fiber, and the doorbell. Include fiber/fiber.h
+ * instead.
  *
- * The two structs are the beginnings of struct xy_fiber and struct xy_worker. They are shown so
- * that the compiler can inline what every message does; nothing else may touch their fields.
+ * The two structs are the beginnings of struct xy_fiber and struct xy_worker. They are visible so
+ * that the compiler can inline the operations of every message; other code must not touch their
+ * fields.
  */
 #ifndef XY_FIBER_FIBER_INLINE_H
 #define XY_FIBER_FIBER_INLINE_H
@@ -53,7 +55,8 @@ static inline void xy_relax(void)
 void xy_thread_yield(void); /* the kernel may run another thread on this core */
 
 /* The same in a loop that ends when another thread has done something it is in the middle of. The
- * kernel may have preempted that thread, and needs a core to go on with it. *looks counts, from 0.
+ * kernel may have preempted that thread, and needs a core to continue with it. *looks counts, from
+ * 0.
  */
 static inline void xy_back_off(unsigned *looks)
 {
@@ -78,7 +81,7 @@ static inline xy_fiber_t *xy_fiber_self(void)
     return head == NULL ? NULL : head->current;
 }
 
-/* What xy_fiber_user_set left there; NULL at first. */
+/* The value of xy_fiber_user_set; NULL at first. */
 static inline void *xy_fiber_user(const xy_fiber_t *fiber)
 {
     return ((const xy_fiber_head_t *)fiber)->user;

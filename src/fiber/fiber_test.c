@@ -233,7 +233,7 @@ static void park_once(void *arg)
     note('p');
 }
 
-/* The worker polls on the stack of the parked fiber, which goes on when poll makes it ready. */
+/* The worker polls on the stack of the parked fiber, which continues when poll makes it ready. */
 static void test_poll(void **state)
 {
     xy_pool_t *pool = pool_of((xy_pool_config_t){.poll = poll_third, .spin_seconds = 1e-3});

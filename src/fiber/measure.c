@@ -60,7 +60,7 @@ static bool count_poll(xy_worker_t *w)
     return false;
 }
 
-/* An idle worker: its only fiber sleeps, and it looks around until the time is over. */
+/* An idle worker: its only fiber sleeps, and it looks around until the time has passed. */
 static void sleep_and_count(void *arg)
 {
     game_t *g = arg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What fibers cost here and now, measured.
+ * Measuring the costs of fibers on this machine.
  *
  *   double seconds[100];
  *   st = xy_fiber_measure(XY_FIBER_SWITCH, NULL, seconds, 100);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of the component share. Unless a field says otherwise it belongs to the worker:
- * only its thread touches it (or the creating thread, before the pool runs).
+ * Shared by the files of the component. Unless its comment says otherwise, a field belongs to the
+ * worker: only its thread touches it (or the creating thread, before the pool runs).
  */
 #ifndef XY_FIBER_PRIVATE_H
 #define XY_FIBER_PRIVATE_H
@@ -21,7 +21,7 @@ enum {
     FIBER_AWAY, /* a visitor that waits */
 };
 
-/* What makes a park special. */
+/* Special kinds of parks. */
 enum {
     FIBER_SIGNALLED = 1, /* ready came before park */
     FIBER_VISITS = 2,    /* it runs on a thread that is not its worker's (visit.c) */
@@ -97,7 +97,7 @@ typedef struct {
     xy_fiber_t *last[XY_FIBER_PRIORITIES];
 } fiber_queue_t;
 
-/* What visitors and the worker's own thread need of each other; under `lock` but for `poller`. */
+/* Data shared by visitors and the worker's own thread; under `lock` but for `poller`. */
 typedef struct {
     _Alignas(XY_FIBER_LINE) _Atomic uint32_t lock; /* 0 free, 1 taken, 2 and threads sleep for it */
     _Atomic int queued;                            /* threads that want it */
@@ -113,7 +113,7 @@ typedef struct fiber_chunk {
 struct xy_worker {
     xy_worker_head_t head; /* .current and .mail: see fiber_inline.h */
 
-    /* What a switch touches. */
+    /* The fields that a switch touches. */
     _Alignas(XY_FIBER_LINE) xy_fiber_t *dead; /* ended, left at the next switch */
     void (*switched)(xy_worker_t *w, xy_fiber_t *previous, xy_fiber_t *fiber);
     bool (*_Atomic poll)(xy_worker_t *w);

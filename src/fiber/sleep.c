@@ -248,7 +248,7 @@ static void sleep_until_rung(xy_worker_t *w)
     atomic_fetch_add(&pool->sleepers, ONE_WAKE - 1);
     if (say)
         pool->config.stuck(pool);
-    if (say && w->ready.nonempty != 0) /* it goes on, and may be stuck again */
+    if (say && w->ready.nonempty != 0) /* it continues, and may be stuck again */
         atomic_store(&pool->is_stuck_said, false);
 }
 

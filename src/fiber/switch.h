@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Contexts: what is left of a running function when the processor goes elsewhere. One
- * implementation per processor (switch_x86_64.S, switch_aarch64.S) and one in plain C.
+ * Contexts: the saved state of a suspended function. One implementation per processor
+ * (switch_x86_64.S, switch_aarch64.S) and one in plain C.
  *
  *   to = fiber_switch_prepare(low, high, entry);
  *   fiber_switch(&from, to);        (runs entry on the stack [low, high); back when it switches)

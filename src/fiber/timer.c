@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Timers of one worker: a pairing heap whose links are in the sleeping fibers, so that sleeping
- * cannot fail for want of memory. Adding is O(1), taking the first O(log n) amortised.
+ * needs no memory. Adding is O(1), taking the first O(log n) amortised.
  */
 #include <time.h>
 

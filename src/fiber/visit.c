@@ -40,13 +40,13 @@ enum {
     CALL_NONE,   /* it looks at the word */
     CALL_SLEEPS, /* it sleeps on the word */
     CALL_POLL,   /* it has to come in and poll */
-    CALL_READY,  /* its park is over */
+    CALL_READY,  /* its park is complete */
 };
 
 enum {
     LOCK_LOOKS = 100, /* before a thread sleeps for the lock */
     CALL_LOOKS = 100, /* before a visitor that waits sleeps */
-    POLL_ROUNDS = 64, /* that find something each before another thread is asked to go on */
+    POLL_ROUNDS = 64, /* that find something each before another thread is asked to continue */
     COURTESY = 256,   /* looks during which those that want the lock may take it */
 };
 

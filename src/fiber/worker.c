@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How fibers run. There is no scheduler context: the fiber that gives way picks the next one and
+ * How fibers run. There is no scheduler context: the fiber that yields picks the next one and
  * switches to it directly. When none is ready it polls and sleeps on its own stack. The thread's
  * own context (the worker's `root`) is left when the first fiber starts and entered again when the
  * worker stops.

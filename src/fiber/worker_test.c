@@ -99,7 +99,7 @@ static void play(void *arg)
         me->seed = me->seed * 1103515245 + 12345;
         give_token(&players[(me->seed >> 16) % (unsigned)player_count]);
     }
-    for (int i = 0; i < player_count; i++) /* the game is over: wake all players */
+    for (int i = 0; i < player_count; i++) /* the game has ended: wake all players */
         give_token(&players[i]);
 }
 
