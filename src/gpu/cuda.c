@@ -127,7 +127,7 @@ static void load(void)
 
 /* ---- Failures ---- */
 
-/* A kernel that failed makes all that follows fail: it is told once. */
+/* A failed kernel makes all later calls fail: it is reported once. */
 static xy_status_t failed(xy_gpu_device_t *gpu, result_t r, const char *doing)
 {
     const char *name = "unknown error", *text = "";

@@ -28,8 +28,8 @@
  * Products and sums are not contracted: the same operations give the same bits as on a CPU with
  * IEEE arithmetic. A text of the user in the driver's own language works as well.
  *
- * What is put into a stream runs in its order; streams run at the same time. An event is a point of
- * a stream that other streams, or the caller, wait for.
+ * The operations of a stream run in order; streams run at the same time. An event is a point of a
+ * stream that other streams, or the caller, wait for.
  *
  * Any thread, but one at a time for one stream, kernel or event. Only the functions named "wait"
  * block, and a copy of memory that is not pinned. The primary context of a CUDA device is the
@@ -113,7 +113,7 @@ xy_status_t xy_gpu_stream_create(xy_gpu_device_t *gpu, xy_gpu_stream_t **stream_
 void xy_gpu_stream_destroy(xy_gpu_stream_t *stream); /* after its end; NULL is fine */
 /* All that was put into it is over. */
 xy_status_t xy_gpu_stream_wait(xy_gpu_stream_t *stream);
-/* What the stream gets from now on comes after the event. */
+/* Later work of the stream comes after the event. */
 xy_status_t xy_gpu_stream_after(xy_gpu_stream_t *stream, const xy_gpu_event_t *event);
 
 /* One that is not timed costs the device less. */

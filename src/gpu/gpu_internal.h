@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of the component share. A driver is one file that ends in one table.
+ * Shared by the files of the component. A driver is one file that ends in one table.
  *
  *   gpu.c      devices, and the functions that go to the driver as they are
  *   pinned.c   the pool of pinned memory
