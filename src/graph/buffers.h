@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operations on buffers: what collectives are made of. Include graph/graph.h instead.
+ * Operations on buffers, the elements of collectives. Include graph/graph.h instead.
  *
  *   a = xy_graph_add_op(g, &(xy_op_t){.kind = XY_OP_MOVE, .from = {0, XY_BUFFER_SEND, 0},
  *                                     .to = {1, XY_BUFFER_RECEIVE, 0}, .bytes = n, .actor = 1});

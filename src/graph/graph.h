@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Graphs: what must be done. Operations on data, and which must be over before which.
+ * Graphs: operations on data, with their dependencies.
  *
  *   xy_graph_t *g;
  *   xy_graph_create(&g);
@@ -13,15 +13,15 @@
  * Engines run graphs in real time and in virtual time, and counting one gives the cost formula: an
  * algorithm is written once and each of the three checks the other two.
  *
- * There are two kinds of graphs, by what their operations touch:
+ * There are two kinds of graphs, by the data of their operations:
  *
  *   buffers.h  operations on buffers of ranks: collectives
  *   tasks.h    tasks that access data handles: stencils, programs of tasks
  *
  * In both the order can follow from sequential consistency (xy_graph_add_op, xy_graph_add_task): an
- * operation comes after the last writer of what it reads, and after the last readers and writer of
- * what it writes. Who builds the graph then writes down one sequential program, and whatever may
- * run at the same time does.
+ * operation comes after the last writer of the data it reads, and after the last readers and writer
+ * of the data it writes. So the builder of the graph writes down one sequential program, and
+ * independent operations run at the same time.
  *
  * A graph is built by one thread. Once it is final it never changes and any thread may read it.
  */

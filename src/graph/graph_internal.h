@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the component share: the graph itself. */
+/* Shared by the files of the component: the graph itself. */
 #ifndef XY_GRAPH_GRAPH_INTERNAL_H
 #define XY_GRAPH_GRAPH_INTERNAL_H
 

@@ -27,7 +27,7 @@ typedef struct {
     uint64_t offset;
 } xy_spot_t;
 
-/* What a task does in real time. buffers[i] is the address of the datum of its access i. */
+/* The function of a task in real time. buffers[i] is the address of the datum of its access i. */
 typedef struct {
     void (*run)(void *const *buffers, const void *arg);
     const void *arg;

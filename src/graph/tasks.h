@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tasks on data: what stencils and programs of tasks are made of. Include graph/graph.h instead.
+ * Tasks on data, the elements of stencils and programs of tasks. Include graph/graph.h instead.
  *
  *   d = xy_graph_add_data(g, &(xy_data_t){.bytes = n, .address = block});
  *   a = xy_graph_add_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 1e-3},
