@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * --adapt: from the command line to a plan (mpi/adapt), and from the run to the history. In a job
- * of several processes the head does this (head_adapt.c), and the others do as they are told.
+ * of several processes the head does this (head_adapt.c) and sends the plan to the others.
  *
  * The problem is named after the program and a number made of what the times depend on: the file,
  * its arguments, the ranks, the cores, the options that change how they run. Beside the history
@@ -480,8 +480,8 @@ void mpi_launch_adapt_note(const mpi_launch_values_t *values, mpi_job_t *job)
 
     if (!all.is_on || !all.learns || !(seconds > 0))
         return;
-    /* What fails is said; the job itself has ended well. Counting takes real time, and would make
-     * the default seem slower than it is. */
+    /* Failures are reported; the job itself has ended well. Counting takes real time, and would
+     * make the default seem slower than it is. */
     if (all.counts && note_profile(values, job, seconds) != XY_OK)
         return;
     if (!all.counts || is_virtual)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Agreements of ranks that live, in mpiexec: each member sends a value; when no member that lives
- * is missing, all get the same answer.
+ * Agreements of live ranks, in mpiexec: each member sends a value; when no live member is missing,
+ * all get the same answer.
  *
  *   consensus_t c = {.ranks = 8, .decide = send_answer};
- *   consensus_ask(&c, &ask, members);         (a member says something)
+ *   consensus_ask(&c, &ask, members);         (a value of a member)
  *   consensus_fail(&c, 3);                    (rank 3 has failed: nobody waits for it any more;
  *   consensus_settle(&c);                      answers, when all have been told)
  *
- * The list of failures and the answers are made in one order, and reach each process in that order:
- * whoever gets an answer knows all failures that it counts.
+ * Failures and answers have one order, in which they reach each process: a process that gets an
+ * answer knows all failures that the answer counts.
  */
 #ifndef XY_LAUNCH_CONSENSUS_H
 #define XY_LAUNCH_CONSENSUS_H
@@ -28,7 +28,7 @@ typedef struct {
     consensus_one_t *all; /* that are not decided */
 } consensus_t;
 
-/* What a member says; what is malformed is ignored. XY_ENOMEM is reported. */
+/* A message of a member; malformed ones are ignored. XY_ENOMEM is reported. */
 xy_status_t consensus_ask(consensus_t *c, const void *bytes, size_t size);
 /* False: it was known. */
 bool consensus_fail(consensus_t *c, int rank);

@@ -141,7 +141,7 @@ static void fail_rank(const process_t *process, int code, const char *how, bool 
                                          .message = text});
 }
 
-/* Do other ranks of this process go on? */
+/* Do other ranks of this process continue? */
 static bool has_others(const mpi_rank_t *rank)
 {
     for (int r = 0; r < mpi_job->size; r++)

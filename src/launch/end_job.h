@@ -13,14 +13,14 @@ void mpi_finish_setup(process_t *processes, int count, size_t stack);
 /* The exit code so far: of the first rank that ended with another one than 0. */
 int mpi_finish_code(void);
 
-/* The rank is over (process_runtime_t.end): the first that failed ends the job, and so does a
+/* The rank has ended (process_runtime_t.end): the first that failed ends the job, and so does a
  * thread that has called exit. Otherwise the rank is at home, on its worker. */
 void mpi_finish_rank(process_t *process, int code);
 /* Flush and end the process; a message was printed. Any thread. */
 void mpi_finish_job(int code) __attribute__((noreturn));
 /* Called with the exit code before the process ends in any of these ways. */
 void mpi_finish_before_end(void (*leaving)(int code));
-/* What it does before: write what ranks have printed and traced. */
+/* Work before the end: write the output and traces of ranks. */
 void mpi_finish_flush(void);
 /* From a signal handler: a rank has crashed, at "ring.c:12" or "". For mpi_finish_write_now. */
 void mpi_finish_note_crash(int rank, const char *place, const char *message);

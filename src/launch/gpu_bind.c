@@ -44,7 +44,7 @@ static xy_status_t list_devices(xy_vec_t *devices)
     return st;
 }
 
-/* LIST: numbers of devices, which ranks take in turns. */
+/* LIST: numbers of devices, which ranks take in turn. */
 static xy_status_t bind_by_list(const char *list, const xy_vec_t *devices, int ranks, int *device)
 {
     const char *at = list;
@@ -65,7 +65,7 @@ static xy_status_t bind_by_list(const char *list, const xy_vec_t *devices, int r
     return XY_OK;
 }
 
-/* Ranks take the GPUs of their NUMA node in turns, `step` at a time; all, where it has none. */
+/* Ranks take the GPUs of their NUMA node in turn, `step` at a time; all, where it has none. */
 static void bind_close(const mpi_placement_t *p, const xy_vec_t *devices, long step, int ranks,
                        int *device)
 {

@@ -7,7 +7,7 @@
 
 #include "launch/launch_node.h"
 
-/* What the clock of another host was compared with this one's, once. */
+/* One comparison of the clock of another host with this one's. */
 typedef struct {
     uint64_t time;  /* there, ns */
     int64_t offset; /* to add to it, ns */
@@ -75,7 +75,7 @@ xy_status_t head_start_by_launcher(head_t *head);
 /* ... that another launcher has started before: they wait to hear of this head. */
 xy_status_t head_start_by_pmi(head_t *head);
 
-/* What NODE_JOB has for a process. */
+/* The contents of NODE_JOB for a process. */
 void head_make_job(const head_t *head, int process, xy_text_t *text);
 
 /* How many ranks each gets: slots in order, or in proportion to the cores. Sets the size where it
@@ -91,7 +91,7 @@ bool head_places(const head_t *head);
 bool head_wants_cpus(const head_t *head);
 void head_take_cpus(head_process_t *p, const xy_frame_t *frame);
 xy_status_t head_place_ranks(head_t *head);
-/* What messages cost when ranks are placed by `m`, relative to blocks of them: at most 1. */
+/* The cost of messages when ranks are placed by `m`, relative to blocks of them: at most 1. */
 xy_status_t head_place_gain(const head_t *head, const xy_matrix_t *m, double *gain_p);
 
 /* --adapt (head_adapt.c): choose, when the cores of all processes are known and before ranks are
@@ -106,7 +106,7 @@ void head_input_begin(head_t *head);
 int head_input_fd(const head_t *head);
 void head_input_read(head_t *head);
 
-/* What processes record for --trace and --monitor becomes one (head_tools.c). */
+/* The records of processes for --trace and --monitor become one (head_tools.c). */
 xy_status_t head_tools_begin(const head_t *head);
 void head_take_trace(int process, const xy_frame_t *frame);
 void head_take_traffic(head_t *head, int process, const xy_frame_t *frame);
@@ -115,15 +115,15 @@ void head_ask_time(head_t *head, int process);
 void head_take_time(head_t *head, int process, const xy_frame_t *frame);
 /* When all have ended, however. */
 xy_status_t head_tools_end(const head_t *head);
-/* What all have sent; NULL: some have not told. It lives for ever. */
+/* The records of all; NULL: some are missing. It lives for ever. */
 const xy_traffic_t *head_traffic(const head_t *head);
 
-/* Jobs that survive (head_survive.c). A process has failed, which its end or silence has told: all
- * others are told. False: there are none. */
+/* Jobs that survive (head_survive.c). A process has failed, as its end or silence shows: notify all
+ * others. False: there are none. */
 xy_status_t head_survive_check(const head_t *head);
 bool head_survives(const head_t *head);
 bool head_survive_process(head_t *head, int process);
-/* What a process says about failures; returns a process that it does not reach, or -1. */
+/* A message of a process about failures; returns a process that it does not reach, or -1. */
 int head_survive_take(head_t *head, int process, const xy_frame_t *frame);
 
 /* Which cores each gets, where all are on this machine. */

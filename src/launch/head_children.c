@@ -63,7 +63,7 @@ xy_status_t head_children_split(head_t *head)
     return XY_OK;
 }
 
-/* ---- What is said to them ---- */
+/* ---- Messages to them ---- */
 
 static void send(uint32_t kind, const void *bytes, size_t size)
 {

@@ -18,7 +18,7 @@
 
 #include "launch/head.h"
 
-/* How a launcher is told to start one process per host. %n: processes; %f: the file of hosts. */
+/* Options of launchers to start one process per host. %n: processes; %f: the file of hosts. */
 typedef struct {
     const char *name;         /* what the last part of its path begins with */
     const char *here, *there; /* words for processes on this machine; for hosts */

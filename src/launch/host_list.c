@@ -68,7 +68,7 @@ static mpi_host_t *append(mpi_hosts_t *hosts)
     return &hosts->all[hosts->count];
 }
 
-/* One that is named again has more slots: as many as were said, or one for each time. */
+/* A host that is named again gets more slots: the given number, or one for each time. */
 static xy_status_t add(mpi_hosts_t *hosts, const char *name, size_t length, long slots,
                        const char *where, long line)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Processes of one rank each that make one job: who has come, what they must know of each other,
- * and who is missing. They meet any number of times one after the other, at a socket of mpiexec
- * (meet_jobs.h) or, on several hosts, at one on each, whose process passes on what they say
- * (node_children.c, head_children.c).
+ * Processes of one rank each that make one job: those that have connected, the data that they
+ * exchange, and those that are missing. They meet any number of times one after the other, at a
+ * socket of mpiexec (meet_jobs.h) or, on several hosts, at one on each, whose process forwards
+ * their messages (node_children.c, head_children.c).
  */
 #ifndef XY_LAUNCH_JOINED_H
 #define XY_LAUNCH_JOINED_H
@@ -28,7 +28,7 @@ typedef struct mpi_member mpi_member_t;
 xy_status_t mpi_joined_begin(const mpi_joined_config_t *config);
 /* A process has come. NULL: memory ran out. */
 mpi_member_t *mpi_joined_come(void);
-/* It says something. False: the job cannot go on (reported). */
+/* It says something. False: the job cannot continue (reported). */
 bool mpi_joined_said(mpi_member_t *member, xy_frame_t *frame);
 /* It has closed its connection. */
 void mpi_joined_gone(mpi_member_t *member);
@@ -37,8 +37,8 @@ void mpi_joined_gone(mpi_member_t *member);
 
 /* As waitpid says it. */
 void mpi_joined_note_end(int rank, int status);
-/* May the others go on? Not when one of them waits in MPI_Init for a process that has ended, or a
- * rank is gone without MPI_Finalize. Then the exit code (reported), else -1. */
+/* May the others continue? Not when one of them waits in MPI_Init for a process that has ended, or
+ * a rank is gone without MPI_Finalize. Then the exit code (reported), else -1. */
 int mpi_joined_judge(void);
 /* Is a rank gone whose process may still say why? Look again soon. */
 bool mpi_joined_is_uncertain(void);

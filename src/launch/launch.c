@@ -479,7 +479,7 @@ static xy_status_t number_by_world(launch_t *launch)
     return st;
 }
 
-/* In virtual time all of them run on one core here, wherever they are said to be. */
+/* In virtual time all of them run on one core here, whatever their simulated places. */
 static xy_status_t place_ranks(launch_t *launch)
 {
     mpi_launch_values_t values = *launch->values;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mpiexec: from a command line to an exit code. The executable is nothing but a call of this and a
- * block of thread-local memory (main.c).
+ * mpiexec: from a command line to an exit code. The executable has only a call of this function and
+ * a block of thread-local memory (main.c).
  */
 #ifndef XY_LAUNCH_LAUNCH_H
 #define XY_LAUNCH_LAUNCH_H
@@ -68,7 +68,7 @@ char **mpi_launch_rank_environment(const mpi_part_t *part, int rank, int size, i
  * started, then the directory that -wdir leaves. */
 xy_status_t mpi_restart_note(int argc, char **argv);
 void mpi_restart_keep_directory(void);
-/* What the dynamic linker was asked to preload, or NULL. */
+/* The preloaded libraries of the dynamic linker, or NULL. */
 const char *mpi_restart_preloaded(void);
 /* Does not return where -x LD_PRELOAD asks for other libraries than those of this process; or where
  * `libraries` (char *) must be added to them. */
@@ -118,8 +118,8 @@ xy_status_t mpi_gpu_bind(const mpi_launch_values_t *values, const mpi_placement_
  * cores->cpu counts through; NULL: they are this machine's. */
 xy_status_t mpi_placement_place(const mpi_launch_values_t *values, const xy_cores_t *cores,
                                 const xy_machine_t *machine, int ranks, int *core_of);
-/* What messages cost when the ranks of `m` are placed by it, relative to a strategy that does not
- * know it: at most 1. */
+/* The cost of messages when the ranks of `m` are placed by it, relative to a strategy without a
+ * matrix: at most 1. */
 xy_status_t mpi_placement_gain(const xy_matrix_t *m, const xy_cores_t *cores,
                                const xy_machine_t *machine, const char *usual, double *gain_p);
 #define XMPI_PLACE_USUAL "scatter_numa"
@@ -140,8 +140,8 @@ int mpi_comm_auto_cores(int cores, int ranks, double work);
 /* Store the measurement for the next run, unless it is 0. Failure is a warning. */
 void mpi_comm_auto_note(const char *program, int ranks, double work);
 
-/* What the options say about standard streams (launch_output.c): check it, with the rank that reads
- * standard input; and do it, in a process that has ranks. `size` 0: not known yet. */
+/* Options about standard streams (launch_output.c): check them, with the rank that reads standard
+ * input; and apply them, in a process that has ranks. `size` 0: not known yet. */
 struct mpi_node_job;
 xy_status_t mpi_launch_output_check(const mpi_launch_values_t *values, int size, bool is_several,
                                     int *input_p);
@@ -154,7 +154,7 @@ xy_status_t mpi_launch_output(const mpi_launch_values_t *values, int size,
 xy_status_t mpi_launch_settings(const mpi_launch_values_t *values, mpi_settings_t *settings);
 
 /* --adapt (adapt.c): choose before ranks are placed. *adapted and *settings are changed by what was
- * chosen. A history that cannot be read is said, and nothing is chosen. */
+ * chosen. A history that cannot be read is reported, and nothing is chosen. */
 xy_status_t mpi_launch_adapt(const xy_vec_t *parts, int size, mpi_launch_values_t *adapted,
                              mpi_settings_t *settings);
 /* ... for a job of several processes: where it runs. `processes` says which ones, as a text that
@@ -174,8 +174,8 @@ xy_status_t mpi_launch_adapt_told(const char *plan, bool counts, mpi_launch_valu
 void mpi_launch_adapt_say(void);
 /* Is this the run whose calls and messages are counted? */
 bool mpi_launch_adapt_counts(void);
-/* All ranks have ended well: remember what the run took. Nothing to do without --adapt learn. What
- * cannot be written is said, and changes nothing else. */
+/* All ranks have ended well: store the time of the run. Nothing to do without --adapt learn. A
+ * failed write is reported and has no other effect. */
 void mpi_launch_adapt_note(const mpi_launch_values_t *values, mpi_job_t *job);
 /* In a process of several: what it has counted of collectives, and the network. */
 struct mpi_profile;

@@ -366,7 +366,7 @@ xy_status_t mpi_node_begin(const mpi_node_job_t **job_p)
     if (st == XY_OK)
         st = await(NODE_JOB, &frame);
     if (st == XY_OK && !read_job(&frame, &node.job))
-        st = xy_fail(XY_EPARSE, "cannot understand what mpiexec sent about the job; do all parts "
+        st = xy_fail(XY_EPARSE, "cannot understand the job sent by mpiexec; do all parts "
                                 "of Xylem have the same version?");
     if (st == XY_OK)
         *job_p = &node.job;

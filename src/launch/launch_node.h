@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Jobs of several processes: what mpiexec, the head, and the processes that it has started, the
- * nodes, say to each other over the control connection.
+ * Jobs of several processes: messages between mpiexec, the head, and the processes that it has
+ * started, the nodes, over the control connection.
  *
  *   node: HELLO                     head, when all have said so: JOB
  *   node: CARD (one or more)        head, when all have sent theirs: CARDS
@@ -97,7 +97,7 @@ bool node_field_number(node_fields_t *fields, long min, long max, long *value_p)
 void node_field_add(xy_text_t *text, const char *field);
 void node_field_add_number(xy_text_t *text, long number);
 
-/* What a node knows of its job. */
+/* A node's data about its job. */
 typedef struct mpi_node_job {
     int process, processes;
     int size;
@@ -144,23 +144,24 @@ void mpi_node_hand_over(void);
 xy_status_t mpi_node_keep(void);
 /* Connect to the other processes, then do what the head says, on a thread of its own. */
 xy_status_t mpi_node_open(bool survives, xy_net_t **net_p);
-/* This process ends: its ranks are over, or it has failed and the job ends with it. */
+/* This process ends: its ranks have ended, or it has failed and the job ends with it. */
 void mpi_node_leave(int code, bool has_failed);
 
-/* What the process records: its trace goes through the pipe whose other end is at `path` and, until
- * that is opened, in *keep_p (node_tools.c). */
+/* The records of the process: its trace goes through the pipe whose other end is at `path` and,
+ * until that is opened, in *keep_p (node_tools.c). */
 xy_status_t mpi_node_trace_open(char path[64], int *keep_p);
 xy_status_t mpi_node_send_traffic(const xy_traffic_t *t);
 xy_status_t mpi_node_send_profile(mpi_job_t *job);
 /* ... all that is in the pipe; also while the process ends. */
 void node_trace_drain(void);
 
-/* What XYLEM_NODE is for a connection that the next program takes over; false: no descriptor. */
+/* The value of XYLEM_NODE for a connection that the next program takes over; false: no
+ * descriptor. */
 bool node_link_text(const xy_channel_t *link, char *text, size_t size);
 bool node_send(node_kind_t kind, const void *bytes, size_t size);
 xy_channel_t *node_link(void);
 void node_answer_ping(const xy_frame_t *ping);
-/* What --check has found; also while the process ends. */
+/* The findings of --check; also while the process ends. */
 bool mpi_node_send_found(const void *bytes, size_t size);
 /* The seed of --check=shuffle that all processes of the job have. */
 uint64_t mpi_node_seed(const uint8_t secret[XY_SECRET_BYTES]);

@@ -12,7 +12,7 @@ xy_status_t mpi_launch_survive(mpi_launch_values_t *v, int size, const mpi_hosts
         return xy_fail(XY_EUNSUPPORTED,
                        "--survive: an installed MPI ends the job when a process fails; use --net "
                        "tcp or shm");
-    /* A rank that waits for one that has failed is told so, sooner or later. */
+    /* A rank that waits for a failed one gets an error. */
     v->deadlock_after = v->polling_after = 0;
     if (hosts == NULL || hosts->count > 0 || v->processes > 1 || size <= 1)
         return XY_OK;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Looking at a running job (xylem top): whoever connects to the door of mpiexec (net/door.h) gets
- * one snapshot as text. In a job of several processes the head asks each over its control
- * connection, and puts the answers together.
+ * Snapshots of a running job (xylem top): a client that connects to the door of mpiexec
+ * (net/door.h) gets one snapshot as text. In a job of several processes the head asks each over its
+ * control connection, and concatenates the answers.
  *
- * Without a guest there is a thread that waits for one, and nothing else. When none has come for a
- * while, ranks stop noting what they do.
+ * Without a client the only cost is a thread that waits for one. Some seconds after the last query,
+ * ranks stop recording their calls.
  */
 #ifndef XY_LAUNCH_LIVE_H
 #define XY_LAUNCH_LIVE_H

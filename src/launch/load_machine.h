@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the library of load_machine.c has: one table, XMPI_LOADER_SYMBOL. */
+/* The interface of the library of load_machine.c: one table, XMPI_LOADER_SYMBOL. */
 #ifndef XY_LAUNCH_LOAD_MACHINE_H
 #define XY_LAUNCH_LOAD_MACHINE_H
 

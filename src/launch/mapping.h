@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where ranks run, in the words of other launchers: --map-by, --rank-by, --bind-to, --rankfile.
+ * Placement of ranks by the options of other launchers: --map-by, --rank-by, --bind-to, --rankfile.
  *
  *   mpi_mapping_read(&values, false);      (changes --threads-per-rank, --ppn and others)
  *   if (mpi_mapping_is_given(&values))

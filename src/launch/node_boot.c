@@ -65,8 +65,8 @@ static xy_status_t become(xy_channel_t *link, const xy_frame_t *frame)
     long argc = 0;
 
     if (directory == NULL || !node_field_number(&fields, 1, 1 << 20, &argc))
-        return xy_fail(XY_EPARSE, "cannot understand what mpiexec sent about the job; is Xylem of "
-                                  "the same version everywhere?");
+        return xy_fail(XY_EPARSE, "cannot understand the job sent by mpiexec; do all parts "
+                                  "of Xylem have the same version?");
     for (long i = 0; i <= argc; i++) {
         const char *word = i < argc ? node_field(&fields) : NULL;
 

@@ -115,7 +115,7 @@ static bool derive_secret(char *text, size_t size)
     return true;
 }
 
-/* Kind, and what is said to all. */
+/* Kind, and the message to all. */
 static void pass_on(xy_frame_t *frame)
 {
     node_fields_t fields = node_fields(frame);

@@ -157,8 +157,8 @@ const xy_option_t mpi_launch_options[] = {
     {"gpu-bind", 0, XY_OPT_STRING, "HOW", AT(gpu_bind), .env = "XYLEM_GPU_BIND", XY_COMMON("place"),
      .choices = gpu_names,
      .help =
-         "choose the current GPU of each rank at its start; close: one near its core, in turns; "
-         "round: all in turns; LIST: those of a list such as 0,1,1,0, in turns (default: the first "
+         "choose the current GPU of each rank at its start; close: one near its core, in turn; "
+         "round: all in turn; LIST: those of a list such as 0,1,1,0, in turn (default: the first "
          "GPU, and close with --gpus-per-rank). Ranks see all GPUs and can choose another (CUDA)"},
     {"gpus-per-rank", 0, XY_OPT_LONG, "N", AT(gpus_per_rank), .min = 1, .max = 64,
      XY_ADVANCED("place"),
@@ -365,7 +365,7 @@ const xy_option_t mpi_launch_options[] = {
              "for debuggers"},
     {"survive", 0, XY_OPT_FLAG, AT(survive), .excludes = "virtual check adapt",
      .env = "XYLEM_SURVIVE", .aliases = survive_names, XY_ADVANCED("hosts"),
-     .help = "go on when a process or host fails; calls that need its ranks return errors "
+     .help = "continue when a process or host fails; calls that need its ranks return errors "
              "(MPIX_ERR_PROC_FAILED), and the others can shrink their communicators. Without "
              "--processes or hosts each rank runs in a process of its own"},
     {"start-timeout", 0, XY_OPT_SECONDS, "SECONDS", AT(start_timeout), .needs = SEVERAL,

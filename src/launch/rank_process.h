@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks and the processes that run them: what processes take from the MPI library. */
+/* Ranks and the processes that run them: the MPI library as the runtime of processes. */
 #ifndef XY_LAUNCH_RANK_PROCESS_H
 #define XY_LAUNCH_RANK_PROCESS_H
 

@@ -204,7 +204,7 @@ static void free_slot(slot_t *slot)
     atomic_store_explicit(&slot->state, SLOT_FREE, memory_order_release);
 }
 
-/* The rank is over. Where others may still send to it, its number is not used again. */
+/* The rank has ended. Where others may still send to it, its number is not used again. */
 static void end_slot(process_t *process)
 {
     slot_t *slot = &slots[process->number - setup.first];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks that a running job gets by MPI_Comm_spawn: their images, processes and numbers.
+ * Ranks spawned by MPI_Comm_spawn: their images, processes and numbers.
  *
- * Numbers of such ranks come in slots: each has its worker for ever, and is used again when its
- * rank is over and was disconnected from all others. Programs stay loaded: the next spawn of the
- * same file takes images that are free.
+ * Their numbers are slots: each slot belongs to one worker, and is reused when its rank has ended
+ * and was disconnected from all others. Programs stay loaded: the next spawn of the same file takes
+ * images that are free.
  */
 #ifndef XY_LAUNCH_SPAWN_H
 #define XY_LAUNCH_SPAWN_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Libraries that stand in for those of other MPIs (src/mpi/abi). They lie beside this library, in
- * xylem/ABI/, each under the name that programs need: that a file is there is all that is known of
- * them here.
+ * xylem/ABI/, each under the name that programs need; only the presence of the file is checked
+ * here.
  */
 #ifndef XY_LAUNCH_TRANSLATION_H
 #define XY_LAUNCH_TRANSLATION_H

@@ -539,8 +539,7 @@ static xy_status_t choose_cores(int count, xy_bitset_t *chosen)
         free_count == 1 ? "is" : "are");
 }
 
-/* As those of the job, but that what was said about these, a file or a matrix, is not about the new
- * ones. */
+/* As those of the job, except that a file or a matrix for these does not apply to the new ones. */
 static xy_status_t place_on(xy_cores_t *cores, int count, int *core_of)
 {
     const xy_strategy_t *strategy = NULL;

@@ -20,7 +20,7 @@ int mpi_virtual_usable(void);
 /* Spawned ranks with these numbers, which are over or new, get cores: those without ranks, by the
  * same rules as the first ones. XY_ELIMIT, reported: there are too few. */
 xy_status_t mpi_virtual_place(const int *ranks, int count);
-/* What `--adapt` has chosen for the prepared job: algorithms (which must live as long), and whether
+/* The choice of `--adapt` for the prepared job: algorithms (which must live as long), and whether
  * its messages are counted. */
 void mpi_virtual_adapt(const xy_coll_picks_t *picks, bool counts);
 /* How many nodes it has, and the cores of the smallest; of a machine that was read. */
@@ -32,7 +32,7 @@ xy_status_t mpi_virtual_target(const mpi_launch_values_t *values, const xy_machi
 mpi_launch_values_t mpi_virtual_real_values(const mpi_launch_values_t *values);
 /* For the symbols of programs: `found`, or a function in front of it. */
 void *mpi_virtual_time_substitute(const char *name, void *found);
-/* The run is over. */
+/* The run has ended. */
 xy_status_t mpi_virtual_finish(const mpi_launch_values_t *values, mpi_job_t *job);
 
 #endif
