@@ -9,10 +9,10 @@
  *   cluster = eco->cluster_of[machine];
  *   site = eco->site_of[cluster];
  *
- * Machines that are about as near to each other as to anything else form a cluster. Edges are
- * taken from the cheapest on; one joins the clusters of its ends unless it costs more than rho
- * times the cheapest edge of either end, or of either cluster. Whatever is measured later is
- * measured once in each cluster and once between each two.
+ * Machines that are about as near to each other as to anything else form a cluster. Edges are taken
+ * from the cheapest on; one joins the clusters of its ends unless it costs more than rho times the
+ * cheapest edge of either end, or of either cluster. Later measurements are made once in each
+ * cluster and once between each two.
  *
  * Clusters form sites by the same rule, one level up: an edge is the mean latency between two
  * clusters, the mean latency inside a cluster counts as one of its edges, and rho is larger. (If it

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The machine: what we run on, as one tree.
+ * The machine as one tree.
  *
  * From the whole machine down to the processing units: sites, clusters, switches, nodes, packages,
  * NUMA nodes, caches, cores, PUs. Nothing has to be symmetric. An object without children is a
- * leaf; leaves are where work runs. GPUs hang on an object of the tree, beside its children.
+ * leaf; work runs on leaves. A GPU belongs to an object of the tree, beside its children.
  *
  *   xy_machine_t *m;
  *   st = xy_machine_load("node:64 package:2 core:8", &m);     (NULL: the live machine)
@@ -18,7 +18,7 @@
  * PUs fits in a cache-friendly 100 MB and a walk up is a chain of array reads.
  *
  * Two numberings. Logical: the position among the objects of the same type, in tree order.
- * Physical: what the operating system calls it; it starts again from 0 in every node. Caches and
+ * Physical: the number of the operating system, which starts from 0 in every node. Caches and
  * groups have none.
  *
  * A machine never changes once made: all functions that take a const machine may be called from
@@ -102,8 +102,8 @@ typedef struct {
     xy_link_t link;
 } xy_gpu_peer_t;
 
-/* What was measured end to end between anything below `a` and anything below `b`. Real networks
- * are not trees: between four clusters there are six latencies. */
+/* The measurements between all objects below `a` and all below `b`. Real networks are not trees:
+ * between four clusters there are six latencies. */
 typedef struct {
     xy_obj_t a, b; /* a < b */
     xy_link_t link;
@@ -192,7 +192,7 @@ xy_status_t xy_machine_restrict_usable(const xy_machine_t *m, xy_machine_t **mac
 
 void xy_machine_destroy(xy_machine_t *m); /* NULL is fine */
 
-/* What if all links and routes had so many times the latency and the bandwidth? Both > 0. */
+/* Multiply the latencies and bandwidths of all links and routes. */
 void xy_machine_scale(xy_machine_t *m, double latency, double bandwidth);
 
 /* A GPU as its driver describes it; 0 and links that are not known leave what the machine says. */
@@ -203,9 +203,10 @@ typedef struct {
     xy_link_t in, out, shared, kernel;
 } xy_gpu_found_t;
 
-/* What drivers found on this node, which is the only one, by physical number. Where they know more
- * GPUs than the machine has, theirs are the GPUs; otherwise those of the machine are described
- * better. For the one who has just made the machine. XY_ENOMEM: some may be described, others not.
+/* The GPUs found by drivers on this node, which is the only one, by physical number. Where they
+ * know more GPUs than the machine has, theirs are the GPUs; otherwise those of the machine are
+ * described better. For the one who has just made the machine. XY_ENOMEM: some may be described,
+ * others not.
  */
 xy_status_t xy_machine_set_gpus(xy_machine_t *m, const xy_gpu_found_t *found, uint32_t count);
 

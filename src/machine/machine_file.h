@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two files of the machine file's reader share. */
+/* Shared by the two files of the reader of machine files. */
 #ifndef XY_MACHINE_MACHINE_FILE_H
 #define XY_MACHINE_MACHINE_FILE_H
 
 #include "machine/machine_internal.h"
 
-/* What is known of an element with an id. */
+/* The element with an id. */
 typedef struct {
     const xy_xml_node_t *node;
     uint64_t objects; /* one of it, without its own count; 0: not counted yet */

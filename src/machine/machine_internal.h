@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of the component share: the builder, through which every source makes its machine,
+ * Shared by the files of the component: the builder, through which every source makes its machine,
  * and small helpers.
  *
  *   machine_builder_t b;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the boxes of a picture of a machine stand: nested, identical siblings folded and what is
- * too deep left out as far as needed to stay legible.
+ * The boxes of a picture of a machine: nested, with identical siblings folded and deep levels left
+ * out as needed to stay legible.
  */
 #ifndef XY_MACHINE_MACHINE_LAYOUT_H
 #define XY_MACHINE_MACHINE_LAYOUT_H

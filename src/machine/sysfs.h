@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What Linux says of processors and memories, read file by file as it is asked for. It is all that
- * is needed to start a job or to build the machine without hwloc; a whole machine (machine.h) takes
- * ten times as long as starting a job.
+ * Processors and memories as Linux describes them, read file by file on demand. They suffice to
+ * start a job or to build the machine without hwloc; a whole machine (machine.h) takes ten times as
+ * long as starting a job.
  *
  *   xy_bitset_t allowed;
  *   st = xy_sysfs_allowed(&allowed);
@@ -10,8 +10,8 @@
  *   is_known = xy_sysfs_list(XY_SYSFS, &set, "cpu/cpu%d/topology/thread_siblings_list", 3);
  *
  * `root` is XY_SYSFS, or a directory with the same files in a test. Names are relative to
- * devices/system below it. A file that is missing or says nothing is not an error: there are
- * kernels, containers and processors without it. Any thread.
+ * devices/system below it. A missing or empty file is no error: there are kernels, containers and
+ * processors without it. Any thread.
  */
 #ifndef XY_MACHINE_SYSFS_H
 #define XY_MACHINE_SYSFS_H
