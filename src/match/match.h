@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Matching: which message meets which receive.
+ * Matching of messages and receives.
  *
  * A rank has a table of posted receives and a table of unexpected messages. Both are hashed by
  * (context, source, tag), so that exact receives are O(1) with any number of entries. A receive
