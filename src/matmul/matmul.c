@@ -154,7 +154,7 @@ const char *xylem_matmul_best(int m, int n, int k, int ranks, const xylem_matmul
     return best >= 0 ? matmul_algorithms[best]->name : NULL;
 }
 
-/* ---- What is wrong is said by rank 0 ---- */
+/* ---- Errors, reported by rank 0 ---- */
 
 static bool has_matrices(const matmul_t *p)
 {
@@ -197,7 +197,7 @@ static int find_named(const matmul_t *p, const char *name)
     return -1;
 }
 
-/* The number of the algorithm on rank 0; -1: something is wrong, which is said. */
+/* The number of the algorithm on rank 0; -1 on failure (reported). */
 static int decide(matmul_t *p, const xylem_matmul_options *o, matmul_choice_t **choice_p)
 {
     if (!is_size(&p->size) || !has_matrices(p) || !has_speeds(p, o))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Matrix products on MPI, between their files. One file per algorithm, each ending in a table; what
- * include/xylem_matmul.h declares is all that programs see. Nothing here uses another component but
- * through headers for programs, so that the library works with programs as any code of theirs.
+ * Matrix products on MPI, between their files. One file per algorithm, each ending in a table;
+ * programs see only include/xylem_matmul.h. The files use other components only through public
+ * headers, so that the library works in programs like their own code.
  */
 #ifndef XY_MATMUL_MATMUL_H
 #define XY_MATMUL_MATMUL_H
@@ -45,10 +45,10 @@ typedef struct {
     bool is_uniform;          /* between any two ranks, each on a node of its own */
 } matmul_place_t;
 
-/* What a product would do, written down rank by rank: the algorithms run with nothing but it. */
+/* The operations of a product, rank by rank: algorithms run by nothing else. */
 typedef enum {
     MATMUL_COMPUTE,  /* seconds */
-    MATMUL_SEND,     /* bytes to peer; goes on */
+    MATMUL_SEND,     /* bytes to peer; continues */
     MATMUL_RECEIVE,  /* bytes from peer */
     MATMUL_WAIT,     /* for all that it sends */
     MATMUL_EXCHANGE, /* bytes to peer, more from source */
@@ -160,7 +160,7 @@ bool matmul_all(const matmul_t *p, bool is_good);
 
 /* ---- Predicting ---- */
 
-/* False: it was said why. */
+/* False: reported. */
 bool matmul_place_open(const xylem_matmul_options *o, int ranks, matmul_place_t *place);
 void matmul_place_close(matmul_place_t *place);
 /* The speed of one core by the model of dgemm, flop/s; 0: there is none. */
@@ -176,11 +176,11 @@ bool matmul_record(const matmul_t *p, const matmul_algorithm_t *algorithm, int s
 void matmul_record_cleanup(matmul_record_t *record);
 void matmul_record_add(const matmul_t *p, const matmul_op_t *op);
 
-/* What that takes: by the virtual clock, exactly (simulate.c), and by one pass over all messages
- * (pass.c). 0: it failed, which was said. */
+/* The time of the product: exactly, by the virtual clock (simulate.c), and by one pass over all
+ * messages (pass.c). 0 on failure (reported). */
 double matmul_simulate(const matmul_record_t *record, const matmul_place_t *place);
 double matmul_pass(const matmul_record_t *record, const matmul_place_t *place);
-/* What an algorithm takes there, from some of its steps (estimate.c). 0: it failed, which was said.
+/* The time of an algorithm there, from some of its steps (estimate.c). 0 on failure (reported).
  */
 double matmul_estimate(const matmul_t *p, const matmul_algorithm_t *algorithm,
                        const matmul_place_t *place);
@@ -201,8 +201,8 @@ extern const matmul_algorithm_t *const matmul_algorithms[MATMUL_ALGORITHMS];
 
 int matmul_find(const char *name); /* its number; -1: there is none */
 
-/* On rank 0: the number of the algorithm, or -1, which was said. What was predicted is kept for
- * later calls until MPI_Finalize. The caller tells how long the product took. */
+/* On rank 0: the number of the algorithm, or -1 (reported). Predictions are kept for later calls
+ * until MPI_Finalize. The caller reports the time of the product. */
 typedef struct matmul_choice matmul_choice_t;
 int matmul_choose(matmul_t *p, const xylem_matmul_options *o, matmul_choice_t **choice_p);
 void matmul_chosen(matmul_choice_t *choice, double seconds, bool learns);

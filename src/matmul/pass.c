@@ -2,7 +2,7 @@
 /*
  * What an algorithm takes, nearly: one pass over all messages.
  *
- * Each rank has a time of its own and goes on until it needs a message that is not sent yet, or
+ * Each rank has a time of its own and continues until it needs a message that is not sent yet, or
  * another one is behind. A message costs what it costs in sim/job.h between two nodes: overheads,
  * latency, its bytes on the link out of the sender and on the link into the receiver, one message
  * after the other; large ones are asked for first. What the simulator knows beyond that (large
@@ -35,7 +35,7 @@ typedef struct {
     int pending;         /* large ones of its own that it does not answer for yet */
     int unsent;          /* large ones that have not left */
     double sent;         /* ... when the last has */
-    double due;          /* in the heap: when it goes on */
+    double due;          /* in the heap: when it continues */
     int place;           /* ... there; -1: it is not */
 } rank_t;
 
@@ -45,12 +45,12 @@ typedef struct {
     rank_t *ranks;
     message_t *messages;
     int count, room, free;
-    int *heap, waiting; /* ranks that may go on, the earliest first */
+    int *heap, waiting; /* ranks that may continue, the earliest first */
     matmul_tree_t tree; /* the last one */
     bool failed;
 } pass_t;
 
-/* ---- Ranks that may go on ---- */
+/* ---- Ranks that may continue ---- */
 
 static bool is_before(const pass_t *x, int a, int b)
 {
@@ -88,7 +88,7 @@ static int take_first(pass_t *x)
     return first;
 }
 
-/* From then on, if it is not to go on earlier. */
+/* From then on, if it is not to continue earlier. */
 static void wake(pass_t *x, int rank, double due)
 {
     rank_t *r = &x->ranks[rank];
@@ -164,7 +164,7 @@ static void send(pass_t *x, int from, int to, int tag, double bytes, bool answer
                      .shared = shared,
                      .is_large = bytes > EAGER};
     r->now += x->o + (m->is_large ? 0 : bytes * x->c);
-    /* It keeps both links from when it leaves: whoever sends later waits. */
+    /* It keeps both links from when it leaves: later senders wait. */
     leaves = fmax(r->now, r->out);
     r->out = m->is_large ? r->out : leaves + bytes * x->b;
     leaves = fmax(leaves, x->ranks[to].in);
@@ -235,7 +235,7 @@ static bool wait(pass_t *x, int rank)
     return true;
 }
 
-/* Whether another rank is behind: it goes on first. */
+/* Whether another rank is behind: it continues first. */
 static bool gives_way(pass_t *x, int rank)
 {
     if (x->waiting == 0 || x->ranks[x->heap[0]].due >= x->ranks[rank].now)

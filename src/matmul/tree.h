@@ -24,7 +24,7 @@ typedef struct {
     int skipped;   /* private */
 } matmul_tree_step_t;
 
-/* What Xylem chooses for so many bytes and members, by the latency and the seconds per byte. */
+/* Xylem's choice for so many bytes and members, by the latency and the seconds per byte. */
 matmul_tree_t matmul_tree(double bytes, int count, double alpha, double beta);
 /* The next message of member v; *step_p is 0 at first. False: there is none. */
 bool matmul_tree_step(const matmul_tree_t *x, int v, int *step_p, matmul_tree_step_t *s);
