@@ -7,11 +7,11 @@
  *   st = xy_calibrate_memory(&c, machine, costs);
  *   st = xy_costs_save(costs, NULL);
  *
- * Kernels run in a process of their own. Sizes double from 100 on until a run takes
- * `time_max`; then sizes in between are added, and all are measured in rounds until none is in
- * doubt or the time is up. One that fails, crashes, hangs or is too noisy is reported and gets no
- * model (an earlier one stays); the others continue. Each model has an error at sizes that it was
- * not shown. Call it from one thread only.
+ * Kernels run in a process of their own. Sizes double from 100 on until a run takes `time_max`;
+ * then sizes in between are added, and all are measured in rounds until none is in doubt or the
+ * time is up. One that fails, crashes, hangs or is too noisy is reported and gets no model (an
+ * earlier one stays); the others continue. Each model has an error at sizes that were not used for
+ * the fit. Call it from one thread only.
  */
 #ifndef XY_MEASURE_CALIBRATE_H
 #define XY_MEASURE_CALIBRATE_H

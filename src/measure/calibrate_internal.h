@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of a calibration share (private to the component). */
+/* Shared by the parts of a calibration (private to the component). */
 #ifndef XY_MEASURE_CALIBRATE_INTERNAL_H
 #define XY_MEASURE_CALIBRATE_INTERNAL_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The pace of a core: how fast it runs, and whether it has itself to itself (private to the
- * component).
+ * The pace of a core: its frequency, and whether other work runs on it (private to the component).
  *
  *   measure_speed_t reference = measure_speed_learn(0.3), now = measure_speed_now();
  *   if (measure_speed_is_alone(&now, &reference))
@@ -9,7 +8,7 @@
  *
  * On a shared machine, a virtual one above all, a core changes under a measurement: its frequency
  * moves by a tenth, and when other work starts on the sibling thread of the core, which a guest can
- * not even see, everything takes half as long again. Two loops of a few microseconds tell both:
+ * not even see, everything takes half as long again. Two loops of a few microseconds measure both:
  *
  *   latency     one operation waits for the next; alone or not, it takes so many cycles: frequency
  *   throughput  six chains fill the core; a neighbour takes slots from them, and the ratio of
@@ -38,7 +37,7 @@ measure_speed_t measure_speed_learn(double seconds);
 double measure_speed_ratio(const measure_speed_t *now, const measure_speed_t *reference);
 /* No other work is on this core. */
 bool measure_speed_is_alone(const measure_speed_t *now, const measure_speed_t *reference);
-/* What a time at this pace is multiplied by to be one at the reference. */
+/* The factor from a time at this pace to one at the reference. */
 double measure_speed_scale(const measure_speed_t *now, const measure_speed_t *reference);
 
 #endif

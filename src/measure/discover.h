@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which hosts there are (private to the component).
+ * Finding the hosts (private to the component).
  *
  *   measure_discovery_t hosts = MEASURE_DISCOVERY_INIT;
  *   st = measure_discovery_read("hosts.txt", &hosts);

@@ -87,7 +87,7 @@ static void test_answers(void **state)
     measure_discovery_cleanup(&hosts);
 }
 
-/* It is asked with the others, and named when the patience is over. */
+/* It is asked with the others, and named when the patience has passed. */
 static void test_silent(void **state)
 {
     measure_discovery_t hosts;

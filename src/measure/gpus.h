@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calibration of GPUs: what their links, launches and kernels cost, as constants of a store.
+ * Calibration of GPUs: the costs of their links, launches and kernels, as constants of a store.
  *
  *   st = xy_calibrate_gpus(&c, costs, &count);
  *   xy_gpu_links(costs, 0, &in, &out, &shared);           (for a machine)

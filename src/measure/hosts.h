@@ -8,8 +8,8 @@
  * Latencies of all pairs are measured in rounds in which every host takes part in one measurement,
  * so that there are about as many rounds as hosts; ECO finds the clusters and sites; then messages
  * of growing size are measured inside each cluster and between each two, by one representative
- * each, and inside that; then what pairs of hosts carry at once; then kernels. Call it from one
- * thread only.
+ * each, and inside that; then the bandwidth of several pairs at once; then kernels. Call it from
+ * one thread only.
  */
 #ifndef XY_MEASURE_HOSTS_H
 #define XY_MEASURE_HOSTS_H

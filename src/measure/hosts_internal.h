@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of a calibration of hosts share (private to the component). */
+/* Shared by the parts of a calibration of hosts (private to the component). */
 #ifndef XY_MEASURE_HOSTS_INTERNAL_H
 #define XY_MEASURE_HOSTS_INTERNAL_H
 
@@ -31,7 +31,7 @@ uint32_t hosts_rank(const hosts_session_t *s, uint32_t host);
 /* The first host of the cluster, by line, after `after`; the number of hosts: there is none. */
 uint32_t hosts_next(const xy_eco_t *eco, uint32_t cluster, uint32_t after);
 
-/* What pairs of hosts carry at once: see platform.h. The caller frees both arrays. */
+/* The bandwidth of several pairs of hosts at once: see platform.h. The caller frees both arrays. */
 xy_status_t hosts_measure_shares(hosts_session_t *s, const xy_costs_t *costs,
                                  measure_share_t **clusters_p, measure_share_t **sites_p);
 

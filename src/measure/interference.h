@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Watching a run: at what pace the core went while something ran on it (private to the component).
+ * The pace of a core during a run (private to the component).
  *
  *   measure_interference_start(&reference, true);
  *   run();

@@ -12,7 +12,7 @@
 #include "cost/cost.h"
 #include "measure/timing.h"
 
-/* What a kernel works on; freed with measure_kernel_release. */
+/* The data of a kernel; freed with measure_kernel_release. */
 typedef struct measure_kernel_state {
     void (*routine)(void);     /* cast to its type by the kernel */
     size_t n;                  /* the size of a kernel with one */

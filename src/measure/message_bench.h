@@ -11,7 +11,7 @@
 #include "cost/cost.h"
 #include "measure/process.h"
 
-/* What the probe does takes so long at most. */
+/* The time limit of the probe. */
 enum { COST_PROBE_LIMIT = 600, COST_LAUNCHES_MAX = 9 };
 
 typedef struct {

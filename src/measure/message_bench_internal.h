@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The parts of message_bench.c share this: what the launches of the probe have told so far (private
- * to them).
+ * Shared by the parts of message_bench.c: the results of the launches of the probe so far.
  *
  *   message_launch.c   starts the probe and reads its lines
  *   message_sizes.c    which sizes, in how many launches, and what several launches say together

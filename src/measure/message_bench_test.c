@@ -77,7 +77,7 @@ static char lonely[] =
     "'BEGIN {print 1e-6 + s * 2e-9}'); echo message 0 1 $s $t $t 1e-7 2e-7 3e-7 "
     "0; done";
 
-/* What the two take together is told in one line; what it does not have was not measured. */
+/* One line has the times of both together; missing ones were not measured. */
 static void test_meetings(void **state)
 {
     char longer[1024];

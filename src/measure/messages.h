@@ -6,7 +6,7 @@
  *   st = xy_calibrate_messages(&calibration, &m, costs);
  *
  * Two processes (or ranks) send messages of growing size to and fro: blocking, nonblocking, in a
- * stream. A main thread's business.
+ * stream. Called by the main thread.
  */
 #ifndef XY_MEASURE_MESSAGES_H
 #define XY_MEASURE_MESSAGES_H

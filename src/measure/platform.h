@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What was measured between hosts as a machine (private to the component).
+ * Measurements between hosts as a machine (private to the component).
  *
  *   measure_platform_t p = {.eco = eco, .matrix = matrix, .costs = costs};
  *   st = measure_platform_make(&p, "hosts.txt", &machine);
  *
  * Sites S1, S2, ... hold clusters C1, C2, ..., and these the hosts by their names. A node's link
  * has half of the latency inside its cluster and the largest bandwidth that was measured from it.
- * Between clusters there are routes. How much a route carries at once is what several pairs of
- * hosts carried together: where they had to share, that much; else one stream for each pair of
- * hosts. Where pairs of different clusters of two sites had to share, routes join sites, not
- * clusters.
+ * Between clusters there are routes. The capacity of a route is the bandwidth that several pairs of
+ * hosts reached together if they shared it, else one stream for each pair of hosts. Where pairs of
+ * different clusters of two sites shared it, routes join sites, not clusters.
  */
 #ifndef XY_MEASURE_PLATFORM_H
 #define XY_MEASURE_PLATFORM_H

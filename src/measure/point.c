@@ -28,7 +28,7 @@ static int by_disturbance(const void *a, const void *b)
 }
 
 /* Of each visit the same number of runs, those that were disturbed least: a bad visit lasts longer,
- * and must not have more to say for that. Runs that were told by another clock do not mix. */
+ * and must not count more for that. Runs timed by another clock do not mix. */
 static void merge(measure_pool_t *pool, measure_pool_t *visit)
 {
     long count = visit->is_paced && visit->count > VISIT_RUNS ? VISIT_RUNS : visit->count;

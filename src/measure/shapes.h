@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kernels with several sizes: what other shapes take than equal sizes (private to the component).
+ * Kernels with several sizes: the times of unequal sizes, relative to equal ones (private to the
+ * component).
  *
  *   measure_shapes_t shapes = {.what = "kernel dgemm", .form = xy_kernel_form("dgemm"), ...};
  *   st = measure_shapes_run(&shapes, &kernel.shape);
  *
  * Shapes are drawn at random, up to 32 times as long as wide, with as much work as the sizes that
- * were measured before. One in four is held out. Those that are much slower than the others' model
- * says are measured again; the faster counts.
+ * were measured before. One in four is held out. Shapes that are much slower than the model of the
+ * others are measured again; the faster time counts.
  */
 #ifndef XY_MEASURE_SHAPES_H
 #define XY_MEASURE_SHAPES_H

@@ -108,7 +108,7 @@ void measure_pool_add(measure_pool_t *pool, measure_run_t run)
         pool->run[pool->count++] = run;
         return;
     }
-    /* The worst gives way; among equals another one each time, so that all visits are heard. */
+    /* The worst is replaced; among equals another one each time, so that all visits count. */
     for (long i = 0, k = at; i < COST_POOL_MAX; i++, k = (k + 1) % COST_POOL_MAX)
         if (rank_of(pool, &pool->run[k]) > rank_of(pool, &pool->run[at]))
             at = k;

@@ -7,11 +7,11 @@
  *   measure_time_t m = measure_pool_sum(&pool);
  *
  * A run is timed by the wall clock less the time this thread waited for a processor, which Linux
- * counts (schedstat): what others did meanwhile is no cost of the kernel. While it runs the pace of
- * the core is watched (interference.h), and the run is also given as it would be at the reference
- * pace on a core of its own. Runs of one thing are kept in a pool, which may be filled on several
- * visits. The median of the undisturbed runs counts; where they are fewer than five, the
- * half that was disturbed least.
+ * counts (schedstat): the work of others is no cost of the kernel. While it runs the pace of the
+ * core is watched (interference.h), and the run is also given as it would be at the reference pace
+ * on a core of its own. Runs of one thing are kept in a pool, which may be filled on several
+ * visits. The median of the undisturbed runs counts; where they are fewer than five, the half that
+ * was disturbed least.
  *
  * Where pace does not matter, the K-best scheme (Bryant and O'Hallaron) is used: the second
  * fastest, and how far the three fastest agree.
@@ -78,7 +78,7 @@ double measure_now(void);
 /* The median of `n` values, which are sorted, and half of its 95 % confidence interval, relative.
  */
 double measure_median(double *values, long n, double *spread_p);
-/* What `n` runs say, by K-best; the values are sorted. */
+/* The result of `n` runs by K-best; the values are sorted. */
 measure_time_t measure_best(double *values, long n);
 
 /* Keep a core busy until its frequency has risen. */

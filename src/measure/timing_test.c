@@ -94,8 +94,8 @@ static void test_series(void **state)
     assert_true(m.disturbed > 0.3);
 }
 
-/* The least disturbed half counts, whatever the order in which runs come; what is disturbed more
- * gives way when the pool is full, and of what is not, the last stay. */
+/* The least disturbed half counts, whatever the order in which runs come; what is disturbed more is
+ * replaced when the pool is full, and of the others the last stay. */
 static void test_pool(void **state)
 {
     uint64_t seed = 3;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two loops whose times tell the pace of a core. In one each operation waits for the one before:
- * it follows the frequency alone. The other fills the core, and takes longer than usual beside the
+ * Two loops whose times give the pace of a core. In one each operation waits for the one before: it
+ * follows the frequency alone. The other fills the core, and takes longer than usual beside the
  * first when other work is on it. cpu_speed.c and the probe use them; the probe is compiled where
  * it runs, so nothing else is included here.
  */

@@ -243,8 +243,8 @@ static double compute_for(const game_t *g, clockid_t clock, double seconds)
     return (clock_seconds(clock) - begin) / n;
 }
 
-/* What code takes while both compute, by the wall clock, in units of what it takes of the processor
- * while the other one rests. */
+/* The wall-clock time of code while both compute, in units of its processor time while the other
+ * one rests. */
 static double measure_compute(const game_t *g, double seconds)
 {
     double alone = 1, both;

@@ -69,7 +69,7 @@ static void add_timing(pool_t *pool, const timing_t *timing)
     pool->timing[pool->count++] = *timing;
 }
 
-/* What all looks say about the two cores: the ratio of one that is alone, the usual latency. */
+/* The result of all looks at the two cores: the ratio of one that is alone, the usual latency. */
 typedef struct {
     double alone[2], latency[2];
     int is_wall; /* frequency is no concern */
@@ -167,8 +167,8 @@ static double sum_up(pool_t *pool, const pace_t *pace, double *spread)
     return middle;
 }
 
-/* What all timings took together, in units of as many medians of their sizes: others have the cores
- * for a while, which a median does not show. */
+/* The time of all timings together, in units of as many medians of their sizes: others have the
+ * cores for a while, which a median does not show. */
 static double mean_pace(const pool_t *pools, int count)
 {
     double all = 0, medians = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages of one size between two processes, by all that is measured of them.
+ * All measurements of messages of one size between two processes.
  */
 #ifndef XY_MEASURE_PROBE_TRIPS_H
 #define XY_MEASURE_PROBE_TRIPS_H
@@ -23,7 +23,7 @@ enum {
     SIZES_MAX = 256,
     LARGE = 4 << 20 /* bytes; of more, a message takes milliseconds */
 };
-/* What is timed by batches, and then by single calls. */
+/* Timings by batches, and then by single calls. */
 enum { BLOCKING, NONBLOCKING, EXCHANGE, BURST, SELF, KINDS };
 enum { SEND = KINDS, RECEIVE, GAP, HOLD, PIECES, FIGURES };
 enum { APART = 64 /* bytes between the two places of a message in pieces */ };
@@ -234,7 +234,7 @@ static int goes_on(const game_t *g, int wanted)
     return word;
 }
 
-/* What takes milliseconds is not disturbed by microseconds: fewer are enough. */
+/* Timings of milliseconds are not disturbed by microseconds: fewer are enough. */
 static int least_runs(double seconds, int usual)
 {
     return isfinite(seconds) && seconds > 2e-3 && usual > 2 ? 2 : usual;
