@@ -2,7 +2,7 @@
 /*
  * Connections that carry frames: a kind, and up to 64 MiB of bytes. The control connection between
  * mpiexec and each process of the job is one, over a socket pair on this machine and over TCP
- * between machines. What frames mean is the affair of those who send them.
+ * between machines. The senders and receivers define the meaning of frames.
  *
  *   xy_channel_t link;
  *   xy_channel_init(&link, fd, NULL);
@@ -11,7 +11,7 @@
  *       ...frame.kind, frame.bytes, frame.size; xy_frame_free(&frame)
  *
  * Over TCP, both ends prove first that they know the secret of the job, without sending it
- * (greet.c): a listener answers many strangers at once and hands out those that have proved it.
+ * (greet.c): a listener answers many strangers at once and returns those that have proved it.
  */
 #ifndef XY_NET_CONTROL_H
 #define XY_NET_CONTROL_H
@@ -40,7 +40,7 @@ uint64_t xy_secret_number(const uint8_t secret[XY_SECRET_BYTES]);
 
 enum { XY_WHY_SIZE = 160 };
 
-/* What a connection is encrypted with; NULL stands for one that is not. */
+/* The cipher of a connection; NULL stands for one that is not encrypted. */
 typedef struct xy_seal xy_seal_t;
 
 /* Can connections be encrypted here? If not, `why` has half a line about it. */

@@ -93,7 +93,7 @@ static xy_status_t refuse(long pid)
 
     if (is_process_ours(pid, &exists))
         return xy_fail(XY_ENOENT,
-                       "process %ld is not an mpiexec of Xylem with ranks to look at; 'xylem top' "
+                       "process %ld is not an mpiexec of Xylem with ranks to show; 'xylem top' "
                        "without a number lists those",
                        pid);
     if (exists)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Doors: where a user's commands reach a running mpiexec of the same user, by its process id.
+ * Doors: connections from a user's commands to a running mpiexec of the same user, by its process
+ * id.
  *
  *   int door = xy_door_open();                    (in mpiexec)
  *   int guest = xy_door_accept(door);
  *
  *   int fd = xy_door_connect(4711);               (elsewhere)
  *
- * A door is an abstract socket, which leaves no file behind. Both ends ask the kernel who the other
- * one is: a process of another user is refused, whatever name its socket has.
+ * A door is an abstract socket, which leaves no file behind. Both ends ask the kernel for the user
+ * of the other one: a process of another user is refused, whatever name its socket has.
  */
 #ifndef XY_NET_DOOR_H
 #define XY_NET_DOOR_H

@@ -174,7 +174,7 @@ static uint32_t get32(const uint8_t *p)
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* All that was said, in order. */
+/* The handshake so far, in order. */
 typedef struct {
     uint8_t who, first[FIRST], second[SECOND];
 } transcript_t;
@@ -673,7 +673,7 @@ bool net_greet(int fd, const uint8_t secret[XY_SECRET_BYTES], int name, int own,
     explicit_bzero(key, sizeof(key));
     if (cipher == 0 || *seal_p != NULL)
         return true;
-    snprintf(why, XY_WHY_SIZE, "no key can be agreed on with what answers there");
+    snprintf(why, XY_WHY_SIZE, "no key can be agreed on with the process that answers there");
     return false;
 }
 

@@ -387,7 +387,7 @@ static void *finalize(void *host)
     return NULL;
 }
 
-/* Say at the connection to Hydra that this process is over, as MPICH does at the end of its
+/* Say at the connection to Hydra that this process has ended, as MPICH does at the end of its
  * Finalize (PMI 1). False: it is another launcher. */
 static bool leave_hydra(const host_mpi_t *h, double seconds)
 {
@@ -404,9 +404,9 @@ static bool leave_hydra(const host_mpi_t *h, double seconds)
 }
 
 /* Finalize of MPICH over UCX hangs in every second job of four hosts: a process closes its
- * connections, for which it needs others that wait for it at the launcher already. Nothing is under
- * way any more, so the launcher alone is told. That of Open MPI has been seen to hang, too; the
- * process ends all the same. */
+ * connections, for which it needs others that wait for it at the launcher already. No message is in
+ * flight, so only the launcher is notified. That of Open MPI may hang, too; the process ends all
+ * the same. */
 void host_close(const host_mpi_t *host, double seconds)
 {
     struct timespec until;

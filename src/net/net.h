@@ -14,9 +14,9 @@
  *
  * A short message is copied or sent before the call returns. A large buffer is given by one side
  * and taken by the other under a number that both know, straight from one buffer into the other:
- * the protocol above says first that it is coming, and the taker is ready before the giver gives,
- * unless the transport gives early (xy_net_gives_early). The giver is done when it is being taken,
- * or later.
+ * the protocol above announces it first, and the taker is ready before the giver gives, unless the
+ * transport gives early (xy_net_gives_early). The giver is done when the buffer is being taken, or
+ * later.
  *
  * Short messages from one process to another arrive in order; given buffers may arrive earlier or
  * later than messages that were sent after them. Nothing here waits, except open, sleep and close.
@@ -51,7 +51,7 @@ typedef struct {
  * frees. All processes call it, in the same order. */
 typedef xy_status_t (*xy_net_exchange_fn)(void *arg, const char *card, char **cards);
 
-/* What was measured of the messages of a library that may carry them. */
+/* Measurements of the messages of a library that may carry them. */
 typedef struct {
     const char *library; /* "Open MPI" or "MPICH" */
     double latency;      /* seconds */
@@ -71,8 +71,8 @@ typedef struct {
     /* The installed MPI whose launcher has started this process, "openmpi" or "mpich"; NULL: the
      * environment tells. */
     const char *library;
-    /* What messages cost, where that was measured; 0: what the transport states. All processes say
-     * the same. */
+    /* The measured costs of messages; 0: those that the transport states. All processes say the
+     * same. */
     double latency, bandwidth;
     const xy_net_measured_t *measured; /* the same for single libraries */
     int measured_count;
@@ -81,7 +81,7 @@ typedef struct {
     void (*mark)(bool is_inside);
 } xy_net_config_t;
 
-/* What there is to choose from, in the order of preference. */
+/* The available transports, in the order of preference. */
 typedef struct net_transport net_transport_t;
 extern const net_transport_t *const xy_net_transports[];
 
@@ -100,8 +100,8 @@ size_t xy_net_eager_limit(const xy_net_t *net);
 /* How many processes are reached through memory that both share. */
 int xy_net_near(const xy_net_t *net);
 
-/* What a short message takes in seconds, and bytes per second: the same numbers in all processes,
- * to choose by. */
+/* The time of a short message in seconds, and bytes per second: the same numbers in all processes,
+ * for choices. */
 void xy_net_cost(const xy_net_t *net, double *latency_p, double *bandwidth_p);
 
 /* `head` and then `data` as one message. Sent to a lost process, it is forgotten. */
@@ -122,8 +122,8 @@ bool xy_net_poll(xy_net_t *net);
 /* Is a thread at it right now? While one has lost its processor in the middle, what has come stays,
  * and a sleep ends at once. */
 bool xy_net_is_polled(const xy_net_t *net);
-/* Wait until something comes, xy_net_wake is called (also just before), or the time is over; it may
- * end earlier. */
+/* Wait until something comes, xy_net_wake is called (also just before), or the time has passed; it
+ * may end earlier. */
 void xy_net_sleep(xy_net_t *net, double seconds);
 void xy_net_wake(xy_net_t *net);
 /* Close the connection to a process that is known to be dead: `lost` follows, unless it came

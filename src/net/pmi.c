@@ -257,7 +257,7 @@ xy_status_t xy_pmi_exchange(xy_pmi_t *pmi, const char *text, char **texts)
 
 /* ---- Meeting ---- */
 
-/* What a process says about itself: "VERSION MACHINE CIPHERS KEY HOST". */
+/* The description of a process: "VERSION MACHINE CIPHERS KEY HOST". */
 typedef struct {
     char version[32], machine[80];
     unsigned ciphers;
@@ -329,7 +329,7 @@ static xy_status_t read_entries(const xy_pmi_t *pmi, char **texts, entry_t *all)
                            "one version everywhere",
                            p, length < 32 ? length : 32, version, pmi->rank, xylem_version());
         if (!read_entry(texts[p], &all[p]))
-            return xy_fail(XY_EPARSE, "cannot understand what process %d says about itself", p);
+            return xy_fail(XY_EPARSE, "cannot understand the description of process %d", p);
     }
     return XY_OK;
 }
@@ -517,8 +517,8 @@ xy_status_t xy_pmi_open(double seconds, xy_pmi_t **pmi_p)
     guard_end(&guard);
     if (st == XY_OK && (pmi->size < 1 || pmi->size > PMI_MOST_PROCESSES || pmi->rank < 0 ||
                         pmi->rank >= pmi->size))
-        st = xy_fail(XY_EPARSE, "the launcher says that this is process %d of %d", pmi->rank,
-                     pmi->size);
+        st = xy_fail(XY_EPARSE, "the launcher gives impossible numbers: process %d of %d",
+                     pmi->rank, pmi->size);
     if (st != XY_OK) {
         xy_free(pmi);
         return st;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Process management interfaces: the launcher of another MPI or of a batch system has started this
- * process as one of several, and lends them a key-value space. It is used to exchange addresses,
- * and for nothing else: messages use the transports of this component.
+ * process as one of several, and provides a key-value space. It is used only to exchange addresses;
+ * messages use the transports of this component.
  *
  *   xy_pmi_t *pmi;
  *   st = xy_pmi_open(60, &pmi);                   (all processes)
@@ -10,9 +10,9 @@
  *   st = xy_pmi_exchange(pmi, card, cards);
  *   xy_pmi_close(pmi);
  *
- * Whoever reads the key-value space, or the connections of the launcher, does not learn the secret:
+ * Reading the key-value space, or the connections of the launcher, does not reveal the secret:
  * process 0 encrypts it for each other process under a key that both agree on by X25519. The space
- * must be authentic: whoever can write to it can take part.
+ * must be authentic: a process that can write to it can join the job.
  *
  * One thread at a time calls these functions.
  */
@@ -26,7 +26,7 @@
 
 typedef struct xy_pmi xy_pmi_t;
 
-/* What all processes know of each other. */
+/* The data that all processes have about each other. */
 typedef struct {
     const char **hosts; /* [size] names */
     bool is_local;      /* all are on one machine */

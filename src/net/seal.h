@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Encrypted connections: what both ends derive from the secret of the job and the keys that they
- * have made for this connection, and the records that carry the bytes.
+ * Encrypted connections: keys derived from the secret of the job and the key exchange of this
+ * connection, and the records that carry the bytes.
  *
  *   size (4 bytes, little-endian), `size` bytes of ciphertext, tag (16 bytes)
  *
@@ -39,8 +39,8 @@ bool net_seal_pair(uint8_t own[NET_SEAL_KEY], uint8_t shown[NET_SEAL_KEY]);
 /* HMAC-SHA256. */
 bool net_seal_mac(const void *key, size_t key_size, const void *bytes, size_t size,
                   uint8_t mac[NET_SEAL_MAC]);
-/* What both ends have agreed on. `transcript` is all that they have said before; `is_first`: this
- * end has connected. NULL: it fails, or the other end's key is none. The caller frees. */
+/* The agreement of both ends. `transcript` is all that they have said before; `is_first`: this end
+ * has connected. NULL: it fails, or the other end's key is none. The caller frees. */
 xy_seal_t *net_seal_make(unsigned cipher, const uint8_t secret[XY_SECRET_BYTES],
                          const void *transcript, size_t size, const uint8_t own[NET_SEAL_KEY],
                          const uint8_t theirs[NET_SEAL_KEY], bool is_first);

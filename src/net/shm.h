@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The shm transport: each process has a segment with one ring for each process that writes to it.
- * Another transport beside it (`far`: tcp, or an installed MPI) carries what goes to a process
- * whose segment cannot be opened: each direction goes one way only. Its sockets (`bell`) are the
- * doorbell of sleepers, and notice processes that are gone.
+ * Another transport beside it (`far`: tcp, or an installed MPI) carries messages to a process whose
+ * segment cannot be opened; each direction uses one of the two only. Its sockets (`bell`) are the
+ * doorbell of sleepers, and detect processes that are gone.
  *
  *   sleeper                                  sender
  *   S1 sleepers := sleepers + 1, rung := 0   T1 publish a record
@@ -11,9 +11,9 @@
  *   S3 look at the rings; found: no sleep    T3 sleepers == 0? done
  *   S4 sleep on the sockets                  T4 exchange rung with 1; was 0: ring
  *
- * Of S3 and T3 at least one sees the other side. `rung` saves the second ring for one sleep. Who
- * takes a ring away polls: it sets `rung` to 0, since another thread may sleep on without having
- * noticed, and then looks at the rings.
+ * Of S3 and T3 at least one sees the other side. `rung` saves the second ring for one sleep. A
+ * thread that removes a ring polls: it sets `rung` to 0, since another thread may sleep on without
+ * having noticed, and then looks at the rings.
  */
 #ifndef XY_NET_SHM_H
 #define XY_NET_SHM_H
@@ -25,7 +25,7 @@
 
 enum { SHM_BUCKETS = 64 };
 
-/* What a segment begins with. */
+/* The beginning of a segment. */
 typedef struct {
     uint64_t token; /* that its owner has told: this is the right one */
     _Alignas(128) _Atomic uint32_t sleepers;

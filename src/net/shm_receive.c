@@ -76,8 +76,8 @@ static const char *take_piece(shm_peer_t *p, const shm_record_t *record, size_t 
     return NULL;
 }
 
-/* What is wrong with it, or NULL. The record is given back before the end of a buffer is told: the
- * writer goes on meanwhile. */
+/* What is wrong with it, or NULL. The record is given back before the end of a buffer is reported,
+ * so that the writer continues. */
 static const char *take_record(shm_net_t *net, int from, const shm_record_t *record,
                                shm_kind_t kind, size_t bytes)
 {

@@ -5,10 +5,10 @@
  *   word (kind, bytes), id   (16 bytes)   then the bytes, up to a multiple of 64
  *
  * A record is there when its word is not 0. The writer clears the word behind a record before it
- * sets the record's own, so that what lies there from the last time round is never taken for one.
- * A record does not wrap: what is left before the end is skipped. The reader looks at one line
- * that the writer has filled, and nothing else is shared on the way; only a writer that finds the
- * ring full looks how far the reader has come.
+ * sets the record's own, so that old bytes of the previous round are never taken for a record. A
+ * record does not wrap: the rest before the end is skipped. The reader reads one line that the
+ * writer has filled, and nothing else is shared on the way; only a writer that finds the ring full
+ * reads the position of the reader.
  *
  * One thread at a time writes, and one at a time reads.
  */

@@ -180,7 +180,8 @@ static bool poll_tcp(xy_net_t *base)
     return tell_finished(net) || has_come;
 }
 
-/* Wait until a socket is ready, the transport is woken or the time is over; nothing is received. */
+/* Wait until a socket is ready, the transport is woken or the time has passed; nothing is received.
+ */
 static void sleep_tcp(xy_net_t *base, double seconds)
 {
     tcp_net_t *net = (tcp_net_t *)base;

@@ -8,7 +8,7 @@
  *
  * On an encrypted connection, these bytes are in records (seal.h).
  *
- * What the socket does not take at once waits in memory (messages) or in the giver's buffer. A
+ * Bytes that the socket does not take at once wait in memory (messages) or in the giver's buffer. A
  * large buffer is sent in pieces, between which messages overtake it.
  */
 #ifndef XY_NET_TCP_H

@@ -235,13 +235,13 @@ static const char *take_record(tcp_net_t *net, int from, const uint8_t *record, 
 
     if (t != NULL && p->current_left >= size) {
         if (!net_seal_open(p->wire.seal, record, length, t->buffer + t->got))
-            return "what comes from there was changed on its way";
+            return "its data was changed in transit";
         advance(net, p, size);
         return NULL;
     }
     make_room_for(p, size);
     if (!net_seal_open(p->wire.seal, record, length, p->buffer + p->end))
-        return "what comes from there was changed on its way";
+        return "its data was changed in transit";
     p->end += size;
     if (t != NULL) {
         of_piece = p->current_left;
@@ -263,7 +263,7 @@ static const char *take_sealed(tcp_net_t *net, int from, size_t n)
     while (why == NULL && p->sealed_got - at >= NET_SEAL_SIZE) {
         length = net_seal_length(p->sealed_in + at);
         if (length == 0)
-            return "it sends what is no record";
+            return "it has sent an invalid record";
         if (p->sealed_got - at < length)
             break;
         why = take_record(net, from, p->sealed_in + at, length);

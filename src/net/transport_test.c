@@ -552,7 +552,7 @@ static bool has_lost_the_last(void)
     return seen.lost[processes - 1] > 0;
 }
 
-/* The last process dies; the others hear of it once, and can go on. */
+/* The last process dies; the others hear of it once, and can continue. */
 static void a_process_dies(void)
 {
     static char bytes[1000];
