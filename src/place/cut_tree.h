@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Walking down the target while cutting the processes among children. Private to the component. */
+/* Walking down the target, cutting the processes among its children. Private to the component. */
 #ifndef XY_PLACE_CUT_TREE_H
 #define XY_PLACE_CUT_TREE_H
 

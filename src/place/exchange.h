@@ -8,8 +8,8 @@
  *   place_exchange_start(&x, slot_of);        (slot_of[v]: where v begins; x.leaf[slot] is its
  * leaf) place_exchange_run(&x); leaf = x.leaf[x.slot_of[v]]; place_exchange_cleanup(&x);
  *
- * What each process would pay on each leaf is kept in a table, so that an exchange is judged at
- * once and only the neighbours of the two pay for it.         Cost = O(rounds * p^2 + exchanges *
+ * A table has the cost of each process on each leaf, so that the gain of an exchange is known at
+ * once and only the neighbours of the two are updated.         Cost = O(rounds * p^2 + exchanges *
  * n)
  */
 #ifndef XY_PLACE_EXCHANGE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What strategies work on: an undirected weighted graph without loops, compressed rows. The weight
- * of an edge is what both ends send to each other. Private to the component.
+ * The input of strategies: an undirected weighted graph without loops, in compressed rows. The
+ * weight of an edge is the sum of the messages of both ends. Private to the component.
  */
 #ifndef XY_PLACE_GRAPH_H
 #define XY_PLACE_GRAPH_H

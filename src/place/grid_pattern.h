@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Patterns that are grids: processes of a 2D or 3D box that talk to their neighbours along the
- * axes, whatever their ranks. With coordinates a box can be cut into bricks directly. Private to
- * the component.
+ * Patterns that are grids: processes of a 2D or 3D box that exchange messages with their neighbours
+ * along the axes, whatever their ranks. With coordinates a box can be cut into bricks directly.
+ * Private to the component.
  */
 #ifndef XY_PLACE_GRID_PATTERN_H
 #define XY_PLACE_GRID_PATTERN_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Communication matrices: who sends how much to whom, kept sparse.
+ * Communication matrices: the bytes from each rank to each other one, kept sparse.
  *
  *   xy_matrix_t *m;
  *   st = xy_matrix_read("app.mat", &m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the fuzz targets of this component share. */
+/* Shared by the fuzz targets of this component. */
 #ifndef XY_PLACE_MATRIX_FUZZ_H
 #define XY_PLACE_MATRIX_FUZZ_H
 
@@ -16,7 +16,7 @@ static inline void fuzz_ignore(void *arg, xy_status_t status, const char *messag
     (void)arg, (void)status, (void)message;
 }
 
-/* What was read obeys the rules of a matrix and reads back the same from CSV. */
+/* The matrix obeys its rules and reads back the same from CSV. */
 static inline void fuzz_check(const xy_matrix_t *m)
 {
     char *text = NULL;

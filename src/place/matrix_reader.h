@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the readers of matrices share: lines, words and strict numbers. Private to the component. */
+/* Shared by the readers of matrices: lines, words and strict numbers. Private to the component. */
 #ifndef XY_PLACE_MATRIX_READER_H
 #define XY_PLACE_MATRIX_READER_H
 

@@ -30,7 +30,7 @@ static const place_symbol_t symbols[] = {
     {0},
 };
 
-/* METIS seeds rand() and draws from it: one at a time, and the program's own series goes on. */
+/* METIS seeds rand() and draws from it: one at a time, and the program's own series continues. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool is_missing(void)

@@ -26,7 +26,7 @@ static int compare(const void *a, const void *b)
     return x->leaf < y->leaf ? -1 : x->leaf > y->leaf;
 }
 
-/* Places the processes in the order of physical numbers, host by host, in turns. */
+/* Places the processes in the order of physical numbers, host by host, in turn. */
 static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
 {
     const xy_target_t *t = q->target;

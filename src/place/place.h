@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Placement: which core runs which process. This is the header that other components include; each
- * part is a chapter of its own:
+ * Placement: a core for each process. This is the header that other components include; each part
+ * is a chapter of its own:
  *
- *   matrix.h    communication matrices: who sends how much to whom, and the files they come in
+ *   matrix.h    communication matrices, and their file formats
  *   target.h    the part of a machine that matters for placing: its leaves and their distances
  *   strategy.h  the strategies, and placing by one of them
  *   ranks.h     cores of a machine, and ranks on them when no matrix is known (mpiexec)
  *   reorder.h   other numbers for processes that stay where they are
  *   output.h    placements written for launchers, for people, as pictures
- *   traffic.h   what was counted of a run, and the matrices made of it
+ *   traffic.h   the counts of a run, and the matrices made of them
  *
  * `xylem place` goes from a matrix and a target to a placement and its output; the launcher starts
  * with ranks.h; reordering in src/mpi/topo uses all but the output. Matrices, targets and

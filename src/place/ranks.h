@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks on cores when nothing is known of who talks to whom: which core runs which rank.
+ * Ranks on cores without a communication matrix: a core for each rank.
  *
  *   xy_cores_t cores;
  *   st = xy_cores_init(&cores, machine);

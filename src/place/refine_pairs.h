@@ -9,7 +9,7 @@
 
 enum { REFINE_TABLE_MAX = 512 };
 
-/* What one group could gain by giving an item to another. */
+/* The gain of one group from giving an item to another. */
 typedef struct {
     uint32_t from, to;
     double gain;

@@ -18,8 +18,8 @@
  * some kilobytes of stack, however many processes there are. */
 void xy_place_reorder(const xy_target_t *target, const uint32_t *leaf_of, int size, int points,
                       xy_vec_t *entries, int *member);
-/* What the points of a grid send: each equally much to its neighbours along every dimension, the
- * last coordinate running fastest. Appends xy_matrix_entry_t; XY_ENOMEM in silence. */
+/* The messages of the points of a grid: each equally much to its neighbours along every dimension,
+ * the last coordinate running fastest. Appends xy_matrix_entry_t; XY_ENOMEM in silence. */
 xy_status_t xy_place_grid_pattern(int ndims, const int *dims, const int *periods, int points,
                                   xy_vec_t *entries);
 /* The leaf of each process that runs on core core_of[i] of `machine`, on the target of its cores

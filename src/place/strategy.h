@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Placing: which leaf runs which process, by one of several strategies. Some look at who talks to
- * whom; others go along the leaves in some order.
+ * Placing: a leaf for each process, by one of several strategies. Some use the communication
+ * matrix; others follow an order of the leaves.
  *
  *   xy_place_options_t options = {.strategy = "auto"};
  *   xy_place_t *p;
@@ -20,9 +20,9 @@
 #include "place/matrix.h"
 #include "place/target.h"
 
-/* What a placement costs. `value` of each entry of the matrix, both directions:
- * hop_bytes: value times links crossed; weighted: value times the weights of the links crossed;
- * max_load: what crosses the busiest link, both directions together. */
+/* The costs of a placement. `value` of each entry of the matrix, both directions: hop_bytes: value
+ * times links crossed; weighted: value times the weights of the links crossed; max_load: what
+ * crosses the busiest link, both directions together. */
 typedef struct {
     double hop_bytes, weighted, max_load;
 } xy_place_cost_t;
@@ -58,7 +58,7 @@ xy_status_t xy_loads_read(const char *path, uint32_t n, double **load_p);
 /* The same from a text that is cut into pieces, into load[n]. */
 xy_status_t xy_loads_parse(char *text, const char *path, uint32_t n, double *load);
 
-/* What a strategy is given. */
+/* The input of a strategy. */
 typedef struct {
     uint32_t n;                 /* processes */
     const place_graph_t *graph; /* of who talks to whom; NULL: not known */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tables of strategies, one per file, and what strategies share. Private to the component. */
+/* The tables of strategies, one per file, and code shared by strategies. Private to the
+ * component. */
 #ifndef XY_PLACE_STRATEGY_INTERNAL_H
 #define XY_PLACE_STRATEGY_INTERNAL_H
 
@@ -26,7 +27,7 @@ xy_status_t place_plugin_find(const char *path, const xy_strategy_t **strategy_p
  * wins. NULL: memory ran out, in silence. The caller frees them. */
 uint32_t *place_capacities(uint32_t n, const xy_target_t *t, const uint32_t *given);
 
-/* What a placement costs by the objective of the problem. */
+/* The cost of a placement by the objective of the problem. */
 double place_cost(const xy_problem_t *q, const uint32_t *leaf_of);
 /* Cheaper by exchanges, never dearer. `capacity` is per leaf and holds what is there. Silent
  * ENOMEM. */
@@ -52,7 +53,7 @@ uint64_t place_slots_count(const xy_problem_t *q, uint32_t begin, uint32_t end);
 place_slots_t place_slots(const xy_problem_t *q);
 uint32_t place_slots_leaf(place_slots_t *s, uint64_t slot);
 
-/* What xy_place_read does, from a text that is cut into pieces. */
+/* The work of xy_place_read, on a text that is cut into pieces. */
 xy_status_t place_file_parse(char *text, const char *path, const xy_cores_t *cores, int ranks,
                              int *core_of);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the pictures of this component share. */
+/* Shared by the pictures of this component. */
 #ifndef XY_PLACE_SVG_H
 #define XY_PLACE_SVG_H
 
@@ -27,7 +27,7 @@ static inline const char *place_svg_number(double value, char buffer[32])
 /* A bar of `share` of the whole with a line of text above it. */
 void place_svg_bar(const xy_svg_t *svg, double x, double y, double share, const char *text);
 
-/* What is drawn. */
+/* The subject of the picture. */
 typedef struct {
     const xy_place_t *place;
     const xy_matrix_t *matrix;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The target: what of a machine matters for placing. Usable leaves only, objects with one child
- * left out, distances as heights above the root. A torus or a mesh is one too: distances then come
- * from coordinates, and the tree halves the box again and again.
+ * The target: the part of a machine that matters for placing. Usable leaves only, objects with one
+ * child left out, distances as heights above the root. A torus or a mesh is one too: distances then
+ * come from coordinates, and the tree halves the box again and again.
  *
  *   xy_target_t *t;
  *   st = xy_target_load("torus:8x8x8", NULL, &t);       (or anything xy_machine_load takes)

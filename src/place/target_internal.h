@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the makers of targets share. Private to the component. */
+/* Shared by the makers of targets. Private to the component. */
 #ifndef XY_PLACE_TARGET_INTERNAL_H
 #define XY_PLACE_TARGET_INTERNAL_H
 

@@ -111,7 +111,7 @@ static void branch(const place_t *places, span_t *spans, xy_target_t *t)
 static void fill(const place_t *places, span_t *spans, xy_target_t *t)
 {
     double hops[LEVELS + 2], weight[LEVELS + 2];
-    uint32_t count = 0; /* NUMA nodes before the one at hand */
+    uint32_t count = 0; /* NUMA nodes before this one */
 
     branch(places, spans, t);
     find_heights(spans, t->nodes, hops, weight);

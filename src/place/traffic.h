@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Traffic: what was counted of a run, by phase, slice of time and communicator, and the matrices
- * made of it.
+ * Traffic: the message counts of a run by phase, slice of time and communicator, and the matrices
+ * made of them.
  *
  *   xy_traffic_t t = {.ranks = 8, .records = XY_VEC_INIT(xy_traffic_record_t)};
  *   xy_vec_append(&t.records, &(xy_traffic_record_t){.from = 0, .to = 1, ...});
@@ -46,7 +46,7 @@ xy_status_t xy_traffic_matrix(const xy_traffic_t *t, const xy_traffic_choice_t *
  * bytes, messages. */
 xy_status_t xy_traffic_write(const xy_traffic_t *t, const char *directory);
 
-/* What the ranks of `xylem monitor` left in a directory. Communicators are numbered: 0 is the
+/* The files of the ranks of `xylem monitor` in a directory. Communicators are numbered: 0 is the
  * world. ENOENT: nothing is there. On success the caller cleans up. */
 xy_status_t xy_traffic_read(const char *directory, xy_traffic_t *t);
 
