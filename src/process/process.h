@@ -2,10 +2,10 @@
 /*
  * Processes that are threads.
  *
- * A program is written for a process of its own: its global variables, its standard output, its
- * environment, its exit are its own. This component runs many copies of unmodified programs inside
- * one process of the operating system, the *host*, each on a fiber (fiber/fiber.h) and each with
- * the impression that it is alone. It knows nothing of what the programs do with each other.
+ * A program is written for a process of its own: its global variables, standard output, environment
+ * and exit are its own. This component runs many copies of unmodified programs inside one process
+ * of the operating system, the *host*, each on a fiber (fiber/fiber.h) and each with the impression
+ * that it is alone. It knows nothing of the communication between the programs.
  *
  *   process_runtime = (process_runtime_t){.name = "many", .noun = "process", .end = note_end, ...};
  *   process_program_load("./a.out", &config, &program);          (once: code is shared)
@@ -15,7 +15,7 @@
  *   }
  *   xy_pool_run(pool);                                           (until all have ended)
  *
- * examples/processes is that, in full: a plain program as 100 processes of one host.
+ * examples/processes is a complete one: a plain program as 100 processes of one host.
  *
  * Three things make the impression:
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Programs, and the private images of them that processes run.
+ * Programs, and their private images, which processes run.
  *
  *   elf.h           a file of the program or of a library, checked
  *   load_program.h  a program with its libraries, loaded once, and the images made from it

@@ -3,10 +3,9 @@
  * A program and its private images.
  *
  * Every process runs its own copy of the program: the same code at another address, with data of
- * its own. The first loader that comes to mind, dlopen of copies of the file, costs a link map, a
- * symbol search and six mappings per copy. Here the file is read once, its symbols are searched
- * once, and what has to be written into a copy becomes a list of fixups. An image is then two
- * mappings and a few stores:
+ * its own. The obvious loader, dlopen of copies of the file, costs a link map, a symbol search and
+ * six mappings per copy. Here the file is read once, its symbols are searched once, and the stores
+ * for a copy become a list of fixups. An image is then two mappings and a few stores:
  *
  *     image 0             image 1             image 2
  *     [code   ][data    ] [code   ][data    ] [code   ][data    ]
@@ -52,7 +51,7 @@ typedef enum {
     PROCESS_VARIABLES
 } process_variable_t;
 
-/* std::cin and its seven brothers, of which every image has a copy. */
+/* std::cin and the other seven standard streams; every image has a copy. */
 enum { PROCESS_CXX_STREAMS = 8, PROCESS_CXX_STREAM_ROOM = 512 };
 
 typedef enum {
@@ -115,7 +114,7 @@ typedef struct {
     bool (*is_simulated)(const char *name);
 } process_program_config_t;
 
-/* What became of a library, and why; for -v. */
+/* The state of a library, with its reason; for -v. */
 typedef struct {
     char *name, *reason;
     bool is_private;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finding what a symbol of an image means. Between the files of this part.
+ * Resolving symbols of an image. Between the files of this part.
  *
  * The order is the dynamic linker's: the modules (the program, then its private libraries), then
- * what is preloaded, this library, whose functions stand before those of the C library, and all
- * other shared libraries.
+ * preloaded libraries, this library, whose functions precede those of the C library, and all other
+ * shared libraries.
  */
 #ifndef XY_PROCESS_IMAGE_LOOKUP_H
 #define XY_PROCESS_IMAGE_LOOKUP_H

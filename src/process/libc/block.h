@@ -82,7 +82,7 @@ int process_mutex_lock(pthread_mutex_t *mutex);
  * are any (still_waits.c). */
 void process_block_tell(const process_program_t *program);
 
-/* What the descriptors 0 to 2 are to this process: its own standard input (the end of it, but for
+/* The files of descriptors 0 to 2 of this process: its own standard input (the end of it, but for
  * process 0), and the files that freopen gave it. For reading and writing. */
 #define XY_OWN_DESCRIPTOR(fd) process_descriptor_of(fd, __builtin_return_address(0))
 int process_descriptor_of(int fd, const void *caller);

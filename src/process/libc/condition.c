@@ -59,8 +59,8 @@ static double seconds_left(const wait_t *w)
     return process_seconds_until(is_monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, w->deadline);
 }
 
-/* The time is over on the process's clock: the thread is woken with all others that wait, which may
- * always happen to them. */
+/* The time has passed on the process's clock: the thread is woken with all others that wait, which
+ * may always happen to them. */
 static void wait_in_virtual_time(wait_t *w)
 {
     if (process_block_look(is_woken, w, fmax(0, seconds_left(w)), process_block_has_threads()))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What runtimes of CUDA keep with a context, each under an address of its own. */
+/* The storage of CUDA runtimes with a context, each under an address of its own. */
 #ifndef XY_PROCESS_LIBC_DEVICE_STORAGE_H
 #define XY_PROCESS_LIBC_DEVICE_STORAGE_H
 

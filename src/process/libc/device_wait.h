@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * GPUs as processes see them. A process that waits for a device lets others run, and has for itself
- * what it would have alone: the current context and the default stream.
+ * GPUs as processes see them. A process that waits for a device yields its core. It has its own
+ * current context and default stream, as if it were alone.
  *
  *   device_wait.c     waiting
  *   device_opencl.c   OpenCL: functions in front of those of its loader

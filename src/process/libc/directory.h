@@ -11,9 +11,9 @@
 /* A process that is about to be started gets the directory `path`, from where the caller is; NULL:
  * that of the process `parent`. Reports what is wrong. */
 xy_status_t process_directory_give(process_t *process, const process_t *parent, const char *path);
-/* The process is over. */
+/* The process has ended. */
 void process_directory_drop(process_t *process);
-/* What the calling thread does from now on, it does for `process`. */
+/* From now on the calling thread acts for `process`. */
 void process_directory_enter(const process_t *process);
 
 /* The calling thread is new. */

@@ -23,7 +23,7 @@ static void leave_job(process_t *process)
     process_affinity_apply(process);
 }
 
-/* 0: go on. */
+/* 0: continue. */
 static int refuse(const char *function, const char *path)
 {
     process_t *process = process_self;

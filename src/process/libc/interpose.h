@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions of the C library that this library defines in front of it.
+ * Functions that this library defines in place of those of the C library.
  *
  *   XY_INTERPOSE unsigned sleep(unsigned seconds)
  *   {
@@ -10,7 +10,7 @@
  *           return XY_CALL_NEXT(next, "sleep")(seconds);
  *       ...
  *
- * Outside of processes every one of them is the C library's own.
+ * Outside of processes each behaves as the C library's own.
  */
 #ifndef XY_PROCESS_LIBC_INTERPOSE_H
 #define XY_PROCESS_LIBC_INTERPOSE_H

@@ -5,8 +5,8 @@
  *   process_heap_setup();                              (before the workers start)
  *   xy_pool_config_t c = {.rest = process_heap_rest};  (each worker, before it sleeps)
  *
- * The heap is the C library's. Nothing is set, and nothing is given back, where the user has chosen
- * otherwise: another malloc, MALLOC_ variables, GLIBC_TUNABLES, or mallopt in a process.
+ * The heap is the C library's. Settings of the user take precedence: another malloc, MALLOC_
+ * variables, GLIBC_TUNABLES, or mallopt in a process.
  */
 #ifndef XY_PROCESS_LIBC_HEAP_H
 #define XY_PROCESS_LIBC_HEAP_H

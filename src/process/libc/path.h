@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a process hands to the programs that it starts (path.c). */
+/* The working directory and environment for programs that a process starts (path.c). */
 #ifndef XY_PROCESS_LIBC_PATH_H
 #define XY_PROCESS_LIBC_PATH_H
 

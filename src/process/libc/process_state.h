@@ -164,7 +164,7 @@ static inline bool process_is_in_program(const process_t *process)
     return process_runtime.is_inside == NULL || !process_runtime.is_inside(process);
 }
 
-/* What has to be done when a worker goes on with another process, besides thread-local variables.
+/* What has to be done when a worker continues with another process, besides thread-local variables.
  */
 enum { PROCESS_SWITCH_DEVICES = 1, PROCESS_SWITCH_DIRECTORIES = 2 };
 extern _Atomic unsigned process_switch_more __attribute__((visibility("hidden")));
@@ -364,7 +364,7 @@ void process_signals_forget(int which);
 void process_dl_setup(void);
 /* One program or plug-in is loaded at a time. */
 extern pthread_mutex_t process_loading __attribute__((visibility("hidden")));
-/* What the calling thread reports from now on goes to `text`; NULL: to the user again. */
+/* Reports of the calling thread go to `text` from now on; NULL: to the user again. */
 void process_report_catch(char *text, size_t room);
 /* Has it been caught? For those who report themselves. */
 bool process_report_is_caught(const char *message);

@@ -7,7 +7,7 @@
 
 /* Blocks of so many bytes and more; at least a page. Before processes run. */
 void process_share_data_from(size_t least);
-/* What a program gets for a symbol of the C library: malloc and its kin are others. */
+/* The function for a symbol of the C library: malloc and its relatives are replaced. */
 void *process_share_data_substitute(const char *name, void *found);
 
 #endif

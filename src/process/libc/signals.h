@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the job does with signals (signals.c), and what processes ask for (sigaction.c). */
+/* The signal handling of the job (signals.c) and of its processes (sigaction.c). */
 #ifndef XY_PROCESS_LIBC_SIGNALS_H
 #define XY_PROCESS_LIBC_SIGNALS_H
 

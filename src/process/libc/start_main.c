@@ -6,7 +6,7 @@
  * the first thing it does is to call __libc_start_main with main as the argument. That call does
  * not return to the image.
  *
- * Every other program (the launcher itself, a program run without a launcher) goes on to the C
+ * Every other program (the launcher itself, a program run without a launcher) continues to the C
  * library's function.
  */
 #include <dlfcn.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What processes need from the runtime above them: one table of callbacks.
+ * The table of callbacks that processes need from the runtime above them.
  *
  *   static const process_runtime_t mine = {.name = "mytool", .noun = "process", .end = end};
  *
  *   process_runtime = mine;
  *
  * The runtime owns the threads, decides who runs, and ends the job. It sets the table once, before
- * it makes a process; each function may be NULL, which stands for "nothing to do" and "false". A
- * table that is never set makes every function in front of the C library the C library's own.
+ * it makes a process; each function may be NULL, which stands for "nothing to do" and "false". If
+ * the table is never set, every replaced function behaves as the C library's own.
  */
 #ifndef XY_PROCESS_OPS_OPS_H
 #define XY_PROCESS_OPS_OPS_H
