@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A compiled description: code for a machine with a stack of 64-bit cells, which can stop at any
- * instruction and go on later.
+ * instruction and continue later.
  *
  * A cell holds an integer (32-bit ones extended as their type says), the bits of a double (of a
  * float, too, rounded as such) or an address. An address is the number of a block of memory and an
@@ -157,7 +157,7 @@ typedef struct {
 
 typedef xy_predict_given_t code_assume_t;
 
-/* Compile; what is wrong is said with file and line of the C program. The program must live as long
+/* Compile; errors are reported with file and line of the C program. The program must live as long
  * as the code. EINVAL, EPARSE, ENOMEM; EUSAGE: there is no unknown of the name of an assumption. */
 xy_status_t code_compile(const xy_program_t *program, const code_assume_t *assumed, size_t count,
                          code_t **code_p);

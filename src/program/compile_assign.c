@@ -86,7 +86,7 @@ static const type_t *assign_far(compiler_t *c, const expr_t *e)
     if (!type_is_scalar(type))
         return type->kind == TYPE_STRUCT && e->op == OPERATOR_NONE
                    ? (emit(c, OP_POP, 0, 0, 0), assign_struct(c, e))
-                   : compile_fail(c, "what is on the left side cannot be assigned to");
+                   : compile_fail(c, "the left side cannot be assigned to");
     if (e->op == OPERATOR_NONE) {
         if (!compile_value_as(c, e->b, type))
             return NULL;

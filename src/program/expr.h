@@ -82,8 +82,8 @@ xy_status_t expr_parse_list(types_t *types, const char *text, place_t place, exp
 /* A type: "int *", "double[n][2]". Lengths that are no constants are kept as expressions; the first
  * may be missing (0). */
 xy_status_t expr_parse_type(types_t *types, const char *text, place_t place, const type_t **type_p);
-/* What a for loop starts with: "i = 0", or a declaration "int i = 0, j = 1", whose type goes to
- * *type_p (else NULL): then a list of names and assignments to names. */
+/* The start of a for loop: "i = 0", or a declaration "int i = 0, j = 1", whose type goes to *type_p
+ * (else NULL): then a list of names and assignments to names. */
 xy_status_t expr_parse_start(types_t *types, const char *text, place_t place, const type_t **type_p,
                              expr_t **expr_p);
 

@@ -8,10 +8,10 @@
  *   st = xy_formula_value(f, &names, &seconds);
  *   xy_formula_destroy(f);
  *
- * Numbers, + - * / %, comparisons, && || !, ?: and parentheses mean what they mean in C, but that 7
- * / 2 is 3.5. min, max, floor, ceil, round, abs, sqrt, cbrt, log, log2, exp and pow are known; the
- * caller gives names and other functions a value. `infinity` is what can never be chosen. One
- * thread at a time per formula; nothing parks.
+ * Numbers, + - * / %, comparisons, && || !, ?: and parentheses are those of C, except that 7 / 2 is
+ * 3.5. min, max, floor, ceil, round, abs, sqrt, cbrt, log, log2, exp and pow are known; the caller
+ * gives names and other functions a value. `infinity` marks an alternative that is never chosen.
+ * One thread at a time per formula; nothing parks.
  */
 #ifndef XY_PROGRAM_FORMULA_H
 #define XY_PROGRAM_FORMULA_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Instructions that often stand together are run as one: the first becomes another instruction that
- * does what all of them do and goes on behind them. The others stay where they are, as its operands
- * and for jumps that lead to them, so nothing moves.
+ * does what all of them do and continues behind them. The others stay where they are, as its
+ * operands and for jumps that lead to them, so nothing moves.
  *
  *   for (...; i < 4; i++)      12 instructions in each pass: LOCAL CONSTANT LESS JUMP_ZERO, ...,
  *                              LOCAL LOCAL CONSTANT ADD SET_LOCAL POP POP, AGAIN

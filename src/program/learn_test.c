@@ -136,7 +136,7 @@ static void test_parted(void **state)
     call(&s, "MPI_Allreduce", 12, 8);
     call(&s, "MPI_Finalize", 99, 0);
     s.first[1] = 2;
-    fails(&s, "run.xyt goes on with MPI_Finalize at a.c:99, and the description with MPI_");
+    fails(&s, "run.xyt continues with MPI_Finalize at a.c:99, and the description with MPI_");
     begin(&s, 1, BODY);
     record(&s, 0, 1, 4);
     call(&s, "MPI_Allreduce", 12, 8);

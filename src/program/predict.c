@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prediction: compile, find the models, walk, gather what there is to say. */
+/* Prediction: compile, find the models, walk, gather the results. */
 #include "program/predict.h"
 
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static xy_status_t find_model(walk_t *walk, code_site_t *site, bool is_kernel)
     return XY_OK;
 }
 
-/* Kernels without a model: what to do is said once for all of them. */
+/* Kernels without a model: one message has the remedy for all of them. */
 static xy_status_t check_models(const walk_t *walk)
 {
     xy_text_t names = XY_TEXT_INIT;

@@ -8,9 +8,9 @@
  *   printf("%g s\n", p->seconds);
  *   xy_prediction_destroy(p);
  *
- * What a run costs is the business of sim/job.h; what kernels cost, of the models in the store.
- * Equal input gives equal predictions, to the last bit, and those of a real run in virtual time
- * whose computation is modelled. One thread; nothing parks.
+ * sim/job.h gives the costs of messages, the models of the store those of kernels. Equal input
+ * gives equal predictions, to the last bit, and those of a real run in virtual time whose
+ * computation is modelled. One thread; nothing parks.
  */
 #ifndef XY_PROGRAM_PREDICT_H
 #define XY_PROGRAM_PREDICT_H
@@ -76,8 +76,8 @@ typedef struct {
     xy_vec_t pairs;       /* of xy_vjob_pair_t, when the job was to count them */
 } xy_prediction_t;
 
-/* EINVAL: the program is wrong, or its processes wait for each other: who waits where is said.
- * ENOENT: models are missing. EUSAGE: an assumption that there is no unknown for. All are said. */
+/* EINVAL: the program is wrong, or its processes wait for each other, and the waits are listed.
+ * ENOENT: models are missing. EUSAGE: an assumption without an unknown. All are reported. */
 xy_status_t xy_predict(const xy_program_t *program, const xy_predict_config_t *config,
                        xy_prediction_t **prediction_p);
 void xy_prediction_destroy(xy_prediction_t *prediction); /* NULL is fine */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process of a description: its memory and where it is in the code. It runs until an MPI call
- * must wait, and goes on there later.
+ * A process of a description: its memory and its place in the code. It runs until an MPI call must
+ * wait, and continues there later.
  *
  * Addresses have the number of a block of memory above and an offset below. Block 0 has everything
- * but what malloc() made: variables, literals, argv, frames. Every access is checked against the
- * size of its block.
+ * but the heap: variables, literals, argv, frames. Every access is checked against the size of its
+ * block.
  */
 #ifndef XY_PROGRAM_PROCESS_H
 #define XY_PROGRAM_PROCESS_H
@@ -16,8 +16,8 @@
 
 enum { PROCESS_BLOCK_BITS = 40, PROCESS_NULL = 16 };
 
-/* What nothing has written is full of this byte: a value made of it is not known, and a process
- * that looks at it fails. It is copied, sent and received as it is. */
+/* Unwritten memory is full of this byte: a value made of it is not known, and a process that reads
+ * it fails. It is copied, sent and received as it is. */
 enum { PROCESS_BLANK = 0xf7 };
 #define PROCESS_BLANK_32 ((int32_t)0xf7f7f7f7)
 #define PROCESS_BLANK_64 ((int64_t)0xf7f7f7f7f7f7f7f7)
@@ -29,7 +29,7 @@ typedef struct {
 } block_t;
 
 typedef struct {
-    int32_t pc; /* where the caller goes on */
+    int32_t pc; /* where the caller continues */
     int32_t function;
     int32_t made; /* blocks of arrays that the caller had made */
     uint32_t frame;
@@ -37,9 +37,9 @@ typedef struct {
 
 typedef struct process process_t;
 
-/* What MPI calls and kernels do is the business of the driver. Each returns true when the process
- * may go on behind the call, false when it must stop: it is called again, with the same arguments,
- * when process_run() is called next. After a failure (said) it calls process_fail(). */
+/* The driver does MPI calls and kernels. Each returns true when the process may continue after the
+ * call, false when it must stop: it is called again, with the same arguments, when process_run() is
+ * called next. After a failure (reported) it calls process_fail(). */
 typedef struct {
     bool (*mpi)(process_t *p, const code_site_t *site, int64_t *args);
     bool (*kernel)(process_t *p, const code_site_t *site, const double *sizes);
@@ -90,10 +90,10 @@ struct process {
 
 xy_status_t process_init(process_t *p, const process_config_t *config, int32_t rank);
 void process_cleanup(process_t *p); /* of a zeroed one too */
-/* One that goes on by itself from where `from` is. XY_ENOMEM in silence. */
+/* One that continues by itself from where `from` is. XY_ENOMEM in silence. */
 xy_status_t process_copy(process_t *p, const process_t *from);
 
-/* Go on until a call must wait (false) or the process is over, well or not (true). */
+/* Go on until a call must wait (false) or the process has ended, well or not (true). */
 bool process_run(process_t *p);
 
 /* Where it is. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Program descriptions: what is left of a C program when only its messages, its kernels and what
- * steers them are kept. `xylem scan` writes one, `xylem predict` walks it, and people can read and
- * write it: XML with one element for each C statement that was kept, with file and line.
+ * Program descriptions: the messages and kernels of a C program, and the code that controls them.
+ * `xylem scan` writes one, `xylem predict` walks it, and people can read and write it: XML with one
+ * element for each C statement that was kept, with file and line.
  *
  *   xy_program_t *p;
  *   xy_node_t *main, *loop;
@@ -45,8 +45,8 @@
  *   kernel     name* sizes                       a known kernel; sizes "m, n, k" as it takes them
  *   compute    name* count                       a loop outside of known kernels: `count` passes
  *                                                through its innermost body, costed by name
- *   unknown    name* reason* target              cannot be known: `target` is set to what
- *                                                --assume NAME=EXPRESSION says
+ *   unknown    name* reason* target              cannot be known: `target` is set by --assume
+ * NAME=EXPRESSION
  *
  * Attributes `c`, `start`, `test`, `step`, `value`, `sizes`, `count`, `target` and those of MPI
  * calls are C expressions: all operators of C (assignment, ++, comma, ?:, &, *, [], . and ->,
@@ -140,7 +140,7 @@ const char *xy_node_attr(const xy_node_t *node, const char *name);
 /* "function", "mpi": the name of the element. */
 const char *xy_node_name(xy_node_kind_t kind);
 
-/* What an argument of an MPI call is for the description. */
+/* The role of an argument of an MPI call in the description. */
 enum {
     XY_ARG_BUFFER = 'b',  /* data: left out, but MPI_IN_PLACE; or a pointer to variables that are
                              kept: then what is sent arrives there, too ("&n" of MPI_Bcast) */

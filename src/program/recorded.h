@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calls of a real run, from its trace (mpiexec --trace), and what they tell of values that the
- * source does not give.
+ * The calls of a real run, from its trace (mpiexec --trace), and the values that they reveal where
+ * the source does not give them.
  *
  *   xy_recorded_t *recorded;
  *   xy_learned_t *learned;
@@ -14,10 +14,10 @@
  * A trace has no values, but calls in their order, each with its line and the bytes that it moved.
  * The description is walked for the processes of the recorded run; where a value is not known,
  * several are tried, each on a copy of the process that runs ahead, and the first is taken with
- * which the process makes the calls that were recorded: a positive error norm while the loop goes
- * on and zero at its end, the number of passes that its calls show, a count that gives the bytes.
- * Every call of the walk must be the recorded one, to the end, so that values are learned or it is
- * said where walk and run part.
+ * which the process makes the calls that were recorded: a positive error norm while the loop
+ * continues and zero at its end, the number of passes that its calls show, a count that gives the
+ * bytes. Every call of the walk must be the recorded one, to the end; otherwise the place where
+ * walk and run differ is reported.
  */
 #ifndef XY_PROGRAM_RECORDED_H
 #define XY_PROGRAM_RECORDED_H

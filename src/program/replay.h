@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A run that was recorded, once more on another machine by the virtual clock: what it would take
- * there, and by another placement.
+ * Replay of a recorded run on another machine, or with another placement, by the virtual clock.
  *
  *   xy_replay_t *replay;
  *   xy_replay_result_t r;
@@ -11,15 +10,15 @@
  *   xy_replay_result_cleanup(&r);
  *   xy_replay_destroy(replay);
  *
- * From a trace of a real run: each process computes what it computed then, sends what it sent,
- * waits for what it received and takes part in its collectives, in its order. A message is waited
- * for in the call in which it met its receive; what was started by a nonblocking call, in the next
- * MPI_Wait or MPI_Test. So nothing waits for what came later in the recorded run, and a run that
- * ended then ends again. Blocks of different sizes in one collective become blocks of their mean.
+ * From a trace of a real run: each process repeats its computation, sends, receives and collectives
+ * in the recorded order. It waits for a message in the call in which the message met its receive,
+ * and for nonblocking operations in the next MPI_Wait or MPI_Test. So no wait depends on a later
+ * event of the recorded run, and the replay ends as the run did. Blocks of different sizes in one
+ * collective become blocks of their mean.
  *
  * From a matrix, which has no order and no computation: every process sends its messages in as many
- * rounds as the busiest pair has messages, evenly, and waits in each for what it sends and gets.
- * The time is that of communication alone.
+ * rounds as the busiest pair has messages, evenly, and completes its messages in each round. The
+ * time is that of communication alone.
  *
  * A replay never changes once it is made; any thread may run it.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a replay consists of, between the files that make it and the one that runs it. */
+/* The parts of a replay, between the files that make it and the one that runs it. */
 #ifndef XY_PROGRAM_REPLAY_INTERNAL_H
 #define XY_PROGRAM_REPLAY_INTERNAL_H
 

@@ -82,7 +82,7 @@ static xy_status_t add(rank_t *k, const xy_script_op_t *op, bool is_now, int64_t
     return xy_vec_append(&k->pending, &(pending_t){request, since});
 }
 
-/* The call is over: what it waits for. */
+/* The call is complete: what it waits for. */
 static xy_status_t end_call(rank_t *k)
 {
     pending_t *pending = k->pending.data;

@@ -349,7 +349,7 @@ static void test_getopt(void **state)
     assert_true(noted[6] == 6 && noted[7] == 0);
 }
 
-/* It goes on where it stopped, in the middle of functions. */
+/* It continues where it stopped, in the middle of functions. */
 static void test_waiting(void **state)
 {
     (void)state;

@@ -9,10 +9,9 @@
  *   st = xy_program_write(xy_scan_program(scan), "prog.xml");
  *   xy_scan_free(scan);
  *
- * What is kept: calls of MPI, calls of kernels, and the statements whose effect reaches an integer
- * or a handle that they take, or a condition around them. Data (arrays of floating-point numbers,
- * and buffers that nothing else needs) is not followed. Loops that are not kept become <compute>
- * elements.
+ * Kept are calls of MPI, calls of kernels, and the statements whose effect reaches an integer or a
+ * handle of theirs, or a condition around them. Data (arrays of floating-point numbers, and buffers
+ * that nothing else needs) is not followed. Loops that are not kept become <compute> elements.
  */
 #ifndef XY_PROGRAM_SCAN_H
 #define XY_PROGRAM_SCAN_H
@@ -44,7 +43,7 @@ void xy_scan_free(xy_scan_t *scan); /* NULL is fine */
 const xy_program_t *xy_scan_program(const xy_scan_t *scan);
 /* Values that the source does not give: one line each. How many there are. */
 int xy_scan_unknowns(const xy_scan_t *scan, FILE *file);
-/* What was kept, and why. */
+/* The kept statements, with reasons. */
 void xy_scan_list(const xy_scan_t *scan, FILE *file);
 
 typedef enum { XY_SCAN_PLAIN, XY_SCAN_COLOUR, XY_SCAN_HTML } xy_scan_style_t;

@@ -98,7 +98,7 @@ void scan_read_function(xy_scan_t *scan, scan_decl_t *decl, CXCursor cursor);
 /* Its initial value and the sizes of its dimensions. */
 void scan_read_variable(xy_scan_t *scan, scan_decl_t *decl, CXCursor cursor);
 scan_expr_t *scan_read_expr(xy_scan_t *scan, CXCursor cursor);
-/* What is done somewhere inside something that is not understood: calls and assignments, a list. */
+/* Effects inside of something that is not understood: calls and assignments, a list. */
 scan_expr_t *scan_read_inner(xy_scan_t *scan, CXCursor cursor);
 scan_stmt_t *scan_read_stmt(xy_scan_t *scan, CXCursor cursor);
 bool scan_is_expression(CXCursor cursor);

@@ -279,7 +279,7 @@ static scan_expr_t *read_binary(xy_scan_t *scan, CXCursor cursor)
     return e->kind == SCAN_E_ASSIGN ? cut_bits(scan, e) : e;
 }
 
-/* A variable for something without a name; it is declared before the statement at hand. */
+/* A variable for something without a name; it is declared before the current statement. */
 static scan_expr_t *name_literal(xy_scan_t *scan, scan_expr_t *value, const scan_type_t *type)
 {
     scan_decl_t *d = scan_alloc(scan, sizeof(*d));

@@ -36,7 +36,8 @@ typedef struct {
 xy_node_t *scan_emit_add(scan_emit_t *t, xy_node_kind_t kind, scan_place_t at);
 /* Its kept effects as elements. */
 void scan_emit_effects(scan_emit_t *t, scan_expr_t *e);
-/* What must come before an element that prints `e`: calls of MPI and kernels, unknown values. */
+/* Statements that must come before an element that prints `e`: calls of MPI and kernels, unknown
+ * values. */
 void scan_emit_before(scan_emit_t *t, scan_expr_t *e);
 bool scan_has_before(const xy_scan_t *scan, const scan_expr_t *e);
 /* Values of a list for the members of a struct, one by one. */

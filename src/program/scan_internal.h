@@ -16,7 +16,7 @@ struct xy_scan {
     const char *const *paths;
     int count;
     xy_arena_t *arena;
-    jmp_buf leave; /* what cannot go on leaves from any depth: scan_leave() */
+    jmp_buf leave; /* what cannot continue leaves from any depth: scan_leave() */
     xy_status_t status;
     void *index, *unit; /* of libclang, while it reads */
     void *last_file;    /* of libclang, and its number in `files` */
@@ -31,13 +31,13 @@ struct xy_scan {
     xy_vec_t persistent; /* scan_expr_t *: calls that make persistent requests */
     xy_vec_t unknowns;   /* scan_unknown_t */
     xy_vec_t taken; /* scan_decl_t *: functions whose address is taken; the first is number 1 */
-    scan_stmt_t *literals; /* declarations of values without a name in the statement at hand */
+    scan_stmt_t *literals; /* declarations of values without a name in the current statement */
     int literal_count;
     int stand_ins; /* variables for parts of expressions that are not known */
 };
 
-/* End the scan from any depth, with what was said. No frame of another library is on the stack
- * where they are called. */
+/* End the scan from any depth, after a report. No frame of another library is on the stack where
+ * they are called. */
 noreturn void scan_leave(xy_scan_t *scan, xy_status_t status);
 noreturn void scan_fail(xy_scan_t *scan, xy_status_t status, scan_place_t at, const char *format,
                         ...) __attribute__((format(printf, 4, 5)));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * OpenMP. The scan reads a program as one thread runs it: what a team of threads does in a parallel
- * region is costed as the work of one. That is said once.
+ * OpenMP. The scan reads a program as one thread runs it: the work of a team of threads in a
+ * parallel region is costed as that of one. A warning is printed once.
  */
 #include <ctype.h>
 #include <string.h>

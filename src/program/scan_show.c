@@ -46,9 +46,9 @@ static void visit_expr(const visit_t *v, const scan_expr_t *e)
             v->kept(v->arg, e->at, e->decl->name, "kernel");
         else if (e->decl != NULL && e->decl->body != NULL)
             v->kept(v->arg, e->at, e->decl->name,
-                    "communicates, computes or returns what is needed");
+                    "communicates, computes or returns a needed value");
         else
-            v->kept(v->arg, e->at, e->decl != NULL ? e->decl->name : "call", "sets what is needed");
+            v->kept(v->arg, e->at, e->decl != NULL ? e->decl->name : "call", "sets a needed value");
     } else if (e->is_kept && (e->kind == SCAN_E_ASSIGN || e->kind == SCAN_E_STEP)) {
         scan_access_t access = scan_access((xy_scan_t *)(uintptr_t)v->scan, e->a);
         const scan_location_t *l =
@@ -95,7 +95,7 @@ static void visit_control(const visit_t *v, const scan_stmt_t *s)
     if (s->kind == SCAN_S_DECL && (s->is_kept || s->decl->is_named)) {
         v->kept(v->arg, s->at, s->decl->name, "variable");
     } else if (s->is_kept && name != NULL) {
-        v->kept(v->arg, header_of(s), name, "around what is kept");
+        v->kept(v->arg, header_of(s), name, "around kept statements");
         end.first = end.last > 0 ? end.last - 1 : end.last;
         v->kept(v->arg, end, NULL, NULL); /* its closing brace */
     } else if (s->work != NULL) {

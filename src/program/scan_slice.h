@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The slice: which effects (assignments, calls), conditions and jumps are needed.
+ * The slice: the effects (assignments, calls), conditions and jumps that are needed.
  *
  * Functions are walked backwards with the set of locations whose value is needed later. An
- * assignment to one of them is kept, and what it reads becomes needed; a condition is needed when
- * something inside is kept. What a function needs on entry is needed by its callers, and what they
- * need after the call is needed at its end; this is repeated until nothing changes.
+ * assignment to one of them is kept, and the locations it reads become needed; a condition is
+ * needed when something inside is kept. The locations needed on entry to a function are needed by
+ * its callers, and those that callers need after the call are needed at its end; this is repeated
+ * until nothing changes.
  */
 #ifndef XY_PROGRAM_SCAN_SLICE_H
 #define XY_PROGRAM_SCAN_SLICE_H
@@ -56,7 +57,7 @@ void scan_set_add(scan_walk_t *w, scan_set_t set, const scan_access_t *access, l
 void scan_set_remove(scan_set_t set, const scan_access_t *access);
 bool scan_set_join(const scan_walk_t *w, scan_set_t set, const uint64_t *other);
 
-/* What the C library's functions do to the slice. */
+/* The effects of the C library's functions on the slice. */
 bool scan_is_library(const char *name);
 /* sscanf() of numbers in what is no memory of the program: an argument of main(). */
 bool scan_is_parsed(xy_scan_t *scan, const scan_expr_t *e); /* `xylem predict` evaluates it */

@@ -220,7 +220,7 @@ static void test_two_places(void **state)
     check_has(source, "<do c=\"sprintf(text, ");
 }
 
-/* What threads do is not costed, and that is said. */
+/* The work of threads is not costed, with a warning. */
 static void test_openmp(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A C program as the scan sees it: what remains of clang's tree once names are resolved, macros
- * expanded and constants evaluated. scan_clang.c makes it, and is the only file that knows clang.
+ * A C program as the scan sees it: clang's tree with names resolved, macros expanded and constants
+ * evaluated. scan_clang.c makes it, and is the only file that knows clang.
  *
  * All of it lies in the arena of the scan and is freed with it.
  */

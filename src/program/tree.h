@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which elements there are, what they may contain and which attributes they have. */
+/* The elements of descriptions, their allowed contents and attributes. */
 #ifndef XY_PROGRAM_TREE_H
 #define XY_PROGRAM_TREE_H
 

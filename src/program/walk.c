@@ -24,7 +24,7 @@ static walker_t *walker_of(process_t *p)
     return (walker_t *)(void *)p;
 }
 
-/* What it computed is told to the job with its next call, as one piece. */
+/* Its computation is passed to the job with its next call, as one piece. */
 static void compute(walker_t *w, double seconds)
 {
     w->ahead += seconds;

@@ -44,7 +44,7 @@ typedef struct walk_meeting {
     struct walk_made *made; /* [size], of an agreement: what each gets */
 } walk_meeting_t;
 
-/* What the members of a persistent collective share, until all have made their request. */
+/* The shared data of the members of a persistent collective, until all have made their request. */
 typedef struct walk_part {
     uint64_t id; /* number of the persistent collective on its communicator */
     int32_t joined;
@@ -52,7 +52,7 @@ typedef struct walk_part {
     struct walk_part *next;
 } walk_part_t;
 
-/* What the first member that came to a collective has called, for the others. */
+/* The call of the first member of a collective, for the others. */
 typedef struct {
     uint64_t number; /* of the collective, and 1; 0: none */
     uint64_t bytes;  /* of those that all give */
@@ -84,7 +84,7 @@ typedef struct walk_made {
     int32_t rank;
 } walk_made_t;
 
-/* What the handle of a communicator means to a process. */
+/* The communicator behind a handle of a process. */
 typedef struct {
     walk_comm_t *comm; /* NULL: freed */
     int32_t rank;
@@ -115,7 +115,7 @@ typedef struct {
     bool is_lost;          /* more data than is followed, or with gaps */
 } walk_message_t;
 
-/* What a request needs later: a collective with data, or a persistent one. */
+/* The later needs of a request: a collective with data, or a persistent one. */
 typedef struct {
     walk_message_t message;  /* persistent: what Start begins, or ... */
     walk_member_t part;      /* collective: which is alone in its communicator */
@@ -156,7 +156,7 @@ struct walker {
     xy_vreq_t **list;                        /* what it waits for */
     size_t list_capacity, list_count;
     int32_t *of_list; /* their requests */
-    bool is_waiting;  /* the job has been asked, and the process goes on */
+    bool is_waiting;  /* the job has been asked, and the process continues */
     bool is_finalized, is_initialized;
     bool is_followed;     /* the call that it is in was compared with the recorded one */
     size_t recorded_next; /* the recorded call that is next, where a run is followed */
@@ -431,7 +431,7 @@ int32_t walk_message(walker_t *w, walk_kind_t kind, const xy_vjob_p2p_t *p2p);
 
 /* The data of a message of this process; NULL: memory ran out (said). */
 walk_data_t *walk_data_new(walker_t *w, const walk_message_t *m);
-/* What a receive gets there is not known; false: there is no such memory (said). */
+/* The received data there is unknown; false: there is no such memory (reported). */
 bool walk_data_lose(walker_t *w, uint64_t address, uint64_t bytes);
 
 /* ---- Collectives ---- */
@@ -447,7 +447,7 @@ walk_meeting_t *walk_meeting_find(walk_comm_t *comm, uint64_t number);
 /* One member needs it no more. */
 void walk_meeting_leave(walk_comm_t *comm, walk_meeting_t *meeting);
 void walk_meeting_free(walk_meeting_t *meeting, int32_t size);
-/* What is kept of the data of a collective: given when it starts, taken when it is over. */
+/* The kept data of a collective: given when it starts, taken when it is complete. */
 bool walk_data_give(walker_t *w, walk_member_t *m, uint64_t number, const code_site_t *site,
                     const int64_t *args);
 bool walk_data_take(walker_t *w, walk_request_t *r);

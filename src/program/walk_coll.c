@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collectives: what the simulated job is told of them. */
+/* Collectives: their calls for the simulated job. */
 #include <mpi.h>
 #include <string.h>
 

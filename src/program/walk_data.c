@@ -2,8 +2,8 @@
 /*
  * The little data that a description keeps: parameters that are broadcast, counts that are
  * gathered. A member leaves a copy of what it gives when it comes to the collective, and takes what
- * it gets when its own part is over: by then all that give something to it have come. Of messages
- * the same: captured when they are sent, copied when they are received.
+ * it gets when its own part is complete: by then all that give something to it have come. Of
+ * messages the same: captured when they are sent, copied when they are received.
  */
 #include <mpi.h>
 #include <string.h>

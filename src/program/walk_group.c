@@ -256,7 +256,7 @@ static bool hear(walker_t *w, const circle_t *c, int32_t from)
 
 enum { HEAR = 1, TELL }; /* of process_t.phase: TELL + 2 * bit tells, one more waits until it has */
 
-/* What the first member makes is told down a binomial tree of the group, by the messages of the MPI
+/* The result of the first member goes down a binomial tree of the group, by the messages of the MPI
  * library: only the members take part. True: w->made is there. */
 static bool go_round(walker_t *w, const circle_t *c)
 {

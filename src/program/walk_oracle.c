@@ -2,7 +2,8 @@
 /*
  * Values from a recorded run (recorded.h). A process that comes to a value that is not known is
  * copied for each candidate, and the copy runs ahead: its calls do nothing but be compared with
- * those that were recorded. Who makes most of them, up to LOOK, wins, the first of equals.
+ * those that were recorded. The candidate that makes most of them, up to LOOK, wins, the first of
+ * equals.
  *
  *   recorded   Allreduce:12 Allreduce:12 Allreduce:12 Finalize:15
  *   error = 1  Allreduce:12 Allreduce:12 Allreduce:12 Allreduce:12     3 calls
@@ -227,8 +228,8 @@ static void add_work(copy_t *c, const code_site_t *site, double size)
     c->work ^= c->work >> 29;
 }
 
-/* A trace has the bytes of all blocks together, so that no value is told by them: blocks count also
- * where values of other unknowns are in them. */
+/* A trace has the bytes of all blocks together, which determine no value: blocks count also where
+ * values of other unknowns are in them. */
 static void add_blocks(copy_t *c, const code_site_t *site, const int64_t *args)
 {
     const walk_member_t *m = member_of(c, site, args);
@@ -478,7 +479,7 @@ static bool fail_parted(walker_t *w, const char *made, size_t next)
                             "with --assume",
                             o->recorded->path, made);
     return process_fail(&w->process,
-                        "%s goes on with %s at %s:%ld, and the description with %s: they are not "
+                        "%s continues with %s at %s:%ld, and the description with %s: they are not "
                         "of the same program and arguments, or a value has to be given with "
                         "--assume",
                         o->recorded->path, p->name, p->file, p->line, made);

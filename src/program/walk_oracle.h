@@ -13,7 +13,7 @@ walk_oracle_t *walk_oracle_new(const xy_recorded_t *recorded, const code_t *code
 void walk_oracle_free(walk_oracle_t *oracle); /* NULL is fine */
 /* The first recorded call of a rank. */
 size_t walk_oracle_first(const walk_oracle_t *oracle, int32_t rank);
-/* What was learned; the caller owns it. */
+/* The learned values; the caller owns them. */
 xy_learned_t *walk_oracle_take(walk_oracle_t *oracle);
 
 /* The process makes this call; it is over. False (said): the recorded one did not. */

@@ -238,7 +238,7 @@ static bool deliver_some(walker_t *w, const several_t *s, const int64_t *args)
     return walk_set_int(w, args[2], count);
 }
 
-/* ---- The calls. Each reads its requests again when it goes on. ---- */
+/* ---- The calls. Each reads its requests again when it continues. ---- */
 
 static bool run_all(walker_t *w, const several_t *s, const int64_t *args)
 {

@@ -39,7 +39,7 @@ calls=$("$mpiexec" --virtual haswell8x32 --compute none -n 4 --json - ./learned 
 real=$("$mpiexec" --virtual haswell8x32 --compute none -n 4 --json - ./learned | sed -n 's/^  "time": \([0-9.e+-]*\),*/\1/p')
 [ "$(number time)" = "$real" ] || fail "predicted $(number time), in virtual time $real"
 
-# Another number of processes goes on with what was learned.
+# Another number of processes continues with what was learned.
 "$xylem" predict learned.c -n 16 -m haswell8x32 --from-trace run.xyt >said
 grep -q '^learned: 16 processes' said || fail "$(cat said)"
 
