@@ -185,8 +185,8 @@ typedef struct {
     double *now, *next, *kept, *waits;
 } passing_t;
 
-/* One step: of what is blamed on a rank, the part in which it waits itself goes on to those that it
- * waits for. */
+/* One step: of what is blamed on a rank, the part in which it waits itself continues to those that
+ * it waits for. */
 static void pass_once(const xy_analysis_t *a, passing_t *t)
 {
     size_t n = a->profile->ranks.count;

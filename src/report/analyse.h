@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a profile says: efficiencies, the calls that cost most, who is waited for, and one sentence.
+ * The analysis of a profile: efficiencies, the most expensive calls, the ranks that others wait
+ * for, and one sentence.
  *
  *   xy_analysis_t *a;
  *   st = xy_analyse(profile, 0, &a);

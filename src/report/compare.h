@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two runs of one program: what got slower, by line.
+ * Comparison of two runs of one program by line.
  *
  *   xy_comparison_t *c;
  *   st = xy_comparison_create(before, after, &c);
@@ -14,7 +14,7 @@
 
 #include "report/analyse.h"
 
-/* What a line takes: computation before its calls, waiting in them, and all else in them. */
+/* The time of a line: computation before its calls, waiting in them, and all else in them. */
 typedef enum { XY_LINE_COMPUTE, XY_LINE_WAIT, XY_LINE_MOVE, XY_LINE_KINDS } xy_line_kind_t;
 
 typedef struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What only a trace tells of a run, beside its profile: the critical path, and where data waited
- * for progress.
+ * Results that need a trace, beside the profile: the critical path, and data that waited for
+ * progress.
  *
  *   for (size_t i = 0; i < p->insight->path.count; i++)
  *       use(&XY_VEC_AT(&p->insight->path, xy_path_part_t, i));

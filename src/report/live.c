@@ -353,14 +353,14 @@ xy_status_t xy_live_parse(char *text, xy_live_t **live_p)
         in.line++;
         if (!parse_line(&in, line))
             st = xy_fail(XY_EPARSE,
-                         "line %ld of what mpiexec has sent is not understood; is it "
+                         "cannot understand line %ld of the answer of mpiexec; is it "
                          "another version of Xylem?",
                          in.line);
     }
     if (st == XY_OK && in.is_full)
         st = xy_fail_memory("looking at ranks");
     if (st == XY_OK && (!in.is_over || !sort_ranks(in.live)))
-        st = xy_fail(XY_EPARSE, "what mpiexec has sent is not complete");
+        st = xy_fail(XY_EPARSE, "the answer of mpiexec is incomplete");
     if (st != XY_OK) {
         xy_live_destroy(in.live);
         return st;

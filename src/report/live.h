@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the ranks of a running job do: a snapshot. mpiexec makes one when `xylem top` asks.
+ * The activity of the ranks of a running job: a snapshot. mpiexec makes one when `xylem top` asks.
  *
  *   xy_live_t *before, *now;
  *   xy_live_parse(first, &before);                (text that mpiexec has sent, half a second ago)

@@ -24,13 +24,13 @@
 
 #include "base/base.h"
 
-/* What a rank does in a call. The first ones are waits. */
+/* The parts of a rank's time in a call. The first ones are waits. */
 typedef enum {
     XY_PART_LATE_SENDER,   /* a receive waits for its send */
     XY_PART_LATE_RECEIVER, /* a send waits for its receive */
     XY_PART_COLLECTIVE,    /* a collective waits for the last member, or the root */
     XY_PART_LOCK,          /* for a lock of a window */
-    XY_PART_CORE,          /* it could go on, and its core was in use by another rank */
+    XY_PART_CORE,          /* it could continue, and its core was in use by another rank */
     XY_PART_WAITS,
     XY_PART_TRANSFER = XY_PART_WAITS, /* all are there, and data is on its way */
     XY_PART_LIBRARY,                  /* everything else: work of the library */

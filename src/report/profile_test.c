@@ -108,7 +108,7 @@ static void test_bad_files_are_refused(void **state)
     }
 }
 
-/* Those that are blamed most stay, whoever comes in between. */
+/* The most blamed ones stay, whatever comes in between. */
 static void test_blames_keep_the_most(void **state)
 {
     xy_blame_t blame[XY_PROFILE_BLAMES] = {{0}};

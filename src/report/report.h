@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Why a run takes as long as it does. This is the header that other components include; each part
- * is a chapter of its own:
+ * The time of a run and its causes. This is the header that other components include; each part is
+ * a chapter of its own:
  *
  *   profile.h  where the time of a run went, by rank and call site: recorded, read, merged
  *   timeline.h the same from a trace, with root causes

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Profiles from traces. A trace has every call and message, so a delay can be followed to where it
- * began: a wait is blamed on the rank that ends it, but for the time in which that rank waited
- * itself, which is blamed on whom it waited for, and so on.
+ * Profiles from traces. A trace has every call and message, so a delay can be followed to its
+ * origin: a wait is blamed on the rank that ends it, except for the time in which that rank waited
+ * itself, which is blamed on the rank that it waited for, and so on.
  *
  *   rank 0  compute ---------- send
  *   rank 1  recv ...............|  compute - send       waits for rank 0
@@ -18,7 +18,7 @@
 typedef bool (*xy_site_fn)(const char *site, char *text, size_t size);
 
 /* The blames of records are root causes. What is neither a wait nor computation is XY_PART_LIBRARY.
- * The profile has its insight. EINVAL (said): the trace has no calls of ranks. On success the
+ * The profile has its insight. EINVAL (reported): the trace has no calls of ranks. On success the
  * caller owns *profile_p. */
 xy_status_t xy_profile_from_trace(const xy_trace_log_t *log, xy_site_fn line,
                                   xy_profile_t **profile_p);
