@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Order: which of the threads that share a core runs next. Threads are not preempted: one runs
- * until it yields, and a policy decides who follows.
+ * Order of the threads that share a core. Threads are not preempted: one runs until it yields, and
+ * a policy chooses the next.
  *
  *   xy_order_queue_t q;
  *   xy_order_queue_init(&q, order, threads);       (threads: an array of the caller)

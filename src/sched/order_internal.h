@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the orders share (private to the component). */
+/* Shared by the orders (private to the component). */
 #ifndef XY_SCHED_ORDER_INTERNAL_H
 #define XY_SCHED_ORDER_INTERNAL_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where progress threads live. Every rank has one; it executes the rank's part of a nonblocking
- * collective while the rank computes.
+ * The cores of progress threads. Every rank has one thread; it executes the rank's part of a
+ * nonblocking collective while the rank computes.
  *
  *   const xy_threads_t *numa;
  *   st = xy_threads_find("numa", &numa);

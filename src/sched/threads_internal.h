@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the placements share (private to the component). */
+/* Shared by the placements (private to the component). */
 #ifndef XY_SCHED_THREADS_INTERNAL_H
 #define XY_SCHED_THREADS_INTERNAL_H
 
