@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The virtual clock: what will happen, in the order of time. Everything that is simulated is a
- * model on top of it; there is no other event loop.
+ * The virtual clock: future events, in the order of time. Everything that is simulated is a model
+ * on top of it; there is no other event loop.
  *
  *   typedef struct { xy_event_t event; ... } worker_t;
  *
@@ -12,10 +12,10 @@
  *   xy_vclock_cleanup(&clock);
  *
  * An event belongs to the thing that it happens to, and a thing has at most one at a time: setting
- * it again replaces it. What is left of the old one in the queue is passed over, and swept out when
- * such leftovers are most of it, so the queue (queue.h) stays as short as there are things that
- * wait. Taking away costs nothing. Because of the leftovers an event must stay in memory until the
- * clock is reset or cleaned up.
+ * it again replaces it. The old entry in the queue is skipped, and stale entries are removed when
+ * they are most of it, so the queue (queue.h) stays as short as the number of waiting things.
+ * Cancelling costs nothing. Because of stale entries an event must stay in memory until the clock
+ * is reset or cleaned up.
  *
  * Order: by time; among equal times, in the order in which they were set. An event that is set once
  * more to a time keeps the place that it had there. Equal input therefore gives equal runs, to the

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Links and what flows over them. A flow crosses some links at once, after a latency; the rates of
- * all flows are max-min fair: none can get more without taking it from one that has no more than
- * it, as fluids in pipes.
+ * Links and flows over them. A flow crosses some links at once, after a latency; the rates of all
+ * flows are max-min fair: none can get more without taking it from one that has no more than it, as
+ * fluids in pipes.
  *
  *   static const double rates[] = {12.5e9, 12.5e9, 100e9};        (bytes per second of each link)
  *   xy_flows_t net;
@@ -33,7 +33,7 @@ typedef struct {
     const int32_t *links; /* that it crosses, each once */
     int32_t link_count;
     double most; /* bytes per second that each of its flows can use */
-    /* What the network keeps. */
+    /* The data of the network. */
     xy_heap_t flows;    /* by their ends: the bytes that each has more to go than another */
     double left;        /* bytes, of the first to end, at `since` */
     double rate, since; /* bytes per second of each flow from then on */
@@ -43,8 +43,8 @@ typedef struct {
 struct xy_flow {
     xy_flow_path_t *path;
     double bytes;
-    xy_event_t event; /* the latency is over; or all of it, where the path crosses no link */
-    bool is_moving;   /* the latency is over */
+    xy_event_t event; /* the latency has passed; or all of it, where the path crosses no link */
+    bool is_moving;   /* the latency has passed */
     xy_flow_t *next;  /* that ended at the same moment */
 };
 
@@ -66,7 +66,7 @@ struct xy_flows {
     xy_flow_fn done;
     xy_flow_link_t *links;
     int32_t link_count;
-    /* What is the network's own. */
+    /* The network's own data. */
     xy_event_t event; /* links changed in this moment */
     int32_t *changed, changed_count;
     uint32_t pass;

@@ -54,7 +54,7 @@ static void test_machine(void **state)
     assert_int_equal(cores_here(), 18);
 }
 
-/* What is told is what is read, for that number of ranks only. */
+/* The passed machine is read back, for that number of ranks only. */
 static void test_place_told(void **state)
 {
     uint64_t random = 1;

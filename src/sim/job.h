@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A simulated MPI job: processes on the cores of a machine, by the virtual clock. A driver says
- * what each process does; the job says when.
+ * A simulated MPI job: processes on the cores of a machine, by the virtual clock. A driver decides
+ * the operations of each process; the job gives their times.
  *
  *   xy_vjob_config_t c = {.machine = m, .procs = 64, .core_of = core_of, .run = run, .owner = me};
  *   xy_vjob_costs_default(&c.costs);
  *   st = xy_vjob_create(&c, &job);
- *   st = xy_vjob_run(job);             (calls run(me, p) whenever process p may go on)
+ *   st = xy_vjob_run(job);             (calls run(me, p) whenever process p may continue)
  *   seconds = xy_vjob_end(job);
  *   xy_vjob_destroy(job);
  *
@@ -31,11 +31,11 @@
  * the sends of a process, of the receives of a process and of arrivals, and none of these depends
  * on when the calls are made. Waiting, testing and probing depend on it, so they return false where
  * the clock must come first: the driver then leaves run(), and is called again when the process may
- * go on, with the result in place. A driver with a thread of control per process switches to
+ * continue, with the result in place. A driver with a thread of control per process switches to
  * another one instead. Everything happens on the one thread that called xy_vjob_run().
  *
- * A send of which the job is ahead too far is not over at once: who waits for it waits for the
- * clock, in no time, so that messages in flight stay bounded. Drivers need not see to that.
+ * A send too far ahead of the clock is not complete at once: waiting for it waits for the clock,
+ * without virtual time, so that messages in flight stay bounded. Drivers need no code for that.
  *
  * Two drivers that make the same calls get the same times, to the last bit. MPI calls are these:
  *
@@ -55,8 +55,8 @@
  *   between nodes, n > eager  o_s + L  +  o_r + L  +  o_s + L + n/B  +  o_r   (ask, answer, data)
  *
  * L and B are latency and bandwidth of the machine between the two nodes. A message model of the
- * store for the two clusters replaces the sum: what it says beyond the overheads and latencies is
- * the copy, or, between nodes, latency. The send of an eager message is over when the sender has
+ * store for the two clusters replaces the sum: its time beyond the overheads and latencies is the
+ * copy, or, between nodes, latency. The send of an eager message is complete when the sender has
  * handed it out; that of a large one when the receiver has copied it (and a `latency` later), or
  * when its data has crossed the network. A synchronous one is always sent like a large one. With
  * `link`, every message takes link.alpha + n*link.beta and nothing else, as coll/coll.h counts.
@@ -76,7 +76,8 @@
  *             computation down by what it takes
  *
  * Processes that share a core take turns: one has the core until it waits, fails a test or ends;
- * the next is the one that could go on first. A test or probe without success takes `test` seconds.
+ * the next is the one that could continue first. A test or probe without success takes `test`
+ * seconds.
  *
  * ---- Order ----
  *
@@ -136,7 +137,7 @@ typedef struct {
 void xy_vjob_costs_default(xy_vjob_costs_t *costs);
 
 /* What is done with the data of a step of a collective. A step whose data comes from another
- * process is captured when it is sent and delivered when it is received: the sender may go on in
+ * process is captured when it is sent and delivered when it is received: the sender may continue in
  * between. Captured is what the sender has of it: of XY_OP_COMBINE `from`, `other`, or, where both
  * are its own, what they give together. All other steps are done at once. */
 typedef enum { XY_VJOB_CAPTURE, XY_VJOB_DELIVER, XY_VJOB_DO } xy_vjob_phase_t;
@@ -165,7 +166,7 @@ typedef struct {
     bool has_steps;    /* the driver tells calls by xy_vjob_step: messages become steps, too */
 
     void *owner; /* for the callbacks */
-    /* The process may go on, from the beginning or from where a call returned false. */
+    /* The process may continue, from the beginning or from where a call returned false. */
     void (*run)(void *owner, int32_t proc);
     /* The data of an eager or buffered send is to be kept: its buffer may change now. NULL: there
      * is no data. */
@@ -180,7 +181,7 @@ typedef struct {
     /* A step of a collective; *slot_p is the driver's, from capture to deliver. NULL: likewise. */
     void (*step)(void *owner, xy_vcoll_t *coll, const xy_op_t *op, xy_vjob_phase_t phase,
                  void **slot_p);
-    /* The collective is over on all processes: its memory goes. May be NULL. */
+    /* The collective is complete on all processes: its memory goes. May be NULL. */
     void (*coll_over)(void *owner, xy_vcoll_t *coll);
     /* Nothing can happen any more and some processes wait. xy_vjob_run() returns XY_EINVAL then,
      * in silence. May be NULL. */
@@ -204,7 +205,7 @@ void xy_vjob_stop(xy_vjob_t *job, xy_status_t status);
 
 /* Its own time, seconds. */
 double xy_vjob_now(const xy_vjob_t *job, int32_t proc);
-/* It computes. True: go on. */
+/* It computes. True: continue. */
 bool xy_vjob_compute(xy_vjob_t *job, int32_t proc, double seconds);
 /* What code takes that was timed on a core while the others were idle, in units of that time: more
  * where other cores of the node have processes, by the model of messages there. 1: not measured. */
@@ -250,7 +251,7 @@ typedef struct {
     uint64_t buffer;  /* a send: its address, or a number for it; 0: not known */
 } xy_vjob_p2p_t;
 
-/* What was received, or found by a probe. */
+/* The received message, or the result of a probe. */
 typedef struct {
     int32_t source, tag;
     uint64_t bytes;
@@ -273,12 +274,12 @@ void xy_vjob_status(const xy_vjob_t *job, const xy_vreq_t *request, xy_vjob_stat
 
 typedef enum { XY_VJOB_ALL, XY_VJOB_ONE } xy_vjob_how_t; /* all of them; at least one */
 
-/* Wait for them; NULL among them are not there. The array stays until the process goes on. True:
- * over, go on. Without requests: over. */
+/* Wait for them; NULL among them are not there. The array stays until the process continues. True:
+ * over, continue. Without requests: over. */
 bool xy_vjob_wait(xy_vjob_t *job, int32_t proc, xy_vreq_t *const *requests, size_t count,
                   xy_vjob_how_t how);
-/* Are they? True: go on; false: leave, and go on later. In both cases xy_vjob_flag() has the answer
- * when the process goes on; without success that is `test` seconds later. */
+/* Are they? True: continue; false: leave, and continue later. In both cases xy_vjob_flag() has the
+ * answer when the process continues; without success that is `test` seconds later. */
 bool xy_vjob_test(xy_vjob_t *job, int32_t proc, xy_vreq_t *const *requests, size_t count,
                   xy_vjob_how_t how);
 /* For one that looks for deadlocks, between two calls: is no message under way to the process? Each
@@ -305,7 +306,7 @@ typedef struct xy_vmsg xy_vmsg_t;
 xy_vmsg_t *xy_vjob_taken(const xy_vjob_t *job, int32_t proc);
 xy_vreq_t *xy_vjob_imrecv(xy_vjob_t *job, int32_t proc, xy_vmsg_t *message, void *data);
 /* Cancel a receive that no message has met, or a send that no receive has; the request is then over
- * with is_cancelled. True: go on. */
+ * with is_cancelled. True: continue. */
 bool xy_vjob_cancel(xy_vjob_t *job, int32_t proc, xy_vreq_t *request);
 
 /* ---- One-sided ---- */
@@ -323,7 +324,8 @@ typedef struct {
 bool xy_vjob_remote(xy_vjob_t *job, int32_t proc, const xy_vjob_remote_t *remote, double *end_p);
 /* A request that is over at that time of the process. NULL: memory ran out, as above. */
 xy_vreq_t *xy_vjob_until(xy_vjob_t *job, int32_t proc, double time);
-/* The clock comes to the time of the process, so that what others do before is done. True: go on.
+/* The clock comes to the time of the process, so that what others do before is done. True:
+ * continue.
  */
 bool xy_vjob_sync(xy_vjob_t *job, int32_t proc);
 
@@ -334,7 +336,7 @@ bool xy_vjob_sync(xy_vjob_t *job, int32_t proc);
  * memory ran out. */
 xy_vcomm_t *xy_vjob_comm(xy_vjob_t *job, uint32_t context, const int32_t *procs, int32_t count);
 
-/* What one process gives to the call. Arrays are in elements and are copied where needed. */
+/* The arguments of one process of the call. Arrays are in elements and are copied where needed. */
 typedef struct {
     xy_collective_t collective;
     int32_t root;
@@ -358,7 +360,7 @@ void *xy_vjob_coll_data(const xy_vcoll_t *coll, int32_t rank);
 const xy_graph_t *xy_vjob_coll_graph(const xy_vcoll_t *coll);
 int32_t xy_vjob_coll_ranks(const xy_vcoll_t *coll);
 
-/* ---- Results, when the run is over ---- */
+/* ---- Results, when the run has ended ---- */
 
 typedef struct {
     double end;                          /* when it finished */
@@ -402,8 +404,8 @@ typedef struct xy_vjob_calls {
 /* By collective, processes, step of the size, and whether they block. Appends xy_vjob_calls_t.
  * XY_ENOMEM is reported. */
 xy_status_t xy_vjob_calls(const xy_vjob_t *job, xy_vec_t *calls);
-/* What one such call takes alone, by this algorithm, which must be applicable. In a job of its own:
- * `job` stays as it is. */
+/* The time of one such call alone, by this algorithm, which must be applicable. In a job of its
+ * own: `job` stays as it is. */
 xy_status_t xy_vjob_try(const xy_vjob_t *job, const xy_vjob_calls_t *calls,
                         const xy_coll_algorithm_t *algorithm, double *seconds_p);
 /* All pairs that exchanged something (`has_matrix`), by `from`, then `to`. Appends xy_vjob_pair_t.

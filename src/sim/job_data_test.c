@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Collectives of simulated jobs move data: every step as the driver is told, with send buffers that
- * are overwritten as soon as their call is over. The results must be those of MPI, whatever the
+ * are overwritten as soon as their call is complete. The results must be those of MPI, whatever the
  * library, the machine and the progress.
  */
 #include "sim/job_testing.h"

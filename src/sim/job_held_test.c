@@ -17,10 +17,10 @@ static const double latency = 1e-3, rate = 10e6;
 
 #define assert_about(a, b) assert_true(fabs((a) - (b)) <= 0.03 * fabs(b))
 
-/* What a large message takes in latencies, until its send is over, and in pieces. */
+/* What a large message takes in latencies, until its send is complete, and in pieces. */
 typedef struct {
     double all, hold, pieces;
-    bool is_written; /* the send is over before the data is there */
+    bool is_written; /* the send is complete before the data is there */
 } protocol_t;
 
 static const protocol_t written = {3, 2, 0, true}, noticed = {3, 4, 0, false};

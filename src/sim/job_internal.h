@@ -3,7 +3,7 @@
  * A simulated job from inside (private to the component).
  *
  *   job.c          making it, and running it
- *   job_proc.c     a process: its time, its turn on the core, when it goes on
+ *   job_proc.c     a process: its time, its turn on the core, when it continues
  *   job_start.c    processes that begin: all at once, or while the job runs
  *   job_work.c     what must be done for a process, and who does it
  *   job_way.c      what a message costs between two nodes
@@ -111,7 +111,7 @@ typedef enum {
 typedef enum {
     JOB_WRITTEN, /* the system has its data; of more than a socket takes: its data has arrived */
     JOB_NOTICED, /* a latency after it was received */
-    JOB_HELD,    /* its data was acknowledged; then the receiver is told, whose receive ends */
+    JOB_HELD, /* its data was acknowledged; then the receiver is notified, and its receive ends */
 } job_end_t;
 
 struct xy_vmsg {
@@ -141,7 +141,7 @@ struct xy_vmsg {
     void *slot;
     int32_t op;
     double data_at, receive_busy;
-    /* What is needed when it is sent, and for large ones. */
+    /* Fields for its sending, and for large ones. */
     double sent, send_busy, extra, spared;
     uint64_t buffer; /* of its sender; 0: not known */
     uint64_t step;   /* in the trace; 0: it is no step */
@@ -157,12 +157,12 @@ typedef enum {
     JOB_WAITING,   /* in a call that does the work of the process */
     JOB_PROBING,   /* likewise: waits for a message */
     JOB_COMPUTING, /* threads: until its event */
-    JOB_RESUMING,  /* goes on at its event, or when it has the core */
+    JOB_RESUMING,  /* continues at its event, or when it has the core */
     JOB_TESTING,   /* has the core, and looks at its event */
     JOB_FINISHED,
 } job_state_t;
 
-/* What a test, a probe or a cancel does when the clock has come. */
+/* The action of a test, a probe or a cancel when the clock has come. */
 typedef struct {
     xy_vreq_t *const *requests;
     size_t count, left;
@@ -199,12 +199,12 @@ typedef struct {
     bool is_helper; /* among those that wait and would help */
     uint64_t messages, bytes;
     double arrival[2]; /* of its last message to another core of the node, to its own */
-    /* What most calls do not need. */
+    /* Fields that most calls do not need. */
     bool flag;
     uint32_t label, kernel;
     xy_vjob_status_t found;
     xy_vmsg_t *taken;
-    double thread_busy, compute_since; /* threads: until then; the computation that goes on */
+    double thread_busy, compute_since; /* threads: until then; the computation that continues */
     double compute, slept;
     double end;
     bool is_there;                 /* it has begun and not finished, */
@@ -457,7 +457,7 @@ static inline void job_put(job_pool_t *pool, void *object)
 
 /* job_proc.c */
 xy_status_t job_proc_init(xy_vjob_t *job, int32_t proc, int32_t core);
-/* The process goes on at this time, when it has the core; idle until then. */
+/* The process continues at this time, when it has the core; idle until then. */
 void job_proc_resume(xy_vjob_t *job, job_proc_t *p, double when);
 void job_core_due(xy_event_t *event);
 /* Its time moves on while its core works for it; while it does nothing. */
@@ -502,7 +502,7 @@ void job_way_cost(xy_vjob_t *job, xy_vmsg_t *message);
 double job_way_gap(const xy_message_model_t *model, uint64_t bytes);
 
 /* job_words.c */
-/* What a core needs to copy so many bytes; and where the figures come from, once there are
+/* The time of a core to copy so many bytes; and the source of the figures, once there are
  * processes. */
 double job_way_copy(const xy_vjob_t *job, uint64_t bytes, bool is_same);
 /* ... of a block that goes from a root or to it: only one side reads what lies with the other, as
@@ -517,7 +517,7 @@ void job_way_crowd(xy_vjob_t *job, int32_t core);
 double job_part(double n, double a, double b);
 /* One more block in a piece of work of this core. */
 double job_way_block(const xy_vjob_t *job, const job_core_t *core);
-/* What a message costs that is a word of a direct collective. */
+/* The cost of a message that is a word of a direct collective. */
 void job_way_word(const xy_vjob_t *job, xy_vmsg_t *message, job_word_t word);
 
 /* job_trade.c */
@@ -526,7 +526,7 @@ double job_trade_seconds(const xy_vjob_t *job, uint64_t bytes); /* of an exchang
 
 /* job_call.c */
 xy_status_t job_call_find(xy_vjob_t *job); /* once the other figures are known */
-/* What this call takes, beside its messages, of a process that has this rank. */
+/* The time of this call beside its messages, for a process that has this rank. */
 double job_call_seconds(const xy_vjob_t *job, const job_proc_t *p, int32_t rank,
                         const xy_vjob_coll_t *call);
 

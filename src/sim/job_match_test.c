@@ -141,7 +141,7 @@ static void plain_step(plain_t *x, int number)
         p->is_waiting = true;
         plain_check(p);
         if (p->is_waiting)
-            return; /* the act goes on */
+            return; /* the act continues */
         plain_log(x, p);
         break;
     default:

@@ -138,7 +138,7 @@ void job_message_plan(xy_vjob_t *job, xy_vmsg_t *m, job_stage_t stage, double wh
     xy_vclock_set(&job->clock, &m->event, when);
 }
 
-/* The sender's part is over. */
+/* The sender's part is complete. */
 static void sent(xy_vjob_t *job, xy_vmsg_t *m, double at)
 {
     xy_vreq_t *send = m->send;

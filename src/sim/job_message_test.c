@@ -182,7 +182,7 @@ static void measured_limits_hold(void **state)
     assert_true(send_ends(9999, true) < 0.1);
 }
 
-/* A large message between nodes that was asked for is the system's: its send is over before its
+/* A large message between nodes that was asked for is the system's: its send is complete before its
  * data has crossed, and four of them share the link. What a socket does not take keeps its sender.
  */
 static double four_sends(bool has_model, uint64_t bytes, double *last_p)

@@ -27,7 +27,7 @@ static xy_costs_t *make_store(void)
     return make_sloped(0.1e-9);
 }
 
-/* Who comes last goes on at once: of two processes of a core, one switch to a barrier. */
+/* Who comes last continues at once: of two processes of a core, one switch to a barrier. */
 static void barriers_of_one_core(void **state)
 {
     xy_costs_t *store = make_store();

@@ -89,7 +89,7 @@ static void a_number_is_used_again(void **state)
     testing_job_cleanup(&t);
 }
 
-/* The new one waits until the one that computes there gives way, and both take turns. */
+/* The new one waits until the one that computes there yields, and both take turns. */
 static void cores_are_shared(void **state)
 {
     testing_act_t first[] = {{.kind = DO_START, .peer = 2, .tag = 1}, {0}};

@@ -250,8 +250,8 @@ static int32_t count_edges(const job_shape_t *shape, int32_t ops)
     return n;
 }
 
-/* What a step lets others send comes first: a core has told the others before it goes on with work
- * of its own, which may be ready at once and long. */
+/* What a step lets others send comes first: a core has told the others before it continues with
+ * work of its own, which may be ready at once and long. */
 static void put_sends_first(job_edge_t *edges, int32_t count)
 {
     int32_t sends = 0;

@@ -49,7 +49,7 @@ enum { TESTING_REQUESTS = 4096, TESTING_LOG = 4096 };
 typedef struct {
     const testing_act_t *acts;
     int at;
-    bool is_begun; /* the current act was, and goes on */
+    bool is_begun; /* the current act was, and continues */
     xy_vreq_t *requests[TESTING_REQUESTS];
     size_t count;
     double times[TESTING_LOG]; /* when each act was over */

@@ -27,7 +27,7 @@ static bool are_over(const job_proc_t *p, xy_vreq_t *const *requests, size_t cou
 
 /* ---- Wait ---- */
 
-/* The clock must come to the process before it goes on; it keeps its core. */
+/* The clock must come to the process before it continues; it keeps its core. */
 static void sync_later(xy_vjob_t *job, job_proc_t *p)
 {
     p->state = JOB_TESTING;
@@ -45,7 +45,7 @@ static void wait_over(xy_vjob_t *job, job_proc_t *p)
     job_proc_resume(job, p, fmax(p->now, c->until));
 }
 
-/* A request is over: by when, and what that came from. */
+/* A request is complete: by when, and what that came from. */
 static void count_done(xy_vjob_t *job, job_proc_t *p, xy_vreq_t *r)
 {
     job_call_t *c = &p->call;
@@ -174,7 +174,7 @@ static void cancel_now(xy_vjob_t *job, xy_vreq_t *r)
         job_request_done(job, r, p->now, p->node);
 }
 
-/* What the call asks for, at the time of the process. False: it waits, or goes on later. */
+/* What the call asks for, at the time of the process. False: it waits, or continues later. */
 static bool call_now(xy_vjob_t *job, job_proc_t *p)
 {
     job_call_t *c = &p->call;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Simulated jobs: waiting, testing, probing, cancelling, taking turns, and never going on. */
+/* Simulated jobs: waiting, testing, probing, cancelling, taking turns, and never continuing. */
 #include <math.h>
 
 #include "sim/job_testing.h"

@@ -174,8 +174,8 @@ bool job_work_has_helper(const xy_vjob_t *job, const job_proc_t *p)
            (job->config.progress == XY_SIM_TASKS && job->host[p->host].has_comm);
 }
 
-/* What came from another core for a process that waits for its turn: whoever has the core takes it
- * off the line, and those who are told need not wait for that process. */
+/* What came from another core for a process that waits for its turn: the process that has the core
+ * takes it off the line, and the notified ones need not wait for that process. */
 static void core_handle(xy_vjob_t *job, job_core_t *core, job_item_t *item, double at)
 {
     double start = fmax(at, core->busy), end = start + item->seconds(job, item, start);

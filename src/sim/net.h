@@ -7,7 +7,7 @@
  * one. Nothing is ever simulated as if it were memory: a way without latency or bandwidth is
  * refused.
  *
- * Private to the component; its two models use it.
+ * Private to the component, for its two models.
  */
 #ifndef XY_SIM_NET_H
 #define XY_SIM_NET_H

@@ -11,21 +11,21 @@
  *   printf("%g s, overlap %g %%\n", times.t_ovrl, xy_sim_overlap(&times));
  *   xy_sim_destroy(sim);
  *
- * What is simulated. Every rank calls the start of the collective at time 0, computes, and calls
- * Wait. It is alone on its core, or shares it with its progress thread; threads are not preempted.
- * An operation of the graph takes
+ * The simulation. Every rank calls the start of the collective at time 0, computes, and calls Wait.
+ * It is alone on its core, or shares it with its progress thread; threads are not preempted. An
+ * operation of the graph takes
  *
  *   alpha + bytes / copy       a copy between or inside ranks
  *   alpha + bytes / reduce     a reduction
  *
  * of one core, and is done by one thread: a copy by the sender's (the receive was posted by the
  * start call), a reduction by the receiver's. Copies and reductions between the same two NUMA nodes
- * share what their memory or link can carry.
+ * share the bandwidth of their memory or link.
  *
- * A machine may have several nodes. What goes from one to another takes its thread `alpha`, to send
- * it or to ask for it; then it crosses the links of the machine, max-min fair (flow.h), and takes
- * no core; what arrives is reduced by the receiver's thread. The cores and threads that serve a
- * rank are those of its node. Threads that wait for the network poll it.
+ * A machine may have several nodes. A message from one to another takes its thread `alpha`, to send
+ * it or to request it; then it crosses the links of the machine, max-min fair (flow.h), without a
+ * core; the receiver's thread reduces arrived data. The cores and threads that serve a rank are
+ * those of its node. Threads that wait for the network poll it.
  *
  * Who does the operations:
  *
@@ -34,9 +34,10 @@
  *   tasks     the communication cores take ready operations of the whole graph
  *
  * Threads of one core run in an `order`. Going from one thread to the next costs `swap`; a thread
- * with nothing to do costs a `poll`, one without any collective left a `spin`. A turn does what was
- * ready when it began. With tasks, the operation on the longest path comes first, at a cost of
- * `task` each; ranks that are in Wait help. Large operations are cut into pieces.
+ * with nothing to do costs a `poll`, one without any collective left a `spin`. A turn does the
+ * operations that were ready when it began. With tasks, the operation on the longest path comes
+ * first, at a cost of `task` each; ranks that are in Wait help. Large operations are cut into
+ * pieces.
  *
  * With a split S, the S levels of a tree nearest to the leaves are done by the ranks themselves: in
  * the start call when they come first (reduce, gather), in Wait when they come last (bcast,
@@ -60,8 +61,8 @@
 typedef enum { XY_SIM_NONE, XY_SIM_THREADS, XY_SIM_TASKS } xy_sim_progress_t;
 
 /* How long a rank in Wait does ready operations of the collective: as long as there are any, even
- * when its own part is over (the others wait for the whole of it sooner or later); until its own
- * part is over; never. */
+ * when its own part is complete (the others wait for the whole of it sooner or later); until its
+ * own part is complete; never. */
 typedef enum { XY_SIM_HELP_ALL, XY_SIM_HELP_OWN, XY_SIM_HELP_NOT } xy_sim_help_t;
 
 /* The published model of split-tree instead of costs: a transfer takes a second (growing:
@@ -88,7 +89,7 @@ typedef struct {
     double check;    /* the supervisor of suspended threads looks at one of them */
     double wake;     /* a sleeping core begins */
     double task;     /* take an operation from the shared graph, or a piece of the work */
-    double packet;   /* tell another core that a collective is over */
+    double packet;   /* tell another core that a collective is complete */
     double smt_copy; /* speed of two hardware threads of a core while one copies and one computes */
     double smt_spin; /* ... while one polls, spins or sends */
     uint64_t piece;  /* tasks: operations are cut into pieces of this size; 0: they are not */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads that share a hardware thread, in turns.
+ * Threads that share a hardware thread, in turn.
  *
  * Most turns are in vain, and between two events nothing can change that. So they are not simulated
  * one by one: the unit remembers when the current fruitless turn ends, catches up when something
@@ -146,7 +146,7 @@ void sim_turn_due(xy_sim_t *sim, int32_t unit)
     }
     xy_order_pick(&u->queue);
     sim->result.turns++;
-    if (sim->threads[thread].count == 0) { /* a rank whose collective is over */
+    if (sim->threads[thread].count == 0) { /* a rank whose collective is complete */
         sim_rank_finish(sim, thread, sim->clock.now + swap + sim->node.costs.poll);
         u->turn_end = sim->clock.now + swap + sim->node.costs.poll;
         sim_turn_changed(sim, thread);

@@ -61,7 +61,7 @@ void *sim_queue_pop(sim_queue_t *queue, double *key_p); /* NULL: empty */
 /* The first entry, where its key is at most `key`, which came out last; left in; NULL: there is
  * none. */
 void *sim_queue_peek(const sim_queue_t *queue, double key, double *key_p);
-/* What probably comes next, and after that; NULL: not known. */
+/* The likely next element, and the one after it; NULL: not known. */
 void *sim_queue_guess(const sim_queue_t *queue, void **after_p);
 /* Keep the entries that `keep` wants; they come out in the same order. O(entries). */
 void sim_queue_filter(sim_queue_t *queue, bool (*keep)(const xy_heap_item_t *item));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A job whose processes are known beforehand: what each computes, sends, receives and waits for, in
- * its order. Nothing of it depends on data or on time.
+ * A job whose processes are known beforehand: the computations, sends, receives and waits of each
+ * in order, independent of data and time.
  *
  *   xy_script_t *s = xy_script_new(2);
  *   xy_script_add(&s->proc[0], &(xy_script_op_t){.kind = XY_SCRIPT_SEND, .peer = 1, .bytes = 8});
@@ -45,7 +45,7 @@ typedef struct {
     int32_t requests;
 } xy_script_proc_t;
 
-/* What one process gives to a collective. */
+/* The arguments of one process of a collective. */
 typedef struct {
     int32_t comm;
     xy_vjob_coll_t call; /* `counts` is made when it starts: */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One thing that many use at the same speed: the memory of a NUMA node, a link that all cross
- * alike. It feeds `capacity` users at full speed, more of those that take less (their weight is
- * below 1); when there are too many, all are slowed down alike.
+ * A resource that many users share equally: the memory of a NUMA node, a link that all cross. It
+ * feeds `capacity` users at full speed, more of those that take less (their weight is below 1);
+ * when there are too many, all are slowed down alike.
  *
  *   xy_share_t memory;
  *   xy_share_init(&memory, &clock, 32, model, copied);

@@ -2,8 +2,8 @@
 /*
  * The virtual clock. Each part has a header of its own:
  *
- *   event.h  the event core: what will happen, in the order of time
- *   share.h  one thing that many use alike: memory
+ *   event.h  the event core: future events, in the order of time
+ *   share.h  a resource that many users share equally: memory
  *   flow.h   links that are crossed by routes, max-min fair: networks, buses
  *   node.h   a model: graphs of collectives under placements and policies of progress
  *   job.h    another: an MPI job, whose processes a driver walks through or runs

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the component share: one simulation. */
+/* Shared by the files of the component: one simulation. */
 #ifndef XY_SIM_SIM_INTERNAL_H
 #define XY_SIM_SIM_INTERNAL_H
 
@@ -80,7 +80,7 @@ typedef struct {
     double released; /* tasks, direct: when it gets to know of the end */
 } sim_rank_t;
 
-/* What shares memory: a node of the machine. */
+/* The scope of a shared memory: a node of the machine. */
 typedef struct {
     xy_obj_t object;
     int32_t first, count;           /* its cores */
@@ -175,7 +175,7 @@ void sim_op_start(xy_sim_t *sim, int32_t unit, int32_t op, double overhead);
 void sim_unit_due(xy_event_t *event);      /* what the unit was doing is over */
 void sim_flow_done(void *sim, void *unit); /* ... what it copied through a domain is */
 void sim_message_done(void *sim, xy_flow_t *flow);
-void sim_instants_over(xy_sim_t *sim); /* ready operations without work are over at once */
+void sim_instants_over(xy_sim_t *sim); /* ready operations without work are complete at once */
 void sim_level_over(xy_sim_t *sim); /* model: begin the next level if this one has nothing left */
 int32_t sim_thread_take(xy_sim_t *sim, int32_t thread); /* its oldest ready operation */
 
@@ -194,7 +194,7 @@ double sim_speed_beside(const xy_sim_t *sim, int32_t op);
 void sim_turn_sync(xy_sim_t *sim, int32_t unit); /* before any change of a thread of the unit */
 void sim_turn_changed(xy_sim_t *sim, int32_t thread);
 void sim_turn_due(xy_sim_t *sim, int32_t unit);
-void sim_turn_next(xy_sim_t *sim, int32_t unit); /* the operation of a turn is over */
+void sim_turn_next(xy_sim_t *sim, int32_t unit); /* the operation of a turn has ended */
 
 /* progress_tasks.c: units that take operations from the pool. */
 void sim_task_push(xy_sim_t *sim, int32_t op);

@@ -290,7 +290,7 @@ static void test_memory_runs_out(void **state)
     xy_machine_destroy(m);
 }
 
-/* One row per core; ranks compute as long as they were told, and the rest adds up. */
+/* One row per core; ranks compute for the given time, and the rest adds up. */
 static void test_trace(void **state)
 {
     char path[] = "/tmp/xylem-sim-XXXXXX";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sweeps: collectives x sizes x numbers of ranks x progress modes on one simulated machine, and
- * what is made of them: a table, CSV, JSON, curves, a heat map, a page.
+ * their output: a table, CSV, JSON, curves, a heat map, a page.
  *
  *   xy_sim_sweep_t sweep = {.machine = m, .collectives = list, ..., .ways = ways, .way_count = 3};
  *   xy_sim_costs_default(&sweep.costs);
@@ -11,8 +11,7 @@
  *   xy_vec_cleanup(&points);
  *
  * A progress mode is a node without machine, ranks and costs, with a name. A mode whose split is
- * XY_SIM_SPLIT_BEST is simulated with every S, and the best one counts: what split-tree can reach
- * at all.
+ * XY_SIM_SPLIT_BEST is simulated with every S, and the best one counts: the limit of split-tree.
  */
 #ifndef XY_SIM_SWEEP_H
 #define XY_SIM_SWEEP_H
