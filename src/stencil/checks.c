@@ -8,7 +8,7 @@
  * result is the snapshot, and what was begun since then was in vain:
  *
  *   iteration   ...  cK        cK+1 ... (c+1)K        (c+1)K+1 ...
- *   blocks      ...  snapshot  go on                  wait for decision c
+ *   blocks      ...  snapshot  continue                  wait for decision c
  *   tree              \ residuals -> ... -> decision c /
  *
  * Of snapshots and residuals there are two sets: check c + 1 may write before decision c is made,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of real runs share with those of the graph.
+ * Shared by the files of real runs and those of the graph.
  *
  *   grid.c      blocks into tasks
  *   checks.c    tests of convergence as tasks
@@ -206,7 +206,7 @@ typedef enum {
     STENCIL_AXES
 } stencil_axis_t;
 
-/* What was asked for, or else the first parameter that has several values. */
+/* The given parameter, or else the first that has several values. */
 stencil_axis_t stencil_axis_of(const xy_stencil_study_t *study);
 const char *stencil_axis_title(stencil_axis_t axis);
 /* How its numbers are written; NULL: it has words. */

@@ -64,7 +64,7 @@ xy_status_t stencil_own_gpu_text(const stencil_own_t *own, const xy_stencil_t *s
 xy_status_t stencil_own_check(const stencil_own_t *own, const xy_stencil_t *s);
 
 /* own_text.c */
-/* What stands before and behind the user's text, for cores and for GPUs; constants of the grid come
+/* The text before and after the user's text, for cores and for GPUs; constants of the grid come
  * first of all. */
 extern const char stencil_own_before_c[], stencil_own_behind_c[];
 extern const char stencil_own_before_gpu[], stencil_own_behind_gpu[];

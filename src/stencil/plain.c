@@ -151,7 +151,7 @@ static double update_pieces(void *arg, int64_t from, int64_t to)
     return most;
 }
 
-/* The whole grid, whose places are its cells: in turns of so many. */
+/* The whole grid, whose places are its cells: in turn of so many. */
 enum { FILLED = 1 << 16 };
 
 /* Fills ranges [from, to) of the grids with their first values. */

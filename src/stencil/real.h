@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of a real run share. */
+/* Shared by the files of a real run. */
 #ifndef XY_STENCIL_REAL_H
 #define XY_STENCIL_REAL_H
 
@@ -97,7 +97,7 @@ xy_status_t stencil_ranks_pages(stencil_real_t *r);
 xy_status_t stencil_ranks_read(stencil_real_t *r);
 
 /* real_ranks_told.c */
-/* Make r->listener, which keeps what it is told. */
+/* Make r->listener, which records the events of the run. */
 void stencil_ranks_listen(stencil_real_t *r);
 /* After the run: rank 0 tells its observer what all ranks did. */
 xy_status_t stencil_ranks_tell(const stencil_real_t *r);
@@ -117,7 +117,7 @@ typedef struct {
 xy_status_t stencil_real_choose(const stencil_real_t *r, stencil_choice_t *choice_p);
 
 /* real_speed.c */
-/* What a task takes on each of so many cores at once. */
+/* The time of a task on each of so many cores at once. */
 xy_status_t stencil_core_seconds(const stencil_real_t *r, int32_t cores, double *seconds_p);
 
 /* real_gpu.c */
@@ -134,7 +134,7 @@ const char *stencil_gpu_name(const stencil_real_t *r);
 int32_t stencil_gpu_count(const stencil_real_t *r);
 double stencil_gpu_seconds(const stencil_real_t *r);
 const xy_stencil_costs_t *stencil_gpu_costs(const stencil_real_t *r);
-/* What policies know: links and memory. */
+/* The platform for policies: links and memory. */
 void stencil_gpu_platform(const stencil_real_t *r, xy_link_t *in_p, xy_link_t *out_p,
                           uint64_t *memory_p);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of runs on GPUs share: real_gpu.c, real_gpu_text.c, real_gpu_costs.c. */
+/* Shared by the files of runs on GPUs: real_gpu.c, real_gpu_text.c, real_gpu_costs.c. */
 #ifndef XY_STENCIL_REAL_GPU_H
 #define XY_STENCIL_REAL_GPU_H
 

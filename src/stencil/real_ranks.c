@@ -79,7 +79,7 @@ static xy_status_t map_memory(stencil_real_t *r)
     for (int32_t d = 0; d < xy_graph_data_count(r->tasks); d++) {
         int32_t whole = r->share->data_of[d];
 
-        if (check_of(r, d) >= 0) /* what an empty message leaves: the run goes on */
+        if (check_of(r, d) >= 0) /* what an empty message leaves: the run continues */
             stencil_set_number(&r->grid, r->addresses[d], INFINITY);
         if (whole < stencil_arrays(&r->grid) * cells && r->owner[whole] == r->share->rank)
             stencil_fill(&r->grid, &r->shape, (int)(whole / cells), whole % cells, r->addresses[d]);

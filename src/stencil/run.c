@@ -300,7 +300,7 @@ static void json_real(xy_json_t *j, const xy_stencil_run_t *run, const xy_stenci
         xy_json_string(j, "file", run->file);
 }
 
-/* What the policy was given, of what there is. */
+/* The resources given to the policy, of all available ones. */
 static void json_choice(xy_json_t *j, const xy_stencil_result_t *r)
 {
     const xy_task_result_t *s = &r->sim;

@@ -111,8 +111,8 @@ typedef struct {
     const struct xylem_messages *messages;
 } xy_stencil_run_t;
 
-/* What was measured before a run on GPUs, in seconds and bytes per second: an update of a block,
- * the link alone and (each way) with both ways in use, and what the host needs. */
+/* Measurements before a run on GPUs, in seconds and bytes per second: an update of a block, the
+ * link alone and (each way) with both ways in use, and the needs of the host. */
 typedef struct {
     double task, both;
     xy_link_t in, out;
