@@ -2,10 +2,10 @@
 /*
  * Tasks for programs: the functions of xylem.h over the graph and its engines.
  *
- *   tasks.c   data and tasks: what they become in the graph
+ *   tasks.c   data and tasks in the graph
  *   run.c     options, the platform, the engine, the result
  *   run_gpu.c real time on GPUs: their kernels
- *   run_choose.c  real time: what a policy that is a choice stands for
+ *   run_choose.c  real time: the policy behind a choice
  *   run_ranks.c   real time, with other ranks
  *
  * The header is for these two files and their tests; programs include xylem.h. A xylem_tasks
@@ -23,7 +23,7 @@
 
 enum { TASKS_VALUES = 8 }; /* of a kernel, beside its data */
 
-/* What a task does; `code.run` and `kernel` may be NULL. */
+/* The work of a task; `code.run` and `kernel` may be NULL. */
 typedef struct {
     xy_task_code_t code;
     const xylem_kernel *kernel; /* a copy, and so are its values */

@@ -75,7 +75,7 @@ static xylem_tasks *empty(void)
     return t;
 }
 
-/* It was said once, with this word, and the run fails in silence. */
+/* It was reported once, with this word, and the run fails in silence. */
 static void expect_failure(xylem_tasks *t, const char *word)
 {
     xylem_run_result r = {.tasks = 77};

@@ -1,38 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Task graphs on GPUs, in real time: the policies that the simulator knows decide which task runs
- * where, and data travel between the main memory and the memories of the GPUs.
+ * Task graphs on GPUs, in real time: the policies of the simulator choose the place of each task,
+ * and data move between the main memory and the memories of the GPUs.
  *
  *   xy_task_device_t how = {.policy = "closure", .gpus = &gpu, .gpu_count = 1, .launch = put};
  *   st = xy_task_execute_on(graph, &how, &result);
  *
  * One thread, the caller's, decides and puts everything into streams: each GPU has one for kernels,
- * one for loads and one for stores. A task counts as over as soon as it is in its stream, so that
- * the decisions, and the loads with them, run ahead of the GPU, by up to DEVICE_AHEAD tasks; a
- * policy is asked for data to prefetch only when it has no task. What a kernel or a copy must wait
- * for (a datum that comes, a buffer whose old content goes, a kernel that still reads) it waits for
- * on the GPU, by events. So what is decided, loaded, stored and given up, and in which order, does
- * not depend on time, as long as there are no cores, no tasks at home and no other ranks.
+ * one for loads and one for stores. A task counts as complete as soon as it is in its stream, so
+ * that the decisions, and the loads with them, run ahead of the GPU, by up to DEVICE_AHEAD tasks; a
+ * policy is asked for data to prefetch only when it has no task. A kernel or a copy waits on the
+ * GPU, by events, for its conditions (the arrival of a datum, the write-back of a buffer's old
+ * content, a kernel that still reads). So decisions, loads, stores and evictions, and their order,
+ * do not depend on time, as long as there are no cores, no tasks in the main memory and no other
+ * ranks.
  *
  * Tasks that can run at the same time may share a launch: as many as the policy has before one of
- * them counts as over. Where a policy has one at a time, as each needs the one before, it has more
- * if some data are loaded earlier (params.look_ahead), which takes room.
+ * them counts as complete. Where a policy has one at a time, as each needs the one before, it has
+ * more if some data are loaded earlier (params.look_ahead), which takes room.
  *
  * A memory that is full gives up data as the policy or the eviction says; what was changed is
  * written back first, unless the next task that uses it overwrites it unread, or there is none and
- * it is scrap. A task that has no kernel runs here, in the main memory, when what it needs has come
- * home. In the end all data that are wanted are home.
+ * it is scrap. A task without a kernel runs here, in the main memory, when its data have arrived
+ * there. In the end all data except scrap are in the main memory.
  *
  * Cores may compute beside the GPUs, in the main memory: they are workers behind the GPUs, with the
- * speed that `core_speed` says and that is then measured. A core is left idle when the others would
- * have done all the rest before it had ended one task. GPUs are then only a few tasks ahead, and a
- * task of a core is over when it has ended.
+ * speed `core_speed`, which is then measured. A core is left idle when the others would have done
+ * all the rest before it had ended one task. GPUs are then only a few tasks ahead, and a task of a
+ * core is over when it has ended.
  *
  * With a share of a graph that several ranks have (tasks/ranks/ranks.h) the graph is share->tasks,
- * and messages begin by themselves as soon as what comes before them is over, whatever the policy
+ * and messages begin by themselves as soon as their predecessors are complete, whatever the policy
  * does; they end while others run. There may be no GPU at all then, only cores. Once such a run is
- * stopped, all that is left is passed over, and messages are empty, so that no rank waits for
- * another for ever.
+ * stopped, all remaining tasks are skipped, and messages are empty, so that no rank waits for
+ * another forever.
  *
  * Copies are fast and asynchronous if the data are pinned (xy_gpu_pinned_take); data that are not
  * are pinned for the run where the driver can, and else go through pieces of pinned memory.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of the engine share. Everything belongs to the thread that
- * called, unless it says otherwise.
+ * Shared by the files of the engine. Everything belongs to the calling thread, unless its comment
+ * says otherwise.
  *
  *   device.c   the platform that policies see, making and unmaking
  *   work.c     the loop: asking the policy, launching, ending
@@ -95,7 +95,7 @@ typedef struct lane {
 } lane_t;
 
 /* Memory of a GPU, for one datum after the other: the last load into it, kernel that used it, and
- * store from it. They outlive the datum: whoever has the buffer next waits for them. */
+ * store from it. They outlive the datum: the next user of the buffer waits for them. */
 typedef struct {
     xy_gpu_memory_t memory;
     uint64_t bytes;
@@ -209,7 +209,8 @@ typedef struct device_tasks {
     double start, now;
     int32_t data_count, ops, left, most; /* most: accesses of a task */
 
-    /* What policies see: worker w computes in memory w + 1, those behind the GPUs in memory 0. */
+    /* The view of policies: worker w computes in memory w + 1, those behind the GPUs in memory
+     * 0. */
     int32_t workers;
     int32_t memory_count;
     int32_t *memory_of;
@@ -256,7 +257,7 @@ void device_lane_cleanup(lane_t *lane);
 xy_status_t device_lane_begin(lane_t *lane);
 /* After it: what to wait for. */
 xy_status_t device_lane_end(lane_t *lane, const int32_t *what, int32_t count, ticket_t *ticket_p);
-/* What is put into the lane from now on comes after the ticket. */
+/* Later work of the lane comes after the ticket. */
 xy_status_t device_lane_after(lane_t *lane, ticket_t ticket);
 /* What is put next has to come after the ticket: known to the lane with the second call, which may
  * wait a while before the lane does. */
@@ -289,7 +290,7 @@ xy_status_t device_home_has_come(device_tasks_t *e, const xy_access_t *a, int32_
 /* From now on the task alone uses what it writes; until it is over. */
 void device_home_take(device_tasks_t *e, const xy_access_t *a, int32_t n, void **addresses);
 void device_home_give(device_tasks_t *e, const xy_access_t *a, int32_t n);
-/* All tasks are over: everything goes home. */
+/* All tasks are complete: everything goes home. */
 xy_status_t device_flush(device_tasks_t *e);
 void device_memory_cleanup(device_tasks_t *e, device_memory_t *m);
 /* Before the run: take the buffers of data that have one size, and those for changed data. */
@@ -303,9 +304,9 @@ uint64_t device_reserve(const device_tasks_t *e, uint64_t bytes);
 /* work.c */
 xy_status_t device_run(device_tasks_t *e);
 bool device_is_stopped(const device_tasks_t *e);
-/* For the policy the task is over. */
+/* For the policy the task is complete. */
 xy_status_t device_task_over(device_tasks_t *e, int32_t worker, xy_op_id_t op);
-/* What comes after an operation of e->order may begin. */
+/* The successors of an operation of e->order may begin. */
 xy_status_t device_release(device_tasks_t *e, xy_op_id_t node);
 
 /* home.c */
@@ -313,7 +314,7 @@ xy_status_t device_jobs_init(device_tasks_t *e); /* ENOMEM in silence */
 void device_jobs_cleanup(device_tasks_t *e);
 /* A task for the main memory, and which core is to run it; -1: any. There is room for one. */
 xy_status_t device_job_begin(device_tasks_t *e, int32_t worker, int32_t core, xy_op_id_t op);
-/* What can begin begins, what has ended ends. */
+/* Begin all tasks that can begin, end all that have ended. */
 xy_status_t device_jobs_pump(device_tasks_t *e, bool *is_moving_p);
 /* Those that gather are not to run any more. */
 void device_jobs_drop(device_tasks_t *e);
@@ -327,12 +328,12 @@ xy_status_t device_messages_init(device_tasks_t *e); /* ENOMEM in silence */
 void device_messages_cleanup(device_tasks_t *e);
 /* All that comes before it is over. */
 xy_status_t device_message_begin(device_tasks_t *e, int32_t message);
-/* What can begin begins, what has come is over. */
+/* Begin all messages that can begin, complete all that have arrived. */
 xy_status_t device_messages_pump(device_tasks_t *e, bool *is_moving_p);
 /* Nothing else can be done: wait for messages if there are any; not for long if something else is
  * under way, too. */
 xy_status_t device_messages_wait(device_tasks_t *e, bool *is_moving_p);
-/* The run was stopped: the other ranks are told nothing any more, but are not left waiting. */
+/* The run was stopped: the other ranks get empty messages, so that they do not wait. */
 xy_status_t device_messages_pass(device_tasks_t *e);
 
 /* cores.c */

@@ -87,7 +87,7 @@ static xy_status_t reach(lane_t *lane, uint64_t number)
     return st == XY_OK ? device_spans_reach(lane) : st;
 }
 
-/* Blocks until operation `number` of a stream is over. */
+/* Blocks until operation `number` of a stream is complete. */
 static xy_status_t wait_for(lane_t *lane, uint64_t number)
 {
     mark_t *mark;

@@ -27,8 +27,8 @@ typedef struct {
     bool is_open, is_over;
 } post_t;
 
-/* Sends that receives have not met, and the other way round; a send is over when it was received,
- * as large messages are. */
+/* Sends that receives have not met, and the other way round; a send is complete when it was
+ * received, as large messages are. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;

@@ -7,7 +7,7 @@
  *
  * A driver copies such memory, too, but a store then holds the caller until the GPU has come so
  * far, and nothing is put into any stream meanwhile. Here the caller only waits where all pieces
- * are in use. Kernels, copies of other pieces and the next decisions go on.
+ * are in use. Kernels, copies of other pieces and the next decisions continue.
  *
  * A load has read its home when it is put into the stream. So whatever is written there must be
  * complete before, and nothing has to wait for the load.

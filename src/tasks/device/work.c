@@ -317,7 +317,7 @@ static xy_status_t round_of_all(device_tasks_t *e, bool *is_moving_p)
     return st;
 }
 
-/* The run is over or stopped: what cores still run ends, what gathers does not begin. */
+/* The run has ended or stopped: what cores still run ends, what gathers does not begin. */
 static xy_status_t end_jobs(device_tasks_t *e)
 {
     xy_status_t st = XY_OK;

@@ -7,8 +7,7 @@
  *   st = xy_task_execute(graph, &how, &result);          its address)
  *   printf("%.3f s on %d cores\n", result.makespan, xy_task_exec_workers(&how));
  *
- * What is a memory here? Policies decide by what is near a worker, so there must be something that
- * can be near:
+ * Memories. Policies decide by the data near a worker, so each worker has a memory:
  *
  *   in core      each worker has a memory of its own, its cache. A cache cannot be asked what it
  *                holds, so it is modelled: what tasks of the worker touched, as much as fits, in
@@ -18,9 +17,8 @@
  *                bytes, in which blocks are read and from which they are written back, by threads
  *                of their own, while tasks run. Loads and stores are real.
  *
- * What happens is recorded where it happens, by each thread for itself, and told to trace and
- * observer after the run: what a cache is believed to load and to give up bears the time of the
- * decision, all the rest is measured.
+ * Each thread records its own events, which go to trace and observer after the run: loads and
+ * evictions of a modelled cache have the time of the decision, all other times are measured.
  *
  * Policies are called under one lock. A worker that has nothing to do, or that waits for tasks of
  * other workers, polls for 100 us, then sleeps until it is notified. With more workers than cores
@@ -69,14 +67,14 @@ typedef struct {
  *
  * XY_EINVAL: no such policy or eviction, a task does not fit, the policy cannot run the graph.
  * XY_EIO: the file cannot be read or written; what it holds is then worth nothing. XY_ENOMEM. All
- * said. Any thread, fibers included: the caller's thread is blocked until all tasks are over, and
- * the threads that ran them have ended. */
+ * said. Any thread, fibers included: the caller's thread is blocked until all tasks are complete,
+ * and the threads that ran them have ended. */
 xy_status_t xy_task_execute(const xy_graph_t *graph, const xy_task_exec_t *how,
                             xy_task_result_t *result_p);
 
 /* The threads that run with these options. */
 int32_t xy_task_exec_workers(const xy_task_exec_t *how);
-/* What a core's own cache (the second level) can hold of the data of tasks. */
+/* The capacity of a core's own cache (the second level) for the data of tasks. */
 uint64_t xy_task_cache_bytes(void);
 
 #endif

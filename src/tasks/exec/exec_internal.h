@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of the real task engine share. All is protected by `lock` unless it says
+ * Shared by the files of the real task engine. All is protected by `lock` unless its comment says
  * otherwise.
  *
  *   exec.c    the platform that policies see, making and unmaking
@@ -64,7 +64,7 @@ typedef struct {
 
 typedef struct exec_tasks exec_tasks_t;
 
-/* What the fiber of a worker is parked for. */
+/* The reason for which the fiber of a worker is parked. */
 typedef enum {
     EXEC_RUNS,             /* it is not parked */
     EXEC_WAITS_FOR_CHANGE, /* there is nothing to do until `epoch` differs from `seen` */
@@ -125,7 +125,7 @@ struct exec_tasks {
     pthread_mutex_t lock;
     _Atomic uint32_t epoch; /* counts changes; read without the lock by idle workers */
 
-    /* What policies see as the platform. */
+    /* The platform that policies see. */
     int32_t worker_count, memory_count;
     int32_t *memory_of;
     double *speed, *latency, *rate;
@@ -159,8 +159,8 @@ struct exec_tasks {
 };
 
 /* record.c. None but exec_tell is called unless e->is_recording. */
-/* Around a task; `next` is what the worker runs after it, or -1. The end comes before others are
- * told. */
+/* Around a task; `next` is what the worker runs after it, or -1. The end is recorded before others
+ * are notified. */
 void exec_record_begin(exec_worker_t *w);
 void exec_record_end(const exec_tasks_t *e, exec_worker_t *w, xy_op_id_t op, xy_op_id_t next);
 void exec_record_pause(exec_worker_t *w, exec_event_t event, double start, double end);
@@ -188,9 +188,9 @@ void exec_pump(exec_tasks_t *e, int32_t memory);
 /* The task begins to write: no other copy is worth anything. */
 void exec_own(exec_tasks_t *e, int32_t memory, int32_t data);
 void exec_finished(exec_tasks_t *e, int32_t memory, xy_op_id_t op);
-/* A request is over. */
+/* A request is complete. */
 void exec_arrived(exec_tasks_t *e, const exec_request_t *request);
-/* All tasks are over: ask for what is not at home to be brought there (see exec_store_stop). */
+/* All tasks are complete: ask for what is not at home to be brought there (see exec_store_stop). */
 void exec_flush(exec_tasks_t *e);
 
 /* place.c */
@@ -208,7 +208,7 @@ bool exec_places_are_free(const exec_tasks_t *e, exec_worker_t *w, int32_t task)
 
 /* store.c */
 xy_status_t exec_store_start(exec_tasks_t *e);
-/* Returns when all requests are over; after a failure, when those in progress are. */
+/* Returns when all requests are complete; after a failure, when those in progress are. */
 void exec_store_stop(exec_tasks_t *e);
 void exec_store_request(exec_tasks_t *e, int32_t data, bool is_write);
 /* A buffer for the datum; NULL: memory ran out, which is remembered. */

@@ -119,7 +119,7 @@ static void begin(exec_tasks_t *e, exec_worker_t *w, xy_task_slot_t *slot)
     w->taken++;
 }
 
-/* For the policy and the copies the task is over. */
+/* For the policy and the copies the task is complete. */
 static void end(exec_tasks_t *e, exec_worker_t *w, xy_task_slot_t *slot)
 {
     xy_op_id_t op = slot->op;
@@ -194,8 +194,8 @@ static bool is_free(const exec_tasks_t *e, exec_worker_t *w, int32_t task)
            exec_places_are_free(e, w, task);
 }
 
-/* Parks the worker until the predecessors of a task of its batch are over, and counts the time as
- * waiting. */
+/* Parks the worker until the predecessors of a task of its batch are complete, and counts the time
+ * as waiting. */
 static void wait_for_others(exec_tasks_t *e, exec_worker_t *w, int32_t task)
 {
     double start, end;

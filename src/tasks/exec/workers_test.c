@@ -151,7 +151,7 @@ static bool is_time_over(double start)
     return xy_now() - start > LIMIT_SECONDS;
 }
 
-/* Task 0 runs until its fellow worker sleeps. Tasks 1 and 2 come after it, and each goes on when
+/* Task 0 runs until its fellow worker sleeps. Tasks 1 and 2 come after it, and each continues when
  * the other has begun: one worker alone cannot run them. */
 static void sleep_then_meet(void *arg, const xy_task_turn_t *turn)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A memory and the copies of data in it, as both engines keep them: what is there, how much room is
- * taken, who needs it, what was used last. Engines decide when data move; this only keeps count.
+ * A memory and the copies of data in it, as both engines keep them: the copies present, the room
+ * taken, their users, and the order of use. Engines decide when data move; this only keeps count.
  *
  *   xy_task_memory_t memory;
  *   xy_task_memory_init(&memory, data, capacity, 0);
@@ -13,7 +13,8 @@
  *
  * A copy takes room from the moment it is asked for until it is given up. While tasks need it, it
  * is pinned. One that must be written back first is leaving: its room counts as used until then,
- * unless a task takes hold of it again. Not thread-safe. What is done for each task is inline.
+ * unless a task takes hold of it again. Not thread-safe. The functions called for each task are
+ * inline.
  */
 #ifndef XY_TASKS_MEMORY_MEMORY_H
 #define XY_TASKS_MEMORY_MEMORY_H
@@ -128,7 +129,7 @@ static inline bool xy_task_memory_give(xy_task_memory_t *memory, int32_t data, u
 
 /* ---- Tasks ---- */
 
-/* What the task accesses stays in the memory, or need not any longer. */
+/* The data of the task stay in the memory, or need not any longer. */
 void xy_task_memory_hold(xy_task_memory_t *memory, const xy_graph_t *graph, xy_op_id_t op);
 void xy_task_memory_let_go(xy_task_memory_t *memory, const xy_graph_t *graph, xy_op_id_t op);
 
@@ -193,7 +194,7 @@ static inline int32_t xy_task_memory_latest(const xy_task_memory_t *memory,
 
 enum { XY_TASK_LOOKED_AT = 256 };
 
-/* What the eviction gives up; -1: nothing is free. */
+/* The victim of the eviction; -1: nothing is free. */
 static inline int32_t xy_task_memory_victim(const xy_task_memory_t *memory,
                                             const xy_task_eviction_t *eviction,
                                             xy_task_dirty_fn is_dirty, xy_task_next_use_fn next_use,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pictures: what happened to the tasks of a graph, kept to be drawn.
+ * Pictures: the events of the tasks of a graph, recorded for drawing.
  *
  *   xy_picture_t *picture;
  *   xy_picture_create(&picture);
@@ -9,7 +9,7 @@
  *   xy_picture_page(picture, graph, &(xy_picture_text_t){"Cholesky", "dmdar, 2 GPUs"}, file);
  *   xy_picture_destroy(picture);
  *
- * Drawing needs to know where a task lies: at the position of the first datum with a mark that it
+ * Drawing needs the position of a task: at the position of the first datum with a mark that it
  * writes, or else reads. Its iteration is the one that the operation names, or, where none does,
  * the number of tasks before it in the same place. Tasks without a place are left out.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of the component share.
+ * Shared by the files of the component.
  *
  *   picture.c   keeping what happens
  *   layout.c    where tasks and data lie
@@ -105,7 +105,7 @@ typedef enum {
 void picture_begin(picture_layout_t *l, const char *title, const char *x, const char *y);
 void picture_scale_time(const picture_layout_t *l);
 void picture_scale_y(const picture_layout_t *l, double most, bool is_upward);
-/* What the colours of workers and of transfers mean, above the picture. */
+/* The legend of the colours of workers and of transfers, above the picture. */
 void picture_draw_legend(const picture_layout_t *l, bool has_workers, bool has_transfers);
 void picture_draw_time(picture_layout_t *l);
 xy_status_t picture_draw_iterations(picture_layout_t *l);

@@ -384,7 +384,7 @@ static void steal(closure_t *c, int32_t memory)
         if (m != memory && c->memories[m].frontier_count > 0 &&
             (victim < 0 || c->memories[m].left > c->memories[victim].left))
             victim = m;
-    /* Looking costs more than a decision should: not again before some more tasks are over. */
+    /* Looking costs more than a decision should: not again before some more tasks are complete. */
     if (victim < 0 || c->over < c->memories[memory].look_at)
         return;
     c->memories[memory].look_at = c->over + STOLEN_FROM;

@@ -105,7 +105,7 @@ typedef struct {
     closure_copy_t *copies; /* [data] */
 } closure_memory_t;
 
-/* What its load would free per byte, when a frontier task was last looked at. */
+/* The gain of its load per byte, when a frontier task was last examined. */
 typedef struct {
     double ratio;
     uint32_t choice; /* number of the choice that looked; 0: not since it was filed */
@@ -197,7 +197,7 @@ void closure_came(closure_t *c, int32_t memory, int32_t data);
 double closure_comes(const closure_t *c, xy_op_id_t op, int32_t memory);
 /* The memory runs the task next. */
 void closure_begin(closure_t *c, int32_t memory, xy_op_id_t op);
-/* A task is over. */
+/* A task is complete. */
 void closure_wrote(closure_t *c, xy_op_id_t op);
 /* In the end: will stores take longer than all tasks that are left? */
 bool closure_is_storing(const closure_t *c, int32_t memory);

@@ -143,9 +143,9 @@ static double cost_on(const dm_t *d, xy_op_id_t op, int32_t worker, double limit
     return cost + d->params.beta * transfer_of(d, op, worker, (limit - cost) / d->params.beta);
 }
 
-/* The lane ends later by the computation. Transfers go on meanwhile: they delay it only where they
- * take longer than all that is before them, whatever weight they had in the choice. The delay stays
- * in the lane's length until the task is over. */
+/* The lane ends later by the computation. Transfers continue meanwhile: they delay it only where
+ * they take longer than all that is before them, whatever weight they had in the choice. The delay
+ * stays in the lane's length until the task is complete. */
 static void give(dm_t *d, xy_op_id_t op, int32_t worker)
 {
     lane_t *lane = &d->lanes[worker];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Scheduling policies: which task runs next, and where. This is the header that others include:
+ * Scheduling policies: the next task, and its place. This is the header that others include:
  *
- *   task.h      what a policy sees and decides; the list of policies
+ *   task.h      the inputs and decisions of a policy; the list of policies
  *   list.h      lists of tasks or data, linked by their numbers
  *   record.h    a trace of what tasks did, the same from both engines
  *

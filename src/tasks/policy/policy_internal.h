@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What several policies share: lists of tasks, and lists by what a memory lacks. */
+/* Shared by several policies: lists of tasks, and lists by the data that a memory lacks. */
 #ifndef XY_TASKS_POLICY_POLICY_INTERNAL_H
 #define XY_TASKS_POLICY_POLICY_INTERNAL_H
 

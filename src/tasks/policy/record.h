@@ -25,8 +25,8 @@ typedef enum {
 
 typedef struct xy_task_trace xy_task_trace_t;
 
-/* Of the view workers, memories and rates are looked at, and only now; the graph must stay. `next`
- * (or NULL) is told everything too. The caller owns *trace_p. XY_EIO, XY_ENOMEM (reported). */
+/* The workers, memories and rates of the view are read, and only now; the graph must stay. `next`
+ * (or NULL) gets all events, too. The caller owns *trace_p. XY_EIO, XY_ENOMEM (reported). */
 xy_status_t xy_task_trace_open(const char *path, const xy_task_view_t *view,
                                xy_task_memories_t memories, const char *title,
                                const xy_task_observer_t *next, xy_task_trace_t **trace_p);

@@ -13,7 +13,7 @@
  *   data -> [ GPU 0: band 0 ] -> [ GPU 1: band 1 ] -> [ GPU 2: band 2 ] -> results
  *
  * Each memory knows the order of all its tasks in advance: it loads ahead in that order, as soon as
- * the last write before a use is over, and gives up what it uses latest from now.
+ * the last write before a use is complete, and gives up what it uses latest from now.
  */
 #include "tasks/policy/relay.h"
 
@@ -253,7 +253,7 @@ static int64_t next_use(void *state, int32_t memory, int32_t data)
     return l->cursor[data] < l->end[data] ? r->uses[l->cursor[data]] : INT64_MAX;
 }
 
-/* What a task of the order lacks and can have: its last write is over. -1: nothing;
+/* What a task of the order lacks and can have: its last write is complete. -1: nothing;
  * *is_waiting_p: nothing yet. */
 static int32_t missing_of(const relay_t *r, xy_op_id_t op, int32_t memory, bool *is_waiting_p)
 {

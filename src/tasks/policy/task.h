@@ -21,7 +21,7 @@
 
 #include "graph/graph.h"
 
-/* What a policy may look at. All of it belongs to the engine. */
+/* The view of a policy. All of it belongs to the engine. */
 enum { XY_TASK_HERE = 1, XY_TASK_COMING = 2 }; /* states of a copy; 0: not there */
 
 typedef struct {
@@ -57,7 +57,7 @@ enum { XY_TASK_CHOOSE = -1 };
 /* Workers that a trial leaves alone. */
 typedef enum { XY_TASK_ALL, XY_TASK_ONE_LESS, XY_TASK_HALF, XY_TASK_ONE } xy_task_fewer_t;
 
-/* What a policy that is a choice tries. */
+/* A trial of a policy that is a choice. */
 typedef struct {
     const char *policy;   /* NULL: the end of the list */
     const char *eviction; /* NULL: what the policy prefers */
@@ -121,15 +121,15 @@ bool xy_task_policy_is_known(const char *name);
 /* For runs in real time: NULL is their default, and a policy that is a choice its first trial. */
 xy_status_t xy_task_policy_find_real(const char *name, const xy_task_policy_t **policy_p);
 
-/* What engines call instead of `create`. */
+/* The function that engines call instead of `create`. */
 xy_status_t xy_task_policy_create(const xy_task_policy_t *policy, const xy_task_view_t *view,
                                   const xy_task_params_t *params, void **state_p);
 static inline bool xy_task_policy_is_faulty(const xy_task_policy_t *policy, const void *state)
 {
     return policy->is_faulty != NULL && policy->is_faulty(state);
 }
-/* The run is over, or cannot go on. XY_EINVAL: `left` tasks were never picked (said here), or the
- * policy is faulty. */
+/* The run has ended, or cannot continue. XY_EINVAL: `left` tasks were never picked (said here), or
+ * the policy is faulty. */
 xy_status_t xy_task_policy_end(const xy_task_policy_t *policy, const void *state, int32_t left,
                                int32_t ops);
 
@@ -235,7 +235,7 @@ typedef struct {
     uint64_t memory;           /* bytes of each memory that it used at most; 0: all of it */
     int32_t trials;            /* that a choice made */
     double makespan;           /* until the last datum is home */
-    double tasks_end;          /* until the last task is over */
+    double tasks_end;          /* until the last task is complete */
     double scheduling_seconds; /* real time spent in the policy */
     double trial_seconds;      /* of a processor, for all trials of a choice */
     double compute_bound;      /* all work shared by all workers without a gap */
@@ -249,7 +249,7 @@ typedef struct {
     uint64_t messages, bytes_received;     /* that came from other ranks */
     uint64_t bytes_staged;     /* on GPUs: copied by way of pinned memory, as theirs is not */
     uint64_t launches;         /* as GPUs are driven: tasks that share one are one */
-    uint64_t launches_waiting; /* those that the GPU itself held up until a copy was over */
+    uint64_t launches_waiting; /* those that the GPU itself held up until a copy was complete */
     uint64_t exchanges;        /* real time: data that took the place of dead ones in a cache */
 } xy_task_result_t;
 

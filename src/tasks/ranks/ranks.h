@@ -2,8 +2,8 @@
 /*
  * Task graphs that several ranks share. All of them know the whole graph, and each datum has an
  * owner; a task runs where the first datum that it writes belongs. From the whole graph each rank
- * makes its share: its tasks, and the messages that bring what they read, which are operations of
- * the same graph.
+ * makes its share: its tasks, and the messages with their input, which are operations of the same
+ * graph.
  *
  *   st = xy_task_share_create(whole, owner, rank, ranks, &share);
  *   ... run share->tasks in the order of share->order (tasks/device/device.h) ...

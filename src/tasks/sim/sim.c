@@ -315,7 +315,7 @@ static void moment_over(void *owner)
         xy_vclock_stop(&s->clock);
 }
 
-/* Runs the simulation until all tasks are over, or until a trial is cut short. */
+/* Runs the simulation until all tasks are complete, or until a trial is cut short. */
 static xy_status_t run(sim_tasks_t *s)
 {
     double start = sim_clock();

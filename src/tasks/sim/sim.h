@@ -11,9 +11,9 @@
  *   xy_task_platform_destroy(p);
  *
  * A worker takes a task, its data are brought to the memory of the worker while the task before it
- * runs, and it runs when all are there. What a task reads or writes stays in the memory until it
- * is over. A memory that is full gives up other data; the last valid copy of a datum is written
- * home first. In the end every datum is home again.
+ * runs, and it runs when all are there. The data of a task stay in the memory until it is complete.
+ * A memory that is full gives up other data; the last valid copy of a datum is written home first.
+ * In the end every datum is home again.
  *
  * Nothing can be stuck. A task whose data do not fit together in any memory is refused before the
  * start. When two tasks that gather their data hold what the other one lacks, the younger gives
@@ -31,8 +31,8 @@
 #include "tasks/memory/memory.h"
 #include "trace/trace.h"
 
-/* What the graph runs on. Memory 0 is the main memory; ways between memories are numbered
- * from * memories + to. */
+/* The platform of the graph. Memory 0 is the main memory; ways between memories are numbered from *
+ * memories + to. */
 typedef struct {
     int32_t workers, memories, shared_count;
     int32_t *memory_of;  /* [workers] */
@@ -80,7 +80,7 @@ typedef struct {
     int32_t pipeline;  /* tasks a worker holds, the running one included; 0: as the policy does */
     const char *trace; /* file to record into, or NULL */
     const xy_task_observer_t *observer; /* or NULL */
-    const xy_task_ahead_t *ahead;       /* as real GPUs are driven; NULL: as it is said above */
+    const xy_task_ahead_t *ahead;       /* as real GPUs are driven; NULL: as described above */
     const xy_graph_t *trials_on; /* a smaller graph of the same kind, to choose by; NULL: none */
     /* With `ahead`: so many trials at most; 0: all, so that virtual time is the same on every
      * machine. 1: the one that is good most often is chosen without a trial. Stencils, -1: as many

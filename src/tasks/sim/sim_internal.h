@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of the simulated task engine share. It is a model on the virtual clock.
+ * Shared by the files of the simulated task engine, a model on the virtual clock.
  *
  *   sim.c     workers
  *   copies.c  copies of data: who holds what, room, eviction
  *   link.c    transfers: one at a time per way, ways that share a link share its rate
- *   bound.c   what no schedule does better, from where the run stands
+ *   bound.c   the lower bound of any schedule, from the current state
  *   choose.c  policies that are a choice among others
  *   ahead.c   the engine of real GPUs on the virtual clock
  */
@@ -50,13 +50,13 @@ typedef struct {
     xy_task_pipeline_t pipeline;
     xy_task_slot_t *running;
     double start;
-    /* The policy had nothing for it when so many tasks were over and so many data had
+    /* The policy had nothing for it when so many tasks were complete and so many data had
      * come to its memory. */
     bool is_refused;
     uint64_t refused_tasks, refused_arrivals;
 } sim_worker_t;
 
-/* What a run that only compares policies is allowed; 0: no limit. */
+/* The limit of a run that only compares policies; 0: none. */
 typedef struct {
     double share;   /* of the work: then it ends */
     double seconds; /* of the virtual clock: it stops when it cannot end before */
@@ -147,10 +147,10 @@ void sim_memory_hold(sim_tasks_t *s, xy_task_slot_t *slot);
 void sim_memory_finished(sim_tasks_t *s, int32_t memory, xy_op_id_t op);
 /* Before the start: data are where they live. */
 void sim_memory_settle_in(sim_tasks_t *s);
-/* All tasks are over: bring home what is not. To be called again whenever something arrived. */
+/* All tasks are complete: bring home what is not. To be called again whenever something arrived. */
 void sim_memory_flush(sim_tasks_t *s);
 
-/* What a memory is used for changes now: count how long transfers and tasks went on together. */
+/* What a memory is used for changes now: count how long transfers and tasks continued together. */
 static inline void sim_overlap(sim_tasks_t *s, int32_t memory, int32_t moving, int32_t computing)
 {
     sim_memory_t *m = &s->memories[memory];

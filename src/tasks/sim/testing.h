@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For unit tests only: random task graphs and platforms, and a witness who checks what happens. */
+/* For unit tests only: random task graphs and platforms, and a witness that checks the events. */
 #ifndef XY_TASKS_SIM_TESTING_H
 #define XY_TASKS_SIM_TESTING_H
 
