@@ -16,8 +16,8 @@
  *
  * A file may hold the chunks of several sources (processes of a job), in any order: each source has
  * its own clock, rows and numbers of names. Source 0 is the file itself, whose header gives the
- * time that all are shown in; the origin of another is what its own header was, and its clock says
- * at two of its times (monotonic ns) what is to be added to become the file's.
+ * common time; the origin of another source is its own header, and its clock has, at two of its
+ * times (monotonic ns), the offset to the time of the file.
  */
 #ifndef XY_TRACE_FORMAT_H
 #define XY_TRACE_FORMAT_H

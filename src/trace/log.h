@@ -9,8 +9,8 @@
  *           use(&log->states[log->rows[r].first_state + i]);
  *   xy_trace_log_free(log);
  *
- * The file may be truncated, damaged in the middle, still being written, or made by an enemy: all
- * complete chunks are read, the rest is counted in log->damage and said in one warning.
+ * The file may be truncated, damaged in the middle, still being written, or malicious: all complete
+ * chunks are read, the rest is counted in log->damage and reported in one warning.
  *
  * Invariants of a log: states are sorted by row, then start, then outermost first; states of a row
  * nest or are disjoint; depth is the number of states around; every index is valid; start <= end;
@@ -85,7 +85,7 @@ typedef enum {
     XY_TRACE_STEP_COLLECTIVE, /* all below */
 } xy_trace_step_kind_t;
 
-/* What a rank did. */
+/* A step of a rank. */
 typedef struct {
     int64_t time;
     xy_trace_step_kind_t kind;
@@ -99,7 +99,7 @@ typedef struct {
     uint32_t collective, context, first, members, member; /* as in xy_trace_collective_t */
 } xy_trace_step_t;
 
-/* What was wrong with the file. */
+/* The damage of the file. */
 typedef struct {
     bool is_unfinished;     /* it was not closed in order */
     uint64_t bytes_skipped; /* not part of a complete chunk */

@@ -10,9 +10,9 @@
  *   xy_trace_merge_clock(merge, 0, &(xy_trace_clock_fit_t){...});
  *   st = xy_trace_merge_close(merge);
  *
- * Clocks: the file has the monotonic clock of the process that merges. What a source's clock is
- * ahead or behind is measured by the caller, at two times of the run; between them it is a line.
- * One thread at a time.
+ * Clocks: the file has the monotonic clock of the process that merges. The caller measures the
+ * offset of a source's clock at two times of the run; between them it is a line. One thread at a
+ * time.
  */
 #ifndef XY_TRACE_MERGE_H
 #define XY_TRACE_MERGE_H
@@ -37,7 +37,7 @@ xy_status_t xy_trace_merge_create(const char *path, const char *const *names, in
 /* The next bytes of a source. EPARSE, reported once: they are no trace; nothing more of this source
  * is taken. */
 xy_status_t xy_trace_merge_add(xy_trace_merge_t *merge, int source, const void *bytes, size_t size);
-/* What is known of a source's clock; the last call counts. */
+/* The measurements of a source's clock; the last call counts. */
 void xy_trace_merge_clock(xy_trace_merge_t *merge, int source, const xy_trace_clock_fit_t *fit);
 /* The end of the trace: gives the file its name. Reports the first write error. NULL is fine. */
 xy_status_t xy_trace_merge_close(xy_trace_merge_t *merge);

@@ -19,12 +19,14 @@
  * Off is a NULL row: every call below is then one predictable branch. On, an event takes some 30
  * ns (bench/trace_event.c prints it), two thirds of it for reading the clock.
  *
- * The file is written in place, not beside: it is there, up to the last flush, whatever becomes of
- * the program. Each chunk has a length and a checksum, so that a reader finds all complete ones.
+ * The file is written in place, not beside: it is complete up to the last flush, even if the
+ * program crashes. Each chunk has a length and a checksum, so that a reader finds all complete
+ * ones.
  *
  * Clocks: by default the processor's time stamp counter, read by xy_trace_clock(). A simulator
- * records with XY_TRACE_VIRTUAL and gives its own times, in nanoseconds, to the *_at calls. Whoever
- * has read a clock itself does the same with XY_TRACE_GIVEN: the trace is then one of real time.
+ * records with XY_TRACE_VIRTUAL and gives its own times, in nanoseconds, to the *_at calls. A
+ * caller that has read a clock itself does the same with XY_TRACE_GIVEN: the trace is then one of
+ * real time.
  */
 #ifndef XY_TRACE_RECORD_H
 #define XY_TRACE_RECORD_H
@@ -191,8 +193,8 @@ static inline void xy_trace_received(xy_trace_row_t *row, const xy_trace_message
         xy_trace_put_received(row, xy_trace_clock(), message);
 }
 
-/* What a rank does besides sending and receiving, in its order: it makes a call, and takes part in
- * a collective. */
+/* Steps of a rank besides sending and receiving, in order: it makes a call, and takes part in a
+ * collective. */
 static inline void xy_trace_call_at(xy_trace_row_t *row, uint64_t time, uint32_t rank,
                                     uint32_t label, uint32_t site)
 {

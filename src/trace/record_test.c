@@ -297,7 +297,7 @@ static void test_memory(void **state)
         testing_listen();
         xy_memory_fail_at(k);
         st = recording_start(&r, path, XY_TRACE_VIRTUAL);
-        if (st == XY_OK) { /* a name may be missing: recording goes on without */
+        if (st == XY_OK) { /* a name may be missing: recording continues without */
             xy_trace_enter_at(r.row[0], 1, r.kind[0], 0, r.label[0]);
             xy_trace_leave_at(r.row[0], 2);
             assert_int_equal(xy_trace_close(r.trace), XY_OK);
@@ -396,7 +396,7 @@ static void test_special_files(void **state)
     rmdir(path);
 }
 
-/* A full disk: said once, at the end; what was written before is readable. */
+/* A full disk: reported once, at the end; earlier records are readable. */
 static void test_full_disk(void **state)
 {
     struct rlimit old, small;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between the recorder and what merges recordings (private to the component). */
+/* Between the recorder and the merging of recordings (private to the component). */
 #ifndef XY_TRACE_RECORDER_H
 #define XY_TRACE_RECORDER_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is made of a log: numbers, text, and files for this and other viewers.
+ * Output of a log: numbers, text, and files for this and other viewers.
  *
  *   xy_trace_summary_t *sum;
  *   st = xy_trace_summarize(log, &sum);

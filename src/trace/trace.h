@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What happened: a trace is a set of rows (cores, ranks, links), each with states over time,
- * messages between rows, counters and marks. Both engines, in real and in virtual time, record the
- * same trace, and every picture is drawn from one. This is the header that other components
- * include; each part is a chapter of its own:
+ * A trace is a set of rows (cores, ranks, links), each with states over time, messages between
+ * rows, counters and marks. Both engines, in real and in virtual time, record the same trace, and
+ * every picture is drawn from one. This is the header that other components include; each part is a
+ * chapter of its own:
  *
  *   record.h  recording, cheap enough to be always there
  *   merge.h   recordings of several processes into one file
- *   log.h     reading a trace file into memory, whatever happened to the file
- *   report.h  what is made of it: summary, Pajé, Chrome/Perfetto, the page
+ *   log.h     reading a trace file, damaged or not, into memory
+ *   report.h  its output: summary, Pajé, Chrome/Perfetto, the page
  *
  * The runtime, the simulators and the task engines record; `xylem view` reads and reports. A row is
  * filled by one thread at a time without locks, and different rows by different threads; a log and

@@ -166,7 +166,7 @@ static void gather_rows(writing_t *w)
 }
 
 /* A call lasts until its rank computes again, or makes the next call. `at` is where the search for
- * that goes on. */
+ * that continues. */
 static int64_t leave_of(const writing_t *w, const xy_trace_step_t *call, int64_t next, size_t *at)
 {
     const xy_trace_row_info_t *row = &w->log->rows[call->row];
