@@ -292,7 +292,7 @@ void mpi_account_waited(mpi_rank_t *owner, xy_part_t part, int who, const void *
             time = now;
     }
     if (other == NULL)
-        site = NULL; /* in another process, which cannot be asked when the run is over */
+        site = NULL; /* in another process, which cannot be asked when the run has ended */
     else if (site == NULL)
         site = atomic_load_explicit(&other->site, memory_order_relaxed);
     if (part == XY_PART_LATE_SENDER && a->is_lock)

@@ -4,8 +4,8 @@
  *
  * Each rank has an account: a table with a record for each call site, size of communicator and
  * class of message sizes. Entering a call ends a stretch of computation, leaving it ends the call;
- * while the rank is parked in between, whatever tells what it waits for attributes the time up to
- * then:
+ * while the rank is parked in between, each event of its wait attributes the time since the
+ * previous one:
  *
  *   enter ... park        message met         complete            resume ... leave
  *   | library |   late sender   |    transfer    |  core in use   | library |
@@ -37,13 +37,13 @@ typedef struct mpi_meeting {
 
 /* Count for all ranks of this process; before they run. */
 xy_status_t mpi_account_start(mpi_job_t *job);
-/* What was counted; all have ended. `core_of`: the core of each rank, on a simulated machine; NULL:
+/* The counts; all ranks have ended. `core_of`: the core of each rank, on a simulated machine; NULL:
  * its worker. On success the caller owns *profile_p. */
 xy_status_t mpi_account_collect(mpi_job_t *job, const char *program, const int32_t *core_of,
                                 xy_profile_t **profile_p);
 /* Members of a communicator: set by the layer that knows it, before ranks run. */
 extern uint32_t (*mpi_account_members)(const mpi_comm_t *comm);
-/* MPI_Pcontrol: stop counting, or go on. */
+/* MPI_Pcontrol: stop counting, or continue. */
 void mpi_account_control(mpi_rank_t *self, bool is_on);
 
 /* ---- Hooks; `self` is observed ---- */
@@ -61,11 +61,11 @@ void mpi_account_meet(mpi_rank_t *self, mpi_meeting_t *meeting, bool is_far);
 #define XMPI_ACCOUNT_ENTERED UINT64_MAX
 void mpi_account_waited(mpi_rank_t *owner, xy_part_t part, int who, const void *site,
                         uint64_t time);
-/* What it is parked for is over: from now on it waits for its core. */
+/* The event that it is parked for has come: from now on it waits for its core. */
 void mpi_account_ready(mpi_rank_t *owner);
 /* The same for a collective. */
 void mpi_account_met(mpi_rank_t *owner, const mpi_meeting_t *meeting);
-/* What is waited for next is a lock. */
+/* The next wait is for a lock. */
 void mpi_account_lock(mpi_rank_t *self, bool is_lock);
 
 void mpi_account_put_park(mpi_rank_t *self);

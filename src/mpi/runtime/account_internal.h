@@ -17,7 +17,7 @@ typedef struct {
     uint64_t ticks;
 } account_blame_t;
 
-/* What calls of one record have in common. */
+/* The key of the calls of one record. */
 typedef struct {
     const void *site;
     const char *name;
@@ -48,7 +48,7 @@ struct mpi_account {
     account_record_t *records, *last; /* last: that was used, or `rest` */
     size_t room, count;
     uint64_t since; /* parked: what has been attributed so far */
-    uint64_t ready; /* parked: when it could go on; 0: not yet */
+    uint64_t ready; /* parked: when it could continue; 0: not yet */
     uint64_t met;   /* when a collective was found to be over, up to the hook that says so; or 0 */
     uint64_t part[XY_PART_LIBRARY];
     account_blame_t pending[ACCOUNT_PENDING];

@@ -17,7 +17,7 @@
 #include "mpi.h"
 #include "mpi/runtime/rank.h"
 
-/* One job has one report of a mistake: the first that finds something goes on, and ends the job;
+/* One job has one report of a mistake: the first that finds something continues, and ends the job;
  * the others wait for that. */
 void mpi_report_claim(void) __attribute__((cold));
 

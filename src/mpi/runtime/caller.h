@@ -12,9 +12,9 @@
 
 enum { XMPI_CALLER_STACK = 1 << 20 }; /* bytes that reading lines may need */
 
-/* What is known of the return address `site`, as "at ring.c:25" (the program has line numbers and
- * libdw is installed), "in solve+0x1c", or "at offset 0x11d4 of the program"; "" when nothing is.
- * Any thread; makes one. */
+/* The place of the return address `site`, as "at ring.c:25" (the program has line numbers and libdw
+ * is installed), "in solve+0x1c", or "at offset 0x11d4 of the program"; "" when it is unknown. Any
+ * thread; makes one. */
 void mpi_caller_describe(const void *site, char *text, size_t size);
 /* The name of the MPI function that was called there ("MPI_Isend"), as the machine code has it;
  * NULL: it is called in another way, or in another process. */
@@ -46,8 +46,8 @@ bool mpi_caller_global(const void *address, mpi_typed_t *found);
  * thread; makes one. */
 bool mpi_caller_is_void(const void *site);
 
-/* What describes places in the programs of other processes, which have addresses of their own:
- * false for all others. Before there are ranks. */
+/* The function that describes places in the programs of other processes, which have addresses of
+ * their own: false for all others. Before there are ranks. */
 void mpi_caller_set_remote(bool (*describe)(const void *site, char *text, size_t size));
 
 /* How threads are made that belong to no rank; before there are ranks. The C library's functions

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The clock of a job in virtual time (src/mpi/virtual): what a rank asks instead of the kernel. A
+ * The clock of a job in virtual time (src/mpi/virtual), which ranks use instead of the kernel's. A
  * job in real time has none, and mpi_job->clock is NULL.
  *
- * Ranks run one at a time, on one worker. A rank that asks for nothing but the time goes on at
- * once: what its code and its looks at the clock take is charged to it, and the other ranks see it
- * there when it next communicates or sleeps.
+ * Ranks run one at a time, on one worker. A rank that asks for nothing but the time continues at
+ * once: the time of its code and its clock readings is charged to it, and visible to other ranks
+ * when it next communicates or sleeps.
  */
 #ifndef XY_MPI_RUNTIME_CLOCK_H
 #define XY_MPI_RUNTIME_CLOCK_H
@@ -15,7 +15,7 @@
 struct xy_trace_collective; /* trace/record.h */
 
 typedef struct mpi_clock {
-    /* The fiber of `self` begins: it gives way until its turn comes. And it ends. */
+    /* The fiber of `self` begins: it yields until its turn comes. And it ends. */
     void (*begin)(mpi_rank_t *self);
     void (*end)(mpi_rank_t *self);
     /* `self` enters a call or leaves it (self->call); for traces. */

@@ -255,7 +255,7 @@ void mpi_device_context_set(void *context)
     cuda.context_set(context);
 }
 
-/* The last one is used in turns where a machine has more. */
+/* The last one is used in turn where a machine has more. */
 static void *stream_of(void *context)
 {
     int i = 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of GPUs in the place of the host's. All that moves data of a program asks here first:
+ * Memory of GPUs in place of the host's. All code that moves data of a program uses:
  *
  *   mpi_move(to, from, bytes);      (memcpy, wherever both are)
  *
  * Until a rank has loaded the driver of CUDA that is one test. Afterwards an address is looked up
  * by the driver, which knows all addresses of host and devices apart. Copies are made by the
- * device, in a stream of the calling thread, and are over on return; the context of the calling
- * thread stays what it was. A failure of the driver ends the job.
+ * device, in a stream of the calling thread, and are complete on return; the context of the calling
+ * thread is restored. A failure of the driver ends the job.
  */
 #ifndef XY_MPI_RUNTIME_DEVICE_H
 #define XY_MPI_RUNTIME_DEVICE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Findings: what is wrong with a program.
+ * Findings: mistakes of a program.
  *
  *   mpi_finding_t finding = {.kind = XMPI_FINDING_NEVER_RECEIVED, .rank = self->world,
  *                            .other = sender, .sites = {message->site, NULL}};
@@ -8,10 +8,10 @@
  *   if (!mpi_finding_is_known(&finding))
  *       mpi_finding_add(&finding, "1 message never received: ..., sent %s", place);
  *
- * Without --check a finding is printed at once, as a warning, whatever its severity is: the program
- * may have got away with it. With --check the findings of all ranks are kept (src/mpi/check).
+ * Without --check a finding is printed at once, as a warning, whatever its severity is: the mistake
+ * may have had no effect. With --check the findings of all ranks are kept (src/mpi/check).
  *
- * What ends the job in any case is a finding, too, for the files that --check writes:
+ * Errors that end every job are findings, too, for the files that --check writes:
  *
  *   mpi_finding_end(&finding, "rank 1 has no receive for a ready send ...");
  *   mpi_job->abort(1);
@@ -83,8 +83,8 @@ bool mpi_finding_is_known(const mpi_finding_t *finding);
 void mpi_finding_add(const mpi_finding_t *finding, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* What ends the job: print the line, which names its ranks. Then the caller ends the job. Any
- * thread that may take locks. */
+/* A finding that ends the job: print the line, which names its ranks. Then the caller ends the job.
+ * Any thread that may take locks. */
 void mpi_finding_end(const mpi_finding_t *finding, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -94,7 +94,7 @@ void mpi_finding_end(const mpi_finding_t *finding, const char *format, ...)
 extern bool mpi_findings_wait;
 void mpi_findings_flush(void);
 
-/* What keeps findings; NULL: they are printed. Written before ranks run. */
+/* The function that keeps findings; NULL: they are printed. Written before ranks run. */
 typedef struct {
     bool (*is_known)(const mpi_finding_t *finding);
     void (*add)(const mpi_finding_t *finding, const char *message);

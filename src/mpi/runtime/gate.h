@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The gate of a worker: who may touch what belongs to it.
+ * The gate of a worker: access to its data.
  *
  * Matching, requests and ready lists belong to one worker, so a large message that arrives while
  * all its ranks compute would wait until one of them calls MPI. With communication cores it does
@@ -25,7 +25,7 @@
  * (thread.h). With threads a lock of the worker goes with it, which each has before it closes the
  * gate.
  *
- * What other processes have sent is handled at the gate as well. Without communication cores the
+ * Messages of other processes are handled at the gate as well. Without communication cores the
  * thread of the network (p2p/network.c) is the helper of all workers.
  */
 #ifndef XY_MPI_RUNTIME_GATE_H

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the layers above add to the runtime.
+ * The interface of the runtime for the layers above.
  *
  * The runtime moves packets and runs ranks; it knows neither messages nor collectives. Each layer
- * above it has one table of what it wants to be called for, and the table of all layers, lowest
- * first, comes with the configuration of the job:
+ * above it has one table of callbacks, and the table of all layers, lowest first, comes with the
+ * configuration of the job:
  *
  *   const mpi_layer_t mpi_p2p_layer = {.packet = {[XMPI_PACKET_EAGER] = mpi_packet_eager, ...},
  *                                      .job_begin = begin, .job_end = end};
  *
- * The tables are read once, when the job is made. A field that is NULL asks for nothing. A kind of
- * packet or of mail belongs to one layer.
+ * The tables are read once, when the job is made. A NULL field is never called. A kind of packet or
+ * of mail belongs to one layer.
  */
 #ifndef XY_MPI_RUNTIME_LAYER_H
 #define XY_MPI_RUNTIME_LAYER_H
@@ -32,7 +32,7 @@ typedef struct {
     /* Any thread, inside an event of the network: write at most XMPI_NEWS_MOST bytes of an answer
      * about names, and return their number. */
     size_t (*answer_name)(const char *question, size_t size, char *answer);
-    /* What mpi_network_send_news has sent; inside an event of the network. */
+    /* A message of mpi_network_send_news; inside an event of the network. */
     void (*news)(int from, const char *bytes, size_t size);
     /* A message of a collective is about to meet `receive`, which says something else about it:
      * does not return if they really differ. */
@@ -84,7 +84,8 @@ struct mpi_layer {
     void (*comm_end)(mpi_comm_t *comm);
 };
 
-/* What all layers registered for packets, mail and other processes: one load and one call. */
+/* All handlers that layers registered for packets, mail and other processes: one load and one
+ * call. */
 typedef struct {
     mpi_packet_fn packet[XMPI_PACKET_KINDS];
     mpi_packet_fn gate_packet[XMPI_PACKET_KINDS];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ranks do now, for someone outside who looks at a running job (xylem top).
+ * The current activity of ranks, for observers of a running job (xylem top).
  *
- * A look makes the ranks note when they enter and leave calls, and count what they send; when
- * nobody has looked for some time, they stop. Meanwhile the hooks are those that traces and
- * accounts have: ranks that nobody looks at do nothing for it.
+ * A query makes the ranks record when they enter and leave calls, and count their messages; some
+ * time after the last query they stop. The hooks are those of traces and accounts, so ranks that
+ * are not observed do nothing.
  */
 #ifndef XY_MPI_RUNTIME_LIVE_H
 #define XY_MPI_RUNTIME_LIVE_H

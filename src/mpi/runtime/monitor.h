@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who talks to whom: messages counted while a job runs, for `--monitor`.
+ * Messages between ranks, counted while a job runs, for `--monitor`.
  *
  * Each rank counts what it sends, in tables that only its worker touches: one record per peer and
- * communicator, so that memory grows with the pairs that talk, not with the square of the ranks.
- * MPI_Pcontrol(level) ends a phase; phases, slices of time and reorderings have their own records.
+ * communicator, so that memory grows with the communicating pairs, not with the square of the
+ * ranks. MPI_Pcontrol(level) ends a phase; phases, slices of time and reorderings have their own
+ * records.
  *
  * Messages inside collectives are those of the algorithm really used: buffers are copied straight
  * from member to member, so a broadcast is one message from the root to each, an alltoall one from
@@ -17,7 +18,7 @@
 #include "mpi/runtime/rank.h"
 #include "place/place.h"
 
-/* What was sent: [0] by the program, [1] inside collectives. */
+/* Sent messages: [0] by the program, [1] inside collectives. */
 typedef struct {
     uint64_t bytes[2], messages[2];
 } mpi_sent_t;
@@ -53,7 +54,7 @@ static inline uint64_t mpi_monitor_pair(int to, uint32_t context)
 xy_status_t mpi_monitor_start(mpi_job_t *job, double seconds);
 /* Begin to count for one rank, if it does not; by its worker, or while it waits for the caller. */
 xy_status_t mpi_monitor_begin(mpi_rank_t *rank);
-/* What was counted of the ranks of this process. All have ended. On success the caller cleans up.
+/* The counts of the ranks of this process. All have ended. On success the caller cleans up.
  */
 xy_status_t mpi_monitor_collect(const mpi_job_t *job, xy_traffic_t *t);
 /* Write what was counted to the directory `path`, see xy_traffic_write. All ranks have ended. */
@@ -66,7 +67,7 @@ size_t mpi_monitor_rank_bytes(const mpi_rank_t *rank);
  * where that is not negative. By its worker, or while it waits for the caller. Silent ENOMEM. */
 xy_status_t mpi_monitor_take(mpi_rank_t *rank, uint32_t from, const int *index, xy_vec_t *entries);
 
-/* What a rank has sent in all, since it counts. By its worker. */
+/* The total of a rank since it counts. By its worker. */
 void mpi_monitor_total(const mpi_rank_t *rank, mpi_sent_t *total);
 /* The same on one communicator. */
 void mpi_monitor_total_on(const mpi_rank_t *rank, uint32_t context, mpi_sent_t *total);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a rank does, told while it happens: to its trace, and to a tool that has asked for events
- * (bindings/tool_event.c). Ranks that have neither pay one branch for a call and for a message.
+ * The activity of a rank, reported as it happens: to its trace, and to a tool that has registered
+ * for events (bindings/tool_event.c). Ranks that have neither pay one branch for a call and for a
+ * message.
  */
 #ifndef XY_MPI_RUNTIME_OBSERVE_H
 #define XY_MPI_RUNTIME_OBSERVE_H
@@ -29,7 +30,7 @@ typedef struct mpi_listener {
     void (*happened)(mpi_rank_t *rank, const mpi_event_t *event);
     /* The rank itself, or a thread of it, enters or leaves a call. */
     void (*in_call)(mpi_rank_t *rank);
-    /* The rank is over. */
+    /* The rank has ended. */
     void (*forget)(mpi_rank_t *rank);
 } mpi_listener_t;
 

@@ -10,12 +10,12 @@
  *
  * The consumer's poll function hands each packet to the handler of its kind.
  *
- * No ring stays full for ever. A rank that finds one full polls its worker's own rings until there
+ * No ring stays full forever. A rank that finds one full polls its worker's own rings until there
  * is room; these polls handle packets, and handlers may answer. A handler never waits: the packet
  * it handles would hold up the ring it came from, and two handlers on two workers would wait for
  * each other. When a ring is full, a handler puts its packets into a second ring behind it, in the
- * producer's memory (the *spill*), and the producer's polls move them on. While there is a spill,
- * `out` names it, so that packets stay in order and reserve is the same for both.
+ * producer's memory (the *spill*), from which the producer's polls move them. While there is a
+ * spill, `out` names it, so that packets stay in order and reserve is the same for both.
  */
 #ifndef XY_MPI_RUNTIME_PACKET_H
 #define XY_MPI_RUNTIME_PACKET_H
@@ -98,7 +98,7 @@ static inline bool mpi_ring_has_room(mpi_worker_t *worker, int to)
     return ring->tail - ring->head_seen < XMPI_RING_PACKETS;
 }
 
-/* What `turn` of the packet at `position` is when it is full. */
+/* The value of `turn` of a full packet at `position`. */
 static inline uint32_t mpi_ring_turn(uint32_t position)
 {
     return position / XMPI_RING_PACKETS + 1;

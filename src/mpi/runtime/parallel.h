@@ -5,7 +5,7 @@
  * A worker with a large copy or a collective to do opens a job: any idle worker (a communication
  * core, a worker whose ranks all wait) takes the next chunk. The job lives in the worker's own
  * slot, which is never freed; a chunk is taken by a compare-and-swap on (generation, chunk), so
- * that a helper that looked at an older job takes nothing.
+ * that a helper with an outdated view takes nothing.
  */
 #ifndef XY_MPI_RUNTIME_PARALLEL_H
 #define XY_MPI_RUNTIME_PARALLEL_H

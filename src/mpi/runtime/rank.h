@@ -5,9 +5,9 @@
  * A job is the set of all ranks; a rank is one fiber that runs one private image of the program.
  * Ranks of a job are numbered by their world rank. A rank never leaves its worker, and everything
  * that belongs to a rank (its matching queues, its requests, its communicator objects) is touched
- * by that worker only: no locks. What another worker wants of it travels as a packet through the
- * rings (packet.h). Threads that a rank makes may act for the worker where the program has asked
- * for it, one at a time (thread.h).
+ * by that worker only: no locks. Requests of other workers travel as packets through the rings
+ * (packet.h). Threads of a rank may act for the worker if the program has requested it, one at a
+ * time (thread.h).
  */
 #ifndef XY_MPI_RUNTIME_RANK_H
 #define XY_MPI_RUNTIME_RANK_H
@@ -49,7 +49,7 @@ typedef struct mpi_request mpi_request_t;
 typedef struct mpi_layer mpi_layer_t;
 typedef struct xy_net xy_net_t; /* net/net.h */
 
-/* What a rank is doing: kept for every MPI call, so that a deadlock or an abort can name it. */
+/* The activity of a rank: kept for every MPI call, so that a deadlock or an abort can name it. */
 typedef struct {
     const char *name;   /* "MPI_Recv"; NULL: the rank is in its own code */
     const void *caller; /* return address in the program */
@@ -204,7 +204,8 @@ typedef struct {
         *core_of; /* [workers]; -1: a sibling of another. NULL: worker w is on core w of one */
 } mpi_node_t;
 
-/* What lets ranks go on that wait only because of --check, when no rank can move. */
+/* The function that lets ranks continue that wait only because of --check, when no rank can
+ * move. */
 typedef enum {
     XMPI_REVIVE_RECEIVES = 1,
     XMPI_REVIVE_SENDS = 2,
@@ -212,8 +213,8 @@ typedef enum {
 } mpi_revive_t;
 
 typedef struct {
-    /* On the worker: let some go on. `cause`: why no rank can move, where those of other processes
-     * are asked as well; NULL: it is found out here. False: there are none. */
+    /* On the worker: let some continue. `cause`: why no rank can move, where those of other
+     * processes are asked as well; NULL: it is found out here. False: there are none. */
     bool (*revive)(mpi_revive_t what, const char *cause);
     /* There were none, in no process: it is a deadlock. */
     void (*give_up)(void);
@@ -323,10 +324,10 @@ typedef struct {
 
 enum { XMPI_SPAWN_WHY = 600 };
 
-/* What makes ranks while the job runs: the launcher. */
+/* The launcher's functions that make ranks while the job runs. */
 typedef struct mpi_spawner {
     /* Make `ranks[]`, numbers of the job, ready to be started: nothing runs yet. On failure there
-     * is nothing new, and `why` is a line about it. Any rank, in turns. */
+     * is nothing new, and `why` is a line about it. Any rank, in turn. */
     xy_status_t (*make)(const mpi_spawn_part_t *parts, int count, int *ranks,
                         char why[XMPI_SPAWN_WHY]);
     /* Give them back instead of starting them. */

@@ -11,8 +11,8 @@
  * In a rank, `call`, `waiter` and `fiber` belong to the thread that is in a call. A visitor
  * exchanges them as it comes and goes, so that they are those of the rank's own fiber otherwise.
  *
- * A rank whose worker has other ranks (or progress threads) moves to a thread of its own: where it
- * waits for one of its threads, in a way that this library does not see, the others must run.
+ * A rank whose worker has other ranks (or progress threads) moves to a thread of its own: while it
+ * waits for one of its threads outside of MPI, the others must run.
  */
 #ifndef XY_MPI_RUNTIME_THREAD_H
 #define XY_MPI_RUNTIME_THREAD_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What each core does, recorded while a job runs, for `--trace`.
+ * The activity of each core, recorded while a job runs, for `--trace`.
  *
  * One row per worker; its time is cut into states, each written when the next one begins:
  *   compute   a rank is in its own code
@@ -11,11 +11,11 @@
  * While pieces of a nonblocking collective are worked on, a message from each core with members to
  * itself is in progress: the part of it during computation is overlap. A point-to-point message
  * goes from the core of the sender, when it is sent, to that of the receiver, when it meets its
- * receive; of many, only those that a filter lets through. What a one-sided operation moves is
- * such a message too, during its call.
+ * receive; of many, only those that a filter lets through. The data of a one-sided operation is
+ * such a message, too, during its call.
  *
- * Beside what is drawn, each rank's calls are recorded, with the place that they stand at, and its
- * parts in collectives: with its messages all that a later prediction needs of the run.
+ * Besides the drawn states, each rank's calls are recorded with their places in the program, and
+ * its parts in collectives; with the messages, later predictions can replay the run.
  *
  * The file is written beside its place as FILE.part and renamed when the job ends, however it ends.
  * Memory is bounded by the buffers of the rows. Off, each hook is one predicted branch.
@@ -36,13 +36,13 @@ typedef struct {
 
 /* Record the workers of `job` from now on; before it runs, after mpi_job_create with is_traced. */
 xy_status_t mpi_trace_start(mpi_job_t *job, const char *path, const char *title);
-/* In virtual time the clock of the job is told of calls instead (clock.h). */
+/* In virtual time the clock of the job records calls instead (clock.h). */
 void mpi_trace_virtual(mpi_job_t *job);
 /* Which point-to-point messages are recorded: "all" (also NULL), "none", a size (those with at
  * least so many bytes), "ranks:LIST" (those from or to these ranks). Before mpi_trace_start.
  * EUSAGE: none of these. */
 xy_status_t mpi_trace_filter(const char *which, int size);
-/* The job is over: close and rename. Nothing to do without a trace. */
+/* The job has ended: close and rename. Nothing to do without a trace. */
 xy_status_t mpi_trace_finish(void);
 /* The process ends at once: the same in silence. Any thread, signal handlers too; not in a child of
  * fork. */
@@ -81,7 +81,7 @@ static inline mpi_trace_state_t mpi_trace_begin(mpi_trace_t *trace, const char *
     return (mpi_trace_state_t){0};
 }
 
-/* What the core is doing now. */
+/* The current activity of the core. */
 mpi_trace_state_t mpi_trace_state(const mpi_trace_t *trace);
 
 static inline void mpi_trace_end(mpi_trace_t *trace, mpi_trace_state_t before)
