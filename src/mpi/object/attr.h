@@ -68,8 +68,8 @@ void mpi_keyval_set_through(mpi_attr_kind_t kind, int number, const mpi_attr_thr
  * address of a number that Fortran has set, and Fortran the address that C has set as a number. */
 void mpi_attributes_language(mpi_language_t language);
 
-/* What MPI_*_set_attr, _get_attr and _delete_attr do with an object of `kind`; they raise on `comm`
- * (NULL: the object is none). */
+/* MPI_*_set_attr, _get_attr and _delete_attr for an object of `kind`; they raise on `comm` (NULL:
+ * the object is none). */
 int mpi_attribute_set(mpi_comm_t *comm, mpi_attr_kind_t kind, void *handle,
                       mpi_attributes_t **attributes_p, int number, void *value);
 int mpi_attribute_get(mpi_comm_t *comm, mpi_attr_kind_t kind, const mpi_attributes_t *attributes,

@@ -122,7 +122,7 @@ static void bury(mpi_comm_t *comm)
 }
 
 /* What is left of a communicator once nothing refers to it. Its attributes went with the handle;
- * only world, which is never freed, may still have some when the job is over. */
+ * only world, which is never freed, may still have some when the job has ended. */
 void mpi_comm_release(mpi_comm_t *comm)
 {
     if (--comm->references > 0)

@@ -23,7 +23,7 @@ typedef struct {
     int *ranks; /* NULL: the identity, rank i is world rank i */
 } mpi_group_t;
 
-/* What a session shares with the groups and communicators that come from it; of one rank. */
+/* The shared data of a session and the groups and communicators that come from it; of one rank. */
 typedef struct mpi_session_part {
     long references;
     struct mpi_bsend *bsend; /* attached buffer, or NULL */
@@ -35,7 +35,7 @@ void mpi_session_part_release(mpi_session_part_t *part);
 
 enum { XMPI_COMM_SITES = 4 }; /* a power of two */
 
-/* What a handle points to, unlike other data. */
+/* The mark of memory that a handle points to, unlike other data. */
 enum { XMPI_COMM_LIVE = 0x58636f6d, XMPI_COMM_FREED = 0x58667265 };
 
 struct mpi_comm {

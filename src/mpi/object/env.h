@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The environment of a rank: what it has made that is neither a communicator nor a message (error
- * codes, keyvals), and the end of the job.
+ * The environment of a rank: its error codes and keyvals, and the end of the job.
  */
 #ifndef XY_MPI_OBJECT_ENV_H
 #define XY_MPI_OBJECT_ENV_H
@@ -15,7 +14,7 @@ typedef struct {
     char name[MPI_MAX_OBJECT_NAME];
 } mpi_named_t;
 
-/* What a rank has made. Of one rank, so no locks; created when first needed. */
+/* Objects that a rank has made. Of one rank, so no locks; created when first needed. */
 enum { XMPI_BURIED = 8, XMPI_ENDED = 64 };
 
 typedef struct {

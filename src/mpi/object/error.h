@@ -48,7 +48,7 @@ int mpi_error_raise_file(int code, const char *message);
 /* The same for a session, which has `handler`; MPI_SESSION_NULL: it is not made yet. */
 int mpi_error_raise_session(MPI_Errhandler handler, void *session, int code, const char *message);
 
-/* What a call on a file returns: an error handler may have written MPI_SUCCESS over the code. The
+/* The result of a call on a file: an error handler may have written MPI_SUCCESS over the code. The
  * call has ended early all the same. */
 int mpi_error_pardoned(int error) __attribute__((cold));
 static inline int mpi_error_returned(int error)
@@ -63,7 +63,7 @@ extern void (*mpi_error_on_return)(const mpi_rank_t *self, int code);
 /* Common lines: memory ran out for `what`; the argument called `argument` must not be NULL. */
 int mpi_error_memory(mpi_comm_t *comm, const char *what);
 int mpi_error_null(mpi_comm_t *comm, const char *argument);
-/* What the MPI function `name` returns for a NULL argument, before it is entered. Raised on `comm`
+/* The result of the MPI function `name` for a NULL argument, before it is entered. Raised on `comm`
  * (its handle, or MPI_COMM_NULL); when its handler is fatal, as an error of no object. */
 int mpi_refuse_null(const char *name, const void *site, MPI_Comm comm, const char *argument)
     __attribute__((cold));

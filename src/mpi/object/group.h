@@ -48,7 +48,8 @@ int *mpi_group_index(const mpi_group_t *group);
 /* MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL; -1: memory ran out (silent). */
 int mpi_group_compare(const mpi_group_t *a, const mpi_group_t *b);
 
-/* What a handle of the program names: ranks share groups, but each handle is freed by itself. */
+/* The object behind a handle of the program: ranks share groups, but each handle is freed by
+ * itself. */
 typedef struct {
     mpi_life_t life;
     mpi_group_t *group;          /* one reference */

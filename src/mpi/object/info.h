@@ -32,7 +32,7 @@ void mpi_info_destroy(mpi_info_t *info); /* NULL is fine */
 
 /* The value, owned by the object; NULL: no such key, or no object. */
 const char *mpi_info_value(const mpi_info_t *info, const char *key);
-/* What memory that MPI allocates is aligned to (mpi_minimum_memory_alignment): cache lines, unless
+/* The alignment of memory that MPI allocates (mpi_minimum_memory_alignment): cache lines, unless
  * the program asks for more. */
 size_t mpi_info_alignment(const mpi_info_t *info);
 xy_status_t mpi_info_put(mpi_info_t *info, const char *key, const char *value); /* silent ENOMEM */

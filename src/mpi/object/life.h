@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The life of what a handle names: live while the program holds a handle of it, then freed. Copies
- * of the handle that were kept are recognised as long as the memory has no other use, and what is
- * no handle of the kind at all is refused.
+ * The life of an object behind a handle: live while the program holds a handle of it, then freed.
+ * Stale copies of a handle are recognised as long as the memory has no other use; values that are
+ * no handle of the kind are refused.
  *
  *   mpi_life_begin(&op->life, XMPI_LIFE_OP);
  *   return mpi_life_is(&op->life, XMPI_LIFE_OP) ? op : mpi_life_refuse(&op->life, XMPI_LIFE_OP);
  *   mpi_life_end(&op->life);                     (the program has freed it, here)
  *   mpi_life_bury(op);                           (in place of xy_free)
  *
- * An error of the same call, raised in whatever words, then says where the object was freed.
+ * Any error of the same call then names the place where the object was freed.
  */
 #ifndef XY_MPI_OBJECT_LIFE_H
 #define XY_MPI_OBJECT_LIFE_H

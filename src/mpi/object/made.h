@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the program has made and must free, with the calls that made it: only where leaks are looked
- * for (--check, -v). The generated functions note every handle that they give out, and forget those
- * that they free.
+ * Objects that the program has created and must free, with the calls that created them: only with
+ * leak detection (--check, -v). The generated functions record every handle that they return, and
+ * drop those that they free.
  */
 #ifndef XY_MPI_OBJECT_MADE_H
 #define XY_MPI_OBJECT_MADE_H

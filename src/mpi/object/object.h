@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the handles of a program name, as far as it needs no communication:
+ * The objects behind the handles of a program, as far as they need no communication:
  *
  *   error.h errhandler.h   errors at the MPI boundary, and what handles them
  *   life.h                 is a handle live, freed, or none?

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How the nonblocking collectives of a communicator move: the job's settings come from the command
- * line, and info keys change them for one communicator.
+ * Settings of nonblocking collectives: those of the job come from the command line, and info keys
+ * change them for one communicator.
  *
  *   xylem_progress           tasks, threads or none
  *   xylem_progress_place     where progress threads live: a place of sched/threads.h or auto, for
@@ -12,8 +12,8 @@
  *   xylem_algorithm          COLLECTIVE=ALGORITHM, several with commas:
  * "allreduce=ring,bcast=chain"
  *
- * All members must give the same values at the same point of their program, as for every hint: the
- * settings decide how a call is made, and each member decides by its own.
+ * All members must give the same values at the same point of their program, as for every hint: each
+ * member decides by its own settings how a call is made.
  */
 #ifndef XY_MPI_OBJECT_SETTINGS_H
 #define XY_MPI_OBJECT_SETTINGS_H

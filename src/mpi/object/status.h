@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What MPI_Status keeps in its internal words: the number of bytes received, and whether the
- * operation was cancelled. The words are not aligned for 64 bits, hence memcpy.
+ * The internal words of MPI_Status: the number of bytes received, and whether the operation was
+ * cancelled. The words are not aligned for 64 bits, hence memcpy.
  */
 #ifndef XY_MPI_OBJECT_STATUS_H
 #define XY_MPI_OBJECT_STATUS_H
