@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Data outside of memory, where elements have other sizes: external32, and what a program defines.
+ * Data outside of memory, where elements have other sizes: external32, and representations of the
+ * program.
  */
 #ifndef XY_MPI_DATATYPE_REPRESENT_H
 #define XY_MPI_DATATYPE_REPRESENT_H

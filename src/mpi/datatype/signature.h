@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Type signatures: which basic elements a datatype describes, in their order, wherever they lie.
+ * Type signatures: the basic elements of a datatype in their order, whatever their places.
  *
  *   if (sent != receive->type->signature && !mpi_signatures_match(sent, ..., bytes))
  *       (sender and receiver have given different types)
  *
- * What is sent and what is received is a type, repeated; they match if the elements that were sent
- * are the first of those that the receive describes. So the signature of a type is the shortest
- * sequence that gives the type's when it is repeated. MPI_INT, a vector of it and a struct of such
- * vectors have the same, and equal signatures match with any counts.
+ * A send and a receive describe a repeated type each; they match if the sent elements are the first
+ * elements of the receive. So the signature of a type is the shortest sequence that gives the
+ * type's when it is repeated. MPI_INT, a vector of it and a struct of such vectors have the same,
+ * and equal signatures match with any counts.
  *
  * A signature is a number, which goes with a message: below XMPI_TYPE_TABLE that of a predefined
- * type, above that of a sequence in a table that all ranks share and that only grows. What the
- * table has no room for matches anything, as bytes do.
+ * type, above that of a sequence in a table that all ranks share and that only grows. When the
+ * table is full, further signatures match anything, as bytes do.
  *
- * Elements are compared by what they are in memory: integers by their size, and a complex number
- * is two real ones. MPI_LONG matches MPI_INT64_T and MPI_UNSIGNED_LONG.
+ * Elements are compared by their form in memory: integers by their size, and a complex number is
+ * two real ones. MPI_LONG matches MPI_INT64_T and MPI_UNSIGNED_LONG.
  */
 #ifndef XY_MPI_DATATYPE_SIGNATURE_H
 #define XY_MPI_DATATYPE_SIGNATURE_H

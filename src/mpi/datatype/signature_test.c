@@ -123,7 +123,7 @@ static void test_roots(void **state)
     assert_int_equal(signature_of(pair), signature_of(four));
     assert_int_equal(signature_of(pair), signature_of(strided));
     assert_int_equal(signature_of(pair), signature_of(nested));
-    /* d i i d, twice: the last run goes on in the first */
+    /* d i i d, twice: the last run continues in the first */
     turned = make_struct(3, (int[]){1, 2, 1}, (MPI_Datatype[]){MPI_DOUBLE, MPI_INT, MPI_DOUBLE});
     long_ = make_struct(2, (int[]){1, 1}, (MPI_Datatype[]){turned, turned});
     assert_int_equal(signature_of(turned), signature_of(long_));

@@ -154,7 +154,7 @@ static inline bool mpi_type_is_absent(MPI_Datatype handle, int64_t count)
     return count == 0 && handle == MPI_DATATYPE_NULL;
 }
 
-/* What stands for it: bytes. */
+/* Its stand-in: bytes. */
 static inline mpi_type_t *mpi_type_or_bytes(MPI_Datatype handle)
 {
     return mpi_type_of(handle == MPI_DATATYPE_NULL ? MPI_BYTE : handle);

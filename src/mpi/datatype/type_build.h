@@ -11,7 +11,7 @@
  *       draft.is_failed = true;
  *   return mpi_draft_finish(&draft, newtype);
  *
- * Failures are kept in the draft and said once, by finish.
+ * Failures are kept in the draft and reported once, by finish.
  */
 #ifndef XY_MPI_DATATYPE_TYPE_BUILD_H
 #define XY_MPI_DATATYPE_TYPE_BUILD_H
@@ -29,7 +29,7 @@ typedef struct {
 
 void mpi_draft_begin(mpi_draft_t *draft, int combiner, bool is_large);
 
-/* What MPI_Type_get_contents will tell, in its order. */
+/* The contents for MPI_Type_get_contents, in its order. */
 void mpi_draft_record_int(mpi_draft_t *draft, int value);
 void mpi_draft_record_count(mpi_draft_t *draft, MPI_Count value); /* int, or count when large */
 void mpi_draft_record_aint(mpi_draft_t *draft, MPI_Aint value);   /* address, or count when large */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Squares: what a transpose consists of. A square is as wide and as high as a cache line has
- * elements of 4, 8 or 16 bytes. `to` has at (c, r) what `from` has at (r, c).
+ * Squares, the parts of a transpose. A square is as wide and as high as a cache line has elements
+ * of 4, 8 or 16 bytes. `to` has at (c, r) what `from` has at (r, c).
  *
  *   mpi_strip_t *strip = mpi_square_strip(8, mpi_square_skew(to_row, 8));
  *   strip(to, to_row, from, from_row, 10, false);         8 rows of `from`, 80 columns

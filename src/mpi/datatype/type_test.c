@@ -664,7 +664,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* An operation of the program that asks for a size in the middle of a reduction: reports go on
+/* An operation of the program that asks for a size in the middle of a reduction: reports continue
  * naming the reduction. */
 static void test_local_call_keeps_the_outer_one(void **state)
 {
