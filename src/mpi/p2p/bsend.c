@@ -66,7 +66,7 @@ static bool epoch_open(mpi_bsend_t *b)
     return true;
 }
 
-/* Flushes are over in their order. */
+/* Flushes are complete in their order. */
 static void settle(mpi_bsend_t *b)
 {
     while (b->first->flush != NULL && b->first->pending == 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Buffered sends: the message is copied and the call returns; room is what the program attached. */
+/* Buffered sends: the call copies the message to the attached buffer and returns. */
 #ifndef XY_MPI_P2P_BSEND_H
 #define XY_MPI_P2P_BSEND_H
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who moves messages: this part itself (message.c), a simulated job, in virtual time, or what looks
- * at them first, with --check (src/mpi/check). It registers before ranks run. A request that it has
- * started and that is not done belongs to it: `engine` of the request is its own.
+ * The engine that moves messages: this part itself (message.c), a simulated job, in virtual time,
+ * or, with --check, one that examines them first (src/mpi/check). An engine registers before ranks
+ * run. A request that it has started and that is not done belongs to it: `engine` of the request is
+ * its own.
  *
- * Nothing completes behind the back of a rank: `wait` and `test` find out what is over, set is_done
- * and call mpi_request_complete for parts of others (multi_request.h).
+ * Requests complete only inside calls of their rank: `wait` and `test` detect completion, set
+ * is_done and call mpi_request_complete for parts of others (multi_request.h).
  */
 #ifndef XY_MPI_P2P_ENGINE_H
 #define XY_MPI_P2P_ENGINE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calls that programs make most: compiled into their entry points (kind `fast` in
- * functions.def), because calls with eight arguments cost a small message 4 % of its instructions.
+ * The most frequent calls: compiled into their entry points (kind `fast` in functions.def), because
+ * calls with eight arguments cost a small message 4 % of its instructions.
  */
 #ifndef XY_MPI_P2P_FAST_H
 #define XY_MPI_P2P_FAST_H

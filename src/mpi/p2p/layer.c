@@ -55,7 +55,7 @@ static void rank_end(mpi_rank_t *rank)
     mpi_messages_drop(rank);
 }
 
-/* Its requests are over: they hold it. */
+/* Its requests are complete: they hold it. */
 static void comm_end(mpi_comm_t *comm)
 {
     mpi_bsend_destroy(comm->bsend);

@@ -634,7 +634,7 @@ void mpi_link_release(int number, bool is_used)
     link_t *link = &links.all[number];
     after_t after = {.count = 0};
 
-    if (!links.is_open) /* the job is over */
+    if (!links.is_open) /* the job has ended */
         return;
     pthread_mutex_lock(&links.lock);
     link->holds--;

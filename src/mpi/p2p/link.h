@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Links to other jobs: what makes a rank of another job look like one of another process of this
- * one.
+ * Links to other jobs: they make a rank of another job look like one of another process of this
+ * job.
  *
  *   mpi_link_open();                                       (this process listens from now on)
  *   process = mpi_link_connect(id, 0, card, secret, why);  (process 0 there has to listen)
@@ -13,16 +13,16 @@
  *
  * Numbers. A rank of another job has a number in this process, from mpi_job_t.capacity on, and
  * another one in its own job. Messages between jobs carry the numbers of the receiving job in `to`
- * and of the sending job in `owner`; they are exchanged here, so that nothing above knows of it.
- * Where ranks are told to another process as data, they are *names*: the job, and the number there.
+ * and of the sending job in `owner`; they are exchanged here, so that nothing above knows of it. In
+ * data for other processes ranks are *names*: the job, and the number there.
  *
  * Contexts. All communicators with ranks of one other job have contexts of a block that belongs to
  * the *link*, and lies elsewhere in each of the two jobs: on the way they are counted from the
  * beginning of the first block (*wire*). Each process takes new ones from a part of its own. A link
  * has the same number in all processes of a job: process 0 gives them out.
  *
- * A link stays until one of the jobs ends. While a communicator uses it (mpi_link_hold), what the
- * other job will do is not known: no deadlock is reported.
+ * A link stays until one of the jobs ends. While a communicator uses it (mpi_link_hold), the future
+ * of the other job is unknown: no deadlock is reported.
  */
 #ifndef XY_MPI_P2P_LINK_H
 #define XY_MPI_P2P_LINK_H
@@ -65,8 +65,8 @@ int mpi_rank_named(const mpi_rank_name_t *name);
 
 /* The link of a communicator of these ranks: 0: all are of this job; -1: of several other ones. */
 int mpi_link_of(const mpi_group_t *group);
-/* New contexts for communicators that use `link` (0: none), as they are told to the other members,
- * and what such a one is here. */
+/* New contexts for communicators that use `link` (0: none), in the form for other members, and the
+ * local context of such a one. */
 uint32_t mpi_link_context_new(int link, int count);
 uint32_t mpi_link_context(int link, uint32_t wire);
 /* The link whose context it is; 0: none. */
@@ -79,7 +79,8 @@ void mpi_link_expect(int change);
 
 /* ---- For the network ---- */
 
-/* What the other job calls it; on the way out, and in. False: it is no message for a rank here. */
+/* Its number in the other job; on the way out, and in. False: it is no message for a rank
+ * here. */
 void mpi_link_head_out(int process, remote_head_t *head);
 bool mpi_link_head_in(int process, remote_head_t *head);
 /* The first message of a process of another job. */
@@ -88,7 +89,7 @@ void mpi_link_hello(int process, const void *data, size_t size);
 void mpi_link_message(int from, const void *data, size_t size);
 /* A process of another job is gone; `why` NULL: in order. */
 void mpi_link_lost(int process, const char *why);
-/* The job is over. */
+/* The job has ended. */
 void mpi_link_end(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Point to point inside the library: how bytes get from one rank to another.
+ * Point to point inside the library: moving bytes from one rank to another.
  *
  * A message to a rank of the same worker meets its receive at once: one copy, no queue. A message
  * to another worker crosses a ring: up to 88 bytes inside the packet, up to the eager limit in a
@@ -37,7 +37,7 @@ typedef struct mpi_message {
 
 struct remote_letter;
 
-/* What reports say about a message that was not received. */
+/* The description of an unreceived message for reports. */
 typedef struct {
     xy_envelope_t envelope;
     uint64_t bytes;
@@ -79,7 +79,7 @@ static inline void mpi_send_throttle(mpi_worker_t *worker)
     xy_fiber_yield();
 }
 
-/* What a receive from MPI_PROC_NULL reports. */
+/* The status of a receive from MPI_PROC_NULL. */
 extern const mpi_completion_t mpi_completion_null_peer;
 
 /* `m`, which is in no queue, waits for the program's Mrecv. */

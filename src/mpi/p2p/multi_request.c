@@ -79,7 +79,7 @@ static void note(mpi_multi_request_t *multi, const mpi_request_t *part)
         multi->whole->completion = part->completion;
 }
 
-/* A message is over, and its request goes. It may be the last, and then `multi` goes, too. */
+/* A message is complete, and its request goes. It may be the last, and then `multi` goes, too. */
 static void part_over(mpi_request_t *part)
 {
     mpi_multi_request_t *multi = part->extra;

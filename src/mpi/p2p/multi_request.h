@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A request that is over when several messages are: neighbourhood collectives, MPI_Isendrecv.
+ * A request that completes when several messages have: neighbourhood collectives, MPI_Isendrecv.
  *
  *   mpi_multi_request_t *multi;
  *   int error = mpi_multi_request_begin(self, comm, &multi);
@@ -17,7 +17,8 @@
 
 #include "mpi/p2p/message.h"
 
-/* What MPI_Start of a persistent one starts: receives first, so that messages find their place. */
+/* The operations that MPI_Start of a persistent one starts: receives first, so that messages find
+ * their place. */
 typedef struct {
     int receives, sends;
     mpi_transfer_t messages[]; /* [receives + sends], whose types are held */

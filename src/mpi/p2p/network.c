@@ -10,7 +10,7 @@
  *
  * A worker whose ranks compute does not look into its mailbox. Its communication core does it then,
  * or, where there is none, the thread; both come in through the gate of the worker (gate.h). So
- * what needs several messages, such as a large message or a collective, goes on meanwhile.
+ * what needs several messages, such as a large message or a collective, continues meanwhile.
  */
 #include <math.h>
 #include <pthread.h>
@@ -227,7 +227,7 @@ static bool is_answered(site_t *site)
     return is;
 }
 
-/* The other process looks it up, and whoever polls here gets the answer. */
+/* The other process looks it up, and the thread that polls here gets the answer. */
 static void ask(site_t *site)
 {
     double end = xy_now() + ANSWER_SECONDS;

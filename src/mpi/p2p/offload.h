@@ -3,8 +3,8 @@
  * Copies of large messages on communication cores.
  *
  * A nonblocking call that finds its partner offloads the copy to a communication core and returns;
- * both requests complete when that core has told their workers. A rank that waits helps with the
- * chunks (parallel.h). Blocking calls copy themselves: they have nothing better to do.
+ * both requests complete when that core has notified their workers. A waiting rank helps with the
+ * chunks (parallel.h). Blocking calls copy themselves.
  */
 #ifndef XY_MPI_P2P_OFFLOAD_H
 #define XY_MPI_P2P_OFFLOAD_H

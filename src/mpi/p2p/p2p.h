@@ -36,7 +36,7 @@
 
 extern const mpi_layer_t mpi_p2p_layer;
 
-/* What the MPI functions do, for calls that are made of messages. */
+/* The MPI functions, for calls that are made of messages. */
 #include "mpi/p2p/calls.h"
 #include "mpi/p2p/fast.h"
 

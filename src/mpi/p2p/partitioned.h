@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Partitioned communication: one persistent request for a buffer whose parts are handed over one by
- * one, as threads finish them.
+ * Partitioned communication: one persistent request for a buffer whose parts are sent one by one,
+ * as threads finish them.
  *
  * Each partition of the sender is one message, which begins with MPI_Pready. The receiver may have
- * divided its buffer in another way; what it needs to know comes with the head, a message that
+ * divided its buffer in another way; the division of the sender comes with the head, a message that
  * MPI_Psend_init sends and MPI_Precv_init receives:
  *
  *   sender     head(4 partitions of 6 bytes)    |  0  |  1  |  2  |  3  |      one message each

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests and probes that find nothing, rank by rank: for the one that looks for deadlocks.
+ * Unsuccessful tests and probes of each rank, for the detection of deadlocks.
  *
- * A rank that does nothing but test makes no progress, and says so by nothing: it is not parked. So
- * each test without success leaves here what it was for, and a count. Whether the rank does
- * something else in between is found out only when there is reason to ask (`is_timed`): how long it
- * is in its own code, and whether it looks at a clock, sleeps or waits for input.
+ * A rank that only tests makes no progress, but is not parked. So each unsuccessful test records
+ * its request and a count. Other activity between the tests is examined only on demand
+ * (`is_timed`): the time in the rank's own code, and whether it reads a clock, sleeps or waits for
+ * input.
  *
  * A record belongs to the rank's worker.
  */

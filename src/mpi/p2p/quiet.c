@@ -115,9 +115,9 @@ static void ask_for_lines(step_t step, quiet_kind_t kind)
         mpi_network_send_quiet(p, &request, "");
 }
 
-/* ---- Ranks that may go on after all ---- */
+/* ---- Ranks that may continue after all ---- */
 
-/* What is to be let go on here, on the worker. */
+/* What is to be let continue here, on the worker. */
 typedef struct {
     remote_errand_t errand; /* must be first */
     int from;
@@ -175,7 +175,7 @@ static void ask_to_revive(step_t step, int process)
         mpi_network_send_quiet(process, &request, cause);
 }
 
-/* The process that was asked has let some go on; or there are none. */
+/* The process that was asked has let some continue; or there are none. */
 static void take_revived(bool is_none)
 {
     if (!is_none) {

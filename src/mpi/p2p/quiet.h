@@ -3,18 +3,18 @@
  * Deadlocks of ranks in several processes: no rank can move when all workers of all processes
  * sleep and no message is on its way.
  *
- * Process 0 finds out. When it is quiet itself it asks the others, each of which answers whether it
- * is, how often its workers have been woken, and how many messages it has sent and handled. If all
- * are quiet and all that was sent has been handled, it asks once more. The same answers from all
- * say that nothing has happened between the two questions anywhere, so there was a moment, between
- * them, at which all were quiet and nothing was on its way: no rank will ever move. One wake or one
- * message in between makes the answers differ. (A single round would not do: a message may be
- * handled by one process after it has answered and wake another that is about to.)
+ * Process 0 detects this. When it is quiet itself it asks the others, each of which answers whether
+ * it is, how often its workers have been woken, and how many messages it has sent and handled. If
+ * all are quiet and all sent messages have been handled, it asks once more. The same answers from
+ * all prove that nothing has happened between the two questions anywhere, so there was a moment,
+ * between them, at which all were quiet and nothing was on its way: no rank will ever move. One
+ * wake or one message in between makes the answers differ. (A single round would not do: a message
+ * may be handled by one process after it has answered and wake another that is about to.)
  *
  * With --check some ranks wait only because of that option (mpi_reviver_t). Before process 0 calls
- * it a deadlock it asks one process after the other to let some go on: receives from any source
- * first; then sends, for which it asks all where their ranks are, to say why. A process that gets
- * quiet calls process 0 then, so that nothing takes longer than it has to.
+ * it a deadlock it asks one process after the other to let some continue: receives from any source
+ * first; then sends, for which it asks all for the places of their ranks, to report the reason. A
+ * process that gets quiet then notifies process 0, which avoids delays.
  */
 #ifndef XY_MPI_P2P_QUIET_H
 #define XY_MPI_P2P_QUIET_H
@@ -38,7 +38,7 @@ typedef enum {
     XMPI_QUIET_CALL     /* this process is quiet now */
 } quiet_kind_t;
 
-/* What travels. */
+/* The messages. */
 typedef struct {
     uint32_t kind;
     uint32_t round;

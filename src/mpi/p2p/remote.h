@@ -8,9 +8,9 @@
  * contiguous. Then there is one piece; otherwise each has a buffer for a few of them, and packs and
  * unpacks. DONE ends a send that waits for its receive, and CANCELLED one that was taken back.
  *
- * Where the transport gives early, what is contiguous and not huge is given together with its RTS,
- * which has the number of it behind its head. The receiver takes it when it has met its receive; if
- * it does not fit there, and where it is taken back (SCRAP), into memory that is thrown away.
+ * Where the transport gives early, contiguous data that is not huge is given together with its RTS,
+ * which has its number behind the head. The receiver takes it when it has met its receive; if it
+ * does not fit there, or is taken back (SCRAP), it goes to scratch memory.
  *
  *   sender                     receiver
  *   EAGER, data          ->    (DONE, if it is synchronous)
@@ -21,10 +21,10 @@
  *   SCRAP                ->    take (after CANCELLED of what was given)
  *   RELEASE              ->    DONE, if no receive has met it (EAGER); nothing otherwise
  *
- * What comes for a rank is a letter in the mailbox of its worker, which alone touches the rank's
- * queues: letters of one process to a rank stay in order. Any thread may fetch letters
- * (network.c). A small message that the worker fetches itself, that has nothing before it in the
- * mailbox and meets a receive is copied there at once.
+ * Messages for a rank are letters in the mailbox of its worker, which alone touches the rank's
+ * queues: letters of one process to a rank stay in order. Any thread may fetch letters (network.c).
+ * A small message that the worker fetches itself, that has nothing before it in the mailbox and
+ * meets a receive is copied there at once.
  */
 #ifndef XY_MPI_P2P_REMOTE_H
 #define XY_MPI_P2P_REMOTE_H
@@ -110,7 +110,7 @@ static inline void remote_head_get(const remote_head_t *head, void *words)
     memcpy(words, (const char *)head + sizeof(*head) - REMOTE_WORDS, REMOTE_WORDS);
 }
 
-/* What waits in a mailbox. */
+/* A letter in a mailbox. */
 typedef struct remote_mail {
     struct remote_mail *next;
     remote_kind_t kind;
@@ -164,7 +164,7 @@ bool mpi_remote_is_scrap(remote_mail_t *piece);
 void mpi_remote_forget(const mpi_request_t *request);
 /* Drop the announcements of messages of senders that are dead, of one rank, on its worker. */
 void mpi_remote_drop_dead(mpi_rank_t *rank, bool (*is_dead)(const mpi_rank_t *rank, int world));
-/* The job is over: take what was given and never received, or its senders would not end. */
+/* The job has ended: take what was given and never received, or its senders would not end. */
 void mpi_remote_take_left(void);
 /* The rank in whose receive buffer this address is, of a message that another process sends right
  * now; NULL: there is none, or too many come. Safe in a signal handler. */
@@ -175,7 +175,7 @@ mpi_rank_t *mpi_remote_receiver(const void *address);
 /* `net` is the job's from now on, which idle workers and a thread drive. `is_hub`: to processes of
  * other jobs. On failure it stays the caller's. */
 xy_status_t mpi_network_begin(mpi_job_t *job, xy_net_t *net, bool is_hub);
-/* What carries messages to a process, and its number there. */
+/* The transport to a process, and its number there. */
 static inline xy_net_t *mpi_network_to(int process)
 {
     return process < mpi_job->processes ? mpi_job->net : mpi_job->hub;
@@ -195,7 +195,8 @@ void mpi_network_read(mpi_worker_t *worker);
 /* In the middle of long work on `worker`, or at its gate: let the network progress, unless the work
  * is part of what a message has begun (the next one would overtake it). */
 void mpi_network_look(mpi_worker_t *worker);
-/* The job is over: nothing here uses its connection to other processes any more. Safe to repeat. */
+/* The job has ended: nothing here uses its connection to other processes any more. Safe to repeat.
+ */
 void mpi_network_end(void);
 /* A message to another process, counted as one in flight. */
 void mpi_network_send(int process, const remote_head_t *head, const void *data, size_t size);
@@ -221,8 +222,7 @@ void mpi_network_ask_name(int process, const void *question, size_t size, void *
  * the network. At most XMPI_NEWS_MOST bytes; in order with all that was sent there before. */
 enum { XMPI_NEWS_MOST = 4096 };
 void mpi_network_send_news(int process, const void *bytes, size_t size);
-/* What stands for a place in the program of another process, for reports; NULL: there are too
- * many. */
+/* A number for a place in the program of another process, for reports; NULL: there are too many. */
 const void *mpi_network_site(int process, uint64_t site) __attribute__((cold));
 
 #endif

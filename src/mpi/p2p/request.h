@@ -75,7 +75,7 @@ void mpi_request_describe(mpi_request_t *request, const mpi_transfer_t *t);
 /* Give it back, with its references. */
 void mpi_request_free(mpi_request_t *request);
 
-/* Called on the owner's worker: the operation is over. Readies the one that waits for this. */
+/* Called on the owner's worker: the operation is complete. Readies the one that waits for this. */
 void mpi_request_complete(mpi_request_t *request);
 
 /* The same for a request whose owner may live on another worker. Called on `worker`. */
@@ -113,7 +113,7 @@ static inline MPI_Request mpi_request_handle(mpi_request_t *request)
 
 /* Raise what went wrong with a finished request (truncation); MPI_SUCCESS when nothing did. */
 int mpi_request_raise(const mpi_request_t *request);
-/* What Wait and Test do with a finished request: status out, error raised when `raise`, persistent
+/* The end of a finished request in Wait and Test: status out, error raised when `raise`, persistent
  * ones become inactive, others are freed and *handle becomes MPI_REQUEST_NULL. Returns the error.
  */
 int mpi_request_finish(MPI_Request *handle, MPI_Status *status, bool raise);

@@ -15,7 +15,7 @@
 bool mpi_survives;
 
 /* Some processes are lost, and their requests are not ended: what has come from there has not been
- * handed out before one more poll is over. */
+ * handed out before one more poll is complete. */
 enum { SETTLED, LOST, POLLED };
 
 static struct {

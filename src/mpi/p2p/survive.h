@@ -2,30 +2,30 @@
 /*
  * Jobs that survive (--survive): the failure of a rank is an error of the calls that need it.
  *
- * mpiexec notices failures and tells all processes, in the same order everywhere: the list of
- * failed ranks of one process is a beginning of that of another. So a number, how many of the list
- * are meant, is a set of failed ranks that all processes know by the same number.
+ * mpiexec detects failures and reports them to all processes in one order: the list of failed ranks
+ * of one process is a prefix of that of another. So a length of the list identifies the same set of
+ * failed ranks in all processes.
  *
  *   mpi_survive_fail_process(2);      (mpiexec has noticed it; any thread)
  *   mpi_survive_error(comm, 5)        (MPIX_ERR_PROC_FAILED, if rank 5 of it was there)
  *
- * A notice ends what waits for the rank, on the worker of each waiting rank: receives that no
- * message has met are taken back, and so are sends to live processes, whose answers still come.
- * What a dead process has sent comes first: its requests are ended when its connection is closed
+ * A notice ends the waits for the rank, on the worker of each waiting rank: receives without a
+ * message are taken back, and so are sends to live processes, whose answers still come. Messages
+ * that a dead process has sent come first: its requests end when its connection is closed
  * (mpi_survive_lost), after which the transport touches no buffer of them.
  *
  * Collectives are messages here (coll/interprocess.h): those on communicators with a failed member
  * end with an error in all processes.
  *
- * mpiexec is also the one that processes agree with (mpi_agree_start): it knows who has failed, and
- * the job ends with it. What is revoked goes through it as well.
+ * mpiexec also coordinates agreements (mpi_agree_start): it knows the failed ranks, and the job
+ * ends with it. Revocations go through it as well.
  */
 #ifndef XY_MPI_P2P_SURVIVE_H
 #define XY_MPI_P2P_SURVIVE_H
 
 #include "mpi/p2p/request.h"
 
-/* What processes say to mpiexec, and what it answers. */
+/* Messages of processes to mpiexec, and its answers. */
 typedef enum { XMPI_AGREE_FLAG, XMPI_AGREE_SHRINK, XMPI_AGREE_END } mpi_agree_kind_t;
 
 typedef struct {
@@ -86,8 +86,8 @@ int mpi_survive_rank(int i);
 bool mpi_survive_is_revoked(const mpi_comm_t *comm);
 /* Number of failures in [from, to) of the list that are members of `comm` (both groups). */
 int mpi_survive_members(const mpi_comm_t *comm, int from, int to);
-/* What keeps a call on `comm` from working: its class, or MPI_SUCCESS. `peer`: of a message, or
- * MPI_UNDEFINED of a collective. */
+/* The error class that keeps a call on `comm` from working, or MPI_SUCCESS. `peer`: of a message,
+ * or MPI_UNDEFINED of a collective. */
 int mpi_survive_error(const mpi_comm_t *comm, int peer);
 static inline bool mpi_survive_is_class(int error)
 {
@@ -103,14 +103,14 @@ bool mpi_survive_again(mpi_request_t *request);
 void mpi_survive_acknowledge(mpi_rank_t *self, const mpi_comm_t *comm);
 /* Was the request made for the program's handle, not for one call? */
 bool mpi_survive_is_kept(const mpi_request_t *request);
-/* The calling rank is over before MPI_Finalize. */
+/* The calling rank has ended before MPI_Finalize. */
 void mpi_survive_leave(mpi_rank_t *self);
 
 /* ---- Agreements ---- */
 
 const mpi_survive_ops_t *mpi_survive_ops(void);
 
-/* What an agreement is for, until it is over. */
+/* The purpose of an agreement, until it is complete. */
 typedef struct mpi_agree {
     mpi_agree_answer_t answer; /* where it is */
     mpi_request_t *request;    /* completes then; `extra` is this */

@@ -62,7 +62,7 @@ static void ranks_main(void *arg)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     ranks_body(rank, size);
     MPI_Finalize();
-    mpi_go_inside(mpi_self); /* the worker goes on without it */
+    mpi_go_inside(mpi_self); /* the worker continues without it */
 }
 
 /* Communication cores of the next jobs, and how nonblocking collectives move. */
