@@ -8,7 +8,8 @@
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
 
-/* What coll_check_comm returns for an intercommunicator, which is no error: calls_inter.c goes on.
+/* The result of coll_check_comm for an intercommunicator, which is no error: calls_inter.c
+ * continues.
  */
 enum { COLL_IS_INTER = -1 };
 

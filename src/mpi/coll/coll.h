@@ -15,7 +15,7 @@
  *   finish    what had to wait for that; then the members' requests complete
  *
  * Nothing blocks: each step is taken on the group's worker as soon as it is possible, inside a call
- * or the worker's poll function. A blocking collective is a started one that is waited for.
+ * or the worker's poll function. A blocking collective is a started one and a wait.
  *
  * Collectives of one communicator are numbered. A group posts its arrival at number s only after it
  * finished s - 2, and has four slots. So when a group has finished s, every group has posted s,
@@ -70,8 +70,8 @@ static inline int coll_split_of(coll_vector_t counts, int size)
     return (int)(value & INT_MAX);
 }
 
-/* What a kind of collective does. `prepare` and `finish` run on the local group's worker, a piece
- * on any; they do not park. Any of them may be NULL. */
+/* The functions of a kind of collective. `prepare` and `finish` run on the local group's worker, a
+ * piece on any; they do not park. Any of them may be NULL. */
 typedef struct {
     const char *name;           /* "MPI_Bcast" */
     xy_collective_t collective; /* XY_COLL_COUNT: the agreement of calls that make communicators */
@@ -93,7 +93,7 @@ typedef struct {
     bool is_led;
 } coll_ops_t;
 
-/* What a program does with a collective: it waits for it, starts it, or starts it again and again.
+/* The use of a collective by a program: it waits for it, starts it, or starts it again and again.
  * All members must do the same. */
 typedef enum { COLL_BLOCKING, COLL_NONBLOCKING, COLL_PERSISTENT } coll_how_t;
 
@@ -180,7 +180,7 @@ struct coll_slot {
 };
 
 struct coll_local {
-    /* What other local groups read, apart from what changes. */
+    /* The data read by other local groups, apart from changing data. */
     mpi_coll_t *coll;
     int index;
     mpi_worker_t *worker;
@@ -283,7 +283,7 @@ void coll_flush_deferred(mpi_rank_t *self);
  * the request. */
 int coll_run(mpi_rank_t *self, coll_call_t *call);
 int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle);
-/* What looks at the buffers of a call before it begins, with --check; its request is NULL where it
+/* The check of the buffers of a call before it begins, with --check; its request is NULL where it
  * blocks. NULL: nothing does. Written before ranks run. */
 extern void (*coll_watch)(const coll_call_t *call);
 /* A persistent request for `call`: MPI_Start starts it. */
@@ -293,7 +293,7 @@ int coll_init(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle);
 mpi_coll_t *coll_persistent_join(mpi_coll_t *parent, uint64_t id);
 /* A communicator goes: so do the parts that some members have not joined. */
 void coll_persistent_cleanup(mpi_coll_t *parent);
-/* What it is, without its buffers; `counts` are in the scratch memory. What makes a communicator is
+/* Its description without buffers; `counts` are in the scratch memory. What makes a communicator is
  * an allreduce of eight bytes. */
 typedef struct {
     xy_collective_t collective;
@@ -314,7 +314,7 @@ void coll_before_wait(mpi_rank_t *self, mpi_request_t *const *requests, int coun
 
 /* ---- Engines: who runs a collective ---- */
 
-/* What members must agree about besides the kind, the root and the size. */
+/* Agreements of members besides the kind, the root and the size. */
 typedef enum {
     COLL_WHAT_NONE,
     COLL_WHAT_OP, /* + mpi_op_kind_t: the operation of a reduction */
@@ -322,7 +322,7 @@ typedef enum {
     COLL_WHAT_KINDS
 } coll_what_t;
 
-/* What a member says about a collective; all must say the same. */
+/* The claim of a member about a collective; all claims must be the same. */
 typedef struct {
     const coll_ops_t *kind;
     uint64_t agreed;
@@ -386,7 +386,7 @@ typedef struct {
     void (*measured)(const coll_call_t *call, double seconds);
     /* A persistent call that is not active goes: what was kept for it. NULL: nothing is. */
     void (*forget)(coll_call_t *call);
-    /* What it keeps with a communicator. XY_ENOMEM is silent. */
+    /* Its data with a communicator. XY_ENOMEM is silent. */
     xy_status_t (*comm_create)(mpi_coll_t *coll);
     void (*comm_destroy)(mpi_coll_t *coll);
 } coll_engine_ops_t;
@@ -470,7 +470,7 @@ void coll_refuse_excess(const coll_call_t *from, const coll_call_t *to, uint64_t
 void coll_compare_types(const coll_call_t *from, uint16_t given, const coll_call_t *to,
                         uint16_t taken, uint64_t sent) __attribute__((cold));
 
-/* What `from` gives to `to` fits there and is of the same elements. */
+/* The data of `from` fits into that of `to` and is of the same elements. */
 static inline void coll_check_room(const coll_call_t *from, int64_t count, const mpi_type_t *type,
                                    const coll_call_t *to, int64_t room, const mpi_type_t *to_type)
 {
@@ -572,7 +572,7 @@ static inline coll_slot_t *coll_slot_of(const coll_local_t *local, const coll_sl
     return &local->coll->local[index]->slots[slot->seq % COLL_SLOTS];
 }
 
-/* What local group `index` left for the others in prepare. */
+/* The data left for the others by local group `index` in prepare. */
 static inline const char *coll_left_by(const coll_local_t *local, const coll_slot_t *slot,
                                        int index)
 {
@@ -612,7 +612,7 @@ void coll_tally_add(const struct xy_vjob_calls *call);
 void coll_tally_reset(void); /* before a job */
 /* Append what was counted, as xy_vjob_calls_t. All ranks have ended. XY_ENOMEM is reported. */
 xy_status_t coll_tally_calls(xy_vec_t *calls);
-/* What a collective between processes takes by each algorithm, by formulas: the usual one first.
+/* The times of a collective between processes by each algorithm, by formulas: the usual one first.
  * Returns their number (at most XY_COLL_CANDIDATES_MAX). */
 int coll_interprocess_ways(xy_collective_t collective, int ranks, int parts, uint64_t bytes,
                            const xy_coll_algorithm_t **algorithms, double *seconds);
@@ -651,7 +651,7 @@ typedef struct mpi_topic {
     int more[2]; /* for that, with the value */
 } mpi_topic_t;
 
-/* What a member says about a topic to those of other processes. */
+/* The claim of a member about a topic, for those of other processes. */
 typedef struct mpi_said {
     uint64_t value;
     int more[2];
@@ -688,7 +688,7 @@ static inline uint64_t coll_agree_name(const mpi_rank_t *self)
     return (uint64_t)(uintptr_t)self->call.name;
 }
 
-/* What a packet is about: rounds of the two disseminations, the way of an offloaded collective to
+/* The subject of a packet: rounds of the two disseminations, the way of an offloaded collective to
  * the progress worker and back, a star. */
 enum { COLL_PHASE_ENTRY, COLL_PHASE_EXIT, COLL_PHASE_OFFLOAD, COLL_PHASE_RETURN, COLL_PHASE_STAR };
 
@@ -788,8 +788,7 @@ static inline uint64_t coll_block_bytes(const coll_block_t *b)
 bool coll_inter_gives(const coll_call_t *call);
 bool coll_inter_gets(const coll_call_t *call);
 bool coll_inter_gives_one(const coll_call_t *call);
-/* What it gives to, or gets from, member `peer` of the other group; count 0: nothing. Not of
- * reductions. */
+/* Its data for or from member `peer` of the other group; count 0: nothing. Not of reductions. */
 coll_block_t coll_inter_block(const coll_call_t *call, bool is_send, int peer);
 /* Elements of the vector that it gives to a reduction. */
 int64_t coll_inter_vector(const coll_call_t *call);

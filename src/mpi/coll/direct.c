@@ -125,8 +125,8 @@ static __attribute__((noinline, cold)) void compare_first(coll_local_t *local, c
         coll_compare_scheduled(local->coll, number, &claim);
 }
 
-/* A call that is not the same as the first. What is said about it comes one by one, so that a call
- * that is the same needs no memory for it. */
+/* A call that is not the same as the first. Differences are reported one by one, so that an equal
+ * call needs no memory for them. */
 static __attribute__((noinline, cold)) void compare_other(coll_local_t *local, coll_slot_t *slot,
                                                           int rank, const coll_ops_t *kind,
                                                           uint32_t mode, int root, uint64_t agreed)
@@ -754,8 +754,8 @@ static void notify_piece(void *arg, int64_t piece)
     }
 }
 
-/* Many local groups are notified by all idle workers together: the one who is told last would
- * otherwise wait for a packet to each of the others. */
+/* Many local groups are notified by all idle workers together: the last one would otherwise wait
+ * for a packet to each of the others. */
 static void offload_notify(offload_t *offload, mpi_worker_t *worker)
 {
     mpi_coll_t *coll = offload->coll;

@@ -7,12 +7,12 @@
  *   schedule_wait(s);                                    (for all that was started before)
  *   schedule_send(s, child, buffer, count, type);
  *
- * The members of one process meet (interprocess.c). When all have come, one schedule works for
- * them: it reads and writes the buffers of all, and speaks with other processes for one of them,
- * the *speaker*. So data crosses the network once for each process, and collectives have as many
- * partners as there are processes. Reductions that depend on an order of ranks that alternates
- * between processes have a schedule for each member instead, which is then a part of its own, and
- * so have intercommunicators.
+ * The members of one process meet (interprocess.c). When all have arrived, one schedule works for
+ * them: it reads and writes the buffers of all, and exchanges messages with other processes on
+ * behalf of one of them, the *speaker*. So data crosses the network once for each process, and
+ * collectives have as many partners as there are processes. Reductions whose order of ranks
+ * alternates between processes have a schedule for each member instead, and so have
+ * intercommunicators.
  *
  * A schedule runs on the worker of its member, or of the speaker, and continues when messages
  * complete: in any call of a rank there, in the worker's poll function, or at its gate while its
@@ -57,8 +57,8 @@ typedef struct coll_interprocess {
     interprocess_meeting_t *meetings; /* of collectives that not all members here have called */
 } coll_interprocess_t;
 
-/* What `group` needs; *interprocess_p stays NULL when all members are in this process. XY_ENOMEM is
- * silent. */
+/* The interprocess part of `group`; *interprocess_p stays NULL when all members are in this
+ * process. XY_ENOMEM is silent. */
 xy_status_t coll_interprocess_create(const mpi_group_t *group,
                                      coll_interprocess_t **interprocess_p);
 void coll_interprocess_destroy(coll_interprocess_t *interprocess);

@@ -230,8 +230,8 @@ typedef struct {
     int from, to;
 } item_t;
 
-/* What one process has for another. In front of blocks whose sizes only the two members know, each
- * one's size and type are said. */
+/* The data of one process for another. Blocks whose sizes only the two members know are preceded by
+ * their size and type. */
 typedef struct {
     const interprocess_part_t *part;
     bool is_said;

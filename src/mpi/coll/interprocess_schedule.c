@@ -270,7 +270,7 @@ static __attribute__((noinline, cold)) void refuse(const schedule_t *s, const mp
     mpi_job->abort(1);
 }
 
-/* Messages that keep it from going on. */
+/* Messages that keep it from continuing. */
 static bool is_blocked(const schedule_t *s)
 {
     const step_t *step = s->next < s->steps.count ? &XY_VEC_AT(&s->steps, step_t, s->next) : NULL;

@@ -149,8 +149,8 @@ static void in_turn(int rank, int size)
         }
 }
 
-/* A rank that shares its core gives way to the others when it starts: all have started when one
- * begins to compute. */
+/* A rank that shares its core yields to the others when it starts: all have started when one begins
+ * to compute. */
 static void collectives(int rank, int size)
 {
     void (*const parts[])(int, int) = {allreduce, bcast, alltoall};

@@ -12,10 +12,10 @@
  *                    have all come notifies the group of the root, which takes everything and
  *                    notifies the others.
  *
- * A slot is free again when this group's part is over and no other group reads its data. That takes
- * two packets between the root's group and each other one. No group passes anything on, so that a
- * rank that has left, and computes, delays none. A slot keeps what members and other groups say
- * about the collective, so that a disagreement is found although ranks have left.
+ * A slot is free again when this group's part is complete and no other group reads its data. That
+ * takes two packets between the root's group and each other one. No group passes anything on, so
+ * that a rank that has left, and computes, delays none. A slot keeps what members and other groups
+ * say about the collective, so that a disagreement is found although ranks have left.
  *
  * These collectives are numbered apart from those that meet (direct.c): there, a group that has
  * finished number s knows that all have begun it; here it does not, and may be many collectives
@@ -260,7 +260,7 @@ static void recycle(coll_local_t *local, star_slot_t *slot)
     local->star->has_freed = true;
 }
 
-/* This group's part is over, and the other side is notified. */
+/* This group's part is complete, and the other side is notified. */
 static void end(coll_local_t *local, star_slot_t *slot)
 {
     uint64_t seq = slot->seq;

@@ -15,7 +15,7 @@ enum { STAR_DATA = 2 * COLL_SMALL };
 /* Bytes for a gatherv's longer blocks, in memory that is made when the first comes. */
 enum { STAR_WIDE = 64 << 10 };
 
-/* What a local group knows about one of them. Its worker's, but for `data` (star.c). */
+/* A local group's state of one of them. Its worker's, but for `data` (star.c). */
 typedef struct {
     uint64_t seq;
     coll_claim_t claim;  /* of the first to come, here or elsewhere; kind NULL: none yet */
@@ -33,7 +33,8 @@ typedef struct {
     char *wide;      /* [STAR_WIDE], likewise; NULL: not needed yet */
 } star_slot_t;
 
-/* What a kind of collective does as a star. Runs on the local group's worker; does not park. */
+/* The functions of a kind of collective as a star. Runs on the local group's worker; does not
+ * park. */
 struct coll_star_ops {
     bool goes_up; /* data go to the root; else from it */
     /* Small enough? All members come to the same answer. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For unit tests: run a function as n ranks in several processes, which this one forks and which
- * speak over sockets.
+ * For unit tests: run a function as n ranks in several processes, forked by this one and connected
+ * by sockets.
  *
  *   run_processes(&(processes_t){.processes = 2, .ranks = 5, .workers = 2}, body);
  */
