@@ -25,7 +25,7 @@ enum {
     FORECASTS_MAX = 64, /* of a communicator */
     RANKS_MAX = 512,
     OPS_MAX = 1024, /* simulated in a few milliseconds */
-    STEPS = 4       /* sizes between two powers of two that are told apart */
+    STEPS = 4       /* number of distinguished sizes between two powers of two */
 };
 
 enum { WAYS = 8 }; /* the usual places, and the other orders of one of them */

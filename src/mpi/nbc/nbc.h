@@ -9,8 +9,8 @@
  *   split-tree          the leaf levels of a tree run on the cores of the ranks
  *   a named algorithm   of the user's choice
  *
- * A rank's start is its arrival at the executor: operations whose ranks have all arrived may begin,
- * the others hold nothing up. Who does which operation:
+ * A rank's start is its arrival at the executor: operations whose ranks have all arrived may begin
+ * without the others. The operations are done by:
  *
  *   start    (split) by the ranks, inside start calls: the last arrival that an operation waited
  *            for does it, so that no rank ever waits there
@@ -25,9 +25,9 @@
  * graph. The graphs of all others are built by the first and kept for the next time; those of
  * persistent collectives all are, since their counts stay.
  *
- * Everything that ranks of a communicator share is behind the lock of its nbc_comm_t; a schedule is
- * counted: one for the run, one for each call that is not over, one for each thread that works on
- * it.
+ * The shared data of a communicator is protected by the lock of its nbc_comm_t. A schedule is
+ * counted by reference: one for the run, one for each incomplete call, one for each thread that
+ * works on it.
  */
 #ifndef XY_MPI_NBC_NBC_H
 #define XY_MPI_NBC_NBC_H
@@ -48,7 +48,7 @@ typedef struct {
 
 typedef struct nbc_family nbc_family_t;
 
-/* What an executor is made for. */
+/* The key of an executor. */
 typedef struct {
     xy_collective_t collective;
     bool is_in_place;
@@ -145,7 +145,7 @@ void nbc_schedule_hold(nbc_schedule_t *schedule);
 void nbc_schedule_release(nbc_schedule_t *schedule);
 /* Do an operation that was taken, and wake who may take what became ready. */
 void nbc_do_op(nbc_schedule_t *schedule, xy_op_id_t op);
-/* Callbacks of the executor: an operation came to a queue; `rank`'s call is over, of which its
+/* Callbacks of the executor: an operation came to a queue; `rank`'s call is complete, of which its
  * worker is notified at once or in its mailbox; all is done. */
 void nbc_on_ready(void *schedule, int queue);
 void nbc_on_rank_over(void *schedule, int rank);
@@ -155,8 +155,7 @@ void nbc_on_over(void *schedule);
 bool nbc_needs_all_counts(const coll_call_t *call);
 bool nbc_wants(const coll_call_t *call);
 bool nbc_is_tree(xy_collective_t collective);
-/* What ranks did between start and Wait is the computation that `adaptive` and `--comm-cores auto`
- * go by. */
+/* The computation of ranks between start and Wait, for `adaptive` and `--comm-cores auto`. */
 void nbc_measured_call(const coll_call_t *call, double seconds);
 /* Fill call->rank_args, unless a start before has; packs. XY_ENOMEM is silent. */
 xy_status_t nbc_rank_args_make(coll_call_t *call);
@@ -166,7 +165,7 @@ xy_status_t nbc_rank_args_adjust(coll_call_t *call, bool is_in_place);
 void nbc_rank_args_finish(coll_call_t *call);
 void nbc_rank_args_destroy(coll_call_t *call); /* there may be none */
 
-/* What moves in a call: the collective, the elements and their size. */
+/* The data of a call: the collective, the elements and their size. */
 void nbc_shape_size(const coll_call_t *call, nbc_shape_t *shape);
 /* The shape that a call asks for, by its settings. With the lock of its communicator's nbc_comm_t
  * for a collective that may be split. */
@@ -190,7 +189,7 @@ void nbc_model_forget(nbc_comm_t *nbc);
 /* Split-tree by the published model, for calls that cannot be simulated. */
 int nbc_split_levels(const coll_call_t *call, const nbc_shape_t *shape);
 
-/* What messages cost, for choosing algorithms: calibrated, or the default. */
+/* The costs of messages, for choosing algorithms: calibrated, or the default. */
 extern xy_coll_link_t nbc_link;
 
 extern const mpi_layer_t mpi_nbc_layer;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Communication goes on while ranks compute: the promise of communication cores.
+ * Communication continues while ranks compute: the promise of communication cores.
  *
  * Ranks start an operation and then look at their buffers, in code that calls no MPI function,
  * until the data is there. Nothing but a communication core can have moved it. Time plays no part:

@@ -3,17 +3,16 @@
  * Progress threads: one fiber per rank that executes the rank's part of its nonblocking
  * collectives, on a worker that the placement chose.
  *
- * Where threads live and in which order those of a core run may differ from communicator to
- * communicator and from collective to collective. Threads of the same place, order and priority are
- * a family; it is made when the first collective asks for it. The threads of a family on one worker
- * share it in their order (sched/order.h), the same tables that the simulated node uses: the one
- * that ends its turn picks the next and hands over. At most one of them is ready at any time, so
- * that on a worker with ranks and other families they take turns with those. A turn does all that
- * is ready for its thread.
+ * The places of threads, and the order of those on one core, may differ between communicators and
+ * between collectives. Threads of the same place, order and priority are a family; it is made when
+ * the first collective asks for it. The threads of a family on one worker share it in their order
+ * (sched/order.h), the same tables that the simulated node uses: the one that ends its turn picks
+ * the next. At most one of them is ready at any time, so that they take turns with ranks and other
+ * families of the worker. A turn does all ready operations of its thread.
  *
- * No thread polls for ever: when no operation became ready for as long as an idle worker looks for
- * work, no thread has the turn, and the worker may sleep; the next operation that becomes ready
- * starts it again. Fibers are made when they are first needed.
+ * No thread polls forever: when no operation became ready during the polling time of an idle
+ * worker, no thread has the turn, and the worker may sleep; the next ready operation starts a
+ * thread again. Fibers are made on first use.
  */
 #ifndef XY_MPI_NBC_PROGRESS_THREAD_H
 #define XY_MPI_NBC_PROGRESS_THREAD_H
