@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the code of a rank took between two calls, by two clocks (private to the part). No clock is
+ * The time of a rank's code between two calls, by two clocks (private to the part). No clock is
  * read here but by the function that is given.
  */
 #ifndef XY_MPI_VIRTUAL_CODE_H
@@ -11,7 +11,7 @@
 
 typedef int64_t (*virtual_read_fn)(clockid_t clock); /* ns */
 
-/* What a look at a clock takes of what it shows. */
+/* The time of a clock reading, of that it shows. */
 typedef struct {
     int64_t wall, processor; /* ns */
 } virtual_looks_t;

@@ -36,7 +36,7 @@ static void fail_memory(void)
     virtual_fail();
 }
 
-/* ---- What the job is told ---- */
+/* ---- Input of the job ---- */
 
 static bool is_agreement(const coll_call_t *call)
 {
@@ -164,7 +164,7 @@ static void compare_root(const virtual_coll_t *c)
     coll_disagree(c->coll, c->number, &c->claim, &root);
 }
 
-/* All are here, and stay until the agreement is over. */
+/* All are here, and stay until the agreement is complete. */
 static void lead(const virtual_coll_t *c)
 {
     int n = c->coll->size;

@@ -46,7 +46,7 @@ static size_t vector_bytes(const coll_call_t *call)
     return (size_t)(vector_count(call) + 1) * coll_span(call->receive_type);
 }
 
-/* Where its first element is said to be, which may lie in front of the memory. */
+/* The nominal address of its first element, which may lie before the memory. */
 static char *vector_at(const coll_call_t *call, char *memory)
 {
     return memory - call->receive_type->true_lb;

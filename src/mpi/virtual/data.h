@@ -2,18 +2,18 @@
 /*
  * The data of a collective in virtual time.
  *
- * Who sends what to whom, and when, is the business of the simulated job; the bytes do not travel
- * with its messages. A member leaves a copy of what it gives when it arrives, so that it may write
- * to its buffers as soon as its own part is over, and takes what it gets at the moment at which its
- * part is over: by then all that give something to it have arrived. Reductions are made in the
- * order of the ranks, whatever the algorithm, as in real runs.
+ * The simulated job decides the messages and their times; the bytes do not travel with them. A
+ * member leaves a copy of its data when it arrives, so that it may write to its buffers as soon as
+ * its own part is complete, and takes its result when its part completes: by then all contributors
+ * have arrived. Reductions are made in the order of the ranks, whatever the algorithm, as in real
+ * runs.
  */
 #ifndef XY_MPI_VIRTUAL_DATA_H
 #define XY_MPI_VIRTUAL_DATA_H
 
 #include "mpi/coll/coll.h"
 
-/* What one member gives: blocks one behind the other; of a reduction, the vector as it lies in
+/* The data of one member: blocks one after the other; of a reduction, the vector as it lies in
  * memory. */
 typedef struct {
     char *memory;
@@ -36,7 +36,7 @@ xy_status_t virtual_data_init(virtual_data_t *data, int size);
 void virtual_data_cleanup(virtual_data_t *data);
 /* The member of `call` has arrived. */
 xy_status_t virtual_data_give(virtual_data_t *data, const coll_call_t *call);
-/* Its part is over. */
+/* Its part is complete. */
 xy_status_t virtual_data_take(virtual_data_t *data, const coll_call_t *call);
 
 #endif

@@ -13,7 +13,7 @@ virtual_t virtual;
 
 /* ---- Turns ---- */
 
-/* Callback of the job, on the driver: until the rank gives way again. */
+/* Callback of the job, on the driver: until the rank yields again. */
 static void run(void *owner, int32_t proc)
 {
     (void)owner;

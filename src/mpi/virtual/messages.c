@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Messages in virtual time. The simulated job matches; the data of a message is described by a
- * virtual_send_t, which lives until the message is received or dropped and its request is over.
+ * virtual_send_t, which lives until the message is received or dropped and its request is complete.
  * Where the sender may write to its buffer before the message is received, the data is kept in a
  * buffer; otherwise it goes straight from the sender's memory to the receiver's.
  */
@@ -159,7 +159,7 @@ void virtual_capture(void *owner, void *send_data)
     s->type = NULL;
 }
 
-/* Who has waited for whom: neither has been told that it may go on. */
+/* Who has waited for whom: neither has been told that it may continue. */
 static void account(const virtual_send_t *s, const mpi_request_t *receive)
 {
     mpi_rank_t *to = receive->owner, *from = s->from;

@@ -35,7 +35,7 @@ extern virtual_t virtual;
 /* Around everything that a rank asks of the job: its code has run until now, and runs again. */
 void virtual_enter(mpi_rank_t *self);
 void virtual_leave(mpi_rank_t *self);
-/* A call of the job was false: others go on until it is the rank's turn again. */
+/* A call of the job was false: others continue until it is the rank's turn again. */
 void virtual_give_way(mpi_rank_t *self);
 /* A call of the job failed, and has said why. */
 void virtual_fail(void) __attribute__((noreturn));
@@ -52,8 +52,8 @@ double virtual_times_before(int rank, const char *name);
 /* ---- Messages (messages.c) ---- */
 
 extern const struct mpi_p2p_engine virtual_messages;
-/* No rank can go on, and reports come: requests are over that the job has over, although the rank
- * that waits for others as well has not looked. */
+/* No rank can continue, and reports come: requests are complete that the job has over, although the
+ * rank that waits for others as well has not looked. */
 void virtual_note_over(void);
 /* Callbacks of the job. */
 void virtual_capture(void *owner, void *send_data);
@@ -71,7 +71,7 @@ typedef struct {
 } virtual_part_t;
 
 extern const coll_engine_ops_t virtual_colls;
-/* The part of a member is over: it takes its data. */
+/* The part of a member has ended: it takes its data. */
 void virtual_part_finish(virtual_part_t *part);
 
 #endif

@@ -2,16 +2,15 @@
 /*
  * Virtual time: the ranks of a job are the processes of a simulated one (sim/job.h).
  *
- * The program runs as it is, on one worker; what its messages and collectives cost, and in which
- * order they meet, is what the simulated job says. Its event loop runs in a fiber of its own, the
- * driver, and is the scheduler: it lets one rank go on at a time, which runs until a call has to
- * wait for the clock.
+ * The program runs unchanged, on one worker; the simulated job gives the costs of its messages and
+ * collectives, and their order. Its event loop runs in a fiber of its own, the driver, and is the
+ * scheduler: it lets one rank continue at a time, until a call has to wait for the clock.
  *
  *   driver: xy_vjob_run -> run(p): ready the fiber of p, park     (drive.c)
  *   rank p: ... xy_vjob_wait is false: ready the driver, park
  *
- * What the rest of the library asks for comes through three tables: the clock of the job
- * (runtime/clock.h), the engine of messages (p2p/engine.h) and that of collectives (coll.h).
+ * The rest of the library uses it through three tables: the clock of the job (runtime/clock.h), the
+ * engine of messages (p2p/engine.h) and that of collectives (coll.h).
  *
  *   drive.c     the driver, turns, the clock, what code costs
  *   messages.c  point to point: requests, data, probes
@@ -29,7 +28,7 @@
 #include "place/place.h"
 #include "sim/sim.h"
 
-/* What the code of ranks between calls costs. */
+/* The cost of the code of ranks between calls. */
 typedef enum {
     VIRTUAL_COMPUTE_NONE,  /* nothing */
     VIRTUAL_COMPUTE_TIMED, /* its processor time here, times a factor */
@@ -67,7 +66,7 @@ bool mpi_virtual_is_simulated(const char *name);
 
 /* The machine, and [size] the core of each rank there. */
 const xy_machine_t *mpi_virtual_machine(const int32_t **core_of_p);
-/* The run is over: what it took, as text for people, or as JSON. */
+/* The run has ended: its times as text or as JSON. */
 void mpi_virtual_say(FILE *file);
 void mpi_virtual_print_json(FILE *file);
 /* For `mpiexec --adapt`: seconds; the part of them that the rank that computes (or sleeps) most
@@ -75,17 +74,17 @@ void mpi_virtual_print_json(FILE *file);
 double mpi_virtual_seconds(void);
 double mpi_virtual_share(void);
 xy_status_t mpi_virtual_calls(xy_vec_t *calls);
-/* What one of them takes alone by this algorithm. */
+/* The time of one of them alone by this algorithm. */
 xy_status_t mpi_virtual_try(const xy_vjob_calls_t *calls, const xy_coll_algorithm_t *algorithm,
                             double *seconds_p);
 /* Who has sent how much to whom, collectives included. On success the caller owns *matrix_p. */
 xy_status_t mpi_virtual_matrix(xy_matrix_t **matrix_p);
-/* What collectives sent becomes part of what the monitor has counted. */
+/* Messages of collectives become part of the counts of the monitor. */
 xy_status_t mpi_virtual_monitor(mpi_job_t *job);
 /* The trace is complete. Nothing to do without one. */
 xy_status_t mpi_virtual_finish_trace(void);
 
-/* What the one that looks for deadlocks asks, while no rank runs. */
+/* Questions of the deadlock detection, while no rank runs. */
 
 /* Is nothing under way to the rank? */
 bool mpi_virtual_is_quiet(const mpi_rank_t *rank);
