@@ -136,7 +136,7 @@ int impl_comm_get_info(MPI_Comm handle, MPI_Info *info)
     return MPI_SUCCESS;
 }
 
-/* The handle goes; the object when its last request is over. No rank waits for the others. */
+/* The handle goes; the object when its last request is complete. No rank waits for the others. */
 int impl_comm_free(MPI_Comm *handle_p)
 {
     mpi_comm_t *comm;

@@ -6,7 +6,7 @@
  *   make.h   one member makes what all share; each makes its own object from a plan
  *
  * An object belongs to its rank and is touched by the rank's worker only. It is freed when the
- * program has freed its handle and its last pending operation is over.
+ * program has freed its handle and its last pending operation is complete.
  */
 #ifndef XY_MPI_COMM_COMM_H
 #define XY_MPI_COMM_COMM_H

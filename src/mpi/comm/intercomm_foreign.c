@@ -260,7 +260,7 @@ static int make(mpi_comm_t *local, const side_t *mine, const group_t *other, mpi
     mpi_plan_t plan;
     int link;
 
-    if (!remote) { /* the others go on */
+    if (!remote) { /* the others continue */
         xy_fail(XY_EINVAL,
                 "a process cannot know more than %d ranks of other jobs; disconnect from those "
                 "that are not needed any more",

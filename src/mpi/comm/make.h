@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Making communicators. One member of the parent, the leader, makes what all members
- * of the new communicators share (mpi_coll_agree); each member then makes its own object from the
- * plan that the leader wrote for it:
+ * Making communicators. One member of the parent, the leader, makes the shared part of the new
+ * communicators (mpi_coll_agree); each member then makes its own object from the plan that the
+ * leader wrote for it:
  *
  *   code = mpi_coll_agree(parent, &wish, &plan, leader);
  *   if (code == MPI_SUCCESS)
@@ -16,7 +16,8 @@
 #include "mpi/coll/coll.h"
 #include "mpi/object/object.h"
 
-/* What a member receives. It owns one reference of each group and collective part named. */
+/* The data that a member receives. It owns one reference of each group and collective part
+ * named. */
 typedef struct {
     xy_status_t status; /* not XY_OK: there is nothing else in it */
     int rank;           /* of this member in `group`; MPI_UNDEFINED: it is not a member */
@@ -94,7 +95,7 @@ int mpi_comm_from_group(mpi_comm_t *parent, mpi_group_t *group, int tag, mpi_com
 /* Give `made` the hints in `info` (NULL: none). */
 int mpi_comm_copy_info(mpi_comm_t *parent, const mpi_info_t *info, mpi_comm_t *made);
 
-/* What stands for the parent where a communicator is made of groups alone: world, with the error
+/* The stand-in for the parent where a communicator is made of groups alone: world, with the error
  * handler that the new one gets, and a tag that is made of the program's text. */
 typedef struct {
     mpi_comm_t comm;

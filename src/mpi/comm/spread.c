@@ -106,7 +106,7 @@ static void compare_topics(mpi_comm_t *comm, const mpi_topic_t *topic)
     xy_free(all);
 }
 
-/* The calls of the program go on being named. */
+/* The calls of the program continue being named. */
 static int run(mpi_comm_t *comm, coll_call_t *call)
 {
     mpi_rank_t *self = comm->owner;
