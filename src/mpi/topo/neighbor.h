@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Neighbourhood collectives: what a rank sends to its neighbours in the topology of a communicator,
- * and what it gets from them.
+ * Neighbourhood collectives: exchanges of a rank with its neighbours in the topology of a
+ * communicator.
  *
  * Each block is a message. On a grid, what goes down arrives from above, also where both neighbours
  * of a periodic dimension are the same rank, or the rank itself; in graphs the n-th edge from one

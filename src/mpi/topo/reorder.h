@@ -2,7 +2,7 @@
 /*
  * Reordering: a new communicator whose ranks are numbered so that partners are near each other.
  *
- * A rank never leaves its core, so what moves are the numbers: a pattern says how much rank i of
+ * A rank never leaves its core, so only the numbers move: a pattern gives the bytes that rank i of
  * the new communicator will send to rank j, the placement (place/strategy.h) finds a core for each
  * of these numbers, with as many on a core as it has members, and a member of that core gets the
  * number. Numbers stay as they are when no other order is better.
@@ -28,9 +28,9 @@
  * member i gave. Runs once, on the stack of one member, while all are there. Silent ENOMEM. */
 typedef xy_status_t (*mpi_pattern_fn)(void *const *args, int size, xy_vec_t *entries);
 
-/* What the ranks of a new communicator will send. `own` appends what the caller, member `rank`,
- * knows alone, where members of several processes have to tell each other; NULL: all members give
- * the same, and `all` looks at args[0] only. */
+/* The future messages of the ranks of a new communicator. `own` appends what the caller, member
+ * `rank`, knows alone, where members of several processes have to tell each other; NULL: all
+ * members give the same, and `all` looks at args[0] only. */
 typedef struct {
     mpi_pattern_fn all;
     xy_status_t (*own)(const void *arg, int rank, xy_vec_t *entries);
