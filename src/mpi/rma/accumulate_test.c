@@ -583,7 +583,7 @@ static void swaps_lose_nothing(void **state)
         }
 }
 
-/* Long updates by the loops of reductions, and, as long as they go on, short ones by atomic
+/* Long updates by the loops of reductions, and, as long as they continue, short ones by atomic
  * instructions: two threads each. */
 
 enum { LONG = 2048 };

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The elements of accumulates: what is done to each of them so that no other accumulate to the same
- * element comes between.
+ * The elements of accumulates: atomic updates of each element among all accumulates to it.
  *
- * The standard asks for that where all of them name the same basic type, and so the type and the
- * address of an element decide, alike for all origins and for all operations:
+ * The standard requires that where all of them name the same basic type. So the type and the
+ * address of an element decide the method, for all origins and operations alike:
  *
  *   1, 2, 4 or 8 bytes at a multiple of that    one atomic instruction, or a loop around compare
  *                                               and swap
@@ -13,8 +12,8 @@
  *   not aligned), MPI_BYTE and characters, and
  *   all in the memory of a GPU
  *
- * Bytes are what programs move structures with: under the guard, one operation on bytes that lie
- * side by side is atomic as a whole, although the standard does not ask for it.
+ * Programs move structures as bytes: under the guard, one operation on contiguous bytes is atomic
+ * as a whole, although the standard does not require it.
  *
  * Atomic instructions one by one are slow for a long vector. A long update therefore uses the loops
  * of reductions, under the guard and while no worker is at an atomic instruction:
@@ -32,7 +31,7 @@
  * has none, a worker exchanges the word, which costs as much as the atomic instruction itself. A
  * target stays long, so that a series of long updates has one barrier, until as many updates under
  * the guard as a barrier is worth have followed the last one. Threads that are no workers always
- * take the guard. An origin that has locked the target exclusively is alone and needs none of it.
+ * take the guard. An origin that has locked the target exclusively needs none of this.
  *
  *   rma_update_t u = {.op = op, .type = mpi_type_of(MPI_DOUBLE), .updates = &target->updates};
  *   rma_update(&u, address, origin, result, 10);

@@ -300,7 +300,7 @@ void rma_pending_come(rma_pending_t *pending, uint64_t bytes)
         pending_end(pending);
 }
 
-/* pending_end takes it out of the list, before the wait is over. */
+/* pending_end takes it out of the list, before the wait is complete. */
 static __attribute__((noinline)) void push_waiting(rma_far_t *far, rma_answers_t *answers)
 {
     answers->next = far->waiting;

@@ -28,8 +28,8 @@
  * and the message of MPI_Win_complete comes behind the operations that it completes. Large messages
  * go their own way: an operation is pending until its DONE, RESULT or message has come.
  *
- * Handlers never wait. Operations may, when much is on its way: what they wait for needs no call of
- * the target.
+ * Handlers never wait. Operations may wait when much is in flight; these waits need no call of the
+ * target.
  */
 #ifndef XY_MPI_RMA_FAR_H
 #define XY_MPI_RMA_FAR_H
@@ -58,7 +58,7 @@ typedef enum {
     RMA_FAR_SEVERAL,
 } rma_far_kind_t;
 
-/* What a letter says, in the head of every one (remote_head_t: `flags` is the kind). */
+/* The fields of a letter in its head (remote_head_t: `flags` is the kind). */
 typedef struct {
     uint64_t window;  /* mpi_win_t of the receiver; of an answer: what it was asked for */
     uint64_t id;      /* what the answer is for: rma_pending_t or rma_answers_t of the origin */
@@ -77,7 +77,7 @@ _Static_assert(sizeof(rma_far_wire_t) == REMOTE_WORDS, "fits");
 /* Layouts that an origin has described to a target; both keep so many. */
 enum { RMA_FAR_SLOTS = 8, RMA_FAR_SLOT = XMPI_TYPE_TABLE };
 
-/* What a member of a window keeps about another one, of another process. */
+/* The data of a member of a window about another one, of another process. */
 struct rma_peer {
     int rank;           /* in the window */
     uint64_t unflushed; /* as an origin: bytes, heads included, since the last FLUSH */
@@ -141,9 +141,9 @@ void rma_answers_come(rma_answers_t *answers, uint64_t value);
 /* ---- Peers and their types (far_types.c) ---- */
 
 rma_peer_t *rma_far_peer(mpi_win_t *win, int rank);
-/* What letters to `peer` call `type`, which is described first if it has to be. */
+/* The number of `type` in letters to `peer`, which is described first if it has to be. */
 uint16_t rma_far_type(mpi_win_t *win, rma_peer_t *peer, mpi_type_t *type);
-/* What letters of `peer` call so. */
+/* The type behind a number in letters of `peer`. */
 mpi_type_t *rma_far_known(const rma_peer_t *peer, uint16_t type);
 /* A part of a description has come. */
 void rma_far_describe(rma_peer_t *peer, const rma_far_wire_t *wire, const char *data);

@@ -5,7 +5,7 @@
  *
  * One that does not get it waits in a queue; the rank whose unlock makes the lock free takes it for
  * the first in the queue and sends it a message without data, on the window's own communicator. So
- * the wait is that of a receive: the fiber parks, virtual time goes on, a deadlock is found.
+ * the wait is that of a receive: the fiber parks, virtual time continues, a deadlock is found.
  *
  * Where members are in several processes, the locks of a target are in its own process. A far
  * origin asks for one by a letter and gets its answer when it is granted; one that waits here is
@@ -173,8 +173,8 @@ static void answer(int process, int world, uint64_t id)
     rma_far_reply(process, world, RMA_FAR_ANSWER, &wire, NULL, 0);
 }
 
-/* Before the message arrives the waiter may not be touched any more: its rank may go on. `self` and
- * `win` are not used where members are in several processes. */
+/* Before the message arrives the waiter may not be touched any more: its rank may continue. `self`
+ * and `win` are not used where members are in several processes. */
 static void tell(mpi_rank_t *self, mpi_win_t *win, rma_waiter_t *granted)
 {
     for (rma_waiter_t *w = granted, *next; w != NULL; w = next) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the calls of one-sided operations share: their arguments, the checks of these, and what is
- * counted when the work is done.
+ * Shared by the calls of one-sided operations: their arguments, the checks of these, and the counts
+ * at the end.
  *
  *   rma_operation_t o;
  *   rma_side_t origin;

@@ -2,7 +2,7 @@
 /*
  * One-sided communication. The memory of a window is memory that every member in this process can
  * load from and store to: an operation is done by its origin at once, and a target never has to
- * help. Members in other processes are `far`: what is done there is asked for by letters (far.h).
+ * help. Members in other processes are `far`: their operations are requested by letters (far.h).
  *
  * A window is one rma_shared_t for all members (where the memory of each is, its locks) and one
  * mpi_win_t per member, which belongs to its rank: handle, attributes, and the epochs that this
@@ -20,8 +20,8 @@
  *
  * ---- Order of memory ----
  *
- * Operations are plain copies, or atomics, of the origin's thread. What makes them visible is the
- * synchronisation that follows; each has a release that another rank's call acquires:
+ * Operations are plain copies, or atomics, of the origin's thread. The following synchronisation
+ * makes them visible; each has a release that another rank's call acquires:
  *
  *   fence               the barrier of the window's communicator (coll.h: packets, release/acquire)
  *   post -> start       a message without data: the packet's `turn`, release/acquire
@@ -105,7 +105,7 @@ typedef struct {
     int shorts;          /* under the guard: of them since the last long update */
 } rma_updates_t;
 
-/* What changes for one target. */
+/* The changing data of one target. */
 typedef struct {
     _Alignas(64) rma_updates_t updates;
     _Alignas(64) rma_guard_t regions_guard;
@@ -136,7 +136,7 @@ typedef struct {
 
 /* ---- A member's window ---- */
 
-/* What it has to do with far members. */
+/* Its data about far members. */
 typedef struct {
     int pending;            /* operations that are not over */
     rma_answers_t *waiting; /* until none is */
@@ -202,12 +202,12 @@ static inline MPI_Win mpi_win_handle(const mpi_win_t *win)
 
 /* ---- Errors ---- */
 
-/* An error of a window is raised on its communicator, `win->comm`, with mpi_error and its kin: that
- * has the window's error handler, which gets the window.
+/* An error of a window is raised on its communicator, `win->comm`, with mpi_error and related
+ * functions: the communicator has the window's error handler, which gets the window.
  *
  * Raise MPI_ERR_WIN for a handle that mpi_win_of refused. */
 int mpi_win_refuse(MPI_Win handle);
-/* What the MPI function `name` returns for a NULL argument, before it is entered: see
+/* The result of the MPI function `name` for a NULL argument, before it is entered: see
  * mpi_refuse_null. */
 int mpi_win_refuse_null(const char *name, const void *site, MPI_Win handle, const char *argument)
     __attribute__((cold));
@@ -305,9 +305,9 @@ static inline bool rma_is_in_front(const mpi_type_t *type)
 
 /* ---- With --check ---- */
 
-/* What the watches of two processes say to each other about an operation, or (`is_over`) that the
- * operation of this number, or with 0 all those of the origin, are over. Numbers are the affair of
- * the watch. */
+/* A note from the watch of one process to that of another about an operation, or (`is_over`) the
+ * completion of the operation of this number, or with 0 of all those of the origin. The watch
+ * assigns the numbers. */
 typedef struct {
     bool is_over;
     const void *address; /* in the process of the target */
@@ -349,7 +349,7 @@ extern const rma_watch_t *rma_watch;
 
 /* ---- Between the files of the windows ---- */
 
-/* What the open epoch of the origin is called: "an access epoch of MPI_Win_start". */
+/* The name of the open epoch of the origin: "an access epoch of MPI_Win_start". */
 const char *rma_access_name(const mpi_win_t *win);
 /* Note that `target` is reached; XY_ENOMEM is silent. And that it is no more. */
 xy_status_t rma_reach(mpi_win_t *win, int target);
@@ -365,11 +365,11 @@ void rma_settle(mpi_win_t *win);
 enum { RMA_EVERYWHERE = -1 };
 void rma_far_settle(mpi_rank_t *self, mpi_win_t *win);
 void rma_far_flush(mpi_rank_t *self, mpi_win_t *win, int target);
-/* What members of one process share of a window of `size` members, of which `members` will release
- * it; without places. NULL: memory ran out. */
+/* The shared data of the members of one process, for a window of `size` members, of which `members`
+ * will release it; without places. NULL: memory ran out. */
 rma_shared_t *rma_shared_new(int size, int flavor, int members);
 
-/* What a member of a new window has. */
+/* The data of a member of a new window. */
 typedef struct {
     mpi_comm_t *comm; /* first: for mpi_comm_duplicate_leader */
     int flavor;

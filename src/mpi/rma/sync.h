@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages without data on the window's own communicator, which synchronisation is made of. */
+/* Messages without data on the window's own communicator, for synchronisation. */
 #ifndef XY_MPI_RMA_SYNC_H
 #define XY_MPI_RMA_SYNC_H
 
 #include "mpi/rma/rma.h"
 
 enum {
-    RMA_TAG_POST,     /* from the target: MPI_Win_start may go on */
-    RMA_TAG_COMPLETE, /* from the origin: its operations are over */
+    RMA_TAG_POST,     /* from the target: MPI_Win_start may continue */
+    RMA_TAG_COMPLETE, /* from the origin: its operations are complete */
     RMA_TAG_PUT,      /* data of a large MPI_Put to another process, */
     RMA_TAG_GET,      /* and of an MPI_Get */
     RMA_TAG_LETTER,   /* in traces: data in letters */
