@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that an access needs for a moment. Each thread keeps what it had, since memory that the C
- * library takes from the kernel and gives back for each access costs more than many of them.
+ * Memory that an access needs for a moment. Each thread keeps its buffer, because taking memory
+ * from the kernel and returning it for each access costs more than many accesses.
  */
 #ifndef XY_MPI_IO_BUFFER_H
 #define XY_MPI_IO_BUFFER_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which descriptor of a file a thread reads and writes through.
+ * The descriptor of a file for each thread.
  *
  * The kernel counts who uses an open file, in one cache line of it: where several workers read
  * through one descriptor at once, that line goes from core to core twice per call (70 ns of 460 on
  * two cores). So a worker that has made some calls opens the file once more, for itself; the first
  * of them keeps the descriptor of all. Threads that are no workers use that, too, and so do locks.
- * On file systems of the network, which tell descriptors apart when they write, all keep that.
+ * On network file systems, whose writes depend on the descriptor, all use that one.
  */
 #ifndef XY_MPI_IO_DESCRIPTOR_H
 #define XY_MPI_IO_DESCRIPTOR_H

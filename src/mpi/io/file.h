@@ -8,7 +8,7 @@
 #include "mpi/object/object.h"
 #include "mpi/p2p/p2p.h"
 
-/* What a call of _begin has done, until its _end. */
+/* The access begun by a call of _begin, until its _end. */
 typedef struct {
     const char *name; /* "MPI_File_read_all"; NULL: none is open */
     const void *memory;
@@ -51,13 +51,13 @@ static inline bool io_is_spread(const mpi_file_t *file)
 
 /* ---- Errors ---- */
 
-/* An error of a file is raised on its communicator, `file->comm`, with mpi_error and its kin: that
- * has the file's error handler, which gets the file. Errors without a file are raised on
- * MPI_FILE_NULL:
+/* An error of a file is raised on its communicator, `file->comm`, with mpi_error and related
+ * functions: the communicator has the file's error handler, which gets the file. Errors without a
+ * file are raised on MPI_FILE_NULL:
  *
  * Raise MPI_ERR_FILE for a handle that mpi_file_of refused. */
 int mpi_file_refuse(MPI_File handle);
-/* What the MPI function `name` returns for a NULL argument, before it is entered: see
+/* The result of the MPI function `name` for a NULL argument, before it is entered: see
  * mpi_refuse_null. */
 int mpi_file_refuse_null(const char *name, const void *site, MPI_File handle, const char *argument)
     __attribute__((cold));
@@ -71,7 +71,7 @@ int io_refuse_mode(mpi_file_t *file, int mode);
 
 /* ---- Agreements ---- */
 
-/* What a member says, and what it then knows about what all have said. */
+/* The claim of a member, and then the result of all claims. */
 typedef struct {
     int64_t value;
     uint64_t key;          /* all must have the same */

@@ -10,9 +10,8 @@
  *   }
  *
  * Pages are there before they are stored into: a store that finds no room would end the process.
- * Another process may cut the file meanwhile; then what was stored is lost, and io_unmap says so.
- * On tmpfs stores do not change the time of the file; that is made good when the file is synced or
- * closed.
+ * Another process may cut the file meanwhile; then the stored data is lost, which io_unmap returns.
+ * On tmpfs stores do not change the time of the file; syncing or closing the file updates it.
  */
 #ifndef XY_MPI_IO_MAP_H
 #define XY_MPI_IO_MAP_H

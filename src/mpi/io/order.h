@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a call that reads or writes asks for; and the three ways to do it. */
+/* The request of a call that reads or writes, and the three ways to do it. */
 #ifndef XY_MPI_IO_ORDER_H
 #define XY_MPI_IO_ORDER_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads that read and write while ranks go on. They begin with the first task and end with the
+ * Threads that read and write while ranks continue. They begin with the first task and end with the
  * job; a few are enough, as the kernel does the work. While a task is under way the job is not
  * stuck, whatever its ranks wait for.
  */
@@ -16,7 +16,7 @@ typedef struct io_task {
 void io_pool_submit(io_task_t *task);
 /* fn(arg) on such a thread; the calling rank parks until it is over. In virtual time: at once. */
 void io_pool_call(void (*fn)(void *arg), void *arg);
-/* At the end of the job: all tasks are over. */
+/* At the end of the job: all tasks are complete. */
 void io_pool_cleanup(void);
 
 #endif

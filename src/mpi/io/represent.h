@@ -19,7 +19,7 @@ bool io_rep_is_program(const io_rep_t *rep);
 
 /* Data bytes of one `type` in the file; 0 where a function of the program has failed. */
 size_t io_rep_size(const io_rep_t *rep, const mpi_type_t *type);
-/* What MPI_File_get_type_extent says. */
+/* The result of MPI_File_get_type_extent. */
 MPI_Aint io_rep_extent(const io_rep_t *rep, const mpi_type_t *type);
 /* `type` as its bytes lie in the file: held by the caller. Why not, if it cannot be. */
 const char *io_rep_tile(const io_rep_t *rep, mpi_type_t *type, int *class_p, mpi_type_t **tile_p);

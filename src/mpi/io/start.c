@@ -82,7 +82,7 @@ void io_mail(mpi_worker_t *worker)
     }
 }
 
-/* The access is over; any thread. */
+/* The access is complete; any thread. */
 static void post(io_pending_t *p)
 {
     mpi_worker_t *worker = p->request->owner->worker;
@@ -203,7 +203,7 @@ static int meet(mpi_rank_t *self, io_pending_t *p)
     return error == MPI_SUCCESS ? mpi_request_abandon(mpi_request_of(handle)) : error;
 }
 
-/* In virtual time data moves at once, and the request is over later. */
+/* In virtual time data moves at once, and the request is complete later. */
 static void run_virtual(mpi_rank_t *self, io_pending_t *p)
 {
     double end;

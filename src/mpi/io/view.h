@@ -7,10 +7,10 @@
  *   disp 2                                  view       0 1     2 3     4 5
  *
  * Displacements of a filetype never decrease and blocks do not overlap (set_view refuses others;
- * where copies of it would, accesses stay in the first; one without data has no bytes to access,
- * and is laid out as its etype): so the data bytes before an offset of the file are found by
- * arithmetic, without a walk. Where a file is only read, blocks may overlap; such a view is read
- * run by run, by each rank for itself.
+ * where copies of the filetype would overlap, accesses stay in the first; a filetype without data
+ * has no bytes to access, and is laid out as its etype): so the data bytes before an offset of the
+ * file are found by arithmetic, without a walk. Where a file is only read, blocks may overlap; such
+ * a view is read run by run, by each rank for itself.
  *
  * A view never changes. Accesses that are under way hold a reference, since the program may set
  * another view meanwhile.

@@ -3,10 +3,10 @@
  * Writes of several workers to one file at once. The kernel has a lock for each file, and copies
  * under it: writes go one after the other, whoever makes them, while reads go side by side.
  *
- * On tmpfs there are ways around that. A large write copies into a mapping of the file, without
- * the lock; a middle one does so where another worker has it. Small ones are faster in the kernel.
- * But there, who finds the lock taken needs twice the time. So workers that write all the time make
- * a short pause after each write, in which the others have the lock.
+ * On tmpfs there are ways around that. A large write copies into a mapping of the file, without the
+ * lock; a middle one does so where another worker has it. Small ones are faster in the kernel. But
+ * there, a write that finds the lock taken needs twice the time. So workers that write continuously
+ * pause briefly after each write, to leave the lock to the others.
  */
 #ifndef XY_MPI_IO_WRITE_H
 #define XY_MPI_IO_WRITE_H
