@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Dynamic processes: ranks that are spawned while the job runs, and intercommunicators between
- * groups that have nothing in common but a port, a name or a socket.
+ * groups that share only a port, a name or a socket.
  *
  *   spawn.c     MPI_Comm_spawn and MPI_Comm_spawn_multiple; what a spawned rank does in MPI_Init
  *   port.c      ports, MPI_Comm_accept, MPI_Comm_connect
@@ -12,15 +12,14 @@
  *   join.c      MPI_Comm_join
  *   soft.c      the numbers of processes that the info key "soft" allows
  *
- * Every rank has a number in the job, which grows with it: spawned ranks get the next ones, or
- * those of others that are over. Reports, traces and the tags of output name ranks by it. The
- * launcher makes the ranks (mpi_spawner_t); here they get their world, and their worker begins
- * them.
+ * Every rank has a number in the job: spawned ranks get the next ones, or those of ranks that have
+ * ended. Reports, traces and the tags of output name ranks by it. The launcher makes the ranks
+ * (mpi_spawner_t); here they get their world, and their worker begins them.
  *
  * Ranks of another job are ranks of this one with other numbers (p2p/link.h). All meetings are the
- * same: two leaders know each other's number in the job and a context that
- * nobody else uses. That makes a communicator of two, the bridge, and over it the two groups make
- * their intercommunicator as MPI_Intercomm_create does.
+ * same: two leaders know each other's number in the job and an unused context. That makes a
+ * communicator of two, the bridge, and over it the two groups make their intercommunicator as
+ * MPI_Intercomm_create does.
  */
 #ifndef XY_MPI_DYNAMIC_DYNAMIC_H
 #define XY_MPI_DYNAMIC_DYNAMIC_H
@@ -47,7 +46,7 @@ typedef struct {
 void dynamic_bridge(dynamic_bridge_t *bridge, const mpi_comm_t *like, uint32_t context, int first,
                     int second);
 
-/* What the root of a call has found, for all members. */
+/* The result of the root of a call, for all members. */
 enum { DYNAMIC_WHY = XMPI_SPAWN_WHY };
 typedef struct {
     int code; /* an error class */
@@ -86,7 +85,7 @@ bool dynamic_name_file_read(const char *service, char port[MPI_MAX_PORT_NAME]);
 void dynamic_name_file_remove(const char *service, const char *port);
 /* Answer the question of another process for a name (mpi_far_t). */
 size_t dynamic_name_answer(const char *question, size_t size, char *answer);
-/* What ranks have forgotten to unpublish; the job is over. */
+/* What ranks have forgotten to unpublish; the job has ended. */
 void dynamic_names_end(void);
 
 /* How long a connect waits, by the info key "timeout" or XYLEM_CONNECT_TIMEOUT; negative: until it

@@ -16,7 +16,7 @@
 
 enum { SHOWN = 80, PATH_TEXT = 4096 };
 
-/* What is left of a long name is told apart by a number. False: there is no directory. */
+/* Shortened names are distinguished by a number. False: there is no directory. */
 static bool path_of(const char *service, char path[PATH_TEXT])
 {
     const char *directory = getenv("XYLEM_NAMES");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where a rank waits for others, as text: names of ports, and what both ends of a socket tell each
- * other in MPI_Comm_join.
+ * Addresses of waiting ranks as text: names of ports, and the data exchanged over the socket of
+ * MPI_Comm_join.
  *
  *   xylem-port:JOB:RANK:CONTEXT                     JOB has 16 hexadecimal digits
  *   xylem-port:JOB:RANK:CONTEXT:PROCESS:SECRET:40123,ADDRESS,ADDRESS
  *
- * The second form is that of a job that others can connect to. PROCESS, of that job, is where the
- * rank is, and who listens at the addresses.
+ * The second form is that of a job that others can connect to. PROCESS, of that job, has the rank
+ * and listens at the addresses.
  */
 #ifndef XY_MPI_DYNAMIC_PLACE_H
 #define XY_MPI_DYNAMIC_PLACE_H

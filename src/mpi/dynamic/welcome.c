@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A connect that does not wait for ever. Who connects with a time limit knocks, and waits for the
- * welcome of who accepts, which it answers: it is here. When its time is over it answers at once,
- * without a welcome: it is gone. Who accepts welcomes each such guest and takes the one answer that
- * it gets; from one that is gone it turns to the next. So both always know the same.
+ * welcome of who accepts, which it answers: it is here. When its time has passed it answers at
+ * once, without a welcome: it is gone. Who accepts welcomes each such guest and takes the one
+ * answer that it gets; from one that is gone it turns to the next. So both always know the same.
  *
  *   connects   knock  ............... welcome | here        knock ... (time) gone |
  *   accepts           accept welcome .......... here | meet                         accept welcome
@@ -50,7 +50,7 @@ static void give_way(mpi_rank_t *self, double seconds)
         xy_fiber_sleep(seconds);
 }
 
-/* Until the request is over, or the time. */
+/* Until the request is complete, or the time. */
 static void await(mpi_rank_t *self, const mpi_request_t *request, double seconds)
 {
     double end = now(self) + seconds, pause = FIRST_PAUSE;
