@@ -24,7 +24,7 @@ void check_area_each(const check_area_t *area,
 /* Of the bytes as they are now. */
 uint64_t check_area_hash(const check_area_t *area);
 
-/* What the call does with its buffer: "receives into", "sends from", or of a file. */
+/* The use of the buffer by the call: "receives into", "sends from", or of a file. */
 const char *check_area_verb(const char *call, bool is_receive);
 
 #endif

@@ -8,8 +8,8 @@
 
 #include "mpi/check/findings.h"
 
-/* What a process says of itself: how many ranks there may be, and whether an error that it has
- * found has ended the job. Findings follow. */
+/* The header of a process: how many ranks there may be, and whether an error that it has found has
+ * ended the job. Findings follow. */
 void check_carry_begin(xy_text_t *text, size_t bits, bool is_ended);
 void check_carry_add(xy_text_t *text, const check_finding_t *finding);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reports about wrong programs: where each rank is when none can move, or when the job is ended.
+ * Reports about wrong programs: the place of each rank when none can move, or when the job is
+ * ended.
  *
  *   mpi_job_report(job, 16);        (at most 16 lines, on standard error)
  *
- * Called once, by the thread that ends the job: ranks may still run and change what is read, so
- * values are copied before they are used and a bad address is an answer, not a fault
- * (copy_memory.h).
+ * Called once, by the thread that ends the job: ranks may still run and change their data, so
+ * values are copied before use, and a bad address is a result, not a fault (copy_memory.h).
  */
 #ifndef XY_MPI_CHECK_CHECK_H
 #define XY_MPI_CHECK_CHECK_H
@@ -16,11 +16,11 @@
 /* Print "  rank 3: MPI_Recv(source 2, tag 7, MPI_COMM_WORLD) at file:line or symbol" for each rank,
  * folded for many equal ones. For stuck and abort reports. */
 void mpi_job_report(const mpi_job_t *job, int at_most);
-/* What the ranks of this process do now, for xylem top; from the first call on they note when calls
- * begin (live.h). Adds to `live`. One thread at a time; ranks may run. */
+/* The current activity of the ranks of this process, for xylem top; from the first call on they
+ * record when calls begin (live.h). Adds to `live`. One thread at a time; ranks may run. */
 xy_status_t mpi_job_snapshot(mpi_job_t *job, xy_live_t *live);
 /*
- * Ranks that wait for each other, or poll for what cannot come, while others go on (watch.c). A
+ * Ranks that wait for each other, or poll for what cannot come, while others continue (watch.c). A
  * thread of its own calls look again and again, with a pause between; when that finds some, it
  * reports, and ends the job.
  *
@@ -35,7 +35,7 @@ xy_status_t mpi_job_snapshot(mpi_job_t *job, xy_live_t *live);
  * Where the job has several processes, process 0 looks, and the thread of each other one answers
  * it:
  *
- *   mpi_watch_serve();              (until the job is over)
+ *   mpi_watch_serve();              (until the job has ended)
  */
 typedef enum {
     XMPI_WATCH_NONE,
@@ -43,15 +43,15 @@ typedef enum {
     XMPI_WATCH_POLLING /* the same, but some of them have polled for `polling` seconds */
 } mpi_watch_t;
 
-/* `polling` 0: ranks that poll may go on. */
+/* `polling` 0: ranks that poll may continue. */
 xy_status_t mpi_watch_begin(mpi_job_t *job, double polling);
 mpi_watch_t mpi_watch_look(void);
 /* As mpi_job_report, for those that were found. */
 void mpi_watch_report(int at_most);
-/* What was found as half a line, and then the cause, which is printed and added to it. */
+/* A finding as half a line, and then the cause, which is printed and added to it. */
 void mpi_watch_describe(mpi_watch_t found, double polling_after, char *text, size_t size);
 void mpi_watch_say_cause(char *message, size_t size);
-/* In a process that is not 0; returns when the job is over. */
+/* In a process that is not 0; returns when the job has ended. */
 void mpi_watch_serve(void);
 /* Before the network of the job ends: there are no more looks. Safe to repeat. */
 void mpi_watch_stop(void);
@@ -70,7 +70,7 @@ void mpi_job_explain(const mpi_job_t *job, char *cause, size_t room);
 
 /* ---- --check ---- */
 
-/* What is looked for besides what is always. */
+/* The additional checks. */
 typedef struct {
     bool is_on;
     bool leaks, sends, buffers, wildcards, windows, errors;
@@ -127,7 +127,7 @@ void *mpi_check_substitute(const char *name, void *found);
  * protected; NULL: nothing is. */
 void mpi_check_guards_allow(bool is_allowed, void (*begin)(void));
 /* In the handler of a fault: was the memory protected? Then it no longer is, and the instruction
- * can go on. `find_site` finds the program's place; it is called where that is of interest.
+ * can continue. `find_site` finds the program's place; it is called where that is of interest.
  * `is_child`: in a process that a rank has forked. */
 bool mpi_check_fault(const void *address, bool is_child, const void *(*find_site)(void *),
                      void *at);
@@ -138,7 +138,7 @@ xy_status_t mpi_check_begin(const mpi_check_config_t *config);
 /* In mpiexec, where other processes find something: before they run, and what one has sent. */
 xy_status_t mpi_check_collect(const mpi_check_config_t *config);
 void mpi_check_take(const void *bytes, size_t size);
-/* The job is over, or ends with `code`: print and write what was found. The exit code; `code`
+/* The job has ended, or ends with `code`: print and write what was found. The exit code; `code`
  * unless that is 0, and without --check. Any thread, once. */
 int mpi_check_finish(int code);
 

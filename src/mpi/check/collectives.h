@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Buffers of collectives: what a member sends from and receives into. */
+/* Send and receive buffers of the members of collectives. */
 #ifndef XY_MPI_CHECK_COLLECTIVES_H
 #define XY_MPI_CHECK_COLLECTIVES_H
 

@@ -266,7 +266,7 @@ static void note_far(member_t *member, int target)
 {
     if (!is_reached(member, target))
         (void)xy_vec_append(&member->far,
-                            &target); /* else it seems to go on, and may be reported */
+                            &target); /* else it seems to continue, and may be reported */
 }
 
 static rma_told_t told_of(const mpi_rank_t *self)
@@ -531,7 +531,7 @@ static void forget_read(uint32_t window, int origin, uint32_t number)
     xy_vec_pop(&list);
 }
 
-/* An MPI_Rget whose request is pending. The window may be freed before; then its epochs are over.
+/* An MPI_Rget whose request is pending. The window may be freed before; then its epochs have ended.
  */
 typedef struct {
     mpi_win_t *win;
@@ -574,7 +574,7 @@ static void on_request(mpi_win_t *win, int target, mpi_request_t *request)
         return;
     fetch = xy_malloc(sizeof(*fetch));
     if (fetch == NULL)
-        return; /* it seems to go on, and may be reported */
+        return; /* it seems to continue, and may be reported */
     *fetch = (fetch_t){win, key_of(win), target, member->operations};
     request->extra = fetch;
     request->release = on_fetched;

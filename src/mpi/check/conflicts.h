@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One-sided operations that meet in the memory of a target within one epoch,
- * where the standard leaves open what comes of it.
+ * One-sided operations that meet in the memory of a target within one epoch, where the standard
+ * leaves the result undefined.
  */
 #ifndef XY_MPI_CHECK_CONFLICTS_H
 #define XY_MPI_CHECK_CONFLICTS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copying what may be gone, or goes meanwhile: a bad address is an answer, not a fault. */
+/* Copying memory that may be unmapped at any time: a bad address is a result, not a fault. */
 #ifndef XY_MPI_CHECK_COPY_MEMORY_H
 #define XY_MPI_CHECK_COPY_MEMORY_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The cores of the ranks: which of them are idle, and orders from one to another.
+ * The cores of the ranks: idle ones, and orders from one to another.
  *
- * What belongs to a rank is touched by its worker only. A worker that finds out that a rank of
- * another one may go on leaves an order there:
+ * The data of a rank is touched by its worker only. A worker that finds that a rank of another one
+ * may continue leaves an order there:
  *
  *   check_cores_order(home, (check_order_t){CHECK_ORDER_MATCH, rank});
  *   ...

@@ -182,7 +182,7 @@ static bool copy_pending(const mpi_waiter_t *waiter, int i, check_place_t *place
     return place->name[0] != '\0';
 }
 
-/* What a rank in MPI_Wait and its kin waits for: the first that are pending. */
+/* The requests that a rank in MPI_Wait or a relative of it waits for: the first pending ones. */
 static void describe_pending(const mpi_waiter_t *waiter, char *text, size_t size)
 {
     int shown = 0, pending = 0;

@@ -512,7 +512,7 @@ bool check_engine_release(const mpi_worker_t *worker, const bool *stuck, const c
            (mpi_job->processes > 1 && release_far(cause));
 }
 
-/* Of several processes, any that lets something go on may wake a rank of another one. */
+/* Of several processes, any that lets something continue may wake a rank of another one. */
 static bool revive_here(const mpi_worker_t *worker, mpi_revive_t what, const char *cause)
 {
     bool is_ready = false, is_done = false;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages with --check: what moves messages (message.c, or the job in virtual time) is called
- * through an engine that looks at them first. What it notes about a rank is touched by the worker
- * of that rank only.
+ * Messages with --check: an engine in front of the one that moves messages (message.c, or the job
+ * in virtual time) examines them first. Its notes about a rank are touched by the worker of that
+ * rank only.
  *
  * Sends wait for their receivers, and receives from any source wait until no rank can do anything
- * else (late.h): then all messages that one could take are there.
+ * else (late.h): then all candidate messages have arrived.
  */
 #ifndef XY_MPI_CHECK_ENGINE_H
 #define XY_MPI_CHECK_ENGINE_H
@@ -14,7 +14,7 @@
 
 /* After the job is made, before ranks run. */
 xy_status_t check_engine_begin(int ranks);
-/* The job is over: what was a mistake only if it came to this is a finding. */
+/* The job has ended: what was a mistake only if it came to this is a finding. */
 void check_engine_finish(void);
 
 /* Does the send wait only because of --check? */

@@ -120,8 +120,8 @@ static void send_at_once(check_finding_t *f)
     xy_text_cleanup(&text);
 }
 
-/* Record a finding; a new error is printed at once and ends the job unless it may go on. Takes the
- * lock. */
+/* Record a finding; a new error is printed at once and ends the job unless it may continue. Takes
+ * the lock. */
 static void add(const mpi_finding_t *finding, const char *message)
 {
     bool is_error = mpi_finding_classes[finding->kind].is_error, ends = false;

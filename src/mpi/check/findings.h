@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The findings of a job with --check, each once: those of one class at the same places are one, by
- * whatever rank they were made.
+ * The findings of a job with --check, each once: findings of one class at the same places are one,
+ * for all ranks.
  */
 #ifndef XY_MPI_CHECK_FINDINGS_H
 #define XY_MPI_CHECK_FINDINGS_H
@@ -28,7 +28,7 @@ typedef struct {
     bool is_printed;
 } check_finding_t;
 
-/* What all of it is written from. */
+/* The source of all output. */
 typedef struct {
     const mpi_check_config_t *config;
     const xy_vec_t *findings; /* of check_finding_t */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Errors that calls have returned, and that the program does not look at (result_use.h). Nothing is
- * done before there is an error.
+ * Errors that calls returned and the program did not examine (result_use.h). Free until there is an
+ * error.
  */
 #ifndef XY_MPI_CHECK_IGNORED_H
 #define XY_MPI_CHECK_IGNORED_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which ranks wait for each other for ever.
+ * Finding ranks that wait for each other forever.
  *
  * A wait can end only when a certain rank acts, or any one of several, or all of several. A set of
  * ranks is a knot when each of them waits only for ranks of the set: none of them will act again,
- * whatever the others do. The largest such set is found by beginning with all that wait and taking
- * out, until nothing changes, those that a rank outside may help.
+ * whatever the others do. To find the largest such set, begin with all waiting ranks, and remove
+ * those that a rank outside may help until nothing changes.
  */
 #ifndef XY_MPI_CHECK_KNOT_H
 #define XY_MPI_CHECK_KNOT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Receives from any source that take their message late: when no rank can do anything else, all
- * messages are there that one of them could take, and a choice shows.
+ * candidate messages have arrived, and an ambiguous choice is visible.
  *
  * The order of MPI is kept. A rank's receives take messages of one source in the order in which
  * both were made, so a receive that could take the same message as a late one before it is late,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which events of other ranks a rank may have heard of. Events have times of one logical clock:
+ * The events of other ranks that a rank may know of. Events have times of one logical clock:
  *
  *   uint64_t end = check_order_now();           (rank 1 has unlocked a window)
  *   if (check_order_heard(self) < end)          (rank 2: no chain of messages leads here)
  *       ...
  *
- * A chain of messages from an event to a rank has a last message, sent after the event. So what a
- * rank has heard is one number, the latest time at which anything was sent that it has received: a
- * rank that has heard less than the time of an event is certainly not ordered behind it. Calls that
- * are not understood have heard all.
+ * A chain of messages from an event to a rank has a last message, sent after the event. So the
+ * knowledge of a rank is one number, the latest sending time of all messages that it has received:
+ * if that is less than the time of an event, the rank is certainly not ordered after the event.
+ * Unknown calls count as having received everything.
  */
 #ifndef XY_MPI_CHECK_ORDER_H
 #define XY_MPI_CHECK_ORDER_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Buffers of operations that the program has started and not completed. Until then it must not
- * change what it sends, nor touch what it receives into; no two operations may use the same bytes
- * where one of them receives.
+ * change send buffers, nor touch receive buffers; no two operations may use the same bytes if one
+ * of them receives.
  */
 #ifndef XY_MPI_CHECK_PENDING_H
 #define XY_MPI_CHECK_PENDING_H

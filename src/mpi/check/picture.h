@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the ranks of all processes wait for, in one place: each process writes down what it has seen
- * of its own ranks, as text, and process 0 reads what all have written.
+ * The waits of the ranks of all processes, in one place: each process writes those of its own ranks
+ * as text, and process 0 reads all texts.
  *
  *   picture_write(&text, &rank);                  (in each process, for each rank that waits)
  *   picture_t *all = picture_new(ranks);          (in process 0; NULL: no memory)

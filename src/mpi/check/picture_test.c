@@ -98,7 +98,7 @@ static picture_t *tell(void)
     return picture;
 }
 
-/* Another way: one after the other, who may go on? */
+/* Another way: one after the other, who may continue? */
 static bool is_rank_needed(const picture_need_t *need, int of, int r)
 {
     bool is_asked = need->member == PICTURE_ALL || need->member == r ||

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Does a program look at the value that a function has returned? The machine code behind the call
- * tells: the register of the result is read, or it is written first.
+ * Does a program examine the result of a function? In the machine code after the call, the register
+ * of the result is either read first, or overwritten.
  *
  *   if (check_result_use(&check_aarch64, (uintptr_t)return_address, copy, NULL) ==
  *       CHECK_RESULT_IGNORED)
  *       ...
  *
- * All paths are followed for a few instructions. Whatever is not understood counts as a use.
+ * All paths are followed for a few instructions. Unknown instructions count as a use.
  */
 #ifndef XY_MPI_CHECK_RESULT_USE_H
 #define XY_MPI_CHECK_RESULT_USE_H

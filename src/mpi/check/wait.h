@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a rank waits for, and the sentence that explains why it never comes. */
+/* The wait of a rank, and the sentence that explains why it never ends. */
 #ifndef XY_MPI_CHECK_WAIT_H
 #define XY_MPI_CHECK_WAIT_H
 
@@ -47,9 +47,9 @@ typedef struct {
 bool check_is_waiting(const mpi_rank_t *rank);
 /* ... for a message, in MPI_Probe or MPI_Mprobe? */
 bool check_is_probing(const mpi_rank_t *rank);
-/* What it probes for. */
+/* The message that it probes for. */
 check_wait_t check_wait_of_probe(const mpi_rank_t *rank);
-/* What the i-th request that it waits for is about, if that is still pending; else false. */
+/* The subject of the i-th request that it waits for, if that is still pending; else false. */
 bool check_wait_of(const mpi_rank_t *rank, int i, check_wait_t *wait_p);
 /* A neighbourhood collective waits for some members: one of those, the first that has called
  * MPI_Finalize if there is one. Nothing is changed where `wait` is about another collective. */
@@ -73,7 +73,7 @@ static inline bool check_is_own(const mpi_left_t *message)
 
 enum { CHECK_SENTENCE = 1200 };
 
-/* What its own process says about a rank (told.c). */
+/* The description of a rank by its own process (told.c). */
 typedef struct {
     bool is_known, is_ending;
     bool takes_any;      /* it receives from any rank */
@@ -83,7 +83,7 @@ typedef struct {
     char *text;          /* where both are */
 } check_told_t;
 
-/* What each rank waits for, and the rank of the world that it points at; -1: none. */
+/* The wait of each rank, and the rank of the world that it points at; -1: none. */
 typedef struct {
     const mpi_job_t *job;
     check_wait_t *wait;
@@ -105,14 +105,14 @@ void check_graph_explain(const check_graph_t *graph, char *cause, size_t room);
 
 /* ---- Over several processes (told.c) ---- */
 
-/* What this process says about its ranks, for another one to read. */
+/* The description of this process's ranks, for another one to read. */
 void check_told_write(FILE *out);
 /* A report, as another process has sent it, ends here: behind is what it says. */
 enum { CHECK_TOLD_MARK = '\f' };
 /* The same about ranks that wait for each other: those that `graph` has something about. */
 void check_told_write_knot(FILE *out, const check_graph_t *graph, const bool *stuck);
-/* What all processes say, in `reports` and (this one) in `own`, which is changed meanwhile. False:
- * memory ran out. */
+/* The descriptions of all processes, in `reports` and (this one) in `own`, which is changed
+ * meanwhile. False: memory ran out. */
 bool check_told_read(check_graph_t *graph, char *own, char *const *reports);
 void check_told_cleanup(check_graph_t *graph);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks that wait for each other while others go on.
+ * Ranks that wait for each other while others continue.
  *
  * What belongs to a rank is touched by its worker only, so each worker looks at its own ranks: when
  * a new look is asked for (`asked`), in its poll function, between two calls. It writes down what

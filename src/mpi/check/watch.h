@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks that wait for each other while others go on, from inside (private to the part): what
- * workers write down about their ranks (watch_ranks.c), and the thread that looks at it (watch.c),
- * which has the whole story.
+ * Ranks that wait for each other while others continue (private to the part): the records of
+ * workers about their ranks (watch_ranks.c), and the thread that examines them (watch.c, with the
+ * full description).
  */
 #ifndef XY_MPI_CHECK_WATCH_H
 #define XY_MPI_CHECK_WATCH_H
@@ -30,13 +30,13 @@ typedef struct {
     bool is_forced;     /* a send that waits only because of --check */
 } watch_entry_t;
 
-/* What a rank that polls has done so far. */
+/* The history of a rank that polls. */
 typedef struct {
     uint64_t failed, quick, others, order;
     double inside, outside;
 } watch_tally_t;
 
-/* What a worker has written down about a rank that is parked. */
+/* A worker's record of a parked rank. */
 typedef struct {
     knot_rank_t knot;
     bool is_polling;
@@ -91,7 +91,7 @@ void check_watch_explain_far(char *cause, size_t room);
 bool check_watch_far_begin(mpi_job_t *job);
 void check_watch_news(int process, const char *bytes, size_t size);
 void check_watch_far_end(void);
-/* What other processes have told of the knot: lines, and sentences behind CHECK_TOLD_MARK. */
+/* The lines of other processes about the knot, and sentences after CHECK_TOLD_MARK. */
 char *const *check_watch_far_reports(void);
 /* Sentences about the ranks of this process that are stuck: which of its waits each is in, and for
  * whom. NULL: memory ran out. free() it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks in several processes that wait for each other while others go on.
+ * Ranks in several processes that wait for each other while others continue.
  *
  * Process 0 asks all for look k; the workers of each look at their ranks (watch.c), and each
  * process tells process 0 what it has seen (picture.h). T is the moment when process 0 begins look
@@ -254,7 +254,7 @@ static bool await_all(bool (*has)(const from_t *from), double seconds)
     return all;
 }
 
-/* False: the job is over. Else mpi_watch_stop waits for leave(). */
+/* False: the job has ended. Else mpi_watch_stop waits for leave(). */
 static bool enter(void)
 {
     pthread_mutex_lock(&far.lock);
@@ -332,7 +332,8 @@ static void report_to_0(const char *list)
     xy_free(next);
 }
 
-/* What process 0 wants next: a look, or a report (whose list is returned). False: the job is over.
+/* What process 0 wants next: a look, or a report (whose list is returned). False: the job has
+ * ended.
  */
 static bool await_order(uint32_t *flags_p, char **list_p)
 {

@@ -300,7 +300,8 @@ static void look_at_parked(mpi_rank_t *rank)
         record_end(record, rank, add_waits(record, rank));
 }
 
-/* Add what a polling rank tests for as its waits; false if these do not show that it cannot go on.
+/* Add what a polling rank tests for as its waits; false if these do not show that it cannot
+ * continue.
  * */
 static bool add_tests(watch_record_t *record, const mpi_rank_t *rank, const mpi_polling_t *p)
 {
