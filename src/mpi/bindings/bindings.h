@@ -50,11 +50,11 @@ mpi_rank_t *mpi_rank_begin(const char *name, const void *site, int *code_p);
 int mpi_rank_grant(mpi_rank_t *self, int required);
 /* One session less. */
 void mpi_rank_end_session(mpi_rank_t *self);
-/* What other calls see of MPI_Init, MPI_Finalize and sessions, after one of them has changed it.
- * Threads read the phase as they enter: it is written only when it changes. */
+/* The phase of MPI_Init, MPI_Finalize and sessions for other calls, after one of them has changed
+ * it. Threads read the phase as they enter: it is written only when it changes. */
 void mpi_rank_set_phase(mpi_rank_t *self);
 
-/* What the MPI function `name` of a session returns for a NULL argument, as mpi_refuse_null. */
+/* The result of the MPI function `name` of a session for a NULL argument, as mpi_refuse_null. */
 int mpi_session_refuse_null(const char *name, const void *site, MPI_Session session,
                             const char *argument) __attribute__((cold));
 

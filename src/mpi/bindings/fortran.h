@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the MPI functions for Fortran have in common. Most are written by fortran.py; those whose
- * arguments differ from C's are in fortran_*.c.
+ * Shared by the MPI functions for Fortran. Most are written by fortran.py; those whose arguments
+ * differ from C's are in fortran_*.c.
  *
  * gfortran passes addresses: of an INTEGER for each handle, of a LOGICAL that is 0 or 1; the length
- * of each text, which has no terminating zero, comes behind all arguments. A Fortran status is a C
+ * of each text, which has no terminating zero, follows all arguments. A Fortran status is a C
  * status.
  *
- * Some variables of Fortran mean something by their address (MPI_IN_PLACE). They are one COMMON
- * block, /XYLEM_FORTRAN/, of which every program that uses one has its own, in its private image:
- * the launcher says where a rank's is (mpi_rank_t.fortran). In a program without a launcher it
- * takes the place of the one here.
+ * The addresses of some Fortran variables have a meaning (MPI_IN_PLACE). They are one COMMON block,
+ * /XYLEM_FORTRAN/, of which every program that uses one has its own, in its private image: the
+ * launcher sets that of each rank (mpi_rank_t.fortran). In a program without a launcher it takes
+ * the place of the one here.
  */
 #ifndef XY_MPI_BINDINGS_FORTRAN_H
 #define XY_MPI_BINDINGS_FORTRAN_H
@@ -51,7 +51,7 @@ static inline uintptr_t fortran_offset(const void *address)
     return (uintptr_t)address - (uintptr_t)block;
 }
 
-/* What C has instead: its own special addresses. */
+/* The equivalents of C: its own special addresses. */
 void *fortran_special(uintptr_t offset) __attribute__((cold));
 
 static inline void *fortran_buffer(void *address)

@@ -20,7 +20,7 @@ typedef struct {
  * launcher? Ends the process, with a message, when it is one of several and cannot meet them. */
 bool mpi_is_one_of_several(mpi_others_t *others);
 
-/* What the processes of a job must know. */
+/* The data that the processes of a job share. */
 typedef struct {
     const char *transport;
     const char **hosts; /* [size]; NULL: this machine */

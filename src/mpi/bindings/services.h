@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What translations of other ABIs (src/mpi/abi) use of this library. They export the names MPI_ and
- * PMPI_ themselves, so they call Xylem's functions through a table; each gets the address where the
- * program called.
+ * Functions of this library for translations of other ABIs (src/mpi/abi). They export the names
+ * MPI_ and PMPI_ themselves, so they call Xylem's functions through a table; each gets the address
+ * where the program called.
  */
 #ifndef XY_MPI_BINDINGS_SERVICES_H
 #define XY_MPI_BINDINGS_SERVICES_H

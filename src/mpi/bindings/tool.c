@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tool interface: its beginning and end, categories, and what there is none of. */
+/* The tool interface: its beginning and end, categories, and empty lists. */
 #include "mpi/bindings/tool.h"
 
 #include <stdatomic.h>

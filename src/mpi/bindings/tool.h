@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tool interface (MPI_T): what its files share. Its functions return codes and never raise; any
- * pointer for a result may be NULL. Variables are tables: tool_control.c has those that control the
- * library, tool_values.c those that tell how it goes; tool_event.c has what is told while it
- * happens.
+ * The tool interface (MPI_T), shared by its files. Its functions return codes and never raise
+ * errors; any pointer for a result may be NULL. Variables are tables: tool_control.c has control
+ * variables, tool_values.c performance variables, tool_event.c events.
  */
 #ifndef XY_MPI_BINDINGS_TOOL_H
 #define XY_MPI_BINDINGS_TOOL_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events: what the library tells while it happens. There is one source, the clock of the machine.
- * What the rank itself does (it sends, it begins a collective) is told inside that call, on the
- * thread that made it. A message comes while any rank of the core runs, and a callback belongs to
- * its rank: that is kept, with its time, and told when the rank next enters or leaves a call. Ranks
- * that ask for no events pay nothing: the hooks are behind those of --monitor and --trace.
+ * Events of the tool interface. There is one source, the clock of the machine. Actions of the rank
+ * itself (sends, collectives) are reported inside their call, on its thread. A message may arrive
+ * while another rank of the core runs, and a callback belongs to its rank: the event is kept, with
+ * its time, until the rank next enters or leaves a call. Ranks that ask for no events pay nothing:
+ * the hooks are behind those of --monitor and --trace.
  */
 #include <pthread.h>
 #include <string.h>
@@ -75,7 +75,7 @@ struct MPI_T_event_instance_t {
 typedef struct {
     mpi_listener_t base; /* must be first */
     MPI_T_event_registration first;
-    uint64_t round; /* each that wants an event is told once in a round */
+    uint64_t round; /* each registration gets an event once per round */
     bool is_telling;
     unsigned begin, end; /* of `kept` */
     MPI_Count lost[XMPI_EVENTS];
@@ -143,7 +143,7 @@ static void tell_lost(listener_t *l)
     }
 }
 
-/* The listener lives until the rank is over, so that callbacks may free all registrations. */
+/* The listener lives until the rank has ended, so that callbacks may free all registrations. */
 static void tell_kept(listener_t *l)
 {
     while (l->begin != l->end) {
@@ -296,7 +296,7 @@ int impl_t_source_get_timestamp(int source_index, MPI_Count *timestamp)
 
 /* ---- Registrations ---- */
 
-/* The rank is over: so are its registrations. */
+/* The rank has ended: so are its registrations. */
 static void forget(mpi_rank_t *rank)
 {
     pthread_mutex_lock(&lock);
