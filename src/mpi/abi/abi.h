@@ -31,7 +31,7 @@
 
 #include "mpi/abi/own.h"
 
-/* What no function returns. */
+/* A code that no function returns. */
 enum { ABI_INVALID = -1999999999 };
 #define ABI_UNTOUCHED ((void *)3)
 enum { ABI_FEW = 48 };
@@ -241,7 +241,8 @@ void text_out(char *to, const char *from, size_t room, int *length_p);
 mpi_any_fn *abi_copy_in(mpi_any_fn *fn);
 mpi_any_fn *abi_delete_in(mpi_any_fn *fn);
 
-/* What the last key and the last error handler of the program belong to ('c', 'f', 's', 'w'). */
+/* The kind of object of the last key and the last error handler of the program ('c', 'f', 's',
+ * 'w'). */
 extern mpi_attr_kind_t abi_last_keyval;
 extern char abi_last_errhandler;
 

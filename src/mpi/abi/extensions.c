@@ -51,8 +51,8 @@ static void list_processors(const cpu_set_t *set, char *text)
     }
 }
 
-/* What the launcher bound the rank to, what it is bound to now, and what there is: all formats are
- * lists of processors here. */
+/* The original binding of the rank, its present one, and all processors: all formats are lists of
+ * processors here. */
 int OMPI_Affinity_str(int format, char *bound, char *now, char *exists)
 {
     cpu_set_t set;

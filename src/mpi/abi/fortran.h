@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the functions for Fortran have in common. Some variables of Fortran mean something by their
- * address; they are COMMON blocks, which the program has: the names here are resolved to them.
+ * Shared by the functions for Fortran. The addresses of some Fortran variables have a meaning;
+ * these variables are COMMON blocks of the program, to which the names here are resolved.
  */
 #ifndef XY_MPI_ABI_FORTRAN_H
 #define XY_MPI_ABI_FORTRAN_H
