@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mpiexec --adapt: what earlier runs of a program say about how to run it.
+ * mpiexec --adapt: choosing how to run a program by its earlier runs.
  *
  * One problem for the chooser (choose.h) is one program with its arguments, ranks and machine. Its
- * alternatives are *plans*: the default, and plans that do something otherwise: place the ranks by
- * who talks to whom, keep cores for communication, split trees, or use another algorithm for the
- * calls of one collective with one size on communicators of one size. What is measured is the time
- * of the whole run, so that whatever is chosen is never chosen for a part that does not matter. The
- * default is the reference: trials of all plans together lose at most XMPI_ADAPT_LOSS.
+ * alternatives are *plans*: the default, and plans that change something: place the ranks by their
+ * messages, reserve cores for communication, split trees, or use another algorithm for the calls of
+ * one collective with one size on communicators of one size. The measured time is that of the whole
+ * run, so that no plan is chosen for a part that does not matter. The default is the reference:
+ * trials of all plans together lose at most XMPI_ADAPT_LOSS.
  *
  *   run 1           the default; its calls and its matrix are counted: the *profile* (profile.c)
  *   later runs      the chooser is asked for all plans that were measured, and for those that
@@ -15,8 +15,8 @@
  * by formulas for what the plan changes (forecast.c)
  *
  * Decisions are made by the launcher, before there are ranks: all ranks of a job see the same plan.
- * In a job of several processes the head makes them, sends the plan with the job, and puts together
- * what the processes have counted.
+ * In a job of several processes the head makes them, sends the plan with the job, and adds up the
+ * counts of the processes.
  */
 #ifndef XY_MPI_ADAPT_ADAPT_H
 #define XY_MPI_ADAPT_ADAPT_H
@@ -48,7 +48,7 @@ bool mpi_plan_parse(const char *word, mpi_plan_t *plan);
 
 /* ---- Profiles (profile.c) ---- */
 
-/* What calls take by several algorithms, each alone: the one that ran first. */
+/* The times of calls by several algorithms, each alone: the one that ran first. */
 typedef struct {
     const xy_coll_algorithm_t *algorithm[XY_COLL_CANDIDATES_MAX];
     double seconds[XY_COLL_CANDIDATES_MAX];
@@ -56,7 +56,7 @@ typedef struct {
     bool is_simulated; /* else by formulas */
 } mpi_ways_t;
 
-/* What a run by default did. */
+/* The counts of a run by default. */
 typedef struct mpi_profile {
     double share; /* of its time that is not computing, 0 to 1 */
     double gain;  /* what messages cost when placed by the matrix, relative to the default; 1: no
@@ -78,8 +78,8 @@ void mpi_profile_format(const mpi_profile_t *profile, xy_text_t *text);
 /* Changes the text. False, in silence: it is none. */
 bool mpi_profile_parse(char *text, mpi_profile_t *profile);
 xy_status_t mpi_profile_write(const mpi_profile_t *profile, const char *path);
-/* XY_ENOENT, in silence: there is none. A file that is none is said (one warning), and as if it was
- * not there. */
+/* XY_ENOENT, in silence: there is none. An invalid file causes one warning, and counts as
+ * missing. */
 xy_status_t mpi_profile_read(const char *path, mpi_profile_t *profile);
 
 /* ---- Decisions (decide.c) ---- */
@@ -90,7 +90,7 @@ typedef struct {
     const mpi_profile_t *profile; /* NULL: none yet */
     bool learns;                  /* else only what was measured is used */
     double noise;                 /* of runs, relative; 0: usual */
-    /* What may be changed. */
+    /* The allowed changes. */
     int ranks, cores, nodes;
     int node_cores; /* of the smallest node */
     bool may_place, may_split;

@@ -128,7 +128,7 @@ static void test_profiles_are_kept(void **state)
             assert_true(q.ways[i].seconds[k] == p.ways[i].seconds[k] && q.ways[i].seconds[k] > 0);
     }
     assert_true(q.ways[0].seconds[1] == 1.25e-3);
-    /* Cut off, or something else: said once, and as if it was not there. */
+    /* Cut off, or something else: reported once, and treated as missing. */
     file = fopen(path, "r+");
     assert_non_null(file);
     assert_int_equal(ftruncate(fileno(file), (off_t)strlen("xylem-profile 1\nshare 0.5")), 0);
