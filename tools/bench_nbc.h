@@ -23,7 +23,7 @@ typedef struct {
 
 extern const char *const nbc_modes[]; /* cpu-exploit, equivalent-compute */
 
-/* What both halves understand by the options, with the memory of its lists. */
+/* The options as both halves understand them, with the memory of its lists. */
 typedef struct {
     xy_vec_t collectives; /* of xy_collective_t */
     xy_vec_t sizes;       /* of uint64_t */

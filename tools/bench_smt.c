@@ -230,7 +230,7 @@ static xy_status_t run_place(const values_t *v, const product_t *p, int counter,
 
     if (place > 0 && cpu < 0) {
         if (!v->json)
-            printf("%-14s this machine, or what we may use of it, has none\n", place_names[place]);
+            printf("%-14s this machine, or its usable part, has none\n", place_names[place]);
         return XY_OK;
     }
     for (int i = 0; i < (place > 0 ? BUFFERS : 1) && st == XY_OK; i++) {

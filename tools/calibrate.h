@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `xylem calibrate` measures of Xylem itself, above the room of costs. */
+/* Measurements of `xylem calibrate` that need components above `cost`. */
 #ifndef XY_TOOLS_CALIBRATE_H
 #define XY_TOOLS_CALIBRATE_H
 

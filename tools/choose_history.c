@@ -54,7 +54,7 @@ static xy_status_t import(const char *path, const char *from)
     xy_status_t st;
 
     if (from == NULL)
-        return xy_fail(XY_EUSAGE, "--history import FILE: which file? ('-': standard input)");
+        return xy_fail(XY_EUSAGE, "--history import: missing argument FILE ('-': standard input)");
     st = xy_history_import(path, from, &added);
     if (st == XY_OK)
         printf("%zu run%s added\n", added, added == 1 ? "" : "s");

@@ -124,7 +124,7 @@ static void print_text(const xy_costs_t *costs, const xy_kernel_cost_t *k, const
            k->threads == 1 ? "" : "s", costs->machine, xy_format_seconds(e.seconds, time));
     if (is_bytes(k) && e.seconds > 0)
         printf(", %s", xy_format_bandwidth(x / e.seconds, rate));
-    printf("%s\n", e.is_extrapolated ? " (extrapolated: outside of what was measured)" : "");
+    printf("%s\n", e.is_extrapolated ? " (extrapolated: outside of the measured range)" : "");
     print_shape(k, call);
     print_intervals(k, e.interval);
     if (xy_fit_value(&k->fit, x).is_extrapolated)

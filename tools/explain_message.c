@@ -36,7 +36,7 @@ static void print_interval(const xy_message_model_t *m, double bytes)
            line->a > 0 ? xy_format_bandwidth(1 / line->a, rate) : "any bandwidth",
            xy_format_size((uint64_t)line->start, from), xy_format_size((uint64_t)line->end, to),
            line->samples, 100 * line->error_max,
-           e.is_extrapolated ? "; this size is outside of what was measured" : "");
+           e.is_extrapolated ? "; this size is outside of the measured range" : "");
 }
 
 /* Prints the time of a message by all models, and their origin. */

@@ -250,7 +250,7 @@ static xy_status_t print_text(const question_t *q, const level_t *levels, const 
 {
     xy_place_print_text(q->place, q->target, stdout);
     if (strcmp(q->place->strategy, q->place->winner) != 0)
-        printf("%s gave the cheapest answer of those that were asked\n", q->place->winner);
+        printf("%s gave the cheapest answer of all strategies\n", q->place->winner);
     print_levels(q, levels);
     print_pairs(q, pairs, count);
     return print_others(q);

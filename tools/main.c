@@ -9,7 +9,7 @@
 
 /* A standard descriptor that the parent closed would be given to the first file opened, and
  * messages would land in it. Standard output is opened for reading, so that writing fails and is
- * said. */
+ * reported. */
 static void hold_standard_descriptors(void)
 {
     static const int modes[] = {O_RDONLY, O_RDONLY, O_WRONLY};

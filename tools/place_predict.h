@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* xylem place --predict: what a recorded run takes where a placement puts its processes. */
+/* xylem place --predict: the time of a recorded run with a placement. */
 #ifndef XY_TOOLS_PLACE_PREDICT_H
 #define XY_TOOLS_PLACE_PREDICT_H
 

@@ -16,7 +16,7 @@ typedef struct {
     bool json, oversubscribe, free_kernels;
 } predict_values_t;
 
-/* What is predicted: the description, and the machine with its models. */
+/* The input of a prediction: the description, and the machine with its models. */
 typedef struct {
     const predict_values_t *v;
     const char *name; /* of the program */

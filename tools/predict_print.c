@@ -62,7 +62,7 @@ static void print_kernels(const xy_prediction_t *r, FILE *file)
             fprintf(file, "%s %s: %llu call%s, %s in all%s\n", k->is_kernel ? "kernel" : "loop",
                     k->name, (unsigned long long)k->calls, k->calls == 1 ? "" : "s",
                     xy_format_seconds(k->seconds, time),
-                    k->is_extrapolated ? ", in part beyond what was measured" : "");
+                    k->is_extrapolated ? ", partly outside of the measured range" : "");
     }
 }
 

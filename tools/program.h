@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command itself: what `xylem` prints when no verb is at work. */
+/* The command itself: the output of `xylem` without a verb. */
 #ifndef XY_TOOLS_PROGRAM_H
 #define XY_TOOLS_PROGRAM_H
 

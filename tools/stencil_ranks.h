@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* xylem stencil as an MPI program: what carries its messages under mpiexec. */
+/* xylem stencil as an MPI program: the transport of its messages under mpiexec. */
 #ifndef XY_TOOLS_STENCIL_RANKS_H
 #define XY_TOOLS_STENCIL_RANKS_H
 

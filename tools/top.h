@@ -5,7 +5,7 @@
 
 #include "report/report.h"
 
-/* What the ranks of the job of this mpiexec do, settled. The caller destroys it. */
+/* A settled snapshot of the ranks of the job of this mpiexec. The caller destroys it. */
 xy_status_t top_look(long pid, xy_live_t **live_p);
 /* The same in silence, for a job that may be over. */
 bool top_look_again(long pid, xy_live_t **live_p);

@@ -24,12 +24,12 @@ typedef struct {
 
 static const xy_option_t options[] = {
     {"verify", 0, XY_OPT_FLAG, .offset = offsetof(values_t, verify), XY_COMMON("verify"),
-     .help = "run the command behind -- again, with each remedy that is an option of mpiexec and "
-             "without, and print the measured gain"},
+     .help = "run the command after -- again, with and without each remedy that is an option of "
+             "mpiexec, and print the measured gain"},
     {"rounds", 0, XY_OPT_LONG, "N", offsetof(values_t, rounds), XY_COMMON("verify"), .min = 1,
      .max = TRIES_MAX, .preset = "5", .needs = "verify",
-     .help = "with --verify: run each N times, in turns; the gain is the median of the turns, "
-             "and is said to be noise where they differ by more"},
+     .help = "with --verify: run each N times, in turn; the gain is the median of the rounds, "
+             "and is reported as noise if they differ by more"},
     {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json), XY_COMMON("output"),
      .help = "print everything as JSON"},
     {"machine", 'm', XY_OPT_STRING, "MACHINE", offsetof(values_t, machine), XY_COMMON("model"),
@@ -132,7 +132,7 @@ static xy_status_t run_once(const again_t *g, const char *option, double *second
     return XY_OK;
 }
 
-/* All in turns: what else the machine does meets all of them. */
+/* All in turn: what else the machine does meets all of them. */
 static xy_status_t run_turns(const again_t *g, const xy_advice_t *advice, long rounds,
                              double *seconds)
 {
@@ -220,7 +220,7 @@ static xy_status_t run(const xy_command_t *command, const void *values_p, int ar
 
     (void)command;
     if (v->verify && argc < 3)
-        return xy_fail(XY_EUSAGE, "--verify needs the command of the run behind --: xylem advise "
+        return xy_fail(XY_EUSAGE, "--verify needs the command of the run after --: xylem advise "
                                   "run.xyt --verify -- mpiexec -n 4 ./a.out");
     if (!v->verify && argc > 1)
         return xy_fail(XY_EUSAGE, "a command is run again with --verify only");

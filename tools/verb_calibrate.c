@@ -582,7 +582,7 @@ static xy_status_t check_output(const char *path)
     return st;
 }
 
-/* What is wrong is said before minutes of measuring are lost. */
+/* Report errors before minutes of measuring are lost. */
 static xy_status_t check_values(const values_t *v)
 {
     xy_vec_t sizes = XY_VEC_INIT(uint64_t), held_out = XY_VEC_INIT(uint64_t);

@@ -26,7 +26,7 @@ static const xy_option_t options[] = {
      .help = "choose for many values of one or two parameters; as in n=500..6000+500 or p=4..256*2 "
              "or n=1,2,5; prints the choice for each value"},
     {"no-cache", 0, XY_OPT_FLAG, .offset = AT(no_cache), XY_ADVANCED("choose"),
-     .help = "simulate again what was simulated before"},
+     .help = "repeat simulations instead of using stored results"},
     {"loss", 0, XY_OPT_DOUBLE, "PERCENT", AT(loss), .preset = "0", .min = 0, .max = 100,
      XY_EXPERIMENTAL("choose"),
      .help =

@@ -25,7 +25,7 @@ static const xy_option_t options[] = {
     {"pid", 'p', XY_OPT_LONG, "PID", offsetof(values_t, pid), .min = 1, .max = INT_MAX,
      XY_COMMON("options"), .help = "attach to the mpiexec with this process id"},
     {"core", 0, XY_OPT_STRING, "FILE", offsetof(values_t, core), .complete = "file",
-     XY_COMMON("options"), .help = "look at the core file of an mpiexec"},
+     XY_COMMON("options"), .help = "examine the core file of an mpiexec"},
     {"ex", 0, XY_OPT_LIST, "COMMAND", offsetof(values_t, commands), XY_COMMON("options"),
      .help = "run this gdb command first; may be repeated"},
     {"batch", 0, XY_OPT_FLAG, .offset = offsetof(values_t, batch), XY_COMMON("options"),
@@ -67,7 +67,7 @@ static char *find_script(void)
     return xy_strdup(XYLEM_GDB_SCRIPT);
 }
 
-/* mpiexec would complain inside gdb; it is said here, before. */
+/* mpiexec would complain inside gdb; this reports it earlier. */
 static xy_status_t check_launch(int argc, char **argv)
 {
     char **copy = xy_calloc((size_t)argc + 1, sizeof(char *));

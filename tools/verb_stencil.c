@@ -107,9 +107,9 @@ static const xy_option_t options[] = {
      .help = "relay: add turns of each memory beyond the fewest that its size allows"},
     {"look-ahead", 0, XY_OPT_LONG, "N", offsetof(values_t, look_ahead), .min = -1, .max = 64,
      .preset = "-1", XY_EXPERIMENTAL("schedule"),
-     .help =
-         "on GPUs in real runs, and with --as-real: load up to N data before a task asks for "
-         "them, so that several tasks can share a launch (-1: what ends first in virtual time)"},
+     .help = "on GPUs in real runs, and with --as-real: load up to N data before a task asks for "
+             "them, so that several tasks can share a launch (-1: the number that ends first in "
+             "virtual time)"},
     {"proportional", 0, XY_OPT_FLAG, .offset = offsetof(values_t, proportional),
      XY_EXPERIMENTAL("schedule"),
      .help = "cache-oblivious: cut the domain in proportion to the load"},
@@ -119,8 +119,8 @@ static const xy_option_t options[] = {
          "sooner"},
     {"choices", 0, XY_OPT_STRING, "FILE", offsetof(values_t, choices), .env = "XYLEM_CHOICES",
      XY_ADVANCED("schedule"),
-     .help = "in real runs: keep in this file what was chosen by trials, and choose the same in "
-             "later runs that are alike; 'none' to try each time (default: ~/.cache/xylem/choices)",
+     .help = "in real runs: store choices made by trials in this file, and use them in later runs "
+             "that are alike; 'none' to try each time (default: ~/.cache/xylem/choices)",
      .complete = "file"},
     {"real", 'r', XY_OPT_FLAG, .offset = offsetof(values_t, real), XY_COMMON("run"),
      .help = "compute on the cores of this machine; in real time, with --gpus on its GPUs; the "

@@ -35,7 +35,7 @@ static const xy_option_t options[] = {
      .help = "choose the order of lines; time (those waited for, then the longest), rank or bytes",
      .preset = "time", .choices = orders},
     {"interval", 'i', XY_OPT_SECONDS, "TIME", offsetof(values_t, interval), XY_COMMON("options"),
-     .help = "choose the time between two looks; at least 0.1 s (default: 1 s, with --once 0.5 s)"},
+     .help = "set the time between two queries; at least 0.1 s (default: 1 s, with --once 0.5 s)"},
     {0}};
 
 /* ---- Looking ---- */
@@ -200,7 +200,7 @@ static xy_status_t run(const xy_command_t *command, const void *values_p, int ar
     while (strcmp(orders[style.order], v->sort) != 0)
         style.order++;
     if (xy_options_given("interval") && v->interval < 0.1)
-        return xy_fail(XY_EUSAGE, "--interval %gs: at least 0.1 s are needed between two looks",
+        return xy_fail(XY_EUSAGE, "--interval %gs: at least 0.1 s are needed between two queries",
                        v->interval);
     st = choose_job(argc, argv, &pid);
     if (st != XY_OK)

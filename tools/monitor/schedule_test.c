@@ -145,7 +145,7 @@ static void test_rootless(void **state)
                     list[i].collective, list[i].name);
 }
 
-/* Recursive doubling: the odd rank of a pair that folds goes on, as in Open MPI and MPICH. */
+/* Recursive doubling: the odd rank of a pair that folds continues, as in Open MPI and MPICH. */
 static void test_allreduce(void **state)
 {
     static matrix_t a;
