@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What programs that run with several MPI libraries ask about this one, under the names that Open
- * MPI gave it:
+ * Queries about this MPI library for programs that run with several ones, under Open MPI's names:
  *
  *   #if defined(MPIX_CUDA_AWARE_SUPPORT) && MPIX_CUDA_AWARE_SUPPORT
  *   if (MPIX_Query_cuda_support())

@@ -12,8 +12,8 @@
  *   }
  *
  * Every value and layout here is that of the standard ABI (MPI-5.0, chapter 20), so that a program
- * compiled against another library's header of that ABI runs with this one and the reverse. A
- * predefined handle is a small integer in the clothes of a pointer; other handles are addresses.
+ * compiled against another library's header of that ABI runs with this library, and the reverse. A
+ * predefined handle is a small integer cast to a pointer; other handles are addresses.
  */
 #ifndef XYLEM_MPI_H
 #define XYLEM_MPI_H
@@ -369,7 +369,7 @@ enum {
 #define MPI_MAX_PSET_NAME_LEN          1024
 #define MPI_MAX_STRINGTAG_LEN          1024
 
-/* What a buffered send takes beyond its data. */
+/* The space that a buffered send needs besides its data. */
 #define MPI_BSEND_OVERHEAD 512
 
 /* ---- Threads, communicators -------------------------------------------------------------- */
@@ -381,7 +381,7 @@ enum {
     MPI_THREAD_MULTIPLE = 4096
 };
 
-/* What a comparison says. */
+/* Results of comparisons. */
 enum { MPI_IDENT = 201, MPI_CONGRUENT = 202, MPI_SIMILAR = 203, MPI_UNEQUAL = 204 };
 
 /* Topologies. */

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* What is declared with it is exported; everything else in the library is hidden. */
+/* Functions declared with it are exported; everything else in the library is hidden. */
 #define XYLEM_API __attribute__((visibility("default")))
 
 /* The version of this header. A change of the first number means that programs must be rebuilt;
@@ -115,7 +115,7 @@ typedef struct {
     int mode; /* XYLEM_READ, ... */
 } xylem_access;
 
-/* What a task does: buffers[i] is where the datum of its access i is now. */
+/* The function of a task: buffers[i] is the present address of the datum of its access i. */
 typedef void (*xylem_task_fn)(void *const *buffers, const void *arg);
 
 /* A GPU of this machine, for code that calls its driver itself. */
@@ -126,14 +126,15 @@ typedef struct {
     void *stream;       /* CUstream, cl_command_queue */
 } xylem_gpu;
 
-/* What a task does on a GPU: put its work into the stream, without waiting for it, and return 0;
- * anything else ends the run. buffers[i] is the CUdeviceptr or cl_mem of its access i. */
+/* The function of a task on a GPU: it puts its work into the stream, without waiting for it, and
+ * returns 0; anything else ends the run. buffers[i] is the CUdeviceptr or cl_mem of its access
+ * i. */
 typedef int (*xylem_gpu_fn)(const xylem_gpu *gpu, const unsigned long long *buffers,
                             const void *arg);
 
 /* A kernel in one text for CUDA and OpenCL (docs/gpu.md). Its arguments are pointers to the data of
- * the task, in the order of the accesses, then the values. The texts must stay until the run is
- * over. */
+ * the task, in the order of the accesses, then the values. The texts must stay until the run has
+ * ended. */
 typedef struct {
     const char *text, *name;
     unsigned long threads[3]; /* in all, rounded up to whole groups; 0: 1 */
@@ -204,7 +205,7 @@ typedef struct {
 typedef struct {
     char policy[32];           /* that ran */
     double makespan;           /* until the last datum is home */
-    double tasks_end;          /* until the last task is over */
+    double tasks_end;          /* until the last task is complete */
     double compute_bound;      /* all work shared by all workers without a gap */
     double scheduling_seconds; /* real time that the decisions took */
     unsigned long long tasks, loads, stores, peers; /* transfers from and to the main memory, and
@@ -288,7 +289,7 @@ typedef struct {
 
 /* Choose, and run nothing. */
 XYLEM_API int xylem_choose(const xylem_problem *problem, xylem_choice *choice);
-/* What was chosen has run, and has taken this long: store it. */
+/* Store the time of a run of the choice. */
 XYLEM_API int xylem_chosen(const xylem_problem *problem, const xylem_choice *choice,
                            double seconds);
 /* Choose, run and store. `choice` may be NULL. What the function returns is returned, and then
@@ -357,7 +358,7 @@ XYLEM_API void xylem_script_bcast(xylem_script *script, int rank, int group, int
 XYLEM_API void xylem_script_allreduce(xylem_script *script, int rank, int group,
                                       unsigned long bytes);
 XYLEM_API void xylem_script_agree(xylem_script *script, int rank, int group);
-/* When the last rank is over. A script may be run often, on several platforms. */
+/* When the last rank has ended. A script may be run often, on several platforms. */
 XYLEM_API int xylem_script_run(const xylem_script *script, const xylem_platform *platform,
                                double *seconds_p);
 

@@ -8,7 +8,7 @@
  *
  * Matrices are stored by rows, and are on rank 0; the other ranks pass NULL. The call distributes
  * the work and collects the result. It calls plain MPI: compile with mpicc and link with
- * `-lxylem_matmul -lxylem`. docs/adapt.md is the page to learn it from.
+ * `-lxylem_matmul -lxylem`. docs/adapt.md is the guide.
  */
 #ifndef XYLEM_MATMUL_H
 #define XYLEM_MATMUL_H
@@ -26,7 +26,7 @@ typedef void (*xylem_matmul_kernel)(int m, int n, int k, const double *a, int ld
 /* The seconds that it takes on that rank for blocks of this size. Called on rank 0 only. */
 typedef double (*xylem_matmul_kernel_seconds)(int m, int n, int k, int rank, void *arg);
 
-/* Fields that are 0 or NULL mean what is said; all ranks pass the same. */
+/* Fields that are 0 or NULL have the stated defaults; all ranks pass the same values. */
 typedef struct {
     const char *algorithm;     /* "columns", "cartesian", "fox", "summa", "strassen-cannon"; NULL:
                                   the best is chosen, by xylem_choose() on rank 0 */
@@ -58,21 +58,20 @@ typedef struct {
 int xylem_matmul(int m, int n, int k, const double *a, const double *b, double *c,
                  const xylem_matmul_options *options, MPI_Comm comm);
 
-/* The seconds that an algorithm is predicted to take with so many ranks: what xylem_matmul()
- * compares. 0: it cannot be used, or predicted (which was said). Calls no MPI. */
+/* The predicted seconds of an algorithm with so many ranks, as xylem_matmul() compares them. 0: it
+ * cannot be used or predicted (reported). Calls no MPI. */
 double xylem_matmul_seconds(const char *algorithm, int m, int n, int k, int ranks,
                             const xylem_matmul_options *options);
 
 /* The same by simulating what all ranks do on the machine of the options: as `mpiexec --virtual`,
- * exactly, in about a microsecond for each message. 0: it cannot be used, or simulated (which was
- * said). Calls no MPI. */
+ * exactly, in about a microsecond for each message. 0: it cannot be used or simulated (reported).
+ * Calls no MPI. */
 double xylem_matmul_simulated(const char *algorithm, int m, int n, int k, int ranks,
                               const xylem_matmul_options *options);
 
 /* The algorithm that is predicted to be the best: what xylem_matmul() uses where it has time to
  * predict and knows no earlier runs. Those that are predicted to take about the same are simulated.
- * *seconds_p (if not NULL): what it takes. NULL: nothing can be predicted, which was said. Calls no
- * MPI. */
+ * *seconds_p (if not NULL): its time. NULL: nothing can be predicted (reported). Calls no MPI. */
 const char *xylem_matmul_best(int m, int n, int k, int ranks, const xylem_matmul_options *options,
                               double *seconds_p);
 

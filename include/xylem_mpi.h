@@ -11,7 +11,7 @@
  *   xylem_replace(MPI_COMM_WORLD, &near);      (counting begins)
  *   ... some steps on `near` ...
  *   MPI_Comm_free(&near);
- *   xylem_replace(MPI_COMM_WORLD, &near);      (ranks that talked much are near each other)
+ *   xylem_replace(MPI_COMM_WORLD, &near);      (ranks that communicated much are near each other)
  */
 #ifndef XYLEM_XYLEM_MPI_H
 #define XYLEM_XYLEM_MPI_H

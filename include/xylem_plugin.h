@@ -14,8 +14,8 @@
  *
  * A plug-in is linked with no library of Xylem. Each run has a state of its own, made by `create`.
  * One thread at a time calls into a run; different runs may be in different threads at the same
- * time, so variables of the file must be constant or protected. docs/plugins.md is the page to
- * learn it from, examples/plugins has complete ones.
+ * time, so variables of the file must be constant or protected. docs/plugins.md is the guide;
+ * examples/plugins has complete plug-ins.
  */
 #ifndef XYLEM_PLUGIN_H
 #define XYLEM_PLUGIN_H
@@ -58,7 +58,7 @@ typedef struct {
     int64_t position[3]; /* in the domain; -1: none */
 } xylem_plugin_datum;
 
-/* What a policy sees. Tasks, data, workers and memories are numbered from 0; memory 0 is the main
+/* The view of a policy. Tasks, data, workers and memories are numbered from 0; memory 0 is the main
  * memory. `copies` and `now` change during the run. */
 typedef struct {
     int32_t task_count, data_count, workers, memories;
@@ -113,7 +113,7 @@ typedef struct {
     int64_t (*next_use)(void *state, int32_t memory, int32_t data);
 } xylem_policy;
 
-/* What the plug-in defines. */
+/* The table that the plug-in defines. */
 extern const xylem_policy xylem_plugin_policy __attribute__((visibility("default")));
 
 /* ---- Placement: xylem place --strategy ./mine.so, mpiexec --place ./mine.so ---- */
@@ -144,12 +144,12 @@ typedef struct {
     int (*place)(const xylem_place_problem *problem, uint32_t *leaf_of);
 } xylem_strategy;
 
-/* What the plug-in defines. */
+/* The table that the plug-in defines. */
 extern const xylem_strategy xylem_plugin_strategy __attribute__((visibility("default")));
 
 /* ---- Collectives: mpiexec --algorithm allreduce=./mine.so ---- */
 
-/* What is asked for, by all ranks together. Let n = count * element bytes.
+/* The request of all ranks together. Let n = count * element bytes.
  *
  *   collective            buffers of a rank: send     receive
  *   bcast                 -                           n
@@ -204,7 +204,7 @@ typedef struct {
     void (*build)(xylem_coll_builder *builder);
 } xylem_algorithm;
 
-/* What the plug-in defines. */
+/* The table that the plug-in defines. */
 extern const xylem_algorithm xylem_plugin_algorithm __attribute__((visibility("default")));
 
 #ifdef __cplusplus

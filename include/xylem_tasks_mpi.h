@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tasks of xylem.h on the ranks of an MPI job: what carries their messages.
+ * Tasks of xylem.h on the ranks of an MPI job: the transport of their messages.
  *
  *   #include <mpi.h>
  *   #include <xylem_tasks_mpi.h>
@@ -11,7 +11,7 @@
  *   xylem_tasks_mpi_close(&messages);
  *
  * All of it is in this header, so that it calls the MPI library of the program, whichever that is.
- * docs/tasks.md is the page to learn it from.
+ * docs/tasks.md is the guide.
  */
 #ifndef XYLEM_TASKS_MPI_H
 #define XYLEM_TASKS_MPI_H
@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-/* What is under way: request i is message numbers[i]. What is over and was not yet told: done. */
+/* Messages in flight: request i is message numbers[i]. Completed and not yet reported: done. */
 typedef struct {
     MPI_Comm comm;
     MPI_Request *requests;
@@ -144,7 +144,7 @@ static inline int xylem_tasks_mpi_open(MPI_Comm comm, xylem_messages *messages)
     return failed;
 }
 
-/* All runs are over. Collective. */
+/* All runs are complete. Collective. */
 static inline void xylem_tasks_mpi_close(xylem_messages *messages)
 {
     xylem_tasks_mpi *m = (xylem_tasks_mpi *)messages->arg;
