@@ -6,7 +6,7 @@
 
 Each program of tests/report/gain.c is recorded; xylem advise predicts what remedies gain. Options of
 mpiexec are verified by 'xylem advise --verify'; for a remedy that changes the program, its changed form
-is run in turns with the original. --virtual does the same in virtual time, where times are exact. Each gain
+is run in turn with the original. --virtual does the same in virtual time, where times are exact. Each gain
 has its noise, half the 95 % interval of the median; a sign counts only where the gain is larger than that.
 --quick: two rounds.
 """

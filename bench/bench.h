@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What bench programs share: the clock, rounds, and how a result is printed.
+ * Shared by bench programs: the clock, rounds, and the output of results.
  *
  *   static double round_push(long n) { ...; return seconds; }
  *

@@ -5,7 +5,7 @@
     bench/check_cost.py [--mpiexec FILE] [--ranks 2,8] [--turns N] [--quick] [--only NAME,...]
 
 Runs examples that compute, LAMMPS and the other programs of bench/installed.py where they are installed, and floods of small
-calls of one kind (bench/mpi/floods.c; --only floods: these alone), the worst case, in turns: plain,
+calls of one kind (bench/mpi/floods.c; --only floods: these alone), the worst case, in turn: plain,
 without the thread that looks for deadlocks (--deadlock-after 0), and with --check; start and end included. The table has the
 median seconds of the plain run and the medians of the others divided by it, by the clock and by processor time, which other
 load disturbs less. --quick: two turns.

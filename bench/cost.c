@@ -95,6 +95,6 @@ int main(int argc, char **argv)
     snprintf(list, sizeof(list), "%s", chosen != NULL ? chosen : "dgemm,dtrtri");
     for (char *name = strtok_r(list, ",", &save); name != NULL; name = strtok_r(NULL, ",", &save))
         bad += bench_kernel(name);
-    /* Without LAPACKE there is nothing to measure, which was said. */
+    /* Without LAPACKE there is nothing to measure (reported). */
     return bad > 0 && !bench_is_quick() ? 1 : 0;
 }

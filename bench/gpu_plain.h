@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a program without Xylem's tasks does: the 2D 5-point Jacobi by hand on one GPU. */
+/* A program without Xylem's tasks, for comparison: the 2D 5-point Jacobi stencil by hand on one
+ * GPU. */
 #ifndef XY_BENCH_GPU_PLAIN_H
 #define XY_BENCH_GPU_PLAIN_H
 

@@ -4,7 +4,7 @@
 
     bench/installed.py --mpiexec FILE [--ranks 2,8,16] [--turns N] [--quick] [--only NAME,...]
 
-The same machine code runs under both, in turns, start and end included. The table has medians in seconds and Xylem's time
+The same machine code runs under both, in turn, start and end included. The table has medians in seconds and Xylem's time
 divided by Open MPI's: below 1, Xylem is faster. Programs that are not installed are left out. --quick: one turn.
 """
 import argparse

@@ -4,7 +4,7 @@
 
     bench/report_cost.py [--mpiexec FILE] [--ranks 2,8] [--turns N] [--quick] [--only NAME,...]
 
-Runs the examples that compute, and LAMMPS and the other programs of bench/installed.py where they are installed, in turns with
+Runs the examples that compute, and LAMMPS and the other programs of bench/installed.py where they are installed, in turn with
 and without --report, start and end included. The table has medians in seconds and their ratio: 1.00 is free. --quick: two turns.
 """
 import argparse

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Scheduling on small memories: how near the default policy comes to the bound, what a decision
- * costs, and how long a million tasks take to simulate. 200 MiB per GPU and red-black order, where
- * nothing else is said.
+ * costs, and how long a million tasks take to simulate. 200 MiB per GPU and red-black order, unless
+ * stated otherwise.
  */
 #include <stdio.h>
 #include <stdlib.h>

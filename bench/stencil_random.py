@@ -12,7 +12,7 @@ divided by that of the best other: its distribution, and the worst rows with the
 with a quarter more memory, which should not take longer.
 
 --real runs on the GPU of this machine. A row has cells and a memory of the GPU; it runs with the default and with nine
-others, three times each in turns where one of them seems faster. Prints the ratio of the medians. Where MACHINE describes
+others, three times each in turn where one of them seems faster. Prints the ratio of the medians. Where MACHINE describes
 the GPU (xylem calibrate --gpu; xylem machine --xml MACHINE), the others are the --trials (4) that are best in virtual
 time, and the errors of the virtual times are printed, too.
 """

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Temporal blocking: the 2D 5-point Jacobi on a domain several times larger than the last cache,
- * under Xylem's policy, by a plain sweep, and as the same graph under StarPU. All in turns, so that
+ * under Xylem's policy, by a plain sweep, and as the same graph under StarPU. All in turn, so that
  * what else happens on the machine meets all of them.
  */
 #include <ftw.h>

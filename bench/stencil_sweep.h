@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Others that run the same stencil, for stencil_real.c: 2D, 5 points, Jacobi. */
+/* Other implementations of the stencil of stencil_real.c: 2D, 5 points, Jacobi. */
 #ifndef XY_BENCH_STENCIL_SWEEP_H
 #define XY_BENCH_STENCIL_SWEEP_H
 

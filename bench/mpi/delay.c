@@ -5,8 +5,8 @@
  *
  *   delay NAMESPACE:DEVICE NAMESPACE:DEVICE MICROSECONDS ...      (three words for each line)
  *
- * Bandwidth is the business of a qdisc of the devices. Prints "ready" when all devices are there
- * and runs until it is ended.
+ * A qdisc of the devices limits the bandwidth. Prints "ready" when all devices are there and runs
+ * until it is ended.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -8,7 +8,7 @@
  * each of its products three times. The chooser knows the machine, the speeds, what the kernel
  * takes for blocks of some widths and depths (from products of a few rows on one rank alone,
  * before) and what adding two elements takes, likewise. All algorithms of an instance run one after
- * the other, in turns. Printed are one line for each of them, with the least time of all turns, and
+ * the other, in turn. Printed are one line for each of them, with the least time of all turns, and
  * the choice:
  *
  *   n,ranks,algorithm,predicted,measured,chosen

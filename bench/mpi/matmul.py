@@ -5,7 +5,7 @@
     bench/mpi/matmul.py BUILD [--quick] [--seed N] [--csv FILE]
 
 Products on 2 to 16 ranks that share the cores and have different speeds (bench/mpi/matmul.c): all
-algorithms in turns, in the same run (the least time counts), beside the choice by predicted times, which
+algorithms in turn, in the same run (the least time counts), beside the choice by predicted times, which
 knows the machine, the speeds and what the kernel takes, and no earlier run. Printed are, for each instance,
 the choice, the best and what is lost, and at the end how often the choice is the best or within 5 % of it,
 the mean loss, and predicted over measured times of each algorithm (median). Wanted are 90 % within 5 %, and

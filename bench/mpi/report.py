@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What --report costs a call: nanoseconds with and without it, measured in turns.
+"""What --report costs a call: nanoseconds with and without it, measured in turn.
 
     bench/mpi/report.py [--turns N] [--calls N] [--mpiexec FILE] [--before FILE]
 
