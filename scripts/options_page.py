@@ -18,9 +18,9 @@ HEAD = """# Options of mpiexec
 
 `scripts/options_page.py build/dev/bin/xylem >docs/options.md` writes this page from the option table.
 
-`mpiexec --help` prints the common options, in **bold** here. `mpiexec --help-all` and mpiexec(1) describe all of
-them in detail; this page has the first clause of each. Long names take one dash or two: `-np 4` and `--np=4` are the same. A stable option keeps its name and meaning
-until the next major version; one that is marked *experimental* may change in any version.
+`mpiexec --help` prints the common options, in **bold** here. `mpiexec --help-all` and mpiexec(1) describe all of them in detail.
+Long names take one dash or two: `-np 4` and `--np=4` are the same. A stable option keeps its name and meaning until the next major
+version; an *experimental* one may change in any version.
 """
 GROUPS = {
     "run": "[running.md](running.md), libraries and global variables: [private.md](private.md)",
@@ -51,7 +51,8 @@ def first_clause(text):
     depth, quoted = 0, False
     for at, char in enumerate(text):
         depth += (char == "(") - (char == ")")
-        quoted ^= char == "'"
+        if char == "'" and (quoted or not text[at - 1:at].isalnum()):  # an apostrophe opens no quotation
+            quoted = not quoted
         if not depth and not quoted and (char == ";" or text[at:at + 2] == ". "):
             return text[:at]
     return text
@@ -65,7 +66,7 @@ def row(option):
     facts += ["*experimental*"] if option["level"] == "experimental" else []
     text = names(option)
     text = f"**{text}**" if option["level"] == "common" else text
-    return f"| {text} | {cell(help_text)} | {'; '.join(facts)} |"
+    return f"| {text} | {cell(help_text)} | {'; '.join(facts)} |".replace("|  |", "| |")
 
 
 def page(xylem):
