@@ -209,34 +209,46 @@ static size_t curve_count(const xy_costs_t *costs)
     return costs->kernels.count + costs->messages.count;
 }
 
-/* Draws all models of a store; XY_EINVAL if there is none. */
+/* Draws models [first, end) of a store, of which `rows` can be drawn, as one picture. */
+static void draw_rows(const xy_costs_t *costs, size_t first, size_t end, int rows, bool is_embedded,
+                      FILE *file)
+{
+    xy_svg_t svg = xy_svg_begin(file, &(xy_svg_head_t){.width = WIDTH,
+                                                       .height = rows * HEIGHT,
+                                                       .title = "Costs and their models",
+                                                       .is_embedded = is_embedded});
+
+    rows = 0;
+    for (size_t i = first; i < end; i++) {
+        curve_t c = curve_at(costs, i);
+
+        if (!is_drawable(&c))
+            continue;
+        c.top = HEIGHT * rows++;
+        draw_curve(&c, &svg);
+    }
+    xy_svg_end(&svg);
+}
+
+/* Draws all models of a store: as one picture, or embedded in a page, where each is a picture of
+ * its own, so that pages of paper end between them. XY_EINVAL if there is none. */
 static xy_status_t draw(const xy_costs_t *costs, bool is_embedded, FILE *file)
 {
     int rows = 0;
-    xy_svg_t svg;
 
     for (size_t i = 0; i < curve_count(costs); i++) {
         curve_t c = curve_at(costs, i);
 
-        rows += is_drawable(&c);
+        if (!is_drawable(&c))
+            continue;
+        rows++;
+        if (is_embedded)
+            draw_rows(costs, i, i + 1, 1, true, file);
     }
     if (rows == 0)
         return xy_fail(XY_EINVAL, "there is no model to draw");
-    svg = xy_svg_begin(file, &(xy_svg_head_t){.width = WIDTH,
-                                              .height = rows * HEIGHT,
-                                              .title = "Costs and their models",
-                                              .is_embedded = is_embedded});
-    rows = 0;
-    for (size_t i = 0; i < curve_count(costs); i++) {
-        curve_t c = curve_at(costs, i);
-
-        c.top = rows * HEIGHT;
-        if (!is_drawable(&c))
-            continue;
-        draw_curve(&c, &svg);
-        rows++;
-    }
-    xy_svg_end(&svg);
+    if (!is_embedded)
+        draw_rows(costs, 0, curve_count(costs), rows, false, file);
     return XY_OK;
 }
 

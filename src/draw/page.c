@@ -28,6 +28,7 @@ static const char style[] =
     "th[data-down]::after{content:' \\25BC'}"
     ".wide{overflow-x:auto}.row{display:flex;flex-wrap:wrap;gap:0 "
     "2em}summary{cursor:pointer}svg{display:block;margin:1em 0}"
+    "@media screen and (max-width:600px){td.word,th.word{white-space:normal}td,th{padding:2px 5px}}"
     "@media print{:root{color-scheme:light}body{margin:0;max-width:none}"
     ".wide{overflow:visible}td.word,th{white-space:normal}table{font-size:11px}td,th{padding:2px "
     "5px}table,svg{break-inside:avoid}h2{break-after:"

@@ -222,7 +222,9 @@ static void put_bar(const xy_svg_t *svg, const xy_analysis_t *a, size_t first, s
 static void put_ranks(const xy_analysis_t *a, FILE *file)
 {
     size_t n = a->profile->ranks.count, bars = n < BARS ? n : BARS;
-    double high = bars > 24 ? 9 : 16, left = 60, wide = 620, top = 40, x;
+    double high = bars > 24 ? 5 : 16, gap = bars > 24 ? 1 : 2, left = 60, wide = 620, top = 40;
+    double bottom;
+    xy_axis_t across = {.high = a->run, .from = left, .to = left + wide};
     xy_legend_t legend[KINDS];
     size_t used = 0;
     xy_svg_t svg;
@@ -230,20 +232,23 @@ static void put_ranks(const xy_analysis_t *a, FILE *file)
     for (int k = 0; k < KINDS; k++)
         if (kinds[k].part < 0 || a->part[kinds[k].part] > 0.0005 * a->run * (double)n)
             legend[used++] = (xy_legend_t){kinds[k].name, kinds[k].class, XY_LEGEND_BOX};
-    x = xy_legend_height(wide, legend, used);
+    top += xy_legend_height(wide, legend, used);
+    bottom = top + (double)bars * (high + gap);
     xy_page_heading(file, n > bars ? "Ranks (each bar is the mean of several)" : "Ranks");
     svg = xy_svg_begin(file, &(xy_svg_head_t){.width = left + wide + 20,
-                                              .height = top + x + (double)bars * (high + 2) + 10,
+                                              .height = bottom + 24,
                                               .title = "time of each rank",
                                               .inks = inks,
                                               .is_embedded = true});
     xy_svg_legend(&svg, left, 10, wide, legend, used);
+    if (a->run > 0)
+        xy_axis_draw_across(&svg, &across, 6, top, bottom, xy_tick_seconds);
     for (size_t b = 0; b < bars; b++) {
         size_t first = b * n / bars, end = (b + 1) * n / bars;
-        double y = top + x + (double)b * (high + 2);
+        double y = top + (double)b * (high + gap);
 
         if (bars <= 24 || b % 8 == 0)
-            xy_svg_text(&svg, "end note", left - 6, y + high - 3, "%zu", first);
+            xy_svg_text(&svg, "end note", left - 6, y + fmax(high - 3, 8), "%zu", first);
         put_bar(&svg, a, first, end, y, high, left, wide);
     }
     xy_svg_end(&svg);

@@ -640,9 +640,9 @@ class Painter {
     return `${text.slice(0, n)}…`;
   }
 
-  // Moments of the axis: 1, 2 or 5 times a power of ten, about every 110 pixels.
+  // Moments of the axis: 1, 2 or 5 times a power of ten, about every 110 pixels, and at least two.
   ticks() {
-    const { view } = this, rough = (view.to - view.from) / Math.max(2, this.plot / 110);
+    const { view } = this, rough = (view.to - view.from) / Math.max(3, this.plot / 110);
     const power = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 5, 10].find((n) => n * power >= rough) * power;
     const first = Math.ceil(view.from / step);
     return { step, times: Array.from({ length: Math.floor(view.to / step) - first + 1 }, (_, i) => (first + i) * step) };
