@@ -370,9 +370,8 @@ static const xy_section_t sections[] = {
     {"MATRICES",
      "TreeMatch .mat (n rows of n numbers), Matrix Market .mtx, METIS .graph, CSV (source,target,"
      "bytes[,messages] or n rows of n numbers), and files of Open MPI's monitoring component "
-     "(.prof). Rows are senders, columns receivers. A trace of a real run (mpiexec --trace) is "
-     "one, "
-     "too: its messages, and those that its collectives have on MACHINE."},
+     "(.prof). Rows are senders, columns receivers. A trace (mpiexec --trace) is one, too: its "
+     "messages, and those of its collectives on MACHINE."},
     {"LAUNCHERS", "- cores: physical numbers, one for each rank.\n\n"
                   "- mpich: arguments of mpiexec; several hosts need MPICH 5.\n\n"
                   "- mpich-hosts: mpiexec -f FILE, any MPICH.\n\n"
