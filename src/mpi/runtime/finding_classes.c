@@ -143,7 +143,7 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
          .limits = "A result that is stored counts as examined; compilers that optimise remove "
                    "variables that nobody reads. Not found: calls in Fortran or through pointers, "
                    "and results that are not overwritten within 64 instructions. "
-                   " MPI_File_delete of a missing file is no finding.",
+                   "MPI_File_delete of a missing file is no finding.",
          .example = "check_ignored_send"},
     [XMPI_FINDING_DEADLOCK] =
         {"deadlock", true, true, "ranks wait for something that cannot happen",
