@@ -106,4 +106,4 @@ scene "collectives that progress while the program computes: 64 simulated cores,
     "xylem bench nbc --simulate knl64 --ranks 32..63 --html $out/overlap-knl64.html"
 echo "The curves are in $out/overlap-knl64.html."
 echo "Open $out/report.html, $out/view.html, $out/heat.html and $out/machine.svg in a browser. Your own programs: mpicc and mpiexec"
-echo "are in build/release/bin; docs/getting-started.md goes on from here."
+echo "are in build/release/bin; docs/getting-started.md continues from here."
