@@ -195,8 +195,8 @@ void coll_build_finish(coll_build_t *b);
 
 /* By the algorithm; NULL: by the one that the library of the request chooses. */
 void coll_stage(coll_build_t *b, const coll_stage_t *stage, const xy_coll_algorithm_t *a);
-/* The cost of two such stages: counted, as the second may begin before the first is over; of very
- * many ranks their sum, which is a bound. */
+/* The cost of two such stages: counted, as the second may begin before the first is complete; of
+ * very many ranks their sum, which is a bound. */
 double coll_cost_composed(const xy_coll_request_t *q, const xy_coll_link_t *l,
                           const xy_coll_algorithm_t *a, const xy_coll_request_t *first,
                           const xy_coll_request_t *second);

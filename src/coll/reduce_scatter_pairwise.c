@@ -7,8 +7,8 @@
  *   round 1: 0<-2 1<-0 2<-1     round 2: 0<-1 1<-2 2<-0
  *
  * So rank r adds r-1, r-2, ... 0 on the left of its own, then, wrapping, p-1, p-2, ... When the
- * operation does not commute, these are added up apart, each on the left of the last, and go on the
- * right of the rest in the end, for n (c + g) more (p > 2).
+ * operation does not commute, these are added up apart, each on the left of the last, and are added
+ * on the right of the rest in the end, for n (c + g) more (p > 2).
  */
 #include "coll/build.h"
 
