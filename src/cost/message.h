@@ -36,8 +36,8 @@ typedef struct {
     double exchange;    /* a Sendrecv of both with each other */
     double burst;       /* XY_MESSAGE_BURST nonblocking ones of both with each other, at once */
     double self;        /* a nonblocking one of a process to itself */
-    double hold;        /* until a Send whose receive waits is over; of large ones, between nodes */
-    double pieces;      /* as blocking, of a message that is sent from two places; likewise */
+    double hold;   /* until a Send whose receive waits is complete; of large ones, between nodes */
+    double pieces; /* as blocking, of a message that is sent from two places; likewise */
 } xy_message_sample_t;
 
 typedef enum { XY_MESSAGE_BLOCKING, XY_MESSAGE_NONBLOCKING, XY_MESSAGE_KINDS } xy_message_kind_t;

@@ -385,7 +385,7 @@ xy_status_t xy_fit_compute(const xy_sample_t *samples, size_t count,
                                   : options->degree_max < 0 ? 0
                                                             : options->degree_max;
         r.threshold = options->threshold > 0 ? options->threshold : 0.05;
-        /* A single polynomial is what was asked for, of everything. */
+        /* A single polynomial was requested, of everything. */
         st = clean_samples(&r, sorted, options->is_single);
         if (st == XY_OK)
             st = compute(&r, options->is_single, fit_p);
