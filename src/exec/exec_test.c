@@ -60,7 +60,7 @@ static void test_arrivals(void **state)
     assert_int_equal(xy_graph_op(g, op)->actor, 2);
     assert_false(testing_is_rank_over(e, 3));
     assert_int_equal(xy_exec_do(e, op), 0);
-    /* Both are over: the sum is in a temporary. */
+    /* Both are complete: the sum is in a temporary. */
     assert_true(testing_is_rank_over(e, 3));
     assert_true(testing_is_rank_over(e, 2));
     assert_int_equal(xy_exec_arrive(e, 1, c.send[1], NULL), 0);

@@ -5,7 +5,7 @@
  *
  *   testing_case_t c = {.q = {.collective = ..., .procs = ..., ...}, .type = TESTING_AFFINE};
  *   testing_case_open(&c);
- *   ... run it, calling testing_case_rank_over for each rank that is over
+ *   ... run it, calling testing_case_rank_over for each rank that is complete
  *   testing_case_close(&c);
  */
 #ifndef XY_EXEC_TESTING_H
