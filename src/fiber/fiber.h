@@ -237,8 +237,8 @@ void xy_fiber_attach(void);
 /* For a thread that watches the job and does nothing for it: while it sleeps here, it does not keep
  * the pool from being stuck. */
 void xy_watcher_sleep(double seconds);
-/* The same until another thread calls, by the same word, which is 0 at first. False: the time was
- * over. A call while the watcher does not wait is lost. */
+/* The same until another thread calls, by the same word, which is 0 at first. False: the time has
+ * passed. A call while the watcher does not wait is lost. */
 bool xy_watcher_wait(_Atomic uint32_t *word, double seconds);
 void xy_watcher_call(_Atomic uint32_t *word);
 

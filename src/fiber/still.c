@@ -11,8 +11,8 @@
  * and threads may run meanwhile; so there are two, and each thread must be in the same call, and
  * must not have been scheduled since the first: then all of them were still between the two. A
  * futex of other processes (a semaphore in shared memory) has other threads to wake it; those are
- * told by the flag, and pthread_join, which lacks it too, by what it waits for: the number of a
- * thread here. One thread that only looks at others may wait for anything: the bystander.
+ * recognised by the flag, and pthread_join, which lacks it too, by what it waits for: the number of
+ * a thread here. One thread that only looks at others may wait for anything: the bystander.
  */
 #include <dirent.h>
 #include <fcntl.h>
