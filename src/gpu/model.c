@@ -72,7 +72,7 @@ static double rate_of(const model_t *m, model_kind_t kind)
     return is_shared && m->costs.both_rate < alone ? m->costs.both_rate : alone;
 }
 
-/* When what an engine does is over if nothing changes; or when its bytes begin to move. */
+/* When what an engine does is complete if nothing changes; or when its bytes begin to move. */
 static double next_of(const model_t *m, int kind)
 {
     const model_op_t *op;
