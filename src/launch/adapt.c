@@ -285,7 +285,7 @@ xy_status_t mpi_launch_adapt_at(const xy_vec_t *parts, const mpi_adapt_place_t *
     st = name_files();
     if (st == XY_OK)
         st = choose(adapted, settings, place);
-    if (st != XY_OK) { /* which was said; the job runs */
+    if (st != XY_OK) { /* reported; the job runs */
         all.counts = all.learns = false;
         return XY_OK;
     }

@@ -3,8 +3,8 @@
  * A library in front of the processes that mpiexec starts and does not load itself: scripts,
  * interpreters, programs that are not linked with Xylem. A program that is compiled for another MPI
  * would be a job of one rank in each of them, and look like success. So it is refused when it
- * initialises that MPI, whatever has loaded it: the linker, a plug-in, dlopen. Whoever uses Xylem
- * passes through, and so do processes that the launcher of the other MPI has started.
+ * initialises that MPI, whatever has loaded it: the linker, a plug-in, dlopen. Programs that use
+ * Xylem pass through, and so do processes that the launcher of the other MPI has started.
  *
  * It is a library of its own, with the C library alone below it (LD_PRELOAD, see
  * rank_environment.c).

@@ -30,7 +30,7 @@ enum { EXIT_OF_SSH = 255, EXIT_TIME_LIMIT = 124, FRAMES_AT_ONCE = 64, GONE_SHOWN
 enum { HEAD_FDS = 4 }; /* to wait for besides the processes */
 enum { CODE_TERMINATED = 128 + SIGTERM };
 
-/* Seconds: between two looks; for a process to end after it was told; for the reason of an end to
+/* Seconds: between two looks; for a process to end after a notice; for the reason of an end to
  * become known; for a launcher that has lost a process to end by itself (Open MPI's crashes when a
  * signal comes meanwhile). */
 #define LOOK_SECONDS     1.0

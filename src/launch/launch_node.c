@@ -436,7 +436,7 @@ static void leave(int code, bool ends_job)
 }
 
 /* Also from a signal handler: no lock that is waited for without end, no formatting. What was
- * recorded goes first: the process ends when this is said, whatever is still in the pipe. */
+ * recorded goes first: the process ends after this message, whatever is still in the pipe. */
 static void leave_with_job(int code)
 {
     char fields[] = "000\0001";
@@ -550,8 +550,8 @@ static xy_status_t exchange(void *arg, const char *card, char **cards)
     return st;
 }
 
-/* Inside a library of the host, the calling rank is none: what stands in front of the C library
- * does what the C library does. */
+/* Inside a library of the host, the calling rank is none: replaced functions behave as the C
+ * library's. */
 static void step_aside(bool is_inside)
 {
     static _Thread_local process_t *process;

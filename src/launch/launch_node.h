@@ -76,7 +76,7 @@ typedef enum {
     NODE_AGREE,  /* mpi_agree_ask_t with its members; from the head: mpi_agree_answer_t */
     /* Where ranks are processes of their own: */
     NODE_JOIN,  /* to the head: the number of a process there, a kind (0: it is gone), and what it
-                   says (bindings.h); from the head: a kind, and what is said to all */
+                   says (bindings.h); from the head: a kind, and the message to all */
     NODE_CHILD, /* a rank that has ended, and what waitpid says about it */
 } node_kind_t;
 

@@ -17,8 +17,8 @@ xy_status_t mpi_virtual_prepare(const mpi_launch_values_t *values, int ranks, co
                                 const virtual_config_t **config_p);
 /* Cores that ranks may have; of a machine on which they are placed. */
 int mpi_virtual_usable(void);
-/* Spawned ranks with these numbers, which are over or new, get cores: those without ranks, by the
- * same rules as the first ones. XY_ELIMIT, reported: there are too few. */
+/* Spawned ranks with these numbers, which have ended or are new, get cores: those without ranks, by
+ * the same rules as the first ones. XY_ELIMIT, reported: there are too few. */
 xy_status_t mpi_virtual_place(const int *ranks, int count);
 /* The choice of `--adapt` for the prepared job: algorithms (which must live as long), and whether
  * its messages are counted. */
