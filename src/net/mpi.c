@@ -57,7 +57,7 @@ typedef struct out {
 } out_t;
 
 typedef struct large {
-    struct large *next; /* of those that are over */
+    struct large *next; /* of those that are complete */
     void *token;
     int process; /* the other one */
     size_t left; /* pieces */

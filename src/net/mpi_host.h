@@ -20,7 +20,7 @@ size_t host_short_limit(const host_mpi_t *host);
 /* Requests are in 64 bits of the caller. */
 void host_send(const host_mpi_t *host, const void *bytes, size_t size, int to, int tag,
                uint64_t *request);
-/* ... which is over when it is being received, not before. */
+/* ... which is complete when it is being received, not before. */
 void host_send_matched(const host_mpi_t *host, const void *bytes, size_t size, int to, int tag,
                        uint64_t *request);
 void host_receive(const host_mpi_t *host, void *bytes, size_t size, int from, int tag,
@@ -38,7 +38,7 @@ typedef struct {
 /* Make room for so many more. */
 xy_status_t host_set_reserve(host_set_t *set, int more);
 void host_set_add(const host_mpi_t *host, host_set_t *set, uint64_t request, void *token);
-/* Take away those that are over, and call `over` for each. */
+/* Take away those that are complete, and call `over` for each. */
 void host_set_test(const host_mpi_t *host, host_set_t *set, void (*over)(void *arg, void *token),
                    void *arg);
 void host_set_cleanup(host_set_t *set);

@@ -76,8 +76,8 @@ typedef struct {
     double latency, bandwidth;
     const xy_net_measured_t *measured; /* the same for single libraries */
     int measured_count;
-    /* Called around every call of a library that is not this one's: what stands in front of the C
-     * library steps aside in between. NULL: nothing does. */
+    /* Called around every call of a library that is not this one's: replaced functions behave as
+     * the C library's in between. NULL: nothing does. */
     void (*mark)(bool is_inside);
 } xy_net_config_t;
 

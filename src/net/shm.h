@@ -86,7 +86,7 @@ typedef struct {
     _Atomic unsigned looks; /* for something */
     _Atomic bool is_rung;   /* the sockets may have something */
     pthread_mutex_t lock;   /* of `finished` */
-    shm_given_t *finished;  /* gives that are over */
+    shm_given_t *finished;  /* gives that are complete */
     _Atomic bool has_finished;
     shm_peer_t peers[];
 } shm_net_t;

@@ -88,7 +88,7 @@ typedef struct {
     int epoll, event; /* the latter wakes who sleeps */
     _Atomic int sleeping;
     pthread_mutex_t lock;  /* of `finished` */
-    tcp_given_t *finished; /* gives that are over */
+    tcp_given_t *finished; /* gives that are complete */
     _Atomic bool has_finished;
     xy_listener_t *listener; /* of a hub: who connects there becomes a peer; or NULL */
     tcp_peer_t peers[];
