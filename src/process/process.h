@@ -22,7 +22,7 @@
  *   image/  Each process has an *image*: a private copy of the data of the program and of its
  *           libraries, beside code that all share. The loader does what the dynamic linker does,
  *           once per program, and stores what differs from image to image (image/image.h).
- *   libc/   Functions of the C library are defined in front of the C library's own. Each looks up
+ *   libc/   Functions of the C library are replaced. Each looks up
  *           `process_self`, the process whose code called it, and works on that process's streams,
  *           environment, signal handlers, exit functions (libc/libc.h). One that would wait in the
  *           kernel lets the other processes of the core run. Outside of a process every one of them

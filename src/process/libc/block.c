@@ -41,7 +41,7 @@ bool process_block_shares_core(void)
 static _Thread_local int held __attribute__((tls_model("initial-exec"))); /* process_block_lock */
 
 /* Interposers, sanitizers and allocators may stand between this library and its own functions, so
- * the caller's address alone does not tell: a process inside the runtime, or one that is giving way
+ * the caller's address alone does not tell: a process inside the runtime, or one that is yielding
  * already, may be on the stack of a poll. */
 static bool can_give_way(const process_t *process)
 {

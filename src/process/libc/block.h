@@ -75,7 +75,7 @@ void process_clock_gettime(clockid_t clock, struct timespec *now);
 /* Seconds until `deadline` on `clock`. */
 double process_seconds_until(clockid_t clock, const struct timespec *deadline);
 
-/* Lock it as a process that lets others run (mutex.c); not one that checks its owner. */
+/* Lock it, yielding to other processes (mutex.c); not one that checks its owner. */
 int process_mutex_lock(pthread_mutex_t *mutex);
 
 /* Which functions of a program still keep the other processes of a core waiting: one line, if there

@@ -2,8 +2,8 @@
 /*
  * The functions of OpenCL that wait. They stand in front of those of its loader (libOpenCL), for
  * programs and for libraries that call them; a process that looks them up with dlsym gets them,
- * too. A process starts what it would wait for, looks at the event until it is over, and lets other
- * processes run meanwhile.
+ * too. A process starts what it would wait for, looks at the event until it is complete, and lets
+ * other processes run meanwhile.
  */
 #include <dlfcn.h>
 #include <pthread.h>

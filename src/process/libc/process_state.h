@@ -312,8 +312,8 @@ void process_locals_begin(const process_t *process);
 /* How many bytes the host has set aside, and what they are aligned to. */
 size_t process_locals_reserve(size_t *align_p);
 /* Does code of a library lie there whose thread-local variables stay with the worker: an allocator,
- * or a driver of GPUs? It must not give way to another process: that one would come into it again,
- * on the same thread. */
+ * or a driver of GPUs? It must not yield to another process: that one would come into it again, on
+ * the same thread. */
 bool process_locals_is_of_worker(const void *code);
 /* Find the libraries whose thread-local variables must follow the process; after loading. */
 xy_status_t process_locals_setup(void);
@@ -356,7 +356,7 @@ void process_attach(void);
 /* Faults name the process; SIGINT and others end the job, unless processes handle them. `processes`
  * are all there may be. */
 void process_signals_setup(process_t *processes, int count);
-/* The process of this number is over: the next one has no handlers. */
+/* The process of this number has ended: the next one has no handlers. */
 void process_signals_forget(int which);
 
 /* ---- dlopen and dlsym (dl.c) ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * syscall(): those calls that have a function of their own in front of the C library do what it
- * does. libnuma binds itself this way, std::atomic waits this way.
+ * syscall(): calls for which this library replaces the function do the same. libnuma binds itself
+ * this way, std::atomic waits this way.
  */
 #include <errno.h>
 #include <linux/futex.h>
