@@ -33,7 +33,7 @@ typedef struct {
 } walk_cart_t;
 
 /* One collective in which data that is kept is moved, or whose members agree on something; until
- * all are over. */
+ * all are complete. */
 typedef struct walk_meeting {
     struct walk_meeting *next;
     uint64_t number;

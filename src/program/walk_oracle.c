@@ -10,7 +10,7 @@
  *   error = 0  Finalize:15                                             0 calls
  *
  * Candidates that win with different work in their kernels and loops, or with calls to other ranks,
- * of other tags or blocks, leave the value open: that is said.
+ * of other tags or blocks, leave the value open, with a message.
  */
 #include "program/walk_oracle.h"
 

@@ -5,7 +5,7 @@
 
 #include "program/walk.h"
 
-/* It is over in the job: take its results. */
+/* It is complete in the job: take its results. */
 static void finish(walker_t *w, walk_request_t *r)
 {
     if (r->kind == WALK_COLLECTIVE) {
@@ -54,7 +54,7 @@ static bool is_pending(const walk_request_t *r)
     return r->is_active && !r->is_done;
 }
 
-/* What the job has found to be over is over. */
+/* What the job has found to be over is complete. */
 static void sweep(walker_t *w, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
