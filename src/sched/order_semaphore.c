@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Order, `semaphore`: a thread blocks until an operation before it is over and posts its semaphore,
- * so that threads run exactly in the order of the data and no thread polls.
+ * Order, `semaphore`: a thread blocks until an operation before it is complete and posts its
+ * semaphore, so that threads run exactly in the order of the data and no thread polls.
  */
 #include "sched/order_internal.h"
 
