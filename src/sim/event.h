@@ -45,8 +45,8 @@ struct xy_event {
 
 typedef struct {
     double now;
-    /* Called when all events of a moment are over and time is about to advance, with `owner`; or
-     * NULL. It may set events, also for now. */
+    /* Called when all events of a moment have been handled and time is about to advance, with
+     * `owner`; or NULL. It may set events, also for now. */
     void (*settle)(void *owner);
     void *owner;
     /* Called before an event with the one that is likely to follow it; or NULL. It may fetch memory

@@ -91,7 +91,7 @@ void xy_flow_path_cleanup(xy_flow_path_t *path);
 void xy_flow_path_reset(xy_flow_path_t *path);
 
 void xy_flow_init(xy_flow_t *flow, xy_flow_path_t *path);
-/* It may be started again when it is over. Running out of memory is noted by the clock. */
+/* It may be started again when it is complete. Running out of memory is noted by the clock. */
 void xy_flow_start(xy_flow_t *flow, double latency, double bytes);
 
 #endif

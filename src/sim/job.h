@@ -17,7 +17,7 @@
  *           reqs[p][0] = xy_vjob_irecv(job, p, &(xy_vjob_p2p_t){.peer = before, .bytes = 8}, NULL);
  *           reqs[p][1] = xy_vjob_isend(job, p, &(xy_vjob_p2p_t){.peer = after, .bytes = 8}, NULL);
  *           if (!xy_vjob_wait(job, p, reqs[p], 2, XY_VJOB_ALL))
- *               return;                                      (run() is called when it is over)
+ *               return;                                      (run() is called when it is complete)
  *           step[p]++;
  *           // fall through
  *       case 1:
@@ -125,7 +125,7 @@ typedef struct {
     double swap;          /* from one process of a core to the next */
     double start;         /* of a core, to start another process */
     double task;          /* direct collectives: take a piece of the work */
-    double notice;        /* ... tell another core that it is over */
+    double notice;        /* ... tell another core that it is complete */
     uint64_t eager;       /* bytes, inside a node and */
     uint64_t eager_net;   /* between nodes: more is sent by ask, answer, data */
     uint64_t packet;      /* bytes, between nodes: more is a flow */
@@ -212,7 +212,7 @@ bool xy_vjob_compute(xy_vjob_t *job, int32_t proc, double seconds);
 double xy_vjob_code_pace(const xy_vjob_t *job, int32_t proc);
 /* It does nothing until then (sleeps), without its core. */
 bool xy_vjob_sleep(xy_vjob_t *job, int32_t proc, double seconds);
-/* It is over: no calls any more. */
+/* It has ended: no more calls. */
 void xy_vjob_finish(xy_vjob_t *job, int32_t proc);
 /* Process `proc` starts another one, below `room`, which is not there yet or has finished: its core
  * is busy for `start` seconds, and the new one begins when a message without data would be there.
@@ -269,7 +269,7 @@ xy_vreq_t *xy_vjob_irecv(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p,
 void xy_vjob_release(xy_vjob_t *job, xy_vreq_t *request);
 /* Is it over at the time of its process? What was found so stays so. */
 bool xy_vjob_is_done(const xy_vjob_t *job, const xy_vreq_t *request);
-/* Of a receive that is over; of a send: is_cancelled only. */
+/* Of a receive that is complete; of a send: is_cancelled only. */
 void xy_vjob_status(const xy_vjob_t *job, const xy_vreq_t *request, xy_vjob_status_t *status);
 
 typedef enum { XY_VJOB_ALL, XY_VJOB_ONE } xy_vjob_how_t; /* all of them; at least one */
@@ -322,7 +322,7 @@ typedef struct {
  * message of that size alone, without contention; the caller's core is busy for the sending of the
  * first. *end_p: when the last byte has arrived. False: memory ran out, which ends the run. */
 bool xy_vjob_remote(xy_vjob_t *job, int32_t proc, const xy_vjob_remote_t *remote, double *end_p);
-/* A request that is over at that time of the process. NULL: memory ran out, as above. */
+/* A request that is complete at that time of the process. NULL: memory ran out, as above. */
 xy_vreq_t *xy_vjob_until(xy_vjob_t *job, int32_t proc, double time);
 /* The clock comes to the time of the process, so that what others do before is done. True:
  * continue.

@@ -83,7 +83,7 @@ static void run(void *owner, int32_t proc)
     player_t *p = &r->player[proc];
 
     do {
-        xy_vjob_release(r->job, p->request); /* which is over */
+        xy_vjob_release(r->job, p->request); /* which is complete */
         note_time(r, proc, p->at);
         if (p->at == ALL) {
             xy_vjob_finish(r->job, proc);

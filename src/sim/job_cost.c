@@ -143,11 +143,11 @@ static double request_of(const xy_message_model_t *m, double bytes)
                        xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, bytes).seconds);
 }
 
-/* When the send of a large message between nodes is over, by how long such a send took while its
- * receive waited: about two latencies, after which it was asked for and written; or most of what
- * the message takes. Then the receiver has acknowledged its data. If the message takes two more
- * latencies than asking, answering and sending it, the receiver was told behind that. `rest` is
- * what it takes beyond these. */
+/* When the send of a large message between nodes is complete, by how long such a send took while
+ * its receive waited: about two latencies, after which it was asked for and written; or most of
+ * what the message takes. Then the receiver has acknowledged its data. If the message takes two
+ * more latencies than asking, answering and sending it, the receiver was notified after that.
+ * `rest` is what it takes beyond these. */
 static void find_end(job_way_t *way, uint64_t bytes, double rest)
 {
     double hold = xy_message_hold(way->model, (double)bytes), all = all_of(way, bytes, false);

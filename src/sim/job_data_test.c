@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives of simulated jobs move data: every step as the driver is told, with send buffers that
+ * Collectives of simulated jobs move data: every step as the driver gets it, with send buffers that
  * are overwritten as soon as their call is complete. The results must be those of MPI, whatever the
  * library, the machine and the progress.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When sends of large messages between nodes are over, by what was measured of them; and in which
- * order collectives of other libraries send. */
+/* When sends of large messages between nodes are complete, by what was measured of them; and in
+ * which order collectives of other libraries send. */
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -81,7 +81,7 @@ static void run(testing_job_t *t, xy_costs_t *costs, const char *library,
     assert_int_equal(t->status, XY_OK);
 }
 
-/* When the k-th send of a root to one after the other is over, and when it was received. */
+/* When the k-th send of a root to one after the other is complete, and when it was received. */
 static void send_to_all(const protocol_t *p, double sent[HOSTS], double received[HOSTS])
 {
     testing_act_t root[HOSTS] = {{0}}, receive[] = {{.kind = DO_RECV, .bytes = LARGE}, {0}};

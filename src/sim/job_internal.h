@@ -22,7 +22,7 @@
  *   job_order.c    the order of messages in collectives of other libraries
  *   job_direct.c   what direct collectives count in the matrix
  *   job_path.c     the critical path
- *   job_result.c   what there is to say at the end
+ *   job_result.c   the results
  *   job_record.c   the trace
  */
 #ifndef XY_SIM_JOB_INTERNAL_H
@@ -52,8 +52,8 @@ typedef struct {
     char *fresh, *end; /* memory that was never used */
 } job_pool_t;
 
-/* Work for a process: how long it takes a core from `start` on, and what follows when it is over.
- * `end` may be ahead of the clock. */
+/* Work for a process: how long it takes a core from `start` on, and what follows when it is
+ * complete. `end` may be ahead of the clock. */
 struct job_item {
     double (*seconds)(xy_vjob_t *job, job_item_t *item, double start);
     void (*done)(xy_vjob_t *job, job_item_t *item, double end, job_node_t *because);
@@ -107,7 +107,7 @@ typedef enum {
     JOB_TOLD,   /* the receiver hears that all of it is there */
 } job_stage_t;
 
-/* When the send of a large message between nodes is over. */
+/* When the send of a large message between nodes is complete. */
 typedef enum {
     JOB_WRITTEN, /* the system has its data; of more than a socket takes: its data has arrived */
     JOB_NOTICED, /* a latency after it was received */
@@ -167,7 +167,7 @@ typedef struct {
     xy_vreq_t *const *requests;
     size_t count, left;
     xy_vjob_how_t how;
-    double until;     /* the last end of those that are over */
+    double until;     /* the last end of those that are complete */
     job_node_t *node; /* ... and what it came from */
     bool has_until, is_probe, is_waiting, takes;
     bool is_receiving; /* waits for a message */
@@ -187,7 +187,7 @@ typedef struct {
     uint32_t line;
     int32_t ahead;     /* sends since it last waited for the clock */
     uint64_t arrived;  /* messages to it, but for those of collectives, */
-    uint64_t gone;     /* ... that are over, */
+    uint64_t gone;     /* ... that are complete, */
     uint64_t incoming; /* ... that were sent */
     xy_match_t match;
     job_item_t *first, **last; /* work that nobody does yet */

@@ -6,7 +6,7 @@
  *   eager               (inject) arrive; its data is there with it, or flows after it
  *   large, in a node    arrive, is copied by the receiver, notice to the sender
  *   large, in a network inject, arrive (a question), answer, flow; where that was measured, the
- *                       receiver acknowledges it and is told by the sender that this was all
+ * receiver acknowledges it, and the sender confirms that this was all
  *
  * Messages of one process to another arrive in the order of their sends, whatever their sizes: what
  * arrives is the first byte, after a latency that all have, behind the packets that left before.

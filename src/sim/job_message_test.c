@@ -147,7 +147,7 @@ static void nodes_of_a_cluster_are_no_node(void **state)
 }
 
 /* The limit that was measured holds, unless the user gives another. A send of 10000 bytes whose
- * receive comes a second later is over at once, or when it comes. */
+ * receive comes a second later is complete at once, or when it comes. */
 static double send_ends(double measured, bool keeps)
 {
     testing_act_t send[] = {{.kind = DO_SEND, .peer = 1, .bytes = 10000}, {0}};

@@ -11,7 +11,7 @@
 static const uint64_t sizes[] = {0, 8, 1000, 4096, 4097, 65536, 65537, 1 << 24};
 enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
-/* Seconds until `acts` of process 0 are over, while process 1, on `core`, follows `others`. */
+/* Seconds until `acts` of process 0 are complete, while process 1, on `core`, follows `others`. */
 static double seconds_of(const testing_act_t *acts, const testing_act_t *others, int core,
                          const xy_coll_link_t *link, double *busy_p)
 {

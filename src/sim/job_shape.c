@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Shapes: the graph of a collective, made ready to be run often. A program repeats its collectives,
- * so each graph is built once and kept by what was asked for.
+ * so each graph is built once and kept by its request.
  */
 #include "sim/job_internal.h"
 

@@ -18,7 +18,7 @@ typedef enum {
     DO_RECV,
     DO_WAIT, /* for all that was started */
     DO_WAIT_ONE,
-    DO_POLL, /* test until all are over */
+    DO_POLL, /* test until all are complete */
     DO_PROBE,
     DO_IPROBE, /* until there is one */
     DO_MRECV,  /* mprobe, imrecv, wait */
@@ -175,7 +175,7 @@ static inline bool testing_probe(testing_job_t *t, int32_t proc, const xy_vjob_p
     return false;
 }
 
-/* True: it is over. */
+/* True: it is complete. */
 static inline bool testing_do(testing_job_t *t, int32_t proc, const testing_act_t *act, bool again)
 {
     testing_proc_t *p = &t->procs[proc];

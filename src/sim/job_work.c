@@ -252,7 +252,7 @@ void job_work_ready(xy_vjob_t *job, job_proc_t *p)
 
 /* ---- Memory ---- */
 
-/* Copies of the same NUMA node at that time; those that are over by the clock go. */
+/* Copies of the same NUMA node at that time; those that are complete by the clock go. */
 static int32_t count_copies(xy_vjob_t *job, job_memory_t *memory, double at)
 {
     int32_t kept = 0, running = 0;

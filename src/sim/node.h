@@ -66,8 +66,8 @@ typedef enum { XY_SIM_NONE, XY_SIM_THREADS, XY_SIM_TASKS } xy_sim_progress_t;
 typedef enum { XY_SIM_HELP_ALL, XY_SIM_HELP_OWN, XY_SIM_HELP_NOT } xy_sim_help_t;
 
 /* The published model of split-tree instead of costs: a transfer takes a second (growing:
- * 2^(level-1) of them), nothing else takes any time, a level begins when the one before it is over,
- * and the communication cores do whatever is not split off, without help. */
+ * 2^(level-1) of them), nothing else takes any time, a level begins when the one before it is
+ * complete, and the communication cores do whatever is not split off, without help. */
 typedef enum { XY_SIM_MEASURED, XY_SIM_MODEL_CONSTANT, XY_SIM_MODEL_GROWING } xy_sim_model_t;
 
 enum {

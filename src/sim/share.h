@@ -10,9 +10,9 @@
  *   xy_share_cleanup(&memory);
  *
  * One clock of its own serves all users: it runs at the speed at which each of them advances, and a
- * user that begins at c and needs s seconds alone is over at c + s. Who comes or goes changes the
- * speed, not the order; so a change costs O(log users), where links that are crossed by different
- * routes (flow.h) must look at all of them.
+ * user that begins at c and needs s seconds alone is complete at c + s. Who comes or goes changes
+ * the speed, not the order; so a change costs O(log users), where links that are crossed by
+ * different routes (flow.h) must look at all of them.
  */
 #ifndef XY_SIM_SHARE_H
 #define XY_SIM_SHARE_H
@@ -30,7 +30,7 @@ typedef struct {
     double capacity;          /* users at full speed */
     double load;              /* the sum of the users' weights */
     double work, since, rate; /* seconds that each user got up to `since`, and gets since then */
-    xy_heap_t users;          /* by the work at which they are over */
+    xy_heap_t users;          /* by the work at which they are complete */
     xy_event_t event;
     xy_vclock_t *clock;
     void *model;

@@ -169,10 +169,10 @@ bool sim_network_gave_up(const xy_sim_t *sim);
 /* Of an operation that was not sent: what follows its sending, without contention. */
 double sim_transfer_time(const xy_sim_t *sim, int32_t op);
 
-/* operation.c: what becomes ready, what is over. */
+/* operation.c: what becomes ready, what is complete. */
 void sim_op_ready(xy_sim_t *sim, int32_t op);
 void sim_op_start(xy_sim_t *sim, int32_t unit, int32_t op, double overhead);
-void sim_unit_due(xy_event_t *event);      /* what the unit was doing is over */
+void sim_unit_due(xy_event_t *event);      /* what the unit was doing is complete */
 void sim_flow_done(void *sim, void *unit); /* ... what it copied through a domain is */
 void sim_message_done(void *sim, xy_flow_t *flow);
 void sim_instants_over(xy_sim_t *sim); /* ready operations without work are complete at once */
