@@ -108,7 +108,7 @@ static xy_status_t put_event(const probe_t *probe, int turn)
     return xy_gpu_event_record(probe->event, probe->streams[0]);
 }
 
-/* Seconds of one in a row of them: of the host to put it there, and until it is over. The first
+/* Seconds of one in a row of them: of the host to put it there, and until it is complete. The first
  * row warms up; the shorter of two others counts, as other programs may have the core. */
 static xy_status_t time_row(const probe_t *probe, xy_status_t (*put)(const probe_t *, int),
                             double *put_p, double *seconds_p)

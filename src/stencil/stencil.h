@@ -147,10 +147,10 @@ typedef struct {
  * Build the grid and simulate it, or compute it. Natural order is cut into one part per worker.
  *
  * In real time memory is, in core, what the policy believes the cache of a core to hold (0: its
- * second level), and with a file the bytes of memory that are used (0: a quarter of what there is).
- * The result means what tasks/exec/exec.h says. A file that is there holds the first values and, at
- * the end, the last ones; one that is not is made. XY_EINVAL, XY_EIO, XY_ENOMEM (reported): the
- * file is as it was before.
+ * second level), and with a file the bytes of memory that are used (0: a quarter of the main
+ * memory). The result has the meaning of tasks/exec/exec.h. A file that is there holds the first
+ * values and, at the end, the last ones; one that is not is made. XY_EINVAL, XY_EIO, XY_ENOMEM
+ * (reported): the file is as it was before.
  *
  * With messages all ranks call it, and rank 0 has the result, which it compares with the plain
  * loop, and tells its observer what all ranks did. With a file only rank 0 opens it, and the others
