@@ -27,7 +27,7 @@
  * Cores may compute beside the GPUs, in the main memory: they are workers behind the GPUs, with the
  * speed `core_speed`, which is then measured. A core is left idle when the others would have done
  * all the rest before it had ended one task. GPUs are then only a few tasks ahead, and a task of a
- * core is over when it has ended.
+ * core is complete when it has ended.
  *
  * With a share of a graph that several ranks have (tasks/ranks/ranks.h) the graph is share->tasks,
  * and messages begin by themselves as soon as their predecessors are complete, whatever the policy
@@ -105,7 +105,7 @@ typedef struct {
     /* A datum of the share has come, and no task has begun that waits for it; or NULL. */
     void (*received)(void *arg, int32_t data);
     const char *trace;                  /* file to record into, or NULL */
-    const xy_task_observer_t *observer; /* told when all is over; or NULL */
+    const xy_task_observer_t *observer; /* notified when all is complete; or NULL */
     /* Virtual time: the clock that the GPUs, which are models, follow, and what the host needs for
      * a task besides putting it into a stream. NULL: the clock on the wall. There are no cores and
      * no other ranks then. */

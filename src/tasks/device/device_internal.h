@@ -287,7 +287,7 @@ xy_status_t device_home_ask(device_tasks_t *e, const xy_access_t *a, int32_t n);
  * is NULL, is what to wait for. */
 xy_status_t device_home_has_come(device_tasks_t *e, const xy_access_t *a, int32_t n,
                                  bool *has_come_p, ticket_t *awaited_p);
-/* From now on the task alone uses what it writes; until it is over. */
+/* From now on the task alone uses what it writes; until it is complete. */
 void device_home_take(device_tasks_t *e, const xy_access_t *a, int32_t n, void **addresses);
 void device_home_give(device_tasks_t *e, const xy_access_t *a, int32_t n);
 /* All tasks are complete: everything goes home. */
@@ -326,7 +326,7 @@ xy_status_t device_jobs_wait(device_tasks_t *e, bool *is_moving_p);
 /* messages.c */
 xy_status_t device_messages_init(device_tasks_t *e); /* ENOMEM in silence */
 void device_messages_cleanup(device_tasks_t *e);
-/* All that comes before it is over. */
+/* All that comes before it is complete. */
 xy_status_t device_message_begin(device_tasks_t *e, int32_t message);
 /* Begin all messages that can begin, complete all that have arrived. */
 xy_status_t device_messages_pump(device_tasks_t *e, bool *is_moving_p);
@@ -367,7 +367,7 @@ void device_stage_cleanup(lane_t *lane);
 /* Put a copy of a datum into the lane, from home or to it. */
 xy_status_t device_copy_in(lane_t *lane, xy_gpu_memory_t to, int32_t data);
 xy_status_t device_copy_out(lane_t *lane, int32_t data, xy_gpu_memory_t from);
-/* All of the lane up to `number` is over: what is left to do with its pieces. */
+/* All of the lane up to `number` is complete: what is left to do with its pieces. */
 xy_status_t device_stage_reach(lane_t *lane, uint64_t number);
 
 /* span.c: nothing of it does anything while nothing is recorded */

@@ -24,7 +24,7 @@ static mark_t *mark_of(const lane_t *lane, uint64_t number)
     return &lane->marks[(number - 1) / lane->stride % (DEVICE_AHEAD / lane->stride)];
 }
 
-/* Cores and other ranks wait for what is over here: there it is known sooner. */
+/* Cores and other ranks wait for what is complete here: there it is known sooner. */
 static uint64_t stride_of(const device_tasks_t *e)
 {
     return e->how->cores > 0 || e->how->share != NULL ? DEVICE_STRIDE_BESIDE : DEVICE_STRIDE;
@@ -74,7 +74,7 @@ static xy_status_t find_mark(lane_t *lane, uint64_t number, mark_t **mark_p)
     return (*mark_p)->upto < number ? mark_now(lane, *mark_p) : XY_OK;
 }
 
-/* All up to `number` is over, once it is home. */
+/* All up to `number` is complete, once it is home. */
 static xy_status_t reach(lane_t *lane, uint64_t number)
 {
     xy_status_t st = device_stage_reach(lane, number);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Messages of a graph that several ranks share. They need no worker: each begins as soon as what
- * comes before it is over, and the transport moves it while tasks run. As many as are ready move at
- * once; a limit could leave a rank without the message that another one waits for.
+ * comes before it is complete, and the transport moves it while tasks run. As many as are ready
+ * move at once; a limit could leave a rank without the message that another one waits for.
  */
 #include <sched.h>
 #include <xylem.h>

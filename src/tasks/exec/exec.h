@@ -56,9 +56,10 @@ typedef struct {
     /* Do a task. Called by several workers at once. NULL: the `code` of each. */
     void (*run)(void *arg, const xy_task_turn_t *turn);
     void *arg;
-    const atomic_bool *stop;            /* no task begins once it is set; or NULL */
-    const char *trace;                  /* file to record into, or NULL */
-    const xy_task_observer_t *observer; /* told when all is over, by the calling thread; or NULL */
+    const atomic_bool *stop; /* no task begins once it is set; or NULL */
+    const char *trace;       /* file to record into, or NULL */
+    const xy_task_observer_t
+        *observer; /* notified when all is complete, by the calling thread; or NULL */
 } xy_task_exec_t;
 
 /* Run the graph (final). In the result, compute_bound is the time that was spent in tasks, shared

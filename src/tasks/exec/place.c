@@ -11,11 +11,11 @@
  *     a  2 3 3 [3 3 2 0] 0 0     block 7 of b is about to be written. It takes the place of
  *     b  x x x [2 2 1 _] _ _     block 1 of b, whose lines are still there, and gives its own
  *
- * A ready task that only writes a datum makes it dead: all who read it are over, for the policy.
- * Really, some may still run on other workers, which the edges of the graph know nothing of, as
- * they are about data and not about places. Therefore both places must be ones that, since they
- * were last written, only the worker used that exchanges them: it does things in order. Whoever
- * else writes the dead datum later waits until that worker has done what it had taken when it gave
+ * A ready task that only writes a datum makes it dead: all who read it are complete, for the
+ * policy. Really, some may still run on other workers, which the edges of the graph know nothing
+ * of, as they are about data and not about places. Therefore both places must be ones that, since
+ * they were last written, only the worker used that exchanges them: it does things in order. A
+ * later writer of the dead datum waits until that worker has done what it had taken when it gave
  * the place (`given`). No worker waits for ever: all wait for what was decided before.
  */
 #include "tasks/exec/exec_internal.h"

@@ -142,8 +142,8 @@ static void end(exec_tasks_t *e, exec_worker_t *w, xy_task_slot_t *slot)
  * lock, and the data of the policy that the task has pushed out of the cache. So a worker takes
  * several at once, as many as fit in BATCH_SECONDS. Each is reported to the policy as over as soon
  * as it is taken, and so can name those that come after it. Really they run one after the other,
- * and a task waits until those before it, on other workers, are over (`before`). No task waits for
- * ever: the order in which the policy thought them over is one in which they can run.
+ * and a task waits until those before it, on other workers, are complete (`before`). No task waits
+ * for ever: the order in which the policy thought them over is one in which they can run.
  */
 static const double BATCH_SECONDS = 200e-6;
 
@@ -157,7 +157,7 @@ static int32_t batch_size(const exec_tasks_t *e, const exec_worker_t *w)
 }
 
 /* Returns how many tasks are in w->batch; when only one was wanted, *slot_p is its slot, and the
- * policy does not yet know that it is over. */
+ * policy does not yet know that it is complete. */
 static int32_t take(exec_tasks_t *e, exec_worker_t *w, xy_task_slot_t **slot_p)
 {
     int32_t want = batch_size(e, w);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The tasks that a worker holds, as both engines keep them: each is in a slot, from the moment the
- * policy names it until it is over, and gathers its data in the memory of the worker.
+ * policy names it until it is complete, and gathers its data in the memory of the worker.
  *
  *   slot = xy_task_pipeline_take(&pipeline, op, worker);      (fewer than its depth are held)
  *   xy_task_gathering_add(&gathering, slot);           (the memory's list, oldest first)
  *   ... slot->is_complete = true;                      (all its data are there)
  *   slot = xy_task_pipeline_complete(&pipeline);       (the oldest that can run; NULL: none)
  *   xy_task_gathering_remove(&gathering, slot);        (it runs)
- *   xy_task_pipeline_free(&pipeline, slot);            (it is over)
+ *   xy_task_pipeline_free(&pipeline, slot);            (it is complete)
  *
  * Not thread-safe.
  */

@@ -279,7 +279,7 @@ static void plan_task(closure_t *c, int32_t memory, xy_op_id_t op)
     closure_task_t *x = &c->tasks[op];
 
     closure_frontier_remove(c, op);
-    announce(c, op, 1); /* until it is over */
+    announce(c, op, 1); /* until it is complete */
     x->state = TASK_PLANNED;
     m->work += x->seconds / m->speed;
     m->tasks++;

@@ -243,7 +243,7 @@ static xy_op_id_t pick(void *state, int32_t worker)
     return op;
 }
 
-/* What is over ends now: the lane ends after what is left of it, however late that is. */
+/* What is complete ends now: the lane ends after what is left of it, however late that is. */
 static void done(void *state, int32_t worker, xy_op_id_t op)
 {
     dm_t *d = state;

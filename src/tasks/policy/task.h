@@ -5,7 +5,7 @@
  *   const xy_task_policy_t *p;
  *   xy_task_policy_find("dmdar", &p);
  *   p->create(&view, &params, &state);        (the engine fills in the view)
- *   p->ready(state, op);                      (all that `op` waits for is over)
+ *   p->ready(state, op);                      (all that `op` waits for is complete)
  *   op = p->pick(state, worker);              (-1: nothing for this worker now)
  *   p->done(state, worker, op);
  *   p->destroy(state);
@@ -161,7 +161,7 @@ int32_t xy_task_slice(int64_t step, int64_t steps);
 /* Which tasks use each datum, in the order of submission: a plan for policies that have none. */
 typedef struct {
     size_t *start;   /* [data + 1] */
-    size_t *cursor;  /* [data]: all before it are over */
+    size_t *cursor;  /* [data]: all before it are complete */
     xy_op_id_t *ops; /* datum after datum */
 } xy_task_uses_t;
 

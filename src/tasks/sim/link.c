@@ -31,7 +31,7 @@ static sim_transfer_t *way_next(sim_way_t *w)
     return t;
 }
 
-/* It is over, or never began: its ends are no longer needed. */
+/* It is complete, or never began: its ends are no longer needed. */
 static void let_go(sim_tasks_t *s, sim_transfer_t *t)
 {
     s->under_way--;

@@ -171,7 +171,7 @@ static void test_exact_times(void **state)
 }
 
 /* The narrowest memory in which each task fits: tasks of one pipeline hold what the other lacks,
- * and the younger gives way. */
+ * and the younger yields. */
 static void test_narrow_memory(void **state)
 {
     xy_task_platform_t *p = one_gpu(2000);
