@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any bytes: the reader answers with a log that keeps all promises of log.h and that every writer
- * can write, or with one message. Checksums of chunks are mended first, else no change of a byte
+ * can write, or with one message. Checksums of chunks are corrected first, else no change of a byte
  * would ever get behind them. */
 #include <stdlib.h>
 #include <string.h>
