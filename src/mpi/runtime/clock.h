@@ -32,7 +32,7 @@ typedef struct mpi_clock {
     double (*peek)(mpi_rank_t *self);
     double tick; /* seconds: the smallest difference that `now` shows */
     /* `self` does nothing for so long. `parks`: others run meanwhile; otherwise the time is charged
-     * to it, for callers that must not give way. */
+     * to it, for callers that must not yield. */
     void (*sleep)(mpi_rank_t *self, double seconds, bool parks);
     /* `self` looked for something that has not happened yet (MPI_Test, MPI_Iprobe, sched_yield):
      * that took some time, in which others run. */

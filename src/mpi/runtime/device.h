@@ -39,7 +39,7 @@ bool mpi_device_copy(void *to, const void *from, size_t bytes);
 void mpi_device_copy_rows(void *to, ptrdiff_t to_step, const void *from, ptrdiff_t from_step,
                           size_t bytes, size_t n);
 
-/* Copies between the two are over at the end only, and in any order. They nest. */
+/* Copies between the two are complete at the end only, and in any order. They nest. */
 void mpi_device_begin(void);
 void mpi_device_end(void);
 

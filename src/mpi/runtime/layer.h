@@ -74,7 +74,7 @@ struct mpi_layer {
      * not come to pass. */
     void (*job_end)(mpi_job_t *job);
 
-    /* A rank that was spawned begins: on its worker, before it runs. And it is over, when its
+    /* A rank that was spawned begins: on its worker, before it runs. And it has ended, when its
      * number is about to be used again. */
     xy_status_t (*rank_begin)(mpi_rank_t *rank);
     void (*rank_end)(mpi_rank_t *rank);

@@ -182,7 +182,7 @@ struct mpi_worker {
     struct nbc_core *cores; /* of progress threads that live here and had something to do */
     void *scratch;          /* of collectives, grows on demand */
     size_t scratch_size;
-    struct mpi_pooled *free_calls; /* memory of nonblocking collectives that are over */
+    struct mpi_pooled *free_calls; /* memory of nonblocking collectives that are complete */
     void *spare; /* memory that a collective needed last and the next one may take */
     size_t spare_size;
     struct mpi_trace *trace;                 /* what it does, recorded; or NULL */
@@ -224,7 +224,7 @@ typedef struct {
 
 struct mpi_job {
     /* Ranks so far: those that were started, then those that were spawned, which get the numbers of
-     * others that are over. Only grows; what is indexed by rank has room for `capacity`. */
+     * others that have ended. Only grows; what is indexed by rank has room for `capacity`. */
     _Atomic int size;
     int started;  /* ranks of the job as it was started */
     int capacity; /* the most that it may have; `started` where none can be spawned */

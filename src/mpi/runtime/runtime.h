@@ -11,11 +11,11 @@
  *   copy_stream.h         copies past the caches
  *   device.h              memory of GPUs
  *   clock.h               the clock of a job in virtual time
- *   caller.h trace.h monitor.h    where a call stands in the program; --trace; --monitor
+ *   caller.h trace.h monitor.h    places of calls in the program; --trace; --monitor
  *   account.h             where the time goes; --report
- *   observe.h             what tools are told while it happens
+ *   observe.h             events for tools
  *   live.h                what ranks do now, while someone outside looks
- *   finding.h             what is wrong with a program
+ *   finding.h             mistakes of the program
  *
  * A job is made once per process, by the launcher or by MPI_Init without one, and lives to the end
  * of the process. All that belongs to a rank is touched by its worker only, without locks; where

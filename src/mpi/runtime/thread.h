@@ -45,7 +45,7 @@ xy_status_t mpi_threads_begin(mpi_rank_t *self, int level);
  * begin there, might wait for ever? And its fiber, which was made detached, begins. */
 bool mpi_thread_must_carry(const mpi_rank_t *rank);
 xy_status_t mpi_thread_begin_away(mpi_rank_t *rank);
-/* Has the rank, which is over, had threads in MPI that its number may stand for? */
+/* Has the rank, which has ended, had threads in MPI that its number may stand for? */
 bool mpi_thread_has_left(const mpi_rank_t *rank);
 /* Continue `rank` on the calling thread until it comes home (see mpi_job_config_t.detach); first,
  * moved(rank->process, low, high) is called with its stack. */
