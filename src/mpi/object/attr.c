@@ -150,7 +150,7 @@ static mpi_language_t take_language(void)
     return language;
 }
 
-/* What one gets who asks in that language. */
+/* The value returned to callers in that language. */
 static void *seen_from(const attribute_t *attribute, mpi_language_t language)
 {
     if (language != XMPI_FROM_C || attribute->language == XMPI_FROM_C)
