@@ -22,7 +22,7 @@ static bool match(MPI_Datatype a, MPI_Datatype b, uint64_t bytes)
     return mpi_signatures_match(signature_of(a), signature_of(b), bytes);
 }
 
-/* Types that a test makes, until it is over. */
+/* Types that a test makes, until it is complete. */
 static MPI_Datatype kept[256];
 static int kept_count;
 

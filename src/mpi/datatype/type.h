@@ -178,7 +178,7 @@ static inline bool mpi_type_is_contiguous(const mpi_type_t *type)
 }
 
 /* References: a pending operation holds the types it was given, so that MPI_Type_free takes effect
- * when it is over. Any thread. */
+ * when it is complete. Any thread. */
 static inline void mpi_type_hold(mpi_type_t *type)
 {
     if (!type->is_predefined)
