@@ -222,7 +222,7 @@ int mpi_bsend_attach(mpi_comm_t *comm, mpi_bsend_t **place, void *buffer, int64_
     return MPI_SUCCESS;
 }
 
-/* A request that is over when every buffered message so far has left. */
+/* A request that is complete when every buffered message so far has left. */
 int mpi_bsend_iflush(mpi_rank_t *self, mpi_comm_t *comm, mpi_bsend_t *b, MPI_Request *handle)
 {
     mpi_request_t *request = mpi_request_new(self, XMPI_KIND_FLUSH);

@@ -46,7 +46,7 @@ typedef struct {
 typedef struct {
     bool is_there;
     uint64_t job;
-    int peers, left;   /* connections to it, and those of them that are over */
+    int peers, left;   /* connections to it, and those of them that are complete */
     int holds;         /* communicators with contexts of it, */
     int uses;          /* and those of them that have ranks of the other job */
     uint32_t contexts; /* that this process has taken */
@@ -565,7 +565,7 @@ uint32_t mpi_link_context_new(int number, int count)
                                          memory_order_relaxed);
     pthread_mutex_lock(&links.lock);
     if (link->contexts + (uint32_t)count > share)
-        link->contexts = 0; /* the first are over: there were so many since */
+        link->contexts = 0; /* the first are complete: there were so many since */
     first = link->contexts;
     link->contexts += (uint32_t)count;
     pthread_mutex_unlock(&links.lock);

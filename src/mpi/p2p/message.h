@@ -128,7 +128,7 @@ void mpi_packet_cancel(mpi_worker_t *worker, int from, mpi_packet_t *packet);
 
 /* Free the messages that no rank received, and the pools. */
 void mpi_messages_cleanup(mpi_job_t *job);
-/* Those that the rank has not received: it is over. */
+/* Those that the rank has not received: it has ended. */
 void mpi_messages_drop(mpi_rank_t *rank);
 
 #endif

@@ -42,7 +42,7 @@ void mpi_multi_request_hide(mpi_multi_request_t *multi);
 int mpi_multi_request_receive(mpi_multi_request_t *multi, mpi_transfer_t *t);
 int mpi_multi_request_send(mpi_multi_request_t *multi, mpi_transfer_t *t);
 /* The list of the messages in flight (of partitioned ones, too: partitioned.h), from which an
- * engine takes those that are over; NULL: the request is no such whole. */
+ * engine takes those that are complete; NULL: the request is no such whole. */
 mpi_request_t **mpi_multi_request_parts(const mpi_request_t *whole);
 /* All were started, or `error` came between: then what was started ends by itself. Waits when
  * `request` is NULL (the status goes to `status`). `multi` is no longer the caller's. */

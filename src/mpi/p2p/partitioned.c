@@ -151,7 +151,7 @@ static bool is_staged(const mpi_partitioned_t *p)
     return p->staging != NULL;
 }
 
-/* Message `part` is over; the tag says which it is. */
+/* Message `part` is complete; the tag says which it is. */
 static void note(mpi_partitioned_t *p, const mpi_request_t *part)
 {
     const mpi_request_t *whole = p->whole;

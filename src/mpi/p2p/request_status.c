@@ -18,7 +18,7 @@ static MPI_Status *status_at(MPI_Status statuses[], int i)
     return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
 }
 
-/* The status of a request that is over. */
+/* The status of a request that is complete. */
 static int tell(MPI_Request handle, MPI_Status *status)
 {
     mpi_request_t *request = mpi_request_of(handle);
@@ -81,7 +81,7 @@ int impl_request_get_status_all(mpi_rank_t *self, int count, const MPI_Request r
     return error;
 }
 
-/* How many are active; *ready_p: how many of those are over, and *first_p is the first. */
+/* How many are active; *ready_p: how many of those are complete, and *first_p is the first. */
 static int count_active(int count, const MPI_Request requests[], int *ready_p, int *first_p)
 {
     int active = 0;

@@ -444,7 +444,7 @@ static void receive_message(mpi_rank_t *self, mpi_request_t *request, mpi_messag
     mpi_plain_receive_message(self, request, message);
 }
 
-/* A request that nobody has waited for was not looked at when its peer failed. */
+/* A request without a wait was not examined when its peer failed. */
 static void wait(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
 {
     mpi_waiter_t *waiter = self->waiter;
