@@ -279,8 +279,8 @@ void coll_local_drop(coll_local_t *local);
 void coll_flush_deferred(mpi_rank_t *self);
 
 /* Start `call` (filled in but for numbers, rank and request) on `comm`. Blocking: `call` is on the
- * caller's stack, parks until it is over. Nonblocking: `call` is copied, and the copy belongs to
- * the request. */
+ * caller's stack, parks until it is complete. Nonblocking: `call` is copied, and the copy belongs
+ * to the request. */
 int coll_run(mpi_rank_t *self, coll_call_t *call);
 int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle);
 /* The check of the buffers of a call before it begins, with --check; its request is NULL where it
