@@ -258,8 +258,8 @@ static const mpi_worker_t *worker_of(const mpi_coll_t *coll, int rank)
     return coll->local[coll->local_of[rank]]->worker;
 }
 
-/* The operation was in progress for the cores of both its ranks. It is over, and with it perhaps
- * the communicator and its group: only what the schedule holds is there. */
+/* The operation was in progress for the cores of both its ranks. It is complete, and with it
+ * perhaps the communicator and its group: only what the schedule holds is there. */
 static void trace_op(mpi_trace_t *trace, const nbc_schedule_t *schedule, const xy_op_t *op)
 {
     const mpi_worker_t *from, *to;
