@@ -337,7 +337,7 @@ static void finish(mpi_request_t *request)
     mpi_request_complete(request);
 }
 
-/* Those parts of a whole that are over; the last one ends it. */
+/* Those parts of a whole that are complete; the last one ends it. */
 static void finish_parts(mpi_request_t **link)
 {
     bool is_end;
@@ -439,8 +439,8 @@ static int count_pending(mpi_request_t *const *requests, int count)
     return pending;
 }
 
-/* A request of the program's own (MPI_Grequest_start) is over when it says so: until then the rank
- * looks again and again, where it has threads that may say it. */
+/* A request of the program's own (MPI_Grequest_start) is complete when it says so: until then the
+ * rank looks again and again, where it has threads that may say it. */
 static bool has_own(const mpi_rank_t *self, mpi_request_t *const *requests, int count)
 {
     for (int i = 0; i < count && self->thread_count > 0; i++)

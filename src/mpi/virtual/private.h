@@ -52,8 +52,8 @@ double virtual_times_before(int rank, const char *name);
 /* ---- Messages (messages.c) ---- */
 
 extern const struct mpi_p2p_engine virtual_messages;
-/* No rank can continue, and reports come: requests are complete that the job has over, although the
- * rank that waits for others as well has not looked. */
+/* No rank can continue, and reports come: requests are complete in the job, although the rank that
+ * waits for others as well has not looked. */
 void virtual_note_over(void);
 /* Callbacks of the job. */
 void virtual_capture(void *owner, void *send_data);

@@ -2,7 +2,7 @@
 /*
  * One-sided operations in virtual time. An operation changes memory when its call is made, in the
  * order of the clock; it costs what a message of its size costs (sim/job.h: xy_vjob_remote), and it
- * is over that much later: a flush, a fence or the end of an epoch waits until then.
+ * is complete that much later: a flush, a fence or the end of an epoch waits until then.
  */
 #include "mpi/p2p/p2p.h"
 #include "mpi/virtual/private.h"

@@ -15,7 +15,7 @@
  *   drive.c     the driver, turns, the clock, what code costs
  *   messages.c  point to point: requests, data, probes
  *   colls.c     collectives and agreements; data.h their data
- *   remote.c    one-sided: when accesses to the memory of others are over
+ *   remote.c    one-sided: when accesses to the memory of others are complete
  *   kernels.c   functions whose time is known
  *   times.c     the times of a run that was traced
  *   report.c    what the run took
@@ -128,7 +128,7 @@ typedef struct {
 double mpi_virtual_access(mpi_rank_t *self, const mpi_virtual_access_t *access);
 /* The rank waits until then. */
 void mpi_virtual_until(mpi_rank_t *self, double time);
-/* `request` (XMPI_KIND_REMOTE) is over then. */
+/* `request` (XMPI_KIND_REMOTE) is complete then. */
 void mpi_virtual_request(mpi_rank_t *self, mpi_request_t *request, double time);
 
 extern const mpi_layer_t mpi_virtual_layer;
