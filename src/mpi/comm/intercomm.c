@@ -144,7 +144,7 @@ typedef struct {
     xy_status_t status;
     uint32_t context; /* of the intercommunicator, and the next of the merged one */
     bool is_high;
-    bool is_foreign; /* the other side is of another job: nothing else is said here */
+    bool is_foreign; /* the other side is of another job: no further message */
 } far_t;
 
 static int *ranks_of(const mpi_group_t *group)

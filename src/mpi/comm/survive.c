@@ -170,7 +170,7 @@ static void finish(mpi_agree_t *agree)
     agree->request->completion.error = error_of(agree->request->comm, &agree->answer);
 }
 
-/* An agreement of one rank, which is over. */
+/* An agreement of one rank, which is complete. */
 static int agree_alone(mpi_rank_t *self, mpi_comm_t *comm, MPI_Request *request_p)
 {
     mpi_request_t *request = mpi_request_new(self, XMPI_KIND_COLL);
