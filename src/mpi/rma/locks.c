@@ -9,8 +9,8 @@
  *
  * Where members are in several processes, the locks of a target are in its own process. A far
  * origin asks for one by a letter and gets its answer when it is granted; one that waits here is
- * told by an errand of its worker, since an unlock may come from anywhere. MPI_Win_lock_all asks
- * every process.
+ * notified by an errand of its worker, since an unlock may come from anywhere. MPI_Win_lock_all
+ * asks every process.
  *
  * Locks are granted in the order of the calls: a shared lock does not overtake an exclusive one of
  * the same target that waits, and exclusive ones and MPI_Win_lock_all, which meet at all targets,
@@ -504,7 +504,7 @@ int impl_win_unlock_all(mpi_rank_t *self, MPI_Win handle)
     return MPI_SUCCESS;
 }
 
-/* ---- Flushing: operations here are over when their call returns, and only their order is left
+/* ---- Flushing: operations here are complete when their call returns, and only their order is left
  * ----
  */
 

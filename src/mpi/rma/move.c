@@ -64,7 +64,7 @@ static int transfer(mpi_rank_t *self, rma_operation_t *o, bool is_put, void *add
     return MPI_SUCCESS;
 }
 
-/* MPI_Put and MPI_Get: most have the same plain type on both sides, and are over at once. */
+/* MPI_Put and MPI_Get: most have the same plain type on both sides, and are complete at once. */
 static inline __attribute__((always_inline)) int
 call(mpi_rank_t *self, bool is_put, void *address, int64_t count, MPI_Datatype datatype, int target,
      MPI_Aint disp, int64_t target_count, MPI_Datatype target_datatype, MPI_Win win)

@@ -34,7 +34,7 @@ typedef struct {
     mpi_win_t *win; /* NULL: nothing to do */
     int rank;       /* of the target in the window */
     rma_side_t target;
-    double end;             /* in virtual time: when it is over */
+    double end;             /* in virtual time: when it is complete */
     const mpi_op_t *op;     /* of MPI_Accumulate and MPI_Get_accumulate; or NULL */
     rma_pending_t *pending; /* on a far target: not over yet; or NULL */
 } rma_operation_t;
@@ -154,8 +154,8 @@ static inline void rma_operation_end(mpi_rank_t *self, rma_operation_t *o, size_
         rma_operation_count(self, o, there, is_answered, back);
 }
 
-/* The request of an operation that went as `error` says: it is over, in virtual time when the bytes
- * have moved, on a far target when what it waits for has come. Returns the error. */
+/* The request of an operation that went as `error` says: it is complete, in virtual time when the
+ * bytes have moved, on a far target when what it waits for has come. Returns the error. */
 int rma_operation_request(mpi_rank_t *self, const rma_operation_t *o, int error,
                           MPI_Request *handle);
 

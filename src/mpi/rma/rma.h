@@ -163,7 +163,7 @@ typedef struct mpi_win {
     mpi_comm_t *comm;  /* the window's own: barriers, messages that the program never sees, and the
                         * error handler; its name is the window's */
     mpi_rank_t *owner;
-    double over;    /* virtual time: when all operations so far are over */
+    double over;    /* virtual time: when all operations so far are complete */
     unsigned looks; /* rma_look */
     rma_far_t far;
     /* From here on: not in operations. */
@@ -272,7 +272,8 @@ int rma_find(mpi_win_t *win, int target, MPI_Aint disp, int64_t count, const mpi
  * with holes between them may lie in several regions: their ends are looked at. Any thread. */
 bool rma_is_attached(rma_target_t *t, uintptr_t from, uintptr_t to, bool has_holes);
 
-/* In virtual time: an operation on `target` is over at `end`; what completes it waits until then.
+/* In virtual time: an operation on `target` is complete at `end`; what completes it waits until
+ * then.
  */
 static inline void rma_charge(mpi_win_t *win, int target, double end)
 {
