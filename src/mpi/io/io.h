@@ -28,7 +28,8 @@
  * ---- Who may touch what ----
  *
  * mpi_file_t: its rank. io_view_t: never changes; counted by reference. io_shared_t: the descriptor
- * never changes, the pointer is atomic, `turn` is held by whoever reads or writes in atomic mode.
+ * never changes, the pointer is atomic, `turn` is held by the rank that reads or writes in atomic
+ * mode.
  */
 #ifndef XY_MPI_IO_IO_H
 #define XY_MPI_IO_IO_H

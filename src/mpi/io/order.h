@@ -33,12 +33,12 @@ int io_stage(io_access_t *access);
 int io_unstage(io_access_t *access);
 /* Bytes of memory that were read or written. */
 size_t io_done(const io_access_t *access);
-/* In virtual time: before and after an access of so many bytes. When it is over. */
+/* In virtual time: before and after an access of so many bytes. When it is complete. */
 void io_charge_before(mpi_rank_t *self);
 double io_charge(mpi_rank_t *self, size_t bytes);
 io_how_t io_how_of(const mpi_file_t *file, bool is_write);
 
-/* Mail of the pool: accesses of its ranks that are over. */
+/* Mail of the pool: accesses of its ranks that are complete. */
 void io_mail(mpi_worker_t *worker);
 
 #endif

@@ -14,7 +14,8 @@ typedef struct io_task {
 
 /* Any thread. On the calling thread, at once, where no thread can be had. */
 void io_pool_submit(io_task_t *task);
-/* fn(arg) on such a thread; the calling rank parks until it is over. In virtual time: at once. */
+/* fn(arg) on such a thread; the calling rank parks until it is complete. In virtual time: at once.
+ */
 void io_pool_call(void (*fn)(void *arg), void *arg);
 /* At the end of the job: all tasks are complete. */
 void io_pool_cleanup(void);

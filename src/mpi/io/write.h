@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Writes of several workers to one file at once. The kernel has a lock for each file, and copies
- * under it: writes go one after the other, whoever makes them, while reads go side by side.
+ * under it: writes of all workers go one after the other, while reads go side by side.
  *
  * On tmpfs there are ways around that. A large write copies into a mapping of the file, without the
  * lock; a middle one does so where another worker has it. Small ones are faster in the kernel. But
