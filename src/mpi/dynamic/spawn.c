@@ -215,7 +215,7 @@ static void start(mpi_rank_t *self, const mpi_spawn_part_t *parts, int count,
     for (int i = 0; i < count; i++)
         size += parts[i].count;
     if (mpi_job->clock)
-        mpi_virtual_sync(self); /* who is over by now leaves its core */
+        mpi_virtual_sync(self); /* a rank that has ended leaves its core */
     ranks = xy_malloc((size_t)size * sizeof *ranks);
     if (!ranks)
         dynamic_fail(found, MPI_ERR_NO_MEM, "memory ran out for the new ranks");
