@@ -52,7 +52,7 @@ typedef struct {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static xy_vec_t list = XY_VEC_INIT(access_t);
 
-enum { PAST_MOST = 128 }; /* accesses that are over */
+enum { PAST_MOST = 128 }; /* accesses that are complete */
 
 /* What a member has called so far. */
 typedef struct {
@@ -297,7 +297,7 @@ static void tell(mpi_rank_t *self, mpi_win_t *win, member_t *member, const acces
         note_far(member, now->target);
 }
 
-/* All that the member has done in epochs of locks is over. */
+/* All that the member has done in epochs of locks is complete. */
 static void tell_over(mpi_win_t *win, member_t *member)
 {
     rma_told_t told = told_of(win->owner);
@@ -392,7 +392,7 @@ static void on_operation(mpi_rank_t *self, mpi_win_t *win, int target, const voi
     note_order(self, win, &now);
 }
 
-/* What was called when something is over: by whom, and where. */
+/* What was called when something is complete: by whom, and where. */
 typedef struct {
     const mpi_win_t *win;
     int rank;

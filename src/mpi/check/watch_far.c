@@ -104,7 +104,7 @@ void mpi_watch_stop(void)
     pthread_mutex_unlock(&far.lock);
 }
 
-/* The thread may still wait for its next look, and finds that it is over. */
+/* The thread may still wait for its next look, and finds that it has ended. */
 void check_watch_far_end(void)
 {
     from_t *from = far.from;
