@@ -6,8 +6,8 @@
  * between themselves. What they say is in bindings.h, and mpiexec's half in launch/joined.c.
  * Processes of another launcher meet in its key-value space (join_launcher.c).
  *
- * A thread ends the process when the other end of the socket is gone: whoever was to end it then
- * cannot any more. Another looks for ranks that wait for each other, as in mpiexec.
+ * A thread ends the process when the other end of the socket is gone: the process that was to end
+ * it then cannot do so. Another looks for ranks that wait for each other, as in mpiexec.
  */
 #include "mpi/bindings/join.h"
 
@@ -179,8 +179,7 @@ static xy_status_t meet(const mpi_others_t *others)
     return st;
 }
 
-/* Inside an installed MPI this is no rank: what stands in front of the C library does what the C
- * library does. */
+/* Inside an installed MPI this is no rank: replaced functions behave as the C library's. */
 static void step_aside(bool is_inside)
 {
     static _Thread_local mpi_rank_t *rank;
