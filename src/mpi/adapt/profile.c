@@ -181,7 +181,7 @@ xy_status_t mpi_profile_read(const char *path, mpi_profile_t *profile)
         return XY_ENOENT;
     st = xy_file_read(path, FILE_MAX, &data, &size);
     if (st != XY_OK)
-        return XY_ENOENT; /* it was said */
+        return XY_ENOENT; /* reported */
     is_good = mpi_profile_parse(data, profile);
     xy_free(data);
     if (is_good)
