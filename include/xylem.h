@@ -86,9 +86,9 @@ XYLEM_API void xylem_placement_free(xylem_placement *p);
  *
  * Tasks behave as if they ran one after the other in the order in which they were added: a task
  * comes after the last one before it that wrote what it reads, and after those that read or wrote
- * what it writes. All others may run at the same time. docs/tasks.md is the page to learn it from.
+ * what it writes. All others may run at the same time. docs/tasks.md is the guide.
  *
- * A field that is 0 or NULL means what its comment says, so only what matters needs to be set.
+ * A field that is 0 or NULL has the default of its comment, so only what matters needs to be set.
  * One thread at a time uses an xylem_tasks; different ones have nothing in common. */
 
 typedef struct xylem_tasks xylem_tasks;
@@ -164,12 +164,12 @@ typedef struct xylem_messages {
     int rank, ranks;
     int last_tag; /* tags are from 0 to this */
     void *arg;
-    /* Begin to send or receive; `number` is its name until it is over. What is sent may have fewer
-     * bytes than its receiver allows. */
+    /* Begin to send or receive; `number` is its name until it is complete. What is sent may have
+     * fewer bytes than its receiver allows. */
     int (*start)(void *arg, int number, int is_send, int peer, int tag, void *buffer,
                  unsigned long long bytes);
-    /* The numbers of those that are over, `most` at most. Waits for one if is_waiting, unless there
-     * are none. */
+    /* The numbers of those that are complete, `most` at most. Waits for one if is_waiting, unless
+     * there are none. */
     int (*finish)(void *arg, int is_waiting, int *numbers, int most, int *count);
     /* Ranks on this machine, which share its GPUs, and the number of this one among them; 0 of
      * them: all ranks are here */
@@ -228,7 +228,7 @@ XYLEM_API int xylem_tasks_models(xylem_tasks *t, const char *path);
 
 /* Run all tasks. As often as you like, with other policies and machines; after the first run
  * nothing can be added. `options` NULL: all as said above. In real time the tasks run on threads
- * of this process, and the call returns when all is over. */
+ * of this process, and the call returns when all is complete. */
 XYLEM_API int xylem_tasks_run(xylem_tasks *t, const xylem_run_options *options,
                               xylem_run_result *result);
 
