@@ -18,14 +18,16 @@ PAGE_BYTES = 12 * 1024
 ALL_BYTES = 330000  # without the course
 LARGER = {"findings.md": 13, "performance.md": 16}  # in KiB: a generated page, a collection of measurements
 SENTENCE_WORDS = 40
-PHRASES = [r"\bmended\b", r"\b(?:its|their) kin\b", r"\bbrothers\b", r"\b(?:is|are|was|were) told\b", r"\b(?:is|are|was|were) said\b",
-           r"\bfor want of\b", r"\bat hand\b", r"\bwhat one gets\b", r"\bTODO\b", r"\b(?:is|are) over\b(?! [\d`])", r"\bhas over\b",
-           r"\blets? others\b", r"\bwho asks\b", r"\bwhich (?:is|are|was|were) \d", r"(?m)^Of [A-Z]\w+,", r"\bis all of\b",
-           r"\bwith all that\b", r"\btakes? more$", r"\bwhat there is\b", r"\ball that is\b", r"\bcomes? home\b", r"\bdoes not get on\b",
-           r"\bgo(?:es|ing)? on\b", r"\b[Ww]hoever\b", r"\bgiv(?:es?|ing) way\b", r"\bin turns\b", r"\bsays? so\b", r"\bmeans? what\b",
-           r"\bwhat (?:is|was|are|were) asked\b", r"\bthe affair of\b", r"\bthe business of\b", r"\b(?:is|was|are|were) not looked (?:at|for|into)\b",
+# Private words and passives of saying: nowhere, in comments neither. The others: on pages and in texts of programs.
+SAYING = [r"\bmended\b", r"\b(?:its|their) kin\b", r"\bbrothers\b", r"\b(?:is|are|was|were) told\b", r"\b(?:is|are|was|were) said\b",
+          r"\bfor want of\b", r"\bat hand\b", r"\bwhat one gets\b", r"\bTODO\b", r"\b(?:is|are) over\b(?! [\d`])", r"\bhas over\b",
+          r"\bwho asks\b", r"\bgo(?:es|ing)? on\b", r"\b[Ww]hoever\b", r"\bgiv(?:es?|ing) way\b", r"\bin turns\b", r"\bthe affair of\b",
+          r"\bthe business of\b"]
+PHRASES = [*SAYING, r"\blets? others\b", r"\bwhich (?:is|are|was|were) \d", r"(?m)^Of [A-Z]\w+,", r"\bis all of\b", r"\bwith all that\b",
+           r"\btakes? more$", r"\bwhat there is\b", r"\ball that is\b", r"\bcomes? home\b", r"\bdoes not get on\b", r"\bsays? so\b",
+           r"\bmeans? what\b", r"\bwhat (?:is|was|are|were) asked\b", r"\b(?:is|was|are|were) not looked (?:at|for|into)\b",
            r"\bin front of the C library\b", r"\bhas since\b", r"\bpreviously\b", r"\bformerly\b", r"\bnot been measured again\b",
-           r"\bno longer (?:need|have|has|true|the)\b", r"\b(?:it|there) (?:used|has come) to\b"]
+           r"\bno longer (?:need|have|true|the)\b", r"\b(?:it|there) (?:used|has come) to\b"]
 CLAIM = "All functions of MPI 5.0 are implemented"
 
 
