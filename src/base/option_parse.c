@@ -368,10 +368,10 @@ static xy_status_t check_positional(const parser_t *p)
 
     base_command_call(c, call, sizeof(call));
     if (p->positional < c->positional_min)
-        return xy_fail(XY_EUSAGE, "%s: missing argument %s; see '%s --help'", call,
+        return xy_fail(XY_EUSAGE, "missing argument %s; see '%s --help'",
                        c->synopsis != NULL ? c->synopsis : "ARGUMENT", call);
     if (c->positional_max >= 0 && p->positional > c->positional_max)
-        return xy_fail(XY_EUSAGE, "%s: one argument too many: '%s'; see '%s --help'", call,
+        return xy_fail(XY_EUSAGE, "one argument too many: '%s'; see '%s --help'",
                        p->argv[c->positional_max], call);
     return XY_OK;
 }
