@@ -257,8 +257,8 @@ static xy_status_t parse_comm_cores(const char *text, int automatic, const xy_co
         return xy_bitset_parse(set, text, "--comm-cores");
     if (k < 0 || k >= cores->count)
         return xy_fail(XY_EUSAGE,
-                       "--comm-cores %ld: the job has %d core%s and the ranks need one; give 0 to "
-                       "%d, or more cores",
+                       "--comm-cores %ld: the job has %d core%s and the ranks need one; reserve "
+                       "at most %d, or give the job more cores",
                        k, cores->count, cores->count > 1 ? "s" : "", cores->count - 1);
     if (k > 0)
         choose_comm_cores(cores, (int)k, set);
