@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * closure: run all tasks whose data are present, then load what enables most.
+ * closure: run all tasks whose data are present, then load the data that enable most.
  *                                   A decision costs O(tasks that a load frees), spread over them
  *
  * Each memory has a plan, a little ahead of time: the data it will hold and the tasks it will run.
@@ -538,7 +538,8 @@ static int32_t victim(void *state, int32_t memory, bool is_prefetch,
 
 const xy_task_policy_t policy_closure = {
     .name = "closure",
-    .describe = "run all tasks whose data are present, then load what enables most (Xylem's own)",
+    .describe =
+        "run all tasks whose data are present, then load the data that enable most (Xylem's own)",
     .eviction = "lru",
     .is_writing_early = true,
     .is_evicting_for_prefetch = true,

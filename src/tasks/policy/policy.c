@@ -15,7 +15,8 @@ const xy_task_eviction_t xy_task_evictions[] = {
     {"lru", "the least recently used", false, false},
     {"clean-first", "the least recently used that need not be written back, then the others", true,
      false},
-    {"belady-plan", "what the plan, or the order of submission, uses last", false, true},
+    {"belady-plan", "the data whose next use, by the plan or the order of submission, is the last",
+     false, true},
     {0},
 };
 
