@@ -10,7 +10,7 @@ enum { COLUMNS_MAX = 64, ROWS_MAX = 100000 };
 
 /* ---- Reading ---- */
 
-/* What each column is: a parameter, or: */
+/* The meaning of each column: a parameter, or: */
 enum { IS_SECONDS = -1, IS_ALTERNATIVE = -2, IS_OTHER = -3 };
 
 typedef struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the names of a formula are: parameters, lets, values of the node, models of costs. */
+/* The names of a formula: parameters, lets, values of the node, models of costs. */
 #include <math.h>
 #include <string.h>
 
