@@ -100,7 +100,7 @@ void xy_out_guard_signals(void)
 
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-        /* What the parent chose to ignore (nohup) stays ignored. */
+        /* Signals that the parent ignores (nohup) stay ignored. */
         if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(signals[i], &action, NULL);
 }

@@ -55,7 +55,7 @@ static void new_line(const xy_json_t *json)
         fprintf(json->file, "\n%*s", 2 * json->depth, "");
 }
 
-/* What stands before any value: a comma, a line, the key. */
+/* The separators before any value: a comma, a line, the key. */
 static void begin_value(xy_json_t *json, const char *key)
 {
     if (json->depth > 0) {

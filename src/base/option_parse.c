@@ -376,7 +376,7 @@ static xy_status_t check_positional(const parser_t *p)
     return XY_OK;
 }
 
-/* What the command line left open. */
+/* Values that the command line left open. */
 static xy_status_t fill_rest(const parser_t *p)
 {
     origin_t origin = {.command = p->command};
