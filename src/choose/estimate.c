@@ -176,7 +176,7 @@ static xy_status_t look(const xy_choose_t *q, name_t *names, evidence_t *e)
 
 /* ---- Estimates ---- */
 
-/* What was measured, of some candidates: the others say nothing about the common part. */
+/* The measurements of some candidates: the others do not affect the common part. */
 typedef struct {
     const evidence_t *e;
     const size_t *measured;

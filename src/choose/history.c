@@ -32,7 +32,7 @@ static xy_status_t create(xy_history_t **h_p)
     return XY_OK;
 }
 
-/* What is read, and what was wrong with it. */
+/* The lines read, and the invalid ones. */
 typedef struct {
     const char *path, *problem, *host;
     choose_bad_t on_bad;
@@ -129,7 +129,7 @@ typedef struct {
 
 typedef enum { OTHER, WANTED, BAD } kind_t;
 
-/* What is behind the version and the time of a line, "1 1763284231 "; NULL: it has none. */
+/* The rest of a line after its version and time, "1 1763284231 "; NULL: it has none. */
 static const char *skip_time(const char *line, const char *end)
 {
     const char *at = line + 2;

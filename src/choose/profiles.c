@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What mpiexec --adapt keeps beside the history: HISTORY.profiles/NAME@HOST, and NAME@HOST.csv, of
- * the problem mpiexec:NAME.
+ * The profiles of mpiexec --adapt beside the history: HISTORY.profiles/NAME@HOST, and
+ * NAME@HOST.csv, of the problem mpiexec:NAME.
  */
 #include <dirent.h>
 #include <errno.h>
