@@ -19,7 +19,7 @@ static bool is_tiled(const xy_coll_request_t *q)
     return q->collective == XY_COLL_ALLTOALL && xy_direct_is_tiled(q->count * q->element);
 }
 
-/* What the rank that receives most gets. */
+/* The data of the rank that receives most. */
 static double most_received(const xy_coll_request_t *q)
 {
     double most = 0.0;

@@ -239,7 +239,7 @@ static const struct {
     {"two_procs", 0, "ring"},
 };
 
-/* What the algorithms of Open MPI turn into where they cannot do the call. */
+/* The fallbacks of Open MPI's algorithms for calls that they cannot do. */
 static const struct {
     const char *builder;
     uint32_t collectives;

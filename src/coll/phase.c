@@ -31,7 +31,7 @@ void coll_phase_reduce(coll_build_t *b, int root, xy_spot_t result)
     for (int level = 1; level <= height; level++) {
         int step = 1 << (level - 1);
 
-        /* What comes from a higher node is the right operand. */
+        /* Data from a higher node is the right operand. */
         for (int v = step; v < b->p; v += 2 * step)
             coll_combine(b, value(b, v, level, root, result),
                          value(b, v - step, level, root, result),
@@ -87,7 +87,7 @@ static void bytes_of_halved(const coll_build_t *b, const coll_group_t *g, int me
     *bytes_p = coll_part_begin(b->q, g->size, first + count) - *begin_p;
 }
 
-/* What a member has before round t. */
+/* The data of a member before round t. */
 static xy_spot_t held(const coll_build_t *b, const coll_group_t *g, int member, int t,
                       coll_acc_fn acc)
 {

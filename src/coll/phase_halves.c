@@ -9,7 +9,7 @@
  */
 #include "coll/build.h"
 
-/* What a member is about after so many rounds, in bytes. */
+/* The part of a member after so many rounds, in bytes. */
 typedef struct {
     uint64_t begin, bytes;
 } range_t;
@@ -38,7 +38,7 @@ static void fold(coll_build_t *b, int even, coll_acc_fn acc)
     coll_move(b, coll_shift(acc(b, odd), low), coll_shift(acc(b, even), low), b->bytes - low, 0);
 }
 
-/* What a member has before round t. */
+/* The data of a member before round t. */
 static xy_spot_t held(const coll_build_t *b, const coll_group_t *g, int member, int t,
                       coll_acc_fn acc)
 {

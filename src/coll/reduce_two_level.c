@@ -29,7 +29,7 @@ static xy_spot_t of_leaders(const coll_build_t *b, int rank, const void *arg)
     return coll_place(rank, OF_LEADERS, 0);
 }
 
-/* What a leader has for the others: the sum of its node, where that was made. */
+/* The data of a leader for the others: the sum of its node, where that was made. */
 static xy_spot_t given(const coll_build_t *b, int rank, const void *arg)
 {
     const coll_nodes_t *n = arg;

@@ -46,7 +46,7 @@ static const xy_coll_algorithm_t *const algorithms[] = {
     &coll_reduce_scatter_direct,
     &coll_scan_direct,
     &coll_exscan_direct,
-    /* What other libraries do. */
+    /* Algorithms of other libraries. */
     &coll_barrier_linear,
     &coll_barrier_recursive_doubling,
     &coll_barrier_tree,

@@ -172,7 +172,7 @@ double coll_cost_tree_up(const xy_coll_request_t *q, const xy_coll_link_t *l, co
     return end;
 }
 
-/* What node v has of a piece when it has heard of some of its children. */
+/* The data of node v of a piece after some of its children. */
 static xy_spot_t sum(const coll_build_t *b, int v, bool has_heard, uint64_t at)
 {
     int rank = (v + b->q->root) % b->p;
