@@ -5,7 +5,7 @@
 
 #include "cost/lapack.h"
 
-/* What one trial needs, cut from the caller's work space. */
+/* The memory of one trial, cut from the caller's work space. */
 typedef struct {
     double *matrix, *right, *t, *fitted, *leverage;
 } space_t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a call of a kernel takes: the model, the shape, and the speed of the cluster. */
+/* The time of a call of a kernel: the model, the shape, and the speed of the cluster. */
 #include <math.h>
 #include <string.h>
 
