@@ -331,7 +331,7 @@ static xy_status_t check_size(machine_reader_t *r, const xy_xml_node_t *root)
 
     if (st == XY_OK)
         st = count_below(r, root, 1, &objects);
-    /* What is defined and never used is checked for cycles too. */
+    /* Unused definitions are checked for cycles, too. */
     for (size_t i = 0; st == XY_OK && i < r->targets.count; i++) {
         xy_obj_type_t type;
         const xy_xml_node_t *n = XY_VEC_AT(&r->targets, machine_target_t, i).node;

@@ -94,7 +94,7 @@ static uint8_t excluded(const import_t *in, hwloc_obj_t pu)
 
     if (!hwloc_bitmap_isset(hwloc_topology_get_allowed_cpuset(in->topology), pu->os_index))
         flags |= XY_EXCLUDED_CGROUP;
-    /* What the cgroup takes away is never in the mask: one reason is enough. */
+    /* PUs excluded by the cgroup are never in the mask: one reason is enough. */
     else if (in->affinity != NULL && !xy_bitset_has(in->affinity, pu->os_index))
         flags |= XY_EXCLUDED_AFFINITY;
     return flags;

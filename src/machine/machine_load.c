@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a source is: the live machine, a machine that ships with Xylem, a file, or a synthetic
- * string, tried in this order; and what was tried when it is none.
+ * The kinds of sources: the live machine, a machine that ships with Xylem, a file, or a synthetic
+ * string, tried in this order; and the message when it is none.
  */
 #include <dirent.h>
 #include <stdlib.h>

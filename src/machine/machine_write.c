@@ -55,7 +55,7 @@ static void write_bytes(const writer_t *w, const char *name, uint64_t bytes)
         attribute(w, name, machine_format_bytes(bytes, text));
 }
 
-/* What an object says of itself; the root has its name already. */
+/* The attributes of an object; the root has its name already. */
 static void write_attributes(const writer_t *w, xy_obj_t o, uint32_t count)
 {
     const xy_machine_t *m = w->m;
