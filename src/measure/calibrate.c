@@ -216,7 +216,7 @@ static xy_status_t calibrate_list(const xy_calibration_t *c, const xy_vec_t *lis
     return st;
 }
 
-/* What is to be measured, by its words, which are owned. */
+/* The subject of a measurement in words, which are owned. */
 typedef struct {
     xy_vec_t kernels; /* of measure_child_options_t */
     xy_vec_t words;   /* of char *, that they point into */

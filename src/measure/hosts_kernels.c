@@ -68,7 +68,7 @@ static xy_status_t run_on(const hosts_session_t *s, const char *host, const char
     return st;
 }
 
-/* What was measured on a host; NULL: nothing, which was reported. The caller owns it. */
+/* The measurements of a host; NULL: none (reported). The caller owns it. */
 static xy_status_t measure_on(hosts_session_t *s, uint32_t host, xy_costs_t **costs_p)
 {
     const char *name = s->matrix->name[host];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What several pairs of hosts carry at once. One pair cannot tell a fast host behind a slow line,
- * which all share, from a slow host: pairs of different hosts are measured alone and together.
+ * The bandwidth of several pairs of hosts at once. One pair cannot tell a fast host behind a slow
+ * line, which all share, from a slow host: pairs of different hosts are measured alone and
+ * together.
  */
 #include <math.h>
 #include <string.h>

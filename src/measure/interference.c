@@ -13,7 +13,7 @@ static const double latency_most = 1.5, ratio_most = 3, ratio_least = 0.6;
 /* The loops are not exact to a few percent, least of all when they are started cold. */
 static const double slack = 1.08, below_slack = 0.93;
 
-/* What the handler and its process share: the handler runs on the thread it interrupts. */
+/* Shared by the handler and its process: the handler runs on the thread it interrupts. */
 static struct {
     const measure_speed_t *reference;
     measure_interference_t sum;

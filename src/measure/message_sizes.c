@@ -240,8 +240,8 @@ xy_status_t bench_measure_all(bench_t *r, double *sizes, size_t count, bool is_g
     return st;
 }
 
-/* What was asked for; else a few sizes between the others, by the golden ratio, unless these were
- * chosen by the user. */
+/* The requested sizes; else a few between the others, by the golden ratio, unless these were chosen
+ * by the user. */
 xy_status_t bench_list_held(bench_t *r, const double *sizes, size_t count, bool is_given)
 {
     const xy_vec_t *wanted = r->pair->held_out;

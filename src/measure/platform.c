@@ -62,7 +62,7 @@ static bool is_shared(measure_share_t s)
     return s.pairs > 1 && s.times < shared_below * s.pairs;
 }
 
-/* What the way between two clusters carries at once. */
+/* The capacity of the way between two clusters. */
 static double capacity(const measure_platform_t *p, uint32_t c, uint32_t d, double bandwidth)
 {
     const xy_eco_t *eco = p->eco;

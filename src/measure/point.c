@@ -58,7 +58,7 @@ xy_status_t measure_point_visit(measure_child_t *worker, double n, double second
     m = measure_pool_sum(&p->pool);
     p->x = n;
     p->visits++;
-    /* What the clock cannot see took at least something. */
+    /* Times below the resolution of the clock count as its resolution. */
     p->seconds = fmax(m.seconds, 1e-10);
     p->paced = fmax(m.paced, 1e-10);
     p->spread = m.typical > unsteady * m.seconds ? 1 : m.spread;

@@ -82,7 +82,7 @@ int measure_command_wait(pid_t pid, double deadline)
     }
 }
 
-/* What a command prints, and when it has to be over. */
+/* The output of a command, and its time limit. */
 typedef struct {
     xy_text_t text; /* not yet given to the reader */
     measure_line_fn line;

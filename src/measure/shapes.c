@@ -77,7 +77,7 @@ static xy_status_t measure_all(session_t *s)
     return st;
 }
 
-/* What equal sizes of the same work take, by the shape. */
+/* The time of equal sizes of the same work, by the shape. */
 static double model_time(const session_t *s, const xy_shape_t *shape, const double *sizes)
 {
     return predicted(s, sizes) * xy_shape_ratio(shape, sizes);

@@ -211,7 +211,7 @@ static int read_sizes(char *text, size_data_t *data, pool_t *pools)
 
 static int is_many; /* hosts */
 
-/* What the first of a pair has found, for process 0, which prints. */
+/* The results of the first of a pair, for process 0, which prints. */
 typedef struct {
     double results[SIZES_MAX][FIGURES];
     int eager;
