@@ -20,7 +20,7 @@ static double distance(const xy_problem_t *q, uint32_t a, uint32_t b)
                                              : xy_target_weighted(q->target, a, b);
 }
 
-/* What is lost when v goes to `leaf`. */
+/* The loss when v goes to `leaf`. */
 static double loss_of(const state_t *s, uint32_t v, uint32_t leaf)
 {
     const place_graph_t *g = s->q->graph;

@@ -2,7 +2,7 @@
 /* The usable cores of a machine tree. */
 #include "place/core_list.h"
 
-/* What shares a memory: the NUMA node, or, where none is known, the node. */
+/* The scope of a shared memory: the NUMA node, or, where none is known, the node. */
 static xy_obj_t memory_of_leaf(const xy_machine_t *m, xy_obj_t leaf)
 {
     xy_obj_t numa = xy_machine_above(m, leaf, XY_OBJ_NUMA);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a placement costs. */
+/* The cost of a placement. */
 #include <string.h>
 
 #include "place/strategy.h"

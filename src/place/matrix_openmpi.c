@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What Open MPI's monitoring component writes (--mca pml_monitoring_enable 2), the files of all
- * ranks one behind the other:
+ * The format of Open MPI's monitoring component (--mca pml_monitoring_enable 2), the files of all
+ * ranks one after the other:
  *
  *   # POINT TO POINT
  *   E   0   1   4096 bytes   2 msgs sent   ...       by the program

@@ -43,7 +43,7 @@ static void draw_cells(const xy_svg_t *svg, const double *sum, uint32_t bins, do
         }
 }
 
-/* What the colours mean, below the map. */
+/* The legend of the colours, below the map. */
 static void draw_key(const xy_svg_t *svg, xy_metric_t metric, double most, double least)
 {
     static const char *const unit[] = {"bytes", "messages", "bytes per message"};

@@ -37,7 +37,7 @@ typedef struct {
     double total, most;
 } tree_t;
 
-/* What crosses the link above each node. */
+/* The traffic on the link above each node. */
 static void add_loads(tree_t *r)
 {
     const xy_target_t *t = r->d.t;
@@ -182,7 +182,7 @@ void place_svg_bar(const xy_svg_t *svg, double x, double y, double share, const 
     xy_svg_text(svg, "", x, y - 5, "%s", text);
 }
 
-/* What goes up from each level, of all that is sent. */
+/* The traffic upwards from each level, of all traffic. */
 static void draw_levels(const tree_t *r, double x)
 {
     const xy_target_t *t = r->d.t;

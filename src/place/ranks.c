@@ -4,7 +4,7 @@
 
 #include "place/strategy_internal.h"
 
-/* What strategies that need no matrix look at: the leaves, not the tree above them. */
+/* The input of strategies without a matrix: the leaves, not the tree above them. */
 static xy_status_t place_on(const xy_strategy_t *strategy, const xy_target_t *t, uint32_t ranks,
                             uint32_t *leaf_of)
 {

@@ -5,7 +5,7 @@
 
 #include "place/treematch.h"
 
-/* What the groups in order may cost more. */
+/* The allowed extra cost of the groups in order. */
 #define CREDIT 1.001
 
 /* Groups that are listed; where exchanges follow, a tenth. */
