@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* What is known of the shape of the graph. */
+/* The known shape of the graph. */
 typedef struct {
     bool goes_up, goes_down;
     int32_t height;         /* highest level; 0: no tree */
@@ -76,7 +76,7 @@ static bool is_remote(const xy_sim_t *sim, const xy_op_t *op)
            (op->kind == XY_OP_COMBINE && sim_host_of_rank(sim, op->other.rank) != to);
 }
 
-/* What comes over the network is reduced where it arrives. */
+/* Data from the network is reduced where it arrives. */
 static int32_t op_domain(const xy_sim_t *sim, const sim_op_t *op)
 {
     int from, to;

@@ -81,7 +81,7 @@ static bool number(const int32_t *values, int32_t count, int *numbers, uint64_t 
     return is_made;
 }
 
-/* What rules of libraries and direct collectives depend on. */
+/* The properties of a communicator for rules of libraries and direct collectives. */
 static bool find_layout(const xy_vjob_t *job, xy_vcomm_t *comm)
 {
     int32_t *values = xy_malloc((size_t)comm->count * sizeof(*values));

@@ -20,7 +20,7 @@ static double all_of(const job_way_t *way, uint64_t bytes, bool is_split)
     return seconds > 0 ? seconds : job_way_seconds(way, bytes);
 }
 
-/* What the model says beyond everything else; < 0: it says less. */
+/* The time of the model beyond everything else; < 0: it is less. */
 static double rest_of(const job_way_t *way, uint64_t bytes, bool is_eager)
 {
     double rest = all_of(way, bytes, way->was_split) - way->send - way->receive - way->latency;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a job says at its end: times of the processes, messages between them. */
+/* The results of a job: times of the processes, messages between them. */
 #include <stdlib.h>
 
 #include "sim/job_internal.h"

@@ -81,7 +81,7 @@ static void make_room(xy_vjob_t *job, int32_t core)
     }
 }
 
-/* What is left of the one that had the number before. */
+/* The remains of the one that had the number before. */
 static xy_status_t renew(xy_vjob_t *job, job_proc_t *p, int32_t core)
 {
     leave_core(job, p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a collective of a job would take by another algorithm: the same processes on the same cores,
- * in a job that does nothing else. */
+/* The time of a collective of a job by another algorithm: the same processes on the same cores, in
+ * a job that does nothing else. */
 #include "sim/job_internal.h"
 
 typedef struct {

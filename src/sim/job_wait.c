@@ -174,7 +174,7 @@ static void cancel_now(xy_vjob_t *job, xy_vreq_t *r)
         job_request_done(job, r, p->now, p->node);
 }
 
-/* What the call asks for, at the time of the process. False: it waits, or continues later. */
+/* The answer of the call, at the time of the process. False: it waits, or continues later. */
 static bool call_now(xy_vjob_t *job, job_proc_t *p)
 {
     job_call_t *c = &p->call;

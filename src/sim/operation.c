@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What becomes ready, what begins and what is complete. */
+/* The start and the end of operations. */
 #include "sim/sim_internal.h"
 
 static int32_t owner(const xy_spot_t *place)

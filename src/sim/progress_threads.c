@@ -14,7 +14,7 @@ static bool is_busy(const sim_unit_t *u)
     return u->is_held || u->thread >= 0;
 }
 
-/* What a turn costs in which the thread finds nothing to do. */
+/* The cost of a turn in which the thread finds nothing to do. */
 static double vain(const xy_sim_t *sim, const sim_unit_t *u, int32_t thread)
 {
     const xy_sim_costs_t *c = &sim->node.costs;
