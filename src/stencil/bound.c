@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a good schedule moves, as a measure. */
+/* The transfers of a good schedule, as a measure. */
 #include "stencil/stencil.h"
 
 /*

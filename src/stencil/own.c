@@ -40,7 +40,7 @@ static uint64_t print_of(uint64_t print, const char *text)
     return print;
 }
 
-/* What the grid is, as constants. */
+/* The grid as constants. */
 static void add_constants(const xy_stencil_t *s, xy_text_t *text)
 {
     xy_stencil_t copy = *s;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What makes programs of the user's function.
+ * The text around the user's function that makes programs of it.
  *
  * On cores a row of cells has a table of the rows around it, which may lie in other blocks; only
  * the cells at its ends look for the blocks beside. On GPUs a thread that is far enough from the

@@ -17,8 +17,8 @@ static xy_status_t build(const xy_stencil_run_t *run, const xy_stencil_result_t 
     return xy_stencil_build(&grid, graph_p);
 }
 
-/* What was found, and what is printed of the run, as a string; the caller frees it with free().
- * NULL: no memory. */
+/* The finding and the printed text of the run, as a string; the caller frees it with free(). NULL:
+ * no memory. */
 static char *describe(const xy_stencil_run_t *run, const xy_stencil_result_t *result)
 {
     char *text = NULL, time[32];

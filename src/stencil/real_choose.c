@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is decided in virtual time on what the real run has: which policy, if that is a choice, and
- * whether cores are worth having beside GPUs, and how many data are loaded early. */
+/* Choices in virtual time with the resources of the real run: which policy, if that is a choice,
+ * and whether cores are worth having beside GPUs, and how many data are loaded early. */
 #include <math.h>
 #include <string.h>
 
@@ -118,7 +118,7 @@ static xy_status_t simulate(const stencil_real_t *r, const xy_graph_t *graph, co
 
 /* Trials are of a shorter run of the same grid. */
 enum { TRIAL_TASKS = 20000 };
-/* What is gained must be more than what the virtual clock is wrong by. */
+/* A gain must exceed the error of the virtual clock. */
 static const double GAIN = 0.97;
 /* Shorter tasks are not worth giving to a core: one thread deals them out, which takes some 5 us
  * for each, and the virtual clock does not know of it. Measured: tasks of 10 us on 15 cores beside
@@ -238,7 +238,7 @@ static xy_status_t choose_anew(const stencil_real_t *r, stencil_choice_t *choice
     return st == XY_OK ? choose_policy(r, choice) : st;
 }
 
-/* What a run like this one has chosen before, or else anew; that is kept. */
+/* The stored choice of an earlier run like this one, or else a new one; that is stored. */
 static xy_status_t choose_with_file(const stencil_real_t *r, stencil_choice_t *choice)
 {
     const char *path = r->run->choices;

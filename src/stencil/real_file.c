@@ -179,7 +179,7 @@ xy_status_t stencil_file_open(const char *path, const xy_stencil_t *s, const ste
     return st;
 }
 
-/* What the file has already, its directory, is kept. */
+/* The existing part of the path, its directory, is kept. */
 xy_status_t stencil_file_open_whole(const char *path, const xy_stencil_t *s, stencil_file_t *f)
 {
     uint64_t bytes = (uint64_t)stencil_cells(s) * s->block_bytes;

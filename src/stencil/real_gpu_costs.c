@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a task, a link and a stream take here: measured before a run, with its own blocks. */
+/* The costs of a task, a link and a stream here: measured before a run, with its own blocks. */
 #include <math.h>
 #include <string.h>
 

@@ -194,7 +194,7 @@ void stencil_ranks_how(stencil_real_t *r, xy_task_device_t *how)
 
 /* ---- The result ---- */
 
-/* What ranks tell rank 0, as numbers. */
+/* The message of ranks to rank 0, as numbers. */
 enum {
     TOLD_MAKESPAN,
     TOLD_TASKS_END,

@@ -17,7 +17,7 @@ typedef struct {
     int32_t kind, what, from, to; /* of a task `from` is the worker, of a memory `what` is it */
 } told_t;
 
-/* What a rank says before it. */
+/* The header of a rank's message. */
 typedef struct {
     int64_t count, gpus, cores;
 } head_t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a task takes on a core while all others do the same: stencils share the memory. */
+/* The time of a task on a core while all others do the same: stencils share the memory. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

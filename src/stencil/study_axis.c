@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the pictures of a study are drawn over: any of its parameters but the policy. */
+/* The axis of the pictures of a study: any of its parameters but the policy. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is made of a study: CSV and JSON; study_page.c draws it. */
+/* The output of a study: CSV and JSON; study_page.c draws it. */
 #include <string.h>
 
 #include "stencil/internal.h"
