@@ -49,7 +49,7 @@ static xy_status_t run_virtual(const xylem_tasks *t, const xylem_run_options *o,
     return st;
 }
 
-/* What must be there when tasks run on real data. */
+/* The conditions for running tasks on real data. */
 static xy_status_t check_real(const xylem_tasks *t, const xylem_run_options *o, bool is_on_gpus)
 {
     if (!(is_on_gpus ? t->has_all : t->has_code))

@@ -9,7 +9,7 @@ static uint64_t round_up(uint64_t bytes)
     return (bytes + LINE - 1) / LINE * LINE;
 }
 
-/* What belongs to others and has no address gets a place for the run. */
+/* Data of others without an address get a place for the run. */
 static xy_status_t place(const xylem_tasks *t, tasks_share_t *s)
 {
     int32_t n = xy_graph_data_count(s->share->tasks);

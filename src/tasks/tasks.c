@@ -101,7 +101,7 @@ int xylem_tasks_models(xylem_tasks *t, const char *path)
     return 0;
 }
 
-/* What the model of a task says; 0 when there is none, which is remembered. */
+/* The time of a task by its model; 0 when there is none, which is remembered. */
 static double model_seconds(xylem_tasks *t, const xylem_task *task)
 {
     xy_estimate_t e;
@@ -173,7 +173,7 @@ static const xylem_kernel *copy_kernel(xylem_tasks *t, const xylem_kernel *kerne
     return copy;
 }
 
-/* What runs in real time, with a copy of its argument where that was asked for. */
+/* A task for real time, with a copy of its argument if requested. */
 static const xy_task_code_t *make_code(xylem_tasks *t, const xylem_task *task, int number)
 {
     tasks_code_t *code = xy_arena_alloc(t->arena, sizeof(*code));

@@ -440,7 +440,7 @@ static xy_status_t gather_one(device_tasks_t *e, int32_t gpu, const xy_access_t 
         st = load(e, gpu, a->data);
     if (st == XY_OK)
         st = device_lane_want(compute, b->loaded);
-    /* What is overwritten must have been stored. */
+    /* Overwritten data must have been stored. */
     if (st == XY_OK && (a->mode & XY_ACCESS_WRITE))
         st = device_lane_want(compute, b->stored);
     return st;
@@ -566,7 +566,7 @@ xy_status_t device_prefetch(device_tasks_t *e, int32_t gpu, bool is_idle)
     return st;
 }
 
-/* What will not change any more goes home. */
+/* Data in their final state are written back. */
 xy_status_t device_store_early(device_tasks_t *e, int32_t gpu)
 {
     device_memory_t *m = &e->devices[gpu];

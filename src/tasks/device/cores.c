@@ -180,7 +180,7 @@ static double seconds_of(const device_tasks_t *e, xy_op_id_t op)
     return seconds > 0 ? seconds : 1;
 }
 
-/* What a core does in the time in which a GPU does 1. */
+/* The work of a core in the time in which a GPU does 1. */
 static void set_speed(device_tasks_t *e)
 {
     const pace_t *c = &e->core_pace, *g = &e->gpu_pace;

@@ -164,7 +164,7 @@ static xy_status_t init_device(device_tasks_t *e, int32_t gpu)
     return st == XY_OK ? xy_gpu_event_create(m->gpu, true, &m->origin) : st;
 }
 
-/* What policies believe where nothing was measured. */
+/* The costs that policies assume where nothing was measured. */
 static const xy_link_t usual_link = {10e-6, 20e9};
 
 /* Sets the costs of transfers between main memory and GPUs, the speeds of cores, and the view of

@@ -119,8 +119,8 @@ static xy_status_t init_arrays(exec_tasks_t *e)
 }
 
 /*
- * What policies see. The figures only have to be of the right kind: a core reads its cache several
- * times faster than the main memory, and a disk is slower than that.
+ * The view of policies. The figures only have to be of the right kind: a core reads its cache
+ * several times faster than the main memory, and a disk is slower than that.
  */
 static xy_status_t init_platform(exec_tasks_t *e)
 {

@@ -217,7 +217,7 @@ static void init_view(sim_tasks_t *s)
 
 /* ---- What cannot work is refused before the start ---- */
 
-/* What lives in a memory must fit there all together. */
+/* The data placed in a memory must fit there together. */
 static xy_status_t check_homes(const sim_tasks_t *s)
 {
     for (int32_t m = 1; m < s->platform->memories; m++) {
