@@ -362,7 +362,7 @@ static xy_status_t put_data(const xy_trace_log_t *log, const xy_trace_why_t *why
     return st;
 }
 
-/* What the page shows, in one sentence. Without memory for it the page opens without. */
+/* The finding of the page, in one sentence. Without memory for it the page opens without. */
 static void put_finding(const xy_trace_log_t *log, const xy_trace_why_t *why, FILE *file)
 {
     xy_trace_summary_t *s;

@@ -437,7 +437,7 @@ static void put_archive(writing_t *w)
 
 /* ---- The library, and the directory ---- */
 
-/* What is wrong is reported here, once. */
+/* Errors are reported here, once. */
 static OTF2_ErrorCode on_error(void *user, const char *file, uint64_t line, const char *function,
                                OTF2_ErrorCode code, const char *format, va_list arguments)
 {
