@@ -39,22 +39,6 @@ xy_status_t predict_given(const xy_vec_t *list, const char *option, xy_predict_g
 
 /* ---- What if ---- */
 
-/* Scales latency and bandwidth of all message models. */
-static void scale_messages(xy_costs_t *costs, double latency, double bandwidth)
-{
-    for (size_t i = 0; costs != NULL && i < costs->messages.count; i++)
-        for (int kind = 0; kind < XY_MESSAGE_KINDS; kind++) {
-            xy_message_lines_t *l =
-                &XY_VEC_AT(&costs->messages, xy_message_cost_t, i).model.kind[kind];
-
-            l->latency *= latency;
-            for (size_t j = 0; j < l->time.count; j++) {
-                l->time.line[j].a /= bandwidth;
-                l->time.line[j].b *= latency;
-            }
-        }
-}
-
 /* Applies one change of --what-if, such as "bandwidth*2"; `p` NULL only checks it. */
 static xy_status_t change_one(predict_t *p, char *text)
 {
@@ -82,7 +66,9 @@ static xy_status_t change_one(predict_t *p, char *text)
         double latency = text[0] == 'l' ? factor : 1, bandwidth = text[0] == 'b' ? factor : 1;
 
         xy_machine_scale(p->machine, latency, bandwidth);
-        scale_messages(p->costs, latency, bandwidth);
+        for (size_t i = 0; p->costs != NULL && i < p->costs->messages.count; i++)
+            xy_message_scale(&XY_VEC_AT(&p->costs->messages, xy_message_cost_t, i).model, latency,
+                             bandwidth);
     }
     return XY_OK;
 }

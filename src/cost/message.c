@@ -189,3 +189,91 @@ double xy_message_pieces(const xy_message_model_t *model, double bytes)
 {
     return figure_at(model, offsetof(xy_message_sample_t, pieces), bytes);
 }
+
+/* ---- What if ---- */
+
+typedef struct {
+    double latency, bandwidth;
+} change_t;
+
+static void scale_lines(xy_message_lines_t *l, const change_t *c)
+{
+    l->latency *= c->latency;
+    for (size_t i = 0; i < l->time.count; i++) {
+        l->time.line[i].a /= c->bandwidth;
+        l->time.line[i].b *= c->latency;
+    }
+    for (size_t i = 0; i < l->bandwidth.count; i++) {
+        l->bandwidth.line[i].a *= c->bandwidth;
+        l->bandwidth.line[i].b *= c->bandwidth;
+    }
+}
+
+/* Returns the changed time of a message in units of its present one, by the line of its size. */
+static double ratio_at(const xy_message_model_t *model, const change_t *c, double bytes)
+{
+    const xy_lines_t *time =
+        &model
+             ->kind[message_kind_is_measured(model, XY_MESSAGE_BLOCKING) ? XY_MESSAGE_BLOCKING
+                                                                         : XY_MESSAGE_NONBLOCKING]
+             .time;
+    double fixed, moving;
+    size_t i = 0;
+
+    if (time->count == 0)
+        return c->latency;
+    while (i + 1 < time->count && bytes > time->line[i].end)
+        i++;
+    fixed = fmax(time->line[i].b, 0);
+    moving = fmax(time->line[i].a * bytes, 0);
+    return fixed + moving > 0 ? (fixed * c->latency + moving / c->bandwidth) / (fixed + moving) : 1;
+}
+
+/* Scales what was measured at one size; `self` crosses no network. */
+static void scale_sample(xy_message_sample_t *s, double by)
+{
+    double *const times[] = {&s->blocking, &s->nonblocking, &s->send, &s->receive, &s->gap,
+                             &s->exchange, &s->burst,       &s->hold, &s->pieces};
+
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+        *times[i] *= by;
+}
+
+/* Scales the collectives of the two processes, by the size of their messages. */
+static void scale_collectives(xy_message_model_t *m, const change_t *c)
+{
+    const struct {
+        double *time, bytes;
+    } all[] = {{&m->barrier, 0},
+               {&m->small_bcast, XY_MESSAGE_SMALL},
+               {&m->small_allreduce, XY_MESSAGE_SMALL},
+               {&m->small_reduce_stream, XY_MESSAGE_SMALL},
+               {&m->small_reduce_back, XY_MESSAGE_SMALL},
+               {&m->small_bcast_back, XY_MESSAGE_SMALL},
+               {&m->small_scatter_stream, XY_MESSAGE_SMALL},
+               {&m->small_gather_stream, XY_MESSAGE_SMALL},
+               {&m->issue, XY_MESSAGE_SMALL},
+               {&m->bcast, XY_MESSAGE_BCAST},
+               {&m->allreduce, XY_MESSAGE_BCAST},
+               {&m->reduce_stream, XY_MESSAGE_BCAST},
+               {&m->reduce_back, XY_MESSAGE_BCAST}};
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        *all[i].time *= ratio_at(m, c, all[i].bytes);
+}
+
+void xy_message_scale(xy_message_model_t *model, double latency, double bandwidth)
+{
+    const change_t c = {latency, bandwidth};
+
+    for (size_t i = 0; i < model->count; i++)
+        scale_sample(&model->samples[i], ratio_at(model, &c, model->samples[i].bytes));
+    scale_collectives(model, &c);
+    model->loggp.gap *= ratio_at(model, &c, 0);
+    model->loggp.latency *= latency;
+    model->loggp.overhead *= latency;
+    model->loggp.per_byte /= bandwidth;
+    model->plogp_latency *= latency;
+    for (int k = 0; k < XY_MESSAGE_KINDS; k++)
+        scale_lines(&model->kind[k], &c);
+}

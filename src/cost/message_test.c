@@ -352,6 +352,45 @@ static void test_memory(void **state)
     xy_message_cleanup(&m);
 }
 
+/* A scaled model is that of scaled measurements. */
+static void test_scale(void **state)
+{
+    xy_message_sample_t samples[SIZES], scaled[SIZES];
+    xy_message_model_t model;
+    uint64_t seed = 3;
+
+    (void)state;
+    make_samples(samples, 0, &seed);
+    for (int i = 0; i < SIZES; i++) {
+        double by, fixed = samples[i].bytes <= 32768 ? 2e-6 : 6e-6,
+                   all = true_time(samples[i].bytes);
+
+        by = (fixed * 3 + (all - fixed) / 2) / all;
+        samples[i].exchange = 1.5 * all;
+        samples[i].hold = 0.7 * all;
+        samples[i].self = 0.1 * all;
+        scaled[i] = samples[i];
+        scaled[i].blocking *= by;
+        scaled[i].nonblocking *= by;
+    }
+    assert_int_equal(xy_message_fit(samples, SIZES, &model), XY_OK);
+    model.barrier = 4e-6;
+    xy_message_scale(&model, 3, 2);
+    assert_true(fabs(model.barrier / 12e-6 - 1) < 0.02);
+    for (int i = 0; i < SIZES; i++) {
+        double bytes = samples[i].bytes, by = scaled[i].blocking / samples[i].blocking;
+        double got = xy_message_value(&model, NULL, XY_MESSAGE_BLOCKING, bytes).seconds;
+        double hockney = xy_message_value(&model, "hockney", XY_MESSAGE_BLOCKING, bytes).seconds;
+
+        assert_true(fabs(got / scaled[i].blocking - 1) < 0.02);
+        assert_true(bytes > 32768 || fabs(hockney / scaled[i].blocking - 1) < 0.05);
+        assert_true(fabs(xy_message_exchange(&model, bytes) / samples[i].exchange / by - 1) < 0.02);
+        assert_true(fabs(xy_message_hold(&model, bytes) / samples[i].hold / by - 1) < 0.02);
+        assert_true(fabs(xy_message_self(&model, bytes) / samples[i].self - 1) < 1e-9);
+    }
+    xy_message_cleanup(&model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +400,7 @@ int main(void)
         cmocka_unit_test(test_exchange),    cmocka_unit_test(test_one_spike),
         cmocka_unit_test(test_many_spikes), cmocka_unit_test(test_few_intervals),
         cmocka_unit_test(test_refusals),    cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_scale),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
