@@ -229,7 +229,7 @@ static int by_gain(const void *left, const void *right)
 
 /* ---- Where it ran ---- */
 
-/* Rows of a trace are the cores of a run, or its ranks in virtual time. */
+/* The machine of the run: as many cores as it used, or as there are here. */
 static xy_status_t find_cores(advise_t *a)
 {
     size_t rows = 0;

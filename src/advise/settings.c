@@ -241,6 +241,16 @@ static xy_status_t try_algorithms(advise_t *a)
     return st;
 }
 
+/* Does the replay place ranks as the launcher did? In virtual time that is known of ranks that
+ * share the cores of one node. */
+static bool knows_places(const advise_t *a)
+{
+    for (size_t r = 1; r < a->log->row_count; r++)
+        if (strcmp(a->log->rows[r].group, a->log->rows[0].group) != 0 && a->profile->is_virtual)
+            return a->options->machine != NULL;
+    return a->options->machine != NULL || !a->profile->is_virtual || a->used < a->ranks;
+}
+
 xy_status_t advise_settings(advise_t *a)
 {
     int32_t *core_of = xy_calloc((size_t)a->ranks + 1, sizeof(*core_of));
@@ -249,7 +259,7 @@ xy_status_t advise_settings(advise_t *a)
     /* In virtual time the cores are those of the machine there. */
     if (st == XY_OK && a->options->machine == NULL && !a->profile->is_virtual)
         st = try_workers(a, core_of);
-    if (st == XY_OK && (a->options->machine != NULL || !a->profile->is_virtual))
+    if (st == XY_OK && knows_places(a))
         st = try_places(a, core_of);
     if (st == XY_OK)
         st = try_comm_cores(a, core_of);

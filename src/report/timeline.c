@@ -24,6 +24,19 @@ static const char *label_of(const timeline_t *t, const xy_trace_step_t *s)
     return t->log->labels[s->label];
 }
 
+/* The core of each row: that of the machine, where it was recorded, or the row itself. */
+static void find_cores(const timeline_t *t, uint32_t *core)
+{
+    const xy_trace_log_t *log = t->log;
+
+    for (uint32_t r = 0; r < log->row_count; r++)
+        core[r] = r;
+    for (size_t i = 0; i < log->sample_count; i++)
+        if (strcmp(log->counters[log->samples[i].counter].name, XY_TRACE_CORE) == 0 &&
+            log->samples[i].value >= 0 && log->samples[i].value < UINT32_MAX)
+            core[log->samples[i].row] = (uint32_t)log->samples[i].value;
+}
+
 /* ---- Calls ---- */
 
 /* The computation of each rank, in the order of time: indices of states. */
@@ -201,7 +214,7 @@ static xy_status_t join(timeline_t *t, xy_hash_t *counts, size_t step)
     if (xy_hash_set(counts, own, (void *)n) != XY_OK)
         return XY_ENOMEM;
     if (at == 0) {
-        timeline_meeting_t fresh = {INT64_MIN, s->rank};
+        timeline_meeting_t fresh = {INT64_MIN, INT64_MIN, s->rank, s->rank};
 
         if (xy_vec_append(&t->meetings, &fresh) != XY_OK ||
             xy_hash_set(&t->index, key, (void *)(uintptr_t)t->meetings.count) != XY_OK)
@@ -209,8 +222,14 @@ static xy_status_t join(timeline_t *t, xy_hash_t *counts, size_t step)
         at = t->meetings.count;
     }
     m = &XY_VEC_AT(&t->meetings, timeline_meeting_t, at - 1);
-    if (s->time > m->last)
-        *m = (timeline_meeting_t){s->time, s->rank};
+    if (s->time > m->last) {
+        m->last = s->time;
+        m->rank = s->rank;
+    }
+    if (s->member == s->peer) {
+        m->root_time = s->time;
+        m->root = s->rank;
+    }
     t->meeting_of[step] = at;
     return XY_OK;
 }
@@ -298,6 +317,11 @@ static int64_t until(const timeline_t *t, const timeline_call_t *call, size_t st
             &XY_VEC_AT(&t->meetings, timeline_meeting_t, t->meeting_of[step] - 1);
 
         wait->part = XY_PART_COLLECTIVE;
+        /* Who leaves before the last has come has waited for the root at most. */
+        if (m->last > call->leave + t->slack && m->root_time != INT64_MIN) {
+            wait->who = m->root;
+            return m->root_time;
+        }
         wait->who = m->rank;
         return m->last;
     }
@@ -477,7 +501,7 @@ static xy_status_t add_records(timeline_t *t)
         size_t wait = rank->first_wait;
 
         XY_VEC_AT(&t->profile->ranks, xy_profile_rank_t, r) = (xy_profile_rank_t){
-            rank->row, rank->end > rank->begin ? (uint64_t)(rank->end - rank->begin) : 0};
+            t->core[rank->row], rank->end > rank->begin ? (uint64_t)(rank->end - rank->begin) : 0};
         for (size_t i = 0; i < rank->calls && st == XY_OK; i++) {
             size_t at = rank->first_call + i;
             xy_profile_record_t *record =
@@ -528,6 +552,7 @@ static void cleanup(timeline_t *t)
     xy_free(t->sent);
     xy_free(t->received);
     xy_free(t->meeting_of);
+    xy_free(t->core);
     xy_vec_cleanup(&t->calls);
     xy_vec_cleanup(&t->waits);
     xy_vec_cleanup(&t->meetings);
@@ -543,8 +568,15 @@ static xy_status_t build(timeline_t *t)
     t->sent = xy_calloc(t->log->message_count + 1, sizeof(*t->sent));
     t->received = xy_calloc(t->log->message_count + 1, sizeof(*t->received));
     t->meeting_of = xy_calloc(t->log->step_count + 1, sizeof(*t->meeting_of));
-    if (t->rank == NULL || t->sent == NULL || t->received == NULL || t->meeting_of == NULL)
+    t->core = xy_calloc(t->log->row_count + 1, sizeof(*t->core));
+    if (t->rank == NULL || t->sent == NULL || t->received == NULL || t->meeting_of == NULL ||
+        t->core == NULL)
         st = XY_ENOMEM;
+    else
+        find_cores(t, t->core);
+    for (size_t i = 0; i < t->log->source_count; i++)
+        if (2 * (int64_t)t->log->sources[i].error > t->slack)
+            t->slack = 2 * (int64_t)t->log->sources[i].error;
     if (st == XY_OK)
         st = add_ranks(t);
     if (st == XY_OK)

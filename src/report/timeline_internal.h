@@ -32,10 +32,10 @@ typedef struct {
     uint32_t row;
 } timeline_rank_t;
 
-/* One collective of all its members: who came last. */
+/* One collective of all its members: who came last, and when its root came (INT64_MIN: unknown). */
 typedef struct {
-    int64_t last;
-    uint32_t rank;
+    int64_t last, root_time;
+    uint32_t rank, root;
 } timeline_meeting_t;
 
 typedef struct {
@@ -48,6 +48,8 @@ typedef struct {
     int64_t *sent;                   /* [message]: when, and */
     int64_t *received;               /* ... when the call began that received it */
     size_t *meeting_of;              /* [step] */
+    uint32_t *core;                  /* [row] */
+    int64_t slack;                   /* by which times of two processes may be wrong */
     xy_hash_t index;                 /* of meetings */
 } timeline_t;
 

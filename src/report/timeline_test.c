@@ -406,6 +406,41 @@ static void test_path_is_as_long_as_the_run(void **state)
     }
 }
 
+/* Members of a broadcast leave when they have the data, and wait for its root alone. And rows of
+ * ranks say which core they are on. */
+static void test_roots_and_cores(void **state)
+{
+    static xy_trace_counter_info_t counters[] = {{XY_TRACE_CORE, ""}};
+    xy_trace_sample_t samples[3] = {
+        {.row = 0, .value = 7}, {.row = 1, .value = 7}, {.row = 2, .value = 9}};
+    trace_t *t = xy_calloc(1, sizeof(*t));
+    xy_profile_t *p;
+
+    (void)state;
+    assert_non_null(t);
+    trace_begin(t);
+    for (int r = 0; r < 3; r++) { /* 0 is the root, and 2 comes last */
+        init(t);
+        compute(t, r == 0 ? 2 : r == 1 ? 1 : 5);
+        call(t, 3, r == 2 ? 5.1 : 2.1);
+        barrier(t, 3, r == 0 ? 2 : r == 1 ? 1 : 5);
+        compute(t, 0.1);
+    }
+    t->log.counters = counters;
+    t->log.counter_count = 1;
+    t->log.samples = samples;
+    t->log.sample_count = 3;
+    assert_int_equal(xy_profile_from_trace(&t->log, NULL, &p), XY_OK);
+    assert_int_equal(p->insight->waits.count, 1);
+    assert_int_equal(XY_VEC_AT(&p->insight->waits, xy_trace_wait_t, 0).rank, 1);
+    assert_int_equal(XY_VEC_AT(&p->insight->waits, xy_trace_wait_t, 0).who, 0);
+    assert_int_equal(XY_VEC_AT(&p->insight->waits, xy_trace_wait_t, 0).end, 2 * SECOND);
+    for (int r = 0; r < 3; r++)
+        assert_int_equal(XY_VEC_AT(&p->ranks, xy_profile_rank_t, r).core, r == 2 ? 9 : 7);
+    xy_profile_destroy(p);
+    xy_free(t);
+}
+
 static void test_traces_without_calls_are_refused(void **state)
 {
     xy_profile_t *p;
@@ -426,6 +461,7 @@ int main(void)
         cmocka_unit_test(test_waits_of_pipelines),
         cmocka_unit_test(test_golden_path),
         cmocka_unit_test(test_path_is_as_long_as_the_run),
+        cmocka_unit_test(test_roots_and_cores),
         cmocka_unit_test(test_traces_without_calls_are_refused),
     };
 

@@ -428,7 +428,7 @@ struct xy_vjob {
     bool is_stopped;
     xy_status_t status;
     xy_vjob_totals_t totals;
-    uint32_t kind_compute, kind_call, kind_wait;
+    uint32_t kind_compute, kind_call, kind_wait, counter_core;
 };
 
 /* job.c */

@@ -14,10 +14,13 @@ static uint64_t nanoseconds(double seconds)
 static xy_status_t make_row(xy_vjob_t *job, job_proc_t *p)
 {
     char name[32], group[32];
+    xy_status_t st;
 
     snprintf(name, sizeof(name), "rank %d", (int)p->number);
     snprintf(group, sizeof(group), "node %d", (int)p->host);
-    return xy_trace_row_create(job->config.trace, name, group, &p->row);
+    st = xy_trace_row_create(job->config.trace, name, group, &p->row);
+    xy_trace_counter_at(p->row, nanoseconds(p->now), job->counter_core, p->core);
+    return st;
 }
 
 xy_status_t job_record_start(xy_vjob_t *job, job_proc_t *p)
@@ -35,6 +38,7 @@ xy_status_t job_record_begin(xy_vjob_t *job)
     job->kind_compute = xy_trace_kind(t, "compute", XY_TRACE_COMPUTE, 0);
     job->kind_call = xy_trace_kind(t, "MPI", XY_TRACE_PROGRESS, 0);
     job->kind_wait = xy_trace_kind(t, "wait", XY_TRACE_WAIT, 0);
+    job->counter_core = xy_trace_counter_name(t, XY_TRACE_CORE, "");
     for (int32_t i = 0; i < job->config.procs && st == XY_OK; i++)
         st = make_row(job, &job->procs[i]);
     return st;

@@ -64,6 +64,8 @@ enum { XY_TRACE_NO_ID = -1, XY_TRACE_NO_LABEL = 0 };
 /* The counter of a row for the time, in seconds, that other programs had its core while a rank
  * computed there: a value at the end of such a state. */
 #define XY_TRACE_STOLEN "stolen"
+/* The counter of a row that is recorded for a rank: the core of the machine that the rank is on. */
+#define XY_TRACE_CORE "core"
 
 /* A message from rank to rank. Of one that is received, `bytes` and `label` are not looked at. */
 typedef struct {

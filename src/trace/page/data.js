@@ -59,7 +59,7 @@ function decode(bytes) {
   };
   for (const row of trace.rows) decodeStates(c, row);
   trace.links = decodeLinks(c);
-  trace.series = decodeSeries(c);
+  trace.series = takeCores(trace, decodeSeries(c));
   trace.marks = c.list(() => ({ time: c.u(), row: c.u(), label: c.u(), id: c.z() }));
   trace.states = trace.rows.reduce((sum, row) => sum + row.count, 0);
   trace.why = c.u() ? decodeWhy(c, trace) : null;
@@ -141,6 +141,13 @@ function decodeSeries(c) {
     series.most = series.value.reduce((a, b) => Math.max(a, b), 0);
     return series;
   });
+}
+
+// The cores of rows that were recorded by rank are no curves.
+function takeCores(trace, series) {
+  const isCore = (one) => trace.counters[one.counter].name === "core";
+  for (const one of series.filter(isCore)) trace.rows[one.row].core = one.value[0];
+  return series.filter((one) => !isCore(one));
 }
 
 // The number of entries of a sorted array that are <= value.

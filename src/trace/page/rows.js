@@ -7,9 +7,41 @@ const CALL_COLOUR = 0x9467bd;
 
 // Rows of both sorts; "rank" only where the analysis is there.
 function makeSets(trace) {
-  const sets = { core: { rows: trace.rows, links: trace.links } };
-  if (trace.why) sets.rank = { rows: makeRankRows(trace), links: trace.why.messages };
-  return sets;
+  const rank = trace.why && { rows: makeRankRows(trace), links: trace.why.messages };
+  if (rank) mergeCores(trace);
+  return { core: { rows: trace.rows, links: trace.links }, ...(rank && { rank }) };
+}
+
+// Rows that were recorded by rank, of ranks that share cores: one row for each core.
+function mergeCores(trace) {
+  const cores = [...new Set(trace.rows.map((row) => row.core))].sort((a, b) => a - b);
+  if (cores.length === trace.rows.length || cores.includes(undefined)) return;
+  const at = new Map(cores.map((core, i) => [core, i])), to = trace.rows.map((row) => at.get(row.core));
+  const wait = trace.kinds.find((kind) => kind.role === ROLE.WAIT)?.index ?? 0;
+  trace.rows = cores.map((core, index) => mergeRows(trace, { index, name: `core ${core}` }, trace.rows.filter((row) => row.core === core), wait));
+  trace.links = { ...trace.links, from: trace.links.from.map((row) => to[row]), to: trace.links.to.map((row) => to[row]) };
+  trace.why.rowOf = trace.why.rowOf.map((row) => row < 0 ? row : to[row]);
+  for (const mark of trace.marks) mark.row = to[mark.row];
+}
+
+// What the ranks compute, one after the other; between that all of them wait.
+function mergeRows(trace, into, rows, wait) {
+  const states = [];
+  for (const row of rows)
+    for (let i = 0; i < row.count; i++)
+      if (trace.kinds[row.kind[i]].role === ROLE.COMPUTE)
+        states.push({ start: row.start[i], end: row.end[i], kind: row.kind[i], label: row.label[i], id: row.id[i] });
+  states.sort((a, b) => a.start - b.start);
+  const all = [];
+  let last = 0;
+  for (const state of states) {
+    if (state.start > last) all.push({ start: last, end: state.start, kind: wait, label: 0, id: -1 });
+    all.push({ ...state, start: Math.max(last, state.start) });
+    last = Math.max(last, state.end);
+  }
+  const column = (Type, name) => Type.from(all, (state) => state[name]);
+  return { ...into, group: rows[0].group, count: all.length, start: column(Float64Array, "start"), end: column(Float64Array, "end"),
+    kind: column(Uint16Array, "kind"), label: column(Uint32Array, "label"), id: column(Float64Array, "id"), open: new Set() };
 }
 
 function useSet(trace, name) {
