@@ -9,6 +9,8 @@
 /* Shares from which something is worth a sentence. */
 #define LITTLE  0.05 /* of all time */
 #define CULPRIT 0.25 /* of the waiting */
+#define ALONE   1.3  /* times as much as the next rank is blamed for */
+#define IN_TURN 1.5  /* cores that compute at a time, on average */
 
 /* "two thirds", "nearly all", "41 %". */
 static const char *share_of(double share, char text[32])
@@ -88,6 +90,24 @@ static int largest_wait(const xy_analysis_t *a)
     return most;
 }
 
+/* Does the culprit compute so much more than the others that this explains the waiting? */
+static bool is_explained(const xy_analysis_t *a, excess_t *e)
+{
+    return a->culprit >= 0 && excess_of(a, (uint32_t)a->culprit, e) &&
+           e->excess >= 0.3 * a->ranks[a->culprit].blamed / a->profile->ranks.count;
+}
+
+/* Is one rank blamed clearly more than any other? */
+static bool is_alone(const xy_analysis_t *a)
+{
+    double next = 0;
+
+    for (size_t r = 0; r < a->profile->ranks.count; r++)
+        if ((int32_t)r != a->culprit)
+            next = fmax(next, a->ranks[r].blamed);
+    return a->culprit >= 0 && a->ranks[a->culprit].blamed >= ALONE * next;
+}
+
 static void describe_place(const xy_analysis_t *a, uint32_t site, char *text, size_t size)
 {
     const xy_profile_site_t *s = &XY_VEC_AT(&a->profile->sites, xy_profile_site_t, site);
@@ -95,17 +115,50 @@ static void describe_place(const xy_analysis_t *a, uint32_t site, char *text, si
     snprintf(text, size, "%s", s->place[0] != '\0' ? s->place : s->function);
 }
 
+/* The part of the critical path that is most of the run, where it is computation; or NULL. A delay
+ * that wanders from rank to rank is blamed on all of them, but the path is that of its source. */
+static const xy_path_part_t *main_path(const xy_analysis_t *a)
+{
+    const xy_insight_t *in = a->profile->insight;
+    const xy_path_part_t *first = in != NULL && in->path.count > 0 ? in->path.data : NULL;
+
+    return first != NULL && !first->is_call && 2 * first->ns > in->path_ns ? first : NULL;
+}
+
+/* Why there is much waiting, and no culprit: one rank is the critical path all the time, ranks
+ * compute in turn, or take turns at being late. */
+static void explain_none(const xy_analysis_t *a, double share, const char *place, char *text,
+                         size_t size)
+{
+    double computing = a->efficiency.parallel * a->cores;
+    const xy_path_part_t *path = main_path(a);
+    char words[32], before[256];
+
+    if (path != NULL) {
+        describe_place(a, path->site, before, sizeof(before));
+        snprintf(text, size,
+                 "%s of it in %s; the critical path is rank %u, which computes for %.0f %% of the "
+                 "run before %s",
+                 share_of(share, words), place, path->rank,
+                 report_percent((double)path->ns, (double)a->profile->insight->path_ns), before);
+    } else if (a->cores > 2 && computing < IN_TURN)
+        snprintf(text, size,
+                 "ranks compute one after the other, %.1f of %u cores at a time; %s of it in %s",
+                 computing, a->cores, share_of(share, words), place);
+    else
+        snprintf(text, size, "%s of it in %s, and no rank alone causes it", share_of(share, words),
+                 place);
+}
+
 /* Why the others wait for the culprit. */
 static void explain_culprit(const xy_analysis_t *a, double share, char *text, size_t size)
 {
-    const xy_rank_time_t *t = &a->ranks[a->culprit];
     char words[32], seconds[32], place[256];
     uint32_t site;
     excess_t e;
 
     share_of(share, words);
-    if (excess_of(a, (uint32_t)a->culprit, &e) &&
-        e.excess >= 0.3 * t->blamed / a->profile->ranks.count) {
+    if (is_explained(a, &e)) {
         describe_place(a, e.site, place, sizeof(place));
         if (e.ratio > 0 && e.ratio < 100)
             snprintf(text, size,
@@ -131,6 +184,7 @@ static void find_wait(xy_analysis_t *a, double all)
     double share = a->culprit >= 0 ? a->ranks[a->culprit].blamed / a->wait : 0;
     char why[320], place[256], words[32];
     const xy_site_time_t *most = &a->sites[0];
+    excess_t e;
 
     for (size_t i = 1; i < a->site_count; i++)
         if (a->sites[i].wait > most->wait)
@@ -145,11 +199,10 @@ static void find_wait(xy_analysis_t *a, double all)
     } else if (kind == XY_PART_CORE && a->part[kind] >= 0.5 * a->wait) {
         snprintf(why, sizeof(why), "%s of it for a core that another rank uses",
                  share_of(a->part[kind] / a->wait, words));
-    } else if (share >= CULPRIT) {
+    } else if (share >= CULPRIT && (is_alone(a) || is_explained(a, &e))) {
         explain_culprit(a, share, why, sizeof(why));
     } else {
-        snprintf(why, sizeof(why), "%s of it in %s, and no rank alone causes it",
-                 share_of(most->wait / a->wait, words), place);
+        explain_none(a, most->wait / a->wait, place, why, sizeof(why));
     }
     snprintf(a->finding, sizeof(a->finding), "%.0f %% of the time is waiting; %s",
              report_percent(a->wait, all), why);

@@ -42,6 +42,10 @@ CAUSES = {
     "probe": (2, "late_sender", 1, 0.9),
     "manager": (4, "late_sender", 0, 0.5),
 }
+# The programs of culprits.c. name: (ranks, rank that the finding names from a profile, and from a trace); None: no rank
+CULPRITS = {"ring": (8, 2, 2), "rotating": (4, None, None), "grid": (4, 3, 3), "amdahl": (4, 0, 0), "many": (4, 3, 3),
+            "bottleneck": (4, 0, 0), "wave": (4, None, None), "through": (4, 3, 3), "counter": (4, 1, 1),
+            "stencil": (8, 0, 0), "leaders": (4, 2, 2), "prefix": (4, 1, 1)}
 # Traces do not tell time asleep from time in the call before it.
 NOT_TRACED = {"file"}
 PREDICTED = """#include <mpi.h>
@@ -72,18 +76,18 @@ def run(*command, code=0, **more):
     return done
 
 
-def line_of(mark):
-    """The line of planted.c below the comment with `mark`."""
-    for number, line in enumerate(PLANTED.read_text(encoding="utf-8").splitlines(), 1):
+def line_of(mark, source=PLANTED):
+    """The line of `source` below the comment with `mark`."""
+    for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), 1):
         if re.search(rf"/\*.*\b{mark}\b.*\*/", line):
-            return f"planted.c:{number + 1}"
+            return f"{source.name}:{number + 1}"
     raise AssertionError(mark)
 
 
 class Report:
-    def __init__(self, work):
-        self.work, self.program = Path(work), Path(work) / "planted"
-        run(BUILD / "bin/mpicc", "-g", "-O1", PLANTED, "-o", self.program)
+    def __init__(self, work, source=PLANTED):
+        self.work, self.source, self.program = Path(work), source, Path(work) / source.stem
+        run(BUILD / "bin/mpicc", "-g", "-O1", source, "-o", self.program)
 
     def record(self, name, ranks=4, options=("--virtual", "core:4", "--compute", "none")):
         """The profile of a run, and what was printed at its end."""
@@ -158,6 +162,30 @@ def check_serial(report):
     assert {part["rank"] for part in computes if part["share"] > 0.2} == {0, 1, 2, 3}, computes
     assert line_of("late: serial") in {part["place"] for part in computes}, computes
     assert found["efficiency"]["serialization"] < 0.3, found["efficiency"]
+
+
+def check_culprits(work):
+    """The first line names the rank and line behind all delays, or says that there is none."""
+    report = Report(work, PLANTED.with_name("culprits.c"))
+    for name, (ranks, *named) in CULPRITS.items():
+        profile, _ = report.record(name, ranks, ("--virtual", "core:8", "--compute", "none"))
+        for path, culprit in zip((profile, report.work / f"{name}.xyt"), named):
+            found = json.loads(report.read(path, "--json").stdout)
+            said = found["finding"]
+            check_sums(found)
+            if culprit is None:
+                assert "no rank alone" in said or "one after the other, 1.0 of 4 cores" in said, (name, said)
+            else:
+                assert f"rank {culprit}" in said and line_of("late: " + name, report.source) in said, (name, said)
+
+
+def check_cores(report):
+    """In virtual time a trace has the cores of ranks: those that share one compute one after the other."""
+    profile, _ = report.record("slow", 8, ("--virtual", "core:4", "--oversubscribe", "--compute", "none"))
+    whole, traced = (json.loads(report.read(path, "--json").stdout)["efficiency"] for path in (profile, report.work / "slow.xyt"))
+    for name in ("load_balance", "parallel"):
+        assert abs(whole[name] - traced[name]) < 0.02, (name, whole, traced)
+    assert whole["load_balance"] < 0.8, whole
 
 
 def check_progress(report):
@@ -302,6 +330,8 @@ def main():
             check_cause(report, name)
             if name not in NOT_TRACED:
                 check_traced(report, name)
+        check_culprits(work)
+        check_cores(report)
         check_serial(report)
         check_progress(report)
         check_small(report)
