@@ -251,10 +251,16 @@ void *coll_observe(mpi_rank_t *self, const coll_call_t *call)
 {
     /* Of a barrier, which has no data, only a trace needs the members. */
     bool is_bare = call->kind->collective == XY_COLL_BARRIER && self->trace == NULL;
-    coll_shape_t s = is_bare ? (coll_shape_t){.element = 1} : coll_shape_of(call);
-    uint64_t count = s.count;
     void *meeting = self->account != NULL ? account(self, call) : NULL;
+    coll_shape_t s;
+    uint64_t count;
 
+    if (is_bare) {
+        mpi_event_tell(self, (mpi_event_t){XMPI_EVENT_COLLECTIVE, XY_COLL_BARRIER, -1, 0});
+        return meeting;
+    }
+    s = coll_shape_of(call);
+    count = s.count;
     for (int r = 0; s.counts != NULL && r < s.members; r++)
         count += s.counts[r];
     if (self->trace != NULL)

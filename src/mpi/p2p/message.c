@@ -115,11 +115,11 @@ static void account_received(const mpi_request_t *receive, const xy_envelope_t *
     if (envelope->context & XMPI_CONTEXT_SHADOW)
         return; /* inside a collective */
     if (receive->waiter == &owner->own || is_part) {
+        mpi_account_bytes(owner, bytes);
         if (mpi_job->clock == NULL)
             mpi_account_waited(owner, XY_PART_LATE_SENDER,
                                mpi_comm_world_rank(receive->comm, envelope->source), site,
                                XMPI_ACCOUNT_ENTERED);
-        mpi_account_bytes(owner, bytes);
     } else if (receive->call.since == owner->call.since && receive->call.name == owner->call.name) {
         mpi_account_bytes(owner, bytes); /* it was there when the call came */
     }

@@ -31,7 +31,7 @@ static mpi_account_t *account_new(bool is_virtual)
     memset((void *)a, 0, sizeof(*a));
     a->is_virtual = is_virtual;
     a->rest.name = "MPI";
-    a->last = &a->rest;
+    a->last = a->of_left = &a->rest;
     a->room = ACCOUNT_FIRST;
     a->records = xy_calloc(a->room, sizeof(*a->records));
     if (a->records != NULL)
@@ -43,6 +43,7 @@ static mpi_account_t *account_new(bool is_virtual)
 xy_status_t mpi_account_start(mpi_job_t *job)
 {
     xy_trace_clock_begin();
+    account_short_ticks = job->clock == NULL ? xy_trace_clock_rate() / 1000000 : 0;
     start_ticks = xy_trace_clock();
     start_ns = monotonic_ns();
     for (int r = 0; r < job->size; r++) {

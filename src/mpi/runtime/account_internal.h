@@ -9,6 +9,8 @@ enum {
     ACCOUNT_FIRST = 64,   /* records of a rank, at first; a power of two */
     ACCOUNT_MOST = 16384, /* and at most */
     ACCOUNT_PENDING = 4,  /* blames of one call */
+    ACCOUNT_BRIEF = 4096, /* bytes of a call that take no time worth a reading of the clock */
+    ACCOUNT_TIMED = 8, /* of the short calls of a record, after as many: one in so many is timed */
 };
 
 typedef struct {
@@ -30,9 +32,13 @@ typedef struct {
     uint32_t members, size_class;
     uint64_t calls, bytes;
     uint64_t compute, time;         /* time: of the calls, with all parts */
+    uint64_t usual;                 /* of a call without waits and much data */
     uint64_t part[XY_PART_LIBRARY]; /* without the last, which is the rest */
     account_blame_t blame[XY_PROFILE_BLAMES];
 } account_record_t;
+
+/* Ticks of a call so short that not every one is timed. */
+extern uint64_t account_short_ticks;
 
 struct mpi_account {
     /* Read by others. */
@@ -41,17 +47,19 @@ struct mpi_account {
     /* Of the rank's worker. */
     int depth; /* calls inside each other: the outermost counts */
     bool is_on, is_over, is_stopped, is_lock, has_waited, is_parked;
-    bool is_virtual; /* its times are those of the job's clock */
+    bool has_resumed; /* the present call was parked before */
+    bool is_virtual;  /* its times are those of the job's clock */
     const char *name;
     uint64_t left;                    /* when the last call ended */
     uint64_t compute, bytes;          /* before, and of, the present call */
     account_record_t *records, *last; /* last: that was used, or `rest` */
+    account_record_t *of_left;        /* of the last call, which has ended at `left` */
     size_t room, count;
-    uint64_t since; /* parked: what has been attributed so far */
+    uint64_t since; /* the present call: what has been attributed so far */
     uint64_t ready; /* parked: when it could continue; 0: not yet */
-    uint64_t met;   /* when a collective was found to be over, up to the hook that says so; or 0 */
+    uint64_t over;  /* when its wait ended, up to the hook that reports it; or 0 */
     uint64_t part[XY_PART_LIBRARY];
-    account_blame_t pending[ACCOUNT_PENDING];
+    account_blame_t pending[ACCOUNT_PENDING]; /* the first are used */
     uint64_t begun, counted;
     account_record_t rest; /* of sites without a record */
 };
