@@ -2,7 +2,7 @@
 /*
  * A matrix product by the algorithm that is the fastest here.
  *
- *   mpicc -O2 matmul.c -lxylem_matmul -lxylem -lm -o matmul && mpiexec -n 7 ./matmul 512
+ *   mpicc -O2 matmul.c -lxylem_dense -lxylem -lm -o matmul && mpiexec -n 7 ./matmul 512
  *   mpiexec -n 7 ./matmul 512 strassen-cannon         by this one
  *   mpiexec -n 4 ./matmul 512 '' 1 1 1 3              rank 3 is three times as fast
  *

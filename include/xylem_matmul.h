@@ -8,7 +8,7 @@
  *
  * Matrices are stored by rows, and are on rank 0; the other ranks pass NULL. The call distributes
  * the work and collects the result. It calls plain MPI: compile with mpicc and link with
- * `-lxylem_matmul -lxylem`. docs/adapt.md is the guide.
+ * `-lxylem_dense -lxylem`. docs/routines.md is the page to learn it from.
  */
 #ifndef XYLEM_MATMUL_H
 #define XYLEM_MATMUL_H
@@ -49,6 +49,11 @@ typedef struct {
     int learns;   /* not 0: store the time of the run for later choices */
     xylem_matmul_kernel_seconds seconds; /* what the kernel takes, for predictions, with `arg`;
                                             NULL: what `speeds` say, or the calibrated dgemm */
+    void (*worked)(double operations, void *arg); /* called on each rank after a loop of a
+                                            factorisation beside the kernel, with `arg`: a program
+                                            that charges virtual time for its kernel charges it for
+                                            these, too; predictions charge them by `speeds`, with a
+                                            kernel at 2e9 flop/s at most. NULL: not called */
 } xylem_matmul_options;
 
 /* 0, or a number other than 0 on all ranks; then rank 0 says why on standard error: a size below 1,

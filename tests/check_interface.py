@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-HEADERS = ["xylem.h", "xylem_matmul.h", "xylem_mpi.h", "xylem_plugin.h", "xylem_tasks_mpi.h"]
+HEADERS = ["xylem.h", "xylem_factor.h", "xylem_matmul.h", "xylem_mpi.h", "xylem_plugin.h", "xylem_tasks_mpi.h"]
 STORED = "tests/data/interface.txt"
 
 

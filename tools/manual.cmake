@@ -30,7 +30,7 @@ file(WRITE ${DIRECTORY}/man/man1/mpiCC.1 ".so man1/mpicxx.1\n")
 file(WRITE ${DIRECTORY}/man/man1/mpif77.1 ".so man1/mpifort.1\n")
 file(WRITE ${DIRECTORY}/man/man1/mpif90.1 ".so man1/mpifort.1\n")
 string(TIMESTAMP date "%Y-%m-%d" UTC) # that of SOURCE_DATE_EPOCH when it is set
-foreach(header xylem xylem_matmul xylem_mpi)
+foreach(header xylem xylem_factor xylem_matmul xylem_mpi)
   execute_process(COMMAND ${PYTHON} ${CMAKE_CURRENT_LIST_DIR}/header_man.py ${INCLUDE}/${header}.h ${VERSION} ${date}
                           ${DIRECTORY}/man/man3/${header}.h.3 RESULT_VARIABLE result)
   if(NOT result EQUAL 0)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How good the choices of xylem_matmul are in real runs on the cores that are here.
+"""How good the choices of xylem_matmul, xylem_lu and xylem_cholesky are in real runs on the cores that are here.
 
-    bench/mpi/matmul.py BUILD [--quick] [--seed N] [--csv FILE]
+    bench/mpi/matmul.py BUILD [--quick] [--seed N] [--csv FILE] [--routine lu|cholesky]
 
 Products on 2 to 16 ranks that share the cores and have different speeds (bench/mpi/matmul.c): all
 algorithms in turn, in the same run (the least time counts), beside the choice by predicted times, which
@@ -12,9 +12,11 @@ the mean loss, and predicted over measured times of each algorithm (median). Wan
 3 %. 30 instances take about two minutes on two idle cores, half a minute of it to measure the kernel; --quick, with
 10 small ones and fewer repetitions, three quarters of a minute. MATMUL_COSTS names a file of `xylem calibrate --messages` for the
 predictions; without it they use what is stored for the user, or the simulator's own figures.
+--routine factors (bench/mpi/factor.c) on ranks of equal speed.
 """
 import argparse
 import csv
+import os
 import statistics
 import subprocess
 import sys
@@ -24,10 +26,10 @@ from pathlib import Path
 RANKS = [2, 3, 4, 6, 7, 8, 9, 12, 14, 16]
 
 
-def compile_program(build, to):
-    source = Path(__file__).with_suffix(".c")
+def compile_program(build, to, routine):
+    source = Path(__file__).with_name("factor.c" if routine else "matmul.c")
     program = Path(to) / "matmul"
-    subprocess.run([build / "bin/mpicc", "-O3", source, "-o", program, "-lxylem_matmul", "-lxylem", "-lm"], check=True)
+    subprocess.run([build / "bin/mpicc", "-O3", source, "-o", program, "-lxylem_dense", "-lxylem", "-lm"], check=True)
     return program
 
 
@@ -35,7 +37,8 @@ def run(build, program, ranks, options):
     """[(n, {algorithm: (predicted, measured)}, chosen)]"""
     each, repetitions, least, most = (1, 3, 150, 400) if options.quick else (3, 7, 200, 800)
     done = subprocess.run([build / "bin/mpiexec", "-n", str(ranks), program, str(options.seed), str(each),
-                           str(repetitions), str(least), str(most)], stdout=subprocess.PIPE, text=True, check=True)
+                           str(repetitions), str(least), str(most)], stdout=subprocess.PIPE, text=True, check=True,
+                          env=dict(os.environ, DENSE_ROUTINE=options.routine or ""))
     found, before = [], None
     for n, _, name, predicted, measured, chosen in csv.reader(done.stdout.splitlines()):
         if (n, name) == before or not found or found[-1][0] != int(n) or name in found[-1][1]:
@@ -53,10 +56,11 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--csv", type=Path)
+    parser.add_argument("--routine", choices=["lu", "cholesky"])
     options = parser.parse_args()
     build, losses, errors, equal, rows, ratios = options.build.resolve(), [], [], 0, [], {}
     with tempfile.TemporaryDirectory() as directory:
-        program = compile_program(build, directory)
+        program = compile_program(build, directory, options.routine)
         for ranks in RANKS:
             for n, times, chosen in run(build, program, ranks, options):
                 best = min(times, key=lambda name: times[name][1])

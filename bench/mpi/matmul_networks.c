@@ -2,7 +2,7 @@
 /*
  * Choices of xylem_matmul beside simulations, on networks and instances that are drawn at random:
  *
- *   mpicc -O2 matmul_networks.c -lxylem_matmul -lxylem -lm -o matmul_networks
+ *   mpicc -O2 matmul_networks.c -lxylem_dense -lxylem -lm -o matmul_networks
  *   ./matmul_networks INSTANCES SEED
  *
  * 4 to 256 ranks on nodes of their own, latencies of 1 to 50 us, 0.1 to 12.6 GB/s, n from 50 to

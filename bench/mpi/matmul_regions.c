@@ -2,7 +2,7 @@
 /*
  * What the algorithms of xylem_matmul are predicted to take, as a table for `xylem choose --map`:
  *
- *   mpicc -O2 matmul_regions.c -lxylem_matmul -lxylem -lm -o matmul_regions
+ *   mpicc -O2 matmul_regions.c -lxylem_dense -lxylem -lm -o matmul_regions
  *   ./matmul_regions LATENCY BANDWIDTH SLOW >regions.csv
  *
  * Between nodes of one rank each; every second rank is SLOW times as slow as the others (1: none

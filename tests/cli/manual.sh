@@ -8,7 +8,7 @@ verbs=$("$XYLEM" help --json | python3 -c 'import json,sys; print(*(v["name"] fo
 [ -n "$verbs" ] || die "no verbs"
 checked=0
 # shellcheck disable=SC2086
-for page in xylem.1 mpiexec.1 mpicc.1 mpicxx.1 ../man3/xylem.h.3 ../man3/xylem_matmul.h.3 ../man3/xylem_mpi.h.3 \
+for page in xylem.1 mpiexec.1 mpicc.1 mpicxx.1 ../man3/xylem.h.3 ../man3/xylem_factor.h.3 ../man3/xylem_matmul.h.3 ../man3/xylem_mpi.h.3 \
     $(printf 'xylem-%s.1 ' $verbs); do
     [ -s "$pages/$page" ] || die "$page was not made"
     if command -v mandoc >/dev/null; then
@@ -30,7 +30,7 @@ for page in mpirun.1 mpic++.1 mpiCC.1; do
 done
 
 # Every function of the headers is on their page.
-for header in xylem xylem_matmul xylem_mpi; do
+for header in xylem xylem_factor xylem_matmul xylem_mpi; do
     plain=$(sed 's/.\x08//g' "$header.h.3.txt")
     while IFS= read -r name; do
         says "$plain" "$name"

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "matmul/matmul.h"
+#include "dense/dense.h"
 
 enum { BLOCK = 128 };
 
@@ -76,14 +76,14 @@ static const char *measured(const row_t *r, int n)
 
 static double latency; /* of the platform, seconds */
 
-static double time_of(const matmul_t *p, double messages, double products, double speed)
+static double time_of(const dense_t *p, double messages, double products, double speed)
 {
     return messages * (latency + 8.0 * BLOCK * BLOCK * p->per_byte) +
            2 * products * pow(BLOCK, 3) / speed;
 }
 
 /* The most over all processes. */
-static double time_of_rects(const matmul_t *p, const matmul_rect_t *rects)
+static double time_of_rects(const dense_t *p, const dense_rect_t *rects)
 {
     double most = 0;
 
@@ -95,22 +95,22 @@ static double time_of_rects(const matmul_t *p, const matmul_rect_t *rects)
     return most;
 }
 
-static double time_of_strassen(const matmul_t *p)
+static double time_of_strassen(const dense_t *p)
 {
     double half = ceil(p->size.n / 2.0), slowest = fmin(p->speeds[0], p->speeds[p->ranks - 1]);
 
     return p->ranks == 7 ? time_of(p, 3 * half * half, pow(half, 3), slowest) : INFINITY;
 }
 
-static const char *choose(const matmul_t *p)
+static const char *choose(const dense_t *p)
 {
-    matmul_rect_t rects[16];
+    dense_rect_t rects[16];
     double columns = INFINITY, cartesian = INFINITY, strassen = time_of_strassen(p);
     int high, wide;
 
-    if (matmul_plan_columns(p, rects))
+    if (dense_plan_columns(p, rects))
         columns = time_of_rects(p, rects);
-    if (matmul_plan_grid(p, &high, &wide, rects))
+    if (dense_plan_grid(p, &high, &wide, rects))
         cartesian = time_of_rects(p, rects);
     return cartesian <= columns && cartesian <= strassen ? "cartesian"
            : columns <= strassen                         ? "columns"
@@ -122,7 +122,7 @@ static int compare(const row_t *r, int *all)
 {
     double speeds[16];
     int ranks = r->count[0] + r->count[1], agreed = 0;
-    matmul_t p = {.ranks = ranks, .speeds = speeds, .per_byte = 1 / r->on->bandwidth};
+    dense_t p = {.ranks = ranks, .speeds = speeds, .per_byte = 1 / r->on->bandwidth};
 
     latency = r->on->latency;
     for (int k = 0; k < ranks; k++)
@@ -131,7 +131,7 @@ static int compare(const row_t *r, int *all)
         int blocks = (n + BLOCK - 1) / BLOCK;
         const char *model, *best = measured(r, n);
 
-        p.size = (matmul_size_t){blocks, blocks, blocks};
+        p.size = (dense_size_t){blocks, blocks, blocks};
         model = choose(&p);
         printf("%s,%d,%d,%s,%s\n", r->on->name, ranks, n, model, best);
         agreed += strcmp(model, best) == 0;

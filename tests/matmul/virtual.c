@@ -11,7 +11,7 @@
  * end of rank 0; a line for each instance what was chosen, what was the best, their times, and the
  * processor time of the predictions as a part of the run. MATMUL_LOSS, MATMUL_ERROR and
  * MATMUL_PREDICTED: fail where the mean loss, the error of a simulation or that of a prediction
- * exceeds so many percent.
+ * exceeds so many percent. DENSE_ROUTINE is "lu" or "cholesky" for these instead of a product.
  */
 #include <math.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include <xylem_matmul.h>
+#include <xylem_factor.h>
 #include <xylem_mpi.h>
 
 static uint64_t state;
@@ -41,11 +41,65 @@ static void kernel(int m, int n, int k, const double *a, int lda, const double *
     xylem_compute(2.0 * m * n * k / *(const double *)arg);
 }
 
+/* The loops of factorisations, as predictions charge them. */
+static void worked(double operations, void *arg)
+{
+    xylem_compute(operations / fmin(*(const double *)arg, 2e9));
+}
+
 typedef struct {
     int n, rank, ranks;
     double *a, *b, *c;
+    int *pivots;
     double worst, predicted; /* the largest error of a simulation, of a prediction */
 } instance_t;
+
+/* ---- The routine ---- */
+
+static const char *routine; /* NULL: the product */
+
+static const char *const *names(void)
+{
+    return routine != NULL ? xylem_factor_algorithms : xylem_matmul_algorithms;
+}
+
+static double seconds_of(const instance_t *x, const xylem_matmul_options *o)
+{
+    return routine != NULL ? xylem_factor_seconds(routine, o->algorithm, x->n, x->ranks, o)
+                           : xylem_matmul_seconds(o->algorithm, x->n, x->n, x->n, x->ranks, o);
+}
+
+static double simulated_of(const instance_t *x, const xylem_matmul_options *o)
+{
+    return routine != NULL ? xylem_factor_simulated(routine, o->algorithm, x->n, x->ranks, o)
+                           : xylem_matmul_simulated(o->algorithm, x->n, x->n, x->n, x->ranks, o);
+}
+
+static const char *best_of(const instance_t *x, const xylem_matmul_options *o)
+{
+    return routine != NULL ? xylem_factor_best(routine, x->n, x->ranks, o, NULL)
+                           : xylem_matmul_best(x->n, x->n, x->n, x->ranks, o, NULL);
+}
+
+/* Any number below 1: not of the series of instances, which is the same on all ranks. */
+static double element(int i, int j)
+{
+    return fmod(sin(i * 12.9898 + j * 78.233) * 43758.5453, 1);
+}
+
+/* A factorisation begins with a matrix that has pivots, and a root, even where the kernel computes
+ * nothing. */
+static int run_routine(const instance_t *x, const xylem_matmul_options *o)
+{
+    if (routine == NULL)
+        return xylem_matmul(x->n, x->n, x->n, x->a, x->b, x->c, o, MPI_COMM_WORLD);
+    for (int i = 0; x->rank == 0 && i < x->n; i++)
+        for (int j = 0; j < x->n; j++)
+            x->a[(size_t)i * (size_t)x->n + (size_t)j] =
+                element(i, j) + (strcmp(routine, "lu") != 0 && i == j) * x->n;
+    return strcmp(routine, "lu") == 0 ? xylem_lu(x->n, x->a, x->pivots, o, MPI_COMM_WORLD)
+                                      : xylem_cholesky(x->n, x->a, o, MPI_COMM_WORLD);
+}
 
 /* Of this processor, not of the machine that is simulated. */
 static double own_seconds(void)
@@ -72,7 +126,7 @@ static double measure(const instance_t *x, const xylem_matmul_options *o)
 {
     double start = start_together(), seconds;
 
-    if (xylem_matmul(x->n, x->n, x->n, x->a, x->b, x->c, o, MPI_COMM_WORLD) != 0)
+    if (run_routine(x, o) != 0)
         MPI_Abort(MPI_COMM_WORLD, 1);
     seconds = MPI_Wtime() - start;
     MPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
@@ -85,7 +139,7 @@ static void check_simulation(instance_t *x, const xylem_matmul_options *o, doubl
 
     if (x->rank != 0 || getenv("MATMUL_ERROR") == NULL)
         return;
-    simulated = xylem_matmul_simulated(o->algorithm, x->n, x->n, x->n, x->ranks, o);
+    simulated = simulated_of(x, o);
     x->worst = fmax(x->worst, fabs(simulated / took - 1));
 }
 
@@ -93,13 +147,13 @@ static void check_simulation(instance_t *x, const xylem_matmul_options *o, doubl
 static int choose(const instance_t *x, const xylem_matmul_options *o, double *spent_p)
 {
     double start = own_seconds();
-    const char *name = x->rank == 0 ? xylem_matmul_best(x->n, x->n, x->n, x->ranks, o, NULL) : NULL;
+    const char *name = x->rank == 0 ? best_of(x, o) : NULL;
     int chosen = 0;
 
     *spent_p = own_seconds() - start;
     if (x->rank == 0 && name == NULL)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    while (x->rank == 0 && strcmp(xylem_matmul_algorithms[chosen], name) != 0)
+    while (x->rank == 0 && strcmp(names()[chosen], name) != 0)
         chosen++;
     MPI_Bcast(&chosen, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return chosen;
@@ -111,12 +165,12 @@ static double compare(instance_t *x, xylem_matmul_options o, int *is_same_p)
     double least = INFINITY, of_chosen = 0, spent;
     int best = -1, chosen = choose(x, &o, &spent);
 
-    for (int i = 0; xylem_matmul_algorithms[i] != NULL; i++) {
+    for (int i = 0; names()[i] != NULL; i++) {
         double expected = 0, took;
 
-        o.algorithm = xylem_matmul_algorithms[i];
+        o.algorithm = names()[i];
         if (x->rank == 0)
-            expected = xylem_matmul_seconds(o.algorithm, x->n, x->n, x->n, x->ranks, &o);
+            expected = seconds_of(x, &o);
         MPI_Bcast(&expected, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
         if (expected <= 0)
             continue;
@@ -135,8 +189,7 @@ static double compare(instance_t *x, xylem_matmul_options o, int *is_same_p)
     *is_same_p = chosen == best;
     if (x->rank == 0)
         printf("n %d: %s %.6g s, the best is %s %.6g s; predicted in %.3g %%\n", x->n,
-               xylem_matmul_algorithms[chosen], of_chosen, xylem_matmul_algorithms[best], least,
-               100 * spent / least);
+               names()[chosen], of_chosen, names()[best], least, 100 * spent / least);
     return of_chosen / least - 1;
 }
 
@@ -149,16 +202,19 @@ static double run_instance(instance_t *x, xylem_matmul_options *o, double *speed
     for (int r = 0; r < x->ranks; r++)
         speeds[r] = 1e9 * (i % 2 == 0 ? 4 : floor(1 + 8 * uniform()));
     x->a = x->b = x->c = NULL;
+    x->pivots = NULL;
     if (x->rank == 0) {
         x->a = calloc(1, bytes);
         x->b = calloc(1, bytes);
         x->c = calloc(1, bytes);
+        x->pivots = calloc((size_t)x->n, sizeof(*x->pivots));
     }
     o->arg = &speeds[x->rank];
     loss = compare(x, *o, is_same_p);
     free(x->a);
     free(x->b);
     free(x->c);
+    free(x->pivots);
     return loss;
 }
 
@@ -174,13 +230,15 @@ int main(int argc, char **argv)
     instance_t x = {0};
     int instances, same = 0;
     double *speeds, loss = 0, least, most;
-    xylem_matmul_options o = {.kernel = kernel, .sum = -1}; /* sums take no virtual time */
+    xylem_matmul_options o = {
+        .kernel = kernel, .worked = worked, .sum = -1}; /* sums take no virtual time */
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &x.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &x.ranks);
     if (argc < 4)
         MPI_Abort(MPI_COMM_WORLD, 2);
+    routine = getenv("DENSE_ROUTINE");
     speeds = calloc((size_t)x.ranks, sizeof(*speeds));
     o.speeds = speeds;
     o.machine = argv[1];

@@ -5,23 +5,23 @@
  */
 #include <math.h>
 
-#include "matmul/tree.h"
+#include "dense/tree.h"
 
 enum { PIECES_MAX = 1024 };
 
-static int parts_of(const matmul_tree_t *x, int v)
+static int parts_of(const dense_tree_t *x, int v)
 {
     int subtree = v & -v;
 
     return v == 0 || v + subtree > x->count ? x->count - v : subtree;
 }
 
-static double part_begin(const matmul_tree_t *x, int part)
+static double part_begin(const dense_tree_t *x, int part)
 {
     return floor(x->bytes / 8 * part / x->count) * 8;
 }
 
-static double bytes_of(const matmul_tree_t *x, int first, int end)
+static double bytes_of(const dense_tree_t *x, int first, int end)
 {
     return part_begin(x, end) - part_begin(x, first);
 }
@@ -45,9 +45,9 @@ static double chain_pieces(double bytes, int count, double alpha, double beta)
     return fmax(floor(best), 1);
 }
 
-matmul_tree_t matmul_tree(double bytes, int count, double alpha, double beta)
+dense_tree_t dense_tree(double bytes, int count, double alpha, double beta)
 {
-    matmul_tree_t x = {.kind = MATMUL_TREE, .bytes = bytes, .count = count, .pieces = 1};
+    dense_tree_t x = {.kind = DENSE_TREE, .bytes = bytes, .count = count, .pieces = 1};
     double pieces = chain_pieces(bytes, count, alpha, beta), size;
     double tree = log2_ceil(count) * (alpha + bytes * beta), chain, ring;
 
@@ -60,9 +60,9 @@ matmul_tree_t matmul_tree(double bytes, int count, double alpha, double beta)
                ? (log2_ceil(count) + count - 1) * alpha + 2.0 * (count - 1) / count * bytes * beta
                : INFINITY;
     if (ring < tree && ring <= chain)
-        x.kind = MATMUL_RING;
+        x.kind = DENSE_RING;
     else if (chain < tree)
-        x.kind = MATMUL_CHAIN;
+        x.kind = DENSE_CHAIN;
     x.pieces = (int)pieces;
     x.piece = size;
     return x;
@@ -71,12 +71,12 @@ matmul_tree_t matmul_tree(double bytes, int count, double alpha, double beta)
 /* ---- What a member does ---- */
 
 /* Bytes for a child of v that heads `parts` parts: all of a tree, its parts of a ring. */
-static double child_bytes(const matmul_tree_t *x, int child)
+static double child_bytes(const dense_tree_t *x, int child)
 {
-    return x->kind == MATMUL_TREE ? x->bytes : bytes_of(x, child, child + parts_of(x, child));
+    return x->kind == DENSE_TREE ? x->bytes : bytes_of(x, child, child + parts_of(x, child));
 }
 
-static double share(const matmul_tree_t *x, int v, int low, double bytes)
+static double share(const dense_tree_t *x, int v, int low, double bytes)
 {
     double sum = 0;
 
@@ -87,12 +87,12 @@ static double share(const matmul_tree_t *x, int v, int low, double bytes)
 }
 
 /* Member v of a tree: its parent first, then its children, the largest subtree first. */
-static bool tree_step(const matmul_tree_t *x, int v, int step, matmul_tree_step_t *s)
+static bool tree_step(const dense_tree_t *x, int v, int step, dense_tree_step_t *s)
 {
     int low = v == 0 ? 1 << log2_ceil(x->count) : v & -v, most = low / 2, child;
 
     if (v > 0 && step == 0) {
-        *s = (matmul_tree_step_t){.is_send = false, .peer = v - low, .bytes = child_bytes(x, v)};
+        *s = (dense_tree_step_t){.is_send = false, .peer = v - low, .bytes = child_bytes(x, v)};
         return true;
     }
     for (step -= v > 0, low /= 2; low > 0; low /= 2) {
@@ -100,7 +100,7 @@ static bool tree_step(const matmul_tree_t *x, int v, int step, matmul_tree_step_
         if (child < x->count && step-- == 0) {
             double bytes = child_bytes(x, child);
 
-            *s = (matmul_tree_step_t){
+            *s = (dense_tree_step_t){
                 .is_send = true, .peer = child, .bytes = bytes, .shared = share(x, v, most, bytes)};
             return true;
         }
@@ -108,9 +108,9 @@ static bool tree_step(const matmul_tree_t *x, int v, int step, matmul_tree_step_
     return false;
 }
 
-static int tree_steps(const matmul_tree_t *x, int v)
+static int tree_steps(const dense_tree_t *x, int v)
 {
-    matmul_tree_step_t unused;
+    dense_tree_step_t unused;
     int steps = 0;
 
     while (tree_step(x, v, steps, &unused))
@@ -118,7 +118,7 @@ static int tree_steps(const matmul_tree_t *x, int v)
     return steps;
 }
 
-static bool chain_step(const matmul_tree_t *x, int v, int step, matmul_tree_step_t *s)
+static bool chain_step(const dense_tree_t *x, int v, int step, dense_tree_step_t *s)
 {
     int each = (v > 0) + (v + 1 < x->count), piece = each > 0 ? step / each : 0;
     bool is_send = v == 0 || step % each == 1;
@@ -126,20 +126,20 @@ static bool chain_step(const matmul_tree_t *x, int v, int step, matmul_tree_step
 
     if (each == 0 || piece >= x->pieces)
         return false;
-    *s = (matmul_tree_step_t){
+    *s = (dense_tree_step_t){
         .is_send = is_send, .peer = is_send ? v + 1 : v - 1, .bytes = fmin(left, x->piece)};
     return true;
 }
 
 /* Whether member v lacks a part after the scatter. */
-static bool lacks(const matmul_tree_t *x, int v, int part)
+static bool lacks(const dense_tree_t *x, int v, int part)
 {
     return part < v || part >= v + parts_of(x, v);
 }
 
 /* Finds the next transfer of member `v` in the ring phase of a broadcast; returns false at its
  * end. */
-static bool ring_step(const matmul_tree_t *x, int v, int step, matmul_tree_step_t *s)
+static bool ring_step(const dense_tree_t *x, int v, int step, dense_tree_step_t *s)
 {
     int n = x->count, right = (v + 1) % n, left = (v + n - 1) % n;
 
@@ -148,9 +148,9 @@ static bool ring_step(const matmul_tree_t *x, int v, int step, matmul_tree_step_
         bool is_send = step % 2 == 0;
 
         if (lacks(x, is_send ? right : v, part)) {
-            *s = (matmul_tree_step_t){.is_send = is_send,
-                                      .peer = is_send ? right : left,
-                                      .bytes = bytes_of(x, part, part + 1)};
+            *s = (dense_tree_step_t){.is_send = is_send,
+                                     .peer = is_send ? right : left,
+                                     .bytes = bytes_of(x, part, part + 1)};
             s->skipped = step;
             return true;
         }
@@ -159,14 +159,14 @@ static bool ring_step(const matmul_tree_t *x, int v, int step, matmul_tree_step_
     return false;
 }
 
-bool matmul_tree_step(const matmul_tree_t *x, int v, int *step_p, matmul_tree_step_t *s)
+bool dense_tree_step(const dense_tree_t *x, int v, int *step_p, dense_tree_step_t *s)
 {
     int first;
     bool is_there;
 
-    if (x->kind == MATMUL_CHAIN)
+    if (x->kind == DENSE_CHAIN)
         return chain_step(x, v, (*step_p)++, s);
-    if (x->kind == MATMUL_TREE)
+    if (x->kind == DENSE_TREE)
         return tree_step(x, v, (*step_p)++, s);
     first = tree_steps(x, v);
     if (*step_p < first)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where products run: the machine of the options, and what messages cost there. */
+/* Where a call runs: the machine of the options, and what messages cost there. */
 #include <math.h>
 #include <stdio.h>
 
-#include "matmul/matmul.h"
+#include "dense/dense.h"
 
 static bool open_platform(const xylem_matmul_options *o, int ranks, xylem_platform **platform_p)
 {
@@ -13,12 +13,12 @@ static bool open_platform(const xylem_matmul_options *o, int ranks, xylem_platfo
         return xylem_platform_create(o->machine, o->costs, platform_p) == 0;
     /* A message crosses two links. */
     snprintf(text, sizeof(text), "node:%d(latency=%gns bandwidth=%gkB/s) core:1", ranks,
-             5e8 * (o->latency > 0 ? o->latency : MATMUL_LATENCY),
-             1e-3 * (o->bandwidth > 0 ? o->bandwidth : MATMUL_BANDWIDTH));
+             5e8 * (o->latency > 0 ? o->latency : DENSE_LATENCY),
+             1e-3 * (o->bandwidth > 0 ? o->bandwidth : DENSE_BANDWIDTH));
     return xylem_platform_create(text, o->costs, platform_p) == 0;
 }
 
-double matmul_model_speed(const xylem_platform *platform)
+double dense_model_speed(const xylem_platform *platform)
 {
     enum { SIDE = 256 };
     static const double sizes[] = {SIDE, SIDE, SIDE};
@@ -28,7 +28,7 @@ double matmul_model_speed(const xylem_platform *platform)
 }
 
 /* `count` messages from one rank to another. */
-static double probe_pair(const matmul_place_t *place, int from, int to, unsigned long bytes,
+static double probe_pair(const dense_place_t *place, int from, int to, unsigned long bytes,
                          int count)
 {
     xylem_script *s;
@@ -48,13 +48,13 @@ static double probe_pair(const matmul_place_t *place, int from, int to, unsigned
     return seconds;
 }
 
-static double probe(const matmul_place_t *place, unsigned long bytes, int count)
+static double probe(const dense_place_t *place, unsigned long bytes, int count)
 {
     return probe_pair(place, 0, place->ranks - 1, bytes, count);
 }
 
 /* Whether each rank has a node of its own, and some more pairs take the same. */
-static bool is_uniform(const matmul_place_t *place, unsigned long bytes, double seconds)
+static bool is_uniform(const dense_place_t *place, unsigned long bytes, double seconds)
 {
     int last = place->ranks - 1, pairs[][2] = {{0, 1}, {last, last / 2}, {last / 3, last - 1}};
 
@@ -68,7 +68,7 @@ static bool is_uniform(const matmul_place_t *place, unsigned long bytes, double 
 }
 
 /* What all ranks do together, from the beginning; 0: it failed. */
-static double together(const matmul_place_t *place, void (*what)(xylem_script *s, int rank))
+static double together(const dense_place_t *place, void (*what)(xylem_script *s, int rank))
 {
     xylem_script *s;
     double seconds = 0;
@@ -88,7 +88,7 @@ static void agree(xylem_script *s, int rank)
     xylem_script_agree(s, rank, 0);
 }
 
-/* As xylem_matmul() begins: the choice is broadcast, a communicator is made, ranks agree. */
+/* As a call begins: the choice is told, a communicator is made, ranks agree. */
 static void begin(xylem_script *s, int rank)
 {
     xylem_script_bcast(s, rank, 0, 0, 2 * sizeof(double));
@@ -97,7 +97,7 @@ static void begin(xylem_script *s, int rank)
 }
 
 /* By the number of rounds: simulating many ranks takes longer than predicting a small product. */
-static void count_rounds(matmul_place_t *place)
+static void count_rounds(dense_place_t *place)
 {
     int rounds = 0, all;
 
@@ -108,11 +108,11 @@ static void count_rounds(matmul_place_t *place)
     place->begin = (2 * all + rounds + (1 << rounds != place->ranks)) * place->latency;
 }
 
-bool matmul_place_open(const xylem_matmul_options *o, int ranks, matmul_place_t *place)
+bool dense_place_open(const xylem_matmul_options *o, int ranks, dense_place_t *place)
 {
     enum { RANKS_FEW = 32, SMALL = 8, MIDDLE = 1 << 15, LARGE = 1 << 20 };
 
-    *place = (matmul_place_t){.ranks = ranks};
+    *place = (dense_place_t){.ranks = ranks};
     if (!open_platform(o, ranks, &place->platform))
         return false;
     if (ranks == 1)
@@ -131,8 +131,8 @@ bool matmul_place_open(const xylem_matmul_options *o, int ranks, matmul_place_t 
     return true;
 }
 
-void matmul_place_close(matmul_place_t *place)
+void dense_place_close(dense_place_t *place)
 {
     xylem_platform_free(place->platform);
-    *place = (matmul_place_t){0};
+    *place = (dense_place_t){0};
 }

@@ -10,7 +10,7 @@
  */
 #include <math.h>
 
-#include "matmul/matmul.h"
+#include "dense/dense.h"
 
 enum { FEW = 12, MORE = 18, ALL = 20 };
 
@@ -21,23 +21,23 @@ typedef struct {
     double seconds, done, whole;
 } passed_t;
 
-static passed_t pass(const matmul_t *p, const matmul_algorithm_t *algorithm, int steps,
-                     const matmul_place_t *place, bool is_simulated)
+static passed_t pass(const dense_t *p, const dense_algorithm_t *algorithm, int steps,
+                     const dense_place_t *place, bool is_simulated)
 {
     passed_t x = {0};
-    matmul_record_t record;
+    dense_record_t record;
 
-    if (matmul_record(p, algorithm, steps, &record))
-        x = (passed_t){is_simulated ? matmul_simulate(&record, place) : matmul_pass(&record, place),
+    if (dense_record(p, algorithm, steps, &record))
+        x = (passed_t){is_simulated ? dense_simulate(&record, place) : dense_pass(&record, place),
                        record.done, record.whole};
-    matmul_record_cleanup(&record);
+    dense_record_cleanup(&record);
     return x;
 }
 
 /* Returns the predicted seconds, extrapolated from a few steps where a full pass takes long; 0 if
  * unknown. */
-static double estimate(const matmul_t *p, const matmul_algorithm_t *algorithm,
-                       const matmul_place_t *place, bool is_simulated)
+static double estimate(const dense_t *p, const dense_algorithm_t *algorithm,
+                       const dense_place_t *place, bool is_simulated)
 {
     passed_t few, more = pass(p, algorithm, MORE, place, is_simulated);
 
@@ -52,19 +52,18 @@ static double estimate(const matmul_t *p, const matmul_algorithm_t *algorithm,
            (more.whole - more.done) * (more.seconds - few.seconds) / (more.done - few.done);
 }
 
-double matmul_estimate(const matmul_t *p, const matmul_algorithm_t *algorithm,
-                       const matmul_place_t *place)
+double dense_estimate(const dense_t *p, const dense_algorithm_t *algorithm,
+                      const dense_place_t *place)
 {
     return estimate(p, algorithm, place, !place->is_uniform);
 }
 
-void matmul_estimate_all(const matmul_t *p, const matmul_algorithm_t *const *algorithms, int count,
-                         const matmul_place_t *place, double *seconds)
+void dense_estimate_all(const dense_t *p, const dense_place_t *place, double *seconds)
 {
     double least = INFINITY;
 
-    for (int i = 0; i < count; i++) {
-        const matmul_algorithm_t *a = algorithms[i];
+    for (int i = 0; i < p->routine->count; i++) {
+        const dense_algorithm_t *a = p->routine->algorithms[i];
 
         seconds[i] = 0;
         if (p->ranks < a->least)
@@ -73,7 +72,7 @@ void matmul_estimate_all(const matmul_t *p, const matmul_algorithm_t *const *alg
             seconds[i] = (p->seconds != NULL ? THIN : 1) * a->bound(p, place);
         /* The bound of one that cannot be the best is enough. */
         if (seconds[i] < least)
-            seconds[i] = matmul_estimate(p, a, place);
+            seconds[i] = dense_estimate(p, a, place);
         if (seconds[i] > 0)
             least = fmin(least, seconds[i]);
     }
@@ -101,7 +100,7 @@ static int count_close(const double *seconds, int count)
     return close;
 }
 
-bool matmul_is_close(const matmul_place_t *place, const double *seconds, int count)
+bool dense_is_close(const dense_place_t *place, const double *seconds, int count)
 {
     return place->is_uniform && count_close(seconds, count) > 1;
 }
@@ -119,15 +118,15 @@ static int next_close(const double *seconds, const bool *is_simulated, int count
     return next;
 }
 
-void matmul_refine(const matmul_t *p, const matmul_algorithm_t *const *algorithms, int count,
-                   const matmul_place_t *place, double *seconds)
+void dense_refine(const dense_t *p, const dense_place_t *place, double *seconds)
 {
-    bool is_simulated[MATMUL_ALGORITHMS] = {0};
+    bool is_simulated[DENSE_ALGORITHMS_MAX] = {0};
+    const int count = p->routine->count;
 
-    if (!matmul_is_close(place, seconds, count))
+    if (!dense_is_close(place, seconds, count))
         return;
     for (int i; (i = next_close(seconds, is_simulated, count)) >= 0;) {
-        seconds[i] = estimate(p, algorithms[i], place, true);
+        seconds[i] = estimate(p, p->routine->algorithms[i], place, true);
         is_simulated[i] = true;
     }
 }

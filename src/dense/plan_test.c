@@ -13,12 +13,12 @@
 #include <string.h>
 
 #include "base/testing.h"
-#include "matmul/matmul.h"
+#include "dense/dense.h"
 
 enum { RANKS = 40, SIDE = 97 };
 
 /* Whether each element is in one rectangle. */
-static bool covers(const matmul_t *p, const matmul_rect_t *rects)
+static bool covers(const dense_t *p, const dense_rect_t *rects)
 {
     static unsigned char seen[SIDE * SIDE];
     int count = 0;
@@ -37,7 +37,7 @@ static bool covers(const matmul_t *p, const matmul_rect_t *rects)
     return count == p->size.m * p->size.n;
 }
 
-static bool is_fair(const matmul_t *p, const matmul_rect_t *rects)
+static bool is_fair(const dense_t *p, const dense_rect_t *rects)
 {
     double all = 0;
 
@@ -53,12 +53,12 @@ static bool is_fair(const matmul_t *p, const matmul_rect_t *rects)
     return true;
 }
 
-static matmul_t random_product(double *speeds)
+static dense_t random_product(double *speeds)
 {
-    matmul_t p = {.size = {1 + testing_below(SIDE), 1 + testing_below(SIDE), 10},
-                  .ranks = 1 + testing_below(RANKS),
-                  .speeds = speeds,
-                  .per_byte = 1e-10};
+    dense_t p = {.size = {1 + testing_below(SIDE), 1 + testing_below(SIDE), 10},
+                 .ranks = 1 + testing_below(RANKS),
+                 .speeds = speeds,
+                 .per_byte = 1e-10};
 
     for (int r = 0; r < p.ranks; r++)
         speeds[r] = 1 + testing_below(10);
@@ -68,13 +68,13 @@ static matmul_t random_product(double *speeds)
 static void test_columns_are_fair(void **state)
 {
     double speeds[RANKS];
-    matmul_rect_t rects[RANKS];
+    dense_rect_t rects[RANKS];
 
     (void)state;
     for (int i = 0; i < 2000; i++) {
-        matmul_t p = random_product(speeds);
+        dense_t p = random_product(speeds);
 
-        assert_true(matmul_plan_columns(&p, rects));
+        assert_true(dense_plan_columns(&p, rects));
         assert_true(covers(&p, rects));
         assert_true(is_fair(&p, rects));
     }
@@ -84,18 +84,18 @@ static void test_columns_are_fair(void **state)
 static void test_grids_are_grids(void **state)
 {
     double speeds[RANKS];
-    matmul_rect_t rects[RANKS];
+    dense_rect_t rects[RANKS];
     int rows, columns;
 
     (void)state;
     for (int i = 0; i < 2000; i++) {
-        matmul_t p = random_product(speeds);
+        dense_t p = random_product(speeds);
 
-        assert_true(matmul_plan_grid(&p, &rows, &columns, rects));
+        assert_true(dense_plan_grid(&p, &rows, &columns, rects));
         assert_int_equal(rows * columns, p.ranks);
         assert_true(covers(&p, rects));
         for (int r = 0; r < p.ranks; r++) {
-            const matmul_rect_t *left = &rects[r / columns * columns], *top = &rects[r % columns];
+            const dense_rect_t *left = &rects[r / columns * columns], *top = &rects[r % columns];
 
             assert_int_equal(rects[r].row, left->row);
             assert_int_equal(rects[r].rows, left->rows);
@@ -111,13 +111,13 @@ static void test_grids_are_the_best(void **state)
     (void)state;
     for (int ranks = 1; ranks <= RANKS; ranks++) {
         double speeds[RANKS], least = INFINITY;
-        matmul_rect_t rects[RANKS];
-        matmul_t p = {.size = {960, 960, 10}, .ranks = ranks, .speeds = speeds};
+        dense_rect_t rects[RANKS];
+        dense_t p = {.size = {960, 960, 10}, .ranks = ranks, .speeds = speeds};
         int rows, columns;
 
         for (int r = 0; r < ranks; r++)
             speeds[r] = 1;
-        assert_true(matmul_plan_grid(&p, &rows, &columns, rects));
+        assert_true(dense_plan_grid(&p, &rows, &columns, rects));
         for (int r = 1; r <= ranks; r++)
             if (ranks % r == 0)
                 least = fmin(least, ceil(960.0 / r) * ceil(960.0 / (ranks / r)));
@@ -132,7 +132,7 @@ static void test_square_grids(void **state)
     for (int ranks = 1; ranks <= 1000; ranks++) {
         int rows, columns;
 
-        matmul_square_grid(ranks, &rows, &columns);
+        dense_square_grid(ranks, &rows, &columns);
         assert_int_equal(rows * columns, ranks);
         assert_true(rows <= columns);
         for (int r = rows + 1; r * r <= ranks; r++)
@@ -146,10 +146,10 @@ static void test_cuts(void **state)
     for (int i = 0; i < 2000; i++) {
         int n = testing_below(INT32_MAX), parts = 1 + testing_below(1000);
         int part = testing_below(parts);
-        int length = matmul_cut(n, parts, part + 1) - matmul_cut(n, parts, part);
+        int length = dense_cut(n, parts, part + 1) - dense_cut(n, parts, part);
 
-        assert_int_equal(matmul_cut(n, parts, 0), 0);
-        assert_int_equal(matmul_cut(n, parts, parts), n);
+        assert_int_equal(dense_cut(n, parts, 0), 0);
+        assert_int_equal(dense_cut(n, parts, parts), n);
         assert_true(length >= n / parts && length <= n / parts + 1);
     }
 }

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "matmul/matmul.h"
+#include "dense/dense.h"
 
 enum { PRODUCTS = 7 };
 
@@ -39,7 +39,7 @@ static int half(int n, int q)
     return ((n + 1) / 2 + q - 1) / q;
 }
 
-static shape_t find_shape(const matmul_t *p)
+static shape_t find_shape(const dense_t *p)
 {
     int q = 1;
 
@@ -73,10 +73,10 @@ static double count_terms(const signed char signs[4])
     return terms;
 }
 
-static void add_up(const matmul_t *p, const double *from, int rows, int columns,
+static void add_up(const dense_t *p, const double *from, int rows, int columns,
                    const signed char signs[4], double *to, int high, int wide)
 {
-    if (!matmul_adds(p, count_terms(signs) * high * wide))
+    if (!dense_adds(p, count_terms(signs) * high * wide))
         return;
     memset(to, 0, (size_t)high * (size_t)wide * sizeof(*to));
     for (int quarter = 0; quarter < 4; quarter++)
@@ -85,10 +85,10 @@ static void add_up(const matmul_t *p, const double *from, int rows, int columns,
 }
 
 /* The other way: to the quarters of C, as far as they are inside. */
-static void add_product(const matmul_t *p, const double *product, int high, int wide,
+static void add_product(const dense_t *p, const double *product, int high, int wide,
                         const signed char signs[4])
 {
-    if (!matmul_adds(p, count_terms(signs) * high * wide))
+    if (!dense_adds(p, count_terms(signs) * high * wide))
         return;
     for (int quarter = 0; quarter < 4; quarter++) {
         int row = quarter / 2 * high, column = quarter % 2 * wide;
@@ -108,7 +108,7 @@ typedef struct {
 } blocks_t;
 
 /* Block (i, j) of the grid begins with A(i, i + j) and B(i + j, j): Cannon's first step. */
-static void send_product(const matmul_t *p, const shape_t *s, const blocks_t *x, int g)
+static void send_product(const dense_t *p, const shape_t *s, const blocks_t *x, int g)
 {
     MPI_Request requests[2];
 
@@ -120,25 +120,25 @@ static void send_product(const matmul_t *p, const shape_t *s, const blocks_t *x,
         const double *b = x->all_b + (size_t)(skew * s->k) * (size_t)(s->q * s->n) + j * s->n;
 
         if (to == 0) {
-            matmul_copy(p, a, s->q * s->k, x->a, s->k, s->m, s->k);
-            matmul_copy(p, b, s->q * s->n, x->b, s->n, s->k, s->n);
+            dense_copy(p, a, s->q * s->k, x->a, s->k, s->m, s->k);
+            dense_copy(p, b, s->q * s->n, x->b, s->n, s->k, s->n);
             continue;
         }
-        matmul_send(p, a, s->m, s->k, s->q * s->k, to, &requests[0]);
-        matmul_send(p, b, s->k, s->n, s->q * s->n, to, &requests[1]);
-        matmul_wait(p, 2, requests);
+        dense_send(p, a, s->m, s->k, s->q * s->k, to, &requests[0]);
+        dense_send(p, b, s->k, s->n, s->q * s->n, to, &requests[1]);
+        dense_wait(p, 2, requests);
     }
 }
 
-static void collect_product(const matmul_t *p, const shape_t *s, const blocks_t *x, int g)
+static void collect_product(const dense_t *p, const shape_t *s, const blocks_t *x, int g)
 {
     for (int t = 0; t < s->q * s->q; t++) {
         double *to = x->all_c + (size_t)(t / s->q * s->m) * (size_t)(s->q * s->n) + t % s->q * s->n;
 
         if (g == 0 && t == 0)
-            matmul_copy(p, x->c, s->n, to, s->q * s->n, s->m, s->n);
+            dense_copy(p, x->c, s->n, to, s->q * s->n, s->m, s->n);
         else
-            matmul_receive(p, to, s->m, s->n, s->q * s->n, g * s->q * s->q + t);
+            dense_receive(p, to, s->m, s->n, s->q * s->n, g * s->q * s->q + t);
     }
     add_product(p, x->all_c, s->q * s->m, s->q * s->n, of_c[g]);
 }
@@ -146,7 +146,7 @@ static void collect_product(const matmul_t *p, const shape_t *s, const blocks_t 
 /* ---- Cannon's algorithm in a group ---- */
 
 /* Multiplies the blocks of a group of q x q ranks by Cannon's algorithm. */
-static void cannon(const matmul_t *p, const shape_t *s, const blocks_t *x)
+static void cannon(const dense_t *p, const shape_t *s, const blocks_t *x)
 {
     int group = p->rank / (s->q * s->q) * s->q * s->q, own = p->rank - group;
     int i = own / s->q, j = own % s->q;
@@ -154,17 +154,17 @@ static void cannon(const matmul_t *p, const shape_t *s, const blocks_t *x)
     int up = group + (i + s->q - 1) % s->q * s->q + j, down = group + (i + 1) % s->q * s->q + j;
 
     for (int step = 0; step < s->q; step++) {
-        matmul_multiply(p, s->m, s->n, s->k, x->a, s->k, x->b, s->n, x->c, s->n);
+        dense_multiply(p, s->m, s->n, s->k, x->a, s->k, x->b, s->n, x->c, s->n);
         if (step + 1 == s->q)
             break;
-        matmul_replace(p, x->a, s->m * s->k, left, right);
-        matmul_replace(p, x->b, s->k * s->n, up, down);
+        dense_replace(p, x->a, s->m * s->k, left, right);
+        dense_replace(p, x->b, s->k * s->n, up, down);
     }
 }
 
 /* Computes the seven products of Strassen's algorithm, one per group, and adds them up on rank
  * 0. */
-static void run_groups(const matmul_t *p, const shape_t *s, const blocks_t *x)
+static void run_groups(const dense_t *p, const shape_t *s, const blocks_t *x)
 {
     MPI_Request request;
 
@@ -173,13 +173,13 @@ static void run_groups(const matmul_t *p, const shape_t *s, const blocks_t *x)
         for (int g = PRODUCTS; g-- > 0;)
             send_product(p, s, x, g);
     } else {
-        matmul_receive(p, x->a, s->m, s->k, s->k, 0);
-        matmul_receive(p, x->b, s->k, s->n, s->n, 0);
+        dense_receive(p, x->a, s->m, s->k, s->k, 0);
+        dense_receive(p, x->b, s->k, s->n, s->n, 0);
     }
     cannon(p, s, x);
     if (p->rank > 0) {
-        matmul_send(p, x->c, s->m, s->n, s->n, 0, &request);
-        matmul_wait(p, 1, &request);
+        dense_send(p, x->c, s->m, s->n, s->n, 0, &request);
+        dense_wait(p, 1, &request);
         return;
     }
     if (p->record == NULL)
@@ -189,29 +189,29 @@ static void run_groups(const matmul_t *p, const shape_t *s, const blocks_t *x)
 }
 
 /* Multiplies with seven groups of ranks; returns 0, or 1 on all ranks if memory is missing. */
-static int run(const matmul_t *p)
+static int run(const dense_t *p)
 {
     shape_t s = find_shape(p);
     int halves = p->rank == 0 ? s.q : 0;
-    blocks_t x = {.a = matmul_make(p, s.m, s.k),
-                  .b = matmul_make(p, s.k, s.n),
-                  .c = matmul_make(p, s.m, s.n),
-                  .all_a = matmul_make(p, halves * s.m, halves * s.k),
-                  .all_b = matmul_make(p, halves * s.k, halves * s.n),
-                  .all_c = matmul_make(p, halves * s.m, halves * s.n)};
-    bool is_good = matmul_all(p, x.a != NULL && x.b != NULL && x.c != NULL && x.all_a != NULL &&
-                                     x.all_b != NULL && x.all_c != NULL);
+    blocks_t x = {.a = dense_make(p, s.m, s.k),
+                  .b = dense_make(p, s.k, s.n),
+                  .c = dense_make(p, s.m, s.n),
+                  .all_a = dense_make(p, halves * s.m, halves * s.k),
+                  .all_b = dense_make(p, halves * s.k, halves * s.n),
+                  .all_c = dense_make(p, halves * s.m, halves * s.n)};
+    bool is_good = dense_all(p, x.a != NULL && x.b != NULL && x.c != NULL && x.all_a != NULL &&
+                                    x.all_b != NULL && x.all_c != NULL);
 
     if (is_good && p->rank < PRODUCTS * s.q * s.q)
         run_groups(p, &s, &x);
-    matmul_free(p, x.a);
-    matmul_free(p, x.b);
-    matmul_free(p, x.c);
-    matmul_free(p, x.all_a);
-    matmul_free(p, x.all_b);
-    matmul_free(p, x.all_c);
+    dense_free(p, x.a);
+    dense_free(p, x.b);
+    dense_free(p, x.c);
+    dense_free(p, x.all_a);
+    dense_free(p, x.all_b);
+    dense_free(p, x.all_c);
     return is_good ? 0 : 1;
 }
 
-const matmul_algorithm_t matmul_strassen_cannon = {
+const dense_algorithm_t dense_strassen_cannon = {
     .name = "strassen-cannon", .least = PRODUCTS, .run = run};

@@ -7,16 +7,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "matmul/matmul.h"
+#include "dense/dense.h"
 
-void matmul_record_add(const matmul_t *p, const matmul_op_t *op)
+void dense_record_add(const dense_t *p, const dense_op_t *op)
 {
-    matmul_record_t *r = p->record;
-    matmul_ops_t *of = &r->of[p->rank];
+    dense_record_t *r = p->record;
+    dense_ops_t *of = &r->of[p->rank];
 
+    if (op->kind == DENSE_COMPUTE && of->count > 0 &&
+        of->ops[of->count - 1].kind == DENSE_COMPUTE) {
+        of->ops[of->count - 1].seconds += op->seconds;
+        return;
+    }
     if (of->count == of->room) {
         int room = 2 * of->room + 16;
-        matmul_op_t *more = realloc(of->ops, (size_t)room * sizeof(*more));
+        dense_op_t *more = realloc(of->ops, (size_t)room * sizeof(*more));
 
         if (more == NULL) {
             r->failed = true;
@@ -28,13 +33,13 @@ void matmul_record_add(const matmul_t *p, const matmul_op_t *op)
     of->ops[of->count++] = *op;
 }
 
-bool matmul_record(const matmul_t *p, const matmul_algorithm_t *algorithm, int steps,
-                   matmul_record_t *record)
+bool dense_record(const dense_t *p, const dense_algorithm_t *algorithm, int steps,
+                  dense_record_t *record)
 {
     static double nothing[1];
-    matmul_t rank = *p;
+    dense_t rank = *p;
 
-    *record = (matmul_record_t){.ranks = p->ranks, .steps = steps};
+    *record = (dense_record_t){.ranks = p->ranks, .steps = steps};
     record->of = calloc((size_t)p->ranks, sizeof(*record->of));
     record->rects = calloc((size_t)p->ranks, sizeof(*record->rects));
     record->groups = calloc(2 * (size_t)p->ranks + 2, sizeof(*record->groups));
@@ -42,19 +47,22 @@ bool matmul_record(const matmul_t *p, const matmul_algorithm_t *algorithm, int s
     rank.record = record;
     rank.a = rank.b = nothing;
     rank.c = nothing;
+    rank.pivots = NULL;
+    rank.info = NULL;
     for (rank.rank = 0; rank.rank < p->ranks && !record->failed; rank.rank++)
         record->failed |= algorithm->run(&rank) != 0;
     if (record->failed)
-        fprintf(stderr, "xylem_matmul: out of memory while predicting %s\n", algorithm->name);
+        fprintf(stderr, "%s: out of memory while predicting %s\n", p->routine->name,
+                algorithm->name);
     return !record->failed;
 }
 
-void matmul_record_cleanup(matmul_record_t *record)
+void dense_record_cleanup(dense_record_t *record)
 {
     for (int r = 0; record->of != NULL && r < record->ranks; r++)
         free(record->of[r].ops);
     free(record->of);
     free(record->rects);
     free(record->groups);
-    *record = (matmul_record_t){0};
+    *record = (dense_record_t){0};
 }

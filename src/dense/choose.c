@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which algorithm is the fastest here: predictions for xylem_choose(). Rank 0 keeps the machine and
- * the predictions of its last products, with MPI_COMM_SELF, until MPI_Finalize: a program that
+ * the predictions of its last calls, with MPI_COMM_SELF, until MPI_Finalize: a program that
  * multiplies matrices of one size again and again predicts once.
  *
- * Predictions take at most a small part of the time of all products: for small ones on many ranks
+ * Predictions take at most a small part of the time of all calls: for small ones on many ranks
  * they wait until enough has been computed.
  */
 #include <math.h>
@@ -14,21 +14,19 @@
 #include <string.h>
 #include <time.h>
 
-#include "matmul/matmul.h"
-
-const matmul_algorithm_t *const matmul_algorithms[MATMUL_ALGORITHMS] = {
-    &matmul_strassen_cannon, &matmul_columns, &matmul_cartesian, &matmul_summa, &matmul_fox};
+#include "dense/dense.h"
 
 /* ---- What is kept ---- */
 
 enum { KEPT = 16 };
 
 typedef struct {
-    matmul_size_t size;
+    const dense_routine_t *routine;
+    dense_size_t size;
     int block;
     uint64_t speeds; /* and the rest of the options: a hash */
     double speed;    /* of the ranks, where none are given */
-    double seconds[MATMUL_ALGORITHMS];
+    double seconds[DENSE_ALGORITHMS_MAX];
     double took;   /* to predict them, processor time */
     bool is_final; /* nothing is to be simulated any more */
 } known_t;
@@ -36,7 +34,7 @@ typedef struct {
 typedef struct {
     bool is_open;
     uint64_t options; /* of the place: a hash */
-    matmul_place_t place;
+    dense_place_t place;
     known_t known[KEPT];
     int next;
     double ran, spent; /* seconds of all products and of all predictions */
@@ -48,7 +46,7 @@ static int free_kept(MPI_Comm comm, int key, void *value, void *extra)
 
     (void)comm, (void)key, (void)extra;
     if (kept->is_open)
-        matmul_place_close(&kept->place);
+        dense_place_close(&kept->place);
     free(kept);
     return MPI_SUCCESS;
 }
@@ -92,22 +90,22 @@ static uint64_t hash_place(const xylem_matmul_options *o, int ranks)
     return hash_text(hash_text(h, o->machine), o->costs);
 }
 
-/* The machine of the options; NULL on failure (reported). */
-static matmul_place_t *find_place(kept_t *kept, const xylem_matmul_options *o, int ranks)
+/* The machine of the options; NULL: it was said why. */
+static dense_place_t *find_place(kept_t *kept, const dense_t *p, const xylem_matmul_options *o)
 {
-    uint64_t h = hash_place(o, ranks);
+    uint64_t h = hash_place(o, p->ranks);
 
     if (kept->is_open && kept->options == h)
         return &kept->place;
     if (kept->is_open)
-        matmul_place_close(&kept->place);
+        dense_place_close(&kept->place);
     memset(kept->known, 0, sizeof(kept->known));
     kept->options = h;
-    kept->is_open = matmul_place_open(o, ranks, &kept->place);
+    kept->is_open = dense_place_open(o, p->ranks, &kept->place);
     return kept->is_open ? &kept->place : NULL;
 }
 
-static uint64_t hash_speeds(const matmul_t *p, const xylem_matmul_options *o)
+static uint64_t hash_speeds(const dense_t *p, const xylem_matmul_options *o)
 {
     uint64_t h = o->speeds != NULL ? hash(1, p->speeds, (size_t)p->ranks * sizeof(*p->speeds)) : 2;
 
@@ -118,15 +116,15 @@ static uint64_t hash_speeds(const matmul_t *p, const xylem_matmul_options *o)
     return h + (o->kernel != NULL);
 }
 
-static known_t *find_known(kept_t *kept, const matmul_t *p, const xylem_matmul_options *o)
+static known_t *find_known(kept_t *kept, const dense_t *p, const xylem_matmul_options *o)
 {
     uint64_t h = hash_speeds(p, o);
 
     if (!kept->is_open || kept->options != hash_place(o, p->ranks))
         return NULL;
     for (known_t *k = kept->known; k < kept->known + KEPT; k++)
-        if (k->size.m == p->size.m && k->size.n == p->size.n && k->size.k == p->size.k &&
-            k->block == p->block && k->speeds == h)
+        if (k->routine == p->routine && k->size.m == p->size.m && k->size.n == p->size.n &&
+            k->size.k == p->size.k && k->block == p->block && k->speeds == h)
             return k;
     return NULL;
 }
@@ -144,21 +142,22 @@ static double own_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* NULL on failure (reported). */
-static known_t *predict(kept_t *kept, matmul_t *p, const xylem_matmul_options *o)
+/* NULL: it was said why. */
+static known_t *predict(kept_t *kept, dense_t *p, const xylem_matmul_options *o)
 {
     double start = own_seconds();
-    const matmul_place_t *place = find_place(kept, o, p->ranks);
+    const dense_place_t *place = find_place(kept, p, o);
     known_t *k = &kept->known[kept->next];
 
     if (place == NULL)
         return NULL;
     kept->next = (kept->next + 1) % KEPT;
-    *k = (known_t){.size = p->size, .block = p->block, .speeds = hash_speeds(p, o)};
-    matmul_take_model(p, o, place);
+    *k = (known_t){
+        .routine = p->routine, .size = p->size, .block = p->block, .speeds = hash_speeds(p, o)};
+    dense_take_model(p, o, place);
     k->speed = p->speeds[0];
-    matmul_estimate_all(p, matmul_algorithms, MATMUL_ALGORITHMS, place, k->seconds);
-    k->is_final = !matmul_is_close(place, k->seconds, MATMUL_ALGORITHMS);
+    dense_estimate_all(p, place, k->seconds);
+    k->is_final = !dense_is_close(place, k->seconds, p->routine->count);
     k->took = own_seconds() - start;
     kept->spent += k->took;
     return k;
@@ -166,22 +165,22 @@ static known_t *predict(kept_t *kept, matmul_t *p, const xylem_matmul_options *o
 
 /* Those that are close are simulated once that, too, is a small part of all products: it takes
  * about TIMES as long as the pass did. */
-static void refine(kept_t *kept, const matmul_t *p, const xylem_matmul_options *o, known_t *k)
+static void refine(kept_t *kept, const dense_t *p, const xylem_matmul_options *o, known_t *k)
 {
     enum { TIMES = 3 };
     double start = own_seconds(), least = INFINITY;
 
-    for (int i = 0; i < MATMUL_ALGORITHMS; i++)
+    for (int i = 0; i < p->routine->count; i++)
         if (k->seconds[i] > 0)
             least = fmin(least, k->seconds[i]);
     if (k->is_final || kept->spent + TIMES * k->took > share_of(o) * (kept->ran + least))
         return;
-    matmul_refine(p, matmul_algorithms, MATMUL_ALGORITHMS, &kept->place, k->seconds);
+    dense_refine(p, &kept->place, k->seconds);
     k->is_final = true;
     kept->spent += own_seconds() - start;
 }
 
-static double sum_speeds(const matmul_t *p)
+static double sum_speeds(const dense_t *p)
 {
     double speed = 0;
 
@@ -192,44 +191,43 @@ static double sum_speeds(const matmul_t *p)
 
 /* Whether a prediction takes a small part of the products that were computed and of this one, of
  * which only the sum of all work and the way out of rank 0 is known. */
-static bool is_worth_it(const kept_t *kept, const matmul_t *p, const xylem_matmul_options *o)
+static bool is_worth_it(const kept_t *kept, const dense_t *p, const xylem_matmul_options *o)
 {
     static const double of_message = 2e-6;
-    double m = p->size.m, n = p->size.n, k = p->size.k, least, takes;
+    double least = p->routine->operations(&p->size) / sum_speeds(p) +
+                   8 * p->routine->elements(&p->size) * p->per_byte;
 
-    least = 2 * m * n * k / sum_speeds(p) + 8 * (m + n) * k * p->per_byte;
-    takes = of_message * p->ranks * (k / p->block + 16);
-    return kept->spent + takes <= share_of(o) * (kept->ran + least);
+    return kept->spent + of_message * p->routine->messages(p) <= share_of(o) * (kept->ran + least);
 }
 
-/* Without a prediction: strassen-cannon sends straight from rank 0 to each, and the others wait
- * for several messages one after the other. So it is for products between nodes of which a rank's
+/* Without a prediction: the algorithm of few messages for calls between nodes of which a rank's
  * part, its work and its rows and columns, takes less than so many messages; the one that is the
- * best most often is for the rest. */
-static int guess(const kept_t *kept, const matmul_t *p, const xylem_matmul_options *o)
+ * best most often for the rest. */
+static int guess(const kept_t *kept, const dense_t *p, const xylem_matmul_options *o)
 {
     static const double messages = 8;
+    const dense_routine_t *routine = p->routine;
     bool is_known = kept->is_open && kept->place.is_uniform;
-    double latency = is_known ? kept->place.latency : o->latency > 0 ? o->latency : MATMUL_LATENCY;
+    double latency = is_known ? kept->place.latency : o->latency > 0 ? o->latency : DENSE_LATENCY;
     double per_byte = is_known ? kept->place.per_byte : p->per_byte;
-    double m = p->size.m, n = p->size.n, k = p->size.k;
-    double part = 2 * m * n * k / sum_speeds(p) + 8 * (m + n) * k / sqrt(p->ranks) * per_byte;
+    double part = routine->operations(&p->size) / sum_speeds(p) +
+                  8 * routine->elements(&p->size) / sqrt(p->ranks) * per_byte;
     bool is_network = is_known || o->latency > 0 || o->bandwidth > 0;
-    int few = matmul_find("strassen-cannon");
+    int few = dense_find(routine, routine->few);
 
-    return is_network && p->ranks >= matmul_algorithms[few]->least && part < messages * latency
+    return is_network && p->ranks >= routine->algorithms[few]->least && part < messages * latency
                ? few
-               : matmul_find("cartesian");
+               : dense_find(routine, routine->usual);
 }
 
 /* ---- Choosing ---- */
 
 /* The problem that xylem_choose() is asked, with what it points to. */
-struct matmul_choice {
+struct dense_choice {
     kept_t *kept;
-    double seconds[MATMUL_ALGORITHMS];
+    double seconds[DENSE_ALGORITHMS_MAX];
     xylem_parameter parameters[4];
-    xylem_alternative alternatives[MATMUL_ALGORITHMS];
+    xylem_alternative alternatives[DENSE_ALGORITHMS_MAX];
     xylem_problem problem;
     xylem_choice choice;
 };
@@ -237,7 +235,7 @@ struct matmul_choice {
 #define SECONDS_OF(number)                                                                         \
     static double seconds_##number(void *arg)                                                      \
     {                                                                                              \
-        return ((const matmul_choice_t *)arg)->seconds[number];                                    \
+        return ((const dense_choice_t *)arg)->seconds[number];                                     \
     }
 SECONDS_OF(0)
 SECONDS_OF(1)
@@ -246,39 +244,41 @@ SECONDS_OF(3)
 SECONDS_OF(4)
 
 /* Fills the problem with parameters and alternatives for xylem_choose(). */
-static void fill(const matmul_t *p, matmul_choice_t *q)
+static void fill(const dense_t *p, dense_choice_t *q)
 {
-    static double (*const seconds[MATMUL_ALGORITHMS])(void *) = {seconds_0, seconds_1, seconds_2,
-                                                                 seconds_3, seconds_4};
-    const double values[] = {p->size.m, p->size.n, p->size.k, p->ranks};
-    static const char *const names[] = {"m", "n", "k", "p"};
+    static double (*const seconds[DENSE_ALGORITHMS_MAX])(void *) = {seconds_0, seconds_1, seconds_2,
+                                                                    seconds_3, seconds_4};
+    const double values[] = {p->size.m, p->size.n, p->size.k};
+    int count = 0;
 
-    for (int i = 0; i < 4; i++)
-        q->parameters[i] = (xylem_parameter){names[i], values[i]};
-    for (int i = 0; i < MATMUL_ALGORITHMS; i++)
-        q->alternatives[i] = (xylem_alternative){matmul_algorithms[i]->name, seconds[i], NULL, 0};
-    q->problem = (xylem_problem){.name = "xylem_matmul",
+    for (; count < 3 && p->routine->sizes[count] != NULL; count++)
+        q->parameters[count] = (xylem_parameter){p->routine->sizes[count], values[count]};
+    q->parameters[count++] = (xylem_parameter){"p", p->ranks};
+    for (int i = 0; i < p->routine->count; i++)
+        q->alternatives[i] =
+            (xylem_alternative){p->routine->algorithms[i]->name, seconds[i], NULL, 0};
+    q->problem = (xylem_problem){.name = p->routine->name,
                                  .parameters = q->parameters,
-                                 .parameter_count = 4,
+                                 .parameter_count = count,
                                  .alternatives = q->alternatives,
-                                 .alternative_count = MATMUL_ALGORITHMS,
+                                 .alternative_count = p->routine->count,
                                  .arg = q};
 }
 
-int matmul_choose(matmul_t *p, const xylem_matmul_options *o, matmul_choice_t **choice_p)
+int dense_choose(dense_t *p, const xylem_matmul_options *o, dense_choice_t **choice_p)
 {
     kept_t *kept = find_kept();
-    matmul_choice_t *q = calloc(1, sizeof(*q));
+    dense_choice_t *q = calloc(1, sizeof(*q));
     known_t *known = kept != NULL ? find_known(kept, p, o) : NULL;
 
     *choice_p = q;
     if (kept == NULL || q == NULL) {
-        fprintf(stderr, "xylem_matmul: out of memory\n");
+        fprintf(stderr, "%s: out of memory\n", p->routine->name);
         return -1;
     }
     q->kept = kept;
     /* A machine or costs that cannot be read are an error of the first call. */
-    if ((o->machine != NULL || o->costs != NULL) && find_place(kept, o, p->ranks) == NULL)
+    if ((o->machine != NULL || o->costs != NULL) && find_place(kept, p, o) == NULL)
         return -1;
     if (known == NULL && !is_worth_it(kept, p, o))
         return guess(kept, p, o);
@@ -287,21 +287,21 @@ int matmul_choose(matmul_t *p, const xylem_matmul_options *o, matmul_choice_t **
         return -1;
     for (int i = 0; o->speeds == NULL && i < p->ranks; i++)
         p->speeds[i] = known->speed;
-    matmul_take_model(p, o, &kept->place);
+    dense_take_model(p, o, &kept->place);
     refine(kept, p, o, known);
     memcpy(q->seconds, known->seconds, sizeof(q->seconds));
     fill(p, q);
     return xylem_choose(&q->problem, &q->choice) == 0 ? q->choice.chosen : -1;
 }
 
-void matmul_chosen(matmul_choice_t *q, double seconds, bool learns)
+void dense_chosen(dense_choice_t *q, double seconds, bool learns)
 {
     q->kept->ran += seconds;
     if (learns && q->problem.name != NULL)
         (void)xylem_chosen(&q->problem, &q->choice, seconds);
 }
 
-void matmul_choice_free(matmul_choice_t *q)
+void dense_choice_free(dense_choice_t *q)
 {
     free(q);
 }

@@ -14,7 +14,7 @@
 #include <math.h>
 
 #include "base/testing.h"
-#include "matmul/matmul.h"
+#include "dense/dense.h"
 
 enum { RANKS = 30, SIDE = 200 };
 
@@ -28,9 +28,10 @@ static double count_products(int m, int n, int k, int rank, void *arg)
     return 1e-9 * m * n * k;
 }
 
-static matmul_t random_product(double *speeds)
+static dense_t random_product(double *speeds)
 {
-    matmul_t p = {
+    dense_t p = {
+        .routine = &dense_matmul,
         .size = {1 + testing_below(SIDE), 1 + testing_below(SIDE), 1 + testing_below(SIDE)},
         .ranks = 1 + testing_below(RANKS),
         .block = 1 + testing_below(40),
@@ -47,22 +48,22 @@ static matmul_t random_product(double *speeds)
 /* ---- Messages ---- */
 
 /* The next message of `ops` from `*at` on to (`sends`) or from a rank; its bytes. -1: none. */
-static long next_message(const matmul_ops_t *ops, int *at, int other, bool sends)
+static long next_message(const dense_ops_t *ops, int *at, int other, bool sends)
 {
     while (*at < ops->count) {
-        const matmul_op_t *op = &ops->ops[(*at)++];
+        const dense_op_t *op = &ops->ops[(*at)++];
 
-        if (sends && (op->kind == MATMUL_SEND || op->kind == MATMUL_EXCHANGE) && op->peer == other)
+        if (sends && (op->kind == DENSE_SEND || op->kind == DENSE_EXCHANGE) && op->peer == other)
             return (long)op->bytes;
-        if (!sends && op->kind == MATMUL_RECEIVE && op->peer == other)
+        if (!sends && op->kind == DENSE_RECEIVE && op->peer == other)
             return (long)op->bytes;
-        if (!sends && op->kind == MATMUL_EXCHANGE && op->source == other)
+        if (!sends && op->kind == DENSE_EXCHANGE && op->source == other)
             return (long)op->more;
     }
     return -1;
 }
 
-static void check_messages(const matmul_record_t *record)
+static void check_messages(const dense_record_t *record)
 {
     for (int from = 0; from < record->ranks; from++)
         for (int to = 0; to < record->ranks; to++) {
@@ -78,22 +79,22 @@ static void check_messages(const matmul_record_t *record)
 
 /* ---- Broadcasts ---- */
 
-static const matmul_op_t *next_bcast(const matmul_ops_t *ops, int *at, int group)
+static const dense_op_t *next_bcast(const dense_ops_t *ops, int *at, int group)
 {
     while (*at < ops->count) {
-        const matmul_op_t *op = &ops->ops[(*at)++];
+        const dense_op_t *op = &ops->ops[(*at)++];
 
-        if (op->kind == MATMUL_BCAST && op->group == group)
+        if (op->kind == DENSE_BCAST && op->group == group)
             return op;
     }
     return NULL;
 }
 
-static void check_group(const matmul_record_t *record, int number)
+static void check_group(const dense_record_t *record, int number)
 {
-    const matmul_group_t *group = &record->groups[number];
+    const dense_group_t *group = &record->groups[number];
     int at[RANKS] = {0};
-    const matmul_op_t *first;
+    const dense_op_t *first;
 
     assert_true(group->count >= 1);
     assert_true(group->first + (group->count - 1) * group->stride < record->ranks);
@@ -101,7 +102,7 @@ static void check_group(const matmul_record_t *record, int number)
         first = next_bcast(&record->of[group->first], &at[0], number);
         assert_true(first == NULL || (first->peer >= 0 && first->peer < group->count));
         for (int i = 1; i < group->count; i++) {
-            const matmul_op_t *op =
+            const dense_op_t *op =
                 next_bcast(&record->of[group->first + i * group->stride], &at[i], number);
 
             assert_int_equal(op != NULL, first != NULL);
@@ -113,16 +114,16 @@ static void check_group(const matmul_record_t *record, int number)
     } while (first != NULL);
 }
 
-static void check_groups(const matmul_record_t *record)
+static void check_groups(const dense_record_t *record)
 {
     for (int g = 0; g < record->group_count; g++)
         check_group(record, g);
     for (int r = 0; r < record->ranks; r++)
         for (int i = 0; i < record->of[r].count; i++) {
-            const matmul_op_t *op = &record->of[r].ops[i];
-            const matmul_group_t *g = &record->groups[op->group];
+            const dense_op_t *op = &record->of[r].ops[i];
+            const dense_group_t *g = &record->groups[op->group];
 
-            if (op->kind != MATMUL_BCAST)
+            if (op->kind != DENSE_BCAST)
                 continue;
             assert_true(op->group < record->group_count);
             assert_true(r >= g->first && (r - g->first) % g->stride == 0 &&
@@ -132,21 +133,21 @@ static void check_groups(const matmul_record_t *record)
 
 /* ---- All algorithms ---- */
 
-static void check_algorithm(const matmul_t *p, const matmul_algorithm_t *a)
+static void check_algorithm(const dense_t *p, const dense_algorithm_t *a)
 {
     double all = (double)p->size.m * p->size.n * p->size.k;
-    matmul_record_t record;
+    dense_record_t record;
 
     multiplied = 0;
-    assert_true(matmul_record(p, a, 0, &record));
+    assert_true(dense_record(p, a, 0, &record));
     assert_true(record.done >= record.whole);
     check_messages(&record);
     check_groups(&record);
-    if (a != &matmul_strassen_cannon)
+    if (a != &dense_strassen_cannon)
         assert_true(multiplied == all);
     else /* seven of eight, and what the zeros around the halves add */
         assert_true(multiplied >= 0.875 * all);
-    matmul_record_cleanup(&record);
+    dense_record_cleanup(&record);
 }
 
 static void test_all_that_is_sent_is_received(void **state)
@@ -155,11 +156,40 @@ static void test_all_that_is_sent_is_received(void **state)
 
     (void)state;
     for (int i = 0; i < 300 / (1 + 9 * XYLEM_SANITIZED); i++) {
-        matmul_t p = random_product(speeds);
+        dense_t p = random_product(speeds);
 
-        for (int a = 0; a < MATMUL_ALGORITHMS; a++)
-            if (p.ranks >= matmul_algorithms[a]->least)
-                check_algorithm(&p, matmul_algorithms[a]);
+        for (int a = 0; a < dense_matmul.count; a++)
+            if (p.ranks >= dense_matmul.algorithms[a]->least)
+                check_algorithm(&p, dense_matmul.algorithms[a]);
+    }
+}
+
+/* Factorisations, whose kernel is called for less than all operations. */
+static void test_factorisations_are_received(void **state)
+{
+    const dense_routine_t *const routines[] = {&dense_lu, &dense_cholesky};
+    double speeds[RANKS];
+
+    (void)state;
+    for (int i = 0; i < 100 / (1 + 9 * XYLEM_SANITIZED); i++) {
+        dense_t p = random_product(speeds);
+
+        p.routine = routines[i % 2];
+        p.size.m = p.size.k = p.size.n;
+        for (int a = 0; a < p.routine->count; a++) {
+            dense_record_t record;
+
+            if (p.ranks < p.routine->algorithms[a]->least)
+                continue;
+            multiplied = 0;
+            assert_true(dense_record(&p, p.routine->algorithms[a], 0, &record));
+            check_messages(&record);
+            check_groups(&record);
+            /* Blocks of the diagonal are multiplied whole. */
+            assert_true(2 * multiplied <=
+                        p.routine->operations(&p.size) + 2.0 * p.size.n * p.size.n * (p.block + 8));
+            dense_record_cleanup(&record);
+        }
     }
 }
 
@@ -167,21 +197,22 @@ static void test_all_that_is_sent_is_received(void **state)
 static void test_strassen_saves_an_eighth(void **state)
 {
     double speeds[RANKS] = {[0 ... RANKS - 1] = 1};
-    matmul_record_t record;
+    dense_record_t record;
 
     (void)state;
     for (int q = 1; 7 * q * q <= RANKS; q++) {
-        matmul_t p = {.size = {24 * q, 12 * q, 36 * q},
-                      .ranks = 7 * q * q,
-                      .block = 16,
-                      .speeds = speeds,
-                      .sum = 1e-9,
-                      .seconds = count_products};
+        dense_t p = {.routine = &dense_matmul,
+                     .size = {24 * q, 12 * q, 36 * q},
+                     .ranks = 7 * q * q,
+                     .block = 16,
+                     .speeds = speeds,
+                     .sum = 1e-9,
+                     .seconds = count_products};
 
         multiplied = 0;
-        assert_true(matmul_record(&p, &matmul_strassen_cannon, 0, &record));
+        assert_true(dense_record(&p, &dense_strassen_cannon, 0, &record));
         assert_true(multiplied == 0.875 * p.size.m * p.size.n * p.size.k);
-        matmul_record_cleanup(&record);
+        dense_record_cleanup(&record);
     }
 }
 
@@ -189,29 +220,30 @@ static void test_strassen_saves_an_eighth(void **state)
 static void test_some_steps_are_a_part_of_all(void **state)
 {
     double speeds[RANKS] = {[0 ... RANKS - 1] = 1};
-    matmul_t p = {.size = {150, 140, 400},
-                  .ranks = 12,
-                  .block = 8,
-                  .speeds = speeds,
-                  .per_byte = 1e-10,
-                  .sum = 1e-9,
-                  .seconds = count_products};
+    dense_t p = {.routine = &dense_matmul,
+                 .size = {150, 140, 400},
+                 .ranks = 12,
+                 .block = 8,
+                 .speeds = speeds,
+                 .per_byte = 1e-10,
+                 .sum = 1e-9,
+                 .seconds = count_products};
 
     (void)state;
-    for (int a = 0; a < MATMUL_ALGORITHMS; a++) {
+    for (int a = 0; a < dense_matmul.count; a++) {
         double before = 0;
 
         for (int steps = 1; steps <= 64; steps *= 2) {
-            matmul_record_t record;
+            dense_record_t record;
 
             multiplied = 0;
-            assert_true(matmul_record(&p, matmul_algorithms[a], steps, &record));
+            assert_true(dense_record(&p, dense_matmul.algorithms[a], steps, &record));
             check_messages(&record);
             assert_true(record.done <= record.whole && multiplied >= before);
             assert_true(record.done < record.whole ||
                         multiplied >= 0.875 * p.size.m * p.size.n * p.size.k);
             before = multiplied;
-            matmul_record_cleanup(&record);
+            dense_record_cleanup(&record);
         }
     }
 }
@@ -220,6 +252,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_that_is_sent_is_received),
+        cmocka_unit_test(test_factorisations_are_received),
         cmocka_unit_test(test_strassen_saves_an_eighth),
         cmocka_unit_test(test_some_steps_are_a_part_of_all),
     };

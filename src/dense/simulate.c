@@ -7,46 +7,46 @@
  */
 #include <stdlib.h>
 
-#include "matmul/matmul.h"
+#include "dense/dense.h"
 
 enum { TAG = 1, TAG_EXCHANGE = 2 };
 
 /* Adds an operation of a rank to the script. */
-static void play(xylem_script *s, int rank, const matmul_op_t *op, const int *group_of)
+static void play(xylem_script *s, int rank, const dense_op_t *op, const int *group_of)
 {
     switch (op->kind) {
-    case MATMUL_COMPUTE:
+    case DENSE_COMPUTE:
         xylem_script_compute(s, rank, op->seconds);
         break;
-    case MATMUL_SEND:
+    case DENSE_SEND:
         xylem_script_isend(s, rank, op->peer, TAG, op->bytes);
         break;
-    case MATMUL_RECEIVE:
+    case DENSE_RECEIVE:
         xylem_script_irecv(s, rank, op->peer, TAG, op->bytes);
         xylem_script_wait(s, rank);
         break;
-    case MATMUL_WAIT:
+    case DENSE_WAIT:
         xylem_script_wait(s, rank);
         break;
-    case MATMUL_EXCHANGE:
+    case DENSE_EXCHANGE:
         xylem_script_irecv(s, rank, op->source, TAG_EXCHANGE, op->more);
         xylem_script_isend(s, rank, op->peer, TAG_EXCHANGE, op->bytes);
         xylem_script_wait(s, rank);
         break;
-    case MATMUL_BCAST:
+    case DENSE_BCAST:
         xylem_script_bcast(s, rank, group_of[op->group], op->peer, op->bytes);
         break;
     }
 }
 
 /* The numbers of the groups in the script; NULL: no memory. */
-static int *make_groups(xylem_script *s, const matmul_record_t *record)
+static int *make_groups(xylem_script *s, const dense_record_t *record)
 {
     int *numbers = calloc((size_t)record->group_count + 1, sizeof(*numbers));
     int *members = calloc((size_t)record->ranks, sizeof(*members));
 
     for (int g = 0; numbers != NULL && members != NULL && g < record->group_count; g++) {
-        const matmul_group_t *group = &record->groups[g];
+        const dense_group_t *group = &record->groups[g];
 
         for (int i = 0; i < group->count; i++)
             members[i] = group->first + i * group->stride;
@@ -60,7 +60,7 @@ static int *make_groups(xylem_script *s, const matmul_record_t *record)
     return numbers;
 }
 
-double matmul_simulate(const matmul_record_t *record, const matmul_place_t *place)
+double dense_simulate(const dense_record_t *record, const dense_place_t *place)
 {
     xylem_script *s = NULL;
     int *groups;

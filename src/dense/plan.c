@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "matmul/matmul.h"
+#include "dense/dense.h"
 
-double matmul_slowest(const matmul_t *p)
+double dense_slowest(const dense_t *p)
 {
     double slowest = INFINITY;
 
@@ -26,7 +26,7 @@ static int log2_ceil(int n)
 
 /* ---- One partition for all ranks of a record ---- */
 
-static bool take_known(const matmul_t *p, matmul_rect_t *rects)
+static bool take_known(const dense_t *p, dense_rect_t *rects)
 {
     if (p->record == NULL || p->record->rows == 0)
         return false;
@@ -34,7 +34,7 @@ static bool take_known(const matmul_t *p, matmul_rect_t *rects)
     return true;
 }
 
-static void keep(const matmul_t *p, int rows, int columns, const matmul_rect_t *rects)
+static void keep(const dense_t *p, int rows, int columns, const dense_rect_t *rects)
 {
     if (p->record == NULL)
         return;
@@ -85,11 +85,11 @@ static void cut(int n, double from, double to, double whole, int *at_p, int *len
     *length_p = (int)lround(n * to / whole) - *at_p;
 }
 
-static void fill_column(const matmul_t *p, const fast_t *fast, const double *sum, int first,
-                        int end, matmul_rect_t *rects)
+static void fill_column(const dense_t *p, const fast_t *fast, const double *sum, int first, int end,
+                        dense_rect_t *rects)
 {
     for (int i = first; i < end; i++) {
-        matmul_rect_t *r = &rects[fast[i].rank];
+        dense_rect_t *r = &rects[fast[i].rank];
 
         cut(p->size.n, sum[first], sum[end], sum[p->ranks], &r->column, &r->columns);
         cut(p->size.m, sum[i] - sum[first], sum[i + 1] - sum[first], sum[end] - sum[first], &r->row,
@@ -97,7 +97,7 @@ static void fill_column(const matmul_t *p, const fast_t *fast, const double *sum
     }
 }
 
-bool matmul_plan_columns(const matmul_t *p, matmul_rect_t *rects)
+bool dense_plan_columns(const dense_t *p, dense_rect_t *rects)
 {
     size_t n = (size_t)p->ranks + 1;
     fast_t *fast = calloc(n, sizeof(*fast));
@@ -125,7 +125,7 @@ bool matmul_plan_columns(const matmul_t *p, matmul_rect_t *rects)
 
 /* ---- Grids ---- */
 
-void matmul_square_grid(int ranks, int *rows_p, int *columns_p)
+void dense_square_grid(int ranks, int *rows_p, int *columns_p)
 {
     int rows = 1;
 
@@ -137,7 +137,7 @@ void matmul_square_grid(int ranks, int *rows_p, int *columns_p)
 }
 
 /* The rectangles of a grid; the seconds of the slowest. */
-static double fill_grid(const matmul_t *p, int rows, int columns, matmul_rect_t *rects)
+static double fill_grid(const dense_t *p, int rows, int columns, dense_rect_t *rects)
 {
     double all = 0, before = 0, most = 0;
 
@@ -169,7 +169,7 @@ static double fill_grid(const matmul_t *p, int rows, int columns, matmul_rect_t 
     return most;
 }
 
-bool matmul_plan_grid(const matmul_t *p, int *rows_p, int *columns_p, matmul_rect_t *rects)
+bool dense_plan_grid(const dense_t *p, int *rows_p, int *columns_p, dense_rect_t *rects)
 {
     double least = INFINITY;
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "matmul/matmul.h"
+#include "dense/dense.h"
 
 enum { TAG = 1, TAG_EXCHANGE = 2 };
 
@@ -18,21 +18,21 @@ static unsigned long bytes_of(int rows, int columns)
     return (unsigned long)rows * (unsigned long)columns * sizeof(double);
 }
 
-double *matmul_make(const matmul_t *p, int rows, int columns)
+double *dense_make(const dense_t *p, int rows, int columns)
 {
     if (p->record != NULL)
         return none;
     return calloc((size_t)rows * (size_t)columns + 1, sizeof(double));
 }
 
-void matmul_free(const matmul_t *p, double *block)
+void dense_free(const dense_t *p, double *block)
 {
     if (p->record == NULL)
         free(block);
 }
 
-void matmul_copy(const matmul_t *p, const double *from, int from_ld, double *to, int to_ld,
-                 int rows, int columns)
+void dense_copy(const dense_t *p, const double *from, int from_ld, double *to, int to_ld, int rows,
+                int columns)
 {
     for (int i = 0; i < rows && p->record == NULL; i++)
         memcpy(to + (size_t)i * (size_t)to_ld, from + (size_t)i * (size_t)from_ld,
@@ -54,8 +54,8 @@ static MPI_Datatype make_type(int rows, int columns, int ld)
     return type;
 }
 
-void matmul_send(const matmul_t *p, const double *from, int rows, int columns, int ld, int to,
-                 MPI_Request *request)
+void dense_send(const dense_t *p, const double *from, int rows, int columns, int ld, int to,
+                MPI_Request *request)
 {
     MPI_Datatype type;
 
@@ -63,8 +63,8 @@ void matmul_send(const matmul_t *p, const double *from, int rows, int columns, i
     if (rows == 0 || columns == 0)
         return;
     if (p->record != NULL) {
-        matmul_record_add(
-            p, &(matmul_op_t){.kind = MATMUL_SEND, .peer = to, .bytes = bytes_of(rows, columns)});
+        dense_record_add(
+            p, &(dense_op_t){.kind = DENSE_SEND, .peer = to, .bytes = bytes_of(rows, columns)});
         return;
     }
     if (dense(rows, columns, ld) > 0) {
@@ -76,16 +76,16 @@ void matmul_send(const matmul_t *p, const double *from, int rows, int columns, i
     MPI_Type_free(&type);
 }
 
-void matmul_receive(const matmul_t *p, double *to, int rows, int columns, int ld, int from)
+void dense_receive(const dense_t *p, double *to, int rows, int columns, int ld, int from)
 {
     MPI_Datatype type;
 
     if (rows == 0 || columns == 0)
         return;
     if (p->record != NULL) {
-        matmul_record_add(
+        dense_record_add(
             p,
-            &(matmul_op_t){.kind = MATMUL_RECEIVE, .peer = from, .bytes = bytes_of(rows, columns)});
+            &(dense_op_t){.kind = DENSE_RECEIVE, .peer = from, .bytes = bytes_of(rows, columns)});
         return;
     }
     if (dense(rows, columns, ld) > 0) {
@@ -97,25 +97,25 @@ void matmul_receive(const matmul_t *p, double *to, int rows, int columns, int ld
     MPI_Type_free(&type);
 }
 
-void matmul_wait(const matmul_t *p, int count, MPI_Request *requests)
+void dense_wait(const dense_t *p, int count, MPI_Request *requests)
 {
     if (p->record != NULL)
-        matmul_record_add(p, &(matmul_op_t){.kind = MATMUL_WAIT});
+        dense_record_add(p, &(dense_op_t){.kind = DENSE_WAIT});
     else
         MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
 }
 
-static void write_exchange(const matmul_t *p, int elements, int to, int more, int source)
+static void write_exchange(const dense_t *p, int elements, int to, int more, int source)
 {
-    matmul_record_add(p, &(matmul_op_t){.kind = MATMUL_EXCHANGE,
-                                        .peer = to,
-                                        .bytes = bytes_of(elements, 1),
-                                        .source = source,
-                                        .more = bytes_of(more, 1)});
+    dense_record_add(p, &(dense_op_t){.kind = DENSE_EXCHANGE,
+                                      .peer = to,
+                                      .bytes = bytes_of(elements, 1),
+                                      .source = source,
+                                      .more = bytes_of(more, 1)});
 }
 
-void matmul_exchange(const matmul_t *p, const double *from, int elements, int to, double *into,
-                     int more, int source)
+void dense_exchange(const dense_t *p, const double *from, int elements, int to, double *into,
+                    int more, int source)
 {
     if (p->record != NULL)
         write_exchange(p, elements, to, more, source);
@@ -124,7 +124,7 @@ void matmul_exchange(const matmul_t *p, const double *from, int elements, int to
                      TAG_EXCHANGE, p->comm, MPI_STATUS_IGNORE);
 }
 
-void matmul_replace(const matmul_t *p, double *block, int elements, int to, int source)
+void dense_replace(const dense_t *p, double *block, int elements, int to, int source)
 {
     if (p->record != NULL)
         write_exchange(p, elements, to, elements, source);
@@ -136,12 +136,11 @@ void matmul_replace(const matmul_t *p, double *block, int elements, int to, int 
 /* ---- Groups ---- */
 
 /* All members of a group find the one that the first of them has made. */
-static int write_group(const matmul_t *p, const matmul_group_t *g)
+static int write_group(const dense_t *p, const dense_group_t *g)
 {
-    matmul_record_t *r = p->record;
+    dense_record_t *r = p->record;
     int i = 0;
 
-    r->agreements += p->rank == 0;
     while (i < r->group_count &&
            (r->groups[i].first != g->first || r->groups[i].stride != g->stride ||
             r->groups[i].count != g->count))
@@ -151,40 +150,51 @@ static int write_group(const matmul_t *p, const matmul_group_t *g)
     return i;
 }
 
-matmul_group_t matmul_group(const matmul_t *p, int first, int stride, int count)
+dense_group_t dense_group(const dense_t *p, int first, int stride, int count)
 {
-    matmul_group_t g = {.first = first, .stride = stride, .count = count};
+    dense_group_t g = {.first = first, .stride = stride, .count = count};
 
-    if (p->record != NULL)
+    if (p->record != NULL) {
+        p->record->agreements += p->rank == 0;
         g.number = write_group(p, &g);
-    else
+    } else {
         MPI_Comm_split(p->comm, first, p->rank, &g.comm);
+    }
     return g;
 }
 
-void matmul_group_free(const matmul_t *p, matmul_group_t *group)
+dense_group_t dense_everyone(const dense_t *p)
+{
+    dense_group_t g = {.first = 0, .stride = 1, .count = p->ranks, .comm = p->comm};
+
+    if (p->record != NULL)
+        g.number = write_group(p, &g);
+    return g;
+}
+
+void dense_group_free(const dense_t *p, dense_group_t *group)
 {
     if (p->record == NULL)
         MPI_Comm_free(&group->comm);
 }
 
-void matmul_bcast(const matmul_t *p, const matmul_group_t *group, double *block, int elements,
-                  int root)
+void dense_bcast(const dense_t *p, const dense_group_t *group, double *block, int elements,
+                 int root)
 {
     if (p->record == NULL) {
         MPI_Bcast(block, elements, MPI_DOUBLE, root, group->comm);
         return;
     }
-    matmul_record_add(p, &(matmul_op_t){.kind = MATMUL_BCAST,
-                                        .group = group->number,
-                                        .peer = root,
-                                        .bytes = bytes_of(elements, 1)});
+    dense_record_add(p, &(dense_op_t){.kind = DENSE_BCAST,
+                                      .group = group->number,
+                                      .peer = root,
+                                      .bytes = bytes_of(elements, 1)});
 }
 
 /* ---- Computing ---- */
 
 /* With a model thin blocks take longer than their number of operations tells. */
-static double multiply_seconds(const matmul_t *p, int m, int n, int k)
+static double multiply_seconds(const dense_t *p, int m, int n, int k)
 {
     const double sizes[] = {m, n, k};
     double model = p->seconds != NULL    ? p->seconds(m, n, k, p->rank, p->arg)
@@ -194,11 +204,22 @@ static double multiply_seconds(const matmul_t *p, int m, int n, int k)
     return model > 0 ? model : 2.0 * m * n * k / p->speeds[p->rank];
 }
 
-bool matmul_adds(const matmul_t *p, double pairs)
+void dense_worked(const dense_t *p, double operations)
+{
+    /* Loops do not get faster with the kernel. */
+    double speed = fmin(p->speeds[p->rank], p->kernel != NULL ? DENSE_LOOPS : INFINITY);
+
+    if (p->record != NULL)
+        dense_record_add(p, &(dense_op_t){.kind = DENSE_COMPUTE, .seconds = operations / speed});
+    else if (p->worked != NULL)
+        p->worked(operations, p->arg);
+}
+
+bool dense_adds(const dense_t *p, double pairs)
 {
     if (p->record == NULL)
         return true;
-    matmul_record_add(p, &(matmul_op_t){.kind = MATMUL_COMPUTE, .seconds = pairs * p->sum});
+    dense_record_add(p, &(dense_op_t){.kind = DENSE_COMPUTE, .seconds = pairs * p->sum});
     return false;
 }
 
@@ -217,41 +238,41 @@ static void multiply_plain(int m, int n, int k, const double *a, int lda, const 
         }
 }
 
-void matmul_multiply(const matmul_t *p, int m, int n, int k, const double *a, int lda,
-                     const double *b, int ldb, double *c, int ldc)
+void dense_multiply(const dense_t *p, int m, int n, int k, const double *a, int lda,
+                    const double *b, int ldb, double *c, int ldc)
 {
     if (m == 0 || n == 0 || k == 0)
         return;
     if (p->record != NULL)
-        matmul_record_add(
-            p, &(matmul_op_t){.kind = MATMUL_COMPUTE, .seconds = multiply_seconds(p, m, n, k)});
+        dense_record_add(
+            p, &(dense_op_t){.kind = DENSE_COMPUTE, .seconds = multiply_seconds(p, m, n, k)});
     else if (p->kernel != NULL)
         p->kernel(m, n, k, a, lda, b, ldb, c, ldc, p->arg);
     else
         multiply_plain(m, n, k, a, lda, b, ldb, c, ldc);
 }
 
-void matmul_collect(const matmul_t *p, const matmul_rect_t *rects, const double *own)
+void dense_collect(const dense_t *p, const dense_rect_t *rects, const double *own)
 {
-    const matmul_rect_t *r = &rects[p->rank];
+    const dense_rect_t *r = &rects[p->rank];
     MPI_Request request;
 
     if (p->rank > 0) {
-        matmul_send(p, own, r->rows, r->columns, r->columns, 0, &request);
-        matmul_wait(p, 1, &request);
+        dense_send(p, own, r->rows, r->columns, r->columns, 0, &request);
+        dense_wait(p, 1, &request);
         return;
     }
     for (int i = 0; i < p->ranks; i++) {
         double *to = p->c + (size_t)rects[i].row * (size_t)p->size.n + rects[i].column;
 
         if (i == 0)
-            matmul_copy(p, own, r->columns, to, p->size.n, r->rows, r->columns);
+            dense_copy(p, own, r->columns, to, p->size.n, r->rows, r->columns);
         else
-            matmul_receive(p, to, rects[i].rows, rects[i].columns, p->size.n, i);
+            dense_receive(p, to, rects[i].rows, rects[i].columns, p->size.n, i);
     }
 }
 
-bool matmul_goes_on(const matmul_t *p, int step, double done, double whole)
+bool dense_goes_on(const dense_t *p, int step, double done, double whole)
 {
     if (p->record == NULL)
         return true;
@@ -260,7 +281,7 @@ bool matmul_goes_on(const matmul_t *p, int step, double done, double whole)
     return p->record->steps == 0 || step < p->record->steps;
 }
 
-bool matmul_all(const matmul_t *p, bool is_good)
+bool dense_all(const dense_t *p, bool is_good)
 {
     int good = is_good;
 

@@ -11,8 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "matmul/matmul.h"
-#include "matmul/tree.h"
+#include "dense/dense.h"
+#include "dense/tree.h"
 
 enum { EAGER = 64 << 10, TAG = 1, TAG_EXCHANGE = 2, TAG_GROUPS = 3 };
 
@@ -40,13 +40,13 @@ typedef struct {
 } rank_t;
 
 typedef struct {
-    const matmul_record_t *record;
+    const dense_record_t *record;
     double o, c, b, latency, alpha;
     rank_t *ranks;
     message_t *messages;
     int count, room, free;
-    int *heap, waiting; /* ranks that may continue, the earliest first */
-    matmul_tree_t tree; /* the last one */
+    int *heap, waiting; /* ranks that may go on, the earliest first */
+    dense_tree_t tree;  /* the last one */
     bool failed;
 } pass_t;
 
@@ -246,7 +246,7 @@ static bool gives_way(pass_t *x, int rank)
 
 /* ---- Operations; false: the rank stops here for now ---- */
 
-static bool exchange(pass_t *x, int rank, const matmul_op_t *op)
+static bool exchange(pass_t *x, int rank, const dense_op_t *op)
 {
     rank_t *r = &x->ranks[rank];
 
@@ -260,23 +260,23 @@ static bool exchange(pass_t *x, int rank, const matmul_op_t *op)
     return wait(x, rank);
 }
 
-static const matmul_tree_t *tree_of(pass_t *x, double bytes, int count)
+static const dense_tree_t *tree_of(pass_t *x, double bytes, int count)
 {
     if (x->tree.bytes != bytes || x->tree.count != count)
-        x->tree = matmul_tree(bytes, count, x->alpha, x->b);
+        x->tree = dense_tree(bytes, count, x->alpha, x->b);
     return &x->tree;
 }
 
 /* Advances the broadcast of a rank; returns false if it must wait. */
-static bool bcast(pass_t *x, int rank, const matmul_op_t *op)
+static bool bcast(pass_t *x, int rank, const dense_op_t *op)
 {
-    const matmul_group_t *g = &x->record->groups[op->group];
+    const dense_group_t *g = &x->record->groups[op->group];
     rank_t *r = &x->ranks[rank];
-    const matmul_tree_t *tree = tree_of(x, (double)op->bytes, g->count);
+    const dense_tree_t *tree = tree_of(x, (double)op->bytes, g->count);
     int v = ((rank - g->first) / g->stride - op->peer + g->count) % g->count;
-    matmul_tree_step_t s;
+    dense_tree_step_t s;
 
-    for (int before = r->step; matmul_tree_step(tree, v, &r->step, &s); before = r->step) {
+    for (int before = r->step; dense_tree_step(tree, v, &r->step, &s); before = r->step) {
         int peer = g->first + (s.peer + op->peer) % g->count * g->stride;
 
         if (s.bytes == 0)
@@ -294,20 +294,20 @@ static bool bcast(pass_t *x, int rank, const matmul_op_t *op)
 }
 
 /* Performs an operation of a rank; returns false if it must wait. */
-static bool take(pass_t *x, int rank, const matmul_op_t *op)
+static bool take(pass_t *x, int rank, const dense_op_t *op)
 {
     switch (op->kind) {
-    case MATMUL_COMPUTE:
+    case DENSE_COMPUTE:
         x->ranks[rank].now += op->seconds;
         return true;
-    case MATMUL_SEND:
+    case DENSE_SEND:
         send(x, rank, op->peer, TAG, (double)op->bytes, false, 0);
         return true;
-    case MATMUL_RECEIVE:
+    case DENSE_RECEIVE:
         return receive(x, rank, op->peer, TAG);
-    case MATMUL_WAIT:
+    case DENSE_WAIT:
         return wait(x, rank);
-    case MATMUL_EXCHANGE:
+    case DENSE_EXCHANGE:
         return exchange(x, rank, op);
     default:
         return bcast(x, rank, op);
@@ -317,7 +317,7 @@ static bool take(pass_t *x, int rank, const matmul_op_t *op)
 /* As long as no other rank is behind. */
 static void go_on(pass_t *x, int rank)
 {
-    const matmul_ops_t *of = &x->record->of[rank];
+    const dense_ops_t *of = &x->record->of[rank];
     rank_t *r = &x->ranks[rank];
 
     while (r->op < of->count && !x->failed && take(x, rank, &of->ops[r->op])) {
@@ -337,7 +337,7 @@ static double end_of(const pass_t *x)
     return x->failed ? 0 : end;
 }
 
-double matmul_pass(const matmul_record_t *record, const matmul_place_t *place)
+double dense_pass(const dense_record_t *record, const dense_place_t *place)
 {
     size_t ranks = (size_t)record->ranks;
     pass_t x = {.record = record,

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Cholesky, columns: each rank has whole block columns, in turn. Its owner factors a panel alone
+ * and broadcasts it by a tree; the block row is the transposed panel, without a message.
+ *
+ * Cost = panels n^2 block / 2, one after the other + n/block lg p messages + n^2/2 lg p elements
+ *        + 1/3 n^3 / p
+ */
+#include "dense/factor.h"
+
+static int run(const dense_t *p)
+{
+    return factor_run(p, &factor_cholesky, (factor_variant_t){.is_grid = false, .is_ahead = false});
+}
+
+const dense_algorithm_t dense_cholesky_columns = {.name = "columns", .least = 1, .run = run};
