@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "calibrate.h"
@@ -18,10 +19,12 @@ typedef struct {
     const char *output, *kernels, *blas, *criterion, *threads;
     const char *svg, *html, *show;
     const char *hosts, *launcher, *compiler, *agent, *sizes, *held_out;
-    xy_vec_t plugins, extra;
+    xy_vec_t plugins, extra, tables;
     uint64_t largest;
-    double time_max, seconds, tolerance, rho, rho_site;
-    bool check, list, memory, messages, compute, gpu, quiet, fresh, json, every_host, only_between;
+    long rounds;
+    double time_max, seconds, interval, tolerance, rho, rho_site;
+    bool check, watch, list, memory, messages, compute, gpu, quiet, fresh, json, every_host,
+        only_between;
 } values_t;
 
 static const char *const criteria[] = {"relative", "adjusted", "r2", NULL};
@@ -66,12 +69,25 @@ static const xy_option_t options[] = {
     {"criterion", 0, XY_OPT_CHOICE, "WORD", offsetof(values_t, criterion), .choices = criteria,
      .preset = "relative", XY_ADVANCED("measure"),
      .help = "choose the criterion for the best polynomial"},
+    {"fit", 0, XY_OPT_LIST, "[NAME=]FILE", offsetof(values_t, tables), .complete = "file",
+     XY_COMMON("measure"),
+     .help = "measure nothing; fit models to the sizes and seconds of a table in CSV "
+             "([NAME[@CLUSTER[-CLUSTER]]=]FILE[:COLUMN[,COLUMN]]); --output stores them; may be "
+             "repeated"},
     {"check", 'c', XY_OPT_FLAG, .offset = offsetof(values_t, check), XY_COMMON("check"),
      .help = "report which models are still valid; measures a sample of kernels, messages, copies "
              "and sums again; exit code 1 if one is not"},
     {"tolerance", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, tolerance), .preset = "0.1", .min = 0,
-     .max = 100, .needs = "check", XY_ADVANCED("check"),
-     .help = "with --check: allow a valid model this error beyond its own"},
+     .max = 100, .needs = "check watch", XY_ADVANCED("check"),
+     .help = "with --check or --watch: allow a valid model this error beyond its own"},
+    {"watch", 'w', XY_OPT_FLAG, .offset = offsetof(values_t, watch), XY_COMMON("check"),
+     .help =
+         "check again and again, by the wall clock alone, and report when a model becomes stale "
+         "or valid again; exit code 1 if one is stale at the end"},
+    {"interval", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, interval), .preset = "60s",
+     .needs = "watch", XY_COMMON("check"), .help = "with --watch: wait so long between two rounds"},
+    {"rounds", 0, XY_OPT_LONG, "N", offsetof(values_t, rounds), .preset = "0", .min = 0, .max = 1e9,
+     .needs = "watch", XY_ADVANCED("check"), .help = "with --watch: end after N rounds; 0: never"},
     {"hosts", 0, XY_OPT_STRING, "FILE", offsetof(values_t, hosts), XY_COMMON("hosts"),
      .help = "measure the hosts in FILE; it has one host per line. Clusters, sites, messages "
              "between them and kernels are measured; the result is a machine, too",
@@ -443,6 +459,65 @@ static xy_status_t check(const values_t *v, xy_calibration_t *c, const xy_machin
     return st;
 }
 
+/* One round of --watch; the results themselves are not reported. */
+static xy_status_t watch_round(const values_t *v, const xy_calibration_t *c,
+                               const xy_machine_t *live, const xy_costs_t *costs, xy_vec_t *watched)
+{
+    xy_vec_t results = XY_VEC_INIT(xy_check_result_t);
+    xy_calibration_t silent = *c;
+    size_t changed;
+    xy_status_t st;
+
+    silent.report = NULL;
+    silent.is_raw = true;
+    st = check_parts(v, &silent, live, costs, &results);
+    if (st == XY_OK && results.count == 0)
+        st = xy_calibrate_conclude(&results);
+    if (st == XY_OK)
+        st = xy_calibrate_watch(c, &results, watched, &changed);
+    xy_vec_cleanup(&results);
+    return st;
+}
+
+/* XY_EINVAL, said: some of these are stale. */
+static xy_status_t conclude_watch(const xy_vec_t *watched)
+{
+    size_t stale = 0;
+
+    for (size_t i = 0; i < watched->count; i++)
+        stale += XY_VEC_AT(watched, xy_watched_t, i).is_stale;
+    return stale == 0 ? XY_OK
+                      : xy_fail(XY_EINVAL, "%zu of %zu models are stale; run 'xylem calibrate'",
+                                stale, watched->count);
+}
+
+/* Checks the stored models round after round. */
+static xy_status_t watch(const values_t *v, const xy_calibration_t *c, const xy_machine_t *live,
+                         const char *path)
+{
+    xy_vec_t watched = XY_VEC_INIT(xy_watched_t);
+    xy_costs_t *costs;
+    xy_status_t st = xy_costs_load(v->output, &costs);
+
+    if (st != XY_OK)
+        return st;
+    xy_costs_check(costs, live, path);
+    for (long i = 0; st == XY_OK && (v->rounds == 0 || i < v->rounds); i++) {
+        if (i > 0)
+            nanosleep(&(struct timespec){.tv_sec = (time_t)v->interval,
+                                         .tv_nsec = (long)(1e9 * fmod(v->interval, 1))},
+                      NULL);
+        st = watch_round(v, c, live, costs, &watched);
+        if (i == 0 && st == XY_OK && c->report != NULL)
+            fprintf(c->report, "watching %zu models\n", watched.count);
+    }
+    if (st == XY_OK)
+        st = conclude_watch(&watched);
+    xy_vec_cleanup(&watched);
+    xy_costs_destroy(costs);
+    return st;
+}
+
 /* Keep what was measured, draw it, and say so. */
 static xy_status_t finish(const values_t *v, xy_costs_t *costs, const char *path)
 {
@@ -545,6 +620,43 @@ static xy_status_t calibrate_hosts(const values_t *v)
     return st;
 }
 
+/* ---- Tables ---- */
+
+static xy_status_t fit_table(const values_t *v, const char *text, xy_costs_t *costs)
+{
+    xy_tabulated_t table;
+    xy_status_t st = xy_tabulated_read(text, &table);
+
+    if (st != XY_OK)
+        return st;
+    st = xy_costs_fit_table(costs, &table, v->criterion, v->quiet || v->json ? NULL : stdout);
+    xy_tabulated_cleanup(&table);
+    return st;
+}
+
+/* Fits models to tables; without --output they are only printed and drawn. A file that is there
+ * gets them beside its own. */
+static xy_status_t fit_tables(const values_t *v)
+{
+    bool is_there = v->output != NULL && !v->fresh && access(v->output, F_OK) == 0;
+    xy_costs_t *costs;
+    xy_status_t st = is_there ? xy_costs_load(v->output, &costs)
+                              : xy_costs_create("tables", "tables of measured times", &costs);
+
+    if (st != XY_OK)
+        return st;
+    for (size_t i = 0; st == XY_OK && i < v->tables.count; i++)
+        st = fit_table(v, XY_VEC_AT(&v->tables, const char *, i), costs);
+    if (st == XY_OK && v->output != NULL)
+        st = xy_costs_save(costs, v->output);
+    if (st == XY_OK)
+        st = draw(v, costs);
+    if (st == XY_OK && v->json)
+        xy_costs_print_json(costs, stdout);
+    xy_costs_destroy(costs);
+    return st == XY_OK ? xy_stdout_check() : st;
+}
+
 /* Measures and stores the costs of this machine; fails if a kernel had no result. */
 static xy_status_t calibrate(const values_t *v, xy_calibration_t *c, const xy_machine_t *live,
                              const char *path)
@@ -598,7 +710,7 @@ static xy_status_t check_values(const values_t *v)
         st = parse_sizes("--hold-out", v->held_out, &held_out);
     xy_vec_cleanup(&sizes);
     xy_vec_cleanup(&held_out);
-    if (st == XY_OK && !v->check)
+    if (st == XY_OK && !v->check && !v->watch)
         st = check_output(v->output);
     if (st == XY_OK)
         st = check_output(v->svg);
@@ -632,7 +744,16 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
     st = check_values(v);
     if (st != XY_OK)
         return st;
+    if (v->tables.count > 0)
+        return v->check || v->watch || v->hosts != NULL || v->gpu
+                   ? xy_fail(XY_EUSAGE, "--fit measures nothing: it does not go with --check, "
+                                        "--watch, --hosts or --gpu")
+                   : fit_tables(v);
     setvbuf(stdout, NULL, _IOLBF, 0);
+    if (v->watch && (v->check || v->json || v->gpu || v->hosts != NULL))
+        return xy_fail(XY_EUSAGE,
+                       "--watch prints lines about stored models of this machine: it does "
+                       "not go with --check, --json, --gpu or --hosts");
     if (v->gpu && (v->check || v->hosts != NULL))
         return xy_fail(XY_EUSAGE, "--gpu measures GPUs of this machine anew: it does not go with "
                                   "--check or --hosts");
@@ -649,10 +770,12 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
         st = xy_costs_path(&path);
     if (st == XY_OK && path == NULL)
         st = xy_fail_memory("naming the file of costs");
-    if (st == XY_OK && v->output == NULL && !v->check)
+    if (st == XY_OK && v->output == NULL && !v->check && !v->watch)
         st = xy_make_directories(path); /* an error before the measurements, not after them */
     if (st == XY_OK)
-        st = v->check ? check(v, &c, live, path) : calibrate(v, &c, live, path);
+        st = v->check   ? check(v, &c, live, path)
+             : v->watch ? watch(v, &c, live, path)
+                        : calibrate(v, &c, live, path);
     xy_free(path);
     xy_machine_destroy(live);
     return st == XY_OK ? xy_stdout_check() : st;
@@ -720,9 +843,13 @@ const xy_command_t verb_calibrate = {
     .examples =
         "xylem calibrate\n    this machine, into the user's cache\n"
         "xylem calibrate --check\n    check whether the models are still valid\n"
+        "xylem calibrate --watch --interval 10m\n    report when a model becomes stale\n"
         "xylem calibrate -k all -t 1,4 -o costs.xml\n    all kernels, with one thread and "
         "with four\n"
         "xylem calibrate -k '' -p sort=./sort.so\n    your own kernel\n"
+        "xylem calibrate --fit dgemm=times.csv --svg fit.svg -o costs.xml\n    a model of times "
+        "that "
+        "you have measured\n"
         "xylem calibrate --hosts hosts.txt -o cluster.xml\n    clusters and messages of several "
         "hosts\n",
     .options = options,

@@ -28,19 +28,6 @@ static xy_status_t fail(const reading_t *r, const char *what, const char *word)
                       word != NULL ? word : "", word != NULL ? "'" : "");
 }
 
-static char *next_field(char **rest_p)
-{
-    char *field = strsep(rest_p, ",");
-    size_t n;
-
-    if (field == NULL)
-        return NULL;
-    field += strspn(field, " \t");
-    for (n = strlen(field); n > 0 && strchr(" \t\r", field[n - 1]) != NULL; n--)
-        field[n - 1] = '\0';
-    return field;
-}
-
 static int find_column(const xy_adapt_t *p, const char *name)
 {
     for (size_t i = 0; i < p->parameters.count; i++)
@@ -64,7 +51,7 @@ static xy_status_t read_head(reading_t *r, char *line)
 {
     char *field;
 
-    while ((field = next_field(&line)) != NULL) {
+    while ((field = xy_csv_field(&line)) != NULL) {
         if (r->columns == COLUMNS_MAX)
             return fail(r, "there are too many columns", NULL);
         r->column[r->columns++] = find_column(r->problem, field);
@@ -87,7 +74,7 @@ static xy_status_t read_row(reading_t *r, char *line)
     for (size_t i = 0; i < r->columns; i++) {
         int what = r->column[i];
 
-        field = next_field(&line);
+        field = xy_csv_field(&line);
         if (field == NULL)
             return fail(r, "the row has fewer fields than the table has columns", NULL);
         if (what == IS_ALTERNATIVE)

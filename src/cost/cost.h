@@ -30,5 +30,6 @@
 #include "cost/plot.h"
 #include "cost/shape.h"
 #include "cost/store.h"
+#include "cost/tabulate.h"
 
 #endif

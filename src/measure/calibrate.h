@@ -37,6 +37,7 @@ typedef struct {
     size_t threads_count;
     xy_vec_t *held_out;    /* of xy_held_out_t, for each kernel, appended; NULL: none */
     size_t held_out_count; /* 0: a few, for the error of the model */
+    bool is_raw;           /* to check: the time that others take from the core counts */
     xy_progress_t *bar;    /* in milliseconds of `seconds`; NULL: none */
     FILE *report;          /* one line for each model; NULL: silent */
     /* Called after each kernel that got a model, so that it can be kept whatever comes; NULL: not.
@@ -89,6 +90,21 @@ xy_status_t xy_calibrate_check_sizes(const xy_costs_t *costs, xy_vec_t *sizes);
 xy_status_t xy_calibrate_check_messages(const xy_calibration_t *c, const xy_costs_t *measured,
                                         const xy_costs_t *costs, double tolerance,
                                         xy_vec_t *results);
+
+/* ---- Watching a platform ---- */
+
+/* A model that is measured round after round: stale once two rounds in a row do not agree with it,
+ * and valid again once two do. */
+typedef struct {
+    xy_check_result_t last;
+    bool is_stale;
+    int against; /* rounds in a row that contradict `is_stale` */
+} xy_watched_t;
+
+/* Take in the results of a round, in the order of the first one: `watched` (of xy_watched_t) gets
+ * one for each. A line with the date for each change goes to c->report; *changed_p: how many. */
+xy_status_t xy_calibrate_watch(const xy_calibration_t *c, const xy_vec_t *results,
+                               xy_vec_t *watched, size_t *changed_p);
 
 /* EINVAL, said: some of these do not hold. ENOENT: there are none. */
 xy_status_t xy_calibrate_conclude(const xy_vec_t *results);

@@ -77,6 +77,8 @@ static xy_status_t measure_all(const xy_calibration_t *c, const xy_kernel_cost_t
     }
     for (size_t i = 0; i < count && st == XY_OK; i++)
         samples[i] = measure_point_sample(&points[i], strcmp(k->clock, XY_CLOCK_PACED) == 0);
+    for (size_t i = 0; i < count && st == XY_OK && c->is_raw; i++)
+        samples[i].t = points[i].pool.typical;
     xy_free(points);
     return st;
 }
@@ -91,7 +93,9 @@ xy_status_t xy_calibrate_measure(const xy_calibration_t *c, const xy_costs_t *co
     if (copy == NULL)
         return xy_fail_memory("measuring");
     if (find_worker(k, copy, &o)) {
-        o.pace = calibrate_pace(costs);
+        o.is_raw = c->is_raw;
+        if (!c->is_raw)
+            o.pace = calibrate_pace(costs);
         st = measure_all(c, k, &o, samples, count);
     } else {
         st = xy_fail(XY_EUNSUPPORTED, "'%s' is not a kernel that can be run again", k->name);

@@ -209,7 +209,7 @@ static int measure(child_t *c, const request_t *request, measure_pool_t *pool)
         .tight = 0.005,
         .seconds_max = request->seconds,
         .runs_min = 1,
-        .is_threaded = c->options->threads > 1,
+        .is_threaded = c->options->threads > 1 || c->options->is_raw,
         /* Routines of a BLAS call nothing that could be interrupted; a plug-in may sleep. */
         .may_interrupt = c->kernel != NULL && c->options->threads == 1,
         .reference = request->pace.latency > 0 ? &request->pace : NULL};

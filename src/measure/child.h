@@ -22,6 +22,7 @@ typedef struct {
     const char *symbol;  /* NULL: from the table */
     long threads;
     double patience;      /* seconds a single measurement may take; 0: a minute */
+    bool is_raw;          /* as a program sees it: time that others take from its core counts */
     measure_speed_t pace; /* the reference, may change; zeros: pace does not matter */
 } measure_child_options_t;
 
