@@ -9,7 +9,7 @@ typedef struct {
     const char *costs, *ran, *reference, *history, *host, *svg;
     xy_vec_t set, map;
     double loss;
-    bool explain, json, no_history, no_cache;
+    bool run, explain, json, no_history, no_cache;
 } choose_values_t;
 
 /* A problem that is asked about: for one instance after the other. */
@@ -48,5 +48,11 @@ extern const char *const choose_history_actions[];
  * WORD...`; argv[0] is the first word. */
 xy_status_t predict_simulate(int argc, char **argv, xy_simulated_t *simulated_p);
 xy_status_t stencil_simulate(int argc, char **argv, xy_simulated_t *simulated_p);
+
+/* Alternatives of the user (choose_own.c): the number of seconds that the program WORD... prints;
+ * and what a function of a shared object returns for some numbers. Likewise what runs them: the
+ * program must end with 0, the function return 0; EINVAL, said: it does not. */
+xy_status_t choose_ask(const char *verb, int argc, char **argv, xy_simulated_t *simulated_p);
+xy_status_t choose_run(void *arg, const char *verb, int argc, char **argv);
 
 #endif

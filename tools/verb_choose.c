@@ -19,6 +19,8 @@ static const xy_option_t options[] = {
     {"explain", 'e', XY_OPT_FLAG, .offset = AT(explain), XY_COMMON("choose"),
      .help = "print all alternatives and why one is chosen; their expected times, where the time "
              "goes and how sure the choice is"},
+    {"run", 0, XY_OPT_FLAG, .offset = AT(run), XY_COMMON("choose"),
+     .help = "run the chosen alternative by its 'run' line, and store its time"},
     {"costs", 'c', XY_OPT_STRING, "FILE", AT(costs), .complete = "file", XY_COMMON("choose"),
      .help = "read models of kernels and messages from FILE; for formulas (default: what 'xylem "
              "calibrate' stored)"},
@@ -171,8 +173,9 @@ static void cleanup(choose_t *c)
 static xy_status_t simulate(void *arg, const char *verb, int argc, char **argv, xy_simulated_t *s)
 {
     (void)arg;
-    return strcmp(verb, "predict") == 0 ? predict_simulate(argc, argv, s)
-                                        : stencil_simulate(argc, argv, s);
+    return strcmp(verb, "predict") == 0   ? predict_simulate(argc, argv, s)
+           : strcmp(verb, "stencil") == 0 ? stencil_simulate(argc, argv, s)
+                                          : choose_ask(verb, argc, argv, s);
 }
 
 static xy_status_t find_reference(const choose_t *c, const xy_adapt_times_t *t, const char *name,
@@ -271,6 +274,27 @@ static xy_status_t run_stored(const choose_t *c, const choose_answer_t *a)
     return st;
 }
 
+/* Runs the chosen alternative and stores its time; what ran is told on standard error. */
+static xy_status_t run_chosen(const choose_t *c, const choose_answer_t *a)
+{
+    const xy_adapt_given_t g = {
+        .parameters = c->given.data, .count = c->given.count, .costs = c->costs};
+    size_t i = a->choice.chosen;
+    double start = xy_clock_seconds(CLOCK_MONOTONIC), seconds;
+    char took[32];
+    xy_status_t st;
+
+    if (c->v->explain)
+        choose_print_text(c, a, stderr);
+    st = xy_adapt_run(c->problem, &g, i, choose_run, NULL);
+    seconds = fmax(xy_clock_seconds(CLOCK_MONOTONIC) - start, 1e-9);
+    if (st != XY_OK)
+        return st;
+    fprintf(stderr, "%s ran in %s\n", a->times->candidates[i].name,
+            xy_format_seconds(seconds, took));
+    return c->v->no_history ? XY_OK : store(c, a, i, seconds);
+}
+
 /* Chooses for one set of parameters, and prints the choice or stores a time. */
 static xy_status_t run_one(const choose_t *c)
 {
@@ -281,6 +305,8 @@ static xy_status_t run_one(const choose_t *c)
         return st;
     if (c->v->ran != NULL)
         st = run_stored(c, &a);
+    else if (c->v->run)
+        st = run_chosen(c, &a);
     else if (c->v->json)
         choose_print_json(c, &a, stdout);
     else
@@ -302,6 +328,10 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
         return xy_fail(XY_EUSAGE, "missing argument PROBLEM; see 'xylem choose --help'");
     if (c.v->svg != NULL && c.v->map.count == 0)
         return xy_fail(XY_EUSAGE, "--svg is for --map");
+    if (c.v->run && (c.v->ran != NULL || c.v->json || c.v->map.count > 0))
+        return xy_fail(XY_EUSAGE,
+                       "--run runs one alternative: it does not go with --ran, --json or "
+                       "--map");
     st = load(&c, argv[0]);
     if (st == XY_OK)
         st = c.v->map.count > 0 ? choose_map(&c) : run_one(&c);
@@ -313,8 +343,9 @@ static const char description[] =
     "A problem is a file that names alternatives: algorithms with the same result. The time of "
     "each "
     "is predicted by a formula over the problem's parameters and the models of 'xylem "
-    "calibrate', by a table of measured times, or by a simulation: a command line of 'xylem "
-    "predict' or 'xylem stencil'. The alternative with the shortest parallel time is printed; "
+    "calibrate', by a table of measured times, by a simulation (a command line of 'xylem "
+    "predict' or 'xylem stencil'), or by a program or a shared object of the user. The alternative "
+    "with the shortest parallel time is printed; "
     "where "
     "nodes differ, the slowest node counts.\n\n"
     "With --ran, times of real runs are stored beside the predictions. Later choices correct "
@@ -328,6 +359,8 @@ static const char examples[] =
     "    print the name of the best alternative\n"
     "xylem choose matmul.problem --set n=4096 --set p=16 --explain\n"
     "    print the reasons\n"
+    "xylem choose sort.problem --set n=4096 --run\n"
+    "    run the best alternative and store its time\n"
     "xylem choose matmul.problem --set n=4096 --set p=16 --ran fox=1.31s\n"
     "    store the time of a real run\n"
     "xylem choose matmul.problem --map n=500..6000+500 --map p=4..16+1 --svg regions.svg\n"

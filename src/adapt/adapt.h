@@ -36,8 +36,9 @@ typedef struct {
     char where[XY_ADAPT_WHERE]; /* where the time goes, in words */
 } xy_simulated_t;
 
-/* Simulate `xylem VERB WORD...`; argv[0] is the first word behind the verb. Failures are reported.
- */
+/* Simulate `xylem VERB WORD...`, where VERB is "predict" or "stencil"; ask the program WORD...
+ * ("program"), or call a function of a shared object ("plugin": FILE FUNCTION NUMBER...). argv[0]
+ * is the first word behind the verb. Failures are reported. */
 typedef xy_status_t (*xy_simulate_fn)(void *arg, const char *verb, int argc, char **argv,
                                       xy_simulated_t *simulated_p);
 
@@ -69,6 +70,11 @@ typedef struct {
  * failures are reported. On success the caller owns *times_p, which points into the problem. */
 xy_status_t xy_adapt_evaluate(const xy_adapt_t *problem, const xy_adapt_given_t *given,
                               xy_adapt_times_t **times_p);
+/* Hand the words of the 'run' line of alternative `i` to `run`, with "program" or "plugin" as the
+ * verb, and return what it does. EUSAGE: there is no such line. */
+typedef xy_status_t (*xy_run_fn)(void *arg, const char *verb, int argc, char **argv);
+xy_status_t xy_adapt_run(const xy_adapt_t *problem, const xy_adapt_given_t *given, size_t i,
+                         xy_run_fn run, void *arg);
 void xy_adapt_times_destroy(xy_adapt_times_t *times); /* NULL is fine */
 
 #endif

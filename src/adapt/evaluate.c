@@ -197,28 +197,41 @@ static char *next_word(char **rest_p)
     return word;
 }
 
-/* Evaluates an alternative by a simulation with its words expanded. */
-static xy_status_t evaluate_verb(evaluation_t *v, const adapt_alternative_t *a, size_t i)
+/* Expands the formulas of `text` and cuts it into words. */
+static xy_status_t cut_words(evaluation_t *v, const char *name, const char *text, long line,
+                             int *argc_p, char *argv[WORDS_MAX + 1])
 {
-    char *words, *rest, *word, *argv[WORDS_MAX + 1];
     adapt_scope_t s = scope(v, 0);
-    xy_simulated_t answer = {0};
+    char *words, *rest, *word;
     int argc = 0;
-    xy_status_t st;
+    xy_status_t st = adapt_expand(&s, text, line, v->times->words, &words);
 
-    if (v->given->simulate == NULL)
-        return xy_fail_at(XY_EUNSUPPORTED, v->problem->path, a->line,
-                          "%s needs a simulation, which is not possible here", a->name);
-    st = adapt_expand(&s, a->words, a->line, v->times->words, &words);
     if (st != XY_OK)
         return st;
     for (rest = words; argc < WORDS_MAX && (word = next_word(&rest)) != NULL;)
         argv[argc++] = word;
     argv[argc] = NULL;
+    *argc_p = argc;
     if (rest[strspn(rest, " \t")] != '\0')
-        return xy_fail_at(XY_ELIMIT, v->problem->path, a->line, "%s has more than %d words",
-                          a->name, WORDS_MAX);
-    st = simulate(v, a, argc, argv, &answer);
+        return xy_fail_at(XY_ELIMIT, v->problem->path, line, "%s has more than %d words", name,
+                          WORDS_MAX);
+    return XY_OK;
+}
+
+/* Evaluates an alternative by a simulation with its words expanded. */
+static xy_status_t evaluate_verb(evaluation_t *v, const adapt_alternative_t *a, size_t i)
+{
+    char *argv[WORDS_MAX + 1];
+    xy_simulated_t answer = {0};
+    int argc;
+    xy_status_t st;
+
+    if (v->given->simulate == NULL)
+        return xy_fail_at(XY_EUNSUPPORTED, v->problem->path, a->line,
+                          "%s needs a simulation, which is not possible here", a->name);
+    st = cut_words(v, a->name, a->words, a->line, &argc, argv);
+    if (st == XY_OK)
+        st = simulate(v, a, argc, argv, &answer);
     if (st != XY_OK)
         return st;
     set_time(v, i, answer.seconds, answer.error);
@@ -297,6 +310,29 @@ xy_status_t xy_adapt_evaluate(const xy_adapt_t *problem, const xy_adapt_given_t 
         *times_p = v.times;
     else
         xy_adapt_times_destroy(v.times);
+    return st;
+}
+
+xy_status_t xy_adapt_run(const xy_adapt_t *problem, const xy_adapt_given_t *given, size_t i,
+                         xy_run_fn run, void *arg)
+{
+    const adapt_alternative_t *a = &XY_VEC_AT(&problem->alternatives, adapt_alternative_t, i);
+    evaluation_t v = {.problem = problem, .given = given};
+    char *argv[WORDS_MAX + 1];
+    int argc;
+    xy_status_t st;
+
+    if (a->run == NULL)
+        return xy_fail(XY_EUSAGE, "%s: nothing says how to run %s; add 'run %s program WORD...'",
+                       problem->path, a->name, a->name);
+    st = create(problem, &v.times);
+    if (st == XY_OK)
+        st = set_parameters(&v);
+    if (st == XY_OK)
+        st = cut_words(&v, a->name, a->run, a->run_line, &argc, argv);
+    if (st == XY_OK)
+        st = run(arg, a->is_program ? "program" : "plugin", argc, argv);
+    xy_adapt_times_destroy(v.times);
     return st;
 }
 

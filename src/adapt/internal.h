@@ -38,6 +38,9 @@ typedef struct {
     xy_formula_t *when; /* NULL: always */
     adapt_table_t table;
     long line;
+    const char *run; /* words of what runs it; NULL: there is no such line */
+    bool is_program; /* else a function of a shared object */
+    long run_line;
 } adapt_alternative_t;
 
 struct xy_adapt {

@@ -60,6 +60,7 @@ static const struct {
     {"independent", adapt_read_independent},
     {"alternative", adapt_read_alternative},
     {"when", adapt_read_when},
+    {"run", adapt_read_run},
 };
 
 /* Reads one line of a problem, with a suggestion for a misspelt first word. */
@@ -79,8 +80,8 @@ static xy_status_t read_line(adapt_reading_t *r, char *line)
                           nearest);
     return adapt_reading_fail(
         r,
-        "a line begins with problem, parameter, let, node, independent, alternative or "
-        "when",
+        "a line begins with problem, parameter, let, node, independent, alternative, when or "
+        "run",
         word);
 }
 

@@ -265,7 +265,7 @@ static void test_bad_problems(void **state)
         {"alternative a formula 1 +\n", "x:1: "},
         {"alternative a formula n << 2\n", "an operation that formulas do not have"},
         {"alternative a formula x = 2\n", "an operation that formulas do not have"},
-        {"alternative a magic 2\n", "x:1: formula, table, predict or stencil is expected: 'magic'"},
+        {"alternative a magic 2\n", "x:1: formula, table, predict, stencil, program or plugin is expected: 'magic'"},
         {"alternative a predict x \"it's\n", "x:1: a quote is not closed: 'x \"it's'"},
         {"alternative a formula 1\nalternative a formula 2\n",
          "x:2: the alternative is defined twice"},

@@ -4,7 +4,7 @@
 
 #include "adapt/reading.h"
 
-static const char *const verbs[] = {"predict", "stencil", NULL};
+static const char *const verbs[] = {"predict", "stencil", "program", "plugin", NULL};
 
 /* ---- Formulas and tables ---- */
 
@@ -109,14 +109,15 @@ static xy_status_t read_how(adapt_reading_t *r, adapt_alternative_t *a, const ch
     if (*rest == '\0')
         return adapt_reading_fail(
             r,
-            "write 'alternative NAME formula FORMULA', 'table FILE', 'predict WORD...' "
-            "or 'stencil WORD...'",
+            "write 'alternative NAME formula FORMULA', 'table FILE', 'predict WORD...', "
+            "'stencil WORD...', 'program WORD...' or 'plugin FILE FUNCTION NUMBER...'",
             NULL);
     a->how = strcmp(how, "formula") == 0 ? "formula" : strcmp(how, "table") == 0 ? "table" : NULL;
     for (int i = 0; verbs[i] != NULL; i++)
         a->how = strcmp(how, verbs[i]) == 0 ? verbs[i] : a->how;
     if (a->how == NULL)
-        return adapt_reading_fail(r, "formula, table, predict or stencil is expected", how);
+        return adapt_reading_fail(
+            r, "formula, table, predict, stencil, program or plugin is expected", how);
     if (a->how[0] == 'f')
         return read_formula(r, a, rest);
     if (a->how[0] == 't')
@@ -166,4 +167,25 @@ xy_status_t adapt_read_when(adapt_reading_t *r, char *rest)
     if (a->when != NULL)
         return adapt_reading_fail(r, "the alternative has a condition already", name);
     return adapt_reading_formula(r, rest, &a->when);
+}
+
+xy_status_t adapt_read_run(adapt_reading_t *r, char *rest)
+{
+    char *name = adapt_reading_word(&rest), *how = adapt_reading_word(&rest);
+    adapt_alternative_t *a = find_alternative(r->problem, name);
+
+    if (a == NULL)
+        return adapt_reading_fail(r, "there is no alternative of this name above", name);
+    if (a->run != NULL)
+        return adapt_reading_fail(r, "the alternative has a 'run' line already", name);
+    if (*rest == '\0' || (strcmp(how, "program") != 0 && strcmp(how, "plugin") != 0))
+        return adapt_reading_fail(
+            r, "write 'run NAME program WORD...' or 'run NAME plugin FILE FUNCTION NUMBER...'",
+            NULL);
+    if (!are_quotes_closed(rest))
+        return adapt_reading_fail(r, "a quote is not closed", rest);
+    a->is_program = strcmp(how, "program") == 0;
+    a->run_line = r->line;
+    a->run = adapt_reading_keep(r, rest);
+    return a->run != NULL ? XY_OK : adapt_reading_memory();
 }

@@ -27,5 +27,6 @@ xy_status_t adapt_read_node(adapt_reading_t *r, char *rest);
 xy_status_t adapt_read_independent(adapt_reading_t *r, char *rest);
 xy_status_t adapt_read_alternative(adapt_reading_t *r, char *rest);
 xy_status_t adapt_read_when(adapt_reading_t *r, char *rest);
+xy_status_t adapt_read_run(adapt_reading_t *r, char *rest);
 
 #endif

@@ -113,6 +113,49 @@ if ! "$XYLEM" predict "$XYLEM_SOURCE_DIR/tests/predict/ring.xml" 2>&1 | grep -q 
     says "$out" "% computing"
 fi
 
+# Programs and functions of the user predict and run; what ran is stored.
+cat >own.sh <<'END'
+#!/bin/sh
+case $1 in
+predict) echo "${2}ms" ;;
+run) echo "ran $2" ;;
+words) echo soon ;;
+*) exit 3 ;;
+esac
+END
+chmod +x own.sh
+cat >own.problem <<'END'
+parameter n
+alternative first program ./own.sh predict {2*n}
+alternative second program ./own.sh predict {n}
+run second program ./own.sh run {n + 1}
+END
+expect 0 "$XYLEM" choose own.problem --set n=20
+[ "$out" = second ] || die "$out"
+expect 0 "$XYLEM" choose own.problem --set n=20 --run
+[ "$out" = "ran 21" ] || die "$out"
+says "$err" "second ran in "
+expect 0 "$XYLEM" choose --history show own
+says "$out" "n=20  second: "
+expect 0 "$XYLEM" choose --history clear own
+answers() {
+    local status=$1 want=$2
+    printf 'parameter n = 1\nalternative a %s\n%s\n' "$3" "${4-}" >own2.problem
+    expect "$status" "$XYLEM" choose own2.problem ${5+"$5"}
+    one_line "$err"
+    says "$err" "$want"
+}
+answers 1 "'./own.sh' printed 'soon'" "program ./own.sh words"
+answers 1 "'./own.sh' ended with exit code 3" "program ./own.sh fail"
+answers 1 "cannot run './missing'" "program ./missing"
+answers 1 "answered 0 seconds" "program ./own.sh predict 0"
+answers 1 "cannot load the shared object" "plugin missing.so seconds {n}"
+answers 1 "write 'plugin FILE FUNCTION NUMBER...'" "plugin missing.so"
+answers 2 "nothing says how to run a" "formula 1" "" --run
+answers 1 "ended with exit code 3" "formula 1" "run a program ./own.sh fail" --run
+answers 1 "write 'run NAME program WORD...'" "formula 1" "run a magic x"
+answers 1 "no alternative of this name above" "formula 1" "run b program x"
+
 # A map, drawn.
 expect 0 "$XYLEM" choose sort.problem --map n=10..1e6*10 --map p=2,7 --svg map.svg
 says "$out" "10,2,gather"
@@ -136,6 +179,7 @@ wrong "no alternative 'heap'" sort.problem --set n=1 --ran heap=1s
 wrong "write NAME=TIME" sort.problem --set n=1 --ran gather
 wrong "missing argument PROBLEM"
 wrong "option --svg has no effect without --map" sort.problem --set n=1 --svg x.svg
+wrong "--run runs one alternative" sort.problem --set n=1 --run --json
 wrong "write NAME=VALUES" sort.problem --map n
 expect 1 "$XYLEM" choose missing.problem
 one_line "$err"
