@@ -689,8 +689,15 @@ static inline uint64_t coll_agree_name(const mpi_rank_t *self)
 }
 
 /* The subject of a packet: rounds of the two disseminations, the way of an offloaded collective to
- * the progress worker and back, a star. */
-enum { COLL_PHASE_ENTRY, COLL_PHASE_EXIT, COLL_PHASE_OFFLOAD, COLL_PHASE_RETURN, COLL_PHASE_STAR };
+ * the progress worker and back, a star, answers about several stars. */
+enum {
+    COLL_PHASE_ENTRY,
+    COLL_PHASE_EXIT,
+    COLL_PHASE_OFFLOAD,
+    COLL_PHASE_RETURN,
+    COLL_PHASE_STAR,
+    COLL_PHASE_ANSWER
+};
 
 /* Handler of XMPI_PACKET_COLL. */
 void mpi_coll_packet(mpi_worker_t *worker, int from, mpi_packet_t *packet);

@@ -331,6 +331,8 @@ static void post_arrival(coll_local_t *local, coll_slot_t *slot)
 
     if (local->open_stars > 0)
         compare_left(local, slot);
+    if (local->worker->owing != NULL)
+        coll_star_answer(local->worker);
     if (kind->prepare != NULL && kind->prepare(local, slot) != XY_OK) {
         xy_fail_memory("preparing a collective");
         mpi_job->abort(1);
@@ -505,7 +507,13 @@ void coll_local_drop(coll_local_t *local)
     mpi_coll_t *coll = local->coll;
     int n = local->unheld;
 
-    if (n == 0 || local->is_moving || local->star_steps > 0 || local->open_stars > 0)
+    if (n == 0 || local->is_moving || local->star_steps > 0)
+        return;
+    if (coll_star_owes(local)) {
+        coll_star_answer(local->worker); /* and comes back here */
+        return;
+    }
+    if (local->open_stars > 0)
         return;
     local->unheld = 0;
     for (; n > 0; n--)
@@ -805,8 +813,8 @@ void mpi_coll_packet(mpi_worker_t *worker, int from, mpi_packet_t *packet)
         return;
     }
     local = coll->local[packet->to];
-    if (phase == COLL_PHASE_STAR) {
-        coll_star_packet(local, packet);
+    if (phase == COLL_PHASE_STAR || phase == COLL_PHASE_ANSWER) {
+        (phase == COLL_PHASE_STAR ? coll_star_packet : coll_star_answered)(local, packet);
         return;
     }
     slot = slot_of(local, packet->bytes);

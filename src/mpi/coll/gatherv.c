@@ -169,7 +169,7 @@ static void take_piece(void *arg, int64_t piece)
                         call->send_count, call->send_type, i);
 }
 
-static void take(const coll_local_t *local, const star_slot_t *slot, const coll_call_t *root)
+static void take(const coll_local_t *local, star_slot_t *slot, const coll_call_t *root)
 {
     job_t job = {.local = local, .slot = slot, .root = root};
     int size = local->coll->size;
@@ -184,4 +184,4 @@ static void take(const coll_local_t *local, const star_slot_t *slot, const coll_
 }
 
 const coll_star_ops_t coll_gatherv_star = {
-    .goes_up = true, .fits = fits, .leave = leave, .take = take};
+    .shape = STAR_TO_ROOT, .answers_at_once = true, .fits = fits, .leave = leave, .take = take};

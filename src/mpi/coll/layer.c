@@ -2,6 +2,7 @@
 /* What collectives add to the runtime. */
 #include "mpi/coll/coll.h"
 #include "mpi/coll/interprocess.h"
+#include "mpi/coll/star.h"
 
 static void comm_end(mpi_comm_t *comm)
 {
@@ -31,6 +32,7 @@ static void end(mpi_job_t *job)
 const mpi_layer_t mpi_coll_layer = {
     .packet = {[XMPI_PACKET_COLL] = mpi_coll_packet},
     .far = {.differs = coll_interprocess_differs, .more = coll_interprocess_run_staying},
+    .settle = coll_star_help,
     .job_begin = begin,
     .job_end = end,
     .wait = coll_before_wait,

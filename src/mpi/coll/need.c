@@ -39,14 +39,20 @@ static int need_of_schedule(const coll_call_t *call)
     }
 }
 
-/* One that waits though it gives to the root, or is the root that gives, waits for a slot. */
+/* One that waits though it gives to the root, or is the root that gives, waits for a slot. Scans
+ * wait for all earlier ranks, and for those of the same core. */
 static int need_of_star(const coll_call_t *call)
 {
-    bool is_root = call->rank == call->root, goes_up = call->kind->star->goes_up;
+    bool is_root = call->rank == call->root;
 
-    if (is_root)
-        return goes_up ? ALL : UNKNOWN;
-    return goes_up ? UNKNOWN : call->root;
+    switch (call->kind->star->shape) {
+    case STAR_FROM_ROOT:
+        return is_root ? UNKNOWN : call->root;
+    case STAR_TO_ROOT:
+        return is_root ? ALL : UNKNOWN;
+    default:
+        return call->rank == call->comm->size - 1 ? ALL : UNKNOWN;
+    }
 }
 
 static int need_of_call(const coll_call_t *call)

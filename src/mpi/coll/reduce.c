@@ -320,7 +320,7 @@ static const char *reduce_part(const coll_local_t *local, const star_slot_t *slo
            (coll->is_ordered ? 0 : (size_t)coll->place_of[i] * root->bytes);
 }
 
-static void reduce_take(const coll_local_t *local, const star_slot_t *slot, const coll_call_t *root)
+static void reduce_take(const coll_local_t *local, star_slot_t *slot, const coll_call_t *root)
 {
     int last = (local->coll->is_ordered ? local->coll->locals : local->coll->size) - 1;
     char *out = mpi_is_on_device(root->receive) ? coll_scratch(root->bytes) : root->receive;
@@ -333,7 +333,7 @@ static void reduce_take(const coll_local_t *local, const star_slot_t *slot, cons
         mpi_move_out(root->receive, out, root->bytes);
 }
 
-static const coll_star_ops_t reduce_star = {.goes_up = true,
+static const coll_star_ops_t reduce_star = {.shape = STAR_TO_ROOT,
                                             .fits = reduce_fits,
                                             .leave = reduce_leave,
                                             .combine = reduce_combine,

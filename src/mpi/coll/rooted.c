@@ -82,7 +82,7 @@ static bool bcast_leave(const coll_local_t *local, star_slot_t *slot, const coll
     return true;
 }
 
-static void bcast_take(const coll_local_t *local, const star_slot_t *slot, const coll_call_t *call)
+static void bcast_take(const coll_local_t *local, star_slot_t *slot, const coll_call_t *call)
 {
     int group = local->coll->local_of[call->root];
 
@@ -207,7 +207,7 @@ static bool gather_leave(const coll_local_t *local, star_slot_t *slot, const col
 }
 
 /* Unpack the blocks that all groups of a star have left into the root's buffer. */
-static void gather_take(const coll_local_t *local, const star_slot_t *slot, const coll_call_t *root)
+static void gather_take(const coll_local_t *local, star_slot_t *slot, const coll_call_t *root)
 {
     const mpi_coll_t *coll = local->coll;
 
@@ -225,7 +225,7 @@ static void gather_take(const coll_local_t *local, const star_slot_t *slot, cons
 }
 
 static const coll_star_ops_t gather_star = {
-    .goes_up = true, .fits = gather_fits, .leave = gather_leave, .take = gather_take};
+    .shape = STAR_TO_ROOT, .fits = gather_fits, .leave = gather_leave, .take = gather_take};
 
 const coll_ops_t coll_gather = {.name = "MPI_Gather",
                                 .collective = XY_COLL_GATHER,
@@ -328,8 +328,7 @@ static uint64_t scatter_word(const coll_local_t *local, const star_slot_t *slot,
     return word;
 }
 
-static void scatter_take(const coll_local_t *local, const star_slot_t *slot,
-                         const coll_call_t *call)
+static void scatter_take(const coll_local_t *local, star_slot_t *slot, const coll_call_t *call)
 {
     int group = local->coll->local_of[call->root];
     bool is_word = group != local->index && is_scattered_by_word(local, call->bytes);

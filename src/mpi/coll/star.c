@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Small rooted collectives: a star of local groups around that of the root.
+ * Small collectives in which not all wait for all: a star of local groups around that of the root,
+ * or data that go from each rank to the later ones.
  *
  * Only data can make the ranks of such a collective wait for each other. What a member gives is
- * copied when it calls, and it leaves:
+ * copied when it calls, and it leaves as soon as it has what it gets:
  *
  *   from the root    the root leaves its data in the slot of its local group and notifies the other
- *                    groups; each member takes them as soon as they are there. A group whose
- *                    members all have theirs notifies the group of the root.
+ *                    groups; each member takes them as soon as they are there.
  *   to the root      each member leaves its data in the slot of its group. A group whose members
- *                    have all come notifies the group of the root, which takes everything and
- *                    notifies the others.
+ *                    have all come notifies the group of the root, which takes everything.
+ *   to later ranks   likewise, but each group takes what the groups before it have left.
  *
- * A slot is free again when this group's part is complete and no other group reads its data. That
- * takes two packets between the root's group and each other one. No group passes anything on, so
- * that a rank that has left, and computes, delays none. A slot keeps what members and other groups
- * say about the collective, so that a disagreement is found although ranks have left.
+ * A group whose members all have theirs owes an answer to the groups that they came from. A slot is
+ * free again when this group's part is complete and the groups that read its data have answered.
+ * Nobody waits for an answer but a rank that is STAR_SLOTS collectives ahead: one packet brings
+ * several, when STAR_ANSWERS are due, before a collective that meets, or when the worker has
+ * nothing to do. A claim is compared by the groups that get data with it. No group passes anything
+ * on, so that a rank that has left, and computes, delays none. A slot keeps what members and other
+ * groups say about the collective, so that a disagreement is found although ranks have left.
  *
  * These collectives are numbered apart from those that meet (direct.c): there, a group that has
  * finished number s knows that all have begun it; here it does not, and may be many collectives
@@ -39,11 +42,22 @@ typedef struct early {
     uint32_t mode;
 } early_t;
 
+/* What a local group owes another: answers about these slots. */
+typedef struct {
+    uint16_t slots; /* a bit for each */
+    uint16_t count;
+} answers_t;
+
+_Static_assert(STAR_SLOTS <= 16, "a slot is a bit");
+
 struct coll_star {
-    bool has_freed;       /* a slot has become free, */
-    bool is_settling;     /* and those who wait for it are being looked at */
-    coll_call_t *backlog; /* calls whose slot is still in use, first come first */
-    early_t *early;       /* packets likewise */
+    coll_local_t *next_owing; /* among the local groups of the worker that owe answers */
+    bool is_owing;            /* it is one of them */
+    answers_t *answers;       /* [locals] */
+    bool has_freed;           /* a slot has become free, */
+    bool is_settling;         /* and those who wait for it are being looked at */
+    coll_call_t *backlog;     /* calls whose slot is still in use, first come first */
+    early_t *early;           /* packets likewise */
     star_slot_t slots[STAR_SLOTS];
 };
 
@@ -54,19 +68,29 @@ static size_t whole_lines(size_t bytes)
     return (bytes + XMPI_LINES - 1) & ~(size_t)(XMPI_LINES - 1);
 }
 
+/* Bytes before the data of a local group's slots. */
+static size_t head_of(const coll_local_t *local)
+{
+    size_t members = (size_t)local->members, locals = (size_t)local->coll->locals;
+
+    return whole_lines(sizeof(coll_star_t) + STAR_SLOTS * members * sizeof(coll_call_t *) +
+                       locals * (STAR_SLOTS * sizeof(uint64_t) + sizeof(answers_t)));
+}
+
 /* The slots, the members' calls, the words; then the data, in lines of their own, since others read
  * them, and untouched until they are needed. */
 static coll_star_t *create(const coll_local_t *local)
 {
     size_t members = (size_t)local->members, locals = (size_t)local->coll->locals;
     size_t calls = STAR_SLOTS * members * sizeof(coll_call_t *);
-    size_t head = whole_lines(sizeof(coll_star_t) + calls + STAR_SLOTS * locals * sizeof(uint64_t));
+    size_t words = STAR_SLOTS * locals * sizeof(uint64_t), head = head_of(local);
     char *memory = aligned_alloc(XMPI_LINES, head + (size_t)STAR_SLOTS * STAR_DATA);
     coll_star_t *star = (coll_star_t *)(void *)memory;
 
     if (memory == NULL)
         return NULL;
     memset(memory, 0, head);
+    star->answers = (answers_t *)(void *)(memory + sizeof(*star) + calls + words);
     for (size_t s = 0; s < STAR_SLOTS; s++) {
         star_slot_t *slot = &star->slots[s];
 
@@ -118,6 +142,12 @@ static int root_group(const coll_local_t *local, const star_slot_t *slot)
     return local->coll->local_of[slot->claim.root];
 }
 
+/* The data of a slot of any local group, without a look at what changes there. */
+static char *data_of(const coll_local_t *local, uint64_t seq)
+{
+    return (char *)local->star + head_of(local) + seq % STAR_SLOTS * STAR_DATA;
+}
+
 const char *star_data_of(const coll_local_t *local, const star_slot_t *slot, int index,
                          uint64_t bytes)
 {
@@ -125,7 +155,7 @@ const char *star_data_of(const coll_local_t *local, const star_slot_t *slot, int
         return slot->data;
     if (bytes <= sizeof(*slot->words))
         return (const char *)&slot->words[index];
-    return slot_of(local->coll->local[index], slot->seq)->data;
+    return data_of(local->coll->local[index], slot->seq);
 }
 
 const char *star_wide_of(const coll_local_t *local, const star_slot_t *slot, int index)
@@ -197,19 +227,69 @@ static void note(coll_local_t *local, star_slot_t *slot, const coll_claim_t *cla
 
 /* ---- Packets ---- */
 
-/* To local group `to`; the slot may have its next collective already. */
+/* Do the data of local group `from` go to local group `to`? */
+static bool goes(const coll_claim_t *claim, const coll_local_t *local, int from, int to)
+{
+    int root = local->coll->local_of[claim->root];
+
+    switch (claim->kind->star->shape) {
+    case STAR_FROM_ROOT:
+        return from == root && to != root;
+    case STAR_TO_ROOT:
+        return to == root && from != root;
+    default:
+        return from < to;
+    }
+}
+
+/* How many local groups the data of this one come from, and go to. */
+static int sources(const coll_local_t *local, const star_slot_t *slot)
+{
+    bool is_root = root_group(local, slot) == local->index;
+
+    switch (slot->claim.kind->star->shape) {
+    case STAR_FROM_ROOT:
+        return is_root ? 0 : 1;
+    case STAR_TO_ROOT:
+        return is_root ? local->coll->locals - 1 : 0;
+    default:
+        return local->index;
+    }
+}
+
+static int readers(const coll_local_t *local, const star_slot_t *slot)
+{
+    bool is_root = root_group(local, slot) == local->index;
+
+    switch (slot->claim.kind->star->shape) {
+    case STAR_FROM_ROOT:
+        return is_root ? local->coll->locals - 1 : 0;
+    case STAR_TO_ROOT:
+        return is_root ? 0 : 1;
+    default:
+        return local->coll->locals - 1 - local->index;
+    }
+}
+
+static mpi_packet_t *reserve(coll_local_t *local, int to, int phase)
+{
+    mpi_packet_t *packet = mpi_ring_reserve(local->worker, local->coll->worker_of[to]);
+
+    packet->kind = XMPI_PACKET_COLL;
+    packet->step = (uint16_t)(phase << 8);
+    packet->to = to;
+    packet->pointer = local->coll;
+    return packet;
+}
+
+/* The data of this group are there; the slot may have its next collective already. */
 static void send(coll_local_t *local, int to, uint64_t seq, const coll_claim_t *claim,
                  uint32_t mode, uint64_t word)
 {
     mpi_coll_t *coll = local->coll;
-    int worker = coll->worker_of[to];
-    mpi_packet_t *packet = mpi_ring_reserve(local->worker, worker);
+    mpi_packet_t *packet = reserve(local, to, COLL_PHASE_STAR);
     bool is_root = coll->local_of[claim->root] == local->index;
 
-    packet->kind = XMPI_PACKET_COLL;
-    packet->step = COLL_PHASE_STAR << 8;
-    packet->to = to;
-    packet->pointer = coll;
     packet->bytes = seq;
     /* A rank of this group that has called, by which the receiver knows the group. */
     packet->envelope = (xy_envelope_t){
@@ -217,7 +297,7 @@ static void send(coll_local_t *local, int to, uint64_t seq, const coll_claim_t *
     packet->words[0] = (uint64_t)(uintptr_t)claim->kind;
     packet->words[1] = claim->agreed;
     packet->words[2] = word;
-    mpi_ring_commit(local->worker, worker, packet);
+    mpi_ring_commit(local->worker, coll->worker_of[to], packet);
 }
 
 static uint64_t first_word(const star_slot_t *slot)
@@ -228,16 +308,53 @@ static uint64_t first_word(const star_slot_t *slot)
     return word;
 }
 
-/* The root's data to all other groups. */
-static void send_data(coll_local_t *local, const star_slot_t *slot)
+/* The data that this group has left, to all who take them. */
+static void send_data(coll_local_t *local, star_slot_t *slot)
 {
     coll_claim_t claim = slot->claim;
     const coll_star_ops_t *ops = claim.kind->star;
 
+    slot->is_sending = true;
     for (int p = 0; p < local->coll->locals; p++)
-        if (p != local->index)
+        if (goes(&claim, local, local->index, p))
             send(local, p, slot->seq, &claim, slot->mode,
                  ops->word != NULL ? ops->word(local, slot, p) : first_word(slot));
+    slot->is_sending = false;
+}
+
+/* ---- Answers ---- */
+
+/* Send what is owed to local group `to`. */
+static void send_answers(coll_local_t *local, int to)
+{
+    answers_t *owed = &local->star->answers[to];
+    mpi_packet_t *packet;
+    answers_t now = *owed;
+
+    *owed = (answers_t){0};
+    packet = reserve(local, to, COLL_PHASE_ANSWER);
+    packet->bytes = now.slots;
+    mpi_ring_commit(local->worker, local->coll->worker_of[to], packet);
+}
+
+/* Slot `number` has been read by all who needed local group `to`'s data. */
+static void owe(coll_local_t *local, int to, unsigned number, bool is_urgent)
+{
+    coll_star_t *star = local->star;
+
+    star->answers[to].slots |= (uint16_t)(1u << number);
+    if (++star->answers[to].count >= STAR_ANSWERS || is_urgent) {
+        send_answers(local, to);
+    } else if (!star->is_owing) {
+        star->is_owing = true;
+        star->next_owing = local->worker->owing;
+        local->worker->owing = local;
+    }
+}
+
+bool coll_star_owes(const coll_local_t *local)
+{
+    return local->star != NULL && local->star->is_owing;
 }
 
 /* ---- Steps ---- */
@@ -254,38 +371,35 @@ static void recycle(coll_local_t *local, star_slot_t *slot)
 {
     slot->claim.kind = NULL;
     slot->seq += STAR_SLOTS;
-    slot->arrived = slot->others = 0;
-    slot->is_rooted = false;
+    slot->arrived = slot->heard = slot->answered = 0;
+    slot->is_left = false;
     local->open_stars--;
     local->star->has_freed = true;
 }
 
-/* This group's part is complete, and the other side is notified. */
+/* This group's part is complete. */
 static void end(coll_local_t *local, star_slot_t *slot)
 {
-    uint64_t seq = slot->seq;
+    unsigned number = (unsigned)(slot->seq % STAR_SLOTS);
     coll_claim_t claim = slot->claim;
-    uint32_t mode = slot->mode;
-    bool is_root = root_group(local, slot) == local->index, goes_up = claim.kind->star->goes_up;
-    int to = root_group(local, slot);
 
     recycle(local, slot);
-    if (!goes_up && !is_root)
-        send(local, to, seq, &claim, mode, 0);
-    for (int p = 0; goes_up && is_root && p < local->coll->locals; p++)
-        if (p != local->index)
-            send(local, p, seq, &claim, mode, 0);
+    for (int p = 0; p < local->coll->locals; p++)
+        if (goes(&claim, local, p, local->index))
+            owe(local, p, number, claim.kind->star->answers_at_once);
 }
 
-static bool has_all(const coll_local_t *local, const star_slot_t *slot)
-{
-    return root_group(local, slot) == local->index ? slot->others == local->coll->locals - 1
-                                                   : slot->is_rooted;
-}
-
-/* Members that wait take what the root has left, or leave as the root has taken theirs. */
+/* Members that wait take what is there for them; the root before those whose data it takes. */
 static void deliver(coll_local_t *local, star_slot_t *slot)
 {
+    const coll_star_ops_t *ops = slot->claim.kind->star;
+    coll_call_t *root = slot->root;
+
+    if (root != NULL) {
+        slot->root = NULL;
+        ops->take(local, slot, root);
+        complete(root);
+    }
     for (int m = 0; m < local->members && slot->waiting > 0; m++) {
         coll_call_t *call = slot->calls[m];
 
@@ -293,8 +407,8 @@ static void deliver(coll_local_t *local, star_slot_t *slot)
             continue;
         slot->calls[m] = NULL;
         slot->waiting--;
-        if (!call->kind->star->goes_up)
-            call->kind->star->take(local, slot, call);
+        if (ops->shape != STAR_TO_ROOT)
+            ops->take(local, slot, call);
         complete(call);
     }
 }
@@ -305,12 +419,31 @@ static void keep_waiting(coll_local_t *local, star_slot_t *slot, coll_call_t *ca
     slot->waiting++;
 }
 
-static void step_down(coll_local_t *local, star_slot_t *slot)
+/* Are the data there that the waiting members take, or has the root taken theirs? */
+static bool can_deliver(const coll_local_t *local, const star_slot_t *slot)
 {
-    if (slot->is_rooted && slot->waiting > 0)
+    switch (slot->claim.kind->star->shape) {
+    case STAR_FROM_ROOT:
+        return slot->is_left || slot->heard > 0;
+    case STAR_TO_ROOT:
+        if (root_group(local, slot) != local->index)
+            return slot->answered > 0;
+        break;
+    default:
+        break;
+    }
+    return slot->arrived == local->members && slot->heard == sources(local, slot);
+}
+
+/* Do what can be done. Not while packets about the slot are on their way. */
+static void step(coll_local_t *local, star_slot_t *slot)
+{
+    if (slot->is_sending)
+        return;
+    if ((slot->waiting > 0 || slot->root != NULL) && can_deliver(local, slot))
         deliver(local, slot);
-    if (slot->arrived == local->members && slot->waiting == 0 && !slot->is_sending &&
-        slot->is_rooted && has_all(local, slot))
+    if (slot->arrived == local->members && slot->waiting == 0 && slot->root == NULL &&
+        slot->heard == sources(local, slot) && slot->answered == readers(local, slot))
         end(local, slot);
 }
 
@@ -321,59 +454,37 @@ static void arrive_down(coll_local_t *local, star_slot_t *slot, coll_call_t *cal
 
     if (call->rank == slot->claim.root) {
         ops->leave(local, slot, call);
-        slot->is_rooted = slot->is_sending = true;
+        slot->is_left = true;
         complete(call);
         send_data(local, slot);
-        slot->is_sending = false;
-    } else if (slot->is_rooted) {
+    } else if (can_deliver(local, slot)) {
         ops->take(local, slot, call);
         complete(call);
     } else {
         keep_waiting(local, slot, call);
     }
-    step_down(local, slot);
 }
 
-/* If all have come, let the root take the data, and notify the other groups. */
-static void step_up(coll_local_t *local, star_slot_t *slot)
-{
-    if (slot->arrived < local->members || slot->is_sending || !has_all(local, slot))
-        return;
-    if (slot->root != NULL) {
-        coll_call_t *root = slot->root;
-
-        slot->root = NULL;
-        root->kind->star->take(local, slot, root);
-        complete(root);
-    }
-    deliver(local, slot);
-    end(local, slot);
-}
-
-/* A member of a star to the root has come: leave its data, and notify the root's group if it is the
- * last. */
+/* A member whose data go to others has come: leave them, and notify those others if it is the last.
+ */
 static void arrive_up(coll_local_t *local, star_slot_t *slot, coll_call_t *call)
 {
     const coll_star_ops_t *ops = call->kind->star;
     bool is_last = slot->arrived == local->members, has_left = ops->leave(local, slot, call);
-    coll_claim_t claim = slot->claim;
 
     if (is_last && ops->combine != NULL)
         ops->combine(local, slot, call);
-    if (call->rank == claim.root)
-        slot->root = call;
-    else if (has_left)
-        complete(call);
-    else
+    if (ops->shape == STAR_TO_LATER || (!has_left && call->rank != slot->claim.root))
         keep_waiting(local, slot, call);
-    if (is_last && root_group(local, slot) != local->index) {
-        slot->is_sending = true;
-        send(local, root_group(local, slot), slot->seq, &claim, slot->mode, first_word(slot));
-        slot->is_sending = false;
-    }
-    step_up(local, slot);
+    else if (call->rank == slot->claim.root)
+        slot->root = call;
+    else
+        complete(call);
+    if (is_last)
+        send_data(local, slot);
 }
 
+/* Note a member's call in its slot and do what it makes possible. */
 static void arrive(coll_local_t *local, star_slot_t *slot, coll_call_t *call)
 {
     coll_claim_t claim = coll_claim_of(call);
@@ -382,24 +493,19 @@ static void arrive(coll_local_t *local, star_slot_t *slot, coll_call_t *call)
     slot->arrived++;
     if (__builtin_expect(atomic_load_explicit(&mpi_job->is_monitored, memory_order_relaxed), 0))
         coll_count_call(local, call);
-    if (call->kind->star->goes_up)
-        arrive_up(local, slot, call);
-    else
+    if (call->kind->star->shape == STAR_FROM_ROOT)
         arrive_down(local, slot, call);
+    else
+        arrive_up(local, slot, call);
+    step(local, slot);
 }
 
 static void heard(coll_local_t *local, star_slot_t *slot, const early_t *e)
 {
     note(local, slot, &e->claim, e->mode);
     slot->words[e->from] = e->word;
-    if (root_group(local, slot) == local->index)
-        slot->others++;
-    else
-        slot->is_rooted = true;
-    if (slot->claim.kind->star->goes_up)
-        step_up(local, slot);
-    else
-        step_down(local, slot);
+    slot->heard++;
+    step(local, slot);
 }
 
 /* ---- Those who wait for a slot ---- */
@@ -525,4 +631,52 @@ void coll_star_packet(coll_local_t *local, const mpi_packet_t *packet)
     else
         keep_early(local, &e);
     leave(local);
+}
+
+void coll_star_answered(coll_local_t *local, const mpi_packet_t *packet)
+{
+    unsigned slots = (unsigned)packet->bytes;
+
+    enter(local);
+    for (unsigned s = 0; slots != 0; s++, slots >>= 1)
+        if ((slots & 1) != 0) {
+            star_slot_t *slot = &local->star->slots[s];
+
+            slot->answered++;
+            step(local, slot);
+        }
+    leave(local);
+}
+
+static void answer_all(coll_local_t *local)
+{
+    enter(local);
+    for (int p = 0; p < local->coll->locals; p++)
+        if (local->star->answers[p].count > 0)
+            send_answers(local, p);
+    leave(local);
+}
+
+void coll_star_answer(mpi_worker_t *worker)
+{
+    while (worker->owing != NULL) {
+        coll_local_t *local = worker->owing;
+
+        worker->owing = local->star->next_owing;
+        local->star->is_owing = false;
+        answer_all(local);
+    }
+}
+
+bool coll_star_help(mpi_worker_t *worker)
+{
+    enum { IDLE_POLLS = 64 }; /* what is going on would bring more answers to be sent with these */
+
+    if (worker->owing == NULL)
+        return false;
+    if (++worker->owing_polls < IDLE_POLLS && !xy_worker_is_last_look(worker->base))
+        return false;
+    worker->owing_polls = 0;
+    coll_star_answer(worker);
+    return true;
 }

@@ -47,6 +47,8 @@ void mpi_layers_register(const mpi_layer_t *const *layers)
         }
         if (all[i]->gate_mail != NULL)
             mpi_dispatch.gate_mail = all[i]->gate_mail;
+        if (all[i]->settle != NULL)
+            mpi_dispatch.settle = all[i]->settle;
         register_far(&all[i]->far);
         for (int k = 0; k < XMPI_MAIL_KINDS; k++)
             if (all[i]->mail[k] != NULL)

@@ -56,6 +56,8 @@ struct mpi_layer {
     mpi_far_t far;
     /* A worker has nothing to do: do something for others. False: there was nothing. */
     bool (*help)(mpi_worker_t *worker);
+    /* The same where local groups owe answers (mpi_worker_t.owing). Belongs to one layer. */
+    bool (*settle)(mpi_worker_t *worker);
     /* `self`, which has operations that ask for it (mpi_rank_t.deferred, schedules), is going to
      * wait for these requests, or tests (requests NULL). */
     void (*wait)(mpi_rank_t *self, mpi_request_t *const *requests, int count);
@@ -91,6 +93,7 @@ typedef struct {
     mpi_packet_fn gate_packet[XMPI_PACKET_KINDS];
     void (*mail[XMPI_MAIL_KINDS])(mpi_worker_t *worker);
     void (*gate_mail)(mpi_worker_t *worker);
+    bool (*settle)(mpi_worker_t *worker);
     mpi_far_t far;
 } mpi_dispatch_t;
 

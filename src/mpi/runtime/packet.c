@@ -186,6 +186,8 @@ static inline bool poll_once(xy_worker_t *base, bool *helped_p)
         worker->is_helping = true;
         *helped_p = mpi_parallel_help(worker->index);
         found = mpi_layers_help(worker);
+        if (__builtin_expect(worker->owing != NULL, 0))
+            found |= mpi_dispatch.settle(worker);
         worker->is_helping = false;
     } else if (__builtin_expect(++worker->polls % HELP_EVERY == 0, 0)) {
         /* Ranks that poll, and ranks that send messages to and fro, are ready again and again, and

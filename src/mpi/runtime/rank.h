@@ -182,6 +182,8 @@ struct mpi_worker {
     struct nbc_core *cores; /* of progress threads that live here and had something to do */
     void *scratch;          /* of collectives, grows on demand */
     size_t scratch_size;
+    struct coll_local *owing; /* of those that owe answers to small collectives (coll/star.h) */
+    unsigned owing_polls;     /* without anything to do, since then */
     struct mpi_pooled *free_calls; /* memory of nonblocking collectives that are complete */
     void *spare; /* memory that a collective needed last and the next one may take */
     size_t spare_size;
