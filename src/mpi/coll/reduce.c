@@ -363,10 +363,99 @@ static void scatter_range(const coll_call_t *call, int rank, int64_t *begin, int
     *count = coll_count_at(call->receive_counts, rank);
 }
 
+/* ---- Short shares, through the slots ---- */
+
+static bool scatters_small(const coll_local_t *local, const coll_slot_t *slot)
+{
+    return !coll_is_spread(local, slot) && local->coll->locals > 1 && local->coll->is_ordered &&
+           xy_direct_is_packed(slot->bytes, (uint64_t)local->coll->size) &&
+           mpi_type_is_contiguous(slot->calls[0]->receive_type) && !mpi_device_is_used;
+}
+
+/* A group's part of the result is left from this element on, and what is before it behind: of two
+ * groups, the share of the other one comes first, where eight bytes of it travel with the entry
+ * barrier. */
+static int64_t first_left(const coll_local_t *local, const coll_call_t *call, int index)
+{
+    const coll_local_t *group = local->coll->local[index];
+    int64_t begin = 0, count = 0;
+
+    if (local->coll->locals == 2 && index == 0)
+        scatter_range(call, group->member[group->members - 1], &begin, &count);
+    return begin + count;
+}
+
+/* Elements of the whole vector. */
+static int64_t all_elements(const coll_local_t *local, const coll_call_t *call)
+{
+    int64_t begin, count;
+
+    scatter_range(call, local->coll->size - 1, &begin, &count);
+    return begin + count;
+}
+
+/* Reduce elements [begin, end) of the members' vectors to `part`. */
+static void leave_range(const coll_local_t *local, const coll_slot_t *slot, int64_t begin,
+                        int64_t end, char *part)
+{
+    const mpi_type_t *type = slot->calls[0]->receive_type;
+    void **sources = coll_scratch((size_t)local->members * sizeof(*sources));
+
+    for (int m = 0; m < local->members; m++)
+        sources[m] = coll_element(contribution(slot->calls[m]), begin, type);
+    if (end > begin)
+        mpi_op_reduce_here(slot->calls[0]->op, sources, local->members, part, end - begin, type);
+}
+
+static void leave_shares(const coll_local_t *local, coll_slot_t *slot)
+{
+    const coll_call_t *call = slot->calls[0];
+    int64_t first = first_left(local, call, local->index), all = all_elements(local, call);
+
+    leave_range(local, slot, first, all, slot->data);
+    leave_range(local, slot, 0, first,
+                slot->data + (size_t)(all - first) * call->receive_type->size);
+}
+
+/* What local group `index` has left of the elements from `begin` on: those of one share. */
+static const char *share_left_by(const coll_local_t *local, const coll_slot_t *slot, int index,
+                                 int64_t begin, int64_t count)
+{
+    const coll_call_t *call = slot->calls[0];
+    int64_t first = first_left(local, call, index), all = all_elements(local, call);
+    size_t at = (size_t)(begin - first + (begin < first ? all : 0)) * call->receive_type->size;
+
+    return coll_data_of(local, slot, index, at + (size_t)count * call->receive_type->size) + at;
+}
+
+/* Combine what all groups have left of each member's share, in its receive buffer. */
+static void take_shares(const coll_local_t *local, const coll_slot_t *slot)
+{
+    for (int m = 0; m < local->members; m++) {
+        const coll_call_t *call = slot->calls[m];
+        int64_t begin, count;
+        int p = local->coll->locals - 1;
+
+        scatter_range(call, call->rank, &begin, &count);
+        if (count == 0)
+            continue;
+        memcpy(call->receive, share_left_by(local, slot, p, begin, count),
+               (size_t)count * call->receive_type->size);
+        while (--p >= 0)
+            mpi_op_apply_here(call->op, share_left_by(local, slot, p, begin, count), call->receive,
+                              count, call->receive_type);
+    }
+}
+
+/* ---- Any shares ---- */
+
 /* In place, the result would overwrite what others still read: it waits in a copy. */
 static xy_status_t reduce_scatter_prepare(coll_local_t *local, coll_slot_t *slot)
 {
-    for (int m = 0; m < local->members; m++) {
+    slot->is_small = scatters_small(local, slot);
+    if (slot->is_small)
+        leave_shares(local, slot);
+    for (int m = 0; !slot->is_small && m < local->members; m++) {
         coll_call_t *call = slot->calls[m];
         const mpi_type_t *type = call->receive_type;
         int64_t begin, count;
@@ -398,11 +487,11 @@ static int64_t reduce_scatter_depth(const coll_local_t *local, const coll_slot_t
 
 static int64_t reduce_scatter_pieces(const coll_local_t *local, coll_slot_t *slot)
 {
-    return local->members * reduce_scatter_depth(local, slot);
+    return slot->is_small ? 1 : local->members * reduce_scatter_depth(local, slot);
 }
 
 /* Do one piece of a reduce-scatter: a range of one member's block. */
-static void reduce_scatter_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
+static void move_share(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 {
     coll_call_t *call = slot->calls[piece % local->members];
     const mpi_type_t *type = call->receive_type;
@@ -416,6 +505,14 @@ static void reduce_scatter_piece(coll_local_t *local, coll_slot_t *slot, int64_t
     n = count - i < n ? count - i : n;
     coll_copy(coll_element(out, i, type), n, type, reduce_block(local, slot, begin + i, n), n,
               type);
+}
+
+static void reduce_scatter_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
+{
+    if (slot->is_small)
+        take_shares(local, slot);
+    else
+        move_share(local, slot, piece);
 }
 
 static void reduce_scatter_finish(coll_local_t *local, coll_slot_t *slot)
@@ -439,7 +536,7 @@ const coll_ops_t coll_reduce_scatter = {.name = "MPI_Reduce_scatter",
                                         .pieces = reduce_scatter_pieces,
                                         .piece = reduce_scatter_piece,
                                         .finish = reduce_scatter_finish,
-                                        .needs_exit_barrier = coll_exit_always};
+                                        .needs_exit_barrier = is_large};
 
 const coll_ops_t coll_reduce_scatter_block = {.name = "MPI_Reduce_scatter_block",
                                               .collective = XY_COLL_REDUCE_SCATTER_BLOCK,
@@ -448,4 +545,4 @@ const coll_ops_t coll_reduce_scatter_block = {.name = "MPI_Reduce_scatter_block"
                                               .pieces = reduce_scatter_pieces,
                                               .piece = reduce_scatter_piece,
                                               .finish = reduce_scatter_finish,
-                                              .needs_exit_barrier = coll_exit_always};
+                                              .needs_exit_barrier = is_large};
