@@ -21,6 +21,7 @@ FAST int send_blocking(mpi_rank_t *self, const void *buffer, int64_t count, MPI_
     if (error != MPI_SUCCESS || dest == MPI_PROC_NULL)
         return error;
     t.mode = mode;
+    t.is_blocking = true;
     mpi_request_init(&request, self, XMPI_KIND_SEND);
     if (!mpi_send_start(self, &t, &request, false)) {
         mpi_request_wait(self, &request);

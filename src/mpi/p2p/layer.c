@@ -64,6 +64,7 @@ static void comm_end(mpi_comm_t *comm)
 const mpi_layer_t mpi_p2p_layer = {
     .packet = {[XMPI_PACKET_EAGER] = mpi_packet_eager,
                [XMPI_PACKET_RTS] = mpi_packet_rts,
+               [XMPI_PACKET_OFFER] = mpi_packet_offer,
                [XMPI_PACKET_DONE] = mpi_packet_done,
                [XMPI_PACKET_CANCEL] = mpi_packet_cancel,
                [XMPI_PACKET_COPY] = mpi_packet_copy,

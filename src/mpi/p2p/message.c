@@ -312,20 +312,118 @@ static inline const void *site_of(const mpi_packet_t *packet)
                                         : (const void *)(uintptr_t)packet->words[0];
 }
 
+/* ---- Offers ---- */
+
+/* Offers of fewer bytes cost more than a buffer. A sender polls so often before it withdraws one;
+ * then it offers nothing to this worker for some messages, whose number doubles each time. */
+enum { OFFER_FROM = 2048, OFFER_POLLS = 64, OFFERS_OFF_LEAST = 8, OFFERS_OFF_MOST = 512 };
+
+/* Words of the packet. The state decides a race: the receiver takes, or the sender withdraws. */
+enum { OFFER_SITE, OFFER_STATE, OFFER_REQUEST, OFFER_BUFFER /* of one that was withdrawn */ };
+enum { OFFER_OPEN, OFFER_TAKEN, OFFER_WITHDRAWN };
+
+/* The state of an open offer is `state` from now on; false: it is not open any more. The release of
+ * a withdrawal, with its buffer, pairs with the acquire of the receiver. */
+static bool offer_become(mpi_packet_t *packet, uint64_t state)
+{
+    uint64_t open = OFFER_OPEN;
+
+    return __atomic_compare_exchange_n(&packet->words[OFFER_STATE], &open, state, false,
+                                       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+/* Is an eager message to be offered first? Only while nothing else on this worker could run. */
+static inline bool is_offered(mpi_worker_t *worker, int target, const mpi_transfer_t *t,
+                              uint64_t bytes)
+{
+    mpi_ring_t *ring = worker->out[target];
+
+    if (bytes < OFFER_FROM || !t->is_blocking || t->mode != XMPI_MODE_STANDARD ||
+        mpi_p2p_engine != NULL || mpi_job->offloads || mpi_device_is_used || worker->spills > 0 ||
+        !mpi_type_is_contiguous(t->type) || !mpi_ring_has_room(worker, target))
+        return false;
+    if (ring->offers_off == 0)
+        return !xy_worker_has_ready(worker->base);
+    ring->offers_off--;
+    return false;
+}
+
+/* The receiver does not look: leave the message in a buffer. False: it is being taken. */
+static bool withdraw(mpi_worker_t *worker, mpi_ring_t *ring, mpi_packet_t *packet,
+                     const mpi_transfer_t *t, uint64_t bytes)
+{
+    char *buffer;
+
+    if (__atomic_load_n(&packet->words[OFFER_STATE], __ATOMIC_RELAXED) != OFFER_OPEN)
+        return false;
+    buffer = buffer_or_abort(worker, bytes);
+    pack(buffer, t, bytes);
+    packet->words[OFFER_BUFFER] = (uint64_t)(uintptr_t)buffer;
+    if (!offer_become(packet, OFFER_WITHDRAWN)) {
+        mpi_buffer_give(worker, buffer);
+        return false;
+    }
+    ring->offers_off = ring->offers_next > 0 ? ring->offers_next : OFFERS_OFF_LEAST;
+    ring->offers_next =
+        2 * ring->offers_off < OFFERS_OFF_MOST ? 2 * ring->offers_off : OFFERS_OFF_MOST;
+    return true;
+}
+
+/* Offer a message, and wait for a short time. False: `request` completes later. */
+static __attribute__((noinline)) bool send_offer(mpi_rank_t *self, int to, const mpi_transfer_t *t,
+                                                 uint64_t bytes, const xy_envelope_t *envelope,
+                                                 mpi_request_t *request)
+{
+    mpi_worker_t *worker = self->worker;
+    int target = mpi_job->home[to];
+    mpi_packet_t *packet = mpi_ring_reserve(worker, target);
+    mpi_ring_t *ring = worker->out[target];
+    uint32_t position = ring->tail;
+
+    packet->kind = XMPI_PACKET_OFFER;
+    packet->flags = 0;
+    packet->to = to;
+    packet->envelope = *envelope;
+    packet->bytes = bytes;
+    packet->signature = t->type->signature;
+    packet->pointer = (void *)(uintptr_t)t->buffer;
+    packet->words[OFFER_SITE] = (uint64_t)(uintptr_t)self->call.caller;
+    packet->words[OFFER_STATE] = OFFER_OPEN;
+    packet->words[OFFER_REQUEST] = (uint64_t)(uintptr_t)request;
+    mpi_ring_commit(worker, target, packet);
+    for (int polls = 0; polls < OFFER_POLLS && !request->is_done; polls++)
+        mpi_poll(worker->base);
+    if (request->is_done) {
+        ring->offers_next = 0;
+        return true;
+    }
+    /* With a lap behind it, the packet is another one: this one was taken. */
+    if (ring->tail - position < XMPI_RING_PACKETS && withdraw(worker, ring, packet, t, bytes))
+        return true;
+    mpi_request_describe(request, t);
+    return false;
+}
+
 FAST bool send_far(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t bytes,
                    const xy_envelope_t *envelope, mpi_request_t *request)
 {
     mpi_worker_t *worker = self->worker;
     int target = mpi_job->home[to];
     bool eager = mpi_send_is_eager(t, bytes);
-    char *buffer = eager && bytes > XMPI_PACKET_INLINE ? buffer_or_abort(worker, bytes) : NULL;
+    char *buffer;
     mpi_packet_t *packet;
 
+    if (eager && is_offered(worker, target, t, bytes))
+        return send_offer(self, to, t, bytes, envelope, request);
+    buffer = eager && bytes > XMPI_PACKET_INLINE ? buffer_or_abort(worker, bytes) : NULL;
     if (!eager)
         mpi_request_describe(request, t);
     else if (buffer != NULL)
         pack(buffer, t, bytes);
     packet = mpi_ring_reserve(worker, target);
+    if (eager && buffer == NULL)
+        pack(packet->data, t,
+             bytes); /* first: the last stores are all to the line that is polled */
     packet->kind = eager ? XMPI_PACKET_EAGER : XMPI_PACKET_RTS;
     packet->to = to;
     packet->envelope = *envelope;
@@ -334,7 +432,6 @@ FAST bool send_far(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t b
     if (eager && buffer == NULL) {
         packet->flags = EAGER_INSIDE;
         packet->pointer = (void *)(uintptr_t)self->call.caller;
-        pack(packet->data, t, bytes);
     } else {
         packet->flags = 0;
         packet->pointer = eager ? (void *)buffer : (void *)request;
@@ -568,6 +665,46 @@ void mpi_packet_eager(mpi_worker_t *worker, int from, mpi_packet_t *packet)
         memcpy(m->small, packet->data, packet->bytes);
     }
     keep(to, m);
+}
+
+/* A copy of what the sender of an offer has, for a receive to come. */
+static char *copy_offer(mpi_worker_t *worker, const mpi_packet_t *packet)
+{
+    char *buffer = buffer_or_abort(worker, packet->bytes);
+
+    memcpy(buffer, packet->pointer, packet->bytes);
+    return buffer;
+}
+
+void mpi_packet_offer(mpi_worker_t *worker, int from, mpi_packet_t *packet)
+{
+    mpi_rank_t *to = &mpi_job->ranks[packet->to];
+    xy_match_entry_t *entry = xy_match_arrive(&to->match, &packet->envelope);
+    bool is_taken = offer_become(packet, OFFER_TAKEN);
+    char *data = is_taken ? packet->pointer : (char *)(uintptr_t)packet->words[OFFER_BUFFER];
+    const void *site = (const void *)(uintptr_t)packet->words[OFFER_SITE];
+    mpi_message_t *m;
+
+    (void)from;
+    if (entry != NULL) {
+        mpi_request_t *receive = (mpi_request_t *)entry;
+
+        receive->is_posted = false;
+        receive_packed(receive, &packet->envelope, data, packet->bytes, packet->signature, site);
+        if (!is_taken)
+            mpi_buffer_give(worker, data);
+    } else {
+        m = message_new(worker);
+        m->entry.envelope = packet->envelope;
+        m->bytes = packet->bytes;
+        m->sender = NULL;
+        m->site = site;
+        m->signature = packet->signature;
+        m->data = is_taken ? copy_offer(worker, packet) : data;
+        keep(to, m);
+    }
+    if (is_taken)
+        mpi_request_done(worker, (mpi_request_t *)(uintptr_t)packet->words[OFFER_REQUEST]);
 }
 
 /* Handle the arrival of a large message: start its transfer if a receive waits, else keep the

@@ -7,6 +7,11 @@
  * buffer, above it as a pointer to the send request, from whose buffer the receiver copies (one
  * copy) before it notifies the sender. An unexpected message is queued.
  *
+ * Buffers cost as much again as the copy, so blocking sends of 2 KiB up to the eager limit are
+ * first offered: the receiver copies from the sender's buffer if it looks soon, whether or not
+ * there is a receive. If it does not, the sender withdraws the offer and leaves the message in a
+ * buffer.
+ *
  * A message to a rank of another process goes through the network (remote.h).
  *
  * With communication cores, nonblocking calls leave the copy of a large message to one of them
@@ -121,6 +126,7 @@ void mpi_copy_message(mpi_request_t *receive, const void *buffer, int64_t count,
 
 /* Handlers of packets. The second one of RTS offloads large copies. */
 void mpi_packet_eager(mpi_worker_t *worker, int from, mpi_packet_t *packet);
+void mpi_packet_offer(mpi_worker_t *worker, int from, mpi_packet_t *packet);
 void mpi_packet_rts(mpi_worker_t *worker, int from, mpi_packet_t *packet);
 void mpi_packet_rts_offload(mpi_worker_t *worker, int from, mpi_packet_t *packet);
 void mpi_packet_done(mpi_worker_t *worker, int from, mpi_packet_t *packet);

@@ -506,6 +506,72 @@ static void exchange(int rank, int size)
     free(requests);
 }
 
+enum { OFFER_LIMIT = 16 << 10, OFFER_ROUNDS = 60 };
+static const int offered[] = {2047, 2048, 4096, 9000, OFFER_LIMIT};
+enum { OFFERED = sizeof(offered) / sizeof(offered[0]) };
+static _Atomic int offers_sent;
+
+/* A blocking send up to the eager limit returns although its receiver makes no call until then. */
+static void send_to_busy(int rank, unsigned char *data, int bytes, unsigned round)
+{
+    if (rank == 0) {
+        fill(data, (size_t)bytes, round);
+        MPI_Send(data, bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+        memset(data, 0xee, (size_t)bytes); /* the message is not there any more */
+        atomic_fetch_add(&offers_sent, 1);
+        return;
+    }
+    for (unsigned looks = 0; atomic_load(&offers_sent) <= (int)round;)
+        xy_back_off(&looks);
+    MPI_Recv(data, bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    check(data, (size_t)bytes, round);
+}
+
+/* The receiver waits for this message, or for the next one. */
+static void send_to_waiting(int rank, unsigned char *data, int bytes, unsigned round)
+{
+    unsigned char word = 0;
+
+    if (rank == 0) {
+        fill(data, (size_t)bytes, round);
+        MPI_Send(data, bytes, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+        memset(data, 0xee, (size_t)bytes);
+        MPI_Send(&word, 1, MPI_BYTE, 1, 2, MPI_COMM_WORLD);
+        MPI_Recv(&word, 1, MPI_BYTE, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        return;
+    }
+    if (round % 3 == 0)
+        MPI_Recv(&word, 1, MPI_BYTE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(data, bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    check(data, (size_t)bytes, round);
+    if (round % 3 != 0)
+        MPI_Recv(&word, 1, MPI_BYTE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(&word, 1, MPI_BYTE, 0, 3, MPI_COMM_WORLD);
+}
+
+static void offers(int rank, int size)
+{
+    unsigned char *data = malloc(OFFER_LIMIT);
+    unsigned round = 0;
+
+    (void)size;
+    for (int i = 0; i < OFFER_ROUNDS; i++) {
+        for (int k = 0; k < 10; k++)
+            send_to_waiting(rank, data, offered[(i + k) % OFFERED], (unsigned)(i + k));
+        send_to_busy(rank, data, offered[i % OFFERED], round++);
+    }
+    free(data);
+}
+
+static void test_offers(void **state)
+{
+    (void)state;
+    atomic_store(&offers_sent, 0);
+    run_ranks(2, 2, 0, OFFER_LIMIT, offers);
+    run_ranks(4, 3, 1, OFFER_LIMIT, modes);
+    run_ranks(4, 2, 0, OFFER_LIMIT, modes);
+}
+
 static void test_communication_cores(void **state)
 {
     (void)state;
@@ -535,6 +601,7 @@ int main(void)
         cmocka_unit_test(test_typed),
         cmocka_unit_test(test_truncation),
         cmocka_unit_test(test_many),
+        cmocka_unit_test(test_offers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,6 +22,7 @@ typedef struct {
     mpi_type_t *type;
     int peer, tag;
     mpi_mode_t mode;
+    bool is_blocking; /* a send whose caller waits: its buffer stays as it is until then */
 } mpi_transfer_t;
 
 /* The slow half of mpi_transfer_check: names what is wrong, or finds that nothing is. `comm` is
@@ -57,7 +58,7 @@ static inline int mpi_transfer_check_on(mpi_rank_t *self, mpi_comm_t *comm, MPI_
             return error;
         type = mpi_type_or_bytes(datatype);
     }
-    *t = (mpi_transfer_t){comm, buffer, count, type, peer, tag, XMPI_MODE_STANDARD};
+    *t = (mpi_transfer_t){comm, buffer, count, type, peer, tag, XMPI_MODE_STANDARD, false};
     return MPI_SUCCESS;
 }
 

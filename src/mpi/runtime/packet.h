@@ -30,6 +30,8 @@ typedef enum {
     XMPI_PACKET_EAGER, /* a message whose bytes are in the packet or in a buffer the receiver frees
                         */
     XMPI_PACKET_RTS, /* a message whose bytes stay with the sender: `pointer` is its send request */
+    XMPI_PACKET_OFFER,  /* an eager message whose bytes are still in the sender's buffer: message.c
+                         */
     XMPI_PACKET_DONE,   /* `pointer`: a send request of this worker whose bytes were taken */
     XMPI_PACKET_CANCEL, /* `pointer`: a send request; drop its message if it was not received */
     XMPI_PACKET_COLL,   /* a step of a collective: `pointer` is its communicator's shared part */
@@ -64,11 +66,13 @@ _Static_assert(sizeof(mpi_packet_t) == 128, "a packet is two cache lines");
 
 typedef struct mpi_ring {
     _Alignas(128) mpi_packet_t packets[XMPI_RING_PACKETS];
-    _Alignas(128) uint32_t tail;         /* producer's */
-    uint32_t head_seen;                  /* producer's copy of head */
-    xy_worker_t *reader;                 /* the consumer's thread; of a spill, the producer's */
-    struct mpi_ring *spill;              /* producer's: the ring behind this one, or NULL */
-    _Alignas(128) uint32_t next;         /* consumer's */
+    _Alignas(128) uint32_t tail; /* producer's */
+    uint32_t head_seen;          /* producer's copy of head */
+    xy_worker_t *reader;         /* the consumer's thread; of a spill, the producer's */
+    struct mpi_ring *spill;      /* producer's: the ring behind this one, or NULL */
+    unsigned offers_off;         /* producer's: so many messages are not offered (message.c), */
+    unsigned offers_next;        /* and so many after the next offer that is not taken */
+    _Alignas(128) uint32_t next; /* consumer's */
     _Alignas(128) _Atomic uint32_t head; /* published by the consumer, release; producer acquires */
 } mpi_ring_t;
 
