@@ -21,23 +21,10 @@
 static double acted; /* when one has sent or received; where ranks are in several processes */
 static uint64_t random_state;
 
-static void wait_plain(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
-{
-    (void)self;
-    (void)requests;
-    (void)count;
-    (void)any;
-    xy_fiber_park();
-}
-
-static const mpi_p2p_engine_t plain = {.send = mpi_plain_send,
-                                       .receive = mpi_plain_receive,
-                                       .receive_message = mpi_plain_receive_message,
-                                       .wait = wait_plain};
-
-/* What moves messages. The engine of virtual time has an order of its own, in which sends and
- * receives come; they are not held up. */
-static const mpi_p2p_engine_t *inner = &plain;
+/* Where no other engine moves messages: sends and receives are held up. The engine of virtual time
+ * has an order of its own, in which they come. */
+static const mpi_p2p_engine_t here;
+static const mpi_p2p_engine_t *inner = &here;
 
 /* Seconds without a message before a rank that polls may get its late ones, where ranks of other
  * processes may send more. */
@@ -72,7 +59,7 @@ static bool is_own(const mpi_rank_t *self, const mpi_comm_t *comm)
  * counted here is parked. */
 static bool is_held_up(const mpi_rank_t *self)
 {
-    return inner == &plain && !check_has_threads(self);
+    return inner == &here && !check_has_threads(self);
 }
 
 /* The rank does something: others may have been faster. */
@@ -238,8 +225,6 @@ static bool match_one(const mpi_worker_t *worker, int first)
 static void look(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
 {
     mpi_polling_begin(self, requests, count, any);
-    if (requests != NULL && mpi_checks.buffers)
-        check_pending_look(self);
     xy_fiber_yield();
     if (check_cores_look(self->worker) && is_patient())
         match_one(self->worker, 0);
@@ -248,10 +233,6 @@ static void look(mpi_rank_t *self, mpi_request_t *const *requests, int count, bo
 
 static void test(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
 {
-    if (inner == &plain) {
-        look(self, requests, count, any);
-        return;
-    }
     if (mpi_checks.buffers)
         check_pending_look(self);
     inner->test(self, requests, count, any);
@@ -287,35 +268,65 @@ static mpi_message_t *probe_late(mpi_rank_t *self, const xy_envelope_t *envelope
     return check_late_probe(self, envelope, waits);
 }
 
-static mpi_message_t *probe(mpi_rank_t *self, const xy_envelope_t *envelope, mpi_comm_t *comm,
-                            bool waits, bool takes)
+static mpi_message_t *probe_here(mpi_rank_t *self, const xy_envelope_t *envelope, mpi_comm_t *comm,
+                                 bool waits, bool takes)
 {
-    mpi_message_t *m;
+    mpi_message_t *m = mpi_checks.wildcards && is_held_up(self)
+                           ? probe_late(self, envelope, waits)
+                           : probe_at_once(self, envelope, waits);
 
-    if (inner != &plain)
-        return inner->probe(self, envelope, comm, waits, takes);
-    m = mpi_checks.wildcards && is_held_up(self) ? probe_late(self, envelope, waits)
-                                                 : probe_at_once(self, envelope, waits);
+    (void)comm;
     if (m != NULL && takes)
         xy_match_drop(&self->match, &m->entry);
     return m;
 }
 
-static void cancel(mpi_rank_t *self, mpi_request_t *request)
+static mpi_message_t *probe(mpi_rank_t *self, const xy_envelope_t *envelope, mpi_comm_t *comm,
+                            bool waits, bool takes)
 {
-    if (inner != &plain)
-        inner->cancel(self, request);
-    else if (!check_late_cancel(self, request))
+    return inner->probe(self, envelope, comm, waits, takes);
+}
+
+static void wait_here(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
+{
+    (void)self;
+    (void)requests;
+    (void)count;
+    (void)any;
+    xy_fiber_park();
+}
+
+static void cancel_here(mpi_rank_t *self, mpi_request_t *request)
+{
+    if (!check_late_cancel(self, request))
         mpi_plain_cancel(self, request);
 }
 
+static void cancel(mpi_rank_t *self, mpi_request_t *request)
+{
+    inner->cancel(self, request);
+}
+
 /* It ends by itself. */
+static void free_here(mpi_request_t *request)
+{
+    (void)request;
+}
+
 static void free_request(mpi_request_t *request)
 {
     check_pending_forget(request);
-    if (inner != &plain)
-        inner->free(request);
+    inner->free(request);
 }
+
+static const mpi_p2p_engine_t here = {.send = mpi_plain_send,
+                                      .receive = mpi_plain_receive,
+                                      .receive_message = mpi_plain_receive_message,
+                                      .wait = wait_here,
+                                      .test = look,
+                                      .probe = probe_here,
+                                      .cancel = cancel_here,
+                                      .free = free_here};
 
 /* ---- Other workers and processes ---- */
 
@@ -382,7 +393,7 @@ static pthread_mutex_t held_lock = PTHREAD_MUTEX_INITIALIZER;
 
 bool check_engine_is_forced(const mpi_request_t *sender)
 {
-    return sender != NULL && inner == &plain && sender->mode == XMPI_MODE_STANDARD &&
+    return sender != NULL && inner == &here && sender->mode == XMPI_MODE_STANDARD &&
            sender->waiter != NULL && sender->bytes <= mpi_job->eager_limit &&
            is_own(sender->owner, sender->comm);
 }
@@ -612,7 +623,7 @@ xy_status_t check_engine_begin(int ranks)
     if (mpi_p2p_engine != NULL)
         inner = mpi_p2p_engine;
     mpi_p2p_engine = &engine;
-    if (inner == &plain)
+    if (inner == &here)
         watch_packets();
     return st;
 }
