@@ -342,3 +342,29 @@ BUG(left_by_200)
     if (!wrong)
         MPI_Wait(&request, ignore);
 }
+
+#if MPI_VERSION >= 4
+/* The ranks of a session do not end together: others may still wait for their requests.
+ * before: yes
+ * ranks: 4
+ * code: 0
+ * says: warning: rank 0: 1 request never completed: that of MPI_Iallreduce (at @start); * */
+BUG(left_in_session)
+{
+    MPI_Session session;
+    MPI_Request request;
+    MPI_Group group;
+    MPI_Comm comm;
+
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+    MPI_Group_rank(group, &rank);
+    MPI_Comm_create_from_group(group, "left", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    MPI_Group_free(&group);
+    MPI_Iallreduce(numbers, others, 1, MPI_INT, MPI_SUM, comm, &request); // @start
+    if (!wrong || rank != 0)
+        MPI_Wait(&request, ignore);
+    MPI_Comm_free(&comm);
+    MPI_Session_finalize(&session);
+}
+#endif

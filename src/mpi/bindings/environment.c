@@ -110,7 +110,7 @@ void mpi_rank_end_session(mpi_rank_t *self)
         if (!mpi_join_is_in() ||
             mpi_coll_agree(self->comm_world, NULL, NULL, nothing) == MPI_SUCCESS)
             mpi_join_leave();
-        mpi_rank_look_back(self);
+        mpi_rank_look_back(self, false);
     }
     mpi_rank_set_phase(self);
 }
@@ -139,7 +139,7 @@ static int finalize(mpi_rank_t *self)
     if (code != MPI_SUCCESS)
         return code;
     if (self->sessions == 0)
-        mpi_rank_look_back(self);
+        mpi_rank_look_back(self, true);
     self->world_phase = XMPI_RANK_FINALIZED;
     mpi_rank_set_phase(self);
     return MPI_SUCCESS;

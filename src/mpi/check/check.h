@@ -60,9 +60,10 @@ extern const mpi_layer_t mpi_check_layer;
 /* At the beginning of MPI_Finalize, while other processes can be asked: where the first message was
  * sent that the rank has not received. */
 void mpi_rank_look_ahead(mpi_rank_t *self);
-/* At the end of MPI_Finalize: findings about messages that were never received, requests that were
+/* At the end of MPI_Finalize, where all ranks are, or (not `is_together`) of the last session of a
+ * rank: findings about messages that were never received, requests that were
  * never completed and, where that is asked for, objects that were never freed. */
-void mpi_rank_look_back(mpi_rank_t *self);
+void mpi_rank_look_back(mpi_rank_t *self, bool is_together);
 /* "rank 0 waits for a message from rank 1, rank 1 ...": the cause, where there is one to be seen;
  * or
  * "". Only when no rank can move: all workers are asleep. */

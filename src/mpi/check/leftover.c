@@ -222,14 +222,16 @@ static void report_requests(const mpi_worker_t *worker, const mpi_rank_t *rank,
                     count > 1 ? "them" : "it");
 }
 
-/* All ranks are in MPI_Finalize: the first to come here looks for all of its worker. */
-static void look_for_requests(mpi_worker_t *worker)
+/* If all ranks are in MPI_Finalize, the first to come here looks for all of its worker. */
+static void look_for_requests(const mpi_rank_t *self, bool is_together)
 {
+    mpi_worker_t *worker = self->worker;
+
     if (worker->has_looked_back)
         return;
-    worker->has_looked_back = true;
+    worker->has_looked_back = is_together;
     for (const mpi_request_t *r = worker->all_requests; r != NULL; r = r->next_made)
-        if (is_left(r))
+        if (is_left(r) && (is_together || r->owner == self))
             report_requests(worker, r->owner, r);
 }
 
@@ -270,7 +272,7 @@ static void look_for_leaks(const mpi_rank_t *self)
         report_made(self, &env->made, &XY_VEC_AT(&env->made, mpi_made_t, i));
 }
 
-void mpi_rank_look_back(mpi_rank_t *self)
+void mpi_rank_look_back(mpi_rank_t *self, bool is_together)
 {
     if (mpi_made_is_noted)
         look_for_leaks(self);
@@ -281,5 +283,5 @@ void mpi_rank_look_back(mpi_rank_t *self)
     look_for_messages(self);
     look_for_partitions(self);
     look_for_taken(self);
-    look_for_requests(self->worker);
+    look_for_requests(self, is_together);
 }
