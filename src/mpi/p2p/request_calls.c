@@ -46,6 +46,8 @@ int impl_request_free(MPI_Request *handle)
     if (mpi_request_is_partitioned(request) && request->is_active && !request->is_done)
         return mpi_error(request->comm, MPI_ERR_REQUEST,
                          "the partitioned request is active; complete it first");
+    if (request->waiter != NULL && !request->is_done)
+        return mpi_request_refuse_waiter(request);
     *handle = MPI_REQUEST_NULL;
     return mpi_request_abandon(request);
 }

@@ -20,10 +20,16 @@ static bool is_ready(MPI_Request handle)
     return !mpi_request_is_empty(handle) && mpi_request_of(handle)->is_done;
 }
 
-/* A test that finds nothing: see mpi_request_look. */
-static void let_others_run(mpi_rank_t *self, int count, const MPI_Request requests[], bool any)
+/* A test that finds nothing: see mpi_request_look. No other thread may wait for one of them. */
+static int let_others_run(mpi_rank_t *self, int count, const MPI_Request requests[], bool any)
 {
+    bool has_threads = self->gate != NULL && self->gate->is_shared;
+
+    for (int i = 0; has_threads && i < count; i++)
+        if (is_pending(requests[i]) && mpi_request_of(requests[i])->waiter != NULL)
+            return mpi_request_refuse_waiter(mpi_request_of(requests[i]));
     mpi_request_look(self, (mpi_request_t *const *)(const void *)requests, count, any);
+    return MPI_SUCCESS;
 }
 
 /* One of the list is waited for already: the list has no waiter then. */
@@ -220,6 +226,8 @@ int impl_waitsome(mpi_rank_t *self, int incount, MPI_Request requests[], int *ou
 
 int impl_test(mpi_rank_t *self, MPI_Request *request, int *flag, MPI_Status *status)
 {
+    int error = MPI_SUCCESS;
+
     *flag = 1;
     if (mpi_request_is_empty(*request)) {
         if (mpi_request_is_over(*request))
@@ -228,11 +236,11 @@ int impl_test(mpi_rank_t *self, MPI_Request *request, int *flag, MPI_Status *sta
         return MPI_SUCCESS;
     }
     if (!mpi_request_of(*request)->is_done)
-        let_others_run(self, 1, request, false);
-    if (mpi_request_of(*request)->is_done)
+        error = let_others_run(self, 1, request, false);
+    if (error == MPI_SUCCESS && mpi_request_of(*request)->is_done)
         return mpi_request_finish(request, status, true);
     *flag = 0;
-    return MPI_SUCCESS;
+    return error;
 }
 
 static bool all_done(int count, const MPI_Request requests[])
@@ -251,7 +259,9 @@ int impl_testall(mpi_rank_t *self, int count, MPI_Request requests[], int *flag,
     if (error != MPI_SUCCESS)
         return error;
     if (!all_done(count, requests))
-        let_others_run(self, count, requests, false);
+        error = let_others_run(self, count, requests, false);
+    if (error != MPI_SUCCESS)
+        return error;
     *flag = all_done(count, requests);
     if (*flag)
         error = finish_all(count, requests, statuses);
@@ -267,7 +277,9 @@ int impl_testany(mpi_rank_t *self, int count, MPI_Request requests[], int *index
         return error;
     *index = find_ready(count, requests);
     if (*index == -1) {
-        let_others_run(self, count, requests, true);
+        error = let_others_run(self, count, requests, true);
+        if (error != MPI_SUCCESS)
+            return error;
         *index = find_ready(count, requests);
     }
     *flag = *index != -1;
@@ -294,6 +306,8 @@ int impl_testsome(mpi_rank_t *self, int incount, MPI_Request requests[], int *ou
         return MPI_SUCCESS;
     }
     if (first == -1)
-        let_others_run(self, incount, requests, true);
+        error = let_others_run(self, incount, requests, true);
+    if (error != MPI_SUCCESS)
+        return error;
     return finish_some(incount, requests, outcount, indices, statuses);
 }
