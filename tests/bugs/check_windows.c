@@ -359,7 +359,7 @@ BUG(check_lock_all_put_store)
  * code: 121
  * says: error: rank 2: MPI_Accumulate at @max and MPI_Accumulate of rank 1 at @sum use the same
  * memory of rank 0 in one epoch (byte 0 of its window); accumulates that meet must have the same
- * operation [rma-conflict]
+ * operation and type [rma-conflict]
  */
 BUG(check_accumulate_operations)
 {

@@ -134,12 +134,14 @@ bool check_allocations_free(const void *memory, const void *site)
     return waits;
 }
 
-bool check_allocations_find(const void *address, check_block_t *block)
+/* The block that has a byte of the range. */
+static bool find_in(const char *low, const char *high, check_block_t *block)
 {
-    check_block_t *found;
+    check_block_t key = {.low = low, .high = high}, **place, *found;
 
     pthread_mutex_lock(&lock);
-    found = find(address);
+    place = tfind(&key, &tree, compare);
+    found = place != NULL ? *place : NULL;
     if (found != NULL && found->freed == NULL &&
         malloc_usable_size((void *)(uintptr_t)found->low) != found->usable) {
         forget(found); /* the C library has resized or freed it by itself */
@@ -149,6 +151,20 @@ bool check_allocations_find(const void *address, check_block_t *block)
         *block = *found;
     pthread_mutex_unlock(&lock);
     return found != NULL;
+}
+
+bool check_allocations_find(const void *address, check_block_t *block)
+{
+    return find_in(address, (const char *)address + 1, block);
+}
+
+/* Does memory that no block has begin where the C library keeps its own words behind a block? */
+static bool find_in_front(const char *address, check_block_t *block)
+{
+    enum { WORDS = 24, HEADER = 8 };
+
+    return find_in(address - WORDS, address, block) &&
+           address < block->low + block->usable + HEADER;
 }
 
 /* ---- Reports ---- */
@@ -196,6 +212,7 @@ typedef struct {
     const check_area_t *area;
     bool is_receive, is_heap_only;
     check_block_t block; /* of the last run */
+    check_block_t first; /* of the address that the program has passed */
     mpi_variable_t variable;
 } look_t;
 
@@ -230,6 +247,90 @@ static bool report_variable(const look_t *look, const char *run, size_t length)
     return false;
 }
 
+/* A run in no known block, but just before or behind the one that the buffer lies in. */
+static bool report_outside(const look_t *look, const char *run, size_t length)
+{
+    enum { NEAR = 4096 };
+    const check_block_t *block = &look->first;
+    const char *end = block->low + block->size;
+    mpi_finding_t finding = {.kind = XMPI_FINDING_BUFFER_TOO_SMALL,
+                             .rank = look->self->world,
+                             .other = -1,
+                             .sites = {look->self->call.caller, block->allocated}};
+    bool is_before = run < block->low;
+    int64_t bytes = is_before ? block->low - run : run + length - end;
+    char here[160], place[160];
+
+    if (block->low == NULL || block->freed != NULL || bytes > NEAR)
+        return true;
+    if (!mpi_finding_is_known(&finding))
+        mpi_finding_add(
+            &finding,
+            "%s%s %s %s a block of %zu bytes, allocated %s; its datatype reaches %lld bytes %s",
+            mpi_call_start_of(look->self->call.name), look->self->call.name,
+            check_place_text(look->self->call.caller, here),
+            check_area_verb(look->self->call.name, look->is_receive), block->size,
+            check_place_text(block->allocated, place), (long long)bytes,
+            is_before ? "in front of it" : "beyond the end");
+    return false;
+}
+
+bool check_allocations_pending(const mpi_rank_t *self, const check_area_t *area, const char *call,
+                               const void *site)
+{
+    check_block_t block;
+    mpi_finding_t finding = {
+        .kind = XMPI_FINDING_BUFFER_FREED, .rank = self->world, .other = -1, .sites = {site, NULL}};
+    char start[160], freed[160], end[160];
+
+    if (!check_allocations_find(area->low, &block) || block.freed == NULL)
+        return false;
+    finding.sites[1] = block.freed;
+    if (!mpi_finding_is_known(&finding))
+        mpi_finding_add(&finding,
+                        "the buffer of %s%s %s was freed %s, before %s %s: a block of %zu bytes",
+                        mpi_call_start_of(call), call, check_place_text(site, start),
+                        check_place_text(block.freed, freed),
+                        self->call.name != NULL ? self->call.name : "the end",
+                        check_place_text(self->call.caller, end), block.size);
+    return true;
+}
+
+/* The heap block of a window ends before the bytes that a call uses, or was freed. */
+static void report_window(const mpi_rank_t *self, const check_area_t *area, int owner,
+                          const check_block_t *block)
+{
+    bool is_freed = block->freed != NULL;
+    mpi_finding_t finding = {
+        .kind = is_freed ? XMPI_FINDING_BUFFER_FREED : XMPI_FINDING_BUFFER_TOO_SMALL,
+        .rank = self->world,
+        .other = owner,
+        .sites = {self->call.caller, is_freed ? block->freed : block->allocated}};
+    char here[160], allocated[160], freed[160], more[80];
+
+    if (mpi_finding_is_known(&finding))
+        return;
+    snprintf(more, sizeof(more), "; it ends %lld bytes before the end of the access",
+             (long long)(area->high - (block->low + block->size)));
+    mpi_finding_add(
+        &finding,
+        "%s %s uses memory of the window of rank %d%s%s: a block of %zu bytes, allocated %s%s",
+        self->call.name, check_place_text(self->call.caller, here), owner,
+        is_freed ? " that was freed " : "", is_freed ? check_place_text(block->freed, freed) : "",
+        block->size, check_place_text(block->allocated, allocated), is_freed ? "" : more);
+}
+
+void check_allocations_window(const mpi_rank_t *self, const check_area_t *area, const char *base,
+                              int owner)
+{
+    check_block_t block;
+
+    if ((check_allocations_find(area->low, &block) || find_in_front(area->low, &block) ||
+         (base != NULL && check_allocations_find(base, &block))) &&
+        (block.freed != NULL || area->high > block.low + block.size))
+        report_window(self, area, owner, &block);
+}
+
 /* One run of bytes. False: a report was made, and one is enough. */
 static bool look_at(const char *run, size_t length, void *argument)
 {
@@ -242,6 +343,10 @@ static bool look_at(const char *run, size_t length, void *argument)
         check_allocations_find(run, &look->block))
         return report_block(look, run, length);
     look->block = (check_block_t){0};
+    if (look->first.low == NULL && !find_in_front(run, &look->first))
+        look->first = (check_block_t){0};
+    if (!report_outside(look, run, length))
+        return false;
     return look->is_heap_only ||
            (!check_elements_local(look->self, run, length, &look->variable) &&
             !mpi_caller_variable(run, &look->variable)) ||
@@ -254,6 +359,8 @@ void check_allocations_look(const mpi_rank_t *self, const check_area_t *area, bo
     look_t look = {
         .self = self, .area = area, .is_receive = is_receive, .is_heap_only = is_heap_only};
 
+    if (area->low != area->buffer && !check_allocations_find(area->buffer, &look.first))
+        look.first = (check_block_t){0};
     if (area->type->layout.blocks <= 1) /* an array, perhaps with gaps */
         look_at(area->low, (size_t)(area->high - area->low), &look);
     else /* each part may lie in a variable of its own */

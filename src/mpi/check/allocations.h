@@ -33,4 +33,12 @@ uint64_t check_allocations_changes(void);
 void check_allocations_look(const mpi_rank_t *self, const check_area_t *area, bool is_receive,
                             bool is_heap_only);
 
+/* The same at the end of an operation that `call` has begun: true if the buffer was freed, which is
+ * reported. */
+bool check_allocations_pending(const mpi_rank_t *self, const check_area_t *area, const char *call,
+                               const void *site);
+/* `self` uses memory of a window of rank `owner`, which begins at `base`; NULL: it has parts. */
+void check_allocations_window(const mpi_rank_t *self, const check_area_t *area, const char *base,
+                              int owner);
+
 #endif

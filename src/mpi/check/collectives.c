@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a member sends from and receives into, block by block. What is in place is received into: no
- * other operation may use it, and the program must not read it. Collectives on intercommunicators
- * are left out.
+ * other operation may use it, and the program must not read it.
  */
 #include "mpi/check/collectives.h"
 
 #include "mpi/check/check.h"
 #include "mpi/check/order.h"
 #include "mpi/check/pending.h"
+#include "mpi/check/span.h"
 #include "mpi/coll/coll.h"
 #include "mpi/io/io.h"
 
@@ -22,16 +22,63 @@ static void add(const coll_call_t *call, const void *buffer, int64_t count, cons
         check_pending_block(call->comm->owner, &t, call->request, is_receive);
 }
 
+/* A block that the call receives into. */
+typedef struct {
+    check_span_t span; /* first */
+    check_area_t area;
+} block_t;
+
+/* Blocks that were received into before: does one of them have bytes of this one? */
+typedef struct {
+    const block_t *now, *found;
+} search_t;
+
+static bool meets(check_span_t *span, void *argument)
+{
+    search_t *search = argument;
+
+    if (check_area_overlaps(&((const block_t *)span)->area, &search->now->area))
+        search->found = (const block_t *)span;
+    return search->found == NULL;
+}
+
+/* Blocks of one call may not have bytes in common. Without memory they are not compared. */
+static void compare_blocks(const coll_call_t *call, const coll_side_t *side, int blocks)
+{
+    block_t *list = xy_malloc((size_t)blocks * sizeof(*list));
+    check_spans_t spans = NULL;
+    search_t search = {NULL, NULL};
+
+    for (int i = 0; list != NULL && i < blocks && search.found == NULL; i++) {
+        coll_block_t block = coll_block_at(side, i);
+
+        if (block.count == 0)
+            continue;
+        list[i].area = check_area_make(block.at, block.count, block.type);
+        list[i].span = (check_span_t){.low = list[i].area.low, .high = list[i].area.high};
+        if (list[i].span.low == list[i].span.high)
+            continue;
+        search.now = &list[i];
+        check_spans_each(spans, list[i].span.low, list[i].span.high, meets, &search);
+        check_spans_add(&spans, &list[i].span);
+    }
+    if (search.found != NULL)
+        check_pending_twice(call->comm->owner, (int)(search.found - list),
+                            (int)(search.now - list));
+    xy_free(list);
+}
+
 /* Gather, scatter, allgather, alltoall and their forms with vectors. */
-static void add_side(const coll_call_t *call, bool is_receive)
+static void add_side(const coll_call_t *call, bool is_receive, int blocks)
 {
     coll_side_t side = coll_side_of(call, !is_receive);
-    int blocks = coll_side_blocks(call, !is_receive);
 
     if (side.counts.data == NULL) { /* one behind the other */
         add(call, side.buffer, side.count * blocks, side.type, is_receive);
         return;
     }
+    if (is_receive)
+        compare_blocks(call, &side, blocks);
     for (int i = 0; i < blocks; i++) {
         coll_block_t block = coll_block_at(&side, i);
 
@@ -95,12 +142,44 @@ static void add_buffers(const coll_call_t *call)
     case XY_COLL_ALLTOALL:
     case XY_COLL_ALLTOALLV:
     case XY_COLL_ALLTOALLW:
-        add_side(call, false);
-        add_side(call, true);
+        add_side(call, false, coll_side_blocks(call, true));
+        add_side(call, true, coll_side_blocks(call, false));
         break;
     default:
         break; /* no data */
     }
+}
+
+/* The same between two groups. A group that reduces for the other one gets nothing itself. */
+static void add_inter_reduction(const coll_call_t *call)
+{
+    bool is_vector = call->receive_counts.data != NULL;
+    int64_t count = call->receive_count;
+    int64_t given = call->kind->collective == XY_COLL_REDUCE_SCATTER_BLOCK
+                        ? count * (call->comm->size - coll_peers(call))
+                        : count;
+
+    if (is_vector)
+        return; /* their sums are known to both groups together */
+    if (coll_inter_gives(call))
+        add(call, call->send, given, call->receive_type, false);
+    if (coll_inter_gets(call))
+        add(call, call->receive, count, call->receive_type, true);
+}
+
+static void add_inter(const coll_call_t *call)
+{
+    bool is_root = call->kind->is_rooted && call->root == call->rank;
+    int peers = coll_peers(call);
+
+    if (coll_is_reduction(call->kind)) {
+        add_inter_reduction(call);
+        return;
+    }
+    if (coll_inter_gives(call))
+        add_side(call, false, coll_inter_gives_one(call) ? 1 : peers);
+    if (coll_inter_gets(call))
+        add_side(call, true, call->kind->is_rooted && !is_root ? 1 : peers);
 }
 
 static void on_start(const coll_call_t *call)
@@ -110,7 +189,9 @@ static void on_start(const coll_call_t *call)
     if (mpi_checks.windows && !call->kind->is_inter)
         check_order_meet(call->comm->owner, call->comm->context);
     mine.rank = call->comm->rank; /* numbers come later */
-    if (mpi_checks.buffers && !call->kind->is_inter && call->comm->coll->lows == 0)
+    if (mpi_checks.buffers && call->kind->is_inter)
+        add_inter(call);
+    else if (mpi_checks.buffers && call->comm->coll->lows == 0)
         add_buffers(&mine);
 }
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One list has the pending operations of all ranks on windows of this process. An operation on
- * another process is sent to that process. Two operations of the list that overlap are concurrent,
- * whatever the order of this run:
+ * The pending operations of all ranks on windows of this process. An operation on another process
+ * is sent to that process. Two operations that overlap are concurrent, whatever the order of this
+ * run:
  *
  *   fences   between two of them the operations of all members
  *   groups   those of all origins, until the target ends its epoch (MPI_Win_wait)
  *   locks    those of an origin until it unlocks or flushes; an MPI_Rget until its request is
  *            complete
  *
- * Windows are known by the contexts of their communicators, which are never used again.
+ * Each target finds those that overlap by their addresses (span.h). Those that end together are in
+ * one list: of the target for fences and groups, of the origin for locks. Windows are known by the
+ * contexts of their communicators, which are never used again.
  */
 #include "mpi/check/conflicts.h"
 
@@ -17,6 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "mpi/check/allocations.h"
 #include "mpi/check/area.h"
 #include "mpi/check/check.h"
 #include "mpi/check/cores.h"
@@ -24,12 +27,19 @@
 #include "mpi/check/guard.h"
 #include "mpi/check/order.h"
 #include "mpi/check/pending.h"
+#include "mpi/check/span.h"
 #include "mpi/rma/rma.h"
 
 typedef enum { READ, WRITE, UPDATE } what_t;
 typedef enum { FENCES, GROUPS, LOCKS, PAST } epoch_t;
 
-typedef struct {
+typedef struct member member_t;
+
+typedef struct access {
+    check_span_t span;           /* first */
+    struct access *next, **link; /* in the list of those that end with it, or of PAST ones */
+    check_spans_t *spans;        /* of the target */
+    uint64_t order;              /* of all */
     uint32_t window;
     epoch_t epoch;
     uint32_t turn;      /* fences of the origin before */
@@ -48,36 +58,60 @@ typedef struct {
     int guard;         /* of whole pages that were written, against the owner's code (guard.h) */
 } access_t;
 
-/* Of the list, of members and of names. A finding that ends the job does not return. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static xy_vec_t list = XY_VEC_INIT(access_t);
-
-enum { PAST_MOST = 128 }; /* accesses that are complete */
-
-/* What a member has called so far. */
+/* In the order in which they were made. */
 typedef struct {
+    access_t *first, **end;
+} list_t;
+
+/* What a member of a window has called so far, and what others do in its memory. */
+struct member {
     uint32_t fences;
     uint32_t operations;
     xy_vec_t far; /* of int: members of other processes that its lock epochs have reached */
-} member_t;
+    /* Under the lock: */
+    check_spans_t spans; /* of its memory */
+    list_t exposed;      /* there: FENCES and GROUPS */
+    list_t locked;       /* of its own: LOCKS */
+};
 
-static xy_hash_t members; /* of member_t, by window and rank */
+/* Of members, of what they have under it, and of names. A finding that ends the job does not
+ * return. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static xy_hash_t members;   /* of member_t, by window and rank in it */
+static uint64_t operations; /* so far */
 
-static access_t *at(size_t i)
+enum { PAST_MOST = 1024 }; /* accesses that are over */
+static list_t past;
+static int past_count;
+
+static void list_append(list_t *list, access_t *a)
 {
-    return &XY_VEC_AT(&list, access_t, i);
+    if (list->end == NULL)
+        list->end = &list->first;
+    a->next = NULL;
+    a->link = list->end;
+    *list->end = a;
+    list->end = &a->next;
 }
 
-static uint64_t key_of(const mpi_win_t *win)
+static void list_remove(list_t *list, access_t *a)
 {
-    return (uint64_t)win->comm->context << 32 | (uint32_t)win->owner->world;
+    *a->link = a->next;
+    if (a->next != NULL)
+        a->next->link = a->link;
+    else
+        list->end = a->link;
 }
 
-/* With the lock held. */
-static member_t *member_new(uint64_t key)
+/* With the lock held. NULL: memory ran out, and nothing is compared. */
+static member_t *find_member(uint32_t window, int rank)
 {
-    member_t *m = xy_calloc(1, sizeof(*m));
+    uint64_t key = (uint64_t)window << 32 | (uint32_t)rank;
+    member_t *m = xy_hash_get(&members, key);
 
+    if (m != NULL)
+        return m;
+    m = xy_calloc(1, sizeof(*m));
     if (m != NULL)
         m->far = XY_VEC_INIT(int);
     if (m != NULL && xy_hash_set(&members, key, m) != XY_OK) {
@@ -87,15 +121,13 @@ static member_t *member_new(uint64_t key)
     return m;
 }
 
-/* What it has belongs to its rank. NULL: memory ran out, and nothing is compared. */
+/* What it has belongs to its rank. */
 static member_t *member_of(const mpi_win_t *win)
 {
     member_t *m;
 
     pthread_mutex_lock(&lock);
-    m = xy_hash_get(&members, key_of(win));
-    if (m == NULL)
-        m = member_new(key_of(win));
+    m = find_member(win->comm->context, win->rank);
     pthread_mutex_unlock(&lock);
     return m;
 }
@@ -133,11 +165,28 @@ static bool has_other_operation(const access_t *a, const access_t *b)
     return computes(a) && computes(b) && a->op->kind != b->op->kind && a->origin != b->origin;
 }
 
+/* Integers of one size are the same to a sum. */
+static bool is_same_element(const mpi_type_t *a, const mpi_type_t *b)
+{
+    bool are_integers = a->basic >= XMPI_BASIC_INT8 && a->basic <= XMPI_BASIC_UINT64 &&
+                        b->basic >= XMPI_BASIC_INT8 && b->basic <= XMPI_BASIC_UINT64;
+
+    return a->basic == b->basic || (are_integers && a->size == b->size);
+}
+
+/* Accumulates are atomic for each element, where both have the same ones. */
+static bool has_other_elements(const access_t *a, const access_t *b)
+{
+    return computes(a) && computes(b) && a->type->is_predefined && b->type->is_predefined &&
+           a->origin != b->origin && !is_same_element(a->type, b->type);
+}
+
 static bool is_conflict(const access_t *a, const access_t *b)
 {
     if (a->target != b->target || !is_open(a, b))
         return false;
-    if (a->what == b->what && a->what != WRITE && !has_other_operation(a, b))
+    if (a->what == b->what && a->what != WRITE && !has_other_operation(a, b) &&
+        !has_other_elements(a, b))
         return false;
     return check_area_overlaps(&a->area, &b->area);
 }
@@ -145,7 +194,7 @@ static bool is_conflict(const access_t *a, const access_t *b)
 static const char *cure_of(const access_t *now, const access_t *before)
 {
     if (now->what == UPDATE && before->what == UPDATE)
-        return "accumulates that meet must have the same operation";
+        return "accumulates that meet must have the same operation and type";
     if (before->epoch == PAST)
         return "send a message between them, lock it exclusively, or use MPI_Accumulate";
     if (now->epoch == FENCES)
@@ -226,30 +275,71 @@ static bool comes_in_any_order(void)
     return check_is_parallel() || mpi_job->clock != NULL;
 }
 
-/* Compare it with the others, and keep it: counters that all ranks update come once per rank. */
-static void add(access_t *now, const mpi_win_t *win)
+/* One operation against those that overlap. */
+typedef struct {
+    const access_t *now;
+    access_t *conflict; /* the first that was made */
+    bool is_repeated;
+} search_t;
+
+static bool compare(check_span_t *span, void *argument)
 {
-    for (size_t i = 0; i < list.count; i++) {
-        if (at(i)->area.high <= now->area.low || at(i)->area.low >= now->area.high)
-            continue; /* most are elsewhere */
-        if (is_repeated(now, at(i)))
-            return;
-        if (is_conflict(at(i), now)) {
-            if (comes_in_any_order() && now->origin < at(i)->origin)
-                report_conflict(at(i), now, win);
-            else
-                report_conflict(now, at(i), win);
-            break;
-        }
-    }
+    access_t *before = (access_t *)span;
+    search_t *search = argument;
+
+    search->is_repeated = is_repeated(search->now, before);
+    if ((search->conflict == NULL || before->order < search->conflict->order) &&
+        is_conflict(before, search->now))
+        search->conflict = before;
+    return !search->is_repeated;
+}
+
+static void keep(const access_t *now, member_t *target, list_t *list)
+{
+    access_t *a = xy_malloc(sizeof(*a));
+
+    if (a == NULL)
+        return; /* it is not compared */
+    *a = *now;
+    a->order = operations++;
+    a->spans = &target->spans;
+    a->span = (check_span_t){.low = a->area.low, .high = a->area.high};
+    mpi_type_hold(a->type);
+    list_append(list, a);
+    check_spans_add(a->spans, &a->span);
+}
+
+/* Compare it with the others, and keep it: counters that all ranks update come once per rank.
+ * `rank`: of the origin in the window. */
+static void add(access_t *now, const mpi_win_t *win, int rank)
+{
+    member_t *target = find_member(now->window, now->target);
+    member_t *ender = now->epoch == LOCKS ? find_member(now->window, rank) : target;
+    search_t search = {.now = now};
+
+    if (target == NULL || ender == NULL)
+        return;
+    check_spans_each(target->spans, now->area.low, now->area.high, compare, &search);
+    if (search.is_repeated)
+        return;
+    if (search.conflict != NULL && comes_in_any_order() && now->origin < search.conflict->origin)
+        report_conflict(search.conflict, now, win);
+    else if (search.conflict != NULL)
+        report_conflict(now, search.conflict, win);
     now->guard = -1;
     if (is_compared(now))
         now->hash = check_area_hash(&now->area);
     if (now->what == WRITE && !now->is_told)
         guard_pages(now, win);
-    if (xy_vec_append(&list, now) == XY_OK) /* else it is not compared */
-        mpi_type_hold(now->type);
+    keep(now, target, now->epoch == LOCKS ? &ender->locked : &ender->exposed);
 }
+
+/* Which operations of an origin are over: on a target, or RMA_EVERYWHERE. A flush that is local
+ * ends those that return something. */
+typedef struct {
+    int target;
+    bool is_local;
+} extent_t;
 
 /* ---- Other processes ---- */
 
@@ -297,15 +387,24 @@ static void tell(mpi_rank_t *self, mpi_win_t *win, member_t *member, const acces
         note_far(member, now->target);
 }
 
-/* All that the member has done in epochs of locks is complete. */
-static void tell_over(mpi_win_t *win, member_t *member)
+/* The operations of the member in epochs of locks are complete within `extent`. */
+static void tell_over(mpi_win_t *win, member_t *member, const extent_t *extent)
 {
     rma_told_t told = told_of(win->owner);
+    size_t kept = 0;
 
     told.is_over = true;
-    for (size_t i = 0; i < member->far.count; i++)
-        rma_far_tell(win, XY_VEC_AT(&member->far, int, i), &told);
-    while (member->far.count > 0)
+    told.what = extent->is_local;
+    for (size_t i = 0; i < member->far.count; i++) {
+        int target = XY_VEC_AT(&member->far, int, i);
+        bool is_over = extent->target == RMA_EVERYWHERE || extent->target == target;
+
+        if (is_over)
+            rma_far_tell(win, target, &told);
+        if (!is_over || extent->is_local)
+            XY_VEC_AT(&member->far, int, kept++) = target;
+    }
+    while (member->far.count > kept)
         xy_vec_pop(&member->far);
 }
 
@@ -327,10 +426,10 @@ static const char *keep_name(const char *call)
 }
 
 /* The buffers that the call of this thread has named before its operation. */
-enum { SIDES = 2 };
+enum { SIDES = 3 };
 static _Thread_local struct {
     mpi_transfer_t sides[SIDES];
-    bool is_receive[SIDES];
+    check_use_t uses[SIDES];
     int count;
     const mpi_rank_t *self;
     const void *site;
@@ -342,9 +441,15 @@ static void use_buffers(mpi_rank_t *self, const mpi_win_t *win, int target)
     bool is_same = named.self == self && named.site == self->call.caller; /* else one has failed */
 
     for (int i = 0; i < named.count && is_same; i++)
-        check_pending_window(self, win, &named.sides[i], named.is_receive[i],
-                             rma_is_far(win, target));
+        check_pending_window(self, win, target, &named.sides[i], named.uses[i]);
     named.count = 0;
+}
+
+/* Not of puts and accumulates. */
+static bool returns_data(const access_t *a)
+{
+    return a->what == READ || (a->what == UPDATE && strncmp(a->call, "MPI_Accumulate", 14) != 0 &&
+                               strncmp(a->call, "MPI_Racc", 8) != 0);
 }
 
 /* Memory carries what ranks tell each other, too. */
@@ -352,9 +457,28 @@ static void note_order(const mpi_rank_t *self, const mpi_win_t *win, const acces
 {
     if (a->what != READ)
         check_order_write(mpi_comm_world_rank(win->comm, a->target));
-    if (a->what == READ || (strncmp(a->call, "MPI_Accumulate", 14) != 0 &&
-                            strncmp(a->call, "MPI_Racc", 8) != 0 && a->what == UPDATE))
+    if (returns_data(a))
         check_order_hear_all(self);
+}
+
+/* Most operations of a thread use memory that is as it was. */
+static void look_at_memory(const mpi_rank_t *self, const mpi_win_t *win, const access_t *now)
+{
+    static _Thread_local struct {
+        uint64_t changes;
+        const char *low, *high;
+    } last;
+    uint64_t changes = check_allocations_changes();
+
+    if (last.changes == changes && now->area.low >= last.low && now->area.high <= last.high)
+        return;
+    check_allocations_window(
+        self, &now->area,
+        win->shared->flavor == MPI_WIN_FLAVOR_CREATE ? win->shared->places[now->target].base : NULL,
+        mpi_comm_world_rank(win->comm, now->target));
+    last.changes = changes;
+    last.low = now->area.low;
+    last.high = now->area.high;
 }
 
 /* Note an operation on a window and compare it with the pending ones. */
@@ -374,6 +498,8 @@ static void on_operation(mpi_rank_t *self, mpi_win_t *win, int target, const voi
                     .site = self->call.caller};
 
     use_buffers(self, win, target);
+    if (mpi_checks.buffers && !rma_is_far(win, target) && now.area.low < now.area.high)
+        look_at_memory(self, win, &now);
     member = mpi_checks.windows ? member_of(win) : NULL;
     if (member == NULL)
         return;
@@ -387,7 +513,7 @@ static void on_operation(mpi_rank_t *self, mpi_win_t *win, int target, const voi
     }
     now.is_exclusive = win->shared->targets[target].owner == win->rank;
     pthread_mutex_lock(&lock);
-    add(&now, win);
+    add(&now, win, win->rank);
     pthread_mutex_unlock(&lock);
     note_order(self, win, &now);
 }
@@ -458,84 +584,56 @@ static void look_for_store(access_t *a, const end_t *end)
         report_store(a, end);
 }
 
-/* `number`: a turn of fences, or the rank that has locked. */
-typedef bool (*is_over_fn)(const access_t *a, const mpi_win_t *win, uint32_t number);
-
-/* Between the fence that began this turn and the next, at this target. */
-static bool is_fenced_here(const access_t *a, const mpi_win_t *win, uint32_t turn)
+/* Is it over, for all or at its target, with the fence that begins this turn? For MPI_Win_wait:
+ * GROUPS. */
+static bool is_of(const access_t *a, epoch_t epoch, uint32_t turn)
 {
-    return a->epoch == FENCES && a->turn == turn && a->target == win->rank;
+    return a->epoch == epoch && (epoch != FENCES || a->turn == turn);
 }
 
-/* Before the fence that began this turn: over for all. */
-static bool is_fenced_before(const access_t *a, const mpi_win_t *win, uint32_t turn)
+/* Has the code of the owner used the memory of accesses of the list? */
+static void look(const list_t *list, const end_t *end, epoch_t epoch, uint32_t turn)
 {
-    (void)win;
-    return a->epoch == FENCES && a->turn < turn;
+    for (access_t *a = list->first; a != NULL; a = a->next)
+        if (is_of(a, epoch, turn))
+            look_for_store(a, end);
 }
 
-static bool is_exposed_here(const access_t *a, const mpi_win_t *win, uint32_t turn)
+static void drop(list_t *list, access_t *a)
 {
-    (void)turn;
-    return a->epoch == GROUPS && a->target == win->rank;
-}
-
-static bool is_locked_by(const access_t *a, const mpi_win_t *win, uint32_t rank)
-{
-    (void)win;
-    return a->epoch == LOCKS && (uint32_t)a->origin == rank;
-}
-
-static void look(const end_t *end, uint32_t number, is_over_fn is_over)
-{
-    for (size_t i = 0; i < list.count; i++)
-        if (at(i)->window == end->win->comm->context && is_over(at(i), end->win, number))
-            look_for_store(at(i), end);
-}
-
-static void drop(const access_t *a)
-{
+    list_remove(list, a);
+    check_spans_remove(a->spans, &a->span);
     check_guard_end(a->guard);
     mpi_type_release(a->type);
+    xy_free(a);
 }
 
-/* Remove the operations of a window that `is_over` selects. Called under the lock. */
-static void forget(const mpi_win_t *win, uint32_t number, is_over_fn is_over)
+/* Remove the operations of groups, or those of fences before a turn. */
+static void forget(list_t *list, epoch_t epoch, uint32_t turn)
 {
-    size_t kept = 0;
-
-    for (size_t i = 0; i < list.count; i++) {
-        const access_t *a = at(i);
-
-        if (a->window == win->comm->context && is_over(a, win, number))
-            drop(a);
-        else if (kept++ < i)
-            *at(kept - 1) = *a;
+    for (access_t *a = list->first, *next; a != NULL; a = next) {
+        next = a->next;
+        if (a->epoch == epoch && (epoch != FENCES || a->turn < turn))
+            drop(list, a);
     }
-    while (list.count > kept)
-        xy_vec_pop(&list);
 }
 
 /* An MPI_Rget has read what it wanted. */
-static void forget_read(uint32_t window, int origin, uint32_t number)
+static void forget_read(list_t *list, uint32_t number)
 {
-    size_t i = 0;
+    access_t *a = list->first;
 
-    while (i < list.count &&
-           (at(i)->window != window || at(i)->origin != origin || at(i)->number != number))
-        i++;
-    if (i == list.count)
-        return;
-    drop(at(i));
-    memmove(at(i), at(i) + 1, (list.count - i - 1) * sizeof(access_t));
-    xy_vec_pop(&list);
+    while (a != NULL && a->number != number)
+        a = a->next;
+    if (a != NULL)
+        drop(list, a);
 }
 
 /* An MPI_Rget whose request is pending. The window may be freed before; then its epochs have ended.
  */
 typedef struct {
     mpi_win_t *win;
-    uint64_t key;
+    member_t *member;
     int target;
     uint32_t number;
 } fetch_t;
@@ -544,20 +642,16 @@ typedef struct {
 static void on_fetched(mpi_request_t *request)
 {
     fetch_t *fetch = request->extra;
-    const member_t *member;
     rma_told_t told;
 
-    pthread_mutex_lock(&lock);
-    member = xy_hash_get(&members, fetch->key);
-    pthread_mutex_unlock(&lock);
-    if (is_reached(member, fetch->target)) {
+    if (is_reached(fetch->member, fetch->target)) {
         told = told_of(request->owner);
         told.is_over = true;
         told.number = fetch->number;
         rma_far_tell(fetch->win, fetch->target, &told);
     } else {
         pthread_mutex_lock(&lock);
-        forget_read((uint32_t)(fetch->key >> 32), (int)(uint32_t)fetch->key, fetch->number);
+        forget_read(&fetch->member->locked, fetch->number);
         pthread_mutex_unlock(&lock);
     }
     xy_free(fetch);
@@ -575,72 +669,79 @@ static void on_request(mpi_win_t *win, int target, mpi_request_t *request)
     fetch = xy_malloc(sizeof(*fetch));
     if (fetch == NULL)
         return; /* it seems to continue, and may be reported */
-    *fetch = (fetch_t){win, key_of(win), target, member->operations};
+    *fetch = (fetch_t){win, member, target, member->operations};
     request->extra = fetch;
     request->release = on_fetched;
 }
 
-/* Keep completed accesses: a slower rank may still conflict with them, unless something orders the
+/* Keep a completed access: a slower rank may still conflict with it, unless something orders the
  * two. The latest ones suffice. */
-static void keep_past(const end_t *end)
+static void keep_past(list_t *list, access_t *a)
 {
-    size_t past = 0;
-
-    for (size_t i = 0; i < list.count; i++) {
-        access_t *a = at(i);
-
-        past += a->epoch == PAST;
-        if (a->window != end->win->comm->context || a->is_exclusive ||
-            !is_locked_by(a, end->win, (uint32_t)end->rank))
-            continue;
-        check_guard_end(a->guard);
-        a->guard = -1;
-        a->epoch = PAST;
-        a->ended = check_order_now();
-        past++;
-    }
-    for (size_t i = 0; past > PAST_MOST; past--) {
-        while (at(i)->epoch != PAST)
-            i++;
-        drop(at(i));
-        memmove(at(i), at(i) + 1, (list.count - i - 1) * sizeof(access_t));
-        xy_vec_pop(&list);
+    list_remove(list, a);
+    check_guard_end(a->guard);
+    a->guard = -1;
+    a->epoch = PAST;
+    a->ended = check_order_now();
+    list_append(&past, a);
+    if (++past_count > PAST_MOST) {
+        past_count--;
+        drop(&past, past.first);
     }
 }
 
-static void end_locks(const end_t *end)
+/* Is it over with a flush, or with an unlock, of this extent? */
+static bool is_within(const access_t *a, const extent_t *extent)
 {
-    look(end, (uint32_t)end->rank, is_locked_by);
-    if (mpi_job->processes == 1)
-        keep_past(end);
-    forget(end->win, (uint32_t)end->rank, is_locked_by);
+    return (extent->target == RMA_EVERYWHERE || a->target == extent->target) &&
+           (!extent->is_local || returns_data(a));
+}
+
+/* Operations that `member` has locked for are over. */
+static void end_locks(member_t *member, const end_t *end, const extent_t *extent)
+{
+    for (access_t *a = member->locked.first, *next; a != NULL; a = next) {
+        next = a->next;
+        if (!is_within(a, extent))
+            continue;
+        look_for_store(a, end);
+        if (mpi_job->processes == 1 && !a->is_exclusive)
+            keep_past(&member->locked, a);
+        else
+            drop(&member->locked, a);
+    }
 }
 
 /* The member has completed its operations: at a fence all members do. */
-static void on_settle(mpi_win_t *win)
+static void on_settle(mpi_win_t *win, int target, bool is_local)
 {
+    const extent_t extent = {target, is_local};
     member_t *member = member_of(win);
     end_t end = end_of(win);
 
-    check_pending_settle(win->owner, win);
+    check_pending_settle(win->owner, win, target);
     if (member == NULL || !mpi_checks.windows)
         return;
     pthread_mutex_lock(&lock);
-    forget(win, member->fences, is_fenced_before);
+    forget(&member->exposed, FENCES, member->fences);
     if (epoch_of(win) == FENCES)
-        look(&end, member->fences++, is_fenced_here);
-    end_locks(&end);
+        look(&member->exposed, &end, FENCES, member->fences++);
+    end_locks(member, &end, &extent);
     pthread_mutex_unlock(&lock);
-    tell_over(win, member);
+    tell_over(win, member, &extent);
 }
 
 static void on_exposed(mpi_win_t *win)
 {
     end_t end = end_of(win);
+    member_t *member;
 
     pthread_mutex_lock(&lock);
-    look(&end, 0, is_exposed_here);
-    forget(win, 0, is_exposed_here);
+    member = find_member(win->comm->context, win->rank);
+    if (member != NULL) {
+        look(&member->exposed, &end, GROUPS, 0);
+        forget(&member->exposed, GROUPS, 0);
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -660,16 +761,19 @@ static void on_told(mpi_win_t *win, int from, int origin, const rma_told_t *told
                     .type = told->type,
                     .is_told = !told->is_written,
                     .site = site};
+    member_t *member;
 
     pthread_mutex_lock(&lock);
     now.call = keep_name(told->call);
+    member = find_member(now.window, origin);
     if (!told->is_over) {
         now.area = check_area_make(told->address, told->count, told->type);
-        add(&now, win);
-    } else if (told->number > 0) {
-        forget_read(now.window, world, told->number);
-    } else {
-        end_locks(&(end_t){win, world, now.call, site});
+        add(&now, win, origin);
+    } else if (member != NULL && told->number > 0) {
+        forget_read(&member->locked, told->number);
+    } else if (member != NULL) {
+        end_locks(member, &(end_t){win, world, now.call, site},
+                  &(extent_t){win->rank, told->what != 0});
     }
     pthread_mutex_unlock(&lock);
 }
@@ -687,12 +791,12 @@ static void on_side(const mpi_rank_t *self, const char *name, const void *addres
     if (!mpi_checks.buffers || area.low == area.high || strcmp(name, "target") == 0)
         return;
     check_pending_memory(self, &area, is_receive);
-    if (is_receive && what == UPDATE)
-        return; /* what nobody wants may go to one place */
     named.sides[named.count] = (mpi_transfer_t){.buffer = (void *)(uintptr_t)address,
                                                 .count = count,
                                                 .type = (mpi_type_t *)(uintptr_t)type};
-    named.is_receive[named.count++] = is_receive;
+    named.uses[named.count++] = !is_receive      ? CHECK_USE_ORIGIN
+                                : what == UPDATE ? CHECK_USE_FETCHED
+                                                 : CHECK_USE_RESULT;
     named.self = self;
     named.site = self->call.caller;
 }

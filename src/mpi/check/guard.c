@@ -10,6 +10,7 @@
 #include "mpi/check/check.h"
 
 enum { GUARDS_MOST = 256 }; /* each may cut a mapping of the process into three */
+enum { PAGE_LEAST = 4096 }; /* a shorter buffer has no whole page */
 
 /* One rank sets a guard and ends it. Any thread may fault there, and lifts it; in the handler of a
  * signal, where there are no locks. */
@@ -94,7 +95,7 @@ static void call_before_first(void)
 
 int check_guard_set(const mpi_rank_t *self, const char *low, const char *high)
 {
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t page = high - low < PAGE_LEAST ? PAGE_LEAST : (uintptr_t)sysconf(_SC_PAGESIZE);
     uintptr_t first = ((uintptr_t)low + page - 1) / page * page,
               end = (uintptr_t)high / page * page;
     bool is_wanted = first < end && is_possible && !is_blocked() && is_writable(first, page) &&

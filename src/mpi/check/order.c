@@ -15,6 +15,20 @@ typedef struct {
     uint64_t numbers[MEETINGS], times[MEETINGS];
 } meetings_t;
 
+/* What a call tells its rank. */
+typedef enum {
+    HEARS_NOTHING,
+    HEARS_MESSAGES, /* that were sent to it */
+    HEARS_MEMBERS,  /* of the collective */
+    HEARS_ALL
+} hears_t;
+
+enum { KNOWN = 16 };
+typedef struct {
+    const char *call;
+    hears_t hears;
+} known_t;
+
 /* Other ranks write only what is atomic, with times of the clock, which never go back by much: a
  * rank that has heard too much is not reported. */
 typedef struct {
@@ -26,6 +40,7 @@ typedef struct {
     meetings_t *meetings;     /* of the collective in that call; NULL: none */
     uint64_t number;          /* which one it is */
     xy_hash_t entered;        /* by context: how many collectives, as a pointer */
+    known_t known[KNOWN];     /* of calls that it has made */
 } state_t;
 
 static _Atomic uint64_t now;
@@ -115,13 +130,6 @@ void check_order_meet(const mpi_rank_t *self, uint32_t context)
 
 /* ---- Calls ---- */
 
-typedef enum {
-    HEARS_NOTHING,
-    HEARS_MESSAGES, /* that were sent to it */
-    HEARS_MEMBERS,  /* of the collective */
-    HEARS_ALL
-} hears_t;
-
 static bool is_one_of(const char *call, const char *const *names)
 {
     while (*names != NULL && strcmp(*names, call) != 0)
@@ -130,7 +138,7 @@ static bool is_one_of(const char *call, const char *const *names)
 }
 
 /* Calls that return data of other ranks report that to check_order_hear_all themselves. */
-static hears_t hears_of(const char *call)
+static hears_t find_hears(const char *call)
 {
     static const char *const nothing[] = {"MPI_Put",
                                           "MPI_Accumulate",
@@ -160,6 +168,16 @@ static hears_t hears_of(const char *call)
                                        : HEARS_ALL;
 }
 
+/* Names are compared once: those of calls are constants of the library. */
+static hears_t hears_of(state_t *s)
+{
+    known_t *known = &s->known[(uintptr_t)s->call / 8 % KNOWN];
+
+    if (known->call != s->call)
+        *known = (known_t){s->call, find_hears(s->call)};
+    return known->hears;
+}
+
 /* Members that are far ahead may have taken the place. */
 static uint64_t heard_of_members(const state_t *s)
 {
@@ -176,9 +194,9 @@ static uint64_t heard_of_members(const state_t *s)
 }
 
 /* What the rank has heard when it leaves its call. */
-static uint64_t heard_in(const state_t *s)
+static uint64_t heard_in(state_t *s)
 {
-    switch (hears_of(s->call)) {
+    switch (hears_of(s)) {
     case HEARS_NOTHING:
         return 0;
     case HEARS_MESSAGES:

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The buffers of a rank are found by their addresses (span.h), by their request, or by the window
+ * whose epoch ends them.
+ */
 #include "mpi/check/pending.h"
 
 #include <string.h>
+#include <sys/queue.h>
 
 #include "mpi/check/allocations.h"
 #include "mpi/check/area.h"
@@ -10,22 +15,43 @@
 #include "mpi/check/elements.h"
 #include "mpi/check/findings.h"
 #include "mpi/check/guard.h"
+#include "mpi/check/span.h"
+#include "mpi/rma/rma.h"
 
-typedef struct {
+typedef struct pending {
+    check_span_t span; /* first */
+    LIST_ENTRY(pending) with_request, with_window, with_receives;
     const mpi_request_t *request; /* NULL: of a one-sided operation, which the epoch of */
-    const struct mpi_win *win;    /* ... ends */
+    const struct mpi_win *win;    /* ... ends, */
+    int target;                   /* ... or a flush of this member */
     check_area_t area;
     mpi_type_t *type; /* held */
     const char *call;
     const void *site;
     bool is_receive, is_told;
+    bool is_fetched; /* CHECK_USE_FETCHED */
     bool is_hashed;  /* false: data may have come at any time */
     bool is_arrived; /* the message is in the buffer, and the program does not know yet */
     uint64_t hash;   /* of the bytes at the start, or then */
+    uint64_t heap;   /* check_allocations_changes at the start */
     int guard;       /* of the whole pages of a receive buffer (guard.h) */
 } pending_t;
 
-static xy_vec_t *lists; /* [ranks] of pending_t */
+LIST_HEAD(list, pending);
+typedef struct list list_t;
+
+/* What a rank has started. */
+enum { CHAINS = 64 };
+typedef struct {
+    check_spans_t spans;
+    list_t requests[CHAINS]; /* by hash of the request */
+    list_t window;           /* one-sided ones */
+    list_t receives;         /* of all */
+    int in_windows;
+    pending_t *spare; /* one that is free */
+} ours_t;
+
+static ours_t *ours; /* [ranks] */
 
 /* Buffers that a rank has passed at the same place before, and that were right: most are passed
  * again and again, and variables and their types are slow to find. Blocks of the heap may have
@@ -40,22 +66,49 @@ enum { SEEN = 256 };
 static seen_t (*seen)[SEEN]; /* [ranks] */
 
 /* Buffers of one-sided operations per rank: an epoch may have very many, and the first will do. */
-enum { WINDOW_MOST = 1024 };
+enum { WINDOW_MOST = 8192 };
 
 xy_status_t check_pending_begin(int ranks)
 {
-    lists = xy_calloc((size_t)ranks, sizeof(*lists));
+    ours = xy_calloc((size_t)ranks, sizeof(*ours));
     seen = xy_calloc((size_t)ranks, sizeof(*seen));
-    if (lists == NULL || seen == NULL)
+    if (ours == NULL || seen == NULL)
         return xy_fail_memory("checking the program");
-    for (int r = 0; r < ranks; r++)
-        lists[r] = XY_VEC_INIT(pending_t);
     return XY_OK;
 }
 
-static pending_t *at(const xy_vec_t *list, size_t i)
+static list_t *chain_of(ours_t *o, const mpi_request_t *request)
 {
-    return &XY_VEC_AT(list, pending_t, i);
+    return &o->requests[xy_hash_u64((uintptr_t)request) % CHAINS];
+}
+
+/* Keep `*p`, at least as long as its request or its epoch lasts. NULL: memory ran out, and what is
+ * not noted is not reported. */
+static pending_t *keep(const mpi_rank_t *self, const pending_t *made)
+{
+    ours_t *o = &ours[self->world];
+    pending_t *p = o->spare != NULL ? o->spare : xy_malloc(sizeof(*p));
+
+    o->spare = NULL;
+    if (p == NULL)
+        return NULL;
+    *p = *made;
+    p->call = self->call.name;
+    p->site = self->call.caller;
+    p->guard = -1;
+    p->heap = check_allocations_changes();
+    p->hash = p->is_hashed ? check_area_hash(&p->area) : 0;
+    p->span = (check_span_t){.low = p->area.low, .high = p->area.high};
+    mpi_type_hold(p->type);
+    check_spans_add(&o->spans, &p->span);
+    if (p->request != NULL)
+        LIST_INSERT_HEAD(chain_of(o, p->request), p, with_request);
+    if (p->win != NULL)
+        LIST_INSERT_HEAD(&o->window, p, with_window);
+    o->in_windows += p->win != NULL;
+    if (p->is_receive)
+        LIST_INSERT_HEAD(&o->receives, p, with_receives);
+    return p;
 }
 
 /* Report an operation on memory that a pending one uses. */
@@ -79,6 +132,21 @@ static void report_overlap(const mpi_rank_t *self, const pending_t *p, const che
                     check_area_verb(self->call.name, is_receive), mpi_call_start_of(p->call),
                     p->call, check_place_text(p->site, there),
                     check_area_verb(p->call, p->is_receive), (long long)(low - p->area.buffer));
+}
+
+void check_pending_twice(const mpi_rank_t *self, int first, int second)
+{
+    mpi_finding_t finding = {.kind = XMPI_FINDING_BUFFER_OVERLAP,
+                             .rank = self->world,
+                             .other = -1,
+                             .sites = {self->call.caller, NULL}};
+    char here[160];
+
+    if (mpi_finding_is_known(&finding))
+        return;
+    mpi_finding_add(&finding, "%s%s %s receives blocks %d and %d into the same memory",
+                    mpi_call_start_of(self->call.name), self->call.name,
+                    check_place_text(self->call.caller, here), first, second);
 }
 
 /* Nonblocking calls whose request is the program's own. */
@@ -156,64 +224,91 @@ static void check_touch(pending_t *p, const mpi_rank_t *self)
     report_touch(p, self);
 }
 
-static void end_one(pending_t *gone, const mpi_rank_t *self, bool looks)
+/* An operation is over; `looks`: has the program changed its bytes? A finding may end the job, so
+ * nothing leads to the record before one is reported. */
+static void end(pending_t *p, const mpi_rank_t *self, bool looks)
 {
-    check_guard_lift(gone->guard);
+    ours_t *o = &ours[self->world];
+
+    check_spans_remove(&o->spans, &p->span);
+    if (p->request != NULL)
+        LIST_REMOVE(p, with_request);
+    if (p->win != NULL)
+        LIST_REMOVE(p, with_window);
+    o->in_windows -= p->win != NULL;
+    if (p->is_receive)
+        LIST_REMOVE(p, with_receives);
+    check_guard_lift(p->guard);
     if (looks)
-        check_touch(gone, self);
-    if (looks && gone->is_hashed && (!gone->is_receive || gone->is_arrived))
-        check_hash(gone, self);
-    check_guard_end(gone->guard);
-    mpi_type_release(gone->type);
+        check_touch(p, self);
+    if (looks && p->heap != check_allocations_changes() &&
+        check_allocations_pending(self, &p->area, p->call, p->site))
+        looks = false;
+    if (looks && p->is_hashed && (!p->is_receive || p->is_arrived))
+        check_hash(p, self);
+    check_guard_end(p->guard);
+    mpi_type_release(p->type);
+    xy_free(o->spare);
+    o->spare = p;
 }
 
-/* Complete the operation of the request, or all operations of the window; `looks`: compare their
- * bytes. A finding may end the job, so the list is consistent before one is reported. */
-static void end(const mpi_rank_t *self, const mpi_request_t *request, const struct mpi_win *win,
-                bool looks)
+static void end_of_request(const mpi_request_t *request, bool looks)
 {
-    xy_vec_t *list = &lists[self->world];
+    const mpi_rank_t *self = request->owner;
 
-    for (size_t i = 0; i < list->count;) {
-        pending_t gone = *at(list, i);
-
-        if (win != NULL ? gone.win != win : gone.request != request) {
-            i++;
-            continue;
-        }
-        *at(list, i) = *at(list, list->count - 1);
-        xy_vec_pop(list);
-        end_one(&gone, self, looks);
+    for (pending_t *p = LIST_FIRST(chain_of(&ours[self->world], request)), *next; p != NULL;
+         p = next) {
+        next = LIST_NEXT(p, with_request);
+        if (p->request == request)
+            end(p, self, looks);
     }
 }
 
 void check_pending_finish(mpi_request_t *request)
 {
-    end(request->owner, request, NULL, true);
+    end_of_request(request, true);
 }
 
 /* What the program has freed may be sent, or received, later than it knows. */
 void check_pending_forget(const mpi_request_t *request)
 {
-    end(request->owner, request, NULL, false);
+    end_of_request(request, false);
 }
 
-/* Does another pending operation use these bytes, and does one of the two receive? Blocks of one
- * call are compared if one is sent from, the other received into. */
-static const pending_t *find_overlap(const mpi_rank_t *self, const mpi_request_t *request,
-                                     const check_area_t *area, bool is_receive)
+/* A search for a pending operation that uses some of these bytes, where one of the two receives.
+ * Blocks of one call are compared if one is sent from, the other received into. */
+typedef struct {
+    const mpi_request_t *request;
+    const check_area_t *area;
+    bool is_receive, is_fetched;
+    const pending_t *found;
+} search_t;
+
+static bool meets(check_span_t *span, void *argument)
 {
-    const xy_vec_t *list = &lists[self->world];
+    const pending_t *p = (const pending_t *)span;
+    search_t *s = argument;
+    bool is_same_call = s->request != NULL && p->request == s->request;
 
-    for (size_t i = 0; i < list->count; i++) {
-        const pending_t *p = at(list, i);
-        bool is_same_call = request != NULL && p->request == request;
+    if (s->is_fetched && p->is_fetched)
+        return true;
 
-        if ((is_same_call ? is_receive != p->is_receive : is_receive || p->is_receive) &&
-            check_area_overlaps(&p->area, area))
-            return p;
-    }
-    return NULL;
+    if ((is_same_call ? s->is_receive != p->is_receive : s->is_receive || p->is_receive) &&
+        check_area_overlaps(&p->area, s->area))
+        s->found = p;
+    return s->found == NULL;
+}
+
+static const pending_t *find_overlap(const mpi_rank_t *self, const mpi_request_t *request,
+                                     const check_area_t *area, check_use_t use)
+{
+    search_t search = {.request = request,
+                       .area = area,
+                       .is_receive = use != CHECK_USE_ORIGIN,
+                       .is_fetched = use == CHECK_USE_FETCHED};
+
+    check_spans_each(ours[self->world].spans, area->low, area->high, meets, &search);
+    return search.found;
 }
 
 void check_pending_memory(const mpi_rank_t *self, const check_area_t *area, bool is_receive)
@@ -243,23 +338,18 @@ static void start(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_request_t
     if (area.low == area.high)
         return;
     check_pending_memory(self, &area, is_receive);
-    other = find_overlap(self, request, &area, is_receive);
+    other = find_overlap(self, request, &area, is_receive ? CHECK_USE_RESULT : CHECK_USE_ORIGIN);
     if (other != NULL)
         report_overlap(self, other, &area, is_receive);
-    p = request != NULL ? xy_vec_push(&lists[self->world]) : NULL;
-    if (p == NULL)
-        return; /* what is not noted is not reported */
-    *p = (pending_t){.request = request,
-                     .area = area,
-                     .type = t->type,
-                     .call = self->call.name,
-                     .site = self->call.caller,
-                     .is_receive = is_receive,
-                     .is_hashed = is_hashed,
-                     .hash = is_hashed ? check_area_hash(&area) : 0,
-                     .guard = -1};
-    mpi_type_hold(t->type);
-    if (is_receive && other == NULL && t->type->is_contiguous && !check_has_threads(self) &&
+    if (request == NULL)
+        return;
+    p = keep(self, &(pending_t){.request = request,
+                                .area = area,
+                                .type = t->type,
+                                .is_receive = is_receive,
+                                .is_hashed = is_hashed});
+    if (p != NULL && is_receive && other == NULL && t->type->is_contiguous &&
+        !check_has_threads(self) &&
         request->kind != XMPI_KIND_FILE) /* the kernel does not lift it */
         p->guard = check_guard_set(self, area.low, area.high);
 }
@@ -291,32 +381,31 @@ static bool may_arrive(const pending_t *p)
 
 void check_pending_arrive(mpi_rank_t *rank)
 {
-    const xy_vec_t *list = &lists[rank->world];
+    pending_t *p;
 
-    for (size_t i = 0; i < list->count; i++)
-        if (may_arrive(at(list, i)) && at(list, i)->request->is_done)
-            arrive(at(list, i));
+    LIST_FOREACH(p, &ours[rank->world].receives, with_receives)
+    if (may_arrive(p) && p->request->is_done)
+        arrive(p);
 }
 
 void check_pending_arrived(const mpi_request_t *receive)
 {
-    const xy_vec_t *list = &lists[receive->owner->world];
+    pending_t *p;
 
-    for (size_t i = 0; i < list->count; i++)
-        if (may_arrive(at(list, i)) && at(list, i)->request == receive)
-            arrive(at(list, i));
+    LIST_FOREACH(p, chain_of(&ours[receive->owner->world], receive), with_request)
+    if (p->request == receive && may_arrive(p))
+        arrive(p);
 }
 
 /* Bytes behind a guard that is up are as they were. */
 void check_pending_look(mpi_rank_t *self)
 {
-    const xy_vec_t *list = &lists[self->world];
+    pending_t *p;
 
-    for (size_t i = 0; i < list->count; i++) {
-        pending_t *p = at(list, i);
-
+    LIST_FOREACH(p, &ours[self->world].receives, with_receives)
+    {
         check_touch(p, self);
-        if (p->is_receive && p->is_hashed && !check_guard_is_up(p->guard) &&
+        if (p->is_hashed && !check_guard_is_up(p->guard) &&
             (p->win != NULL || p->is_arrived || !p->request->is_done))
             check_hash(p, self);
     }
@@ -324,58 +413,65 @@ void check_pending_look(mpi_rank_t *self)
 
 /* ---- One-sided operations ---- */
 
-static bool is_full(const xy_vec_t *list)
+/* A fetched value is replaced by that of a later operation. */
+static bool give_way(check_span_t *span, void *argument)
 {
-    return list->count >= WINDOW_MOST;
+    pending_t *p = (pending_t *)span;
+
+    if (p->is_fetched && check_area_overlaps(&p->area, argument))
+        p->is_told = true;
+    return true;
 }
 
 /* What a get of this process has read is there already. */
-void check_pending_window(mpi_rank_t *self, const struct mpi_win *win, const mpi_transfer_t *t,
-                          bool is_receive, bool is_far)
+void check_pending_window(mpi_rank_t *self, const mpi_win_t *win, int target,
+                          const mpi_transfer_t *t, check_use_t use)
 {
     check_area_t area = check_area_make(t->buffer, t->count, t->type);
-    xy_vec_t *list = &lists[self->world];
-    const pending_t *other =
-        is_receive || !is_full(list) ? find_overlap(self, NULL, &area, is_receive) : NULL;
+    bool is_far = rma_is_far(win, target), is_receive = use != CHECK_USE_ORIGIN,
+         is_full = ours[self->world].in_windows >= WINDOW_MOST;
+    const pending_t *other;
     pending_t *p;
 
+    if (use == CHECK_USE_FETCHED)
+        check_spans_each(ours[self->world].spans, area.low, area.high, give_way, &area);
+    other = is_receive || !is_full ? find_overlap(self, NULL, &area, use) : NULL;
     if (other != NULL && other->win != NULL && other->site != self->call.caller)
         report_overlap(self, other, &area, is_receive);
-    p = is_full(list) ? NULL : xy_vec_push(list);
-    if (p == NULL)
-        return; /* what is not noted is not reported */
-    *p = (pending_t){.win = win,
-                     .area = area,
-                     .type = t->type,
-                     .call = self->call.name,
-                     .site = self->call.caller,
-                     .is_receive = is_receive,
-                     .is_hashed = !is_receive || !is_far,
-                     .is_arrived = !is_far,
-                     .guard = -1};
-    if (p->is_hashed)
-        p->hash = check_area_hash(&area);
-    mpi_type_hold(t->type);
-    if (is_receive && !is_far && other == NULL && t->type->is_contiguous &&
-        !check_has_threads(self))
+    if (is_full)
+        return;
+    p = keep(self, &(pending_t){.win = win,
+                                .target = target,
+                                .area = area,
+                                .type = t->type,
+                                .is_receive = is_receive,
+                                .is_fetched = use == CHECK_USE_FETCHED,
+                                .is_hashed = !is_receive || !is_far,
+                                .is_arrived = !is_far});
+    if (p != NULL && use == CHECK_USE_RESULT && !is_far && other == NULL &&
+        t->type->is_contiguous && !check_has_threads(self))
         p->guard = check_guard_set(self, area.low, area.high);
 }
 
-void check_pending_bind(const mpi_rank_t *self, const struct mpi_win *win,
-                        const mpi_request_t *request)
+void check_pending_bind(const mpi_rank_t *self, const mpi_win_t *win, const mpi_request_t *request)
 {
-    const xy_vec_t *list = &lists[self->world];
+    ours_t *o = &ours[self->world];
+    pending_t *p;
 
-    for (size_t i = 0; i < list->count; i++) {
-        pending_t *p = at(list, i);
-
-        if (p->request == NULL && p->win == win && p->site == self->call.caller &&
-            p->call == self->call.name)
-            p->request = request;
+    /* They come first. */
+    for (p = LIST_FIRST(&o->window); p != NULL && p->request == NULL && p->win == win &&
+                                     p->site == self->call.caller && p->call == self->call.name;
+         p = LIST_NEXT(p, with_window)) {
+        p->request = request;
+        LIST_INSERT_HEAD(chain_of(o, request), p, with_request);
     }
 }
 
-void check_pending_settle(const mpi_rank_t *self, const struct mpi_win *win)
+void check_pending_settle(const mpi_rank_t *self, const mpi_win_t *win, int target)
 {
-    end(self, NULL, win, true);
+    for (pending_t *p = LIST_FIRST(&ours[self->world].window), *next; p != NULL; p = next) {
+        next = LIST_NEXT(p, with_window);
+        if (p->win == win && (target == RMA_EVERYWHERE || p->target == target))
+            end(p, self, true);
+    }
 }

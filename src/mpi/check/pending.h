@@ -9,8 +9,7 @@
 
 #include "mpi/check/area.h"
 #include "mpi/p2p/p2p.h"
-
-struct mpi_win;
+#include "mpi/rma/rma.h"
 
 xy_status_t check_pending_begin(int ranks);
 /* `self` passes a buffer: does it lie in memory that is there, is it long enough, and has it the
@@ -23,19 +22,27 @@ void check_pending_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_
 /* The same for one of the buffers of an operation that has several; `request` NULL: it blocks. */
 void check_pending_block(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_request_t *request,
                          bool is_receive);
+/* A call of `self` receives two of its blocks into the same bytes. */
+void check_pending_twice(const mpi_rank_t *self, int first, int second);
 /* Receives of `rank` may have got their messages; this one has. On the worker. */
 void check_pending_arrive(mpi_rank_t *rank);
 void check_pending_arrived(const mpi_request_t *receive);
 /* The program has completed the request, or has freed it before it was complete. */
 void check_pending_finish(mpi_request_t *request);
 void check_pending_forget(const mpi_request_t *request);
-/* `self` has begun a one-sided operation with this buffer of its own, on a target that is in
- * another process or not. It ends with the operations of the window, or with a request. */
-void check_pending_window(mpi_rank_t *self, const struct mpi_win *win, const mpi_transfer_t *t,
-                          bool is_receive, bool is_far);
-void check_pending_bind(const mpi_rank_t *self, const struct mpi_win *win,
-                        const mpi_request_t *request);
-void check_pending_settle(const mpi_rank_t *self, const struct mpi_win *win);
+typedef enum {
+    CHECK_USE_ORIGIN,
+    CHECK_USE_RESULT,
+    CHECK_USE_FETCHED /* results that nobody wants may go to one place */
+} check_use_t;
+
+/* `self` has begun a one-sided operation on member `target` with this buffer of its own. It ends
+ * with the operations on that target, or with a request. */
+void check_pending_window(mpi_rank_t *self, const mpi_win_t *win, int target,
+                          const mpi_transfer_t *t, check_use_t use);
+void check_pending_bind(const mpi_rank_t *self, const mpi_win_t *win, const mpi_request_t *request);
+/* Those on a target, or RMA_EVERYWHERE, have done with their buffers. */
+void check_pending_settle(const mpi_rank_t *self, const mpi_win_t *win, int target);
 /* The rank is going to wait or tests: has it changed the buffers of its receives? */
 void check_pending_look(mpi_rank_t *self);
 

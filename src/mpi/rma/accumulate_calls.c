@@ -363,6 +363,15 @@ static int check_swap(const rma_operation_t *o, const void *origin, const void *
     return MPI_SUCCESS;
 }
 
+/* With --check. */
+static void note_sides(const mpi_win_t *win, const void *origin, const void *compare,
+                       const void *result, const mpi_type_t *type)
+{
+    rma_watch->side(win->comm->owner, "origin", origin, 1, type);
+    rma_watch->side(win->comm->owner, "compare", compare, 1, type);
+    rma_watch->side(win->comm->owner, "result", result, 1, type);
+}
+
 /* Compare and swap one element in this process at once; false if the general form must do it. */
 static bool swap_fast(const mpi_rank_t *self, const void *origin, const void *compare, void *result,
                       MPI_Datatype datatype, int target, MPI_Aint disp, MPI_Win win)
@@ -413,6 +422,8 @@ int impl_compare_and_swap(mpi_rank_t *self, const void *origin_addr, const void 
         error = check_swap(&o, origin_addr, compare_addr, result_addr);
     if (error != MPI_SUCCESS)
         return error;
+    if (rma_watch != NULL)
+        note_sides(o.win, origin_addr, compare_addr, result_addr, o.target.type);
     u = update_at(self, o.win, o.rank);
     u.type = o.target.type;
     rma_operation_sync(self);

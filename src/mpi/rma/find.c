@@ -94,10 +94,10 @@ void rma_unreach(mpi_win_t *win, int target)
 
 const rma_watch_t *rma_watch;
 
-void rma_settle(mpi_win_t *win)
+void rma_settle(mpi_win_t *win, int target, bool is_local)
 {
     if (__builtin_expect(rma_watch != NULL, 0))
-        rma_watch->settle(win);
+        rma_watch->settle(win, target, is_local);
     if (__builtin_expect(mpi_job->clock != NULL, 0) && win->over > 0) {
         mpi_virtual_until(win->owner, win->over);
         win->over = 0;

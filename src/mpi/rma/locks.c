@@ -457,7 +457,7 @@ int impl_win_unlock(mpi_rank_t *self, int rank, MPI_Win handle)
         return mpi_error(win->comm, MPI_ERR_RMA_SYNC,
                          "rank %d is not locked by this rank; MPI_Win_lock comes first", rank);
     rma_note(win, rank);
-    rma_settle(win);
+    rma_settle(win, rank, false);
     charge_lock(self, win, rank, false);
     rma_unreach(win, rank);
     if (--win->lock_count == 0)
@@ -497,7 +497,7 @@ int impl_win_unlock_all(mpi_rank_t *self, MPI_Win handle)
         return mpi_error(win->comm, MPI_ERR_RMA_SYNC,
                          "no epoch of MPI_Win_lock_all is open; MPI_Win_lock_all comes first");
     rma_note(win, MPI_UNDEFINED);
-    rma_settle(win);
+    rma_settle(win, RMA_EVERYWHERE, false);
     win->access = RMA_ACCESS_NONE;
     unlock(self, win, ALL);
     rma_look(win);
@@ -517,11 +517,11 @@ static void order(void)
     atomic_exchange_explicit(&word, 1, memory_order_seq_cst);
 }
 
-static void complete(mpi_win_t *win)
+static void complete(mpi_win_t *win, int target, bool is_local)
 {
     order();
     if (__builtin_expect(mpi_job->clock != NULL || rma_watch != NULL, 0))
-        rma_settle(win); /* in virtual time others run meanwhile */
+        rma_settle(win, target, is_local); /* in virtual time others run meanwhile */
     if (mpi_job->clock == NULL)
         rma_look(win);
 }
@@ -552,7 +552,7 @@ static int flush(int rank, MPI_Win handle, bool is_local)
     if (error == MPI_SUCCESS && __builtin_expect(win->shared->far != NULL, 0))
         complete_far(win, rank, is_local);
     if (error == MPI_SUCCESS)
-        complete(win);
+        complete(win, rank, is_local);
     return error;
 }
 
@@ -569,7 +569,7 @@ static int flush_all(MPI_Win handle, bool is_local)
                          "MPI_Win_lock_all");
     if (__builtin_expect(win->shared->far != NULL, 0))
         complete_far(win, RMA_EVERYWHERE, is_local);
-    complete(win);
+    complete(win, RMA_EVERYWHERE, is_local);
     return MPI_SUCCESS;
 }
 

@@ -323,17 +323,17 @@ typedef struct {
 
 /* What looks at the operations of ranks that are watched, when they are done: where `count`
  * elements of `type` are at the target, and the operation of MPI_Accumulate and its like, or NULL;
- * at their completion, before other ranks hear of it; and when an exposure epoch of MPI_Win_post
- * ends. */
+ * at their completion at a target or RMA_EVERYWHERE, before other ranks hear of it (`is_local`:
+ * only for the caller's own buffers); and when an exposure epoch of MPI_Win_post ends. */
 typedef struct {
     void (*operation)(mpi_rank_t *self, mpi_win_t *win, int target, const void *address,
                       int64_t count, mpi_type_t *type, const mpi_op_t *op);
-    /* A buffer of the caller, which the call names so ("origin", "result"). */
+    /* A buffer of the caller, which the call names so ("origin", "compare", "result"). */
     void (*side)(const mpi_rank_t *self, const char *name, const void *address, int64_t count,
                  const mpi_type_t *type);
     /* The operation before on `target` has this request. */
     void (*request)(mpi_win_t *win, int target, mpi_request_t *request);
-    void (*settle)(mpi_win_t *win);
+    void (*settle)(mpi_win_t *win, int target, bool is_local);
     void (*exposed)(mpi_win_t *win);
     /* What the watch of process `from` says to member `win` of this one, behind the operations of
      * `origin` that it is about. */
@@ -359,11 +359,12 @@ void rma_unreach(mpi_win_t *win, int target);
  * XY_ENOMEM is silent. */
 xy_status_t rma_info_apply(mpi_win_t *win, const mpi_info_t *info);
 void rma_locks_init(rma_shared_t *shared);
-/* The operations of the rank must be over: in virtual time, wait for that. */
-void rma_settle(mpi_win_t *win);
-/* Those on far members: what they return has come, and the buffers are the program's again; and, in
- * addition, they are done at `target` (RMA_EVERYWHERE: at all targets). Park. */
+/* The operations of the rank on `target` must be over, or `is_local`, its buffers free: in virtual
+ * time, wait for all. RMA_EVERYWHERE: on all targets. */
 enum { RMA_EVERYWHERE = -1 };
+void rma_settle(mpi_win_t *win, int target, bool is_local);
+/* Those on far members: what they return has come, and the buffers are the program's again; and, in
+ * addition, they are done at `target`. Park. */
 void rma_far_settle(mpi_rank_t *self, mpi_win_t *win);
 void rma_far_flush(mpi_rank_t *self, mpi_win_t *win, int target);
 /* The shared data of the members of one process, for a window of `size` members, of which `members`

@@ -81,7 +81,7 @@ int impl_win_fence(mpi_rank_t *self, int assert, MPI_Win handle)
     if (error != MPI_SUCCESS)
         return error;
     rma_note(win, MPI_UNDEFINED);
-    rma_settle(win);
+    rma_settle(win, RMA_EVERYWHERE, false);
     if (win->shared->far != NULL)
         rma_far_flush(self, win, RMA_EVERYWHERE);
     call.comm = win->comm;
@@ -316,7 +316,7 @@ int impl_win_complete(mpi_rank_t *self, MPI_Win handle)
     if (win->access != RMA_ACCESS_START)
         return mpi_error(win->comm, MPI_ERR_RMA_SYNC,
                          "no access epoch of MPI_Win_start is open; MPI_Win_start comes first");
-    rma_settle(win);
+    rma_settle(win, RMA_EVERYWHERE, false);
     if (win->shared->far != NULL)
         rma_far_settle(self, win);
     for (int i = 0; i < win->started->size; i++) {

@@ -51,10 +51,8 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
                  "nor touch its receive buffer. One-sided operations end with their epoch, a flush "
                  "or their request.",
          .cure = "Complete the operation first, or use another buffer.",
-         .limits = "A change that is undone before completion is not found, nor are collectives "
-                   "on intercommunicators. Of the one-sided operations of a rank 1024 are compared "
-                   "at a time; not compared: results of MPI_Get_accumulate, MPI_Fetch_and_op and "
-                   "MPI_Compare_and_swap.",
+         .limits = "A change that is undone before completion is not found. Of the one-sided "
+                   "operations of a rank 8192 are compared at a time.",
          .example = "check_send_changed"},
     [XMPI_FINDING_BUFFER_TOUCHED] =
         {"buffer-touched", true, false, "a receive buffer is used before its data has arrived",
@@ -69,11 +67,10 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
          .example = "check_receive_read"},
     [XMPI_FINDING_BUFFER_OVERLAP] =
         {"buffer-overlap", true, false, "two operations use the same memory at the same time",
-         .rule = "No two pending operations may use the same bytes if one of them receives.",
+         .rule = "No two pending operations may use the same bytes if one of them receives, nor "
+                 "may two blocks that one collective receives.",
          .cure = "Use separate buffers, or complete the first operation before the second.",
-         .limits = "Two one-sided operations from one line with the same place are not reported, "
-                   "nor are blocks of one call that overlap, unless one is sent and the other "
-                   "received.",
+         .limits = "Two one-sided operations from one line with the same place are not reported.",
          .example = "check_receives_overlap"},
     [XMPI_FINDING_BUFFER_TOO_SMALL] =
         {"buffer-too-small", true, false, "a buffer is shorter than its count and datatype say",
@@ -123,14 +120,15 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
              "target's "
              "memory conflict, unless both read or both accumulate with the same operation. An "
              "access ends at the next fence, at MPI_Win_wait of the target, or when its origin "
-             "unlocks or flushes; MPI_Rget also when its request is complete.",
+             "unlocks or flushes; a local flush, and the request of MPI_Rget, end only what returns "
+             "data.",
          .cure = "Separate them by a fence or flush, lock exclusively, or use MPI_Accumulate.",
          .limits =
              "Loads of the target are found in whole pages that were put, its stores by "
              "comparison; both after the operation and before the end of the epoch. Not "
              "found: loads and stores before the operation, stores beside a get under locks, "
              "shared windows. Epochs one after the other are compared in one process, without "
-             "threads, for the last 128 accesses; a rank that has received a message sent "
+             "threads, for the last 1024 accesses; a rank that has received a message sent "
              "later by any rank counts as ordered.",
          .example = "check_put_put"},
     [XMPI_FINDING_ERROR_IGNORED] =
