@@ -139,27 +139,6 @@ static void close_window(MPI_Win win)
     MPI_Win_free(&win);
 }
 
-/* Results that nobody wants may go to one place.
- * options: --check=buffers
- * code: 121
- * says: error: rank 1: the result buffer of MPI_Fetch_and_op at @fetch was changed before
- * MPI_Win_flush at @flush [buffer-changed]
- */
-BUG(check_fetched_written)
-{
-    MPI_Win win = open_window();
-    int one = 1, unwanted, result = -1;
-
-    for (int i = 0; i < 5; i++)
-        MPI_Fetch_and_op(&one, &unwanted, MPI_INT, 0, 0, MPI_SUM, win);
-    MPI_Fetch_and_op(&one, &result, MPI_INT, 0, 0, MPI_SUM, win); // @fetch
-    if (wrong && rank == 1)
-        result = 100;
-    MPI_Win_flush(0, win); // @flush
-    result = unwanted = 100;
-    close_window(win);
-}
-
 /* options: --check=buffers
  * code: 121
  * says: error: rank 0: the origin buffer of MPI_Compare_and_swap at @swap was changed before

@@ -215,54 +215,6 @@ static void use_twice(void (*use)(void), bool is_persistent)
     MPI_Finalize();
 }
 
-static void test(void)
-{
-    int flag = 0;
-
-    while (!flag)
-        MPI_Test(&shared, &flag, ignore); // @test
-}
-
-/* before: yes
- * code: 7
- * says: rank 0: MPI_Test: the request of MPI_Irecv at @start is waited for already, by another
- * thread* (MPI_ERR_REQUEST; at @test) */
-BUG(tested_while_waited_for)
-{
-    use_twice(test, false);
-}
-
-static void wait_for_any(void)
-{
-    MPI_Request two[2] = {MPI_REQUEST_NULL, shared};
-    int index;
-
-    MPI_Waitany(2, two, &index, ignore); // @any
-}
-
-/* before: yes
- * code: 7
- * says: rank 0: MPI_Waitany: the request of MPI_Irecv at @start is waited for already, by another
- * thread* (MPI_ERR_REQUEST; at @any) */
-BUG(any_of_one_waited_for)
-{
-    use_twice(wait_for_any, false);
-}
-
-static void free_it(void)
-{
-    MPI_Request_free(&shared); // @free
-}
-
-/* before: yes
- * code: 7
- * says: rank 0: MPI_Request_free: the request of MPI_Irecv at @start is waited for already, by
- * another thread* (MPI_ERR_REQUEST; at @free) */
-BUG(freed_while_waited_for)
-{
-    use_twice(free_it, false);
-}
-
 static void start_again(void)
 {
     MPI_Start(&shared); // @again

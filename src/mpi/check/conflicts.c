@@ -791,12 +791,12 @@ static void on_side(const mpi_rank_t *self, const char *name, const void *addres
     if (!mpi_checks.buffers || area.low == area.high || strcmp(name, "target") == 0)
         return;
     check_pending_memory(self, &area, is_receive);
+    if (is_receive && what == UPDATE)
+        return; /* what nobody wants may go to one place, and come there in any order */
     named.sides[named.count] = (mpi_transfer_t){.buffer = (void *)(uintptr_t)address,
                                                 .count = count,
                                                 .type = (mpi_type_t *)(uintptr_t)type};
-    named.uses[named.count++] = !is_receive      ? CHECK_USE_ORIGIN
-                                : what == UPDATE ? CHECK_USE_FETCHED
-                                                 : CHECK_USE_RESULT;
+    named.uses[named.count++] = is_receive ? CHECK_USE_RESULT : CHECK_USE_ORIGIN;
     named.self = self;
     named.site = self->call.caller;
 }

@@ -29,7 +29,6 @@ typedef struct pending {
     const char *call;
     const void *site;
     bool is_receive, is_told;
-    bool is_fetched; /* CHECK_USE_FETCHED */
     bool is_hashed;  /* false: data may have come at any time */
     bool is_arrived; /* the message is in the buffer, and the program does not know yet */
     uint64_t hash;   /* of the bytes at the start, or then */
@@ -280,7 +279,7 @@ void check_pending_forget(const mpi_request_t *request)
 typedef struct {
     const mpi_request_t *request;
     const check_area_t *area;
-    bool is_receive, is_fetched;
+    bool is_receive;
     const pending_t *found;
 } search_t;
 
@@ -289,9 +288,6 @@ static bool meets(check_span_t *span, void *argument)
     const pending_t *p = (const pending_t *)span;
     search_t *s = argument;
     bool is_same_call = s->request != NULL && p->request == s->request;
-
-    if (s->is_fetched && p->is_fetched)
-        return true;
 
     if ((is_same_call ? s->is_receive != p->is_receive : s->is_receive || p->is_receive) &&
         check_area_overlaps(&p->area, s->area))
@@ -302,10 +298,7 @@ static bool meets(check_span_t *span, void *argument)
 static const pending_t *find_overlap(const mpi_rank_t *self, const mpi_request_t *request,
                                      const check_area_t *area, check_use_t use)
 {
-    search_t search = {.request = request,
-                       .area = area,
-                       .is_receive = use != CHECK_USE_ORIGIN,
-                       .is_fetched = use == CHECK_USE_FETCHED};
+    search_t search = {.request = request, .area = area, .is_receive = use != CHECK_USE_ORIGIN};
 
     check_spans_each(ours[self->world].spans, area->low, area->high, meets, &search);
     return search.found;
@@ -413,16 +406,6 @@ void check_pending_look(mpi_rank_t *self)
 
 /* ---- One-sided operations ---- */
 
-/* A fetched value is replaced by that of a later operation. */
-static bool give_way(check_span_t *span, void *argument)
-{
-    pending_t *p = (pending_t *)span;
-
-    if (p->is_fetched && check_area_overlaps(&p->area, argument))
-        p->is_told = true;
-    return true;
-}
-
 /* What a get of this process has read is there already. */
 void check_pending_window(mpi_rank_t *self, const mpi_win_t *win, int target,
                           const mpi_transfer_t *t, check_use_t use)
@@ -433,8 +416,6 @@ void check_pending_window(mpi_rank_t *self, const mpi_win_t *win, int target,
     const pending_t *other;
     pending_t *p;
 
-    if (use == CHECK_USE_FETCHED)
-        check_spans_each(ours[self->world].spans, area.low, area.high, give_way, &area);
     other = is_receive || !is_full ? find_overlap(self, NULL, &area, use) : NULL;
     if (other != NULL && other->win != NULL && other->site != self->call.caller)
         report_overlap(self, other, &area, is_receive);
@@ -445,7 +426,6 @@ void check_pending_window(mpi_rank_t *self, const mpi_win_t *win, int target,
                                 .area = area,
                                 .type = t->type,
                                 .is_receive = is_receive,
-                                .is_fetched = use == CHECK_USE_FETCHED,
                                 .is_hashed = !is_receive || !is_far,
                                 .is_arrived = !is_far});
     if (p != NULL && use == CHECK_USE_RESULT && !is_far && other == NULL &&

@@ -30,11 +30,7 @@ void check_pending_arrived(const mpi_request_t *receive);
 /* The program has completed the request, or has freed it before it was complete. */
 void check_pending_finish(mpi_request_t *request);
 void check_pending_forget(const mpi_request_t *request);
-typedef enum {
-    CHECK_USE_ORIGIN,
-    CHECK_USE_RESULT,
-    CHECK_USE_FETCHED /* results that nobody wants may go to one place */
-} check_use_t;
+typedef enum { CHECK_USE_ORIGIN, CHECK_USE_RESULT } check_use_t;
 
 /* `self` has begun a one-sided operation on member `target` with this buffer of its own. It ends
  * with the operations on that target, or with a request. */

@@ -52,7 +52,8 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
                  "or their request.",
          .cure = "Complete the operation first, or use another buffer.",
          .limits = "A change that is undone before completion is not found. Of the one-sided "
-                   "operations of a rank 8192 are compared at a time.",
+                   "operations of a rank 8192 are compared at a time, but no results of "
+                   "MPI_Get_accumulate, MPI_Fetch_and_op and MPI_Compare_and_swap.",
          .example = "check_send_changed"},
     [XMPI_FINDING_BUFFER_TOUCHED] =
         {"buffer-touched", true, false, "a receive buffer is used before its data has arrived",
@@ -120,7 +121,8 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
              "target's "
              "memory conflict, unless both read or both accumulate with the same operation. An "
              "access ends at the next fence, at MPI_Win_wait of the target, or when its origin "
-             "unlocks or flushes; a local flush, and the request of MPI_Rget, end only what returns "
+             "unlocks or flushes; a local flush, and the request of MPI_Rget, end only what "
+             "returns "
              "data.",
          .cure = "Separate them by a fence or flush, lock exclusively, or use MPI_Accumulate.",
          .limits =
