@@ -80,7 +80,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static xy_hash_t members;   /* of member_t, by window and rank in it */
 static uint64_t operations; /* so far */
 
-enum { PAST_MOST = 1024 }; /* accesses that are over */
+enum { PAST_MOST = 128 }; /* accesses that are over */
 static list_t past;
 static int past_count;
 

@@ -130,7 +130,7 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
              "comparison; both after the operation and before the end of the epoch. Not "
              "found: loads and stores before the operation, stores beside a get under locks, "
              "shared windows. Epochs one after the other are compared in one process, without "
-             "threads, for the last 1024 accesses; a rank that has received a message sent "
+             "threads, for the last 128 accesses; a rank that has received a message sent "
              "later by any rank counts as ordered.",
          .example = "check_put_put"},
     [XMPI_FINDING_ERROR_IGNORED] =
