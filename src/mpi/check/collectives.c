@@ -167,6 +167,7 @@ static void add_inter_reduction(const coll_call_t *call)
         add(call, call->receive, count, call->receive_type, true);
 }
 
+/* Add the buffers of a collective between two groups to those in use. */
 static void add_inter(const coll_call_t *call)
 {
     bool is_root = call->kind->is_rooted && call->root == call->rank;

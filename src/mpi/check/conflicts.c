@@ -294,6 +294,7 @@ static bool compare(check_span_t *span, void *argument)
     return !search->is_repeated;
 }
 
+/* Keep a copy of an operation in the list that ends it, and among the spans of its target. */
 static void keep(const access_t *now, member_t *target, list_t *list)
 {
     access_t *a = xy_malloc(sizeof(*a));

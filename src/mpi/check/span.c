@@ -56,6 +56,7 @@ static check_span_t *join(check_span_t *before, check_span_t *behind)
     return behind;
 }
 
+/* Add a span to a tree; returns the root. */
 static check_span_t *insert(check_span_t *tree, check_span_t *span)
 {
     if (tree == NULL || tree->weight < span->weight) {

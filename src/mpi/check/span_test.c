@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "base/random.h"
+#include "base/base.h"
 #include "base/testing.h"
 #include "mpi/check/span.h"
 
