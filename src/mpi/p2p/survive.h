@@ -106,6 +106,18 @@ bool mpi_survive_is_kept(const mpi_request_t *request);
 /* The calling rank has ended before MPI_Finalize. */
 void mpi_survive_leave(mpi_rank_t *self);
 
+/* ---- Between survive.c and survive_messages.c ---- */
+
+bool mpi_survive_is_failed(int world);
+/* Has any rank failed, or any communicator been revoked? */
+bool mpi_survive_has_notices(void);
+/* All that has come from the process of a rank is in the mailboxes: the number of this end, 0: not
+ * yet; and how many of them there are. */
+int mpi_survive_end_of(int world);
+int mpi_survive_ends(void);
+/* Something has changed: all workers end the requests that wait in vain. Any thread. */
+void mpi_survive_look(void);
+
 /* ---- Agreements ---- */
 
 const mpi_survive_ops_t *mpi_survive_ops(void);
