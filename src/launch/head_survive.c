@@ -8,6 +8,7 @@
 
 #include "launch/consensus.h"
 #include "launch/head.h"
+#include "launch/spawn_ranks.h"
 #include "process/process.h"
 
 static head_t *head;
@@ -30,7 +31,7 @@ static consensus_t consensus = {.decide = decide};
 static void begin(head_t *own)
 {
     head = own;
-    consensus.ranks = own->size;
+    consensus.ranks = own->size + XMPI_SPAWN_ROOM_NODE * own->count;
 }
 
 bool head_survives(const head_t *own)
@@ -38,10 +39,13 @@ bool head_survives(const head_t *own)
     return own->values->survive;
 }
 
+/* Those that a process may spawn follow all that are started (spawn_ranks.h). */
 static int process_of(int rank)
 {
     int process = 0;
 
+    if (rank >= head->size)
+        return (rank - head->size) / XMPI_SPAWN_ROOM_NODE;
     if (head->process_of != NULL)
         return head->process_of[rank];
     while (rank >= head->processes[process].ranks)
@@ -77,7 +81,7 @@ bool head_survive_process(head_t *own, int process)
     if (p->pid > 0)
         kill(p->pid, SIGKILL); /* it may be stopped, or out of reach */
     xy_channel_close(&p->link);
-    for (int r = 0; r < own->size; r++)
+    for (int r = 0; r < consensus.ranks; r++)
         if (process_of(r) == process)
             consensus_fail(&consensus, r);
     tell_failure(true, process);
@@ -91,8 +95,8 @@ static void take_rank(int process, const xy_frame_t *frame)
     node_fields_t fields = node_fields(frame);
     long rank;
 
-    if (!node_field_number(&fields, 0, head->size - 1, &rank) || process_of((int)rank) != process ||
-        !consensus_fail(&consensus, (int)rank))
+    if (!node_field_number(&fields, 0, consensus.ranks - 1, &rank) ||
+        process_of((int)rank) != process || !consensus_fail(&consensus, (int)rank))
         return;
     tell_failure(false, (int)rank);
     consensus_settle(&consensus);

@@ -55,6 +55,11 @@ xy_status_t mpi_launch_libraries(const xy_vec_t *parts, mpi_library_lists_t *lis
 /* The program of that name in PATH or the working directory; NULL: there is none, or no memory. */
 char *mpi_launch_search(const char *name);
 
+/* Jobs that this one spawns (spawned_job.c): XMPI_SPAWN_OPTIONS=..., for the ranks' environment;
+ * and in the mpiexec of a spawned job, first: what of its parent does not hold for it. */
+char *mpi_launch_for_spawned(const mpi_launch_values_t *v);
+void mpi_launch_as_spawned(void);
+
 /* The environment of a part: this process's, with what was set, and XYLEM_LAUNCHED, which says what
  * its ranks are (bindings.h). Strings live for ever. */
 xy_status_t mpi_launch_environment(mpi_part_t *part, const mpi_launch_values_t *first,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "launch/launch_node.h"
+#include "launch/spawn_ranks.h"
 #include "mpi/p2p/p2p.h"
 
 static void tell_number(node_kind_t kind, long number)
@@ -38,7 +39,8 @@ static const mpi_survive_ops_t ops = {lost, failed, revoke, agree};
 
 xy_status_t mpi_node_survive(const mpi_node_job_t *job)
 {
-    return mpi_survive_setup(&ops, job->process_of, job->size, job->processes);
+    return mpi_survive_setup(&ops, job->process_of, job->size, XMPI_SPAWN_ROOM_NODE,
+                             job->processes);
 }
 
 static void take_failure(const xy_frame_t *frame)

@@ -18,6 +18,7 @@
 
 #include "launch/head.h"
 #include "mpi/bindings/bindings.h"
+#include "mpi/dynamic/dynamic.h"
 
 #define RANKS_VARIABLE "XYLEM_RANKS_PER_PROCESS"
 
@@ -48,18 +49,10 @@ static bool is_linked(void)
  * command of Xylem. */
 static bool find_mpiexec(char path[PATH_MAX])
 {
-    char wanted[PATH_MAX], own[PATH_MAX];
-    const char *slash;
+    char own[PATH_MAX];
     size_t length;
-    Dl_info library;
 
-    if (dladdr((const void *)(uintptr_t)find_mpiexec, &library) == 0 || library.dli_fname == NULL)
-        return false;
-    slash = strrchr(library.dli_fname, '/');
-    snprintf(wanted, sizeof(wanted), "%.*s/../bin/mpiexec",
-             slash != NULL ? (int)(slash - library.dli_fname) : 1,
-             slash != NULL ? library.dli_fname : ".");
-    if (realpath(wanted, path) == NULL || realpath("/proc/self/exe", own) == NULL)
+    if (!mpi_find_mpiexec(path) || realpath("/proc/self/exe", own) == NULL)
         return false;
     length = (size_t)(strrchr(path, '/') - path) + 1;
     return strncmp(path, own, length) != 0 || strchr(own + length, '/') != NULL;

@@ -145,17 +145,19 @@ xy_status_t mpi_launch_environment(mpi_part_t *part, const mpi_launch_values_t *
     size_t n = length(environ);
     size_t more =
         first->genv.count + first->x.count + part->values->env.count + part->values->x.count;
-    char **list = xy_calloc(n + more + 5, sizeof(char *));
+    char **list = xy_calloc(n + more + 6, sizeof(char *));
     char *entry = xy_sprintf("%s=%s", XMPI_LAUNCHED, launched);
+    char *options = mpi_launch_for_spawned(first);
     xy_status_t st;
 
-    if (list == NULL || entry == NULL)
+    if (list == NULL || entry == NULL || options == NULL)
         return xy_fail_memory("making the environment");
     memcpy(list, environ, n * sizeof(char *));
     if (mpi_node_hides_launcher(part->is_mpi))
         hide_launcher(list);
     part->environment = list;
     set(list, entry);
+    set(list, options);
     st = set_pairs(list, &first->genv);
     if (st == XY_OK)
         st = set_exports(list, &first->x);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "launch/host_list.h"
@@ -240,22 +239,6 @@ static xy_status_t search(const char *command, const char *list, char **path_p)
     return mpi_launch_find(command, path_p, &(int){0});
 }
 
-/* Report info keys that ask for another host or architecture. */
-static xy_status_t check_place(const mpi_spawn_part_t *part)
-{
-    struct utsname system;
-
-    if (part->host != NULL && !mpi_host_is_here(part->host))
-        return xy_fail(XY_EUNSUPPORTED,
-                       "the info key host is '%s': new ranks run in the process of the rank that "
-                       "spawns them; leave the key out",
-                       part->host);
-    if (part->arch != NULL && uname(&system) == 0 && strcmp(part->arch, system.machine) != 0)
-        return xy_fail(XY_EUNSUPPORTED, "the info key arch is '%s', and this machine is %s",
-                       part->arch, system.machine);
-    return XY_OK;
-}
-
 /* ---- Making ranks ---- */
 
 /* The arguments with the command in front, in one array. */
@@ -340,10 +323,8 @@ static xy_status_t make_part(making_t m, int *ranks, int *made_p)
 {
     const mpi_spawn_part_t *part = m.part;
     char *path = NULL;
-    xy_status_t st = check_place(part);
+    xy_status_t st = search(part->command, part->path, &path);
 
-    if (st == XY_OK)
-        st = search(part->command, part->path, &path);
     m.path = path;
     m.argv = st == XY_OK ? with_command(part, &m.argc) : NULL;
     if (st == XY_OK && m.argv == NULL)
@@ -455,4 +436,5 @@ void mpi_spawn_setup(const mpi_spawn_setup_t *given)
         setup.room = 0;
 }
 
-const mpi_spawner_t mpi_spawner = {.make = make, .drop = drop, .start = start};
+const mpi_spawner_t mpi_spawner = {
+    .make = make, .drop = drop, .start = start, .is_here = mpi_host_is_here};

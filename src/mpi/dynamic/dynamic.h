@@ -4,6 +4,7 @@
  * groups that share only a port, a name or a socket.
  *
  *   spawn.c     MPI_Comm_spawn and MPI_Comm_spawn_multiple; what a spawned rank does in MPI_Init
+ *   spawn_job.c the same for ranks on other hosts, which are a job of their own
  *   port.c      ports, MPI_Comm_accept, MPI_Comm_connect
  *   welcome.c   connects that give up after a time
  *   place.c     their names
@@ -24,11 +25,20 @@
 #ifndef XY_MPI_DYNAMIC_DYNAMIC_H
 #define XY_MPI_DYNAMIC_DYNAMIC_H
 
+#include <limits.h>
+
 #include "mpi/comm/comm.h"
 #include "mpi/dynamic/place.h"
 #include "mpi/runtime/runtime.h"
 
 extern const mpi_layer_t mpi_dynamic_layer;
+
+/* A spawned job finds here the port of those that have spawned it. */
+#define XMPI_PARENT "XYLEM_PARENT"
+/* Options for the mpiexec of a spawned job on hosts, one word per line. */
+#define XMPI_SPAWN_OPTIONS "XYLEM_SPAWN_OPTIONS"
+/* The mpiexec that belongs to this library; false: there is none. */
+bool mpi_find_mpiexec(char path[PATH_MAX]);
 
 /* A rank that was spawned meets those that have spawned it; in MPI_Init. */
 int mpi_origin_meet(mpi_rank_t *self);
@@ -51,8 +61,9 @@ enum { DYNAMIC_WHY = XMPI_SPAWN_WHY };
 typedef struct {
     int code; /* an error class */
     uint32_t context;
-    int other; /* number of the other leader */
-    int count; /* of programs, in a spawn */
+    int other;   /* number of the other leader */
+    int count;   /* of programs, in a spawn */
+    bool is_job; /* the new ranks are a job of their own, which has connected to this one */
     char why[DYNAMIC_WHY];
 } dynamic_found_t;
 
@@ -67,6 +78,14 @@ int dynamic_tell(mpi_comm_t *comm, int root, dynamic_found_t *found);
 /* What is read and changed next belongs to all ranks. In virtual time: what it takes to ask for it,
  * and all that others have done before is done. */
 void dynamic_ask(mpi_rank_t *self);
+
+/* Are these ranks to be a job of their own? And start it: at the root, until it has connected. */
+bool dynamic_needs_job(const mpi_spawn_part_t *parts, int count);
+void dynamic_spawn_job(mpi_comm_t *comm, const mpi_spawn_part_t *parts, int count,
+                       dynamic_found_t *found);
+/* Ranks of such a job meet those that have spawned them; in MPI_Init. */
+int dynamic_parent_meet(mpi_rank_t *self);
+#define DYNAMIC_PARENT_NAME "MPI_COMM_PARENT"
 
 /* A process number that `text` allows, the largest of at most `most`: a list of numbers and ranges
  * "from:to" or "from:to:step", between commas. -1: it allows none; -2: it is not such a list. */
@@ -98,6 +117,13 @@ void dynamic_welcome_await(const mpi_comm_t *comm, double seconds, const char *n
 /* found->other has knocked: is it still there? */
 bool dynamic_welcome_give(const mpi_comm_t *comm, const dynamic_found_t *found);
 
+/* At the root: wait at its own port until a rank of another job knocks, as long as `goes_on` does;
+ * otherwise that notes why. Expects another job (mpi_link_expect) from then on. */
+void dynamic_port_await(mpi_comm_t *comm, const char *name,
+                        bool (*goes_on)(void *arg, dynamic_found_t *found), void *arg,
+                        dynamic_found_t *found);
+/* Connect to a port, as MPI_Comm_connect does. */
+int dynamic_port_connect(mpi_comm_t *comm, const char *name, mpi_comm_t **made_p);
 /* Answer another job that asks whether a port is open (mpi_far_t). */
 uint64_t dynamic_port_answer(uint64_t question);
 /* Those that the rank has opened. */

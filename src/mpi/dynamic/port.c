@@ -25,7 +25,9 @@ typedef struct port {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static port_t *ports;
 
-#define PREFIX "xylem-port"
+#define PREFIX        "xylem-port"
+#define FIRST_PAUSE   20e-6
+#define LONGEST_PAUSE 5e-3
 
 dynamic_place_t dynamic_place(int rank, uint32_t context)
 {
@@ -182,6 +184,7 @@ static mpi_comm_t port_comm(const mpi_comm_t *like, mpi_group_t *everybody, uint
                         .group = everybody,
                         .owner = like->owner,
                         .references = 1,
+                        .acked = INT_MAX, /* others may fail */
                         .errhandler = like->errhandler,
                         .info = MPI_INFO_NULL,
                         .name = "a port"};
@@ -305,6 +308,51 @@ static void accept_at_root(mpi_comm_t *comm, const char *name, MPI_Info info,
         (!find_guest(&knock, found) || (knock.is_brief && !dynamic_welcome_give(comm, found))));
 }
 
+/* Take one knock that comes while `goes_on` says so; false: none. */
+static bool await_knock(mpi_rank_t *self, MPI_Comm port, knock_t *knock,
+                        bool (*goes_on)(void *, dynamic_found_t *), void *arg,
+                        dynamic_found_t *found)
+{
+    double pause = FIRST_PAUSE;
+    MPI_Request request;
+
+    found->code =
+        impl_irecv(self, knock, sizeof *knock, MPI_BYTE, MPI_ANY_SOURCE, 0, port, &request);
+    while (found->code == MPI_SUCCESS && !mpi_request_of(request)->is_done) {
+        if (!goes_on(arg, found)) {
+            impl_cancel(self, &request);
+            break;
+        }
+        xy_fiber_sleep(pause);
+        pause = pause < LONGEST_PAUSE ? 2 * pause : pause;
+    }
+    if (request != MPI_REQUEST_NULL)
+        impl_wait(self, &request, MPI_STATUS_IGNORE);
+    return found->code == MPI_SUCCESS;
+}
+
+void dynamic_port_await(mpi_comm_t *comm, const char *name,
+                        bool (*goes_on)(void *arg, dynamic_found_t *found), void *arg,
+                        dynamic_found_t *found)
+{
+    const mpi_call_t call = comm->owner->call;
+    dynamic_place_t place;
+    mpi_group_t everybody;
+    mpi_comm_t port;
+    knock_t knock = {0};
+
+    if (!find_port(name, false, &place, found))
+        return;
+    mpi_link_expect(1);
+    port = port_comm(comm, &everybody, place.context);
+    while (await_knock(comm->owner, (MPI_Comm)(void *)&port, &knock, goes_on, arg, found) &&
+           !find_guest(&knock, found))
+        continue;
+    comm->owner->call = call;
+    if (found->code != MPI_SUCCESS)
+        mpi_link_expect(-1);
+}
+
 static bool is_for_others(const char *name)
 {
     dynamic_place_t place;
@@ -313,17 +361,14 @@ static bool is_for_others(const char *name)
 }
 
 /* The one that connects is the first of the bridge. */
-static int meet(const char *name, MPI_Info info, int root, MPI_Comm handle, bool connects,
-                MPI_Comm *newcomm)
+static int meet(mpi_comm_t *comm, const char *name, MPI_Info info, int root, bool connects,
+                mpi_comm_t **made_p)
 {
     dynamic_found_t found = {.code = MPI_SUCCESS};
     dynamic_bridge_t bridge;
-    mpi_comm_t *comm, *made;
-    int code = dynamic_check(handle, root, &comm), leader;
+    int code = mpi_info_check(comm, info), leader;
     bool expects = false; /* of another job to come, which cannot be known to be a deadlock */
 
-    if (code == MPI_SUCCESS)
-        code = mpi_info_check(comm, info);
     if (code != MPI_SUCCESS)
         return code;
     if (comm->rank == root) {
@@ -343,21 +388,37 @@ static int meet(const char *name, MPI_Info info, int root, MPI_Comm handle, bool
     leader = mpi_comm_world_rank(comm, root);
     dynamic_bridge(&bridge, comm, found.context, connects ? leader : found.other,
                    connects ? found.other : leader);
-    code = mpi_intercomm_make(comm, root, &bridge.comm, connects ? 1 : 0, 0, &made);
+    code = mpi_intercomm_make(comm, root, &bridge.comm, connects ? 1 : 0, 0, made_p);
     mpi_link_expect(-expects);
+    return code;
+}
+
+static int meet_handle(const char *name, MPI_Info info, int root, MPI_Comm handle, bool connects,
+                       MPI_Comm *newcomm)
+{
+    mpi_comm_t *comm, *made;
+    int code = dynamic_check(handle, root, &comm);
+
+    if (code == MPI_SUCCESS)
+        code = meet(comm, name, info, root, connects, &made);
     if (code == MPI_SUCCESS)
         *newcomm = mpi_comm_handle(made);
     return code;
 }
 
+int dynamic_port_connect(mpi_comm_t *comm, const char *name, mpi_comm_t **made_p)
+{
+    return meet(comm, name, MPI_INFO_NULL, 0, true, made_p);
+}
+
 int impl_comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm,
                      MPI_Comm *newcomm)
 {
-    return meet(port_name, info, root, comm, false, newcomm);
+    return meet_handle(port_name, info, root, comm, false, newcomm);
 }
 
 int impl_comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm,
                       MPI_Comm *newcomm)
 {
-    return meet(port_name, info, root, comm, true, newcomm);
+    return meet_handle(port_name, info, root, comm, true, newcomm);
 }

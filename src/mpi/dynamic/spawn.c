@@ -4,9 +4,10 @@
  *
  * The root has the launcher make them, gives them a world, and has their workers begin them. It
  * then tells the other members the context of the bridge, and all of them meet the new ranks, which
- * do the same in MPI_Init.
+ * do the same in MPI_Init. On other hosts, new ranks are a job of their own (spawn_job.c).
  */
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "mpi/dynamic/calls.h"
 #include "mpi/dynamic/dynamic.h"
@@ -104,6 +105,40 @@ static void rank_end(mpi_rank_t *rank)
 
 /* ---- At the root ---- */
 
+static const char *first_of(const mpi_info_t *info, const char *const *keys)
+{
+    const char *value = NULL;
+
+    for (int i = 0; keys[i] && !value; i++)
+        value = mpi_info_value(info, keys[i]);
+    return value;
+}
+
+/* Where the ranks are to be started. */
+static void read_place(const mpi_info_t *info, mpi_spawn_part_t *part, dynamic_found_t *found)
+{
+    static const char *const directory[] = {"wdir", "wd", NULL},
+                             *const host[] = {"host", "hosts", "add-host", NULL},
+                             *const file[] = {"hostfile", "add-hostfile", NULL};
+    const char *arch = mpi_info_value(info, "arch");
+    struct utsname system;
+
+    part->path = mpi_info_value(info, "path");
+    part->wdir = first_of(info, directory);
+    part->host = first_of(info, host);
+    part->hostfile = first_of(info, file);
+    if (arch && uname(&system) == 0 && strcmp(arch, system.machine) != 0)
+        dynamic_fail(found, MPI_ERR_SPAWN, "the info key arch is '%.60s', and this machine is %s",
+                     arch, system.machine);
+    if (mpi_job->clock &&
+        (part->hostfile || (part->host && !mpi_job->spawner->is_here(part->host))))
+        dynamic_fail(found, MPI_ERR_SPAWN,
+                     "the info key %s is '%.200s': in virtual time new ranks run on the machine "
+                     "that --virtual names; leave the key out",
+                     part->hostfile ? "hostfile" : "host",
+                     part->hostfile ? part->hostfile : part->host);
+}
+
 /* What the info object of program `i` says. */
 static void read_info(const wish_t *wish, int i, mpi_spawn_part_t *part, dynamic_found_t *found)
 {
@@ -118,12 +153,7 @@ static void read_info(const wish_t *wish, int i, mpi_spawn_part_t *part, dynamic
     }
     if (!info)
         return;
-    part->path = mpi_info_value(info, "path");
-    part->wdir = mpi_info_value(info, "wdir");
-    if (!part->wdir)
-        part->wdir = mpi_info_value(info, "wd");
-    part->host = mpi_info_value(info, "host");
-    part->arch = mpi_info_value(info, "arch");
+    read_place(info, part, found);
     soft = mpi_info_value(info, "soft");
     if (soft)
         part->count = dynamic_soft(soft, part->count);
@@ -207,9 +237,10 @@ static void begin_all(mpi_rank_t *self, const mpi_spawn_part_t *parts, int count
 }
 
 /* Have the launcher make the ranks, and begin them; a failure is noted in `found`. */
-static void start(mpi_rank_t *self, const mpi_spawn_part_t *parts, int count,
+static void start(mpi_comm_t *comm, const mpi_spawn_part_t *parts, int count,
                   dynamic_found_t *found)
 {
+    mpi_rank_t *self = comm->owner;
     int *ranks, size = 0;
 
     for (int i = 0; i < count; i++)
@@ -227,7 +258,7 @@ static void start(mpi_rank_t *self, const mpi_spawn_part_t *parts, int count,
 }
 
 /* *shares_p is of found->count. */
-static void spawn_at_root(mpi_rank_t *self, const wish_t *wish, share_t **shares_p,
+static void spawn_at_root(mpi_comm_t *comm, const wish_t *wish, share_t **shares_p,
                           dynamic_found_t *found)
 {
     size_t count = wish->count > 0 ? (size_t)wish->count : 1;
@@ -236,10 +267,6 @@ static void spawn_at_root(mpi_rank_t *self, const wish_t *wish, share_t **shares
     *shares_p = xy_calloc(count, sizeof **shares_p);
     if (!parts || !*shares_p)
         dynamic_fail(found, MPI_ERR_NO_MEM, "memory ran out for the new ranks");
-    else if (!mpi_job->spawner)
-        dynamic_fail(found, MPI_ERR_SPAWN,
-                     "ranks can be spawned where mpiexec runs them as parts of its own process; "
-                     "start this program with 'mpiexec -n 1', as a program compiled with mpicc");
     else if (mpi_job->has_progress_threads)
         dynamic_fail(found, MPI_ERR_SPAWN,
                      "with --progress threads a job has the ranks that it was started with; leave "
@@ -249,7 +276,8 @@ static void spawn_at_root(mpi_rank_t *self, const wish_t *wish, share_t **shares
     for (int i = 0; i < wish->count && found->code == MPI_SUCCESS; i++)
         read_part(wish, i, &parts[i], found);
     if (found->code == MPI_SUCCESS)
-        start(self, parts, wish->count, found);
+        (dynamic_needs_job(parts, wish->count) ? dynamic_spawn_job : start)(comm, parts,
+                                                                            wish->count, found);
     found->count = *shares_p && wish->count > 0 ? wish->count : 0;
     for (int i = 0; i < found->count && wish->maxprocs; i++)
         (*shares_p)[i] = (share_t){wish->maxprocs[i] > 0 ? wish->maxprocs[i] : 0,
@@ -269,20 +297,19 @@ static void fill_codes(int *codes, const share_t *shares, const dynamic_found_t 
 }
 
 /* Spawn ranks and make the intercommunicator with them; returns an MPI error code. */
-static int spawn(mpi_rank_t *self, const wish_t *wish, int root, MPI_Comm handle,
-                 MPI_Comm *intercomm, int *codes)
+static int spawn(const wish_t *wish, int root, MPI_Comm handle, MPI_Comm *intercomm, int *codes)
 {
     dynamic_found_t found = {.code = MPI_SUCCESS};
     mpi_comm_t *comm, *made = NULL;
     share_t *shares = NULL;
     dynamic_bridge_t bridge;
-    int code = dynamic_check(handle, root, &comm);
+    int code = dynamic_check(handle, root, &comm), leader;
 
     if (code != MPI_SUCCESS)
         return code;
     *intercomm = MPI_COMM_NULL;
     if (comm->rank == root)
-        spawn_at_root(self, wish, &shares, &found);
+        spawn_at_root(comm, wish, &shares, &found);
     mpi_spread_bcast(comm, root, &found, sizeof found);
     if (!shares)
         shares = xy_calloc((size_t)found.count + 1, sizeof *shares);
@@ -295,8 +322,12 @@ static int spawn(mpi_rank_t *self, const wish_t *wish, int root, MPI_Comm handle
     xy_free(shares);
     if (found.code != MPI_SUCCESS)
         return mpi_error(comm, found.code, "%s", found.why);
-    dynamic_bridge(&bridge, comm, found.context, mpi_comm_world_rank(comm, root), found.other);
-    code = mpi_intercomm_make(comm, root, &bridge.comm, 1, 0, &made);
+    leader = mpi_comm_world_rank(comm, root);
+    dynamic_bridge(&bridge, comm, found.context, found.is_job ? found.other : leader,
+                   found.is_job ? leader : found.other);
+    code = mpi_intercomm_make(comm, root, &bridge.comm, found.is_job ? 0 : 1, 0, &made);
+    if (found.is_job && comm->rank == root)
+        mpi_link_expect(-1);
     if (code == MPI_SUCCESS)
         *intercomm = mpi_comm_handle(made);
     return code;
@@ -310,7 +341,8 @@ int impl_comm_spawn(mpi_rank_t *self, const char *command, char *argv[], int max
     char **argvs[] = {argv};
     wish_t wish = {1, commands, argvs, &maxprocs, &info};
 
-    return spawn(self, &wish, root, comm, intercomm, array_of_errcodes);
+    (void)self;
+    return spawn(&wish, root, comm, intercomm, array_of_errcodes);
 }
 
 int impl_comm_spawn_multiple(mpi_rank_t *self, int count, char *array_of_commands[],
@@ -320,7 +352,8 @@ int impl_comm_spawn_multiple(mpi_rank_t *self, int count, char *array_of_command
 {
     wish_t wish = {count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info};
 
-    return spawn(self, &wish, root, comm, intercomm, array_of_errcodes);
+    (void)self;
+    return spawn(&wish, root, comm, intercomm, array_of_errcodes);
 }
 
 /* ---- Spawned ranks ---- */
@@ -333,11 +366,11 @@ int mpi_origin_meet(mpi_rank_t *self)
     int code;
 
     if (!origin)
-        return MPI_SUCCESS;
+        return dynamic_parent_meet(self);
     dynamic_bridge(&bridge, world, origin->bridge, origin->root, mpi_comm_world_rank(world, 0));
     code = mpi_intercomm_make(world, 0, &bridge.comm, 0, 0, &self->parent);
     if (code == MPI_SUCCESS)
-        strcpy(self->parent->name, "MPI_COMM_PARENT");
+        strcpy(self->parent->name, DYNAMIC_PARENT_NAME);
     return code;
 }
 

@@ -27,9 +27,10 @@ static struct {
     const mpi_survive_ops_t *ops;
     const int *process_of;
     int ranks, processes;
-    pthread_mutex_t lock;    /* of what is written below */
-    int *failed;             /* [ranks]: world ranks, in the order in which they failed, */
-    _Atomic int count;       /* how many of them there are: release, and acquire by readers */
+    int started, room;    /* ranks that were not spawned, and those that each process may spawn */
+    pthread_mutex_t lock; /* of what is written below */
+    int *failed;          /* [ranks]: world ranks, in the order in which they failed, */
+    _Atomic int count;    /* how many of them there are: release, and acquire by readers */
     _Atomic bool *is_failed; /* [ranks] */
     _Atomic bool *is_dead;   /* [processes]: mpiexec says so */
     bool *is_lost;           /* [processes]: the connection is closed, */
@@ -40,10 +41,14 @@ static struct {
     _Atomic(page_t *) revoked[PAGES]; /* or NULL; release, and acquire by readers */
 } survive = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-xy_status_t mpi_survive_setup(const mpi_survive_ops_t *ops, const int *process_of, int ranks,
-                              int processes)
+xy_status_t mpi_survive_setup(const mpi_survive_ops_t *ops, const int *process_of, int started,
+                              int room, int processes)
 {
+    int ranks = started + room * processes;
+
     survive.ops = ops;
+    survive.started = started;
+    survive.room = room;
     survive.process_of = process_of;
     survive.ranks = ranks;
     survive.processes = processes;
@@ -60,6 +65,17 @@ xy_status_t mpi_survive_setup(const mpi_survive_ops_t *ops, const int *process_o
 }
 
 /* ---- What is known ---- */
+
+static int process_of(int world)
+{
+    return world < survive.started ? survive.process_of[world]
+                                   : (world - survive.started) / survive.room;
+}
+
+bool mpi_survive_is_dead(int process)
+{
+    return mpi_survives && atomic_load_explicit(&survive.is_dead[process], memory_order_relaxed);
+}
 
 int mpi_survive_count(void)
 {
@@ -79,9 +95,9 @@ bool mpi_survive_is_failed(int world)
 
 int mpi_survive_end_of(int world)
 {
-    return world < survive.ranks ? atomic_load_explicit(&survive.end_of[survive.process_of[world]],
-                                                        memory_order_acquire)
-                                 : 0;
+    return world < survive.ranks
+               ? atomic_load_explicit(&survive.end_of[process_of(world)], memory_order_acquire)
+               : 0;
 }
 
 int mpi_survive_ends(void)
@@ -109,8 +125,11 @@ bool mpi_survive_is_revoked(const mpi_comm_t *comm)
             1) != 0;
 }
 
+/* A rank that nobody has spawned, yet, is in no group. */
 static bool is_member(const mpi_comm_t *comm, int world)
 {
+    if (world >= survive.started && world >= mpi_job_known(mpi_job))
+        return false;
     return mpi_group_rank(comm->group, world) != MPI_UNDEFINED ||
            (comm->remote != NULL && mpi_group_rank(comm->remote, world) != MPI_UNDEFINED);
 }
@@ -188,7 +207,7 @@ void mpi_survive_fail_process(int process)
     pthread_mutex_lock(&survive.lock);
     atomic_store(&survive.is_dead[process], true);
     for (int r = 0; r < survive.ranks; r++)
-        if (survive.process_of[r] == process)
+        if (process_of(r) == process)
             append(r);
     is_lost = survive.is_lost[process];
     if (is_lost)

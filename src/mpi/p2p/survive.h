@@ -57,9 +57,10 @@ typedef struct {
 /* Does the job survive? Written before ranks run. */
 extern bool mpi_survives;
 
-/* Before the processes are connected; `process_of` [ranks] lives as long as the job. */
-xy_status_t mpi_survive_setup(const mpi_survive_ops_t *ops, const int *process_of, int ranks,
-                              int processes);
+/* Before the processes are connected; `process_of` [started] lives as long as the job. Each process
+ * may have `room` more ranks, which it spawns: they follow those that are started. */
+xy_status_t mpi_survive_setup(const mpi_survive_ops_t *ops, const int *process_of, int started,
+                              int room, int processes);
 /* The ranks are there: they send and receive with an eye to failures. */
 void mpi_survive_begin(mpi_job_t *job);
 void mpi_survive_end(void);
@@ -86,6 +87,8 @@ int mpi_survive_rank(int i);
 bool mpi_survive_is_revoked(const mpi_comm_t *comm);
 /* Number of failures in [from, to) of the list that are members of `comm` (both groups). */
 int mpi_survive_members(const mpi_comm_t *comm, int from, int to);
+/* Has mpiexec reported the process as dead? */
+bool mpi_survive_is_dead(int process);
 /* The error class that keeps a call on `comm` from working, or MPI_SUCCESS. `peer`: of a message,
  * or MPI_UNDEFINED of a collective. */
 int mpi_survive_error(const mpi_comm_t *comm, int peer);

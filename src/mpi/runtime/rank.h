@@ -321,7 +321,7 @@ typedef struct {
     const char *command;
     char **argv; /* without the command; ends with NULL. NULL: none */
     int count;
-    const char *path, *wdir, *host, *arch; /* as the info object has them, or NULL */
+    const char *path, *wdir, *host, *hostfile; /* as the info object has them, or NULL */
 } mpi_spawn_part_t;
 
 enum { XMPI_SPAWN_WHY = 600 };
@@ -336,6 +336,8 @@ typedef struct mpi_spawner {
     void (*drop)(const int *ranks, int count);
     /* Start one, on its worker, whose rank was begun (mpi_rank_begin). */
     xy_status_t (*start)(mpi_rank_t *rank);
+    /* Is it a name of this machine, where these ranks run? */
+    bool (*is_here)(const char *host);
 } mpi_spawner_t;
 
 /* A rank that was made by mpi_spawner_t.make, on its worker: what the one with the same number
