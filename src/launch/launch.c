@@ -877,8 +877,6 @@ int mpi_launch_main(int argc, char **argv)
     mpi_caller_set_threads(process_thread_create_plain);
     process_sanitizer_setup();
     st = mpi_node_begin(&launch.node);
-    if (launch.node == NULL)
-        mpi_launch_as_spawned();
     if (st == XY_OK)
         st = mpi_launch_expand(&argc, &argv);
     if (st == XY_OK)

@@ -344,8 +344,10 @@ xy_status_t mpi_node_begin(const mpi_node_job_t **job_p)
     int fd;
     xy_status_t st;
 
-    if (text == NULL)
+    if (text == NULL) {
+        mpi_launch_as_spawned();
         return XY_OK;
+    }
     if (strcmp(text, XMPI_NODE_BY_PMI) == 0)
         return mpi_pmi_begin();
     if (strchr(text, ' ') != NULL)

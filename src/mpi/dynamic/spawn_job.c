@@ -19,7 +19,7 @@
 
 #include "mpi/dynamic/calls.h"
 #include "mpi/dynamic/dynamic.h"
-#include "mpi/p2p/survive.h"
+#include "mpi/p2p/p2p.h"
 
 extern char **environ;
 
@@ -165,6 +165,7 @@ static void add_hosts(command_t *c, const mpi_spawn_part_t *parts, int count, in
     }
 }
 
+/* One program, as it is written on a command line. */
 static void add_part(command_t *c, const mpi_spawn_part_t *part)
 {
     add(c, "-n");
