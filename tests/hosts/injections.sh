@@ -2,15 +2,26 @@
 # shellcheck shell=bash disable=SC2086,SC2317 # options are several words; the table names functions
 # Faults on hosts (network namespaces): each line of the table says what happens to a running job, within how many
 # seconds it must end, with which exit code, and what is printed. Nothing may stay: no process, no file.
+# WHAT of a line is a function, which is called when all ranks run; before_WHAT is called before the job starts.
 . "$XYLEM_SOURCE_DIR/tests/launch/namespaces_lib.sh"
-needs setsid ps ss awk
+needs setsid ps ss awk python3 mount
 
 "$bin/mpicc" -g -O1 "$XYLEM_SOURCE_DIR/tests/hosts/work.c" -o work
 host alpha 1gbit
 host beta 1gbit
 host gamma 1gbit 432000 # its clock is five days ahead
 export TMPDIR=$PWD/temporary
-mkdir "$TMPDIR"
+mkdir "$TMPDIR" full program
+cp work program/work
+hosts=$XYLEM_SOURCE_DIR/tests/hosts
+# The agent, with the fault of a host in front.
+cat >faulty <<'END'
+#!/bin/sh
+here=$(dirname "$0")
+[ ! -e "$here/fault-$1" ] || . "$here/fault-$1"
+exec "$here/agent" "$@"
+END
+chmod +x faulty
 
 # node HOST: the process of the job there.
 node() {
@@ -20,18 +31,6 @@ node() {
 }
 link() { ip link set "v$1" "$2"; }
 blackhole() { within "$1" ip route "$2" blackhole 10.77.0.0/25; }
-ports() { ss -Hltn | awk '{n = split($4, a, ":"); print a[n]}' | sort -u; }
-# Some bytes, or none, to all ports of mpiexec, COUNT times; the connections stay open for a second.
-strangers() {
-    local port i
-    for port in $(ports); do
-        for ((i = 0; i < $1; i++)); do
-            (exec 3<>"/dev/tcp/10.77.0.1/$port" && { [ -z "$2" ] || head -c "$2" /dev/urandom >&3; } && sleep 1) 2>/dev/null &
-        done
-    done
-    sleep 1
-}
-
 kill_beta() { kill -9 "$(node beta)"; }
 kill_alpha() { kill -9 "$(node alpha)"; }
 kill_two() { kill -9 "$(node beta)" "$(node gamma)"; }
@@ -53,14 +52,76 @@ blink_beta() { link 2 down; sleep 1; link 2 up; }
 blackhole_beta() { blackhole beta add; }
 glance_beta() { blackhole beta add; sleep 1; blackhole beta del; }
 slow_beta() { tc qdisc change dev v2 root tbf rate 8mbit burst 64kb latency 400ms; }
-idle_strangers() { strangers 20 ""; }
-garbage() { strangers 3 500; }
 nothing() { :; }
+interrupt_head() { kill -INT "$head"; }
+hang_up_head() { kill -HUP "$head"; }
+quit_head() { kill -QUIT "$head"; }
+
+# Packets.
+lose_beta() { within beta nft 'add table ip t; add chain ip t o { type filter hook output priority 0; }; add rule ip t o numgen random mod 20 == 0 drop'; }
+deaf_beta() { within beta nft 'add table ip t; add chain ip t i { type filter hook input priority 0; }; add rule ip t i iif eth0 drop'; }
+deaf_for_a_second() { deaf_beta; sleep 1; within beta nft delete table ip t; }
+small_frames() { within beta ip link set eth0 mtu 700; }
+reset_beta() { within beta ss -K state established '( dst 10.77.0.11 )' >/dev/null; }
+reset_head() { within beta ss -K state established '( dst 10.77.0.1 )' >/dev/null; }
+# relay HOST WHAT
+relay() {
+    local address
+    relayed=$1
+    address=$(within "$1" ip -o -4 addr show dev eth0 | awk '{ print $4 }')
+    echo "$address" >"$1.address"
+    python3 "$hosts/relay.py" "$(cat "$1.pid")" "$address" bridge0 "${@:2}" >relay.out &
+    relay=$!
+    until grep -qs ready relay.out; do
+        kill -0 "$relay" || die "no relay"
+        sleep 0.02
+    done
+}
+unrelay() {
+    kill "$relay"
+    wait "$relay" 2>/dev/null || true
+    within "$relayed" ip addr add "$(cat "$relayed.address")" dev eth0
+    within "$relayed" ip link set eth0 up
+    relay=
+}
+before_delay() { relay beta delay; }
+delay() { :; }
+before_reorder() { relay beta reorder; }
+reorder() { :; }
+before_twice() { relay beta twice; }
+twice() { :; }
+before_flip() { relay beta flip; }
+flip() { :; }
+
+# Strangers.
+other_user() { within alpha python3 "$hosts/stranger.py" user "$head" "$(node alpha)" "$(node beta)"; }
+
+# What is wrong on a host.
+before_launcher_fails() { echo 'exit 255' >fault-beta; }
+launcher_fails() { :; }
+before_no_program() { echo "exec unshare --mount sh -c 'mount -t tmpfs none $PWD/program; exec \"\$@\"' sh \"\$here/agent\" \"\$@\"" >fault-beta; }
+no_program() { :; }
+before_no_way() { blackhole beta add; }
+no_way() { :; }
+fill() {
+    mount -t tmpfs -o size=64k none "$1"
+    head -c 65536 /dev/zero >"$1/filling" 2>/dev/null || :
+}
+before_full_temporary() { fill "$TMPDIR"; }
+full_temporary() { :; }
+before_full_disk() { mount -t tmpfs -o size=16k none full; }
+full_disk() { :; }
+
 
 mend() {
     link 2 up
     link 3 up
     blackhole beta del 2>/dev/null || true
+    within beta nft delete table ip t 2>/dev/null || true
+    [ -z "$relay" ] || unrelay
+    within beta ip link set eth0 mtu 1500
+    umount "$TMPDIR" full 2>/dev/null || true
+    rm -f fault-*
     tc qdisc change dev v2 root tbf rate 1gbit burst 64kb latency 50ms
 }
 
@@ -83,16 +144,21 @@ left() {
 inject() {
     local what=$2 limit=$3 code=$4 message=$5 begun got
     rm -f ready
-    # shellcheck disable=SC2016
-    setsid "$bin/mpiexec" -n 3 --hosts alpha:1,beta:1,gamma:1 --launcher ./agent --heartbeat 3s $6 >out 2>err </dev/null &
+    relay=
+    head=
+    trap 'mend; [ -z "$head" ] || kill -9 "$head" 2>/dev/null' EXIT
+    ! declare -F "before_$what" >/dev/null || "before_$what"
+    begun=$SECONDS
+    setsid env --default-signal=INT,QUIT "$bin/mpiexec" -n 3 --hosts alpha:1,beta:1,gamma:1 --launcher ./faulty --heartbeat 3s $6 >out 2>err </dev/null &
     head=$!
-    for _ in {1..600}; do
-        [ ! -e ready ] || break
+    while [ ! -e ready ] && kill -0 "$head" 2>/dev/null; do
+        [ $((SECONDS - begun)) -le "$(testing_limit "$limit")" ] || die "$1: no start: $(cat err)"
         sleep 0.05
     done
-    [ -e ready ] || die "$1: no start: $(cat err)"
-    begun=$SECONDS
-    $what
+    if [ -e ready ]; then
+        begun=$SECONDS
+        $what
+    fi
     got=0
     wait "$head" || got=$?
     [ $((SECONDS - begun)) -le "$(testing_limit "$limit")" ] || die "$1: took $((SECONDS - begun)) s"
@@ -103,11 +169,16 @@ inject() {
     echo "$1: ok after $((SECONDS - begun)) s"
 }
 
+table=${1:-$XYLEM_SOURCE_DIR/tests/hosts/injections.txt}
 number=0
 failed=0
 while IFS='|' read -r name what limit code message options; do
     number=$((number + 1))
     is_chosen "$number" 9 || continue
+    if declare -f "$what" | grep -q ' nft ' && ! command -v nft >/dev/null; then
+        echo "$name: left out, nft is not installed"
+        continue
+    fi
     (inject "$name" "$what" "$limit" "$code" "$message" "$options") || failed=1
-done <"$XYLEM_SOURCE_DIR/tests/hosts/injections.txt"
+done <"$table"
 exit "$failed"
