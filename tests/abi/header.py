@@ -79,7 +79,7 @@ def header_of(abi):
             line = define(line, abi, values, ADDRESSES[abi.name])
         if line is not None:
             lines.append(line)
-    text = re.sub(r"\b(MPI_\w+) = -?(?:0x)?[0-9a-f]+\b(,?)",
+    text = re.sub(r"\b(MPIX?_\w+) = -?(?:0x)?[0-9a-f]+\b(,?)",
                   lambda m: f"{m[1]} = {abi.constants[m[1]]}{m[2]}" if m[1] in abi.constants else "", "\n".join(lines))
     text = re.sub(r"\benum \{\s*\};", "", text)
     text = re.sub(r"\benum (MPI_\w+) \{\s*\}", r"enum \1 { \1_of_none }", text)

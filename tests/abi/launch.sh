@@ -134,10 +134,31 @@ for abi in openmpi mpich; do
     run 0 -n 3 ./extensions
     same "$out" "$cuda"
 done
-for name in MPIX_Comm_agree MPIX_Comm_revoke MPIX_Comm_shrink MPIX_Delete_error_class MPIX_Grequest_start; do
+for name in MPIX_Delete_error_class MPIX_Grequest_start; do
     run 1 -n 2 ./extensions $name
     says "$err" "MPI: $name, an extension of MPICH, is not supported"
     says "$err" "at extensions.c:"
+done
+
+# Ranks that survive the failure of others, with the constants of each MPI.
+for abi in openmpi mpich; do
+    compile $abi "${!abi}" -D_GNU_SOURCE "$sources/survive.c" -o survive
+    run 0 --survive -n 3 ./survive 1 kill
+    says "$out" "2 survivors"
+done
+
+# Other names of functions in Fortran.
+for abi in openmpi mpich; do
+    compile $abi "${!abi}" "$XYLEM_SOURCE_DIR/tests/abi/fortran_names.c" -o names
+    run 0 -n 3 ./names
+    same "$out" $'right\nright\nright'
+    # What the translation lacks would be found in Xylem's own library, with other handles.
+    exported() {
+        nm -D --defined-only "$1" | awk '$2 ~ /[TW]/ { print $3 }' | LC_ALL=C sort -u
+    }
+    left=$(LC_ALL=C comm -13 <(exported "${!abi}") <(exported "$XYLEM_BUILD_DIR/lib/libmpi_abi.so") |
+        grep -E '^P?MPIX?_|^p?mpi_.*_$' | grep -vE '^P?MPI_Abi_|_(to|from)int$|_fn_$|_fn_null_(c_)?$|detach.*_f08_$' || true)
+    same "$left" ""
 done
 
 # The common name of MPICH's relatives.

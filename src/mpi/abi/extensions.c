@@ -102,11 +102,6 @@ static int missing(const char *name, const void *site)
         return missing(#name, HERE);                                                               \
     }
 
-MISSING(MPIX_Comm_agree)
-MISSING(MPIX_Comm_failure_ack)
-MISSING(MPIX_Comm_failure_get_acked)
-MISSING(MPIX_Comm_revoke)
-MISSING(MPIX_Comm_shrink)
 MISSING(MPIX_Delete_error_class)
 MISSING(MPIX_Delete_error_code)
 MISSING(MPIX_Delete_error_string)

@@ -6,16 +6,30 @@
 #ifndef XY_MPI_ABI_FORTRAN_H
 #define XY_MPI_ABI_FORTRAN_H
 
+#include "fortran_capitals.h"
 #include "mpi/abi/abi.h"
 
-/* The other names of pmpi_NAME_; the module mpi_f08 of Open MPI uses its own. */
+/* The other names of pmpi_FUNCTION_: those that Fortran compilers make of PREFIX and NAME with one
+ * underscore behind it (gfortran, Intel), none, two, and in capitals. */
+#define FORTRAN_NAME(name, function)                                                               \
+    __asm__(".weak " name "\n.type " name ",%function\n.set " name ", pmpi_" #function "_\n");
+#define FORTRAN_NAMES(prefix, PREFIX, name, NAME, function)                                        \
+    FORTRAN_NAME(prefix #name, function)                                                           \
+    FORTRAN_NAME(prefix #name "_", function)                                                       \
+    FORTRAN_NAME(prefix #name "__", function)                                                      \
+    FORTRAN_NAME(PREFIX NAME, function)
+
+/* FORTRAN_CAPITALS_NAME is the name in capitals. The module mpi_f08 of Open MPI uses ompi_NAME_f.
+ */
+#define FORTRAN_ALIAS(name)                                                                        \
+    FORTRAN_NAMES("mpi_", "MPI_", name, FORTRAN_CAPITALS_##name, name)                             \
+    FORTRAN_NAME("pmpi_" #name, name)                                                              \
+    FORTRAN_NAME("pmpi_" #name "__", name)                                                         \
+    FORTRAN_NAME("PMPI_" FORTRAN_CAPITALS_##name, name) FORTRAN_OF_MODULE(name)
 #ifdef ABI_OPENMPI
-#define FORTRAN_ALIAS(name, ...)                                                                   \
-    void mpi_##name##_(__VA_ARGS__) __attribute__((weak, alias("pmpi_" #name "_")));               \
-    void ompi_##name##_f(__VA_ARGS__) __attribute__((weak, alias("pmpi_" #name "_")));
+#define FORTRAN_OF_MODULE(name) FORTRAN_NAME("ompi_" #name "_f", name)
 #else
-#define FORTRAN_ALIAS(name, ...)                                                                   \
-    void mpi_##name##_(__VA_ARGS__) __attribute__((weak, alias("pmpi_" #name "_")));
+#define FORTRAN_OF_MODULE(name)
 #endif
 
 typedef struct {

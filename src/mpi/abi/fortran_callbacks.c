@@ -79,9 +79,7 @@ void pmpi_grequest_start_(void (*query_fn)(MPI_Aint *, F_Status *, MPI_Fint *),
     *request = abi_to_fortran(made);
     fortran_return(ierror, error_out(error));
 }
-FORTRAN_ALIAS(grequest_start, void (*)(MPI_Aint *, F_Status *, MPI_Fint *),
-              void (*)(MPI_Aint *, MPI_Fint *), void (*)(MPI_Aint *, MPI_Fint *, MPI_Fint *),
-              MPI_Aint *, MPI_Fint *, MPI_Fint *)
+FORTRAN_ALIAS(grequest_start)
 
 /* ---- Data representations: they stay until the end ---- */
 
@@ -149,8 +147,7 @@ void pmpi_register_datarep_(const char *datarep, convert_t *read, convert_t *wri
     abi_list_free(name);
     fortran_return(ierror, error);
 }
-FORTRAN_ALIAS(register_datarep, const char *, convert_t *, convert_t *, extent_t *,
-              const MPI_Aint *, MPI_Fint *, size_t)
+FORTRAN_ALIAS(register_datarep)
 
 /* ---- New ranks: lists of texts end with one of blanks ---- */
 
@@ -228,9 +225,7 @@ void pmpi_comm_spawn_(const char *command, char *argv, const MPI_Fint *maxprocs,
     texts_end(arguments);
     fortran_return(ierror, error_out(error));
 }
-FORTRAN_ALIAS(comm_spawn, const char *, char *, const MPI_Fint *, const MPI_Fint *,
-              const MPI_Fint *, const MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, size_t,
-              size_t)
+FORTRAN_ALIAS(comm_spawn)
 
 /* The arguments of program i are row i of the array: an array of Fortran lies by columns. */
 static char ***rows(const char *argv, size_t length, long count)
@@ -274,7 +269,5 @@ void pmpi_comm_spawn_multiple_(const MPI_Fint *count, const char *commands, char
     texts_end(names);
     fortran_return(ierror, error_out(error));
 }
-FORTRAN_ALIAS(comm_spawn_multiple, const MPI_Fint *, const char *, char *, const MPI_Fint[],
-              const MPI_Fint[], const MPI_Fint *, const MPI_Fint *, MPI_Fint *, MPI_Fint *,
-              MPI_Fint *, size_t, size_t)
+FORTRAN_ALIAS(comm_spawn_multiple)
 #pragma GCC visibility pop

@@ -9,7 +9,7 @@ writes below DIRECTORY, the build tree:
   generated/mpi/abi/NAME/facts.h   constants, conversions of numbers, predefined handles of NAME.def
   generated/mpi/abi/NAME/facts.c   the conversions that are not inline, and the tables of handles
   generated/mpi/abi/calls.c        every function with the arguments of the other ABI; compiled once per ABI
-  generated/mpi/abi/fortran_calls.c   the same for Fortran (translate_fortran.py)
+  generated/mpi/abi/fortran_calls.c   the same for Fortran (translate_fortran.py), with fortran_capitals.h
 
 A name beginning with F_ is the foreign MPI_. Functions in SPECIAL are written by hand.
 """
@@ -62,14 +62,14 @@ KINDS = {
     "var_class": ("MPI_T_PVAR_CLASS_\\w+", "same"),
     "source_order": ("MPI_T_SOURCE_\\w+", "same"),
     "displacement": ("MPI_DISPLACEMENT_CURRENT", "same"),
-    "error": ("MPI_SUCCESS MPI_ERR_(?!LASTCODE)\\w+ MPI_T_ERR_\\w+", "error"),
+    "error": ("MPI_SUCCESS MPI_ERR_(?!LASTCODE)\\w+ MPIX_ERR_\\w+ MPI_T_ERR_\\w+", "error"),
 }
 BITS = {
     "amode": "MPI_MODE_(?:APPEND|CREATE|DELETE_ON_CLOSE|EXCL|RDONLY|RDWR|SEQUENTIAL|UNIQUE_OPEN|WRONLY)",
     "assert": "MPI_MODE_NO\\w+",
 }
 # The error of a class that the other ABI lacks.
-NO_ERROR = {"MPI_T_": "MPI_T_ERR_INVALID", "MPI_": "MPI_ERR_OTHER"}
+NO_ERROR = {"MPI_T_": "MPI_T_ERR_INVALID", "MPI": "MPI_ERR_OTHER"}
 # Which parameters are of which kind, by name, or by function and name.
 KIND_OF = {
     "dest": "rank", "source": "rank", "rank": "rank", "root": "rank", "target_rank": "rank",
@@ -121,7 +121,7 @@ class Abi:
 
 def read_own(header):
     """(constants {name: value}, handles {name: value}) of Xylem's mpi.h."""
-    constants = {name: int(value, 0) for name, value in re.findall(r"\b(MPI_\w+) = (-?(?:0x)?[0-9a-f]+)\b", header)}
+    constants = {name: int(value, 0) for name, value in re.findall(r"\b(MPIX?_\w+) = (-?(?:0x)?[0-9a-f]+)\b", header)}
     constants |= {name: int(value) for name, value in re.findall(r"^#define (MPI_\w+) +(\d+)$", header, re.M)}
     constants["MPI_DISPLACEMENT_CURRENT"] = -1
     handles = {name: int(value, 16) for name, value in
@@ -406,9 +406,10 @@ class Argument:
 def definition(function):
     arguments = [Argument(function, p) for p in function.parameters]
     texts = [a.text for a in arguments] or ["void"]
-    head = bindings.wrapped(f"{function.result} PMPI_{function.name}", texts, ")")
-    again = bindings.wrapped(f"{function.result} MPI_{function.name}", texts, ")")
-    alias = f'{again}\n    __attribute__((weak, alias("PMPI_{function.name}")));\n'
+    name = function.full_name("PMPI_")
+    head = bindings.wrapped(f"{function.result} {name}", texts, ")")
+    again = bindings.wrapped(f"{function.result} {function.full_name()}", texts, ")")
+    alias = f'{again}\n    __attribute__((weak, alias("{name}")));\n'
     values = [a.value for a in arguments]
     if not bindings.has_site(function):
         call = bindings.wrapped(f"    return xylem_mpi_table.{function.name}", values or [""], ");")
@@ -439,7 +440,7 @@ def extensions(functions):
     """Open MPI 4 has persistent collectives as extensions."""
     text = "#ifdef ABI_OPENMPI\n"
     for f in functions:
-        if f.name.endswith("_init") and f.component in ("coll", "topo"):
+        if f.is_persistent_collective:
             texts = [Argument(f, p).text for p in f.parameters]
             for prefix in ("MPIX_", "PMPIX_"):
                 text += (bindings.wrapped(f"int {prefix}{f.name}", texts, ")")
@@ -474,7 +475,8 @@ def main(arguments):
     if len(arguments) != 1:
         sys.exit("usage: translate.py DIRECTORY")
     here, out = pathlib.Path(__file__).parent, pathlib.Path(arguments[0]) / "generated/mpi/abi"
-    functions = [f for f in bindings.read(here.parent / "bindings/functions.def") if not f.is_extension]
+    functions = bindings.read(here.parent / "bindings/functions.def")
+    standard = [f for f in functions if not f.is_extension]
     constants, own = read_own((here.parents[2] / "include/mpi.h").read_text(encoding="utf-8"))
     for name in ABIS:
         abi = Abi(here / f"{name}.def")
@@ -484,7 +486,8 @@ def main(arguments):
         bindings.write(out / name / "facts.h", facts_header(abi))
         bindings.write(out / name / "facts.c", facts_file(abi, constants, own))
     bindings.write(out / "calls.c", calls_file(functions))
-    bindings.write(out / "fortran_calls.c", translate_fortran.calls_file(functions, sys.modules[__name__]))
+    bindings.write(out / "fortran_capitals.h", translate_fortran.capitals_file(standard, sys.modules[__name__]))
+    bindings.write(out / "fortran_calls.c", translate_fortran.calls_file(standard, sys.modules[__name__]))
     return 0
 
 

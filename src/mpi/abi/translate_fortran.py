@@ -92,11 +92,20 @@ def is_plain(function):
     return all(p.type != "const MPI_Info[]" for p in function.parameters)
 
 
-def names(function, result, texts):
+def names(function):
+    """The other names of a function: of other compilers, with a pointer of C (MPI_Alloc_mem and the like), and of
+    Open MPI 4's extensions."""
     low = function.name.lower()
-    return (bindings.wrapped(f"{result} mpi_{low}_", texts, ")") + f'\n    __attribute__((weak, alias("pmpi_{low}_")));\n'
-            + "#ifdef ABI_OPENMPI\n" + bindings.wrapped(f"{result} ompi_{low}_f", texts, ")")
-            + f'\n    __attribute__((weak, alias("pmpi_{low}_")));\n#endif\n')
+    text = f"FORTRAN_ALIAS({low})\n"
+    if any(p.name == "baseptr" for p in function.parameters):
+        for prefix in ("mpi_", "pmpi_"):
+            text += f'FORTRAN_NAMES("{prefix}", "{prefix.upper()}", {low}_cptr, "{low.upper()}_CPTR", {low})\n'
+    if function.is_persistent_collective:
+        text += "#ifdef ABI_OPENMPI\n"
+        for prefix in ("mpix_", "pmpix_"):
+            text += f'FORTRAN_NAMES("{prefix}", "{prefix.upper()}", {low}, "{low.upper()}", {low})\n'
+        text += f'FORTRAN_NAME("ompix_{low}_f", {low})\n#endif\n'
+    return text
 
 
 def definition(function, cls, kinds):
@@ -105,7 +114,7 @@ def definition(function, cls, kinds):
     if function.result != "int":
         texts = [a.text for a in arguments] or ["void"]
         call = bindings.wrapped(f"    return xylem_mpi_table.{function.name}", [a.value for a in arguments] or [""], ");")
-        return bindings.wrapped(f"{function.result} pmpi_{low}_", texts, ")") + f"\n{{\n{call}\n}}\n" + names(function, function.result, texts)
+        return bindings.wrapped(f"{function.result} pmpi_{low}_", texts, ")") + f"\n{{\n{call}\n}}\n" + names(function)
     texts = [a.text for a in arguments] + ["MPI_Fint *ierror"] + [a.length for a in arguments if a.length]
     after = "".join(a.after for a in reversed(arguments))
     if function.name in fortran.POSITIONS:
@@ -123,12 +132,19 @@ def definition(function, cls, kinds):
     values = [bindings.HERE] + [a.value for a in arguments]
     call = bindings.wrapped(f"    error = xylem_mpi_table.{function.name}", values, ");")
     text = f"{before}    int error;\n\n{call}\n{after}    fortran_return(ierror, error_out(error));\n"
-    return bindings.wrapped(f"void pmpi_{low}_", texts, ")") + f"\n{{\n{text}}}\n" + names(function, "void", texts)
+    return bindings.wrapped(f"void pmpi_{low}_", texts, ")") + f"\n{{\n{text}}}\n" + names(function)
 
 
 def missing(function):
     low = function.name.lower()
-    return (f'void pmpi_{low}_(void)\n{{\n    fortran_missing("MPI_{function.name.upper()}");\n}}\n' + names(function, "void", ["void"]))
+    return f'void pmpi_{low}_(void)\n{{\n    fortran_missing("MPI_{function.name.upper()}");\n}}\n' + names(function)
+
+
+def capitals_file(functions, translate):
+    """Names in capitals, which the preprocessor cannot make."""
+    names = [f.name for f in functions if fortran.is_fortran(f)] + ["F_sync_reg"]
+    text = translate.ABOUT.format(what="Names of functions in capitals.")
+    return text + "".join(f'#define FORTRAN_CAPITALS_{name.lower()} "{name.upper()}"\n' for name in names)
 
 
 def calls_file(functions, translate):

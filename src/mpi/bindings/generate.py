@@ -67,6 +67,10 @@ class Function:
         return prefix.removesuffix("MPI_") + self.name if self.is_extension else prefix + self.name
 
     @property
+    def is_persistent_collective(self):
+        return self.name.endswith("_init") and self.component in ("coll", "topo")
+
+    @property
     def is_implemented(self):
         return self.kind != "none"
 
@@ -558,7 +562,7 @@ def write_table(out, functions):
     text = ABOUT.format(what=about) + '#include "mpi/bindings/table.h"\n\n#include "mpi/bindings/bindings.h"\n\n'
     text += "\n".join(table_prototype(f, ");") for f in own_sites)
     text += "\n\nconst mpi_table_t xylem_mpi_table = {\n"
-    text += "".join(f"    .{f.name} = {'table_' + f.name.lower() if has_site(f) else 'PMPI_' + f.name},\n" for f in functions)
+    text += "".join(f"    .{f.name} = {'table_' + f.name.lower() if has_site(f) else f.full_name('PMPI_')},\n" for f in functions)
     sources.append(out / "generated/mpi/bindings/table.c")
     write(sources[-1], text + "};\n")
     return sources
@@ -653,7 +657,7 @@ def main(arguments):
             write(out / f"generated/mpi/{component}/calls.h", calls_header(component, own))
     sources.append(out / "generated/mpi/io/accesses.c")
     write(sources[-1], accesses_file(functions))
-    sources += write_fortran(out, standard) + write_table(out, standard)
+    sources += write_fortran(out, standard) + write_table(out, functions)
     for old in (out / "generated/mpi/bindings").glob("calls_*.c"): # of a component that has no functions any more
         if old not in sources:
             old.unlink()
