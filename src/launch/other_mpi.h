@@ -6,11 +6,13 @@
 #ifndef XY_LAUNCH_OTHER_MPI_H
 #define XY_LAUNCH_OTHER_MPI_H
 
+#include <limits.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -41,6 +43,29 @@ static inline bool mpi_other_is_library(const char *name)
         if (strncmp(name, names[i], strlen(names[i])) == 0)
             return true;
     return false;
+}
+
+enum { XMPI_OTHER_NAME = 256 };
+
+/* Write the name with the version of the ABI, libmpi.so.40, of a library of an MPI that is asked
+ * for by it, as libmpi.so.40.30.4, or by the path of a link to such a file (libmpi.so). False: it
+ * is none. */
+static inline bool mpi_other_versioned(const char *path, char *name)
+{
+    const char *base = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path, *version;
+    char real[PATH_MAX];
+
+    if (strncmp(base, "libmpi", 6) != 0)
+        return false;
+    if (strstr(base, ".so.") == NULL && base > path && realpath(path, real) != NULL)
+        base = strrchr(real, '/') + 1;
+    version = strstr(base, ".so.");
+    if (version == NULL)
+        return false;
+    version += strlen(".so.");
+    snprintf(name, XMPI_OTHER_NAME, "%.*s", (int)(version - base + (long)strcspn(version, ".")),
+             base);
+    return true;
 }
 
 /* Is it a function that initialises MPI? Without strcmp: a sanitizer that has one in front of the C

@@ -16,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "launch/other_mpi.h"
+
 #define EXPORTED __attribute__((visibility("default")))
 
 EXPORTED unsigned int la_version(unsigned int version)
@@ -49,15 +51,49 @@ static bool find(const char *name, char *path, size_t size)
     return false;
 }
 
+/* Look for a link without the version of the ABI (libmpi.so) in a list of directories. */
+static bool find_link(const char *list, const char *name, char *versioned)
+{
+    char link[4096];
+
+    while (list != NULL && *list != '\0') {
+        int length = (int)strcspn(list, ":");
+
+        snprintf(link, sizeof(link), "%.*s/%s", length, list, name);
+        if (access(link, R_OK) == 0)
+            return mpi_other_versioned(link, versioned);
+        list += length;
+        list += *list == ':';
+    }
+    return false;
+}
+
+/* The name with the version of the ABI. A link that is asked for without a directory is looked for
+ * where the dynamic linker would find it: in LD_LIBRARY_PATH, and beside the C library. */
+static bool find_version(const char *name, char *versioned)
+{
+    char directory[4096] = "";
+    Dl_info about;
+
+    if (strncmp(name, "libmpi", 6) != 0 || strstr(name, ".so.") != NULL)
+        return mpi_other_versioned(name, versioned);
+    if (dladdr((const void *)(uintptr_t)getenv, &about) != 0 &&
+        strchr(about.dli_fname, '/') != NULL)
+        snprintf(directory, sizeof(directory), "%.*s",
+                 (int)(strrchr(about.dli_fname, '/') - about.dli_fname), about.dli_fname);
+    return find_link(getenv("LD_LIBRARY_PATH"), name, versioned) ||
+           find_link(directory, name, versioned);
+}
+
 /* Called for each library, first under the name that is asked for. */
 EXPORTED char *la_objsearch(const char *name, uintptr_t *cookie, unsigned int flag)
 {
     static char path[4096];
-    const char *slash = strrchr(name, '/'), *base = slash != NULL ? slash + 1 : name;
+    char versioned[XMPI_OTHER_NAME];
 
     (void)cookie;
-    if (flag == LA_SER_ORIG && strncmp(base, "libmpi", 6) == 0 && !is_of_other_launcher() &&
-        find(base, path, sizeof(path)))
+    if (flag == LA_SER_ORIG && find_version(name, versioned) && !is_of_other_launcher() &&
+        find(versioned, path, sizeof(path)))
         return path;
     return (char *)(uintptr_t)name;
 }

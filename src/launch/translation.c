@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "launch/other_mpi.h"
+
 static const struct {
     const char *directory, *mpi;
 } abis[] = {{"openmpi", "Open MPI"}, {"mpich", "MPICH"}};
@@ -44,10 +46,12 @@ static char *path_of(int abi, const char *name)
 /* Look for the translation of a library; -1: there is none. */
 static int find(const char *name, char **path_p)
 {
-    if (strncmp(name, "libmpi", 6) != 0)
+    char versioned[XMPI_OTHER_NAME];
+
+    if (!mpi_other_versioned(name, versioned))
         return -1;
     for (int i = 0; i < ABIS; i++) {
-        char *path = path_of(i, name);
+        char *path = path_of(i, versioned);
 
         if (path != NULL && access(path, R_OK) == 0) {
             *path_p = path;
@@ -75,7 +79,7 @@ char *mpi_translation_find(const char *name)
 {
     char *path = NULL;
 
-    return find(basename(name), &path) >= 0 ? path : NULL;
+    return find(name, &path) >= 0 ? path : NULL;
 }
 
 bool mpi_translation_is(const char *path)

@@ -41,6 +41,12 @@ all_ways() { # ABI LIBRARY NAME
     cc -DLOADED="\"$(basename "$library")\"" "$sources/foreign.c" -o loads -ldl
     run 0 -n 3 ./loads
     same "$out" $'initialised\ninitialised\ninitialised'
+    # The same by the name of a link to the file of another MPI, which is found in LD_LIBRARY_PATH.
+    cc -shared -fPIC -Wl,-soname,"$(basename "$library")" -x c /dev/null -o "$PWD/$(basename "$library").2.1"
+    ln -sf "$(basename "$library").2.1" "$(basename "${library%.so.*}").so"
+    cc -DLOADED="\"$(basename "${library%.so.*}").so\"" "$sources/foreign.c" -o loads_link -ldl
+    run 0 -n 3 -x LD_LIBRARY_PATH="$PWD" ./loads_link
+    same "$out" $'initialised\ninitialised\ninitialised'
     # A program whose library needs it.
     cat >inner.c <<'END'
 #include <mpi.h>

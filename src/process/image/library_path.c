@@ -170,11 +170,25 @@ char *process_elf_find_own_library(const process_elf_t *elf, const char *name)
     return found != NULL ? found : search(elf, elf->runpath, name);
 }
 
+/* The file that stands in for a file that was found (libmpi.so), else that file. */
+static char *replaced(char *found)
+{
+    char *other =
+        found != NULL && process_runtime.stand_in != NULL ? process_runtime.stand_in(found) : NULL;
+
+    if (other == NULL)
+        return found;
+    xy_free(found);
+    return other;
+}
+
 char *process_elf_find_library(const process_elf_t *elf, const char *name)
 {
     char *found = process_elf_find_own_library(elf, name);
 
     if (found == NULL && strchr(name, '/') == NULL)
         found = find_cached(name);
-    return found != NULL || strchr(name, '/') != NULL ? found : find_in_system(name);
+    if (found == NULL && strchr(name, '/') == NULL)
+        found = find_in_system(name);
+    return replaced(found);
 }
