@@ -41,6 +41,22 @@ all_ways() { # ABI LIBRARY NAME
     cc -DLOADED="\"$(basename "$library")\"" "$sources/foreign.c" -o loads -ldl
     run 0 -n 3 ./loads
     same "$out" $'initialised\ninitialised\ninitialised'
+    # Functions without an error code: in a process, the names of Xylem's own are those of the translation.
+    cat >plain.c <<'END'
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Pcontrol(1);
+    printf("%d\n", MPI_Wtime() > 0 && MPI_Wtick() > 0 && MPI_Aint_diff(MPI_Aint_add(8, 4), 4) == 8);
+    MPI_Finalize();
+    return 0;
+}
+END
+    compile "$abi" "$library" plain.c -o plain
+    run 0 --timeout 60 -n 3 sh -c ./plain
+    same "$out" $'1\n1\n1'
     # The same by the name of a link to the file of another MPI, which is found in LD_LIBRARY_PATH.
     cc -shared -fPIC -Wl,-soname,"$(basename "$library")" -x c /dev/null -o "$PWD/$(basename "$library").2.1"
     ln -sf "$(basename "$library").2.1" "$(basename "${library%.so.*}").so"

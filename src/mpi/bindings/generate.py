@@ -533,36 +533,38 @@ def has_site(function):
 
 
 def table_entry(function):
+    return wrapped(f"    {function.result} (*{function.name})", table_parameters(function), ");")
+
+
+def table_parameters(function):
     texts = [] if function.text == "void" else parameter_list(function)
-    texts = (["const void *site"] if has_site(function) else []) + texts
-    return wrapped(f"    {function.result} (*{function.name})", texts or ["void"], ");")
+    return (["const void *site"] if has_site(function) else []) + texts or ["void"]
 
 
 def table_prototype(function, tail):
-    texts = [] if function.text == "void" else parameter_list(function)
-    return wrapped(f"int table_{function.name.lower()}", ["const void *site", *texts], tail)
+    return wrapped(f"{function.result} table_{function.name.lower()}", table_parameters(function), tail)
 
 
 def write_table(out, functions):
-    """The table of all functions, for translations of other ABIs; its C files."""
+    """The table of all functions, for translations of other ABIs; its C files. It has no PMPI_ function: in processes,
+    the dynamic linker would take that of the translation."""
     about = "All MPI functions: `site` is where the program called."
     lines = "\n".join(table_entry(f) for f in functions)
     write(out / "generated/mpi/bindings/table.h", ABOUT.format(what=about) + TABLE_HEADER.format(lines=lines))
     sources = []
-    own_sites = [f for f in functions if has_site(f)]
-    for component in sorted({f.component for f in own_sites}):
-        own = [f for f in own_sites if f.component == component]
+    for component in sorted({f.component for f in functions}):
+        own = [f for f in functions if f.component == component]
         text = ABOUT.format(what=f"The functions of src/mpi/{component} for table.c.")
         text += UNSUPPORTED if component == "unsupported" else includes_of(component, own) + "\n"
         text += '#pragma GCC diagnostic ignored "-Wmissing-prototypes"\n'
         text += '#pragma GCC diagnostic ignored "-Wunused-parameter"\n\n'
-        text += "\n".join(f"{table_prototype(f, ')')}\n{{\n{body(f, 'site')}}}\n" for f in own)
+        text += "\n".join(f"{table_prototype(f, ')')}\n{{\n{body(f, 'site' if has_site(f) else HERE)}}}\n" for f in own)
         sources.append(out / f"generated/mpi/bindings/table_{component}.c")
         write(sources[-1], text)
     text = ABOUT.format(what=about) + '#include "mpi/bindings/table.h"\n\n#include "mpi/bindings/bindings.h"\n\n'
-    text += "\n".join(table_prototype(f, ");") for f in own_sites)
+    text += "\n".join(table_prototype(f, ");") for f in functions)
     text += "\n\nconst mpi_table_t xylem_mpi_table = {\n"
-    text += "".join(f"    .{f.name} = {'table_' + f.name.lower() if has_site(f) else f.full_name('PMPI_')},\n" for f in functions)
+    text += "".join(f"    .{f.name} = table_{f.name.lower()},\n" for f in functions)
     sources.append(out / "generated/mpi/bindings/table.c")
     write(sources[-1], text + "};\n")
     return sources
