@@ -31,6 +31,8 @@ static xy_status_t load_target(const char *source, question_t *q)
     if (source != NULL && xy_target_is_grid_text(source))
         return xy_target_grid(source, NULL, &q->target);
     st = xy_machine_load(source, &q->machine);
+    if (st == XY_OK)
+        st = xy_target_check(q->machine);
     return st == XY_OK ? xy_target_create(q->machine, NULL, &q->target) : st;
 }
 

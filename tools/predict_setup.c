@@ -283,6 +283,8 @@ static xy_status_t place_matrix(const predict_t *p, const xy_matrix_t *matrix, i
     if (p->comm_count > 0)
         o.capacity = capacity;
     if (st == XY_OK)
+        st = xy_target_check(p->machine);
+    if (st == XY_OK)
         st = xy_target_create(cores, NULL, &target);
     if (st == XY_OK)
         st = xy_place_compute(matrix, target, &o, &place);

@@ -12,7 +12,7 @@
 
 typedef struct {
     bool tree, json, usable, list;
-    const char *svg, *xml, *only, *clusters;
+    const char *svg, *xml, *only, *clusters, *route;
     double rho, rho_site;
 } values_t;
 
@@ -28,6 +28,9 @@ static const xy_option_t options[] = {
      .help = "print all objects, GPUs and routes as JSON"},
     {"only", 0, XY_OPT_STRING, "TYPE:N", offsetof(values_t, only), XY_COMMON("select"),
      .help = "show only the part below one object; by its logical number: package:0"},
+    {"route", 0, XY_OPT_STRING, "A:B", offsetof(values_t, route), XY_COMMON("output"),
+     .help = "print the links that a message from node A to node B crosses, by their logical "
+             "numbers: 0:17"},
     {"usable", 'u', XY_OPT_FLAG, .offset = offsetof(values_t, usable), XY_COMMON("select"),
      .help = "omit objects that cannot be used; those that the cgroup, the affinity mask or the "
              "file excludes"},
@@ -75,6 +78,26 @@ static xy_status_t write_xml(const void *machine, FILE *file)
     return xy_machine_print_xml(machine, file);
 }
 
+/* Prints the way between the two nodes of --route. */
+static xy_status_t show_route(const xy_machine_t *m, const char *text)
+{
+    uint32_t nodes = xy_machine_count(m, XY_OBJ_NODE);
+    unsigned long a, b;
+    char *end;
+
+    a = strtoul(text, &end, 10);
+    b = *end == ':' && end > text ? strtoul(end + 1, &end, 10) : nodes;
+    if (*end != '\0' || end[-1] == ':' || strspn(text, "0123456789:") != strlen(text))
+        return xy_fail(XY_EUSAGE, "--route '%s' is not of the form A:B; write for instance 0:17",
+                       text);
+    if (a >= nodes || b >= nodes)
+        return xy_fail(XY_ENOENT, "--route '%s': %s has %u nodes, numbered from 0", text, m->name,
+                       nodes);
+    xy_machine_print_route(m, xy_machine_object(m, XY_OBJ_NODE, (uint32_t)a),
+                           xy_machine_object(m, XY_OBJ_NODE, (uint32_t)b), stdout);
+    return XY_OK;
+}
+
 /* Writes the machine in the forms asked for. */
 static xy_status_t show(const xy_machine_t *m, const values_t *v)
 {
@@ -84,7 +107,9 @@ static xy_status_t show(const xy_machine_t *m, const values_t *v)
         st = xy_out_write(v->xml, write_xml, m);
     if (st != XY_OK)
         return st;
-    if (v->json)
+    if (v->route != NULL)
+        st = show_route(m, v->route);
+    else if (v->json)
         xy_machine_print_json(m, stdout);
     else if (v->tree || (v->svg == NULL && v->xml == NULL))
         st = xy_machine_print_tree(m, style(), stdout);
@@ -199,11 +224,14 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
     (void)command;
     if (v->list)
         return list_machines();
-    if (v->clusters != NULL && (argc > 0 || v->svg || v->xml || v->only || v->usable || v->tree))
+    if (v->clusters != NULL &&
+        (argc > 0 || v->svg || v->xml || v->only || v->usable || v->tree || v->route))
         return xy_fail(XY_EUSAGE, "--clusters reads a matrix, not a machine: only --json, --rho "
                                   "and --rho-site go with it");
     if (v->clusters != NULL)
         return show_clusters(v);
+    if (v->route != NULL && (v->json || v->tree))
+        return xy_fail(XY_EUSAGE, "--route prints a way as text; remove --json and --tree");
     st = load(argc > 0 ? argv[0] : NULL, &m);
     if (st != XY_OK)
         return st;
@@ -220,8 +248,9 @@ static const xy_section_t sections[] = {
      "Xylem (see --list); a file, Xylem's machine file or hwloc's XML ('-': standard input); or a "
      "synthetic string: levels from the top, each with the number per object of the level above, "
      "as in 'node:64 package:2 core:8', or bare numbers, '64x2x8'. Levels are site, cluster, "
-     "switch, node, package, numa, group, l3, l2, l1, core and pu; memory, size, indexes, latency "
-     "and bandwidth may follow in parentheses."},
+     "switch, node, package, numa, group, l3, l2, l1, core and pu; memory, size, indexes, latency, "
+     "bandwidth and links may follow in parentheses. 'torus:4x4x2' and 'mesh:8x8' are nodes that "
+     "are linked to their neighbours."},
     {"CLUSTERS",
      "--clusters reads latencies between machines: text, one row per machine with an optional name "
      "and the microseconds to each machine; '#' starts a comment. Lowekamp's ECO algorithm groups "
@@ -250,6 +279,8 @@ const xy_command_t verb_machine = {
                 "xylem machine haswell32 --svg haswell.svg\n    a picture of a shipped machine\n"
                 "xylem machine 'node:4 package:2 core:8' --xml small.xml\n    a machine file to "
                 "start from\n"
+                "xylem machine fattree1024 --route 0:1000\n    the switches and links between two "
+                "nodes\n"
                 "xylem machine --clusters latencies.txt\n    the clusters among measured hosts\n",
     .options = options,
     .sections = sections,

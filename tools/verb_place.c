@@ -124,6 +124,8 @@ static xy_status_t load_target(job_t *j)
     if (source != NULL && xy_target_is_grid_text(source))
         return xy_target_grid(source, &weights, &j->target);
     st = xy_machine_load(source, &j->machine);
+    if (st == XY_OK)
+        st = xy_target_check(j->machine);
     if (st == XY_OK &&
         (j->predict != NULL || (j->v->output != NULL && strcmp(j->v->output, "xylem") == 0)))
         st = keep_cores(&j->machine);

@@ -65,8 +65,10 @@ static xy_status_t target_of(const xy_machine_t *machine, const xy_cores_t *core
 {
     xy_machine_t *all = NULL, *some = NULL;
     xy_bitset_t leaves;
-    xy_status_t st = xy_cores_machine(machine, &all);
+    xy_status_t st = xy_target_check(machine);
 
+    if (st == XY_OK)
+        st = xy_cores_machine(machine, &all);
     if (st != XY_OK)
         return st;
     st = xy_bitset_init(&leaves, all->leaves);

@@ -86,6 +86,11 @@ bool machine_type_is_numbered(uint8_t type)
     return type != XY_OBJ_GROUP && !xy_obj_type_is_cache(type);
 }
 
+bool machine_type_is_network(uint8_t type)
+{
+    return type != XY_OBJ_MACHINE && type <= XY_OBJ_NODE;
+}
+
 uint32_t machine_numbering_next(machine_numbering_t *n, uint8_t type, uint32_t level)
 {
     uint32_t *counters;
@@ -154,7 +159,14 @@ const char *xy_machine_object_name(const xy_machine_t *m, xy_obj_t object)
 
 xy_link_t xy_machine_link(const xy_machine_t *m, xy_obj_t object)
 {
-    return m->links[m->link_of[object]];
+    return m->links[m->link_of[object]].link;
+}
+
+uint32_t xy_machine_parallel(const xy_machine_t *m, xy_obj_t object)
+{
+    uint32_t count = m->links[m->link_of[object]].count;
+
+    return count > 1 ? count : 1;
 }
 
 uint32_t xy_machine_usable(const xy_machine_t *m, xy_obj_t object)
@@ -167,61 +179,6 @@ uint32_t xy_machine_usable(const xy_machine_t *m, xy_obj_t object)
 bool xy_machine_is_usable(const xy_machine_t *m, xy_obj_t object)
 {
     return xy_machine_usable(m, object) > 0;
-}
-
-/* Level order: the one with the larger index is never above the other. */
-xy_obj_t xy_machine_common_ancestor(const xy_machine_t *m, xy_obj_t a, xy_obj_t b)
-{
-    while (a != b) {
-        if (a > b)
-            a = m->parent[a];
-        else
-            b = m->parent[b];
-    }
-    return a;
-}
-
-uint32_t xy_machine_hops(const xy_machine_t *m, xy_obj_t a, xy_obj_t b)
-{
-    xy_obj_t top = xy_machine_common_ancestor(m, a, b);
-
-    return (uint32_t)m->level[a] + m->level[b] - 2U * m->level[top];
-}
-
-static void cross(xy_link_t *path, xy_link_t link)
-{
-    path->latency += link.latency;
-    if (link.bandwidth > 0 && (path->bandwidth == 0 || link.bandwidth < path->bandwidth))
-        path->bandwidth = link.bandwidth;
-}
-
-/* Climb from `object` to below `top`; the topmost routed object met, or XY_OBJ_NONE. */
-static xy_obj_t climb(const xy_machine_t *m, xy_obj_t object, xy_obj_t top, xy_link_t *path)
-{
-    xy_obj_t routed = XY_OBJ_NONE;
-
-    for (; object != top; object = m->parent[object]) {
-        cross(path, xy_machine_link(m, object));
-        if (m->flags[object] & XY_OBJ_ROUTED)
-            routed = object;
-    }
-    return routed;
-}
-
-xy_link_t xy_machine_path(const xy_machine_t *m, xy_obj_t a, xy_obj_t b)
-{
-    xy_obj_t top = xy_machine_common_ancestor(m, a, b);
-    xy_link_t path = {0};
-    xy_obj_t x = climb(m, a, top, &path), y = climb(m, b, top, &path);
-    const xy_route_t *route = NULL;
-
-    if (x != XY_OBJ_NONE && y != XY_OBJ_NONE)
-        route = xy_hash_get(&m->route_index, x < y ? (uint64_t)x << 32 | y : (uint64_t)y << 32 | x);
-    if (route != NULL && route->link.latency > 0)
-        path.latency = route->link.latency;
-    if (route != NULL && route->link.bandwidth > 0)
-        path.bandwidth = route->link.bandwidth;
-    return path;
 }
 
 xy_link_t xy_machine_gpu_peer(const xy_machine_t *m, uint32_t a, uint32_t b)

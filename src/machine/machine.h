@@ -65,6 +65,7 @@ enum {
     XY_EXCLUDED_FILE = 4,     /* excluded by the machine file */
     XY_EXCLUDED = 7,
     XY_OBJ_ROUTED = 8, /* an end of a route */
+    XY_OBJ_GRID = 16,  /* its children are joined in a torus or a mesh */
 };
 
 /* Limits of what is built: 10^9 declared cores are refused, not tried. */
@@ -75,6 +76,12 @@ typedef struct {
     double latency;   /* seconds */
     double bandwidth; /* bytes per second */
 } xy_link_t;
+
+/* Parallel links from an object to its parent; a message takes one of them (xy_machine_route). */
+typedef struct {
+    xy_link_t link; /* each of them */
+    uint32_t count; /* 0 and 1: there is one */
+} xy_bundle_t;
 
 /* GPUs that reach their host through one shared link. */
 typedef struct {
@@ -109,6 +116,30 @@ typedef struct {
     xy_link_t link;
 } xy_route_t;
 
+enum { XY_GRID_DIMENSIONS_MAX = 8 };
+
+/* The children of an object as the cells of a torus or a mesh: each is linked to the next in every
+ * dimension. Cells are numbered with the first dimension fastest. */
+typedef struct {
+    xy_obj_t object;
+    bool is_torus; /* the last cell of a dimension is linked to the first */
+    uint32_t dimensions;
+    uint32_t size[XY_GRID_DIMENSIONS_MAX];
+    xy_link_t link;      /* each of its links */
+    uint32_t first_cell; /* the cell of each child: cells[first_cell .. + child_count) */
+} xy_grid_t;
+
+/* One direction of a link. */
+typedef struct {
+    enum { XY_WIRE_LINK, XY_WIRE_GRID, XY_WIRE_ROUTE } kind;
+    uint32_t owner;     /* the object whose link to its parent it is; the grid; the route */
+    uint32_t number;    /* LINK: which of the parallel ones; GRID: cell * dimensions + dimension */
+    uint32_t direction; /* 0: up, to the next cell, to the second end; 1: the other way */
+    xy_link_t link;
+} xy_wire_t;
+
+typedef void (*xy_wire_fn)(void *context, const xy_wire_t *wire);
+
 /* Read-only outside this component. */
 typedef struct {
     char *name;   /* never NULL */
@@ -140,7 +171,7 @@ typedef struct {
 
     char **names; /* names[0] is "" */
     uint32_t name_count;
-    xy_link_t *links; /* links[0] is not known */
+    xy_bundle_t *links; /* links[0] is not known */
     uint32_t link_count;
 
     xy_gpu_group_t *gpu_groups;
@@ -153,6 +184,11 @@ typedef struct {
     xy_route_t *routes;
     uint32_t route_count;
     xy_hash_t route_index; /* a << 32 | b to xy_route_t */
+
+    xy_grid_t *grids; /* by object */
+    uint32_t grid_count;
+    uint32_t *cells;
+    uint32_t cell_count;
 } xy_machine_t;
 
 /* ---- Making one. On success the caller owns *machine_p; on failure it is untouched and the cause
@@ -165,8 +201,8 @@ xy_status_t xy_machine_load(const char *source, xy_machine_t **machine_p);
 /* The machine this process runs on, with what its cgroup and its affinity mask leave of it. */
 xy_status_t xy_machine_live(xy_machine_t **machine_p);
 
-/* "numa:2 core:24 pu:2", hwloc's syntax with site, cluster, switch and node above, or arities
- * "64x2x8". EPARSE and ELIMIT name the level. */
+/* "numa:2 core:24 pu:2", hwloc's syntax with site, cluster, switch and node above, nodes in a grid
+ * as "torus:4x4x2 core:8", or arities "64x2x8". EPARSE and ELIMIT name the level. */
 xy_status_t xy_machine_synthetic(const char *text, xy_machine_t **machine_p);
 
 /* A machine file, Xylem's or hwloc's, or a file of costs of several hosts (cost/store.h), which has
@@ -192,7 +228,7 @@ xy_status_t xy_machine_restrict_usable(const xy_machine_t *m, xy_machine_t **mac
 
 void xy_machine_destroy(xy_machine_t *m); /* NULL is fine */
 
-/* Multiply the latencies and bandwidths of all links and routes. */
+/* Multiply the latencies and bandwidths of all links, grids and routes; both > 0. */
 void xy_machine_scale(xy_machine_t *m, double latency, double bandwidth);
 
 /* A GPU as its driver describes it; 0 and links that are not known leave what the machine says. */
@@ -233,16 +269,32 @@ uint64_t xy_machine_memory(const xy_machine_t *m, xy_obj_t object);
 
 const char *xy_machine_object_name(const xy_machine_t *m, xy_obj_t object); /* "": none */
 xy_link_t xy_machine_link(const xy_machine_t *m, xy_obj_t object);          /* towards the parent */
+uint32_t xy_machine_parallel(const xy_machine_t *m, xy_obj_t object); /* how many; at least 1 */
 bool xy_machine_is_usable(const xy_machine_t *m, xy_obj_t object);  /* some leaf below is usable */
 uint32_t xy_machine_usable(const xy_machine_t *m, xy_obj_t object); /* usable leaves below */
 
-/* ---- Distances between any two objects, all O(depth) ---- */
+/* ---- Distances between any two objects, O(depth) and the links in grids ---- */
 
 xy_obj_t xy_machine_common_ancestor(const xy_machine_t *m, xy_obj_t a, xy_obj_t b);
+/* Levels up and down; between cells of a grid, its links in place of the last two of them. */
 uint32_t xy_machine_hops(const xy_machine_t *m, xy_obj_t a, xy_obj_t b);
 /* Latencies add up and the narrowest bandwidth counts, over the links of the path; or the route
  * that joins the topmost routed objects on both sides. Links that are not known count nothing. */
 xy_link_t xy_machine_path(const xy_machine_t *m, xy_obj_t a, xy_obj_t b);
+/* Calls `fn` for each link from `a` to `b`, in order. The way is static. Of n parallel links, up or
+ * down, it takes that of the destination's node, by its physical number modulo n; in a tree of
+ * switches this is the D-mod-k routing of fat trees. In a grid it goes dimension by dimension, the
+ * shorter way round (half way round: to the next cell). A <route> with a bandwidth replaces the
+ * links above its ends. */
+void xy_machine_route(const xy_machine_t *m, xy_obj_t a, xy_obj_t b, xy_wire_fn fn, void *context);
+
+/* The grid of an object; NULL: it has none. */
+const xy_grid_t *xy_machine_grid(const xy_machine_t *m, xy_obj_t object);
+uint32_t xy_grid_cells(const xy_grid_t *g);
+/* Calls `fn` for each link from a cell to another, in order, with `owner` for the grid's number. */
+void xy_grid_route(const xy_grid_t *g, uint32_t owner, uint32_t from, uint32_t to, xy_wire_fn fn,
+                   void *context);
+uint32_t xy_grid_distance(const xy_grid_t *g, uint32_t a, uint32_t b);
 /* The link between two GPUs of one group (a != b). */
 xy_link_t xy_machine_gpu_peer(const xy_machine_t *m, uint32_t a, uint32_t b);
 
@@ -254,13 +306,16 @@ enum { XY_MACHINE_COLOR = 1, XY_MACHINE_UTF8 = 2 };
 void xy_machine_print_summary(const xy_machine_t *m, FILE *file);
 /* The summary, then the tree with identical siblings folded. */
 xy_status_t xy_machine_print_tree(const xy_machine_t *m, int style, FILE *file);
-/* Nested boxes; identical siblings folded when there are many. */
+/* The links of xy_machine_route(), one per line, after their number, latency and bandwidth. */
+void xy_machine_print_route(const xy_machine_t *m, xy_obj_t a, xy_obj_t b, FILE *file);
+/* The network, where it has parallel links or a grid, above nested boxes; identical siblings folded
+ * when there are many. */
 xy_status_t xy_machine_print_svg(const xy_machine_t *m, FILE *file);
 /* Xylem's machine file; reading it back gives an equal machine. */
 xy_status_t xy_machine_print_xml(const xy_machine_t *m, FILE *file);
 /* The same as an element of a larger document. */
 xy_status_t xy_machine_print_element(const xy_machine_t *m, FILE *file);
-/* All objects, GPUs and routes as flat arrays. */
+/* All objects, GPUs, grids and routes as flat arrays. */
 void xy_machine_print_json(const xy_machine_t *m, FILE *file);
 
 #endif

@@ -20,12 +20,14 @@ xy_status_t machine_builder_init(machine_builder_t *b, const char *name, const c
 
     *b = (machine_builder_t){
         .drafts = XY_VEC_INIT(machine_draft_t),
-        .links = XY_VEC_INIT(xy_link_t),
+        .links = XY_VEC_INIT(xy_bundle_t),
         .names = XY_VEC_INIT(char *),
         .groups = XY_VEC_INIT(xy_gpu_group_t),
         .gpus = XY_VEC_INIT(xy_gpu_t),
         .peers = XY_VEC_INIT(xy_gpu_peer_t),
         .routes = XY_VEC_INIT(xy_route_t),
+        .grids = XY_VEC_INIT(xy_grid_t),
+        .cells = XY_VEC_INIT(uint32_t),
     };
     xy_hash_init(&b->name_index, XY_HASH_STRING);
     b->name = xy_strdup(name);
@@ -50,6 +52,8 @@ void machine_builder_cleanup(machine_builder_t *b)
     xy_vec_cleanup(&b->gpus);
     xy_vec_cleanup(&b->peers);
     xy_vec_cleanup(&b->routes);
+    xy_vec_cleanup(&b->grids);
+    xy_vec_cleanup(&b->cells);
     xy_free(b->name);
     xy_free(b->source);
     b->name = b->source = NULL;
@@ -100,9 +104,23 @@ static xy_status_t repeat_groups(machine_builder_t *b, size_t from, size_t to, u
     return XY_OK;
 }
 
+/* The grids of what is repeated are the last ones, too; the copies share their cells. */
+static xy_status_t repeat_grids(machine_builder_t *b, size_t from, size_t to, uint32_t offset)
+{
+    for (size_t i = from; i < to; i++) {
+        xy_grid_t grid = XY_VEC_AT(&b->grids, xy_grid_t, i);
+
+        grid.object += offset;
+        if (xy_vec_append(&b->grids, &grid) != XY_OK)
+            return xy_fail_memory(doing);
+    }
+    return XY_OK;
+}
+
 xy_status_t machine_builder_repeat(machine_builder_t *b, uint32_t first, uint32_t times)
 {
     size_t size = b->drafts.count - first, groups = b->groups.count, from = groups;
+    size_t grids = b->grids.count, from_grid = grids;
     xy_status_t st = XY_OK;
 
     if (times == 0)
@@ -111,6 +129,8 @@ xy_status_t machine_builder_repeat(machine_builder_t *b, uint32_t first, uint32_
         return xy_fail_memory(doing);
     while (from > 0 && XY_VEC_AT(&b->groups, xy_gpu_group_t, from - 1).host >= first)
         from--;
+    while (from_grid > 0 && XY_VEC_AT(&b->grids, xy_grid_t, from_grid - 1).object >= first)
+        from_grid--;
     for (uint32_t t = 1; st == XY_OK && t <= times; t++) {
         machine_draft_t *copy = draft_at(b, first + t * size);
         uint32_t offset = (uint32_t)(t * size);
@@ -119,6 +139,8 @@ xy_status_t machine_builder_repeat(machine_builder_t *b, uint32_t first, uint32_
         for (size_t i = 1; i < size; i++)
             copy[i].parent += offset;
         st = repeat_groups(b, from, groups, offset);
+        if (st == XY_OK)
+            st = repeat_grids(b, from_grid, grids, offset);
     }
     return st;
 }
@@ -145,23 +167,24 @@ xy_status_t machine_builder_name(machine_builder_t *b, const char *name, uint32_
 
 /* Machines have a handful of kinds of links, used in runs: looking at the latest few is enough to
  * keep the table short, and a miss only costs an entry. */
-xy_status_t machine_builder_link(machine_builder_t *b, xy_link_t link, uint32_t *id_p)
+xy_status_t machine_builder_link(machine_builder_t *b, xy_bundle_t links, uint32_t *id_p)
 {
     size_t tries = 16, i = b->links.count;
 
-    if (link.latency == 0 && link.bandwidth == 0) {
+    if (links.link.latency == 0 && links.link.bandwidth == 0) {
         *id_p = 0;
         return XY_OK;
     }
     while (i-- > 0 && tries-- > 0) {
-        const xy_link_t *known = &XY_VEC_AT(&b->links, xy_link_t, i);
+        const xy_bundle_t *known = &XY_VEC_AT(&b->links, xy_bundle_t, i);
 
-        if (known->latency == link.latency && known->bandwidth == link.bandwidth) {
+        if (known->link.latency == links.link.latency &&
+            known->link.bandwidth == links.link.bandwidth && known->count == links.count) {
             *id_p = (uint32_t)i;
             return XY_OK;
         }
     }
-    if (xy_vec_append(&b->links, &link) != XY_OK)
+    if (xy_vec_append(&b->links, &links) != XY_OK)
         return xy_fail_memory(doing);
     *id_p = (uint32_t)(b->links.count - 1);
     return XY_OK;
@@ -204,6 +227,22 @@ xy_status_t machine_builder_peer(machine_builder_t *b, const xy_gpu_peer_t *peer
 xy_status_t machine_builder_route(machine_builder_t *b, const xy_route_t *route)
 {
     return xy_vec_append(&b->routes, route) == XY_OK ? XY_OK : xy_fail_memory(doing);
+}
+
+xy_status_t machine_builder_grid(machine_builder_t *b, uint32_t object, const xy_grid_t *grid,
+                                 const uint32_t *cells, uint32_t count)
+{
+    xy_grid_t *g = xy_vec_push(&b->grids);
+    uint32_t *copy = xy_vec_push_many(&b->cells, count);
+
+    if (g == NULL || copy == NULL)
+        return xy_fail_memory(doing);
+    *g = *grid;
+    g->object = object;
+    g->first_cell = (uint32_t)(b->cells.count - count);
+    memcpy(copy, cells, count * sizeof(*cells));
+    draft_at(b, object)->flags |= XY_OBJ_GRID;
+    return XY_OK;
 }
 
 /* Calls for the scope: the next draft at or after `i` that is of `type` and not inside a node of

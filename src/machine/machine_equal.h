@@ -25,7 +25,8 @@ static inline bool same_tree(const xy_machine_t *a, const xy_machine_t *b)
         return false;
     for (xy_obj_t o = 0; o < a->count; o++)
         if (strcmp(xy_machine_object_name(a, o), xy_machine_object_name(b, o)) != 0 ||
-            !same_link(xy_machine_link(a, o), xy_machine_link(b, o)))
+            !same_link(xy_machine_link(a, o), xy_machine_link(b, o)) ||
+            xy_machine_parallel(a, o) != xy_machine_parallel(b, o))
             return false;
     return true;
 }
@@ -60,6 +61,25 @@ static inline bool same_gpus(const xy_machine_t *a, const xy_machine_t *b)
     return true;
 }
 
+/* Returns whether two machines, whose trees are equal, have equal grids. */
+static inline bool same_grids(const xy_machine_t *a, const xy_machine_t *b)
+{
+    if (a->grid_count != b->grid_count)
+        return false;
+    for (uint32_t i = 0; i < a->grid_count; i++) {
+        const xy_grid_t *x = &a->grids[i], *y = &b->grids[i];
+
+        if (x->object != y->object || x->is_torus != y->is_torus ||
+            x->dimensions != y->dimensions ||
+            memcmp(x->size, y->size, x->dimensions * sizeof(*x->size)) != 0 ||
+            !same_link(x->link, y->link) ||
+            memcmp(&a->cells[x->first_cell], &b->cells[y->first_cell],
+                   a->child_count[x->object] * sizeof(*a->cells)) != 0)
+            return false;
+    }
+    return true;
+}
+
 static inline bool testing_machine_equal(const xy_machine_t *a, const xy_machine_t *b)
 {
     if (strcmp(a->name, b->name) != 0 || a->route_count != b->route_count)
@@ -70,7 +90,7 @@ static inline bool testing_machine_equal(const xy_machine_t *a, const xy_machine
         if (x->a != y->a || x->b != y->b || !same_link(x->link, y->link))
             return false;
     }
-    return same_tree(a, b) && same_gpus(a, b);
+    return same_tree(a, b) && same_gpus(a, b) && same_grids(a, b);
 }
 
 #endif

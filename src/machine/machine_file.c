@@ -13,15 +13,15 @@
 
 #include "machine/machine_file.h"
 
-static const char *const object_attrs[] = {"name",    "id",        "count",    "os", "memory",
-                                           "latency", "bandwidth", "excluded", NULL};
+static const char *const object_attrs[] = {"name",    "id",        "count", "os",       "memory",
+                                           "latency", "bandwidth", "links", "excluded", NULL};
 static const char *const cache_attrs[] = {"name",    "id",        "count",    "size",
                                           "latency", "bandwidth", "excluded", NULL};
 static const char *const root_attrs[] = {"name", "version", "memory", "excluded", NULL};
 static const char *const use_attrs[] = {"ref", "count", NULL};
-static const char *const children[] = {"site",  "cluster", "switch",    "node",  "package", "numa",
-                                       "group", "l3",      "l2",        "l1",    "core",    "pu",
-                                       "gpus",  "use",     "numbering", "route", "define",  NULL};
+static const char *const children[] = {
+    "site", "cluster", "switch", "node", "package",   "numa",  "group",  "l3",    "l2",   "l1",
+    "core", "pu",      "gpus",   "use",  "numbering", "route", "define", "torus", "mesh", NULL};
 
 /* Objects have the exact lower-case name of their type; "machine" is the root only. */
 static bool object_type(const xy_xml_node_t *n, xy_obj_type_t *type_p)
@@ -183,7 +183,7 @@ static xy_status_t read_object(machine_reader_t *r, const xy_xml_node_t *n, xy_o
                                machine_draft_t *d)
 {
     bool is_cache = xy_obj_type_is_cache(type);
-    xy_link_t link = {0};
+    xy_bundle_t links = {0};
     xy_status_t st;
 
     *d = (machine_draft_t){.type = (uint8_t)type, .physical = XY_OBJ_NONE};
@@ -202,8 +202,10 @@ static xy_status_t read_object(machine_reader_t *r, const xy_xml_node_t *n, xy_o
     if (st == XY_OK)
         st = machine_file_excluded(r, n, &d->flags);
     if (st == XY_OK)
-        st = machine_file_link(r, n, "latency", "bandwidth", &link);
-    return st == XY_OK ? machine_builder_link(&r->builder, link, &d->link) : st;
+        st = machine_file_link(r, n, "latency", "bandwidth", &links.link);
+    if (st == XY_OK)
+        st = machine_file_parallel(r, n, d->type, &links.count);
+    return st == XY_OK ? machine_builder_link(&r->builder, links, &d->link) : st;
 }
 
 static xy_status_t build_below(machine_reader_t *r, const xy_xml_node_t *n, uint8_t type,
@@ -286,6 +288,8 @@ static xy_status_t build_below(machine_reader_t *r, const xy_xml_node_t *n, uint
     }
     /* When everything below is there. */
     for (const xy_xml_node_t *c = n->child; st == XY_OK && c != NULL; c = c->next) {
+        if (machine_file_is(c, "torus") || machine_file_is(c, "mesh"))
+            st = machine_file_grid(r, c, first);
         if (!machine_file_is(c, "numbering"))
             continue;
         if (type != XY_OBJ_NODE && type != XY_OBJ_MACHINE)

@@ -38,15 +38,19 @@ machine_target_t *machine_file_target(const machine_reader_t *r, const xy_xml_no
 /* Attributes; the output is untouched when they are absent. */
 xy_status_t machine_file_link(const machine_reader_t *r, const xy_xml_node_t *n,
                               const char *latency, const char *bandwidth, xy_link_t *link);
+/* The parallel links of an object of this type. */
+xy_status_t machine_file_parallel(const machine_reader_t *r, const xy_xml_node_t *n, uint8_t type,
+                                  uint32_t *count_p);
 xy_status_t machine_file_excluded(const machine_reader_t *r, const xy_xml_node_t *n,
                                   uint8_t *flags_p);
 xy_status_t machine_file_name(machine_reader_t *r, const xy_xml_node_t *n, uint32_t *id_p);
 xy_status_t machine_file_physical(const machine_reader_t *r, const xy_xml_node_t *n,
                                   uint32_t *physical_p);
 
-/* Elements: a numbering of the scope that starts at draft `first`, GPUs of the open object, all
- * routes of the root. */
+/* Elements: a numbering of the scope that starts at draft `first`, a grid of its children, GPUs of
+ * the open object, all routes of the root. */
 xy_status_t machine_file_numbering(machine_reader_t *r, const xy_xml_node_t *n, uint32_t first);
+xy_status_t machine_file_grid(machine_reader_t *r, const xy_xml_node_t *n, uint32_t first);
 xy_status_t machine_file_gpus(machine_reader_t *r, const xy_xml_node_t *n);
 xy_status_t machine_file_routes(machine_reader_t *r, const xy_xml_node_t *root);
 

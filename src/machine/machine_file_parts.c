@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of a machine file beside the tree: numberings, GPUs, routes; and the attributes that
- * several elements have. */
+/* The parts of a machine file beside the tree: numberings, grids, GPUs, routes; and the attributes
+ * that several elements have. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,9 +32,24 @@ xy_status_t machine_file_link(const machine_reader_t *r, const xy_xml_node_t *n,
     if (b != NULL && !machine_parse_bandwidth(b, &link->bandwidth))
         return xy_fail_at(
             XY_EPARSE, r->path, n->line,
-            "%s=\"%.40s\" is not a bandwidth above 0; write bytes per second or 10GB/s", bandwidth,
-            b);
+            "%s=\"%.40s\" is not a bandwidth above 0; write bytes per second, 10GB/s or 100Gb/s",
+            bandwidth, b);
     return XY_OK;
+}
+
+xy_status_t machine_file_parallel(const machine_reader_t *r, const xy_xml_node_t *n, uint8_t type,
+                                  uint32_t *count_p)
+{
+    long links = 1;
+    xy_status_t st = xy_xml_attr_long(r->doc, n, "links", 1, XY_MACHINE_OBJECTS_MAX, &links);
+
+    if (st == XY_OK && links > 1 && !machine_type_is_network(type))
+        return machine_file_fail(
+            r, n, "only sites, clusters, switches and nodes have parallel links; remove links from",
+            n->name);
+    if (st == XY_OK && links > 1)
+        *count_p = (uint32_t)links;
+    return st;
 }
 
 xy_status_t machine_file_excluded(const machine_reader_t *r, const xy_xml_node_t *n,
@@ -143,6 +158,94 @@ xy_status_t machine_file_numbering(machine_reader_t *r, const xy_xml_node_t *n, 
                 : xy_fail_at(XY_EPARSE, r->path, n->line,
                              "os=\"%.40s\" is not a list '0-3,8' of %u numbers, one for each %s",
                              os, count, name);
+}
+
+/* ---- Grids: <torus size="4x4x2" latency="1us" bandwidth="10GB/s"/> ---- */
+
+/* Checks the children of draft `first` and returns their number. */
+static xy_status_t count_children(const machine_reader_t *r, const xy_xml_node_t *n, uint32_t first,
+                                  uint32_t *count_p)
+{
+    uint32_t count = 0;
+
+    for (size_t i = first + 1; i < r->builder.drafts.count; i++) {
+        const machine_draft_t *d = &XY_VEC_AT(&r->builder.drafts, machine_draft_t, i);
+
+        if (d->parent != first)
+            continue;
+        if (!machine_type_is_network(d->type))
+            return xy_fail_at(XY_EPARSE, r->path, n->line,
+                              "a %s joins nodes or larger objects, and a %s is here", n->name,
+                              xy_obj_type_name(d->type));
+        count++;
+    }
+    *count_p = count;
+    return XY_OK;
+}
+
+/* Reads the cells of all children: in their order, or as the attribute says. */
+static xy_status_t read_cells(const machine_reader_t *r, const xy_xml_node_t *n,
+                              const xy_grid_t *grid, uint32_t *cells, uint32_t count)
+{
+    const char *text = xy_xml_attr(n, "cells");
+    uint32_t all = xy_grid_cells(grid);
+    xy_bitset_t seen;
+    bool is_good;
+
+    for (uint32_t i = 0; i < count; i++)
+        cells[i] = i;
+    if (text == NULL && count == all)
+        return XY_OK;
+    if (text == NULL)
+        return xy_fail_at(XY_EPARSE, r->path, n->line,
+                          "<%s size=\"%s\"> has %u cells for %u objects; name the cells of the "
+                          "objects, as in cells=\"0-%u\"",
+                          n->name, xy_xml_attr(n, "size"), all, count, count > 0 ? count - 1 : 0);
+    if (xy_bitset_init(&seen, all) != XY_OK)
+        return xy_fail_memory("reading a machine file");
+    is_good = read_numbers(text, cells, count);
+    for (uint32_t i = 0; is_good && i < count; i++) {
+        is_good = cells[i] < all && !xy_bitset_has(&seen, cells[i]);
+        if (is_good)
+            xy_bitset_set(&seen, cells[i]);
+    }
+    xy_bitset_cleanup(&seen);
+    return is_good ? XY_OK
+                   : xy_fail_at(XY_EPARSE, r->path, n->line,
+                                "cells=\"%.40s\" is not a list '0-3,8' of %u different cells "
+                                "below %u, one for each object",
+                                text, count, all);
+}
+
+xy_status_t machine_file_grid(machine_reader_t *r, const xy_xml_node_t *n, uint32_t first)
+{
+    static const char *const attrs[] = {"size", "latency", "bandwidth", "cells", NULL};
+    xy_grid_t grid = {.is_torus = machine_file_is(n, "torus")};
+    const char *size = xy_xml_attr(n, "size");
+    uint32_t count = 0, *cells;
+    xy_status_t st = xy_xml_check_names(r->doc, n, attrs, machine_file_nothing);
+
+    if (st == XY_OK &&
+        (size == NULL || size[machine_grid_parse(size, &grid)] != '\0' || *size == '\0'))
+        return machine_file_fail(r, n, "a grid needs sizes as in size=\"4x4x2\", not",
+                                 size != NULL ? size : "");
+    if (st == XY_OK && XY_VEC_AT(&r->builder.drafts, machine_draft_t, first).flags & XY_OBJ_GRID)
+        return machine_file_fail(r, n, "an object has one torus or mesh; remove the second one,",
+                                 size);
+    if (st == XY_OK)
+        st = machine_file_link(r, n, "latency", "bandwidth", &grid.link);
+    if (st == XY_OK)
+        st = count_children(r, n, first, &count);
+    if (st != XY_OK)
+        return st;
+    cells = xy_malloc((count + 1) * sizeof(*cells));
+    if (cells == NULL)
+        return xy_fail_memory("reading a machine file");
+    st = read_cells(r, n, &grid, cells, count);
+    if (st == XY_OK)
+        st = machine_builder_grid(&r->builder, first, &grid, cells, count);
+    xy_free(cells);
+    return st;
 }
 
 /* ---- GPUs ---- */

@@ -208,6 +208,26 @@ static xy_status_t take_routes(machine_builder_t *b, xy_machine_t *m, const uint
     return XY_OK;
 }
 
+static int compare_grids(const void *a, const void *b)
+{
+    const xy_grid_t *x = a, *y = b;
+
+    return x->object < y->object ? -1 : x->object > y->object;
+}
+
+/* Moves the grids into the machine, sorted by object. */
+static void take_grids(machine_builder_t *b, xy_machine_t *m, const uint32_t *place)
+{
+    m->grid_count = (uint32_t)b->grids.count;
+    m->grids = xy_vec_take(&b->grids);
+    m->cell_count = (uint32_t)b->cells.count;
+    m->cells = xy_vec_take(&b->cells);
+    for (uint32_t i = 0; i < m->grid_count; i++)
+        m->grids[i].object = place[m->grids[i].object];
+    if (m->grid_count > 1)
+        qsort(m->grids, m->grid_count, sizeof(*m->grids), compare_grids);
+}
+
 static void take_tables(machine_builder_t *b, xy_machine_t *m)
 {
     m->name = b->name;
@@ -248,6 +268,7 @@ xy_status_t machine_builder_finish(machine_builder_t *b, xy_machine_t **machine_
     if (take_gpus(b, m, place) != XY_OK || number_gpus(m) != XY_OK ||
         take_routes(b, m, place) != XY_OK)
         goto failed;
+    take_grids(b, m, place);
     take_tables(b, m);
     xy_free(place);
     *machine_p = m;
@@ -263,10 +284,11 @@ void xy_machine_destroy(xy_machine_t *m)
     if (m == NULL)
         return;
     void *const arrays[] = {
-        m->parent,   m->first_child, m->child_count,   m->first_leaf, m->leaf_count, m->logical,
-        m->physical, m->name_of,     m->link_of,       m->bytes,      m->type,       m->level,
-        m->flags,    m->leaf,        m->usable_before, m->typed,      m->links,      m->gpu_groups,
-        m->gpus,     m->gpu_peers,   m->routes,        m->name,       m->source};
+        m->parent,  m->first_child, m->child_count, m->first_leaf, m->leaf_count,
+        m->logical, m->physical,    m->name_of,     m->link_of,    m->bytes,
+        m->type,    m->level,       m->flags,       m->leaf,       m->usable_before,
+        m->typed,   m->links,       m->gpu_groups,  m->gpus,       m->gpu_peers,
+        m->routes,  m->grids,       m->cells,       m->name,       m->source};
 
     for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++)
         xy_free(arrays[i]);

@@ -23,7 +23,8 @@ static uint64_t mix_link(uint64_t h, xy_link_t link)
 {
     uint64_t bits[2];
 
-    memcpy(bits, &link, sizeof(bits));
+    memcpy(&bits[0], &link.latency, sizeof(bits[0]));
+    memcpy(&bits[1], &link.bandwidth, sizeof(bits[1]));
     return mix(mix(h, bits[0]), bits[1]);
 }
 
@@ -70,6 +71,18 @@ static bool same_gpus(const xy_machine_t *m, xy_obj_t a, xy_obj_t b)
     return true;
 }
 
+/* Of objects with as many children, both with a grid. */
+static bool same_grid(const xy_machine_t *m, xy_obj_t a, xy_obj_t b)
+{
+    const xy_grid_t *x = xy_machine_grid(m, a), *y = xy_machine_grid(m, b);
+
+    return x->is_torus == y->is_torus && x->dimensions == y->dimensions &&
+           memcmp(x->size, y->size, x->dimensions * sizeof(*x->size)) == 0 &&
+           same_link(x->link, y->link) &&
+           memcmp(&m->cells[x->first_cell], &m->cells[y->first_cell],
+                  m->child_count[a] * sizeof(*m->cells)) == 0;
+}
+
 /* Only called when the shapes agree, so that both walks end together. */
 static bool same_numbers(const xy_machine_t *m, xy_obj_t a, xy_obj_t b)
 {
@@ -92,13 +105,16 @@ static bool same(const fold_t *f, xy_obj_t a, xy_obj_t b)
 
     if (m->type[a] != m->type[b] || m->bytes[a] != m->bytes[b] || m->flags[a] != m->flags[b] ||
         m->name_of[a] != m->name_of[b] || m->child_count[a] != m->child_count[b] ||
-        !same_link(xy_machine_link(m, a), xy_machine_link(m, b)))
+        !same_link(xy_machine_link(m, a), xy_machine_link(m, b)) ||
+        xy_machine_parallel(m, a) != xy_machine_parallel(m, b))
         return false;
     if (m->child_count[a] > 0 &&
         memcmp(&f->classes[m->first_child[a]], &f->classes[m->first_child[b]],
                m->child_count[a] * sizeof(*f->classes)) != 0)
         return false;
     if (m->gpu_count > 0 && !same_gpus(m, a, b))
+        return false;
+    if (m->flags[a] & XY_OBJ_GRID && !same_grid(m, a, b))
         return false;
     return !f->exact || m->type[a] != XY_OBJ_NODE || same_numbers(m, a, b);
 }
@@ -108,7 +124,7 @@ static uint64_t hash(const fold_t *f, xy_obj_t o)
     const xy_machine_t *m = f->m;
     uint64_t h = mix(mix(m->type[o], m->bytes[o]), m->name_of[o] * 256ull + m->flags[o]);
 
-    h = mix_link(h, xy_machine_link(m, o));
+    h = mix(mix_link(h, xy_machine_link(m, o)), xy_machine_parallel(m, o));
     for (uint32_t c = 0; c < m->child_count[o]; c++)
         h = mix(h, f->classes[m->first_child[o] + c]);
     if (f->exact && m->type[o] == XY_OBJ_NODE)

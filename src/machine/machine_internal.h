@@ -33,13 +33,15 @@ typedef struct {
 typedef struct {
     char *name, *source;
     xy_vec_t drafts; /* machine_draft_t */
-    xy_vec_t links;  /* xy_link_t */
+    xy_vec_t links;  /* xy_bundle_t */
     xy_vec_t names;  /* char * */
     xy_hash_t name_index;
     xy_vec_t groups; /* xy_gpu_group_t; host is a draft */
     xy_vec_t gpus;   /* xy_gpu_t */
     xy_vec_t peers;  /* xy_gpu_peer_t */
     xy_vec_t routes; /* xy_route_t; the ends are drafts */
+    xy_vec_t grids;  /* xy_grid_t; the object is a draft */
+    xy_vec_t cells;  /* uint32_t */
     uint32_t open[XY_MACHINE_DEPTH_MAX];
     uint32_t depth;
 } machine_builder_t;
@@ -54,12 +56,16 @@ xy_status_t machine_builder_open(machine_builder_t *b, const machine_draft_t *dr
 void machine_builder_close(machine_builder_t *b);
 xy_status_t machine_builder_repeat(machine_builder_t *b, uint32_t first, uint32_t times);
 xy_status_t machine_builder_name(machine_builder_t *b, const char *name, uint32_t *id_p);
-xy_status_t machine_builder_link(machine_builder_t *b, xy_link_t link, uint32_t *id_p);
+xy_status_t machine_builder_link(machine_builder_t *b, xy_bundle_t links, uint32_t *id_p);
 /* A group of GPUs on the innermost open object; GPUs and peers that follow belong to it. */
 xy_status_t machine_builder_gpu_group(machine_builder_t *b, const xy_gpu_group_t *group);
 xy_status_t machine_builder_gpu(machine_builder_t *b, const xy_gpu_t *gpu);
 xy_status_t machine_builder_peer(machine_builder_t *b, const xy_gpu_peer_t *peer);
 xy_status_t machine_builder_route(machine_builder_t *b, const xy_route_t *route);
+/* A grid of the children of draft `object`, which are complete: so many cells follow those that the
+ * builder has. */
+xy_status_t machine_builder_grid(machine_builder_t *b, uint32_t object, const xy_grid_t *grid,
+                                 const uint32_t *cells, uint32_t count);
 /* How many objects of `type` the scope that starts at draft `first` holds (and is still last):
  * those not inside a node of their own. */
 uint32_t machine_builder_scope_count(const machine_builder_t *b, uint32_t first, uint8_t type);
@@ -75,6 +81,8 @@ extern uint32_t machine_objects_limit;
 bool machine_type_fits(uint8_t parent, uint8_t child);
 /* Has it a physical number? Caches and groups have none. */
 bool machine_type_is_numbered(uint8_t type);
+/* Is it part of a network, so that it may have parallel links and be a cell of a grid? */
+bool machine_type_is_network(uint8_t type);
 
 /* The next object of the subtree of `top` in tree order, or XY_OBJ_NONE. */
 xy_obj_t machine_next(const xy_machine_t *m, xy_obj_t top, xy_obj_t object);
@@ -98,6 +106,11 @@ uint32_t machine_gpu_groups_of(const xy_machine_t *m, xy_obj_t object, uint32_t 
 /* The physical numbers GPUs have by their place among those of their node; the caller frees. Silent
  * ENOMEM. */
 xy_status_t machine_gpu_numbers(const xy_machine_t *m, uint32_t **numbers_p);
+
+/* "4x4x2" at the start of `s`: sizes above 0, with at most XY_MACHINE_OBJECTS_MAX cells. Returns
+ * the letters read; 0: it is none. */
+size_t machine_grid_parse(const char *s, xy_grid_t *grid);
+const char *machine_grid_format(const xy_grid_t *grid, char buffer[96]);
 
 /* Units. Parsing is strict: finite, not negative; a bandwidth is above 0. */
 bool machine_parse_latency(const char *s, double *seconds_p);

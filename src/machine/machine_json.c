@@ -44,6 +44,8 @@ static void write_object(xy_json_t *j, const xy_machine_t *m, xy_obj_t o)
     if (m->bytes[o] > 0)
         xy_json_int(j, xy_obj_type_is_cache(m->type[o]) ? "size" : "memory", (int64_t)m->bytes[o]);
     write_link(j, "link", xy_machine_link(m, o));
+    if (xy_machine_parallel(m, o) > 1)
+        xy_json_int(j, "links", xy_machine_parallel(m, o));
     write_excluded(j, m->flags[o]);
     xy_json_end(j);
 }
@@ -103,6 +105,30 @@ static void write_gpus(xy_json_t *j, const xy_machine_t *m)
     xy_json_end(j);
 }
 
+/* Writes all grids, with the object in each cell. */
+static void write_grids(xy_json_t *j, const xy_machine_t *m)
+{
+    xy_json_begin_array(j, "grids");
+    for (uint32_t i = 0; i < m->grid_count; i++) {
+        const xy_grid_t *g = &m->grids[i];
+
+        xy_json_begin_object(j, NULL);
+        xy_json_int(j, "object", g->object);
+        xy_json_string(j, "kind", g->is_torus ? "torus" : "mesh");
+        xy_json_begin_array(j, "size");
+        for (uint32_t d = 0; d < g->dimensions; d++)
+            xy_json_int(j, NULL, g->size[d]);
+        xy_json_end(j);
+        write_link(j, "link", g->link);
+        xy_json_begin_array(j, "cells");
+        for (uint32_t k = 0; k < m->child_count[g->object]; k++)
+            xy_json_int(j, NULL, m->cells[g->first_cell + k]);
+        xy_json_end(j);
+        xy_json_end(j);
+    }
+    xy_json_end(j);
+}
+
 static void write_routes(xy_json_t *j, const xy_machine_t *m)
 {
     xy_json_begin_array(j, "routes");
@@ -134,6 +160,8 @@ void xy_machine_print_json(const xy_machine_t *m, FILE *file)
         write_object(&j, m, o);
     xy_json_end(&j);
     write_gpus(&j, m);
+    if (m->grid_count > 0)
+        write_grids(&j, m);
     write_routes(&j, m);
     xy_json_end(&j);
 }

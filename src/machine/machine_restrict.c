@@ -55,7 +55,7 @@ static xy_status_t copy_object(copy_t *c, xy_obj_t o)
     xy_status_t st = machine_builder_name(&c->builder, xy_machine_object_name(m, o), &d.name);
 
     if (st == XY_OK)
-        st = machine_builder_link(&c->builder, xy_machine_link(m, o), &d.link);
+        st = machine_builder_link(&c->builder, m->links[m->link_of[o]], &d.link);
     if (st == XY_OK)
         st = machine_builder_open(&c->builder, &d, &c->draft_of[o]);
     return st == XY_OK ? copy_gpus(c, o) : st;
@@ -76,6 +76,28 @@ static xy_status_t copy_below(copy_t *c, xy_obj_t top)
             st = copy_below(c, o);
         machine_builder_close(&c->builder);
     }
+    return st;
+}
+
+/* Copies the grids of kept objects, with the cells of kept children. */
+static xy_status_t copy_grids(copy_t *c)
+{
+    const xy_machine_t *m = c->m;
+    uint32_t *cells = xy_malloc((m->cell_count + 1) * sizeof(*cells));
+    xy_status_t st = cells != NULL ? XY_OK : xy_fail_memory("copying a machine");
+
+    for (uint32_t i = 0; st == XY_OK && i < m->grid_count; i++) {
+        const xy_grid_t *g = &m->grids[i];
+        xy_obj_t first = m->first_child[g->object];
+        uint32_t count = 0;
+
+        for (uint32_t k = 0; k < m->child_count[g->object]; k++)
+            if (c->draft_of[first + k] != XY_OBJ_NONE)
+                cells[count++] = m->cells[g->first_cell + k];
+        if (c->draft_of[g->object] != XY_OBJ_NONE && count > 0)
+            st = machine_builder_grid(&c->builder, c->draft_of[g->object], g, cells, count);
+    }
+    xy_free(cells);
     return st;
 }
 
@@ -110,6 +132,8 @@ static xy_status_t copy_part(copy_t *c, xy_obj_t top, xy_machine_t **machine_p)
         st = copy_object(c, top);
     if (st == XY_OK)
         st = copy_below(c, top);
+    if (st == XY_OK)
+        st = copy_grids(c);
     if (st == XY_OK)
         st = copy_routes(c);
     if (st == XY_OK)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The machine as a picture: nested boxes, in the light or the dark as the reader prefers. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "draw/draw.h"
 #include "machine/machine_layout.h"
+#include "machine/machine_network.h"
 
 /* One hue per kind of thing: network blue, processors grey, memory rose, caches sand, GPUs green;
  * deeper is lighter, so that nested boxes stay apart. */
@@ -190,24 +192,30 @@ static int draw_title(const drawing_t *d, const char *title, size_t room, bool i
     return lines;
 }
 
-/* Draws title, boxes and routes. */
-static void draw_page(drawing_t *d, const char *title, FILE *file)
+/* Draws title, network, boxes and routes. */
+static xy_status_t draw_page(drawing_t *d, const char *title, FILE *file)
 {
     uint32_t routes = d->m->route_count < ROUTES_MAX ? d->m->route_count : ROUTES_MAX;
-    double w = box(d, 0)->w > 480 ? box(d, 0)->w : 480;
+    double w, high;
+    xy_status_t st;
+
+    machine_network_size(d->m, &w, &high);
+    w = fmax(fmax(480, high > 0 ? w : 0), box(d, 0)->w);
     size_t room = (size_t)(w / title_letter);
     double top = MARGIN + 8 + TITLE_LINE * draw_title(d, title, room, false);
 
-    d->svg =
-        xy_svg_begin(file, &(xy_svg_head_t){.width = w + 2 * MARGIN,
-                                            .height = top + box(d, 0)->h + MARGIN + ROUTE * routes,
-                                            .title = title,
-                                            .inks = inks,
-                                            .style = style});
+    d->svg = xy_svg_begin(
+        file, &(xy_svg_head_t){.width = w + 2 * MARGIN,
+                               .height = top + high + box(d, 0)->h + MARGIN + ROUTE * routes,
+                               .title = title,
+                               .inks = inks,
+                               .style = style});
     draw_title(d, title, room, true);
-    draw(d, 0, MARGIN, top);
-    draw_routes(d, top + box(d, 0)->h);
+    st = machine_network_draw(d->m, &d->svg, MARGIN, top);
+    draw(d, 0, MARGIN, top + high);
+    draw_routes(d, top + high + box(d, 0)->h);
     xy_svg_end(&d->svg);
+    return st;
 }
 
 xy_status_t xy_machine_print_svg(const xy_machine_t *m, FILE *file)
@@ -220,7 +228,7 @@ xy_status_t xy_machine_print_svg(const xy_machine_t *m, FILE *file)
         return xy_fail_memory("drawing the machine");
     st = machine_layout(m, &boxes);
     if (st == XY_OK) {
-        draw_page(&(drawing_t){.m = m, .boxes = &boxes}, title, file);
+        st = draw_page(&(drawing_t){.m = m, .boxes = &boxes}, title, file);
         xy_vec_cleanup(&boxes);
     }
     free(title);

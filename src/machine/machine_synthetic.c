@@ -6,8 +6,10 @@
  *
  * From the top; each level says how many of it stand in one of the level above. In parentheses:
  * memory, size, indexes (physical numbers) as hwloc has them, and latency and bandwidth of the
- * link upwards. A level in brackets is memory attached to the level before: it becomes a NUMA level
- * of one. Bare numbers, "2 24" or "64x2x8", are cores in packages in nodes in switches.
+ * link upwards, and links, how many are parallel. A level in brackets is memory attached to the
+ * level before: it becomes a NUMA level of one. "torus:4x4x2(...)" or "mesh:..." are nodes that
+ * each have the link to the next in every dimension. Bare numbers, "2 24" or "64x2x8", are cores in
+ * packages in nodes in switches.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -21,6 +23,8 @@ typedef struct {
     uint32_t arity;
     uint64_t bytes;
     xy_link_t link;
+    xy_grid_t grid;      /* dimensions 0: none */
+    uint32_t parallel;   /* links; 0: not said */
     const char *indexes; /* in the text, or NULL */
     size_t indexes_length;
 } level_t;
@@ -71,6 +75,16 @@ static bool parse_size(const char *s, uint64_t *bytes_p)
     return false;
 }
 
+static bool parse_links(const char *s, uint32_t *count_p)
+{
+    uint64_t count;
+
+    if (!parse_size(s, &count) || count == 0 || count > XY_MACHINE_OBJECTS_MAX)
+        return false;
+    *count_p = (uint32_t)count;
+    return true;
+}
+
 static bool is_key(const char *s, size_t n, const char *key)
 {
     return strlen(key) == n && strncmp(s, key, n) == 0;
@@ -101,9 +115,12 @@ static xy_status_t parse_attribute(parser_t *p, level_t *level)
         good = machine_parse_latency(value, &level->link.latency);
     else if (is_key(start, key, "bandwidth"))
         good = machine_parse_bandwidth(value, &level->link.bandwidth);
+    else if (is_key(start, key, "links"))
+        good = parse_links(value, &level->parallel);
     else
         return fail(p, XY_EPARSE,
-                    "attributes are memory, size, indexes, latency and bandwidth, not", start, key);
+                    "attributes are memory, size, indexes, latency, bandwidth and links, not",
+                    start, key);
     if (!good)
         return fail(p, XY_EPARSE, "no valid value in", start, key + 1 + length);
     return XY_OK;
@@ -136,7 +153,7 @@ static xy_status_t parse_type(parser_t *p, level_t *level, size_t length)
 {
     static const char *const names[] = {"site", "cluster", "switch", "node", "package",
                                         "numa", "group",   "l3",     "l2",   "l1",
-                                        "core", "pu",      NULL};
+                                        "core", "pu",      "torus",  "mesh", NULL};
     xy_obj_type_t type;
     const char *near;
     char word[32] = "";
@@ -151,7 +168,8 @@ static xy_status_t parse_type(parser_t *p, level_t *level, size_t length)
         return xy_fail(XY_EPARSE, "synthetic machine '%.100s': no level is called '%.*s'; %s%s%s",
                        p->text, (int)(length < 40 ? length : 40), p->at,
                        near != NULL ? "did you mean '" : "write site, cluster, switch, node, ",
-                       near != NULL ? near : "package, numa, group, l3, l2, l1, core or pu",
+                       near != NULL ? near
+                                    : "torus, mesh, package, numa, group, l3, l2, l1, core or pu",
                        near != NULL ? "'?" : "");
     }
     level->type = (uint8_t)type;
@@ -203,21 +221,47 @@ static xy_status_t parse_attached(parser_t *p, level_t *level)
     return XY_OK;
 }
 
-/* Reads one level: type, count and attributes. */
-static xy_status_t parse_level(parser_t *p, level_t *level)
+/* "torus:4x4x2" without its first word: nodes, as many as cells. */
+static xy_status_t parse_grid(parser_t *p, level_t *level, size_t length)
+{
+    level->grid.is_torus = *p->at == 't';
+    level->type = XY_OBJ_NODE;
+    level->is_typed = true;
+    p->at += length + 1;
+    length = machine_grid_parse(p->at, &level->grid);
+    if (length == 0)
+        return fail(p, XY_EPARSE, "sizes of a torus or mesh are written 8x8x8, not", p->at,
+                    word_length(p->at, "(["));
+    level->arity = xy_grid_cells(&level->grid);
+    p->at += length;
+    return XY_OK;
+}
+
+/* Reads what stands before the attributes of a level. */
+static xy_status_t parse_type_and_count(parser_t *p, level_t *level)
 {
     size_t length = word_length(p->at, ":([]");
     xy_status_t st;
 
+    if (p->at[length] != ':')
+        return parse_count(p, level);
+    if (is_key(p->at, length, "torus") || is_key(p->at, length, "mesh"))
+        return parse_grid(p, level, length);
+    st = parse_type(p, level, length);
+    if (st != XY_OK)
+        return st;
+    p->at += length + 1;
+    return parse_count(p, level);
+}
+
+/* Reads one level: type, count and attributes. */
+static xy_status_t parse_level(parser_t *p, level_t *level)
+{
+    xy_status_t st;
+
     if (*p->at == '[')
         return parse_attached(p, level);
-    if (p->at[length] == ':') {
-        st = parse_type(p, level, length);
-        if (st != XY_OK)
-            return st;
-        p->at += length + 1;
-    }
-    st = parse_count(p, level);
+    st = parse_type_and_count(p, level);
     if (st != XY_OK)
         return st;
     st = parse_attributes(p, level);
@@ -270,6 +314,12 @@ static xy_status_t check_levels(const parser_t *p)
                            "synthetic machine '%.100s': a %s cannot hold a %s; levels "
                            "go from the largest to the smallest",
                            p->text, xy_obj_type_name(above), xy_obj_type_name(level->type));
+        if (level->parallel > 0 &&
+            (!machine_type_is_network(level->type) || level->grid.dimensions > 0))
+            return xy_fail(XY_EPARSE,
+                           "synthetic machine '%.100s': links=%u of a %s; only sites, clusters, "
+                           "switches and nodes outside a torus or mesh have parallel links",
+                           p->text, level->parallel, xy_obj_type_name(level->type));
         above = level->type;
         width *= level->arity;
         total += width;
@@ -386,17 +436,35 @@ static xy_status_t number_scope(const parser_t *p, machine_builder_t *b, uint32_
     return st;
 }
 
+/* Joins the nodes of a level, which are complete, in the torus or mesh of their parent. */
+static xy_status_t build_grid(machine_builder_t *b, const level_t *level)
+{
+    uint32_t *cells = xy_malloc(level->arity * sizeof(*cells));
+    xy_grid_t grid = level->grid;
+    xy_status_t st;
+
+    if (cells == NULL)
+        return xy_fail_memory("making a synthetic machine");
+    for (uint32_t i = 0; i < level->arity; i++)
+        cells[i] = i;
+    grid.link = level->link;
+    st = machine_builder_grid(b, b->open[b->depth - 1], &grid, cells, level->arity);
+    xy_free(cells);
+    return st;
+}
+
 /* Adds level `i` and those below it to the builder, recursively. */
 static xy_status_t build_level(const parser_t *p, machine_builder_t *b, int i)
 {
     const level_t *level = &p->levels[i];
     machine_draft_t d = {.type = level->type, .bytes = level->bytes, .physical = XY_OBJ_NONE};
     uint32_t first = 0;
-    xy_status_t st;
+    xy_status_t st = XY_OK;
 
     if (i == p->count)
         return XY_OK;
-    st = machine_builder_link(b, level->link, &d.link);
+    if (level->grid.dimensions == 0)
+        st = machine_builder_link(b, (xy_bundle_t){level->link, level->parallel}, &d.link);
     if (st == XY_OK)
         st = machine_builder_open(b, &d, &first);
     if (st != XY_OK)
@@ -407,7 +475,7 @@ static xy_status_t build_level(const parser_t *p, machine_builder_t *b, int i)
         st = number_scope(p, b, first, i + 1, p->count);
     if (st == XY_OK)
         st = machine_builder_repeat(b, first, level->arity - 1);
-    return st;
+    return st == XY_OK && level->grid.dimensions > 0 ? build_grid(b, level) : st;
 }
 
 static int node_level(const parser_t *p)

@@ -99,7 +99,16 @@ static void test_bad(void **state)
         {"core:2 pu:2(indexes=2*3:1*2)", "4 numbers"},
         {"core:4(indexes=)", "4 numbers"},
         {"2xx3", "a level ends before"},
-        {"torus:4x4", "no level is called 'torus'"},
+        {"torus:4x", "written 8x8x8"},
+        {"torus:0x4", "written 8x8x8"},
+        {"mesh:2x2x2x2x2x2x2x2x2", "written 8x8x8"},
+        {"torus:4096x4096x2", "written 8x8x8"},
+        {"torus:4x4y", "a level ends before"},
+        {"torus:4x4(links=2)", "links=2 of a node"},
+        {"core:2(links=2)", "links=2 of a core"},
+        {"node:2(links=0)", "no valid value"},
+        {"core:2 torus:2x2", "a core cannot hold a node"},
+        {"toru:2x2", "did you mean 'torus'?"},
     };
 
     (void)state;

@@ -66,7 +66,7 @@ static void check_pair(const xy_machine_t *m, xy_obj_t a, xy_obj_t b)
 
     for (int side = 0; side < 2; side++)
         for (xy_obj_t o = side ? b : a; o != top; o = m->parent[o], hops++)
-            latency += m->links[m->link_of[o]].latency;
+            latency += xy_machine_link(m, o).latency;
     assert_int_equal(xy_machine_common_ancestor(m, a, b), top);
     assert_int_equal(xy_machine_hops(m, a, b), hops);
     assert_true(path.bandwidth == back.bandwidth);
@@ -196,6 +196,10 @@ static void test_units(void **state)
     (void)state;
     assert_true(machine_parse_bandwidth("10 GB/s", &v) && v == 1e10);
     assert_true(machine_parse_bandwidth("100Gbit/s", &v) && v == 12.5e9);
+    assert_true(machine_parse_bandwidth("100Gb/s", &v) && v == 12.5e9);
+    assert_true(machine_parse_bandwidth("8 Mb/s", &v) && v == 1e6);
+    assert_true(machine_parse_bandwidth("1Tbit/s", &v) && v == 125e9);
+    assert_true(machine_parse_bandwidth("10Gbps", &v) && v == 1.25e9);
     assert_true(machine_parse_bandwidth("1KiB/s", &v) && v == 1024);
     assert_true(machine_parse_bandwidth("5B/s", &v) && v == 5);
     assert_true(machine_parse_latency("9.5us", &v) && v > 9.4e-6 && v < 9.6e-6);

@@ -33,6 +33,13 @@ static inline xy_link_t random_link(uint64_t *s)
     return link;
 }
 
+static inline xy_bundle_t random_links(uint64_t *s, uint8_t type)
+{
+    bool are_parallel = machine_type_is_network(type) && random_below(s, 3) == 0;
+
+    return (xy_bundle_t){random_link(s), are_parallel ? 2 + random_below(s, 7) : 0};
+}
+
 /* Adds a random group of GPUs. */
 static inline void random_gpus(machine_builder_t *b, uint64_t *s)
 {
@@ -78,7 +85,7 @@ static inline void random_below_object(machine_builder_t *b, uint64_t *s, uint8_
         d.bytes = random_below(s, 3) ? 0 : random_below(s, 1u << 30) * 3ull;
         d.flags = random_below(s, 12) == 0 ? (uint8_t)random_below(s, 8) : 0;
         assert_int_equal(machine_builder_name(b, names[random_below(s, 4)], &d.name), XY_OK);
-        assert_int_equal(machine_builder_link(b, random_link(s), &d.link), XY_OK);
+        assert_int_equal(machine_builder_link(b, random_links(s, d.type), &d.link), XY_OK);
         assert_int_equal(machine_builder_open(b, &d, &first), XY_OK);
         random_below_object(b, s, d.type, depth - 1);
         if (random_below(s, 16) == 0)

@@ -49,6 +49,19 @@ static void print_link(const printer_t *p, const char *label, xy_link_t link)
         fprintf(p->file, " %s", xy_format_bandwidth(link.bandwidth, text));
 }
 
+static void print_grid(const printer_t *p, xy_obj_t o)
+{
+    const xy_grid_t *g = xy_machine_grid(p->m, o);
+    char size[96];
+
+    if (g == NULL)
+        return;
+    fprintf(p->file, "  %s %s", g->is_torus ? "torus" : "mesh", machine_grid_format(g, size));
+    if (p->m->child_count[o] < xy_grid_cells(g))
+        fprintf(p->file, " (%u of %u cells)", p->m->child_count[o], xy_grid_cells(g));
+    print_link(p, "of links", g->link);
+}
+
 static void print_excluded(const printer_t *p, uint32_t flags)
 {
     if (flags & XY_EXCLUDED_CGROUP)
@@ -123,8 +136,13 @@ static xy_obj_t print_line(const printer_t *p, xy_obj_t o, uint32_t run, bool is
      * contiguous in the arrays. */
     if (is_single && m->type[last] >= XY_OBJ_PACKAGE && (run == 1 || last == o))
         print_numbers(p, last, run);
-    for (xy_obj_t c = last; c != m->parent[o] && c != XY_OBJ_NONE; c = m->parent[c])
-        print_link(p, "link", xy_machine_link(m, c));
+    for (xy_obj_t c = last; c != m->parent[o] && c != XY_OBJ_NONE; c = m->parent[c]) {
+        uint32_t parallel = xy_machine_parallel(m, c);
+
+        snprintf(text, sizeof(text), parallel > 1 ? "%u links, each" : "link", parallel);
+        print_link(p, text, xy_machine_link(m, c));
+    }
+    print_grid(p, last);
     print_excluded(p, m->flags[o] & ~above);
     fputc('\n', p->file);
     return last;
@@ -322,9 +340,66 @@ xy_status_t xy_machine_print_tree(const xy_machine_t *m, int style, FILE *file)
     p.classes = classes;
     xy_machine_print_summary(m, file);
     print_label(&p, 0);
+    print_grid(&p, 0);
     fputc('\n', file);
     print_below(&p, 0, true);
     print_routes(&p);
     xy_free(classes);
     return XY_OK;
+}
+
+/* ---- A way ---- */
+
+typedef struct {
+    const printer_t p;
+    uint32_t count; /* links of which something is known */
+    bool is_counted;
+} route_printer_t;
+
+/* Prints one link of a way, of which something is known. */
+static void print_wire(void *context, const xy_wire_t *wire)
+{
+    route_printer_t *r = context;
+    const xy_machine_t *m = r->p.m;
+    char size[96];
+
+    if (wire->link.latency == 0 && wire->link.bandwidth == 0)
+        return;
+    r->count++;
+    if (!r->is_counted)
+        return;
+    if (wire->kind == XY_WIRE_GRID) {
+        const xy_grid_t *g = &m->grids[wire->owner];
+
+        fprintf(r->p.file, "%s %s: cell %u, dimension %u, %s", g->is_torus ? "torus" : "mesh",
+                machine_grid_format(g, size), wire->number / g->dimensions,
+                wire->number % g->dimensions, wire->direction == 0 ? "up" : "down");
+    } else if (wire->kind == XY_WIRE_ROUTE) {
+        const xy_route_t *route = &m->routes[wire->owner];
+
+        fputs("route ", r->p.file);
+        print_end(&r->p, wire->direction == 0 ? route->a : route->b);
+        fputs(" - ", r->p.file);
+        print_end(&r->p, wire->direction == 0 ? route->b : route->a);
+    } else {
+        print_end(&r->p, wire->owner);
+        fputs(wire->direction == 0 ? " up" : " down", r->p.file);
+        if (xy_machine_parallel(m, wire->owner) > 1)
+            fprintf(r->p.file, ", link %u of %u", wire->number,
+                    xy_machine_parallel(m, wire->owner));
+    }
+    print_link(&r->p, "link", wire->link);
+    fputc('\n', r->p.file);
+}
+
+void xy_machine_print_route(const xy_machine_t *m, xy_obj_t a, xy_obj_t b, FILE *file)
+{
+    route_printer_t r = {.p = {.m = m, .file = file}};
+
+    xy_machine_route(m, a, b, print_wire, &r);
+    fprintf(file, "%u link%s:", r.count, r.count == 1 ? "" : "s");
+    print_link(&r.p, "in all", xy_machine_path(m, a, b));
+    fputc('\n', file);
+    r.is_counted = true;
+    xy_machine_route(m, a, b, print_wire, &r);
 }

@@ -69,6 +69,8 @@ static void write_attributes(const writer_t *w, xy_obj_t o, uint32_t count)
         fprintf(w->file, " count=\"%u\"", count);
     write_bytes(w, xy_obj_type_is_cache(m->type[o]) ? "size" : "memory", m->bytes[o]);
     write_link(w, "latency", "bandwidth", xy_machine_link(m, o));
+    if (xy_machine_parallel(m, o) > 1)
+        fprintf(w->file, " links=\"%u\"", xy_machine_parallel(m, o));
     write_excluded(w, m->flags[o] & ~above);
 }
 
@@ -187,7 +189,42 @@ static uint32_t scope_types(const writer_t *w, xy_obj_t o)
 
 static void write_object(const writer_t *w, xy_obj_t o, uint32_t count, int depth);
 
-/* Writes children, GPUs and numberings of an object. */
+static bool is_complete(const uint32_t *cells, uint32_t count, uint32_t all)
+{
+    uint32_t i = 0;
+
+    while (i < count && cells[i] == i)
+        i++;
+    return i == all;
+}
+
+/* Writes the grid of an object; cells only where they do not follow from the order of children. */
+static void write_grid(const writer_t *w, xy_obj_t o, int depth)
+{
+    const xy_machine_t *m = w->m;
+    const xy_grid_t *g = xy_machine_grid(m, o);
+    const uint32_t *cells = &m->cells[g->first_cell];
+    uint32_t count = m->child_count[o];
+    char size[96];
+
+    indent(w, depth);
+    fprintf(w->file, "<%s size=\"%s\"", g->is_torus ? "torus" : "mesh",
+            machine_grid_format(g, size));
+    write_link(w, "latency", "bandwidth", g->link);
+    if (!is_complete(cells, count, xy_grid_cells(g))) {
+        fputs(" cells=\"", w->file);
+        for (uint32_t i = 0, j; i < count; i = j) {
+            for (j = i + 1; j < count && cells[j] == cells[j - 1] + 1; j++)
+                ;
+            fprintf(w->file, j - i > 1 ? "%s%u-%u" : "%s%u", i > 0 ? "," : "", cells[i],
+                    cells[j - 1]);
+        }
+        fputc('"', w->file);
+    }
+    fputs("/>\n", w->file);
+}
+
+/* Writes children, grid, GPUs and numberings of an object. */
 static void write_inside(const writer_t *w, xy_obj_t o, uint32_t types, int depth)
 {
     const xy_machine_t *m = w->m;
@@ -199,6 +236,8 @@ static void write_inside(const writer_t *w, xy_obj_t o, uint32_t types, int dept
         write_object(w, c, run, depth);
         c += run;
     }
+    if (m->flags[o] & XY_OBJ_GRID)
+        write_grid(w, o, depth);
     write_gpus(w, o, depth);
     for (int t = 0; t < XY_OBJ_TYPES; t++)
         if (types & 1u << t)

@@ -12,6 +12,12 @@ static void ignore(void *arg, xy_status_t status, const char *message)
     (void)arg, (void)status, (void)message;
 }
 
+static void count(void *context, const xy_wire_t *wire)
+{
+    (void)wire;
+    ++*(uint32_t *)context;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = malloc(size + 1);
@@ -24,7 +30,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     machine_objects_limit = 20000;
     xy_error_handler_set(ignore, NULL);
     if (xy_machine_synthetic(text, &m) == XY_OK) {
-        if (m->leaves == 0 || xy_machine_hops(m, m->leaf[0], m->leaf[0]) != 0)
+        xy_obj_t first = m->leaf[0], last = m->leaf[m->leaves - 1];
+        uint32_t there = 0, back = 0;
+
+        xy_machine_route(m, first, last, count, &there);
+        xy_machine_route(m, last, first, count, &back);
+        if (m->leaves == 0 || xy_machine_hops(m, first, first) != 0 || there != back)
             abort();
         xy_machine_destroy(m);
     }

@@ -85,7 +85,9 @@ static xy_status_t load_target(const char *source, xy_target_t **target_p)
     st = xy_machine_load(source, &machine);
     if (st != XY_OK)
         return st;
-    st = xy_target_create(machine, NULL, target_p);
+    st = xy_target_check(machine);
+    if (st == XY_OK)
+        st = xy_target_create(machine, NULL, target_p);
     xy_machine_destroy(machine);
     return st;
 }

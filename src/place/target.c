@@ -210,6 +210,16 @@ static void fill(const xy_machine_t *m, const double *weight, xy_obj_t *object, 
     }
 }
 
+xy_status_t xy_target_check(const xy_machine_t *m)
+{
+    if (m->grid_count == 0)
+        return XY_OK;
+    return xy_fail(XY_EUNSUPPORTED,
+                   "machine %s: nodes with cores in a torus or mesh cannot be placed on; give a "
+                   "torus of processors, as in torus:8x8x8, or a tree of switches",
+                   m->name);
+}
+
 xy_status_t xy_target_create(const xy_machine_t *m, const xy_weights_t *weights,
                              xy_target_t **target_p)
 {

@@ -49,6 +49,9 @@ typedef struct {
     double step[XY_TARGET_DIMENSIONS_MAX]; /* weight of a link along a dimension */
 } xy_target_t;
 
+/* Do strategies know how far the nodes of a machine are apart? EUNSUPPORTED, reported: those of a
+ * torus or mesh with more than a leaf each are equally far to them. */
+xy_status_t xy_target_check(const xy_machine_t *m);
 /* The usable leaves of a machine. EINVAL: nothing is usable. `weights` may be NULL. On success the
  * caller owns *target_p. */
 xy_status_t xy_target_create(const xy_machine_t *m, const xy_weights_t *weights,
@@ -72,7 +75,7 @@ xy_target_cpu_t xy_target_cpu(int cpu);
 xy_status_t xy_target_hosts(const xy_target_cpu_t *cpus, uint32_t count, xy_target_t **target_p);
 /* "torus:8x8x8" or "mesh:32x32". Dimension d weighs weights->value[d], 1 by default. */
 xy_status_t xy_target_grid(const char *text, const xy_weights_t *weights, xy_target_t **target_p);
-/* Is it the text of a grid? */
+/* Is it the text of a grid and of nothing else? */
 bool xy_target_is_grid_text(const char *text);
 void xy_target_destroy(xy_target_t *t); /* NULL is fine */
 

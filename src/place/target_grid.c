@@ -15,7 +15,10 @@ typedef struct {
 
 bool xy_target_is_grid_text(const char *text)
 {
-    return strncmp(text, "torus:", 6) == 0 || strncmp(text, "mesh:", 5) == 0;
+    const char *sizes = strchr(text, ':');
+
+    return (strncmp(text, "torus:", 6) == 0 || strncmp(text, "mesh:", 5) == 0) &&
+           strpbrk(sizes, "( \t") == NULL;
 }
 
 /* Reads "torus:AxBxC" or "mesh:AxB" into sizes and the number of cells. */

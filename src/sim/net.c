@@ -4,52 +4,30 @@
 #include <math.h>
 #include <string.h>
 
-static const xy_route_t *route_between(const xy_machine_t *m, xy_obj_t a, xy_obj_t b)
+/* Rates, paths and events of 64 million links take some gigabytes. */
+enum { LINKS_MAX = 1 << 26 };
+
+/* The links of a way, as numbers of the network's flows; those without a bandwidth are left out. */
+typedef struct {
+    const sim_net_t *net;
+    int32_t *links; /* NULL: only count */
+    int32_t count;
+} list_t;
+
+/* Adds one link of a way to a list_t, or only counts it. */
+static void add_wire(void *context, const xy_wire_t *wire)
 {
-    return xy_hash_get(&m->route_index, a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a);
-}
+    list_t *l = context;
+    const int32_t *first_of[] = {[XY_WIRE_LINK] = l->net->link_of,
+                                 [XY_WIRE_GRID] = l->net->grid_of,
+                                 [XY_WIRE_ROUTE] = l->net->route_of};
+    int32_t first = first_of[wire->kind][wire->owner];
 
-/* The topmost end of a route from `object` to below `top`. */
-static xy_obj_t routed_above(const xy_machine_t *m, xy_obj_t object, xy_obj_t top)
-{
-    xy_obj_t routed = XY_OBJ_NONE;
-
-    for (; object != top; object = m->parent[object])
-        if (m->flags[object] & XY_OBJ_ROUTED)
-            routed = object;
-    return routed;
-}
-
-/* Links from `object` to below `top`, into the list. */
-static int32_t climb(const sim_net_t *net, xy_obj_t object, xy_obj_t top, int direction,
-                     int32_t *links)
-{
-    int32_t n = 0;
-
-    for (; object != top; object = net->machine->parent[object])
-        if (net->link_of[object] >= 0)
-            links[n++] = net->link_of[object] + direction;
-    return n;
-}
-
-/* Lists the links from host `a` to host `b`, over a route if there is one; returns their number. */
-static int32_t find_links(const sim_net_t *net, xy_obj_t a, xy_obj_t b, int32_t *links)
-{
-    const xy_machine_t *m = net->machine;
-    xy_obj_t top = xy_machine_common_ancestor(m, a, b);
-    xy_obj_t x = routed_above(m, a, top), y = routed_above(m, b, top);
-    const xy_route_t *route = NULL;
-    int32_t n;
-
-    if (x != XY_OBJ_NONE && y != XY_OBJ_NONE)
-        route = route_between(m, x, y);
-    if (route == NULL || route->link.bandwidth <= 0) {
-        n = climb(net, a, top, 0, links);
-        return n + climb(net, b, top, 1, links + n);
-    }
-    n = climb(net, a, x, 0, links);
-    links[n++] = net->route_of[route - m->routes] + (x == route->a ? 0 : 1);
-    return n + climb(net, b, y, 1, links + n);
+    if (first < 0)
+        return;
+    if (l->links != NULL)
+        l->links[l->count] = first + 2 * (int32_t)wire->number + (int32_t)wire->direction;
+    l->count++;
 }
 
 static const char *name_of(const sim_net_t *net, int32_t host, char name[32])
@@ -83,23 +61,26 @@ static xy_status_t make_path(sim_net_t *net, int32_t from, int32_t to, sim_path_
 {
     xy_obj_t a = net->hosts[from], b = net->hosts[to];
     xy_link_t link = xy_machine_path(net->machine, a, b);
-    int32_t links[2 * XY_MACHINE_DEPTH_MAX + 1], n;
+    list_t list = {.net = net};
     sim_path_t *path;
+    int32_t n;
 
     if (link.latency <= 0 || link.bandwidth <= 0)
         return refuse(net, from, to, link);
-    n = find_links(net, a, b, links);
+    xy_machine_route(net->machine, a, b, add_wire, &list);
+    n = list.count;
     path = xy_arena_alloc(net->arena, sizeof(*path) + (size_t)n * sizeof(int32_t));
     if (path == NULL ||
         xy_hash_set(&net->paths, (uint64_t)from << 32 | (uint64_t)to, path) != XY_OK)
         return xy_fail_memory("simulating a network");
+    list = (list_t){.net = net, .links = path->links};
+    xy_machine_route(net->machine, a, b, add_wire, &list);
     path->latency = link.latency;
     path->bandwidth = link.bandwidth;
     for (int32_t i = 0; i < n; i++)
-        path->bandwidth = fmin(path->bandwidth, net->flows.links[links[i]].rate);
+        path->bandwidth = fmin(path->bandwidth, net->flows.links[path->links[i]].rate);
     path->next = net->first_path;
     net->first_path = path;
-    memcpy(path->links, links, (size_t)n * sizeof(int32_t));
     xy_flow_path_init(&path->path, &net->flows, path->links, n, path->bandwidth);
     *path_p = path;
     return XY_OK;
@@ -146,29 +127,41 @@ int sim_net_hosts(const xy_machine_t *m, int *host_of, xy_obj_t *hosts)
 
 /* ---- Links ---- */
 
-static int32_t add_link(double *rates, int32_t count, double bandwidth, int32_t *link_p)
+/* So many links, each in both directions; `rates` NULL: only counted. */
+static int64_t add_links(double *rates, int64_t count, int64_t links, double bandwidth,
+                         int32_t *first_p)
 {
-    *link_p = -1;
+    if (first_p != NULL)
+        *first_p = bandwidth > 0 ? (int32_t)count : -1;
     if (bandwidth <= 0)
         return count;
-    rates[count] = rates[count + 1] = bandwidth;
-    *link_p = count;
-    return count + 2;
+    for (int64_t i = 0; rates != NULL && i < 2 * links; i++)
+        rates[count + i] = bandwidth;
+    return count + 2 * links;
 }
 
-/* All links above the hosts, then the routes. */
-static int32_t find_all(sim_net_t *net, double *rates, xy_obj_t objects)
+/* All links above the hosts, then those of grids and the routes; returns their number. */
+static int64_t find_all(sim_net_t *net, double *rates, xy_obj_t objects)
 {
     const xy_machine_t *m = net->machine;
-    int32_t count = 0;
+    bool is_made = rates != NULL;
+    int64_t count = 0;
 
     for (xy_obj_t o = 0; o < objects; o++) {
-        double bandwidth = m->type[o] <= XY_OBJ_NODE ? xy_machine_link(m, o).bandwidth : 0;
+        xy_link_t link = m->type[o] <= XY_OBJ_NODE ? xy_machine_link(m, o) : (xy_link_t){0};
 
-        count = add_link(rates, count, bandwidth, &net->link_of[o]);
+        count = add_links(rates, count, xy_machine_parallel(m, o), link.bandwidth,
+                          is_made ? &net->link_of[o] : NULL);
+    }
+    for (uint32_t g = 0; g < m->grid_count; g++) {
+        const xy_grid_t *grid = &m->grids[g];
+
+        count = add_links(rates, count, (int64_t)xy_grid_cells(grid) * grid->dimensions,
+                          grid->link.bandwidth, is_made ? &net->grid_of[g] : NULL);
     }
     for (uint32_t r = 0; r < m->route_count; r++)
-        count = add_link(rates, count, m->routes[r].link.bandwidth, &net->route_of[r]);
+        count = add_links(rates, count, 1, m->routes[r].link.bandwidth,
+                          is_made ? &net->route_of[r] : NULL);
     return count;
 }
 
@@ -186,22 +179,29 @@ xy_status_t sim_net_make(sim_net_t *net, const xy_machine_t *machine, const xy_o
                          int count, xy_vclock_t *clock, void *model, xy_flow_fn done)
 {
     xy_obj_t objects = objects_up_to_last(hosts, count);
-    size_t n = 2 * ((size_t)objects + machine->route_count);
-    double *rates;
+    int64_t links;
+    double *rates = NULL;
     xy_status_t st = XY_ENOMEM;
 
     *net = (sim_net_t){.machine = machine};
     xy_hash_init(&net->paths, XY_HASH_U64);
     if (count < 2)
         return XY_OK;
-    rates = xy_calloc(n, sizeof(*rates));
+    links = find_all(net, NULL, objects);
+    if (links > LINKS_MAX)
+        return xy_fail(XY_ELIMIT,
+                       "machine %s has %lld links between nodes; at most %d are simulated",
+                       machine->name, (long long)links / 2, LINKS_MAX / 2);
+    rates = xy_calloc((size_t)links + 1, sizeof(*rates));
     net->hosts = xy_calloc((size_t)count, sizeof(*net->hosts));
     net->link_of = xy_calloc(objects, sizeof(*net->link_of));
+    net->grid_of = xy_calloc((size_t)machine->grid_count + 1, sizeof(*net->grid_of));
     net->route_of = xy_calloc((size_t)machine->route_count + 1, sizeof(*net->route_of));
-    if (rates != NULL && net->hosts != NULL && net->link_of != NULL && net->route_of != NULL &&
-        xy_arena_create(&net->arena) == XY_OK) {
+    if (rates != NULL && net->hosts != NULL && net->link_of != NULL && net->grid_of != NULL &&
+        net->route_of != NULL && xy_arena_create(&net->arena) == XY_OK) {
         memcpy(net->hosts, hosts, (size_t)count * sizeof(*hosts));
-        st = xy_flows_init(&net->flows, clock, rates, find_all(net, rates, objects), model, done);
+        find_all(net, rates, objects);
+        st = xy_flows_init(&net->flows, clock, rates, (int32_t)links, model, done);
     }
     xy_free(rates);
     return st == XY_OK ? XY_OK : xy_fail_memory("simulating a network");
@@ -221,6 +221,7 @@ void sim_net_cleanup(sim_net_t *net)
     xy_flows_cleanup(&net->flows);
     xy_free(net->hosts);
     xy_free(net->link_of);
+    xy_free(net->grid_of);
     xy_free(net->route_of);
     xy_hash_cleanup(&net->paths);
     xy_arena_destroy(net->arena);

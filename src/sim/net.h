@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The network between hosts: the links of the machine's tree above them, each with both directions,
- * and the routes that were measured end to end. A message crosses the links upwards from its host
- * to where the ways meet, and downwards to the other host; a route with a bandwidth stands for
- * those above its ends, and all that go the same way share it. Latencies add up, unless a route has
- * one. Nothing is ever simulated as if it were memory: a way without latency or bandwidth is
- * refused.
+ * The network between hosts: the links of the machine's tree above them, parallel ones one by one,
+ * those of tori and meshes, and the routes that were measured end to end, each in both directions.
+ * A message crosses those that xy_machine_route() names: its way is static, and messages whose ways
+ * meet share the link. Latencies add up, unless a route has one. Nothing is ever simulated as if it
+ * were memory: a way without latency or bandwidth is refused.
  *
  * Private to the component, for its two models.
  */
@@ -27,7 +26,8 @@ typedef struct {
     const xy_machine_t *machine;
     xy_obj_t *hosts;
     xy_flows_t flows;
-    int32_t *link_of;  /* [objects up to the last host] the way up; the way down follows; -1 */
+    int32_t *link_of;  /* [objects up to the last host] its first link, up; down follows; -1 */
+    int32_t *grid_of;  /* [grids] likewise, from a cell to the next */
     int32_t *route_of; /* [routes] likewise, from its first end to its second */
     xy_hash_t paths;   /* from << 32 | to, to sim_path_t; in the arena */
     sim_path_t *first_path;

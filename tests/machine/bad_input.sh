@@ -46,6 +46,22 @@ done
 bad core:-1 "-1"
 bad core:nan "nan"
 
+grid() {
+    echo "<machine><cluster>$1</cluster></machine>" >grid.xml
+    bad grid.xml "grid.xml:1: "
+    says "$err" "$2"
+}
+grid '<node count="4"/><torus size="2x3"/>' '6 cells for 4 objects'
+grid '<node count="4"/><torus size="2x3" cells="0-2,6"/>' '4 different cells'
+grid '<node count="4"/><torus size="2x3" cells="0-2,2"/>' '4 different cells'
+grid '<node count="4"/><torus size="2x"/>' '4x4x2'
+grid '<node count="4"/><torus/>' '4x4x2'
+grid '<node count="4"/><torus size="4"/><mesh size="2x2"/>' 'one torus or mesh'
+grid '<core count="4"/><mesh size="2x2"/>' 'joins nodes'
+grid '<node><core links="2"/></node>' 'parallel links'
+grid '<node links="0"/>' links
+grid '<node bandwidth="10Gib/s"/>' '100Gb/s'
+
 cat >cycle.xml <<'XML'
 <machine>
   <site id="a"><cluster id="b"><use ref="c"/></cluster></site>

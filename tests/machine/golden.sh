@@ -27,6 +27,9 @@ done
 golden asymmetric tests/data/machine/asymmetric.xml
 golden asymmetric-usable tests/data/machine/asymmetric.xml --usable
 golden string 'cluster:2(latency=20us) node:3(latency=1us bandwidth=12.5GB/s) package:2 [numa(memory=16GiB)] l3:1(size=20MiB) core:8 pu:2'
+golden fat-tree 'switch:3(links=8 latency=1us bandwidth=100Gb/s) switch:4(links=4 latency=1us bandwidth=100Gb/s) node:4(latency=1us bandwidth=100Gb/s) core:8'
+golden torus 'torus:5x3x3(latency=1us bandwidth=10GB/s) package:2 core:4'
+golden torus-part tests/data/machine/torus-part.xml
 golden arities 4x2x8
 golden only haswell32 --only package:1
 if "$XYLEM" machine "$data/hwloc-2numa.xml" >/dev/null 2>&1; then
