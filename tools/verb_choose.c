@@ -274,7 +274,7 @@ static xy_status_t run_stored(const choose_t *c, const choose_answer_t *a)
     return st;
 }
 
-/* Runs the chosen alternative and stores its time; what ran is told on standard error. */
+/* Runs the chosen alternative and stores its time; the command is printed on standard error. */
 static xy_status_t run_chosen(const choose_t *c, const choose_answer_t *a)
 {
     const xy_adapt_given_t g = {

@@ -90,7 +90,7 @@ static uint64_t hash_place(const xylem_matmul_options *o, int ranks)
     return hash_text(hash_text(h, o->machine), o->costs);
 }
 
-/* The machine of the options; NULL: it was said why. */
+/* The machine of the options; NULL on failure (reported). */
 static dense_place_t *find_place(kept_t *kept, const dense_t *p, const xylem_matmul_options *o)
 {
     uint64_t h = hash_place(o, p->ranks);
@@ -142,7 +142,7 @@ static double own_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* NULL: it was said why. */
+/* NULL on failure (reported). */
 static known_t *predict(kept_t *kept, dense_t *p, const xylem_matmul_options *o)
 {
     double start = own_seconds();

@@ -54,7 +54,7 @@ typedef struct {
 /* What a product would do, written down rank by rank: the algorithms run with nothing but it. */
 typedef enum {
     DENSE_COMPUTE,  /* seconds */
-    DENSE_SEND,     /* bytes to peer; goes on */
+    DENSE_SEND,     /* bytes to peer; continues */
     DENSE_RECEIVE,  /* bytes from peer */
     DENSE_WAIT,     /* for all that it sends */
     DENSE_EXCHANGE, /* bytes to peer, more from source */
@@ -192,7 +192,7 @@ bool dense_all(const dense_t *p, bool is_good);
 
 /* ---- Predicting ---- */
 
-/* False: it was said why. */
+/* False on failure (reported). */
 bool dense_place_open(const xylem_matmul_options *o, int ranks, dense_place_t *place);
 void dense_place_close(dense_place_t *place);
 /* The speed of one core by the model of dgemm, flop/s; 0: there is none. */
@@ -209,10 +209,11 @@ void dense_record_cleanup(dense_record_t *record);
 void dense_record_add(const dense_t *p, const dense_op_t *op);
 
 /* What that takes: by the virtual clock, exactly (simulate.c), and by one pass over all messages
- * (pass.c). 0: it failed, which was said. */
+ * (pass.c). Returns 0 on failure (reported). */
 double dense_simulate(const dense_record_t *record, const dense_place_t *place);
 double dense_pass(const dense_record_t *record, const dense_place_t *place);
-/* What an algorithm takes there, from some of its steps (estimate.c). 0: it failed, which was said.
+/* What an algorithm takes there, from some of its steps (estimate.c). Returns 0 on failure
+ * (reported).
  */
 double dense_estimate(const dense_t *p, const dense_algorithm_t *algorithm,
                       const dense_place_t *place);
@@ -226,7 +227,7 @@ bool dense_is_close(const dense_place_t *place, const double *seconds, int count
 
 /* ---- Choosing (choose.c) ---- */
 
-/* On rank 0: the number of the algorithm, or -1, which was said. What was predicted is kept for
+/* On rank 0: the number of the algorithm, or -1 (reported). The predictions are kept for
  * later calls until MPI_Finalize. The caller tells how long the call took. */
 typedef struct dense_choice dense_choice_t;
 int dense_choose(dense_t *p, const xylem_matmul_options *o, dense_choice_t **choice_p);
@@ -237,7 +238,7 @@ void dense_choice_free(dense_choice_t *choice); /* NULL is fine */
 
 int dense_find(const dense_routine_t *routine, const char *name); /* its number; -1: none */
 
-/* Whether rank 0 has what the routine needs; else it was said what it lacks. */
+/* Whether rank 0 has what the routine needs; else it has reported what is missing. */
 typedef bool (*dense_check_fn)(const dense_t *p);
 
 /* Run `p`, of which routine, size and the pointers of rank 0 are set, by the best algorithm or by
@@ -245,14 +246,14 @@ typedef bool (*dense_check_fn)(const dense_t *p);
 int dense_run(dense_t *p, const xylem_matmul_options *o, MPI_Comm comm, dense_check_fn check);
 
 /* The seconds of an algorithm by `dense_estimate` or `dense_simulated`; 0: not for these arguments,
- * or it failed, which was said. */
+ * or it failed (reported). */
 typedef double (*dense_predict_fn)(const dense_t *p, const dense_algorithm_t *algorithm,
                                    const dense_place_t *place);
 double dense_predict(const dense_routine_t *routine, const char *algorithm, dense_size_t size,
                      int ranks, const xylem_matmul_options *o, dense_predict_fn how);
 double dense_simulated(const dense_t *p, const dense_algorithm_t *algorithm,
                        const dense_place_t *place);
-/* The name of the best by predictions; NULL: none, which was said. */
+/* The name of the best by predictions; NULL: none (reported). */
 const char *dense_best(const dense_routine_t *routine, dense_size_t size, int ranks,
                        const xylem_matmul_options *o, double *seconds_p);
 

@@ -112,7 +112,7 @@ static void subtract(factor_t *f, int k, int right, int from, int to)
                        f->a + (size_t)at * (size_t)f->wide + from, f->wide);
 }
 
-/* Broadcasts each panel before anybody goes on. */
+/* Broadcasts each panel before any rank continues. */
 static void run_steps(factor_t *f)
 {
     for (int k = 0; k < f->blocks; k++) {
@@ -230,7 +230,7 @@ static void run_grid(factor_t *f, bool is_ahead)
     dense_group_free(p, &f->along_column);
 }
 
-/* What came out is told to ranks outside of the grid, too. */
+/* Send the outcome also to ranks outside of the grid. */
 static void share_info(factor_t *f)
 {
     dense_group_t all = dense_everyone(f->p);
@@ -363,7 +363,7 @@ int xylem_cholesky(int n, double *a, const xylem_matmul_options *o, MPI_Comm com
     return dense_run(&p, o, comm, check) != 0 ? -1 : info;
 }
 
-/* The routine of that name; NULL: none, which was said. */
+/* The routine of that name; NULL: none (reported). */
 static const dense_routine_t *find_routine(const char *name)
 {
     const dense_routine_t *routine = strcmp(name, "lu") == 0         ? &dense_lu

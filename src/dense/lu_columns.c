@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * LU, columns: each rank has whole block columns, in turn. Its owner factors a panel alone, without
- * a message, and broadcasts it by a tree, before anybody goes on.
+ * a message, and broadcasts it by a tree, before any rank continues.
  *
  * Cost = panels n^2 block / 2, one after the other + n/block lg p messages + n^2/2 lg p elements
  *        + 2/3 n^3 / p

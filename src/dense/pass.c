@@ -45,7 +45,7 @@ typedef struct {
     rank_t *ranks;
     message_t *messages;
     int count, room, free;
-    int *heap, waiting; /* ranks that may go on, the earliest first */
+    int *heap, waiting; /* ranks that may continue, the earliest first */
     dense_tree_t tree;  /* the last one */
     bool failed;
 } pass_t;

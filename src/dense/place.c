@@ -88,7 +88,7 @@ static void agree(xylem_script *s, int rank)
     xylem_script_agree(s, rank, 0);
 }
 
-/* As a call begins: the choice is told, a communicator is made, ranks agree. */
+/* As a call begins: the choice is broadcast, a communicator is made, ranks agree. */
 static void begin(xylem_script *s, int rank)
 {
     xylem_script_bcast(s, rank, 0, 0, 2 * sizeof(double));

@@ -117,7 +117,7 @@ const char *dense_best(const dense_routine_t *routine, dense_size_t size, int ra
     return best >= 0 ? routine->algorithms[best]->name : NULL;
 }
 
-/* ---- What is wrong is said by rank 0 ---- */
+/* ---- Rank 0 reports errors ---- */
 
 static bool has_speeds(const dense_t *p, const xylem_matmul_options *o)
 {
@@ -149,7 +149,7 @@ static int find_named(const dense_t *p, const char *name)
     return -1;
 }
 
-/* The number of the algorithm on rank 0; -1: something is wrong, which is said. */
+/* The number of the algorithm on rank 0; -1: an error (reported). */
 static int decide(dense_t *p, const xylem_matmul_options *o, dense_check_fn check,
                   dense_choice_t **choice_p)
 {

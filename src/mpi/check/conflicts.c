@@ -80,7 +80,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static xy_hash_t members;   /* of member_t, by window and rank in it */
 static uint64_t operations; /* so far */
 
-enum { PAST_MOST = 128 }; /* accesses that are over */
+enum { PAST_MOST = 128 }; /* accesses that are complete */
 static list_t past;
 static int past_count;
 
@@ -335,7 +335,7 @@ static void add(access_t *now, const mpi_win_t *win, int rank)
     keep(now, target, now->epoch == LOCKS ? &ender->locked : &ender->exposed);
 }
 
-/* Which operations of an origin are over: on a target, or RMA_EVERYWHERE. A flush that is local
+/* Which operations of an origin are complete: on a target, or RMA_EVERYWHERE. A flush that is local
  * ends those that return something. */
 typedef struct {
     int target;
@@ -698,7 +698,7 @@ static bool is_within(const access_t *a, const extent_t *extent)
            (!extent->is_local || returns_data(a));
 }
 
-/* Operations that `member` has locked for are over. */
+/* Operations that `member` has locked for are complete. */
 static void end_locks(member_t *member, const end_t *end, const extent_t *extent)
 {
     for (access_t *a = member->locked.first, *next; a != NULL; a = next) {

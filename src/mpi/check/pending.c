@@ -223,8 +223,8 @@ static void check_touch(pending_t *p, const mpi_rank_t *self)
     report_touch(p, self);
 }
 
-/* An operation is over; `looks`: has the program changed its bytes? A finding may end the job, so
- * nothing leads to the record before one is reported. */
+/* An operation is complete; `looks`: has the program changed its bytes? A finding may end the job,
+ * so nothing leads to the record before one is reported. */
 static void end(pending_t *p, const mpi_rank_t *self, bool looks)
 {
     ours_t *o = &ours[self->world];

@@ -670,7 +670,7 @@ void coll_star_answer(mpi_worker_t *worker)
 
 bool coll_star_help(mpi_worker_t *worker)
 {
-    enum { IDLE_POLLS = 64 }; /* what is going on would bring more answers to be sent with these */
+    enum { IDLE_POLLS = 64 }; /* current collectives may add answers to the packet */
 
     if (worker->owing == NULL)
         return false;

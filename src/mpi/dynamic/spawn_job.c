@@ -111,7 +111,7 @@ static bool is_repeated(int process)
     return false;
 }
 
-/* The hosts of the job, each with its part of `ranks` ranks, which go to them in turns. */
+/* The hosts of the job, each with its part of `ranks` ranks, assigned in turn. */
 static void add_own_hosts(command_t *c, int ranks)
 {
     xy_text_t text = XY_TEXT_INIT;

@@ -26,7 +26,7 @@ static inline uint64_t now_of(mpi_rank_t *self, const mpi_account_t *a)
  * on a virtual machine). Each call is timed when it begins, and
  *   ends after a wait        when the wait was over, if it moves little data
  *   waits                    since its beginning
- *   goes on                  when the rank that had the core began to wait, if it was ready then
+ *   continues                when the rank that had the core began to wait, if it was ready then
  *   ends without a wait      after as long as others of its record, if these are short; one in
  *                            ACCOUNT_TIMED is timed
  * The sum of all parts is the time of the rank in any case. In virtual time all readings are exact.
