@@ -146,7 +146,7 @@ inject() {
     rm -f ready
     relay=
     head=
-    trap 'mend; [ -z "$head" ] || kill -9 "$head" 2>/dev/null' EXIT
+    trap 'mend; { [ -z "$head" ] || kill -9 "$head"; } 2>/dev/null || :' EXIT
     ! declare -F "before_$what" >/dev/null || "before_$what"
     begun=$SECONDS
     setsid env --default-signal=INT,QUIT "$bin/mpiexec" -n 3 --hosts alpha:1,beta:1,gamma:1 --launcher ./faulty --heartbeat 3s $6 >out 2>err </dev/null &

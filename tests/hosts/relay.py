@@ -18,6 +18,7 @@ import fcntl
 import heapq
 import os
 import select
+import shutil
 import socket
 import struct
 import subprocess
@@ -41,8 +42,11 @@ def tap(name):
     return handle
 
 
+IP = shutil.which("ip") or sys.exit("relay.py needs ip of iproute2")
+
+
 def ip(*words):
-    subprocess.run(["ip", *words], check=True)
+    return subprocess.run([IP, *words], check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def checksum(data):
@@ -116,7 +120,7 @@ def main():
     ip("link", "set", "relay0", "master", bridge, "up")
     enter(f"/proc/{pid}/ns/net")
     far = tap("relay1")
-    line = subprocess.run(["ip", "-o", "link", "show", "eth0"], check=True, capture_output=True, text=True).stdout
+    line = ip("-o", "link", "show", "eth0")
     hardware = line.split("link/ether ")[1].split()[0]
     ip("link", "set", "eth0", "down")
     ip("addr", "del", address, "dev", "eth0")
