@@ -170,8 +170,9 @@ double xy_message_self(const xy_message_model_t *model, double bytes);
 double xy_message_hold(const xy_message_model_t *model, double bytes);
 double xy_message_pieces(const xy_message_model_t *model, double bytes);
 
-/* What the model would be if latencies and bandwidths were `latency` and `bandwidth` times as large.
- * Measured times scale as a message of their size does; what a processor does alone stays. */
+/* What the model would be if latencies and bandwidths were `latency` and `bandwidth` times as
+ * large. Measured times scale as a message of their size does; what a processor does alone stays.
+ */
 void xy_message_scale(xy_message_model_t *model, double latency, double bandwidth);
 
 const char *const *xy_message_models(void);          /* names, the default first, ended by NULL */

@@ -7,7 +7,7 @@
 build spawn_hosts
 for name in alpha beta gamma; do host $name 1gbit; done
 echo "gamma:2" >hosts
-on=(--launcher ./agent --hosts alpha:1,beta:1)
+on=(--launcher ./agent --hosts "alpha:1,beta:1")
 
 # spawns "RANK on HOST,..." ARGUMENT...: the new ranks; parents are on alpha and beta.
 spawns() {
