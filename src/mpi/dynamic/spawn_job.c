@@ -227,8 +227,27 @@ static bool is_refused(const mpi_spawn_part_t *parts, int count, dynamic_found_t
 
 /* ---- Starting it ---- */
 
+/* The environment of the rank with `entry` in front. Strings stay those of the environment; NULL:
+ * memory ran out. */
+static char **with_entry(char *entry)
+{
+    size_t count = 0;
+    char **list;
+
+    while (environ != NULL && environ[count] != NULL)
+        count++;
+    list = xy_malloc((count + 2) * sizeof(*list));
+    if (list == NULL)
+        return NULL;
+    list[0] = entry;
+    if (count > 0)
+        memcpy(list + 1, environ, count * sizeof(*list));
+    list[count + 1] = NULL;
+    return list;
+}
+
 /* Without the signal mask of a worker, and without input. Returns an errno. */
-static int start(pid_t *pid, char *const argv[])
+static int start(pid_t *pid, char *const argv[], char *const environment[])
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -244,7 +263,7 @@ static int start(pid_t *pid, char *const argv[])
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     if (code == 0)
-        code = posix_spawn(pid, argv[0], &actions, &attributes, argv, environ);
+        code = posix_spawn(pid, argv[0], &actions, &attributes, argv, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return code;
@@ -254,7 +273,7 @@ static int start(pid_t *pid, char *const argv[])
 static pid_t start_job(const mpi_spawn_part_t *parts, int count, const char *port,
                        dynamic_found_t *found)
 {
-    char mpiexec[PATH_MAX];
+    char mpiexec[PATH_MAX], entry[sizeof(XMPI_PARENT) + MPI_MAX_PORT_NAME + 1], **environment;
     command_t command;
     pid_t pid = -1;
     int code = ENOENT;
@@ -263,15 +282,16 @@ static pid_t start_job(const mpi_spawn_part_t *parts, int count, const char *por
         dynamic_fail(found, MPI_ERR_SPAWN, "no mpiexec was found beside the library of Xylem");
         return -1;
     }
-    if (make_command(&command, mpiexec, parts, count) != XY_OK ||
-        setenv(XMPI_PARENT, port, 1) != 0) {
+    snprintf(entry, sizeof(entry), "%s=%s", XMPI_PARENT, port);
+    environment = with_entry(entry);
+    if (make_command(&command, mpiexec, parts, count) != XY_OK || environment == NULL) {
         dynamic_fail(found, MPI_ERR_NO_MEM, "memory ran out for the new ranks");
     } else {
-        code = start(&pid, command.words.data);
-        unsetenv(XMPI_PARENT);
+        code = start(&pid, command.words.data, environment);
         if (code != 0)
             dynamic_fail(found, MPI_ERR_SPAWN, "cannot start %.200s: %s", mpiexec, strerror(code));
     }
+    xy_free(environment);
     command_cleanup(&command);
     return code == 0 ? pid : -1;
 }
