@@ -342,7 +342,8 @@ void mpi_account_put_resume(mpi_rank_t *self)
     add(a, XY_PART_TRANSFER, XY_PROFILE_NOBODY, NULL,
         a->ready > 0 && a->ready < now ? a->ready : now);
     add(a, XY_PART_CORE, XY_PROFILE_NOBODY, NULL, now);
-    a->since = now;
+    if (a->since < now) /* else the rank beside it parked before the wait had ended */
+        a->since = now;
     a->is_parked = false;
     a->has_resumed = true;
 }
