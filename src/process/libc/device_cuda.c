@@ -23,6 +23,7 @@
 #include "process/libc/device_call.h"
 #include "process/libc/device_storage.h"
 #include "process/libc/device_wait.h"
+#include "process/libc/device_work.h"
 #include "process/libc/interpose.h"
 
 typedef uintptr_t word_t;
@@ -201,8 +202,8 @@ struct process_device {
     } own[MAX_CONTEXTS]; /* default streams */
     int owns;
     bool is_legacy;            /* the real default stream is the process's, too */
-    _Atomic bool has_work;     /* in its default stream, which it has not waited for */
-    _Atomic bool has_real;     /* the same, and in the real one */
+    device_work_t work;        /* in its default stream */
+    device_work_t real;        /* the same, and in the real one */
     _Atomic uint32_t *reached; /* the device writes here what the process waits for; or NULL */
     uint32_t awaited;
     xy_vec_t streams; /* of word_t: those that it has made */
@@ -301,8 +302,8 @@ static int issued(word_t s, int result)
 
     if (s <= STREAM_PER_THREAD && d != NULL) {
         if (d->is_legacy)
-            d->has_real = true;
-        d->has_work = true;
+            device_work_add(&d->real);
+        device_work_add(&d->work);
     }
     return result;
 }
@@ -312,7 +313,7 @@ static int issued_really(int result)
 {
     if (process_self != NULL && device_of(process_self) != NULL &&
         own_stream(process_self->device) != 0)
-        process_self->device->has_real = true;
+        device_work_add(&process_self->device->real);
     return issued(STREAM_LEGACY, result);
 }
 
@@ -427,10 +428,6 @@ static int hook_cuStreamQuery(word_t s, variant_t variant)
 
 static int hook_cuStreamSynchronize(word_t s, variant_t variant)
 {
-    struct process_device *d = process_self != NULL ? process_self->device : NULL;
-
-    if (s <= STREAM_PER_THREAD && d != NULL && d->owns <= 1 && !d->has_real)
-        d->has_work = false;
     return wait_for_stream(stream_of(s, variant), variant);
 }
 
@@ -461,8 +458,6 @@ static int wait_for_process(struct process_device *d)
     int result = CUDA_SUCCESS_CODE;
     word_t stream;
 
-    if (!d->has_real)
-        d->has_work = false;
     for (size_t i = 0; result == CUDA_SUCCESS_CODE && stream_at(d, i, &stream); i++)
         result = wait_for_stream(stream, OF_PROCESS);
     if (d->is_legacy && result == CUDA_SUCCESS_CODE)
@@ -579,7 +574,7 @@ static bool has_work(void)
 {
     const struct process_device *d = process_self != NULL ? process_self->device : NULL;
 
-    return d != NULL && d->has_work;
+    return d != NULL && device_work_is_there(&d->work);
 }
 
 /* The process's stream of the current context; work in the real default stream ends before what is
@@ -597,16 +592,18 @@ static void wait_for_default(word_t own, bool has_real)
 static void wait_for_work(void)
 {
     struct process_device *d = process_self->device;
-    bool has_real = atomic_exchange(&d->has_real, false);
+    uint64_t work = device_work_count(&d->work), real = device_work_count(&d->real);
+    bool has_real = device_work_is_there(&d->real); /* after the counts */
     void *before = NULL;
 
-    d->has_work = false;
     cuda.context_get(&before);
     for (int i = 0; i < d->owns; i++) {
         cuda.context_set(d->own[i].context);
         wait_for_default((word_t)d->own[i].stream, has_real);
     }
     cuda.context_set(before);
+    device_work_end(&d->real, real);
+    device_work_end(&d->work, work);
 }
 
 /* ---- Streams ---- */
