@@ -372,21 +372,23 @@ static void recycle(coll_local_t *local, star_slot_t *slot)
     slot->claim.kind = NULL;
     slot->seq += STAR_SLOTS;
     slot->arrived = slot->heard = slot->answered = 0;
-    slot->is_left = false;
+    slot->is_left = slot->has_taken = false;
     local->open_stars--;
     local->star->has_freed = true;
 }
 
-/* This group's part is complete. */
-static void end(coll_local_t *local, star_slot_t *slot)
+/* The members have all that they get. The answers do not wait for those of other groups: nobody
+ * might send them at the end of the job. */
+static void answer_sources(coll_local_t *local, star_slot_t *slot)
 {
     unsigned number = (unsigned)(slot->seq % STAR_SLOTS);
     coll_claim_t claim = slot->claim;
 
-    recycle(local, slot);
+    slot->has_taken = slot->is_sending = true;
     for (int p = 0; p < local->coll->locals; p++)
         if (goes(&claim, local, p, local->index))
             owe(local, p, number, claim.kind->star->answers_at_once);
+    slot->is_sending = false;
 }
 
 /* Members that wait take what is there for them; the root before those whose data it takes. */
@@ -442,9 +444,13 @@ static void step(coll_local_t *local, star_slot_t *slot)
         return;
     if ((slot->waiting > 0 || slot->root != NULL) && can_deliver(local, slot))
         deliver(local, slot);
-    if (slot->arrived == local->members && slot->waiting == 0 && slot->root == NULL &&
-        slot->heard == sources(local, slot) && slot->answered == readers(local, slot))
-        end(local, slot);
+    if (slot->arrived < local->members || slot->waiting > 0 || slot->root != NULL ||
+        slot->heard < sources(local, slot))
+        return;
+    if (!slot->has_taken)
+        answer_sources(local, slot);
+    if (slot->answered == readers(local, slot))
+        recycle(local, slot);
 }
 
 /* A member of a star from the root has come: leave or take the data, or wait for them. */

@@ -27,6 +27,7 @@ typedef struct {
     int heard;           /* groups whose data is there, */
     int answered;        /* and groups that have taken this one's */
     bool is_left;        /* from the root, in its group: it has left its data */
+    bool has_taken;      /* the members have theirs, and the answers are made */
     bool is_sending;     /* packets about it are on their way: it must not end */
     coll_call_t *root;   /* to the root: its call */
     coll_call_t **calls; /* [members of the local group], NULL: not waiting */
