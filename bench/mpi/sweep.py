@@ -213,7 +213,7 @@ def needs_turn(turns, most):
 
 
 def measure(libraries, rows, done, options, folder):
-    """Add turns to `done` until every row has enough, or the time is over."""
+    """Add turns to `done` until every row has enough, or the time has ended."""
     end = time.monotonic() + options.seconds
     while True:
         due = {}
