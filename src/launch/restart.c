@@ -40,10 +40,10 @@ static char *copy(const char *text)
     return text != NULL ? xy_strdup(text) : NULL;
 }
 
-/* The same list with paths that hold in every directory. */
-static char *make_absolute(const char *list)
+/* The same list with paths that hold in every directory; those of `list` are relative to `here`,
+ * which may be NULL. */
+static char *make_absolute(const char *list, const char *here)
 {
-    char *here = getcwd(NULL, 0);
     xy_text_t text = XY_TEXT_INIT;
 
     while (list != NULL && *list != '\0') {
@@ -55,24 +55,25 @@ static char *make_absolute(const char *list)
         list += n;
         list += strspn(list, ": ");
     }
-    free(here);
     return text.s;
 }
 
 xy_status_t mpi_restart_note(int argc, char **argv)
 {
+    char *here = getcwd(NULL, 0);
     size_t user;
     char *list;
     xy_status_t st;
 
     /* Parsing the options reorders them. */
     start.argv = xy_calloc((size_t)argc + 1, sizeof(char *));
+    start.all = copy(getenv("LD_PRELOAD"));
+    start.added = copy(getenv(added_name));
+    start.files = make_absolute(start.all, here);
+    free(here);
     if (start.argv == NULL)
         return xy_fail_memory("starting the job");
     memcpy(start.argv, argv, (size_t)argc * sizeof(char *));
-    start.all = copy(getenv("LD_PRELOAD"));
-    start.added = copy(getenv(added_name));
-    start.files = make_absolute(start.all);
     if (start.added == NULL || start.all == NULL || strlen(start.added) > strlen(start.all))
         return XY_OK;
     user = strlen(start.all) - strlen(start.added);
@@ -176,6 +177,50 @@ static xy_status_t wanted(mpi_part_t *part, const mpi_launch_values_t *first, ch
     return *value_p != NULL ? XY_OK : xy_fail_memory("making the environment");
 }
 
+/* Split `list` into tools, of which each rank loads a copy, and libraries of the process. This
+ * process needs no tool; it could not even start with one whose MPI library is not installed and is
+ * translated in the ranks. */
+static xy_status_t split(const char *list, char **tools_p, char **others_p)
+{
+    char *here = mpi_restart_directory();
+    char *files = make_absolute(list, here);
+    xy_text_t tools = XY_TEXT_INIT, others = XY_TEXT_INIT;
+
+    for (char *rest = files, *file; (file = strsep(&rest, ":")) != NULL;) {
+        xy_text_t *text = *file == '/' && process_library_is_tool(file) ? &tools : &others;
+
+        xy_text_addf(text, "%s%s", text->length > 0 ? ":" : "", file);
+    }
+    xy_free(files);
+    xy_free(here);
+    *tools_p = tools.s;
+    *others_p = others.s;
+    return tools.failed || others.failed ? xy_fail_memory("making the environment") : XY_OK;
+}
+
+/* Load the libraries of `value`, which -x LD_PRELOAD=... has set: tools in the ranks, others in
+ * this process, which starts again unless it has them. */
+static xy_status_t preload(const char *value)
+{
+    const char *user = getenv("LD_PRELOAD");
+    char *tools = NULL, *others = NULL, *files;
+    xy_status_t st = split(value, &tools, &others);
+
+    if (st == XY_OK && strcmp(others != NULL ? others : "", user != NULL ? user : "") != 0)
+        st = start_again(others != NULL ? others : "", "", -1);
+    if (st == XY_OK && tools != NULL) {
+        files = xy_sprintf("%s%s%s", tools, start.files != NULL ? ":" : "",
+                           start.files != NULL ? start.files : "");
+        if (files == NULL)
+            st = xy_fail_memory("making the environment");
+        xy_free(start.files);
+        start.files = files;
+    }
+    xy_free(tools);
+    xy_free(others);
+    return st;
+}
+
 xy_status_t mpi_restart_if_asked(const xy_vec_t *parts)
 {
     mpi_part_t *all = parts->data;
@@ -193,7 +238,7 @@ xy_status_t mpi_restart_if_asked(const xy_vec_t *parts)
         other = NULL;
     }
     if (st == XY_OK && strcmp(value, user != NULL ? user : "") != 0)
-        st = start_again(value, "", -1);
+        st = preload(value);
     xy_free(value);
     return st;
 }

@@ -12,6 +12,7 @@
  */
 #include <dlfcn.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "process/image/collect.h"
 #include "process/ops/ops.h"
@@ -398,6 +399,26 @@ static bool has_prefix(const char *name, void *prefix)
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
+/* Does it stand in front of functions of the runtime, and is a copy of it therefore made for each
+ * rank? */
+static bool is_tool(const process_elf_t *elf)
+{
+    return !process_library_is_base(basename(elf->path)) && process_runtime.tool_prefix != NULL &&
+           process_elf_defines_any(elf, has_prefix, (void *)(uintptr_t)process_runtime.tool_prefix);
+}
+
+bool process_library_is_tool(const char *path)
+{
+    process_elf_t *elf;
+    bool is;
+
+    if (access(path, R_OK) != 0 || process_elf_open(path, &elf) != XY_OK)
+        return false;
+    is = is_tool(elf) && !process_elf_is_allocator(elf);
+    process_elf_close(elf);
+    return is;
+}
+
 typedef struct {
     const char *name;
     char *path;
@@ -429,9 +450,7 @@ static xy_status_t look_at_preloaded(gathering_t *g, const char *name, size_t le
     if (search.path == NULL || process_elf_open(search.path, &elf) != XY_OK)
         elf = NULL; /* the dynamic linker has said what is wrong with it */
     xy_free(search.path);
-    if (elf != NULL && !process_library_is_base(basename(elf->path)) &&
-        process_runtime.tool_prefix != NULL &&
-        process_elf_defines_any(elf, has_prefix, (void *)(uintptr_t)process_runtime.tool_prefix))
+    if (elf != NULL && is_tool(elf))
         return append(g, NULL, elf, PRIVATE, process_runtime.tool_reason);
     process_elf_close(elf);
     return XY_OK;

@@ -200,6 +200,9 @@ void *process_module_symbol(const process_module_t *module, char *image, const c
 
 /* Is it the library that this code is part of, by its name without directories? */
 bool process_library_is_own(const char *name);
+/* Does the file at `path` define functions of the runtime (tool_prefix in ops.h)? A preloaded one
+ * is private to each process. False for an allocator: that is in front of the C library. */
+bool process_library_is_tool(const char *path);
 /* Is a library private to the processes of a program: linked to it, or loaded with a plug-in? */
 bool process_library_is_module(const process_program_t *program, const char *name);
 
