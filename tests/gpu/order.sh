@@ -8,9 +8,12 @@ build device_order -ldl
 
 # Every kind of call where some ranks have memory of the device and others of the host; vectors that
 # are large in all, small, and of a few elements.
-run 0 -n 16 --workers 2 ./device_order mixed 16384
-says "$out" "mixed: 255 checks"
-quiet
+for how in "6 16384" "16 3000" ${XYLEM_SOAK:+"16 16384"}; do
+    # shellcheck disable=SC2086 # words
+    run 0 --workers 2 -n ${how% *} ./device_order mixed ${how#* }
+    says "$out" "mixed: 255 checks"
+    quiet
+done
 if is_chosen 1 2; then
     run 0 -n 4 --processes 2 ./device_order mixed 1000
     says "$out" "mixed: 255 checks"
