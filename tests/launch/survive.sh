@@ -4,6 +4,7 @@
 . "$XYLEM_SOURCE_DIR/tests/launch/several_lib.sh"
 
 build survive
+build survive_memory
 host=$(hostname)
 
 # loses HOW MESSAGE ARGUMENT...: what mpiexec says about the failure; the survivors end well.
@@ -21,6 +22,18 @@ loses _exit "rank 2" -n 3 ./survive 0
 loses crash "rank 2: segmentation fault" -n 3 --net tcp ./survive 6
 # A rank alone, of a process with others.
 loses exit "rank 3 ended with exit code 3" -n 4 --processes 2 ./survive 7
+
+# Windows and files: all cases, in processes of their own and with others.
+for what in lock lock_all fence groups large request dynamic making file ordered opening; do
+    for how in kill exit; do
+        options=(-n 4 --net "$([ "$how" = kill ] && echo shm || echo tcp)")
+        [ "$how" = kill ] || options+=(--processes 2)
+        run 0 --survive "${options[@]}" ./survive_memory "$what" "$how"
+        says "$out" "3 survivors"
+        [ -z "$(find . -name '.memory.data*')" ] || die "the shared pointer of a file is left"
+    done
+done
+gone
 
 # Victims, ways, times and operations at random.
 for i in {1..40}; do

@@ -43,31 +43,38 @@ static void leader(void *const *inputs, int size, void *const *outputs)
 }
 
 /* Between processes, each member finds out from the words of all. */
-static void agree_spread(mpi_comm_t *comm, io_word_t *word)
+static int agree_spread(mpi_comm_t *comm, io_word_t *word)
 {
     io_word_t known = {.different = -1, .failed = -1};
     io_word_t *all = xy_malloc((size_t)comm->size * sizeof(*all));
     int64_t before = 0;
+    int error;
 
     if (all == NULL) { /* the others wait for this one */
         xy_fail_memory("agreeing about a file");
         mpi_abort(1);
     }
-    mpi_spread_allgather(comm, word, sizeof(*word), all);
-    for (int r = 0; r < comm->size; r++) {
+    error = mpi_spread_allgather(comm, word, sizeof(*word), all);
+    for (int r = 0; error == MPI_SUCCESS && r < comm->size; r++) {
         compare(&known, &all[0], &all[r], r);
         before += r < comm->rank ? all[r].value : 0;
     }
     tell(word, &known, before);
     xy_free(all);
+    return error;
 }
 
-void io_agree(mpi_comm_t *comm, io_word_t *word)
+int io_agree(mpi_comm_t *comm, io_word_t *word)
 {
-    if (mpi_comm_is_spread(comm))
-        agree_spread(comm, word);
-    else
-        mpi_coll_agree(comm, word, word, leader);
+    return mpi_comm_is_spread(comm) ? agree_spread(comm, word)
+                                    : mpi_coll_agree(comm, word, word, leader);
+}
+
+int io_check_members(mpi_file_t *file)
+{
+    int error = mpi_survive_error(file->comm, MPI_UNDEFINED);
+
+    return error == MPI_SUCCESS ? error : mpi_survive_raise(file->comm, error);
 }
 
 int io_refuse_different(mpi_file_t *file, int member, const char *what)
@@ -80,7 +87,10 @@ int io_refuse_different(mpi_file_t *file, int member, const char *what)
 
 int io_agree_on(mpi_file_t *file, io_word_t *word, const char *what)
 {
-    io_agree(file->comm, word);
+    int error = io_agree(file->comm, word);
+
+    if (error != MPI_SUCCESS)
+        return error;
     if (word->different >= 0)
         return io_refuse_different(file, word->different, what);
     return io_error_errno(file, word->failure);

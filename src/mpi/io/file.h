@@ -83,7 +83,9 @@ typedef struct {
 } io_word_t;
 
 /* All members of `comm` come here and go when all have come. Parks. */
-void io_agree(mpi_comm_t *comm, io_word_t *word);
+int io_agree(mpi_comm_t *comm, io_word_t *word);
+/* Raise MPIX_ERR_PROC_FAILED where a member has failed: before collective accesses. */
+int io_check_members(mpi_file_t *file);
 /* The same for a call that changes the file: raises the first error of any member on `file`, and
  * MPI_ERR_NOT_SAME with `what` where keys differ. */
 int io_agree_on(mpi_file_t *file, io_word_t *word, const char *what);

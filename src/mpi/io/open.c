@@ -226,30 +226,51 @@ static int make_comms(mpi_comm_t *parent, mpi_file_t *file, const char *name)
     file->here = file->comm;
     if (!mpi_comm_is_spread(file->comm))
         return MPI_SUCCESS;
-    return mpi_comm_split(file->comm, mpi_job->process, file->comm->rank, &file->here);
+    return mpi_comm_split(file->comm, mpi_survives ? file->comm->rank : mpi_job->process,
+                          file->comm->rank, &file->here);
 }
 
-/* The process of rank 0 creates the file, the others then find it. */
+/* The process of rank 0 creates the file, the others then find it. Returns an MPI error code; that
+ * of the system is answer->error. */
 static int open_spread(mpi_file_t *file, wish_t wish, answer_t *answer)
 {
     io_word_t word = {.value = file->comm->rank == 0 ? (int64_t)getpid() : 0};
-    bool is_first = mpi_rank_is_here(mpi_job, mpi_comm_world_rank(file->comm, 0));
+    bool is_first = mpi_survives ? file->comm->rank == 0
+                                 : mpi_rank_is_here(mpi_job, mpi_comm_world_rank(file->comm, 0));
+    int error = io_agree(file->comm, &word);
 
-    io_agree(file->comm, &word);
+    if (error != MPI_SUCCESS)
+        return error;
     wish.number = word.total;
     wish.context = file->comm->context & ~XMPI_CONTEXT_SHADOW;
     if (is_first)
         mpi_coll_agree(file->here, &wish, answer, open_leader);
     word.error = answer->is_other ? EXDEV : answer->error;
-    io_agree(file->comm, &word);
-    if (word.failure == 0 && !is_first) {
-        wish.amode &= ~MPI_MODE_EXCL;
-        mpi_coll_agree(file->here, &wish, answer, open_leader);
-        word.error = answer->is_other ? EXDEV : answer->error;
+    error = io_agree(file->comm, &word);
+    if (error == MPI_SUCCESS && word.failure == 0) {
+        if (!is_first) {
+            wish.amode &= ~MPI_MODE_EXCL;
+            mpi_coll_agree(file->here, &wish, answer, open_leader);
+            word.error = answer->is_other ? EXDEV : answer->error;
+        }
+        error = io_agree(file->comm, &word);
     }
-    if (word.failure == 0)
-        io_agree(file->comm, &word);
-    return word.failure;
+    answer->error = word.failure;
+    answer->is_other = word.failure == EXDEV;
+    return error;
+}
+
+/* In a job that survives: all live members have the file, or none. The failure that keeps this one
+ * from having it was raised; otherwise raise that of another. */
+static int agree_open(mpi_comm_t *parent, int error)
+{
+    bool is_whole;
+
+    if (!mpi_survives || !mpi_comm_is_spread(parent) ||
+        mpi_agree_all(parent->owner, parent, !mpi_survive_is_class(error), &is_whole) ||
+        error != MPI_SUCCESS)
+        return error;
+    return io_error_null(MPIX_ERR_PROC_FAILED, "a rank has failed while the file was opened");
 }
 
 /* Open the file collectively and make this member's object; *file_p is valid only on success. */
@@ -264,17 +285,16 @@ static int file_new(mpi_comm_t *parent, const wish_t *wish, mpi_file_t **file_p)
     mpi_life_begin(&file->life, XMPI_LIFE_FILE);
     file->owner = parent->owner;
     error = make_comms(parent, file, wish->name);
+    if (error == MPI_SUCCESS && io_is_spread(file))
+        error = open_spread(file, *wish, &answer);
+    else if (error == MPI_SUCCESS)
+        mpi_coll_agree(file->here, wish, &answer, open_leader);
+    file->shared = answer.shared;
+    error = agree_open(parent, error);
     if (error != MPI_SUCCESS) {
         file_destroy(file);
         return error;
     }
-    if (io_is_spread(file)) {
-        answer.error = open_spread(file, *wish, &answer);
-        answer.is_other = answer.error == EXDEV;
-    } else {
-        mpi_coll_agree(file->here, wish, &answer, open_leader);
-    }
-    file->shared = answer.shared;
     *file_p = file;
     if (!answer.is_other && answer.error == 0)
         return MPI_SUCCESS;
@@ -444,27 +464,41 @@ static void refuse_accesses(const mpi_file_t *file, int member)
     mpi_job->abort(1);
 }
 
+/* Wait until all members have called MPI_File_close, or have failed. */
+static void meet(mpi_file_t *file)
+{
+    io_word_t word = {.key = file->collectives};
+    bool is_whole;
+
+    if (mpi_survives && io_is_spread(file)) {
+        mpi_agree_all(file->owner, file->comm, true, &is_whole);
+        return;
+    }
+    io_agree(file->comm, &word);
+    if (word.different >= 0)
+        refuse_accesses(file, word.different);
+}
+
 /* When all members have come here, no access of theirs is on its way. */
 int impl_file_close(MPI_File *handle_p)
 {
     mpi_file_t *file = mpi_file_of(*handle_p);
-    io_word_t word = {.error = 0};
+    bool is_first;
     int error;
 
     if (file == NULL)
         return mpi_file_refuse(*handle_p);
     io_note(file);
-    word.key = file->collectives;
+    is_first = mpi_survives || file->comm->rank == 0;
     error = refuse_open_access(file);
     if (error != MPI_SUCCESS)
         return error;
-    /* It is gone when any member returns; those that still use it have it open. */
-    if (file->comm->rank == 0 && (file->shared->amode & MPI_MODE_DELETE_ON_CLOSE) != 0)
+    /* It is gone when any member returns; those that still use it have it open. Rank 0 may have
+     * failed. */
+    if (is_first && (file->shared->amode & MPI_MODE_DELETE_ON_CLOSE) != 0)
         unlink(file->shared->name);
-    io_agree(file->comm, &word);
-    if (word.different >= 0)
-        refuse_accesses(file, word.different);
-    if (file->comm->rank == 0)
+    meet(file);
+    if (is_first)
         io_pointer_remove(file->shared);
     file_destroy(file);
     *handle_p = MPI_FILE_NULL;

@@ -36,7 +36,10 @@ static int check_memory(mpi_file_t *file, const io_order_t *order, const mpi_typ
 static int check_order(mpi_file_t *file, const io_order_t *order, const mpi_type_t *type)
 {
     int amode = file->shared->amode;
-    int error = check_memory(file, order, type);
+    int error = order->is_collective ? io_check_members(file) : MPI_SUCCESS;
+
+    if (error == MPI_SUCCESS)
+        error = check_memory(file, order, type);
 
     if (error != MPI_SUCCESS)
         return error;
@@ -90,20 +93,21 @@ static bool is_reachable(const io_view_t *view, int64_t offset, int64_t etypes)
 /* ---- Pointers ---- */
 
 /* One behind the other in order of rank, from the shared pointer on, where members are in several
- * processes. errno. */
+ * processes. */
 static int find_ordered(mpi_file_t *file, int64_t etypes, int64_t *offset_p)
 {
     io_word_t amounts = {.value = etypes}, base = {.value = 0};
+    int error = io_agree(file->comm, &amounts);
 
-    io_agree(file->comm, &amounts);
-    if (file->comm->rank == 0)
+    if (error == MPI_SUCCESS && file->comm->rank == 0)
         base.error = io_pointer_add(file, amounts.total, &base.value);
-    io_agree(file->comm, &base);
+    if (error == MPI_SUCCESS)
+        error = io_agree(file->comm, &base);
     *offset_p = base.total + amounts.before;
-    return base.failure;
+    return error == MPI_SUCCESS ? io_error_errno(file, base.failure) : error;
 }
 
-/* Find the offset of an access and advance the pointer that it uses; returns an errno value. */
+/* Find the offset of an access and advance the pointer that it uses; returns an MPI error code. */
 static int find_offset(mpi_file_t *file, const io_order_t *order, int64_t etypes, int64_t *offset_p)
 {
     switch (order->where) {
@@ -116,7 +120,7 @@ static int find_offset(mpi_file_t *file, const io_order_t *order, int64_t etypes
             file->position = etypes;
         return 0;
     case IO_SHARED:
-        return io_pointer_add(file, etypes, offset_p);
+        return io_error_errno(file, io_pointer_add(file, etypes, offset_p));
     default:
         return find_ordered(file, etypes, offset_p);
     }
@@ -169,7 +173,7 @@ int io_prepare(mpi_rank_t *self, const io_order_t *order, mpi_file_t **file_p, i
         error = count_bytes(file, order, type, &bytes);
     if (error == MPI_SUCCESS && !is_dealt(file, order)) {
         etypes = (int64_t)(bytes / file->view->unit);
-        error = io_error_errno(file, find_offset(file, order, etypes, &offset));
+        error = find_offset(file, order, etypes, &offset);
         if (error == MPI_SUCCESS && !is_possible(file->view, offset, etypes))
             error = refuse_place(file, offset, etypes);
     }

@@ -87,6 +87,18 @@ xy_status_t mpi_agree_run(mpi_rank_t *self, mpi_comm_t *comm, mpi_agree_kind_t k
     return XY_OK;
 }
 
+bool mpi_agree_all(mpi_rank_t *self, mpi_comm_t *comm, bool is_fine, bool *is_whole_p)
+{
+    mpi_agree_answer_t answer = {.flag = 0};
+
+    if (mpi_agree_run(self, comm, XMPI_AGREE_FLAG, is_fine, &answer) != XY_OK) {
+        xy_fail_memory("agreeing"); /* the others wait for this one */
+        mpi_job->abort(1);
+    }
+    *is_whole_p = mpi_survive_members(comm, 0, answer.failures) == 0;
+    return answer.flag != 0;
+}
+
 typedef struct {
     remote_errand_t errand; /* must be first */
     mpi_agree_t *agree;

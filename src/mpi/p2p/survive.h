@@ -87,7 +87,8 @@ int mpi_survive_rank(int i);
 bool mpi_survive_is_revoked(const mpi_comm_t *comm);
 /* Number of failures in [from, to) of the list that are members of `comm` (both groups). */
 int mpi_survive_members(const mpi_comm_t *comm, int from, int to);
-/* Has mpiexec reported the process as dead? */
+/* Has mpiexec reported the rank as failed, or the process as dead? */
+bool mpi_survive_is_failed(int world);
 bool mpi_survive_is_dead(int process);
 /* The error class that keeps a call on `comm` from working, or MPI_SUCCESS. `peer`: of a message,
  * or MPI_UNDEFINED of a collective. */
@@ -106,12 +107,15 @@ bool mpi_survive_again(mpi_request_t *request);
 void mpi_survive_acknowledge(mpi_rank_t *self, const mpi_comm_t *comm);
 /* Was the request made for the program's handle, not for one call? */
 bool mpi_survive_is_kept(const mpi_request_t *request);
+/* Has the process of a rank failed, and has `worker` handled all that came from there? */
+bool mpi_survive_is_over(const mpi_worker_t *worker, int world);
+/* Has a rank failed, and will nothing come from it? That of a live process has ended by itself. */
+bool mpi_survive_is_gone(const mpi_worker_t *worker, int world);
 /* The calling rank has ended before MPI_Finalize. */
 void mpi_survive_leave(mpi_rank_t *self);
 
 /* ---- Between survive.c and survive_messages.c ---- */
 
-bool mpi_survive_is_failed(int world);
 /* Has any rank failed, or any communicator been revoked? */
 bool mpi_survive_has_notices(void);
 /* All that has come from the process of a rank is in the mailboxes: the number of this end, 0: not
@@ -141,5 +145,8 @@ xy_status_t mpi_agree_start(mpi_rank_t *self, mpi_comm_t *comm, mpi_agree_kind_t
 /* The same, and wait for it. */
 xy_status_t mpi_agree_run(mpi_rank_t *self, mpi_comm_t *comm, mpi_agree_kind_t kind, int flag,
                           mpi_agree_answer_t *answer_p);
+/* All live members of `comm` call this: do all pass true? *is_whole_p: none has failed. Both are
+ * the same in all. Parks. */
+bool mpi_agree_all(mpi_rank_t *self, mpi_comm_t *comm, bool is_fine, bool *is_whole_p);
 
 #endif

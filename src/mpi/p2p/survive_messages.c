@@ -8,13 +8,18 @@
 
 /* ---- Ending requests ---- */
 
-/* Is its process dead, and all handled that `worker` has got from it? What lies in its mailbox
- * still names requests. */
-static bool is_over(const mpi_worker_t *worker, int world)
+/* What lies in the mailbox still names requests. */
+bool mpi_survive_is_over(const mpi_worker_t *worker, int world)
 {
     int end = mpi_survive_end_of(world);
 
     return end > 0 && end <= worker->ends;
+}
+
+bool mpi_survive_is_gone(const mpi_worker_t *worker, int world)
+{
+    return mpi_survive_is_failed(world) &&
+           (!mpi_survive_is_dead(mpi_job->process_of[world]) || mpi_survive_is_over(worker, world));
 }
 
 bool mpi_survive_is_kept(const mpi_request_t *request)
@@ -46,7 +51,7 @@ static void end_request(mpi_request_t *request, int error)
         request->is_posted = false;
         request->completion.error = error;
         mpi_request_complete(request);
-    } else if (world >= 0 && is_over(request->owner->worker, world)) {
+    } else if (world >= 0 && mpi_survive_is_over(request->owner->worker, world)) {
         mpi_remote_forget(request);
         request->completion.error = error;
         mpi_request_complete(request);
@@ -80,7 +85,7 @@ static void look_at_waiter(const mpi_waiter_t *waiter)
  */
 static bool is_gone(const mpi_rank_t *rank, int world)
 {
-    return is_over(rank->worker, world) ||
+    return mpi_survive_is_over(rank->worker, world) ||
            (mpi_survive_is_failed(world) && mpi_rank_is_here(mpi_job, world));
 }
 
@@ -114,6 +119,8 @@ static void look_on(remote_errand_t *errand)
             look_at_waiter(&t->waiter);
         mpi_probers_ready(rank);
     }
+    if (mpi_dispatch.far.failed != NULL)
+        mpi_dispatch.far.failed(worker);
     xy_free(errand);
 }
 

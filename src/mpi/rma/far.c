@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/rma/survive.h"
 #include "mpi/rma/sync.h"
 #include "net/net.h"
 
@@ -238,9 +239,20 @@ void rma_answers_begin(rma_answers_t *answers, mpi_win_t *win, int left)
 {
     mpi_request_init(&answers->request, win->owner, XMPI_KIND_REMOTE);
     answers->request.call = win->owner->call;
+    answers->win = win;
     answers->left = left;
     answers->value = 0;
     answers->next = NULL;
+}
+
+void rma_answers_ask(rma_answers_t *answers, mpi_win_t *win, int target, rma_far_kind_t kind,
+                     rma_far_wire_t wire)
+{
+    if (__builtin_expect(mpi_survives, 0) && !rma_survive_ask(answers, target, kind))
+        return;
+    answers->left++;
+    wire.id = (uint64_t)(uintptr_t)answers;
+    rma_far_send(win, target, kind, &wire, NULL, 0);
 }
 
 void rma_answers_wait(mpi_rank_t *self, rma_answers_t *answers)
@@ -262,7 +274,9 @@ static rma_pending_t *pending_new(rma_operation_t *o, const rma_side_t *to, uint
 {
     rma_pending_t *pending = rma_far_memory(xy_malloc(sizeof(*pending)));
 
-    *pending = (rma_pending_t){.win = o->win, .left = left};
+    *pending = (rma_pending_t){.win = o->win, .left = left, .target = o->rank};
+    if (__builtin_expect(mpi_survives, 0))
+        rma_survive_await(pending);
     if (to != NULL) {
         pending->to = *to;
         mpi_type_hold(to->type);
@@ -282,6 +296,11 @@ static void pending_end(rma_pending_t *pending)
         mpi_request_complete(pending->request);
     if (pending->to.type != NULL)
         mpi_type_release(pending->to.type);
+    if (pending->link != NULL) {
+        *pending->link = pending->next;
+        if (pending->next != NULL)
+            pending->next->link = pending->link;
+    }
     xy_free(pending);
     if (--far->pending == 0) {
         waiting = far->waiting;
@@ -298,6 +317,14 @@ void rma_pending_come(rma_pending_t *pending, uint64_t bytes)
     pending->left -= bytes;
     if (pending->left == 0)
         pending_end(pending);
+}
+
+void rma_pending_fail(rma_pending_t *pending)
+{
+    pending->win->far.has_lost = true;
+    if (pending->request != NULL)
+        pending->request->completion.error = MPIX_ERR_PROC_FAILED;
+    pending_end(pending);
 }
 
 /* pending_end takes it out of the list, before the wait is complete. */
@@ -332,13 +359,10 @@ static void sent(rma_peer_t *peer, mpi_win_t *win, size_t bytes)
 
 static void flush_peer(mpi_win_t *win, rma_peer_t *peer, rma_answers_t *answers)
 {
-    rma_far_wire_t wire = {.id = (uint64_t)(uintptr_t)answers};
-
     if (peer->unflushed == 0)
         return;
     peer->unflushed = 0;
-    answers->left++;
-    rma_far_send(win, peer->rank, RMA_FAR_FLUSH, &wire, NULL, 0);
+    rma_answers_ask(answers, win, peer->rank, RMA_FAR_FLUSH, (rma_far_wire_t){.flag = 0});
 }
 
 void rma_far_flush(mpi_rank_t *self, mpi_win_t *win, int target)
@@ -438,8 +462,11 @@ void rma_part_receive(mpi_win_t *win, int from, int tag, const rma_side_t *side,
                         .tag = tag};
     mpi_request_t *part = part_new(win->owner, win, XMPI_KIND_RECV, &t, over, extra);
 
-    part->is_freed = true;
     mpi_recv_start(win->owner, &t, part, false);
+    if (part->is_done) /* it was here, or its sender has failed */
+        mpi_request_free(part);
+    else
+        part->is_freed = true;
 }
 
 void rma_part_send(mpi_win_t *win, int to, int tag, const rma_side_t *side, uint64_t bytes,
@@ -471,7 +498,10 @@ static void get_over(mpi_request_t *part)
 {
     rma_pending_t *pending = part->extra;
 
-    rma_pending_come(pending, pending->left);
+    if (part->completion.error == MPIX_ERR_PROC_FAILED)
+        rma_pending_fail(pending);
+    else
+        rma_pending_come(pending, pending->left);
 }
 
 /* ---- Operations ---- */
@@ -512,6 +542,7 @@ void rma_far_get(rma_operation_t *o, const rma_side_t *origin)
     wire = wire_of(o, peer);
     wire.bytes = o->target.bytes;
     pending = pending_new(o, origin, o->target.bytes);
+    pending->is_message = !is_small;
     wire.id = (uint64_t)(uintptr_t)pending;
     if (!is_small)
         rma_part_receive(o->win, o->rank, RMA_TAG_GET, origin, get_over, pending);
@@ -567,11 +598,10 @@ void rma_far_swap(mpi_rank_t *self, rma_operation_t *o, const void *origin, cons
 bool rma_far_is_attached(mpi_win_t *win, int target, uint64_t low, uint64_t high, bool has_holes)
 {
     rma_answers_t answers;
-    rma_far_wire_t wire = {
-        .id = (uint64_t)(uintptr_t)&answers, .address = low, .offset = high, .flag = has_holes};
 
-    rma_answers_begin(&answers, win, 1);
-    rma_far_send(win, target, RMA_FAR_FIND, &wire, NULL, 0);
+    rma_answers_begin(&answers, win, 0);
+    rma_answers_ask(&answers, win, target, RMA_FAR_FIND,
+                    (rma_far_wire_t){.address = low, .offset = high, .flag = has_holes});
     rma_answers_wait(win->owner, &answers);
     return answers.value != 0;
 }

@@ -94,6 +94,7 @@ struct rma_peer {
 /* A rank waits for `left` answers. On its stack. */
 struct rma_answers {
     mpi_request_t request;
+    mpi_win_t *win;
     int left;
     uint64_t value;      /* of the last one */
     rma_answers_t *next; /* of those that wait for all that is pending */
@@ -105,6 +106,10 @@ struct rma_pending {
     rma_side_t to;          /* where results go; its type is held, or NULL */
     uint64_t left;          /* bytes, or DONE */
     mpi_request_t *request; /* of the program, or NULL */
+    /* In a job that survives: */
+    int target;
+    bool is_message; /* ends with its message, as that does */
+    rma_pending_t *next, **link;
 };
 
 /* `memory`; NULL: the job ends. What others wait for cannot just fail. */
@@ -134,6 +139,9 @@ size_t rma_far_room(size_t element);
 
 /* `left` of them will come, for the call that the rank is in. */
 void rma_answers_begin(rma_answers_t *answers, mpi_win_t *win, int left);
+/* Send a letter that `target` answers: one more will come. */
+void rma_answers_ask(rma_answers_t *answers, mpi_win_t *win, int target, rma_far_kind_t kind,
+                     rma_far_wire_t wire);
 void rma_answers_wait(mpi_rank_t *self, rma_answers_t *answers); /* parks */
 /* One has come; on the worker of the rank that waits, or at its gate. */
 void rma_answers_come(rma_answers_t *answers, uint64_t value);
@@ -174,6 +182,8 @@ void rma_part_send(mpi_win_t *win, int to, int tag, const rma_side_t *side, uint
 
 /* Something of a pending operation has come: bytes, or its DONE. */
 void rma_pending_come(rma_pending_t *pending, uint64_t bytes);
+/* Its target has failed. */
+void rma_pending_fail(rma_pending_t *pending);
 
 /* ---- Handling (far_serve.c) ---- */
 
@@ -185,6 +195,6 @@ void rma_far_serve(mpi_worker_t *worker, const remote_letter_t *letter);
 
 /* The letter `wire` of a rank of another process: answered when the lock is its own. */
 void rma_far_lock(mpi_win_t *win, int process, int world, bool is_all, const rma_far_wire_t *wire);
-void rma_far_unlock(mpi_win_t *win, bool is_all);
+void rma_far_unlock(mpi_win_t *win, int origin, bool is_all);
 
 #endif

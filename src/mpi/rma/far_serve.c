@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "mpi/rma/accumulate.h"
-#include "mpi/rma/far.h"
+#include "mpi/rma/survive.h"
 #include "mpi/rma/sync.h"
 
 /* One letter. */
@@ -189,7 +189,7 @@ static void swap(const letter_t *l)
 
 static void unlock(const letter_t *l, bool is_all)
 {
-    rma_far_unlock(l->win, is_all);
+    rma_far_unlock(l->win, l->wire->origin, is_all);
     answer(l, 0);
 }
 
@@ -253,6 +253,8 @@ static void serve(const letter_t *l, rma_far_kind_t kind)
         break;
     case RMA_FAR_LOCK:
     case RMA_FAR_LOCK_ALL:
+        if (mpi_survives && mpi_survive_is_failed(world_of(l)))
+            break; /* it would never give it back */
         rma_far_lock(l->win, l->process, world_of(l), is_all, l->wire);
         break;
     case RMA_FAR_UNLOCK:
@@ -275,6 +277,8 @@ void rma_far_serve(mpi_worker_t *worker, const remote_letter_t *letter)
     } else if (kind == RMA_FAR_DONE) {
         rma_pending_come((rma_pending_t *)(uintptr_t)wire.id, wire.bytes);
     } else if (kind == RMA_FAR_ANSWER) {
+        if (mpi_survives)
+            rma_survive_answered((rma_answers_t *)(uintptr_t)wire.id, letter->from);
         rma_answers_come((rma_answers_t *)(uintptr_t)wire.id, (uint64_t)wire.count);
     } else {
         letter_t l = {.process = letter->from,
@@ -284,6 +288,8 @@ void rma_far_serve(mpi_worker_t *worker, const remote_letter_t *letter)
                       .data = letter->data};
         const char *at = letter->data, *end = letter->data + wire.bytes;
 
+        if (mpi_survives && !mpi_life_is(&l.win->life, XMPI_LIFE_WINDOW))
+            return; /* of a member that has failed, or was not told: survive.h */
         if (kind != RMA_FAR_SEVERAL)
             serve(&l, kind);
         else

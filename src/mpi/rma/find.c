@@ -182,11 +182,14 @@ static int find_dynamic(mpi_win_t *win, int target, MPI_Aint disp, int64_t count
                         const mpi_type_t *type, char **address_p)
 {
     MPI_Aint low, high;
+    int error;
 
     if (!find_range(count, type, &low, &high) || __builtin_add_overflow(disp, low, &low) ||
         __builtin_add_overflow(disp, high, &high) ||
-        !is_attached(win, target, low, high, !mpi_type_is_contiguous(type)))
-        return refuse_address(win, target, disp, count, type);
+        !is_attached(win, target, low, high, !mpi_type_is_contiguous(type))) {
+        error = rma_survive_check(win, target);
+        return error != MPI_SUCCESS ? error : refuse_address(win, target, disp, count, type);
+    }
     *address_p = (char *)(intptr_t)disp;
     return MPI_SUCCESS;
 }

@@ -17,7 +17,7 @@
  * have tickets.
  */
 #include "mpi/rma/calls.h"
-#include "mpi/rma/far.h"
+#include "mpi/rma/survive.h"
 #include "mpi/rma/sync.h"
 #include "mpi/virtual/virtual.h"
 
@@ -33,6 +33,7 @@ struct rma_waiter {
     uint64_t ticket;
     int rank, target;
     bool is_exclusive;
+    rma_holder_t *holder; /* what it becomes, in a job that survives; or NULL */
 };
 
 enum { ALL = -1 }; /* as a target */
@@ -67,15 +68,19 @@ static bool may_lock_all(const rma_shared_t *shared, uint64_t ticket)
            (shared->exclusive == NULL || ticket < shared->exclusive->ticket);
 }
 
-static void take(rma_shared_t *shared, int target, bool is_exclusive, int rank)
+static void take(rma_shared_t *shared, const rma_waiter_t *w)
 {
-    rma_target_t *t = &shared->targets[target];
-
-    if (is_exclusive) {
-        t->owner = rank;
+    if (w->target == ALL) {
+        shared->all++;
+    } else if (w->is_exclusive) {
+        shared->targets[w->target].owner = w->rank;
         shared->exclusives++;
     } else {
-        t->sharers++;
+        shared->targets[w->target].sharers++;
+    }
+    if (w->holder != NULL) {
+        w->holder->next = shared->holders;
+        shared->holders = w->holder;
     }
 }
 
@@ -127,7 +132,7 @@ static void grant_target(rma_shared_t *shared, int target, rma_waiter_t ***grant
     rma_waiter_t *w;
 
     while ((w = t->first) != NULL && may_lock(shared, target, w->is_exclusive, w->ticket)) {
-        take(shared, target, w->is_exclusive, w->rank);
+        take(shared, w);
         if (w->is_exclusive)
             pull_exclusive(shared, w);
         grant(&t->first, &t->end, granted);
@@ -137,7 +142,7 @@ static void grant_target(rma_shared_t *shared, int target, rma_waiter_t ***grant
 static void grant_all(rma_shared_t *shared, rma_waiter_t ***granted)
 {
     while (shared->first_all != NULL && may_lock_all(shared, shared->first_all->ticket)) {
-        shared->all++;
+        take(shared, shared->first_all);
         grant(&shared->first_all, &shared->end_all, granted);
     }
 }
@@ -204,12 +209,10 @@ static bool take_or_wait(rma_shared_t *shared, rma_waiter_t *w)
     else
         is_free = shared->targets[target].first == NULL &&
                   may_lock(shared, target, w->is_exclusive, newest);
-    if (!is_free)
-        push(shared, w);
-    else if (target == ALL)
-        shared->all++;
+    if (is_free)
+        take(shared, w);
     else
-        take(shared, target, w->is_exclusive, w->rank);
+        push(shared, w);
     rma_guard_release(&shared->guard);
     return is_free;
 }
@@ -247,20 +250,43 @@ static void charge_lock(mpi_rank_t *self, const mpi_win_t *win, int target, bool
         mpi_virtual_until(self, end);
 }
 
-/* Release a lock and grant it to those who wait, who are notified after the guard is released. */
-static void give_back(mpi_rank_t *self, mpi_win_t *win, int target)
+/* Under the guard: release a lock and grant it to those who wait. */
+static void release(rma_shared_t *shared, int target, rma_waiter_t ***granted)
+{
+    if (target != ALL) {
+        drop(shared, target);
+        grant_target(shared, target, granted);
+    } else if (--shared->all == 0) {
+        grant_exclusives(shared, granted);
+    }
+    grant_all(shared, granted);
+}
+
+/* Under the guard: `rank` has the lock no more, if it had it. */
+static bool forget_holder(rma_shared_t *shared, int rank, int target)
+{
+    rma_holder_t **link = &shared->holders, *found;
+
+    while (*link != NULL && ((*link)->rank != rank || (*link)->target != target))
+        link = &(*link)->next;
+    found = *link;
+    if (found == NULL)
+        return false;
+    *link = found->next;
+    xy_free(found);
+    return true;
+}
+
+/* Release a lock of `rank` and grant it to those who wait, who are notified after the guard is
+ * released. In a job that survives it may have been given back when the rank failed. */
+static void give_back(mpi_rank_t *self, mpi_win_t *win, int target, int rank)
 {
     rma_shared_t *shared = win->shared;
     rma_waiter_t *granted = NULL, **end = &granted;
 
     rma_guard_acquire(&shared->guard);
-    if (target != ALL) {
-        drop(shared, target);
-        grant_target(shared, target, &end);
-    } else if (--shared->all == 0) {
-        grant_exclusives(shared, &end);
-    }
-    grant_all(shared, &end);
+    if (shared->far == NULL || !mpi_survives || forget_holder(shared, rank, target))
+        release(shared, target, &end);
     rma_guard_release(&shared->guard);
     tell(self, win, granted);
 }
@@ -272,12 +298,23 @@ static void ask(mpi_win_t *win, int target, rma_far_kind_t kind, bool is_exclusi
                 rma_answers_t *answers)
 {
     const rma_shared_t *shared = win->shared;
-    rma_far_wire_t wire = {.id = (uint64_t)(uintptr_t)answers, .flag = is_exclusive};
 
-    for (int i = 0; i < (target == ALL ? shared->door_count : 1); i++) {
-        answers->left++;
-        rma_far_send(win, target == ALL ? shared->doors[i] : target, kind, &wire, NULL, 0);
-    }
+    for (int i = 0; i < (target == ALL ? shared->door_count : 1); i++)
+        rma_answers_ask(answers, win, target == ALL ? shared->doors[i] : target, kind,
+                        (rma_far_wire_t){.flag = is_exclusive});
+}
+
+/* What the lock of member `rank` becomes, which it gets through `win`; NULL: the job does not
+ * survive. */
+static rma_holder_t *holder_new(const mpi_win_t *win, int rank, int target)
+{
+    rma_holder_t *holder;
+
+    if (!mpi_survives)
+        return NULL;
+    holder = rma_far_memory(xy_malloc(sizeof(*holder)));
+    *holder = (rma_holder_t){.rank = rank, .target = target, .door = win->rank};
+    return holder;
 }
 
 static void granted_here(remote_errand_t *errand)
@@ -307,6 +344,8 @@ static void acquire_spread(mpi_rank_t *self, mpi_win_t *win, int target, bool is
     answers.request.tag = MPI_ANY_TAG;
     if (target == ALL || !is_here)
         ask(win, target, target == ALL ? RMA_FAR_LOCK_ALL : RMA_FAR_LOCK, is_exclusive, &answers);
+    if (is_here)
+        w.holder = holder_new(win, win->rank, target);
     if (is_here && take_or_wait(win->shared, &w))
         rma_answers_come(&answers, 0);
     rma_answers_wait(self, &answers);
@@ -329,7 +368,7 @@ static void give_back_spread(mpi_rank_t *self, mpi_win_t *win, int target)
     if (target == ALL || rma_is_far(win, target))
         ask(win, target, target == ALL ? RMA_FAR_UNLOCK_ALL : RMA_FAR_UNLOCK, false, &answers);
     if (target == ALL || !rma_is_far(win, target))
-        give_back(self, win, target);
+        give_back(self, win, target, win->rank);
     rma_answers_wait(self, &answers);
 }
 
@@ -343,15 +382,71 @@ void rma_far_lock(mpi_win_t *win, int process, int world, bool is_all, const rma
     w->rank = wire->origin;
     w->target = is_all ? ALL : win->rank;
     w->is_exclusive = wire->flag;
+    w->holder = holder_new(win, w->rank, w->target);
     if (take_or_wait(win->shared, w)) {
         xy_free(w);
         answer(process, world, wire->id);
     }
 }
 
-void rma_far_unlock(mpi_win_t *win, bool is_all)
+void rma_far_unlock(mpi_win_t *win, int origin, bool is_all)
 {
-    give_back(NULL, win, is_all ? ALL : win->rank);
+    give_back(NULL, win, is_all ? ALL : win->rank, origin);
+}
+
+/* ---- Members that have failed ---- */
+
+static bool is_gone(const mpi_win_t *win, int rank)
+{
+    return mpi_survive_is_gone(win->owner->worker, win->shared->far[rank].world);
+}
+
+/* Under the guard: forget those of other processes that are gone and wait in a queue of `win`. */
+static void drop_waiters(mpi_win_t *win, rma_waiter_t **first, rma_waiter_t ***end)
+{
+    rma_waiter_t **link = first, *w;
+
+    while ((w = *link) != NULL) {
+        if (w->worker != NULL || w->holder->door != win->rank || !is_gone(win, w->rank)) {
+            link = &w->next;
+            continue;
+        }
+        *link = w->next;
+        if (w->is_exclusive)
+            pull_exclusive(win->shared, w);
+        xy_free(w->holder);
+        xy_free(w);
+    }
+    *end = link;
+}
+
+void rma_locks_drop(mpi_win_t *win)
+{
+    rma_shared_t *shared = win->shared;
+    rma_target_t *own = &shared->targets[win->rank];
+    rma_waiter_t *granted = NULL, **end = &granted;
+    rma_holder_t **link = &shared->holders, *holder;
+
+    rma_guard_acquire(&shared->guard);
+    drop_waiters(win, &own->first, &own->end);
+    drop_waiters(win, &shared->first_all, &shared->end_all);
+    while ((holder = *link) != NULL) {
+        if (holder->door != win->rank || !is_gone(win, holder->rank)) {
+            link = &holder->next;
+            continue;
+        }
+        *link = holder->next;
+        if (holder->target != ALL)
+            drop(shared, holder->target);
+        else
+            shared->all--;
+        xy_free(holder);
+    }
+    grant_target(shared, win->rank, &end);
+    grant_exclusives(shared, &end);
+    grant_all(shared, &end);
+    rma_guard_release(&shared->guard);
+    tell(win->owner, win, granted);
 }
 
 /* ---- The calls ---- */
@@ -369,7 +464,7 @@ static void unlock(mpi_rank_t *self, mpi_win_t *win, int target)
     if (__builtin_expect(win->shared->far != NULL, 0))
         give_back_spread(self, win, target);
     else
-        give_back(self, win, target);
+        give_back(self, win, target, win->rank);
 }
 
 static int check_target(mpi_win_t *win, int rank)
@@ -436,6 +531,11 @@ int impl_win_lock(mpi_rank_t *self, int lock_type, int rank, int assert, MPI_Win
         return mpi_error_memory(win->comm, "a lock");
     lock(self, win, rank, lock_type == MPI_LOCK_EXCLUSIVE);
     charge_lock(self, win, rank, true);
+    error = rma_survive_check(win, rank);
+    if (error != MPI_SUCCESS) {
+        rma_unreach(win, rank);
+        return error;
+    }
     win->access = RMA_ACCESS_LOCK;
     win->lock_count++;
     return MPI_SUCCESS;
@@ -465,7 +565,7 @@ int impl_win_unlock(mpi_rank_t *self, int rank, MPI_Win handle)
     unlock(self, win, rank);
     if (mpi_job->clock == NULL)
         rma_look(win);
-    return MPI_SUCCESS;
+    return rma_survive_check(win, rank);
 }
 
 int impl_win_lock_all(mpi_rank_t *self, int assert, MPI_Win handle)
@@ -501,7 +601,7 @@ int impl_win_unlock_all(mpi_rank_t *self, MPI_Win handle)
     win->access = RMA_ACCESS_NONE;
     unlock(self, win, ALL);
     rma_look(win);
-    return MPI_SUCCESS;
+    return rma_survive_check(win, RMA_EVERYWHERE);
 }
 
 /* ---- Flushing: operations here are complete when their call returns, and only their order is left
@@ -551,8 +651,10 @@ static int flush(int rank, MPI_Win handle, bool is_local)
     error = rma_check_passive(win, rank);
     if (error == MPI_SUCCESS && __builtin_expect(win->shared->far != NULL, 0))
         complete_far(win, rank, is_local);
-    if (error == MPI_SUCCESS)
+    if (error == MPI_SUCCESS) {
         complete(win, rank, is_local);
+        error = rma_survive_check(win, rank);
+    }
     return error;
 }
 
@@ -570,7 +672,7 @@ static int flush_all(MPI_Win handle, bool is_local)
     if (__builtin_expect(win->shared->far != NULL, 0))
         complete_far(win, RMA_EVERYWHERE, is_local);
     complete(win, RMA_EVERYWHERE, is_local);
-    return MPI_SUCCESS;
+    return rma_survive_check(win, RMA_EVERYWHERE);
 }
 
 int impl_win_flush(int rank, MPI_Win win)

@@ -85,6 +85,10 @@ int rma_operation_request(mpi_rank_t *self, const rma_operation_t *o, int error,
         return mpi_error(o->win != NULL ? o->win->comm : NULL, MPI_ERR_NO_MEM,
                          "no memory for a request");
     request->call = self->call;
+    if (mpi_survives && o->win != NULL) { /* for an error */
+        request->comm = o->win->comm;
+        mpi_comm_hold(request->comm);
+    }
     if (rma_watch != NULL && o->win != NULL)
         rma_watch->request(o->win, o->rank, request);
     request->is_done = o->end == 0 && o->pending == NULL;

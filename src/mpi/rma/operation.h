@@ -69,6 +69,7 @@ static inline int rma_operation_begin(rma_operation_t *o, MPI_Win handle, int ta
                                       bool has_request)
 {
     mpi_win_t *win = mpi_win_of(handle);
+    int error;
 
     o->win = NULL;
     o->end = 0;
@@ -81,7 +82,8 @@ static inline int rma_operation_begin(rma_operation_t *o, MPI_Win handle, int ta
         return MPI_SUCCESS;
     o->win = win;
     o->rank = target;
-    return has_request ? rma_check_passive(win, target) : rma_check_access(win, target);
+    error = has_request ? rma_check_passive(win, target) : rma_check_access(win, target);
+    return error == MPI_SUCCESS ? rma_survive_check(win, target) : error;
 }
 
 /* Where the data is at the target; is it inside the window? */

@@ -93,10 +93,12 @@ typedef struct {
     MPI_Aint size;
 } rma_region_t;
 
-typedef struct rma_waiter rma_waiter_t;   /* for a lock: locks.c */
-typedef struct rma_peer rma_peer_t;       /* far.h */
-typedef struct rma_answers rma_answers_t; /* far.h */
-typedef struct rma_pending rma_pending_t; /* far.h */
+typedef struct rma_waiter rma_waiter_t;     /* for a lock: locks.c */
+typedef struct rma_peer rma_peer_t;         /* far.h */
+typedef struct rma_answers rma_answers_t;   /* far.h */
+typedef struct rma_pending rma_pending_t;   /* far.h */
+typedef struct rma_holder rma_holder_t;     /* survive.h */
+typedef struct rma_question rma_question_t; /* survive.h */
 
 /* How accumulates to one target keep out of each other's way: element.h. */
 typedef struct {
@@ -132,6 +134,7 @@ typedef struct {
     rma_waiter_t *first_all, **end_all;     /* that wait in MPI_Win_lock_all */
     rma_waiter_t *exclusive;                /* that wait for exclusive locks, oldest first */
     rma_waiter_t **end_exclusive;
+    rma_holder_t *holders; /* who has which lock, in a job that survives */
 } rma_shared_t;
 
 /* ---- A member's window ---- */
@@ -142,6 +145,11 @@ typedef struct {
     rma_answers_t *waiting; /* until none is */
     rma_peer_t **peers;     /* [size]; NULL: nothing was done so far */
     rma_peer_t *dirty;      /* that may have to be flushed */
+    /* In a job that survives: */
+    struct mpi_win *next_here; /* of this process */
+    rma_question_t *questions; /* without an answer */
+    rma_pending_t *pendings;   /* operations that are not over */
+    bool has_lost;             /* something for a rank that has failed was lost */
 } rma_far_t;
 
 /* Which epoch the member has opened as an origin. */
@@ -260,6 +268,13 @@ static inline int rma_check_access(mpi_win_t *win, int target)
 
 /* The same for operations with a request (MPI_Rput ...): inside MPI_Win_lock or lock_all only. */
 int rma_check_passive(mpi_win_t *win, int target);
+
+/* Raise that `target` has failed, or, for RMA_EVERYWHERE, that something was lost; or nothing. */
+int rma_survive_raise(mpi_win_t *win, int target);
+static inline int rma_survive_check(mpi_win_t *win, int target)
+{
+    return __builtin_expect(mpi_survives, 0) ? rma_survive_raise(win, target) : MPI_SUCCESS;
+}
 
 /* Where `count` elements of `type` lie at displacement `disp` of `target`: the address that the
  * type is relative to. MPI_ERR_RMA_RANGE is raised when a byte of them is outside of the target's
@@ -384,7 +399,8 @@ typedef struct {
  * and `shared`, whose reference it takes. Raises on `parent`. */
 int rma_win_new(mpi_comm_t *parent, const mpi_plan_t *plan, rma_shared_t *shared,
                 mpi_win_t **win_p);
-void rma_win_destroy(mpi_win_t *win);
+/* `is_whole`: none of its members has failed (survive.h). */
+void rma_win_destroy(mpi_win_t *win, bool is_whole);
 /* Make a window whose members are in several processes. Raises on `parent`. */
 int rma_spread_create(mpi_comm_t *parent, const rma_wish_t *wish, mpi_win_t **win_p);
 

@@ -8,7 +8,7 @@
  */
 #include <pthread.h>
 
-#include "mpi/rma/far.h"
+#include "mpi/rma/survive.h"
 
 typedef struct {
     uint64_t window, base;
@@ -136,9 +136,21 @@ static int check_cards(mpi_comm_t *parent, const card_t *own, const card_t *card
 /* ---- Making ---- */
 
 /* On the parent: the context of the window is not heard of anywhere before. */
-static void exchange(mpi_comm_t *parent, const card_t *own, card_t *cards)
+static int exchange(mpi_comm_t *parent, const card_t *own, card_t *cards)
 {
-    mpi_spread_allgather(parent, own, sizeof(*own), cards);
+    return mpi_spread_allgather(parent, own, sizeof(*own), cards);
+}
+
+/* In a job that survives: all live members have the window, or none, which one that knows of no
+ * failure raises here. */
+static int agree(mpi_comm_t *parent, int error)
+{
+    bool is_whole;
+
+    if (!mpi_survives || mpi_agree_all(parent->owner, parent, error == MPI_SUCCESS, &is_whole) ||
+        error != MPI_SUCCESS)
+        return error;
+    return mpi_survive_raise(parent, MPIX_ERR_PROC_FAILED);
 }
 
 static int refuse_shared(mpi_comm_t *parent)
@@ -158,27 +170,33 @@ int rma_spread_create(mpi_comm_t *parent, const rma_wish_t *wish, mpi_win_t **wi
                   .flavor = wish->flavor,
                   .has_failed = wish->has_failed};
     card_t *cards = rma_far_memory(xy_malloc((size_t)parent->size * sizeof(*cards)));
-    mpi_win_t *win;
+    mpi_win_t *win = NULL;
     mpi_plan_t plan;
     uint32_t context;
-    int error;
+    int error = MPIX_ERR_PROC_FAILED;
 
     if (wish->flavor == MPI_WIN_FLAVOR_SHARED) {
         xy_free(cards);
         return refuse_shared(parent);
     }
     context = mpi_spread_context(parent, 1);
-    plan = mpi_plan_spread_duplicate(parent, context);
-    if (rma_win_new(parent, &plan, join(parent, context, wish->flavor), &win) != MPI_SUCCESS)
-        rma_far_memory(NULL);
-    win->shared->places[win->rank] = wish->place;
-    own.window = (uint64_t)(uintptr_t)win;
-    exchange(parent, &own, cards);
-    error = check_cards(parent, &own, cards);
+    if (context != XMPI_CONTEXT_NONE) { /* otherwise a failure was raised */
+        plan = mpi_plan_spread_duplicate(parent, context);
+        if (rma_win_new(parent, &plan, join(parent, context, wish->flavor), &win) != MPI_SUCCESS)
+            rma_far_memory(NULL);
+        win->shared->places[win->rank] = wish->place;
+        own.window = (uint64_t)(uintptr_t)win;
+        error = exchange(parent, &own, cards);
+    }
+    error = agree(parent, error);
+    if (error == MPI_SUCCESS)
+        error = check_cards(parent, &own, cards);
     if (error == MPI_SUCCESS)
         keep_cards(win, cards);
-    else
-        rma_win_destroy(win);
+    if (error == MPI_SUCCESS && mpi_survives && mpi_survive_count() > 0)
+        mpi_survive_look(); /* letters may have come before the cards */
+    if (error != MPI_SUCCESS && win != NULL)
+        rma_win_destroy(win, !mpi_survives);
     xy_free(cards);
     *win_p = win;
     return error;
@@ -186,4 +204,5 @@ int rma_spread_create(mpi_comm_t *parent, const rma_wish_t *wish, mpi_win_t **wi
 
 /* ---- The layer ---- */
 
-const mpi_layer_t mpi_rma_layer = {.far = {.one_sided = rma_far_serve}};
+const mpi_layer_t mpi_rma_layer = {.far = {.one_sided = rma_far_serve, .failed = rma_survive_look},
+                                   .job_end = rma_survive_cleanup};

@@ -23,17 +23,26 @@ static mpi_transfer_t note(mpi_win_t *win, int peer, int tag)
                             .mode = XMPI_MODE_STANDARD};
 }
 
-void rma_send_note(mpi_rank_t *self, mpi_win_t *win, int to, int tag)
+static int note_error(mpi_win_t *win, const mpi_request_t *request)
+{
+    int error = request->completion.error;
+
+    return error == MPI_SUCCESS ? error : mpi_survive_raise(win->comm, error);
+}
+
+int rma_send_note(mpi_rank_t *self, mpi_win_t *win, int to, int tag)
 {
     mpi_transfer_t t = note(win, to, tag);
     mpi_request_t request;
 
     mpi_request_init(&request, self, XMPI_KIND_SEND);
-    if (!mpi_send_start(self, &t, &request, false))
-        mpi_request_wait(self, &request);
+    if (mpi_send_start(self, &t, &request, false))
+        return MPI_SUCCESS;
+    mpi_request_wait(self, &request);
+    return note_error(win, &request);
 }
 
-void rma_receive_note(mpi_rank_t *self, mpi_win_t *win, int from, int tag)
+int rma_receive_note(mpi_rank_t *self, mpi_win_t *win, int from, int tag)
 {
     mpi_transfer_t t = note(win, from, tag);
     mpi_request_t request;
@@ -41,6 +50,7 @@ void rma_receive_note(mpi_rank_t *self, mpi_win_t *win, int from, int tag)
     mpi_request_init(&request, self, XMPI_KIND_RECV);
     mpi_recv_start(self, &t, &request, false);
     mpi_request_wait(self, &request);
+    return note_error(win, &request);
 }
 
 /* ---- Fence ---- */
@@ -86,6 +96,7 @@ int impl_win_fence(mpi_rank_t *self, int assert, MPI_Win handle)
         rma_far_flush(self, win, RMA_EVERYWHERE);
     call.comm = win->comm;
     error = coll_run(self, &call);
+    win->far.has_lost = false; /* as the fence has raised */
     win->access = (assert &MPI_MODE_NOSUCCEED) != 0 ? RMA_ACCESS_NONE : RMA_ACCESS_FENCE;
     return error;
 }
@@ -126,6 +137,13 @@ static int check_group(mpi_win_t *win, MPI_Group handle, int assert, int known)
         return mpi_error(win->comm, MPI_ERR_ASSERT, "the assertion %d is not one of this call",
                          mpi_number_passed(assert));
     return MPI_SUCCESS;
+}
+
+/* Where some members have failed, the others hear from this one. */
+static void keep_first(int *error, int other)
+{
+    if (*error == MPI_SUCCESS)
+        *error = other;
 }
 
 /* ---- The target ---- */
@@ -206,8 +224,8 @@ int impl_win_post(mpi_rank_t *self, MPI_Group group, int assert, MPI_Win handle)
     if (error != MPI_SUCCESS || (assert &MPI_MODE_NOCHECK) != 0)
         return error;
     for (int i = 0; i < win->posted->size; i++)
-        rma_send_note(self, win, win->origins[i], RMA_TAG_POST);
-    return MPI_SUCCESS;
+        keep_first(&error, rma_send_note(self, win, win->origins[i], RMA_TAG_POST));
+    return error;
 }
 
 static int refuse_wait(mpi_win_t *win)
@@ -225,9 +243,9 @@ int impl_win_wait(mpi_rank_t *self, MPI_Win handle)
         return mpi_win_refuse(handle);
     if (win->posted == NULL)
         return refuse_wait(win);
-    for (int i = 0; i < win->posted->size && error == MPI_SUCCESS; i++) {
+    for (int i = 0; i < win->posted->size; i++) {
         rma_note(win, win->origins[i]);
-        error = impl_wait(self, &win->completions[i], MPI_STATUS_IGNORE);
+        keep_first(&error, impl_wait(self, &win->completions[i], MPI_STATUS_IGNORE));
     }
     end_exposure(win);
     return error;
@@ -245,7 +263,7 @@ int impl_win_test(mpi_rank_t *self, MPI_Win handle, int *flag)
     if (win->posted == NULL)
         return refuse_wait(win);
     error = impl_testall(self, win->posted->size, win->completions, flag, MPI_STATUSES_IGNORE);
-    if (error == MPI_SUCCESS && *flag)
+    if (error != MPI_SUCCESS || *flag)
         end_exposure(win);
     return error;
 }
@@ -302,14 +320,15 @@ int impl_win_start(mpi_rank_t *self, MPI_Group group, int assert, MPI_Win handle
         return error;
     for (int i = 0; i < win->started->size; i++) {
         rma_note(win, win->goals[i]);
-        rma_receive_note(self, win, win->goals[i], RMA_TAG_POST);
+        keep_first(&error, rma_receive_note(self, win, win->goals[i], RMA_TAG_POST));
     }
-    return MPI_SUCCESS;
+    return error;
 }
 
 int impl_win_complete(mpi_rank_t *self, MPI_Win handle)
 {
     mpi_win_t *win = mpi_win_of(handle);
+    int error = MPI_SUCCESS;
 
     if (win == NULL)
         return mpi_win_refuse(handle);
@@ -325,8 +344,9 @@ int impl_win_complete(mpi_rank_t *self, MPI_Win handle)
             rma_far_follow(win, win->goals[i]);
             rma_far_drain(win, win->goals[i]);
         }
-        rma_send_note(self, win, win->goals[i], RMA_TAG_COMPLETE);
+        keep_first(&error, rma_send_note(self, win, win->goals[i], RMA_TAG_COMPLETE));
     }
     end_access(win);
-    return MPI_SUCCESS;
+    win->far.has_lost = false;
+    return error;
 }

@@ -15,8 +15,9 @@ enum {
     RMA_TAG_LOCK,     /* likewise, plus the rank of the target */
 };
 
-/* They leave what is noted about the call as it is. Both park. */
-void rma_send_note(mpi_rank_t *self, mpi_win_t *win, int to, int tag);
-void rma_receive_note(mpi_rank_t *self, mpi_win_t *win, int from, int tag);
+/* They leave what is noted about the call as it is. Both park, and return what was raised: the
+ * other member has failed. */
+int rma_send_note(mpi_rank_t *self, mpi_win_t *win, int to, int tag);
+int rma_receive_note(mpi_rank_t *self, mpi_win_t *win, int from, int tag);
 
 #endif

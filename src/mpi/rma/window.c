@@ -10,7 +10,7 @@
 #include "mpi/p2p/p2p.h"
 #include "mpi/rma/calls.h"
 #include "mpi/rma/element.h"
-#include "mpi/rma/far.h"
+#include "mpi/rma/survive.h"
 
 enum { LINE = 64 };
 
@@ -145,7 +145,7 @@ static void create_leader(void *const *inputs, int size, void *const *outputs)
 
 /* ---- A member's object ---- */
 
-void rma_win_destroy(mpi_win_t *win)
+void rma_win_destroy(mpi_win_t *win, bool is_whole)
 {
     rma_far_destroy(win);
     if (win->shared != NULL)
@@ -159,7 +159,7 @@ void rma_win_destroy(mpi_win_t *win)
         mpi_comm_release(win->comm);
     }
     mpi_life_end(&win->life);
-    mpi_life_bury(win);
+    rma_survive_end(win, is_whole);
 }
 
 static void win_describe(mpi_win_t *win, const rma_place_t *place)
@@ -198,6 +198,8 @@ int rma_win_new(mpi_comm_t *parent, const mpi_plan_t *plan, rma_shared_t *shared
     win->owner = parent->owner;
     win->rank = win->comm->rank;
     win->size = win->comm->size;
+    if (mpi_survives)
+        rma_survive_begin(win);
     *win_p = win;
     return MPI_SUCCESS;
 }
@@ -235,7 +237,7 @@ static int create(mpi_comm_t *parent, rma_wish_t *wish, void *memory, MPI_Info i
     }
     win->memory = memory;
     if (win->shared == NULL || rma_info_apply(win, mpi_info_of(info)) != XY_OK) {
-        rma_win_destroy(win);
+        rma_win_destroy(win, true);
         return mpi_error_memory(parent, "a window");
     }
     win_describe(win, &wish->place);
@@ -376,15 +378,20 @@ static int refuse_open_epoch(mpi_win_t *win)
     return MPI_SUCCESS;
 }
 
-/* When all members have come here, no operation of theirs is on its way. */
-static void meet(mpi_win_t *win)
+/* When all members have come here, no operation of theirs is on its way. False: some have failed,
+ * of which something may be. */
+static bool meet(mpi_win_t *win)
 {
     coll_call_t call = {.kind = &coll_window_free, .comm = win->comm};
+    bool is_whole = true;
 
-    if (win->shared->far != NULL)
-        coll_run(win->owner, &call);
-    else
+    if (win->shared->far == NULL)
         mpi_coll_agree(win->comm, NULL, NULL, nothing);
+    else if (mpi_survives)
+        mpi_agree_all(win->owner, win->comm, true, &is_whole);
+    else
+        coll_run(win->owner, &call);
+    return is_whole;
 }
 
 int impl_win_free(MPI_Win *handle_p)
@@ -404,8 +411,7 @@ int impl_win_free(MPI_Win *handle_p)
     error = mpi_attributes_delete(XMPI_ATTR_WIN, *handle_p, &win->attributes);
     if (error != MPI_SUCCESS)
         return mpi_error_raise(win->comm, error, "the delete function of an attribute failed");
-    meet(win);
-    rma_win_destroy(win);
+    rma_win_destroy(win, meet(win));
     *handle_p = MPI_WIN_NULL;
     return MPI_SUCCESS;
 }

@@ -40,6 +40,9 @@ typedef struct {
     /* A letter of one-sided communication, on the worker of the rank that it is for, or at its
      * gate; the letter stays the caller's. */
     void (*one_sided)(mpi_worker_t *worker, const struct remote_letter *letter);
+    /* In a job that survives, ranks have failed: end what waits for them, on the worker or at its
+     * gate. */
+    void (*failed)(mpi_worker_t *worker);
 } mpi_far_t;
 
 struct mpi_layer {
