@@ -250,10 +250,12 @@ static int bind_at(int family, bool is_local, uint16_t port)
     struct sockaddr_in any4 = {.sin_family = AF_INET,
                                .sin_addr.s_addr = htonl(is_local ? INADDR_LOOPBACK : INADDR_ANY),
                                .sin_port = htons(port)};
-    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), no = 0, code;
+    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), no = 0, yes = 1, code;
 
     if (fd < 0)
         return -1;
+    if (port != 0) /* connections of the job before may still be in TIME_WAIT there */
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
     if (family == AF_INET6)
         code = setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no)) != 0 ||
                bind(fd, (struct sockaddr *)&any6, sizeof(any6)) != 0;

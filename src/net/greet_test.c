@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -429,6 +430,35 @@ static void a_recorded_greeting_is_refused(void **state)
     xy_net_rules_set(&(xy_net_rules_t){.seal = XY_SEAL_BETWEEN_HOSTS});
 }
 
+/* A job at a fixed port begins as soon as the one before it has ended, although the system still
+ * knows connections of that one. */
+static void a_fixed_port_is_free_again(void **state)
+{
+    xy_net_rules_t fixed = {0}, none = {0};
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    xy_listener_t *listener;
+    int name, fd;
+    char byte;
+
+    (void)state;
+    assert_int_equal(xy_listener_open(secret, 0, 1, false, &listener), XY_OK);
+    fixed.port_low = fixed.port_high = net_listener_port(listener);
+    xy_listener_close(listener);
+    to.sin_port = htons(fixed.port_low);
+    xy_net_rules_set(&fixed);
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(xy_listener_open(secret, 0, 1, false, &listener), XY_OK);
+        fd = socket(AF_INET, SOCK_STREAM, 0);
+        assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+        assert_true(net_await(xy_listener_fd(listener), POLLIN, net_now() + 30));
+        assert_int_equal(xy_listener_accept(listener, &name, &accepted), -1);
+        xy_listener_close(listener); /* closes first: the port waits for late packets */
+        assert_int_equal(read(fd, &byte, 1), 0);
+        close(fd);
+    }
+    xy_net_rules_set(&none);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -443,6 +473,7 @@ int main(void)
         cmocka_unit_test(the_next_address_is_tried),
         cmocka_unit_test(connections_are_encrypted),
         cmocka_unit_test(a_recorded_greeting_is_refused),
+        cmocka_unit_test(a_fixed_port_is_free_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
