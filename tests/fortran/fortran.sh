@@ -41,6 +41,21 @@ right 4
 run 0 -n 3 --virtual "numa:1 core:4" ./f08
 right 3
 
+# Ranks fail, with the functions of all three interfaces.
+for interface in "include 'mpif.h'" "use mpi" "use mpi_f08"; do
+    handle=integer
+    [ "$interface" != "use mpi_f08" ] || handle='type(MPI_Comm)'
+    group=${handle/Comm/Group}
+    request=${handle/Comm/Request}
+    uses= includes=$interface
+    [ "${interface%% *}" != use ] || { uses=$interface; includes=; }
+    sed "s/@uses@/$uses/; s/@includes@/$includes/; s/@comm@/$handle/; s/@group@/$group/; s/@request@/$request/" \
+        "$sources/survive.f90.in" >survive.f90
+    "$bin/mpifort" -Wall -Werror -g survive.f90 -o survive || die "survive.f90 with $interface"
+    run 0 -n 3 --survive ./survive
+    right 2
+done
+
 # Lines are whole, also those that are longer than the runtime's buffer, and errors name the line of Fortran.
 cat >prints.f90 <<'END'
 program prints

@@ -13,6 +13,8 @@ HANDLES = ("Comm", "Datatype", "Errhandler", "File", "Group", "Info", "Message",
            "Session", "Win")
 NUMBERS = {"MPI_Aint": "MPI_ADDRESS_KIND", "MPI_Count": "MPI_COUNT_KIND", "MPI_Offset": "MPI_OFFSET_KIND"}
 LOGICALS = {"flag", "periods", "reorder", "remain_dims", "weighted", "high", "commute"}
+# Numbers, whose bits are combined.
+FLAGS_WITH_BITS = {"MPIX_Comm_agree", "MPIX_Comm_iagree"}
 WEIGHTS = {"weights", "sourceweights", "destweights"}
 
 # Not in Fortran: conversions of C's handles and statuses, the tool interface.
@@ -53,6 +55,11 @@ ABOUT = ("SPDX-License-Identifier: BSD-3-Clause\n"
 
 def is_fortran(function):
     return not C_ONLY.search(function.name)
+
+
+def full_name(function, prefix=""):
+    """MPI_Send, PMPIX_Comm_agree."""
+    return prefix + ("" if function.name.startswith("MPIX_") else "MPI_") + function.name
 
 
 def handle_of(parameter):
@@ -102,7 +109,7 @@ class Argument:
         elif not p.is_array and not p.base.endswith("*"):
             self.parameter = f"const {p.base.removeprefix('const ')} *{p.name}"
             self.value = f"*{p.name}"
-        if p.name in LOGICALS and p.base == "int *":
+        if p.name in LOGICALS and p.base == "int *" and function.name not in FLAGS_WITH_BITS:
             self.after = f"    *{p.name} = *{p.name} != 0;\n"
 
     def list_of_handles(self, function, p, handle):
@@ -147,7 +154,7 @@ def wrapper_text(function, wrapped):
     arguments = [Argument(function, p) for p in function.parameters]
     if function.result != "int":
         texts = [a.parameter for a in arguments] or ["void"]
-        call = f"    return PMPI_{function.name}({', '.join(a.value for a in arguments)});\n"
+        call = f"    return {full_name(function, 'P')}({', '.join(a.value for a in arguments)});\n"
         result = function.result
     else:
         texts = [a.parameter for a in arguments] + ["MPI_Fint *ierror"] + \
@@ -163,10 +170,10 @@ def wrapper_text(function, wrapped):
                 + wrapped(f"    int error = at_{function.name.lower()}", values, ");")
                 + f"\n\n{after}    fortran_return(ierror, error);\n")
         result = "void"
-    low = function.name.lower()
-    head = wrapped(f"{result} pmpi_{low}_", texts, ")")
-    again = wrapped(f"{result} mpi_{low}_", texts, ")")
-    return f'{head}\n{{\n{call}}}\n{again}\n    __attribute__((weak, alias("pmpi_{low}_")));\n'
+    low = full_name(function).lower()
+    head = wrapped(f"{result} p{low}_", texts, ")")
+    again = wrapped(f"{result} {low}_", texts, ")")
+    return f'{head}\n{{\n{call}}}\n{again}\n    __attribute__((weak, alias("p{low}_")));\n'
 
 
 # ---- Fortran's view -----------------------------------------------------------------------------
@@ -224,6 +231,8 @@ class View:
             kind, bounds = "character(len=*)", "(*)"
             if function.name == "Comm_spawn_multiple" and "argv" in p.name:
                 bounds = "(count,*)"
+        elif function.name in FLAGS_WITH_BITS and p.name == "flag":
+            kind = "integer, asynchronous, target" if is_kept(function) else "integer"
         elif p.name in LOGICALS:
             kind = "logical"
         else:
@@ -231,7 +240,7 @@ class View:
         return f"{kind}{intent} :: {p.name}{bounds}"
 
     def subroutine(self, function, name=None):
-        name = name or f"MPI_{function.name}"
+        name = name or full_name(function)
         parameters = fortran_parameters(function)
         lines = [self.declare(function, p) for p in parameters]
         names = [p.name for p in parameters]
@@ -276,7 +285,7 @@ def constants(header):
     pattern = re.compile(r"^#define (MPI_\w+) +\(\((MPI_\w+)\)(0x[0-9a-f]+)\)$"
                          r"|^#define (MPI_\w+) +(MPI_\w+)$"
                          r"|^#define (MPI_\w+) +(\d+)$"
-                         r"|\b(MPI_\w+) = (-?(?:0x)?[0-9a-f]+)\b", re.M)
+                         r"|\b(MPIX?_\w+) = (-?(?:0x)?[0-9a-f]+)\b", re.M)
     for m in pattern.finditer(header):
         if m.group(1):
             entry = (m.group(1), m.group(2).removeprefix("MPI_"), int(m.group(3), 16))
@@ -397,7 +406,7 @@ def pointer_interface(function, view):
 
 
 def profiling(view, functions):
-    return "".join(view.subroutine(f, f"PMPI_{f.name}") for f in functions)
+    return "".join(view.subroutine(f, full_name(f, "P")) for f in functions)
 
 
 def numbers_of_module(header, is_f08):
@@ -537,10 +546,10 @@ def f08_module(functions, header):
         elif wide and view.signature(wide) == view.signature(f):
             done.add(wide.name)
         for prefix in ("", "P"):
-            name = f"{prefix}MPI_{f.name}" if len(bodies) > 1 else ""
+            name = full_name(f, prefix) if len(bodies) > 1 else ""
             text += f"interface {name}\n".replace(" \n", "\n")
             for b in bodies:
-                body_name = f"{prefix}MPI_{b.name}" + ("_f08" if "buffer_addr" in [p.name for p in b.parameters] else "")
+                body_name = full_name(b, prefix) + ("_f08" if "buffer_addr" in [p.name for p in b.parameters] else "")
                 text += view.subroutine(b, body_name)
             text += "end interface\n"
     return text + sizeof_interface() + "end module\n"

@@ -60,7 +60,7 @@ class Function:
 
     @property
     def is_extension(self):
-        """Named MPIX_: for C programs of this library alone."""
+        """Named MPIX_: not in the standard."""
         return self.name.startswith("MPIX_")
 
     def full_name(self, prefix="MPI_"):
@@ -659,7 +659,7 @@ def main(arguments):
             write(out / f"generated/mpi/{component}/calls.h", calls_header(component, own))
     sources.append(out / "generated/mpi/io/accesses.c")
     write(sources[-1], accesses_file(functions))
-    sources += write_fortran(out, standard) + write_table(out, functions)
+    sources += write_fortran(out, functions) + write_table(out, functions)
     for old in (out / "generated/mpi/bindings").glob("calls_*.c"): # of a component that has no functions any more
         if old not in sources:
             old.unlink()
