@@ -11,7 +11,7 @@ minutes; --quick tries all of it once, for figures that mean nothing.
 
   tcp          two hosts, which are network namespaces behind a bridge (needs root): Xylem over its own
                sockets, encrypted and plain, and over the peer, and the peer over TCP; before it, what
-               the cipher alone takes on one core
+               the cipher alone takes on one core, and behind it what encryption costs beyond that
   shared       one machine: Xylem over its own shared memory, with --net mpi, with --net mpi-only through
                that of the peer, and the peer; both with the same settings of the library
   collectives  64 ranks: Xylem with 32 in each of two processes, and the peer with 64 processes. What
@@ -118,9 +118,10 @@ def peer(name, options):
 
 
 def cipher_speed():
-    """Time to encrypt messages of these sizes, without the network; decryption takes as long again."""
+    """{size: time} to encrypt messages, without the network; decryption takes as long again."""
+    found = {}
     if shutil.which("openssl") is None:
-        return
+        return found
     print("\ncipher alone, aes-128-gcm, one core:", end="")
     for size in SIZES:
         block = min(size, 65536)  # of a record
@@ -128,8 +129,25 @@ def cipher_speed():
                                 "aes-128-gcm"], capture_output=True, text=True).stdout.splitlines()
         rate = [float(line.split(":")[-1]) for line in lines if line.startswith("+F:")]
         if rate:
-            print(f"  {size} B {text(size / rate[0])}", end="")
+            found[size] = size / rate[0]
+            print(f"  {size} B {text(found[size])}", end="")
     print(flush=True)
+    return found
+
+
+def beyond_cipher(found, cipher):
+    """What encryption costs more than the cipher: both ends are part of a latency, and each has its
+    own part of a stream."""
+    print(f"\n{'encryption':<20}{'encrypted':>20}{'plain':>20}{'cipher':>20}{'beyond the cipher':>22}")
+    for what in pairs():
+        kind, size = what.split(":")
+        sealed, plain = (found[what][f"xylem {c}"] for c in ("tcp", "plain"))
+        if not sealed or not plain or int(size) not in cipher:
+            continue
+        own = cipher[int(size)] * (2 if kind == "latency" else 1)
+        sealed, plain = statistics.median(sealed), statistics.median(plain)
+        print(f"{what:<20}{text(sealed):>20}{text(plain):>20}{text(own):>20}"
+              f"{100 * (sealed / (plain + own) - 1):>20.0f} %", flush=True)
 
 
 def rows_of(prefix, only, names, folder):
@@ -139,7 +157,6 @@ def rows_of(prefix, only, names, folder):
         where = ["--hosts", "alpha:1,beta:1", "--launcher"]
         columns = {"xylem tcp": xylem(prefix, [*where, hosts.agent, "--net", "tcp"]),
                    "xylem plain": xylem(prefix, [*where, hosts.agent, "--net", "tcp", "--net-plain"])}
-        cipher_speed()
         for name in names:
             launcher = LAUNCHERS[name] + " " + " ".join(hosts.options(name))
             spread = (["--map-by", "ppr:1:node", "--bind-to", "none", "--hostfile", hosts.file]
@@ -217,6 +234,7 @@ def table(title, columns, rows, ranks, form):
                 if values:
                     found[what][column].append(values[what])
         print_row(what, columns, own, found[what], form["limit"])
+    return found
 
 
 def between_processes(prefix, names):
@@ -305,7 +323,10 @@ def main():
         for title, columns, rows, ranks in rows_of(options.prefix, only, names, folder):
             for library in columns.values():
                 library.build(folder)
-            table(title, columns, rows, ranks, form)
+            cipher = cipher_speed() if title == "tcp" else {}
+            found = table(title, columns, rows, ranks, form)
+            if cipher:
+                beyond_cipher(found, cipher)
         if "overlap" in only:
             overlap(options.prefix, names, folder, form)
         if "onesided" in only:
