@@ -96,7 +96,76 @@ flip() { :; }
 # Strangers.
 other_user() { within alpha python3 "$hosts/stranger.py" user "$head" "$(node alpha)" "$(node beta)"; }
 
+# record: what all say to the doors of the job from now on.
+ports=20000-20015
+record() {
+    rm -f greetings
+    python3 "$hosts/stranger.py" record greetings ${ports/-/ } >record.out &
+    recorder=$!
+    until grep -qs ready record.out; do
+        kill -0 "$recorder" || die "no recorder"
+        sleep 0.02
+    done
+}
+# Strangers come while mpiexec waits for beta: its door shuts when all processes have come.
+knock() {
+    local i
+    for ((i = 0; i < 400; i++)); do
+        [ ! -s greetings ] || break
+        sleep 0.05
+    done
+    within gamma python3 "$hosts/stranger.py" "$1" greetings $ports "${@:2}" || knocked=failed
+    touch go
+}
+before_knock() {
+    rm -f go
+    record
+    echo 'while [ ! -e "$here/go" ]; do sleep 0.05; done' >fault-beta
+}
+before_replay() { before_knock; }
+during_replay() { knock replay; }
+replay() { :; }
+before_version() { before_knock; }
+during_version() { knock version; }
+version() { :; }
+before_garbage() { before_knock; }
+during_garbage() { knock garbage; }
+garbage() { :; }
+before_flood() { before_knock; }
+during_flood() { knock flood 500; }
+flood() { :; }
+before_rush() { # from before the start
+    rush=()
+    for _ in 1 2 3; do
+        within gamma python3 -c '
+import resource, socket, time
+resource.setrlimit(resource.RLIMIT_NOFILE, (8192, 8192))
+held, end = [], time.monotonic() + 8
+while time.monotonic() < end:
+    for port in range(20000, 20016):
+        one = socket.socket()
+        one.settimeout(0.2)
+        try:
+            one.connect(("10.77.0.1", port))
+            held.append(one)
+        except OSError:
+            one.close()
+    held = held[-2000:]' &
+        rush+=($!)
+    done
+}
+rush() { :; }
+
 # What is wrong on a host.
+# Another version of Xylem, whose number is as long.
+before_other_xylem() {
+    local number library=$XYLEM_BUILD_DIR/lib/libmpi_abi.so.0
+    number=$("$bin/mpiexec" --version | grep -o '[0-9]*\.[0-9]*\.[0-9]*' | head -1)
+    sed "s/\\x00${number//./\\.}\\x00/\\x00${number%?}9\\x00/g" "$library" >other
+    ! cmp -s other "$library" || die "the version is not in $library"
+    echo "exec unshare --mount sh -c 'mount --bind $PWD/other $library; exec \"\$@\"' sh \"\$here/agent\" \"\$@\"" >fault-beta
+}
+other_xylem() { :; }
 before_launcher_fails() { echo 'exit 255' >fault-beta; }
 launcher_fails() { :; }
 before_no_program() { echo "exec unshare --mount sh -c 'mount -t tmpfs none $PWD/program; exec \"\$@\"' sh \"\$here/agent\" \"\$@\"" >fault-beta; }
@@ -114,11 +183,17 @@ full_disk() { :; }
 
 
 mend() {
+    local pid
     link 2 up
     link 3 up
     blackhole beta del 2>/dev/null || true
     within beta nft delete table ip t 2>/dev/null || true
     [ -z "$relay" ] || unrelay
+    for pid in $recorder "${rush[@]}"; do
+        kill "$pid" 2>/dev/null || true
+        wait "$pid" 2>/dev/null || true
+    done
+    recorder= rush=()
     within beta ip link set eth0 mtu 1500
     umount "$TMPDIR" full 2>/dev/null || true
     rm -f fault-*
@@ -145,12 +220,16 @@ inject() {
     local what=$2 limit=$3 code=$4 message=$5 begun got
     rm -f ready
     relay=
+    recorder=
+    rush=()
+    knocked=
     head=
     trap 'mend; { [ -z "$head" ] || kill -9 "$head"; } 2>/dev/null || :' EXIT
     ! declare -F "before_$what" >/dev/null || "before_$what"
     begun=$SECONDS
     setsid env --default-signal=INT,QUIT "$bin/mpiexec" -n 3 --hosts alpha:1,beta:1,gamma:1 --launcher ./faulty --heartbeat 3s $6 >out 2>err </dev/null &
     head=$!
+    ! declare -F "during_$what" >/dev/null || "during_$what"
     while [ ! -e ready ] && kill -0 "$head" 2>/dev/null; do
         [ $((SECONDS - begun)) -le "$(testing_limit "$limit")" ] || die "$1: no start: $(cat err)"
         sleep 0.05
@@ -163,6 +242,7 @@ inject() {
     wait "$head" || got=$?
     [ $((SECONDS - begun)) -le "$(testing_limit "$limit")" ] || die "$1: took $((SECONDS - begun)) s"
     [ "$got" = "$code" ] || die "$1: exit code $got instead of $code: $(cat out err)"
+    [ -z "$knocked" ] || die "$1: see above; mpiexec: $(cat out err)"
     [ -z "$message" ] || grep -qF -- "$message" out err || die "$1: expected '$message' in: $(cat out err)"
     mend
     left
