@@ -29,6 +29,12 @@ long pmi_number(const char *variable)
                : -1;
 }
 
+bool pmi_is_bare_srun(void)
+{
+    return pmi_number("SLURM_PROCID") >= 0 && pmi_number("SLURM_STEP_NUM_TASKS") > 0 &&
+           pmi_number("PMI_FD") < 0 && getenv("PMIX_NAMESPACE") == NULL;
+}
+
 /* The interface that XYLEM_PMI names, or the first that the environment offers. NULL: none. */
 static const pmi_protocol_t *choose(void)
 {
@@ -51,6 +57,10 @@ bool xy_pmi_is_there(char why[XY_WHY_SIZE])
     if (wanted != NULL && *wanted != '\0')
         snprintf(why, XY_WHY_SIZE,
                  "XYLEM_PMI is '%.40s', which is none of pmix, pmi1, pmi2, libpmi", wanted);
+    else if (pmi_is_bare_srun())
+        snprintf(why, XY_WHY_SIZE,
+                 "srun offers no interface here (--mpi=none, or MpiDefault=none); use 'srun "
+                 "--mpi=pmi2' or 'srun --mpi=pmix'");
     else
         snprintf(why, XY_WHY_SIZE, "there is no connection to a launcher (PMI_FD, PMIX_NAMESPACE)");
     return false;

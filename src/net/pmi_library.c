@@ -91,11 +91,11 @@ static xy_status_t missing(const char *file, const char *package)
 
 /* ---- PMI-1 ---- */
 
-/* Slurm has started several, and left no connection. */
+/* Slurm has started several, and left no connection. Its own library is used only if it is named:
+ * it cannot load its plug-ins where they need symbols of Slurm's commands, and ends the process. */
 static bool is_there1(void)
 {
-    return pmi_number("SLURM_PROCID") >= 0 && pmi_number("SLURM_STEP_NUM_TASKS") > 0 &&
-           pmi_number("PMI_FD") < 0;
+    return getenv("XYLEM_PMI_LIBRARY") != NULL && pmi_is_bare_srun();
 }
 
 static xy_status_t open1(xy_pmi_t *pmi)
@@ -149,7 +149,7 @@ const pmi_protocol_t pmi_library1 = {
     .get = get1,
     .abort = abort1,
     .close = close1,
-    .describe = "PMI-1 by libpmi.so: srun without a plugin",
+    .describe = "PMI-1 by libpmi.so, which XYLEM_PMI_LIBRARY names: srun --mpi=none",
 };
 
 /* ---- PMI-2 ---- */

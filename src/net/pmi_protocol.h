@@ -37,6 +37,8 @@ extern const pmi_protocol_t pmi_pmix, pmi_wire, pmi_library1, pmi_library2;
 
 /* A number in the environment; -1: none. */
 long pmi_number(const char *variable);
+/* Has srun started this process without an interface? */
+bool pmi_is_bare_srun(void);
 /* Fill the table with functions of the library that XYLEM_PMI_LIBRARY names, or of the first of the
  * files that can be loaded; false: one is missing. Both lists end with NULL. */
 bool pmi_load(const char *const *files, const char *const *names, void **table);

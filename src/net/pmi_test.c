@@ -66,7 +66,11 @@ static void the_environment_chooses(void **state)
     assert_false(pmi_pmix.is_there() || pmi_wire.is_there() || pmi_library1.is_there());
     setenv("SLURM_PROCID", "1", 1);
     setenv("SLURM_STEP_NUM_TASKS", "2", 1);
-    assert_true(pmi_library1.is_there());
+    assert_false(pmi_library1.is_there() || xy_pmi_is_there(why));
+    assert_non_null(strstr(why, "srun --mpi=pmi2"));
+    setenv("XYLEM_PMI_LIBRARY", "libpmi.so.0", 1);
+    assert_true(pmi_library1.is_there() && xy_pmi_is_there(why));
+    unsetenv("XYLEM_PMI_LIBRARY");
     setenv("PMI_RANK", "1", 1);
     setenv("PMI_SIZE", "2", 1);
     assert_false(pmi_library2.is_there()); /* also where libpmi2 is installed */

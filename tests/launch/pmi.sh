@@ -54,6 +54,8 @@ under 137 "${server[@]}" --keep 3 ./launched kill
 says "$err" "process 1 on "
 XYLEM_PMI=pmi3 fails "${server[@]}" 2 ./launched
 says "$err" "XYLEM_PMI is 'pmi3', which is none of"
+SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=2 fails ./launched
+says "$err" "use 'srun --mpi=pmi2' or 'srun --mpi=pmix'"
 XYLEM_RANKS_PER_PROCESS=none fails "${server[@]}" 2 ./launched
 says "$err" "XYLEM_RANKS_PER_PROCESS is 'none'"
 PMI_RANK=0 PMI_SIZE=2 fails ./launched
