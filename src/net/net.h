@@ -47,6 +47,9 @@ typedef struct {
     void (*lost)(void *context, int process, const char *why);
 } xy_net_events_t;
 
+/* A reason for `lost`: others then lose the connection to this process as a consequence. */
+extern const char xy_net_changed[];
+
 /* Gives a short text to all processes and gets theirs: cards[p] of each process p, which the caller
  * frees. All processes call it, in the same order. */
 typedef xy_status_t (*xy_net_exchange_fn)(void *arg, const char *card, char **cards);

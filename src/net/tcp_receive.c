@@ -225,6 +225,8 @@ static const char *take_plain(tcp_net_t *net, int from, size_t n)
     return take_frames(net, from);
 }
 
+const char xy_net_changed[] = "its data was changed in transit";
+
 /* A record goes straight to its place if all of it belongs to the current piece, else to the
  * buffer, which is empty while a piece comes. */
 static const char *take_record(tcp_net_t *net, int from, const uint8_t *record, size_t length)
@@ -235,13 +237,13 @@ static const char *take_record(tcp_net_t *net, int from, const uint8_t *record, 
 
     if (t != NULL && p->current_left >= size) {
         if (!net_seal_open(p->wire.seal, record, length, t->buffer + t->got))
-            return "its data was changed in transit";
+            return xy_net_changed;
         advance(net, p, size);
         return NULL;
     }
     make_room_for(p, size);
     if (!net_seal_open(p->wire.seal, record, length, p->buffer + p->end))
-        return "its data was changed in transit";
+        return xy_net_changed;
     p->end += size;
     if (t != NULL) {
         of_piece = p->current_left;

@@ -68,6 +68,7 @@ reset_head() { within beta ss -K state established '( dst 10.77.0.1 )' >/dev/nul
 relay() {
     local address
     relayed=$1
+    rm -f relay.out
     address=$(within "$1" ip -o -4 addr show dev eth0 | awk '{ print $4 }')
     echo "$address" >"$1.address"
     python3 "$hosts/relay.py" "$(cat "$1.pid")" "$address" bridge0 "${@:2}" >relay.out &
@@ -99,7 +100,7 @@ other_user() { within alpha python3 "$hosts/stranger.py" user "$head" "$(node al
 # record: what all say to the doors of the job from now on.
 ports=20000-20015
 record() {
-    rm -f greetings
+    rm -f greetings record.out
     python3 "$hosts/stranger.py" record greetings ${ports/-/ } >record.out &
     recorder=$!
     until grep -qs ready record.out; do

@@ -390,7 +390,9 @@ void mpi_quiet_lost(int process, const char *why)
     pthread_mutex_lock(&quiet.lock);
     if (quiet.lost < 0) {
         quiet.lost = process;
-        quiet.lost_at = xy_now();
+        quiet.lost_at = xy_now(); /* causes are reported before their consequences */
+        if (strcmp(why, xy_net_changed) == 0)
+            quiet.lost_at -= LOST_SECONDS / 2;
         snprintf(quiet.why, sizeof(quiet.why), "%s", why);
     }
     pthread_mutex_unlock(&quiet.lock);
