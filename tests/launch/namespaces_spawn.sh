@@ -36,6 +36,12 @@ run 0 -n 3 --survive ./spawn_hosts 1 respawn </dev/null
 [ "$(grep -c ': 3 of 3$' <<<"$out")" = 3 ] || die "not replaced: $out"
 gone
 
+# New ranks that abort end their parents with the same code, and without a message about a lost job.
+run 5 -n 2 "${on[@]}" ./spawn_hosts 2 abort </dev/null
+says "$err" "MPI_ABORT was invoked"
+[[ $err != *"has ended without"* ]] || die "another message: $err"
+gone
+
 # What cannot be started.
 run 53 -n 2 "${on[@]}" ./spawn_hosts 2 host nowhere </dev/null
 says "$err" "MPI_Comm_spawn: the mpiexec of the new ranks has ended before they have called MPI_Init"

@@ -81,6 +81,8 @@ void dynamic_ask(mpi_rank_t *self);
 
 /* Are these ranks to be a job of their own? And start it: at the root, until it has connected. */
 bool dynamic_needs_job(const mpi_spawn_part_t *parts, int count);
+/* mpi_far_t.spawned_code */
+int dynamic_spawned_code(void);
 void dynamic_spawn_job(mpi_comm_t *comm, const mpi_spawn_part_t *parts, int count,
                        dynamic_found_t *found);
 /* Ranks of such a job meet those that have spawned them; in MPI_Init. */

@@ -386,8 +386,9 @@ static void job_end(mpi_job_t *job)
     dynamic_names_end();
 }
 
-const mpi_layer_t mpi_dynamic_layer = {
-    .packet = {[XMPI_PACKET_START] = on_start},
-    .far = {.answer_port = dynamic_port_answer, .answer_name = dynamic_name_answer},
-    .job_end = job_end,
-    .rank_end = rank_end};
+const mpi_layer_t mpi_dynamic_layer = {.packet = {[XMPI_PACKET_START] = on_start},
+                                       .far = {.answer_port = dynamic_port_answer,
+                                               .answer_name = dynamic_name_answer,
+                                               .spawned_code = dynamic_spawned_code},
+                                       .job_end = job_end,
+                                       .rank_end = rank_end};

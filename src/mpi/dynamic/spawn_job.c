@@ -11,10 +11,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "mpi/dynamic/calls.h"
@@ -296,13 +298,52 @@ static pid_t start_job(const mpi_spawn_part_t *parts, int count, const char *por
     return code == 0 ? pid : -1;
 }
 
+static bool has_ended(pid_t pid, int *status_p)
+{
+    return waitpid(pid, status_p, WNOHANG) == pid;
+}
+
+/* The mpiexecs of connected jobs that this process has started, the newest ones. */
+enum { STARTED_MOST = 64, LOOKS = 100, LOOK_NS = 10000000 };
+static _Atomic pid_t started[STARTED_MOST];
+static _Atomic unsigned started_count;
+
+/* One that has failed; ended ones are forgotten. 0: none has. */
+static int look_for_failed(void)
+{
+    int status;
+
+    for (int i = 0; i < STARTED_MOST; i++) {
+        pid_t pid = atomic_load(&started[i]);
+
+        if (pid <= 0 || !has_ended(pid, &status))
+            continue;
+        atomic_store(&started[i], 0);
+        if (status != 0)
+            return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    }
+    return 0;
+}
+
+int dynamic_spawned_code(void)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_NS};
+    int code = 0;
+
+    for (int i = 0; i < LOOKS && code == 0; i++) {
+        code = look_for_failed();
+        if (code == 0)
+            clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+    }
+    return code > 0 ? code : -1;
+}
+
 /* Is mpiexec still there? Its exit code otherwise. */
 static bool is_running(void *arg, dynamic_found_t *found)
 {
     int status;
-    pid_t ended = waitpid(*(const pid_t *)arg, &status, WNOHANG);
 
-    if (ended <= 0)
+    if (!has_ended(*(const pid_t *)arg, &status))
         return true;
     dynamic_fail(found, MPI_ERR_SPAWN,
                  "the mpiexec of the new ranks has ended before they have called MPI_Init (%s %d)",
@@ -327,6 +368,8 @@ void dynamic_spawn_job(mpi_comm_t *comm, const mpi_spawn_part_t *parts, int coun
     pid = start_job(parts, count, port, found);
     if (pid > 0)
         dynamic_port_await(comm, port, is_running, &pid, found);
+    if (pid > 0 && found->code == MPI_SUCCESS)
+        atomic_store(&started[atomic_fetch_add(&started_count, 1) % STARTED_MOST], pid);
     impl_close_port(comm->owner, port);
 }
 

@@ -678,17 +678,20 @@ void mpi_link_lost(int process, const char *why)
     after_t after = {.count = 0};
     char where[WHERE_TEXT];
     bool is_used;
+    int code;
 
     pthread_mutex_lock(&links.lock);
     memcpy(where, peer_of(process)->where, sizeof(where));
     is_used = lose(mpi_network_number(process), &after) > 0;
     pthread_mutex_unlock(&links.lock);
     if (is_used && why != NULL && links.is_open) {
-        xy_fail(XY_EIO,
-                "the job that this one is connected to (%s) has ended without MPI_Comm_disconnect "
-                "or MPI_Finalize: %s",
-                where, why);
-        mpi_job->abort(1);
+        code = mpi_dispatch.far.spawned_code != NULL ? mpi_dispatch.far.spawned_code() : -1;
+        if (code <= 0)
+            xy_fail(XY_EIO,
+                    "the job that this one is connected to (%s) has ended without "
+                    "MPI_Comm_disconnect or MPI_Finalize: %s",
+                    where, why);
+        mpi_job->abort(code > 0 ? code : 1);
     }
     finish(&after);
     for (int w = 0; is_used && w < mpi_job->workers; w++)

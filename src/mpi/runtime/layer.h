@@ -32,6 +32,9 @@ typedef struct {
     /* Any thread, inside an event of the network: write at most XMPI_NEWS_MOST bytes of an answer
      * about names, and return their number. */
     size_t (*answer_name)(const char *question, size_t size, char *answer);
+    /* A process of another job is gone: has a job failed that this process has spawned? Its exit
+     * code; its mpiexec has said why. -1: none within a second. Any thread. */
+    int (*spawned_code)(void);
     /* A message of mpi_network_send_news; inside an event of the network. */
     void (*news)(int from, const char *bytes, size_t size);
     /* A message of a collective is about to meet `receive`, which says something else about it:
