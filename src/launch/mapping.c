@@ -207,13 +207,15 @@ static const char *user_list(const mpi_launch_values_t *values)
 
 void mpi_mapping_warn_processes(const mpi_launch_values_t *values, const char *program)
 {
+    /* Over hosts, processes are spread as ranks are. */
+    bool is_spread = values->map_by != NULL && strcasecmp(values->map_by, "node") == 0;
     const struct {
         const char *name, *value;
     } options[] = {{"--place", values->place},
                    {"--cores", values->cores},
                    {"--cpu-set", values->cpu_set},
                    {"--rankfile", values->rankfile},
-                   {"--map-by", values->rankfile != NULL ? NULL : values->map_by},
+                   {"--map-by", values->rankfile != NULL || is_spread ? NULL : values->map_by},
                    {"--bind-to", values->bind_to}};
 
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]) && !values->quiet; i++)
