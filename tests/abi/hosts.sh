@@ -43,4 +43,31 @@ print("sum", comm.allreduce(rank))
 END
     run 0 $on $python job.py </dev/null
     same "$out" "$four"
+
+    # Workers that a thread of Python spawns on both hosts; a second pool; an error of a task.
+    cat >pool.py <<'END'
+import os
+from mpi4py import MPI
+from mpi4py.futures import MPIPoolExecutor
+
+def work(number):
+    if number < 0:
+        raise ValueError("a task fails")
+    return number * number, os.uname().nodename
+
+if __name__ == "__main__" and MPI.COMM_WORLD.rank == 0:
+    for workers in (4, 2):
+        with MPIPoolExecutor(max_workers=workers) as pool:
+            results = list(pool.map(work, range(200)))
+            assert [square for square, _ in results] == [i * i for i in range(200)]
+            try:
+                pool.submit(work, -1).result()
+                print("no error")
+            except ValueError:
+                pass
+        print("workers on", *sorted({host for _, host in results}))
+END
+    run 0 -n 2 --hosts alpha:1,beta:1 --launcher ./agent $python pool.py </dev/null
+    same "$out" $'workers on alpha beta\nworkers on alpha beta'
+    quiet
 fi

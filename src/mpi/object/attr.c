@@ -222,9 +222,22 @@ static int delete_in_fortran_1(mpi_any_fn *fn, void *handle, int keyval, void *v
     return error;
 }
 
+/* Of a key that the caller has just made; its call is over, and a thread enters again. */
+static void set_through(mpi_attr_kind_t kind, int number, const mpi_attr_through_t *through,
+                        mpi_language_t language)
+{
+    mpi_rank_t *self = mpi_self == NULL ? mpi_enter_query("MPI_Comm_create_keyval", NULL) : NULL;
+    mpi_keyval_t *keyval = keyval_find(kind, number);
+
+    keyval->through = through;
+    keyval->language = language;
+    if (self != NULL)
+        mpi_leave(self, MPI_SUCCESS);
+}
+
 void mpi_keyval_set_through(mpi_attr_kind_t kind, int number, const mpi_attr_through_t *through)
 {
-    keyval_find(kind, number)->through = through;
+    set_through(kind, number, through, XMPI_FROM_C);
 }
 
 void mpi_keyval_set_language(mpi_attr_kind_t kind, int number, mpi_language_t language)
@@ -234,8 +247,7 @@ void mpi_keyval_set_language(mpi_attr_kind_t kind, int number, mpi_language_t la
         [XMPI_FROM_FORTRAN_1] = {copy_in_fortran_1, delete_in_fortran_1},
     };
 
-    keyval_find(kind, number)->language = language;
-    mpi_keyval_set_through(kind, number, language != XMPI_FROM_C ? &of[language] : NULL);
+    set_through(kind, number, language != XMPI_FROM_C ? &of[language] : NULL, language);
 }
 
 /* The functions of the program may call MPI, which must not change what this call is. */
