@@ -19,6 +19,8 @@ minutes; --quick tries all of it once, for figures that mean nothing.
   overlap      how much of Ibcast, Iallreduce and Ialltoall of 1 MiB between two processes is hidden
                behind three times as much computation (nbc.c): per cent
   onesided     puts, gets and atomics between two processes (rma.c)
+  remote       the same between two hosts over a line of 200 Mbit/s (tc tbf): what crosses it counts, and other
+               work of this machine does not (needs root)
   idle         seconds of processor time of 64 ranks that wait for 10 s, one of which sleeps
 """
 import argparse
@@ -34,6 +36,7 @@ import tempfile
 from core import HERE, Library, peers, quiet, text
 
 SIZES = [8, 1024, 16384, 65536, 1048576, 4194304]
+LINE = "200mbit"
 ONE_SIDED = ["put:8", "put:65536", "get:8", "get:65536", "fetch", "add:1024"]
 OVERLAP = ["bcast", "allreduce", "alltoall"]
 COLLECTIVES = ["bcast:8", "bcast:1048576", "allreduce:8", "allreduce:1048576", "alltoall:1024"]
@@ -65,7 +68,7 @@ SETTINGS = {"openmpi": ["--mca", "btl_vader_single_copy_mechanism", "none"],
 class Hosts:
     """alpha and beta: namespaces with names, behind a bridge of the one that this runs in."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, rate=None):
         self.holders = []
         self.agent = os.path.join(folder, "agent")
         self.file = os.path.join(folder, "hosts")
@@ -81,6 +84,9 @@ class Hosts:
             sh(f"ip link add v{i} type veth peer name eth0 netns {holder.pid}; ip link set v{i} master bridge0 up; "
                f"{inside} ip addr add 10.77.0.{11 + i}/24 dev eth0; {inside} ip link set eth0 up; "
                f"{inside} ip link set lo up")
+            if rate:
+                limit = f"root tbf rate {rate} burst 4kb latency 50ms"
+                sh(f"tc qdisc add dev v{i} {limit}; {inside} tc qdisc add dev eth0 {limit}")
             # Hosts have no core in common: each gets its own of this machine.
             with open(os.path.join(folder, name + ".enter"), "w") as out:
                 out.write(f"taskset -c {sorted(os.sched_getaffinity(0))[i % os.cpu_count()]} "
@@ -88,7 +94,8 @@ class Hosts:
         with open(self.agent, "w") as out:
             out.write('#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\n'
                       f'enter=$(cat "{folder}/$1.enter") || exit 1\nshift\n'
-                      'exec $enter sh -c "$*"\n')
+                      # UCX takes the interfaces from /sys, which is that of a namespace.
+                      'exec $enter unshare --mount sh -c "mount -t sysfs sysfs /sys; $*"\n')
         os.chmod(self.agent, 0o755)
         with open(self.file, "w") as out:
             out.write("alpha\nbeta\n")
@@ -96,12 +103,27 @@ class Hosts:
     def options(self, name):
         """Of the launcher of a peer."""
         if name == "openmpi":
-            return ["--mca", "plm_rsh_agent", self.agent, "--mca", "btl", "tcp,self", "--mca", "pml", "ob1"]
+            return ["--mca", "plm_rsh_agent", self.agent, "--mca", "btl", "tcp,self", "--mca", "pml", "ob1",
+                    "--mca", "osc", "pt2pt"]
         return ["-localhost", "10.77.0.1", "-launcher-exec", self.agent, "-genv", "UCX_TLS", "tcp,self"]
+
+    def columns(self, prefix, names):
+        """Xylem over its own sockets, and the peers, with one rank on each host."""
+        where = ["--hosts", "alpha:1,beta:1", "--launcher"]
+        columns = {"xylem tcp": xylem(prefix, [*where, self.agent, "--net", "tcp"]),
+                   "xylem plain": xylem(prefix, [*where, self.agent, "--net", "tcp", "--net-plain"])}
+        for name in names:
+            spread = (["--map-by", "ppr:1:node", "--bind-to", "none", "--hostfile", self.file]
+                      if name == "openmpi" else ["-f", self.file, "-ppn", "1"])
+            for library in peer(name, self.options(name) + spread):
+                columns[name] = library
+        return columns
 
     def close(self):
         for holder in self.holders:
             holder.kill()
+            holder.wait()
+        subprocess.run("ip link del bridge0", shell=True, check=True)
 
 
 def xylem(prefix, options):
@@ -154,16 +176,11 @@ def rows_of(prefix, only, names, folder):
     """(title, {column: Library}, rows, ranks)"""
     if "tcp" in only and os.environ.get("XYLEM_BENCH_NAMESPACE"):
         hosts = Hosts(folder)
-        where = ["--hosts", "alpha:1,beta:1", "--launcher"]
-        columns = {"xylem tcp": xylem(prefix, [*where, hosts.agent, "--net", "tcp"]),
-                   "xylem plain": xylem(prefix, [*where, hosts.agent, "--net", "tcp", "--net-plain"])}
+        columns = hosts.columns(prefix, names)
         for name in names:
             launcher = LAUNCHERS[name] + " " + " ".join(hosts.options(name))
-            spread = (["--map-by", "ppr:1:node", "--bind-to", "none", "--hostfile", hosts.file]
-                      if name == "openmpi" else ["-f", hosts.file, "-ppn", "1"])
-            columns[f"xylem {name}"] = xylem(prefix, [*where, launcher, "--net", "mpi"])
-            for library in peer(name, hosts.options(name) + spread):
-                columns[name] = library
+            columns[f"xylem {name}"] = xylem(
+                prefix, ["--hosts", "alpha:1,beta:1", "--launcher", launcher, "--net", "mpi"])
         yield "tcp", columns, pairs(), 2
         hosts.close()
     if "shared" in only:
@@ -246,13 +263,12 @@ def between_processes(prefix, names):
     return columns
 
 
-def one_sided(prefix, names, folder, form):
-    columns = between_processes(prefix, names)
+def one_sided(title, columns, rows, folder, form):
     own = [c for c in columns if c.startswith("xylem")]
     for library in columns.values():
         library.build(folder, os.path.join(HERE, "rma.c"))
-    heading("onesided, 2 ranks", "what", columns, own)
-    for what in ONE_SIDED:
+    heading(title, "what", columns, own)
+    for what in rows:
         found = {c: [] for c in columns}
         for turn in range(form["turns"]):
             for column, library in columns.items():
@@ -305,14 +321,14 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--brief", action="store_true")
     parser.add_argument("--peers", default="openmpi,mpich")
-    parser.add_argument("--only", default="tcp,shared,collectives,overlap,onesided,idle")
+    parser.add_argument("--only", default="tcp,shared,collectives,overlap,onesided,remote,idle")
     options = parser.parse_args()
     only = options.only.split(",")
-    if "tcp" in only and not os.environ.get("XYLEM_BENCH_NAMESPACE"):
+    if {"tcp", "remote"} & set(only) and not os.environ.get("XYLEM_BENCH_NAMESPACE"):
         if subprocess.run(["unshare", "--net", "--uts", "true"], capture_output=True).returncode == 0:
             os.environ["XYLEM_BENCH_NAMESPACE"] = "1"
             os.execvp("unshare", ["unshare", "--net", sys.executable, *sys.argv])
-        print("# no namespaces: tcp is left out")
+        print("# no namespaces: tcp and remote are left out")
     form = FORMS["quick" if options.quick else "brief" if options.brief else "full"]
     names = [n for n in options.peers.split(",") if n and shutil.which(LAUNCHERS[n])]
     quiet()
@@ -330,7 +346,12 @@ def main():
         if "overlap" in only:
             overlap(options.prefix, names, folder, form)
         if "onesided" in only:
-            one_sided(options.prefix, names, folder, form)
+            one_sided("onesided, 2 ranks", between_processes(options.prefix, names), ONE_SIDED, folder, form)
+        if "remote" in only and os.environ.get("XYLEM_BENCH_NAMESPACE"):
+            hosts = Hosts(folder, LINE)
+            one_sided(f"remote, 2 ranks, {LINE}", hosts.columns(options.prefix, names),
+                      ONE_SIDED + ["rate:8"], folder, form)
+            hosts.close()
         if "idle" in only:
             idle(options.prefix, folder, form["idle"])
 
