@@ -13,7 +13,7 @@
  * letter of an accumulate. */
 enum { UNFLUSHED_MOST = 1 << 20, PART_MOST = 32 << 10 };
 /* Data of a letter that is held back, and bytes of all that are. */
-enum { HELD_SMALL = 256, HELD_ROOM = 4096, HELD_ALIGN = 16 };
+enum { HELD_SMALL = 1024, HELD_ROOM = 4096, HELD_ALIGN = 16 };
 
 void *rma_far_memory(void *memory)
 {
@@ -36,17 +36,32 @@ void rma_far_reply(int process, int world, rma_far_kind_t kind, const rma_far_wi
     mpi_network_send(process, &head, data, size);
 }
 
-/* In front of each letter that is held back. */
+/* In front of each letter that is held back. Window and origin are those of SEVERAL; what a small
+ * put or accumulate does not use is left out, or WHOLE, and the wire follows. A question ASKS, with
+ * its id for an address. */
 typedef struct {
-    rma_far_wire_t wire;
-    uint32_t kind, size; /* of the data behind it, which are padded */
+    uint64_t address;
+    uint16_t count, size /* of the data behind it, which are padded */, type;
+    uint8_t kind, op;
 } held_t;
 
-_Static_assert(sizeof(held_t) % HELD_ALIGN == 0, "data are aligned");
+enum { WHOLE = 0x80, ASKS = 0x40, WHOLE_SIZE = 64 };
 
-static size_t held_length(size_t size)
+_Static_assert(sizeof(held_t) % HELD_ALIGN == 0 && WHOLE_SIZE % HELD_ALIGN == 0,
+               "data are aligned");
+_Static_assert(WHOLE_SIZE >= sizeof(rma_far_wire_t) && (int)RMA_FAR_SEVERAL < (int)ASKS,
+               "both fit");
+
+static bool is_whole(const rma_far_wire_t *wire, size_t size)
 {
-    return sizeof(held_t) + (size + HELD_ALIGN - 1) / HELD_ALIGN * HELD_ALIGN;
+    return (wire->id != 0 && wire->address != 0) || wire->offset != 0 || wire->bytes != size ||
+           wire->flag != 0 || wire->count < 0 || wire->count > UINT16_MAX;
+}
+
+static size_t held_length(bool whole, size_t size)
+{
+    return sizeof(held_t) + (whole ? WHOLE_SIZE : 0) +
+           (size + HELD_ALIGN - 1) / HELD_ALIGN * HELD_ALIGN;
 }
 
 static size_t held_room(void)
@@ -60,35 +75,50 @@ static size_t held_room(void)
 static void drain(const mpi_win_t *win, rma_peer_t *peer)
 {
     const rma_far_place_t *far = &win->shared->far[peer->rank];
-    size_t size = peer->held_size;
-    held_t first;
+    const char *at = peer->held, *data;
+    size_t size = peer->held_size, data_size;
+    rma_far_wire_t several = {.window = far->window, .bytes = size, .origin = win->rank}, wire;
+    rma_far_kind_t kind;
 
     if (size == 0)
         return;
     peer->held_size = 0;
-    memcpy(&first, peer->held, sizeof(first));
-    if (size == held_length(first.size))
-        rma_far_reply(far->process, far->world, (rma_far_kind_t)first.kind, &first.wire,
-                      peer->held + sizeof(first), first.size);
+    wire = several;
+    if (rma_far_next(&at, peer->held + size, &kind, &wire, &data, &data_size) &&
+        at == peer->held + size)
+        rma_far_reply(far->process, far->world, kind, &wire, data, data_size);
     else
-        rma_far_reply(far->process, far->world, RMA_FAR_SEVERAL,
-                      &(rma_far_wire_t){.window = far->window, .bytes = size}, peer->held, size);
+        rma_far_reply(far->process, far->world, RMA_FAR_SEVERAL, &several, peer->held, size);
 }
 
 /* Add a letter behind those that are held; they are sent first where it has no room. */
 static void append(const mpi_win_t *win, rma_peer_t *peer, rma_far_kind_t kind,
                    const rma_far_wire_t *wire, const void *data, size_t size)
 {
-    held_t letter = {.wire = *wire, .kind = kind, .size = (uint32_t)size};
+    bool whole = is_whole(wire, size);
+    bool asks = !whole && wire->id != 0;
+    held_t letter = {.address = asks ? wire->id : wire->address,
+                     .count = whole ? 0 : (uint16_t)wire->count,
+                     .size = (uint16_t)size,
+                     .type = wire->type,
+                     .kind = (uint8_t)(kind | (whole ? WHOLE : 0) | (asks ? ASKS : 0)),
+                     .op = wire->op};
+    char *at;
 
     if (peer->held == NULL)
         peer->held = rma_far_memory(xy_calloc(1, HELD_ROOM));
-    if (peer->held_size + held_length(size) > held_room())
+    if (peer->held_size + held_length(whole, size) > held_room())
         drain(win, peer);
-    memcpy(peer->held + peer->held_size, &letter, sizeof(letter));
+    at = peer->held + peer->held_size;
+    memcpy(at, &letter, sizeof(letter));
+    at += sizeof(letter);
+    if (whole) {
+        memcpy(at, wire, sizeof(*wire));
+        at += WHOLE_SIZE;
+    }
     if (size > 0)
-        mpi_move(peer->held + peer->held_size + sizeof(letter), data, size);
-    peer->held_size += held_length(size);
+        mpi_move(at, data, size);
+    peer->held_size += held_length(whole, size);
 }
 
 static void address(const mpi_win_t *win, int to, rma_far_wire_t *wire)
@@ -118,7 +148,7 @@ void rma_far_send(mpi_win_t *win, int to, rma_far_kind_t kind, rma_far_wire_t *w
 static void hold(mpi_win_t *win, rma_peer_t *peer, rma_far_kind_t kind, rma_far_wire_t *wire,
                  const void *data, size_t size)
 {
-    if (size > HELD_SMALL || held_length(size) > held_room()) {
+    if (size > HELD_SMALL || held_length(true, size) > held_room()) {
         rma_far_send(win, peer->rank, kind, wire, data, size);
         return;
     }
@@ -140,19 +170,32 @@ void rma_far_drain(const mpi_win_t *win, int target)
 }
 
 bool rma_far_next(const char **at, const char *end, rma_far_kind_t *kind, rma_far_wire_t *wire,
-                  const char **data)
+                  const char **data, size_t *size_p)
 {
     held_t letter;
+    bool whole, asks;
 
     if ((size_t)(end - *at) < sizeof(letter))
         return false;
     memcpy(&letter, *at, sizeof(letter));
-    *data = *at + sizeof(letter);
-    if ((size_t)(end - *data) < letter.size)
+    whole = (letter.kind & WHOLE) != 0;
+    asks = (letter.kind & ASKS) != 0;
+    if ((size_t)(end - *at) < held_length(whole, letter.size))
         return false;
-    *at += held_length(letter.size);
-    *kind = (rma_far_kind_t)letter.kind;
-    *wire = letter.wire;
+    *kind = (rma_far_kind_t)(letter.kind & ~(WHOLE | ASKS));
+    *wire = (rma_far_wire_t){.window = wire->window,
+                             .id = asks ? letter.address : 0,
+                             .address = asks ? 0 : letter.address,
+                             .count = letter.count,
+                             .bytes = letter.size,
+                             .origin = wire->origin,
+                             .type = letter.type,
+                             .op = letter.op};
+    if (whole)
+        memcpy(wire, *at + sizeof(letter), sizeof(*wire));
+    *data = *at + sizeof(letter) + (whole ? WHOLE_SIZE : 0);
+    *size_p = letter.size;
+    *at += held_length(whole, letter.size);
     return true;
 }
 

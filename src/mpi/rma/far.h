@@ -122,9 +122,10 @@ void rma_far_send(mpi_win_t *win, int to, rma_far_kind_t kind, rma_far_wire_t *w
                   const void *data, size_t size);
 /* Send what is held for `target`, or for RMA_EVERYWHERE. */
 void rma_far_drain(const mpi_win_t *win, int target);
-/* The next letter of SEVERAL, from *at on; false: there is none. */
+/* The next letter of SEVERAL, from *at on; false: there is none. *wire has the window and the
+ * origin, and gets the rest. */
 bool rma_far_next(const char **at, const char *end, rma_far_kind_t *kind, rma_far_wire_t *wire,
-                  const char **data);
+                  const char **data, size_t *size_p);
 /* The answer to `letter`, with these words. */
 void rma_far_reply(int process, int world, rma_far_kind_t kind, const rma_far_wire_t *wire,
                    const void *data, size_t size);

@@ -287,13 +287,14 @@ void rma_far_serve(mpi_worker_t *worker, const remote_letter_t *letter)
                       .wire = &wire,
                       .data = letter->data};
         const char *at = letter->data, *end = letter->data + wire.bytes;
+        size_t size;
 
         if (mpi_survives && !mpi_life_is(&l.win->life, XMPI_LIFE_WINDOW))
             return; /* of a member that has failed, or was not told: survive.h */
         if (kind != RMA_FAR_SEVERAL)
             serve(&l, kind);
         else
-            while (rma_far_next(&at, end, &kind, &wire, &l.data))
+            while (rma_far_next(&at, end, &kind, &wire, &l.data, &size))
                 serve(&l, kind);
     }
 }
