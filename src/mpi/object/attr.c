@@ -222,7 +222,7 @@ static int delete_in_fortran_1(mpi_any_fn *fn, void *handle, int keyval, void *v
     return error;
 }
 
-/* Of a key that the caller has just made; its call is over, and a thread enters again. */
+/* Of a key that the caller has just made; its call has returned, and a thread enters again. */
 static void set_through(mpi_attr_kind_t kind, int number, const mpi_attr_through_t *through,
                         mpi_language_t language)
 {

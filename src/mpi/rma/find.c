@@ -178,6 +178,7 @@ static bool is_attached(mpi_win_t *win, int target, MPI_Aint low, MPI_Aint high,
                            has_holes);
 }
 
+/* The same in a dynamic window, whose displacements are addresses. */
 static int find_dynamic(mpi_win_t *win, int target, MPI_Aint disp, int64_t count,
                         const mpi_type_t *type, char **address_p)
 {

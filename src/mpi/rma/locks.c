@@ -68,6 +68,7 @@ static bool may_lock_all(const rma_shared_t *shared, uint64_t ticket)
            (shared->exclusive == NULL || ticket < shared->exclusive->ticket);
 }
 
+/* Give `w` the lock that it asks for, which is free. */
 static void take(rma_shared_t *shared, const rma_waiter_t *w)
 {
     if (w->target == ALL) {

@@ -107,6 +107,7 @@ void rma_survive_await(rma_pending_t *pending)
 
 /* ---- Failures ---- */
 
+/* Answer the questions to members whose processes are dead. */
 static void end_questions(mpi_win_t *win)
 {
     rma_question_t **link = &win->far.questions, *question;

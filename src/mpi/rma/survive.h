@@ -3,10 +3,10 @@
  * Windows of jobs that survive (p2p/survive.h): what waits for a member that has failed ends, and
  * the locks that it had are free.
  *
- * A member of another process ends for a rank when its process is dead and all letters of it are
- * handled: then questions to it are answered, and operations on it are over, with an error. The
- * calls that complete operations raise MPIX_ERR_PROC_FAILED: those for one target if that has
- * failed, those for all targets if something was lost.
+ * When the process of a member is dead and all its letters have been handled, questions to the
+ * member are answered, and operations on it end with an error. The calls that complete operations
+ * raise MPIX_ERR_PROC_FAILED: those for one target if that has failed, those for all targets if
+ * something was lost.
  *
  *   rma_survive_ask(answers, target, RMA_FAR_FLUSH)      (false: there is nobody to ask)
  *   rma_survive_raise(win, target)                       (rma.h: what MPI_Win_flush returns)
